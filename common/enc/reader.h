@@ -1,0 +1,56 @@
+/* common/enc/reader.h: pull interface over one JSON value, the only thing field tables decode from.
+ * Backed by a tree (reader_of_jdoc) or by a scanner over text without building a tree
+ * (reader_of_text). Owner: one thread. The backing document or text must outlive the reader.
+ *
+ *   kind = reader_kind(r)                       looks at the current value
+ *   reader_enter(r)                             into the object or array
+ *   while (reader_next(r, &key)) { read or skip the value }   false: left the object again
+ * Every value must be consumed exactly once by reader_str/num/bool/null/enter+next.../skip.
+ * After a syntax error (reader_of_text only) all calls return "nothing" and reader_error says what.
+ */
+#ifndef COMMON_ENC_READER_H
+#define COMMON_ENC_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "enc/jdoc.h"
+
+#define READER_MAX_DEPTH JDOC_MAX_DEPTH
+
+struct arena;
+struct err;
+struct strbuf;
+
+struct reader {
+	/* private; the struct is open so that it can live on the stack */
+	const struct jdoc *node;                   /* tree: current value */
+	const struct jdoc *next[READER_MAX_DEPTH]; /* tree: next child per level */
+	const char *pos, *end, *start;             /* text */
+	struct arena *arena;                       /* text: unescaped strings */
+	uint8_t closer[READER_MAX_DEPTH];          /* text: '}' or ']' per level, with first flag */
+	unsigned depth;
+	bool is_text;
+	bool failed;
+	char error[120];
+};
+
+void reader_of_jdoc(struct reader *r, const struct jdoc *d);
+/* Strings with escapes are unescaped into arena, others point into text. */
+void reader_of_text(struct reader *r, struct str text, struct arena *arena);
+
+enum jdoc_kind reader_kind(struct reader *r);
+void reader_enter(struct reader *r);                     /* asserts object or array */
+bool reader_next(struct reader *r, struct str *ret_key); /* key absent inside arrays */
+struct str reader_str(struct reader *r);                 /* asserts a string; not NUL-terminated */
+double reader_num(struct reader *r);                     /* asserts a number */
+bool reader_int(struct reader *r,
+		int64_t *ret); /* consumes the number; false: not integral or out of int64 */
+bool reader_bool(struct reader *r);
+void reader_skip(struct reader *r);                     /* any value */
+void reader_copy(struct reader *r, struct strbuf *out); /* any value as JSON text */
+/* 0 when all went well and (text) only blanks follow the value, else -ERR_INVALID with offset. */
+int reader_finish(struct reader *r, struct err *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* common/kube/lease.h: leader election on a coordination.k8s.io/v1 Lease, compatible with
+ * client-go's LeaderElector (same fields, so kubectl shows the holder). Kubernetes has no fencing
+ * tokens, hence: lease_may_send is asked immediately before each write and is false from renew
+ * deadline on; a new leader that did not get a released lease waits lease duration + request
+ * deadline before lease_may_send becomes true. Owner: the transport's thread; lease_may_send and
+ * lease_is_held: any thread (atomics). */
+#ifndef COMMON_KUBE_LEASE_H
+#define COMMON_KUBE_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct clock;
+struct lease;
+struct transport;
+
+struct lease_options {
+	const char *namespace_, *name, *identity;
+	int64_t duration_ns, renew_deadline_ns, retry_ns; /* 0: 15 s, 10 s, 2 s */
+	int64_t request_deadline_ns;                      /* longest write of ours, 0: 5 s */
+	struct transport *transport;
+	const struct clock *clock;
+	/* Transport's thread: true when the lease is held (writes may start at lease_writes_from),
+	 * false when lost. */
+	void (*on_change)(void *ctx, bool held);
+	void *ctx;
+	uint64_t seed;
+};
+
+struct lease *lease_create(const struct lease_options *opt);
+void lease_start(struct lease *l); /* any thread */
+bool lease_is_held(const struct lease *l);
+bool lease_may_send(const struct lease *l);
+int64_t lease_writes_from(const struct lease *l); /* monotonic ns; CLOCK_NEVER when not held */
+/* Gives the lease up (holderIdentity empty) so that the next leader need not wait; on_done when
+ * answered or impossible. Any thread. */
+void lease_release(struct lease *l, void (*on_done)(void *ctx), void *ctx);
+void lease_destroy(struct lease *l);
+
+#endif

@@ -1,0 +1,32 @@
+/* common/kube/rest.h: helpers for single requests: paths, blocking calls for command-line tools,
+ * and the meaning of answers. */
+#ifndef COMMON_KUBE_REST_H
+#define COMMON_KUBE_REST_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "net/http_loop.h"
+
+struct err;
+struct jdoc;
+struct strbuf;
+struct transport;
+
+/* "/api/v1/namespaces/ns/pods/name[/sub]"; group "" is the core group; namespace_, name, sub may be
+ * NULL. Appends. */
+void rest_path(struct strbuf *out, const char *group, const char *version, const char *namespace_,
+	       const char *resource, const char *name, const char *sub);
+/* 0 for 2xx, else the negative ERR_X of an answer with the text of its metav1.Status
+ * (404 NOT_FOUND, 409 CONFLICT, 410 GONE, 401/403 FORBIDDEN, 400/422 INVALID, 408/504 TIMEOUT,
+ * 429/5xx UNAVAILABLE; no answer: its error). */
+int rest_result(const struct http_result *result, struct err *err);
+/* Blocking, not on the transport's thread. ret may be NULL; the caller owns *ret. */
+int rest_call(struct transport *t, enum http_method method, const char *path,
+	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,
+	      struct err *err);
+/* GETs all pages and calls each on every item; stops at the first error. */
+int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
+	      void (*each)(void *ctx, const struct jdoc *item), void *ctx, struct err *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* common/kube/transport.h: the seam between everything that talks to a Kubernetes API server and
+ * how the bytes travel: over HTTPS (transport_http) or straight into the embedded API server in one
+ * process and virtual time (test/apiserver's in-memory transport). Nothing else is mocked.
+ * Threads: as the implementation says; callbacks arrive on the transport's thread (HTTP: its loop's
+ * thread; in-memory: whoever steps it). */
+#ifndef COMMON_KUBE_TRANSPORT_H
+#define COMMON_KUBE_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/http_loop.h"
+
+struct transport;
+struct kubeconfig;
+struct err;
+
+/* A call's url is only path and query ("/api/v1/pods?limit=500"); bearer is the transport's
+ * business. */
+struct transport_ops {
+	uint64_t (*submit)(struct transport *t, const struct http_call *call);
+	void (*cancel)(struct transport *t, uint64_t id);
+	/* fn runs on the transport's thread after delay_ns (0: soon). */
+	void (*call)(struct transport *t, int64_t delay_ns, void (*fn)(void *ctx), void *ctx);
+	void (*destroy)(struct transport *t);
+};
+
+struct transport {
+	const struct transport_ops *ops; /* first member of implementations */
+};
+
+static inline uint64_t transport_submit(struct transport *t, const struct http_call *call)
+{
+	return t->ops->submit(t, call);
+}
+
+static inline void transport_cancel(struct transport *t, uint64_t id)
+{
+	t->ops->cancel(t, id);
+}
+
+static inline void transport_call(struct transport *t, int64_t delay_ns, void (*fn)(void *),
+				  void *ctx)
+{
+	t->ops->call(t, delay_ns, fn, ctx);
+}
+
+static inline void transport_destroy(struct transport *t)
+{
+	if (t != NULL) {
+		t->ops->destroy(t);
+	}
+}
+
+/* HTTPS transport with its own loop thread: server, CA, client certificate or token of cfg; a token
+ * file is read again every minute. */
+int transport_http_create(const struct kubeconfig *cfg, const char *user_agent,
+			  struct transport **ret, struct err *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* common/net/http_server.h: HTTP/1.1 server (the only user of libmicrohttpd; its TLS is GnuTLS).
+ * The handler runs on server threads (thread pool) and must not block for long. Each request has an
+ * arena that lives until the response is sent. Bodies are capped (413 beyond), the whole request
+ * has a deadline (slow senders are cut), idle keep-alive connections are closed. Certificates are
+ * PEM and can be replaced at any time from any thread: connections in flight finish, new handshakes
+ * see the new pair at once. */
+#ifndef COMMON_NET_HTTP_SERVER_H
+#define COMMON_NET_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/http.h"
+
+struct arena;
+struct err;
+struct http_server;
+
+/* The handler fills it; text it points to must live in the arena or be static.
+ * With `stream` set, body is sent first as a chunk and the response stays open:
+ * stream->next is asked for more whenever http_server_wake was called, until it returns false
+ * and then stream->close runs once (also when the client goes away). */
+struct http_stream {
+	/* Appends what is ready to out (may be nothing). False: end of stream. Server thread. */
+	bool (*next)(void *ctx, struct strbuf *out);
+	void (*close)(void *ctx);
+	void *ctx;
+};
+
+struct http_response {
+	int status;               /* 0 drops the connection without an answer */
+	const char *content_type; /* NULL: application/json */
+	struct str body;
+	int retry_after_s;                /* > 0: sends Retry-After */
+	bool close;                       /* sends Connection: close */
+	const struct http_stream *stream; /* in the arena */
+};
+
+typedef void (*http_handler_fn)(void *ctx, const struct http_request *req, struct arena *arena,
+				struct http_response *ret);
+
+struct http_server_options {
+	const char *address;          /* "127.0.0.1", "" or NULL: every address */
+	uint16_t port;                /* 0: the kernel picks one, see http_server_port */
+	unsigned threads;             /* 0: 2 */
+	unsigned max_connections;     /* 0: 1000 */
+	size_t max_body;              /* bytes, 0: 3 MiB */
+	unsigned request_timeout_s;   /* whole request, 0: 30 */
+	unsigned idle_timeout_s;      /* 0: 120 */
+	struct str tls_cert, tls_key; /* PEM; absent cert: plain HTTP */
+	http_handler_fn handler;
+	void *ctx;
+};
+
+int http_server_start(const struct http_server_options *opt, struct http_server **ret,
+		      struct err *err);
+uint16_t http_server_port(const struct http_server *s);
+/* Swaps the pair after checking that it parses and that key and certificate belong together;
+ * -ERR_INVALID keeps the old one. Any thread. */
+int http_server_set_certificate(struct http_server *s, struct str cert, struct str key,
+				struct err *err);
+/* Asks every open stream for more. Any thread. */
+void http_server_wake(struct http_server *s);
+/* Stops accepting, answers what is in flight with Connection: close, waits up to grace_ms. */
+void http_server_stop(struct http_server *s, int64_t grace_ms);
+void http_server_destroy(struct http_server *s); /* NULL is fine */
+unsigned http_server_in_flight(const struct http_server *s);
+
+#endif

@@ -1,0 +1,25 @@
+/* common/obs/health.h: named checks behind /healthz, /livez and /readyz in API-server style
+ * ("[+]ping ok", "[-]cycle failed: ..."; ?verbose; 503 when one fails). Checks are registered
+ * before serving and must be thread-safe (atomics): they run on server threads. */
+#ifndef COMMON_OBS_HEALTH_H
+#define COMMON_OBS_HEALTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "net/http_server.h"
+
+struct health;
+
+/* True: fine. Else writes why into detail. */
+typedef bool (*health_check_fn)(void *ctx, char *detail, size_t detail_size);
+
+struct health *health_create(void);
+void health_destroy(struct health *h);
+void health_add_live(struct health *h, const char *name, health_check_fn fn, void *ctx);
+void health_add_ready(struct health *h, const char *name, health_check_fn fn, void *ctx);
+/* True when the path was one of ours and ret is filled. */
+bool health_handle(const struct health *h, const struct http_request *req, struct arena *arena,
+		   struct http_response *ret);
+
+#endif

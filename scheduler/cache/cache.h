@@ -1,0 +1,67 @@
+/* scheduler/cache/cache.h: owner of the cluster: turns messages (objects seen, outcomes of writes)
+ * into changes of struct cluster and its ledger, and assumes the decisions of a cycle. Owner: the
+ * sched thread. No I/O, no clock: `now` is given (wall ns). What other parts must hear about
+ * (metrics, events, controllers) goes through cache_listener.
+ *
+ * Rules kept here (design of the gate feature): a task that is BINDING ignores pod updates that
+ * still lack a node; an UNGATE in flight stays charged until the outcome or a watch event shows it;
+ * updates older than the known resourceVersion are ignored; an object with another UID replaces the
+ * old one (its charge is released first); evicted pods leave the ledger when they are gone; at the
+ * first sync charges are rebuilt from headgate.io/reserved, those beyond a limit dropped, youngest
+ * first. */
+#ifndef SCHEDULER_CACHE_CACHE_H
+#define SCHEDULER_CACHE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "cache/message.h"
+
+struct cache;
+struct cluster;
+struct counter_registry;
+struct decisions;
+struct job;
+struct node;
+struct queue;
+struct task;
+
+/* Called on the sched thread while a message is applied; may be NULL each. */
+struct cache_listener {
+	void (*on_pod)(void *ctx, const struct task *t,
+		       const void *pod_object);               /* upserted; pod_object: struct pod */
+	void (*on_pod_gone)(void *ctx, const struct task *t); /* before it is removed */
+	void (*on_podgroup)(void *ctx, const struct job *j,
+			    const void *podgroup_object); /* object NULL: deleted */
+	void (*on_queue)(void *ctx, const struct queue *q,
+			 const void *queue_object); /* object NULL: deleted */
+	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
+	void *ctx;
+};
+
+struct cache_options {
+	const char *const *scheduler_names; /* NULL-terminated */
+	const char *default_queue;
+	struct counter_registry *counters;
+	struct cache_listener listener;
+};
+
+struct cache *cache_create(const struct cache_options *opt);
+void cache_destroy(struct cache *c);
+struct cluster *cache_cluster(struct cache *c);
+/* Applies UPSERT, DELETE, BAD_OBJECT, SYNCED, REQUEST_DONE; the caller frees the message. */
+void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now);
+bool cache_is_synced(const struct cache *c); /* every resource had its first LIST */
+/* Called once when synced and leading, and again after every gain of leadership: rebuilds all
+ * charges from the pods. */
+void cache_rebuild_ledger(struct cache *c, int64_t now);
+/* True when something changed since the last call (a cycle is worth running). */
+bool cache_take_dirty(struct cache *c);
+/* Decodes one JSON object of resource r into a message UPSERT, or BAD_OBJECT when it does not
+ * decode. Any thread. */
+struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str json,
+			       int64_t resource_version);
+
+#endif

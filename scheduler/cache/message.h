@@ -1,0 +1,83 @@
+/* scheduler/cache/message.h: the one message type of the sched thread's queue. A message is made by
+ * sched_msg_new, filled by its sender, pushed, and freed by the sched thread. It owns an arena that
+ * holds all it points to. Any thread makes them. */
+#ifndef SCHEDULER_CACHE_MESSAGE_H
+#define SCHEDULER_CACHE_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mpsc.h"
+#include "base/str.h"
+
+struct arena;
+struct sched_conf;
+
+enum sched_msg_kind {
+	SCHED_MSG_UPSERT,     /* object of `resource`, decoded into `object` (the api struct of that
+				 kind) */
+	SCHED_MSG_DELETE,     /* key only */
+	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode: skipped with a metric and an event */
+	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
+	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
+	SCHED_MSG_LEASE,        /* flag: held or lost */
+	SCHED_MSG_CONF,         /* conf: a new configuration (ownership passes) */
+	SCHED_MSG_SNAPSHOT,     /* dump wanted: reply */
+	SCHED_MSG_STOP,
+	SCHED_MSG_KIND_COUNT_
+};
+
+enum sched_resource {
+	SCHED_PODS,
+	SCHED_NODES,
+	SCHED_QUEUES,
+	SCHED_PODGROUPS,
+	SCHED_PRIORITY_CLASSES,
+	SCHED_NAMESPACES,
+	SCHED_RESOURCE_COUNT_
+};
+
+enum sched_request {
+	SCHED_REQ_UNGATE,
+	SCHED_REQ_BIND,
+	SCHED_REQ_EVICT,
+	SCHED_REQ_POD_STATUS,
+	SCHED_REQ_PODGROUP,
+	SCHED_REQ_QUEUE,
+	SCHED_REQ_COUNT_
+};
+
+/* How a write ended, after retries and after a GET where the outcome was unknown. */
+enum sched_outcome {
+	SCHED_DONE,      /* acknowledged or found done */
+	SCHED_GONE,      /* 404 or another UID: the object of the decision is no more */
+	SCHED_REJECTED,  /* permanent: code and text say why */
+	SCHED_CANCELLED, /* not sent: leadership lost or stopping */
+	SCHED_STALE,     /* found in a state that makes the write pointless (bound elsewhere, being
+			    deleted, still gated) */
+};
+
+struct sched_msg {
+	struct mpsc_node node; /* first */
+	enum sched_msg_kind kind;
+	struct arena *arena;
+	enum sched_resource resource;
+	struct str key; /* "namespace/name" or "name" */
+	int64_t resource_version;
+	const void *object;
+	enum sched_request request;
+	enum sched_outcome outcome;
+	const char *uid;
+	int status;       /* HTTP status of a rejection, 0: none */
+	const char *text; /* error text */
+	bool flag;
+	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
+	struct sched_conf *conf;
+	void (*reply)(void *ctx, struct str json);
+	void *ctx;
+};
+
+struct sched_msg *sched_msg_new(enum sched_msg_kind kind);
+void sched_msg_free(struct sched_msg *m);
+
+#endif

@@ -1,0 +1,41 @@
+/* scheduler/core/cycle.h: one scheduling cycle as a pure function: cluster and time in, decisions
+ * out. The cluster is not changed; equal input gives equal output. Thread: sched. */
+#ifndef SCHEDULER_CORE_CYCLE_H
+#define SCHEDULER_CORE_CYCLE_H
+
+#include "core/decision.h"
+
+struct cluster;
+struct cycle;
+struct err;
+struct sched_conf;
+
+struct cycle_stats {
+	uint64_t queues_scanned, queues_skipped, jobs_seen, tasks_seen, nodes_scored;
+	int64_t next_timer; /* wall ns at which a cycle is needed although nothing changed;
+			       INT64_MAX: none */
+	bool has_quota_plugin;
+};
+
+/* Asked for time stamps of phases only (metrics); may be NULL. The core itself has no clock. */
+struct cycle_trace {
+	void (*phase)(void *ctx, const char *name, bool begin);
+	void *ctx;
+};
+
+/* Builds plugins and actions of conf (borrowed, must outlive the cycle object). Unknown plugin
+ * arguments that do not parse: -ERR_INVALID. Changing the configuration means a new cycle object.
+ */
+int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *err);
+void cycle_destroy(struct cycle *c);
+/* The list is valid until the next cycle_run or cycle_destroy. now: wall ns. */
+const struct decisions *cycle_run(struct cycle *c, const struct cluster *cluster, int64_t now,
+				  const struct cycle_trace *trace);
+struct cycle_stats cycle_last_stats(const struct cycle *c);
+
+/* Assumes a decision list in the cluster: charges, phases, statuses as if the API calls had been
+ * sent. Used by the cache, the simulator and the tests, so that there is one meaning of a decision.
+ */
+void cycle_assume(struct cluster *cluster, const struct decisions *d, int64_t now);
+
+#endif

@@ -1,0 +1,46 @@
+/* scheduler/core/decision.h: what a cycle wants done. The list is the only output of the core; the
+ * cache assumes it (scheduler/cache), exec turns it into API calls. Texts live in the cycle's arena
+ * until the next cycle starts. Order matters: decisions are applied and sent in list order. */
+#ifndef SCHEDULER_CORE_DECISION_H
+#define SCHEDULER_CORE_DECISION_H
+
+#include "base/vec.h"
+#include "model/model.h"
+
+enum decision_kind {
+	DECISION_UNGATE,  /* task: charge it (unless `uncharged`) and patch our gate away */
+	DECISION_RESERVE, /* task: charge it; it has no gate of ours any more (somebody else took it
+			     off) */
+	DECISION_RELEASE, /* task: drop its charge (revoked, timed out); retry_at says when it may
+			     be decided again */
+	DECISION_PUBLISH, /* task: PodScheduled=False/Unschedulable with message, nominated node
+			     only after evictions */
+	DECISION_WITHDRAW,  /* task: PodScheduled=False/NotReadyForScheduling with message */
+	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
+			       opt in) */
+	DECISION_BIND,      /* task, node */
+	DECISION_EVICT,     /* task: victim; reason, message */
+	DECISION_JOB_PHASE, /* job: phase */
+	DECISION_JOB_CONDITION, /* job: type (in reason2), status true, reason, message */
+	DECISION_EVENT,         /* task or job or queue: event reason and message, warning or not */
+	DECISION_QUEUE_SCANNED, /* queue: remember scan */
+	DECISION_KIND_COUNT_
+};
+
+struct decision {
+	enum decision_kind kind;
+	uint32_t task, job, queue, node; /* MODEL_NONE where not meant */
+	bool uncharged;   /* UNGATE without charge (best effort, feature off, annotation gone) */
+	bool warning;     /* EVENT */
+	uint8_t phase;    /* JOB_PHASE */
+	int64_t retry_at; /* RELEASE */
+	const char *reason, *reason2, *message; /* NULL where not meant */
+	struct queue_scan scan;                 /* QUEUE_SCANNED */
+};
+
+struct decisions {
+	struct decision *v;
+	size_t n, cap;
+};
+
+#endif

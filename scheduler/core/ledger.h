@@ -1,0 +1,31 @@
+/* scheduler/core/ledger.h: the rules of the quota ledger: one charge per pod UID through
+ * patching -> ungated -> published -> assumed -> bound, rolled up to every ancestor queue. It is
+ * the only account of quota use. The data are in struct task (charge, charge_queue) and struct
+ * queue (charged, releasing). Owner: the sched thread. Pure. Which transition is legal is a table
+ * in ledger.c; an illegal one asserts. */
+#ifndef SCHEDULER_CORE_LEDGER_H
+#define SCHEDULER_CORE_LEDGER_H
+
+#include "model/model.h"
+
+/* Charges the task's class request to queue and ancestors. Asserts CHARGE_NONE before. */
+void ledger_charge(struct cluster *c, struct task *t, struct queue *q, enum charge_state state);
+/* To another state of the same charge. */
+void ledger_advance(struct cluster *c, struct task *t, enum charge_state state);
+void ledger_release(struct cluster *c, struct task *t); /* no effect without a charge */
+/* The task's status is about to change from or to RELEASING: keeps `releasing` sums right. */
+void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing);
+/* The class (request) of a charged task changes, e.g. in-place resize: books the difference. */
+void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_request);
+void ledger_move(struct cluster *c, struct task *t,
+		 struct queue *to); /* PodGroup moved to another queue */
+/* Recomputes all sums from the tasks (after the topology changed). */
+void ledger_rebuild_sums(struct cluster *c);
+/* True for the states that hold quota although the pod has no node. */
+bool ledger_is_unbound(enum charge_state s);
+/* NULL when every sum equals the sum of its tasks' charges, else a static text. For tests and
+ * invariants. */
+const char *ledger_verify(const struct cluster *c);
+const char *ledger_state_name(enum charge_state s);
+
+#endif

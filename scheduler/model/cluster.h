@@ -1,0 +1,71 @@
+/* scheduler/model/cluster.h: building and changing a struct cluster with its accounts kept right:
+ * node use, job counts, generations, queue topology. Quota charges are core/ledger.h's business: a
+ * caller that removes or re-books a task releases its charge first (asserted). Owner: the sched
+ * thread. Pure: no I/O, no clock. */
+#ifndef SCHEDULER_MODEL_CLUSTER_H
+#define SCHEDULER_MODEL_CLUSTER_H
+
+#include "model/model.h"
+#include "model/pod_class.h"
+
+struct priority_class {
+	int32_t value;
+	bool global_default;
+};
+
+struct cluster *cluster_create(void);
+void cluster_destroy(struct cluster *c);
+
+/* Queues. cluster_queue_get makes a placeholder (exists = false) when unknown. */
+struct queue *cluster_queue_get(struct cluster *c, struct str name);
+struct queue *cluster_queue_find(const struct cluster *c, struct str name); /* NULL */
+/* Call after changing parent_name, exists, capability, guarantee, deserved, state of any queue:
+ * recomputes parents, children, depth, broken and bumps queues_gen. Charges must be re-rolled by
+ * ledger_rebuild_sums afterwards when parents changed (returns true then). */
+bool cluster_queues_changed(struct cluster *c);
+/* Forgets a placeholder nobody refers to any more. */
+void cluster_queue_prune(struct cluster *c, struct queue *q);
+
+/* Jobs, by "namespace/name". */
+struct job *cluster_job_get(struct cluster *c, struct str namespace_, struct str name);
+struct job *cluster_job_find(const struct cluster *c, struct str key);
+void cluster_job_set_queue(struct cluster *c, struct job *j, struct str queue_name);
+void cluster_job_changed(struct cluster *c, struct job *j); /* bumps the queue's jobs_gen */
+void cluster_job_prune(struct cluster *c,
+		       struct job *j); /* removes it when it has neither PodGroup nor tasks */
+
+/* Tasks, by "namespace/name". A new task is PENDING without job, node and class. */
+struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct str name,
+			      struct str uid);
+struct task *cluster_task_find(const struct cluster *c, struct str key);
+void cluster_task_remove(struct cluster *c, struct task *t);
+void cluster_task_set_job(struct cluster *c, struct task *t, struct job *j); /* NULL: none */
+void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take);
+/* Moves a task between statuses and nodes with all accounts (node NULL: none). */
+void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
+			     struct node *n);
+void cluster_task_changed(struct cluster *c,
+			  struct task *t); /* after flags, priority, cond, ... changed */
+size_t cluster_task_key(const struct task *t, char *buf,
+			size_t size); /* "ns/name", snprintf-like */
+
+struct node *cluster_node_get(struct cluster *c, struct str name); /* placeholder when unknown */
+struct node *cluster_node_find(const struct cluster *c, struct str name);
+/* After labels, taints, unschedulable, allocatable or exists changed. */
+void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
+			  bool spec);
+void cluster_node_prune(struct cluster *c,
+			struct node *n); /* removes it when it neither exists nor holds tasks */
+
+const struct pod_class *cluster_class_ref(struct cluster *c, const struct pod_class *klass);
+void cluster_class_unref(struct cluster *c, const struct pod_class *klass);
+
+/* Sum of room_gen over the queue and its ancestors. */
+uint64_t cluster_chain_gen(const struct cluster *c, const struct queue *q);
+/* FNV over everything a cycle may read: to assert that a cycle changed nothing. */
+uint64_t cluster_checksum(const struct cluster *c);
+/* Recomputes every account from the tasks and compares; NULL when right, else a static text of what
+ * is off. For tests. */
+const char *cluster_verify(const struct cluster *c);
+
+#endif

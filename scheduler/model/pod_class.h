@@ -1,0 +1,68 @@
+/* scheduler/model/pod_class.h: the part of a pod spec that placement depends on, shared by all
+ * equal pods. Interned by a canonical signature: equal pods have the same pointer, so one predicate
+ * and score pass serves them all. Immutable; reference counted by tasks; owned by the cluster. */
+#ifndef SCHEDULER_MODEL_POD_CLASS_H
+#define SCHEDULER_MODEL_POD_CLASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/resources.h"
+
+struct label; /* model/model.h */
+
+enum taint_effect { TAINT_NO_SCHEDULE, TAINT_PREFER_NO_SCHEDULE, TAINT_NO_EXECUTE };
+enum match_op { MATCH_IN, MATCH_NOT_IN, MATCH_EXISTS, MATCH_NOT_EXISTS, MATCH_GT, MATCH_LT };
+
+struct match_expr {
+	const char *key; /* interned */
+	enum match_op op;
+	const char **values; /* interned */
+	size_t nvalues;
+	bool on_field; /* matchFields metadata.name instead of a label */
+};
+
+struct match_term { /* all expressions must hold */
+	struct match_expr *exprs;
+	size_t nexprs;
+	int32_t weight; /* preferred terms */
+};
+
+struct toleration {
+	const char *key;   /* interned; NULL: every key (with exists) */
+	const char *value; /* interned, "" when absent */
+	bool exists;       /* operator Exists */
+	bool any_effect;
+	uint8_t effect; /* enum taint_effect */
+};
+
+struct host_port {
+	const char *ip;   /* interned; "0.0.0.0" is every address */
+	uint8_t protocol; /* 0 TCP, 1 UDP, 2 SCTP */
+	uint16_t port;
+};
+
+struct pod_class {
+	uint32_t refs;
+	uint32_t id;            /* dense, for per-class caches; re-used after the class is gone */
+	struct res request;     /* includes pods = 1 */
+	uint32_t mask;          /* dimensions requested, without pods */
+	bool best_effort;       /* mask == 0 */
+	struct label *selector; /* nodeSelector, sorted */
+	size_t nselector;
+	struct match_term *required; /* any term must hold; nrequired 0: no constraint */
+	size_t nrequired;
+	bool has_required; /* affinity present: an empty list matches nothing */
+	struct match_term *preferred;
+	size_t npreferred;
+	struct toleration *tolerations;
+	size_t ntolerations;
+	struct host_port *ports;
+	size_t nports;
+	const char
+		*unsupported;  /* static text: why this scheduler refuses it for now; NULL: fine */
+	const char *signature; /* owned by the cluster's map */
+};
+
+#endif

@@ -36,10 +36,10 @@ struct counter_family *counter_register_histogram(struct counter_registry *r, co
 struct counter_cell *counter_cell(struct counter_family *f, const char *const *values);
 void counter_remove(struct counter_family *f, const char *const *values);
 
-void counter_add(struct counter_cell *c, int64_t n);
-void counter_set(struct counter_cell *c, double value);
-void counter_observe(struct counter_cell *c, double value);
-double counter_get(const struct counter_cell *c); /* histogram: the sum */
+void counter_add(struct counter_cell *c, int64_t n);        /* counters and gauges */
+void counter_set(struct counter_cell *c, double value);     /* gauges */
+void counter_observe(struct counter_cell *c, double value); /* histograms */
+double counter_get(const struct counter_cell *c);           /* histogram: the sum */
 uint64_t counter_observations(const struct counter_cell *c);
 
 /* Renders every family in name order, cells in label order. The text goes to emit in pieces. */

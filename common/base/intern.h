@@ -15,7 +15,8 @@
 struct intern;
 
 struct intern *intern_create(void);
-void intern_destroy(struct intern *t);
+struct intern *intern_create_max(uint32_t max);                /* a smaller limit, 1..INTERN_MAX */
+void intern_destroy(struct intern *t);                         /* NULL is fine */
 uint32_t intern_id(struct intern *t, struct str name);         /* adds when new */
 uint32_t intern_find(const struct intern *t, struct str name); /* INTERN_NONE: unknown */
 const char *intern_name(const struct intern *t, uint32_t id);  /* asserts id < count */

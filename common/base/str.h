@@ -38,6 +38,7 @@ struct str str_trim(struct str s); /* blanks, tabs, CR and LF at both ends */
 /* Decimal without sign, blanks or overflow; false leaves *ret untouched. */
 bool str_to_u64(struct str s, uint64_t *ret);
 bool str_to_i64(struct str s, int64_t *ret); /* optional leading '-' */
+/* A finite decimal number of at most 128 bytes: no blanks, hexadecimal, "inf" or "nan". */
 bool str_to_double(struct str s, double *ret);
 
 #endif

@@ -161,6 +161,7 @@ struct queue {
 	uint8_t state; /* enum queue_state; an empty status.state is OPEN */
 	bool reclaimable;
 	int32_t weight, priority;
+	int64_t created;       /* wall ns, orders queues that are equal otherwise */
 	uint32_t depth;        /* root: 0 */
 	const char *broken;    /* static text: why the queue cannot be used (cycle, missing parent);
 				  NULL: fine */

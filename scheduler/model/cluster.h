@@ -5,8 +5,11 @@
 #ifndef SCHEDULER_MODEL_CLUSTER_H
 #define SCHEDULER_MODEL_CLUSTER_H
 
+#include "base/str.h"
 #include "model/model.h"
 #include "model/pod_class.h"
+
+#define CLUSTER_MAX_QUEUE_DEPTH 64 /* levels below the root; deeper queues are broken */
 
 struct priority_class {
 	int32_t value;
@@ -57,9 +60,13 @@ void cluster_node_changed(struct cluster *c, struct node *n, const struct res *o
 void cluster_node_prune(struct cluster *c,
 			struct node *n); /* removes it when it neither exists nor holds tasks */
 
+/* The class equal to a normalised candidate (copied when it is new), with one more reference. */
+const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod_class *candidate);
 const struct pod_class *cluster_class_ref(struct cluster *c, const struct pod_class *klass);
 void cluster_class_unref(struct cluster *c, const struct pod_class *klass);
 
+/* a -= b for an account: what would go below zero is held at zero and counted in c->drift. */
+void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b);
 /* Sum of room_gen over the queue and its ancestors. */
 uint64_t cluster_chain_gen(const struct cluster *c, const struct queue *q);
 /* FNV over everything a cycle may read: to assert that a cycle changed nothing. */

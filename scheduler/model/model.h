@@ -117,12 +117,13 @@ struct job_role_min {
  * the PodGroup is known. */
 struct job {
 	uint32_t id;
-	const char *namespace_; /* interned */
-	char *name;             /* owned */
-	char *uid;              /* owned, of the PodGroup; NULL without one */
-	uint32_t queue;         /* MODEL_NONE: the queue does not exist */
-	uint32_t queue_pos;     /* index in queue->jobs */
-	uint32_t queue_name;    /* id in cluster->names: the queue asked for */
+	const char *namespace_;  /* interned */
+	char *name;              /* owned */
+	char *uid;               /* owned, of the PodGroup; NULL without one */
+	uint32_t queue;          /* MODEL_NONE: the queue does not exist */
+	uint32_t queue_pos;      /* index in queue->jobs, or queue->waiting while queue is NONE */
+	uint32_t queue_name;     /* id in cluster->names: the queue asked for; MODEL_NONE: none */
+	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
 	bool has_group;
 	uint8_t phase; /* enum job_phase, as the PodGroup says */
 	int32_t min_member;
@@ -158,13 +159,13 @@ struct queue {
 	char *parent_name; /* as configured, NULL when empty */
 	struct VEC(uint32_t) children; /* ids, sorted by name */
 	struct VEC(uint32_t) jobs;
-	uint8_t state; /* enum queue_state; an empty status.state is OPEN */
+	struct VEC(uint32_t) waiting; /* jobs that name this queue while it does not exist */
+	uint8_t state;                /* enum queue_state; an empty status.state is OPEN */
 	bool reclaimable;
 	int32_t weight, priority;
-	int64_t created;       /* wall ns, orders queues that are equal otherwise */
 	uint32_t depth;        /* root: 0 */
-	const char *broken;    /* static text: why the queue cannot be used (cycle, missing parent);
-				  NULL: fine */
+	const char *broken;    /* static text: why the queue cannot be used (absent, cycle, missing
+				  parent, or one of its ancestors is broken); NULL: fine */
 	struct res capability; /* RES_UNLIMITED where absent */
 	struct res guarantee, deserved; /* 0 where absent */
 	/* The ledger's sums, this queue and all below it. releasing is the part of charged whose
@@ -210,8 +211,10 @@ struct cluster {
 	struct VEC(struct node *) nodes;
 	struct VEC(uint32_t) free_tasks, free_jobs, free_queues, free_nodes;
 	struct strmap *task_by_key, *job_by_key, *queue_by_name,
-		*node_by_name;              /* lookups; never iterated in decisions */
-	struct strmap *classes;             /* pod classes by signature */
+		*node_by_name;                      /* lookups; never iterated in decisions */
+	struct strmap *classes;                     /* pod classes by signature */
+	struct VEC(struct pod_class *) class_by_id; /* NULL: free */
+	struct VEC(uint32_t) free_classes;
 	struct strmap *priority_classes;    /* name -> struct priority_class (model/cluster.h) */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */

@@ -61,8 +61,19 @@ struct pod_class {
 	struct host_port *ports;
 	size_t nports;
 	const char
-		*unsupported;  /* static text: why this scheduler refuses it for now; NULL: fine */
-	const char *signature; /* owned by the cluster's map */
+		*unsupported; /* static text: why this scheduler refuses it for now; NULL: fine */
+	char *signature;      /* canonical text, owned */
 };
+
+struct strbuf;
+
+/* Brings a class under construction into canonical order and derives mask, best_effort and the one
+ * pod of its request. */
+void pod_class_normalise(struct pod_class *k);
+/* Appends the signature: equal texts mean equal classes. k must be normalised. */
+void pod_class_format(const struct pod_class *k, struct strbuf *out);
+/* Deep copy with refs 0 and the given signature; interned strings are shared. */
+struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature);
+void pod_class_destroy(struct pod_class *k); /* of pod_class_copy; NULL is fine */
 
 #endif

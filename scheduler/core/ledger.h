@@ -13,14 +13,18 @@ void ledger_charge(struct cluster *c, struct task *t, struct queue *q, enum char
 /* To another state of the same charge. */
 void ledger_advance(struct cluster *c, struct task *t, enum charge_state state);
 void ledger_release(struct cluster *c, struct task *t); /* no effect without a charge */
-/* The task's status is about to change from or to RELEASING: keeps `releasing` sums right. */
+/* Called before the task's status changes from or to RELEASING: keeps `releasing` sums right. No
+ * effect without a charge or when the status is that already. */
 void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing);
-/* The class (request) of a charged task changes, e.g. in-place resize: books the difference. */
+/* Called after the class of a charged task changed, e.g. in-place resize: books the difference. */
 void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_request);
 void ledger_move(struct cluster *c, struct task *t,
 		 struct queue *to); /* PodGroup moved to another queue */
 /* Recomputes all sums from the tasks (after the topology changed). */
 void ledger_rebuild_sums(struct cluster *c);
+/* Whether the transition table allows it; a state may always follow itself, nothing follows NONE.
+ */
+bool ledger_may_advance(enum charge_state from, enum charge_state to);
 /* True for the states that hold quota although the pod has no node. */
 bool ledger_is_unbound(enum charge_state s);
 /* NULL when every sum equals the sum of its tasks' charges, else a static text. For tests and

@@ -63,6 +63,10 @@ struct plugin_ops {
 	bool (*job_ready)(void *state, const struct session *s, const struct job *j);
 	enum vote (*job_pipelined)(void *state, const struct session *s, const struct job *j);
 	bool (*overused)(void *state, const struct session *s, const struct queue *q);
+	/* Whether pods may be reserved or placed directly in q at all, whatever its room: open, not
+	 * broken, a leaf where quota is hierarchical. */
+	bool (*queue_accepts)(void *state, const struct session *s, const struct queue *q,
+			      struct reason *why);
 	/* Ordinary quota vote for a pod without a charge that did not opt in (Volcano's
 	 * AllocatableFn). */
 	bool (*allocatable)(void *state, struct session *s, const struct queue *q,

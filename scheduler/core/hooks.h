@@ -1,0 +1,64 @@
+/* scheduler/core/hooks.h: the plugins of one configuration, compiled: for each extension point a
+ * dense array in tier order with the switches resolved, and one typed function that actions and the
+ * session call: hooks_<extension point>(session, ...). Thread: sched; owner: struct cycle. Pure.
+ *
+ * Every order ends in a unique key, so that equal input gives equal output: queues by creation
+ * time, then UID, then name; jobs by creation time, then UID, then namespace and name; tasks by the
+ * number at the end of the pod name when both names have at least three parts joined by dashes,
+ * then creation time, UID, namespace and name. Negative: a goes first. */
+#ifndef SCHEDULER_CORE_HOOKS_H
+#define SCHEDULER_CORE_HOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/plugin.h"
+
+struct err;
+struct hooks;
+struct sched_conf;
+
+/* Creates the state of every plugin of conf that has a row with functions; rows without functions
+ * and names without a row are left out (conf_parse warned about them). Arguments that do not parse:
+ * -ERR_INVALID naming plugin and argument. conf may be destroyed afterwards. */
+int hooks_create(const struct sched_conf *conf, const struct plugin_row *rows, size_t nrows,
+		 struct hooks **ret, struct err *err);
+void hooks_destroy(struct hooks *h);
+
+/* Around every session: plugins see it in configured order, and in reverse order at its end. */
+void hooks_open(const struct hooks *h, struct session *s);
+void hooks_close(const struct hooks *h, struct session *s);
+
+/* Without a quota plugin no gate may be removed. */
+bool hooks_has_quota_plugin(const struct hooks *h);
+/* Fills limits[0 .. queues.n - 1], by queue id: RES_UNLIMITED where no quota plugin limits. */
+void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *limits);
+
+int hooks_queue_order(const struct session *s, const struct queue *a, const struct queue *b);
+int hooks_job_order(const struct session *s, const struct job *a, const struct job *b);
+int hooks_task_order(const struct session *s, const struct task *a, const struct task *b);
+
+/* Whether pods may be reserved or placed directly in q at all (open, unbroken, a leaf where quota
+ * is hierarchical). Asked before reserving for opted-in pods; hooks_allocatable includes it. */
+bool hooks_queue_accepts(const struct session *s, const struct queue *q, struct reason *why);
+/* The ordinary quota vote, for a pod without a charge that did not opt in. */
+bool hooks_allocatable(struct session *s, const struct queue *q, const struct task *t,
+		       struct reason *why);
+bool hooks_overused(struct session *s, const struct queue *q);
+
+bool hooks_job_enqueueable(struct session *s, const struct job *j, struct reason *why);
+void hooks_job_enqueued(struct session *s, const struct job *j);
+bool hooks_job_valid(struct session *s, const struct job *j, struct reason *why);
+bool hooks_job_ready(struct session *s, const struct job *j);
+bool hooks_job_pipelined(const struct session *s, const struct job *j);
+
+bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
+			   struct reason *why);
+bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
+		     struct reason *why);
+double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
+
+void hooks_on_allocate(struct session *s, const struct task *t);
+void hooks_on_deallocate(struct session *s, const struct task *t);
+
+#endif

@@ -1,0 +1,77 @@
+#include "base/intern.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static void test_ids(void **state)
+{
+	struct intern *t = intern_create();
+	char name[] = "gpu";
+
+	(void)state;
+	assert_int_equal(intern_find(t, STR_LIT("cpu")), INTERN_NONE);
+	assert_int_equal(intern_id(t, STR_LIT("cpu")), 0);
+	assert_int_equal(intern_id(t, str_of(name)), 1);
+	name[0] = 'x'; /* the name was copied */
+	assert_int_equal(intern_id(t, STR_LIT("cpu")), 0);
+	assert_int_equal(intern_find(t, STR_LIT("gpu")), 1);
+	assert_int_equal(intern_count(t), 2);
+	assert_string_equal(intern_name(t, 1), "gpu");
+	assert_true(str_eq_c(intern_str(t, 0), "cpu"));
+	assert_int_equal(intern_id(t, STR_LIT("")), 2);
+	assert_int_equal(intern_find(t, str_of(NULL)), 2);
+	intern_destroy(t);
+	intern_destroy(NULL);
+}
+
+static void test_many(void **state)
+{
+	struct intern *t = intern_create();
+	const char *first = NULL;
+	char name[32];
+
+	(void)state;
+	for (uint32_t i = 0; i < 50000; i++) {
+		snprintf(name, sizeof(name), "node-%u", i);
+		assert_int_equal(intern_id(t, str_of(name)), i);
+		first = i == 0 ? intern_name(t, 0) : first;
+	}
+	for (uint32_t i = 0; i < 50000; i++) {
+		snprintf(name, sizeof(name), "node-%u", i);
+		assert_int_equal(intern_find(t, str_of(name)), i);
+		assert_string_equal(intern_name(t, i), name);
+	}
+	assert_ptr_equal(intern_name(t, 0), first); /* names never move */
+	intern_destroy(t);
+}
+
+static void test_limit(void **state)
+{
+	struct intern *t = intern_create_max(3);
+
+	(void)state;
+	assert_int_equal(intern_id(t, STR_LIT("a")), 0);
+	assert_int_equal(intern_id(t, STR_LIT("b")), 1);
+	assert_int_equal(intern_id(t, STR_LIT("c")), 2);
+	assert_int_equal(intern_id(t, STR_LIT("d")), INTERN_NONE);
+	assert_int_equal(intern_count(t), 3);
+	assert_int_equal(intern_id(t, STR_LIT("b")), 1);
+	assert_int_equal(intern_find(t, STR_LIT("d")), INTERN_NONE);
+	intern_destroy(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_limit),
+	};
+
+	return cmocka_run_group_tests_name("intern", tests, NULL, NULL);
+}

@@ -163,6 +163,7 @@ struct queue {
 	uint8_t state;                /* enum queue_state; an empty status.state is OPEN */
 	bool reclaimable;
 	int32_t weight, priority;
+	int64_t created;       /* wall ns, orders queues that are equal otherwise */
 	uint32_t depth;        /* root: 0 */
 	const char *broken;    /* static text: why the queue cannot be used (absent, cycle, missing
 				  parent, or one of its ancestors is broken); NULL: fine */

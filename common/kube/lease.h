@@ -1,9 +1,11 @@
 /* common/kube/lease.h: leader election on a coordination.k8s.io/v1 Lease, compatible with
  * client-go's LeaderElector (same fields, so kubectl shows the holder). Kubernetes has no fencing
  * tokens, hence: lease_may_send is asked immediately before each write and is false from renew
- * deadline on; a new leader that did not get a released lease waits lease duration + request
- * deadline before lease_may_send becomes true. Owner: the transport's thread; lease_may_send and
- * lease_is_held: any thread (atomics). */
+ * deadline on; a new leader waits lease duration + request deadline before lease_may_send becomes
+ * true, unless the lease was released, was never held (created by us), or had stayed ours all the
+ * time. Expiry of another's lease is judged on our monotonic clock since we last saw it change, so
+ * clocks need not agree. Unknown fields of the Lease are kept. Owner: the transport's thread;
+ * lease_may_send and lease_is_held: any thread (atomics). */
 #ifndef COMMON_KUBE_LEASE_H
 #define COMMON_KUBE_LEASE_H
 
@@ -32,9 +34,11 @@ void lease_start(struct lease *l); /* any thread */
 bool lease_is_held(const struct lease *l);
 bool lease_may_send(const struct lease *l);
 int64_t lease_writes_from(const struct lease *l); /* monotonic ns; CLOCK_NEVER when not held */
-/* Gives the lease up (holderIdentity empty) so that the next leader need not wait; on_done when
- * answered or impossible. Any thread. */
+/* Gives the lease up (holderIdentity empty) so that the next leader need not wait; lease_may_send
+ * is false from then on, on_change is not called; on_done (may be NULL) when answered or
+ * impossible. The lease is not sought again. Any thread. */
 void lease_release(struct lease *l, void (*on_done)(void *ctx), void *ctx);
+/* On the transport's thread or after the transport was destroyed. NULL is fine. */
 void lease_destroy(struct lease *l);
 
 #endif

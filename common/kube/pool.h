@@ -6,11 +6,13 @@
  * 429/503 Retry-After is honoured for the whole pool. Threads: pool_add any thread; start and
  * finish on a worker thread (manual mode: whoever calls pool_step). Items are identified by key;
  * adding a key that waits replaces its item (the old one is freed), adding one that is in flight
- * runs the new item after the old one has finished. */
+ * runs the new item after the old one has finished. A replaced item inherits the wait of the key,
+ * and an item that would be retried gives way to a newer one of its key. */
 #ifndef COMMON_KUBE_POOL_H
 #define COMMON_KUBE_POOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -56,15 +58,20 @@ struct pool_options {
 	bool (*may_send)(void *ctx);
 };
 
-struct pool_limiter *pool_limiter_create(double qps, unsigned burst,
-					 const struct clock *clock); /* qps 0: off */
+/* A token bucket that several pools share. qps 0: off. Any thread; destroy after the pools. */
+struct pool_limiter *pool_limiter_create(double qps, unsigned burst, const struct clock *clock);
 void pool_limiter_destroy(struct pool_limiter *l);
+/* Takes one token: 0, or how long to wait in ns when there is none (then nothing was taken). */
+int64_t pool_limiter_take(struct pool_limiter *l);
+void pool_limiter_give_back(struct pool_limiter *l); /* a token taken for a send that was not */
 
 struct pool *pool_create(const struct pool_options *opt);
 void pool_add(struct pool *p, struct str key, void *item_take);
 /* Items that wait are freed unsent; those in flight are awaited (finish runs) up to grace_ns. */
 void pool_stop(struct pool *p, int64_t grace_ns);
 void pool_destroy(struct pool *p); /* stops with grace 0 if still running */
+/* Frees the item that has waited longest, unsent; false: nothing waits. Any thread. */
+bool pool_drop_oldest(struct pool *p);
 size_t pool_waiting(const struct pool *p);
 size_t pool_in_flight(const struct pool *p);
 

@@ -1,7 +1,9 @@
 /* common/kube/reflector.h: keeps a consumer in step with one resource: LIST by pages of 500, then
  * WATCH with bookmarks; resumes at once after a clean end; back-off with jitter after errors; 410
  * leads to a new LIST; a stream silent for longer than its timeout plus a margin is cut. It keeps
- * key -> resourceVersion only, and so computes the deletions of a relist itself. A table-driven
+ * key -> resourceVersion only, and so computes the deletions of a relist itself and drops
+ * duplicated watch events and list items that have not changed. Objects are not validated beyond
+ * their borders: decoding is the consumer's. A table-driven
  * state machine over transport callbacks and timers: no thread of its own. Owner: the transport's
  * thread. */
 #ifndef COMMON_KUBE_REFLECTOR_H
@@ -56,8 +58,9 @@ struct reflector_stats {
 
 struct reflector *reflector_create(const struct reflector_options *opt);
 void reflector_start(struct reflector *r); /* any thread */
-/* Stops and frees; call on the transport's thread or after the transport has stopped. */
+/* Stops and frees; call on the transport's thread or after the transport was destroyed. Not from
+ * within on_event. NULL is fine. */
 void reflector_destroy(struct reflector *r);
-struct reflector_stats reflector_stats(const struct reflector *r);
+struct reflector_stats reflector_stats(const struct reflector *r); /* any thread */
 
 #endif

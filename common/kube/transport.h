@@ -16,7 +16,13 @@ struct kubeconfig;
 struct err;
 
 /* A call's url is only path and query ("/api/v1/pods?limit=500"); bearer is the transport's
- * business. */
+ * business. Rules that hold for every implementation:
+ * - submit copies what the call points to; no callback runs inside submit.
+ * - cancel leads to on_done with ERR_CANCELLED, possibly before cancel returns.
+ * - each fn given to call runs exactly once. Destroying the transport ends calls in flight with
+ *   ERR_CANCELLED and then runs the functions that still wait, so that they can free their ctx.
+ * - a user that meets ERR_CANCELLED without having cancelled sees a transport that goes away: it
+ *   asks for nothing more. */
 struct transport_ops {
 	uint64_t (*submit)(struct transport *t, const struct http_call *call);
 	void (*cancel)(struct transport *t, uint64_t id);

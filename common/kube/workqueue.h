@@ -1,0 +1,39 @@
+/* common/kube/workqueue.h: keys waiting to be processed, each at most once, oldest first.
+ * Owner: one thread or the lock next to it. Keys are copied. Fails only on bugs (asserts).
+ *   idle -add-> ready -next-> processing -done-> idle       add while processing: ready after done
+ *   processing -retry, done-> delayed (back-off of the key) -time-> ready */
+#ifndef COMMON_KUBE_WORKQUEUE_H
+#define COMMON_KUBE_WORKQUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct clock;
+struct workqueue;
+
+struct workqueue_options {
+	int64_t delay_min_ns, delay_max_ns; /* back-off of a key: min * 2^n up to max */
+	double jitter;                      /* 0..1 */
+	uint64_t seed;
+};
+
+struct workqueue *workqueue_create(const struct workqueue_options *opt, const struct clock *clock);
+void workqueue_destroy(struct workqueue *wq);                /* NULL is fine */
+void workqueue_add(struct workqueue *wq, struct str key);    /* no effect if waiting already */
+void workqueue_retry(struct workqueue *wq, struct str key);  /* adds after the key's back-off */
+void workqueue_forget(struct workqueue *wq, struct str key); /* resets the back-off */
+/* Takes the oldest ready key; it is valid until workqueue_done. False: nothing is ready. */
+bool workqueue_next(struct workqueue *wq, struct str *ret_key);
+void workqueue_done(struct workqueue *wq, struct str key);
+/* Removes the key that has waited longest (ready ones before delayed ones); valid until the next
+ * call. False: nothing waits. */
+bool workqueue_drop_oldest(struct workqueue *wq, struct str *ret_key);
+size_t workqueue_waiting(const struct workqueue *wq); /* ready and delayed */
+/* When something is or becomes ready (monotonic ns, now or earlier: ready); CLOCK_NEVER: nothing
+ * waits. */
+int64_t workqueue_wake_at(const struct workqueue *wq);
+
+#endif

@@ -13,7 +13,9 @@
 
 #define CONF_MAX_BYTES (1u << 20)
 #define CONF_MAX_TIERS 16
-#define CONF_MAX_PLUGINS 64
+#define CONF_MAX_PLUGINS 64 /* over all tiers */
+#define CONF_MAX_ACTIONS 64 /* also entries of `configurations` */
+#define CONF_MAX_ARGS 256   /* of one plugin or action */
 
 struct err;
 
@@ -79,7 +81,9 @@ struct sched_conf {
 
 struct conf_names {
 	const char *const *plugins,
-		*const *actions; /* NULL-terminated: everything that is not an error */
+		*const *actions;   /* NULL-terminated: everything that is not an error */
+	const char *const *absent; /* those of both that have no implementation: accepted with one
+				      warning each; may be NULL */
 };
 
 typedef void (*conf_warn_fn)(void *ctx, const char *text);

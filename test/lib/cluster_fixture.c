@@ -1,0 +1,63 @@
+#include "lib/cluster_fixture.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+
+struct queue *cluster_fixture_queue(struct cluster *c, const char *name, const char *parent,
+				    int64_t cpu)
+{
+	struct queue *q = cluster_queue_get(c, str_of(name));
+
+	q->exists = true;
+	free(q->parent_name);
+	q->parent_name = parent == NULL ? NULL : xmalloc_dup(parent);
+	q->capability.v[RES_CPU] = cpu < 0 ? RES_UNLIMITED : cpu;
+	(void)cluster_queues_changed(c);
+	return q;
+}
+
+struct node *cluster_fixture_node(struct cluster *c, const char *name, int64_t cpu)
+{
+	struct node *n = cluster_node_get(c, str_of(name));
+	struct res old = n->allocatable;
+	bool existed = n->exists;
+
+	n->exists = true;
+	n->allocatable.v[RES_CPU] = cpu;
+	n->allocatable.v[RES_PODS] = 110;
+	cluster_node_changed(c, n, existed ? &old : NULL, true);
+	return n;
+}
+
+struct job *cluster_fixture_job(struct cluster *c, const char *name, const char *queue,
+				int32_t min_member)
+{
+	struct job *j = cluster_job_get(c, STR_LIT("ns"), str_of(name));
+
+	j->has_group = true;
+	j->min_member = min_member;
+	cluster_job_set_queue(c, j, str_of(queue));
+	return j;
+}
+
+const struct pod_class *cluster_fixture_class(struct cluster *c, int64_t cpu)
+{
+	struct pod_class k = { .request = { .v = { [RES_CPU] = cpu } } };
+
+	pod_class_normalise(&k);
+	return cluster_class_intern(c, &k);
+}
+
+struct task *cluster_fixture_task(struct cluster *c, const char *name, struct job *job, int64_t cpu)
+{
+	char *uid = xmalloc_printf("uid-%s", name);
+	struct task *t = cluster_task_add(c, STR_LIT("ns"), str_of(name), str_of(uid));
+
+	free(uid);
+	t->flags = TASK_OURS;
+	t->priority = 1;
+	cluster_task_set_class(c, t, cluster_fixture_class(c, cpu));
+	cluster_task_set_job(c, t, job);
+	return t;
+}

@@ -53,6 +53,7 @@ double jdoc_num(const struct jdoc *d, double def);
 int64_t jdoc_int(const struct jdoc *d, int64_t def); /* def unless integral and in range */
 bool jdoc_bool(const struct jdoc *d, bool def);
 size_t jdoc_count(const struct jdoc *d);    /* members or items; O(n) */
+unsigned jdoc_depth(const struct jdoc *d);  /* levels of arrays and objects; a scalar: 0 */
 const char *jdoc_key(const struct jdoc *d); /* of a member; NULL else */
 const struct jdoc *jdoc_get(const struct jdoc *d, const char *key);
 const struct jdoc *jdoc_at(const struct jdoc *d, size_t i); /* O(n) */
@@ -68,6 +69,8 @@ struct jdoc *jdoc_get_mut(struct jdoc *d, const char *key);
 struct jdoc *jdoc_at_mut(struct jdoc *d, size_t i);
 struct jdoc *jdoc_set_take(struct jdoc *obj, const char *key,
 			   struct jdoc *value); /* adds or replaces */
+/* Like jdoc_set_take for a key known to be new: O(1), does not search. */
+struct jdoc *jdoc_add_take(struct jdoc *obj, const char *key, struct jdoc *value);
 struct jdoc *jdoc_set_str(struct jdoc *obj, const char *key, const char *text);
 struct jdoc *jdoc_set_int(struct jdoc *obj, const char *key, int64_t n);
 struct jdoc *jdoc_set_bool(struct jdoc *obj, const char *key, bool b);

@@ -6,6 +6,7 @@
 #ifndef COMMON_KUBE_TRANSPORT_H
 #define COMMON_KUBE_TRANSPORT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,8 +20,9 @@ struct err;
  * business. Rules that hold for every implementation:
  * - submit copies what the call points to; no callback runs inside submit.
  * - cancel leads to on_done with ERR_CANCELLED, possibly before cancel returns.
- * - each fn given to call runs exactly once. Destroying the transport ends calls in flight with
- *   ERR_CANCELLED and then runs the functions that still wait, so that they can free their ctx.
+ * - each fn given to call runs exactly once. Destroying the transport sets `stopping`, ends calls
+ *   in flight with ERR_CANCELLED and then runs the functions that still wait, before their time,
+ *   so that they can free their ctx.
  * - a user that meets ERR_CANCELLED without having cancelled sees a transport that goes away: it
  *   asks for nothing more. */
 struct transport_ops {
@@ -33,6 +35,7 @@ struct transport_ops {
 
 struct transport {
 	const struct transport_ops *ops; /* first member of implementations */
+	atomic_bool stopping;            /* set by the implementation when its destroy begins */
 };
 
 static inline uint64_t transport_submit(struct transport *t, const struct http_call *call)

@@ -1,0 +1,516 @@
+/* How a request travels:
+ *   1. on_connection makes a struct http_server_conn (socket context of MHD) and starts a deadline.
+ *   2. on_uri copies the request line as sent, before MHD splits and unescapes it.
+ *   3. on_request collects headers and body, then calls the handler and queues its response. The
+ *      response's text lives in the connection's arena and is sent from there without a copy.
+ *   4. on_completed frees the request; the connection waits for the next one.
+ * MHD's own timeout only sees silence; a client that drips bytes is cut by the reaper thread, which
+ * compares deadlines and shuts sockets down. */
+#include "net/http_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "net/http_server_priv.h"
+
+#define SERVER_REAP_NS (250 * CLOCK_NS_PER_MS)
+#define SERVER_LINGER_NS CLOCK_NS_PER_S /* idle keep-alive clients may still speak once */
+#define SERVER_KEEP_BYTES 65536         /* memory a connection keeps between requests */
+#define SERVER_SWALLOW 4                /* read so many times max_body before giving up on a 413 */
+#define SERVER_PRIORITIES                                                                          \
+	"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"              \
+	"-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
+
+static int64_t now_ns(void)
+{
+	return clock_mono(clock_real());
+}
+
+static struct http_server_conn *conn_of(struct MHD_Connection *mhd)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info != NULL ? info->socket_context : NULL;
+}
+
+static void set_deadline(struct http_server_conn *c, unsigned seconds)
+{
+	atomic_store_explicit(&c->deadline_ns, now_ns() + (int64_t)seconds * CLOCK_NS_PER_S,
+			      memory_order_relaxed);
+}
+
+static void release_request(struct http_server_conn *c)
+{
+	http_server_stream_finish(c);
+	if (c->arena != NULL && arena_held(c->arena) > SERVER_KEEP_BYTES) {
+		arena_destroy(c->arena);
+		c->arena = NULL;
+	} else if (c->arena != NULL) {
+		arena_reset(c->arena);
+	}
+	if (c->body.cap > SERVER_KEEP_BYTES) {
+		strbuf_finish(&c->body);
+	}
+	strbuf_reset(&c->body);
+	c->req = (struct http_request){ 0 };
+	c->started = false;
+	c->too_large = false;
+	c->body_seen = 0;
+}
+
+static void uncount(struct http_server_conn *c)
+{
+	struct http_server *s = c->server;
+
+	if (!c->counted) {
+		return;
+	}
+	c->counted = false;
+	if (atomic_fetch_sub(&s->in_flight, 1) == 1 && atomic_load(&s->stopping)) {
+		pthread_mutex_lock(&s->lock);
+		pthread_cond_broadcast(&s->quiet_cond);
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+static void conn_open(struct http_server *s, struct MHD_Connection *mhd, void **socket_context)
+{
+	struct http_server_conn *c = xmalloc_zero(1, sizeof(*c));
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	c->server = s;
+	c->mhd = mhd;
+	c->fd = info->connect_fd;
+	strbuf_init(&c->body);
+	strbuf_init(&c->out);
+	set_deadline(c, s->opt.request_timeout_s);
+	pthread_mutex_lock(&s->lock);
+	list_append(&s->conns, &c->node);
+	pthread_mutex_unlock(&s->lock);
+	*socket_context = c;
+}
+
+static void conn_close(struct http_server_conn *c)
+{
+	struct http_server *s = c->server;
+
+	pthread_mutex_lock(&s->lock);
+	list_remove(&c->node);
+	pthread_cond_broadcast(&s->quiet_cond);
+	pthread_mutex_unlock(&s->lock);
+	uncount(c);
+	release_request(c);
+	arena_destroy(c->arena);
+	strbuf_finish(&c->body);
+	strbuf_finish(&c->out);
+	http_server_tls_unref(c->cred);
+	free(c);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **socket_context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		conn_open(cls, mhd, socket_context);
+	} else if (*socket_context != NULL) {
+		conn_close(*socket_context);
+		*socket_context = NULL;
+	}
+}
+
+static void *on_uri(void *cls, const char *uri, struct MHD_Connection *mhd)
+{
+	struct http_server *s = cls;
+	struct http_server_conn *c = conn_of(mhd);
+	struct str rest;
+
+	if (c == NULL) {
+		return NULL;
+	}
+	http_server_tls_unref(c->cred);
+	c->cred = NULL;
+	set_deadline(c, s->opt.request_timeout_s);
+	if (c->arena == NULL) {
+		c->arena = arena_create(0);
+	}
+	rest = arena_str(c->arena, str_of(uri));
+	c->req.path = str_next(&rest, '?');
+	c->req.query = rest.p != NULL ? rest : STR_LIT("");
+	return c;
+}
+
+static struct str header(struct http_server_conn *c, const char *name)
+{
+	return str_of(MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, name));
+}
+
+static bool wants_close(const struct http_server_conn *c, const struct http_response *r)
+{
+	const struct http_server *s = c->server;
+
+	return r->close || atomic_load_explicit(&s->stopping, memory_order_relaxed) ||
+	       (s->tls &&
+		c->generation != atomic_load_explicit(&s->generation, memory_order_relaxed));
+}
+
+static enum MHD_Result queue(struct http_server_conn *c, const struct http_response *r)
+{
+	struct MHD_Response *mr;
+	enum MHD_Result ok;
+	char retry[16];
+
+	if (r->status == 0) {
+		return MHD_NO;
+	}
+	if (r->stream != NULL) {
+		atomic_store(&c->deadline_ns, CLOCK_NEVER);
+		mr = http_server_stream_open(c, r);
+	} else {
+		mr = MHD_create_response_from_buffer(r->body.len, (void *)(uintptr_t)r->body.p,
+						     MHD_RESPMEM_PERSISTENT);
+	}
+	if (mr == NULL) {
+		return MHD_NO;
+	}
+	MHD_add_response_header(mr, MHD_HTTP_HEADER_CONTENT_TYPE,
+				r->content_type != NULL ? r->content_type : "application/json");
+	if (r->retry_after_s > 0) {
+		snprintf(retry, sizeof(retry), "%d", r->retry_after_s);
+		MHD_add_response_header(mr, MHD_HTTP_HEADER_RETRY_AFTER, retry);
+	}
+	if (wants_close(c, r)) {
+		MHD_add_response_header(mr, MHD_HTTP_HEADER_CONNECTION, "close");
+	}
+	ok = MHD_queue_response(c->mhd, (unsigned)r->status, mr);
+	MHD_destroy_response(mr);
+	return ok;
+}
+
+static enum MHD_Result queue_too_large(struct http_server_conn *c)
+{
+	struct http_response r = { .status = 413, .content_type = "text/plain", .close = true };
+
+	r.body = str_of(arena_printf(c->arena, "the request body is larger than %zu bytes\n",
+				     c->server->opt.max_body));
+	return queue(c, &r);
+}
+
+/* Headers are complete: takes them over and prepares for the announced body. */
+static enum MHD_Result begin(struct http_server_conn *c, const char *method)
+{
+	struct http_server *s = c->server;
+	struct str length = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	uint64_t announced = 0;
+
+	c->started = true;
+	c->counted = true;
+	atomic_fetch_add(&s->in_flight, 1);
+	c->req.method = http_method_of(str_of(method));
+	c->req.content_type = header(c, MHD_HTTP_HEADER_CONTENT_TYPE);
+	c->req.accept = header(c, MHD_HTTP_HEADER_ACCEPT);
+	c->req.user_agent = header(c, MHD_HTTP_HEADER_USER_AGENT);
+	c->req.authorization = header(c, MHD_HTTP_HEADER_AUTHORIZATION);
+	if (length.p == NULL || !str_to_u64(length, &announced)) {
+		return MHD_YES;
+	}
+	if (announced <= s->opt.max_body) {
+		strbuf_reserve(&c->body, (size_t)announced);
+		return MHD_YES;
+	}
+	c->too_large = true;
+	/* A body of bearable size is read first: the client may not look before it has sent all. */
+	if (announced / SERVER_SWALLOW <= s->opt.max_body &&
+	    header(c, MHD_HTTP_HEADER_EXPECT).p == NULL) {
+		return MHD_YES;
+	}
+	return queue_too_large(c);
+}
+
+static enum MHD_Result collect(struct http_server_conn *c, const char *bytes, size_t *len)
+{
+	size_t max = c->server->opt.max_body;
+
+	c->body_seen += *len;
+	if (c->body_seen > max) {
+		c->too_large = true;
+	}
+	if (c->body_seen / SERVER_SWALLOW > max) {
+		return MHD_NO;
+	}
+	if (!c->too_large) {
+		strbuf_add(&c->body, bytes, *len);
+	}
+	*len = 0;
+	return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
+				  const char *method, const char *version, const char *upload,
+				  size_t *upload_len, void **con_cls)
+{
+	struct http_server *s = cls;
+	struct http_server_conn *c = *con_cls;
+	struct http_response r = { 0 };
+
+	(void)mhd;
+	(void)url;
+	(void)version;
+	if (c == NULL) {
+		return MHD_NO;
+	}
+	if (!c->started) {
+		return begin(c, method);
+	}
+	if (*upload_len > 0) {
+		return collect(c, upload, upload_len);
+	}
+	if (c->too_large) {
+		return queue_too_large(c);
+	}
+	c->req.body = strbuf_str(&c->body);
+	s->opt.handler(s->opt.ctx, &c->req, c->arena, &r);
+	return queue(c, &r);
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct http_server *s = cls;
+	struct http_server_conn *c = *con_cls;
+
+	(void)mhd;
+	(void)code;
+	if (c == NULL) {
+		return;
+	}
+	uncount(c);
+	release_request(c);
+	set_deadline(c, s->opt.idle_timeout_s);
+	*con_cls = NULL;
+}
+
+static void cut_overdue_locked(struct http_server *s)
+{
+	int64_t now = now_ns();
+
+	LIST_FOR_EACH (node, &s->conns) {
+		struct http_server_conn *c = LIST_ENTRY(node, struct http_server_conn, node);
+
+		if (atomic_load_explicit(&c->deadline_ns, memory_order_relaxed) < now) {
+			/* MHD sees the end of the connection and cleans up; the descriptor is open
+			 * as long as the connection is in our list. */
+			shutdown(c->fd, SHUT_RDWR);
+		}
+	}
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+	return (struct timespec){ .tv_sec = ns / CLOCK_NS_PER_S, .tv_nsec = ns % CLOCK_NS_PER_S };
+}
+
+static void *reaper_main(void *arg)
+{
+	struct http_server *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->reaper_stop) {
+		struct timespec at = timespec_of(now_ns() + SERVER_REAP_NS);
+
+		pthread_cond_timedwait(&s->reaper_cond, &s->lock, &at);
+		cut_overdue_locked(s);
+		http_server_stream_reap_locked(s);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void fill_defaults(struct http_server_options *o)
+{
+	o->threads = o->threads != 0 ? o->threads : 2;
+	o->max_connections = o->max_connections != 0 ? o->max_connections : 1000;
+	o->max_body = o->max_body != 0 ? o->max_body : (size_t)3 << 20;
+	o->request_timeout_s = o->request_timeout_s != 0 ? o->request_timeout_s : 30;
+	o->idle_timeout_s = o->idle_timeout_s != 0 ? o->idle_timeout_s : 120;
+	/* MHD wants at least one connection per thread. */
+	if (o->max_connections < o->threads) {
+		o->max_connections = o->threads;
+	}
+}
+
+static int start_daemon(struct http_server *s, int fd, struct err *err)
+{
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+	struct MHD_OptionItem more[4] = { { 0 } };
+	unsigned n = 0;
+
+	if (s->opt.threads > 1) {
+		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE,
+						     (intptr_t)s->opt.threads, NULL };
+	}
+	if (s->tls) {
+		flags |= MHD_USE_TLS;
+		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
+						     (void *)(uintptr_t)SERVER_PRIORITIES };
+		more[n++] =
+			(struct MHD_OptionItem){ MHD_OPTION_HTTPS_CERT_CALLBACK, 0,
+						 (void *)(uintptr_t)http_server_tls_callback() };
+	}
+	more[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	s->daemon = MHD_start_daemon(
+		flags, s->port, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, s->opt.max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+		s->opt.idle_timeout_s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_URI_LOG_CALLBACK, on_uri,
+		s, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+	if (s->daemon == NULL) {
+		close(fd);
+		return err_set(err, ERR_INTERNAL, "the HTTP server did not start on port %u",
+			       s->port);
+	}
+	return 0;
+}
+
+static struct http_server *server_create(const struct http_server_options *opt)
+{
+	struct http_server *s = xmalloc_zero(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	s->opt = *opt;
+	s->tls = opt->tls_cert.p != NULL;
+	fill_defaults(&s->opt);
+	s->opt.tls_cert = s->opt.tls_key = (struct str){ 0 };
+	list_init(&s->conns);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->reaper_cond, &attr);
+	pthread_cond_init(&s->quiet_cond, &attr);
+	pthread_condattr_destroy(&attr);
+	return s;
+}
+
+static void server_free(struct http_server *s)
+{
+	http_server_tls_unref(s->cred);
+	pthread_cond_destroy(&s->quiet_cond);
+	pthread_cond_destroy(&s->reaper_cond);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+int http_server_start(const struct http_server_options *opt, struct http_server **ret,
+		      struct err *err)
+{
+	struct http_server *s = server_create(opt);
+	int fd = -1, r = 0;
+
+	if (s->tls) {
+		r = http_server_set_certificate(s, opt->tls_cert, opt->tls_key, err);
+	}
+	if (r == 0) {
+		r = http_server_listen(opt->address, opt->port, &fd, err);
+	}
+	if (r == 0) {
+		s->port = http_server_listen_port(fd);
+		r = start_daemon(s, fd, err);
+	}
+	if (r < 0) {
+		server_free(s);
+		return r;
+	}
+	if (pthread_create(&s->reaper, NULL, reaper_main, s) != 0) {
+		MHD_stop_daemon(s->daemon);
+		server_free(s);
+		return err_set(err, ERR_INTERNAL, "no thread for the HTTP server");
+	}
+	*ret = s;
+	return 0;
+}
+
+uint16_t http_server_port(const struct http_server *s)
+{
+	return s->port;
+}
+
+int http_server_set_certificate(struct http_server *s, struct str cert, struct str key,
+				struct err *err)
+{
+	struct http_server_cred *cred = NULL, *old;
+	int r = http_server_tls_load(cert, key, &cred, err);
+
+	if (r < 0) {
+		return r;
+	}
+	pthread_mutex_lock(&s->lock);
+	old = s->cred;
+	s->cred = cred;
+	atomic_store(&s->generation, http_server_tls_generation(cred));
+	pthread_mutex_unlock(&s->lock);
+	http_server_tls_unref(old);
+	return 0;
+}
+
+void http_server_wake(struct http_server *s)
+{
+	atomic_fetch_add(&s->wake_seq, 1);
+	pthread_mutex_lock(&s->lock);
+	http_server_stream_wake_locked(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
+unsigned http_server_in_flight(const struct http_server *s)
+{
+	return atomic_load(&s->in_flight);
+}
+
+void http_server_stop(struct http_server *s, int64_t grace_ms)
+{
+	int64_t start = now_ns(), end = start + grace_ms * CLOCK_NS_PER_MS;
+	int64_t linger = start + SERVER_LINGER_NS < end ? start + SERVER_LINGER_NS : end;
+	MHD_socket fd;
+
+	if (atomic_exchange(&s->stopping, true)) {
+		return;
+	}
+	fd = MHD_quiesce_daemon(s->daemon);
+	if (fd != MHD_INVALID_SOCKET) {
+		close(fd);
+	}
+	http_server_wake(s);
+	pthread_mutex_lock(&s->lock);
+	while (!list_is_empty(&s->conns)) {
+		bool busy = atomic_load(&s->in_flight) > 0;
+		int64_t until = busy ? end : linger;
+		struct timespec at = timespec_of(until);
+
+		if (now_ns() >= until) {
+			break;
+		}
+		pthread_cond_timedwait(&s->quiet_cond, &s->lock, &at);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void http_server_destroy(struct http_server *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	http_server_stop(s, 0);
+	pthread_mutex_lock(&s->lock);
+	s->reaper_stop = true;
+	pthread_cond_signal(&s->reaper_cond);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->reaper, NULL);
+	MHD_stop_daemon(s->daemon);
+	server_free(s);
+}

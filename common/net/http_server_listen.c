@@ -1,0 +1,82 @@
+/* The listening socket is ours, not MHD's: the kernel picks a port where 0 is asked for, and both
+ * address families share one socket. */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "net/http_server_priv.h"
+
+#define LISTEN_BACKLOG 1024
+
+static int bind_one(const struct addrinfo *ai, int *ret_fd)
+{
+	int on = 1, off = 0;
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0) {
+		return -errno;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (ai->ai_family == AF_INET6) {
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	}
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, LISTEN_BACKLOG) < 0) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Every address: IPv6 with IPv4 mapped first, then IPv4 where the machine has no IPv6. */
+int http_server_listen(const char *address, uint16_t port, int *ret_fd, struct err *err)
+{
+	bool any = address == NULL || address[0] == '\0';
+	struct addrinfo hints = { .ai_family = AF_UNSPEC,
+				  .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV };
+	const char *tries[] = { any ? "::" : address, any ? "0.0.0.0" : NULL };
+	char service[8];
+	int r = -EINVAL;
+
+	snprintf(service, sizeof(service), "%u", port);
+	for (size_t i = 0; i < ARRAY_LEN(tries) && tries[i] != NULL; i++) {
+		struct addrinfo *found = NULL;
+		int g = getaddrinfo(tries[i], service, &hints, &found);
+
+		if (g != 0) {
+			return err_set(err, ERR_INVALID, "listen address %s: %s", tries[i],
+				       gai_strerror(g));
+		}
+		r = bind_one(found, ret_fd);
+		freeaddrinfo(found);
+		if (r == 0) {
+			return 0;
+		}
+	}
+	return err_set(err, ERR_IO, "listen on %s port %u: %s", any ? "*" : address, port,
+		       strerror(-r));
+}
+
+uint16_t http_server_listen_port(int fd)
+{
+	struct sockaddr_storage sa = { 0 };
+	socklen_t len = sizeof(sa);
+	char service[8] = "0";
+	uint64_t port = 0;
+
+	if (getsockname(fd, (struct sockaddr *)&sa, &len) == 0 &&
+	    getnameinfo((struct sockaddr *)&sa, len, NULL, 0, service, sizeof(service),
+			NI_NUMERICSERV) == 0) {
+		(void)str_to_u64(str_of(service), &port);
+	}
+	return (uint16_t)port;
+}

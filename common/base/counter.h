@@ -19,6 +19,7 @@ struct counter_registry;
 struct counter_family;
 struct counter_cell;
 
+/* destroy ends every family and cell; NULL is fine. */
 struct counter_registry *counter_registry_create(void);
 void counter_registry_destroy(struct counter_registry *r);
 

@@ -1,0 +1,73 @@
+#!/bin/sh
+# run_tests.sh PROGRAM...: runs test programs, a few at a time, and counts what passed.
+#
+# A program that speaks TAP (cmocka does) counts test by test; a script (*.sh) is one test that
+# passes by exit code 0. Output appears only for what failed. The last line is "N passed, N failed";
+# exit 1 when something failed or nothing ran.
+#
+# JOBS: how many at a time (all processors). WRAP: a command put before each program.
+# TEST_TIMEOUT: seconds for one program (300). LOG_DIR: where the outputs stay (build/test-logs).
+set -u
+
+JOBS=${JOBS:-$(nproc)}
+LOG_DIR=${LOG_DIR:-build/test-logs}
+export LOG_DIR WRAP="${WRAP:-}" TEST_TIMEOUT="${TEST_TIMEOUT:-300}"
+
+# Where the output of a program goes, without suffix.
+log_of() {
+	printf '%s/%s' "$LOG_DIR" "$(printf '%s' "$1" | tr -c 'A-Za-z0-9._-' '_')"
+}
+
+if [ "${1:-}" = --one ]; then
+	log=$(log_of "$2")
+	case $2 in
+	/*) program=$2 ;;
+	*) program=./$2 ;;
+	esac
+	# shellcheck disable=SC2086
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$TEST_TIMEOUT" $WRAP "$program" \
+		>"$log.log" 2>&1 </dev/null
+	echo $? >"$log.rc"
+	exit 0
+fi
+
+mkdir -p "$LOG_DIR"
+for program; do
+	rm -f "$(log_of "$program").log" "$(log_of "$program").rc"
+done
+for program; do
+	printf '%s\n' "$program"
+done | xargs -r -P "$JOBS" -n 1 "$0" --one
+
+passed=0
+failed=0
+skipped=0
+for program; do
+	log=$(log_of "$program")
+	rc=$(cat "$log.rc" 2>/dev/null || echo 127)
+	bad=$(grep -v '# SKIP' "$log.log" | grep -c '^not ok ')
+	good=$(grep -v '# SKIP' "$log.log" | grep -c '^ok ')
+	skips=$(grep -Ec '^(not )?ok .*# SKIP' "$log.log")
+	why=
+	if [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
+		why="ended after $TEST_TIMEOUT s"
+	elif [ "$rc" -ne 0 ] && [ "$bad" -eq 0 ]; then
+		why="exit code $rc"
+	elif [ "$((good + bad + skips))" -eq 0 ]; then
+		case $program in
+		*.sh) good=1 ;;
+		*) why="ran no test" ;;
+		esac
+	fi
+	[ -z "$why" ] || bad=$((bad + 1))
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	skipped=$((skipped + skips))
+	if [ "$bad" -gt 0 ]; then
+		printf 'FAILED %s%s\n' "$program" "${why:+ ($why)}"
+		grep -v '^ok ' "$log.log" | head -n 200 | sed 's/^/    /'
+	fi
+done
+[ "$skipped" -eq 0 ] || printf '%s skipped\n' "$skipped"
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,31 @@
+# shellcheck shell=sh
+# Shared by the lints: `. "$(dirname "$0")/lib.sh"`. They check the tree in the current folder and
+# print one line "path:line: what is wrong" per finding; finish() turns findings into the exit code.
+# shellcheck disable=SC2034
+LINT=$(cd "$(dirname "$0")" && pwd)
+FOUND=$(mktemp)
+trap 'rm -f "$FOUND"' EXIT
+
+# sources PATTERN...: our files with these names, sorted.
+sources() {
+	for dir in common certs scheduler webhook test; do
+		[ -d "$dir" ] || continue
+		for pattern in "$@"; do
+			find "$dir" -name "$pattern" -type f
+		done
+	done | LC_ALL=C sort
+}
+
+# Row by row "words... reason"; comments and empty lines dropped.
+waivers() {
+	[ -f "$1" ] || return 0
+	sed -e '/^#/d' -e '/^[[:space:]]*$/d' "$1"
+}
+
+finish() {
+	if [ -s "$FOUND" ]; then
+		cat "$FOUND"
+		exit 1
+	fi
+	exit 0
+}

@@ -1,0 +1,100 @@
+#!/bin/sh
+# Every lint passes a clean little tree and finds the one fault planted into it.
+set -u
+LINT=$(cd "$(dirname "$0")" && pwd)
+TREE=$(mktemp -d)
+trap 'rm -rf "$TREE"' EXIT
+cd "$TREE" || exit 1
+unset BUILD
+bad=0
+
+# The clean tree: one file with header and test, compiled.
+plant_clean() {
+	rm -rf "${TREE:?}"/* && mkdir -p common/base common/enc scheduler/core test/unit/base build/obj/common/base
+	cat >common/base/thing.h <<'EOF'
+/* common/base/thing.h: a thing. */
+#ifndef COMMON_BASE_THING_H
+#define COMMON_BASE_THING_H
+
+/* The thing of n. */
+int thing_of(int n);
+
+#endif
+EOF
+	cat >common/base/thing.c <<'EOF'
+#include "base/thing.h"
+
+int thing_of(int n)
+{
+	return n;
+}
+EOF
+	: >test/unit/base/test_thing.c
+	cp "$LINT/../../.clang-format" .
+	"${CC:-gcc}" -Icommon -c common/base/thing.c -o build/obj/common/base/thing.o
+}
+
+# expect LINT WHAT < text to append to FILE: the lint passes before and fails after.
+expect() {
+	plant_clean
+	if ! "$LINT/$1.sh" >out 2>&1; then
+		echo "$1: finds something in a clean tree:" && cat out
+		bad=1
+	fi
+	mkdir -p "$(dirname "$3")"
+	cat >>"$3"
+	[ "$1" != exports ] || "${CC:-gcc}" -Icommon -c "$3" -o build/obj/common/base/thing.o
+	if "$LINT/$1.sh" >out 2>&1 || ! grep -q "$3" out; then
+		if grep -q skipped out; then
+			return
+		fi
+		echo "$1: does not find $2"
+		bad=1
+	fi
+}
+
+# repeat N TEXT
+repeat() {
+	i=0
+	while [ "$i" -lt "$1" ]; do
+		echo "$2"
+		i=$((i + 1))
+	done
+}
+
+echo '#include "enc/x.h"' | expect layers 'an unresolved include' common/base/none.c
+echo '#include "base/thing.h"' | expect layers 'a folder without a row' common/extra/x.c
+printf 'int other(void)\n{\n\treturn 1;\n}\n' | expect exports 'a foreign name' common/base/thing.c
+printf '/* x */\n#ifndef WRONG_H\n#define WRONG_H\n#endif\n' |
+	expect headers 'a wrong guard' common/base/bad.h
+printf '/* x */\n#ifndef COMMON_BASE_BAD_H\n#define COMMON_BASE_BAD_H\nsize_t bad(void);\n#endif\n' |
+	expect headers 'a header that needs another' common/base/bad.h
+repeat 601 '' | expect sizes 'a long file' common/base/long.c
+{ printf 'int f(void)\n{\n' && repeat 61 '	;' && printf '}\n'; } |
+	expect sizes 'a long function' common/base/long.c
+printf 'int f(int a, int b, int c,\n      int d, int e, int f, int g)\n{\n}\n' |
+	expect sizes 'seven parameters' common/base/long.c
+printf 'int f(void)\n{\n\tif (1) {\nwhile (1) {\nfor (;;) {\nif (1) {\nif (2) {\n}\n}\n}\n}\n}\n}\n' |
+	expect sizes 'deep nesting' common/base/long.c
+echo '#include <cJSON.h>' | expect thirdparty 'a library header' common/base/thing.c
+echo '#include <strange.h>' | expect thirdparty 'an unknown header' common/base/thing.c
+echo '#include <time.h>' | expect thirdparty 'an impure header' scheduler/core/thing.c
+printf 'void f(void)\n{\n\tstrcpy (a, b);\n}\n' | expect banned 'strcpy' common/base/thing.c
+printf 'void f(void)\n{\n\tusleep(1);\n}\n' | expect banned 'a sleeping test' test/unit/base/test_thing.c
+printf '/* %s: later */\n' TODO | expect banned 'unfinished work' common/base/thing.c
+printf '\nint thing_other(int n);\n' | expect comments 'a prototype without contract' common/base/thing.h
+printf '/* reci%s */\n' eve | expect spelling 'a typo' common/base/thing.c
+# shellcheck disable=SC2016
+printf '#!/bin/sh\nrm $1\n' | expect shell 'an unquoted variable' test/bad.sh
+echo 'int  x ;' | expect format 'bad format' common/base/thing.c
+: | expect units 'a missing test' common/base/untested.c
+
+# An upward include needs the target to exist.
+plant_clean
+printf '/* x */\n' >scheduler/core/up.h
+printf '#include "core/up.h"\n' >>common/base/thing.c
+if "$LINT/layers.sh" >/dev/null; then
+	echo "layers: does not find an upward include"
+	bad=1
+fi
+exit $bad

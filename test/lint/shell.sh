@@ -1,0 +1,15 @@
+#!/bin/sh
+# Every shell script passes shellcheck (where that is installed).
+. "$(dirname "$0")/lib.sh"
+
+if ! command -v shellcheck >/dev/null; then
+	echo "shellcheck is not installed: skipped"
+	exit 0
+fi
+{
+	sources '*.sh'
+	for script in run .ci/run; do
+		[ -f "$script" ] && echo "$script"
+	done
+} | xargs shellcheck -x -e SC1091 -f gcc >"$FOUND"
+finish

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
-#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define PRINTF_LIKE(fmt, args) __attribute__((format(__printf__, fmt, args)))
 #define MUST_USE __attribute__((warn_unused_result))
 #define UNUSED __attribute__((unused))
 #define NORETURN __attribute__((noreturn))

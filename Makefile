@@ -1,59 +1,229 @@
-# Headgate: one makefile, no recursion. `make help` lists the targets.
-# Variants: make BUILD=build/asan SAN=address,undefined, make BUILD=build/tsan SAN=thread, CC=clang-14.
+# Headgate: one makefile, no recursion into folders. `make help` lists the targets.
+# Variants live in their own build folder: make BUILD=build/asan SAN=address,undefined, or
+# BUILD=build/tsan SAN=thread, or BUILD=build/clang CC=clang-14. V=1 shows the commands.
 
 BUILD ?= build
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CLANG ?= clang-14
+CLANG_FORMAT ?= clang-format-14
+CLANG_TIDY ?= clang-tidy-14
 SAN ?=
+FUZZ ?=
 WERROR ?=
 OPT ?= -O2
+FUZZ_SECONDS ?= 5
+ARGS ?=
+V ?=
+NPROC := $(shell nproc)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
 	-Wcast-qual -Wwrite-strings -Wswitch-enum -Wpointer-arith $(if $(WERROR),-Werror)
-HARDEN := -fno-common -fstack-protector-strong -fPIE $(if $(SAN),,-D_FORTIFY_SOURCE=2)
+FORTIFY := $(if $(SAN)$(filter -O0,$(OPT)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+HARDEN := -fno-common -fstack-protector-strong -fPIE $(FORTIFY)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) -pthread \
-	-I. -Icommon -Ischeduler -Iwebhook -Itest $(CFLAGS)
+INCLUDES := -I. -Icommon -Ischeduler -Iwebhook -Itest
+CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(INCLUDES) $(CFLAGS)
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(LDFLAGS)
 LIBS := -lmicrohttpd -lgnutls -lcurl -lssl -lcrypto -lcjson -lyaml -lm
 
-# Decisions are pure: these folders are compiled with time, randomness, I/O and threads poisoned.
-PURE := scheduler/model scheduler/tree scheduler/core scheduler/actions scheduler/plugins webhook/admit
+# Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
+PURE := scheduler/model scheduler/tree scheduler/core scheduler/actions scheduler/plugins \
+	scheduler/quota scheduler/orchestrate webhook/admit
 
-LIB_SRC := $(sort $(filter-out %/main.c,$(wildcard common/*/*.c certs/*.c scheduler/*/*.c webhook/*/*.c)))
-TESTLIB_SRC := $(sort $(filter-out %/main.c,$(wildcard test/lib/*.c test/apiserver/*.c test/sim/*.c test/scenario/*.c)))
+# --- sources -------------------------------------------------------------------------------------
+
+# $(call sources,patterns): existing files without those that hold a main().
+sources = $(sort $(filter-out %/main.c %_main.c,$(foreach f,$(wildcard $(1)),\
+	$(if $(filter test_% bench_% fuzz_%,$(notdir $f)),,$f))))
+LIB_SRC := $(call sources,common/*/*.c certs/*.c scheduler/*/*.c webhook/*/*.c)
+TESTLIB_SRC := $(call sources,$(addsuffix /*.c,\
+	test/lib test/apiserver test/sim test/scenario test/admission test/integration test/bench))
+DEMO_SRC := $(sort $(wildcard test/demo/*.c))
+
+UNIT_SRC := $(sort $(wildcard test/unit/*/test_*.c))
+SCENARIO_SRC := $(sort $(wildcard test/scenario/test_*.c))
+ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
+INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
+SIM_SRC := $(wildcard test/sim/sim_main.c)
+BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
+FUZZ_SRC := $(sort $(wildcard test/fuzz/fuzz_*.c))
+LINTS := $(sort $(filter-out test/lint/lib.sh,$(wildcard test/lint/*.sh)))
+ALL_SRC := $(LIB_SRC) $(TESTLIB_SRC) $(DEMO_SRC) $(wildcard */main/main.c scheduler/ctl/main.c \
+	test/apiserver/main.c)
+FORMATTED := $(shell find $(wildcard common certs scheduler webhook test) -name '*.[ch]' | sort)
+
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 TESTLIB_OBJ := $(TESTLIB_SRC:%.c=$(BUILD)/obj/%.o)
-UNIT_SRC := $(sort $(wildcard test/unit/*/test_*.c))
-UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
+programs = $(patsubst %.c,$(BUILD)/%,$(1))
+UNIT_BIN := $(call programs,$(UNIT_SRC))
+SCENARIO_BIN := $(call programs,$(SCENARIO_SRC))
+ADMISSION_BIN := $(call programs,$(ADMISSION_SRC))
+INTEGRATION_BIN := $(call programs,$(INTEGRATION_SRC))
+SIM_BIN := $(call programs,$(SIM_SRC))
+BENCH_BIN := $(call programs,$(BENCH_SRC))
+FUZZ_BIN := $(call programs,$(FUZZ_SRC))
+DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
+CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
+SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(SIM_BIN)
 
-.PHONY: all lib unit clean help
-all: lib
+MAIN_headgate-webhook := webhook/main/main.c
+MAIN_headgate-scheduler := scheduler/main/main.c
+MAIN_headgatectl := scheduler/ctl/main.c
+MAIN_headgate-apiserver := test/apiserver/main.c
+BIN := $(foreach p,headgate-webhook headgate-scheduler headgatectl headgate-apiserver,\
+	$(if $(wildcard $(MAIN_$p)),$(BUILD)/bin/$p))
 
-help: ## list the targets
-	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | column -t -s '	'
+# --- how things are made -------------------------------------------------------------------------
+
+quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
+RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
+MAKEFLAGS += --no-print-directory
+
+.PHONY: all lib unit scenario admission integration sim lint test check suite check-asan check-tsan \
+	clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo clean help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+all: $(BIN) lib ## the programs, into build/bin
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 lib: $(BUILD)/libheadgate.a
 
-$(BUILD)/libheadgate.a: $(LIB_OBJ)
-	@rm -f $@
-	ar rcs $@ $^
-
-$(BUILD)/libtest.a: $(TESTLIB_OBJ)
-	@rm -f $@
-	ar rcs $@ $^
-
-$(BUILD)/obj/%.o: %.c
+# Changes when the compiler, its flags or the list of files change, so that no stale object stays.
+$(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(if $(filter $(PURE),$(patsubst %/,%,$(dir $<))),-include test/lint/pure.h) -MMD -MP -c $< -o $@
-
-$(BUILD)/test/unit/%: test/unit/%.c $(BUILD)/libheadgate.a $(BUILD)/libtest.a
+	@echo '$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL)' | cmp -s - $@ || \
+		echo '$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL)' >$@
+$(BUILD)/files: FORCE
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP $< -o $@ $(LDFLAGS_ALL) $(BUILD)/libtest.a $(BUILD)/libheadgate.a -lcmocka $(LIBS)
+	@echo '$(LIB_SRC) $(TESTLIB_SRC)' | cmp -s - $@ || echo '$(LIB_SRC) $(TESTLIB_SRC)' >$@
 
-unit: $(UNIT_BIN) ## build and run the unit tests
-	@set -e; for t in $(UNIT_BIN); do echo "== $$t"; $$t; done
+$(BUILD)/libheadgate.a: $(LIB_OBJ) $(BUILD)/files
+	@rm -f $@
+	$(call quiet,AR) ar rcs $@ $(LIB_OBJ)
+
+$(BUILD)/libtest.a: $(TESTLIB_OBJ) $(BUILD)/files
+	@rm -f $@
+	$(call quiet,AR) ar rcs $@ $(TESTLIB_OBJ)
+
+pure = $(if $(filter $(PURE),$(patsubst %/,%,$(dir $(1)))),-include test/lint/pure.h)
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call quiet,CC) $(CC) $(CFLAGS_ALL) $(call pure,$<) -MMD -MP -c $< -o $@
+
+$(BUILD)/test/%: $(BUILD)/obj/test/%.o $(BUILD)/libtest.a $(BUILD)/libheadgate.a
+	@mkdir -p $(@D)
+	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $< -o $@ $(LDFLAGS_ALL) \
+		$(if $(filter fuzz_%,$(notdir $@)),-fsanitize=fuzzer) \
+		$(BUILD)/libtest.a $(BUILD)/libheadgate.a -lcmocka $(LIBS)
+
+$(BUILD)/test/demo/demo: $(DEMO_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/libtest.a $(BUILD)/libheadgate.a
+	@mkdir -p $(@D)
+	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $^ -o $@ $(LDFLAGS_ALL) $(LIBS)
+
+# Only the embedded API server is made of test code; -lcmocka is not needed by any program.
+define program
+$(BUILD)/bin/$(1): $(BUILD)/obj/$(MAIN_$(1):.c=.o) $(if $(filter test/%,$(MAIN_$(1))),$(BUILD)/libtest.a) \
+		$(BUILD)/libheadgate.a
+	@mkdir -p $$(@D)
+	$$(call quiet,LINK) $$(CC) $$(CFLAGS_ALL) $$^ -o $$@ $$(LDFLAGS_ALL) $$(LIBS)
+endef
+$(foreach p,$(notdir $(BIN)),$(eval $(call program,$p)))
+
+# --- tests ---------------------------------------------------------------------------------------
+
+unit: $(UNIT_BIN) ## unit tests
+	@$(RUN_TESTS) $(UNIT_BIN)
+
+scenario: $(SCENARIO_BIN) ## objects in, decisions out
+	@$(RUN_TESTS) $(SCENARIO_BIN)
+
+admission: $(ADMISSION_BIN) ## admission reviews in, patches out
+	@$(RUN_TESTS) $(ADMISSION_BIN)
+
+integration: $(BIN) $(INTEGRATION_BIN) ## daemons and embedded API server over sockets
+	@$(RUN_TESTS) $(INTEGRATION_BIN)
+
+sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
+	@$(if $(ARGS),$(SIM_BIN) $(ARGS),$(RUN_TESTS) $(SIM_BIN))
+
+lint: lib $(BUILD)/libtest.a ## the rules of the house over the tree
+	@$(RUN_TESTS) $(LINTS)
+
+suite: $(BIN) $(SUITE_BIN)
+	@$(RUN_TESTS) $(SUITE_BIN)
+
+test: $(BIN) $(SUITE_BIN) ## all tests and lints
+	@$(RUN_TESTS) $(SUITE_BIN) $(LINTS)
+
+ifeq ($(WERROR),)
+check: ## as -Werror: build, unit, scenario, admission, lints
+	@$(MAKE) BUILD=$(BUILD)/check WERROR=1 check
+else
+check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN)
+	@$(RUN_TESTS) $(CHECK_BIN) $(LINTS)
+endif
+
+check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
+	@UBSAN_OPTIONS=print_stacktrace=1 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
+
+# ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
+check-tsan: ## the suite under ThreadSanitizer
+	@WRAP="$$(setarch -R true 2>/dev/null && echo setarch -R)" TSAN_OPTIONS=halt_on_error=1 \
+		$(MAKE) BUILD=$(BUILD)/tsan SAN=thread suite
+
+clang-check: ## everything compiles without a warning with clang
+	@$(MAKE) BUILD=$(BUILD)/clang CC=$(CLANG) WERROR=1 all \
+		$(patsubst $(BUILD)/%,$(BUILD)/clang/%,$(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN))
+
+fuzz-bin: $(FUZZ_BIN)
+
+fuzz-smoke: fuzz
+fuzz: ## every fuzz target over its corpus and for FUZZ_SECONDS more
+	@$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=address,undefined FUZZ=1 fuzz-bin
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) LOG_DIR=$(BUILD)/fuzz/test-logs test/lib/run_fuzz.sh \
+		$(patsubst $(BUILD)/%,$(BUILD)/fuzz/%,$(FUZZ_BIN))
+
+bench: $(BIN) $(BENCH_BIN) ## figures and ratios
+	@set -e; for b in $(BENCH_BIN); do BUILD=$(BUILD) $$b $(ARGS); done
+
+demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine
+	@BUILD=$(BUILD) $(BUILD)/test/demo/demo $(ARGS)
+
+# --- analysis ------------------------------------------------------------------------------------
+
+TIDY_OK := $(LIB_SRC:%.c=$(BUILD)/tidy/%.ok)
+ANALYZER_OK := $(LIB_SRC:%.c=$(BUILD)/analyzer/%.ok)
+
+analyze: $(ANALYZER_OK) $(TIDY_OK) $(BUILD)/cppcheck.ok ## gcc -fanalyzer, clang-tidy and cppcheck
+	@echo "analysis found nothing"
+
+# Depending on the object means: again when any header of the file changed.
+$(BUILD)/analyzer/%.ok: $(BUILD)/obj/%.o
+	@mkdir -p $(@D)
+	$(call quiet,GCC-A) $(CC) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) $(call pure,$*.c) -fanalyzer \
+		-Werror -c $*.c -o /dev/null && touch $@
+
+$(BUILD)/tidy/%.ok: $(BUILD)/obj/%.o .clang-tidy
+	@mkdir -p $(@D)
+	$(call quiet,TIDY) $(CLANG_TIDY) --quiet --warnings-as-errors='*' $*.c -- -std=gnu17 \
+		-D_GNU_SOURCE $(INCLUDES) 2>/dev/null && touch $@
+
+$(BUILD)/cppcheck.ok: $(LIB_OBJ)
+	@mkdir -p $(BUILD)/cppcheck
+	$(call quiet,CPPCHK) cppcheck -j $(NPROC) --cppcheck-build-dir=$(BUILD)/cppcheck --quiet \
+		--std=c11 --enable=warning,performance,portability --inline-suppr \
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+		--suppressions-list=test/lint/cppcheck.suppress --error-exitcode=1 \
+		-D_GNU_SOURCE -D__GNUC__=12 $(INCLUDES) $(LIB_SRC) && touch $@
+
+format: ## apply clang-format 14
+	@$(CLANG_FORMAT) -i $(FORMATTED)
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(patsubst %.c,$(BUILD)/obj/%.d,$(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) \
+	$(INTEGRATION_SRC) $(SIM_SRC) $(BENCH_SRC) $(FUZZ_SRC))

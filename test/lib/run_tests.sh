@@ -24,10 +24,15 @@ if [ "${1:-}" = --one ]; then
 	/*) program=$2 ;;
 	*) program=./$2 ;;
 	esac
+	# timeout leads a process group of its own: what a test leaves running ends with it.
 	# shellcheck disable=SC2086
 	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$TEST_TIMEOUT" $WRAP "$program" \
-		>"$log.log" 2>&1 </dev/null
+		>"$log.log" 2>&1 </dev/null &
+	group=$!
+	trap 'kill -9 -- "-$group" 2>/dev/null; exit 1' INT TERM HUP
+	wait "$group"
 	echo $? >"$log.rc"
+	kill -9 -- "-$group" 2>/dev/null
 	exit 0
 fi
 
@@ -69,5 +74,5 @@ for program; do
 	fi
 done
 [ "$skipped" -eq 0 ] || printf '%s skipped\n' "$skipped"
-printf '%s passed, %s failed\n' "$passed" "$failed"
+printf "%s passed, %s failed\n" "$passed" "$failed" | tee "$LOG_DIR/summary"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

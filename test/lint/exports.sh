@@ -1,6 +1,6 @@
 #!/bin/sh
 # foo.o defines only foo and foo_*. Looks at the objects in $BUILD/obj; exports.waiver lists
-# "object-source symbol reason" for what cannot follow the rule.
+# "source symbol reason" for what cannot follow the rule; a symbol may end in *.
 . "$(dirname "$0")/lib.sh"
 BUILD=${BUILD:-build}
 
@@ -16,6 +16,8 @@ xargs nm -A -g --defined-only <"$FOUND.objects" | awk -v build="$BUILD/obj/" -v 
 		while ((getline line < waived) > 0) {
 			split(line, w, /[ \t]+/)
 			waiver[w[1] " " w[2]] = 1
+			if (sub(/\*$/, "", w[2]))
+				prefix[w[1]] = w[2]
 		}
 	}
 	{
@@ -32,6 +34,8 @@ xargs nm -A -g --defined-only <"$FOUND.objects" | awk -v build="$BUILD/obj/" -v 
 		if (symbol ~ /^(__asan|__ubsan|__odr_asan|__tsan|__emutls|__x86|__start_|__stop_|DW\.ref)/)
 			next
 		if ((source " " symbol) in waiver)
+			next
+		if (source in prefix && index(symbol, prefix[source]) == 1)
 			next
 		print source " " symbol
 	}' | while read -r source symbol; do

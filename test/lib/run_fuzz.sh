@@ -1,0 +1,32 @@
+#!/bin/sh
+# run_fuzz.sh PROGRAM...: runs each libFuzzer program over test/fuzz/corpus/<name> and then for
+# FUZZ_SECONDS (5) on its own inputs; <name> is the program's without "fuzz_". Inputs that broke a
+# program stay in LOG_DIR. The last line is "N passed, N failed".
+set -u
+FUZZ_SECONDS=${FUZZ_SECONDS:-5}
+LOG_DIR=${LOG_DIR:-build/fuzz/test-logs}
+passed=0
+failed=0
+
+mkdir -p "$LOG_DIR"
+for program; do
+	name=$(basename "$program" | sed 's/^fuzz_//')
+	seeds=test/fuzz/corpus/$name
+	found=$(dirname "$program")/corpus/$name
+	dict=
+	[ ! -f "test/fuzz/$name.dict" ] || dict=-dict=test/fuzz/$name.dict
+	mkdir -p "$found"
+	[ -d "$seeds" ] || seeds=
+	# shellcheck disable=SC2086
+	if "./$program" -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
+		-artifact_prefix="$LOG_DIR/$name-" $dict "$found" $seeds >"$LOG_DIR/$name.log" 2>&1 </dev/null; then
+		passed=$((passed + 1))
+		printf '  ok     %s: %s\n' "$name" "$(grep -o 'Done .*' "$LOG_DIR/$name.log" | tail -n 1)"
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s\n' "$name"
+		tail -n 60 "$LOG_DIR/$name.log" | sed 's/^/    /'
+	fi
+done
+printf "%s passed, %s failed\n" "$passed" "$failed" | tee "$LOG_DIR/summary"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,40 @@
+/* common/api/keys.h: annotation and label keys, fixed names. Those of the gate are in gate.h. */
+#ifndef COMMON_API_KEYS_H
+#define COMMON_API_KEYS_H
+
+#define KEYS_GROUP_NAME "scheduling.k8s.io/group-name"
+#define KEYS_GROUP_MIN_MEMBER "scheduling.volcano.sh/group-min-member"
+#define KEYS_QUEUE_NAME "scheduling.volcano.sh/queue-name"
+#define KEYS_TASK_SPEC "volcano.sh/task-spec"
+#define KEYS_TASK_INDEX "volcano.sh/task-index"
+#define KEYS_TASK_PRIORITY "volcano.sh/task-priority"
+#define KEYS_PREEMPTABLE "volcano.sh/preemptable"
+#define KEYS_COOLDOWN_TIME "volcano.sh/cooldown-time"
+#define KEYS_REVOCABLE_ZONE "volcano.sh/revocable-zone"
+#define KEYS_JDB_MIN_AVAILABLE "volcano.sh/jdb-min-available"
+#define KEYS_JDB_MAX_UNAVAILABLE "volcano.sh/jdb-max-unavailable"
+#define KEYS_SLA_WAITING_TIME "volcano.sh/sla-waiting-time"
+#define KEYS_HIERARCHY "volcano.sh/hierarchy"
+#define KEYS_HIERARCHY_WEIGHTS "volcano.sh/hierarchy-weights"
+#define KEYS_CLOSED_BY_PARENT "volcano.sh/closed-by-parent"
+#define KEYS_NODE_GROUP "volcano.sh/nodegroup-name"
+#define KEYS_RESERVED "headgate.io/reserved" /* value: the queue charged */
+#define KEYS_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+#define KEYS_NAMESPACE_NAME "kubernetes.io/metadata.name"
+
+#define KEYS_DEFAULT_SCHEDULER "volcano"
+#define KEYS_DEFAULT_QUEUE "default"
+#define KEYS_ROOT_QUEUE "root"
+
+#define KEYS_CONDITION_SCHEDULED "PodScheduled"
+#define KEYS_REASON_GATED "SchedulingGated"
+#define KEYS_REASON_UNSCHEDULABLE "Unschedulable"
+#define KEYS_REASON_NOT_READY "NotReadyForScheduling"
+#define KEYS_REASON_SCHEDULABLE "Schedulable"
+#define KEYS_REASON_ERROR "SchedulerError"
+
+#define KEYS_QUEUE_OPEN "Open"
+#define KEYS_QUEUE_CLOSED "Closed"
+#define KEYS_QUEUE_CLOSING "Closing"
+
+#endif

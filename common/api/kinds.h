@@ -1,0 +1,29 @@
+/* common/api/kinds.h: the kinds that Headgate reads or writes. A constant table. Any thread. */
+#ifndef COMMON_API_KINDS_H
+#define COMMON_API_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "enc/field.h"
+
+struct kinds_row {
+	const char *group; /* "" for the core group */
+	const char *plural, *version, *kind, *singular;
+	const char *short_names; /* separated by commas, "" for none */
+	bool namespaced;
+	bool has_status; /* status is a sub-resource of its own */
+	const struct field_table *fields;
+};
+
+/* Sorted by group, then plural. */
+const struct kinds_row *kinds_all(size_t *ret_n);
+const struct kinds_row *kinds_find(const char *group, const char *plural); /* NULL: unknown */
+const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind);
+/* Plural, singular, kind in any case, or short name, as a user types it; optionally ".group". */
+const struct kinds_row *kinds_by_alias(struct str alias);
+/* "v1" or "group/version". */
+void kinds_api_version(const struct kinds_row *k, char out[128]);
+
+#endif

@@ -1,0 +1,19 @@
+/* common/api/lease.h: coordination.k8s.io/v1 Lease. Plain data in an arena. */
+#ifndef COMMON_API_LEASE_H
+#define COMMON_API_LEASE_H
+
+#include "api/meta.h"
+
+struct api_lease {
+	const char *api_version, *kind;
+	struct api_meta meta;
+	struct {
+		const char *holder; /* holderIdentity; NULL: released */
+		int32_t duration_s, transitions;
+		int64_t acquired, renewed; /* wall ns, FIELD_NO_TIME */
+	} spec;
+};
+
+extern const struct field_table lease_fields;
+
+#endif

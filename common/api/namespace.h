@@ -1,0 +1,17 @@
+/* common/api/namespace.h: v1 Namespace. Plain data in an arena. */
+#ifndef COMMON_API_NAMESPACE_H
+#define COMMON_API_NAMESPACE_H
+
+#include "api/meta.h"
+
+struct api_namespace {
+	const char *api_version, *kind;
+	struct api_meta meta;
+	struct {
+		const char *phase;
+	} status;
+};
+
+extern const struct field_table namespace_fields;
+
+#endif

@@ -1,0 +1,28 @@
+/* common/api/node.h: v1 Node as far as scheduling needs it. Plain data in an arena. */
+#ifndef COMMON_API_NODE_H
+#define COMMON_API_NODE_H
+
+#include "api/meta.h"
+#include "enc/field.h"
+
+struct api_taint {
+	const char *key, *value, *effect;
+};
+
+struct api_node {
+	const char *api_version, *kind;
+	struct api_meta meta;
+	struct {
+		const char *provider_id;
+		bool unschedulable;
+		struct FIELD_LIST(struct api_taint) taints;
+	} spec;
+	struct {
+		struct field_resources allocatable, capacity;
+		struct api_conditions conditions;
+	} status;
+};
+
+extern const struct field_table node_fields;
+
+#endif

@@ -1,0 +1,66 @@
+/* common/api/selector.h: label and field selectors, parsed once and matched often.
+ * Text: `a=b,c==d,e!=f,g in (x,y),h notin (z),i,!j` for labels; `a=b,c!=d` for fields.
+ * Limits: SELECTOR_MAX_REQS requirements, SELECTOR_MAX_VALUES values in one of them. Everything
+ * parsed lives in the arena. Any thread. */
+#ifndef COMMON_API_SELECTOR_H
+#define COMMON_API_SELECTOR_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "enc/field.h"
+
+#define SELECTOR_MAX_REQS 256
+#define SELECTOR_MAX_VALUES 1024
+
+struct arena;
+struct err;
+
+/* metav1.LabelSelector as it stands in JSON. */
+struct api_label_req {
+	const char *key, *operator_;
+	struct field_strs values;
+};
+struct api_label_selector {
+	struct field_map match_labels;
+	struct FIELD_LIST(struct api_label_req) match_expressions;
+};
+extern const struct field_table selector_fields;
+
+enum selector_op {
+	SELECTOR_IN,     /* also = and == */
+	SELECTOR_NOT_IN, /* also !=; holds when the key is absent */
+	SELECTOR_EXISTS,
+	SELECTOR_NOT_EXISTS,
+	SELECTOR_GT, /* integers; node affinity only */
+	SELECTOR_LT
+};
+struct selector_req {
+	const char *key;
+	enum selector_op op;
+	struct field_strs values;
+};
+struct selector { /* all requirements must hold; none: everything matches */
+	const struct selector_req *reqs;
+	size_t n;
+	bool nothing; /* matches nothing at all */
+};
+
+/* -ERR_INVALID names what is wrong. Empty text selects everything. */
+int selector_parse_labels(struct str text, struct arena *arena, struct selector *ret,
+			  struct err *err);
+/* Keys are paths (metadata.name); which ones exist is for the caller to check. */
+int selector_parse_fields(struct str text, struct arena *arena, struct selector *ret,
+			  struct err *err);
+/* NULL selects nothing, an empty one everything (Kubernetes' rule). */
+int selector_of_labels(const struct api_label_selector *ls, struct arena *arena,
+		       struct selector *ret, struct err *err);
+
+bool selector_match(const struct selector *s, const struct field_map *labels);
+/* get returns the value of a key or NULL when it is absent. */
+typedef const char *(*selector_get_fn)(const void *ctx, const char *key);
+bool selector_match_with(const struct selector *s, selector_get_fn get, const void *ctx);
+/* One requirement against a value (NULL: absent). */
+bool selector_req_holds(const struct selector_req *req, const char *value);
+
+#endif

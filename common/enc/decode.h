@@ -1,0 +1,32 @@
+/* common/enc/decode.h: JSON to structs by field tables.
+ * Everything decoded lives in the arena and does not refer to the document (except
+ * FIELD_RAW_SLICE). Unknown members are ignored, null counts as absent, of members named twice the
+ * last wins. Errors name the path: `spec.containers[2].resources.requests.cpu: invalid quantity
+ * "1x"`. Limits: DECODE_MAX_ITEMS items in one list or map; depth as the reader's (the tables
+ * themselves are a finite tree). Any thread. */
+#ifndef COMMON_ENC_DECODE_H
+#define COMMON_ENC_DECODE_H
+
+#include "base/str.h"
+#include "enc/field.h"
+
+#define DECODE_MAX_ITEMS 10000
+
+struct arena;
+struct err;
+struct jdoc;
+struct reader;
+
+/* Sets all members of obj to "absent". */
+void decode_init(const struct field_table *t, void *obj);
+/* Reads the current value of r, which must be an object, into obj (initialised here). On an error
+ * obj is half filled; when the reader itself failed that error is returned. */
+int decode_object(const struct field_table *t, struct reader *r, void *obj, struct arena *arena,
+		  struct err *err);
+/* The whole text / tree. */
+int decode_text(const struct field_table *t, struct str text, void *obj, struct arena *arena,
+		struct err *err);
+int decode_jdoc(const struct field_table *t, const struct jdoc *d, void *obj, struct arena *arena,
+		struct err *err);
+
+#endif

@@ -1,0 +1,14 @@
+/* common/enc/encode.h: structs to JSON by the field tables that decode them.
+ * Absent members are left out, embedded objects without members as well. Any thread. */
+#ifndef COMMON_ENC_ENCODE_H
+#define COMMON_ENC_ENCODE_H
+
+#include "enc/field.h"
+
+struct json_out;
+struct strbuf;
+
+void encode_object(const struct field_table *t, const void *obj, struct json_out *o);
+void encode_text(const struct field_table *t, const void *obj, struct strbuf *out);
+
+#endif

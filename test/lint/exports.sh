@@ -29,6 +29,10 @@ xargs nm -A -g --defined-only <"$FOUND.objects" | awk -v build="$BUILD/obj/" -v 
 		sub(/.*\//, "", stem)
 		sub(/\.c$/, "", stem)
 		symbol = $NF
+		if (symbol == "main" && (stem == "main" || source ~ /^test\//))
+			next
+		if (symbol == "LLVMFuzzerTestOneInput" && source ~ /^test\/fuzz\//)
+			next
 		if (symbol == stem || index(symbol, stem "_") == 1)
 			next
 		if (symbol ~ /^(__asan|__ubsan|__odr_asan|__tsan|__emutls|__x86|__start_|__stop_|DW\.ref)/)

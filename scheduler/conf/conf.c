@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "conf/conf_plugin.h"
 #include "conf/conf_read.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
@@ -92,7 +93,7 @@ static int read_action(const struct conf_read *r, struct str name, struct err *e
 	if (name.len == 0) {
 		return conf_read_fail(r, "actions", err, "actions: an empty action name");
 	}
-	if (!conf_read_in_list(r->known->actions, name)) {
+	if (!conf_read_in_list(r->opt->known.actions, name)) {
 		return conf_read_fail(r, text, err, "actions: unknown action \"%s\"", text);
 	}
 	if (c->nactions == CONF_MAX_ACTIONS) {
@@ -173,7 +174,7 @@ static int read_tier(const struct conf_read *r, const struct jdoc *d, size_t tie
 	warn_other_keys(r, d, path, keys);
 	for (const struct jdoc *p = jdoc_first(list); p != NULL; p = jdoc_next(p), i++) {
 		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("%splugins[%zu]", path, i);
-		int rc = conf_read_plugin(r, p, at, tier, err);
+		int rc = conf_plugin_read(r, p, at, tier, err);
 
 		if (rc < 0) {
 			return rc;
@@ -217,7 +218,7 @@ static int read_configuration(const struct conf_read *r, const struct jdoc *d, s
 		return conf_read_fail(r, "configurations", err, "%sname: missing", path);
 	}
 	warn_other_keys(r, d, path, keys);
-	if (!conf_read_in_list(r->known->actions, str_of(name))) {
+	if (!conf_read_in_list(r->opt->known.actions, str_of(name))) {
 		conf_read_warn(r, name, "%sname: unknown action \"%s\", ignored", path, name);
 	}
 	for (size_t i = 0; i < r->conf->nactions; i++) {
@@ -276,14 +277,12 @@ static int read_document(const struct conf_read *r, const struct jdoc *d, struct
 	return read_configurations(r, jdoc_get(d, "configurations"), err);
 }
 
-int conf_parse(struct str text, const char *name, const struct conf_names *known, conf_warn_fn warn,
-	       void *ctx, struct sched_conf **ret, struct err *err)
+int conf_parse(struct str text, const char *name, const struct conf_options *opt,
+	       struct sched_conf **ret, struct err *err)
 {
 	CLEANUP(conf_destroyp) struct sched_conf *conf = new_conf();
 	CLEANUP(jdoc_destroyp) struct jdoc *tree = NULL;
-	struct conf_read r = {
-		.text = text, .name = name, .known = known, .warn = warn, .ctx = ctx, .conf = conf
-	};
+	struct conf_read r = { .text = text, .name = name, .opt = opt, .conf = conf };
 	int rc;
 
 	if (text.len > CONF_MAX_BYTES) {
@@ -301,8 +300,8 @@ int conf_parse(struct str text, const char *name, const struct conf_names *known
 	return 0;
 }
 
-int conf_load_file(const char *path, const struct conf_names *known, conf_warn_fn warn, void *ctx,
-		   struct sched_conf **ret, struct err *err)
+int conf_load_file(const char *path, const struct conf_options *opt, struct sched_conf **ret,
+		   struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	int rc = file_read_all(path, CONF_MAX_BYTES, &text, err);
@@ -310,5 +309,5 @@ int conf_load_file(const char *path, const struct conf_names *known, conf_warn_f
 	if (rc < 0) {
 		return err_wrap(err, "scheduler configuration");
 	}
-	return conf_parse(strbuf_str(&text), path, known, warn, ctx, ret, err);
+	return conf_parse(strbuf_str(&text), path, opt, ret, err);
 }

@@ -88,15 +88,21 @@ struct conf_names {
 
 typedef void (*conf_warn_fn)(void *ctx, const char *text);
 
-/* name: for messages. Warnings (unknown keys, mistyped switches) go to warn (may be NULL). */
-int conf_parse(struct str text, const char *name, const struct conf_names *known, conf_warn_fn warn,
-	       void *ctx, struct sched_conf **ret, struct err *err);
-int conf_load_file(const char *path, const struct conf_names *known, conf_warn_fn warn, void *ctx,
-		   struct sched_conf **ret, struct err *err);
+struct conf_options {
+	struct conf_names known; /* core/names.h fills it from the registries */
+	conf_warn_fn warn;       /* unknown keys, names without implementation; may be NULL */
+	void *ctx;               /* of warn */
+};
+
+/* name: of the source, for messages. What flags decide gets its default. */
+int conf_parse(struct str text, const char *name, const struct conf_options *opt,
+	       struct sched_conf **ret, struct err *err);
+int conf_load_file(const char *path, const struct conf_options *opt, struct sched_conf **ret,
+		   struct err *err);
 /* Built in: "enqueue, allocate, backfill"; tier 1 priority, gang, conformance; tier 2 predicates,
  * capacity with enableHierarchy, binpack. */
 const char *conf_default_text(void);
-void conf_destroy(struct sched_conf *c);
-void conf_destroyp(struct sched_conf **pc);
+void conf_destroy(struct sched_conf *c);    /* NULL is fine */
+void conf_destroyp(struct sched_conf **pc); /* for CLEANUP */
 
 #endif

@@ -1,10 +1,10 @@
-#include "conf/conf_read.h"
+#include "conf/conf_plugin.h"
 
 #include <strings.h>
 
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "conf/conf_read.h"
 #include "enc/jdoc.h"
 
 /* Volcano's spelling: most switches begin with "enable", the later ones with "enabled". */
@@ -116,7 +116,7 @@ static bool is_listed_before(const struct sched_conf *c, const char *name)
 	return false;
 }
 
-int conf_read_plugin(const struct conf_read *r, const struct jdoc *d, const char *path, size_t tier,
+int conf_plugin_read(const struct conf_read *r, const struct jdoc *d, const char *path, size_t tier,
 		     struct err *err)
 {
 	const char *name = jdoc_str(jdoc_get(d, "name"));
@@ -126,7 +126,7 @@ int conf_read_plugin(const struct conf_read *r, const struct jdoc *d, const char
 	if (name == NULL || name[0] == '\0') {
 		return conf_read_fail(r, "plugins", err, "%s.name: missing", path);
 	}
-	if (!conf_read_in_list(r->known->plugins, str_of(name))) {
+	if (!conf_read_in_list(r->opt->known.plugins, str_of(name))) {
 		return conf_read_fail(r, name, err, "%s.name: unknown plugin \"%s\"", path, name);
 	}
 	if (c->nplugins == CONF_MAX_PLUGINS) {

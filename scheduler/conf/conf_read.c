@@ -41,7 +41,7 @@ void conf_read_warn(const struct conf_read *r, const char *word, const char *fmt
 	char text[ERR_TEXT_MAX];
 	va_list ap;
 
-	if (r->warn == NULL) {
+	if (r->opt->warn == NULL) {
 		return;
 	}
 	va_start(ap, fmt);
@@ -49,7 +49,7 @@ void conf_read_warn(const struct conf_read *r, const char *word, const char *fmt
 	va_end(ap);
 	format_place(r, word, &out);
 	strbuf_add_c(&out, text);
-	r->warn(r->ctx, out.p);
+	r->opt->warn(r->opt->ctx, out.p);
 }
 
 bool conf_read_in_list(const char *const *names, struct str name)
@@ -64,7 +64,7 @@ bool conf_read_in_list(const char *const *names, struct str name)
 
 void conf_read_warn_absent(const struct conf_read *r, const char *kind, const char *name)
 {
-	if (conf_read_in_list(r->known->absent, str_of(name))) {
+	if (conf_read_in_list(r->opt->known.absent, str_of(name))) {
 		conf_read_warn(r, name, "%s \"%s\" has no implementation here and is left out",
 			       kind, name);
 	}

@@ -15,9 +15,7 @@ struct jdoc;
 struct conf_read {
 	struct str text;
 	const char *name; /* of the file */
-	const struct conf_names *known;
-	conf_warn_fn warn;
-	void *ctx;
+	const struct conf_options *opt;
 	struct sched_conf *conf; /* being filled */
 };
 
@@ -33,8 +31,5 @@ void conf_read_warn_absent(const struct conf_read *r, const char *kind, const ch
 /* Appends the members of the map d to args; d may be NULL or a null value. path: for messages. */
 int conf_read_args(const struct conf_read *r, const struct jdoc *d, const char *path,
 		   struct conf_arg **args, size_t *nargs, struct err *err);
-/* One entry of `plugins`: appended to r->conf. */
-int conf_read_plugin(const struct conf_read *r, const struct jdoc *d, const char *path, size_t tier,
-		     struct err *err);
 
 #endif

@@ -247,12 +247,12 @@ bool hooks_allocatable(struct session *s, const struct queue *q, const struct ta
 
 static bool ask_overused(const struct hook *h, const struct hook_call *c)
 {
-	return h->ops->overused(h->state, c->mutable_session, c->queue);
+	return h->ops->overused(h->state, c->session, c->queue);
 }
 
-bool hooks_overused(struct session *s, const struct queue *q)
+bool hooks_overused(const struct session *s, const struct queue *q)
 {
-	struct hook_call c = { .session = s, .mutable_session = s, .queue = q };
+	struct hook_call c = { .session = s, .queue = q };
 
 	return combine_any(&session_hooks(s)->overused, ask_overused, &c);
 }
@@ -292,12 +292,12 @@ bool hooks_job_valid(struct session *s, const struct job *j, struct reason *why)
 
 static bool ask_job_ready(const struct hook *h, const struct hook_call *c)
 {
-	return h->ops->job_ready(h->state, c->mutable_session, c->job);
+	return h->ops->job_ready(h->state, c->session, c->job);
 }
 
-bool hooks_job_ready(struct session *s, const struct job *j)
+bool hooks_job_ready(const struct session *s, const struct job *j)
 {
-	struct hook_call c = { .session = s, .mutable_session = s, .job = j };
+	struct hook_call c = { .session = s, .job = j };
 
 	return combine_all(&session_hooks(s)->job_ready, ask_job_ready, &c);
 }

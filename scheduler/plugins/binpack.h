@@ -1,0 +1,19 @@
+/* scheduler/plugins/binpack.h: the score of Volcano's binpack plugin: fuller nodes first. Pure. */
+#ifndef SCHEDULER_PLUGINS_BINPACK_H
+#define SCHEDULER_PLUGINS_BINPACK_H
+
+#include <stdint.h>
+
+#include "model/resources.h"
+
+struct binpack_weights {
+	double plugin;       /* multiplies the score; 0 switches it off */
+	double dim[RES_MAX]; /* of each dimension */
+	uint32_t weighted;   /* dimensions that have a weight, even one of 0 */
+};
+
+/* 0 .. 100 * w->plugin. A node without room for the request scores 0. */
+double binpack_score(const struct binpack_weights *w, const struct res *request,
+		     const struct res *used, const struct res *allocatable);
+
+#endif

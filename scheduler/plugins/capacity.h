@@ -1,0 +1,31 @@
+/* scheduler/plugins/capacity.h: shared by the files of the capacity plugin only. Thread: sched. */
+#ifndef SCHEDULER_PLUGINS_CAPACITY_H
+#define SCHEDULER_PLUGINS_CAPACITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/resources.h"
+
+struct cluster;
+struct job;
+struct session;
+struct tree;
+struct tree_sums;
+
+/* What enqueued jobs will still ask for beyond what is charged, minus what running jobs could give
+ * back: Volcano's inqueue - elastic, rolled up. Costs a walk over all jobs, so it is built only in
+ * a session that has a job to vote on. */
+struct capacity_demand {
+	struct tree_sums *sums; /* width RES_MAX, by queue id */
+};
+
+void capacity_demand_build(struct capacity_demand *d, const struct session *s,
+			   const struct tree *tree);
+void capacity_demand_finish(struct capacity_demand *d);
+/* The job is enqueued now. */
+void capacity_demand_add(struct capacity_demand *d, const struct session *s, const struct job *j);
+/* minResources of j minus what its pods are charged already, not below 0. */
+void capacity_demand_of_job(const struct session *s, const struct job *j, struct res *ret);
+
+#endif

@@ -48,9 +48,9 @@ struct pool_options {
 	struct transport *transport; /* borrowed */
 	const struct clock *clock;
 	struct pool_limiter *limiter; /* borrowed, may be NULL */
-	unsigned workers;             /* threads, >= 1; 0: manual mode (simulation) */
-	unsigned slots;               /* in flight per worker (manual mode: in all) */
-	int64_t timeout_ns;           /* per request */
+	unsigned workers;   /* threads, >= 1 (needs the real clock); 0: manual mode (simulation) */
+	unsigned slots;     /* in flight per worker (manual mode: in all) */
+	int64_t timeout_ns; /* per request */
 	int64_t backoff_min_ns, backoff_max_ns;
 	uint64_t seed; /* of the jitter */
 	/* Asked immediately before each send (leadership); false: the item is handed to finish with
@@ -61,15 +61,18 @@ struct pool_options {
 /* A token bucket that several pools share. qps 0: off. Any thread; destroy after the pools. */
 struct pool_limiter *pool_limiter_create(double qps, unsigned burst, const struct clock *clock);
 void pool_limiter_destroy(struct pool_limiter *l);
-/* Takes one token: 0, or how long to wait in ns when there is none (then nothing was taken). */
+/* Limiter NULL: never waits. Takes one token: 0, or how long to wait in ns when there is none (then
+ * nothing was taken). */
 int64_t pool_limiter_take(struct pool_limiter *l);
 void pool_limiter_give_back(struct pool_limiter *l); /* a token taken for a send that was not */
 
 struct pool *pool_create(const struct pool_options *opt);
 void pool_add(struct pool *p, struct str key, void *item_take);
-/* Items that wait are freed unsent; those in flight are awaited (finish runs) up to grace_ns. */
+/* Items that wait are freed unsent; those in flight are awaited (finish runs) up to grace_ns, then
+ * cancelled (finish runs with ERR_CANCELLED). Not on the transport's thread, and before it is
+ * destroyed. Manual mode does not wait: what is in flight is cancelled without finish. */
 void pool_stop(struct pool *p, int64_t grace_ns);
-void pool_destroy(struct pool *p); /* stops with grace 0 if still running */
+void pool_destroy(struct pool *p); /* stops with grace 0 if still running; NULL is fine */
 /* Frees the item that has waited longest, unsent; false: nothing waits. Any thread. */
 bool pool_drop_oldest(struct pool *p);
 size_t pool_waiting(const struct pool *p);

@@ -1,0 +1,512 @@
+#include "kube/pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "kube/pool_private.h"
+#include "kube/transport.h"
+
+#define BACKOFF_JITTER 0.25
+
+struct pool_waiting {
+	void *item;
+	unsigned sends;
+	void (*free_item)(void *item);
+};
+
+static void free_waiting(void *value)
+{
+	struct pool_waiting *w = value;
+
+	if (w->item != NULL && w->free_item != NULL) {
+		w->free_item(w->item);
+	}
+	free(w);
+}
+
+static bool is_manual(const struct pool *p)
+{
+	return p->opt.workers == 0;
+}
+
+struct pool *pool_create(const struct pool_options *opt)
+{
+	struct pool *p = xmalloc_zero(1, sizeof(*p));
+	const struct workqueue_options wq = { .delay_min_ns = opt->backoff_min_ns,
+					      .delay_max_ns = opt->backoff_max_ns,
+					      .jitter = BACKOFF_JITTER,
+					      .seed = opt->seed };
+	pthread_condattr_t attr;
+
+	assert(opt->slots > 0);
+	p->opt = *opt;
+	p->queue = workqueue_create(&wq, opt->clock);
+	p->items = strmap_create(free_waiting);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->idle, &attr);
+	pthread_condattr_destroy(&attr);
+	p->n_workers = is_manual(p) ? 1 : opt->workers;
+	p->workers = xmalloc_zero(p->n_workers, sizeof(p->workers[0]));
+	for (unsigned i = 0; i < p->n_workers; i++) {
+		pool_worker_init(&p->workers[i], p);
+	}
+	for (unsigned i = 0; i < opt->workers; i++) {
+		pool_worker_start(&p->workers[i]);
+	}
+	return p;
+}
+
+static struct pool_waiting *new_waiting(const struct pool *p, void *item, unsigned sends)
+{
+	struct pool_waiting *w = xmalloc_zero(1, sizeof(*w));
+
+	w->item = item;
+	w->sends = sends;
+	w->free_item = p->opt.ops->free_item;
+	return w;
+}
+
+void pool_add(struct pool *p, struct str key, void *item_take)
+{
+	struct pool_waiting *w = new_waiting(p, item_take, 0);
+	struct pool_waiting *old = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->stopping) {
+		old = w;
+	} else {
+		old = strmap_take(p->items, key);
+		strmap_set(p->items, key, w);
+		workqueue_add(p->queue, key);
+		pool_worker_wake_one(p);
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (old != NULL) {
+		free_waiting(old);
+	}
+}
+
+bool pool_drop_oldest(struct pool *p)
+{
+	struct pool_waiting *w = NULL;
+	struct str key;
+
+	pthread_mutex_lock(&p->lock);
+	if (workqueue_drop_oldest(p->queue, &key)) {
+		w = strmap_take(p->items, key);
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (w == NULL) {
+		return false;
+	}
+	free_waiting(w);
+	return true;
+}
+
+static struct str key_of(const struct pool_slot *s)
+{
+	return (struct str){ s->key, s->key_len };
+}
+
+static void free_slot(struct pool_slot *s)
+{
+	free(s->key);
+	free(s);
+}
+
+int64_t pool_next_send(const struct pool *p, const struct pool_worker *w)
+{
+	int64_t at = CLOCK_NEVER;
+
+	if (p->stopping) {
+		return CLOCK_NEVER;
+	}
+	if (!list_is_empty(&w->again)) {
+		at = clock_mono(p->opt.clock);
+	} else if (w->in_flight < p->opt.slots) {
+		at = workqueue_wake_at(p->queue);
+	}
+	return at != CLOCK_NEVER && at < p->held_until ? p->held_until : at;
+}
+
+static bool can_send(struct pool *p, const struct pool_worker *w)
+{
+	bool can;
+
+	pthread_mutex_lock(&p->lock);
+	can = pool_next_send(p, w) <= clock_mono(p->opt.clock);
+	pthread_mutex_unlock(&p->lock);
+	return can;
+}
+
+static void hold(struct pool *p, int64_t wait_ns)
+{
+	int64_t until = clock_mono(p->opt.clock) + wait_ns;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->held_until < until) {
+		p->held_until = until;
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* What is to be sent next, in its slot; NULL: another worker was faster. */
+static struct pool_slot *take_next(struct pool *p, struct pool_worker *w)
+{
+	struct pool_slot *s = NULL;
+	struct pool_waiting *item;
+	struct str key;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->stopping) {
+		s = NULL;
+	} else if (!list_is_empty(&w->again)) {
+		s = LIST_ENTRY(w->again.next, struct pool_slot, node);
+		list_remove(&s->node);
+	} else if (w->in_flight < p->opt.slots && workqueue_next(p->queue, &key)) {
+		item = strmap_take(p->items, key);
+		assert(item != NULL);
+		s = xmalloc_zero(1, sizeof(*s));
+		s->pool = p;
+		s->worker = w;
+		s->key = xmalloc_dup_n(key.p, key.len);
+		s->key_len = key.len;
+		s->item = item->item;
+		s->sends = item->sends;
+		free(item);
+		w->in_flight++;
+		p->in_flight++;
+	}
+	if (s != NULL) {
+		list_init(&s->node);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return s;
+}
+
+/* Empties the slot. With the lock held. */
+static void leave_slot(struct pool *p, struct pool_slot *s)
+{
+	s->worker->in_flight--;
+	p->in_flight--;
+	if (p->in_flight == 0) {
+		pthread_cond_signal(&p->idle);
+	}
+}
+
+/* Back to the queue, unless a newer item of the key came meanwhile. Returns what to free. */
+static void *put_back(struct pool *p, struct pool_slot *s)
+{
+	struct str key = key_of(s);
+	void *surplus = s->item;
+
+	if (!strmap_has(p->items, key)) {
+		strmap_set(p->items, key, new_waiting(p, s->item, s->sends + 1));
+		surplus = NULL;
+	}
+	workqueue_retry(p->queue, key);
+	workqueue_done(p->queue, key);
+	leave_slot(p, s);
+	return surplus;
+}
+
+static void *file_verdict(struct pool *p, struct pool_slot *s, enum pool_verdict verdict,
+			  bool *ret_keep)
+{
+	struct str key = key_of(s);
+	void *surplus = s->item;
+
+	*ret_keep = false;
+	if (p->stopping) {
+		workqueue_done(p->queue, key);
+		leave_slot(p, s);
+		return surplus;
+	}
+	switch (verdict) {
+	case POOL_AGAIN:
+		s->sends++;
+		list_append(&s->worker->again, &s->node);
+		*ret_keep = true;
+		return NULL;
+	case POOL_RETRY:
+		return put_back(p, s);
+	case POOL_DONE:
+		workqueue_forget(p->queue, key);
+		workqueue_done(p->queue, key);
+		leave_slot(p, s);
+		return surplus;
+	}
+	return surplus;
+}
+
+static void settle(struct pool_slot *s, enum pool_verdict verdict)
+{
+	struct pool *p = s->pool;
+	void (*free_item)(void *item) = p->opt.ops->free_item;
+	void *surplus;
+	bool keep;
+
+	pthread_mutex_lock(&p->lock);
+	surplus = file_verdict(p, s, verdict, &keep);
+	pthread_mutex_unlock(&p->lock);
+	if (surplus != NULL && free_item != NULL) {
+		free_item(surplus);
+	}
+	if (!keep) {
+		free_slot(s);
+	}
+}
+
+void pool_settle(struct pool_slot *s, const struct http_result *result)
+{
+	struct pool *p = s->pool;
+	enum pool_verdict verdict = p->opt.ops->finish(p->opt.ctx, s->item, result);
+
+	if ((result->status == 429 || result->status == 503) && result->retry_after_s > 0) {
+		hold(p, result->retry_after_s * CLOCK_NS_PER_S);
+	}
+	settle(s, verdict);
+}
+
+static void on_done(void *ctx, const struct http_result *result)
+{
+	struct pool_slot *s = ctx;
+
+	if (s->pool == NULL) {
+		free_slot(s);
+		return;
+	}
+	if (!is_manual(s->pool)) {
+		pool_worker_on_done(s, result);
+		return;
+	}
+	list_remove(&s->node);
+	pool_settle(s, result);
+}
+
+static void submit(struct pool_slot *s, struct http_call *call)
+{
+	struct pool *p = s->pool;
+	uint64_t id;
+	bool cancel;
+
+	call->on_data = NULL;
+	call->on_done = on_done;
+	call->ctx = s;
+	pthread_mutex_lock(&p->lock);
+	s->id = 0;
+	list_append(&s->worker->flying, &s->node);
+	pthread_mutex_unlock(&p->lock);
+	/* Only this worker's thread frees the slot, so it outlives the call below. */
+	id = transport_submit(p->opt.transport, call);
+	pthread_mutex_lock(&p->lock);
+	s->id = id;
+	cancel = p->cancelling;
+	pthread_mutex_unlock(&p->lock);
+	if (cancel) {
+		transport_cancel(p->opt.transport, id);
+	}
+}
+
+bool pool_send_next(struct pool *p, struct pool_worker *w)
+{
+	static const struct http_result not_leader = { .error = ERR_CANCELLED,
+						       .retry_after_s = -1,
+						       .error_text = "not allowed to send" };
+	CLEANUP(strbuf_finish) struct strbuf scratch = STRBUF_INIT;
+	struct http_call call = { .timeout_ns = p->opt.timeout_ns };
+	struct pool_slot *s;
+	int64_t wait;
+
+	if (!can_send(p, w)) {
+		return false;
+	}
+	wait = pool_limiter_take(p->opt.limiter);
+	if (wait > 0) {
+		hold(p, wait);
+		return false;
+	}
+	s = take_next(p, w);
+	if (s == NULL) {
+		pool_limiter_give_back(p->opt.limiter);
+		return false;
+	}
+	if (!p->opt.ops->start(p->opt.ctx, s->item, s->sends, &call, &scratch)) {
+		pool_limiter_give_back(p->opt.limiter);
+		settle(s, POOL_DONE);
+	} else if (p->opt.may_send != NULL && !p->opt.may_send(p->opt.ctx)) {
+		pool_limiter_give_back(p->opt.limiter);
+		pool_settle(s, &not_leader);
+	} else {
+		submit(s, &call);
+	}
+	return true;
+}
+
+/* Slots that were to be sent again. With the lock held; moves them to the list. */
+static void collect_again(struct pool *p, struct list_node *ret)
+{
+	for (unsigned i = 0; i < p->n_workers; i++) {
+		LIST_FOR_EACH (node, &p->workers[i].again) {
+			list_remove(node);
+			list_append(ret, node);
+		}
+	}
+}
+
+static void drop_waiting(struct pool *p)
+{
+	struct strmap *none = strmap_create(free_waiting);
+	struct strmap *items;
+	struct list_node again;
+	struct str key;
+
+	list_init(&again);
+	pthread_mutex_lock(&p->lock);
+	p->stopping = true;
+	items = p->items;
+	p->items = none;
+	while (workqueue_drop_oldest(p->queue, &key)) {
+	}
+	collect_again(p, &again);
+	for (unsigned i = 0; i < p->n_workers; i++) {
+		pthread_cond_signal(&p->workers[i].wake);
+	}
+	pthread_mutex_unlock(&p->lock);
+	strmap_destroy(items);
+	LIST_FOR_EACH (node, &again) {
+		settle(LIST_ENTRY(node, struct pool_slot, node), POOL_DONE);
+	}
+}
+
+/* The ids of what is under way; free with free(). */
+static uint64_t *list_flying(struct pool *p, size_t *ret_n)
+{
+	uint64_t *ids;
+	size_t n = 0;
+
+	pthread_mutex_lock(&p->lock);
+	p->cancelling = true;
+	ids = xmalloc((p->in_flight + 1) * sizeof(*ids));
+	for (unsigned i = 0; i < p->n_workers; i++) {
+		LIST_FOR_EACH (node, &p->workers[i].flying) {
+			struct pool_slot *s = LIST_ENTRY(node, struct pool_slot, node);
+
+			/* One without an id is being submitted and sees `cancelling`. */
+			if (s->id != 0) {
+				ids[n++] = s->id;
+			}
+		}
+	}
+	pthread_mutex_unlock(&p->lock);
+	*ret_n = n;
+	return ids;
+}
+
+static void abandon_flying(struct pool *p)
+{
+	LIST_FOR_EACH (node, &p->workers[0].flying) {
+		struct pool_slot *s = LIST_ENTRY(node, struct pool_slot, node);
+
+		list_remove(&s->node);
+		leave_slot(p, s);
+		if (p->opt.ops->free_item != NULL) {
+			p->opt.ops->free_item(s->item);
+		}
+		s->pool = NULL;
+	}
+}
+
+void pool_stop(struct pool *p, int64_t grace_ns)
+{
+	int64_t until = clock_mono(clock_real()) + grace_ns;
+	uint64_t *ids;
+	size_t n;
+
+	if (p->stopped) {
+		return;
+	}
+	p->stopped = true;
+	drop_waiting(p);
+	pthread_mutex_lock(&p->lock);
+	while (!is_manual(p) && p->in_flight > 0 && clock_mono(clock_real()) < until) {
+		pool_worker_wait(&p->idle, &p->lock, until);
+	}
+	pthread_mutex_unlock(&p->lock);
+	ids = list_flying(p, &n);
+	if (is_manual(p)) {
+		abandon_flying(p);
+	}
+	for (size_t i = 0; i < n; i++) {
+		transport_cancel(p->opt.transport, ids[i]);
+	}
+	free(ids);
+	for (unsigned i = 0; i < p->opt.workers; i++) {
+		pool_worker_join(&p->workers[i]);
+	}
+}
+
+void pool_destroy(struct pool *p)
+{
+	if (p == NULL) {
+		return;
+	}
+	pool_stop(p, 0);
+	for (unsigned i = 0; i < p->n_workers; i++) {
+		pool_worker_finish(&p->workers[i]);
+	}
+	free(p->workers);
+	pthread_cond_destroy(&p->idle);
+	pthread_mutex_destroy(&p->lock);
+	strmap_destroy(p->items);
+	workqueue_destroy(p->queue);
+	free(p);
+}
+
+static pthread_mutex_t *lock_of(const struct pool *p)
+{
+	return (pthread_mutex_t *)(uintptr_t)&p->lock;
+}
+
+size_t pool_waiting(const struct pool *p)
+{
+	size_t n;
+
+	pthread_mutex_lock(lock_of(p));
+	n = workqueue_waiting(p->queue);
+	pthread_mutex_unlock(lock_of(p));
+	return n;
+}
+
+size_t pool_in_flight(const struct pool *p)
+{
+	size_t n;
+
+	pthread_mutex_lock(lock_of(p));
+	n = p->in_flight;
+	pthread_mutex_unlock(lock_of(p));
+	return n;
+}
+
+bool pool_step(struct pool *p)
+{
+	assert(is_manual(p));
+	return pool_send_next(p, &p->workers[0]);
+}
+
+int64_t pool_wake_at(const struct pool *p)
+{
+	int64_t at;
+
+	pthread_mutex_lock(lock_of(p));
+	at = pool_next_send(p, &p->workers[0]);
+	pthread_mutex_unlock(lock_of(p));
+	return at;
+}

@@ -1,0 +1,71 @@
+/* common/kube/pool_private.h: what pool.c and pool_worker.c share. Nobody else includes it. */
+#ifndef COMMON_KUBE_POOL_PRIVATE_H
+#define COMMON_KUBE_POOL_PRIVATE_H
+
+#include <pthread.h>
+
+#include "base/list.h"
+#include "base/strmap.h"
+#include "kube/pool.h"
+#include "kube/workqueue.h"
+
+/* One of the places where a request can be in flight, and what is in it. Its worker's thread owns
+ * it, except between submit and on_done, when it belongs to the transport. */
+struct pool_slot {
+	struct list_node node; /* in worker->flying, ->done or ->again; guarded by the lock */
+	struct pool *pool;     /* NULL: the pool went away (manual mode) */
+	struct pool_worker *worker;
+	char *key;
+	size_t key_len;
+	void *item;
+	unsigned sends;
+	uint64_t id;               /* of the transport, guarded by the lock */
+	struct http_result result; /* threaded mode: a copy, with body and error_text owned */
+};
+
+struct pool_worker {
+	struct pool *pool;
+	pthread_t thread;
+	pthread_cond_t wake;
+	/* guarded by the pool's lock: */
+	bool waiting;
+	size_t in_flight;        /* slots in use */
+	struct list_node flying; /* submitted */
+	struct list_node done;   /* answered, not yet finished */
+	struct list_node again;  /* to be sent again at once */
+};
+
+struct pool {
+	struct pool_options opt;
+	struct pool_worker *workers; /* manual mode: one without a thread */
+	unsigned n_workers;
+	pthread_mutex_t lock; /* guards all below and the marked parts above; never nested */
+	struct workqueue *queue;
+	struct strmap *items; /* key -> struct pool_waiting: what waits */
+	int64_t held_until;   /* Retry-After or the limiter: nothing is sent before */
+	size_t in_flight;
+	bool stopping;   /* nothing new is sent */
+	bool cancelling; /* what is submitted from now on is cancelled at once */
+	bool stopped;
+	pthread_cond_t idle; /* in_flight became 0 */
+};
+
+/* Sends the next thing the worker may send; false: nothing now. The worker's thread. */
+bool pool_send_next(struct pool *p, struct pool_worker *w);
+/* Runs finish and files the verdict; the slot is gone or in `again` afterwards. */
+void pool_settle(struct pool_slot *s, const struct http_result *result);
+/* With the lock held: when the worker could send something; CLOCK_NEVER: not before a wake-up. */
+int64_t pool_next_send(const struct pool *p, const struct pool_worker *w);
+
+void pool_worker_init(struct pool_worker *w, struct pool *p);
+void pool_worker_finish(struct pool_worker *w);
+void pool_worker_start(struct pool_worker *w);
+void pool_worker_join(struct pool_worker *w);
+/* The transport's answer for a slot of a threaded pool. */
+void pool_worker_on_done(struct pool_slot *s, const struct http_result *result);
+/* With the lock held: wakes one worker that can take more, if one waits. */
+void pool_worker_wake_one(struct pool *p);
+/* Waits on cond until it is signalled or at_mono_ns on the real clock. */
+void pool_worker_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_mono_ns);
+
+#endif

@@ -2,10 +2,24 @@
 
 #include <stdlib.h>
 
+#include "base/attrs.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "model/model.h"
+
+const char *pod_class_refusal(struct str text)
+{
+	static const char *const refusals[] = { POD_CLASS_POD_AFFINITY, POD_CLASS_TOPOLOGY_SPREAD,
+						POD_CLASS_VOLUMES, POD_CLASS_RESOURCE_CLAIMS };
+
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+		if (str_eq_c(text, refusals[i])) {
+			return refusals[i];
+		}
+	}
+	return NULL;
+}
 
 /* Interned strings of equal text are one pointer, but the order must not depend on addresses. */
 static int text_cmp(const char *a, const char *b)

@@ -65,8 +65,17 @@ struct pod_class {
 	char *signature;      /* canonical text, owned */
 };
 
+/* Why a pod is refused for now (struct pod_class.unsupported). */
+#define POD_CLASS_POD_AFFINITY "required inter-pod affinity or anti-affinity is not supported yet"
+#define POD_CLASS_TOPOLOGY_SPREAD "topology spread with DoNotSchedule is not supported yet"
+#define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
+#define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
+
+struct str;
 struct strbuf;
 
+/* The static text equal to `text`; NULL when it is none of the above. */
+const char *pod_class_refusal(struct str text);
 /* Brings a class under construction into canonical order and derives mask, best_effort and the one
  * pod of its request. */
 void pod_class_normalise(struct pod_class *k);

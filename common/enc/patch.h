@@ -9,6 +9,7 @@
 #include "base/str.h"
 
 #define PATCH_MAX_OPS 10000
+#define PATCH_MAX_COPIED (3u << 20) /* bytes of JSON that "copy" may add, as kube-apiserver */
 
 struct err;
 struct jdoc;
@@ -28,7 +29,8 @@ void patch_pointer_add(struct strbuf *pointer, struct str token);
  * operation or pointer: -ERR_INVALID naming its index. */
 int patch_apply_json(struct jdoc **doc, const struct jdoc *patch, struct err *err);
 void patch_apply_merge(struct jdoc **doc, const struct jdoc *patch);
-/* The smallest merge patch that turns a into b (an object root, empty when equal); caller owns. */
+/* The smallest merge patch that turns object a into object b (an object root, empty when equal);
+ * caller owns. Nulls inside b cannot be expressed in a merge patch and count as absent. */
 struct jdoc *patch_diff_merge(const struct jdoc *a, const struct jdoc *b);
 
 #endif

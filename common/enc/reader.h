@@ -5,8 +5,9 @@
  *   kind = reader_kind(r)                       looks at the current value
  *   reader_enter(r)                             into the object or array
  *   while (reader_next(r, &key)) { read or skip the value }   false: left the object again
- * Every value must be consumed exactly once by reader_str/num/bool/null/enter+next.../skip.
- * After a syntax error (reader_of_text only) all calls return "nothing" and reader_error says what.
+ * Every value must be consumed exactly once by reader_str/num/int/bool, enter + next..., raw, copy
+ * or skip (null: skip). scan.h says what the scanner refuses. After an error (syntax, or a tree
+ * deeper than READER_MAX_DEPTH) all calls return "nothing" and reader_finish says what was wrong.
  */
 #ifndef COMMON_ENC_READER_H
 #define COMMON_ENC_READER_H
@@ -41,15 +42,20 @@ void reader_of_jdoc(struct reader *r, const struct jdoc *d);
 void reader_of_text(struct reader *r, struct str text, struct arena *arena);
 
 enum jdoc_kind reader_kind(struct reader *r);
+bool reader_has_failed(const struct reader *r);
 void reader_enter(struct reader *r);                     /* asserts object or array */
 bool reader_next(struct reader *r, struct str *ret_key); /* key absent inside arrays */
 struct str reader_str(struct reader *r);                 /* asserts a string; not NUL-terminated */
-double reader_num(struct reader *r);                     /* asserts a number */
+/* The string as a NUL-terminated copy in arena; NULL after a syntax error. */
+const char *reader_str_dup(struct reader *r, struct arena *arena);
+double reader_num(struct reader *r); /* asserts a number */
 bool reader_int(struct reader *r,
 		int64_t *ret); /* consumes the number; false: not integral or out of int64 */
 bool reader_bool(struct reader *r);
 void reader_skip(struct reader *r);                     /* any value */
 void reader_copy(struct reader *r, struct strbuf *out); /* any value as JSON text */
+/* Any value as JSON text: borrowed from the text, or from a tree formatted into arena. */
+struct str reader_raw(struct reader *r, struct arena *arena);
 /* 0 when all went well and (text) only blanks follow the value, else -ERR_INVALID with offset. */
 int reader_finish(struct reader *r, struct err *err);
 

@@ -1,14 +1,11 @@
 #include "tree/tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attrs.h"
 #include "base/rng.h"
+#include "lib/unit.h"
 
 /*     0        5      6 <-> 7, 8 below 7
  *    / \

@@ -1,0 +1,199 @@
+#include "kube/rest.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "kube/transport.h"
+
+#define PAGE_SIZE 500
+#define STATUS_MAX_BYTES (1u << 20)
+
+static void add_segment(struct strbuf *out, const char *text)
+{
+	strbuf_add_ch(out, '/');
+	for (; *text != '\0'; text++) {
+		unsigned char b = (unsigned char)*text;
+
+		/* What RFC 3986 lets stand in a path segment of ours (RBAC names hold colons). */
+		if (isalnum(b) || strchr("-._~:@", b) != NULL) {
+			strbuf_add_ch(out, (char)b);
+		} else {
+			strbuf_printf(out, "%%%02X", b);
+		}
+	}
+}
+
+void rest_path(struct strbuf *out, const char *group, const char *version, const char *namespace_,
+	       const char *resource, const char *name, const char *sub)
+{
+	if (group == NULL || group[0] == '\0') {
+		strbuf_add_c(out, "/api");
+	} else {
+		strbuf_add_c(out, "/apis");
+		add_segment(out, group);
+	}
+	add_segment(out, version);
+	if (namespace_ != NULL) {
+		strbuf_add_c(out, "/namespaces");
+		add_segment(out, namespace_);
+	}
+	add_segment(out, resource);
+	if (name != NULL) {
+		add_segment(out, name);
+	}
+	if (sub != NULL) {
+		add_segment(out, sub);
+	}
+}
+
+static enum err_code code_of_status(int status)
+{
+	switch (status) {
+	case 401:
+	case 403:
+		return ERR_FORBIDDEN;
+	case 404:
+		return ERR_NOT_FOUND;
+	case 409:
+		return ERR_CONFLICT;
+	case 410:
+		return ERR_GONE;
+	case 408:
+	case 504:
+		return ERR_TIMEOUT;
+	case 429:
+		return ERR_UNAVAILABLE;
+	default:
+		return status >= 500 ? ERR_UNAVAILABLE : ERR_INVALID;
+	}
+}
+
+int rest_result(const struct http_result *result, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+	enum err_code code;
+	const char *message = NULL;
+
+	if (result->status >= 200 && result->status < 300 && result->error == 0) {
+		return 0;
+	}
+	if (result->status == 0 || result->error != 0) {
+		code = result->error == 0 ? ERR_IO : (enum err_code)result->error;
+		return err_set(err, code, "%s", result->error_text);
+	}
+	code = code_of_status(result->status);
+	if (err != NULL && result->body.len > 0 && result->body.len <= STATUS_MAX_BYTES &&
+	    jdoc_parse(result->body, &doc, NULL) == 0) {
+		message = jdoc_path_str(doc, "message");
+	}
+	if (message != NULL && message[0] != '\0') {
+		return err_set(err, code, "%s", message);
+	}
+	return err_set(err, code, "HTTP status %d %s", result->status,
+		       http_status_text(result->status));
+}
+
+/* A call somebody waits for. */
+struct blocking {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool done;
+	int code;
+	struct err err;
+	struct jdoc *doc; /* when wanted and there */
+	bool want_doc;
+};
+
+static void on_done(void *ctx, const struct http_result *result)
+{
+	struct blocking *b = ctx;
+	struct err err = ERR_INIT;
+	struct jdoc *doc = NULL;
+	int r = rest_result(result, &err);
+
+	if (r == 0 && b->want_doc) {
+		r = jdoc_parse(result->body, &doc, &err);
+	}
+	pthread_mutex_lock(&b->lock);
+	b->code = r;
+	b->err = err;
+	b->doc = doc;
+	b->done = true;
+	pthread_cond_signal(&b->cond);
+	pthread_mutex_unlock(&b->lock);
+}
+
+int rest_call(struct transport *t, enum http_method method, const char *path,
+	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,
+	      struct err *err)
+{
+	struct blocking b = { .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .cond = PTHREAD_COND_INITIALIZER,
+			      .want_doc = ret != NULL };
+	const struct http_call call = { .method = method,
+					.url = path,
+					.content_type = content_type,
+					.body = body,
+					.timeout_ns = timeout_ns,
+					.on_done = on_done,
+					.ctx = &b };
+
+	transport_submit(t, &call);
+	pthread_mutex_lock(&b.lock);
+	while (!b.done) {
+		pthread_cond_wait(&b.cond, &b.lock);
+	}
+	pthread_mutex_unlock(&b.lock);
+	pthread_cond_destroy(&b.cond);
+	pthread_mutex_destroy(&b.lock);
+	if (b.code < 0) {
+		return err_set(err, b.err.code, "%s", b.err.text);
+	}
+	if (ret != NULL) {
+		*ret = b.doc;
+	}
+	return 0;
+}
+
+static void page_url(struct strbuf *url, const char *path, const char *continue_)
+{
+	strbuf_reset(url);
+	strbuf_printf(url, "%s%climit=%d", path, strchr(path, '?') == NULL ? '?' : '&', PAGE_SIZE);
+	if (continue_ != NULL && continue_[0] != '\0') {
+		strbuf_add_c(url, "&continue=");
+		http_query_escape(str_of(continue_), url);
+	}
+}
+
+int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
+	      void (*each)(void *ctx, const struct jdoc *item), void *ctx, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *next = NULL;
+
+	do {
+		CLEANUP(jdoc_destroyp) struct jdoc *page = NULL;
+		const char *continue_;
+		int r;
+
+		page_url(&url, path, next);
+		r = rest_call(t, HTTP_GET, url.p, NULL, (struct str){ NULL, 0 }, timeout_ns, &page,
+			      err);
+		if (r < 0) {
+			return err_wrap(err, "%s", path);
+		}
+		for (const struct jdoc *i = jdoc_first(jdoc_get(page, "items")); i != NULL;
+		     i = jdoc_next(i)) {
+			each(ctx, i);
+		}
+		continue_ = jdoc_path_str(page, "metadata.continue");
+		free(next);
+		next = continue_ == NULL ? NULL : xmalloc_dup(continue_);
+	} while (next != NULL && next[0] != '\0');
+	return 0;
+}

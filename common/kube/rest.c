@@ -1,6 +1,7 @@
 #include "kube/rest.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -160,19 +161,46 @@ int rest_call(struct transport *t, enum http_method method, const char *path,
 	return 0;
 }
 
-static void page_url(struct strbuf *url, const char *path, const char *continue_)
+static void add_param(struct strbuf *out, const char *name, const char *value)
 {
-	strbuf_reset(url);
-	strbuf_printf(url, "%s%climit=%d", path, strchr(path, '?') == NULL ? '?' : '&', PAGE_SIZE);
-	if (continue_ != NULL && continue_[0] != '\0') {
-		strbuf_add_c(url, "&continue=");
-		http_query_escape(str_of(continue_), url);
+	if (value != NULL && value[0] != '\0') {
+		strbuf_printf(out, "&%s=", name);
+		http_query_escape(str_of(value), out);
 	}
+}
+
+static char separator(const char *path)
+{
+	return strchr(path, '?') == NULL ? '?' : '&';
+}
+
+void rest_list_query(struct strbuf *out, const struct rest_what *what, unsigned limit,
+		     struct str continue_)
+{
+	strbuf_printf(out, "%s%climit=%u", what->path, separator(what->path), limit);
+	if (continue_.len > 0) {
+		strbuf_add_c(out, "&continue=");
+		http_query_escape(continue_, out);
+	}
+	add_param(out, "labelSelector", what->label_selector);
+	add_param(out, "fieldSelector", what->field_selector);
+}
+
+void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct str version,
+		      int64_t timeout_s)
+{
+	strbuf_printf(out, "%s%cwatch=1&allowWatchBookmarks=true&resourceVersion=", what->path,
+		      separator(what->path));
+	http_query_escape(version, out);
+	strbuf_printf(out, "&timeoutSeconds=%" PRId64, timeout_s);
+	add_param(out, "labelSelector", what->label_selector);
+	add_param(out, "fieldSelector", what->field_selector);
 }
 
 int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
 	      void (*each)(void *ctx, const struct jdoc *item), void *ctx, struct err *err)
 {
+	const struct rest_what what = { .path = path };
 	CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *next = NULL;
 
@@ -181,7 +209,8 @@ int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
 		const char *continue_;
 		int r;
 
-		page_url(&url, path, next);
+		strbuf_reset(&url);
+		rest_list_query(&url, &what, PAGE_SIZE, str_of(next));
 		r = rest_call(t, HTTP_GET, url.p, NULL, (struct str){ NULL, 0 }, timeout_ns, &page,
 			      err);
 		if (r < 0) {

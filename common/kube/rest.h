@@ -17,6 +17,18 @@ struct transport;
  * NULL. Appends. */
 void rest_path(struct strbuf *out, const char *group, const char *version, const char *namespace_,
 	       const char *resource, const char *name, const char *sub);
+/* A collection, or the part of it that the selectors choose (NULL: all). */
+struct rest_what {
+	const char *path; /* may hold a query already */
+	const char *label_selector, *field_selector;
+};
+
+/* Append path and query of one page of a LIST (continue_ empty: the first; no resourceVersion: the
+ * answer is consistent) or of a WATCH with bookmarks. */
+void rest_list_query(struct strbuf *out, const struct rest_what *what, unsigned limit,
+		     struct str continue_);
+void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct str version,
+		      int64_t timeout_s);
 /* 0 for 2xx, else the negative ERR_X of an answer with the text of its metav1.Status
  * (404 NOT_FOUND, 409 CONFLICT, 410 GONE, 401/403 FORBIDDEN, 400/422 INVALID, 408/504 TIMEOUT,
  * 429/5xx UNAVAILABLE; no answer: its error). */

@@ -24,7 +24,7 @@ struct http_loop_tls {
 };
 
 struct http_result {
-	int status; /* 0: no answer, see error */
+	int status; /* 0: no (complete) answer, see error */
 	int error;  /* ERR_TIMEOUT, ERR_CANCELLED, ERR_UNAVAILABLE (connect failed), ERR_IO (cut); 0
 		     */
 	bool may_have_been_sent; /* the request may have reached the server (outcome unknown) */
@@ -56,7 +56,7 @@ struct http_loop_options {
 };
 
 int http_loop_start(const struct http_loop_options *opt, struct http_loop **ret, struct err *err);
-/* Cancels what is in flight (on_done with ERR_CANCELLED), joins the thread, frees. */
+/* Cancels what is in flight (on_done with ERR_CANCELLED), drops timers, joins the thread, frees. */
 void http_loop_destroy(struct http_loop *l);
 uint64_t http_loop_submit(struct http_loop *l, const struct http_call *call); /* never 0 */
 void http_loop_cancel(struct http_loop *l, uint64_t id); /* no effect when done already */

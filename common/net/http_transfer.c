@@ -1,0 +1,385 @@
+#include "net/http_transfer.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+
+#define TRANSFER_MAX_BODY ((size_t)64 << 20)
+#define TRANSFER_CONNECT_MS 10000L
+#define TRANSFER_KEEPALIVE_IDLE_S 30L
+#define TRANSFER_KEEPALIVE_INTERVAL_S 15L
+
+static char *dup_or_null(const char *text)
+{
+	return text != NULL ? xmalloc_dup(text) : NULL;
+}
+
+void http_transfer_config_init(struct http_transfer_config *c, const struct http_loop_options *opt)
+{
+	const struct http_loop_tls *tls = opt->tls;
+
+	*c = (struct http_transfer_config){ .http1_only = opt->http1_only };
+	c->user_agent = xmalloc_dup(opt->user_agent != NULL ? opt->user_agent : "headgate");
+	strbuf_init(&c->ca_pem);
+	strbuf_init(&c->cert_pem);
+	strbuf_init(&c->key_pem);
+	if (tls == NULL) {
+		return;
+	}
+	c->insecure_skip_verify = tls->insecure_skip_verify;
+	c->ca_file = dup_or_null(tls->ca_file);
+	c->cert_file = dup_or_null(tls->cert_file);
+	c->key_file = dup_or_null(tls->key_file);
+	c->server_name = dup_or_null(tls->server_name);
+	strbuf_add_str(&c->ca_pem, tls->ca_pem);
+	strbuf_add_str(&c->cert_pem, tls->cert_pem);
+	strbuf_add_str(&c->key_pem, tls->key_pem);
+}
+
+void http_transfer_config_finish(struct http_transfer_config *c)
+{
+	free(c->user_agent);
+	free(c->ca_file);
+	free(c->cert_file);
+	free(c->key_file);
+	free(c->server_name);
+	strbuf_finish(&c->ca_pem);
+	strbuf_finish(&c->cert_pem);
+	strbuf_finish(&c->key_pem);
+}
+
+void http_transfer_copy(struct http_transfer *t, const struct http_call *call)
+{
+	*t = (struct http_transfer){ .call = *call };
+	t->url = xmalloc_dup(call->url);
+	t->call.url = t->url;
+	t->call.content_type = dup_or_null(call->content_type);
+	t->call.accept = dup_or_null(call->accept);
+	t->call.bearer = dup_or_null(call->bearer);
+	strbuf_init(&t->body);
+	strbuf_init(&t->answer);
+	strbuf_add_str(&t->body, call->body);
+	t->call.body = strbuf_str(&t->body);
+	if (t->call.max_body == 0) {
+		t->call.max_body = TRANSFER_MAX_BODY;
+	}
+}
+
+static void free_const(const char *text)
+{
+	free((char *)(uintptr_t)text);
+}
+
+void http_transfer_finish(struct http_transfer *t)
+{
+	free(t->url);
+	free(t->connect_to);
+	free_const(t->call.content_type);
+	free_const(t->call.accept);
+	free_const(t->call.bearer);
+	strbuf_finish(&t->body);
+	strbuf_finish(&t->answer);
+	curl_slist_free_all(t->headers);
+	curl_slist_free_all(t->connect_list);
+}
+
+static long status_of(struct http_transfer *t)
+{
+	long status = 0;
+
+	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	return status;
+}
+
+static void count_bytes(struct http_transfer *t, size_t n)
+{
+	t->received += n;
+	t->last_bytes_ns = clock_mono(clock_real());
+	t->config->last_bytes_ns = t->last_bytes_ns;
+}
+
+static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
+{
+	(void)bytes;
+	count_bytes(ctx, size * n);
+	return size * n;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
+{
+	struct http_transfer *t = ctx;
+	struct str piece = { bytes, size * n };
+
+	count_bytes(t, piece.len);
+	if (t->call.on_data != NULL && status_of(t) < 300) {
+		t->call.on_data(t->call.ctx, piece);
+		return piece.len;
+	}
+	if (t->answer.len + piece.len > t->call.max_body) {
+		t->overflow = true;
+		return 0;
+	}
+	strbuf_add_str(&t->answer, piece);
+	return piece.len;
+}
+
+/* Called when a connection is there and the request is about to be written. curl silently sends a
+ * request again when a kept-alive connection turns out dead; for one that changes something this
+ * would hide that it may have been done twice, so we stop it: the caller looks before it repeats.
+ */
+static int on_request(void *ctx, char *remote_ip, char *local_ip, int remote_port, int local_port)
+{
+	struct http_transfer *t = ctx;
+	bool harmless = t->call.method == HTTP_GET || t->call.method == HTTP_HEAD;
+
+	(void)remote_ip;
+	(void)local_ip;
+	(void)remote_port;
+	(void)local_port;
+	if (t->sent && !harmless) {
+		return CURL_PREREQFUNC_ABORT;
+	}
+	t->sent = true;
+	return CURL_PREREQFUNC_OK;
+}
+
+static void set_blob(CURL *easy, CURLoption option, const struct strbuf *pem)
+{
+	struct curl_blob blob = { .data = pem->p, .len = pem->len, .flags = CURL_BLOB_NOCOPY };
+
+	curl_easy_setopt(easy, option, &blob);
+}
+
+static void set_tls(CURL *easy, const struct http_transfer_config *c)
+{
+	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (c->insecure_skip_verify) {
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	if (c->ca_pem.len > 0) {
+		set_blob(easy, CURLOPT_CAINFO_BLOB, &c->ca_pem);
+	} else if (c->ca_file != NULL) {
+		curl_easy_setopt(easy, CURLOPT_CAINFO, c->ca_file);
+	}
+	if (c->ca_pem.len > 0 || c->ca_file != NULL) {
+		/* Only the named authority counts, not the machine's. */
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	}
+	if (c->cert_pem.len > 0) {
+		set_blob(easy, CURLOPT_SSLCERT_BLOB, &c->cert_pem);
+	} else if (c->cert_file != NULL) {
+		curl_easy_setopt(easy, CURLOPT_SSLCERT, c->cert_file);
+	}
+	if (c->key_pem.len > 0) {
+		set_blob(easy, CURLOPT_SSLKEY_BLOB, &c->key_pem);
+	} else if (c->key_file != NULL) {
+		curl_easy_setopt(easy, CURLOPT_SSLKEY, c->key_file);
+	}
+}
+
+static void add_header(struct http_transfer *t, const char *name, const char *value)
+{
+	char *line = xmalloc_printf("%s: %s", name, value);
+	struct curl_slist *longer = curl_slist_append(t->headers, line);
+
+	if (longer != NULL) {
+		t->headers = longer;
+	}
+	free(line);
+}
+
+static void set_method(struct http_transfer *t)
+{
+	CURL *easy = t->easy;
+	bool has_body = t->call.content_type != NULL;
+
+	if (t->call.method == HTTP_HEAD) {
+		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+		return;
+	}
+	if (has_body || t->call.method == HTTP_POST || t->call.method == HTTP_PUT ||
+	    t->call.method == HTTP_PATCH) {
+		curl_easy_setopt(easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t->body.p);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body.len);
+	}
+	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, http_method_name(t->call.method));
+}
+
+static void set_headers(struct http_transfer *t)
+{
+	add_header(t, "Accept", t->call.accept != NULL ? t->call.accept : "application/json");
+	add_header(t, "Expect", ""); /* no round trip before bodies */
+	/* An empty value keeps curl from naming a type of its own. */
+	add_header(t, "Content-Type", t->call.content_type != NULL ? t->call.content_type : "");
+	if (t->call.bearer != NULL) {
+		char *value = xmalloc_printf("Bearer %s", t->call.bearer);
+
+		add_header(t, "Authorization", value);
+		free(value);
+	}
+}
+
+struct url_parts {
+	char *host, *port;
+};
+
+static void url_parts_finish(struct url_parts *p)
+{
+	curl_free(p->host);
+	curl_free(p->port);
+}
+
+/* curl verifies the name in the URL. To verify another one, that name goes into the URL, and the
+ * connection is sent to where it was meant to go. The Host header stays as it was. */
+static void set_target(struct http_transfer *t)
+{
+	CLEANUP(url_parts_finish) struct url_parts parts = { 0 };
+	const char *name = t->config->server_name;
+	CURLU *u = curl_url();
+	char *changed = NULL;
+	char *host;
+
+	if (u == NULL || curl_url_set(u, CURLUPART_URL, t->url, 0) != CURLUE_OK ||
+	    curl_url_get(u, CURLUPART_HOST, &parts.host, 0) != CURLUE_OK ||
+	    curl_url_get(u, CURLUPART_PORT, &parts.port, CURLU_DEFAULT_PORT) != CURLUE_OK) {
+		curl_easy_setopt(t->easy, CURLOPT_URL, t->url);
+		curl_url_cleanup(u);
+		return;
+	}
+	if (str_streq(parts.host, "localhost") || str_has_prefix(str_of(parts.host), "127.") ||
+	    str_streq(parts.host, "[::1]")) {
+		curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*");
+	}
+	if (name != NULL && !str_streq(name, parts.host) &&
+	    curl_url_set(u, CURLUPART_HOST, name, 0) == CURLUE_OK &&
+	    curl_url_get(u, CURLUPART_URL, &changed, 0) == CURLUE_OK) {
+		t->connect_to =
+			xmalloc_printf("%s:%s:%s:%s", name, parts.port, parts.host, parts.port);
+		t->connect_list = curl_slist_append(NULL, t->connect_to);
+		curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, t->connect_list);
+		host = xmalloc_printf("%s:%s", parts.host, parts.port);
+		add_header(t, "Host", host);
+		free(host);
+	}
+	curl_easy_setopt(t->easy, CURLOPT_URL, changed != NULL ? changed : t->url);
+	curl_free(changed);
+	curl_url_cleanup(u);
+}
+
+void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config *config,
+			   void *easy_handle)
+{
+	CURL *easy = easy_handle;
+
+	t->easy = easy;
+	t->config = config;
+	t->last_bytes_ns = clock_mono(clock_real());
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t->error);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, config->user_agent);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, TRANSFER_CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, TRANSFER_KEEPALIVE_IDLE_S);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, TRANSFER_KEEPALIVE_INTERVAL_S);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, t);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+			 config->http1_only ? (long)CURL_HTTP_VERSION_1_1
+					    : (long)CURL_HTTP_VERSION_2TLS);
+	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, config->http1_only ? 0L : 1L);
+	set_tls(easy, config);
+	set_method(t);
+	set_headers(t);
+	set_target(t);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
+}
+
+/* Errors that say that no request was sent because no connection came to be. */
+static bool is_connect_error(CURLcode code)
+{
+	static const CURLcode codes[] = {
+		CURLE_COULDNT_RESOLVE_PROXY,
+		CURLE_COULDNT_RESOLVE_HOST,
+		CURLE_COULDNT_CONNECT,
+		CURLE_SSL_CONNECT_ERROR,
+		CURLE_PEER_FAILED_VERIFICATION,
+		CURLE_SSL_CERTPROBLEM,
+		CURLE_SSL_CACERT_BADFILE,
+		CURLE_SSL_ISSUER_ERROR,
+		CURLE_URL_MALFORMAT,
+		CURLE_UNSUPPORTED_PROTOCOL,
+		CURLE_SSL_INVALIDCERTSTATUS,
+		CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+		CURLE_PROXY,
+		CURLE_NO_CONNECTION_AVAILABLE,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		if (codes[i] == code) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int error_of(const struct http_transfer *t, CURLcode code)
+{
+	if (code == CURLE_OK) {
+		return 0;
+	}
+	if (is_connect_error(code)) {
+		return ERR_UNAVAILABLE;
+	}
+	if (code == CURLE_OPERATION_TIMEDOUT) {
+		/* our own deadlines run elsewhere: this is the time to connect */
+		return t->sent ? ERR_TIMEOUT : ERR_UNAVAILABLE;
+	}
+	return ERR_IO;
+}
+
+void http_transfer_result(struct http_transfer *t, int code, struct http_result *ret)
+{
+	curl_off_t retry_after = 0;
+	CURLcode c = (CURLcode)code;
+
+	*ret = (struct http_result){ .retry_after_s = -1, .error_text = "" };
+	ret->error = error_of(t, c);
+	ret->may_have_been_sent = t->sent;
+	ret->body = strbuf_str(&t->answer);
+	if (ret->error == 0) {
+		ret->status = (int)status_of(t);
+		curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &retry_after);
+		if (retry_after > 0) {
+			ret->retry_after_s = retry_after < INT32_MAX ? (int)retry_after : INT32_MAX;
+		}
+		return;
+	}
+	if (t->overflow) {
+		snprintf(t->error, sizeof(t->error), "the answer is larger than %zu bytes",
+			 t->call.max_body);
+	}
+	ret->error_text = t->error[0] != '\0' ? t->error : curl_easy_strerror(c);
+}
+
+void http_transfer_cut_connection(struct http_transfer *t)
+{
+	curl_socket_t fd = CURL_SOCKET_BAD;
+
+	if (curl_easy_getinfo(t->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
+	    fd != CURL_SOCKET_BAD) {
+		shutdown(fd, SHUT_RDWR);
+	}
+}

@@ -1,0 +1,51 @@
+/* common/net/http_transfer.h: one HTTP call on a curl easy handle. Used by http_loop alone.
+ * Owner: the loop's thread, except for http_transfer_copy (the submitting thread). */
+#ifndef COMMON_NET_HTTP_TRANSFER_H
+#define COMMON_NET_HTTP_TRANSFER_H
+
+#include "base/strbuf.h"
+#include "net/http_loop.h"
+
+struct curl_slist;
+
+/* What the transfers of one loop share: a deep copy of http_loop_options. */
+struct http_transfer_config {
+	char *user_agent;
+	bool http1_only;
+	bool insecure_skip_verify;
+	char *ca_file, *cert_file, *key_file, *server_name;
+	struct strbuf ca_pem, cert_pem, key_pem;
+	int64_t last_bytes_ns; /* when any transfer last heard from a server */
+};
+
+struct http_transfer {
+	struct http_call call; /* strings are our own copies */
+	char *url, *connect_to;
+	struct strbuf body;
+	void *easy; /* CURL * */
+	struct curl_slist *headers, *connect_list;
+	struct http_transfer_config *config;
+
+	bool sent;             /* the request may have left this process */
+	bool overflow;         /* the answer was larger than max_body */
+	uint64_t received;     /* bytes of the answer, headers included */
+	int64_t last_bytes_ns; /* when the last of them came */
+	struct strbuf answer;
+	char error[256];
+};
+
+void http_transfer_config_init(struct http_transfer_config *c, const struct http_loop_options *opt);
+void http_transfer_config_finish(struct http_transfer_config *c);
+
+/* Copies call; the transfer is not started. */
+void http_transfer_copy(struct http_transfer *t, const struct http_call *call);
+void http_transfer_finish(struct http_transfer *t); /* frees the copies; not the easy handle */
+/* Sets easy (fresh or reset) up for this call. */
+void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config *config,
+			   void *easy);
+/* Translates what curl says (its CURLcode) into a result that borrows from t. */
+void http_transfer_result(struct http_transfer *t, int code, struct http_result *ret);
+/* Shuts the connection down under the transfer, so that nobody uses it again. */
+void http_transfer_cut_connection(struct http_transfer *t);
+
+#endif

@@ -497,6 +497,9 @@ void http_server_stop(struct http_server *s, int64_t grace_ms)
 		}
 		pthread_cond_timedwait(&s->quiet_cond, &s->lock, &at);
 	}
+	LIST_FOR_EACH (node, &s->conns) {
+		shutdown(LIST_ENTRY(node, struct http_server_conn, node)->fd, SHUT_RDWR);
+	}
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -61,7 +61,9 @@ int http_server_set_certificate(struct http_server *s, struct str cert, struct s
 				struct err *err);
 /* Asks every open stream for more. Any thread. */
 void http_server_wake(struct http_server *s);
-/* Stops accepting, answers what is in flight with Connection: close, waits up to grace_ms. */
+/* Stops accepting, ends streams, answers what is in flight with Connection: close and waits for it
+ * up to grace_ms (idle keep-alive connections get a second of it to hear of the end), then closes
+ * what is left. */
 void http_server_stop(struct http_server *s, int64_t grace_ms);
 void http_server_destroy(struct http_server *s); /* NULL is fine */
 unsigned http_server_in_flight(const struct http_server *s);

@@ -1,0 +1,19 @@
+/* certs/ca.h: makes a certificate authority of its own: ECDSA P-256, self-signed, may sign leaves
+ * only. Any thread. */
+#ifndef CERTS_CA_H
+#define CERTS_CA_H
+
+#include <stdint.h>
+
+#include "certs/pair.h"
+
+struct ca_options {
+	const char *common_name; /* NULL: "headgate-ca" */
+	int64_t now_ns;          /* wall clock; validity starts five minutes earlier */
+	unsigned days;           /* 0: 3650; at most 36500 */
+};
+
+/* ret must be initialised and empty. */
+int ca_create(const struct ca_options *opt, struct pair *ret, struct err *err);
+
+#endif

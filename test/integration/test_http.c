@@ -1,0 +1,505 @@
+/* HTTP server and client loop over real sockets and TLS. */
+#include "lib/unit.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "lib/https_fixture.h"
+
+#define MAX_BODY 10000
+
+/* What the handler of all tests shares with them. */
+struct site {
+	pthread_mutex_t lock;
+	struct http_server *server;
+	struct strbuf pending; /* bytes that the stream has not sent yet */
+	bool end;              /* of the stream */
+	atomic_int streams_closed;
+	atomic_int requests;
+	struct http_stream stream;
+};
+
+static bool stream_next(void *ctx, struct strbuf *out)
+{
+	struct site *s = ctx;
+	bool more;
+
+	pthread_mutex_lock(&s->lock);
+	strbuf_add_str(out, strbuf_str(&s->pending));
+	strbuf_reset(&s->pending);
+	more = !s->end;
+	pthread_mutex_unlock(&s->lock);
+	return more;
+}
+
+static void stream_close(void *ctx)
+{
+	struct site *s = ctx;
+
+	atomic_fetch_add(&s->streams_closed, 1);
+}
+
+static void handle(void *ctx, const struct http_request *req, struct arena *arena,
+		   struct http_response *ret)
+{
+	struct site *s = ctx;
+
+	atomic_fetch_add(&s->requests, 1);
+	ret->status = 200;
+	if (str_eq_c(req->path, "/busy")) {
+		ret->status = 429;
+		ret->retry_after_s = 7;
+		return;
+	}
+	if (str_eq_c(req->path, "/drop")) {
+		ret->status = 0;
+		return;
+	}
+	if (str_eq_c(req->path, "/watch")) {
+		ret->body = STR_LIT("first\n");
+		ret->stream = &s->stream;
+		return;
+	}
+	if (str_eq_c(req->path, "/show")) {
+		ret->content_type = "text/plain";
+		ret->body = str_of(arena_printf(
+			arena, "%s|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT,
+			http_method_name(req->method), STR_ARG(req->path), STR_ARG(req->query),
+			STR_ARG(req->content_type), STR_ARG(req->authorization),
+			STR_ARG(req->body)));
+		return;
+	}
+	ret->body = req->body;
+}
+
+static void site_start(struct https_fixture *f, struct site *s, struct http_server_options opt,
+		       bool plain)
+{
+	*s = (struct site){ .pending = STRBUF_INIT };
+	s->stream = (struct http_stream){ .next = stream_next, .close = stream_close, .ctx = s };
+	pthread_mutex_init(&s->lock, NULL);
+	opt.handler = handle;
+	opt.ctx = s;
+	if (opt.max_body == 0) {
+		opt.max_body = MAX_BODY;
+	}
+	https_fixture_start(f, opt, plain);
+	s->server = f->server;
+}
+
+static void site_stop(struct https_fixture *f, struct site *s)
+{
+	https_fixture_stop(f);
+	strbuf_finish(&s->pending);
+	pthread_mutex_destroy(&s->lock);
+}
+
+static void say(struct site *s, const char *text, bool end)
+{
+	pthread_mutex_lock(&s->lock);
+	strbuf_add_c(&s->pending, text);
+	s->end = end;
+	pthread_mutex_unlock(&s->lock);
+	http_server_wake(s->server);
+}
+
+static void test_request_as_sent(void **state)
+{
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	https_fixture_submit(&f, &c, "/show?a=%20b&c",
+			     (struct http_call){ .method = HTTP_PATCH,
+						 .content_type = "application/merge-patch+json",
+						 .bearer = "tok",
+						 .body = STR_LIT("{}") });
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.status, 200);
+	assert_string_equal(c.body.p,
+			    "PATCH|/show|a=%20b&c|application/merge-patch+json|Bearer tok|{}");
+	https_fixture_finish(&c);
+	https_fixture_submit(&f, &c, "/show", (struct http_call){ .method = HTTP_DELETE });
+	https_fixture_wait(&c);
+	assert_string_equal(c.body.p, "DELETE|/show||||");
+	https_fixture_finish(&c);
+	site_stop(&f, &s);
+}
+
+static void test_many_at_once(void **state)
+{
+	enum { N = 300 };
+	static struct https_call calls[N];
+	struct https_fixture f;
+	struct site s;
+	char body[MAX_BODY];
+
+	(void)state;
+	memset(body, 'x', sizeof(body));
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	for (size_t i = 0; i < N; i++) {
+		https_fixture_submit(&f, &calls[i], "/",
+				     (struct http_call){ .method = HTTP_POST,
+							 .content_type = "application/json",
+							 .body = { body, 1 + i * 33 } });
+	}
+	for (size_t i = 0; i < N; i++) {
+		https_fixture_wait(&calls[i]);
+		assert_int_equal(calls[i].error, 0);
+		assert_int_equal(calls[i].body.len, 1 + i * 33);
+		https_fixture_finish(&calls[i]);
+	}
+	assert_int_equal(atomic_load(&s.requests), N);
+	site_stop(&f, &s);
+}
+
+static void test_body_limit(void **state)
+{
+	static const struct {
+		size_t len;
+		int status;
+	} rows[] = { { MAX_BODY, 200 }, { MAX_BODY + 1, 413 }, { MAX_BODY * 3, 413 }, { 10, 200 } };
+	static char body[MAX_BODY * 3];
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	memset(body, 'x', sizeof(body));
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		https_fixture_do(&f, &c, "/", (struct str){ body, rows[i].len });
+		assert_int_equal(c.error, 0);
+		assert_int_equal(c.status, rows[i].status);
+		https_fixture_finish(&c);
+	}
+	assert_int_equal(atomic_load(&s.requests), 2);
+	site_stop(&f, &s);
+}
+
+static void test_retry_after_and_drop(void **state)
+{
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	https_fixture_do(&f, &c, "/busy", STR_LIT("x"));
+	assert_int_equal(c.status, 429);
+	assert_int_equal(c.retry_after_s, 7);
+	https_fixture_finish(&c);
+	https_fixture_do(&f, &c, "/", STR_LIT("x"));
+	assert_int_equal(c.retry_after_s, -1);
+	https_fixture_finish(&c);
+	/* Dropped after it was read: never repeated behind our back, and the outcome is unknown. */
+	https_fixture_do(&f, &c, "/drop", STR_LIT("x"));
+	assert_int_equal(c.status, 0);
+	assert_int_equal(c.error, ERR_IO);
+	assert_true(c.sent);
+	https_fixture_finish(&c);
+	assert_int_equal(atomic_load(&s.requests), 3);
+	site_stop(&f, &s);
+}
+
+static void test_stream(void **state)
+{
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	https_fixture_submit(&f, &c, "/watch", (struct http_call){ .timeout_ns = -1 });
+	https_fixture_wait_bytes(&c, 6);
+	say(&s, "second\n", false);
+	https_fixture_wait_bytes(&c, 13);
+	say(&s, "third\n", true);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.status, 200);
+	assert_string_equal(c.body.p, "first\nsecond\nthird\n");
+	https_fixture_finish(&c);
+	site_stop(&f, &s);
+	assert_int_equal(atomic_load(&s.streams_closed), 1);
+}
+
+static void wait_closed(struct site *s, int n)
+{
+	while (atomic_load(&s->streams_closed) < n) {
+		(void)poll(NULL, 0, 5);
+	}
+}
+
+static void test_stream_client_goes_away(void **state)
+{
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	https_fixture_submit(&f, &c, "/watch", (struct http_call){ .timeout_ns = -1 });
+	https_fixture_wait_bytes(&c, 6);
+	http_loop_cancel(f.loop, c.id);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_CANCELLED);
+	https_fixture_finish(&c);
+	wait_closed(&s, 1); /* the server finds out by itself: nobody wakes it */
+	site_stop(&f, &s);
+}
+
+static void test_silent_stream_is_cut(void **state)
+{
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	https_fixture_submit(
+		&f, &c, "/watch",
+		(struct http_call){ .timeout_ns = -1, .silence_ns = 200 * CLOCK_NS_PER_MS });
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_TIMEOUT);
+	assert_string_equal(c.body.p, "first\n");
+	https_fixture_finish(&c);
+	wait_closed(&s, 1);
+	https_fixture_do(&f, &c, "/", STR_LIT("again"));
+	assert_int_equal(c.status, 200);
+	https_fixture_finish(&c);
+	site_stop(&f, &s);
+}
+
+static void test_stop_ends_streams_and_answers_close(void **state)
+{
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	https_fixture_submit(&f, &c, "/watch", (struct http_call){ .timeout_ns = -1 });
+	https_fixture_wait_bytes(&c, 6);
+	http_server_stop(f.server, 10000);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, 0);
+	https_fixture_finish(&c);
+	assert_int_equal(http_server_in_flight(f.server), 0);
+	http_loop_destroy(f.loop); /* its idle connection may not know yet */
+	f.loop = https_fixture_new_loop(&f, true);
+	https_fixture_do(&f, &c, "/", STR_LIT("x"));
+	assert_int_equal(c.error, ERR_UNAVAILABLE);
+	assert_false(c.sent);
+	https_fixture_finish(&c);
+	site_stop(&f, &s);
+}
+
+/* A socket connected to the fixture's (plain) server. */
+static int raw_connect(struct https_fixture *f)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_port = htons(http_server_port(f->server)),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	return fd;
+}
+
+static void test_slow_sender_is_cut(void **state)
+{
+	static const char *const starts[] = { "GE", "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ",
+					      "POST / HTTP/1.1\r\nHost: a\r\n"
+					      "Content-Length: 9000\r\n\r\n" };
+	struct https_fixture f;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ .request_timeout_s = 1 }, true);
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		int fd = raw_connect(&f);
+		struct pollfd pfd = { .fd = fd, .events = POLLIN };
+		int beats = 0;
+
+		assert_true(send(fd, starts[i], strlen(starts[i]), MSG_NOSIGNAL) > 0);
+		/* One byte after the other keeps any silence time-out from running out. */
+		while (poll(&pfd, 1, 100) == 0) {
+			assert_true(++beats < 600);
+			(void)send(fd, "x", 1, MSG_NOSIGNAL);
+		}
+		close(fd);
+	}
+	assert_int_equal(atomic_load(&s.requests), 0);
+	site_stop(&f, &s);
+}
+
+static void read_until(int fd, struct strbuf *in, const char *what, int times)
+{
+	char buf[4096];
+
+	for (;;) {
+		const char *p = in->p;
+		int found = 0;
+		ssize_t n;
+
+		while ((p = strstr(p, what)) != NULL) {
+			found++;
+			p += strlen(what);
+		}
+		if (found >= times) {
+			return;
+		}
+		n = recv(fd, buf, sizeof(buf), 0);
+		if (n <= 0) {
+			fail_msg("connection ended after: %s", in->p);
+		}
+		strbuf_add(in, buf, (size_t)n);
+	}
+}
+
+static void test_keep_alive_pipelined_and_malformed(void **state)
+{
+	static const char two[] =
+		"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\none"
+		"POST /b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+		"2\r\ntw\r\n1\r\no\r\n0\r\n\r\n";
+	static const char bad[] = "POST / HTTP/1.1\r\nContent-Length: many\r\nHost: a\r\n\r\n";
+	CLEANUP(strbuf_finish) struct strbuf in = STRBUF_INIT;
+	struct https_fixture f;
+	struct site s;
+	int fd;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, true);
+	fd = raw_connect(&f);
+	assert_true(send(fd, two, sizeof(two) - 1, MSG_NOSIGNAL) > 0);
+	read_until(fd, &in, "HTTP/1.1 200 OK\r\n", 2);
+	read_until(fd, &in, "two", 1);
+	assert_non_null(strstr(in.p, "one"));
+	assert_true(send(fd, bad, sizeof(bad) - 1, MSG_NOSIGNAL) > 0);
+	read_until(fd, &in, "HTTP/1.1 400 ", 1);
+	close(fd);
+	assert_int_equal(atomic_load(&s.requests), 2);
+	site_stop(&f, &s);
+}
+
+struct load {
+	struct https_fixture *f;
+	atomic_bool stop;
+	int done, failed;
+};
+
+static void *load_main(void *arg)
+{
+	struct load *l = arg;
+	struct https_call c;
+
+	while (!atomic_load(&l->stop)) {
+		https_fixture_do(l->f, &c, "/", STR_LIT("{}"));
+		l->done++;
+		l->failed += c.status != 200;
+		https_fixture_finish(&c);
+	}
+	return NULL;
+}
+
+static void test_certificate_swap_under_load(void **state)
+{
+	enum { THREADS = 4, SWAPS = 30 };
+	struct load loads[THREADS];
+	pthread_t threads[THREADS];
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	for (size_t i = 0; i < THREADS; i++) {
+		loads[i] = (struct load){ .f = &f };
+		assert_int_equal(pthread_create(&threads[i], NULL, load_main, &loads[i]), 0);
+	}
+	for (int i = 0; i < SWAPS; i++) {
+		struct pair p;
+		int before = atomic_load(&s.requests);
+
+		https_fixture_new_leaf(&f, &p);
+		assert_int_equal(http_server_set_certificate(f.server, strbuf_str(&p.cert),
+							     strbuf_str(&p.key), NULL),
+				 0);
+		pair_finish(&p);
+		while (atomic_load(&s.requests) < before + 20) {
+			(void)poll(NULL, 0, 1);
+		}
+	}
+	for (size_t i = 0; i < THREADS; i++) {
+		atomic_store(&loads[i].stop, true);
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_true(loads[i].done > 0);
+		assert_int_equal(loads[i].failed, 0);
+	}
+	https_fixture_do(&f, &c, "/", STR_LIT("x"));
+	assert_int_equal(c.status, 200);
+	https_fixture_finish(&c);
+	site_stop(&f, &s);
+}
+
+static void test_bad_pair_keeps_the_old(void **state)
+{
+	struct err err = ERR_INIT;
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+	struct pair other;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	https_fixture_new_leaf(&f, &other);
+	assert_int_equal(http_server_set_certificate(f.server, strbuf_str(&other.cert),
+						     strbuf_str(&f.leaf.key), &err),
+			 -ERR_INVALID);
+	assert_string_equal(err.text, "the private key does not belong to the certificate");
+	assert_int_equal(http_server_set_certificate(f.server, STR_LIT("x"), STR_LIT("y"), &err),
+			 -ERR_INVALID);
+	assert_int_equal(http_server_set_certificate(f.server, (struct str){ other.cert.p, 300 },
+						     strbuf_str(&other.key), &err),
+			 -ERR_INVALID);
+	pair_finish(&other);
+	https_fixture_do(&f, &c, "/", STR_LIT("x"));
+	assert_int_equal(c.status, 200);
+	https_fixture_finish(&c);
+	site_stop(&f, &s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_request_as_sent),
+		cmocka_unit_test(test_many_at_once),
+		cmocka_unit_test(test_body_limit),
+		cmocka_unit_test(test_retry_after_and_drop),
+		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_stream_client_goes_away),
+		cmocka_unit_test(test_silent_stream_is_cut),
+		cmocka_unit_test(test_stop_ends_streams_and_answers_close),
+		cmocka_unit_test(test_slow_sender_is_cut),
+		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
+		cmocka_unit_test(test_certificate_swap_under_load),
+		cmocka_unit_test(test_bad_pair_keeps_the_old),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

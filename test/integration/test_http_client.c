@@ -1,0 +1,314 @@
+/* What the client loop says when things go wrong: with a server that misbehaves on a raw socket, or
+ * none at all. */
+#include "lib/unit.h"
+
+#include <arpa/inet.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "lib/https_fixture.h"
+
+static void echo(void *ctx, const struct http_request *req, struct arena *arena,
+		 struct http_response *ret)
+{
+	(void)ctx;
+	(void)arena;
+	ret->status = 200;
+	ret->body = req->body;
+}
+
+/* A listening socket on a free port; url gets its address. */
+static int listen_raw(char *url, size_t size)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(sa);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
+	snprintf(url, size, "http://127.0.0.1:%u/", ntohs(sa.sin_port));
+	return fd;
+}
+
+static struct http_loop *plain_loop(void)
+{
+	struct http_loop_options opt = { 0 };
+	struct http_loop *l = NULL;
+
+	assert_int_equal(http_loop_start(&opt, &l, NULL), 0);
+	return l;
+}
+
+static const struct http_call post_call = { .method = HTTP_POST,
+					    .content_type = "application/json",
+					    .body = { "{}", 2 } };
+
+static void test_refused(void **state)
+{
+	struct http_loop *l = plain_loop();
+	struct https_call c;
+	char url[80];
+
+	(void)state;
+	close(listen_raw(url, sizeof(url)));
+	https_fixture_submit_on(l, &c, url, post_call);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_UNAVAILABLE);
+	assert_int_equal(c.status, 0);
+	assert_false(c.sent);
+	assert_true(c.error_text[0] != '\0');
+	https_fixture_finish(&c);
+	https_fixture_submit_on(l, &c, "http://no-such-host.invalid/", post_call);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_UNAVAILABLE);
+	assert_false(c.sent);
+	https_fixture_finish(&c);
+	http_loop_destroy(l);
+}
+
+static void test_wrong_authority_or_name(void **state)
+{
+	struct http_server_options opt = { .handler = echo };
+	struct https_fixture f, other;
+	struct https_call c;
+	char url[80];
+
+	(void)state;
+	https_fixture_start(&f, opt, false);
+	https_fixture_start(&other, opt, false);
+	snprintf(url, sizeof(url), "%s/", other.base);
+	https_fixture_submit_on(f.loop, &c, url, post_call);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_UNAVAILABLE);
+	assert_false(c.sent);
+	https_fixture_finish(&c);
+	snprintf(url, sizeof(url), "https://127.0.0.2:%u/", http_server_port(f.server));
+	https_fixture_submit_on(f.loop, &c, url, post_call);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_UNAVAILABLE);
+	assert_false(c.sent);
+	https_fixture_finish(&c);
+	https_fixture_stop(&other);
+	https_fixture_stop(&f);
+}
+
+static void test_other_server_name(void **state)
+{
+	struct http_server_options opt = { .handler = echo };
+	struct http_loop_options lo = { 0 };
+	struct http_loop_tls tls = { 0 };
+	struct http_loop *l = NULL;
+	struct https_fixture f;
+	struct https_call c;
+	char url[80];
+
+	(void)state;
+	https_fixture_start(&f, opt, false);
+	tls.ca_pem = strbuf_str(&f.ca.cert);
+	tls.server_name = "example.com"; /* the certificate does not have it */
+	lo.tls = &tls;
+	assert_int_equal(http_loop_start(&lo, &l, NULL), 0);
+	https_fixture_submit_on(l, &c, f.base, post_call);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_UNAVAILABLE);
+	https_fixture_finish(&c);
+	http_loop_destroy(l);
+	tls.server_name = "localhost"; /* it has; the URL names the address */
+	assert_int_equal(http_loop_start(&lo, &l, NULL), 0);
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", http_server_port(f.server));
+	https_fixture_submit_on(l, &c, url, post_call);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.status, 200);
+	https_fixture_finish(&c);
+	http_loop_destroy(l);
+	https_fixture_stop(&f);
+}
+
+static void test_deadline(void **state)
+{
+	struct http_loop *l = plain_loop();
+	struct http_call call = post_call;
+	struct https_call c;
+	char url[80];
+	int fd = listen_raw(url, sizeof(url)); /* connects, never answers */
+
+	(void)state;
+	call.timeout_ns = 50 * CLOCK_NS_PER_MS;
+	https_fixture_submit_on(l, &c, url, call);
+	https_fixture_wait(&c);
+	assert_int_equal(c.error, ERR_TIMEOUT);
+	assert_true(c.sent);
+	https_fixture_finish(&c);
+	http_loop_destroy(l);
+	close(fd);
+}
+
+static void test_cancel_and_destroy(void **state)
+{
+	struct http_loop *l = plain_loop();
+	struct https_call a, b;
+	char url[80];
+	int fd = listen_raw(url, sizeof(url));
+
+	(void)state;
+	https_fixture_submit_on(l, &a, url, post_call);
+	https_fixture_submit_on(l, &b, url, post_call);
+	http_loop_cancel(l, a.id);
+	http_loop_cancel(l, a.id + 1000); /* unknown */
+	https_fixture_wait(&a);
+	assert_int_equal(a.error, ERR_CANCELLED);
+	assert_int_not_equal(a.id, b.id);
+	http_loop_destroy(l); /* b is in flight */
+	https_fixture_wait(&b);
+	assert_int_equal(b.error, ERR_CANCELLED);
+	https_fixture_finish(&a);
+	https_fixture_finish(&b);
+	close(fd);
+}
+
+struct raw_server {
+	int fd;
+	const char *answer; /* then the connection is closed */
+	int requests;
+	int rounds;
+};
+
+static void *raw_main(void *arg)
+{
+	struct raw_server *s = arg;
+	char buf[4096];
+
+	for (int i = 0; i < s->rounds; i++) {
+		int fd = accept(s->fd, NULL, NULL);
+
+		if (fd < 0) {
+			return NULL;
+		}
+		if (recv(fd, buf, sizeof(buf), 0) > 0) {
+			s->requests++;
+			(void)send(fd, s->answer, strlen(s->answer), MSG_NOSIGNAL);
+		}
+		shutdown(fd, SHUT_WR);
+		(void)recv(fd, buf, sizeof(buf), 0);
+		close(fd);
+	}
+	return NULL;
+}
+
+static void test_broken_answers(void **state)
+{
+	static const struct {
+		const char *answer;
+		int error, status;
+	} rows[] = {
+		{ "", ERR_IO, 0 },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", ERR_IO, 0 },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nab", ERR_IO, 0 },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfull", 0, 200 },
+		{ "HTTP/1.1 503 No\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n", 0, 503 },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ntoo large", ERR_IO, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct raw_server s = { .answer = rows[i].answer, .rounds = 1 };
+		struct http_loop *l = plain_loop();
+		struct http_call call = post_call;
+		struct https_call c;
+		pthread_t thread;
+		char url[80];
+
+		s.fd = listen_raw(url, sizeof(url));
+		assert_int_equal(pthread_create(&thread, NULL, raw_main, &s), 0);
+		call.max_body = 8;
+		https_fixture_submit_on(l, &c, url, call);
+		https_fixture_wait(&c);
+		assert_int_equal(c.error, rows[i].error);
+		assert_int_equal(c.status, rows[i].status);
+		assert_int_equal(c.retry_after_s, rows[i].status == 503 ? 3 : -1);
+		assert_true(c.sent);
+		https_fixture_finish(&c);
+		http_loop_destroy(l);
+		pthread_join(thread, NULL);
+		assert_int_equal(s.requests, 1);
+		close(s.fd);
+	}
+}
+
+struct order {
+	struct http_loop *loop;
+	atomic_int n;
+	char seen[8];
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+};
+
+struct order_entry {
+	struct order *o;
+	char name;
+	bool again;
+};
+
+static void on_timer(void *ctx)
+{
+	struct order_entry *e = ctx;
+
+	if (e->again) {
+		e->again = false;
+		http_loop_call(e->o->loop, 0, on_timer, e);
+		return;
+	}
+	pthread_mutex_lock(&e->o->lock);
+	e->o->seen[atomic_fetch_add(&e->o->n, 1)] = e->name;
+	pthread_cond_signal(&e->o->changed);
+	pthread_mutex_unlock(&e->o->lock);
+}
+
+static void test_timers(void **state)
+{
+	struct order o = { .loop = plain_loop() };
+	struct order_entry a = { &o, 'a', false }, b = { &o, 'b', false }, c = { &o, 'c', false };
+	struct order_entry d = { &o, 'd', true }, never = { &o, 'x', false };
+
+	(void)state;
+	pthread_mutex_init(&o.lock, NULL);
+	pthread_cond_init(&o.changed, NULL);
+	http_loop_call(o.loop, 3600 * CLOCK_NS_PER_S, on_timer, &never);
+	http_loop_call(o.loop, 60 * CLOCK_NS_PER_MS, on_timer, &c);
+	http_loop_call(o.loop, 30 * CLOCK_NS_PER_MS, on_timer, &b);
+	http_loop_call(o.loop, 0, on_timer, &a);
+	http_loop_call(o.loop, 90 * CLOCK_NS_PER_MS, on_timer, &d);
+	pthread_mutex_lock(&o.lock);
+	while (atomic_load(&o.n) < 4) {
+		pthread_cond_wait(&o.changed, &o.lock);
+	}
+	pthread_mutex_unlock(&o.lock);
+	http_loop_destroy(o.loop); /* the last timer is dropped */
+	assert_string_equal(o.seen, "abcd");
+	pthread_cond_destroy(&o.changed);
+	pthread_mutex_destroy(&o.lock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_wrong_authority_or_name),
+		cmocka_unit_test(test_other_server_name),
+		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_cancel_and_destroy),
+		cmocka_unit_test(test_broken_answers),
+		cmocka_unit_test(test_timers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -13,7 +13,7 @@ static const char *const names[ERR_COUNT_] = {
 	[ERR_INTERNAL] = "Internal",
 };
 
-int err_set(struct err *err, enum err_code code, const char *fmt, ...)
+int(err_set)(struct err *err, enum err_code code, const char *fmt, ...)
 {
 	char text[ERR_TEXT_MAX];
 	va_list ap;
@@ -62,7 +62,7 @@ static int PRINTF_LIKE(3, 0) prepend(struct err *err, const char *sep, const cha
 	return -(int)err->code;
 }
 
-int err_wrap(struct err *err, const char *fmt, ...)
+int(err_wrap)(struct err *err, const char *fmt, ...)
 {
 	va_list ap;
 	int r;
@@ -73,7 +73,7 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	return r;
 }
 
-int err_path(struct err *err, const char *fmt, ...)
+int(err_path)(struct err *err, const char *fmt, ...)
 {
 	va_list ap;
 	int r;

@@ -44,6 +44,25 @@ int err_wrap(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
  * turns "cpu: bad" into "spec.cpu: bad". Returns -err->code. */
 int err_path(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* The macros tell compiler and analyzers what they cannot see from here: the result is negative, so
+ * outputs are not read after a failure. */
+#define err_set(err, code, ...)                                                                    \
+	({                                                                                         \
+		enum err_code err_code_ = (code);                                                  \
+		(void)(err_set)((err), err_code_, __VA_ARGS__);                                    \
+		-(int)err_code_;                                                                   \
+	})
+#define err_negative_(call)                                                                        \
+	({                                                                                         \
+		int err_result_ = (call);                                                          \
+		if (err_result_ >= 0) {                                                            \
+			__builtin_unreachable();                                                   \
+		}                                                                                  \
+		err_result_;                                                                       \
+	})
+#define err_wrap(err, ...) err_negative_((err_wrap)((err), __VA_ARGS__))
+#define err_path(err, ...) err_negative_((err_path)((err), __VA_ARGS__))
+
 /* "Invalid", "NotFound", ...; never NULL. Takes the positive code. */
 const char *err_name(enum err_code code);
 

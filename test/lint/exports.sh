@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 BUILD=${BUILD:-build}
 
-waivers "$LINT/exports.waiver" >"$FOUND.waived"
+waivers "test/lint/exports.waiver" >"$FOUND.waived"
 find "$BUILD/obj" -name '*.o' 2>/dev/null | LC_ALL=C sort >"$FOUND.objects"
 if [ ! -s "$FOUND.objects" ]; then
 	echo "$BUILD/obj: no objects: build first" >"$FOUND"

@@ -16,8 +16,15 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 				return roots[i] inc
 		return ""
 	}
+	# The rows of files whose pattern fits the path, joined.
+	function file_rows(path,    row, all) {
+		for (row in shape)
+			if (path ~ shape[row])
+				all = all " " may[row]
+		return all
+	}
 	function allowed(row, target,    i, n, words) {
-		n = split(may[row], words, " ")
+		n = split(row, words, " ")
 		for (i = 1; i <= n; i++) {
 			if (words[i] == target || (words[i] == "*" && target != "test"))
 				return 1
@@ -37,6 +44,12 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 			split(line, words, /[ \t]+/)
 			known[words[1]] = 1
 			may[words[1]] = substr(line, length(words[1]) + 1)
+			if (words[1] ~ /\.[^\/]*$/) {
+				re = words[1]
+				sub(/\*/, "[a-z0-9_]*", re)
+				sub(/\./, "\\.", re)
+				shape[words[1]] = "^" re "$"
+			}
 		}
 	}
 	{
@@ -53,7 +66,7 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 			next
 		}
 		target = folder(path)
-		if (target == own || allowed(own, target) || allowed($1, target))
+		if (target == own || allowed(may[own] file_rows($1), target))
 			next
 		print $1 ":" $2 ": " own " must not include " target " (\"" $3 "\")"
 	}' >"$FOUND"

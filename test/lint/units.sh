@@ -3,7 +3,7 @@
 # needed any more is a finding.
 . "$(dirname "$0")/lib.sh"
 
-waivers "$LINT/units.waiver" >"$FOUND.waived"
+waivers "test/lint/units.waiver" >"$FOUND.waived"
 sources '*.c' | grep -v -e '^test/' -e '/main\.c$' | while read -r c; do
 	folder=$(basename "$(dirname "$c")")
 	test="test/unit/$folder/test_$(basename "$c")"

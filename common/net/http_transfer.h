@@ -34,7 +34,9 @@ struct http_transfer {
 	char error[256];
 };
 
+/* Copies what opt points to. */
 void http_transfer_config_init(struct http_transfer_config *c, const struct http_loop_options *opt);
+/* After the last transfer. */
 void http_transfer_config_finish(struct http_transfer_config *c);
 
 /* Copies call; the transfer is not started. */

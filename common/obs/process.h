@@ -1,0 +1,27 @@
+/* common/obs/process.h: what the kernel says about this process, from /proc. Any thread. */
+#ifndef COMMON_OBS_PROCESS_H
+#define COMMON_OBS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct process_info {
+	double cpu_seconds;   /* user and system */
+	double start_seconds; /* Unix time of the start */
+	int64_t resident_bytes;
+	int64_t virtual_bytes;
+	int64_t threads;
+	int64_t open_files;
+	int64_t max_files; /* -1: no limit */
+};
+
+/* Text of /proc/self/stat, in ticks and pages as the kernel has them; the start is relative to the
+ * machine's. False: not in the known form, *ret is then undefined. The name in parentheses may hold
+ * anything. */
+bool process_parse_stat(struct str text, struct process_info *ret);
+/* False when /proc is not there. */
+bool process_read(struct process_info *ret);
+
+#endif

@@ -1,0 +1,65 @@
+/* A configuration either is refused with a text, or holds only known names within the limits. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "conf/conf.h"
+
+static const char *const plugins[] = { "priority", "gang", "drf", "proportion", "binpack", NULL };
+static const char *const actions[] = { "enqueue", "allocate", "backfill", "reclaim", NULL };
+static const char *const absent[] = { "drf", "proportion", "reclaim", NULL };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool is_known(const char *const *names, const char *name)
+{
+	while (*names != NULL && strcmp(*names, name) != 0) {
+		names++;
+	}
+	return *names != NULL;
+}
+
+static void on_warning(void *ctx, const char *text)
+{
+	assert(strncmp(text, ctx, strlen(ctx)) == 0);
+}
+
+static void check(const struct sched_conf *c)
+{
+	assert(c->nactions > 0 && c->nactions <= CONF_MAX_ACTIONS);
+	assert(c->ntiers <= CONF_MAX_TIERS && c->nplugins <= CONF_MAX_PLUGINS);
+	for (size_t i = 0; i < c->nactions; i++) {
+		assert(is_known(actions, c->actions[i].name));
+		assert(c->actions[i].nargs <= CONF_MAX_ARGS);
+	}
+	for (size_t i = 0; i < c->nplugins; i++) {
+		assert(is_known(plugins, c->plugins[i].name));
+		assert(c->plugins[i].nargs <= CONF_MAX_ARGS);
+		assert(c->plugins[i].tier < c->ntiers);
+		assert(i == 0 || c->plugins[i - 1].tier <= c->plugins[i].tier);
+		for (size_t k = 0; k < c->plugins[i].nargs; k++) {
+			assert(c->plugins[i].args[k].key != NULL);
+			assert(c->plugins[i].args[k].value != NULL);
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char name[] = "f.conf";
+	const struct conf_options opt = { .known = { plugins, actions, absent },
+					  .warn = on_warning,
+					  .ctx = name };
+	struct err err = ERR_INIT;
+	struct sched_conf *conf = NULL;
+
+	if (conf_parse((struct str){ (const char *)data, size }, name, &opt, &conf, &err) < 0) {
+		assert(conf == NULL && strncmp(err.text, name, strlen(name)) == 0);
+		return 0;
+	}
+	check(conf);
+	conf_destroy(conf);
+	return 0;
+}

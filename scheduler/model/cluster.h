@@ -16,6 +16,7 @@ struct priority_class {
 	bool global_default;
 };
 
+/* A cluster with nothing but the root queue; destroy frees all that is in it and accepts NULL. */
 struct cluster *cluster_create(void);
 void cluster_destroy(struct cluster *c);
 
@@ -47,6 +48,7 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 /* Moves a task between statuses and nodes with all accounts (node NULL: none). */
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n);
+void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n); /* NULL: none */
 void cluster_task_changed(struct cluster *c,
 			  struct task *t); /* after flags, priority, cond, ... changed */
 size_t cluster_task_key(const struct task *t, char *buf,
@@ -57,8 +59,9 @@ struct node *cluster_node_find(const struct cluster *c, struct str name);
 /* After labels, taints, unschedulable, allocatable or exists changed. */
 void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
 			  bool spec);
-void cluster_node_prune(struct cluster *c,
-			struct node *n); /* removes it when it neither exists nor holds tasks */
+void cluster_node_prune(
+	struct cluster *c,
+	struct node *n); /* removes it when it neither exists nor holds or attracts tasks */
 
 /* The class equal to a normalised candidate (copied when it is new), with one more reference. */
 const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod_class *candidate);

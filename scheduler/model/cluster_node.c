@@ -49,7 +49,7 @@ void cluster_node_changed(struct cluster *c, struct node *n, const struct res *o
 
 void cluster_node_prune(struct cluster *c, struct node *n)
 {
-	if (n->exists || n->tasks.n > 0) {
+	if (n->exists || n->tasks.n > 0 || n->nominations > 0) {
 		return;
 	}
 	strmap_remove(c->node_by_name, str_of(n->name));

@@ -179,6 +179,24 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 	cluster_task_changed(c, t);
 }
 
+void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n)
+{
+	struct node *old = t->nominated == MODEL_NONE ? NULL : c->nodes.v[t->nominated];
+
+	if (old == n) {
+		return;
+	}
+	if (n != NULL) {
+		n->nominations++;
+	}
+	t->nominated = n == NULL ? MODEL_NONE : n->id;
+	if (old != NULL) {
+		old->nominations--;
+		cluster_node_prune(c, old);
+	}
+	cluster_task_changed(c, t);
+}
+
 void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take)
 {
 	const struct pod_class *old = t->klass;
@@ -203,6 +221,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
 	assert(t->charge == CHARGE_NONE);
+	cluster_task_set_nominated(c, t, NULL);
 	leave_node(c, t);
 	leave_job(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));

@@ -43,6 +43,10 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 				      c->nodes.v[t->node]->tasks.v[t->node_pos] != t->id)) {
 		return "a task is not at its place on its node";
 	}
+	if (t->nominated != MODEL_NONE &&
+	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {
+		return "a task is nominated to a node that is gone";
+	}
 	if (t->status >= TASK_STATUS_COUNT_ || t->status == TASK_ALLOCATED ||
 	    t->status == TASK_PIPELINED) {
 		return "a task has a status of sessions only";
@@ -263,7 +267,7 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 	if (cluster_node_find(c, str_of(n->name)) != n) {
 		return "a node is not found by its name";
 	}
-	if (!n->exists && n->tasks.n == 0) {
+	if (!n->exists && n->tasks.n == 0 && n->nominations == 0) {
 		return "a node without object and pods is still there";
 	}
 	for (size_t i = 0; i < n->tasks.n; i++) {
@@ -292,6 +296,7 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 static const char *check_nodes(const struct cluster *c)
 {
 	struct res total = { { 0 } };
+	size_t nominated = 0, nominations = 0;
 
 	if (COUNT_SET(c->nodes) != strmap_count(c->node_by_name) ||
 	    COUNT_SET(c->nodes) + c->free_nodes.n != c->nodes.n) {
@@ -311,6 +316,13 @@ static const char *check_nodes(const struct cluster *c)
 		if (n->exists) {
 			res_add(&total, &n->allocatable);
 		}
+		nominations += n->nominations;
+	}
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		nominated += c->tasks.v[i] != NULL && c->tasks.v[i]->nominated != MODEL_NONE;
+	}
+	if (nominated != nominations) {
+		return "nodes count nominations too many or too few";
 	}
 	return res_eq(&total, &c->total) ? NULL : "the cluster's total is not the sum of its nodes";
 }

@@ -197,6 +197,9 @@ static void put_task(struct json_out *o, const struct cluster *c, const struct t
 	if (t->klass != NULL) {
 		json_out_kv_int(o, "class", t->klass->id);
 	}
+	if (t->nominated != MODEL_NONE) {
+		json_out_kv_int(o, "nominated", t->nominated);
+	}
 	dump_fields_write(dump_fields_task, t, o);
 }
 

@@ -25,7 +25,6 @@ const struct dump_field dump_fields_cluster[] = {
 };
 
 const struct dump_field dump_fields_task[] = {
-	ROW(task, nominated, "nominated", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, role, "role", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, priority, "priority", DUMP_I32, 1, 0),
 	ROW(task, flags, "flags", DUMP_U32, 0, UINT32_MAX),

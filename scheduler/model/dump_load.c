@@ -209,11 +209,49 @@ static int load_job(struct cluster *c, const struct jdoc *d, struct err *err)
 	return 0;
 }
 
+/* The id of an existing row of the list that has n rows. */
+static int read_id(const struct jdoc *d, void *const *v, size_t n, uint32_t *ret, struct err *err)
+{
+	int64_t id = 0;
+
+	if (dump_fields_read_int(d, 0, (int64_t)n - 1, &id, err) < 0 || v[id] == NULL) {
+		return bad(err, "no such id");
+	}
+	*ret = (uint32_t)id;
+	return 0;
+}
+
+static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
+{
+	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
+	uint32_t id;
+
+	if (klass != NULL) {
+		if (read_id(klass, (void *const *)c->class_by_id.v, c->class_by_id.n, &id, err) <
+		    0) {
+			return err_wrap(err, "class");
+		}
+		t->klass = cluster_class_ref(c, c->class_by_id.v[id]);
+	}
+	if (node != NULL) {
+		if (read_id(node, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
+			return err_wrap(err, "nominated");
+		}
+		cluster_task_set_nominated(c, t, c->nodes.v[id]);
+	}
+	if (!is_name(c, t->role)) {
+		return bad(err, "role: no such name");
+	}
+	if (t->charge_queue != MODEL_NONE &&
+	    (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL)) {
+		return bad(err, "chargeQueue: no such id");
+	}
+	return t->charge != CHARGE_NONE && t->klass == NULL ? bad(err, "charged without class") : 0;
+}
+
 static int load_task(struct cluster *c, const struct jdoc *d, struct err *err)
 {
 	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
-	const struct jdoc *klass = jdoc_get(d, "class");
-	int64_t class_id = 0;
 	struct task *t;
 
 	if (!is_new_key(c, c->task_by_key, ns, name)) {
@@ -223,22 +261,7 @@ static int load_task(struct cluster *c, const struct jdoc *d, struct err *err)
 	if (dump_fields_read(dump_fields_task, d, t, err) < 0) {
 		return -ERR_INVALID;
 	}
-	if (klass != NULL) {
-		if (dump_fields_read_int(klass, 0, (int64_t)c->class_by_id.n - 1, &class_id, err) <
-			    0 ||
-		    c->class_by_id.v[class_id] == NULL) {
-			return bad(err, "class: no such class");
-		}
-		t->klass = cluster_class_ref(c, c->class_by_id.v[class_id]);
-	}
-	if (!is_name(c, t->role) ||
-	    (t->nominated != MODEL_NONE &&
-	     (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) ||
-	    (t->charge_queue != MODEL_NONE &&
-	     (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL))) {
-		return bad(err, "role, nominated or chargeQueue: no such id");
-	}
-	return t->charge != CHARGE_NONE && t->klass == NULL ? bad(err, "charged without class") : 0;
+	return load_task_refs(c, d, t, err);
 }
 
 typedef int (*load_fn)(struct cluster *c, const struct jdoc *d, struct err *err);
@@ -262,18 +285,6 @@ typedef int (*load_fn)(struct cluster *c, const struct jdoc *d, struct err *err)
 		}                                                                                  \
 		load_r_;                                                                           \
 	})
-
-/* The id of an existing row of the list that has n rows. */
-static int read_id(const struct jdoc *d, void *const *v, size_t n, uint32_t *ret, struct err *err)
-{
-	int64_t id = 0;
-
-	if (dump_fields_read_int(d, 0, (int64_t)n - 1, &id, err) < 0 || v[id] == NULL) {
-		return bad(err, "no such id");
-	}
-	*ret = (uint32_t)id;
-	return 0;
-}
 
 static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, struct err *err)
 {

@@ -95,8 +95,8 @@ struct task {
 	int64_t published_at;      /* wall ns of publication, MODEL_TIME_NONE */
 	int64_t retry_at;          /* not to be decided again before, MODEL_TIME_NONE */
 	int64_t resource_version;
-	uint64_t cond_message; /* hash of the message last written, so that equal ones are not
-				  repeated */
+	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
+				  are not repeated; 0: none */
 };
 
 enum job_phase {
@@ -199,6 +199,7 @@ struct node {
 	struct res used; /* of all pods on it that are not finished, terminating ones included */
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
+	uint32_t nominations; /* tasks nominated to it: it keeps its id for them */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
 			    */
 };

@@ -64,12 +64,32 @@ static void test_node_gone_under_its_pods(void **state)
 	cluster_destroy(c);
 }
 
+static void test_nominated_tasks_keep_the_id(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
+	struct node *n = cluster_node_get(c, STR_LIT("n"));
+
+	(void)state;
+	cluster_task_set_nominated(c, t, n);
+	cluster_node_prune(c, n);
+	assert_ptr_equal(c->nodes.v[t->nominated], n);
+	assert_null(cluster_verify(c));
+	cluster_task_set_nominated(c, t, cluster_node_get(c, STR_LIT("m")));
+	assert_null(cluster_node_find(c, STR_LIT("n")));
+	cluster_task_remove(c, t);
+	assert_null(cluster_node_find(c, STR_LIT("m")));
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_total_counts_existing_nodes),
 		cmocka_unit_test(test_spec_gen_never_repeats_for_an_id),
 		cmocka_unit_test(test_node_gone_under_its_pods),
+		cmocka_unit_test(test_nominated_tasks_keep_the_id),
 	};
 
 	return cmocka_run_group_tests_name("model/cluster_node", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/xmalloc.h"
 #include "lib/cluster_fixture.h"
 #include "lib/unit.h"
 
@@ -121,7 +122,7 @@ static void test_tells_when_charges_must_be_rolled_again(void **state)
 	assert_int_equal(c->queues_gen, gen + 1);
 	b->charged.v[RES_CPU] = 5;
 	assert_false(cluster_queues_changed(c));
-	b->parent_name = strdup("a");
+	b->parent_name = xmalloc_dup("a");
 	assert_true(cluster_queues_changed(c));
 	assert_false(cluster_queues_changed(c));
 	/* Deleted while charged: stays below its parent, unusable. */

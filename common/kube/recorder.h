@@ -1,18 +1,23 @@
 /* common/kube/recorder.h: events.k8s.io-style v1 Events about objects: the same (object, reason,
- * message) is aggregated by PATCHing its count, repeated at most once per object and minute with
- * growing intervals. Fire and forget through a pool of its own; under pressure the oldest waiting
- * events are dropped and counted. recorder_event: any thread. */
+ * message) is aggregated by PATCHing its count, at most once a minute with intervals that grow to
+ * 16 minutes. Fire and forget through a pool of its own; under pressure the oldest waiting events
+ * are dropped and counted. recorder_event: any thread. */
 #ifndef COMMON_KUBE_RECORDER_H
 #define COMMON_KUBE_RECORDER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#define RECORDER_MAX_WAITING 1000 /* events that wait to be sent */
+#define RECORDER_MAX_KNOWN 4096   /* events remembered for aggregation */
+#define RECORDER_MAX_MESSAGE 1024 /* bytes, cut beyond */
 
 struct pool_options;
 struct recorder;
 
 struct recorder_object {
-	const char *api_version, *kind, *namespace_, *name,
-		*uid; /* namespace_ NULL: cluster-scoped, event goes to "default" */
+	const char *api_version, *kind, *name, *uid;
+	const char *namespace_; /* NULL: cluster-scoped, the event goes to "default" */
 };
 
 /* base: transport, clock, limiter, workers (0: manual), seed; the rest is the recorder's. */
@@ -20,7 +25,9 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 				 const char *instance);
 void recorder_event(struct recorder *r, const struct recorder_object *about, bool warning,
 		    const char *reason, const char *message);
-struct pool *recorder_pool(struct recorder *r); /* for stepping in manual mode */
+struct pool *recorder_pool(struct recorder *r);      /* for stepping in manual mode */
+uint64_t recorder_dropped(const struct recorder *r); /* events given up; any thread */
+/* Sends nothing more. Before the transport is destroyed, not on its thread. NULL is fine. */
 void recorder_destroy(struct recorder *r);
 
 #endif

@@ -1,0 +1,69 @@
+#include "model/from_api.h"
+
+#include "api/scheduling.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/field.h"
+
+int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err)
+{
+	uint32_t id = intern_id(c->names, str_of(text == NULL ? "" : text));
+
+	if (id == INTERN_NONE) {
+		return err_set(err, ERR_INVALID, "more than %u different names in the cluster",
+			       INTERN_MAX);
+	}
+	*ret = intern_name(c->names, id);
+	return 0;
+}
+
+static int64_t amount_of(struct quantity q, unsigned dim, enum from_api_rounding rounding)
+{
+	if (rounding == FROM_API_REQUEST) {
+		return dim == RES_CPU ? quantity_milli(q) : quantity_value(q);
+	}
+	return dim == RES_CPU ? quantity_milli_floor(q) : quantity_value_floor(q);
+}
+
+int from_api_amounts(struct cluster *c, const struct field_resources *r,
+		     enum from_api_rounding rounding, int64_t max, struct res *ret, struct err *err)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct quantity q = r->v[i].amount;
+		int64_t amount;
+		int dim;
+
+		if (q.nano < 0) {
+			return err_set(err, ERR_INVALID, "%s: negative", r->v[i].name);
+		}
+		if (rounding == FROM_API_REQUEST && quantity_is_zero(q)) {
+			continue;
+		}
+		dim = res_names_add(c->res, str_of(r->v[i].name), err);
+		if (dim < 0) {
+			return dim;
+		}
+		amount = amount_of(q, (unsigned)dim, rounding);
+		if (amount > max) {
+			return err_set(err, ERR_INVALID, "%s: absurdly large", r->v[i].name);
+		}
+		ret->v[dim] = amount;
+	}
+	return 0;
+}
+
+int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc, struct err *err)
+{
+	struct priority_class *p;
+
+	if (pc->meta.name == NULL) {
+		return err_set(err, ERR_INVALID, "metadata.name: missing");
+	}
+	p = xmalloc_zero(1, sizeof(*p));
+	p->value = pc->value;
+	p->global_default = pc->global_default;
+	strmap_set(c->priority_classes, str_of(pc->meta.name), p);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* scheduler/model/from_api.h: from decoded API objects to the model. Amounts: requests are rounded
+ * up, limits and capacities down; a negative or absurd amount is an error that names its path.
+ * Every function checks all before it changes anything but the tables of names: after an error the
+ * cluster holds what it held. Quota charges are the caller's business. Owner: the sched thread.
+ * Pure. */
+#ifndef SCHEDULER_MODEL_FROM_API_H
+#define SCHEDULER_MODEL_FROM_API_H
+
+#include "base/str.h"
+#include "model/cluster.h"
+
+/* More than this of anything on one node or in one pod is taken for an error. */
+#define FROM_API_MAX_AMOUNT (INT64_C(1) << 50)
+
+struct api_node;
+struct api_pod;
+struct api_pod_group;
+struct api_priority_class;
+struct api_queue;
+struct arena;
+struct err;
+struct field_resources;
+
+/* What a pod says, before it becomes (part of) a task. Texts point into the API object, the class
+ * into the scratch arena. */
+struct from_api_pod {
+	struct str namespace_, name, uid;
+	struct str group;           /* PodGroup it names; absent: none (yet), or not our pod */
+	struct str node, nominated; /* absent: none */
+	struct str reserved;        /* value of the mark of a reservation; absent: none */
+	struct pod_class *klass;    /* normalised, not interned */
+	uint32_t role;
+	int32_t priority;
+	uint32_t flags; /* without TASK_PARKED */
+	uint8_t gate_row;
+	enum task_status status;
+	enum pod_cond cond;
+	uint64_t cond_message;
+	int64_t created, deleted, published_at, resource_version;
+};
+
+/* scheduler_names: NULL-terminated, those that are ours. A pod of somebody else gets a class with
+ * its request and ports only. */
+int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
+		      const char *const *scheduler_names, struct arena *scratch,
+		      struct from_api_pod *ret, struct err *err);
+/* Class, job, nomination and plain members of an existing task. Not: status and node (the ledger
+ * must hear of RELEASING first), charge, TASK_PARKED, retry_at. */
+void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t);
+
+/* Adds or updates; node accounts and generations follow. */
+int from_api_node(struct cluster *c, const struct api_node *node, struct err *err);
+/* Adds or updates; *ret_changed: something that decisions depend on changed (the caller then calls
+ * cluster_queues_changed), as opposed to the status alone. */
+int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_changed,
+		   struct err *err);
+/* Adds or updates the job; an empty queue name means default_queue. Charges of its tasks stay on
+ * the queue they were on. Phase and counts are taken as the object has them. */
+int from_api_group(struct cluster *c, const struct api_pod_group *group, struct str default_queue,
+		   struct err *err);
+/* Adds or updates; priorities of jobs follow by from_api_group_priorities. */
+int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
+			    struct err *err);
+/* Works out the priority of every job anew: its class, else the global default class, else 0. */
+void from_api_group_priorities(struct cluster *c);
+
+enum from_api_rounding { FROM_API_REQUEST, FROM_API_LIMIT };
+/* Amounts into *ret (0 where absent; the caller fills it before when absent means something else).
+ * Zero requests add no resource name. max: largest amount that is not an error. */
+int from_api_amounts(struct cluster *c, const struct field_resources *r,
+		     enum from_api_rounding rounding, int64_t max, struct res *ret,
+		     struct err *err);
+/* An interned copy of text ("" for NULL). */
+int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err);
+/* The selector, affinity, tolerations, ports and refusals of a pod that is ours. */
+int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			struct pod_class *k, struct err *err);
+/* Host ports only. */
+int from_api_class_ports(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			 struct pod_class *k, struct err *err);
+/* "NoSchedule", ... -> enum taint_effect; false: unknown. */
+bool from_api_class_effect(const char *text, uint8_t *ret);
+
+#endif

@@ -41,6 +41,8 @@ struct api_admission_response {
 	struct field_strs warnings;
 };
 
+extern const struct field_table admission_request_fields;
+
 /* A review of version v1 with a request and its uid; the body must outlive ret. -ERR_INVALID names
  * the path or the place in the text. */
 int admission_parse(struct str body, struct arena *arena, struct api_admission_request *ret,

@@ -8,15 +8,17 @@ struct api_reference { /* v1.ObjectReference */
 	const char *api_version, *kind, *namespace_, *name, *uid, *resource_version, *field_path;
 };
 
+struct api_event_source {
+	const char *component, *host;
+};
+
 struct api_event {
 	const char *api_version, *kind;
 	struct api_meta meta;
 	struct api_reference about; /* involvedObject */
 	const char *reason, *message, *type, *action;
 	const char *reporting_component, *reporting_instance;
-	struct {
-		const char *component, *host;
-	} source;
+	struct api_event_source source;
 	int64_t first, last, event_time; /* wall ns, FIELD_NO_TIME */
 	int32_t count;
 };

@@ -4,14 +4,15 @@
 
 #include "api/meta.h"
 
+struct api_lease_spec {
+	const char *holder; /* holderIdentity; NULL: released */
+	int32_t duration_s, transitions;
+	int64_t acquired, renewed; /* wall ns, FIELD_NO_TIME */
+};
 struct api_lease {
 	const char *api_version, *kind;
 	struct api_meta meta;
-	struct {
-		const char *holder; /* holderIdentity; NULL: released */
-		int32_t duration_s, transitions;
-		int64_t acquired, renewed; /* wall ns, FIELD_NO_TIME */
-	} spec;
+	struct api_lease_spec spec;
 };
 
 extern const struct field_table lease_fields;

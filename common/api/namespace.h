@@ -4,12 +4,13 @@
 
 #include "api/meta.h"
 
+struct api_namespace_status {
+	const char *phase;
+};
 struct api_namespace {
 	const char *api_version, *kind;
 	struct api_meta meta;
-	struct {
-		const char *phase;
-	} status;
+	struct api_namespace_status status;
 };
 
 extern const struct field_table namespace_fields;

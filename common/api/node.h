@@ -9,18 +9,20 @@ struct api_taint {
 	const char *key, *value, *effect;
 };
 
+struct api_node_spec {
+	const char *provider_id;
+	bool unschedulable;
+	struct FIELD_LIST(struct api_taint) taints;
+};
+struct api_node_status {
+	struct field_resources allocatable, capacity;
+	struct api_conditions conditions;
+};
 struct api_node {
 	const char *api_version, *kind;
 	struct api_meta meta;
-	struct {
-		const char *provider_id;
-		bool unschedulable;
-		struct FIELD_LIST(struct api_taint) taints;
-	} spec;
-	struct {
-		struct field_resources allocatable, capacity;
-		struct api_conditions conditions;
-	} status;
+	struct api_node_spec spec;
+	struct api_node_status status;
 };
 
 extern const struct field_table node_fields;

@@ -1,7 +1,7 @@
 /* common/api/selector.h: label and field selectors, parsed once and matched often.
  * Text: `a=b,c==d,e!=f,g in (x,y),h notin (z),i,!j` for labels; `a=b,c!=d` for fields.
- * Limits: SELECTOR_MAX_REQS requirements, SELECTOR_MAX_VALUES values in one of them. Everything
- * parsed lives in the arena. Any thread. */
+ * Limits: SELECTOR_MAX_BYTES of text, SELECTOR_MAX_REQS requirements, SELECTOR_MAX_VALUES values in
+ * one. Everything parsed lives in the arena. Any thread. */
 #ifndef COMMON_API_SELECTOR_H
 #define COMMON_API_SELECTOR_H
 
@@ -12,6 +12,7 @@
 
 #define SELECTOR_MAX_REQS 256
 #define SELECTOR_MAX_VALUES 1024
+#define SELECTOR_MAX_BYTES 65536 /* of text */
 
 struct arena;
 struct err;
@@ -57,7 +58,8 @@ int selector_of_labels(const struct api_label_selector *ls, struct arena *arena,
 		       struct selector *ret, struct err *err);
 
 bool selector_match(const struct selector *s, const struct field_map *labels);
-/* get returns the value of a key or NULL when it is absent. */
+/* get returns the value of a key or NULL when it is absent; for fields without a value it returns
+ * "", so that `spec.nodeName=` selects what has none. */
 typedef const char *(*selector_get_fn)(const void *ctx, const char *key);
 bool selector_match_with(const struct selector *s, selector_get_fn get, const void *ctx);
 /* One requirement against a value (NULL: absent). */

@@ -1,0 +1,235 @@
+#include "api/admission.h"
+
+#include "api/status.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/base64.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
+#include "enc/json_out.h"
+
+#define VERSION "admission.k8s.io/v1"
+#define KIND "AdmissionReview"
+#define PATCH_TYPE "JSONPatch"
+
+static const struct field gvk_rows[] = {
+	F_STR(struct api_gvk, group, "group"),
+	F_STR(struct api_gvk, version, "version"),
+	F_STR(struct api_gvk, kind, "kind"),
+};
+static const struct field_table gvk_fields = FIELD_TABLE(struct api_gvk, gvk_rows);
+
+static const struct field gvr_rows[] = {
+	F_STR(struct api_gvr, group, "group"),
+	F_STR(struct api_gvr, version, "version"),
+	F_STR(struct api_gvr, resource, "resource"),
+};
+static const struct field_table gvr_fields = FIELD_TABLE(struct api_gvr, gvr_rows);
+
+static const struct field user_rows[] = {
+	F_STR(struct api_user, username, "username"),
+};
+static const struct field_table user_fields = FIELD_TABLE(struct api_user, user_rows);
+
+static const struct field request_rows[] = {
+	F_STR(struct api_admission_request, uid, "uid"),
+	F_OBJ(struct api_admission_request, kind, "kind", gvk_fields),
+	F_OBJ(struct api_admission_request, resource, "resource", gvr_fields),
+	F_STR(struct api_admission_request, sub_resource, "subResource"),
+	F_STR(struct api_admission_request, name, "name"),
+	F_STR(struct api_admission_request, namespace_, "namespace"),
+	F_STR(struct api_admission_request, operation, "operation"),
+	F_OBJ(struct api_admission_request, user, "userInfo", user_fields),
+	F_RAW_SLICE(struct api_admission_request, object, "object"),
+	F_RAW_SLICE(struct api_admission_request, old_object, "oldObject"),
+	F_BOOL(struct api_admission_request, dry_run, "dryRun"),
+};
+const struct field_table admission_request_fields =
+	FIELD_TABLE(struct api_admission_request, request_rows);
+
+/* A response as it stands on the wire. */
+struct wire_response {
+	const char *uid, *patch_type, *patch;
+	bool allowed;
+	struct api_status *status;
+	struct field_strs warnings;
+};
+
+static const struct field response_rows[] = {
+	F_STR(struct wire_response, uid, "uid"),
+	F_BOOL(struct wire_response, allowed, "allowed"),
+	F_OBJ_PTR(struct wire_response, status, "status", status_fields),
+	F_STR(struct wire_response, patch, "patch"),
+	F_STR(struct wire_response, patch_type, "patchType"),
+	F_STRS(struct wire_response, warnings, "warnings"),
+};
+static const struct field_table response_fields = FIELD_TABLE(struct wire_response, response_rows);
+
+struct review {
+	const char *api_version, *kind;
+	struct api_admission_request *request;
+	struct wire_response *response;
+};
+
+static const struct field review_rows[] = {
+	F_STR(struct review, kind, "kind"),
+	F_STR(struct review, api_version, "apiVersion"),
+	F_OBJ_PTR(struct review, request, "request", admission_request_fields),
+	F_OBJ_PTR(struct review, response, "response", response_fields),
+};
+static const struct field_table review_fields = FIELD_TABLE(struct review, review_rows);
+
+static int read_review(struct str body, struct arena *arena, struct review *ret, struct err *err)
+{
+	int r = decode_text(&review_fields, body, ret, arena, err);
+
+	if (r < 0) {
+		return r;
+	}
+	if (!str_streq(ret->kind, KIND)) {
+		return err_set(err, ERR_INVALID, "kind: not an " KIND);
+	}
+	if (!str_streq(ret->api_version, VERSION)) {
+		return err_set(err, ERR_INVALID, "apiVersion: \"%.64s\" is not " VERSION,
+			       ret->api_version == NULL ? "" : ret->api_version);
+	}
+	return 0;
+}
+
+int admission_parse(struct str body, struct arena *arena, struct api_admission_request *ret,
+		    struct err *err)
+{
+	struct review review;
+	int r = read_review(body, arena, &review, err);
+
+	if (r < 0) {
+		return r;
+	}
+	if (review.request == NULL) {
+		return err_set(err, ERR_INVALID, "request: required");
+	}
+	if (review.request->uid == NULL) {
+		return err_set(err, ERR_INVALID, "request.uid: required");
+	}
+	*ret = *review.request;
+	return 0;
+}
+
+static void put_result(const struct api_admission_response *r, struct json_out *o)
+{
+	if (r->allowed || (r->code == 0 && r->reason == NULL && r->message == NULL)) {
+		return;
+	}
+	json_out_key(o, "status");
+	json_out_object(o);
+	json_out_kv(o, "status", "Failure");
+	if (r->message != NULL) {
+		json_out_kv(o, "message", r->message);
+	}
+	if (r->reason != NULL) {
+		json_out_kv(o, "reason", r->reason);
+	}
+	if (r->code != 0) {
+		json_out_kv_int(o, "code", r->code);
+	}
+	json_out_object_end(o);
+}
+
+void admission_respond(const struct api_admission_response *r, struct strbuf *out)
+{
+	struct json_out o;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	json_out_kv(&o, "kind", KIND);
+	json_out_kv(&o, "apiVersion", VERSION);
+	json_out_key(&o, "response");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", r->uid == NULL ? "" : r->uid);
+	json_out_kv_bool(&o, "allowed", r->allowed);
+	put_result(r, &o);
+	if (r->patch.p != NULL) {
+		json_out_kv(&o, "patchType", PATCH_TYPE);
+		json_out_key(&o, "patch");
+		/* Base64 needs no escaping: straight into the buffer. */
+		json_out_raw(&o, STR_LIT("\""));
+		base64_encode(r->patch, out);
+		strbuf_add_ch(out, '"');
+	}
+	if (r->warnings.n > 0) {
+		json_out_key(&o, "warnings");
+		json_out_array(&o);
+		for (size_t i = 0; i < r->warnings.n && i < ADMISSION_MAX_WARNINGS; i++) {
+			json_out_str(&o, r->warnings.v[i]);
+		}
+		json_out_array_end(&o);
+	}
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+}
+
+void admission_ask(const struct api_admission_request *r, struct strbuf *out)
+{
+	struct json_out o;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	json_out_kv(&o, "kind", KIND);
+	json_out_kv(&o, "apiVersion", VERSION);
+	json_out_key(&o, "request");
+	encode_object(&admission_request_fields, r, &o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+}
+
+static int read_patch(const struct wire_response *w, struct arena *arena, struct str *ret,
+		      struct err *err)
+{
+	struct strbuf patch CLEANUP(strbuf_finish) = STRBUF_INIT;
+	int r;
+
+	if (w->patch == NULL) {
+		return 0;
+	}
+	if (!str_streq(w->patch_type, PATCH_TYPE)) {
+		return err_set(err, ERR_INVALID, "response.patchType: not " PATCH_TYPE);
+	}
+	r = base64_decode(str_of(w->patch), &patch, err);
+	if (r < 0) {
+		return err_wrap(err, "response.patch");
+	}
+	*ret = arena_str(arena, strbuf_str(&patch));
+	return 0;
+}
+
+int admission_parse_response(struct str body, struct arena *arena,
+			     struct api_admission_response *ret, struct err *err)
+{
+	struct api_admission_response out = { 0 };
+	struct err inner = ERR_INIT;
+	struct review review;
+	int r = read_review(body, arena, &review, err);
+
+	if (r < 0) {
+		return r;
+	}
+	if (review.response == NULL || review.response->uid == NULL) {
+		return err_set(err, ERR_INVALID, "response.uid: required");
+	}
+	r = read_patch(review.response, arena, &out.patch, &inner);
+	if (r < 0) {
+		return err_set(err, ERR_INVALID, "%s", inner.text);
+	}
+	out.uid = review.response->uid;
+	out.allowed = review.response->allowed;
+	out.warnings = review.response->warnings;
+	if (review.response->status != NULL) {
+		out.code = review.response->status->code;
+		out.reason = review.response->status->reason;
+		out.message = review.response->status->message;
+	}
+	*ret = out;
+	return 0;
+}

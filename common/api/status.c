@@ -1,0 +1,86 @@
+#include "api/status.h"
+
+#include "enc/decode.h"
+#include "enc/encode.h"
+
+static const struct field cause_rows[] = {
+	F_STR(struct api_status_cause, reason, "reason"),
+	F_STR(struct api_status_cause, message, "message"),
+	F_STR(struct api_status_cause, field, "field"),
+};
+static const struct field_table cause_fields = FIELD_TABLE(struct api_status_cause, cause_rows);
+
+static const struct field details_rows[] = {
+	F_STR(struct api_status_details, name, "name"),
+	F_STR(struct api_status_details, group, "group"),
+	F_STR(struct api_status_details, kind, "kind"),
+	F_STR(struct api_status_details, uid, "uid"),
+	F_LIST(struct api_status_details, causes, "causes", cause_fields),
+	F_I32(struct api_status_details, retry_after_s, "retryAfterSeconds"),
+};
+static const struct field_table details_fields =
+	FIELD_TABLE(struct api_status_details, details_rows);
+
+static const struct field status_rows[] = {
+	F_STR(struct api_status, kind, "kind"),
+	F_STR(struct api_status, api_version, "apiVersion"),
+	F_STR(struct api_status, status, "status"),
+	F_STR(struct api_status, message, "message"),
+	F_STR(struct api_status, reason, "reason"),
+	F_OBJ_PTR(struct api_status, details, "details", details_fields),
+	F_I32(struct api_status, code, "code"),
+};
+const struct field_table status_fields = FIELD_TABLE(struct api_status, status_rows);
+
+void status_write(const struct api_status *s, struct json_out *o)
+{
+	struct api_status copy = *s;
+
+	copy.api_version = "v1";
+	copy.kind = "Status";
+	encode_object(&status_fields, &copy, o);
+}
+
+int status_parse(struct str body, struct arena *arena, struct api_status *ret, struct err *err)
+{
+	struct api_status s;
+	int r = decode_text(&status_fields, body, &s, arena, err);
+
+	if (r < 0) {
+		return r;
+	}
+	if (!str_streq(s.kind, "Status") || !str_streq(s.api_version, "v1")) {
+		return err_set(err, ERR_INVALID, "not a v1 Status");
+	}
+	*ret = s;
+	return 0;
+}
+
+enum err_code status_to_err(int http_code, const char *reason)
+{
+	if (str_streq(reason, "Expired")) {
+		return ERR_GONE;
+	}
+	switch (http_code) {
+	case 401:
+	case 403:
+		return ERR_FORBIDDEN;
+	case 404:
+		return ERR_NOT_FOUND;
+	case 408:
+	case 504:
+		return ERR_TIMEOUT;
+	case 409:
+		return ERR_CONFLICT;
+	case 410:
+		return ERR_GONE;
+	case 429:
+		return ERR_UNAVAILABLE;
+	default:
+		break;
+	}
+	if (http_code >= 500) {
+		return ERR_UNAVAILABLE;
+	}
+	return http_code >= 400 ? ERR_INVALID : ERR_NONE;
+}

@@ -171,7 +171,7 @@ check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 
 # ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
 check-tsan: ## the suite under ThreadSanitizer
-	@WRAP="$$(setarch -R true 2>/dev/null && echo setarch -R)" TSAN_OPTIONS=halt_on_error=1 \
+	@WRAP="$$(setarch -R true 2>/dev/null && echo setarch -R)" TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/test/lib/tsan.supp" \
 		$(MAKE) BUILD=$(BUILD)/tsan SAN=thread suite
 
 clang-check: ## everything compiles without a warning with clang

@@ -119,9 +119,11 @@ $(BUILD)/test/%: $(BUILD)/obj/test/%.o $(BUILD)/libtest.a $(BUILD)/libheadgate.a
 		$(if $(filter fuzz_%,$(notdir $@)),-fsanitize=fuzzer) \
 		$(BUILD)/libtest.a $(BUILD)/libheadgate.a -lcmocka $(LIBS)
 
+ifneq ($(DEMO_SRC),)
 $(BUILD)/test/demo/demo: $(DEMO_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/libtest.a $(BUILD)/libheadgate.a
 	@mkdir -p $(@D)
 	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $^ -o $@ $(LDFLAGS_ALL) $(LIBS)
+endif
 
 # Only the embedded API server is made of test code; -lcmocka is not needed by any program.
 define program

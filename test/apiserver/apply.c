@@ -1,0 +1,301 @@
+#include "apiserver/apply.h"
+
+#include "apiserver/body.h"
+#include "apiserver/commit.h"
+#include "apiserver/create.h"
+#include "apiserver/fieldset.h"
+#include "apiserver/kstatus.h"
+#include "apiserver/schema.h"
+#include "apiserver/server.h"
+#include "apiserver/update.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+
+static struct fieldset_type root_type(const struct call *c)
+{
+	return fieldset_type_root(c->res->is_custom, c->res->schema);
+}
+
+static bool is_entry(const struct call *c, const struct jdoc *e, const char *manager,
+		     const char *operation)
+{
+	const char *sub = jdoc_str_or(jdoc_get(e, "subresource"), "");
+
+	return jdoc_is_str(jdoc_get(e, "manager"), manager) &&
+	       jdoc_is_str(jdoc_get(e, "operation"), operation) && str_eq_c(c->info.sub, sub);
+}
+
+/* Index of the entry in managed, -1: none. */
+static long find_entry(const struct call *c, const struct jdoc *managed, const char *manager,
+		       const char *operation)
+{
+	long i = 0;
+
+	for (const struct jdoc *e = jdoc_first(managed); e != NULL; e = jdoc_next(e), i++) {
+		if (is_entry(c, e, manager, operation)) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+static struct jdoc *new_entry(const struct call *c, const char *manager, const char *operation,
+			      struct jdoc *set_take)
+{
+	struct jdoc *e = jdoc_new_object();
+	char at[CLOCK_RFC3339_MAX];
+
+	clock_format_time(c->now, at);
+	jdoc_set_str(e, "manager", manager);
+	jdoc_set_str(e, "operation", operation);
+	jdoc_set_str(e, "apiVersion", c->res->api_version);
+	jdoc_set_str(e, "time", at);
+	jdoc_set_str(e, "fieldsType", "FieldsV1");
+	jdoc_set_take(e, "fieldsV1", set_take);
+	if (c->info.sub.len > 0) {
+		jdoc_set_take(e, "subresource", jdoc_new_str_n(c->info.sub));
+	}
+	return e;
+}
+
+/* Replaces an entry's set, keeping its time when nothing changed. An empty set drops it. */
+static void put_entry(const struct call *c, struct jdoc *managed, const char *manager,
+		      const char *operation, struct jdoc *set_take)
+{
+	long i = find_entry(c, managed, manager, operation);
+
+	if (i >= 0 && jdoc_equal(jdoc_get(jdoc_at(managed, (size_t)i), "fieldsV1"), set_take)) {
+		jdoc_destroy(set_take);
+		return;
+	}
+	if (i >= 0) {
+		jdoc_remove_at(managed, (size_t)i);
+	}
+	if (fieldset_is_empty(set_take)) {
+		jdoc_destroy(set_take);
+		return;
+	}
+	jdoc_append_take(managed, new_entry(c, manager, operation, set_take));
+}
+
+static void subtract_from_others(struct jdoc *managed, long self, const struct jdoc *set)
+{
+	for (size_t i = jdoc_count(managed); i-- > 0;) {
+		struct jdoc *fields = jdoc_get_mut(jdoc_at_mut(managed, i), "fieldsV1");
+
+		if ((long)i == self || fields == NULL) {
+			continue;
+		}
+		fieldset_subtract(fields, set);
+	}
+}
+
+static void drop_empty(struct jdoc *managed)
+{
+	for (size_t i = jdoc_count(managed); i-- > 0;) {
+		if (fieldset_is_empty(jdoc_get(jdoc_at(managed, i), "fieldsV1"))) {
+			jdoc_remove_at(managed, i);
+		}
+	}
+}
+
+/* 409 naming every disputed field and its owner; with force the others lose them. */
+static int settle(struct call *c, struct jdoc *managed, long self, const struct jdoc *set,
+		  const struct jdoc *config, const struct jdoc *live)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	size_t i = 0, n = 0;
+
+	for (const struct jdoc *e = jdoc_first(managed); e != NULL; e = jdoc_next(e), i++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *disputed = NULL;
+		CLEANUP(jdoc_destroyp) struct jdoc *paths = jdoc_new_array();
+
+		if ((long)i == self) {
+			continue;
+		}
+		disputed = fieldset_disputed(set, jdoc_get(e, "fieldsV1"), config, live);
+		fieldset_paths(disputed, "", paths);
+		if (c->info.force) {
+			fieldset_subtract(jdoc_get_mut(jdoc_at_mut(managed, i), "fieldsV1"),
+					  disputed);
+			continue;
+		}
+		for (const struct jdoc *p = jdoc_first(paths); p != NULL; p = jdoc_next(p)) {
+			strbuf_printf(&text, "%s\"%s\": %s", n++ > 0 ? ", " : "",
+				      jdoc_str_or(jdoc_get(e, "manager"), ""), jdoc_str(p));
+		}
+	}
+	if (n == 0) {
+		return 0;
+	}
+	return kstatus_fail(c->resp, 409, "Conflict",
+			    "Apply failed with %zu conflict%s: conflicts with %s", n,
+			    n == 1 ? "" : "s", text.p);
+}
+
+/* What this manager applied before and does not any more, and nobody else owns. */
+static void remove_abandoned(struct jdoc *new, const struct jdoc *managed, long self,
+			     const struct jdoc *set)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *gone = NULL;
+	size_t i = 0;
+
+	if (self < 0) {
+		return;
+	}
+	gone = jdoc_copy(jdoc_get(jdoc_at(managed, (size_t)self), "fieldsV1"));
+	fieldset_subtract(gone, set);
+	for (const struct jdoc *e = jdoc_first(managed); e != NULL; e = jdoc_next(e), i++) {
+		if ((long)i != self) {
+			fieldset_subtract(gone, jdoc_get(e, "fieldsV1"));
+		}
+	}
+	fieldset_remove(gone, new);
+}
+
+static int merge(struct call *c, const struct jdoc *live, const struct jdoc *config,
+		 struct jdoc *new)
+{
+	const char *manager = c->info.field_manager.p;
+	struct jdoc *meta = jdoc_ensure_object(new, "metadata");
+	struct jdoc *managed = jdoc_ensure_array(meta, "managedFields");
+	struct jdoc *set = fieldset_of(config, root_type(c));
+	const char *rv = jdoc_path_str(config, "metadata.resourceVersion");
+	const char *uid = jdoc_path_str(config, "metadata.uid");
+	long self;
+	int r;
+
+	if (jdoc_first(managed) == NULL) {
+		jdoc_append_take(managed, new_entry(c, "before-first-apply", "Update",
+						    fieldset_of(live, root_type(c))));
+	}
+	self = find_entry(c, managed, manager, "Apply");
+	r = settle(c, managed, self, set, config, live);
+	if (r < 0) {
+		jdoc_destroy(set);
+		return r;
+	}
+	remove_abandoned(new, managed, self, set);
+	fieldset_copy(set, config, new);
+	put_entry(c, managed, manager, "Apply", set);
+	drop_empty(managed);
+	if (rv != NULL) {
+		jdoc_set_str(meta, "resourceVersion", rv);
+	}
+	if (uid != NULL) {
+		jdoc_set_str(meta, "uid", uid);
+	}
+	return 0;
+}
+
+static int parse_config(struct call *c, struct jdoc **ret)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
+	int r = body_parse_object(c, &config);
+
+	if (r < 0) {
+		return r;
+	}
+	if (jdoc_first(jdoc_path(config, "metadata.managedFields")) != NULL) {
+		return kstatus_bad_request(c->resp, "metadata.managedFields must be nil");
+	}
+	jdoc_remove(jdoc_get_mut(config, "metadata"), "managedFields");
+	if (c->res->schema != NULL) {
+		schema_prune(c->res->schema, config);
+	}
+	*ret = take_ptr(&config);
+	return 0;
+}
+
+static int make(struct call *c, const struct jdoc *old, struct jdoc **ret)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *new = jdoc_copy(old);
+	int r = parse_config(c, &config);
+
+	r = r < 0 ? r : merge(c, old, config, new);
+	if (r < 0) {
+		return r;
+	}
+	*ret = take_ptr(&new);
+	return 0;
+}
+
+static int create(struct call *c)
+{
+	struct jdoc *config = NULL;
+	struct jdoc *managed;
+	int r = parse_config(c, &config);
+
+	if (r < 0) {
+		return r;
+	}
+	managed = jdoc_ensure_array(jdoc_get_mut(config, "metadata"), "managedFields");
+	put_entry(c, managed, c->info.field_manager.p, "Apply", fieldset_of(config, root_type(c)));
+	return create_object(c, config);
+}
+
+int apply_run(struct call *c)
+{
+	if (c->info.field_manager.len == 0) {
+		return kstatus_bad_request(c->resp, "PatchOptions.meta.k8s.io \"\" is invalid: "
+						    "fieldManager: Required value: is required for "
+						    "apply patch");
+	}
+	c->applying = true;
+	if (commit_find(c->res, c->info.ns, c->info.name) == NULL && c->info.sub.len == 0) {
+		return create(c);
+	}
+	return update_run(c, make, false);
+}
+
+/* fieldManager, or the first word of the user agent as Kubernetes does. */
+static char *manager_of(const struct call *c)
+{
+	struct str agent = c->req->user_agent;
+
+	if (c->info.field_manager.len > 0) {
+		return xmalloc_dup(c->info.field_manager.p);
+	}
+	if (agent.len == 0) {
+		return xmalloc_dup("unknown");
+	}
+	agent = str_next(&agent, '/');
+	return xmalloc_dup_n(agent.p, agent.len);
+}
+
+void apply_note_update(struct call *c, const struct jdoc *old, struct jdoc *new)
+{
+	const struct jdoc *before = jdoc_path(old, "metadata.managedFields");
+	struct jdoc *meta = jdoc_get_mut(new, "metadata");
+	CLEANUP(xmalloc_freep) char *manager = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *changed = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *gone = NULL;
+	struct jdoc *managed, *set;
+	long self;
+
+	if (c->applying) {
+		return;
+	}
+	jdoc_remove(meta, "managedFields");
+	if (jdoc_first(before) == NULL) {
+		return;
+	}
+	managed = jdoc_set_take(meta, "managedFields", jdoc_copy(before));
+	changed = fieldset_changed(old, new, root_type(c));
+	gone = fieldset_of(old, root_type(c));
+	set = fieldset_of(new, root_type(c));
+	fieldset_subtract(gone, set);
+	jdoc_destroy(set);
+	manager = manager_of(c);
+	self = find_entry(c, managed, manager, "Update");
+	subtract_from_others(managed, self, changed);
+	subtract_from_others(managed, -1, gone);
+	set = self < 0 ? jdoc_new_object()
+		       : jdoc_copy(jdoc_get(jdoc_at(managed, (size_t)self), "fieldsV1"));
+	fieldset_add(set, changed);
+	put_entry(c, managed, manager, "Update", set);
+	drop_empty(managed);
+}

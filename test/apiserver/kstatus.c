@@ -1,0 +1,269 @@
+#include "apiserver/kstatus.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apiserver/apiserver.h"
+#include "apiserver/resource.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+
+static enum err_code err_of(int code)
+{
+	switch (code) {
+	case 401:
+	case 403:
+		return ERR_FORBIDDEN;
+	case 404:
+		return ERR_NOT_FOUND;
+	case 409:
+		return ERR_CONFLICT;
+	case 410:
+		return ERR_GONE;
+	case 429:
+	case 500:
+	case 503:
+		return ERR_UNAVAILABLE;
+	case 504:
+		return ERR_TIMEOUT;
+	default:
+		return ERR_INVALID;
+	}
+}
+
+/* details_take may be NULL. */
+static int answer(struct apiserver_response *resp, int code, const char *reason,
+		  const char *message, struct jdoc *details_take)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = jdoc_new_object();
+
+	jdoc_set_str(d, "kind", "Status");
+	jdoc_set_str(d, "apiVersion", "v1");
+	jdoc_set_take(d, "metadata", jdoc_new_object());
+	jdoc_set_str(d, "status", code < 300 ? "Success" : "Failure");
+	if (message[0] != '\0') {
+		jdoc_set_str(d, "message", message);
+	}
+	if (reason[0] != '\0') {
+		jdoc_set_str(d, "reason", reason);
+	}
+	if (details_take != NULL) {
+		jdoc_set_take(d, "details", details_take);
+	}
+	jdoc_set_int(d, "code", code);
+	apiserver_response_reset(resp);
+	resp->status = code;
+	jdoc_format(d, &resp->body);
+	return code < 300 ? 0 : -(int)err_of(code);
+}
+
+static struct jdoc *details_of(const struct resource *res, struct str name)
+{
+	struct jdoc *d = jdoc_new_object();
+
+	if (name.len > 0) {
+		jdoc_set_take(d, "name", jdoc_new_str_n(name));
+	}
+	if (res != NULL && res->group[0] != '\0') {
+		jdoc_set_str(d, "group", res->group);
+	}
+	if (res != NULL) {
+		jdoc_set_str(d, "kind", res->plural);
+	}
+	return d;
+}
+
+/* "pods", "queues.scheduling.volcano.sh", "pods/binding" */
+static char *qualified(const struct resource *res, const char *sub)
+{
+	return xmalloc_printf("%s%s%s%s%s", res->plural, sub == NULL ? "" : "/",
+			      sub == NULL ? "" : sub, res->group[0] == '\0' ? "" : ".", res->group);
+}
+
+static char *vformat(const char *fmt, va_list ap) PRINTF_LIKE(1, 0);
+static char *vformat(const char *fmt, va_list ap)
+{
+	va_list again;
+	char *text;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	text = xmalloc((size_t)n + 1);
+	(void)vsnprintf(text, (size_t)n + 1, fmt, ap);
+	return text;
+}
+
+#define FORMAT_ARGS(text, fmt)                                                                     \
+	do {                                                                                       \
+		va_list ap_;                                                                       \
+		va_start(ap_, fmt);                                                                \
+		(text) = vformat((fmt), ap_);                                                      \
+		va_end(ap_);                                                                       \
+	} while (0)
+
+int kstatus_fail(struct apiserver_response *resp, int code, const char *reason, const char *fmt,
+		 ...)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	FORMAT_ARGS(text, fmt);
+	return answer(resp, code, reason, text, NULL);
+}
+
+int kstatus_bad_request(struct apiserver_response *resp, const char *fmt, ...)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	FORMAT_ARGS(text, fmt);
+	return answer(resp, 400, "BadRequest", text, NULL);
+}
+
+int kstatus_not_found(struct apiserver_response *resp, const struct resource *res, struct str name)
+{
+	CLEANUP(xmalloc_freep) char *q = qualified(res, NULL);
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("%s \"" STR_FMT "\" not found", q, STR_ARG(name));
+
+	return answer(resp, 404, "NotFound", text, details_of(res, name));
+}
+
+int kstatus_no_path(struct apiserver_response *resp)
+{
+	return answer(resp, 404, "NotFound", "the server could not find the requested resource",
+		      jdoc_new_object());
+}
+
+int kstatus_exists(struct apiserver_response *resp, const struct resource *res, struct str name)
+{
+	CLEANUP(xmalloc_freep) char *q = qualified(res, NULL);
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("%s \"" STR_FMT "\" already exists", q, STR_ARG(name));
+
+	return answer(resp, 409, "AlreadyExists", text, details_of(res, name));
+}
+
+int kstatus_conflict(struct apiserver_response *resp, const struct resource *res, const char *sub,
+		     struct str name, const char *fmt, ...)
+{
+	CLEANUP(xmalloc_freep) char *why = NULL;
+	CLEANUP(xmalloc_freep) char *q = qualified(res, sub);
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	FORMAT_ARGS(why, fmt);
+	text = xmalloc_printf("Operation cannot be fulfilled on %s \"" STR_FMT "\": %s", q,
+			      STR_ARG(name), why);
+	return answer(resp, 409, "Conflict", text, details_of(res, name));
+}
+
+int kstatus_forbidden(struct apiserver_response *resp, const struct resource *res, struct str name,
+		      const char *fmt, ...)
+{
+	CLEANUP(xmalloc_freep) char *why = NULL;
+	CLEANUP(xmalloc_freep) char *q = qualified(res, NULL);
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	FORMAT_ARGS(why, fmt);
+	text = xmalloc_printf("%s \"" STR_FMT "\" is forbidden: %s", q, STR_ARG(name), why);
+	return answer(resp, 403, "Forbidden", text, details_of(res, name));
+}
+
+int kstatus_gone(struct apiserver_response *resp, const char *fmt, ...)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	FORMAT_ARGS(text, fmt);
+	return answer(resp, 410, "Expired", text, NULL);
+}
+
+int kstatus_method(struct apiserver_response *resp)
+{
+	return answer(resp, 405, "MethodNotAllowed",
+		      "the server does not allow this method on the requested resource",
+		      jdoc_new_object());
+}
+
+int kstatus_media_type(struct apiserver_response *resp, const char *accepted)
+{
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("the body of the request was in an unknown format - accepted "
+				    "media types include: %s",
+				    accepted);
+
+	return answer(resp, 415, "UnsupportedMediaType", text, jdoc_new_object());
+}
+
+int kstatus_internal(struct apiserver_response *resp, const char *fmt, ...)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+	CLEANUP(xmalloc_freep) char *whole = NULL;
+
+	FORMAT_ARGS(text, fmt);
+	whole = xmalloc_printf("Internal error occurred: %s", text);
+	return answer(resp, 500, "InternalError", whole, NULL);
+}
+
+void kstatus_cause(struct jdoc *causes, const char *reason, const char *field, const char *fmt, ...)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+	struct jdoc *c = jdoc_new_object();
+
+	FORMAT_ARGS(text, fmt);
+	jdoc_set_str(c, "reason", reason);
+	jdoc_set_str(c, "message", text);
+	jdoc_set_str(c, "field", field);
+	jdoc_append_take(causes, c);
+}
+
+void kstatus_cause_value(struct jdoc *causes, const char *field, const struct jdoc *value,
+			 const char *why)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	if (value == NULL || jdoc_kind(value) == JDOC_NULL) {
+		strbuf_add_c(&text, "null");
+	} else {
+		jdoc_format(value, &text);
+	}
+	kstatus_cause(causes, "FieldValueInvalid", field, "Invalid value: %s: %s", text.p, why);
+}
+
+int kstatus_invalid(struct apiserver_response *resp, const struct resource *res, struct str name,
+		    const struct jdoc *causes)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	size_t n = jdoc_count(causes);
+	struct jdoc *details = details_of(res, name);
+
+	jdoc_set_str(details, "kind", res->kind);
+	jdoc_set_take(details, "causes", jdoc_copy(causes));
+	strbuf_printf(&text, "%s%s%s \"" STR_FMT "\" is invalid: %s", res->kind,
+		      res->group[0] == '\0' ? "" : ".", res->group, STR_ARG(name),
+		      n > 1 ? "[" : "");
+	for (const struct jdoc *c = jdoc_first(causes); c != NULL; c = jdoc_next(c)) {
+		strbuf_printf(&text, "%s%s: %s", c == jdoc_first(causes) ? "" : ", ",
+			      jdoc_path_str(c, "field"), jdoc_path_str(c, "message"));
+	}
+	if (n > 1) {
+		strbuf_add_c(&text, "]");
+	}
+	return answer(resp, 422, "Invalid", text.p, details);
+}
+
+void kstatus_success(struct apiserver_response *resp, int code, const struct resource *res,
+		     struct str name, const char *uid)
+{
+	struct jdoc *details = NULL;
+
+	if (res != NULL) {
+		details = details_of(res, name);
+		if (uid != NULL) {
+			jdoc_set_str(details, "uid", uid);
+		}
+	}
+	(void)answer(resp, code, "", "", details);
+}

@@ -1,0 +1,42 @@
+/* test/apiserver/kstatus.h: metav1.Status answers with the codes, reasons and words of Kubernetes.
+ * Every kstatus_* that answers fills *resp (replacing what was there) and returns the negative
+ * ERR_X that belongs to it, so that callers write `return kstatus_x(...)`. */
+#ifndef TEST_APISERVER_KSTATUS_H
+#define TEST_APISERVER_KSTATUS_H
+
+#include "base/attrs.h"
+#include "base/str.h"
+
+struct apiserver_response;
+struct jdoc;
+struct resource;
+
+int kstatus_fail(struct apiserver_response *resp, int code, const char *reason, const char *fmt,
+		 ...) PRINTF_LIKE(4, 5);
+int kstatus_bad_request(struct apiserver_response *resp, const char *fmt, ...) PRINTF_LIKE(2, 3);
+int kstatus_not_found(struct apiserver_response *resp, const struct resource *res, struct str name);
+int kstatus_no_path(struct apiserver_response *resp); /* unknown path or resource */
+int kstatus_exists(struct apiserver_response *resp, const struct resource *res, struct str name);
+/* sub: NULL or "binding" (then the words are pods/binding). */
+int kstatus_conflict(struct apiserver_response *resp, const struct resource *res, const char *sub,
+		     struct str name, const char *fmt, ...) PRINTF_LIKE(5, 6);
+int kstatus_forbidden(struct apiserver_response *resp, const struct resource *res, struct str name,
+		      const char *fmt, ...) PRINTF_LIKE(4, 5);
+int kstatus_gone(struct apiserver_response *resp, const char *fmt, ...) PRINTF_LIKE(2, 3);
+int kstatus_method(struct apiserver_response *resp);
+int kstatus_media_type(struct apiserver_response *resp, const char *accepted);
+int kstatus_internal(struct apiserver_response *resp, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Field errors collected by validation: an array of {reason, message, field}. */
+void kstatus_cause(struct jdoc *causes, const char *reason, const char *field, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+/* `Invalid value: VALUE: why` with the offending value printed as Kubernetes does. */
+void kstatus_cause_value(struct jdoc *causes, const char *field, const struct jdoc *value,
+			 const char *why);
+int kstatus_invalid(struct apiserver_response *resp, const struct resource *res, struct str name,
+		    const struct jdoc *causes);
+/* Status "Success" with details of a deleted or bound object (uid may be NULL). */
+void kstatus_success(struct apiserver_response *resp, int code, const struct resource *res,
+		     struct str name, const char *uid);
+
+#endif

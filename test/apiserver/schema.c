@@ -1,0 +1,386 @@
+#include "apiserver/schema.h"
+
+#include <regex.h>
+
+#include "apiserver/kstatus.h"
+#include "base/attrs.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+
+const struct jdoc *schema_member(const struct jdoc *schema, const char *name)
+{
+	const struct jdoc *p = jdoc_get(jdoc_get(schema, "properties"), name);
+
+	if (p == NULL) {
+		p = jdoc_get(schema, "additionalProperties");
+		p = jdoc_kind(p) == JDOC_OBJECT ? p : NULL;
+	}
+	return p;
+}
+
+static bool flag(const struct jdoc *schema, const char *name)
+{
+	return jdoc_bool(jdoc_get(schema, name), false);
+}
+
+static bool keeps_unknown(const struct jdoc *schema)
+{
+	const struct jdoc *more = jdoc_get(schema, "additionalProperties");
+
+	return schema == NULL || flag(schema, "x-kubernetes-preserve-unknown-fields") ||
+	       jdoc_bool(more, false) ||
+	       (jdoc_kind(more) == JDOC_OBJECT && jdoc_first(more) == NULL);
+}
+
+static bool is_envelope(const char *key)
+{
+	return str_streq(key, "apiVersion") || str_streq(key, "kind") || str_streq(key, "metadata");
+}
+
+static void prune(const struct jdoc *schema, struct jdoc *doc, bool root)
+{
+	const struct jdoc *items = jdoc_get(schema, "items");
+	const struct jdoc *c = jdoc_first(doc);
+
+	if (jdoc_kind(doc) == JDOC_ARRAY) {
+		for (size_t i = 0; items != NULL && i < jdoc_count(doc); i++) {
+			prune(items, jdoc_at_mut(doc, i), false);
+		}
+		return;
+	}
+	root = root || flag(schema, "x-kubernetes-embedded-resource");
+	while (c != NULL && jdoc_kind(doc) == JDOC_OBJECT) {
+		const struct jdoc *next = jdoc_next(c);
+		CLEANUP(xmalloc_freep) char *key = xmalloc_dup(jdoc_key(c));
+		const struct jdoc *member = schema_member(schema, key);
+
+		if (root && is_envelope(key)) {
+			c = next;
+			continue;
+		}
+		if (member != NULL) {
+			prune(member, jdoc_get_mut(doc, key), false);
+		} else if (!keeps_unknown(schema)) {
+			jdoc_remove(doc, key);
+		}
+		c = next;
+	}
+}
+
+void schema_prune(const struct jdoc *schema, struct jdoc *doc)
+{
+	prune(schema, doc, true);
+}
+
+void schema_default(const struct jdoc *schema, struct jdoc *doc)
+{
+	const struct jdoc *properties = jdoc_get(schema, "properties");
+
+	if (jdoc_kind(doc) == JDOC_ARRAY) {
+		for (size_t i = 0; i < jdoc_count(doc); i++) {
+			schema_default(jdoc_get(schema, "items"), jdoc_at_mut(doc, i));
+		}
+		return;
+	}
+	if (jdoc_kind(doc) != JDOC_OBJECT || schema == NULL) {
+		return;
+	}
+	for (const struct jdoc *p = jdoc_first(properties); p != NULL; p = jdoc_next(p)) {
+		const struct jdoc *def = jdoc_get(p, "default");
+		const struct jdoc *have = jdoc_get(doc, jdoc_key(p));
+
+		if (def != NULL &&
+		    (have == NULL || (jdoc_kind(have) == JDOC_NULL && !flag(p, "nullable")))) {
+			jdoc_set_take(doc, jdoc_key(p), jdoc_copy(def));
+		}
+	}
+	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {
+		schema_default(schema_member(schema, jdoc_key(m)), jdoc_get_mut(doc, jdoc_key(m)));
+	}
+}
+
+static const char *kind_name(const struct jdoc *doc)
+{
+	static const char *const names[] = { "null",   "boolean", "number",
+					     "string", "array",   "object" };
+
+	if (jdoc_kind(doc) == JDOC_NUMBER && jdoc_int(doc, INT64_MIN) != INT64_MIN) {
+		return "integer";
+	}
+	return names[jdoc_kind(doc)];
+}
+
+static bool type_fits(const struct jdoc *schema, const struct jdoc *doc)
+{
+	const char *want = jdoc_str_or(jdoc_get(schema, "type"), "");
+	const char *have = kind_name(doc);
+
+	if (flag(schema, "x-kubernetes-int-or-string")) {
+		return str_streq(have, "integer") || str_streq(have, "string");
+	}
+	if (want[0] == '\0' || str_streq(want, have)) {
+		return true;
+	}
+	return str_streq(want, "number") && str_streq(have, "integer");
+}
+
+static void check_number(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+			 struct jdoc *causes)
+{
+	const struct jdoc *min = jdoc_get(schema, "minimum");
+	const struct jdoc *max = jdoc_get(schema, "maximum");
+	double n = jdoc_num(doc, 0);
+	CLEANUP(xmalloc_freep) char *why = NULL;
+
+	if (min != NULL &&
+	    (n < jdoc_num(min, 0) || (flag(schema, "exclusiveMinimum") && n == jdoc_num(min, 0)))) {
+		why = xmalloc_printf("%s in body should be greater than%s %g", path,
+				     flag(schema, "exclusiveMinimum") ? "" : " or equal to",
+				     jdoc_num(min, 0));
+	} else if (max != NULL && (n > jdoc_num(max, 0) ||
+				   (flag(schema, "exclusiveMaximum") && n == jdoc_num(max, 0)))) {
+		why = xmalloc_printf("%s in body should be less than%s %g", path,
+				     flag(schema, "exclusiveMaximum") ? "" : " or equal to",
+				     jdoc_num(max, 0));
+	}
+	if (why != NULL) {
+		kstatus_cause_value(causes, path, doc, why);
+	}
+}
+
+static bool pattern_matches(const char *pattern, const char *text)
+{
+	regex_t re;
+	bool res;
+
+	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0) {
+		return true; /* outside our subset: refused at registration, never here */
+	}
+	res = regexec(&re, text, 0, NULL, 0) == 0;
+	regfree(&re);
+	return res;
+}
+
+static void check_string(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+			 struct jdoc *causes)
+{
+	const char *text = jdoc_str(doc);
+	const char *pattern = jdoc_str(jdoc_get(schema, "pattern"));
+	int64_t len = (int64_t)strlen(text);
+	int64_t max = jdoc_int(jdoc_get(schema, "maxLength"), INT64_MAX);
+	int64_t min = jdoc_int(jdoc_get(schema, "minLength"), 0);
+
+	if (len > max) {
+		kstatus_cause(causes, "FieldValueTooLong", path,
+			      "Too long: may not be more than %lld bytes", (long long)max);
+	}
+	if (len < min) {
+		CLEANUP(xmalloc_freep)
+		char *why = xmalloc_printf("%s in body should be at least %lld chars long", path,
+					   (long long)min);
+
+		kstatus_cause_value(causes, path, doc, why);
+	}
+	if (pattern != NULL && !pattern_matches(pattern, text)) {
+		CLEANUP(xmalloc_freep)
+		char *why = xmalloc_printf("%s in body should match '%s'", path, pattern);
+
+		kstatus_cause_value(causes, path, doc, why);
+	}
+}
+
+static void check_enum(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+		       struct jdoc *causes)
+{
+	const struct jdoc *allowed = jdoc_get(schema, "enum");
+	CLEANUP(strbuf_finish) struct strbuf list = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf value = STRBUF_INIT;
+
+	if (allowed == NULL) {
+		return;
+	}
+	for (const struct jdoc *a = jdoc_first(allowed); a != NULL; a = jdoc_next(a)) {
+		if (jdoc_equal(a, doc)) {
+			return;
+		}
+		strbuf_add_c(&list, list.len > 0 ? ", " : "");
+		jdoc_format(a, &list);
+	}
+	jdoc_format(doc, &value);
+	kstatus_cause(causes, "FieldValueNotSupported", path,
+		      "Unsupported value: %s: supported values: %s", value.p, list.p);
+}
+
+static void check_count(const struct jdoc *schema, size_t n, const char *path,
+			const char *const limits[2], struct jdoc *causes)
+{
+	int64_t min = jdoc_int(jdoc_get(schema, limits[0]), 0);
+	int64_t max = jdoc_int(jdoc_get(schema, limits[1]), INT64_MAX);
+
+	if ((int64_t)n > max) {
+		kstatus_cause(causes, "FieldValueTooMany", path,
+			      "Too many: %zu: must have at most %lld items", n, (long long)max);
+	}
+	if ((int64_t)n < min) {
+		kstatus_cause(causes, "FieldValueInvalid", path,
+			      "Invalid value: %zu: %s in body should have at least %lld items", n,
+			      path, (long long)min);
+	}
+}
+
+static void validate(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+		     struct jdoc *causes);
+
+static bool same_map_keys(const struct jdoc *a, const struct jdoc *b, const struct jdoc *keys)
+{
+	for (const struct jdoc *k = jdoc_first(keys); k != NULL; k = jdoc_next(k)) {
+		if (!jdoc_equal(jdoc_get(a, jdoc_str_or(k, "")), jdoc_get(b, jdoc_str_or(k, "")))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void check_unique(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+			 struct jdoc *causes)
+{
+	const char *type = jdoc_str_or(jdoc_get(schema, "x-kubernetes-list-type"), "");
+	const struct jdoc *keys = jdoc_get(schema, "x-kubernetes-list-map-keys");
+	bool is_map = str_streq(type, "map");
+	size_t i = 0;
+
+	if (!is_map && !str_streq(type, "set")) {
+		return;
+	}
+	for (const struct jdoc *a = jdoc_first(doc); a != NULL; a = jdoc_next(a), i++) {
+		for (const struct jdoc *b = jdoc_first(doc); b != a; b = jdoc_next(b)) {
+			if (is_map ? same_map_keys(a, b, keys) : jdoc_equal(a, b)) {
+				CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+				CLEANUP(xmalloc_freep)
+				char *at = xmalloc_printf("%s[%zu]", path, i);
+
+				jdoc_format(a, &text);
+				kstatus_cause(causes, "FieldValueDuplicate", at,
+					      "Duplicate value: %s", text.p);
+				break;
+			}
+		}
+	}
+}
+
+static void check_array(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+			struct jdoc *causes)
+{
+	static const char *const limits[2] = { "minItems", "maxItems" };
+	const struct jdoc *items = jdoc_get(schema, "items");
+	size_t i = 0;
+
+	check_count(schema, jdoc_count(doc), path, limits, causes);
+	check_unique(schema, doc, path, causes);
+	for (const struct jdoc *c = jdoc_first(doc); c != NULL; c = jdoc_next(c), i++) {
+		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("%s[%zu]", path, i);
+
+		validate(items, c, at, causes);
+	}
+}
+
+static void check_object(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+			 struct jdoc *causes)
+{
+	static const char *const limits[2] = { "minProperties", "maxProperties" };
+	const struct jdoc *required = jdoc_get(schema, "required");
+	const char *dot = path[0] == '\0' ? "" : ".";
+
+	check_count(schema, jdoc_count(doc), path, limits, causes);
+	for (const struct jdoc *r = jdoc_first(required); r != NULL; r = jdoc_next(r)) {
+		if (jdoc_get(doc, jdoc_str_or(r, "")) == NULL) {
+			CLEANUP(xmalloc_freep)
+			char *at = xmalloc_printf("%s%s%s", path, dot, jdoc_str_or(r, ""));
+
+			kstatus_cause(causes, "FieldValueRequired", at, "Required value");
+		}
+	}
+	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {
+		CLEANUP(xmalloc_freep)
+		char *at = xmalloc_printf("%s%s%s", path, dot, jdoc_key(m));
+
+		validate(schema_member(schema, jdoc_key(m)), m, at, causes);
+	}
+}
+
+static unsigned count_fitting(const struct jdoc *schemas, const struct jdoc *doc)
+{
+	unsigned n = 0;
+
+	for (const struct jdoc *s = jdoc_first(schemas); s != NULL; s = jdoc_next(s)) {
+		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+
+		validate(s, doc, "", causes);
+		n += jdoc_first(causes) == NULL;
+	}
+	return n;
+}
+
+static void check_combined(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+			   struct jdoc *causes)
+{
+	const struct jdoc *any = jdoc_get(schema, "anyOf");
+	const struct jdoc *one = jdoc_get(schema, "oneOf");
+	const struct jdoc *all = jdoc_get(schema, "allOf");
+	const struct jdoc *not = jdoc_get(schema, "not");
+	CLEANUP(jdoc_destroyp) struct jdoc *inner = jdoc_new_array();
+
+	if (any != NULL && count_fitting(any, doc) == 0) {
+		kstatus_cause_value(causes, path, doc, "must validate at least one schema (anyOf)");
+	}
+	if (one != NULL && count_fitting(one, doc) != 1) {
+		kstatus_cause_value(causes, path, doc,
+				    "must validate one and only one schema (oneOf)");
+	}
+	for (const struct jdoc *s = jdoc_first(all); s != NULL; s = jdoc_next(s)) {
+		validate(s, doc, path, causes);
+	}
+	if (not != NULL) {
+		validate(not, doc, path, inner);
+		if (jdoc_first(inner) == NULL) {
+			kstatus_cause_value(causes, path, doc,
+					    "must not validate the schema (not)");
+		}
+	}
+}
+
+static void validate(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+		     struct jdoc *causes)
+{
+	if (schema == NULL || jdoc_kind(schema) != JDOC_OBJECT ||
+	    (jdoc_kind(doc) == JDOC_NULL && flag(schema, "nullable"))) {
+		return;
+	}
+	if (!type_fits(schema, doc)) {
+		CLEANUP(xmalloc_freep)
+		char *why = xmalloc_printf("%s in body must be of type %s: \"%s\"", path,
+					   jdoc_str_or(jdoc_get(schema, "type"), "integer,string"),
+					   kind_name(doc));
+
+		kstatus_cause_value(causes, path, doc, why);
+		return;
+	}
+	check_enum(schema, doc, path, causes);
+	check_combined(schema, doc, path, causes);
+	if (jdoc_kind(doc) == JDOC_NUMBER) {
+		check_number(schema, doc, path, causes);
+	} else if (jdoc_kind(doc) == JDOC_STRING) {
+		check_string(schema, doc, path, causes);
+	} else if (jdoc_kind(doc) == JDOC_ARRAY) {
+		check_array(schema, doc, path, causes);
+	} else if (jdoc_kind(doc) == JDOC_OBJECT) {
+		check_object(schema, doc, path, causes);
+	}
+}
+
+void schema_validate(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *causes)
+{
+	validate(schema, doc, "", causes);
+}

@@ -1,0 +1,21 @@
+/* test/apiserver/schema.h: structural schemas of CustomResourceDefinitions: pruning, defaulting and
+ * validation of type, nullable, enum, minimum/maximum (exclusive too), min/maxLength, pattern
+ * (POSIX extended subset), min/maxItems, min/maxProperties, required, additionalProperties,
+ * x-kubernetes-int-or-string, x-kubernetes-preserve-unknown-fields, x-kubernetes-embedded-resource,
+ * list-type map and set, anyOf/oneOf/allOf/not. x-kubernetes-validations are kept and not
+ * evaluated. Pure. Recursion is bounded by the depth of JSON documents. */
+#ifndef TEST_APISERVER_SCHEMA_H
+#define TEST_APISERVER_SCHEMA_H
+
+struct jdoc;
+
+/* Both treat doc as the root of a custom resource: apiVersion, kind and metadata stay. */
+void schema_prune(const struct jdoc *schema, struct jdoc *doc);
+void schema_default(const struct jdoc *schema, struct jdoc *doc);
+/* Appends causes in the words of Kubernetes. */
+void schema_validate(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *causes);
+/* The sub-schema of an object's member, following properties and additionalProperties; NULL: none.
+ */
+const struct jdoc *schema_member(const struct jdoc *schema, const char *name);
+
+#endif

@@ -34,6 +34,7 @@ struct decision {
 	bool warning;     /* EVENT */
 	uint8_t phase;    /* JOB_PHASE */
 	int64_t retry_at; /* RELEASE */
+	uint64_t hash;    /* JOB_CONDITION: what it says, without counts that change often */
 	const char *reason, *reason2, *message; /* NULL where not meant */
 	struct queue_scan scan;                 /* QUEUE_SCANNED */
 };
@@ -42,5 +43,10 @@ struct decisions {
 	struct decision *v;
 	size_t n, cap;
 };
+
+/* Appends a decision of that kind that means no object yet; valid until the next append. */
+struct decision *decision_add(struct decisions *d, enum decision_kind kind);
+void decision_finish(struct decisions *d);
+const char *decision_kind_name(enum decision_kind kind); /* "Ungate", ... */
 
 #endif

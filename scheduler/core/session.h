@@ -16,6 +16,21 @@ struct sched_conf; /* conf/conf.h */
 
 struct session;
 
+/* How the last attempt to place a task ended. */
+enum attempt {
+	ATTEMPT_NONE,
+	ATTEMPT_QUOTA,     /* the quota vote said no */
+	ATTEMPT_NO_NODE,   /* fits no node */
+	ATTEMPT_ALLOCATED, /* fits, but its gang was short */
+	ATTEMPT_PIPELINED, /* fits what is being released */
+};
+
+/* For core/cycle.c: one object for many sessions, so that memory is kept between them. */
+struct session *session_create(const struct sched_conf *conf, const struct hooks *hooks);
+void session_destroy(struct session *s); /* NULL is fine */
+void session_open(struct session *s, const struct cluster *c, int64_t now);
+void session_close(struct session *s);
+
 const struct cluster *session_cluster(const struct session *s);
 const struct sched_conf *session_conf(const struct session *s);
 const struct hooks *session_hooks(const struct session *s);
@@ -34,6 +49,7 @@ uint32_t session_task_node(const struct session *s, const struct task *t); /* MO
 enum charge_state session_task_charge(const struct session *s, const struct task *t);
 const struct res *session_node_used(const struct session *s, const struct node *n);
 const struct res *session_node_pipelined(const struct session *s, const struct node *n);
+const struct res *session_node_releasing(const struct session *s, const struct node *n);
 uint32_t session_node_version(const struct session *s,
 			      const struct node *n); /* bumped per overlay change */
 /* Tasks placed on the node by this cycle come after the cluster's; i runs from 0 until it returns
@@ -47,6 +63,24 @@ const struct res *session_queue_releasing(const struct session *s, const struct 
 /* Configured limit from the quota plugins (RES_UNLIMITED where none). */
 const struct res *session_queue_limit(const struct session *s, const struct queue *q);
 bool session_has_quota_plugin(const struct session *s);
+/* Whether this cycle looks at the queue; the others have not changed since they were looked at. */
+bool session_is_due(const struct session *s, const struct queue *q);
+/* True when it lost its charge in this cycle: it is not charged again before the next. */
+bool session_task_was_released(const struct session *s, const struct task *t);
+/* Tasks of the job that are pending and not best effort are all said to be unplaced from now on:
+ * the job was tried on nodes. */
+bool session_job_was_tried(const struct session *s, const struct job *j);
+
+/* What conditions will tell of; kept when a statement is rolled back. Texts live in the session
+ * arena or are static. */
+void session_note_tried(struct session *s, const struct job *j);
+void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
+			  const struct node *n, const char *message);
+void session_note_refusal(struct session *s, const struct job *j, const char *code,
+			  const char *message); /* the first one counts */
+/* The queue must be looked at again when a node changes, or a job of any queue. */
+void session_wait_for_nodes(struct session *s, const struct queue *q);
+void session_wait_for_jobs(struct session *s, const struct queue *q);
 
 /* Readiness arithmetic of Volcano's JobInfo. */
 int32_t

@@ -41,6 +41,10 @@ void session_open(struct session *s, const struct cluster *c, int64_t now)
 	s->fit = fit_create(s);
 	s->statements = 0;
 	s->waits = arena_zero(s->arena, c->queues.n + 1, sizeof(*s->waits));
+	s->timers = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*s->timers));
+	for (size_t i = 0; i < c->queues.n; i++) {
+		s->timers[i] = INT64_MAX;
+	}
 	s->limits = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*s->limits));
 	hooks_open(s->hooks, s);
 	hooks_quota_limits(s->hooks, s, s->limits);
@@ -202,6 +206,11 @@ void session_note_tried(struct session *s, const struct job *j)
 	session_priv_job(s, j)->tried = true;
 }
 
+void session_note_held(struct session *s, const struct job *j)
+{
+	session_priv_job(s, j)->held = true;
+}
+
 void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
 			  const struct node *n, const char *message)
 {
@@ -231,6 +240,13 @@ void session_wait_for_nodes(struct session *s, const struct queue *q)
 void session_wait_for_jobs(struct session *s, const struct queue *q)
 {
 	s->waits[q->id] |= SESSION_WAITS_JOBS;
+}
+
+void session_wait_until(struct session *s, const struct queue *q, int64_t at)
+{
+	if (at < s->timers[q->id]) {
+		s->timers[q->id] = at;
+	}
 }
 
 int32_t session_job_ready_count(const struct session *s, const struct job *j)

@@ -67,13 +67,14 @@ bool session_has_quota_plugin(const struct session *s);
 bool session_is_due(const struct session *s, const struct queue *q);
 /* True when it lost its charge in this cycle: it is not charged again before the next. */
 bool session_task_was_released(const struct session *s, const struct task *t);
-/* Tasks of the job that are pending and not best effort are all said to be unplaced from now on:
- * the job was tried on nodes. */
+/* The job was tried on nodes: members that are still without one do not fit. */
 bool session_job_was_tried(const struct session *s, const struct job *j);
 
 /* What conditions will tell of; kept when a statement is rolled back. Texts live in the session
  * arena or are static. */
 void session_note_tried(struct session *s, const struct job *j);
+/* What the job was given in this session is not decided: see statement_hold. */
+void session_note_held(struct session *s, const struct job *j);
 void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
 			  const struct node *n, const char *message);
 void session_note_refusal(struct session *s, const struct job *j, const char *code,
@@ -81,6 +82,7 @@ void session_note_refusal(struct session *s, const struct job *j, const char *co
 /* The queue must be looked at again when a node changes, or a job of any queue. */
 void session_wait_for_nodes(struct session *s, const struct queue *q);
 void session_wait_for_jobs(struct session *s, const struct queue *q);
+void session_wait_until(struct session *s, const struct queue *q, int64_t at); /* wall ns */
 
 /* Readiness arithmetic of Volcano's JobInfo. */
 int32_t

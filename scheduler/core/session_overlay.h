@@ -31,6 +31,7 @@ struct overlay_job {
 	uint32_t by_status[TASK_STATUS_COUNT_];
 	uint32_t best_effort_pending;
 	uint8_t phase;
+	bool held;           /* placed in this session, but not decided: waits for releases */
 	bool tried;          /* its tasks were tried on nodes; not undone, like the rest below */
 	const char *refusal; /* why quota was not given, or its gang does not count; NULL */
 	const char *refusal_code; /* static text */

@@ -19,6 +19,7 @@ struct session {
 	struct overlay *overlay;
 	struct res *limits; /* by queue id */
 	struct fit *fit;
+	int64_t *timers;     /* by queue id: wall ns at which to look again, INT64_MAX: never */
 	uint64_t *due;       /* bit set: queues that this cycle looks at */
 	uint8_t *waits;      /* by queue id: bits of enum session_wait */
 	unsigned statements; /* begun and not ended */

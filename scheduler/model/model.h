@@ -69,6 +69,8 @@ enum task_flag {
 	TASK_PARKED = 1 << 7,        /* a permanent API failure: left alone until the pod changes */
 	TASK_CRITICAL = 1 << 8, /* protected by conformance: system priority class or kube-system */
 	TASK_HAS_CPU_LIMITS = 1 << 9,
+	TASK_UNGATING = 1 << 10, /* the patch of an uncharged UNGATE is on its way; the cache clears
+				    it with the outcome */
 };
 
 struct task {
@@ -145,9 +147,11 @@ enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
  * looked at. */
 struct queue_scan {
 	uint64_t jobs_gen, chain_gen, queues_gen, nodes_gen;
-	bool done;        /* false: must be looked at */
-	bool waits_nodes; /* nodes_gen matters */
-	int64_t timer_at; /* wall ns, INT64_MAX */
+	uint64_t all_jobs_gen; /* sum of jobs_gen over all queues */
+	bool done;             /* false: must be looked at */
+	bool waits_nodes;      /* nodes_gen matters */
+	bool waits_jobs;       /* all_jobs_gen matters */
+	int64_t timer_at;      /* wall ns, INT64_MAX */
 };
 
 struct queue {

@@ -1,0 +1,272 @@
+#include "core/revoke.h"
+
+#include <stdlib.h>
+
+#include "conf/conf.h"
+#include "core/gang.h"
+#include "core/hooks.h"
+#include "core/ledger.h"
+#include "core/session_priv.h"
+#include "core/statement.h"
+#include "model/pod_class.h"
+
+#define BACKOFF_MAX_NS (INT64_C(3600) * 1000000000)
+
+struct revocation {
+	const char *code;    /* event reason, static */
+	const char *message; /* of event and condition */
+	bool back_off;
+};
+
+static bool is_revocable(const struct session *s, const struct task *t)
+{
+	enum charge_state charge = session_task_charge(s, t);
+
+	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING;
+}
+
+static int64_t retry_at(const struct session *s, const struct task *t)
+{
+	int64_t delay = s->conf->reservation_backoff_ns;
+
+	for (uint32_t i = 0; i < t->unbound_failures && delay < BACKOFF_MAX_NS; i++) {
+		delay *= 2;
+	}
+	return s->now + (delay < BACKOFF_MAX_NS ? delay : BACKOFF_MAX_NS);
+}
+
+static void revoke_task(struct session *s, const struct task *t, const struct revocation *why)
+{
+	bool published =
+		session_task_charge(s, t) == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE;
+	struct decision *d;
+
+	statement_release(s, t, why->back_off ? retry_at(s, t) : MODEL_TIME_NONE);
+	if (published) {
+		d = decision_add(&s->decisions, DECISION_WITHDRAW);
+		d->task = t->id;
+		d->reason = "NotReadyForScheduling";
+		d->message = why->message;
+	}
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->warning = true;
+	d->reason = why->code;
+	d->message = why->message;
+}
+
+static void revoke_job(struct session *s, const struct job *j, const struct revocation *why)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if (is_revocable(s, t)) {
+			revoke_task(s, t, why);
+		}
+	}
+}
+
+/* The rest of a gang goes with the member that broke it. */
+static void revoke_with_gang(struct session *s, const struct task *t, const struct revocation *why)
+{
+	const struct job *j = t->job == MODEL_NONE ? NULL : s->cluster->jobs.v[t->job];
+	struct gang_need need;
+
+	revoke_task(s, t, why);
+	if (j == NULL) {
+		return;
+	}
+	gang_need(s, j, GANG_RESERVED, &need);
+	if (!gang_is_met(&need)) {
+		revoke_job(s, j, why);
+	}
+}
+
+static uint32_t over_limit(const struct session *s, const struct queue *q)
+{
+	static const struct res nothing;
+
+	return res_over(session_queue_charged(s, q), &nothing, &s->limits[q->id], UINT32_MAX);
+}
+
+static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)
+{
+	while (queue != MODEL_NONE && queue != top->id) {
+		queue = c->queues.v[queue]->parent;
+	}
+	return queue == top->id;
+}
+
+static int youngest_first(const void *a, const void *b)
+{
+	const struct task *const *x = a, *const *y = b;
+
+	if ((*x)->created != (*y)->created) {
+		return (*x)->created > (*y)->created ? -1 : 1;
+	}
+	return (*x)->id > (*y)->id ? -1 : 1;
+}
+
+static void shrink_queue(struct session *s, const struct queue *q)
+{
+	const struct cluster *c = s->cluster;
+	const struct task **v = arena_alloc(s->arena, (c->tasks.n + 1) * sizeof(*v));
+	struct revocation why = {
+		.code = "QuotaRevoked",
+		.message = arena_printf(s->arena, "queue %s is over its configured limit", q->name),
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && is_revocable(s, t) && is_below(c, t->charge_queue, q)) {
+			v[n++] = t;
+		}
+	}
+	qsort(v, n, sizeof(v[0]), youngest_first);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t over = over_limit(s, q);
+
+		if (over == 0) {
+			return;
+		}
+		if (is_revocable(s, v[i]) && (res_mask(&v[i]->klass->request) & over) != 0) {
+			revoke_with_gang(s, v[i], &why);
+		}
+	}
+}
+
+static int deepest_first(const void *a, const void *b)
+{
+	const struct queue *const *x = a, *const *y = b;
+
+	if ((*x)->depth != (*y)->depth) {
+		return (*x)->depth > (*y)->depth ? -1 : 1;
+	}
+	return (*x)->id < (*y)->id ? -1 : 1;
+}
+
+/* Deepest first: what a child gives up may be enough for its parent. */
+static void revoke_over_limits(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	const struct queue **v = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] == NULL || over_limit(s, c->queues.v[i]) == 0) {
+			continue;
+		}
+		if (v == NULL) {
+			v = arena_alloc(s->arena, c->queues.n * sizeof(*v));
+		}
+		v[n++] = c->queues.v[i];
+	}
+	if (n > 1) {
+		qsort(v, n, sizeof(v[0]), deepest_first);
+	}
+	for (size_t i = 0; i < n; i++) {
+		shrink_queue(s, v[i]);
+	}
+}
+
+static bool holds_revocable(const struct session *s, const struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		if (is_revocable(s, session_task(s, j->tasks.v[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void revoke_timed_out(struct session *s, const struct job *j)
+{
+	const struct revocation why = {
+		.code = "ReservationTimedOut",
+		.message = "no node was found in time: the quota is given to others for a while",
+		.back_off = true,
+	};
+
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if (session_task_charge(s, t) == CHARGE_PUBLISHED &&
+		    session_task_status(s, t) == TASK_PENDING &&
+		    t->published_at != MODEL_TIME_NONE &&
+		    s->now - t->published_at >= s->conf->reservation_timeout_ns) {
+			revoke_with_gang(s, t, &why);
+		}
+	}
+}
+
+static void revoke_in_job(struct session *s, const struct queue *q, const struct job *j)
+{
+	struct reason why = { .code = "the queue cannot be used" };
+	struct revocation r = { .code = "QuotaRevoked" };
+
+	if (!holds_revocable(s, j)) {
+		return;
+	}
+	if (!hooks_queue_accepts(s, q, &why)) {
+		r.message = arena_printf(s->arena, "queue %s: %s", q->name, why.code);
+		revoke_job(s, j, &r);
+		return;
+	}
+	why = (struct reason){ .code = "NotEnoughTasks" };
+	if (!hooks_job_valid(s, j, &why)) {
+		r.message = why.detail != NULL ? why.detail : why.code;
+		revoke_job(s, j, &r);
+		return;
+	}
+	if (s->conf->reservation_timeout_ns > 0) {
+		revoke_timed_out(s, j);
+	}
+}
+
+void revoke_run(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+
+	revoke_over_limits(s);
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		if (q == NULL || !session_is_due(s, q)) {
+			continue;
+		}
+		for (size_t k = 0; k < q->jobs.n; k++) {
+			revoke_in_job(s, q, c->jobs.v[q->jobs.v[k]]);
+		}
+		for (size_t k = 0; k < q->waiting.n; k++) {
+			revoke_in_job(s, q, c->jobs.v[q->waiting.v[k]]);
+		}
+	}
+}
+
+void revoke_partial_gangs(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	const struct revocation why = {
+		.code = "QuotaRevoked",
+		.message = "the queue has no room for the rest of the gang",
+	};
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
+			const struct job *j = c->jobs.v[q->jobs.v[k]];
+			struct gang_need need;
+
+			if (session_job_ready_count(s, j) > 0 || !holds_revocable(s, j)) {
+				continue;
+			}
+			gang_need(s, j, GANG_RESERVED, &need);
+			if (!gang_is_met(&need)) {
+				revoke_job(s, j, &why);
+			}
+		}
+	}
+}

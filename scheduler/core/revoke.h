@@ -1,0 +1,16 @@
+/* scheduler/core/revoke.h: how a pod loses the quota that it holds without having a node. Pods
+ * whose patch is on its way keep it until the outcome is known. A gang loses all of it when what is
+ * left does not make a gang. What was published is withdrawn. Thread: sched. Pure. */
+#ifndef SCHEDULER_CORE_REVOKE_H
+#define SCHEDULER_CORE_REVOKE_H
+
+#include "core/session.h"
+
+/* Before the actions: queues over their limit, closed queues, jobs that lack tasks, and
+ * reservations that timed out. */
+void revoke_run(struct session *s);
+/* After the actions: gangs that hold only part of what they need and have nothing on a node, so
+ * that two halves never block each other. */
+void revoke_partial_gangs(struct session *s);
+
+#endif

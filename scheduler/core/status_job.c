@@ -1,0 +1,167 @@
+#include "core/status_job.h"
+
+#include "base/str.h"
+#include "core/hooks.h"
+#include "core/session_priv.h"
+
+/* The first task that no node was found for speaks for the job. */
+static const char *misfit(const struct session *s, const struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct overlay_task *slot =
+			session_priv_task(s, session_task(s, j->tasks.v[i]));
+
+		if (slot->attempt == ATTEMPT_NO_NODE) {
+			return slot->attempt_message;
+		}
+	}
+	return NULL;
+}
+
+static void find_obstacle(const struct session *s, const struct job *j, struct verdict *v)
+{
+	const struct overlay_job *slot = session_priv_job(s, j);
+
+	if (slot->refusal != NULL) {
+		v->code = slot->refusal_code;
+		v->message = slot->refusal;
+		return;
+	}
+	if (slot->tried) {
+		v->message = misfit(s, j);
+		v->code = v->message == NULL ? NULL : "no node";
+	}
+}
+
+void status_job_judge(struct session *s, const struct queue *q, const struct job *j,
+		      struct verdict *ret)
+{
+	struct verdict v = { .condition = "NotEnoughResources", .valid = true };
+	struct reason why = { .code = NULL };
+
+	if (!q->exists || !hooks_queue_accepts(s, q, &why)) {
+		v.queue_refuses = true;
+		v.code = why.code != NULL ? why.code : "the queue does not exist";
+		v.message = arena_printf(s->arena, "queue %s: %s", q->name, v.code);
+		*ret = v;
+		return;
+	}
+	if (!hooks_job_valid(s, j, &why)) {
+		v.valid = false;
+		v.condition = v.code = why.code != NULL ? why.code : "NotEnoughTasks";
+		v.message = why.detail != NULL ? why.detail : v.code;
+		*ret = v;
+		return;
+	}
+	v.ready = hooks_job_ready(s, j);
+	find_obstacle(s, j, &v);
+	*ret = v;
+}
+
+static uint32_t unplaced(const struct session *s, const struct job *j)
+{
+	return session_job_count(s, j, TASK_PENDING) + session_job_count(s, j, TASK_PIPELINED);
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h ^= v + UINT64_C(0x9e3779b97f4a7c15) + (h << 6) + (h >> 2);
+	return h == 0 ? 1 : h;
+}
+
+/* One condition and one event, once per change. What changes with every pod that comes or goes
+ * (counts of nodes) is not part of the hash: a rewrite per cycle helps nobody. */
+static void tell_condition(struct session *s, const struct job *j, const struct verdict *v,
+			   bool ready)
+{
+	uint32_t missing = unplaced(s, j);
+	const char *message = "";
+	uint64_t hash = mix(0, ready);
+	struct decision *d;
+
+	if (!ready) {
+		hash = mix(hash, str_hash(str_of(v->condition)));
+		hash = mix(hash, str_hash(str_of(v->code)));
+		hash = mix(hash, missing);
+		hash = mix(hash, j->tasks.n);
+	}
+	if (hash == j->status_hash) {
+		return;
+	}
+	if (!ready) {
+		message = arena_printf(s->arena, "%u/%zu tasks in gang unschedulable: %s", missing,
+				       j->tasks.n, v->message);
+	}
+	d = decision_add(&s->decisions, DECISION_JOB_CONDITION);
+	d->job = j->id;
+	d->reason2 = ready ? "Scheduled" : "Unschedulable";
+	d->reason = ready ? "tasks in gang are ready to be scheduled" : v->condition;
+	d->message = message;
+	d->hash = hash;
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->job = j->id;
+	d->warning = !ready;
+	d->reason = ready ? "Scheduled" : "Unschedulable";
+	d->message = ready ? "pod group is ready" : message;
+}
+
+/* Volcano's table; Releasing tasks still count where they are. */
+static enum job_phase phase_of(const struct session *s, const struct job *j, bool unschedulable)
+{
+	uint32_t completed =
+		session_job_count(s, j, TASK_SUCCEEDED) + session_job_count(s, j, TASK_FAILED);
+	uint32_t scheduled = completed + session_job_count(s, j, TASK_RUNNING) +
+			     session_job_count(s, j, TASK_BOUND);
+	enum job_phase old = session_job_phase(s, j);
+
+	for (size_t i = 0; i < j->tasks.n && session_job_count(s, j, TASK_RELEASING) > 0; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if (session_task_status(s, t) == TASK_RELEASING &&
+		    session_task_node(s, t) != MODEL_NONE) {
+			scheduled++;
+		}
+	}
+	if (session_job_count(s, j, TASK_RUNNING) > 0 && unschedulable) {
+		return JOB_UNKNOWN;
+	}
+	if (scheduled > 0 && (int64_t)scheduled >= j->min_member) {
+		return scheduled == completed ? JOB_COMPLETED : JOB_RUNNING;
+	}
+	return old == JOB_INQUEUE ? JOB_INQUEUE : JOB_PENDING;
+}
+
+static void tell_phase(struct session *s, const struct job *j, bool unschedulable)
+{
+	enum job_phase phase = phase_of(s, j, unschedulable);
+	struct decision *d;
+
+	if ((uint8_t)phase == j->phase &&
+	    j->status_running == (int32_t)session_job_count(s, j, TASK_RUNNING) &&
+	    j->status_succeeded == (int32_t)session_job_count(s, j, TASK_SUCCEEDED) &&
+	    j->status_failed == (int32_t)session_job_count(s, j, TASK_FAILED)) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_JOB_PHASE);
+	d->job = j->id;
+	d->phase = (uint8_t)phase;
+}
+
+void status_job_tell(struct session *s, const struct job *j, const struct verdict *v)
+{
+	bool unschedulable = !v->ready && v->code != NULL;
+
+	if (!j->has_group) {
+		return;
+	}
+	/* What only waits for its own pods to end is not short of anything. */
+	if (unschedulable && unplaced(s, j) == 0 && session_job_count(s, j, TASK_RELEASING) > 0) {
+		unschedulable = false;
+	}
+	tell_phase(s, j, unschedulable);
+	if (unschedulable) {
+		tell_condition(s, j, v, false);
+	} else if (v->ready && session_job_ready_count(s, j) > 0) {
+		tell_condition(s, j, v, true);
+	}
+}

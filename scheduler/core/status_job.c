@@ -1,6 +1,7 @@
 #include "core/status_job.h"
 
 #include "base/str.h"
+#include "core/gang.h"
 #include "core/hooks.h"
 #include "core/session_priv.h"
 
@@ -18,18 +19,27 @@ static const char *misfit(const struct session *s, const struct job *j)
 	return NULL;
 }
 
+/* A gang that has its quota waits for its gates or its nodes; that there is no quota for more pods
+ * than it needs is no obstacle to it. */
+static bool lacks_quota(const struct session *s, const struct job *j)
+{
+	struct gang_need need;
+
+	gang_need(s, j, GANG_RESERVED, &need);
+	return j->min_member <= 0 || !gang_is_met(&need);
+}
+
 static void find_obstacle(const struct session *s, const struct job *j, struct verdict *v)
 {
 	const struct overlay_job *slot = session_priv_job(s, j);
 
-	if (slot->refusal != NULL) {
-		v->code = slot->refusal_code;
-		v->message = slot->refusal;
-		return;
-	}
 	if (slot->tried) {
 		v->message = misfit(s, j);
 		v->code = v->message == NULL ? NULL : "no node";
+	}
+	if (v->code == NULL && slot->refusal != NULL && lacks_quota(s, j)) {
+		v->code = slot->refusal_code;
+		v->message = slot->refusal;
 	}
 }
 

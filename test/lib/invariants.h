@@ -1,0 +1,17 @@
+/* test/lib/invariants.h: what must hold after every cycle, whatever went in. NULL: all holds, else
+ * a text of what does not. Quadratic in places: for tests. */
+#ifndef TEST_LIB_INVARIANTS_H
+#define TEST_LIB_INVARIANTS_H
+
+struct cluster;
+struct decisions;
+
+/* Before the decisions are assumed: no task bound, ungated, published or evicted twice, nothing
+ * bound that is gated or already has a node, nothing but preemptable tasks evicted, gangs bound
+ * whole, no pod that opted in published or bound without quota. */
+const char *invariants_of_decisions(const struct cluster *c, const struct decisions *d);
+/* Accounts of nodes, jobs and queues equal the sums of their tasks, no node is overcommitted, no
+ * quota is held twice. */
+const char *invariants_of_cluster(const struct cluster *c);
+
+#endif

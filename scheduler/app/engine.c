@@ -1,0 +1,406 @@
+#include "app/engine.h"
+
+#include <stdlib.h>
+
+#include "api/gate.h"
+#include "api/keys.h"
+#include "api/pod.h"
+#include "api/scheduling.h"
+#include "app/sched_metrics.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "cache/cache.h"
+#include "conf/conf.h"
+#include "controllers/podgroup.h"
+#include "controllers/queue_status.h"
+#include "core/cycle.h"
+#include "core/totals.h"
+#include "exec/exec.h"
+#include "exec/object_write.h"
+#include "kube/pool.h"
+#include "kube/recorder.h"
+#include "model/cluster.h"
+#include "model/dump.h"
+
+#define CONTROLLERS_INTERVAL_NS CLOCK_NS_PER_S
+
+struct engine {
+	struct engine_options opt;
+	struct sched_conf *conf;
+	struct cache *cache;
+	struct cycle *cycle;
+	struct exec *exec;
+	struct queue_status *queues;         /* NULL: controller off */
+	struct podgroup_controller *podgroups; /* NULL: controller off */
+	struct sched_metrics *metrics;
+	struct VEC(struct queue_totals) totals;
+	struct engine_state state;
+	bool leading, rebuilt, changed; /* changed: since the controllers last ran */
+	int64_t writes_from;            /* monotonic ns */
+	int64_t next_cycle_at, next_period_at, next_timer_wall, next_controllers_at;
+	int64_t phase_since; /* of the trace */
+};
+
+static void write_object(void *ctx, const struct object_write_spec *spec)
+{
+	struct engine *e = ctx;
+
+	exec_write(e->exec, spec);
+}
+
+static void on_pod(void *ctx, const struct task *t, const void *object)
+{
+	struct engine *e = ctx;
+	const struct pod *pod = object;
+	const struct owner_reference *owner;
+	struct podgroup_pod seen;
+
+	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 || t->job != MODEL_NONE ||
+	    t->status != TASK_PENDING) {
+		return;
+	}
+	owner = object_meta_controller(&pod->meta);
+	seen = (struct podgroup_pod){
+		.queue = kv_get(&pod->meta.annotations, KEY_QUEUE_NAME),
+		.min_member = kv_get(&pod->meta.annotations, KEY_GROUP_MIN_MEMBER),
+		.priority_class = pod->spec.priority_class_name,
+		.owner_api_version = owner == NULL ? NULL : owner->api_version,
+		.owner_kind = owner == NULL ? NULL : owner->kind,
+		.owner_name = owner == NULL ? NULL : owner->name,
+		.owner_uid = owner == NULL ? NULL : owner->uid,
+	};
+	podgroup_controller_pod(e->podgroups, cache_cluster(e->cache), t, &seen);
+}
+
+static void on_queue(void *ctx, const struct queue *q, const void *object)
+{
+	struct engine *e = ctx;
+	const struct queue_object *seen_object = object;
+	struct queue_seen seen;
+
+	if (e->queues == NULL) {
+		return;
+	}
+	if (seen_object == NULL) {
+		queue_status_gone(e->queues, str_of(q->name));
+		return;
+	}
+	seen = (struct queue_seen){
+		.state = seen_object->status.state == NULL ? "" : seen_object->status.state,
+		.has_parent = seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
+		.closed_by_parent = str_streq(kv_get(&seen_object->meta.annotations, KEY_CLOSED_BY_PARENT), "true"),
+	};
+	queue_status_seen(e->queues, str_of(q->name), &seen);
+}
+
+static const struct {
+	const char *api_version, *kind, *plural;
+} resources[SCHED_RESOURCE_COUNT_] = {
+	[SCHED_PODS] = { "v1", "Pod", "pods" },
+	[SCHED_NODES] = { "v1", "Node", "nodes" },
+	[SCHED_QUEUES] = { "scheduling.volcano.sh/v1beta1", "Queue", "queues" },
+	[SCHED_PODGROUPS] = { "scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups" },
+	[SCHED_PRIORITY_CLASSES] = { "scheduling.k8s.io/v1", "PriorityClass", "priorityclasses" },
+	[SCHED_NAMESPACES] = { "v1", "Namespace", "namespaces" },
+};
+
+static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
+{
+	struct engine *e = ctx;
+	struct str rest = key, first = str_next(&rest, '/');
+	bool namespaced = rest.p != NULL;
+	CLEANUP(xmalloc_freep) char *space = namespaced ? xmalloc_dup_n(first.p, first.len) : NULL;
+	CLEANUP(xmalloc_freep) char *name =
+		namespaced ? xmalloc_dup_n(rest.p, rest.len) : xmalloc_dup_n(key.p, key.len);
+	struct recorder_object about = { resources[r].api_version, resources[r].kind, space, name, NULL };
+
+	log_warn("object skipped", LOG_STR("resource", resources[r].plural), LOG_SLICE("key", key),
+		 LOG_STR("error", text));
+	sched_metrics_bad_object(e->metrics, resources[r].plural);
+	if (e->leading) {
+		recorder_event(exec_recorder(e->exec), &about, true, "InvalidObject", text);
+	}
+}
+
+static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err)
+{
+	struct cycle *cycle = NULL;
+	int r = cycle_create(conf, &cycle, err);
+
+	if (r < 0) {
+		return r;
+	}
+	cycle_destroy(e->cycle);
+	conf_destroy(e->conf);
+	e->cycle = cycle;
+	e->conf = conf;
+	return 0;
+}
+
+int engine_create(const struct engine_options *opt, struct sched_conf *conf_take, struct engine **ret, struct err *err)
+{
+	struct engine *e = xmalloc_zero(1, sizeof(*e));
+	struct exec_options eo = {
+		.transport = opt->transport,
+		.clock = opt->clock,
+		.limiter = opt->limiter,
+		.gate_workers = opt->gate_workers,
+		.manual = opt->manual,
+		.seed = opt->seed,
+		.component = opt->scheduler_names[0],
+		.post = opt->post,
+		.may_send = opt->may_send,
+		.ctx = opt->ctx,
+	};
+	struct pool_options po = {
+		.transport = opt->transport,
+		.clock = opt->clock,
+		.limiter = opt->limiter,
+		.workers = opt->manual ? 0 : 2,
+		.timeout_ns = 5 * CLOCK_NS_PER_S,
+		.backoff_min_ns = 100 * CLOCK_NS_PER_MS,
+		.backoff_max_ns = 30 * CLOCK_NS_PER_S,
+		.seed = opt->seed + 100,
+		.may_send = opt->may_send,
+		.ctx = opt->ctx,
+	};
+	struct cache_options co = {
+		.scheduler_names = opt->scheduler_names,
+		.default_queue = opt->default_queue,
+		.counters = opt->counters,
+		.listener = { .on_pod = on_pod, .on_queue = on_queue, .on_bad_object = on_bad_object, .ctx = e },
+	};
+	int r = make_cycle(e, conf_take, err);
+
+	if (r < 0) {
+		free(e);
+		return r;
+	}
+	e->opt = *opt;
+	e->next_timer_wall = INT64_MAX;
+	e->writes_from = CLOCK_NEVER;
+	e->metrics = sched_metrics_create(opt->counters);
+	e->cache = cache_create(&co);
+	e->exec = exec_create(&eo);
+	if (opt->controllers_queue) {
+		e->queues = queue_status_create(opt->default_queue, write_object, e);
+	}
+	if (opt->controllers_podgroup) {
+		e->podgroups = podgroup_controller_create(&po, opt->default_queue);
+	}
+	*ret = e;
+	return 0;
+}
+
+void engine_destroy(struct engine *e)
+{
+	if (e == NULL) {
+		return;
+	}
+	podgroup_controller_destroy(e->podgroups);
+	exec_destroy(e->exec);
+	queue_status_destroy(e->queues);
+	cycle_destroy(e->cycle);
+	cache_destroy(e->cache);
+	sched_metrics_destroy(e->metrics);
+	conf_destroy(e->conf);
+	vec_finish(&e->totals);
+	free(e);
+}
+
+static void handle_conf(struct engine *e, struct sched_msg *m)
+{
+	struct err err = ERR_INIT;
+	int r = make_cycle(e, m->conf, &err);
+
+	sched_metrics_conf(e->metrics, r == 0);
+	if (r < 0) {
+		log_error("configuration not taken, the old one stays", LOG_STR("error", err.text));
+		conf_destroy(m->conf);
+	} else {
+		log_info("configuration reloaded");
+		e->changed = true;
+		e->next_cycle_at = 0;
+	}
+	m->conf = NULL;
+}
+
+static void handle_snapshot(struct engine *e, const struct sched_msg *m)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	dump_format(cache_cluster(e->cache), &text);
+	m->reply(m->ctx, strbuf_str(&text));
+}
+
+void engine_handle(struct engine *e, struct sched_msg *msg_take)
+{
+	struct sched_msg *m = msg_take;
+
+	switch (m->kind) {
+	case SCHED_MSG_LEASE:
+		e->leading = m->flag;
+		e->rebuilt = false;
+		e->writes_from = m->not_before;
+		atomic_store(&e->state.leading, m->flag);
+		break;
+	case SCHED_MSG_CONF:
+		handle_conf(e, m);
+		break;
+	case SCHED_MSG_SNAPSHOT:
+		handle_snapshot(e, m);
+		break;
+	case SCHED_MSG_REQUEST_DONE:
+		sched_metrics_request(e->metrics, m);
+		if (m->outcome == SCHED_REJECTED) {
+			log_warn("write refused", LOG_SLICE("object", m->key), LOG_INT("status", m->status),
+				 LOG_STR("error", m->text));
+		}
+		cache_apply(e->cache, m, clock_wall(e->opt.clock));
+		break;
+	case SCHED_MSG_UPSERT:
+	case SCHED_MSG_DELETE:
+	case SCHED_MSG_BAD_OBJECT:
+	case SCHED_MSG_SYNCED:
+		cache_apply(e->cache, m, clock_wall(e->opt.clock));
+		break;
+	case SCHED_MSG_STOP:
+	case SCHED_MSG_KIND_COUNT_:
+		break;
+	}
+	sched_msg_free(m);
+}
+
+static void on_phase(void *ctx, const char *name, bool begin)
+{
+	struct engine *e = ctx;
+	int64_t now = clock_mono(e->opt.clock);
+
+	if (begin) {
+		e->phase_since = now;
+	} else {
+		sched_metrics_action(e->metrics, name, now - e->phase_since);
+	}
+}
+
+static void run_cycle(struct engine *e)
+{
+	struct cluster *c = cache_cluster(e->cache);
+	int64_t began = clock_mono(e->opt.clock), now = clock_wall(e->opt.clock);
+	struct cycle_trace trace = { on_phase, e };
+	const struct decisions *d;
+	struct cycle_stats stats;
+
+	atomic_store(&e->state.cycle_since, began == 0 ? 1 : began);
+	d = cycle_run(e->cycle, c, now, &trace);
+	cycle_assume(c, d, now);
+	stats = cycle_last_stats(e->cycle);
+	e->next_timer_wall = stats.next_timer;
+	sched_metrics_decisions(e->metrics, c, d, now);
+	if (e->opt.on_decisions != NULL) {
+		e->opt.on_decisions(e->opt.ctx, c, d);
+	}
+	exec_decisions(e->exec, c, d, now);
+	atomic_store(&e->state.has_quota_plugin, stats.has_quota_plugin);
+	atomic_store(&e->state.cycle_since, 0);
+	sched_metrics_cycle(e->metrics, clock_mono(e->opt.clock) - began);
+	e->changed |= d->n > 0;
+}
+
+static void run_controllers(struct engine *e)
+{
+	struct cluster *c = cache_cluster(e->cache);
+
+	vec_reserve(&e->totals, c->queues.n + 1);
+	totals_compute(c, e->totals.v);
+	sched_metrics_totals(e->metrics, c, e->totals.v);
+	if (e->queues != NULL) {
+		queue_status_run(e->queues, c, e->totals.v);
+	}
+	e->changed = false;
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Monotonic time at which the wall-clock timer of the last cycle is due. */
+static int64_t timer_at(const struct engine *e, int64_t mono)
+{
+	int64_t wall = clock_wall(e->opt.clock);
+
+	if (e->next_timer_wall == INT64_MAX) {
+		return CLOCK_NEVER;
+	}
+	return e->next_timer_wall <= wall ? mono : mono + (e->next_timer_wall - wall);
+}
+
+int64_t engine_step(struct engine *e)
+{
+	int64_t now = clock_mono(e->opt.clock), due;
+
+	atomic_store(&e->state.heartbeat, now);
+	atomic_store(&e->state.synced, cache_is_synced(e->cache));
+	if (!e->leading || !cache_is_synced(e->cache)) {
+		return now + e->opt.period_ns;
+	}
+	if (now < e->writes_from) {
+		return e->writes_from;
+	}
+	if (!e->rebuilt) {
+		cache_rebuild_ledger(e->cache, clock_wall(e->opt.clock));
+		e->rebuilt = true;
+		e->changed = true;
+		e->next_period_at = now;
+	}
+	if (cache_take_dirty(e->cache)) {
+		e->changed = true;
+		e->next_period_at = now;
+	}
+	due = earliest(e->next_period_at, timer_at(e, now));
+	if (due <= now && e->next_cycle_at <= now) {
+		run_cycle(e);
+		now = clock_mono(e->opt.clock);
+		e->next_cycle_at = now + e->opt.min_interval_ns;
+		e->next_period_at = now + e->opt.period_ns;
+	}
+	if (e->changed && e->next_controllers_at <= now) {
+		run_controllers(e);
+		e->next_controllers_at = now + CONTROLLERS_INTERVAL_NS;
+	}
+	due = earliest(e->next_period_at, timer_at(e, now));
+	due = due < e->next_cycle_at ? e->next_cycle_at : due;
+	return e->changed ? earliest(due, e->next_controllers_at) : due;
+}
+
+const struct engine_state *engine_state(const struct engine *e)
+{
+	return &e->state;
+}
+
+struct exec *engine_exec(struct engine *e)
+{
+	return e->exec;
+}
+
+struct podgroup_controller *engine_podgroups(struct engine *e)
+{
+	return e->podgroups;
+}
+
+const struct cluster *engine_cluster(const struct engine *e)
+{
+	return cache_cluster(e->cache);
+}
+
+void engine_stop(struct engine *e, int64_t grace_ns)
+{
+	exec_stop(e->exec, grace_ns);
+	if (e->podgroups != NULL) {
+		pool_stop(podgroup_controller_pool(e->podgroups), grace_ns);
+	}
+}

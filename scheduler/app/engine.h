@@ -1,0 +1,72 @@
+/* scheduler/app/engine.h: the scheduler without threads and sockets: cache, cycle, writes and
+ * controllers, driven by messages and the time. The sched thread drives it in the daemon; the
+ * simulation drives it directly. Owner: the sched thread, except engine_state (atomics: any
+ * thread). */
+#ifndef SCHEDULER_APP_ENGINE_H
+#define SCHEDULER_APP_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/message.h"
+
+struct clock;
+struct cluster;
+struct counter_registry;
+struct decisions;
+struct engine;
+struct err;
+struct exec;
+struct podgroup_controller;
+struct pool_limiter;
+struct sched_conf;
+struct transport;
+
+struct engine_options {
+	const char *const *scheduler_names; /* NULL-terminated; the first one names the component */
+	const char *default_queue;
+	struct transport *transport; /* for writes */
+	const struct clock *clock;
+	struct pool_limiter *limiter;
+	struct counter_registry *counters;
+	unsigned gate_workers;
+	bool manual; /* pools are stepped by the owner */
+	bool controllers_podgroup, controllers_queue;
+	int64_t min_interval_ns; /* between cycles */
+	int64_t period_ns; /* --schedule-period: longest pause between cycles that have something to
+			      look at */
+	uint64_t seed;
+	void (*post)(void *ctx, struct sched_msg *msg); /* to the sched thread's own queue */
+	bool (*may_send)(void *ctx);
+	void *ctx;
+	/* Sees every decision list right after it was assumed; for the timeline, tests and tracing.
+	 * May be NULL. */
+	void (*on_decisions)(void *ctx, const struct cluster *c, const struct decisions *d);
+};
+
+/* What health checks read. */
+struct engine_state {
+	_Atomic int64_t heartbeat; /* monotonic ns of the last engine_step */
+	_Atomic int64_t
+		cycle_since; /* monotonic ns at which the running cycle started, 0: none runs */
+	_Atomic bool synced, leading, has_quota_plugin;
+};
+
+/* conf passes to the engine on success only. */
+int engine_create(const struct engine_options *opt, struct sched_conf *conf_take,
+		  struct engine **ret, struct err *err);
+void engine_destroy(struct engine *e);
+/* Applies and frees. */
+void engine_handle(struct engine *e, struct sched_msg *msg_take);
+/* Runs what is due. Returns the monotonic time at which it wants to be called again without a
+ * message. */
+int64_t engine_step(struct engine *e);
+const struct engine_state *engine_state(const struct engine *e);
+struct exec *engine_exec(struct engine *e);
+struct podgroup_controller *engine_podgroups(struct engine *e); /* NULL when it is switched off */
+const struct cluster *engine_cluster(const struct engine *e);
+/* Drops waiting writes, awaits those in flight. */
+void engine_stop(struct engine *e, int64_t grace_ns);
+
+#endif

@@ -1,0 +1,357 @@
+#include "controllers/podgroup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "enc/quantity.h"
+#include "kube/rest.h"
+#include "model/cluster.h"
+
+#define GROUP "scheduling.volcano.sh"
+
+enum step { STEP_READ_OWNER, STEP_CREATE, STEP_ANNOTATE };
+
+struct podgroup_controller {
+	struct pool *pool;
+	char *default_queue;
+	bool (*may_send)(void *ctx);
+	void *may_send_ctx;
+};
+
+struct item {
+	enum step step;
+	char *namespace_, *pod, *pod_uid, *group, *queue, *priority_class;
+	char *owner_api_version, *owner_kind, *owner_name,
+		*owner_uid; /* of the PodGroup: the pod's owner or the pod */
+	char *owner_path;   /* NULL: nothing to read */
+	int64_t min_member;
+	struct jdoc
+		*request; /* one pod's request: resource name -> int64 as text, see make_request */
+};
+
+/* Kinds whose annotations count for the group, with the resource to read them from. */
+static const struct {
+	const char *api_version, *kind, *group, *version, *resource;
+} owners[] = {
+	{ "apps/v1", "ReplicaSet", "apps", "v1", "replicasets" },
+	{ "apps/v1", "StatefulSet", "apps", "v1", "statefulsets" },
+	{ "apps/v1", "DaemonSet", "apps", "v1", "daemonsets" },
+	{ "batch/v1", "Job", "batch", "v1", "jobs" },
+};
+
+static void item_free(void *p)
+{
+	struct item *it = p;
+	char *texts[] = { it->namespace_,
+			  it->pod,
+			  it->pod_uid,
+			  it->group,
+			  it->queue,
+			  it->priority_class,
+			  it->owner_api_version,
+			  it->owner_kind,
+			  it->owner_name,
+			  it->owner_uid,
+			  it->owner_path };
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		free(texts[i]);
+	}
+	jdoc_destroy(it->request);
+	free(it);
+}
+
+static bool parse_min_member(const char *text, int64_t *ret)
+{
+	uint64_t n;
+
+	if (text == NULL || !str_to_u64(str_of(text), &n) || n > INT32_MAX) {
+		return false;
+	}
+	*ret = (int64_t)n;
+	return true;
+}
+
+static void write_resources(struct json_out *o, const struct item *it)
+{
+	json_out_key(o, "minResources");
+	json_out_object(o);
+	for (const struct jdoc *r = jdoc_first(it->request); r != NULL; r = jdoc_next(r)) {
+		bool is_cpu = str_streq(jdoc_key(r), "cpu");
+		bool is_binary = str_streq(jdoc_key(r), "memory") ||
+				 str_streq(jdoc_key(r), "ephemeral-storage");
+		char text[QUANTITY_TEXT_MAX];
+		int64_t amount = 0, total;
+
+		(void)str_to_i64(str_of(jdoc_str(r)), &amount);
+		if (__builtin_mul_overflow(amount, it->min_member, &total)) {
+			total = INT64_MAX;
+		}
+		quantity_format(is_cpu ? quantity_of_milli(total)
+				       : quantity_of(total, is_binary ? QUANTITY_BINARY_SI
+								      : QUANTITY_DECIMAL_SI),
+				text);
+		json_out_kv(o, jdoc_key(r), text);
+	}
+	json_out_object_end(o);
+}
+
+static void write_owner(struct json_out *o, const struct item *it)
+{
+	json_out_key(o, "ownerReferences");
+	json_out_array(o);
+	json_out_object(o);
+	json_out_kv(o, "apiVersion", it->owner_api_version);
+	json_out_kv(o, "kind", it->owner_kind);
+	json_out_kv(o, "name", it->owner_name);
+	json_out_kv(o, "uid", it->owner_uid);
+	json_out_kv_bool(o, "controller", true);
+	json_out_object_end(o);
+	json_out_array_end(o);
+}
+
+static void fill_create(const struct item *it, struct http_call *call, struct strbuf *scratch)
+{
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, GROUP, "v1beta1", it->namespace_, "podgroups", NULL, NULL);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", GROUP "/v1beta1");
+	json_out_kv(&o, "kind", "PodGroup");
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "namespace", it->namespace_);
+	json_out_kv(&o, "name", it->group);
+	write_owner(&o, it);
+	json_out_object_end(&o);
+	json_out_key(&o, "spec");
+	json_out_object(&o);
+	json_out_kv_int(&o, "minMember", it->min_member);
+	json_out_kv(&o, "queue", it->queue);
+	if (it->priority_class != NULL) {
+		json_out_kv(&o, "priorityClassName", it->priority_class);
+	}
+	write_resources(&o, it);
+	json_out_object_end(&o);
+	json_out_key(&o, "status");
+	json_out_object(&o);
+	json_out_kv(&o, "phase", "Pending");
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	call->method = HTTP_POST;
+	call->content_type = "application/json";
+	call->url = scratch->p;
+	call->body = (struct str){ scratch->p + body, scratch->len - body };
+}
+
+static void fill_annotate(const struct item *it, struct http_call *call, struct strbuf *scratch)
+{
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, "", "v1", it->namespace_, "pods", it->pod, NULL);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", it->pod_uid);
+	json_out_key(&o, "annotations");
+	json_out_object(&o);
+	json_out_kv(&o, KEY_GROUP_NAME, it->group);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	call->method = HTTP_PATCH;
+	call->content_type = "application/merge-patch+json";
+	call->url = scratch->p;
+	call->body = (struct str){ scratch->p + body, scratch->len - body };
+}
+
+static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct http_call *call,
+		  struct strbuf *scratch)
+{
+	struct item *it = item;
+
+	switch (it->step) {
+	case STEP_READ_OWNER:
+		call->method = HTTP_GET;
+		call->url = it->owner_path;
+		break;
+	case STEP_CREATE:
+		fill_create(it, call, scratch);
+		break;
+	case STEP_ANNOTATE:
+		fill_annotate(it, call, scratch);
+		break;
+	}
+	return true;
+}
+
+static void take_owner(struct item *it, const struct http_result *result)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *owner = NULL;
+	const struct jdoc *annotations;
+
+	if (result->status != 200 || jdoc_parse(result->body, &owner, NULL) < 0) {
+		return;
+	}
+	annotations = jdoc_path(owner, "metadata.annotations");
+	(void)parse_min_member(jdoc_str(jdoc_get(annotations, KEY_GROUP_MIN_MEMBER)),
+			       &it->min_member);
+}
+
+static enum pool_verdict finish(void *ctx UNUSED, void *item, const struct http_result *result)
+{
+	struct item *it = item;
+	int code = rest_result(result, NULL);
+	bool again_later = code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO ||
+			   code == -ERR_INTERNAL || result->status == 401;
+
+	if (result->error == ERR_CANCELLED) {
+		return POOL_DONE;
+	}
+	if (again_later) {
+		return POOL_RETRY;
+	}
+	switch (it->step) {
+	case STEP_READ_OWNER: /* an owner that cannot be read counts as one without annotation */
+		take_owner(it, result);
+		it->step = STEP_CREATE;
+		return POOL_AGAIN;
+	case STEP_CREATE:
+		/* 409: another pod of the same owner was first. A refusal (a closed queue) comes
+		 * back with the next update. */
+		if (code < 0 && code != -ERR_CONFLICT) {
+			return code == -ERR_NOT_FOUND ? POOL_DONE : POOL_RETRY;
+		}
+		it->step = STEP_ANNOTATE;
+		return POOL_AGAIN;
+	case STEP_ANNOTATE: /* 404, 409, 422: the pod is gone or another one */
+		return POOL_DONE;
+	}
+	return POOL_DONE;
+}
+
+static bool may_send(void *ctx)
+{
+	const struct podgroup_controller *p = ctx;
+
+	return p->may_send == NULL || p->may_send(p->may_send_ctx);
+}
+
+static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = item_free };
+
+struct podgroup_controller *podgroup_controller_create(const struct pool_options *base,
+						       const char *default_queue)
+{
+	struct podgroup_controller *p = xmalloc_zero(1, sizeof(*p));
+	struct pool_options po = *base;
+
+	p->default_queue = xmalloc_dup(default_queue);
+	p->may_send = base->may_send;
+	p->may_send_ctx = base->ctx;
+	po.name = "podgroup";
+	po.ops = &ops;
+	po.ctx = p;
+	po.may_send = may_send;
+	po.slots = 16;
+	p->pool = pool_create(&po);
+	return p;
+}
+
+void podgroup_controller_destroy(struct podgroup_controller *p)
+{
+	if (p != NULL) {
+		pool_destroy(p->pool);
+		free(p->default_queue);
+		free(p);
+	}
+}
+
+struct pool *podgroup_controller_pool(struct podgroup_controller *p)
+{
+	return p->pool;
+}
+
+/* Amounts as text, because JSON numbers lose precision beyond 2^53. */
+static struct jdoc *make_request(const struct cluster *c, const struct task *t)
+{
+	struct jdoc *d = jdoc_new_object();
+
+	for (unsigned i = 0; i < res_names_count(c->res); i++) {
+		char text[24];
+
+		if (t->klass->request.v[i] > 0) {
+			snprintf(text, sizeof(text), "%lld", (long long)t->klass->request.v[i]);
+			jdoc_set_str(d, res_names_get(c->res, i), text);
+		}
+	}
+	return d;
+}
+
+static char *owner_path(const struct podgroup_pod *pod, const char *namespace_)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(owners); i++) {
+		if (str_streq(owners[i].api_version, pod->owner_api_version) &&
+		    str_streq(owners[i].kind, pod->owner_kind)) {
+			rest_path(&path, owners[i].group, owners[i].version, namespace_,
+				  owners[i].resource, pod->owner_name, NULL);
+			return strbuf_steal(&path, NULL);
+		}
+	}
+	return NULL;
+}
+
+void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
+			     const struct task *t, const struct podgroup_pod *pod)
+{
+	struct item *it = xmalloc_zero(1, sizeof(*it));
+	bool owned = pod->owner_uid != NULL;
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct job *j;
+
+	it->namespace_ = xmalloc_dup(t->namespace_);
+	it->pod = xmalloc_dup(t->name);
+	it->pod_uid = xmalloc_dup(t->uid);
+	it->group = xmalloc_printf("podgroup-%s", owned ? pod->owner_uid : t->uid);
+	it->queue = xmalloc_dup(pod->queue == NULL || pod->queue[0] == '\0' ? p->default_queue
+									    : pod->queue);
+	it->priority_class = pod->priority_class == NULL ? NULL : xmalloc_dup(pod->priority_class);
+	it->owner_api_version = xmalloc_dup(owned ? pod->owner_api_version : "v1");
+	it->owner_kind = xmalloc_dup(owned ? pod->owner_kind : "Pod");
+	it->owner_name = xmalloc_dup(owned ? pod->owner_name : t->name);
+	it->owner_uid = xmalloc_dup(owned ? pod->owner_uid : t->uid);
+	it->min_member = 1;
+	it->request = make_request(c, t);
+	it->step = STEP_CREATE;
+	if (!parse_min_member(pod->min_member, &it->min_member) && owned) {
+		it->owner_path = owner_path(pod, t->namespace_);
+		it->step = it->owner_path == NULL ? STEP_CREATE : STEP_READ_OWNER;
+	}
+	strbuf_printf(&key, "%s/%s", t->namespace_, it->group);
+	j = cluster_job_find(c, strbuf_str(&key));
+	if (j != NULL && j->has_group) {
+		it->step = STEP_ANNOTATE;
+	}
+	strbuf_reset(&key);
+	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
+	pool_add(p->pool, strbuf_str(&key), it);
+}

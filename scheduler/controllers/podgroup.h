@@ -1,0 +1,37 @@
+/* scheduler/controllers/podgroup.h: makes PodGroups for pods of our scheduler that name none, as
+ * Volcano's PodGroup controller does: PodGroup "podgroup-<UID of the controlling owner, else of the
+ * pod>", then the annotation scheduling.k8s.io/group-name on the pod. All replicas of one owner
+ * share it. minMember comes from the annotation group-min-member of the pod or its owner, else 1.
+ * Owner: the sched thread calls; the pool works. Steps of one pod: read the owner (only when the
+ * PodGroup is not there yet), create the PodGroup, annotate the pod. */
+#ifndef SCHEDULER_CONTROLLERS_PODGROUP_H
+#define SCHEDULER_CONTROLLERS_PODGROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kube/pool.h"
+
+struct cluster;
+struct podgroup_controller;
+struct task;
+
+/* What the controller reads of a pod; slices and texts are borrowed for the call. NULL: absent. */
+struct podgroup_pod {
+	const char *queue;      /* annotation scheduling.volcano.sh/queue-name */
+	const char *min_member; /* annotation scheduling.volcano.sh/group-min-member */
+	const char *priority_class;
+	const char *owner_api_version, *owner_kind, *owner_name,
+		*owner_uid; /* the controlling owner */
+};
+
+/* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. */
+struct podgroup_controller *podgroup_controller_create(const struct pool_options *base,
+						       const char *default_queue);
+void podgroup_controller_destroy(struct podgroup_controller *p);
+/* A pod of ours without group annotation was seen. Repeats while one is under way are harmless. */
+void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
+			     const struct task *t, const struct podgroup_pod *pod);
+struct pool *podgroup_controller_pool(struct podgroup_controller *p);
+
+#endif

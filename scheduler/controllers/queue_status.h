@@ -1,0 +1,39 @@
+/* scheduler/controllers/queue_status.h: keeps Queue objects right: makes root and default, sets
+ * spec.parent where empty, moves status.state (Volcano's queue controller table: "" and Unknown
+ * open, Closing becomes Closed when no PodGroup is left, a closed parent closes its children and an
+ * opened one re-opens those it closed), and writes status.allocated when it changed. Owner: the
+ * sched thread. Writes go out through `write`; nothing is written twice while an equal write is
+ * out. */
+#ifndef SCHEDULER_CONTROLLERS_QUEUE_STATUS_H
+#define SCHEDULER_CONTROLLERS_QUEUE_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct cluster;
+struct object_write_spec;
+struct queue;
+struct queue_status;
+struct queue_totals;
+
+/* What the controller needs to know of an object as the API server has it. */
+struct queue_seen {
+	const char *state; /* status.state, "" when absent */
+	bool has_parent;
+	bool closed_by_parent; /* annotation volcano.sh/closed-by-parent */
+};
+
+struct queue_status *
+queue_status_create(const char *default_queue,
+		    void (*write)(void *ctx, const struct object_write_spec *spec), void *ctx);
+void queue_status_destroy(struct queue_status *s);
+void queue_status_seen(struct queue_status *s, struct str name, const struct queue_seen *seen);
+void queue_status_gone(struct queue_status *s, struct str name);
+/* One pass over all queues; call after the cluster has changed, at most once a second. totals: one
+ * per queue id. */
+void queue_status_run(struct queue_status *s, const struct cluster *c,
+		      const struct queue_totals *totals);
+
+#endif

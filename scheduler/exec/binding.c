@@ -1,0 +1,70 @@
+#include "exec/binding.h"
+
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "exec/pod_write.h"
+#include "kube/rest.h"
+
+static void binding_fill(const struct pod_write *w, struct http_call *call, struct strbuf *scratch)
+{
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, "binding");
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", "v1");
+	json_out_kv(&o, "kind", "Binding");
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "namespace", w->namespace_);
+	json_out_kv(&o, "name", w->name);
+	json_out_kv(&o, "uid", w->uid);
+	json_out_object_end(&o);
+	json_out_key(&o, "target");
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", "v1");
+	json_out_kv(&o, "kind", "Node");
+	json_out_kv(&o, "name", w->texts[0]);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	call->method = HTTP_POST;
+	call->content_type = "application/json";
+	call->url = scratch->p;
+	call->body = (struct str){ scratch->p + body, scratch->len - body };
+}
+
+static enum pod_write_judgement binding_judge(const struct pod_write *w, const struct jdoc *pod)
+{
+	const char *node = jdoc_path_str(pod, "spec.nodeName");
+
+	if (node != NULL && node[0] != '\0') {
+		return str_streq(node, w->texts[0]) ? POD_WRITE_IS_DONE : POD_WRITE_IS_STALE;
+	}
+	if (jdoc_path(pod, "metadata.deletionTimestamp") != NULL ||
+	    jdoc_count(jdoc_path(pod, "spec.schedulingGates")) > 0) {
+		return POD_WRITE_IS_STALE;
+	}
+	return w->refused_status == 0 ? POD_WRITE_NOT_YET : POD_WRITE_REFUSED;
+}
+
+static const struct pod_write_kind binding_kind = {
+	.request = SCHED_REQ_BIND,
+	.fill = binding_fill,
+	.judge = binding_judge,
+	.read_after_unknown = true,
+};
+
+struct pod_write *binding_new(const struct task *t, const char *node)
+{
+	struct pod_write *w = pod_write_new(&binding_kind, t);
+
+	w->texts[0] = xmalloc_dup(node);
+	return w;
+}

@@ -1,0 +1,12 @@
+/* scheduler/exec/binding.h: POST pods/binding with the pod's UID. A 409 has four causes (gated,
+ * bound, being deleted, another UID) and a lost answer none: the pod is read and compared before
+ * anything is concluded. */
+#ifndef SCHEDULER_EXEC_BINDING_H
+#define SCHEDULER_EXEC_BINDING_H
+
+struct pod_write;
+struct task;
+
+struct pod_write *binding_new(const struct task *t, const char *node); /* sched thread */
+
+#endif

@@ -1,0 +1,82 @@
+#include "exec/gate_removal.h"
+
+#include "api/gate.h"
+#include "api/keys.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "exec/pod_write.h"
+#include "kube/rest.h"
+
+/* A strategic merge patch deletes list elements by name without naming the rest, so foreign gates
+ * stay whatever their order; every spelling of ours goes at once. metadata.uid makes the server
+ * refuse a pod that was re-created under the same name. */
+static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
+			      struct strbuf *scratch)
+{
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, NULL);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", w->uid);
+	json_out_key(&o, "annotations");
+	json_out_object(&o);
+	json_out_kv(&o, KEY_RESERVED, w->texts[0]);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_key(&o, "spec");
+	json_out_object(&o);
+	json_out_key(&o, "schedulingGates");
+	json_out_array(&o);
+	for (size_t i = 0; i < gate_row_count(); i++) {
+		json_out_object(&o);
+		json_out_kv(&o, "$patch", "delete");
+		json_out_kv(&o, "name", gate_row(i)->gate);
+		json_out_object_end(&o);
+	}
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	call->method = HTTP_PATCH;
+	call->content_type = "application/strategic-merge-patch+json";
+	call->url = scratch->p;
+	call->body = (struct str){ scratch->p + body, scratch->len - body };
+}
+
+static enum pod_write_judgement gate_removal_judge(const struct pod_write *w UNUSED,
+						   const struct jdoc *pod)
+{
+	const struct jdoc *gates = jdoc_path(pod, "spec.schedulingGates");
+
+	for (const struct jdoc *g = jdoc_first(gates); g != NULL; g = jdoc_next(g)) {
+		const char *name = jdoc_str(jdoc_get(g, "name"));
+
+		if (name != NULL && gate_is_ours(str_of(name))) {
+			return POD_WRITE_REFUSED;
+		}
+	}
+	return POD_WRITE_IS_DONE;
+}
+
+static const struct pod_write_kind gate_removal_kind = {
+	.request = SCHED_REQ_UNGATE,
+	.fill = gate_removal_fill,
+	.judge = gate_removal_judge,
+	.read_after_unknown = false,
+};
+
+struct pod_write *gate_removal_new(const struct task *t, const char *queue)
+{
+	struct pod_write *w = pod_write_new(&gate_removal_kind, t);
+
+	w->texts[0] = queue == NULL ? NULL : xmalloc_dup(queue);
+	return w;
+}

@@ -1,0 +1,13 @@
+/* scheduler/exec/gate_removal.h: the patch that takes our scheduling gate off one pod and notes the
+ * reservation. */
+#ifndef SCHEDULER_EXEC_GATE_REMOVAL_H
+#define SCHEDULER_EXEC_GATE_REMOVAL_H
+
+struct pod_write;
+struct task;
+
+/* queue: what headgate.io/reserved is set to; NULL takes the gate off without a reservation (and
+ * removes the mark). The caller owns the item until it is added to the pool. Sched thread. */
+struct pod_write *gate_removal_new(const struct task *t, const char *queue);
+
+#endif

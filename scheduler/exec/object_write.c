@@ -1,0 +1,103 @@
+#include "exec/object_write.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "exec/pod_write.h"
+#include "kube/rest.h"
+
+struct object_write {
+	enum sched_request request;
+	enum sched_resource resource;
+	enum http_method method;
+	const char *content_type;
+	char *key, *path, *body;
+};
+
+struct object_write *object_write_new(const struct object_write_spec *spec)
+{
+	struct object_write *w = xmalloc_zero(1, sizeof(*w));
+
+	w->request = spec->request;
+	w->resource = spec->resource;
+	w->method = spec->method;
+	w->content_type = spec->content_type;
+	w->key = xmalloc_dup_n(spec->key.p, spec->key.len);
+	w->path = xmalloc_dup(spec->path);
+	w->body = xmalloc_dup_n(spec->body.p, spec->body.len);
+	return w;
+}
+
+static void object_write_free(void *item)
+{
+	struct object_write *w = item;
+
+	free(w->key);
+	free(w->path);
+	free(w->body);
+	free(w);
+}
+
+static bool object_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
+			       struct http_call *call, struct strbuf *scratch UNUSED)
+{
+	struct object_write *w = item;
+
+	call->method = w->method;
+	call->url = w->path;
+	call->content_type = w->content_type;
+	call->body = str_of(w->body);
+	return true;
+}
+
+static enum pool_verdict report(const struct pod_write_target *target, const struct object_write *w,
+				enum sched_outcome outcome, int status, const char *text)
+{
+	struct sched_msg *m = sched_msg_new(SCHED_MSG_REQUEST_DONE);
+
+	m->resource = w->resource;
+	m->request = w->request;
+	m->outcome = outcome;
+	m->key = arena_str(m->arena, str_of(w->key));
+	m->status = status;
+	m->text = arena_dup(m->arena, text);
+	target->post(target->ctx, m);
+	return POOL_DONE;
+}
+
+static enum pool_verdict object_write_finish(void *ctx, void *item,
+					     const struct http_result *result)
+{
+	const struct pod_write_target *target = ctx;
+	struct object_write *w = item;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (result->error == ERR_CANCELLED) {
+		return report(target, w, SCHED_CANCELLED, 0, result->error_text);
+	}
+	code = rest_result(result, &err);
+	if (code == 0) {
+		return report(target, w, SCHED_DONE, result->status, "");
+	}
+	if (code == -ERR_NOT_FOUND) {
+		return report(target, w, SCHED_GONE, result->status, err.text);
+	}
+	if (code == -ERR_CONFLICT &&
+	    w->method == HTTP_POST) { /* it exists: that is what was wanted */
+		return report(target, w, SCHED_DONE, result->status, err.text);
+	}
+	if (code == -ERR_INVALID || (code == -ERR_FORBIDDEN && result->status == 403)) {
+		return report(target, w, SCHED_REJECTED, result->status, err.text);
+	}
+	return POOL_RETRY;
+}
+
+const struct pool_ops object_write_pool_ops = {
+	.start = object_write_start,
+	.finish = object_write_finish,
+	.free_item = object_write_free,
+};

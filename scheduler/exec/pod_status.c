@@ -1,0 +1,87 @@
+#include "exec/pod_status.h"
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "exec/pod_write.h"
+#include "kube/rest.h"
+
+enum { TEXT_REASON, TEXT_MESSAGE, TEXT_NOMINATED };
+
+static void pod_status_fill(const struct pod_write *w, struct http_call *call,
+			    struct strbuf *scratch)
+{
+	char when[CLOCK_RFC3339_MAX];
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, "status");
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	clock_format_time(w->wall_ns, when);
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", w->uid);
+	json_out_object_end(&o);
+	json_out_key(&o, "status");
+	json_out_object(&o);
+	json_out_key(&o, "conditions");
+	json_out_array(&o);
+	json_out_object(&o);
+	json_out_kv(&o, "type", "PodScheduled");
+	json_out_kv(&o, "status", "False");
+	json_out_kv(&o, "reason", w->texts[TEXT_REASON]);
+	json_out_kv(&o, "message", w->texts[TEXT_MESSAGE]);
+	json_out_kv(&o, "lastTransitionTime", when);
+	json_out_object_end(&o);
+	json_out_array_end(&o);
+	json_out_kv(&o, "nominatedNodeName", w->texts[TEXT_NOMINATED]);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	call->method = HTTP_PATCH;
+	call->content_type = "application/strategic-merge-patch+json";
+	call->url = scratch->p;
+	call->body = (struct str){ scratch->p + body, scratch->len - body };
+}
+
+static enum pod_write_judgement pod_status_judge(const struct pod_write *w, const struct jdoc *pod)
+{
+	const struct jdoc *conditions = jdoc_path(pod, "status.conditions");
+
+	/* A pod that got its node meanwhile no longer waits for anything. */
+	if (jdoc_path_str(pod, "spec.nodeName") != NULL) {
+		return POD_WRITE_IS_STALE;
+	}
+	for (const struct jdoc *c = jdoc_first(conditions); c != NULL; c = jdoc_next(c)) {
+		if (jdoc_is_str(jdoc_get(c, "type"), "PodScheduled") &&
+		    jdoc_is_str(jdoc_get(c, "reason"), w->texts[TEXT_REASON])) {
+			return POD_WRITE_IS_DONE;
+		}
+	}
+	return POD_WRITE_REFUSED;
+}
+
+static const struct pod_write_kind pod_status_kind = {
+	.request = SCHED_REQ_POD_STATUS,
+	.fill = pod_status_fill,
+	.judge = pod_status_judge,
+	.read_after_unknown = false,
+};
+
+struct pod_write *pod_status_new(const struct task *t, const char *reason, const char *message,
+				 const char *nominated, int64_t now)
+{
+	struct pod_write *w = pod_write_new(&pod_status_kind, t);
+
+	w->texts[TEXT_REASON] = xmalloc_dup(reason);
+	w->texts[TEXT_MESSAGE] = xmalloc_dup(message == NULL ? "" : message);
+	w->texts[TEXT_NOMINATED] = nominated == NULL ? NULL : xmalloc_dup(nominated);
+	w->wall_ns = now;
+	return w;
+}

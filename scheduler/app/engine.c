@@ -33,7 +33,7 @@ struct engine {
 	struct cache *cache;
 	struct cycle *cycle;
 	struct exec *exec;
-	struct queue_status *queues;         /* NULL: controller off */
+	struct queue_status *queues;           /* NULL: controller off */
 	struct podgroup_controller *podgroups; /* NULL: controller off */
 	struct sched_metrics *metrics;
 	struct VEC(struct queue_totals) totals;
@@ -58,8 +58,8 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 	const struct owner_reference *owner;
 	struct podgroup_pod seen;
 
-	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 || t->job != MODEL_NONE ||
-	    t->status != TASK_PENDING) {
+	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 ||
+	    t->job != MODEL_NONE || t->status != TASK_PENDING) {
 		return;
 	}
 	owner = object_meta_controller(&pod->meta);
@@ -90,8 +90,10 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 	}
 	seen = (struct queue_seen){
 		.state = seen_object->status.state == NULL ? "" : seen_object->status.state,
-		.has_parent = seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
-		.closed_by_parent = str_streq(kv_get(&seen_object->meta.annotations, KEY_CLOSED_BY_PARENT), "true"),
+		.has_parent =
+			seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
+		.closed_by_parent = str_streq(
+			kv_get(&seen_object->meta.annotations, KEY_CLOSED_BY_PARENT), "true"),
 	};
 	queue_status_seen(e->queues, str_of(q->name), &seen);
 }
@@ -113,9 +115,10 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	struct str rest = key, first = str_next(&rest, '/');
 	bool namespaced = rest.p != NULL;
 	CLEANUP(xmalloc_freep) char *space = namespaced ? xmalloc_dup_n(first.p, first.len) : NULL;
-	CLEANUP(xmalloc_freep) char *name =
-		namespaced ? xmalloc_dup_n(rest.p, rest.len) : xmalloc_dup_n(key.p, key.len);
-	struct recorder_object about = { resources[r].api_version, resources[r].kind, space, name, NULL };
+	CLEANUP(xmalloc_freep)
+	char *name = namespaced ? xmalloc_dup_n(rest.p, rest.len) : xmalloc_dup_n(key.p, key.len);
+	struct recorder_object about = { resources[r].api_version, resources[r].kind, space, name,
+					 NULL };
 
 	log_warn("object skipped", LOG_STR("resource", resources[r].plural), LOG_SLICE("key", key),
 		 LOG_STR("error", text));
@@ -140,7 +143,8 @@ static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err
 	return 0;
 }
 
-int engine_create(const struct engine_options *opt, struct sched_conf *conf_take, struct engine **ret, struct err *err)
+int engine_create(const struct engine_options *opt, struct sched_conf *conf_take,
+		  struct engine **ret, struct err *err)
 {
 	struct engine *e = xmalloc_zero(1, sizeof(*e));
 	struct exec_options eo = {
@@ -171,7 +175,10 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.scheduler_names = opt->scheduler_names,
 		.default_queue = opt->default_queue,
 		.counters = opt->counters,
-		.listener = { .on_pod = on_pod, .on_queue = on_queue, .on_bad_object = on_bad_object, .ctx = e },
+		.listener = { .on_pod = on_pod,
+			      .on_queue = on_queue,
+			      .on_bad_object = on_bad_object,
+			      .ctx = e },
 	};
 	int r = make_cycle(e, conf_take, err);
 
@@ -214,7 +221,8 @@ void engine_destroy(struct engine *e)
 static void handle_conf(struct engine *e, struct sched_msg *m)
 {
 	struct err err = ERR_INIT;
-	int r = make_cycle(e, m->conf, &err);
+	int r = m->conf == NULL ? err_set(&err, ERR_INVALID, "%s", m->text)
+				: make_cycle(e, m->conf, &err);
 
 	sched_metrics_conf(e->metrics, r == 0);
 	if (r < 0) {
@@ -256,8 +264,8 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 	case SCHED_MSG_REQUEST_DONE:
 		sched_metrics_request(e->metrics, m);
 		if (m->outcome == SCHED_REJECTED) {
-			log_warn("write refused", LOG_SLICE("object", m->key), LOG_INT("status", m->status),
-				 LOG_STR("error", m->text));
+			log_warn("write refused", LOG_SLICE("object", m->key),
+				 LOG_INT("status", m->status), LOG_STR("error", m->text));
 		}
 		cache_apply(e->cache, m, clock_wall(e->opt.clock));
 		break;

@@ -21,8 +21,9 @@ enum sched_msg_kind {
 	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
 	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
 	SCHED_MSG_LEASE,        /* flag: held or lost */
-	SCHED_MSG_CONF,         /* conf: a new configuration (ownership passes) */
-	SCHED_MSG_SNAPSHOT,     /* dump wanted: reply */
+	SCHED_MSG_CONF, /* conf: a new configuration (ownership passes); NULL: it did not load, text
+			   says why */
+	SCHED_MSG_SNAPSHOT, /* dump wanted: reply */
 	SCHED_MSG_STOP,
 	SCHED_MSG_KIND_COUNT_
 };

@@ -1,0 +1,560 @@
+#include "app/app.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "app/endpoints.h"
+#include "app/engine.h"
+#include "app/options.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/dirwatch.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mpsc.h"
+#include "base/rng.h"
+#include "base/signals.h"
+#include "base/strbuf.h"
+#include "base/version.h"
+#include "base/xmalloc.h"
+#include "cache/cache.h"
+#include "conf/conf.h"
+#include "core/action.h"
+#include "core/plugin.h"
+#include "kube/kubeconfig.h"
+#include "kube/lease.h"
+#include "kube/pool.h"
+#include "kube/reflector.h"
+#include "kube/transport.h"
+
+#define MIN_CYCLE_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
+#define STOP_GRACE_NS (5 * CLOCK_NS_PER_S)
+#define RELEASE_TIMEOUT_MS 3000
+
+struct watch {
+	struct app *app;
+	enum sched_resource resource;
+	struct reflector *reflector;
+};
+
+struct app {
+	const struct sched_options *o;
+	int signal_fd, wake_fd; /* wake_fd: the main thread has something to do */
+	struct dirwatch *conf_watch;
+	struct kubeconfig *kube;
+	struct transport *watches, *requests;
+	struct pool_limiter *limiter;
+	struct counter_registry *counters;
+	struct lease *lease;
+	struct engine *engine;
+	struct mpsc *queue; /* messages to the sched thread */
+	struct watch watch[SCHED_RESOURCE_COUNT_];
+	struct endpoints *endpoints;
+	pthread_t sched;
+	bool sched_runs;
+	_Atomic bool lease_lost, released, watching;
+};
+
+static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
+	[SCHED_PODS] = "/api/v1/pods",
+	[SCHED_NODES] = "/api/v1/nodes",
+	[SCHED_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
+	[SCHED_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
+	[SCHED_PRIORITY_CLASSES] = "/apis/scheduling.k8s.io/v1/priorityclasses",
+	[SCHED_NAMESPACES] = "/api/v1/namespaces",
+};
+
+static void post(void *ctx, struct sched_msg *m)
+{
+	struct app *a = ctx;
+
+	mpsc_push(a->queue, &m->node);
+}
+
+static bool may_send(void *ctx)
+{
+	const struct app *a = ctx;
+
+	return a->lease == NULL || lease_may_send(a->lease);
+}
+
+static void on_event(void *ctx, const struct reflector_event *event)
+{
+	struct watch *w = ctx;
+	struct sched_msg *m;
+
+	switch (event->kind) {
+	case REFLECTOR_UPSERT:
+		m = cache_decode(w->resource, event->key, event->object, event->resource_version);
+		break;
+	case REFLECTOR_DELETE:
+		m = sched_msg_new(SCHED_MSG_DELETE);
+		m->key = arena_str(m->arena, event->key);
+		m->resource_version = event->resource_version;
+		break;
+	case REFLECTOR_SYNCED:
+		m = sched_msg_new(SCHED_MSG_SYNCED);
+		break;
+	case REFLECTOR_RELISTED:
+	default:
+		return;
+	}
+	m->resource = w->resource;
+	post(w->app, m);
+}
+
+static void wake_main(struct app *a)
+{
+	uint64_t one = 1;
+	ssize_t n = write(a->wake_fd, &one, sizeof(one));
+
+	(void)n; /* full means that it is readable already */
+}
+
+/* Transport thread of the requests (or main, without leader election). */
+static void on_lease(void *ctx, bool held)
+{
+	struct app *a = ctx;
+	struct sched_msg *m = sched_msg_new(SCHED_MSG_LEASE);
+
+	m->flag = held;
+	m->not_before = a->lease == NULL ? 0 : lease_writes_from(a->lease);
+	post(a, m);
+	if (!held) {
+		atomic_store(&a->lease_lost, true);
+		wake_main(a);
+		return;
+	}
+	log_info("leading", LOG_STR("identity", a->o->scheduler_names[0]));
+	/* Watches start here, so that the first lists are younger than the lease: the ledger is
+	 * rebuilt from them. */
+	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		reflector_start(a->watch[i].reflector);
+	}
+	atomic_store(&a->watching, true);
+}
+
+static void *sched_main(void *arg)
+{
+	struct app *a = arg;
+	bool stop = false;
+
+	while (!stop) {
+		struct mpsc_node *n = mpsc_drain(a->queue);
+
+		while (n != NULL) {
+			struct sched_msg *m = CONTAINER_OF(n, struct sched_msg, node);
+
+			n = n->next;
+			stop |= m->kind == SCHED_MSG_STOP;
+			engine_handle(a->engine, m);
+		}
+		if (!stop) {
+			int64_t at = engine_step(a->engine), now = clock_mono(clock_real());
+
+			if (at > now) {
+				(void)mpsc_wait(a->queue, at - now);
+			}
+		}
+	}
+	return NULL;
+}
+
+static void warn_conf(void *ctx UNUSED, const char *text)
+{
+	log_warn(text);
+}
+
+/* Every name that is not an error in a configuration, NULL-terminated; the caller frees the array.
+ */
+static const char **plugin_names(void)
+{
+	const char **names = xmalloc_zero(plugin_registry_count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < plugin_registry_count; i++) {
+		names[i] = plugin_registry[i].name;
+	}
+	return names;
+}
+
+static const char **action_names(void)
+{
+	const char **names = xmalloc_zero(action_registry_count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < action_registry_count; i++) {
+		names[i] = action_registry[i].name;
+	}
+	return names;
+}
+
+static int load_conf(const struct sched_options *o, struct sched_conf **ret, struct err *err)
+{
+	CLEANUP(xmalloc_freep) const char **plugins = plugin_names();
+	CLEANUP(xmalloc_freep) const char **actions = action_names();
+	struct conf_names known = { plugins, actions };
+	int r = o->scheduler_conf == NULL || o->scheduler_conf[0] == '\0'
+			? conf_parse(str_of(conf_default_text()), "built-in configuration", &known,
+				     warn_conf, NULL, ret, err)
+			: conf_load_file(o->scheduler_conf, &known, warn_conf, NULL, ret, err);
+
+	if (r == 0) {
+		(*ret)->gates_admission = o->gates_admission;
+		(*ret)->reservation_timeout_ns = o->reservation_timeout;
+		free((*ret)->default_queue);
+		(*ret)->default_queue = xmalloc_dup(o->default_queue);
+	}
+	return r;
+}
+
+static void reload_conf(struct app *a)
+{
+	struct sched_msg *m = sched_msg_new(SCHED_MSG_CONF);
+	struct err err = ERR_INIT;
+
+	if (load_conf(a->o, &m->conf, &err) < 0) {
+		m->text = arena_dup(m->arena, err.text);
+	}
+	post(a, m);
+}
+
+static void write_dump(void *ctx, struct str json)
+{
+	struct app *a = ctx;
+	struct err err = ERR_INIT;
+	char path[4096], when[CLOCK_RFC3339_MAX];
+
+	clock_format_micro(clock_wall(clock_real()), when);
+	snprintf(path, sizeof(path), "%s/headgate-%s.json", a->o->cache_dump_dir, when);
+	if (file_write_atomic(path, json, 0600, &err) < 0) {
+		log_error("cluster not dumped", LOG_STR("error", err.text));
+	} else {
+		log_info("cluster dumped", LOG_STR("path", path));
+	}
+}
+
+static void ask_dump(struct app *a)
+{
+	struct sched_msg *m = sched_msg_new(SCHED_MSG_SNAPSHOT);
+
+	m->reply = write_dump;
+	m->ctx = a;
+	post(a, m);
+}
+
+/* True: stop. */
+static bool on_signal(struct app *a, int signal)
+{
+	switch (signal) {
+	case SIGUSR1:
+		if (a->o->cache_dumper) {
+			ask_dump(a);
+		}
+		return false;
+	case SIGHUP:
+		reload_conf(a);
+		return false;
+	case SIGTERM:
+	case SIGINT:
+		log_info("stopping", LOG_INT("signal", signal));
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int main_loop(struct app *a)
+{
+	struct pollfd fds[3] = { { .fd = a->signal_fd, .events = POLLIN },
+				 { .fd = a->wake_fd, .events = POLLIN },
+				 { .fd = a->conf_watch == NULL ? -1 : dirwatch_fd(a->conf_watch),
+				   .events = POLLIN } };
+	int64_t sync_by = CLOCK_NEVER;
+
+	for (;;) {
+		int signal, n = poll(fds, 3, 1000);
+
+		while (n > 0 && (signal = signals_next(a->signal_fd, 0)) != 0) {
+			if (on_signal(a, signal)) {
+				return 0;
+			}
+		}
+		if (n > 0 && (fds[2].revents & POLLIN) != 0 && dirwatch_drain(a->conf_watch)) {
+			reload_conf(a);
+		}
+		if (atomic_load(&a->lease_lost)) {
+			log_error("lease lost: exiting so that a fresh process starts as standby");
+			return 1;
+		}
+		if (atomic_load(&a->watching) && sync_by == CLOCK_NEVER) {
+			sync_by = clock_mono(clock_real()) + a->o->sync_timeout;
+		}
+		if (!atomic_load(&engine_state(a->engine)->synced) &&
+		    clock_mono(clock_real()) > sync_by) {
+			log_error("first lists not complete in time",
+				  LOG_INT("seconds", a->o->sync_timeout / CLOCK_NS_PER_S));
+			return 1;
+		}
+	}
+}
+
+static int start_client(struct app *a, struct err *err)
+{
+	int r = kubeconfig_load(a->o->kubeconfig, NULL, a->o->master, &a->kube, err);
+
+	if (r < 0) {
+		return r;
+	}
+	r = transport_http_create(a->kube, "headgate-scheduler/" HEADGATE_VERSION, &a->watches,
+				  err);
+	if (r < 0) {
+		return r;
+	}
+	r = transport_http_create(a->kube, "headgate-scheduler/" HEADGATE_VERSION, &a->requests,
+				  err);
+	if (r < 0) {
+		return r;
+	}
+	if (a->o->kube_api_qps > 0) {
+		a->limiter = pool_limiter_create(a->o->kube_api_qps, (unsigned)a->o->kube_api_burst,
+						 clock_real());
+	}
+	return 0;
+}
+
+static int start_engine(struct app *a, struct err *err)
+{
+	const struct sched_options *o = a->o;
+	struct engine_options eo = {
+		.scheduler_names = (const char *const *)o->scheduler_names,
+		.default_queue = o->default_queue,
+		.transport = a->requests,
+		.clock = clock_real(),
+		.limiter = a->limiter,
+		.counters = a->counters,
+		.gate_workers = (unsigned)o->gate_workers,
+		.controllers_podgroup = o->controller_podgroup,
+		.controllers_queue = o->controller_queue,
+		.min_interval_ns = MIN_CYCLE_INTERVAL_NS,
+		.period_ns = o->schedule_period,
+		.seed = rng_entropy(),
+		.post = post,
+		.may_send = may_send,
+		.ctx = a,
+	};
+	struct sched_conf *conf = NULL;
+	int r = load_conf(o, &conf, err);
+
+	if (r == 0) {
+		r = engine_create(&eo, conf, &a->engine, err);
+		if (r < 0) {
+			conf_destroy(conf);
+		}
+	}
+	return r;
+}
+
+static void make_watches(struct app *a)
+{
+	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		struct reflector_options ro = {
+			.path = watch_paths[i],
+			.transport = a->watches,
+			.clock = clock_real(),
+			.on_event = on_event,
+			.ctx = &a->watch[i],
+			.seed = rng_entropy(),
+		};
+
+		a->watch[i].app = a;
+		a->watch[i].resource = (enum sched_resource)i;
+		a->watch[i].reflector = reflector_create(&ro);
+	}
+}
+
+static int start_endpoints(struct app *a, struct err *err)
+{
+	struct endpoints_options eo = {
+		.listen_address = a->o->enable_metrics ? a->o->listen_address : NULL,
+		.healthz_address = a->o->enable_healthz ? a->o->healthz_address : NULL,
+		.counters = a->counters,
+		.state = engine_state(a->engine),
+		.clock = clock_real(),
+	};
+
+	return endpoints_start(&eo, &a->endpoints, err);
+}
+
+static void start_leading(struct app *a)
+{
+	char host[256] = "headgate", uuid[37];
+	struct rng rng;
+	CLEANUP(xmalloc_freep) char *identity = NULL;
+	struct lease_options lo = {
+		.namespace_ =
+			a->o->lease_namespace == NULL ? a->kube->namespace_ : a->o->lease_namespace,
+		.name = a->o->lease_name == NULL ? a->o->scheduler_names[0] : a->o->lease_name,
+		.duration_ns = a->o->lease_duration,
+		.renew_deadline_ns = a->o->lease_renew,
+		.retry_ns = a->o->lease_retry,
+		.transport = a->requests,
+		.clock = clock_real(),
+		.on_change = on_lease,
+		.ctx = a,
+		.seed = rng_entropy(),
+	};
+
+	if (!a->o->leader_elect) {
+		on_lease(a, true);
+		return;
+	}
+	gethostname(host, sizeof(host) - 1);
+	rng_init(&rng, rng_entropy());
+	rng_uuid(&rng, uuid);
+	identity = xmalloc_printf("%s_%s", host, uuid);
+	lo.identity = identity;
+	a->lease = lease_create(&lo);
+	lease_start(a->lease);
+}
+
+static int start(struct app *a, struct err *err)
+{
+	int r;
+
+	a->queue = mpsc_create(NULL, NULL);
+	a->counters = counter_registry_create();
+	a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (a->wake_fd < 0) {
+		return err_set(err, ERR_IO, "eventfd: %s", strerror(errno));
+	}
+	r = start_client(a, err);
+	if (r == 0) {
+		r = start_engine(a, err);
+	}
+	if (r == 0 && a->o->scheduler_conf != NULL && a->o->scheduler_conf[0] != '\0') {
+		r = dirwatch_create(&a->conf_watch, err);
+		if (r == 0) {
+			r = dirwatch_add_file(a->conf_watch, a->o->scheduler_conf, err);
+		}
+	}
+	if (r == 0) {
+		r = start_endpoints(a, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	make_watches(a);
+	if (pthread_create(&a->sched, NULL, sched_main, a) != 0) {
+		return err_set(err, ERR_IO, "sched thread: %s", strerror(errno));
+	}
+	a->sched_runs = true;
+	start_leading(a);
+	return 0;
+}
+
+static void on_released(void *ctx)
+{
+	struct app *a = ctx;
+
+	atomic_store(&a->released, true);
+	wake_main(a);
+}
+
+static void release_lease(struct app *a)
+{
+	struct pollfd fd = { .fd = a->wake_fd, .events = POLLIN };
+	uint64_t drained;
+
+	lease_release(a->lease, on_released, a);
+	while (!atomic_load(&a->released) && poll(&fd, 1, RELEASE_TIMEOUT_MS) > 0) {
+		ssize_t n = read(a->wake_fd, &drained, sizeof(drained));
+
+		(void)n;
+	}
+}
+
+static void drain_messages(struct app *a)
+{
+	struct mpsc_node *n = mpsc_drain(a->queue);
+
+	while (n != NULL) {
+		struct sched_msg *m = CONTAINER_OF(n, struct sched_msg, node);
+
+		n = n->next;
+		sched_msg_free(m);
+	}
+}
+
+/* The reverse of start, also of one that failed half-way: the running cycle finishes, decisions not
+ * sent are dropped (the next leader makes them again), writes in flight are awaited, then the lease
+ * is given up. */
+static void stop(struct app *a)
+{
+	if (a->sched_runs) {
+		post(a, sched_msg_new(SCHED_MSG_STOP));
+		pthread_join(a->sched, NULL);
+	}
+	if (a->engine != NULL) {
+		engine_stop(a->engine, STOP_GRACE_NS);
+	}
+	if (a->lease != NULL) {
+		release_lease(a);
+	}
+	endpoints_stop(a->endpoints);
+	transport_destroy(a->watches);
+	transport_destroy(a->requests);
+	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		reflector_destroy(a->watch[i].reflector);
+	}
+	lease_destroy(a->lease);
+	engine_destroy(a->engine);
+	pool_limiter_destroy(a->limiter);
+	kubeconfig_destroy(a->kube);
+	dirwatch_destroy(a->conf_watch);
+	if (a->queue != NULL) {
+		drain_messages(a);
+		mpsc_destroy(a->queue);
+	}
+	counter_registry_destroy(a->counters);
+	close(a->wake_fd);
+}
+
+static void configure_log(const struct sched_options *o)
+{
+	int64_t v = o->verbosity < 1 ? 1 : o->verbosity > 6 ? 6 : o->verbosity;
+
+	log_set_level((enum log_level)(LOG_INFO + v - 1));
+	log_set_format(str_streq(o->log_format, "json") ? LOG_JSON : LOG_TEXT);
+	for (size_t i = 0; i < o->ignored_count; i++) {
+		log_warn("flag accepted for compatibility, without effect",
+			 LOG_STR("flag", o->ignored[i]));
+	}
+}
+
+int app_run(const struct sched_options *o)
+{
+	struct app a = { .o = o, .wake_fd = -1 };
+	struct err err = ERR_INIT;
+	int code;
+
+	configure_log(o);
+	a.signal_fd = signals_block(&err);
+	if (a.signal_fd < 0 || start(&a, &err) < 0) {
+		log_error("not started", LOG_STR("error", err.text));
+		code = err.code == ERR_INVALID || err.code == ERR_NOT_FOUND ? 2 : 1;
+	} else {
+		code = main_loop(&a);
+	}
+	stop(&a);
+	return code;
+}

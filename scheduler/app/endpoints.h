@@ -1,0 +1,29 @@
+/* scheduler/app/endpoints.h: the scheduler's HTTP endpoints: /metrics, and /healthz, /livez,
+ * /readyz that tell the truth: livez is red when the sched thread has not come round for
+ * ENDPOINTS_STUCK_NS or one cycle takes longer than that; readyz is red for a leader that has not
+ * synced or has no quota plugin (a standby is ready). */
+#ifndef SCHEDULER_APP_ENDPOINTS_H
+#define SCHEDULER_APP_ENDPOINTS_H
+
+#include "base/clock.h"
+
+#define ENDPOINTS_STUCK_NS (30 * CLOCK_NS_PER_S)
+
+struct counter_registry;
+struct endpoints;
+struct engine_state;
+struct err;
+
+struct endpoints_options {
+	const char *listen_address,
+		*healthz_address; /* "host:port" or ":port"; NULL: not served; equal: one server */
+	struct counter_registry *counters;
+	const struct engine_state *state; /* borrowed until endpoints_stop */
+	const struct clock *clock;
+};
+
+/* Main thread. */
+int endpoints_start(const struct endpoints_options *opt, struct endpoints **ret, struct err *err);
+void endpoints_stop(struct endpoints *e); /* NULL is fine */
+
+#endif

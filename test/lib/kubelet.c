@@ -1,0 +1,168 @@
+#include "lib/kubelet.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "kube/rest.h"
+#include "kube/transport.h"
+#include "lib/mirror.h"
+
+#define RUNS_FOR "demo.headgate.io/runs-for"
+#define TIMEOUT_NS (5 * CLOCK_NS_PER_S)
+#define RETRY_NS (100 * CLOCK_NS_PER_MS)
+
+struct kubelet {
+	struct mirror *mirror;
+	int64_t start_delay_ns;
+	struct list_node jobs;
+};
+
+enum job_kind { JOB_START, JOB_FINISH, JOB_FINALISE };
+
+/* One write that is due later. It is repeated until it is answered for good. */
+struct kubelet_job {
+	struct list_node node;
+	struct kubelet *kubelet;
+	enum job_kind kind;
+	char *key, *uid;
+};
+
+static void job_free(struct kubelet_job *j)
+{
+	list_remove(&j->node);
+	free(j->key);
+	free(j->uid);
+	free(j);
+}
+
+static void run_job(void *ctx);
+
+static void on_done(void *ctx, const struct http_result *result)
+{
+	struct kubelet_job *j = ctx;
+
+	if (result->error == ERR_CANCELLED) {
+		job_free(j);
+		return;
+	}
+	if (result->status == 0 || result->status == 429 || result->status >= 500) {
+		transport_call(mirror_transport(j->kubelet->mirror), RETRY_NS, run_job, j);
+		return;
+	}
+	job_free(j);
+}
+
+static void fill_status(struct strbuf *body, const char *uid, const char *phase)
+{
+	char when[CLOCK_RFC3339_MAX];
+
+	clock_format_time(clock_wall(clock_real()), when);
+	strbuf_printf(body,
+		      "{\"metadata\":{\"uid\":\"%s\"},\"status\":{\"phase\":\"%s\",\"startTime\":"
+		      "\"%s\",\"conditions\":"
+		      "[{\"type\":\"Ready\",\"status\":\"%s\",\"lastTransitionTime\":\"%s\"}]}}",
+		      uid, phase, when, str_streq(phase, "Running") ? "True" : "False", when);
+}
+
+static void run_job(void *ctx)
+{
+	struct kubelet_job *j = ctx;
+	struct str name = str_of(j->key), space = str_next(&name, '/');
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, body = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
+	struct http_call call = { .timeout_ns = TIMEOUT_NS, .on_done = on_done, .ctx = j };
+
+	if (j->kind == JOB_FINALISE) {
+		rest_path(&path, "", "v1", namespace_, "pods", name.p, NULL);
+		strbuf_printf(&body,
+			      "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}",
+			      j->uid);
+		call.method = HTTP_DELETE;
+		call.content_type = "application/json";
+	} else {
+		rest_path(&path, "", "v1", namespace_, "pods", name.p, "status");
+		fill_status(&body, j->uid, j->kind == JOB_START ? "Running" : "Succeeded");
+		call.method = HTTP_PATCH;
+		call.content_type = "application/strategic-merge-patch+json";
+	}
+	call.url = path.p;
+	call.body = strbuf_str(&body);
+	transport_submit(mirror_transport(j->kubelet->mirror), &call);
+}
+
+static void later(struct kubelet *k, enum job_kind kind, struct str key, const struct jdoc *pod,
+		  int64_t delay_ns)
+{
+	struct kubelet_job *j = xmalloc_zero(1, sizeof(*j));
+
+	j->kubelet = k;
+	j->kind = kind;
+	j->key = xmalloc_dup_n(key.p, key.len);
+	j->uid = xmalloc_dup(jdoc_str_or(jdoc_path(pod, "metadata.uid"), ""));
+	list_append(&k->jobs, &j->node);
+	transport_call(mirror_transport(k->mirror), delay_ns, run_job, j);
+}
+
+static bool turned(const struct jdoc *old, const struct jdoc *now, const char *path)
+{
+	return jdoc_path(now, path) != NULL && (old == NULL || jdoc_path(old, path) == NULL);
+}
+
+static bool became(const struct jdoc *old, const struct jdoc *now, const char *phase)
+{
+	return jdoc_is_str(jdoc_path(now, "status.phase"), phase) &&
+	       (old == NULL || !jdoc_is_str(jdoc_path(old, "status.phase"), phase));
+}
+
+static void on_pod(void *ctx, enum mirror_resource r, struct str key, const struct jdoc *old,
+		   const struct jdoc *now)
+{
+	struct kubelet *k = ctx;
+	const char *runs_for;
+	int64_t ns;
+
+	if (r != MIRROR_PODS || now == NULL || jdoc_path_str(now, "spec.nodeName") == NULL) {
+		return;
+	}
+	if (turned(old, now, "metadata.deletionTimestamp")) {
+		later(k, JOB_FINALISE, key, now, k->start_delay_ns);
+		return;
+	}
+	if (turned(old, now, "spec.nodeName") &&
+	    jdoc_is_str(jdoc_path(now, "status.phase"), "Pending")) {
+		later(k, JOB_START, key, now, k->start_delay_ns);
+	}
+	runs_for = jdoc_str(jdoc_get(jdoc_path(now, "metadata.annotations"), RUNS_FOR));
+	if (became(old, now, "Running") && runs_for != NULL &&
+	    clock_parse_duration(str_of(runs_for), &ns) == 0) {
+		later(k, JOB_FINISH, key, now, ns);
+	}
+}
+
+struct kubelet *kubelet_create(struct mirror *m, int64_t start_delay_ns)
+{
+	struct kubelet *k = xmalloc_zero(1, sizeof(*k));
+
+	k->mirror = m;
+	k->start_delay_ns = start_delay_ns;
+	list_init(&k->jobs);
+	mirror_listen(m, on_pod, k);
+	return k;
+}
+
+void kubelet_destroy(struct kubelet *k)
+{
+	if (k == NULL) {
+		return;
+	}
+	LIST_FOR_EACH (n, &k->jobs) {
+		job_free(LIST_ENTRY(n, struct kubelet_job, node));
+	}
+	free(k);
+}

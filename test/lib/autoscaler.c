@@ -240,6 +240,9 @@ static void scan(void *ctx)
 	struct autoscaler *a = ctx;
 	int64_t now = clock_mono(clock_real());
 
+	if (atomic_load(&mirror_transport(a->mirror)->stopping)) {
+		return;
+	}
 	vec_clear(&a->rooms);
 	mirror_each(a->mirror, MIRROR_NODES, add_node, a);
 	mirror_each(a->mirror, MIRROR_PODS, use_node, a);

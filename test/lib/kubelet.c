@@ -78,6 +78,10 @@ static void run_job(void *ctx)
 	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
 	struct http_call call = { .timeout_ns = TIMEOUT_NS, .on_done = on_done, .ctx = j };
 
+	if (atomic_load(&mirror_transport(j->kubelet->mirror)->stopping)) {
+		job_free(j);
+		return;
+	}
 	if (j->kind == JOB_FINALISE) {
 		rest_path(&path, "", "v1", namespace_, "pods", name.p, NULL);
 		strbuf_printf(&body,

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "api/gate.h"
 #include "api/keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
@@ -54,18 +53,18 @@ static void write_object(void *ctx, const struct object_write_spec *spec)
 static void on_pod(void *ctx, const struct task *t, const void *object)
 {
 	struct engine *e = ctx;
-	const struct pod *pod = object;
-	const struct owner_reference *owner;
+	const struct api_pod *pod = object;
+	const struct api_owner *owner;
 	struct podgroup_pod seen;
 
 	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 ||
 	    t->job != MODEL_NONE || t->status != TASK_PENDING) {
 		return;
 	}
-	owner = object_meta_controller(&pod->meta);
+	owner = meta_controller(&pod->meta);
 	seen = (struct podgroup_pod){
-		.queue = kv_get(&pod->meta.annotations, KEY_QUEUE_NAME),
-		.min_member = kv_get(&pod->meta.annotations, KEY_GROUP_MIN_MEMBER),
+		.queue = field_map_get(&pod->meta.annotations, KEYS_QUEUE_NAME),
+		.min_member = field_map_get(&pod->meta.annotations, KEYS_GROUP_MIN_MEMBER),
 		.priority_class = pod->spec.priority_class_name,
 		.owner_api_version = owner == NULL ? NULL : owner->api_version,
 		.owner_kind = owner == NULL ? NULL : owner->kind,
@@ -78,7 +77,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 static void on_queue(void *ctx, const struct queue *q, const void *object)
 {
 	struct engine *e = ctx;
-	const struct queue_object *seen_object = object;
+	const struct api_queue *seen_object = object;
 	struct queue_seen seen;
 
 	if (e->queues == NULL) {
@@ -93,7 +92,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 		.has_parent =
 			seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
 		.closed_by_parent = str_streq(
-			kv_get(&seen_object->meta.annotations, KEY_CLOSED_BY_PARENT), "true"),
+			field_map_get(&seen_object->meta.annotations, KEYS_CLOSED_BY_PARENT), "true"),
 	};
 	queue_status_seen(e->queues, str_of(q->name), &seen);
 }

@@ -172,7 +172,7 @@ static void fill_annotate(const struct item *it, struct http_call *call, struct 
 	json_out_kv(&o, "uid", it->pod_uid);
 	json_out_key(&o, "annotations");
 	json_out_object(&o);
-	json_out_kv(&o, KEY_GROUP_NAME, it->group);
+	json_out_kv(&o, KEYS_GROUP_NAME, it->group);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
@@ -212,7 +212,7 @@ static void take_owner(struct item *it, const struct http_result *result)
 		return;
 	}
 	annotations = jdoc_path(owner, "metadata.annotations");
-	(void)parse_min_member(jdoc_str(jdoc_get(annotations, KEY_GROUP_MIN_MEMBER)),
+	(void)parse_min_member(jdoc_str(jdoc_get(annotations, KEYS_GROUP_MIN_MEMBER)),
 			       &it->min_member);
 }
 

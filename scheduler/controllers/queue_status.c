@@ -148,7 +148,7 @@ static void patch_closed_by_parent(struct queue_status *s, const struct queue *q
 
 	strbuf_printf(&path, QUEUES_PATH "/%s", q->name);
 	strbuf_printf(&key, "queue-mark/%s", q->name);
-	strbuf_printf(&body, "{\"metadata\":{\"annotations\":{\"%s\":%s}}}", KEY_CLOSED_BY_PARENT,
+	strbuf_printf(&body, "{\"metadata\":{\"annotations\":{\"%s\":%s}}}", KEYS_CLOSED_BY_PARENT,
 		      closed ? "\"true\"" : "null");
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 }

@@ -28,17 +28,17 @@ static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
 	json_out_kv(&o, "uid", w->uid);
 	json_out_key(&o, "annotations");
 	json_out_object(&o);
-	json_out_kv(&o, KEY_RESERVED, w->texts[0]);
+	json_out_kv(&o, KEYS_RESERVED, w->texts[0]);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");
 	json_out_object(&o);
 	json_out_key(&o, "schedulingGates");
 	json_out_array(&o);
-	for (size_t i = 0; i < gate_row_count(); i++) {
+	for (size_t i = 0; gate_at(i) != NULL; i++) {
 		json_out_object(&o);
 		json_out_kv(&o, "$patch", "delete");
-		json_out_kv(&o, "name", gate_row(i)->gate);
+		json_out_kv(&o, "name", gate_at(i)->gate);
 		json_out_object_end(&o);
 	}
 	json_out_array_end(&o);
@@ -59,7 +59,7 @@ static enum pod_write_judgement gate_removal_judge(const struct pod_write *w UNU
 	for (const struct jdoc *g = jdoc_first(gates); g != NULL; g = jdoc_next(g)) {
 		const char *name = jdoc_str(jdoc_get(g, "name"));
 
-		if (name != NULL && gate_is_ours(str_of(name))) {
+		if (name != NULL && gate_is_ours(name) != NULL) {
 			return POD_WRITE_REFUSED;
 		}
 	}

@@ -198,11 +198,32 @@ static const char **action_names(void)
 	return names;
 }
 
+/* Names of Volcano that nothing stands behind here. */
+static const char **absent_names(void)
+{
+	const char **names =
+		xmalloc_zero(plugin_registry_count + action_registry_count + 1, sizeof(*names));
+	size_t n = 0;
+
+	for (size_t i = 0; i < plugin_registry_count; i++) {
+		if (plugin_registry[i].ops == NULL) {
+			names[n++] = plugin_registry[i].name;
+		}
+	}
+	for (size_t i = 0; i < action_registry_count; i++) {
+		if (action_registry[i].run == NULL) {
+			names[n++] = action_registry[i].name;
+		}
+	}
+	return names;
+}
+
 static int load_conf(const struct sched_options *o, struct sched_conf **ret, struct err *err)
 {
 	CLEANUP(xmalloc_freep) const char **plugins = plugin_names();
 	CLEANUP(xmalloc_freep) const char **actions = action_names();
-	struct conf_names known = { plugins, actions };
+	CLEANUP(xmalloc_freep) const char **absent = absent_names();
+	struct conf_names known = { plugins, actions, absent };
 	int r = o->scheduler_conf == NULL || o->scheduler_conf[0] == '\0'
 			? conf_parse(str_of(conf_default_text()), "built-in configuration", &known,
 				     warn_conf, NULL, ret, err)

@@ -18,7 +18,6 @@
 #include "core/cycle.h"
 #include "core/totals.h"
 #include "exec/exec.h"
-#include "exec/object_write.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "model/cluster.h"
@@ -42,13 +41,6 @@ struct engine {
 	int64_t next_cycle_at, next_period_at, next_timer_wall, next_controllers_at;
 	int64_t phase_since; /* of the trace */
 };
-
-static void write_object(void *ctx, const struct object_write_spec *spec)
-{
-	struct engine *e = ctx;
-
-	exec_write(e->exec, spec);
-}
 
 static void on_pod(void *ctx, const struct task *t, const void *object)
 {
@@ -92,7 +84,8 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 		.has_parent =
 			seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
 		.closed_by_parent = str_streq(
-			field_map_get(&seen_object->meta.annotations, KEYS_CLOSED_BY_PARENT), "true"),
+			field_map_get(&seen_object->meta.annotations, KEYS_CLOSED_BY_PARENT),
+			"true"),
 	};
 	queue_status_seen(e->queues, str_of(q->name), &seen);
 }
@@ -162,7 +155,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.transport = opt->transport,
 		.clock = opt->clock,
 		.limiter = opt->limiter,
-		.workers = opt->manual ? 0 : 2,
+		.workers = opt->manual ? 0 : 1,
 		.timeout_ns = 5 * CLOCK_NS_PER_S,
 		.backoff_min_ns = 100 * CLOCK_NS_PER_MS,
 		.backoff_max_ns = 30 * CLOCK_NS_PER_S,
@@ -192,7 +185,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	e->cache = cache_create(&co);
 	e->exec = exec_create(&eo);
 	if (opt->controllers_queue) {
-		e->queues = queue_status_create(opt->default_queue, write_object, e);
+		e->queues = queue_status_create(&po, opt->default_queue, opt->post);
 	}
 	if (opt->controllers_podgroup) {
 		e->podgroups = podgroup_controller_create(&po, opt->default_queue);
@@ -389,14 +382,17 @@ const struct engine_state *engine_state(const struct engine *e)
 	return &e->state;
 }
 
-struct exec *engine_exec(struct engine *e)
+size_t engine_pools(struct engine *e, struct pool **out, size_t max)
 {
-	return e->exec;
-}
+	size_t n = exec_pools(e->exec, out, max);
 
-struct podgroup_controller *engine_podgroups(struct engine *e)
-{
-	return e->podgroups;
+	if (e->podgroups != NULL && n < max) {
+		out[n++] = podgroup_controller_pool(e->podgroups);
+	}
+	if (e->queues != NULL && n < max) {
+		out[n++] = queue_status_pool(e->queues);
+	}
+	return n;
 }
 
 const struct cluster *engine_cluster(const struct engine *e)
@@ -406,8 +402,10 @@ const struct cluster *engine_cluster(const struct engine *e)
 
 void engine_stop(struct engine *e, int64_t grace_ns)
 {
-	exec_stop(e->exec, grace_ns);
-	if (e->podgroups != NULL) {
-		pool_stop(podgroup_controller_pool(e->podgroups), grace_ns);
+	struct pool *pools[ENGINE_MAX_POOLS];
+	size_t n = engine_pools(e, pools, ENGINE_MAX_POOLS);
+
+	for (size_t i = 0; i < n; i++) {
+		pool_stop(pools[i], grace_ns);
 	}
 }

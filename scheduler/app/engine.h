@@ -11,14 +11,15 @@
 
 #include "cache/message.h"
 
+#define ENGINE_MAX_POOLS 16
+
 struct clock;
 struct cluster;
 struct counter_registry;
 struct decisions;
 struct engine;
 struct err;
-struct exec;
-struct podgroup_controller;
+struct pool;
 struct pool_limiter;
 struct sched_conf;
 struct transport;
@@ -63,8 +64,8 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take);
  * message. */
 int64_t engine_step(struct engine *e);
 const struct engine_state *engine_state(const struct engine *e);
-struct exec *engine_exec(struct engine *e);
-struct podgroup_controller *engine_podgroups(struct engine *e); /* NULL when it is switched off */
+/* Every pool that writes, for stepping in manual mode; returns how many. */
+size_t engine_pools(struct engine *e, struct pool **out, size_t max);
 const struct cluster *engine_cluster(const struct engine *e);
 /* Drops waiting writes, awaits those in flight. */
 void engine_stop(struct engine *e, int64_t grace_ns);

@@ -4,13 +4,15 @@
 
 #include "api/keys.h"
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "controllers/object_write.h"
 #include "core/totals.h"
 #include "enc/json_out.h"
 #include "enc/quantity.h"
-#include "exec/object_write.h"
+#include "kube/pool.h"
 #include "model/model.h"
 
 #define QUEUES_PATH "/apis/scheduling.volcano.sh/v1beta1/queues"
@@ -25,8 +27,8 @@ struct known {
 
 struct queue_status {
 	char *default_queue;
-	void (*write)(void *ctx, const struct object_write_spec *spec);
-	void *ctx;
+	struct object_write_target target;
+	struct pool *pool;
 	struct strmap *known;
 	bool asked_root, asked_default; /* a create is out */
 };
@@ -40,17 +42,27 @@ static void known_free(void *value)
 	free(k);
 }
 
-struct queue_status *
-queue_status_create(const char *default_queue,
-		    void (*write)(void *ctx, const struct object_write_spec *spec), void *ctx)
+struct queue_status *queue_status_create(const struct pool_options *base, const char *default_queue,
+					 void (*post)(void *ctx, struct sched_msg *msg))
 {
 	struct queue_status *s = xmalloc_zero(1, sizeof(*s));
+	struct pool_options po = *base;
 
+	s->target = (struct object_write_target){ post, base->may_send, base->ctx };
 	s->default_queue = xmalloc_dup(default_queue);
-	s->write = write;
-	s->ctx = ctx;
 	s->known = strmap_create(known_free);
+	po.name = "queue-status";
+	po.ops = &object_write_pool_ops;
+	po.ctx = &s->target;
+	po.may_send = object_write_may_send;
+	po.slots = 32;
+	s->pool = pool_create(&po);
 	return s;
+}
+
+struct pool *queue_status_pool(struct queue_status *s)
+{
+	return s->pool;
 }
 
 void queue_status_destroy(struct queue_status *s)
@@ -58,6 +70,7 @@ void queue_status_destroy(struct queue_status *s)
 	if (s == NULL) {
 		return;
 	}
+	pool_destroy(s->pool);
 	strmap_destroy(s->known);
 	free(s->default_queue);
 	free(s);
@@ -106,7 +119,7 @@ static void send(struct queue_status *s, enum http_method method, const char *ke
 		.body = body,
 	};
 
-	s->write(s->ctx, &spec);
+	pool_add(s->pool, spec.key, object_write_new(&spec));
 }
 
 static void create_queue(struct queue_status *s, const char *name, bool reclaimable)

@@ -13,10 +13,12 @@
 #include "base/str.h"
 
 struct cluster;
-struct object_write_spec;
+struct pool;
+struct pool_options;
 struct queue;
 struct queue_status;
 struct queue_totals;
+struct sched_msg;
 
 /* What the controller needs to know of an object as the API server has it. */
 struct queue_seen {
@@ -25,9 +27,11 @@ struct queue_seen {
 	bool closed_by_parent; /* annotation volcano.sh/closed-by-parent */
 };
 
-struct queue_status *
-queue_status_create(const char *default_queue,
-		    void (*write)(void *ctx, const struct object_write_spec *spec), void *ctx);
+/* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. post (with the
+ * same ctx) receives SCHED_MSG_REQUEST_DONE. */
+struct queue_status *queue_status_create(const struct pool_options *base, const char *default_queue,
+					 void (*post)(void *ctx, struct sched_msg *msg));
+struct pool *queue_status_pool(struct queue_status *s);
 void queue_status_destroy(struct queue_status *s);
 void queue_status_seen(struct queue_status *s, struct str name, const struct queue_seen *seen);
 void queue_status_gone(struct queue_status *s, struct str name);

@@ -9,7 +9,6 @@
 #include "exec/binding.h"
 #include "exec/eviction.h"
 #include "exec/gate_removal.h"
-#include "exec/object_write.h"
 #include "exec/pod_status.h"
 #include "exec/pod_write.h"
 #include "exec/podgroup_status.h"
@@ -22,15 +21,7 @@
 #define BIND_SLOTS 64
 #define STATUS_SLOTS 32
 
-enum {
-	POOL_GATES,
-	POOL_BINDS,
-	POOL_EVICTIONS,
-	POOL_POD_STATUS,
-	POOL_PODGROUPS,
-	POOL_OBJECTS,
-	POOL_COUNT
-};
+enum { POOL_GATES, POOL_BINDS, POOL_EVICTIONS, POOL_POD_STATUS, POOL_PODGROUPS, POOL_COUNT };
 
 struct exec {
 	struct pod_write_target target;
@@ -50,7 +41,6 @@ static const struct {
 	[POOL_EVICTIONS] = { "evict", &pod_write_pool_ops, STATUS_SLOTS },
 	[POOL_POD_STATUS] = { "pod-status", &pod_write_pool_ops, STATUS_SLOTS },
 	[POOL_PODGROUPS] = { "podgroup-status", &podgroup_status_pool_ops, STATUS_SLOTS },
-	[POOL_OBJECTS] = { "object", &object_write_pool_ops, STATUS_SLOTS },
 };
 
 struct exec *exec_create(const struct exec_options *opt)
@@ -212,59 +202,20 @@ void exec_decisions(struct exec *e, const struct cluster *c, const struct decisi
 	}
 }
 
-void exec_write(struct exec *e, const struct object_write_spec *spec)
-{
-	pool_add(e->pools[POOL_OBJECTS], spec->key, object_write_new(spec));
-}
-
-void exec_stop(struct exec *e, int64_t grace_ns)
-{
-	for (unsigned i = 0; i < POOL_COUNT; i++) {
-		pool_stop(e->pools[i], grace_ns);
-	}
-	pool_stop(recorder_pool(e->recorder), grace_ns);
-}
-
 struct recorder *exec_recorder(struct exec *e)
 {
 	return e->recorder;
 }
 
-size_t exec_pending(const struct exec *e)
+size_t exec_pools(struct exec *e, struct pool **out, size_t max)
 {
 	size_t n = 0;
 
-	for (unsigned i = 0; i < POOL_COUNT; i++) {
-		n += pool_waiting(e->pools[i]) + pool_in_flight(e->pools[i]);
+	for (unsigned i = 0; i < POOL_COUNT && n < max; i++) {
+		out[n++] = e->pools[i];
+	}
+	if (n < max) {
+		out[n++] = recorder_pool(e->recorder);
 	}
 	return n;
-}
-
-size_t exec_pool_count(const struct exec *e UNUSED)
-{
-	return POOL_COUNT + 1;
-}
-
-static struct pool *pool_at(const struct exec *e, size_t i)
-{
-	return i < POOL_COUNT ? e->pools[i] : recorder_pool(e->recorder);
-}
-
-bool exec_step(struct exec *e, size_t i)
-{
-	return pool_step(pool_at(e, i));
-}
-
-int64_t exec_wake_at(const struct exec *e)
-{
-	int64_t at = CLOCK_NEVER;
-
-	for (size_t i = 0; i <= POOL_COUNT; i++) {
-		int64_t t = pool_wake_at(pool_at(e, i));
-
-		if (t < at) {
-			at = t;
-		}
-	}
-	return at;
 }

@@ -2,7 +2,7 @@
  * bind, evict, pod status, PodGroup status, Queue status) and the event recorder. Every pod write
  * carries the UID; where an answer leaves open what happened, the pod is read and compared. Each
  * write ends in exactly one SCHED_MSG_REQUEST_DONE. Owner: the sched thread calls exec_*; pools
- * work on threads of their own (or are stepped, see exec_step). */
+ * work on threads of their own (or are stepped). */
 #ifndef SCHEDULER_EXEC_EXEC_H
 #define SCHEDULER_EXEC_EXEC_H
 
@@ -17,7 +17,7 @@ struct cluster;
 struct counter_registry;
 struct decisions;
 struct exec;
-struct object_write_spec;
+struct pool;
 struct pool_limiter;
 struct recorder;
 struct transport;
@@ -41,18 +41,8 @@ void exec_destroy(struct exec *e);
 /* After cycle_assume: queues the writes of a decision list. Copies all it needs. now: wall ns. */
 void exec_decisions(struct exec *e, const struct cluster *c, const struct decisions *d,
 		    int64_t now);
-/* Queues a controller's write (exec/object_write.h). Its key must tell apart what must not replace
- * each other while waiting. */
-void exec_write(struct exec *e, const struct object_write_spec *spec);
-/* Waiting writes are dropped (their outcome is CANCELLED), those in flight are awaited. */
-void exec_stop(struct exec *e, int64_t grace_ns);
 struct recorder *exec_recorder(struct exec *e);
-/* Writes that wait or are in flight, over all pools. */
-size_t exec_pending(const struct exec *e);
-
-/* Manual mode: the number of pools, and one half step of pool i; true: did something. */
-size_t exec_pool_count(const struct exec *e);
-bool exec_step(struct exec *e, size_t i);
-int64_t exec_wake_at(const struct exec *e); /* monotonic ns */
+/* Every pool, for stopping and for stepping in manual mode; returns how many (at most max). */
+size_t exec_pools(struct exec *e, struct pool **out, size_t max);
 
 #endif

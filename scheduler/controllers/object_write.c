@@ -1,4 +1,4 @@
-#include "exec/object_write.h"
+#include "controllers/object_write.h"
 
 #include <stdlib.h>
 
@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "exec/pod_write.h"
 #include "kube/rest.h"
 
 struct object_write {
@@ -53,8 +52,16 @@ static bool object_write_start(void *ctx UNUSED, void *item, unsigned sends UNUS
 	return true;
 }
 
-static enum pool_verdict report(const struct pod_write_target *target, const struct object_write *w,
-				enum sched_outcome outcome, int status, const char *text)
+bool object_write_may_send(void *ctx)
+{
+	const struct object_write_target *target = ctx;
+
+	return target->may_send == NULL || target->may_send(target->ctx);
+}
+
+static enum pool_verdict report(const struct object_write_target *target,
+				const struct object_write *w, enum sched_outcome outcome,
+				int status, const char *text)
 {
 	struct sched_msg *m = sched_msg_new(SCHED_MSG_REQUEST_DONE);
 
@@ -71,7 +78,7 @@ static enum pool_verdict report(const struct pod_write_target *target, const str
 static enum pool_verdict object_write_finish(void *ctx, void *item,
 					     const struct http_result *result)
 {
-	const struct pod_write_target *target = ctx;
+	const struct object_write_target *target = ctx;
 	struct object_write *w = item;
 	struct err err = ERR_INIT;
 	int code;

@@ -1,0 +1,33 @@
+/* scheduler/controllers/object_write.h: writes of ready-made bodies (Queues): sent until it is
+ * acknowledged, found pointless (404, or 409 on a create) or refused for good. Thread: created by
+ * the sched thread, then owned by the pool. */
+#ifndef SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
+#define SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
+
+#include "cache/message.h"
+#include "kube/pool.h"
+
+struct object_write;
+
+struct object_write_spec {
+	enum sched_request request;
+	enum sched_resource resource;
+	enum http_method method;
+	struct str key;           /* reported back: "namespace/name" or "name" */
+	const char *path;         /* URL path */
+	const char *content_type; /* static */
+	struct str body;          /* copied */
+};
+
+struct object_write *object_write_new(const struct object_write_spec *spec);
+
+/* Context of the pool. */
+struct object_write_target {
+	void (*post)(void *ctx, struct sched_msg *msg); /* receives SCHED_MSG_REQUEST_DONE */
+	bool (*may_send)(void *ctx);                    /* NULL: always */
+	void *ctx;
+};
+extern const struct pool_ops object_write_pool_ops; /* ctx: struct object_write_target */
+bool object_write_may_send(void *ctx);
+
+#endif

@@ -30,8 +30,7 @@
 #include "base/xmalloc.h"
 #include "cache/cache.h"
 #include "conf/conf.h"
-#include "core/action.h"
-#include "core/plugin.h"
+#include "core/names.h"
 #include "kube/kubeconfig.h"
 #include "kube/lease.h"
 #include "kube/pool.h"
@@ -176,59 +175,20 @@ static void warn_conf(void *ctx UNUSED, const char *text)
 	log_warn(text);
 }
 
-/* Every name that is not an error in a configuration, NULL-terminated; the caller frees the array.
- */
-static const char **plugin_names(void)
-{
-	const char **names = xmalloc_zero(plugin_registry_count + 1, sizeof(*names));
-
-	for (size_t i = 0; i < plugin_registry_count; i++) {
-		names[i] = plugin_registry[i].name;
-	}
-	return names;
-}
-
-static const char **action_names(void)
-{
-	const char **names = xmalloc_zero(action_registry_count + 1, sizeof(*names));
-
-	for (size_t i = 0; i < action_registry_count; i++) {
-		names[i] = action_registry[i].name;
-	}
-	return names;
-}
-
-/* Names of Volcano that nothing stands behind here. */
-static const char **absent_names(void)
-{
-	const char **names =
-		xmalloc_zero(plugin_registry_count + action_registry_count + 1, sizeof(*names));
-	size_t n = 0;
-
-	for (size_t i = 0; i < plugin_registry_count; i++) {
-		if (plugin_registry[i].ops == NULL) {
-			names[n++] = plugin_registry[i].name;
-		}
-	}
-	for (size_t i = 0; i < action_registry_count; i++) {
-		if (action_registry[i].run == NULL) {
-			names[n++] = action_registry[i].name;
-		}
-	}
-	return names;
-}
-
 static int load_conf(const struct sched_options *o, struct sched_conf **ret, struct err *err)
 {
-	CLEANUP(xmalloc_freep) const char **plugins = plugin_names();
-	CLEANUP(xmalloc_freep) const char **actions = action_names();
-	CLEANUP(xmalloc_freep) const char **absent = absent_names();
-	struct conf_names known = { plugins, actions, absent };
-	int r = o->scheduler_conf == NULL || o->scheduler_conf[0] == '\0'
-			? conf_parse(str_of(conf_default_text()), "built-in configuration", &known,
-				     warn_conf, NULL, ret, err)
-			: conf_load_file(o->scheduler_conf, &known, warn_conf, NULL, ret, err);
+	struct names names;
+	struct conf_options co = { .warn = warn_conf };
+	bool built_in = o->scheduler_conf == NULL || o->scheduler_conf[0] == '\0';
+	int r;
 
+	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
+						   action_registry, action_registry_count });
+	co.known = names_conf(&names);
+	r = built_in ? conf_parse(str_of(conf_default_text()), "built-in configuration", &co, ret,
+				  err)
+		     : conf_load_file(o->scheduler_conf, &co, ret, err);
+	names_finish(&names);
 	if (r == 0) {
 		(*ret)->gates_admission = o->gates_admission;
 		(*ret)->reservation_timeout_ns = o->reservation_timeout;

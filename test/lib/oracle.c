@@ -1,0 +1,458 @@
+#include "lib/oracle.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/quantity.h"
+
+#define GATE_KEY "scheduling.volcano.sh/queue-allocation-gate"
+#define GATE_KEY_ALIAS "volcano.sh/queue-allocation-gate"
+#define GROUP_KEY "scheduling.k8s.io/group-name"
+#define MAX_DEPTH 32
+
+/* Amounts by resource name in nano units. */
+struct amount {
+	char *name;
+	__int128 nano;
+};
+struct amounts VEC(struct amount);
+
+struct oracle_pod {
+	char *group; /* "namespace/name" of the PodGroup, NULL: none */
+	bool published, placed;
+	struct amounts request;
+};
+
+struct oracle_queue {
+	char *parent;
+	struct amounts capability, guarantee;
+	struct amounts published, allocated; /* of a check */
+};
+
+struct oracle {
+	bool hierarchy;
+	struct strmap *pods, *groups /* -> queue name */, *queues;
+	int64_t lowered_at;
+	bool lowered;
+	size_t published, peak;
+};
+
+static void amounts_finish(struct amounts *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		free(a->v[i].name);
+	}
+	vec_finish(a);
+}
+
+static __int128 *amounts_slot(struct amounts *a, const char *name)
+{
+	struct amount fresh = { .nano = 0 };
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (str_streq(a->v[i].name, name)) {
+			return &a->v[i].nano;
+		}
+	}
+	fresh.name = xmalloc_dup(name);
+	vec_push(a, fresh);
+	return &a->v[a->n - 1].nano;
+}
+
+static bool amounts_get(const struct amounts *a, const char *name, __int128 *ret)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		if (str_streq(a->v[i].name, name)) {
+			*ret = a->v[i].nano;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void amounts_add(struct amounts *to, const struct amounts *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		*amounts_slot(to, from->v[i].name) += from->v[i].nano;
+	}
+}
+
+static void amounts_max(struct amounts *to, const struct amounts *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		__int128 *slot = amounts_slot(to, from->v[i].name);
+
+		if (from->v[i].nano > *slot) {
+			*slot = from->v[i].nano;
+		}
+	}
+}
+
+static void amounts_read(struct amounts *a, const struct jdoc *list)
+{
+	for (const struct jdoc *r = jdoc_first(list); r != NULL; r = jdoc_next(r)) {
+		const char *text = jdoc_str(r);
+		struct quantity q;
+
+		if (text != NULL && quantity_parse(str_of(text), &q, NULL) == 0) {
+			*amounts_slot(a, jdoc_key(r)) += q.nano;
+		}
+	}
+}
+
+static void pod_free(void *p)
+{
+	struct oracle_pod *pod = p;
+
+	amounts_finish(&pod->request);
+	free(pod->group);
+	free(pod);
+}
+
+static void queue_free(void *p)
+{
+	struct oracle_queue *q = p;
+
+	amounts_finish(&q->capability);
+	amounts_finish(&q->guarantee);
+	amounts_finish(&q->published);
+	amounts_finish(&q->allocated);
+	free(q->parent);
+	free(q);
+}
+
+struct oracle *oracle_create(bool hierarchy)
+{
+	struct oracle *o = xmalloc_zero(1, sizeof(*o));
+
+	o->hierarchy = hierarchy;
+	o->pods = strmap_create(pod_free);
+	o->groups = strmap_create(free);
+	o->queues = strmap_create(queue_free);
+	return o;
+}
+
+void oracle_destroy(struct oracle *o)
+{
+	if (o != NULL) {
+		strmap_destroy(o->pods);
+		strmap_destroy(o->groups);
+		strmap_destroy(o->queues);
+		free(o);
+	}
+}
+
+/* Kubernetes' effective request: containers and sidecars together, at least what any init container
+ * needs beside the sidecars started before it, plus overhead. */
+static void read_request(const struct jdoc *spec, struct amounts *ret)
+{
+	struct amounts sidecars = VEC_INIT, peak = VEC_INIT;
+	const struct jdoc *c;
+
+	for (c = jdoc_first(jdoc_get(spec, "initContainers")); c != NULL; c = jdoc_next(c)) {
+		struct amounts one = VEC_INIT;
+
+		amounts_read(&one, jdoc_path(c, "resources.requests"));
+		if (jdoc_is_str(jdoc_get(c, "restartPolicy"), "Always")) {
+			amounts_add(&sidecars, &one);
+			amounts_max(&peak, &sidecars);
+		} else {
+			amounts_add(&one, &sidecars);
+			amounts_max(&peak, &one);
+		}
+		amounts_finish(&one);
+	}
+	for (c = jdoc_first(jdoc_get(spec, "containers")); c != NULL; c = jdoc_next(c)) {
+		amounts_read(ret, jdoc_path(c, "resources.requests"));
+	}
+	amounts_add(ret, &sidecars);
+	amounts_max(ret, &peak);
+	amounts_read(ret, jdoc_get(spec, "overhead"));
+	*amounts_slot(ret, "pods") = (__int128)1000000000;
+	amounts_finish(&sidecars);
+	amounts_finish(&peak);
+}
+
+static bool is_unschedulable(const struct jdoc *pod)
+{
+	const struct jdoc *c = jdoc_first(jdoc_path(pod, "status.conditions"));
+
+	for (; c != NULL; c = jdoc_next(c)) {
+		if (jdoc_is_str(jdoc_get(c, "type"), "PodScheduled")) {
+			return jdoc_is_str(jdoc_get(c, "status"), "False") &&
+			       jdoc_is_str(jdoc_get(c, "reason"), "Unschedulable");
+		}
+	}
+	return false;
+}
+
+static void set_pod(struct oracle *o, const char *key, const struct jdoc *object)
+{
+	const struct jdoc *annotations = jdoc_path(object, "metadata.annotations");
+	const char *group = jdoc_str(jdoc_get(annotations, GROUP_KEY)),
+		   *phase = jdoc_path_str(object, "status.phase");
+	const char *node = jdoc_path_str(object, "spec.nodeName");
+	bool finished = str_streq(phase, "Succeeded") || str_streq(phase, "Failed");
+	bool opted_in = jdoc_is_str(jdoc_get(annotations, GATE_KEY), "true") ||
+			jdoc_is_str(jdoc_get(annotations, GATE_KEY_ALIAS), "true");
+	struct oracle_pod *pod = xmalloc_zero(1, sizeof(*pod));
+
+	pod->placed = node != NULL && node[0] != '\0' && !finished;
+	pod->published = opted_in && !finished && !pod->placed && is_unschedulable(object) &&
+			 jdoc_path(object, "metadata.deletionTimestamp") == NULL;
+	if (group != NULL) {
+		struct str rest = str_of(key), space = str_next(&rest, '/');
+
+		pod->group = xmalloc_printf(STR_FMT "/%s", STR_ARG(space), group);
+	}
+	read_request(jdoc_get(object, "spec"), &pod->request);
+	strmap_set(o->pods, str_of(key), pod);
+}
+
+static void set_queue(struct oracle *o, const char *key, const struct jdoc *object)
+{
+	struct oracle_queue *q = xmalloc_zero(1, sizeof(*q));
+	const char *parent = jdoc_path_str(object, "spec.parent");
+
+	q->parent = parent == NULL || parent[0] == '\0' ? NULL : xmalloc_dup(parent);
+	amounts_read(&q->capability, jdoc_path(object, "spec.capability"));
+	amounts_read(&q->guarantee, jdoc_path(object, "spec.guarantee.resource"));
+	strmap_set(o->queues, str_of(key), q);
+}
+
+static bool amounts_eq(const struct amounts *a, const struct amounts *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; i < a->n && same; i++) {
+		__int128 other;
+
+		same = amounts_get(b, a->v[i].name, &other) && other == a->v[i].nano;
+	}
+	return same;
+}
+
+static bool queue_eq(const struct oracle_queue *a, const struct oracle_queue *b)
+{
+	return str_streq(a->parent, b->parent) && amounts_eq(&a->capability, &b->capability) &&
+	       amounts_eq(&a->guarantee, &b->guarantee);
+}
+
+/* The old value of a key that is about to be set or removed. */
+static void *take_old(struct oracle *o, enum oracle_resource r, const char *key)
+{
+	struct strmap *maps[] = { o->pods, o->groups, o->queues };
+
+	return strmap_take(maps[r], str_of(key));
+}
+
+static void set_object(struct oracle *o, enum oracle_resource r, const char *key,
+		       const struct jdoc *object)
+{
+	if (r == ORACLE_PODS) {
+		set_pod(o, key, object);
+	} else if (r == ORACLE_QUEUES) {
+		set_queue(o, key, object);
+	} else {
+		const char *queue = jdoc_path_str(object, "spec.queue");
+
+		strmap_set(o->groups, str_of(key),
+			   xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue));
+	}
+}
+
+/* True when limits or the place of pods changed. */
+static bool retire(struct oracle *o, enum oracle_resource r, const char *key, void *old)
+{
+	bool changed = false;
+
+	if (r == ORACLE_PODS) {
+		o->published -= ((struct oracle_pod *)old)->published;
+		pod_free(old);
+	} else if (r == ORACLE_QUEUES) {
+		const struct oracle_queue *now = strmap_get(o->queues, str_of(key));
+
+		changed = now == NULL || !queue_eq(old, now);
+		queue_free(old);
+	} else {
+		changed = !str_streq(old, strmap_get(o->groups, str_of(key)));
+		free(old);
+	}
+	return changed;
+}
+
+void oracle_set(struct oracle *o, enum oracle_resource r, const char *key,
+		const struct jdoc *object, int64_t now)
+{
+	void *old = take_old(o, r, key);
+
+	if (object != NULL) {
+		set_object(o, r, key, object);
+	}
+	if (object != NULL && r == ORACLE_PODS) {
+		o->published += oracle_is_published(o, key);
+	}
+	if (old != NULL && retire(o, r, key, old)) {
+		o->lowered = true;
+		o->lowered_at = now;
+	}
+	if (o->published > o->peak) {
+		o->peak = o->published;
+	}
+}
+
+/* NULL for root and in flat mode. */
+static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
+				      const struct oracle_queue *q)
+{
+	const char *parent = q->parent == NULL ? "root" : q->parent;
+
+	return !o->hierarchy || str_streq(name, "root") ? NULL
+							: strmap_get(o->queues, str_of(parent));
+}
+
+static bool book(struct str key UNUSED, void *value, void *ctx)
+{
+	const struct oracle_pod *pod = value;
+	struct oracle *o = ctx;
+	const char *name = pod->group == NULL ? NULL : strmap_get(o->groups, str_of(pod->group));
+	struct oracle_queue *q = name == NULL ? NULL : strmap_get(o->queues, str_of(name));
+
+	if (!pod->published && !pod->placed) {
+		return true;
+	}
+	for (unsigned depth = 0; q != NULL && depth < MAX_DEPTH; depth++) {
+		struct oracle_queue *parent = parent_of(o, name, q);
+
+		amounts_add(pod->published ? &q->published : &q->allocated, &pod->request);
+		name = q->parent == NULL ? "root" : q->parent;
+		q = parent;
+	}
+	return true;
+}
+
+struct guarantees {
+	const struct oracle *o;
+	const struct oracle_queue *parent;
+	const char *resource;
+	__int128 sum;
+};
+
+static bool add_guarantee(struct str key, void *value, void *ctx)
+{
+	const struct oracle_queue *q = value;
+	struct guarantees *g = ctx;
+	CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(key.p, key.len);
+	__int128 one;
+
+	if (parent_of(g->o, name, q) == g->parent &&
+	    amounts_get(&q->guarantee, g->resource, &one)) {
+		g->sum += one;
+	}
+	return true;
+}
+
+/* The configured limit in one dimension; false: unlimited. */
+static bool limit_of(const struct oracle *o, const char *name, const struct oracle_queue *q,
+		     const char *resource, unsigned depth, __int128 *ret)
+{
+	const struct oracle_queue *parent = parent_of(o, name, q);
+	__int128 own, above, guarantee = 0;
+	bool has_own = amounts_get(&q->capability, resource, &own);
+
+	if (parent == NULL || depth > MAX_DEPTH ||
+	    !limit_of(o, q->parent == NULL ? "root" : q->parent, parent, resource, depth + 1,
+		      &above)) {
+		*ret = own;
+		return has_own;
+	}
+	struct guarantees g = { o, parent, resource, 0 };
+
+	strmap_each(o->queues, add_guarantee, &g);
+	(void)amounts_get(&q->guarantee, resource, &guarantee);
+	above = (above > g.sum ? above - g.sum : 0) + guarantee;
+	*ret = has_own && own < above ? own : above;
+	return true;
+}
+
+struct verdict {
+	const struct oracle *o;
+	struct err *err;
+	int code;
+};
+
+static double units(__int128 nano)
+{
+	return (double)nano / 1e9;
+}
+
+static bool check_queue(struct str key, void *value, void *ctx)
+{
+	struct oracle_queue *q = value;
+	struct verdict *v = ctx;
+	CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(key.p, key.len);
+
+	for (size_t i = 0; i < q->published.n; i++) {
+		const char *resource = q->published.v[i].name;
+		__int128 limit, allocated = 0, room;
+
+		if (!limit_of(v->o, name, q, resource, 0, &limit)) {
+			continue;
+		}
+		(void)amounts_get(&q->allocated, resource, &allocated);
+		room = limit > allocated ? limit - allocated : 0;
+		if (q->published.v[i].nano > room) {
+			v->code = err_set(v->err, ERR_INTERNAL,
+					  "queue %s: %g %s published, but limit %g - allocated %g",
+					  name, units(q->published.v[i].nano), resource,
+					  units(limit), units(allocated));
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool clear_queue(struct str key UNUSED, void *value, void *ctx UNUSED)
+{
+	struct oracle_queue *q = value;
+
+	amounts_finish(&q->published);
+	amounts_finish(&q->allocated);
+	return true;
+}
+
+int oracle_check(struct oracle *o, int64_t now, struct err *err)
+{
+	struct verdict v = { .o = o, .err = err, .code = 0 };
+
+	if (o->published == 0 || (o->lowered && now - o->lowered_at <= ORACLE_GRACE_NS)) {
+		return 0;
+	}
+	strmap_each(o->queues, clear_queue, NULL);
+	strmap_each(o->pods, book, o);
+	strmap_each(o->queues, check_queue, &v);
+	return v.code;
+}
+
+size_t oracle_published(const struct oracle *o)
+{
+	return o->published;
+}
+
+size_t oracle_published_peak(const struct oracle *o)
+{
+	return o->peak;
+}
+
+bool oracle_is_published(const struct oracle *o, const char *pod_key)
+{
+	const struct oracle_pod *pod = strmap_get(o->pods, str_of(pod_key));
+
+	return pod != NULL && pod->published;
+}

@@ -1,0 +1,36 @@
+/* test/lib/oracle.h: the promise of the gate feature, checked by an outsider from Pods, PodGroups
+ * and Queues alone (never from what the scheduler says of itself): at every queue and each of its
+ * ancestors, the resources of published opted-in pods (PodScheduled=False/Unschedulable, what
+ * autoscalers buy nodes for) are at most max(0, configured limit - allocated). Objects are fed in
+ * resourceVersion order. After a change that lowers a limit or moves pods to another queue an
+ * excess is tolerated for ORACLE_GRACE_NS. Owner: one thread. */
+#ifndef TEST_LIB_ORACLE_H
+#define TEST_LIB_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ORACLE_GRACE_NS INT64_C(5000000000)
+
+struct err;
+struct jdoc;
+struct oracle;
+
+enum oracle_resource { ORACLE_PODS, ORACLE_PODGROUPS, ORACLE_QUEUES };
+
+/* hierarchy: as the capacity plugin's enableHierarchy; otherwise every queue stands alone. */
+struct oracle *oracle_create(bool hierarchy);
+void oracle_destroy(struct oracle *o);
+/* key: "namespace/name" or "name"; object NULL: gone. now: any clock, ns. */
+void oracle_set(struct oracle *o, enum oracle_resource r, const char *key,
+		const struct jdoc *object, int64_t now);
+/* 0, or -ERR_INTERNAL with queue, resource and amounts of the first breach (queues in name order).
+ */
+int oracle_check(struct oracle *o, int64_t now, struct err *err);
+/* Opted-in pods that are published now, and the most there have ever been. */
+size_t oracle_published(const struct oracle *o);
+size_t oracle_published_peak(const struct oracle *o);
+bool oracle_is_published(const struct oracle *o, const char *pod_key);
+
+#endif

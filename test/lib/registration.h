@@ -1,0 +1,22 @@
+/* test/lib/registration.h: certificates for the webhook and the manifest that registers it,
+ * rendered from the chart's template of registrations with a URL instead of a Service; and the API
+ * path of an object of a manifest. Any thread. */
+#ifndef TEST_LIB_REGISTRATION_H
+#define TEST_LIB_REGISTRATION_H
+
+#include <stdint.h>
+
+struct err;
+struct jdoc;
+struct strbuf;
+
+/* Writes ca.crt, ca.key, tls.crt, tls.key (for 127.0.0.1 and localhost) into dir. An existing CA is
+ * used again. */
+int registration_make_certificates(const char *dir, struct err *err);
+/* source: the tree with charts/headgate; the CA is dir/ca.crt. Appends YAML. */
+int registration_render(const char *source, const char *dir, uint16_t port, struct strbuf *out,
+			struct err *err);
+/* Appends the path that objects of this kind are created at ("/api/v1/namespaces/ns/pods"). */
+int registration_path(const struct jdoc *object, struct strbuf *out, struct err *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* test/lib/stack.h: the whole system as processes on loopback: headgate-apiserver, headgate-webhook
+ * on HTTPS, registered at it, and headgate-scheduler, with a work folder of their own. For the demo
+ * and the integration tests. Owner: one thread. Programs are taken from $HEADGATE_BIN, else from
+ * the build folder of the running program. */
+#ifndef TEST_LIB_STACK_H
+#define TEST_LIB_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct err;
+struct jdoc;
+struct stack;
+struct transport;
+
+enum stack_program { STACK_APISERVER, STACK_WEBHOOK, STACK_SCHEDULER, STACK_PROGRAM_COUNT_ };
+
+struct stack_options {
+	bool no_webhook, no_scheduler;     /* started by the test itself later, or never */
+	const char *scheduler_conf;        /* text of the configuration file; NULL: built in */
+	const char *const *scheduler_args; /* more arguments, NULL-terminated; may be NULL */
+	const char *const *webhook_args;
+	const char *const *apiserver_args;
+};
+
+int stack_start(const struct stack_options *opt, struct stack **ret, struct err *err);
+/* Ends what runs and removes the work folder; keep_logs leaves it and prints where. */
+void stack_stop(struct stack *s, bool keep_logs);
+
+int stack_start_program(struct stack *s, enum stack_program p, struct err *err);
+/* Returns the exit code, 128 + signal, or -1 when it did not run. */
+int stack_stop_program(struct stack *s, enum stack_program p, int signal);
+bool stack_is_running(struct stack *s, enum stack_program p);
+
+const char *stack_dir(const struct stack *s);
+const char *stack_kubeconfig(const struct stack *s);
+uint16_t stack_metrics_port(const struct stack *s, enum stack_program p);
+/* A client connection of the caller's own. */
+int stack_transport(struct stack *s, struct transport **ret, struct err *err);
+/* Blocking requests over the stack's own connection. Creates every object of a manifest (several
+ * YAML documents). */
+int stack_apply_file(struct stack *s, const char *path, struct err *err);
+int stack_apply(struct stack *s, struct str yaml, struct err *err);
+/* method, path, JSON body (absent: none) -> answer (ret may be NULL; caller owns). */
+int stack_call(struct stack *s, const char *method, const char *path, struct str body,
+	       struct jdoc **ret, struct err *err);
+/* The folder of the source tree, for manifests and charts: $HEADGATE_SRC, else the present folder.
+ */
+const char *stack_source(void);
+
+#endif

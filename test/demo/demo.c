@@ -1,0 +1,225 @@
+/* test/demo/demo.c: the main job on the embedded API server: plays the manifests of this folder
+ * against the real daemons, with simulated kubelets and a simulated autoscaler, prints a timeline
+ * and says whether every promise held. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "demo/timeline.h"
+#include "enc/jdoc.h"
+#include "kube/transport.h"
+#include "lib/autoscaler.h"
+#include "lib/history.h"
+#include "lib/kubelet.h"
+#include "lib/mirror.h"
+#include "lib/stack.h"
+
+#define STEP_TIMEOUT_NS (30 * CLOCK_NS_PER_S)
+#define START_DELAY_NS (20 * CLOCK_NS_PER_MS)
+
+static const struct autoscaler_group groups[] = {
+	{ "special", "2", "4Gi", 110, "pool", "special", 5 },
+	{ "large", "4", "8Gi", 110, "pool", "large", 5 },
+	{ "small", "1", "1Gi", 110, "pool", "small", 20 },
+	{ "plain", "1", "1Gi", 110, "pool", "plain", 20 },
+};
+
+/* One act: a manifest, the pods it waits for, and what it shows. */
+struct act {
+	const char *manifest, *prefix, *heading;
+	unsigned pods;
+	const char *pool; /* whose nodes are counted */
+	unsigned bought;
+};
+
+static struct act acts[] = {
+	{ "01-proposal.yaml", "default/pod-",
+	  "1. Three pods, a queue that holds one; pod-2 needs a node that does not exist yet", 3,
+	  "special", 0 },
+	{ "02-gang.yaml", "default/train-", "2. A gang of four, on nodes that do not exist yet", 4,
+	  "large", 0 },
+	{ "03-ten.yaml", "default/ten-", "3. Ten pods of which quota allows three at a time", 10,
+	  "small", 0 },
+	{ "04-ten-without-gate.yaml", "default/plain-", "4. The same ten pods without opting in",
+	  10, "plain", 0 },
+};
+
+struct demo {
+	struct stack *stack;
+	struct transport *transport;
+	struct mirror *mirror;
+	struct kubelet *kubelet;
+	struct autoscaler *autoscaler;
+	struct timeline *timeline;
+	int failures;
+};
+
+static void on_scale_up(void *ctx, const char *node, const char *pod)
+{
+	struct demo *d = ctx;
+
+	timeline_ordered(d->timeline, node, pod);
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+		if (strncmp(node, acts[i].pool, strlen(acts[i].pool)) == 0) {
+			acts[i].bought++;
+		}
+	}
+}
+
+struct progress {
+	const struct act *act;
+	unsigned succeeded;
+};
+
+static bool count_succeeded(void *ctx, struct str key, const struct jdoc *pod)
+{
+	struct progress *p = ctx;
+
+	p->succeeded += str_has_prefix(key, p->act->prefix) &&
+			jdoc_is_str(jdoc_path(pod, "status.phase"), "Succeeded");
+	return true;
+}
+
+static bool act_is_over(void *ctx, const struct mirror *m)
+{
+	struct progress p = { .act = ctx };
+
+	mirror_each(m, MIRROR_PODS, count_succeeded, &p);
+	return p.succeeded == p.act->pods;
+}
+
+static bool is_ready(void *ctx UNUSED, const struct mirror *m)
+{
+	return mirror_is_synced(m) && mirror_count(m, MIRROR_NODES) == 1 &&
+	       mirror_get(m, MIRROR_QUEUES, "root") != NULL &&
+	       mirror_get(m, MIRROR_QUEUES, "default") != NULL;
+}
+
+static int apply(struct demo *d, const char *file, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s/test/demo/%s", stack_source(), file);
+	return stack_apply_file(d->stack, path.p, err);
+}
+
+static int start(struct demo *d, struct err *err)
+{
+	struct stack_options so = { 0 };
+	struct autoscaler_options ao = { .groups = groups,
+					 .ngroups = ARRAY_LEN(groups),
+					 .scan_interval_ns = 100 * CLOCK_NS_PER_MS,
+					 .provision_ns = 400 * CLOCK_NS_PER_MS,
+					 .on_scale_up = on_scale_up,
+					 .ctx = d };
+	int r = stack_start(&so, &d->stack, err);
+
+	if (r == 0) {
+		r = stack_transport(d->stack, &d->transport, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	d->mirror = mirror_create(d->transport, clock_real(), true);
+	d->timeline = timeline_create(d->mirror, isatty(STDOUT_FILENO));
+	d->kubelet = kubelet_create(d->mirror, START_DELAY_NS);
+	d->autoscaler = autoscaler_create(d->mirror, &ao);
+	mirror_start(d->mirror);
+	autoscaler_start(d->autoscaler);
+	r = apply(d, "00-node.yaml", err);
+	if (r == 0 && !mirror_wait(d->mirror, is_ready, NULL, STEP_TIMEOUT_NS)) {
+		r = err_set(err, ERR_TIMEOUT, "the scheduler did not make its queues");
+	}
+	return r;
+}
+
+static int play(struct demo *d, struct act *act, struct err *err)
+{
+	int r;
+
+	timeline_heading(d->timeline, act->heading);
+	r = apply(d, act->manifest, err);
+	if (r == 0 && !mirror_wait(d->mirror, act_is_over, act, STEP_TIMEOUT_NS)) {
+		r = err_set(err, ERR_TIMEOUT, "%s: not all pods finished", act->manifest);
+	}
+	return r;
+}
+
+static void verdict(struct demo *d, bool ok, const char *text)
+{
+	bool color = isatty(STDOUT_FILENO);
+
+	printf("%s%s%s %s\n", color ? (ok ? "\033[32m" : "\033[31m") : "", ok ? "held " : "BROKE",
+	       color ? "\033[0m" : "", text);
+	d->failures += !ok;
+}
+
+static void judge(struct demo *d)
+{
+	struct history h = { 0 };
+	struct err err = ERR_INIT;
+	char text[ERR_TEXT_MAX + 100];
+
+	history_examine(d->mirror, &h, &err);
+	printf("\n");
+	snprintf(text, sizeof(text),
+		 "autoscalers never saw more than quota allows (%zu changes checked)%s%s",
+		 h.changes, h.breach ? ": " : "", h.breach ? err.text : "");
+	verdict(d, !h.breach && h.changes > 0, text);
+	verdict(d, history_never_together(d->mirror, "default/pod-2", "default/pod-3"),
+		"pod-3 stayed gated while pod-2 held the quota");
+	verdict(d, history_gang_at_once(d->mirror, "default/train-", 4),
+		"no member of the gang was published or bound before all four were ungated");
+	verdict(d, h.gated_bound == 0, "no gated pod was bound");
+	verdict(d, acts[2].bought == 3, "ten pods, quota for three: three nodes bought");
+	verdict(d, acts[1].bought == 2, "the gang got exactly the two nodes it needs");
+	verdict(d, acts[0].bought == 1, "pod-2 got the one node it selects");
+}
+
+static void print_table(void)
+{
+	printf("\nWhat the autoscaler bought for ten pods of 1 CPU in a queue of 3 CPU:\n\n");
+	printf("  %-24s %s\n", "", "NODES BOUGHT");
+	printf("  %-24s %u\n", "with the gate", acts[2].bought);
+	printf("  %-24s %u\n\n", "without opting in", acts[3].bought);
+}
+
+static void stop(struct demo *d, bool keep_logs)
+{
+	transport_destroy(d->transport);
+	autoscaler_destroy(d->autoscaler);
+	kubelet_destroy(d->kubelet);
+	timeline_destroy(d->timeline);
+	mirror_destroy(d->mirror);
+	stack_stop(d->stack, keep_logs);
+}
+
+int main(void)
+{
+	struct demo d = { 0 };
+	struct err err = ERR_INIT;
+	int64_t began = clock_mono(clock_real());
+	int r = start(&d, &err);
+
+	for (size_t i = 0; i < ARRAY_LEN(acts) && r == 0; i++) {
+		r = play(&d, &acts[i], &err);
+	}
+	if (d.mirror != NULL) {
+		judge(&d);
+	}
+	print_table();
+	if (r < 0) {
+		printf("demo stopped: %s\n", err.text);
+		d.failures++;
+	}
+	printf("%s (%.1f s)\n", d.failures == 0 ? "every promise held" : "a promise was broken",
+	       (double)(clock_mono(clock_real()) - began) / (double)CLOCK_NS_PER_S);
+	fflush(stdout);
+	stop(&d, d.failures > 0);
+	return d.failures == 0 ? 0 : 1;
+}

@@ -18,7 +18,7 @@
 #include "kube/kubeconfig.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
-#include "lib/procs.h"
+#include "lib/proc.h"
 #include "lib/registration.h"
 
 #define START_MS 10000

@@ -1,4 +1,4 @@
-#include "lib/procs.h"
+#include "lib/proc.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
-/* test/lib/procs.h: child processes of tests and the demo: started with their output in a log file,
+/* test/lib/proc.h: child processes of tests and the demo: started with their output in a log file,
  * ended by PID, never left behind (they die with their parent). Owner: one thread. */
-#ifndef TEST_LIB_PROCS_H
-#define TEST_LIB_PROCS_H
+#ifndef TEST_LIB_PROC_H
+#define TEST_LIB_PROC_H
 
 #include <stdbool.h>
 #include <stdint.h>

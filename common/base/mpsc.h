@@ -9,9 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mpsc_node {
-	struct mpsc_node *next;
-};
+#include "base/mpsc_node.h"
 
 typedef void (*mpsc_wake_fn)(void *ctx);
 struct mpsc;

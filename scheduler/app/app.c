@@ -98,12 +98,12 @@ static void on_event(void *ctx, const struct reflector_event *event)
 		m = cache_decode(w->resource, event->key, event->object, event->resource_version);
 		break;
 	case REFLECTOR_DELETE:
-		m = sched_msg_new(SCHED_MSG_DELETE);
+		m = message_new(SCHED_MSG_DELETE);
 		m->key = arena_str(m->arena, event->key);
 		m->resource_version = event->resource_version;
 		break;
 	case REFLECTOR_SYNCED:
-		m = sched_msg_new(SCHED_MSG_SYNCED);
+		m = message_new(SCHED_MSG_SYNCED);
 		break;
 	case REFLECTOR_RELISTED:
 	default:
@@ -125,7 +125,7 @@ static void wake_main(struct app *a)
 static void on_lease(void *ctx, bool held)
 {
 	struct app *a = ctx;
-	struct sched_msg *m = sched_msg_new(SCHED_MSG_LEASE);
+	struct sched_msg *m = message_new(SCHED_MSG_LEASE);
 
 	m->flag = held;
 	m->not_before = a->lease == NULL ? 0 : lease_writes_from(a->lease);
@@ -200,7 +200,7 @@ static int load_conf(const struct sched_options *o, struct sched_conf **ret, str
 
 static void reload_conf(struct app *a)
 {
-	struct sched_msg *m = sched_msg_new(SCHED_MSG_CONF);
+	struct sched_msg *m = message_new(SCHED_MSG_CONF);
 	struct err err = ERR_INIT;
 
 	if (load_conf(a->o, &m->conf, &err) < 0) {
@@ -226,7 +226,7 @@ static void write_dump(void *ctx, struct str json)
 
 static void ask_dump(struct app *a)
 {
-	struct sched_msg *m = sched_msg_new(SCHED_MSG_SNAPSHOT);
+	struct sched_msg *m = message_new(SCHED_MSG_SNAPSHOT);
 
 	m->reply = write_dump;
 	m->ctx = a;
@@ -472,7 +472,7 @@ static void drain_messages(struct app *a)
 		struct sched_msg *m = CONTAINER_OF(n, struct sched_msg, node);
 
 		n = n->next;
-		sched_msg_free(m);
+		message_free(m);
 	}
 }
 
@@ -482,7 +482,7 @@ static void drain_messages(struct app *a)
 static void stop(struct app *a)
 {
 	if (a->sched_runs) {
-		post(a, sched_msg_new(SCHED_MSG_STOP));
+		post(a, message_new(SCHED_MSG_STOP));
 		pthread_join(a->sched, NULL);
 	}
 	if (a->engine != NULL) {

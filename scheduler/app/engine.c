@@ -271,7 +271,7 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 	case SCHED_MSG_KIND_COUNT_:
 		break;
 	}
-	sched_msg_free(m);
+	message_free(m);
 }
 
 static void on_phase(void *ctx, const char *name, bool begin)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cache/message.h"
+#include "model/message.h"
 
 #define ENGINE_MAX_POOLS 16
 

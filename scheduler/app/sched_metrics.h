@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "cache/message.h"
+#include "model/message.h"
 
 struct cluster;
 struct counter_registry;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "cache/message.h"
+#include "model/message.h"
 
 struct cache;
 struct cluster;

@@ -63,7 +63,7 @@ static enum pool_verdict report(const struct object_write_target *target,
 				const struct object_write *w, enum sched_outcome outcome,
 				int status, const char *text)
 {
-	struct sched_msg *m = sched_msg_new(SCHED_MSG_REQUEST_DONE);
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
 	m->resource = w->resource;
 	m->request = w->request;

@@ -4,8 +4,8 @@
 #ifndef SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
 #define SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
 
-#include "cache/message.h"
 #include "kube/pool.h"
+#include "model/message.h"
 
 struct object_write;
 
@@ -19,6 +19,7 @@ struct object_write_spec {
 	struct str body;          /* copied */
 };
 
+/* Copies the spec; the caller owns the item until it is added to the pool. Sched thread. */
 struct object_write *object_write_new(const struct object_write_spec *spec);
 
 /* Context of the pool. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/message.h"
+#include "model/message.h"
 
 struct clock;
 struct cluster;

@@ -62,7 +62,7 @@ static bool pod_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 static enum pool_verdict report(const struct pod_write_target *target, const struct pod_write *w,
 				enum sched_outcome outcome, int status, const char *text)
 {
-	struct sched_msg *m = sched_msg_new(SCHED_MSG_REQUEST_DONE);
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
 	m->resource = SCHED_PODS;
 	m->request = w->kind->request;

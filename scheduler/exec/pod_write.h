@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "cache/message.h"
 #include "kube/pool.h"
+#include "model/message.h"
 
 struct cluster;
 struct jdoc;

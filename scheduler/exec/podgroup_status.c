@@ -255,7 +255,7 @@ static bool make_patch(struct podgroup_status *p, struct podgroup_item *it,
 static enum pool_verdict report(struct podgroup_status *p, const struct podgroup_item *it,
 				enum sched_outcome outcome, const struct http_result *result)
 {
-	struct sched_msg *m = sched_msg_new(SCHED_MSG_REQUEST_DONE);
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 	char buf[600];
 	struct str key = item_key(buf, sizeof(buf), it->namespace_, it->name);
 	struct wanted *w;

@@ -363,7 +363,7 @@ static bool limit_of(const struct oracle *o, const char *name, const struct orac
 		     const char *resource, unsigned depth, __int128 *ret)
 {
 	const struct oracle_queue *parent = parent_of(o, name, q);
-	__int128 own, above, guarantee = 0;
+	__int128 own = 0, above, guarantee = 0;
 	bool has_own = amounts_get(&q->capability, resource, &own);
 
 	if (parent == NULL || depth > MAX_DEPTH ||

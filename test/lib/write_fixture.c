@@ -8,7 +8,7 @@ static void keep(void *ctx, struct sched_msg *m)
 {
 	struct write_fixture *f = ctx;
 
-	sched_msg_free(f->last);
+	message_free(f->last);
 	f->last = m;
 	f->outcomes++;
 }
@@ -42,6 +42,9 @@ void write_fixture_pool(struct write_fixture *f, const struct pool_ops *ops, voi
 		.backoff_max_ns = CLOCK_NS_PER_S,
 	};
 
+	if (ops == &pod_write_pool_ops) {
+		po.may_send = pod_write_may_send;
+	}
 	f->pool = pool_create(&po);
 }
 
@@ -49,7 +52,7 @@ void write_fixture_finish(struct write_fixture *f)
 {
 	pool_destroy(f->pool);
 	fake_transport_destroy(f->transport);
-	sched_msg_free(f->last);
+	message_free(f->last);
 }
 
 static void step_all(struct write_fixture *f)

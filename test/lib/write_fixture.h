@@ -1,5 +1,5 @@
-/* test/lib/write_fixture.h: a pool of one kind of write in manual mode over a fake transport, and the outcomes it reports.
- * Owner: the test. */
+/* test/lib/write_fixture.h: a pool of one kind of write in manual mode over a fake transport, and
+ * the outcomes it reports. Owner: the test. */
 #ifndef TEST_LIB_WRITE_FIXTURE_H
 #define TEST_LIB_WRITE_FIXTURE_H
 

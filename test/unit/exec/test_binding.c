@@ -24,8 +24,10 @@ static void test_binding_object(void **state)
 	begin(&f);
 	id = write_fixture_expect(&f, BIND);
 	assert_true(str_eq_c(fake_transport_body(f.transport, id),
-			     "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\","
-			     "\"uid\":\"u-1\"},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"node-1\"}}"));
+			     "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{"
+			     "\"namespace\":\"ns\",\"name\":\"p\","
+			     "\"uid\":\"u-1\"},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\","
+			     "\"name\":\"node-1\"}}"));
 	fake_transport_answer(f.transport, id, 201, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);
 	write_fixture_finish(&f);
@@ -38,10 +40,16 @@ static void test_conflicts_are_told_apart(void **state)
 		const char *pod;
 		enum sched_outcome outcome;
 	} rows[] = {
-		{ "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"schedulingGates\":[{\"name\":\"x\"}]}}", SCHED_STALE },
-		{ "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"nodeName\":\"node-1\"}}", SCHED_DONE },
-		{ "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"nodeName\":\"node-2\"}}", SCHED_STALE },
-		{ "{\"metadata\":{\"uid\":\"u-1\",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"spec\":{}}", SCHED_STALE },
+		{ "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"schedulingGates\":[{\"name\":\"x\"}]"
+		  "}}",
+		  SCHED_STALE },
+		{ "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"nodeName\":\"node-1\"}}",
+		  SCHED_DONE },
+		{ "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"nodeName\":\"node-2\"}}",
+		  SCHED_STALE },
+		{ "{\"metadata\":{\"uid\":\"u-1\",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},"
+		  "\"spec\":{}}",
+		  SCHED_STALE },
 		{ "{\"metadata\":{\"uid\":\"u-2\"},\"spec\":{}}", SCHED_GONE },
 	};
 
@@ -51,7 +59,8 @@ static void test_conflicts_are_told_apart(void **state)
 
 		begin(&f);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, BIND), 409, "{}");
-		fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200, rows[i].pod);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200,
+				      rows[i].pod);
 		write_fixture_outcome(&f, rows[i].outcome);
 		write_fixture_finish(&f);
 	}
@@ -64,8 +73,9 @@ static void test_lost_answer_is_not_bound_twice(void **state)
 	(void)state;
 	begin(&f);
 	fake_transport_fail(f.transport, write_fixture_expect(&f, BIND), ERR_IO, true);
-	fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200,
-			      "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"nodeName\":\"node-1\"}}");
+	fake_transport_answer(
+		f.transport, write_fixture_expect(&f, READ), 200,
+		"{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"nodeName\":\"node-1\"}}");
 	write_fixture_outcome(&f, SCHED_DONE);
 	write_fixture_finish(&f);
 }

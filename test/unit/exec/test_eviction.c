@@ -22,7 +22,8 @@ static void test_delete_has_a_uid_precondition(void **state)
 	begin(&f);
 	id = write_fixture_expect(&f, DELETE);
 	assert_true(str_eq_c(fake_transport_body(f.transport, id),
-			     "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u-1\"}}"));
+			     "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{"
+			     "\"uid\":\"u-1\"}}"));
 	fake_transport_answer(f.transport, id, 200, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);
 	write_fixture_finish(&f);

@@ -18,7 +18,8 @@ static void begin(struct write_fixture *f, const char *queue)
 	pool_add(f->pool, STR_LIT("ns/p"), gate_removal_new(write_fixture_task(), queue));
 }
 
-/* Hole 12 of the shipped feature: a patch without UID ungates a pod that was re-created under the same name. */
+/* Hole 12 of the shipped feature: a patch without UID ungates a pod that was re-created under the
+ * same name. */
 static void test_hole_12_the_patch_names_the_uid(void **state)
 {
 	struct write_fixture f;
@@ -32,10 +33,13 @@ static void test_hole_12_the_patch_names_the_uid(void **state)
 			    "application/strategic-merge-patch+json");
 	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &body, NULL), 0);
 	assert_string_equal(jdoc_path_str(body, "metadata.uid"), "u-1");
-	assert_string_equal(jdoc_str(jdoc_get(jdoc_path(body, "metadata.annotations"), "headgate.io/reserved")), "team-a");
+	assert_string_equal(
+		jdoc_str(jdoc_get(jdoc_path(body, "metadata.annotations"), "headgate.io/reserved")),
+		"team-a");
 	jdoc_destroy(body);
 	fake_transport_answer(f.transport, id, 422, "{}");
-	fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200, "{\"metadata\":{\"uid\":\"u-2\"}}");
+	fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200,
+			      "{\"metadata\":{\"uid\":\"u-2\"}}");
 	write_fixture_outcome(&f, SCHED_GONE);
 	write_fixture_finish(&f);
 }
@@ -58,7 +62,9 @@ static void test_the_patch_deletes_our_spellings_only(void **state)
 		assert_non_null(strstr(jdoc_str(jdoc_get(g, "name")), "queue-allocation-gate"));
 	}
 	/* Without a reservation the mark is taken off, too. */
-	assert_int_equal(jdoc_kind(jdoc_get(jdoc_path(body, "metadata.annotations"), "headgate.io/reserved")), JDOC_NULL);
+	assert_int_equal(jdoc_kind(jdoc_get(jdoc_path(body, "metadata.annotations"),
+					    "headgate.io/reserved")),
+			 JDOC_NULL);
 	assert_int_equal(jdoc_count(jdoc_path(body, "metadata.annotations")), 1);
 	jdoc_destroy(body);
 	fake_transport_answer(f.transport, id, 200, "{}");
@@ -84,7 +90,9 @@ static void test_refused_patch_is_final_while_the_gate_is_there(void **state)
 
 		begin(&f, "q");
 		fake_transport_answer(f.transport, write_fixture_expect(&f, PATCH), 422, "{}");
-		snprintf(pod, sizeof(pod), "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"schedulingGates\":%s}}", rows[i].gates);
+		snprintf(pod, sizeof(pod),
+			 "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"schedulingGates\":%s}}",
+			 rows[i].gates);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200, pod);
 		write_fixture_outcome(&f, rows[i].outcome);
 		write_fixture_finish(&f);

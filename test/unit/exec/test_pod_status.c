@@ -14,11 +14,13 @@ static void begin(struct write_fixture *f, const char *nominated)
 {
 	write_fixture_init(f);
 	write_fixture_pool(f, &pod_write_pool_ops, &f->target);
-	pool_add(f->pool, STR_LIT("ns/p"),
-		 pod_status_new(write_fixture_task(), "Unschedulable", "0/0 nodes", nominated, NOW));
+	pool_add(
+		f->pool, STR_LIT("ns/p"),
+		pod_status_new(write_fixture_task(), "Unschedulable", "0/0 nodes", nominated, NOW));
 }
 
-/* What Cluster Autoscaler's fast loop needs: exact words, a fresh lastTransitionTime, no nomination. */
+/* What Cluster Autoscaler's fast loop needs: exact words, a fresh lastTransitionTime, no
+ * nomination. */
 static void test_condition_as_autoscalers_read_it(void **state)
 {
 	struct write_fixture f;

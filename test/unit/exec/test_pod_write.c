@@ -27,7 +27,9 @@ static enum pod_write_judgement judge(const struct pod_write *w, const struct jd
 	return judgement;
 }
 
-static const struct pod_write_kind repeatable = { .request = SCHED_REQ_UNGATE, .fill = fill, .judge = judge };
+static const struct pod_write_kind repeatable = { .request = SCHED_REQ_UNGATE,
+						  .fill = fill,
+						  .judge = judge };
 static const struct pod_write_kind once = {
 	.request = SCHED_REQ_BIND, .fill = fill, .judge = judge, .read_after_unknown = true
 };
@@ -49,7 +51,8 @@ static void test_answers_that_end_at_once(void **state)
 		int status;
 		enum sched_outcome outcome;
 	} rows[] = {
-		{ 200, SCHED_DONE }, { 201, SCHED_DONE }, { 404, SCHED_GONE }, { 403, SCHED_REJECTED }, { 415, SCHED_REJECTED },
+		{ 200, SCHED_DONE },     { 201, SCHED_DONE },     { 404, SCHED_GONE },
+		{ 403, SCHED_REJECTED }, { 415, SCHED_REJECTED },
 	};
 
 	(void)state;
@@ -57,7 +60,8 @@ static void test_answers_that_end_at_once(void **state)
 		struct write_fixture f;
 
 		begin(&f, &repeatable);
-		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), rows[i].status, "{}");
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"),
+				      rows[i].status, "{}");
 		write_fixture_outcome(&f, rows[i].outcome);
 		assert_string_equal(f.last->uid, "u-1");
 		assert_true(str_eq_c(f.last->key, "ns/p"));
@@ -73,11 +77,13 @@ static void test_passing_failures_are_sent_again(void **state)
 	(void)state;
 	begin(&f, &repeatable);
 	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
-		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), statuses[i], "");
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"),
+				      statuses[i], "");
 		write_fixture_no_outcome(&f);
 		write_fixture_later(&f);
 	}
-	fake_transport_fail(f.transport, write_fixture_expect(&f, "POST /write"), ERR_TIMEOUT, true);
+	fake_transport_fail(f.transport, write_fixture_expect(&f, "POST /write"), ERR_TIMEOUT,
+			    true);
 	write_fixture_later(&f);
 	fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), 200, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);
@@ -92,9 +98,12 @@ static void test_refusals_are_compared_with_the_pod(void **state)
 		enum pod_write_judgement judgement;
 		enum sched_outcome outcome;
 	} rows[] = {
-		{ 409, OTHER, POD_WRITE_REFUSED, SCHED_GONE },    { 422, OTHER, POD_WRITE_REFUSED, SCHED_GONE },
-		{ 409, OURS, POD_WRITE_IS_DONE, SCHED_DONE },     { 409, OURS, POD_WRITE_IS_STALE, SCHED_STALE },
-		{ 422, OURS, POD_WRITE_REFUSED, SCHED_REJECTED }, { 400, OURS, POD_WRITE_REFUSED, SCHED_REJECTED },
+		{ 409, OTHER, POD_WRITE_REFUSED, SCHED_GONE },
+		{ 422, OTHER, POD_WRITE_REFUSED, SCHED_GONE },
+		{ 409, OURS, POD_WRITE_IS_DONE, SCHED_DONE },
+		{ 409, OURS, POD_WRITE_IS_STALE, SCHED_STALE },
+		{ 422, OURS, POD_WRITE_REFUSED, SCHED_REJECTED },
+		{ 400, OURS, POD_WRITE_REFUSED, SCHED_REJECTED },
 	};
 
 	(void)state;
@@ -103,10 +112,11 @@ static void test_refusals_are_compared_with_the_pod(void **state)
 
 		begin(&f, &repeatable);
 		judgement = rows[i].judgement;
-		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), rows[i].status,
-				      "{\"kind\":\"Status\",\"message\":\"no\"}");
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"),
+				      rows[i].status, "{\"kind\":\"Status\",\"message\":\"no\"}");
 		write_fixture_no_outcome(&f);
-		fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200, rows[i].pod);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200,
+				      rows[i].pod);
 		write_fixture_outcome(&f, rows[i].outcome);
 		if (rows[i].outcome == SCHED_REJECTED) {
 			assert_int_equal(f.last->status, rows[i].status);
@@ -139,7 +149,8 @@ static void test_unknown_outcome_is_read_before_it_is_repeated(void **state)
 	(void)state;
 	begin(&f, &once);
 	judgement = POD_WRITE_NOT_YET;
-	fake_transport_fail(f.transport, write_fixture_expect(&f, "POST /write"), ERR_TIMEOUT, true);
+	fake_transport_fail(f.transport, write_fixture_expect(&f, "POST /write"), ERR_TIMEOUT,
+			    true);
 	fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200, OURS);
 	write_fixture_later(&f);
 	fake_transport_fail(f.transport, write_fixture_expect(&f, "POST /write"), ERR_IO, true);
@@ -155,7 +166,8 @@ static void test_what_was_never_sent_is_simply_sent(void **state)
 
 	(void)state;
 	begin(&f, &once);
-	fake_transport_fail(f.transport, write_fixture_expect(&f, "POST /write"), ERR_UNAVAILABLE, false);
+	fake_transport_fail(f.transport, write_fixture_expect(&f, "POST /write"), ERR_UNAVAILABLE,
+			    false);
 	write_fixture_later(&f);
 	fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), 201, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);

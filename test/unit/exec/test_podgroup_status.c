@@ -14,7 +14,8 @@ struct fixture {
 	struct podgroup_status *status;
 };
 
-static struct job job = { .namespace_ = "ns", .by_status = { [TASK_RUNNING] = 2, [TASK_SUCCEEDED] = 1 } };
+static struct job job = { .namespace_ = "ns",
+			  .by_status = { [TASK_RUNNING] = 2, [TASK_SUCCEEDED] = 1 } };
 
 static void begin(struct fixture *f)
 {
@@ -35,7 +36,11 @@ static void end(struct fixture *f)
 
 static void wish(struct fixture *f, const char *phase, const char *type)
 {
-	struct podgroup_wish w = { .phase = phase, .type = type, .reason = "NotEnoughResources", .message = "m", .transition = 7 };
+	struct podgroup_wish w = { .phase = phase,
+				   .type = type,
+				   .reason = "NotEnoughResources",
+				   .message = "m",
+				   .transition = 7 };
 
 	podgroup_status_wish(f->status, f->w.pool, &job, &w);
 }
@@ -52,10 +57,13 @@ static void test_others_conditions_stay(void **state)
 	begin(&f);
 	wish(&f, "Inqueue", "Unschedulable");
 	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200,
-			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"41\"},\"status\":{\"conditions\":["
-			      "{\"type\":\"Theirs\",\"x\":1},{\"type\":\"Unschedulable\",\"status\":\"False\"}]}}");
+			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"41\"},"
+			      "\"status\":{\"conditions\":["
+			      "{\"type\":\"Theirs\",\"x\":1},{\"type\":\"Unschedulable\","
+			      "\"status\":\"False\"}]}}");
 	id = write_fixture_expect(&f.w, PATCH);
-	assert_string_equal(fake_transport_request(f.w.transport, id)->content_type, "application/merge-patch+json");
+	assert_string_equal(fake_transport_request(f.w.transport, id)->content_type,
+			    "application/merge-patch+json");
 	assert_int_equal(jdoc_parse(fake_transport_body(f.w.transport, id), &body, NULL), 0);
 	assert_string_equal(jdoc_path_str(body, "metadata.resourceVersion"), "41");
 	assert_string_equal(jdoc_path_str(body, "status.phase"), "Inqueue");
@@ -65,7 +73,8 @@ static void test_others_conditions_stay(void **state)
 	assert_int_equal(jdoc_count(conditions), 2);
 	assert_int_equal(jdoc_int(jdoc_get(jdoc_at(conditions, 0), "x"), 0), 1);
 	assert_string_equal(jdoc_path_str(jdoc_at(conditions, 1), "status"), "True");
-	assert_string_equal(jdoc_path_str(jdoc_at(conditions, 1), "transitionID"), "0000000000000007");
+	assert_string_equal(jdoc_path_str(jdoc_at(conditions, 1), "transitionID"),
+			    "0000000000000007");
 	jdoc_destroy(body);
 	fake_transport_answer(f.w.transport, id, 200, "{}");
 	write_fixture_outcome(&f.w, SCHED_DONE);
@@ -87,7 +96,8 @@ static void test_wishes_are_coalesced(void **state)
 	id = write_fixture_expect(&f.w, PATCH);
 	assert_int_equal(jdoc_parse(fake_transport_body(f.w.transport, id), &body, NULL), 0);
 	assert_string_equal(jdoc_path_str(body, "status.phase"), "Inqueue");
-	assert_string_equal(jdoc_path_str(jdoc_at(jdoc_path(body, "status.conditions"), 0), "type"), "Scheduled");
+	assert_string_equal(jdoc_path_str(jdoc_at(jdoc_path(body, "status.conditions"), 0), "type"),
+			    "Scheduled");
 	jdoc_destroy(body);
 	fake_transport_answer(f.w.transport, id, 200, "{}");
 	write_fixture_outcome(&f.w, SCHED_DONE);
@@ -120,7 +130,8 @@ static void test_a_recreated_podgroup_is_left_alone(void **state)
 	(void)state;
 	begin(&f);
 	wish(&f, "Running", NULL);
-	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200, "{\"metadata\":{\"uid\":\"g-2\"}}");
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200,
+			      "{\"metadata\":{\"uid\":\"g-2\"}}");
 	write_fixture_outcome(&f.w, SCHED_GONE);
 	end(&f);
 }

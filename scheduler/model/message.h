@@ -1,13 +1,13 @@
-/* scheduler/cache/message.h: the one message type of the sched thread's queue. A message is made by
- * sched_msg_new, filled by its sender, pushed, and freed by the sched thread. It owns an arena that
+/* scheduler/model/message.h: the one message type of the sched thread's queue. A message is made by
+ * message_new, filled by its sender, pushed, and freed by the sched thread. It owns an arena that
  * holds all it points to. Any thread makes them. */
-#ifndef SCHEDULER_CACHE_MESSAGE_H
-#define SCHEDULER_CACHE_MESSAGE_H
+#ifndef SCHEDULER_MODEL_MESSAGE_H
+#define SCHEDULER_MODEL_MESSAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/mpsc.h"
+#include "base/mpsc_node.h"
 #include "base/str.h"
 
 struct arena;
@@ -78,7 +78,9 @@ struct sched_msg {
 	void *ctx;
 };
 
-struct sched_msg *sched_msg_new(enum sched_msg_kind kind);
-void sched_msg_free(struct sched_msg *m);
+/* An empty message with its arena. Any thread. */
+/* An empty message with its arena. Any thread. */
+struct sched_msg *message_new(enum sched_msg_kind kind);
+void message_free(struct sched_msg *m); /* NULL is fine */ /* NULL is fine */
 
 #endif

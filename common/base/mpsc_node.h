@@ -1,0 +1,10 @@
+/* common/base/mpsc_node.h: the link that a message embeds first, apart from the queue
+ * (base/mpsc.h), so that code that may not touch queues can still name messages. Plain data. */
+#ifndef COMMON_BASE_MPSC_NODE_H
+#define COMMON_BASE_MPSC_NODE_H
+
+struct mpsc_node {
+	struct mpsc_node *next;
+};
+
+#endif

@@ -86,6 +86,7 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix_ids(h, q->waiting.v, q->waiting.n);
 	h = mix(h, (uint64_t)q->exists << 16 | (uint64_t)q->reclaimable << 8 | q->state);
 	h = mix(h, (uint64_t)(uint32_t)q->weight << 32 | (uint32_t)q->priority);
+	h = mix(h, (uint64_t)q->created);
 	h = mix_res(h, &q->capability);
 	h = mix_res(h, &q->guarantee);
 	h = mix_res(h, &q->deserved);

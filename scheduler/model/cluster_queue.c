@@ -22,6 +22,7 @@ struct queue *cluster_queue_get(struct cluster *c, struct str name)
 	q->parent = MODEL_NONE;
 	q->reclaimable = true;
 	q->weight = 1;
+	q->created = MODEL_TIME_NONE;
 	q->broken = "the queue does not exist";
 	q->scan.timer_at = INT64_MAX;
 	res_fill(&q->capability, RES_UNLIMITED);

@@ -66,6 +66,7 @@ const struct dump_field dump_fields_queue[] = {
 	ROW(queue, reclaimable, "reclaimable", DUMP_BOOL, 1, 0),
 	ROW(queue, weight, "weight", DUMP_I32, 1, 0),
 	ROW(queue, priority, "priority", DUMP_I32, 0, 0),
+	ROW(queue, created, "created", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(queue, jobs_gen, "jobsGen", DUMP_U64, 0, 0),
 	ROW(queue, room_gen, "roomGen", DUMP_U64, 0, 0),
 	ROW(queue, scan.jobs_gen, "scanJobsGen", DUMP_U64, 0, 0),

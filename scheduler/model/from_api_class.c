@@ -142,7 +142,7 @@ static int read_tolerations(struct cluster *c, const struct api_pod_spec *spec,
 		struct toleration *t = &k->tolerations[k->ntolerations];
 
 		t->exists = str_streq(a->operator_, "Exists");
-		t->any_effect = a->effect == NULL;
+		t->any_effect = a->effect == NULL || a->effect[0] == '\0';
 		if ((!t->exists && a->operator_ != NULL && !str_streq(a->operator_, "Equal")) ||
 		    (!t->exists && a->key == NULL) ||
 		    (!t->any_effect && !from_api_class_effect(a->effect, &t->effect))) {

@@ -83,6 +83,7 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
 	q->reclaimable = new.reclaimable;
 	q->weight = new.weight;
 	q->priority = new.priority;
+	q->created = queue->meta.created;
 	q->capability = new.capability;
 	q->guarantee = new.guarantee;
 	q->deserved = new.deserved;

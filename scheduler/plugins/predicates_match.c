@@ -98,7 +98,7 @@ static bool tolerates(const struct toleration *t, const struct taint *taint)
 	if (!t->any_effect && t->effect != taint->effect) {
 		return false;
 	}
-	if (t->key == NULL) {
+	if (is_empty(t->key)) {
 		return t->exists;
 	}
 	if (t->key != taint->key) {
@@ -140,9 +140,9 @@ bool predicates_match_cordoned(const struct pod_class *k)
 		if (!t->any_effect && t->effect != TAINT_NO_SCHEDULE) {
 			continue;
 		}
-		if (t->key == NULL ? t->exists
-				   : strcmp(t->key, "node.kubernetes.io/unschedulable") == 0 &&
-					     (t->exists || is_empty(t->value))) {
+		if (is_empty(t->key) ? t->exists
+				     : strcmp(t->key, "node.kubernetes.io/unschedulable") == 0 &&
+					       (t->exists || is_empty(t->value))) {
 			return true;
 		}
 	}

@@ -298,16 +298,6 @@ static enum event judge_page(struct reflector *r, struct str body)
 	return EVENT_LISTED;
 }
 
-/* A server that was restored from a backup may be behind the version we ask for: only a new LIST
- * leads out of that. */
-static bool is_too_large_version(const struct http_result *result)
-{
-	static const char text[] = "Too large resource version";
-
-	return result->status == 504 && result->body.len > 0 &&
-	       memmem(result->body.p, result->body.len, text, sizeof(text) - 1) != NULL;
-}
-
 static enum event judge(struct reflector *r, const struct fetch *f,
 			const struct http_result *result)
 {
@@ -320,7 +310,8 @@ static enum event judge(struct reflector *r, const struct fetch *f,
 		}
 		return EVENT_FAILED;
 	}
-	if (f->is_watch && is_too_large_version(result)) {
+	if (f->is_watch && rest_is_version_ahead(result)) {
+		/* Only a new LIST leads out of that. */
 		return EVENT_GONE;
 	}
 	if (result->status < 200 || result->status >= 300) {

@@ -99,6 +99,14 @@ int rest_result(const struct http_result *result, struct err *err)
 		       http_status_text(result->status));
 }
 
+bool rest_is_version_ahead(const struct http_result *result)
+{
+	static const char text[] = "Too large resource version";
+
+	return result->status == 504 && result->body.len > 0 &&
+	       memmem(result->body.p, result->body.len, text, sizeof(text) - 1) != NULL;
+}
+
 /* A call somebody waits for. */
 struct blocking {
 	pthread_mutex_t lock;

@@ -3,6 +3,7 @@
 #ifndef COMMON_KUBE_REST_H
 #define COMMON_KUBE_REST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -33,6 +34,9 @@ void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct s
  * (404 NOT_FOUND, 409 CONFLICT, 410 GONE, 401/403 FORBIDDEN, 400/422 INVALID, 408/504 TIMEOUT,
  * 429/5xx UNAVAILABLE; no answer: its error). */
 int rest_result(const struct http_result *result, struct err *err);
+/* True for the 504 of a server that is behind the resourceVersion asked for (it was restored from a
+ * backup, or it lags). */
+bool rest_is_version_ahead(const struct http_result *result);
 /* Blocking, not on the transport's thread. ret may be NULL; the caller owns *ret. */
 int rest_call(struct transport *t, enum http_method method, const char *path,
 	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,

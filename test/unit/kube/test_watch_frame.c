@@ -40,13 +40,12 @@ static void test_types(void **state)
 		feed(&w, &s,
 		     FRAME("ADDED", POD("a", "1")) FRAME("MODIFIED", POD("a", "2")) FRAME(
 			     "DELETED",
-			     POD("a",
-				 "3")) "\r\n\n"
-				       "{\"object\":" POD("", "9") ",\"type\":\"BOOKMARK\"}"
-								   "\r\n" FRAME(
-									   "ERROR",
-									   "{\"kind\":\"Status\","
-									   "\"code\":410}")),
+			     POD("a", "3")) "\r\n\n"
+					    "{\"object\":" POD(
+						    "", "9") ",\"type\":\"BOOKMARK\"}"
+							     "\r\n" FRAME("ERROR",
+									  "{\"kind\":\"Status\","
+									  "\"code\":410}")),
 		0);
 	assert_string_equal(s.log.p, "A a 1 0;M a 2 0;D a 3 0;B  9 0;E   410;");
 	assert_false(watch_frame_is_partial(&w));

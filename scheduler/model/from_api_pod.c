@@ -139,7 +139,6 @@ static void read_condition(const struct api_pod *pod, struct from_api_pod *p)
 		return;
 	}
 	p->cond = POD_COND_OTHER;
-	p->cond_message = c->message == NULL ? 0 : str_hash(str_of(c->message));
 	if (!str_streq(c->status, "False")) {
 		return;
 	}
@@ -150,6 +149,10 @@ static void read_condition(const struct api_pod *pod, struct from_api_pod *p)
 	}
 	if (p->cond == POD_COND_UNSCHEDULABLE) {
 		p->published_at = c->last_transition;
+	}
+	/* What the API server says of a gated pod is not a message of ours. */
+	if (p->cond != POD_COND_GATED && c->message != NULL) {
+		p->cond_message = str_hash(str_of(c->message));
 	}
 }
 
@@ -228,6 +231,21 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 	return 0;
 }
 
+/* The API server writes SchedulingGated at creation and never again, and nobody takes the condition
+ * away: an update that shows either was sent before what we know or assume. */
+static void apply_condition(const struct from_api_pod *p, struct task *t)
+{
+	if ((p->cond == POD_COND_NONE || p->cond == POD_COND_GATED) && t->cond != POD_COND_NONE &&
+	    t->cond != POD_COND_GATED) {
+		return;
+	}
+	if (p->cond != POD_COND_GATED || t->cond != POD_COND_GATED) {
+		t->cond_message = p->cond_message;
+	}
+	t->cond = (uint8_t)p->cond;
+	t->published_at = p->published_at;
+}
+
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
 	struct node *nominated = NULL;
@@ -241,13 +259,11 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	cluster_task_set_nominated(c, t, nominated);
 	t->role = p->role;
 	t->priority = p->priority;
-	t->flags = p->flags | (t->flags & TASK_PARKED);
+	t->flags = p->flags | (t->flags & ((uint32_t)TASK_PARKED | TASK_UNGATING));
 	t->gate_row = p->gate_row;
-	t->cond = (uint8_t)p->cond;
-	t->cond_message = p->cond_message;
+	apply_condition(p, t);
 	t->created = p->created;
 	t->deleted = p->deleted;
-	t->published_at = p->published_at;
 	t->resource_version = p->resource_version;
 	cluster_task_changed(c, t);
 }

@@ -79,8 +79,7 @@ struct sched_msg {
 };
 
 /* An empty message with its arena. Any thread. */
-/* An empty message with its arena. Any thread. */
 struct sched_msg *message_new(enum sched_msg_kind kind);
-void message_free(struct sched_msg *m); /* NULL is fine */ /* NULL is fine */
+void message_free(struct sched_msg *m); /* NULL is fine */
 
 #endif

@@ -1,0 +1,194 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "cache/cache_priv.h"
+
+static char **copy_names(const char *const *names)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (names[n] != NULL) {
+		n++;
+	}
+	copy = xmalloc_zero(n + 1, sizeof(*copy));
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = xmalloc_dup(names[i]);
+	}
+	return copy;
+}
+
+struct cache *cache_create(const struct cache_options *opt)
+{
+	static const char *const labels[] = { "resource", NULL };
+	struct cache *c = xmalloc_zero(1, sizeof(*c));
+
+	c->cluster = cluster_create();
+	c->scheduler_names = copy_names(opt->scheduler_names);
+	c->default_queue = xmalloc_dup(opt->default_queue);
+	c->cluster->default_queue = cluster_queue_get(c->cluster, str_of(opt->default_queue))->id;
+	c->listener = opt->listener;
+	c->scratch = arena_create(0);
+	if (opt->counters != NULL) {
+		c->bad_objects = counter_register(
+			opt->counters, "headgate_cache_bad_objects_total",
+			"Objects that could not be used; their last good version stays.",
+			COUNTER_COUNTER, labels);
+		c->drift = counter_cell(
+			counter_register(opt->counters, "headgate_cache_accounting_drift",
+					 "Times an account would have gone below zero.",
+					 COUNTER_GAUGE, NULL),
+			NULL);
+	}
+	return c;
+}
+
+void cache_destroy(struct cache *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	for (char **name = c->scheduler_names; *name != NULL; name++) {
+		free(*name);
+	}
+	free(c->scheduler_names);
+	free(c->default_queue);
+	arena_destroy(c->scratch);
+	cluster_destroy(c->cluster);
+	free(c);
+}
+
+struct cluster *cache_cluster(struct cache *c)
+{
+	if (c->queues_stale) {
+		cache_queue_settle(c);
+	}
+	return c->cluster;
+}
+
+static void on_bad_object(struct cache *c, enum sched_resource r, struct str key, const char *text)
+{
+	static const char *const names[] = {
+		[SCHED_PODS] = "pods",
+		[SCHED_NODES] = "nodes",
+		[SCHED_QUEUES] = "queues",
+		[SCHED_PODGROUPS] = "podgroups",
+		[SCHED_PRIORITY_CLASSES] = "priorityclasses",
+		[SCHED_NAMESPACES] = "namespaces",
+	};
+
+	if (c->bad_objects != NULL) {
+		counter_add(counter_cell(c->bad_objects, &names[r]), 1);
+	}
+	if (c->listener.on_bad_object != NULL) {
+		c->listener.on_bad_object(c->listener.ctx, r, key, text);
+	}
+}
+
+static void on_upsert(struct cache *c, const struct sched_msg *m)
+{
+	struct err err = ERR_INIT;
+	int r = 0;
+
+	switch (m->resource) {
+	case SCHED_PODS:
+		r = cache_pod_upsert(c, m->object, &err);
+		break;
+	case SCHED_NODES:
+		r = cache_node_upsert(c, m->object, &err);
+		break;
+	case SCHED_QUEUES:
+		r = cache_queue_upsert(c, m->object, &err);
+		break;
+	case SCHED_PODGROUPS:
+		r = cache_podgroup_upsert(c, m->object, &err);
+		break;
+	case SCHED_PRIORITY_CLASSES:
+		r = cache_priority_upsert(c, m->object, &err);
+		break;
+	case SCHED_NAMESPACES:
+	case SCHED_RESOURCE_COUNT_:
+		break; /* no decision depends on them */
+	}
+	if (r < 0) {
+		on_bad_object(c, m->resource, m->key, err.text);
+	}
+}
+
+static void on_delete(struct cache *c, const struct sched_msg *m)
+{
+	switch (m->resource) {
+	case SCHED_PODS:
+		cache_pod_remove(c, m->key, m->uid);
+		break;
+	case SCHED_NODES:
+		cache_node_remove(c, m->key);
+		break;
+	case SCHED_QUEUES:
+		cache_queue_remove(c, m->key);
+		break;
+	case SCHED_PODGROUPS:
+		cache_podgroup_remove(c, m->key);
+		break;
+	case SCHED_PRIORITY_CLASSES:
+		cache_priority_remove(c, m->key);
+		break;
+	case SCHED_NAMESPACES:
+	case SCHED_RESOURCE_COUNT_:
+		break;
+	}
+}
+
+void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now)
+{
+	switch (m->kind) {
+	case SCHED_MSG_UPSERT:
+		on_upsert(c, m);
+		break;
+	case SCHED_MSG_DELETE:
+		on_delete(c, m);
+		break;
+	case SCHED_MSG_BAD_OBJECT:
+		on_bad_object(c, m->resource, m->key, m->text);
+		break;
+	case SCHED_MSG_SYNCED:
+		c->synced[m->resource] = true;
+		c->dirty = true;
+		break;
+	case SCHED_MSG_REQUEST_DONE:
+		cache_request_done(c, m, now);
+		break;
+	case SCHED_MSG_LEASE:
+	case SCHED_MSG_CONF:
+	case SCHED_MSG_SNAPSHOT:
+	case SCHED_MSG_STOP:
+	case SCHED_MSG_KIND_COUNT_:
+		assert(!"a message that is not the cache's");
+	}
+	arena_reset(c->scratch);
+}
+
+bool cache_is_synced(const struct cache *c)
+{
+	for (size_t i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		if (!c->synced[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool cache_take_dirty(struct cache *c)
+{
+	bool dirty = c->dirty;
+
+	if (c->drift != NULL) {
+		counter_set(c->drift, (double)c->cluster->drift);
+	}
+	c->dirty = false;
+	return dirty;
+}

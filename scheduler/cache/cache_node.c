@@ -1,0 +1,34 @@
+#include "base/err.h"
+#include "cache/cache_priv.h"
+#include "model/from_api.h"
+
+int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
+{
+	uint64_t before = c->cluster->nodes_gen;
+
+	if (from_api_node(c->cluster, node, err) < 0) {
+		return -ERR_INVALID;
+	}
+	/* Heartbeats change nothing that matters. */
+	c->dirty |= c->cluster->nodes_gen != before;
+	return 0;
+}
+
+void cache_node_remove(struct cache *c, struct str name)
+{
+	struct node *n = cluster_node_find(c->cluster, name);
+	struct res old;
+
+	if (n == NULL || !n->exists) {
+		return;
+	}
+	old = n->allocatable;
+	n->exists = false;
+	n->unschedulable = false;
+	res_fill(&n->allocatable, 0);
+	vec_finish(&n->labels);
+	vec_finish(&n->taints);
+	cluster_node_changed(c->cluster, n, &old, true);
+	cluster_node_prune(c->cluster, n);
+	c->dirty = true;
+}

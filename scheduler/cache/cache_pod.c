@@ -1,0 +1,140 @@
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "cache/cache_priv.h"
+#include "core/ledger.h"
+#include "model/from_api.h"
+
+static void drop(struct cache *c, struct task *t)
+{
+	const struct queue *q =
+		t->charge_queue == MODEL_NONE ? NULL : c->cluster->queues.v[t->charge_queue];
+
+	if (c->listener.on_pod_gone != NULL) {
+		c->listener.on_pod_gone(c->listener.ctx, t);
+	}
+	if (q != NULL && !q->exists) {
+		c->queues_stale = true;
+	}
+	ledger_release(c->cluster, t);
+	cluster_task_remove(c->cluster, t);
+	c->dirty = true;
+}
+
+/* A pod of somebody else matters while it occupies a node. */
+static bool is_wanted(const struct from_api_pod *p)
+{
+	if ((p->flags & TASK_OURS) != 0) {
+		return true;
+	}
+	return p->node.p != NULL && p->status != TASK_SUCCEEDED && p->status != TASK_FAILED;
+}
+
+/* What we have decided and not yet seen on the pod outlives updates that were sent before. */
+static bool keeps_status(const struct task *t, const struct from_api_pod *p)
+{
+	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED ||
+	    p->deleted != MODEL_TIME_NONE) {
+		return false;
+	}
+	if (t->status == TASK_BINDING) {
+		return p->node.p == NULL;
+	}
+	/* Kubernetes never takes a deletion back: this one is our eviction, still on its way. */
+	return t->status == TASK_RELEASING && t->node != MODEL_NONE;
+}
+
+static void set_status(struct cache *c, struct task *t, const struct from_api_pod *p)
+{
+	struct node *n = NULL;
+
+	if (p->node.p != NULL && p->status != TASK_SUCCEEDED && p->status != TASK_FAILED) {
+		n = cluster_node_get(c->cluster, p->node);
+	}
+	ledger_set_releasing(c->cluster, t, p->status == TASK_RELEASING);
+	cluster_task_set_status(c->cluster, t, p->status, n);
+}
+
+static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
+{
+	bool keep = keeps_status(t, p);
+	bool known = t->klass != NULL;
+	int64_t deleted = t->deleted;
+	struct res old;
+
+	if (p->resource_version != t->resource_version) {
+		t->flags &= ~(uint32_t)TASK_PARKED;
+	}
+	if (known) {
+		old = t->klass->request;
+	}
+	from_api_pod_apply(c->cluster, p, t);
+	if (known) {
+		ledger_recharge(c->cluster, t, &old);
+	}
+	/* The patch that takes our gate off was acknowledged: an update that still shows the gate
+	 * was sent before. */
+	if (t->charge != CHARGE_NONE && t->charge != CHARGE_PATCHING) {
+		t->flags &= ~(uint32_t)TASK_OUR_GATE;
+	}
+	if ((t->flags & TASK_OUR_GATE) == 0) {
+		t->flags &= ~(uint32_t)TASK_UNGATING;
+	}
+	if (!keep) {
+		set_status(c, t, p);
+	} else if (t->status == TASK_RELEASING) {
+		t->deleted = deleted;
+	}
+	cache_charge_settle(c, t);
+}
+
+static struct task *find(const struct cache *c, const struct from_api_pod *p)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	strbuf_add_str(&key, p->namespace_);
+	strbuf_add_ch(&key, '/');
+	strbuf_add_str(&key, p->name);
+	return cluster_task_find(c->cluster, strbuf_str(&key));
+}
+
+int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct err *err)
+{
+	const char *const *names = (const char *const *)c->scheduler_names;
+	struct from_api_pod p;
+	struct task *t;
+
+	if (from_api_pod_read(c->cluster, pod, names, c->scratch, &p, err) < 0) {
+		return -ERR_INVALID;
+	}
+	t = find(c, &p);
+	if (t != NULL && p.resource_version != 0 && p.resource_version < t->resource_version) {
+		return 0;
+	}
+	if (t != NULL && (!str_eq_c(p.uid, t->uid) || !is_wanted(&p))) {
+		drop(c, t);
+		t = NULL;
+	}
+	if (!is_wanted(&p)) {
+		return 0;
+	}
+	if (t == NULL) {
+		t = cluster_task_add(c->cluster, p.namespace_, p.name, p.uid);
+	}
+	apply(c, t, &p);
+	c->dirty = true;
+	if (c->listener.on_pod != NULL) {
+		c->listener.on_pod(c->listener.ctx, t, pod);
+	}
+	return 0;
+}
+
+void cache_pod_remove(struct cache *c, struct str key, const char *uid)
+{
+	struct task *t = cluster_task_find(c->cluster, key);
+
+	if (t != NULL && (uid == NULL || str_streq(uid, t->uid))) {
+		drop(c, t);
+	}
+}

@@ -1,0 +1,81 @@
+#include <stdlib.h>
+
+#include "api/scheduling.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "cache/cache_priv.h"
+#include "model/from_api.h"
+
+static struct job *find(const struct cache *c, const struct api_meta *m)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	strbuf_add_str(&key, str_of(m->namespace_));
+	strbuf_add_ch(&key, '/');
+	strbuf_add_str(&key, str_of(m->name));
+	return cluster_job_find(c->cluster, strbuf_str(&key));
+}
+
+/* Everything that was remembered of a PodGroup and is not that of another one by the same name. */
+static void forget_group(struct job *j)
+{
+	free(j->uid);
+	j->uid = NULL;
+	j->status_hash = 0;
+	j->phase = JOB_PENDING;
+	j->min_member = 0;
+	j->priority = 0;
+	j->priority_class = MODEL_NONE;
+	j->has_min_resources = false;
+	res_fill(&j->min_resources, 0);
+	vec_clear(&j->role_min);
+	j->created = MODEL_TIME_NONE;
+	j->resource_version = 0;
+	j->status_running = j->status_succeeded = j->status_failed = 0;
+}
+
+int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err)
+{
+	const struct api_meta *m = &group->meta;
+	struct job *j = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
+	int64_t version = meta_version(m);
+
+	if (j != NULL && j->has_group && version != 0 && version < j->resource_version) {
+		return 0;
+	}
+	if (from_api_group(c->cluster, group, str_of(c->default_queue), err) < 0) {
+		return -ERR_INVALID;
+	}
+	j = find(c, m);
+	cache_charge_settle_job(c, j);
+	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
+		cache_queue_settle(c);
+	}
+	c->dirty = true;
+	if (c->listener.on_podgroup != NULL) {
+		c->listener.on_podgroup(c->listener.ctx, j, group);
+	}
+	return 0;
+}
+
+void cache_podgroup_remove(struct cache *c, struct str key)
+{
+	struct job *j = cluster_job_find(c->cluster, key);
+
+	if (j == NULL || !j->has_group) {
+		return;
+	}
+	if (c->listener.on_podgroup != NULL) {
+		c->listener.on_podgroup(c->listener.ctx, j, NULL);
+	}
+	j->has_group = false;
+	forget_group(j);
+	cluster_job_changed(c->cluster, j);
+	cluster_job_set_queue(c->cluster, j, str_of(NULL));
+	cache_charge_settle_job(c, j);
+	cluster_job_prune(c->cluster, j);
+	c->dirty = true;
+	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
+		cache_queue_settle(c);
+	}
+}

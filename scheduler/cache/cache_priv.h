@@ -1,0 +1,54 @@
+/* scheduler/cache/cache_priv.h: what the files of the cache share. Owner: the sched thread. */
+#ifndef SCHEDULER_CACHE_CACHE_PRIV_H
+#define SCHEDULER_CACHE_CACHE_PRIV_H
+
+#include "cache/cache.h"
+#include "model/cluster.h"
+
+struct api_node;
+struct api_pod;
+struct api_pod_group;
+struct api_priority_class;
+struct api_queue;
+struct arena;
+struct counter_family;
+struct counter_cell;
+struct err;
+
+struct cache {
+	struct cluster *cluster;
+	char **scheduler_names; /* NULL-terminated */
+	char *default_queue;
+	struct cache_listener listener;
+	struct counter_family *bad_objects; /* NULL without a registry */
+	struct counter_cell *drift;
+	struct arena *scratch; /* for one message */
+	bool synced[SCHED_RESOURCE_COUNT_];
+	bool dirty;
+	bool queues_stale; /* cluster_queues_changed is still to be called */
+};
+
+/* One kind of object each: upsert returns -ERR_INVALID for an object that cannot be used (nothing
+ * changed then), remove ignores unknown keys. uid: NULL or that of the object deleted. */
+int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct err *err);
+void cache_pod_remove(struct cache *c, struct str key, const char *uid);
+int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err);
+void cache_node_remove(struct cache *c, struct str name);
+int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err);
+void cache_queue_remove(struct cache *c, struct str name);
+/* Brings topology, sums and the charges of jobs that wait for queues up to date if need be. */
+void cache_queue_settle(struct cache *c);
+int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err);
+void cache_podgroup_remove(struct cache *c, struct str key);
+int cache_priority_upsert(struct cache *c, const struct api_priority_class *pc, struct err *err);
+void cache_priority_remove(struct cache *c, struct str name);
+
+/* The outcome of a write. */
+void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now);
+
+/* Makes the charge of a task agree with what is known of the pod and of its job: pods with a node
+ * are charged, finished and foreign ones are not, charges follow the job to its queue. */
+void cache_charge_settle(struct cache *c, struct task *t);
+void cache_charge_settle_job(struct cache *c, struct job *j);
+
+#endif

@@ -1,0 +1,77 @@
+#include "controllers/object_write.h"
+
+#include "base/attrs.h"
+#include "kube/pool.h"
+#include "lib/unit.h"
+#include "lib/write_fixture.h"
+
+static struct object_write_target target;
+
+static void begin(struct write_fixture *f, enum http_method method)
+{
+	struct object_write_spec spec = { .request = SCHED_REQ_QUEUE,
+					  .resource = SCHED_QUEUES,
+					  .method = method,
+					  .key = STR_LIT("k"),
+					  .path = "/x",
+					  .content_type = "application/json",
+					  .body = STR_LIT("{}") };
+
+	write_fixture_init(f);
+	target = (struct object_write_target){ f->target.post, f->target.may_send, f };
+	write_fixture_pool(f, &object_write_pool_ops, &target);
+	pool_add(f->pool, spec.key, object_write_new(&spec));
+}
+
+static void test_outcomes(void **state)
+{
+	static const struct {
+		enum http_method method;
+		const char *line;
+		int status;
+		enum sched_outcome outcome;
+	} rows[] = {
+		{ HTTP_POST, "POST /x", 201, SCHED_DONE },
+		{ HTTP_POST, "POST /x", 409, SCHED_DONE },
+		{ HTTP_PATCH, "PATCH /x", 404, SCHED_GONE },
+		{ HTTP_PATCH, "PATCH /x", 422, SCHED_REJECTED },
+		{ HTTP_PATCH, "PATCH /x", 403, SCHED_REJECTED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct write_fixture f;
+
+		begin(&f, rows[i].method);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, rows[i].line),
+				      rows[i].status, "{}");
+		write_fixture_outcome(&f, rows[i].outcome);
+		assert_true(str_eq_c(f.last->key, "k"));
+		write_fixture_finish(&f);
+	}
+}
+
+static void test_passing_failures_are_sent_again(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin(&f, HTTP_PATCH);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 503, "{}");
+	write_fixture_later(&f);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 409, "{}");
+	write_fixture_later(&f);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 200, "{}");
+	write_fixture_outcome(&f, SCHED_DONE);
+	write_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_passing_failures_are_sent_again),
+	};
+
+	return cmocka_run_group_tests_name("controllers/object_write", tests, NULL, NULL);
+}

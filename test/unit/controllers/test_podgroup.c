@@ -1,0 +1,185 @@
+#include "controllers/podgroup.h"
+
+#include "base/clock.h"
+#include "enc/jdoc.h"
+#include "lib/cluster_fixture.h"
+#include "lib/fake_transport.h"
+#include "lib/unit.h"
+
+#define POST "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups"
+#define ANNOTATE "PATCH /api/v1/namespaces/ns/pods/p"
+
+struct fixture {
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct podgroup_controller *controller;
+	struct cluster *cluster;
+	struct task *task;
+};
+
+static void begin(struct fixture *f)
+{
+	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
+				     .backoff_max_ns = CLOCK_NS_PER_S,
+				     .timeout_ns = CLOCK_NS_PER_S };
+
+	clock_fake_init(&f->clock, 0);
+	f->transport = fake_transport_create(&f->clock);
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	f->controller = podgroup_controller_create(&base, "default");
+	f->cluster = cluster_create();
+	f->task = cluster_fixture_task(f->cluster, "p", NULL, 1500);
+}
+
+static void end(struct fixture *f)
+{
+	podgroup_controller_destroy(f->controller);
+	fake_transport_destroy(f->transport);
+	cluster_destroy(f->cluster);
+}
+
+static uint64_t expect(struct fixture *f, const char *line)
+{
+	while (pool_step(podgroup_controller_pool(f->controller))) {
+	}
+	return fake_transport_expect(f->transport, line);
+}
+
+static struct jdoc *body_of(struct fixture *f, uint64_t id)
+{
+	struct jdoc *d = NULL;
+
+	assert_int_equal(jdoc_parse(fake_transport_body(f->transport, id), &d, NULL), 0);
+	return d;
+}
+
+static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
+{
+	struct podgroup_pod pod = { .queue = "team", .priority_class = "high" };
+	struct fixture f;
+	struct jdoc *d;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	id = expect(&f, POST);
+	d = body_of(&f, id);
+	assert_string_equal(jdoc_path_str(d, "metadata.name"), "podgroup-uid-p");
+	assert_string_equal(jdoc_path_str(d, "spec.queue"), "team");
+	assert_string_equal(jdoc_path_str(d, "spec.priorityClassName"), "high");
+	assert_int_equal(jdoc_int(jdoc_path(d, "spec.minMember"), 0), 1);
+	assert_string_equal(jdoc_path_str(d, "spec.minResources.cpu"), "1500m");
+	assert_string_equal(
+		jdoc_path_str(jdoc_at(jdoc_path(d, "metadata.ownerReferences"), 0), "kind"), "Pod");
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 201, "{}");
+	id = expect(&f, ANNOTATE);
+	d = body_of(&f, id);
+	assert_string_equal(jdoc_path_str(d, "metadata.uid"), "uid-p");
+	assert_string_equal(jdoc_str(jdoc_get(jdoc_path(d, "metadata.annotations"),
+					      "scheduling.k8s.io/group-name")),
+			    "podgroup-uid-p");
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 200, "{}");
+	assert_int_equal(pool_in_flight(podgroup_controller_pool(f.controller)), 0);
+	end(&f);
+}
+
+static void test_the_owner_says_how_many(void **state)
+{
+	struct podgroup_pod pod = { .owner_api_version = "apps/v1",
+				    .owner_kind = "ReplicaSet",
+				    .owner_name = "web",
+				    .owner_uid = "rs-1" };
+	struct fixture f;
+	struct jdoc *d;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	fake_transport_answer(f.transport,
+			      expect(&f, "GET /apis/apps/v1/namespaces/ns/replicasets/web"), 200,
+			      "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/"
+			      "group-min-member\":\"3\"}}}");
+	id = expect(&f, POST);
+	d = body_of(&f, id);
+	assert_string_equal(jdoc_path_str(d, "metadata.name"), "podgroup-rs-1");
+	assert_int_equal(jdoc_int(jdoc_path(d, "spec.minMember"), 0), 3);
+	assert_string_equal(jdoc_path_str(d, "spec.minResources.cpu"), "4500m");
+	assert_string_equal(jdoc_path_str(d, "spec.queue"), "default");
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 409, "{}"); /* another replica was first */
+	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");
+	end(&f);
+}
+
+static void test_an_owner_that_cannot_be_read_counts_one(void **state)
+{
+	struct podgroup_pod pod = { .owner_api_version = "batch/v1",
+				    .owner_kind = "Job",
+				    .owner_name = "j",
+				    .owner_uid = "j-1" };
+	struct fixture f;
+	struct jdoc *d;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	fake_transport_answer(f.transport, expect(&f, "GET /apis/batch/v1/namespaces/ns/jobs/j"),
+			      403, "{}");
+	id = expect(&f, POST);
+	d = body_of(&f, id);
+	assert_int_equal(jdoc_int(jdoc_path(d, "spec.minMember"), 0), 1);
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 201, "{}");
+	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 404, "{}");
+	end(&f);
+}
+
+static void test_a_known_group_only_needs_the_annotation(void **state)
+{
+	struct podgroup_pod pod = { .owner_api_version = "apps/v1",
+				    .owner_kind = "ReplicaSet",
+				    .owner_name = "web",
+				    .owner_uid = "rs-1" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	cluster_fixture_job(f.cluster, "podgroup-rs-1", NULL, 1);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");
+	end(&f);
+}
+
+static void test_a_refused_group_is_tried_again(void **state)
+{
+	struct podgroup_pod pod = { .queue = "closed", .min_member = "not a number" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	fake_transport_answer(f.transport, expect(&f, POST), 403, "{}");
+	fake_transport_advance(f.transport, 60 * CLOCK_NS_PER_S);
+	fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
+	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_bare_pod_gets_a_group_of_its_own),
+		cmocka_unit_test(test_the_owner_says_how_many),
+		cmocka_unit_test(test_an_owner_that_cannot_be_read_counts_one),
+		cmocka_unit_test(test_a_known_group_only_needs_the_annotation),
+		cmocka_unit_test(test_a_refused_group_is_tried_again),
+	};
+
+	return cmocka_run_group_tests_name("controllers/podgroup", tests, NULL, NULL);
+}

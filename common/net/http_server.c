@@ -161,6 +161,22 @@ static bool wants_close(const struct http_server_conn *c, const struct http_resp
 		c->generation != atomic_load_explicit(&s->generation, memory_order_relaxed));
 }
 
+/* RFC 9111 warn-text is a quoted string; control bytes cannot be sent in a header at all. */
+static void add_warning(struct MHD_Response *mr, const char *text)
+{
+	CLEANUP(strbuf_finish) struct strbuf quoted = STRBUF_INIT;
+
+	strbuf_add_c(&quoted, "299 - \"");
+	for (const char *p = text; *p != '\0'; p++) {
+		if (*p == '"' || *p == '\\') {
+			strbuf_add_ch(&quoted, '\\');
+		}
+		strbuf_add_ch(&quoted, (unsigned char)*p < ' ' ? ' ' : *p);
+	}
+	strbuf_add_ch(&quoted, '"');
+	MHD_add_response_header(mr, "Warning", quoted.p);
+}
+
 static enum MHD_Result queue(struct http_server_conn *c, const struct http_response *r)
 {
 	struct MHD_Response *mr;
@@ -185,6 +201,9 @@ static enum MHD_Result queue(struct http_server_conn *c, const struct http_respo
 	if (r->retry_after_s > 0) {
 		snprintf(retry, sizeof(retry), "%d", r->retry_after_s);
 		MHD_add_response_header(mr, MHD_HTTP_HEADER_RETRY_AFTER, retry);
+	}
+	if (r->warning != NULL) {
+		add_warning(mr, r->warning);
 	}
 	if (wants_close(c, r)) {
 		MHD_add_response_header(mr, MHD_HTTP_HEADER_CONNECTION, "close");

@@ -32,6 +32,7 @@ struct http_response {
 	const char *content_type; /* NULL: application/json */
 	struct str body;
 	int retry_after_s;                /* > 0: sends Retry-After */
+	const char *warning;              /* text of a Warning header (299), NULL: none */
 	bool close;                       /* sends Connection: close */
 	const struct http_stream *stream; /* in the arena */
 };

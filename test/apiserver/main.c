@@ -1,0 +1,6 @@
+#include "apiserver/program.h"
+
+int main(int argc, char **argv)
+{
+	return program_run(argc, argv);
+}

@@ -1,0 +1,94 @@
+/* webhook/admit/admit.h: what the admission handlers get and give. Handlers are pure functions of
+ * options, a view of the cluster and one request; they are idempotent, since the API server may
+ * call a mutating one twice. Everything they return lives in the request's arena or is borrowed
+ * from the view and the request. Any thread. */
+#ifndef WEBHOOK_ADMIT_ADMIT_H
+#define WEBHOOK_ADMIT_ADMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/admission.h"
+#include "api/scheduling.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "enc/json_out.h"
+
+struct arena;
+struct err;
+struct gate_row;
+
+/* What matters of a namespace; one without any of it need not be listed. */
+struct admit_namespace {
+	const char *name;
+	const struct gate_row *gate; /* opted in by label; NULL: not */
+	const char *queue;           /* annotation queue-name; NULL: none */
+};
+
+/* Queues and namespaces as last seen, immutable. Both sorted by name. */
+struct admit_view {
+	const struct api_queue *const *queues;
+	size_t queue_count;
+	const struct admit_namespace *const *namespaces;
+	size_t namespace_count;
+	bool queues_known; /* false: without an API server; then queues are not checked */
+};
+
+struct admit_options {
+	const char *const *scheduler_names; /* pods of these are ours */
+	size_t scheduler_count;
+	bool gate_feature; /* SchedulingGatesQueueAdmission */
+	unsigned max_queue_depth;
+	bool queue_allocated_pods_check;
+	bool root_queue_protection;
+};
+
+struct admit_request {
+	const struct admit_options *options;
+	const struct admit_view *view;
+	const struct api_admission_request *review;
+	bool namespace_labelled; /* the API server itself saw the namespace's label */
+	struct arena *arena;
+};
+
+struct admit_answer {
+	bool allowed;
+	int code;            /* of a denial */
+	const char *reason;  /* of a denial */
+	const char *message; /* of a denial */
+	struct strbuf patch; /* JSON Patch text, empty: none */
+	struct json_out out; /* writes it */
+	const char *warnings[ADMISSION_MAX_WARNINGS];
+	size_t warning_count;
+	bool gated; /* a gate was injected: for counting */
+};
+
+/* 0 with *ret filled, or -ERR_INVALID naming the path in the object that does not decode. */
+typedef int (*admit_fn)(const struct admit_request *q, struct admit_answer *ret, struct err *err);
+
+void admit_answer_init(struct admit_answer *a); /* allowed, nothing else */
+void admit_answer_finish(struct admit_answer *a);
+/* Each returns 0, so that a handler can end with it. The first denial stays. */
+int admit_deny_invalid(struct admit_answer *a, struct arena *arena, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+int admit_deny_forbidden(struct admit_answer *a, struct arena *arena, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+/* For people: kubectl prints it. Beyond ADMISSION_MAX_WARNINGS they are dropped. */
+void admit_warn(struct admit_answer *a, struct arena *arena, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+
+/* The patch: each opens one operation at parent + escaped(token) (token NULL: parent alone); for
+ * admit_patch_add the caller writes the value to a->out and calls admit_patch_end. */
+void admit_patch_add(struct admit_answer *a, const char *parent, const char *token);
+void admit_patch_end(struct admit_answer *a);
+void admit_patch_remove(struct admit_answer *a, const char *parent, const char *token);
+/* Closes the list of operations; nothing may be added afterwards. */
+void admit_patch_close(struct admit_answer *a);
+
+const struct api_queue *admit_find_queue(const struct admit_view *v, const char *name);
+const struct admit_namespace *admit_find_namespace(const struct admit_view *v, const char *name);
+/* An empty state counts as open. */
+bool admit_queue_is_open(const struct api_queue *queue);
+bool admit_is_operation(const struct admit_request *q, const char *operation);
+
+#endif

@@ -1,0 +1,21 @@
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/signals.h"
+#include "main/webhook_app.h"
+#include "main/webhook_options.h"
+
+int main(int argc, char **argv)
+{
+	struct err err = ERR_INIT;
+	struct webhook_options o;
+	int fd;
+
+	webhook_options_parse(argc, argv, &o);
+	fd = signals_block(&err);
+	if (fd < 0) {
+		fprintf(stderr, "headgate-webhook: %s\n", err.text);
+		return 1;
+	}
+	return webhook_app_run(&o, fd);
+}

@@ -1,0 +1,293 @@
+/* Parts start in the order of the table below and stop in reverse. */
+#include "main/webhook_app.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "kube/kubeconfig.h"
+#include "kube/transport.h"
+#include "main/webhook_cert.h"
+#include "main/webhook_options.h"
+#include "obs/health.h"
+#include "obs/metrics.h"
+#include "server/lister.h"
+#include "server/router.h"
+
+#define APP_MAX_BODY ((size_t)8 << 20) /* an UPDATE brings the object twice, 3 MiB each at most */
+#define APP_REQUEST_S 10               /* the API server does not wait longer by default */
+#define APP_IDLE_S 120
+#define APP_CONNECTIONS 4000
+#define APP_CERT_POLL_MS 10000 /* in case an event was missed */
+
+struct app {
+	const struct webhook_options *o;
+	int signal_fd;
+	atomic_bool draining;
+	struct counter_registry *registry;
+	struct health *health;
+	struct webhook_cert *cert;
+	struct lister *lister;
+	struct router *router;
+	struct transport *transport;
+	struct http_server *server, *health_server;
+};
+
+static bool is_synced(void *ctx, char *detail, size_t detail_size)
+{
+	const struct app *a = ctx;
+
+	if (lister_is_synced(a->lister)) {
+		return true;
+	}
+	snprintf(detail, detail_size, "the first lists of queues and namespaces are not complete");
+	return false;
+}
+
+static bool is_staying(void *ctx, char *detail, size_t detail_size)
+{
+	struct app *a = ctx;
+
+	if (!atomic_load(&a->draining)) {
+		return true;
+	}
+	snprintf(detail, detail_size, "shutting down");
+	return false;
+}
+
+static int start_basics(struct app *a, struct err *err)
+{
+	(void)err;
+	a->registry = counter_registry_create();
+	a->lister = lister_create(a->registry);
+	a->health = health_create();
+	health_add_ready(a->health, "informer-sync", is_synced, a);
+	health_add_ready(a->health, "shutdown", is_staying, a);
+	return 0;
+}
+
+static void stop_basics(struct app *a)
+{
+	health_destroy(a->health);
+	lister_destroy(a->lister);
+	counter_registry_destroy(a->registry);
+}
+
+static int start_cert(struct app *a, struct err *err)
+{
+	int r = webhook_cert_open(a->o->tls_cert_file, a->o->tls_key_file, a->registry, &a->cert,
+				  err);
+
+	if (r == 0) {
+		health_add_ready(a->health, "certificate", webhook_cert_is_valid, a->cert);
+	}
+	return r;
+}
+
+static void stop_cert(struct app *a)
+{
+	webhook_cert_close(a->cert);
+}
+
+static int start_router(struct app *a, struct err *err)
+{
+	struct router_options opt = {
+		.admit = { .scheduler_names = a->o->scheduler_names,
+			   .scheduler_count = a->o->scheduler_count,
+			   .gate_feature = a->o->gate_feature,
+			   .max_queue_depth = a->o->max_queue_depth,
+			   .queue_allocated_pods_check = a->o->queue_allocated_pods_check,
+			   .root_queue_protection = a->o->root_queue_protection },
+		.lister = a->lister,
+		.registry = a->registry,
+		.enabled = a->o->enabled_admission,
+	};
+	int r = router_create(&opt, &a->router, err);
+
+	return r < 0 ? err_wrap(err, "--enabled-admission") : 0;
+}
+
+static void stop_router(struct app *a)
+{
+	router_destroy(a->router);
+}
+
+static int start_transport(struct app *a, struct err *err)
+{
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *cfg = NULL;
+	int r;
+
+	if (a->o->offline) {
+		return 0;
+	}
+	r = kubeconfig_load(a->o->kubeconfig, NULL, a->o->master, &cfg, err);
+	if (r == 0) {
+		r = transport_http_create(cfg, "headgate-webhook", &a->transport, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	lister_connect(a->lister, a->transport, clock_real());
+	return 0;
+}
+
+static void stop_transport(struct app *a)
+{
+	transport_destroy(a->transport);
+}
+
+static void handle_health(void *ctx, const struct http_request *req, struct arena *arena,
+			  struct http_response *ret)
+{
+	const struct app *a = ctx;
+
+	if (health_handle(a->health, req, arena, ret) ||
+	    metrics_handle(a->registry, req, arena, ret)) {
+		return;
+	}
+	ret->status = 404;
+	ret->content_type = "text/plain; charset=utf-8";
+	ret->body = STR_LIT("no such path\n");
+}
+
+static int start_health_server(struct app *a, struct err *err)
+{
+	struct http_server_options opt = { .address = a->o->healthz_host,
+					   .port = a->o->healthz_port,
+					   .threads = 1,
+					   .max_connections = 100,
+					   .handler = handle_health,
+					   .ctx = a };
+	int r;
+
+	if (!a->o->enable_healthz) {
+		return 0;
+	}
+	r = http_server_start(&opt, &a->health_server, err);
+	if (r < 0) {
+		return err_wrap(err, "--healthz-address");
+	}
+	log_info("serving health and metrics", LOG_INT("port", http_server_port(a->health_server)));
+	return 0;
+}
+
+static void stop_health_server(struct app *a)
+{
+	http_server_destroy(a->health_server);
+}
+
+static int start_server(struct app *a, struct err *err)
+{
+	const struct pair *pair = webhook_cert_pair(a->cert);
+	struct http_server_options opt = { .address = a->o->listen_address,
+					   .port = a->o->port,
+					   .threads = a->o->threads,
+					   .max_connections = APP_CONNECTIONS,
+					   .max_body = APP_MAX_BODY,
+					   .request_timeout_s = APP_REQUEST_S,
+					   .idle_timeout_s = APP_IDLE_S,
+					   .tls_cert = strbuf_str(&pair->cert),
+					   .tls_key = strbuf_str(&pair->key),
+					   .handler = router_handle,
+					   .ctx = a->router };
+	int r = http_server_start(&opt, &a->server, err);
+
+	if (r == 0) {
+		log_info("serving admission", LOG_INT("port", http_server_port(a->server)));
+	}
+	return r;
+}
+
+static void stop_server(struct app *a)
+{
+	http_server_stop(a->server, a->o->grace_ns / CLOCK_NS_PER_MS);
+	http_server_destroy(a->server);
+}
+
+static const struct part {
+	const char *name;
+	int exit_code; /* when it does not start */
+	int (*start)(struct app *a, struct err *err);
+	void (*stop)(struct app *a);
+} parts[] = {
+	{ "basics", 1, start_basics, stop_basics },
+	{ "certificate", 2, start_cert, stop_cert },
+	{ "routes", 2, start_router, stop_router },
+	{ "API server client", 2, start_transport, stop_transport },
+	{ "health server", 1, start_health_server, stop_health_server },
+	{ "admission server", 1, start_server, stop_server },
+};
+
+/* Waits for a signal that ends us, or until delay_ns passed; certificates go on being read. */
+static void serve(struct app *a, int64_t until_ns)
+{
+	struct pollfd fds[] = { { .fd = a->signal_fd, .events = POLLIN },
+				{ .fd = webhook_cert_fd(a->cert), .events = POLLIN } };
+
+	for (;;) {
+		int64_t left =
+			until_ns == CLOCK_NEVER ? CLOCK_NEVER : until_ns - clock_mono(clock_real());
+		int64_t wait = left / CLOCK_NS_PER_MS + 1;
+		int sig;
+
+		if (left <= 0) {
+			return;
+		}
+		(void)poll(fds, ARRAY_LEN(fds),
+			   wait < APP_CERT_POLL_MS ? (int)wait : APP_CERT_POLL_MS);
+		sig = signals_next(a->signal_fd, 0);
+		if (sig == SIGTERM || sig == SIGINT) {
+			return;
+		}
+		(void)webhook_cert_reload(a->cert, a->server);
+	}
+}
+
+static void note_ignored(const struct webhook_options *o)
+{
+	for (size_t i = 0; i < o->ignored_count; i++) {
+		log_info("flag accepted for compatibility, without effect",
+			 LOG_STR("flag", o->ignored[i]));
+	}
+	if (o->offline) {
+		log_warn("no API server: labels of namespaces and queues are not known");
+	}
+}
+
+int webhook_app_run(const struct webhook_options *o, int signal_fd)
+{
+	struct app a = { .o = o, .signal_fd = signal_fd };
+	struct err err = ERR_INIT;
+	size_t started = 0;
+	int code = 0;
+
+	note_ignored(o);
+	while (started < ARRAY_LEN(parts)) {
+		if (parts[started].start(&a, &err) < 0) {
+			log_error("cannot start", LOG_STR("part", parts[started].name),
+				  LOG_STR("error", err.text));
+			code = parts[started].exit_code;
+			break;
+		}
+		started++;
+	}
+	if (code == 0) {
+		serve(&a, CLOCK_NEVER);
+		log_info("shutting down");
+		atomic_store(&a.draining, true);
+		if (o->delay_ns > 0) {
+			serve(&a, clock_mono(clock_real()) + o->delay_ns);
+		}
+	}
+	while (started > 0) {
+		parts[--started].stop(&a);
+	}
+	return code;
+}

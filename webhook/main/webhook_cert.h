@@ -1,0 +1,31 @@
+/* webhook/main/webhook_cert.h: the serving certificate: read from files, handed to the server
+ * again whenever the files hold another good pair. Owner: main thread; the check may run on any. */
+#ifndef WEBHOOK_MAIN_WEBHOOK_CERT_H
+#define WEBHOOK_MAIN_WEBHOOK_CERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "certs/pair.h"
+
+struct counter_registry;
+struct err;
+struct http_server;
+struct webhook_cert;
+
+/* Reads and checks the pair; -ERR_X when there is none yet. Paths are borrowed. */
+int webhook_cert_open(const char *cert_path, const char *key_path,
+		      struct counter_registry *registry, struct webhook_cert **ret,
+		      struct err *err);
+void webhook_cert_close(struct webhook_cert *c); /* NULL is fine */
+const struct pair *webhook_cert_pair(const struct webhook_cert *c);
+/* Readable when the files may have changed: then call webhook_cert_reload. */
+int webhook_cert_fd(const struct webhook_cert *c);
+/* Looks at the files; true when the server got a new pair. One that is half written or does not
+ * belong together is left alone: the old one stays. */
+bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server);
+/* A health_check_fn: not expired. */
+bool webhook_cert_is_valid(void *ctx, char *detail, size_t detail_size);
+
+#endif

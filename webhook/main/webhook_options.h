@@ -1,0 +1,43 @@
+/* webhook/main/webhook_options.h: the command line of headgate-webhook. Flags of Volcano's webhook
+ * manager keep their names; those without a meaning here are accepted and named in a note.
+ * Owner: main thread. Texts are borrowed from argv. */
+#ifndef WEBHOOK_MAIN_WEBHOOK_OPTIONS_H
+#define WEBHOOK_MAIN_WEBHOOK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WEBHOOK_OPTIONS_MAX_NAMES 16
+
+struct err;
+
+struct webhook_options {
+	const char *listen_address;
+	uint16_t port;
+	unsigned threads;
+	const char *tls_cert_file, *tls_key_file;
+	const char *scheduler_names[WEBHOOK_OPTIONS_MAX_NAMES];
+	size_t scheduler_count;
+	const char *kubeconfig, *master;
+	bool offline; /* no API server: queues and namespaces are not known */
+	const char *enabled_admission;
+	bool gate_feature;
+	unsigned max_queue_depth;
+	bool queue_allocated_pods_check, root_queue_protection;
+	bool enable_healthz;
+	char healthz_host[64];
+	uint16_t healthz_port;
+	int64_t grace_ns, delay_ns;
+	const char *ignored[32]; /* flags accepted and not used, for the note */
+	size_t ignored_count;
+};
+
+/* Fills *o with defaults and argv. --help, --version and usage errors end the process (0, 0, 2). */
+void webhook_options_parse(int argc, char **argv, struct webhook_options *o);
+/* Single values, for tests: -ERR_INVALID names what is wrong. */
+int webhook_options_feature_gates(struct webhook_options *o, const char *text, struct err *err);
+/* "host:port", ":port" or "[v6]:port". */
+int webhook_options_address(struct webhook_options *o, const char *text, struct err *err);
+
+#endif

@@ -1,0 +1,309 @@
+#include "server/lister.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "admit/admit.h"
+#include "api/gate.h"
+#include "api/keys.h"
+#include "api/namespace.h"
+#include "base/arena.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/decode.h"
+#include "kube/reflector.h"
+
+#define LISTER_ARENA 1024
+
+/* A queue or a namespace, immutable once it is in the map; views share it. */
+struct entry {
+	atomic_uint refs;
+	struct arena *arena;
+	struct api_queue queue;
+	struct admit_namespace ns;
+};
+
+struct view {
+	struct admit_view base; /* first member */
+	atomic_uint refs;
+	struct entry **entries; /* queues, then namespaces */
+	size_t entry_count;
+};
+
+struct lister {
+	struct reflector *queue_reflector, *namespace_reflector;
+	struct counter_cell *undecodable;
+	bool connected;
+	atomic_uint synced; /* reflectors that are */
+
+	pthread_mutex_t lock; /* guards what follows */
+	struct strmap *queues, *namespaces;
+	struct view *view; /* NULL: something changed since */
+};
+
+static void entry_unref(struct entry *e)
+{
+	if (e != NULL && atomic_fetch_sub(&e->refs, 1) == 1) {
+		arena_destroy(e->arena);
+		free(e);
+	}
+}
+
+static void free_entry(void *value)
+{
+	entry_unref(value);
+}
+
+static struct entry *entry_create(void)
+{
+	struct entry *e = xmalloc_zero(1, sizeof(*e));
+
+	atomic_init(&e->refs, 1);
+	e->arena = arena_create(LISTER_ARENA);
+	return e;
+}
+
+static void view_unref(struct view *v)
+{
+	if (v == NULL || atomic_fetch_sub(&v->refs, 1) != 1) {
+		return;
+	}
+	for (size_t i = 0; i < v->entry_count; i++) {
+		entry_unref(v->entries[i]);
+	}
+	free(v->entries);
+	free((void *)(uintptr_t)v->base.queues);
+	free((void *)(uintptr_t)v->base.namespaces);
+	free(v);
+}
+
+struct lister *lister_create(struct counter_registry *registry)
+{
+	struct lister *l = xmalloc_zero(1, sizeof(*l));
+
+	pthread_mutex_init(&l->lock, NULL);
+	l->queues = strmap_create(free_entry);
+	l->namespaces = strmap_create(free_entry);
+	if (registry != NULL) {
+		l->undecodable = counter_cell(
+			counter_register(registry, "headgate_webhook_undecodable_objects_total",
+					 "Queues and namespaces that could not be decoded.",
+					 COUNTER_COUNTER, NULL),
+			NULL);
+	}
+	return l;
+}
+
+void lister_destroy(struct lister *l)
+{
+	if (l == NULL) {
+		return;
+	}
+	if (l->connected) {
+		reflector_destroy(l->queue_reflector);
+		reflector_destroy(l->namespace_reflector);
+	}
+	view_unref(l->view);
+	strmap_destroy(l->queues);
+	strmap_destroy(l->namespaces);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+void lister_connect(struct lister *l, struct transport *t, const struct clock *clock)
+{
+	struct reflector_options opt = { .transport = t, .clock = clock, .ctx = l };
+
+	l->connected = true;
+	opt.path = "/apis/scheduling.volcano.sh/v1beta1/queues";
+	opt.on_event = lister_on_queue;
+	opt.seed = 1;
+	l->queue_reflector = reflector_create(&opt);
+	opt.path = "/api/v1/namespaces";
+	opt.on_event = lister_on_namespace;
+	opt.seed = 2;
+	l->namespace_reflector = reflector_create(&opt);
+	reflector_start(l->queue_reflector);
+	reflector_start(l->namespace_reflector);
+}
+
+bool lister_is_synced(const struct lister *l)
+{
+	return !l->connected || atomic_load(&l->synced) >= 2;
+}
+
+/* Puts the entry (NULL: removes it) under its key; the view is built anew when next asked for. */
+static void replace(struct lister *l, struct strmap *map, struct str key, struct entry *e)
+{
+	struct view *old;
+
+	pthread_mutex_lock(&l->lock);
+	if (e != NULL) {
+		strmap_set(map, key, e);
+	} else if (!strmap_remove(map, key)) {
+		pthread_mutex_unlock(&l->lock);
+		return;
+	}
+	old = l->view;
+	l->view = NULL;
+	pthread_mutex_unlock(&l->lock);
+	view_unref(old);
+}
+
+static void report(struct lister *l, const char *kind, struct str key, const struct err *err)
+{
+	log_warn("skipped an object that does not decode", LOG_STR("kind", kind),
+		 LOG_SLICE("key", key), LOG_STR("error", err->text));
+	if (l->undecodable != NULL) {
+		counter_add(l->undecodable, 1);
+	}
+}
+
+/* True: the event was about progress, not about an object. */
+static bool take_progress(struct lister *l, const struct reflector_event *event)
+{
+	if (event->kind == REFLECTOR_SYNCED) {
+		atomic_fetch_add(&l->synced, 1);
+		return true;
+	}
+	return event->kind == REFLECTOR_RELISTED;
+}
+
+void lister_on_queue(void *ctx, const struct reflector_event *event)
+{
+	struct lister *l = ctx;
+	struct err err = ERR_INIT;
+	struct entry *e = NULL;
+
+	if (take_progress(l, event)) {
+		return;
+	}
+	if (event->kind == REFLECTOR_UPSERT) {
+		e = entry_create();
+		if (decode_text(&scheduling_queue_fields, event->object, &e->queue, e->arena,
+				&err) < 0) {
+			report(l, "Queue", event->key, &err);
+			entry_unref(e);
+			return; /* what was known before stays */
+		}
+		e->queue.meta.name = arena_str(e->arena, event->key).p;
+	}
+	replace(l, l->queues, event->key, e);
+}
+
+/* NULL: nothing in the namespace concerns us. */
+static struct entry *entry_of_namespace(struct str key, const struct api_namespace *ns)
+{
+	const struct gate_row *gate = gate_opt_in(&ns->meta.labels);
+	const char *queue = field_map_get(&ns->meta.annotations, KEYS_QUEUE_NAME);
+	struct entry *e;
+
+	if (queue != NULL && queue[0] == '\0') {
+		queue = NULL;
+	}
+	if (gate == NULL && queue == NULL) {
+		return NULL;
+	}
+	e = entry_create();
+	e->ns.name = arena_str(e->arena, key).p;
+	e->ns.gate = gate;
+	e->ns.queue = arena_dup(e->arena, queue);
+	return e;
+}
+
+void lister_on_namespace(void *ctx, const struct reflector_event *event)
+{
+	struct lister *l = ctx;
+	struct err err = ERR_INIT;
+	struct api_namespace ns;
+	struct entry *e = NULL;
+	struct arena *arena;
+
+	if (take_progress(l, event)) {
+		return;
+	}
+	if (event->kind == REFLECTOR_UPSERT) {
+		arena = arena_create(LISTER_ARENA);
+		if (decode_text(&namespace_fields, event->object, &ns, arena, &err) < 0) {
+			report(l, "Namespace", event->key, &err);
+			arena_destroy(arena);
+			return;
+		}
+		e = entry_of_namespace(event->key, &ns);
+		arena_destroy(arena);
+	}
+	replace(l, l->namespaces, event->key, e);
+}
+
+static int cmp_queues(const void *a, const void *b)
+{
+	return strcmp((*(const struct api_queue *const *)a)->meta.name,
+		      (*(const struct api_queue *const *)b)->meta.name);
+}
+
+static int cmp_namespaces(const void *a, const void *b)
+{
+	return strcmp((*(const struct admit_namespace *const *)a)->name,
+		      (*(const struct admit_namespace *const *)b)->name);
+}
+
+static bool collect(struct str key, void *value, void *ctx)
+{
+	struct view *v = ctx;
+	struct entry *e = value;
+
+	(void)key;
+	atomic_fetch_add(&e->refs, 1);
+	v->entries[v->entry_count++] = e;
+	return true;
+}
+
+static struct view *view_build(const struct lister *l)
+{
+	size_t queues = strmap_count(l->queues), spaces = strmap_count(l->namespaces);
+	const struct api_queue **q = xmalloc_zero(queues, sizeof(struct api_queue *));
+	const struct admit_namespace **n = xmalloc_zero(spaces, sizeof(struct admit_namespace *));
+	struct view *v = xmalloc_zero(1, sizeof(*v));
+
+	atomic_init(&v->refs, 1);
+	v->entries = xmalloc_zero(queues + spaces, sizeof(struct entry *));
+	strmap_each(l->queues, collect, v);
+	strmap_each(l->namespaces, collect, v);
+	for (size_t i = 0; i < queues; i++) {
+		q[i] = &v->entries[i]->queue;
+	}
+	for (size_t i = 0; i < spaces; i++) {
+		n[i] = &v->entries[queues + i]->ns;
+	}
+	qsort(q, queues, sizeof(q[0]), cmp_queues);
+	qsort(n, spaces, sizeof(n[0]), cmp_namespaces);
+	v->base = (struct admit_view){ .queues = q,
+				       .queue_count = queues,
+				       .namespaces = n,
+				       .namespace_count = spaces,
+				       .queues_known = l->connected || queues > 0 };
+	return v;
+}
+
+const struct admit_view *lister_view(struct lister *l)
+{
+	struct view *v;
+
+	pthread_mutex_lock(&l->lock);
+	if (l->view == NULL) {
+		l->view = view_build(l);
+	}
+	v = l->view;
+	atomic_fetch_add(&v->refs, 1);
+	pthread_mutex_unlock(&l->lock);
+	return &v->base;
+}
+
+void lister_release(const struct admit_view *view)
+{
+	view_unref((struct view *)(uintptr_t)view);
+}

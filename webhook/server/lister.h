@@ -1,0 +1,33 @@
+/* webhook/server/lister.h: queues and namespaces as the API server has them, for the handlers.
+ * Fed by two reflectors on the transport's thread; views are immutable, reference counted and taken
+ * by any thread. A view is built when it is asked for after a change. */
+#ifndef WEBHOOK_SERVER_LISTER_H
+#define WEBHOOK_SERVER_LISTER_H
+
+#include <stdbool.h>
+
+struct admit_view;
+struct clock;
+struct counter_registry;
+struct lister;
+struct reflector_event;
+struct transport;
+
+/* registry may be NULL; it outlives the lister. */
+struct lister *lister_create(struct counter_registry *registry);
+/* After the transport has stopped; every view must have been released. NULL is fine. */
+void lister_destroy(struct lister *l);
+/* Starts to follow the API server. Once; until it is called views are empty and queues unknown. */
+void lister_connect(struct lister *l, struct transport *t, const struct clock *clock);
+/* Both first lists are complete, or nobody called lister_connect. Any thread. */
+bool lister_is_synced(const struct lister *l);
+
+/* The latest view; release it soon. Any thread. */
+const struct admit_view *lister_view(struct lister *l);
+void lister_release(const struct admit_view *view); /* any thread */
+
+/* What the reflectors call (ctx is the lister); also for tests. */
+void lister_on_queue(void *ctx, const struct reflector_event *event);
+void lister_on_namespace(void *ctx, const struct reflector_event *event); /* likewise */
+
+#endif

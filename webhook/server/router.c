@@ -1,0 +1,226 @@
+#include "server/router.h"
+
+#include <stdlib.h>
+
+#include "admit/pod_mutate.h"
+#include "admit/podgroup_mutate.h"
+#include "admit/podgroup_validate.h"
+#include "admit/queue_mutate.h"
+#include "admit/queue_validate.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "server/lister.h"
+#include "server/review.h"
+
+enum router_result { RESULT_ALLOWED, RESULT_DENIED, RESULT_ERROR, RESULT_COUNT_ };
+
+struct route {
+	const char *path;
+	const char *enabled_by; /* the path of the option that switches it on */
+	admit_fn fn;
+	bool namespace_labelled;
+};
+
+/* Sorted by path. The API server sends pods of a labelled namespace to a path of its own, so that
+ * a namespace labelled just before its first pod is not missed. */
+static const struct route routes[] = {
+	{ "/podgroups/mutate", "/podgroups/mutate", podgroup_mutate, false },
+	{ "/podgroups/validate", "/podgroups/validate", podgroup_validate, false },
+	{ "/pods/mutate", "/pods/mutate", pod_mutate, false },
+	{ "/pods/mutate/labelled", "/pods/mutate", pod_mutate, true },
+	{ "/queues/mutate", "/queues/mutate", queue_mutate, false },
+	{ "/queues/validate", "/queues/validate", queue_validate, false },
+};
+#define ROUTE_COUNT ARRAY_LEN(routes)
+
+/* Sorted. */
+static const char *const foreign_paths[] = {
+	"/cronjobs/validate", "/hypernodes/validate",   "/jobflows/validate", "/jobs/mutate",
+	"/jobs/validate",     "/jobtemplates/validate", "/pods/validate",
+};
+
+static const char *const result_names[RESULT_COUNT_] = { "allowed", "denied", "error" };
+
+struct router {
+	struct router_options opt;
+	bool enabled[ROUTE_COUNT];
+	struct counter_cell *results[ROUTE_COUNT][RESULT_COUNT_];
+	struct counter_cell *seconds[ROUTE_COUNT];
+	struct counter_cell *gated;
+};
+
+static int cmp_route(const void *path, const void *route)
+{
+	return str_cmp(*(const struct str *)path, str_of(((const struct route *)route)->path));
+}
+
+static int cmp_path(const void *path, const void *item)
+{
+	return str_cmp(*(const struct str *)path, str_of(*(const char *const *)item));
+}
+
+bool router_is_foreign(struct str path)
+{
+	return bsearch(&path, foreign_paths, ARRAY_LEN(foreign_paths), sizeof(foreign_paths[0]),
+		       cmp_path) != NULL;
+}
+
+static bool enable(struct router *r, struct str path)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < ROUTE_COUNT; i++) {
+		if (str_eq_c(path, routes[i].enabled_by)) {
+			r->enabled[i] = true;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static int enable_list(struct router *r, const char *list, struct err *err)
+{
+	struct str rest = str_of(list);
+
+	while (rest.p != NULL) {
+		struct str path = str_trim(str_next(&rest, ','));
+
+		if (path.len > 0 && !enable(r, path) && !router_is_foreign(path)) {
+			return err_set(err, ERR_INVALID, "no such admission path: \"" STR_FMT "\"",
+				       STR_ARG(path));
+		}
+	}
+	return 0;
+}
+
+static void register_metrics(struct router *r, struct counter_registry *registry)
+{
+	static const char *const by_result[] = { "path", "result", NULL };
+	static const char *const by_path[] = { "path", NULL };
+	static const double bounds[] = { 0.00001, 0.00005, 0.0001, 0.0005, 0.001,
+					 0.005,   0.025,   0.1,    0.5,    1 };
+	struct counter_family *reviews =
+		counter_register(registry, "headgate_webhook_reviews_total",
+				 "Admission reviews by outcome.", COUNTER_COUNTER, by_result);
+	struct counter_family *seconds =
+		counter_register_histogram(registry, "headgate_webhook_review_duration_seconds",
+					   "Time to decide a review, without the network.", by_path,
+					   bounds, ARRAY_LEN(bounds));
+
+	for (size_t i = 0; i < ROUTE_COUNT; i++) {
+		for (size_t j = 0; j < RESULT_COUNT_; j++) {
+			const char *const values[] = { routes[i].path, result_names[j] };
+
+			r->results[i][j] = counter_cell(reviews, values);
+		}
+		r->seconds[i] = counter_cell(seconds, &routes[i].path);
+	}
+	r->gated = counter_cell(counter_register(registry, "headgate_webhook_gated_pods_total",
+						 "Pods that were given the queue-allocation gate.",
+						 COUNTER_COUNTER, NULL),
+				NULL);
+}
+
+int router_create(const struct router_options *opt, struct router **ret, struct err *err)
+{
+	struct router *r = xmalloc_zero(1, sizeof(*r));
+	int e = 0;
+
+	r->opt = *opt;
+	if (opt->enabled != NULL) {
+		e = enable_list(r, opt->enabled, err);
+	} else {
+		for (size_t i = 0; i < ROUTE_COUNT; i++) {
+			r->enabled[i] = true;
+		}
+	}
+	if (e < 0) {
+		free(r);
+		return e;
+	}
+	register_metrics(r, opt->registry);
+	*ret = r;
+	return 0;
+}
+
+void router_destroy(struct router *r)
+{
+	free(r);
+}
+
+static void refuse(struct http_response *ret, int status, const char *text)
+{
+	ret->status = status;
+	ret->content_type = "text/plain; charset=utf-8";
+	ret->body = str_of(text);
+}
+
+static bool is_json(struct str content_type)
+{
+	return str_eq_c(str_trim(str_next(&content_type, ';')), "application/json");
+}
+
+/* False: ret says why the request does not get as far as a review. */
+static bool check_request(const struct router *r, const struct route *route,
+			  const struct http_request *req, struct http_response *ret)
+{
+	if (route == NULL || !r->enabled[route - routes]) {
+		refuse(ret, 404, "no such path\n");
+	} else if (req->method != HTTP_POST) {
+		refuse(ret, 405, "only POST\n");
+	} else if (!is_json(req->content_type)) {
+		refuse(ret, 415, "the content type must be application/json\n");
+	} else if (!lister_is_synced(r->opt.lister)) {
+		refuse(ret, 503, "queues and namespaces are not known yet\n");
+		ret->retry_after_s = 1;
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static enum router_result run(const struct router *r, const struct route *route, struct str body,
+			      struct arena *arena, struct http_response *ret)
+{
+	const struct admit_view *view = lister_view(r->opt.lister);
+	struct admit_request q = { .options = &r->opt.admit,
+				   .view = view,
+				   .namespace_labelled = route->namespace_labelled,
+				   .arena = arena };
+	struct review_outcome outcome = { 0 };
+	struct err err = ERR_INIT;
+	int e = review_run(route->fn, &q, body, &outcome, &err);
+
+	lister_release(view);
+	if (e < 0) {
+		refuse(ret, 400, arena_printf(arena, "%s\n", err.text));
+		return RESULT_ERROR;
+	}
+	if (outcome.gated) {
+		counter_add(r->gated, 1);
+	}
+	ret->status = 200;
+	ret->body = outcome.body;
+	return outcome.allowed ? RESULT_ALLOWED : RESULT_DENIED;
+}
+
+void router_handle(void *ctx, const struct http_request *req, struct arena *arena,
+		   struct http_response *ret)
+{
+	const struct router *r = ctx;
+	const struct route *route =
+		bsearch(&req->path, routes, ROUTE_COUNT, sizeof(routes[0]), cmp_route);
+	int64_t start = clock_mono(clock_real());
+	enum router_result result;
+
+	if (!check_request(r, route, req, ret)) {
+		return;
+	}
+	result = run(r, route, req->body, arena, ret);
+	counter_add(r->results[route - routes][result], 1);
+	counter_observe(r->seconds[route - routes],
+			(double)(clock_mono(clock_real()) - start) / (double)CLOCK_NS_PER_S);
+}

@@ -1,0 +1,31 @@
+/* webhook/server/router.h: from the path of a request to its handler. Any thread. */
+#ifndef WEBHOOK_SERVER_ROUTER_H
+#define WEBHOOK_SERVER_ROUTER_H
+
+#include "admit/admit.h"
+#include "net/http_server.h"
+
+struct counter_registry;
+struct lister;
+struct router;
+
+struct router_options {
+	struct admit_options admit; /* borrowed texts */
+	struct lister *lister;
+	struct counter_registry *registry;
+	/* Paths served, separated by commas ("/pods/mutate,/queues/validate"); NULL: all. Paths
+	 * that only Volcano serves are left out; others are an error. */
+	const char *enabled;
+};
+
+/* -ERR_INVALID names an unknown path. */
+int router_create(const struct router_options *opt, struct router **ret, struct err *err);
+void router_destroy(struct router *r); /* NULL is fine */
+/* A path that Volcano serves and this program does not. */
+bool router_is_foreign(struct str path);
+/* http_handler_fn; ctx is the router. 404 unknown path, 405 not POST, 415 not JSON, 503 before the
+ * first lists are complete, 400 not an AdmissionReview; else 200 with the decision. */
+void router_handle(void *ctx, const struct http_request *req, struct arena *arena,
+		   struct http_response *ret);
+
+#endif

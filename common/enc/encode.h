@@ -8,6 +8,7 @@
 struct json_out;
 struct strbuf;
 
+/* One object as the next value of o, or as a whole text appended to out. */
 void encode_object(const struct field_table *t, const void *obj, struct json_out *o);
 void encode_text(const struct field_table *t, const void *obj, struct strbuf *out);
 

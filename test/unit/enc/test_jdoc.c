@@ -253,17 +253,6 @@ static void test_equal_and_copy(void **state)
 	assert_true(jdoc_equal(NULL, NULL));
 }
 
-static void test_pretty(void **state)
-{
-	struct jdoc *d CLEANUP(jdoc_destroyp) = parse("{\"a\":[1,{}],\"b\":{\"c\":null}}");
-	struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
-	(void)state;
-
-	jdoc_format_pretty(d, &out);
-	assert_string_equal(out.p, "{\n    \"a\": [\n        1,\n        {}\n    ],\n    \"b\": {\n"
-				   "        \"c\": null\n    }\n}");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,7 +263,6 @@ int main(void)
 		cmocka_unit_test(test_reading_tolerates_wrong_kinds),
 		cmocka_unit_test(test_changing),
 		cmocka_unit_test(test_equal_and_copy),
-		cmocka_unit_test(test_pretty),
 	};
 
 	return cmocka_run_group_tests_name("jdoc", tests, NULL, NULL);

@@ -1,0 +1,178 @@
+#include "enc/scan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attrs.h"
+#include "base/strbuf.h"
+
+static const char *scan(const char *text, unsigned depth, struct scan_error *e)
+{
+	return scan_value(text, text + strlen(text), depth, e);
+}
+
+static void test_value_ends_where_it_ends(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} rows[] = {
+		{ "1 2", 1 },   { " \n-1.5e+3,", 9 }, { "\"a\\\"b\" x", 6 },
+		{ "{}}", 2 },   { "[ ] ]", 3 },       { "{\"a\":[1,{}]},", 12 },
+		{ "true}", 4 }, { "null", 4 },        { "[[],[[]]]", 9 },
+	};
+	struct scan_error e;
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *p = scan(rows[i].text, 10, &e);
+
+		assert_non_null(p);
+		assert_int_equal(p - rows[i].text, rows[i].len);
+	}
+}
+
+static void test_depth(void **state)
+{
+	struct scan_error e;
+	(void)state;
+
+	assert_non_null(scan("1", 0, &e));
+	assert_null(scan("[]", 0, &e));
+	assert_non_null(scan("[[],{\"a\":1}]", 2, &e));
+	assert_null(scan("[{\"a\":[]}]", 2, &e));
+	assert_string_equal(e.what, "nested too deeply");
+}
+
+/* Every length around the width of the vector loop, with the quote and a bad byte at each place. */
+static void test_strings_of_all_lengths(void **state)
+{
+	char text[80];
+	(void)state;
+
+	for (size_t n = 0; n < 70; n++) {
+		struct scan_error e;
+		bool escaped;
+
+		memset(text, 'x', sizeof(text));
+		text[n] = '"';
+		assert_ptr_equal(scan_string(text, text + n + 1, &escaped, &e), text + n);
+		assert_false(escaped);
+		assert_null(scan_string(text, text + n, &escaped, &e));
+		assert_string_equal(e.what, "unterminated string");
+		for (size_t i = 0; i < n; i++) {
+			text[i] = '\x1f';
+			assert_null(scan_string(text, text + n + 1, &escaped, &e));
+			assert_ptr_equal(e.at, text + i);
+			text[i] = '\xff';
+			assert_null(scan_string(text, text + n + 1, &escaped, &e));
+			assert_ptr_equal(e.at, text + i);
+			text[i] = '\x7f';
+			assert_non_null(scan_string(text, text + n + 1, &escaped, &e));
+			text[i] = 'x';
+		}
+	}
+}
+
+static void test_number_limits(void **state)
+{
+	char text[SCAN_NUMBER_MAX + 1];
+	struct scan_error e;
+	(void)state;
+
+	memset(text, '7', sizeof(text));
+	assert_non_null(scan_number(text, text + SCAN_NUMBER_MAX, &e));
+	assert_null(scan_number(text, text + SCAN_NUMBER_MAX + 1, &e));
+	assert_string_equal(e.what, "number is too long");
+	assert_non_null(scan("1e308", 0, &e));
+	assert_null(scan("1e309", 0, &e));
+	assert_non_null(scan("1e-999", 0, &e));
+	assert_true(scan_double(STR_LIT("-2.5e1")) == -25);
+}
+
+static void test_unescape(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "plain", "plain" },
+		{ "a\\n\\t\\r\\b\\f\\/\\\\\\\"", "a\n\t\r\b\f/\\\"" },
+		{ "\\u0041\\u00e9\\u20AC\\ud83d\\ude00", "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char out[64];
+		size_t n = scan_unescape(str_of(rows[i][0]), out);
+
+		assert_int_equal(n, strlen(rows[i][1]));
+		assert_memory_equal(out, rows[i][1], n);
+	}
+}
+
+static void test_position(void **state)
+{
+	const char *text = "a\nbc\n\nd";
+	size_t line, column;
+	(void)state;
+
+	scan_position(text, text, &line, &column);
+	assert_int_equal(line, 1);
+	assert_int_equal(column, 1);
+	scan_position(text, text + 3, &line, &column);
+	assert_int_equal(line, 2);
+	assert_int_equal(column, 2);
+	scan_position(text, text + 6, &line, &column);
+	assert_int_equal(line, 4);
+	assert_int_equal(column, 1);
+}
+
+static void test_utf8(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} rows[] = {
+		{ "\xc2\x80", 2 },
+		{ "\xdf\xbf", 2 },
+		{ "\xe0\xa0\x80", 3 },
+		{ "\xed\x9f\xbf", 3 },
+		{ "\xee\x80\x80", 3 },
+		{ "\xf0\x90\x80\x80", 4 },
+		{ "\xf4\x8f\xbf\xbf", 4 },
+		{ "\x80", 0 },
+		{ "\xc1\xbf", 0 },
+		{ "\xe0\x9f\xbf", 0 },
+		{ "\xed\xa0\x80", 0 },
+		{ "\xf0\x8f\xbf\xbf", 0 },
+		{ "\xf4\x90\x80\x80", 0 },
+		{ "\xf5\x80\x80\x80", 0 },
+		{ "\xc2", 0 },
+		{ "\xe2\x82", 0 },
+		{ "\xe2\x28\xa1", 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *p = rows[i].bytes;
+
+		assert_int_equal(scan_utf8(p, p + strlen(p)), rows[i].len);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_value_ends_where_it_ends),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_strings_of_all_lengths),
+		cmocka_unit_test(test_number_limits),
+		cmocka_unit_test(test_unescape),
+		cmocka_unit_test(test_position),
+		cmocka_unit_test(test_utf8),
+	};
+
+	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
+}

@@ -84,6 +84,7 @@ static int call_out(struct call *c, const struct jdoc *hook, const struct jdoc *
 	const char *base = jdoc_path_str(hook, "clientConfig.url");
 	const char *bundle = jdoc_str_or(jdoc_path(hook, "clientConfig.caBundle"), "");
 	int64_t timeout_s = jdoc_int(jdoc_get(hook, "timeoutSeconds"), 10);
+	struct apiserver_review call = { .timeout_ns = timeout_s * CLOCK_NS_PER_S };
 
 	if (base == NULL) {
 		return err_set(err, ERR_UNAVAILABLE, "no url: services cannot be resolved here");
@@ -97,8 +98,10 @@ static int call_out(struct call *c, const struct jdoc *hook, const struct jdoc *
 	url = xmalloc_printf("%s%stimeout=%llds", base, strchr(base, '?') == NULL ? "?" : "&",
 			     (long long)timeout_s);
 	jdoc_format(review, &body);
-	if (c->s->opt.review(c->s->opt.review_ctx, url, strbuf_str(&ca), timeout_s * CLOCK_NS_PER_S,
-			     strbuf_str(&body), &out, err) < 0) {
+	call.url = url;
+	call.ca_bundle = strbuf_str(&ca);
+	call.body = strbuf_str(&body);
+	if (c->s->opt.review(c->s->opt.review_ctx, &call, &out, err) < 0) {
 		return err_wrap(err, "Post \"%s\"", url);
 	}
 	return admission_review_parse(strbuf_str(&out), review, ret, err);

@@ -21,12 +21,18 @@ struct apiserver_watch;
 struct err;
 struct jdoc;
 
-/* Calls an admission webhook: POSTs body (an AdmissionReview) to url, trusting the PEM ca_bundle.
- * Fills out with the body of a 200 answer and returns 0, else -ERR_X. It may release and retake the
- * lock around the server: the server holds no pointer into its store across the call. */
-typedef int (*apiserver_review_fn)(void *ctx, const char *url, struct str ca_bundle,
-				   int64_t timeout_ns, struct str body, struct strbuf *out,
-				   struct err *err);
+struct apiserver_review {
+	const char *url;
+	struct str ca_bundle; /* PEM; empty: the system's CAs */
+	int64_t timeout_ns;
+	struct str body; /* an AdmissionReview */
+};
+
+/* Calls an admission webhook: POSTs the body. Fills out with the body of a 200 answer and returns
+ * 0, else -ERR_X. It may release and retake the lock around the server: the server holds no pointer
+ * into its store across the call. */
+typedef int (*apiserver_review_fn)(void *ctx, const struct apiserver_review *review,
+				   struct strbuf *out, struct err *err);
 
 struct apiserver_options {
 	uint64_t seed;

@@ -192,15 +192,14 @@ static void on_request(void *ctx, const struct http_request *req, struct arena *
 }
 
 /* The core calls this with its lock held; the webhook may call us back while we wait. */
-static int review(void *ctx, const char *url, struct str ca_bundle, int64_t timeout_ns,
-		  struct str body, struct strbuf *out, struct err *err)
+static int review(void *ctx, const struct apiserver_review *call, struct strbuf *out,
+		  struct err *err)
 {
 	struct front *f = ctx;
 	int r;
 
 	pthread_mutex_unlock(&f->lock);
-	r = reviewer_call(f->reviewer,
-			  &(struct reviewer_request){ url, ca_bundle, timeout_ns, body }, out, err);
+	r = reviewer_call(f->reviewer, call, out, err);
 	pthread_mutex_lock(&f->lock);
 	return r;
 }

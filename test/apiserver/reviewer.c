@@ -137,7 +137,7 @@ static void release(struct reviewer *r, struct str ca)
 	pthread_mutex_unlock(&r->lock);
 }
 
-static void run(struct http_loop *loop, const struct reviewer_request *req, struct pending *p)
+static void run(struct http_loop *loop, const struct apiserver_review *req, struct pending *p)
 {
 	const struct http_call call = {
 		.method = HTTP_POST,
@@ -158,7 +158,7 @@ static void run(struct http_loop *loop, const struct reviewer_request *req, stru
 	pthread_mutex_unlock(&p->lock);
 }
 
-int reviewer_call(struct reviewer *r, const struct reviewer_request *req, struct strbuf *out,
+int reviewer_call(struct reviewer *r, const struct apiserver_review *req, struct strbuf *out,
 		  struct err *err)
 {
 	struct pending p = { .out = out };

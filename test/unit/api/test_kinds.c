@@ -1,0 +1,100 @@
+#include "api/kinds.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attrs.h"
+
+static void test_sorted(void **state)
+{
+	size_t n;
+	const struct kinds_row *k = kinds_all(&n);
+	(void)state;
+
+	assert_true(n >= 8);
+	for (size_t i = 1; i < n; i++) {
+		int c = strcmp(k[i - 1].group, k[i].group);
+
+		assert_true(c < 0 || (c == 0 && strcmp(k[i - 1].plural, k[i].plural) < 0));
+	}
+}
+
+static void test_find(void **state)
+{
+	char version[128];
+	size_t n;
+	const struct kinds_row *k = kinds_all(&n);
+	(void)state;
+
+	for (size_t i = 0; i < n; i++) {
+		kinds_api_version(&k[i], version);
+		assert_ptr_equal(kinds_find(k[i].group, k[i].plural), &k[i]);
+		assert_ptr_equal(kinds_by_kind(version, k[i].kind), &k[i]);
+	}
+	assert_null(kinds_find("", "queues"));
+	assert_null(kinds_by_kind("v1", "Queue"));
+	assert_null(kinds_by_kind(NULL, NULL));
+	kinds_api_version(kinds_find("scheduling.volcano.sh", "queues"), version);
+	assert_string_equal(version, "scheduling.volcano.sh/v1beta1");
+	kinds_api_version(kinds_find("", "pods"), version);
+	assert_string_equal(version, "v1");
+}
+
+static void test_status_sub_resources(void **state)
+{
+	(void)state;
+
+	assert_true(kinds_find("scheduling.volcano.sh", "queues")->has_status);
+	assert_false(kinds_find("scheduling.volcano.sh", "podgroups")->has_status);
+}
+
+static void test_alias(void **state)
+{
+	static const struct {
+		const char *alias, *plural;
+	} rows[] = {
+		{ "pods", "pods" },
+		{ "pod", "pods" },
+		{ "Pod", "pods" },
+		{ "po", "pods" },
+		{ "PO", NULL },
+		{ "q", "queues" },
+		{ "queues.scheduling.volcano.sh", "queues" },
+		{ "queues.other", NULL },
+		{ "queue-v1beta1", "queues" },
+		{ "pg", "podgroups" },
+		{ "PodGroup", "podgroups" },
+		{ "ns", "namespaces" },
+		{ "", NULL },
+		{ "widgets", NULL },
+		{ ",", NULL },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct kinds_row *k = kinds_by_alias(str_of(rows[i].alias));
+
+		if (rows[i].plural == NULL) {
+			assert_null(k);
+		} else {
+			assert_non_null(k);
+			assert_string_equal(k->plural, rows[i].plural);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sorted),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_status_sub_resources),
+		cmocka_unit_test(test_alias),
+	};
+
+	return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+#include "api/pod_request.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/decode.h"
+
+#define C(requests) "{\"name\":\"c\",\"resources\":{\"requests\":{" requests "}}}"
+
+static void assert_request(const char *pod_json, const char *want)
+{
+	struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
+	struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
+	struct field_resources sum;
+	struct err err = ERR_INIT;
+	struct api_pod pod;
+
+	if (decode_text(&pod_fields, str_of(pod_json), &pod, arena, &err) != 0) {
+		fail_msg("%s: %s", pod_json, err.text);
+	}
+	pod_request_sum(&pod, arena, &sum);
+	assert_non_null(sum.v);
+	for (size_t i = 0; i < sum.n; i++) {
+		char text[QUANTITY_TEXT_MAX];
+
+		quantity_format(sum.v[i].amount, text);
+		strbuf_printf(&out, "%s%s=%s", i == 0 ? "" : " ", sum.v[i].name, text);
+	}
+	if (strcmp(out.p, want) != 0) {
+		fail_msg("%s\ngot  %s\nwant %s", pod_json, out.p, want);
+	}
+}
+
+static void test_containers(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "{}", "" },
+		{ "{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}", "" },
+		{ "{\"spec\":{\"containers\":[" C("\"cpu\":\"1\",\"memory\":\"1Gi\"") "," C(
+			  "\"cpu\":\"500m\",\"a/gpu\":\"1\"") "]}}",
+		  "a/gpu=1 cpu=1500m memory=1Gi" },
+		/* An init container counts only as far as it exceeds the sum. */
+		{
+			"{\"spec\":{\"initContainers\":[" C("\"cpu\":\"3\",\"memory\":\"1\"") "," C(
+				"\"cpu\":\"2\"") "],\"containers\":[" C("\"cpu\":\"1\",\"memory\":"
+									"\"2\"") "," C("\"cpu\":"
+										       "\"1\"") "]}"
+												"}",
+			"cpu=3 memory=2" },
+		/* A missing request defaults to the limit, a given one does not. */
+		{ "{\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":"
+		  "\"1Gi\"},\"requests\":{\"cpu\":\"0\"}}}]}}",
+		  "cpu=0 memory=1Gi" },
+		{ "{\"spec\":{\"overhead\":{\"cpu\":\"250m\",\"x\":\"1\"},\"containers\":[" C(
+			  "\"cpu\":\"1\"") "]}}",
+		  "cpu=1250m x=1" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_request(rows[i][0], rows[i][1]);
+	}
+}
+
+#define SIDECAR(cpu)                                                                               \
+	"{\"name\":\"s\",\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":\"" cpu \
+	"\"}}}"
+
+/* Restartable init containers run on beside all that starts after them. */
+static void test_sidecars(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "{\"spec\":{\"initContainers\":[" SIDECAR("1") "],\"containers\":[" C(
+			  "\"cpu\":\"2\"") "]}}",
+		  "cpu=3" },
+		{ "{\"spec\":{\"initContainers\":[" SIDECAR("1") "," C("\"cpu\":\"5\"") "," SIDECAR(
+			  "2") "],\"containers\":[" C("\"cpu\":\"2\"") "]}}",
+		  "cpu=6" },
+		{ "{\"spec\":{\"initContainers\":[" C("\"cpu\":\"5\"") "," SIDECAR("1") "," SIDECAR(
+			  "2") "],\"containers\":[" C("\"cpu\":\"3\"") "]}}",
+		  "cpu=6" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_request(rows[i][0], rows[i][1]);
+	}
+}
+
+static void test_pod_level(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "{\"spec\":{\"resources\":{\"requests\":{\"cpu\":\"5\",\"a/gpu\":\"9\"}},"
+		  "\"containers\":[" C(
+			  "\"cpu\":\"1\",\"memory\":\"1\",\"a/gpu\":\"1\"") "],"
+									    "\"overhead\":{\"cpu\":"
+									    "\"1\"}}}",
+		  "a/gpu=1 cpu=6 memory=1" },
+		{ "{\"spec\":{\"resources\":{\"limits\":{\"cpu\":\"5\",\"memory\":\"7\"}},"
+		  "\"containers\":[" C("\"cpu\":\"1\"") "]}}",
+		  "cpu=1 memory=7" },
+		{ "{\"spec\":{\"resources\":{\"requests\":{\"hugepages-2Mi\":\"4Mi\"}}}}",
+		  "hugepages-2Mi=4Mi" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_request(rows[i][0], rows[i][1]);
+	}
+}
+
+#define RESIZED(spec, allocated, actual, reason)                                                   \
+	"{\"spec\":{\"containers\":[" C(                                                           \
+		"\"cpu\":\"" spec                                                                  \
+		"\"") "]},\"status\":{\"conditions\":[{"                                           \
+		      "\"type\":\"PodResizePending\",\"status\":\"True\",\"reason\":\"" reason     \
+		      "\"}],"                                                                      \
+		      "\"containerStatuses\":[{\"name\":\"c\",\"allocatedResources\":{\"cpu\":"    \
+		      "\"" allocated "\"},\"resources\":{\"requests\":{\"cpu\":\"" actual          \
+		      "\"}}}]}}"
+
+static void test_in_place_resize(void **state)
+{
+	static const char *const rows[][2] = {
+		{ RESIZED("1", "1", "1", "Deferred"), "cpu=1" },
+		{ RESIZED("4", "1", "1", "Deferred"), "cpu=4" },
+		{ RESIZED("1", "4", "2", "Deferred"), "cpu=4" },
+		{ RESIZED("1", "2", "4", "Deferred"), "cpu=4" },
+		{ RESIZED("4", "1", "2", "Infeasible"), "cpu=2" },
+		/* Without actual resources the status says nothing yet. */
+		{ "{\"spec\":{\"containers\":[" C(
+			  "\"cpu\":\"1\"") "]},\"status\":{"
+					   "\"containerStatuses\":[{\"name\":\"c\","
+					   "\"allocatedResources\":{\"cpu\":\"9\"}}]}}",
+		  "cpu=1" },
+		{ "{\"spec\":{\"containers\":[" C(
+			  "\"cpu\":\"1\"") "]},\"status\":{"
+					   "\"containerStatuses\":[{\"name\":\"other\","
+					   "\"resources\":{\"requests\":{\"cpu\":"
+					   "\"9\"}}}]}}",
+		  "cpu=1" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_request(rows[i][0], rows[i][1]);
+	}
+}
+
+static void test_many_resources(void **state)
+{
+	struct strbuf text CLEANUP(strbuf_finish) = STRBUF_INIT;
+	struct strbuf want CLEANUP(strbuf_finish) = STRBUF_INIT;
+	(void)state;
+
+	strbuf_add_c(&text, "{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{");
+	for (int i = 0; i < 40; i++) {
+		strbuf_printf(&text, "%s\"r%02d\":\"%d\"", i == 0 ? "" : ",", 39 - i, 40 - i);
+		strbuf_printf(&want, "%sr%02d=%d", i == 0 ? "" : " ", i, i + 1);
+	}
+	strbuf_add_c(&text, "}}}]}}");
+	assert_request(text.p, want.p);
+}
+
+static void test_limits_cpu(void **state)
+{
+	static const struct {
+		const char *json;
+		bool limits;
+	} rows[] = {
+		{ "{\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"memory\":\"1\"}}}]}}",
+		  false },
+		{ "{\"spec\":{\"containers\":[{},{\"resources\":{\"limits\":{\"cpu\":\"1\"}}}]}}",
+		  true },
+		{ "{\"spec\":{\"initContainers\":[{\"resources\":{\"limits\":{\"cpu\":\"1\"}}}]}}",
+		  true },
+		{ "{\"spec\":{\"resources\":{\"limits\":{\"cpu\":\"1\"}}}}", true },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
+		struct api_pod pod;
+
+		assert_int_equal(decode_text(&pod_fields, str_of(rows[i].json), &pod, arena, NULL),
+				 0);
+		assert_int_equal(pod_request_limits_cpu(&pod), rows[i].limits);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_containers),     cmocka_unit_test(test_sidecars),
+		cmocka_unit_test(test_pod_level),      cmocka_unit_test(test_in_place_resize),
+		cmocka_unit_test(test_many_resources), cmocka_unit_test(test_limits_cpu),
+	};
+
+	return cmocka_run_group_tests_name("pod_request", tests, NULL, NULL);
+}

@@ -237,6 +237,15 @@ static bool reserve_one(struct allocate_run *run, struct allocate_work *w)
 	return false;
 }
 
+static void tell_reserved(struct allocate_run *run, const struct allocate_work *w)
+{
+	struct decision *d = decision_add(session_decisions(run->session), DECISION_EVENT);
+
+	d->job = w->job->id;
+	d->reason = "QuotaReserved";
+	d->message = "the queue has room: quota is reserved and gates are removed";
+}
+
 bool allocate_gate_step(struct allocate_run *run, struct allocate_work *w)
 {
 	bool reserved;
@@ -249,8 +258,12 @@ bool allocate_gate_step(struct allocate_run *run, struct allocate_work *w)
 		return false;
 	}
 	reserved = gang_is_met(&w->need) ? reserve_one(run, w) : reserve_gang(run, w);
-	if (reserved && session_job_phase(run->session, w->job) == JOB_PENDING) {
+	if (!reserved) {
+		return false;
+	}
+	tell_reserved(run, w);
+	if (session_job_phase(run->session, w->job) == JOB_PENDING) {
 		statement_set_phase(run->session, w->job, JOB_INQUEUE);
 	}
-	return reserved;
+	return true;
 }

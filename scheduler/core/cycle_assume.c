@@ -140,7 +140,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		break;
 	case DECISION_EVENT:
 		/* What a gated pod was told: it has no condition of ours to compare with. */
-		if (t != NULL) {
+		if (t != NULL && d->warning) {
 			t->cond_message = hash_of(d->message);
 		}
 		break;

@@ -50,8 +50,17 @@ struct job *cluster_job_get(struct cluster *c, struct str namespace_, struct str
 
 void cluster_job_changed(struct cluster *c, struct job *j)
 {
+	struct queue *q = NULL;
+
 	if (j->queue != MODEL_NONE) {
-		c->queues.v[j->queue]->jobs_gen++;
+		q = c->queues.v[j->queue];
+	} else if (j->queue_name != MODEL_NONE) {
+		/* Pods of an unknown queue are told so: its placeholder is looked at like a queue.
+		 */
+		q = cluster_queue_find(c, intern_str(c->names, j->queue_name));
+	}
+	if (q != NULL) {
+		q->jobs_gen++;
 	}
 }
 

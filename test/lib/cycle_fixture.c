@@ -119,6 +119,7 @@ const char *cycle_fixture_run(struct cycle_fixture *f)
 	if (wrong != NULL) {
 		fail_msg("%s: %s", wrong, f->text.p);
 	}
+	f->decisions = d;
 	cycle_assume(f->cluster, d, f->now);
 	wrong = invariants_of_cluster(f->cluster);
 	if (wrong != NULL) {

@@ -15,7 +15,8 @@ struct cycle_fixture {
 	struct sched_conf *conf;
 	struct cycle *cycle;
 	int64_t now;
-	struct strbuf text; /* of the last cycle: see cycle_fixture_run */
+	struct strbuf text;                /* of the last cycle: see cycle_fixture_run */
+	const struct decisions *decisions; /* of the last cycle */
 };
 
 /* conf_text NULL: the built-in configuration. Asserts that it parses. */

@@ -1,0 +1,173 @@
+/* Scenarios: objects in, decisions out. Every test/scenario/NAME.yaml is one test:
+ *
+ *   about: the rule, in one sentence
+ *   conf: scheduler configuration (absent: built in)
+ *   hierarchy: false when the capacity plugin of conf has no hierarchy
+ *   gatesAdmission: false: the feature gate is off;  reservationTimeout: a duration
+ *   steps: each applies `queues`, `groups`, `nodes`, `pods` (expand.h), `objects`, then `change`
+ *     ({kind, name, merge}) and `delete` ({kind, name}), waits `after`, acknowledges the writes of
+ *     the cycle before unless `acknowledge: false`, and runs a cycle.
+ *     expect: all its decisions in order;  published: the exact set afterwards;
+ *     events: all its events;  phases: {group: phase} */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+#include "lib/unit.h"
+#include "scenario/expand.h"
+#include "scenario/world.h"
+
+#define FOLDER "test/scenario"
+
+static int64_t duration_of(const struct jdoc *d, int64_t def)
+{
+	int64_t ns = def;
+
+	if (jdoc_str(d) != NULL) {
+		assert_int_equal(clock_parse_duration(str_of(jdoc_str(d)), &ns), 0);
+	}
+	return ns;
+}
+
+static void apply_lists(struct world *w, const struct jdoc *step)
+{
+	static const char *const kinds[] = { "queues", "groups", "nodes", "pods", "objects" };
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const struct jdoc *o = jdoc_first(jdoc_get(step, kinds[i]));
+
+		for (; o != NULL; o = jdoc_next(o)) {
+			world_apply_take(w, expand_object(kinds[i], o));
+		}
+	}
+}
+
+static void apply_changes(struct world *w, const struct jdoc *step)
+{
+	const struct jdoc *c;
+
+	for (c = jdoc_first(jdoc_get(step, "change")); c != NULL; c = jdoc_next(c)) {
+		world_merge(w, jdoc_str(jdoc_get(c, "kind")), jdoc_str(jdoc_get(c, "name")),
+			    jdoc_get(c, "merge"));
+	}
+	for (c = jdoc_first(jdoc_get(step, "delete")); c != NULL; c = jdoc_next(c)) {
+		world_delete(w, jdoc_str(jdoc_get(c, "kind")), jdoc_str(jdoc_get(c, "name")));
+	}
+}
+
+static void join(const struct jdoc *list, const char *separator, struct strbuf *out)
+{
+	strbuf_add_c(out, "");
+	for (const struct jdoc *i = jdoc_first(list); i != NULL; i = jdoc_next(i)) {
+		strbuf_printf(out, "%s%s", out->len == 0 ? "" : separator, jdoc_str_or(i, "?"));
+	}
+}
+
+static void compare(const char *what, const struct jdoc *expected, const char *separator,
+		    const char *got)
+{
+	CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
+
+	if (expected == NULL) {
+		return;
+	}
+	join(expected, separator, &want);
+	if (strcmp(want.p, got) != 0) {
+		fail_msg("%s:\n  expected: %s\n  got:      %s", what, want.p, got);
+	}
+}
+
+static void check_phases(struct world *w, const struct jdoc *phases)
+{
+	for (const struct jdoc *p = jdoc_first(phases); p != NULL; p = jdoc_next(p)) {
+		assert_string_equal(world_phase(w, jdoc_key(p)), jdoc_str(p));
+	}
+}
+
+static void run_step(struct world *w, const struct jdoc *step, size_t number)
+{
+	CLEANUP(strbuf_finish) struct strbuf published = STRBUF_INIT;
+	const char *got;
+
+	print_message("step %zu\n", number);
+	if (jdoc_bool(jdoc_get(step, "acknowledge"), true)) {
+		world_acknowledge(w);
+	}
+	apply_lists(w, step);
+	apply_changes(w, step);
+	w->f.now += duration_of(jdoc_get(step, "after"), 0);
+	got = world_run(w);
+	assert_non_null(jdoc_get(step, "expect"));
+	compare("decisions", jdoc_get(step, "expect"), "; ", got);
+	compare("events", jdoc_get(step, "events"), "; ", w->events.p);
+	world_published(w, &published);
+	compare("published", jdoc_get(step, "published"), " ", published.p);
+	check_phases(w, jdoc_get(step, "phases"));
+}
+
+static struct jdoc *load(const char *name)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", FOLDER, name);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct err err = ERR_INIT;
+	struct jdoc *d = NULL;
+
+	if (file_read_all(path, YAML_MAX_BYTES, &text, &err) < 0 ||
+	    yaml_parse(strbuf_str(&text), &d, &err) < 0) {
+		fail_msg("%s: %s", path, err.text);
+	}
+	return d;
+}
+
+static void run_file(void **state)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = load(*state);
+	const struct jdoc *step = jdoc_first(jdoc_get(d, "steps"));
+	struct world w;
+
+	assert_non_null(jdoc_str(jdoc_get(d, "about")));
+	assert_non_null(step);
+	world_init(&w, jdoc_str(jdoc_get(d, "conf")), jdoc_bool(jdoc_get(d, "hierarchy"), true));
+	w.f.conf->gates_admission = jdoc_bool(jdoc_get(d, "gatesAdmission"), true);
+	w.f.conf->reservation_timeout_ns =
+		duration_of(jdoc_get(d, "reservationTimeout"), w.f.conf->reservation_timeout_ns);
+	cycle_fixture_reconfigure(&w.f);
+	for (size_t i = 1; step != NULL; step = jdoc_next(step), i++) {
+		run_step(&w, step, i);
+	}
+	world_finish(&w);
+}
+
+static int is_scenario(const struct dirent *e)
+{
+	return str_has_suffix(str_of(e->d_name), ".yaml");
+}
+
+int main(void)
+{
+	struct VEC(struct CMUnitTest) tests = VEC_INIT;
+	struct dirent **entries = NULL;
+	int n = scandir(FOLDER, &entries, is_scenario, alphasort), failed;
+
+	for (int i = 0; i < n; i++) {
+		struct CMUnitTest t = { .name = entries[i]->d_name,
+					.test_func = run_file,
+					.initial_state = entries[i]->d_name };
+
+		vec_push(&tests, t);
+	}
+	failed = n <= 0 ? 1 : _cmocka_run_group_tests("scenario", tests.v, tests.n, NULL, NULL);
+	for (int i = 0; i < n; i++) {
+		free(entries[i]);
+	}
+	free(entries);
+	vec_finish(&tests);
+	return failed;
+}

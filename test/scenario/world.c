@@ -1,0 +1,368 @@
+#include "scenario/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/node.h"
+#include "api/pod.h"
+#include "api/scheduling.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "core/ledger.h"
+#include "enc/decode.h"
+#include "enc/jdoc.h"
+#include "enc/patch.h"
+#include "lib/oracle.h"
+#include "lib/unit.h"
+#include "model/from_api.h"
+#include "scenario/world_write.h"
+
+static const char *const scheduler_names[] = { "volcano", NULL };
+
+static void free_object(void *object)
+{
+	jdoc_destroy(object);
+}
+
+void world_init(struct world *w, const char *conf, bool hierarchy)
+{
+	*w = (struct world){ .count = 0 };
+	cycle_fixture_init(&w->f, conf);
+	w->objects = strmap_create(free_object);
+	w->oracle = oracle_create(hierarchy);
+	strbuf_init(&w->events);
+	(void)cluster_queue_get(w->f.cluster, STR_LIT("default"));
+}
+
+void world_finish(struct world *w)
+{
+	cycle_fixture_finish(&w->f);
+	strmap_destroy(w->objects);
+	oracle_destroy(w->oracle);
+	strbuf_finish(&w->events);
+}
+
+static const char *kind_of(const struct jdoc *object)
+{
+	return jdoc_str_or(jdoc_get(object, "kind"), "");
+}
+
+/* "namespace/name" or "name"; the caller frees. */
+static char *key_of(const struct jdoc *object)
+{
+	const char *ns = jdoc_path_str(object, "metadata.namespace"),
+		   *name = jdoc_path_str(object, "metadata.name");
+
+	return ns == NULL ? xmalloc_dup(name) : xmalloc_printf("%s/%s", ns, name);
+}
+
+static void watch(struct world *w, const struct jdoc *object, const char *key, bool gone)
+{
+	static const struct {
+		const char *kind;
+		enum oracle_resource resource;
+	} rows[] = { { "Pod", ORACLE_PODS },
+		     { "PodGroup", ORACLE_PODGROUPS },
+		     { "Queue", ORACLE_QUEUES } };
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (str_streq(kind_of(object), rows[i].kind)) {
+			oracle_set(w->oracle, rows[i].resource, key, gone ? NULL : object,
+				   w->f.now);
+		}
+	}
+}
+
+static void complete_meta(struct world *w, struct jdoc *object)
+{
+	struct jdoc *meta = jdoc_ensure_object(object, "metadata");
+	char text[CLOCK_RFC3339_MAX];
+
+	w->count++;
+	if (jdoc_get(meta, "uid") == NULL) {
+		char *uid = xmalloc_printf("uid-%06u", w->count);
+
+		jdoc_set_str(meta, "uid", uid);
+		free(uid);
+	}
+	if (jdoc_get(meta, "creationTimestamp") == NULL) {
+		clock_format_time(CYCLE_FIXTURE_START - 86400 * CYCLE_FIXTURE_S +
+					  w->count * CYCLE_FIXTURE_S,
+				  text);
+		jdoc_set_str(meta, "creationTimestamp", text);
+	}
+}
+
+static void settle_status(struct cluster *c, struct task *t, const struct from_api_pod *p)
+{
+	struct node *n = p->node.p == NULL ? NULL : cluster_node_get(c, p->node);
+	struct job *j = t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
+
+	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED) {
+		ledger_release(c, t);
+	}
+	ledger_set_releasing(c, t, p->status == TASK_RELEASING);
+	cluster_task_set_status(c, t, p->status, n);
+	if (t->charge == CHARGE_PATCHING && (t->flags & TASK_OUR_GATE) == 0) {
+		ledger_advance(c, t, CHARGE_UNGATED);
+	}
+	if (t->node == MODEL_NONE || (t->flags & TASK_OURS) == 0) {
+		return;
+	}
+	if (t->charge != CHARGE_NONE) {
+		ledger_advance(c, t, CHARGE_BOUND);
+	} else if (j != NULL && j->queue != MODEL_NONE) {
+		ledger_charge(c, t, c->queues.v[j->queue], CHARGE_BOUND);
+	}
+}
+
+static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct cluster *c = w->f.cluster;
+	CLEANUP(xmalloc_freep) char *key = key_of(object);
+	struct from_api_pod p;
+	struct api_pod pod;
+	struct task *t;
+	struct res old;
+	int r = decode_jdoc(&pod_fields, object, &pod, a, err);
+
+	if (r == 0) {
+		r = from_api_pod_read(c, &pod, scheduler_names, a, &p, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	t = cluster_task_find(c, str_of(key));
+	if (t != NULL && !str_eq_c(p.uid, t->uid)) {
+		ledger_release(c, t);
+		cluster_task_remove(c, t);
+		t = NULL;
+	}
+	if (t == NULL) {
+		t = cluster_task_add(c, p.namespace_, p.name, p.uid);
+		from_api_pod_apply(c, &p, t);
+	} else {
+		old = t->klass->request;
+		from_api_pod_apply(c, &p, t);
+		ledger_recharge(c, t, &old);
+	}
+	settle_status(c, t, &p);
+	return 0;
+}
+
+static int see_group(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct cluster *c = w->f.cluster;
+	CLEANUP(xmalloc_freep) char *key = key_of(object);
+	struct api_pod_group group;
+	struct job *j;
+	int r = decode_jdoc(&scheduling_pod_group_fields, object, &group, a, err);
+
+	if (r == 0) {
+		r = from_api_group(c, &group, STR_LIT("default"), err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	j = cluster_job_find(c, str_of(key));
+	for (size_t i = 0; i < j->tasks.n && j->queue != MODEL_NONE; i++) {
+		ledger_move(c, c->tasks.v[j->tasks.v[i]], c->queues.v[j->queue]);
+	}
+	return 0;
+}
+
+static int see_queue(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct cluster *c = w->f.cluster;
+	struct api_queue queue;
+	bool changed = false;
+	int r = decode_jdoc(&scheduling_queue_fields, object, &queue, a, err);
+
+	if (r == 0) {
+		r = from_api_queue(c, &queue, &changed, err);
+	}
+	if (r == 0 && changed && cluster_queues_changed(c)) {
+		ledger_rebuild_sums(c);
+	}
+	return r;
+}
+
+static int see_node(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct api_node node;
+	int r = decode_jdoc(&node_fields, object, &node, a, err);
+
+	return r < 0 ? r : from_api_node(w->f.cluster, &node, err);
+}
+
+/* The cluster learns of one object. */
+static void see(struct world *w, const struct jdoc *object)
+{
+	static const struct {
+		const char *kind;
+		int (*see)(struct world *w, const struct jdoc *object, struct arena *a,
+			   struct err *err);
+	} rows[] = { { "Pod", see_pod },
+		     { "PodGroup", see_group },
+		     { "Queue", see_queue },
+		     { "Node", see_node } };
+	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (str_streq(kind_of(object), rows[i].kind)) {
+			if (rows[i].see(w, object, a, &err) < 0) {
+				fail_msg("%s: %s", kind_of(object), err.text);
+			}
+			return;
+		}
+	}
+	fail_msg("objects of kind \"%s\" are not for scenarios", kind_of(object));
+}
+
+void world_apply_take(struct world *w, struct jdoc *object)
+{
+	CLEANUP(xmalloc_freep) char *key = NULL, *full = NULL;
+
+	complete_meta(w, object);
+	key = key_of(object);
+	full = xmalloc_printf("%s %s", kind_of(object), key);
+	strmap_set(w->objects, str_of(full), object);
+	watch(w, object, key, false);
+	see(w, object);
+}
+
+static struct jdoc *find(struct world *w, const char *kind, const char *name, char **ret_full)
+{
+	bool namespaced = str_streq(kind, "Pod") || str_streq(kind, "PodGroup");
+	struct jdoc *object;
+
+	*ret_full = xmalloc_printf("%s %s%s", kind, namespaced ? "ns/" : "", name);
+	object = strmap_get(w->objects, str_of(*ret_full));
+	if (object == NULL) {
+		fail_msg("there is no %s", *ret_full);
+	}
+	return object;
+}
+
+void world_merge(struct world *w, const char *kind, const char *name, const struct jdoc *patch)
+{
+	CLEANUP(xmalloc_freep) char *full = NULL;
+	struct jdoc *object = jdoc_copy(find(w, kind, name, &full));
+
+	patch_apply_merge(&object, patch);
+	world_apply_take(w, object);
+}
+
+static void forget(struct world *w, const char *kind, const char *key)
+{
+	struct cluster *c = w->f.cluster;
+
+	if (str_streq(kind, "Pod")) {
+		struct task *t = cluster_task_find(c, str_of(key));
+
+		ledger_release(c, t);
+		cluster_task_remove(c, t);
+	} else if (str_streq(kind, "Queue")) {
+		struct queue *q = cluster_queue_find(c, str_of(key));
+
+		q->exists = false;
+		if (cluster_queues_changed(c)) {
+			ledger_rebuild_sums(c);
+		}
+	} else if (str_streq(kind, "Node")) {
+		struct node *n = cluster_node_find(c, str_of(key));
+		struct res old = n->allocatable;
+
+		n->exists = false;
+		cluster_node_changed(c, n, &old, true);
+		cluster_node_prune(c, n);
+	} else {
+		fail_msg("deleting a %s is not for scenarios", kind);
+	}
+}
+
+void world_delete(struct world *w, const char *kind, const char *name)
+{
+	CLEANUP(xmalloc_freep) char *full = NULL;
+	struct jdoc *object = find(w, kind, name, &full);
+	CLEANUP(xmalloc_freep) char *key = key_of(object);
+
+	watch(w, object, key, true);
+	forget(w, kind, key);
+	strmap_remove(w->objects, str_of(full));
+}
+
+const char *world_run(struct world *w)
+{
+	struct err err = ERR_INIT;
+	const char *text = cycle_fixture_run(&w->f);
+
+	world_write_decisions(w, w->f.decisions);
+	if (oracle_check(w->oracle, w->f.now + ORACLE_GRACE_NS, &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+	return text;
+}
+
+void world_rewatch(struct world *w, const struct jdoc *object)
+{
+	CLEANUP(xmalloc_freep) char *key = key_of(object);
+
+	watch(w, object, key, false);
+}
+
+static bool see_each(struct str key, void *value, void *ctx)
+{
+	if (str_has_prefix(key, "Pod ") || str_has_prefix(key, "PodGroup ")) {
+		see(ctx, value);
+	}
+	return true;
+}
+
+void world_acknowledge(struct world *w)
+{
+	strmap_each(w->objects, see_each, w);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+void world_published(struct world *w, struct strbuf *out)
+{
+	const struct cluster *c = w->f.cluster;
+	const char **names = xmalloc_zero(c->tasks.n + 1, sizeof(*names));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		char key[256];
+
+		if (c->tasks.v[i] == NULL) {
+			continue;
+		}
+		cluster_task_key(c->tasks.v[i], key, sizeof(key));
+		if (oracle_is_published(w->oracle, key)) {
+			names[n++] = c->tasks.v[i]->name;
+		}
+	}
+	qsort(names, n, sizeof(names[0]), by_text);
+	strbuf_add_c(out, "");
+	for (size_t i = 0; i < n; i++) {
+		strbuf_printf(out, "%s%s", i == 0 ? "" : " ", names[i]);
+	}
+	free(names);
+}
+
+const char *world_phase(struct world *w, const char *group)
+{
+	CLEANUP(xmalloc_freep) char *full = NULL;
+
+	return jdoc_path_str(find(w, "PodGroup", group, &full), "status.phase");
+}

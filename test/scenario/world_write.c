@@ -1,0 +1,129 @@
+#include "scenario/world_write.h"
+
+#include <string.h>
+
+#include "api/gate.h"
+#include "base/clock.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "core/decision.h"
+#include "enc/jdoc.h"
+#include "lib/unit.h"
+
+static struct jdoc *pod_of(struct world *w, const struct decision *d)
+{
+	const struct task *t = w->f.cluster->tasks.v[d->task];
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("Pod %s/%s", t->namespace_, t->name);
+	struct jdoc *pod = strmap_get(w->objects, str_of(key));
+
+	assert_non_null(pod);
+	return pod;
+}
+
+static void remove_gate(struct jdoc *pod, const struct decision *d, const struct cluster *c)
+{
+	struct jdoc *spec = jdoc_get_mut(pod, "spec");
+	struct jdoc *gates = jdoc_get_mut(spec, "schedulingGates");
+
+	for (size_t i = jdoc_count(gates); i > 0; i--) {
+		const char *name = jdoc_str(jdoc_get(jdoc_at(gates, i - 1), "name"));
+
+		if (gate_is_ours(name) != NULL) {
+			jdoc_remove_at(gates, i - 1);
+		}
+	}
+	if (!d->uncharged) {
+		jdoc_set_str(jdoc_ensure_object(jdoc_get_mut(pod, "metadata"), "annotations"),
+			     "headgate.io/reserved", c->queues.v[d->queue]->name);
+	}
+}
+
+static void set_condition(struct world *w, struct jdoc *pod, const char *reason,
+			  const char *message)
+{
+	struct jdoc *status = jdoc_get_mut(pod, "status"), *c;
+	char time[CLOCK_RFC3339_MAX];
+
+	clock_format_time(w->f.now - CYCLE_FIXTURE_S, time);
+	jdoc_remove(status, "conditions");
+	c = jdoc_append_take(jdoc_ensure_array(status, "conditions"), jdoc_new_object());
+	jdoc_set_str(c, "type", "PodScheduled");
+	jdoc_set_str(c, "status", "False");
+	jdoc_set_str(c, "reason", reason);
+	jdoc_set_str(c, "message", message);
+	jdoc_set_str(c, "lastTransitionTime", time);
+}
+
+static void set_phase(struct world *w, const struct decision *d)
+{
+	static const char *const phases[] = { "Pending", "Inqueue", "Running", "Unknown",
+					      "Completed" };
+	const struct job *j = w->f.cluster->jobs.v[d->job];
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("PodGroup %s/%s", j->namespace_, j->name);
+	struct jdoc *status = jdoc_ensure_object(strmap_get(w->objects, str_of(key)), "status");
+
+	jdoc_set_str(status, "phase", phases[d->phase]);
+	jdoc_set_int(status, "running", j->status_running);
+	jdoc_set_int(status, "succeeded", j->status_succeeded);
+	jdoc_set_int(status, "failed", j->status_failed);
+}
+
+static void add_event(struct world *w, const struct decision *d)
+{
+	const struct cluster *c = w->f.cluster;
+
+	strbuf_printf(&w->events, "%s%s %s", w->events.len == 0 ? "" : "; ", d->reason,
+		      d->task != MODEL_NONE  ? c->tasks.v[d->task]->name
+		      : d->job != MODEL_NONE ? c->jobs.v[d->job]->name
+					     : "-");
+}
+
+static void write_one(struct world *w, const struct decision *d)
+{
+	const struct cluster *c = w->f.cluster;
+	struct jdoc *pod = NULL;
+
+	switch (d->kind) {
+	case DECISION_UNGATE:
+		pod = pod_of(w, d);
+		remove_gate(pod, d, c);
+		break;
+	case DECISION_PUBLISH:
+	case DECISION_WITHDRAW:
+	case DECISION_CONDITION:
+		pod = pod_of(w, d);
+		set_condition(w, pod, d->reason, d->message);
+		break;
+	case DECISION_BIND:
+		pod = pod_of(w, d);
+		jdoc_set_str(jdoc_get_mut(pod, "spec"), "nodeName", c->nodes.v[d->node]->name);
+		jdoc_set_str(jdoc_get_mut(pod, "status"), "phase", "Running");
+		jdoc_remove(jdoc_get_mut(pod, "status"), "conditions");
+		break;
+	case DECISION_JOB_PHASE:
+		set_phase(w, d);
+		break;
+	case DECISION_EVENT:
+		add_event(w, d);
+		break;
+	case DECISION_RESERVE:
+	case DECISION_RELEASE:
+	case DECISION_EVICT:
+	case DECISION_JOB_CONDITION:
+	case DECISION_QUEUE_SCANNED:
+	case DECISION_KIND_COUNT_:
+		break;
+	}
+	if (pod != NULL) {
+		world_rewatch(w, pod);
+	}
+}
+
+void world_write_decisions(struct world *w, const struct decisions *d)
+{
+	strbuf_reset(&w->events);
+	strbuf_add_c(&w->events, "");
+	for (size_t i = 0; i < d->n; i++) {
+		write_one(w, &d->v[i]);
+	}
+}

@@ -1,0 +1,60 @@
+/* test/lib/cache_fixture.h: a cache that is fed with JSON, as the reflectors feed it. Everything is
+ * in namespace "ns"; every object gets the next resourceVersion. After each message the accounts of
+ * cluster and ledger are verified. Owner: the test. */
+#ifndef TEST_LIB_CACHE_FIXTURE_H
+#define TEST_LIB_CACHE_FIXTURE_H
+
+#include "base/attrs.h"
+#include "cache/cache.h"
+#include "model/cluster.h"
+#include "model/message.h"
+
+struct cache_fixture {
+	struct cache *cache;
+	struct cluster *c;
+	int64_t version; /* of the last object */
+	int64_t now;
+	unsigned bad; /* objects refused */
+	char bad_text[256];
+	unsigned gone; /* pods reported as gone */
+};
+
+/* Members that are NULL or 0 are left out of the object. */
+struct cache_fixture_pod {
+	const char *name;
+	const char *uid; /* "uid-NAME" */
+	const char *group, *node, *phase;
+	const char *scheduler; /* "volcano" */
+	const char *cpu;       /* "1" */
+	const char *reason;    /* of PodScheduled=False */
+	const char *reserved;  /* queue in the mark */
+	bool opted_in, gated, foreign_gate, deleted;
+	int64_t version; /* the next one */
+};
+
+struct cache_fixture *
+cache_fixture_create(void); /* synced, with queues "default" and "q" (4 cpu) */
+void cache_fixture_destroy(struct cache_fixture *f);
+/* The same for cmocka. */
+int cache_fixture_setup(void **state);
+int cache_fixture_teardown(void **state);
+/* Applies one object; fails the test when it is not decoded (use _raw for those). */
+void cache_fixture_json(struct cache_fixture *f, enum sched_resource r, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+void cache_fixture_raw(struct cache_fixture *f, enum sched_resource r, const char *key,
+		       const char *json);
+void cache_fixture_delete(struct cache_fixture *f, enum sched_resource r, const char *key);
+/* The task as it is then; NULL when the cache does not keep such a pod. */
+struct task *cache_fixture_pod(struct cache_fixture *f, const struct cache_fixture_pod *p);
+struct job *cache_fixture_group(struct cache_fixture *f, const char *name, const char *queue,
+				int min_member);
+struct queue *cache_fixture_queue(struct cache_fixture *f, const char *name, const char *parent,
+				  const char *cpu);
+struct node *cache_fixture_node(struct cache_fixture *f, const char *name, const char *cpu);
+/* uid NULL: that of no pod is compared. */
+void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const char *key,
+			const char *uid, enum sched_outcome outcome);
+struct task *cache_fixture_task(const struct cache_fixture *f, const char *name); /* NULL */
+void cache_fixture_check(struct cache_fixture *f);
+
+#endif

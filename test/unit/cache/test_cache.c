@@ -1,0 +1,128 @@
+#include "base/arena.h"
+#include "core/ledger.h"
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+
+#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
+
+static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
+{
+	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
+}
+
+#include <stdlib.h>
+
+#include "base/counter.h"
+#include "base/strbuf.h"
+
+static void emit(void *ctx, const char *bytes, size_t len)
+{
+	strbuf_add(ctx, bytes, len);
+}
+
+static void test_bad_objects_are_counted(void **state)
+{
+	static const char *const names[] = { "volcano", NULL };
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct counter_registry *counters = counter_registry_create();
+	struct cache_options opt = { .scheduler_names = names,
+				     .default_queue = "default",
+				     .counters = counters };
+	struct cache *c = cache_create(&opt);
+	struct sched_msg *m = cache_decode(SCHED_QUEUES, STR_LIT("q"), STR_LIT("[]"), 1);
+
+	(void)state;
+	cache_apply(c, m, 0);
+	cache_apply(c, m, 0);
+	(void)cache_take_dirty(c);
+	counter_render(counters, emit, &text);
+	assert_non_null(strstr(text.p, "headgate_cache_bad_objects_total{resource=\"queues\"} 2"));
+	assert_non_null(strstr(text.p, "headgate_cache_accounting_drift 0"));
+	message_free(m);
+	cache_destroy(c);
+	cache_destroy(NULL);
+	counter_registry_destroy(counters);
+}
+
+/* What does not decode, or makes no sense, is skipped; the version known before stays. */
+static void test_bad_object_keeps_the_stored_version(void **state)
+{
+	static const struct {
+		enum sched_resource r;
+		const char *json, *text;
+	} rows[] = {
+		{ SCHED_PODS, "{", "" },
+		{ SCHED_PODS, "{\"metadata\":{\"namespace\":\"ns\"}}", "metadata.name: missing" },
+		{ SCHED_PODS,
+		  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\"},\"spec\":{"
+		  "\"schedulerName\":\"volcano\",\"containers\":[{\"resources\":{\"requests\":{"
+		  "\"cpu\":\"-1\"}}}]}}",
+		  "cpu: negative" },
+		{ SCHED_PODS,
+		  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\"},\"spec\":{"
+		  "\"schedulerName\":\"volcano\",\"containers\":[{\"resources\":{\"requests\":{"
+		  "\"memory\":\"2Ei\"}}}]}}",
+		  "memory: absurdly large" },
+		{ SCHED_QUEUES,
+		  "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"capability\":{\"cpu\":\"-4\"}}}",
+		  "spec.capability: cpu: negative" },
+	};
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n", .phase = "Running" };
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cache_fixture_raw(f, rows[i].r, "key", rows[i].json);
+		assert_int_equal(f->bad, i + 1);
+		assert_non_null(strstr(f->bad_text, rows[i].text));
+	}
+	assert_int_equal(cache_fixture_task(f, "p")->status, TASK_RUNNING);
+	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cluster_queue_find(f->c, STR_LIT("q"))->capability.v[RES_CPU], 4000);
+}
+
+static void test_dirty_once_per_change(void **state)
+{
+	struct cache_fixture *f = *state;
+
+	(void)cache_take_dirty(f->cache);
+	assert_false(cache_take_dirty(f->cache));
+	(void)cache_fixture_group(f, "g", "q", 1);
+	assert_true(cache_take_dirty(f->cache));
+	assert_false(cache_take_dirty(f->cache));
+	cache_fixture_json(f, SCHED_NAMESPACES, "{\"metadata\":{\"name\":\"ns\"}}");
+	assert_false(cache_take_dirty(f->cache));
+}
+
+/* The order in which the first LISTs end does not matter. */
+static void test_pods_before_groups_before_queues(void **state)
+{
+	static const char *const names[] = { "volcano", NULL };
+	struct cache_options opt = { .scheduler_names = names, .default_queue = "default" };
+	struct cache_fixture f = { .cache = cache_create(&opt) };
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n", .phase = "Running" };
+
+	(void)state;
+	cache_fixture_check(&f);
+	(void)cache_fixture_pod(&f, &p);
+	(void)cache_fixture_group(&f, "g", "child", 1);
+	(void)cache_fixture_queue(&f, "child", "parent", NULL);
+	(void)cache_fixture_queue(&f, "parent", NULL, NULL);
+	assert_int_equal(charged(&f, "parent"), 1000);
+	assert_int_equal(charged(&f, "root"), 1000);
+	assert_false(cache_is_synced(f.cache));
+	cache_destroy(f.cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bad_objects_are_counted),
+		T(test_bad_object_keeps_the_stored_version),
+		T(test_dirty_once_per_change),
+		cmocka_unit_test(test_pods_before_groups_before_queues),
+	};
+
+	return cmocka_run_group_tests_name("cache/cache", tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+#include "base/arena.h"
+#include "core/ledger.h"
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+
+#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
+
+static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
+{
+	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
+}
+
+/* Every status of the pod against every state of a charge it may come with. */
+static void test_settles_to_what_the_pod_shows(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		enum charge_state before, after;
+	} rows[] = {
+		{ { .opted_in = true }, CHARGE_PATCHING, CHARGE_UNGATED },
+		{ { .opted_in = true, .gated = true }, CHARGE_PATCHING, CHARGE_PATCHING },
+		{ { .opted_in = true, .reason = "Unschedulable" },
+		  CHARGE_UNGATED,
+		  CHARGE_PUBLISHED },
+		{ { .opted_in = true, .reason = "NotReadyForScheduling" },
+		  CHARGE_PUBLISHED,
+		  CHARGE_UNGATED },
+		{ { .opted_in = true, .reason = "SchedulerError" },
+		  CHARGE_PUBLISHED,
+		  CHARGE_PUBLISHED },
+		{ { .opted_in = false }, CHARGE_UNGATED, CHARGE_NONE },
+		{ { .opted_in = true, .node = "n" }, CHARGE_PATCHING, CHARGE_BOUND },
+		{ { .opted_in = true, .node = "n" }, CHARGE_NONE, CHARGE_BOUND },
+		{ { .opted_in = true, .deleted = true }, CHARGE_PUBLISHED, CHARGE_PUBLISHED },
+		{ { .opted_in = true, .phase = "Failed" }, CHARGE_PUBLISHED, CHARGE_NONE },
+		{ { .opted_in = true, .scheduler = "other" }, CHARGE_UNGATED, CHARGE_NONE },
+		{ { .opted_in = true, .scheduler = "other", .node = "n" },
+		  CHARGE_UNGATED,
+		  CHARGE_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = {
+			.name = "p", .group = "g", .opted_in = true, .gated = true
+		};
+		struct task *t;
+
+		(void)cache_fixture_group(f, "g", "q", 1);
+		t = cache_fixture_pod(f, &p);
+		if (rows[i].before != CHARGE_NONE) {
+			ledger_charge(f->c, t, cluster_queue_find(f->c, STR_LIT("q")),
+				      rows[i].before);
+		}
+		p = rows[i].pod;
+		p.name = "p";
+		p.group = "g";
+		t = cache_fixture_pod(f, &p);
+		if ((t == NULL ? CHARGE_NONE : t->charge) != rows[i].after) {
+			fail_msg("row %zu: %s", i, ledger_state_name((enum charge_state)t->charge));
+		}
+		assert_int_equal(charged(f, "q"), rows[i].after == CHARGE_NONE ? 0 : 1000);
+		cache_fixture_destroy(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_settles_to_what_the_pod_shows),
+	};
+
+	return cmocka_run_group_tests_name("cache/cache_charge", tests, NULL, NULL);
+}

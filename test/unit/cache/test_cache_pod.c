@@ -1,0 +1,410 @@
+#include "base/arena.h"
+#include "core/ledger.h"
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+
+static int64_t charged(const struct cache_fixture *f, const char *queue)
+{
+	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
+}
+
+/* What a cycle and its assumption do to an opted-in pod. */
+static void reserve(struct cache_fixture *f, struct task *t)
+{
+	ledger_charge(f->c, t, f->c->queues.v[f->c->jobs.v[t->job]->queue], CHARGE_PATCHING);
+}
+
+static void bind(struct cache_fixture *f, struct task *t, const char *node)
+{
+	struct node *n = cluster_node_get(f->c, str_of(node));
+
+	if (t->charge == CHARGE_NONE) {
+		ledger_charge(f->c, t, f->c->queues.v[f->c->jobs.v[t->job]->queue], CHARGE_ASSUMED);
+	} else {
+		ledger_advance(f->c, t, CHARGE_ASSUMED);
+	}
+	cluster_task_set_status(f->c, t, TASK_BINDING, n);
+}
+
+static const struct cache_fixture_pod gated = {
+	.name = "p", .group = "g", .opted_in = true, .gated = true, .reason = "SchedulingGated"
+};
+static const struct cache_fixture_pod ungated = {
+	.name = "p", .group = "g", .opted_in = true, .reserved = "q", .reason = "SchedulingGated"
+};
+static const struct cache_fixture_pod running = {
+	.name = "p", .group = "g", .node = "n", .phase = "Running"
+};
+
+static struct cache_fixture_pod with_reason(const char *reason)
+{
+	struct cache_fixture_pod p = ungated;
+
+	p.reason = reason;
+	return p;
+}
+
+/* The charge of a patch in flight outlives every update that still shows the gate. */
+static void test_hole_5_in_flight_removals_stay_charged(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	assert_int_equal(t->flags & (TASK_OPTED_IN | TASK_OUR_GATE | TASK_OURS),
+			 TASK_OPTED_IN | TASK_OUR_GATE | TASK_OURS);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	reserve(f, t);
+	t = cache_fixture_pod(f, &gated);
+	assert_int_equal(t->charge, CHARGE_PATCHING);
+	assert_int_equal(charged(f, "q"), 1000);
+	t = cache_fixture_pod(f, &ungated);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(charged(f, "q"), 1000);
+}
+
+/* Acknowledged, then an update from before: not gated again. */
+static void test_late_update_after_the_acknowledgement(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	reserve(f, t);
+	cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", SCHED_DONE);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(t->flags & TASK_OUR_GATE, 0);
+	t = cache_fixture_pod(f, &gated);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(t->flags & TASK_OUR_GATE, 0);
+}
+
+/* An evicted pod holds what it held until it is gone, then nothing. */
+static void test_hole_6_evicted_pods_leave_when_gone(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod going = running;
+	struct task *t;
+
+	going.deleted = true;
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &running);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	/* assumed eviction */
+	ledger_set_releasing(f->c, t, true);
+	cluster_task_set_status(f->c, t, TASK_RELEASING, f->c->nodes.v[t->node]);
+	t = cache_fixture_pod(f, &running); /* sent before the deletion */
+	assert_int_equal(t->status, TASK_RELEASING);
+	t = cache_fixture_pod(f, &going);
+	assert_int_equal(t->status, TASK_RELEASING);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	assert_int_equal(cluster_queue_find(f->c, STR_LIT("q"))->releasing.v[RES_CPU], 1000);
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	assert_null(cache_fixture_task(f, "p"));
+	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(f->gone, 1);
+}
+
+static void test_hole_12_recreated_pod_is_another(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod again = gated, late = ungated;
+	struct task *t;
+
+	again.uid = "second";
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	late.version = t->resource_version;
+	reserve(f, t);
+	t = cache_fixture_pod(f, &again);
+	assert_string_equal(t->uid, "second");
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(f->gone, 1);
+	/* The outcome of the first pod's patch says nothing of the second. */
+	cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", SCHED_DONE);
+	t = cache_fixture_task(f, "p");
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_int_not_equal(t->flags & TASK_OUR_GATE, 0);
+	/* Nor does a late update of the first. */
+	t = cache_fixture_pod(f, &late);
+	assert_string_equal(t->uid, "second");
+}
+
+/* Annotation taken away: the reservation goes. Annotation added to a pod that was never gated:
+ * opted in, charged by nothing but a decision. */
+static void test_hole_14_annotation_edits(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod left = ungated, joined = { .name = "r", .group = "g" };
+	struct task *t;
+
+	left.opted_in = false;
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	reserve(f, t);
+	(void)cache_fixture_pod(f, &ungated);
+	assert_int_equal(charged(f, "q"), 1000);
+	t = cache_fixture_pod(f, &left);
+	assert_int_equal(t->flags & TASK_OPTED_IN, 0);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_int_equal(charged(f, "q"), 0);
+	(void)cache_fixture_pod(f, &joined);
+	joined.opted_in = true;
+	t = cache_fixture_pod(f, &joined);
+	assert_int_not_equal(t->flags & TASK_OPTED_IN, 0);
+	assert_int_equal(t->charge, CHARGE_NONE);
+}
+
+/* The age of a reservation counts from the publication that the pod shows. */
+static void test_hole_17_publication_has_an_age(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod published = with_reason("Unschedulable");
+	struct cache_fixture_pod withdrawn = with_reason("NotReadyForScheduling");
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	assert_true(t->published_at == MODEL_TIME_NONE);
+	reserve(f, t);
+	t = cache_fixture_pod(f, &published);
+	assert_int_equal(t->charge, CHARGE_PUBLISHED);
+	assert_int_equal(t->cond, POD_COND_UNSCHEDULABLE);
+	assert_true(t->published_at == INT64_C(1749999960) * 1000000000);
+	t = cache_fixture_pod(f, &withdrawn);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_true(t->published_at == MODEL_TIME_NONE);
+}
+
+/* A pod that lost its quota after ungating stays ungated and uncharged: it is not mistaken for one
+ * that holds a reservation, whatever mark it carries. */
+static void test_hole_18_revoked_pods_stay_revoked(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod withdrawn = with_reason("NotReadyForScheduling");
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	reserve(f, t);
+	t = cache_fixture_pod(f, &ungated);
+	ledger_release(f->c, t);
+	t = cache_fixture_pod(f, &withdrawn);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_int_equal(t->cond, POD_COND_NOT_READY);
+	assert_int_not_equal(t->flags & TASK_RESERVED_MARK, 0);
+	assert_int_equal(charged(f, "q"), 0);
+}
+
+/* A failed bind leaves the pod pending with its reservation. */
+static void test_hole_23_bind_failure_keeps_the_reservation(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod published = with_reason("Unschedulable");
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_node(f, "n", "8");
+	t = cache_fixture_pod(f, &gated);
+	reserve(f, t);
+	t = cache_fixture_pod(f, &published);
+	bind(f, t, "n");
+	cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", SCHED_REJECTED);
+	assert_int_equal(t->status, TASK_PENDING);
+	assert_int_equal(t->charge, CHARGE_PUBLISHED);
+	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 0);
+	assert_true(t->retry_at > f->now);
+}
+
+static void test_binding_outlives_updates_without_node(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod pending = { .name = "p", .group = "g" };
+	struct cache_fixture_pod bound = { .name = "p", .group = "g", .node = "n" };
+	struct cache_fixture_pod elsewhere = {
+		.name = "p", .group = "g", .node = "m", .phase = "Running"
+	};
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_node(f, "n", "8");
+	t = cache_fixture_pod(f, &pending);
+	bind(f, t, "n");
+	t = cache_fixture_pod(f, &pending);
+	assert_int_equal(t->status, TASK_BINDING);
+	assert_int_equal(t->charge, CHARGE_ASSUMED);
+	t = cache_fixture_pod(f, &bound);
+	assert_int_equal(t->status, TASK_BOUND);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	/* Bound by somebody else: taken as it is. */
+	t = cache_fixture_pod(f, &elsewhere);
+	assert_string_equal(f->c->nodes.v[t->node]->name, "m");
+	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 0);
+}
+
+static void test_older_updates_are_ignored(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod old = { .name = "p", .group = "g", .version = 50 };
+	struct task *t;
+
+	f->version = 100;
+	(void)cache_fixture_pod(f, &running);
+	t = cache_fixture_pod(f, &old);
+	assert_int_equal(t->status, TASK_RUNNING);
+	assert_int_equal(t->resource_version, 101);
+}
+
+static void test_foreign_pods_only_occupy_nodes(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p",
+				       .group = "g",
+				       .scheduler = "default-scheduler" };
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	assert_null(cache_fixture_pod(f, &p));
+	p.node = "n";
+	p.phase = "Running";
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(t->job, MODEL_NONE);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 1000);
+	p.phase = "Succeeded";
+	assert_null(cache_fixture_pod(f, &p));
+	assert_null(cluster_node_find(f->c, STR_LIT("n")));
+}
+
+static void test_finished_pods_of_ours_stay_uncharged(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = running;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	assert_int_equal(charged(f, "q"), 1000);
+	p.phase = "Failed";
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(t->status, TASK_FAILED);
+	assert_int_equal(t->node, MODEL_NONE);
+	assert_int_equal(charged(f, "q"), 0);
+}
+
+static void test_resize_in_place_follows(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = running;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	p.cpu = "2500m";
+	(void)cache_fixture_pod(f, &p);
+	assert_int_equal(charged(f, "q"), 2500);
+	assert_int_equal(charged(f, "root"), 2500);
+	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 2500);
+}
+
+/* Without a group annotation there is no job, until the PodGroup controller writes one. */
+static void test_group_annotation_comes_later(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p" };
+	struct task *t = cache_fixture_pod(f, &p);
+
+	assert_int_equal(t->job, MODEL_NONE);
+	p.group = "g";
+	t = cache_fixture_pod(f, &p);
+	assert_int_not_equal(t->job, MODEL_NONE);
+	assert_false(f->c->jobs.v[t->job]->has_group);
+	(void)cache_fixture_group(f, "g", "q", 1);
+	assert_string_equal(f->c->queues.v[f->c->jobs.v[t->job]->queue]->name, "q");
+}
+
+/* Selector and request edited while gated: another class, and the charge follows. */
+static void test_spec_edited_while_gated(void **state)
+{
+	static const char json[] =
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\","
+		"\"resourceVersion\":\"99\",\"annotations\":{\"scheduling.k8s.io/"
+		"group-name\":\"g\","
+		"\"scheduling.volcano.sh/queue-allocation-gate\":\"true\"}},\"spec\":{"
+		"\"schedulerName\":\"volcano\",\"nodeSelector\":{\"zone\":\"b\"},"
+		"\"schedulingGates\":"
+		"[{\"name\":\"scheduling.volcano.sh/queue-allocation-gate\"}],\"containers\":["
+		"{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"3\"}}}]}}";
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	reserve(f, t);
+	cache_fixture_json(f, SCHED_PODS, "%s", json);
+	t = cache_fixture_task(f, "p");
+	assert_int_equal(t->klass->nselector, 1);
+	assert_int_equal(t->charge, CHARGE_PATCHING);
+	assert_int_equal(charged(f, "q"), 3000);
+}
+
+static void test_parked_until_the_pod_changes(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod same = gated;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	t->flags |= TASK_PARKED;
+	same.version = t->resource_version;
+	t = cache_fixture_pod(f, &same);
+	assert_int_not_equal(t->flags & TASK_PARKED, 0);
+	t = cache_fixture_pod(f, &gated);
+	assert_int_equal(t->flags & TASK_PARKED, 0);
+}
+
+static void test_deletion_of_another_uid_is_ignored(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct sched_msg *m = message_new(SCHED_MSG_DELETE);
+
+	(void)cache_fixture_pod(f, &gated);
+	m->resource = SCHED_PODS;
+	m->key = STR_LIT("ns/p");
+	m->uid = "other";
+	cache_apply(f->cache, m, f->now);
+	message_free(m);
+	assert_non_null(cache_fixture_task(f, "p"));
+	cache_fixture_delete(f, SCHED_PODS, "ns/absent");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_hole_5_in_flight_removals_stay_charged),
+		T(test_late_update_after_the_acknowledgement),
+		T(test_hole_6_evicted_pods_leave_when_gone),
+		T(test_hole_12_recreated_pod_is_another),
+		T(test_hole_14_annotation_edits),
+		T(test_hole_17_publication_has_an_age),
+		T(test_hole_18_revoked_pods_stay_revoked),
+		T(test_hole_23_bind_failure_keeps_the_reservation),
+		T(test_binding_outlives_updates_without_node),
+		T(test_older_updates_are_ignored),
+		T(test_foreign_pods_only_occupy_nodes),
+		T(test_finished_pods_of_ours_stay_uncharged),
+		T(test_resize_in_place_follows),
+		T(test_group_annotation_comes_later),
+		T(test_spec_edited_while_gated),
+		T(test_parked_until_the_pod_changes),
+		T(test_deletion_of_another_uid_is_ignored),
+	};
+
+	return cmocka_run_group_tests_name("cache/cache_pod", tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+#include "base/arena.h"
+#include "core/ledger.h"
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+
+#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
+
+static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
+{
+	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
+}
+
+static void test_rebuilt_from_what_the_pods_prove(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		enum charge_state charge;
+	} rows[] = {
+		{ { .name = "a", .group = "g", .opted_in = true, .reserved = "q" },
+		  CHARGE_UNGATED },
+		{ { .name = "b",
+		    .group = "g",
+		    .opted_in = true,
+		    .reserved = "q",
+		    .reason = "Unschedulable" },
+		  CHARGE_PUBLISHED },
+		{ { .name = "c", .group = "g", .opted_in = true, .gated = true, .reserved = "q" },
+		  CHARGE_NONE }, /* forged: its gate is still there */
+		{ { .name = "d", .group = "g", .opted_in = true }, CHARGE_NONE },
+		{ { .name = "e", .group = "g", .reserved = "q" }, CHARGE_NONE },
+		{ { .name = "f", .group = "g", .node = "n", .phase = "Running" }, CHARGE_BOUND },
+		{ { .name = "h", .group = "g", .node = "n", .phase = "Running", .deleted = true },
+		  CHARGE_BOUND },
+		{ { .name = "i", .group = "g", .node = "n", .phase = "Succeeded" }, CHARGE_NONE },
+		{ { .name = "j", .group = "nowhere", .opted_in = true, .reserved = "q" },
+		  CHARGE_NONE },
+		{ { .name = "k", .group = "g", .opted_in = true, .reserved = "q", .cpu = "0" },
+		  CHARGE_NONE }, /* best effort: nothing to charge */
+	};
+	struct cache_fixture *f = *state;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		(void)cache_fixture_pod(f, &rows[i].pod);
+	}
+	for (int again = 0; again < 2; again++) {
+		cache_rebuild_ledger(f->cache, f->now);
+		cache_fixture_check(f);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			const struct task *t = cache_fixture_task(f, rows[i].pod.name);
+
+			if (t->charge != rows[i].charge) {
+				fail_msg("%s: %s", t->name,
+					 ledger_state_name((enum charge_state)t->charge));
+			}
+		}
+		assert_int_equal(charged(f, "q"), 4000);
+	}
+}
+
+static void test_writes_in_flight_keep_their_charge(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .opted_in = true, .gated = true };
+	struct cache_fixture_pod b = { .name = "b", .group = "g" };
+	struct queue *q = cluster_queue_find(f->c, STR_LIT("q"));
+	struct task *t, *u;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	ledger_charge(f->c, t, q, CHARGE_PATCHING);
+	u = cache_fixture_pod(f, &b);
+	ledger_charge(f->c, u, q, CHARGE_ASSUMED);
+	cluster_task_set_status(f->c, u, TASK_BINDING, cache_fixture_node(f, "n", "8"));
+	cache_rebuild_ledger(f->cache, f->now);
+	cache_fixture_check(f);
+	assert_int_equal(t->charge, CHARGE_PATCHING);
+	assert_int_equal(u->charge, CHARGE_ASSUMED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_rebuilt_from_what_the_pods_prove),
+		T(test_writes_in_flight_keep_their_charge),
+	};
+
+	return cmocka_run_group_tests_name("cache/cache_rebuild", tests, NULL, NULL);
+}

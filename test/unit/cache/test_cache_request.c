@@ -1,0 +1,172 @@
+#include "base/arena.h"
+#include "core/ledger.h"
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+
+#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
+
+static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
+{
+	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
+}
+
+static const struct cache_fixture_pod gated = {
+	.name = "p", .group = "g", .opted_in = true, .gated = true
+};
+
+static struct task *patching(struct cache_fixture *f)
+{
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &gated);
+	ledger_charge(f->c, t, cluster_queue_find(f->c, STR_LIT("q")), CHARGE_PATCHING);
+	return t;
+}
+
+static void test_outcomes_of_ungating(void **state)
+{
+	static const struct {
+		enum sched_outcome outcome;
+		enum charge_state charge;
+		bool parked, waits;
+	} rows[] = {
+		{ SCHED_DONE, CHARGE_UNGATED, false, false },
+		{ SCHED_GONE, CHARGE_NONE, true, false },
+		{ SCHED_REJECTED, CHARGE_NONE, true, false },
+		{ SCHED_STALE, CHARGE_NONE, false, true },
+		{ SCHED_CANCELLED, CHARGE_NONE, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct task *t = patching(f);
+
+		cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", rows[i].outcome);
+		assert_int_equal(t->charge, rows[i].charge);
+		assert_int_equal((t->flags & TASK_PARKED) != 0, rows[i].parked);
+		assert_int_equal(t->retry_at != MODEL_TIME_NONE, rows[i].waits);
+		cache_fixture_destroy(f);
+	}
+}
+
+static void test_uncharged_ungating_ends_with_its_outcome(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = cache_fixture_pod(f, &gated);
+
+	t->flags |= TASK_UNGATING;
+	t = cache_fixture_pod(f, &gated);
+	assert_int_not_equal(t->flags & TASK_UNGATING, 0);
+	cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", NULL, SCHED_DONE);
+	assert_int_equal(t->flags & (TASK_UNGATING | TASK_OUR_GATE), 0);
+}
+
+static void test_back_off_doubles_up_to_a_limit(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = patching(f);
+	int64_t last = 0;
+
+	for (int i = 0; i < 12; i++) {
+		int64_t wait;
+
+		cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", SCHED_STALE);
+		wait = t->retry_at - f->now;
+		assert_true(i < 8 ? wait == INT64_C(1000000000) << i : wait >= last);
+		last = wait;
+	}
+	assert_true(last <= INT64_C(300) * 1000000000);
+}
+
+static void test_unwritten_condition_is_decided_again(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = patching(f);
+
+	ledger_advance(f->c, t, CHARGE_UNGATED);
+	ledger_advance(f->c, t, CHARGE_PUBLISHED);
+	t->cond = POD_COND_UNSCHEDULABLE;
+	t->published_at = f->now;
+	t->cond_message = 5;
+	cache_fixture_done(f, SCHED_REQ_POD_STATUS, "ns/p", "uid-p", SCHED_DONE);
+	assert_int_equal(t->charge, CHARGE_PUBLISHED);
+	cache_fixture_done(f, SCHED_REQ_POD_STATUS, "ns/p", "uid-p", SCHED_CANCELLED);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(t->cond_message, 0);
+	assert_true(t->published_at == MODEL_TIME_NONE);
+}
+
+static void test_refused_eviction_leaves_the_victim(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod running = {
+		.name = "p", .group = "g", .node = "n", .phase = "Running"
+	};
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &running);
+	ledger_set_releasing(f->c, t, true);
+	cluster_task_set_status(f->c, t, TASK_RELEASING, f->c->nodes.v[t->node]);
+	cache_fixture_done(f, SCHED_REQ_EVICT, "ns/p", "uid-p", SCHED_DONE);
+	assert_int_equal(t->status, TASK_RELEASING);
+	cache_fixture_done(f, SCHED_REQ_EVICT, "ns/p", "uid-p", SCHED_REJECTED);
+	assert_int_equal(t->status, TASK_RUNNING);
+	assert_int_equal(cluster_queue_find(f->c, STR_LIT("q"))->releasing.v[RES_CPU], 0);
+}
+
+static void test_bind_of_a_pod_that_did_not_opt_in(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g" };
+	struct node *n = cache_fixture_node(f, "n", "8");
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	ledger_charge(f->c, t, cluster_queue_find(f->c, STR_LIT("q")), CHARGE_ASSUMED);
+	cluster_task_set_status(f->c, t, TASK_BINDING, n);
+	cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", SCHED_DONE);
+	assert_int_equal(t->status, TASK_BINDING);
+	cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", SCHED_CANCELLED);
+	assert_int_equal(t->status, TASK_PENDING);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_true(t->retry_at == MODEL_TIME_NONE);
+}
+
+static void test_failed_writes_of_groups_and_queues_are_repeated(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct job *j = cache_fixture_group(f, "g", "q", 1);
+	struct queue *q = cluster_queue_find(f->c, STR_LIT("q"));
+
+	j->status_hash = 9;
+	cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/g", NULL, SCHED_DONE);
+	cache_fixture_done(f, SCHED_REQ_QUEUE, "q", NULL, SCHED_DONE);
+	assert_int_equal(j->status_hash, 9);
+	assert_int_equal(q->published.v[RES_CPU], 0);
+	cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/g", NULL, SCHED_REJECTED);
+	cache_fixture_done(f, SCHED_REQ_QUEUE, "q", NULL, SCHED_CANCELLED);
+	assert_int_equal(j->status_hash, 0);
+	assert_int_equal(q->published.v[RES_CPU], -1);
+	cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/absent", NULL, SCHED_REJECTED);
+	cache_fixture_done(f, SCHED_REQ_QUEUE, "absent", NULL, SCHED_REJECTED);
+	cache_fixture_done(f, SCHED_REQ_BIND, "ns/absent", "x", SCHED_REJECTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outcomes_of_ungating),
+		T(test_uncharged_ungating_ends_with_its_outcome),
+		T(test_back_off_doubles_up_to_a_limit),
+		T(test_unwritten_condition_is_decided_again),
+		T(test_refused_eviction_leaves_the_victim),
+		T(test_bind_of_a_pod_that_did_not_opt_in),
+		T(test_failed_writes_of_groups_and_queues_are_repeated),
+	};
+
+	return cmocka_run_group_tests_name("cache/cache_request", tests, NULL, NULL);
+}

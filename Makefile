@@ -47,6 +47,7 @@ ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
 INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
 SIM_SRC := $(wildcard test/sim/sim_main.c)
 BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
+BENCH_SH := $(sort $(wildcard test/bench/bench_*.sh))
 FUZZ_SRC := $(sort $(wildcard test/fuzz/fuzz_*.c))
 LINTS := $(sort $(filter-out test/lint/lib.sh,$(wildcard test/lint/*.sh)))
 ALL_SRC := $(LIB_SRC) $(TESTLIB_SRC) $(DEMO_SRC) $(wildcard */main/main.c scheduler/ctl/main.c \
@@ -62,6 +63,7 @@ ADMISSION_BIN := $(call programs,$(ADMISSION_SRC))
 INTEGRATION_BIN := $(call programs,$(INTEGRATION_SRC))
 SIM_BIN := $(call programs,$(SIM_SRC))
 BENCH_BIN := $(call programs,$(BENCH_SRC))
+BENCH_PEER := $(call programs,$(wildcard test/bench/*_main.c)) # what scripts compare with
 FUZZ_BIN := $(call programs,$(FUZZ_SRC))
 DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
@@ -188,8 +190,8 @@ fuzz: ## every fuzz target over its corpus and for FUZZ_SECONDS more
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) LOG_DIR=$(BUILD)/fuzz/test-logs test/lib/run_fuzz.sh \
 		$(patsubst $(BUILD)/%,$(BUILD)/fuzz/%,$(FUZZ_BIN))
 
-bench: $(BIN) $(BENCH_BIN) ## figures and ratios
-	@set -e; for b in $(BENCH_BIN); do BUILD=$(BUILD) $$b $(ARGS); done
+bench: $(BIN) $(BENCH_BIN) $(BENCH_PEER) ## figures and ratios
+	@set -e; for b in $(BENCH_BIN) $(BENCH_SH); do BUILD=$(BUILD) $$b $(ARGS); done
 
 demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine
 	@BUILD=$(BUILD) $(BUILD)/test/demo/demo $(ARGS)

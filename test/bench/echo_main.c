@@ -1,6 +1,6 @@
 /* A bare libmicrohttpd server with the webhook's threads and TLS that reads a body and answers with
  * a fixed text: what the library itself can do on this machine. For bench_webhook.sh.
- *   echo_server CERT KEY THREADS ANSWER_BYTES    prints the port, ends at the end of its input */
+ *   echo_main CERT KEY THREADS ANSWER_BYTES    prints the port, ends at the end of its input */
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <stdint.h>
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	if (argc != 5 || file_read_all(argv[1], 1 << 20, &cert, NULL) < 0 ||
 	    file_read_all(argv[2], 1 << 20, &key, NULL) < 0 ||
 	    !str_to_u64(str_of(argv[3]), &threads) || !str_to_u64(str_of(argv[4]), &bytes)) {
-		fprintf(stderr, "usage: echo_server CERT KEY THREADS ANSWER_BYTES\n");
+		fprintf(stderr, "usage: echo_main CERT KEY THREADS ANSWER_BYTES\n");
 		return 2;
 	}
 	text = xmalloc(bytes);
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 			     MHD_OPTION_END);
 	info = d != NULL ? MHD_get_daemon_info(d, MHD_DAEMON_INFO_BIND_PORT) : NULL;
 	if (info == NULL) {
-		fprintf(stderr, "echo_server: cannot start\n");
+		fprintf(stderr, "echo_main: cannot start\n");
 		return 1;
 	}
 	printf("%u\n", info->port);

@@ -1,0 +1,266 @@
+/* headgatectl certs: ca.crt, ca.key, tls.crt and tls.key in a folder. Running it again changes
+ * nothing as long as what is there is good: the authority is kept, the server certificate is made
+ * anew only when it does not cover the names asked for, was signed by another authority, does not
+ * match its key, or has less than a third of its validity left. */
+#include "ctl/ctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/xmalloc.h"
+#include "certs/ca.h"
+#include "certs/leaf.h"
+#include "enc/json_out.h"
+
+#define DAY_NS (86400 * CLOCK_NS_PER_S)
+#define MAX_DAYS 36500
+
+struct certs_options {
+	const char *out;
+	const char *dns[LEAF_MAX_NAMES], *ip[LEAF_MAX_NAMES];
+	size_t dns_count, ip_count;
+	uint64_t days, ca_days;
+	bool force;
+	enum ctl_output output;
+};
+
+struct paths {
+	char *ca_cert, *ca_key, *cert, *key;
+};
+
+static bool add_name(const char **list, size_t *n, const char *name)
+{
+	if (*n == LEAF_MAX_NAMES) {
+		fprintf(stderr, "headgatectl: at most %d names\n", LEAF_MAX_NAMES);
+		return false;
+	}
+	list[(*n)++] = name;
+	return true;
+}
+
+static bool parse_days(const char *text, uint64_t *ret)
+{
+	if (!str_to_u64(str_of(text), ret) || *ret == 0 || *ret > MAX_DAYS) {
+		fprintf(stderr, "headgatectl: \"%s\" is not a number of days up to %d\n", text,
+			MAX_DAYS);
+		return false;
+	}
+	return true;
+}
+
+static error_t on_option(int key, char *arg, struct argp_state *s)
+{
+	struct certs_options *o = s->input;
+
+	switch (key) {
+	case 'd':
+		o->out = arg;
+		return 0;
+	case 'n':
+		return add_name(o->dns, &o->dns_count, arg) ? 0 : EINVAL;
+	case 'i':
+		return add_name(o->ip, &o->ip_count, arg) ? 0 : EINVAL;
+	case 'y':
+		return parse_days(arg, &o->days) ? 0 : EINVAL;
+	case 'c':
+		return parse_days(arg, &o->ca_days) ? 0 : EINVAL;
+	case 'f':
+		o->force = true;
+		return 0;
+	case 'o':
+		return ctl_parse_output(arg, &o->output) ? 0 : EINVAL;
+	case ARGP_KEY_ARG:
+		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void paths_init(struct paths *p, const char *dir)
+{
+	p->ca_cert = xmalloc_printf("%s/ca.crt", dir);
+	p->ca_key = xmalloc_printf("%s/ca.key", dir);
+	p->cert = xmalloc_printf("%s/tls.crt", dir);
+	p->key = xmalloc_printf("%s/tls.key", dir);
+}
+
+static void paths_finish(struct paths *p)
+{
+	free(p->ca_cert);
+	free(p->ca_key);
+	free(p->cert);
+	free(p->key);
+}
+
+static int write_pair(const struct pair *p, const char *cert, const char *key, struct err *err)
+{
+	int r = file_write_atomic(key, strbuf_str(&p->key), 0600, err);
+
+	return r == 0 ? file_write_atomic(cert, strbuf_str(&p->cert), 0644, err) : r;
+}
+
+/* An authority that is there but unusable is an error: replacing it would break its clients. */
+static int load_or_make_ca(const struct certs_options *o, const struct paths *p, struct pair *ret,
+			   bool *ret_made, struct err *err)
+{
+	struct ca_options opt = { .now_ns = clock_wall(clock_real()),
+				  .days = (unsigned)o->ca_days };
+	int64_t from, to;
+	int r;
+
+	*ret_made = access(p->ca_cert, F_OK) != 0 && access(p->ca_key, F_OK) != 0;
+	if (*ret_made) {
+		r = ca_create(&opt, ret, err);
+		return r == 0 ? write_pair(ret, p->ca_cert, p->ca_key, err) : r;
+	}
+	r = pair_read(p->ca_cert, p->ca_key, ret, err);
+	if (r == 0) {
+		r = pair_check(strbuf_str(&ret->cert), strbuf_str(&ret->key), err);
+	}
+	if (r == 0) {
+		r = pair_validity(strbuf_str(&ret->cert), &from, &to, err);
+	}
+	if (r == 0 && to <= opt.now_ns) {
+		r = err_set(err, ERR_INVALID, "expired");
+	}
+	return r < 0 ? err_wrap(err, "%s", p->ca_cert) : 0;
+}
+
+static bool covers_all(struct str cert, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (pair_covers(cert, names[i], NULL) < 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_good(const struct certs_options *o, const struct paths *p, const struct pair *ca)
+{
+	CLEANUP(pair_finish) struct pair leaf = PAIR_INIT;
+	int64_t from, to, now = clock_wall(clock_real());
+	struct str cert;
+
+	if (o->force || pair_read(p->cert, p->key, &leaf, NULL) < 0) {
+		return false;
+	}
+	cert = strbuf_str(&leaf.cert);
+	return pair_check(cert, strbuf_str(&leaf.key), NULL) == 0 &&
+	       pair_is_signed_by(cert, strbuf_str(&ca->cert), NULL) == 0 &&
+	       pair_validity(cert, &from, &to, NULL) == 0 && now - from < (to - from) / 3 * 2 &&
+	       covers_all(cert, o->dns, o->dns_count) && covers_all(cert, o->ip, o->ip_count);
+}
+
+static int make_leaf(const struct certs_options *o, const struct paths *p, const struct pair *ca,
+		     struct err *err)
+{
+	CLEANUP(pair_finish) struct pair leaf = PAIR_INIT;
+	struct leaf_options opt = { .ca = ca,
+				    .dns = o->dns,
+				    .dns_count = o->dns_count,
+				    .ip = o->ip,
+				    .ip_count = o->ip_count,
+				    .now_ns = clock_wall(clock_real()),
+				    .days = (unsigned)o->days };
+	int r = leaf_create(&opt, &leaf, err);
+
+	return r == 0 ? write_pair(&leaf, p->cert, p->key, err) : r;
+}
+
+static int print_files(const struct certs_options *o, const struct paths *p, bool ca_made,
+		       bool leaf_made, struct err *err)
+{
+	const struct {
+		const char *name, *path;
+		bool made;
+	} rows[] = { { "ca", p->ca_cert, ca_made }, { "tls", p->cert, leaf_made } };
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	struct json_out out;
+
+	json_out_init(&out, &json);
+	json_out_object(&out);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT;
+		char until[CLOCK_RFC3339_MAX];
+		int64_t from = 0, to = 0;
+
+		if (file_read_all(rows[i].path, PAIR_MAX_BYTES, &pem, err) < 0 ||
+		    pair_validity(strbuf_str(&pem), &from, &to, err) < 0) {
+			return ctl_fail(err);
+		}
+		clock_format_time(to, until);
+		if (o->output == CTL_TABLE) {
+			printf("%-8s until %s  %s\n", rows[i].made ? "made" : "kept", until,
+			       rows[i].path);
+		}
+		json_out_key(&out, rows[i].name);
+		json_out_object(&out);
+		json_out_kv(&out, "path", rows[i].path);
+		json_out_kv_bool(&out, "made", rows[i].made);
+		json_out_kv(&out, "notAfter", until);
+		json_out_object_end(&out);
+	}
+	json_out_object_end(&out);
+	json_out_end(&out);
+	if (o->output == CTL_JSON) {
+		printf("%s\n", json.p);
+	}
+	return CTL_OK;
+}
+
+static int run(const struct certs_options *o, struct err *err)
+{
+	CLEANUP(paths_finish) struct paths p = { 0 };
+	CLEANUP(pair_finish) struct pair ca = PAIR_INIT;
+	bool ca_made, leaf_made;
+
+	paths_init(&p, o->out);
+	if (file_make_dirs(o->out, err) < 0 || load_or_make_ca(o, &p, &ca, &ca_made, err) < 0) {
+		return ctl_fail(err);
+	}
+	leaf_made = !is_good(o, &p, &ca);
+	if (leaf_made && make_leaf(o, &p, &ca, err) < 0) {
+		return ctl_fail(err);
+	}
+	return print_files(o, &p, ca_made, leaf_made, err);
+}
+
+int ctl_certs_run(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "out", 'd', "DIR", 0, "folder of the files (.)", 0 },
+		{ "dns", 'n', "NAME", 0, "DNS name of the server, may be given again", 0 },
+		{ "ip", 'i', "ADDRESS", 0, "IP address of the server, may be given again", 0 },
+		{ "days", 'y', "N", 0, "validity of the server certificate (365)", 0 },
+		{ "ca-days", 'c', "N", 0, "validity of the authority (3650)", 0 },
+		{ "force", 'f', 0, 0, "make the server certificate anew in any case", 0 },
+		{ "output", 'o', "table|json", 0, "form of the output", 0 },
+		{ 0, 0, 0, 0, 0, 0 },
+	};
+	static const struct argp argp = {
+		.options = rows,
+		.parser = on_option,
+		.doc = "Makes ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256) unless good ones "
+		       "are "
+		       "there already.",
+	};
+	struct certs_options o = { .out = ".", .days = 365, .ca_days = 3650 };
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!ctl_parse(&argp, argc, argv, &o, &code)) {
+		return code;
+	}
+	if (o.dns_count + o.ip_count == 0) {
+		fprintf(stderr, "headgatectl: certs: give at least one --dns or --ip\n");
+		return CTL_USAGE;
+	}
+	return run(&o, &err);
+}

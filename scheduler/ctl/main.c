@@ -1,0 +1,6 @@
+#include "ctl/ctl.h"
+
+int main(int argc, char **argv)
+{
+	return ctl_run(argc, argv);
+}

@@ -1,0 +1,298 @@
+#include "kube/kubeconfig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+
+#define CLUSTERS(body) "clusters:\n- name: c\n  cluster: {" body "}\n"
+#define USERS(body) "users:\n- name: u\n  user: {" body "}\n"
+#define CONTEXTS(body) "contexts:\n- name: x\n  context: {" body "}\ncurrent-context: x\n"
+#define WITH_USER(body)                                                                            \
+	CLUSTERS("server: 'https://h:1'") USERS(body) CONTEXTS("cluster: c, user: u")
+#define WITH_CLUSTER(body) CLUSTERS(body) CONTEXTS("cluster: c")
+
+static char dir[64]; /* a folder of the test's own */
+
+static int parse(const char *text, struct kubeconfig **ret, struct err *err)
+{
+	return kubeconfig_parse(str_of(text), "/etc/kube", NULL, ret, err);
+}
+
+static void test_certificates_as_files(void **state)
+{
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+	(void)state;
+
+	assert_int_equal(
+		parse(CLUSTERS("server: 'https://h:6443/', certificate-authority: pki/ca.crt, "
+			       "tls-server-name: other")
+			      USERS("client-certificate: /abs/c.crt, client-key: c.key")
+				      CONTEXTS("cluster: c, user: u, namespace: team"),
+		      &c, NULL),
+		0);
+	assert_string_equal(c->server, "https://h:6443");
+	assert_string_equal(c->namespace_, "team");
+	assert_string_equal(c->tls.ca_file, "/etc/kube/pki/ca.crt");
+	assert_string_equal(c->tls.cert_file, "/abs/c.crt");
+	assert_string_equal(c->tls.key_file, "/etc/kube/c.key");
+	assert_string_equal(c->tls.server_name, "other");
+	assert_null(c->tls.ca_pem.p);
+	assert_false(c->tls.insecure_skip_verify);
+	assert_null(c->token);
+	assert_null(c->token_file);
+}
+
+static void test_inline_data_wins(void **state)
+{
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+	(void)state;
+
+	assert_int_equal(
+		parse(CLUSTERS("server: 'https://h', certificate-authority: ca.crt, "
+			       "certificate-authority-data: Q0E=, insecure-skip-tls-verify: true")
+			      USERS("client-certificate-data: Q1JU, client-key-data: S0VZ, token: "
+				    "abc, tokenFile: tok") CONTEXTS("cluster: c, user: u"),
+		      &c, NULL),
+		0);
+	assert_true(str_eq_c(c->tls.ca_pem, "CA"));
+	assert_true(str_eq_c(c->tls.cert_pem, "CRT"));
+	assert_true(str_eq_c(c->tls.key_pem, "KEY"));
+	assert_null(c->tls.ca_file);
+	assert_true(c->tls.insecure_skip_verify);
+	assert_string_equal(c->namespace_, "default");
+	assert_string_equal(c->token, "abc");
+	assert_string_equal(c->token_file, "/etc/kube/tok");
+}
+
+static void test_context_is_chosen(void **state)
+{
+	static const char text[] =
+		"{\"clusters\":[{\"name\":\"a\",\"cluster\":{\"server\":\"https://"
+		"a\"}},{\"name\":\"b\","
+		"\"cluster\":{\"server\":\"http://b:8001\"}}],\"contexts\":[{\"name\":\"one\","
+		"\"context\":{\"cluster\":\"a\"}},{\"name\":\"two\",\"context\":{\"cluster\":\"b\"}"
+		"}],"
+		"\"current-context\":\"one\"}";
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *one = NULL, *two = NULL;
+	(void)state;
+
+	assert_int_equal(kubeconfig_parse(str_of(text), NULL, NULL, &one, NULL), 0);
+	assert_string_equal(one->server, "https://a");
+	assert_int_equal(kubeconfig_parse(str_of(text), NULL, "two", &two, NULL), 0);
+	assert_string_equal(two->server, "http://b:8001");
+}
+
+static void test_errors_name_the_path(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} rows[] = {
+		{ "", "not a mapping" },
+		{ "- a", "not a mapping" },
+		{ "clusters: []", "current-context: missing" },
+		{ "current-context: 5", "current-context: not a string" },
+		{ "current-context: x", "contexts: no entry named \"x\"" },
+		{ CONTEXTS("user: u"), "context x: cluster: missing" },
+		{ CONTEXTS("cluster: c"), "context x: clusters: no entry named \"c\"" },
+		{ WITH_CLUSTER(""), "context x: clusters[c].cluster.server: missing" },
+		{ WITH_CLUSTER("server: [1]"),
+		  "context x: clusters[c].cluster.server: not a string" },
+		{ WITH_CLUSTER("server: 'ftp://x'"),
+		  "context x: clusters[c].cluster.server: not an http or https URL: \"ftp://x\"" },
+		{ WITH_CLUSTER("server: 'https://'"),
+		  "context x: clusters[c].cluster.server: not an http or https URL: \"https://\"" },
+		{ WITH_CLUSTER("server: 'https://h', proxy-url: 'http://p'"),
+		  "context x: clusters[c].cluster.proxy-url: proxies are not supported" },
+		{ CLUSTERS("server: 'https://h'") CONTEXTS("cluster: c, user: u"),
+		  "context x: users: no entry named \"u\"" },
+		{ WITH_USER("exec: {command: aws}"), "context x: users[u].user.exec: credential "
+						     "plugins are not supported; use a token "
+						     "or a certificate" },
+		{ WITH_USER("auth-provider: {name: gcp}"),
+		  "context x: users[u].user.auth-provider: auth providers are not supported; use a "
+		  "token or a certificate" },
+		{ WITH_USER("username: a, password: b"),
+		  "context x: users[u].user.username: basic authentication is not supported "
+		  "(Kubernetes dropped it in 1.19)" },
+		{ WITH_USER("token: 5"), "context x: users[u].user.token: not a string" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct kubeconfig *c = NULL;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(parse(rows[i].text, &c, &err), -ERR_INVALID);
+		assert_string_equal(err.text, rows[i].error);
+		assert_null(c);
+	}
+}
+
+static void test_broken_base64(void **state)
+{
+	struct kubeconfig *c = NULL;
+	struct err err = ERR_INIT;
+	static const char prefix[] = "context x: users[u].user.client-key-data: ";
+	(void)state;
+
+	assert_int_equal(parse(WITH_USER("client-key-data: '*'"), &c, &err), -ERR_INVALID);
+	assert_int_equal(strncmp(err.text, prefix, sizeof(prefix) - 1), 0);
+}
+
+static void test_size_limit(void **state)
+{
+	static const char head[] = WITH_CLUSTER("server: 'https://h'") "#";
+	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
+	struct kubeconfig *c = NULL;
+	(void)state;
+
+	strbuf_add_c(&b, head);
+	while (b.len < KUBECONFIG_MAX_BYTES) {
+		strbuf_add_ch(&b, 'x');
+	}
+	assert_int_equal(kubeconfig_parse(strbuf_str(&b), NULL, NULL, &c, NULL), 0);
+	kubeconfig_destroyp(&c);
+	strbuf_add_ch(&b, 'x');
+	assert_int_equal(kubeconfig_parse(strbuf_str(&b), NULL, NULL, &c, NULL), -ERR_INVALID);
+}
+
+static char *write_file(const char *name, const char *text)
+{
+	char *path = xmalloc_printf("%s/%s", dir, name);
+
+	assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+	return path;
+}
+
+static void test_load_a_file(void **state)
+{
+	CLEANUP(xmalloc_freep)
+	char *path = write_file("config", CLUSTERS("server: 'https://h', certificate-authority: ca")
+						  CONTEXTS("cluster: c"));
+	CLEANUP(xmalloc_freep) char *broken = write_file("broken", "current-context: z");
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+	CLEANUP(xmalloc_freep) char *ca = xmalloc_printf("%s/ca", dir);
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("kubeconfig %s: contexts: no entry named \"z\"", broken);
+	struct err err = ERR_INIT;
+	(void)state;
+
+	assert_int_equal(kubeconfig_load(path, NULL, "", &c, NULL), 0);
+	assert_string_equal(c->server, "https://h");
+	assert_string_equal(c->tls.ca_file, ca);
+	kubeconfig_destroyp(&c);
+	assert_int_equal(kubeconfig_load(path, NULL, "https://master:1/", &c, NULL), 0);
+	assert_string_equal(c->server, "https://master:1");
+	kubeconfig_destroyp(&c);
+	assert_int_equal(kubeconfig_load(broken, NULL, NULL, &c, &err), -ERR_INVALID);
+	assert_string_equal(err.text, text);
+	assert_true(kubeconfig_load("/nonexistent", NULL, "https://m", &c, &err) < 0);
+	assert_non_null(strstr(err.text, "/nonexistent"));
+	assert_int_equal(kubeconfig_load(path, NULL, "master", &c, &err), -ERR_INVALID);
+	assert_null(c);
+}
+
+static void test_default_places(void **state)
+{
+	CLEANUP(xmalloc_freep) char *home = xmalloc_printf("%s/.kube", dir);
+	CLEANUP(xmalloc_freep) char *in_env = NULL, *in_home = NULL, *list = NULL;
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+	(void)state;
+
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	unsetenv("KUBECONFIG");
+	setenv("HOME", dir, 1);
+	/* nothing anywhere, unless an address is given */
+	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
+	assert_int_equal(kubeconfig_load("", NULL, "http://localhost:8001", &c, NULL), 0);
+	assert_string_equal(c->server, "http://localhost:8001");
+	kubeconfig_destroyp(&c);
+
+	assert_int_equal(file_make_dirs(home, NULL), 0);
+	in_home = write_file(".kube/config", WITH_CLUSTER("server: 'https://home'"));
+	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), 0);
+	assert_string_equal(c->server, "https://home");
+	kubeconfig_destroyp(&c);
+
+	in_env = write_file("env", WITH_CLUSTER("server: 'https://env'"));
+	list = xmalloc_printf("/nonexistent::%s", in_env);
+	setenv("KUBECONFIG", list, 1);
+	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), 0);
+	assert_string_equal(c->server, "https://env");
+	kubeconfig_destroyp(&c);
+	setenv("KUBECONFIG", "/nonexistent", 1);
+	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
+	unsetenv("KUBECONFIG");
+}
+
+static void test_service_account(void **state)
+{
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL, *v6 = NULL;
+	CLEANUP(xmalloc_freep) char *token = NULL, *ns = NULL, *ca = NULL;
+	struct err err = ERR_INIT;
+	(void)state;
+
+	assert_int_equal(kubeconfig_of_account("/nonexistent", "h", "1", &c, &err), -ERR_NOT_FOUND);
+	assert_string_equal(err.text, "in-cluster configuration: cannot read /nonexistent/token");
+	token = write_file("token", "secret\n");
+	ns = write_file("namespace", "team\n");
+	ca = xmalloc_printf("%s/ca.crt", dir);
+	assert_int_equal(kubeconfig_of_account(dir, "10.0.0.1", "443", &c, NULL), 0);
+	assert_string_equal(c->server, "https://10.0.0.1:443");
+	assert_string_equal(c->namespace_, "team");
+	assert_string_equal(c->token_file, token);
+	assert_string_equal(c->tls.ca_file, ca);
+	assert_int_equal(kubeconfig_of_account(dir, "fd00::1", "443", &v6, NULL), 0);
+	assert_string_equal(v6->server, "https://[fd00::1]:443");
+
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	kubeconfig_destroyp(&c);
+	assert_int_equal(kubeconfig_in_cluster(&c, NULL), -ERR_NOT_FOUND);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/test_kubeconfig.XXXXXX");
+	return mkdtemp(dir) == NULL ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+	static const char *const names[] = { "config", "broken", ".kube/config", ".kube",
+					     "env",    "token",  "namespace" };
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		remove(path);
+	}
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_certificates_as_files),
+		cmocka_unit_test(test_inline_data_wins),
+		cmocka_unit_test(test_context_is_chosen),
+		cmocka_unit_test(test_errors_name_the_path),
+		cmocka_unit_test(test_broken_base64),
+		cmocka_unit_test(test_size_limit),
+		cmocka_unit_test(test_load_a_file),
+		cmocka_unit_test(test_default_places),
+		cmocka_unit_test(test_service_account),
+	};
+
+	return cmocka_run_group_tests_name("kubeconfig", tests, set_up, tear_down);
+}

@@ -6,8 +6,8 @@
 
 void json_cut_init(struct json_cut *c, struct str text)
 {
-	c->pos = text.p;
-	c->end = text.p + text.len;
+	c->pos = text.p == NULL ? "" : text.p;
+	c->end = c->pos + text.len;
 	c->first = true;
 	c->failed = text.p == NULL;
 }
@@ -305,7 +305,7 @@ static const char *unescape_u(const char *p, const char *end, struct strbuf *out
 bool json_cut_unescape(struct str raw, struct strbuf *out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	const char *p = raw.p, *end = raw.p + raw.len;
+	const char *p = raw.p == NULL ? "" : raw.p, *end = p + raw.len;
 
 	while (p < end) {
 		const char *found;

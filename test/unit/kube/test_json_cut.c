@@ -155,6 +155,22 @@ static void test_meta(void **state)
 	}
 }
 
+static void test_absent_text(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
+	const struct str none = { NULL, 0 };
+	struct json_cut_meta meta;
+	struct json_cut c;
+	(void)state;
+
+	json_cut_init(&c, none);
+	assert_false(json_cut_open(&c, '{'));
+	assert_false(json_cut_at_end(&c));
+	assert_false(json_cut_meta(none, &meta));
+	assert_true(json_cut_unescape(none, &b));
+	assert_int_equal(b.len, 0);
+}
+
 static void test_scalars(void **state)
 {
 	int64_t n = 5;
@@ -204,7 +220,7 @@ int main(void)
 		cmocka_unit_test(test_values),         cmocka_unit_test(test_members_and_items),
 		cmocka_unit_test(test_broken_members), cmocka_unit_test(test_depth_limit),
 		cmocka_unit_test(test_meta),           cmocka_unit_test(test_scalars),
-		cmocka_unit_test(test_unescape),
+		cmocka_unit_test(test_unescape),       cmocka_unit_test(test_absent_text),
 	};
 
 	return cmocka_run_group_tests_name("json_cut", tests, NULL, NULL);

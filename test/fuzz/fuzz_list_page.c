@@ -1,0 +1,99 @@
+/* Whatever a page holds, its items lie inside it, in order and apart; and a page that the JSON tree
+ * accepts as a list with plain names gives the same names here. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "kube/list_page.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct check {
+	struct str body;
+	const char *last_end;
+	struct strbuf names;
+	bool plain; /* no escapes, nothing that the tree reads differently */
+};
+
+static void inside(const struct check *c, struct str s)
+{
+	assert(s.p == NULL || (s.p >= c->body.p && s.p + s.len <= c->body.p + c->body.len));
+}
+
+static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+{
+	struct check *c = ctx;
+
+	inside(c, object);
+	inside(c, meta->name);
+	inside(c, meta->namespace_);
+	inside(c, meta->resource_version);
+	assert(object.p >= c->last_end);
+	c->last_end = object.p + object.len;
+	strbuf_add_str(&c->names, meta->name);
+	strbuf_add_ch(&c->names, '\n');
+}
+
+static bool has_twins(const struct jdoc *obj)
+{
+	for (const struct jdoc *a = jdoc_first(obj); a != NULL; a = jdoc_next(a)) {
+		if (jdoc_get(obj, jdoc_key(a)) != a) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The same names from the tree. Members given twice are read differently, and not by servers. */
+static void compare(struct check *c)
+{
+	struct jdoc *doc;
+	struct strbuf names = STRBUF_INIT;
+	bool twins;
+
+	if (!c->plain || jdoc_parse(c->body, &doc, NULL) < 0) {
+		return;
+	}
+	twins = has_twins(doc);
+	for (const struct jdoc *i = jdoc_first(jdoc_get(doc, "items")); i != NULL;
+	     i = jdoc_next(i)) {
+		const char *name = jdoc_path_str(i, "metadata.name");
+
+		twins = twins || (jdoc_kind(i) == JDOC_OBJECT && has_twins(i)) ||
+			(jdoc_kind(jdoc_get(i, "metadata")) == JDOC_OBJECT &&
+			 has_twins(jdoc_get(i, "metadata")));
+		if (name != NULL && name[0] != '\0') {
+			strbuf_add_c(&names, name);
+			strbuf_add_ch(&names, '\n');
+		}
+	}
+	if (!twins) {
+		assert(names.len == c->names.len && memcmp(names.p, c->names.p, names.len) == 0);
+	}
+	strbuf_finish(&names);
+	jdoc_destroy(doc);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *copy = xmalloc(size + 1);
+	struct check c = { .names = STRBUF_INIT };
+	struct list_page page;
+
+	memcpy(copy, data, size);
+	c.body = (struct str){ copy, size };
+	c.plain = memchr(copy, '\\', size) == NULL;
+	if (list_page_cut(c.body, on_item, &c, &page, NULL) == 0) {
+		inside(&c, page.resource_version);
+		inside(&c, page.continue_);
+		compare(&c);
+	}
+	strbuf_finish(&c.names);
+	free(copy);
+	return 0;
+}

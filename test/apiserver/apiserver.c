@@ -214,8 +214,13 @@ static void run(struct call *c, const struct fault *f)
 void apiserver_handle(struct apiserver *s, const struct http_request *req, int64_t now,
 		      struct apiserver_response *ret)
 {
-	struct call c = { .s = s, .req = req, .now = now, .resp = ret, .stale_rv = -1 };
+	struct http_request copy = *req;
+	struct call c = { .s = s, .req = &copy, .now = now, .resp = ret, .stale_rv = -1 };
 	const struct fault *fault;
+
+	if (copy.body.p == NULL) {
+		copy.body = STR_LIT("");
+	}
 
 	apiserver_response_reset(ret);
 	strbuf_reset(&ret->warning);

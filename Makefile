@@ -45,6 +45,7 @@ UNIT_SRC := $(sort $(wildcard test/unit/*/test_*.c))
 SCENARIO_SRC := $(sort $(wildcard test/scenario/test_*.c))
 ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
 INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
+INTEGRATION_SH := $(sort $(wildcard test/integration/test_*.sh))
 SIM_SRC := $(wildcard test/sim/sim_main.c)
 BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
 BENCH_SH := $(sort $(wildcard test/bench/bench_*.sh))
@@ -148,7 +149,7 @@ admission: $(ADMISSION_BIN) ## admission reviews in, patches out
 	@$(RUN_TESTS) $(ADMISSION_BIN)
 
 integration: $(BIN) $(INTEGRATION_BIN) ## daemons and embedded API server over sockets
-	@$(RUN_TESTS) $(INTEGRATION_BIN)
+	@$(RUN_TESTS) $(INTEGRATION_BIN) $(INTEGRATION_SH)
 
 sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
 	@$(if $(ARGS),$(SIM_BIN) $(ARGS),$(RUN_TESTS) $(SIM_BIN))
@@ -157,10 +158,10 @@ lint: lib $(BUILD)/libtest.a ## the rules of the house over the tree
 	@$(RUN_TESTS) $(LINTS)
 
 suite: $(BIN) $(SUITE_BIN)
-	@$(RUN_TESTS) $(SUITE_BIN)
+	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH)
 
 test: $(BIN) $(SUITE_BIN) ## all tests and lints
-	@$(RUN_TESTS) $(SUITE_BIN) $(LINTS)
+	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) $(LINTS)
 
 ifeq ($(WERROR),)
 check: ## as -Werror: build, unit, scenario, admission, lints

@@ -10,6 +10,10 @@
 /* Sorted by name. */
 static const struct ctl_verb verbs[] = {
 	{ "certs", "make a certificate authority and a server certificate", ctl_certs_run },
+	{ "drain", "take our gates off all pods, before uninstalling", ctl_drain_run },
+	{ "explain", "say what a pod waits for, with the arithmetic", ctl_explain_run },
+	{ "queues", "show the queue tree with what is allocated, reserved, published",
+	  ctl_queues_run },
 	{ "version", "print the version", ctl_version_run },
 };
 

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CTL_VERSION "0.1.0"
-
 enum ctl_exit {
 	CTL_OK = 0,
 	CTL_FAILED = 1,
@@ -40,6 +38,9 @@ int ctl_fail(const struct err *err);
 
 /* The verbs, each in ctl_<verb>.c. */
 int ctl_certs_run(int argc, char **argv);
+int ctl_drain_run(int argc, char **argv);
+int ctl_explain_run(int argc, char **argv);
+int ctl_queues_run(int argc, char **argv);
 int ctl_version_run(int argc, char **argv);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/strbuf.h"
+#include "base/version.h"
 #include "enc/json_out.h"
 
 static error_t on_option(int key, char *arg, struct argp_state *s)
@@ -37,12 +38,12 @@ int ctl_version_run(int argc, char **argv)
 		return code;
 	}
 	if (output == CTL_TABLE) {
-		printf("headgatectl %s\n", CTL_VERSION);
+		printf("headgatectl %s\n", HEADGATE_VERSION);
 		return CTL_OK;
 	}
 	json_out_init(&o, &text);
 	json_out_object(&o);
-	json_out_kv(&o, "version", CTL_VERSION);
+	json_out_kv(&o, "version", HEADGATE_VERSION);
 	json_out_object_end(&o);
 	json_out_end(&o);
 	printf("%s\n", text.p);

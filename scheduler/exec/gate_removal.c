@@ -12,23 +12,18 @@
 /* A strategic merge patch deletes list elements by name without naming the rest, so foreign gates
  * stay whatever their order; every spelling of ours goes at once. metadata.uid makes the server
  * refuse a pod that was re-created under the same name. */
-static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
-			      struct strbuf *scratch)
+void gate_removal_body(const char *uid, const char *queue, struct strbuf *out)
 {
 	struct json_out o;
-	size_t body;
 
-	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, NULL);
-	strbuf_add_ch(scratch, '\0');
-	body = scratch->len;
-	json_out_init(&o, scratch);
+	json_out_init(&o, out);
 	json_out_object(&o);
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
-	json_out_kv(&o, "uid", w->uid);
+	json_out_kv(&o, "uid", uid);
 	json_out_key(&o, "annotations");
 	json_out_object(&o);
-	json_out_kv(&o, KEYS_RESERVED, w->texts[0]);
+	json_out_kv(&o, KEYS_RESERVED, queue);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");
@@ -45,6 +40,17 @@ static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
+}
+
+static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
+			      struct strbuf *scratch)
+{
+	size_t body;
+
+	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, NULL);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	gate_removal_body(w->uid, w->texts[0], scratch);
 	call->method = HTTP_PATCH;
 	call->content_type = "application/strategic-merge-patch+json";
 	call->url = scratch->p;

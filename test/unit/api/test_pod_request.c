@@ -48,13 +48,12 @@ static void test_containers(void **state)
 			  "\"cpu\":\"500m\",\"a/gpu\":\"1\"") "]}}",
 		  "a/gpu=1 cpu=1500m memory=1Gi" },
 		/* An init container counts only as far as it exceeds the sum. */
-		{
-			"{\"spec\":{\"initContainers\":[" C("\"cpu\":\"3\",\"memory\":\"1\"") "," C(
-				"\"cpu\":\"2\"") "],\"containers\":[" C("\"cpu\":\"1\",\"memory\":"
-									"\"2\"") "," C("\"cpu\":"
-										       "\"1\"") "]}"
-												"}",
-			"cpu=3 memory=2" },
+		{ "{\"spec\":{\"initContainers\":[" C("\"cpu\":\"3\",\"memory\":\"1\"") "," C(
+			  "\"cpu\":\"2\"") "],\"containers\":[" C("\"cpu\":\"1\",\"memory\":"
+								  "\"2\"") "," C("\"cpu\":"
+										 "\"1\"") "]}"
+											  "}",
+		  "cpu=3 memory=2" },
 		/* A missing request defaults to the limit, a given one does not. */
 		{ "{\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":"
 		  "\"1Gi\"},\"requests\":{\"cpu\":\"0\"}}}]}}",

@@ -1,0 +1,73 @@
+#include "ctl/columns.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+
+struct columns {
+	const char *const *heads;
+	size_t n;
+	struct VEC(char *) cells;
+};
+
+struct columns *columns_create(const char *const *heads)
+{
+	struct columns *c = xmalloc_zero(1, sizeof(*c));
+
+	c->heads = heads;
+	while (c->n < COLUMNS_MAX && heads[c->n] != NULL) {
+		c->n++;
+	}
+	return c;
+}
+
+void columns_destroyp(struct columns **pc)
+{
+	struct columns *c = *pc;
+
+	if (c != NULL) {
+		for (size_t i = 0; i < c->cells.n; i++) {
+			free(c->cells.v[i]);
+		}
+		vec_finish(&c->cells);
+		free(c);
+		*pc = NULL;
+	}
+}
+
+void columns_add(struct columns *c, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0) {
+		abort();
+	}
+	va_end(ap);
+	vec_push(&c->cells, text);
+}
+
+void columns_print(const struct columns *c, FILE *to)
+{
+	size_t width[COLUMNS_MAX] = { 0 };
+
+	for (size_t i = 0; i < c->n; i++) {
+		width[i] = strlen(c->heads[i]);
+	}
+	for (size_t i = 0; i < c->cells.n; i++) {
+		size_t len = strlen(c->cells.v[i]);
+
+		width[i % c->n] = len > width[i % c->n] ? len : width[i % c->n];
+	}
+	for (size_t i = 0; i < c->n + c->cells.n; i++) {
+		const char *text = i < c->n ? c->heads[i] : c->cells.v[i - c->n];
+		bool last = i % c->n == c->n - 1;
+
+		fprintf(to, "%-*s%s", last ? 0 : (int)width[i % c->n], text, last ? "\n" : "   ");
+	}
+}

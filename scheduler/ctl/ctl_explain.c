@@ -1,0 +1,308 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "core/fit.h"
+#include "core/gang.h"
+#include "core/hooks.h"
+#include "core/ledger.h"
+#include "core/session.h"
+#include "core/totals.h"
+#include "ctl/cluster_args.h"
+#include "ctl/columns.h"
+#include "ctl/situation.h"
+#include "enc/json_out.h"
+#include "model/pod_class.h"
+
+/* One dimension of one queue on the way up. */
+struct line {
+	const char *queue, *resource;
+	unsigned dim;
+	int64_t limit, allocated, reserved, need;
+	bool is_short;
+};
+
+struct explanation {
+	const struct task *task;
+	const struct job *job;     /* NULL: none yet */
+	const struct queue *queue; /* NULL: none */
+	const char *verdict;       /* one sentence */
+	const char *gate;
+	const char *nodes;
+	struct VEC(struct line) lines;
+	int32_t members, have, missing; /* of the gang */
+};
+
+static const char *describe_gate(const struct task *t)
+{
+	bool ours = (t->flags & TASK_OUR_GATE) != 0, foreign = (t->flags & TASK_FOREIGN_GATE) != 0;
+
+	if ((t->flags & TASK_OPTED_IN) == 0) {
+		return ours ? "our gate, but the pod does not opt in: it is taken off"
+			    : "the pod did not opt in";
+	}
+	if (ours) {
+		return foreign ? "our gate and others: ours goes last" : "our gate is on";
+	}
+	return foreign ? "a gate of somebody else is on" : "our gate is off";
+}
+
+/* Room is judged without what the pod itself is charged. */
+static void add_lines(const struct situation *s, struct explanation *x)
+{
+	const struct cluster *c = situation_cluster(s);
+	const struct task *t = x->task;
+	const struct queue *q = x->queue;
+
+	while (q != NULL) {
+		const struct res *limit = session_queue_limit(situation_session(s), q);
+		const struct queue_totals *totals = situation_totals(s);
+
+		for (unsigned d = 0; d < res_names_count(c->res); d++) {
+			int64_t own = t->charge == CHARGE_NONE ? 0 : t->klass->request.v[d];
+			struct line l = { .queue = q->name,
+					  .resource = res_names_get(c->res, d),
+					  .dim = d };
+
+			if (t->klass->request.v[d] == 0 ||
+			    (d == RES_PODS && limit->v[d] == RES_UNLIMITED)) {
+				continue;
+			}
+			l.limit = limit->v[d];
+			l.allocated = totals[q->id].allocated.v[d];
+			l.reserved = q->charged.v[d] - own - l.allocated;
+			l.need = t->klass->request.v[d];
+			l.is_short = l.limit != RES_UNLIMITED &&
+				     q->charged.v[d] - own + l.need > l.limit;
+			vec_push(&x->lines, l);
+		}
+		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
+	}
+}
+
+static const struct line *first_short(const struct explanation *x)
+{
+	for (size_t i = 0; i < x->lines.n; i++) {
+		if (x->lines.v[i].is_short) {
+			return &x->lines.v[i];
+		}
+	}
+	return NULL;
+}
+
+static const char *judge_quota(const struct situation *s, const struct explanation *x)
+{
+	struct arena *a = session_arena(situation_session(s));
+	const struct line *l = first_short(x);
+	struct reason why = { 0 };
+
+	if (!hooks_queue_accepts(situation_session(s), x->queue, &why)) {
+		return arena_printf(a, "queue %s takes nothing new: %s", x->queue->name,
+				    why.code == NULL ? "closed" : why.code);
+	}
+	if (l != NULL) {
+		return arena_printf(a, "waits for quota: %s of queue %s is used up", l->resource,
+				    l->queue);
+	}
+	if (x->missing > 0 && x->have < x->members) {
+		return arena_printf(a,
+				    "waits for its gang: %d of %d members have or could have quota",
+				    x->have, x->members);
+	}
+	return "quota is there: the gate comes off with the next cycle";
+}
+
+static const char *judge(const struct situation *s, const struct explanation *x)
+{
+	const struct task *t = x->task;
+
+	if (t->status != TASK_PENDING) {
+		return t->node == MODEL_NONE ? "it does not wait: finished"
+					     : "it does not wait: it has a node";
+	}
+	if ((t->flags & TASK_OURS) == 0) {
+		return "not ours: another scheduler takes care of it";
+	}
+	if (x->job == NULL) {
+		return "waits for its PodGroup: the PodGroup controller has not annotated it yet";
+	}
+	if (!x->job->has_group) {
+		return "waits for its PodGroup, which does not exist";
+	}
+	if (x->queue == NULL || !x->queue->exists) {
+		return "waits for its queue, which does not exist";
+	}
+	if (t->klass->unsupported != NULL) {
+		return t->klass->unsupported;
+	}
+	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
+		return "waits for somebody else's scheduling gate; no quota is reserved until then";
+	}
+	if (t->charge != CHARGE_NONE) {
+		return t->charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE
+			       ? "has quota and waits for a node: autoscalers see it"
+			       : "has quota and is about to be placed";
+	}
+	return judge_quota(s, x);
+}
+
+static void explain(const struct situation *s, const struct task *t, struct explanation *x)
+{
+	const struct cluster *c = situation_cluster(s);
+	struct gang_need need;
+
+	x->task = t;
+	x->job = t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
+	x->queue =
+		x->job == NULL || x->job->queue == MODEL_NONE ? NULL : c->queues.v[x->job->queue];
+	x->gate = describe_gate(t);
+	if (x->queue != NULL && t->klass != NULL) {
+		add_lines(s, x);
+		gang_need(situation_session(s), x->job, GANG_RESERVED, &need);
+		x->members = x->job->min_member;
+		x->missing = need.missing > 0 ? need.missing : 0;
+		x->have = x->members - x->missing;
+	}
+	if (t->status == TASK_PENDING && t->klass != NULL) {
+		x->nodes = fit_explain(situation_session(s), t);
+	}
+	x->verdict = judge(s, x);
+}
+
+static void print_table(const struct explanation *x)
+{
+	static const char *const heads[] = { "QUEUE",    "RESOURCE", "LIMIT", "ALLOCATED",
+					     "RESERVED", "NEEDS",    "",      NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	char buf[64];
+
+	printf("Pod:       %s/%s\n", x->task->namespace_, x->task->name);
+	printf("Verdict:   %s\n", x->verdict);
+	printf("Gate:      %s\n", x->gate);
+	printf("PodGroup:  %s\n", x->job == NULL ? "<none>" : x->job->name);
+	if (x->members > 1) {
+		printf("Gang:      %d of %d members have quota\n", x->have, x->members);
+	}
+	printf("Queue:     %s\n", x->queue == NULL ? "<none>" : x->queue->name);
+	printf("Charge:    %s\n", ledger_state_name(x->task->charge));
+	if (x->nodes != NULL) {
+		printf("Nodes:     %s\n", x->nodes);
+	}
+	if (x->lines.n == 0) {
+		return;
+	}
+	printf("\n");
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct line *l = &x->lines.v[i];
+
+		columns_add(table, "%s", l->queue);
+		columns_add(table, "%s", l->resource);
+		columns_add(table, "%s", situation_amount(l->dim, l->limit, buf));
+		columns_add(table, "%s", situation_amount(l->dim, l->allocated, buf));
+		columns_add(table, "%s", situation_amount(l->dim, l->reserved, buf));
+		columns_add(table, "%s", situation_amount(l->dim, l->need, buf));
+		columns_add(table, "%s", l->is_short ? "<- short" : "");
+	}
+	columns_print(table, stdout);
+}
+
+static void write_line(struct json_out *o, const struct line *l)
+{
+	char buf[64];
+
+	json_out_object(o);
+	json_out_kv(o, "queue", l->queue);
+	json_out_kv(o, "resource", l->resource);
+	if (l->limit != RES_UNLIMITED) {
+		json_out_kv(o, "limit", situation_amount(l->dim, l->limit, buf));
+	}
+	json_out_kv(o, "allocated", situation_amount(l->dim, l->allocated, buf));
+	json_out_kv(o, "reserved", situation_amount(l->dim, l->reserved, buf));
+	json_out_kv(o, "needs", situation_amount(l->dim, l->need, buf));
+	json_out_kv_bool(o, "short", l->is_short);
+	json_out_object_end(o);
+}
+
+static void print_json(const struct explanation *x)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct json_out o;
+
+	json_out_init(&o, &text);
+	json_out_object(&o);
+	json_out_kv(&o, "namespace", x->task->namespace_);
+	json_out_kv(&o, "name", x->task->name);
+	json_out_kv(&o, "verdict", x->verdict);
+	json_out_kv(&o, "gate", x->gate);
+	json_out_kv(&o, "podGroup", x->job == NULL ? NULL : x->job->name);
+	json_out_kv(&o, "queue", x->queue == NULL ? NULL : x->queue->name);
+	json_out_kv(&o, "charge", ledger_state_name(x->task->charge));
+	json_out_kv_int(&o, "minMember", x->members);
+	json_out_kv_int(&o, "membersWithQuota", x->have);
+	json_out_kv(&o, "nodes", x->nodes);
+	json_out_key(&o, "quota");
+	json_out_array(&o);
+	for (size_t i = 0; i < x->lines.n; i++) {
+		write_line(&o, &x->lines.v[i]);
+	}
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	printf("%s\n", text.p);
+}
+
+static int find_pod(const struct situation *s, const struct cluster_args *f,
+		    const struct task **ret, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	strbuf_printf(&key, "%s%s%s", strchr(f->rest[1], '/') == NULL ? f->namespace_ : "",
+		      strchr(f->rest[1], '/') == NULL ? "/" : "", f->rest[1]);
+	*ret = cluster_task_find(situation_cluster(s), strbuf_str(&key));
+	return *ret == NULL ? err_set(err, ERR_NOT_FOUND, "pod %s not found", key.p) : 0;
+}
+
+static int explain_pod(const struct cluster_args *f, struct err *err)
+{
+	CLEANUP(situation_destroyp) struct situation *s = NULL;
+	struct explanation x = { .lines = VEC_INIT };
+	const struct task *t = NULL;
+	int r = situation_load(f, &s, err);
+
+	if (r == 0) {
+		r = find_pod(s, f, &t, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	explain(s, t, &x);
+	if (f->output == CTL_JSON) {
+		print_json(&x);
+	} else {
+		print_table(&x);
+	}
+	vec_finish(&x.lines);
+	return 0;
+}
+
+int ctl_explain_run(int argc, char **argv)
+{
+	struct cluster_args f;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cluster_args_parse(argc, argv, "pod NAMESPACE/NAME",
+				"Say what a pod waits for: its gate, the arithmetic of its queue "
+				"up the tree, the nodes by reason.",
+				"dno", &f, &code)) {
+		return code;
+	}
+	if (f.nrest != 2 || (!str_streq(f.rest[0], "pod") && !str_streq(f.rest[0], "pods"))) {
+		fprintf(stderr, "headgatectl: expected: explain pod NAMESPACE/NAME\n");
+		return CTL_USAGE;
+	}
+	return explain_pod(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+}

@@ -1,0 +1,179 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "core/session.h"
+#include "core/totals.h"
+#include "ctl/cluster_args.h"
+#include "ctl/columns.h"
+#include "ctl/situation.h"
+#include "enc/json_out.h"
+
+static const char *const state_names[] = { "Open", "Closed", "Closing", "Unknown" };
+
+/* "cpu 3, memory 3Gi": dimensions that the limit, the usage or the reservation of the queue touch.
+ */
+static void describe(const struct situation *s, const struct queue *q, const struct res *amount,
+		     struct strbuf *out)
+{
+	const struct cluster *c = situation_cluster(s);
+	const struct queue_totals *t = &situation_totals(s)[q->id];
+	char buf[64];
+
+	strbuf_reset(out);
+	for (unsigned d = 0; d < res_names_count(c->res); d++) {
+		bool used = q->capability.v[d] != RES_UNLIMITED || t->allocated.v[d] > 0 ||
+			    t->reserved.v[d] > 0;
+
+		if (!used || (d == RES_PODS && q->capability.v[d] == RES_UNLIMITED) ||
+		    amount->v[d] == RES_UNLIMITED) {
+			continue;
+		}
+		strbuf_printf(out, "%s%s %s", out->len > 0 ? ", " : "", res_names_get(c->res, d),
+			      situation_amount(d, amount->v[d], buf));
+	}
+	if (out->len == 0) {
+		strbuf_add_ch(out, '-');
+	}
+}
+
+static void add_row(const struct situation *s, const struct queue *q, unsigned indent,
+		    struct columns *table)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct queue_totals *t = &situation_totals(s)[q->id];
+
+	columns_add(table, "%*s%s", (int)indent * 2, "", q->name);
+	columns_add(table, "%s", q->broken != NULL ? q->broken : state_names[q->state]);
+	describe(s, q, session_queue_limit(situation_session(s), q), &text);
+	columns_add(table, "%s", text.p);
+	describe(s, q, &t->allocated, &text);
+	columns_add(table, "%s", text.p);
+	describe(s, q, &t->reserved, &text);
+	columns_add(table, "%s", text.p);
+	columns_add(table, "%u", t->published_pods);
+	columns_add(table, "%u", t->gated + t->patching);
+}
+
+static void write_amount(const struct situation *s, struct json_out *o, const char *key,
+			 const struct res *amount)
+{
+	const struct cluster *c = situation_cluster(s);
+	char buf[64];
+
+	json_out_key(o, key);
+	json_out_object(o);
+	for (unsigned d = 0; d < res_names_count(c->res); d++) {
+		if (amount->v[d] != RES_UNLIMITED && amount->v[d] != 0) {
+			json_out_kv(o, res_names_get(c->res, d),
+				    situation_amount(d, amount->v[d], buf));
+		}
+	}
+	json_out_object_end(o);
+}
+
+static void write_row(const struct situation *s, const struct queue *q, struct json_out *o)
+{
+	const struct queue_totals *t = &situation_totals(s)[q->id];
+
+	json_out_object(o);
+	json_out_kv(o, "name", q->name);
+	if (q->parent != MODEL_NONE) {
+		json_out_kv(o, "parent", situation_cluster(s)->queues.v[q->parent]->name);
+	}
+	json_out_kv(o, "state", state_names[q->state]);
+	if (q->broken != NULL) {
+		json_out_kv(o, "broken", q->broken);
+	}
+	write_amount(s, o, "capability", &q->capability);
+	write_amount(s, o, "limit", session_queue_limit(situation_session(s), q));
+	write_amount(s, o, "allocated", &t->allocated);
+	write_amount(s, o, "reserved", &t->reserved);
+	write_amount(s, o, "published", &t->published);
+	json_out_kv_int(o, "publishedPods", t->published_pods);
+	json_out_kv_int(o, "gatedPods", (int64_t)t->gated + t->patching);
+	json_out_kv_int(o, "withdrawnPods", t->withdrawn);
+	json_out_object_end(o);
+}
+
+/* Depth first, children by name; queues outside the tree (broken chains) behind it. */
+static void walk(const struct situation *s, const struct queue *q, unsigned depth,
+		 struct columns *table, struct json_out *o)
+{
+	const struct cluster *c = situation_cluster(s);
+
+	if (q->exists && table != NULL) {
+		add_row(s, q, depth, table);
+	} else if (q->exists) {
+		write_row(s, q, o);
+	}
+	for (size_t i = 0; i < q->children.n; i++) {
+		walk(s, c->queues.v[q->children.v[i]], depth + 1, table, o);
+	}
+}
+
+static void walk_all(const struct situation *s, struct columns *table, struct json_out *o)
+{
+	const struct cluster *c = situation_cluster(s);
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL && c->queues.v[i]->parent == MODEL_NONE) {
+			walk(s, c->queues.v[i], 0, table, o);
+		}
+	}
+}
+
+static void print_json(const struct situation *s)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct json_out o;
+
+	json_out_init(&o, &text);
+	json_out_object(&o);
+	json_out_key(&o, "queues");
+	json_out_array(&o);
+	walk_all(s, NULL, &o);
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	printf("%s\n", text.p);
+}
+
+static void print_table(const struct situation *s)
+{
+	static const char *const heads[] = { "QUEUE",    "STATE",     "LIMIT", "ALLOCATED",
+					     "RESERVED", "PUBLISHED", "GATED", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+
+	walk_all(s, table, NULL);
+	columns_print(table, stdout);
+}
+
+int ctl_queues_run(int argc, char **argv)
+{
+	CLEANUP(situation_destroyp) struct situation *s = NULL;
+	struct cluster_args f;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cluster_args_parse(argc, argv, NULL,
+				"Show the queue tree: limit, allocated, reserved, published and "
+				"gated pods of each queue and all below it.",
+				"do", &f, &code)) {
+		return code;
+	}
+	if (f.nrest > 0) {
+		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", f.rest[0]);
+		return CTL_USAGE;
+	}
+	if (situation_load(&f, &s, &err) < 0) {
+		return ctl_fail(&err);
+	}
+	if (f.output == CTL_JSON) {
+		print_json(s);
+	} else {
+		print_table(s);
+	}
+	return CTL_OK;
+}

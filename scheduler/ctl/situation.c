@@ -1,0 +1,226 @@
+#include "ctl/situation.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "cache/cache.h"
+#include "conf/conf.h"
+#include "core/hooks.h"
+#include "core/names.h"
+#include "core/session.h"
+#include "core/totals.h"
+#include "enc/jdoc.h"
+#include "enc/quantity.h"
+#include "kube/kubeconfig.h"
+#include "kube/rest.h"
+#include "kube/transport.h"
+#include "model/dump.h"
+#include "model/message.h"
+
+#define CALL_NS (30 * CLOCK_NS_PER_S)
+
+struct situation {
+	struct sched_conf *conf;
+	struct hooks *hooks;
+	struct session *session;
+	struct counter_registry *counters;
+	struct cache *cache;    /* of a live cluster */
+	struct cluster *loaded; /* of a dump */
+	struct queue_totals *totals;
+};
+
+static const struct {
+	enum sched_resource resource;
+	const char *path;
+	bool namespaced;
+} lists[] = {
+	{ SCHED_PRIORITY_CLASSES, "/apis/scheduling.k8s.io/v1/priorityclasses", false },
+	{ SCHED_NAMESPACES, "/api/v1/namespaces", false },
+	{ SCHED_QUEUES, "/apis/scheduling.volcano.sh/v1beta1/queues", false },
+	{ SCHED_PODGROUPS, "/apis/scheduling.volcano.sh/v1beta1/podgroups", true },
+	{ SCHED_NODES, "/api/v1/nodes", false },
+	{ SCHED_PODS, "/api/v1/pods", true },
+};
+
+struct listing {
+	struct situation *s;
+	size_t row;
+	int64_t now;
+};
+
+static void apply(struct situation *s, struct sched_msg *m, int64_t now)
+{
+	cache_apply(s->cache, m, now);
+	message_free(m);
+}
+
+static void on_item(void *ctx, const struct jdoc *item)
+{
+	struct listing *l = ctx;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, key = STRBUF_INIT;
+	const char *space = jdoc_path_str(item, "metadata.namespace"),
+		   *name = jdoc_path_str(item, "metadata.name");
+	const char *version = jdoc_path_str(item, "metadata.resourceVersion");
+	int64_t number = 0;
+
+	if (name == NULL) {
+		return;
+	}
+	if (lists[l->row].namespaced) {
+		strbuf_printf(&key, "%s/", space == NULL ? "" : space);
+	}
+	strbuf_add_c(&key, name);
+	(void)str_to_i64(str_of(version == NULL ? "" : version), &number);
+	jdoc_format(item, &text);
+	apply(l->s,
+	      cache_decode(lists[l->row].resource, strbuf_str(&key), strbuf_str(&text), number),
+	      l->now);
+}
+
+static int load_live(struct situation *s, const struct cluster_args *f, struct err *err)
+{
+	static const char *const names[] = { "volcano", NULL };
+	struct cache_options co = { .scheduler_names = names, .default_queue = "default" };
+	struct listing l = { .s = s, .now = clock_wall(clock_real()) };
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
+	struct transport *t = NULL;
+	int r = kubeconfig_load(f->kubeconfig, f->context, f->server, &kube, err);
+
+	if (r == 0) {
+		r = transport_http_create(kube, "headgatectl", &t, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	s->counters = counter_registry_create();
+	co.counters = s->counters;
+	s->cache = cache_create(&co);
+	for (l.row = 0; l.row < ARRAY_LEN(lists) && r == 0; l.row++) {
+		struct sched_msg *synced = message_new(SCHED_MSG_SYNCED);
+
+		r = rest_list(t, lists[l.row].path, CALL_NS, on_item, &l, err);
+		synced->resource = lists[l.row].resource;
+		apply(s, synced, l.now);
+	}
+	transport_destroy(t);
+	if (r == 0) {
+		cache_rebuild_ledger(s->cache, l.now);
+	}
+	return r;
+}
+
+static int load_dump(struct situation *s, const char *path, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	int r = file_read_all(path, JDOC_MAX_BYTES, &text, err);
+
+	if (r == 0) {
+		r = dump_load(strbuf_str(&text), &s->loaded, err);
+	}
+	return r < 0 ? err_wrap(err, "%s", path) : 0;
+}
+
+static int load_conf(struct situation *s, const char *path, struct err *err)
+{
+	struct names names;
+	struct conf_options co = { 0 };
+	int r;
+
+	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
+						   action_registry, action_registry_count });
+	co.known = names_conf(&names);
+	r = path == NULL ? conf_parse(str_of(conf_default_text()), "built-in configuration", &co,
+				      &s->conf, err)
+			 : conf_load_file(path, &co, &s->conf, err);
+	names_finish(&names);
+	return r < 0 ? r
+		     : hooks_create(s->conf, plugin_registry, plugin_registry_count, &s->hooks,
+				    err);
+}
+
+int situation_load(const struct cluster_args *f, struct situation **ret, struct err *err)
+{
+	struct situation *s = xmalloc_zero(1, sizeof(*s));
+	int r = load_conf(s, f->conf, err);
+
+	if (r == 0) {
+		r = f->dump != NULL ? load_dump(s, f->dump, err) : load_live(s, f, err);
+	}
+	if (r < 0) {
+		situation_destroy(s);
+		return r;
+	}
+	s->totals = xmalloc_zero(situation_cluster(s)->queues.n + 1, sizeof(*s->totals));
+	totals_compute(situation_cluster(s), s->totals);
+	s->session = session_create(s->conf, s->hooks);
+	session_open(s->session, situation_cluster(s), clock_wall(clock_real()));
+	*ret = s;
+	return 0;
+}
+
+void situation_destroy(struct situation *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	if (s->session != NULL) {
+		session_close(s->session);
+		session_destroy(s->session);
+	}
+	if (s->hooks != NULL) {
+		hooks_destroy(s->hooks);
+	}
+	if (s->cache != NULL) {
+		cache_destroy(s->cache);
+	}
+	if (s->loaded != NULL) {
+		cluster_destroy(s->loaded);
+	}
+	if (s->counters != NULL) {
+		counter_registry_destroy(s->counters);
+	}
+	conf_destroy(s->conf);
+	free(s->totals);
+	free(s);
+}
+
+void situation_destroyp(struct situation **ps)
+{
+	situation_destroy(*ps);
+	*ps = NULL;
+}
+
+const struct cluster *situation_cluster(const struct situation *s)
+{
+	return s->loaded != NULL ? s->loaded : cache_cluster(s->cache);
+}
+
+struct session *situation_session(const struct situation *s)
+{
+	return s->session;
+}
+
+const struct queue_totals *situation_totals(const struct situation *s)
+{
+	return s->totals;
+}
+
+const char *situation_amount(unsigned dim, long long amount, char *buf)
+{
+	if (amount == RES_UNLIMITED) {
+		return "unlimited";
+	}
+	quantity_format(dim == RES_CPU
+				? quantity_of_milli(amount)
+				: quantity_of(amount, dim == RES_MEMORY || dim == RES_EPHEMERAL
+							      ? QUANTITY_BINARY_SI
+							      : QUANTITY_DECIMAL_SI),
+			buf);
+	return buf;
+}

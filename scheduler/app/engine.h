@@ -37,6 +37,7 @@ struct engine_options {
 	int64_t min_interval_ns; /* between cycles */
 	int64_t period_ns; /* --schedule-period: longest pause between cycles that have something to
 			      look at */
+	int64_t request_timeout_ns; /* deadline of each write */
 	uint64_t seed;
 	void (*post)(void *ctx, struct sched_msg *msg); /* to the sched thread's own queue */
 	bool (*may_send)(void *ctx);

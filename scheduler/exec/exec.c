@@ -16,7 +16,6 @@
 #include "kube/recorder.h"
 #include "model/cluster.h"
 
-#define REQUEST_TIMEOUT_NS (5 * CLOCK_NS_PER_S)
 #define GATE_SLOTS 8
 #define BIND_SLOTS 64
 #define STATUS_SLOTS 32
@@ -50,7 +49,7 @@ struct exec *exec_create(const struct exec_options *opt)
 		.transport = opt->transport,
 		.clock = opt->clock,
 		.limiter = opt->limiter,
-		.timeout_ns = REQUEST_TIMEOUT_NS,
+		.timeout_ns = opt->request_timeout_ns,
 		.backoff_min_ns = 100 * CLOCK_NS_PER_MS,
 		.backoff_max_ns = 30 * CLOCK_NS_PER_S,
 	};

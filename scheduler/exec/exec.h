@@ -28,6 +28,7 @@ struct exec_options {
 	struct pool_limiter *limiter; /* borrowed, NULL: no limit */
 	unsigned gate_workers;        /* --gate-removal-worker-num */
 	bool manual;                  /* no threads: the owner steps */
+	int64_t request_timeout_ns;
 	uint64_t seed;
 	const char *component; /* source of events: the scheduler's name */
 	/* Receives SCHED_MSG_REQUEST_DONE (ownership passes). Any thread. */

@@ -22,8 +22,8 @@ static void ungate_uncharged(struct session *s, const struct task *t)
 static bool has_free_gate(const struct session *s, const struct task *t)
 {
 	return (t->flags & (TASK_OURS | TASK_OUR_GATE)) == (TASK_OURS | TASK_OUR_GATE) &&
-	       (t->flags & (TASK_PARKED | TASK_UNGATING)) == 0 && t->klass != NULL &&
-	       session_task_status(s, t) == TASK_PENDING &&
+	       (t->flags & TASK_UNGATING) == 0 && t->klass != NULL &&
+	       !session_task_is_set_aside(s, t) && session_task_status(s, t) == TASK_PENDING &&
 	       session_task_charge(s, t) == CHARGE_NONE;
 }
 

@@ -12,7 +12,7 @@ bool allocate_place_wants(const struct session *s, const struct task *t)
 
 	if ((t->flags & TASK_OURS) == 0 || (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 ||
 	    t->klass == NULL || t->klass->best_effort ||
-	    session_task_status(s, t) != TASK_PENDING) {
+	    session_task_status(s, t) != TASK_PENDING || session_task_is_set_aside(s, t)) {
 		return false;
 	}
 	if ((t->flags & TASK_OPTED_IN) == 0) {

@@ -10,7 +10,8 @@ static bool is_wanted(const struct session *s, const struct task *t)
 {
 	return (t->flags & TASK_OURS) != 0 &&
 	       (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) == 0 && t->klass != NULL &&
-	       t->klass->best_effort && session_task_status(s, t) == TASK_PENDING;
+	       t->klass->best_effort && session_task_status(s, t) == TASK_PENDING &&
+	       !session_task_is_set_aside(s, t);
 }
 
 static bool has_wanted(const struct session *s, const struct job *j)

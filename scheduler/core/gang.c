@@ -128,11 +128,10 @@ void gang_take(struct gang_need *need, uint32_t role)
 bool gang_is_candidate(const struct session *s, const struct task *t)
 {
 	const uint32_t must = TASK_OURS | TASK_OPTED_IN;
-	const uint32_t mustnot = TASK_FOREIGN_GATE | TASK_PARKED;
 
-	return (t->flags & must) == must && (t->flags & mustnot) == 0 && t->klass != NULL &&
-	       !t->klass->best_effort && t->klass->unsupported == NULL &&
+	return (t->flags & must) == must && (t->flags & TASK_FOREIGN_GATE) == 0 &&
+	       t->klass != NULL && !t->klass->best_effort && t->klass->unsupported == NULL &&
 	       session_task_status(s, t) == TASK_PENDING &&
 	       session_task_charge(s, t) == CHARGE_NONE && !session_task_was_released(s, t) &&
-	       (t->retry_at == MODEL_TIME_NONE || t->retry_at <= session_now(s));
+	       !session_task_is_set_aside(s, t);
 }

@@ -115,6 +115,12 @@ bool session_task_was_released(const struct session *s, const struct task *t)
 	return slot->epoch == s->overlay->epoch && slot->released;
 }
 
+bool session_task_is_set_aside(const struct session *s, const struct task *t)
+{
+	return (t->flags & TASK_PARKED) != 0 ||
+	       (t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now);
+}
+
 const struct res *session_node_used(const struct session *s, const struct node *n)
 {
 	const struct overlay_node *slot = &s->overlay->nodes[n->id];

@@ -67,6 +67,9 @@ bool session_has_quota_plugin(const struct session *s);
 bool session_is_due(const struct session *s, const struct queue *q);
 /* True when it lost its charge in this cycle: it is not charged again before the next. */
 bool session_task_was_released(const struct session *s, const struct task *t);
+/* Left alone for now: an API call for it failed, for good (until the pod changes) or for a while.
+ */
+bool session_task_is_set_aside(const struct session *s, const struct task *t);
 /* The job was tried on nodes: members that are still without one do not fit. */
 bool session_job_was_tried(const struct session *s, const struct job *j);
 

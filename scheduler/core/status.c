@@ -204,6 +204,9 @@ static void tell_task(struct session *s, const struct task *t, const struct job_
 		return;
 	}
 	note_timers(s, v->queue, t);
+	if (session_task_is_set_aside(s, t)) {
+		return;
+	}
 	if ((t->flags & TASK_OPTED_IN) != 0) {
 		tell_opted_in(s, t, v);
 	} else if (v->job->has_group) {

@@ -65,15 +65,15 @@ static error_t on_option(int key, char *arg, struct argp_state *s)
 	}
 }
 
-bool cluster_args_parse(int argc, char **argv, const char *usage, const char *doc,
-			const char *takes, struct cluster_args *ret, int *ret_code)
+bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char **argv,
+			struct cluster_args *ret, int *ret_code)
 {
 	struct argp_option options[ARRAY_LEN(rows) + 1] = { 0 };
-	const struct argp argp = { options, on_option, usage, doc, NULL, NULL, NULL };
+	const struct argp argp = { options, on_option, usage->args, usage->doc, NULL, NULL, NULL };
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (rows[i].group == 0 || strchr(takes, rows[i].group) != NULL) {
+		if (rows[i].group == 0 || strchr(usage->takes, rows[i].group) != NULL) {
 			options[n++] = rows[i].option;
 		}
 	}

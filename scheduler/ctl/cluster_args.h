@@ -21,10 +21,14 @@ struct cluster_args {
 	size_t nrest;
 };
 
-/* Parses the arguments of one verb: usage and doc as argp shows them. takes: which optional flags
- * the verb has, any of "d" (--dump, --scheduler-conf), "n" (--namespace), "o" (-o), "y" (--yes).
- * True: go on, else *ret_code is what to return. */
-bool cluster_args_parse(int argc, char **argv, const char *usage, const char *doc,
-			const char *takes, struct cluster_args *ret, int *ret_code);
+/* What a verb takes, as argp shows it. takes: any of "d" (--dump, --scheduler-conf), "n"
+ * (--namespace), "o" (-o), "y" (--yes). */
+struct cluster_args_usage {
+	const char *args, *doc, *takes;
+};
+
+/* Parses the arguments of one verb. True: go on, else *ret_code is what to return. */
+bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char **argv,
+			struct cluster_args *ret, int *ret_code);
 
 #endif

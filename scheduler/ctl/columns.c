@@ -8,6 +8,8 @@
 #include "base/vec.h"
 #include "base/xmalloc.h"
 
+#define CELL_MAX 512 /* a longer cell is cut */
+
 struct columns {
 	const char *const *heads;
 	size_t n;
@@ -41,15 +43,13 @@ void columns_destroyp(struct columns **pc)
 
 void columns_add(struct columns *c, const char *fmt, ...)
 {
-	char *text = NULL;
+	char text[CELL_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0) {
-		abort();
-	}
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	vec_push(&c->cells, text);
+	vec_push(&c->cells, xmalloc_dup(text));
 }
 
 void columns_print(const struct columns *c, FILE *to)

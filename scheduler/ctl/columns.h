@@ -14,7 +14,7 @@ struct columns;
 /* heads: NULL-terminated, at most COLUMNS_MAX; borrowed. */
 struct columns *columns_create(const char *const *heads);
 void columns_destroyp(struct columns **pc); /* for CLEANUP */
-/* The next cell; rows fill from left to right. */
+/* The next cell, cut at 511 bytes; rows fill from left to right. */
 void columns_add(struct columns *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void columns_print(const struct columns *c, FILE *to);
 

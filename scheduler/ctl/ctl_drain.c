@@ -184,15 +184,18 @@ static int drain(const struct cluster_args *f, struct err *err)
 
 int ctl_drain_run(int argc, char **argv)
 {
+	static const struct cluster_args_usage usage = {
+		NULL,
+		"Take our scheduling gates off all pods, before uninstalling: "
+		"first the webhook registrations "
+		"are deleted, then every gate is removed.",
+		"y"
+	};
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(argc, argv, NULL,
-				"Take our scheduling gates off all pods, before uninstalling: "
-				"first the webhook registrations "
-				"are deleted, then every gate is removed.",
-				"y", &f, &code)) {
+	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
 	if (f.nrest > 0) {

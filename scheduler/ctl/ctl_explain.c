@@ -290,14 +290,17 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 
 int ctl_explain_run(int argc, char **argv)
 {
+	static const struct cluster_args_usage usage = {
+		"pod NAMESPACE/NAME",
+		"Say what a pod waits for: its gate, the arithmetic of its queue "
+		"up the tree, the nodes by reason.",
+		"dno"
+	};
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(argc, argv, "pod NAMESPACE/NAME",
-				"Say what a pod waits for: its gate, the arithmetic of its queue "
-				"up the tree, the nodes by reason.",
-				"dno", &f, &code)) {
+	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
 	if (f.nrest != 2 || (!str_streq(f.rest[0], "pod") && !str_streq(f.rest[0], "pods"))) {

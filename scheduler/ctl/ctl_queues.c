@@ -153,14 +153,17 @@ static void print_table(const struct situation *s)
 int ctl_queues_run(int argc, char **argv)
 {
 	CLEANUP(situation_destroyp) struct situation *s = NULL;
+	static const struct cluster_args_usage usage = {
+		NULL,
+		"Show the queue tree: limit, allocated, reserved, published and "
+		"gated pods of each queue and all below it.",
+		"do"
+	};
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(argc, argv, NULL,
-				"Show the queue tree: limit, allocated, reserved, published and "
-				"gated pods of each queue and all below it.",
-				"do", &f, &code)) {
+	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
 	if (f.nrest > 0) {

@@ -6,15 +6,16 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/xmalloc.h"
 #include "lib/unit.h"
 
 static int parse(const char *const *args, struct sched_options *o, struct err *err)
 {
-	char *argv[32] = { strdup("headgate-scheduler") };
+	char *argv[32] = { xmalloc_dup("headgate-scheduler") };
 	int argc = 1, r;
 
 	for (; args != NULL && *args != NULL; args++) {
-		argv[argc++] = strdup(*args);
+		argv[argc++] = xmalloc_dup(*args);
 	}
 	r = options_parse(argc, argv, o, err);
 	for (int i = 0; i < argc; i++) {

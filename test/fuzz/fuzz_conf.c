@@ -1,4 +1,5 @@
-/* A configuration either is refused with a text, or holds only known names within the limits. */
+/* A configuration either is refused with a text, or holds only known names within the limits; then
+ * its plugins are created, or refused with a text that names the plugin. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -6,10 +7,8 @@
 
 #include "base/err.h"
 #include "conf/conf.h"
-
-static const char *const plugins[] = { "priority", "gang", "drf", "proportion", "binpack", NULL };
-static const char *const actions[] = { "enqueue", "allocate", "backfill", "reclaim", NULL };
-static const char *const absent[] = { "drf", "proportion", "reclaim", NULL };
+#include "core/hooks.h"
+#include "core/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,16 +25,16 @@ static void on_warning(void *ctx, const char *text)
 	assert(strncmp(text, ctx, strlen(ctx)) == 0);
 }
 
-static void check(const struct sched_conf *c)
+static void check(const struct sched_conf *c, const struct conf_names *known)
 {
 	assert(c->nactions > 0 && c->nactions <= CONF_MAX_ACTIONS);
 	assert(c->ntiers <= CONF_MAX_TIERS && c->nplugins <= CONF_MAX_PLUGINS);
 	for (size_t i = 0; i < c->nactions; i++) {
-		assert(is_known(actions, c->actions[i].name));
+		assert(is_known(known->actions, c->actions[i].name));
 		assert(c->actions[i].nargs <= CONF_MAX_ARGS);
 	}
 	for (size_t i = 0; i < c->nplugins; i++) {
-		assert(is_known(plugins, c->plugins[i].name));
+		assert(is_known(known->plugins, c->plugins[i].name));
 		assert(c->plugins[i].nargs <= CONF_MAX_ARGS);
 		assert(c->plugins[i].tier < c->ntiers);
 		assert(i == 0 || c->plugins[i - 1].tier <= c->plugins[i].tier);
@@ -46,20 +45,36 @@ static void check(const struct sched_conf *c)
 	}
 }
 
+static void check_plugins(const struct sched_conf *c)
+{
+	struct hooks *h = NULL;
+	struct err err = ERR_INIT;
+
+	if (hooks_create(c, plugin_registry, plugin_registry_count, &h, &err) < 0) {
+		assert(h == NULL && strncmp(err.text, "plugin ", 7) == 0);
+	}
+	hooks_destroy(h);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char name[] = "f.conf";
-	const struct conf_options opt = { .known = { plugins, actions, absent },
-					  .warn = on_warning,
-					  .ctx = name };
+	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
+					   action_registry_count };
+	struct conf_options opt = { .warn = on_warning, .ctx = name };
 	struct err err = ERR_INIT;
 	struct sched_conf *conf = NULL;
+	struct names names;
 
+	names_init(&names, &from);
+	opt.known = names_conf(&names);
 	if (conf_parse((struct str){ (const char *)data, size }, name, &opt, &conf, &err) < 0) {
 		assert(conf == NULL && strncmp(err.text, name, strlen(name)) == 0);
-		return 0;
+	} else {
+		check(conf, &opt.known);
+		check_plugins(conf);
 	}
-	check(conf);
 	conf_destroy(conf);
+	names_finish(&names);
 	return 0;
 }

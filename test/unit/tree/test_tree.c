@@ -5,6 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/rng.h"
+#include "base/xmalloc.h"
 #include "lib/unit.h"
 
 /*     0        5      6 <-> 7, 8 below 7
@@ -100,7 +101,7 @@ static void test_below_walks_up_to_the_step_under_an_ancestor(void **state)
 static void test_a_chain_of_100000_needs_no_recursion(void **state)
 {
 	enum { N = 100000 };
-	uint32_t *parent = malloc(N * sizeof(*parent));
+	uint32_t *parent = xmalloc(N * sizeof(*parent));
 	struct tree *t;
 	struct tree_sums *s;
 	int64_t one = 1;

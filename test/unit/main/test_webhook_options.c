@@ -8,11 +8,11 @@
 
 static void test_defaults(void **state)
 {
-	char *argv[] = { "x", "--tls-cert-file=c", "--tls-private-key-file", "k", NULL };
+	const char *words[] = { "x", "--tls-cert-file=c", "--tls-private-key-file", "k", NULL };
 	struct webhook_options o;
 
 	(void)state;
-	webhook_options_parse(4, argv, &o);
+	webhook_options_parse(4, (char **)(uintptr_t)words, &o);
 	assert_int_equal(o.port, 8443);
 	assert_string_equal(o.tls_cert_file, "c");
 	assert_string_equal(o.tls_key_file, "k");
@@ -28,29 +28,29 @@ static void test_defaults(void **state)
 
 static void test_flags_of_volcano(void **state)
 {
-	char *argv[] = { "x",
-			 "--tls-cert-file=c",
-			 "--tls-private-key-file=k",
-			 "--enabled-admission=/pods/mutate",
-			 "--scheduler-name=a",
-			 "--scheduler-name=b",
-			 "--enable-healthz=false",
-			 "--healthz-address=[::1]:9",
-			 "--graceful-shutdown-time=1m",
-			 "--max-queue-depth=7",
-			 "--enable-root-queue-protection=false",
-			 "--enable-queue-allocated-pods-check",
-			 "--feature-gates=SchedulingGatesQueueAdmission=false",
-			 "--kube-api-qps=50",
-			 "--webhook-namespace",
-			 "volcano-system",
-			 "--logtostderr",
-			 "-v=3",
-			 NULL };
+	const char *words[] = { "x",
+				"--tls-cert-file=c",
+				"--tls-private-key-file=k",
+				"--enabled-admission=/pods/mutate",
+				"--scheduler-name=a",
+				"--scheduler-name=b",
+				"--enable-healthz=false",
+				"--healthz-address=[::1]:9",
+				"--graceful-shutdown-time=1m",
+				"--max-queue-depth=7",
+				"--enable-root-queue-protection=false",
+				"--enable-queue-allocated-pods-check",
+				"--feature-gates=SchedulingGatesQueueAdmission=false",
+				"--kube-api-qps=50",
+				"--webhook-namespace",
+				"volcano-system",
+				"--logtostderr",
+				"-v=3",
+				NULL };
 	struct webhook_options o;
 
 	(void)state;
-	webhook_options_parse((int)ARRAY_LEN(argv) - 1, argv, &o);
+	webhook_options_parse((int)ARRAY_LEN(words) - 1, (char **)(uintptr_t)words, &o);
 	assert_int_equal(o.scheduler_count, 2);
 	assert_string_equal(o.scheduler_names[1], "b");
 	assert_false(o.enable_healthz || o.root_queue_protection || o.gate_feature);

@@ -47,6 +47,7 @@ struct mem_transport {
 	struct apiserver *server;
 	struct clock_fake *clock;
 	struct list_node calls, timers;
+	struct list_node dead_calls, dead_timers; /* of crashed clients; told when destroyed */
 	uint64_t next_id;
 	struct VEC(struct ready) ready;
 };
@@ -150,14 +151,38 @@ static void fail(struct mem_call *c, enum err_code code)
 			.error = (int)code, .may_have_been_sent = true, .retry_after_s = -1 });
 }
 
+static void run_timer(struct timer *t)
+{
+	list_remove(&t->node);
+	t->fn(t->ctx);
+	free(t);
+}
+
+static void end_calls(struct list_node *calls)
+{
+	while (!list_is_empty(calls)) {
+		fail(LIST_ENTRY(calls->next, struct mem_call, node), ERR_CANCELLED);
+	}
+}
+
+static void end_timers(struct list_node *timers)
+{
+	while (!list_is_empty(timers)) {
+		run_timer(LIST_ENTRY(timers->next, struct timer, node));
+	}
+}
+
 static void destroy(struct transport *t)
 {
 	struct mem_transport *m = of(t);
 
-	while (!list_is_empty(&m->calls)) {
-		fail(LIST_ENTRY(m->calls.next, struct mem_call, node), ERR_CANCELLED);
-	}
-	mem_transport_crash(m, false);
+	atomic_store(&t->stopping, true);
+	do {
+		end_calls(&m->dead_calls);
+		end_calls(&m->calls);
+		end_timers(&m->dead_timers);
+		end_timers(&m->timers);
+	} while (!list_is_empty(&m->calls));
 	vec_finish(&m->ready);
 	free(m);
 }
@@ -172,6 +197,8 @@ struct mem_transport *mem_transport_create(struct apiserver *s, struct clock_fak
 	m->clock = clock;
 	list_init(&m->calls);
 	list_init(&m->timers);
+	list_init(&m->dead_calls);
+	list_init(&m->dead_timers);
 	return m;
 }
 
@@ -305,13 +332,6 @@ static void deliver_frame(struct mem_transport *m, struct mem_call *c, bool keep
 	strbuf_finish(&frame);
 }
 
-static void run_timer(struct timer *t)
-{
-	list_remove(&t->node);
-	t->fn(t->ctx);
-	free(t);
-}
-
 static void step(struct mem_transport *m, size_t i, bool keep)
 {
 	struct ready r;
@@ -382,13 +402,13 @@ void mem_transport_crash(struct mem_transport *m, bool flush)
 		if (flush && c->state == STATE_SENT && !c->cancelled) {
 			reach_server(m, c);
 		}
-		free_call(c);
+		apiserver_watch_close(take_ptr(&c->watch));
+		list_remove(node);
+		list_append(&m->dead_calls, node);
 	}
 	LIST_FOR_EACH (node, &m->timers) {
-		struct timer *t = LIST_ENTRY(node, struct timer, node);
-
-		list_remove(&t->node);
-		free(t);
+		list_remove(node);
+		list_append(&m->dead_timers, node);
 	}
 }
 

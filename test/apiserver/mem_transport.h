@@ -52,8 +52,9 @@ void mem_transport_step(struct mem_transport *m, size_t i);
 void mem_transport_lose(struct mem_transport *m, size_t i);
 /* Delivers a frame that stays and will be delivered again. Other kinds: like step. */
 void mem_transport_repeat(struct mem_transport *m, size_t i);
-/* The client process dies: no callback runs, nothing of it remains. Requests that were under way
- * reach the server first when flush is set. */
+/* The client process dies: no callback runs and no step of it remains. Requests that were under way
+ * reach the server first when flush is set. The memory that its calls and timers hold is given back
+ * when the transport is destroyed (on_done with ERR_CANCELLED, early timers: see transport.h). */
 void mem_transport_crash(struct mem_transport *m, bool flush);
 /* Picks the first possible step until none is left or max steps are done; how many were done. */
 size_t mem_transport_run(struct mem_transport *m, size_t max);

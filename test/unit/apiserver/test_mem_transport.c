@@ -209,7 +209,17 @@ static void test_crash(void **state)
 	watch(f);
 	mem_transport_crash(f->m, true);
 	assert_true(exists(f, "a"));
+	transport_call(mem_transport_base(f->m), 7, on_timer, f);
+	mem_transport_crash(f->m, true);
+	clock_fake_advance(&f->clock, 7);
+	assert_int_equal(mem_transport_ready(f->m), 0);
 	assert_int_equal(f->done, 0);
+	assert_int_equal(f->timers, 0);
+	/* What they hold is given back at the end. */
+	transport_destroy(mem_transport_base(f->m));
+	f->m = NULL;
+	assert_int_equal(f->done, 4);
+	assert_int_equal(f->timers, 1);
 }
 
 static void test_destroy_tells(void **state)

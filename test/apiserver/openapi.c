@@ -1,6 +1,7 @@
 #include "apiserver/openapi.h"
 
 #include "apiserver/kstatus.h"
+#include "apiserver/openapi_proto.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
@@ -145,18 +146,13 @@ static int group_v3(struct call *c, struct str key)
 	return any ? answer(c, doc) : kstatus_no_path(c->resp);
 }
 
-/* kubectl up to 1.23 accepts only protobuf here. A document holding nothing but field 1, the string
- * "2.0", is valid, and kinds that it does not describe are not validated by the client. */
 static int v2(struct call *c)
 {
-	static const char proto[] = "\x0a\x03"
-				    "2.0";
-
 	c->resp->status = 200;
 	if (c->req->accept.len > 0 && memmem(c->req->accept.p, c->req->accept.len, "protobuf", 8)) {
 		c->resp->content_type =
-			"application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-		strbuf_add(&c->resp->body, proto, sizeof(proto) - 1);
+			"application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+		openapi_proto_format(&c->s->resources, &c->resp->body);
 	} else {
 		strbuf_add_c(&c->resp->body, "{\"swagger\":\"2.0\",\"info\":{\"title\":"
 					     "\"Kubernetes\",\"version\":\"v1.32.0\"},"

@@ -106,7 +106,10 @@ check q1 "$KUBECTL" get queues
 check pg1 "$KUBECTL" get pg
 check 'weight: 1' "$KUBECTL" get q q1 -o yaml
 refuse 'greater than or equal to 1' "$KUBECTL" patch q q1 --type merge -p '{"spec":{"weight":0}}'
-check capability "$KUBECTL" explain queue.spec
+# Before 1.27 explain reads definitions of OpenAPI version 2, which are not served.
+if "$KUBECTL" version --client -o json | grep -qE '"minor": "(2[7-9]|[3-9][0-9])'; then
+	check capability "$KUBECTL" explain queue.spec
+fi
 refuse 'pods "none" not found' "$KUBECTL" get pod none
 refuse 'the server doesn' "$KUBECTL" get nothing
 check 'created (server dry run)' "$KUBECTL" run other --image image --dry-run=server

@@ -1,0 +1,239 @@
+/* Random sequences of messages: whatever comes in whatever order, the accounts of cluster and
+ * ledger hold after each. Two bytes choose a message; the objects are few, so that they meet. */
+#include <assert.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "cache/cache.h"
+#include "core/cycle.h"
+#include "core/decision.h"
+#include "core/ledger.h"
+#include "model/cluster.h"
+#include "model/message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define NOW (INT64_C(1750000000) * 1000000000)
+#define MAX_STEPS 200
+
+struct input {
+	const uint8_t *p, *end;
+};
+
+static unsigned take(struct input *in, unsigned bound)
+{
+	return in->p == in->end ? 0 : *in->p++ % bound;
+}
+
+static void check(struct cache *c)
+{
+	assert(cluster_verify(cache_cluster(c)) == NULL);
+	assert(ledger_verify(cache_cluster(c)) == NULL);
+}
+
+static void apply(struct cache *c, struct sched_msg *m)
+{
+	cache_apply(c, m, NOW);
+	message_free(m);
+	check(c);
+}
+
+static void put_pod(struct input *in, struct strbuf *b, unsigned n)
+{
+	static const char *const phases[] = { "Pending", "Running", "Succeeded", "Failed", "Odd" };
+	static const char *const reasons[] = { "SchedulingGated", "Unschedulable",
+					       "NotReadyForScheduling", "SchedulerError" };
+	static const char *const cpus[] = { "0", "1", "250m", "3", "-1" };
+	unsigned bits = take(in, 256);
+
+	strbuf_printf(b,
+		      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p%u\",\"uid\":\"u%u\","
+		      "\"resourceVersion\":\"%u\"%s,\"annotations\":{",
+		      n, bits & 1, take(in, 8),
+		      bits & 2 ? ",\"deletionTimestamp\":\"2025-06-15T00:00:00Z\"" : "");
+	strbuf_printf(b, "\"scheduling.volcano.sh/queue-allocation-gate\":\"%s\"%s",
+		      bits & 4 ? "true" : "no", bits & 8 ? ",\"headgate.io/reserved\":\"q\"" : "");
+	if (bits & 16) {
+		strbuf_printf(b, ",\"scheduling.k8s.io/group-name\":\"g%u\"", take(in, 3));
+	}
+	strbuf_printf(b, "}},\"spec\":{\"schedulerName\":\"%s\"", bits & 32 ? "other" : "volcano");
+	if (bits & 64) {
+		strbuf_printf(b, ",\"nodeName\":\"n%u\"", take(in, 3));
+	}
+	if (bits & 128) {
+		strbuf_add_c(b, ",\"schedulingGates\":[{\"name\":"
+				"\"scheduling.volcano.sh/queue-allocation-gate\"}]");
+	}
+	strbuf_printf(
+		b,
+		",\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":"
+		"{\"phase\":\"%s\",\"nominatedNodeName\":\"n%u\",\"conditions\":[{\"type\":"
+		"\"PodScheduled\",\"status\":\"False\",\"reason\":\"%s\",\"message\":\"m\"}]}}",
+		cpus[take(in, 5)], phases[take(in, 5)], take(in, 3), reasons[take(in, 4)]);
+}
+
+static void put_object(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
+{
+	switch (r) {
+	case SCHED_PODS:
+		put_pod(in, b, n);
+		break;
+	case SCHED_NODES:
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"n%u\"},\"spec\":{\"unschedulable\":%s},"
+			      "\"status\":{\"allocatable\":{\"cpu\":\"%u\",\"pods\":\"9\"}}}",
+			      n, take(in, 2) ? "true" : "false", take(in, 9));
+		break;
+	case SCHED_QUEUES:
+		strbuf_printf(
+			b,
+			"{\"metadata\":{\"name\":\"q%u\",\"resourceVersion\":\"%u\"},\"spec\":{"
+			"\"parent\":\"q%u\",\"capability\":{\"cpu\":\"%u\"}}}",
+			n, take(in, 4), take(in, 5), take(in, 9));
+		break;
+	case SCHED_PODGROUPS:
+		strbuf_printf(b,
+			      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g%u\","
+			      "\"resourceVersion\":\"%u\"},\"spec\":{\"minMember\":%u,\"queue\":"
+			      "\"q%u\",\"priorityClassName\":\"c%u\"}}",
+			      n, take(in, 4), take(in, 4), take(in, 5), take(in, 3));
+		break;
+	case SCHED_PRIORITY_CLASSES:
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"c%u\"},\"value\":%u,"
+			      "\"globalDefault\":%s}",
+			      n, take(in, 9), take(in, 2) ? "true" : "false");
+		break;
+	case SCHED_NAMESPACES:
+	case SCHED_RESOURCE_COUNT_:
+		strbuf_add_c(b, "{}");
+		break;
+	}
+}
+
+static const char *key_of(struct sched_msg *m, enum sched_resource r, unsigned n)
+{
+	static const char *const formats[] = {
+		[SCHED_PODS] = "ns/p",          [SCHED_NODES] = "n",
+		[SCHED_QUEUES] = "q",           [SCHED_PODGROUPS] = "ns/g",
+		[SCHED_PRIORITY_CLASSES] = "c", [SCHED_NAMESPACES] = "",
+	};
+
+	return arena_printf(m->arena, "%s%u", formats[r], n);
+}
+
+static void request_done(struct input *in, struct cache *c)
+{
+	static const enum sched_resource of[] = {
+		[SCHED_REQ_UNGATE] = SCHED_PODS,        [SCHED_REQ_BIND] = SCHED_PODS,
+		[SCHED_REQ_EVICT] = SCHED_PODS,         [SCHED_REQ_POD_STATUS] = SCHED_PODS,
+		[SCHED_REQ_PODGROUP] = SCHED_PODGROUPS, [SCHED_REQ_QUEUE] = SCHED_QUEUES,
+	};
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+	m->request = (enum sched_request)take(in, SCHED_REQ_COUNT_);
+	m->outcome = (enum sched_outcome)take(in, SCHED_STALE + 1);
+	m->key = str_of(key_of(m, of[m->request], take(in, 4)));
+	apply(c, m);
+}
+
+static struct decision decide(const struct cluster *c, const struct task *t, unsigned what)
+{
+	struct decision d = { .task = t->id,
+			      .job = t->job,
+			      .queue = MODEL_NONE,
+			      .node = MODEL_NONE,
+			      .retry_at = MODEL_TIME_NONE };
+	bool may_reserve = t->status == TASK_PENDING && t->charge == CHARGE_NONE;
+
+	d.kind = DECISION_KIND_COUNT_;
+	if (t->job != MODEL_NONE) {
+		d.queue = c->jobs.v[t->job]->queue;
+	}
+	if (d.queue == MODEL_NONE || (t->flags & TASK_OURS) == 0 || t->klass->best_effort) {
+		return d;
+	}
+	if (what == 0 && may_reserve) {
+		d.kind = (t->flags & TASK_OUR_GATE) != 0 ? DECISION_UNGATE : DECISION_RESERVE;
+	} else if (what == 1 && ledger_is_unbound((enum charge_state)t->charge) &&
+		   t->charge != CHARGE_PATCHING) {
+		d.kind = DECISION_RELEASE;
+	} else if (what == 2 && t->charge == CHARGE_UNGATED && t->status == TASK_PENDING) {
+		d.kind = DECISION_PUBLISH;
+		d.message = "no";
+	} else if (what == 3 && t->status == TASK_PENDING && t->charge != CHARGE_PATCHING &&
+		   c->nodes.n > 0 && c->nodes.v[0] != NULL) {
+		d.kind = DECISION_BIND;
+		d.node = 0;
+	} else if (what == 4 && t->status == TASK_RUNNING) {
+		d.kind = DECISION_EVICT;
+	}
+	return d;
+}
+
+/* What a cycle might decide, assumed as the engine does. */
+static void assume(struct input *in, struct cache *c)
+{
+	struct cluster *cluster = cache_cluster(c);
+	unsigned n = take(in, 8), what = take(in, 5);
+	struct decision d;
+
+	if (n >= cluster->tasks.n || cluster->tasks.v[n] == NULL) {
+		return;
+	}
+	d = decide(cluster, cluster->tasks.v[n], what);
+	if (d.kind != DECISION_KIND_COUNT_) {
+		cycle_assume(cluster, &(struct decisions){ &d, 1, 1 }, NOW);
+		check(c);
+	}
+}
+
+static void step(struct input *in, struct cache *c)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	unsigned what = take(in, 16), n;
+	enum sched_resource r = (enum sched_resource)take(in, SCHED_RESOURCE_COUNT_);
+	struct sched_msg *m;
+
+	if (what < 2) {
+		request_done(in, c);
+		return;
+	}
+	if (what < 5) {
+		assume(in, c);
+		return;
+	}
+	if (what == 5) {
+		cache_rebuild_ledger(c, NOW);
+		check(c);
+		return;
+	}
+	n = take(in, 4);
+	if (what < 8) {
+		m = message_new(what == 6 ? SCHED_MSG_DELETE : SCHED_MSG_SYNCED);
+		m->resource = r;
+		m->key = str_of(key_of(m, r, n));
+		apply(c, m);
+		return;
+	}
+	put_object(in, &json, r, n);
+	apply(c, cache_decode(r, STR_LIT("key"), strbuf_str(&json), 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const names[] = { "volcano", NULL };
+	struct cache_options opt = { .scheduler_names = names, .default_queue = "q0" };
+	struct cache *c = cache_create(&opt);
+	struct input in = { data, data + size };
+
+	for (int i = 0; i < MAX_STEPS && in.p != in.end; i++) {
+		step(&in, c);
+	}
+	cache_destroy(c);
+	return 0;
+}

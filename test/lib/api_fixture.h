@@ -1,0 +1,11 @@
+/* test/lib/api_fixture.h: API structs from JSON, for tests of what reads them. The object lives as
+ * long as the arena. Fails the test when the text does not decode. */
+#ifndef TEST_LIB_API_FIXTURE_H
+#define TEST_LIB_API_FIXTURE_H
+
+#include "base/arena.h"
+#include "enc/field.h"
+
+void *api_fixture_decode(struct arena *arena, const struct field_table *table, const char *json);
+
+#endif

@@ -6,9 +6,9 @@
  * Rules kept here (design of the gate feature): a task that is BINDING ignores pod updates that
  * still lack a node; an UNGATE in flight stays charged until the outcome or a watch event shows it;
  * updates older than the known resourceVersion are ignored; an object with another UID replaces the
- * old one (its charge is released first); evicted pods leave the ledger when they are gone; at the
- * first sync charges are rebuilt from headgate.io/reserved, those beyond a limit dropped, youngest
- * first. */
+ * old one (its charge is released first); evicted pods leave the ledger when they are gone; charges
+ * follow a PodGroup to another queue; after leadership was gained charges are rebuilt from
+ * headgate.io/reserved, and what exceeds a limit then the next cycle revokes, youngest first. */
 #ifndef SCHEDULER_CACHE_CACHE_H
 #define SCHEDULER_CACHE_CACHE_H
 
@@ -50,8 +50,11 @@ struct cache_options {
 
 struct cache *cache_create(const struct cache_options *opt);
 void cache_destroy(struct cache *c);
+/* Settles what was put off while LISTs came in; the cluster is consistent then. */
 struct cluster *cache_cluster(struct cache *c);
-/* Applies UPSERT, DELETE, BAD_OBJECT, SYNCED, REQUEST_DONE; the caller frees the message. */
+/* Applies UPSERT, DELETE, BAD_OBJECT, SYNCED, REQUEST_DONE; the caller frees the message.
+ * REQUEST_DONE: resource_version of the answer, when it is known, hides older updates of the pod.
+ */
 void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now);
 bool cache_is_synced(const struct cache *c); /* every resource had its first LIST */
 /* Called once when synced and leading, and again after every gain of leadership: rebuilds all

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "enc/field.h"
 
+/* A zeroed struct of the table's size, decoded from json. */
 void *api_fixture_decode(struct arena *arena, const struct field_table *table, const char *json);
 
 #endif

@@ -102,6 +102,9 @@ static size_t count_items(struct str text, size_t max)
 
 static int start(struct parser *p)
 {
+	if (p->rest.p == NULL) {
+		p->rest = STR_LIT(""); /* absent text selects everything, as an empty one */
+	}
 	if (p->rest.len > SELECTOR_MAX_BYTES) {
 		return err_set(p->err, ERR_INVALID, "selector: more than %d bytes",
 			       SELECTOR_MAX_BYTES);

@@ -121,7 +121,7 @@ static void clean_tree(cJSON *c)
 int jdoc_parse(struct str text, struct jdoc **ret, struct err *err)
 {
 	struct scan_error e = { 0 };
-	const char *end = text.p + text.len, *p;
+	const char *end, *p;
 	size_t line, column;
 	cJSON *c;
 
@@ -133,6 +133,7 @@ int jdoc_parse(struct str text, struct jdoc **ret, struct err *err)
 			       JDOC_MAX_BYTES);
 	}
 	/* cJSON is lenient (leading zeros, control characters, bad UTF-8): the scanner is not. */
+	end = text.p + text.len;
 	p = scan_value(text.p, end, JDOC_MAX_DEPTH, &e);
 	if (p != NULL && scan_blank(p, end) != end) {
 		e = (struct scan_error){ scan_blank(p, end), "unexpected text after the value" };

@@ -14,6 +14,14 @@
 #include "enc/decode.h"
 
 #define C(requests) "{\"name\":\"c\",\"resources\":{\"requests\":{" requests "}}}"
+#define CPU(n) C("\"cpu\":\"" n "\"")
+#define BOTH(cpu, mem) C("\"cpu\":\"" cpu "\",\"memory\":\"" mem "\"")
+#define SIDECAR(cpu)                                                                               \
+	"{\"name\":\"s\",\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":\"" cpu \
+	"\"}}}"
+#define MAIN(list) "\"containers\":[" list "]"
+#define INIT(list) "\"initContainers\":[" list "],"
+#define POD(members) "{\"spec\":{" members "}}"
 
 static void assert_request(const char *pod_json, const char *want)
 {
@@ -43,23 +51,17 @@ static void test_containers(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "{}", "" },
-		{ "{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}", "" },
-		{ "{\"spec\":{\"containers\":[" C("\"cpu\":\"1\",\"memory\":\"1Gi\"") "," C(
-			  "\"cpu\":\"500m\",\"a/gpu\":\"1\"") "]}}",
+		{ POD(MAIN("{\"name\":\"c\"}")), "" },
+		{ POD(MAIN(BOTH("1", "1Gi") "," C("\"cpu\":\"500m\",\"a/gpu\":\"1\""))),
 		  "a/gpu=1 cpu=1500m memory=1Gi" },
 		/* An init container counts only as far as it exceeds the sum. */
-		{ "{\"spec\":{\"initContainers\":[" C("\"cpu\":\"3\",\"memory\":\"1\"") "," C(
-			  "\"cpu\":\"2\"") "],\"containers\":[" C("\"cpu\":\"1\",\"memory\":"
-								  "\"2\"") "," C("\"cpu\":"
-										 "\"1\"") "]}"
-											  "}",
+		{ POD(INIT(BOTH("3", "1") "," CPU("2")) MAIN(BOTH("1", "2") "," CPU("1"))),
 		  "cpu=3 memory=2" },
 		/* A missing request defaults to the limit, a given one does not. */
-		{ "{\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":"
-		  "\"1Gi\"},\"requests\":{\"cpu\":\"0\"}}}]}}",
+		{ POD(MAIN("{\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},"
+			   "\"requests\":{\"cpu\":\"0\"}}}")),
 		  "cpu=0 memory=1Gi" },
-		{ "{\"spec\":{\"overhead\":{\"cpu\":\"250m\",\"x\":\"1\"},\"containers\":[" C(
-			  "\"cpu\":\"1\"") "]}}",
+		{ POD("\"overhead\":{\"cpu\":\"250m\",\"x\":\"1\"}," MAIN(CPU("1"))),
 		  "cpu=1250m x=1" },
 	};
 	(void)state;
@@ -69,23 +71,13 @@ static void test_containers(void **state)
 	}
 }
 
-#define SIDECAR(cpu)                                                                               \
-	"{\"name\":\"s\",\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":\"" cpu \
-	"\"}}}"
-
 /* Restartable init containers run on beside all that starts after them. */
 static void test_sidecars(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "{\"spec\":{\"initContainers\":[" SIDECAR("1") "],\"containers\":[" C(
-			  "\"cpu\":\"2\"") "]}}",
-		  "cpu=3" },
-		{ "{\"spec\":{\"initContainers\":[" SIDECAR("1") "," C("\"cpu\":\"5\"") "," SIDECAR(
-			  "2") "],\"containers\":[" C("\"cpu\":\"2\"") "]}}",
-		  "cpu=6" },
-		{ "{\"spec\":{\"initContainers\":[" C("\"cpu\":\"5\"") "," SIDECAR("1") "," SIDECAR(
-			  "2") "],\"containers\":[" C("\"cpu\":\"3\"") "]}}",
-		  "cpu=6" },
+		{ POD(INIT(SIDECAR("1")) MAIN(CPU("2"))), "cpu=3" },
+		{ POD(INIT(SIDECAR("1") "," CPU("5") "," SIDECAR("2")) MAIN(CPU("2"))), "cpu=6" },
+		{ POD(INIT(CPU("5") "," SIDECAR("1") "," SIDECAR("2")) MAIN(CPU("3"))), "cpu=6" },
 	};
 	(void)state;
 
@@ -97,16 +89,14 @@ static void test_sidecars(void **state)
 static void test_pod_level(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "{\"spec\":{\"resources\":{\"requests\":{\"cpu\":\"5\",\"a/gpu\":\"9\"}},"
-		  "\"containers\":[" C(
-			  "\"cpu\":\"1\",\"memory\":\"1\",\"a/gpu\":\"1\"") "],"
-									    "\"overhead\":{\"cpu\":"
-									    "\"1\"}}}",
+		{ POD("\"resources\":{\"requests\":{\"cpu\":\"5\",\"a/gpu\":\"9\"}},"
+		      "\"overhead\":{\"cpu\":\"1\"}," MAIN(
+			      C("\"cpu\":\"1\",\"memory\":\"1\",\"a/gpu\":\"1\""))),
 		  "a/gpu=1 cpu=6 memory=1" },
-		{ "{\"spec\":{\"resources\":{\"limits\":{\"cpu\":\"5\",\"memory\":\"7\"}},"
-		  "\"containers\":[" C("\"cpu\":\"1\"") "]}}",
+		{ POD("\"resources\":{\"limits\":{\"cpu\":\"5\",\"memory\":\"7\"}}," MAIN(
+			  CPU("1"))),
 		  "cpu=1 memory=7" },
-		{ "{\"spec\":{\"resources\":{\"requests\":{\"hugepages-2Mi\":\"4Mi\"}}}}",
+		{ POD("\"resources\":{\"requests\":{\"hugepages-2Mi\":\"4Mi\"}}"),
 		  "hugepages-2Mi=4Mi" },
 	};
 	(void)state;
@@ -117,14 +107,14 @@ static void test_pod_level(void **state)
 }
 
 #define RESIZED(spec, allocated, actual, reason)                                                   \
-	"{\"spec\":{\"containers\":[" C(                                                           \
-		"\"cpu\":\"" spec                                                                  \
-		"\"") "]},\"status\":{\"conditions\":[{"                                           \
-		      "\"type\":\"PodResizePending\",\"status\":\"True\",\"reason\":\"" reason     \
-		      "\"}],"                                                                      \
-		      "\"containerStatuses\":[{\"name\":\"c\",\"allocatedResources\":{\"cpu\":"    \
-		      "\"" allocated "\"},\"resources\":{\"requests\":{\"cpu\":\"" actual          \
-		      "\"}}}]}}"
+	"{\"spec\":{" MAIN(                                                                        \
+		CPU(spec)) "},\"status\":{\"conditions\":[{\"type\":\"PodResizePending\","         \
+			   "\"status\":\"True\",\"reason\":\"" reason                              \
+			   "\"}],\"containerStatuses\":[{\"name\":\"c\","                          \
+			   "\"allocatedResources\":{\"cpu\":\"" allocated                          \
+			   "\"},\"resources\":{\"requests\":{\"cpu\":\"" actual "\"}}}]}}"
+#define WITH_STATUS(status)                                                                        \
+	"{\"spec\":{" MAIN(CPU("1")) "},\"status\":{\"containerStatuses\":[" status "]}}"
 
 static void test_in_place_resize(void **state)
 {
@@ -135,16 +125,8 @@ static void test_in_place_resize(void **state)
 		{ RESIZED("1", "2", "4", "Deferred"), "cpu=4" },
 		{ RESIZED("4", "1", "2", "Infeasible"), "cpu=2" },
 		/* Without actual resources the status says nothing yet. */
-		{ "{\"spec\":{\"containers\":[" C(
-			  "\"cpu\":\"1\"") "]},\"status\":{"
-					   "\"containerStatuses\":[{\"name\":\"c\","
-					   "\"allocatedResources\":{\"cpu\":\"9\"}}]}}",
-		  "cpu=1" },
-		{ "{\"spec\":{\"containers\":[" C(
-			  "\"cpu\":\"1\"") "]},\"status\":{"
-					   "\"containerStatuses\":[{\"name\":\"other\","
-					   "\"resources\":{\"requests\":{\"cpu\":"
-					   "\"9\"}}}]}}",
+		{ WITH_STATUS("{\"name\":\"c\",\"allocatedResources\":{\"cpu\":\"9\"}}"), "cpu=1" },
+		{ WITH_STATUS("{\"name\":\"other\",\"resources\":{\"requests\":{\"cpu\":\"9\"}}}"),
 		  "cpu=1" },
 	};
 	(void)state;

@@ -233,6 +233,9 @@ static void test_limits(void **state)
 	struct selector s;
 	(void)state;
 
+	assert_int_equal(selector_parse_labels((struct str){ NULL, 0 }, arena, &s, NULL), 0);
+	assert_true(selector_match(&s, &labels));
+	assert_int_equal(selector_parse_fields((struct str){ NULL, 0 }, arena, &s, NULL), 0);
 	assert_int_equal(parse_many("", "a", SELECTOR_MAX_REQS, ""), 0);
 	assert_int_equal(parse_many("", "a", SELECTOR_MAX_REQS + 1, ""), -ERR_INVALID);
 	assert_int_equal(parse_many("a in (", "b", SELECTOR_MAX_VALUES, ")"), 0);

@@ -122,6 +122,7 @@ static void test_limits(void **state)
 	struct jdoc *d = NULL;
 	(void)state;
 
+	assert_int_equal(jdoc_parse((struct str){ NULL, 0 }, &d, NULL), -ERR_INVALID);
 	assert_int_equal(parse_nested(JDOC_MAX_DEPTH), 0);
 	assert_int_equal(parse_nested(JDOC_MAX_DEPTH + 1), -ERR_INVALID);
 

@@ -90,7 +90,7 @@ static void test_quotes(void **state)
 					      "12:30:45",
 					      "2026-01-02T03:04:05Z" };
 	static const char *const plain[] = { "a",       "1Gi",     "100m",  "10.0.0.1", "v1",
-					     "nothing", "2026-ab", "1-2-3", "a:b",      "truely" };
+					     "nothing", "2026-ab", "1-2-3", "a:b",      "trues" };
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(quoted); i++) {

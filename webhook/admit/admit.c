@@ -20,6 +20,7 @@ void admit_answer_finish(struct admit_answer *a)
 	strbuf_finish(&a->patch);
 }
 
+PRINTF_LIKE(2, 0)
 static const char *text_of(struct arena *arena, const char *fmt, va_list args)
 {
 	va_list again;

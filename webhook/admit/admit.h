@@ -47,7 +47,7 @@ struct admit_request {
 	const struct admit_options *options;
 	const struct admit_view *view;
 	const struct api_admission_request *review;
-	bool namespace_labelled; /* the API server itself saw the namespace's label */
+	const struct gate_row *namespace_gate; /* the API server itself saw this label; or NULL */
 	struct arena *arena;
 };
 

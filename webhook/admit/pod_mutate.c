@@ -114,11 +114,11 @@ static void mutate(const struct admit_request *q, const struct api_pod *pod, str
 	const struct gate_row *row = gate_opt_in(&pod->meta.annotations);
 	bool by_namespace = row == NULL;
 
+	if (row == NULL) {
+		row = q->namespace_gate;
+	}
 	if (row == NULL && ns != NULL) {
 		row = ns->gate;
-	}
-	if (row == NULL && q->namespace_labelled) {
-		row = gate_at(0);
 	}
 	if (row == NULL) {
 		return;

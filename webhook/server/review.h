@@ -11,7 +11,7 @@ struct review_outcome {
 	bool gated;
 };
 
-/* q: options, view, arena and namespace_labelled are set. A body that is no AdmissionReview v1:
+/* q: options, view, arena and namespace_gate are set. A body that is no AdmissionReview v1:
  * -ERR_INVALID; an object that does not decode is a denial that names the path. */
 int review_run(admit_fn fn, struct admit_request *q, struct str body, struct review_outcome *ret,
 	       struct err *err);

@@ -7,6 +7,7 @@
 #include "admit/podgroup_validate.h"
 #include "admit/queue_mutate.h"
 #include "admit/queue_validate.h"
+#include "api/gate.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/counter.h"
@@ -21,18 +22,19 @@ struct route {
 	const char *path;
 	const char *enabled_by; /* the path of the option that switches it on */
 	admit_fn fn;
-	bool namespace_labelled;
+	size_t gate; /* of the namespace's label (gate_at), or GATE_NONE */
 };
 
-/* Sorted by path. The API server sends pods of a labelled namespace to a path of its own, so that
- * a namespace labelled just before its first pod is not missed. */
+/* Sorted by path. The API server sends pods of labelled namespaces to paths of their own, one per
+ * spelling, so that a namespace labelled just before its first pod is not missed. */
 static const struct route routes[] = {
-	{ "/podgroups/mutate", "/podgroups/mutate", podgroup_mutate, false },
-	{ "/podgroups/validate", "/podgroups/validate", podgroup_validate, false },
-	{ "/pods/mutate", "/pods/mutate", pod_mutate, false },
-	{ "/pods/mutate/labelled", "/pods/mutate", pod_mutate, true },
-	{ "/queues/mutate", "/queues/mutate", queue_mutate, false },
-	{ "/queues/validate", "/queues/validate", queue_validate, false },
+	{ "/podgroups/mutate", "/podgroups/mutate", podgroup_mutate, GATE_NONE },
+	{ "/podgroups/validate", "/podgroups/validate", podgroup_validate, GATE_NONE },
+	{ "/pods/mutate", "/pods/mutate", pod_mutate, GATE_NONE },
+	{ "/pods/mutate/labelled", "/pods/mutate", pod_mutate, 0 },
+	{ "/pods/mutate/labelled-alias", "/pods/mutate", pod_mutate, 1 },
+	{ "/queues/mutate", "/queues/mutate", queue_mutate, GATE_NONE },
+	{ "/queues/validate", "/queues/validate", queue_validate, GATE_NONE },
 };
 #define ROUTE_COUNT ARRAY_LEN(routes)
 
@@ -188,7 +190,7 @@ static enum router_result run(const struct router *r, const struct route *route,
 	const struct admit_view *view = lister_view(r->opt.lister);
 	struct admit_request q = { .options = &r->opt.admit,
 				   .view = view,
-				   .namespace_labelled = route->namespace_labelled,
+				   .namespace_gate = gate_at(route->gate),
 				   .arena = arena };
 	struct review_outcome outcome = { 0 };
 	struct err err = ERR_INIT;

@@ -1,0 +1,88 @@
+/* AdmissionReviews as anybody may send them: the first byte chooses the path. Whatever comes, the
+ * answer is a status that we give; a patch applies to the object and asking again changes nothing.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "api/admission.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/counter.h"
+#include "base/strbuf.h"
+#include "enc/jdoc.h"
+#include "enc/patch.h"
+#include "server/lister.h"
+#include "server/router.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct router *router(void)
+{
+	static const char *const names[] = { "volcano" };
+	static struct router *r;
+	struct router_options opt = { .admit = { .scheduler_names = names,
+						 .scheduler_count = 1,
+						 .gate_feature = true,
+						 .max_queue_depth = 5 } };
+
+	if (r == NULL) {
+		opt.registry = counter_registry_create();
+		opt.lister = lister_create(opt.registry);
+		if (router_create(&opt, &r, NULL) < 0) {
+			abort();
+		}
+	}
+	return r;
+}
+
+static void check_patch(struct str body, struct str patch_text, struct arena *arena)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *patch = NULL;
+	struct api_admission_request q;
+
+	if (admission_parse(body, arena, &q, NULL) < 0 || jdoc_parse(q.object, &object, NULL) < 0) {
+		return; /* the tree is stricter than the scanner (embedded NUL) */
+	}
+	if (jdoc_parse(patch_text, &patch, NULL) < 0) {
+		abort();
+	}
+	/* Only an object without metadata cannot take an annotation. */
+	if (patch_apply_json(&object, patch, NULL) < 0 &&
+	    jdoc_kind(jdoc_get(object, "metadata")) == JDOC_OBJECT &&
+	    jdoc_kind(jdoc_get(object, "spec")) == JDOC_OBJECT) {
+		abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const paths[] = { "/pods/mutate",      "/pods/mutate/labelled",
+					     "/queues/mutate",    "/queues/validate",
+					     "/podgroups/mutate", "/podgroups/validate" };
+	struct http_request req = { .method = HTTP_POST,
+				    .content_type = STR_LIT("application/json") };
+	struct http_response ret = { 0 };
+	struct api_admission_response answer;
+	struct arena *arena;
+
+	if (size == 0) {
+		return 0;
+	}
+	arena = arena_create(0);
+	req.path = str_of(paths[data[0] % ARRAY_LEN(paths)]);
+	req.body = (struct str){ (const char *)data + 1, size - 1 };
+	router_handle(router(), &req, arena, &ret);
+	if (ret.status == 200) {
+		if (admission_parse_response(ret.body, arena, &answer, NULL) < 0) {
+			abort();
+		}
+		if (answer.patch.len > 0) {
+			check_patch(req.body, answer.patch, arena);
+		}
+	} else if (ret.status != 400) {
+		abort();
+	}
+	arena_destroy(arena);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* The subset of CEL: what it computes, and what it refuses. */
+#include "lib/unit.h"
+
+#include <string.h>
+
+#include "apiserver/cel.h"
+#include "apiserver/cel_eval.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/jdoc.h"
+
+static const char object[] =
+	"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"x/y\":\"true\"}},"
+	"\"spec\":{\"n\":3,\"list\":[1,\"two\"],\"empty\":\"\",\"nothing\":null}}";
+
+enum outcome { NO, YES, FAILS, REFUSED };
+
+static enum outcome run(struct str text)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+	struct cel_vars vars = { 0 };
+	struct cel *cel = NULL;
+	bool truth = false;
+	int r = jdoc_parse(STR_LIT(object), &doc, NULL);
+
+	assert_int_equal(r, 0);
+	vars.object = doc;
+	if (cel_compile(text, &cel, NULL) < 0) {
+		return REFUSED;
+	}
+	r = cel_eval_bool(cel, &vars, &truth, NULL);
+	cel_destroy(cel);
+	return r < 0 ? FAILS : truth ? YES : NO;
+}
+
+static void test_expressions(void **state)
+{
+	static const struct {
+		const char *text;
+		enum outcome want;
+	} rows[] = {
+		{ "true", YES },
+		{ "!true", NO },
+		{ "!!true", YES },
+		{ "object.metadata.name == 'p'", YES },
+		{ "object.metadata.name != \"p\"", NO },
+		{ "has(object.metadata.labels)", NO },
+		{ "has(object.metadata.annotations)", YES },
+		{ "object.metadata.labels == 1", FAILS },
+		{ "object.metadata.labels == 1 || true", YES },
+		{ "false && object.metadata.labels == 1", NO },
+		{ "object.metadata.labels == 1 && false", NO },
+		{ "object.metadata.labels == 1 && true", FAILS },
+		{ "'x/y' in object.metadata.annotations", YES },
+		{ "object.metadata.annotations['x/y'] == 'true'", YES },
+		{ "object.metadata.annotations['z'] == 'true'", FAILS },
+		{ "object.spec.n in [1, 2, 3]", YES },
+		{ "object.spec.n in [1, 2]", NO },
+		{ "object.spec.n >= 3 && object.spec.n < 4", YES },
+		{ "object.spec.n < 'a'", FAILS },
+		{ "object.spec.n == -3", NO },
+		{ "object.spec.list[0] == 1 && object.spec.list[1] == 'two'", YES },
+		{ "object.spec.list[2] == 1", FAILS },
+		{ "object.spec.list == [1, 'two']", YES },
+		{ "size(object.spec.list) == 2 && object.metadata.name.size() == 1", YES },
+		{ "object.spec.list.exists(x, x == 'two')", YES },
+		{ "object.spec.list.all(x, x == 'two')", NO },
+		{ "object.metadata.annotations.exists(k, k.startsWith('x/'))", YES },
+		{ "'abc'.startsWith('ab') && 'abc'.endsWith('bc') && 'abc'.contains('b')", YES },
+		{ "object.spec.nothing == null", YES },
+		{ "oldObject == null", YES },
+		{ "{'a': 1}['a'] == 1", YES },
+		{ "object.spec.n == 3 ? object.spec.empty == '' : false", YES },
+		{ "object.spec.n", FAILS },
+		{ "object.spec.n && true", FAILS },
+		{ "'\\'' == \"'\"", YES },
+		{ "", REFUSED },
+		{ "1 + 1 == 2", REFUSED },
+		{ "object.metadata.name.matches('p')", REFUSED },
+		{ "authorizer.path('/x').check('get').allowed()", REFUSED },
+		{ "object.?metadata", REFUSED },
+		{ "unknown == 1", REFUSED },
+		{ "has(object)", REFUSED },
+		{ "object.", REFUSED },
+		{ "'open", REFUSED },
+		{ "(true", REFUSED },
+		{ "true true", REFUSED },
+		{ "1.5 == 1.5", REFUSED },
+		{ "object.spec.list.exists(x, y == 1)", REFUSED },
+		{ "99999999999999999999 == 1", REFUSED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (run(str_of(rows[i].text)) != rows[i].want) {
+			fail_msg("%s: %d", rows[i].text, run(str_of(rows[i].text)));
+		}
+	}
+}
+
+static void test_limits(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf deep = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf longest = STRBUF_INIT;
+
+	(void)state;
+	for (int extra = 0; extra <= 1; extra++) {
+		strbuf_reset(&deep);
+		for (int i = 1; i < CEL_MAX_DEPTH + extra; i++) {
+			strbuf_add_ch(&deep, '(');
+		}
+		strbuf_add_c(&deep, "true");
+		for (int i = 1; i < CEL_MAX_DEPTH + extra; i++) {
+			strbuf_add_ch(&deep, ')');
+		}
+		assert_int_equal(run(strbuf_str(&deep)), extra == 0 ? YES : REFUSED);
+	}
+	strbuf_add_c(&longest, "true");
+	while (longest.len < CEL_MAX_BYTES) {
+		strbuf_add_ch(&longest, ' ');
+	}
+	assert_int_equal(run(strbuf_str(&longest)), YES);
+	strbuf_add_ch(&longest, ' ');
+	assert_int_equal(run(strbuf_str(&longest)), REFUSED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -188,7 +188,8 @@ static int parse_labels(struct selector *s, struct str in, struct err *err)
 			ret = err_set(err, ERR_INVALID, "more than %d requirements", SELECTOR_MAX);
 		}
 		if (ret < 0) {
-			return err_wrap(err, "unable to parse requirement");
+			(void)err_wrap(err, "unable to parse requirement");
+			return ret;
 		}
 	}
 	return 0;

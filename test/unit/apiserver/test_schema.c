@@ -1,0 +1,99 @@
+/* Structural schemas: documents in, causes out. */
+#include "lib/unit.h"
+
+#include "apiserver/schema.h"
+#include "base/attrs.h"
+#include "base/str.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+
+static struct jdoc *parse(const char *text)
+{
+	struct jdoc *d = NULL;
+	int r = yaml_parse(str_of(text), &d, NULL);
+
+	assert_int_equal(r, 0);
+	return d;
+}
+
+static void test_validation(void **state)
+{
+	static const struct {
+		const char *schema, *doc, *field; /* of the first cause; NULL: valid */
+	} rows[] = {
+		{ "{type: integer, minimum: 1, maximum: 3}", "1", NULL },
+		{ "{type: integer, minimum: 1, maximum: 3}", "3", NULL },
+		{ "{properties: {a: {type: integer, minimum: 1}}}", "{a: 0}", "a" },
+		{ "{properties: {a: {type: integer, maximum: 3}}}", "{a: 4}", "a" },
+		{ "{properties: {a: {type: integer}}}", "{a: 1.5}", "a" },
+		{ "{properties: {a: {type: number}}}", "{a: 1}", NULL },
+		{ "{properties: {a: {type: string, maxLength: 2}}}", "{a: abc}", "a" },
+		{ "{properties: {a: {type: string, minLength: 2}}}", "{a: ab}", NULL },
+		{ "{properties: {a: {type: string, pattern: '^x+$'}}}", "{a: xy}", "a" },
+		{ "{properties: {a: {type: string, enum: [x, y]}}}", "{a: z}", "a" },
+		{ "{properties: {a: {type: string, nullable: true}}}", "{a: null}", NULL },
+		{ "{properties: {a: {type: string}}}", "{a: null}", "a" },
+		{ "{properties: {a: {type: object, required: [b]}}}", "{a: {}}", "a.b" },
+		{ "{properties: {a: {items: {type: string}}}}", "{a: [x, 1]}", "a[1]" },
+		{ "{properties: {a: {maxItems: 1}}}", "{a: [x]}", NULL },
+		{ "{properties: {a: {type: array, maxItems: 1}}}", "{a: [x, y]}", "a" },
+		{ "{additionalProperties: {type: string}}", "{x: 1}", "x" },
+		{ "{properties: {a: {x-kubernetes-int-or-string: true}}}", "{a: 1.5}", "a" },
+		{ "{properties: {a: {x-kubernetes-int-or-string: true}}}", "{a: '1'}", NULL },
+		{ "{properties: {a: {type: array, x-kubernetes-list-type: set}}}", "{a: [x, x]}",
+		  "a[1]" },
+		{ "{properties: {a: {type: array, x-kubernetes-list-type: map, "
+		  "x-kubernetes-list-map-keys: [k]}}}",
+		  "{a: [{k: 1}, {k: 2}, {k: 1}]}", "a[2]" },
+		{ "{properties: {a: {not: {required: [x, y]}}}}", "{a: {x: 1, y: 1}}", "a" },
+		{ "{properties: {a: {not: {required: [x, y]}}}}", "{a: {x: 1}}", NULL },
+		{ "{properties: {a: {anyOf: [{type: integer}, {type: string}]}}}", "{a: true}",
+		  "a" },
+		{ "{properties: {a: {oneOf: [{type: integer}, {minimum: 1}]}}}", "{a: 1}", "a" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *schema = parse(rows[i].schema);
+		CLEANUP(jdoc_destroyp) struct jdoc *doc = parse(rows[i].doc);
+		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+		const char *field;
+
+		schema_validate(schema, doc, causes);
+		field = jdoc_path_str(jdoc_at(causes, 0), "field");
+		if (!str_streq(field, rows[i].field)) {
+			fail_msg("row %zu: %s: %s", i, rows[i].doc, field);
+		}
+	}
+}
+
+static void test_pruning_and_defaults(void **state)
+{
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *schema = parse(
+		"{properties: {spec: {properties: {a: {default: 1}, o: {properties: {d: {default: "
+		"x}}}, l: {items: {properties: {z: {default: 2}}}}, m: {additionalProperties: {}}, "
+		"k: {x-kubernetes-preserve-unknown-fields: true}}}}}");
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *doc =
+		parse("{kind: K, metadata: {name: n}, gone: 1, spec: {gone: 1, o: {gone: "
+		      "1}, l: [{gone: 1}], m: {any: {thing: 1}}, k: {any: 1}}}");
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *want = parse("{kind: K, metadata: {name: n}, spec: {a: 1, o: {d: x}, l: [{z: "
+				  "2}], m: {any: {}}, k: {any: 1}}}");
+
+	(void)state;
+	schema_prune(schema, doc);
+	schema_default(schema, doc);
+	assert_true(jdoc_equal(doc, want));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_validation),
+		cmocka_unit_test(test_pruning_and_defaults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

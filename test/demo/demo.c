@@ -1,6 +1,7 @@
 /* test/demo/demo.c: the main job on the embedded API server: plays the manifests of this folder
  * against the real daemons, with simulated kubelets and a simulated autoscaler, prints a timeline
  * and says whether every promise held. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ static const struct autoscaler_group groups[] = {
 	{ "large", "4", "8Gi", 110, "pool", "large", 5 },
 	{ "small", "1", "1Gi", 110, "pool", "small", 20 },
 	{ "plain", "1", "1Gi", 110, "pool", "plain", 20 },
+	{ "general", "4", "8Gi", 110, "pool", "general",
+	  20 }, /* pods without nodeSelector get these */
 };
 
 /* One act: a manifest, the pods it waits for, and what it shows. */
@@ -199,13 +202,46 @@ static void stop(struct demo *d, bool keep_logs)
 	stack_stop(d->stack, keep_logs);
 }
 
-int main(void)
+/* Keeps everything running for a person with kubectl, until Ctrl-C. */
+static int serve(struct demo *d, sigset_t *signals, struct err *err)
+{
+	int got;
+
+	if (start(d, err) < 0) {
+		printf("not started: %s\n", err->text);
+		stop(d, true);
+		return 1;
+	}
+	printf("\nEverything is up, with one node of 2 CPU. In another terminal:\n\n    export "
+	       "KUBECONFIG=%s\n\n"
+	       "Ctrl-C ends it.\n",
+	       stack_kubeconfig(d->stack));
+	timeline_heading(d->timeline, "Timeline");
+	sigwait(signals, &got);
+	stop(d, false);
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	struct demo d = { 0 };
 	struct err err = ERR_INIT;
 	int64_t began = clock_mono(clock_real());
-	int r = start(&d, &err);
+	sigset_t signals;
+	int r;
 
+	if (argc == 2 && strcmp(argv[1], "--serve") == 0) {
+		sigemptyset(&signals);
+		sigaddset(&signals, SIGINT);
+		sigaddset(&signals, SIGTERM);
+		sigprocmask(SIG_BLOCK, &signals, NULL); /* before any thread */
+		return serve(&d, &signals, &err);
+	}
+	if (argc > 1) {
+		fprintf(stderr, "usage: demo [--serve]\n");
+		return 2;
+	}
+	r = start(&d, &err);
 	for (size_t i = 0; i < ARRAY_LEN(acts) && r == 0; i++) {
 		r = play(&d, &acts[i], &err);
 	}

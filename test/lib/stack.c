@@ -21,7 +21,8 @@
 #include "lib/proc.h"
 #include "lib/registration.h"
 
-#define START_MS 10000
+#define START_NS (60 * CLOCK_NS_PER_S) /* a server that loads a large manifest takes its time */
+#define STEP_MS 20
 #define STOP_MS 10000
 #define CALL_NS (10 * CLOCK_NS_PER_S)
 #define PATH_LEN 512
@@ -128,16 +129,25 @@ static void scheduler_args(const struct stack *s, struct args *a)
 	add_all(a, s->opt.scheduler_args);
 }
 
-static int wait_ready(struct stack *s, enum stack_program p, struct err *err)
+static bool is_up(const struct stack *s, enum stack_program p)
 {
 	uint16_t port = p == STACK_APISERVER ? s->api_port
 			: p == STACK_WEBHOOK ? s->webhook_port
 					     : s->health_port[p];
 
-	if ((p == STACK_APISERVER && !proc_wait_file(s->kubeconfig, START_MS)) ||
-	    !proc_wait_port(port, START_MS) || !proc_is_running(&s->procs[p])) {
-		return err_set(err, ERR_TIMEOUT, "%s did not start, see %s/%s.log",
-			       program_names[p], s->dir, program_names[p]);
+	return (p != STACK_APISERVER || proc_wait_file(s->kubeconfig, STEP_MS)) &&
+	       proc_wait_port(port, STEP_MS);
+}
+
+static int wait_ready(struct stack *s, enum stack_program p, struct err *err)
+{
+	int64_t deadline = clock_mono(clock_real()) + START_NS;
+
+	while (!is_up(s, p)) {
+		if (!proc_is_running(&s->procs[p]) || clock_mono(clock_real()) > deadline) {
+			return err_set(err, ERR_TIMEOUT, "%s did not start, see %s/%s.log",
+				       program_names[p], s->dir, program_names[p]);
+		}
 	}
 	return 0;
 }
@@ -273,6 +283,11 @@ void stack_stop(struct stack *s, bool keep_logs)
 		remove_dir(s->dir);
 	}
 	free(s);
+}
+
+int stack_pid(const struct stack *s, enum stack_program p)
+{
+	return (int)s->procs[p].pid;
 }
 
 const char *stack_dir(const struct stack *s)

@@ -34,6 +34,7 @@ int stack_start_program(struct stack *s, enum stack_program p, struct err *err);
 int stack_stop_program(struct stack *s, enum stack_program p, int signal);
 bool stack_is_running(struct stack *s, enum stack_program p);
 
+int stack_pid(const struct stack *s, enum stack_program p); /* 0: not running */
 const char *stack_dir(const struct stack *s);
 const char *stack_kubeconfig(const struct stack *s);
 uint16_t stack_metrics_port(const struct stack *s, enum stack_program p);

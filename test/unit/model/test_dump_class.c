@@ -44,8 +44,7 @@ static void test_refuses(void **state)
 		"{\"required\":[{\"weight\":0,\"exprs\":[{\"op\":1}]}]}",
 		"{\"required\":[{\"weight\":0,\"exprs\":[{\"key\":\"a\",\"op\":6}]}]}",
 		"{\"required\":[{\"exprs\":[]}]}",
-		"{\"preferred\":[{\"weight\":0,\"exprs\":[{\"key\":\"a\",\"op\":0,\"values\":[5]}]}"
-		"]}",
+		"{\"preferred\":[{\"weight\":0,\"exprs\":[{\"key\":5,\"op\":0}]}]}",
 		"{\"tolerations\":[{\"key\":\"a\",\"value\":\"\",\"effect\":3}]}",
 		"{\"tolerations\":[{\"key\":\"a\",\"effect\":0}]}",
 		"{\"ports\":[{\"ip\":\"::\",\"protocol\":3,\"port\":1}]}",

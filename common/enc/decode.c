@@ -44,8 +44,6 @@ void decode_init(const struct field_table *t, void *obj)
 	}
 }
 
-_Static_assert(FIELD_NO_TIME == FIELD_NO_I64, "one value stands for no time and no integer");
-
 /* Paths are put together on the way up: each level adds its part before ": what is wrong". */
 static int wrong_kind(struct decoder *d, const char *want)
 {

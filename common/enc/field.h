@@ -24,7 +24,7 @@
 
 #define FIELD_NO_I32 INT32_MIN
 #define FIELD_NO_I64 INT64_MIN
-#define FIELD_NO_TIME INT64_MIN
+#define FIELD_NO_TIME FIELD_NO_I64
 #define FIELD_TRI_ABSENT (-1)
 
 /* Values of string maps etc. begin with the key and are sorted by it, bytewise. */

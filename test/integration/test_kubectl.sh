@@ -111,7 +111,7 @@ if "$KUBECTL" version --client -o json | grep -qE '"minor": "(2[7-9]|[3-9][0-9])
 	check capability "$KUBECTL" explain queue.spec
 fi
 refuse 'pods "none" not found' "$KUBECTL" get pod none
-refuse 'the server doesn' "$KUBECTL" get nothing
+refuse 'have a resource type' "$KUBECTL" get nothing
 check 'created (server dry run)' "$KUBECTL" run other --image image --dry-run=server
 refuse 'not found' "$KUBECTL" get pod other
 

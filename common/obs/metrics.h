@@ -9,6 +9,7 @@
 
 struct counter_registry;
 
+/* True when the path was /metrics and ret is filled. */
 bool metrics_handle(struct counter_registry *r, const struct http_request *req, struct arena *arena,
 		    struct http_response *ret);
 

@@ -74,15 +74,15 @@ int webhook_cert_open(const char *cert_path, const char *key_path,
 	c->key_path = key_path;
 	pair_init(&c->pair);
 	register_metrics(c, registry);
-	r = dirwatch_create(&c->watch, err);
+	r = read_pair(c, &p, &not_after, err);
+	if (r == 0) {
+		r = dirwatch_create(&c->watch, err);
+	}
 	if (r == 0) {
 		r = dirwatch_add_file(c->watch, cert_path, err);
 	}
 	if (r == 0) {
 		r = dirwatch_add_file(c->watch, key_path, err);
-	}
-	if (r == 0) {
-		r = read_pair(c, &p, &not_after, err);
 	}
 	if (r < 0) {
 		webhook_cert_close(c);

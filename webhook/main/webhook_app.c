@@ -25,6 +25,8 @@
 #define APP_REQUEST_S 10               /* the API server does not wait longer by default */
 #define APP_IDLE_S 120
 #define APP_CONNECTIONS 4000
+#define APP_SYNC_NS (30 * CLOCK_NS_PER_S)
+#define APP_SYNC_POLL_MS 10
 #define APP_CERT_POLL_MS 10000 /* in case an event was missed */
 
 struct app {
@@ -183,6 +185,20 @@ static void stop_health_server(struct app *a)
 	http_server_destroy(a->health_server);
 }
 
+/* The port opens when reviews can be decided: until then a caller is better off with another
+ * replica. Gives up after a while, so that at least the refusals say what is missing. */
+static void await_sync(const struct app *a)
+{
+	struct pollfd fd = { .fd = a->signal_fd, .events = POLLIN };
+	int64_t end = clock_mono(clock_real()) + APP_SYNC_NS;
+
+	while (!lister_is_synced(a->lister) && clock_mono(clock_real()) < end) {
+		if (poll(&fd, 1, APP_SYNC_POLL_MS) > 0) {
+			return;
+		}
+	}
+}
+
 static int start_server(struct app *a, struct err *err)
 {
 	const struct pair *pair = webhook_cert_pair(a->cert);
@@ -197,8 +213,10 @@ static int start_server(struct app *a, struct err *err)
 					   .tls_key = strbuf_str(&pair->key),
 					   .handler = router_handle,
 					   .ctx = a->router };
-	int r = http_server_start(&opt, &a->server, err);
+	int r;
 
+	await_sync(a);
+	r = http_server_start(&opt, &a->server, err);
 	if (r == 0) {
 		log_info("serving admission", LOG_INT("port", http_server_port(a->server)));
 	}

@@ -31,13 +31,44 @@ static const char *quota_text(struct session *s, const struct reason *why)
 		       : arena_printf(session_arena(s), "%s: %s", why->code, why->detail);
 }
 
+/* Volcano lets a pod have the quota of those that terminate; the ledger counts these until they are
+ * gone. Where other pods hold quota without a node yet, the difference would take it from them, and
+ * what was shown to autoscalers would have to be withdrawn: then the stricter count holds. */
+static bool takes_reserved_quota(struct session *s, const struct queue *q, const struct task *t)
+{
+	const struct cluster *c = session_cluster(s);
+
+	while (q != NULL) {
+		if (res_over(session_queue_charged(s, q), &t->klass->request,
+			     session_queue_limit(s, q), t->klass->mask | 1u << RES_PODS) != 0 &&
+		    session_queue_has_unbound(s, q)) {
+			return true;
+		}
+		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
+	}
+	return false;
+}
+
+static bool quota_admits(struct session *s, const struct queue *q, const struct task *t,
+			 struct reason *why)
+{
+	if (!hooks_allocatable(s, q, t, why)) {
+		return false;
+	}
+	if (takes_reserved_quota(s, q, t)) {
+		*why = (struct reason){ .code = "the quota that is coming free is reserved" };
+		return false;
+	}
+	return true;
+}
+
 /* False when t has no place now. */
 static bool place_task(struct session *s, const struct allocate_work *w, const struct task *t)
 {
 	struct reason why = { .code = NULL };
 	const struct node *n = NULL;
 
-	if (session_task_charge(s, t) == CHARGE_NONE && !hooks_allocatable(s, w->queue, t, &why)) {
+	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w->queue, t, &why)) {
 		session_note_attempt(s, t, ATTEMPT_QUOTA, NULL, quota_text(s, &why));
 		return false;
 	}

@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "core/fit.h"
 #include "core/hooks.h"
+#include "core/ledger.h"
 #include "core/session_priv.h"
 
 struct session *session_create(const struct sched_conf *conf, const struct hooks *hooks)
@@ -40,6 +41,7 @@ void session_open(struct session *s, const struct cluster *c, int64_t now)
 	session_overlay_open(s->overlay, c, s->arena);
 	s->fit = fit_create(s);
 	s->statements = 0;
+	s->unbound = NULL;
 	s->waits = arena_zero(s->arena, c->queues.n + 1, sizeof(*s->waits));
 	s->timers = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*s->timers));
 	for (size_t i = 0; i < c->queues.n; i++) {
@@ -193,6 +195,24 @@ const struct res *session_queue_limit(const struct session *s, const struct queu
 bool session_has_quota_plugin(const struct session *s)
 {
 	return s->has_quota_plugin;
+}
+
+bool session_queue_has_unbound(struct session *s, const struct queue *q)
+{
+	const struct cluster *c = s->cluster;
+
+	if (s->unbound != NULL) {
+		return s->unbound[q->id];
+	}
+	s->unbound = arena_zero(s->arena, c->queues.n, sizeof(*s->unbound));
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && ledger_is_unbound(session_task_charge(s, t))) {
+			session_priv_mark_unbound(s, t);
+		}
+	}
+	return s->unbound[q->id];
 }
 
 bool session_is_due(const struct session *s, const struct queue *q)

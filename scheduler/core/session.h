@@ -63,6 +63,9 @@ const struct res *session_queue_releasing(const struct session *s, const struct 
 /* Configured limit from the quota plugins (RES_UNLIMITED where none). */
 const struct res *session_queue_limit(const struct session *s, const struct queue *q);
 bool session_has_quota_plugin(const struct session *s);
+/* Whether some pod in or below the queue holds quota without having a node; what got one in this
+ * session may still count. O(tasks) at the first call of a session. */
+bool session_queue_has_unbound(struct session *s, const struct queue *q);
 /* Whether this cycle looks at the queue; the others have not changed since they were looked at. */
 bool session_is_due(const struct session *s, const struct queue *q);
 /* True when it lost its charge in this cycle: it is not charged again before the next. */

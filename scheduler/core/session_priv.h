@@ -22,6 +22,7 @@ struct session {
 	int64_t *timers;     /* by queue id: wall ns at which to look again, INT64_MAX: never */
 	uint64_t *due;       /* bit set: queues that this cycle looks at */
 	uint8_t *waits;      /* by queue id: bits of enum session_wait */
+	uint8_t *unbound;    /* by queue id; NULL: nobody has asked yet */
 	unsigned statements; /* begun and not ended */
 	uint64_t queues_due, jobs_seen, tasks_seen, nodes_scored;
 	bool has_quota_plugin;
@@ -38,6 +39,17 @@ static inline struct overlay_task *session_priv_task(const struct session *s, co
 static inline struct overlay_job *session_priv_job(const struct session *s, const struct job *j)
 {
 	return session_overlay_job(s->overlay, j);
+}
+
+/* The queue of t's charge (or of its job) and its ancestors hold an unbound charge. */
+static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
+{
+	uint32_t q =
+		t->charge_queue != MODEL_NONE ? t->charge_queue : s->cluster->jobs.v[t->job]->queue;
+
+	for (; s->unbound != NULL && q != MODEL_NONE; q = s->cluster->queues.v[q]->parent) {
+		s->unbound[q] = 1;
+	}
 }
 
 #endif

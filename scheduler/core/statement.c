@@ -169,6 +169,7 @@ void statement_reserve(struct session *s, const struct task *t)
 
 	assert(session_task_charge(s, t) == CHARGE_NONE && t->job != MODEL_NONE);
 	set_charge(s, t, gated ? CHARGE_PATCHING : CHARGE_UNGATED);
+	session_priv_mark_unbound(s, t);
 	d = decision_add(&s->decisions, gated ? DECISION_UNGATE : DECISION_RESERVE);
 	d->task = t->id;
 	d->job = t->job;

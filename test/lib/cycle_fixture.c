@@ -122,6 +122,9 @@ const char *cycle_fixture_run(struct cycle_fixture *f)
 	f->decisions = d;
 	cycle_assume(f->cluster, d, f->now);
 	wrong = invariants_of_cluster(f->cluster);
+	if (wrong == NULL && cycle_last_stats(f->cycle).has_quota_plugin) {
+		wrong = invariants_of_quota(f->cluster);
+	}
 	if (wrong != NULL) {
 		fail_msg("%s: %s", wrong, f->text.p);
 	}

@@ -190,3 +190,39 @@ const char *invariants_of_cluster(const struct cluster *c)
 	}
 	return wrong == NULL ? check_nodes(c) : wrong;
 }
+
+static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)
+{
+	while (queue != MODEL_NONE && queue != top->id) {
+		queue = c->queues.v[queue]->parent;
+	}
+	return queue == top->id;
+}
+
+static bool has_revocable(const struct cluster *c, const struct queue *q, unsigned dim)
+{
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && ledger_is_unbound((enum charge_state)t->charge) &&
+		    t->charge != CHARGE_PATCHING && t->klass->request.v[dim] > 0 &&
+		    is_below(c, t->charge_queue, q)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *invariants_of_quota(const struct cluster *c)
+{
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (unsigned d = 0; q != NULL && q->broken == NULL && d < RES_MAX; d++) {
+			if (q->charged.v[d] > q->capability.v[d] && has_revocable(c, q, d)) {
+				return "a queue beyond its limit still holds quota without a node";
+			}
+		}
+	}
+	return NULL;
+}

@@ -13,5 +13,8 @@ const char *invariants_of_decisions(const struct cluster *c, const struct decisi
 /* Accounts of nodes, jobs and queues equal the sums of their tasks, no node is overcommitted, no
  * quota is held twice. */
 const char *invariants_of_cluster(const struct cluster *c);
+/* Right after a cycle with a quota plugin: where a queue is charged beyond its capability, nothing
+ * below it holds quota without a node, except pods whose patch is under way. */
+const char *invariants_of_quota(const struct cluster *c);
 
 #endif

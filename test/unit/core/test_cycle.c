@@ -1,5 +1,8 @@
 #include "core/cycle.h"
 
+#include <string.h>
+
+#include "base/err.h"
 #include "lib/cycle_fixture.h"
 #include "lib/unit.h"
 
@@ -47,11 +50,67 @@ static void what_fits_quota_but_no_node_is_published_once(void **state)
 	cycle_fixture_finish(&f);
 }
 
+static void the_next_timer_is_the_earliest(void **state)
+{
+	struct cycle_fixture f;
+	struct job *j;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	cluster_fixture_queue(f.cluster, "q", NULL, 2000);
+	j = cluster_fixture_job(f.cluster, "j", "q", 1);
+	cycle_fixture_gated(&f, "p1", j, 1000)->retry_at = f.now + 5 * CYCLE_FIXTURE_S;
+	cycle_fixture_gated(&f, "p2", j, 1000)->retry_at = f.now + 3 * CYCLE_FIXTURE_S;
+	assert_string_equal(cycle_fixture_run(&f), "JobPhase j Inqueue");
+	assert_string_equal(cycle_fixture_run(&f), "");
+	assert_true(cycle_last_stats(f.cycle).next_timer ==
+		    CYCLE_FIXTURE_START + 3 * CYCLE_FIXTURE_S);
+	f.now = CYCLE_FIXTURE_START + 3 * CYCLE_FIXTURE_S;
+	assert_string_equal(cycle_fixture_run(&f), "Ungate p2");
+	cycle_fixture_finish(&f);
+}
+
+static void unknown_actions_are_refused(void **state)
+{
+	char bad[] = "frobnicate";
+	struct conf_action action = { .name = bad };
+	struct sched_conf conf = { .actions = &action, .nactions = 1 };
+	struct err err = ERR_INIT;
+	struct cycle *c = NULL;
+
+	(void)state;
+	assert_int_equal(cycle_create(&conf, &c, &err), -ERR_INVALID);
+	assert_null(c);
+	assert_non_null(strstr(err.text, bad));
+}
+
+static void on_phase(void *ctx, const char *name, bool begin)
+{
+	strbuf_printf(ctx, "%s%s", begin ? "(" : ")", begin ? name : "");
+}
+
+static void phases_are_traced(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct cycle_trace trace = { on_phase, &text };
+	struct cycle_fixture f;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	cycle_run(f.cycle, f.cluster, f.now, &trace);
+	assert_string_equal(text.p, "(open)(revoke)(enqueue)(allocate)(backfill)(status)");
+	assert_true(cycle_last_stats(f.cycle).has_quota_plugin);
+	cycle_fixture_finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gated_pod_is_ungated_then_bound),
 		cmocka_unit_test(what_fits_quota_but_no_node_is_published_once),
+		cmocka_unit_test(the_next_timer_is_the_earliest),
+		cmocka_unit_test(unknown_actions_are_refused),
+		cmocka_unit_test(phases_are_traced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,257 @@
+/* Random clusters and random events between cycles, from bytes: after every cycle the invariants
+ * hold, the cluster is unchanged by deciding, and deciding twice gives the same. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/ledger.h"
+#include "core/names.h"
+#include "lib/cluster_fixture.h"
+#include "lib/cycle_fixture.h"
+#include "lib/invariants.h"
+
+#define TASKS_MAX 48
+#define JOBS_MAX 10
+#define QUEUES 5
+#define NODES 4
+
+struct input {
+	const uint8_t *p;
+	size_t n;
+};
+
+static uint8_t take(struct input *in)
+{
+	if (in->n == 0) {
+		return 0;
+	}
+	in->n--;
+	return *in->p++;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const char *wrong)
+{
+	if (wrong != NULL) {
+		fprintf(stderr, "%s\n", wrong);
+		abort();
+	}
+}
+
+static struct cycle *make_cycle(struct sched_conf *conf, struct input *in)
+{
+	struct cycle *cy = NULL;
+	uint8_t b = take(in);
+
+	conf->gates_admission = (b & 3) != 3;
+	conf->reservation_timeout_ns = (int64_t)(b >> 4) * CYCLE_FIXTURE_S;
+	if (cycle_create(conf, &cy, NULL) < 0) {
+		abort();
+	}
+	return cy;
+}
+
+static void make_queues(struct cluster *c, struct input *in)
+{
+	static const char *const names[QUEUES] = { "q0", "q1", "q2", "q3", "q4" };
+
+	for (int i = 0; i < QUEUES; i++) {
+		uint8_t b = take(in);
+		struct queue *q = cluster_fixture_queue(
+			c, names[i], i == 0 || (b & 8) == 0 ? NULL : names[(b >> 4) % i],
+			(b & 1) != 0 ? -1 : (b >> 2) * 100);
+
+		q->state = (b & 7) == 6 ? QUEUE_CLOSED : QUEUE_OPEN;
+		q->exists = b != 255;
+	}
+	if (cluster_queues_changed(c)) {
+		ledger_rebuild_sums(c);
+	}
+}
+
+static void make_task(struct cluster *c, struct input *in, unsigned i)
+{
+	uint8_t a = take(in), b = take(in);
+	char name[32], group[32], queue[8];
+	struct task *t;
+	struct job *j;
+
+	snprintf(name, sizeof(name), "p-w-%u", i);
+	snprintf(group, sizeof(group), "j%u", a % JOBS_MAX);
+	snprintf(queue, sizeof(queue), "q%u", a % JOBS_MAX % QUEUES);
+	j = cluster_fixture_job(c, group, queue, a % JOBS_MAX % 4);
+	t = cluster_fixture_task(c, name, j, (b & 7) * 100);
+	t->created = i;
+	t->flags |= TASK_PREEMPTABLE;
+	t->flags |= (b & 8) != 0 ? TASK_OPTED_IN | TASK_OUR_GATE : 0;
+	t->flags |= (b & 0x30) == 0x30 ? TASK_FOREIGN_GATE : 0;
+	t->flags |= (b & 0xc0) == 0xc0 ? TASK_OPTED_IN : 0;
+	t->cond = a > 240 ? POD_COND_UNSCHEDULABLE : POD_COND_NONE;
+	cluster_task_changed(c, t);
+}
+
+static void acknowledge(struct cluster *c, struct task *t)
+{
+	if (t->charge == CHARGE_PATCHING || (t->flags & TASK_UNGATING) != 0) {
+		t->flags &= ~(uint32_t)(TASK_OUR_GATE | TASK_UNGATING);
+	}
+	if (t->charge == CHARGE_PATCHING) {
+		ledger_advance(c, t, CHARGE_UNGATED);
+	}
+	if (t->status == TASK_BINDING) {
+		ledger_advance(c, t, CHARGE_BOUND);
+		cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[t->node]);
+	}
+	cluster_task_changed(c, t);
+}
+
+/* A write fails: the charge goes, or the pod is pending again. */
+static void fail_write(struct cluster *c, struct task *t)
+{
+	if (t->charge == CHARGE_PATCHING) {
+		ledger_release(c, t);
+		t->flags |= TASK_PARKED;
+	} else if (t->status == TASK_BINDING) {
+		ledger_release(c, t);
+		cluster_task_set_status(c, t, TASK_PENDING, NULL);
+	}
+	cluster_task_changed(c, t);
+}
+
+static void terminate(struct cluster *c, struct task *t)
+{
+	ledger_set_releasing(c, t, true);
+	cluster_task_set_status(c, t, TASK_RELEASING,
+				t->node == MODEL_NONE ? NULL : c->nodes.v[t->node]);
+}
+
+static void set_limit(struct cluster *c, uint8_t b)
+{
+	char name[8];
+
+	snprintf(name, sizeof(name), "q%u", b % QUEUES);
+	cluster_fixture_queue(c, name, NULL, (b >> 3) * 100);
+	if (cluster_queues_changed(c)) {
+		ledger_rebuild_sums(c);
+	}
+	ledger_rebuild_sums(c);
+}
+
+static void disturb(struct cluster *c, struct input *in)
+{
+	uint8_t what = take(in), which = take(in);
+	struct task *t = c->tasks.n == 0 ? NULL : c->tasks.v[which % c->tasks.n];
+
+	if (what % 8 == 7) {
+		set_limit(c, which);
+	}
+	if (t == NULL) {
+		return;
+	}
+	switch (what % 8) {
+	case 0:
+	case 1:
+		for (size_t i = 0; i < c->tasks.n; i++) {
+			if (c->tasks.v[i] != NULL) {
+				acknowledge(c, c->tasks.v[i]);
+			}
+		}
+		break;
+	case 2:
+		fail_write(c, t);
+		break;
+	case 3:
+		ledger_release(c, t);
+		cluster_task_remove(c, t);
+		break;
+	case 4:
+		terminate(c, t);
+		break;
+	case 5:
+		t->flags &= ~(uint32_t)TASK_OPTED_IN;
+		cluster_task_changed(c, t);
+		break;
+	default:
+		acknowledge(c, t);
+		break;
+	}
+}
+
+static void step(struct cycle *cy, struct cluster *c, int64_t now)
+{
+	uint64_t before = cluster_checksum(c);
+	const struct decisions *d = cycle_run(cy, c, now, NULL);
+	struct decisions copy = { .v = xmalloc(d->n * sizeof(*d->v) + 1), .n = d->n };
+
+	for (size_t i = 0; i < d->n; i++) {
+		copy.v[i] = d->v[i];
+	}
+	d = cycle_run(cy, c, now, NULL);
+	check(d->n == copy.n ? NULL : "deciding twice gives another number of decisions");
+	for (size_t i = 0; i < d->n; i++) {
+		check(d->v[i].kind == copy.v[i].kind && d->v[i].task == copy.v[i].task &&
+				      d->v[i].node == copy.v[i].node
+			      ? NULL
+			      : "deciding twice gives other decisions");
+	}
+	free(copy.v);
+	check(cluster_checksum(c) == before ? NULL : "the cluster was changed by deciding");
+	check(invariants_of_decisions(c, d));
+	cycle_assume(c, d, now);
+	check(invariants_of_cluster(c));
+	check(invariants_of_quota(c));
+}
+
+static struct sched_conf *load_conf(void)
+{
+	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
+					   action_registry_count };
+	struct conf_options opt = { .warn = NULL };
+	struct sched_conf *conf = NULL;
+	struct names names;
+
+	names_init(&names, &from);
+	opt.known = names_conf(&names);
+	if (conf_parse(str_of(conf_default_text()), "built in", &opt, &conf, NULL) < 0) {
+		abort();
+	}
+	names_finish(&names);
+	return conf;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+	struct sched_conf *conf = load_conf();
+	struct cycle *cy = make_cycle(conf, &in);
+	struct cluster *c = cluster_create();
+	int64_t now = CYCLE_FIXTURE_START;
+	unsigned tasks = 0;
+
+	make_queues(c, &in);
+	for (int i = 0; i < NODES; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		cluster_fixture_node(c, name, take(&in) * 10)->unschedulable = i == 3;
+	}
+	while (in.n > 0 && now < CYCLE_FIXTURE_START + 40 * CYCLE_FIXTURE_S) {
+		for (uint8_t add = take(&in) % 6; add > 0 && tasks < TASKS_MAX; add--) {
+			make_task(c, &in, tasks++);
+		}
+		disturb(c, &in);
+		disturb(c, &in);
+		step(cy, c, now);
+		now += CYCLE_FIXTURE_S;
+	}
+	cycle_destroy(cy);
+	conf_destroy(conf);
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		if (c->tasks.v[i] != NULL) {
+			ledger_release(c, c->tasks.v[i]);
+		}
+	}
+	cluster_destroy(c);
+	return 0;
+}

@@ -1,0 +1,66 @@
+#include "lib/cycle_fixture.h"
+#include "lib/unit.h"
+
+static void pods_without_requests_go_anywhere(void **state)
+{
+	struct cycle_fixture f;
+	struct job *j;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	/* A queue without any room: best-effort pods need none. */
+	cluster_fixture_queue(f.cluster, "q", NULL, 0);
+	cluster_fixture_node(f.cluster, "n", 0);
+	j = cluster_fixture_job(f.cluster, "j", "q", 2);
+	cluster_fixture_task(f.cluster, "p0", j, 0);
+	cluster_fixture_task(f.cluster, "p1", j, 0);
+	assert_string_equal(cycle_fixture_run(&f), "Bind p0 n; Bind p1 n; JobPhase j Inqueue; "
+						   "JobCondition j Scheduled");
+	cycle_fixture_finish(&f);
+}
+
+/* A pod without requests counts for its gang before it is placed, as in Volcano. */
+static void mixed_gangs(void **state)
+{
+	struct cycle_fixture f;
+	struct job *j;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	cluster_fixture_queue(f.cluster, "q", NULL, -1);
+	cluster_fixture_node(f.cluster, "n", 1000);
+	j = cluster_fixture_job(f.cluster, "j", "q", 2);
+	cluster_fixture_task(f.cluster, "p0", j, 1000);
+	cluster_fixture_task(f.cluster, "p1", j, 0);
+	assert_string_equal(cycle_fixture_run(&f), "Bind p0 n; Bind p1 n; JobPhase j Inqueue; "
+						   "JobCondition j Scheduled");
+	cycle_fixture_finish(&f);
+}
+
+static void one_that_opted_in_and_fits_nowhere_is_published(void **state)
+{
+	struct cycle_fixture f;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	cluster_fixture_queue(f.cluster, "q", NULL, 0);
+	cycle_fixture_gated(&f, "p0", cluster_fixture_job(f.cluster, "j", "q", 1), 0);
+	assert_string_equal(cycle_fixture_run(&f), "Ungate p0 uncharged; JobPhase j Inqueue");
+	cycle_fixture_acknowledge(&f);
+	assert_string_equal(cycle_fixture_run(&f), "Publish p0");
+	assert_string_equal(cycle_fixture_run(&f), "");
+	cluster_fixture_node(f.cluster, "n", 1000);
+	assert_string_equal(cycle_fixture_run(&f), "Bind p0 n; JobCondition j Scheduled");
+	cycle_fixture_finish(&f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pods_without_requests_go_anywhere),
+		cmocka_unit_test(mixed_gangs),
+		cmocka_unit_test(one_that_opted_in_and_fits_nowhere_is_published),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

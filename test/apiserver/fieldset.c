@@ -123,6 +123,12 @@ static bool is_leaf(const struct jdoc *set)
 	return jdoc_first(set) == NULL;
 }
 
+/* Applying {} says that the object exists, and nothing about its members. */
+static bool is_empty_object(const struct jdoc *d)
+{
+	return jdoc_kind(d) == JDOC_OBJECT && jdoc_first(d) == NULL;
+}
+
 bool fieldset_is_empty(const struct jdoc *set)
 {
 	return is_leaf(set);
@@ -252,8 +258,10 @@ void fieldset_subtract(struct jdoc *set, const struct jdoc *other)
 			continue;
 		}
 		if (is_leaf(o) || is_leaf(mine)) {
-			jdoc_remove(set, jdoc_key(o));
-			continue;
+			if (is_leaf(o) && is_leaf(mine)) {
+				jdoc_remove(set, jdoc_key(o));
+			}
+			continue; /* an empty object's own path is not that of its members */
 		}
 		fieldset_subtract(mine, o);
 		if (is_leaf(mine)) {
@@ -267,9 +275,9 @@ void fieldset_add(struct jdoc *set, const struct jdoc *other)
 	for (const struct jdoc *o = jdoc_first(other); o != NULL; o = jdoc_next(o)) {
 		struct jdoc *mine = jdoc_get_mut(set, jdoc_key(o));
 
-		if (mine == NULL || is_leaf(mine) || is_leaf(o)) {
+		if (mine == NULL || is_leaf(mine)) {
 			jdoc_set_take(set, jdoc_key(o), jdoc_copy(o));
-		} else {
+		} else if (!is_leaf(o)) {
 			fieldset_add(mine, o);
 		}
 	}
@@ -289,7 +297,10 @@ struct jdoc *fieldset_disputed(const struct jdoc *set, const struct jdoc *other,
 			continue;
 		}
 		if (is_leaf(s) || is_leaf(o)) {
-			if (!jdoc_equal(child(a, name), child(b, name))) {
+			bool vague = is_empty_object(child(a, name)) &&
+				     jdoc_kind(child(b, name)) == JDOC_OBJECT;
+
+			if (!vague && !jdoc_equal(child(a, name), child(b, name))) {
 				jdoc_set_take(res, name, jdoc_copy(is_leaf(s) ? s : o));
 			}
 			continue;
@@ -335,7 +346,10 @@ void fieldset_copy(const struct jdoc *set, const struct jdoc *from, struct jdoc 
 		if (!is_leaf(s)) {
 			fieldset_copy(s, value, make_child(to, name, value));
 		} else if (name[0] == 'f') {
-			jdoc_set_take(to, name + 2, jdoc_copy(value));
+			if (!is_empty_object(value) ||
+			    jdoc_kind(jdoc_get(to, name + 2)) != JDOC_OBJECT) {
+				jdoc_set_take(to, name + 2, jdoc_copy(value));
+			}
 		} else if (item_index(to, name) < 0) {
 			jdoc_append_take(to, jdoc_copy(value));
 		}
@@ -364,6 +378,9 @@ void fieldset_remove(const struct jdoc *set, struct jdoc *doc)
 
 		if (have == NULL || name[0] == '.') {
 			continue;
+		}
+		if (is_leaf(s) && jdoc_kind(have) == JDOC_OBJECT && jdoc_first(have) != NULL) {
+			continue; /* an object that was applied empty and has members of others */
 		}
 		/* an item whose existence itself was owned goes as a whole */
 		if (is_leaf(s) || jdoc_get(s, ".") != NULL) {

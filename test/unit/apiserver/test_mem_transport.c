@@ -1,11 +1,14 @@
 /* Calls and watches step by step in virtual time. */
 #include "lib/unit.h"
 
+#include <stdio.h>
+
 #include "apiserver/apiserver.h"
 #include "apiserver/mem_transport.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "kube/reflector.h"
 
 struct fixture {
 	struct clock_fake clock;
@@ -222,6 +225,70 @@ static void test_crash(void **state)
 	assert_int_equal(f->timers, 1);
 }
 
+struct seen {
+	unsigned upserts, deletes, synced, relisted;
+};
+
+static void on_event(void *ctx, const struct reflector_event *e)
+{
+	struct seen *s = ctx;
+
+	s->upserts += e->kind == REFLECTOR_UPSERT;
+	s->deletes += e->kind == REFLECTOR_DELETE;
+	s->synced += e->kind == REFLECTOR_SYNCED;
+	s->relisted += e->kind == REFLECTOR_RELISTED;
+}
+
+static void make_map(struct fixture *f, unsigned i)
+{
+	char body[80];
+
+	snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"m%04u\"}}", i);
+	submit(f, HTTP_POST, maps, body);
+	mem_transport_run(f->m, 1000);
+}
+
+/* The real client: pages, watch, and a relist after the history was forgotten. */
+static void test_reflector(void **state)
+{
+	struct fixture *f = *state;
+	struct seen seen = { 0 };
+	const struct reflector_options opt = {
+		.path = "/api/v1/configmaps",
+		.transport = mem_transport_base(f->m),
+		.clock = &f->clock.base,
+		.on_event = on_event,
+		.ctx = &seen,
+		.page_size = 7,
+		.watch_timeout_s = 60,
+		.seed = 1,
+	};
+	struct reflector *r;
+
+	for (unsigned i = 0; i < 30; i++) {
+		make_map(f, i);
+	}
+	r = reflector_create(&opt);
+	reflector_start(r);
+	mem_transport_run(f->m, 1000);
+	assert_int_equal(seen.upserts, 30);
+	assert_int_equal(seen.synced, 1);
+	make_map(f, 30);
+	submit(f, HTTP_DELETE, "/api/v1/namespaces/default/configmaps/m0003", NULL);
+	mem_transport_run(f->m, 1000);
+	assert_int_equal(seen.upserts, 31);
+	assert_int_equal(seen.deletes, 1);
+	assert_int_equal(apiserver_set_faults(
+				 f->server, STR_LIT("- {fault: watch-gone, method: WATCH}"), NULL),
+			 0);
+	for (int i = 0; i < 100 && seen.relisted == 0; i++) {
+		clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_S);
+		make_map(f, 31 + (unsigned)i);
+	}
+	assert_int_equal(seen.relisted, 1);
+	reflector_destroy(r);
+}
+
 static void test_destroy_tells(void **state)
 {
 	struct fixture *f = *state;
@@ -244,6 +311,7 @@ int main(void)
 		T(test_crash),
 		T(test_cancel_and_timer),
 		T(test_destroy_tells),
+		T(test_reflector),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,136 @@
+/* Server-side apply: who owns what, conflicts, what goes when its owner drops it. */
+#include "lib/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "enc/jdoc.h"
+#include "lib/apiserver_fixture.h"
+
+#define URL "/apis/scheduling.volcano.sh/v1beta1/queues/q"
+#define PODS "/api/v1/namespaces/default/pods"
+
+static int setup(void **state)
+{
+	static struct apiserver_fixture f;
+
+	apiserver_fixture_start(&f, NULL, NULL);
+	apiserver_fixture_load(&f, "charts/headgate/crds/queues.yaml");
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	apiserver_fixture_stop(*state);
+	return 0;
+}
+
+static int apply(struct apiserver_fixture *f, const char *url, const char *manager,
+		 const char *body)
+{
+	char whole[200];
+
+	snprintf(whole, sizeof(whole), "%s?fieldManager=%s", url, manager);
+	return apiserver_fixture_do(f, HTTP_PATCH, whole, APISERVER_FIXTURE_APPLY, body);
+}
+
+static void test_ownership(void **state)
+{
+	struct apiserver_fixture *f = *state;
+
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2, capability: {cpu: 4}}"), 201);
+	assert_int_equal(apply(f, URL, "b", "spec: {weight: 2}"), 200);
+	assert_int_equal(apply(f, URL, "b", "spec: {weight: 3}"), 409);
+	assert_string_equal(apiserver_fixture_text(f, "message"),
+			    "Apply failed with 1 conflict: conflicts with \"a\": .spec.weight");
+	assert_int_equal(apply(f, URL, "b&force=true", "spec: {weight: 3}"), 200);
+	assert_int_equal(jdoc_int(jdoc_path(f->doc, "spec.weight"), 0), 3);
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 409);
+	assert_int_equal(apply(f, URL, "a", "spec: {reclaimable: true}"), 200);
+	assert_null(jdoc_path(f->doc, "spec.capability"));
+	assert_int_equal(jdoc_int(jdoc_path(f->doc, "spec.weight"), 0), 3);
+}
+
+static void test_no_change_no_version(void **state)
+{
+	struct apiserver_fixture *f = *state;
+	int64_t version;
+
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 201);
+	version = apiserver_version(f->server);
+	f->now += 5000000000;
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 200);
+	assert_int_equal(apiserver_version(f->server), version);
+}
+
+static void test_status_has_its_own_entry(void **state)
+{
+	struct apiserver_fixture *f = *state;
+	const char *status = "status: {state: Open, allocated: {cpu: '1'}}";
+
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 201);
+	assert_int_equal(apply(f, URL "/status", "a", status), 200);
+	assert_string_equal(apiserver_fixture_text(f, "status.state"), "Open");
+	assert_int_equal(jdoc_int(jdoc_path(f->doc, "spec.weight"), 0), 2);
+	assert_int_equal(jdoc_count(jdoc_path(f->doc, "metadata.managedFields")), 2);
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 4}"), 200);
+	assert_string_equal(apiserver_fixture_text(f, "status.state"), "Open");
+}
+
+static void test_other_writes_take_ownership(void **state)
+{
+	struct apiserver_fixture *f = *state;
+
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 201);
+	assert_int_equal(apiserver_fixture_do(f, HTTP_PATCH, URL, APISERVER_FIXTURE_MERGE,
+					      "{\"spec\":{\"weight\":5}}"),
+			 200);
+	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 409);
+	assert_non_null(strstr(apiserver_fixture_text(f, "message"), "\"test\": .spec.weight"));
+}
+
+static void test_lists_with_keys(void **state)
+{
+	struct apiserver_fixture *f = *state;
+
+	assert_int_equal(apply(f, PODS "/p", "a",
+			       "spec: {containers: [{name: x, image: i}, {name: y, image: i}]}"),
+			 201);
+	assert_int_equal(apply(f, PODS "/p/status", "b",
+			       "status: {conditions: [{type: A, status: 'True'}]}"),
+			 200);
+	assert_int_equal(apply(f, PODS "/p/status", "c",
+			       "status: {conditions: [{type: B, status: 'True'}]}"),
+			 200);
+	assert_int_equal(jdoc_count(jdoc_path(f->doc, "status.conditions")), 2);
+	assert_int_equal(apply(f, PODS "/p/status", "b", "status: {}"), 200);
+	assert_int_equal(jdoc_count(jdoc_path(f->doc, "status.conditions")), 1);
+}
+
+static void test_refusals(void **state)
+{
+	struct apiserver_fixture *f = *state;
+
+	assert_int_equal(apiserver_fixture_do(f, HTTP_PATCH, URL, APISERVER_FIXTURE_APPLY, "{}"),
+			 400);
+	assert_int_equal(apply(f, URL, "a", "metadata: {managedFields: [{manager: x}]}"), 400);
+	assert_int_equal(apply(f, URL "/status", "a", "status: {allocated: {}}"), 404);
+	assert_int_equal(apply(f, URL, "a", "kind: Other"), 400);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(test_ownership),
+		T(test_no_change_no_version),
+		T(test_status_has_its_own_entry),
+		T(test_other_writes_take_ownership),
+		T(test_lists_with_keys),
+		T(test_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -22,7 +22,8 @@
 #define SERVER_REAP_NS (250 * CLOCK_NS_PER_MS)
 #define SERVER_LINGER_NS CLOCK_NS_PER_S /* idle keep-alive clients may still speak once */
 #define SERVER_KEEP_BYTES 65536         /* memory a connection keeps between requests */
-#define SERVER_SWALLOW 4                /* read so many times max_body before giving up on a 413 */
+#define SERVER_POOL_BYTES 16384 /* of MHD, per connection: headers; wiped after each request */
+#define SERVER_SWALLOW 4        /* read so many times max_body before giving up on a 413 */
 #define SERVER_PRIORITIES                                                                          \
 	"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"              \
 	"-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
@@ -386,6 +387,7 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 	more[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
 	s->daemon = MHD_start_daemon(
 		flags, s->port, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,
 		MHD_OPTION_CONNECTION_LIMIT, s->opt.max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
 		s->opt.idle_timeout_s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_URI_LOG_CALLBACK, on_uri,

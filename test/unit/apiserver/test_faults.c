@@ -152,7 +152,7 @@ static void test_late_watch(void **state)
 static void test_stale_and_compacted(void **state)
 {
 	struct apiserver_fixture *f = *state;
-	char url[100];
+	char url[160];
 
 	create(f, "metadata: {name: a}");
 	script(f, "- {fault: stale, versions: 1, method: GET}\n"

@@ -322,9 +322,11 @@ static int raw_connect(struct https_fixture *f)
 
 static void test_slow_sender_is_cut(void **state)
 {
-	static const char *const starts[] = { "GE", "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ",
-					      "POST / HTTP/1.1\r\nHost: a\r\n"
-					      "Content-Length: 9000\r\n\r\n" };
+	static const char *const starts[] = {
+		"GE",
+		"POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ",
+		"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n",
+	};
 	struct https_fixture f;
 	struct site s;
 

@@ -6,6 +6,8 @@
 #include "api/pod.h"
 #include "api/scheduling.h"
 #include "app/sched_metrics.h"
+#include "base/arena.h"
+#include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -109,8 +111,10 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	CLEANUP(xmalloc_freep) char *space = namespaced ? xmalloc_dup_n(first.p, first.len) : NULL;
 	CLEANUP(xmalloc_freep)
 	char *name = namespaced ? xmalloc_dup_n(rest.p, rest.len) : xmalloc_dup_n(key.p, key.len);
-	struct recorder_object about = { resources[r].api_version, resources[r].kind, space, name,
-					 NULL };
+	struct recorder_object about = { .api_version = resources[r].api_version,
+					 .kind = resources[r].kind,
+					 .name = name,
+					 .namespace_ = space };
 
 	log_warn("object skipped", LOG_STR("resource", resources[r].plural), LOG_SLICE("key", key),
 		 LOG_STR("error", text));
@@ -229,6 +233,58 @@ static void handle_conf(struct engine *e, struct sched_msg *m)
 	m->conf = NULL;
 }
 
+/* What a person should read about the end of a write. */
+static const struct outcome_event {
+	enum sched_request request;
+	enum sched_outcome outcome;
+	bool warning;
+	const char *reason;
+} outcome_events[] = {
+	{ SCHED_REQ_BIND, SCHED_DONE, false, "Scheduled" },
+	{ SCHED_REQ_BIND, SCHED_REJECTED, true, "FailedBinding" },
+	{ SCHED_REQ_UNGATE, SCHED_REJECTED, true, "FailedGateRemoval" },
+	{ SCHED_REQ_POD_STATUS, SCHED_REJECTED, true, "FailedStatusUpdate" },
+	{ SCHED_REQ_EVICT, SCHED_DONE, false, "Evict" },
+	{ SCHED_REQ_EVICT, SCHED_REJECTED, true, "FailedEviction" },
+};
+
+static void tell_outcome(struct engine *e, const struct sched_msg *m,
+			 const struct outcome_event *row)
+{
+	const struct cluster *c = cache_cluster(e->cache);
+	const struct task *t = cluster_task_find(c, m->key);
+	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
+	const char *text = m->text;
+
+	if (t == NULL || !str_streq(t->uid, m->uid)) {
+		return;
+	}
+	about.name = t->name;
+	about.uid = t->uid;
+	about.namespace_ = t->namespace_;
+	if (row->request == SCHED_REQ_BIND && row->outcome == SCHED_DONE && t->node != MODEL_NONE) {
+		text = arena_printf(m->arena, "Successfully assigned %s/%s to %s", t->namespace_,
+				    t->name, c->nodes.v[t->node]->name);
+	}
+	recorder_event(exec_recorder(e->exec), &about, row->warning, row->reason, text);
+}
+
+static void handle_request_done(struct engine *e, const struct sched_msg *m)
+{
+	sched_metrics_request(e->metrics, m);
+	if (m->outcome == SCHED_REJECTED) {
+		log_warn("write refused", LOG_SLICE("object", m->key), LOG_INT("status", m->status),
+			 LOG_STR("error", m->text));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {
+		if (outcome_events[i].request == m->request &&
+		    outcome_events[i].outcome == m->outcome) {
+			tell_outcome(e, m, &outcome_events[i]);
+		}
+	}
+	cache_apply(e->cache, m, clock_wall(e->opt.clock));
+}
+
 static void handle_snapshot(struct engine *e, const struct sched_msg *m)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -255,12 +311,7 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 		handle_snapshot(e, m);
 		break;
 	case SCHED_MSG_REQUEST_DONE:
-		sched_metrics_request(e->metrics, m);
-		if (m->outcome == SCHED_REJECTED) {
-			log_warn("write refused", LOG_SLICE("object", m->key),
-				 LOG_INT("status", m->status), LOG_STR("error", m->text));
-		}
-		cache_apply(e->cache, m, clock_wall(e->opt.clock));
+		handle_request_done(e, m);
 		break;
 	case SCHED_MSG_UPSERT:
 	case SCHED_MSG_DELETE:

@@ -95,7 +95,8 @@ static void tell_condition(struct session *s, const struct job *j, const struct 
 		hash = mix(hash, missing);
 		hash = mix(hash, j->tasks.n);
 	}
-	if (hash == j->status_hash) {
+	/* Nobody asks why a group without pods does not run; most get their pods a moment later. */
+	if (hash == j->status_hash || (!ready && j->tasks.n == 0)) {
 		return;
 	}
 	if (!ready) {

@@ -51,33 +51,38 @@ static const char *describe_gate(const struct task *t)
 	return foreign ? "a gate of somebody else is on" : "our gate is off";
 }
 
-/* Room is judged without what the pod itself is charged. */
+/* What others hold: the pod's own charge counts in neither column. */
+static void fill_line(const struct task *t, const struct queue_totals *totals, struct line *l)
+{
+	int64_t own = t->klass->request.v[l->dim];
+	bool waits = ledger_is_unbound(t->charge),
+	     placed = t->charge == CHARGE_ASSUMED || t->charge == CHARGE_BOUND;
+
+	l->need = own;
+	l->allocated = totals->allocated.v[l->dim] - (placed ? own : 0);
+	l->reserved = totals->reserved.v[l->dim] - (waits ? own : 0);
+	l->is_short = l->limit != RES_UNLIMITED && l->allocated + l->reserved + own > l->limit;
+}
+
 static void add_lines(const struct situation *s, struct explanation *x)
 {
 	const struct cluster *c = situation_cluster(s);
-	const struct task *t = x->task;
 	const struct queue *q = x->queue;
 
 	while (q != NULL) {
 		const struct res *limit = session_queue_limit(situation_session(s), q);
-		const struct queue_totals *totals = situation_totals(s);
 
 		for (unsigned d = 0; d < res_names_count(c->res); d++) {
-			int64_t own = t->charge == CHARGE_NONE ? 0 : t->klass->request.v[d];
 			struct line l = { .queue = q->name,
 					  .resource = res_names_get(c->res, d),
-					  .dim = d };
+					  .dim = d,
+					  .limit = limit->v[d] };
 
-			if (t->klass->request.v[d] == 0 ||
+			if (x->task->klass->request.v[d] == 0 ||
 			    (d == RES_PODS && limit->v[d] == RES_UNLIMITED)) {
 				continue;
 			}
-			l.limit = limit->v[d];
-			l.allocated = totals[q->id].allocated.v[d];
-			l.reserved = q->charged.v[d] - own - l.allocated;
-			l.need = t->klass->request.v[d];
-			l.is_short = l.limit != RES_UNLIMITED &&
-				     q->charged.v[d] - own + l.need > l.limit;
+			fill_line(x->task, &situation_totals(s)[q->id], &l);
 			vec_push(&x->lines, l);
 		}
 		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
@@ -150,6 +155,23 @@ static const char *judge(const struct situation *s, const struct explanation *x)
 	return judge_quota(s, x);
 }
 
+static const char *describe_nodes(const struct situation *s, const struct task *t)
+{
+	struct session *session = situation_session(s);
+	const struct node *node = NULL;
+
+	switch (fit_find(session, t, &node)) {
+	case FIT_IDLE:
+		return arena_printf(session_arena(session), "it fits now, best on %s", node->name);
+	case FIT_RELEASING:
+		return arena_printf(session_arena(session),
+				    "it fits %s when what terminates there is gone", node->name);
+	case FIT_NONE:
+		break;
+	}
+	return fit_explain(session, t);
+}
+
 static void explain(const struct situation *s, const struct task *t, struct explanation *x)
 {
 	const struct cluster *c = situation_cluster(s);
@@ -160,7 +182,7 @@ static void explain(const struct situation *s, const struct task *t, struct expl
 	x->queue =
 		x->job == NULL || x->job->queue == MODEL_NONE ? NULL : c->queues.v[x->job->queue];
 	x->gate = describe_gate(t);
-	if (x->queue != NULL && t->klass != NULL) {
+	if (x->queue != NULL && t->klass != NULL && t->status == TASK_PENDING) {
 		add_lines(s, x);
 		gang_need(situation_session(s), x->job, GANG_RESERVED, &need);
 		x->members = x->job->min_member;
@@ -168,7 +190,7 @@ static void explain(const struct situation *s, const struct task *t, struct expl
 		x->have = x->members - x->missing;
 	}
 	if (t->status == TASK_PENDING && t->klass != NULL) {
-		x->nodes = fit_explain(situation_session(s), t);
+		x->nodes = describe_nodes(s, t);
 	}
 	x->verdict = judge(s, x);
 }

@@ -122,22 +122,25 @@ static void wish_podgroup(struct exec *e, const struct job *j, const struct deci
 
 static void record(struct exec *e, const struct cluster *c, const struct decision *d)
 {
-	struct recorder_object about = { 0 };
+	struct recorder_object about = { .api_version = "scheduling.volcano.sh/v1beta1" };
 
 	if (d->task != MODEL_NONE) {
 		const struct task *t = c->tasks.v[d->task];
 
-		about = (struct recorder_object){ "v1", "Pod", t->namespace_, t->name, t->uid };
+		about = (struct recorder_object){ .api_version = "v1",
+						  .kind = "Pod",
+						  .name = t->name,
+						  .uid = t->uid,
+						  .namespace_ = t->namespace_ };
 	} else if (d->job != MODEL_NONE) {
-		const struct job *j = c->jobs.v[d->job];
-
-		about = (struct recorder_object){ "scheduling.volcano.sh/v1beta1", "PodGroup",
-						  j->namespace_, j->name, j->uid };
+		about.kind = "PodGroup";
+		about.name = c->jobs.v[d->job]->name;
+		about.uid = c->jobs.v[d->job]->uid;
+		about.namespace_ = c->jobs.v[d->job]->namespace_;
 	} else {
-		const struct queue *q = c->queues.v[d->queue];
-
-		about = (struct recorder_object){ "scheduling.volcano.sh/v1beta1", "Queue", NULL,
-						  q->name, q->uid };
+		about.kind = "Queue";
+		about.name = c->queues.v[d->queue]->name;
+		about.uid = c->queues.v[d->queue]->uid;
 	}
 	recorder_event(e->recorder, &about, d->warning, d->reason, d->message);
 }

@@ -95,8 +95,7 @@ static void tell_condition(struct session *s, const struct job *j, const struct 
 		hash = mix(hash, missing);
 		hash = mix(hash, j->tasks.n);
 	}
-	/* Nobody asks why a group without pods does not run; most get their pods a moment later. */
-	if (hash == j->status_hash || (!ready && j->tasks.n == 0)) {
+	if (hash == j->status_hash) {
 		return;
 	}
 	if (!ready) {
@@ -109,6 +108,9 @@ static void tell_condition(struct session *s, const struct job *j, const struct 
 	d->reason = ready ? "tasks in gang are ready to be scheduled" : v->condition;
 	d->message = message;
 	d->hash = hash;
+	if (j->tasks.n == 0) {
+		return; /* most groups get their pods a moment later: no reason for a warning */
+	}
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->job = j->id;
 	d->warning = !ready;

@@ -61,6 +61,9 @@ struct admit_answer {
 	const char *warnings[ADMISSION_MAX_WARNINGS];
 	size_t warning_count;
 	bool gated; /* a gate was injected: for counting */
+	/* A queue whose absence or state, as the view has it, led to a denial or a warning: the
+	 * view may lag behind the API server, so it is worth a second look. NULL: none. */
+	const char *doubt;
 };
 
 /* 0 with *ret filled, or -ERR_INVALID naming the path in the object that does not decode. */

@@ -97,6 +97,9 @@ static void warn_about_queue(const struct admit_request *q, const struct api_pod
 		return;
 	}
 	queue = admit_find_queue(q->view, name);
+	if (queue == NULL || !admit_queue_is_open(queue)) {
+		a->doubt = name;
+	}
 	if (queue == NULL) {
 		admit_warn(a, q->arena,
 			   "queue \"%s\" does not exist: the pod stays gated until it does", name);

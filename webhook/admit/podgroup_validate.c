@@ -16,6 +16,9 @@ static void check_queue(const struct admit_request *q, const char *name, struct 
 		return;
 	}
 	queue = admit_find_queue(q->view, name);
+	if (queue == NULL || !admit_queue_is_open(queue)) {
+		a->doubt = name;
+	}
 	if (queue == NULL) {
 		admit_deny_invalid(a, q->arena, "spec.queue: queue \"%s\" does not exist", name);
 	} else if (!admit_queue_is_open(queue)) {

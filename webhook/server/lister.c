@@ -9,13 +9,18 @@
 #include "api/keys.h"
 #include "api/namespace.h"
 #include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/decode.h"
+#include "enc/jdoc.h"
 #include "kube/reflector.h"
+#include "kube/rest.h"
 
 #define LISTER_ARENA 1024
 
@@ -34,11 +39,14 @@ struct view {
 	size_t entry_count;
 };
 
+#define REFRESH_NS CLOCK_NS_PER_S
+
 struct lister {
 	struct reflector *queue_reflector, *namespace_reflector;
 	struct counter_cell *undecodable;
 	bool connected;
-	atomic_uint synced; /* reflectors that are */
+	struct transport *transport; /* borrowed */
+	atomic_uint synced;          /* reflectors that are */
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct strmap *queues, *namespaces;
@@ -119,6 +127,7 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 	struct reflector_options opt = { .transport = t, .clock = clock, .ctx = l };
 
 	l->connected = true;
+	l->transport = t;
 	opt.path = "/apis/scheduling.volcano.sh/v1beta1/queues";
 	opt.on_event = lister_on_queue;
 	opt.seed = 1;
@@ -193,6 +202,26 @@ void lister_on_queue(void *ctx, const struct reflector_event *event)
 		e->queue.meta.name = arena_str(e->arena, event->key).p;
 	}
 	replace(l, l->queues, event->key, e);
+}
+
+bool lister_refresh_queue(struct lister *l, const char *name)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *queue = NULL;
+	struct reflector_event event = { .kind = REFLECTOR_UPSERT, .key = str_of(name) };
+
+	if (!l->connected) {
+		return false;
+	}
+	rest_path(&path, "scheduling.volcano.sh", "v1beta1", NULL, "queues", name, NULL);
+	if (rest_call(l->transport, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, REFRESH_NS,
+		      &queue, NULL) < 0) {
+		return false;
+	}
+	jdoc_format(queue, &text);
+	event.object = strbuf_str(&text);
+	lister_on_queue(l, &event);
+	return true;
 }
 
 /* NULL: nothing in the namespace concerns us. */

@@ -22,6 +22,11 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 /* Both first lists are complete, or nobody called lister_connect. Any thread. */
 bool lister_is_synced(const struct lister *l);
 
+/* Reads one queue from the API server now, because the watch may lag behind it (a manifest that
+ * creates a queue and uses it in the next document). Blocks a second at most; not on the
+ * transport's thread. True: the queue is there and the view has it. */
+bool lister_refresh_queue(struct lister *l, const char *name);
+
 /* The latest view; release it soon. Any thread. */
 const struct admit_view *lister_view(struct lister *l);
 void lister_release(const struct admit_view *view); /* any thread */

@@ -56,6 +56,7 @@ int review_run(admit_fn fn, struct admit_request *q, struct str body, struct rev
 	ret->body = render(q, &answer);
 	ret->allowed = answer.allowed;
 	ret->gated = answer.gated;
+	ret->doubt = arena_dup(q->arena, answer.doubt);
 	q->review = NULL;
 	return 0;
 }

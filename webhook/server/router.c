@@ -184,19 +184,32 @@ static bool check_request(const struct router *r, const struct route *route,
 	return false;
 }
 
-static enum router_result run(const struct router *r, const struct route *route, struct str body,
-			      struct arena *arena, struct http_response *ret)
+static int review(const struct router *r, const struct route *route, struct str body,
+		  struct arena *arena, struct review_outcome *ret, struct err *err)
 {
 	const struct admit_view *view = lister_view(r->opt.lister);
 	struct admit_request q = { .options = &r->opt.admit,
 				   .view = view,
 				   .namespace_gate = gate_at(route->gate),
 				   .arena = arena };
-	struct review_outcome outcome = { 0 };
-	struct err err = ERR_INIT;
-	int e = review_run(route->fn, &q, body, &outcome, &err);
+	int e = review_run(route->fn, &q, body, ret, err);
 
 	lister_release(view);
+	return e;
+}
+
+static enum router_result run(const struct router *r, const struct route *route, struct str body,
+			      struct arena *arena, struct http_response *ret)
+{
+	struct review_outcome outcome = { 0 };
+	struct err err = ERR_INIT;
+	int e = review(r, route, body, arena, &outcome, &err);
+
+	/* A queue that is created and used in one manifest reaches the handler before our watch
+	 * tells of it. */
+	if (e == 0 && outcome.doubt != NULL && lister_refresh_queue(r->opt.lister, outcome.doubt)) {
+		e = review(r, route, body, arena, &outcome, &err);
+	}
 	if (e < 0) {
 		refuse(ret, 400, arena_printf(arena, "%s\n", err.text));
 		return RESULT_ERROR;

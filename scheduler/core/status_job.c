@@ -138,7 +138,8 @@ static enum job_phase phase_of(const struct session *s, const struct job *j, boo
 	if (session_job_count(s, j, TASK_RUNNING) > 0 && unschedulable) {
 		return JOB_UNKNOWN;
 	}
-	if (scheduled > 0 && (int64_t)scheduled >= j->min_member) {
+	/* With minMember 0 and nothing scheduled that is Completed, too, as in Volcano. */
+	if ((int64_t)scheduled >= j->min_member) {
 		return scheduled == completed ? JOB_COMPLETED : JOB_RUNNING;
 	}
 	return old == JOB_INQUEUE ? JOB_INQUEUE : JOB_PENDING;

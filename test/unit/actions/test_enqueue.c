@@ -3,7 +3,7 @@
 
 static struct job *wants(struct cycle_fixture *f, const char *name, int64_t cpu, int64_t created)
 {
-	struct job *j = cluster_fixture_job(f->cluster, name, "q", 0);
+	struct job *j = cluster_fixture_job(f->cluster, name, "q", 1);
 
 	j->has_min_resources = cpu >= 0;
 	j->min_resources.v[RES_CPU] = cpu >= 0 ? cpu : 0;
@@ -24,7 +24,9 @@ static void smaller_ones_pass(void **state)
 	wants(&f, "c", 300, 3);
 	wants(&f, "d", -1, 4);
 	assert_string_equal(cycle_fixture_run(&f),
-			    "JobPhase a Inqueue; JobPhase c Inqueue; JobPhase d Inqueue");
+			    "JobPhase a Inqueue; JobCondition a Unschedulable; "
+			    "JobCondition b Unschedulable; JobPhase c Inqueue; JobCondition c "
+			    "Unschedulable; JobPhase d Inqueue; JobCondition d Unschedulable");
 	assert_string_equal(cycle_fixture_run(&f), "");
 	cycle_fixture_finish(&f);
 }

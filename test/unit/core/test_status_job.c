@@ -61,7 +61,9 @@ static void phases(void **state)
 		{ "ssp", 2, JOB_RUNNING, false, JOB_COMPLETED },
 		{ "rpp", 2, JOB_RUNNING, true, JOB_UNKNOWN },
 		{ "bpp", 2, JOB_INQUEUE, true, JOB_INQUEUE },
-		{ "", 0, JOB_PENDING, false, JOB_PENDING },
+		{ "", 0, JOB_PENDING, false, JOB_COMPLETED },
+		{ "p", 0, JOB_INQUEUE, false, JOB_COMPLETED },
+		{ "r", 0, JOB_INQUEUE, false, JOB_RUNNING },
 	};
 
 	(void)state;

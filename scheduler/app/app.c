@@ -523,9 +523,9 @@ static void stop(struct app *a)
 
 static void configure_log(const struct sched_options *o)
 {
-	int64_t v = o->verbosity < 1 ? 1 : o->verbosity > 6 ? 6 : o->verbosity;
+	int64_t most = LOG_V6 - LOG_INFO;
 
-	log_set_level((enum log_level)(LOG_INFO + v - 1));
+	log_set_level((enum log_level)(LOG_INFO + (o->verbosity < most ? o->verbosity : most)));
 	log_set_format(str_streq(o->log_format, "json") ? LOG_JSON : LOG_TEXT);
 	for (size_t i = 0; i < o->ignored_count; i++) {
 		log_warn("flag accepted for compatibility, without effect",

@@ -82,9 +82,9 @@ static const struct option_row {
 	{ "cache-dumper", OPT_BOOL, AT(cache_dumper), "true", NULL,
 	  "Dump the cluster as JSON on SIGUSR1", 0, 0 },
 	{ "cache-dump-dir", OPT_TEXT, AT(cache_dump_dir), "/tmp", "DIR", "Where dumps go", 0, 0 },
-	{ "log-format", OPT_TEXT, AT(log_format), "text", "text|json", "Lines on standard error", 0,
-	  0 },
-	{ "v", OPT_INT, AT(verbosity), "1", "N", "Log verbosity, 1 to 6", 0, 10 },
+	{ "logging-format", OPT_TEXT, AT(log_format), "text", "text|json",
+	  "Lines on standard error", 0, 0 },
+	{ "v", OPT_INT, AT(verbosity), "0", "N", "Verbosity of messages, 0 to 6", 0, 10 },
 	{ "version", OPT_BOOL, AT(version), "false", NULL, "Print the version", 0, 0 },
 	/* Volcano's flags without meaning here. */
 	{ "disable-default-scheduler-config", OPT_IGNORED_BOOL, NO_MEMBER, NULL, NULL, NULL, 0, 0 },
@@ -310,8 +310,8 @@ static int derive(struct sched_options *o, struct err *err)
 		return r;
 	}
 	if (!str_streq(o->log_format, "text") && !str_streq(o->log_format, "json")) {
-		return err_set(err, ERR_INVALID, "--log-format: \"%s\" is neither text nor json",
-			       o->log_format);
+		return err_set(err, ERR_INVALID,
+			       "--logging-format: \"%s\" is neither text nor json", o->log_format);
 	}
 	if (o->lease_renew >= o->lease_duration || o->lease_retry >= o->lease_renew) {
 		return err_set(

@@ -87,7 +87,7 @@ static void test_mistakes_are_named(void **state)
 		{ "--feature-gates=Nope=true", "Nope" },
 		{ "--feature-gates=SchedulingGatesQueueAdmission", "--feature-gates" },
 		{ "--controllers=job", "job" },
-		{ "--log-format=xml", "--log-format" },
+		{ "--logging-format=xml", "--logging-format" },
 		{ "--leader-elect-retry-period=20s", "retry period" },
 		{ "--scheduler-name=", "--scheduler-name" },
 		{ "--nonsense", "flag" },

@@ -136,7 +136,7 @@ static void on_lease(void *ctx, bool held)
 		wake_main(a);
 		return;
 	}
-	log_info("leading", LOG_STR("identity", a->o->scheduler_names[0]));
+	log_info("leading", LOG_STR("scheduler", a->o->scheduler_names[0]));
 	/* Watches start here, so that the first lists are younger than the lease: the ledger is
 	 * rebuilt from them. */
 	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {

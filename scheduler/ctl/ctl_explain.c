@@ -35,6 +35,8 @@ struct explanation {
 	const char *nodes;
 	struct VEC(struct line) lines;
 	int32_t members, have, missing; /* of the gang */
+	struct res needs;               /* of `pods` pods */
+	unsigned pods;
 };
 
 static const char *describe_gate(const struct task *t)
@@ -58,10 +60,29 @@ static void fill_line(const struct task *t, const struct queue_totals *totals, s
 	bool waits = ledger_is_unbound(t->charge),
 	     placed = t->charge == CHARGE_ASSUMED || t->charge == CHARGE_BOUND;
 
-	l->need = own;
 	l->allocated = totals->allocated.v[l->dim] - (placed ? own : 0);
 	l->reserved = totals->reserved.v[l->dim] - (waits ? own : 0);
-	l->is_short = l->limit != RES_UNLIMITED && l->allocated + l->reserved + own > l->limit;
+	l->is_short = l->limit != RES_UNLIMITED && l->allocated + l->reserved + l->need > l->limit;
+}
+
+/* What must fit at once: the pod, or all the members that its gang still lacks. */
+static void sum_needs(const struct situation *s, struct explanation *x)
+{
+	const struct task *t = x->task;
+
+	x->needs = t->klass->request;
+	x->pods = 1;
+	if (t->charge != CHARGE_NONE) {
+		return;
+	}
+	for (size_t i = 0; i < x->job->tasks.n && (int32_t)x->pods < x->missing; i++) {
+		const struct task *other = situation_cluster(s)->tasks.v[x->job->tasks.v[i]];
+
+		if (other != t && gang_is_candidate(situation_session(s), other)) {
+			res_add(&x->needs, &other->klass->request);
+			x->pods++;
+		}
+	}
 }
 
 static void add_lines(const struct situation *s, struct explanation *x)
@@ -76,7 +97,8 @@ static void add_lines(const struct situation *s, struct explanation *x)
 			struct line l = { .queue = q->name,
 					  .resource = res_names_get(c->res, d),
 					  .dim = d,
-					  .limit = limit->v[d] };
+					  .limit = limit->v[d],
+					  .need = x->needs.v[d] };
 
 			if (x->task->klass->request.v[d] == 0 ||
 			    (d == RES_PODS && limit->v[d] == RES_UNLIMITED)) {
@@ -110,13 +132,21 @@ static const char *judge_quota(const struct situation *s, const struct explanati
 				    why.code == NULL ? "closed" : why.code);
 	}
 	if (l != NULL) {
-		return arena_printf(a, "waits for quota: %s of queue %s is used up", l->resource,
-				    l->queue);
+		char left[64], need[64];
+
+		return arena_printf(a, "waits for quota: queue %s has %s %s left, %s needed%s",
+				    l->queue,
+				    situation_amount(l->dim,
+						     l->limit > l->allocated + l->reserved
+							     ? l->limit - l->allocated - l->reserved
+							     : 0,
+						     left),
+				    l->resource, situation_amount(l->dim, l->need, need),
+				    x->pods > 1 ? " by its gang" : "");
 	}
 	if (x->missing > 0 && x->have < x->members) {
-		return arena_printf(a,
-				    "waits for its gang: %d of %d members have or could have quota",
-				    x->have, x->members);
+		return arena_printf(a, "waits for its gang: %d of %d members are there", x->have,
+				    x->members);
 	}
 	return "quota is there: the gate comes off with the next cycle";
 }
@@ -183,11 +213,12 @@ static void explain(const struct situation *s, const struct task *t, struct expl
 		x->job == NULL || x->job->queue == MODEL_NONE ? NULL : c->queues.v[x->job->queue];
 	x->gate = describe_gate(t);
 	if (x->queue != NULL && t->klass != NULL && t->status == TASK_PENDING) {
-		add_lines(s, x);
 		gang_need(situation_session(s), x->job, GANG_RESERVED, &need);
 		x->members = x->job->min_member;
 		x->missing = need.missing > 0 ? need.missing : 0;
 		x->have = x->members - x->missing;
+		sum_needs(s, x);
+		add_lines(s, x);
 	}
 	if (t->status == TASK_PENDING && t->klass != NULL) {
 		x->nodes = describe_nodes(s, t);

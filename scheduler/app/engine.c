@@ -193,7 +193,8 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		e->queues = queue_status_create(&po, opt->default_queue, opt->post);
 	}
 	if (opt->controllers_podgroup) {
-		e->podgroups = podgroup_controller_create(&po, opt->default_queue);
+		e->podgroups =
+			podgroup_controller_create(&po, opt->default_queue, exec_recorder(e->exec));
 	}
 	*ret = e;
 	return 0;

@@ -12,15 +12,19 @@
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
 #include "enc/quantity.h"
+#include "kube/recorder.h"
 #include "kube/rest.h"
 #include "model/cluster.h"
 
 #define GROUP "scheduling.volcano.sh"
+/* A queue that opens is noticed by trying again. */
+#define REFUSED_MAX_NS (5 * CLOCK_NS_PER_S)
 
 enum step { STEP_READ_OWNER, STEP_CREATE, STEP_ANNOTATE };
 
 struct podgroup_controller {
 	struct pool *pool;
+	struct recorder *recorder; /* may be NULL */
 	char *default_queue;
 	bool (*may_send)(void *ctx);
 	void *may_send_ctx;
@@ -216,10 +220,37 @@ static void take_owner(struct item *it, const struct http_result *result)
 			       &it->min_member);
 }
 
-static enum pool_verdict finish(void *ctx UNUSED, void *item, const struct http_result *result)
+/* Without a PodGroup the pod stays gated, and no other part of the scheduler knows why. */
+static void tell_refused(const struct podgroup_controller *p, const struct item *it,
+			 const struct err *err)
+{
+	const struct recorder_object about = { "v1", "Pod", it->pod, it->pod_uid, it->namespace_ };
+
+	if (p->recorder != NULL) {
+		recorder_event(p->recorder, &about, true, "PodGroupRefused", err->text);
+	}
+}
+
+static enum pool_verdict after_create(const struct podgroup_controller *p, struct item *it,
+				      int code, const struct err *err)
+{
+	/* 409: another pod of the same owner was first. */
+	if (code == 0 || code == -ERR_CONFLICT) {
+		it->step = STEP_ANNOTATE;
+		return POOL_AGAIN;
+	}
+	if (code == -ERR_NOT_FOUND) {
+		return POOL_DONE;
+	}
+	tell_refused(p, it, err);
+	return POOL_RETRY;
+}
+
+static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
 	struct item *it = item;
-	int code = rest_result(result, NULL);
+	struct err err = ERR_INIT;
+	int code = rest_result(result, &err);
 	bool again_later = code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO ||
 			   code == -ERR_INTERNAL || result->status == 401;
 
@@ -235,13 +266,7 @@ static enum pool_verdict finish(void *ctx UNUSED, void *item, const struct http_
 		it->step = STEP_CREATE;
 		return POOL_AGAIN;
 	case STEP_CREATE:
-		/* 409: another pod of the same owner was first. A refusal (a closed queue) comes
-		 * back with the next update. */
-		if (code < 0 && code != -ERR_CONFLICT) {
-			return code == -ERR_NOT_FOUND ? POOL_DONE : POOL_RETRY;
-		}
-		it->step = STEP_ANNOTATE;
-		return POOL_AGAIN;
+		return after_create(ctx, it, code, &err);
 	case STEP_ANNOTATE: /* 404, 409, 422: the pod is gone or another one */
 		return POOL_DONE;
 	}
@@ -258,11 +283,13 @@ static bool may_send(void *ctx)
 static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = item_free };
 
 struct podgroup_controller *podgroup_controller_create(const struct pool_options *base,
-						       const char *default_queue)
+						       const char *default_queue,
+						       struct recorder *recorder)
 {
 	struct podgroup_controller *p = xmalloc_zero(1, sizeof(*p));
 	struct pool_options po = *base;
 
+	p->recorder = recorder;
 	p->default_queue = xmalloc_dup(default_queue);
 	p->may_send = base->may_send;
 	p->may_send_ctx = base->ctx;
@@ -271,6 +298,9 @@ struct podgroup_controller *podgroup_controller_create(const struct pool_options
 	po.ctx = p;
 	po.may_send = may_send;
 	po.slots = 16;
+	if (po.backoff_max_ns > REFUSED_MAX_NS) {
+		po.backoff_max_ns = REFUSED_MAX_NS;
+	}
 	p->pool = pool_create(&po);
 	return p;
 }

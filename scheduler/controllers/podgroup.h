@@ -3,7 +3,8 @@
  * pod>", then the annotation scheduling.k8s.io/group-name on the pod. All replicas of one owner
  * share it. minMember comes from the annotation group-min-member of the pod or its owner, else 1.
  * Owner: the sched thread calls; the pool works. Steps of one pod: read the owner (only when the
- * PodGroup is not there yet), create the PodGroup, annotate the pod. */
+ * PodGroup is not there yet), create the PodGroup, annotate the pod. A refused PodGroup is tried
+ * again every few seconds. */
 #ifndef SCHEDULER_CONTROLLERS_PODGROUP_H
 #define SCHEDULER_CONTROLLERS_PODGROUP_H
 
@@ -14,6 +15,7 @@
 
 struct cluster;
 struct podgroup_controller;
+struct recorder;
 struct task;
 
 /* What the controller reads of a pod; slices and texts are borrowed for the call. NULL: absent. */
@@ -25,9 +27,11 @@ struct podgroup_pod {
 		*owner_uid; /* the controlling owner */
 };
 
-/* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. */
+/* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. recorder:
+ * borrowed, told on the pod why its PodGroup was refused (a closed queue); NULL: nobody is. */
 struct podgroup_controller *podgroup_controller_create(const struct pool_options *base,
-						       const char *default_queue);
+						       const char *default_queue,
+						       struct recorder *recorder);
 void podgroup_controller_destroy(struct podgroup_controller *p);
 /* A pod of ours without group annotation was seen. Repeats while one is under way are harmless. */
 void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,

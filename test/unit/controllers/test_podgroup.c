@@ -1,7 +1,10 @@
 #include "controllers/podgroup.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "enc/jdoc.h"
+#include "kube/recorder.h"
 #include "lib/cluster_fixture.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
@@ -13,6 +16,7 @@ struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
 	struct podgroup_controller *controller;
+	struct recorder *recorder;
 	struct cluster *cluster;
 	struct task *task;
 };
@@ -27,7 +31,8 @@ static void begin(struct fixture *f)
 	f->transport = fake_transport_create(&f->clock);
 	base.transport = fake_transport_base(f->transport);
 	base.clock = &f->clock.base;
-	f->controller = podgroup_controller_create(&base, "default");
+	f->recorder = recorder_create(&base, "volcano", "here");
+	f->controller = podgroup_controller_create(&base, "default", f->recorder);
 	f->cluster = cluster_create();
 	f->task = cluster_fixture_task(f->cluster, "p", NULL, 1500);
 }
@@ -35,6 +40,7 @@ static void begin(struct fixture *f)
 static void end(struct fixture *f)
 {
 	podgroup_controller_destroy(f->controller);
+	recorder_destroy(f->recorder);
 	fake_transport_destroy(f->transport);
 	cluster_destroy(f->cluster);
 }
@@ -160,11 +166,23 @@ static void test_a_refused_group_is_tried_again(void **state)
 {
 	struct podgroup_pod pod = { .queue = "closed", .min_member = "not a number" };
 	struct fixture f;
+	struct jdoc *event;
+	uint64_t id;
 
 	(void)state;
 	begin(&f);
 	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
-	fake_transport_answer(f.transport, expect(&f, POST), 403, "{}");
+	fake_transport_answer(f.transport, expect(&f, POST), 403,
+			      "{\"kind\":\"Status\",\"message\":\"queue is Closed\"}");
+	while (pool_step(recorder_pool(f.recorder))) {
+	}
+	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/events");
+	event = body_of(&f, id);
+	assert_string_equal(jdoc_path_str(event, "reason"), "PodGroupRefused");
+	assert_string_equal(jdoc_path_str(event, "involvedObject.name"), "p");
+	assert_non_null(strstr(jdoc_path_str(event, "message"), "queue is Closed"));
+	jdoc_destroy(event);
+	fake_transport_answer(f.transport, id, 201, "{}");
 	fake_transport_advance(f.transport, 60 * CLOCK_NS_PER_S);
 	fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
 	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");

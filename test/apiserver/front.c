@@ -15,6 +15,7 @@
 #define TICK_NS (CLOCK_NS_PER_S / 4)
 #define STREAM_BATCH ((size_t)256 << 10)
 #define DEFAULT_THREADS 8
+#define DEBUG_PREFIX "/debug/"
 
 struct front {
 	const struct clock *clock;
@@ -161,6 +162,43 @@ static void fill(struct front *f, const struct apiserver_response *resp, struct 
 	}
 }
 
+/* What tests need beyond the API, see front.h. */
+static void debug(struct front *f, const struct http_request *req, struct arena *arena,
+		  struct http_response *ret)
+{
+	struct str what = { req->path.p + sizeof(DEBUG_PREFIX) - 1,
+			    req->path.len - (sizeof(DEBUG_PREFIX) - 1) };
+	struct err err = ERR_INIT;
+
+	ret->status = 200;
+	ret->body = STR_LIT("{}");
+	pthread_mutex_lock(&f->lock);
+	if (str_eq_c(what, "faults") && req->method == HTTP_PUT) {
+		if (apiserver_set_faults(f->core, req->body, &err) < 0) {
+			ret->status = 400;
+		}
+	} else if (str_eq_c(what, "faults") && req->method == HTTP_GET) {
+		CLEANUP(strbuf_finish) struct strbuf kind = STRBUF_INIT;
+
+		(void)http_query_get(req->query, "kind", &kind);
+		ret->body = str_of(
+			arena_printf(arena, "{\"struck\":%llu}",
+				     (unsigned long long)apiserver_fault_count(f->core, kind.p)));
+	} else if (str_eq_c(what, "compact") && req->method == HTTP_POST) {
+		apiserver_compact(f->core);
+	} else {
+		ret->status = 404;
+	}
+	pthread_mutex_unlock(&f->lock);
+	if (ret->status != 200) {
+		ret->body = str_of(arena_printf(arena,
+						"{\"kind\":\"Status\",\"code\":%d,"
+						"\"message\":\"%s\"}",
+						ret->status,
+						ret->status == 404 ? "not found" : "bad script"));
+	}
+}
+
 static void on_request(void *ctx, const struct http_request *req, struct arena *arena,
 		       struct http_response *ret)
 {
@@ -174,6 +212,10 @@ static void on_request(void *ctx, const struct http_request *req, struct arena *
 		ret->body = STR_LIT("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
 				    "\"status\":\"Failure\",\"message\":\"Unauthorized\","
 				    "\"reason\":\"Unauthorized\",\"code\":401}");
+		return;
+	}
+	if (str_has_prefix(req->path, DEBUG_PREFIX)) {
+		debug(f, req, arena, ret);
 		return;
 	}
 	pthread_mutex_lock(&f->lock);

@@ -1,7 +1,10 @@
 /* test/apiserver/front.h: the embedded API server behind HTTPS: one mutex around the core, watches
  * as streams that every write wakes, admission call-outs over HTTPS (with the core unlocked). For
  * the headgate-apiserver program, the demo, integration tests and benchmarks. Threads: those of
- * http_server, plus one that serves time-driven work. */
+ * http_server, plus one that serves time-driven work.
+ * Beside the API, for tests against a server in another process: PUT /debug/faults replaces the
+ * script of faults with the body, GET /debug/faults?kind=K answers {"struck": N}, and POST
+ * /debug/compact forgets the history. */
 #ifndef TEST_APISERVER_FRONT_H
 #define TEST_APISERVER_FRONT_H
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "enc/jdoc.h"
@@ -22,9 +23,17 @@ static const enum oracle_resource oracle_kinds[MIRROR_RESOURCE_COUNT_] = {
 	[MIRROR_PODGROUPS] = ORACLE_PODGROUPS,
 };
 
+static void check(struct oracle *o, int64_t now, struct history *ret, struct err *err)
+{
+	if (!ret->breach && oracle_check(o, now, err) < 0) {
+		ret->breach = true;
+	}
+}
+
 void history_examine(struct mirror *m, struct history *ret, struct err *err)
 {
 	struct oracle *o = oracle_create(true);
+	int64_t now = 0;
 	size_t n;
 	const struct mirror_record *r = mirror_history(m, &n);
 
@@ -40,13 +49,13 @@ void history_examine(struct mirror *m, struct history *ret, struct err *err)
 		}
 		ret->gated_bound += r[i].resource == MIRROR_PODS && mirror_pod_is_gated(object) &&
 				    jdoc_path_str(object, "spec.nodeName") != NULL;
-		/* Limits do not change in what is judged this way, so the clock stands still after
-		 * the grace. */
-		oracle_set(o, oracle_kinds[r[i].resource], r[i].key, object, 0);
-		if (!ret->breach && oracle_check(o, 2 * ORACLE_GRACE_NS, err) < 0) {
-			ret->breach = true;
-		}
+		/* Streams of different resources may be seen out of order. */
+		now = r[i].at > now ? r[i].at : now;
+		check(o, now, ret, err); /* how it was until now */
+		oracle_set(o, oracle_kinds[r[i].resource], r[i].key, object, now);
+		check(o, now, ret, err);
 	}
+	check(o, clock_mono(clock_real()), ret, err);
 	ret->published_peak = oracle_published_peak(o);
 	oracle_destroy(o);
 }

@@ -33,6 +33,7 @@ struct waiter {
 
 struct mirror {
 	struct transport *transport;
+	const struct clock *clock;
 	struct watch watch[MIRROR_RESOURCE_COUNT_];
 	struct {
 		mirror_listen_fn fn;
@@ -44,6 +45,7 @@ struct mirror {
 	pthread_cond_t woken;
 	struct waiter *waiter;
 	struct VEC(struct mirror_record) history;
+	struct VEC(struct mirror_record) sorted; /* of the last mirror_history; texts are shared */
 };
 
 static void destroy_doc(void *doc)
@@ -71,6 +73,7 @@ static void check_waiter(struct mirror *m)
 static void remember(struct mirror *m, const struct watch *w, const struct reflector_event *event)
 {
 	struct mirror_record r = { .resource_version = event->resource_version,
+				   .at = clock_mono(m->clock),
 				   .resource = w->resource };
 
 	if (!m->keep_history) {
@@ -123,6 +126,7 @@ struct mirror *mirror_create(struct transport *t, const struct clock *clock, boo
 	pthread_condattr_t attr;
 
 	m->transport = t;
+	m->clock = clock;
 	m->keep_history = keep_history;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -175,6 +179,7 @@ void mirror_destroy(struct mirror *m)
 		free(m->history.v[i].text);
 	}
 	vec_finish(&m->history);
+	vec_finish(&m->sorted);
 	pthread_cond_destroy(&m->woken);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
@@ -262,12 +267,16 @@ static int by_version(const void *a, const void *b)
 const struct mirror_record *mirror_history(struct mirror *m, size_t *ret_count)
 {
 	pthread_mutex_lock(&m->lock);
-	if (m->history.n > 0) {
-		qsort(m->history.v, m->history.n, sizeof(m->history.v[0]), by_version);
+	m->sorted.n = 0;
+	for (size_t i = 0; i < m->history.n; i++) {
+		vec_push(&m->sorted, m->history.v[i]);
 	}
-	*ret_count = m->history.n;
 	pthread_mutex_unlock(&m->lock);
-	return m->history.v;
+	if (m->sorted.n > 0) {
+		qsort(m->sorted.v, m->sorted.n, sizeof(m->sorted.v[0]), by_version);
+	}
+	*ret_count = m->sorted.n;
+	return m->sorted.v;
 }
 
 bool mirror_pod_is_gated(const struct jdoc *pod)

@@ -34,6 +34,7 @@ typedef bool (*mirror_each_fn)(void *ctx, struct str key,
 /* Everything seen, for checks in resourceVersion order afterwards. text absent: deleted. */
 struct mirror_record {
 	int64_t resource_version;
+	int64_t at; /* when it was seen, monotonic ns of the mirror's clock */
 	enum mirror_resource resource;
 	char *key, *text;
 };
@@ -53,8 +54,7 @@ struct transport *mirror_transport(const struct mirror *m);
 
 /* Any other thread: true when the condition held before the timeout. */
 bool mirror_wait(struct mirror *m, mirror_cond_fn cond, void *ctx, int64_t timeout_ns);
-/* Sorted by resourceVersion; call when nothing changes any more or after the transport has ended.
- */
+/* What was seen until now, sorted by resourceVersion; valid until the next call. One thread. */
 const struct mirror_record *mirror_history(struct mirror *m, size_t *ret_count);
 
 /* Small readers of pods. */

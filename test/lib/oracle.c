@@ -226,22 +226,47 @@ static void set_queue(struct oracle *o, const char *key, const struct jdoc *obje
 	strmap_set(o->queues, str_of(key), q);
 }
 
-static bool amounts_eq(const struct amounts *a, const struct amounts *b)
+/* Some dimension of a has less in b, or is limited only there. */
+static bool is_lowered(const struct amounts *a, const struct amounts *b)
 {
-	bool same = a->n == b->n;
+	for (size_t i = 0; i < b->n; i++) {
+		__int128 before;
 
-	for (size_t i = 0; i < a->n && same; i++) {
-		__int128 other;
-
-		same = amounts_get(b, a->v[i].name, &other) && other == a->v[i].nano;
+		if (!amounts_get(a, b->v[i].name, &before) || b->v[i].nano < before) {
+			return true;
+		}
 	}
-	return same;
+	return false;
 }
 
-static bool queue_eq(const struct oracle_queue *a, const struct oracle_queue *b)
+/* Some dimension has more in b than in a. */
+static bool is_raised(const struct amounts *a, const struct amounts *b)
 {
-	return str_streq(a->parent, b->parent) && amounts_eq(&a->capability, &b->capability) &&
-	       amounts_eq(&a->guarantee, &b->guarantee);
+	for (size_t i = 0; i < b->n; i++) {
+		__int128 before = 0;
+
+		(void)amounts_get(a, b->v[i].name, &before);
+		if (b->v[i].nano > before) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What is left for pods of this queue, or for its siblings, can have become less. */
+static bool is_queue_tighter(const struct oracle_queue *old, const struct oracle_queue *now)
+{
+	return !str_streq(old->parent, now->parent) ||
+	       is_lowered(&old->capability, &now->capability) ||
+	       is_raised(&old->guarantee, &now->guarantee) ||
+	       is_raised(&now->guarantee, &old->guarantee);
+}
+
+/* The pod's owner made it ask for more after quota had been given to it. */
+static bool has_grown(const struct oracle_pod *old, const struct oracle_pod *now)
+{
+	return (old->published || old->placed) && (now->published || now->placed) &&
+	       is_raised(&old->request, &now->request);
 }
 
 /* The old value of a key that is about to be set or removed. */
@@ -267,21 +292,26 @@ static void set_object(struct oracle *o, enum oracle_resource r, const char *key
 	}
 }
 
-/* True when limits or the place of pods changed. */
+/* True when somebody outside made published pods exceed their room. */
 static bool retire(struct oracle *o, enum oracle_resource r, const char *key, void *old)
 {
 	bool changed = false;
 
 	if (r == ORACLE_PODS) {
+		const struct oracle_pod *now = strmap_get(o->pods, str_of(key));
+
+		changed = now != NULL && has_grown(old, now);
 		o->published -= ((struct oracle_pod *)old)->published;
 		pod_free(old);
 	} else if (r == ORACLE_QUEUES) {
 		const struct oracle_queue *now = strmap_get(o->queues, str_of(key));
 
-		changed = now == NULL || !queue_eq(old, now);
+		changed = now == NULL || is_queue_tighter(old, now);
 		queue_free(old);
 	} else {
-		changed = !str_streq(old, strmap_get(o->groups, str_of(key)));
+		const char *now = strmap_get(o->groups, str_of(key));
+
+		changed = now != NULL && !str_streq(old, now);
 		free(old);
 	}
 	return changed;

@@ -2,8 +2,9 @@
  * and Queues alone (never from what the scheduler says of itself): at every queue and each of its
  * ancestors, the resources of published opted-in pods (PodScheduled=False/Unschedulable, what
  * autoscalers buy nodes for) are at most max(0, configured limit - allocated). Objects are fed in
- * resourceVersion order. After a change that lowers a limit or moves pods to another queue an
- * excess is tolerated for ORACLE_GRACE_NS. Owner: one thread. */
+ * resourceVersion order. After a change from outside that lowers a limit, moves pods to another
+ * queue or makes a pod ask for more, an excess is tolerated for ORACLE_GRACE_NS. Owner: one thread.
+ */
 #ifndef TEST_LIB_ORACLE_H
 #define TEST_LIB_ORACLE_H
 

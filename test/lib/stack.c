@@ -202,9 +202,21 @@ static int start_webhook(struct stack *s, struct err *err)
 	return r == 0 ? stack_apply(s, strbuf_str(&manifest), err) : r;
 }
 
+int stack_set_scheduler(struct stack *s, const char *conf, const char *const *args, struct err *err)
+{
+	char path[PATH_LEN + 32];
+
+	s->opt.scheduler_conf = conf;
+	s->opt.scheduler_args = args;
+	if (conf == NULL) {
+		return 0;
+	}
+	snprintf(path, sizeof(path), "%s/scheduler.conf", s->dir);
+	return file_write_atomic(path, str_of(conf), 0600, err);
+}
+
 static int start_all(struct stack *s, struct err *err)
 {
-	char conf[PATH_LEN + 32];
 	int r = stack_start_program(s, STACK_APISERVER, err);
 
 	if (r == 0) {
@@ -213,9 +225,8 @@ static int start_all(struct stack *s, struct err *err)
 	if (r == 0) {
 		r = transport_http_create(s->config, "headgate-test", &s->transport, err);
 	}
-	if (r == 0 && s->opt.scheduler_conf != NULL) {
-		snprintf(conf, sizeof(conf), "%s/scheduler.conf", s->dir);
-		r = file_write_atomic(conf, str_of(s->opt.scheduler_conf), 0600, err);
+	if (r == 0) {
+		r = stack_set_scheduler(s, s->opt.scheduler_conf, s->opt.scheduler_args, err);
 	}
 	if (r == 0 && !s->opt.no_webhook) {
 		r = start_webhook(s, err);

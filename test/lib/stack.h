@@ -29,6 +29,10 @@ int stack_start(const struct stack_options *opt, struct stack **ret, struct err 
 /* Ends what runs and removes the work folder; keep_logs leaves it and prints where. */
 void stack_stop(struct stack *s, bool keep_logs);
 
+/* For the next start of the scheduler: its configuration file (NULL: built in; what it holds may be
+ * replaced while it runs) and more arguments. */
+int stack_set_scheduler(struct stack *s, const char *conf, const char *const *args,
+			struct err *err);
 int stack_start_program(struct stack *s, enum stack_program p, struct err *err);
 /* Returns the exit code, 128 + signal, or -1 when it did not run. */
 int stack_stop_program(struct stack *s, enum stack_program p, int signal);

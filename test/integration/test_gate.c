@@ -220,9 +220,10 @@ static void test_namespace_label_opts_in(void **state)
 static void test_namesake_is_not_ungated_by_an_old_operation(void **state)
 {
 	struct scene *s = *state;
-	struct scene_pod p = { .name = "same", .queue = "twin", .cpu = "1" };
+	struct scene_pod p = { .name = "same", .group = "twin", .cpu = "1" };
 
 	scene_add_queue(s, "twin", NULL, "1", NULL);
+	scene_add_group(s, "twin", "twin", 1);
 	scene_faults(s, "[{fault: status, code: 500, method: PATCH, count: 0,"
 			"  path: '/api/v1/namespaces/default/pods/same'}]");
 	scene_add_pod(s, &p);

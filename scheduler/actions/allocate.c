@@ -90,6 +90,9 @@ static struct allocate_work *collect_job(struct allocate_run *run, const struct 
 	if (!j->has_group || j->queue == MODEL_NONE || w->reserve.n + w->place.n == 0) {
 		return NULL;
 	}
+	if (w->place.n == 0 && allocate_gate_is_hopeless(run, w)) {
+		return NULL;
+	}
 	order_sort(s, w->reserve.v, w->reserve.n);
 	order_sort(s, w->place.v, w->place.n);
 	if (w->reserve.n > 0) {

@@ -140,6 +140,23 @@ static void note_quota_refusal(struct allocate_run *run, const struct allocate_w
 	session_note_refusal(run->session, w->job, "quota", refusal_of(run, w)->text);
 }
 
+bool allocate_gate_is_hopeless(struct allocate_run *run, const struct allocate_work *w)
+{
+	for (size_t i = 0; i < w->reserve.n; i++) {
+		const struct task *t = w->reserve.v[i];
+
+		if (was_refused(run, w, t)) {
+			continue;
+		}
+		if (has_room(run, w, t)) {
+			return false;
+		}
+		remember_refusal(run, w, t);
+	}
+	note_quota_refusal(run, w);
+	return true;
+}
+
 /* Whether the job may reserve at all. */
 static bool may_reserve(struct allocate_run *run, const struct allocate_work *w)
 {

@@ -11,6 +11,9 @@
 bool allocate_gate_opens(struct allocate_run *run, const struct queue *q, const struct task *t);
 /* The feature is off: every gate of ours comes off, wherever the pod belongs. */
 void allocate_gate_drain(struct session *s);
+/* No candidate of the job has room now, so none will have any in this run: in a full queue most
+ * jobs need not be put in order. Says so for the job. */
+bool allocate_gate_is_hopeless(struct allocate_run *run, const struct allocate_work *w);
 /* One step for a job: its whole gang, or one pod beyond it. True when something was reserved; what
  * has no gate any more joins the list of pods to place. */
 bool allocate_gate_step(struct allocate_run *run, struct allocate_work *w);

@@ -144,10 +144,24 @@ static void bench_idle(void)
 	}
 	end = now_s();
 	after = mallinfo2();
-	printf("idle cycle over %d gated pods in %d queues: %.4f ms, %zu decisions, %zd bytes "
-	       "allocated\n",
+	printf("idle cycle over %d gated pods in %d queues: %.4f ms, %zu decisions, %zd bytes more "
+	       "held\n",
 	       GATED, QUEUES, (end - start) * 1e3 / ROUNDS, n,
 	       (ssize_t)(after.uordblks - before.uordblks));
+	cycle_fixture_finish(&f);
+}
+
+/* One queue that holds everything and has no room, looked at again because something changed. */
+static void bench_full_queue(void)
+{
+	struct cycle_fixture f;
+
+	cycle_fixture_init(&f, NULL);
+	add_gated(&f, 1, GATED);
+	run_and_assume(&f, "first cycle over 100000 gated pods in one queue");
+	run_and_assume(&f, "second cycle");
+	f.cluster->queues_gen++;
+	run_and_assume(&f, "the same queue after a change elsewhere");
 	cycle_fixture_finish(&f);
 }
 
@@ -183,6 +197,7 @@ int main(void)
 		}
 	}
 	bench_idle();
+	bench_full_queue();
 	bench_gang(3);
 	bench_gang(512);
 	return 0;

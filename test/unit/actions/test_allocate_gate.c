@@ -84,6 +84,10 @@ static void run_case(const struct gate_case *row)
 	run.session = sf.s;
 	run.refused = arena_zero(sf.s->arena, c->queues.n, sizeof(*run.refused));
 	gang_need(sf.s, j, GANG_RESERVED, &w.need);
+	/* Never said of a job that then gets something. */
+	if (allocate_gate_is_hopeless(&run, &w)) {
+		assert_string_equal(row->expected, "");
+	}
 	while (allocate_gate_step(&run, &w)) {
 	}
 	assert_int_equal(w.reserve.next, w.reserve.n);
@@ -102,6 +106,7 @@ static void gangs_and_single_pods(void **state)
 		{ "a smaller member may do", 2500, 2, "bss", "Ungate p1; Ungate p2" },
 		{ "a member that fits first, not last", 4000, 2, "bss", "Ungate p0; Ungate p1" },
 		{ "no limit", -1, 3, "bbb", "Ungate p0; Ungate p1; Ungate p2" },
+		{ "nothing fits at all", 500, 0, "sbs", "" },
 		{ "fewer pods than the gang needs", -1, 4, "sss", "" },
 	};
 

@@ -13,10 +13,7 @@
 #include "base/strbuf.h"
 #include "certs/pair.h"
 #include "kube/kubeconfig.h"
-#include "kube/reflector.h"
 #include "kube/transport.h"
-
-struct strmap;
 
 struct kube_fixture {
 	struct pair ca, leaf;
@@ -26,15 +23,6 @@ struct kube_fixture {
 	struct transport *transport;
 	pid_t proxy;        /* nghttpx, 0: none */
 	struct strbuf text; /* the kubeconfig */
-};
-
-struct kube_mirror {
-	struct kube_fixture *f;
-	struct reflector *reflector;
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t changed;
-	struct strmap *versions; /* key -> resourceVersion as text */
-	unsigned synced, relisted, upserts, deletes;
 };
 
 /* token NULL: everybody may do everything. http2: through nghttpx. */
@@ -54,11 +42,5 @@ void kube_fixture_delete(struct kube_fixture *f, const char *name);
 
 /* pthread_cond_wait that aborts after a minute without a signal. */
 void kube_fixture_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock);
-
-void kube_mirror_start(struct kube_mirror *m, struct kube_fixture *f);
-/* Waits until the mirror shows what the server has. */
-void kube_mirror_wait(struct kube_mirror *m);
-/* Stops the fixture's transport, then the mirror. */
-void kube_mirror_stop(struct kube_mirror *m);
 
 #endif

@@ -128,7 +128,7 @@ static void terminate(struct cluster *c, struct task *t)
 
 static void set_limit(struct cluster *c, uint8_t b)
 {
-	char name[8];
+	char name[32];
 
 	snprintf(name, sizeof(name), "q%u", b % QUEUES);
 	cluster_fixture_queue(c, name, NULL, (b >> 3) * 100);
@@ -231,7 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	make_queues(c, &in);
 	for (int i = 0; i < NODES; i++) {
-		char name[8];
+		char name[32];
 
 		snprintf(name, sizeof(name), "n%d", i);
 		cluster_fixture_node(c, name, take(&in) * 10)->unschedulable = i == 3;

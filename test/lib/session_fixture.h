@@ -1,25 +1,25 @@
-/* test/lib/session_fixture.h: an open session over a cluster made by hand, all queues looked at.
- * Change the cluster between init and open only. Owner: the test. */
+/* test/lib/session_fixture.h: a session over a cluster built by hand, with the plugins of a
+ * configuration text. Owner: the test. */
 #ifndef TEST_LIB_SESSION_FIXTURE_H
 #define TEST_LIB_SESSION_FIXTURE_H
 
-#include "core/hooks.h"
-#include "core/session_priv.h"
-#include "core/statement.h"
-#include "lib/cycle_fixture.h"
+#include "core/session.h"
+#include "lib/cluster_fixture.h"
 
 struct session_fixture {
-	struct cycle_fixture f;
+	struct cluster *cluster;
+	struct sched_conf *conf;
 	struct hooks *hooks;
-	struct session *s; /* after session_fixture_open */
+	struct session *s;
+	bool is_open;
 };
 
-void session_fixture_init(struct session_fixture *sf, const char *conf_text);
-void session_fixture_open(struct session_fixture *sf);
-void session_fixture_finish(struct session_fixture *sf);
-/* FNV over all that a session says of tasks, jobs, nodes and queues, except versions of nodes. */
-uint64_t session_fixture_checksum(const struct session *s);
-/* The session's decisions so far, as in cycle_fixture_run; valid until the next call. */
-const char *session_fixture_decisions(struct session_fixture *sf);
+/* tiers: the text under `tiers:`, "- plugins:\n  - name: gang\n". Rows: the registry that it is
+ * compiled from. Fails the test when the text does not parse. */
+void session_fixture_init(struct session_fixture *f, const char *tiers,
+			  const struct plugin_row *rows, size_t nrows);
+/* Opens the session over the cluster as it is now, closing the one before. */
+void session_fixture_open(struct session_fixture *f);
+void session_fixture_finish(struct session_fixture *f);
 
 #endif

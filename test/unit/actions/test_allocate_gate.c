@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
 static void which_gates_need_no_quota(void **state)
@@ -26,26 +26,26 @@ static void which_gates_need_no_quota(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct session_fixture sf;
+		struct core_fixture sf;
 		struct allocate_run run = { .reserves = true };
 		struct queue *q;
 		struct task *t;
 
 		print_message("%s\n", rows[i].what);
-		session_fixture_init(&sf, NULL);
+		core_fixture_init(&sf, NULL);
 		q = cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
 		q->state = rows[i].closed ? QUEUE_CLOSED : QUEUE_OPEN;
 		t = cycle_fixture_gated(&sf.f, "p", cluster_fixture_job(sf.f.cluster, "j", "q", 1),
 					rows[i].cpu);
 		t->flags = (t->flags | rows[i].add) & ~rows[i].remove;
-		session_fixture_open(&sf);
+		core_fixture_open(&sf);
 		run.session = sf.s;
 		assert_int_equal(allocate_gate_opens(&run, q, t), rows[i].expected);
-		assert_string_equal(session_fixture_decisions(&sf),
+		assert_string_equal(core_fixture_decisions(&sf),
 				    rows[i].expected ? "Ungate p uncharged" : "");
 		run.reserves = false;
 		assert_false(allocate_gate_opens(&run, q, t));
-		session_fixture_finish(&sf);
+		core_fixture_finish(&sf);
 	}
 }
 
@@ -59,7 +59,7 @@ struct gate_case {
 
 static void run_case(const struct gate_case *row)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct cluster *c;
 	struct allocate_run run = { .reserves = true };
 	struct allocate_work w = { .need = { 0 } };
@@ -67,20 +67,20 @@ static void run_case(const struct gate_case *row)
 	struct job *j;
 
 	print_message("%s\n", row->what);
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	c = sf.f.cluster;
 	w.queue = cluster_fixture_queue(c, "q", NULL, row->limit);
 	w.job = j = cluster_fixture_job(c, "j", "q", row->min);
 	w.reserve.v = reserve;
 	w.place.v = place;
 	for (size_t i = 0; row->pods[i] != '\0'; i++) {
-		char name[8];
+		char name[32];
 
 		snprintf(name, sizeof(name), "p%zu", i);
 		reserve[w.reserve.n++] =
 			cycle_fixture_gated(&sf.f, name, j, row->pods[i] == 'b' ? 3000 : 1000);
 	}
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	run.session = sf.s;
 	run.refused = arena_zero(sf.s->arena, c->queues.n, sizeof(*run.refused));
 	gang_need(sf.s, j, GANG_RESERVED, &w.need);
@@ -91,8 +91,8 @@ static void run_case(const struct gate_case *row)
 	while (allocate_gate_step(&run, &w)) {
 	}
 	assert_int_equal(w.reserve.next, w.reserve.n);
-	assert_string_equal(session_fixture_decisions(&sf), row->expected);
-	session_fixture_finish(&sf);
+	assert_string_equal(core_fixture_decisions(&sf), row->expected);
+	core_fixture_finish(&sf);
 }
 
 static void gangs_and_single_pods(void **state)
@@ -118,19 +118,19 @@ static void gangs_and_single_pods(void **state)
 
 static void the_drain_spares_nobody(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cycle_fixture_gated(&sf.f, "alone", NULL, 100);
 	cycle_fixture_gated(&sf.f, "lost", cluster_fixture_job(sf.f.cluster, "j", "missing", 1),
 			    100);
 	cluster_fixture_task(sf.f.cluster, "plain", NULL, 100);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	allocate_gate_drain(sf.s);
-	assert_string_equal(session_fixture_decisions(&sf),
+	assert_string_equal(core_fixture_decisions(&sf),
 			    "Ungate alone uncharged; Ungate lost uncharged");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 #include "actions/allocate_place.h"
 
 #include "core/ledger.h"
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
 static void which_pods_are_placed(void **state)
@@ -28,12 +28,12 @@ static void which_pods_are_placed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct session_fixture sf;
+		struct core_fixture sf;
 		struct queue *q;
 		struct task *t;
 
 		print_message("%s\n", rows[i].what);
-		session_fixture_init(&sf, NULL);
+		core_fixture_init(&sf, NULL);
 		q = cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 		t = cluster_fixture_task(sf.f.cluster, "p",
 					 cluster_fixture_job(sf.f.cluster, "j", "q", 1),
@@ -42,9 +42,9 @@ static void which_pods_are_placed(void **state)
 		if (rows[i].charge != CHARGE_NONE) {
 			ledger_charge(sf.f.cluster, t, q, rows[i].charge);
 		}
-		session_fixture_open(&sf);
+		core_fixture_open(&sf);
 		assert_int_equal(allocate_place_wants(sf.s, t), rows[i].expected);
-		session_fixture_finish(&sf);
+		core_fixture_finish(&sf);
 	}
 }
 

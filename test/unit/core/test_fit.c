@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 #include "model/pod_class.h"
 
@@ -12,138 +12,138 @@ enum { NODES = 13, SHAPES = 80, STEPS = 3000 };
 
 static void the_best_score_wins_and_ties_go_to_the_smaller_id(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	const struct node *n = NULL;
 	struct task *a, *b;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_node(sf.f.cluster, "n0", 4000);
 	cluster_fixture_node(sf.f.cluster, "n1", 2000);
 	cluster_fixture_node(sf.f.cluster, "n2", 2000);
 	a = cluster_fixture_task(sf.f.cluster, "a", NULL, 1000);
 	b = cluster_fixture_task(sf.f.cluster, "b", NULL, 1000);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	/* binpack: 1000 of 2000 is fuller than 1000 of 4000. */
 	assert_int_equal(fit_find(sf.s, a, &n), FIT_IDLE);
 	assert_string_equal(n->name, "n1");
 	statement_allocate(sf.s, a, sf.f.cluster->nodes.v[2]);
 	assert_int_equal(fit_find(sf.s, b, &n), FIT_IDLE);
 	assert_string_equal(n->name, "n2");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void the_nominated_node_goes_first(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	const struct node *n = NULL;
 	struct task *t;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_node(sf.f.cluster, "n0", 1000);
 	cluster_task_set_nominated(sf.f.cluster,
 				   t = cluster_fixture_task(sf.f.cluster, "t", NULL, 1000),
 				   cluster_fixture_node(sf.f.cluster, "n1", 8000));
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_IDLE);
 	assert_string_equal(n->name, "n1");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void what_is_being_released_counts_for_later(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct cluster *c;
 	const struct node *n = NULL;
 	struct task *t, *big, *old;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	c = sf.f.cluster;
 	cluster_fixture_node(c, "n0", 1000);
 	old = cluster_fixture_task(c, "old", NULL, 1000);
 	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
 	t = cluster_fixture_task(c, "t", NULL, 600);
 	big = cluster_fixture_task(c, "big", NULL, 1001);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_RELEASING);
 	assert_string_equal(n->name, "n0");
 	assert_int_equal(fit_find(sf.s, big, &n), FIT_NONE);
 	statement_pipeline(sf.s, t, n);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void a_place_that_was_given_back_is_free_again(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	const struct node *n = NULL;
 	struct statement st;
 	struct task *t;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_node(sf.f.cluster, "n0", 1000);
 	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 600);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	st = statement_begin(sf.s);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_IDLE);
 	statement_allocate(sf.s, t, n);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
 	statement_discard(sf.s, st);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_IDLE);
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void evictions_of_this_session_count(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct cluster *c;
 	const struct node *n = NULL;
 	struct task *t, *victim;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	c = sf.f.cluster;
 	cluster_fixture_node(c, "n0", 1000);
 	victim = cluster_fixture_task(c, "victim", NULL, 1000);
 	cluster_task_set_status(c, victim, TASK_RUNNING, c->nodes.v[0]);
 	t = cluster_fixture_task(c, "t", NULL, 600);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
 	statement_evict(sf.s, victim, "r", "m");
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_RELEASING);
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void the_explanation_counts_reasons(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct cluster *c;
 	struct task *t;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	c = sf.f.cluster;
 	for (int i = 0; i < 5; i++) {
-		char name[8];
+		char name[32];
 
 		snprintf(name, sizeof(name), "n%d", i);
 		cluster_fixture_node(c, name, 500);
 	}
 	c->nodes.v[1]->unschedulable = c->nodes.v[3]->unschedulable = true;
 	t = cluster_fixture_task(c, "t", NULL, 600);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	assert_string_equal(fit_explain(sf.s, t),
 			    "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) were "
 			    "unschedulable.");
-	session_fixture_finish(&sf);
-	session_fixture_init(&sf, NULL);
+	core_fixture_finish(&sf);
+	core_fixture_init(&sf, NULL);
 	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 600);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	assert_string_equal(fit_explain(sf.s, t), "0/0 nodes are available.");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 /* Asked of every node, without any memory. */
@@ -170,13 +170,13 @@ static const struct node *best_by_hand(struct session *s, const struct task *t)
  * plain search finds. */
 static void agrees_with_a_plain_search(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct statement st;
 	struct rng r;
 
 	(void)state;
 	rng_init(&r, 5000);
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	for (int i = 0; i < NODES; i++) {
 		char name[16];
 
@@ -191,7 +191,7 @@ static void agrees_with_a_plain_search(void **state)
 		cluster_fixture_task(sf.f.cluster, name, NULL,
 				     100 + (int64_t)rng_below(&r, SHAPES) * 10);
 	}
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	st = statement_begin(sf.s);
 	for (size_t i = 0; i < STEPS; i++) {
 		const struct task *t = sf.f.cluster->tasks.v[i];
@@ -207,7 +207,7 @@ static void agrees_with_a_plain_search(void **state)
 			st = statement_begin(sf.s);
 		}
 	}
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 #include "core/gang.h"
 
 #include "core/ledger.h"
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
 static void which_members_count(void **state)
@@ -27,11 +27,11 @@ static void which_members_count(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct session_fixture sf;
+		struct core_fixture sf;
 		struct task *t;
 
 		print_message("%s\n", rows[i].what);
-		session_fixture_init(&sf, NULL);
+		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 		t = cluster_fixture_task(sf.f.cluster, "t",
 					 cluster_fixture_job(sf.f.cluster, "j", "q", 1),
@@ -42,10 +42,10 @@ static void which_members_count(void **state)
 				      cluster_queue_find(sf.f.cluster, STR_LIT("q")),
 				      rows[i].charge);
 		}
-		session_fixture_open(&sf);
+		core_fixture_open(&sf);
 		assert_int_equal(gang_counts(sf.s, t, GANG_RESERVED), rows[i].reserved);
 		assert_int_equal(gang_counts(sf.s, t, GANG_PLACEABLE), rows[i].placeable);
-		session_fixture_finish(&sf);
+		core_fixture_finish(&sf);
 	}
 }
 
@@ -56,11 +56,11 @@ static void which_statuses_count(void **state)
 		[TASK_RUNNING] = true,  [TASK_SUCCEEDED] = true, [TASK_RELEASING] = false,
 		[TASK_UNKNOWN] = false, [TASK_FAILED] = false,
 	};
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct task *t;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_node(sf.f.cluster, "n", 10);
 	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 1);
 	for (int i = 0; i < TASK_STATUS_COUNT_; i++) {
@@ -69,12 +69,12 @@ static void which_statuses_count(void **state)
 		}
 		cluster_task_set_status(sf.f.cluster, t, (enum task_status)i,
 					sf.f.cluster->nodes.v[0]);
-		session_fixture_open(&sf);
+		core_fixture_open(&sf);
 		assert_int_equal(gang_counts(sf.s, t, GANG_RESERVED), expected[i]);
 		session_close(sf.s);
 	}
-	session_fixture_open(&sf);
-	session_fixture_finish(&sf);
+	core_fixture_open(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void roles_come_before_the_rest(void **state)
@@ -98,23 +98,23 @@ static void roles_come_before_the_rest(void **state)
 
 static void roles_that_ask_for_more_than_the_whole_are_not_looked_at(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct gang_need need;
 	struct job *j;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	j = cluster_fixture_job(sf.f.cluster, "j", "q", 3);
 	vec_push(&j->role_min, ((struct job_role_min){ 1, 2 }));
 	vec_push(&j->role_min, ((struct job_role_min){ 2, 2 }));
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	gang_need(sf.s, j, GANG_RESERVED, &need);
 	assert_int_equal(need.nroles, 0);
 	assert_int_equal(need.missing, 3);
 	j->min_member = 4;
 	gang_need(sf.s, j, GANG_RESERVED, &need);
 	assert_int_equal(need.nroles, 2);
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void who_may_ask_for_quota(void **state)
@@ -138,17 +138,17 @@ static void who_may_ask_for_quota(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct session_fixture sf;
+		struct core_fixture sf;
 		struct task *t;
 
 		print_message("%s\n", rows[i].what);
-		session_fixture_init(&sf, NULL);
+		core_fixture_init(&sf, NULL);
 		t = cycle_fixture_gated(&sf.f, "t", NULL, rows[i].cpu);
 		t->flags = (t->flags | rows[i].add) & ~rows[i].remove;
 		t->retry_at = rows[i].retry_in == 0 ? MODEL_TIME_NONE : sf.f.now + rows[i].retry_in;
-		session_fixture_open(&sf);
+		core_fixture_open(&sf);
 		assert_int_equal(gang_is_candidate(sf.s, t), rows[i].expected);
-		session_fixture_finish(&sf);
+		core_fixture_finish(&sf);
 	}
 }
 

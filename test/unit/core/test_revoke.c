@@ -1,10 +1,10 @@
 #include "core/revoke.h"
 
 #include "core/ledger.h"
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
-static struct task *charged(struct session_fixture *sf, const char *name, struct job *j,
+static struct task *charged(struct core_fixture *sf, const char *name, struct job *j,
 			    enum charge_state state)
 {
 	struct cluster *c = sf->f.cluster;
@@ -23,20 +23,20 @@ static struct task *charged(struct session_fixture *sf, const char *name, struct
 	return t;
 }
 
-static const char *run(struct session_fixture *sf)
+static const char *run(struct core_fixture *sf)
 {
-	session_fixture_open(sf);
+	core_fixture_open(sf);
 	revoke_run(sf->s);
-	return session_fixture_decisions(sf);
+	return core_fixture_decisions(sf);
 }
 
 static void the_youngest_without_a_node_pay_for_an_excess(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct job *j;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 2500);
 	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
 	charged(&sf, "p0", j, CHARGE_UNGATED);
@@ -44,16 +44,16 @@ static void the_youngest_without_a_node_pay_for_an_excess(void **state)
 	charged(&sf, "p2", j, CHARGE_UNGATED);
 	charged(&sf, "p3", j, CHARGE_PATCHING);
 	assert_string_equal(run(&sf), "Release p2; Release p1; Withdraw p1");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void a_parent_over_its_limit_counts_what_children_gave_up(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct job *a, *b;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "top", NULL, 3000);
 	cluster_fixture_queue(sf.f.cluster, "a", "top", 1000);
 	cluster_fixture_queue(sf.f.cluster, "b", "top", 9000);
@@ -64,17 +64,17 @@ static void a_parent_over_its_limit_counts_what_children_gave_up(void **state)
 	charged(&sf, "b0", b, CHARGE_UNGATED);
 	charged(&sf, "b1", b, CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Release a1");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void what_is_not_short_is_not_taken(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct task *t;
 	struct job *j;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
 	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
 	charged(&sf, "p0", j, CHARGE_UNGATED);
@@ -84,32 +84,32 @@ static void what_is_not_short_is_not_taken(void **state)
 	t->created = 100;
 	ledger_charge(sf.f.cluster, t, sf.f.cluster->queues.v[j->queue], CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Release p1");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void a_gang_goes_whole(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct job *j;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 2000);
 	j = cluster_fixture_job(sf.f.cluster, "j", "q", 3);
 	charged(&sf, "p0", j, CHARGE_UNGATED);
 	charged(&sf, "p1", j, CHARGE_UNGATED);
 	charged(&sf, "p2", j, CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Release p2; Release p0; Release p1");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void closed_queues_and_short_gangs_hold_nothing(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct job *j;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "closed", NULL, 9000)->state = QUEUE_CLOSED;
 	cluster_fixture_queue(sf.f.cluster, "open", NULL, 9000);
 	j = cluster_fixture_job(sf.f.cluster, "j", "closed", 1);
@@ -120,7 +120,7 @@ static void closed_queues_and_short_gangs_hold_nothing(void **state)
 	j = cluster_fixture_job(sf.f.cluster, "l", "open", 1);
 	charged(&sf, "p3", j, CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Release p0; Withdraw p0; Release p1");
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void time_runs_out_for_what_is_published(void **state)
@@ -132,10 +132,10 @@ static void time_runs_out_for_what_is_published(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct session_fixture sf;
+		struct core_fixture sf;
 		struct task *t, *young;
 
-		session_fixture_init(&sf, NULL);
+		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
 		t = charged(&sf, "p0", cluster_fixture_job(sf.f.cluster, "j", "q", 1),
 			    CHARGE_PUBLISHED);
@@ -150,18 +150,18 @@ static void time_runs_out_for_what_is_published(void **state)
 		session_close(sf.s);
 		sf.f.conf->reservation_timeout_ns = 0;
 		assert_string_equal(run(&sf), "");
-		session_fixture_finish(&sf);
+		core_fixture_finish(&sf);
 	}
 }
 
 static void halves_of_gangs_do_not_block_each_other(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct task *bound;
 	struct job *j;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 3000);
 	cluster_fixture_node(sf.f.cluster, "n", 9000);
 	j = cluster_fixture_job(sf.f.cluster, "half", "q", 2);
@@ -172,10 +172,10 @@ static void halves_of_gangs_do_not_block_each_other(void **state)
 	bound = charged(&sf, "s1", j, CHARGE_BOUND);
 	cluster_task_set_status(sf.f.cluster, bound, TASK_RUNNING, sf.f.cluster->nodes.v[0]);
 	cycle_fixture_gated(&sf.f, "s2", j, 5000);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	revoke_partial_gangs(sf.s);
-	assert_string_equal(session_fixture_decisions(&sf), "Release h0");
-	session_fixture_finish(&sf);
+	assert_string_equal(core_fixture_decisions(&sf), "Release h0");
+	core_fixture_finish(&sf);
 }
 
 int main(void)

@@ -1,18 +1,18 @@
 #include "core/session.h"
 
 #include "core/ledger.h"
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
 static void reads_the_cluster_until_something_changes(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct cluster *c;
 	struct job *j;
 	struct task *t, *be;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	c = sf.f.cluster;
 	cluster_fixture_queue(c, "q", NULL, 5000);
 	cluster_fixture_node(c, "n1", 4000);
@@ -22,7 +22,7 @@ static void reads_the_cluster_until_something_changes(void **state)
 	be = cluster_fixture_task(c, "p2", j, 0);
 	ledger_charge(c, t, c->queues.v[j->queue], CHARGE_BOUND);
 	cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[0]);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	assert_int_equal(session_task_status(sf.s, t), TASK_RUNNING);
 	assert_int_equal(session_task_node(sf.s, t), 0);
 	assert_int_equal(session_task_charge(sf.s, t), CHARGE_BOUND);
@@ -41,46 +41,46 @@ static void reads_the_cluster_until_something_changes(void **state)
 	assert_true(session_is_due(sf.s, c->queues.v[j->queue]));
 	statement_allocate(sf.s, be, c->nodes.v[0]);
 	assert_int_equal(session_job_best_effort_pending(sf.s, j), 0);
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void a_new_session_forgets_the_last(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct task *t;
 	uint64_t before;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 	cluster_fixture_node(sf.f.cluster, "n1", 4000);
 	t = cluster_fixture_task(sf.f.cluster, "p1", cluster_fixture_job(sf.f.cluster, "j", "q", 1),
 				 1000);
-	session_fixture_open(&sf);
-	before = session_fixture_checksum(sf.s);
+	core_fixture_open(&sf);
+	before = core_fixture_checksum(sf.s);
 	statement_allocate(sf.s, t, sf.f.cluster->nodes.v[0]);
-	assert_true(session_fixture_checksum(sf.s) != before);
+	assert_true(core_fixture_checksum(sf.s) != before);
 	session_close(sf.s);
-	session_fixture_open(&sf);
-	assert_true(session_fixture_checksum(sf.s) == before);
-	session_fixture_finish(&sf);
+	core_fixture_open(&sf);
+	assert_true(core_fixture_checksum(sf.s) == before);
+	core_fixture_finish(&sf);
 }
 
 static void notes_survive_a_rollback(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	const struct queue *q;
 	struct statement st;
 	struct task *t;
 	struct job *j;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	q = cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 	cluster_fixture_node(sf.f.cluster, "n1", 4000);
 	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
 	t = cluster_fixture_task(sf.f.cluster, "p1", j, 1000);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	assert_false(session_job_was_tried(sf.s, j));
 	st = statement_begin(sf.s);
 	statement_allocate(sf.s, t, sf.f.cluster->nodes.v[0]);
@@ -100,7 +100,7 @@ static void notes_survive_a_rollback(void **state)
 	session_wait_for_nodes(sf.s, q);
 	session_wait_for_jobs(sf.s, q);
 	assert_int_equal(sf.s->waits[q->id], SESSION_WAITS_NODES | SESSION_WAITS_JOBS);
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void what_failed_is_set_aside(void **state)
@@ -115,18 +115,18 @@ static void what_failed_is_set_aside(void **state)
 		{ 0, -1, false },
 		{ TASK_PARKED, 0, true },
 	};
-	struct session_fixture sf;
+	struct core_fixture sf;
 
 	(void)state;
-	session_fixture_init(&sf, NULL);
-	session_fixture_open(&sf);
+	core_fixture_init(&sf, NULL);
+	core_fixture_open(&sf);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct task t = { .flags = rows[i].flags,
 				  .retry_at = session_now(sf.s) + rows[i].retry_in };
 
 		assert_int_equal(session_task_is_set_aside(sf.s, &t), rows[i].expected);
 	}
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 int main(void)

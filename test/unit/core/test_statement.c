@@ -6,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "core/ledger.h"
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
 enum { JOBS = 4, PER_JOB = 6, NODES = 3, ROUNDS = 300, STEPS = 25 };
@@ -15,11 +15,11 @@ enum { JOBS = 4, PER_JOB = 6, NODES = 3, ROUNDS = 300, STEPS = 25 };
  */
 static int setup(void **state)
 {
-	static struct session_fixture sf;
+	static struct core_fixture sf;
 	struct cluster *c;
 	char name[32];
 
-	session_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, NULL);
 	c = sf.f.cluster;
 	cluster_fixture_queue(c, "top", NULL, 100000);
 	cluster_fixture_queue(c, "q0", "top", 60000);
@@ -45,18 +45,18 @@ static int setup(void **state)
 			}
 		}
 	}
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	*state = &sf;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	session_fixture_finish(*state);
+	core_fixture_finish(*state);
 	return 0;
 }
 
-static const struct task *task(struct session_fixture *sf, const char *name)
+static const struct task *task(struct core_fixture *sf, const char *name)
 {
 	char key[64];
 
@@ -66,7 +66,7 @@ static const struct task *task(struct session_fixture *sf, const char *name)
 
 static void allocate_takes_the_node_and_the_quota(void **state)
 {
-	struct session_fixture *sf = *state;
+	struct core_fixture *sf = *state;
 	struct session *s = sf->s;
 	const struct task *t = task(sf, "p0-3");
 	const struct node *n = sf->f.cluster->nodes.v[1];
@@ -91,12 +91,12 @@ static void allocate_takes_the_node_and_the_quota(void **state)
 	assert_int_equal(t->status, TASK_PENDING);
 	assert_int_equal(n->used.v[RES_CPU], 0);
 	statement_commit(s, st);
-	assert_string_equal(session_fixture_decisions(sf), "Bind p0-3 n1");
+	assert_string_equal(core_fixture_decisions(sf), "Bind p0-3 n1");
 }
 
 static void pipeline_waits_and_decides_nothing(void **state)
 {
-	struct session_fixture *sf = *state;
+	struct core_fixture *sf = *state;
 	struct session *s = sf->s;
 	const struct task *t = task(sf, "p0-3");
 	const struct node *n = sf->f.cluster->nodes.v[1];
@@ -107,12 +107,12 @@ static void pipeline_waits_and_decides_nothing(void **state)
 	assert_int_equal(session_node_used(s, n)->v[RES_CPU], 0);
 	assert_int_equal(session_job_waiting_count(s, sf->f.cluster->jobs.v[t->job]), 1);
 	statement_commit(s, st);
-	assert_string_equal(session_fixture_decisions(sf), "");
+	assert_string_equal(core_fixture_decisions(sf), "");
 }
 
 static void reserve_depends_on_the_gate(void **state)
 {
-	struct session_fixture *sf = *state;
+	struct core_fixture *sf = *state;
 	struct session *s = sf->s;
 	struct task *open = sf->f.cluster->tasks.v[task(sf, "p0-2")->id];
 	struct statement st = statement_begin(s);
@@ -127,13 +127,12 @@ static void reserve_depends_on_the_gate(void **state)
 	assert_true(session_task_was_released(s, open));
 	assert_int_equal(s->decisions.v[2].retry_at, 77);
 	statement_commit(s, st);
-	assert_string_equal(session_fixture_decisions(sf),
-			    "Ungate p0-1; Reserve p0-2; Release p0-2");
+	assert_string_equal(core_fixture_decisions(sf), "Ungate p0-1; Reserve p0-2; Release p0-2");
 }
 
 static void evict_frees_later_what_is_used_now(void **state)
 {
-	struct session_fixture *sf = *state;
+	struct core_fixture *sf = *state;
 	struct session *s = sf->s;
 	const struct task *t = task(sf, "p0-4");
 	const struct node *n = sf->f.cluster->nodes.v[0];
@@ -149,12 +148,12 @@ static void evict_frees_later_what_is_used_now(void **state)
 	statement_discard(s, st);
 	assert_int_equal(session_task_status(s, t), TASK_RUNNING);
 	assert_int_equal(session_queue_releasing(s, q)->v[RES_CPU], 0);
-	assert_string_equal(session_fixture_decisions(sf), "");
+	assert_string_equal(core_fixture_decisions(sf), "");
 }
 
 static void hold_keeps_the_place_without_a_decision(void **state)
 {
-	struct session_fixture *sf = *state;
+	struct core_fixture *sf = *state;
 	struct session *s = sf->s;
 	const struct task *t = task(sf, "p1-3");
 	struct statement st = statement_begin(s);
@@ -162,14 +161,14 @@ static void hold_keeps_the_place_without_a_decision(void **state)
 	statement_allocate(s, t, sf->f.cluster->nodes.v[2]);
 	statement_hold(s, st);
 	assert_int_equal(session_task_status(s, t), TASK_ALLOCATED);
-	assert_string_equal(session_fixture_decisions(sf), "");
+	assert_string_equal(core_fixture_decisions(sf), "");
 }
 
 static void inner_statements_go_with_the_outer_one(void **state)
 {
-	struct session_fixture *sf = *state;
+	struct core_fixture *sf = *state;
 	struct session *s = sf->s;
-	uint64_t before = session_fixture_checksum(s);
+	uint64_t before = core_fixture_checksum(s);
 	struct statement outer = statement_begin(s), inner;
 
 	statement_reserve(s, task(sf, "p0-1"));
@@ -179,13 +178,13 @@ static void inner_statements_go_with_the_outer_one(void **state)
 	inner = statement_begin(s);
 	statement_allocate(s, task(sf, "p1-3"), sf->f.cluster->nodes.v[0]);
 	statement_discard(s, inner);
-	assert_string_equal(session_fixture_decisions(sf), "Ungate p0-1; Bind p0-3 n0");
+	assert_string_equal(core_fixture_decisions(sf), "Ungate p0-1; Bind p0-3 n0");
 	statement_discard(s, outer);
-	assert_true(session_fixture_checksum(s) == before);
-	assert_string_equal(session_fixture_decisions(sf), "");
+	assert_true(core_fixture_checksum(s) == before);
+	assert_string_equal(core_fixture_decisions(sf), "");
 }
 
-static void random_operation(struct session_fixture *sf, struct rng *r)
+static void random_operation(struct core_fixture *sf, struct rng *r)
 {
 	struct session *s = sf->s;
 	const struct cluster *c = sf->f.cluster;
@@ -229,21 +228,21 @@ static void random_operation(struct session_fixture *sf, struct rng *r)
 /* Operations at random, some kept, then as many taken back: the overlay is as it was. */
 static void rollback_restores_the_overlay(void **state)
 {
-	struct session_fixture *sf = *state;
+	struct core_fixture *sf = *state;
 	struct session *s = sf->s;
 	struct rng r;
 
 	rng_init(&r, 6010);
 	for (int round = 0; round < ROUNDS; round++) {
 		size_t decisions = s->decisions.n;
-		uint64_t before = session_fixture_checksum(s);
+		uint64_t before = core_fixture_checksum(s);
 		struct statement st = statement_begin(s);
 
 		for (int i = 0; i < STEPS; i++) {
 			random_operation(sf, &r);
 		}
 		statement_discard(s, st);
-		assert_true(session_fixture_checksum(s) == before);
+		assert_true(core_fixture_checksum(s) == before);
 		assert_int_equal(s->decisions.n, decisions);
 		if (round % 60 == 0) {
 			st = statement_begin(s);

@@ -3,18 +3,18 @@
 #include <string.h>
 
 #include "core/ledger.h"
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
 struct fixture {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct job *j;
 	struct task *t;
 };
 
 static void start(struct fixture *f)
 {
-	session_fixture_init(&f->sf, NULL);
+	core_fixture_init(&f->sf, NULL);
 	cluster_fixture_queue(f->sf.f.cluster, "q", NULL, 9000);
 	cluster_fixture_node(f->sf.f.cluster, "n", 9000);
 	f->j = cluster_fixture_job(f->sf.f.cluster, "j", "q", 1);
@@ -54,7 +54,7 @@ static void reasons_of_plain_pods(void **state)
 		const struct decision *d;
 
 		start(&f);
-		session_fixture_open(&f.sf);
+		core_fixture_open(&f.sf);
 		session_note_attempt(f.sf.s, f.t, rows[i].attempt, f.sf.f.cluster->nodes.v[0],
 				     "given");
 		status_run(f.sf.s);
@@ -65,12 +65,12 @@ static void reasons_of_plain_pods(void **state)
 		/* Said once. */
 		cycle_assume(f.sf.f.cluster, &f.sf.s->decisions, f.sf.f.now);
 		session_close(f.sf.s);
-		session_fixture_open(&f.sf);
+		core_fixture_open(&f.sf);
 		session_note_attempt(f.sf.s, f.t, rows[i].attempt, f.sf.f.cluster->nodes.v[0],
 				     "given");
 		status_run(f.sf.s);
 		assert_null(find(f.sf.s, DECISION_CONDITION));
-		session_fixture_finish(&f.sf);
+		core_fixture_finish(&f.sf);
 	}
 }
 
@@ -84,12 +84,12 @@ static void unsupported_pods_are_refused_without_buying_nodes(void **state)
 	start(&f);
 	pod_class_normalise(&k);
 	cluster_task_set_class(f.sf.f.cluster, f.t, cluster_class_intern(f.sf.f.cluster, &k));
-	session_fixture_open(&f.sf);
+	core_fixture_open(&f.sf);
 	status_run(f.sf.s);
 	d = find(f.sf.s, DECISION_CONDITION);
 	assert_string_equal(d->reason, "NotReadyForScheduling");
 	assert_string_equal(d->message, "volumes");
-	session_fixture_finish(&f.sf);
+	core_fixture_finish(&f.sf);
 }
 
 /* When a pod that opted in is shown to autoscalers. */
@@ -126,13 +126,13 @@ static void publishing(void **state)
 			ledger_charge(f.sf.f.cluster, f.t, f.sf.f.cluster->queues.v[f.j->queue],
 				      rows[i].charge);
 		}
-		session_fixture_open(&f.sf);
+		core_fixture_open(&f.sf);
 		if (rows[i].tried) {
 			session_note_tried(f.sf.s, f.j);
 		}
 		status_run(f.sf.s);
-		assert_string_equal(session_fixture_decisions(&f.sf), rows[i].expected);
-		session_fixture_finish(&f.sf);
+		assert_string_equal(core_fixture_decisions(&f.sf), rows[i].expected);
+		core_fixture_finish(&f.sf);
 	}
 }
 
@@ -150,11 +150,11 @@ static void a_gang_with_a_gated_member_is_not_published(void **state)
 	f.t->flags |= TASK_OPTED_IN;
 	ledger_charge(f.sf.f.cluster, f.t, q, CHARGE_UNGATED);
 	ledger_charge(f.sf.f.cluster, other, q, CHARGE_PATCHING);
-	session_fixture_open(&f.sf);
+	core_fixture_open(&f.sf);
 	session_note_tried(f.sf.s, f.j);
 	status_run(f.sf.s);
-	assert_string_equal(session_fixture_decisions(&f.sf), "");
-	session_fixture_finish(&f.sf);
+	assert_string_equal(core_fixture_decisions(&f.sf), "");
+	core_fixture_finish(&f.sf);
 }
 
 static void timers_are_kept_for_what_waits(void **state)
@@ -167,17 +167,17 @@ static void timers_are_kept_for_what_waits(void **state)
 	q = f.j->queue;
 	f.t->flags |= TASK_OPTED_IN;
 	f.t->retry_at = f.sf.f.now + 500;
-	session_fixture_open(&f.sf);
+	core_fixture_open(&f.sf);
 	status_run(f.sf.s);
 	assert_true(f.sf.s->timers[q] == f.sf.f.now + 500);
 	session_close(f.sf.s);
 	f.t->retry_at = MODEL_TIME_NONE;
 	f.t->published_at = f.sf.f.now - 7;
 	ledger_charge(f.sf.f.cluster, f.t, f.sf.f.cluster->queues.v[q], CHARGE_PUBLISHED);
-	session_fixture_open(&f.sf);
+	core_fixture_open(&f.sf);
 	status_run(f.sf.s);
 	assert_true(f.sf.s->timers[q] == f.sf.f.now - 7 + f.sf.f.conf->reservation_timeout_ns);
-	session_fixture_finish(&f.sf);
+	core_fixture_finish(&f.sf);
 }
 
 int main(void)

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/session_fixture.h"
+#include "lib/core_fixture.h"
 #include "lib/unit.h"
 
 /* Tasks of one job in statuses given as letters: pending, bound, running, succeeded, failed,
  * terminating (on a node). */
-static struct job *job_of(struct session_fixture *sf, const char *statuses, int32_t min)
+static struct job *job_of(struct core_fixture *sf, const char *statuses, int32_t min)
 {
 	static const struct {
 		char letter;
@@ -18,7 +18,7 @@ static struct job *job_of(struct session_fixture *sf, const char *statuses, int3
 	struct job *j = cluster_fixture_job(sf->f.cluster, "j", "q", min);
 
 	for (size_t i = 0; statuses[i] != '\0'; i++) {
-		char name[8];
+		char name[32];
 		struct task *t;
 
 		snprintf(name, sizeof(name), "p%zu", i);
@@ -33,9 +33,9 @@ static struct job *job_of(struct session_fixture *sf, const char *statuses, int3
 	return j;
 }
 
-static void start(struct session_fixture *sf)
+static void start(struct core_fixture *sf)
 {
-	session_fixture_init(sf, NULL);
+	core_fixture_init(sf, NULL);
 	cluster_fixture_queue(sf->f.cluster, "q", NULL, -1);
 	cluster_fixture_node(sf->f.cluster, "n", 9000);
 }
@@ -69,7 +69,7 @@ static void phases(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct verdict v = { .condition = "NotEnoughResources", .valid = true };
-		struct session_fixture sf;
+		struct core_fixture sf;
 		enum job_phase got;
 		struct job *j;
 
@@ -80,14 +80,14 @@ static void phases(void **state)
 		if (rows[i].unschedulable) {
 			v.code = v.message = "no node";
 		}
-		session_fixture_open(&sf);
+		core_fixture_open(&sf);
 		status_job_tell(sf.s, j, &v);
 		got = rows[i].old;
 		if (sf.s->decisions.n > 0 && sf.s->decisions.v[0].kind == DECISION_JOB_PHASE) {
 			got = (enum job_phase)sf.s->decisions.v[0].phase;
 		}
 		assert_int_equal(got, rows[i].expected);
-		session_fixture_finish(&sf);
+		core_fixture_finish(&sf);
 	}
 }
 
@@ -111,13 +111,13 @@ static void a_condition_is_told_once(void **state)
 			     .code = "no node",
 			     .message = "0/5 nodes are available." };
 	const struct decision *d;
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct job *j;
 
 	(void)state;
 	start(&sf);
 	j = job_of(&sf, "ppp", 3);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	status_job_tell(sf.s, j, &v);
 	d = only_condition(sf.s);
 	assert_string_equal(d->reason2, "Unschedulable");
@@ -133,27 +133,27 @@ static void a_condition_is_told_once(void **state)
 	v.code = "quota";
 	status_job_tell(sf.s, j, &v);
 	assert_non_null(only_condition(sf.s));
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void who_only_waits_for_its_own_pods_to_end_lacks_nothing(void **state)
 {
 	struct verdict v = { .condition = "NotEnoughTasks", .code = "x", .message = "x" };
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct job *j;
 
 	(void)state;
 	start(&sf);
 	j = job_of(&sf, "rt", 2);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	status_job_tell(sf.s, j, &v);
 	assert_null(only_condition(sf.s));
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 static void verdicts(void **state)
 {
-	struct session_fixture sf;
+	struct core_fixture sf;
 	struct verdict v;
 	struct queue *q;
 	struct job *j;
@@ -162,7 +162,7 @@ static void verdicts(void **state)
 	start(&sf);
 	q = cluster_queue_find(sf.f.cluster, STR_LIT("q"));
 	j = job_of(&sf, "pp", 3);
-	session_fixture_open(&sf);
+	core_fixture_open(&sf);
 	status_job_judge(sf.s, q, j, &v);
 	assert_false(v.valid);
 	assert_string_equal(v.condition, "NotEnoughTasks");
@@ -179,7 +179,7 @@ static void verdicts(void **state)
 	q->state = QUEUE_CLOSED;
 	status_job_judge(sf.s, q, j, &v);
 	assert_true(v.queue_refuses);
-	session_fixture_finish(&sf);
+	core_fixture_finish(&sf);
 }
 
 int main(void)

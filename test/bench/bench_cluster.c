@@ -20,6 +20,7 @@
 #define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define PATH_LEN 128
 #define GROUP_SIZE 10
+#define MAX_OBJECTS 200000
 #define NEW_PODS 100
 #define FILE_DOCS 9000
 #define MAX_FILES 32
@@ -140,20 +141,24 @@ static void make_manifest(struct out *o, const struct size *s, bool restart)
 
 struct run {
 	double first_s, all_s;
-	unsigned long rss_kb;
+	uint64_t rss_kb;
 };
 
-static unsigned long scheduler_rss(struct stack *s)
+static uint64_t scheduler_rss_kb(struct stack *s)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+	uint64_t kb = 0;
+	struct str rest;
 	const char *at;
 
-	strbuf_printf(&path, "/proc/%d/status", (int)stack_pid(s, STACK_SCHEDULER));
+	strbuf_printf(&path, "/proc/%d/status", stack_pid(s, STACK_SCHEDULER));
 	if (file_read_all(path.p, 1 << 16, &text, NULL) < 0 ||
 	    (at = strstr(text.p, "VmRSS:")) == NULL) {
 		return 0;
 	}
-	return strtoul(at + 6, NULL, 10);
+	rest = str_trim(str_of(at + strlen("VmRSS:")));
+	(void)str_to_u64(str_next(&rest, ' '), &kb);
+	return kb;
 }
 
 /* Starts the API server with the manifest, then the scheduler, and watches n pods get their nodes.
@@ -189,7 +194,7 @@ static int run_scheduler(const struct out *o, const char *prefix, unsigned n, st
 	}
 	ret->first_s = (double)(bind_count_first_at(count) - began) / 1e9;
 	ret->all_s = (double)(bind_count_last_at(count) - bind_count_first_at(count)) / 1e9;
-	ret->rss_kb = scheduler_rss(s);
+	ret->rss_kb = scheduler_rss_kb(s);
 	transport_destroy(t);
 	bind_count_destroy(count);
 	stack_stop(s, r < 0);
@@ -230,10 +235,16 @@ static int bench(const struct size *s, bool restart)
 int main(int argc, char **argv)
 {
 	struct size s = { 5000, 10000, 150000 };
+	unsigned *const sizes[] = { &s.nodes, &s.pods, &s.restart_pods };
 
-	if (argc == 4) {
-		s = (struct size){ (unsigned)atol(argv[1]), (unsigned)atol(argv[2]),
-				   (unsigned)atol(argv[3]) };
+	for (int i = 1; i < argc && i <= (int)ARRAY_LEN(sizes); i++) {
+		uint64_t n;
+
+		if (!str_to_u64(str_of(argv[i]), &n) || n == 0 || n > MAX_OBJECTS) {
+			fprintf(stderr, "usage: bench_cluster [NODES [PODS [RESTART_PODS]]]\n");
+			return 2;
+		}
+		*sizes[i - 1] = (unsigned)n;
 	}
 	return bench(&s, false) | bench(&s, true);
 }

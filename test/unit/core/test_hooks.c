@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "conf/conf.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 
 /* Fakes note who was asked what, and answer what the test says. */
@@ -242,14 +242,14 @@ static const struct plugin_row rows[] = {
 	{ "a", &fake_a }, { "absent", NULL }, { "b", &fake_b }, { "bare", &bare }
 };
 
-static void start(struct session_fixture *f, const char *tiers)
+static void start(struct hooks_fixture *f, const char *tiers)
 {
 	order = 0;
 	vote = VOTE_ABSTAIN;
 	yes = true;
 	score = 0;
-	session_fixture_init(f, tiers, rows, ARRAY_LEN(rows));
-	session_fixture_open(f);
+	hooks_fixture_init(f, tiers, rows, ARRAY_LEN(rows));
+	hooks_fixture_open(f);
 	strbuf_reset(&asked);
 }
 
@@ -257,19 +257,19 @@ static void start(struct session_fixture *f, const char *tiers)
 
 static void test_sessions_open_in_order_and_close_in_reverse(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 
 	(void)state;
 	strbuf_reset(&asked);
-	session_fixture_init(&f, TWO_TIERS "  - name: bare\n", rows, ARRAY_LEN(rows));
-	session_fixture_open(&f);
+	hooks_fixture_init(&f, TWO_TIERS "  - name: bare\n", rows, ARRAY_LEN(rows));
+	hooks_fixture_open(&f);
 	assert_string_equal(asked.p, "b:open a:open b:quota_limits a:quota_limits ");
 	strbuf_reset(&asked);
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	assert_string_equal(asked.p, "a:close b:close ");
 }
 
-static void call_everything(struct session_fixture *f)
+static void call_everything(struct hooks_fixture *f)
 {
 	struct queue *q = cluster_fixture_queue(f->cluster, "q", NULL, -1);
 	struct job *j = cluster_fixture_job(f->cluster, "j", "q", 1);
@@ -277,7 +277,7 @@ static void call_everything(struct session_fixture *f)
 	struct node *n = cluster_fixture_node(f->cluster, "n", 1);
 	struct res limits[8];
 
-	session_fixture_open(f);
+	hooks_fixture_open(f);
 	strbuf_reset(&asked);
 	hooks_quota_limits(f->hooks, f->s, limits);
 	hooks_queue_order(f->s, q, q);
@@ -300,7 +300,7 @@ static void call_everything(struct session_fixture *f)
 
 static void test_every_extension_point_reaches_its_plugin(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 
 	(void)state;
 	start(&f, "- plugins:\n  - name: a\n");
@@ -311,7 +311,7 @@ static void test_every_extension_point_reaches_its_plugin(void **state)
 			    "a:job_enqueued a:job_valid a:job_ready a:job_pipelined "
 			    "a:class_predicate a:predicate a:node_score a:on_allocate "
 			    "a:on_deallocate ");
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_switches_take_extension_points_away(void **state)
@@ -334,7 +334,7 @@ static void test_switches_take_extension_points_away(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct str gone = str_of(cases[i].gone);
-		struct session_fixture f;
+		struct hooks_fixture f;
 		char tiers[96];
 		size_t removed = 0, left = 0;
 
@@ -354,13 +354,13 @@ static void test_switches_take_extension_points_away(void **state)
 			left += *p == ' ';
 		}
 		assert_int_equal(left + removed, 18);
-		session_fixture_finish(&f);
+		hooks_fixture_finish(&f);
 	}
 }
 
 static void test_quota_plugins_are_those_with_limits(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 	struct res limits[1];
 
 	(void)state;
@@ -369,17 +369,17 @@ static void test_quota_plugins_are_those_with_limits(void **state)
 	hooks_quota_limits(f.hooks, f.s, limits);
 	assert_int_equal(limits[0].v[RES_CPU], 7);
 	assert_int_equal(limits[0].v[RES_MEMORY], RES_UNLIMITED);
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	start(&f, "- plugins:\n  - name: bare\n  - {name: a, enabledAllocatable: false}\n");
 	assert_false(hooks_has_quota_plugin(f.hooks));
 	hooks_quota_limits(f.hooks, f.s, limits);
 	assert_int_equal(limits[0].v[RES_CPU], RES_UNLIMITED);
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_orders_fall_back_to_unique_keys(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 	struct queue *q, *r;
 	struct job *i, *j;
 	struct task *t, *u;
@@ -392,7 +392,7 @@ static void test_orders_fall_back_to_unique_keys(void **state)
 	j = cluster_fixture_job(f.cluster, "j", "q", 1);
 	t = cluster_fixture_task(f.cluster, "t", i, 1);
 	u = cluster_fixture_task(f.cluster, "u", i, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_queue_order(f.s, q, r) < 0);
 	assert_true(hooks_job_order(f.s, i, j) < 0);
 	assert_true(hooks_task_order(f.s, t, u) < 0);
@@ -403,19 +403,19 @@ static void test_orders_fall_back_to_unique_keys(void **state)
 	assert_true(hooks_job_order(f.s, i, j) > 0);
 	assert_true(hooks_task_order(f.s, t, u) > 0);
 	assert_string_equal(asked.p, "b:queue_order b:job_order b:task_order ");
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_votes_and_reasons_come_through(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 	struct reason why = { .code = NULL };
 	struct job *j;
 
 	(void)state;
 	start(&f, TWO_TIERS);
 	j = cluster_fixture_job(f.cluster, "j", NULL, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	yes = false;
 	assert_false(hooks_job_valid(f.s, j, &why));
 	assert_string_equal(why.code, "invalid");
@@ -429,18 +429,18 @@ static void test_votes_and_reasons_come_through(void **state)
 	assert_string_equal(asked.p, "b:job_enqueueable ");
 	score = 1.5;
 	assert_true(hooks_node_score(f.s, NULL, NULL) == 3);
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_nobody_asked_means_yes(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 	struct job *j;
 
 	(void)state;
 	start(&f, "- plugins: [{name: bare}, {name: absent}]\n");
 	j = cluster_fixture_job(f.cluster, "j", NULL, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_valid(f.s, j, NULL));
 	assert_true(hooks_job_ready(f.s, j));
 	assert_true(hooks_job_pipelined(f.s, j));
@@ -448,7 +448,7 @@ static void test_nobody_asked_means_yes(void **state)
 	assert_true(hooks_allocatable(f.s, NULL, NULL, NULL));
 	assert_false(hooks_overused(f.s, NULL));
 	assert_true(hooks_predicate(f.s, NULL, NULL, NULL));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_arguments_that_do_not_parse_name_plugin_and_argument(void **state)

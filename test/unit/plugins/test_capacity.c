@@ -1,19 +1,19 @@
 #include "core/hooks.h"
 #include "core/ledger.h"
 #include "core/statement.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 
 #define FLAT "- plugins: [{name: capacity}]\n"
 #define TREE "- plugins: [{name: capacity, enableHierarchy: true}]\n"
 
-static struct session_fixture f;
+static struct hooks_fixture f;
 static struct node *node;
 static struct reason why;
 
 static void start(const char *tiers)
 {
-	session_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
+	hooks_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
 	node = cluster_fixture_node(f.cluster, "n", 100);
 	why = (struct reason){ .code = NULL };
 }
@@ -21,7 +21,7 @@ static void start(const char *tiers)
 static int teardown(void **state)
 {
 	(void)state;
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	return 0;
 }
 
@@ -38,7 +38,7 @@ static struct queue *find(const char *name)
 static void changed(void)
 {
 	(void)cluster_queues_changed(f.cluster);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 }
 
 /* A running pod that is charged to the queue. */
@@ -67,7 +67,7 @@ static bool allocatable(const char *queue_name, int64_t cpu)
 {
 	struct task *t = candidate(queue_name, cpu);
 
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	return hooks_allocatable(f.s, find(queue_name), t, &why);
 }
 
@@ -77,7 +77,7 @@ static bool enqueueable(const char *queue_name, int64_t min_cpu)
 
 	j->has_min_resources = min_cpu >= 0;
 	j->min_resources.v[RES_CPU] = min_cpu < 0 ? 0 : min_cpu;
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	return hooks_job_enqueueable(f.s, j, &why);
 }
 
@@ -94,7 +94,7 @@ static void test_limits_follow_the_configuration(void **state)
 	start(TREE);
 	queue("a", NULL, 50);
 	queue("b", "a", -1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(session_has_quota_plugin(f.s));
 	assert_int_equal(limit_of("b"), 50);
 	find("a")->capability.v[RES_CPU] = 40;
@@ -116,7 +116,7 @@ static void test_hole_01_flat_limits_do_not_see_the_cluster(void **state)
 	(void)state;
 	start(FLAT);
 	queue("a", NULL, 500);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_int_equal(limit_of("a"), 500);
 	assert_false(allocatable("a", 101)); /* ordinary scheduling keeps Volcano's rule */
 	assert_true(allocatable("a", 100));
@@ -184,7 +184,7 @@ static void test_only_requested_dimensions_count(void **state)
 	changed();
 	assert_true(allocatable("a", 10));
 	t = candidate("a", 0);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_allocatable(f.s, a, t, NULL)); /* best effort */
 }
 
@@ -214,7 +214,7 @@ static void test_what_this_cycle_placed_counts(void **state)
 	queue("a", NULL, 10);
 	t = cluster_fixture_task(f.cluster, "t", cluster_fixture_job(f.cluster, "j", "a", 1), 6);
 	u = candidate("a", 6);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_allocatable(f.s, find("a"), u, NULL));
 	st = statement_begin(f.s);
 	statement_allocate(f.s, t, node);
@@ -270,7 +270,7 @@ static void test_only_leaves_take_pods_in_a_tree(void **state)
 	assert_false(enqueueable("p", 1));
 	assert_false(allocatable("root", 1));
 	assert_true(allocatable("a", 1));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	start(FLAT);
 	queue("p", NULL, 10);
 	queue("a", "p", -1);
@@ -304,7 +304,7 @@ static void test_a_queue_that_does_not_exist(void **state)
 	(void)state;
 	start(TREE);
 	j = cluster_fixture_job(f.cluster, "j", "nowhere", 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_enqueueable(f.s, j, &why));
 	assert_string_equal(why.code, "the queue does not exist");
 	assert_false(hooks_queue_accepts(f.s, find("nowhere"), NULL));
@@ -367,11 +367,11 @@ static void test_jobs_enqueued_in_this_cycle_count(void **state)
 	j = cluster_fixture_job(f.cluster, "j", "b", 1);
 	i->has_min_resources = j->has_min_resources = true;
 	i->min_resources.v[RES_CPU] = j->min_resources.v[RES_CPU] = 6;
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_enqueueable(f.s, j, NULL));
 	hooks_job_enqueued(f.s, i);
 	assert_false(hooks_job_enqueueable(f.s, j, NULL));
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_enqueueable(f.s, j, NULL));
 }
 
@@ -389,7 +389,7 @@ static void test_deviation_what_the_job_holds_already_is_not_asked_for_twice(voi
 	j->min_resources.v[RES_CPU] = 10;
 	t = cluster_fixture_task(f.cluster, "t", j, 6);
 	ledger_charge(f.cluster, t, find("a"), CHARGE_PATCHING);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_enqueueable(f.s, j, NULL));
 }
 
@@ -405,7 +405,7 @@ static void test_enqueue_names_all_dimensions_that_are_short(void **state)
 	j->has_min_resources = true;
 	j->min_resources.v[RES_CPU] = 11;
 	j->min_resources.v[RES_MEMORY] = 6;
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_enqueueable(f.s, j, &why));
 	assert_string_equal(why.detail, "insufficient cpu, memory in queue a");
 }
@@ -416,7 +416,7 @@ static int order(const char *a, const char *b)
 {
 	int there, back;
 
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	there = hooks_queue_order(f.s, find(a), find(b));
 	back = hooks_queue_order(f.s, find(b), find(a));
 	assert_true((there < 0) == (back > 0) && (there == 0) == (back == 0));

@@ -1,18 +1,18 @@
 #include "core/ledger.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 #include "plugins/capacity.h"
 #include "tree/tree.h"
 
-static struct session_fixture f;
+static struct hooks_fixture f;
 static struct queue *parent, *left, *right;
 static struct node *node;
 
 static int setup(void **state)
 {
 	(void)state;
-	session_fixture_init(&f, "- plugins: [{name: capacity}]\n", plugin_registry,
-			     plugin_registry_count);
+	hooks_fixture_init(&f, "- plugins: [{name: capacity}]\n", plugin_registry,
+			   plugin_registry_count);
 	parent = cluster_fixture_queue(f.cluster, "p", NULL, -1);
 	left = cluster_fixture_queue(f.cluster, "left", "p", -1);
 	right = cluster_fixture_queue(f.cluster, "right", "p", -1);
@@ -23,7 +23,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	return 0;
 }
 
@@ -58,7 +58,7 @@ static struct capacity_demand build(void)
 	uint32_t above[8];
 	struct capacity_demand d;
 
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(f.cluster->queues.n <= 8);
 	for (size_t i = 0; i < f.cluster->queues.n; i++) {
 		above[i] = f.cluster->queues.v[i]->parent;
@@ -214,11 +214,11 @@ static void test_demand_of_a_job_is_its_minimum_without_what_it_holds(void **sta
 
 	(void)state;
 	charged("t", j, left, 4);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	capacity_demand_of_job(f.s, j, &demand);
 	assert_int_equal(demand.v[RES_CPU], 6);
 	charged("u", j, left, 40);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	capacity_demand_of_job(f.s, j, &demand);
 	assert_int_equal(demand.v[RES_CPU], 0);
 }

@@ -1,17 +1,17 @@
 #include "core/hooks.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 
 static void test_a_configuration_may_name_it(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 
 	(void)state;
-	session_fixture_init(&f, "- plugins:\n  - name: conformance\n", plugin_registry,
-			     plugin_registry_count);
-	session_fixture_open(&f);
+	hooks_fixture_init(&f, "- plugins:\n  - name: conformance\n", plugin_registry,
+			   plugin_registry_count);
+	hooks_fixture_open(&f);
 	assert_false(hooks_has_quota_plugin(f.hooks));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 int main(void)

@@ -2,18 +2,18 @@
 
 #include "base/intern.h"
 #include "core/hooks.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 
-static struct session_fixture f;
+static struct hooks_fixture f;
 static struct node *node;
 static struct job *job;
 
 static int setup(void **state)
 {
 	(void)state;
-	session_fixture_init(&f, "- plugins:\n  - name: gang\n", plugin_registry,
-			     plugin_registry_count);
+	hooks_fixture_init(&f, "- plugins:\n  - name: gang\n", plugin_registry,
+			   plugin_registry_count);
 	node = cluster_fixture_node(f.cluster, "n", 1000);
 	job = cluster_fixture_job(f.cluster, "j", NULL, 3);
 	return 0;
@@ -22,7 +22,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	return 0;
 }
 
@@ -62,16 +62,16 @@ static void test_ready_counts_what_is_placed_or_done(void **state)
 	(void)state;
 	add("a", NULL, TASK_BOUND, 1);
 	add("b", NULL, TASK_RUNNING, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_ready(f.s, job));
 	add("c", NULL, TASK_PENDING, 1);
 	add("d", NULL, TASK_FAILED, 1);
 	add("e", NULL, TASK_RELEASING, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_ready(f.s, job));
 	assert_false(hooks_job_pipelined(f.s, job));
 	add("g", NULL, TASK_SUCCEEDED, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_ready(f.s, job));
 	assert_true(hooks_job_pipelined(f.s, job));
 }
@@ -82,7 +82,7 @@ static void test_best_effort_tasks_need_no_decision(void **state)
 	add("a", NULL, TASK_BOUND, 1);
 	add("b", NULL, TASK_BOUND, 1);
 	add("c", NULL, TASK_PENDING, 0);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_ready(f.s, job));
 }
 
@@ -94,16 +94,16 @@ static void test_roles_must_have_their_minimum(void **state)
 	add("w1", "worker", TASK_BOUND, 1);
 	add("w2", "worker", TASK_BOUND, 1);
 	add("w3", "worker", TASK_BOUND, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_ready(f.s, job));
 	assert_false(hooks_job_pipelined(f.s, job));
 	assert_string_equal(invalid_because(), "NotEnoughPodsOfTask");
 	add("p1", "ps", TASK_PENDING, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_ready(f.s, job));
 	assert_null(invalid_because());
 	add("p2", "ps", TASK_RUNNING, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_ready(f.s, job));
 }
 
@@ -115,12 +115,12 @@ static void test_quirk_roles_are_ignored_when_they_ask_for_more_than_min_member(
 	add("w1", "worker", TASK_BOUND, 1);
 	add("w2", "worker", TASK_BOUND, 1);
 	add("w3", "worker", TASK_BOUND, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_ready(f.s, job));
 	assert_null(invalid_because());
 	job->min_member = 4;
 	add("w4", "worker", TASK_BOUND, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_ready(f.s, job));
 }
 
@@ -133,14 +133,14 @@ static void test_valid_counts_pending_but_not_lost_tasks(void **state)
 	add("b", NULL, TASK_BOUND, 1);
 	add("c", NULL, TASK_FAILED, 1);
 	add("d", NULL, TASK_RELEASING, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_false(hooks_job_valid(f.s, job, &why));
 	assert_string_equal(why.code, "NotEnoughTasks");
 	assert_string_equal(why.detail,
 			    "Not enough valid tasks for gang-scheduling, valid: 2, min: 3");
 	assert_false(hooks_job_valid(f.s, job, NULL));
 	add("e", NULL, TASK_PENDING, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_null(invalid_because());
 }
 
@@ -156,12 +156,12 @@ static void test_many_roles(void **state)
 		add(name, name, i == 19 ? TASK_PENDING : TASK_BOUND, 1);
 	}
 	add("more", "r0", TASK_BOUND, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_int_equal(session_job_ready_count(f.s, job), 20);
 	assert_false(hooks_job_ready(f.s, job));
 	cluster_task_set_status(f.cluster, cluster_task_find(f.cluster, STR_LIT("ns/r19")),
 				TASK_BOUND, node);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_ready(f.s, job));
 }
 
@@ -173,7 +173,7 @@ static void test_a_role_with_minimum_zero_is_met(void **state)
 	add("w1", "worker", TASK_BOUND, 1);
 	add("w2", "worker", TASK_BOUND, 1);
 	add("w3", "worker", TASK_BOUND, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_ready(f.s, job));
 }
 
@@ -184,7 +184,7 @@ static void test_jobs_that_lack_members_go_first(void **state)
 	(void)state;
 	job->min_member = 1;
 	add("a", NULL, TASK_BOUND, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_order(f.s, job, other) > 0);
 	assert_true(hooks_job_order(f.s, other, job) < 0);
 	job->min_member = 2;

@@ -6,11 +6,11 @@
 #include "base/intern.h"
 #include "core/hooks.h"
 #include "core/statement.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 #include "plugins/registry.h"
 
-static struct session_fixture f;
+static struct hooks_fixture f;
 static struct node *node;
 
 static void start(const char *arguments)
@@ -19,7 +19,7 @@ static void start(const char *arguments)
 
 	snprintf(tiers, sizeof(tiers), "- plugins:\n  - {name: predicates, arguments: {%s}}\n",
 		 arguments);
-	session_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
+	hooks_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
 	node = cluster_fixture_node(f.cluster, "n", 1000);
 }
 
@@ -57,7 +57,7 @@ static void test_what_the_node_is_like(void **state)
 	(void)state;
 	start("");
 	want = (struct label){ in("zone"), in("a") };
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_null(refused(&k));
 	k.nselector = 1;
 	assert_string_equal(refused(&k), "node(s) didn't match Pod's node affinity/selector");
@@ -78,7 +78,7 @@ static void test_what_the_node_is_like(void **state)
 	node->exists = true;
 	k.unsupported = "pod affinity is not supported";
 	assert_string_equal(refused(&k), "pod affinity is not supported");
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_arguments_switch_parts_off(void **state)
@@ -88,19 +88,19 @@ static void test_arguments_switch_parts_off(void **state)
 
 	(void)state;
 	start("predicate.NodeAffinityEnable: false");
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_null(refused(&k));
 	add_taint("gpu", "yes");
 	assert_non_null(refused(&k));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	start("predicate.TaintTolerationEnable: false, predicate.CacheEnable: true");
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	add_taint("gpu", "yes");
 	k.nselector = 0;
 	assert_null(refused(&k));
 	k.nselector = 1;
 	assert_non_null(refused(&k));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_arguments_that_are_no_booleans(void **state)
@@ -143,19 +143,19 @@ static void test_host_ports(void **state)
 	same = task_with_port("same", 80);
 	other = task_with_port("other", 81);
 	cluster_task_set_status(f.cluster, bound, TASK_BOUND, node);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_string_equal(refused_now(same),
 			    "node(s) didn't have free ports for the requested pod ports");
 	assert_false(why.unresolvable);
 	assert_null(refused_now(other));
 	/* a pod that is on its way out still has its port */
 	cluster_task_set_status(f.cluster, bound, TASK_RELEASING, node);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_non_null(refused_now(same));
 	cluster_task_set_status(f.cluster, bound, TASK_SUCCEEDED, NULL);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_null(refused_now(same));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_host_ports_of_pods_placed_in_this_session(void **state)
@@ -167,20 +167,20 @@ static void test_host_ports_of_pods_placed_in_this_session(void **state)
 	start("");
 	first = task_with_port("first", 80);
 	second = task_with_port("second", 80);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	st = statement_begin(f.s);
 	statement_allocate(f.s, first, node);
 	assert_non_null(refused_now(second));
 	statement_discard(f.s, st);
 	assert_null(refused_now(second));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	start("predicate.NodePortsEnable: false");
 	first = task_with_port("first", 80);
 	second = task_with_port("second", 80);
 	cluster_task_set_status(f.cluster, first, TASK_BOUND, node);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_null(refused_now(second));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 static void test_number_of_pods(void **state)
@@ -193,14 +193,14 @@ static void test_number_of_pods(void **state)
 	node->allocatable.v[RES_PODS] = 2;
 	for (int i = 0; i < 2; i++) {
 		t = cluster_fixture_task(f.cluster, i == 0 ? "a" : "b", NULL, 1);
-		session_fixture_open(&f);
+		hooks_fixture_open(&f);
 		assert_null(refused_now(t));
 		if (i == 0) {
 			cluster_task_set_status(f.cluster, t, TASK_BOUND, node);
 		}
 	}
 	t = cluster_fixture_task(f.cluster, "c", NULL, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	st = statement_begin(f.s);
 	statement_pipeline(f.s, cluster_task_find(f.cluster, STR_LIT("ns/b")), node);
 	assert_string_equal(refused_now(t), "Too many pods");
@@ -208,7 +208,7 @@ static void test_number_of_pods(void **state)
 	assert_false(hooks_predicate(f.s, t, node, NULL));
 	statement_discard(f.s, st);
 	assert_null(refused_now(t));
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 int main(void)

@@ -1,21 +1,21 @@
 #include "core/hooks.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 
 static void test_the_higher_priority_goes_first(void **state)
 {
-	struct session_fixture f;
+	struct hooks_fixture f;
 	struct job *a, *b;
 	struct task *t, *u;
 
 	(void)state;
-	session_fixture_init(&f, "- plugins:\n  - name: priority\n", plugin_registry,
-			     plugin_registry_count);
+	hooks_fixture_init(&f, "- plugins:\n  - name: priority\n", plugin_registry,
+			   plugin_registry_count);
 	a = cluster_fixture_job(f.cluster, "a", NULL, 1);
 	b = cluster_fixture_job(f.cluster, "b", NULL, 1);
 	t = cluster_fixture_task(f.cluster, "t", a, 1);
 	u = cluster_fixture_task(f.cluster, "u", a, 1);
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	assert_true(hooks_job_order(f.s, a, b) < 0); /* equal: by name */
 	b->priority = 1;
 	assert_true(hooks_job_order(f.s, a, b) > 0);
@@ -27,7 +27,7 @@ static void test_the_higher_priority_goes_first(void **state)
 	assert_true(hooks_task_order(f.s, t, u) > 0);
 	t->priority = 3;
 	assert_true(hooks_task_order(f.s, t, u) < 0);
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 }
 
 int main(void)

@@ -267,6 +267,26 @@ static void test_steal_with_unknown_outcome(void **state)
 	lease_fixture_end(&f);
 }
 
+/* The same when it had been ours before: in between it was another's. */
+static void test_steal_back_with_unknown_outcome(void **state)
+{
+	struct lease_fixture f;
+	(void)state;
+
+	lease_fixture_begin_held(&f);
+	lease_fixture_advance(&f, 2 * S);
+	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
+	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "other",
+				   "same");
+	fake_transport_fail(f.transport, lease_fixture_wait_for_steal(&f), ERR_TIMEOUT, true);
+	lease_fixture_advance(&f, 3 * S);
+	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "mine");
+	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_expect_log(&f, "-+");
+	assert_false(lease_fixture_may_send(&f));
+	lease_fixture_end(&f);
+}
+
 static void test_released_lease_is_taken_at_once(void **state)
 {
 	struct lease_fixture f;
@@ -430,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_clock_skew),
 		cmocka_unit_test(test_steal_race_is_lost),
 		cmocka_unit_test(test_steal_with_unknown_outcome),
+		cmocka_unit_test(test_steal_back_with_unknown_outcome),
 		cmocka_unit_test(test_released_lease_is_taken_at_once),
 		cmocka_unit_test(test_own_name_after_restart),
 		cmocka_unit_test(test_renew_conflict_by_an_edit),

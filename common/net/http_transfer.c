@@ -1,9 +1,11 @@
 #include "net/http_transfer.h"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -51,6 +53,7 @@ void http_transfer_config_finish(struct http_transfer_config *c)
 	strbuf_finish(&c->ca_pem);
 	strbuf_finish(&c->cert_pem);
 	strbuf_finish(&c->key_pem);
+	vec_finish(&c->sockets);
 }
 
 void http_transfer_copy(struct http_transfer *t, const struct http_call *call)
@@ -140,12 +143,38 @@ static int on_request(void *ctx, char *remote_ip, char *local_ip, int remote_por
 	(void)remote_ip;
 	(void)local_ip;
 	(void)remote_port;
-	(void)local_port;
+	t->local_port = local_port;
 	if (t->sent && !harmless) {
 		return CURL_PREREQFUNC_ABORT;
 	}
 	t->sent = true;
 	return CURL_PREREQFUNC_OK;
+}
+
+static curl_socket_t on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *addr)
+{
+	struct http_transfer_config *c = ctx;
+	int fd = socket(addr->family, addr->socktype | SOCK_CLOEXEC, addr->protocol);
+
+	(void)purpose;
+	if (fd < 0) {
+		return CURL_SOCKET_BAD;
+	}
+	vec_push(&c->sockets, fd);
+	return fd;
+}
+
+static int on_close(void *ctx, curl_socket_t fd)
+{
+	struct http_transfer_config *c = ctx;
+
+	for (size_t i = 0; i < c->sockets.n; i++) {
+		if (c->sockets.v[i] == fd) {
+			vec_swap_remove(&c->sockets, i);
+			break;
+		}
+	}
+	return close(fd);
 }
 
 static void set_blob(CURL *easy, CURLoption option, const struct strbuf *pem)
@@ -294,6 +323,10 @@ void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config 
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, config);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, config);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, t);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
@@ -374,12 +407,27 @@ void http_transfer_result(struct http_transfer *t, int code, struct http_result 
 	ret->error_text = t->error[0] != '\0' ? t->error : curl_easy_strerror(c);
 }
 
+static int local_port_of(int fd)
+{
+	struct sockaddr_storage sa = { 0 };
+	socklen_t len = sizeof(sa);
+
+	if (getsockname(fd, (struct sockaddr *)&sa, &len) < 0) {
+		return 0;
+	}
+	if (sa.ss_family == AF_INET6) {
+		return ntohs(((struct sockaddr_in6 *)&sa)->sin6_port);
+	}
+	return ntohs(((struct sockaddr_in *)&sa)->sin_port);
+}
+
 void http_transfer_cut_connection(struct http_transfer *t)
 {
-	curl_socket_t fd = CURL_SOCKET_BAD;
+	for (size_t i = 0; i < t->config->sockets.n; i++) {
+		int fd = t->config->sockets.v[i];
 
-	if (curl_easy_getinfo(t->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
-	    fd != CURL_SOCKET_BAD) {
-		shutdown(fd, SHUT_RDWR);
+		if (t->local_port != 0 && local_port_of(fd) == t->local_port) {
+			shutdown(fd, SHUT_RDWR);
+		}
 	}
 }

@@ -4,6 +4,7 @@
 #define COMMON_NET_HTTP_TRANSFER_H
 
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "net/http_loop.h"
 
 struct curl_slist;
@@ -15,7 +16,8 @@ struct http_transfer_config {
 	bool insecure_skip_verify;
 	char *ca_file, *cert_file, *key_file, *server_name;
 	struct strbuf ca_pem, cert_pem, key_pem;
-	int64_t last_bytes_ns; /* when any transfer last heard from a server */
+	int64_t last_bytes_ns;   /* when any transfer last heard from a server */
+	struct VEC(int) sockets; /* open ones; curl does not tell which a running transfer uses */
 };
 
 struct http_transfer {
@@ -26,6 +28,7 @@ struct http_transfer {
 	struct curl_slist *headers, *connect_list;
 	struct http_transfer_config *config;
 
+	int local_port;        /* of its connection, 0: none yet */
 	bool sent;             /* the request may have left this process */
 	bool overflow;         /* the answer was larger than max_body */
 	uint64_t received;     /* bytes of the answer, headers included */

@@ -423,7 +423,7 @@ void scene_settle(struct scene *s)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		char name[32];
-		struct scene_pod p = { .name = name };
+		struct scene_pod p = { .name = name, .not_opted_in = true };
 
 		snprintf(name, sizeof(name), "fence-%u", ++s->fences);
 		scene_add_pod(s, &p);

@@ -39,9 +39,9 @@ struct stack {
 	struct transport *transport;
 };
 
-static const char *const program_names[STACK_PROGRAM_COUNT_] = { "headgate-apiserver",
-								 "headgate-webhook",
-								 "headgate-scheduler" };
+static const char *const program_names[STACK_PROGRAM_COUNT_] = {
+	"headgate-apiserver", "headgate-webhook", "headgate-scheduler", "headgate-scheduler"
+};
 
 /* Arguments of one program; texts live as long as the struct. */
 struct args {
@@ -115,11 +115,11 @@ static void webhook_args(const struct stack *s, struct args *a)
 	add_all(a, s->opt.webhook_args);
 }
 
-static void scheduler_args(const struct stack *s, struct args *a)
+static void scheduler_args(const struct stack *s, enum stack_program p, struct args *a)
 {
 	add(a, "--kubeconfig=%s", s->kubeconfig);
-	add(a, "--listen-address=127.0.0.1:%u", s->health_port[STACK_SCHEDULER]);
-	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[STACK_SCHEDULER]);
+	add(a, "--listen-address=127.0.0.1:%u", s->health_port[p]);
+	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[p]);
 	add(a, "--leader-elect-lease-duration=3s");
 	add(a, "--leader-elect-renew-deadline=2s");
 	add(a, "--leader-elect-retry-period=200ms");
@@ -167,7 +167,8 @@ int stack_start_program(struct stack *s, enum stack_program p, struct err *err)
 		webhook_args(s, a);
 		break;
 	case STACK_SCHEDULER:
-		scheduler_args(s, a);
+	case STACK_STANDBY:
+		scheduler_args(s, p, a);
 		break;
 	case STACK_PROGRAM_COUNT_:
 		break;

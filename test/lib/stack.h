@@ -15,7 +15,14 @@ struct jdoc;
 struct stack;
 struct transport;
 
-enum stack_program { STACK_APISERVER, STACK_WEBHOOK, STACK_SCHEDULER, STACK_PROGRAM_COUNT_ };
+/* The standby is a second scheduler that only tests start. */
+enum stack_program {
+	STACK_APISERVER,
+	STACK_WEBHOOK,
+	STACK_SCHEDULER,
+	STACK_STANDBY,
+	STACK_PROGRAM_COUNT_
+};
 
 struct stack_options {
 	bool no_webhook, no_scheduler;     /* started by the test itself later, or never */
@@ -29,7 +36,7 @@ int stack_start(const struct stack_options *opt, struct stack **ret, struct err 
 /* Ends what runs and removes the work folder; keep_logs leaves it and prints where. */
 void stack_stop(struct stack *s, bool keep_logs);
 
-/* For the next start of the scheduler: its configuration file (NULL: built in; what it holds may be
+/* For the next start of a scheduler: its configuration file (NULL: built in; what it holds may be
  * replaced while it runs) and more arguments. */
 int stack_set_scheduler(struct stack *s, const char *conf, const char *const *args,
 			struct err *err);

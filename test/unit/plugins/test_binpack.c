@@ -7,160 +7,160 @@
 #include "base/err.h"
 #include "conf/conf.h"
 #include "core/hooks.h"
-#include "lib/hooks_fixture.h"
+#include "lib/session_fixture.h"
 #include "lib/unit.h"
 #include "plugins/registry.h"
 
 enum { GPU = RES_FIRST_NAMED, CPU_BIT = 1 << RES_CPU, MEM_BIT = 1 << RES_MEMORY };
 enum { GPU_BIT = 1 << RES_FIRST_NAMED };
 
+static const struct {
+	const char *what;
+	int64_t request[3], used[3], allocatable[3]; /* cpu, memory, gpu */
+	double weight[3];
+	uint32_t weighted;
+	double plugin, expected;
+} by_hand[] = {
+	{ "the example: (3/4 + 4/16) / 2",
+	  { 1, 2, 0 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  50 },
+	{ "full node",
+	  { 2, 8, 0 },
+	  { 2, 8, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  100 },
+	{ "weights 5 and 1: (5 * 3/4 + 4/16) / 6",
+	  { 1, 2, 0 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 5, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  400.0 / 6 },
+	{ "the weight of the plugin multiplies",
+	  { 1, 2, 0 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  10,
+	  500 },
+	{ "weight 0 switches it off",
+	  { 1, 2, 0 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  0,
+	  0 },
+	{ "one dimension too full: 0",
+	  { 1, 15, 0 },
+	  { 0, 2, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  0 },
+	{ "what is not requested does not count",
+	  { 1, 0, 0 },
+	  { 2, 16, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  75 },
+	{ "a resource without weight does not count",
+	  { 1, 2, 1 },
+	  { 2, 2, 3 },
+	  { 4, 16, 4 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  50 },
+	{ "nor does it when it is full",
+	  { 1, 2, 5 },
+	  { 2, 2, 3 },
+	  { 4, 16, 4 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  50 },
+	{ "a listed one does: (3/4 + 4/16 + 2 * 4/4) / 4",
+	  { 1, 2, 1 },
+	  { 2, 2, 3 },
+	  { 4, 16, 4 },
+	  { 1, 1, 2 },
+	  CPU_BIT | MEM_BIT | GPU_BIT,
+	  1,
+	  75 },
+	{ "quirk: absent on the node, it adds its weight but no score: 1 / 4",
+	  { 1, 2, 1 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 2 },
+	  CPU_BIT | MEM_BIT | GPU_BIT,
+	  1,
+	  25 },
+	{ "quirk: with weight 0 not even being too full counts",
+	  { 1, 15, 0 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 1, 0, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  75 },
+	{ "all weights 0",
+	  { 1, 2, 0 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 0, 0, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  0 },
+	{ "no request",
+	  { 0, 0, 0 },
+	  { 2, 2, 0 },
+	  { 4, 16, 0 },
+	  { 1, 1, 0 },
+	  CPU_BIT | MEM_BIT,
+	  1,
+	  0 },
+};
+
 static void test_scores_computed_by_hand(void **state)
 {
-	static const struct {
-		const char *what;
-		int64_t request[3], used[3], allocatable[3]; /* cpu, memory, gpu */
-		double weight[3];
-		uint32_t weighted;
-		double plugin, expected;
-	} rows[] = {
-		{ "the example: (3/4 + 4/16) / 2",
-		  { 1, 2, 0 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  50 },
-		{ "full node",
-		  { 2, 8, 0 },
-		  { 2, 8, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  100 },
-		{ "weights 5 and 1: (5 * 3/4 + 4/16) / 6",
-		  { 1, 2, 0 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 5, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  400.0 / 6 },
-		{ "the weight of the plugin multiplies",
-		  { 1, 2, 0 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  10,
-		  500 },
-		{ "weight 0 switches it off",
-		  { 1, 2, 0 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  0,
-		  0 },
-		{ "one dimension too full: 0",
-		  { 1, 15, 0 },
-		  { 0, 2, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  0 },
-		{ "what is not requested does not count",
-		  { 1, 0, 0 },
-		  { 2, 16, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  75 },
-		{ "a resource without weight does not count",
-		  { 1, 2, 1 },
-		  { 2, 2, 3 },
-		  { 4, 16, 4 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  50 },
-		{ "nor does it when it is full",
-		  { 1, 2, 5 },
-		  { 2, 2, 3 },
-		  { 4, 16, 4 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  50 },
-		{ "a listed one does: (3/4 + 4/16 + 2 * 4/4) / 4",
-		  { 1, 2, 1 },
-		  { 2, 2, 3 },
-		  { 4, 16, 4 },
-		  { 1, 1, 2 },
-		  CPU_BIT | MEM_BIT | GPU_BIT,
-		  1,
-		  75 },
-		{ "quirk: absent on the node, it adds its weight but no score: 1 / 4",
-		  { 1, 2, 1 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 2 },
-		  CPU_BIT | MEM_BIT | GPU_BIT,
-		  1,
-		  25 },
-		{ "quirk: with weight 0 not even being too full counts",
-		  { 1, 15, 0 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 1, 0, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  75 },
-		{ "all weights 0",
-		  { 1, 2, 0 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 0, 0, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  0 },
-		{ "no request",
-		  { 0, 0, 0 },
-		  { 2, 2, 0 },
-		  { 4, 16, 0 },
-		  { 1, 1, 0 },
-		  CPU_BIT | MEM_BIT,
-		  1,
-		  0 },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(by_hand); i++) {
 		static const unsigned dims[3] = { RES_CPU, RES_MEMORY, GPU };
-		struct binpack_weights w = { .plugin = rows[i].plugin,
-					     .weighted = rows[i].weighted };
+		struct binpack_weights w = { .plugin = by_hand[i].plugin,
+					     .weighted = by_hand[i].weighted };
 		struct res request = { .v = { 0 } }, used = request, allocatable = request;
 		double score;
 
 		for (size_t d = 0; d < 3; d++) {
-			request.v[dims[d]] = rows[i].request[d];
-			used.v[dims[d]] = rows[i].used[d];
-			allocatable.v[dims[d]] = rows[i].allocatable[d];
-			w.dim[dims[d]] = rows[i].weight[d];
+			request.v[dims[d]] = by_hand[i].request[d];
+			used.v[dims[d]] = by_hand[i].used[d];
+			allocatable.v[dims[d]] = by_hand[i].allocatable[d];
+			w.dim[dims[d]] = by_hand[i].weight[d];
 		}
 		score = binpack_score(&w, &request, &used, &allocatable);
-		print_message("%s: %f\n", rows[i].what, score);
-		assert_true(fabs(score - rows[i].expected) < 1e-9);
+		print_message("%s: %f\n", by_hand[i].what, score);
+		assert_true(fabs(score - by_hand[i].expected) < 1e-9);
 	}
 }
 
 static double score_with(const char *arguments)
 {
 	struct pod_class k = { .request = { .v = { [RES_CPU] = 1, [RES_MEMORY] = 2 } } };
-	struct hooks_fixture f;
+	struct session_fixture f;
 	struct node *n;
 	char tiers[256];
 	double score;
@@ -168,15 +168,15 @@ static double score_with(const char *arguments)
 
 	snprintf(tiers, sizeof(tiers), "- plugins:\n  - {name: binpack, arguments: {%s}}\n",
 		 arguments);
-	hooks_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
+	session_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
 	gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"), NULL);
 	k.request.v[gpu] = 1;
 	n = cluster_fixture_node(f.cluster, "n", 4);
 	n->allocatable.v[RES_MEMORY] = 4;
 	n->allocatable.v[gpu] = 1;
-	hooks_fixture_open(&f);
+	session_fixture_open(&f);
 	score = hooks_node_score(f.s, &k, n);
-	hooks_fixture_finish(&f);
+	session_fixture_finish(&f);
 	return score;
 }
 

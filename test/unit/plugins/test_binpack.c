@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "conf/conf.h"
 #include "core/hooks.h"
-#include "lib/session_fixture.h"
+#include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 #include "plugins/registry.h"
 
@@ -160,7 +160,7 @@ static void test_scores_computed_by_hand(void **state)
 static double score_with(const char *arguments)
 {
 	struct pod_class k = { .request = { .v = { [RES_CPU] = 1, [RES_MEMORY] = 2 } } };
-	struct session_fixture f;
+	struct hooks_fixture f;
 	struct node *n;
 	char tiers[256];
 	double score;
@@ -168,15 +168,15 @@ static double score_with(const char *arguments)
 
 	snprintf(tiers, sizeof(tiers), "- plugins:\n  - {name: binpack, arguments: {%s}}\n",
 		 arguments);
-	session_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
+	hooks_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
 	gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"), NULL);
 	k.request.v[gpu] = 1;
 	n = cluster_fixture_node(f.cluster, "n", 4);
 	n->allocatable.v[RES_MEMORY] = 4;
 	n->allocatable.v[gpu] = 1;
-	session_fixture_open(&f);
+	hooks_fixture_open(&f);
 	score = hooks_node_score(f.s, &k, n);
-	session_fixture_finish(&f);
+	hooks_fixture_finish(&f);
 	return score;
 }
 

@@ -349,6 +349,9 @@ static void run_cycle(struct engine *e)
 
 	atomic_store(&e->state.cycle_since, began == 0 ? 1 : began);
 	d = cycle_run(e->cycle, c, now, &trace);
+	if (e->opt.on_decided != NULL) {
+		e->opt.on_decided(e->opt.ctx, c, d);
+	}
 	cycle_assume(c, d, now);
 	stats = cycle_last_stats(e->cycle);
 	e->next_timer_wall = stats.next_timer;

@@ -45,6 +45,8 @@ struct engine_options {
 	/* Sees every decision list right after it was assumed; for the timeline, tests and tracing.
 	 * May be NULL. */
 	void (*on_decisions)(void *ctx, const struct cluster *c, const struct decisions *d);
+	/* The same before it is assumed, for checks of the decisions. May be NULL. */
+	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
 };
 
 /* What health checks read. */

@@ -161,7 +161,7 @@ static void order_node(struct autoscaler *a, const struct jdoc *pod, struct str 
 	for (unsigned i = 0; i < a->opt.ngroups; i++) {
 		const struct autoscaler_group *g = &a->opt.groups[i];
 		struct order o = { .group = g,
-				   .due = clock_mono(clock_real()) + a->opt.provision_ns };
+				   .due = clock_mono(mirror_clock(a->mirror)) + a->opt.provision_ns };
 		struct room r;
 
 		snprintf(o.name, sizeof(o.name), "%s-%u", g->name, group_size(a, g) + 1);
@@ -238,7 +238,7 @@ static void create_node(struct autoscaler *a, struct order *o)
 static void scan(void *ctx)
 {
 	struct autoscaler *a = ctx;
-	int64_t now = clock_mono(clock_real());
+	int64_t now = clock_mono(mirror_clock(a->mirror));
 
 	if (atomic_load(&mirror_transport(a->mirror)->stopping)) {
 		return;

@@ -58,11 +58,12 @@ static void on_done(void *ctx, const struct http_result *result)
 	job_free(j);
 }
 
-static void fill_status(struct strbuf *body, const char *uid, const char *phase)
+static void fill_status(struct strbuf *body, const struct clock *clock, const char *uid,
+			const char *phase)
 {
 	char when[CLOCK_RFC3339_MAX];
 
-	clock_format_time(clock_wall(clock_real()), when);
+	clock_format_time(clock_wall(clock), when);
 	strbuf_printf(body,
 		      "{\"metadata\":{\"uid\":\"%s\"},\"status\":{\"phase\":\"%s\",\"startTime\":"
 		      "\"%s\",\"conditions\":"
@@ -91,7 +92,8 @@ static void run_job(void *ctx)
 		call.content_type = "application/json";
 	} else {
 		rest_path(&path, "", "v1", namespace_, "pods", name.p, "status");
-		fill_status(&body, j->uid, j->kind == JOB_START ? "Running" : "Succeeded");
+		fill_status(&body, mirror_clock(j->kubelet->mirror), j->uid,
+			    j->kind == JOB_START ? "Running" : "Succeeded");
 		call.method = HTTP_PATCH;
 		call.content_type = "application/strategic-merge-patch+json";
 	}

@@ -229,6 +229,11 @@ struct transport *mirror_transport(const struct mirror *m)
 	return m->transport;
 }
 
+const struct clock *mirror_clock(const struct mirror *m)
+{
+	return m->clock;
+}
+
 static void on_check(void *ctx)
 {
 	check_waiter(ctx);

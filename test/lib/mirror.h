@@ -51,6 +51,7 @@ size_t mirror_count(const struct mirror *m, enum mirror_resource r);
 void mirror_each(const struct mirror *m, enum mirror_resource r, mirror_each_fn fn, void *ctx);
 bool mirror_is_synced(const struct mirror *m);
 struct transport *mirror_transport(const struct mirror *m);
+const struct clock *mirror_clock(const struct mirror *m);
 
 /* Any other thread: true when the condition held before the timeout. */
 bool mirror_wait(struct mirror *m, mirror_cond_fn cond, void *ctx, int64_t timeout_ns);

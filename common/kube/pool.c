@@ -146,15 +146,18 @@ static bool can_send(struct pool *p, const struct pool_worker *w)
 	return can;
 }
 
-static void hold(struct pool *p, int64_t wait_ns)
+void pool_hold_until(struct pool *p, int64_t until_mono_ns)
 {
-	int64_t until = clock_mono(p->opt.clock) + wait_ns;
-
 	pthread_mutex_lock(&p->lock);
-	if (p->held_until < until) {
-		p->held_until = until;
+	if (p->held_until < until_mono_ns) {
+		p->held_until = until_mono_ns;
 	}
 	pthread_mutex_unlock(&p->lock);
+}
+
+static void hold(struct pool *p, int64_t wait_ns)
+{
+	pool_hold_until(p, clock_mono(p->opt.clock) + wait_ns);
 }
 
 /* What is to be sent next, in its slot; NULL: another worker was faster. */

@@ -68,6 +68,9 @@ void pool_limiter_give_back(struct pool_limiter *l); /* a token taken for a send
 
 struct pool *pool_create(const struct pool_options *opt);
 void pool_add(struct pool *p, struct str key, void *item_take);
+/* Nothing is sent before until_mono_ns; an earlier time than one already given has no effect. Any
+ * thread. */
+void pool_hold_until(struct pool *p, int64_t until_mono_ns);
 /* Items that wait are freed unsent; those in flight are awaited (finish runs) up to grace_ns, then
  * cancelled (finish runs with ERR_CANCELLED). Not on the transport's thread, and before it is
  * destroyed. Manual mode does not wait: what is in flight is cancelled without finish. */

@@ -294,6 +294,17 @@ static void handle_snapshot(struct engine *e, const struct sched_msg *m)
 	m->reply(m->ctx, strbuf_str(&text));
 }
 
+/* What controllers and the recorder want written before the new leader may write waits for it. */
+static void hold_writes(struct engine *e, int64_t until)
+{
+	struct pool *pools[ENGINE_MAX_POOLS];
+	size_t n = engine_pools(e, pools, ENGINE_MAX_POOLS);
+
+	for (size_t i = 0; i < n; i++) {
+		pool_hold_until(pools[i], until);
+	}
+}
+
 void engine_handle(struct engine *e, struct sched_msg *msg_take)
 {
 	struct sched_msg *m = msg_take;
@@ -304,6 +315,9 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 		e->rebuilt = false;
 		e->writes_from = m->not_before;
 		atomic_store(&e->state.leading, m->flag);
+		if (m->flag) {
+			hold_writes(e, m->not_before);
+		}
 		break;
 	case SCHED_MSG_CONF:
 		handle_conf(e, m);

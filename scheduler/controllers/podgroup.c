@@ -254,10 +254,9 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	bool again_later = code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO ||
 			   code == -ERR_INTERNAL || result->status == 401;
 
-	if (result->error == ERR_CANCELLED) {
-		return POOL_DONE;
-	}
-	if (again_later) {
+	/* Cancelled: writing is not allowed at present. Nothing else would bring the pod back here
+	 * before it changes. */
+	if (again_later || result->error == ERR_CANCELLED) {
 		return POOL_RETRY;
 	}
 	switch (it->step) {
@@ -267,8 +266,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		return POOL_AGAIN;
 	case STEP_CREATE:
 		return after_create(ctx, it, code, &err);
-	case STEP_ANNOTATE: /* 404, 409, 422: the pod is gone or another one */
-		return POOL_DONE;
+	case STEP_ANNOTATE: /* 404, 422: the pod is gone or another one; 409: a race lost */
+		return code == -ERR_CONFLICT ? POOL_RETRY : POOL_DONE;
 	}
 	return POOL_DONE;
 }

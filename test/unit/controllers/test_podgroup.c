@@ -19,14 +19,25 @@ struct fixture {
 	struct recorder *recorder;
 	struct cluster *cluster;
 	struct task *task;
+	bool refuse; /* writing is not allowed */
 };
+
+static bool may_send(void *ctx)
+{
+	const struct fixture *f = ctx;
+
+	return !f->refuse;
+}
 
 static void begin(struct fixture *f)
 {
 	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
 				     .backoff_max_ns = CLOCK_NS_PER_S,
-				     .timeout_ns = CLOCK_NS_PER_S };
+				     .timeout_ns = CLOCK_NS_PER_S,
+				     .may_send = may_send,
+				     .ctx = f };
 
+	f->refuse = false;
 	clock_fake_init(&f->clock, 0);
 	f->transport = fake_transport_create(&f->clock);
 	base.transport = fake_transport_base(f->transport);
@@ -189,6 +200,38 @@ static void test_a_refused_group_is_tried_again(void **state)
 	end(&f);
 }
 
+static void test_what_may_not_be_written_yet_is_written_later(void **state)
+{
+	struct podgroup_pod pod = { .queue = "team" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.refuse = true;
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	assert_true(pool_step(podgroup_controller_pool(f.controller)));
+	fake_transport_expect_none(f.transport);
+	f.refuse = false;
+	fake_transport_advance(f.transport, 60 * CLOCK_NS_PER_S);
+	fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
+	end(&f);
+}
+
+static void test_a_lost_race_for_the_pod_is_run_again(void **state)
+{
+	struct podgroup_pod pod = { .queue = "team" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
+	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 409, "{}");
+	fake_transport_advance(f.transport, 60 * CLOCK_NS_PER_S);
+	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +240,8 @@ int main(void)
 		cmocka_unit_test(test_an_owner_that_cannot_be_read_counts_one),
 		cmocka_unit_test(test_a_known_group_only_needs_the_annotation),
 		cmocka_unit_test(test_a_refused_group_is_tried_again),
+		cmocka_unit_test(test_what_may_not_be_written_yet_is_written_later),
+		cmocka_unit_test(test_a_lost_race_for_the_pod_is_run_again),
 	};
 
 	return cmocka_run_group_tests_name("controllers/podgroup", tests, NULL, NULL);

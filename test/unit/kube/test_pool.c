@@ -140,6 +140,23 @@ static void test_one_request(void **state)
 	end(&f);
 }
 
+static void test_held_pool_waits(void **state)
+{
+	struct fixture f;
+	(void)state;
+
+	begin(&f, 2, 0, 0);
+	add(&f, "a");
+	pool_hold_until(f.pool, 20 * MS);
+	pool_hold_until(f.pool, 10 * MS);
+	assert_false(pool_step(f.pool));
+	assert_int_equal(pool_wake_at(f.pool), 20 * MS);
+	clock_fake_advance(&f.clock, 20 * MS);
+	assert_true(pool_step(f.pool));
+	fake_transport_expect(f.transport, "PATCH /x/a");
+	end(&f);
+}
+
 static void test_slots_bound_what_is_in_flight(void **state)
 {
 	struct fixture f;
@@ -402,6 +419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_request),
+		cmocka_unit_test(test_held_pool_waits),
 		cmocka_unit_test(test_slots_bound_what_is_in_flight),
 		cmocka_unit_test(test_newer_item_replaces_one_that_waits),
 		cmocka_unit_test(test_newer_item_runs_after_the_one_in_flight),

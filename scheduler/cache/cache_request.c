@@ -1,3 +1,5 @@
+#include "api/keys.h"
+#include "base/str.h"
 #include "cache/cache_priv.h"
 #include "core/ledger.h"
 
@@ -97,6 +99,12 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m)
 static void on_pod_status(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
 {
 	if (m->outcome == SCHED_DONE) {
+		/* An older write of another condition may end while the withdrawal waits. */
+		if (t->charge == CHARGE_WITHDRAWING &&
+		    str_streq(m->written, KEYS_REASON_NOT_READY)) {
+			t->cond = POD_COND_NOT_READY;
+			ledger_release(c->cluster, t);
+		}
 		return;
 	}
 	if (m->outcome == SCHED_REJECTED || m->outcome == SCHED_STALE) {
@@ -108,7 +116,7 @@ static void on_pod_status(struct cache *c, struct task *t, const struct sched_ms
 	t->cond = POD_COND_OTHER;
 	t->cond_message = 0;
 	t->published_at = MODEL_TIME_NONE;
-	if (t->charge == CHARGE_PUBLISHED) {
+	if (t->charge == CHARGE_PUBLISHED || t->charge == CHARGE_WITHDRAWING) {
 		ledger_advance(c->cluster, t, CHARGE_UNGATED);
 	}
 }

@@ -29,7 +29,11 @@ static void assume_ungate(struct cluster *c, struct task *t, const struct decisi
 
 static void assume_release(struct cluster *c, struct task *t, const struct decision *d)
 {
-	ledger_release(c, t);
+	if (ledger_given_up(t, (enum charge_state)t->charge) == CHARGE_WITHDRAWING) {
+		ledger_advance(c, t, CHARGE_WITHDRAWING);
+	} else {
+		ledger_release(c, t);
+	}
 	t->retry_at = d->retry_at;
 	t->published_at = MODEL_TIME_NONE;
 	if (d->retry_at != MODEL_TIME_NONE) {

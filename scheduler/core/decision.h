@@ -11,8 +11,9 @@ enum decision_kind {
 	DECISION_UNGATE,  /* task: charge it (unless `uncharged`) and patch our gate away */
 	DECISION_RESERVE, /* task: charge it; it has no gate of ours any more (somebody else took it
 			     off) */
-	DECISION_RELEASE, /* task: drop its charge (revoked, timed out); retry_at says when it may
-			     be decided again */
+	DECISION_RELEASE, /* task: drop its charge (revoked, timed out), that of a published pod
+			     when its withdrawal is acknowledged; retry_at says when it may be
+			     decided again */
 	DECISION_PUBLISH, /* task: PodScheduled=False/Unschedulable with message, nominated node
 			     only after evictions */
 	DECISION_WITHDRAW,  /* task: PodScheduled=False/NotReadyForScheduling with message */

@@ -17,26 +17,35 @@ static const struct {
 	[CHARGE_PATCHING] = { "Patching", BIT(CHARGE_UNGATED) | BIT(CHARGE_BOUND), true },
 	[CHARGE_UNGATED] = { "Ungated",
 			     BIT(CHARGE_PUBLISHED) | BIT(CHARGE_AWAITING_VICTIMS) |
-				     BIT(CHARGE_ASSUMED) | BIT(CHARGE_BOUND),
+				     BIT(CHARGE_ASSUMED) | BIT(CHARGE_BOUND) |
+				     BIT(CHARGE_WITHDRAWING),
 			     true },
 	[CHARGE_PUBLISHED] = { "Published",
 			       BIT(CHARGE_UNGATED) | BIT(CHARGE_AWAITING_VICTIMS) |
-				       BIT(CHARGE_ASSUMED) | BIT(CHARGE_BOUND),
+				       BIT(CHARGE_ASSUMED) | BIT(CHARGE_BOUND) |
+				       BIT(CHARGE_WITHDRAWING),
 			       true },
 	[CHARGE_AWAITING_VICTIMS] = { "AwaitingVictims",
 				      BIT(CHARGE_PATCHING) | BIT(CHARGE_UNGATED) |
 					      BIT(CHARGE_PUBLISHED) | BIT(CHARGE_ASSUMED) |
-					      BIT(CHARGE_BOUND),
+					      BIT(CHARGE_BOUND) | BIT(CHARGE_WITHDRAWING),
 				      true },
 	[CHARGE_ASSUMED] = { "Assumed",
 			     BIT(CHARGE_UNGATED) | BIT(CHARGE_PUBLISHED) | BIT(CHARGE_BOUND),
 			     false },
 	[CHARGE_BOUND] = { "Bound", 0, false },
+	[CHARGE_WITHDRAWING] = { "Withdrawing", BIT(CHARGE_UNGATED) | BIT(CHARGE_BOUND), false },
 };
 
 bool ledger_is_unbound(enum charge_state s)
 {
 	return states[s].unbound;
+}
+
+enum charge_state ledger_given_up(const struct task *t, enum charge_state charge)
+{
+	return charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_WITHDRAWING
+									       : CHARGE_NONE;
 }
 
 const char *ledger_state_name(enum charge_state s)

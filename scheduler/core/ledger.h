@@ -1,8 +1,8 @@
 /* scheduler/core/ledger.h: the rules of the quota ledger: one charge per pod UID through
- * patching -> ungated -> published -> assumed -> bound, rolled up to every ancestor queue. It is
- * the only account of quota use. The data are in struct task (charge, charge_queue) and struct
- * queue (charged, releasing). Owner: the sched thread. Pure. Which transition is legal is a table
- * in ledger.c; an illegal one asserts. */
+ * patching -> ungated -> published -> assumed -> bound (or withdrawing), rolled up to every
+ * ancestor queue. It is the only account of quota use. The data are in struct task (charge,
+ * charge_queue) and struct queue (charged, releasing). Owner: the sched thread. Pure. Which
+ * transition is legal is a table in ledger.c; an illegal one asserts. */
 #ifndef SCHEDULER_CORE_LEDGER_H
 #define SCHEDULER_CORE_LEDGER_H
 
@@ -25,8 +25,11 @@ void ledger_rebuild_sums(struct cluster *c);
 /* Whether the transition table allows it; a state may always follow itself, nothing follows NONE.
  */
 bool ledger_may_advance(enum charge_state from, enum charge_state to);
-/* True for the states that hold quota although the pod has no node. */
+/* True for the states that hold quota for a pod that has no node and is to get one. */
 bool ledger_is_unbound(enum charge_state s);
+/* What giving a charge up leads to: autoscalers still act on a published pod until its withdrawal
+ * is acknowledged, so what it holds may not be given to others before. */
+enum charge_state ledger_given_up(const struct task *t, enum charge_state charge);
 /* NULL when every sum equals the sum of its tasks' charges, else a static text. For tests and
  * invariants. */
 const char *ledger_verify(const struct cluster *c);

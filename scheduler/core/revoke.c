@@ -37,8 +37,7 @@ static int64_t retry_at(const struct session *s, const struct task *t)
 
 static void revoke_task(struct session *s, const struct task *t, const struct revocation *why)
 {
-	bool published =
-		session_task_charge(s, t) == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE;
+	bool published = ledger_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
 	struct decision *d;
 
 	statement_release(s, t, why->back_off ? retry_at(s, t) : MODEL_TIME_NONE);
@@ -82,19 +81,32 @@ static void revoke_with_gang(struct session *s, const struct task *t, const stru
 	}
 }
 
-static uint32_t over_limit(const struct session *s, const struct queue *q)
-{
-	static const struct res nothing;
-
-	return res_over(session_queue_charged(s, q), &nothing, &s->limits[q->id], UINT32_MAX);
-}
-
 static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)
 {
 	while (queue != MODEL_NONE && queue != top->id) {
 		queue = c->queues.v[queue]->parent;
 	}
 	return queue == top->id;
+}
+
+static uint32_t over_limit(const struct session *s, const struct queue *q)
+{
+	static const struct res nothing;
+	struct res used = *session_queue_charged(s, q);
+
+	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
+		return 0;
+	}
+	/* What is on its way out need not be taken twice. */
+	for (size_t i = 0; i < s->cluster->tasks.n; i++) {
+		const struct task *t = s->cluster->tasks.v[i];
+
+		if (t != NULL && session_task_charge(s, t) == CHARGE_WITHDRAWING &&
+		    is_below(s->cluster, t->charge_queue, q)) {
+			res_sub_floor(&used, &t->klass->request);
+		}
+	}
+	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
 }
 
 static int youngest_first(const void *a, const void *b)

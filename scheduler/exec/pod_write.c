@@ -71,6 +71,7 @@ static enum pool_verdict report(const struct pod_write_target *target, const str
 	m->uid = arena_dup(m->arena, w->uid);
 	m->status = status;
 	m->text = arena_dup(m->arena, text == NULL ? "" : text);
+	m->written = w->texts[0] == NULL ? NULL : arena_dup(m->arena, w->texts[0]);
 	target->post(target->ctx, m);
 	return POOL_DONE;
 }

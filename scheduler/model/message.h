@@ -69,8 +69,10 @@ struct sched_msg {
 	enum sched_request request;
 	enum sched_outcome outcome;
 	const char *uid;
-	int status;       /* HTTP status of a rejection, 0: none */
-	const char *text; /* error text */
+	int status;          /* HTTP status of a rejection, 0: none */
+	const char *text;    /* error text */
+	const char *written; /* REQUEST_DONE of a pod: the queue, the node or the condition's reason
+				that the write says; NULL: none */
 	bool flag;
 	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
 	struct sched_conf *conf;

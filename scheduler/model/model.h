@@ -42,6 +42,8 @@ enum charge_state {
 	CHARGE_AWAITING_VICTIMS, /* reserved for a preemptor while its victims terminate */
 	CHARGE_ASSUMED,          /* bind decided */
 	CHARGE_BOUND,            /* has a node; terminating pods stay here until they are gone */
+	CHARGE_WITHDRAWING, /* given up, but autoscalers still see the pod: free for others when
+			       the withdrawal is acknowledged */
 	CHARGE_STATE_COUNT_
 };
 

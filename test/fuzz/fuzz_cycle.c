@@ -99,6 +99,9 @@ static void acknowledge(struct cluster *c, struct task *t)
 	if (t->charge == CHARGE_PATCHING) {
 		ledger_advance(c, t, CHARGE_UNGATED);
 	}
+	if (t->charge == CHARGE_WITHDRAWING) {
+		ledger_release(c, t);
+	}
 	if (t->status == TASK_BINDING) {
 		ledger_advance(c, t, CHARGE_BOUND);
 		cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[t->node]);

@@ -154,6 +154,18 @@ void cycle_fixture_acknowledge(struct cycle_fixture *f)
 			cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[t->node]);
 		}
 	}
+	cycle_fixture_acknowledge_withdrawals(f);
+}
+
+void cycle_fixture_acknowledge_withdrawals(struct cycle_fixture *f)
+{
+	struct cluster *c = f->cluster;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		if (c->tasks.v[i] != NULL && c->tasks.v[i]->charge == CHARGE_WITHDRAWING) {
+			ledger_release(c, c->tasks.v[i]);
+		}
+	}
 }
 
 struct task *cycle_fixture_gated(struct cycle_fixture *f, const char *name, struct job *j,

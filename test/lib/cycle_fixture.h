@@ -30,6 +30,8 @@ void cycle_fixture_reconfigure(struct cycle_fixture *f);
 const char *cycle_fixture_run(struct cycle_fixture *f);
 /* The API server answered: gates that were patched are off, bound pods run. */
 void cycle_fixture_acknowledge(struct cycle_fixture *f);
+/* Only this: what was withdrawn is no longer seen by autoscalers. */
+void cycle_fixture_acknowledge_withdrawals(struct cycle_fixture *f);
 /* Appends one decision as in cycle_fixture_run. */
 void cycle_fixture_format(const struct cluster *c, const struct decision *d, struct strbuf *out);
 /* A gated task that opted in. */

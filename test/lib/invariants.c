@@ -213,13 +213,29 @@ static bool has_revocable(const struct cluster *c, const struct queue *q, unsign
 	return false;
 }
 
+/* What is on its way out is not counted against the limit a second time. */
+static int64_t kept(const struct cluster *c, const struct queue *q, unsigned dim)
+{
+	int64_t amount = q->charged.v[dim];
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && t->charge == CHARGE_WITHDRAWING &&
+		    is_below(c, t->charge_queue, q)) {
+			amount -= t->klass->request.v[dim];
+		}
+	}
+	return amount;
+}
+
 const char *invariants_of_quota(const struct cluster *c)
 {
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
 		for (unsigned d = 0; q != NULL && q->broken == NULL && d < RES_MAX; d++) {
-			if (q->charged.v[d] > q->capability.v[d] && has_revocable(c, q, d)) {
+			if (kept(c, q, d) > q->capability.v[d] && has_revocable(c, q, d)) {
 				return "a queue beyond its limit still holds quota without a node";
 			}
 		}

@@ -326,6 +326,7 @@ static bool see_each(struct str key, void *value, void *ctx)
 void world_acknowledge(struct world *w)
 {
 	strmap_each(w->objects, see_each, w);
+	cycle_fixture_acknowledge_withdrawals(&w->f);
 }
 
 static int by_text(const void *a, const void *b)

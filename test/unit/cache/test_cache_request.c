@@ -156,10 +156,60 @@ static void test_failed_writes_of_groups_and_queues_are_repeated(void **state)
 	cache_fixture_done(f, SCHED_REQ_BIND, "ns/absent", "x", SCHED_REJECTED);
 }
 
+static void status_written(struct cache_fixture *f, const char *reason, enum sched_outcome outcome)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+	m->request = SCHED_REQ_POD_STATUS;
+	m->key = STR_LIT("ns/p");
+	m->uid = "uid-p";
+	m->outcome = outcome;
+	m->written = reason;
+	cache_apply(f->cache, m, f->now);
+	message_free(m);
+	cache_fixture_check(f);
+}
+
+static struct task *withdrawing(struct cache_fixture *f)
+{
+	struct task *t = patching(f);
+
+	ledger_advance(f->c, t, CHARGE_UNGATED);
+	ledger_advance(f->c, t, CHARGE_WITHDRAWING);
+	return t;
+}
+
+/* Until then autoscalers may see the pod: its quota is nobody else's. */
+static void test_quota_is_free_when_the_withdrawal_is_acknowledged(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = withdrawing(f);
+
+	status_written(f, "Unschedulable", SCHED_DONE);
+	assert_int_equal(t->charge, CHARGE_WITHDRAWING);
+	assert_int_equal(charged(f, "q"), 1000);
+	status_written(f, "NotReadyForScheduling", SCHED_DONE);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(t->cond, POD_COND_NOT_READY);
+}
+
+static void test_a_withdrawal_that_failed_is_decided_again(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = withdrawing(f);
+
+	status_written(f, "NotReadyForScheduling", SCHED_REJECTED);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(charged(f, "q"), 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outcomes_of_ungating),
+		T(test_quota_is_free_when_the_withdrawal_is_acknowledged),
+		T(test_a_withdrawal_that_failed_is_decided_again),
 		T(test_uncharged_ungating_ends_with_its_outcome),
 		T(test_back_off_doubles_up_to_a_limit),
 		T(test_unwritten_condition_is_decided_again),

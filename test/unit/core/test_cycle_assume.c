@@ -71,7 +71,12 @@ static void the_life_of_a_charge(void **state)
 	add(f, DECISION_RELEASE)->retry_at = 99;
 	add(f, DECISION_WITHDRAW)->reason = "NotReadyForScheduling";
 	assume(f);
+	/* Autoscalers see the pod until the withdrawal is acknowledged. */
+	assert_int_equal(f->t->charge, CHARGE_WITHDRAWING);
+	assert_int_equal(f->q->charged.v[RES_CPU], 1000);
+	cycle_fixture_acknowledge(&f->f);
 	assert_int_equal(f->t->charge, CHARGE_NONE);
+	assert_int_equal(f->q->charged.v[RES_CPU], 0);
 	assert_int_equal(f->t->cond, POD_COND_NOT_READY);
 	assert_true(f->t->retry_at == 99);
 	assert_int_equal(f->t->unbound_failures, 1);

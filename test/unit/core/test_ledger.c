@@ -151,15 +151,16 @@ static void below_zero_is_counted_not_fatal(void **state)
 static void transitions_are_the_documented_ones(void **state)
 {
 	static const char *const allowed[CHARGE_STATE_COUNT_] = {
-		[CHARGE_NONE] = "0000000",
-		[CHARGE_PATCHING] = "0110001",
-		[CHARGE_UNGATED] = "0011111",
-		[CHARGE_PUBLISHED] = "0011111",
-		[CHARGE_AWAITING_VICTIMS] = "0111111",
-		[CHARGE_ASSUMED] = "0011011",
-		[CHARGE_BOUND] = "0000001",
+		[CHARGE_NONE] = "00000000",
+		[CHARGE_PATCHING] = "01100010",
+		[CHARGE_UNGATED] = "00111111",
+		[CHARGE_PUBLISHED] = "00111111",
+		[CHARGE_AWAITING_VICTIMS] = "01111111",
+		[CHARGE_ASSUMED] = "00110110",
+		[CHARGE_BOUND] = "00000010",
+		[CHARGE_WITHDRAWING] = "00100011",
 	};
-	static const char unbound[] = "0111100";
+	static const char unbound[] = "01111000";
 
 	(void)state;
 	for (int from = 0; from < CHARGE_STATE_COUNT_; from++) {

@@ -160,8 +160,9 @@ static void order_node(struct autoscaler *a, const struct jdoc *pod, struct str 
 {
 	for (unsigned i = 0; i < a->opt.ngroups; i++) {
 		const struct autoscaler_group *g = &a->opt.groups[i];
-		struct order o = { .group = g,
-				   .due = clock_mono(mirror_clock(a->mirror)) + a->opt.provision_ns };
+		struct order o = {
+			.group = g, .due = clock_mono(mirror_clock(a->mirror)) + a->opt.provision_ns
+		};
 		struct room r;
 
 		snprintf(o.name, sizeof(o.name), "%s-%u", g->name, group_size(a, g) + 1);

@@ -161,15 +161,15 @@ const char *invariants_of_decisions(const struct cluster *c, const struct decisi
 	return NULL;
 }
 
-/* Pods that somebody else put on a node, or a node that shrank, may overcommit it: only what we
- * decided counts. */
+/* Pods that somebody else put on a node, or a node that shrank or went away, may overcommit it:
+ * only what we decided counts. */
 static const char *check_nodes(const struct cluster *c)
 {
 	for (size_t i = 0; i < c->nodes.n; i++) {
 		const struct node *n = c->nodes.v[i];
 		bool ours = false;
 
-		for (size_t k = 0; n != NULL && k < n->tasks.n; k++) {
+		for (size_t k = 0; n != NULL && n->exists && k < n->tasks.n; k++) {
 			ours |= c->tasks.v[n->tasks.v[k]]->status == TASK_BINDING;
 		}
 		for (unsigned d = 0; ours && d < RES_MAX; d++) {

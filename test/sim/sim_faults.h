@@ -1,0 +1,52 @@
+/* test/sim/sim_faults.h: what goes wrong in a run, how often it may, and how often it did. Owner:
+ * the run. */
+#ifndef TEST_SIM_SIM_FAULTS_H
+#define TEST_SIM_SIM_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rng;
+
+enum sim_fault {
+	SIM_REFUSED,         /* connection refused: nothing was sent */
+	SIM_DROP_BEFORE,     /* connection cut, nothing done */
+	SIM_DROP_AFTER,      /* connection cut, the effect stays */
+	SIM_TIMEOUT_BEFORE,  /* no answer in time, nothing done */
+	SIM_TIMEOUT_AFTER,   /* no answer in time, the effect stays */
+	SIM_TIMEOUT_LATE,    /* no answer in time, the effect comes after the client has given up */
+	SIM_STATUS_429,      /* refused with Retry-After */
+	SIM_STATUS_500,      /* failed, nothing done */
+	SIM_STATUS_500_DONE, /* failed, the effect stays */
+	SIM_STATUS_409,      /* a write lost a race */
+	SIM_CRASH_BEFORE,    /* the scheduler dies as it sends a request, which may still arrive */
+	SIM_CRASH_AFTER,     /* the scheduler dies after the effect, before the answer */
+	SIM_CRASH_IDLE,      /* the scheduler dies between two steps */
+	SIM_TERMINATE,       /* the scheduler is told to stop, and another one starts */
+	SIM_PAUSE,           /* the scheduler stands still until another one leads, then goes on */
+	SIM_WATCH_TRUNCATED, /* the stream ends within a frame */
+	SIM_WATCH_DUPLICATE, /* a frame comes twice */
+	SIM_WATCH_CLOSED,    /* the stream ends between frames */
+	SIM_WATCH_GONE,      /* 410 in the stream */
+	SIM_WATCH_LATE,      /* the stream stands still for a while */
+	SIM_COMPACTED,       /* the server forgets its history: lagging watches and lists get 410 */
+	SIM_FAULT_COUNT_
+};
+
+struct sim_faults {
+	struct rng *rng;
+	bool on;
+	unsigned per_mille; /* of requests */
+	uint64_t struck[SIM_FAULT_COUNT_];
+	int64_t last_at; /* monotonic ns of the last one */
+};
+
+const char *sim_faults_name(enum sim_fault f);
+/* Counts it. */
+void sim_faults_strike(struct sim_faults *f, enum sim_fault which, int64_t now);
+/* What happens to a request; false: nothing. can_conflict: 409 may be an answer. Does not count. */
+bool sim_faults_of_request(struct sim_faults *f, bool can_conflict, enum sim_fault *ret);
+/* What happens to a stream that has a frame to deliver. */
+bool sim_faults_of_stream(struct sim_faults *f, enum sim_fault *ret);
+
+#endif

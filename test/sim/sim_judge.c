@@ -1,0 +1,232 @@
+#include "sim/sim_judge.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "model/cluster.h"
+#include "model/pod_class.h"
+#include "sim/sim_pod.h"
+#include "sim/sim_view.h"
+
+#define MAX_MEMBERS 64
+
+struct judge {
+	struct sim_world *world;
+	struct sim_oracle *oracle;
+	const struct cluster *cluster;
+};
+
+static char *key_of(const struct jdoc *pod)
+{
+	return xmalloc_printf("%s/%s", jdoc_path_str(pod, "metadata.namespace"),
+			      jdoc_path_str(pod, "metadata.name"));
+}
+
+static bool is_waiting(const struct jdoc *pod)
+{
+	return !sim_pod_is_placed(pod) && !sim_pod_is_finished(pod) &&
+	       !(sim_pod_is_opted_in(pod) && sim_pod_is_published(pod)) &&
+	       jdoc_path(pod, "metadata.deletionTimestamp") == NULL;
+}
+
+struct members {
+	char *waiting[MAX_MEMBERS]; /* keys of those that only we hold up */
+	size_t nwaiting, have;      /* have: with quota, or finished */
+};
+
+static void collect(const struct judge *j, const char *group, struct members *ret)
+{
+	*ret = (struct members){ .have = 0 };
+	for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
+		CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
+
+		if (!str_streq(other, group)) {
+			continue;
+		}
+		if (!is_waiting(pod)) {
+			ret->have += !str_streq(jdoc_path_str(pod, "status.phase"), "Failed");
+		} else if (!sim_pod_has_foreign_gate(pod) && ret->nwaiting < MAX_MEMBERS) {
+			ret->waiting[ret->nwaiting++] = key_of(pod);
+		}
+	}
+}
+
+/* Volcano's rule of the action enqueue: what a PodGroup in phase Inqueue still asks for counts
+ * against those that are to be enqueued after it, even where it does not fit itself. */
+static bool waits_for_its_turn(const struct judge *j, const struct jdoc *group)
+{
+	if (jdoc_is_str(jdoc_path(group, "status.phase"), "Inqueue")) {
+		return false;
+	}
+	for (size_t i = 0; i < j->cluster->jobs.n; i++) {
+		const struct job *other = j->cluster->jobs.v[i];
+
+		if (other != NULL && other->has_min_resources && other->phase == JOB_INQUEUE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_opted_out(const struct judge *j, const char *group)
+{
+	for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
+		CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
+
+		if (str_streq(other, group) && !sim_pod_is_opted_in(pod) &&
+		    !sim_pod_is_placed(pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void members_finish(struct members *m)
+{
+	for (size_t i = 0; i < m->nwaiting; i++) {
+		free(m->waiting[i]);
+	}
+}
+
+/* A gang that has not started needs all that it lacks at once; a started one takes them singly. */
+static void judge_waiting(const struct judge *j, const struct jdoc *pod)
+{
+	CLEANUP(xmalloc_freep) char *group = sim_pod_group(pod);
+	CLEANUP(xmalloc_freep) char *key = key_of(pod);
+	const struct jdoc *g =
+		group == NULL ? NULL : sim_view_get(j->world->view, SIM_PODGROUPS, group);
+	size_t need = (size_t)jdoc_int(jdoc_path(g, "spec.minMember"), 0);
+	struct members m;
+
+	if (g == NULL) {
+		sim_world_fail(j->world, "end: %s waits without a PodGroup", key);
+		return;
+	}
+	if (!sim_pod_is_opted_in(pod) && waits_for_its_turn(j, g)) {
+		return;
+	}
+	collect(j, group, &m);
+	if (m.have + m.nwaiting < need) {
+		members_finish(&m);
+		return; /* the gang is not complete */
+	}
+	need = m.have < need ? need - m.have : 1;
+	for (size_t i = 0; i < m.nwaiting; i++) {
+		if (str_streq(m.waiting[i], key)) { /* it is one of those that are tried */
+			char *first = m.waiting[0];
+
+			m.waiting[0] = m.waiting[i];
+			m.waiting[i] = first;
+		}
+	}
+	if (sim_oracle_fits(j->oracle, (const char *const *)m.waiting, need)) {
+		sim_world_fail(j->world, "end: %s waits although its queue has room%s", key,
+			       need > 1 ? " for its gang" : "");
+	}
+	members_finish(&m);
+}
+
+static void judge_pod(const struct judge *j, const struct jdoc *pod)
+{
+	CLEANUP(xmalloc_freep) char *key = key_of(pod);
+	CLEANUP(xmalloc_freep) char *group = sim_pod_group(pod);
+	bool opted_in = sim_pod_is_opted_in(pod);
+
+	if (sim_pod_is_placed(pod) || sim_pod_is_finished(pod)) {
+		return;
+	}
+	if (jdoc_path(pod, "metadata.deletionTimestamp") != NULL) {
+		sim_world_fail(j->world, "end: %s is still terminating", key);
+	} else if (sim_pod_has_foreign_gate(pod)) {
+		if (sim_pod_is_published(pod)) {
+			sim_world_fail(j->world, "end: %s is published with a gate", key);
+		}
+	} else if (sim_pod_is_impossible(pod)) {
+		return; /* comes and goes with the reservation timeout */
+	} else if (!opted_in && sim_pod_has_our_gate(pod)) {
+		sim_world_fail(j->world, "end: %s did not opt in but has our gate", key);
+	} else if (opted_in && sim_pod_is_published(pod)) {
+		/* A member that opted out while it waited needs quota like any other pod, and the
+		 * gang waits for it. */
+		if (has_opted_out(j, group)) {
+			return;
+		}
+		sim_world_fail(j->world, "end: %s is published, but has no node", key);
+	} else {
+		judge_waiting(j, pod);
+	}
+}
+
+/* The scheduler's own account against the pods. */
+static void judge_ledger(const struct judge *j, const struct jdoc *pod)
+{
+	CLEANUP(xmalloc_freep) char *key = key_of(pod);
+	const struct task *t = cluster_task_find(j->cluster, str_of(key));
+	bool holds = (sim_pod_is_placed(pod) && !sim_pod_is_finished(pod)) ||
+		     (sim_pod_is_published(pod) && sim_pod_is_opted_in(pod));
+
+	if (sim_pod_is_finished(pod)) {
+		return;
+	}
+	if (t == NULL || !str_streq(t->uid, sim_pod_uid(pod))) {
+		sim_world_fail(j->world, "end: the scheduler does not know %s", key);
+		return;
+	}
+	if (sim_pod_is_impossible(pod) || (t->klass->best_effort && !sim_pod_is_placed(pod))) {
+		return;
+	}
+	if (holds != (t->charge != CHARGE_NONE)) {
+		sim_world_fail(j->world, "end: %s %s quota, but the ledger says otherwise", key,
+			       holds ? "uses" : "does not use");
+	}
+}
+
+static void judge_strangers(const struct judge *j)
+{
+	for (size_t i = 0; i < j->cluster->tasks.n; i++) {
+		const struct task *t = j->cluster->tasks.v[i];
+		char key[300];
+
+		if (t == NULL) {
+			continue;
+		}
+		cluster_task_key(t, key, sizeof(key));
+		if (sim_view_get(j->world->view, SIM_PODS, key) == NULL) {
+			sim_world_fail(j->world, "end: the scheduler knows %s, which is gone", key);
+		}
+	}
+}
+
+void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct cluster *c)
+{
+	const struct judge j = { w, o, c };
+
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(w->view, SIM_PODS, i);
+
+		judge_pod(&j, pod);
+		judge_ledger(&j, pod);
+	}
+	judge_strangers(&j);
+}
+
+bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c)
+{
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+		char key[300];
+
+		if (t == NULL || t->retry_at == MODEL_TIME_NONE ||
+		    t->retry_at <= clock_wall(&w->clock.base)) {
+			continue;
+		}
+		cluster_task_key(t, key, sizeof(key));
+		if (!sim_pod_is_impossible(sim_view_get(w->view, SIM_PODS, key))) {
+			return true;
+		}
+	}
+	return false;
+}

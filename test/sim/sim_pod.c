@@ -1,0 +1,124 @@
+#include "sim/sim_pod.h"
+
+#include <stdio.h>
+
+#include "api/gate.h"
+#include "api/keys.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "lib/mirror.h"
+#include "sim/sim_view.h"
+
+const char *sim_pod_uid(const struct jdoc *pod)
+{
+	return jdoc_str_or(jdoc_path(pod, "metadata.uid"), "");
+}
+
+static const struct jdoc *gates(const struct jdoc *pod)
+{
+	return jdoc_first(jdoc_path(pod, "spec.schedulingGates"));
+}
+
+bool sim_pod_has_gate(const struct jdoc *pod, const char *gate)
+{
+	const struct jdoc *g = gates(pod);
+
+	while (g != NULL && !jdoc_is_str(jdoc_get(g, "name"), gate)) {
+		g = jdoc_next(g);
+	}
+	return g != NULL;
+}
+
+bool sim_pod_has_our_gate(const struct jdoc *pod)
+{
+	const struct jdoc *g = gates(pod);
+
+	while (g != NULL && gate_is_ours(jdoc_str_or(jdoc_get(g, "name"), "")) == NULL) {
+		g = jdoc_next(g);
+	}
+	return g != NULL;
+}
+
+bool sim_pod_has_foreign_gate(const struct jdoc *pod)
+{
+	const struct jdoc *g = gates(pod);
+
+	while (g != NULL && gate_is_ours(jdoc_str_or(jdoc_get(g, "name"), "")) != NULL) {
+		g = jdoc_next(g);
+	}
+	return g != NULL;
+}
+
+bool sim_pod_is_opted_in(const struct jdoc *pod)
+{
+	const struct jdoc *annotations = jdoc_path(pod, "metadata.annotations");
+	bool in = false;
+
+	for (size_t i = 0; gate_at(i) != NULL; i++) {
+		in |= jdoc_is_str(jdoc_get(annotations, gate_at(i)->annotation), "true");
+	}
+	return in;
+}
+
+bool sim_pod_is_placed(const struct jdoc *pod)
+{
+	const char *node = jdoc_path_str(pod, "spec.nodeName");
+
+	return node != NULL && node[0] != '\0';
+}
+
+bool sim_pod_is_finished(const struct jdoc *pod)
+{
+	const char *phase = jdoc_path_str(pod, "status.phase");
+
+	return str_streq(phase, "Succeeded") || str_streq(phase, "Failed");
+}
+
+bool sim_pod_is_published(const struct jdoc *pod)
+{
+	return pod != NULL && mirror_pod_triggers_scale_up(pod);
+}
+
+bool sim_pod_is_impossible(const struct jdoc *pod)
+{
+	return jdoc_is_str(jdoc_path(pod, "spec.nodeSelector.pool"), "nowhere");
+}
+
+char *sim_pod_group(const struct jdoc *pod)
+{
+	const char *name =
+		jdoc_str(jdoc_get(jdoc_path(pod, "metadata.annotations"), KEYS_GROUP_NAME));
+
+	return name == NULL
+		       ? NULL
+		       : xmalloc_printf("%s/%s", jdoc_path_str(pod, "metadata.namespace"), name);
+}
+
+static void describe(const struct jdoc *pod, char out[160])
+{
+	const struct jdoc *c = mirror_pod_condition(pod, KEYS_CONDITION_SCHEDULED);
+
+	snprintf(out, 160, "uid %.8s%s%s%s%s node %s %s %s", sim_pod_uid(pod),
+		 sim_pod_is_opted_in(pod) ? " opted-in" : "",
+		 sim_pod_has_our_gate(pod) ? " our-gate" : "",
+		 sim_pod_has_foreign_gate(pod) ? " foreign-gate" : "",
+		 jdoc_path(pod, "metadata.deletionTimestamp") != NULL ? " terminating" : "",
+		 jdoc_str_or(jdoc_path(pod, "spec.nodeName"), "-"),
+		 jdoc_str_or(jdoc_path(pod, "status.phase"), "-"),
+		 jdoc_str_or(jdoc_get(c, "reason"), "-"));
+}
+
+void sim_pod_trace(struct sim_world *w, const struct sim_change *change)
+{
+	char old[160] = "new", now[160] = "gone";
+
+	if (change->old != NULL) {
+		describe(change->old, old);
+	}
+	if (change->now != NULL) {
+		describe(change->now, now);
+	}
+	if (!str_streq(old, now)) {
+		sim_world_trace(w, "  pod %s: %s", change->key, now);
+	}
+}

@@ -1,0 +1,27 @@
+/* test/sim/sim_pod.h: what a pod says, read from its JSON. Pure. All accept NULL. */
+#ifndef TEST_SIM_SIM_POD_H
+#define TEST_SIM_SIM_POD_H
+
+#include <stdbool.h>
+
+struct jdoc;
+struct sim_change;
+struct sim_world;
+
+const char *sim_pod_uid(const struct jdoc *pod);
+bool sim_pod_has_gate(const struct jdoc *pod, const char *gate);
+bool sim_pod_has_our_gate(const struct jdoc *pod);
+bool sim_pod_has_foreign_gate(const struct jdoc *pod);
+bool sim_pod_is_opted_in(const struct jdoc *pod);
+bool sim_pod_is_placed(const struct jdoc *pod);   /* has a node */
+bool sim_pod_is_finished(const struct jdoc *pod); /* Succeeded or Failed */
+/* PodScheduled=False/Unschedulable, and nothing that makes autoscalers overlook it. */
+bool sim_pod_is_published(const struct jdoc *pod);
+/* Selects nodes that nobody ever makes. */
+bool sim_pod_is_impossible(const struct jdoc *pod);
+/* "namespace/name" of its PodGroup, or NULL; the caller frees it. */
+char *sim_pod_group(const struct jdoc *pod);
+/* One line about what changed, unless it is nothing of interest. */
+void sim_pod_trace(struct sim_world *w, const struct sim_change *change);
+
+#endif

@@ -1,0 +1,353 @@
+#include "sim/sim_run.h"
+
+#include <stdio.h>
+
+#include "lib/autoscaler.h"
+#include "lib/kubelet.h"
+#include "lib/mirror.h"
+#include "sim/sim_collector.h"
+#include "sim/sim_judge.h"
+#include "sim/sim_pod.h"
+#include "sim/sim_scheduler.h"
+#include "sim/sim_transport.h"
+#include "sim/sim_users.h"
+#include "sim/sim_view.h"
+
+#define MAX_SCHEDULERS 2
+#define QUIET_NS (60 * CLOCK_NS_PER_S)
+#define SETTLE_NS (INT64_C(2400) * CLOCK_NS_PER_S)
+#define SETTLE_STEPS 200000
+#define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
+#define REQUEST_PER_MILLE_MAX 120
+
+struct sim_run {
+	struct sim_world world;
+	struct sim_users *users;
+	struct sim_oracle *oracle;
+	struct sim_transport *cluster;
+	struct mirror *mirror;
+	struct kubelet *kubelet;
+	struct autoscaler *autoscaler;
+	struct sim_scheduler_options options;
+	struct sim_scheduler
+		*schedulers[MAX_SCHEDULERS]; /* the second one while the first pauses */
+	struct sim_choices choices;
+	unsigned user_per_mille;
+	uint64_t restarts;
+};
+
+static struct sim_run *present; /* for sim_run_print_present only */
+
+static const struct autoscaler_group groups[] = {
+	{ "any", "4", "8Gi", 10, NULL, NULL, 40 },
+	{ "special", "4", "8Gi", 10, "pool", "special", 40 },
+};
+
+static void on_decided(void *ctx, const struct cluster *c, const struct decisions *d)
+{
+	struct sim_run *r = ctx;
+
+	sim_oracle_decided(r->oracle, c, d);
+}
+
+static struct sim_scheduler *start_scheduler(struct sim_run *r)
+{
+	r->options.number++;
+	return sim_scheduler_create(&r->world, &r->options);
+}
+
+/* What differs from run to run. */
+static void choose(struct sim_run *r)
+{
+	struct sim_world *w = &r->world;
+
+	r->user_per_mille = 8 + (unsigned)sim_world_below(w, 30);
+	w->faults.per_mille = (unsigned)sim_world_below(w, REQUEST_PER_MILLE_MAX);
+	r->users = sim_users_create(w, sim_world_below(w, 2) == 0);
+	r->options = (struct sim_scheduler_options){
+		.leader_elect = sim_world_below(w, 3) != 0,
+		.gates_admission = true,
+		.reservation_timeout_ns = (sim_world_below(w, 3) == 0 ? 20 : 1800) * CLOCK_NS_PER_S,
+		.on_decided = on_decided,
+		.ctx = r,
+	};
+}
+
+static void start(struct sim_run *r, const struct sim_run_options *opt)
+{
+	const struct autoscaler_options ao = { .groups = groups,
+					       .ngroups = ARRAY_LEN(groups),
+					       .scan_interval_ns = CLOCK_NS_PER_S,
+					       .provision_ns = 3 * CLOCK_NS_PER_S };
+	struct sim_world *w = &r->world;
+
+	*r = (struct sim_run){ .restarts = 0 };
+	sim_world_init(w, opt->seed, opt->verbose);
+	r->oracle = sim_oracle_create(w);
+	choose(r);
+	r->cluster = sim_transport_create(w, SIM_CLUSTER);
+	r->mirror = mirror_create(sim_transport_base(r->cluster), &w->clock.base, false);
+	r->kubelet = kubelet_create(r->mirror, 100 * CLOCK_NS_PER_MS);
+	r->autoscaler = autoscaler_create(r->mirror, &ao);
+	mirror_start(r->mirror);
+	autoscaler_start(r->autoscaler);
+	sim_users_begin(r->users);
+	r->schedulers[0] = start_scheduler(r);
+}
+
+static void finish(struct sim_run *r)
+{
+	for (unsigned i = 0; i < MAX_SCHEDULERS; i++) {
+		sim_scheduler_kill(r->schedulers[i]);
+	}
+	transport_destroy(sim_transport_base(r->cluster));
+	autoscaler_destroy(r->autoscaler);
+	kubelet_destroy(r->kubelet);
+	mirror_destroy(r->mirror);
+	sim_users_destroy(r->users);
+	sim_oracle_destroy(r->oracle);
+	vec_finish(&r->choices.list);
+	sim_world_finish(&r->world);
+}
+
+static bool is_healthy(struct sim_run *r)
+{
+	bool healthy = r->schedulers[1] == NULL && sim_scheduler_is_healthy(r->schedulers[0]);
+
+	/* A request that hangs or a stream that was cut holds the leader up. */
+	return healthy && r->world.clock.mono_ns - r->world.faults.last_at >= 2 * CLOCK_NS_PER_S;
+}
+
+static void advance(struct sim_run *r, int64_t ns)
+{
+	bool healthy = is_healthy(r);
+
+	clock_fake_advance(&r->world.clock, ns);
+	if (healthy && is_healthy(r)) {
+		r->world.healthy_ns += ns;
+	}
+	sim_oracle_check(r->oracle);
+}
+
+static void collect(struct sim_run *r)
+{
+	vec_clear(&r->choices.list);
+	r->choices.weight = 0;
+	r->choices.wake_at = CLOCK_NEVER;
+	sim_world_offer(&r->world, &r->choices);
+	sim_transport_offer(r->cluster, &r->choices);
+	for (unsigned i = 0; i < MAX_SCHEDULERS; i++) {
+		if (r->schedulers[i] != NULL) {
+			sim_scheduler_offer(r->schedulers[i], &r->choices);
+		}
+	}
+}
+
+static void take_choice(struct sim_run *r)
+{
+	uint64_t at = sim_world_below(&r->world, r->choices.weight);
+
+	for (size_t i = 0; i < r->choices.list.n; i++) {
+		const struct sim_choice c = r->choices.list.v[i];
+
+		if (at < c.weight) {
+			c.run(c.owner, c.arg);
+			return;
+		}
+		at -= c.weight;
+	}
+}
+
+/* The process is gone; its supervisor starts another one. Without a lease nothing tells the old
+ * one's requests from the new one's: the supervisor waits for them. */
+static void replace(struct sim_run *r, unsigned i)
+{
+	if (!r->options.leader_elect) {
+		sim_world_forget_orphans(&r->world);
+	}
+	r->restarts++;
+	r->schedulers[i] = start_scheduler(r);
+}
+
+/* A process that stood still has been replaced: the second one is the only one now. */
+static void drop_first(struct sim_run *r)
+{
+	sim_scheduler_kill(r->schedulers[0]);
+	r->schedulers[0] = r->schedulers[1];
+	r->schedulers[1] = NULL;
+}
+
+static void tend_schedulers(struct sim_run *r)
+{
+	if (r->world.crash) {
+		r->world.crash = false;
+		if (r->schedulers[1] != NULL) {
+			drop_first(r);
+		} else {
+			sim_scheduler_kill(r->schedulers[0]);
+			replace(r, 0);
+		}
+	}
+	if (r->schedulers[1] != NULL && sim_scheduler_has_lost(r->schedulers[0])) {
+		drop_first(r);
+	}
+	for (unsigned i = 0; i < MAX_SCHEDULERS; i++) {
+		if (r->schedulers[i] != NULL && sim_scheduler_has_lost(r->schedulers[i])) {
+			sim_scheduler_kill(r->schedulers[i]);
+			replace(r, i);
+		}
+	}
+	/* The sleeper wakes up some time after another one leads. */
+	if (r->schedulers[1] != NULL && sim_scheduler_is_paused(r->schedulers[0]) &&
+	    (!r->world.faults.on ||
+	     (sim_scheduler_is_leading(r->schedulers[1]) && sim_world_chance(&r->world, 10)))) {
+		sim_world_trace(&r->world, "scheduler wakes up");
+		sim_scheduler_pause(r->schedulers[0], false);
+		if (!sim_scheduler_is_leading(r->schedulers[1])) { /* it slept too short a time */
+			sim_scheduler_kill(r->schedulers[1]);
+			r->schedulers[1] = NULL;
+		}
+	}
+}
+
+static void disturb_scheduler(struct sim_run *r)
+{
+	struct sim_world *w = &r->world;
+
+	if (r->schedulers[1] != NULL) {
+		return;
+	}
+	switch (sim_world_below(w, 3)) {
+	case 0:
+		sim_world_strike(w, SIM_CRASH_IDLE);
+		w->crash = true;
+		break;
+	case 1:
+		sim_world_strike(w, SIM_TERMINATE);
+		sim_scheduler_terminate(r->schedulers[0]);
+		replace(r, 0);
+		break;
+	default:
+		if (r->options.leader_elect && sim_scheduler_is_leading(r->schedulers[0])) {
+			sim_world_strike(w, SIM_PAUSE);
+			sim_scheduler_pause(r->schedulers[0], true);
+			r->schedulers[1] = start_scheduler(r);
+		}
+		break;
+	}
+}
+
+static void step(struct sim_run *r, bool chaos)
+{
+	struct sim_world *w = &r->world;
+
+	w->steps++;
+	collect(r);
+	if (chaos && sim_world_chance(w, r->user_per_mille)) {
+		sim_users_act(r->users);
+	} else if (chaos && sim_world_chance(w, 3)) {
+		disturb_scheduler(r);
+	} else if (chaos && sim_world_chance(w, 3)) {
+		sim_world_strike(w, SIM_COMPACTED);
+		apiserver_compact(w->api);
+	} else if ((r->choices.list.n == 0 || sim_world_chance(w, 10)) && sim_collector_step(w)) {
+		sim_world_trace(w, "garbage collected");
+	} else if (r->choices.list.n == 0) {
+		int64_t now = w->clock.mono_ns;
+
+		advance(r, r->choices.wake_at == CLOCK_NEVER ? CLOCK_NS_PER_S
+							     : r->choices.wake_at - now);
+	} else if (sim_world_chance(w, 30)) {
+		advance(r, (int64_t)sim_world_below(w, (uint64_t)ADVANCE_NS));
+	} else {
+		take_choice(r);
+	}
+	tend_schedulers(r);
+}
+
+static bool is_settled(struct sim_run *r, int64_t since)
+{
+	struct sim_world *w = &r->world;
+	int64_t changed = sim_oracle_changed_at(r->oracle);
+
+	changed = changed > since ? changed : since;
+	return r->choices.list.n == 0 && w->clock.mono_ns - changed >= QUIET_NS && is_healthy(r) &&
+	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0]));
+}
+
+static void settle(struct sim_run *r)
+{
+	struct sim_world *w = &r->world;
+	int64_t since = w->clock.mono_ns;
+	uint64_t last = w->steps + SETTLE_STEPS;
+
+	w->faults.on = false;
+	sim_world_trace(w, "faults stop");
+	sim_users_end(r->users);
+	while (!sim_world_failed(w) && !is_settled(r, since)) {
+		if (w->clock.mono_ns - since > SETTLE_NS || w->steps > last) {
+			sim_world_fail(w, "it does not settle");
+			return;
+		}
+		step(r, false);
+	}
+	if (!sim_world_failed(w)) {
+		sim_judge_end(w, r->oracle, sim_scheduler_cluster(r->schedulers[0]));
+	}
+}
+
+static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
+{
+	const struct sim_world *w = &r->world;
+
+	stats->runs++;
+	stats->steps += w->steps;
+	stats->restarts += r->restarts;
+	stats->virtual_ns += w->clock.mono_ns;
+	stats->published_peak += sim_oracle_published_peak(r->oracle);
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
+		stats->placed += sim_pod_is_placed(sim_view_at(w->view, SIM_PODS, i));
+	}
+	for (unsigned i = 0; i < SIM_FAULT_COUNT_; i++) {
+		stats->struck[i] += w->faults.struck[i];
+	}
+}
+
+void sim_run_print_present(void)
+{
+	if (present != NULL) {
+		sim_world_print_trace(&present->world);
+		printf("# seed %llu: %s\n# replay: build/test/sim/sim_main --seed %llu -v\n",
+		       (unsigned long long)present->world.seed,
+		       present->world.failure[0] == '\0' ? "aborted" : present->world.failure,
+		       (unsigned long long)present->world.seed);
+		(void)fflush(stdout);
+	}
+}
+
+bool sim_run(const struct sim_run_options *opt, struct sim_run_stats *stats)
+{
+	struct sim_run r;
+	bool held;
+
+	present = &r;
+	start(&r, opt);
+	r.world.faults.on = true;
+	while (!sim_world_failed(&r.world) && r.world.steps < opt->steps) {
+		step(&r, true);
+	}
+	if (!sim_world_failed(&r.world)) {
+		settle(&r);
+	}
+	held = !sim_world_failed(&r.world);
+	if (!held) {
+		for (unsigned i = 0; i < MAX_SCHEDULERS && r.schedulers[i] != NULL; i++) {
+			sim_scheduler_trace(r.schedulers[i]);
+		}
+		sim_run_print_present();
+	}
+	add_stats(&r, stats);
+	finish(&r);
+	present = NULL;
+	return held;
+}

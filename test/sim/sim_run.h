@@ -1,0 +1,29 @@
+/* test/sim/sim_run.h: one run from its seed: users, kubelets, an autoscaler and schedulers that
+ * crash, at one server, half step by half step in an order that the seed decides; then faults stop,
+ * everything settles, and the end is judged. */
+#ifndef TEST_SIM_SIM_RUN_H
+#define TEST_SIM_SIM_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/sim_faults.h"
+
+struct sim_run_options {
+	uint64_t seed, steps; /* steps with faults and users */
+	bool verbose;
+};
+
+struct sim_run_stats {
+	uint64_t runs, steps, restarts, published_peak, placed;
+	int64_t virtual_ns;
+	uint64_t struck[SIM_FAULT_COUNT_];
+};
+
+/* True: all held. Else the trace and the reason have been printed. Adds to stats. */
+bool sim_run(const struct sim_run_options *opt, struct sim_run_stats *stats);
+/* For a program that aborts inside of a run: prints the trace and how to repeat it. */
+void sim_run_print_present(void);
+
+#endif

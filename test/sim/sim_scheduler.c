@@ -1,0 +1,469 @@
+#include "sim/sim_scheduler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "app/engine.h"
+#include "base/arena.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "cache/cache.h"
+#include "conf/conf.h"
+#include "core/ledger.h"
+#include "core/names.h"
+#include "kube/lease.h"
+#include "kube/pool.h"
+#include "kube/reflector.h"
+#include "lib/invariants.h"
+#include "model/cluster.h"
+#include "model/pod_class.h"
+#include "sim/sim_transport.h"
+
+#define MIN_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
+#define PERIOD_NS CLOCK_NS_PER_S
+#define MAX_STOP_STEPS 2000
+
+struct watch {
+	struct sim_scheduler *scheduler;
+	enum sched_resource resource;
+	struct reflector *reflector;
+};
+
+struct sim_scheduler {
+	struct sim_world *world;
+	struct sim_scheduler_options opt;
+	struct sim_transport *watches, *requests;
+	struct counter_registry *counters;
+	struct engine *engine;
+	struct lease *lease; /* NULL: alone */
+	struct watch watch[SCHED_RESOURCE_COUNT_];
+	struct VEC(struct sched_msg *) queue;
+	size_t queue_at;
+	struct pool *pools[ENGINE_MAX_POOLS];
+	size_t npools;
+	int64_t due; /* of the engine */
+	bool poked, paused, lost;
+};
+
+static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
+	[SCHED_PODS] = "/api/v1/pods",
+	[SCHED_NODES] = "/api/v1/nodes",
+	[SCHED_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
+	[SCHED_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
+	[SCHED_PRIORITY_CLASSES] = "/apis/scheduling.k8s.io/v1/priorityclasses",
+	[SCHED_NAMESPACES] = "/api/v1/namespaces",
+};
+
+static void post(void *ctx, struct sched_msg *m)
+{
+	struct sim_scheduler *s = ctx;
+
+	vec_push(&s->queue, m);
+}
+
+static bool may_send(void *ctx)
+{
+	const struct sim_scheduler *s = ctx;
+
+	return s->lease == NULL || lease_may_send(s->lease);
+}
+
+static void on_event(void *ctx, const struct reflector_event *event)
+{
+	struct watch *w = ctx;
+	struct sched_msg *m;
+
+	switch (event->kind) {
+	case REFLECTOR_UPSERT:
+		m = cache_decode(w->resource, event->key, event->object, event->resource_version);
+		break;
+	case REFLECTOR_DELETE:
+		m = message_new(SCHED_MSG_DELETE);
+		m->key = arena_str(m->arena, event->key);
+		m->resource_version = event->resource_version;
+		break;
+	case REFLECTOR_SYNCED:
+		m = message_new(SCHED_MSG_SYNCED);
+		break;
+	case REFLECTOR_RELISTED:
+	default:
+		return;
+	}
+	m->resource = w->resource;
+	post(w->scheduler, m);
+}
+
+static void on_lease(void *ctx, bool held)
+{
+	struct sim_scheduler *s = ctx;
+	struct sched_msg *m = message_new(SCHED_MSG_LEASE);
+
+	m->flag = held;
+	m->not_before = s->lease == NULL ? 0 : lease_writes_from(s->lease);
+	post(s, m);
+	sim_world_trace(s->world, "scheduler %u %s", s->opt.number, held ? "leads" : "lost");
+	if (!held) {
+		s->lost = true;
+		return;
+	}
+	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		reflector_start(s->watch[i].reflector);
+	}
+}
+
+static void on_decided(void *ctx, const struct cluster *c, const struct decisions *d)
+{
+	struct sim_scheduler *s = ctx;
+	const char *wrong = invariants_of_decisions(c, d);
+
+	if (s->opt.on_decided != NULL) {
+		s->opt.on_decided(s->opt.ctx, c, d);
+	}
+	if (wrong != NULL) {
+		sim_world_fail(s->world, "decisions: %s", wrong);
+	}
+}
+
+static void check_cluster(struct sim_scheduler *s)
+{
+	const char *wrong = invariants_of_cluster(engine_cluster(s->engine));
+
+	if (wrong != NULL) {
+		sim_world_fail(s->world, "cluster: %s", wrong);
+	}
+	if (engine_cluster(s->engine)->drift != 0) {
+		sim_world_fail(s->world, "cluster: an account would have gone below zero");
+	}
+}
+
+static struct sched_conf *make_conf(const struct sim_scheduler_options *opt)
+{
+	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
+					   action_registry_count };
+	struct conf_options co = { .warn = NULL };
+	struct sched_conf *conf = NULL;
+	struct names names;
+
+	names_init(&names, &from);
+	co.known = names_conf(&names);
+	(void)conf_parse(str_of(conf_default_text()), "built-in configuration", &co, &conf, NULL);
+	names_finish(&names);
+	conf->gates_admission = opt->gates_admission;
+	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
+	return conf;
+}
+
+static void make_engine(struct sim_scheduler *s)
+{
+	static const char *const names[] = { "volcano", NULL };
+	struct engine_options eo = {
+		.scheduler_names = names,
+		.default_queue = "default",
+		.transport = sim_transport_base(s->requests),
+		.clock = &s->world->clock.base,
+		.counters = s->counters,
+		.gate_workers = 1,
+		.manual = true,
+		.controllers_podgroup = true,
+		.controllers_queue = true,
+		.min_interval_ns = MIN_INTERVAL_NS,
+		.period_ns = PERIOD_NS,
+		.seed = rng_next(&s->world->rng),
+		.post = post,
+		.may_send = may_send,
+		.ctx = s,
+		.on_decided = on_decided,
+	};
+	struct err err = ERR_INIT;
+
+	if (engine_create(&eo, make_conf(&s->opt), &s->engine, &err) < 0) {
+		sim_world_fail(s->world, "engine: %s", err.text);
+		return;
+	}
+	s->npools = engine_pools(s->engine, s->pools, ENGINE_MAX_POOLS);
+}
+
+static void make_watches(struct sim_scheduler *s)
+{
+	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		struct reflector_options ro = {
+			.path = watch_paths[i],
+			.transport = sim_transport_base(s->watches),
+			.clock = &s->world->clock.base,
+			.on_event = on_event,
+			.ctx = &s->watch[i],
+			.page_size = (unsigned)(2 + sim_world_below(s->world, 20)),
+			.seed = rng_next(&s->world->rng),
+		};
+
+		s->watch[i].scheduler = s;
+		s->watch[i].resource = (enum sched_resource)i;
+		s->watch[i].reflector = reflector_create(&ro);
+	}
+}
+
+static void start_leading(struct sim_scheduler *s)
+{
+	char identity[32];
+	struct lease_options lo = {
+		.namespace_ = "default",
+		.name = "volcano",
+		.identity = identity,
+		.transport = sim_transport_base(s->requests),
+		.clock = &s->world->clock.base,
+		.on_change = on_lease,
+		.ctx = s,
+		.seed = rng_next(&s->world->rng),
+	};
+
+	if (!s->opt.leader_elect) {
+		on_lease(s, true);
+		return;
+	}
+	snprintf(identity, sizeof(identity), "sim-%u", s->opt.number);
+	s->lease = lease_create(&lo);
+	lease_start(s->lease);
+}
+
+struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
+					   const struct sim_scheduler_options *opt)
+{
+	struct sim_scheduler *s = xmalloc_zero(1, sizeof(*s));
+
+	s->world = w;
+	s->opt = *opt;
+	s->watches = sim_transport_create(w, SIM_SCHEDULER);
+	s->requests = sim_transport_create(w, SIM_SCHEDULER);
+	s->counters = counter_registry_create();
+	make_engine(s);
+	make_watches(s);
+	start_leading(s);
+	sim_world_trace(w, "scheduler %u starts", opt->number);
+	return s;
+}
+
+void sim_scheduler_kill(struct sim_scheduler *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	engine_stop(s->engine, 0);
+	transport_destroy(sim_transport_base(s->watches));
+	transport_destroy(sim_transport_base(s->requests));
+	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		reflector_destroy(s->watch[i].reflector);
+	}
+	lease_destroy(s->lease);
+	engine_destroy(s->engine);
+	for (size_t i = s->queue_at; i < s->queue.n; i++) {
+		message_free(s->queue.v[i]);
+	}
+	vec_finish(&s->queue);
+	counter_registry_destroy(s->counters);
+	free(s);
+}
+
+/* Answers to what is in flight; nothing new is sent but by the lease. */
+static void settle_requests(struct sim_scheduler *s)
+{
+	struct sim_choices choices = { .wake_at = CLOCK_NEVER };
+
+	for (unsigned i = 0; i < MAX_STOP_STEPS; i++) {
+		vec_clear(&choices.list);
+		sim_transport_offer(s->requests, &choices);
+		if (choices.list.n == 0) {
+			break;
+		}
+		choices.list.v[0].run(choices.list.v[0].owner, choices.list.v[0].arg);
+	}
+	vec_finish(&choices.list);
+}
+
+void sim_scheduler_terminate(struct sim_scheduler *s)
+{
+	bool on = s->world->faults.on;
+
+	s->world->faults.on = false;
+	settle_requests(s);
+	engine_stop(s->engine, 0);
+	if (s->lease != NULL) {
+		lease_release(s->lease, NULL, NULL);
+		settle_requests(s);
+	}
+	s->world->faults.on = on;
+	sim_scheduler_kill(s);
+}
+
+/* ---- half steps ---- */
+
+static void handle_message(void *owner, void *arg UNUSED)
+{
+	struct sim_scheduler *s = owner;
+
+	engine_handle(s->engine, s->queue.v[s->queue_at++]);
+	if (s->queue_at == s->queue.n) {
+		s->queue_at = 0;
+		vec_clear(&s->queue);
+	}
+	s->poked = true;
+	check_cluster(s);
+}
+
+static void step_engine(void *owner, void *arg UNUSED)
+{
+	struct sim_scheduler *s = owner;
+
+	s->poked = false;
+	s->due = engine_step(s->engine);
+	check_cluster(s);
+}
+
+static void step_pool(void *owner UNUSED, void *arg)
+{
+	(void)pool_step(arg);
+}
+
+static void offer_engine(struct sim_scheduler *s, struct sim_choices *out)
+{
+	int64_t now = s->world->clock.mono_ns;
+
+	if (s->queue.n > s->queue_at) {
+		sim_world_choice(out, &(struct sim_choice){ handle_message, s, NULL, 6 });
+	}
+	if (s->poked || s->due <= now) {
+		sim_world_choice(out, &(struct sim_choice){ step_engine, s, NULL, 3 });
+	} else {
+		sim_world_wake(out, s->due);
+	}
+	for (size_t i = 0; i < s->npools; i++) {
+		int64_t at = pool_wake_at(s->pools[i]);
+
+		if (at <= now) {
+			sim_world_choice(out, &(struct sim_choice){ step_pool, s, s->pools[i], 3 });
+		} else {
+			sim_world_wake(out, at);
+		}
+	}
+}
+
+void sim_scheduler_offer(struct sim_scheduler *s, struct sim_choices *out)
+{
+	sim_transport_offer(s->watches, out);
+	sim_transport_offer(s->requests, out);
+	if (!s->paused) {
+		offer_engine(s, out);
+	}
+}
+
+void sim_scheduler_pause(struct sim_scheduler *s, bool paused)
+{
+	s->paused = paused;
+	sim_transport_pause(s->watches, paused);
+	sim_transport_pause(s->requests, paused);
+}
+
+bool sim_scheduler_is_paused(const struct sim_scheduler *s)
+{
+	return s->paused;
+}
+
+bool sim_scheduler_has_lost(const struct sim_scheduler *s)
+{
+	return s->lost;
+}
+
+bool sim_scheduler_is_leading(const struct sim_scheduler *s)
+{
+	return !s->lost && atomic_load(&engine_state(s->engine)->leading);
+}
+
+bool sim_scheduler_is_healthy(struct sim_scheduler *s)
+{
+	int64_t now = s->world->clock.mono_ns;
+
+	if (s->paused || !sim_scheduler_is_leading(s) || !may_send(s) ||
+	    !atomic_load(&engine_state(s->engine)->synced) ||
+	    sim_transport_streams(s->watches) < SCHED_RESOURCE_COUNT_ ||
+	    (s->lease != NULL && lease_writes_from(s->lease) > now)) {
+		return false;
+	}
+	for (size_t i = 0; i < s->npools; i++) {
+		if (pool_waiting(s->pools[i]) > 0 && pool_wake_at(s->pools[i]) > now) {
+			return false;
+		}
+	}
+	return true;
+}
+
+const struct cluster *sim_scheduler_cluster(const struct sim_scheduler *s)
+{
+	return engine_cluster(s->engine);
+}
+
+static void trace_tasks(struct sim_scheduler *s, const struct cluster *c)
+{
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t == NULL) {
+			continue;
+		}
+		sim_world_trace(
+			s->world,
+			"  task %s: %lldm, status %u, charge %s on %s, cond %u, flags %x, node %s, "
+			"job "
+			"%.20s queue %s phase %u min %lldm, retry in %lld ms",
+			t->name, (long long)t->klass->request.v[RES_CPU], t->status,
+			ledger_state_name((enum charge_state)t->charge),
+			t->charge_queue == MODEL_NONE ? "-" : c->queues.v[t->charge_queue]->name,
+			t->cond, t->flags, t->node == MODEL_NONE ? "-" : c->nodes.v[t->node]->name,
+			t->job == MODEL_NONE ? "-" : c->jobs.v[t->job]->name,
+			t->job == MODEL_NONE || c->jobs.v[t->job]->queue == MODEL_NONE
+				? "-"
+				: c->queues.v[c->jobs.v[t->job]->queue]->name,
+			t->job == MODEL_NONE ? 0 : c->jobs.v[t->job]->phase,
+			t->job == MODEL_NONE
+				? 0
+				: (long long)c->jobs.v[t->job]->min_resources.v[RES_CPU],
+			t->retry_at == MODEL_TIME_NONE
+				? 0LL
+				: (long long)((t->retry_at - clock_wall(&s->world->clock.base)) /
+					      CLOCK_NS_PER_MS));
+	}
+}
+
+void sim_scheduler_trace(struct sim_scheduler *s)
+{
+	const struct cluster *c = engine_cluster(s->engine);
+
+	sim_world_trace(
+		s->world,
+		"scheduler %u: leading %d, healthy %d, may send %d, %zu streams, %zu under way",
+		s->opt.number, sim_scheduler_is_leading(s), sim_scheduler_is_healthy(s),
+		may_send(s), sim_transport_streams(s->watches),
+		sim_transport_under_way(s->requests));
+	for (size_t i = 0; i < s->npools; i++) {
+		sim_world_trace(s->world, "  pool %zu: %zu wait, %zu in flight", i,
+				pool_waiting(s->pools[i]), pool_in_flight(s->pools[i]));
+	}
+	trace_tasks(s, c);
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		if (q != NULL) {
+			sim_world_trace(s->world, "  queue %s: %lldm CPU charged, capability %lldm",
+					q->name, (long long)q->charged.v[RES_CPU],
+					(long long)q->capability.v[RES_CPU]);
+		}
+	}
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *n = c->nodes.v[i];
+
+		if (n != NULL) {
+			sim_world_trace(s->world, "  node %s: %lld of %lldm CPU in use", n->name,
+					(long long)n->used.v[RES_CPU],
+					(long long)n->allocatable.v[RES_CPU]);
+		}
+	}
+}

@@ -1,0 +1,45 @@
+/* test/sim/sim_scheduler.h: one process of the scheduler in virtual time: the engine with pools in
+ * manual mode, its reflectors, its lease, two transports and the message queue between them, put
+ * together as the daemon does. It can die, be told to stop, or stand still, at any half step.
+ * Owner: the run. */
+#ifndef TEST_SIM_SIM_SCHEDULER_H
+#define TEST_SIM_SIM_SCHEDULER_H
+
+#include <stdbool.h>
+
+#include "sim/sim_world.h"
+
+struct cluster;
+struct decisions;
+struct sim_scheduler;
+
+struct sim_scheduler_options {
+	unsigned number; /* tells instances apart */
+	bool leader_elect;
+	bool gates_admission;
+	int64_t reservation_timeout_ns;
+	/* Every decision list, before it is assumed. */
+	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
+	void *ctx;
+};
+
+struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
+					   const struct sim_scheduler_options *opt);
+/* SIGKILL: what was sent may still arrive. */
+void sim_scheduler_kill(struct sim_scheduler *s);
+/* SIGTERM: awaits what is in flight, gives the lease up. */
+void sim_scheduler_terminate(struct sim_scheduler *s);
+/* Half steps that can be done now. */
+void sim_scheduler_offer(struct sim_scheduler *s, struct sim_choices *out);
+void sim_scheduler_pause(struct sim_scheduler *s, bool paused);
+bool sim_scheduler_is_paused(const struct sim_scheduler *s);
+/* The process must end, since its lease is lost. */
+bool sim_scheduler_has_lost(const struct sim_scheduler *s);
+bool sim_scheduler_is_leading(const struct sim_scheduler *s);
+/* Leads, may write, sees everything and has no write in back-off. */
+bool sim_scheduler_is_healthy(struct sim_scheduler *s);
+/* What it thinks, into the trace. */
+void sim_scheduler_trace(struct sim_scheduler *s);
+const struct cluster *sim_scheduler_cluster(const struct sim_scheduler *s);
+
+#endif

@@ -1,0 +1,26 @@
+/* test/sim/sim_transport.h: a transport into the server of a world, in virtual time. Every request
+ * takes three half steps that the run chooses when to do: it arrives, it is answered, and in
+ * between everything else may happen; streams deliver frame by frame. Faults of the world strike
+ * the requests of the scheduler only. What is destroyed with requests under way leaves them to the
+ * world as orphans. Owner: the run. */
+#ifndef TEST_SIM_SIM_TRANSPORT_H
+#define TEST_SIM_SIM_TRANSPORT_H
+
+#include "kube/transport.h"
+#include "sim/sim_world.h"
+
+struct sim_transport;
+
+/* Requests are the actor's. */
+struct sim_transport *sim_transport_create(struct sim_world *w, enum sim_actor actor);
+/* Destroyed by transport_destroy. */
+struct transport *sim_transport_base(struct sim_transport *t);
+/* What could happen now, and when time brings something new. */
+void sim_transport_offer(struct sim_transport *t, struct sim_choices *out);
+/* Streams that are open and not held up. */
+size_t sim_transport_streams(const struct sim_transport *t);
+size_t sim_transport_under_way(const struct sim_transport *t); /* requests, streams not counted */
+/* A paused process: requests that were sent still arrive, nothing is delivered, no timer runs. */
+void sim_transport_pause(struct sim_transport *t, bool paused);
+
+#endif

@@ -1,0 +1,21 @@
+/* test/sim/sim_users.h: people and controllers that make and change queues, PodGroups, pods and
+ * nodes, at random. Every request of theirs is answered at once. Owner: the run. */
+#ifndef TEST_SIM_SIM_USERS_H
+#define TEST_SIM_SIM_USERS_H
+
+#include "sim/sim_world.h"
+
+struct sim_users;
+
+/* reductions: capabilities are lowered and PodGroups and queues moved, too. */
+struct sim_users *sim_users_create(struct sim_world *w, bool reductions);
+void sim_users_destroy(struct sim_users *u);
+/* Queues and the first pods. */
+void sim_users_begin(struct sim_users *u);
+/* One thing that a user might do. */
+void sim_users_act(struct sim_users *u);
+/* Takes off all gates that are not ours from about half of the pods that have one, so that there is
+ * something to decide at the end. */
+void sim_users_end(struct sim_users *u);
+
+#endif

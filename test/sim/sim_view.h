@@ -1,0 +1,37 @@
+/* test/sim/sim_view.h: what the server holds, followed change by change in resourceVersion order:
+ * the truth that users act on and judges look at. Owner: the run. */
+#ifndef TEST_SIM_SIM_VIEW_H
+#define TEST_SIM_SIM_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "sim/sim_world.h"
+
+struct jdoc;
+struct sim_view;
+
+enum sim_resource { SIM_PODS, SIM_QUEUES, SIM_PODGROUPS, SIM_NODES, SIM_RESOURCE_COUNT_ };
+
+/* One change. old NULL: added, now NULL: deleted. Trees are borrowed. */
+struct sim_change {
+	enum sim_resource resource;
+	enum sim_actor actor;
+	const char *key;
+	const struct jdoc *old, *now;
+};
+
+typedef void (*sim_view_fn)(void *ctx, const struct sim_change *change);
+
+struct sim_view *sim_view_create(struct sim_world *w);
+void sim_view_destroy(struct sim_view *v);
+void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx); /* one listener */
+/* Takes over what changed since the last call. */
+void sim_view_follow(struct sim_view *v, enum sim_actor actor);
+const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, const char *key);
+size_t sim_view_count(const struct sim_view *v, enum sim_resource r);
+/* The i-th object, in the order of their last changes. */
+const struct jdoc *sim_view_at(const struct sim_view *v, enum sim_resource r, size_t i);
+
+#endif

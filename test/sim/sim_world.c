@@ -1,0 +1,226 @@
+#include "sim/sim_world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/xmalloc.h"
+#include "sim/sim_view.h"
+#include "sim/sim_webhook.h"
+
+#define START (INT64_C(1767225600) * CLOCK_NS_PER_S)
+#define MAX_MANIFEST (1u << 20)
+
+static void load(struct sim_world *w, const char *path)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *at = NULL;
+	const char *source = getenv("HEADGATE_SRC");
+	struct err err = ERR_INIT;
+
+	at = xmalloc_printf("%s/%s", source == NULL ? "." : source, path);
+	if (file_read_all(at, MAX_MANIFEST, &text, &err) < 0 ||
+	    apiserver_load(w->api, strbuf_str(&text), clock_wall(&w->clock.base), &err) < 0) {
+		sim_world_fail(w, "%s: %s", at, err.text);
+	}
+}
+
+void sim_world_init(struct sim_world *w, uint64_t seed, bool verbose)
+{
+	struct apiserver_options opt = { .seed = seed, .now = START, .review = sim_webhook_review };
+	struct err err = ERR_INIT;
+
+	*w = (struct sim_world){ .seed = seed, .verbose = verbose };
+	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
+	rng_init(&w->rng, seed);
+	clock_fake_init(&w->clock, START);
+	list_init(&w->orphans);
+	w->faults.rng = &w->rng;
+	w->api = apiserver_create(&opt);
+	load(w, "charts/headgate/crds/queues.yaml");
+	load(w, "charts/headgate/crds/podgroups.yaml");
+	if (apiserver_load(w->api, sim_webhook_registration(), START, &err) < 0) {
+		sim_world_fail(w, "webhook: %s", err.text);
+	}
+	w->view = sim_view_create(w);
+}
+
+void sim_world_finish(struct sim_world *w)
+{
+	sim_world_forget_orphans(w);
+	sim_view_destroy(w->view);
+	apiserver_destroy(w->api);
+	free(w->trace);
+}
+
+void sim_world_message_finish(struct sim_message *m)
+{
+	free(m->url);
+	free(m->content_type);
+	free(m->accept);
+	strbuf_finish(&m->body);
+}
+
+void sim_world_handle(struct sim_world *w, const struct sim_message *m,
+		      struct apiserver_response *resp)
+{
+	const char *query = strchr(m->url, '?');
+	struct http_request req = {
+		.method = m->method,
+		.path = { m->url, query == NULL ? strlen(m->url) : (size_t)(query - m->url) },
+		.query = str_of(query == NULL ? NULL : query + 1),
+		.content_type = str_of(m->content_type),
+		.accept = str_of(m->accept),
+		.body = strbuf_str(&m->body),
+		.user_agent = STR_LIT("sim/1"),
+	};
+
+	apiserver_handle(w->api, &req, clock_wall(&w->clock.base), resp);
+	sim_view_follow(w->view, m->actor);
+}
+
+int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
+		   const char *content_type, struct str body)
+{
+	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
+	struct sim_message m = { .method = method, .actor = SIM_USER };
+	int status;
+
+	m.url = xmalloc_dup(url);
+	m.content_type = content_type == NULL ? NULL : xmalloc_dup(content_type);
+	strbuf_init(&m.body);
+	strbuf_add_str(&m.body, body);
+	sim_world_handle(w, &m, &resp);
+	status = resp.status;
+	sim_world_trace(w, "user %s %s -> %d", http_method_name(method), url, status);
+	if (status >= 400 && status != 404 && status != 409) {
+		sim_world_trace(w, "user got %.*s", (int)resp.body.len, resp.body.p);
+	}
+	apiserver_response_finish(&resp);
+	sim_world_message_finish(&m);
+	return status;
+}
+
+void sim_world_orphan(struct sim_world *w, struct sim_message *m)
+{
+	struct sim_message *o = xmalloc_zero(1, sizeof(*o));
+
+	*o = *m;
+	*m = (struct sim_message){ .method = HTTP_GET };
+	strbuf_init(&m->body);
+	list_init(&m->node);
+	list_append(&w->orphans, &o->node);
+}
+
+static void drop_orphan(struct sim_message *m)
+{
+	list_remove(&m->node);
+	sim_world_message_finish(m);
+	free(m);
+}
+
+void sim_world_forget_orphans(struct sim_world *w)
+{
+	LIST_FOR_EACH (node, &w->orphans) {
+		drop_orphan(LIST_ENTRY(node, struct sim_message, node));
+	}
+}
+
+static void arrive(void *owner, void *arg)
+{
+	struct sim_world *w = owner;
+	struct sim_message *m = arg;
+	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
+
+	if (m->expires > w->clock.mono_ns) {
+		sim_world_handle(w, m, &resp);
+		sim_world_trace(w, "late %s %s -> %d", http_method_name(m->method), m->url,
+				resp.status);
+		apiserver_watch_close(resp.watch);
+	}
+	apiserver_response_finish(&resp);
+	drop_orphan(m);
+}
+
+void sim_world_offer(struct sim_world *w, struct sim_choices *out)
+{
+	LIST_FOR_EACH (node, &w->orphans) {
+		sim_world_choice(
+			out, &(struct sim_choice){ arrive, w,
+						   LIST_ENTRY(node, struct sim_message, node), 1 });
+	}
+}
+
+void sim_world_choice(struct sim_choices *out, const struct sim_choice *c)
+{
+	vec_push(&out->list, *c);
+	out->weight += c->weight;
+}
+
+void sim_world_wake(struct sim_choices *out, int64_t at_mono_ns)
+{
+	if (at_mono_ns < out->wake_at) {
+		out->wake_at = at_mono_ns;
+	}
+}
+
+uint64_t sim_world_below(struct sim_world *w, uint64_t bound)
+{
+	return rng_below(&w->rng, bound);
+}
+
+bool sim_world_chance(struct sim_world *w, unsigned per_mille)
+{
+	return rng_below(&w->rng, 1000) < per_mille;
+}
+
+void sim_world_strike(struct sim_world *w, enum sim_fault f)
+{
+	sim_faults_strike(&w->faults, f, w->clock.mono_ns);
+	sim_world_trace(w, "fault %s", sim_faults_name(f));
+}
+
+void sim_world_fail(struct sim_world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (sim_world_failed(w)) {
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(w->failure, sizeof(w->failure), fmt, ap);
+	va_end(ap);
+	sim_world_trace(w, "FAILED: %s", w->failure);
+}
+
+bool sim_world_failed(const struct sim_world *w)
+{
+	return w->failure[0] != '\0';
+}
+
+void sim_world_trace(struct sim_world *w, const char *fmt, ...)
+{
+	char *line = w->trace[w->trace_n++ % SIM_TRACE_LINES];
+	int64_t ms = w->clock.mono_ns / CLOCK_NS_PER_MS;
+	int n = snprintf(line, SIM_TRACE_WIDTH, "%6llu %8lld.%03d ", (unsigned long long)w->steps,
+			 (long long)(ms / 1000), (int)(ms % 1000));
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line + n, (size_t)(SIM_TRACE_WIDTH - n), fmt, ap);
+	va_end(ap);
+	if (w->verbose) {
+		printf("# %s\n", line);
+	}
+}
+
+void sim_world_print_trace(const struct sim_world *w)
+{
+	size_t from = w->trace_n < SIM_TRACE_LINES ? 0 : w->trace_n - SIM_TRACE_LINES;
+
+	for (size_t i = from; i < w->trace_n; i++) {
+		printf("# %s\n", w->trace[i % SIM_TRACE_LINES]);
+	}
+}

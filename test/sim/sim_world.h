@@ -1,0 +1,91 @@
+/* test/sim/sim_world.h: what all parts of a run share: seed, virtual time, the API server, faults,
+ * requests whose senders have gone, the trace and the verdict. A run is a pure function of its seed
+ * and options. Owner: the run. */
+#ifndef TEST_SIM_SIM_WORLD_H
+#define TEST_SIM_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apiserver/apiserver.h"
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/rng.h"
+#include "base/vec.h"
+#include "sim/sim_faults.h"
+
+#define SIM_TRACE_LINES 400
+#define SIM_TRACE_WIDTH 240
+
+struct sim_view;
+
+enum sim_actor { SIM_USER, SIM_CLUSTER /* kubelets, autoscaler */, SIM_SCHEDULER };
+
+/* A half step that could be done now. */
+struct sim_choice {
+	void (*run)(void *owner, void *arg);
+	void *owner, *arg;
+	unsigned weight;
+};
+
+struct sim_choices {
+	struct VEC(struct sim_choice) list;
+	uint64_t weight;
+	int64_t wake_at; /* monotonic ns of the next thing that time alone brings */
+};
+
+struct sim_world {
+	uint64_t seed, steps;
+	struct rng rng;
+	struct clock_fake clock;
+	struct apiserver *api;
+	struct sim_view *view;
+	struct sim_faults faults;
+	struct list_node orphans; /* requests under way whose sender gave up or died */
+	int64_t healthy_ns;       /* time during which a leader could write unhindered */
+	bool crash;               /* the request that was just handled killed the scheduler */
+	bool verbose;
+	char failure[1024]; /* the first thing that went wrong; empty: nothing */
+	char (*trace)[SIM_TRACE_WIDTH];
+	size_t trace_n;
+};
+
+/* A request on its way, copied. */
+struct sim_message {
+	struct list_node node;
+	enum http_method method;
+	enum sim_actor actor;
+	char *url, *content_type, *accept;
+	struct strbuf body;
+	int64_t expires; /* orphans: lost when they have not arrived by then */
+};
+
+/* now: wall ns at which the run starts. */
+void sim_world_init(struct sim_world *w, uint64_t seed, bool verbose);
+void sim_world_finish(struct sim_world *w);
+/* Hands a request to the server, then shows everybody who must know what it changed. */
+void sim_world_handle(struct sim_world *w, const struct sim_message *m,
+		      struct apiserver_response *resp);
+/* A user's request, answered at once. Returns the HTTP status. */
+int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
+		   const char *content_type, struct str body);
+/* Takes the contents of m: the request arrives later, or never. */
+void sim_world_orphan(struct sim_world *w, struct sim_message *m);
+void sim_world_forget_orphans(struct sim_world *w);
+/* Arrivals of orphans. */
+void sim_world_offer(struct sim_world *w, struct sim_choices *out);
+
+void sim_world_choice(struct sim_choices *out, const struct sim_choice *c);
+void sim_world_wake(struct sim_choices *out, int64_t at_mono_ns);
+uint64_t sim_world_below(struct sim_world *w, uint64_t bound);
+bool sim_world_chance(struct sim_world *w, unsigned per_mille);
+void sim_world_strike(struct sim_world *w, enum sim_fault f);
+/* The first failure ends the run. */
+void sim_world_fail(struct sim_world *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+bool sim_world_failed(const struct sim_world *w);
+void sim_world_trace(struct sim_world *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The last lines of the trace, as comments of TAP. */
+void sim_world_print_trace(const struct sim_world *w);
+void sim_world_message_finish(struct sim_message *m);
+
+#endif

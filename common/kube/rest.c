@@ -74,6 +74,15 @@ static enum err_code code_of_status(int status)
 	}
 }
 
+void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,
+	       enum http_method method, const char *content_type)
+{
+	call->method = method;
+	call->content_type = content_type;
+	call->url = scratch->p;
+	call->body = (struct str){ scratch->p + body, scratch->len - body };
+}
+
 int rest_result(const struct http_result *result, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;

@@ -37,6 +37,10 @@ int rest_result(const struct http_result *result, struct err *err);
 /* True for the 504 of a server that is behind the resourceVersion asked for (it was restored from a
  * backup, or it lags). */
 bool rest_is_version_ahead(const struct http_result *result);
+/* For requests written into one buffer: path, NUL, and from offset `body` on the body. Call it when
+ * the buffer grows no more: the call points into it. */
+void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,
+	       enum http_method method, const char *content_type);
 /* Blocking, not on the transport's thread. ret may be NULL; the caller owns *ret. */
 int rest_call(struct transport *t, enum http_method method, const char *path,
 	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,

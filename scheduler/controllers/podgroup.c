@@ -155,10 +155,7 @@ static void fill_create(const struct item *it, struct http_call *call, struct st
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	call->method = HTTP_POST;
-	call->content_type = "application/json";
-	call->url = scratch->p;
-	call->body = (struct str){ scratch->p + body, scratch->len - body };
+	rest_fill(call, scratch, body, HTTP_POST, "application/json");
 }
 
 static void fill_annotate(const struct item *it, struct http_call *call, struct strbuf *scratch)
@@ -181,10 +178,7 @@ static void fill_annotate(const struct item *it, struct http_call *call, struct 
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	call->method = HTTP_PATCH;
-	call->content_type = "application/merge-patch+json";
-	call->url = scratch->p;
-	call->body = (struct str){ scratch->p + body, scratch->len - body };
+	rest_fill(call, scratch, body, HTTP_PATCH, "application/merge-patch+json");
 }
 
 static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct http_call *call,

@@ -34,10 +34,7 @@ static void binding_fill(const struct pod_write *w, struct http_call *call, stru
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	call->method = HTTP_POST;
-	call->content_type = "application/json";
-	call->url = scratch->p;
-	call->body = (struct str){ scratch->p + body, scratch->len - body };
+	rest_fill(call, scratch, body, HTTP_POST, "application/json");
 }
 
 static enum pod_write_judgement binding_judge(const struct pod_write *w, const struct jdoc *pod)

@@ -24,10 +24,7 @@ static void eviction_fill(const struct pod_write *w, struct http_call *call, str
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	call->method = HTTP_DELETE;
-	call->content_type = "application/json";
-	call->url = scratch->p;
-	call->body = (struct str){ scratch->p + body, scratch->len - body };
+	rest_fill(call, scratch, body, HTTP_DELETE, "application/json");
 }
 
 static enum pod_write_judgement eviction_judge(const struct pod_write *w UNUSED,

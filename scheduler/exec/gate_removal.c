@@ -51,10 +51,7 @@ static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	gate_removal_body(w->uid, w->texts[0], scratch);
-	call->method = HTTP_PATCH;
-	call->content_type = "application/strategic-merge-patch+json";
-	call->url = scratch->p;
-	call->body = (struct str){ scratch->p + body, scratch->len - body };
+	rest_fill(call, scratch, body, HTTP_PATCH, "application/strategic-merge-patch+json");
 }
 
 static enum pod_write_judgement gate_removal_judge(const struct pod_write *w UNUSED,

@@ -44,10 +44,7 @@ static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	call->method = HTTP_PATCH;
-	call->content_type = "application/strategic-merge-patch+json";
-	call->url = scratch->p;
-	call->body = (struct str){ scratch->p + body, scratch->len - body };
+	rest_fill(call, scratch, body, HTTP_PATCH, "application/strategic-merge-patch+json");
 }
 
 static enum pod_write_judgement pod_status_judge(const struct pod_write *w, const struct jdoc *pod)

@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "kube/json_cut.h"
 #include "kube/rest.h"
 #include "model/model.h"
 
@@ -59,8 +60,20 @@ static bool pod_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 	return true;
 }
 
-static enum pool_verdict report(const struct pod_write_target *target, const struct pod_write *w,
-				enum sched_outcome outcome, int status, const char *text)
+/* The version that an answer shows, so that older watch events can be told from newer ones; 0: it
+ * shows none. */
+static int64_t version_of(struct str body)
+{
+	struct json_cut_meta meta;
+	int64_t version = 0;
+
+	if (body.p != NULL && json_cut_meta(body, &meta) && meta.resource_version.p != NULL) {
+		(void)str_to_i64(meta.resource_version, &version);
+	}
+	return version;
+}
+
+static struct sched_msg *make_outcome(const struct pod_write *w, enum sched_outcome outcome)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
@@ -69,9 +82,28 @@ static enum pool_verdict report(const struct pod_write_target *target, const str
 	m->outcome = outcome;
 	m->key = str_of(arena_printf(m->arena, "%s/%s", w->namespace_, w->name));
 	m->uid = arena_dup(m->arena, w->uid);
+	return m;
+}
+
+static enum pool_verdict report(const struct pod_write_target *target, const struct pod_write *w,
+				enum sched_outcome outcome, int status, const char *text)
+{
+	struct sched_msg *m = make_outcome(w, outcome);
+
 	m->status = status;
 	m->text = arena_dup(m->arena, text == NULL ? "" : text);
 	m->written = w->texts[0] == NULL ? NULL : arena_dup(m->arena, w->texts[0]);
+	target->post(target->ctx, m);
+	return POOL_DONE;
+}
+
+static enum pool_verdict report_done(const struct pod_write_target *target,
+				     const struct pod_write *w, struct str body)
+{
+	struct sched_msg *m = make_outcome(w, SCHED_DONE);
+
+	m->resource_version = version_of(body);
+	m->text = "";
 	target->post(target->ctx, m);
 	return POOL_DONE;
 }
@@ -137,8 +169,7 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 	}
 	(void)rest_result(result, &err);
 	if (result->status >= 200 && result->status < 300) {
-		return w->reading ? judge(target, w, result)
-				  : report(target, w, SCHED_DONE, 0, NULL);
+		return w->reading ? judge(target, w, result) : report_done(target, w, result->body);
 	}
 	if (is_passing(result->status)) {
 		if (!w->reading && result->may_have_been_sent && w->kind->read_after_unknown &&

@@ -69,6 +69,19 @@ static void test_answers_that_end_at_once(void **state)
 	}
 }
 
+static void test_the_version_of_the_answer_is_reported(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin(&f, &repeatable);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), 200,
+			      "{\"metadata\":{\"name\":\"p\",\"resourceVersion\":\"41\"}}");
+	write_fixture_outcome(&f, SCHED_DONE);
+	assert_int_equal(f.last->resource_version, 41);
+	write_fixture_finish(&f);
+}
+
 static void test_passing_failures_are_sent_again(void **state)
 {
 	static const int statuses[] = { 500, 503, 429, 408, 401 };
@@ -202,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers_that_end_at_once),
+		cmocka_unit_test(test_the_version_of_the_answer_is_reported),
 		cmocka_unit_test(test_passing_failures_are_sent_again),
 		cmocka_unit_test(test_refusals_are_compared_with_the_pod),
 		cmocka_unit_test(test_a_conflict_of_versions_is_sent_again),

@@ -122,14 +122,30 @@ static void wake_main(struct app *a)
 	(void)n; /* full means that it is readable already */
 }
 
+/* Transport thread of the watches. */
+static void start_watches(void *ctx)
+{
+	struct app *a = ctx;
+
+	if (atomic_load(&a->watches->stopping)) {
+		return;
+	}
+	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		reflector_start(a->watch[i].reflector);
+	}
+	atomic_store(&a->watching, true);
+}
+
 /* Transport thread of the requests (or main, without leader election). */
 static void on_lease(void *ctx, bool held)
 {
 	struct app *a = ctx;
 	struct sched_msg *m = message_new(SCHED_MSG_LEASE);
+	int64_t wait;
 
 	m->flag = held;
 	m->not_before = a->lease == NULL ? 0 : lease_writes_from(a->lease);
+	wait = m->not_before - clock_mono(clock_real());
 	post(a, m);
 	if (!held) {
 		atomic_store(&a->lease_lost, true);
@@ -137,12 +153,10 @@ static void on_lease(void *ctx, bool held)
 		return;
 	}
 	log_info("leading", LOG_STR("scheduler", a->o->scheduler_names[0]));
-	/* Watches start here, so that the first lists are younger than the lease: the ledger is
-	 * rebuilt from them. */
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
-		reflector_start(a->watch[i].reflector);
-	}
-	atomic_store(&a->watching, true);
+	/* Watches start here, so that the first lists are younger than the lease and than the last
+	 * write of its former holder: the ledger is rebuilt from them, and what they make us write
+	 * may be sent. */
+	transport_call(a->watches, wait > 0 ? wait : 0, start_watches, a);
 }
 
 static void *sched_main(void *arg)

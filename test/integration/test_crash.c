@@ -1,0 +1,269 @@
+/* Daemons that die at bad moments, and leaders that hand over: the same final state, the oracle
+ * held all the way. */
+#include "lib/unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "lib/scene.h"
+
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/default/leases/volcano"
+#define PLAY_NS (60 * CLOCK_NS_PER_S)
+
+static const struct autoscaler_group groups[] = {
+	{ "special", "2", "4Gi", 110, "pool", "special", 5 },
+	{ "large", "4", "8Gi", 110, "pool", "large", 5 },
+	{ "small", "1", "1Gi", 110, "pool", "small", 20 },
+};
+
+static const char *const acts[] = { "01-proposal.yaml", "02-gang.yaml", "03-ten.yaml" };
+#define PODS (3 + 4 + 10)
+
+struct tally {
+	unsigned ungated, published, running, succeeded;
+};
+
+static bool count_pod(void *ctx, struct str key UNUSED, const struct jdoc *pod)
+{
+	struct tally *t = ctx;
+	const char *phase = jdoc_path_str(pod, "status.phase");
+
+	t->ungated += !mirror_pod_is_gated(pod);
+	t->published += mirror_pod_triggers_scale_up(pod);
+	t->running += str_streq(phase, "Running");
+	t->succeeded += str_streq(phase, "Succeeded");
+	return true;
+}
+
+static struct tally count(const struct mirror *m)
+{
+	struct tally t = { 0 };
+
+	mirror_each(m, MIRROR_PODS, count_pod, &t);
+	return t;
+}
+
+static bool is_over(void *ctx UNUSED, const struct mirror *m)
+{
+	return count(m).succeeded == PODS;
+}
+
+static bool one_is_ungated(void *ctx UNUSED, const struct mirror *m)
+{
+	return count(m).ungated >= 1;
+}
+
+static bool some_are_published(void *ctx UNUSED, const struct mirror *m)
+{
+	return count(m).published >= 2;
+}
+
+static bool some_have_run(void *ctx UNUSED, const struct mirror *m)
+{
+	return count(m).succeeded >= 4;
+}
+
+static const struct moment {
+	const char *name;
+	mirror_cond_fn cond;
+} moments[] = {
+	{ "the first gate is off", one_is_ungated },
+	{ "some pods are published", some_are_published },
+	{ "some pods have run", some_have_run },
+};
+
+static void play(struct scene *s)
+{
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+		CLEANUP(xmalloc_freep)
+		char *path = xmalloc_printf("%s/test/demo/%s", stack_source(), acts[i]);
+
+		if (stack_apply_file(s->stack, path, &err) < 0) {
+			scene_fail(s, "%s", err.text);
+		}
+	}
+}
+
+static void wait_over(struct scene *s)
+{
+	if (!mirror_wait(s->mirror, is_over, NULL, PLAY_NS)) {
+		scene_fail(s, "not all pods have succeeded");
+	}
+}
+
+/* What the manifests promise: quota for one, for the gang, and for three. The two pods without a
+ * nodeSelector may stand in the way of others, which is not a matter of quota. */
+static void finish(struct scene *s)
+{
+	wait_over(s);
+	scene_judge(s);
+	assert_true(history_never_together(s->mirror, "default/pod-2", "default/pod-3"));
+	assert_true(history_gang_at_once(s->mirror, "default/train-", 4));
+	assert_true(autoscaler_ordered(s->autoscaler) <= 1 + 2 + 3 + 2);
+	scene_stop(s);
+}
+
+static void start_program(struct scene *s, enum stack_program p)
+{
+	struct err err = ERR_INIT;
+
+	if (stack_start_program(s->stack, p, &err) < 0) {
+		scene_fail(s, "%s", err.text);
+	}
+}
+
+static void begin(struct scene *s, const char *const *args)
+{
+	const struct scene_options opt = { .groups = groups,
+					   .ngroups = ARRAY_LEN(groups),
+					   .stack.scheduler_args = args };
+
+	scene_start(s, &opt);
+}
+
+static void kill_scheduler(const char *const *args, size_t times)
+{
+	struct scene s;
+
+	begin(&s, args);
+	play(&s);
+	for (size_t i = 0; i < times; i++) {
+		scene_wait_for(&s, moments[i].name, moments[i].cond, NULL);
+		assert_int_equal(stack_stop_program(s.stack, STACK_SCHEDULER, SIGKILL),
+				 128 + SIGKILL);
+		start_program(&s, STACK_SCHEDULER);
+	}
+	finish(&s);
+}
+
+static void test_scheduler_killed(void **state UNUSED)
+{
+	static const char *const args[] = { "--leader-elect-lease-duration=2s",
+					    "--leader-elect-renew-deadline=1500ms",
+					    "--leader-elect-retry-period=100ms", NULL };
+
+	kill_scheduler(args, 2);
+}
+
+/* Without a lease there is no pause between the two lives. */
+static void test_scheduler_killed_without_leader_election(void **state UNUSED)
+{
+	static const char *const args[] = { "--leader-elect=false", NULL };
+
+	kill_scheduler(args, ARRAY_LEN(moments));
+}
+
+static void test_webhook_killed(void **state UNUSED)
+{
+	const struct scene_pod late = { .name = "late", .queue = "ten", .cpu = "1" };
+	struct err err = ERR_INIT;
+	struct scene s;
+
+	begin(&s, NULL);
+	play(&s);
+	scene_wait_for(&s, moments[0].name, moments[0].cond, NULL);
+	assert_int_equal(stack_stop_program(s.stack, STACK_WEBHOOK, SIGKILL), 128 + SIGKILL);
+	/* Nobody slips past the gate while the webhook is away. */
+	assert_true(scene_try_pod(&s, &late, &err) < 0);
+	start_program(&s, STACK_WEBHOOK);
+	finish(&s);
+}
+
+static char *lease_holder(struct scene *s)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *lease = NULL;
+
+	scene_call(s, "GET", LEASE, NULL, &lease);
+	return xmalloc_dup(jdoc_str_or(jdoc_path(lease, "spec.holderIdentity"), ""));
+}
+
+static void test_leader_stops_and_standby_takes_over(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep) char *first = NULL;
+	CLEANUP(xmalloc_freep) char *second = NULL;
+	struct scene s;
+
+	begin(&s, NULL);
+	start_program(&s, STACK_STANDBY);
+	assert_int_equal(scene_http(&s, STACK_STANDBY, "/readyz", NULL), 200);
+	play(&s);
+	scene_wait_for(&s, moments[1].name, moments[1].cond, NULL);
+	first = lease_holder(&s);
+	assert_string_not_equal(first, "");
+	assert_int_equal(stack_stop_program(s.stack, STACK_SCHEDULER, SIGTERM), 0);
+	/* Released: it is free, or the standby has it already. */
+	second = lease_holder(&s);
+	assert_string_not_equal(first, second);
+	finish(&s);
+}
+
+static void test_leader_killed_and_standby_takes_over(void **state UNUSED)
+{
+	struct scene s;
+
+	begin(&s, NULL);
+	start_program(&s, STACK_STANDBY);
+	play(&s);
+	scene_wait_for(&s, moments[1].name, moments[1].cond, NULL);
+	assert_int_equal(stack_stop_program(s.stack, STACK_SCHEDULER, SIGKILL), 128 + SIGKILL);
+	scene_wait_for(&s, moments[2].name, moments[2].cond, NULL);
+	assert_true(stack_is_running(s.stack, STACK_STANDBY));
+	finish(&s);
+}
+
+static bool has_ended(void *ctx, const struct mirror *m UNUSED)
+{
+	const struct scene *s = ctx;
+
+	return !stack_is_running(s->stack, STACK_SCHEDULER);
+}
+
+/* Somebody else writes itself into the lease: the leader ends with 1 and writes no more. */
+static void test_lost_lease_ends_the_leader(void **state UNUSED)
+{
+	const struct scene_pod p = { .name = "pod-1", .queue = "lost", .cpu = "1" };
+	struct scene s;
+	char now[CLOCK_RFC3339_MAX], body[400];
+
+	begin(&s, NULL);
+	scene_add_queue(&s, "lost", NULL, "1", NULL);
+	clock_format_micro(clock_wall(clock_real()), now);
+	snprintf(body, sizeof(body),
+		 "{\"spec\":{\"holderIdentity\":\"usurper\",\"leaseDurationSeconds\":1,"
+		 "\"renewTime\":\"%s\"}}",
+		 now);
+	scene_call(&s, "PATCH", LEASE, body, NULL);
+	scene_wait_for(&s, "the leader has ended", has_ended, &s);
+	scene_add_pod(&s, &p);
+	scene_wait(&s, "pod-1", SCENE_GATED);
+	/* The next process waits for the usurper's lease to end, and leads. */
+	start_program(&s, STACK_SCHEDULER);
+	scene_wait(&s, "pod-1", SCENE_RUNNING);
+	scene_judge(&s);
+	scene_stop(&s);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scheduler_killed),
+		cmocka_unit_test(test_scheduler_killed_without_leader_election),
+		cmocka_unit_test(test_webhook_killed),
+		cmocka_unit_test(test_leader_stops_and_standby_takes_over),
+		cmocka_unit_test(test_leader_killed_and_standby_takes_over),
+		cmocka_unit_test(test_lost_lease_ends_the_leader),
+	};
+
+	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -224,7 +224,7 @@ static int next_change(struct apiserver_watch *w, int64_t now, struct strbuf *ou
 		const char *type = seen_as(w, e);
 
 		if (e->rv > limit) {
-			return 0;
+			break;
 		}
 		w->rv = e->rv;
 		if (type != NULL) {

@@ -312,6 +312,11 @@ const char *stack_kubeconfig(const struct stack *s)
 	return s->kubeconfig;
 }
 
+uint16_t stack_webhook_port(const struct stack *s)
+{
+	return s->webhook_port;
+}
+
 uint16_t stack_metrics_port(const struct stack *s, enum stack_program p)
 {
 	return s->health_port[p];

@@ -48,6 +48,7 @@ bool stack_is_running(struct stack *s, enum stack_program p);
 int stack_pid(const struct stack *s, enum stack_program p); /* 0: not running */
 const char *stack_dir(const struct stack *s);
 const char *stack_kubeconfig(const struct stack *s);
+uint16_t stack_webhook_port(const struct stack *s); /* HTTPS, the CA is ca.crt in the work folder */
 uint16_t stack_metrics_port(const struct stack *s, enum stack_program p);
 /* A client connection of the caller's own. */
 int stack_transport(struct stack *s, struct transport **ret, struct err *err);

@@ -21,7 +21,7 @@ failed=0
 
 mkfifo "$work/url"
 "$BUILD/bin/headgate-apiserver" --port 0 --seed 1 --finalise-pods 1 \
-	--kubeconfig-out "$work/kubeconfig" --crds charts/headgate/crds >"$work/url" &
+	--kubeconfig-out "$work/kubeconfig" --crds charts/headgate/files/crds >"$work/url" &
 server=$!
 read -r url <"$work/url" || {
 	echo "the server did not start"

@@ -99,7 +99,7 @@ static void apiserver_args(const struct stack *s, struct args *a)
 {
 	add(a, "--port=%u", s->api_port);
 	add(a, "--kubeconfig-out=%s", s->kubeconfig);
-	add(a, "--crds=%s/charts/headgate/crds", stack_source());
+	add(a, "--crds=%s/charts/headgate/files/crds", stack_source());
 	add_all(a, s->opt.apiserver_args);
 }
 

@@ -223,8 +223,8 @@ static void test_chart(void **state)
 						  "https://127.0.0.1:1", NULL };
 	struct err err = ERR_INIT;
 
-	apiserver_fixture_load(&f->api, "charts/headgate/crds/queues.yaml");
-	apiserver_fixture_load(&f->api, "charts/headgate/crds/podgroups.yaml");
+	apiserver_fixture_load(&f->api, "charts/headgate/files/crds/queues.yaml");
+	apiserver_fixture_load(&f->api, "charts/headgate/files/crds/podgroups.yaml");
 	assert_int_equal(manifests_load_webhooks(f->api.server, &hooks, f->api.now, &err), 0);
 	assert_int_equal(create(f, PODS, "name: plain"), 201);
 	assert_int_equal(f->calls, 0);

@@ -1,0 +1,125 @@
+{{- define "headgate.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "headgate.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "headgate.name" . -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* headgatectl drain finds the registrations by part-of. */ -}}
+{{- define "headgate.labels" -}}
+app.kubernetes.io/part-of: headgate
+app.kubernetes.io/name: {{ include "headgate.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") }}
+{{- end -}}
+
+{{- /* Called with (list ROOT COMPONENT). */ -}}
+{{- define "headgate.selector" -}}
+app.kubernetes.io/name: {{ include "headgate.name" (index . 0) }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{- define "headgate.image" -}}
+{{- with .Values.image -}}
+{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{- define "headgate.schedulerNames" -}}
+{{- if .Values.custom.scheduler_name -}}
+{{- splitList "," .Values.custom.scheduler_name | toJson -}}
+{{- else -}}
+{{- .Values.schedulerNames | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "headgate.featureGates" -}}
+SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmission }}
+{{- end -}}
+
+{{- define "headgate.admissions" -}}
+{{- if .Values.custom.enabled_admissions -}}
+{{- .Values.custom.enabled_admissions -}}
+{{- else -}}
+{{- join "," .Values.webhook.enabledAdmissions -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "headgate.webhookSecret" -}}
+{{- .Values.webhook.certificates.secretName | default (printf "%s-webhook-tls" (include "headgate.fullname" .)) -}}
+{{- end -}}
+
+{{- define "headgate.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "headgate.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{- /* What both Deployments say about their pods. Called with (list ROOT COMPONENT VALUES). */ -}}
+{{- define "headgate.placement" -}}
+{{- $root := index . 0 -}}
+{{- $v := index . 2 -}}
+{{- with $root.Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 0 }}
+{{- end }}
+{{- with $v.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $v.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $v.tolerations }}
+tolerations: {{- toYaml . | nindent 0 }}
+{{- end }}
+{{- with $v.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints:
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- maxSkew: 1
+  topologyKey: {{ . }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels: {{- include "headgate.selector" (list $root (index $ 1)) | nindent 6 }}
+  matchLabelKeys: [pod-template-hash]
+{{- end }}
+securityContext: {{- include "headgate.podSecurityContext" $root | nindent 2 }}
+{{- end -}}
+
+{{- define "headgate.probes" -}}
+startupProbe:
+  httpGet: {path: /livez, port: health}
+  periodSeconds: 1
+  failureThreshold: 90
+livenessProbe:
+  httpGet: {path: /livez, port: health}
+  periodSeconds: 10
+  timeoutSeconds: 5
+readinessProbe:
+  httpGet: {path: /readyz, port: health}
+  periodSeconds: 5
+  timeoutSeconds: 5
+{{- end -}}

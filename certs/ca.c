@@ -24,8 +24,8 @@ static int fill(X509 *cert, EVP_PKEY *key, const struct ca_options *opt, struct 
 		{ NID_subject_key_identifier, "hash" },
 	};
 	unsigned days = opt->days != 0 ? opt->days : CA_DEFAULT_DAYS;
-	int r = x509_set_validity(cert, opt->now_ns - CA_SKEW_NS, opt->now_ns + days * CA_DAY_NS,
-				  err);
+	int64_t life = opt->validity_ns > 0 ? opt->validity_ns : days * CA_DAY_NS;
+	int r = x509_set_validity(cert, opt->now_ns - CA_SKEW_NS, opt->now_ns + life, err);
 
 	if (r == 0 && X509_set_issuer_name(cert, X509_get_subject_name(cert)) != 1) {
 		r = x509_fail(err, ERR_INTERNAL, "issuer");

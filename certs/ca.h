@@ -11,6 +11,7 @@ struct ca_options {
 	const char *common_name; /* NULL: "headgate-ca" */
 	int64_t now_ns;          /* wall clock; validity starts five minutes earlier */
 	unsigned days;           /* 0: 3650; at most 36500 */
+	int64_t validity_ns;     /* > 0: instead of days */
 };
 
 /* ret must be initialised and empty. */

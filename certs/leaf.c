@@ -133,7 +133,7 @@ static int add_extensions(X509 *cert, X509 *ca, bool client, struct err *err)
 static int fill(X509 *cert, X509 *ca, const struct leaf_options *opt, struct err *err)
 {
 	unsigned days = opt->days != 0 ? opt->days : LEAF_DEFAULT_DAYS;
-	int64_t end = opt->now_ns + days * LEAF_DAY_NS;
+	int64_t end = opt->now_ns + (opt->validity_ns > 0 ? opt->validity_ns : days * LEAF_DAY_NS);
 	int64_t ca_end = x509_time(X509_get0_notAfter(ca));
 	int r;
 

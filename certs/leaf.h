@@ -19,9 +19,10 @@ struct leaf_options {
 	size_t dns_count;
 	const char *const *ip; /* addresses as text */
 	size_t ip_count;
-	bool client;    /* for clients as well as for servers */
-	int64_t now_ns; /* wall clock; validity starts five minutes earlier */
-	unsigned days;  /* 0: 365; at most 36500, and never beyond the CA's own end */
+	bool client;         /* for clients as well as for servers */
+	int64_t now_ns;      /* wall clock; validity starts five minutes earlier */
+	unsigned days;       /* 0: 365; at most 36500, and never beyond the CA's own end */
+	int64_t validity_ns; /* > 0: instead of days */
 };
 
 /* ret must be initialised and empty. A bad name or address, or no name at all without `client`:

@@ -5,19 +5,23 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/rng.h"
 #include "base/signals.h"
+#include "base/xmalloc.h"
 #include "kube/kubeconfig.h"
 #include "kube/transport.h"
 #include "main/webhook_cert.h"
 #include "main/webhook_options.h"
 #include "obs/health.h"
 #include "obs/metrics.h"
+#include "server/certs_manager.h"
 #include "server/lister.h"
 #include "server/router.h"
 
@@ -27,7 +31,8 @@
 #define APP_CONNECTIONS 4000
 #define APP_SYNC_NS (30 * CLOCK_NS_PER_S)
 #define APP_SYNC_POLL_MS 10
-#define APP_CERT_POLL_MS 10000 /* in case an event was missed */
+#define APP_FIRST_CERT_NS (60 * CLOCK_NS_PER_S) /* a dead replica's Lease must run out first */
+#define APP_CERT_POLL_MS 10000                  /* in case an event was missed */
 
 struct app {
 	const struct webhook_options *o;
@@ -35,6 +40,8 @@ struct app {
 	atomic_bool draining;
 	struct counter_registry *registry;
 	struct health *health;
+	struct kubeconfig *kube;     /* NULL: offline */
+	struct certs_manager *certs; /* NULL: certificates come from files */
 	struct webhook_cert *cert;
 	struct lister *lister;
 	struct router *router;
@@ -82,20 +89,68 @@ static void stop_basics(struct app *a)
 	counter_registry_destroy(a->registry);
 }
 
+static int start_kubeconfig(struct app *a, struct err *err)
+{
+	return a->o->offline ? 0
+			     : kubeconfig_load(a->o->kubeconfig, NULL, a->o->master, &a->kube, err);
+}
+
+static void stop_kubeconfig(struct app *a)
+{
+	kubeconfig_destroy(a->kube);
+}
+
+static int start_certs_manager(struct app *a, struct err *err)
+{
+	const struct webhook_options *o = a->o;
+	char host[256] = "headgate", uuid[37];
+	CLEANUP(xmalloc_freep) char *identity = NULL;
+	struct certs_manager_options mo = {
+		.namespace_ =
+			o->webhook_namespace != NULL ? o->webhook_namespace : a->kube->namespace_,
+		.secret = o->cert_secret,
+		.lease = o->cert_lease,
+		.service = o->webhook_service,
+		.url = o->webhook_url,
+		.selector = o->cert_selector,
+		.ca_ns = o->cert_ca_ns,
+		.leaf_ns = o->cert_leaf_ns,
+		.spread_ns = o->cert_spread_ns,
+		.registry = a->registry,
+		.seed = rng_entropy(),
+	};
+	struct rng rng;
+
+	(void)gethostname(host, sizeof(host) - 1);
+	rng_init(&rng, rng_entropy());
+	rng_uuid(&rng, uuid);
+	identity = xmalloc_printf("%s_%s", host, uuid);
+	mo.identity = identity;
+	return certs_manager_create(&mo, &a->certs, err);
+}
+
 static int start_cert(struct app *a, struct err *err)
 {
-	int r = webhook_cert_open(a->o->tls_cert_file, a->o->tls_key_file, a->registry, &a->cert,
-				  err);
+	int r;
 
+	if (a->o->cert_managed) {
+		r = start_certs_manager(a, err);
+		a->cert = r == 0 ? webhook_cert_of(a->certs, a->registry) : NULL;
+	} else {
+		r = webhook_cert_open(a->o->tls_cert_file, a->o->tls_key_file, a->registry,
+				      &a->cert, err);
+	}
 	if (r == 0) {
 		health_add_ready(a->health, "certificate", webhook_cert_is_valid, a->cert);
 	}
 	return r;
 }
 
+/* After the client has stopped. */
 static void stop_cert(struct app *a)
 {
 	webhook_cert_close(a->cert);
+	certs_manager_destroy(a->certs);
 }
 
 static int start_router(struct app *a, struct err *err)
@@ -123,25 +178,27 @@ static void stop_router(struct app *a)
 
 static int start_transport(struct app *a, struct err *err)
 {
-	CLEANUP(kubeconfig_destroyp) struct kubeconfig *cfg = NULL;
 	int r;
 
-	if (a->o->offline) {
+	if (a->kube == NULL) {
 		return 0;
 	}
-	r = kubeconfig_load(a->o->kubeconfig, NULL, a->o->master, &cfg, err);
-	if (r == 0) {
-		r = transport_http_create(cfg, "headgate-webhook", &a->transport, err);
-	}
+	r = transport_http_create(a->kube, "headgate-webhook", &a->transport, err);
 	if (r < 0) {
 		return r;
 	}
 	lister_connect(a->lister, a->transport, clock_real());
+	if (a->certs != NULL) {
+		certs_manager_connect(a->certs, a->transport, clock_real());
+	}
 	return 0;
 }
 
 static void stop_transport(struct app *a)
 {
+	if (a->certs != NULL) {
+		certs_manager_leave(a->certs);
+	}
 	transport_destroy(a->transport);
 }
 
@@ -199,6 +256,29 @@ static void await_sync(const struct app *a)
 	}
 }
 
+/* Without one there is no server: TLS is not optional. */
+static int await_cert(const struct app *a, struct err *err)
+{
+	struct pollfd fds[] = { { .fd = a->signal_fd, .events = POLLIN },
+				{ .fd = webhook_cert_fd(a->cert), .events = POLLIN } };
+	int64_t end = clock_mono(clock_real()) + APP_FIRST_CERT_NS;
+
+	while (webhook_cert_pair(a->cert)->cert.len == 0) {
+		int64_t left = end - clock_mono(clock_real());
+
+		if (left <= 0) {
+			return err_set(err, ERR_TIMEOUT, "the Secret %s holds no certificate",
+				       a->o->cert_secret);
+		}
+		(void)poll(fds, ARRAY_LEN(fds), (int)(left / CLOCK_NS_PER_MS) + 1);
+		if ((fds[0].revents & POLLIN) != 0) {
+			return err_set(err, ERR_CANCELLED, "ended before there was a certificate");
+		}
+		(void)webhook_cert_reload(a->cert, NULL);
+	}
+	return 0;
+}
+
 static int start_server(struct app *a, struct err *err)
 {
 	const struct pair *pair = webhook_cert_pair(a->cert);
@@ -209,13 +289,17 @@ static int start_server(struct app *a, struct err *err)
 					   .max_body = APP_MAX_BODY,
 					   .request_timeout_s = APP_REQUEST_S,
 					   .idle_timeout_s = APP_IDLE_S,
-					   .tls_cert = strbuf_str(&pair->cert),
-					   .tls_key = strbuf_str(&pair->key),
 					   .handler = router_handle,
 					   .ctx = a->router };
 	int r;
 
 	await_sync(a);
+	r = await_cert(a, err);
+	if (r < 0) {
+		return r;
+	}
+	opt.tls_cert = strbuf_str(&pair->cert);
+	opt.tls_key = strbuf_str(&pair->key);
 	r = http_server_start(&opt, &a->server, err);
 	if (r == 0) {
 		log_info("serving admission", LOG_INT("port", http_server_port(a->server)));
@@ -236,6 +320,7 @@ static const struct part {
 	void (*stop)(struct app *a);
 } parts[] = {
 	{ "basics", 1, start_basics, stop_basics },
+	{ "kubeconfig", 2, start_kubeconfig, stop_kubeconfig },
 	{ "certificate", 2, start_cert, stop_cert },
 	{ "routes", 2, start_router, stop_router },
 	{ "API server client", 2, start_transport, stop_transport },

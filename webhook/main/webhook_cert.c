@@ -11,8 +11,10 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "net/http_server.h"
+#include "server/certs_manager.h"
 
 struct webhook_cert {
+	struct certs_manager *manager; /* or */
 	const char *cert_path, *key_path;
 	struct dirwatch *watch;
 	struct pair pair;
@@ -24,7 +26,10 @@ static int read_pair(const struct webhook_cert *c, struct pair *ret, int64_t *re
 		     struct err *err)
 {
 	int64_t not_before;
-	int r = pair_read(c->cert_path, c->key_path, ret, err);
+	int r = c->manager == NULL ? pair_read(c->cert_path, c->key_path, ret, err)
+		: certs_manager_pair(c->manager, ret)
+			? 0
+			: err_set(err, ERR_NOT_FOUND, "the Secret holds no certificate yet");
 
 	if (r < 0) {
 		return r;
@@ -33,7 +38,8 @@ static int read_pair(const struct webhook_cert *c, struct pair *ret, int64_t *re
 	if (r == 0) {
 		r = pair_validity(strbuf_str(&ret->cert), &not_before, ret_not_after, err);
 	}
-	return r < 0 ? err_wrap(err, "%s and %s", c->cert_path, c->key_path) : 0;
+	return r < 0 && c->manager == NULL ? err_wrap(err, "%s and %s", c->cert_path, c->key_path)
+					   : r;
 }
 
 /* Takes the pair over. */
@@ -53,13 +59,14 @@ static void register_metrics(struct webhook_cert *c, struct counter_registry *r)
 						  COUNTER_GAUGE, NULL),
 				 NULL);
 	c->reloads = counter_cell(counter_register(r, "headgate_webhook_certificate_reloads_total",
-						   "Certificates taken from changed files.",
+						   "Certificates taken from a changed source.",
 						   COUNTER_COUNTER, NULL),
 				  NULL);
-	c->errors = counter_cell(
-		counter_register(r, "headgate_webhook_certificate_reload_errors_total",
-				 "Changed files that held no usable pair.", COUNTER_COUNTER, NULL),
-		NULL);
+	c->errors =
+		counter_cell(counter_register(r, "headgate_webhook_certificate_reload_errors_total",
+					      "Changes of the source that held no usable pair.",
+					      COUNTER_COUNTER, NULL),
+			     NULL);
 }
 
 int webhook_cert_open(const char *cert_path, const char *key_path,
@@ -93,6 +100,17 @@ int webhook_cert_open(const char *cert_path, const char *key_path,
 	return 0;
 }
 
+struct webhook_cert *webhook_cert_of(struct certs_manager *manager,
+				     struct counter_registry *registry)
+{
+	struct webhook_cert *c = xmalloc_zero(1, sizeof(*c));
+
+	c->manager = manager;
+	pair_init(&c->pair);
+	register_metrics(c, registry);
+	return c;
+}
+
 void webhook_cert_close(struct webhook_cert *c)
 {
 	if (c == NULL) {
@@ -110,7 +128,7 @@ const struct pair *webhook_cert_pair(const struct webhook_cert *c)
 
 int webhook_cert_fd(const struct webhook_cert *c)
 {
-	return dirwatch_fd(c->watch);
+	return c->manager != NULL ? certs_manager_fd(c->manager) : dirwatch_fd(c->watch);
 }
 
 static bool is_same(const struct pair *a, const struct pair *b)
@@ -126,12 +144,14 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 	int64_t not_after = 0;
 	int r;
 
-	(void)dirwatch_drain(c->watch);
+	if (c->watch != NULL) {
+		(void)dirwatch_drain(c->watch);
+	}
 	r = read_pair(c, &p, &not_after, &err);
-	if (r == 0 && is_same(&p, &c->pair)) {
+	if ((r == 0 && is_same(&p, &c->pair)) || (r == -ERR_NOT_FOUND && c->pair.cert.len == 0)) {
 		return false;
 	}
-	if (r == 0) {
+	if (r == 0 && server != NULL) {
 		r = http_server_set_certificate(server, strbuf_str(&p.cert), strbuf_str(&p.key),
 						&err);
 	}
@@ -142,7 +162,8 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 	}
 	adopt(c, &p, not_after);
 	counter_add(c->reloads, 1);
-	log_info("serving a new certificate", LOG_STR("file", c->cert_path));
+	log_info("a new certificate",
+		 LOG_STR("source", c->manager != NULL ? "Secret" : c->cert_path));
 	return true;
 }
 
@@ -154,6 +175,10 @@ bool webhook_cert_is_valid(void *ctx, char *detail, size_t detail_size)
 
 	if (clock_wall(clock_real()) < end) {
 		return true;
+	}
+	if (end == 0) {
+		snprintf(detail, detail_size, "there is none yet");
+		return false;
 	}
 	clock_format_time(end, text);
 	snprintf(detail, detail_size, "expired at %s", text);

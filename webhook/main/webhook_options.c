@@ -11,6 +11,8 @@
 
 #define MAX_THREADS 256
 #define MAX_DEPTH 100
+#define MIN_LIFE_NS (60 * CLOCK_NS_PER_S)
+#define MAX_LIFE_NS (INT64_C(876000) * 3600 * CLOCK_NS_PER_S) /* a hundred years */
 
 enum key {
 	KEY_LISTEN = 256,
@@ -18,6 +20,16 @@ enum key {
 	KEY_THREADS,
 	KEY_CERT,
 	KEY_KEY,
+	KEY_CERT_MODE,
+	KEY_CERT_SECRET,
+	KEY_CERT_LEASE,
+	KEY_CERT_SELECTOR,
+	KEY_CERT_CA,
+	KEY_CERT_LEAF,
+	KEY_CERT_SPREAD,
+	KEY_NAMESPACE,
+	KEY_SERVICE,
+	KEY_URL,
 	KEY_SCHEDULER,
 	KEY_KUBECONFIG,
 	KEY_MASTER,
@@ -50,7 +62,27 @@ static const struct argp_option rows[] = {
 	  "how long requests in flight may take after SIGTERM (30s)", 0 },
 	{ "shutdown-delay-duration", KEY_DELAY, "DURATION", 0,
 	  "how long to go on serving, not ready, after SIGTERM (0s)", 0 },
-	{ 0, 0, 0, 0, "Admission:", 2 },
+	{ 0, 0, 0, 0, "Certificates:", 2 },
+	{ "cert-mode", KEY_CERT_MODE, "files|secret", 0,
+	  "take the pair from the files above, or make and rotate it in a Secret and put its CA "
+	  "into "
+	  "the registrations (files)",
+	  0 },
+	{ "webhook-namespace", KEY_NAMESPACE, "NAME", 0,
+	  "namespace of Secret, Lease and service (own namespace)", 0 },
+	{ "webhook-service-name", KEY_SERVICE, "NAME", 0, "service the certificate is for", 0 },
+	{ "webhook-url", KEY_URL, "URL", 0, "URL whose host the certificate is for", 0 },
+	{ "cert-secret", KEY_CERT_SECRET, "NAME", 0, "the Secret (headgate-webhook-tls)", 0 },
+	{ "cert-lease", KEY_CERT_LEASE, "NAME", 0,
+	  "Lease of the replica that looks after it (headgate-webhook)", 0 },
+	{ "cert-registrations", KEY_CERT_SELECTOR, "SELECTOR", 0,
+	  "labels of our registrations (app.kubernetes.io/part-of=headgate)", 0 },
+	{ "cert-ca-duration", KEY_CERT_CA, "DURATION", 0, "validity of the CA (43800h)", 0 },
+	{ "cert-leaf-duration", KEY_CERT_LEAF, "DURATION", 0, "validity of the certificate (2160h)",
+	  0 },
+	{ "cert-rotation-delay", KEY_CERT_SPREAD, "DURATION", 0,
+	  "time for API servers to see a new CA before it is used (1m)", 0 },
+	{ 0, 0, 0, 0, "Admission:", 3 },
 	{ "enabled-admission", KEY_ENABLED, "PATHS", 0,
 	  "paths served, separated by commas (all that there are)", 0 },
 	{ "scheduler-name", KEY_SCHEDULER, "NAME", 0,
@@ -62,22 +94,19 @@ static const struct argp_option rows[] = {
 	  "refuse to delete queues that have pods (false)", 0 },
 	{ "enable-root-queue-protection", KEY_ROOT, "BOOL", OPTION_ARG_OPTIONAL,
 	  "refuse to change the amounts of the root queue (true)", 0 },
-	{ 0, 0, 0, 0, "API server:", 3 },
+	{ 0, 0, 0, 0, "API server:", 4 },
 	{ "kubeconfig", KEY_KUBECONFIG, "FILE", 0,
 	  "how to reach the API server (KUBECONFIG, in-cluster, ~/.kube/config)", 0 },
 	{ "master", KEY_MASTER, "URL", 0, "address of the API server, before that of the file", 0 },
 	{ "offline", KEY_OFFLINE, 0, 0,
 	  "serve without an API server: labels of namespaces and queues are not known", 0 },
-	{ 0, 0, 0, 0, "Messages:", 4 },
+	{ 0, 0, 0, 0, "Messages:", 5 },
 	{ "v", 'v', "LEVEL", 0, "verbosity, 0 to 6 (0)", 0 },
 	{ "logging-format", KEY_LOG_FORMAT, "text|json", 0, "(text)", 0 },
-	{ 0, 0, 0, 0, "Accepted for compatibility, without effect:", 5 },
+	{ 0, 0, 0, 0, "Accepted for compatibility, without effect:", 6 },
 	{ "kube-api-qps", KEY_IGNORED, "N", 0, 0, 0 },
 	{ "kube-api-burst", KEY_IGNORED, "N", 0, 0, 0 },
 	{ "ca-cert-file", KEY_IGNORED, "FILE", 0, 0, 0 },
-	{ "webhook-namespace", KEY_IGNORED, "NAME", 0, 0, 0 },
-	{ "webhook-service-name", KEY_IGNORED, "NAME", 0, 0, 0 },
-	{ "webhook-url", KEY_IGNORED, "URL", 0, 0, 0 },
 	{ "admission-conf", KEY_IGNORED, "FILE", 0, 0, 0 },
 	{ "logtostderr", KEY_IGNORED, "BOOL", OPTION_ARG_OPTIONAL, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0 },
@@ -230,6 +259,24 @@ static void set_log_format(struct argp_state *s, const char *arg)
 	log_set_format(str_streq(arg, "json") ? LOG_JSON : LOG_TEXT);
 }
 
+static void set_cert_mode(struct argp_state *s, struct webhook_options *o, const char *arg)
+{
+	if (!str_streq(arg, "files") && !str_streq(arg, "secret")) {
+		argp_error(s, "--cert-mode: \"%s\" is neither files nor secret", arg);
+	}
+	o->cert_managed = str_streq(arg, "secret");
+}
+
+static int64_t lifetime(struct argp_state *s, const char *flag, const char *arg)
+{
+	int64_t ns = duration(s, flag, arg);
+
+	if (ns < MIN_LIFE_NS || ns > MAX_LIFE_NS) {
+		argp_error(s, "--%s: \"%s\" is not within 1m and 876000h", flag, arg);
+	}
+	return ns;
+}
+
 /* Options whose value is more than a word. */
 static error_t on_value(int key, char *arg, struct argp_state *s, struct webhook_options *o)
 {
@@ -262,6 +309,18 @@ static error_t on_value(int key, char *arg, struct argp_state *s, struct webhook
 		return 0;
 	case KEY_DELAY:
 		o->delay_ns = duration(s, "shutdown-delay-duration", arg);
+		return 0;
+	case KEY_CERT_MODE:
+		set_cert_mode(s, o, arg);
+		return 0;
+	case KEY_CERT_CA:
+		o->cert_ca_ns = lifetime(s, "cert-ca-duration", arg);
+		return 0;
+	case KEY_CERT_LEAF:
+		o->cert_leaf_ns = lifetime(s, "cert-leaf-duration", arg);
+		return 0;
+	case KEY_CERT_SPREAD:
+		o->cert_spread_ns = duration(s, "cert-rotation-delay", arg);
 		return 0;
 	case KEY_IGNORED:
 		note_ignored(s, o);
@@ -301,14 +360,55 @@ static error_t on_flag(int key, char *arg, struct argp_state *s, struct webhook_
 	}
 }
 
+static void check_managed(struct argp_state *s, const struct webhook_options *o)
+{
+	if (o->tls_cert_file != NULL || o->tls_key_file != NULL) {
+		argp_error(s, "--cert-mode=secret takes no files");
+	}
+	if (o->offline) {
+		argp_error(s, "--cert-mode=secret needs an API server");
+	}
+	if (o->webhook_service == NULL && o->webhook_url == NULL) {
+		argp_error(s, "--cert-mode=secret needs --webhook-service-name or --webhook-url");
+	}
+}
+
 static void check(struct argp_state *s, struct webhook_options *o)
 {
-	if (o->tls_cert_file == NULL || o->tls_key_file == NULL) {
+	if (o->cert_managed) {
+		check_managed(s, o);
+	} else if (o->tls_cert_file == NULL || o->tls_key_file == NULL) {
 		argp_error(s, "--tls-cert-file and --tls-private-key-file are needed "
 			      "(headgatectl certs makes a pair)");
 	}
 	if (o->scheduler_count == 0) {
 		add_scheduler(s, o, KEYS_DEFAULT_SCHEDULER);
+	}
+}
+
+static error_t on_name(int key, char *arg, struct argp_state *s, struct webhook_options *o)
+{
+	switch (key) {
+	case KEY_CERT_SECRET:
+		o->cert_secret = arg;
+		return 0;
+	case KEY_CERT_LEASE:
+		o->cert_lease = arg;
+		return 0;
+	case KEY_CERT_SELECTOR:
+		o->cert_selector = arg;
+		return 0;
+	case KEY_NAMESPACE:
+		o->webhook_namespace = arg;
+		return 0;
+	case KEY_SERVICE:
+		o->webhook_service = arg;
+		return 0;
+	case KEY_URL:
+		o->webhook_url = arg;
+		return 0;
+	default:
+		return on_flag(key, arg, s, o);
 	}
 }
 
@@ -342,7 +442,7 @@ static error_t on_option(int key, char *arg, struct argp_state *s)
 		check(s, o);
 		return 0;
 	default:
-		return on_flag(key, arg, s, o);
+		return on_name(key, arg, s, o);
 	}
 }
 
@@ -362,6 +462,12 @@ void webhook_options_parse(int argc, char **argv, struct webhook_options *o)
 				       .root_queue_protection = true,
 				       .enable_healthz = true,
 				       .healthz_port = 11251,
+				       .cert_secret = "headgate-webhook-tls",
+				       .cert_lease = "headgate-webhook",
+				       .cert_selector = "app.kubernetes.io/part-of=headgate",
+				       .cert_ca_ns = 43800 * 3600 * CLOCK_NS_PER_S,
+				       .cert_leaf_ns = 2160 * 3600 * CLOCK_NS_PER_S,
+				       .cert_spread_ns = 60 * CLOCK_NS_PER_S,
 				       .grace_ns = 30 * CLOCK_NS_PER_S };
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, o);

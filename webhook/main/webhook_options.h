@@ -17,6 +17,10 @@ struct webhook_options {
 	uint16_t port;
 	unsigned threads;
 	const char *tls_cert_file, *tls_key_file;
+	bool cert_managed; /* the pair comes from a Secret that we look after, not from files */
+	const char *cert_secret, *cert_lease, *cert_selector;
+	const char *webhook_namespace, *webhook_service, *webhook_url;
+	int64_t cert_ca_ns, cert_leaf_ns, cert_spread_ns;
 	const char *scheduler_names[WEBHOOK_OPTIONS_MAX_NAMES];
 	size_t scheduler_count;
 	const char *kubeconfig, *master;

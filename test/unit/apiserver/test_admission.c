@@ -235,7 +235,7 @@ static void test_chart(void **state)
 				     "spec: {schedulerName: volcano, containers: [{name: c}]}"),
 		201);
 	assert_int_equal(f->calls, 1);
-	assert_string_equal(f->url, "https://127.0.0.1:1/pods/mutate?timeout=10s");
+	assert_string_equal(f->url, "https://127.0.0.1:1/pods/mutate?timeout=5s");
 	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_POST,
 					      "/apis/scheduling.volcano.sh/v1beta1/queues",
 					      APISERVER_FIXTURE_YAML, "metadata: {name: q}"),

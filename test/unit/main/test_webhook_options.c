@@ -44,6 +44,8 @@ static void test_flags_of_volcano(void **state)
 				"--kube-api-qps=50",
 				"--webhook-namespace",
 				"volcano-system",
+				"--ca-cert-file",
+				"ca",
 				"--logtostderr",
 				"-v=3",
 				NULL };
@@ -59,10 +61,48 @@ static void test_flags_of_volcano(void **state)
 	assert_int_equal(o.healthz_port, 9);
 	assert_true(o.grace_ns == 60 * CLOCK_NS_PER_S);
 	assert_int_equal(o.max_queue_depth, 7);
+	assert_string_equal(o.webhook_namespace, "volcano-system");
 	assert_int_equal(o.ignored_count, 3);
 	assert_string_equal(o.ignored[0], "--kube-api-qps=50");
-	assert_string_equal(o.ignored[1], "--webhook-namespace");
+	assert_string_equal(o.ignored[1], "--ca-cert-file");
 	assert_string_equal(o.ignored[2], "--logtostderr");
+}
+
+static void test_managed_certificates(void **state)
+{
+	const char *few[] = { "x", "--cert-mode=secret", "--webhook-service-name=s", NULL };
+	const char *all[] = { "x",
+			      "--cert-mode=secret",
+			      "--webhook-url=https://a:1",
+			      "--webhook-namespace=n",
+			      "--cert-secret=s",
+			      "--cert-lease=l",
+			      "--cert-registrations=a=b",
+			      "--cert-ca-duration=2h",
+			      "--cert-leaf-duration=1m",
+			      "--cert-rotation-delay=5s",
+			      NULL };
+	struct webhook_options o;
+
+	(void)state;
+	webhook_options_parse(3, (char **)(uintptr_t)few, &o);
+	assert_true(o.cert_managed);
+	assert_null(o.webhook_namespace);
+	assert_string_equal(o.cert_secret, "headgate-webhook-tls");
+	assert_string_equal(o.cert_lease, "headgate-webhook");
+	assert_string_equal(o.cert_selector, "app.kubernetes.io/part-of=headgate");
+	assert_true(o.cert_ca_ns == 43800 * 3600 * CLOCK_NS_PER_S);
+	assert_true(o.cert_leaf_ns == 2160 * 3600 * CLOCK_NS_PER_S);
+	assert_true(o.cert_spread_ns == 60 * CLOCK_NS_PER_S);
+	webhook_options_parse((int)ARRAY_LEN(all) - 1, (char **)(uintptr_t)all, &o);
+	assert_string_equal(o.webhook_url, "https://a:1");
+	assert_string_equal(o.webhook_namespace, "n");
+	assert_string_equal(o.cert_secret, "s");
+	assert_string_equal(o.cert_lease, "l");
+	assert_string_equal(o.cert_selector, "a=b");
+	assert_true(o.cert_ca_ns == 7200 * CLOCK_NS_PER_S);
+	assert_true(o.cert_leaf_ns == 60 * CLOCK_NS_PER_S);
+	assert_true(o.cert_spread_ns == 5 * CLOCK_NS_PER_S);
 }
 
 static void test_feature_gates(void **state)
@@ -130,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_flags_of_volcano),
+		cmocka_unit_test(test_managed_certificates),
 		cmocka_unit_test(test_feature_gates),
 		cmocka_unit_test(test_address),
 	};

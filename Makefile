@@ -84,7 +84,8 @@ RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib unit scenario admission integration sim lint test check suite check-asan check-tsan \
-	clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo clean help FORCE
+	clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo image image-check clean help \
+	FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -196,6 +197,16 @@ bench: $(BIN) $(BENCH_BIN) $(BENCH_PEER) ## figures and ratios
 
 demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine
 	@BUILD=$(BUILD) $(BUILD)/test/demo/demo $(ARGS)
+
+# --- the image ----------------------------------------------------------------------------------
+
+IMAGE := $(BUILD)/headgate-image.tar
+
+image: $(BIN) ## the programs and what they need as an OCI image
+	@image/build.sh $(BUILD)/bin $(IMAGE)
+
+image-check: image $(BUILD)/test/demo/demo ## the demo with both daemons confined to the image
+	@image/check.sh $(IMAGE) $(BUILD)
 
 # --- analysis ------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ trap 'rm -f "$FOUND"' EXIT
 
 # sources PATTERN...: our files with these names, sorted.
 sources() {
-	for dir in common certs scheduler webhook test; do
+	for dir in common certs scheduler webhook image test; do
 		[ -d "$dir" ] || continue
 		for pattern in "$@"; do
 			find "$dir" -name "$pattern" -type f

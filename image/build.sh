@@ -1,0 +1,138 @@
+#!/bin/sh
+# image/build.sh BIN OUT.tar: an OCI image (also one that `docker load` takes) of the programs in
+# folder BIN and the shared objects they need, and nothing else: no base image, no shell. The same
+# input gives the same bytes; times are SOURCE_DATE_EPOCH (the last commit's).
+set -eu
+bin=$1
+out=$2
+programs='headgate-webhook headgate-scheduler headgatectl'
+user=65532
+limit=41943040 # bytes of the file system
+
+fail() {
+	echo "image: $*" >&2
+	exit 1
+}
+
+version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/base/version.h)
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
+case $(uname -m) in
+x86_64) arch=amd64 ;;
+aarch64) arch=arm64 ;;
+*) arch=$(uname -m) ;;
+esac
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+oci=$work/oci
+mkdir -p "$root" "$oci/blobs/sha256"
+
+# put FILE [PATH]: a copy at the same path in the image, whatever links lead there.
+put() {
+	to=$root${2:-$1}
+	mkdir -p "$(dirname "$to")"
+	cp -L "$1" "$to"
+}
+
+# Names and paths of what the loader would load, the loader itself included.
+objects() {
+	LC_ALL=C ldd "$@" | awk '
+		/not found/ { print "missing " $1 > "/dev/stderr"; exit 1 }
+		$2 == "=>" && $3 ~ /^\// { print $3 }
+		$1 ~ /^\// && $2 ~ /^\(/ { print $1 }' | sort -u
+}
+
+for program in $programs; do
+	[ -x "$bin/$program" ] || fail "$bin/$program is not there: make all"
+	put "$bin/$program" "/usr/bin/$program"
+	strip --strip-all "$root/usr/bin/$program"
+done
+# shellcheck disable=SC2046
+set -- $(for program in $programs; do echo "$bin/$program"; done)
+objects "$@" >"$work/objects" || fail "ldd failed"
+[ -s "$work/objects" ] || fail "ldd found no shared objects"
+while read -r object; do
+	put "$object"
+done <"$work/objects"
+# The C library loads it by name when a thread ends by pthread_exit.
+gcc_s=$(dirname "$(grep '/libc\.so' "$work/objects")")/libgcc_s.so.1
+[ ! -e "$gcc_s" ] || put "$gcc_s"
+
+cas=/etc/ssl/certs/ca-certificates.crt
+[ ! -e "$cas" ] || put "$cas"
+# Where the chart mounts things; runtimes want the others.
+mkdir -p "$root/etc/headgate/tls" "$root/tmp" "$root/proc" "$root/dev" "$root/sys"
+printf 'root:x:0:0::/:/sbin/nologin\nheadgate:x:%s:%s::/:/sbin/nologin\n' $user $user >"$root/etc/passwd"
+printf 'root:x:0:\nheadgate:x:%s:\n' $user >"$root/etc/group"
+printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
+find "$root" -type d -exec chmod 0755 {} +
+find "$root" -type f -exec chmod 0644 {} +
+find "$root/usr/bin" "$root/lib64" "$root/lib" -type f -exec chmod 0755 {} + 2>/dev/null || true
+chmod 1777 "$root/tmp"
+
+bytes=$(du -sb --apparent-size "$root" | cut -f 1)
+[ "$bytes" -le $limit ] || fail "$bytes bytes: more than $limit"
+
+# pack FOLDER: a tar file on standard output that depends on names, modes and bytes only.
+pack() {
+	LC_ALL=C tar -C "$1" --sort=name --format=ustar --mtime="@$epoch" --owner=0 --group=0 \
+		--numeric-owner -cf - .
+}
+
+digest() {
+	sha256sum "$1" | cut -d ' ' -f 1
+}
+
+# keep FILE: moves it among the blobs; prints its digest.
+keep() {
+	sum=$(digest "$1")
+	mv "$1" "$oci/blobs/sha256/$sum"
+	echo "$sum"
+}
+
+size() {
+	wc -c <"$oci/blobs/sha256/$1" | tr -d ' '
+}
+
+pack "$root" >"$work/layer.tar"
+diff_id=$(digest "$work/layer.tar")
+gzip -n -9 "$work/layer.tar"
+layer=$(keep "$work/layer.tar.gz")
+
+cat >"$work/config" <<EOF
+{"created":"$created","architecture":"$arch","os":"linux",
+"config":{"User":"$user:$user","Env":["PATH=/usr/bin"],"Cmd":["headgatectl","--help"],"WorkingDir":"/",
+"Labels":{"org.opencontainers.image.title":"headgate","org.opencontainers.image.version":"$version",
+"org.opencontainers.image.licenses":"Apache-2.0"}},
+"rootfs":{"type":"layers","diff_ids":["sha256:$diff_id"]},
+"history":[{"created":"$created","created_by":"image/build.sh"}]}
+EOF
+config=$(keep "$work/config")
+
+oci_type=application/vnd.oci.image
+cat >"$work/manifest" <<EOF
+{"schemaVersion":2,"mediaType":"$oci_type.manifest.v1+json",
+"config":{"mediaType":"$oci_type.config.v1+json","digest":"sha256:$config","size":$(size "$config")},
+"layers":[{"mediaType":"$oci_type.layer.v1.tar+gzip","digest":"sha256:$layer","size":$(size "$layer")}]}
+EOF
+manifest=$(keep "$work/manifest")
+
+echo '{"imageLayoutVersion":"1.0.0"}' >"$oci/oci-layout"
+cat >"$oci/index.json" <<EOF
+{"schemaVersion":2,"mediaType":"$oci_type.index.v1+json","manifests":[
+{"mediaType":"$oci_type.manifest.v1+json","digest":"sha256:$manifest","size":$(size "$manifest"),
+"platform":{"architecture":"$arch","os":"linux"},
+"annotations":{"org.opencontainers.image.ref.name":"$version","io.containerd.image.name":"headgate:$version"}}]}
+EOF
+# For docker load of before version 25.
+cat >"$oci/manifest.json" <<EOF
+[{"Config":"blobs/sha256/$config","RepoTags":["headgate:$version"],"Layers":["blobs/sha256/$layer"]}]
+EOF
+mkdir -p "$(dirname "$out")"
+pack "$oci" >"$out.new"
+mv "$out.new" "$out"
+printf '%s: headgate:%s, %s files, %s KiB, %s KiB packed, sha256:%s\n' "$out" "$version" \
+	"$(find "$root" -type f | wc -l)" $((bytes / 1024)) \
+	$(($(wc -c <"$out") / 1024)) "$manifest"

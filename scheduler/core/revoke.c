@@ -35,6 +35,14 @@ static int64_t retry_at(const struct session *s, const struct task *t)
 	return s->now + (delay < BACKOFF_MAX_NS ? delay : BACKOFF_MAX_NS);
 }
 
+/* In the account of the charge's queue and of every queue above it. */
+static void add_upwards(const struct cluster *c, struct res *sums, const struct task *t)
+{
+	for (uint32_t q = t->charge_queue; q != MODEL_NONE; q = c->queues.v[q]->parent) {
+		res_add(&sums[q], &t->klass->request);
+	}
+}
+
 static void revoke_task(struct session *s, const struct task *t, const struct revocation *why)
 {
 	bool published = ledger_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
@@ -42,6 +50,9 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 
 	statement_release(s, t, why->back_off ? retry_at(s, t) : MODEL_TIME_NONE);
 	if (published) {
+		if (s->withdrawing != NULL) {
+			add_upwards(s->cluster, s->withdrawing, t);
+		}
 		d = decision_add(&s->decisions, DECISION_WITHDRAW);
 		d->task = t->id;
 		d->reason = "NotReadyForScheduling";
@@ -89,7 +100,24 @@ static bool is_below(const struct cluster *c, uint32_t queue, const struct queue
 	return queue == top->id;
 }
 
-static uint32_t over_limit(const struct session *s, const struct queue *q)
+/* What is on its way out need not be taken twice: by queue id, ancestors included. Summed when the
+ * first queue is found over its limit, and kept up by every revocation after that. */
+static struct res *sum_withdrawing(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	struct res *sums = arena_zero(s->arena, c->queues.n, sizeof(*sums));
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && session_task_charge(s, t) == CHARGE_WITHDRAWING) {
+			add_upwards(c, sums, t);
+		}
+	}
+	return sums;
+}
+
+static uint32_t over_limit(struct session *s, const struct queue *q)
 {
 	static const struct res nothing;
 	struct res used = *session_queue_charged(s, q);
@@ -97,15 +125,10 @@ static uint32_t over_limit(const struct session *s, const struct queue *q)
 	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
 		return 0;
 	}
-	/* What is on its way out need not be taken twice. */
-	for (size_t i = 0; i < s->cluster->tasks.n; i++) {
-		const struct task *t = s->cluster->tasks.v[i];
-
-		if (t != NULL && session_task_charge(s, t) == CHARGE_WITHDRAWING &&
-		    is_below(s->cluster, t->charge_queue, q)) {
-			res_sub_floor(&used, &t->klass->request);
-		}
+	if (s->withdrawing == NULL) {
+		s->withdrawing = sum_withdrawing(s);
 	}
+	res_sub_floor(&used, &s->withdrawing[q->id]);
 	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
 }
 

@@ -140,9 +140,15 @@ static void start_watches(void *ctx)
 static void on_lease(void *ctx, bool held)
 {
 	struct app *a = ctx;
-	struct sched_msg *m = message_new(SCHED_MSG_LEASE);
+	struct sched_msg *m;
 	int64_t wait;
 
+	/* A process that lost the lease is on its way out, with a cache of the time before: when
+	 * the lease comes back to it meanwhile, it is given up at the end like any other. */
+	if (atomic_load(&a->lease_lost)) {
+		return;
+	}
+	m = message_new(SCHED_MSG_LEASE);
 	m->flag = held;
 	m->not_before = a->lease == NULL ? 0 : lease_writes_from(a->lease);
 	wait = m->not_before - clock_mono(clock_real());

@@ -253,6 +253,30 @@ static void test_lost_lease_ends_the_leader(void **state UNUSED)
 	scene_stop(&s);
 }
 
+/* The lease is lost, and free again while the process still awaits a write in flight: it does not
+ * begin to lead a second time, and ends with 1. */
+static void test_lost_lease_is_not_taken_up_again(void **state UNUSED)
+{
+	static const char *const slow[] = { "--leader-elect-lease-duration=15s", NULL };
+	const struct scene_pod p = { .name = "pod-1", .queue = "regained", .cpu = "1" };
+	struct scene s;
+
+	begin(&s, slow);
+	scene_add_queue(&s, "regained", NULL, "1", NULL);
+	scene_faults(&s, "- {fault: status, code: 500, path: /apis/coordination, method: PUT, "
+			 "count: 15}\n"
+			 "- {fault: delay, delayMs: 6000, path: /api/v1/.*/binding, count: 0}\n");
+	scene_add_pod(&s, &p);
+	/* Does nothing to it: only its end is awaited. */
+	assert_int_equal(stack_stop_program(s.stack, STACK_SCHEDULER, SIGCONT), 1);
+	assert_true(scene_faults_struck(&s, "delay") > 0);
+	scene_faults(&s, NULL);
+	start_program(&s, STACK_SCHEDULER);
+	scene_wait(&s, "pod-1", SCENE_RUNNING);
+	scene_judge(&s);
+	scene_stop(&s);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +286,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_leader_stops_and_standby_takes_over),
 		cmocka_unit_test(test_leader_killed_and_standby_takes_over),
 		cmocka_unit_test(test_lost_lease_ends_the_leader),
+		cmocka_unit_test(test_lost_lease_is_not_taken_up_again),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

@@ -113,7 +113,12 @@ static int apply(struct demo *d, const char *file, struct err *err)
 
 static int start(struct demo *d, struct err *err)
 {
-	struct stack_options so = { 0 };
+	/* The defaults again, which tests of failovers make short: there is nobody to fail over to,
+	 * and a busy machine shall not end the demo. */
+	static const char *const args[] = { "--leader-elect-lease-duration=15s",
+					    "--leader-elect-renew-deadline=10s",
+					    "--leader-elect-retry-period=2s", NULL };
+	struct stack_options so = { .scheduler_args = args };
 	struct autoscaler_options ao = { .groups = groups,
 					 .ngroups = ARRAY_LEN(groups),
 					 .scan_interval_ns = 100 * CLOCK_NS_PER_MS,

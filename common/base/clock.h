@@ -18,9 +18,9 @@ struct clock {
 };
 
 struct clock_fake {
-	struct clock base; /* first member */
-	int64_t mono_ns;
-	int64_t wall_ns;
+	struct clock base;       /* first member */
+	_Atomic int64_t mono_ns; /* its test moves it, other threads read it */
+	_Atomic int64_t wall_ns;
 };
 
 const struct clock *clock_real(void);

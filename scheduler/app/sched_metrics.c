@@ -167,8 +167,9 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 		labels[0] = queue_of(c, t);
 		labels[1] = names[one->kind];
 		counter_add(counter_cell(m->decided, labels), 1);
-		if ((one->kind == DECISION_UNGATE && !one->uncharged) ||
-		    one->kind == DECISION_RESERVE) {
+		if (((one->kind == DECISION_UNGATE && !one->uncharged) ||
+		     one->kind == DECISION_RESERVE) &&
+		    t->created != MODEL_TIME_NONE) {
 			counter_observe(counter_cell(m->wait, labels),
 					(double)(now - t->created) / (double)CLOCK_NS_PER_S);
 		}

@@ -1,6 +1,7 @@
 #include "apiserver/front.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "apiserver/reviewer.h"
@@ -24,7 +25,8 @@ struct front {
 	int64_t last_now;  /* guarded by lock */
 	int64_t locked_rv; /* version when front_lock was called, guarded by lock */
 	struct reviewer *reviewer;
-	struct http_server *server;
+	_Atomic(struct http_server *)
+		server; /* NULL while it starts: requests may come in before that */
 	char *url;
 	struct VEC(char *) tokens;
 	pthread_t ticker;
@@ -52,6 +54,15 @@ static int64_t now_locked(struct front *f)
 	return now;
 }
 
+static void wake(struct front *f)
+{
+	struct http_server *server = atomic_load(&f->server);
+
+	if (server != NULL) {
+		http_server_wake(server);
+	}
+}
+
 struct apiserver *front_lock(struct front *f, int64_t *ret_now)
 {
 	pthread_mutex_lock(&f->lock);
@@ -67,8 +78,8 @@ void front_unlock(struct front *f)
 	bool changed = apiserver_version(f->core) != f->locked_rv;
 
 	pthread_mutex_unlock(&f->lock);
-	if (changed && f->server != NULL) {
-		http_server_wake(f->server);
+	if (changed) {
+		wake(f);
 	}
 }
 
@@ -224,7 +235,7 @@ static void on_request(void *ctx, const struct http_request *req, struct arena *
 	changed = apiserver_version(f->core) != before;
 	pthread_mutex_unlock(&f->lock);
 	if (changed) {
-		http_server_wake(f->server);
+		wake(f);
 	}
 	if (resp.delay_ns > 0) {
 		wait_until(f, resp.delay_ns);
@@ -263,7 +274,7 @@ static void *tick(void *ctx)
 		pthread_mutex_lock(&f->lock);
 		apiserver_tick(f->core, now_locked(f));
 		pthread_mutex_unlock(&f->lock);
-		http_server_wake(f->server);
+		wake(f);
 	}
 }
 
@@ -306,15 +317,17 @@ int front_start(const struct front_options *opt, struct front **ret, struct err 
 		.handler = on_request,
 		.ctx = f,
 	};
-	int r = http_server_start(&http, &f->server, err);
+	struct http_server *server = NULL;
+	int r = http_server_start(&http, &server, err);
 
 	if (r < 0) {
 		front_destroy(f, 0);
 		return r;
 	}
+	atomic_store(&f->server, server);
 	f->url = xmalloc_printf("%s://%s:%u", opt->cert.p != NULL ? "https" : "http",
 				address[0] == '\0' ? "127.0.0.1" : address,
-				http_server_port(f->server));
+				http_server_port(server));
 	if (pthread_create(&f->ticker, NULL, tick, f) != 0) {
 		front_destroy(f, 0);
 		return err_set(err, ERR_INTERNAL, "cannot start a thread");

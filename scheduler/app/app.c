@@ -52,6 +52,7 @@ struct app {
 	const struct sched_options *o;
 	int signal_fd, wake_fd; /* wake_fd: the main thread has something to do */
 	struct dirwatch *conf_watch;
+	uint64_t conf_hash; /* of the configuration file as last read */
 	struct kubeconfig *kube;
 	struct transport *watches, *requests;
 	struct pool_limiter *limiter;
@@ -219,6 +220,22 @@ static int load_conf(const struct sched_options *o, struct sched_conf **ret, str
 	return r;
 }
 
+/* One change of a file comes as several events, and other files of its folder change, too. */
+static bool has_conf_changed(struct app *a)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	uint64_t hash = 0;
+
+	if (file_read_all(a->o->scheduler_conf, CONF_MAX_BYTES, &text, NULL) == 0) {
+		hash = str_hash(strbuf_str(&text));
+	}
+	if (hash == a->conf_hash) {
+		return false;
+	}
+	a->conf_hash = hash;
+	return true;
+}
+
 static void reload_conf(struct app *a)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
@@ -291,7 +308,8 @@ static int main_loop(struct app *a)
 				return 0;
 			}
 		}
-		if (n > 0 && (fds[2].revents & POLLIN) != 0 && dirwatch_drain(a->conf_watch)) {
+		if (n > 0 && (fds[2].revents & POLLIN) != 0 && dirwatch_drain(a->conf_watch) &&
+		    has_conf_changed(a)) {
 			reload_conf(a);
 		}
 		if (atomic_load(&a->lease_lost)) {
@@ -450,14 +468,15 @@ static int start(struct app *a, struct err *err)
 		return err_set(err, ERR_IO, "eventfd: %s", strerror(errno));
 	}
 	r = start_client(a, err);
-	if (r == 0) {
-		r = start_engine(a, err);
-	}
 	if (r == 0 && a->o->scheduler_conf != NULL && a->o->scheduler_conf[0] != '\0') {
 		r = dirwatch_create(&a->conf_watch, err);
 		if (r == 0) {
 			r = dirwatch_add_file(a->conf_watch, a->o->scheduler_conf, err);
 		}
+		(void)has_conf_changed(a);
+	}
+	if (r == 0) {
+		r = start_engine(a, err);
 	}
 	if (r == 0) {
 		r = start_endpoints(a, err);

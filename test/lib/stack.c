@@ -27,6 +27,9 @@
 #define CALL_NS (10 * CLOCK_NS_PER_S)
 #define PATH_LEN 512
 #define MAX_ARGS 48
+#define RUN_MS 20000
+#define RUN_STEP_MS 10
+#define MAX_OUTPUT ((size_t)4 << 20)
 
 struct stack {
 	struct stack_options opt;
@@ -182,6 +185,38 @@ int stack_start_program(struct stack *s, enum stack_program p, struct err *err)
 int stack_stop_program(struct stack *s, enum stack_program p, int signal)
 {
 	return proc_stop(&s->procs[p], signal, STOP_MS);
+}
+
+bool stack_signal(struct stack *s, enum stack_program p, int signal)
+{
+	return proc_is_running(&s->procs[p]) && kill(s->procs[p].pid, signal) == 0;
+}
+
+int stack_run(struct stack *s, const char *program, const char *const *args, struct strbuf *out)
+{
+	struct args *a = xmalloc_zero(1, sizeof(*a));
+	struct proc p = { 0 };
+	char log[PATH_LEN + 64];
+	int code = -1;
+
+	add(a, "%s/%s", s->bin, program);
+	add_all(a, args);
+	snprintf(log, sizeof(log), "%s/run.log", s->dir);
+	unlink(log);
+	if (proc_start(&p, a->v, log, NULL) == 0) {
+		for (int waited = 0; waited < RUN_MS && proc_is_running(&p);
+		     waited += RUN_STEP_MS) {
+			proc_wait_file("/nonexistent", RUN_STEP_MS);
+		}
+		code = proc_is_running(&p) ? proc_stop(&p, SIGKILL, STOP_MS) : p.code;
+	}
+	free(a);
+	if (out != NULL) {
+		strbuf_reset(out);
+		strbuf_add_c(out, "");
+		(void)file_read_all(log, MAX_OUTPUT, out, NULL);
+	}
+	return code;
 }
 
 bool stack_is_running(struct stack *s, enum stack_program p)

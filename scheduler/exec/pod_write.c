@@ -82,6 +82,7 @@ static struct sched_msg *make_outcome(const struct pod_write *w, enum sched_outc
 	m->outcome = outcome;
 	m->key = str_of(arena_printf(m->arena, "%s/%s", w->namespace_, w->name));
 	m->uid = arena_dup(m->arena, w->uid);
+	m->written = w->texts[0] == NULL ? NULL : arena_dup(m->arena, w->texts[0]);
 	return m;
 }
 
@@ -92,7 +93,6 @@ static enum pool_verdict report(const struct pod_write_target *target, const str
 
 	m->status = status;
 	m->text = arena_dup(m->arena, text == NULL ? "" : text);
-	m->written = w->texts[0] == NULL ? NULL : arena_dup(m->arena, w->texts[0]);
 	target->post(target->ctx, m);
 	return POOL_DONE;
 }

@@ -44,6 +44,7 @@ static void test_condition_as_autoscalers_read_it(void **state)
 	jdoc_destroy(body);
 	fake_transport_answer(f.transport, id, 200, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);
+	assert_string_equal(f.last->written, "Unschedulable");
 	write_fixture_finish(&f);
 }
 
@@ -57,6 +58,7 @@ static void test_refused_status_of_a_bound_pod_is_stale(void **state)
 	fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200,
 			      "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"nodeName\":\"n\"}}");
 	write_fixture_outcome(&f, SCHED_STALE);
+	assert_string_equal(f.last->written, "Unschedulable");
 	write_fixture_finish(&f);
 }
 

@@ -42,10 +42,15 @@ bool ledger_is_unbound(enum charge_state s)
 	return states[s].unbound;
 }
 
+bool ledger_may_be_published(const struct task *t)
+{
+	return t->cond == POD_COND_UNSCHEDULABLE || t->cond == POD_COND_OTHER;
+}
+
 enum charge_state ledger_given_up(const struct task *t, enum charge_state charge)
 {
-	return charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_WITHDRAWING
-									       : CHARGE_NONE;
+	return charge == CHARGE_PUBLISHED || ledger_may_be_published(t) ? CHARGE_WITHDRAWING
+									: CHARGE_NONE;
 }
 
 const char *ledger_state_name(enum charge_state s)

@@ -27,6 +27,9 @@ void ledger_rebuild_sums(struct cluster *c);
 bool ledger_may_advance(enum charge_state from, enum charge_state to);
 /* True for the states that hold quota for a pod that has no node and is to get one. */
 bool ledger_is_unbound(enum charge_state s);
+/* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
+ * without an answer that tells what it says. */
+bool ledger_may_be_published(const struct task *t);
 /* What giving a charge up leads to: autoscalers still act on a published pod until its withdrawal
  * is acknowledged, so what it holds may not be given to others before. */
 enum charge_state ledger_given_up(const struct task *t, enum charge_state charge);

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "conf/conf.h"
 #include "core/gang.h"
+#include "core/ledger.h"
 #include "core/session_priv.h"
 #include "core/status_job.h"
 #include "model/pod_class.h"
@@ -99,7 +100,7 @@ static void tell_opted_in(struct session *s, const struct task *t, const struct 
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
 	}
-	if (charge == CHARGE_NONE && t->cond == POD_COND_UNSCHEDULABLE &&
+	if (charge == CHARGE_NONE && ledger_may_be_published(t) &&
 	    !session_task_was_released(s, t)) {
 		withdraw(s, t);
 	}

@@ -235,6 +235,28 @@ static void random_operations_keep_every_sum(void **state)
 	}
 }
 
+static void what_autoscalers_may_see_is_held_until_withdrawn(void **state)
+{
+	static const struct {
+		enum charge_state charge;
+		enum pod_cond cond;
+		enum charge_state after;
+	} rows[] = {
+		{ CHARGE_UNGATED, POD_COND_NONE, CHARGE_NONE },
+		{ CHARGE_UNGATED, POD_COND_NOT_READY, CHARGE_NONE },
+		{ CHARGE_UNGATED, POD_COND_UNSCHEDULABLE, CHARGE_WITHDRAWING },
+		{ CHARGE_UNGATED, POD_COND_OTHER, CHARGE_WITHDRAWING },
+		{ CHARGE_PUBLISHED, POD_COND_NOT_READY, CHARGE_WITHDRAWING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct task t = { .cond = (uint8_t)rows[i].cond };
+
+		assert_int_equal(ledger_given_up(&t, rows[i].charge), rows[i].after);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -246,6 +268,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(below_zero_is_counted_not_fatal, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_operations_keep_every_sum, setup, teardown),
 		cmocka_unit_test(transitions_are_the_documented_ones),
+		cmocka_unit_test(what_autoscalers_may_see_is_held_until_withdrawn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,7 @@ static void publishing(void **state)
 		{ "no quota", CHARGE_NONE, POD_COND_NONE, 0, true, "" },
 		{ "published without quota", CHARGE_NONE, POD_COND_UNSCHEDULABLE, 0, true,
 		  "Withdraw p" },
+		{ "perhaps published", CHARGE_NONE, POD_COND_OTHER, 0, true, "Withdraw p" },
 		{ "withdrawn", CHARGE_NONE, POD_COND_NOT_READY, 0, true, "" },
 	};
 

@@ -83,9 +83,9 @@ quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
 RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib unit scenario admission integration sim lint test check suite check-asan check-tsan \
-	clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo image image-check clean help \
-	FORCE
+.PHONY: all lib unit scenario admission integration sim mutants lint test check suite check-asan \
+	check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo image image-check \
+	clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -154,6 +154,12 @@ integration: $(BIN) $(INTEGRATION_BIN) ## daemons and embedded API server over s
 
 sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
 	@$(if $(ARGS),$(SIM_BIN) $(ARGS),$(RUN_TESTS) $(SIM_BIN))
+
+MUTANT_ENV := BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(LIBS)'
+MUTANTS := $(if $(SIM_SRC),test/sim/mutants.sh)
+
+mutants: $(SIM_BIN) ## deliberate breakages that the simulation must notice; ARGS="NUMBER": one of them
+	@$(MUTANT_ENV) $(MUTANTS) $(ARGS)
 
 lint: lib $(BUILD)/libtest.a ## the rules of the house over the tree
 	@$(RUN_TESTS) $(LINTS)

@@ -38,20 +38,21 @@ void sim_faults_strike(struct sim_faults *f, enum sim_fault which, int64_t now)
 	f->last_at = now;
 }
 
-bool sim_faults_of_request(struct sim_faults *f, bool can_conflict, enum sim_fault *ret)
+bool sim_faults_of_request(struct sim_faults *f, enum sim_request_kind what, enum sim_fault *ret)
 {
 	static const enum sim_fault kinds[] = {
 		SIM_REFUSED,       SIM_DROP_BEFORE,  SIM_DROP_AFTER,  SIM_TIMEOUT_BEFORE,
 		SIM_TIMEOUT_AFTER, SIM_TIMEOUT_LATE, SIM_STATUS_429,  SIM_STATUS_500,
 		SIM_STATUS_409,    SIM_CRASH_BEFORE, SIM_CRASH_AFTER, SIM_STATUS_500_DONE,
 	};
+	unsigned per_mille = what == SIM_REQUEST_POD ? 2 * f->per_mille : f->per_mille;
 	enum sim_fault kind;
 
-	if (!f->on || rng_below(f->rng, 1000) >= f->per_mille) {
+	if (!f->on || rng_below(f->rng, 1000) >= per_mille) {
 		return false;
 	}
 	kind = kinds[rng_below(f->rng, ARRAY_LEN(kinds))];
-	if (kind == SIM_STATUS_409 && !can_conflict) {
+	if (kind == SIM_STATUS_409 && what == SIM_REQUEST_OTHER) {
 		kind = SIM_STATUS_500;
 	}
 	if ((kind == SIM_CRASH_BEFORE || kind == SIM_CRASH_AFTER) && rng_below(f->rng, 2) == 0) {

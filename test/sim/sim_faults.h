@@ -33,6 +33,12 @@ enum sim_fault {
 	SIM_FAULT_COUNT_
 };
 
+enum sim_request_kind {
+	SIM_REQUEST_OTHER,
+	SIM_REQUEST_CHANGE, /* 409 may be an answer */
+	SIM_REQUEST_POD, /* likewise; writes of pods are struck more often: they are what counts */
+};
+
 struct sim_faults {
 	struct rng *rng;
 	bool on;
@@ -44,8 +50,8 @@ struct sim_faults {
 const char *sim_faults_name(enum sim_fault f);
 /* Counts it. */
 void sim_faults_strike(struct sim_faults *f, enum sim_fault which, int64_t now);
-/* What happens to a request; false: nothing. can_conflict: 409 may be an answer. Does not count. */
-bool sim_faults_of_request(struct sim_faults *f, bool can_conflict, enum sim_fault *ret);
+/* What happens to a request; false: nothing. Does not count. */
+bool sim_faults_of_request(struct sim_faults *f, enum sim_request_kind kind, enum sim_fault *ret);
 /* What happens to a stream that has a frame to deliver. */
 bool sim_faults_of_stream(struct sim_faults *f, enum sim_fault *ret);
 

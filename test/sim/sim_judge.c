@@ -10,6 +10,8 @@
 #include "sim/sim_view.h"
 
 #define MAX_MEMBERS 64
+#define RETRIED_NS                                                                                 \
+	(10 * CLOCK_NS_PER_S) /* from then on what was set aside has been decided again */
 
 struct judge {
 	struct sim_world *world;
@@ -220,7 +222,7 @@ bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c)
 		char key[300];
 
 		if (t == NULL || t->retry_at == MODEL_TIME_NONE ||
-		    t->retry_at <= clock_wall(&w->clock.base)) {
+		    t->retry_at + RETRIED_NS <= clock_wall(&w->clock.base)) {
 			continue;
 		}
 		cluster_task_key(t, key, sizeof(key));

@@ -87,7 +87,8 @@ static void start(struct sim_run *r, const struct sim_run_options *opt)
 	choose(r);
 	r->cluster = sim_transport_create(w, SIM_CLUSTER);
 	r->mirror = mirror_create(sim_transport_base(r->cluster), &w->clock.base, false);
-	r->kubelet = kubelet_create(r->mirror, 100 * CLOCK_NS_PER_MS);
+	r->kubelet = kubelet_create(r->mirror,
+				    (sim_world_below(w, 2) == 0 ? 100 : 6000) * CLOCK_NS_PER_MS);
 	r->autoscaler = autoscaler_create(r->mirror, &ao);
 	mirror_start(r->mirror);
 	autoscaler_start(r->autoscaler);

@@ -10,6 +10,7 @@
 #include "base/xmalloc.h"
 #include "cache/cache.h"
 #include "conf/conf.h"
+#include "core/decision.h"
 #include "core/ledger.h"
 #include "core/names.h"
 #include "kube/lease.h"
@@ -43,7 +44,7 @@ struct sim_scheduler {
 	struct pool *pools[ENGINE_MAX_POOLS];
 	size_t npools;
 	int64_t due; /* of the engine */
-	bool poked, paused, lost;
+	bool poked, paused, lost, decided;
 };
 
 static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
@@ -94,21 +95,50 @@ static void on_event(void *ctx, const struct reflector_event *event)
 	post(w->scheduler, m);
 }
 
+static void start_watches(void *ctx)
+{
+	struct sim_scheduler *s = ctx;
+
+	if (!atomic_load(&sim_transport_base(s->watches)->stopping)) {
+		for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+			reflector_start(s->watch[i].reflector);
+		}
+	}
+}
+
 static void on_lease(void *ctx, bool held)
 {
 	struct sim_scheduler *s = ctx;
 	struct sched_msg *m = message_new(SCHED_MSG_LEASE);
+	int64_t wait;
 
 	m->flag = held;
 	m->not_before = s->lease == NULL ? 0 : lease_writes_from(s->lease);
+	wait = m->not_before - s->world->clock.mono_ns;
 	post(s, m);
 	sim_world_trace(s->world, "scheduler %u %s", s->opt.number, held ? "leads" : "lost");
 	if (!held) {
 		s->lost = true;
 		return;
 	}
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
-		reflector_start(s->watch[i].reflector);
+	transport_call(sim_transport_base(s->watches), wait > 0 ? wait : 0, start_watches, s);
+}
+
+/* The first cycle of a process: all that an earlier one published is charged again. */
+static void check_rebuilt(struct sim_scheduler *s, const struct cluster *c)
+{
+	const uint32_t must = TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && (t->flags & must) == must && t->status == TASK_PENDING &&
+		    t->cond == POD_COND_UNSCHEDULABLE && !t->klass->best_effort &&
+		    t->job != MODEL_NONE && c->jobs.v[t->job]->queue != MODEL_NONE &&
+		    t->charge == CHARGE_NONE) {
+			sim_world_fail(s->world, "restart: %s is published, but not charged",
+				       t->name);
+		}
 	}
 }
 
@@ -117,11 +147,52 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	struct sim_scheduler *s = ctx;
 	const char *wrong = invariants_of_decisions(c, d);
 
+	if (!s->decided) {
+		check_rebuilt(s, c);
+		s->decided = true;
+	}
 	if (s->opt.on_decided != NULL) {
 		s->opt.on_decided(s->opt.ctx, c, d);
 	}
 	if (wrong != NULL) {
 		sim_world_fail(s->world, "decisions: %s", wrong);
+	}
+}
+
+/* A charge that was just given lies within what is configured, at every level. */
+static void check_charge(struct sim_scheduler *s, const struct cluster *c, const struct task *t)
+{
+	uint32_t id = t->charge_queue;
+
+	if (t->charge == CHARGE_NONE) {
+		sim_world_fail(s->world, "decisions: %s is ungated without a charge", t->name);
+		return;
+	}
+	while (id != MODEL_NONE) {
+		const struct queue *q = c->queues.v[id];
+
+		for (uint32_t m = res_mask(&t->klass->request); m != 0; m &= m - 1) {
+			unsigned d = (unsigned)__builtin_ctz(m);
+
+			if (q->charged.v[d] > q->capability.v[d]) {
+				sim_world_fail(s->world, "decisions: %s got quota that %s has not",
+					       t->name, q->name);
+			}
+		}
+		id = q->parent;
+	}
+}
+
+static void on_assumed(void *ctx, const struct cluster *c, const struct decisions *d)
+{
+	struct sim_scheduler *s = ctx;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct decision *e = &d->v[i];
+
+		if (e->kind == DECISION_RESERVE || (e->kind == DECISION_UNGATE && !e->uncharged)) {
+			check_charge(s, c, c->tasks.v[e->task]);
+		}
 	}
 }
 
@@ -173,6 +244,7 @@ static void make_engine(struct sim_scheduler *s)
 		.post = post,
 		.may_send = may_send,
 		.ctx = s,
+		.on_decisions = on_assumed,
 		.on_decided = on_decided,
 	};
 	struct err err = ERR_INIT;

@@ -317,10 +317,13 @@ static void strike(struct sim_flight *f, enum sim_fault fault)
 }
 
 /* The 409 of a creation says that the object exists: no passing failure. */
-static bool can_conflict(const struct sim_message *m)
+static enum sim_request_kind kind_of(const struct sim_message *m)
 {
-	return m->method != HTTP_GET &&
-	       (m->method != HTTP_POST || str_has_suffix(str_of(m->url), "/binding"));
+	if (m->method == HTTP_GET ||
+	    (m->method == HTTP_POST && !str_has_suffix(str_of(m->url), "/binding"))) {
+		return SIM_REQUEST_OTHER;
+	}
+	return strstr(m->url, "/pods/") != NULL ? SIM_REQUEST_POD : SIM_REQUEST_CHANGE;
 }
 
 static void arrive(void *owner, void *arg)
@@ -330,7 +333,7 @@ static void arrive(void *owner, void *arg)
 	enum sim_fault fault;
 
 	if (t->actor == SIM_SCHEDULER &&
-	    sim_faults_of_request(&t->world->faults, can_conflict(&f->message), &fault)) {
+	    sim_faults_of_request(&t->world->faults, kind_of(&f->message), &fault)) {
 		if (fault == SIM_TIMEOUT_LATE && f->deadline == CLOCK_NEVER) {
 			fault = SIM_REFUSED;
 		}

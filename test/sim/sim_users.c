@@ -167,7 +167,7 @@ static void recreate_pod(struct sim_users *u)
 		return;
 	}
 	snprintf(p.name, sizeof(p.name), "%s", jdoc_path_str(pod, "metadata.name"));
-	p.opted_in = true;
+	p.opted_in = below(u, 3) != 0;
 	if (send(u, HTTP_DELETE, url, JSON, "{\"gracePeriodSeconds\":0}") < 300) {
 		create_pod(u, &p);
 	}
@@ -380,23 +380,31 @@ void sim_users_act(struct sim_users *u)
 	}
 }
 
+static const struct jdoc *cordoned_node(const struct sim_users *u)
+{
+	for (size_t i = 0; i < sim_view_count(u->world->view, SIM_NODES); i++) {
+		const struct jdoc *node = sim_view_at(u->world->view, SIM_NODES, i);
+
+		if (jdoc_bool(jdoc_path(node, "spec.unschedulable"), false)) {
+			return node;
+		}
+	}
+	return NULL;
+}
+
 void sim_users_end(struct sim_users *u)
 {
 	size_t n = sim_view_count(u->world->view, SIM_PODS);
+	const struct jdoc *node;
 
 	for (size_t i = 0; i < n; i++) {
 		if (below(u, 2) == 0) {
 			ready_foreign_gate(u);
 		}
 	}
-	for (size_t i = 0; i < sim_view_count(u->world->view, SIM_NODES); i++) {
-		const struct jdoc *node = sim_view_at(u->world->view, SIM_NODES, i);
+	while ((node = cordoned_node(u)) != NULL) {
+		CLEANUP(xmalloc_freep) char *url = url_of(NODES, node);
 
-		if (jdoc_bool(jdoc_path(node, "spec.unschedulable"), false)) {
-			CLEANUP(xmalloc_freep) char *url = url_of(NODES, node);
-
-			send(u, HTTP_PATCH, url, MERGE, "{\"spec\":{\"unschedulable\":null}}");
-			i = 0; /* the order has changed */
-		}
+		send(u, HTTP_PATCH, url, MERGE, "{\"spec\":{\"unschedulable\":null}}");
 	}
 }

@@ -14,8 +14,8 @@ void sim_users_destroy(struct sim_users *u);
 void sim_users_begin(struct sim_users *u);
 /* One thing that a user might do. */
 void sim_users_act(struct sim_users *u);
-/* Takes off all gates that are not ours from about half of the pods that have one, so that there is
- * something to decide at the end. */
+/* Takes off the gates that are not ours from about half of the pods that have one, and all cordons,
+ * so that there is something to decide at the end. */
 void sim_users_end(struct sim_users *u);
 
 #endif

@@ -1,0 +1,73 @@
+#!/bin/sh
+# mutants.sh [NUMBER]: each row of mutants.txt makes a mutant of one file; the simulation linked with
+# it must fail. Speaks TAP. Run by `make mutants`, which gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
+# SEEDS: how many a mutant may survive (100). JOBS: how many at a time.
+set -u
+BUILD=${BUILD:-build}
+SEEDS=${SEEDS:-100}
+JOBS=${JOBS:-$(nproc)}
+export BUILD SEEDS JOBS
+ROWS=test/sim/mutants.txt
+OUT=$BUILD/mutants
+
+row() {
+	grep -v '^#' "$ROWS" | sed -n "$1p"
+}
+
+field() {
+	printf '%s\n' "$1" | awk -F ' [|][|][|] ' -v n="$2" '{ print $n }'
+}
+
+# Puts the mutant of row $1 into file $2.
+patch_file() {
+	MUTANT_LINE=$(field "$1" 3) MUTANT_NEW=$(field "$1" 4) awk '
+		{
+			text = $0
+			gsub(/^[ \t]+|[ \t]+$/, "", text)
+			if (text == ENVIRON["MUTANT_LINE"]) {
+				found++
+				print ENVIRON["MUTANT_NEW"]
+			} else {
+				print
+			}
+		}
+		END { exit found == 1 ? 0 : 1 }' "$(field "$1" 2)" >"$2"
+}
+
+# TAP of row number $1.
+try() {
+	text=$(row "$1")
+	name=$(field "$text" 1)
+	base=$OUT/$1
+	if ! patch_file "$text" "$base.c"; then
+		echo "not ok $1 - $name # the line is not there exactly once"
+		return
+	fi
+	# shellcheck disable=SC2086
+	if ! $CC $CFLAGS -w -c "$base.c" -o "$base.o" 2>"$base.log" ||
+		! $CC $CFLAGS "$BUILD/obj/test/sim/sim_main.o" "$base.o" -o "$base" $LDFLAGS \
+			"$BUILD/libtest.a" "$BUILD/libheadgate.a" $LIBS 2>>"$base.log"; then
+		echo "not ok $1 - $name # does not build: $base.log"
+		return
+	fi
+	timeout 120 "$base" --seeds "1..$SEEDS" --quick >"$base.log" 2>&1
+	case $? in
+	0) echo "not ok $1 - $name # survived $SEEDS seeds" ;;
+	124) echo "not ok $1 - $name # survived 120 s" ;;
+	*) echo "ok $1 - $name # $(sed -n 's/^# \(seed [0-9]*: .*\)/\1/p' "$base.log" | head -n 1)" ;;
+	esac
+}
+
+mkdir -p "$OUT"
+if [ "${1:-}" = --one ]; then
+	try "$2"
+	exit 0
+fi
+if [ -z "${CC:-}" ]; then
+	exec make BUILD="$BUILD" mutants
+fi
+count=$(grep -vc '^#' "$ROWS")
+seq "${1:-1}" "${1:-$count}" | xargs -P "$JOBS" -n 1 "$0" --one >"$OUT/tap"
+sort -k 2,2n -k 3,3n "$OUT/tap"
+echo "1..$(wc -l <"$OUT/tap")"
+! grep -q '^not ok' "$OUT/tap"

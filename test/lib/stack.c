@@ -206,7 +206,7 @@ int stack_run(struct stack *s, const char *program, const char *const *args, str
 	if (proc_start(&p, a->v, log, NULL) == 0) {
 		for (int waited = 0; waited < RUN_MS && proc_is_running(&p);
 		     waited += RUN_STEP_MS) {
-			proc_wait_file("/nonexistent", RUN_STEP_MS);
+			proc_wait_file("/dev/null/nothing", RUN_STEP_MS);
 		}
 		code = proc_is_running(&p) ? proc_stop(&p, SIGKILL, STOP_MS) : p.code;
 	}
@@ -309,7 +309,7 @@ static void remove_dir(const char *dir)
 
 	if (proc_start(&p, argv, "/dev/null", NULL) == 0) {
 		while (proc_is_running(&p)) {
-			proc_wait_file("/nonexistent", 10);
+			proc_wait_file("/dev/null/nothing", 10);
 		}
 	}
 }

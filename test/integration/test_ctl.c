@@ -1,0 +1,221 @@
+/* headgatectl against the running system: what it says, and the exit codes that scripts use. */
+#include "lib/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/version.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "lib/scene.h"
+
+static struct scene scene;
+static char kubeconfig[400];
+
+/* One pod runs, one is published, one waits for quota, all in team-a below the department. */
+static int begin(void **state)
+{
+	const struct scene_options opt = { 0 };
+	struct scene *s = &scene;
+	struct scene_pod p = { .name = "runs", .queue = "team-a", .cpu = "1" };
+
+	scene_start(s, &opt);
+	snprintf(kubeconfig, sizeof(kubeconfig), "--kubeconfig=%s", stack_kubeconfig(s->stack));
+	scene_add_queue(s, "department", NULL, "4", NULL);
+	scene_add_queue(s, "team-a", "department", "2", NULL);
+	scene_add_pod(s, &p);
+	scene_wait(s, "runs", SCENE_RUNNING);
+	p.name = "published";
+	p.pool = "none";
+	scene_add_pod(s, &p);
+	scene_wait(s, "published", SCENE_PUBLISHED);
+	p.name = "waits";
+	p.pool = NULL;
+	scene_add_pod(s, &p);
+	scene_settle(s);
+	*state = s;
+	return 0;
+}
+
+static int end(void **state)
+{
+	scene_judge(*state);
+	scene_stop(*state);
+	return 0;
+}
+
+/* Runs headgatectl with these words, parted by blanks, and the kubeconfig after the verb. */
+static int ctl(const char *words, struct strbuf *out)
+{
+	const char *args[16];
+	char copy[400];
+	size_t n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	for (char *p = copy; p != NULL && n < ARRAY_LEN(args) - 2;) {
+		char *blank = strchr(p, ' ');
+
+		if (blank != NULL) {
+			*blank = '\0';
+		}
+		args[n++] = p;
+		if (str_streq(p, "queues") || str_streq(p, "explain") || str_streq(p, "drain")) {
+			args[n++] = kubeconfig;
+		}
+		p = blank == NULL ? NULL : blank + 1;
+	}
+	args[n] = NULL;
+	return stack_run(scene.stack, "headgatectl", args, out);
+}
+
+static struct jdoc *ctl_json(const char *words)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	struct jdoc *d = NULL;
+
+	assert_int_equal(ctl(words, &out), 0);
+	assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
+	return d;
+}
+
+static void expect(const char *words, int code, const char *const *says)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	int got = ctl(words, &out);
+
+	if (got != code) {
+		fail_msg("headgatectl %s: exit code %d, not %d: %s", words, got, code, out.p);
+	}
+	for (; *says != NULL; says++) {
+		if (strstr(out.p, *says) == NULL) {
+			fail_msg("headgatectl %s: no \"%s\" in: %s", words, *says, out.p);
+		}
+	}
+}
+
+static void test_what_it_says(void **state UNUSED)
+{
+	static const struct {
+		const char *words;
+		int code;
+		const char *says[6];
+	} rows[] = {
+		{ "queues", 0, { "QUEUE", "STATE", "department", "  team-a", "cpu 2", "default" } },
+		{ "explain pod default/waits", 0, { "default/waits", "team-a", "our gate is on" } },
+		{ "explain pod waits -n default", 0, { "default/waits", "team-a" } },
+		{ "explain pod default/published", 0, { "Published", "team-a", "node" } },
+		{ "explain pod default/runs", 0, { "default/runs", "it has a node" } },
+		{ "explain pod default/nobody", 1, { "nobody" } },
+		{ "explain pod", 2, { "headgatectl" } },
+		{ "explain cow default/waits", 2, { "expected: explain pod" } },
+		{ "explain", 2, { "headgatectl" } },
+		{ "queues extra", 2, { "extra" } },
+		{ "queues -o yaml", 2, { "yaml" } },
+		{ "queues --nonsense", 2, { "nonsense" } },
+		{ "queues --server=https://127.0.0.1:1", 1, { "headgatectl" } },
+		{ "queues --scheduler-conf=/nonexistent", 1, { "/nonexistent" } },
+		{ "queues --dump=/nonexistent", 1, { "/nonexistent" } },
+		{ "version", 0, { "headgatectl", HEADGATE_VERSION } },
+		{ "bogus", 2, { "bogus", "Verbs:" } },
+		{ "--help", 0, { "Verbs:", "drain" } },
+		{ "certs --dns=a --days=0", 2, { "days" } },
+		{ "certs --dns=a --out=/dev/null/folder", 1, { "/dev/null: Not a directory" } },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *says[ARRAY_LEN(rows[i].says) + 1] = { NULL };
+
+		memcpy(says, rows[i].says, sizeof(rows[i].says));
+		expect(rows[i].words, rows[i].code, says);
+	}
+}
+
+static const struct jdoc *find(const struct jdoc *list, const char *name)
+{
+	for (const struct jdoc *d = jdoc_first(list); d != NULL; d = jdoc_next(d)) {
+		if (jdoc_is_str(jdoc_get(d, "name"), name)) {
+			return d;
+		}
+	}
+	return NULL;
+}
+
+static void test_queues_as_json(void **state UNUSED)
+{
+	struct jdoc *d = ctl_json("queues -o json");
+	const struct jdoc *list = jdoc_kind(d) == JDOC_ARRAY ? d : jdoc_first(d);
+	const struct jdoc *q = find(list, "team-a");
+
+	assert_non_null(q);
+	assert_string_equal(jdoc_path_str(q, "allocated.cpu"), "1");
+	assert_string_equal(jdoc_path_str(q, "reserved.cpu"), "1");
+	assert_int_equal(jdoc_int(jdoc_get(q, "publishedPods"), -1), 1);
+	assert_int_equal(jdoc_int(jdoc_get(q, "gatedPods"), -1), 1);
+	jdoc_destroy(d);
+	d = ctl_json("explain pod default/waits -o json");
+	assert_int_equal(jdoc_kind(d), JDOC_OBJECT);
+	jdoc_destroy(d);
+	d = ctl_json("version -o json");
+	assert_string_equal(jdoc_path_str(d, "version"), HEADGATE_VERSION);
+	jdoc_destroy(d);
+}
+
+static void test_certificates(void **state UNUSED)
+{
+	static const char *const files[] = { "ca.crt", "ca.key", "tls.crt", "tls.key" };
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	CLEANUP(xmalloc_freep)
+	char *words = xmalloc_printf("certs --dns=example.com --ip=127.0.0.1 --out=%s/made",
+				     stack_dir(scene.stack));
+	char path[500];
+
+	snprintf(path, sizeof(path), "%s/made", stack_dir(scene.stack));
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(ctl(words, &out), 0);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		snprintf(path, sizeof(path), "%s/made/%s", stack_dir(scene.stack), files[i]);
+		assert_int_equal(access(path, R_OK), 0);
+	}
+	assert_int_equal(ctl(words, &out), 0); /* good ones are there */
+}
+
+/* The last test: the registrations are gone afterwards. */
+static void test_drain(void **state)
+{
+	static const char *const dry[] = { "would take", "nothing was changed", NULL };
+	static const char *const wet[] = { "took the gate off 1 pods", NULL };
+	static const char *const again[] = { "took the gate off 0 pods", NULL };
+	struct scene *s = *state;
+	struct scene_pod p = { .name = "after", .queue = "team-a", .cpu = "1" };
+
+	expect("drain", 0, dry);
+	scene_settle(s);
+	assert_true(scene_is(s, "waits", SCENE_GATED));
+	expect("drain --yes", 0, wet);
+	scene_wait(s, "waits", SCENE_UNGATED);
+	expect("drain --yes", 0, again);
+	scene_add_pod(s, &p);
+	scene_settle(s);
+	assert_false(scene_saw(s, "after", SCENE_GATED));
+	/* Without gates, still nothing beyond quota is published. */
+	assert_true(scene_is(s, "published", SCENE_PUBLISHED));
+	assert_false(scene_saw(s, "waits", SCENE_PUBLISHED));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_queues_as_json),
+		cmocka_unit_test(test_certificates),
+		cmocka_unit_test(test_drain),
+	};
+
+	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,146 @@
+#!/bin/sh
+# The chart: plain files pass yamllint; helm lints and renders it for a matrix of values, wrong values
+# are refused by name, and the embedded API server takes what was rendered.
+. "$(dirname "$0")/lib.sh"
+chart=charts/headgate
+server=${BUILD:-build}/bin/headgate-apiserver
+helm=$(command -v helm || echo "${XDG_CACHE_HOME:-$HOME/.cache}/headgate/bin/helm")
+
+if command -v yamllint >/dev/null; then
+	rules='document-start: disable, line-length: {max: 150}, comments-indentation: disable'
+	rules="$rules, indentation: {indent-sequences: whatever}, braces: {max-spaces-inside: 1}"
+	find $chart -name '*.yaml' ! -path '*/templates/*' -type f \
+		-exec yamllint -f parsable -d "{extends: default, rules: {$rules}}" {} + >>"$FOUND"
+else
+	echo "yamllint is not installed: plain files not looked at"
+fi
+if [ ! -x "$helm" ]; then
+	echo "helm is not installed: templates not rendered"
+	finish
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work" "$FOUND"' EXIT
+
+# render NAME ARGS...: into $work/NAME.yaml.
+render() {
+	name=$1
+	shift
+	"$helm" template headgate $chart --namespace default "$@" >"$work/$name.yaml" 2>"$work/err" ||
+		echo "$chart:1: does not render with $*: $(tr '\n' ' ' <"$work/err")" >>"$FOUND"
+}
+
+# has NAME TEXT, lacks NAME TEXT: a line of what was rendered.
+has() {
+	grep -qF -- "$2" "$work/$1.yaml" || echo "$chart:1: case $1 lacks: $2" >>"$FOUND"
+}
+lacks() {
+	! grep -qF -- "$2" "$work/$1.yaml" || echo "$chart:1: case $1 has: $2" >>"$FOUND"
+}
+
+# refused NAME ARGS...: fails, and the message names NAME.
+refused() {
+	name=$1
+	shift
+	if "$helm" template headgate $chart "$@" >/dev/null 2>"$work/err"; then
+		echo "$chart/values.schema.json:1: not refused: $*" >>"$FOUND"
+	elif ! grep -qF "$name" "$work/err"; then
+		echo "$chart/values.schema.json:1: refused without its name: $*" >>"$FOUND"
+	fi
+}
+
+# loads NAME: the embedded API server takes it; kinds that need other CRDs are left out.
+loads() {
+	[ -x "$server" ] || return 0
+	awk -v RS='\n---\n' 'NF && !/kind: (ServiceMonitor|Certificate|Issuer)\n/ { print "---"; print }' \
+		"$work/$1.yaml" >"$work/load.yaml"
+	"$server" --port 0 --load "$work/load.yaml" >"$work/url" 2>"$work/err" &
+	pid=$!
+	while kill -0 $pid 2>/dev/null && [ ! -s "$work/url" ]; do :; done
+	[ -s "$work/url" ] ||
+		echo "$chart:1: the API server refuses case $1: $(tr '\n' ' ' <"$work/err")" >>"$FOUND"
+	kill $pid 2>/dev/null
+	wait $pid
+	: >"$work/url"
+}
+
+"$helm" lint --strict --quiet $chart >"$work/lint" 2>&1 || sed "s|^|$chart:1: |" "$work/lint" >>"$FOUND"
+
+render default
+has default 'name: headgate-scheduler'
+has default 'kind: CustomResourceDefinition'
+has default '"helm.sh/hook": pre-delete'
+sed -n 's/^- //; s/^name: .*\.volcano\.sh$/&/p' $chart/files/webhooks.yaml >"$work/webhooks"
+while read -r webhook; do
+	has default "$webhook"
+done <"$work/webhooks"
+has default '--cert-mode=secret'
+has default 'path: /pods/mutate/labelled-alias'
+lacks default '@WEBHOOK_URL@'
+lacks default 'kind: ServiceMonitor'
+loads default
+
+render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \
+	--set webhook.failurePolicy.pods=Ignore
+has url 'url: https://127.0.0.1:9443/pods/mutate'
+has url '--webhook-url=https://127.0.0.1:9443/'
+has url 'in ["volcano","batch"]'
+has url '--scheduler-name=batch'
+has url 'failurePolicy: Ignore'
+lacks url 'service:'
+loads url
+
+render certmanager --set webhook.certificates.mode=certManager --set metrics.serviceMonitor.enabled=true
+has certmanager 'cert-manager.io/inject-ca-from: default/headgate-webhook'
+has certmanager 'kind: Issuer'
+has certmanager '--tls-cert-file=/etc/headgate/tls/tls.crt'
+has certmanager 'kind: ServiceMonitor'
+lacks certmanager '--cert-mode'
+lacks certmanager 'secrets'
+loads certmanager
+
+render secret --set webhook.certificates.mode=secret --set webhook.certificates.secretName=mine \
+	--set webhook.certificates.caBundle=PEM
+has secret 'secretName: mine'
+has secret 'caBundle: UEVN'
+loads secret
+
+render volcano --set custom.scheduler_name=vol --set custom.enabled_admissions=/queues/validate \
+	--set custom.scheduler_feature_gates=SchedulingGatesQueueAdmission=false \
+	--set custom.admission_feature_gates=SchedulingGatesQueueAdmission=false \
+	--set-string custom.scheduler_config_override='actions: "allocate"' \
+	--set custom.webhooks_namespace_selector_expressions[0].key=team \
+	--set custom.webhooks_namespace_selector_expressions[0].operator=Exists
+has volcano '--scheduler-name=vol'
+has volcano '--enabled-admission=/queues/validate'
+has volcano '--feature-gates=SchedulingGatesQueueAdmission=false'
+has volcano 'actions: "allocate"'
+has volcano 'name: validatequeue.volcano.sh'
+lacks volcano 'kind: MutatingWebhookConfiguration'
+loads volcano
+
+render few --set webhook.enabled=false --set drainOnDelete=false --set crds.install=never \
+	--set flowControl.enabled=false --set scheduler.replicas=1
+lacks few 'WebhookConfiguration'
+lacks few 'CustomResourceDefinition'
+lacks few 'kind: Job'
+lacks few 'FlowSchema'
+lacks few 'PodDisruptionBudget'
+loads few
+
+render names --set fullnameOverride=hg --set image.registry=registry.example.com \
+	--set image.tag=v9 --set image.pullSecrets[0].name=pull
+has names 'image: registry.example.com/headgate:v9'
+has names 'name: hg-pods-mutate'
+has names '- name: pull'
+loads names
+
+refused webhookx --set webhookx=1
+refused replicas --set scheduler.replicas=two
+refused failurePolicy --set webhook.failurePolicy.pods=Maybe
+refused mode --set webhook.certificates.mode=magic
+refused reservationTimeout --set scheduler.reservationTimeout=soon
+refused timeoutSeconds --set webhook.timeoutSeconds=31
+refused install --set crds.install=perhaps
+refused scheduler_names --set custom.scheduler_names=x
+finish

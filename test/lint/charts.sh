@@ -69,7 +69,7 @@ loads() {
 render default
 has default 'name: headgate-scheduler'
 has default 'kind: CustomResourceDefinition'
-has default '"helm.sh/hook": pre-delete'
+has default 'helm.sh/hook: pre-delete'
 sed -n 's/^- //; s/^name: .*\.volcano\.sh$/&/p' $chart/files/webhooks.yaml >"$work/webhooks"
 while read -r webhook; do
 	has default "$webhook"

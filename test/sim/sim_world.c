@@ -39,8 +39,8 @@ void sim_world_init(struct sim_world *w, uint64_t seed, bool verbose)
 	list_init(&w->orphans);
 	w->faults.rng = &w->rng;
 	w->api = apiserver_create(&opt);
-	load(w, "charts/headgate/crds/queues.yaml");
-	load(w, "charts/headgate/crds/podgroups.yaml");
+	load(w, "charts/headgate/files/crds/queues.yaml");
+	load(w, "charts/headgate/files/crds/podgroups.yaml");
 	if (apiserver_load(w->api, sim_webhook_registration(), START, &err) < 0) {
 		sim_world_fail(w, "webhook: %s", err.text);
 	}

@@ -16,7 +16,7 @@ static int setup(void **state)
 	static struct apiserver_fixture f;
 
 	apiserver_fixture_start(&f, NULL, NULL);
-	apiserver_fixture_load(&f, "charts/headgate/crds/queues.yaml");
+	apiserver_fixture_load(&f, "charts/headgate/files/crds/queues.yaml");
 	*state = &f;
 	return 0;
 }

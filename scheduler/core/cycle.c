@@ -20,6 +20,7 @@ struct cycle {
 	const struct action_row **actions;
 	size_t nactions;
 	struct cycle_stats stats;
+	bool has_run; /* the last cycle opened the session */
 };
 
 static const struct action_row *find_action(const char *name)
@@ -85,6 +86,11 @@ void cycle_destroy(struct cycle *c)
 struct cycle_stats cycle_last_stats(const struct cycle *c)
 {
 	return c->stats;
+}
+
+const struct session *cycle_last_session(const struct cycle *c)
+{
+	return c->has_run ? c->session : NULL;
 }
 
 static uint64_t sum_jobs_gen(const struct cluster *c)
@@ -214,7 +220,8 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 	};
 	find_due(cy, c, now, all_jobs);
 	/* Pods that belong to no queue are drained, too: that needs a look at all of them. */
-	if (s->queues_due > 0 || !cy->conf->gates_admission) {
+	cy->has_run = s->queues_due > 0 || !cy->conf->gates_admission;
+	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
 		remember_scans(cy, c, all_jobs);
 	}

@@ -9,6 +9,7 @@ struct cluster;
 struct cycle;
 struct err;
 struct sched_conf;
+struct session;
 
 struct cycle_stats {
 	uint64_t queues_scanned, queues_skipped, jobs_seen, tasks_seen, nodes_scored;
@@ -32,6 +33,9 @@ void cycle_destroy(struct cycle *c);
 const struct decisions *cycle_run(struct cycle *c, const struct cluster *cluster, int64_t now,
 				  const struct cycle_trace *trace);
 struct cycle_stats cycle_last_stats(const struct cycle *c);
+/* The closed session of the last cycle, to read what it did not decide (pipelined tasks). NULL when
+ * no queue had changed. Valid until the next cycle_run, and until the cluster changes. */
+const struct session *cycle_last_session(const struct cycle *c);
 
 /* Assumes a decision list in the cluster: charges, phases, statuses as if the API calls had been
  * sent. Used by the cache, the simulator and the tests, so that there is one meaning of a decision.

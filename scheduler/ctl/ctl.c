@@ -14,6 +14,7 @@ static const struct ctl_verb verbs[] = {
 	{ "explain", "say what a pod waits for, with the arithmetic", ctl_explain_run },
 	{ "queues", "show the queue tree with what is allocated, reserved, published",
 	  ctl_queues_run },
+	{ "simulate", "run the scheduler on manifests, without a cluster", ctl_simulate_run },
 	{ "version", "print the version", ctl_version_run },
 };
 

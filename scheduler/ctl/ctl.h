@@ -41,6 +41,7 @@ int ctl_certs_run(int argc, char **argv);
 int ctl_drain_run(int argc, char **argv);
 int ctl_explain_run(int argc, char **argv);
 int ctl_queues_run(int argc, char **argv);
+int ctl_simulate_run(int argc, char **argv);
 int ctl_version_run(int argc, char **argv);
 
 #endif

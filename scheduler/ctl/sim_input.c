@@ -1,0 +1,288 @@
+#include "ctl/sim_input.h"
+
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+
+struct sim_input {
+	struct strmap *objects; /* "Kind namespace/name" -> struct sim_object */
+	struct strmap *warned;  /* kinds, so that each is named once */
+	struct VEC(struct sim_object *) sorted;
+	sim_input_warn_fn warn;
+	void *ctx;
+	int64_t youngest;
+};
+
+/* Where an object comes from. */
+struct place {
+	const char *file;
+	size_t document;
+};
+
+static const struct {
+	const char *kind, *group;
+	enum sched_resource resource;
+	bool namespaced;
+} kinds[] = {
+	{ "Namespace", "", SCHED_NAMESPACES, false },
+	{ "Node", "", SCHED_NODES, false },
+	{ "Pod", "", SCHED_PODS, true },
+	{ "PodGroup", "scheduling.volcano.sh", SCHED_PODGROUPS, true },
+	{ "PriorityClass", "scheduling.k8s.io", SCHED_PRIORITY_CLASSES, false },
+	{ "Queue", "scheduling.volcano.sh", SCHED_QUEUES, false },
+};
+
+#define WORKLOAD_GROUP "kueue.x-k8s.io"
+
+bool sim_input_kind(const char *kind, enum sched_resource *ret, bool *ret_namespaced)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (str_streq(kinds[i].kind, kind)) {
+			*ret = kinds[i].resource;
+			*ret_namespaced = kinds[i].namespaced;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *sim_input_kind_name(enum sched_resource resource)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (kinds[i].resource == resource) {
+			return kinds[i].kind;
+		}
+	}
+	return "?";
+}
+
+static void free_object(void *value)
+{
+	struct sim_object *o = value;
+
+	free(o->key);
+	free(o->where);
+	jdoc_destroy(o->json);
+	free(o);
+}
+
+struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx)
+{
+	struct sim_input *in = xmalloc_zero(1, sizeof(*in));
+
+	in->objects = strmap_create(free_object);
+	in->warned = strmap_create(NULL);
+	in->warn = warn;
+	in->ctx = ctx;
+	return in;
+}
+
+void sim_input_destroyp(struct sim_input **pi)
+{
+	struct sim_input *in = *pi;
+
+	if (in != NULL) {
+		strmap_destroy(in->objects);
+		strmap_destroy(in->warned);
+		vec_finish(&in->sorted);
+		free(in);
+	}
+	*pi = NULL;
+}
+
+/* The part of apiVersion before the slash; "" for the core group. */
+static struct str group_of(const char *api_version)
+{
+	struct str rest = str_of(api_version), first = str_next(&rest, '/');
+
+	return rest.p == NULL ? STR_LIT("") : first;
+}
+
+static const char *name_of(const struct jdoc *object)
+{
+	const char *name = jdoc_path_str(object, "metadata.name");
+
+	return name == NULL ? "" : name;
+}
+
+static void warn_ignored(struct sim_input *in, const char *kind, const struct place *at)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	if (in->warn == NULL || strmap_has(in->warned, str_of(kind))) {
+		return;
+	}
+	strmap_set(in->warned, str_of(kind), in);
+	text = xmalloc_printf("%s: document %zu: objects of kind %s are ignored", at->file,
+			      at->document, kind);
+	in->warn(in->ctx, text);
+}
+
+static bool names_a_time(const char *key)
+{
+	return key != NULL &&
+	       (str_has_suffix(str_of(key), "Time") || str_has_suffix(str_of(key), "Timestamp"));
+}
+
+/* Depth is limited by the parser. */
+static void find_youngest(const struct jdoc *d, int64_t *youngest)
+{
+	int64_t at;
+
+	for (const struct jdoc *c = jdoc_first(d); c != NULL; c = jdoc_next(c)) {
+		if (jdoc_str(c) == NULL) {
+			find_youngest(c, youngest);
+		} else if (names_a_time(jdoc_key(c)) &&
+			   clock_parse_time(str_of(jdoc_str(c)), &at) == 0 && at > *youngest) {
+			*youngest = at;
+		}
+	}
+}
+
+/* What the API server fills in. An absent uid is the empty one. */
+static char *complete(struct jdoc *meta, bool namespaced)
+{
+	const char *name = jdoc_str(jdoc_get(meta, "name"));
+	const char *space = jdoc_str(jdoc_get(meta, "namespace"));
+
+	if (jdoc_str(jdoc_get(meta, "uid")) == NULL) {
+		jdoc_set_str(meta, "uid", "");
+	}
+	if (!namespaced) {
+		jdoc_remove(meta, "namespace");
+		return xmalloc_dup(name);
+	}
+	if (space == NULL || space[0] == '\0') {
+		space = jdoc_str(jdoc_set_str(meta, "namespace", "default"));
+	}
+	return xmalloc_printf("%s/%s", space, name);
+}
+
+static int add_known(struct sim_input *in, size_t row, const struct jdoc *object,
+		     const struct place *at, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *copy = jdoc_copy(object);
+	CLEANUP(xmalloc_freep) char *full = NULL;
+	struct jdoc *meta = jdoc_get_mut(copy, "metadata");
+	struct sim_object *o;
+
+	if (name_of(copy)[0] == '\0') {
+		return err_set(err, ERR_INVALID, "%s: metadata.name: missing", kinds[row].kind);
+	}
+	find_youngest(copy, &in->youngest);
+	o = xmalloc_zero(1, sizeof(*o));
+	o->resource = kinds[row].resource;
+	o->key = complete(meta, kinds[row].namespaced);
+	o->where = xmalloc_printf("%s: document %zu", at->file, at->document);
+	o->json = copy;
+	copy = NULL;
+	full = xmalloc_printf("%s %s", kinds[row].kind, o->key);
+	strmap_set(in->objects, str_of(full), o);
+	return 0;
+}
+
+static int add_object(struct sim_input *in, const struct jdoc *object, const struct place *at,
+		      struct err *err)
+{
+	const char *kind = jdoc_str(jdoc_get(object, "kind"));
+	const char *api_version = jdoc_str(jdoc_get(object, "apiVersion"));
+	struct str group = group_of(api_version == NULL ? "" : api_version);
+	const struct jdoc *items = jdoc_get(object, "items");
+
+	if (jdoc_kind(object) == JDOC_NULL) {
+		return 0;
+	}
+	if (jdoc_kind(object) != JDOC_OBJECT || kind == NULL) {
+		return err_set(err, ERR_INVALID, "not a Kubernetes object: it has no kind");
+	}
+	if (str_has_suffix(str_of(kind), "List") && jdoc_kind(items) == JDOC_ARRAY) {
+		for (const struct jdoc *i = jdoc_first(items); i != NULL; i = jdoc_next(i)) {
+			int r = add_object(in, i, at, err);
+
+			if (r < 0) {
+				return r;
+			}
+		}
+		return 0;
+	}
+	if (str_eq_c(group, WORKLOAD_GROUP)) {
+		return err_set(err, ERR_INVALID,
+			       "%s \"%s\": objects of " WORKLOAD_GROUP
+			       " cannot be simulated yet, only Volcano's queues and pod groups",
+			       kind, name_of(object));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (str_streq(kinds[i].kind, kind) && str_eq_c(group, kinds[i].group)) {
+			return add_known(in, i, object, at, err);
+		}
+	}
+	warn_ignored(in, kind, at);
+	return 0;
+}
+
+int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *documents = NULL;
+	struct place at = { file, 0 };
+
+	if (yaml_parse_all(text, &documents, err) < 0) {
+		return err_wrap(err, "%s", file);
+	}
+	for (const struct jdoc *d = jdoc_first(documents); d != NULL; d = jdoc_next(d)) {
+		at.document++;
+		if (add_object(in, d, &at, err) < 0) {
+			return err_wrap(err, "%s: document %zu", file, at.document);
+		}
+	}
+	return 0;
+}
+
+static bool collect(struct str key UNUSED, void *value, void *ctx)
+{
+	struct sim_input *in = ctx;
+
+	vec_push(&in->sorted, (struct sim_object *)value);
+	return true;
+}
+
+/* PodGroups and Pods need Queues and PriorityClasses; Pods need Nodes. */
+static int rank(enum sched_resource r)
+{
+	static const int ranks[SCHED_RESOURCE_COUNT_] = {
+		[SCHED_PRIORITY_CLASSES] = 0, [SCHED_NAMESPACES] = 1, [SCHED_QUEUES] = 2,
+		[SCHED_PODGROUPS] = 3,        [SCHED_NODES] = 4,      [SCHED_PODS] = 5,
+	};
+
+	return ranks[r];
+}
+
+static int by_resource_and_key(const void *a, const void *b)
+{
+	const struct sim_object *const *x = a, *const *y = b;
+	int by_rank = rank((*x)->resource) - rank((*y)->resource);
+
+	return by_rank != 0 ? by_rank : strcmp((*x)->key, (*y)->key);
+}
+
+struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
+{
+	vec_clear(&in->sorted);
+	vec_reserve(&in->sorted, 1);
+	strmap_each(in->objects, collect, in);
+	qsort(in->sorted.v, in->sorted.n, sizeof(in->sorted.v[0]), by_resource_and_key);
+	*ret_n = in->sorted.n;
+	return in->sorted.v;
+}
+
+int64_t sim_input_youngest(const struct sim_input *in)
+{
+	return in->youngest;
+}

@@ -1,0 +1,42 @@
+/* scheduler/ctl/sim_input.h: manifests for `headgatectl simulate`: YAML or JSON, many documents,
+ * lists opened up, each object completed the way the API server would and kept once by kind,
+ * namespace and name (the later one wins). Limits: those of enc/yaml.h per file. One thread. */
+#ifndef SCHEDULER_CTL_SIM_INPUT_H
+#define SCHEDULER_CTL_SIM_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/message.h"
+
+struct err;
+struct jdoc;
+struct sim_input;
+
+struct sim_object {
+	enum sched_resource resource;
+	char *key;         /* "namespace/name" or "name" */
+	char *where;       /* "pods.yaml: document 2", for messages */
+	struct jdoc *json; /* may be changed until the simulation has read it */
+};
+
+typedef void (*sim_input_warn_fn)(void *ctx, const char *text);
+
+/* warn is told of kinds that are ignored, once each; may be NULL. */
+struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx);
+void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
+/* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
+ * ones) and cause; what came before it stays. Kinds of the Workload engine are refused by name. */
+int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);
+/* Objects ordered by resource, then key, whatever the order of the files. Valid until the next
+ * sim_input_add. */
+struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n);
+/* The youngest time that any object names, wall ns; 0 when there is none. */
+int64_t sim_input_youngest(const struct sim_input *in);
+/* "Pod" -> SCHED_PODS; false: no kind that is simulated. *ret_namespaced: its names have one. */
+bool sim_input_kind(const char *kind, enum sched_resource *ret, bool *ret_namespaced);
+/* For messages and tables: "Pod". */
+const char *sim_input_kind_name(enum sched_resource resource);
+
+#endif

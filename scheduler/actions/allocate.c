@@ -97,7 +97,8 @@ static struct allocate_work *collect_job(struct allocate_run *run, const struct 
 	order_sort(s, w->place.v, w->place.n);
 	if (w->reserve.n > 0) {
 		gang_need(s, j, GANG_RESERVED, &w->need);
-		w->order.first = !gang_is_met(&w->need) && w->need.missing < j->min_member;
+		w->order.filled = gang_is_met(&w->need);
+		w->order.first = !w->order.filled && w->need.missing < j->min_member;
 	}
 	return w;
 }
@@ -154,6 +155,8 @@ static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 	w = CONTAINER_OF(next, struct allocate_work, order);
 	got = allocate_gate_step(run, w);
 	got |= allocate_place_step(run, w);
+	w->order.filled = w->reserve.n > 0 && gang_is_met(&w->need);
+	w->order.first = w->order.first && !w->order.filled;
 	if (got && has_more(w)) {
 		heap_push(&q->jobs, next);
 	}

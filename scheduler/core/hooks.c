@@ -196,10 +196,16 @@ static int ask_job_order(const struct hook *h, const struct hook_call *c)
 	return h->ops->job_order(h->state, c->session, c->job, c->other_job);
 }
 
-int hooks_job_order(const struct session *s, const struct job *a, const struct job *b)
+int hooks_job_preference(const struct session *s, const struct job *a, const struct job *b)
 {
 	struct hook_call c = { .session = s, .job = a, .other_job = b };
-	int r = combine_order(&session_hooks(s)->job_order, ask_job_order, &c);
+
+	return combine_order(&session_hooks(s)->job_order, ask_job_order, &c);
+}
+
+int hooks_job_order(const struct session *s, const struct job *a, const struct job *b)
+{
+	int r = hooks_job_preference(s, a, b);
 
 	return r != 0 ? r : hooks_fallback_job(a, b);
 }

@@ -37,7 +37,9 @@ void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *li
 
 /* Which queue's turn it is. */
 int hooks_queue_order(const struct session *s, const struct queue *a, const struct queue *b);
-/* Among the jobs of a queue. */
+/* Among the jobs of a queue: what the plugins prefer; 0: they do not mind. */
+int hooks_job_preference(const struct session *s, const struct job *a, const struct job *b);
+/* The same, with a unique order where they do not mind. */
 int hooks_job_order(const struct session *s, const struct job *a, const struct job *b);
 /* Among the tasks of a job. */
 int hooks_task_order(const struct session *s, const struct task *a, const struct task *b);

@@ -16,9 +16,14 @@ static int by_queue(const void *a, const void *b, const void *ctx)
 static int by_job(const void *a, const void *b, const void *ctx)
 {
 	const struct order_job *x = a, *y = b;
+	int r;
 
 	if (x->first != y->first) {
 		return x->first ? -1 : 1;
+	}
+	if (x->filled != y->filled) {
+		r = hooks_job_preference(ctx, x->job, y->job);
+		return r != 0 ? r : x->filled ? 1 : -1;
 	}
 	return hooks_job_order(ctx, x->job, y->job);
 }

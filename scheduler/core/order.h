@@ -10,7 +10,9 @@
 /* To be embedded in the action's own record of a job. */
 struct order_job {
 	const struct job *job;
-	bool first; /* before all jobs that are not */
+	bool first;  /* before all jobs that are not */
+	bool filled; /* lacks nothing to start with: behind those that do, where the plugins do not
+			mind */
 };
 
 struct order_queue {

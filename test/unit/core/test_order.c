@@ -15,8 +15,9 @@ static struct order_job *make(struct core_fixture *sf, const char *name, bool fi
 
 static void queues_by_priority_jobs_by_age_those_under_way_first(void **state)
 {
-	static const char *const expected[] = { "b3", "b1", "b2", "a1" };
+	static const char *const expected[] = { "b3", "b1", "b2", "b0", "a1" };
 	struct core_fixture sf;
+	struct order_job *filled;
 	struct order_queue *q;
 	struct order o;
 	size_t n = 0;
@@ -29,8 +30,12 @@ static void queues_by_priority_jobs_by_age_those_under_way_first(void **state)
 	cluster_fixture_job(sf.f.cluster, "b2", "b", 1)->created = 3;
 	cluster_fixture_job(sf.f.cluster, "b1", "b", 1)->created = 2;
 	cluster_fixture_job(sf.f.cluster, "b3", "b", 1)->created = 9;
+	cluster_fixture_job(sf.f.cluster, "b0", "b", 1)->created = 1;
 	core_fixture_open(&sf);
 	order_init(&o, sf.s);
+	filled = make(&sf, "b0", false);
+	filled->filled = true;
+	order_add(&o, filled);
 	order_add(&o, make(&sf, "a1", false));
 	order_add(&o, make(&sf, "b2", false));
 	order_add(&o, make(&sf, "b1", false));
@@ -44,7 +49,7 @@ static void queues_by_priority_jobs_by_age_those_under_way_first(void **state)
 			order_put_back(&o, q);
 		}
 	}
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	order_finish(&o);
 	core_fixture_finish(&sf);
 }

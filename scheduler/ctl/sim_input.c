@@ -153,7 +153,7 @@ static char *complete(struct jdoc *meta, bool namespaced)
 	const char *name = jdoc_str(jdoc_get(meta, "name"));
 	const char *space = jdoc_str(jdoc_get(meta, "namespace"));
 
-	if (jdoc_str(jdoc_get(meta, "uid")) == NULL) {
+	if (jdoc_kind(jdoc_get(meta, "uid")) == JDOC_NULL) {
 		jdoc_set_str(meta, "uid", "");
 	}
 	if (!namespaced) {
@@ -166,6 +166,11 @@ static char *complete(struct jdoc *meta, bool namespaced)
 	return xmalloc_printf("%s/%s", space, name);
 }
 
+static bool is_text_or_absent(const struct jdoc *d)
+{
+	return jdoc_kind(d) == JDOC_NULL || jdoc_kind(d) == JDOC_STRING;
+}
+
 static int add_known(struct sim_input *in, size_t row, const struct jdoc *object,
 		     const struct place *at, struct err *err)
 {
@@ -176,6 +181,10 @@ static int add_known(struct sim_input *in, size_t row, const struct jdoc *object
 
 	if (name_of(copy)[0] == '\0') {
 		return err_set(err, ERR_INVALID, "%s: metadata.name: missing", kinds[row].kind);
+	}
+	if (!is_text_or_absent(jdoc_get(meta, "namespace"))) {
+		return err_set(err, ERR_INVALID, "%s: metadata.namespace: not a string",
+			       kinds[row].kind);
 	}
 	find_youngest(copy, &in->youngest);
 	o = xmalloc_zero(1, sizeof(*o));

@@ -112,12 +112,25 @@ static void give_priority(const struct simulation *s, const struct sim_object *p
 	}
 }
 
+/* A pod that runs does so somewhere, even where a manifest leaves out the node: on one that does
+ * not exist. */
+static void give_node(const struct sim_object *pod)
+{
+	struct jdoc *spec = jdoc_ensure_object(pod->json, "spec");
+
+	if (str_streq(jdoc_path_str(pod->json, "status.phase"), "Running") && spec != NULL &&
+	    jdoc_get(spec, "nodeName") == NULL) {
+		jdoc_set_str(spec, "nodeName", "(no node)");
+	}
+}
+
 static int load_object(struct simulation *s, const struct sim_object *o, struct err *err)
 {
 	int r;
 
 	if (o->resource == SCHED_PODS) {
 		give_priority(s, o);
+		give_node(o);
 	}
 	r = apply_object(s, o->resource, o->key, o->json, err);
 	if (r == 0 && s->new_group != NULL) {
@@ -314,7 +327,6 @@ static void add_step(struct simulation *s, enum sim_step_kind kind, const struct
 		remember_why(s, "Pod", step.object, d->message);
 	} else if (j != NULL) {
 		step.object = job_key(s, j);
-		remember_why(s, "PodGroup", step.object, d->message);
 	} else if (d->queue != MODEL_NONE) {
 		step.object = copy(s, c->queues.v[d->queue]->name);
 	} else {
@@ -384,6 +396,38 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
 	vec_push(&s->steps, step);
 }
 
+/* A pod beyond its gang's minimum is told nothing while it waits for quota. */
+static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
+{
+	const struct cluster *c = cache_cluster(s->cache);
+	const struct queue *q = c->queues.v[c->jobs.v[t->job]->queue];
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const char *separator = "insufficient ";
+	uint32_t over = 0;
+
+	if (session_task_charge(session, t) != CHARGE_NONE || (t->flags & TASK_OPTED_IN) == 0 ||
+	    t->status != TASK_PENDING || t->klass == NULL) {
+		return;
+	}
+	for (; q != NULL; q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent]) {
+		over = res_over(session_queue_charged(session, q), &t->klass->request,
+				session_queue_limit(session, q), t->klass->mask | 1u << RES_PODS);
+		if (over != 0) {
+			break;
+		}
+	}
+	if (over == 0) {
+		return;
+	}
+	strbuf_printf(&text, "queue %s has no quota left: ", q->name);
+	for (; over != 0; over &= over - 1) {
+		strbuf_printf(&text, "%s%s", separator,
+			      res_names_get(c->res, (unsigned)__builtin_ctz(over)));
+		separator = ", ";
+	}
+	remember_why(s, "Pod", task_key(s, t), text.p);
+}
+
 /* Placements of the session that no decision tells of. Those of queues that it did not look at are
  * as they were. */
 static bool take_session(struct simulation *s, const struct session *session)
@@ -403,6 +447,7 @@ static bool take_session(struct simulation *s, const struct session *session)
 		    !session_is_due(session, c->queues.v[j->queue])) {
 			continue;
 		}
+		explain_quota(s, session, t);
 		status = session_task_status(session, t);
 		s->held.v[i] = TASK_STATUS_COUNT_;
 		if (status == TASK_PIPELINED || status == TASK_ALLOCATED) {

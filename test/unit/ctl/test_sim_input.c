@@ -1,0 +1,166 @@
+#include "ctl/sim_input.h"
+
+#include "lib/unit.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/jdoc.h"
+
+static void remember(void *ctx, const char *text)
+{
+	struct strbuf *b = ctx;
+
+	strbuf_printf(b, "%s;", text);
+}
+
+static void test_objects_are_completed_and_ordered(void **state)
+{
+	static const char *const expected[] = { "p", "q", "default/g", "n", "a/x", "b/x" };
+	CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
+	CLEANUP(sim_input_destroyp)
+	struct sim_input *in = sim_input_create(remember, &warnings);
+	struct sim_object *const *v;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(
+		sim_input_add(in, "f",
+			      STR_LIT("kind: Pod\nmetadata: {name: x, namespace: b}\n---\n---\n"
+				      "{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": [\n"
+				      "{\"kind\": \"Node\", \"metadata\": {\"name\": \"n\"}},\n"
+				      "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"x\", "
+				      "\"namespace\": \"a\", \"uid\": \"u\"}}]}\n---\n"
+				      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+				      "metadata: {name: g}\n---\n"
+				      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+				      "metadata: {name: q, namespace: odd}\n"),
+			      NULL),
+		0);
+	assert_int_equal(sim_input_add(in, "g",
+				       STR_LIT("apiVersion: scheduling.k8s.io/v1\n"
+					       "kind: PriorityClass\nmetadata: {name: p}\n---\n"
+					       "kind: Secret\nmetadata: {name: s}\n---\n"
+					       "kind: Secret\nmetadata: {name: t}\n---\n"
+					       "apiVersion: example.com/v1\nkind: Queue\n"),
+				       NULL),
+			 0);
+	v = sim_input_objects(in, &n);
+	assert_int_equal(n, ARRAY_LEN(expected));
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(v[i]->key, expected[i]);
+	}
+	assert_string_equal(jdoc_path_str(v[2]->json, "metadata.namespace"), "default");
+	assert_string_equal(jdoc_path_str(v[5]->json, "metadata.uid"), "");
+	assert_string_equal(jdoc_path_str(v[4]->json, "metadata.uid"), "u");
+	assert_string_equal(v[0]->where, "g: document 1");
+	assert_string_equal(warnings.p, "g: document 2: objects of kind Secret are ignored;"
+					"g: document 4: objects of kind Queue are ignored;");
+}
+
+static void test_the_later_one_wins(void **state)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	struct sim_object *const *v;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(sim_input_add(in, "f",
+				       STR_LIT("kind: Pod\nmetadata: {name: x, uid: old}\n---\n"
+					       "kind: Pod\nmetadata: {name: x, uid: new, "
+					       "namespace: default}\n"),
+				       NULL),
+			 0);
+	v = sim_input_objects(in, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(jdoc_path_str(v[0]->json, "metadata.uid"), "new");
+}
+
+static void test_youngest_time(void **state)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+
+	(void)state;
+	assert_int_equal(sim_input_youngest(in), 0);
+	assert_int_equal(
+		sim_input_add(in, "f",
+			      STR_LIT("kind: Pod\nmetadata: {name: x, creationTimestamp: "
+				      "\"1970-01-01T00:00:05Z\"}\nstatus: {conditions: [{type: A, "
+				      "lastTransitionTime: \"1970-01-01T00:00:09Z\"}]}\n"
+				      "spec: {other: \"1970-01-01T00:01:00Z\"}\n"),
+			      NULL),
+		0);
+	assert_int_equal(sim_input_youngest(in), INT64_C(9000000000));
+}
+
+static void test_errors_name_the_place(void **state)
+{
+	static const struct {
+		const char *text, *expected;
+	} rows[] = {
+		{ "kind: Pod\nmetadata: {}\n", "f: document 1: Pod: metadata.name: missing" },
+		{ "kind: Pod\nmetadata: {name: 1}\n",
+		  "f: document 1: Pod: metadata.name: missing" },
+		{ "kind: Pod\nmetadata: {name: p, namespace: 1}\n",
+		  "f: document 1: Pod: metadata.namespace: not a string" },
+		{ "kind: Pod\n", "f: document 1: Pod: metadata.name: missing" },
+		{ "kind: Node\nmetadata: {name: n}\n---\n- 1\n",
+		  "f: document 2: not a Kubernetes object: it has no kind" },
+		{ "a: 1\n", "f: document 1: not a Kubernetes object: it has no kind" },
+		{ "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\n",
+		  "f: document 1: ClusterQueue \"cq\": objects of kueue.x-k8s.io cannot be "
+		  "simulated yet, only Volcano's queues and pod groups" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+		struct err err = ERR_INIT;
+
+		assert_int_equal(sim_input_add(in, "f", str_of(rows[i].text), &err), -ERR_INVALID);
+		assert_string_equal(err.text, rows[i].expected);
+	}
+}
+
+static void test_bad_yaml_names_file_and_line(void **state)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(sim_input_add(in, "bad.yaml", STR_LIT("a: 1\nb: [\n"), &err),
+			 -ERR_INVALID);
+	assert_true(str_has_prefix(str_of(err.text), "bad.yaml: "));
+	assert_non_null(strstr(err.text, "line 3"));
+}
+
+static void test_kinds(void **state)
+{
+	enum sched_resource r;
+	bool namespaced;
+
+	(void)state;
+	assert_true(sim_input_kind("PodGroup", &r, &namespaced));
+	assert_int_equal(r, SCHED_PODGROUPS);
+	assert_true(namespaced);
+	assert_true(sim_input_kind("Queue", &r, &namespaced));
+	assert_false(namespaced);
+	assert_false(sim_input_kind("Workload", &r, &namespaced));
+	assert_string_equal(sim_input_kind_name(SCHED_NODES), "Node");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_objects_are_completed_and_ordered),
+		cmocka_unit_test(test_the_later_one_wins),
+		cmocka_unit_test(test_youngest_time),
+		cmocka_unit_test(test_errors_name_the_place),
+		cmocka_unit_test(test_bad_yaml_names_file_and_line),
+		cmocka_unit_test(test_kinds),
+	};
+
+	return cmocka_run_group_tests_name("sim_input", tests, NULL, NULL);
+}

@@ -13,6 +13,7 @@ WERROR ?=
 OPT ?= -O2
 FUZZ_SECONDS ?= 5
 ARGS ?=
+CONFORMANCE ?= ../shared/conformance
 V ?=
 NPROC := $(shell nproc)
 
@@ -83,9 +84,9 @@ quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
 RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib unit scenario admission integration sim mutants lint test check suite check-asan \
-	check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo image image-check \
-	clean help FORCE
+.PHONY: all lib unit scenario admission integration sim mutants lint conformance test check suite \
+	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo image \
+	image-check clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -163,6 +164,9 @@ mutants: $(SIM_BIN) ## deliberate breakages that the simulation must notice; ARG
 
 lint: lib $(BUILD)/libtest.a ## the rules of the house over the tree
 	@$(RUN_TESTS) $(LINTS)
+
+conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMANCE, if they are there
+	@BUILD=$(BUILD) CONFORMANCE=$(CONFORMANCE) test/conformance/run.sh $(ARGS)
 
 suite: $(BIN) $(SUITE_BIN)
 	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH)

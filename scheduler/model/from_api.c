@@ -27,13 +27,16 @@ static int64_t amount_of(struct quantity q, unsigned dim, enum from_api_rounding
 	return dim == RES_CPU ? quantity_milli_floor(q) : quantity_value_floor(q);
 }
 
-int from_api_amounts(struct cluster *c, const struct field_resources *r,
-		     enum from_api_rounding rounding, int64_t max, struct res *ret, struct err *err)
+/* Everything that can be wrong with the list; the dimensions exist afterwards only if nothing is:
+ * an object that is refused shall not use up the names of others. */
+static int check_amounts(const struct cluster *c, const struct field_resources *r,
+			 enum from_api_rounding rounding, int64_t max, struct err *err)
 {
+	unsigned names = res_names_count(c->res);
+
 	for (size_t i = 0; i < r->n; i++) {
 		struct quantity q = r->v[i].amount;
-		int64_t amount;
-		int dim;
+		int dim = res_names_find(c->res, str_of(r->v[i].name));
 
 		if (q.nano < 0) {
 			return err_set(err, ERR_INVALID, "%s: negative", r->v[i].name);
@@ -41,15 +44,37 @@ int from_api_amounts(struct cluster *c, const struct field_resources *r,
 		if (rounding == FROM_API_REQUEST && quantity_is_zero(q)) {
 			continue;
 		}
+		if (dim < 0 && names++ >= RES_MAX) {
+			return err_set(err, ERR_INVALID,
+				       "resource %s: more than %d resource names in this cluster",
+				       r->v[i].name, RES_MAX);
+		}
+		if (amount_of(q, dim < 0 ? RES_MAX : (unsigned)dim, rounding) > max) {
+			return err_set(err, ERR_INVALID, "%s: absurdly large", r->v[i].name);
+		}
+	}
+	return 0;
+}
+
+int from_api_amounts(struct cluster *c, const struct field_resources *r,
+		     enum from_api_rounding rounding, int64_t max, struct res *ret, struct err *err)
+{
+	int dim = check_amounts(c, r, rounding, max, err);
+
+	if (dim < 0) {
+		return dim;
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		struct quantity q = r->v[i].amount;
+
+		if (rounding == FROM_API_REQUEST && quantity_is_zero(q)) {
+			continue;
+		}
 		dim = res_names_add(c->res, str_of(r->v[i].name), err);
 		if (dim < 0) {
 			return dim;
 		}
-		amount = amount_of(q, (unsigned)dim, rounding);
-		if (amount > max) {
-			return err_set(err, ERR_INVALID, "%s: absurdly large", r->v[i].name);
-		}
-		ret->v[dim] = amount;
+		ret->v[dim] = amount_of(q, (unsigned)dim, rounding);
 	}
 	return 0;
 }

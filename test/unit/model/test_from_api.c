@@ -104,6 +104,34 @@ static void test_too_many_resource_names(void **state)
 	cluster_destroy(c);
 }
 
+/* Whoever asks for too many names, or for nonsense, leaves those that are left to others. */
+static void test_refused_lists_use_up_no_names(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct err err = ERR_INIT;
+	char names[RES_MAX][32];
+	struct field_resource v[RES_MAX];
+	struct field_resources list = { v, RES_MAX - RES_FIRST_NAMED + 1 };
+	struct res r = { { 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < RES_MAX; i++) {
+		snprintf(names[i], sizeof(names[i]), "example.com/r%zu", i);
+		v[i] = (struct field_resource){ names[i], quantity_of(1, QUANTITY_DECIMAL_SI) };
+	}
+	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 9, &r, &err), -ERR_INVALID);
+	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED);
+	v[1].amount = quantity_of(10, QUANTITY_DECIMAL_SI);
+	list.n = 2;
+	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 9, &r, &err), -ERR_INVALID);
+	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED);
+	v[1].amount = v[0].amount;
+	list.n = RES_MAX - RES_FIRST_NAMED;
+	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 9, &r, &err), 0);
+	assert_int_equal(res_names_count(c->res), RES_MAX);
+	cluster_destroy(c);
+}
+
 static void test_texts_are_interned(void **state)
 {
 	struct cluster *c = cluster_create();
@@ -152,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_amounts_at_limit_and_beyond),
 		cmocka_unit_test(test_zero_requests_add_no_name),
 		cmocka_unit_test(test_too_many_resource_names),
+		cmocka_unit_test(test_refused_lists_use_up_no_names),
 		cmocka_unit_test(test_texts_are_interned),
 		cmocka_unit_test(test_priority_class),
 	};

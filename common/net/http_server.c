@@ -372,7 +372,9 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 	struct MHD_OptionItem more[4] = { { 0 } };
 	unsigned n = 0;
 
-	if (s->opt.threads > 1) {
+	if (s->opt.thread_per_connection) {
+		flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL_INTERNAL_THREAD;
+	} else if (s->opt.threads > 1) {
 		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE,
 						     (intptr_t)s->opt.threads, NULL };
 	}
@@ -389,9 +391,11 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 		flags, s->port, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,
 		MHD_OPTION_CONNECTION_LIMIT, s->opt.max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
-		s->opt.idle_timeout_s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_URI_LOG_CALLBACK, on_uri,
-		s, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+		/* A stream that waited for long has not been idle; the reaper knows which are. */
+		s->opt.thread_per_connection ? 0 : s->opt.idle_timeout_s,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, s, MHD_OPTION_URI_LOG_CALLBACK, on_uri, s, MHD_OPTION_ARRAY, more,
+		MHD_OPTION_END);
 	if (s->daemon == NULL) {
 		close(fd);
 		return err_set(err, ERR_INTERNAL, "the HTTP server did not start on port %u",
@@ -415,6 +419,7 @@ static struct http_server *server_create(const struct http_server_options *opt)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->reaper_cond, &attr);
 	pthread_cond_init(&s->quiet_cond, &attr);
+	pthread_cond_init(&s->resume_cond, &attr);
 	pthread_condattr_destroy(&attr);
 	return s;
 }
@@ -422,6 +427,7 @@ static struct http_server *server_create(const struct http_server_options *opt)
 static void server_free(struct http_server *s)
 {
 	http_server_tls_unref(s->cred);
+	pthread_cond_destroy(&s->resume_cond);
 	pthread_cond_destroy(&s->quiet_cond);
 	pthread_cond_destroy(&s->reaper_cond);
 	pthread_mutex_destroy(&s->lock);

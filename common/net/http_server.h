@@ -1,9 +1,10 @@
 /* common/net/http_server.h: HTTP/1.1 server (the only user of libmicrohttpd; its TLS is GnuTLS).
- * The handler runs on server threads (thread pool) and must not block for long. Each request has an
- * arena that lives until the response is sent. Bodies are capped (413 beyond), the whole request
- * has a deadline (slow senders are cut), idle keep-alive connections are closed. Certificates are
- * PEM and can be replaced at any time from any thread: connections in flight finish, new handshakes
- * see the new pair at once. */
+ * The handler runs on server threads (thread pool) and must not block for long, since the thread
+ * has other connections, too; with thread_per_connection it may. Each request has an arena that
+ * lives until the response is sent. Bodies are capped (413 beyond), the whole request has a
+ * deadline (slow senders are cut), idle keep-alive connections are closed. Certificates are PEM and
+ * can be replaced at any time from any thread: connections in flight finish, new handshakes see the
+ * new pair at once. */
 #ifndef COMMON_NET_HTTP_SERVER_H
 #define COMMON_NET_HTTP_SERVER_H
 
@@ -41,13 +42,14 @@ typedef void (*http_handler_fn)(void *ctx, const struct http_request *req, struc
 				struct http_response *ret);
 
 struct http_server_options {
-	const char *address;          /* "127.0.0.1", "" or NULL: every address */
-	uint16_t port;                /* 0: the kernel picks one, see http_server_port */
-	unsigned threads;             /* 0: 2 */
-	unsigned max_connections;     /* 0: 1000 */
-	size_t max_body;              /* bytes, 0: 3 MiB */
-	unsigned request_timeout_s;   /* whole request, 0: 30 */
-	unsigned idle_timeout_s;      /* 0: 120 */
+	const char *address;        /* "127.0.0.1", "" or NULL: every address */
+	uint16_t port;              /* 0: the kernel picks one, see http_server_port */
+	unsigned threads;           /* 0: 2 */
+	bool thread_per_connection; /* instead of a pool: handlers may wait for other connections */
+	unsigned max_connections;   /* 0: 1000 */
+	size_t max_body;            /* bytes, 0: 3 MiB */
+	unsigned request_timeout_s; /* whole request, 0: 30 */
+	unsigned idle_timeout_s;    /* 0: 120 */
 	struct str tls_cert, tls_key; /* PEM; absent cert: plain HTTP */
 	http_handler_fn handler;
 	void *ctx;

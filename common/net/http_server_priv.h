@@ -33,6 +33,7 @@ struct http_server {
 	bool reaper_stop;
 	pthread_cond_t reaper_cond; /* reaper_stop was set */
 	pthread_cond_t quiet_cond;  /* a request or a connection ended */
+	pthread_cond_t resume_cond; /* thread_per_connection: a stream was resumed */
 	pthread_t reaper;
 };
 

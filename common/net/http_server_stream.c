@@ -1,6 +1,7 @@
 /* Responses that stay open (watches). A stream with nothing to say is suspended, so that it costs
- * no CPU; http_server_wake resumes it. The wake that comes between asking `next` and suspending is
- * seen by comparing wake_seq under the lock. Nobody tells us when the client of a suspended
+ * no CPU; http_server_wake resumes it (libmicrohttpd does not suspend a connection that has a
+ * thread of its own: that thread waits). The wake that comes between asking `next` and suspending
+ * is seen by comparing wake_seq under the lock. Nobody tells us when the client of a suspended
  * connection goes away, so the reaper looks at its socket from time to time. */
 #include "net/http_server_priv.h"
 
@@ -8,7 +9,7 @@
 
 #define STREAM_BLOCK 16384
 
-/* True: suspended, or woken already in between (then ask again). */
+/* True: suspended. False: woken already, or by now: ask again. */
 static bool suspend_unless_woken(struct http_server_conn *c, uint64_t seen)
 {
 	struct http_server *s = c->server;
@@ -18,7 +19,13 @@ static bool suspend_unless_woken(struct http_server_conn *c, uint64_t seen)
 	quiet = atomic_load(&s->wake_seq) == seen && !atomic_load(&s->stopping) && !c->gone;
 	if (quiet) {
 		c->suspended = true;
-		MHD_suspend_connection(c->mhd);
+		if (!s->opt.thread_per_connection) {
+			MHD_suspend_connection(c->mhd);
+		}
+	}
+	while (s->opt.thread_per_connection && c->suspended) {
+		pthread_cond_wait(&s->resume_cond, &s->lock);
+		quiet = false;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return quiet;
@@ -100,7 +107,11 @@ void http_server_stream_finish(struct http_server_conn *c)
 static void resume(struct http_server_conn *c)
 {
 	c->suspended = false;
-	MHD_resume_connection(c->mhd);
+	if (c->server->opt.thread_per_connection) {
+		pthread_cond_broadcast(&c->server->resume_cond);
+	} else {
+		MHD_resume_connection(c->mhd);
+	}
 }
 
 void http_server_stream_wake_locked(struct http_server *s)

@@ -15,7 +15,6 @@
 
 #define TICK_NS (CLOCK_NS_PER_S / 4)
 #define STREAM_BATCH ((size_t)256 << 10)
-#define DEFAULT_THREADS 8
 #define DEBUG_PREFIX "/debug/"
 
 struct front {
@@ -309,7 +308,8 @@ int front_start(const struct front_options *opt, struct front **ret, struct err 
 	const struct http_server_options http = {
 		.address = address,
 		.port = opt->port,
-		.threads = opt->threads > 0 ? opt->threads : DEFAULT_THREADS,
+		/* A webhook may call us while a call-out to it holds a request up. */
+		.thread_per_connection = true,
 		.max_connections = opt->max_connections,
 		.max_body = APISERVER_MAX_BODY,
 		.tls_cert = opt->cert,

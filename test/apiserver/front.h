@@ -22,7 +22,6 @@ struct front_options {
 	const struct clock *clock;     /* NULL: the real one */
 	const char *address;           /* NULL: "127.0.0.1" */
 	uint16_t port;                 /* 0: any free one */
-	unsigned threads;              /* 0: 8 (a call-out occupies one while it waits) */
 	unsigned max_connections;      /* 0: 1000 */
 	struct str cert, key;          /* PEM; absent: plain HTTP */
 	const char *const *tokens;     /* ends with NULL; bearer tokens of which one is required.

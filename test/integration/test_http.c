@@ -24,7 +24,7 @@ struct site {
 	struct strbuf pending; /* bytes that the stream has not sent yet */
 	bool end;              /* of the stream */
 	atomic_int streams_closed;
-	atomic_int requests;
+	atomic_int requests, meeting;
 	struct http_stream stream;
 };
 
@@ -62,6 +62,13 @@ static void handle(void *ctx, const struct http_request *req, struct arena *aren
 	}
 	if (str_eq_c(req->path, "/drop")) {
 		ret->status = 0;
+		return;
+	}
+	if (str_eq_c(req->path, "/meet")) {
+		atomic_fetch_add(&s->meeting, 1);
+		while (atomic_load(&s->meeting) < 2) {
+			(void)poll(NULL, 0, 5);
+		}
 		return;
 	}
 	if (str_eq_c(req->path, "/watch")) {
@@ -220,8 +227,7 @@ static void test_stream(void **state)
 	struct https_call c;
 	struct site s;
 
-	(void)state;
-	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	site_start(&f, &s, *(const struct http_server_options *)*state, false);
 	https_fixture_submit(&f, &c, "/watch", (struct http_call){ .timeout_ns = -1 });
 	https_fixture_wait_bytes(&c, 6);
 	say(&s, "second\n", false);
@@ -249,8 +255,7 @@ static void test_stream_client_goes_away(void **state)
 	struct https_call c;
 	struct site s;
 
-	(void)state;
-	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	site_start(&f, &s, *(const struct http_server_options *)*state, false);
 	https_fixture_submit(&f, &c, "/watch", (struct http_call){ .timeout_ns = -1 });
 	https_fixture_wait_bytes(&c, 6);
 	http_loop_cancel(f.loop, c.id);
@@ -267,8 +272,7 @@ static void test_silent_stream_is_cut(void **state)
 	struct https_call c;
 	struct site s;
 
-	(void)state;
-	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	site_start(&f, &s, *(const struct http_server_options *)*state, false);
 	https_fixture_submit(
 		&f, &c, "/watch",
 		(struct http_call){ .timeout_ns = -1, .silence_ns = 200 * CLOCK_NS_PER_MS });
@@ -289,8 +293,7 @@ static void test_stop_ends_streams_and_answers_close(void **state)
 	struct https_call c;
 	struct site s;
 
-	(void)state;
-	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	site_start(&f, &s, *(const struct http_server_options *)*state, false);
 	https_fixture_submit(&f, &c, "/watch", (struct http_call){ .timeout_ns = -1 });
 	https_fixture_wait_bytes(&c, 6);
 	http_server_stop(f.server, 10000);
@@ -304,6 +307,26 @@ static void test_stop_ends_streams_and_answers_close(void **state)
 	assert_int_equal(c.error, ERR_UNAVAILABLE);
 	assert_false(c.sent);
 	https_fixture_finish(&c);
+	site_stop(&f, &s);
+}
+
+/* Two requests that wait for each other. */
+static void test_handlers_wait_for_other_connections(void **state)
+{
+	struct https_fixture f;
+	struct https_call a, b;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ .thread_per_connection = true }, false);
+	https_fixture_submit(&f, &a, "/meet", (struct http_call){ .method = HTTP_GET });
+	https_fixture_submit(&f, &b, "/meet", (struct http_call){ .method = HTTP_GET });
+	https_fixture_wait(&a);
+	https_fixture_wait(&b);
+	assert_int_equal(a.status, 200);
+	assert_int_equal(b.status, 200);
+	https_fixture_finish(&a);
+	https_fixture_finish(&b);
 	site_stop(&f, &s);
 }
 
@@ -488,15 +511,21 @@ static void test_bad_pair_keeps_the_old(void **state)
 
 int main(void)
 {
+	static struct http_server_options pool = { 0 }, own = { .thread_per_connection = true };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_request_as_sent),
 		cmocka_unit_test(test_many_at_once),
 		cmocka_unit_test(test_body_limit),
 		cmocka_unit_test(test_retry_after_and_drop),
-		cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_stream_client_goes_away),
-		cmocka_unit_test(test_silent_stream_is_cut),
-		cmocka_unit_test(test_stop_ends_streams_and_answers_close),
+		cmocka_unit_test_prestate(test_stream, &pool),
+		cmocka_unit_test_prestate(test_stream, &own),
+		cmocka_unit_test_prestate(test_stream_client_goes_away, &pool),
+		cmocka_unit_test_prestate(test_stream_client_goes_away, &own),
+		cmocka_unit_test_prestate(test_silent_stream_is_cut, &pool),
+		cmocka_unit_test_prestate(test_silent_stream_is_cut, &own),
+		cmocka_unit_test_prestate(test_stop_ends_streams_and_answers_close, &pool),
+		cmocka_unit_test_prestate(test_stop_ends_streams_and_answers_close, &own),
+		cmocka_unit_test(test_handlers_wait_for_other_connections),
 		cmocka_unit_test(test_slow_sender_is_cut),
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
 		cmocka_unit_test(test_certificate_swap_under_load),

@@ -90,7 +90,9 @@ has url 'failurePolicy: Ignore'
 lacks url 'service:'
 loads url
 
-render certmanager --set webhook.certificates.mode=certManager --set metrics.serviceMonitor.enabled=true
+render certmanager --set webhook.certificates.mode=certManager \
+	--set metrics.serviceMonitor.enabled=true --set webhook.url=https://10.0.0.1:8443
+has certmanager '- "10.0.0.1"'
 has certmanager 'cert-manager.io/inject-ca-from: default/headgate-webhook'
 has certmanager 'kind: Issuer'
 has certmanager '--tls-cert-file=/etc/headgate/tls/tls.crt'

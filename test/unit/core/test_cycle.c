@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "core/session.h"
 #include "lib/cycle_fixture.h"
 #include "lib/unit.h"
 
@@ -103,6 +104,26 @@ static void phases_are_traced(void **state)
 	cycle_fixture_finish(&f);
 }
 
+static void the_session_of_a_cycle_can_be_read(void **state)
+{
+	struct cycle_fixture f;
+	struct task *t;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	assert_null(cycle_last_session(f.cycle));
+	cluster_fixture_queue(f.cluster, "q", NULL, 2000);
+	t = cycle_fixture_gated(&f, "p1", cluster_fixture_job(f.cluster, "j", "q", 1), 1000);
+	cycle_run(f.cycle, f.cluster, f.now, NULL);
+	assert_int_equal(session_task_charge(cycle_last_session(f.cycle), t), CHARGE_PATCHING);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	(void)cycle_fixture_run(&f);
+	(void)cycle_fixture_run(&f);
+	cycle_run(f.cycle, f.cluster, f.now, NULL);
+	assert_null(cycle_last_session(f.cycle)); /* nothing had changed */
+	cycle_fixture_finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -111,6 +132,7 @@ int main(void)
 		cmocka_unit_test(the_next_timer_is_the_earliest),
 		cmocka_unit_test(unknown_actions_are_refused),
 		cmocka_unit_test(phases_are_traced),
+		cmocka_unit_test(the_session_of_a_cycle_can_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ fi
 work=$(mktemp -d)
 pids=
 failed=0
-export KUBECONFIG="$work/kubeconfig"
+export KUBECONFIG="$work/kubeconfig" HOME="$work"
 ns=headgate-system
 
 finish() {

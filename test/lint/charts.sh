@@ -151,5 +151,6 @@ refused mode --set webhook.certificates.mode=magic
 refused reservationTimeout --set scheduler.reservationTimeout=soon
 refused timeoutSeconds --set webhook.timeoutSeconds=31
 refused install --set crds.install=perhaps
+refused enabledAdmissions --set webhook.enabledAdmissions=null --set 'webhook.enabledAdmissions={}'
 refused scheduler_names --set custom.scheduler_names=x
 finish

@@ -409,16 +409,17 @@ void http_transfer_result(struct http_transfer *t, int code, struct http_result 
 
 static int local_port_of(int fd)
 {
-	struct sockaddr_storage sa = { 0 };
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} sa = { .v6 = { 0 } };
 	socklen_t len = sizeof(sa);
 
-	if (getsockname(fd, (struct sockaddr *)&sa, &len) < 0) {
+	if (getsockname(fd, &sa.any, &len) < 0) {
 		return 0;
 	}
-	if (sa.ss_family == AF_INET6) {
-		return ntohs(((struct sockaddr_in6 *)&sa)->sin6_port);
-	}
-	return ntohs(((struct sockaddr_in *)&sa)->sin_port);
+	return ntohs(sa.any.sa_family == AF_INET6 ? sa.v6.sin6_port : sa.v4.sin_port);
 }
 
 void http_transfer_cut_connection(struct http_transfer *t)

@@ -49,18 +49,18 @@ bool log_enabled(enum log_level level);
 void log_write(enum log_level level, const char *file, int line, const char *msg,
 	       const struct log_field *fields);
 
-#define LOG_AT(level, msg, ...)                                                                    \
+#define LOG_AT_(level, msg, ...)                                                                   \
 	do {                                                                                       \
 		if (log_enabled(level)) {                                                          \
-			const struct log_field log_fields_[] = { __VA_ARGS__ __VA_OPT__(, ){       \
-				0 } };                                                             \
+			const struct log_field log_fields_[] = { __VA_ARGS__ };                    \
 			log_write((level), __FILE__, __LINE__, (msg), log_fields_);                \
 		}                                                                                  \
 	} while (0)
-#define log_error(msg, ...) LOG_AT(LOG_ERROR, msg __VA_OPT__(, ) __VA_ARGS__)
-#define log_warn(msg, ...) LOG_AT(LOG_WARN, msg __VA_OPT__(, ) __VA_ARGS__)
-#define log_info(msg, ...) LOG_AT(LOG_INFO, msg __VA_OPT__(, ) __VA_ARGS__)
-#define log_v(n, msg, ...)                                                                         \
-	LOG_AT((enum log_level)(LOG_INFO + (n)-1), msg __VA_OPT__(, ) __VA_ARGS__)
+/* msg first; the row that ends the list is added here. */
+#define LOG_AT(level, ...) LOG_AT_(level, __VA_ARGS__, (struct log_field){ 0 })
+#define log_error(...) LOG_AT(LOG_ERROR, __VA_ARGS__)
+#define log_warn(...) LOG_AT(LOG_WARN, __VA_ARGS__)
+#define log_info(...) LOG_AT(LOG_INFO, __VA_ARGS__)
+#define log_v(n, ...) LOG_AT((enum log_level)(LOG_INFO + (n)-1), __VA_ARGS__)
 
 #endif

@@ -30,7 +30,7 @@ struct cycle_trace {
 int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *err);
 void cycle_destroy(struct cycle *c);
 /* The list is valid until the next cycle_run or cycle_destroy. now: wall ns. */
-const struct decisions *cycle_run(struct cycle *c, const struct cluster *cluster, int64_t now,
+const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int64_t now,
 				  const struct cycle_trace *trace);
 struct cycle_stats cycle_last_stats(const struct cycle *c);
 /* The closed session of the last cycle, to read what it did not decide (pipelined tasks). NULL when

@@ -113,6 +113,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 {
 	struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
 
+	assert(t != NULL || d->kind >= DECISION_JOB_PHASE); /* the kinds before are about a pod */
 	switch (d->kind) {
 	case DECISION_UNGATE:
 		assume_ungate(c, t, d);

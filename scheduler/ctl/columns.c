@@ -1,5 +1,6 @@
 #include "ctl/columns.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct columns *columns_create(const char *const *heads)
 	while (c->n < COLUMNS_MAX && heads[c->n] != NULL) {
 		c->n++;
 	}
+	assert(c->n > 0);
 	return c;
 }
 
@@ -56,6 +58,7 @@ void columns_print(const struct columns *c, FILE *to)
 {
 	size_t width[COLUMNS_MAX] = { 0 };
 
+	assert(c->n > 0);
 	for (size_t i = 0; i < c->n; i++) {
 		width[i] = strlen(c->heads[i]);
 	}

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +172,7 @@ static const char *judge(const struct situation *s, const struct explanation *x)
 	if (x->queue == NULL || !x->queue->exists) {
 		return "waits for its queue, which does not exist";
 	}
-	if (t->klass->unsupported != NULL) {
+	if (t->klass != NULL && t->klass->unsupported != NULL) {
 		return t->klass->unsupported;
 	}
 	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
@@ -331,6 +332,7 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	if (r < 0) {
 		return r;
 	}
+	assert(t != NULL); /* find_pod said so */
 	explain(s, t, &x);
 	if (f->output == CTL_JSON) {
 		print_json(&x);

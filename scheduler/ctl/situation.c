@@ -36,16 +36,16 @@ struct situation {
 };
 
 static const struct {
-	enum sched_resource resource;
 	const char *path;
+	enum sched_resource resource;
 	bool namespaced;
 } lists[] = {
-	{ SCHED_PRIORITY_CLASSES, "/apis/scheduling.k8s.io/v1/priorityclasses", false },
-	{ SCHED_NAMESPACES, "/api/v1/namespaces", false },
-	{ SCHED_QUEUES, "/apis/scheduling.volcano.sh/v1beta1/queues", false },
-	{ SCHED_PODGROUPS, "/apis/scheduling.volcano.sh/v1beta1/podgroups", true },
-	{ SCHED_NODES, "/api/v1/nodes", false },
-	{ SCHED_PODS, "/api/v1/pods", true },
+	{ "/apis/scheduling.k8s.io/v1/priorityclasses", SCHED_PRIORITY_CLASSES, false },
+	{ "/api/v1/namespaces", SCHED_NAMESPACES, false },
+	{ "/apis/scheduling.volcano.sh/v1beta1/queues", SCHED_QUEUES, false },
+	{ "/apis/scheduling.volcano.sh/v1beta1/podgroups", SCHED_PODGROUPS, true },
+	{ "/api/v1/nodes", SCHED_NODES, false },
+	{ "/api/v1/pods", SCHED_PODS, true },
 };
 
 struct listing {

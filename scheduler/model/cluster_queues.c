@@ -23,7 +23,9 @@ static struct queue_list sorted_queues(const struct cluster *c)
 			vec_push(&all, c->queues.v[i]);
 		}
 	}
-	qsort(all.v, all.n, sizeof(all.v[0]), by_name);
+	if (all.n > 1) {
+		qsort(all.v, all.n, sizeof(all.v[0]), by_name);
+	}
 	return all;
 }
 

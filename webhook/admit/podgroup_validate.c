@@ -51,7 +51,7 @@ static void check_topology(const struct admit_request *q, const struct api_pod_g
 
 int podgroup_validate(const struct admit_request *q, struct admit_answer *ret, struct err *err)
 {
-	struct api_pod_group group, old;
+	struct api_pod_group group = { 0 }, old = { 0 };
 	bool update = admit_is_operation(q, "UPDATE");
 	int r;
 

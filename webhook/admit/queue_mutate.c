@@ -64,8 +64,8 @@ static void root_hierarchy(const struct api_queue *queue, struct arena *arena,
 
 int queue_mutate(const struct admit_request *q, struct admit_answer *ret, struct err *err)
 {
-	struct api_queue queue;
-	struct shape shape;
+	struct api_queue queue = { 0 };
+	struct shape shape = { 0 };
 	int r;
 
 	if (!admit_is_operation(q, "CREATE")) {

@@ -72,7 +72,7 @@ int queue_validate(const struct admit_request *q, struct admit_answer *ret, stru
 {
 	bool create = admit_is_operation(q, "CREATE"), update = admit_is_operation(q, "UPDATE");
 	bool delete = admit_is_operation(q, "DELETE");
-	struct api_queue queue, old;
+	struct api_queue queue = { 0 }, old = { 0 };
 	int r = 0;
 
 	if (create || update) {

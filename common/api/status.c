@@ -1,8 +1,5 @@
 #include "api/status.h"
 
-#include "enc/decode.h"
-#include "enc/encode.h"
-
 static const struct field cause_rows[] = {
 	F_STR(struct api_status_cause, reason, "reason"),
 	F_STR(struct api_status_cause, message, "message"),
@@ -32,35 +29,8 @@ static const struct field status_rows[] = {
 };
 const struct field_table status_fields = FIELD_TABLE(struct api_status, status_rows);
 
-void status_write(const struct api_status *s, struct json_out *o)
+enum err_code status_to_err(int http_code)
 {
-	struct api_status copy = *s;
-
-	copy.api_version = "v1";
-	copy.kind = "Status";
-	encode_object(&status_fields, &copy, o);
-}
-
-int status_parse(struct str body, struct arena *arena, struct api_status *ret, struct err *err)
-{
-	struct api_status s;
-	int r = decode_text(&status_fields, body, &s, arena, err);
-
-	if (r < 0) {
-		return r;
-	}
-	if (!str_streq(s.kind, "Status") || !str_streq(s.api_version, "v1")) {
-		return err_set(err, ERR_INVALID, "not a v1 Status");
-	}
-	*ret = s;
-	return 0;
-}
-
-enum err_code status_to_err(int http_code, const char *reason)
-{
-	if (str_streq(reason, "Expired")) {
-		return ERR_GONE;
-	}
 	switch (http_code) {
 	case 401:
 	case 403:
@@ -82,5 +52,5 @@ enum err_code status_to_err(int http_code, const char *reason)
 	if (http_code >= 500) {
 		return ERR_UNAVAILABLE;
 	}
-	return http_code >= 400 ? ERR_INVALID : ERR_NONE;
+	return http_code >= 200 && http_code < 300 ? ERR_NONE : ERR_INVALID;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "api/status.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -52,28 +53,6 @@ void rest_path(struct strbuf *out, const char *group, const char *version, const
 	}
 }
 
-static enum err_code code_of_status(int status)
-{
-	switch (status) {
-	case 401:
-	case 403:
-		return ERR_FORBIDDEN;
-	case 404:
-		return ERR_NOT_FOUND;
-	case 409:
-		return ERR_CONFLICT;
-	case 410:
-		return ERR_GONE;
-	case 408:
-	case 504:
-		return ERR_TIMEOUT;
-	case 429:
-		return ERR_UNAVAILABLE;
-	default:
-		return status >= 500 ? ERR_UNAVAILABLE : ERR_INVALID;
-	}
-}
-
 void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,
 	       enum http_method method, const char *content_type)
 {
@@ -96,7 +75,7 @@ int rest_result(const struct http_result *result, struct err *err)
 		code = result->error == 0 ? ERR_IO : (enum err_code)result->error;
 		return err_set(err, code, "%s", result->error_text);
 	}
-	code = code_of_status(result->status);
+	code = status_to_err(result->status);
 	if (err != NULL && result->body.len > 0 && result->body.len <= STATUS_MAX_BYTES &&
 	    jdoc_parse(result->body, &doc, NULL) == 0) {
 		message = jdoc_path_str(doc, "message");

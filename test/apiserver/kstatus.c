@@ -4,35 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/status.h"
 #include "apiserver/apiserver.h"
 #include "apiserver/resource.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-
-static enum err_code err_of(int code)
-{
-	switch (code) {
-	case 401:
-	case 403:
-		return ERR_FORBIDDEN;
-	case 404:
-		return ERR_NOT_FOUND;
-	case 409:
-		return ERR_CONFLICT;
-	case 410:
-		return ERR_GONE;
-	case 429:
-	case 500:
-	case 503:
-		return ERR_UNAVAILABLE;
-	case 504:
-		return ERR_TIMEOUT;
-	default:
-		return ERR_INVALID;
-	}
-}
 
 /* details_take may be NULL. */
 static int answer(struct apiserver_response *resp, int code, const char *reason,
@@ -57,7 +35,7 @@ static int answer(struct apiserver_response *resp, int code, const char *reason,
 	apiserver_response_reset(resp);
 	resp->status = code;
 	jdoc_format(d, &resp->body);
-	return code < 300 ? 0 : -(int)err_of(code);
+	return code < 300 ? 0 : -(int)status_to_err(code);
 }
 
 static struct jdoc *details_of(const struct resource *res, struct str name)

@@ -111,8 +111,14 @@ static void webhook_args(const struct stack *s, struct args *a)
 	add(a, "--port=%u", s->webhook_port);
 	add(a, "--listen-address=127.0.0.1");
 	add(a, "--kubeconfig=%s", s->kubeconfig);
-	add(a, "--tls-cert-file=%s/tls.crt", s->dir);
-	add(a, "--tls-private-key-file=%s/tls.key", s->dir);
+	if (s->opt.webhook_managed) {
+		add(a, "--cert-mode=secret");
+		add(a, "--webhook-namespace=default");
+		add(a, "--webhook-url=https://127.0.0.1:%u", s->webhook_port);
+	} else {
+		add(a, "--tls-cert-file=%s/tls.crt", s->dir);
+		add(a, "--tls-private-key-file=%s/tls.key", s->dir);
+	}
 	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[STACK_WEBHOOK]);
 	add(a, "--enable-healthz=true");
 	add_all(a, s->opt.webhook_args);

@@ -30,6 +30,8 @@ struct stack_options {
 	const char *scheduler_conf;        /* text of the configuration file; NULL: built in */
 	const char *const *scheduler_args; /* more arguments, NULL-terminated; may be NULL */
 	const char *const *webhook_args;
+	bool webhook_managed; /* the webhook makes its certificates itself, in the Secret
+				 default/headgate-webhook-tls */
 	const char *const *apiserver_args;
 };
 

@@ -11,7 +11,7 @@
 
 #define MAX_THREADS 256
 #define MAX_DEPTH 100
-#define MIN_LIFE_NS (60 * CLOCK_NS_PER_S)
+#define MIN_LIFE_NS (10 * CLOCK_NS_PER_S)
 #define MAX_LIFE_NS (INT64_C(876000) * 3600 * CLOCK_NS_PER_S) /* a hundred years */
 
 enum key {
@@ -272,7 +272,7 @@ static int64_t lifetime(struct argp_state *s, const char *flag, const char *arg)
 	int64_t ns = duration(s, flag, arg);
 
 	if (ns < MIN_LIFE_NS || ns > MAX_LIFE_NS) {
-		argp_error(s, "--%s: \"%s\" is not within 1m and 876000h", flag, arg);
+		argp_error(s, "--%s: \"%s\" is not within 10s and 876000h", flag, arg);
 	}
 	return ns;
 }

@@ -24,7 +24,6 @@ static char **copy_names(const char *const *names)
 
 struct cache *cache_create(const struct cache_options *opt)
 {
-	static const char *const labels[] = { "resource", NULL };
 	struct cache *c = xmalloc_zero(1, sizeof(*c));
 
 	c->cluster = cluster_create();
@@ -34,10 +33,6 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
 	if (opt->counters != NULL) {
-		c->bad_objects = counter_register(
-			opt->counters, "headgate_cache_bad_objects_total",
-			"Objects that could not be used; their last good version stays.",
-			COUNTER_COUNTER, labels);
 		c->drift = counter_cell(
 			counter_register(opt->counters, "headgate_cache_accounting_drift",
 					 "Times an account would have gone below zero.",
@@ -72,18 +67,6 @@ struct cluster *cache_cluster(struct cache *c)
 
 static void on_bad_object(struct cache *c, enum sched_resource r, struct str key, const char *text)
 {
-	static const char *const names[] = {
-		[SCHED_PODS] = "pods",
-		[SCHED_NODES] = "nodes",
-		[SCHED_QUEUES] = "queues",
-		[SCHED_PODGROUPS] = "podgroups",
-		[SCHED_PRIORITY_CLASSES] = "priorityclasses",
-		[SCHED_NAMESPACES] = "namespaces",
-	};
-
-	if (c->bad_objects != NULL) {
-		counter_add(counter_cell(c->bad_objects, &names[r]), 1);
-	}
 	if (c->listener.on_bad_object != NULL) {
 		c->listener.on_bad_object(c->listener.ctx, r, key, text);
 	}

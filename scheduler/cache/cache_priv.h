@@ -11,7 +11,6 @@ struct api_pod_group;
 struct api_priority_class;
 struct api_queue;
 struct arena;
-struct counter_family;
 struct counter_cell;
 struct err;
 
@@ -20,9 +19,8 @@ struct cache {
 	char **scheduler_names; /* NULL-terminated */
 	char *default_queue;
 	struct cache_listener listener;
-	struct counter_family *bad_objects; /* NULL without a registry */
-	struct counter_cell *drift;
-	struct arena *scratch; /* for one message */
+	struct counter_cell *drift; /* NULL without a registry */
+	struct arena *scratch;      /* for one message */
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool dirty;
 	bool queues_stale; /* cluster_queues_changed is still to be called */

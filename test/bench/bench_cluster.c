@@ -46,10 +46,10 @@ static FILE *next_doc(struct out *o)
 		if (o->f != NULL) {
 			fclose(o->f);
 		}
-		char *path = o->paths[o->files];
+		char path[PATH_LEN];
 
-		snprintf(path, PATH_LEN, "--load=%.*s/%02u.yaml", (int)sizeof(o->dir), o->dir,
-			 o->files);
+		snprintf(path, sizeof(path), "--load=%s/%02u.yaml", o->dir, o->files);
+		memcpy(o->paths[o->files], path, sizeof(path));
 		o->args[o->files] = o->paths[o->files];
 		o->f = fopen(o->paths[o->files] + strlen("--load="), "w");
 		o->args[++o->files] = NULL;

@@ -55,7 +55,7 @@ static size_t client_hello(uint8_t minor, uint8_t *out)
 
 static int begin(void **state UNUSED)
 {
-	static const char *const args[] = { "--shutdown-delay-duration=500ms", NULL };
+	static const char *const args[] = { "--shutdown-delay-duration=3s", NULL };
 	const struct scene_options opt = { .stack.webhook_args = args };
 	CLEANUP(xmalloc_freep) char *ca = NULL;
 	struct http_loop_tls tls = { 0 };

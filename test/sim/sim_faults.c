@@ -45,7 +45,7 @@ bool sim_faults_of_request(struct sim_faults *f, enum sim_request_kind what, enu
 		SIM_TIMEOUT_AFTER, SIM_TIMEOUT_LATE, SIM_STATUS_429,  SIM_STATUS_500,
 		SIM_STATUS_409,    SIM_CRASH_BEFORE, SIM_CRASH_AFTER, SIM_STATUS_500_DONE,
 	};
-	unsigned per_mille = what == SIM_REQUEST_POD ? 2 * f->per_mille : f->per_mille;
+	unsigned per_mille = what == SIM_REQUEST_POD ? 4 * f->per_mille : f->per_mille;
 	enum sim_fault kind;
 
 	if (!f->on || rng_below(f->rng, 1000) >= per_mille) {

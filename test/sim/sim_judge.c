@@ -72,18 +72,22 @@ static bool waits_for_its_turn(const struct judge *j, const struct jdoc *group)
 	return false;
 }
 
-static bool has_opted_out(const struct judge *j, const char *group)
+/* A gang with a member that opted out may hold quota and give it back in turns: that member needs
+ * quota like any other pod. */
+static bool has_opted_out(const struct sim_world *w, const char *group)
 {
-	for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
-		const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
+	bool in = false, out = false;
+
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(w->view, SIM_PODS, i);
 		CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
 
-		if (str_streq(other, group) && !sim_pod_is_opted_in(pod) &&
-		    !sim_pod_is_placed(pod)) {
-			return true;
+		if (group != NULL && str_streq(other, group)) {
+			in |= sim_pod_is_opted_in(pod);
+			out |= !sim_pod_is_opted_in(pod) && !sim_pod_is_placed(pod);
 		}
 	}
-	return false;
+	return in && out;
 }
 
 static void members_finish(struct members *m)
@@ -107,7 +111,8 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		sim_world_fail(j->world, "end: %s waits without a PodGroup", key);
 		return;
 	}
-	if (!sim_pod_is_opted_in(pod) && waits_for_its_turn(j, g)) {
+	if (has_opted_out(j->world, group) ||
+	    (!sim_pod_is_opted_in(pod) && waits_for_its_turn(j, g))) {
 		return;
 	}
 	collect(j, group, &m);
@@ -151,9 +156,7 @@ static void judge_pod(const struct judge *j, const struct jdoc *pod)
 	} else if (!opted_in && sim_pod_has_our_gate(pod)) {
 		sim_world_fail(j->world, "end: %s did not opt in but has our gate", key);
 	} else if (opted_in && sim_pod_is_published(pod)) {
-		/* A member that opted out while it waited needs quota like any other pod, and the
-		 * gang waits for it. */
-		if (has_opted_out(j, group)) {
+		if (has_opted_out(j->world, group)) {
 			return;
 		}
 		sim_world_fail(j->world, "end: %s is published, but has no node", key);
@@ -215,6 +218,13 @@ void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct clust
 	judge_strangers(&j);
 }
 
+static bool comes_to_rest(const struct sim_world *w, const struct jdoc *pod)
+{
+	CLEANUP(xmalloc_freep) char *group = sim_pod_group(pod);
+
+	return !sim_pod_is_impossible(pod) && !has_opted_out(w, group);
+}
+
 bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c)
 {
 	for (size_t i = 0; i < c->tasks.n; i++) {
@@ -226,7 +236,7 @@ bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c)
 			continue;
 		}
 		cluster_task_key(t, key, sizeof(key));
-		if (!sim_pod_is_impossible(sim_view_get(w->view, SIM_PODS, key))) {
+		if (comes_to_rest(w, sim_view_get(w->view, SIM_PODS, key))) {
 			return true;
 		}
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/gate.h"
+#include "api/keys.h"
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
@@ -83,6 +84,12 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 {
 	const struct jdoc *g = jdoc_first(jdoc_path(change->old, "spec.schedulingGates"));
 
+	if (sim_pod_has_our_gate(change->old) && !sim_pod_has_our_gate(change->now) &&
+	    sim_pod_is_opted_in(change->now) && sim_pod_has_requests(change->now) &&
+	    jdoc_get(jdoc_path(change->now, "metadata.annotations"), KEYS_RESERVED) == NULL) {
+		sim_world_fail(o->world, "%s: ungated without the mark of its reservation",
+			       change->key);
+	}
 	for (; g != NULL; g = jdoc_next(g)) {
 		const char *name = jdoc_str_or(jdoc_get(g, "name"), "");
 

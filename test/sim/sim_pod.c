@@ -79,6 +79,12 @@ bool sim_pod_is_published(const struct jdoc *pod)
 	return pod != NULL && mirror_pod_triggers_scale_up(pod);
 }
 
+bool sim_pod_has_requests(const struct jdoc *pod)
+{
+	return jdoc_count(jdoc_path(jdoc_at(jdoc_path(pod, "spec.containers"), 0),
+				    "resources.requests")) > 0;
+}
+
 bool sim_pod_is_impossible(const struct jdoc *pod)
 {
 	return jdoc_is_str(jdoc_path(pod, "spec.nodeSelector.pool"), "nowhere");

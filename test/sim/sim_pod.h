@@ -17,6 +17,7 @@ bool sim_pod_is_placed(const struct jdoc *pod);   /* has a node */
 bool sim_pod_is_finished(const struct jdoc *pod); /* Succeeded or Failed */
 /* PodScheduled=False/Unschedulable, and nothing that makes autoscalers overlook it. */
 bool sim_pod_is_published(const struct jdoc *pod);
+bool sim_pod_has_requests(const struct jdoc *pod); /* else it is best effort */
 /* Selects nodes that nobody ever makes. */
 bool sim_pod_is_impossible(const struct jdoc *pod);
 /* "namespace/name" of its PodGroup, or NULL; the caller frees it. */

@@ -18,6 +18,7 @@
 #define SETTLE_NS (INT64_C(2400) * CLOCK_NS_PER_S)
 #define SETTLE_STEPS 200000
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
+#define LEAP_NS (8 * CLOCK_NS_PER_S) /* long enough for requests to time out */
 #define REQUEST_PER_MILLE_MAX 120
 
 struct sim_run {
@@ -124,7 +125,8 @@ static void advance(struct sim_run *r, int64_t ns)
 	bool healthy = is_healthy(r);
 
 	clock_fake_advance(&r->world.clock, ns);
-	if (healthy && is_healthy(r)) {
+	/* A leap with work left to do is time that the scheduler was not given. */
+	if (healthy && is_healthy(r) && (r->choices.list.n == 0 || ns < ADVANCE_NS)) {
 		r->world.healthy_ns += ns;
 	}
 	sim_oracle_check(r->oracle);
@@ -238,6 +240,16 @@ static void disturb_scheduler(struct sim_run *r)
 	}
 }
 
+/* A pod gives way to another one of its name while something is being written to it. */
+static void race(struct sim_run *r)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	if (sim_scheduler_target(r->schedulers[0], &key)) {
+		sim_users_recreate(r->users, key.p);
+	}
+}
+
 static void step(struct sim_run *r, bool chaos)
 {
 	struct sim_world *w = &r->world;
@@ -246,6 +258,8 @@ static void step(struct sim_run *r, bool chaos)
 	collect(r);
 	if (chaos && sim_world_chance(w, r->user_per_mille)) {
 		sim_users_act(r->users);
+	} else if (chaos && sim_world_chance(w, 4)) {
+		race(r);
 	} else if (chaos && sim_world_chance(w, 3)) {
 		disturb_scheduler(r);
 	} else if (chaos && sim_world_chance(w, 3)) {
@@ -259,7 +273,9 @@ static void step(struct sim_run *r, bool chaos)
 		advance(r, r->choices.wake_at == CLOCK_NEVER ? CLOCK_NS_PER_S
 							     : r->choices.wake_at - now);
 	} else if (sim_world_chance(w, 30)) {
-		advance(r, (int64_t)sim_world_below(w, (uint64_t)ADVANCE_NS));
+		bool leap = chaos && sim_world_chance(w, 30);
+
+		advance(r, (int64_t)sim_world_below(w, (uint64_t)(leap ? LEAP_NS : ADVANCE_NS)));
 	} else {
 		take_choice(r);
 	}

@@ -23,6 +23,7 @@
 
 #define MIN_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
 #define PERIOD_NS CLOCK_NS_PER_S
+#define REQUEST_TIMEOUT_NS (5 * CLOCK_NS_PER_S)
 #define MAX_STOP_STEPS 2000
 
 struct watch {
@@ -159,6 +160,31 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	}
 }
 
+static bool is_below(const struct cluster *c, uint32_t id, const struct queue *top)
+{
+	while (id != MODEL_NONE && id != top->id) {
+		id = c->queues.v[id]->parent;
+	}
+	return id == top->id;
+}
+
+/* What is used of a queue, from the pods: on a node, terminating or not, or holding a charge. */
+static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && (t->flags & TASK_OURS) != 0 && t->job != MODEL_NONE &&
+		    (t->node != MODEL_NONE || t->charge != CHARGE_NONE) &&
+		    is_below(c, c->jobs.v[t->job]->queue, q)) {
+			sum += t->klass->request.v[d];
+		}
+	}
+	return sum;
+}
+
 /* A charge that was just given lies within what is configured, at every level. */
 static void check_charge(struct sim_scheduler *s, const struct cluster *c, const struct task *t)
 {
@@ -174,7 +200,7 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c, const
 		for (uint32_t m = res_mask(&t->klass->request); m != 0; m &= m - 1) {
 			unsigned d = (unsigned)__builtin_ctz(m);
 
-			if (q->charged.v[d] > q->capability.v[d]) {
+			if (in_use(c, q, d) > q->capability.v[d]) {
 				sim_world_fail(s->world, "decisions: %s got quota that %s has not",
 					       t->name, q->name);
 			}
@@ -240,6 +266,7 @@ static void make_engine(struct sim_scheduler *s)
 		.controllers_queue = true,
 		.min_interval_ns = MIN_INTERVAL_NS,
 		.period_ns = PERIOD_NS,
+		.request_timeout_ns = REQUEST_TIMEOUT_NS,
 		.seed = rng_next(&s->world->rng),
 		.post = post,
 		.may_send = may_send,
@@ -282,6 +309,7 @@ static void start_leading(struct sim_scheduler *s)
 		.namespace_ = "default",
 		.name = "volcano",
 		.identity = identity,
+		.request_deadline_ns = REQUEST_TIMEOUT_NS,
 		.transport = sim_transport_base(s->requests),
 		.clock = &s->world->clock.base,
 		.on_change = on_lease,
@@ -372,8 +400,13 @@ void sim_scheduler_terminate(struct sim_scheduler *s)
 static void handle_message(void *owner, void *arg UNUSED)
 {
 	struct sim_scheduler *s = owner;
+	struct sched_msg *m = s->queue.v[s->queue_at++];
 
-	engine_handle(s->engine, s->queue.v[s->queue_at++]);
+	if (m->kind == SCHED_MSG_REQUEST_DONE && m->outcome == SCHED_REJECTED &&
+	    (m->status < 400 || m->status == 408 || m->status == 429 || m->status >= 500)) {
+		sim_world_fail(s->world, "a write that ended with %d counts as refused", m->status);
+	}
+	engine_handle(s->engine, m);
 	if (s->queue_at == s->queue.n) {
 		s->queue_at = 0;
 		vec_clear(&s->queue);
@@ -426,6 +459,11 @@ void sim_scheduler_offer(struct sim_scheduler *s, struct sim_choices *out)
 	if (!s->paused) {
 		offer_engine(s, out);
 	}
+}
+
+bool sim_scheduler_target(const struct sim_scheduler *s, struct strbuf *ret_key)
+{
+	return sim_transport_target(s->requests, ret_key);
 }
 
 void sim_scheduler_pause(struct sim_scheduler *s, bool paused)

@@ -31,6 +31,8 @@ void sim_scheduler_kill(struct sim_scheduler *s);
 void sim_scheduler_terminate(struct sim_scheduler *s);
 /* Half steps that can be done now. */
 void sim_scheduler_offer(struct sim_scheduler *s, struct sim_choices *out);
+/* Key of a pod that it is writing to at this moment; false: none. */
+bool sim_scheduler_target(const struct sim_scheduler *s, struct strbuf *ret_key);
 void sim_scheduler_pause(struct sim_scheduler *s, bool paused);
 bool sim_scheduler_is_paused(const struct sim_scheduler *s);
 /* The process must end, since its lease is lost. */

@@ -348,8 +348,13 @@ static void answer(void *owner UNUSED, void *arg)
 	finish(arg);
 }
 
-static void time_out(void *owner UNUSED, void *arg)
+static void time_out(void *owner, void *arg)
 {
+	const struct sim_transport *t = owner;
+	const struct sim_flight *f = arg;
+
+	sim_world_trace(t->world, "timed out: %s %s", http_method_name(f->message.method),
+			f->message.url);
 	fail(arg, ERR_TIMEOUT, true, "timed out");
 }
 
@@ -550,6 +555,30 @@ size_t sim_transport_under_way(const struct sim_transport *t)
 		n += LIST_ENTRY(node, struct sim_flight, node)->state != STATE_STREAM;
 	}
 	return n;
+}
+
+bool sim_transport_target(const struct sim_transport *t, struct strbuf *ret_key)
+{
+	static const char prefix[] = "/api/v1/namespaces/";
+
+	LIST_FOR_EACH (node, (struct list_node *)(uintptr_t)&t->flights) {
+		const struct sim_flight *f = LIST_ENTRY(node, struct sim_flight, node);
+		struct str rest = str_of(f->message.url), space, pods, name;
+
+		if (f->state != STATE_SENT || f->message.method == HTTP_GET ||
+		    !str_has_prefix(rest, prefix)) {
+			continue;
+		}
+		rest = str_of(f->message.url + sizeof(prefix) - 1);
+		space = str_next(&rest, '/');
+		pods = str_next(&rest, '/');
+		name = str_next(&rest, '/');
+		if (str_eq_c(pods, "pods") && name.len > 0) {
+			strbuf_printf(ret_key, STR_FMT "/" STR_FMT, STR_ARG(space), STR_ARG(name));
+			return true;
+		}
+	}
+	return false;
 }
 
 void sim_transport_pause(struct sim_transport *t, bool paused)

@@ -20,6 +20,8 @@ void sim_transport_offer(struct sim_transport *t, struct sim_choices *out);
 /* Streams that are open and not held up. */
 size_t sim_transport_streams(const struct sim_transport *t);
 size_t sim_transport_under_way(const struct sim_transport *t); /* requests, streams not counted */
+/* Key ("namespace/name") of a pod that a write is under way to; false: there is none. */
+bool sim_transport_target(const struct sim_transport *t, struct strbuf *ret_key);
 /* A paused process: requests that were sent still arrive, nothing is delivered, no timer runs. */
 void sim_transport_pause(struct sim_transport *t, bool paused);
 

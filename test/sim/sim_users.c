@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "sim/sim_manifest.h"
+#include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 
 #define MAX_PODS 45
@@ -156,14 +157,31 @@ static void delete_pod(struct sim_users *u)
 	}
 }
 
-/* As a StatefulSet does: the same name, another pod. */
-static void recreate_pod(struct sim_users *u)
+/* Somebody's job is cancelled: the pod terminates for a while and needs its quota meanwhile. */
+static void stop_pod(struct sim_users *u)
 {
-	const struct jdoc *pod = any_of(u, SIM_PODS);
+	size_t n = sim_view_count(u->world->view, SIM_PODS), from = below(u, MAX_PODS);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct jdoc *pod = sim_view_at(u->world->view, SIM_PODS, (from + i) % n);
+
+		if (sim_pod_is_placed(pod) && !sim_pod_is_finished(pod) &&
+		    jdoc_path(pod, "metadata.deletionTimestamp") == NULL) {
+			CLEANUP(xmalloc_freep) char *url = url_of(PODS, pod);
+
+			send(u, HTTP_DELETE, url, NULL, NULL);
+			return;
+		}
+	}
+}
+
+/* As a StatefulSet does: the same name, another pod. */
+static void recreate(struct sim_users *u, const struct jdoc *pod)
+{
 	CLEANUP(xmalloc_freep) char *url = pod == NULL ? NULL : url_of(PODS, pod);
 	struct sim_manifest_pod p = any_pod(u);
 
-	if (pod == NULL || jdoc_path(pod, "spec.nodeName") != NULL) {
+	if (pod == NULL || sim_pod_is_placed(pod)) {
 		return;
 	}
 	snprintf(p.name, sizeof(p.name), "%s", jdoc_path_str(pod, "metadata.name"));
@@ -171,6 +189,16 @@ static void recreate_pod(struct sim_users *u)
 	if (send(u, HTTP_DELETE, url, JSON, "{\"gracePeriodSeconds\":0}") < 300) {
 		create_pod(u, &p);
 	}
+}
+
+static void recreate_pod(struct sim_users *u)
+{
+	recreate(u, any_of(u, SIM_PODS));
+}
+
+void sim_users_recreate(struct sim_users *u, const char *key)
+{
+	recreate(u, sim_view_get(u->world->view, SIM_PODS, key));
 }
 
 static void remove_foreign_gate(struct sim_users *u, const struct jdoc *pod)
@@ -204,9 +232,21 @@ static void ready_foreign_gate(struct sim_users *u)
 	}
 }
 
+static const struct jdoc *first_held(const struct sim_users *u)
+{
+	for (size_t i = 0; i < sim_view_count(u->world->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(u->world->view, SIM_PODS, i);
+
+		if (has_foreign_gate(pod) && sim_pod_is_opted_in(pod)) {
+			return pod;
+		}
+	}
+	return NULL;
+}
+
 static void opt_out(struct sim_users *u)
 {
-	const struct jdoc *pod = any_of(u, SIM_PODS);
+	const struct jdoc *pod = below(u, 2) == 0 ? first_held(u) : any_of(u, SIM_PODS);
 	CLEANUP(xmalloc_freep) char *url = pod == NULL ? NULL : url_of(PODS, pod);
 
 	if (pod != NULL) {
@@ -354,13 +394,21 @@ void sim_users_act(struct sim_users *u)
 		unsigned weight;
 		bool adds;
 	} acts[] = {
-		{ single, 10, true },      { gang, 5, true },
-		{ late_member, 4, true },  { delete_pod, 5, false },
-		{ recreate_pod, 3, true }, { ready_foreign_gate, 2, false },
-		{ opt_out, 1, false },     { force_gates_off, 1, false },
-		{ touch_pod, 1, false },   { resize_queue, 3, false },
-		{ move_group, 2, false },  { move_queue, 1, false },
-		{ cordon_node, 1, false }, { remove_empty_node, 1, false },
+		{ single, 10, true },
+		{ gang, 5, true },
+		{ late_member, 4, true },
+		{ delete_pod, 3, false },
+		{ stop_pod, 6, false },
+		{ recreate_pod, 3, true },
+		{ ready_foreign_gate, 2, false },
+		{ opt_out, 1, false },
+		{ force_gates_off, 1, false },
+		{ touch_pod, 1, false },
+		{ resize_queue, 3, false },
+		{ move_group, 2, false },
+		{ move_queue, 1, false },
+		{ cordon_node, 1, false },
+		{ remove_empty_node, 1, false },
 	};
 	bool full = sim_view_count(u->world->view, SIM_PODS) >= MAX_PODS;
 	unsigned sum = 0, at;

@@ -14,6 +14,8 @@ void sim_users_destroy(struct sim_users *u);
 void sim_users_begin(struct sim_users *u);
 /* One thing that a user might do. */
 void sim_users_act(struct sim_users *u);
+/* Creates the pod with this key anew, if there is one that has no node. */
+void sim_users_recreate(struct sim_users *u, const char *key);
 /* Takes off the gates that are not ours from about half of the pods that have one, and all cordons,
  * so that there is something to decide at the end. */
 void sim_users_end(struct sim_users *u);

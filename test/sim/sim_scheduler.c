@@ -212,7 +212,11 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c, const
 static void on_assumed(void *ctx, const struct cluster *c, const struct decisions *d)
 {
 	struct sim_scheduler *s = ctx;
+	const char *wrong = invariants_of_quota(c);
 
+	if (wrong != NULL) {
+		sim_world_fail(s->world, "decisions: %s", wrong);
+	}
 	for (size_t i = 0; i < d->n; i++) {
 		const struct decision *e = &d->v[i];
 

@@ -530,6 +530,18 @@ double scene_metric(struct scene *s, enum stack_program p, const char *sample)
 	return value;
 }
 
+void scene_wait_metric_above(struct scene *s, enum stack_program p, const char *sample,
+			     double value)
+{
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+
+	while (scene_metric(s, p, sample) <= value) {
+		if (!again(deadline)) {
+			scene_fail(s, "%s stays at %g", sample, value);
+		}
+	}
+}
+
 void scene_faults(struct scene *s, const char *script)
 {
 	scene_call(s, "PUT", "/debug/faults", script == NULL ? "[]" : script, NULL);

@@ -113,6 +113,9 @@ void scene_wait_event(struct scene *s, const char *reason, const char *name);
 int scene_http(struct scene *s, enum stack_program p, const char *path, struct strbuf *out);
 /* Waits until the metrics of a program hold this line. */
 void scene_wait_metric(struct scene *s, enum stack_program p, const char *line);
+/* Waits until the sample is above value. */
+void scene_wait_metric_above(struct scene *s, enum stack_program p, const char *sample,
+			     double value);
 /* Value of a sample by the text before it; 0 when it is not there. */
 double scene_metric(struct scene *s, enum stack_program p, const char *sample);
 

@@ -69,7 +69,8 @@ BENCH_PEER := $(call programs,$(wildcard test/bench/*_main.c)) # what scripts co
 FUZZ_BIN := $(call programs,$(FUZZ_SRC))
 DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
-SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(SIM_BIN)
+# The simulation has one thread: there is nothing in it for ThreadSanitizer.
+SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
 
 MAIN_headgate-webhook := webhook/main/main.c
 MAIN_headgate-scheduler := scheduler/main/main.c

@@ -207,7 +207,7 @@ static void test_leader_stops_and_standby_takes_over(void **state UNUSED)
 	finish(&s);
 }
 
-static void test_leader_killed_and_standby_takes_over(void **state UNUSED)
+static void test_hole_27_leader_killed_and_standby_takes_over(void **state UNUSED)
 {
 	struct scene s;
 
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_scheduler_killed_without_leader_election),
 		cmocka_unit_test(test_webhook_killed),
 		cmocka_unit_test(test_leader_stops_and_standby_takes_over),
-		cmocka_unit_test(test_leader_killed_and_standby_takes_over),
+		cmocka_unit_test(test_hole_27_leader_killed_and_standby_takes_over),
 		cmocka_unit_test(test_lost_lease_ends_the_leader),
 		cmocka_unit_test(test_lost_lease_is_not_taken_up_again),
 	};

@@ -175,7 +175,7 @@ static void answer(struct fixture *f, const char *line, int status)
 }
 
 /* gate off -> acknowledged -> no node: published, and never before. */
-static void test_a_pod_is_published_after_its_patch_is_acknowledged(void **state)
+static void test_hole_24_one_patch_then_at_once_the_next_step(void **state)
 {
 	struct fixture f;
 	uint64_t gate;
@@ -277,7 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_written_before_lease_and_lists),
-		cmocka_unit_test(test_a_pod_is_published_after_its_patch_is_acknowledged),
+		cmocka_unit_test(test_hole_24_one_patch_then_at_once_the_next_step),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_told),

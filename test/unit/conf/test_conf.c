@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "lib/conf_fixture.h"
 
-static void test_the_built_in_text_parses_without_warning(void **state)
+static void
+test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning(void **state)
 {
 	struct conf_fixture f;
 
@@ -272,7 +273,8 @@ static void test_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_built_in_text_parses_without_warning),
+		cmocka_unit_test(
+			test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning),
 		cmocka_unit_test(test_what_flags_decide_has_defaults),
 		cmocka_unit_test(test_errors_name_file_line_and_key),
 		cmocka_unit_test(test_yaml_errors_keep_their_line),

@@ -82,7 +82,7 @@ static void test_the_version_of_the_answer_is_reported(void **state)
 	write_fixture_finish(&f);
 }
 
-static void test_passing_failures_are_sent_again(void **state)
+static void test_hole_11_passing_failures_are_sent_again(void **state)
 {
 	static const int statuses[] = { 500, 503, 429, 408, 401 };
 	struct write_fixture f;
@@ -216,7 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers_that_end_at_once),
 		cmocka_unit_test(test_the_version_of_the_answer_is_reported),
-		cmocka_unit_test(test_passing_failures_are_sent_again),
+		cmocka_unit_test(test_hole_11_passing_failures_are_sent_again),
 		cmocka_unit_test(test_refusals_are_compared_with_the_pod),
 		cmocka_unit_test(test_a_conflict_of_versions_is_sent_again),
 		cmocka_unit_test(test_unknown_outcome_is_read_before_it_is_repeated),

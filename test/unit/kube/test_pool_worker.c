@@ -125,7 +125,7 @@ static void wait_finished(struct fixture *f, unsigned n)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void test_all_work_gets_done(void **state)
+static void test_hole_10_all_work_gets_done(void **state)
 {
 	struct fixture f;
 	(void)state;
@@ -279,7 +279,7 @@ static void test_idle_pool_stops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_work_gets_done),
+		cmocka_unit_test(test_hole_10_all_work_gets_done),
 		cmocka_unit_test(test_slots_times_workers),
 		cmocka_unit_test(test_failures_come_back),
 		cmocka_unit_test(test_adders_race),

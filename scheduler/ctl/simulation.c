@@ -335,7 +335,7 @@ static void add_step(struct simulation *s, enum sim_step_kind kind, const struct
 	if (kind == SIM_BIND) {
 		step.node = copy(s, c->nodes.v[d->node]->name);
 		add_write(s, true, step.object);
-	} else if (kind == SIM_UNGATE) {
+	} else if (kind == SIM_UNGATE && t != NULL) {
 		const struct gate_row *row = gate_at(t->gate_row);
 
 		step.gate = row == NULL ? "" : row->gate;

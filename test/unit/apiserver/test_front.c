@@ -1,6 +1,7 @@
 /* The server over real sockets and TLS: requests, watches woken by writes, tokens, call-outs. */
 #include "lib/unit.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "apiserver/front.h"
@@ -16,7 +17,8 @@
 struct fixture {
 	struct https_fixture https; /* plays the webhook, and lends its certificates */
 	struct front *front;
-	int reviews;
+	_Atomic(struct front *) reviewed; /* the same, for the webhook's threads */
+	_Atomic int reviews;
 };
 
 /* Reads from the API server while that waits for us: it must not hold its lock. */
@@ -24,12 +26,13 @@ static void on_review(void *ctx, const struct http_request *req, struct arena *a
 		      struct http_response *ret)
 {
 	struct fixture *f = ctx;
+	struct front *front = atomic_load(&f->reviewed);
 	int64_t now;
 
 	(void)req;
 	(void)arena;
-	assert_non_null(front_lock(f->front, &now));
-	front_unlock(f->front);
+	assert_non_null(front_lock(front, &now));
+	front_unlock(front);
 	f->reviews++;
 	ret->status = 503;
 }
@@ -47,6 +50,7 @@ static int setup(void **state)
 	opt.cert = strbuf_str(&f.https.leaf.cert);
 	opt.key = strbuf_str(&f.https.leaf.key);
 	assert_int_equal(front_start(&opt, &f.front, &err), 0);
+	atomic_store(&f.reviewed, f.front);
 	*state = &f;
 	return 0;
 }

@@ -241,7 +241,8 @@ static bool has_created(void *ctx, const struct mirror *m UNUSED)
 
 static void test_certificates_swap_under_load(void **state UNUSED)
 {
-	struct load l = { 0 }, *pl = &l;
+	static struct load l; /* outlives a failure, after which the thread still runs */
+	struct load *pl = &l;
 	struct scene *s = &scene;
 	pthread_t thread;
 	char line[100];

@@ -26,6 +26,7 @@ struct decisions;
 struct job;
 struct node;
 struct queue;
+struct reflector_event;
 struct task;
 
 /* Called on the sched thread while a message is applied; may be NULL each. */
@@ -66,5 +67,8 @@ bool cache_take_dirty(struct cache *c);
  * decode. Any thread. */
 struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str json,
 			       int64_t resource_version);
+/* The message that tells the cache what a reflector of resource r told; NULL: nothing that it needs
+ * to know. Any thread. */
+struct sched_msg *cache_decode_event(enum sched_resource r, const struct reflector_event *event);
 
 #endif

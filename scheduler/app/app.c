@@ -403,6 +403,7 @@ static int start_endpoints(struct app *a, struct err *err)
 		.healthz_address = a->o->enable_healthz ? a->o->healthz_address : NULL,
 		.counters = a->counters,
 		.state = engine_state(a->engine),
+		.foreign = engine_foreign(a->engine),
 		.clock = clock_real(),
 	};
 

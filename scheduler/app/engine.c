@@ -5,6 +5,7 @@
 #include "api/keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
+#include "app/foreign.h"
 #include "app/sched_metrics.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -36,6 +37,7 @@ struct engine {
 	struct queue_status *queues;           /* NULL: controller off */
 	struct podgroup_controller *podgroups; /* NULL: controller off */
 	struct sched_metrics *metrics;
+	struct foreign *foreign;
 	struct VEC(struct queue_totals) totals;
 	struct engine_state state;
 	bool leading, rebuilt, changed; /* changed: since the controllers last ran */
@@ -124,6 +126,27 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	}
 }
 
+/* The cache judges from the first rebuild on; a process that lost the lease is no judge any more.
+ */
+static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
+{
+	struct engine *e = ctx;
+
+	if (e->leading && e->rebuilt) {
+		foreign_bind(e->foreign, exec_recorder(e->exec), t, node, clock_wall(e->opt.clock));
+	}
+}
+
+/* Without our controller it is others who make PodGroups. */
+static void on_foreign_podgroup(void *ctx, const struct job *j)
+{
+	struct engine *e = ctx;
+
+	if (e->leading && e->rebuilt && e->podgroups != NULL) {
+		foreign_podgroup(e->foreign, exec_recorder(e->exec), j, clock_wall(e->opt.clock));
+	}
+}
+
 static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err)
 {
 	struct cycle *cycle = NULL;
@@ -174,6 +197,8 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.counters = opt->counters,
 		.listener = { .on_pod = on_pod,
 			      .on_queue = on_queue,
+			      .on_foreign_bind = on_foreign_bind,
+			      .on_foreign_podgroup = on_foreign_podgroup,
 			      .on_bad_object = on_bad_object,
 			      .ctx = e },
 	};
@@ -187,6 +212,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	e->next_timer_wall = INT64_MAX;
 	e->writes_from = CLOCK_NEVER;
 	e->metrics = sched_metrics_create(opt->counters);
+	e->foreign = foreign_create(opt->counters);
 	e->cache = cache_create(&co);
 	e->exec = exec_create(&eo);
 	if (opt->controllers_queue) {
@@ -211,6 +237,7 @@ void engine_destroy(struct engine *e)
 	cycle_destroy(e->cycle);
 	cache_destroy(e->cache);
 	sched_metrics_destroy(e->metrics);
+	foreign_destroy(e->foreign);
 	conf_destroy(e->conf);
 	vec_finish(&e->totals);
 	free(e);
@@ -450,6 +477,11 @@ int64_t engine_step(struct engine *e)
 const struct engine_state *engine_state(const struct engine *e)
 {
 	return &e->state;
+}
+
+struct foreign *engine_foreign(const struct engine *e)
+{
+	return e->foreign;
 }
 
 size_t engine_pools(struct engine *e, struct pool **out, size_t max)

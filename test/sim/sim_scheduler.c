@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/engine.h"
+#include "app/foreign.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
@@ -214,7 +215,11 @@ static void on_assumed(void *ctx, const struct cluster *c, const struct decision
 static void check_cluster(struct sim_scheduler *s)
 {
 	const char *wrong = invariants_of_cluster(engine_cluster(s->engine));
+	char foreign[400];
 
+	if (foreign_describe(engine_foreign(s->engine), foreign, sizeof(foreign))) {
+		sim_world_fail(s->world, "foreign: there is nobody else, but %s", foreign);
+	}
 	if (wrong != NULL) {
 		sim_world_fail(s->world, "cluster: %s", wrong);
 	}

@@ -6,6 +6,7 @@
 #include "api/pod.h"
 #include "api/scheduling.h"
 #include "app/foreign.h"
+#include "app/orphans.h"
 #include "app/sched_metrics.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -32,12 +33,15 @@ struct engine {
 	struct engine_options opt;
 	struct sched_conf *conf;
 	struct cache *cache;
+	const struct cluster *unsettled; /* the cache's cluster as it is amid a message: no place of
+					    a queue in the tree is to be looked at */
 	struct cycle *cycle;
 	struct exec *exec;
 	struct queue_status *queues;           /* NULL: controller off */
 	struct podgroup_controller *podgroups; /* NULL: controller off */
 	struct sched_metrics *metrics;
 	struct foreign *foreign;
+	struct orphans *orphans;
 	struct VEC(struct queue_totals) totals;
 	struct engine_state state;
 	bool leading, rebuilt, changed; /* changed: since the controllers last ran */
@@ -53,6 +57,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 	const struct api_owner *owner;
 	struct podgroup_pod seen;
 
+	orphans_see(e->orphans, e->unsettled, t, clock_mono(e->opt.clock));
 	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 ||
 	    t->job != MODEL_NONE || t->status != TASK_PENDING) {
 		return;
@@ -68,6 +73,22 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 		.owner_uid = owner == NULL ? NULL : owner->uid,
 	};
 	podgroup_controller_pod(e->podgroups, cache_cluster(e->cache), t, &seen);
+}
+
+static void on_pod_gone(void *ctx, const struct task *t)
+{
+	struct engine *e = ctx;
+
+	orphans_gone(e->orphans, t);
+}
+
+static void on_podgroup(void *ctx, const struct job *j, const void *object)
+{
+	struct engine *e = ctx;
+
+	if (object == NULL) {
+		orphans_bereave(e->orphans, e->unsettled, j, clock_mono(e->opt.clock));
+	}
 }
 
 static void on_queue(void *ctx, const struct queue *q, const void *object)
@@ -196,6 +217,8 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.default_queue = opt->default_queue,
 		.counters = opt->counters,
 		.listener = { .on_pod = on_pod,
+			      .on_pod_gone = on_pod_gone,
+			      .on_podgroup = on_podgroup,
 			      .on_queue = on_queue,
 			      .on_foreign_bind = on_foreign_bind,
 			      .on_foreign_podgroup = on_foreign_podgroup,
@@ -213,7 +236,9 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	e->writes_from = CLOCK_NEVER;
 	e->metrics = sched_metrics_create(opt->counters);
 	e->foreign = foreign_create(opt->counters);
+	e->orphans = orphans_create();
 	e->cache = cache_create(&co);
+	e->unsettled = cache_cluster(e->cache);
 	e->exec = exec_create(&eo);
 	if (opt->controllers_queue) {
 		e->queues = queue_status_create(&po, opt->default_queue, opt->post);
@@ -238,6 +263,7 @@ void engine_destroy(struct engine *e)
 	cache_destroy(e->cache);
 	sched_metrics_destroy(e->metrics);
 	foreign_destroy(e->foreign);
+	orphans_destroy(e->orphans);
 	conf_destroy(e->conf);
 	vec_finish(&e->totals);
 	free(e);
@@ -454,6 +480,7 @@ int64_t engine_step(struct engine *e)
 		e->changed = true;
 		e->next_period_at = now;
 	}
+	orphans_tell(e->orphans, cache_cluster(e->cache), exec_recorder(e->exec), now);
 	if (cache_take_dirty(e->cache)) {
 		e->changed = true;
 		e->next_period_at = now;

@@ -183,6 +183,19 @@ static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err
 	return 0;
 }
 
+static void make_controllers(struct engine *e, const struct pool_options *po)
+{
+	const struct engine_options *opt = &e->opt;
+
+	if (opt->controllers_queue) {
+		e->queues = queue_status_create(po, opt->default_queue, opt->post);
+	}
+	if (opt->controllers_podgroup) {
+		e->podgroups =
+			podgroup_controller_create(po, opt->default_queue, exec_recorder(e->exec));
+	}
+}
+
 int engine_create(const struct engine_options *opt, struct sched_conf *conf_take,
 		  struct engine **ret, struct err *err)
 {
@@ -240,13 +253,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	e->cache = cache_create(&co);
 	e->unsettled = cache_cluster(e->cache);
 	e->exec = exec_create(&eo);
-	if (opt->controllers_queue) {
-		e->queues = queue_status_create(&po, opt->default_queue, opt->post);
-	}
-	if (opt->controllers_podgroup) {
-		e->podgroups =
-			podgroup_controller_create(&po, opt->default_queue, exec_recorder(e->exec));
-	}
+	make_controllers(e, &po);
 	*ret = e;
 	return 0;
 }

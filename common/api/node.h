@@ -26,6 +26,5 @@ struct api_node {
 };
 
 extern const struct field_table node_fields;
-extern const struct field_table node_taint_fields;
 
 #endif

@@ -179,7 +179,7 @@ func (h *Headgate) registered(ctx context.Context) error {
 // Leader is the scheduler that leads, by its own word; nil: none does now.
 func (h *Headgate) Leader() *Daemon {
 	for _, d := range h.Schedulers {
-		if d.Running() && strings.Contains(d.Output(), " leading ") {
+		if d.Running() && strings.Contains(d.Output(), `"leading"`) {
 			return d
 		}
 	}

@@ -164,10 +164,10 @@ func truthTable(kind string, gated, ungated []sample) string {
 	b.WriteString("| seconds | nodes, opted in | pods that run | nodes, not opted in | pods that run |\n")
 	b.WriteString("|--:|--:|--:|--:|--:|\n")
 	length := max(len(gated), len(ungated))
-	step := max(1, length/15)
+	step := (length + 11) / 12
 	for i := 0; i < length+step-1; i += step {
-		a, b2 := at(gated, i), at(ungated, i)
-		fmt.Fprintf(&b, "| %d | %d | %d | %d | %d |\n", min(i, length-1), a.nodes, a.running, b2.nodes, b2.running)
+		one, two := at(gated, i), at(ungated, i)
+		fmt.Fprintf(&b, "| %d | %d | %d | %d | %d |\n", min(i, length-1), one.nodes, one.running, two.nodes, two.running)
 	}
 	var peakGated, peakUngated int
 	for _, s := range gated {

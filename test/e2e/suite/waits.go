@@ -130,6 +130,15 @@ func (s *S) Gone(name string) Moment {
 	return s.first(name, "gone", func(p oracle.PodState) bool { return p.Deleted })
 }
 
+// Succeeded is the moment in which the pod was done.
+func (s *S) Succeeded(name string) Moment {
+	s.Helper()
+	return s.first(name, "succeeded", func(p oracle.PodState) bool { return p.Phase == corev1.PodSucceeded })
+}
+
+// RV is the resourceVersion of the moment.
+func (m Moment) RV() int64 { return m.rv }
+
 // Before fails the test unless a came before b.
 func (s *S) Before(why string, a, b Moment) {
 	s.Helper()

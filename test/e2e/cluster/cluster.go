@@ -35,6 +35,8 @@ type Options struct {
 
 	// More flags of kube-apiserver, after ours.
 	APIServerArgs []string
+	// Group of users whose requests the API server writes down, for Requests; empty: none.
+	Audit string
 }
 
 // Cluster is a control plane. The processes can be killed and started again one by one.
@@ -89,7 +91,11 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	etcd := "http://127.0.0.1:" + ports[0]
 	c.URL = "https://127.0.0.1:" + ports[2]
 	c.prepareEtcd(etcd, "http://127.0.0.1:"+ports[1])
-	c.prepareAPIServer(etcd, ports[2], o.APIServerArgs)
+	audit, err := c.auditArgs(o.Audit)
+	if err != nil {
+		return err
+	}
+	c.prepareAPIServer(etcd, ports[2], append(audit, o.APIServerArgs...))
 	if err := c.prepareClients(ports[3], ports[4], ports[5]); err != nil {
 		return err
 	}

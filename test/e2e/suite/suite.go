@@ -37,6 +37,7 @@ type S struct {
 	nodes        int
 	canaries     int
 	own          bool // a cluster of its own
+	refusals     bool // are expected
 	breach       bool // one is expected
 }
 
@@ -98,6 +99,7 @@ func (s *S) end() {
 	}
 	s.Logf("the oracle judged %d moments", s.Oracle.Judged())
 	s.checkDaemons()
+	s.checkRights()
 	if s.Failed() {
 		s.installation.failed = true
 		s.diagnose(ctx)

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,21 +18,6 @@ import (
 
 	"headgate/e2e/cluster"
 )
-
-// run returns standard output; with an error, everything that was printed is in it.
-func run(ctx context.Context, env []string, stdin, program string, args ...string) (string, error) {
-	var out, all bytes.Buffer
-
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdin = strings.NewReader(stdin)
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, &all), &all
-	cmd.WaitDelay = 5 * time.Second
-	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, all.String())
-	}
-	return out.String(), nil
-}
 
 // Render returns the chart's objects, without hooks.
 func (h *Headgate) Render(ctx context.Context) ([]*unstructured.Unstructured, error) {

@@ -107,7 +107,8 @@ type sample struct{ nodes, running int }
 
 func (r *truth) samples() []sample {
 	var list []sample
-	for t := r.begin; t.Before(time.Now()); t = t.Add(time.Second) {
+	for t, end := r.begin, false; !end; t = t.Add(time.Second) {
+		end = t.After(time.Now())
 		nodes, running := r.s.Oracle.At(t, r.s.Namespace)
 		list = append(list, sample{nodes, running})
 	}

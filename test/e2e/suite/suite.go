@@ -210,8 +210,9 @@ func (s *S) NodeName(n int) string {
 	return fmt.Sprintf("%s-%d", s.Namespace, n)
 }
 
-// Nodes adds n nodes that kwok plays, labelled e2e.headgate.io/scenario=NAMESPACE. Only pods that
-// do not finish in time keep a scenario from having them to itself.
+// Nodes adds n nodes that kwok plays, labelled e2e.headgate.io/scenario=NAMESPACE, and returns when
+// the scheduler, if one runs, has seen them: pods and nodes come to it by different watches, and a
+// pod that overtakes its node is rightly published.
 func (s *S) Nodes(n int, cpu, memory string) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
@@ -221,6 +222,12 @@ func (s *S) Nodes(n int, cpu, memory string) {
 		name := s.NodeName(s.nodes)
 		s.nodes++
 		s.Must(s.Cluster.AddNode(ctx, name, cluster.Resources(cpu, memory), labels))
+	}
+	for _, d := range s.Headgate.Schedulers {
+		if n > 0 && d.Running() {
+			s.schedulerSawNode(s.NodeName(s.nodes - 1))
+			return
+		}
 	}
 }
 

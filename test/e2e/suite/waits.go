@@ -90,6 +90,16 @@ func (s *S) SchedulerSawAll() {
 	s.DeletePod(name)
 }
 
+// schedulerSawNode returns when a pod that fits nowhere else was bound to the node.
+func (s *S) schedulerSawNode(node string) {
+	s.Helper()
+	s.canaries++
+	name := fmt.Sprintf("%s%d", canary, s.canaries)
+	s.Pod(name, Select(corev1.LabelHostname, node))
+	s.waitEach("bound", func(p oracle.PodState) bool { return p.Node == node }, []string{name})
+	s.DeletePod(name)
+}
+
 // Moment is when something happened to a pod, by resourceVersion.
 type Moment struct {
 	what string

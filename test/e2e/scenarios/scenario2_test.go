@@ -80,24 +80,28 @@ func (r *truth) waitFull() {
 	})
 }
 
-// finish lets each pod succeed some seconds after it began to run, until all have.
-func (r *truth) finish() {
+// finishNext waits for a pod that runs and was not told yet, and lets it succeed a few seconds later.
+func (r *truth) finishNext() {
 	r.s.Helper()
 	patch := []byte(`{"metadata":{"annotations":{"` + cluster.CompleteAfter + `":"5s"}}}`)
-	for len(r.done) < truthPods {
-		var next string
-		r.s.Eventually("the next pod runs", func() error {
-			for _, name := range r.s.Oracle.Names(r.s.Namespace, running) {
-				if !r.done[name] {
-					next = name
-					return nil
-				}
+	r.s.Eventually("the next pod runs", func() error {
+		for _, name := range r.s.Oracle.Names(r.s.Namespace, running) {
+			if r.done[name] {
+				continue
 			}
-			return fmt.Errorf("%d of %d ran", len(r.done), truthPods)
-		})
-		_, err := r.s.Cluster.Client.CoreV1().Pods(r.s.Namespace).Patch(r.s.Ctx, next, types.MergePatchType, patch, metav1.PatchOptions{})
-		r.s.Must(err)
-		r.done[next] = true
+			_, err := r.s.Cluster.Client.CoreV1().Pods(r.s.Namespace).Patch(r.s.Ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+			r.done[name] = err == nil
+			return err
+		}
+		return fmt.Errorf("%d of %d ran", len(r.done), truthPods)
+	})
+}
+
+// finish lets each pod succeed, until all have.
+func (r *truth) finish() {
+	r.s.Helper()
+	for range truthPods {
+		r.finishNext()
 	}
 	r.s.WaitSucceeded(r.names...)
 }

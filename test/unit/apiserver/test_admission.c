@@ -106,7 +106,8 @@ static int create(struct fixture *f, const char *url, const char *meta)
 {
 	char text[500];
 
-	snprintf(text, sizeof(text), "{metadata: {%s}, spec: {containers: [{name: c}]}}", meta);
+	snprintf(text, sizeof(text), "{metadata: {%s}, spec: {containers: [{name: c, image: i}]}}",
+		 meta);
 	return apiserver_fixture_do(&f->api, HTTP_POST, url, APISERVER_FIXTURE_YAML, text);
 }
 
@@ -229,16 +230,19 @@ static void test_chart(void **state)
 	assert_int_equal(create(f, PODS, "name: plain"), 201);
 	assert_int_equal(f->calls, 0);
 	assert_int_equal(
-		apiserver_fixture_do(&f->api, HTTP_POST, PODS, APISERVER_FIXTURE_YAML,
-				     "metadata: {name: p, annotations: "
-				     "{scheduling.volcano.sh/queue-allocation-gate: 'true'}}\n"
-				     "spec: {schedulerName: volcano, containers: [{name: c}]}"),
+		apiserver_fixture_do(
+			&f->api, HTTP_POST, PODS, APISERVER_FIXTURE_YAML,
+			"metadata: {name: p, annotations: "
+			"{scheduling.volcano.sh/queue-allocation-gate: 'true'}}\n"
+			"spec: {schedulerName: volcano, containers: [{name: c, image: i}]}"),
 		201);
 	assert_int_equal(f->calls, 1);
 	assert_string_equal(f->url, "https://127.0.0.1:1/pods/mutate?timeout=5s");
 	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_POST,
 					      "/apis/scheduling.volcano.sh/v1beta1/queues",
-					      APISERVER_FIXTURE_YAML, "metadata: {name: q}"),
+					      APISERVER_FIXTURE_YAML,
+					      "{apiVersion: scheduling.volcano.sh/v1beta1, "
+					      "kind: Queue, metadata: {name: q}}"),
 			 201);
 	assert_int_equal(f->calls, 3);
 	assert_int_equal(apiserver_fixture_do(

@@ -30,8 +30,8 @@ command -v go >/dev/null || {
 }
 mkdir -p "$E2E_WORK"
 CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
-# The rules of the oracle first: without them nothing that follows means anything.
-CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test ./oracle
+# The rules of the oracle and the choice of ports first: without them nothing that follows means anything.
+CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test ./oracle ./cluster
 if [ -n "$serve" ]; then
 	exec "$E2E_WORK/scenarios.test" serve
 fi

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -53,16 +52,6 @@ type Cluster struct {
 
 	pki   *pki
 	extra []*Process
-}
-
-// FreePort returns a port of 127.0.0.1 that nobody listens on.
-func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // Start starts everything and returns when the controllers have made the first objects. After an

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,19 +22,30 @@ import (
 
 // Render returns the chart's objects, without hooks.
 func (h *Headgate) Render(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	args := []string{"template", Release, h.Chart(), "--namespace", Namespace, "--no-hooks",
-		"--dry-run=server", "--set", "webhook.url=" + h.Front.URL()}
-	for _, v := range h.o.Values {
-		args = append(args, "--set", v)
-	}
-	text, err := h.Helm(ctx, args...)
+	return h.render(ctx, "--no-hooks")
+}
+
+func (h *Headgate) render(ctx context.Context, more ...string) ([]*unstructured.Unstructured, error) {
+	args := []string{"template", Release, h.Chart(), "--namespace", Namespace, "--dry-run=server",
+		"--take-ownership"}
+	text, err := h.Helm(ctx, slices.Concat(args, h.values(), more)...)
 	if err != nil {
 		return nil, err
 	}
-	return decode(text)
+	return Decode(text)
 }
 
-func decode(text string) ([]*unstructured.Unstructured, error) {
+// values as arguments of helm.
+func (h *Headgate) values() []string {
+	args := []string{"--set", "webhook.url=" + h.Front.URL()}
+	for _, v := range h.o.Values {
+		args = append(args, "--set", v)
+	}
+	return args
+}
+
+// Decode reads objects out of YAML documents.
+func Decode(text string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 
 	d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)

@@ -36,6 +36,8 @@ type Options struct {
 	APIServerArgs []string
 	// Group of users whose requests the API server writes down, for Requests; empty: none.
 	Audit string
+	// Only etcd and kube-apiserver are started; the others are prepared.
+	Bare bool
 }
 
 // Cluster is a control plane. The processes can be killed and started again one by one.
@@ -93,7 +95,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := c.WaitAPI(ctx); err != nil {
+	if err := c.WaitAPI(ctx); err != nil || o.Bare {
 		return err
 	}
 	for _, p := range []*Process{c.ControllerManager, c.Scheduler, c.Kwok} {

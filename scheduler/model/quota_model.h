@@ -185,7 +185,9 @@ struct quota_queue {
 	const char *inactive_what; /* the flavor, check, ... that is the cause; NULL */
 	struct quota_selector namespaces;
 	struct VEC(struct quota_check) checks;
-	bool covers_pods;              /* a group covers the resource "pods" */
+	bool covers_pods; /* a group covers the resource "pods" */
+	bool usage_based; /* admissionScope: LocalQueues that used less go first (Kueue: admission
+			     fair sharing) */
 	double cost_base, cost_weight; /* of the preemption-cost controller */
 
 	struct VEC(uint32_t) holders; /* ids of workloads that hold quota here */
@@ -258,9 +260,10 @@ struct workload {
 	int64_t boost;    /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
 	__int128 cost;    /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
 	bool has_cost;
-	bool active;           /* spec.active */
-	bool admission_gated;  /* kueue.x-k8s.io/admission-gated-by is not empty */
-	bool preemption_gated; /* a gate of spec.preemptionGates is not Open in status */
+	bool active;               /* spec.active */
+	bool admission_gated;      /* kueue.x-k8s.io/admission-gated-by is not empty */
+	bool preemption_gated;     /* a gate of spec.preemptionGates is not Open in status */
+	bool has_preemption_gates; /* spec.preemptionGates is not empty */
 	bool finished, evicted, requeued_false, on_hold, waits_replacement;
 	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */
 	bool reclaimed_while_borrowing; /* Preempted=True, InCohortReclaimWhileBorrowing */
@@ -285,6 +288,7 @@ struct workload {
 	uint32_t queue; /* node id of the ClusterQueue its LocalQueue names; MODEL_NONE */
 	enum quota_where where;
 	uint32_t pos; /* in queue->heap or queue->inadmissible */
+	bool timed;   /* in quota->timers */
 	int64_t evaluated_generation;
 	enum quota_requeue last_requeue;
 	enum quota_reason last_reason;
@@ -319,8 +323,9 @@ struct quota {
 	struct VEC(struct workload *) workloads; /* NULL where the id is free */
 	struct strmap *flavor_of, *queue_of, *cohort_of, *local_of, *workload_of, *namespace_of;
 	struct quota_options options;
-	uint64_t cycle;      /* number of cycles run */
-	uint64_t forest_gen; /* changes with nodes, parents, cells, weights */
+	struct VEC(uint32_t) timers; /* workloads that wait for the end of a back-off */
+	uint64_t cycle;              /* number of cycles run */
+	uint64_t forest_gen;         /* changes with nodes, parents, cells, weights */
 };
 
 #endif

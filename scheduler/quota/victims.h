@@ -32,11 +32,27 @@ struct victims_request {
 	const uint32_t *pairs;            /* those that must be preempted for, sorted */
 	size_t npairs;
 	int64_t now; /* wall ns: of candidates whose QuotaReserved has no time */
+	/* Workloads that are no candidates: victims of other entries of this cycle, whose usage the
+	 * caller has taken away. */
+	const uint32_t *gone;
+	size_t ngone;
 };
 
 /* An empty set: there is none that would do. Equal input gives equal output; no member could be
  * left out; every member is allowed by the policies. */
 void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret);
+
+/* What assign_flavors asks (an assign_oracle_fn); ctx is a struct victims_oracle. */
+struct victims_oracle {
+	struct forest *forest;
+	struct arena *arena;
+	uint32_t node;
+	int64_t now;
+	const uint32_t *gone; /* as in struct victims_request */
+	size_t ngone;
+};
+enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
+				      int64_t amount, unsigned *level);
 
 /* Whether the policy lets p preempt c (3.1): never, lower priority, or equal and newer. */
 bool victims_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,

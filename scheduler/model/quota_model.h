@@ -237,7 +237,10 @@ struct quota_podset {
 	bool has_required;
 	struct toleration *tolerations;
 	size_t ntolerations;
-	bool wants_topology; /* topologyRequest is there: refused with a message */
+	const char *group;   /* topologyRequest.podSetGroupName, interned: pod sets of one group get
+				the same flavors; NULL: alone */
+	bool wants_topology; /* topologyRequest asks for more than a group: refused with a message
+			      */
 	const char *invalid; /* requests beyond limits or outside a LimitRange; NULL: fine; owned by
 				the workload's arena */
 	uint64_t shape;      /* hash of all of the above, for equivalence */

@@ -36,7 +36,7 @@ struct assigned_podset {
 	struct assigned_flavor *flavors; /* sorted by resource; those that got one */
 	size_t nflavors;
 	enum assign_mode mode;
-	const char *message; /* why not; NULL */
+	const char *message; /* why not, or not without preemption; NULL */
 };
 
 struct assignment {
@@ -63,16 +63,17 @@ struct assign_request {
 	const int32_t *counts;           /* per pod set; NULL: as it asks */
 	bool from_start;                 /* forget where the last scan stopped */
 	const struct assignment *pinned; /* only these flavors; NULL: any */
-	assign_oracle_fn oracle;
+	assign_oracle_fn oracle;         /* NULL: nothing can be preempted */
 	void *ctx;
 };
 
 /* Everything in *ret lives in the arena. */
 void assign_flavors(const struct assign_request *r, struct arena *arena, struct assignment *ret);
 
-/* Lower-bound search over the sizes between full and minimal counts (Kueue: PodSetReducer). try is
- * told the counts; true: they will do. False: no size will; *ret of the last success is the answer
- * only if it happened at the size found. */
+/* Lower-bound search over the sizes between full and minimal counts (Kueue: PodSetReducer): the
+ * largest counts that will do if what is smaller does, too. try_counts is told the counts of all
+ * pod sets; true: they will do. Its last success was at ret_counts (one per pod set). False: no
+ * size will do, or no pod set may be smaller. */
 typedef bool (*assign_try_fn)(void *ctx, const int32_t *counts);
 bool assign_search_counts(const struct workload *w, struct arena *arena, assign_try_fn try_counts,
 			  void *ctx, int32_t *ret_counts);
@@ -81,7 +82,7 @@ bool assign_search_counts(const struct workload *w, struct arena *arena, assign_
 bool assign_tried_is_outdated(const struct quota *q, const struct workload *w,
 			      const struct quota_queue *queue);
 /* What is to be remembered of this assignment; pending: some resource did not see its last flavor
- * yet, so that the next try may come at once. */
+ * yet, so that the next try may come at once. a NULL: forget, nothing is pending. */
 void assign_remember(const struct assignment *a, struct workload *w, const struct quota *q,
 		     const struct quota_queue *queue, bool *ret_pending);
 

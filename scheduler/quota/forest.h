@@ -28,7 +28,8 @@ void forest_add(struct forest *f, uint32_t node, const struct quota_amounts *usa
 void forest_remove(struct forest *f, uint32_t node, const struct quota_amounts *usage);
 
 int64_t forest_nominal(const struct forest *f, uint32_t node, uint32_t pair);
-int64_t forest_subtree(const struct forest *f, uint32_t node, uint32_t pair); /* SubtreeQuota */
+int64_t forest_borrowing(const struct forest *f, uint32_t node, uint32_t pair); /* QUOTA_NO_LIMIT */
+int64_t forest_subtree(const struct forest *f, uint32_t node, uint32_t pair);   /* SubtreeQuota */
 int64_t forest_usage(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_local_available(const struct forest *f, uint32_t node, uint32_t pair);
 /* May be negative; a scheduler takes max(0, it) for a ClusterQueue. */

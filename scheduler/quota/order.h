@@ -24,6 +24,7 @@ struct entry { /* a head that is looked at in this cycle */
 	enum quota_requeue requeue;
 	enum quota_reason reason;
 	const char *message;
+	uint8_t recompute;   /* enum quota_recompute */
 	bool has_assignment; /* flavors were looked at */
 	bool is_preemptor;   /* its queue's sticky preemptor */
 	bool keep_tried;     /* where the scan stopped is still worth something */

@@ -175,7 +175,6 @@ static void compute(const struct nominate_context *c, struct entry *e,
 	bool fits;
 
 	t.oracle = (struct victims_oracle){ .forest = c->forest,
-					    .arena = c->arena,
 					    .node = e->node,
 					    .now = c->now,
 					    .gone = c->gone,

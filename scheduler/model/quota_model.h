@@ -188,6 +188,7 @@ struct quota_queue {
 	bool covers_pods; /* a group covers the resource "pods" */
 	bool usage_based; /* admissionScope: LocalQueues that used less go first (Kueue: admission
 			     fair sharing) */
+	bool terminating; /* deletionTimestamp is set */
 	double cost_base, cost_weight; /* of the preemption-cost controller */
 
 	struct VEC(uint32_t) holders; /* ids of workloads that hold quota here */
@@ -209,6 +210,10 @@ struct quota_local {
 	enum quota_stop stop;
 	double weight;
 	double usage; /* admission fair sharing: weighted consumption; 0 when not known */
+};
+
+struct quota_admission_check { /* an AdmissionCheck object */
+	bool active;           /* its Active condition is True */
 };
 
 struct quota_namespace {
@@ -320,11 +325,15 @@ struct quota {
 	struct intern *names; /* all names but keys */
 	struct intern *resources;
 	struct VEC(struct quota_pair) pairs;
+	struct VEC(uint32_t) pairs_sorted; /* ids by (flavor, resource), to find them */
 	struct VEC(struct quota_flavor *) flavors;
 	struct VEC(struct quota_node *) nodes;
 	struct VEC(struct quota_local *) locals;
 	struct VEC(struct workload *) workloads; /* NULL where the id is free */
+	struct VEC(uint32_t) free_nodes, free_locals, free_workloads; /* ids to use again */
 	struct strmap *flavor_of, *queue_of, *cohort_of, *local_of, *workload_of, *namespace_of;
+	struct strmap *check_of;    /* struct quota_admission_check, of those that exist */
+	struct strmap *topology_of; /* the interned name, of Topologies that exist */
 	struct quota_options options;
 	struct VEC(uint32_t) timers; /* workloads that wait for the end of a back-off */
 	uint64_t cycle;              /* number of cycles run */

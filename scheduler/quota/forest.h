@@ -17,24 +17,34 @@ void forest_sync(struct forest *f);
 struct quota *forest_world(const struct forest *f);
 
 /* The workload holds its `usage` at node from now on, or no longer; kept in queue->holders. These
- * are changes of the world; they may not happen while something is marked. */
+ * are changes of the world, synchronise first, and may not happen while charges of a cycle are not
+ * undone. `usage` must not change in between. */
 void forest_hold(struct forest *f, struct workload *w, uint32_t node);
 void forest_release(struct forest *f, struct workload *w); /* bumps allocatable_gen of the queue */
 
-/* Within a cycle: usage comes and goes, and can be undone, youngest mark first. */
+/* Within a cycle: usage comes and goes, and can be undone, youngest mark first. A cycle ends with
+ * everything undone. */
 size_t forest_mark(const struct forest *f);
 void forest_undo(struct forest *f, size_t mark);
 void forest_add(struct forest *f, uint32_t node, const struct quota_amounts *usage);
 void forest_remove(struct forest *f, uint32_t node, const struct quota_amounts *usage);
 
+/* What is configured: nominal quota of the node itself, and SubtreeQuota. */
 int64_t forest_nominal(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_borrowing(const struct forest *f, uint32_t node, uint32_t pair); /* QUOTA_NO_LIMIT */
-int64_t forest_subtree(const struct forest *f, uint32_t node, uint32_t pair);   /* SubtreeQuota */
+int64_t forest_subtree(const struct forest *f, uint32_t node, uint32_t pair);
+/* The node, or one below it, configures the pair. */
+bool forest_has(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_usage(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_local_available(const struct forest *f, uint32_t node, uint32_t pair);
 /* May be negative; a scheduler takes max(0, it) for a ClusterQueue. */
 int64_t forest_available(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_potential(const struct forest *f, uint32_t node, uint32_t pair);
+/* Of a resource: sum of potential over the pairs of the tree (Kueue: lendable; the node is the
+ * parent of the one whose share is asked for). */
+int64_t forest_lendable(const struct forest *f, uint32_t node, uint32_t resource);
+/* The pairs that anybody in the tree of node configures, by resource name, then id. */
+const uint32_t *forest_pairs(const struct forest *f, uint32_t node, size_t *ret_n);
 bool forest_borrows_with(const struct forest *f, uint32_t node, uint32_t pair, int64_t extra);
 bool forest_within_nominal(const struct forest *f, uint32_t node, const uint32_t *pairs, size_t n);
 /* Whether all of req fits the quota of this node alone; what is left to its parent goes to

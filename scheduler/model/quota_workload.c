@@ -35,9 +35,21 @@ struct workload *quota_workload_find(const struct quota *q, struct str key)
 	return strmap_get(q->workload_of, key);
 }
 
+/* The id is used again: it must not wait for a back-off of somebody who is gone. */
+static void forget_timer(struct quota *q, const struct workload *w)
+{
+	for (size_t i = 0; w->timed && i < q->timers.n; i++) {
+		if (q->timers.v[i] == w->id) {
+			vec_swap_remove(&q->timers, i);
+			return;
+		}
+	}
+}
+
 void quota_workload_remove(struct quota *q, struct workload *w)
 {
 	assert(w->holds == MODEL_NONE && w->where == QUOTA_NOWHERE);
+	forget_timer(q, w);
 	strmap_remove(q->workload_of, str_of(w->key));
 	q->workloads.v[w->id] = NULL;
 	vec_push(&q->free_workloads, w->id);

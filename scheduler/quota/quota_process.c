@@ -154,35 +154,6 @@ static struct quota_decision *add(struct process *p, enum quota_decision_kind ki
 	return &p->decisions->v[p->decisions->n - 1];
 }
 
-static const char *path(struct process *p, uint32_t node)
-{
-	size_t size = forest_path(p->forest, node, NULL, 0) + 1;
-	char *text = arena_alloc(p->arena, size);
-
-	(void)forest_path(p->forest, node, text, size);
-	return text;
-}
-
-static const char *phrase(enum victim_reason r)
-{
-	switch (r) {
-	case VICTIM_IN_CLUSTER_QUEUE:
-		return "prioritization in the ClusterQueue";
-	case VICTIM_IN_COHORT_RECLAMATION:
-		return "reclamation within the cohort";
-	case VICTIM_IN_COHORT_FAIR_SHARING:
-		return "fair sharing within the cohort";
-	case VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING:
-		break;
-	}
-	return "reclamation within the cohort while borrowing";
-}
-
-static const char *or_unknown(const char *text)
-{
-	return text == NULL || text[0] == '\0' ? "UNKNOWN" : text;
-}
-
 static void issue(struct process *p, struct entry *e)
 {
 	for (size_t i = 0; i < e->victims.n; i++) {
@@ -194,12 +165,7 @@ static void issue(struct process *p, struct entry *e)
 		d->node = victim->holds;
 		d->victim_reason = v->reason;
 		d->ongoing = victim->evicted;
-		d->message = arena_printf(
-			p->arena,
-			"Preempted for workload %s (UID: %s, JobUID: %s): %s; it waits in %s, "
-			"this one is in %s",
-			e->w->key, or_unknown(e->w->uid), or_unknown(e->w->job_uid),
-			phrase(v->reason), path(p, e->node), path(p, victim->holds));
+		d->message = victim_message(p->forest, e->w, e->node, v, p->arena);
 		p->claimed_mark.v[v->workload] = 1;
 		vec_push(&p->claimed, v->workload);
 	}

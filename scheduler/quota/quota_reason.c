@@ -54,19 +54,3 @@ const char *quota_reason_flavor_mode(enum flavor_mode m)
 {
 	return m == FLAVOR_FIT ? "Fit" : m == FLAVOR_NO_FIT ? "NoFit" : "Preempt";
 }
-
-const char *quota_reason_inactive(enum quota_inactive reason)
-{
-	static const char *const names[] = {
-		[QUOTA_ACTIVE] = "Ready",
-		[QUOTA_TERMINATING] = "Terminating",
-		[QUOTA_STOPPED] = "Stopped",
-		[QUOTA_FLAVOR_NOT_FOUND] = "FlavorNotFound",
-		[QUOTA_CHECK_NOT_FOUND] = "AdmissionCheckNotFound",
-		[QUOTA_CHECK_INACTIVE] = "AdmissionCheckInactive",
-		[QUOTA_TOPOLOGY_NOT_FOUND] = "TopologyNotFound",
-		[QUOTA_COHORT_CYCLE] = "CohortCycleDetected",
-	};
-
-	return names[reason];
-}

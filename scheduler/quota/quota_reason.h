@@ -5,10 +5,9 @@
 
 #include "quota/assign.h"
 
-const char *quota_reason_name(enum quota_reason r);            /* "WaitingForQuota"; "" for NONE */
-const char *quota_reason_requeue(enum quota_requeue r);        /* "NoFit"; "" for NONE */
-const char *quota_reason_mode(enum assign_mode m);             /* "NoFit", "Preempt", ... */
-const char *quota_reason_flavor_mode(enum flavor_mode m);      /* one of the same words */
-const char *quota_reason_inactive(enum quota_inactive reason); /* "FlavorNotFound"; "Ready" */
+const char *quota_reason_name(enum quota_reason r);       /* "WaitingForQuota"; "" for NONE */
+const char *quota_reason_requeue(enum quota_requeue r);   /* "NoFit"; "" for NONE */
+const char *quota_reason_mode(enum assign_mode m);        /* "NoFit", "Preempt", ... */
+const char *quota_reason_flavor_mode(enum flavor_mode m); /* one of the same words */
 
 #endif

@@ -43,7 +43,8 @@ struct assignment {
 	enum assign_mode mode;
 	unsigned level; /* of borrowing: height of the smallest cohort that holds it; 0: none */
 	struct assigned_podset *podsets;
-	size_t npodsets;            /* those that were looked at */
+	size_t npodsets;            /* all of the workload; those behind the first group that
+				       failed were not looked at: NO_FIT, without message */
 	struct quota_amounts usage; /* by pair; arrays live in the arena */
 	enum quota_reason reason;   /* of NoFit */
 	const char *message;

@@ -33,8 +33,12 @@ struct entry { /* a head that is looked at in this cycle */
 struct order;
 /* Entries that were nominated; both live in the arena. */
 struct order *order_create(struct forest *f, struct entry **entries, size_t n, struct arena *arena);
-struct entry *order_next(struct order *o); /* NULL at the end */
-/* The classical comparison alone, for tests. */
+/* NULL at the end. Between two calls usage may change only by what the entry of the last call adds
+ * to its ClusterQueue: with fair sharing only the shares on its way to the root are looked at
+ * anew. */
+struct entry *order_next(struct order *o);
+/* The classical comparison: holders of quota first (second pass), then, when the gate is on,
+ * preemptors, then the lower level of borrowing, the higher priority, the older, uid, key. */
 int order_cmp(const struct quota *q, const struct entry *a, const struct entry *b);
 
 #endif

@@ -116,7 +116,7 @@ void quota_destroy(struct quota *q)
 
 const char *quota_name(struct quota *q, struct str name)
 {
-	uint32_t id = intern_id(q->names, name);
+	uint32_t id = intern_id(q->names, name.p == NULL ? STR_LIT("") : name);
 
 	assert(id != INTERN_NONE);
 	return intern_name(q->names, id);

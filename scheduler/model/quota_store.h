@@ -13,7 +13,7 @@ struct quota *quota_create(void);
 void quota_destroy(struct quota *q); /* NULL is fine */
 void quota_options_default(struct quota_options *o);
 
-const char *quota_name(struct quota *q, struct str name); /* interned */
+const char *quota_name(struct quota *q, struct str name); /* interned; absent: "" */
 uint32_t quota_resource(struct quota *q, struct str name);
 const char *quota_resource_name(const struct quota *q, uint32_t resource);
 uint32_t quota_pair_get(struct quota *q, uint32_t flavor, uint32_t resource); /* adds when new */
@@ -79,6 +79,9 @@ void quota_namespace_remove(struct quota *q, struct str name);
 int64_t workload_priority(const struct quota *q, const struct workload *w);
 /* The time that orders equal priorities (Kueue: queue-order timestamp). */
 int64_t workload_queue_time(const struct quota *q, const struct workload *w);
+/* For quota_podset.shape: a hash of all of its other members but spec_count. Equal on every machine
+ * when resources were named in the same order. */
+uint64_t quota_podset_shape(const struct quota_podset *p);
 /* Strings of both are interned in the same table. */
 bool quota_selector_matches(const struct quota_selector *s, const struct label *labels, size_t n);
 

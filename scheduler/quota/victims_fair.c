@@ -125,6 +125,7 @@ static void collect_queue(struct fair *f, uint32_t node)
 	const struct quota_queue *queue = f->q->nodes.v[r->node]->queue;
 	struct candidates found = { 0 };
 	bool own = node == r->node;
+	uint32_t id;
 
 	if (own) {
 		candidates_collect(r, node, queue->within_queue, f->arena, &found);
@@ -135,7 +136,8 @@ static void collect_queue(struct fair *f, uint32_t node)
 		return;
 	}
 	candidates_sort(&found);
-	f->spots.v[spot_add(f, node)].all = found;
+	id = spot_add(f, node);
+	f->spots.v[id].all = found;
 }
 
 /* All queues of the tree, in its order. */

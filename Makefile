@@ -86,7 +86,7 @@ RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib unit scenario admission integration sim mutants lint conformance test check suite \
-	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo image \
+	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo e2e image \
 	image-check clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -205,6 +205,9 @@ fuzz: ## every fuzz target over its corpus and for FUZZ_SECONDS more
 
 bench: $(BIN) $(BENCH_BIN) $(BENCH_PEER) ## figures and ratios
 	@set -e; for b in $(BENCH_BIN) $(BENCH_SH); do BUILD=$(BUILD) $$b $(ARGS); done
+
+e2e: $(BIN) ## scenarios on real Kubernetes (needs Go 1.26); ARGS="SCENARIO=2" one, ARGS=--serve none
+	@BUILD=$(BUILD) test/e2e/run.sh $(ARGS)
 
 demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine
 	@BUILD=$(BUILD) $(BUILD)/test/demo/demo $(ARGS)

@@ -1,0 +1,269 @@
+package cluster
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// CompleteAfter is the annotation of pods on kwok nodes that succeed this long ("2s") after they
+// began to run. Without it they run until somebody deletes them, those of Jobs, too.
+const CompleteAfter = "e2e.headgate.io/complete-after"
+
+// StartTimeout bounds the start of each component.
+const StartTimeout = 3 * time.Minute
+
+//go:embed stages.yaml
+var stages []byte
+
+// Options of a cluster.
+type Options struct {
+	Bin string // folder of the programs, as build.sh leaves it
+	Dir string // an existing folder for everything that is written; the cluster owns it
+
+	// More flags of kube-apiserver, after ours.
+	APIServerArgs []string
+}
+
+// Cluster is a control plane. The processes can be killed and started again one by one.
+type Cluster struct {
+	Dir, Bin   string
+	URL        string
+	CA         []byte // PEM
+	Kubeconfig string // of a cluster-admin
+	Config     *rest.Config
+	Client     kubernetes.Interface
+	Dynamic    dynamic.Interface
+
+	Etcd, APIServer, ControllerManager, Scheduler, Kwok *Process
+
+	pki   *pki
+	extra []*Process
+}
+
+// FreePort returns a port of 127.0.0.1 that nobody listens on.
+func FreePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// Start starts everything and returns when the controllers have made the first objects. After an
+// error nothing is left running and the folder is kept.
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	c := &Cluster{Dir: o.Dir, Bin: o.Bin}
+	if err := c.start(ctx, o); err != nil {
+		c.Stop(true)
+		return nil, fmt.Errorf("cluster: %w (logs in %s)", err, o.Dir)
+	}
+	return c, nil
+}
+
+func (c *Cluster) start(ctx context.Context, o Options) error {
+	if err := c.certificates(); err != nil {
+		return err
+	}
+	ports := make([]string, 6)
+	for i := range ports {
+		port, err := FreePort()
+		if err != nil {
+			return err
+		}
+		ports[i] = strconv.Itoa(port)
+	}
+	etcd := "http://127.0.0.1:" + ports[0]
+	c.URL = "https://127.0.0.1:" + ports[2]
+	c.prepareEtcd(etcd, "http://127.0.0.1:"+ports[1])
+	c.prepareAPIServer(etcd, ports[2], o.APIServerArgs)
+	if err := c.prepareClients(ports[3], ports[4], ports[5]); err != nil {
+		return err
+	}
+	for _, p := range []*Process{c.Etcd, c.APIServer} {
+		if err := p.Start(); err != nil {
+			return err
+		}
+	}
+	if err := c.WaitAPI(ctx); err != nil {
+		return err
+	}
+	for _, p := range []*Process{c.ControllerManager, c.Scheduler, c.Kwok} {
+		if err := p.Start(); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	return Poll(ctx, "the controllers' first objects", func(ctx context.Context) error {
+		_, err := c.Client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
+		return err
+	}, c.Etcd, c.APIServer, c.ControllerManager, c.Scheduler, c.Kwok)
+}
+
+func (c *Cluster) certificates() error {
+	var err error
+
+	if c.pki, err = newPKI(c.Dir); err != nil {
+		return err
+	}
+	c.CA = c.pki.pem
+	for _, i := range []struct {
+		name, user, group string
+		server            bool
+	}{
+		{"apiserver", "kube-apiserver", "", true},
+		{"proxy", "front-proxy-client", "", false},
+		{"admin", "e2e-admin", "system:masters", false},
+		{"controller-manager", "system:kube-controller-manager", "", false},
+		{"scheduler", "system:kube-scheduler", "", false},
+	} {
+		if err := c.pki.issue(i.name, i.user, i.group, i.server); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) program(name string, args ...string) *Process {
+	return NewProcess(c.Dir, name, filepath.Join(c.Bin, name), args...)
+}
+
+func (c *Cluster) prepareEtcd(client, peer string) {
+	c.Etcd = c.program("etcd", "--name=e2e", "--data-dir="+filepath.Join(c.Dir, "etcd"),
+		"--listen-client-urls="+client, "--advertise-client-urls="+client,
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
+		"--initial-cluster=e2e="+peer, "--unsafe-no-fsync",
+		"--quota-backend-bytes=4294967296", "--log-level=warn")
+}
+
+func (c *Cluster) prepareAPIServer(etcd, port string, more []string) {
+	f := c.pki.file
+	c.APIServer = c.program("kube-apiserver", append([]string{
+		"--etcd-servers=" + etcd,
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + port,
+		"--endpoint-reconciler-type=none", "--cert-dir=" + c.Dir,
+		"--tls-cert-file=" + f("apiserver.crt"), "--tls-private-key-file=" + f("apiserver.key"),
+		"--client-ca-file=" + f("ca.crt"),
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + f("sa.key"),
+		"--service-account-signing-key-file=" + f("sa.key"),
+		"--service-cluster-ip-range=10.0.0.0/24",
+		"--requestheader-client-ca-file=" + f("ca.crt"),
+		"--requestheader-allowed-names=front-proxy-client",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-username-headers=X-Remote-User",
+		"--proxy-client-cert-file=" + f("proxy.crt"),
+		"--proxy-client-key-file=" + f("proxy.key"),
+		"--authorization-mode=Node,RBAC", "--allow-privileged=true",
+	}, more...)...)
+}
+
+func (c *Cluster) prepareClients(controllerPort, schedulerPort, kwokPort string) error {
+	kubeconfigs := map[string]string{}
+	for _, name := range []string{"admin", "controller-manager", "scheduler"} {
+		path, err := c.certKubeconfig(name)
+		if err != nil {
+			return err
+		}
+		kubeconfigs[name] = path
+	}
+	own := filepath.Join(c.Dir, "stages.yaml")
+	if err := os.WriteFile(own, stages, 0o644); err != nil {
+		return err
+	}
+	c.Kubeconfig = kubeconfigs["admin"]
+	f, k := c.pki.file, kubeconfigs["controller-manager"]
+	// Simulated kubelets that are late on a busy machine must not cost their nodes the pods.
+	c.ControllerManager = c.program("kube-controller-manager",
+		"--kubeconfig="+k, "--authentication-kubeconfig="+k, "--authorization-kubeconfig="+k,
+		"--bind-address=127.0.0.1", "--secure-port="+controllerPort, "--cert-dir="+c.Dir,
+		"--use-service-account-credentials=true", "--leader-elect=false",
+		"--root-ca-file="+f("ca.crt"), "--service-account-private-key-file="+f("sa.key"),
+		"--cluster-signing-cert-file="+f("ca.crt"), "--cluster-signing-key-file="+f("ca.key"),
+		"--node-monitor-grace-period=10m", "--kube-api-qps=500", "--kube-api-burst=1000")
+	k = kubeconfigs["scheduler"]
+	c.Scheduler = c.program("kube-scheduler",
+		"--kubeconfig="+k, "--authentication-kubeconfig="+k, "--authorization-kubeconfig="+k,
+		"--bind-address=127.0.0.1", "--secure-port="+schedulerPort, "--cert-dir="+c.Dir,
+		"--leader-elect=false")
+	c.Kwok = c.program("kwok", "--kubeconfig="+c.Kubeconfig, "--manage-all-nodes=false",
+		"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+		"--node-lease-duration-seconds=40", "--server-address=127.0.0.1:"+kwokPort,
+		"--config="+filepath.Join(c.Bin, "stages.yaml"), "--config="+own)
+	return c.connect()
+}
+
+func (c *Cluster) certKubeconfig(name string) (string, error) {
+	path := filepath.Join(c.Dir, name+".kubeconfig")
+	return path, kubeconfig(path, c.URL, c.CA, &api.AuthInfo{
+		ClientCertificate: c.pki.file(name + ".crt"), ClientKey: c.pki.file(name + ".key")})
+}
+
+// TokenKubeconfig writes a kubeconfig with a bearer token into the cluster's folder.
+func (c *Cluster) TokenKubeconfig(name, token string) (string, error) {
+	path := filepath.Join(c.Dir, name+".kubeconfig")
+	return path, kubeconfig(path, c.URL, c.CA, &api.AuthInfo{Token: token})
+}
+
+func (c *Cluster) connect() error {
+	var err error
+
+	if c.Config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
+		return err
+	}
+	c.Config.QPS = -1
+	c.Config.Timeout = 0
+	if c.Client, err = kubernetes.NewForConfig(c.Config); err != nil {
+		return err
+	}
+	c.Dynamic, err = dynamic.NewForConfig(c.Config)
+	return err
+}
+
+// WaitAPI waits until the API server says that it is ready.
+func (c *Cluster) WaitAPI(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	return Poll(ctx, "kube-apiserver is ready", func(ctx context.Context) error {
+		one, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		_, err := c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(one)
+		return err
+	}, c.Etcd, c.APIServer)
+}
+
+// Adopt makes Stop end p, too, before the control plane.
+func (c *Cluster) Adopt(p *Process) {
+	c.extra = append(c.extra, p)
+}
+
+// Stop ends everything that runs, last started first, and removes the folder unless keep.
+func (c *Cluster) Stop(keep bool) {
+	all := append([]*Process{c.Etcd, c.APIServer, c.ControllerManager, c.Scheduler, c.Kwok}, c.extra...)
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i] != nil {
+			all[i].Kill()
+		}
+	}
+	if keep {
+		// Megabytes that nobody reads.
+		_ = os.RemoveAll(filepath.Join(c.Dir, "etcd"))
+	} else {
+		_ = os.RemoveAll(c.Dir)
+	}
+}

@@ -1,0 +1,125 @@
+package headgate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"headgate/e2e/cluster"
+)
+
+// run returns standard output; with an error, everything that was printed is in it.
+func run(ctx context.Context, env []string, stdin, program string, args ...string) (string, error) {
+	var out, all bytes.Buffer
+
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stdin = strings.NewReader(stdin)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, &all), &all
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, all.String())
+	}
+	return out.String(), nil
+}
+
+// Render returns the chart's objects, without hooks.
+func (h *Headgate) Render(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	args := []string{"template", Release, h.Chart(), "--namespace", Namespace, "--no-hooks",
+		"--dry-run=server", "--set", "webhook.url=" + h.Front.URL()}
+	for _, v := range h.o.Values {
+		args = append(args, "--set", v)
+	}
+	text, err := h.Helm(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	return decode(text)
+}
+
+func decode(text string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+
+	d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)
+	for {
+		var raw runtime.RawExtension
+		err := d.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(raw.Raw) == 0 || string(raw.Raw) == "null" {
+			continue
+		}
+		o := &unstructured.Unstructured{}
+		if err := o.UnmarshalJSON(raw.Raw); err != nil {
+			return nil, err
+		}
+		objects = append(objects, o)
+	}
+}
+
+// Apply renders the chart again and applies it; daemons that run keep their arguments.
+func (h *Headgate) Apply(ctx context.Context) error {
+	objects, err := h.Render(ctx)
+	if err != nil {
+		return err
+	}
+	h.objects = objects
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}
+	_, err = h.c.Client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	var crds, others bytes.Buffer
+	for _, o := range objects {
+		text, err := sigsyaml.Marshal(o.Object)
+		if err != nil {
+			return err
+		}
+		switch o.GetKind() {
+		case "Deployment":
+		case "CustomResourceDefinition":
+			fmt.Fprintf(&crds, "---\n%s", text)
+		default:
+			fmt.Fprintf(&others, "---\n%s", text)
+		}
+	}
+	if crds.Len() > 0 {
+		if err := h.apply(ctx, crds.String()); err != nil {
+			return err
+		}
+	}
+	if err := cluster.Poll(ctx, "our kinds are served", func(ctx context.Context) error {
+		_, err := h.c.Dynamic.Resource(Queues).List(ctx, metav1.ListOptions{Limit: 1})
+		if err == nil {
+			_, err = h.c.Dynamic.Resource(PodGroups).List(ctx, metav1.ListOptions{Limit: 1})
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return h.apply(ctx, others.String())
+}
+
+func (h *Headgate) apply(ctx context.Context, manifests string) error {
+	_, err := h.Kubectl(ctx, manifests, "apply", "--server-side", "--force-conflicts",
+		"--namespace", Namespace, "-f", "-")
+	return err
+}

@@ -1,0 +1,231 @@
+package headgate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"headgate/e2e/cluster"
+)
+
+// ReadyTimeout bounds the start of the daemons.
+const ReadyTimeout = 2 * time.Minute
+
+// Release and Namespace of the installation.
+const (
+	Release   = "headgate"
+	Namespace = "headgate-system"
+)
+
+// Kinds of ours, for dynamic clients.
+var (
+	Queues    = schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "queues"}
+	PodGroups = schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "podgroups"}
+)
+
+// Options of an installation.
+type Options struct {
+	Repo   string   // folder that has charts/ and, unless Bin says otherwise, build/bin
+	Bin    string   // folder of the daemons; empty: Repo/build/bin
+	Values []string // as helm's --set: "scheduler.replicas=1"
+}
+
+// Headgate is an installation whose daemons run.
+type Headgate struct {
+	Schedulers, Webhooks []*Daemon
+	Front                *Front
+
+	c       *cluster.Cluster
+	o       Options
+	objects []*unstructured.Unstructured
+}
+
+// Install applies the chart and starts the daemons; it returns when all are ready, every registration
+// has its CA and the default queue is there.
+func Install(ctx context.Context, c *cluster.Cluster, o Options) (*Headgate, error) {
+	if o.Bin == "" {
+		o.Bin = filepath.Join(o.Repo, "build", "bin")
+	}
+	front, err := NewFront()
+	if err != nil {
+		return nil, err
+	}
+	h := &Headgate{Front: front, c: c, o: o}
+	if err := h.install(ctx); err != nil {
+		h.Stop()
+		return nil, fmt.Errorf("headgate: %w (logs in %s)", err, c.Dir)
+	}
+	return h, nil
+}
+
+func (h *Headgate) install(ctx context.Context) error {
+	if err := h.Apply(ctx); err != nil {
+		return err
+	}
+	for _, d := range h.objects {
+		if d.GetKind() != "Deployment" {
+			continue
+		}
+		replicas, _, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
+		for range replicas {
+			if _, err := h.add(ctx, d); err != nil {
+				return err
+			}
+		}
+	}
+	return h.WaitReady(ctx)
+}
+
+// deployment of a component, "scheduler" or "webhook".
+func (h *Headgate) deployment(component string) (*unstructured.Unstructured, error) {
+	for _, d := range h.objects {
+		if d.GetKind() == "Deployment" && d.GetLabels()["app.kubernetes.io/component"] == component {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("the chart has no Deployment of the %s", component)
+}
+
+func (h *Headgate) add(ctx context.Context, deployment *unstructured.Unstructured) (*Daemon, error) {
+	component := deployment.GetLabels()["app.kubernetes.io/component"]
+	list := &h.Schedulers
+	if component == "webhook" {
+		list = &h.Webhooks
+	}
+	d, err := h.daemon(ctx, deployment, fmt.Sprintf("%s-%d", component, len(*list)))
+	if err != nil {
+		return nil, err
+	}
+	*list = append(*list, d)
+	return d, d.Start(ctx)
+}
+
+// AddScheduler starts one more replica.
+func (h *Headgate) AddScheduler(ctx context.Context) (*Daemon, error) {
+	return h.addComponent(ctx, "scheduler")
+}
+
+// AddWebhook starts one more replica and puts it behind the front.
+func (h *Headgate) AddWebhook(ctx context.Context) (*Daemon, error) {
+	return h.addComponent(ctx, "webhook")
+}
+
+func (h *Headgate) addComponent(ctx context.Context, component string) (*Daemon, error) {
+	deployment, err := h.deployment(component)
+	if err != nil {
+		return nil, err
+	}
+	return h.add(ctx, deployment)
+}
+
+// WaitReady waits until all running daemons are ready and the cluster shows it.
+func (h *Headgate) WaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ReadyTimeout)
+	defer cancel()
+	for _, d := range slices.Concat(h.Schedulers, h.Webhooks) {
+		if !d.Running() {
+			continue
+		}
+		if err := cluster.Poll(ctx, d.Name+" is ready", d.Ready, d.Process); err != nil {
+			return err
+		}
+	}
+	if err := cluster.Poll(ctx, "registrations with a CA", h.registered); err != nil {
+		return err
+	}
+	return cluster.Poll(ctx, "the default queue", func(ctx context.Context) error {
+		_, err := h.c.Dynamic.Resource(Queues).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	})
+}
+
+// registered: every webhook of our registrations has a caBundle.
+func (h *Headgate) registered(ctx context.Context) error {
+	options := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + Release}
+	admission := h.c.Client.AdmissionregistrationV1()
+	mutating, err := admission.MutatingWebhookConfigurations().List(ctx, options)
+	if err != nil {
+		return err
+	}
+	validating, err := admission.ValidatingWebhookConfigurations().List(ctx, options)
+	if err != nil {
+		return err
+	}
+	for _, r := range mutating.Items {
+		for _, w := range r.Webhooks {
+			if len(w.ClientConfig.CABundle) == 0 {
+				return fmt.Errorf("%s has no caBundle", w.Name)
+			}
+		}
+	}
+	for _, r := range validating.Items {
+		for _, w := range r.Webhooks {
+			if len(w.ClientConfig.CABundle) == 0 {
+				return fmt.Errorf("%s has no caBundle", w.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// Leader is the scheduler that leads, by its own word; nil: none does now.
+func (h *Headgate) Leader() *Daemon {
+	for _, d := range h.Schedulers {
+		if d.Running() && strings.Contains(d.Output(), " leading ") {
+			return d
+		}
+	}
+	return nil
+}
+
+// Stop kills the daemons and closes the front.
+func (h *Headgate) Stop() {
+	for _, d := range slices.Concat(h.Schedulers, h.Webhooks) {
+		d.Kill()
+	}
+	h.Front.Close()
+}
+
+// Ctl runs headgatectl as cluster-admin and returns what it printed, errors included.
+func (h *Headgate) Ctl(ctx context.Context, args ...string) (string, error) {
+	return run(ctx, []string{"KUBECONFIG=" + h.c.Kubeconfig}, "", filepath.Join(h.o.Bin, "headgatectl"), args...)
+}
+
+// Kubectl runs kubectl as cluster-admin.
+func (h *Headgate) Kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
+	env := []string{"KUBECONFIG=" + h.c.Kubeconfig, "HOME=" + h.c.Dir}
+	return run(ctx, env, stdin, filepath.Join(h.c.Bin, "kubectl"), args...)
+}
+
+// Helm runs helm as cluster-admin.
+func (h *Headgate) Helm(ctx context.Context, args ...string) (string, error) {
+	env := []string{"KUBECONFIG=" + h.c.Kubeconfig, "HOME=" + h.c.Dir}
+	for _, name := range []string{"CACHE", "CONFIG", "DATA"} {
+		env = append(env, fmt.Sprintf("HELM_%s_HOME=%s/helm", name, h.c.Dir))
+	}
+	return run(ctx, env, "", filepath.Join(h.c.Bin, "helm"), args...)
+}
+
+// Chart is the folder of the chart.
+func (h *Headgate) Chart() string {
+	return filepath.Join(h.o.Repo, "charts", "headgate")
+}
+
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	// As the kubelet does it: a reader sees the old file or the new one.
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}

@@ -1,0 +1,82 @@
+#!/bin/sh
+# test/e2e/run.sh [SCENARIO=N | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
+# regular expression of tests instead. The last line is "N passed, N failed". --serve leaves a
+# cluster with Headgate running and prints its KUBECONFIG. Expects the daemons in $BUILD/bin.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+case ${BUILD:-build} in
+/*) E2E_BUILD=$BUILD ;;
+*) E2E_BUILD=$root/${BUILD:-build} ;;
+esac
+export E2E_BUILD E2E_REPO="$root" E2E_WORK="$E2E_BUILD/e2e"
+run=${E2E_RUN:-^TestScenario}
+serve=
+for word; do
+	case $word in
+	SCENARIO=*) run="^TestScenario${word#SCENARIO=}([^0-9]|\$)" ;;
+	--serve) serve=1 ;;
+	*)
+		echo "usage: ./run e2e [SCENARIO=N | --serve]; not understood: $word" >&2
+		exit 2
+		;;
+	esac
+done
+
+E2E_COMPONENTS=$("$root/test/e2e/build.sh")
+export E2E_COMPONENTS
+command -v go >/dev/null || {
+	echo "e2e: Go 1.26 is needed to build the scenarios; there is no go on PATH" >&2
+	exit 1
+}
+mkdir -p "$E2E_WORK"
+CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
+if [ -n "$serve" ]; then
+	exec "$E2E_WORK/scenarios.test" serve
+fi
+if [ -z "${CLUSTER_AUTOSCALER:-}" ]; then
+	echo "without Cluster Autoscaler: CLUSTER_AUTOSCALER names no program; Karpenter is there"
+fi
+
+# Alone with its loopback, because Karpenter listens on every address; where that is not allowed,
+# in the network that there is.
+isolate=
+for try in 'unshare --net' 'unshare --map-root-user --net'; do
+	if $try true 2>/dev/null; then
+		isolate=$try
+		export E2E_NETNS=1
+		break
+	fi
+done
+[ -n "$isolate" ] || echo "no network namespace of our own: ports of this machine are used"
+
+log=$E2E_WORK/log
+status=$E2E_WORK/status
+{
+	# shellcheck disable=SC2086
+	$isolate "$E2E_WORK/scenarios.test" -test.v -test.timeout "${E2E_TIMEOUT:-40m}" -test.run "$run" 2>&1 &&
+		echo 0 >"$status" || echo $? >"$status"
+} | tee "$log" | awk -v log_file="$log" '
+	/^=== RUN/ { print "run     " $3; fflush(); next }
+	/^--- (PASS|FAIL|SKIP)/ {
+		word = $2 == "PASS:" ? "passed" : $2 == "FAIL:" ? "FAILED" : "skipped"
+		printf "%-7s %s %s\n", word, $3, $4
+		fflush()
+		count[word]++
+		next
+	}
+	/^(===|PASS$|FAIL$)/ { next }
+	{ print; fflush() }
+	END {
+		print count["passed"] + 0, count["FAILED"] + 0 > (log_file ".counts")
+	}'
+read -r passed failed <"$log.counts"
+if [ "$(cat "$status")" -ne 0 ] && [ "$failed" -eq 0 ]; then
+	echo "the scenarios ended early; see $log"
+	failed=1
+fi
+if [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
+	echo "no scenario matches $run"
+	failed=1
+fi
+echo "$passed passed, $failed failed" | tee "$E2E_WORK/summary"
+[ "$failed" -eq 0 ]

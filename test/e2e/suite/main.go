@@ -1,0 +1,179 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"headgate/e2e/cluster"
+	"headgate/e2e/headgate"
+)
+
+// Environment that run.sh sets.
+const (
+	envComponents = "E2E_COMPONENTS" // folder of the programs that build.sh made
+	envRepo       = "E2E_REPO"       // root of the repository
+	envBuild      = "E2E_BUILD"      // where the daemons are, in bin/
+	envWork       = "E2E_WORK"       // clusters live in folders of this one
+	envNetns      = "E2E_NETNS"      // 1: alone in a network namespace
+)
+
+// env is what scenarios of this binary share.
+var env struct {
+	mu       sync.Mutex
+	clusters []*installation // that run now
+	shared   *installation
+	broken   error // why there is no shared one
+}
+
+type installation struct {
+	cluster  *cluster.Cluster
+	headgate *headgate.Headgate
+	failed   bool
+}
+
+// Main is what TestMain calls.
+func Main(m *testing.M) {
+	if os.Getenv(envNetns) == "1" {
+		if err := cluster.LoopbackUp(); err != nil {
+			fmt.Fprintln(os.Stderr, "e2e: loopback:", err)
+			os.Exit(1)
+		}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		os.Exit(serve(signals))
+	}
+	go func() {
+		s := <-signals
+		fmt.Fprintln(os.Stderr, "e2e:", s)
+		stopAll(true)
+		os.Exit(1)
+	}()
+	code := m.Run()
+	stopAll(false)
+	os.Exit(code)
+}
+
+func serve(signals <-chan os.Signal) int {
+	i, err := install(context.Background(), Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	fmt.Printf("\nexport KUBECONFIG=%s\nexport PATH=%s:$PATH\n\nCtrl-C ends it.\n",
+		i.cluster.Kubeconfig, i.cluster.Bin)
+	<-signals
+	i.stop()
+	return 0
+}
+
+// Component is the path of a program that build.sh made.
+func Component(name string) string {
+	return filepath.Join(os.Getenv(envComponents), name)
+}
+
+// BuildFile is a path in the build folder's e2e/ for what a scenario leaves to people.
+func BuildFile(name string) string {
+	return filepath.Join(os.Getenv(envWork), name)
+}
+
+// Options of a cluster of one's own.
+type Options struct {
+	Values        []string // of the chart, as helm's --set
+	APIServerArgs []string // more flags of kube-apiserver
+}
+
+func install(ctx context.Context, o Options) (*installation, error) {
+	for _, name := range []string{envComponents, envRepo, envBuild, envWork} {
+		if os.Getenv(name) == "" {
+			return nil, fmt.Errorf("%s is not set: start this with ./run e2e", name)
+		}
+	}
+	work := os.Getenv(envWork)
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(work, "cluster-")
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	c, err := cluster.Start(ctx, cluster.Options{Bin: os.Getenv(envComponents), Dir: dir, APIServerArgs: o.APIServerArgs})
+	if err != nil {
+		return nil, err
+	}
+	up := time.Since(begin)
+	h, err := headgate.Install(ctx, c, headgate.Options{Repo: os.Getenv(envRepo),
+		Bin: filepath.Join(os.Getenv(envBuild), "bin"), Values: o.Values})
+	if err != nil {
+		c.Stop(true)
+		return nil, err
+	}
+	fmt.Printf("        cluster up in %.1f s, headgate in %.1f s more\n", up.Seconds(), (time.Since(begin) - up).Seconds())
+	i := &installation{cluster: c, headgate: h}
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.clusters = append(env.clusters, i)
+	return i, nil
+}
+
+func (i *installation) stop() {
+	i.headgate.Stop()
+	i.cluster.Stop(i.failed)
+	if i.failed {
+		fmt.Printf("        logs are kept in %s\n", i.cluster.Dir)
+	}
+}
+
+func stopAll(keep bool) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	for _, i := range env.clusters {
+		i.failed = i.failed || keep
+		i.stop()
+	}
+	env.clusters = nil
+}
+
+// sharedInstallation starts the shared cluster when it is first asked for.
+func sharedInstallation(ctx context.Context) (*installation, error) {
+	if env.shared == nil && env.broken == nil {
+		env.shared, env.broken = install(ctx, Options{})
+	}
+	return env.shared, env.broken
+}
+
+func forget(i *installation) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	for n, o := range env.clusters {
+		if o == i {
+			env.clusters = append(env.clusters[:n:n], env.clusters[n+1:]...)
+			return
+		}
+	}
+}
+
+// namespaceOf makes "scenario1-quota" of "TestScenario1_Quota".
+func namespaceOf(test string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + ('a' - 'A')
+		default:
+			return '-'
+		}
+	}, strings.TrimPrefix(test, "Test"))
+	return strings.Trim(name[:min(len(name), 40)], "-")
+}

@@ -1,0 +1,205 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"headgate/e2e/cluster"
+	"headgate/e2e/headgate"
+	"headgate/e2e/oracle"
+)
+
+// Timeout of a wait. It is only ever reached by what is broken.
+const Timeout = 2 * time.Minute
+
+// S is a scenario.
+type S struct {
+	*testing.T
+	Ctx       context.Context
+	Cluster   *cluster.Cluster
+	Headgate  *headgate.Headgate
+	Oracle    *oracle.Oracle
+	Namespace string
+
+	installation *installation
+	queues       []string
+	nodes        int
+	canaries     int
+}
+
+// Start begins a scenario on the shared cluster.
+func Start(t *testing.T) *S {
+	t.Helper()
+	i, err := sharedInstallation(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return begin(t, i)
+}
+
+// StartOwn begins a scenario on a cluster of its own, which ends with it.
+func StartOwn(t *testing.T, o Options) *S {
+	t.Helper()
+	i, err := install(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		forget(i)
+		i.stop()
+	})
+	return begin(t, i)
+}
+
+func begin(t *testing.T, i *installation) *S {
+	t.Helper()
+	s := &S{T: t, Cluster: i.cluster, Headgate: i.headgate, Namespace: namespaceOf(t.Name()), installation: i}
+	// Not t.Context(): cleaning up needs it, too.
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Ctx = ctx
+	t.Cleanup(cancel)
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
+	if _, err := i.cluster.Client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Eventually("the namespace's service account", func() error {
+		_, err := i.cluster.Client.CoreV1().ServiceAccounts(s.Namespace).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	})
+	s.Oracle = oracle.Start(ctx, i.cluster)
+	t.Cleanup(s.end)
+	return s
+}
+
+// end judges the last moments, says what was there if something went wrong, and cleans up.
+func (s *S) end() {
+	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
+	defer cancel()
+	if err := s.Oracle.Verify(ctx); err != nil {
+		s.Errorf("oracle: %v", err)
+	}
+	s.Logf("the oracle judged %d moments", s.Oracle.Judged())
+	s.checkDaemons()
+	if s.Failed() {
+		s.installation.failed = true
+		s.diagnose(ctx)
+	}
+	s.Oracle.Stop()
+	s.cleanUp(ctx)
+}
+
+// checkDaemons: nobody else than a scenario may end one.
+func (s *S) checkDaemons() {
+	for _, d := range slices.Concat(s.Headgate.Schedulers, s.Headgate.Webhooks) {
+		if d.Crashed() {
+			s.Errorf("%s ended by itself, see %s", d.Name, d.Log)
+		}
+	}
+}
+
+// diagnose prints the scenario's objects as kubectl shows them.
+func (s *S) diagnose(ctx context.Context) {
+	for _, args := range [][]string{
+		{"get", "nodes", "-o", "wide"},
+		{"get", "queues.scheduling.volcano.sh"},
+		{"get", "podgroups.scheduling.volcano.sh,pods", "-n", s.Namespace, "-o", "wide"},
+		{"get", "events", "-n", s.Namespace, "--sort-by=.lastTimestamp"},
+	} {
+		out, err := s.Headgate.Kubectl(ctx, "", args...)
+		s.Logf("kubectl %s\n%s%v", strings.Join(args, " "), out, err)
+	}
+	out, err := s.Headgate.Ctl(ctx, "queues")
+	s.Logf("headgatectl queues\n%s%v", out, err)
+	s.Logf("logs: %s", s.Cluster.Dir)
+}
+
+func (s *S) cleanUp(ctx context.Context) {
+	core := s.Cluster.Client.CoreV1()
+	now := int64(0)
+	_ = core.Namespaces().Delete(ctx, s.Namespace, metav1.DeleteOptions{})
+	err := cluster.Poll(ctx, "the namespace is gone", func(ctx context.Context) error {
+		_ = core.Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{})
+		_, err := core.Namespaces().Get(ctx, s.Namespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(errors.New("still there"), err)
+	})
+	if err != nil {
+		s.Errorf("cleaning up: %v", err)
+	}
+	// Children before their parents.
+	for _, q := range slices.Backward(s.queues) {
+		err := s.Cluster.Dynamic.Resource(headgate.Queues).Delete(ctx, q, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			s.Errorf("cleaning up: %v", err)
+		}
+	}
+	for n := range s.nodes {
+		_ = core.Nodes().Delete(ctx, s.NodeName(n), metav1.DeleteOptions{})
+	}
+}
+
+// Eventually waits until f returns nil; the test fails with f's last error after Timeout, or at once
+// when the oracle found a breach.
+func (s *S) Eventually(what string, f func() error) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
+	defer cancel()
+	err := cluster.Poll(ctx, what, func(context.Context) error {
+		s.Helper()
+		if s.Oracle != nil {
+			if err := s.Oracle.Err(); err != nil {
+				s.Fatalf("oracle, while waiting for %q: %v", what, err)
+			}
+		}
+		return f()
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// Must fails the test when there is an error.
+func (s *S) Must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// NodeName of the scenario's nth node.
+func (s *S) NodeName(n int) string {
+	return fmt.Sprintf("%s-%d", s.Namespace, n)
+}
+
+// Nodes adds n nodes that kwok plays, labelled e2e.headgate.io/scenario=NAMESPACE. Only pods that
+// do not finish in time keep a scenario from having them to itself.
+func (s *S) Nodes(n int, cpu, memory string) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
+	defer cancel()
+	for range n {
+		labels := map[string]string{"e2e.headgate.io/scenario": s.Namespace}
+		name := s.NodeName(s.nodes)
+		s.nodes++
+		s.Must(s.Cluster.AddNode(ctx, name, cluster.Resources(cpu, memory), labels))
+	}
+}
+
+// Write puts text into a file of build/e2e for people to read.
+func (s *S) Write(name, text string) {
+	s.Helper()
+	s.Must(os.WriteFile(BuildFile(name), []byte(text), 0o644))
+	s.Logf("written: %s", BuildFile(name))
+}

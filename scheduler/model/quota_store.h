@@ -54,7 +54,8 @@ void quota_queue_check_all(struct quota *q);
 /* The reason of the Active condition: "FlavorNotFound"; "Ready" when active. */
 const char *quota_queue_reason(enum quota_inactive why);
 
-void quota_check_set(struct quota *q, struct str name, bool active); /* an AdmissionCheck */
+/* AdmissionChecks that exist, and Topologies. Not for queues to notice: quota_queue_check_all. */
+void quota_check_set(struct quota *q, struct str name, bool active);
 void quota_check_remove(struct quota *q, struct str name);
 const struct quota_admission_check *quota_check_find(const struct quota *q, struct str name);
 void quota_topology_set(struct quota *q, struct str name, bool exists);

@@ -1,5 +1,6 @@
 #include "quota/assign.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -28,7 +29,7 @@ struct members {
 	struct assign_reasons why;
 };
 
-/* Like quota_amounts_add, for a list that has its room already. */
+/* Like quota_amounts_add, for a list that has its room already: what is asked for is bounded. */
 static void add_amount(struct quota_amounts *list, uint32_t id, int64_t value)
 {
 	size_t at = list->n;
@@ -37,7 +38,9 @@ static void add_amount(struct quota_amounts *list, uint32_t id, int64_t value)
 		at--;
 	}
 	if (at < list->n && list->v[at].id == id) {
-		list->v[at].value = amount_add(list->v[at].value, value);
+		int64_t sum = amount_add(list->v[at].value, value);
+
+		list->v[at].value = sum == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : sum;
 		return;
 	}
 	assert(list->n < list->cap);

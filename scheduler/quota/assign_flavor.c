@@ -42,6 +42,14 @@ static void note_too_large(const struct assign_request *r, const struct assign_n
 	note(r, need, why, rest);
 }
 
+/* Requests are bounded, however many there are. */
+static int64_t sum_of(const struct assign_need *need)
+{
+	int64_t sum = amount_add(need->earlier, need->amount);
+
+	return sum == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : sum;
+}
+
 static void note_short(const struct assign_request *r, const struct assign_need *need,
 		       struct assign_reasons *why, int64_t available)
 {
@@ -50,8 +58,7 @@ static void note_short(const struct assign_request *r, const struct assign_need 
 		rest[3 * ASSIGN_REASON_AMOUNT_MAX];
 
 	assign_reason_amount(resource, available, have);
-	assign_reason_amount(resource,
-			     amount_sub(amount_add(need->earlier, need->amount), available), lack);
+	assign_reason_amount(resource, amount_sub(sum_of(need), available), lack);
 	snprintf(rest, sizeof(rest), "%s free, %s too little", have, lack);
 	note(r, need, why, rest);
 }
@@ -91,7 +98,7 @@ struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct
 {
 	const struct forest *f = r->forest;
 	uint32_t pair = quota_pair_find(forest_world(f), need->flavor, need->resource);
-	int64_t amount = amount_add(need->earlier, need->amount);
+	int64_t amount = sum_of(need);
 	int64_t most = pair == MODEL_NONE ? 0 : forest_potential(f, r->node, pair);
 	int64_t available;
 	struct assign_fit fit = { FLAVOR_FIT, 0 };

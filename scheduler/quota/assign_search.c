@@ -13,7 +13,7 @@ static void counts_at(const struct workload *w, int64_t step, int64_t total, int
 	for (size_t i = 0; i < w->npodsets; i++) {
 		const struct quota_podset *p = &w->podsets[i];
 
-		counts[i] = (int32_t)(p->count - slack(p) * step / total);
+		counts[i] = p->count - (int32_t)((__int128)slack(p) * step / total);
 	}
 }
 

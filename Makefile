@@ -68,6 +68,7 @@ BENCH_BIN := $(call programs,$(BENCH_SRC))
 BENCH_PEER := $(call programs,$(wildcard test/bench/*_main.c)) # what scripts compare with
 FUZZ_BIN := $(call programs,$(FUZZ_SRC))
 DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
+DOCS_BIN := $(BUILD)/test/docs/values_table
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
 # The simulation has one thread: there is nothing in it for ThreadSanitizer.
 SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
@@ -86,8 +87,8 @@ RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib unit scenario admission integration sim mutants lint conformance test check suite \
-	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo e2e image \
-	image-check clean help FORCE
+	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo docs e2e \
+	image image-check clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -163,7 +164,7 @@ MUTANTS := $(if $(SIM_SRC),test/sim/mutants.sh)
 mutants: $(SIM_BIN) ## deliberate breakages that the simulation must notice; ARGS="NUMBER": one of them
 	@$(MUTANT_ENV) $(MUTANTS) $(ARGS)
 
-lint: lib $(BUILD)/libtest.a ## the rules of the house over the tree
+lint: lib $(BUILD)/libtest.a $(DOCS_BIN) ## the rules of the house over the tree
 	@$(RUN_TESTS) $(LINTS)
 
 conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMANCE, if they are there
@@ -172,7 +173,7 @@ conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMAN
 suite: $(BIN) $(SUITE_BIN)
 	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH)
 
-test: $(BIN) $(SUITE_BIN) ## all tests and lints
+test: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests and lints
 	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) $(LINTS)
 
 ifeq ($(WERROR),)
@@ -216,6 +217,10 @@ demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, o
 
 IMAGE := $(BUILD)/headgate-image.tar
 
+CHART_VALUES := charts/headgate/values.schema.json charts/headgate/values.yaml
+docs: $(DOCS_BIN) ## writes the pages that are made from other files
+	@$(DOCS_BIN) $(CHART_VALUES) >$(BUILD)/values.md && mv $(BUILD)/values.md docs/values.md
+
 image: $(BIN) ## the programs and what they need as an OCI image
 	@image/build.sh $(BUILD)/bin $(IMAGE)
 
@@ -258,4 +263,4 @@ clean: ## remove the build folder
 	rm -rf $(BUILD)
 
 -include $(patsubst %.c,$(BUILD)/obj/%.d,$(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) \
-	$(INTEGRATION_SRC) $(SIM_SRC) $(BENCH_SRC) $(FUZZ_SRC))
+	$(INTEGRATION_SRC) $(SIM_SRC) $(BENCH_SRC) $(FUZZ_SRC) test/docs/values_table.c)

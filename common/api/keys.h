@@ -19,6 +19,12 @@
 #define KEYS_CLOSED_BY_PARENT "volcano.sh/closed-by-parent"
 #define KEYS_NODE_GROUP "volcano.sh/nodegroup-name"
 #define KEYS_RESERVED "headgate.io/reserved" /* value: the queue charged */
+/* What is on every pod that Headgate bound (the API server copies a Binding's annotations to the
+ * pod) and on every PodGroup that it made: others' are told apart by them, across leaders and lost
+ * answers. Value: the component. */
+#define KEYS_BOUND_BY "headgate.io/bound-by"
+#define KEYS_MADE_BY "headgate.io/made-by"
+#define KEYS_COMPONENT "headgate-scheduler"
 #define KEYS_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 #define KEYS_NAMESPACE_NAME "kubernetes.io/metadata.name"
 

@@ -4,21 +4,48 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/batch.h"
 #include "api/event.h"
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
 #include "api/lease.h"
+#include "api/limit_range.h"
 #include "api/namespace.h"
 #include "api/node.h"
 #include "api/pod.h"
+#include "api/runtime_class.h"
 #include "api/scheduling.h"
 #include "base/attrs.h"
 
 /* Sorted by group, then plural. */
 static const struct kinds_row rows[] = {
 	{ "", "events", "v1", "Event", "event", "ev", true, false, &event_fields },
+	{ "", "limitranges", "v1", "LimitRange", "limitrange", "limits", true, false,
+	  &limit_range_fields },
 	{ "", "namespaces", "v1", "Namespace", "namespace", "ns", false, true, &namespace_fields },
 	{ "", "nodes", "v1", "Node", "node", "no", false, true, &node_fields },
 	{ "", "pods", "v1", "Pod", "pod", "po", true, true, &pod_fields },
+	{ "batch", "jobs", "v1", "Job", "job", "", true, true, &batch_job_fields },
 	{ "coordination.k8s.io", "leases", "v1", "Lease", "lease", "", true, false, &lease_fields },
+	{ KUEUE_GROUP, "admissionchecks", KUEUE_VERSION, "AdmissionCheck", "admissioncheck", "",
+	  false, true, &kueue_admission_check_fields },
+	{ KUEUE_GROUP, "clusterqueues", KUEUE_VERSION, "ClusterQueue", "clusterqueue", "cq", false,
+	  true, &kueue_cluster_queue_fields },
+	{ KUEUE_GROUP, "cohorts", KUEUE_VERSION, "Cohort", "cohort", "co", false, true,
+	  &kueue_cohort_fields },
+	{ KUEUE_GROUP, "localqueues", KUEUE_VERSION, "LocalQueue", "localqueue", "lq,queue,queues",
+	  true, true, &kueue_local_queue_fields },
+	{ KUEUE_GROUP, "resourceflavors", KUEUE_VERSION, "ResourceFlavor", "resourceflavor",
+	  "rf,flavor,flavors", false, false, &kueue_resource_flavor_fields },
+	{ KUEUE_GROUP, "topologies", KUEUE_VERSION, "Topology", "topology", "", false, false,
+	  &kueue_topology_fields },
+	{ KUEUE_GROUP, "workloadpriorityclasses", KUEUE_VERSION, "WorkloadPriorityClass",
+	  "workloadpriorityclass", "wpc", false, false, &kueue_workload_priority_class_fields },
+	{ KUEUE_GROUP, "workloads", KUEUE_VERSION, "Workload", "workload",
+	  "kwl,kueueworkload,kueueworkloads", true, true, &kueue_workload_fields },
+	{ "node.k8s.io", "runtimeclasses", "v1", "RuntimeClass", "runtimeclass", "", false, false,
+	  &runtime_class_fields },
 	{ "scheduling.k8s.io", "priorityclasses", "v1", "PriorityClass", "priorityclass", "pc",
 	  false, false, &scheduling_priority_class_fields },
 	{ "scheduling.volcano.sh", "podgroups", "v1beta1", "PodGroup", "podgroup",
@@ -66,13 +93,10 @@ static bool same(struct str a, const char *b)
 	return a.len == strlen(b) && strncasecmp(a.p, b, a.len) == 0;
 }
 
-static bool is_alias(const struct kinds_row *k, struct str name)
+static bool is_short(const struct kinds_row *k, struct str name)
 {
 	struct str rest = str_of(k->short_names);
 
-	if (same(name, k->plural) || same(name, k->singular)) {
-		return true;
-	}
 	while (rest.p != NULL) {
 		struct str s = str_next(&rest, ',');
 
@@ -83,19 +107,33 @@ static bool is_alias(const struct kinds_row *k, struct str name)
 	return false;
 }
 
+static bool is_name(const struct kinds_row *k, struct str name)
+{
+	return same(name, k->plural) || same(name, k->singular);
+}
+
+static const struct kinds_row *find_by(bool (*matches)(const struct kinds_row *, struct str),
+				       struct str name, struct str group)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (matches(&rows[i], name) &&
+		    (group.p == NULL || str_eq_c(group, rows[i].group))) {
+			return &rows[i];
+		}
+	}
+	return NULL;
+}
+
+/* "queues" is the name of one kind and a short name of another. */
 const struct kinds_row *kinds_by_alias(struct str alias)
 {
+	const struct kinds_row *found;
 	struct str group = alias, name;
 
 	if (alias.len == 0) {
 		return NULL;
 	}
 	name = str_next(&group, '.');
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (is_alias(&rows[i], name) &&
-		    (group.p == NULL || str_eq_c(group, rows[i].group))) {
-			return &rows[i];
-		}
-	}
-	return NULL;
+	found = find_by(is_name, name, group);
+	return found != NULL ? found : find_by(is_short, name, group);
 }

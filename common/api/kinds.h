@@ -21,7 +21,8 @@ struct kinds_row {
 const struct kinds_row *kinds_all(size_t *ret_n);
 const struct kinds_row *kinds_find(const char *group, const char *plural); /* NULL: unknown */
 const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind);
-/* Plural, singular, kind in any case, or short name, as a user types it; optionally ".group". */
+/* Plural, singular, kind in any case, or short name, as a user types it; optionally ".group".
+ * Names go before short names. */
 const struct kinds_row *kinds_by_alias(struct str alias);
 /* "v1" or "group/version". */
 void kinds_api_version(const struct kinds_row *k, char out[128]);

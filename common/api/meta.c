@@ -30,6 +30,7 @@ const struct field_table meta_fields = FIELD_TABLE(struct api_meta, meta_rows);
 static const struct field condition_rows[] = {
 	F_TIME(struct api_condition, last_transition, "lastTransitionTime"),
 	F_STR(struct api_condition, message, "message"),
+	F_I64(struct api_condition, observed_generation, "observedGeneration"),
 	F_STR(struct api_condition, reason, "reason"),
 	F_STR(struct api_condition, status, "status"),
 	F_STR(struct api_condition, transition_id, "transitionID"),

@@ -19,10 +19,11 @@ struct api_meta {
 	struct field_strs finalizers;
 };
 
-/* Conditions of pods, nodes, PodGroups alike. */
+/* Conditions of pods, nodes, PodGroups, Workloads alike. */
 struct api_condition {
 	const char *type, *status, *reason, *message, *transition_id;
-	int64_t last_transition; /* wall ns, FIELD_NO_TIME */
+	int64_t last_transition;     /* wall ns, FIELD_NO_TIME */
+	int64_t observed_generation; /* 0 absent */
 };
 struct api_conditions FIELD_LIST(struct api_condition);
 

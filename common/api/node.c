@@ -5,11 +5,11 @@ static const struct field taint_rows[] = {
 	F_STR(struct api_taint, key, "key"),
 	F_STR(struct api_taint, value, "value"),
 };
-static const struct field_table taint_fields = FIELD_TABLE(struct api_taint, taint_rows);
+const struct field_table node_taint_fields = FIELD_TABLE(struct api_taint, taint_rows);
 
 static const struct field spec_rows[] = {
 	F_STR(struct api_node_spec, provider_id, "providerID"),
-	F_LIST(struct api_node_spec, taints, "taints", taint_fields),
+	F_LIST(struct api_node_spec, taints, "taints", node_taint_fields),
 	F_BOOL(struct api_node_spec, unschedulable, "unschedulable"),
 };
 static const struct field_table spec_fields = FIELD_TABLE(struct api_node_spec, spec_rows);

@@ -26,5 +26,6 @@ struct api_node {
 };
 
 extern const struct field_table node_fields;
+extern const struct field_table node_taint_fields;
 
 #endif

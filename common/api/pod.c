@@ -7,7 +7,7 @@ static const struct field toleration_rows[] = {
 	F_I64_OPT(struct api_toleration, seconds, "tolerationSeconds"),
 	F_STR(struct api_toleration, value, "value"),
 };
-static const struct field_table toleration_fields =
+const struct field_table pod_toleration_fields =
 	FIELD_TABLE(struct api_toleration, toleration_rows);
 
 static const struct field node_req_rows[] = {
@@ -143,11 +143,17 @@ static const struct field spec_rows[] = {
 	F_STR(struct api_pod_spec, runtime_class_name, "runtimeClassName"),
 	F_STR(struct api_pod_spec, scheduler_name, "schedulerName"),
 	F_LIST(struct api_pod_spec, gates, "schedulingGates", gate_fields),
-	F_LIST(struct api_pod_spec, tolerations, "tolerations", toleration_fields),
+	F_LIST(struct api_pod_spec, tolerations, "tolerations", pod_toleration_fields),
 	F_LIST(struct api_pod_spec, spread, "topologySpreadConstraints", spread_fields),
 	F_LIST(struct api_pod_spec, volumes, "volumes", volume_fields),
 };
 const struct field_table pod_spec_fields = FIELD_TABLE(struct api_pod_spec, spec_rows);
+
+static const struct field template_rows[] = {
+	F_OBJ(struct api_pod_template, meta, "metadata", meta_fields),
+	F_OBJ(struct api_pod_template, spec, "spec", pod_spec_fields),
+};
+const struct field_table pod_template_fields = FIELD_TABLE(struct api_pod_template, template_rows);
 
 static const struct field container_status_rows[] = {
 	F_RESOURCES(struct api_container_status, allocated, "allocatedResources"),

@@ -92,6 +92,11 @@ struct api_pod_spec {
 	struct FIELD_LIST(struct api_pod_claim) claims;
 };
 
+struct api_pod_template {
+	struct api_meta meta;
+	struct api_pod_spec spec;
+};
+
 struct api_container_status {
 	const char *name;
 	struct field_resources allocated; /* allocatedResources: granted by the kubelet */
@@ -114,6 +119,8 @@ struct api_pod {
 
 extern const struct field_table pod_fields;
 extern const struct field_table pod_spec_fields;
+extern const struct field_table pod_template_fields;
+extern const struct field_table pod_toleration_fields;
 extern const struct field_table pod_status_fields;
 /* What admission looks at, and nothing else: meta, and of spec schedulerName, nodeName,
  * schedulingGates. Decodes into a struct api_pod. */

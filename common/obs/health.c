@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "base/xmalloc.h"
 
-#define HEALTH_DETAIL_MAX 256
+#define HEALTH_DETAIL_MAX 1024
 
 struct check {
 	char *name;
@@ -82,10 +82,8 @@ static bool run_check(const struct check *c, struct strbuf *out)
 	char detail[HEALTH_DETAIL_MAX] = "";
 	bool ok = c->fn(c->ctx, detail, sizeof(detail));
 
-	strbuf_printf(out, ok ? "[+]%s ok\n" : "[-]%s failed", c->name);
-	if (!ok) {
-		strbuf_printf(out, "%s%s\n", detail[0] != '\0' ? ": " : "", detail);
-	}
+	strbuf_printf(out, ok ? "[+]%s ok" : "[-]%s failed", c->name);
+	strbuf_printf(out, "%s%s\n", detail[0] != '\0' ? ": " : "", detail);
 	return ok;
 }
 

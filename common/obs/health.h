@@ -1,5 +1,6 @@
 /* common/obs/health.h: named checks behind /healthz, /livez and /readyz in API-server style
- * ("[+]ping ok", "[-]cycle failed: ..."; ?verbose; 503 when one fails). Checks are registered
+ * ("[+]ping ok", "[-]cycle failed: ..."; ?verbose; 503 when one fails; "[+]cycle ok: ..." is a
+ * warning). Checks are registered
  * before serving and must be thread-safe (atomics): they run on server threads. */
 #ifndef COMMON_OBS_HEALTH_H
 #define COMMON_OBS_HEALTH_H
@@ -11,7 +12,7 @@
 
 struct health;
 
-/* True: fine. Else writes why into detail. */
+/* True: fine. Else writes why into detail. A check that is fine may write a warning there. */
 typedef bool (*health_check_fn)(void *ctx, char *detail, size_t detail_size);
 
 struct health *health_create(void);

@@ -93,26 +93,11 @@ static bool may_send(void *ctx)
 static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *w = ctx;
-	struct sched_msg *m;
+	struct sched_msg *m = cache_decode_event(w->resource, event);
 
-	switch (event->kind) {
-	case REFLECTOR_UPSERT:
-		m = cache_decode(w->resource, event->key, event->object, event->resource_version);
-		break;
-	case REFLECTOR_DELETE:
-		m = message_new(SCHED_MSG_DELETE);
-		m->key = arena_str(m->arena, event->key);
-		m->resource_version = event->resource_version;
-		break;
-	case REFLECTOR_SYNCED:
-		m = message_new(SCHED_MSG_SYNCED);
-		break;
-	case REFLECTOR_RELISTED:
-	default:
-		return;
+	if (m != NULL) {
+		post(w->app, m);
 	}
-	m->resource = w->resource;
-	post(w->app, m);
 }
 
 static void wake_main(struct app *a)
@@ -418,6 +403,7 @@ static int start_endpoints(struct app *a, struct err *err)
 		.healthz_address = a->o->enable_healthz ? a->o->healthz_address : NULL,
 		.counters = a->counters,
 		.state = engine_state(a->engine),
+		.foreign = engine_foreign(a->engine),
 		.clock = clock_real(),
 	};
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/engine.h"
+#include "app/foreign.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -19,6 +20,7 @@
 struct endpoints {
 	struct counter_registry *counters;
 	const struct engine_state *state;
+	struct foreign *foreign;
 	const struct clock *clock;
 	struct health *health;
 	struct http_server *servers[2];
@@ -65,6 +67,14 @@ static bool check_quota_plugin(void *ctx, char *detail, size_t size)
 	}
 	snprintf(detail, size, "no quota plugin (capacity) is configured: no gate is removed");
 	return false;
+}
+
+static bool check_foreign(void *ctx, char *detail, size_t size)
+{
+	const struct endpoints *e = ctx;
+
+	(void)foreign_describe(e->foreign, detail, size);
+	return true;
 }
 
 static void on_request(void *ctx, const struct http_request *req, struct arena *arena,
@@ -114,11 +124,15 @@ int endpoints_start(const struct endpoints_options *opt, struct endpoints **ret,
 
 	e->counters = opt->counters;
 	e->state = opt->state;
+	e->foreign = opt->foreign;
 	e->clock = opt->clock;
 	e->health = health_create();
 	health_add_live(e->health, "cycle", check_cycle, e);
 	health_add_ready(e->health, "synced", check_synced, e);
 	health_add_ready(e->health, "quota-plugin", check_quota_plugin, e);
+	if (opt->foreign != NULL) {
+		health_add_ready(e->health, "foreign", check_foreign, e);
+	}
 	if (opt->listen_address != NULL) {
 		r = serve(e, opt->listen_address, &e->servers[0], err);
 	}

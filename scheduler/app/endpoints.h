@@ -1,7 +1,8 @@
 /* scheduler/app/endpoints.h: the scheduler's HTTP endpoints: /metrics, and /healthz, /livez,
  * /readyz that tell the truth: livez is red when the sched thread has not come round for
  * ENDPOINTS_STUCK_NS or one cycle takes longer than that; readyz is red for a leader that has not
- * synced or has no quota plugin (a standby is ready). */
+ * synced or has no quota plugin (a standby is ready). ?verbose shows as a warning when somebody
+ * else works under our scheduler names. */
 #ifndef SCHEDULER_APP_ENDPOINTS_H
 #define SCHEDULER_APP_ENDPOINTS_H
 
@@ -13,12 +14,14 @@ struct counter_registry;
 struct endpoints;
 struct engine_state;
 struct err;
+struct foreign;
 
 struct endpoints_options {
 	const char *listen_address,
 		*healthz_address; /* "host:port" or ":port"; NULL: not served; equal: one server */
 	struct counter_registry *counters;
 	const struct engine_state *state; /* borrowed until endpoints_stop */
+	struct foreign *foreign;          /* likewise; NULL: nothing is shown */
 	const struct clock *clock;
 };
 

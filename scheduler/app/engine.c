@@ -5,6 +5,8 @@
 #include "api/keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
+#include "app/foreign.h"
+#include "app/orphans.h"
 #include "app/sched_metrics.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -31,11 +33,15 @@ struct engine {
 	struct engine_options opt;
 	struct sched_conf *conf;
 	struct cache *cache;
+	const struct cluster *unsettled; /* the cache's cluster as it is amid a message: no place of
+					    a queue in the tree is to be looked at */
 	struct cycle *cycle;
 	struct exec *exec;
 	struct queue_status *queues;           /* NULL: controller off */
 	struct podgroup_controller *podgroups; /* NULL: controller off */
 	struct sched_metrics *metrics;
+	struct foreign *foreign;
+	struct orphans *orphans;
 	struct VEC(struct queue_totals) totals;
 	struct engine_state state;
 	bool leading, rebuilt, changed; /* changed: since the controllers last ran */
@@ -51,6 +57,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 	const struct api_owner *owner;
 	struct podgroup_pod seen;
 
+	orphans_see(e->orphans, e->unsettled, t, clock_mono(e->opt.clock));
 	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 ||
 	    t->job != MODEL_NONE || t->status != TASK_PENDING) {
 		return;
@@ -66,6 +73,22 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 		.owner_uid = owner == NULL ? NULL : owner->uid,
 	};
 	podgroup_controller_pod(e->podgroups, cache_cluster(e->cache), t, &seen);
+}
+
+static void on_pod_gone(void *ctx, const struct task *t)
+{
+	struct engine *e = ctx;
+
+	orphans_gone(e->orphans, t);
+}
+
+static void on_podgroup(void *ctx, const struct job *j, const void *object)
+{
+	struct engine *e = ctx;
+
+	if (object == NULL) {
+		orphans_bereave(e->orphans, e->unsettled, j, clock_mono(e->opt.clock));
+	}
 }
 
 static void on_queue(void *ctx, const struct queue *q, const void *object)
@@ -124,6 +147,27 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	}
 }
 
+/* The cache judges from the first rebuild on; a process that lost the lease is no judge any more.
+ */
+static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
+{
+	struct engine *e = ctx;
+
+	if (e->leading && e->rebuilt) {
+		foreign_bind(e->foreign, exec_recorder(e->exec), t, node, clock_wall(e->opt.clock));
+	}
+}
+
+/* Without our controller it is others who make PodGroups. */
+static void on_foreign_podgroup(void *ctx, const struct job *j)
+{
+	struct engine *e = ctx;
+
+	if (e->leading && e->rebuilt && e->podgroups != NULL) {
+		foreign_podgroup(e->foreign, exec_recorder(e->exec), j, clock_wall(e->opt.clock));
+	}
+}
+
 static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err)
 {
 	struct cycle *cycle = NULL;
@@ -137,6 +181,19 @@ static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err
 	e->cycle = cycle;
 	e->conf = conf;
 	return 0;
+}
+
+static void make_controllers(struct engine *e, const struct pool_options *po)
+{
+	const struct engine_options *opt = &e->opt;
+
+	if (opt->controllers_queue) {
+		e->queues = queue_status_create(po, opt->default_queue, opt->post);
+	}
+	if (opt->controllers_podgroup) {
+		e->podgroups =
+			podgroup_controller_create(po, opt->default_queue, exec_recorder(e->exec));
+	}
 }
 
 int engine_create(const struct engine_options *opt, struct sched_conf *conf_take,
@@ -173,7 +230,11 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.default_queue = opt->default_queue,
 		.counters = opt->counters,
 		.listener = { .on_pod = on_pod,
+			      .on_pod_gone = on_pod_gone,
+			      .on_podgroup = on_podgroup,
 			      .on_queue = on_queue,
+			      .on_foreign_bind = on_foreign_bind,
+			      .on_foreign_podgroup = on_foreign_podgroup,
 			      .on_bad_object = on_bad_object,
 			      .ctx = e },
 	};
@@ -187,15 +248,12 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	e->next_timer_wall = INT64_MAX;
 	e->writes_from = CLOCK_NEVER;
 	e->metrics = sched_metrics_create(opt->counters);
+	e->foreign = foreign_create(opt->counters);
+	e->orphans = orphans_create();
 	e->cache = cache_create(&co);
+	e->unsettled = cache_cluster(e->cache);
 	e->exec = exec_create(&eo);
-	if (opt->controllers_queue) {
-		e->queues = queue_status_create(&po, opt->default_queue, opt->post);
-	}
-	if (opt->controllers_podgroup) {
-		e->podgroups =
-			podgroup_controller_create(&po, opt->default_queue, exec_recorder(e->exec));
-	}
+	make_controllers(e, &po);
 	*ret = e;
 	return 0;
 }
@@ -211,6 +269,8 @@ void engine_destroy(struct engine *e)
 	cycle_destroy(e->cycle);
 	cache_destroy(e->cache);
 	sched_metrics_destroy(e->metrics);
+	foreign_destroy(e->foreign);
+	orphans_destroy(e->orphans);
 	conf_destroy(e->conf);
 	vec_finish(&e->totals);
 	free(e);
@@ -427,6 +487,7 @@ int64_t engine_step(struct engine *e)
 		e->changed = true;
 		e->next_period_at = now;
 	}
+	orphans_tell(e->orphans, cache_cluster(e->cache), exec_recorder(e->exec), now);
 	if (cache_take_dirty(e->cache)) {
 		e->changed = true;
 		e->next_period_at = now;
@@ -450,6 +511,11 @@ int64_t engine_step(struct engine *e)
 const struct engine_state *engine_state(const struct engine *e)
 {
 	return &e->state;
+}
+
+struct foreign *engine_foreign(const struct engine *e)
+{
+	return e->foreign;
 }
 
 size_t engine_pools(struct engine *e, struct pool **out, size_t max)

@@ -19,6 +19,7 @@ struct counter_registry;
 struct decisions;
 struct engine;
 struct err;
+struct foreign;
 struct pool;
 struct pool_limiter;
 struct sched_conf;
@@ -67,6 +68,8 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take);
  * message. */
 int64_t engine_step(struct engine *e);
 const struct engine_state *engine_state(const struct engine *e);
+/* What was seen of others under our scheduler names; lives as long as the engine. */
+struct foreign *engine_foreign(const struct engine *e);
 /* Every pool that writes, for stepping in manual mode; returns how many. */
 size_t engine_pools(struct engine *e, struct pool **out, size_t max);
 const struct cluster *engine_cluster(const struct engine *e);

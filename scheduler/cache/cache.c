@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
+#include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/cache_priv.h"
 
@@ -32,6 +33,8 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->cluster->default_queue = cluster_queue_get(c->cluster, str_of(opt->default_queue))->id;
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
+	c->judges_from = MODEL_TIME_NONE;
+	c->strangers = strmap_create(NULL);
 	if (opt->counters != NULL) {
 		c->drift = counter_cell(
 			counter_register(opt->counters, "headgate_cache_accounting_drift",
@@ -53,6 +56,7 @@ void cache_destroy(struct cache *c)
 	free(c->scheduler_names);
 	free(c->default_queue);
 	arena_destroy(c->scratch);
+	strmap_destroy(c->strangers);
 	cluster_destroy(c->cluster);
 	free(c);
 }

@@ -8,7 +8,19 @@
  * updates older than the known resourceVersion are ignored; an object with another UID replaces the
  * old one (its charge is released first); evicted pods leave the ledger when they are gone; charges
  * follow a PodGroup to another queue; after leadership was gained charges are rebuilt from
- * headgate.io/reserved, and what exceeds a limit then the next cycle revokes, youngest first. */
+ * headgate.io/reserved, and what exceeds a limit then the next cycle revokes, youngest first.
+ *
+ * Others who work under our scheduler names are recognised by what Headgate leaves on everything it
+ * writes, in the same write: headgate.io/bound-by on the pods that it binds and headgate.io/made-by
+ * on its PodGroups. So former leaders and lost answers are never taken for others. What is judged
+ * is what was seen to happen after cache_rebuild_ledger:
+ * - A bind is foreign when a pod of ours that was known without a node shows one and lacks the
+ * mark, unless a bind of ours to that very node is under way. Pods that have a node when they are
+ * first seen (first LIST, created with nodeName) are not judged.
+ * - A PodGroup is foreign when it is new here, was created since, lacks the mark, is named as our
+ *   PodGroup controller would name it ("podgroup-" and the UID of its owner), and a pod of ours
+ *   belongs to it.
+ * What cannot be told is not reported. */
 #ifndef SCHEDULER_CACHE_CACHE_H
 #define SCHEDULER_CACHE_CACHE_H
 
@@ -26,6 +38,7 @@ struct decisions;
 struct job;
 struct node;
 struct queue;
+struct reflector_event;
 struct task;
 
 /* Called on the sched thread while a message is applied; may be NULL each. */
@@ -37,6 +50,8 @@ struct cache_listener {
 			    const void *podgroup_object); /* object NULL: deleted */
 	void (*on_queue)(void *ctx, const struct queue *q,
 			 const void *queue_object); /* object NULL: deleted */
+	void (*on_foreign_bind)(void *ctx, const struct task *t, const char *node);
+	void (*on_foreign_podgroup)(void *ctx, const struct job *j); /* once per PodGroup */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	void *ctx;
 };
@@ -58,7 +73,7 @@ struct cluster *cache_cluster(struct cache *c);
 void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now);
 bool cache_is_synced(const struct cache *c); /* every resource had its first LIST */
 /* Called once when synced and leading, and again after every gain of leadership: rebuilds all
- * charges from the pods. */
+ * charges from the pods. From now on binds and PodGroups by others are looked for. */
 void cache_rebuild_ledger(struct cache *c, int64_t now);
 /* True when something changed since the last call (a cycle is worth running). */
 bool cache_take_dirty(struct cache *c);
@@ -66,5 +81,8 @@ bool cache_take_dirty(struct cache *c);
  * decode. Any thread. */
 struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str json,
 			       int64_t resource_version);
+/* The message that tells the cache what a reflector of resource r told; NULL: nothing that it needs
+ * to know. Any thread. */
+struct sched_msg *cache_decode_event(enum sched_resource r, const struct reflector_event *event);
 
 #endif

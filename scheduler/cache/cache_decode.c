@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "cache/cache.h"
 #include "enc/decode.h"
+#include "kube/reflector.h"
 
 static const struct field_table *table_of(enum sched_resource r)
 {
@@ -45,5 +46,28 @@ struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str
 		return m;
 	}
 	m->object = object;
+	return m;
+}
+
+struct sched_msg *cache_decode_event(enum sched_resource r, const struct reflector_event *event)
+{
+	struct sched_msg *m;
+
+	switch (event->kind) {
+	case REFLECTOR_UPSERT:
+		return cache_decode(r, event->key, event->object, event->resource_version);
+	case REFLECTOR_DELETE:
+		m = message_new(SCHED_MSG_DELETE);
+		m->key = arena_str(m->arena, event->key);
+		m->resource_version = event->resource_version;
+		break;
+	case REFLECTOR_SYNCED:
+		m = message_new(SCHED_MSG_SYNCED);
+		break;
+	case REFLECTOR_RELISTED:
+	default:
+		return NULL;
+	}
+	m->resource = r;
 	return m;
 }

@@ -121,8 +121,11 @@ int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct err *err
 	}
 	if (t == NULL) {
 		t = cluster_task_add(c->cluster, p.namespace_, p.name, p.uid);
+	} else {
+		cache_foreign_bind(c, t, pod);
 	}
 	apply(c, t, &p);
+	cache_foreign_member(c, t);
 	c->dirty = true;
 	if (c->listener.on_pod != NULL) {
 		c->listener.on_pod(c->listener.ctx, t, pod);

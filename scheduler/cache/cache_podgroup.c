@@ -39,10 +39,12 @@ int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, st
 	const struct api_meta *m = &group->meta;
 	struct job *j = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
 	int64_t version = meta_version(m);
+	bool known;
 
 	if (j != NULL && j->has_group && version != 0 && version < j->resource_version) {
 		return 0;
 	}
+	known = j != NULL && j->has_group && str_streq(j->uid, m->uid);
 	if (from_api_group(c->cluster, group, str_of(c->default_queue), err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -52,6 +54,9 @@ int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, st
 		cache_queue_settle(c);
 	}
 	c->dirty = true;
+	if (!known) {
+		cache_foreign_podgroup(c, j, group);
+	}
 	if (c->listener.on_podgroup != NULL) {
 		c->listener.on_podgroup(c->listener.ctx, j, group);
 	}
@@ -68,6 +73,7 @@ void cache_podgroup_remove(struct cache *c, struct str key)
 	if (c->listener.on_podgroup != NULL) {
 		c->listener.on_podgroup(c->listener.ctx, j, NULL);
 	}
+	cache_foreign_forget(c, key);
 	j->has_group = false;
 	forget_group(j);
 	cluster_job_changed(c->cluster, j);

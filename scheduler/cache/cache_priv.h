@@ -13,6 +13,7 @@ struct api_queue;
 struct arena;
 struct counter_cell;
 struct err;
+struct strmap;
 
 struct cache {
 	struct cluster *cluster;
@@ -21,6 +22,9 @@ struct cache {
 	struct cache_listener listener;
 	struct counter_cell *drift; /* NULL without a registry */
 	struct arena *scratch;      /* for one message */
+	int64_t judges_from;        /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */
+	struct strmap *strangers;   /* keys of PodGroups that are not ours, until a pod of ours
+				       belongs to them; values mean nothing */
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool dirty;
 	bool queues_stale; /* cluster_queues_changed is still to be called */
@@ -40,6 +44,14 @@ int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, st
 void cache_podgroup_remove(struct cache *c, struct str key);
 int cache_priority_upsert(struct cache *c, const struct api_priority_class *pc, struct err *err);
 void cache_priority_remove(struct cache *c, struct str name);
+
+/* Reports a bind by somebody else: before an update of a known pod is applied. */
+void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod);
+/* A PodGroup that was not known before; a task that may belong to one; a PodGroup that is gone. */
+void cache_foreign_podgroup(struct cache *c, const struct job *j,
+			    const struct api_pod_group *group);
+void cache_foreign_member(struct cache *c, const struct task *t);
+void cache_foreign_forget(struct cache *c, struct str key);
 
 /* The outcome of a write. */
 void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now);

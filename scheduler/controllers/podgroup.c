@@ -138,6 +138,10 @@ static void fill_create(const struct item *it, struct http_call *call, struct st
 	json_out_object(&o);
 	json_out_kv(&o, "namespace", it->namespace_);
 	json_out_kv(&o, "name", it->group);
+	json_out_key(&o, "annotations");
+	json_out_object(&o);
+	json_out_kv(&o, KEYS_MADE_BY, KEYS_COMPONENT);
+	json_out_object_end(&o);
 	write_owner(&o, it);
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");

@@ -87,9 +87,6 @@ struct plugin_ops {
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
 			     const struct node *n);
 
-	bool (*victim_protected)(void *state, const struct session *s, const struct task *preemptor,
-				 const struct task *victim);
-
 	void (*on_allocate)(void *state, struct session *s, const struct task *t);
 	void (*on_deallocate)(void *state, struct session *s, const struct task *t);
 };

@@ -216,6 +216,40 @@ static bool holds_revocable(const struct session *s, const struct job *j)
 	return false;
 }
 
+/* Of those that still wait: it counts as a member whose quota is settled, but holds none. */
+static const struct task *find_member_without_gate(const struct session *s, const struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if ((t->flags & (TASK_OURS | TASK_OPTED_IN)) == TASK_OURS && t->klass != NULL &&
+		    !t->klass->best_effort && session_task_status(s, t) == TASK_PENDING) {
+			return t;
+		}
+	}
+	return NULL;
+}
+
+/* The quota that the others held may be what this member lacked, and will be again. */
+static void tell_member_without_gate(struct session *s, const struct job *j)
+{
+	const struct task *t = find_member_without_gate(s, j);
+	struct decision *d;
+
+	if (t == NULL || (int32_t)session_job_ready_count(s, j) >= j->min_member) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->job = j->id;
+	d->warning = true;
+	d->reason = "MemberNotOptedIn";
+	d->message = arena_printf(s->arena,
+				  "the gang found no place in time, and its member %s did not opt "
+				  "in: no quota is reserved for it with the others; annotate all "
+				  "members or none",
+				  t->name);
+}
+
 static void revoke_timed_out(struct session *s, const struct job *j)
 {
 	const struct revocation why = {
@@ -223,6 +257,7 @@ static void revoke_timed_out(struct session *s, const struct job *j)
 		.message = "no node was found in time: the quota is given to others for a while",
 		.back_off = true,
 	};
+	bool any = false;
 
 	for (size_t i = 0; i < j->tasks.n; i++) {
 		const struct task *t = session_task(s, j->tasks.v[i]);
@@ -232,7 +267,11 @@ static void revoke_timed_out(struct session *s, const struct job *j)
 		    t->published_at != MODEL_TIME_NONE &&
 		    s->now - t->published_at >= s->conf->reservation_timeout_ns) {
 			revoke_with_gang(s, t, &why);
+			any = true;
 		}
+	}
+	if (any) {
+		tell_member_without_gate(s, j);
 	}
 }
 

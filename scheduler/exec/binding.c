@@ -1,5 +1,6 @@
 #include "exec/binding.h"
 
+#include "api/keys.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -25,6 +26,11 @@ static void binding_fill(const struct pod_write *w, struct http_call *call, stru
 	json_out_kv(&o, "namespace", w->namespace_);
 	json_out_kv(&o, "name", w->name);
 	json_out_kv(&o, "uid", w->uid);
+	/* The API server puts it on the pod together with the node: so binds of ours are known. */
+	json_out_key(&o, "annotations");
+	json_out_object(&o);
+	json_out_kv(&o, KEYS_BOUND_BY, KEYS_COMPONENT);
+	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_key(&o, "target");
 	json_out_object(&o);

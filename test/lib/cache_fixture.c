@@ -27,6 +27,23 @@ static void on_gone(void *ctx, const struct task *t)
 	f->gone++;
 }
 
+static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
+{
+	struct cache_fixture *f = ctx;
+
+	assert_non_null(t->uid);
+	assert_non_null(node);
+	f->foreign_binds++;
+}
+
+static void on_foreign_podgroup(void *ctx, const struct job *j)
+{
+	struct cache_fixture *f = ctx;
+
+	assert_true(j->has_group);
+	f->foreign_podgroups++;
+}
+
 void cache_fixture_check(struct cache_fixture *f)
 {
 	const char *wrong;
@@ -95,7 +112,11 @@ struct cache_fixture *cache_fixture_create(void)
 	struct cache_options opt = {
 		.scheduler_names = names,
 		.default_queue = "default",
-		.listener = { .on_bad_object = on_bad, .on_pod_gone = on_gone, .ctx = f },
+		.listener = { .on_bad_object = on_bad,
+			      .on_pod_gone = on_gone,
+			      .on_foreign_bind = on_foreign_bind,
+			      .on_foreign_podgroup = on_foreign_podgroup,
+			      .ctx = f },
 	};
 
 	f->cache = cache_create(&opt);
@@ -144,6 +165,10 @@ static void put_annotations(struct strbuf *b, const struct cache_fixture_pod *p)
 	}
 	if (p->reserved != NULL) {
 		strbuf_printf(b, "%s\"headgate.io/reserved\":\"%s\"", sep, p->reserved);
+		sep = ",";
+	}
+	if (p->bound_by_us) {
+		strbuf_printf(b, "%s\"headgate.io/bound-by\":\"headgate-scheduler\"", sep);
 	}
 	strbuf_add_c(b, "}");
 }

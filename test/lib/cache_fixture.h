@@ -16,7 +16,8 @@ struct cache_fixture {
 	int64_t now;
 	unsigned bad; /* objects refused */
 	char bad_text[256];
-	unsigned gone; /* pods reported as gone */
+	unsigned gone;                             /* pods reported as gone */
+	unsigned foreign_binds, foreign_podgroups; /* reported */
 };
 
 /* Members that are NULL or 0 are left out of the object. */
@@ -28,6 +29,7 @@ struct cache_fixture_pod {
 	const char *cpu;       /* "1" */
 	const char *reason;    /* of PodScheduled=False */
 	const char *reserved;  /* queue in the mark */
+	bool bound_by_us;      /* the mark of our binds */
 	bool opted_in, gated, foreign_gate, deleted;
 	int64_t version; /* the next one */
 };

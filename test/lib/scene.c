@@ -95,6 +95,24 @@ void scene_start(struct scene *s, const struct scene_options *opt)
 	}
 }
 
+static void judge_foreign(struct scene *s)
+{
+	static const enum stack_program schedulers[] = { STACK_SCHEDULER, STACK_STANDBY };
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	const char *at;
+
+	for (size_t i = 0; i < ARRAY_LEN(schedulers) && !s->has_foreign; i++) {
+		if (!stack_is_running(s->stack, schedulers[i]) ||
+		    scene_http(s, schedulers[i], "/readyz?verbose", &body) == 0) {
+			continue;
+		}
+		at = strstr(body.p, "foreign ok: ");
+		if (at != NULL) {
+			scene_fail(s, "there was nobody else: %s", at);
+		}
+	}
+}
+
 void scene_judge(struct scene *s)
 {
 	struct history h;
@@ -110,6 +128,7 @@ void scene_judge(struct scene *s)
 	if (h.changes == 0) {
 		scene_fail(s, "nothing was seen");
 	}
+	judge_foreign(s);
 }
 
 static bool has_no_pods(void *ctx UNUSED, const struct mirror *m)

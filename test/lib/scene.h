@@ -30,6 +30,7 @@ struct scene {
 	struct autoscaler *autoscaler;
 	unsigned fences;
 	bool failed;
+	bool has_foreign; /* the test itself plays somebody else under our scheduler name */
 };
 
 struct scene_options {
@@ -65,7 +66,8 @@ enum scene_state {
 
 /* After the scheduler's own queues have appeared. */
 void scene_start(struct scene *s, const struct scene_options *opt);
-/* Judges the history with the oracle: no breach, no gated pod with a node. */
+/* Judges the history with the oracle: no breach, no gated pod with a node. No scheduler takes
+ * another one's or its own work for somebody else's. */
 void scene_judge(struct scene *s);
 /* Ends the programs by SIGTERM, each with exit code 0. s may have failed to start. */
 void scene_stop(struct scene *s);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/engine.h"
+#include "app/foreign.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
@@ -74,26 +75,11 @@ static bool may_send(void *ctx)
 static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *w = ctx;
-	struct sched_msg *m;
+	struct sched_msg *m = cache_decode_event(w->resource, event);
 
-	switch (event->kind) {
-	case REFLECTOR_UPSERT:
-		m = cache_decode(w->resource, event->key, event->object, event->resource_version);
-		break;
-	case REFLECTOR_DELETE:
-		m = message_new(SCHED_MSG_DELETE);
-		m->key = arena_str(m->arena, event->key);
-		m->resource_version = event->resource_version;
-		break;
-	case REFLECTOR_SYNCED:
-		m = message_new(SCHED_MSG_SYNCED);
-		break;
-	case REFLECTOR_RELISTED:
-	default:
-		return;
+	if (m != NULL) {
+		post(w->scheduler, m);
 	}
-	m->resource = w->resource;
-	post(w->scheduler, m);
 }
 
 static void start_watches(void *ctx)
@@ -229,7 +215,11 @@ static void on_assumed(void *ctx, const struct cluster *c, const struct decision
 static void check_cluster(struct sim_scheduler *s)
 {
 	const char *wrong = invariants_of_cluster(engine_cluster(s->engine));
+	char foreign[400];
 
+	if (foreign_describe(engine_foreign(s->engine), foreign, sizeof(foreign))) {
+		sim_world_fail(s->world, "foreign: there is nobody else, but %s", foreign);
+	}
 	if (wrong != NULL) {
 		sim_world_fail(s->world, "cluster: %s", wrong);
 	}

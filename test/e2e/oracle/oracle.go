@@ -86,12 +86,21 @@ type Oracle struct {
 	now       map[string]PodState // latest, not only judged
 	timelines map[string][]PodState
 	ever      map[string]bool
+	nodes     []NodeCount
 	breach    error
 	judged    int
 }
 
 var resources = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "pods"}, headgate.PodGroups, headgate.Queues,
+	{Version: "v1", Resource: "nodes"},
+}
+
+// NodeCount is how many nodes there were from a moment on.
+type NodeCount struct {
+	RV    int64
+	At    time.Time
+	Nodes int
 }
 
 // Start begins to watch and judge. Stop ends it.
@@ -230,6 +239,13 @@ func (o *Oracle) record(s *stream, u *unstructured.Unstructured, rv int64, gone 
 	} else {
 		s.objects[e.key] = rv
 		e.object = u
+	}
+	if s.resource.Resource == "nodes" {
+		// The rules know none; how many there are is kept for people.
+		if n := len(o.nodes); n == 0 || o.nodes[n-1].Nodes != len(s.objects) {
+			o.nodes = append(o.nodes, NodeCount{RV: rv, At: e.at, Nodes: len(s.objects)})
+		}
+		return
 	}
 	if s.resource.Resource == "pods" {
 		e.object = nil
@@ -457,6 +473,39 @@ func (o *Oracle) Timeline(key string) []PodState {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.timelines[key])
+}
+
+// Nodes returns how many nodes there were, each time that it changed.
+func (o *Oracle) Nodes() []NodeCount {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.nodes)
+}
+
+// At returns how many nodes there were, and how many pods of the namespace were in phase Running.
+func (o *Oracle) At(t time.Time, namespace string) (nodes, running int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range o.nodes {
+		if !n.At.After(t) {
+			nodes = n.Nodes
+		}
+	}
+	for key, line := range o.timelines {
+		if _, ok := inNamespace(key, namespace); !ok {
+			continue
+		}
+		var last PodState
+		for _, s := range line {
+			if !s.At.After(t) {
+				last = s
+			}
+		}
+		if !last.Deleted && last.Phase == corev1.PodRunning {
+			running++
+		}
+	}
+	return nodes, running
 }
 
 // First returns the first state of the pod for which f holds.

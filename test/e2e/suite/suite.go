@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"headgate/e2e/autoscaler"
 	"headgate/e2e/cluster"
 	"headgate/e2e/headgate"
 	"headgate/e2e/oracle"
@@ -35,6 +36,7 @@ type S struct {
 	queues       []string
 	nodes        int
 	canaries     int
+	own          bool // a cluster of its own
 }
 
 // Start begins a scenario on the shared cluster.
@@ -58,7 +60,9 @@ func StartOwn(t *testing.T, o Options) *S {
 		forget(i)
 		i.stop()
 	})
-	return begin(t, i)
+	s := begin(t, i)
+	s.own = true
+	return s
 }
 
 func begin(t *testing.T, i *installation) *S {
@@ -195,6 +199,32 @@ func (s *S) Nodes(n int, cpu, memory string) {
 		s.nodes++
 		s.Must(s.Cluster.AddNode(ctx, name, cluster.Resources(cpu, memory), labels))
 	}
+}
+
+// Autoscalers are the kinds of node autoscalers that scenarios are played with on this machine.
+func Autoscalers() []string {
+	if autoscaler.ClusterAutoscaler() == "" {
+		return []string{"Karpenter"}
+	}
+	return []string{"Karpenter", "ClusterAutoscaler"}
+}
+
+// Autoscaler starts one of Autoscalers(). It buys nodes for anybody's pods and leaves them behind,
+// so the scenario has to have a cluster of its own.
+func (s *S) Autoscaler(kind string, i autoscaler.Instance) *autoscaler.Autoscaler {
+	s.Helper()
+	if !s.own {
+		s.Fatal("an autoscaler needs suite.StartOwn")
+	}
+	ctx, cancel := context.WithTimeout(s.Ctx, 2*Timeout)
+	defer cancel()
+	start := autoscaler.Karpenter
+	if kind == "ClusterAutoscaler" {
+		start = autoscaler.StartClusterAutoscaler
+	}
+	a, err := start(ctx, s.Cluster, i)
+	s.Must(err)
+	return a
 }
 
 // Write puts text into a file of build/e2e for people to read.

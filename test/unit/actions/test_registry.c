@@ -4,6 +4,10 @@
 
 #include "base/attrs.h"
 #include "core/action.h"
+#include "core/cycle.h"
+#include "core/names.h"
+#include "core/plugin.h"
+#include "lib/conf_fixture.h"
 #include "lib/unit.h"
 
 /* Every action that Volcano has is a row; those that we have can run. */
@@ -27,10 +31,37 @@ static void all_names_of_volcano_are_known(void **state)
 	}
 }
 
+/* Nobody who asks for preemption is left to find out by himself that there is none. */
+static void what_we_have_not_is_left_out_with_a_warning(void **state)
+{
+	static const char conf[] = "actions: \"enqueue, allocate, preempt, reclaim, backfill\"\n"
+				   "tiers:\n- plugins:\n  - name: conformance\n";
+	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
+					   action_registry_count };
+	struct names names;
+	struct conf_fixture f;
+	struct cycle *cycle = NULL;
+
+	(void)state;
+	conf_fixture_init(&f);
+	names_init(&names, &from);
+	f.opt.known = names_conf(&names);
+	assert_int_equal(conf_fixture_parse(&f, conf), 0);
+	assert_string_equal(
+		f.warnings.p,
+		"s.conf:1: action \"preempt\" has no implementation here and is left out\n"
+		"s.conf:1: action \"reclaim\" has no implementation here and is left out\n");
+	assert_int_equal(cycle_create(f.conf, &cycle, NULL), 0);
+	cycle_destroy(cycle);
+	names_finish(&names);
+	conf_fixture_finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_names_of_volcano_are_known),
+		cmocka_unit_test(what_we_have_not_is_left_out_with_a_warning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,6 +244,44 @@ static void test_a_snapshot_is_the_cluster_as_json(void **state)
 	end(&f);
 }
 
+/* Answers all requests; true when one of them carries this text. */
+static bool answer_all(struct fixture *f, const char *text)
+{
+	bool found = false;
+
+	while (fake_transport_pending(f->transport) > 0) {
+		uint64_t id = fake_transport_expect_prefix(f->transport, "");
+		struct str body = fake_transport_body(f->transport, id);
+
+		found |= body.p != NULL && strstr(body.p, text) != NULL;
+		fake_transport_answer(f->transport, id, 200, "{}");
+	}
+	return found;
+}
+
+static void test_a_pod_without_its_podgroup_is_told_once(void **state)
+{
+	struct fixture f;
+	unsigned told = 0;
+
+	(void)state;
+	begin(&f);
+	see(&f, SCHED_PODS, "ns/p",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":{"
+	    "\"scheduling.k8s.io/group-name\":\"nobody\"}},\"spec\":{\"schedulerName\":\"volcano\","
+	    "\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"}}");
+	sync_all(&f);
+	lead(&f, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+		step(&f);
+		told += answer_all(&f, "PodGroupMissing");
+		take_outcomes(&f);
+	}
+	assert_int_equal(told, 1);
+	end(&f);
+}
+
 static void test_a_bad_object_is_counted_and_told(void **state)
 {
 	static const char *const names[] = { "resource", NULL };
@@ -261,16 +299,8 @@ static void test_a_bad_object_is_counted_and_told(void **state)
 							  "", COUNTER_COUNTER, names),
 					 values)) == 1);
 	step(&f);
-	while (fake_transport_pending(f.transport) > 0) {
-		uint64_t id = fake_transport_expect_prefix(f.transport, "");
-
-		if (strstr(fake_transport_body(f.transport, id).p, "InvalidObject") != NULL) {
-			end(&f);
-			return;
-		}
-		fake_transport_answer(f.transport, id, 200, "{}");
-	}
-	fail_msg("no event about the object");
+	assert_true(answer_all(&f, "InvalidObject"));
+	end(&f);
 }
 
 int main(void)
@@ -280,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_hole_24_one_patch_then_at_once_the_next_step),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
+		cmocka_unit_test(test_a_pod_without_its_podgroup_is_told_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_told),
 	};
 

@@ -1,14 +1,7 @@
 #include "base/arena.h"
-#include "core/ledger.h"
+#include "kube/reflector.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 static void test_decodes_every_resource(void **state)
 {
@@ -41,11 +34,45 @@ static void test_names_the_path_of_a_fault(void **state)
 	message_free(m);
 }
 
+static void test_messages_of_a_reflector(void **state)
+{
+	static const struct {
+		enum reflector_event_kind event;
+		bool silent;
+		enum sched_msg_kind kind;
+	} rows[] = {
+		{ REFLECTOR_UPSERT, false, SCHED_MSG_UPSERT },
+		{ REFLECTOR_DELETE, false, SCHED_MSG_DELETE },
+		{ REFLECTOR_SYNCED, false, SCHED_MSG_SYNCED },
+		{ REFLECTOR_RELISTED, true, SCHED_MSG_KIND_COUNT_ },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct reflector_event e = { .kind = rows[i].event,
+						   .key = STR_LIT("q"),
+						   .object = STR_LIT("{}"),
+						   .resource_version = 7 };
+		struct sched_msg *m = cache_decode_event(SCHED_QUEUES, &e);
+
+		assert_true((m == NULL) == rows[i].silent);
+		if (m != NULL) {
+			assert_int_equal(m->kind, rows[i].kind);
+			assert_int_equal(m->resource, SCHED_QUEUES);
+			assert_int_equal(m->resource_version,
+					 rows[i].event == REFLECTOR_SYNCED ? 0 : 7);
+			assert_true(rows[i].event == REFLECTOR_SYNCED || str_eq_c(m->key, "q"));
+		}
+		message_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decodes_every_resource),
 		cmocka_unit_test(test_names_the_path_of_a_fault),
+		cmocka_unit_test(test_messages_of_a_reflector),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_decode", tests, NULL, NULL);

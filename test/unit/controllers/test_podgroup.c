@@ -84,6 +84,9 @@ static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
 	id = expect(&f, POST);
 	d = body_of(&f, id);
 	assert_string_equal(jdoc_path_str(d, "metadata.name"), "podgroup-uid-p");
+	assert_string_equal(
+		jdoc_str(jdoc_get(jdoc_path(d, "metadata.annotations"), "headgate.io/made-by")),
+		"headgate-scheduler");
 	assert_string_equal(jdoc_path_str(d, "spec.queue"), "team");
 	assert_string_equal(jdoc_path_str(d, "spec.priorityClassName"), "high");
 	assert_int_equal(jdoc_int(jdoc_path(d, "spec.minMember"), 0), 1);

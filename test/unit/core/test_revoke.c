@@ -178,6 +178,64 @@ static void halves_of_gangs_do_not_block_each_other(void **state)
 	core_fixture_finish(&sf);
 }
 
+static unsigned count_events(const struct core_fixture *sf, const char *reason)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < sf->s->decisions.n; i++) {
+		const struct decision *d = &sf->s->decisions.v[i];
+
+		n += d->kind == DECISION_EVENT && str_streq(d->reason, reason);
+	}
+	return n;
+}
+
+static void a_member_that_did_not_opt_in_is_named(void **state)
+{
+	static const struct {
+		const char *what;
+		int32_t min_member;
+		int64_t cpu;
+		uint32_t flags; /* of the last member */
+		enum task_status status;
+		bool in_time;
+		unsigned told;
+	} rows[] = {
+		{ "it asks for quota", 2, 1000, TASK_OURS, TASK_PENDING, false, 1 },
+		{ "nothing has timed out", 2, 1000, TASK_OURS, TASK_PENDING, true, 0 },
+		{ "it opted in", 2, 1000, TASK_OURS | TASK_OPTED_IN, TASK_PENDING, false, 0 },
+		{ "it is not ours", 2, 1000, 0, TASK_PENDING, false, 0 },
+		{ "it has no requests", 2, 0, TASK_OURS, TASK_PENDING, false, 0 },
+		{ "it has its node", 2, 1000, TASK_OURS, TASK_RUNNING, false, 0 },
+		{ "the gang does without it", 0, 1000, TASK_OURS, TASK_PENDING, false, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct task *t;
+		struct job *j;
+
+		core_fixture_init(&sf, NULL);
+		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
+		cluster_fixture_node(sf.f.cluster, "n", 9000);
+		j = cluster_fixture_job(sf.f.cluster, "j", "q", rows[i].min_member);
+		charged(&sf, "p0", j, CHARGE_PUBLISHED);
+		t = cluster_fixture_task(sf.f.cluster, "p1", j, rows[i].cpu);
+		t->flags = rows[i].flags;
+		if (rows[i].status != TASK_PENDING) {
+			cluster_task_set_status(sf.f.cluster, t, rows[i].status,
+						sf.f.cluster->nodes.v[0]);
+		}
+		sf.f.now += rows[i].in_time ? 0 : sf.f.conf->reservation_timeout_ns;
+		(void)run(&sf);
+		if (count_events(&sf, "MemberNotOptedIn") != rows[i].told) {
+			fail_msg("%s", rows[i].what);
+		}
+		core_fixture_finish(&sf);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -187,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_gang_goes_whole),
 		cmocka_unit_test(closed_queues_and_short_gangs_hold_nothing),
 		cmocka_unit_test(time_runs_out_for_what_is_published),
+		cmocka_unit_test(a_member_that_did_not_opt_in_is_named),
 		cmocka_unit_test(halves_of_gangs_do_not_block_each_other),
 	};
 

@@ -52,6 +52,8 @@ static int make_dump(void **state)
 	ledger_charge(c, t, q, CHARGE_PATCHING);
 	ledger_advance(c, t, CHARGE_UNGATED);
 	ledger_advance(c, t, CHARGE_PUBLISHED);
+	(void)cluster_fixture_task(c, "lone", cluster_job_get(c, STR_LIT("ns"), STR_LIT("nobody")),
+				   100);
 	dump_format(c, &text);
 	snprintf(path, sizeof(path), "/tmp/headgate-dump-%d.json", (int)getpid());
 	assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
@@ -117,6 +119,16 @@ static void test_a_running_pod_does_not_wait(void **state)
 	assert_null(strstr(out.p, "NEEDS"));
 }
 
+static void test_a_podgroup_that_does_not_exist_is_said(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(ask("explain pod ns/lone", &out), CTL_OK);
+	assert_non_null(strstr(out.p, "waits for its PodGroup, which does not exist"));
+	assert_non_null(strstr(out.p, "nobody"));
+}
+
 static void test_codes_for_scripts(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
@@ -159,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_a_gang_waits_for_all_it_lacks),
 		cmocka_unit_test(test_what_is_published_has_quota),
 		cmocka_unit_test(test_a_running_pod_does_not_wait),
+		cmocka_unit_test(test_a_podgroup_that_does_not_exist_is_said),
 		cmocka_unit_test(test_codes_for_scripts),
 		cmocka_unit_test(test_queues_shows_the_tree),
 	};

@@ -23,11 +23,13 @@ static void test_binding_object(void **state)
 	(void)state;
 	begin(&f);
 	id = write_fixture_expect(&f, BIND);
-	assert_true(str_eq_c(fake_transport_body(f.transport, id),
-			     "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{"
-			     "\"namespace\":\"ns\",\"name\":\"p\","
-			     "\"uid\":\"u-1\"},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\","
-			     "\"name\":\"node-1\"}}"));
+	assert_true(str_eq_c(
+		fake_transport_body(f.transport, id),
+		"{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{"
+		"\"namespace\":\"ns\",\"name\":\"p\","
+		"\"uid\":\"u-1\",\"annotations\":{\"headgate.io/bound-by\":"
+		"\"headgate-scheduler\"}},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\","
+		"\"name\":\"node-1\"}}"));
 	fake_transport_answer(f.transport, id, 201, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);
 	write_fixture_finish(&f);

@@ -18,6 +18,33 @@ static bool check(void *ctx, char *detail, size_t detail_size)
 	return false;
 }
 
+static bool check_warns(void *ctx, char *detail, size_t detail_size)
+{
+	(void)ctx;
+	snprintf(detail, detail_size, "not alone");
+	return true;
+}
+
+static void test_a_warning_is_shown_and_fails_nothing(void **state)
+{
+	struct health *h = health_create();
+	struct arena *arena = arena_create(0);
+	struct http_request req = { .path = STR_LIT("/readyz"), .query = STR_LIT("verbose") };
+	struct http_response ret = { 0 };
+
+	(void)state;
+	health_add_ready(h, "foreign", check_warns, NULL);
+	assert_true(health_handle(h, &req, arena, &ret));
+	assert_int_equal(ret.status, 200);
+	assert_true(
+		str_eq_c(ret.body, "[+]ping ok\n[+]foreign ok: not alone\nreadyz check passed\n"));
+	req.query = STR_LIT("");
+	assert_true(health_handle(h, &req, arena, &ret));
+	assert_true(str_eq_c(ret.body, "ok"));
+	arena_destroy(arena);
+	health_destroy(h);
+}
+
 static void test_routes(void **state)
 {
 	static const struct {
@@ -76,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_routes),
+		cmocka_unit_test(test_a_warning_is_shown_and_fails_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 
 struct deletion {
 	unsigned cycle;
-	enum sched_resource resource;
+	enum sim_kind kind;
 	const char *key; /* in argv */
 	const char *text;
 };
@@ -68,7 +68,7 @@ static int parse_deletion(struct arguments *a, char *arg)
 		return refuse("--delete-after", arg, "not N:KIND/NAMESPACE/NAME");
 	}
 	snprintf(name, sizeof(name), STR_FMT, STR_ARG(kind));
-	if (!sim_input_kind(name, &d.resource, &namespaced)) {
+	if (!sim_input_kind(name, &d.kind, &namespaced)) {
 		return refuse("--delete-after", arg, "not a kind that is simulated");
 	}
 	if (namespaced && strchr(rest.p, '/') == NULL) {
@@ -233,7 +233,7 @@ static bool remove_objects(const struct arguments *a, struct simulation *s)
 
 		more |= d->cycle >= simulation_cycles(s);
 		if (d->cycle == simulation_cycles(s) &&
-		    !simulation_delete(s, d->resource, str_of(d->key))) {
+		    !simulation_delete(s, d->kind, str_of(d->key))) {
 			fprintf(stderr, "headgatectl: warning: --delete-after %s: no such object\n",
 				d->text);
 		}

@@ -122,7 +122,7 @@ static int read_weights(struct reading *r, const struct jdoc *map, struct err *e
 				       field, jdoc_key(m));
 		}
 		c->weights[c->nweights++] =
-			(struct quota_conf_weight){ arena_dup(c->arena, jdoc_key(m)), weight };
+			(struct from_api_quota_weight){ arena_dup(c->arena, jdoc_key(m)), weight };
 	}
 	return 0;
 }
@@ -150,34 +150,36 @@ static int read_admission_fair_sharing(struct reading *r, struct err *err)
 }
 
 static int read_outputs(struct quota_conf *c, const struct jdoc *map,
-			struct quota_conf_transformation *t, struct err *err)
+			struct from_api_quota_transformation *t, struct err *err)
 {
 	static const char field[] = "resources.transformations.outputs";
+	struct field_resource *list;
 	int code = expect(map, JDOC_OBJECT, field, err);
 
 	if (code < 0) {
 		return code;
 	}
-	t->outputs = arena_zero(c->arena, jdoc_count(map) + 1, sizeof(t->outputs[0]));
+	list = arena_zero(c->arena, jdoc_count(map) + 1, sizeof(*list));
+	t->outputs.v = list;
 	for (const struct jdoc *m = jdoc_first(map); m != NULL; m = jdoc_next(m)) {
 		CLEANUP(xmalloc_freep) char *number = NULL;
 		const char *text = jdoc_str(m);
-		struct quota_conf_amount *out = &t->outputs[t->noutputs++];
+		struct field_resource *out = &list[t->outputs.n++];
 
 		if (jdoc_kind(m) == JDOC_NUMBER) {
 			text = number = xmalloc_printf("%.17g", jdoc_num(m, 0));
 		}
-		out->resource = arena_dup(c->arena, jdoc_key(m));
+		out->name = arena_dup(c->arena, jdoc_key(m));
 		code = quantity_parse(str_of(text == NULL ? "" : text), &out->amount, err);
 		if (code < 0) {
-			return err_wrap(err, "%s.%s", field, out->resource);
+			return err_wrap(err, "%s.%s", field, out->name);
 		}
 	}
 	return 0;
 }
 
 static int read_transformation(struct quota_conf *c, const struct jdoc *d,
-			       struct quota_conf_transformation *t, struct err *err)
+			       struct from_api_quota_transformation *t, struct err *err)
 {
 	const char *input = jdoc_str(jdoc_get(d, "input"));
 	const char *strategy = jdoc_str_or(jdoc_get(d, "strategy"), "Retain");
@@ -197,18 +199,20 @@ static int read_transformation(struct quota_conf *c, const struct jdoc *d,
 
 static int read_excluded(struct quota_conf *c, const struct jdoc *list, struct err *err)
 {
+	const char **excluded;
 	int code = expect(list, JDOC_ARRAY, "resources.excludeResourcePrefixes", err);
 
 	if (code < 0) {
 		return code;
 	}
-	c->excluded = arena_zero(c->arena, jdoc_count(list) + 1, sizeof(c->excluded[0]));
+	excluded = arena_zero(c->arena, jdoc_count(list) + 1, sizeof(*excluded));
+	c->resources.excluded = excluded;
 	for (const struct jdoc *s = jdoc_first(list); s != NULL; s = jdoc_next(s)) {
 		if (jdoc_str(s) == NULL) {
 			return err_set(err, ERR_INVALID,
 				       "resources.excludeResourcePrefixes: must be texts");
 		}
-		c->excluded[c->nexcluded++] = arena_dup(c->arena, jdoc_str(s));
+		excluded[c->resources.nexcluded++] = arena_dup(c->arena, jdoc_str(s));
 	}
 	return 0;
 }
@@ -218,6 +222,7 @@ static int read_resources(struct reading *r, struct err *err)
 	const struct jdoc *d = jdoc_get(r->d, "resources"), *list = jdoc_get(d, "transformations");
 	const char *check = jdoc_str_or(jdoc_get(d, "quotaCheckStrategy"), "BlockUndeclared");
 	struct quota_conf *c = r->conf;
+	struct from_api_quota_transformation *items;
 	int code = expect(d, JDOC_OBJECT, "resources", err);
 
 	c->options.ignore_undeclared = str_streq(check, "IgnoreUndeclared");
@@ -232,10 +237,10 @@ static int read_resources(struct reading *r, struct err *err)
 	if (code == 0) {
 		code = expect(list, JDOC_ARRAY, "resources.transformations", err);
 	}
-	c->transformations =
-		arena_zero(c->arena, jdoc_count(list) + 1, sizeof(c->transformations[0]));
+	items = arena_zero(c->arena, jdoc_count(list) + 1, sizeof(*items));
+	c->resources.transformations = items;
 	for (const struct jdoc *t = jdoc_first(list); code == 0 && t != NULL; t = jdoc_next(t)) {
-		code = read_transformation(c, t, &c->transformations[c->ntransformations++], err);
+		code = read_transformation(c, t, &items[c->resources.ntransformations++], err);
 	}
 	return code;
 }

@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 #include "base/str.h"
-#include "enc/quantity.h"
-#include "model/quota_model.h"
+#include "model/from_api_quota.h"
 
 #define QUOTA_CONF_MAX_ITEMS 256 /* in each list and map */
 
@@ -16,30 +15,11 @@ struct arena;
 struct err;
 struct jdoc;
 
-struct quota_conf_amount {
-	const char *resource;
-	struct quantity amount;
-};
-struct quota_conf_transformation {
-	const char *input;
-	bool replace;            /* strategy Replace: the input itself is not counted */
-	const char *multiply_by; /* NULL: not set */
-	struct quota_conf_amount *outputs;
-	size_t noutputs;
-};
-struct quota_conf_weight { /* admissionFairSharing.resourceWeights */
-	const char *resource;
-	double weight;
-};
-
 struct quota_conf {
 	struct arena *arena;          /* holds all below */
 	struct quota_options options; /* defaults where the file says nothing */
-	const char **excluded;        /* resources.excludeResourcePrefixes */
-	size_t nexcluded;
-	struct quota_conf_transformation *transformations;
-	size_t ntransformations;
-	struct quota_conf_weight *weights; /* resources that are not named weigh 1 */
+	struct from_api_quota_resources resources;
+	struct from_api_quota_weight *weights; /* admissionFairSharing.resourceWeights */
 	size_t nweights;
 	int64_t half_life_ns, sampling_ns; /* admissionFairSharing */
 };

@@ -35,7 +35,7 @@ static void without_a_file_kueue_defaults_hold(void **state)
 	assert_false(c->options.timestamp_creation);
 	assert_false(c->options.admission_fair_sharing);
 	assert_int_equal(c->options.heads, 1);
-	assert_int_equal(c->ntransformations, 0);
+	assert_int_equal(c->resources.ntransformations, 0);
 }
 
 static void what_the_engine_needs_is_read(void **state)
@@ -69,13 +69,13 @@ static void what_the_engine_needs_is_read(void **state)
 	assert_int_equal(c->nweights, 2);
 	assert_true(c->weights[1].weight > 0.49 && c->weights[1].weight < 0.51);
 	assert_true(c->options.ignore_undeclared);
-	assert_int_equal(c->nexcluded, 1);
-	assert_string_equal(c->excluded[0], "example.com/");
-	assert_int_equal(c->ntransformations, 1);
-	assert_true(c->transformations[0].replace);
-	assert_string_equal(c->transformations[0].multiply_by, "pods");
-	assert_int_equal(c->transformations[0].noutputs, 2);
-	assert_int_equal(quantity_milli(c->transformations[0].outputs[0].amount), 500);
+	assert_int_equal(c->resources.nexcluded, 1);
+	assert_string_equal(c->resources.excluded[0], "example.com/");
+	assert_int_equal(c->resources.ntransformations, 1);
+	assert_true(c->resources.transformations[0].replace);
+	assert_string_equal(c->resources.transformations[0].multiply_by, "pods");
+	assert_int_equal(c->resources.transformations[0].outputs.n, 2);
+	assert_int_equal(quantity_milli(c->resources.transformations[0].outputs.v[0].amount), 500);
 	assert_true(c->options.timestamp_creation);
 }
 

@@ -18,8 +18,8 @@ static void describe_local(const struct victims_request *r, const struct workloa
 	char key[512];
 	int n;
 
-	if (!q->options.admission_fair_sharing || w->local_queue == NULL ||
-	    (w->holds != r->node && !q->options.fair_sharing)) {
+	if (!q->options.admission_fair_sharing || !q->nodes.v[w->holds]->queue->usage_based ||
+	    w->local_queue == NULL || (w->holds != r->node && !q->options.fair_sharing)) {
 		return;
 	}
 	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);

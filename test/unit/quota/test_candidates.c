@@ -110,7 +110,7 @@ static void test_usage_of_local_queues(void **state)
 
 	(void)state;
 	quota_world_init(&w, "option admission_fair_sharing=true\n"
-			     "queue a\n"
+			     "queue a usage-based\n"
 			     "queue b\n"
 			     "quota a default cpu nominal=4\n"
 			     "quota b default cpu nominal=4\n"
@@ -127,7 +127,7 @@ static void test_usage_of_local_queues(void **state)
 	candidates_describe(&v.r, quota_world_workload(&w, "outside"), &outside);
 	assert_true(candidates_cmp(&more, &less) < 0);
 	assert_true(candidates_cmp(&outside, &more) < 0);
-	w.q->options.admission_fair_sharing = false;
+	w.q->nodes.v[v.r.node]->queue->usage_based = false;
 	candidates_describe(&v.r, quota_world_workload(&w, "more"), &more);
 	candidates_describe(&v.r, quota_world_workload(&w, "less"), &less);
 	assert_true(candidates_cmp(&more, &less) > 0);

@@ -35,8 +35,8 @@ int from_api_quota_queue(struct quota *q, const struct api_cluster_queue *cq, st
 int from_api_quota_cohort(struct quota *q, const struct api_cohort *c, struct err *err);
 /* usage is left alone: it comes from status and weights, see from_api_quota_local_usage. */
 int from_api_quota_local(struct quota *q, const struct api_local_queue *lq, struct err *err);
-/* Labels of a namespace. */
-void from_api_quota_namespace(struct quota *q, const struct api_namespace *ns);
+/* Labels. */
+int from_api_quota_namespace(struct quota *q, const struct api_namespace *ns, struct err *err);
 
 struct from_api_quota_weight { /* admissionFairSharing.resourceWeights */
 	const char *resource;

@@ -292,7 +292,8 @@ struct workload {
 	struct quota_amounts usage; /* by pair */
 	struct VEC(struct quota_assigned) assigned;
 
-	/* Pending: */
+	/* Pending (from here on: model/from_api_quota_workload.c keeps it when the object changes):
+	 */
 	uint32_t queue; /* node id of the ClusterQueue its LocalQueue names; MODEL_NONE */
 	enum quota_where where;
 	uint32_t pos; /* in queue->heap or queue->inadmissible */

@@ -29,7 +29,7 @@ static void test_json(void **state)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	sim_report_json(s, &none, &text);
+	sim_report_json(&(struct sim_report_parts){ s, NULL }, &none, &text);
 	assert_string_equal(text.p,
 			    "{\"cycles\":2,\"decisions\":["
 			    "{\"kind\":\"Ungate\",\"cycle\":1,\"pod\":\"ns/p1\","
@@ -47,7 +47,7 @@ static void test_json_sections(void **state)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	sim_report_json(s, &all, &text);
+	sim_report_json(&(struct sim_report_parts){ s, NULL }, &all, &text);
 	assert_non_null(strstr(text.p, "\"shares\":{},\"capacity\":{},\"workloads\":[],"
 				       "\"events\":[{\"type\":\"Normal\",\"object\":\"ns/g\","
 				       "\"reason\":\"QuotaReserved\""));
@@ -70,7 +70,7 @@ static void test_table(void **state)
 
 	(void)state;
 	assert_non_null(to);
-	sim_report_table(s, &none, to);
+	sim_report_table(&(struct sim_report_parts){ s, NULL }, &none, to);
 	fclose(to);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		if (strstr(text, lines[i]) == NULL) {

@@ -29,10 +29,7 @@ static int load_namespace(const struct reading *r, struct err *err)
 	struct api_namespace o;
 	int code = decode_jdoc(&namespace_fields, r->json, &o, r->arena, err);
 
-	if (code == 0) {
-		from_api_quota_namespace(r->l->q, &o);
-	}
-	return code;
+	return code < 0 ? code : from_api_quota_namespace(r->l->q, &o, err);
 }
 
 static int load_limits(const struct reading *r, struct err *err)

@@ -153,11 +153,27 @@ static bool all_covered(const struct assigner *a, struct members *m)
 	return all;
 }
 
+static struct assigned_flavor *flavor_of(const struct members *m, uint32_t resource)
+{
+	for (size_t i = 0; i < m->nflavors; i++) {
+		if (m->flavors[i].resource == resource) {
+			return &m->flavors[i];
+		}
+	}
+	return NULL;
+}
+
+/* A group that comes later has its flavor for all its resources, whatever they had. */
 static void add_flavors(struct members *m, const struct assigned_flavor *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
+		struct assigned_flavor *had = flavor_of(m, v[i].resource);
 		size_t at = m->nflavors;
 
+		if (had != NULL) {
+			*had = v[i];
+			continue;
+		}
 		while (at > 0 && m->flavors[at - 1].resource > v[i].resource) {
 			at--;
 		}
@@ -166,6 +182,17 @@ static void add_flavors(struct members *m, const struct assigned_flavor *v, size
 		m->flavors[at] = v[i];
 		m->nflavors++;
 	}
+}
+
+/* Some resource of the group is asked for and has no flavor from an earlier group. */
+static bool is_wanted(const struct members *m, const struct quota_group *g)
+{
+	for (size_t i = 0; i < m->need.n; i++) {
+		if (covers(g, m->need.v[i].id) && flavor_of(m, m->need.v[i].id) == NULL) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The flavors of one resource group; NONE when they were found. */
@@ -190,9 +217,6 @@ static enum quota_reason solve(const struct assigner *a, struct members *m,
 		if (covers(g, m->need.v[i].id)) {
 			needs.v[needs.n++] = m->need.v[i];
 		}
-	}
-	if (needs.n == 0) {
-		return QUOTA_REASON_NONE;
 	}
 	scan.needs = needs.v;
 	scan.nneeds = needs.n;
@@ -221,7 +245,9 @@ static enum quota_reason solve_all(const struct assigner *a, struct members *m)
 		return QUOTA_NO_MATCHING_FLAVOR;
 	}
 	for (size_t i = 0; i < a->node->groups.n; i++) {
-		reason = assign_reason_both(reason, solve(a, m, &a->node->groups.v[i]));
+		if (is_wanted(m, &a->node->groups.v[i])) {
+			reason = assign_reason_both(reason, solve(a, m, &a->node->groups.v[i]));
+		}
 	}
 	return reason;
 }

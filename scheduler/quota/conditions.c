@@ -120,25 +120,29 @@ static void tell(struct conditions *c, struct conditions_events *events, bool wa
 	vec_push(events, e);
 }
 
-static const struct conditions_check *find_check(const struct conditions *c, const char *name)
+static bool has_check(const struct conditions *c, const char *name)
 {
 	for (size_t i = 0; i < c->checks.n; i++) {
 		if (str_streq(c->checks.v[i].name, name)) {
-			return &c->checks.v[i];
+			return true;
 		}
 	}
-	return NULL;
+	return false;
 }
 
-/* Every check that applies to the assigned flavors is there and Ready. */
+/* Every check that applies to the assigned flavors is in the status, and all that are there are
+ * Ready. */
 static bool has_all_checks(const struct conditions *c, const struct quota_queue *queue,
 			   const struct assignment *a)
 {
 	for (size_t i = 0; i < queue->checks.n; i++) {
-		const struct conditions_check *check = find_check(c, queue->checks.v[i].name);
-
 		if (quota_apply_needs_check(&queue->checks.v[i], a) &&
-		    (check == NULL || check->state != QUOTA_CHECK_READY)) {
+		    !has_check(c, queue->checks.v[i].name)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < c->checks.n; i++) {
+		if (c->checks.v[i].state != QUOTA_CHECK_READY) {
 			return false;
 		}
 	}

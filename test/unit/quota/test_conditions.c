@@ -155,6 +155,20 @@ static void admission_checks_come_between(void **state)
 	}
 }
 
+/* Until the list is brought up to date, one that the queue does not ask for holds it as well. */
+static void a_check_of_the_status_alone_counts(void **state)
+{
+	struct conditions_check check = { .name = "old", .state = QUOTA_CHECK_PENDING };
+	struct fixture x;
+
+	(void)state;
+	init(&x, "quota q f cpu nominal=9\nworkload w queue=q cpu=2\n");
+	vec_push(&x.c.checks, check);
+	decide(&x, "w");
+	expect(&x, "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	finish(&x, true);
+}
+
 static void preempted(void **state)
 {
 	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_RETRY, .retries = 1 };
@@ -284,6 +298,7 @@ int main(void)
 		cmocka_unit_test(messages_are_cut_between_characters),
 		cmocka_unit_test(admitted),
 		cmocka_unit_test(admission_checks_come_between),
+		cmocka_unit_test(a_check_of_the_status_alone_counts),
 		cmocka_unit_test(preempted),
 		cmocka_unit_test(waiting),
 		cmocka_unit_test(gated),

@@ -28,38 +28,29 @@ static bool selector_matches(const struct quota_flavor *f, const struct quota_po
 	return true;
 }
 
-/* *ret_empty: the flavor declares no label that the term asks about. */
-static bool term_matches(const struct quota_flavor *f, const struct match_term *t, bool *ret_empty)
+/* A term of which nothing is left matches. */
+static bool term_matches(const struct quota_flavor *f, const struct match_term *t)
 {
-	bool empty = true, matches = true;
-
 	for (size_t i = 0; i < t->nexprs; i++) {
 		const struct match_expr *e = &t->exprs[i];
 		const char *value = e->on_field ? NULL : match_label(f->labels, f->nlabels, e->key);
 
-		if (value != NULL) {
-			empty = false;
-			matches = matches && match_expr_holds(e, value);
+		if (value != NULL && !match_expr_holds(e, value)) {
+			return false;
 		}
 	}
-	*ret_empty = empty;
-	return matches;
+	return true;
 }
 
 bool assign_match_labels(const struct quota_flavor *f, const struct quota_podset *p)
 {
-	bool one_matches = false;
-
 	if (!selector_matches(f, p)) {
 		return false;
 	}
 	for (size_t i = 0; i < p->nrequired; i++) {
-		bool empty, matches = term_matches(f, &p->required[i], &empty);
-
-		if (empty) {
+		if (term_matches(f, &p->required[i])) {
 			return true;
 		}
-		one_matches = one_matches || matches;
 	}
-	return one_matches || p->nrequired == 0;
+	return p->nrequired == 0;
 }

@@ -218,6 +218,14 @@ static void test_borrowing_over_preemption(void **state)
 	       "b/cpu=inside@0", "Fit 1 | main*1 cpu=a/Fit/1/-1");
 }
 
+static void test_what_stops_the_search_is_taken_even_if_it_is_worse(void **state)
+{
+	(void)state;
+	expect("queue q cohort=c whenborrow=TryNextFlavor "
+	       "whenpreempt=MayStopSearch\n" BORROW_OR_PREEMPT,
+	       "b/cpu=inside@0", "Preempt 0 | main*1 cpu=b/Preempt/0/-1");
+}
+
 static void test_preemption_over_borrowing(void **state)
 {
 	static const char world[] =
@@ -362,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_borrowing_may_stop_the_search),
 		cmocka_unit_test(test_borrowing_is_kept_when_nothing_better_follows),
 		cmocka_unit_test(test_borrowing_over_preemption),
+		cmocka_unit_test(test_what_stops_the_search_is_taken_even_if_it_is_worse),
 		cmocka_unit_test(test_preemption_over_borrowing),
 		cmocka_unit_test(test_without_flavor_fungibility_the_first_best_mode_wins),
 		cmocka_unit_test(test_the_scan_goes_on_where_it_stopped),

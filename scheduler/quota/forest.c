@@ -240,7 +240,9 @@ int64_t forest_potential(const struct forest *f, uint32_t node, uint32_t pair)
 
 int64_t forest_lendable(const struct forest *f, uint32_t node, uint32_t resource)
 {
-	return resource < f->nresources ? f->lendable[(size_t)node * f->nresources + resource] : 0;
+	return resource < f->nresources
+		       ? f->lendable[(size_t)node * f->ncolumns + f->column[resource]]
+		       : 0;
 }
 
 bool forest_borrows_with(const struct forest *f, uint32_t node, uint32_t pair, int64_t extra)

@@ -213,19 +213,36 @@ static void list_pairs(struct forest *f)
 	free(sorted);
 }
 
+/* Resources that only workloads name, whatever their number, get no column of their own: the first
+ * one stays 0. */
+static void number_columns(struct forest *f)
+{
+	f->nresources = intern_count(f->world->resources);
+	f->column = xmalloc_zero(f->nresources, sizeof(*f->column));
+	f->ncolumns = 1;
+	for (uint32_t p = 0; p < f->width; p++) {
+		uint32_t *column = &f->column[f->world->pairs.v[p].resource];
+
+		if (*column == 0) {
+			*column = f->ncolumns++;
+		}
+	}
+}
+
 /* Per resource: all that a node could have of the pairs of its tree. */
 static void sum_lendable(struct forest *f)
 {
 	size_t n;
 	const uint32_t *order = tree_order(f->tree, &n);
 
-	f->lendable = xmalloc_zero(f->n * f->nresources, sizeof(*f->lendable));
+	f->lendable = xmalloc_zero(f->n * f->ncolumns, sizeof(*f->lendable));
 	for (size_t i = 0; i < n; i++) {
 		uint32_t root = f->root[order[i]];
 
 		for (size_t k = f->pair_at[root]; k < f->pair_at[root + 1]; k++) {
 			uint32_t resource = f->world->pairs.v[f->pairs[k]].resource;
-			int64_t *sum = &f->lendable[(size_t)order[i] * f->nresources + resource];
+			int64_t *sum =
+				&f->lendable[(size_t)order[i] * f->ncolumns + f->column[resource]];
 
 			*sum = amount_add(*sum, limit_at(f, order[i], f->pairs[k])->potential);
 		}
@@ -239,6 +256,7 @@ void forest_build_free(struct forest *f)
 	free(f->limits);
 	free(f->height);
 	free(f->root);
+	free(f->column);
 	free(f->lendable);
 	free(f->children);
 	free(f->child_at);
@@ -253,7 +271,6 @@ void forest_build_from_world(struct forest *f)
 	forest_build_free(f);
 	f->n = f->world->nodes.n;
 	f->width = (unsigned)f->world->pairs.n;
-	f->nresources = intern_count(f->world->resources);
 	f->tree = build_tree(f->world);
 	f->sums = tree_sums_create(f->tree, f->width);
 	f->limits = xmalloc(f->n * f->width * sizeof(*f->limits));
@@ -269,5 +286,6 @@ void forest_build_from_world(struct forest *f)
 	roll_down(f);
 	list_children(f);
 	list_pairs(f);
+	number_columns(f);
 	sum_lendable(f);
 }

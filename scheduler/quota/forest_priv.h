@@ -19,13 +19,15 @@ struct forest {
 	bool is_built;
 	uint64_t gen; /* world->forest_gen of what follows */
 	size_t n;     /* nodes, free ids included */
-	unsigned width, nresources;
+	unsigned width, ncolumns;
 	struct tree *tree;
 	struct tree_sums *sums;      /* usage */
 	struct forest_limit *limits; /* node * width + pair */
 	uint32_t *height, *root;     /* per node */
-	int64_t *lendable;           /* node * nresources + resource */
-	uint32_t *children;          /* those of node i: from child_at[i] up to child_at[i + 1] */
+	uint32_t *column; /* by resource: its place in lendable; resources without a pair share 0 */
+	size_t nresources;
+	int64_t *lendable;  /* node * ncolumns + column */
+	uint32_t *children; /* those of node i: from child_at[i] up to child_at[i + 1] */
 	size_t *child_at;
 	uint32_t *pairs; /* those of the tree of root i: likewise; by resource name, then id */
 	size_t *pair_at;

@@ -119,6 +119,7 @@ int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct are
 			struct pod_class *k, struct err *err)
 {
 	const struct api_pod_spec *spec = &pod->spec;
+	struct from_api_match_tolerations tolerations;
 
 	k->unsupported = refusal(spec);
 	if (from_api_match_selector(c->names, &spec->node_selector, scratch, &k->selector,
@@ -126,9 +127,11 @@ int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct are
 		return err_wrap(err, "spec.nodeSelector");
 	}
 	if (from_api_match_tolerations(c->names, spec->tolerations.v, spec->tolerations.n, scratch,
-				       &k->tolerations, &k->ntolerations, err) < 0) {
+				       &tolerations, err) < 0) {
 		return err_path(err, "spec.");
 	}
+	k->tolerations = tolerations.v;
+	k->ntolerations = tolerations.n;
 	if ((spec->affinity != NULL && spec->affinity->node != NULL &&
 	     read_node_affinity(c, spec->affinity->node, scratch, k, err) < 0)) {
 		return -ERR_INVALID;

@@ -158,7 +158,7 @@ int from_api_match_labels_only(struct intern *names, const struct api_node_selec
 }
 
 int from_api_match_tolerations(struct intern *names, const struct api_toleration *v, size_t n,
-			       struct arena *arena, struct toleration **ret, size_t *ret_n,
+			       struct arena *arena, struct from_api_match_tolerations *ret,
 			       struct err *err)
 {
 	struct toleration *list = arena_zero(arena, n, sizeof(*list));
@@ -182,8 +182,7 @@ int from_api_match_tolerations(struct intern *names, const struct api_toleration
 		}
 		count++;
 	}
-	*ret = list;
-	*ret_n = count;
+	*ret = (struct from_api_match_tolerations){ .v = list, .n = count };
 	return 0;
 }
 

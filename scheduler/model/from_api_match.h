@@ -4,7 +4,6 @@
 #ifndef SCHEDULER_MODEL_FROM_API_MATCH_H
 #define SCHEDULER_MODEL_FROM_API_MATCH_H
 
-#include "enc/field.h"
 #include "model/model.h"
 #include "model/pod_class.h"
 
@@ -14,6 +13,8 @@ struct api_node_term;
 struct api_toleration;
 struct arena;
 struct err;
+struct field_map;
+struct intern;
 
 /* An interned copy; NULL counts as "". Fails when the table is full. */
 int from_api_match_text(struct intern *names, const char *text, const char **ret, struct err *err);
@@ -33,9 +34,13 @@ int from_api_match_required(struct intern *names, const struct api_node_selector
 int from_api_match_labels_only(struct intern *names, const struct api_node_selector *sel,
 			       struct arena *arena, struct match_term **ret, size_t *ret_n,
 			       struct err *err);
+struct from_api_match_tolerations {
+	struct toleration *v;
+	size_t n;
+};
 /* An operator or effect that is not known tolerates nothing: it is left out. */
 int from_api_match_tolerations(struct intern *names, const struct api_toleration *v, size_t n,
-			       struct arena *arena, struct toleration **ret, size_t *ret_n,
+			       struct arena *arena, struct from_api_match_tolerations *ret,
 			       struct err *err);
 /* "NoSchedule", ... -> enum taint_effect; false: unknown. */
 bool from_api_match_effect(const char *text, uint8_t *ret);

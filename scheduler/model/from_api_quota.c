@@ -89,6 +89,8 @@ static int read_taints(struct quota *q, const struct api_resource_flavor *rf, st
 static int read_flavor(struct quota *q, const struct api_resource_flavor *rf, struct arena *arena,
 		       struct quota_flavor *f, struct err *err)
 {
+	struct from_api_match_tolerations tolerations;
+
 	if (from_api_quota_check_names(q, rf->meta.name, err) < 0 ||
 	    read_taints(q, rf, arena, f, err) < 0) {
 		return -ERR_INVALID;
@@ -98,9 +100,11 @@ static int read_flavor(struct quota *q, const struct api_resource_flavor *rf, st
 		return err_wrap(err, "spec.nodeLabels");
 	}
 	if (from_api_match_tolerations(q->names, rf->spec.tolerations.v, rf->spec.tolerations.n,
-				       arena, &f->tolerations, &f->ntolerations, err) < 0) {
+				       arena, &tolerations, err) < 0) {
 		return err_path(err, "spec.");
 	}
+	f->tolerations = tolerations.v;
+	f->ntolerations = tolerations.n;
 	return 0;
 }
 

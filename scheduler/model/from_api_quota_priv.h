@@ -26,12 +26,11 @@ int from_api_quota_groups_check(const struct api_resource_groups *groups, struct
 void from_api_quota_groups_fill(struct quota *q, const struct api_resource_groups *groups,
 				struct quota_node *n);
 
-/* What one pod of the template asks for by the rules, by resource, in the arena; *ret_invalid tells
- * why no such pod could be made, NULL: it could. */
+/* What one pod of the template asks for by the rules: fills p->request, and p->invalid when no such
+ * pod could be made. All in the arena. */
 void from_api_quota_request(struct quota *q, const struct from_api_quota_rules *rules,
 			    struct str namespace_, const struct api_pod_spec *spec,
-			    struct arena *arena, struct quota_amounts *ret,
-			    const char **ret_invalid);
+			    struct arena *arena, struct quota_podset *p);
 
 /* Summary of the LimitRanges of a namespace (Kueue: lowest max, highest min, first default). */
 struct from_api_quota_limits {

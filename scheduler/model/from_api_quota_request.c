@@ -231,8 +231,7 @@ static void count_all(struct request *r, const struct field_resources *total, st
 
 void from_api_quota_request(struct quota *q, const struct from_api_quota_rules *rules,
 			    struct str namespace_, const struct api_pod_spec *spec,
-			    struct arena *arena, struct quota_amounts *ret,
-			    const char **ret_invalid)
+			    struct arena *arena, struct quota_podset *p)
 {
 	struct request r = { .q = q, .rules = rules, .arena = arena };
 	struct counted counted = { .n = 0 };
@@ -245,13 +244,14 @@ void from_api_quota_request(struct quota *q, const struct from_api_quota_rules *
 	pod_request_sum(&r.adjusted, arena, &total);
 	check(&r, &total);
 	count_all(&r, &total, &counted);
-	*ret = (struct quota_amounts){ .v = arena_zero(arena, counted.n, sizeof(*ret->v)),
-				       .cap = counted.n };
+	p->request.v = arena_zero(arena, counted.n, sizeof(*p->request.v));
+	p->request.n = 0;
+	p->request.cap = counted.n;
 	for (size_t i = 0; i < counted.n; i++) {
 		struct str name = str_of(counted.v[i].name);
 		int64_t amount = from_api_quota_amount(name, counted.v[i].amount);
 
-		quota_amounts_add(ret, quota_resource(q, name), amount > 0 ? amount : 0);
+		quota_amounts_add(&p->request, quota_resource(q, name), amount > 0 ? amount : 0);
 	}
-	*ret_invalid = r.invalid;
+	p->invalid = r.invalid;
 }

@@ -27,15 +27,18 @@ static int read_placement(struct quota *q, const struct api_pod_spec *spec, stru
 			  struct quota_podset *p, struct err *err)
 {
 	const struct api_affinity *a = spec->affinity;
+	struct from_api_match_tolerations tolerations;
 
 	if (from_api_match_selector(q->names, &spec->node_selector, arena, &p->selector,
 				    &p->nselector, err) < 0) {
 		return err_wrap(err, "nodeSelector");
 	}
 	if (from_api_match_tolerations(q->names, spec->tolerations.v, spec->tolerations.n, arena,
-				       &p->tolerations, &p->ntolerations, err) < 0) {
+				       &tolerations, err) < 0) {
 		return -ERR_INVALID;
 	}
+	p->tolerations = tolerations.v;
+	p->ntolerations = tolerations.n;
 	p->has_required = a != NULL && a->node != NULL && a->node->required != NULL;
 	if (p->has_required && from_api_match_labels_only(q->names, a->node->required, arena,
 							  &p->required, &p->nrequired, err) < 0) {
@@ -65,9 +68,10 @@ static int read_counts(const struct api_workload *aw, const struct api_pod_set *
 }
 
 static int read_podset(struct quota *q, const struct from_api_quota_rules *rules,
-		       const struct api_workload *aw, const struct api_pod_set *a,
-		       struct workload *w, struct quota_podset *p, struct err *err)
+		       const struct api_workload *aw, size_t i, struct workload *w, struct err *err)
 {
+	const struct api_pod_set *a = &aw->spec.pod_sets.v[i];
+	struct quota_podset *p = &w->podsets[i];
 	const struct api_pod_spec *spec = &a->template_.spec;
 	const struct api_topology_request *t = a->topology_request;
 
@@ -80,8 +84,7 @@ static int read_podset(struct quota *q, const struct from_api_quota_rules *rules
 	}
 	p->group = t == NULL || t->group_name == NULL ? NULL : quota_name(q, str_of(t->group_name));
 	p->wants_topology = wants_topology(t);
-	from_api_quota_request(q, rules, str_of(w->namespace_), spec, w->arena, &p->request,
-			       &p->invalid);
+	from_api_quota_request(q, rules, str_of(w->namespace_), spec, w->arena, p);
 	if (spec->claims.n > 0) {
 		w->unsupported = true;
 		w->unsupported_what = CLAIMS;
@@ -133,8 +136,7 @@ static int read_spec(struct quota *q, const struct from_api_quota_rules *rules,
 	w->npodsets = aw->spec.pod_sets.n;
 	w->podsets = arena_zero(w->arena, w->npodsets, sizeof(*w->podsets));
 	for (size_t i = 0; i < w->npodsets; i++) {
-		if (read_podset(q, rules, aw, &aw->spec.pod_sets.v[i], w, &w->podsets[i], err) <
-		    0) {
+		if (read_podset(q, rules, aw, i, w, err) < 0) {
 			return err_path(err, "spec.podSets[%zu].", i);
 		}
 	}

@@ -54,7 +54,7 @@ void quota_queue_check_all(struct quota *q);
 /* The reason of the Active condition: "FlavorNotFound"; "Ready" when active. */
 const char *quota_queue_reason(enum quota_inactive why);
 
-/* AdmissionChecks that exist, and Topologies. Not for queues to notice: quota_queue_check_all. */
+/* AdmissionChecks that exist, and Topologies. Queues do not notice: quota_queue_check_all. */
 void quota_check_set(struct quota *q, struct str name, bool active);
 void quota_check_remove(struct quota *q, struct str name);
 const struct quota_admission_check *quota_check_find(const struct quota *q, struct str name);
@@ -72,6 +72,7 @@ struct workload *quota_workload_find(const struct quota *q, struct str key);
 /* It must not hold quota nor be pending. */
 void quota_workload_remove(struct quota *q, struct workload *w);
 
+/* Namespaces that exist; removing one that does not has no effect. */
 struct quota_namespace *quota_namespace_get(struct quota *q, struct str name);
 struct quota_namespace *quota_namespace_find(const struct quota *q, struct str name);
 void quota_namespace_remove(struct quota *q, struct str name);

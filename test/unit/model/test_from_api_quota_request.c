@@ -15,8 +15,7 @@ struct fixture {
 	struct quota *q;
 	struct from_api_quota_rules *rules;
 	struct arena *arena;
-	struct quota_amounts request;
-	const char *invalid;
+	struct quota_podset p;
 };
 
 static void begin(struct fixture *f, const struct from_api_quota_resources *resources)
@@ -49,15 +48,14 @@ static void ask(struct fixture *f, const char *spec)
 	struct api_pod_spec pod;
 
 	decode_fixture(&pod_spec_fields, spec, &pod);
-	from_api_quota_request(f->q, f->rules, STR_LIT("ns"), &pod, f->arena, &f->request,
-			       &f->invalid);
+	from_api_quota_request(f->q, f->rules, STR_LIT("ns"), &pod, f->arena, &f->p);
 }
 
 static int64_t asked(const struct fixture *f, const char *resource)
 {
-	for (size_t i = 0; i < f->request.n; i++) {
-		if (str_streq(quota_resource_name(f->q, f->request.v[i].id), resource)) {
-			return f->request.v[i].value;
+	for (size_t i = 0; i < f->p.request.n; i++) {
+		if (str_streq(quota_resource_name(f->q, f->p.request.v[i].id), resource)) {
+			return f->p.request.v[i].value;
 		}
 	}
 	return -1;
@@ -79,7 +77,7 @@ static void test_the_rule_of_pods(void **state)
 	assert_int_equal(asked(&f, "cpu"), 3100);
 	assert_int_equal(asked(&f, "memory"), 2);
 	assert_int_equal(asked(&f, "gpu"), 0);
-	assert_null(f.invalid);
+	assert_null(f.p.invalid);
 	ask(&f,
 	    "{'resources':{'limits':{'cpu':'8'}},'containers':[{'resources':{'requests':{'cpu':'1'"
 	    "}}}]}");
@@ -164,10 +162,10 @@ static void test_what_could_not_be_created(void **state)
 		limit(&f, rows[i].limits);
 		ask(&f, rows[i].spec);
 		if (rows[i].invalid == NULL) {
-			assert_null(f.invalid);
+			assert_null(f.p.invalid);
 		} else {
-			assert_non_null(f.invalid);
-			assert_string_equal(f.invalid, rows[i].invalid);
+			assert_non_null(f.p.invalid);
+			assert_string_equal(f.p.invalid, rows[i].invalid);
 		}
 		end(&f);
 	}

@@ -6,31 +6,33 @@
 #include "base/arena.h"
 #include "model/quota_store.h"
 
-/* Usage of LocalQueues orders candidates of one ClusterQueue only. In a list of several queues such
- * a rule has no total order (two of a queue by usage, each of them against a third by priority), so
- * there it counts for the preemptor's own queue, whose candidates are together. With fair sharing
- * the lists are per queue anyway. Kueue compares it in every list. */
-static void describe_local(const struct victims_request *r, const struct workload *w,
-			   struct candidate *c)
+static double usage_of_local(const struct quota *q, const struct workload *w)
 {
-	const struct quota *q = forest_world(r->forest);
 	const struct quota_local *l;
 	char key[512];
 	int n;
 
-	if (!q->options.admission_fair_sharing || !q->nodes.v[w->holds]->queue->usage_based ||
-	    w->local_queue == NULL || (w->holds != r->node && !q->options.fair_sharing)) {
-		return;
+	if (w->local_queue == NULL) {
+		return 0;
 	}
 	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);
 	if (n < 0 || (size_t)n >= sizeof(key)) {
-		return; /* longer than the API allows: no such LocalQueue */
+		return 0; /* longer than the API allows: no such LocalQueue */
 	}
 	l = quota_local_find(q, (struct str){ key, (size_t)n });
-	if (l != NULL) {
-		c->local = l->id;
-		c->local_usage = l->usage;
-	}
+	return l == NULL ? 0 : l->usage;
+}
+
+/* Usage of LocalQueues orders candidates of one ClusterQueue only. In a list of several queues such
+ * a rule has no total order (two of a queue by usage, each of them against a third by priority), so
+ * there it counts for the preemptor's own queue, whose candidates are together. With fair sharing
+ * the lists are per queue anyway. Kueue compares it in every list. */
+static bool counts_usage(const struct victims_request *r, const struct workload *w)
+{
+	const struct quota *q = forest_world(r->forest);
+
+	return q->options.admission_fair_sharing && q->nodes.v[w->holds]->queue->usage_based &&
+	       (w->holds == r->node || q->options.fair_sharing);
 }
 
 void candidates_describe(const struct victims_request *r, const struct workload *w,
@@ -41,11 +43,13 @@ void candidates_describe(const struct victims_request *r, const struct workload 
 		.cost = w->has_cost ? w->cost : 0,
 		.priority = workload_priority(forest_world(r->forest), w),
 		.reserved = w->reserved_at == MODEL_TIME_NONE ? r->now : w->reserved_at,
-		.local = MODEL_NONE,
+		.by_usage = counts_usage(r, w),
 		.evicted = w->evicted,
 		.outside = w->holds != r->node,
 	};
-	describe_local(r, w, ret);
+	if (ret->by_usage) {
+		ret->local_usage = usage_of_local(forest_world(r->forest), w);
+	}
 }
 
 static int text_cmp(const char *a, const char *b)
@@ -63,7 +67,7 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b)
 	if (a->outside != b->outside) {
 		return a->outside ? -1 : 1;
 	}
-	if (a->local != MODEL_NONE && b->local != MODEL_NONE && a->local_usage != b->local_usage &&
+	if (a->by_usage && b->by_usage && a->local_usage != b->local_usage &&
 	    a->w->holds == b->w->holds) {
 		return a->local_usage > b->local_usage ? -1 : 1;
 	}

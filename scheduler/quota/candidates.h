@@ -6,20 +6,20 @@
 
 #include "quota/victims.h"
 
-struct candidate {
+struct candidate {     /* of one cache line */
+	__int128 cost; /* status.preemptionCost */
 	const struct workload *w;
-	__int128 cost;      /* status.preemptionCost */
 	int64_t priority;   /* effective */
 	int64_t reserved;   /* when quota was reserved; now where that is not known */
-	double local_usage; /* of its LocalQueue */
-	uint32_t local;     /* id of its LocalQueue; MODEL_NONE: that usage has no say */
-	uint32_t rank;      /* of the list it is in, before all else */
+	double local_usage; /* of its LocalQueue, where by_usage */
 	uint32_t above;     /* classical: the lowest cohort above it and the preemptor */
-	enum victim_reason reason;
-	bool evicted;   /* already on its way out */
-	bool outside;   /* in another ClusterQueue than the preemptor */
-	bool no_borrow; /* only for a preemptor that does not borrow */
-	bool banned;    /* fair sharing: it would not be a legal victim */
+	uint8_t rank;       /* of the list it is in, before all else */
+	uint8_t reason;     /* enum victim_reason */
+	bool by_usage;      /* admission fair sharing has a say */
+	bool evicted;       /* already on its way out */
+	bool outside;       /* in another ClusterQueue than the preemptor */
+	bool no_borrow;     /* only for a preemptor that does not borrow */
+	bool banned;        /* fair sharing: it would not be a legal victim */
 };
 
 struct candidates {

@@ -3,7 +3,31 @@
 #include <assert.h>
 
 #include "base/arena.h"
+#include "model/quota_store.h"
 #include "quota/amount.h"
+
+/* Available quota of a queue grows at most by what is taken away, wherever in the tree that is. */
+static bool could_cover(const struct quota_amount *a, int64_t available,
+			const struct candidates *all)
+{
+	for (size_t i = 0; i < all->n && available < a->value; i++) {
+		available = amount_add(available, quota_amounts_get(&all->v[i]->w->usage, a->id));
+	}
+	return available >= a->value;
+}
+
+bool trial_is_hopeful(const struct victims_request *r, const struct candidates *all)
+{
+	for (size_t i = 0; i < r->need->n; i++) {
+		const struct quota_amount *a = &r->need->v[i];
+
+		if (a->value > 0 &&
+		    !could_cover(a, forest_available(r->forest, r->node, a->id), all)) {
+			return false;
+		}
+	}
+	return all->n > 0;
+}
 
 void trial_begin(struct trial *t, const struct victims_request *r, struct arena *arena)
 {
@@ -82,7 +106,7 @@ void trial_result(const struct trial *t, struct victims *ret)
 
 	for (size_t i = 0; i < t->taken.n; i++) {
 		v[i] = (struct victim){ .workload = t->taken.v[i]->w->id,
-					.reason = t->taken.v[i]->reason };
+					.reason = (enum victim_reason)t->taken.v[i]->reason };
 	}
 	*ret = (struct victims){ .v = v, .n = t->taken.n };
 }

@@ -13,6 +13,9 @@ struct trial {
 	size_t blocked; /* index in r->need of what did not fit last: looked at first */
 };
 
+/* Whether it could fit at all if all those were gone: what is freed for the request is at most what
+ * they use. Saves sorting and trying where there is no hope. */
+bool trial_is_hopeful(const struct victims_request *r, const struct candidates *all);
 void trial_begin(struct trial *t, const struct victims_request *r, struct arena *arena);
 void trial_take(struct trial *t, struct candidate *c);
 /* Takes back what happened since the mark of the forest, which was one trial_take. */

@@ -58,7 +58,7 @@ static void collect_queue(struct search *s, uint32_t node, uint32_t above, enum 
 		struct candidate *c = s->all.v[i];
 
 		c->above = above;
-		c->rank = (c->evicted ? 0 : LIST_COUNT_) + list;
+		c->rank = (uint8_t)((c->evicted ? 0 : LIST_COUNT_) + list);
 		c->reason = VICTIM_IN_CLUSTER_QUEUE;
 		if (list != LIST_OWN) {
 			classify(s, list == LIST_RIGHT, c);
@@ -127,10 +127,24 @@ static bool is_valid(const struct search *s, const struct candidate *c, bool may
 	return true;
 }
 
+static bool borrows(const struct victims_request *r)
+{
+	for (size_t i = 0; i < r->need->n; i++) {
+		if (forest_borrows_with(r->forest, r->node, r->need->v[i].id,
+					r->need->v[i].value)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool attempt(struct search *s, bool may_borrow, struct victims *ret)
 {
 	struct trial t;
 
+	if (!may_borrow && s->in_list[LIST_OWN] == 0 && borrows(s->r)) {
+		return false; /* what others use does not change that */
+	}
 	trial_begin(&t, s->r, s->arena);
 	for (size_t i = 0; i < s->all.n; i++) {
 		if (!is_valid(s, s->all.v[i], may_borrow)) {
@@ -173,8 +187,11 @@ void victims_classical(const struct victims_request *r, struct arena *arena, str
 	if (queue->reclaim != QUOTA_NEVER) {
 		collect_cohorts(&s);
 	}
-	candidates_sort(&s.all);
 	*ret = (struct victims){ 0 };
+	if (!trial_is_hopeful(r, &s.all)) {
+		return;
+	}
+	candidates_sort(&s.all);
 	if ((s.in_list[LIST_RIGHT] == 0 && s.in_list[LIST_PRIORITY] == 0) ||
 	    (!s.may_reclaim_borrowing && !is_under_nominal(&s))) {
 		attempt(&s, true, ret);

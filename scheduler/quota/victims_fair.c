@@ -56,6 +56,7 @@ struct fair {
 	struct VEC(struct spot) spots;
 	uint32_t *spot_of; /* of a node; NONE */
 	uint32_t root, own;
+	struct candidates all;
 	enum strategy first;
 	bool has_second;
 	struct trial trial;
@@ -135,9 +136,11 @@ static void collect_queue(struct fair *f, uint32_t node)
 	if (found.n == 0 && !own) {
 		return;
 	}
-	candidates_sort(&found);
 	id = spot_add(f, node);
 	f->spots.v[id].all = found;
+	for (size_t i = 0; i < found.n; i++) {
+		candidates_push(&f->all, found.v[i], f->arena);
+	}
 }
 
 /* All queues of the tree, in its order. */
@@ -240,7 +243,7 @@ static bool is_within_nominal(const struct fair *f)
 
 static void take(struct fair *f, uint32_t queue, struct candidate *c, enum victim_reason reason)
 {
-	c->reason = reason;
+	c->reason = (uint8_t)reason;
 	trial_take(&f->trial, c);
 	forget_shares(f, queue);
 }
@@ -507,6 +510,13 @@ void victims_fair(const struct victims_request *r, struct arena *arena, struct v
 	f.spot_of = arena_alloc(arena, q->nodes.n * sizeof(*f.spot_of));
 	memset(f.spot_of, 0xff, q->nodes.n * sizeof(*f.spot_of));
 	collect(&f);
+	if (!trial_is_hopeful(r, &f.all)) {
+		vec_finish(&f.spots);
+		return;
+	}
+	for (size_t i = 0; i < f.spots.n; i++) {
+		candidates_sort(&f.spots.v[i].all);
+	}
 	for (int round = 0; round < ROUNDS_MAX && run_round(&f); round++) {
 		if (are_legal(&f)) {
 			trial_result(&f.trial, ret);

@@ -183,8 +183,7 @@ static void test_sorting(void **state)
 		snprintf(keys[i], sizeof(keys[i]), "ns/%zu", i);
 		w[i].key = keys[i];
 		c[i] = (struct candidate){ .w = &w[i],
-					   .rank = (uint32_t)rng_below(&rng, 3),
-					   .local = MODEL_NONE,
+					   .rank = (uint8_t)rng_below(&rng, 3),
 					   .evicted = rng_below(&rng, 2),
 					   .outside = rng_below(&rng, 2),
 					   .priority = (int64_t)rng_below(&rng, 3),

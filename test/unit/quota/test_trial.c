@@ -128,6 +128,33 @@ static void test_one_alone_is_needed(void **state)
 	trial_end(&f.t);
 }
 
+static void test_hope(void **state)
+{
+	static const struct {
+		const char *need;
+		size_t ncandidates;
+		bool hope;
+	} table[] = {
+		{ "default/cpu=1", 0, false }, { "default/cpu=1", 1, true },
+		{ "default/cpu=2", 1, false }, { "default/cpu=4", 3, true },
+		{ "default/cpu=5", 3, false }, { "default/cpu=8", 4, true },
+		{ "default/cpu=9", 4, false }, { "default/cpu=0", 1, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		CLEANUP(teardown) struct fixture f;
+		struct candidates all = { 0 };
+
+		setup(&f, table[i].need);
+		for (size_t k = 0; k < table[i].ncandidates; k++) {
+			candidates_push(&all, &f.c[k], f.arena);
+		}
+		assert_true(trial_is_hopeful(&f.v.r, &all) == table[i].hope);
+		trial_end(&f.t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_taking_back),
 		cmocka_unit_test(test_filling_back),
 		cmocka_unit_test(test_one_alone_is_needed),
+		cmocka_unit_test(test_hope),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,24 +37,41 @@ static int expect(const struct jdoc *d, enum jdoc_kind kind, const char *field, 
 	return err_set(err, ERR_INVALID, "%s: must be %s", field, names[kind]);
 }
 
+static void warn_about(const struct reading *r, const char *field, const char *what)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	if (r->warn != NULL && what != NULL) {
+		text = xmalloc_printf("%s: %s", field, what);
+		r->warn(r->ctx, text);
+	}
+}
+
+static int read_gate(struct reading *r, const struct jdoc *g, struct err *err)
+{
+	CLEANUP(xmalloc_freep) char *field = xmalloc_printf("featureGates.%s", jdoc_key(g));
+	struct str name = str_of(jdoc_key(g));
+	bool on = jdoc_bool(g, false);
+	int code = expect(g, JDOC_BOOL, field, err);
+
+	if (code < 0 || jdoc_kind(g) == JDOC_NULL) {
+		return code;
+	}
+	if (!quota_gates_set(name, on, &r->conf->options)) {
+		warn_about(r, field, "no such feature gate");
+	} else if (on) {
+		warn_about(r, field, quota_gates_missing(name));
+	}
+	return 0;
+}
+
 static int read_gates(struct reading *r, struct err *err)
 {
 	const struct jdoc *gates = jdoc_get(r->d, "featureGates");
 	int code = expect(gates, JDOC_OBJECT, "featureGates", err);
 
 	for (const struct jdoc *g = jdoc_first(gates); code == 0 && g != NULL; g = jdoc_next(g)) {
-		CLEANUP(xmalloc_freep)
-		char *field = xmalloc_printf("featureGates.%s", jdoc_key(g));
-
-		code = expect(g, JDOC_BOOL, field, err);
-		if (code == 0 && jdoc_kind(g) == JDOC_BOOL &&
-		    !quota_gates_set(str_of(jdoc_key(g)), jdoc_bool(g, false), &r->conf->options) &&
-		    r->warn != NULL) {
-			CLEANUP(xmalloc_freep)
-			char *text = xmalloc_printf("%s: no such feature gate", field);
-
-			r->warn(r->ctx, text);
-		}
+		code = read_gate(r, g, err);
 	}
 	return code;
 }

@@ -86,3 +86,22 @@ bool quota_gates_set(struct str name, bool on, struct quota_options *o)
 	/* The many of topology-aware scheduling. */
 	return str_has_prefix(name, "TAS");
 }
+
+const char *quota_gates_missing(struct str name)
+{
+	if (str_eq_c(name, "TopologyAwareScheduling") || str_has_prefix(name, "TAS")) {
+		return "topology-aware scheduling is not supported yet";
+	}
+	if (str_eq_c(name, "ConcurrentAdmission")) {
+		return "variants for concurrent admission are not supported yet, only the "
+		       "preemption "
+		       "gates that come with them";
+	}
+	if (str_eq_c(name, "ElasticJobsViaWorkloadSlices")) {
+		return "elastic jobs (slices of a workload) are not supported yet";
+	}
+	if (str_has_prefix(name, "KueueDRA")) {
+		return "resource claims are not supported yet";
+	}
+	return NULL;
+}

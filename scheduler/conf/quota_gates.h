@@ -9,5 +9,7 @@
 
 /* Sets the switch of one gate. False: no such gate. */
 bool quota_gates_set(struct str name, bool on, struct quota_options *o);
+/* Why a gate that is on does not do all that it does in Kueue; NULL: it does. */
+const char *quota_gates_missing(struct str name);
 
 #endif

@@ -21,7 +21,7 @@
 #define QUOTA_SIM_WORKLOAD(name, cpu, priority, more)                                              \
 	"{" QUOTA_SIM_API "kind: Workload, metadata: {name: " name                                 \
 	", namespace: team, uid: u-" name ", creationTimestamp: \"2026-01-15T09:00:00Z\"}, spec: " \
-					  "{queueName: lq, priority: " priority                    \
+	"{queueName: lq, priority: " priority                                                      \
 	", podSets: [{name: main, count: 1, template: {spec: {containers: [{name: c, resources: "  \
 	"{requests: {cpu: " cpu "}}}]}}}]}" more "}\n---\n"
 #define QUOTA_SIM_HOLDS(cpu)                                                                       \

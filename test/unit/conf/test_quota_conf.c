@@ -43,7 +43,9 @@ static void what_the_engine_needs_is_read(void **state)
 	static const char text[] =
 		"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
 		"health: {healthProbeBindAddress: ':8081'}\n"
-		"featureGates: {PriorityBoost: true, NoSuchGate: true}\n"
+		"featureGates: {PriorityBoost: true, NoSuchGate: true, TASBalancedPlacement: "
+		"true,\n"
+		"  ConcurrentAdmission: false}\n"
 		"fairSharing: {preemptionStrategies: [LessThanInitialShare]}\n"
 		"admissionFairSharing: {usageHalfLifeTime: 168h, usageSamplingInterval: 10s,\n"
 		"  resourceWeights: {cpu: 2, memory: 0.5}}\n"
@@ -58,7 +60,9 @@ static void what_the_engine_needs_is_read(void **state)
 
 	(void)state;
 	assert_int_equal(read_text(text, &warnings, &c, NULL), 0);
-	assert_string_equal(warnings.p, "featureGates.NoSuchGate: no such feature gate;");
+	assert_string_equal(warnings.p, "featureGates.NoSuchGate: no such feature gate;"
+					"featureGates.TASBalancedPlacement: topology-aware "
+					"scheduling is not supported yet;");
 	assert_true(c->options.priority_boost);
 	assert_true(c->options.fair_sharing);
 	assert_false(c->options.lte_final);

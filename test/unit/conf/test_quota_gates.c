@@ -60,12 +60,26 @@ static void known_ones_without_effect_and_unknown_ones(void **state)
 	assert_memory_equal(&o, &before, sizeof(o));
 }
 
+static void what_is_missing_has_a_name(void **state)
+{
+	static const char *const missing[] = { "TASBalancedPlacement", "TopologyAwareScheduling",
+					       "ConcurrentAdmission", "KueueDRAIntegration",
+					       "ElasticJobsViaWorkloadSlices" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+		assert_non_null(quota_gates_missing(str_of(missing[i])));
+	}
+	assert_null(quota_gates_missing(STR_LIT("PriorityBoost")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gates_set_their_switches),
 		cmocka_unit_test(two_gates_turn_on_preemption_gates),
 		cmocka_unit_test(a_gate_alone_does_not_turn_on_admission_fair_sharing),
+		cmocka_unit_test(what_is_missing_has_a_name),
 		cmocka_unit_test(known_ones_without_effect_and_unknown_ones),
 	};
 

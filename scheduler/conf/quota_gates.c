@@ -16,9 +16,10 @@ static const struct {
 } gates[] = {
 	{ "AdmissionFairSharing", TURNS_OFF,
 	  offsetof(struct quota_options, admission_fair_sharing) },
-	{ "AdmissionGatedBy", NONE, 0 },
+	{ "AdmissionGatedBy", SETS, offsetof(struct quota_options, admission_gates) },
 	{ "AssignQueueLabelsForPods", NONE, 0 },
 	{ "ConcurrentAdmission", TURNS_ON, offsetof(struct quota_options, preemption_gates) },
+	{ "ConcurrentAdmission", SETS, offsetof(struct quota_options, concurrent_admission) },
 	{ "CustomMetricLabels", NONE, 0 },
 	{ "DisableWaitForPodsReady", NONE, 0 },
 	{ "ElasticJobsViaWorkloadSlices", NONE, 0 },
@@ -47,7 +48,7 @@ static const struct {
 	{ "PriorityBoost", SETS, offsetof(struct quota_options, priority_boost) },
 	{ "PrioritySortingWithinCohort", SETS, offsetof(struct quota_options, priority_sorting) },
 	{ "QuotaCheckStrategy", NONE, 0 },
-	{ "ReclaimablePods", NONE, 0 },
+	{ "ReclaimablePods", SETS, offsetof(struct quota_options, reclaimable_pods) },
 	{ "RecomputeAssignmentUponPreemptionTargetsOverlap", SETS,
 	  offsetof(struct quota_options, recompute_on_overlap) },
 	{ "RejectUpdatesToCQWithInvalidOnFlavors", NONE, 0 },
@@ -57,7 +58,7 @@ static const struct {
 	  offsetof(struct quota_options, equivalence_hashing) },
 	{ "ShortWorkloadNames", NONE, 0 },
 	{ "TLSOptions", NONE, 0 },
-	{ "TopologyAwareScheduling", NONE, 0 },
+	{ "TopologyAwareScheduling", SETS, offsetof(struct quota_options, topology) },
 	{ "UnadmittedWorkloadsExplicitStatus", NONE, 0 },
 	{ "UnadmittedWorkloadsObservability", SETS, offsetof(struct quota_options, observability) },
 	{ "VectorizedResourceRequests", NONE, 0 },
@@ -77,14 +78,16 @@ static void set(enum effect effect, bool on, bool *option)
 
 bool quota_gates_set(struct str name, bool on, struct quota_options *o)
 {
+	bool known = false;
+
 	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
 		if (str_eq_c(name, gates[i].name)) {
 			set(gates[i].effect, on, (bool *)((char *)o + gates[i].offset));
-			return true;
+			known = true;
 		}
 	}
 	/* The many of topology-aware scheduling. */
-	return str_has_prefix(name, "TAS");
+	return known || str_has_prefix(name, "TAS");
 }
 
 const char *quota_gates_missing(struct str name)

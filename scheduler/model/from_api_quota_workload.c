@@ -10,7 +10,6 @@
 #define SLICES "elastic jobs (slices of a workload) are not supported yet"
 #define VARIANTS "variants for concurrent admission are not supported yet"
 #define SLICE_REPLACEMENT_FOR "kueue.x-k8s.io/workload-slice-replacement-for"
-#define VARIANT_PARENT "kueue.x-k8s.io/concurrent-admission-parent"
 
 /* --- spec ---------------------------------------------------------------------------------------
  */
@@ -48,10 +47,11 @@ static int read_placement(struct quota *q, const struct api_pod_spec *spec, stru
 	return 0;
 }
 
-static int read_counts(const struct api_workload *aw, const struct api_pod_set *a,
-		       struct quota_podset *p, struct err *err)
+static int read_counts(const struct quota *q, const struct api_workload *aw,
+		       const struct api_pod_set *a, struct quota_podset *p, struct err *err)
 {
-	int32_t reclaimable = kueue_workload_reclaimable(aw, p->name);
+	int32_t reclaimable =
+		q->options.reclaimable_pods ? kueue_workload_reclaimable(aw, p->name) : 0;
 
 	p->spec_count = a->count == FIELD_NO_I32 ? 1 : a->count;
 	p->min_count = a->min_count == FIELD_NO_I32 ? 0 : a->min_count;
@@ -76,14 +76,14 @@ static int read_podset(struct quota *q, const struct from_api_quota_rules *rules
 	const struct api_topology_request *t = a->topology_request;
 
 	p->name = quota_name(q, str_of(a->name == NULL ? "main" : a->name));
-	if (read_counts(aw, a, p, err) < 0) {
+	if (read_counts(q, aw, a, p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	if (read_placement(q, spec, w->arena, p, err) < 0) {
 		return err_path(err, "template.spec.");
 	}
 	p->group = t == NULL || t->group_name == NULL ? NULL : quota_name(q, str_of(t->group_name));
-	p->wants_topology = wants_topology(t);
+	p->wants_topology = q->options.topology && wants_topology(t);
 	from_api_quota_request(q, rules, str_of(w->namespace_), spec, w->arena, p);
 	if (spec->claims.n > 0) {
 		w->unsupported = true;
@@ -91,6 +91,28 @@ static int read_podset(struct quota *q, const struct from_api_quota_rules *rules
 	}
 	p->shape = quota_podset_shape(p);
 	return 0;
+}
+
+/* Flavors that the workload is made for, a comma between them. One that a Workload controls has
+ * siblings, and which of them goes first is not ours to say. */
+static void read_variant(struct quota *q, const struct api_meta *meta, struct workload *w)
+{
+	struct str rest = str_of(field_map_get(&meta->annotations, KUEUE_ALLOWED_FLAVORS));
+	const struct api_owner *owner = meta_controller(meta);
+	uint32_t *allowed;
+
+	if (owner != NULL && str_streq(owner->kind, "Workload")) {
+		w->unsupported = true;
+		w->unsupported_what = VARIANTS;
+	}
+	if (rest.p == NULL) {
+		return;
+	}
+	allowed = arena_zero(w->arena, rest.len + 1, sizeof(*allowed));
+	for (struct str s = str_next(&rest, ','); s.p != NULL; s = str_next(&rest, ',')) {
+		allowed[w->nallowed++] = quota_flavor_get(q, str_trim(s))->id;
+	}
+	w->allowed = allowed;
 }
 
 static void read_meta(struct quota *q, const struct api_meta *meta, struct workload *w)
@@ -104,7 +126,7 @@ static void read_meta(struct quota *q, const struct api_meta *meta, struct workl
 	w->job_uid = arena_dup(w->arena, field_map_get(&meta->labels, KUEUE_JOB_UID));
 	w->generation = meta->generation;
 	w->created = meta->created;
-	w->admission_gated = gated != NULL && gated[0] != '\0';
+	w->admission_gated = q->options.admission_gates && gated != NULL && gated[0] != '\0';
 	/* One that cannot be read is none (Kueue: effective priority). */
 	if (boost != NULL && str_to_i64(str_of(boost), &number) && number >= INT32_MIN &&
 	    number <= INT32_MAX) {
@@ -114,9 +136,8 @@ static void read_meta(struct quota *q, const struct api_meta *meta, struct workl
 		w->unsupported = true;
 		w->unsupported_what = SLICES;
 	}
-	if (field_map_get(&meta->labels, VARIANT_PARENT) != NULL) {
-		w->unsupported = true;
-		w->unsupported_what = VARIANTS;
+	if (q->options.concurrent_admission) {
+		read_variant(q, meta, w);
 	}
 }
 

@@ -20,6 +20,9 @@ void quota_options_default(struct quota_options *o)
 		.preserve_scan_progress = true,
 		.equivalence_hashing = true,
 		.observability = true,
+		.topology = true,
+		.reclaimable_pods = true,
+		.admission_gates = true,
 		.heads = 1,
 	};
 }

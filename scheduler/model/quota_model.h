@@ -283,6 +283,8 @@ struct workload {
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
 	struct quota_podset *podsets;
 	size_t npodsets;
+	const uint32_t *allowed; /* flavors; NULL: any (Kueue: concurrent admission) */
+	size_t nallowed;
 	uint64_t hash; /* equivalence class: quota/queues.h */
 
 	/* Holds quota: in queue->holders of `holds`, and `usage` is charged there. */
@@ -319,7 +321,12 @@ struct quota_options {
 		prioritize_non_borrowing, recompute_on_overlap, preserve_scan_progress,
 		prioritize_preemptors, equivalence_hashing, priority_boost, preemption_gates,
 		observability;
-	unsigned heads; /* taken per ClusterQueue and cycle; 1 decides as Kueue does */
+	/* Off, what belongs to it is as if it were not there: topologies of flavors and pod sets,
+	 * reclaimable pods, the annotation of admission gates. */
+	bool topology, reclaimable_pods, admission_gates;
+	bool concurrent_admission; /* on: allowed flavors count; variants are refused with a message
+				    */
+	unsigned heads;            /* taken per ClusterQueue and cycle; 1 decides as Kueue does */
 };
 
 struct quota {

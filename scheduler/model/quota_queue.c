@@ -42,7 +42,8 @@ static bool is_missing(const struct quota *q, const struct quota_flavor *f)
 
 static bool lacks_topology(const struct quota *q, const struct quota_flavor *f)
 {
-	return f->topology != NULL && !strmap_has(q->topology_of, str_of(f->topology));
+	return q->options.topology && f->topology != NULL &&
+	       !strmap_has(q->topology_of, str_of(f->topology));
 }
 
 /* The first check that is not known, or else is not active; NULL: all are fine. */

@@ -60,6 +60,17 @@ static bool is_pinned_elsewhere(const struct assign_scan *s, uint32_t flavor)
 	return false;
 }
 
+/* A variant of a workload is made for some flavors only (Kueue: concurrent admission). */
+static bool is_allowed(const struct workload *w, uint32_t flavor)
+{
+	for (size_t i = 0; i < w->nallowed; i++) {
+		if (w->allowed[i] == flavor) {
+			return true;
+		}
+	}
+	return w->allowed == NULL;
+}
+
 static const char *effect_name(uint8_t effect)
 {
 	return effect == TAINT_NO_EXECUTE ? "NoExecute" : "NoSchedule";
@@ -72,7 +83,7 @@ static bool matches(const struct assign_scan *s, const struct quota_flavor *f)
 		assign_reason_add(s->why, "flavor %s does not exist", f->name);
 		return false;
 	}
-	if (f->topology != NULL) {
+	if (world_of(s)->options.topology && f->topology != NULL) {
 		assign_reason_add(s->why, "flavor %s has topology %s, which is not supported",
 				  f->name, f->topology);
 		return false;
@@ -194,7 +205,7 @@ bool assign_scan_flavors(const struct assign_scan *s, struct assigned_flavor *re
 		struct look look;
 
 		best.last = i;
-		if (is_pinned_elsewhere(s, flavor->id)) {
+		if (is_pinned_elsewhere(s, flavor->id) || !is_allowed(s->r->w, flavor->id)) {
 			continue;
 		}
 		look = look_at(s, flavor, current);

@@ -81,6 +81,9 @@ uint64_t queues_hash(const struct quota *q, const struct workload *w)
 		h = mix(h, p->shape);
 		h = mix(h, (uint64_t)p->count << 32 | (uint32_t)p->min_count);
 	}
+	for (size_t i = 0; i < w->nallowed; i++) {
+		h = mix(h, w->allowed[i]);
+	}
 	return h;
 }
 

@@ -111,6 +111,21 @@ static void set_flags(struct quota_words *l, struct workload *wl)
 	wl->active = !str_streq(quota_words_get(l, "active"), "false");
 }
 
+static void set_allowed(struct quota_world *w, struct quota_words *l, struct workload *wl)
+{
+	struct str rest = str_of(quota_words_get(l, "allowed")), s;
+	uint32_t *allowed;
+
+	if (rest.p == NULL) {
+		return;
+	}
+	allowed = arena_zero(wl->arena, rest.len + 1, sizeof(*allowed));
+	for (s = str_next(&rest, ','); s.p != NULL; s = str_next(&rest, ',')) {
+		allowed[wl->nallowed++] = quota_flavor_get(w->q, s)->id;
+	}
+	wl->allowed = allowed;
+}
+
 static void set_numbers(struct quota_words *l, struct workload *wl)
 {
 	const char *cost = quota_words_get(l, "cost");
@@ -178,6 +193,7 @@ void quota_workloads_add(struct quota_world *w, struct quota_words *l)
 	set_times(w, l, wl);
 	set_flags(l, wl);
 	set_numbers(l, wl);
+	set_allowed(w, l, wl);
 	w->last = wl;
 	w->holds = dup(quota_words_get(l, "holds"));
 	w->at = dup(quota_words_get(l, "at"));

@@ -294,6 +294,10 @@ static void set_option(struct quota_world *w, struct quota_words *l)
 		OPTION(priority_boost),
 		OPTION(preemption_gates),
 		OPTION(observability),
+		OPTION(topology),
+		OPTION(reclaimable_pods),
+		OPTION(admission_gates),
+		OPTION(concurrent_admission),
 	};
 #undef OPTION
 	int64_t heads;

@@ -24,6 +24,7 @@
  * cost=N active=false finished admission-gated preemption-gated on-hold requeued-false check-blocks
  *   holds=default or holds=cpu:default,memory:x (at=q: other than queue) admitted
  *   evicted=-5s preempted=-5s requeue=10s evicted-by=check|timeout reclaimed  generation=N
+ *   allowed=f,g
  *   selector:k=v affinity:k=v (one required term each) toleration:k=v:NoSchedule topology invalid
  * Times are seconds from now. Anything not understood fails the test. Owner: the test. */
 #ifndef TEST_LIB_QUOTA_WORLD_H

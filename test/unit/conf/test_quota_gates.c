@@ -32,6 +32,20 @@ static void two_gates_turn_on_preemption_gates(void **state)
 	assert_true(o.preemption_gates);
 }
 
+static void one_gate_may_have_two_switches(void **state)
+{
+	struct quota_options o;
+
+	(void)state;
+	quota_options_default(&o);
+	assert_true(quota_gates_set(STR_LIT("ConcurrentAdmission"), true, &o));
+	assert_true(o.preemption_gates && o.concurrent_admission);
+	assert_true(quota_gates_set(STR_LIT("TopologyAwareScheduling"), false, &o));
+	assert_true(quota_gates_set(STR_LIT("ReclaimablePods"), false, &o));
+	assert_true(quota_gates_set(STR_LIT("AdmissionGatedBy"), false, &o));
+	assert_false(o.topology || o.reclaimable_pods || o.admission_gates);
+}
+
 static void a_gate_alone_does_not_turn_on_admission_fair_sharing(void **state)
 {
 	struct quota_options o;
@@ -78,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gates_set_their_switches),
 		cmocka_unit_test(two_gates_turn_on_preemption_gates),
+		cmocka_unit_test(one_gate_may_have_two_switches),
 		cmocka_unit_test(a_gate_alone_does_not_turn_on_admission_fair_sharing),
 		cmocka_unit_test(what_is_missing_has_a_name),
 		cmocka_unit_test(known_ones_without_effect_and_unknown_ones),

@@ -166,6 +166,38 @@ static void test_what_is_not_supported_shows(void **state)
 	end(&f);
 }
 
+static void test_gates_of_the_configuration(void **state)
+{
+	static const char text[] =
+		"{'metadata':{'name':'w','annotations':{'kueue.x-k8s.io/admission-gated-by':'g','"
+		"kueue.x-k8s.io/workload-allowed-resource-flavors':'f, "
+		"g'},'ownerReferences':[{'kind':"
+		"'Workload','name':'p','controller':true}]},'spec':{'podSets':[{'count':4,'"
+		"topologyRequest':{'preferred':'rack'}}]},'status':{'reclaimablePods':[{'name':'"
+		"main',"
+		"'count':3}]}}";
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f, text);
+	assert_true(f.r.w.admission_gated && f.r.w.podsets[0].wants_topology);
+	assert_int_equal(f.r.w.podsets[0].count, 1);
+	assert_null(f.r.w.allowed);
+	assert_false(f.r.w.unsupported);
+	f.q->options.admission_gates = f.q->options.topology = f.q->options.reclaimable_pods =
+		false;
+	f.q->options.concurrent_admission = true;
+	read_ok(&f, text);
+	assert_false(f.r.w.admission_gated || f.r.w.podsets[0].wants_topology);
+	assert_int_equal(f.r.w.podsets[0].count, 4);
+	assert_int_equal(f.r.w.nallowed, 2);
+	assert_int_equal(f.r.w.allowed[1], quota_flavor_find(f.q, STR_LIT("g"))->id);
+	assert_true(f.r.w.unsupported);
+	assert_non_null(strstr(f.r.w.unsupported_what, "variants"));
+	end(&f);
+}
+
 static void test_errors_name_object_and_field(void **state)
 {
 	static const struct {
@@ -388,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_spec_and_metadata),
 		cmocka_unit_test(test_a_boost_that_cannot_be_read_is_none),
 		cmocka_unit_test(test_what_is_not_supported_shows),
+		cmocka_unit_test(test_gates_of_the_configuration),
 		cmocka_unit_test(test_errors_name_object_and_field),
 		cmocka_unit_test(test_admission),
 		cmocka_unit_test(test_usage_of_a_pod_set_that_is_gone_counts),

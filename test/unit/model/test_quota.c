@@ -10,11 +10,11 @@ static void test_options_are_those_of_kueue(void **state)
 	quota_options_default(&o);
 	assert_false(o.fair_sharing || o.admission_fair_sharing || o.ignore_undeclared ||
 		     o.timestamp_creation || o.prioritize_preemptors || o.priority_boost ||
-		     o.preemption_gates);
+		     o.preemption_gates || o.concurrent_admission);
 	assert_true(o.lte_final && o.lt_initial && o.partial_admission && o.flavor_fungibility &&
 		    o.priority_sorting && o.preempt_within_nominal && o.prioritize_non_borrowing &&
 		    o.recompute_on_overlap && o.preserve_scan_progress && o.equivalence_hashing &&
-		    o.observability);
+		    o.observability && o.topology && o.reclaimable_pods && o.admission_gates);
 	assert_int_equal(o.heads, 1);
 }
 

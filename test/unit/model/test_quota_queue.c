@@ -18,6 +18,8 @@ static void test_why_a_queue_is_not_active(void **state)
 		{ "check b active=false\nqueue q checks=b\n", "b", QUOTA_CHECK_INACTIVE },
 		{ "check b\nqueue q checks=b\n", NULL, QUOTA_ACTIVE },
 		{ "flavor f topology=t\nqueue q\nquota q f cpu\n", "t", QUOTA_TOPOLOGY_NOT_FOUND },
+		{ "option topology=false\nflavor f topology=t\nqueue q\nquota q f cpu\n", NULL,
+		  QUOTA_ACTIVE },
 		{ "topology t\nflavor f topology=t\nqueue q\nquota q f cpu\n", NULL, QUOTA_ACTIVE },
 		{ "cohort x parent=x\nqueue q cohort=x\n", "x", QUOTA_COHORT_CYCLE },
 		{ "cohort x parent=y\ncohort y parent=x\ncohort z parent=y\nqueue q cohort=z\n",

@@ -42,6 +42,20 @@ static void test_a_flavor_with_topology_is_passed_over(void **state)
 {
 	(void)state;
 	expect("flavor a topology=t\nqueue q\n" THREE, NULL, "Fit 0 | main*1 cpu=b/Fit/0/1");
+	expect("option topology=false\nflavor a topology=t\nqueue q\n" THREE, NULL,
+	       "Fit 0 | main*1 cpu=a/Fit/0/0");
+}
+
+static void test_a_flavor_that_is_not_allowed_is_passed_over(void **state)
+{
+	static const char two[] = "queue q\nquota q a cpu nominal=3\nquota q b cpu nominal=3\n";
+	char text[200];
+
+	(void)state;
+	(void)snprintf(text, sizeof(text), "%sworkload ns/w queue=q cpu=2 allowed=x,b\n", two);
+	expect(text, NULL, "Fit 0 | main*1 cpu=b/Fit/0/-1");
+	(void)snprintf(text, sizeof(text), "%sworkload ns/w queue=q cpu=2 allowed=x\n", two);
+	expect(text, NULL, "NoFit 0 NoMatchingFlavor | main*1");
 }
 
 static void test_who_wants_topology_gets_no_flavor_without(void **state)
@@ -355,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_a_flavor_that_is_too_small_is_passed_over),
 		cmocka_unit_test(test_a_flavor_that_is_missing_is_passed_over),
 		cmocka_unit_test(test_a_flavor_with_topology_is_passed_over),
+		cmocka_unit_test(test_a_flavor_that_is_not_allowed_is_passed_over),
 		cmocka_unit_test(test_who_wants_topology_gets_no_flavor_without),
 		cmocka_unit_test(test_a_taint_that_is_not_tolerated_is_passed_over),
 		cmocka_unit_test(test_selectors_choose_flavors),

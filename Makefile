@@ -39,7 +39,7 @@ sources = $(sort $(filter-out %/main.c %_main.c,$(foreach f,$(wildcard $(1)),\
 	$(if $(filter test_% bench_% fuzz_%,$(notdir $f)),,$f))))
 LIB_SRC := $(call sources,common/*/*.c certs/*.c scheduler/*/*.c webhook/*/*.c)
 TESTLIB_SRC := $(call sources,$(addsuffix /*.c,\
-	test/lib test/apiserver test/sim test/scenario test/admission test/integration test/bench))
+	test/lib test/apiserver test/apiserver/conformance test/sim test/scenario test/admission test/integration test/bench))
 DEMO_SRC := $(sort $(wildcard test/demo/*.c))
 
 UNIT_SRC := $(sort $(wildcard test/unit/*/test_*.c))
@@ -48,6 +48,7 @@ ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
 INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
 INTEGRATION_SH := $(sort $(wildcard test/integration/test_*.sh))
 SIM_SRC := $(wildcard test/sim/sim_main.c)
+REPLAY_SRC := $(wildcard test/apiserver/conformance/replay_main.c)
 BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
 BENCH_SH := $(sort $(wildcard test/bench/bench_*.sh))
 FUZZ_SRC := $(sort $(wildcard test/fuzz/fuzz_*.c))
@@ -64,6 +65,7 @@ SCENARIO_BIN := $(call programs,$(SCENARIO_SRC))
 ADMISSION_BIN := $(call programs,$(ADMISSION_SRC))
 INTEGRATION_BIN := $(call programs,$(INTEGRATION_SRC))
 SIM_BIN := $(call programs,$(SIM_SRC))
+REPLAY_BIN := $(call programs,$(REPLAY_SRC))
 BENCH_BIN := $(call programs,$(BENCH_SRC))
 BENCH_PEER := $(call programs,$(wildcard test/bench/*_main.c)) # what scripts compare with
 FUZZ_BIN := $(call programs,$(FUZZ_SRC))
@@ -71,7 +73,7 @@ DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
 DOCS_BIN := $(BUILD)/test/docs/values_table
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
 # The simulation has one thread: there is nothing in it for ThreadSanitizer.
-SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
+SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
 
 MAIN_headgate-webhook := webhook/main/main.c
 MAIN_headgate-scheduler := scheduler/main/main.c
@@ -263,4 +265,4 @@ clean: ## remove the build folder
 	rm -rf $(BUILD)
 
 -include $(patsubst %.c,$(BUILD)/obj/%.d,$(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) \
-	$(INTEGRATION_SRC) $(SIM_SRC) $(BENCH_SRC) $(FUZZ_SRC) test/docs/values_table.c)
+	$(INTEGRATION_SRC) $(SIM_SRC) $(REPLAY_SRC) $(BENCH_SRC) $(FUZZ_SRC) test/docs/values_table.c)

@@ -12,6 +12,7 @@
 #include "kube/transport.h"
 
 #define BACKOFF_JITTER 0.25
+#define ROUND_MIN 32 /* successes before one more may be in flight */
 
 struct pool_waiting {
 	void *item;
@@ -53,6 +54,7 @@ struct pool *pool_create(const struct pool_options *opt)
 	pthread_cond_init(&p->idle, &attr);
 	pthread_condattr_destroy(&attr);
 	p->n_workers = is_manual(p) ? 1 : opt->workers;
+	p->window = p->window_max = p->n_workers * opt->slots;
 	p->workers = xmalloc_zero(p->n_workers, sizeof(p->workers[0]));
 	for (unsigned i = 0; i < p->n_workers; i++) {
 		pool_worker_init(&p->workers[i], p);
@@ -121,6 +123,11 @@ static void free_slot(struct pool_slot *s)
 	free(s);
 }
 
+static bool has_free_slot(const struct pool *p, const struct pool_worker *w)
+{
+	return w->in_flight < p->opt.slots && p->in_flight < p->window;
+}
+
 int64_t pool_next_send(const struct pool *p, const struct pool_worker *w)
 {
 	int64_t at = CLOCK_NEVER;
@@ -130,7 +137,7 @@ int64_t pool_next_send(const struct pool *p, const struct pool_worker *w)
 	}
 	if (!list_is_empty(&w->again)) {
 		at = clock_mono(p->opt.clock);
-	} else if (w->in_flight < p->opt.slots) {
+	} else if (has_free_slot(p, w)) {
 		at = workqueue_wake_at(p->queue);
 	}
 	return at != CLOCK_NEVER && at < p->held_until ? p->held_until : at;
@@ -173,7 +180,7 @@ static struct pool_slot *take_next(struct pool *p, struct pool_worker *w)
 	} else if (!list_is_empty(&w->again)) {
 		s = LIST_ENTRY(w->again.next, struct pool_slot, node);
 		list_remove(&s->node);
-	} else if (w->in_flight < p->opt.slots && workqueue_next(p->queue, &key)) {
+	} else if (has_free_slot(p, w) && workqueue_next(p->queue, &key)) {
 		item = strmap_take(p->items, key);
 		assert(item != NULL);
 		s = xmalloc_zero(1, sizeof(*s));
@@ -201,6 +208,9 @@ static void leave_slot(struct pool *p, struct pool_slot *s)
 	p->in_flight--;
 	if (p->in_flight == 0) {
 		pthread_cond_signal(&p->idle);
+	}
+	if (p->window < p->window_max) {
+		pool_worker_wake_one(p);
 	}
 }
 
@@ -267,13 +277,43 @@ static void settle(struct pool_slot *s, enum pool_verdict verdict)
 	}
 }
 
+/* The API server is busy. What was refused together would be refused together again after the same
+ * wait: fewer go next time. Refusals of one burst count once. */
+static void slow_down(struct pool *p, int64_t wait_ns)
+{
+	int64_t now = clock_mono(p->opt.clock);
+
+	pthread_mutex_lock(&p->lock);
+	if (p->busy_until <= now) {
+		p->busy_until = now + wait_ns;
+		p->window = p->window > 4 ? p->window / 4 : 1;
+		p->successes = 0;
+	}
+	if (p->held_until < now + wait_ns) {
+		p->held_until = now + wait_ns;
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void speed_up(struct pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	if (p->window < p->window_max && ++p->successes >= ROUND_MIN && p->successes >= p->window) {
+		p->window++;
+		p->successes = 0;
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
 void pool_settle(struct pool_slot *s, const struct http_result *result)
 {
 	struct pool *p = s->pool;
 	enum pool_verdict verdict = p->opt.ops->finish(p->opt.ctx, s->item, result);
 
 	if ((result->status == 429 || result->status == 503) && result->retry_after_s > 0) {
-		hold(p, result->retry_after_s * CLOCK_NS_PER_S);
+		slow_down(p, result->retry_after_s * CLOCK_NS_PER_S);
+	} else if (result->status >= 200 && result->status < 300) {
+		speed_up(p);
 	}
 	settle(s, verdict);
 }

@@ -3,7 +3,8 @@
  * turns the response into what the owner wants to know (usually a message) and a verdict. Between
  * them a worker keeps up to its slots in flight. Nothing is dropped: retryable failures go back to
  * the queue with back-off and jitter; a token bucket shared by pools (limiter) bounds the rate;
- * 429/503 Retry-After is honoured for the whole pool. Threads: pool_add any thread; start and
+ * 429/503 Retry-After is honoured for the whole pool, and fewer are in flight together after it
+ * (a quarter; one more for each 32 successes or more). Threads: pool_add any thread; start and
  * finish on a worker thread (manual mode: whoever calls pool_step). Items are identified by key;
  * adding a key that waits replaces its item (the old one is freed), adding one that is in flight
  * runs the new item after the old one has finished. A replaced item inherits the wait of the key,

@@ -43,6 +43,10 @@ struct pool {
 	struct workqueue *queue;
 	struct strmap *items; /* key -> struct pool_waiting: what waits */
 	int64_t held_until;   /* Retry-After or the limiter: nothing is sent before */
+	/* How many may be in flight together, at most workers x slots: a quarter after the API
+	 * server said that it is busy, then one more for each round of successes. */
+	unsigned window, window_max, successes;
+	int64_t busy_until; /* Retry-After of the burst that was refused last */
 	size_t in_flight;
 	bool stopping;   /* nothing new is sent */
 	bool cancelling; /* what is submitted from now on is cancelled at once */

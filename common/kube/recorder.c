@@ -185,6 +185,16 @@ void recorder_event(struct recorder *r, const struct recorder_object *about, boo
 	}
 }
 
+void recorder_hint(struct recorder *r, const struct recorder_object *about, const char *reason,
+		   const char *message)
+{
+	if (pool_waiting(r->pool) >= RECORDER_MAX_HINTS) {
+		drop(r);
+		return;
+	}
+	recorder_event(r, about, false, reason, message);
+}
+
 static void write_about(struct json_out *o, const struct entry *e)
 {
 	json_out_key(o, "involvedObject");

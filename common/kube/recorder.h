@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define RECORDER_MAX_WAITING 1000 /* events that wait to be sent */
+#define RECORDER_MAX_HINTS 100    /* with so many waiting there is no room for hints */
 #define RECORDER_MAX_KNOWN 4096   /* events remembered for aggregation */
 #define RECORDER_MAX_MESSAGE 1024 /* bytes, cut beyond */
 
@@ -25,6 +26,10 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 				 const char *instance);
 void recorder_event(struct recorder *r, const struct recorder_object *about, bool warning,
 		    const char *reason, const char *message);
+/* A Normal event that thousands of objects may get at once: given up, and counted as dropped, when
+ * RECORDER_MAX_HINTS events wait already. */
+void recorder_hint(struct recorder *r, const struct recorder_object *about, const char *reason,
+		   const char *message);
 struct pool *recorder_pool(struct recorder *r);      /* for stepping in manual mode */
 uint64_t recorder_dropped(const struct recorder *r); /* events given up; any thread */
 /* Sends nothing more. Before the transport is destroyed, not on its thread. NULL is fine. */

@@ -145,7 +145,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		break;
 	case DECISION_EVENT:
 		/* What a gated pod was told: it has no condition of ours to compare with. */
-		if (t != NULL && d->warning) {
+		if (t != NULL && (d->warning || d->hint)) {
 			t->cond_message = hash_of(d->message);
 		}
 		break;

@@ -33,6 +33,7 @@ struct decision {
 	uint32_t task, job, queue, node; /* MODEL_NONE where not meant */
 	bool uncharged;   /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;     /* EVENT */
+	bool hint;        /* EVENT: one of very many perhaps, the first to go under pressure */
 	uint8_t phase;    /* JOB_PHASE */
 	int64_t retry_at; /* RELEASE */
 	uint64_t hash;    /* JOB_CONDITION: what it says, without counts that change often */

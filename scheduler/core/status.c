@@ -26,14 +26,30 @@ static bool was_said(const struct task *t, const char *message)
 	return t->cond_message == str_hash(str_of(message));
 }
 
-/* A pod that stays gated keeps the API server's own condition; an event tells why, once. */
+/* A pod that stays gated keeps the API server's own condition; an event tells why, once. That it
+ * waits for quota is nothing to warn of, and there may be very many of them. */
 static void tell_gated(struct session *s, const struct task *t, const struct verdict *v)
 {
 	const char *message = v->queue_refuses ? v->message : t->klass->unsupported;
+	struct decision *d;
 
-	if (message != NULL && !was_said(t, message)) {
-		add_event(s, t, v->queue_refuses ? "QueueUnavailable" : "Unsupported", message);
+	if (message != NULL) {
+		if (!was_said(t, message)) {
+			add_event(s, t, v->queue_refuses ? "QueueUnavailable" : "Unsupported",
+				  message);
+		}
+		return;
 	}
+	message = v->message;
+	if (message == NULL || (t->flags & TASK_FOREIGN_GATE) != 0 || was_said(t, message) ||
+	    session_task_charge(s, t) != CHARGE_NONE) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->hint = true;
+	d->reason = v->valid ? "WaitingForQuota" : "WaitingForGang";
+	d->message = message;
 }
 
 static void publish(struct session *s, const struct task *t, const char *message)

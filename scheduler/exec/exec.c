@@ -142,7 +142,11 @@ static void record(struct exec *e, const struct cluster *c, const struct decisio
 		about.name = c->queues.v[d->queue]->name;
 		about.uid = c->queues.v[d->queue]->uid;
 	}
-	recorder_event(e->recorder, &about, d->warning, d->reason, d->message);
+	if (d->hint) {
+		recorder_hint(e->recorder, &about, d->reason, d->message);
+	} else {
+		recorder_event(e->recorder, &about, d->warning, d->reason, d->message);
+	}
 }
 
 static void exec_task(struct exec *e, const struct cluster *c, const struct decision *d,

@@ -5,6 +5,8 @@
  *     options: {feature: false}           # see case_options
  *     queues: [Queue, ...]                # the cluster as the webhook sees it
  *     namespaces: [Namespace, ...]
+ *     localQueues: [LocalQueue, ...]      # those called "default" matter
+ *     priorityClasses: [WorkloadPriorityClass, ...]
  *     operation: CREATE                   # default
  *     object: {...}                       # of the review; also oldObject, subResource, objectName
  *     want:
@@ -20,6 +22,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/admission.h"
 #include "base/arena.h"
@@ -48,14 +51,24 @@ struct bench {
 static void feed(const struct jdoc *list, reflector_fn fn, struct lister *l)
 {
 	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {
-		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, key = STRBUF_INIT;
+		const char *ns = jdoc_path_str(c, "metadata.namespace");
 		struct reflector_event event = { .kind = REFLECTOR_UPSERT };
 
 		jdoc_format(c, &text);
-		event.key = str_of(jdoc_path_str(c, "metadata.name"));
+		strbuf_printf(&key, "%s%s%s", ns != NULL ? ns : "", ns != NULL ? "/" : "",
+			      jdoc_path_str(c, "metadata.name"));
+		event.key = strbuf_str(&key);
 		event.object = strbuf_str(&text);
 		fn(l, &event);
 	}
+}
+
+/* Paths of the quota kinds are served when they are asked for. */
+static const char *quota_path(const char *path)
+{
+	return strncmp(path, "/mutate-", 8) == 0 || strncmp(path, "/validate-", 10) == 0 ? path
+											 : NULL;
 }
 
 static void bench_open(struct bench *b, const struct jdoc *c)
@@ -74,11 +87,15 @@ static void bench_open(struct bench *b, const struct jdoc *c)
 	opt.admit.max_queue_depth = (unsigned)jdoc_int(jdoc_get(o, "maxQueueDepth"), 5);
 	opt.admit.queue_allocated_pods_check = jdoc_bool(jdoc_get(o, "podsCheck"), false);
 	opt.admit.root_queue_protection = jdoc_bool(jdoc_get(o, "rootProtection"), true);
+	opt.admit.manage_jobs_without_queue = jdoc_bool(jdoc_get(o, "manageJobs"), false);
 	opt.lister = b->lister;
 	opt.registry = b->registry;
+	opt.enabled = quota_path(jdoc_str_or(jdoc_get(c, "path"), ""));
 	assert_int_equal(router_create(&opt, &b->router, NULL), 0);
 	feed(jdoc_get(c, "queues"), lister_on_queue, b->lister);
 	feed(jdoc_get(c, "namespaces"), lister_on_namespace, b->lister);
+	feed(jdoc_get(c, "localQueues"), lister_on_default_queue, b->lister);
+	feed(jdoc_get(c, "priorityClasses"), lister_on_default_class, b->lister);
 }
 
 static void bench_close(struct bench *b)

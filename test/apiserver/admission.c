@@ -87,13 +87,15 @@ static int call_out(struct call *c, const struct jdoc *hook, const struct jdoc *
 	struct apiserver_review call = { .timeout_ns = timeout_s * CLOCK_NS_PER_S };
 
 	if (base == NULL) {
-		return err_set(err, ERR_UNAVAILABLE, "no url: services cannot be resolved here");
+		return err_set(err, ERR_UNAVAILABLE,
+			       "failed to call webhook: no url: services cannot be resolved here");
 	}
 	if (base64_decode(str_of(bundle), &ca, err) < 0) {
-		return err_wrap(err, "caBundle");
+		return err_wrap(err, "failed to call webhook: caBundle");
 	}
 	if (c->s->opt.review == NULL) {
-		return err_set(err, ERR_UNAVAILABLE, "Post \"%s\": connection refused", base);
+		return err_set(err, ERR_UNAVAILABLE,
+			       "failed to call webhook: Post \"%s\": connection refused", base);
 	}
 	url = xmalloc_printf("%s%stimeout=%llds", base, strchr(base, '?') == NULL ? "?" : "&",
 			     (long long)timeout_s);
@@ -102,7 +104,11 @@ static int call_out(struct call *c, const struct jdoc *hook, const struct jdoc *
 	call.ca_bundle = strbuf_str(&ca);
 	call.body = strbuf_str(&body);
 	if (c->s->opt.review(c->s->opt.review_ctx, &call, &out, err) < 0) {
-		return err_wrap(err, "Post \"%s\"", url);
+		/* What a server answers is told in the words of client libraries. */
+		if (err->code != ERR_INVALID) {
+			(void)err_wrap(err, "Post \"%s\"", url);
+		}
+		return err_wrap(err, "failed to call webhook");
 	}
 	return admission_review_parse(strbuf_str(&out), review, ret, err);
 }
@@ -132,8 +138,7 @@ static int ask(struct call *c, const struct jdoc *hook, const struct admission_s
 		if (ignores_failure(hook)) {
 			return 0;
 		}
-		return kstatus_internal(c->resp,
-					"failed calling webhook \"%s\": failed to call webhook: %s",
+		return kstatus_internal(c->resp, "failed calling webhook \"%s\": %s",
 					jdoc_str_or(jdoc_get(hook, "name"), ""), err.text);
 	}
 	note_warnings(c, answer);
@@ -213,6 +218,27 @@ static void check_conditions(const struct jdoc *hook, size_t at, struct jdoc *ca
 	}
 }
 
+static void check_client(const struct jdoc *hook, size_t i, struct jdoc *causes)
+{
+	const char *effects = jdoc_str_or(jdoc_get(hook, "sideEffects"), "");
+	const char *url = jdoc_path_str(hook, "clientConfig.url");
+	CLEANUP(xmalloc_freep) char *at_effects = xmalloc_printf("webhooks[%zu].sideEffects", i);
+	CLEANUP(xmalloc_freep) char *at_url = xmalloc_printf("webhooks[%zu].clientConfig.url", i);
+
+	if (effects[0] == '\0') {
+		kstatus_cause(causes, "FieldValueRequired", at_effects,
+			      "Required value: must specify one of None, NoneOnDryRun");
+	}
+	if (url != NULL && str_has_prefix(str_of(url), "http://")) {
+		CLEANUP(jdoc_destroyp)
+		struct jdoc *scheme = jdoc_new_str("http");
+
+		kstatus_cause_value(causes, at_url, scheme,
+				    "'https' is the only allowed URL scheme; desired format: "
+				    "https://host[/path]");
+	}
+}
+
 void admission_check_registration(const struct jdoc *config, struct jdoc *causes)
 {
 	const struct jdoc *hooks = jdoc_get(config, "webhooks");
@@ -229,6 +255,7 @@ void admission_check_registration(const struct jdoc *config, struct jdoc *causes
 			kstatus_cause(causes, "FieldValueRequired", path,
 				      "Required value: clientConfig");
 		}
+		check_client(h, i, causes);
 		if (timeout < 1 || timeout > 30) {
 			kstatus_cause_value(causes, path, jdoc_get(h, "timeoutSeconds"),
 					    "the timeout value must be between 1 and 30 seconds");

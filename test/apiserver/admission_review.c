@@ -1,5 +1,6 @@
 #include "apiserver/admission_review.h"
 
+#include "apiserver/options.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/err.h"
@@ -15,6 +16,14 @@ static void set_triple(struct jdoc *request, const char *key, const struct call 
 	jdoc_set_str(t, "group", c->res->group);
 	jdoc_set_str(t, "version", c->res->version);
 	jdoc_set_str(t, last_key, last);
+}
+
+static const char *options_kind(const struct admission_subject *subject)
+{
+	if (subject->object == NULL) {
+		return "DeleteOptions";
+	}
+	return subject->old == NULL ? "CreateOptions" : "UpdateOptions";
 }
 
 struct jdoc *admission_review_build(struct call *c, const struct admission_subject *subject)
@@ -36,7 +45,9 @@ struct jdoc *admission_review_build(struct call *c, const struct admission_subje
 	if (c->info.sub.len > 0) {
 		jdoc_set_take(request, "subResource", jdoc_new_str_n(c->info.sub));
 	}
-	jdoc_set_str(request, "name", jdoc_str_or(jdoc_path(doc, "metadata.name"), ""));
+	if (jdoc_path_str(doc, "metadata.name") != NULL) { /* it may still be generated */
+		jdoc_set_str(request, "name", jdoc_path_str(doc, "metadata.name"));
+	}
 	if (resource_is_namespaced(c->res)) {
 		jdoc_set_take(request, "namespace", jdoc_new_str_n(c->info.ns));
 	}
@@ -49,7 +60,7 @@ struct jdoc *admission_review_build(struct call *c, const struct admission_subje
 	jdoc_set_take(request, "oldObject",
 		      subject->old != NULL ? jdoc_copy(subject->old) : jdoc_new_null());
 	jdoc_set_bool(request, "dryRun", c->info.dry_run);
-	jdoc_set_take(request, "options", jdoc_new_object());
+	jdoc_set_take(request, "options", options_for_review(c, options_kind(subject)));
 	return review;
 }
 
@@ -72,8 +83,11 @@ int admission_review_parse(struct str text, const struct jdoc *review, struct jd
 			       "Kind=AdmissionReview");
 	}
 	if (!jdoc_equal(jdoc_get(response, "uid"), jdoc_path(review, "request.uid"))) {
-		return err_set(err, ERR_INVALID, "expected response.uid=\"%s\"",
-			       jdoc_path_str(review, "request.uid"));
+		return err_set(err, ERR_INVALID,
+			       "received invalid webhook response: expected response.uid=\"%s\", "
+			       "got \"%s\"",
+			       jdoc_path_str(review, "request.uid"),
+			       jdoc_str_or(jdoc_get(response, "uid"), ""));
 	}
 	*ret = jdoc_detach(answer, response);
 	return 0;

@@ -12,6 +12,7 @@
 #include "apiserver/kstatus.h"
 #include "apiserver/list.h"
 #include "apiserver/object.h"
+#include "apiserver/options.h"
 #include "apiserver/pod_subs.h"
 #include "apiserver/remove.h"
 #include "apiserver/server.h"
@@ -86,6 +87,12 @@ static int handle_get(struct call *c, const struct watch_faults *wf)
 	return c->info.watch ? apiserver_watch_open(c, wf) : list_collection(c);
 }
 
+/* Built-in resources have no route for it, custom ones say what they are. */
+static int no_verb(struct call *c, const char *verb)
+{
+	return c->res->is_custom ? kstatus_no_verb(c->resp, c->res, verb) : kstatus_method(c->resp);
+}
+
 static int handle_post(struct call *c)
 {
 	if (call_is_sub(c, "binding")) {
@@ -94,7 +101,7 @@ static int handle_post(struct call *c)
 	if (call_is_sub(c, "eviction")) {
 		return pod_subs_evict(c);
 	}
-	return c->info.name.len > 0 ? kstatus_method(c->resp) : create_post(c);
+	return c->info.name.len > 0 ? no_verb(c, "create") : create_post(c);
 }
 
 static bool is_write_only_sub(const struct call *c)
@@ -118,7 +125,7 @@ static int handle_resource(struct call *c, const struct watch_faults *wf)
 		return !named || is_write_only_sub(c) ? kstatus_method(c->resp) : update_patch(c);
 	case HTTP_DELETE:
 		if (c->info.sub.len > 0) {
-			return kstatus_method(c->resp);
+			return no_verb(c, "delete");
 		}
 		return named ? remove_one(c) : remove_collection(c);
 	case HTTP_OTHER:
@@ -139,6 +146,22 @@ static bool scope_fits(const struct call *c)
 	return has_ns || (c->info.name.len == 0 && c->req->method != HTTP_POST);
 }
 
+/* Custom resources know what sub-resources there may be. */
+static int answer_no_sub(struct call *c)
+{
+	bool possible = call_is_sub(c, "status") || call_is_sub(c, "scale");
+
+	if (c->res->is_custom && possible && scope_fits(c)) {
+		return kstatus_not_found(c->resp, c->res, c->info.name);
+	}
+	return kstatus_no_path(c->resp);
+}
+
+static bool is_path_name(struct str name)
+{
+	return str_eq_c(name, ".") || str_eq_c(name, "..");
+}
+
 static void dispatch(struct call *c, const struct watch_faults *wf)
 {
 	if (!c->info.is_resource) {
@@ -146,16 +169,20 @@ static void dispatch(struct call *c, const struct watch_faults *wf)
 		return;
 	}
 	c->res = resource_find(&c->s->resources, c->info.group, c->info.version, c->info.plural);
-	if (c->res == NULL || !resource_has_sub(c->res, c->info.sub) || !scope_fits(c)) {
-		(void)kstatus_no_path(c->resp);
-		return;
+	if (c->res == NULL) {
+		(void)(resource_has_version(&c->s->resources, c->info.group, c->info.version)
+			       ? kstatus_no_path(c->resp)
+			       : kstatus_no_route(c->resp));
+	} else if (!resource_has_sub(c->res, c->info.sub) || !scope_fits(c)) {
+		(void)answer_no_sub(c);
+	} else if (is_path_name(c->info.name)) {
+		(void)kstatus_bad_request(c->resp,
+					  "Name parameter invalid: \"" STR_FMT
+					  "\": may not be '" STR_FMT "'",
+					  STR_ARG(c->info.name), STR_ARG(c->info.name));
+	} else if (options_check(c) == 0) {
+		(void)handle_resource(c, wf);
 	}
-	if (c->info.bad_dry_run) {
-		(void)kstatus_bad_request(c->resp, "dryRun: Unsupported value: supported values: "
-						   "\"All\"");
-		return;
-	}
-	(void)handle_resource(c, wf);
 }
 
 static struct watch_faults watch_faults_of(const struct fault *f)

@@ -7,6 +7,7 @@
 #include "apiserver/commit.h"
 #include "apiserver/kstatus.h"
 #include "apiserver/object.h"
+#include "apiserver/options.h"
 #include "apiserver/selector.h"
 #include "apiserver/server.h"
 #include "apiserver/table.h"
@@ -70,18 +71,15 @@ static int parse_start(struct call *c, struct apiserver_watch *w)
 	int64_t rv = 0;
 
 	if (c->info.has_rv && (!str_to_i64(strbuf_str(&c->info.rv), &rv) || rv < 0)) {
-		return kstatus_bad_request(c->resp, "resourceVersion: Invalid value: \"%s\"",
-					   c->info.rv.p);
+		return kstatus_fail(c->resp, 500, "",
+				    "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: "
+				    "parsing \"%s\": invalid syntax",
+				    c->info.rv.p, c->info.rv.p);
 	}
 	if (c->info.send_initial && !str_eq_c(strbuf_str(&c->info.rv_match), "NotOlderThan")) {
-		return kstatus_fail(c->resp, 422, "Invalid",
-				    "sendInitialEvents requires setting resourceVersionMatch to "
-				    "NotOlderThan");
-	}
-	if (rv > c->s->rv) {
-		return kstatus_fail(c->resp, 504, "Timeout",
-				    "Too large resource version: %" PRId64 ", current: %" PRId64,
-				    rv, c->s->rv);
+		return options_refuse_list(c, "FieldValueForbidden", "resourceVersionMatch",
+					   "Forbidden: sendInitialEvents requires setting "
+					   "resourceVersionMatch to NotOlderThan");
 	}
 	w->rv = rv;
 	if (rv == 0 || c->info.send_initial) {
@@ -234,7 +232,9 @@ static int next_change(struct apiserver_watch *w, int64_t now, struct strbuf *ou
 			return 1;
 		}
 	}
-	w->rv = limit;
+	if (limit > w->rv) { /* a watch may begin in the future */
+		w->rv = limit;
+	}
 	if (w->faults.late_ns > 0) {
 		w->seen_rv = w->rv > w->seen_rv ? w->rv : w->seen_rv;
 	}

@@ -101,38 +101,63 @@ static void drop_empty(struct jdoc *managed)
 	}
 }
 
+/* "name", and for those who do not apply the version that they wrote in. */
+static char *manager_text(const struct jdoc *entry)
+{
+	const char *manager = jdoc_str_or(jdoc_get(entry, "manager"), "");
+	const char *sub = jdoc_str(jdoc_get(entry, "subresource"));
+	bool applies = jdoc_is_str(jdoc_get(entry, "operation"), "Apply");
+
+	return xmalloc_printf("\"%s\"%s%s%s%s%s", manager,
+			      sub == NULL ? "" : " with subresource \"", sub == NULL ? "" : sub,
+			      sub == NULL ? "" : "\"", applies ? "" : " using ",
+			      applies ? "" : jdoc_str_or(jdoc_get(entry, "apiVersion"), ""));
+}
+
+/* In order of the paths. */
+static void add_conflicts(const struct jdoc *entry, const struct jdoc *disputed,
+			  struct jdoc *causes)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *paths = jdoc_new_array();
+	CLEANUP(xmalloc_freep) char *manager = manager_text(entry);
+
+	fieldset_paths(disputed, "", paths);
+	while (jdoc_first(paths) != NULL) {
+		size_t least = 0, i = 0;
+
+		for (const struct jdoc *p = jdoc_first(paths); p != NULL; p = jdoc_next(p), i++) {
+			if (strcmp(jdoc_str(p), jdoc_str(jdoc_at(paths, least))) < 0) {
+				least = i;
+			}
+		}
+		kstatus_cause(causes, "FieldManagerConflict", jdoc_str(jdoc_at(paths, least)),
+			      "conflict with %s", manager);
+		jdoc_remove_at(paths, least);
+	}
+}
+
 /* 409 naming every disputed field and its owner; with force the others lose them. */
 static int settle(struct call *c, struct jdoc *managed, long self, const struct jdoc *set,
 		  const struct jdoc *config, const struct jdoc *live)
 {
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	size_t i = 0, n = 0;
+	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+	size_t i = 0;
 
 	for (const struct jdoc *e = jdoc_first(managed); e != NULL; e = jdoc_next(e), i++) {
 		CLEANUP(jdoc_destroyp) struct jdoc *disputed = NULL;
-		CLEANUP(jdoc_destroyp) struct jdoc *paths = jdoc_new_array();
 
 		if ((long)i == self) {
 			continue;
 		}
 		disputed = fieldset_disputed(set, jdoc_get(e, "fieldsV1"), config, live);
-		fieldset_paths(disputed, "", paths);
 		if (c->info.force) {
 			fieldset_subtract(jdoc_get_mut(jdoc_at_mut(managed, i), "fieldsV1"),
 					  disputed);
 			continue;
 		}
-		for (const struct jdoc *p = jdoc_first(paths); p != NULL; p = jdoc_next(p)) {
-			strbuf_printf(&text, "%s\"%s\": %s", n++ > 0 ? ", " : "",
-				      jdoc_str_or(jdoc_get(e, "manager"), ""), jdoc_str(p));
-		}
+		add_conflicts(e, disputed, causes);
 	}
-	if (n == 0) {
-		return 0;
-	}
-	return kstatus_fail(c->resp, 409, "Conflict",
-			    "Apply failed with %zu conflict%s: conflicts with %s", n,
-			    n == 1 ? "" : "s", text.p);
+	return jdoc_first(causes) == NULL ? 0 : kstatus_apply_conflict(c->resp, causes);
 }
 
 /* What this manager applied before and does not any more, and nobody else owns. */
@@ -190,11 +215,41 @@ static int merge(struct call *c, const struct jdoc *live, const struct jdoc *con
 	return 0;
 }
 
+static int check_declared(struct call *c, const struct jdoc *config)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *unknown = jdoc_new_array();
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	bool many;
+
+	if (c->res->schema == NULL) {
+		return 0;
+	}
+	schema_unknown(c->res->schema, config, unknown);
+	many = jdoc_count(unknown) > 1;
+	for (const struct jdoc *u = jdoc_first(unknown); u != NULL; u = jdoc_next(u)) {
+		strbuf_printf(&text, "%s.%s: field not declared in schema", many ? "\n  " : "",
+			      jdoc_str(u));
+	}
+	if (text.len == 0) {
+		return 0;
+	}
+	return kstatus_fail(c->resp, 500, "",
+			    "failed to create typed patch object (" STR_FMT "/" STR_FMT
+			    "; %s, Kind=%s): %s%s",
+			    STR_ARG(c->info.ns), STR_ARG(c->info.name), c->res->api_version,
+			    c->res->kind, many ? "errors:" : "", text.p);
+}
+
 static int parse_config(struct call *c, struct jdoc **ret)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
-	int r = body_parse_object(c, &config);
+	int r = body_parse(c, &config);
 
+	if (r == 0 && jdoc_get(config, "kind") == NULL) {
+		return kstatus_bad_request(c->resp, "invalid object type: /, Kind=");
+	}
+	r = r < 0 ? r : body_check_object(c, config);
+	r = r < 0 ? r : check_declared(c, config);
 	if (r < 0) {
 		return r;
 	}
@@ -202,9 +257,6 @@ static int parse_config(struct call *c, struct jdoc **ret)
 		return kstatus_bad_request(c->resp, "metadata.managedFields must be nil");
 	}
 	jdoc_remove(jdoc_get_mut(config, "metadata"), "managedFields");
-	if (c->res->schema != NULL) {
-		schema_prune(c->res->schema, config);
-	}
 	*ret = take_ptr(&config);
 	return 0;
 }
@@ -227,11 +279,22 @@ static int create(struct call *c)
 {
 	struct jdoc *config = NULL;
 	struct jdoc *managed;
+	const char *uid;
 	int r = parse_config(c, &config);
 
 	if (r < 0) {
 		return r;
 	}
+	uid = jdoc_path_str(config, "metadata.uid");
+	if (uid != NULL && uid[0] != '\0') {
+		r = kstatus_conflict(c->resp, c->res, NULL, c->info.name,
+				     "uid mismatch: the provided object specified uid %s, and no "
+				     "existing object was found",
+				     uid);
+		jdoc_destroy(config);
+		return r;
+	}
+	jdoc_remove(jdoc_get_mut(config, "metadata"), "resourceVersion");
 	managed = jdoc_ensure_array(jdoc_get_mut(config, "metadata"), "managedFields");
 	put_entry(c, managed, c->info.field_manager.p, "Apply", fieldset_of(config, root_type(c)));
 	return create_object(c, config);
@@ -239,11 +302,6 @@ static int create(struct call *c)
 
 int apply_run(struct call *c)
 {
-	if (c->info.field_manager.len == 0) {
-		return kstatus_bad_request(c->resp, "PatchOptions.meta.k8s.io \"\" is invalid: "
-						    "fieldManager: Required value: is required for "
-						    "apply patch");
-	}
 	c->applying = true;
 	if (commit_find(c->res, c->info.ns, c->info.name) == NULL && c->info.sub.len == 0) {
 		return create(c);
@@ -266,6 +324,15 @@ static char *manager_of(const struct call *c)
 	return xmalloc_dup_n(agent.p, agent.len);
 }
 
+/* One empty entry is how a client says: nobody owns anything. */
+static bool is_cleared(const struct jdoc *managed)
+{
+	const struct jdoc *first = jdoc_first(managed);
+
+	return first != NULL && jdoc_next(first) == NULL && jdoc_kind(first) == JDOC_OBJECT &&
+	       jdoc_first(first) == NULL;
+}
+
 void apply_note_update(struct call *c, const struct jdoc *old, struct jdoc *new)
 {
 	const struct jdoc *before = jdoc_path(old, "metadata.managedFields");
@@ -274,13 +341,15 @@ void apply_note_update(struct call *c, const struct jdoc *old, struct jdoc *new)
 	CLEANUP(jdoc_destroyp) struct jdoc *changed = NULL;
 	CLEANUP(jdoc_destroyp) struct jdoc *gone = NULL;
 	struct jdoc *managed, *set;
+	bool cleared;
 	long self;
 
 	if (c->applying) {
 		return;
 	}
+	cleared = is_cleared(jdoc_get(meta, "managedFields"));
 	jdoc_remove(meta, "managedFields");
-	if (jdoc_first(before) == NULL) {
+	if (cleared || jdoc_first(before) == NULL) {
 		return;
 	}
 	managed = jdoc_set_take(meta, "managedFields", jdoc_copy(before));

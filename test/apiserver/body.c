@@ -1,13 +1,17 @@
 #include "apiserver/body.h"
 
 #include "apiserver/kstatus.h"
+#include "apiserver/options.h"
+#include "apiserver/schema.h"
 #include "apiserver/server.h"
+#include "apiserver/shape.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
 
 #define ACCEPTED "application/json, application/yaml"
+#define HEAD_LEN 30 /* of a body, in messages */
 
 int body_parse(struct call *c, struct jdoc **ret)
 {
@@ -42,8 +46,12 @@ static int check_names(struct call *c, struct jdoc *doc)
 	const char *ns = jdoc_str(jdoc_get(meta, "namespace"));
 	const char *name = jdoc_str(jdoc_get(meta, "name"));
 
-	if (meta == NULL) {
-		return kstatus_bad_request(c->resp, "metadata: must be an object");
+	if (c->req->method == HTTP_PUT && !c->trusted && (name == NULL || name[0] == '\0')) {
+		return kstatus_bad_request(
+			c->resp,
+			"the name of the object (" STR_FMT
+			" based on URL) was undeterminable: name must be provided",
+			STR_ARG(c->info.name));
 	}
 	if (!resource_is_namespaced(c->res)) {
 		jdoc_remove(meta, "namespace");
@@ -66,9 +74,55 @@ static int check_names(struct call *c, struct jdoc *doc)
 	return 0;
 }
 
+/* Built-in kinds are what the path says when nothing is said; custom ones must say it. */
+static int check_kind(struct call *c, const struct jdoc *doc, const char *version, const char *kind)
+{
+	const char *short_version =
+		strrchr(version, '/') == NULL ? version : strrchr(version, '/') + 1;
+	bool same_version = version[0] == '\0' || str_streq(version, c->res->api_version);
+	CLEANUP(jdoc_destroyp) struct jdoc *causes = NULL;
+	CLEANUP(xmalloc_freep) char *why = NULL;
+	struct str head = { c->req->body.p,
+			    c->req->body.len < HEAD_LEN ? c->req->body.len : HEAD_LEN };
+
+	if (c->res->is_custom && (kind[0] == '\0' || version[0] == '\0')) {
+		return kstatus_bad_request(c->resp,
+					   "the object provided is unrecognized (must be of type "
+					   "%s): Object '%s' is missing in '" STR_FMT "' (" STR_FMT
+					   "%s)",
+					   c->res->kind, kind[0] == '\0' ? "Kind" : "apiVersion",
+					   STR_ARG(c->req->body), STR_ARG(head),
+					   head.len < c->req->body.len ? " ..." : "");
+	}
+	if (same_version && (kind[0] == '\0' || str_streq(kind, c->res->kind))) {
+		return 0;
+	}
+	if (c->res->is_custom && same_version) {
+		causes = jdoc_new_array();
+		why = xmalloc_printf("must be %s", c->res->kind);
+		kstatus_cause_value(causes, "kind", jdoc_get(doc, "kind"), why);
+		return kstatus_invalid_kind(c->resp, c->res->group, kind,
+					    str_of(jdoc_path_str(doc, "metadata.name")), causes);
+	}
+	if (same_version && resource_find_kind(&c->s->resources, c->res->api_version, kind)) {
+		return kstatus_bad_request(
+			c->resp,
+			"%s in version \"%s\" cannot be handled as a %s: converting (%s.%s) to "
+			"(core.%s): unknown conversion",
+			kind, c->res->version, c->res->kind, c->res->version, kind, c->res->kind);
+	}
+	return kstatus_bad_request(c->resp,
+				   "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" "
+				   "is registered for version \"%s\" in scheme "
+				   "\"pkg/runtime/scheme.go:111\"",
+				   kind, short_version, c->res->kind, kind, version);
+}
+
 int body_check_object(struct call *c, struct jdoc *doc)
 {
+	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
 	const char *version, *kind;
+	int r;
 
 	if (jdoc_kind(doc) != JDOC_OBJECT) {
 		return kstatus_bad_request(c->resp,
@@ -78,20 +132,49 @@ int body_check_object(struct call *c, struct jdoc *doc)
 	}
 	version = jdoc_str_or(jdoc_get(doc, "apiVersion"), "");
 	kind = jdoc_str_or(jdoc_get(doc, "kind"), "");
-	if (version[0] != '\0' && !str_streq(version, c->res->api_version)) {
-		return kstatus_bad_request(c->resp,
-					   "the API version in the data (%s) does not match the "
-					   "expected API version (%s)",
-					   version, c->res->api_version);
+	r = check_kind(c, doc, version, kind);
+	if (r == 0 && shape_check(c->res, doc, &why) < 0) {
+		r = kstatus_bad_request(c->resp,
+					"%s in version \"%s\" cannot be handled as a %s: %s",
+					c->res->kind, c->res->version, c->res->kind, why.p);
 	}
-	if (kind[0] != '\0' && !str_streq(kind, c->res->kind)) {
-		return kstatus_bad_request(c->resp,
-					   "%s in version \"%s\" cannot be handled as a %s", kind,
-					   c->res->version, c->res->kind);
+	if (r < 0) {
+		return r;
 	}
 	jdoc_set_str(doc, "apiVersion", c->res->api_version);
 	jdoc_set_str(doc, "kind", c->res->kind);
 	return check_names(c, doc);
+}
+
+int body_check_strict(struct call *c, const struct jdoc *doc)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *unknown = jdoc_new_array();
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	if (c->res->schema == NULL || !options_is_strict(c)) {
+		return 0;
+	}
+	schema_unknown(c->res->schema, doc, unknown);
+	for (const struct jdoc *u = jdoc_first(unknown); u != NULL; u = jdoc_next(u)) {
+		strbuf_printf(&text, "%sunknown field \"%s\"", text.len > 0 ? ", " : "",
+			      jdoc_str(u));
+	}
+	if (text.len == 0) {
+		return 0;
+	}
+	if (c->req->method == HTTP_PATCH) {
+		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+
+		kstatus_cause(causes, "FieldValueInvalid", "patch",
+			      "Invalid value: \"%s\": strict decoding error: %s",
+			      jdoc_path_str(doc, "metadata.name"), text.p);
+		return kstatus_invalid_kind(c->resp, "", "", STR_LIT(""), causes);
+	}
+	return kstatus_bad_request(
+		c->resp,
+		"%s in version \"%s\" cannot be handled as a %s: strict decoding "
+		"error: %s",
+		c->res->kind, c->res->version, c->res->kind, text.p);
 }
 
 int body_parse_object(struct call *c, struct jdoc **ret)
@@ -99,9 +182,8 @@ int body_parse_object(struct call *c, struct jdoc **ret)
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
 	int r = body_parse(c, &doc);
 
-	if (r == 0) {
-		r = body_check_object(c, doc);
-	}
+	r = r < 0 ? r : body_check_object(c, doc);
+	r = r < 0 || c->applying ? r : body_check_strict(c, doc);
 	if (r < 0) {
 		return r;
 	}

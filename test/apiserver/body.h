@@ -15,6 +15,8 @@ int body_parse_object(struct call *c, struct jdoc **ret);
 /* The same checks for a tree that came from elsewhere (a patch, a manifest). */
 int body_check_object(struct call *c, struct jdoc *doc);
 /* DeleteOptions: an empty body gives an empty object. */
+/* Refuses members that the schema does not have, when the request wants that. */
+int body_check_strict(struct call *c, const struct jdoc *doc);
 int body_parse_options(struct call *c, struct jdoc **ret);
 
 #endif

@@ -315,7 +315,7 @@ static void add_header(struct jdoc *arr, const char *name, const char *type, int
 	struct jdoc *h = jdoc_append_take(arr, jdoc_new_object());
 
 	jdoc_set_str(h, "name", name);
-	jdoc_set_str(h, "type", str_streq(type, "date") ? "string" : type);
+	jdoc_set_str(h, "type", type);
 	jdoc_set_str(h, "format", str_streq(name, "Name") ? "name" : "");
 	jdoc_set_str(h, "description", "");
 	jdoc_set_int(h, "priority", priority);

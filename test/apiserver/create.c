@@ -69,12 +69,8 @@ static int check_namespace(struct call *c)
 static int check_meta(struct call *c, struct jdoc *meta)
 {
 	if (!is_empty_text(jdoc_get(meta, "resourceVersion")) && !c->trusted) {
-		return kstatus_bad_request(
-			c->resp, "resourceVersion should not be set on objects to be created");
-	}
-	if (is_empty_text(jdoc_get(meta, "name")) &&
-	    !is_empty_text(jdoc_get(meta, "generateName"))) {
-		generate_name(c, meta);
+		return kstatus_fail(c->resp, 500, "",
+				    "resourceVersion should not be set on objects to be created");
 	}
 	return 0;
 }
@@ -86,6 +82,10 @@ static void fill_in(struct call *c, struct jdoc *doc)
 	char uid[37];
 	struct jdoc *meta = jdoc_ensure_object(doc, "metadata");
 
+	if (is_empty_text(jdoc_get(meta, "name")) &&
+	    !is_empty_text(jdoc_get(meta, "generateName"))) {
+		generate_name(c, meta);
+	}
 	rng_uuid(&c->s->rng, uid);
 	clock_format_time(c->now, text);
 	jdoc_set_str(meta, "uid", uid);

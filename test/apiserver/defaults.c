@@ -8,8 +8,11 @@
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/base64.h"
 #include "enc/jdoc.h"
+#include "enc/quantity.h"
 
 static void set_if_absent(struct jdoc *obj, const char *key, struct jdoc *value_take)
 {
@@ -41,15 +44,46 @@ static int default_namespace(struct call *c, struct jdoc *doc)
 	return 0;
 }
 
+/* Amounts as a decode and encode by Kubernetes leaves them; what is none stays. */
+static void canonical(struct jdoc *list)
+{
+	for (const struct jdoc *m = jdoc_first(list); m != NULL;) {
+		const struct jdoc *next = jdoc_next(m);
+		CLEANUP(strbuf_finish) struct strbuf raw = STRBUF_INIT;
+		char text[QUANTITY_TEXT_MAX];
+		struct quantity q;
+
+		if (jdoc_kind(m) == JDOC_NUMBER) {
+			jdoc_format(m, &raw);
+		} else {
+			strbuf_add_c(&raw, jdoc_str_or(m, ""));
+		}
+		if (quantity_parse(strbuf_str(&raw), &q, NULL) == 0) {
+			quantity_format(q, text);
+			if (!jdoc_is_str(m, text)) {
+				jdoc_set_str(list, jdoc_key(m), text);
+			}
+		}
+		m = next;
+	}
+}
+
 static int default_node(struct call *c, struct jdoc *doc)
 {
 	struct jdoc *status = jdoc_ensure_object(doc, "status");
 	const struct jdoc *capacity = jdoc_get(status, "capacity");
+	struct jdoc *conditions = jdoc_get_mut(status, "conditions");
 
 	(void)c;
 	(void)jdoc_ensure_object(doc, "spec");
 	if (capacity != NULL) {
 		set_if_absent(status, "allocatable", jdoc_copy(capacity));
+	}
+	canonical(jdoc_get_mut(status, "capacity"));
+	canonical(jdoc_get_mut(status, "allocatable"));
+	for (size_t i = 0; i < jdoc_count(conditions); i++) {
+		set_if_absent(jdoc_at_mut(conditions, i), "lastHeartbeatTime", jdoc_new_null());
+		set_if_absent(jdoc_at_mut(conditions, i), "lastTransitionTime", jdoc_new_null());
 	}
 	return 0;
 }
@@ -59,14 +93,53 @@ static int default_replicas(struct call *c, struct jdoc *doc)
 	struct jdoc *spec = jdoc_ensure_object(doc, "spec");
 
 	if (str_streq(c->res->plural, "jobs")) {
+		/* Without a parallelism, a job is one pod; with one, it is a work queue. */
+		if (jdoc_get(spec, "parallelism") == NULL) {
+			set_if_absent(spec, "completions", jdoc_new_int(1));
+		}
 		set_if_absent(spec, "parallelism", jdoc_new_int(1));
-		set_if_absent(spec, "completions", jdoc_new_int(1));
+		set_if_absent(spec, "completionMode", jdoc_new_str("NonIndexed"));
 		set_if_absent(spec, "backoffLimit", jdoc_new_int(6));
 		set_if_absent(spec, "suspend", jdoc_new_bool(false));
 	} else if (!str_streq(c->res->plural, "daemonsets")) {
 		set_if_absent(spec, "replicas", jdoc_new_int(1));
 	}
 	(void)jdoc_ensure_object(doc, "status");
+	return 0;
+}
+
+/* What is given as text is stored encoded. */
+static int default_secret(struct call *c, struct jdoc *doc)
+{
+	const struct jdoc *texts = jdoc_get(doc, "stringData");
+
+	(void)c;
+	set_if_absent(doc, "type", jdoc_new_str("Opaque"));
+	for (const struct jdoc *t = jdoc_first(texts); t != NULL; t = jdoc_next(t)) {
+		CLEANUP(strbuf_finish) struct strbuf encoded = STRBUF_INIT;
+
+		base64_encode(str_of(jdoc_str_or(t, "")), &encoded);
+		jdoc_set_str(jdoc_ensure_object(doc, "data"), jdoc_key(t), encoded.p);
+	}
+	jdoc_remove(doc, "stringData");
+	return 0;
+}
+
+static int default_config_map(struct call *c, struct jdoc *doc)
+{
+	(void)c;
+	if (jdoc_count(jdoc_get(doc, "data")) == 0) {
+		jdoc_remove(doc, "data");
+	}
+	return 0;
+}
+
+static int default_event(struct call *c, struct jdoc *doc)
+{
+	(void)c;
+	set_if_absent(doc, "eventTime", jdoc_new_null());
+	set_if_absent(doc, "reportingComponent", jdoc_new_str(""));
+	set_if_absent(doc, "reportingInstance", jdoc_new_str(""));
 	return 0;
 }
 
@@ -113,6 +186,23 @@ static void add_condition(struct jdoc *conditions, const char *type, const char 
 	jdoc_set_str(c, "message", "");
 }
 
+static void default_stored_versions(const struct jdoc *spec, struct jdoc *status)
+{
+	const struct jdoc *versions = jdoc_get(spec, "versions");
+	struct jdoc *stored;
+
+	if (jdoc_get(status, "storedVersions") != NULL) {
+		return;
+	}
+	stored = jdoc_ensure_array(status, "storedVersions");
+	for (const struct jdoc *v = jdoc_first(versions); v != NULL; v = jdoc_next(v)) {
+		if (jdoc_bool(jdoc_get(v, "storage"), false)) {
+			jdoc_append_take(stored,
+					 jdoc_new_str(jdoc_str_or(jdoc_get(v, "name"), "")));
+		}
+	}
+}
+
 static int default_crd(struct call *c, struct jdoc *doc)
 {
 	struct jdoc *spec = jdoc_ensure_object(doc, "spec");
@@ -129,6 +219,8 @@ static int default_crd(struct call *c, struct jdoc *doc)
 	}
 	set_if_absent(names, "listKind", jdoc_new_str(list_kind));
 	set_if_absent(names, "singular", jdoc_new_str(singular));
+	set_if_absent(jdoc_ensure_object(spec, "conversion"), "strategy", jdoc_new_str("None"));
+	default_stored_versions(spec, status);
 	if (conditions != NULL && jdoc_first(conditions) == NULL) {
 		clock_format_time(c->now, at);
 		add_condition(conditions, "NamesAccepted", "NoConflicts", at);
@@ -147,6 +239,9 @@ static const struct {
 	{ "", "pods", pods_default },
 	{ "", "namespaces", default_namespace },
 	{ "", "nodes", default_node },
+	{ "", "secrets", default_secret },
+	{ "", "configmaps", default_config_map },
+	{ "", "events", default_event },
 	{ "apps", "deployments", default_replicas },
 	{ "apps", "replicasets", default_replicas },
 	{ "apps", "statefulsets", default_replicas },

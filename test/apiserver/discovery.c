@@ -10,8 +10,8 @@
 #include "enc/jdoc.h"
 
 #define VERSION_MAJOR "1"
-#define VERSION_MINOR "32"
-#define VERSION_GIT "v1.32.0-headgate"
+#define VERSION_MINOR "36"
+#define VERSION_GIT "v1.36.0-headgate"
 
 static void add_words(struct jdoc *obj, const char *key, const char *words)
 {
@@ -32,11 +32,18 @@ static void add_verbs(struct jdoc *obj, const char *verbs)
 	add_words(obj, "verbs", verbs);
 }
 
-#define ALL_VERBS "create,delete,deletecollection,get,list,patch,update,watch"
-
 static const char *verbs_of(const struct resource *r)
 {
-	return (r->flags & RESOURCE_VIRTUAL) != 0 ? "create" : ALL_VERBS;
+	if ((r->flags & RESOURCE_VIRTUAL) != 0) {
+		return "create";
+	}
+	if (r->is_custom) {
+		return "delete,deletecollection,get,list,patch,create,update,watch";
+	}
+	if (str_streq(r->kind, "Namespace")) { /* there is no collection of them to delete */
+		return "create,delete,get,list,patch,update,watch";
+	}
+	return "create,delete,deletecollection,get,list,patch,update,watch";
 }
 
 struct sub_row {
@@ -46,7 +53,7 @@ struct sub_row {
 static const struct sub_row subs[] = {
 	{ "status", NULL, NULL, NULL, "get,patch,update" },
 	{ "scale", "Scale", "autoscaling", "v1", "get,patch,update" },
-	{ "binding", "Binding", "", "v1", "create" },
+	{ "binding", "Binding", NULL, NULL, "create" },
 	{ "eviction", "Eviction", "policy", "v1", "create" },
 	{ "resize", NULL, NULL, NULL, "get,patch,update" },
 	{ "ephemeralcontainers", NULL, NULL, NULL, "get,patch,update" },
@@ -111,7 +118,7 @@ static int resource_list(struct call *c, struct str group, struct str version)
 			add_resource(list, t->v[i]);
 		}
 	}
-	return jdoc_first(list) == NULL ? kstatus_no_path(c->resp) : answer(c, doc);
+	return jdoc_first(list) == NULL ? kstatus_no_route(c->resp) : answer(c, doc);
 }
 
 static struct jdoc *find_group(struct jdoc *groups, const char *name)
@@ -183,7 +190,7 @@ static int one_group(struct call *c, struct str name)
 	struct jdoc *g = find_group(groups, text);
 
 	if (g == NULL) {
-		return kstatus_no_path(c->resp);
+		return kstatus_no_route(c->resp);
 	}
 	jdoc_set_str(g, "kind", "APIGroup");
 	jdoc_set_str(g, "apiVersion", "v1");
@@ -227,7 +234,7 @@ static int handle_apis(struct call *c, struct str rest)
 	if (ver.len == 0) {
 		return one_group(c, group);
 	}
-	return rest.len > 0 ? kstatus_no_path(c->resp) : resource_list(c, group, ver);
+	return rest.len > 0 ? kstatus_no_route(c->resp) : resource_list(c, group, ver);
 }
 
 int discovery_handle(struct call *c)
@@ -238,9 +245,6 @@ int discovery_handle(struct call *c)
 	while (path.len > 1 && path.p[path.len - 1] == '/') {
 		path.len--;
 	}
-	if (c->req->method != HTTP_GET && c->req->method != HTTP_HEAD) {
-		return kstatus_method(c->resp);
-	}
 	for (size_t i = 0; i < ARRAY_LEN(health); i++) {
 		if (str_eq_c(path, health[i])) {
 			c->resp->status = 200;
@@ -248,6 +252,9 @@ int discovery_handle(struct call *c)
 			strbuf_add_c(&c->resp->body, "ok");
 			return 0;
 		}
+	}
+	if (c->req->method != HTTP_GET && c->req->method != HTTP_HEAD) {
+		return kstatus_no_route(c->resp);
 	}
 	if (str_eq_c(path, "/version")) {
 		return version(c);
@@ -267,5 +274,5 @@ int discovery_handle(struct call *c)
 	if (str_has_prefix(path, "/openapi")) {
 		return openapi_handle(c, path);
 	}
-	return kstatus_no_path(c->resp);
+	return kstatus_no_route(c->resp);
 }

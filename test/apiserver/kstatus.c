@@ -1,5 +1,6 @@
 #include "apiserver/kstatus.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,9 @@ static int answer(struct apiserver_response *resp, int code, const char *reason,
 	if (details_take != NULL) {
 		jdoc_set_take(d, "details", details_take);
 	}
-	jdoc_set_int(d, "code", code);
+	if (code >= 300 || details_take == NULL) { /* a deletion tells none */
+		jdoc_set_int(d, "code", code);
+	}
 	apiserver_response_reset(resp);
 	resp->status = code;
 	jdoc_format(d, &resp->body);
@@ -116,6 +119,15 @@ int kstatus_no_path(struct apiserver_response *resp)
 		      jdoc_new_object());
 }
 
+int kstatus_no_route(struct apiserver_response *resp)
+{
+	apiserver_response_reset(resp);
+	resp->status = 404;
+	resp->content_type = "text/plain; charset=utf-8";
+	strbuf_add_c(&resp->body, "404 page not found\n");
+	return -ERR_NOT_FOUND;
+}
+
 int kstatus_exists(struct apiserver_response *resp, const struct resource *res, struct str name)
 {
 	CLEANUP(xmalloc_freep) char *q = qualified(res, NULL);
@@ -131,11 +143,33 @@ int kstatus_conflict(struct apiserver_response *resp, const struct resource *res
 	CLEANUP(xmalloc_freep) char *why = NULL;
 	CLEANUP(xmalloc_freep) char *q = qualified(res, sub);
 	CLEANUP(xmalloc_freep) char *text = NULL;
+	struct jdoc *details;
 
 	FORMAT_ARGS(why, fmt);
 	text = xmalloc_printf("Operation cannot be fulfilled on %s \"" STR_FMT "\": %s", q,
 			      STR_ARG(name), why);
-	return answer(resp, 409, "Conflict", text, details_of(res, name));
+	details = details_of(res, name);
+	if (sub != NULL) {
+		CLEANUP(xmalloc_freep) char *kind = xmalloc_printf("%s/%s", res->plural, sub);
+
+		jdoc_set_str(details, "kind", kind);
+	}
+	return answer(resp, 409, "Conflict", text, details);
+}
+
+int kstatus_other_uid(struct apiserver_response *resp, const struct resource *res, struct str ns,
+		      struct str name, const char *wanted, struct str uid)
+{
+	bool has_ns = resource_is_namespaced(res);
+
+	return kstatus_conflict(
+		resp, res, NULL, name,
+		"StorageError: invalid object, Code: 4, Key: /registry/%s%s%s/" STR_FMT "%s" STR_FMT
+		", ResourceVersion: 0, AdditionalErrorMsg: "
+		"Precondition failed: UID in precondition: %s, UID in object meta: " STR_FMT,
+		res->is_custom ? res->group : "", res->is_custom ? "/" : "", res->plural,
+		STR_ARG(has_ns ? ns : STR_LIT("")), has_ns ? "/" : "", STR_ARG(name), wanted,
+		STR_ARG(uid));
 }
 
 int kstatus_forbidden(struct apiserver_response *resp, const struct resource *res, struct str name,
@@ -148,6 +182,22 @@ int kstatus_forbidden(struct apiserver_response *resp, const struct resource *re
 	FORMAT_ARGS(why, fmt);
 	text = xmalloc_printf("%s \"" STR_FMT "\" is forbidden: %s", q, STR_ARG(name), why);
 	return answer(resp, 403, "Forbidden", text, details_of(res, name));
+}
+
+int kstatus_too_large(struct apiserver_response *resp, int64_t wanted, int64_t current)
+{
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("Timeout: Too large resource version: %" PRId64
+				    ", current: %" PRId64,
+				    wanted, current);
+	struct jdoc *details = jdoc_new_object();
+	struct jdoc *cause;
+
+	cause = jdoc_append_take(jdoc_ensure_array(details, "causes"), jdoc_new_object());
+	jdoc_set_str(cause, "reason", "ResourceVersionTooLarge");
+	jdoc_set_str(cause, "message", "Too large resource version");
+	jdoc_set_int(details, "retryAfterSeconds", 1);
+	return answer(resp, 504, "Timeout", text, details);
 }
 
 int kstatus_gone(struct apiserver_response *resp, const char *fmt, ...)
@@ -165,6 +215,15 @@ int kstatus_method(struct apiserver_response *resp)
 		      jdoc_new_object());
 }
 
+int kstatus_no_verb(struct apiserver_response *resp, const struct resource *res, const char *verb)
+{
+	CLEANUP(xmalloc_freep) char *q = qualified(res, NULL);
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("%s is not supported on resources of kind \"%s\"", verb, q);
+
+	return answer(resp, 405, "MethodNotAllowed", text, details_of(res, STR_LIT("")));
+}
+
 int kstatus_media_type(struct apiserver_response *resp, const char *accepted)
 {
 	CLEANUP(xmalloc_freep)
@@ -172,17 +231,69 @@ int kstatus_media_type(struct apiserver_response *resp, const char *accepted)
 				    "media types include: %s",
 				    accepted);
 
-	return answer(resp, 415, "UnsupportedMediaType", text, jdoc_new_object());
+	return answer(resp, 415, "UnsupportedMediaType", text, NULL);
+}
+
+/* "conflicts with A:" and its fields, then those of the next one. */
+static void add_conflicts(const struct jdoc *causes, struct strbuf *text)
+{
+	const char *last = "";
+
+	for (const struct jdoc *c = jdoc_first(causes); c != NULL; c = jdoc_next(c)) {
+		const char *manager = jdoc_path_str(c, "message") + sizeof("conflict with ") - 1;
+
+		if (!str_streq(manager, last)) {
+			strbuf_printf(text, "%sconflicts with %s:", last[0] == '\0' ? "" : "\n",
+				      manager);
+		}
+		last = manager;
+		strbuf_printf(text, "\n- %s", jdoc_path_str(c, "field"));
+	}
+}
+
+int kstatus_apply_conflict(struct apiserver_response *resp, const struct jdoc *causes)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct jdoc *first = jdoc_first(causes);
+	struct jdoc *details = jdoc_new_object();
+	size_t n = jdoc_count(causes);
+
+	jdoc_set_take(details, "causes", jdoc_copy(causes));
+	strbuf_printf(&text, "Apply failed with %zu conflict%s: ", n, n == 1 ? "" : "s");
+	if (n == 1) {
+		strbuf_printf(&text, "%s: %s", jdoc_path_str(first, "message"),
+			      jdoc_path_str(first, "field"));
+	} else {
+		add_conflicts(causes, &text);
+	}
+	return answer(resp, 409, "Conflict", text.p, details);
+}
+
+int kstatus_no_patch(struct apiserver_response *resp)
+{
+	return answer(resp, 415, "UnsupportedMediaType", "415: Unsupported Media Type",
+		      jdoc_new_object());
+}
+
+int kstatus_rejected(struct apiserver_response *resp)
+{
+	return answer(resp, 422, "Invalid",
+		      "the server rejected our request due to an error in our request",
+		      jdoc_new_object());
 }
 
 int kstatus_internal(struct apiserver_response *resp, const char *fmt, ...)
 {
 	CLEANUP(xmalloc_freep) char *text = NULL;
 	CLEANUP(xmalloc_freep) char *whole = NULL;
+	struct jdoc *details, *cause;
 
 	FORMAT_ARGS(text, fmt);
 	whole = xmalloc_printf("Internal error occurred: %s", text);
-	return answer(resp, 500, "InternalError", whole, NULL);
+	details = jdoc_new_object();
+	cause = jdoc_append_take(jdoc_ensure_array(details, "causes"), jdoc_new_object());
+	jdoc_set_str(cause, "message", text);
+	return answer(resp, 500, "InternalError", whole, details);
 }
 
 void kstatus_cause(struct jdoc *causes, const char *reason, const char *field, const char *fmt, ...)
@@ -213,15 +324,34 @@ void kstatus_cause_value(struct jdoc *causes, const char *field, const struct jd
 int kstatus_invalid(struct apiserver_response *resp, const struct resource *res, struct str name,
 		    const struct jdoc *causes)
 {
+	return kstatus_invalid_kind(resp, res->group, res->kind, name, causes);
+}
+
+int kstatus_invalid_options(struct apiserver_response *resp, const char *kind,
+			    const struct jdoc *causes)
+{
+	return kstatus_invalid_kind(resp, "meta.k8s.io", kind, STR_LIT(""), causes);
+}
+
+int kstatus_invalid_kind(struct apiserver_response *resp, const char *group, const char *kind,
+			 struct str name, const struct jdoc *causes)
+{
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	size_t n = jdoc_count(causes);
-	struct jdoc *details = details_of(res, name);
+	struct jdoc *details = jdoc_new_object();
 
-	jdoc_set_str(details, "kind", res->kind);
+	if (name.len > 0) {
+		jdoc_set_take(details, "name", jdoc_new_str_n(name));
+	}
+	if (group[0] != '\0') {
+		jdoc_set_str(details, "group", group);
+	}
+	if (kind[0] != '\0') {
+		jdoc_set_str(details, "kind", kind);
+	}
 	jdoc_set_take(details, "causes", jdoc_copy(causes));
-	strbuf_printf(&text, "%s%s%s \"" STR_FMT "\" is invalid: %s", res->kind,
-		      res->group[0] == '\0' ? "" : ".", res->group, STR_ARG(name),
-		      n > 1 ? "[" : "");
+	strbuf_printf(&text, "%s%s%s \"" STR_FMT "\" is invalid: %s", kind,
+		      group[0] == '\0' ? "" : ".", group, STR_ARG(name), n > 1 ? "[" : "");
 	for (const struct jdoc *c = jdoc_first(causes); c != NULL; c = jdoc_next(c)) {
 		strbuf_printf(&text, "%s%s: %s", c == jdoc_first(causes) ? "" : ", ",
 			      jdoc_path_str(c, "field"), jdoc_path_str(c, "message"));

@@ -7,6 +7,7 @@
 #include "apiserver/commit.h"
 #include "apiserver/kstatus.h"
 #include "apiserver/object.h"
+#include "apiserver/options.h"
 #include "apiserver/scale.h"
 #include "apiserver/selector.h"
 #include "apiserver/server.h"
@@ -19,6 +20,7 @@
 int list_get(struct call *c)
 {
 	struct object *o;
+	int64_t rv;
 
 	o = commit_find(c->res, c->info.ns, c->info.name);
 	if (c->stale_rv >= 0) {
@@ -29,6 +31,9 @@ int list_get(struct call *c)
 				    : xmalloc_dup_n(c->info.name.p, c->info.name.len);
 
 		o = bucket_get_at(&c->res->bucket, str_of(key), c->stale_rv);
+	}
+	if (c->info.has_rv && str_to_i64(strbuf_str(&c->info.rv), &rv) && rv > c->s->rv) {
+		return kstatus_too_large(c->resp, rv, c->s->rv);
 	}
 	if (o == NULL) {
 		return kstatus_not_found(c->resp, c->res, c->info.name);
@@ -95,27 +100,33 @@ static int parse_version(struct call *c, struct range *g)
 	int64_t rv = 0;
 
 	if (match.len > 0 && !c->info.has_rv) {
-		return kstatus_bad_request(c->resp, "resourceVersionMatch is forbidden unless "
-						    "resourceVersion is provided");
+		return options_refuse_list(c, "FieldValueForbidden", "resourceVersionMatch",
+					   "Forbidden: resourceVersionMatch is forbidden unless "
+					   "resourceVersion is provided");
 	}
 	if (match.len > 0 && !exact && !str_eq_c(match, "NotOlderThan")) {
-		return kstatus_bad_request(c->resp,
-					   "resourceVersionMatch: Unsupported value: "
-					   "\"" STR_FMT "\"",
+		CLEANUP(xmalloc_freep)
+		char *why = xmalloc_printf("Unsupported value: \"" STR_FMT "\": supported values: "
+					   "\"Exact\", \"NotOlderThan\", \"\"",
 					   STR_ARG(match));
+
+		return options_refuse_list(c, "FieldValueNotSupported", "resourceVersionMatch",
+					   why);
 	}
 	if (c->info.has_rv && !number(strbuf_str(&c->info.rv), &rv)) {
-		return kstatus_bad_request(c->resp, "resourceVersion: Invalid value: \"%s\"",
-					   c->info.rv.p);
+		return kstatus_bad_request(c->resp,
+					   "invalid resource version: resourceVersion: Invalid "
+					   "value: \"%s\": strconv.ParseUint: parsing \"%s\": "
+					   "invalid syntax",
+					   c->info.rv.p, c->info.rv.p);
 	}
 	if (exact && rv == 0) {
-		return kstatus_bad_request(c->resp, "resourceVersionMatch \"exact\" is forbidden "
-						    "for resourceVersion \"0\"");
+		return options_refuse_list(c, "FieldValueForbidden", "resourceVersionMatch",
+					   "Forbidden: resourceVersionMatch \"exact\" is forbidden "
+					   "for resourceVersion \"0\"");
 	}
 	if (rv > c->s->rv) {
-		return kstatus_fail(c->resp, 504, "Timeout",
-				    "Too large resource version: %" PRId64 ", current: %" PRId64,
-				    rv, c->s->rv);
+		return kstatus_too_large(c->resp, rv, c->s->rv);
 	}
 	if (exact) {
 		if (rv < c->res->bucket.compacted) {

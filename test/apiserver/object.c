@@ -69,6 +69,7 @@ struct object *object_create(const struct jdoc *doc, int64_t rv, const char *con
 	const struct jdoc *meta = jdoc_get(doc, "metadata");
 	const char *ns = jdoc_str_or(jdoc_get(meta, "namespace"), "");
 	const char *name = jdoc_str_or(jdoc_get(meta, "name"), "");
+	const char *at;
 	size_t ns_at, name_at, uid_at, key_at, fields_at;
 
 	o->refs = 1;
@@ -76,6 +77,8 @@ struct object *object_create(const struct jdoc *doc, int64_t rv, const char *con
 	jdoc_format(doc, &text);
 	o->text.len = text.len;
 	o->text.p = strbuf_steal(&text, NULL);
+	at = memmem(o->text.p, o->text.len, "\"metadata\":", sizeof("\"metadata\":") - 1);
+	o->meta_at = at == NULL ? 1 : (size_t)(at - o->text.p);
 	find_rv(o);
 	o->n_labels = add_labels(&blob, jdoc_get(meta, "labels"));
 	fields_at = blob.len;
@@ -171,7 +174,9 @@ const char *object_field(const struct object *o, unsigned i)
 {
 	const char *p = o->fields;
 
-	assert(i < o->n_fields);
+	if (i >= o->n_fields) { /* its kind learned to select by it later */
+		return "";
+	}
 	while (i-- > 0) {
 		p += strlen(p) + 1;
 	}

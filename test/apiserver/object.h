@@ -19,6 +19,7 @@ struct object {
 	unsigned refs;
 	int64_t rv;
 	struct str text;               /* JSON, apiVersion, kind and metadata first */
+	size_t meta_at;                /* where the text names "metadata" */
 	size_t rv_at, rv_len;          /* where the text holds resourceVersion's digits */
 	struct str key, ns, name, uid; /* key: "ns/name", or "name" of cluster-scoped objects */
 	bool terminating;              /* has a deletionTimestamp */

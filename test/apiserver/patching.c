@@ -9,9 +9,6 @@
 #include "enc/jdoc.h"
 #include "enc/patch.h"
 
-#define ACCEPTED                                                                                   \
-	"application/json-patch+json, application/merge-patch+json, "                              \
-	"application/strategic-merge-patch+json, application/apply-patch+yaml"
 #define ACCEPTED_CUSTOM                                                                            \
 	"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
 
@@ -29,10 +26,8 @@ static int make_json(struct call *c, const struct jdoc *old, struct jdoc **ret)
 		return kstatus_bad_request(c->resp, "error decoding patch: %s", err.text);
 	}
 	if (patch_apply_json(&doc, patch, &err) < 0) {
-		return kstatus_fail(c->resp, 422, "Invalid",
-				    "the server rejected our request due to an error in our "
-				    "request: %s",
-				    err.text);
+		/* The error itself goes to the server's log. */
+		return kstatus_rejected(c->resp);
 	}
 	*ret = take_ptr(&doc);
 	return 0;
@@ -60,18 +55,28 @@ static int make_merge(struct call *c, const struct jdoc *old, bool strategic, st
 	return 0;
 }
 
-int patching_make(struct call *c, const struct jdoc *old, struct jdoc **ret)
+static bool is_strategic(const struct call *c)
+{
+	return str_has_prefix(c->req->content_type, "application/strategic-merge-patch+json") &&
+	       !c->res->is_custom;
+}
+
+int patching_check_type(struct call *c)
 {
 	struct str type = c->req->content_type;
 
-	if (str_has_prefix(type, "application/json-patch+json")) {
+	if (is_strategic(c) || str_has_prefix(type, "application/json-patch+json") ||
+	    str_has_prefix(type, "application/merge-patch+json")) {
+		return 0;
+	}
+	return c->res->is_custom ? kstatus_media_type(c->resp, ACCEPTED_CUSTOM)
+				 : kstatus_no_patch(c->resp);
+}
+
+int patching_make(struct call *c, const struct jdoc *old, struct jdoc **ret)
+{
+	if (str_has_prefix(c->req->content_type, "application/json-patch+json")) {
 		return make_json(c, old, ret);
 	}
-	if (str_has_prefix(type, "application/merge-patch+json")) {
-		return make_merge(c, old, false, ret);
-	}
-	if (str_has_prefix(type, "application/strategic-merge-patch+json") && !c->res->is_custom) {
-		return make_merge(c, old, true, ret);
-	}
-	return kstatus_media_type(c->resp, c->res->is_custom ? ACCEPTED_CUSTOM : ACCEPTED);
+	return make_merge(c, old, is_strategic(c), ret);
 }

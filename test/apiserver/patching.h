@@ -5,8 +5,10 @@
 struct call;
 struct jdoc;
 
-/* old with the body's patch applied, a new tree. 400, 415 or 422 in c->resp on failure; strategic
- * merge patches of custom resources are refused with 415 as Kubernetes does. */
+/* 0, or a 415 is in c->resp; strategic merge patches of custom resources are refused as Kubernetes
+ * does. */
+int patching_check_type(struct call *c);
+/* old with the body's patch applied, a new tree. 400 or 422 in c->resp on failure. */
 int patching_make(struct call *c, const struct jdoc *old, struct jdoc **ret);
 
 #endif

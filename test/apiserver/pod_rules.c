@@ -1,10 +1,13 @@
 #include "apiserver/pod_rules.h"
 
 #include "apiserver/kstatus.h"
-#include "apiserver/validate.h"
+#include "apiserver/meta_rules.h"
+#include "apiserver/pod_amounts.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+
+#define TERMS "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
 static void check_containers(const struct jdoc *pod, struct jdoc *causes)
 {
@@ -16,21 +19,23 @@ static void check_containers(const struct jdoc *pod, struct jdoc *causes)
 	}
 	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c), i++) {
 		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("spec.containers[%zu].name", i);
+		CLEANUP(xmalloc_freep)
+		char *at_image = xmalloc_printf("spec.containers[%zu].image", i);
 		const char *name = jdoc_str_or(jdoc_get(c, "name"), "");
 
 		if (name[0] == '\0') {
 			kstatus_cause(causes, "FieldValueRequired", at, "Required value");
-		} else if (!validate_is_dns_label(str_of(name))) {
-			kstatus_cause_value(causes, at, jdoc_get(c, "name"),
-					    "a lowercase RFC 1123 label must consist of lower case "
-					    "alphanumeric characters or '-', and must start and "
-					    "end with an alphanumeric character");
+		} else {
+			meta_rules_check_label_name(at, name, causes);
 		}
 		for (const struct jdoc *b = jdoc_first(list); b != c; b = jdoc_next(b)) {
 			if (jdoc_is_str(jdoc_get(b, "name"), name)) {
 				kstatus_cause(causes, "FieldValueDuplicate", at,
 					      "Duplicate value: \"%s\"", name);
 			}
+		}
+		if (jdoc_str_or(jdoc_get(c, "image"), "")[0] == '\0') {
+			kstatus_cause(causes, "FieldValueRequired", at_image, "Required value");
 		}
 	}
 }
@@ -44,11 +49,7 @@ static void check_gates(const struct jdoc *pod, struct jdoc *causes)
 		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("spec.schedulingGates[%zu]", i);
 		const char *name = jdoc_str_or(jdoc_get(g, "name"), "");
 
-		if (!validate_is_qualified_name(str_of(name))) {
-			kstatus_cause_value(causes, at, jdoc_get(g, "name"),
-					    "name part must consist of alphanumeric characters, "
-					    "'-', '_' or '.'");
-		}
+		meta_rules_check_qualified(at, name, causes);
 		for (const struct jdoc *b = jdoc_first(gates); b != g; b = jdoc_next(b)) {
 			if (jdoc_is_str(jdoc_get(b, "name"), name)) {
 				kstatus_cause(causes, "FieldValueDuplicate", at,
@@ -63,10 +64,28 @@ static void check_gates(const struct jdoc *pod, struct jdoc *causes)
 	}
 }
 
+static void check_policies(const struct jdoc *pod, struct jdoc *causes)
+{
+	static const char *const known[] = { "Always", "OnFailure", "Never" };
+	const char *policy = jdoc_str_or(jdoc_path(pod, "spec.restartPolicy"), "");
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		if (str_streq(policy, known[i])) {
+			return;
+		}
+	}
+	kstatus_cause(causes, "FieldValueNotSupported", "spec.restartPolicy",
+		      "Unsupported value: \"%s\": supported values: \"Always\", \"OnFailure\", "
+		      "\"Never\"",
+		      policy);
+}
+
 void pod_rules_check_create(const struct jdoc *pod, struct jdoc *causes)
 {
 	check_containers(pod, causes);
+	check_policies(pod, causes);
 	check_gates(pod, causes);
+	pod_amounts_check(pod, causes);
 }
 
 static bool has_gate(const struct jdoc *gates, const char *name)
@@ -83,12 +102,15 @@ static void check_gate_changes(const struct jdoc *pod, const struct jdoc *old, s
 {
 	const struct jdoc *now = jdoc_path(pod, "spec.schedulingGates");
 	const struct jdoc *before = jdoc_path(old, "spec.schedulingGates");
+	size_t i = 0;
 
-	for (const struct jdoc *g = jdoc_first(now); g != NULL; g = jdoc_next(g)) {
+	for (const struct jdoc *g = jdoc_first(now); g != NULL; g = jdoc_next(g), i++) {
 		const char *name = jdoc_str_or(jdoc_get(g, "name"), "");
+		CLEANUP(xmalloc_freep)
+		char *at = xmalloc_printf("spec.schedulingGates[%zu].name", i);
 
 		if (!has_gate(before, name)) {
-			kstatus_cause(causes, "FieldValueForbidden", "spec.schedulingGates",
+			kstatus_cause(causes, "FieldValueForbidden", at,
 				      "Forbidden: only deletion is allowed, but found new "
 				      "scheduling gate '%s'",
 				      name);
@@ -105,6 +127,15 @@ static bool selector_is_narrowed(const struct jdoc *now, const struct jdoc *befo
 		}
 	}
 	return true;
+}
+
+static void check_selector(const struct jdoc *now, const struct jdoc *before, struct jdoc *causes)
+{
+	if (!selector_is_narrowed(now, before)) {
+		kstatus_cause_value(causes, "spec.nodeSelector", now,
+				    "only additions to spec.nodeSelector are allowed (no mutations "
+				    "or deletions)");
+	}
 }
 
 static bool tolerations_are_kept(const struct jdoc *now, const struct jdoc *before)
@@ -152,15 +183,61 @@ static void take_over_containers(struct jdoc *to, const struct jdoc *from, const
 	}
 }
 
-/* Required node affinity may be set while gated, and its terms may each gain expressions. We accept
- * any change that keeps the number of terms (or had none). */
-static bool affinity_is_narrowed(const struct jdoc *now, const struct jdoc *before)
+static bool term_is_narrowed(const struct jdoc *now, const struct jdoc *before, const char *what)
 {
-	static const char path[] =
-		"nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
-	const struct jdoc *b = jdoc_path(before, path);
+	const struct jdoc *n = jdoc_first(jdoc_get(now, what));
 
-	return jdoc_first(b) == NULL || jdoc_count(jdoc_path(now, path)) == jdoc_count(b);
+	for (const struct jdoc *b = jdoc_first(jdoc_get(before, what)); b != NULL;
+	     b = jdoc_next(b)) {
+		if (!jdoc_equal(n, b)) {
+			return false;
+		}
+		n = jdoc_next(n);
+	}
+	return true;
+}
+
+/* Nothing but required node affinity may change. */
+/* Required node affinity may be set while gated, and its terms may each gain expressions. */
+static void check_affinity(const struct jdoc *now, const struct jdoc *before, struct jdoc *causes)
+{
+	const struct jdoc *n = jdoc_path(now, TERMS);
+	const struct jdoc *b = jdoc_path(before, TERMS);
+	size_t i = 0;
+
+	if (jdoc_first(b) == NULL) {
+		return;
+	}
+	if (jdoc_count(n) != jdoc_count(b)) {
+		kstatus_cause_value(causes, "spec.affinity." TERMS, n,
+				    "no additions/deletions to non-empty NodeSelectorTerms list "
+				    "are allowed");
+		return;
+	}
+	for (; b != NULL && i < jdoc_count(b); i++) {
+		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("spec.affinity." TERMS "[%zu]", i);
+
+		if (!term_is_narrowed(jdoc_at(n, i), jdoc_at(b, i), "matchExpressions") ||
+		    !term_is_narrowed(jdoc_at(n, i), jdoc_at(b, i), "matchFields")) {
+			kstatus_cause_value(causes, at, jdoc_at(n, i),
+					    "only additions are allowed (no mutations or "
+					    "deletions)");
+		}
+	}
+}
+
+static void take_over_affinity(struct jdoc *to, const struct jdoc *from)
+{
+	static const char *const others[] = { "podAffinity", "podAntiAffinity" };
+	const struct jdoc *before = jdoc_get(from, "affinity");
+	const struct jdoc *now = jdoc_get(to, "affinity");
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		if (!jdoc_equal(jdoc_get(now, others[i]), jdoc_get(before, others[i]))) {
+			return;
+		}
+	}
+	take_over(to, before == NULL ? NULL : from, "affinity");
 }
 
 static void check_fixed(const struct jdoc *pod, const struct jdoc *old, bool is_resize,
@@ -180,16 +257,18 @@ static void check_fixed(const struct jdoc *pod, const struct jdoc *old, bool is_
 	take_over(spec, before, "activeDeadlineSeconds");
 	take_over(spec, before, "ephemeralContainers");
 	take_over(spec, before, "schedulingGates");
-	if (tolerations_are_kept(jdoc_get(spec, "tolerations"), jdoc_get(before, "tolerations"))) {
-		take_over(spec, before, "tolerations");
+	if (!tolerations_are_kept(jdoc_get(spec, "tolerations"), jdoc_get(before, "tolerations"))) {
+		kstatus_cause(causes, "FieldValueForbidden", "spec.tolerations",
+			      "Forbidden: existing toleration can not be modified except its "
+			      "tolerationSeconds");
 	}
-	if (gated && selector_is_narrowed(jdoc_get(spec, "nodeSelector"),
-					  jdoc_get(before, "nodeSelector"))) {
+	take_over(spec, before, "tolerations");
+	if (gated) {
+		check_selector(jdoc_get(spec, "nodeSelector"), jdoc_get(before, "nodeSelector"),
+			       causes);
+		check_affinity(jdoc_get(spec, "affinity"), jdoc_get(before, "affinity"), causes);
 		take_over(spec, before, "nodeSelector");
-	}
-	if (gated &&
-	    affinity_is_narrowed(jdoc_get(spec, "affinity"), jdoc_get(before, "affinity"))) {
-		take_over(spec, before, "affinity");
+		take_over_affinity(spec, before);
 	}
 	if (!jdoc_equal(spec, before)) {
 		kstatus_cause(
@@ -205,6 +284,17 @@ static void check_fixed(const struct jdoc *pod, const struct jdoc *old, bool is_
 void pod_rules_check_update(const struct jdoc *pod, const struct jdoc *old, bool is_resize,
 			    struct jdoc *causes)
 {
+	const char *nominated = jdoc_str_or(jdoc_path(pod, "status.nominatedNodeName"), "");
+
 	check_gate_changes(pod, old, causes);
+	if (is_resize) {
+		pod_amounts_check(pod, causes);
+		pod_amounts_check_resize(pod, old, causes);
+	}
+	if (nominated[0] != '\0' && jdoc_str_or(jdoc_path(old, "spec.nodeName"), "")[0] != '\0' &&
+	    !jdoc_is_str(jdoc_path(old, "status.nominatedNodeName"), nominated)) {
+		kstatus_cause(causes, "FieldValueForbidden", "status.nominatedNodeName",
+			      "Forbidden: may not be set on pods that are already bound to a node");
+	}
 	check_fixed(pod, old, is_resize, causes);
 }

@@ -11,21 +11,22 @@
 #include "base/clock.h"
 #include "enc/jdoc.h"
 
-/* PodScheduled becomes True with the transition time of the bind. */
-static void set_scheduled(struct jdoc *pod, int64_t now)
+/* The condition becomes True, with the transition time of now. */
+static void set_condition(struct jdoc *pod, const char *type, const char *reason,
+			  const char *message, int64_t now)
 {
 	struct jdoc *list = jdoc_ensure_array(jdoc_ensure_object(pod, "status"), "conditions");
 	char at[CLOCK_RFC3339_MAX];
 	struct jdoc *cond = NULL;
 
 	for (size_t i = 0; i < jdoc_count(list); i++) {
-		if (jdoc_is_str(jdoc_get(jdoc_at(list, i), "type"), "PodScheduled")) {
+		if (jdoc_is_str(jdoc_get(jdoc_at(list, i), "type"), type)) {
 			cond = jdoc_at_mut(list, i);
 		}
 	}
 	if (cond == NULL) {
 		cond = jdoc_append_take(list, jdoc_new_object());
-		jdoc_set_str(cond, "type", "PodScheduled");
+		jdoc_set_str(cond, "type", type);
 		jdoc_set_take(cond, "lastProbeTime", jdoc_new_null());
 	}
 	clock_format_time(now, at);
@@ -33,6 +34,10 @@ static void set_scheduled(struct jdoc *pod, int64_t now)
 	jdoc_set_str(cond, "lastTransitionTime", at);
 	jdoc_remove(cond, "reason");
 	jdoc_remove(cond, "message");
+	if (reason != NULL) {
+		jdoc_set_str(cond, "reason", reason);
+		jdoc_set_str(cond, "message", message);
+	}
 }
 
 /* Each of the four answers 409, as the registry of Kubernetes wraps whatever assignPod refuses. */
@@ -43,10 +48,7 @@ static int check_bindable(struct call *c, const struct object *o, const struct j
 	const char *node = jdoc_str_or(jdoc_path(pod, "spec.nodeName"), "");
 
 	if (uid != NULL && uid[0] != '\0' && !str_eq_c(o->uid, uid)) {
-		return kstatus_conflict(c->resp, c->res, "binding", o->name,
-					"Precondition failed: UID in precondition: %s, UID in "
-					"object meta: " STR_FMT,
-					uid, STR_ARG(o->uid));
+		return kstatus_other_uid(c->resp, c->res, o->ns, o->name, uid, o->uid);
 	}
 	if (o->terminating) {
 		return kstatus_conflict(c->resp, c->res, "binding", o->name,
@@ -65,22 +67,30 @@ static int check_bindable(struct call *c, const struct object *o, const struct j
 	return 0;
 }
 
+/* The body may leave its name out. */
+static int check_body_name(struct call *c, const struct jdoc *body, const char *kind)
+{
+	const char *name = jdoc_str_or(jdoc_path(body, "metadata.name"), "");
+
+	if (name[0] == '\0' || str_eq_c(c->info.name, name)) {
+		return 0;
+	}
+	return kstatus_bad_request(c->resp, "name in URL does not match name in %s object", kind);
+}
+
 static int check_target(struct call *c, const struct jdoc *binding)
 {
 	const char *kind = jdoc_str_or(jdoc_path(binding, "target.kind"), "");
 	const char *name = jdoc_str_or(jdoc_path(binding, "target.name"), "");
 
 	if (kind[0] != '\0' && !str_streq(kind, "Node")) {
-		return kstatus_fail(c->resp, 422, "Invalid",
-				    "Binding \"" STR_FMT "\" is invalid: target.kind: Unsupported "
-				    "value: \"%s\": supported values: \"Node\", \"<empty>\"",
-				    STR_ARG(c->info.name), kind);
+		return kstatus_fail(c->resp, 500, "",
+				    "target.kind: Unsupported value: \"%s\": supported values: "
+				    "\"Node\", \"<empty>\"",
+				    kind);
 	}
 	if (name[0] == '\0') {
-		return kstatus_fail(c->resp, 422, "Invalid",
-				    "Binding \"" STR_FMT "\" is invalid: target.name: Required "
-				    "value",
-				    STR_ARG(c->info.name));
+		return kstatus_fail(c->resp, 500, "", "target.name: Required value");
 	}
 	return 0;
 }
@@ -95,7 +105,7 @@ static void bind(struct jdoc *pod, const struct jdoc *binding, int64_t now)
 		jdoc_set_str(jdoc_ensure_object(jdoc_get_mut(pod, "metadata"), "annotations"),
 			     jdoc_key(a), jdoc_str_or(a, ""));
 	}
-	set_scheduled(pod, now);
+	set_condition(pod, "PodScheduled", NULL, NULL, now);
 }
 
 int pod_subs_bind(struct call *c)
@@ -105,6 +115,7 @@ int pod_subs_bind(struct call *c)
 	CLEANUP(jdoc_destroyp) struct jdoc *pod = NULL;
 	int r = body_parse(c, &binding);
 
+	r = r < 0 ? r : check_body_name(c, binding, "Binding");
 	r = r < 0 ? r : check_target(c, binding);
 	if (r < 0) {
 		return r;
@@ -148,6 +159,17 @@ static bool budget_forbids(struct call *c, const struct object *pod)
 	return false;
 }
 
+/* Whoever looks at the pod later sees why it went. */
+static void tell_disruption(struct call *c, const struct object *o)
+{
+	struct jdoc *pod = object_parse(o);
+
+	set_condition(pod, "DisruptionTarget", "EvictionByEvictionAPI", "Eviction API: evicting",
+		      c->now);
+	(void)commit_put(c->s, c->res, &pod, c->now);
+	jdoc_destroy(pod);
+}
+
 int pod_subs_evict(struct call *c)
 {
 	struct object *o = commit_find(c->res, c->info.ns, c->info.name);
@@ -156,6 +178,7 @@ int pod_subs_evict(struct call *c)
 	const struct jdoc *options;
 	int r = body_parse(c, &eviction);
 
+	r = r < 0 ? r : check_body_name(c, eviction, "Eviction");
 	if (r < 0) {
 		return r;
 	}
@@ -167,6 +190,9 @@ int pod_subs_evict(struct call *c)
 		return kstatus_fail(c->resp, 429, "TooManyRequests",
 				    "Cannot evict pod as it would violate the pod's disruption "
 				    "budget.");
+	}
+	if (!c->info.dry_run) {
+		tell_disruption(c, o);
 	}
 	options = jdoc_get(eviction, "deleteOptions");
 	r = remove_with_options(c, options != NULL ? options : none);

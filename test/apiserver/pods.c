@@ -3,6 +3,7 @@
 #include "apiserver/commit.h"
 #include "apiserver/kstatus.h"
 #include "apiserver/object.h"
+#include "apiserver/pod_amounts.h"
 #include "apiserver/pod_rules.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
@@ -40,8 +41,7 @@ static int canonical(struct call *c, struct jdoc *list)
 				c->resp,
 				"Pod in version \"v1\" cannot be handled as a Pod: quantities must "
 				"match the regular expression "
-				"'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$' (%s: \"%s\")",
-				jdoc_key(m), raw.p);
+				"'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 		}
 		quantity_format(q, text);
 		if (!jdoc_is_str(m, text)) {
@@ -69,6 +69,18 @@ static int default_resources(struct call *c, struct jdoc *container)
 	return r < 0 ? r : canonical(c, jdoc_get_mut(res, "requests"));
 }
 
+/* The tag "latest", or none, is pulled again each time. */
+static const char *pull_policy(const char *image)
+{
+	const char *name = strrchr(image, '/') == NULL ? image : strrchr(image, '/');
+	const char *tag = strrchr(name, ':');
+
+	if (strchr(name, '@') != NULL) {
+		return "IfNotPresent";
+	}
+	return tag == NULL || str_streq(tag, ":latest") ? "Always" : "IfNotPresent";
+}
+
 static int default_containers(struct call *c, struct jdoc *spec, const char *field)
 {
 	struct jdoc *list = jdoc_get_mut(spec, field);
@@ -91,13 +103,15 @@ static int default_containers(struct call *c, struct jdoc *spec, const char *fie
 		set_if_absent(container, "terminationMessagePath",
 			      jdoc_new_str("/dev/termination-log"));
 		set_if_absent(container, "terminationMessagePolicy", jdoc_new_str("File"));
-		set_if_absent(container, "imagePullPolicy", jdoc_new_str("IfNotPresent"));
+		set_if_absent(
+			container, "imagePullPolicy",
+			jdoc_new_str(pull_policy(jdoc_str_or(jdoc_get(container, "image"), ""))));
 	}
 	return 0;
 }
 
 /* The Priority admission plugin: class name to value, at creation. */
-static int default_priority(struct call *c, struct jdoc *spec)
+static int default_priority(struct call *c, const char *pod_name, struct jdoc *spec)
 {
 	struct resource *classes = resource_find(&c->s->resources, STR_LIT("scheduling.k8s.io"),
 						 STR_LIT("v1"), STR_LIT("priorityclasses"));
@@ -112,7 +126,7 @@ static int default_priority(struct call *c, struct jdoc *spec)
 	}
 	o = commit_find(classes, (struct str){ NULL, 0 }, str_of(name));
 	if (o == NULL) {
-		return kstatus_forbidden(c->resp, c->res, c->info.name,
+		return kstatus_forbidden(c->resp, c->res, str_of(pod_name),
 					 "no PriorityClass with name %s was found", name);
 	}
 	pc = object_parse(o);
@@ -149,6 +163,17 @@ static void default_tolerations(struct jdoc *spec)
 	}
 }
 
+/* Members that the API has no way to leave out. */
+static void default_conditions(struct jdoc *status)
+{
+	struct jdoc *list = jdoc_get_mut(status, "conditions");
+
+	for (size_t i = 0; jdoc_kind(list) == JDOC_ARRAY && i < jdoc_count(list); i++) {
+		set_if_absent(jdoc_at_mut(list, i), "lastProbeTime", jdoc_new_null());
+		set_if_absent(jdoc_at_mut(list, i), "lastTransitionTime", jdoc_new_null());
+	}
+}
+
 int pods_default(struct call *c, struct jdoc *doc)
 {
 	struct jdoc *spec = jdoc_ensure_object(doc, "spec");
@@ -161,6 +186,7 @@ int pods_default(struct call *c, struct jdoc *doc)
 	r = default_containers(c, spec, "containers");
 	r = r < 0 ? r : default_containers(c, spec, "initContainers");
 	r = r < 0 ? r : canonical(c, jdoc_get_mut(spec, "overhead"));
+	r = r < 0 || jdoc_get(spec, "resources") == NULL ? r : default_resources(c, spec);
 	if (r < 0) {
 		return r;
 	}
@@ -172,44 +198,16 @@ int pods_default(struct call *c, struct jdoc *doc)
 	set_if_absent(spec, "securityContext", jdoc_new_object());
 	set_if_absent(spec, "schedulerName", jdoc_new_str("default-scheduler"));
 	set_if_absent(spec, "enableServiceLinks", jdoc_new_bool(true));
-	if (!c->creating) {
-		return 0;
+	default_conditions(jdoc_get_mut(doc, "status"));
+	if (jdoc_count(jdoc_get(spec, "schedulingGates")) == 0) {
+		jdoc_remove(spec, "schedulingGates");
 	}
-	default_tolerations(spec);
-	return default_priority(c, spec);
-}
-
-static bool same_amounts(const struct jdoc *a, const struct jdoc *b)
-{
-	static const char *const names[] = { "cpu", "memory" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (jdoc_get(a, names[i]) == NULL ||
-		    !jdoc_equal(jdoc_get(a, names[i]), jdoc_get(b, names[i]))) {
-			return false;
-		}
+	if (c->info.sub.len == 0) {
+		default_tolerations(spec);
 	}
-	return true;
-}
-
-static const char *qos_class(const struct jdoc *doc)
-{
-	static const char *const lists[] = { "spec.containers", "spec.initContainers" };
-	bool any = false, guaranteed = true;
-
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-		const struct jdoc *list = jdoc_path(doc, lists[i]);
-
-		for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {
-			const struct jdoc *requests = jdoc_path(c, "resources.requests");
-			const struct jdoc *limits = jdoc_path(c, "resources.limits");
-
-			any = any || jdoc_get(requests, "cpu") != NULL ||
-			      jdoc_get(requests, "memory") != NULL;
-			guaranteed = guaranteed && same_amounts(requests, limits);
-		}
-	}
-	return !any ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
+	return c->creating
+		       ? default_priority(c, jdoc_str_or(jdoc_path(doc, "metadata.name"), ""), spec)
+		       : 0;
 }
 
 void pods_prepare_create(struct call *c, struct jdoc *doc)
@@ -234,7 +232,7 @@ void pods_prepare_create(struct call *c, struct jdoc *doc)
 			     "Scheduling is blocked due to non-empty scheduling "
 			     "gates");
 	}
-	jdoc_set_str(status, "qosClass", qos_class(doc));
+	jdoc_set_str(status, "qosClass", pod_amounts_class(doc));
 }
 
 void pods_prepare_update(struct call *c, const struct jdoc *old, struct jdoc *new)

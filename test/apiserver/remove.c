@@ -7,6 +7,7 @@
 #include "apiserver/commit.h"
 #include "apiserver/kstatus.h"
 #include "apiserver/object.h"
+#include "apiserver/options.h"
 #include "apiserver/selector.h"
 #include "apiserver/server.h"
 #include "apiserver/table.h"
@@ -20,19 +21,40 @@ static int check_preconditions(struct call *c, const struct object *o, const str
 {
 	const char *uid = jdoc_path_str(options, "preconditions.uid");
 	const char *rv = jdoc_path_str(options, "preconditions.resourceVersion");
+	struct resource by_kind = *c->res; /* these messages say the kind */
 	int64_t n;
 
+	by_kind.plural = c->res->kind;
 	if (uid != NULL && !str_eq_c(o->uid, uid)) {
-		return kstatus_conflict(c->resp, c->res, NULL, o->name,
-					"Precondition failed: UID in precondition: %s, UID in "
-					"object meta: " STR_FMT,
+		return kstatus_conflict(c->resp, &by_kind, NULL, o->name,
+					"the UID in the precondition (%s) does not match the UID "
+					"in record (" STR_FMT "). The object might have been "
+					"deleted and then recreated",
 					uid, STR_ARG(o->uid));
 	}
 	if (rv != NULL && (!str_to_i64(str_of(rv), &n) || n != o->rv)) {
-		return kstatus_conflict(c->resp, c->res, NULL, o->name,
-					"Precondition failed: ResourceVersion in precondition: %s, "
-					"ResourceVersion in object meta: %lld",
+		return kstatus_conflict(c->resp, &by_kind, NULL, o->name,
+					"the ResourceVersion in the precondition (%s) does not "
+					"match the ResourceVersion in record (%lld). The object "
+					"might have been modified",
 					rv, (long long)o->rv);
+	}
+	return 0;
+}
+
+/* Namespaces that the server itself lives in. */
+static int check_protected(struct call *c, const struct object *o)
+{
+	static const char *const names[] = { "default", "kube-system", "kube-public" };
+
+	if (c->res->is_custom || !str_streq(c->res->kind, "Namespace")) {
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (str_eq_c(o->name, names[i])) {
+			return kstatus_forbidden(c->resp, c->res, o->name,
+						 "this namespace may not be deleted");
+		}
 	}
 	return 0;
 }
@@ -75,11 +97,12 @@ static bool mark(struct call *c, struct jdoc *doc, int64_t grace)
 	return true;
 }
 
-static void answer_gone(struct call *c, struct object *o)
+static void answer_gone(struct call *c, struct object *o, struct jdoc *doc)
 {
 	if ((c->res->flags & RESOURCE_POD) != 0) {
+		(void)mark(c, doc, 0);
 		c->resp->status = 200;
-		table_format_one(c, o, &c->resp->body);
+		jdoc_format(doc, &c->resp->body);
 		return;
 	}
 	kstatus_success(c->resp, 200, c->res, o->name, o->uid.p);
@@ -90,12 +113,12 @@ static int run(struct call *c, struct object *o, struct jdoc *doc, const struct 
 	int64_t grace = pod_grace(c, doc, options);
 
 	if (c->info.dry_run) {
-		answer_gone(c, o);
+		answer_gone(c, o, doc);
 		return 0;
 	}
 	if (!o->has_finalizers && grace == 0) {
 		commit_remove(c->s, c->res, o->key);
-		answer_gone(c, o);
+		answer_gone(c, o, doc);
 		return 0;
 	}
 	if (mark(c, doc, grace)) {
@@ -121,7 +144,9 @@ int remove_with_options(struct call *c, const struct jdoc *options)
 		return kstatus_not_found(c->resp, c->res, c->info.name);
 	}
 	c->info.dry_run = c->info.dry_run || jdoc_first(dry_run) != NULL;
-	r = check_preconditions(c, o, options);
+	r = options_check_delete(c, options);
+	r = r < 0 ? r : check_protected(c, o);
+	r = r < 0 ? r : check_preconditions(c, o, options);
 	if (r < 0) {
 		return r;
 	}

@@ -13,6 +13,8 @@ void reqinfo_init(struct reqinfo *i)
 	strbuf_init(&i->continue_token);
 	strbuf_init(&i->field_manager);
 	strbuf_init(&i->field_validation);
+	strbuf_init(&i->bad_dry_run);
+	strbuf_init(&i->bad_number);
 }
 
 void reqinfo_finish(struct reqinfo *i)
@@ -25,6 +27,8 @@ void reqinfo_finish(struct reqinfo *i)
 	strbuf_finish(&i->continue_token);
 	strbuf_finish(&i->field_manager);
 	strbuf_finish(&i->field_validation);
+	strbuf_finish(&i->bad_dry_run);
+	strbuf_finish(&i->bad_number);
 }
 
 /* /api/v1/[namespaces/NS/]plural[/name[/sub]] and the same under /apis/group/version. The core
@@ -78,15 +82,19 @@ static bool get_bool(struct str query, const char *name, struct strbuf *scratch)
 		scratch->len == 0);
 }
 
-static int64_t get_int(struct str query, const char *name, struct strbuf *scratch)
+static int64_t get_int(struct reqinfo *i, struct str query, const char *name,
+		       struct strbuf *scratch)
 {
 	int64_t n = 0;
 
-	if (!http_query_get(query, name, scratch) || !str_to_i64(strbuf_str(scratch), &n) ||
-	    n < 0) {
+	if (!http_query_get(query, name, scratch) || scratch->len == 0) {
 		return 0;
 	}
-	return n;
+	if (!str_to_i64(strbuf_str(scratch), &n)) {
+		strbuf_reset(&i->bad_number);
+		strbuf_add_str(&i->bad_number, strbuf_str(scratch));
+	}
+	return n < 0 ? 0 : n;
 }
 
 void reqinfo_parse(struct reqinfo *i, const struct http_request *req)
@@ -102,12 +110,16 @@ void reqinfo_parse(struct reqinfo *i, const struct http_request *req)
 	i->bookmarks = get_bool(req->query, "allowWatchBookmarks", &scratch);
 	i->send_initial = get_bool(req->query, "sendInitialEvents", &scratch);
 	i->force = get_bool(req->query, "force", &scratch);
-	i->limit = get_int(req->query, "limit", &scratch);
-	i->timeout_s = get_int(req->query, "timeoutSeconds", &scratch);
+	i->limit = get_int(i, req->query, "limit", &scratch);
+	i->timeout_s = get_int(i, req->query, "timeoutSeconds", &scratch);
 	if (http_query_get(req->query, "dryRun", &scratch) && scratch.len > 0) {
 		i->dry_run = str_eq_c(strbuf_str(&scratch), "All");
-		i->bad_dry_run = !i->dry_run;
+		if (!i->dry_run) {
+			strbuf_add_str(&i->bad_dry_run, strbuf_str(&scratch));
+		}
 	}
+	i->no_objects = http_query_get(req->query, "includeObject", &scratch) &&
+			str_eq_c(strbuf_str(&scratch), "None");
 	(void)http_query_get(req->query, "labelSelector", &i->label_selector);
 	(void)http_query_get(req->query, "fieldSelector", &i->field_selector);
 	i->has_rv = http_query_get(req->query, "resourceVersion", &i->rv) && i->rv.len > 0;

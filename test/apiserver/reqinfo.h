@@ -13,13 +13,13 @@ struct reqinfo {
 	bool is_resource;                                 /* the path names a resource */
 	struct str group, version, plural, ns, name, sub; /* point into path */
 	/* query parameters; text "" when absent */
-	bool watch, dry_run, bookmarks, send_initial, force;
+	bool watch, dry_run, bookmarks, send_initial, force, no_objects;
 	int64_t limit, timeout_s; /* 0: none */
 	struct strbuf path;       /* the unescaped path */
 	struct strbuf label_selector, field_selector, rv, rv_match, continue_token, field_manager,
 		field_validation;
 	bool has_rv;
-	bool bad_dry_run;
+	struct strbuf bad_dry_run, bad_number; /* a value that is none; "": all is well */
 };
 
 /* Empty, without memory. */

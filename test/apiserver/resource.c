@@ -208,6 +208,7 @@ void resource_table_finish(struct resource_table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		bucket_finish(&t->v[i]->bucket);
 		jdoc_destroy(t->v[i]->crd);
+		free(t->v[i]->own_fields);
 		free_texts(t->v[i]);
 		free(t->v[i]);
 	}
@@ -231,6 +232,17 @@ struct resource *resource_find(const struct resource_table *t, struct str group,
 	strbuf_add_str(&key, plural);
 	r = strmap_get(t->by_path, strbuf_str(&key));
 	return r == NULL || r->removed ? NULL : r;
+}
+
+bool resource_has_version(const struct resource_table *t, struct str group, struct str version)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (!t->v[i]->removed && str_eq_c(group, t->v[i]->group) &&
+		    str_eq_c(version, t->v[i]->version)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 struct resource *resource_find_kind(const struct resource_table *t, const char *api_version,
@@ -269,6 +281,22 @@ static char *join_names(const struct jdoc *names)
 	return strbuf_steal(&b, NULL);
 }
 
+/* Beyond what an object can hold they are not selectable. */
+static void set_fields(struct resource *r, const struct jdoc *selectable)
+{
+	size_t n = 0;
+
+	free(r->own_fields);
+	r->own_fields = xmalloc_zero(OBJECT_MAX_FIELDS + 1, sizeof(r->own_fields[0]));
+	for (const struct jdoc *f = jdoc_first(selectable); f != NULL && n < OBJECT_MAX_FIELDS;
+	     f = jdoc_next(f)) {
+		const char *path = jdoc_str_or(jdoc_get(f, "jsonPath"), "");
+
+		r->own_fields[n++] = path[0] == '.' ? path + 1 : path;
+	}
+	r->fields = r->own_fields;
+}
+
 static void set_crd_details(struct resource *r, struct jdoc *crd_take)
 {
 	const struct jdoc *version = served_version(crd_take);
@@ -281,6 +309,7 @@ static void set_crd_details(struct resource *r, struct jdoc *crd_take)
 	r->removed = false;
 	r->schema = jdoc_path(version, "schema.openAPIV3Schema");
 	r->columns = jdoc_get(version, "additionalPrinterColumns");
+	set_fields(r, jdoc_get(version, "selectableFields"));
 	r->scale_path = jdoc_path_str(scale, "specReplicasPath");
 	r->scale_status_path = jdoc_path_str(scale, "statusReplicasPath");
 	r->flags = RESOURCE_GENERATION;

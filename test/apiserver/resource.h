@@ -31,6 +31,7 @@ struct resource {
 	const struct jdoc *columns;    /* additionalPrinterColumns or NULL */
 	const char *scale_path;        /* CRD: specReplicasPath, ".spec.replicas" */
 	const char *scale_status_path; /* CRD: statusReplicasPath */
+	const char **own_fields;       /* of a CRD, behind fields; NULL: none */
 	struct jdoc *crd;              /* owns schema and columns; NULL: built in */
 	struct bucket bucket;
 };
@@ -47,6 +48,7 @@ void resource_table_finish(struct resource_table *t);
 /* version NULL: whichever is served. NULL: unknown or removed. */
 struct resource *resource_find(const struct resource_table *t, struct str group, struct str version,
 			       struct str plural);
+bool resource_has_version(const struct resource_table *t, struct str group, struct str version);
 struct resource *resource_find_kind(const struct resource_table *t, const char *api_version,
 				    const char *kind);
 /* Adds or updates the resource of a CustomResourceDefinition that has been validated. */

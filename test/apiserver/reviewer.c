@@ -182,8 +182,9 @@ int reviewer_call(struct reviewer *r, const struct apiserver_review *req, struct
 			       p.text);
 	}
 	if (p.status != 200) {
-		return err_set(err, ERR_UNAVAILABLE, "the server answered with status %d",
-			       p.status);
+		return err_set(err, ERR_INVALID,
+			       "an error on the server (\"unknown\") has "
+			       "prevented the request from succeeding");
 	}
 	return 0;
 }

@@ -15,6 +15,21 @@ static const char *spec_path(const struct call *c)
 	return c->res->scale_path != NULL ? c->res->scale_path : ".spec.replicas";
 }
 
+/* The selector as text. Expressions are left out: whoever scales by hand does not read them. */
+static void set_selector(const struct jdoc *selector, struct jdoc *status)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct jdoc *labels = jdoc_get(selector, "matchLabels");
+
+	for (const struct jdoc *l = jdoc_first(labels); l != NULL; l = jdoc_next(l)) {
+		strbuf_printf(&text, "%s%s=%s", text.len > 0 ? "," : "", jdoc_key(l),
+			      jdoc_str_or(l, ""));
+	}
+	if (text.len > 0) {
+		jdoc_set_str(status, "selector", text.p);
+	}
+}
+
 static struct jdoc *scale_of(const struct call *c, const struct jdoc *doc)
 {
 	static const char *const keep[] = { "name", "namespace", "uid", "resourceVersion",
@@ -23,6 +38,7 @@ static struct jdoc *scale_of(const struct call *c, const struct jdoc *doc)
 		c->res->scale_status_path != NULL ? c->res->scale_status_path : ".status.replicas";
 	struct jdoc *scale = jdoc_new_object();
 	struct jdoc *meta;
+	int64_t replicas;
 
 	jdoc_set_str(scale, "kind", "Scale");
 	jdoc_set_str(scale, "apiVersion", "autoscaling/v1");
@@ -34,10 +50,16 @@ static struct jdoc *scale_of(const struct call *c, const struct jdoc *doc)
 			jdoc_set_take(meta, keep[i], jdoc_copy(v));
 		}
 	}
-	jdoc_set_int(jdoc_ensure_object(scale, "spec"), "replicas",
-		     jdoc_int(jsonpath_get(doc, spec_path(c)), 0));
+	replicas = jdoc_int(jsonpath_get(doc, spec_path(c)), 0);
+	(void)jdoc_ensure_object(scale, "spec");
+	if (replicas > 0) { /* 0 is left out */
+		jdoc_set_int(jdoc_get_mut(scale, "spec"), "replicas", replicas);
+	}
 	jdoc_set_int(jdoc_ensure_object(scale, "status"), "replicas",
 		     jdoc_int(jsonpath_get(doc, status_path), 0));
+	if (!c->res->is_custom) {
+		set_selector(jdoc_path(doc, "spec.selector"), jdoc_get_mut(scale, "status"));
+	}
 	return scale;
 }
 
@@ -80,11 +102,11 @@ static int with_replicas(struct call *c, const struct jdoc *old, const struct jd
 	struct jdoc *new;
 
 	if (n < 0 || n > INT32_MAX) {
-		return kstatus_fail(c->resp, 422, "Invalid",
-				    "Scale \"" STR_FMT
-				    "\" is invalid: spec.replicas: Invalid value: "
-				    "must be greater than or equal to 0",
-				    STR_ARG(c->info.name));
+		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+
+		kstatus_cause_value(causes, "spec.replicas", jdoc_path(scale, "spec.replicas"),
+				    "must be greater than or equal to 0");
+		return kstatus_invalid_kind(c->resp, "autoscaling", "Scale", c->info.name, causes);
 	}
 	new = jdoc_copy(old);
 	if (rv != NULL) {

@@ -4,6 +4,7 @@
 
 #include "apiserver/kstatus.h"
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -74,6 +75,55 @@ void schema_prune(const struct jdoc *schema, struct jdoc *doc)
 	prune(schema, doc, true);
 }
 
+static void find_unknown(const struct jdoc *schema, const struct jdoc *doc, const char *path,
+			 bool root, struct jdoc *out)
+{
+	const char *dot = path[0] == '\0' ? "" : ".";
+	size_t i = 0;
+
+	root = root || flag(schema, "x-kubernetes-embedded-resource");
+	for (const struct jdoc *c = jdoc_first(doc); c != NULL; c = jdoc_next(c), i++) {
+		bool item = jdoc_kind(doc) == JDOC_ARRAY;
+		CLEANUP(xmalloc_freep)
+		char *at = item ? xmalloc_printf("%s[%zu]", path, i)
+				: xmalloc_printf("%s%s%s", path, dot, jdoc_key(c));
+		const struct jdoc *member =
+			item ? jdoc_get(schema, "items") : schema_member(schema, jdoc_key(c));
+
+		if (!item && root && is_envelope(jdoc_key(c))) {
+			continue;
+		}
+		if (member != NULL) {
+			find_unknown(member, c, at, false, out);
+		} else if (!item && !keeps_unknown(schema)) {
+			jdoc_append_take(out, jdoc_new_str(at));
+		}
+	}
+}
+
+void schema_unknown(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *out)
+{
+	find_unknown(schema, doc, "", true, out);
+}
+
+/* Null where nothing may be null counts as absent. */
+static void drop_nulls(const struct jdoc *schema, struct jdoc *doc)
+{
+	const struct jdoc *m = jdoc_first(doc);
+
+	while (m != NULL) {
+		const struct jdoc *next = jdoc_next(m);
+		const struct jdoc *member = jdoc_get(jdoc_get(schema, "properties"), jdoc_key(m));
+
+		if (jdoc_kind(m) == JDOC_NULL && member != NULL && !flag(member, "nullable")) {
+			CLEANUP(xmalloc_freep) char *key = xmalloc_dup(jdoc_key(m));
+
+			jdoc_remove(doc, key);
+		}
+		m = next;
+	}
+}
+
 void schema_default(const struct jdoc *schema, struct jdoc *doc)
 {
 	const struct jdoc *properties = jdoc_get(schema, "properties");
@@ -96,6 +146,7 @@ void schema_default(const struct jdoc *schema, struct jdoc *doc)
 			jdoc_set_take(doc, jdoc_key(p), jdoc_copy(def));
 		}
 	}
+	drop_nulls(schema, doc);
 	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {
 		schema_default(schema_member(schema, jdoc_key(m)), jdoc_get_mut(doc, jdoc_key(m)));
 	}
@@ -126,6 +177,42 @@ static bool type_fits(const struct jdoc *schema, const struct jdoc *doc)
 	return str_streq(want, "number") && str_streq(have, "integer");
 }
 
+/* Kubernetes tells these without a place of their own. */
+static void cause_at_large(struct jdoc *causes, const char *text)
+{
+	kstatus_cause(causes, "FieldValueInvalid", "<nil>", "Invalid value: \"\": %s", text);
+}
+
+static void cause_about(struct jdoc *causes, const char *path, const char *what)
+{
+	CLEANUP(xmalloc_freep) char *text = xmalloc_printf("\"%s\" %s", path, what);
+
+	cause_at_large(causes, text);
+}
+
+static void cause_type(struct jdoc *causes, const char *path, const char *value, const char *type)
+{
+	kstatus_cause(causes, "FieldValueTypeInvalid", path,
+		      "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", value, path,
+		      type, value);
+}
+
+static void check_integer_format(const struct jdoc *schema, const struct jdoc *doc,
+				 const char *path, struct jdoc *causes)
+{
+	const char *format = jdoc_str_or(jdoc_get(schema, "format"), "");
+	double n = jdoc_num(doc, 0);
+
+	if (str_streq(format, "int32") && (n < INT32_MIN || n > INT32_MAX)) {
+		CLEANUP(xmalloc_freep)
+		char *why = xmalloc_printf("Checked value must be of type integer with format %s "
+					   "in %s",
+					   format, path);
+
+		cause_at_large(causes, why);
+	}
+}
+
 static void check_number(const struct jdoc *schema, const struct jdoc *doc, const char *path,
 			 struct jdoc *causes)
 {
@@ -134,6 +221,7 @@ static void check_number(const struct jdoc *schema, const struct jdoc *doc, cons
 	double n = jdoc_num(doc, 0);
 	CLEANUP(xmalloc_freep) char *why = NULL;
 
+	check_integer_format(schema, doc, path, causes);
 	if (min != NULL &&
 	    (n < jdoc_num(min, 0) || (flag(schema, "exclusiveMinimum") && n == jdoc_num(min, 0)))) {
 		why = xmalloc_printf("%s in body should be greater than%s %g", path,
@@ -171,7 +259,12 @@ static void check_string(const struct jdoc *schema, const struct jdoc *doc, cons
 	int64_t len = (int64_t)strlen(text);
 	int64_t max = jdoc_int(jdoc_get(schema, "maxLength"), INT64_MAX);
 	int64_t min = jdoc_int(jdoc_get(schema, "minLength"), 0);
+	int64_t at;
 
+	if (jdoc_is_str(jdoc_get(schema, "format"), "date-time") &&
+	    clock_parse_time(str_of(text), &at) < 0) {
+		cause_type(causes, path, text, "date-time");
+	}
 	if (len > max) {
 		kstatus_cause(causes, "FieldValueTooLong", path,
 			      "Too long: may not be more than %lld bytes", (long long)max);
@@ -333,11 +426,10 @@ static void check_combined(const struct jdoc *schema, const struct jdoc *doc, co
 	CLEANUP(jdoc_destroyp) struct jdoc *inner = jdoc_new_array();
 
 	if (any != NULL && count_fitting(any, doc) == 0) {
-		kstatus_cause_value(causes, path, doc, "must validate at least one schema (anyOf)");
+		cause_about(causes, path, "must validate at least one schema (anyOf)");
 	}
 	if (one != NULL && count_fitting(one, doc) != 1) {
-		kstatus_cause_value(causes, path, doc,
-				    "must validate one and only one schema (oneOf)");
+		cause_about(causes, path, "must validate one and only one schema (oneOf)");
 	}
 	for (const struct jdoc *s = jdoc_first(all); s != NULL; s = jdoc_next(s)) {
 		validate(s, doc, path, causes);
@@ -345,8 +437,7 @@ static void check_combined(const struct jdoc *schema, const struct jdoc *doc, co
 	if (not != NULL) {
 		validate(not, doc, path, inner);
 		if (jdoc_first(inner) == NULL) {
-			kstatus_cause_value(causes, path, doc,
-					    "must not validate the schema (not)");
+			cause_about(causes, path, "must not validate the schema (not)");
 		}
 	}
 }
@@ -359,12 +450,8 @@ static void validate(const struct jdoc *schema, const struct jdoc *doc, const ch
 		return;
 	}
 	if (!type_fits(schema, doc)) {
-		CLEANUP(xmalloc_freep)
-		char *why = xmalloc_printf("%s in body must be of type %s: \"%s\"", path,
-					   jdoc_str_or(jdoc_get(schema, "type"), "integer,string"),
-					   kind_name(doc));
-
-		kstatus_cause_value(causes, path, doc, why);
+		cause_type(causes, path, kind_name(doc),
+			   jdoc_str_or(jdoc_get(schema, "type"), "integer,string"));
 		return;
 	}
 	check_enum(schema, doc, path, causes);

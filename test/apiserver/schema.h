@@ -9,8 +9,11 @@
 
 struct jdoc;
 
-/* Both treat doc as the root of a custom resource: apiVersion, kind and metadata stay. */
+/* Pruning and defaulting treat doc as the root of a custom resource: apiVersion, kind and metadata
+ * stay. */
 void schema_prune(const struct jdoc *schema, struct jdoc *doc);
+/* Appends the paths of the members that pruning would remove ("spec.a") as strings. */
+void schema_unknown(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *out);
 void schema_default(const struct jdoc *schema, struct jdoc *doc);
 /* Appends causes in the words of Kubernetes. */
 void schema_validate(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *causes);

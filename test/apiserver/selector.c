@@ -11,7 +11,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 
-enum op { OP_IN, OP_NOT_IN, OP_EXISTS, OP_ABSENT };
+enum op { OP_IN, OP_NOT_IN, OP_EXISTS, OP_ABSENT, OP_GREATER, OP_LESS };
 
 #define FIELD_NAME 100
 #define FIELD_NAMESPACE 101
@@ -77,7 +77,8 @@ static int parse_set(struct str *in, struct requirement *r, struct err *err)
 {
 	*in = str_trim(*in);
 	if (!eat(in, "(")) {
-		return err_set(err, ERR_INVALID, "found '" STR_FMT "', expected: '('",
+		return err_set(err, ERR_INVALID,
+			       "unable to parse requirement: found '" STR_FMT "', expected: '('",
 			       STR_ARG(*in));
 	}
 	for (;;) {
@@ -88,9 +89,27 @@ static int parse_set(struct str *in, struct requirement *r, struct err *err)
 			return 0;
 		}
 		if (!eat(in, ",")) {
-			return err_set(err, ERR_INVALID, "expected: ',' or ')'");
+			return err_set(err, ERR_INVALID,
+				       "unable to parse requirement: found '" STR_FMT
+				       "', expected: ',' or ')'",
+				       STR_ARG(*in));
 		}
 	}
+}
+
+static int parse_bound(struct str *in, struct requirement *r, struct err *err)
+{
+	struct str bound = word(in);
+	int64_t n;
+
+	vec_push(&r->values, bound);
+	if (!str_to_i64(bound, &n)) {
+		return err_set(err, ERR_INVALID,
+			       "values[0][" STR_FMT "]: Invalid value: \"" STR_FMT
+			       "\": for 'Gt', 'Lt' operators, the value must be an integer",
+			       STR_ARG(r->key), STR_ARG(bound));
+	}
+	return 0;
 }
 
 static int parse_label(struct str *in, struct requirement *r, struct err *err)
@@ -103,7 +122,8 @@ static int parse_label(struct str *in, struct requirement *r, struct err *err)
 	}
 	r->key = word(in);
 	if (r->key.len == 0) {
-		return err_set(err, ERR_INVALID, "found '" STR_FMT "', expected: !, identifier",
+		return err_set(err, ERR_INVALID,
+			       "found '" STR_FMT "', expected: !, identifier, or 'end of string'",
 			       STR_ARG(*in));
 	}
 	r->op = OP_EXISTS;
@@ -113,6 +133,9 @@ static int parse_label(struct str *in, struct requirement *r, struct err *err)
 	} else if (eat(in, "==") || eat(in, "=")) {
 		r->op = OP_IN;
 		vec_push(&r->values, word(in));
+	} else if (eat(in, ">") || eat(in, "<")) {
+		r->op = in->p[-1] == '>' ? OP_GREATER : OP_LESS;
+		return parse_bound(in, r, err);
 	} else if (str_has_prefix(*in, "in") && in->len > 2 && !is_key_char(in->p[2])) {
 		eat(in, "in");
 		r->op = OP_IN;
@@ -144,6 +167,17 @@ static int field_index(struct str path, const struct resource *res, unsigned *re
 	return -ERR_NOT_FOUND;
 }
 
+static int refuse_field(struct str key, const struct resource *res, struct err *err)
+{
+	if (res->fields[0] == NULL && !res->is_custom) {
+		return err_set(err, ERR_INVALID,
+			       "\"" STR_FMT "\" is not a known field selector: only "
+			       "\"metadata.name\", \"metadata.namespace\"",
+			       STR_ARG(key));
+	}
+	return err_set(err, ERR_INVALID, "field label not supported: " STR_FMT, STR_ARG(key));
+}
+
 static int parse_field(struct str part, const struct resource *res, struct requirement *r,
 		       struct err *err)
 {
@@ -166,8 +200,7 @@ static int parse_field(struct str part, const struct resource *res, struct requi
 	}
 	vec_push(&r->values, value);
 	if (field_index(r->key, res, &r->field) < 0) {
-		return err_set(err, ERR_INVALID, "field label not supported: " STR_FMT,
-			       STR_ARG(r->key));
+		return refuse_field(r->key, res, err);
 	}
 	return 0;
 }
@@ -181,14 +214,14 @@ static int parse_labels(struct selector *s, struct str in, struct err *err)
 		vec_push(&s->reqs, r);
 		in = str_trim(in);
 		if (ret == 0 && in.len > 0 && !eat(&in, ",")) {
-			ret = err_set(err, ERR_INVALID, "found '" STR_FMT "', expected: ',' or end",
+			ret = err_set(err, ERR_INVALID,
+				      "found '" STR_FMT "', expected: ',' or 'end of string'",
 				      STR_ARG(in));
 		}
 		if (ret == 0 && s->reqs.n > SELECTOR_MAX) {
 			ret = err_set(err, ERR_INVALID, "more than %d requirements", SELECTOR_MAX);
 		}
 		if (ret < 0) {
-			(void)err_wrap(err, "unable to parse requirement");
 			return ret;
 		}
 	}
@@ -236,6 +269,17 @@ static bool in_values(const struct requirement *r, const char *value)
 	return false;
 }
 
+static bool is_beyond(const struct requirement *r, const char *value)
+{
+	int64_t bound, n;
+
+	if (value == NULL || !str_to_i64(r->values.v[0], &bound) ||
+	    !str_to_i64(str_of(value), &n)) {
+		return false;
+	}
+	return r->op == OP_GREATER ? n > bound : n < bound;
+}
+
 static bool matches_one(const struct requirement *r, const struct object *o)
 {
 	const char *value;
@@ -256,6 +300,9 @@ static bool matches_one(const struct requirement *r, const struct object *o)
 		return value == NULL || !in_values(r, value);
 	case OP_EXISTS:
 		return value != NULL;
+	case OP_GREATER:
+	case OP_LESS:
+		return is_beyond(r, value);
 	case OP_ABSENT:
 	default:
 		return value == NULL;

@@ -141,9 +141,43 @@ static bool list_is_replaced(const struct jdoc *patch)
 	return false;
 }
 
+static const struct jdoc *identity(const struct jdoc *item, const char *key)
+{
+	return key[0] == '\0' ? item : jdoc_get(item, key);
+}
+
+/* The order of a merged list: items that the patch names in its order, others in their old one. Of
+ * the heads of both the old order decides when both were there, else the patch goes first. */
+static struct jdoc *interleave(const struct jdoc *list, const struct jdoc *before,
+			       const struct jdoc *patch, const char *key)
+{
+	struct jdoc *sorted = jdoc_new_array();
+	const struct jdoc *p = jdoc_first(patch), *l = jdoc_first(list);
+
+	while (p != NULL || l != NULL) {
+		ssize_t at = p == NULL ? -1 : find_item(list, key, identity(p, key));
+		ssize_t was_p = at < 0 ? -1 : find_item(before, key, identity(p, key));
+		ssize_t was_l = l == NULL ? -1 : find_item(before, key, identity(l, key));
+
+		if (p != NULL && at < 0) {
+			p = jdoc_next(p); /* a directive, or removed */
+		} else if (l != NULL && find_item(patch, key, identity(l, key)) >= 0) {
+			l = jdoc_next(l); /* comes by the patch */
+		} else if (p == NULL || (l != NULL && was_p >= 0 && was_l >= 0 && was_l < was_p)) {
+			jdoc_append_take(sorted, jdoc_copy(l));
+			l = jdoc_next(l);
+		} else {
+			jdoc_append_take(sorted, jdoc_copy(jdoc_at(list, (size_t)at)));
+			p = jdoc_next(p);
+		}
+	}
+	return sorted;
+}
+
 static int merge_list(struct jdoc *doc, const struct jdoc *patch, const char *key, struct err *err)
 {
 	const char *field = jdoc_key(patch);
+	CLEANUP(jdoc_destroyp) struct jdoc *before = NULL;
 	struct jdoc *list;
 
 	if (list_is_replaced(patch)) {
@@ -153,6 +187,7 @@ static int merge_list(struct jdoc *doc, const struct jdoc *patch, const char *ke
 	if (list == NULL) {
 		return err_set(err, ERR_INVALID, "%s is not a list", field);
 	}
+	before = jdoc_copy(list);
 	for (const struct jdoc *c = jdoc_first(patch); c != NULL; c = jdoc_next(c)) {
 		int r = has_directive(c, "replace") ? 0 : merge_item(list, c, key, field, err);
 
@@ -160,6 +195,7 @@ static int merge_list(struct jdoc *doc, const struct jdoc *patch, const char *ke
 			return r;
 		}
 	}
+	jdoc_set_take(doc, field, interleave(list, before, patch, key));
 	return 0;
 }
 

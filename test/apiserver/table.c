@@ -9,6 +9,11 @@
 #include "base/attrs.h"
 #include "enc/jdoc.h"
 
+struct table_look {
+	int64_t now;
+	bool with_columns, no_objects;
+};
+
 static bool has(struct str text, const char *word)
 {
 	return text.len > 0 && memmem(text.p, text.len, word, strlen(word)) != NULL;
@@ -45,26 +50,30 @@ static void format_metadata(const struct object *o, int64_t rv, struct strbuf *o
 	jdoc_format(part, out);
 }
 
-static void format_rows(const struct resource *res, struct object *const *v, size_t n, int64_t now,
-			struct strbuf *out)
+static void format_rows(const struct resource *res, struct object *const *v, size_t n,
+			const struct table_look *look, struct strbuf *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		CLEANUP(jdoc_destroyp) struct jdoc *doc = object_parse(v[i]);
-		CLEANUP(jdoc_destroyp) struct jdoc *cells = columns_cells(res, doc, now);
+		CLEANUP(jdoc_destroyp) struct jdoc *cells = columns_cells(res, doc, look->now);
 
 		strbuf_add_c(out, i == 0 ? "{\"cells\":" : ",{\"cells\":");
 		jdoc_format(cells, out);
 		strbuf_add_c(out, ",\"object\":");
-		format_metadata(v[i], v[i]->rv, out);
+		if (look->no_objects) {
+			strbuf_add_c(out, "null");
+		} else {
+			format_metadata(v[i], v[i]->rv, out);
+		}
 		strbuf_add_ch(out, '}');
 	}
 }
 
 static void format_table(const struct resource *res, struct object *const *v, size_t n,
-			 bool with_columns, int64_t now, struct strbuf *out)
+			 const struct table_look *look, struct strbuf *out)
 {
 	strbuf_add_c(out, ",\"columnDefinitions\":");
-	if (with_columns) {
+	if (look->with_columns) {
 		CLEANUP(jdoc_destroyp) struct jdoc *columns = columns_headers(res);
 
 		jdoc_format(columns, out);
@@ -72,7 +81,7 @@ static void format_table(const struct resource *res, struct object *const *v, si
 		strbuf_add_c(out, "null");
 	}
 	strbuf_add_c(out, ",\"rows\":[");
-	format_rows(res, v, n, now, out);
+	format_rows(res, v, n, look, out);
 	strbuf_add_c(out, "]}");
 }
 
@@ -88,7 +97,8 @@ void table_format_event(const struct resource *res, struct object *o,
 			      "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"
 			      "\"resourceVersion\":\"%" PRId64 "\"}",
 			      frame->rv);
-		format_table(res, &o, 1, frame->with_columns, frame->now, out);
+		format_table(res, &o, 1,
+			     &(struct table_look){ frame->now, frame->with_columns, false }, out);
 	}
 }
 
@@ -116,7 +126,8 @@ void table_format_list(struct call *c, struct object *const *v, size_t n,
 	}
 	strbuf_add_ch(out, '}');
 	if (form == TABLE_TABLE) {
-		format_table(c->res, v, n, true, c->now, out);
+		format_table(c->res, v, n, &(struct table_look){ c->now, true, c->info.no_objects },
+			     out);
 		return;
 	}
 	strbuf_add_c(out, ",\"items\":[");
@@ -126,8 +137,12 @@ void table_format_list(struct call *c, struct object *const *v, size_t n,
 		}
 		if (form == TABLE_METADATA) {
 			format_metadata(v[i], v[i]->rv, out);
-		} else {
+		} else if (c->res->is_custom) {
 			strbuf_add_str(out, v[i]->text);
+		} else { /* items of typed lists do not tell their kind */
+			strbuf_add_ch(out, '{');
+			strbuf_add(out, v[i]->text.p + v[i]->meta_at,
+				   v[i]->text.len - v[i]->meta_at);
 		}
 	}
 	strbuf_add_c(out, "]}");

@@ -38,17 +38,31 @@ static void copy_member(struct jdoc *to, const struct jdoc *from, const char *ke
 	}
 }
 
-static int check_version(struct call *c, const struct object *old, const struct jdoc *new)
+/* Custom resources are not replaced without saying which version. */
+static int refuse_unconditional(struct call *c, const struct object *old)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+	CLEANUP(jdoc_destroyp) struct jdoc *zero = jdoc_new_int(0);
+
+	kstatus_cause_value(causes, "metadata.resourceVersion", zero,
+			    "must be specified for an update");
+	return kstatus_invalid_kind(c->resp, c->res->group, c->res->plural, old->name, causes);
+}
+
+static int check_version(struct call *c, const struct object *old, const struct jdoc *new,
+			 bool is_put)
 {
 	const char *rv = jdoc_path_str(new, "metadata.resourceVersion");
 	int64_t n;
 
 	if (rv == NULL || rv[0] == '\0') {
-		return 0;
+		return is_put && c->res->is_custom && !call_is_sub(c, "scale")
+			       ? refuse_unconditional(c, old)
+			       : 0;
 	}
 	if (!str_to_i64(str_of(rv), &n)) {
-		return kstatus_bad_request(c->resp,
-					   "metadata.resourceVersion: Invalid value: \"%s\"", rv);
+		return kstatus_fail(c->resp, 500, "",
+				    "strconv.ParseUint: parsing \"%s\": invalid syntax", rv);
 	}
 	return n == old->rv ? 0 : kstatus_conflict(c->resp, c->res, NULL, old->name, modified);
 }
@@ -62,10 +76,7 @@ static int check_uid(struct call *c, const struct object *old, const struct jdoc
 		return 0;
 	}
 	if (is_put) {
-		return kstatus_conflict(c->resp, c->res, NULL, old->name,
-					"Precondition failed: UID in precondition: %s, UID in "
-					"object meta: " STR_FMT,
-					uid, STR_ARG(old->uid));
+		return kstatus_other_uid(c->resp, c->res, old->ns, old->name, uid, old->uid);
 	}
 	causes = jdoc_new_array();
 	kstatus_cause_value(causes, "metadata.uid", jdoc_path(new, "metadata.uid"),
@@ -209,7 +220,9 @@ static int store(struct call *c, struct object *old, const struct jdoc *old_doc,
 	}
 	if (is_finished(c, *new)) {
 		commit_remove(c->s, c->res, old->key);
-		return answer_object(c, old);
+		c->resp->status = 200;
+		jdoc_format(*new, &c->resp->body);
+		return 0;
 	}
 	return answer_object(c, commit_put(c->s, c->res, new, c->now));
 }
@@ -228,7 +241,7 @@ static int attempt(struct call *c, update_make_fn make, bool is_put)
 	old_doc = object_parse(old);
 	r = make(c, old_doc, &new);
 	r = r < 0 ? r : check_uid(c, old, new, is_put);
-	r = r < 0 ? r : check_version(c, old, new);
+	r = r < 0 ? r : check_version(c, old, new, is_put);
 	if (r < 0) {
 		return r;
 	}
@@ -278,13 +291,17 @@ static int make_patch(struct call *c, const struct jdoc *old, struct jdoc **ret)
 		return scale_make_patch(c, old, ret);
 	}
 	r = patching_make(c, old, ret);
-	return r < 0 ? r : body_check_object(c, *ret);
+	r = r < 0 ? r : body_check_object(c, *ret);
+	return r < 0 ? r : body_check_strict(c, *ret);
 }
 
 int update_patch(struct call *c)
 {
+	int r;
+
 	if (str_has_prefix(c->req->content_type, "application/apply-patch")) {
 		return apply_run(c);
 	}
-	return update_run(c, make_patch, false);
+	r = patching_check_type(c);
+	return r < 0 ? r : update_run(c, make_patch, false);
 }

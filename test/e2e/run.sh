@@ -1,5 +1,5 @@
 #!/bin/sh
-# test/e2e/run.sh [SCENARIO=N | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
+# test/e2e/run.sh [SCENARIO=N|chart | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
 # regular expression of tests instead. The last line is "N passed, N failed". --serve leaves a
 # cluster with Headgate running and prints its KUBECONFIG. Expects the daemons in $BUILD/bin.
 set -eu
@@ -9,14 +9,15 @@ case ${BUILD:-build} in
 *) E2E_BUILD=$root/${BUILD:-build} ;;
 esac
 export E2E_BUILD E2E_REPO="$root" E2E_WORK="$E2E_BUILD/e2e"
-run=${E2E_RUN:-^TestScenario}
+run=${E2E_RUN:-^Test(Scenario|Chart)}
 serve=
 for word; do
 	case $word in
+	SCENARIO=chart) run=^TestChart ;;
 	SCENARIO=*) run="^TestScenario${word#SCENARIO=}([^0-9]|\$)" ;;
 	--serve) serve=1 ;;
 	*)
-		echo "usage: ./run e2e [SCENARIO=N | --serve]; not understood: $word" >&2
+		echo "usage: ./run e2e [SCENARIO=N|chart | --serve]; not understood: $word" >&2
 		exit 2
 		;;
 	esac
@@ -30,6 +31,8 @@ command -v go >/dev/null || {
 }
 mkdir -p "$E2E_WORK"
 CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
+# The rules of the oracle and the choice of ports first: without them nothing that follows means anything.
+CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test ./oracle ./cluster
 if [ -n "$serve" ]; then
 	exec "$E2E_WORK/scenarios.test" serve
 fi

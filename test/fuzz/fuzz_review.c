@@ -11,10 +11,39 @@
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
 #include "enc/patch.h"
+#include "kube/reflector.h"
 #include "server/lister.h"
 #include "server/router.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const paths[] = {
+	"/pods/mutate",
+	"/pods/mutate/labelled",
+	"/queues/mutate",
+	"/queues/validate",
+	"/podgroups/mutate",
+	"/podgroups/validate",
+	"/mutate-batch-v1-job",
+	"/validate-batch-v1-job",
+	"/mutate-kueue-x-k8s-io-v1beta2-clusterqueue",
+	"/validate-kueue-x-k8s-io-v1beta2-clusterqueue",
+	"/validate-kueue-x-k8s-io-v1beta2-cohort",
+	"/validate-kueue-x-k8s-io-v1beta2-localqueue",
+	"/validate-kueue-x-k8s-io-v1beta2-resourceflavor",
+	"/validate-kueue-x-k8s-io-v1beta2-workload",
+	"/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass",
+};
+
+/* Jobs of the namespace "ns" find a default queue, and all a default class. */
+static void feed(struct lister *l)
+{
+	struct reflector_event queue = { .kind = REFLECTOR_UPSERT, .key = STR_LIT("ns/default") };
+	struct reflector_event class = { .kind = REFLECTOR_UPSERT, .key = STR_LIT("default") };
+
+	lister_on_default_queue(l, &queue);
+	lister_on_default_class(l, &class);
+}
 
 static struct router *router(void)
 {
@@ -26,11 +55,21 @@ static struct router *router(void)
 						 .max_queue_depth = 5 } };
 
 	if (r == NULL) {
+		struct strbuf all = STRBUF_INIT;
+
+		for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+			if (i != 1) { /* comes with the one before */
+				strbuf_printf(&all, "%s,", paths[i]);
+			}
+		}
+		opt.enabled = all.p;
 		opt.registry = counter_registry_create();
 		opt.lister = lister_create(opt.registry);
+		feed(opt.lister);
 		if (router_create(&opt, &r, NULL) < 0) {
 			abort();
 		}
+		strbuf_finish(&all);
 	}
 	return r;
 }
@@ -57,9 +96,6 @@ static void check_patch(struct str body, struct str patch_text, struct arena *ar
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const paths[] = { "/pods/mutate",      "/pods/mutate/labelled",
-					     "/queues/mutate",    "/queues/validate",
-					     "/podgroups/mutate", "/podgroups/validate" };
 	struct http_request req = { .method = HTTP_POST,
 				    .content_type = STR_LIT("application/json") };
 	struct http_response ret = { 0 };

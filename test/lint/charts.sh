@@ -88,6 +88,27 @@ lacks default '@WEBHOOK_URL@'
 lacks default 'kind: ServiceMonitor'
 loads default
 
+lacks default 'kueue.x-k8s.io'
+
+render quota --set quota.enabled=true --set quota.manageJobsWithoutQueueName=true \
+	--set quota.jobNamespaceLabels.team=a --set webhook.failurePolicy.jobs=Ignore
+for crd in "$chart"/files/crds/quota/*.yaml; do
+	has quota "$(grep -m 1 '^  name: ' "$crd")"
+done
+sed -n 's/^- \(name: .*\.kb\.io\)$/\1/p' $chart/files/webhooks-quota.yaml >"$work/webhooks"
+while read -r webhook; do
+	has quota "$webhook"
+done <"$work/webhooks"
+has quota 'name: headgate-quota-validate'
+has quota ',/mutate-batch-v1-job,/validate-kueue-x-k8s-io-v1beta2-clusterqueue,'
+has quota '--manage-jobs-without-queue-name=true'
+has quota 'system:serviceaccount:default:headgate-scheduler'
+has quota 'team: a'
+has quota 'failurePolicy: Ignore'
+has quota '- headgate-quota-mutate'
+has quota 'path: /validate-kueue-x-k8s-io-v1beta2-workload'
+loads quota
+
 render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \
 	--set webhook.failurePolicy.pods=Ignore
 has url 'url: https://127.0.0.1:9443/pods/mutate'
@@ -151,6 +172,7 @@ refused failurePolicy --set webhook.failurePolicy.pods=Maybe
 refused mode --set webhook.certificates.mode=magic
 refused reservationTimeout --set scheduler.reservationTimeout=soon
 refused timeoutSeconds --set webhook.timeoutSeconds=31
+refused enabled --set quota.enabled=maybe
 refused install --set crds.install=perhaps
 refused enabledAdmissions --set webhook.enabledAdmissions=null --set 'webhook.enabledAdmissions={}'
 refused scheduler_names --set custom.scheduler_names=x

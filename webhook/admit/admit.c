@@ -153,6 +153,18 @@ const struct admit_namespace *admit_find_namespace(const struct admit_view *v, c
 	return found != NULL ? *found : NULL;
 }
 
+static int cmp_text(const void *name, const void *item)
+{
+	return strcmp(name, *(const char *const *)item);
+}
+
+bool admit_has_default_queue(const struct admit_view *v, const char *ns)
+{
+	return ns != NULL && v->default_queue_count > 0 &&
+	       bsearch(ns, v->default_queues, v->default_queue_count, sizeof(v->default_queues[0]),
+		       cmp_text) != NULL;
+}
+
 bool admit_queue_is_open(const struct api_queue *queue)
 {
 	const char *state = queue->status.state;

@@ -31,6 +31,11 @@ struct admit_view {
 	size_t queue_count;
 	const struct admit_namespace *const *namespaces;
 	size_t namespace_count;
+	/* Of the quota kinds: namespaces that have a LocalQueue "default", sorted, and whether
+	 * there is a WorkloadPriorityClass "default". */
+	const char *const *default_queues;
+	size_t default_queue_count;
+	bool has_default_class;
 	bool queues_known; /* false: without an API server; then queues are not checked */
 };
 
@@ -41,6 +46,7 @@ struct admit_options {
 	unsigned max_queue_depth;
 	bool queue_allocated_pods_check;
 	bool root_queue_protection;
+	bool manage_jobs_without_queue; /* suspend Jobs that name no LocalQueue, too */
 };
 
 struct admit_request {
@@ -90,6 +96,8 @@ void admit_patch_close(struct admit_answer *a);
 
 const struct api_queue *admit_find_queue(const struct admit_view *v, const char *name);
 const struct admit_namespace *admit_find_namespace(const struct admit_view *v, const char *name);
+/* Has the namespace a LocalQueue "default"? */
+bool admit_has_default_queue(const struct admit_view *v, const char *ns);
 /* An empty state counts as open. */
 bool admit_queue_is_open(const struct api_queue *queue);
 bool admit_is_operation(const struct admit_request *q, const char *operation);

@@ -161,7 +161,8 @@ static int start_router(struct app *a, struct err *err)
 			   .gate_feature = a->o->gate_feature,
 			   .max_queue_depth = a->o->max_queue_depth,
 			   .queue_allocated_pods_check = a->o->queue_allocated_pods_check,
-			   .root_queue_protection = a->o->root_queue_protection },
+			   .root_queue_protection = a->o->root_queue_protection,
+			   .manage_jobs_without_queue = a->o->manage_jobs_without_queue },
 		.lister = a->lister,
 		.registry = a->registry,
 		.enabled = a->o->enabled_admission,
@@ -186,6 +187,9 @@ static int start_transport(struct app *a, struct err *err)
 	r = transport_http_create(a->kube, "headgate-webhook", &a->transport, err);
 	if (r < 0) {
 		return r;
+	}
+	if (router_serves_quota(a->router)) {
+		lister_follow_quota(a->lister);
 	}
 	lister_connect(a->lister, a->transport, clock_real());
 	if (a->certs != NULL) {

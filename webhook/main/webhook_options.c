@@ -39,6 +39,7 @@ enum key {
 	KEY_DEPTH,
 	KEY_PODS_CHECK,
 	KEY_ROOT,
+	KEY_MANAGE_JOBS,
 	KEY_HEALTHZ,
 	KEY_HEALTHZ_ADDRESS,
 	KEY_GRACE,
@@ -84,7 +85,7 @@ static const struct argp_option rows[] = {
 	  "time for API servers to see a new CA before it is used (1m)", 0 },
 	{ 0, 0, 0, 0, "Admission:", 3 },
 	{ "enabled-admission", KEY_ENABLED, "PATHS", 0,
-	  "paths served, separated by commas (all that there are)", 0 },
+	  "paths served, separated by commas (all but those of the quota kinds)", 0 },
 	{ "scheduler-name", KEY_SCHEDULER, "NAME", 0,
 	  "pods of this scheduler are ours; may be given again (volcano)", 0 },
 	{ "feature-gates", KEY_FEATURES, "NAME=BOOL,...", 0,
@@ -94,6 +95,8 @@ static const struct argp_option rows[] = {
 	  "refuse to delete queues that have pods (false)", 0 },
 	{ "enable-root-queue-protection", KEY_ROOT, "BOOL", OPTION_ARG_OPTIONAL,
 	  "refuse to change the amounts of the root queue (true)", 0 },
+	{ "manage-jobs-without-queue-name", KEY_MANAGE_JOBS, "BOOL", OPTION_ARG_OPTIONAL,
+	  "suspend Jobs that name no LocalQueue, too (false)", 0 },
 	{ 0, 0, 0, 0, "API server:", 4 },
 	{ "kubeconfig", KEY_KUBECONFIG, "FILE", 0,
 	  "how to reach the API server (KUBECONFIG, in-cluster, ~/.kube/config)", 0 },
@@ -342,6 +345,9 @@ static error_t on_flag(int key, char *arg, struct argp_state *s, struct webhook_
 		return 0;
 	case KEY_ROOT:
 		o->root_queue_protection = boolean(s, "enable-root-queue-protection", arg);
+		return 0;
+	case KEY_MANAGE_JOBS:
+		o->manage_jobs_without_queue = boolean(s, "manage-jobs-without-queue-name", arg);
 		return 0;
 	case KEY_HEALTHZ:
 		o->enable_healthz = boolean(s, "enable-healthz", arg);

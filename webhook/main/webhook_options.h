@@ -29,6 +29,7 @@ struct webhook_options {
 	bool gate_feature;
 	unsigned max_queue_depth;
 	bool queue_allocated_pods_check, root_queue_protection;
+	bool manage_jobs_without_queue;
 	bool enable_healthz;
 	char healthz_host[64];
 	uint16_t healthz_port;

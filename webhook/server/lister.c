@@ -7,6 +7,7 @@
 #include "admit/admit.h"
 #include "api/gate.h"
 #include "api/keys.h"
+#include "api/kueue_keys.h"
 #include "api/namespace.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -35,7 +36,7 @@ struct entry {
 struct view {
 	struct admit_view base; /* first member */
 	atomic_uint refs;
-	struct entry **entries; /* queues, then namespaces */
+	struct entry **entries; /* queues, then namespaces, then those with a default queue */
 	size_t entry_count;
 };
 
@@ -43,6 +44,9 @@ struct view {
 
 struct lister {
 	struct reflector *queue_reflector, *namespace_reflector;
+	struct reflector *default_queue_reflector,
+		*default_class_reflector; /* NULL: not followed */
+	bool quota;
 	struct counter_cell *undecodable;
 	bool connected;
 	struct transport *transport; /* borrowed */
@@ -50,6 +54,7 @@ struct lister {
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct strmap *queues, *namespaces;
+	struct strmap *default_queues, *default_classes;
 	struct view *view; /* NULL: something changed since */
 };
 
@@ -86,6 +91,7 @@ static void view_unref(struct view *v)
 	free(v->entries);
 	free((void *)(uintptr_t)v->base.queues);
 	free((void *)(uintptr_t)v->base.namespaces);
+	free((void *)(uintptr_t)v->base.default_queues);
 	free(v);
 }
 
@@ -96,6 +102,8 @@ struct lister *lister_create(struct counter_registry *registry)
 	pthread_mutex_init(&l->lock, NULL);
 	l->queues = strmap_create(free_entry);
 	l->namespaces = strmap_create(free_entry);
+	l->default_queues = strmap_create(free_entry);
+	l->default_classes = strmap_create(free_entry);
 	if (registry != NULL) {
 		l->undecodable = counter_cell(
 			counter_register(registry, "headgate_webhook_undecodable_objects_total",
@@ -114,12 +122,38 @@ void lister_destroy(struct lister *l)
 	if (l->connected) {
 		reflector_destroy(l->queue_reflector);
 		reflector_destroy(l->namespace_reflector);
+		reflector_destroy(l->default_queue_reflector);
+		reflector_destroy(l->default_class_reflector);
 	}
 	view_unref(l->view);
 	strmap_destroy(l->queues);
 	strmap_destroy(l->namespaces);
+	strmap_destroy(l->default_queues);
+	strmap_destroy(l->default_classes);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
+}
+
+void lister_follow_quota(struct lister *l)
+{
+	l->quota = true;
+}
+
+static void follow_defaults(struct lister *l, struct reflector_options opt)
+{
+	opt.missing_ok = true;
+	opt.field_selector = "metadata.name=" KUEUE_DEFAULT_QUEUE;
+	opt.path = "/apis/" KUEUE_API_VERSION "/localqueues";
+	opt.on_event = lister_on_default_queue;
+	opt.seed = 3;
+	l->default_queue_reflector = reflector_create(&opt);
+	opt.field_selector = "metadata.name=" KUEUE_DEFAULT_PRIORITY_CLASS;
+	opt.path = "/apis/" KUEUE_API_VERSION "/workloadpriorityclasses";
+	opt.on_event = lister_on_default_class;
+	opt.seed = 4;
+	l->default_class_reflector = reflector_create(&opt);
+	reflector_start(l->default_queue_reflector);
+	reflector_start(l->default_class_reflector);
 }
 
 void lister_connect(struct lister *l, struct transport *t, const struct clock *clock)
@@ -138,11 +172,14 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 	l->namespace_reflector = reflector_create(&opt);
 	reflector_start(l->queue_reflector);
 	reflector_start(l->namespace_reflector);
+	if (l->quota) {
+		follow_defaults(l, opt);
+	}
 }
 
 bool lister_is_synced(const struct lister *l)
 {
-	return !l->connected || atomic_load(&l->synced) >= 2;
+	return !l->connected || atomic_load(&l->synced) >= (l->quota ? 4 : 2);
 }
 
 /* Puts the entry (NULL: removes it) under its key; the view is built anew when next asked for. */
@@ -268,6 +305,33 @@ void lister_on_namespace(void *ctx, const struct reflector_event *event)
 	replace(l, l->namespaces, event->key, e);
 }
 
+void lister_on_default_queue(void *ctx, const struct reflector_event *event)
+{
+	struct str ns = event->key;
+	struct lister *l = ctx;
+	struct entry *e = NULL;
+
+	if (take_progress(l, event)) {
+		return;
+	}
+	ns = str_next(&ns, '/');
+	if (event->kind == REFLECTOR_UPSERT) {
+		e = entry_create();
+		e->ns.name = arena_str(e->arena, ns).p;
+	}
+	replace(l, l->default_queues, ns, e);
+}
+
+void lister_on_default_class(void *ctx, const struct reflector_event *event)
+{
+	struct lister *l = ctx;
+
+	if (!take_progress(l, event)) {
+		replace(l, l->default_classes, event->key,
+			event->kind == REFLECTOR_UPSERT ? entry_create() : NULL);
+	}
+}
+
 static int cmp_queues(const void *a, const void *b)
 {
 	return strcmp((*(const struct api_queue *const *)a)->meta.name,
@@ -291,30 +355,66 @@ static bool collect(struct str key, void *value, void *ctx)
 	return true;
 }
 
+static int cmp_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void view_add_queues(struct view *v, const struct lister *l)
+{
+	size_t at = v->entry_count, n = strmap_count(l->queues);
+	const struct api_queue **list = xmalloc_zero(n, sizeof(struct api_queue *));
+
+	strmap_each(l->queues, collect, v);
+	for (size_t i = 0; i < n; i++) {
+		list[i] = &v->entries[at + i]->queue;
+	}
+	qsort(list, n, sizeof(list[0]), cmp_queues);
+	v->base.queues = list;
+	v->base.queue_count = n;
+}
+
+static void view_add_namespaces(struct view *v, const struct lister *l)
+{
+	size_t at = v->entry_count, n = strmap_count(l->namespaces);
+	const struct admit_namespace **list = xmalloc_zero(n, sizeof(struct admit_namespace *));
+
+	strmap_each(l->namespaces, collect, v);
+	for (size_t i = 0; i < n; i++) {
+		list[i] = &v->entries[at + i]->ns;
+	}
+	qsort(list, n, sizeof(list[0]), cmp_namespaces);
+	v->base.namespaces = list;
+	v->base.namespace_count = n;
+}
+
+static void view_add_default_queues(struct view *v, const struct lister *l)
+{
+	size_t at = v->entry_count, n = strmap_count(l->default_queues);
+	const char **list = xmalloc_zero(n, sizeof(char *));
+
+	strmap_each(l->default_queues, collect, v);
+	for (size_t i = 0; i < n; i++) {
+		list[i] = v->entries[at + i]->ns.name;
+	}
+	qsort(list, n, sizeof(list[0]), cmp_texts);
+	v->base.default_queues = list;
+	v->base.default_queue_count = n;
+}
+
 static struct view *view_build(const struct lister *l)
 {
-	size_t queues = strmap_count(l->queues), spaces = strmap_count(l->namespaces);
-	const struct api_queue **q = xmalloc_zero(queues, sizeof(struct api_queue *));
-	const struct admit_namespace **n = xmalloc_zero(spaces, sizeof(struct admit_namespace *));
 	struct view *v = xmalloc_zero(1, sizeof(*v));
+	size_t entries = strmap_count(l->queues) + strmap_count(l->namespaces) +
+			 strmap_count(l->default_queues);
 
 	atomic_init(&v->refs, 1);
-	v->entries = xmalloc_zero(queues + spaces, sizeof(struct entry *));
-	strmap_each(l->queues, collect, v);
-	strmap_each(l->namespaces, collect, v);
-	for (size_t i = 0; i < queues; i++) {
-		q[i] = &v->entries[i]->queue;
-	}
-	for (size_t i = 0; i < spaces; i++) {
-		n[i] = &v->entries[queues + i]->ns;
-	}
-	qsort(q, queues, sizeof(q[0]), cmp_queues);
-	qsort(n, spaces, sizeof(n[0]), cmp_namespaces);
-	v->base = (struct admit_view){ .queues = q,
-				       .queue_count = queues,
-				       .namespaces = n,
-				       .namespace_count = spaces,
-				       .queues_known = l->connected || queues > 0 };
+	v->entries = xmalloc_zero(entries, sizeof(struct entry *));
+	view_add_queues(v, l);
+	view_add_namespaces(v, l);
+	view_add_default_queues(v, l);
+	v->base.has_default_class = strmap_count(l->default_classes) > 0;
+	v->base.queues_known = l->connected || v->base.queue_count > 0;
 	return v;
 }
 

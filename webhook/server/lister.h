@@ -1,6 +1,7 @@
-/* webhook/server/lister.h: queues and namespaces as the API server has them, for the handlers.
- * Fed by two reflectors on the transport's thread; views are immutable, reference counted and taken
- * by any thread. A view is built when it is asked for after a change. */
+/* webhook/server/lister.h: queues and namespaces as the API server has them, for the handlers, and
+ * which LocalQueues and WorkloadPriorityClasses are called "default". Fed by two or four reflectors
+ * on the transport's thread; views are immutable, reference counted and taken by any thread. A view
+ * is built when it is asked for after a change. */
 #ifndef WEBHOOK_SERVER_LISTER_H
 #define WEBHOOK_SERVER_LISTER_H
 
@@ -17,6 +18,9 @@ struct transport;
 struct lister *lister_create(struct counter_registry *registry);
 /* After the transport has stopped; every view must have been released. NULL is fine. */
 void lister_destroy(struct lister *l);
+/* What the quota kinds need is followed, too; before lister_connect. Kinds that are not installed
+ * are looked for again later. */
+void lister_follow_quota(struct lister *l);
 /* Starts to follow the API server. Once; until it is called views are empty and queues unknown. */
 void lister_connect(struct lister *l, struct transport *t, const struct clock *clock);
 /* Both first lists are complete, or nobody called lister_connect. Any thread. */
@@ -34,5 +38,8 @@ void lister_release(const struct admit_view *view); /* any thread */
 /* What the reflectors call (ctx is the lister); also for tests. */
 void lister_on_queue(void *ctx, const struct reflector_event *event);
 void lister_on_namespace(void *ctx, const struct reflector_event *event); /* likewise */
+/* Likewise; only objects of the name "default" are sent here. */
+void lister_on_default_queue(void *ctx, const struct reflector_event *event);
+void lister_on_default_class(void *ctx, const struct reflector_event *event); /* likewise */
 
 #endif

@@ -2,11 +2,21 @@
 
 #include <stdlib.h>
 
+#include "admit/clusterqueue_mutate.h"
+#include "admit/clusterqueue_validate.h"
+#include "admit/cohort_validate.h"
+#include "admit/job_mutate.h"
+#include "admit/job_validate.h"
+#include "admit/localqueue_validate.h"
 #include "admit/pod_mutate.h"
 #include "admit/podgroup_mutate.h"
 #include "admit/podgroup_validate.h"
 #include "admit/queue_mutate.h"
 #include "admit/queue_validate.h"
+#include "admit/resourceflavor_mutate.h"
+#include "admit/resourceflavor_validate.h"
+#include "admit/workload_validate.h"
+#include "admit/workloadpriorityclass_validate.h"
 #include "api/gate.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -23,18 +33,37 @@ struct route {
 	const char *enabled_by; /* the path of the option that switches it on */
 	admit_fn fn;
 	size_t gate; /* of the namespace's label (gate_at), or GATE_NONE */
+	bool quota;  /* served only when it is named */
 };
+
+/* As Kueue names them: verb, group and version, resource. */
+#define QUOTA(path, fn)                                                                            \
+	{                                                                                          \
+		path, path, fn, GATE_NONE, true                                                    \
+	}
+#define KUEUE_MUTATE "/mutate-kueue-x-k8s-io-v1beta2-"
+#define KUEUE_VALIDATE "/validate-kueue-x-k8s-io-v1beta2-"
 
 /* Sorted by path. The API server sends pods of labelled namespaces to paths of their own, one per
  * spelling, so that a namespace labelled just before its first pod is not missed. */
 static const struct route routes[] = {
-	{ "/podgroups/mutate", "/podgroups/mutate", podgroup_mutate, GATE_NONE },
-	{ "/podgroups/validate", "/podgroups/validate", podgroup_validate, GATE_NONE },
-	{ "/pods/mutate", "/pods/mutate", pod_mutate, GATE_NONE },
-	{ "/pods/mutate/labelled", "/pods/mutate", pod_mutate, 0 },
-	{ "/pods/mutate/labelled-alias", "/pods/mutate", pod_mutate, 1 },
-	{ "/queues/mutate", "/queues/mutate", queue_mutate, GATE_NONE },
-	{ "/queues/validate", "/queues/validate", queue_validate, GATE_NONE },
+	QUOTA("/mutate-batch-v1-job", job_mutate),
+	QUOTA(KUEUE_MUTATE "clusterqueue", clusterqueue_mutate),
+	QUOTA(KUEUE_MUTATE "resourceflavor", resourceflavor_mutate),
+	{ "/podgroups/mutate", "/podgroups/mutate", podgroup_mutate, GATE_NONE, false },
+	{ "/podgroups/validate", "/podgroups/validate", podgroup_validate, GATE_NONE, false },
+	{ "/pods/mutate", "/pods/mutate", pod_mutate, GATE_NONE, false },
+	{ "/pods/mutate/labelled", "/pods/mutate", pod_mutate, 0, false },
+	{ "/pods/mutate/labelled-alias", "/pods/mutate", pod_mutate, 1, false },
+	{ "/queues/mutate", "/queues/mutate", queue_mutate, GATE_NONE, false },
+	{ "/queues/validate", "/queues/validate", queue_validate, GATE_NONE, false },
+	QUOTA("/validate-batch-v1-job", job_validate),
+	QUOTA(KUEUE_VALIDATE "clusterqueue", clusterqueue_validate),
+	QUOTA(KUEUE_VALIDATE "cohort", cohort_validate),
+	QUOTA(KUEUE_VALIDATE "localqueue", localqueue_validate),
+	QUOTA(KUEUE_VALIDATE "resourceflavor", resourceflavor_validate),
+	QUOTA(KUEUE_VALIDATE "workload", workload_validate),
+	QUOTA(KUEUE_VALIDATE "workloadpriorityclass", workloadpriorityclass_validate),
 };
 #define ROUTE_COUNT ARRAY_LEN(routes)
 
@@ -53,6 +82,16 @@ struct router {
 	struct counter_cell *seconds[ROUTE_COUNT];
 	struct counter_cell *gated;
 };
+
+bool router_serves_quota(const struct router *r)
+{
+	for (size_t i = 0; i < ROUTE_COUNT; i++) {
+		if (r->enabled[i] && routes[i].quota) {
+			return true;
+		}
+	}
+	return false;
+}
 
 static int cmp_route(const void *path, const void *route)
 {
@@ -136,7 +175,7 @@ int router_create(const struct router_options *opt, struct router **ret, struct 
 		e = enable_list(r, opt->enabled, err);
 	} else {
 		for (size_t i = 0; i < ROUTE_COUNT; i++) {
-			r->enabled[i] = true;
+			r->enabled[i] = !routes[i].quota;
 		}
 	}
 	if (e < 0) {

@@ -13,14 +13,16 @@ struct router_options {
 	struct admit_options admit; /* borrowed texts */
 	struct lister *lister;
 	struct counter_registry *registry;
-	/* Paths served, separated by commas ("/pods/mutate,/queues/validate"); NULL: all. Paths
-	 * that only Volcano serves are left out; others are an error. */
+	/* Paths served, separated by commas ("/pods/mutate,/queues/validate"); NULL: all but those
+	 * of the quota kinds. Paths that only Volcano serves are left out; others are an error. */
 	const char *enabled;
 };
 
 /* -ERR_INVALID names an unknown path. */
 int router_create(const struct router_options *opt, struct router **ret, struct err *err);
 void router_destroy(struct router *r); /* NULL is fine */
+/* Is any path of the quota kinds served? */
+bool router_serves_quota(const struct router *r);
 /* A path that Volcano serves and this program does not. */
 bool router_is_foreign(struct str path);
 /* http_handler_fn; ctx is the router. 404 unknown path, 405 not POST, 415 not JSON, 503 before the

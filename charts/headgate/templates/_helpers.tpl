@@ -56,6 +56,11 @@ SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmiss
 {{- else -}}
 {{- join "," .Values.webhook.enabledAdmissions -}}
 {{- end -}}
+{{- if .Values.quota.enabled -}}
+{{- range regexFindAll "@/[a-z0-9-]+" (.Files.Get "files/webhooks-quota.yaml") -1 | uniq -}}
+,{{ trimPrefix "@" . }}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "headgate.webhookSecret" -}}

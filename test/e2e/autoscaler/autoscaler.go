@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"text/template"
 
@@ -71,23 +70,14 @@ spec:
     budgets: [{nodes: "0"}]
 `
 
-func apply(ctx context.Context, c *cluster.Cluster, args ...string) error {
-	return kubectl(ctx, c, "", append([]string{"apply", "--server-side"}, args...)...)
-}
-
 func kubectl(ctx context.Context, c *cluster.Cluster, stdin string, args ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.Bin, "kubectl"), args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig, "HOME="+c.Dir)
-	cmd.Stdin = bytes.NewBufferString(stdin)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl %v: %w: %s", args, err, out)
-	}
-	return nil
+	_, err := c.Kubectl(ctx, stdin, args...)
+	return err
 }
 
 // Karpenter starts it with one NodePool of this machine and waits until it is ready.
 func Karpenter(ctx context.Context, c *cluster.Cluster, i Instance) (*Autoscaler, error) {
-	if err := apply(ctx, c, "-f", filepath.Join(c.Bin, "karpenter-crds.yaml")); err != nil {
+	if err := kubectl(ctx, c, "", "apply", "--server-side", "-f", filepath.Join(c.Bin, "karpenter-crds.yaml")); err != nil {
 		return nil, err
 	}
 	for _, kind := range []string{"nodepools.karpenter.sh", "nodeclaims.karpenter.sh", "kwoknodeclasses.karpenter.kwok.sh"} {

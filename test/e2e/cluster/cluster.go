@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -35,6 +34,8 @@ type Options struct {
 
 	// More flags of kube-apiserver, after ours.
 	APIServerArgs []string
+	// Group of users whose requests the API server writes down, for Requests; empty: none.
+	Audit string
 }
 
 // Cluster is a control plane. The processes can be killed and started again one by one.
@@ -51,16 +52,6 @@ type Cluster struct {
 
 	pki   *pki
 	extra []*Process
-}
-
-// FreePort returns a port of 127.0.0.1 that nobody listens on.
-func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // Start starts everything and returns when the controllers have made the first objects. After an
@@ -89,7 +80,11 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	etcd := "http://127.0.0.1:" + ports[0]
 	c.URL = "https://127.0.0.1:" + ports[2]
 	c.prepareEtcd(etcd, "http://127.0.0.1:"+ports[1])
-	c.prepareAPIServer(etcd, ports[2], o.APIServerArgs)
+	audit, err := c.auditArgs(o.Audit)
+	if err != nil {
+		return err
+	}
+	c.prepareAPIServer(etcd, ports[2], append(audit, o.APIServerArgs...))
 	if err := c.prepareClients(ports[3], ports[4], ports[5]); err != nil {
 		return err
 	}

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
+	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,36 +20,32 @@ import (
 	"headgate/e2e/cluster"
 )
 
-// run returns standard output; with an error, everything that was printed is in it.
-func run(ctx context.Context, env []string, stdin, program string, args ...string) (string, error) {
-	var out, all bytes.Buffer
-
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdin = strings.NewReader(stdin)
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, &all), &all
-	cmd.WaitDelay = 5 * time.Second
-	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, all.String())
-	}
-	return out.String(), nil
-}
-
 // Render returns the chart's objects, without hooks.
 func (h *Headgate) Render(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	args := []string{"template", Release, h.Chart(), "--namespace", Namespace, "--no-hooks",
-		"--dry-run=server", "--set", "webhook.url=" + h.Front.URL()}
-	for _, v := range h.o.Values {
-		args = append(args, "--set", v)
-	}
-	text, err := h.Helm(ctx, args...)
+	return h.render(ctx, "--no-hooks")
+}
+
+func (h *Headgate) render(ctx context.Context, more ...string) ([]*unstructured.Unstructured, error) {
+	args := []string{"template", Release, h.Chart(), "--namespace", Namespace, "--dry-run=server",
+		"--take-ownership"}
+	text, err := h.Helm(ctx, slices.Concat(args, h.values(), more)...)
 	if err != nil {
 		return nil, err
 	}
-	return decode(text)
+	return Decode(text)
 }
 
-func decode(text string) ([]*unstructured.Unstructured, error) {
+// values as arguments of helm.
+func (h *Headgate) values() []string {
+	args := []string{"--set", "webhook.url=" + h.Front.URL()}
+	for _, v := range h.o.Values {
+		args = append(args, "--set", v)
+	}
+	return args
+}
+
+// Decode reads objects out of YAML documents.
+func Decode(text string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 
 	d := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)

@@ -179,7 +179,7 @@ func (h *Headgate) registered(ctx context.Context) error {
 // Leader is the scheduler that leads, by its own word; nil: none does now.
 func (h *Headgate) Leader() *Daemon {
 	for _, d := range h.Schedulers {
-		if d.Running() && strings.Contains(d.Output(), " leading ") {
+		if d.Running() && strings.Contains(d.Output(), `"leading"`) {
 			return d
 		}
 	}
@@ -196,22 +196,17 @@ func (h *Headgate) Stop() {
 
 // Ctl runs headgatectl as cluster-admin and returns what it printed, errors included.
 func (h *Headgate) Ctl(ctx context.Context, args ...string) (string, error) {
-	return run(ctx, []string{"KUBECONFIG=" + h.c.Kubeconfig}, "", filepath.Join(h.o.Bin, "headgatectl"), args...)
+	return h.c.Run(ctx, "", filepath.Join(h.o.Bin, "headgatectl"), args...)
 }
 
 // Kubectl runs kubectl as cluster-admin.
 func (h *Headgate) Kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
-	env := []string{"KUBECONFIG=" + h.c.Kubeconfig, "HOME=" + h.c.Dir}
-	return run(ctx, env, stdin, filepath.Join(h.c.Bin, "kubectl"), args...)
+	return h.c.Kubectl(ctx, stdin, args...)
 }
 
 // Helm runs helm as cluster-admin.
 func (h *Headgate) Helm(ctx context.Context, args ...string) (string, error) {
-	env := []string{"KUBECONFIG=" + h.c.Kubeconfig, "HOME=" + h.c.Dir}
-	for _, name := range []string{"CACHE", "CONFIG", "DATA"} {
-		env = append(env, fmt.Sprintf("HELM_%s_HOME=%s/helm", name, h.c.Dir))
-	}
-	return run(ctx, env, "", filepath.Join(h.c.Bin, "helm"), args...)
+	return h.c.Helm(ctx, args...)
 }
 
 // Chart is the folder of the chart.

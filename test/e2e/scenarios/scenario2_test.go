@@ -80,24 +80,28 @@ func (r *truth) waitFull() {
 	})
 }
 
-// finish lets each pod succeed some seconds after it began to run, until all have.
-func (r *truth) finish() {
+// finishNext waits for a pod that runs and was not told yet, and lets it succeed a few seconds later.
+func (r *truth) finishNext() {
 	r.s.Helper()
 	patch := []byte(`{"metadata":{"annotations":{"` + cluster.CompleteAfter + `":"5s"}}}`)
-	for len(r.done) < truthPods {
-		var next string
-		r.s.Eventually("the next pod runs", func() error {
-			for _, name := range r.s.Oracle.Names(r.s.Namespace, running) {
-				if !r.done[name] {
-					next = name
-					return nil
-				}
+	r.s.Eventually("the next pod runs", func() error {
+		for _, name := range r.s.Oracle.Names(r.s.Namespace, running) {
+			if r.done[name] {
+				continue
 			}
-			return fmt.Errorf("%d of %d ran", len(r.done), truthPods)
-		})
-		_, err := r.s.Cluster.Client.CoreV1().Pods(r.s.Namespace).Patch(r.s.Ctx, next, types.MergePatchType, patch, metav1.PatchOptions{})
-		r.s.Must(err)
-		r.done[next] = true
+			_, err := r.s.Cluster.Client.CoreV1().Pods(r.s.Namespace).Patch(r.s.Ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+			r.done[name] = err == nil
+			return err
+		}
+		return fmt.Errorf("%d of %d ran", len(r.done), truthPods)
+	})
+}
+
+// finish lets each pod succeed, until all have.
+func (r *truth) finish() {
+	r.s.Helper()
+	for range truthPods {
+		r.finishNext()
 	}
 	r.s.WaitSucceeded(r.names...)
 }
@@ -107,7 +111,8 @@ type sample struct{ nodes, running int }
 
 func (r *truth) samples() []sample {
 	var list []sample
-	for t := r.begin; t.Before(time.Now()); t = t.Add(time.Second) {
+	for t, end := r.begin, false; !end; t = t.Add(time.Second) {
+		end = t.After(time.Now())
 		nodes, running := r.s.Oracle.At(t, r.s.Namespace)
 		list = append(list, sample{nodes, running})
 	}
@@ -164,10 +169,10 @@ func truthTable(kind string, gated, ungated []sample) string {
 	b.WriteString("| seconds | nodes, opted in | pods that run | nodes, not opted in | pods that run |\n")
 	b.WriteString("|--:|--:|--:|--:|--:|\n")
 	length := max(len(gated), len(ungated))
-	step := max(1, length/15)
+	step := (length + 11) / 12
 	for i := 0; i < length+step-1; i += step {
-		a, b2 := at(gated, i), at(ungated, i)
-		fmt.Fprintf(&b, "| %d | %d | %d | %d | %d |\n", min(i, length-1), a.nodes, a.running, b2.nodes, b2.running)
+		one, two := at(gated, i), at(ungated, i)
+		fmt.Fprintf(&b, "| %d | %d | %d | %d | %d |\n", min(i, length-1), one.nodes, one.running, two.nodes, two.running)
 	}
 	var peakGated, peakUngated int
 	for _, s := range gated {

@@ -37,6 +37,7 @@ type installation struct {
 	cluster  *cluster.Cluster
 	headgate *headgate.Headgate
 	failed   bool
+	audited  int64 // requests of our accounts were looked at up to here
 }
 
 // Main is what TestMain calls.
@@ -107,7 +108,8 @@ func install(ctx context.Context, o Options) (*installation, error) {
 		return nil, err
 	}
 	begin := time.Now()
-	c, err := cluster.Start(ctx, cluster.Options{Bin: os.Getenv(envComponents), Dir: dir, APIServerArgs: o.APIServerArgs})
+	c, err := cluster.Start(ctx, cluster.Options{Bin: os.Getenv(envComponents), Dir: dir,
+		APIServerArgs: o.APIServerArgs, Audit: "system:serviceaccounts:" + headgate.Namespace})
 	if err != nil {
 		return nil, err
 	}

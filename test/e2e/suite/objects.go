@@ -98,8 +98,13 @@ func (s *S) GetPod(name string) *corev1.Pod {
 // DeletePod deletes a pod at once; kwok need not end it.
 func (s *S) DeletePod(name string) {
 	s.Helper()
+	s.Must(s.TryDeletePod(name))
+}
+
+// TryDeletePod is DeletePod for when the API server may not be there.
+func (s *S) TryDeletePod(name string) error {
 	now := int64(0)
-	s.Must(s.Cluster.Client.CoreV1().Pods(s.Namespace).Delete(s.Ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+	return s.Cluster.Client.CoreV1().Pods(s.Namespace).Delete(s.Ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now})
 }
 
 // QueueOption changes a queue before it is created.

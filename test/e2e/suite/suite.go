@@ -37,6 +37,8 @@ type S struct {
 	nodes        int
 	canaries     int
 	own          bool // a cluster of its own
+	refusals     bool // are expected
+	breach       bool // one is expected
 }
 
 // Start begins a scenario on the shared cluster.
@@ -89,11 +91,15 @@ func begin(t *testing.T, i *installation) *S {
 func (s *S) end() {
 	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
 	defer cancel()
-	if err := s.Oracle.Verify(ctx); err != nil {
+	err := s.Oracle.Verify(ctx)
+	if breach := (*oracle.Breach)(nil); s.breach && !errors.As(err, &breach) {
+		s.Errorf("oracle: a breach was expected, found: %v", err)
+	} else if !s.breach && err != nil {
 		s.Errorf("oracle: %v", err)
 	}
 	s.Logf("the oracle judged %d moments", s.Oracle.Judged())
 	s.checkDaemons()
+	s.checkRights()
 	if s.Failed() {
 		s.installation.failed = true
 		s.diagnose(ctx)
@@ -127,17 +133,29 @@ func (s *S) diagnose(ctx context.Context) {
 	s.Logf("logs: %s", s.Cluster.Dir)
 }
 
+// cleanUp returns when nothing of the scenario asks for anything any more; what is left of the
+// namespace goes by itself.
 func (s *S) cleanUp(ctx context.Context) {
 	core := s.Cluster.Client.CoreV1()
-	now := int64(0)
+	groups := s.Cluster.Dynamic.Resource(headgate.PodGroups).Namespace(s.Namespace)
+	now, all := int64(0), metav1.ListOptions{}
+	// First, so that no controller makes more.
 	_ = core.Namespaces().Delete(ctx, s.Namespace, metav1.DeleteOptions{})
-	err := cluster.Poll(ctx, "the namespace is gone", func(ctx context.Context) error {
-		_ = core.Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{})
-		_, err := core.Namespaces().Get(ctx, s.Namespace, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return nil
+	err := cluster.Poll(ctx, "pods and pod groups are gone", func(ctx context.Context) error {
+		err := core.Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, all)
+		err = errors.Join(err, groups.DeleteCollection(ctx, metav1.DeleteOptions{}, all))
+		if err != nil {
+			return err
 		}
-		return errors.Join(errors.New("still there"), err)
+		pods, err := core.Pods(s.Namespace).List(ctx, all)
+		if err != nil {
+			return err
+		}
+		left, err := groups.List(ctx, all)
+		if err == nil && len(pods.Items)+len(left.Items) > 0 {
+			err = fmt.Errorf("%d pods, %d pod groups", len(pods.Items), len(left.Items))
+		}
+		return err
 	})
 	if err != nil {
 		s.Errorf("cleaning up: %v", err)
@@ -162,7 +180,7 @@ func (s *S) Eventually(what string, f func() error) {
 	defer cancel()
 	err := cluster.Poll(ctx, what, func(context.Context) error {
 		s.Helper()
-		if s.Oracle != nil {
+		if s.Oracle != nil && !s.breach {
 			if err := s.Oracle.Err(); err != nil {
 				s.Fatalf("oracle, while waiting for %q: %v", what, err)
 			}
@@ -172,6 +190,11 @@ func (s *S) Eventually(what string, f func() error) {
 	if err != nil {
 		s.Fatal(err)
 	}
+}
+
+// ExpectBreach says that the oracle has to find one before the scenario ends.
+func (s *S) ExpectBreach() {
+	s.breach = true
 }
 
 // Must fails the test when there is an error.
@@ -187,8 +210,9 @@ func (s *S) NodeName(n int) string {
 	return fmt.Sprintf("%s-%d", s.Namespace, n)
 }
 
-// Nodes adds n nodes that kwok plays, labelled e2e.headgate.io/scenario=NAMESPACE. Only pods that
-// do not finish in time keep a scenario from having them to itself.
+// Nodes adds n nodes that kwok plays, labelled e2e.headgate.io/scenario=NAMESPACE, and returns when
+// the scheduler, if one runs, has seen them: pods and nodes come to it by different watches, and a
+// pod that overtakes its node is rightly published.
 func (s *S) Nodes(n int, cpu, memory string) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
@@ -198,6 +222,12 @@ func (s *S) Nodes(n int, cpu, memory string) {
 		name := s.NodeName(s.nodes)
 		s.nodes++
 		s.Must(s.Cluster.AddNode(ctx, name, cluster.Resources(cpu, memory), labels))
+	}
+	for _, d := range s.Headgate.Schedulers {
+		if n > 0 && d.Running() {
+			s.schedulerSawNode(s.NodeName(s.nodes - 1))
+			return
+		}
 	}
 }
 

@@ -90,6 +90,16 @@ func (s *S) SchedulerSawAll() {
 	s.DeletePod(name)
 }
 
+// schedulerSawNode returns when a pod that fits nowhere else was bound to the node.
+func (s *S) schedulerSawNode(node string) {
+	s.Helper()
+	s.canaries++
+	name := fmt.Sprintf("%s%d", canary, s.canaries)
+	s.Pod(name, Select(corev1.LabelHostname, node))
+	s.waitEach("bound", func(p oracle.PodState) bool { return p.Node == node }, []string{name})
+	s.DeletePod(name)
+}
+
 // Moment is when something happened to a pod, by resourceVersion.
 type Moment struct {
 	what string
@@ -129,6 +139,15 @@ func (s *S) Gone(name string) Moment {
 	s.Helper()
 	return s.first(name, "gone", func(p oracle.PodState) bool { return p.Deleted })
 }
+
+// Succeeded is the moment in which the pod was done.
+func (s *S) Succeeded(name string) Moment {
+	s.Helper()
+	return s.first(name, "succeeded", func(p oracle.PodState) bool { return p.Phase == corev1.PodSucceeded })
+}
+
+// RV is the resourceVersion of the moment.
+func (m Moment) RV() int64 { return m.rv }
 
 // Before fails the test unless a came before b.
 func (s *S) Before(why string, a, b Moment) {

@@ -106,7 +106,8 @@ static int create(struct fixture *f, const char *url, const char *meta)
 {
 	char text[500];
 
-	snprintf(text, sizeof(text), "{metadata: {%s}, spec: {containers: [{name: c}]}}", meta);
+	snprintf(text, sizeof(text), "{metadata: {%s}, spec: {containers: [{name: c, image: i}]}}",
+		 meta);
 	return apiserver_fixture_do(&f->api, HTTP_POST, url, APISERVER_FIXTURE_YAML, text);
 }
 
@@ -229,16 +230,19 @@ static void test_chart(void **state)
 	assert_int_equal(create(f, PODS, "name: plain"), 201);
 	assert_int_equal(f->calls, 0);
 	assert_int_equal(
-		apiserver_fixture_do(&f->api, HTTP_POST, PODS, APISERVER_FIXTURE_YAML,
-				     "metadata: {name: p, annotations: "
-				     "{scheduling.volcano.sh/queue-allocation-gate: 'true'}}\n"
-				     "spec: {schedulerName: volcano, containers: [{name: c}]}"),
+		apiserver_fixture_do(
+			&f->api, HTTP_POST, PODS, APISERVER_FIXTURE_YAML,
+			"metadata: {name: p, annotations: "
+			"{scheduling.volcano.sh/queue-allocation-gate: 'true'}}\n"
+			"spec: {schedulerName: volcano, containers: [{name: c, image: i}]}"),
 		201);
 	assert_int_equal(f->calls, 1);
 	assert_string_equal(f->url, "https://127.0.0.1:1/pods/mutate?timeout=5s");
 	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_POST,
 					      "/apis/scheduling.volcano.sh/v1beta1/queues",
-					      APISERVER_FIXTURE_YAML, "metadata: {name: q}"),
+					      APISERVER_FIXTURE_YAML,
+					      "{apiVersion: scheduling.volcano.sh/v1beta1, "
+					      "kind: Queue, metadata: {name: q}}"),
 			 201);
 	assert_int_equal(f->calls, 3);
 	assert_int_equal(apiserver_fixture_do(
@@ -248,6 +252,123 @@ static void test_chart(void **state)
 				 "{\"status\":{\"allocated\":{\"cpu\":\"1\"},\"state\":\"Open\"}}"),
 			 200);
 	assert_int_equal(f->calls, 3);
+}
+
+#define JOBS "/apis/batch/v1/namespaces/default/jobs"
+#define KUEUE "/apis/kueue.x-k8s.io/v1beta2"
+#define WORKLOADS KUEUE "/namespaces/default/workloads"
+
+/* Sends a request and returns how often the webhook was asked for it. */
+static int asked(struct fixture *f, enum http_method method, const char *url, const char *type,
+		 const char *body)
+{
+	int before = f->calls;
+	int status = apiserver_fixture_do(&f->api, method, url, type, body);
+
+	if (status != 200 && status != 201) {
+		fail_msg("%s %s: %d %s", url, body, status,
+			 apiserver_fixture_text(&f->api, "message"));
+	}
+	return f->calls - before;
+}
+
+static void load_quota(struct fixture *f)
+{
+	static const char *const crds[] = { "clusterqueues", "workloads", "resourceflavors" };
+	const struct manifests_webhooks hooks = { "charts/headgate/files/webhooks-quota.yaml",
+						  "https://127.0.0.1:1", NULL };
+	struct err err = ERR_INIT;
+	char path[200];
+
+	for (size_t i = 0; i < ARRAY_LEN(crds); i++) {
+		snprintf(path, sizeof(path), "charts/headgate/files/crds/quota/%s.yaml", crds[i]);
+		apiserver_fixture_load(&f->api, path);
+	}
+	assert_int_equal(manifests_load_webhooks(f->api.server, &hooks, f->api.now, &err), 0);
+}
+
+#define TEMPLATE "spec: {template: {spec: {containers: [{name: c}]}}}"
+
+static void test_quota_jobs(void **state)
+{
+	struct fixture *f = *state;
+	const char *queued =
+		"metadata: {name: q, labels: {kueue.x-k8s.io/queue-name: a}}\n" TEMPLATE;
+
+	load_quota(f);
+	assert_int_equal(asked(f, HTTP_POST, JOBS, APISERVER_FIXTURE_YAML,
+			       "metadata: {name: plain}\n" TEMPLATE),
+			 0);
+	assert_int_equal(asked(f, HTTP_POST, JOBS, APISERVER_FIXTURE_YAML, queued), 2);
+	assert_string_equal(f->url, "https://127.0.0.1:1/validate-batch-v1-job?timeout=5s");
+	/* What the Job controller writes is not ours; the labels are. */
+	assert_int_equal(asked(f, HTTP_PATCH, JOBS "/q/status", APISERVER_FIXTURE_MERGE,
+			       "{\"status\":{\"active\":1}}"),
+			 0);
+	assert_int_equal(asked(f, HTTP_PATCH, JOBS "/q", APISERVER_FIXTURE_MERGE,
+			       "{\"metadata\":{\"finalizers\":[\"a/b\"]}}"),
+			 0);
+	assert_int_equal(asked(f, HTTP_PATCH, JOBS "/q", APISERVER_FIXTURE_MERGE,
+			       "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":null}}}"),
+			 1);
+	assert_int_equal(asked(f, HTTP_PATCH, JOBS "/q", APISERVER_FIXTURE_MERGE,
+			       "{\"metadata\":{\"labels\":{\"other\":\"x\"}}}"),
+			 0);
+	/* Where Jobs without a queue may be given one. */
+	assert_int_equal(asked(f, HTTP_PATCH, "/api/v1/namespaces/default", APISERVER_FIXTURE_MERGE,
+			       "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/managed-namespace\":"
+			       "\"true\"}}}"),
+			 0);
+	assert_int_equal(asked(f, HTTP_POST, JOBS, APISERVER_FIXTURE_YAML,
+			       "metadata: {name: plain2}\n" TEMPLATE),
+			 1);
+	assert_string_equal(f->url, "https://127.0.0.1:1/mutate-batch-v1-job?timeout=5s");
+}
+
+static void test_quota_kinds(void **state)
+{
+	struct fixture *f = *state;
+
+	load_quota(f);
+	assert_int_equal(asked(f, HTTP_POST, KUEUE "/clusterqueues", APISERVER_FIXTURE_YAML,
+			       "metadata: {name: q}\nspec: {namespaceSelector: {}}"),
+			 2);
+	assert_string_equal(apiserver_fixture_text(&f->api, "spec.queueingStrategy"),
+			    "BestEffortFIFO");
+	assert_string_equal(apiserver_fixture_text(&f->api, "spec.preemption.withinClusterQueue"),
+			    "Never");
+	assert_string_equal(
+		apiserver_fixture_text(&f->api, "spec.preemption.borrowWithinCohort.policy"),
+		"Never");
+	assert_string_equal(
+		apiserver_fixture_text(&f->api, "spec.flavorFungibility.whenCanPreempt"),
+		"TryNextFlavor");
+	assert_string_equal(apiserver_fixture_text(&f->api, "spec.stopPolicy"), "None");
+	assert_int_equal(asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q", APISERVER_FIXTURE_MERGE,
+			       "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"),
+			 0);
+	assert_int_equal(asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q", APISERVER_FIXTURE_MERGE,
+			       "{\"spec\":{\"stopPolicy\":\"Hold\"}}"),
+			 1);
+	assert_int_equal(asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q/status",
+			       APISERVER_FIXTURE_MERGE, "{\"status\":{\"pendingWorkloads\":1}}"),
+			 0);
+	assert_int_equal(asked(f, HTTP_POST, WORKLOADS, APISERVER_FIXTURE_YAML,
+			       "metadata: {name: w}\nspec: {podSets: [{template: {}}]}"),
+			 1);
+	assert_int_equal(asked(f, HTTP_PATCH, WORKLOADS "/w/status", APISERVER_FIXTURE_MERGE,
+			       "{\"status\":{\"preemptionCost\":\"1\"}}"),
+			 1); /* the first status of all */
+	assert_int_equal(asked(f, HTTP_PATCH, WORKLOADS "/w/status", APISERVER_FIXTURE_MERGE,
+			       "{\"status\":{\"preemptionCost\":\"2\"}}"),
+			 0);
+	assert_int_equal(
+		asked(f, HTTP_PATCH, WORKLOADS "/w/status", APISERVER_FIXTURE_MERGE,
+		      "{\"status\":{\"reclaimablePods\":[{\"name\":\"main\",\"count\":1}]}}"),
+		1);
+	assert_int_equal(asked(f, HTTP_PATCH, WORKLOADS "/w", APISERVER_FIXTURE_MERGE,
+			       "{\"spec\":{\"active\":false}}"),
+			 1);
 }
 
 int main(void)
@@ -261,6 +382,8 @@ int main(void)
 		T(test_condition_outside_the_subset_is_refused),
 		T(test_write_during_call_out),
 		T(test_chart),
+		T(test_quota_jobs),
+		T(test_quota_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

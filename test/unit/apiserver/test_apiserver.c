@@ -111,7 +111,7 @@ static void test_already_exists(void **state)
 	make_pod(f, "p", false);
 	assert_int_equal(call(f, HTTP_POST, pods, json,
 			      "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":"
-			      "\"c\"}]}}"),
+			      "\"c\",\"image\":\"i\"}]}}"),
 			 409);
 	assert_string_equal(text(f, "reason"), "AlreadyExists");
 	assert_string_equal(text(f, "message"), "pods \"p\" already exists");
@@ -352,7 +352,7 @@ static void test_faults(void **state)
 	assert_int_equal(call(f, HTTP_GET, "/api/v1/pods", NULL, NULL), 200);
 	assert_int_equal(call(f, HTTP_POST, pods, json,
 			      "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":"
-			      "\"c\"}]}}"),
+			      "\"c\",\"image\":\"i\"}]}}"),
 			 0);
 	assert_non_null(apiserver_peek(f->s, "", "pods", "default", "p").p);
 	assert_int_equal(call(f, HTTP_POST, pods, json,
@@ -377,7 +377,7 @@ static void test_apply(void **state)
 		call(f, HTTP_PATCH, b, type, "{apiVersion: v1, kind: ConfigMap, data: {y: '2'}}"),
 		409);
 	assert_string_equal(text(f, "message"),
-			    "Apply failed with 1 conflict: conflicts with \"a\": .data.y");
+			    "Apply failed with 1 conflict: conflict with \"a\": .data.y");
 	assert_int_equal(
 		call(f, HTTP_PATCH, b, type, "{apiVersion: v1, kind: ConfigMap, data: {z: '2'}}"),
 		200);

@@ -30,10 +30,13 @@ static int teardown(void **state)
 static int apply(struct apiserver_fixture *f, const char *url, const char *manager,
 		 const char *body)
 {
-	char whole[200];
+	char whole[200], text[500];
+	bool pod = strstr(url, "/pods/") != NULL;
 
 	snprintf(whole, sizeof(whole), "%s?fieldManager=%s", url, manager);
-	return apiserver_fixture_do(f, HTTP_PATCH, whole, APISERVER_FIXTURE_APPLY, body);
+	snprintf(text, sizeof(text), "apiVersion: %s\nkind: %s\n%s",
+		 pod ? "v1" : "scheduling.volcano.sh/v1beta1", pod ? "Pod" : "Queue", body);
+	return apiserver_fixture_do(f, HTTP_PATCH, whole, APISERVER_FIXTURE_APPLY, text);
 }
 
 static void test_ownership(void **state)
@@ -44,7 +47,7 @@ static void test_ownership(void **state)
 	assert_int_equal(apply(f, URL, "b", "spec: {weight: 2}"), 200);
 	assert_int_equal(apply(f, URL, "b", "spec: {weight: 3}"), 409);
 	assert_string_equal(apiserver_fixture_text(f, "message"),
-			    "Apply failed with 1 conflict: conflicts with \"a\": .spec.weight");
+			    "Apply failed with 1 conflict: conflict with \"a\": .spec.weight");
 	assert_int_equal(apply(f, URL, "b&force=true", "spec: {weight: 3}"), 200);
 	assert_int_equal(jdoc_int(jdoc_path(f->doc, "spec.weight"), 0), 3);
 	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 409);
@@ -88,7 +91,8 @@ static void test_other_writes_take_ownership(void **state)
 					      "{\"spec\":{\"weight\":5}}"),
 			 200);
 	assert_int_equal(apply(f, URL, "a", "spec: {weight: 2}"), 409);
-	assert_non_null(strstr(apiserver_fixture_text(f, "message"), "\"test\": .spec.weight"));
+	assert_non_null(strstr(apiserver_fixture_text(f, "message"),
+			       "\"test\" using scheduling.volcano.sh/v1beta1: .spec.weight"));
 }
 
 static void test_lists_with_keys(void **state)
@@ -114,10 +118,13 @@ static void test_refusals(void **state)
 	struct apiserver_fixture *f = *state;
 
 	assert_int_equal(apiserver_fixture_do(f, HTTP_PATCH, URL, APISERVER_FIXTURE_APPLY, "{}"),
-			 400);
+			 422); /* no manager */
+	assert_int_equal(apiserver_fixture_do(f, HTTP_PATCH, URL "?fieldManager=a",
+					      APISERVER_FIXTURE_APPLY, "spec: {}"),
+			 400); /* no kind */
 	assert_int_equal(apply(f, URL, "a", "metadata: {managedFields: [{manager: x}]}"), 400);
 	assert_int_equal(apply(f, URL "/status", "a", "status: {allocated: {}}"), 404);
-	assert_int_equal(apply(f, URL, "a", "kind: Other"), 400);
+	assert_int_equal(apply(f, URL, "a", "spec: {nonsense: 1}"), 500);
 }
 
 int main(void)

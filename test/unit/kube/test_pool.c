@@ -369,9 +369,66 @@ static void test_retry_after_holds_the_whole_pool(void **state)
 		clock_fake_advance(&f.clock, 2999 * MS);
 		assert_false(pool_step(f.pool));
 		clock_fake_advance(&f.clock, 1 * MS);
-		assert_true(pool_step(f.pool) && pool_step(f.pool));
+		assert_true(pool_step(f.pool));
+		assert_false(pool_step(f.pool)); /* one after the other now */
 		end(&f);
 	}
+}
+
+#define BUSY_SLOTS 8
+#define BUSY_ITEMS 100
+
+/* One request at a time, or 429: what came first is done. Returns how many were refused. */
+static unsigned answer_as_one_seat(struct fixture *f, unsigned *done)
+{
+	unsigned refused = 0;
+	uint64_t id;
+
+	for (bool first = true; fake_transport_pending(f->transport) > 0; first = false) {
+		id = fake_transport_expect_prefix(f->transport, "PATCH ");
+		f->verdict = first ? POOL_DONE : POOL_RETRY;
+		if (first) {
+			fake_transport_answer(f->transport, id, 200, "");
+			++*done;
+		} else {
+			fake_transport_answer_later(f->transport, id, 429, 1);
+			refused++;
+		}
+	}
+	return refused;
+}
+
+/* A server with one seat and no queue: the pool learns to come one by one, and only now and then
+ * tries two. */
+static void test_busy_server_gets_fewer_at_once(void **state)
+{
+	struct fixture f;
+	unsigned done = 0, refused = 0;
+	(void)state;
+
+	begin(&f, BUSY_SLOTS, 0, 0);
+	for (int i = 0; i < BUSY_ITEMS; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "k%d", i);
+		add(&f, key);
+	}
+	while (done < BUSY_ITEMS) {
+		unsigned sent = 0;
+
+		while (pool_step(f.pool)) {
+			sent++;
+		}
+		assert_true(sent <= BUSY_SLOTS);
+		refused += answer_as_one_seat(&f, &done);
+		if (pool_wake_at(f.pool) != CLOCK_NEVER &&
+		    pool_wake_at(f.pool) > clock_mono(&f.clock.base)) {
+			clock_fake_advance(&f.clock,
+					   pool_wake_at(f.pool) - clock_mono(&f.clock.base));
+		}
+	}
+	assert_true(refused <= BUSY_SLOTS + BUSY_ITEMS / 20);
+	end(&f);
 }
 
 static void test_drop_oldest(void **state)
@@ -430,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_not_allowed_to_send),
 		cmocka_unit_test(test_limiter_spreads_sends),
 		cmocka_unit_test(test_retry_after_holds_the_whole_pool),
+		cmocka_unit_test(test_busy_server_gets_fewer_at_once),
 		cmocka_unit_test(test_drop_oldest),
 		cmocka_unit_test(test_stop_frees_everything_once),
 	};

@@ -260,6 +260,24 @@ static void test_gives_up(void **state)
 	end(&f);
 }
 
+static void test_hints_give_way(void **state)
+{
+	struct fixture f;
+	char message[16];
+	(void)state;
+
+	begin(&f);
+	for (int i = 0; i < RECORDER_MAX_HINTS + 5; i++) {
+		snprintf(message, sizeof(message), "m%d", i);
+		recorder_hint(f.recorder, &pod, "R", message);
+	}
+	assert_int_equal(pool_waiting(recorder_pool(f.recorder)), RECORDER_MAX_HINTS);
+	assert_int_equal(recorder_dropped(f.recorder), 5);
+	recorder_event(f.recorder, &pod, true, "R", "news");
+	assert_int_equal(pool_waiting(recorder_pool(f.recorder)), RECORDER_MAX_HINTS + 1);
+	end(&f);
+}
+
 static void test_pressure_drops_the_oldest(void **state)
 {
 	struct fixture f;
@@ -342,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_expired_event_is_told_anew),
 		cmocka_unit_test(test_lost_answer_of_a_create),
 		cmocka_unit_test(test_gives_up),
+		cmocka_unit_test(test_hints_give_way),
 		cmocka_unit_test(test_pressure_drops_the_oldest),
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_long_texts_are_cut),

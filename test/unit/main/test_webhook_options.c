@@ -40,6 +40,7 @@ static void test_flags_of_volcano(void **state)
 				"--max-queue-depth=7",
 				"--enable-root-queue-protection=false",
 				"--enable-queue-allocated-pods-check",
+				"--manage-jobs-without-queue-name",
 				"--feature-gates=SchedulingGatesQueueAdmission=false",
 				"--kube-api-qps=50",
 				"--webhook-namespace",
@@ -56,7 +57,7 @@ static void test_flags_of_volcano(void **state)
 	assert_int_equal(o.scheduler_count, 2);
 	assert_string_equal(o.scheduler_names[1], "b");
 	assert_false(o.enable_healthz || o.root_queue_protection || o.gate_feature);
-	assert_true(o.queue_allocated_pods_check);
+	assert_true(o.queue_allocated_pods_check && o.manage_jobs_without_queue);
 	assert_string_equal(o.healthz_host, "::1");
 	assert_int_equal(o.healthz_port, 9);
 	assert_true(o.grace_ns == 60 * CLOCK_NS_PER_S);

@@ -78,6 +78,36 @@ static void test_namespaces_that_matter(void **state)
 	lister_destroy(l);
 }
 
+static void test_defaults_of_the_quota_kinds(void **state)
+{
+	struct lister *l = lister_create(NULL);
+	const struct admit_view *v;
+
+	(void)state;
+	send(l, lister_on_default_queue, REFLECTOR_UPSERT, "b/default", "{}");
+	send(l, lister_on_default_queue, REFLECTOR_UPSERT, "a/default", "{}");
+	send(l, lister_on_default_queue, REFLECTOR_UPSERT, "c/default", "{}");
+	send(l, lister_on_default_queue, REFLECTOR_DELETE, "c/default", NULL);
+	send(l, lister_on_default_class, REFLECTOR_UPSERT, "default", "{}");
+	v = lister_view(l);
+	assert_int_equal(v->default_queue_count, 2);
+	assert_true(admit_has_default_queue(v, "a"));
+	assert_true(admit_has_default_queue(v, "b"));
+	assert_false(admit_has_default_queue(v, "c"));
+	assert_false(admit_has_default_queue(v, NULL));
+	assert_true(v->has_default_class);
+	send(l, lister_on_default_class, REFLECTOR_DELETE, "default", NULL);
+	send(l, lister_on_default_queue, REFLECTOR_DELETE, "a/default", NULL);
+	/* A view that was taken keeps what it has. */
+	assert_true(admit_has_default_queue(v, "a"));
+	lister_release(v);
+	v = lister_view(l);
+	assert_false(v->has_default_class);
+	assert_false(admit_has_default_queue(v, "a"));
+	lister_release(v);
+	lister_destroy(l);
+}
+
 static void test_undecodable_keeps_the_old(void **state)
 {
 	struct counter_registry *r = counter_registry_create();
@@ -155,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_views_are_immutable),
 		cmocka_unit_test(test_namespaces_that_matter),
+		cmocka_unit_test(test_defaults_of_the_quota_kinds),
 		cmocka_unit_test(test_undecodable_keeps_the_old),
 		cmocka_unit_test(test_unconnected),
 		cmocka_unit_test(test_readers_and_writer),

@@ -148,6 +148,39 @@ static void test_enabled(void **state)
 	close_set(&s);
 }
 
+static void test_quota_is_served_when_asked_for(void **state)
+{
+	static const char *const paths[] = {
+		"/mutate-batch-v1-job",
+		"/mutate-kueue-x-k8s-io-v1beta2-clusterqueue",
+		"/mutate-kueue-x-k8s-io-v1beta2-resourceflavor",
+		"/validate-batch-v1-job",
+		"/validate-kueue-x-k8s-io-v1beta2-clusterqueue",
+		"/validate-kueue-x-k8s-io-v1beta2-cohort",
+		"/validate-kueue-x-k8s-io-v1beta2-localqueue",
+		"/validate-kueue-x-k8s-io-v1beta2-resourceflavor",
+		"/validate-kueue-x-k8s-io-v1beta2-workload",
+		"/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass",
+	};
+	struct set s;
+
+	(void)state;
+	assert_int_equal(open_set(&s, NULL, NULL), 0);
+	assert_false(router_serves_quota(s.router));
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		assert_int_equal(post(&s, paths[i], "application/json", REVIEW("{}")).status, 404);
+	}
+	close_set(&s);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		assert_int_equal(open_set(&s, paths[i], NULL), 0);
+		assert_true(router_serves_quota(s.router));
+		assert_int_equal(post(&s, paths[i], "application/json", REVIEW("{}")).status, 200);
+		assert_int_equal(post(&s, "/pods/mutate", "application/json", REVIEW("{}")).status,
+				 404);
+		close_set(&s);
+	}
+}
+
 static void test_counts(void **state)
 {
 	static const char *const result[] = { "path", "result", NULL };
@@ -177,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_only_post),
 		cmocka_unit_test(test_enabled),
+		cmocka_unit_test(test_quota_is_served_when_asked_for),
 		cmocka_unit_test(test_counts),
 	};
 

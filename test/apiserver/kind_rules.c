@@ -1,0 +1,139 @@
+#include "apiserver/kind_rules.h"
+
+#include <ctype.h>
+
+#include "apiserver/kstatus.h"
+#include "apiserver/resource.h"
+#include "base/attrs.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+
+#define CONFIG_MAX (1 << 20)
+
+static bool is_config_key(const char *key)
+{
+	for (const char *p = key; *p != '\0'; p++) {
+		if (!isalnum((unsigned char)*p) && strchr("-_.", *p) == NULL) {
+			return false;
+		}
+	}
+	return key[0] != '\0';
+}
+
+static size_t check_data(const struct jdoc *doc, const char *member, struct jdoc *causes)
+{
+	size_t size = 0;
+
+	for (const struct jdoc *d = jdoc_first(jdoc_get(doc, member)); d != NULL;
+	     d = jdoc_next(d)) {
+		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("%s[%s]", member, jdoc_key(d));
+		CLEANUP(jdoc_destroyp) struct jdoc *key = jdoc_new_str(jdoc_key(d));
+
+		if (!is_config_key(jdoc_key(d))) {
+			kstatus_cause_value(causes, at, key,
+					    "a valid config key must consist of alphanumeric "
+					    "characters, '-', '_' or '.' (e.g. 'key.name',  or "
+					    "'KEY_NAME',  or 'key-name', regex used for validation "
+					    "is '[-._a-zA-Z0-9]+')");
+		}
+		size += strlen(jdoc_str_or(d, ""));
+	}
+	return size;
+}
+
+static void check_immutable(const struct jdoc *doc, const struct jdoc *old, struct jdoc *causes)
+{
+	static const char *const members[] = { "data", "binaryData" };
+	static const char why[] = "Forbidden: field is immutable when `immutable` is set";
+
+	if (!jdoc_bool(jdoc_get(old, "immutable"), false)) {
+		return;
+	}
+	if (!jdoc_bool(jdoc_get(doc, "immutable"), false)) {
+		kstatus_cause(causes, "FieldValueForbidden", "immutable", why);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		if (!jdoc_equal(jdoc_get(doc, members[i]), jdoc_get(old, members[i]))) {
+			kstatus_cause(causes, "FieldValueForbidden", members[i], why);
+		}
+	}
+}
+
+static void check_config_map(const struct jdoc *doc, const struct jdoc *old, struct jdoc *causes)
+{
+	size_t size;
+
+	check_immutable(doc, old, causes);
+	size = check_data(doc, "data", causes) + check_data(doc, "binaryData", causes);
+	if (size > CONFIG_MAX) {
+		kstatus_cause(causes, "FieldValueTooLong", "[]",
+			      "Too long: may not be more than %d bytes", CONFIG_MAX);
+	}
+}
+
+static void check_lease(const struct jdoc *doc, const struct jdoc *old UNUSED, struct jdoc *causes)
+{
+	const struct jdoc *duration = jdoc_path(doc, "spec.leaseDurationSeconds");
+	const struct jdoc *transitions = jdoc_path(doc, "spec.leaseTransitions");
+
+	if (jdoc_kind(duration) != JDOC_NULL && jdoc_int(duration, 1) <= 0) {
+		kstatus_cause_value(causes, "spec.leaseDurationSeconds", duration,
+				    "must be greater than 0");
+	}
+	if (jdoc_kind(transitions) != JDOC_NULL && jdoc_int(transitions, 0) < 0) {
+		kstatus_cause_value(causes, "spec.leaseTransitions", transitions,
+				    "must be greater than or equal to 0");
+	}
+}
+
+static void check_event(const struct jdoc *doc, const struct jdoc *old, struct jdoc *causes)
+{
+	const struct jdoc *about = jdoc_path(doc, "involvedObject.namespace");
+	const char *ns = jdoc_str_or(jdoc_path(doc, "metadata.namespace"), "");
+
+	/* Events about objects outside of namespaces live in "default". */
+	if (old == NULL && !str_streq(jdoc_str_or(about, ""), ns) &&
+	    !(jdoc_str_or(about, "")[0] == '\0' && str_streq(ns, "default"))) {
+		kstatus_cause_value(causes, "involvedObject.namespace", about,
+				    "does not match event.namespace");
+	}
+}
+
+static void check_new_event(const struct jdoc *doc, const struct jdoc *old, struct jdoc *causes)
+{
+	static const char *const needed[] = { "reportingController", "reportingInstance", "action",
+					      "reason" };
+
+	if (old != NULL) {
+		return;
+	}
+	if (jdoc_kind(jdoc_get(doc, "eventTime")) == JDOC_NULL) {
+		kstatus_cause(causes, "FieldValueRequired", "eventTime", "Required value");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
+		if (jdoc_str_or(jdoc_get(doc, needed[i]), "")[0] == '\0') {
+			kstatus_cause(causes, "FieldValueRequired", needed[i], "Required value");
+		}
+	}
+}
+
+void kind_rules_check(const struct resource *res, const struct jdoc *doc, const struct jdoc *old,
+		      struct jdoc *causes)
+{
+	static const struct {
+		const char *group, *kind;
+		void (*check)(const struct jdoc *doc, const struct jdoc *old, struct jdoc *causes);
+	} rows[] = {
+		{ "", "ConfigMap", check_config_map },
+		{ "", "Event", check_event },
+		{ "events.k8s.io", "Event", check_new_event },
+		{ "coordination.k8s.io", "Lease", check_lease },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows) && !res->is_custom; i++) {
+		if (str_streq(res->group, rows[i].group) && str_streq(res->kind, rows[i].kind)) {
+			rows[i].check(doc, old, causes);
+		}
+	}
+}

@@ -1,0 +1,12 @@
+/* test/apiserver/kind_rules.h: what Kubernetes demands of config maps, leases and events. Pure. */
+#ifndef TEST_APISERVER_KIND_RULES_H
+#define TEST_APISERVER_KIND_RULES_H
+
+struct jdoc;
+struct resource;
+
+/* old NULL: it is created. Other kinds pass. */
+void kind_rules_check(const struct resource *res, const struct jdoc *doc, const struct jdoc *old,
+		      struct jdoc *causes);
+
+#endif

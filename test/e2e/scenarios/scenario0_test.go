@@ -1,0 +1,28 @@
+package scenarios
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"headgate/e2e/suite"
+)
+
+// The oracle is worth what it finds: somebody else publishes a pod that has no quota, for a moment
+// only, and it has to say so.
+func TestScenario0OracleNotices(t *testing.T) {
+	s := suite.Start(t)
+	q := s.Queue("q", "1", "1Gi")
+	s.Pod("first", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
+	s.WaitPublished("first")
+	s.Pod("second", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
+	s.SchedulerSawAll()
+	s.WaitGated("second")
+	s.ExpectBreach()
+	patch := []byte(`{"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)
+	pods := s.Cluster.Client.CoreV1().Pods(s.Namespace)
+	_, err := pods.Patch(s.Ctx, "second", types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	s.Must(err)
+	s.DeletePod("second")
+}

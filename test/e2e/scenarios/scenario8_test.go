@@ -1,0 +1,82 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"headgate/e2e/suite"
+)
+
+// wants checks that what a command printed has these words in it, in this order.
+func wants(s *suite.S, command, out string, words ...string) {
+	s.Helper()
+	rest := out
+	for _, word := range words {
+		_, after, found := strings.Cut(rest, word)
+		if !found {
+			s.Errorf("%s lacks %q (in this order: %q):\n%s", command, word, words, out)
+			return
+		}
+		rest = after
+	}
+}
+
+// What a person at a terminal sees: columns of kubectl get, events and conditions of kubectl
+// describe, explanations of headgatectl, documentation of kubectl explain.
+func TestScenario8AtTheTerminal(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(1, "2", "4Gi")
+	q := s.Queue("team", "3", "8Gi")
+	s.Pod("runs", suite.Opted, suite.Queue(q), suite.Request("2", "1Gi"))
+	s.WaitRunning("runs")
+	s.Pod("node", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
+	s.WaitPublished("node")
+	s.Pod("quota", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
+	s.SchedulerSawAll()
+	s.WaitGated("quota")
+
+	kubectl := func(line string, words ...string) {
+		s.Helper()
+		out, err := s.Headgate.Kubectl(s.Ctx, "", strings.Fields(line)...)
+		s.Must(err)
+		wants(s, "kubectl "+line, out, words...)
+	}
+	ctl := func(line string, words ...string) {
+		s.Helper()
+		out, err := s.Headgate.Ctl(s.Ctx, strings.Fields(line)...)
+		s.Must(err)
+		wants(s, "headgatectl "+line, out, words...)
+	}
+
+	kubectl("get queues.scheduling.volcano.sh "+q, "NAME", "PARENT", q, "root")
+	kubectl("get q "+q, q)
+	kubectl("get podgroups -n "+s.Namespace, "NAME", "STATUS", "MINMEMBER", "RUNNINGS", "AGE", "podgroup-")
+	kubectl("get pg -n "+s.Namespace, "podgroup-")
+	kubectl("get pods -n "+s.Namespace, "node", "Pending", "quota", "SchedulingGated", "runs", "Running")
+	kubectl("explain queue.spec", "capability", "parent")
+	kubectl("explain queue.spec.capability", "FIELD: capability")
+	kubectl("explain podgroup.spec.minMember", "minMember")
+
+	waitEvent(s, "runs", "Scheduled")
+	waitEvent(s, "node", "FailedScheduling")
+	kubectl("describe pod runs -n "+s.Namespace, "PodScheduled", "True", "Scheduled", "Successfully assigned")
+	kubectl("describe pod node -n "+s.Namespace, "PodScheduled", "False", "FailedScheduling")
+	kubectl("get pod node -n "+s.Namespace+" -o jsonpath={.status.conditions[?(@.type=='PodScheduled')].message}", "cpu")
+	waitEvent(s, "quota", "WaitingForQuota")
+	kubectl("describe pod quota -n "+s.Namespace, "PodScheduled", "False", "WaitingForQuota", "insufficient cpu in queue "+q)
+
+	ctl("explain pod "+s.Namespace+"/runs", "Verdict", "does not wait")
+	ctl("explain pod "+s.Namespace+"/node", "Verdict", "waits for a node: autoscalers see it", "Nodes")
+	ctl("explain pod "+s.Namespace+"/quota", "Verdict", "waits for quota: queue "+q, "<- short")
+	ctl("queues", "QUEUE", "LIMIT", "root", q, "cpu 3")
+	out, err := s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/quota", "-o", "json")
+	s.Must(err)
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc["verdict"] == nil {
+		t.Errorf("explain -o json: %v\n%s", err, out)
+	}
+	if out, err := s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/nobody"); err == nil || !strings.Contains(out+err.Error(), "nobody") {
+		t.Errorf("explaining a pod that is not there: %v\n%s", err, out)
+	}
+}

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/heap.h"
 #include "quota/candidates.h"
 #include "quota/share.h"
 #include "quota/trial.h"
@@ -47,6 +48,8 @@ struct spot { /* a queue that has candidates or is the preemptor's, or a cohort 
 	bool took_second;      /* the second strategy alone was for a victim of this queue */
 	struct candidates all; /* of a queue */
 	struct line now, later;
+	struct heap queues; /* of a cohort: the queues right below that may still give */
+	size_t place;       /* of a queue in the heap of its cohort; SIZE_MAX: it may not */
 };
 
 struct fair {
@@ -77,6 +80,7 @@ static uint32_t spot_create(struct fair *f, uint32_t node)
 			  .last = NONE,
 			  .next = NONE,
 			  .towards = NONE,
+			  .place = SIZE_MAX,
 			  .is_queue = f->q->nodes.v[node]->is_queue };
 
 	f->spot_of[node] = (uint32_t)f->spots.n;
@@ -263,32 +267,73 @@ static bool fits(struct fair *f)
 
 /* --- whose turn it is --- */
 
-static uint32_t highest_queue(struct fair *f, uint32_t cohort)
+/* The higher share first; of equals by their first candidates, which no two queues share. */
+static int by_share(const void *pa, const void *pb, const void *ctx)
 {
-	uint32_t best = NONE;
+	const struct spot *a = pa, *b = pb;
+	int c = share_cmp(b->share, a->share);
 
-	for (uint32_t id = f->spots.v[cohort].first; id != NONE; id = f->spots.v[id].next) {
-		struct spot *s = &f->spots.v[id];
-		int c;
+	(void)ctx;
+	return c != 0 ? c : candidates_cmp(a->now.c.v[a->now.at], b->now.c.v[b->now.at]);
+}
 
-		if (!s->is_queue || s->pruned) {
-			continue;
-		}
-		if (line_is_empty(&s->now) || (id != f->own && !share_at(f, id).borrowing)) {
-			s->pruned = true;
-			continue;
-		}
-		c = best == NONE ? 1 : share_cmp(share_at(f, id), share_at(f, best));
-		if (c == 0) {
-			const struct line *l = &f->spots.v[best].now;
+static void on_moved(void *elem, size_t index)
+{
+	((struct spot *)elem)->place = index;
+}
 
-			c = candidates_cmp(l->c.v[l->at], s->now.c.v[s->now.at]);
+static bool may_give(struct fair *f, uint32_t id)
+{
+	const struct spot *s = &f->spots.v[id];
+
+	return !s->pruned && !line_is_empty(&s->now) && (id == f->own || share_at(f, id).borrowing);
+}
+
+/* A queue is asked as long as it has candidates and borrows; the own queue needs not borrow. Its
+ * share changes only by what is taken from it: it is put in its place after that. */
+static void settle(struct fair *f, uint32_t id)
+{
+	struct spot *s = &f->spots.v[id];
+	struct heap *h = s->up == NONE ? NULL : &f->spots.v[s->up].queues;
+
+	if (h == NULL) {
+		return;
+	}
+	if (!may_give(f, id)) {
+		if (s->place != SIZE_MAX) {
+			(void)heap_remove(h, s->place);
 		}
-		if (c > 0) {
-			best = id;
+		return;
+	}
+	(void)share_at(f, id);
+	if (s->place == SIZE_MAX) {
+		heap_push(h, s);
+	} else {
+		heap_fix(h, s->place);
+	}
+}
+
+static void settle_all(struct fair *f)
+{
+	for (uint32_t i = 0; i < f->spots.n; i++) {
+		struct spot *s = &f->spots.v[i];
+
+		heap_finish(&s->queues);
+		heap_init(&s->queues, by_share, on_moved, NULL);
+		s->place = SIZE_MAX;
+	}
+	for (uint32_t i = 0; i < f->spots.n; i++) {
+		if (f->spots.v[i].is_queue) {
+			settle(f, i);
 		}
 	}
-	return best;
+}
+
+static uint32_t highest_queue(const struct fair *f, uint32_t cohort)
+{
+	const struct spot *s = heap_peek(&f->spots.v[cohort].queues);
+
+	return s == NULL ? NONE : f->spot_of[s->node];
 }
 
 static uint32_t highest_cohort(struct fair *f, uint32_t cohort)
@@ -370,7 +415,8 @@ static bool first_pass(struct fair *f)
 {
 	uint32_t queue;
 
-	while ((queue = next_queue(f)) != NONE) {
+	settle_all(f);
+	for (; (queue = next_queue(f)) != NONE; settle(f, queue)) {
 		struct line *now = &f->spots.v[queue].now;
 
 		if (queue == f->own) {
@@ -395,7 +441,8 @@ static bool second_pass(struct fair *f)
 		f->spots.v[i].now = f->spots.v[i].later;
 		f->spots.v[i].pruned = false;
 	}
-	while ((queue = next_queue(f)) != NONE) {
+	settle_all(f);
+	for (; (queue = next_queue(f)) != NONE; settle(f, queue)) {
 		struct shares shares = shares_of(f, queue);
 		struct spot *s = &f->spots.v[queue];
 
@@ -497,6 +544,14 @@ static bool run_round(struct fair *f)
 	return found;
 }
 
+static void finish(struct fair *f)
+{
+	for (size_t i = 0; i < f->spots.n; i++) {
+		heap_finish(&f->spots.v[i].queues);
+	}
+	vec_finish(&f->spots);
+}
+
 void victims_fair(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
 	const struct quota *q = forest_world(r->forest);
@@ -511,7 +566,7 @@ void victims_fair(const struct victims_request *r, struct arena *arena, struct v
 	memset(f.spot_of, 0xff, q->nodes.n * sizeof(*f.spot_of));
 	collect(&f);
 	if (!trial_is_hopeful(r, &f.all)) {
-		vec_finish(&f.spots);
+		finish(&f);
 		return;
 	}
 	for (size_t i = 0; i < f.spots.n; i++) {
@@ -523,5 +578,5 @@ void victims_fair(const struct victims_request *r, struct arena *arena, struct v
 			break;
 		}
 	}
-	vec_finish(&f.spots);
+	finish(&f);
 }

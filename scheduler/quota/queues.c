@@ -320,7 +320,7 @@ static void set_preemptor(struct quota *q, struct quota_queue *queue, const stru
 	}
 }
 
-static bool is_immediate(const struct quota_queue *queue, enum quota_requeue why)
+static bool is_urgent(const struct quota_queue *queue, enum quota_requeue why)
 {
 	if (queue->strategy == QUOTA_STRICT_FIFO) {
 		return why != QUOTA_REQUEUE_NAMESPACE_MISMATCH;
@@ -328,6 +328,16 @@ static bool is_immediate(const struct quota_queue *queue, enum quota_requeue why
 	return why == QUOTA_REQUEUE_FAILED_AFTER_NOMINATION ||
 	       why == QUOTA_REQUEUE_PENDING_PREEMPTION || why == QUOTA_REQUEUE_PENDING_MIGRATION ||
 	       why == QUOTA_REQUEUE_PREEMPTION_FAILED;
+}
+
+bool queues_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
+			 bool pending, int64_t now)
+{
+	const struct quota_queue *queue = queue_of(q, w);
+
+	return queues_backoff_is_over(w, now) &&
+	       (is_urgent(queue, why) || pending ||
+		queue->inadmissible_cycle >= (int64_t)queue->pop_cycle);
 }
 
 void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,
@@ -350,9 +360,7 @@ void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why,
 	if (waits) {
 		set_preemptor(q, queue, w);
 	}
-	if (queues_backoff_is_over(w, now) &&
-	    (is_immediate(queue, why) || pending ||
-	     queue->inadmissible_cycle >= (int64_t)queue->pop_cycle)) {
+	if (queues_is_immediate(q, w, why, pending, now)) {
 		queues_heap_push(q, queue, w);
 		return;
 	}

@@ -25,6 +25,9 @@ void queues_pop(struct quota *q, const struct forest *f, struct queues_heads *ou
 /* Back from the cycle. pending: some flavor was not looked at yet. */
 void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,
 		    int64_t now);
+/* Whether it would go to the heap. */
+bool queues_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
+			 bool pending, int64_t now);
 /* Capacity may be free in the tree of node (a standalone queue, or any node of its cohort): what is
  * inadmissible there and may be tried goes back to the heaps; blocked hashes are forgotten. */
 void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now);

@@ -40,7 +40,7 @@ static void set(struct entry *e, enum quota_requeue requeue, enum quota_reason r
 	e->message = message;
 }
 
-static void skip(struct entry *e, const char *message)
+void quota_process_skip(struct entry *e, const char *message)
 {
 	e->status = ENTRY_SKIPPED;
 	set(e, QUOTA_REQUEUE_FAILED_AFTER_NOMINATION, QUOTA_WAITING_FOR_QUOTA, message);
@@ -222,11 +222,12 @@ void quota_process_entry(struct process *p, struct entry *e)
 		return;
 	}
 	if (overlaps(p, &e->victims)) {
-		skip(e, describe(p, e, "its victims are preempted for another workload"));
+		quota_process_skip(
+			e, describe(p, e, "its victims are preempted for another workload"));
 		return;
 	}
 	if (!fits(p, e)) {
-		skip(e, "another workload of this cycle took the quota");
+		quota_process_skip(e, "another workload of this cycle took the quota");
 		return;
 	}
 	if (e->assignment.mode == ASSIGN_PREEMPT) {

@@ -21,5 +21,7 @@ void quota_process_begin(struct process *p, struct forest *f, struct arena *aren
 void quota_process_finish(struct process *p);
 /* Sets status, requeue, reason, message; adds the decisions to admit or to preempt. */
 void quota_process_entry(struct process *p, struct entry *e);
+/* It lost its place in this cycle. */
+void quota_process_skip(struct entry *e, const char *message);
 
 #endif

@@ -129,6 +129,39 @@ static void flavors_not_looked_at_yet_are_tried_at_once(void **state)
 	run_rows(rows, ARRAY_LEN(rows));
 }
 
+/* Several heads of one queue: nobody overtakes one that stays first, whatever the order of the
+ * cycle says. */
+static void heads_of_one_queue_keep_their_order(void **state)
+{
+	static const struct row rows[] = {
+		/* b would borrow less than a. */
+		{ "option heads=2\nqueue q cohort=c within=LowerPriority\nquota q f cpu nominal=2\n"
+		  "quota cohort/c f cpu nominal=2\n"
+		  "workload v queue=q cpu=3 prio=-1 holds=f reserved=-9s\n"
+		  "workload a queue=q cpu=2 prio=2\nworkload b queue=q cpu=1 prio=1\n",
+		  { "preempt v for a InClusterQueue; "
+		    "wait a heap PendingPreemption WaitingForPreemptedWorkloads; "
+		    "wait b heap FailedAfterNomination WaitingForQuota" } },
+		{ "option heads=2\nqueue q strategy=StrictFIFO\nquota q f cpu nominal=2\n"
+		  "workload a queue=q cpu=3 prio=2\nworkload b queue=q cpu=1 prio=1\n",
+		  { "wait a heap NoFit ExceedsMaxQuota; "
+		    "wait b heap FailedAfterNomination WaitingForQuota" } },
+		/* One that is put aside holds nobody up. */
+		{ "option heads=2\nquota q f cpu nominal=2\n"
+		  "workload a queue=q cpu=3 prio=2\nworkload b queue=q cpu=1 prio=1\n",
+		  { "admit b to q cpu=f; wait a inadmissible NoFit ExceedsMaxQuota" } },
+		{ "option heads=3\nquota q f cpu nominal=2\nqueue q strategy=StrictFIFO\n"
+		  "workload a queue=q cpu=1 prio=3 check-blocks\n"
+		  "workload b queue=q cpu=1 prio=2\nworkload d queue=q cpu=1 prio=1\n",
+		  { "wait b heap FailedAfterNomination WaitingForQuota; "
+		    "wait d heap FailedAfterNomination WaitingForQuota; "
+		    "wait a heap  PendingEvaluation" } },
+	};
+
+	(void)state;
+	run_rows(rows, ARRAY_LEN(rows));
+}
+
 static void equal_input_gives_equal_output(void **state)
 {
 	static const char world[] =
@@ -166,6 +199,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_get_in_goes_back),
 		cmocka_unit_test(quota_is_as_before_until_decisions_are_applied),
 		cmocka_unit_test(flavors_not_looked_at_yet_are_tried_at_once),
+		cmocka_unit_test(heads_of_one_queue_keep_their_order),
 		cmocka_unit_test(equal_input_gives_equal_output),
 	};
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "ctl/quota_simulation.h"
 #include "ctl/sim_input.h"
 #include "ctl/sim_report.h"
 #include "ctl/simulation.h"
@@ -20,7 +21,7 @@
 
 struct deletion {
 	unsigned cycle;
-	enum sched_resource resource;
+	enum sim_kind kind;
 	const char *key; /* in argv */
 	const char *text;
 };
@@ -68,7 +69,7 @@ static int parse_deletion(struct arguments *a, char *arg)
 		return refuse("--delete-after", arg, "not N:KIND/NAMESPACE/NAME");
 	}
 	snprintf(name, sizeof(name), STR_FMT, STR_ARG(kind));
-	if (!sim_input_kind(name, &d.resource, &namespaced)) {
+	if (!sim_input_kind(name, &d.kind, &namespaced)) {
 		return refuse("--delete-after", arg, "not a kind that is simulated");
 	}
 	if (namespaced && strchr(rest.p, '/') == NULL) {
@@ -157,7 +158,7 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 	static const struct argp_option rows[] = {
 		{ "output", 'o', "json|table", 0, "how to print", 0 },
 		{ "config", KEY_CONFIG, "FILE", 0,
-		  "configuration of the Workload part (it has no effect on Volcano's kinds)", 0 },
+		  "Kueue's configuration file, for the quota part (default: its defaults)", 0 },
 		{ "scheduler-conf", 'C', "FILE", 0,
 		  "the scheduler's configuration (default: built in)", 0 },
 		{ "now", KEY_NOW, "TIME", 0,
@@ -199,10 +200,10 @@ static void warn(void *ctx UNUSED, const char *text)
 	fprintf(stderr, "headgatectl: warning: %s\n", text);
 }
 
-static int read_files(const struct arguments *a, struct sim_input *in, struct err *err)
+static int read_files(const struct arguments *a, struct sim_input *in, struct jdoc **ret_config,
+		      struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < a->files.n && r == 0; i++) {
@@ -217,23 +218,35 @@ static int read_files(const struct arguments *a, struct sim_input *in, struct er
 	}
 	strbuf_reset(&text);
 	r = file_read_all(a->config, YAML_MAX_BYTES, &text, err);
-	if (r == 0 && yaml_parse(strbuf_str(&text), &config, err) < 0) {
+	if (r == 0 && yaml_parse(strbuf_str(&text), ret_config, err) < 0) {
 		r = err_wrap(err, "%s", a->config);
 	}
 	return r;
 }
 
+struct parts {
+	struct simulation *pods;
+	struct quota_simulation *quota;
+};
+
+static bool remove_object(const struct parts *p, const struct deletion *d)
+{
+	bool pods = simulation_delete(p->pods, d->kind, str_of(d->key));
+	bool quota = quota_simulation_delete(p->quota, d->kind, str_of(d->key));
+
+	return pods || quota;
+}
+
 /* True when a removal took place or is still to come: there may be more to decide. */
-static bool remove_objects(const struct arguments *a, struct simulation *s)
+static bool remove_objects(const struct arguments *a, const struct parts *p)
 {
 	bool more = false;
 
 	for (size_t i = 0; i < a->deletions.n; i++) {
 		const struct deletion *d = &a->deletions.v[i];
 
-		more |= d->cycle >= simulation_cycles(s);
-		if (d->cycle == simulation_cycles(s) &&
-		    !simulation_delete(s, d->resource, str_of(d->key))) {
+		more |= d->cycle >= simulation_cycles(p->pods);
+		if (d->cycle == simulation_cycles(p->pods) && !remove_object(p, d)) {
 			fprintf(stderr, "headgatectl: warning: --delete-after %s: no such object\n",
 				d->text);
 		}
@@ -241,47 +254,57 @@ static bool remove_objects(const struct arguments *a, struct simulation *s)
 	return more;
 }
 
-static void run_cycles(const struct arguments *a, struct simulation *s)
+static void run_cycles(const struct arguments *a, const struct parts *p)
 {
 	unsigned limit = a->until_stable ? MAX_CYCLES : a->has_cycles ? a->cycles : 1;
 
-	while (simulation_cycles(s) < limit) {
-		bool decided = simulation_run_cycle(s), more = remove_objects(a, s);
+	while (simulation_cycles(p->pods) < limit) {
+		bool decided = quota_simulation_run_cycle(p->quota), more;
 
+		decided |= simulation_run_cycle(p->pods);
+		more = remove_objects(a, p);
 		if (a->until_stable && !decided && !more) {
 			return;
 		}
 	}
 }
 
-static void print(const struct arguments *a, const struct simulation *s)
+static void print(const struct arguments *a, const struct parts *p)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct sim_report_parts parts = { p->pods, p->quota };
 
 	if (a->output == CTL_TABLE) {
-		sim_report_table(s, &a->show, stdout);
+		sim_report_table(&parts, &a->show, stdout);
 		return;
 	}
-	sim_report_json(s, &a->show, &text);
+	sim_report_json(&parts, &a->show, &text);
 	printf("%s\n", text.p);
 }
 
 static int simulate(const struct arguments *a)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
-	CLEANUP(simulation_destroyp) struct simulation *s = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
+	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
+	CLEANUP(quota_simulation_destroyp) struct quota_simulation *quota = NULL;
 	struct simulation_options opt = { .conf_path = a->scheduler_conf, .warn = warn };
+	struct quota_simulation_options quota_opt = { .warn = warn };
+	struct parts parts;
 	struct err err = ERR_INIT;
 
-	if (read_files(a, in, &err) < 0) {
+	if (read_files(a, in, &config, &err) < 0) {
 		return ctl_fail(&err);
 	}
-	opt.now = a->has_now ? a->now : sim_input_youngest(in);
-	if (simulation_create(in, &opt, &s, &err) < 0) {
+	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
+	quota_opt.config = config;
+	if (quota_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
+	    simulation_create(in, &opt, &pods, &err) < 0) {
 		return ctl_fail(&err);
 	}
-	run_cycles(a, s);
-	print(a, s);
+	parts = (struct parts){ pods, quota };
+	run_cycles(a, &parts);
+	print(a, &parts);
 	return CTL_OK;
 }
 

@@ -27,26 +27,35 @@ struct place {
 	size_t document;
 };
 
+#define QUOTA_GROUP "kueue.x-k8s.io"
+
 static const struct {
 	const char *kind, *group;
-	enum sched_resource resource;
 	bool namespaced;
-} kinds[] = {
-	{ "Namespace", "", SCHED_NAMESPACES, false },
-	{ "Node", "", SCHED_NODES, false },
-	{ "Pod", "", SCHED_PODS, true },
-	{ "PodGroup", "scheduling.volcano.sh", SCHED_PODGROUPS, true },
-	{ "PriorityClass", "scheduling.k8s.io", SCHED_PRIORITY_CLASSES, false },
-	{ "Queue", "scheduling.volcano.sh", SCHED_QUEUES, false },
+} kinds[SIM_KIND_COUNT_] = {
+	[SIM_PRIORITY_CLASS] = { "PriorityClass", "scheduling.k8s.io", false },
+	[SIM_NAMESPACE] = { "Namespace", "", false },
+	[SIM_VOLCANO_QUEUE] = { "Queue", "scheduling.volcano.sh", false },
+	[SIM_POD_GROUP] = { "PodGroup", "scheduling.volcano.sh", true },
+	[SIM_NODE] = { "Node", "", false },
+	[SIM_POD] = { "Pod", "", true },
+	[SIM_LIMIT_RANGE] = { "LimitRange", "", true },
+	[SIM_RUNTIME_CLASS] = { "RuntimeClass", "node.k8s.io", false },
+	[SIM_TOPOLOGY] = { "Topology", QUOTA_GROUP, false },
+	[SIM_RESOURCE_FLAVOR] = { "ResourceFlavor", QUOTA_GROUP, false },
+	[SIM_ADMISSION_CHECK] = { "AdmissionCheck", QUOTA_GROUP, false },
+	[SIM_COHORT] = { "Cohort", QUOTA_GROUP, false },
+	[SIM_CLUSTER_QUEUE] = { "ClusterQueue", QUOTA_GROUP, false },
+	[SIM_LOCAL_QUEUE] = { "LocalQueue", QUOTA_GROUP, true },
+	[SIM_WORKLOAD_PRIORITY_CLASS] = { "WorkloadPriorityClass", QUOTA_GROUP, false },
+	[SIM_WORKLOAD] = { "Workload", QUOTA_GROUP, true },
 };
 
-#define WORKLOAD_GROUP "kueue.x-k8s.io"
-
-bool sim_input_kind(const char *kind, enum sched_resource *ret, bool *ret_namespaced)
+bool sim_input_kind(const char *kind, enum sim_kind *ret, bool *ret_namespaced)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (str_streq(kinds[i].kind, kind)) {
-			*ret = kinds[i].resource;
+			*ret = (enum sim_kind)i;
 			*ret_namespaced = kinds[i].namespaced;
 			return true;
 		}
@@ -54,14 +63,9 @@ bool sim_input_kind(const char *kind, enum sched_resource *ret, bool *ret_namesp
 	return false;
 }
 
-const char *sim_input_kind_name(enum sched_resource resource)
+const char *sim_input_kind_name(enum sim_kind kind)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (kinds[i].resource == resource) {
-			return kinds[i].kind;
-		}
-	}
-	return "?";
+	return kinds[kind].kind;
 }
 
 static void free_object(void *value)
@@ -188,7 +192,7 @@ static int add_known(struct sim_input *in, size_t row, const struct jdoc *object
 	}
 	find_youngest(copy, &in->youngest);
 	o = xmalloc_zero(1, sizeof(*o));
-	o->resource = kinds[row].resource;
+	o->kind = (enum sim_kind)row;
 	o->key = complete(meta, kinds[row].namespaced);
 	o->where = xmalloc_printf("%s: document %zu", at->file, at->document);
 	o->json = copy;
@@ -221,12 +225,6 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 			}
 		}
 		return 0;
-	}
-	if (str_eq_c(group, WORKLOAD_GROUP)) {
-		return err_set(err, ERR_INVALID,
-			       "%s \"%s\": objects of " WORKLOAD_GROUP
-			       " cannot be simulated yet, only Volcano's queues and pod groups",
-			       kind, name_of(object));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (str_streq(kinds[i].kind, kind) && str_eq_c(group, kinds[i].group)) {
@@ -262,23 +260,12 @@ static bool collect(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
-/* PodGroups and Pods need Queues and PriorityClasses; Pods need Nodes. */
-static int rank(enum sched_resource r)
-{
-	static const int ranks[SCHED_RESOURCE_COUNT_] = {
-		[SCHED_PRIORITY_CLASSES] = 0, [SCHED_NAMESPACES] = 1, [SCHED_QUEUES] = 2,
-		[SCHED_PODGROUPS] = 3,        [SCHED_NODES] = 4,      [SCHED_PODS] = 5,
-	};
-
-	return ranks[r];
-}
-
-static int by_resource_and_key(const void *a, const void *b)
+static int by_kind_and_key(const void *a, const void *b)
 {
 	const struct sim_object *const *x = a, *const *y = b;
-	int by_rank = rank((*x)->resource) - rank((*y)->resource);
 
-	return by_rank != 0 ? by_rank : strcmp((*x)->key, (*y)->key);
+	return (*x)->kind != (*y)->kind ? (int)(*x)->kind - (int)(*y)->kind
+					: strcmp((*x)->key, (*y)->key);
 }
 
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
@@ -286,7 +273,7 @@ struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
 	vec_clear(&in->sorted);
 	vec_reserve(&in->sorted, 1);
 	strmap_each(in->objects, collect, in);
-	qsort(in->sorted.v, in->sorted.n, sizeof(in->sorted.v[0]), by_resource_and_key);
+	qsort(in->sorted.v, in->sorted.n, sizeof(in->sorted.v[0]), by_kind_and_key);
 	*ret_n = in->sorted.n;
 	return in->sorted.v;
 }

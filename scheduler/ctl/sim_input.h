@@ -8,14 +8,36 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "model/message.h"
 
 struct err;
 struct jdoc;
 struct sim_input;
 
+/* In the order in which objects are read: what others refer to comes first. */
+enum sim_kind {
+	SIM_PRIORITY_CLASS,
+	SIM_NAMESPACE,
+	/* Of the pod part: */
+	SIM_VOLCANO_QUEUE,
+	SIM_POD_GROUP,
+	SIM_NODE,
+	SIM_POD,
+	/* Of the quota part: */
+	SIM_LIMIT_RANGE,
+	SIM_RUNTIME_CLASS,
+	SIM_TOPOLOGY,
+	SIM_RESOURCE_FLAVOR,
+	SIM_ADMISSION_CHECK,
+	SIM_COHORT,
+	SIM_CLUSTER_QUEUE,
+	SIM_LOCAL_QUEUE,
+	SIM_WORKLOAD_PRIORITY_CLASS,
+	SIM_WORKLOAD,
+	SIM_KIND_COUNT_
+};
+
 struct sim_object {
-	enum sched_resource resource;
+	enum sim_kind kind;
 	char *key;         /* "namespace/name" or "name" */
 	char *where;       /* "pods.yaml: document 2", for messages */
 	struct jdoc *json; /* may be changed until the simulation has read it */
@@ -27,16 +49,16 @@ typedef void (*sim_input_warn_fn)(void *ctx, const char *text);
 struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx);
 void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
 /* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
- * ones) and cause; what came before it stays. Kinds of the Workload engine are refused by name. */
+ * ones) and cause; what came before it stays. */
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);
-/* Objects ordered by resource, then key, whatever the order of the files. Valid until the next
+/* Objects ordered by kind, then key, whatever the order of the files. Valid until the next
  * sim_input_add. */
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n);
 /* The youngest time that any object names, wall ns; 0 when there is none. */
 int64_t sim_input_youngest(const struct sim_input *in);
-/* "Pod" -> SCHED_PODS; false: no kind that is simulated. *ret_namespaced: its names have one. */
-bool sim_input_kind(const char *kind, enum sched_resource *ret, bool *ret_namespaced);
+/* "Pod" -> SIM_POD; false: no kind that is simulated. *ret_namespaced: its names have one. */
+bool sim_input_kind(const char *kind, enum sim_kind *ret, bool *ret_namespaced);
 /* For messages and tables: "Pod". */
-const char *sim_input_kind_name(enum sched_resource resource);
+const char *sim_input_kind_name(enum sim_kind kind);
 
 #endif

@@ -8,6 +8,8 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "ctl/columns.h"
+#include "ctl/quota_report.h"
+#include "ctl/quota_table.h"
 #include "ctl/simulation.h"
 #include "enc/json_out.h"
 #include "model/cluster.h"
@@ -83,15 +85,13 @@ static bool is_decision(const struct sim_step *step)
 	return step->kind != SIM_PUBLISH && step->kind != SIM_WITHDRAW && step->kind != SIM_EVENT;
 }
 
-static void write_decisions(const struct simulation *s, struct json_out *o)
+static void write_pod_decisions(const struct simulation *s, unsigned cycle, struct json_out *o)
 {
 	size_t n;
 	const struct sim_step *steps = simulation_steps(s, &n);
 
-	json_out_key(o, "decisions");
-	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
-		if (!is_decision(&steps[i])) {
+		if (steps[i].cycle != cycle || !is_decision(&steps[i])) {
 			continue;
 		}
 		json_out_object(o);
@@ -102,6 +102,19 @@ static void write_decisions(const struct simulation *s, struct json_out *o)
 		write_optional(o, "podGroup", steps[i].group);
 		write_optional(o, "gate", steps[i].gate);
 		json_out_object_end(o);
+	}
+}
+
+/* In each cycle the quota part comes first. */
+static void write_decisions(const struct sim_report_parts *p, struct json_out *o)
+{
+	json_out_key(o, "decisions");
+	json_out_array(o);
+	for (unsigned cycle = 1; cycle <= simulation_cycles(p->pods); cycle++) {
+		if (p->quota != NULL) {
+			quota_report_decisions(p->quota, cycle, o);
+		}
+		write_pod_decisions(p->pods, cycle, o);
 	}
 	json_out_array_end(o);
 }
@@ -140,15 +153,13 @@ static void write_jobs(const struct simulation *s, struct json_out *o)
 	free(jobs);
 }
 
-static void write_events(const struct simulation *s, struct json_out *o)
+static void write_pod_events(const struct simulation *s, unsigned cycle, struct json_out *o)
 {
 	size_t n;
 	const struct sim_step *steps = simulation_steps(s, &n);
 
-	json_out_key(o, "events");
-	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
-		if (steps[i].kind != SIM_EVENT) {
+		if (steps[i].cycle != cycle || steps[i].kind != SIM_EVENT) {
 			continue;
 		}
 		json_out_object(o);
@@ -158,13 +169,30 @@ static void write_events(const struct simulation *s, struct json_out *o)
 		write_optional(o, "message", steps[i].message);
 		json_out_object_end(o);
 	}
+}
+
+static void write_events(const struct sim_report_parts *p, struct json_out *o)
+{
+	json_out_key(o, "events");
+	json_out_array(o);
+	for (unsigned cycle = 1; cycle <= simulation_cycles(p->pods); cycle++) {
+		if (p->quota != NULL) {
+			quota_report_events(p->quota, cycle, o);
+		}
+		write_pod_events(p->pods, cycle, o);
+	}
 	json_out_array_end(o);
 }
 
-static void write_empty(struct json_out *o, const char *key, bool array)
+/* A section of the quota part; empty when there is none. */
+static void write_quota(const struct sim_report_parts *p, const char *key, bool array,
+			void (*write)(const struct quota_simulation *, struct json_out *),
+			struct json_out *o)
 {
 	json_out_key(o, key);
-	if (array) {
+	if (p->quota != NULL) {
+		write(p->quota, o);
+	} else if (array) {
 		json_out_array(o);
 		json_out_array_end(o);
 	} else {
@@ -173,28 +201,28 @@ static void write_empty(struct json_out *o, const char *key, bool array)
 	}
 }
 
-void sim_report_json(const struct simulation *s, const struct sim_report_show *show,
+void sim_report_json(const struct sim_report_parts *parts, const struct sim_report_show *show,
 		     struct strbuf *out)
 {
 	struct json_out o;
 
 	json_out_init(&o, out);
 	json_out_object(&o);
-	json_out_kv_int(&o, "cycles", simulation_cycles(s));
-	write_decisions(s, &o);
-	write_empty(&o, "queues", false);
-	write_jobs(s, &o);
+	json_out_kv_int(&o, "cycles", simulation_cycles(parts->pods));
+	write_decisions(parts, &o);
+	write_quota(parts, "queues", false, quota_report_queues, &o);
+	write_jobs(parts->pods, &o);
 	if (show->shares) {
-		write_empty(&o, "shares", false);
+		write_quota(parts, "shares", false, quota_report_shares, &o);
 	}
 	if (show->capacity) {
-		write_empty(&o, "capacity", false);
+		write_quota(parts, "capacity", false, quota_report_capacity, &o);
 	}
 	if (show->workloads) {
-		write_empty(&o, "workloads", true);
+		write_quota(parts, "workloads", true, quota_report_workloads, &o);
 	}
 	if (show->events) {
-		write_events(s, &o);
+		write_events(parts, &o);
 	}
 	json_out_object_end(&o);
 	json_out_end(&o);
@@ -329,9 +357,34 @@ static void print_waiting(const struct simulation *s, FILE *to)
 	free(v);
 }
 
-void sim_report_table(const struct simulation *s, const struct sim_report_show *show, FILE *to)
+static void print_quota(const struct quota_simulation *q, const struct sim_report_show *show,
+			FILE *to)
 {
+	quota_table_decisions(q, to);
+	quota_table_waiting(q, to);
+	if (show->shares) {
+		quota_table_shares(q, to);
+	}
+	if (show->capacity) {
+		quota_table_capacity(q, to);
+	}
+	if (show->workloads) {
+		quota_table_workloads(q, to);
+	}
+	if (show->events) {
+		quota_table_events(q, to);
+	}
+}
+
+void sim_report_table(const struct sim_report_parts *parts, const struct sim_report_show *show,
+		      FILE *to)
+{
+	const struct simulation *s = parts->pods;
+
 	fprintf(to, "%u cycle%s\n", simulation_cycles(s), simulation_cycles(s) == 1 ? "" : "s");
+	if (parts->quota != NULL) {
+		print_quota(parts->quota, show, to);
+	}
 	print_steps(s, false, to);
 	print_jobs(s, to);
 	print_waiting(s, to);

@@ -6,17 +6,25 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct quota_simulation;
 struct simulation;
 struct strbuf;
 
-/* Sections beyond the usual ones. Those of the Workload engine are empty. */
+/* The two parts; both ran the same number of cycles. */
+struct sim_report_parts {
+	const struct simulation *pods;
+	const struct quota_simulation *quota; /* NULL: nothing to report of it */
+};
+
+/* Sections beyond the usual ones. */
 struct sim_report_show {
 	bool shares, capacity, workloads, events;
 };
 
 /* Appends the object, without a newline. */
-void sim_report_json(const struct simulation *s, const struct sim_report_show *show,
+void sim_report_json(const struct sim_report_parts *parts, const struct sim_report_show *show,
 		     struct strbuf *out);
-void sim_report_table(const struct simulation *s, const struct sim_report_show *show, FILE *to);
+void sim_report_table(const struct sim_report_parts *parts, const struct sim_report_show *show,
+		      FILE *to);
 
 #endif

@@ -124,21 +124,48 @@ static void give_node(const struct sim_object *pod)
 	}
 }
 
+/* False: not of this part. */
+static bool resource_of(enum sim_kind kind, enum sched_resource *ret)
+{
+	static const struct {
+		enum sim_kind kind;
+		enum sched_resource resource;
+	} rows[] = {
+		{ SIM_PRIORITY_CLASS, SCHED_PRIORITY_CLASSES },
+		{ SIM_NAMESPACE, SCHED_NAMESPACES },
+		{ SIM_VOLCANO_QUEUE, SCHED_QUEUES },
+		{ SIM_POD_GROUP, SCHED_PODGROUPS },
+		{ SIM_NODE, SCHED_NODES },
+		{ SIM_POD, SCHED_PODS },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i].kind == kind) {
+			*ret = rows[i].resource;
+			return true;
+		}
+	}
+	return false;
+}
+
 static int load_object(struct simulation *s, const struct sim_object *o, struct err *err)
 {
+	enum sched_resource resource;
 	int r;
 
-	if (o->resource == SCHED_PODS) {
+	if (!resource_of(o->kind, &resource)) {
+		return 0;
+	}
+	if (o->kind == SIM_POD) {
 		give_priority(s, o);
 		give_node(o);
 	}
-	r = apply_object(s, o->resource, o->key, o->json, err);
+	r = apply_object(s, resource, o->key, o->json, err);
 	if (r == 0 && s->new_group != NULL) {
 		r = give_group(s, o, err);
 	}
 	return r == 0 ? 0
-		      : err_wrap(err, "%s: %s %s", o->where, sim_input_kind_name(o->resource),
-				 o->key);
+		      : err_wrap(err, "%s: %s %s", o->where, sim_input_kind_name(o->kind), o->key);
 }
 
 /* The scheduler sees to it that this queue exists. */
@@ -479,19 +506,27 @@ bool simulation_run_cycle(struct simulation *s)
 	return any;
 }
 
-bool simulation_delete(struct simulation *s, enum sched_resource resource, struct str key)
+static bool is_there(const struct cluster *c, enum sched_resource resource, struct str key)
 {
-	const struct cluster *c = cache_cluster(s->cache);
 	const struct queue *q = resource == SCHED_QUEUES ? cluster_queue_find(c, key) : NULL;
 	const struct node *n = resource == SCHED_NODES ? cluster_node_find(c, key) : NULL;
 	const struct job *j = resource == SCHED_PODGROUPS ? cluster_job_find(c, key) : NULL;
-	struct sched_msg *m;
-	bool there = (q != NULL && q->exists) || (n != NULL && n->exists) ||
-		     (j != NULL && j->has_group) ||
-		     (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||
-		     (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
 
-	if (!there) {
+	return (q != NULL && q->exists) || (n != NULL && n->exists) ||
+	       (j != NULL && j->has_group) ||
+	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||
+	       (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
+}
+
+bool simulation_delete(struct simulation *s, enum sim_kind kind, struct str key)
+{
+	enum sched_resource resource;
+	struct sched_msg *m;
+
+	if (!resource_of(kind, &resource)) {
+		return false;
+	}
+	if (!is_there(cache_cluster(s->cache), resource, key)) {
 		return resource == SCHED_NAMESPACES;
 	}
 	m = message_new(SCHED_MSG_DELETE);

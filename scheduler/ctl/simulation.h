@@ -1,4 +1,4 @@
-/* scheduler/ctl/simulation.h: scheduling cycles over the objects of a sim_input, without a cluster:
+/* scheduler/ctl/simulation.h: scheduling cycles over the pods of a sim_input, without a cluster:
  * no clock, no network, no randomness. Between two cycles patches are acknowledged and bound pods
  * run; an evicted pod stays until it is deleted, and no pod ends by itself. One thread. */
 #ifndef SCHEDULER_CTL_SIMULATION_H
@@ -49,7 +49,7 @@ void simulation_destroyp(struct simulation **ps); /* for CLEANUP */
 /* One cycle; true when it took off a gate, bound, evicted or pipelined something. */
 bool simulation_run_cycle(struct simulation *s);
 /* Removes an object with all that its removal causes; false: there is none. */
-bool simulation_delete(struct simulation *s, enum sched_resource resource, struct str key);
+bool simulation_delete(struct simulation *s, enum sim_kind kind, struct str key);
 unsigned simulation_cycles(const struct simulation *s);
 const struct sim_step *simulation_steps(const struct simulation *s, size_t *ret_n);
 const struct cluster *simulation_cluster(const struct simulation *s);

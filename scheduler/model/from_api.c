@@ -2,21 +2,14 @@
 
 #include "api/scheduling.h"
 #include "base/err.h"
-#include "base/intern.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/field.h"
+#include "model/from_api_match.h"
 
 int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err)
 {
-	uint32_t id = intern_id(c->names, str_of(text == NULL ? "" : text));
-
-	if (id == INTERN_NONE) {
-		return err_set(err, ERR_INVALID, "more than %u different names in the cluster",
-			       INTERN_MAX);
-	}
-	*ret = intern_name(c->names, id);
-	return 0;
+	return from_api_match_text(c->names, text, ret, err);
 }
 
 static int64_t amount_of(struct quantity q, unsigned dim, enum from_api_rounding rounding)

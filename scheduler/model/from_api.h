@@ -78,7 +78,5 @@ int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct are
 /* Host ports only. */
 int from_api_class_ports(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
 			 struct pod_class *k, struct err *err);
-/* "NoSchedule", ... -> enum taint_effect; false: unknown. */
-bool from_api_class_effect(const char *text, uint8_t *ret);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "model/from_api.h"
+#include "model/from_api_match.h"
 
 struct node_spec {
 	struct label *labels;
@@ -38,7 +39,7 @@ static int read_spec(struct cluster *c, const struct api_node *node, struct node
 		const struct api_taint *a = &node->spec.taints.v[s->ntaints];
 		struct taint *t = &s->taints[s->ntaints];
 
-		if (!from_api_class_effect(a->effect, &t->effect)) {
+		if (!from_api_match_effect(a->effect, &t->effect)) {
 			return err_set(err, ERR_INVALID, "spec.taints[%zu].effect: unknown",
 				       s->ntaints);
 		}

@@ -2,61 +2,14 @@
 
 #include <string.h>
 
-#include "base/str.h"
+#include "model/match.h"
 #include "model/model.h"
 #include "model/pod_class.h"
 
-static const char *label_value(const struct node *n, const char *key)
-{
-	for (size_t i = 0; i < n->labels.n; i++) {
-		if (n->labels.v[i].key == key) {
-			return n->labels.v[i].value;
-		}
-	}
-	return NULL;
-}
-
-/* The only field that nodes are selected by is metadata.name, which is not interned. */
-static bool has_value(const struct match_expr *e, const char *value)
-{
-	for (size_t i = 0; i < e->nvalues; i++) {
-		if (e->values[i] == value || (e->on_field && strcmp(e->values[i], value) == 0)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Gt and Lt: both sides must be whole numbers. */
-static bool compare_numbers(const struct match_expr *e, const char *value)
-{
-	int64_t want, have;
-
-	if (e->nvalues != 1 || !str_to_i64(str_of(e->values[0]), &want) ||
-	    !str_to_i64(str_of(value), &have)) {
-		return false;
-	}
-	return e->op == MATCH_GT ? have > want : have < want;
-}
-
 static bool expr_holds(const struct match_expr *e, const struct node *n)
 {
-	const char *value = e->on_field ? n->name : label_value(n, e->key);
-
-	switch (e->op) {
-	case MATCH_IN:
-		return value != NULL && has_value(e, value);
-	case MATCH_NOT_IN:
-		return value == NULL || !has_value(e, value);
-	case MATCH_EXISTS:
-		return value != NULL;
-	case MATCH_NOT_EXISTS:
-		return value == NULL;
-	case MATCH_GT:
-	case MATCH_LT:
-		return value != NULL && compare_numbers(e, value);
-	}
-	return false;
+	return match_expr_holds(e, e->on_field ? n->name
+					       : match_label(n->labels.v, n->labels.n, e->key));
 }
 
 /* A term without expressions selects nothing, as in Kubernetes. */
@@ -73,7 +26,8 @@ static bool term_holds(const struct match_term *t, const struct node *n)
 bool predicates_match_affinity(const struct pod_class *k, const struct node *n)
 {
 	for (size_t i = 0; i < k->nselector; i++) {
-		if (label_value(n, k->selector[i].key) != k->selector[i].value) {
+		if (match_label(n->labels.v, n->labels.n, k->selector[i].key) !=
+		    k->selector[i].value) {
 			return false;
 		}
 	}
@@ -88,46 +42,22 @@ bool predicates_match_affinity(const struct pod_class *k, const struct node *n)
 	return false;
 }
 
-static bool is_empty(const char *text)
-{
-	return text == NULL || text[0] == '\0';
-}
-
-static bool tolerates(const struct toleration *t, const struct taint *taint)
-{
-	if (!t->any_effect && t->effect != taint->effect) {
-		return false;
-	}
-	if (is_empty(t->key)) {
-		return t->exists;
-	}
-	if (t->key != taint->key) {
-		return false;
-	}
-	return t->exists || t->value == taint->value ||
-	       (is_empty(t->value) && is_empty(taint->value));
-}
-
-static bool is_tolerated(const struct pod_class *k, const struct taint *taint)
-{
-	for (size_t i = 0; i < k->ntolerations; i++) {
-		if (tolerates(&k->tolerations[i], taint)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 const struct taint *predicates_match_taint(const struct pod_class *k, const struct node *n)
 {
 	for (size_t i = 0; i < n->taints.n; i++) {
 		const struct taint *taint = &n->taints.v[i];
 
-		if (taint->effect != TAINT_PREFER_NO_SCHEDULE && !is_tolerated(k, taint)) {
+		if (taint->effect != TAINT_PREFER_NO_SCHEDULE &&
+		    !match_tolerates(k->tolerations, k->ntolerations, taint)) {
 			return taint;
 		}
 	}
 	return NULL;
+}
+
+static bool is_empty(const char *text)
+{
+	return text == NULL || text[0] == '\0';
 }
 
 /* As if the node had the taint node.kubernetes.io/unschedulable:NoSchedule with an empty value,

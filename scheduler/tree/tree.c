@@ -205,25 +205,31 @@ static int64_t add_saturating(int64_t a, int64_t b)
 	return sum;
 }
 
+void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int64_t amount,
+			  tree_rise_fn rise, void *ctx)
+{
+	int64_t part = amount;
+
+	for (uint32_t at = node; at != TREE_NONE && part != 0; at = s->tree->parent[at]) {
+		struct undo u = { .at = (size_t)at * s->width + dim };
+
+		u.before = s->v[u.at];
+		vec_push(&s->undo, u);
+		s->v[u.at] = add_saturating(u.before, part);
+		if (rise != NULL) {
+			part = rise(ctx, at, dim, u.before, part);
+		}
+		if (!tree_is_placed(s->tree, at)) {
+			break;
+		}
+	}
+}
+
 void tree_sums_charge(struct tree_sums *s, uint32_t node, const int64_t *amount, tree_rise_fn rise,
 		      void *ctx)
 {
 	for (unsigned d = 0; d < s->width; d++) {
-		int64_t part = amount[d];
-
-		for (uint32_t at = node; at != TREE_NONE && part != 0; at = s->tree->parent[at]) {
-			struct undo u = { .at = (size_t)at * s->width + d };
-
-			u.before = s->v[u.at];
-			vec_push(&s->undo, u);
-			s->v[u.at] = add_saturating(u.before, part);
-			if (rise != NULL) {
-				part = rise(ctx, at, d, u.before, part);
-			}
-			if (!tree_is_placed(s->tree, at)) {
-				break;
-			}
-		}
+		tree_sums_charge_one(s, node, d, amount[d], rise, ctx);
 	}
 }
 

@@ -46,6 +46,9 @@ const int64_t *tree_sums_of(const struct tree_sums *s, uint32_t node);
  * rises any more. A node that is not placed is charged alone. */
 void tree_sums_charge(struct tree_sums *s, uint32_t node, const int64_t *amount, tree_rise_fn rise,
 		      void *ctx);
+/* The same in one dimension. O(depth). */
+void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int64_t amount,
+			  tree_rise_fn rise, void *ctx);
 /* Charges since a mark can be taken back, exactly, youngest mark first; forgetting drops the undo
  * log and keeps the amounts. */
 size_t tree_sums_mark(const struct tree_sums *s);

@@ -2,7 +2,7 @@
 # run.sh [ARGUMENT...]: replays the recorded cases of CONFORMANCE with its replay.py through
 # headgatectl and compares with test/conformance/open.txt, where each case that is not passed yet
 # has its reason: a failure that is not listed is an error, and so is a listed case that passes.
-# Arguments go to replay.py (default: --suite volcano).
+# Arguments go to replay.py (default: both suites).
 set -u
 BUILD=${BUILD:-build}
 open=$(dirname "$0")/open.txt
@@ -11,7 +11,7 @@ if [ ! -f "$CONFORMANCE/replay.py" ]; then
 	echo "conformance: no cases in $CONFORMANCE (set CONFORMANCE to their folder): nothing replayed"
 	exit 0
 fi
-[ $# -gt 0 ] || set -- --suite volcano
+[ $# -gt 0 ] || set -- -j 2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 python3 "$CONFORMANCE/replay.py" --cli "$BUILD/bin/headgatectl" "$@" >"$log"

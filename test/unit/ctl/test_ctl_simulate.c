@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
+#include "lib/quota_sim_fixture.h"
 #include "lib/sim_fixture.h"
 
 static char folder[] = "/tmp/test_ctl_simulate_XXXXXX";
@@ -52,6 +53,9 @@ static int make_files(void **state)
 	write_file("good", SIM_FIXTURE_CLUSTER SIM_FIXTURE_GROUP("g", "1")
 				   SIM_FIXTURE_POD("p", "g", "1", SIM_FIXTURE_GATED));
 	write_file("bad", "a: [\n");
+	write_file("quota", QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "1", "0", ""));
+	write_file("kueue", "kind: Configuration\nfairSharing: {}\nfeatureGates: {Nope: true}\n");
+	write_file("badkueue", "fairSharing: {preemptionStrategies: [Nope]}\n");
 	write_file("conf", "actions: \"allocate\"\ntiers:\n- plugins:\n  - name: capacity\n");
 	write_file("badconf", "actions: \"dance\"\n");
 	return 0;
@@ -59,7 +63,8 @@ static int make_files(void **state)
 
 static int remove_files(void **state)
 {
-	static const char *const names[] = { "good", "bad", "conf", "badconf" };
+	static const char *const names[] = { "good",  "bad",   "conf",    "badconf",
+					     "quota", "kueue", "badkueue" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -84,6 +89,11 @@ static void test_exit_codes(void **state)
 		{ "simulate --delete-after 1:Node/n1 --delete-after 1:Queue//q @good", CTL_OK },
 		{ "simulate --scheduler-conf @conf --config @conf @good", CTL_OK },
 		{ "simulate --show shares,events @good", CTL_OK },
+		{ "simulate --show all --config @kueue @good @quota", CTL_OK },
+		{ "simulate -o json --show all @quota", CTL_OK },
+		{ "simulate --until-stable --delete-after 1:Workload/team/w @quota", CTL_OK },
+		{ "simulate --delete-after 1:Workload/w @quota", CTL_USAGE },
+		{ "simulate --config @badkueue @quota", CTL_FAILED },
 		{ "simulate --help", CTL_OK },
 		{ "simulate @bad", CTL_FAILED },
 		{ "simulate @missing", CTL_FAILED },

@@ -18,7 +18,7 @@ static void remember(void *ctx, const char *text)
 
 static void test_objects_are_completed_and_ordered(void **state)
 {
-	static const char *const expected[] = { "p", "q", "default/g", "n", "a/x", "b/x" };
+	static const char *const expected[] = { "p", "q", "default/g", "n", "a/x", "b/x", "cq" };
 	CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
 	CLEANUP(sim_input_destroyp)
 	struct sim_input *in = sim_input_create(remember, &warnings);
@@ -39,14 +39,17 @@ static void test_objects_are_completed_and_ordered(void **state)
 				      "metadata: {name: q, namespace: odd}\n"),
 			      NULL),
 		0);
-	assert_int_equal(sim_input_add(in, "g",
-				       STR_LIT("apiVersion: scheduling.k8s.io/v1\n"
-					       "kind: PriorityClass\nmetadata: {name: p}\n---\n"
-					       "kind: Secret\nmetadata: {name: s}\n---\n"
-					       "kind: Secret\nmetadata: {name: t}\n---\n"
-					       "apiVersion: example.com/v1\nkind: Queue\n"),
-				       NULL),
-			 0);
+	assert_int_equal(
+		sim_input_add(in, "g",
+			      STR_LIT("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
+				      "metadata: {name: cq}\n---\n"
+				      "apiVersion: scheduling.k8s.io/v1\n"
+				      "kind: PriorityClass\nmetadata: {name: p}\n---\n"
+				      "kind: Secret\nmetadata: {name: s}\n---\n"
+				      "kind: Secret\nmetadata: {name: t}\n---\n"
+				      "apiVersion: example.com/v1\nkind: Queue\n"),
+			      NULL),
+		0);
 	v = sim_input_objects(in, &n);
 	assert_int_equal(n, ARRAY_LEN(expected));
 	for (size_t i = 0; i < n; i++) {
@@ -55,9 +58,9 @@ static void test_objects_are_completed_and_ordered(void **state)
 	assert_string_equal(jdoc_path_str(v[2]->json, "metadata.namespace"), "default");
 	assert_string_equal(jdoc_path_str(v[5]->json, "metadata.uid"), "");
 	assert_string_equal(jdoc_path_str(v[4]->json, "metadata.uid"), "u");
-	assert_string_equal(v[0]->where, "g: document 1");
-	assert_string_equal(warnings.p, "g: document 2: objects of kind Secret are ignored;"
-					"g: document 4: objects of kind Queue are ignored;");
+	assert_string_equal(v[0]->where, "g: document 2");
+	assert_string_equal(warnings.p, "g: document 3: objects of kind Secret are ignored;"
+					"g: document 5: objects of kind Queue are ignored;");
 }
 
 static void test_the_later_one_wins(void **state)
@@ -109,9 +112,6 @@ static void test_errors_name_the_place(void **state)
 		{ "kind: Node\nmetadata: {name: n}\n---\n- 1\n",
 		  "f: document 2: not a Kubernetes object: it has no kind" },
 		{ "a: 1\n", "f: document 1: not a Kubernetes object: it has no kind" },
-		{ "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: cq}\n",
-		  "f: document 1: ClusterQueue \"cq\": objects of kueue.x-k8s.io cannot be "
-		  "simulated yet, only Volcano's queues and pod groups" },
 	};
 
 	(void)state;
@@ -138,17 +138,20 @@ static void test_bad_yaml_names_file_and_line(void **state)
 
 static void test_kinds(void **state)
 {
-	enum sched_resource r;
+	enum sim_kind r;
 	bool namespaced;
 
 	(void)state;
 	assert_true(sim_input_kind("PodGroup", &r, &namespaced));
-	assert_int_equal(r, SCHED_PODGROUPS);
+	assert_int_equal(r, SIM_POD_GROUP);
 	assert_true(namespaced);
 	assert_true(sim_input_kind("Queue", &r, &namespaced));
 	assert_false(namespaced);
-	assert_false(sim_input_kind("Workload", &r, &namespaced));
-	assert_string_equal(sim_input_kind_name(SCHED_NODES), "Node");
+	assert_true(sim_input_kind("Workload", &r, &namespaced));
+	assert_int_equal(r, SIM_WORKLOAD);
+	assert_true(namespaced);
+	assert_false(sim_input_kind("Secret", &r, &namespaced));
+	assert_string_equal(sim_input_kind_name(SIM_NODE), "Node");
 }
 
 int main(void)

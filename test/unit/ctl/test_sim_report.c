@@ -8,6 +8,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "ctl/simulation.h"
+#include "lib/quota_sim_fixture.h"
 #include "lib/sim_fixture.h"
 
 static struct simulation *two_cycles(void)
@@ -29,7 +30,7 @@ static void test_json(void **state)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	sim_report_json(s, &none, &text);
+	sim_report_json(&(struct sim_report_parts){ s, NULL }, &none, &text);
 	assert_string_equal(text.p,
 			    "{\"cycles\":2,\"decisions\":["
 			    "{\"kind\":\"Ungate\",\"cycle\":1,\"pod\":\"ns/p1\","
@@ -47,10 +48,44 @@ static void test_json_sections(void **state)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	sim_report_json(s, &all, &text);
+	sim_report_json(&(struct sim_report_parts){ s, NULL }, &all, &text);
 	assert_non_null(strstr(text.p, "\"shares\":{},\"capacity\":{},\"workloads\":[],"
 				       "\"events\":[{\"type\":\"Normal\",\"object\":\"ns/g\","
 				       "\"reason\":\"QuotaReserved\""));
+}
+
+/* In each cycle the quota part comes first. */
+static void test_both_parts(void **state)
+{
+	static const struct sim_report_show none;
+	static const char *const parts[] = {
+		"{\"cycles\":2,\"decisions\":[{\"kind\":\"Admit\",\"cycle\":1,\"workload\":\"team/"
+		"w\",",
+		"},{\"kind\":\"Ungate\",\"cycle\":1,",
+		"},{\"kind\":\"Pending\",\"cycle\":2,\"workload\":\"team/x\",",
+		"},{\"kind\":\"Bind\",\"cycle\":2,",
+		"\"queues\":{\"cq\":{\"heap\":[],\"inadmissible\":[\"team/x\"]}},\"podGroups\":[{",
+	};
+	CLEANUP(simulation_destroyp) struct simulation *s = two_cycles();
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *q =
+		quota_sim_fixture_create(QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "4", "1", "")
+						 QUOTA_SIM_WORKLOAD("x", "4", "0", ""),
+					 NULL);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const char *at;
+
+	(void)state;
+	(void)quota_simulation_run_cycle(q);
+	(void)quota_simulation_run_cycle(q);
+	sim_report_json(&(struct sim_report_parts){ s, q }, &none, &text);
+	at = text.p;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		at = strstr(at, parts[i]);
+		if (at == NULL) {
+			fail_msg("no %s in its place in\n%s", parts[i], text.p);
+		}
+	}
 }
 
 static void test_table(void **state)
@@ -70,7 +105,7 @@ static void test_table(void **state)
 
 	(void)state;
 	assert_non_null(to);
-	sim_report_table(s, &none, to);
+	sim_report_table(&(struct sim_report_parts){ s, NULL }, &none, to);
 	fclose(to);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		if (strstr(text, lines[i]) == NULL) {
@@ -85,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_json_sections),
+		cmocka_unit_test(test_both_parts),
 		cmocka_unit_test(test_table),
 	};
 

@@ -45,8 +45,8 @@ static void test_cycles(void **state)
 	assert_int_equal(status_of(s, "ns/p1"), TASK_RUNNING);
 	p2 = cluster_task_find(simulation_cluster(s), STR_LIT("ns/p2"));
 	assert_string_equal(simulation_why(s, p2), "queue q has no quota left: insufficient cpu");
-	assert_true(simulation_delete(s, SCHED_PODS, STR_LIT("ns/p1")));
-	assert_false(simulation_delete(s, SCHED_PODS, STR_LIT("ns/p1")));
+	assert_true(simulation_delete(s, SIM_POD, STR_LIT("ns/p1")));
+	assert_false(simulation_delete(s, SIM_POD, STR_LIT("ns/p1")));
 	assert_true(simulation_run_cycle(s));
 	assert_true(simulation_run_cycle(s));
 	assert_false(simulation_run_cycle(s));
@@ -86,7 +86,7 @@ static void test_room_that_is_being_released_is_pipelined(void **state)
 	(void)simulation_run_cycle(s);
 	assert_false(simulation_run_cycle(s));
 	assert_int_equal(status_of(s, "default/new"), TASK_PIPELINED);
-	assert_true(simulation_delete(s, SCHED_PODS, STR_LIT("default/old")));
+	assert_true(simulation_delete(s, SIM_POD, STR_LIT("default/old")));
 	assert_true(simulation_run_cycle(s));
 	assert_int_equal(status_of(s, "default/new"), TASK_BINDING);
 }
@@ -113,13 +113,13 @@ static void test_what_the_api_server_would_fill_in(void **state)
 static void test_deletions(void **state)
 {
 	static const struct {
-		enum sched_resource resource;
+		enum sim_kind kind;
 		const char *key;
 	} rows[] = {
-		{ SCHED_QUEUES, "q" },
-		{ SCHED_NODES, "n1" },
-		{ SCHED_PODGROUPS, "ns/g" },
-		{ SCHED_PODS, "ns/p" },
+		{ SIM_VOLCANO_QUEUE, "q" },
+		{ SIM_NODE, "n1" },
+		{ SIM_POD_GROUP, "ns/g" },
+		{ SIM_POD, "ns/p" },
 	};
 	CLEANUP(simulation_destroyp)
 	struct simulation *s = sim_fixture_create(SIM_FIXTURE_CLUSTER SIM_FIXTURE_GROUP("g", "1")
@@ -128,8 +128,8 @@ static void test_deletions(void **state)
 	(void)state;
 	(void)simulation_run_cycle(s);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		assert_true(simulation_delete(s, rows[i].resource, str_of(rows[i].key)));
-		assert_false(simulation_delete(s, rows[i].resource, str_of(rows[i].key)));
+		assert_true(simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
+		assert_false(simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
 		(void)simulation_run_cycle(s);
 		assert_null(cluster_verify(simulation_cluster(s)));
 	}

@@ -209,6 +209,22 @@ static void test_a_rule_decides_what_rises(void **state)
 	tree_destroy(t);
 }
 
+static void test_one_dimension_can_be_charged_alone(void **state)
+{
+	struct tree *t = tree_create(forest, ARRAY_LEN(forest));
+	struct tree_sums *s = tree_sums_create(t, 2);
+
+	(void)state;
+	tree_sums_charge_one(s, 2, 1, 25, rise_beyond_ten, NULL);
+	assert_sums(s, 2, 0, 25);
+	assert_sums(s, 1, 0, 15);
+	assert_sums(s, 0, 0, 5);
+	tree_sums_undo(s, 0);
+	assert_sums(s, 1, 0, 0);
+	tree_sums_destroy(s);
+	tree_destroy(t);
+}
+
 static void test_undo_restores_random_charges_exactly(void **state)
 {
 	enum { N = 60, STEPS = 400 };
@@ -258,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_a_node_on_a_cycle_is_charged_alone),
 		cmocka_unit_test(test_sums_saturate_and_come_back),
 		cmocka_unit_test(test_a_rule_decides_what_rises),
+		cmocka_unit_test(test_one_dimension_can_be_charged_alone),
 		cmocka_unit_test(test_undo_restores_random_charges_exactly),
 	};
 

@@ -1,0 +1,110 @@
+#include "conf/quota_gates.h"
+
+#include "base/attrs.h"
+
+enum effect {
+	NONE,
+	SETS,
+	TURNS_ON,  /* on, the switch goes on; off, it stays: several gates ask for the same thing */
+	TURNS_OFF, /* off, the switch goes off; on, it stays: something else decides, too */
+};
+
+static const struct {
+	const char *name;
+	enum effect effect;
+	size_t offset; /* of a bool of struct quota_options */
+} gates[] = {
+	{ "AdmissionFairSharing", TURNS_OFF,
+	  offsetof(struct quota_options, admission_fair_sharing) },
+	{ "AdmissionGatedBy", SETS, offsetof(struct quota_options, admission_gates) },
+	{ "AssignQueueLabelsForPods", NONE, 0 },
+	{ "ConcurrentAdmission", TURNS_ON, offsetof(struct quota_options, preemption_gates) },
+	{ "ConcurrentAdmission", SETS, offsetof(struct quota_options, concurrent_admission) },
+	{ "CustomMetricLabels", NONE, 0 },
+	{ "DisableWaitForPodsReady", NONE, 0 },
+	{ "ElasticJobsViaWorkloadSlices", NONE, 0 },
+	{ "FailureRecoveryPolicy", NONE, 0 },
+	{ "FairSharingPreemptWithinNominal", SETS,
+	  offsetof(struct quota_options, preempt_within_nominal) },
+	{ "FairSharingPrioritizeNonBorrowing", SETS,
+	  offsetof(struct quota_options, prioritize_non_borrowing) },
+	{ "FinishOrphanedWorkloads", NONE, 0 },
+	{ "FlavorFungibility", SETS, offsetof(struct quota_options, flavor_fungibility) },
+	{ "FlavorFungibilityPreserveScanProgress", SETS,
+	  offsetof(struct quota_options, preserve_scan_progress) },
+	{ "KueueDRAIntegration", NONE, 0 },
+	{ "KueueDRAIntegrationConsumableCapacity", NONE, 0 },
+	{ "KueueDRAIntegrationExtendedResource", NONE, 0 },
+	{ "KueueDRAIntegrationPartitionableDevices", NONE, 0 },
+	{ "LocalQueueMetrics", NONE, 0 },
+	{ "ManagedJobsNamespaceSelectorAlwaysRespected", NONE, 0 },
+	{ "MetricsForCohorts", NONE, 0 },
+	{ "MultiKueue", NONE, 0 },
+	{ "MultiKueueOrchestratedPreemption", TURNS_ON,
+	  offsetof(struct quota_options, preemption_gates) },
+	{ "PartialAdmission", SETS, offsetof(struct quota_options, partial_admission) },
+	{ "PrioritizePreemptorWorkloads", SETS,
+	  offsetof(struct quota_options, prioritize_preemptors) },
+	{ "PriorityBoost", SETS, offsetof(struct quota_options, priority_boost) },
+	{ "PrioritySortingWithinCohort", SETS, offsetof(struct quota_options, priority_sorting) },
+	{ "QuotaCheckStrategy", NONE, 0 },
+	{ "ReclaimablePods", SETS, offsetof(struct quota_options, reclaimable_pods) },
+	{ "RecomputeAssignmentUponPreemptionTargetsOverlap", SETS,
+	  offsetof(struct quota_options, recompute_on_overlap) },
+	{ "RejectUpdatesToCQWithInvalidOnFlavors", NONE, 0 },
+	{ "RemoveFinalizersWithStrictPatch", NONE, 0 },
+	{ "SchedulerLibraryIntegration", NONE, 0 },
+	{ "SchedulingEquivalenceHashing", SETS,
+	  offsetof(struct quota_options, equivalence_hashing) },
+	{ "ShortWorkloadNames", NONE, 0 },
+	{ "TLSOptions", NONE, 0 },
+	{ "TopologyAwareScheduling", SETS, offsetof(struct quota_options, topology) },
+	{ "UnadmittedWorkloadsExplicitStatus", NONE, 0 },
+	{ "UnadmittedWorkloadsObservability", SETS, offsetof(struct quota_options, observability) },
+	{ "VectorizedResourceRequests", NONE, 0 },
+	{ "VisibilityOnDemand", NONE, 0 },
+	{ "WorkloadIdentifierAnnotations", NONE, 0 },
+	{ "WorkloadPriorityClassDefaulting", NONE, 0 },
+	{ "WorkloadRequestUseMergePatch", NONE, 0 },
+	{ "WorkloadValidateResourcesAreNonNegative", NONE, 0 },
+};
+
+static void set(enum effect effect, bool on, bool *option)
+{
+	if (effect == SETS || (effect == TURNS_ON && on) || (effect == TURNS_OFF && !on)) {
+		*option = on;
+	}
+}
+
+bool quota_gates_set(struct str name, bool on, struct quota_options *o)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
+		if (str_eq_c(name, gates[i].name)) {
+			set(gates[i].effect, on, (bool *)((char *)o + gates[i].offset));
+			known = true;
+		}
+	}
+	/* The many of topology-aware scheduling. */
+	return known || str_has_prefix(name, "TAS");
+}
+
+const char *quota_gates_missing(struct str name)
+{
+	if (str_eq_c(name, "TopologyAwareScheduling") || str_has_prefix(name, "TAS")) {
+		return "topology-aware scheduling is not supported yet";
+	}
+	if (str_eq_c(name, "ConcurrentAdmission")) {
+		return "variants for concurrent admission are not supported yet, only the "
+		       "preemption "
+		       "gates that come with them";
+	}
+	if (str_eq_c(name, "ElasticJobsViaWorkloadSlices")) {
+		return "elastic jobs (slices of a workload) are not supported yet";
+	}
+	if (str_has_prefix(name, "KueueDRA")) {
+		return "resource claims are not supported yet";
+	}
+	return NULL;
+}

@@ -1,0 +1,15 @@
+/* scheduler/conf/quota_gates.h: Kueue's feature gates by name, their defaults (0.20), and which
+ * switch of the Workload engine each one is. A gate that this engine has no switch for is known,
+ * and without effect. Any thread. */
+#ifndef SCHEDULER_CONF_QUOTA_GATES_H
+#define SCHEDULER_CONF_QUOTA_GATES_H
+
+#include "base/str.h"
+#include "model/quota_model.h"
+
+/* Sets the switch of one gate. False: no such gate. */
+bool quota_gates_set(struct str name, bool on, struct quota_options *o);
+/* Why a gate that is on does not do all that it does in Kueue; NULL: it does. */
+const char *quota_gates_missing(struct str name);
+
+#endif

@@ -1,0 +1,284 @@
+#include "ctl/quota_load.h"
+
+#include <stdlib.h>
+
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "api/limit_range.h"
+#include "api/namespace.h"
+#include "api/runtime_class.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "conf/quota_conf.h"
+#include "enc/decode.h"
+#include "enc/jdoc.h"
+#include "model/from_api_quota.h"
+
+/* One object while it is read. */
+struct reading {
+	const struct quota_load *l;
+	const struct jdoc *json;
+	struct arena *arena;
+};
+
+static int load_namespace(const struct reading *r, struct err *err)
+{
+	struct api_namespace o;
+	int code = decode_jdoc(&namespace_fields, r->json, &o, r->arena, err);
+
+	return code < 0 ? code : from_api_quota_namespace(r->l->q, &o, err);
+}
+
+static int load_limits(const struct reading *r, struct err *err)
+{
+	struct api_limit_range o;
+	int code = decode_jdoc(&limit_range_fields, r->json, &o, r->arena, err);
+
+	if (code == 0) {
+		from_api_quota_rules_limits(r->l->rules, &o);
+	}
+	return code;
+}
+
+static int load_runtime(const struct reading *r, struct err *err)
+{
+	struct api_runtime_class o;
+	int code = decode_jdoc(&runtime_class_fields, r->json, &o, r->arena, err);
+
+	if (code == 0) {
+		from_api_quota_rules_runtime(r->l->rules, &o);
+	}
+	return code;
+}
+
+static int load_priority(const struct reading *r, struct err *err)
+{
+	struct api_workload_priority_class o;
+	int code = decode_jdoc(&kueue_workload_priority_class_fields, r->json, &o, r->arena, err);
+
+	if (code == 0) {
+		from_api_quota_rules_priority(r->l->rules, &o);
+	}
+	return code;
+}
+
+static int load_topology(const struct reading *r, struct err *err)
+{
+	struct api_topology o;
+	int code = decode_jdoc(&kueue_topology_fields, r->json, &o, r->arena, err);
+
+	if (code == 0) {
+		from_api_quota_topology(r->l->q, &o);
+	}
+	return code;
+}
+
+static int load_flavor(const struct reading *r, struct err *err)
+{
+	struct api_resource_flavor o;
+	int code = decode_jdoc(&kueue_resource_flavor_fields, r->json, &o, r->arena, err);
+
+	return code < 0 ? code : from_api_quota_flavor(r->l->q, &o, err);
+}
+
+static int load_check(const struct reading *r, struct err *err)
+{
+	struct api_admission_check o;
+	int code = decode_jdoc(&kueue_admission_check_fields, r->json, &o, r->arena, err);
+
+	if (code == 0) {
+		from_api_quota_check(r->l->q, &o);
+	}
+	return code;
+}
+
+static int load_cohort(const struct reading *r, struct err *err)
+{
+	struct api_cohort o;
+	int code = decode_jdoc(&kueue_cohort_fields, r->json, &o, r->arena, err);
+
+	return code < 0 ? code : from_api_quota_cohort(r->l->q, &o, err);
+}
+
+static int load_queue(const struct reading *r, struct err *err)
+{
+	struct api_cluster_queue o;
+	int code = decode_jdoc(&kueue_cluster_queue_fields, r->json, &o, r->arena, err);
+
+	return code < 0 ? code : from_api_quota_queue(r->l->q, &o, err);
+}
+
+static int load_local(const struct reading *r, struct err *err)
+{
+	const struct quota_conf *conf = r->l->conf;
+	struct api_local_queue o;
+	CLEANUP(xmalloc_freep) char *key = NULL;
+	struct quota_local *local;
+	int code = decode_jdoc(&kueue_local_queue_fields, r->json, &o, r->arena, err);
+
+	if (code == 0) {
+		code = from_api_quota_local(r->l->q, &o, err);
+	}
+	if (code < 0 || !conf->options.admission_fair_sharing) {
+		return code;
+	}
+	key = xmalloc_printf("%s/%s", o.meta.namespace_, o.meta.name);
+	local = quota_local_find(r->l->q, str_of(key));
+	local->usage = from_api_quota_local_usage(&o, conf->weights, conf->nweights);
+	return 0;
+}
+
+int quota_load_object(const struct quota_load *l, const struct sim_object *o, struct err *err)
+{
+	static int (*const loaders[SIM_KIND_COUNT_])(const struct reading *, struct err *) = {
+		[SIM_NAMESPACE] = load_namespace,    [SIM_LIMIT_RANGE] = load_limits,
+		[SIM_RUNTIME_CLASS] = load_runtime,  [SIM_TOPOLOGY] = load_topology,
+		[SIM_RESOURCE_FLAVOR] = load_flavor, [SIM_ADMISSION_CHECK] = load_check,
+		[SIM_COHORT] = load_cohort,          [SIM_CLUSTER_QUEUE] = load_queue,
+		[SIM_LOCAL_QUEUE] = load_local,      [SIM_WORKLOAD_PRIORITY_CLASS] = load_priority,
+	};
+	CLEANUP(arena_destroyp) struct arena *arena = NULL;
+	struct reading r = { .l = l, .json = o->json };
+
+	if (loaders[o->kind] == NULL) {
+		return 0;
+	}
+	r.arena = arena = arena_create(0);
+	return loaders[o->kind](&r, err);
+}
+
+/* --- Workloads ---------------------------------------------------------------------------------*/
+
+static enum quota_check_state check_state(const char *name)
+{
+	static const char *const names[] = { KUEUE_CHECK_PENDING, KUEUE_CHECK_READY,
+					     KUEUE_CHECK_RETRY, KUEUE_CHECK_REJECTED };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (str_streq(name, names[i])) {
+			return (enum quota_check_state)i;
+		}
+	}
+	return QUOTA_CHECK_PENDING;
+}
+
+static void read_conditions(const struct api_conditions *from, struct conditions *to)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct api_condition *c = &from->v[i];
+		struct condition one = { c->type,    c->status,          c->reason,
+					 c->message, c->last_transition, 0 };
+
+		one.reason = one.reason == NULL ? "" : one.reason;
+		one.message = one.message == NULL ? "" : one.message;
+		if (one.type != NULL && one.status != NULL) {
+			vec_push(&to->list, one);
+		}
+	}
+}
+
+static void read_status(const struct api_workload *w, struct conditions *to)
+{
+	const struct api_workload_status *s = &w->status;
+
+	to->generation = w->meta.generation;
+	read_conditions(&s->conditions, to);
+	for (size_t i = 0; i < s->admission_checks.n; i++) {
+		const struct api_check_state *k = &s->admission_checks.v[i];
+		struct conditions_check one = { k->name, k->message, check_state(k->state),
+						k->last_transition,
+						k->retry_count == FIELD_NO_I32 ? 0
+									       : k->retry_count };
+
+		vec_push(&to->checks, one);
+	}
+	for (size_t i = 0; i < s->preemption_gates.n; i++) {
+		const struct api_preemption_gate_state *g = &s->preemption_gates.v[i];
+		const char *position = g->position == NULL ? g->state : g->position;
+		struct conditions_gate one = { g->name, str_streq(position, KUEUE_GATE_OPEN),
+					       g->last_transition };
+
+		vec_push(&to->gates, one);
+	}
+	for (size_t i = 0; s->scheduling_stats != NULL && i < s->scheduling_stats->evictions.n;
+	     i++) {
+		const struct api_eviction_count *e = &s->scheduling_stats->evictions.v[i];
+		struct conditions_eviction one = {
+			e->reason, e->underlying_cause == NULL ? "" : e->underlying_cause, e->count
+		};
+
+		vec_push(&to->evictions, one);
+	}
+	to->has_admission = s->admission != NULL;
+}
+
+static const char *format_admission(const struct sim_object *o, struct arena *arena)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct jdoc *admission = jdoc_path(o->json, "status.admission");
+
+	if (jdoc_kind(admission) != JDOC_OBJECT) {
+		return NULL;
+	}
+	jdoc_format(admission, &text);
+	return arena_dup(arena, text.p);
+}
+
+static int read_workload(const struct quota_load *l, const struct sim_object *o,
+			 struct quota_load_status *s, struct from_api_quota_workload *ret,
+			 struct err *err)
+{
+	struct api_workload w;
+	int code = decode_jdoc(&kueue_workload_fields, o->json, &w, s->arena, err);
+
+	if (code == 0) {
+		code = from_api_quota_workload_read(l->q, l->rules, &w, ret, err);
+	}
+	if (code < 0) {
+		return code;
+	}
+	read_status(&w, &s->conditions);
+	s->admission = format_admission(o, s->arena);
+	s->queue = arena_dup(s->arena, ret->queue);
+	return 0;
+}
+
+static void status_destroyp(struct quota_load_status **ps)
+{
+	quota_load_status_destroy(*ps);
+}
+
+int quota_load_workload(const struct quota_load *l, const struct sim_object *o,
+			struct workload **ret, struct quota_load_status **ret_status,
+			struct err *err)
+{
+	CLEANUP(status_destroyp) struct quota_load_status *s = xmalloc_zero(1, sizeof(*s));
+	struct from_api_quota_workload read;
+	struct workload *w;
+	int code;
+
+	s->arena = arena_create(0);
+	s->conditions.arena = s->arena;
+	code = read_workload(l, o, s, &read, err);
+	if (code < 0) {
+		return code;
+	}
+	w = quota_workload_add(l->q, str_of(o->key));
+	(void)from_api_quota_workload_apply(&read, w);
+	from_api_quota_workload_finish(&read);
+	*ret = w;
+	*ret_status = take_ptr(&s);
+	return 0;
+}
+
+void quota_load_status_destroy(struct quota_load_status *s)
+{
+	if (s != NULL) {
+		conditions_finish(&s->conditions);
+		arena_destroy(s->arena);
+		free(s);
+	}
+}

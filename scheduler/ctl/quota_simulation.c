@@ -1,0 +1,372 @@
+#include "ctl/quota_simulation.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "conf/quota_conf.h"
+#include "ctl/quota_load.h"
+#include "enc/jdoc.h"
+#include "model/from_api_quota.h"
+#include "model/quota_store.h"
+#include "quota/queues.h"
+#include "quota/quota_apply.h"
+
+struct quota_simulation {
+	struct quota *q;
+	struct forest *forest;
+	struct quota_cycle *cycle;
+	struct quota_conf *conf;
+	struct from_api_quota_rules *rules;
+	struct arena *arena; /* texts */
+	int64_t now;
+	unsigned cycles;
+	struct VEC(struct quota_step) steps;
+	struct VEC(struct quota_simulation_event) events;
+	struct VEC(struct quota_load_status *) statuses; /* by workload id */
+	struct VEC(uint32_t) flushes; /* nodes whose trees are looked at again in the next cycle */
+};
+
+static void keep_status(struct quota_simulation *s, const struct workload *w,
+			struct quota_load_status *status)
+{
+	while (s->statuses.n <= w->id) {
+		vec_push(&s->statuses, NULL);
+	}
+	s->statuses.v[w->id] = status;
+}
+
+static int load_object(struct quota_simulation *s, const struct sim_object *o, struct err *err)
+{
+	struct quota_load l = { s->q, s->rules, s->conf };
+	struct quota_load_status *status = NULL;
+	struct workload *w = NULL;
+	int r;
+
+	if (o->kind != SIM_WORKLOAD) {
+		r = quota_load_object(&l, o, err);
+	} else {
+		r = quota_load_workload(&l, o, &w, &status, err);
+	}
+	if (r < 0) {
+		return err_wrap(err, "%s: %s %s", o->where, sim_input_kind_name(o->kind), o->key);
+	}
+	if (w != NULL) {
+		keep_status(s, w, status);
+	}
+	return 0;
+}
+
+/* Who holds quota does so; the others wait. One that was admitted by a ClusterQueue that is gone
+ * takes nothing from anybody, and does not wait either. */
+static void place_workload(struct quota_simulation *s, struct workload *w)
+{
+	const char *queue = s->statuses.v[w->id]->queue;
+	const struct quota_node *n;
+
+	if (queue == NULL) {
+		queues_update(s->q, w, true, s->now);
+		return;
+	}
+	n = quota_queue_find(s->q, str_of(queue));
+	if (n != NULL && n->exists) {
+		forest_hold(s->forest, w, n->id);
+	}
+}
+
+static void place_workloads(struct quota_simulation *s)
+{
+	quota_nodes_changed(s->q);
+	forest_sync(s->forest);
+	for (size_t i = 0; i < s->q->workloads.n; i++) {
+		if (s->q->workloads.v[i] != NULL) {
+			place_workload(s, s->q->workloads.v[i]);
+		}
+	}
+}
+
+static int load_objects(struct quota_simulation *s, struct sim_input *in, struct err *err)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(in, &n);
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		r = load_object(s, objects[i], err);
+	}
+	if (r == 0) {
+		place_workloads(s);
+	}
+	return r;
+}
+
+int quota_simulation_create(struct sim_input *in, const struct quota_simulation_options *opt,
+			    struct quota_simulation **ret, struct err *err)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = xmalloc_zero(1, sizeof(*s));
+	int r;
+
+	s->now = opt->now;
+	s->arena = arena_create(0);
+	s->q = quota_create();
+	s->forest = forest_create(s->q);
+	s->cycle = quota_cycle_create(s->forest);
+	r = quota_conf_read(opt->config, opt->warn, opt->ctx, &s->conf, err);
+	if (r == 0) {
+		s->q->options = s->conf->options;
+		s->rules = from_api_quota_rules_create(&s->conf->resources);
+		r = load_objects(s, in, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	*ret = take_ptr(&s);
+	return 0;
+}
+
+void quota_simulation_destroyp(struct quota_simulation **ps)
+{
+	struct quota_simulation *s = *ps;
+
+	if (s != NULL) {
+		for (size_t i = 0; i < s->statuses.n; i++) {
+			quota_load_status_destroy(s->statuses.v[i]);
+		}
+		quota_cycle_destroy(s->cycle);
+		forest_destroy(s->forest);
+		quota_destroy(s->q);
+		from_api_quota_rules_destroy(s->rules);
+		quota_conf_destroy(s->conf);
+		vec_finish(&s->steps);
+		vec_finish(&s->events);
+		vec_finish(&s->statuses);
+		vec_finish(&s->flushes);
+		arena_destroy(s->arena);
+		free(s);
+	}
+	*ps = NULL;
+}
+
+static void take_events(struct quota_simulation *s, const struct conditions_events *events)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		const struct workload *w = s->q->workloads.v[events->v[i].workload];
+		struct quota_simulation_event e = { .cycle = s->cycles,
+						    .warning = events->v[i].warning,
+						    .workload = arena_dup(s->arena, w->key),
+						    .reason = events->v[i].reason,
+						    .message = events->v[i].message };
+
+		vec_push(&s->events, e);
+	}
+}
+
+/* True when it is news: a victim that is on its way out already is not. */
+static bool take_decision(struct quota_simulation *s, const struct quota_decision *d)
+{
+	struct quota_step step = quota_step_make(s->q, d, s->cycles, s->arena);
+	struct conditions_events events = { NULL, 0, 0 };
+
+	vec_push(&s->steps, step);
+	conditions_decide(&s->statuses.v[d->workload]->conditions, s->q, d, s->now, &events);
+	take_events(s, &events);
+	vec_finish(&events);
+	return d->kind == QUOTA_DECIDE_ADMIT || (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing);
+}
+
+bool quota_simulation_run_cycle(struct quota_simulation *s)
+{
+	const struct quota_decisions *d;
+	bool any = false;
+
+	for (size_t i = 0; i < s->flushes.n; i++) {
+		queues_flush(s->q, s->forest, s->flushes.v[i], s->now);
+	}
+	vec_clear(&s->flushes);
+	s->cycles++;
+	d = quota_cycle_run(s->cycle, s->now);
+	for (size_t i = 0; i < d->n; i++) {
+		any |= take_decision(s, &d->v[i]);
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		quota_apply(s->forest, &d->v[i], s->now);
+	}
+	return any;
+}
+
+/* --- removal -----------------------------------------------------------------------------------*/
+
+static bool delete_workload(struct quota_simulation *s, struct str key)
+{
+	struct workload *w = quota_workload_find(s->q, key);
+
+	if (w == NULL) {
+		return false;
+	}
+	queues_remove(s->q, w);
+	if (w->holds != MODEL_NONE) {
+		vec_push(&s->flushes, w->holds);
+		forest_release(s->forest, w);
+	}
+	quota_load_status_destroy(s->statuses.v[w->id]);
+	s->statuses.v[w->id] = NULL;
+	quota_workload_remove(s->q, w);
+	return true;
+}
+
+/* Those who wait follow their LocalQueues and ClusterQueues. */
+static void update_pending(struct quota_simulation *s)
+{
+	for (size_t i = 0; i < s->q->workloads.n; i++) {
+		struct workload *w = s->q->workloads.v[i];
+
+		if (w != NULL && w->where != QUOTA_NOWHERE) {
+			queues_update(s->q, w, false, s->now);
+		}
+	}
+}
+
+static void flush_all(struct quota_simulation *s)
+{
+	for (uint32_t i = 0; i < s->q->nodes.n; i++) {
+		if (s->q->nodes.v[i] != NULL && s->q->nodes.v[i]->is_queue) {
+			vec_push(&s->flushes, i);
+		}
+	}
+}
+
+static bool delete_node(struct quota_node *n)
+{
+	if (n == NULL || !n->exists) {
+		return false;
+	}
+	quota_node_clear(n);
+	return true;
+}
+
+static bool delete_flavor(struct quota_simulation *s, struct str key)
+{
+	struct quota_flavor *f = quota_flavor_find(s->q, key);
+
+	if (f == NULL || !f->exists) {
+		return false;
+	}
+	quota_flavor_clear(f);
+	return true;
+}
+
+static bool delete_local(struct quota_simulation *s, struct str key)
+{
+	struct quota_local *l = quota_local_find(s->q, key);
+
+	if (l == NULL) {
+		return false;
+	}
+	quota_local_remove(s->q, l);
+	return true;
+}
+
+static bool delete_namespace(struct quota_simulation *s, struct str key)
+{
+	if (quota_namespace_find(s->q, key) == NULL) {
+		return false;
+	}
+	quota_namespace_remove(s->q, key);
+	return true;
+}
+
+static bool delete_check(struct quota_simulation *s, struct str key)
+{
+	if (quota_check_find(s->q, key) == NULL) {
+		return false;
+	}
+	quota_check_remove(s->q, key);
+	return true;
+}
+
+static bool delete_other(struct quota_simulation *s, enum sim_kind kind, struct str key)
+{
+	switch (kind) {
+	case SIM_NAMESPACE:
+		return delete_namespace(s, key);
+	case SIM_RESOURCE_FLAVOR:
+		return delete_flavor(s, key);
+	case SIM_ADMISSION_CHECK:
+		return delete_check(s, key);
+	case SIM_COHORT:
+		return delete_node(quota_cohort_find(s->q, key));
+	case SIM_CLUSTER_QUEUE:
+		return delete_node(quota_queue_find(s->q, key));
+	case SIM_LOCAL_QUEUE:
+		return delete_local(s, key);
+	case SIM_TOPOLOGY:
+		quota_topology_set(s->q, key, false);
+		return true;
+	case SIM_WORKLOAD:
+	case SIM_PRIORITY_CLASS:
+	case SIM_VOLCANO_QUEUE:
+	case SIM_POD_GROUP:
+	case SIM_NODE:
+	case SIM_POD:
+	case SIM_LIMIT_RANGE:
+	case SIM_RUNTIME_CLASS:
+	case SIM_WORKLOAD_PRIORITY_CLASS:
+	case SIM_KIND_COUNT_:
+		break;
+	}
+	return false;
+}
+
+bool quota_simulation_delete(struct quota_simulation *s, enum sim_kind kind, struct str key)
+{
+	if (kind == SIM_WORKLOAD) {
+		return delete_workload(s, key);
+	}
+	if (!delete_other(s, kind, key)) {
+		return false;
+	}
+	update_pending(s);
+	quota_nodes_changed(s->q);
+	forest_sync(s->forest);
+	flush_all(s);
+	return true;
+}
+
+/* --- reading -----------------------------------------------------------------------------------*/
+
+unsigned quota_simulation_cycles(const struct quota_simulation *s)
+{
+	return s->cycles;
+}
+
+const struct quota_step *quota_simulation_steps(const struct quota_simulation *s, size_t *ret_n)
+{
+	*ret_n = s->steps.n;
+	return s->steps.v;
+}
+
+const struct quota_simulation_event *quota_simulation_events(const struct quota_simulation *s,
+							     size_t *ret_n)
+{
+	*ret_n = s->events.n;
+	return s->events.v;
+}
+
+const struct forest *quota_simulation_forest(const struct quota_simulation *s)
+{
+	return s->forest;
+}
+
+const struct conditions *quota_simulation_status(const struct quota_simulation *s,
+						 const struct workload *w)
+{
+	return &s->statuses.v[w->id]->conditions;
+}
+
+const char *quota_simulation_admission(const struct quota_simulation *s, const struct workload *w)
+{
+	return s->statuses.v[w->id]->admission;
+}

@@ -1,0 +1,51 @@
+/* scheduler/ctl/quota_simulation.h: scheduling cycles over the Workloads of a sim_input, without a
+ * cluster: no clock, no network, no randomness. No job controller runs: a victim keeps its quota
+ * until it is deleted, no workload finishes, admission checks do not change. One thread. */
+#ifndef SCHEDULER_CTL_QUOTA_SIMULATION_H
+#define SCHEDULER_CTL_QUOTA_SIMULATION_H
+
+#include "ctl/quota_step.h"
+#include "ctl/sim_input.h"
+#include "quota/conditions.h"
+
+struct err;
+struct jdoc;
+struct quota_simulation;
+
+struct quota_simulation_options {
+	const struct jdoc *config; /* Kueue's configuration file; NULL: defaults */
+	int64_t now;               /* wall ns; stands still */
+	sim_input_warn_fn warn;    /* of the configuration; may be NULL */
+	void *ctx;
+};
+
+struct quota_simulation_event { /* in the order in which they were sent */
+	unsigned cycle;
+	bool warning;
+	const char *workload, *reason, *message;
+};
+
+/* Reads the objects. -ERR_INVALID names file, document, object and field. The input is only needed
+ * during the call. */
+int quota_simulation_create(struct sim_input *in, const struct quota_simulation_options *opt,
+			    struct quota_simulation **ret, struct err *err);
+void quota_simulation_destroyp(struct quota_simulation **ps); /* for CLEANUP */
+/* One cycle; true when it admitted or preempted somebody. */
+bool quota_simulation_run_cycle(struct quota_simulation *s);
+/* Removes an object with all that its removal causes; what becomes worth a retry is tried in the
+ * next cycle. False: there is none. */
+bool quota_simulation_delete(struct quota_simulation *s, enum sim_kind kind, struct str key);
+
+unsigned quota_simulation_cycles(const struct quota_simulation *s);
+/* Texts live as long as the simulation. */
+const struct quota_step *quota_simulation_steps(const struct quota_simulation *s, size_t *ret_n);
+const struct quota_simulation_event *quota_simulation_events(const struct quota_simulation *s,
+							     size_t *ret_n);
+const struct forest *quota_simulation_forest(const struct quota_simulation *s);
+/* The status of a workload as it would stand in the API. */
+const struct conditions *quota_simulation_status(const struct quota_simulation *s,
+						 const struct workload *w);
+/* Its admission as it was given, JSON; NULL: none, or it is in the status above. */
+const char *quota_simulation_admission(const struct quota_simulation *s, const struct workload *w);
+
+#endif

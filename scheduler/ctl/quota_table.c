@@ -1,0 +1,272 @@
+#include "ctl/quota_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "ctl/columns.h"
+#include "ctl/quota_lists.h"
+#include "model/quota_store.h"
+#include "quota/share.h"
+
+static const struct quota *world(const struct quota_simulation *s)
+{
+	return forest_world(quota_simulation_forest(s));
+}
+
+static const char *or_dash(const char *text)
+{
+	return text == NULL || text[0] == '\0' ? "-" : text;
+}
+
+static void print(struct columns *table, size_t rows, FILE *to)
+{
+	if (rows > 0) {
+		fprintf(to, "\n");
+		columns_print(table, to);
+	}
+}
+
+/* "main x3: cpu 6 of default, memory 1Gi of default" */
+static void describe_podset(const struct quota_step_podset *p, struct strbuf *out)
+{
+	char amount[QUOTA_STEP_AMOUNT_MAX];
+
+	strbuf_printf(out, "%s x%d", p->name, p->count);
+	for (size_t i = 0; i < p->n; i++) {
+		strbuf_printf(out, "%s %s %s of %s", i == 0 ? ":" : ",", p->v[i].resource,
+			      quota_step_amount(p->v[i].resource, p->v[i].amount, amount),
+			      p->v[i].flavor);
+	}
+}
+
+static void describe_assignment(const struct quota_step *step, struct strbuf *out)
+{
+	for (size_t i = 0; i < step->npodsets; i++) {
+		strbuf_add_c(out, i == 0 ? "" : "; ");
+		describe_podset(&step->podsets[i], out);
+	}
+	if (step->borrowing > 0) {
+		strbuf_add_c(out, " (borrows)");
+	}
+}
+
+static void print_admitted(const struct quota_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CYCLE", "ADMITTED", "CLUSTERQUEUE", "GETS", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	size_t n, rows = 0;
+	const struct quota_step *steps = quota_simulation_steps(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].kind != QUOTA_DECIDE_ADMIT) {
+			continue;
+		}
+		strbuf_reset(&text);
+		describe_assignment(&steps[i], &text);
+		columns_add(table, "%u", steps[i].cycle);
+		columns_add(table, "%s", steps[i].workload);
+		columns_add(table, "%s", steps[i].queue);
+		columns_add(table, "%s", text.p);
+		rows++;
+	}
+	print(table, rows, to);
+}
+
+static void print_preempted(const struct quota_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CYCLE", "PREEMPTED", "IN", "FOR", "REASON", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n, rows = 0;
+	const struct quota_step *steps = quota_simulation_steps(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].kind != QUOTA_DECIDE_PREEMPT) {
+			continue;
+		}
+		columns_add(table, "%u", steps[i].cycle);
+		columns_add(table, "%s", steps[i].workload);
+		columns_add(table, "%s", steps[i].queue);
+		columns_add(table, "%s", steps[i].by);
+		columns_add(table, "%s%s", steps[i].reason,
+			    steps[i].ongoing ? " (on its way out already)" : "");
+		rows++;
+	}
+	print(table, rows, to);
+}
+
+void quota_table_decisions(const struct quota_simulation *s, FILE *to)
+{
+	print_admitted(s, to);
+	print_preempted(s, to);
+}
+
+/* What was said about it last; NULL: it was not looked at. */
+static const struct quota_step *last_step(const struct quota_simulation *s,
+					  const struct workload *w)
+{
+	size_t n;
+	const struct quota_step *steps = quota_simulation_steps(s, &n);
+
+	while (n-- > 0) {
+		if (steps[n].kind == QUOTA_DECIDE_PENDING && str_streq(steps[n].workload, w->key)) {
+			return &steps[n];
+		}
+	}
+	return NULL;
+}
+
+static size_t add_waiting(const struct quota_simulation *s, const struct quota_node *node,
+			  bool heap, struct columns *table)
+{
+	size_t n;
+	const struct workload **v = quota_lists_waiting(world(s), node->queue, heap, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct quota_step *step = last_step(s, v[i]);
+
+		columns_add(table, "%s", v[i]->key);
+		columns_add(table, "%s", node->name);
+		if (heap) {
+			columns_add(table, "%zu", i + 1);
+		} else {
+			columns_add(table, "%s", "for a change");
+		}
+		columns_add(table, "%s", step == NULL ? "-" : or_dash(step->reason));
+		columns_add(table, "%s",
+			    step == NULL ? "not looked at yet" : or_dash(step->message));
+	}
+	free(v);
+	return n;
+}
+
+void quota_table_waiting(const struct quota_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "WAITING", "CLUSTERQUEUE", "PLACE",
+					     "REASON",  "MESSAGE",      NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n, rows = 0;
+	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (nodes[i]->is_queue) {
+			rows += add_waiting(s, nodes[i], true, table);
+			rows += add_waiting(s, nodes[i], false, table);
+		}
+	}
+	print(table, rows, to);
+	free(nodes);
+}
+
+void quota_table_shares(const struct quota_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "KIND", "NAME", "SHARE", "RESOURCE", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	const struct forest *f = quota_simulation_forest(s);
+	size_t n;
+	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct share share = { .resource = MODEL_NONE };
+
+		if (forest_is_placed(f, nodes[i]->id)) {
+			share = share_of(f, nodes[i]->id, NULL);
+		}
+		columns_add(table, "%s", nodes[i]->is_queue ? "ClusterQueue" : "Cohort");
+		columns_add(table, "%s", nodes[i]->name);
+		if (share_is_infinite(share)) {
+			columns_add(table, "%s", "infinite");
+		} else {
+			columns_add(table, "%" PRId64, share_status(share));
+		}
+		columns_add(table, "%s",
+			    share.resource == MODEL_NONE
+				    ? "-"
+				    : quota_resource_name(world(s), share.resource));
+	}
+	print(table, n, to);
+	free(nodes);
+}
+
+static void add_cell(const struct forest *f, const struct quota_node *node, uint32_t pair,
+		     struct columns *table)
+{
+	const struct quota *q = forest_world(f);
+	const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
+	int64_t available = forest_available(f, node->id, pair);
+	const int64_t amounts[] = { forest_usage(f, node->id, pair), available > 0 ? available : 0,
+				    forest_potential(f, node->id, pair) };
+
+	columns_add(table, "%s", node->name);
+	columns_add(table, "%s", q->flavors.v[q->pairs.v[pair].flavor]->name);
+	columns_add(table, "%s", resource);
+	for (size_t i = 0; i < ARRAY_LEN(amounts); i++) {
+		char text[QUOTA_STEP_AMOUNT_MAX];
+
+		columns_add(table, "%s", quota_step_amount(resource, amounts[i], text));
+	}
+}
+
+void quota_table_capacity(const struct quota_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CLUSTERQUEUE", "FLAVOR",  "RESOURCE", "USED",
+					     "AVAILABLE",    "AT MOST", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	const struct forest *f = quota_simulation_forest(s);
+	size_t n, rows = 0;
+	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!nodes[i]->is_queue || !forest_is_placed(f, nodes[i]->id)) {
+			continue;
+		}
+		for (size_t k = 0; k < nodes[i]->cells.n; k++) {
+			add_cell(f, nodes[i], nodes[i]->cells.v[k].pair, table);
+			rows++;
+		}
+	}
+	print(table, rows, to);
+	free(nodes);
+}
+
+void quota_table_workloads(const struct quota_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "WORKLOAD", "CONDITION", "STATUS",
+					     "REASON",   "MESSAGE",   NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n, rows = 0;
+	const struct workload **v = quota_lists_workloads(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct conditions *c = quota_simulation_status(s, v[i]);
+
+		for (size_t k = 0; k < c->list.n; k++) {
+			columns_add(table, "%s", v[i]->key);
+			columns_add(table, "%s", c->list.v[k].type);
+			columns_add(table, "%s", c->list.v[k].status);
+			columns_add(table, "%s", or_dash(c->list.v[k].reason));
+			columns_add(table, "%s", or_dash(c->list.v[k].message));
+			rows++;
+		}
+	}
+	print(table, rows, to);
+	free(v);
+}
+
+void quota_table_events(const struct quota_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CYCLE", "EVENT", "WORKLOAD", "MESSAGE", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n;
+	const struct quota_simulation_event *events = quota_simulation_events(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		columns_add(table, "%u", events[i].cycle);
+		columns_add(table, "%s", events[i].reason);
+		columns_add(table, "%s", events[i].workload);
+		columns_add(table, "%s", events[i].message);
+	}
+	print(table, n, to);
+}

@@ -1,0 +1,240 @@
+#include "model/from_api_quota.h"
+
+#include <stdlib.h>
+
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "api/namespace.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/xmalloc.h"
+#include "model/from_api_match.h"
+#include "model/from_api_quota_priv.h"
+
+/* More than one object of the API can hold. */
+#define NAMES_OF_ONE_OBJECT (1u << 20)
+
+int from_api_quota_check_names(const struct quota *q, const char *name, struct err *err)
+{
+	if (name == NULL || name[0] == '\0') {
+		return err_set(err, ERR_INVALID, "metadata.name: missing");
+	}
+	if (intern_count(q->names) > INTERN_MAX - NAMES_OF_ONE_OBJECT ||
+	    intern_count(q->resources) > INTERN_MAX - NAMES_OF_ONE_OBJECT) {
+		return err_set(err, ERR_INVALID, "too many different names in the cluster");
+	}
+	return 0;
+}
+
+int from_api_quota_enum(const char *text, const char *const *names, unsigned absent, unsigned *ret,
+			struct err *err)
+{
+	if (text == NULL || text[0] == '\0') {
+		*ret = absent;
+		return 0;
+	}
+	for (unsigned i = 0; names[i] != NULL; i++) {
+		if (str_streq(text, names[i])) {
+			*ret = i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_INVALID, "unknown \"%s\"", text);
+}
+
+int from_api_quota_weight(const struct quantity *weight, double *ret, struct err *err)
+{
+	if (weight == NULL) {
+		*ret = 1;
+		return 0;
+	}
+	if (weight->nano < 0) {
+		return err_set(err, ERR_INVALID, "spec.fairSharing.weight: negative");
+	}
+	*ret = (double)weight->nano / 1e9;
+	return 0;
+}
+
+int64_t from_api_quota_amount(struct str resource, struct quantity amount)
+{
+	return str_eq_c(resource, "cpu") ? quantity_milli(amount) : quantity_value(amount);
+}
+
+/* --- ResourceFlavor -----------------------------------------------------------------------------
+ */
+
+static int read_taints(struct quota *q, const struct api_resource_flavor *rf, struct arena *arena,
+		       struct quota_flavor *f, struct err *err)
+{
+	f->ntaints = rf->spec.node_taints.n;
+	f->taints = arena_zero(arena, f->ntaints, sizeof(*f->taints));
+	for (size_t i = 0; i < f->ntaints; i++) {
+		const struct api_taint *a = &rf->spec.node_taints.v[i];
+		struct taint *t = &f->taints[i];
+
+		if (!from_api_match_effect(a->effect, &t->effect)) {
+			return err_set(err, ERR_INVALID,
+				       "spec.nodeTaints[%zu].effect: unknown \"%s\"", i,
+				       a->effect == NULL ? "" : a->effect);
+		}
+		if (from_api_match_text(q->names, a->key, &t->key, err) < 0 ||
+		    from_api_match_text(q->names, a->value, &t->value, err) < 0) {
+			return err_wrap(err, "spec.nodeTaints[%zu]", i);
+		}
+	}
+	return 0;
+}
+
+static int read_flavor(struct quota *q, const struct api_resource_flavor *rf, struct arena *arena,
+		       struct quota_flavor *f, struct err *err)
+{
+	struct from_api_match_tolerations tolerations;
+
+	if (from_api_quota_check_names(q, rf->meta.name, err) < 0 ||
+	    read_taints(q, rf, arena, f, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (from_api_match_selector(q->names, &rf->spec.node_labels, arena, &f->labels, &f->nlabels,
+				    err) < 0) {
+		return err_wrap(err, "spec.nodeLabels");
+	}
+	if (from_api_match_tolerations(q->names, rf->spec.tolerations.v, rf->spec.tolerations.n,
+				       arena, &tolerations, err) < 0) {
+		return err_path(err, "spec.");
+	}
+	f->tolerations = tolerations.v;
+	f->ntolerations = tolerations.n;
+	return 0;
+}
+
+static void *keep(const void *v, size_t n, size_t size)
+{
+	void *copy;
+
+	if (n == 0) {
+		return NULL;
+	}
+	copy = xmalloc(n * size);
+	memcpy(copy, v, n * size);
+	return copy;
+}
+
+int from_api_quota_flavor(struct quota *q, const struct api_resource_flavor *rf, struct err *err)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct quota_flavor read = { .exists = true }, *f;
+
+	if (read_flavor(q, rf, arena, &read, err) < 0) {
+		return err_wrap(err, "ResourceFlavor %s",
+				rf->meta.name == NULL ? "" : rf->meta.name);
+	}
+	f = quota_flavor_get(q, str_of(rf->meta.name));
+	quota_flavor_clear(f);
+	f->exists = true;
+	f->labels = keep(read.labels, read.nlabels, sizeof(*f->labels));
+	f->nlabels = read.nlabels;
+	f->taints = keep(read.taints, read.ntaints, sizeof(*f->taints));
+	f->ntaints = read.ntaints;
+	f->tolerations = keep(read.tolerations, read.ntolerations, sizeof(*f->tolerations));
+	f->ntolerations = read.ntolerations;
+	if (rf->spec.topology_name != NULL) {
+		f->topology = quota_name(q, str_of(rf->spec.topology_name));
+	}
+	return 0;
+}
+
+/* --- the small ones -----------------------------------------------------------------------------
+ */
+
+void from_api_quota_check(struct quota *q, const struct api_admission_check *ac)
+{
+	if (ac->meta.name != NULL) {
+		quota_check_set(q, str_of(ac->meta.name),
+				kueue_condition_is_true(&ac->status.conditions, KUEUE_ACTIVE));
+	}
+}
+
+void from_api_quota_topology(struct quota *q, const struct api_topology *t)
+{
+	if (t->meta.name != NULL) {
+		quota_topology_set(q, str_of(t->meta.name), true);
+	}
+}
+
+int from_api_quota_namespace(struct quota *q, const struct api_namespace *ns, struct err *err)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct quota_namespace *n;
+	struct label *labels;
+	size_t nlabels;
+
+	if (from_api_quota_check_names(q, ns->meta.name, err) < 0 ||
+	    from_api_match_selector(q->names, &ns->meta.labels, arena, &labels, &nlabels, err) <
+		    0) {
+		return err_wrap(err, "Namespace %s", ns->meta.name == NULL ? "" : ns->meta.name);
+	}
+	n = quota_namespace_get(q, str_of(ns->meta.name));
+	free(n->labels);
+	n->labels = keep(labels, nlabels, sizeof(*labels));
+	n->nlabels = nlabels;
+	return 0;
+}
+
+static int read_local(struct quota *q, const struct api_local_queue *lq, unsigned *ret_stop,
+		      double *ret_weight, struct err *err)
+{
+	static const char *const stops[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
+					     KUEUE_STOP_HOLD_AND_DRAIN, NULL };
+
+	if (from_api_quota_check_names(q, lq->meta.name, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (from_api_quota_enum(lq->spec.stop_policy, stops, QUOTA_RUN, ret_stop, err) < 0) {
+		return err_wrap(err, "spec.stopPolicy");
+	}
+	return from_api_quota_weight(lq->spec.fair_sharing.weight, ret_weight, err);
+}
+
+int from_api_quota_local(struct quota *q, const struct api_local_queue *lq, struct err *err)
+{
+	CLEANUP(xmalloc_freep) char *key = NULL;
+	const char *ns = lq->meta.namespace_ == NULL ? "" : lq->meta.namespace_;
+	struct quota_local *l;
+	unsigned stop;
+	double weight;
+
+	if (read_local(q, lq, &stop, &weight, err) < 0) {
+		return err_wrap(err, "LocalQueue %s/%s", ns,
+				lq->meta.name == NULL ? "" : lq->meta.name);
+	}
+	key = xmalloc_printf("%s/%s", ns, lq->meta.name);
+	l = quota_local_get(q, str_of(key));
+	l->queue = quota_name(q, str_of(lq->spec.cluster_queue));
+	l->stop = (enum quota_stop)stop;
+	l->weight = weight;
+	return 0;
+}
+
+double from_api_quota_local_usage(const struct api_local_queue *lq,
+				  const struct from_api_quota_weight *weights, size_t n)
+{
+	const struct api_local_fair_sharing_status *status = lq->status.fair_sharing;
+	double sum = 0, weight = 1;
+
+	if (status == NULL || status->admission == NULL) {
+		return 0;
+	}
+	for (size_t i = 0; i < status->admission->consumed.n; i++) {
+		const struct field_resource *r = &status->admission->consumed.v[i];
+		double factor = 1;
+
+		for (size_t k = 0; k < n; k++) {
+			factor = str_streq(weights[k].resource, r->name) ? weights[k].weight
+									 : factor;
+		}
+		sum += factor * ((double)r->amount.nano / 1e9);
+	}
+	(void)from_api_quota_weight(lq->spec.fair_sharing.weight, &weight, NULL);
+	return sum > 0 ? sum / weight : 0;
+}

@@ -1,0 +1,113 @@
+/* scheduler/model/from_api_quota.h: from decoded objects of kueue.x-k8s.io and their company to
+ * struct quota. Objects may come in any order; what the CRDs default is filled in here when it is
+ * absent. Errors name kind, object and field path. Every function checks all before it changes
+ * anything but the tables of names: after an error the world holds what it held. Nothing here
+ * changes who holds quota and who is pending. Owner: the sched thread. Pure.
+ *
+ * An object is gone: quota_flavor_clear + quota_queue_check_all; quota_node_clear +
+ * quota_nodes_changed; quota_local_remove; quota_namespace_remove; quota_check_remove and
+ * quota_topology_set + quota_queue_check_all; quota_workload_remove. */
+#ifndef SCHEDULER_MODEL_FROM_API_QUOTA_H
+#define SCHEDULER_MODEL_FROM_API_QUOTA_H
+
+#include "enc/field.h"
+#include "model/quota_store.h"
+
+struct api_admission_check;
+struct api_cluster_queue;
+struct api_cohort;
+struct api_limit_range;
+struct api_local_queue;
+struct api_namespace;
+struct api_resource_flavor;
+struct api_runtime_class;
+struct api_topology;
+struct api_workload;
+struct api_workload_priority_class;
+struct err;
+
+/* The caller calls quota_queue_check_all afterwards. A taint of an unknown effect is an error. */
+int from_api_quota_flavor(struct quota *q, const struct api_resource_flavor *rf, struct err *err);
+void from_api_quota_check(struct quota *q, const struct api_admission_check *ac);
+void from_api_quota_topology(struct quota *q, const struct api_topology *t);
+/* The caller calls quota_nodes_changed afterwards, once for all that changed together. */
+int from_api_quota_queue(struct quota *q, const struct api_cluster_queue *cq, struct err *err);
+int from_api_quota_cohort(struct quota *q, const struct api_cohort *c, struct err *err);
+/* usage is left alone: it comes from status and weights, see from_api_quota_local_usage. */
+int from_api_quota_local(struct quota *q, const struct api_local_queue *lq, struct err *err);
+/* Labels. */
+int from_api_quota_namespace(struct quota *q, const struct api_namespace *ns, struct err *err);
+
+struct from_api_quota_weight { /* admissionFairSharing.resourceWeights */
+	const char *resource;
+	double weight; /* resources that are not named weigh 1 */
+};
+/* What a LocalQueue used by its status.fairSharing, weighted: sum over resources of consumed amount
+ * times weight, divided by the weight of the queue (Kueue: admission fair sharing). 0 without
+ * status; infinite for a queue of weight 0 that used something. */
+double from_api_quota_local_usage(const struct api_local_queue *lq,
+				  const struct from_api_quota_weight *weights, size_t n);
+
+/* --- what a pod set requests --------------------------------------------------------------------
+ */
+
+/* resources.transformations of the configuration. */
+struct from_api_quota_transformation {
+	const char *input, *multiply_by; /* multiply_by NULL: by nothing */
+	bool replace;                    /* the input itself is not counted */
+	struct field_resources outputs;
+};
+struct from_api_quota_resources {    /* borrowed from the configuration */
+	const char *const *excluded; /* prefixes of names that are not counted */
+	size_t nexcluded;
+	const struct from_api_quota_transformation *transformations;
+	size_t ntransformations;
+};
+
+/* LimitRanges, RuntimeClasses and WorkloadPriorityClasses that are known, and the resources of the
+ * configuration: what a request depends on besides the Workload. Workloads that were read before a
+ * change keep their requests until they are read again. */
+struct from_api_quota_rules;
+/* resources may be NULL and must outlive the rules. */
+struct from_api_quota_rules *
+from_api_quota_rules_create(const struct from_api_quota_resources *resources);
+void from_api_quota_rules_destroy(struct from_api_quota_rules *r); /* NULL is fine */
+/* Objects are copied. Removal by key ("namespace/name", "name"); unknown ones have no effect. */
+void from_api_quota_rules_limits(struct from_api_quota_rules *r, const struct api_limit_range *lr);
+void from_api_quota_rules_no_limits(struct from_api_quota_rules *r, struct str key);
+void from_api_quota_rules_runtime(struct from_api_quota_rules *r,
+				  const struct api_runtime_class *rc);
+void from_api_quota_rules_no_runtime(struct from_api_quota_rules *r, struct str name);
+void from_api_quota_rules_priority(struct from_api_quota_rules *r,
+				   const struct api_workload_priority_class *pc);
+void from_api_quota_rules_no_priority(struct from_api_quota_rules *r, struct str name);
+/* The value of a WorkloadPriorityClass; false: there is none. */
+bool from_api_quota_rules_find_priority(const struct from_api_quota_rules *r, struct str name,
+					int32_t *ret);
+
+/* --- Workloads ----------------------------------------------------------------------------------
+ */
+
+/* What a Workload says, before it becomes a struct workload. */
+struct from_api_quota_workload {
+	struct workload w; /* only what comes from the object; its arena and lists are owned */
+	const char
+		*queue; /* ClusterQueue of its admission, when it holds quota; NULL: it does not */
+};
+
+/* Reads spec and status. Pods that are reclaimable are taken off; what it holds is scaled to the
+ * pods that are left (Kueue: ReclaimablePods). */
+int from_api_quota_workload_read(struct quota *q, const struct from_api_quota_rules *rules,
+				 const struct api_workload *aw, struct from_api_quota_workload *ret,
+				 struct err *err);
+/* Whether w holds what it should hold by r: the same amounts in the same queue. If not, the caller
+ * releases it before from_api_quota_workload_apply and makes it hold afterwards. */
+bool from_api_quota_workload_holds(const struct quota *q, const struct from_api_quota_workload *r,
+				   const struct workload *w);
+/* Moves r into w, which is new or was read before; pending side and holding stay as they are. True:
+ * one of the things changed that are worth a new try (for queues_update). */
+bool from_api_quota_workload_apply(struct from_api_quota_workload *r, struct workload *w);
+/* Of one that was read and not applied; no effect after from_api_quota_workload_apply. */
+void from_api_quota_workload_finish(struct from_api_quota_workload *r);
+
+#endif

@@ -1,0 +1,117 @@
+#include "quota/assign_reason.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+#define TEXT_MAX 1024 /* of one reason: names have at most 253 bytes */
+
+void assign_reason_add(struct assign_reasons *r, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (r->n == r->cap) {
+		size_t cap = r->cap == 0 ? 8 : 2 * r->cap;
+		const char **v = arena_alloc(r->arena, cap * sizeof(v[0]));
+
+		if (r->n > 0) {
+			memcpy(v, r->v, r->n * sizeof(v[0]));
+		}
+		r->v = v;
+		r->cap = cap;
+	}
+	r->v[r->n++] = arena_dup(r->arena, text);
+}
+
+static int text_cmp(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+const char *assign_reason_join(struct assign_reasons *r)
+{
+	size_t size = 1, at = 0;
+	char *text;
+
+	if (r->n == 0) {
+		return NULL;
+	}
+	qsort(r->v, r->n, sizeof(r->v[0]), text_cmp);
+	for (size_t i = 0; i < r->n; i++) {
+		size += strlen(r->v[i]) + 2;
+	}
+	text = arena_alloc(r->arena, size);
+	for (size_t i = 0; i < r->n; i++) {
+		if (i > 0 && strcmp(r->v[i], r->v[i - 1]) == 0) {
+			continue;
+		}
+		at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? ", " : "", r->v[i]);
+	}
+	return text;
+}
+
+/* Kueue's order of severity; what says nothing about flavors is below all. */
+static int severity(enum quota_reason r)
+{
+	static const enum quota_reason order[] = { QUOTA_TOPOLOGY_PLACEMENT_FAILED,
+						   QUOTA_WAITING_FOR_QUOTA, QUOTA_EXCEEDS_MAX_QUOTA,
+						   QUOTA_NO_MATCHING_FLAVOR };
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		if (order[i] == r) {
+			return (int)i + 1;
+		}
+	}
+	return 0;
+}
+
+enum quota_reason assign_reason_both(enum quota_reason a, enum quota_reason b)
+{
+	return severity(b) > severity(a) ? b : a;
+}
+
+enum quota_reason assign_reason_either(enum quota_reason a, enum quota_reason b)
+{
+	if (a == QUOTA_REASON_NONE || b == QUOTA_REASON_NONE) {
+		return a == QUOTA_REASON_NONE ? b : a;
+	}
+	return severity(b) < severity(a) ? b : a;
+}
+
+static bool is_in_bytes(const char *resource)
+{
+	return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
+	       strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
+}
+
+void assign_reason_amount(const char *resource, int64_t amount, char out[ASSIGN_REASON_AMOUNT_MAX])
+{
+	static const char *const binary[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi" };
+	size_t unit = 0;
+
+	if (amount == QUOTA_UNLIMITED) {
+		snprintf(out, ASSIGN_REASON_AMOUNT_MAX, "unlimited");
+	} else if (strcmp(resource, "cpu") == 0) {
+		bool whole = amount % 1000 == 0;
+
+		snprintf(out, ASSIGN_REASON_AMOUNT_MAX, "%" PRId64 "%s",
+			 whole ? amount / 1000 : amount, whole ? "" : "m");
+	} else {
+		while (is_in_bytes(resource) && amount != 0 && amount % 1024 == 0 &&
+		       unit + 1 < ARRAY_LEN(binary)) {
+			amount /= 1024;
+			unit++;
+		}
+		snprintf(out, ASSIGN_REASON_AMOUNT_MAX, "%" PRId64 "%s", amount, binary[unit]);
+	}
+}

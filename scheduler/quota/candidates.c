@@ -1,0 +1,172 @@
+#include "quota/candidates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "model/quota_store.h"
+
+static double usage_of_local(const struct quota *q, const struct workload *w)
+{
+	const struct quota_local *l;
+	char key[512];
+	int n;
+
+	if (w->local_queue == NULL) {
+		return 0;
+	}
+	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);
+	if (n < 0 || (size_t)n >= sizeof(key)) {
+		return 0; /* longer than the API allows: no such LocalQueue */
+	}
+	l = quota_local_find(q, (struct str){ key, (size_t)n });
+	return l == NULL ? 0 : l->usage;
+}
+
+/* Usage of LocalQueues orders candidates of one ClusterQueue only. In a list of several queues such
+ * a rule has no total order (two of a queue by usage, each of them against a third by priority), so
+ * there it counts for the preemptor's own queue, whose candidates are together. With fair sharing
+ * the lists are per queue anyway. Kueue compares it in every list. */
+static bool counts_usage(const struct victims_request *r, const struct workload *w)
+{
+	const struct quota *q = forest_world(r->forest);
+
+	return q->options.admission_fair_sharing && q->nodes.v[w->holds]->queue->usage_based &&
+	       (w->holds == r->node || q->options.fair_sharing);
+}
+
+void candidates_describe(const struct victims_request *r, const struct workload *w,
+			 struct candidate *ret)
+{
+	*ret = (struct candidate){
+		.w = w,
+		.cost = w->has_cost ? w->cost : 0,
+		.priority = workload_priority(forest_world(r->forest), w),
+		.reserved = w->reserved_at == MODEL_TIME_NONE ? r->now : w->reserved_at,
+		.by_usage = counts_usage(r, w),
+		.evicted = w->evicted,
+		.outside = w->holds != r->node,
+	};
+	if (ret->by_usage) {
+		ret->local_usage = usage_of_local(forest_world(r->forest), w);
+	}
+}
+
+static int text_cmp(const char *a, const char *b)
+{
+	return strcmp(a == NULL ? "" : a, b == NULL ? "" : b);
+}
+
+int candidates_cmp(const struct candidate *a, const struct candidate *b)
+{
+	int c;
+
+	if (a->evicted != b->evicted) {
+		return a->evicted ? -1 : 1;
+	}
+	if (a->outside != b->outside) {
+		return a->outside ? -1 : 1;
+	}
+	if (a->by_usage && b->by_usage && a->local_usage != b->local_usage &&
+	    a->w->holds == b->w->holds) {
+		return a->local_usage > b->local_usage ? -1 : 1;
+	}
+	if (a->priority != b->priority) {
+		return a->priority < b->priority ? -1 : 1;
+	}
+	if (a->cost != b->cost) {
+		return a->cost < b->cost ? -1 : 1;
+	}
+	if (a->reserved != b->reserved) {
+		return a->reserved > b->reserved ? -1 : 1;
+	}
+	c = text_cmp(a->w->uid, b->w->uid);
+	return c != 0 ? c : strcmp(a->w->key, b->w->key);
+}
+
+static bool uses_one_of(const struct workload *w, const uint32_t *pairs, size_t n)
+{
+	for (size_t i = 0, j = 0; i < n && j < w->usage.n;) {
+		if (pairs[i] == w->usage.v[j].id) {
+			return true;
+		}
+		if (pairs[i] < w->usage.v[j].id) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	return false;
+}
+
+static bool is_gone(const struct victims_request *r, uint32_t id)
+{
+	size_t lo = 0, hi = r->ngone;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->gone[mid] < id) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo < r->ngone && r->gone[lo] == id;
+}
+
+void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena)
+{
+	if (out->n == out->cap) {
+		size_t cap = out->cap == 0 ? 16 : out->cap * 2;
+		struct candidate **v = arena_alloc(arena, cap * sizeof(struct candidate *));
+
+		if (out->n > 0) {
+			memcpy(v, out->v, out->n * sizeof(struct candidate *));
+		}
+		out->v = v;
+		out->cap = cap;
+	}
+	out->v[out->n++] = c;
+}
+
+void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
+			struct arena *arena, struct candidates *out)
+{
+	const struct quota *q = forest_world(r->forest);
+	const struct quota_queue *queue = q->nodes.v[node]->queue;
+
+	if (policy == QUOTA_NEVER) {
+		return;
+	}
+	for (size_t i = 0; i < queue->holders.n; i++) {
+		const struct workload *w = q->workloads.v[queue->holders.v[i]];
+		struct candidate *c;
+
+		if (w == r->w || is_gone(r, w->id) || !uses_one_of(w, r->pairs, r->npairs) ||
+		    !victims_allowed(q, policy, r->w, w)) {
+			continue;
+		}
+		c = arena_alloc(arena, sizeof(*c));
+		candidates_describe(r, w, c);
+		candidates_push(out, c, arena);
+	}
+}
+
+static int by_rank(const void *pa, const void *pb)
+{
+	const struct candidate *a = *(struct candidate *const *)pa;
+	const struct candidate *b = *(struct candidate *const *)pb;
+
+	if (a->rank != b->rank) {
+		return a->rank < b->rank ? -1 : 1;
+	}
+	return candidates_cmp(a, b);
+}
+
+void candidates_sort(struct candidates *c)
+{
+	if (c->n > 1) {
+		qsort(c->v, c->n, sizeof(struct candidate *), by_rank);
+	}
+}

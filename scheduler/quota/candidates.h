@@ -1,0 +1,44 @@
+/* scheduler/quota/candidates.h: who may be preempted for a request, and in which order they are
+ * tried. What the order looks at is copied out of the workloads, so that sorting stays within the
+ * cache. Owner: the sched thread. Pure. */
+#ifndef SCHEDULER_QUOTA_CANDIDATES_H
+#define SCHEDULER_QUOTA_CANDIDATES_H
+
+#include "quota/victims.h"
+
+struct candidate {     /* of one cache line */
+	__int128 cost; /* status.preemptionCost */
+	const struct workload *w;
+	int64_t priority;   /* effective */
+	int64_t reserved;   /* when quota was reserved; now where that is not known */
+	double local_usage; /* of its LocalQueue, where by_usage */
+	uint32_t above;     /* classical: the lowest cohort above it and the preemptor */
+	uint8_t rank;       /* of the list it is in, before all else */
+	uint8_t reason;     /* enum victim_reason */
+	bool by_usage;      /* admission fair sharing has a say */
+	bool evicted;       /* already on its way out */
+	bool outside;       /* in another ClusterQueue than the preemptor */
+	bool no_borrow;     /* only for a preemptor that does not borrow */
+	bool banned;        /* fair sharing: it would not be a legal victim */
+};
+
+struct candidates {
+	struct candidate **v; /* in the arena */
+	size_t n, cap;
+};
+
+/* What the order needs to know of a workload that holds quota. rank, above, reason and the flags of
+ * the searches are zero. */
+void candidates_describe(const struct victims_request *r, const struct workload *w,
+			 struct candidate *ret);
+/* Smaller: tried first. Already evicted; other ClusterQueues; (admission fair sharing, in one
+ * ClusterQueue) the LocalQueue that used more; lower priority; lower preemption cost (KEP-7990);
+ * later reservation; uid; key. rank is not looked at. */
+int candidates_cmp(const struct candidate *a, const struct candidate *b);
+/* Appends who holds quota in `node`, uses one of the request's pairs and may be preempted. */
+void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
+			struct arena *arena, struct candidates *out);
+void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena);
+void candidates_sort(struct candidates *c); /* by rank, then candidates_cmp */
+
+#endif

@@ -1,0 +1,441 @@
+#include "quota/queues.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/xmalloc.h"
+#include "model/quota_store.h"
+#include "quota/queues_heap.h"
+
+/* Every pending workload is in one of three places of its ClusterQueue: the heap, the inadmissible
+ * list, or in flight. A request to look again names a tree and takes effect at once: callers that
+ * want to gather several do so before they call queues_flush. */
+
+bool queues_backoff_is_over(const struct workload *w, int64_t now)
+{
+	return !w->requeued_false && (w->requeue_at == MODEL_TIME_NONE || now >= w->requeue_at);
+}
+
+bool queues_is_admissible(const struct workload *w)
+{
+	return !w->admission_gated && !w->finished && w->active && w->holds == MODEL_NONE &&
+	       !w->on_hold && !w->waits_replacement;
+}
+
+bool queues_is_active(const struct forest *f, const struct quota_node *n)
+{
+	return n->is_queue && n->exists && n->queue->inactive == QUOTA_ACTIVE &&
+	       n->queue->stop == QUOTA_RUN && forest_is_placed(f, n->id);
+}
+
+bool queues_selects(const struct quota *q, const struct quota_queue *queue,
+		    const struct workload *w)
+{
+	const struct quota_namespace *space = quota_namespace_find(q, str_of(w->namespace_));
+
+	return space != NULL &&
+	       quota_selector_matches(&queue->namespaces, space->labels, space->nlabels);
+}
+
+static struct quota_queue *queue_of(const struct quota *q, const struct workload *w)
+{
+	return q->nodes.v[w->queue]->queue;
+}
+
+/* The ClusterQueue in which w would wait: MODEL_NONE when its LocalQueue is not there or stopped,
+ * or names none that is there. */
+static uint32_t resolve(const struct quota *q, const struct workload *w)
+{
+	CLEANUP(xmalloc_freep) char *key = NULL;
+	const struct quota_local *l;
+	const struct quota_node *n;
+
+	if (w->local_queue == NULL) {
+		return MODEL_NONE;
+	}
+	key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
+	l = quota_local_find(q, str_of(key));
+	if (l == NULL || l->stop != QUOTA_RUN || l->queue == NULL) {
+		return MODEL_NONE;
+	}
+	n = quota_queue_find(q, str_of(l->queue));
+	return n == NULL || !n->exists ? MODEL_NONE : n->id;
+}
+
+static uint64_t mix(uint64_t h, uint64_t value)
+{
+	h ^= value + UINT64_C(0x9e3779b97f4a7c15) + (h << 6) + (h >> 2);
+	h *= UINT64_C(0xff51afd7ed558ccd);
+	return h ^ (h >> 33);
+}
+
+uint64_t queues_hash(const struct quota *q, const struct workload *w)
+{
+	uint64_t h = mix(w->npodsets, (uint64_t)workload_priority(q, w));
+
+	for (size_t i = 0; i < w->npodsets; i++) {
+		const struct quota_podset *p = &w->podsets[i];
+
+		h = mix(h, p->shape);
+		h = mix(h, (uint64_t)p->count << 32 | (uint32_t)p->min_count);
+	}
+	for (size_t i = 0; i < w->nallowed; i++) {
+		h = mix(h, w->allowed[i]);
+	}
+	return h;
+}
+
+static bool is_sticky(const struct quota_queue *queue, const struct workload *w)
+{
+	return queue->preemptor == w->id && queue->strategy == QUOTA_BEST_EFFORT_FIFO;
+}
+
+static double local_usage(const struct quota *q, const struct workload *w)
+{
+	CLEANUP(xmalloc_freep) char *key = NULL;
+	const struct quota_local *l;
+
+	if (w->local_queue == NULL) {
+		return 0;
+	}
+	key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
+	l = quota_local_find(q, str_of(key));
+	return l == NULL ? 0 : l->usage;
+}
+
+static int sign(bool before, bool after)
+{
+	return (int)after - (int)before;
+}
+
+int queues_cmp(const struct quota *q, const struct workload *a, const struct workload *b)
+{
+	const struct quota_queue *queue = queue_of(q, a);
+	int64_t x, y;
+	int r;
+
+	if (q->options.admission_fair_sharing && queue->usage_based) {
+		double ua = local_usage(q, a), ub = local_usage(q, b);
+
+		if (ua < ub || ua > ub) {
+			return ua < ub ? -1 : 1;
+		}
+	}
+	if (is_sticky(queue, a) != is_sticky(queue, b)) {
+		return sign(is_sticky(queue, a), is_sticky(queue, b));
+	}
+	x = workload_priority(q, a);
+	y = workload_priority(q, b);
+	if (x != y) {
+		return sign(x > y, x < y);
+	}
+	x = workload_queue_time(q, a);
+	y = workload_queue_time(q, b);
+	if (x != y) {
+		return sign(x<y, x> y);
+	}
+	r = strcmp(a->uid == NULL ? "" : a->uid, b->uid == NULL ? "" : b->uid);
+	return r != 0 ? r : strcmp(a->key, b->key);
+}
+
+/* --- hashes of workloads that are known not to fit ---------------------------------------------*/
+
+/* The place of h in the sorted list, or where it would be. */
+static size_t blocked_place(const struct quota_queue *queue, uint64_t h)
+{
+	size_t low = 0, high = queue->blocked.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (queue->blocked.v[mid] < h) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+static bool is_blocked(const struct quota *q, const struct quota_queue *queue, uint64_t h)
+{
+	size_t i = blocked_place(queue, h);
+
+	return q->options.equivalence_hashing && queue->strategy == QUOTA_BEST_EFFORT_FIFO &&
+	       i < queue->blocked.n && queue->blocked.v[i] == h;
+}
+
+static void park(struct quota *q, struct quota_queue *queue, struct workload *w)
+{
+	w->where = QUOTA_INADMISSIBLE;
+	w->pos = (uint32_t)queue->inadmissible.n;
+	vec_push(&queue->inadmissible, w->id);
+	if (w->requeue_at != MODEL_TIME_NONE && !w->timed) {
+		w->timed = true;
+		vec_push(&q->timers, w->id);
+	}
+}
+
+static void unpark(struct quota *q, struct quota_queue *queue, struct workload *w)
+{
+	uint32_t last = queue->inadmissible.v[queue->inadmissible.n - 1];
+
+	vec_swap_remove(&queue->inadmissible, w->pos);
+	q->workloads.v[last]->pos = w->pos;
+	w->where = QUOTA_NOWHERE;
+	w->pos = MODEL_NONE;
+}
+
+/* Nobody equal to w fits either: they need not be tried before something changes. */
+static void block(struct quota *q, struct quota_queue *queue, const struct workload *w)
+{
+	size_t place = blocked_place(queue, w->hash), kept = 0;
+
+	if (place < queue->blocked.n && queue->blocked.v[place] == w->hash) {
+		return;
+	}
+	vec_push(&queue->blocked, w->hash);
+	memmove(&queue->blocked.v[place + 1], &queue->blocked.v[place],
+		(queue->blocked.n - 1 - place) * sizeof(queue->blocked.v[0]));
+	queue->blocked.v[place] = w->hash;
+	for (size_t i = 0; i < queue->heap.n; i++) {
+		struct workload *other = q->workloads.v[queue->heap.v[i]];
+
+		if (other->hash != w->hash) {
+			queue->heap.v[kept++] = other->id;
+			continue;
+		}
+		park(q, queue, other);
+		other->last_requeue = w->last_requeue;
+		other->last_reason = w->last_reason;
+	}
+	if (kept < queue->heap.n) {
+		queue->heap.n = kept;
+		queues_heap_rebuild(q, queue);
+	}
+}
+
+/* --- objects come and go -----------------------------------------------------------------------*/
+
+/* Out of the list that it is in, but still whose preemptor it was. */
+static void take_out(struct quota *q, struct workload *w)
+{
+	if (w->where == QUOTA_HEAP) {
+		(void)queues_heap_remove(q, queue_of(q, w), w->pos);
+	} else if (w->where == QUOTA_INADMISSIBLE) {
+		unpark(q, queue_of(q, w), w);
+	}
+	w->where = QUOTA_NOWHERE;
+	w->pos = MODEL_NONE;
+}
+
+void queues_remove(struct quota *q, struct workload *w)
+{
+	if (w->where == QUOTA_NOWHERE) {
+		return;
+	}
+	take_out(q, w);
+	if (queue_of(q, w)->preemptor == w->id) {
+		queue_of(q, w)->preemptor = MODEL_NONE;
+	}
+}
+
+static void place(struct quota *q, struct workload *w, int64_t now)
+{
+	struct quota_queue *queue = queue_of(q, w);
+
+	if (!queues_backoff_is_over(w, now) || is_blocked(q, queue, w->hash)) {
+		park(q, queue, w);
+	} else {
+		queues_heap_push(q, queue, w);
+	}
+}
+
+void queues_update(struct quota *q, struct workload *w, bool changed, int64_t now)
+{
+	uint32_t to;
+
+	if (w->where == QUOTA_IN_FLIGHT) {
+		return;
+	}
+	to = queues_is_admissible(w) ? resolve(q, w) : MODEL_NONE;
+	if (w->where != QUOTA_NOWHERE && w->queue != to) {
+		queues_remove(q, w);
+	}
+	w->queue = to;
+	w->hash = queues_hash(q, w);
+	if (to == MODEL_NONE) {
+		return;
+	}
+	if (w->where == QUOTA_INADMISSIBLE && !changed &&
+	    w->generation == w->evaluated_generation) {
+		return;
+	}
+	take_out(q, w);
+	place(q, w, now);
+}
+
+/* --- heads and what becomes of them ------------------------------------------------------------*/
+
+bool queues_is_preemptor(const struct quota *q, const struct workload *w)
+{
+	const struct quota_queue *queue = w->queue == MODEL_NONE ? NULL : queue_of(q, w);
+
+	return queue != NULL && queue->preemptor == w->id &&
+	       queue->preemptor_generation == w->generation;
+}
+
+void queues_pop(struct quota *q, const struct forest *f, struct queues_heads *out)
+{
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		struct quota_node *n = q->nodes.v[i];
+
+		if (n == NULL || !n->is_queue || !queues_is_active(f, n)) {
+			continue;
+		}
+		n->queue->pop_cycle++;
+		for (unsigned k = 0; k < q->options.heads && n->queue->heap.n > 0; k++) {
+			struct workload *w = queues_heap_remove(q, n->queue, 0);
+
+			w->where = QUOTA_IN_FLIGHT;
+			w->evaluated_generation = w->generation;
+			vec_push(out, w);
+		}
+	}
+}
+
+/* The one before loses its place at the top. */
+static void set_preemptor(struct quota *q, struct quota_queue *queue, const struct workload *w)
+{
+	uint32_t before = queue->preemptor;
+	const struct workload *other = before == MODEL_NONE ? NULL : q->workloads.v[before];
+
+	queue->preemptor = w->id;
+	queue->preemptor_generation = w->generation;
+	if (other != NULL && other != w && other->where == QUOTA_HEAP &&
+	    queue_of(q, other) == queue) {
+		queues_heap_fix(q, queue, other->pos);
+	}
+}
+
+static bool is_urgent(const struct quota_queue *queue, enum quota_requeue why)
+{
+	if (queue->strategy == QUOTA_STRICT_FIFO) {
+		return why != QUOTA_REQUEUE_NAMESPACE_MISMATCH;
+	}
+	return why == QUOTA_REQUEUE_FAILED_AFTER_NOMINATION ||
+	       why == QUOTA_REQUEUE_PENDING_PREEMPTION || why == QUOTA_REQUEUE_PENDING_MIGRATION ||
+	       why == QUOTA_REQUEUE_PREEMPTION_FAILED;
+}
+
+bool queues_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
+			 bool pending, int64_t now)
+{
+	const struct quota_queue *queue = queue_of(q, w);
+
+	return queues_backoff_is_over(w, now) &&
+	       (is_urgent(queue, why) || pending ||
+		queue->inadmissible_cycle >= (int64_t)queue->pop_cycle);
+}
+
+void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,
+		    int64_t now)
+{
+	struct quota_queue *queue = queue_of(q, w);
+	bool waits =
+		why == QUOTA_REQUEUE_PENDING_PREEMPTION || why == QUOTA_REQUEUE_PENDING_MIGRATION;
+	bool no_hope = why == QUOTA_REQUEUE_NO_FIT || why == QUOTA_REQUEUE_NO_CANDIDATES;
+
+	assert(w->where == QUOTA_IN_FLIGHT);
+	w->last_requeue = why;
+	if (!queues_is_admissible(w) || resolve(q, w) != w->queue) {
+		queues_remove(q, w);
+		queues_update(q, w, true, now);
+		return;
+	}
+	w->where = QUOTA_NOWHERE;
+	w->hash = queues_hash(q, w);
+	if (waits) {
+		set_preemptor(q, queue, w);
+	}
+	if (queues_is_immediate(q, w, why, pending, now)) {
+		queues_heap_push(q, queue, w);
+		return;
+	}
+	park(q, queue, w);
+	if (no_hope && q->options.equivalence_hashing &&
+	    queue->strategy == QUOTA_BEST_EFFORT_FIFO) {
+		block(q, queue, w);
+	}
+}
+
+/* --- trying again ------------------------------------------------------------------------------*/
+
+static void flush_queue(struct quota *q, struct quota_queue *queue, int64_t now)
+{
+	size_t i = 0;
+
+	queue->inadmissible_cycle = (int64_t)queue->pop_cycle;
+	vec_clear(&queue->blocked);
+	while (i < queue->inadmissible.n) {
+		struct workload *w = q->workloads.v[queue->inadmissible.v[i]];
+
+		if (!queues_backoff_is_over(w, now) || !queues_selects(q, queue, w)) {
+			i++;
+			continue;
+		}
+		unpark(q, queue, w);
+		queues_heap_push(q, queue, w);
+	}
+}
+
+void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now)
+{
+	struct VEC(uint32_t) todo = VEC_INIT;
+
+	vec_push(&todo, forest_is_placed(f, node) ? forest_root(f, node) : node);
+	while (todo.n > 0) {
+		uint32_t id = vec_pop(&todo);
+		const uint32_t *children;
+		size_t n = 0;
+
+		if (q->nodes.v[id]->is_queue) {
+			flush_queue(q, q->nodes.v[id]->queue, now);
+			continue;
+		}
+		children = forest_children(f, id, &n);
+		for (size_t i = 0; i < n; i++) {
+			vec_push(&todo, children[i]);
+		}
+	}
+	vec_finish(&todo);
+}
+
+int64_t queues_timers(struct quota *q, int64_t now)
+{
+	int64_t next = INT64_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < q->timers.n; i++) {
+		uint32_t id = q->timers.v[i];
+		struct workload *w = id < q->workloads.n ? q->workloads.v[id] : NULL;
+
+		if (w == NULL || !w->timed) {
+			continue;
+		}
+		if (w->where != QUOTA_INADMISSIBLE || w->requeue_at == MODEL_TIME_NONE ||
+		    now >= w->requeue_at) {
+			if (w->where == QUOTA_INADMISSIBLE) {
+				queues_update(q, w, true, now);
+			}
+			w->timed = false;
+			continue;
+		}
+		next = w->requeue_at < next ? w->requeue_at : next;
+		q->timers.v[kept++] = id;
+	}
+	q->timers.n = kept;
+	return next;
+}

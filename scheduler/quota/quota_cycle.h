@@ -1,0 +1,55 @@
+/* scheduler/quota/quota_cycle.h: one scheduling cycle over Workloads (Kueue: scheduler.schedule).
+ * Pops the heads, nominates, orders and processes them, puts back who did not get in. Changes
+ * nothing of the world but the pending side (heap, inadmissible, scan positions): quota that was
+ * given and victims are decisions, which the caller applies (quota_apply) before the next cycle.
+ * Owner: the sched thread. Pure; now is handed in. */
+#ifndef SCHEDULER_QUOTA_QUOTA_CYCLE_H
+#define SCHEDULER_QUOTA_QUOTA_CYCLE_H
+
+#include "quota/order.h"
+
+enum quota_decision_kind {
+	QUOTA_DECIDE_ADMIT,   /* workload, node, assignment */
+	QUOTA_DECIDE_PREEMPT, /* workload: victim; by, victim_reason, message; ongoing: evicted
+				 already */
+	QUOTA_DECIDE_PENDING, /* workload, node: looked at, not in: status, where, requeue, reason,
+				 message, assignment */
+};
+
+/* What came of an entry whose victims were claimed by another one of the cycle. */
+enum quota_recompute {
+	QUOTA_RECOMPUTE_NONE,
+	QUOTA_RECOMPUTE_DEFERRED_FIT,
+	QUOTA_RECOMPUTE_NEW_TARGETS,
+	QUOTA_RECOMPUTE_SKIPPED,
+};
+
+struct quota_decision {
+	enum quota_decision_kind kind;
+	uint32_t workload, by, node; /* MODEL_NONE where not meant */
+	enum victim_reason victim_reason;
+	bool ongoing;
+	enum entry_status status; /* PENDING; ENTRY_GATED: a preemption gate is closed */
+	enum quota_where where;   /* after the cycle */
+	enum quota_requeue requeue;
+	enum quota_reason reason;
+	enum quota_recompute recompute; /* ADMIT and PENDING */
+	const char *message;
+	const struct assignment *assignment; /* NULL: flavors were not looked at */
+};
+
+struct quota_decisions {
+	struct quota_decision *v; /* what they point to is in the cycle's arena */
+	size_t n, cap;
+};
+
+struct quota_cycle; /* arena and scratch that live from cycle to cycle */
+
+/* f is borrowed and must outlive it. */
+struct quota_cycle *quota_cycle_create(struct forest *f);
+void quota_cycle_destroy(struct quota_cycle *c); /* NULL is fine */
+/* Decisions live until the next run: those of the entries in the order in which they were
+ * processed, then the workloads that were put back. */
+const struct quota_decisions *quota_cycle_run(struct quota_cycle *c, int64_t now);
+
+#endif

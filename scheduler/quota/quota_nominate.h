@@ -1,0 +1,24 @@
+/* scheduler/quota/quota_nominate.h: may a head be looked at, and if so, which flavors and which
+ * victims would let it in (Kueue: scheduler.nominate). Owner: the sched thread. Pure. */
+#ifndef SCHEDULER_QUOTA_QUOTA_NOMINATE_H
+#define SCHEDULER_QUOTA_QUOTA_NOMINATE_H
+
+#include "quota/order.h"
+
+struct nominate_context {
+	struct forest *forest;
+	struct arena *arena; /* results live here */
+	int64_t now;
+	const uint32_t *gone; /* workloads that are taken out: victims of others */
+	size_t ngone;
+};
+
+/* e->w and e->node are given. Sets status NOMINATED with an assignment and victims, or
+ * NOT_NOMINATED with reason, message and requeue. Where the scan over the flavors stopped is
+ * remembered in the workload. */
+void quota_nominate(const struct nominate_context *c, struct entry *e);
+/* For a nominated entry: assignment and victims anew, from the first flavor, but only with the
+ * flavors that it had. */
+void quota_nominate_again(const struct nominate_context *c, struct entry *e);
+
+#endif

@@ -1,0 +1,251 @@
+#include "quota/quota_process.h"
+
+#include "base/arena.h"
+#include "model/quota_store.h"
+#include "quota/amount.h"
+#include "quota/quota_nominate.h"
+
+void quota_process_begin(struct process *p, struct forest *f, struct arena *arena, int64_t now,
+			 struct quota_decisions *decisions)
+{
+	p->forest = f;
+	p->arena = arena;
+	p->now = now;
+	p->decisions = decisions;
+	for (size_t i = 0; i < p->claimed.n; i++) {
+		p->claimed_mark.v[p->claimed.v[i]] = 0;
+	}
+	vec_clear(&p->claimed);
+	while (p->claimed_mark.n < forest_world(f)->workloads.n) {
+		vec_push(&p->claimed_mark, (uint8_t)0);
+	}
+}
+
+void quota_process_finish(struct process *p)
+{
+	vec_finish(&p->claimed);
+	vec_finish(&p->claimed_mark);
+}
+
+static const struct workload *workload(const struct process *p, uint32_t id)
+{
+	return forest_world(p->forest)->workloads.v[id];
+}
+
+static void set(struct entry *e, enum quota_requeue requeue, enum quota_reason reason,
+		const char *message)
+{
+	e->requeue = requeue;
+	e->reason = reason;
+	e->message = message;
+}
+
+void quota_process_skip(struct entry *e, const char *message)
+{
+	e->status = ENTRY_SKIPPED;
+	set(e, QUOTA_REQUEUE_FAILED_AFTER_NOMINATION, QUOTA_WAITING_FOR_QUOTA, message);
+}
+
+static bool overlaps(const struct process *p, const struct victims *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (p->claimed_mark.v[v->v[i].workload] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void take_usage(struct process *p, uint32_t id)
+{
+	const struct workload *w = workload(p, id);
+
+	forest_remove(p->forest, w->holds, &w->usage);
+}
+
+/* Takes away what the victims claimed so far use in the tree of node. */
+static void take_claimed(struct process *p, uint32_t node)
+{
+	uint32_t root = forest_root(p->forest, node);
+
+	for (size_t i = 0; i < p->claimed.n; i++) {
+		if (forest_root(p->forest, workload(p, p->claimed.v[i])->holds) == root) {
+			take_usage(p, p->claimed.v[i]);
+		}
+	}
+}
+
+/* Whether the entry fits when all victims of the cycle and its own are gone. */
+static bool fits(struct process *p, const struct entry *e)
+{
+	size_t mark = forest_mark(p->forest);
+	bool r;
+
+	take_claimed(p, e->node);
+	for (size_t i = 0; i < e->victims.n; i++) {
+		if (p->claimed_mark.v[e->victims.v[i].workload] == 0) {
+			take_usage(p, e->victims.v[i].workload);
+		}
+	}
+	r = forest_fits(p->forest, e->node, &e->assignment.usage);
+	forest_undo(p->forest, mark);
+	return r;
+}
+
+/* Some of its victims are another entry's: with those gone it may fit, or need others. */
+static enum quota_recompute recompute(struct process *p, struct entry *e)
+{
+	struct nominate_context c = { p->forest, p->arena, p->now, p->claimed.v, p->claimed.n };
+	size_t mark = forest_mark(p->forest);
+
+	take_claimed(p, e->node);
+	quota_nominate_again(&c, e);
+	forest_undo(p->forest, mark);
+	if (e->assignment.mode == ASSIGN_FIT) {
+		e->assignment.mode = ASSIGN_DEFERRED_FIT;
+		return QUOTA_RECOMPUTE_DEFERRED_FIT;
+	}
+	return e->victims.n > 0 ? QUOTA_RECOMPUTE_NEW_TARGETS : QUOTA_RECOMPUTE_SKIPPED;
+}
+
+static int64_t clamp(int64_t value, int64_t most)
+{
+	int64_t least = value < most ? value : most;
+
+	return least > 0 ? least : 0;
+}
+
+/* A head that nobody can be preempted for keeps others of the cycle from its share, which it could
+ * not get back for sure. Kueue: resourcesToReserve. */
+static void reserve(struct process *p, const struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+	const struct quota_node *n = q->nodes.v[e->node];
+	struct quota_amounts kept = { NULL, 0, 0 };
+
+	if (n->queue->reclaim == QUOTA_ANY &&
+	    !(q->options.prioritize_preemptors && e->is_preemptor)) {
+		return;
+	}
+	for (size_t i = 0; i < e->assignment.usage.n; i++) {
+		struct quota_amount want = e->assignment.usage.v[i];
+		int64_t limit = forest_nominal(p->forest, e->node, want.id);
+		int64_t borrowing =
+			e->assignment.level > 0 ? forest_borrowing(p->forest, e->node, want.id) : 0;
+
+		limit = borrowing == QUOTA_NO_LIMIT ? QUOTA_UNLIMITED
+						    : amount_add(limit, borrowing);
+		if (borrowing != QUOTA_NO_LIMIT) {
+			limit = amount_sub(limit, forest_usage(p->forest, e->node, want.id));
+		}
+		quota_amounts_add(&kept, want.id, clamp(want.value, limit));
+	}
+	forest_add(p->forest, e->node, &kept);
+	quota_amounts_finish(&kept);
+}
+
+static struct quota_decision *add(struct process *p, enum quota_decision_kind kind, uint32_t w)
+{
+	struct quota_decision d = {
+		.kind = kind, .workload = w, .by = MODEL_NONE, .node = MODEL_NONE
+	};
+
+	vec_push(p->decisions, d);
+	return &p->decisions->v[p->decisions->n - 1];
+}
+
+static void issue(struct process *p, struct entry *e)
+{
+	for (size_t i = 0; i < e->victims.n; i++) {
+		const struct victim *v = &e->victims.v[i];
+		const struct workload *victim = workload(p, v->workload);
+		struct quota_decision *d = add(p, QUOTA_DECIDE_PREEMPT, v->workload);
+
+		d->by = e->w->id;
+		d->node = victim->holds;
+		d->victim_reason = v->reason;
+		d->ongoing = victim->evicted;
+		d->message = victim_message(p->forest, e->w, e->node, v, p->arena);
+		p->claimed_mark.v[v->workload] = 1;
+		vec_push(&p->claimed, v->workload);
+	}
+}
+
+static const char *describe(struct process *p, const struct entry *e, const char *what)
+{
+	const char *why = e->assignment.message;
+
+	return why == NULL || why[0] == '\0' ? what : arena_printf(p->arena, "%s; %s", why, what);
+}
+
+/* It has no victims, or may not have them. True: that was all. */
+static bool goes_without(struct process *p, struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+
+	if (e->assignment.mode == ASSIGN_NO_FIT) {
+		set(e, QUOTA_REQUEUE_NO_FIT, e->assignment.reason, e->assignment.message);
+		return true;
+	}
+	if (e->assignment.mode == ASSIGN_PREEMPT && e->victims.n == 0) {
+		set(e, QUOTA_REQUEUE_NO_CANDIDATES, QUOTA_WAITING_FOR_QUOTA,
+		    describe(p, e, "nobody may be preempted for it"));
+		reserve(p, e);
+		return true;
+	}
+	if (e->assignment.mode == ASSIGN_PREEMPT && q->options.preemption_gates &&
+	    e->w->preemption_gated) {
+		e->status = ENTRY_GATED;
+		e->keep_tried = false;
+		set(e, QUOTA_REQUEUE_GATED, QUOTA_ADMISSION_GATED,
+		    describe(p, e, "it would have to preempt, but a preemption gate is closed"));
+		return true;
+	}
+	if (e->assignment.mode == ASSIGN_DEFERRED_FIT) {
+		forest_add(p->forest, e->node, &e->assignment.usage);
+		e->keep_tried = false;
+		set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
+		    "it fits when workloads that others of this cycle preempt have stopped");
+		return true;
+	}
+	return false;
+}
+
+void quota_process_entry(struct process *p, struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+
+	if (q->options.recompute_on_overlap && overlaps(p, &e->victims)) {
+		e->recompute = recompute(p, e);
+	}
+	if (goes_without(p, e)) {
+		return;
+	}
+	if (overlaps(p, &e->victims)) {
+		quota_process_skip(
+			e, describe(p, e, "its victims are preempted for another workload"));
+		return;
+	}
+	if (!fits(p, e)) {
+		quota_process_skip(e, "another workload of this cycle took the quota");
+		return;
+	}
+	if (e->assignment.mode == ASSIGN_PREEMPT) {
+		issue(p, e);
+		e->status = ENTRY_EVICTED;
+		e->keep_tried = false;
+		set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
+		    describe(p, e,
+			     arena_printf(p->arena, "waits for %zu workload%s to stop",
+					  e->victims.n, e->victims.n == 1 ? "" : "s")));
+	} else {
+		struct quota_decision *d = add(p, QUOTA_DECIDE_ADMIT, e->w->id);
+
+		e->status = ENTRY_ASSUMED;
+		d->node = e->node;
+		d->recompute = e->recompute;
+		d->assignment = &e->assignment;
+		d->message = e->assignment.message;
+	}
+	forest_add(p->forest, e->node, &e->assignment.usage);
+}

@@ -1,0 +1,27 @@
+/* scheduler/quota/quota_process.h: what becomes of a nominated entry when its turn comes, given
+ * what entries before it took and whom they preempt (Kueue: scheduler.processEntry). Owner: the
+ * sched thread. Pure. */
+#ifndef SCHEDULER_QUOTA_QUOTA_PROCESS_H
+#define SCHEDULER_QUOTA_QUOTA_PROCESS_H
+
+#include "quota/quota_cycle.h"
+
+struct process {
+	struct forest *forest; /* marked by the caller; entries leave their usage in it */
+	struct arena *arena;
+	int64_t now;
+	struct quota_decisions *decisions;
+	struct VEC(uint32_t) claimed;     /* victims of entries processed so far */
+	struct VEC(uint8_t) claimed_mark; /* by workload id */
+};
+
+/* For a new cycle: nobody is claimed. */
+void quota_process_begin(struct process *p, struct forest *f, struct arena *arena, int64_t now,
+			 struct quota_decisions *decisions);
+void quota_process_finish(struct process *p);
+/* Sets status, requeue, reason, message; adds the decisions to admit or to preempt. */
+void quota_process_entry(struct process *p, struct entry *e);
+/* It lost its place in this cycle. */
+void quota_process_skip(struct entry *e, const char *message);
+
+#endif

@@ -1,0 +1,23 @@
+/* scheduler/quota/share.h: dominant resource share (Kueue: fair sharing). What is lendable is
+ * worked out once per forest generation, not per candidate. Owner: the sched thread. Pure. */
+#ifndef SCHEDULER_QUOTA_SHARE_H
+#define SCHEDULER_QUOTA_SHARE_H
+
+#include "quota/forest.h"
+
+struct share {
+	double unweighted; /* 1000 * borrowed / lendable of the dominant resource */
+	double weight;
+	uint32_t resource; /* the dominant one; MODEL_NONE: nothing is borrowed */
+	bool borrowing;    /* above subtree quota of some pair */
+};
+
+/* Of a node with `extra` (may be NULL) on top of its usage. Roots have none. */
+struct share share_of(const struct forest *f, uint32_t node, const struct quota_amounts *extra);
+/* By weighted share; weight 0 with something borrowed is above all others, two such by what is
+ * unweighted. */
+int share_cmp(struct share a, struct share b);
+bool share_is_infinite(struct share s);
+int64_t share_status(struct share s); /* rounded up; INT64_MAX when infinite */
+
+#endif

@@ -1,0 +1,129 @@
+#include "quota/victims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "model/quota_store.h"
+
+bool victims_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
+		     const struct workload *c)
+{
+	int64_t pp, pc;
+
+	switch (policy) {
+	case QUOTA_NEVER:
+		return false;
+	case QUOTA_ANY:
+		return true;
+	case QUOTA_LOWER_PRIORITY:
+	case QUOTA_LOWER_OR_NEWER_EQUAL:
+		break;
+	}
+	pp = workload_priority(q, p);
+	pc = workload_priority(q, c);
+	if (pp != pc) {
+		return pp > pc;
+	}
+	return policy == QUOTA_LOWER_OR_NEWER_EQUAL &&
+	       workload_queue_time(q, p) < workload_queue_time(q, c);
+}
+
+static bool may_preempt(const struct victims_request *r)
+{
+	const struct quota_queue *queue = forest_world(r->forest)->nodes.v[r->node]->queue;
+
+	if (r->npairs == 0 || !forest_is_placed(r->forest, r->node)) {
+		return false;
+	}
+	return queue->within_queue != QUOTA_NEVER ||
+	       (queue->reclaim != QUOTA_NEVER && forest_parent(r->forest, r->node) != MODEL_NONE);
+}
+
+static int by_id(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+static const uint32_t *sorted(const uint32_t *ids, size_t n, struct arena *arena)
+{
+	uint32_t *v;
+
+	if (n == 0) {
+		return NULL;
+	}
+	v = arena_alloc(arena, n * sizeof(*v));
+	memcpy(v, ids, n * sizeof(*v));
+	qsort(v, n, sizeof(*v), by_id);
+	return v;
+}
+
+void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret)
+{
+	CLEANUP(arena_destroyp) struct arena *scratch = NULL;
+	struct victims_request inner = *r;
+	struct victims found = { 0 };
+
+	*ret = found;
+	if (!may_preempt(r)) {
+		return;
+	}
+	scratch = arena_create(0);
+	inner.gone = sorted(r->gone, r->ngone, scratch);
+	if (forest_world(r->forest)->options.fair_sharing) {
+		victims_fair(&inner, scratch, &found);
+	} else {
+		victims_classical(&inner, scratch, &found);
+	}
+	if (found.n == 0) {
+		return;
+	}
+	ret->v = arena_alloc(arena, found.n * sizeof(*ret->v));
+	for (size_t i = 0; i < found.n; i++) {
+		ret->v[i] = found.v[i];
+	}
+	ret->n = found.n;
+}
+
+enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
+				      int64_t amount, unsigned *level)
+{
+	const struct victims_oracle *o = ctx;
+	const struct quota *q = forest_world(o->forest);
+	struct quota_amount one = { .id = pair, .value = amount };
+	struct quota_amounts need = { .v = &one, .n = 1, .cap = 1 };
+	struct victims_request r = { .forest = o->forest,
+				     .w = w,
+				     .node = o->node,
+				     .need = &need,
+				     .pairs = &pair,
+				     .npairs = 1,
+				     .now = o->now,
+				     .gone = o->gone,
+				     .ngone = o->ngone };
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	enum assign_answer answer = ASSIGN_TARGETS_OUTSIDE;
+	struct victims found;
+	size_t mark;
+	bool reclaim;
+
+	victims_find(&r, arena, &found);
+	if (found.n == 0) {
+		return ASSIGN_NO_TARGETS;
+	}
+	mark = forest_mark(o->forest);
+	for (size_t i = 0; i < found.n; i++) {
+		const struct workload *v = q->workloads.v[found.v[i].workload];
+
+		forest_remove(o->forest, v->holds, &v->usage);
+		if (v->holds == o->node) {
+			answer = ASSIGN_TARGETS_INSIDE;
+		}
+	}
+	*level = forest_level(o->forest, o->node, pair, amount, &reclaim);
+	forest_undo(o->forest, mark);
+	return answer;
+}

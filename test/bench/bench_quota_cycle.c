@@ -1,0 +1,166 @@
+/* bench_quota_cycle: a cycle of the Workload engine without I/O: queues in cohorts of ten, with 50
+ * pending and 100 admitted Workloads each; heads that fit, that wait for quota, that preempt. The
+ * cycle alone, and applying its decisions. One line per figure, with the exponent of its growth
+ * from the size before. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/strbuf.h"
+#include "lib/quota_world.h"
+#include "quota/queues.h"
+#include "quota/quota_apply.h"
+
+#define PENDING 50
+#define ADMITTED 100
+#define CYCLES 10
+
+enum kind { FITS, WAITS, PREEMPTS, KINDS };
+
+static const char *const kinds[KINDS] = { "heads fit", "heads wait", "heads preempt" };
+
+static double now_ms(void)
+{
+	return (double)clock_mono(clock_real()) / 1e6;
+}
+
+static struct workload *add(struct quota_world *w, unsigned queue, char kind, unsigned i)
+{
+	char key[64];
+	struct workload *wl;
+
+	snprintf(key, sizeof(key), "ns/%c%u-%u", kind, queue, i);
+	wl = quota_workload_add(w->q, str_of(key));
+	wl->namespace_ = quota_name(w->q, STR_LIT("ns"));
+	wl->uid = arena_dup(wl->arena, key);
+	snprintf(key, sizeof(key), "l%u", queue);
+	wl->local_queue = quota_name(w->q, str_of(key));
+	return wl;
+}
+
+static void add_pending(struct quota_world *w, unsigned queue, unsigned i, struct rng *rng)
+{
+	struct workload *wl = add(w, queue, 'p', i);
+	struct quota_podset *p = arena_zero(wl->arena, 1, sizeof(*p));
+
+	p->name = quota_name(w->q, STR_LIT("main"));
+	p->count = p->spec_count = 1;
+	quota_amounts_add(&p->request, quota_world_resource(w, "cpu"), 1000);
+	p->shape = i; /* no two are equal */
+	wl->podsets = p;
+	wl->npodsets = 1;
+	wl->priority = 10 + (int32_t)rng_below(rng, 10);
+	wl->created = w->now - (int64_t)rng_below(rng, 1000000) * 1000;
+	queues_update(w->q, wl, true, w->now);
+}
+
+static void add_admitted(struct quota_world *w, unsigned queue, unsigned i, struct rng *rng)
+{
+	struct workload *wl = add(w, queue, 'a', i);
+	char name[32];
+
+	snprintf(name, sizeof(name), "q%u", queue);
+	wl->priority = (int32_t)rng_below(rng, 10);
+	wl->reserved_at = w->now - (int64_t)rng_below(rng, 1000000000);
+	quota_amounts_add(&wl->usage, quota_world_pair(w, "default", "cpu"), 1000);
+	forest_hold(w->f, wl, quota_world_id(w, name));
+}
+
+static void make_world(struct quota_world *w, unsigned queues, enum kind kind, bool fair)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	unsigned nominal = kind == FITS ? ADMITTED + PENDING : ADMITTED;
+	struct rng rng;
+
+	rng_init(&rng, 1);
+	strbuf_printf(&text, "option fair_sharing=%s lte_final=true lt_initial=true\n",
+		      fair ? "true" : "false");
+	for (unsigned i = 0; i < queues; i++) {
+		strbuf_printf(&text,
+			      "queue q%u cohort=c%u %s\nquota q%u default cpu nominal=%u\n"
+			      "local ns/l%u queue=q%u\n",
+			      i, i / 10, kind == PREEMPTS ? "within=LowerPriority reclaim=Any" : "",
+			      i, nominal, i, i);
+	}
+	strbuf_add_c(&text, "namespace ns\n");
+	quota_world_init(w, text.p);
+	for (unsigned q = 0; q < queues; q++) {
+		for (unsigned i = 0; i < ADMITTED; i++) {
+			add_admitted(w, q, i, &rng);
+		}
+		for (unsigned i = 0; i < PENDING; i++) {
+			add_pending(w, q, i, &rng);
+		}
+	}
+}
+
+static void destroy_world(struct quota_world *w)
+{
+	for (size_t i = 0; i < w->q->workloads.n; i++) {
+		struct workload *wl = w->q->workloads.v[i];
+
+		for (size_t k = 0; wl != NULL && k < wl->npodsets; k++) {
+			quota_amounts_finish(&wl->podsets[k].request);
+		}
+	}
+	quota_world_finish(w);
+}
+
+static double run(unsigned queues, enum kind kind, bool fair, double *ret_apply, size_t *ret_n)
+{
+	struct quota_world w;
+	struct quota_cycle *c;
+	double best = INFINITY;
+
+	make_world(&w, queues, kind, fair);
+	c = quota_cycle_create(w.f);
+	*ret_apply = INFINITY;
+	for (int i = 0; i < CYCLES; i++) {
+		double start = now_ms(), middle, end;
+		const struct quota_decisions *d = quota_cycle_run(c, w.now);
+
+		middle = now_ms();
+		for (size_t k = 0; k < d->n; k++) {
+			quota_apply(w.f, &d->v[k], w.now);
+		}
+		end = now_ms();
+		*ret_n = i == 0 ? d->n : *ret_n;
+		best = middle - start < best ? middle - start : best;
+		*ret_apply = end - middle < *ret_apply ? end - middle : *ret_apply;
+	}
+	quota_cycle_destroy(c);
+	destroy_world(&w);
+	return best;
+}
+
+int main(void)
+{
+	static const unsigned sizes[] = { 10, 100, 1000 };
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (int fair = 0; fair < 2; fair++) {
+		for (int kind = 0; kind < KINDS; kind++) {
+			double before = 0;
+
+			for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+				double apply;
+				size_t n = 0;
+				double ms = run(sizes[i], (enum kind)kind, fair != 0, &apply, &n);
+
+				printf("%s, %u queues, %s: %.3f ms, %zu decisions, applied in %.3f "
+				       "ms",
+				       fair != 0 ? "fair sharing" : "classical", sizes[i],
+				       kinds[kind], ms, n, apply);
+				if (i > 0) {
+					printf(", exponent %.2f", log10(ms / before));
+				}
+				printf("\n");
+				before = ms;
+			}
+		}
+	}
+	return 0;
+}

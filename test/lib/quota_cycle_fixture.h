@@ -1,0 +1,34 @@
+/* test/lib/quota_cycle_fixture.h: cycles of the Workload engine on a quota_world, and their
+ * decisions as short texts. Workloads of the namespace "ns" are named without it. Owner: the test.
+ */
+#ifndef TEST_LIB_QUOTA_CYCLE_FIXTURE_H
+#define TEST_LIB_QUOTA_CYCLE_FIXTURE_H
+
+#include "base/strbuf.h"
+#include "lib/quota_world.h"
+#include "quota/quota_cycle.h"
+
+struct quota_cycle_fixture {
+	struct quota_world w;
+	struct quota_cycle *cycle;
+	const struct quota_decisions *last; /* of the last run; not good after the next one */
+	struct strbuf text;
+};
+
+/* All workloads that may wait do. */
+void quota_cycle_fixture_init(struct quota_cycle_fixture *f, const char *world);
+/* More of the world; new workloads that may wait do. */
+void quota_cycle_fixture_add(struct quota_cycle_fixture *f, const char *world);
+void quota_cycle_fixture_finish(struct quota_cycle_fixture *f);
+
+/* One cycle, applied. Decisions in their order, "; " between:
+ *   "admit W to QUEUE RESOURCE=FLAVOR..." (" xCOUNT" for a pod set that is smaller than it asks)
+ *   "preempt V for W REASON" ("ongoing" behind)
+ *   "wait W heap|inadmissible REQUEUE REASON" */
+const char *quota_cycle_fixture_run(struct quota_cycle_fixture *f);
+/* "a b | c d": the heap in its order, then the inadmissible ones by name. */
+const char *quota_cycle_fixture_queue(struct quota_cycle_fixture *f, const char *queue);
+/* The workload is gone: it gives back what it holds, and its tree is looked at again. */
+void quota_cycle_fixture_delete(struct quota_cycle_fixture *f, const char *workload);
+
+#endif

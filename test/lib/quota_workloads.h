@@ -1,0 +1,15 @@
+/* test/lib/quota_workloads.h: the workload lines of a quota world's text, for quota_world.c only. A
+ * workload is finished, and holds what it holds, when the line behind its pod sets comes. Owner:
+ * the test. */
+#ifndef TEST_LIB_QUOTA_WORKLOADS_H
+#define TEST_LIB_QUOTA_WORKLOADS_H
+
+#include "lib/quota_words.h"
+#include "lib/quota_world.h"
+
+/* "workload ..." begins one, "podset ..." adds to it. */
+void quota_workloads_add(struct quota_world *w, struct quota_words *l);
+void quota_workloads_podset(struct quota_world *w, struct quota_words *l);
+void quota_workloads_finish(struct quota_world *w);
+
+#endif

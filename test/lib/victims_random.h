@@ -1,0 +1,26 @@
+/* test/lib/victims_random.h: a quota world and a workload that does not fit into it, from bytes:
+ * random bytes in a unit test, the fuzzer's otherwise. Any bytes will do. Owner: the test. */
+#ifndef TEST_LIB_VICTIMS_RANDOM_H
+#define TEST_LIB_VICTIMS_RANDOM_H
+
+#include "lib/quota_world.h"
+#include "lib/victims_fixture.h"
+
+#define VICTIMS_RANDOM_BYTES 400 /* enough for the largest world */
+
+struct victims_random {
+	struct quota_world w;
+	struct victims_fixture v;
+	struct strbuf text; /* of the world */
+	bool is_blocked;    /* the workload does not fit; else there is nothing to ask */
+};
+
+void victims_random_init(struct victims_random *x, const uint8_t *bytes, size_t n);
+void victims_random_finish(struct victims_random *x);
+/* Asks for victims, twice, and checks the answer and that nothing changed; then makes it so, and
+ * lets each victim ask in turn: none of them may get the preemptor. What is wrong is in problems.
+ */
+bool victims_random_check(struct victims_random *x, struct arena *arena, struct victims *ret,
+			  struct strbuf *problems);
+
+#endif

@@ -1,0 +1,256 @@
+/* Scenarios of the Workload engine: manifests in, decisions out. Every
+ * test/scenario/quota/NAME.yaml is one test, and an input of `headgatectl simulate` as well, which
+ * ignores its first document:
+ *
+ *   kind: Scenario
+ *   about: the rule, in one sentence
+ *   config: Kueue's configuration (absent: defaults);  now: the time (absent: the youngest one)
+ *   steps: each deletes `delete` (KIND/NAMESPACE/NAME or KIND/NAME) and runs a cycle.
+ *     expect: all its decisions in order, as text_of below writes them
+ *     queues: {ClusterQueue: "heap | inadmissible"}, all of those that have somebody waiting
+ *     shares: {"ClusterQueue/NAME": weighted share}
+ *     statuses: {NAMESPACE/NAME: "Type=Status/Reason, ..."} */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "ctl/quota_lists.h"
+#include "ctl/quota_simulation.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+#include "lib/unit.h"
+#include "model/quota_store.h"
+#include "quota/share.h"
+
+#define FOLDER "test/scenario/quota"
+
+static void describe_flavors(const struct quota_step *s, struct strbuf *out)
+{
+	for (size_t i = 0; i < s->npodsets; i++) {
+		const struct quota_step_podset *p = &s->podsets[i];
+
+		strbuf_printf(out, "%s%s x%d", i == 0 ? "" : "; ", p->name, p->count);
+		for (size_t k = 0; k < p->n; k++) {
+			strbuf_printf(out, " %s=%s", p->v[k].resource, p->v[k].flavor);
+		}
+	}
+}
+
+/* "Admit W to QUEUE (main x1 cpu=default)", "Preempt V for W (REASON)", "Wait W (REASON, heap)" */
+static void text_of(const struct quota_step *s, struct strbuf *out)
+{
+	switch (s->kind) {
+	case QUOTA_DECIDE_ADMIT:
+		strbuf_printf(out, "Admit %s to %s (", s->workload, s->queue);
+		describe_flavors(s, out);
+		strbuf_printf(out, "%s)", s->borrowing > 0 ? ", borrows" : "");
+		break;
+	case QUOTA_DECIDE_PREEMPT:
+		strbuf_printf(out, "Preempt %s for %s (%s%s)", s->workload, s->by, s->reason,
+			      s->ongoing ? ", ongoing" : "");
+		break;
+	case QUOTA_DECIDE_PENDING:
+		strbuf_printf(out, "Wait %s (%s, %s)", s->workload, s->reason,
+			      s->in_heap ? "heap" : "inadmissible");
+		break;
+	}
+}
+
+static void compare(const char *what, const char *want, const char *got)
+{
+	if (strcmp(want, got) != 0) {
+		fail_msg("%s:\n  expected: %s\n  got:      %s", what, want, got);
+	}
+}
+
+static void check_decisions(const struct quota_simulation *s, const struct jdoc *expect)
+{
+	CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
+	size_t n;
+	const struct quota_step *steps = quota_simulation_steps(s, &n);
+
+	assert_int_equal(jdoc_kind(expect), JDOC_ARRAY);
+	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
+		strbuf_printf(&want, "\n    %s", jdoc_str_or(e, "?"));
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].cycle == quota_simulation_cycles(s)) {
+			strbuf_add_c(&got, "\n    ");
+			text_of(&steps[i], &got);
+		}
+	}
+	compare("decisions", want.p, got.p);
+}
+
+static void list(const struct quota *q, const struct quota_queue *queue, bool heap,
+		 struct strbuf *out)
+{
+	size_t n;
+	const struct workload **v = quota_lists_waiting(q, queue, heap, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		strbuf_printf(out, "%s%s", i == 0 ? "" : " ", v[i]->key);
+	}
+	free(v);
+}
+
+static void check_queues(const struct quota_simulation *s, const struct jdoc *expect)
+{
+	const struct quota *q = forest_world(quota_simulation_forest(s));
+	size_t n;
+	const struct quota_node **nodes = quota_lists_nodes(q, &n);
+
+	for (size_t i = 0; i < n && expect != NULL; i++) {
+		CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
+
+		if (!nodes[i]->is_queue) {
+			continue;
+		}
+		list(q, nodes[i]->queue, true, &got);
+		strbuf_add_c(&got, " | ");
+		list(q, nodes[i]->queue, false, &got);
+		compare(nodes[i]->name, jdoc_str_or(jdoc_get(expect, nodes[i]->name), " | "),
+			got.p);
+	}
+	free(nodes);
+}
+
+static void check_shares(const struct quota_simulation *s, const struct jdoc *expect)
+{
+	const struct forest *f = quota_simulation_forest(s);
+
+	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
+		struct str name = str_of(jdoc_key(e)), kind = str_next(&name, '/');
+		const struct quota_node *n = str_eq_c(kind, "ClusterQueue")
+						     ? quota_queue_find(forest_world(f), name)
+						     : quota_cohort_find(forest_world(f), name);
+
+		assert_non_null(n);
+		assert_int_equal(share_status(share_of(f, n->id, NULL)), jdoc_int(e, -1));
+	}
+}
+
+static void check_statuses(const struct quota_simulation *s, const struct jdoc *expect)
+{
+	const struct quota *q = forest_world(quota_simulation_forest(s));
+
+	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
+		const struct workload *w = quota_workload_find(q, str_of(jdoc_key(e)));
+		CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
+		const struct conditions *c;
+
+		assert_non_null(w);
+		c = quota_simulation_status(s, w);
+		for (size_t i = 0; i < c->list.n; i++) {
+			strbuf_printf(&got, "%s%s=%s/%s", i == 0 ? "" : ", ", c->list.v[i].type,
+				      c->list.v[i].status, c->list.v[i].reason);
+		}
+		compare(jdoc_key(e), jdoc_str_or(e, "?"), got.p);
+	}
+}
+
+static void delete_objects(struct quota_simulation *s, const struct jdoc *keys)
+{
+	for (const struct jdoc *k = jdoc_first(keys); k != NULL; k = jdoc_next(k)) {
+		struct str key = str_of(jdoc_str(k)), kind = str_next(&key, '/');
+		CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(kind.p, kind.len);
+		enum sim_kind which;
+		bool namespaced;
+
+		assert_true(sim_input_kind(name, &which, &namespaced));
+		assert_true(quota_simulation_delete(s, which, key));
+	}
+}
+
+static void run_steps(struct quota_simulation *s, const struct jdoc *steps)
+{
+	assert_non_null(jdoc_first(steps));
+	for (const struct jdoc *step = jdoc_first(steps); step != NULL; step = jdoc_next(step)) {
+		print_message("step %u\n", quota_simulation_cycles(s) + 1);
+		delete_objects(s, jdoc_get(step, "delete"));
+		(void)quota_simulation_run_cycle(s);
+		check_decisions(s, jdoc_get(step, "expect"));
+		check_queues(s, jdoc_get(step, "queues"));
+		check_shares(s, jdoc_get(step, "shares"));
+		check_statuses(s, jdoc_get(step, "statuses"));
+	}
+}
+
+static int64_t now_of(const struct jdoc *head, const struct sim_input *in)
+{
+	const char *text = jdoc_str(jdoc_get(head, "now"));
+	int64_t now = sim_input_youngest(in);
+
+	if (text != NULL) {
+		assert_int_equal(clock_parse_time(str_of(text), &now), 0);
+	}
+	return now;
+}
+
+static void fail_on(const char *path, const struct err *err)
+{
+	fail_msg("%s: %s", path, err->text);
+}
+
+static void run_file(void **state)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", FOLDER, (char *)*state);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *documents = NULL;
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	CLEANUP(quota_simulation_destroyp) struct quota_simulation *s = NULL;
+	struct quota_simulation_options opt = { .config = NULL };
+	const struct jdoc *head;
+	struct err err = ERR_INIT;
+
+	if (file_read_all(path, YAML_MAX_BYTES, &text, &err) < 0 ||
+	    yaml_parse_all(strbuf_str(&text), &documents, &err) < 0 ||
+	    sim_input_add(in, path, strbuf_str(&text), &err) < 0) {
+		fail_on(path, &err);
+	}
+	head = jdoc_first(documents);
+	assert_true(jdoc_is_str(jdoc_get(head, "kind"), "Scenario"));
+	assert_non_null(jdoc_str(jdoc_get(head, "about")));
+	opt.config = jdoc_get(head, "config");
+	opt.now = now_of(head, in);
+	if (quota_simulation_create(in, &opt, &s, &err) < 0) {
+		fail_on(path, &err);
+	}
+	run_steps(s, jdoc_get(head, "steps"));
+}
+
+static int is_scenario(const struct dirent *e)
+{
+	return str_has_suffix(str_of(e->d_name), ".yaml");
+}
+
+int main(void)
+{
+	struct VEC(struct CMUnitTest) tests = VEC_INIT;
+	struct dirent **entries = NULL;
+	int n = scandir(FOLDER, &entries, is_scenario, alphasort), failed;
+
+	for (int i = 0; i < n; i++) {
+		struct CMUnitTest t = { .name = entries[i]->d_name,
+					.test_func = run_file,
+					.initial_state = entries[i]->d_name };
+
+		vec_push(&tests, t);
+	}
+	failed = n <= 0 ? 1
+			: _cmocka_run_group_tests("quota_scenario", tests.v, tests.n, NULL, NULL);
+	for (int i = 0; i < n; i++) {
+		free(entries[i]);
+	}
+	free(entries);
+	vec_finish(&tests);
+	return failed;
+}

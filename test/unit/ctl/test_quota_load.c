@@ -1,0 +1,159 @@
+#include "ctl/quota_load.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "conf/quota_conf.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+#include "lib/quota_sim_fixture.h"
+#include "model/from_api_quota.h"
+#include "model/quota_store.h"
+
+struct fixture {
+	struct quota_load l;
+	struct quota_conf *conf;
+	struct sim_input *in;
+};
+
+static void init(struct fixture *f, const char *yaml)
+{
+	struct err err = ERR_INIT;
+
+	assert_int_equal(quota_conf_read(NULL, NULL, NULL, &f->conf, NULL), 0);
+	f->l = (struct quota_load){ quota_create(),
+				    from_api_quota_rules_create(&f->conf->resources), f->conf };
+	f->in = sim_input_create(NULL, NULL);
+	if (sim_input_add(f->in, "f", str_of(yaml), &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+}
+
+static void finish(struct fixture *f)
+{
+	sim_input_destroyp(&f->in);
+	from_api_quota_rules_destroy(f->l.rules);
+	quota_destroy(f->l.q);
+	quota_conf_destroy(f->conf);
+}
+
+static void objects_of_both_groups(void **state)
+{
+	struct fixture f;
+	struct sim_object *const *v;
+	size_t n;
+
+	(void)state;
+	init(&f, QUOTA_SIM_CLUSTER
+	     "{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: r}, handler: "
+	     "h}\n---\n"
+	     "{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: team}}\n---\n"
+	     "{" QUOTA_SIM_API "kind: Topology, metadata: {name: t}}\n---\n"
+	     "{" QUOTA_SIM_API "kind: Cohort, metadata: {name: c}}\n---\n"
+	     "{" QUOTA_SIM_API "kind: AdmissionCheck, metadata: {name: k}}\n---\n"
+	     "{" QUOTA_SIM_API "kind: WorkloadPriorityClass, metadata: {name: p}, value: 7}\n---\n"
+	     "{kind: Pod, metadata: {name: not-ours}}\n");
+	v = sim_input_objects(f.in, &n);
+	assert_int_equal(n, 11);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(quota_load_object(&f.l, v[i], NULL), 0);
+	}
+	assert_true(quota_queue_find(f.l.q, STR_LIT("cq"))->exists);
+	assert_true(quota_cohort_find(f.l.q, STR_LIT("c"))->exists);
+	assert_true(quota_flavor_find(f.l.q, STR_LIT("f"))->exists);
+	assert_non_null(quota_local_find(f.l.q, STR_LIT("team/lq")));
+	assert_non_null(quota_namespace_find(f.l.q, STR_LIT("team")));
+	assert_non_null(quota_check_find(f.l.q, STR_LIT("k")));
+	finish(&f);
+}
+
+static void the_status_of_a_workload_is_kept(void **state)
+{
+	struct fixture f;
+	struct quota_load_status *s = NULL;
+	struct workload *w = NULL;
+	size_t n;
+
+	(void)state;
+	init(&f,
+	     QUOTA_SIM_WORKLOAD(
+		     "w", "2", "3",
+		     ", status: {admission: {clusterQueue: cq, podSetAssignments: [{name: main, "
+		     "flavors: {cpu: f}, resourceUsage: {cpu: 2}}]}, conditions: [{type: "
+		     "QuotaReserved, status: \"True\"}, {type: Other, status: Unknown, reason: R, "
+		     "message: M, lastTransitionTime: \"2026-01-15T09:00:00Z\"}], "
+		     "admissionChecks: [{name: c, state: Retry, retryCount: 2}], "
+		     "preemptionGates: [{name: g, position: Open}, {name: h, state: Closed}], "
+		     "schedulingStats: {evictions: [{reason: Preempted, count: 4}]}}"));
+	assert_int_equal(quota_load_workload(&f.l, sim_input_objects(f.in, &n)[0], &w, &s, NULL),
+			 0);
+	assert_int_equal(w->priority, 3);
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_string_equal(s->queue, "cq");
+	assert_string_equal(s->admission, "{\"clusterQueue\":\"cq\",\"podSetAssignments\":["
+					  "{\"name\":\"main\",\"flavors\":{\"cpu\":\"f\"},"
+					  "\"resourceUsage\":{\"cpu\":2}}]}");
+	assert_int_equal(s->conditions.list.n, 2);
+	assert_string_equal(s->conditions.list.v[0].reason, "");
+	assert_string_equal(s->conditions.list.v[1].status, "Unknown");
+	assert_int_equal(s->conditions.checks.v[0].state, QUOTA_CHECK_RETRY);
+	assert_int_equal(s->conditions.checks.v[0].retries, 2);
+	assert_true(s->conditions.gates.v[0].open);
+	assert_false(s->conditions.gates.v[1].open);
+	assert_int_equal(s->conditions.evictions.v[0].count, 4);
+	assert_true(s->conditions.has_admission);
+	quota_load_status_destroy(s);
+	finish(&f);
+}
+
+static void without_a_reservation_it_holds_nothing(void **state)
+{
+	struct fixture f;
+	struct quota_load_status *s = NULL;
+	struct workload *w = NULL;
+	size_t n;
+
+	(void)state;
+	init(&f, QUOTA_SIM_WORKLOAD("w", "2", "3", ""));
+	assert_int_equal(quota_load_workload(&f.l, sim_input_objects(f.in, &n)[0], &w, &s, NULL),
+			 0);
+	assert_null(s->queue);
+	assert_null(s->admission);
+	assert_false(s->conditions.has_admission);
+	quota_load_status_destroy(s);
+	finish(&f);
+}
+
+static void errors_name_the_field(void **state)
+{
+	struct fixture f;
+	struct quota_load_status *s = NULL;
+	struct workload *w = NULL;
+	struct err err = ERR_INIT;
+	size_t n;
+
+	(void)state;
+	init(&f, QUOTA_SIM_WORKLOAD("w", "much", "3", ""));
+	assert_int_equal(quota_load_workload(&f.l, sim_input_objects(f.in, &n)[0], &w, &s, &err),
+			 -ERR_INVALID);
+	assert_string_equal(err.text, "spec.podSets[0].template.spec.containers[0].resources."
+				      "requests.cpu: invalid quantity \"much\"");
+	assert_null(w);
+	assert_null(s);
+	quota_load_status_destroy(NULL);
+	finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(objects_of_both_groups),
+		cmocka_unit_test(the_status_of_a_workload_is_kept),
+		cmocka_unit_test(without_a_reservation_it_holds_nothing),
+		cmocka_unit_test(errors_name_the_field),
+	};
+
+	return cmocka_run_group_tests_name("quota_load", tests, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+#include "ctl/quota_simulation.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "lib/quota_sim_fixture.h"
+#include "model/quota_store.h"
+
+#define LOW QUOTA_SIM_WORKLOAD("low", "4", "0", QUOTA_SIM_HOLDS("4"))
+#define HIGH QUOTA_SIM_WORKLOAD("high", "2", "10", "")
+
+static const struct quota *world(const struct quota_simulation *s)
+{
+	return forest_world(quota_simulation_forest(s));
+}
+
+static void preemption_until_the_victim_is_deleted(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
+	const struct quota_step *steps;
+	size_t n;
+
+	(void)state;
+	assert_true(quota_simulation_run_cycle(s));
+	/* The victim stays: no news. */
+	assert_false(quota_simulation_run_cycle(s));
+	assert_int_equal(quota_simulation_cycles(s), 2);
+	assert_true(quota_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/low")));
+	assert_false(quota_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/low")));
+	assert_true(quota_simulation_run_cycle(s));
+	assert_false(quota_simulation_run_cycle(s));
+	steps = quota_simulation_steps(s, &n);
+	assert_int_equal(n, 5);
+	assert_int_equal(steps[0].kind, QUOTA_DECIDE_PREEMPT);
+	assert_false(steps[0].ongoing);
+	assert_true(steps[2].ongoing);
+	assert_int_equal(steps[4].kind, QUOTA_DECIDE_ADMIT);
+	assert_int_equal(steps[4].cycle, 3);
+}
+
+static void statuses_and_events_follow(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
+	const struct quota_simulation_event *events;
+	const struct workload *low;
+	size_t n;
+
+	(void)state;
+	(void)quota_simulation_run_cycle(s);
+	low = quota_workload_find(world(s), STR_LIT("team/low"));
+	assert_true(conditions_is_true(quota_simulation_status(s, low), "Evicted"));
+	assert_non_null(quota_simulation_admission(s, low));
+	events = quota_simulation_events(s, &n);
+	assert_int_equal(n, 4);
+	assert_string_equal(events[0].reason, "Preempted");
+	assert_string_equal(events[0].workload, "team/low");
+	assert_string_equal(events[3].reason, "WaitingForPreemptedWorkloads");
+	assert_true(events[3].warning);
+}
+
+/* What a removal makes worth a retry is tried in the next cycle, not before. */
+static void nothing_moves_after_the_last_cycle(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("run", "4", "50", QUOTA_SIM_HOLDS("4")) HIGH,
+		NULL);
+	const struct workload *high = quota_workload_find(world(s), STR_LIT("team/high"));
+
+	(void)state;
+	assert_false(quota_simulation_run_cycle(s));
+	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
+	assert_true(quota_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/run")));
+	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
+	assert_true(quota_simulation_run_cycle(s));
+	assert_int_equal(high->holds, quota_queue_find(world(s), STR_LIT("cq"))->id);
+}
+
+static void other_objects_can_be_deleted(void **state)
+{
+	static const struct {
+		enum sim_kind kind;
+		const char *key;
+		bool is_queued; /* afterwards */
+	} rows[] = {
+		{ SIM_RESOURCE_FLAVOR, "f", true },
+		{ SIM_LOCAL_QUEUE, "team/lq", false },
+		{ SIM_CLUSTER_QUEUE, "cq", false },
+		{ SIM_NAMESPACE, "team", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(quota_simulation_destroyp)
+		struct quota_simulation *s = quota_sim_fixture_create(QUOTA_SIM_CLUSTER HIGH, NULL);
+		const struct workload *w = quota_workload_find(world(s), STR_LIT("team/high"));
+
+		assert_true(quota_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
+		assert_false(quota_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
+		assert_int_equal(w->where, rows[i].is_queued ? QUOTA_HEAP : QUOTA_NOWHERE);
+		assert_false(quota_simulation_run_cycle(s));
+	}
+}
+
+static void a_cohort_and_a_check_can_be_deleted(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(
+		QUOTA_SIM_CLUSTER "{" QUOTA_SIM_API "kind: Cohort, metadata: {name: all}}\n---\n"
+				  "{" QUOTA_SIM_API "kind: AdmissionCheck, metadata: {name: k}}\n",
+		NULL);
+
+	(void)state;
+	assert_true(quota_simulation_delete(s, SIM_COHORT, STR_LIT("all")));
+	assert_false(quota_simulation_delete(s, SIM_COHORT, STR_LIT("all")));
+	assert_true(quota_simulation_delete(s, SIM_ADMISSION_CHECK, STR_LIT("k")));
+	assert_false(quota_simulation_delete(s, SIM_ADMISSION_CHECK, STR_LIT("k")));
+	assert_false(quota_simulation_delete(s, SIM_POD, STR_LIT("team/p")));
+}
+
+static void the_configuration_decides(void **state)
+{
+	static const char world_text[] =
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("gated", "2", "10", "")
+			QUOTA_SIM_WORKLOAD("low", "4", "0", QUOTA_SIM_HOLDS("4"));
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(quota_simulation_destroyp)
+		struct quota_simulation *s =
+			quota_sim_fixture_create(world_text, i == 0 ? NULL : "fairSharing: {}\n");
+
+		assert_int_equal(world(s)->options.fair_sharing, i);
+		assert_true(quota_simulation_run_cycle(s));
+	}
+}
+
+static void errors_name_the_object(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	quota_sim_fixture_refused(
+		"{" QUOTA_SIM_API
+		"kind: ClusterQueue, metadata: {name: cq}, spec: {resourceGroups: "
+		"[{coveredResources: [cpu], flavors: [{name: f, resources: [{name: "
+		"cpu, nominalQuota: 1x}]}]}]}}\n",
+		&err);
+	assert_true(str_has_prefix(str_of(err.text), "f: document 1: ClusterQueue cq: "));
+	assert_true(str_has_suffix(str_of(err.text), "invalid quantity \"1x\""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(preemption_until_the_victim_is_deleted),
+		cmocka_unit_test(statuses_and_events_follow),
+		cmocka_unit_test(nothing_moves_after_the_last_cycle),
+		cmocka_unit_test(other_objects_can_be_deleted),
+		cmocka_unit_test(a_cohort_and_a_check_can_be_deleted),
+		cmocka_unit_test(the_configuration_decides),
+		cmocka_unit_test(errors_name_the_object),
+	};
+
+	return cmocka_run_group_tests_name("quota_simulation", tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+#include "ctl/quota_table.h"
+
+#include "lib/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "lib/quota_sim_fixture.h"
+
+static void expect_lines(const struct quota_simulation *s,
+			 void (*write)(const struct quota_simulation *, FILE *),
+			 const char *const *lines)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+
+	assert_non_null(to);
+	write(s, to);
+	fclose(to);
+	for (; *lines != NULL; lines++) {
+		if (strstr(text, *lines) == NULL) {
+			fail_msg("no \"%s\" in\n%s", *lines, text);
+		}
+	}
+	free(text);
+}
+
+static void who_what_and_why(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("v", "3", "0", QUOTA_SIM_HOLDS("3"))
+			QUOTA_SIM_WORKLOAD("one", "1", "9", "")
+				QUOTA_SIM_WORKLOAD("two", "2", "8", "")
+					QUOTA_SIM_WORKLOAD("last", "5", "7", ""),
+		NULL);
+
+	(void)state;
+	(void)quota_simulation_run_cycle(s);
+	(void)quota_simulation_run_cycle(s);
+	expect_lines(s, quota_table_decisions,
+		     (const char *const[]){
+			     "CYCLE   ADMITTED   CLUSTERQUEUE   GETS\n",
+			     "1       team/one   cq             main x1: cpu 1 of f\n",
+			     "CYCLE   PREEMPTED   IN   FOR        REASON\n",
+			     "2       team/v      cq   team/two   InClusterQueue\n", NULL });
+	expect_lines(
+		s, quota_table_waiting,
+		(const char *const[]){
+			"WAITING     CLUSTERQUEUE   PLACE   REASON",
+			"team/two    cq             1       WaitingForPreemptedWorkloads   ",
+			"team/last   cq             2       -                              not "
+			"looked at yet\n",
+			NULL });
+	expect_lines(s, quota_table_shares,
+		     (const char *const[]){ "KIND           NAME   SHARE   RESOURCE\n",
+					    "ClusterQueue   cq     0       -\n", NULL });
+	expect_lines(s, quota_table_capacity,
+		     (const char *const[]){
+			     "CLUSTERQUEUE   FLAVOR   RESOURCE   USED   AVAILABLE   "
+			     "AT MOST\n",
+			     "cq             f        cpu        4      0           4\n", NULL });
+	expect_lines(s, quota_table_workloads,
+		     (const char *const[]){ "WORKLOAD   CONDITION", "team/v     Evicted", NULL });
+	expect_lines(s, quota_table_events,
+		     (const char *const[]){ "CYCLE   EVENT", "2       PreemptedWorkload", NULL });
+}
+
+static void nothing_is_printed_about_nothing(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(QUOTA_SIM_CLUSTER, NULL);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(to);
+	(void)quota_simulation_run_cycle(s);
+	quota_table_decisions(s, to);
+	quota_table_waiting(s, to);
+	quota_table_workloads(s, to);
+	quota_table_events(s, to);
+	fclose(to);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_what_and_why),
+		cmocka_unit_test(nothing_is_printed_about_nothing),
+	};
+
+	return cmocka_run_group_tests_name("quota_table", tests, NULL, NULL);
+}

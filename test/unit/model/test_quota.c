@@ -1,0 +1,133 @@
+#include "base/attrs.h"
+#include "lib/unit.h"
+#include "model/quota_store.h"
+
+static void test_options_are_those_of_kueue(void **state)
+{
+	struct quota_options o;
+
+	(void)state;
+	quota_options_default(&o);
+	assert_false(o.fair_sharing || o.admission_fair_sharing || o.ignore_undeclared ||
+		     o.timestamp_creation || o.prioritize_preemptors || o.priority_boost ||
+		     o.preemption_gates || o.concurrent_admission);
+	assert_true(o.lte_final && o.lt_initial && o.partial_admission && o.flavor_fungibility &&
+		    o.priority_sorting && o.preempt_within_nominal && o.prioritize_non_borrowing &&
+		    o.recompute_on_overlap && o.preserve_scan_progress && o.equivalence_hashing &&
+		    o.observability && o.topology && o.reclaimable_pods && o.admission_gates);
+	assert_int_equal(o.heads, 1);
+}
+
+static void test_pairs_are_found_again(void **state)
+{
+	enum { N = 9 };
+	struct quota *q = quota_create();
+	uint32_t ids[N][N];
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		for (uint32_t k = 0; k < N; k++) {
+			assert_int_equal(quota_pair_find(q, i * 5 % N, k), MODEL_NONE);
+			ids[i * 5 % N][k] = quota_pair_get(q, i * 5 % N, k);
+		}
+	}
+	assert_int_equal(q->pairs.n, N * N);
+	for (uint32_t i = 0; i < N; i++) {
+		for (uint32_t k = 0; k < N; k++) {
+			assert_int_equal(quota_pair_find(q, i, k), ids[i][k]);
+			assert_int_equal(quota_pair_get(q, i, k), ids[i][k]);
+			assert_int_equal(q->pairs.v[ids[i][k]].flavor, i);
+			assert_int_equal(q->pairs.v[ids[i][k]].resource, k);
+		}
+	}
+	quota_destroy(q);
+}
+
+static void test_names(void **state)
+{
+	struct quota *q = quota_create();
+
+	(void)state;
+	assert_ptr_equal(quota_name(q, STR_LIT("a")), quota_name(q, STR_LIT("a")));
+	assert_string_equal(quota_name(q, (struct str){ .p = NULL }), "");
+	assert_int_equal(quota_resource(q, STR_LIT("cpu")), quota_resource(q, STR_LIT("cpu")));
+	assert_string_equal(quota_resource_name(q, quota_resource(q, STR_LIT("gpu"))), "gpu");
+	quota_destroy(q);
+}
+
+static void test_placeholders(void **state)
+{
+	struct quota *q = quota_create();
+	struct quota_flavor *f = quota_flavor_get(q, STR_LIT("f"));
+	struct quota_node *n = quota_queue_get(q, STR_LIT("n"));
+	uint64_t gen = q->forest_gen;
+
+	(void)state;
+	assert_null(quota_flavor_find(q, STR_LIT("n")));
+	assert_ptr_equal(quota_flavor_get(q, STR_LIT("f")), f);
+	assert_false(f->exists);
+	assert_ptr_equal(quota_queue_get(q, STR_LIT("n")), n);
+	assert_int_equal(q->forest_gen, gen);
+	assert_false(n->exists);
+	assert_true(n->queue->namespaces.absent);
+	assert_int_equal(n->queue->allocatable_gen, 1);
+	assert_int_equal(n->queue->inadmissible_cycle, -1);
+	assert_null(quota_cohort_find(q, STR_LIT("n")));
+	assert_ptr_not_equal(quota_cohort_get(q, STR_LIT("n")), n);
+	assert_true(q->forest_gen > gen);
+	quota_destroy(q);
+}
+
+static void test_locals_and_namespaces(void **state)
+{
+	struct quota *q = quota_create();
+	struct quota_local *l = quota_local_get(q, STR_LIT("ns/a"));
+	uint32_t id = l->id;
+
+	(void)state;
+	assert_ptr_equal(quota_local_find(q, STR_LIT("ns/a")), l);
+	assert_true(l->weight == 1);
+	assert_string_equal(l->queue, "");
+	quota_local_remove(q, l);
+	assert_null(quota_local_find(q, STR_LIT("ns/a")));
+	assert_int_equal(quota_local_get(q, STR_LIT("ns/b"))->id, id);
+	assert_null(quota_namespace_find(q, STR_LIT("ns")));
+	assert_ptr_equal(quota_namespace_get(q, STR_LIT("ns")),
+			 quota_namespace_get(q, STR_LIT("ns")));
+	quota_namespace_remove(q, STR_LIT("ns"));
+	quota_namespace_remove(q, STR_LIT("ns"));
+	assert_null(quota_namespace_find(q, STR_LIT("ns")));
+	(void)quota_namespace_get(q, STR_LIT("left"));
+	quota_destroy(q);
+}
+
+static void test_checks(void **state)
+{
+	struct quota *q = quota_create();
+
+	(void)state;
+	assert_null(quota_check_find(q, STR_LIT("c")));
+	quota_check_set(q, STR_LIT("c"), false);
+	assert_false(quota_check_find(q, STR_LIT("c"))->active);
+	quota_check_set(q, STR_LIT("c"), true);
+	assert_true(quota_check_find(q, STR_LIT("c"))->active);
+	quota_check_remove(q, STR_LIT("c"));
+	assert_null(quota_check_find(q, STR_LIT("c")));
+	quota_topology_set(q, STR_LIT("t"), false);
+	quota_topology_set(q, STR_LIT("t"), true);
+	quota_destroy(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_options_are_those_of_kueue),
+		cmocka_unit_test(test_pairs_are_found_again),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_placeholders),
+		cmocka_unit_test(test_locals_and_namespaces),
+		cmocka_unit_test(test_checks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

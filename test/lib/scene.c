@@ -17,7 +17,7 @@
 #include "lib/kubelet.h"
 #include "lib/probe.h"
 
-#define WAIT_NS (20 * CLOCK_NS_PER_S)
+#define WAIT_NS (60 * CLOCK_NS_PER_S)
 #define POLL_MS 20
 #define HTTP_MS 5000
 #define START_DELAY_NS (10 * CLOCK_NS_PER_MS)

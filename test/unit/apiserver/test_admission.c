@@ -325,14 +325,17 @@ static void test_quota_jobs(void **state)
 	assert_string_equal(f->url, "https://127.0.0.1:1/mutate-batch-v1-job?timeout=5s");
 }
 
+#define KIND(kind) "apiVersion: kueue.x-k8s.io/v1beta2\nkind: " kind "\n"
+
 static void test_quota_kinds(void **state)
 {
 	struct fixture *f = *state;
 
 	load_quota(f);
-	assert_int_equal(asked(f, HTTP_POST, KUEUE "/clusterqueues", APISERVER_FIXTURE_YAML,
-			       "metadata: {name: q}\nspec: {namespaceSelector: {}}"),
-			 2);
+	assert_int_equal(
+		asked(f, HTTP_POST, KUEUE "/clusterqueues", APISERVER_FIXTURE_YAML,
+		      KIND("ClusterQueue") "metadata: {name: q}\nspec: {namespaceSelector: {}}"),
+		2);
 	assert_string_equal(apiserver_fixture_text(&f->api, "spec.queueingStrategy"),
 			    "BestEffortFIFO");
 	assert_string_equal(apiserver_fixture_text(&f->api, "spec.preemption.withinClusterQueue"),
@@ -353,9 +356,10 @@ static void test_quota_kinds(void **state)
 	assert_int_equal(asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q/status",
 			       APISERVER_FIXTURE_MERGE, "{\"status\":{\"pendingWorkloads\":1}}"),
 			 0);
-	assert_int_equal(asked(f, HTTP_POST, WORKLOADS, APISERVER_FIXTURE_YAML,
-			       "metadata: {name: w}\nspec: {podSets: [{template: {}}]}"),
-			 1);
+	assert_int_equal(
+		asked(f, HTTP_POST, WORKLOADS, APISERVER_FIXTURE_YAML,
+		      KIND("Workload") "metadata: {name: w}\nspec: {podSets: [{template: {}}]}"),
+		1);
 	assert_int_equal(asked(f, HTTP_PATCH, WORKLOADS "/w/status", APISERVER_FIXTURE_MERGE,
 			       "{\"status\":{\"preemptionCost\":\"1\"}}"),
 			 1); /* the first status of all */

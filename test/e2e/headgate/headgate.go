@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,19 +47,20 @@ type Headgate struct {
 	c       *cluster.Cluster
 	o       Options
 	objects []*unstructured.Unstructured
+
+	rollouts int
+
+	mu   sync.Mutex
+	runs []HookRun
 }
 
 // Install applies the chart and starts the daemons; it returns when all are ready, every registration
 // has its CA and the default queue is there.
 func Install(ctx context.Context, c *cluster.Cluster, o Options) (*Headgate, error) {
-	if o.Bin == "" {
-		o.Bin = filepath.Join(o.Repo, "build", "bin")
-	}
-	front, err := NewFront()
+	h, err := Prepare(c, o)
 	if err != nil {
 		return nil, err
 	}
-	h := &Headgate{Front: front, c: c, o: o}
 	if err := h.install(ctx); err != nil {
 		h.Stop()
 		return nil, fmt.Errorf("headgate: %w (logs in %s)", err, c.Dir)
@@ -66,10 +68,30 @@ func Install(ctx context.Context, c *cluster.Cluster, o Options) (*Headgate, err
 	return h, nil
 }
 
+// Prepare installs nothing yet; HelmInstall does.
+func Prepare(c *cluster.Cluster, o Options) (*Headgate, error) {
+	if o.Bin == "" {
+		o.Bin = filepath.Join(o.Repo, "build", "bin")
+	}
+	front, err := NewFront()
+	if err != nil {
+		return nil, err
+	}
+	return &Headgate{Front: front, c: c, o: o}, nil
+}
+
 func (h *Headgate) install(ctx context.Context) error {
 	if err := h.Apply(ctx); err != nil {
 		return err
 	}
+	if err := h.startAll(ctx); err != nil {
+		return err
+	}
+	return h.WaitReady(ctx)
+}
+
+// startAll starts as many daemons as the Deployments have replicas.
+func (h *Headgate) startAll(ctx context.Context) error {
 	for _, d := range h.objects {
 		if d.GetKind() != "Deployment" {
 			continue
@@ -81,7 +103,7 @@ func (h *Headgate) install(ctx context.Context) error {
 			}
 		}
 	}
-	return h.WaitReady(ctx)
+	return nil
 }
 
 // deployment of a component, "scheduler" or "webhook".
@@ -100,7 +122,11 @@ func (h *Headgate) add(ctx context.Context, deployment *unstructured.Unstructure
 	if component == "webhook" {
 		list = &h.Webhooks
 	}
-	d, err := h.daemon(ctx, deployment, fmt.Sprintf("%s-%d", component, len(*list)))
+	name := fmt.Sprintf("%s-%d", component, len(*list))
+	if h.rollouts > 1 {
+		name = fmt.Sprintf("%s-rollout%d-%d", component, h.rollouts, len(*list))
+	}
+	d, err := h.daemon(ctx, deployment, name)
 	if err != nil {
 		return nil, err
 	}

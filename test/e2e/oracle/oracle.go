@@ -63,6 +63,7 @@ type event struct {
 	pod      *corev1.Pod // nil for other kinds and when gone
 	object   *unstructured.Unstructured
 	at       time.Time
+	unjudged bool // nothing was promised
 }
 
 // stream is one watch.
@@ -88,6 +89,7 @@ type Oracle struct {
 	ever      map[string]bool
 	nodes     []NodeCount
 	breach    error
+	suspended bool
 	judged    int
 }
 
@@ -122,6 +124,13 @@ func Start(ctx context.Context, c *cluster.Cluster) *Oracle {
 		}
 	})
 	return o
+}
+
+// Suspend makes moments count for nothing while the feature that makes the promise is off.
+func (o *Oracle) Suspend(yes bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.suspended = yes
 }
 
 // Stop ends watching.
@@ -233,7 +242,7 @@ func (o *Oracle) watch(ctx context.Context, s *stream) error {
 
 // record keeps an event for judgement; the mutex is held.
 func (o *Oracle) record(s *stream, u *unstructured.Unstructured, rv int64, gone bool) {
-	e := event{rv: rv, resource: s.resource, key: keyOf(u), at: time.Now()}
+	e := event{rv: rv, resource: s.resource, key: keyOf(u), at: time.Now(), unjudged: o.suspended}
 	if gone {
 		delete(s.objects, e.key)
 	} else {
@@ -388,7 +397,7 @@ func (o *Oracle) judge(until int64) {
 			o.apply(e)
 		}
 		o.judged++
-		if e.at.Sub(o.state.loweredAt) <= Grace {
+		if e.unjudged || e.at.Sub(o.state.loweredAt) <= Grace {
 			continue
 		}
 		if err := o.state.check(); err != nil && o.breach == nil {
@@ -397,7 +406,7 @@ func (o *Oracle) judge(until int64) {
 	}
 	o.pending = slices.Delete(o.pending, 0, n)
 	// An excess that stays, with nothing happening any more, is one, too.
-	if o.breach == nil && time.Since(o.state.loweredAt) > Grace {
+	if o.breach == nil && !o.suspended && time.Since(o.state.loweredAt) > Grace {
 		if err := o.state.check(); err != nil {
 			o.breach = &Breach{RV: until, At: time.Now(), Of: err}
 		}

@@ -91,6 +91,7 @@ func BuildFile(name string) string {
 type Options struct {
 	Values        []string // of the chart, as helm's --set
 	APIServerArgs []string // more flags of kube-apiserver
+	Empty         bool     // without Headgate, which the scenario installs itself
 }
 
 func install(ctx context.Context, o Options) (*installation, error) {
@@ -114,8 +115,14 @@ func install(ctx context.Context, o Options) (*installation, error) {
 		return nil, err
 	}
 	up := time.Since(begin)
-	h, err := headgate.Install(ctx, c, headgate.Options{Repo: os.Getenv(envRepo),
-		Bin: filepath.Join(os.Getenv(envBuild), "bin"), Values: o.Values})
+	options := headgate.Options{Repo: os.Getenv(envRepo),
+		Bin: filepath.Join(os.Getenv(envBuild), "bin"), Values: o.Values}
+	var h *headgate.Headgate
+	if o.Empty {
+		h, err = headgate.Prepare(c, options)
+	} else {
+		h, err = headgate.Install(ctx, c, options)
+	}
 	if err != nil {
 		c.Stop(true)
 		return nil, err

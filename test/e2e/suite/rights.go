@@ -9,9 +9,21 @@ func (s *S) ExpectRefusals() {
 	s.refusals = true
 }
 
-// checkRights: nothing that our accounts have asked for since the last scenario may have been
-// refused, or the chart grants too little.
-func (s *S) checkRights() {
+// CheckRights: nothing that our accounts have asked for since the last check may have been refused,
+// or the chart grants too little. Every scenario ends with it.
+func (s *S) CheckRights() {
+	s.Helper()
+	s.judgeRights(s.refusals)
+}
+
+// ForgiveRefusals leaves out of the next check what was asked for until now.
+func (s *S) ForgiveRefusals() {
+	s.Helper()
+	s.judgeRights(true)
+}
+
+func (s *S) judgeRights(forgive bool) {
+	s.Helper()
 	requests, next, err := s.Cluster.Requests(s.installation.audited)
 	if err != nil {
 		s.Error(err)
@@ -21,7 +33,7 @@ func (s *S) checkRights() {
 	var told []string
 	for _, r := range requests {
 		text := r.User + ": " + r.String()
-		if r.Refused && !s.refusals && !slices.Contains(told, text) {
+		if r.Refused && !forgive && !slices.Contains(told, text) {
 			told = append(told, text)
 			s.Errorf("the chart does not grant what was asked for: %s", text)
 		}

@@ -99,7 +99,7 @@ func (s *S) end() {
 	}
 	s.Logf("the oracle judged %d moments", s.Oracle.Judged())
 	s.checkDaemons()
-	s.checkRights()
+	s.CheckRights()
 	if s.Failed() {
 		s.installation.failed = true
 		s.diagnose(ctx)

@@ -136,22 +136,24 @@ func TestChartCertificates(t *testing.T) {
 	s.Must(h.HelmInstall(s.Ctx, append(self, "webhook.extraArgs[1]=--cert-rotation-delay=1s")))
 	b := &bundles{}
 	b.follow(s)
+	before := leastReloads(s)
 	made, err := secrets.Get(s.Ctx, secret, metav1.GetOptions{})
 	s.Must(err)
 	made.Data["ca.crt"], made.Data["ca.key"] = agedCA(s)
 	_, err = secrets.Update(s.Ctx, made, metav1.UpdateOptions{})
 	s.Must(err)
-	// What serves now was signed by the CA that has just been taken away from under it.
+	// Until then what served was signed by the CA that was taken away from under it, and calls failed.
 	s.Eventually("the registration trusts both", func() error {
 		if seen := b.seen(); len(seen) == 0 || !strings.Contains(seen[len(seen)-1], "aged ") {
 			return fmt.Errorf("%q", seen)
 		}
 		return nil
 	})
-	s.Eventually("the webhooks serve what it signed", func() error {
-		_, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Create(s.Ctx, s.Spec("first", suite.Opted),
-			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return err
+	s.Eventually("all webhooks serve what it signed", func() error {
+		if now := leastReloads(s); now <= before {
+			return fmt.Errorf("%v reloads", now)
+		}
+		return nil
 	})
 	gatedPods(s, "rotation", func() bool {
 		seen := b.seen()
@@ -168,6 +170,18 @@ func TestChartCertificates(t *testing.T) {
 	ownSecret(s, self)
 	s.Must(h.HelmUpgrade(s.Ctx, self))
 	gatedPods(s, "back", func() bool { return true })
+}
+
+// leastReloads is how often the webhook that did so least has taken another certificate.
+func leastReloads(s *suite.S) float64 {
+	s.Helper()
+	var all []float64
+	for _, d := range s.Headgate.Webhooks {
+		n, err := d.Metric(s.Ctx, "headgate_webhook_certificate_reloads_total")
+		s.Must(err)
+		all = append(all, n)
+	}
+	return slices.Min(all)
 }
 
 // ownSecret upgrades to a Secret of the user's, and changes what is in it.
@@ -198,11 +212,6 @@ func ownSecret(s *suite.S, values []string) {
 		s.Must(d.SyncFiles(s.Ctx))
 	}
 	gatedPods(s, "changed", func() bool {
-		for _, d := range h.Webhooks {
-			if n, err := d.Metric(s.Ctx, "headgate_webhook_certificate_reloads_total"); err != nil || n < 1 {
-				return false
-			}
-		}
-		return true
+		return leastReloads(s) >= 1
 	})
 }

@@ -6,7 +6,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 bin=$(pwd)/${BUILD:-build}/bin
-helm=$(command -v helm || echo "${XDG_CACHE_HOME:-$HOME/.cache}/headgate/bin/helm")
+# On PATH, or the one that the end-to-end scenarios built.
+helm=$(command -v helm || printf '%s\n' "${XDG_CACHE_HOME:-$HOME/.cache}"/headgate/e2e-*/helm | tail -n 1)
 if [ ! -x "$helm" ] || ! command -v kubectl >/dev/null; then
 	echo "helm or kubectl is not installed: skipped"
 	exit 0

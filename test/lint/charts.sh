@@ -4,7 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 chart=charts/headgate
 server=${BUILD:-build}/bin/headgate-apiserver
-helm=$(command -v helm || echo "${XDG_CACHE_HOME:-$HOME/.cache}/headgate/bin/helm")
+# On PATH, or the one that the end-to-end scenarios built.
+helm=$(command -v helm || printf '%s\n' "${XDG_CACHE_HOME:-$HOME/.cache}"/headgate/e2e-*/helm | tail -n 1)
 
 if command -v yamllint >/dev/null; then
 	rules='document-start: disable, line-length: {max: 150}, comments-indentation: disable'

@@ -37,7 +37,8 @@ static void add_kind(const struct jdoc *s, struct strbuf *out)
 {
 	const struct jdoc *values = jdoc_get(s, "enum");
 	const struct jdoc *least = jdoc_get(s, "minimum"), *most = jdoc_get(s, "maximum");
-	const char *type = jdoc_str_or(jdoc_get(s, "type"), "");
+	const struct jdoc *types = jdoc_get(s, "type");
+	const char *type = jdoc_str_or(types, "");
 
 	if (values != NULL) {
 		for (const struct jdoc *v = jdoc_first(values); v != NULL; v = jdoc_next(v)) {
@@ -47,6 +48,10 @@ static void add_kind(const struct jdoc *s, struct strbuf *out)
 		return;
 	}
 	strbuf_add_c(out, strcmp(type, "array") == 0 ? "list" : type);
+	for (const struct jdoc *one = jdoc_first(types); one != NULL; one = jdoc_next(one)) {
+		strbuf_printf(out, "%s%s", one == jdoc_first(types) ? "" : " or ",
+			      jdoc_str_or(one, ""));
+	}
 	if (least != NULL && most != NULL) {
 		strbuf_printf(out, ", %g to %.0f", jdoc_num(least, 0), jdoc_num(most, 0));
 	} else if (least != NULL) {

@@ -267,14 +267,18 @@ func (s *state) limit(name, dimension string, depth int) (resource.Quantity, boo
 	return above, true
 }
 
-// check: at every queue and ancestor, published <= max(0, limit - allocated).
+// check: at every queue and ancestor, published <= max(0, limit - allocated). What is published and
+// asks for something has a PodGroup, or no queue would count it.
 func (s *state) check() error {
 	for _, q := range s.queues {
 		q.published, q.allocated = amounts{}, amounts{}
 	}
-	for _, p := range s.pods {
+	for key, p := range s.pods {
 		if !p.published && !p.placed {
 			continue
+		}
+		if p.published && p.group == "" && len(p.request) > 1 {
+			return fmt.Errorf("pod %s is published and has no PodGroup", key)
 		}
 		name := s.groups[p.group]
 		for depth := 0; s.queues[name] != nil && depth < maxDepth; depth++ {

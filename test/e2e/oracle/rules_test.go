@@ -42,6 +42,9 @@ func finished(p *corev1.Pod)  { p.Status.Phase = corev1.PodSucceeded }
 func ending(p *corev1.Pod)    { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
 func notOpted(p *corev1.Pod)  { delete(p.Annotations, GateKey) }
 func withdrawn(p *corev1.Pod) { p.Status.Conditions[0].Reason = "NotReadyForScheduling" }
+func bestEffort(p *corev1.Pod) {
+	p.Spec.Containers[0].Resources.Requests = nil
+}
 func alias(p *corev1.Pod) {
 	delete(p.Annotations, GateKey)
 	p.Annotations[GateKeyAlias] = "true"
@@ -75,7 +78,9 @@ func TestRules(t *testing.T) {
 		{name: "the parent's limit", a: []*corev1.Pod{testPod("a", "2")}, b: []*corev1.Pod{testPod("b", "2500m")}, breach: "queue parent"},
 		{name: "a sibling's guarantee", b: []*corev1.Pod{testPod("b", "4")}},
 		{name: "limits come from above", b: []*corev1.Pod{testPod("b", "5")}, breach: "queue b"},
-		{name: "no group, no queue", a: []*corev1.Pod{testPod("", "9")}},
+		{name: "no group, no queue", a: []*corev1.Pod{testPod("", "9")}, breach: "no PodGroup"},
+		{name: "not opted in, no group", a: []*corev1.Pod{testPod("", "9", notOpted)}},
+		{name: "no request, no group", a: []*corev1.Pod{testPod("", "9", bestEffort)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newState()

@@ -70,13 +70,38 @@ func TestScenario4ParentLimitOverTwoChildren(t *testing.T) {
 		}
 		return nil
 	})
+	// Each of them has its turn: none is deleted before it runs.
 	for len(waiting(s)) > 0 {
-		s.DeletePod(append(holding(s, "left-"), holding(s, "right-")...)[0])
+		now := append(holding(s, "left-"), holding(s, "right-")...)
+		s.WaitRunning(now...)
+		s.DeletePod(now[0])
 		s.SchedulerSawAll()
 	}
+	s.WaitRunning(append(holding(s, "left-"), holding(s, "right-")...)...)
 	for side := range queues {
 		for n := range 5 {
 			s.Bound(fmt.Sprintf("%s-%d", side, n))
 		}
 	}
+}
+
+// What is guaranteed to a sibling stays free for it, also while it has no pods.
+func TestScenario4GuaranteeOfASibling(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(2, "8", "16Gi")
+	parent := s.Queue("parent", "4", "8Gi")
+	left := s.Queue("left", "", "", suite.Parent(parent))
+	right := s.Queue("right", "", "", suite.Parent(parent), suite.Guarantee("1", "1Gi"))
+	four := func(side, queue string) {
+		for n := range 4 {
+			s.Pod(fmt.Sprintf("%s-%d", side, n), suite.Opted, suite.Queue(queue), suite.Request("1", "1Gi"))
+		}
+		s.SchedulerSawAll()
+	}
+
+	four("left", left)
+	waitHolding(s, 3, 0)
+	four("right", right)
+	waitHolding(s, 3, 1)
+	s.WaitPublished()
 }

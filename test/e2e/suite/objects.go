@@ -115,10 +115,11 @@ func Parent(name string) QueueOption {
 	return func(q *unstructured.Unstructured) { set(q, name, "spec", "parent") }
 }
 
-// Guarantee of a queue.
+// Guarantee of a queue; it deserves no less, or the webhook refuses it.
 func Guarantee(cpu, memory string) QueueOption {
 	return func(q *unstructured.Unstructured) {
 		set(q, map[string]any{"cpu": cpu, "memory": memory}, "spec", "guarantee", "resource")
+		set(q, map[string]any{"cpu": cpu, "memory": memory}, "spec", "deserved")
 	}
 }
 

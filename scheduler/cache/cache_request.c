@@ -33,6 +33,12 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		return;
 	case SCHED_GONE:
 	case SCHED_REJECTED:
+		/* 403 is about rights and policies, which change without the pod: an API server
+		 * that has just started refuses everybody until it has read the roles. */
+		if (m->status == 403) {
+			back_off(t, now);
+			break;
+		}
 		/* Nothing can come of it before the pod changes. */
 		t->flags |= TASK_PARKED;
 		break;

@@ -277,6 +277,7 @@ void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const cha
 	m->key = str_of(key);
 	m->uid = uid;
 	m->outcome = outcome;
+	m->status = f->status;
 	cache_apply(f->cache, m, f->now);
 	message_free(m);
 	cache_fixture_check(f);

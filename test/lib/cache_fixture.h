@@ -14,6 +14,7 @@ struct cache_fixture {
 	struct cluster *c;
 	int64_t version; /* of the last object */
 	int64_t now;
+	int status;   /* of answers that are reported, for the test to set */
 	unsigned bad; /* objects refused */
 	char bad_text[256];
 	unsigned gone;                             /* pods reported as gone */

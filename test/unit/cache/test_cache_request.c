@@ -30,12 +30,15 @@ static void test_outcomes_of_ungating(void **state)
 		enum sched_outcome outcome;
 		enum charge_state charge;
 		bool parked, waits;
+		int status;
 	} rows[] = {
 		{ SCHED_DONE, CHARGE_UNGATED, false, false },
 		{ SCHED_GONE, CHARGE_NONE, true, false },
 		{ SCHED_REJECTED, CHARGE_NONE, true, false },
 		{ SCHED_STALE, CHARGE_NONE, false, true },
 		{ SCHED_CANCELLED, CHARGE_NONE, false, false },
+		{ SCHED_REJECTED, CHARGE_NONE, true, false, 422 },
+		{ SCHED_REJECTED, CHARGE_NONE, false, true, 403 },
 	};
 
 	(void)state;
@@ -43,6 +46,7 @@ static void test_outcomes_of_ungating(void **state)
 		struct cache_fixture *f = cache_fixture_create();
 		struct task *t = patching(f);
 
+		f->status = rows[i].status;
 		cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", rows[i].outcome);
 		assert_int_equal(t->charge, rows[i].charge);
 		assert_int_equal((t->flags & TASK_PARKED) != 0, rows[i].parked);

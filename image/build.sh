@@ -120,11 +120,12 @@ EOF
 manifest=$(keep "$work/manifest")
 
 echo '{"imageLayoutVersion":"1.0.0"}' >"$oci/oci-layout"
+# containerd keeps the name as it stands here, and the kubelet asks for it in full.
 cat >"$oci/index.json" <<EOF
 {"schemaVersion":2,"mediaType":"$oci_type.index.v1+json","manifests":[
 {"mediaType":"$oci_type.manifest.v1+json","digest":"sha256:$manifest","size":$(size "$manifest"),
 "platform":{"architecture":"$arch","os":"linux"},
-"annotations":{"org.opencontainers.image.ref.name":"$version","io.containerd.image.name":"headgate:$version"}}]}
+"annotations":{"org.opencontainers.image.ref.name":"$version","io.containerd.image.name":"docker.io/library/headgate:$version"}}]}
 EOF
 # For docker load of before version 25.
 cat >"$oci/manifest.json" <<EOF

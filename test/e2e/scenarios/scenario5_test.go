@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -220,4 +222,43 @@ func TestScenario5BestEffort(t *testing.T) {
 	s.WaitRunning("best-effort")
 	s.SchedulerSawAll()
 	s.WaitGated("waits")
+}
+
+// Somebody else binds a pod that names our scheduler: it is told at the pod, counted, and shown by
+// readyz, which stays green. What we have bound ourselves until then was never taken for that.
+func TestScenario5AnotherSchedulerIsNoticed(t *testing.T) {
+	const metric = "headgate_foreign_binds_total"
+
+	s := suite.Start(t)
+	s.Nodes(1, "4", "8Gi")
+	q := s.Queue("q", "2", "2Gi")
+	s.Pod("ours", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
+	s.WaitRunning("ours")
+	s.Pod("theirs", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), suite.Select("e2e.headgate.io/none", "none"))
+	s.WaitPublished("theirs")
+	leads := leader(s)
+	before, err := leads.Metric(s.Ctx, metric)
+	s.Must(err)
+	if before != 0 {
+		t.Errorf("%v binds of our own were taken for somebody else's", before)
+	}
+	node := corev1.ObjectReference{Kind: "Node", Name: s.NodeName(0)}
+	s.Must(s.Cluster.Client.CoreV1().Pods(s.Namespace).Bind(s.Ctx,
+		&corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}, Target: node}, metav1.CreateOptions{}))
+	if e := waitEvent(s, "theirs", "ForeignBind"); !strings.Contains(e.Message, node.Name) {
+		t.Errorf("the event does not name the node: %s", e.Message)
+	}
+	after, err := leads.Metric(s.Ctx, metric)
+	s.Must(err)
+	if after != before+1 {
+		t.Errorf("%s is %v after one, was %v", metric, after, before)
+	}
+	answer, err := http.Get(leads.Health + "/readyz?verbose")
+	s.Must(err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	s.Must(err)
+	if answer.StatusCode != http.StatusOK || !strings.Contains(string(text), s.Namespace+"/theirs") {
+		t.Errorf("readyz: %s\n%s", answer.Status, text)
+	}
 }

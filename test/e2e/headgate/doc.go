@@ -10,6 +10,5 @@
 //	h, err := headgate.Install(ctx, c, headgate.Options{Repo: repo, Values: []string{"scheduler.replicas=1"}})
 //	h.Schedulers[0].Kill(); err = h.Schedulers[0].Start(ctx)
 //	h.Webhooks[0].Terminate(time.Minute)      // out of the front first, as on a real rollout
-//	d, err := h.AddScheduler(ctx)             // one more replica
 //	out, err := h.Ctl(ctx, "explain", "pod", "default/a")
 package headgate

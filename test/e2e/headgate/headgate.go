@@ -106,16 +106,6 @@ func (h *Headgate) startAll(ctx context.Context) error {
 	return nil
 }
 
-// deployment of a component, "scheduler" or "webhook".
-func (h *Headgate) deployment(component string) (*unstructured.Unstructured, error) {
-	for _, d := range h.objects {
-		if d.GetKind() == "Deployment" && d.GetLabels()["app.kubernetes.io/component"] == component {
-			return d, nil
-		}
-	}
-	return nil, fmt.Errorf("the chart has no Deployment of the %s", component)
-}
-
 func (h *Headgate) add(ctx context.Context, deployment *unstructured.Unstructured) (*Daemon, error) {
 	component := deployment.GetLabels()["app.kubernetes.io/component"]
 	list := &h.Schedulers
@@ -132,24 +122,6 @@ func (h *Headgate) add(ctx context.Context, deployment *unstructured.Unstructure
 	}
 	*list = append(*list, d)
 	return d, d.Start(ctx)
-}
-
-// AddScheduler starts one more replica.
-func (h *Headgate) AddScheduler(ctx context.Context) (*Daemon, error) {
-	return h.addComponent(ctx, "scheduler")
-}
-
-// AddWebhook starts one more replica and puts it behind the front.
-func (h *Headgate) AddWebhook(ctx context.Context) (*Daemon, error) {
-	return h.addComponent(ctx, "webhook")
-}
-
-func (h *Headgate) addComponent(ctx context.Context, component string) (*Daemon, error) {
-	deployment, err := h.deployment(component)
-	if err != nil {
-		return nil, err
-	}
-	return h.add(ctx, deployment)
 }
 
 // WaitReady waits until all running daemons are ready and the cluster shows it.

@@ -77,11 +77,6 @@ func serve(signals <-chan os.Signal) int {
 	return 0
 }
 
-// Component is the path of a program that build.sh made.
-func Component(name string) string {
-	return filepath.Join(os.Getenv(envComponents), name)
-}
-
 // BuildFile is a path in the build folder's e2e/ for what a scenario leaves to people.
 func BuildFile(name string) string {
 	return filepath.Join(os.Getenv(envWork), name)

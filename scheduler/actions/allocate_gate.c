@@ -88,7 +88,7 @@ static void describe_refusal(struct allocate_run *run, struct allocate_refusal *
 			     const struct queue *by, uint32_t dims)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	const char *separator = " has no quota left: insufficient ";
+	const char *separator = " has not enough quota left: insufficient ";
 	struct session *s = run->session;
 
 	if (r->by == by && r->dims == dims) {

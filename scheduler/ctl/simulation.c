@@ -446,7 +446,7 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	if (over == 0) {
 		return;
 	}
-	strbuf_printf(&text, "queue %s has no quota left: ", q->name);
+	strbuf_printf(&text, "queue %s has not enough quota left: ", q->name);
 	for (; over != 0; over &= over - 1) {
 		strbuf_printf(&text, "%s%s", separator,
 			      res_names_get(c->res, (unsigned)__builtin_ctz(over)));

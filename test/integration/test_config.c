@@ -262,6 +262,10 @@ static void test_bad_objects_do_not_stop_the_others(void **state UNUSED)
 	struct scene_pod p = { .cpu = "1", .gates = gated };
 	struct scene s;
 
+	if (stack_is_external()) {
+		print_message("skipped: a real API server has no bad nodes\n");
+		skip();
+	}
 	scene_start(&s, &opt);
 	scene_apply(&s, queues);
 	scene_apply(&s, "{apiVersion: v1, kind: Node, metadata: {name: bad-node},"

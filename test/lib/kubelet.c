@@ -13,6 +13,7 @@
 #include "kube/transport.h"
 #include "lib/mirror.h"
 
+#define NOT_READY "node.kubernetes.io/not-ready"
 #define RUNS_FOR "demo.headgate.io/runs-for"
 #define TIMEOUT_NS (5 * CLOCK_NS_PER_S)
 #define RETRY_NS (100 * CLOCK_NS_PER_MS)
@@ -23,7 +24,7 @@ struct kubelet {
 	struct list_node jobs;
 };
 
-enum job_kind { JOB_START, JOB_FINISH, JOB_FINALISE };
+enum job_kind { JOB_START, JOB_FINISH, JOB_FINALISE, JOB_UNTAINT };
 
 /* One write that is due later. It is repeated until it is answered for good. */
 struct kubelet_job {
@@ -31,6 +32,7 @@ struct kubelet_job {
 	struct kubelet *kubelet;
 	enum job_kind kind;
 	char *key, *uid;
+	char *taints; /* JOB_UNTAINT: those that stay, JSON; else NULL */
 };
 
 static void job_free(struct kubelet_job *j)
@@ -38,6 +40,7 @@ static void job_free(struct kubelet_job *j)
 	list_remove(&j->node);
 	free(j->key);
 	free(j->uid);
+	free(j->taints);
 	free(j);
 }
 
@@ -83,7 +86,13 @@ static void run_job(void *ctx)
 		job_free(j);
 		return;
 	}
-	if (j->kind == JOB_FINALISE) {
+	if (j->kind == JOB_UNTAINT) {
+		rest_path(&path, "", "v1", NULL, "nodes", j->key, NULL);
+		strbuf_printf(&body, "{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"taints\":%s}}",
+			      j->uid, j->taints);
+		call.method = HTTP_PATCH;
+		call.content_type = "application/merge-patch+json";
+	} else if (j->kind == JOB_FINALISE) {
 		rest_path(&path, "", "v1", namespace_, "pods", name.p, NULL);
 		strbuf_printf(&body,
 			      "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}",
@@ -102,8 +111,8 @@ static void run_job(void *ctx)
 	transport_submit(mirror_transport(j->kubelet->mirror), &call);
 }
 
-static void later(struct kubelet *k, enum job_kind kind, struct str key, const struct jdoc *pod,
-		  int64_t delay_ns)
+static struct kubelet_job *later(struct kubelet *k, enum job_kind kind, struct str key,
+				 const struct jdoc *pod, int64_t delay_ns)
 {
 	struct kubelet_job *j = xmalloc_zero(1, sizeof(*j));
 
@@ -113,6 +122,7 @@ static void later(struct kubelet *k, enum job_kind kind, struct str key, const s
 	j->uid = xmalloc_dup(jdoc_str_or(jdoc_path(pod, "metadata.uid"), ""));
 	list_append(&k->jobs, &j->node);
 	transport_call(mirror_transport(k->mirror), delay_ns, run_job, j);
+	return j;
 }
 
 static bool turned(const struct jdoc *old, const struct jdoc *now, const char *path)
@@ -126,6 +136,28 @@ static bool became(const struct jdoc *old, const struct jdoc *now, const char *p
 	       (old == NULL || !jdoc_is_str(jdoc_path(old, "status.phase"), phase));
 }
 
+/* Admission of a real API server taints new nodes until the node life-cycle controller, for which
+ * this stands, sees them ready. */
+static void on_node(struct kubelet *k, struct str key, const struct jdoc *node)
+{
+	const struct jdoc *taints = jdoc_path(node, "spec.taints");
+	CLEANUP(jdoc_destroyp) struct jdoc *kept = jdoc_new_array();
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	bool has = false;
+
+	for (const struct jdoc *t = jdoc_first(taints); t != NULL; t = jdoc_next(t)) {
+		if (jdoc_is_str(jdoc_get(t, "key"), NOT_READY)) {
+			has = true;
+		} else {
+			jdoc_append_take(kept, jdoc_copy(t));
+		}
+	}
+	if (has) {
+		jdoc_format(kept, &text);
+		later(k, JOB_UNTAINT, key, node, 0)->taints = strbuf_steal(&text, NULL);
+	}
+}
+
 static void on_pod(void *ctx, enum mirror_resource r, struct str key, const struct jdoc *old,
 		   const struct jdoc *now)
 {
@@ -133,6 +165,9 @@ static void on_pod(void *ctx, enum mirror_resource r, struct str key, const stru
 	const char *runs_for;
 	int64_t ns;
 
+	if (r == MIRROR_NODES && now != NULL && old == NULL) {
+		on_node(k, key, now);
+	}
 	if (r != MIRROR_PODS || now == NULL || jdoc_path_str(now, "spec.nodeName") == NULL) {
 		return;
 	}

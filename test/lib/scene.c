@@ -563,6 +563,13 @@ void scene_wait_metric_above(struct scene *s, enum stack_program p, const char *
 
 void scene_faults(struct scene *s, const char *script)
 {
+	if (stack_is_external()) {
+		if (script != NULL) {
+			print_message("skipped: faults are for the embedded API server alone\n");
+			skip();
+		}
+		return;
+	}
 	scene_call(s, "PUT", "/debug/faults", script == NULL ? "[]" : script, NULL);
 }
 
@@ -577,5 +584,9 @@ unsigned scene_faults_struck(struct scene *s, const char *kind)
 
 void scene_compact(struct scene *s)
 {
+	if (stack_is_external()) {
+		print_message("skipped: only the embedded API server forgets when it is told to\n");
+		skip();
+	}
 	scene_call(s, "POST", "/debug/compact", "{}", NULL);
 }

@@ -121,7 +121,8 @@ void scene_wait_metric_above(struct scene *s, enum stack_program p, const char *
 /* Value of a sample by the text before it; 0 when it is not there. */
 double scene_metric(struct scene *s, enum stack_program p, const char *sample);
 
-/* The script of faults of the API server (test/apiserver/faults.h). NULL: none. */
+/* The script of faults of the API server (test/apiserver/faults.h). NULL: none. On another API
+ * server than ours it skips the running test, as scene_compact does. */
 void scene_faults(struct scene *s, const char *script);
 unsigned scene_faults_struck(struct scene *s, const char *kind);
 void scene_compact(struct scene *s);

@@ -18,6 +18,7 @@
 #include "kube/kubeconfig.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "lib/external.h"
 #include "lib/proc.h"
 #include "lib/registration.h"
 
@@ -241,7 +242,8 @@ static int start_webhook(struct stack *s, struct err *err)
 	if (r == 0) {
 		r = registration_render(stack_source(), s->dir, s->webhook_port, &manifest, err);
 	}
-	return r == 0 ? stack_apply(s, strbuf_str(&manifest), err) : r;
+	r = r == 0 ? stack_apply(s, strbuf_str(&manifest), err) : r;
+	return r == 0 && stack_is_external() ? external_wait_webhooks(s->transport, err) : r;
 }
 
 int stack_set_scheduler(struct stack *s, const char *conf, const char *const *args, struct err *err)
@@ -257,15 +259,33 @@ int stack_set_scheduler(struct stack *s, const char *conf, const char *const *ar
 	return file_write_atomic(path, str_of(conf), 0600, err);
 }
 
+bool stack_is_external(void)
+{
+	return external_kubeconfig() != NULL;
+}
+
+/* Arguments are for the embedded server alone. */
+static int check_external(const struct stack *s, struct err *err)
+{
+	if (s->opt.apiserver_args != NULL) {
+		return err_set(err, ERR_INVALID, "this test needs the embedded API server");
+	}
+	return 0;
+}
+
 static int start_all(struct stack *s, struct err *err)
 {
-	int r = stack_start_program(s, STACK_APISERVER, err);
+	int r = stack_is_external() ? check_external(s, err)
+				    : stack_start_program(s, STACK_APISERVER, err);
 
 	if (r == 0) {
 		r = kubeconfig_load(s->kubeconfig, NULL, NULL, &s->config, err);
 	}
 	if (r == 0) {
 		r = transport_http_create(s->config, "headgate-test", &s->transport, err);
+	}
+	if (r == 0 && stack_is_external()) {
+		r = external_prepare(s->transport, stack_source(), err);
 	}
 	if (r == 0) {
 		r = stack_set_scheduler(s, s->opt.scheduler_conf, s->opt.scheduler_args, err);
@@ -293,7 +313,11 @@ int stack_start(const struct stack_options *opt, struct stack **ret, struct err 
 		return err_set(err, ERR_IO, "cannot make a work folder in %s",
 			       tmp == NULL ? "/tmp" : tmp);
 	}
-	snprintf(s->kubeconfig, sizeof(s->kubeconfig), "%s/kubeconfig", s->dir);
+	if (stack_is_external()) {
+		snprintf(s->kubeconfig, sizeof(s->kubeconfig), "%s", external_kubeconfig());
+	} else {
+		snprintf(s->kubeconfig, sizeof(s->kubeconfig), "%s/kubeconfig", s->dir);
+	}
 	s->api_port = proc_free_port();
 	s->webhook_port = proc_free_port();
 	for (unsigned i = 0; i < STACK_PROGRAM_COUNT_; i++) {
@@ -392,6 +416,9 @@ static int apply_one(struct stack *s, const struct jdoc *object, struct err *err
 	}
 	jdoc_format(object, &body);
 	r = stack_call(s, "POST", path.p, strbuf_str(&body), NULL, err);
+	if (r == 0 && stack_is_external()) {
+		r = external_created(s->transport, object, err);
+	}
 	return r < 0 ? err_wrap(err, "%s %s %s", api_version, kind, name) : 0;
 }
 

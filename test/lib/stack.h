@@ -1,6 +1,7 @@
 /* test/lib/stack.h: the whole system as processes on loopback: headgate-apiserver, headgate-webhook
  * on HTTPS, registered at it, and headgate-scheduler, with a work folder of their own. For the demo
- * and the integration tests. Owner: one thread. Programs are taken from $HEADGATE_BIN, else from
+ * and the integration tests; or without headgate-apiserver, on another API server (external.h).
+ * Owner: one thread. Programs are taken from $HEADGATE_BIN, else from
  * the build folder of the running program. */
 #ifndef TEST_LIB_STACK_H
 #define TEST_LIB_STACK_H
@@ -35,6 +36,8 @@ struct stack_options {
 	const char *const *apiserver_args;
 };
 
+/* True: the API server is not ours (external.h). It takes no faults and is not restarted. */
+bool stack_is_external(void);
 int stack_start(const struct stack_options *opt, struct stack **ret, struct err *err);
 /* Ends what runs and removes the work folder; keep_logs leaves it and prints where. */
 void stack_stop(struct stack *s, bool keep_logs);

@@ -54,8 +54,11 @@ func (h *Headgate) daemon(ctx context.Context, deployment *unstructured.Unstruct
 	for _, m := range container.VolumeMounts {
 		dir := filepath.Join(h.c.Dir, name, m.MountPath)
 		d.addMount(spec, m.Name, dir)
-		for i := range args {
-			args[i] = strings.Replace(args[i], "="+m.MountPath, "="+dir, 1)
+		// Not those that are replaced already: dir may begin with another mount's path.
+		for i, a := range container.Args {
+			if strings.Contains(a, "="+m.MountPath) {
+				args[i] = strings.Replace(a, "="+m.MountPath, "="+dir, 1)
+			}
 		}
 	}
 	more, err := d.addresses(dep.Labels["app.kubernetes.io/component"] == "webhook")

@@ -171,9 +171,30 @@ static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d
 	return sum;
 }
 
-/* A charge that was just given lies within what is configured, at every level. */
-static void check_charge(struct sim_scheduler *s, const struct cluster *c, const struct task *t)
+/* Of that, what pods that did not opt in took after the first n decisions: terminating pods are no
+ * obstacle to them, as in Volcano. */
+static int64_t taken_later(const struct cluster *c, const struct decisions *list, size_t n,
+			   const struct queue *q, unsigned d)
 {
+	int64_t sum = 0;
+
+	for (size_t i = n; i < list->n; i++) {
+		const struct task *t =
+			list->v[i].kind == DECISION_BIND ? c->tasks.v[list->v[i].task] : NULL;
+
+		if (t != NULL && (t->flags & TASK_OPTED_IN) == 0 &&
+		    is_below(c, c->jobs.v[t->job]->queue, q)) {
+			sum += t->klass->request.v[d];
+		}
+	}
+	return sum;
+}
+
+/* The charge that the nth decision gave lies within what is configured, at every level. */
+static void check_charge(struct sim_scheduler *s, const struct cluster *c,
+			 const struct decisions *list, size_t n)
+{
+	const struct task *t = c->tasks.v[list->v[n].task];
 	uint32_t id = t->charge_queue;
 
 	if (t->charge == CHARGE_NONE) {
@@ -186,7 +207,7 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c, const
 		for (uint32_t m = res_mask(&t->klass->request); m != 0; m &= m - 1) {
 			unsigned d = (unsigned)__builtin_ctz(m);
 
-			if (in_use(c, q, d) > q->capability.v[d]) {
+			if (in_use(c, q, d) - taken_later(c, list, n, q, d) > q->capability.v[d]) {
 				sim_world_fail(s->world, "decisions: %s got quota that %s has not",
 					       t->name, q->name);
 			}
@@ -207,7 +228,7 @@ static void on_assumed(void *ctx, const struct cluster *c, const struct decision
 		const struct decision *e = &d->v[i];
 
 		if (e->kind == DECISION_RESERVE || (e->kind == DECISION_UNGATE && !e->uncharged)) {
-			check_charge(s, c, c->tasks.v[e->task]);
+			check_charge(s, c, d, i);
 		}
 	}
 }

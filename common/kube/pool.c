@@ -77,6 +77,11 @@ static struct pool_waiting *new_waiting(const struct pool *p, void *item, unsign
 
 void pool_add(struct pool *p, struct str key, void *item_take)
 {
+	pool_add_after(p, key, item_take, 0);
+}
+
+void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t delay_ns)
+{
 	struct pool_waiting *w = new_waiting(p, item_take, 0);
 	struct pool_waiting *old = NULL;
 
@@ -86,7 +91,11 @@ void pool_add(struct pool *p, struct str key, void *item_take)
 	} else {
 		old = strmap_take(p->items, key);
 		strmap_set(p->items, key, w);
-		workqueue_add(p->queue, key);
+		if (delay_ns > 0) {
+			workqueue_add_after(p->queue, key, delay_ns);
+		} else {
+			workqueue_add(p->queue, key);
+		}
 		pool_worker_wake_one(p);
 	}
 	pthread_mutex_unlock(&p->lock);

@@ -69,6 +69,9 @@ void pool_limiter_give_back(struct pool_limiter *l); /* a token taken for a send
 
 struct pool *pool_create(const struct pool_options *opt);
 void pool_add(struct pool *p, struct str key, void *item_take);
+/* As pool_add, but sent in delay_ns at the earliest, so that more that is wanted of the key goes
+ * with it. A key that waits already keeps its time. */
+void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t delay_ns);
 /* Nothing is sent before until_mono_ns; an earlier time than one already given has no effect. Any
  * thread. */
 void pool_hold_until(struct pool *p, int64_t until_mono_ns);

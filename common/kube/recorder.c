@@ -53,6 +53,8 @@ struct recorder {
 	pthread_mutex_t lock;   /* guards entries and recent */
 	struct strmap *entries; /* owned by recent */
 	struct list_node recent;
+	double hints;        /* that may be sent now; guarded, too */
+	int64_t hints_since; /* when that was computed */
 	_Atomic uint64_t dropped;
 };
 
@@ -185,10 +187,29 @@ void recorder_event(struct recorder *r, const struct recorder_object *about, boo
 	}
 }
 
+static bool take_hint(struct recorder *r)
+{
+	int64_t now = clock_mono(r->clock);
+	bool taken;
+
+	pthread_mutex_lock(&r->lock);
+	r->hints += (double)(now - r->hints_since) / (double)CLOCK_NS_PER_S * RECORDER_HINTS_PER_S;
+	r->hints_since = now;
+	if (r->hints > RECORDER_MAX_HINTS) {
+		r->hints = RECORDER_MAX_HINTS;
+	}
+	taken = r->hints >= 1;
+	if (taken) {
+		r->hints -= 1;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return taken;
+}
+
 void recorder_hint(struct recorder *r, const struct recorder_object *about, const char *reason,
 		   const char *message)
 {
-	if (pool_waiting(r->pool) >= RECORDER_MAX_HINTS) {
+	if (pool_waiting(r->pool) >= RECORDER_MAX_HINTS || !take_hint(r)) {
 		drop(r);
 		return;
 	}
@@ -353,6 +374,8 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 	pthread_mutex_init(&r->lock, NULL);
 	r->entries = strmap_create(NULL);
 	list_init(&r->recent);
+	r->hints = RECORDER_MAX_HINTS;
+	r->hints_since = clock_mono(r->clock);
 	opt.name = "events";
 	opt.ops = &ops;
 	opt.ctx = r;

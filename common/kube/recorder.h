@@ -10,6 +10,7 @@
 
 #define RECORDER_MAX_WAITING 1000 /* events that wait to be sent */
 #define RECORDER_MAX_HINTS 100    /* with so many waiting there is no room for hints */
+#define RECORDER_HINTS_PER_S 10   /* for long; RECORDER_MAX_HINTS at once */
 #define RECORDER_MAX_KNOWN 4096   /* events remembered for aggregation */
 #define RECORDER_MAX_MESSAGE 1024 /* bytes, cut beyond */
 
@@ -27,7 +28,8 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 void recorder_event(struct recorder *r, const struct recorder_object *about, bool warning,
 		    const char *reason, const char *message);
 /* A Normal event that thousands of objects may get at once: given up, and counted as dropped, when
- * RECORDER_MAX_HINTS events wait already. */
+ * RECORDER_MAX_HINTS events wait already, or when there were more than the rate allows: each is a
+ * write that the API server could spend on a pod. */
 void recorder_hint(struct recorder *r, const struct recorder_object *about, const char *reason,
 		   const char *message);
 struct pool *recorder_pool(struct recorder *r);      /* for stepping in manual mode */

@@ -19,10 +19,11 @@ struct entry {
 	char *key;
 	size_t len;
 	enum entry_state state;
-	bool again; /* processing: ready again when done */
+	bool again; /* processing: ready again when done, not before again_at */
 	bool retry; /* processing: delayed when done */
 	struct backoff backoff;
 	int64_t due; /* delayed */
+	int64_t again_at;
 	uint64_t seq;
 };
 
@@ -110,12 +111,17 @@ static void make_ready(struct workqueue *wq, struct entry *e)
 	wq->n_ready++;
 }
 
-static void make_delayed(struct workqueue *wq, struct entry *e)
+static void make_delayed(struct workqueue *wq, struct entry *e, int64_t due)
 {
 	e->state = ENTRY_DELAYED;
-	e->due = clock_mono(wq->clock) + backoff_next(&e->backoff, &wq->rng);
+	e->due = due;
 	e->seq = wq->seq++;
 	heap_push(&wq->delayed, e);
+}
+
+static int64_t backed_off(struct workqueue *wq, struct entry *e)
+{
+	return clock_mono(wq->clock) + backoff_next(&e->backoff, &wq->rng);
 }
 
 /* An idle entry is kept only for the sake of its back-off. */
@@ -135,6 +141,20 @@ void workqueue_add(struct workqueue *wq, struct str key)
 		make_ready(wq, e);
 	} else if (e->state == ENTRY_PROCESSING) {
 		e->again = true;
+		e->again_at = INT64_MIN;
+	}
+}
+
+void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns)
+{
+	struct entry *e = find_or_make(wq, key);
+	int64_t due = clock_mono(wq->clock) + delay_ns;
+
+	if (e->state == ENTRY_IDLE) {
+		make_delayed(wq, e, due);
+	} else if (e->state == ENTRY_PROCESSING && !e->again) {
+		e->again = true;
+		e->again_at = due;
 	}
 }
 
@@ -143,7 +163,7 @@ void workqueue_retry(struct workqueue *wq, struct str key)
 	struct entry *e = find_or_make(wq, key);
 
 	if (e->state == ENTRY_IDLE) {
-		make_delayed(wq, e);
+		make_delayed(wq, e, backed_off(wq, e));
 	} else if (e->state == ENTRY_PROCESSING) {
 		e->retry = true;
 	}
@@ -207,7 +227,9 @@ void workqueue_done(struct workqueue *wq, struct str key)
 
 	assert(e != NULL && e->state == ENTRY_PROCESSING);
 	if (e->retry) {
-		make_delayed(wq, e);
+		make_delayed(wq, e, backed_off(wq, e));
+	} else if (e->again && e->again_at > clock_mono(wq->clock)) {
+		make_delayed(wq, e, e->again_at);
 	} else if (e->again) {
 		make_ready(wq, e);
 	} else {

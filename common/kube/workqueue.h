@@ -1,6 +1,7 @@
 /* common/kube/workqueue.h: keys waiting to be processed, each at most once, oldest first.
  * Owner: one thread or the lock next to it. Keys are copied. Fails only on bugs (asserts).
  *   idle -add-> ready -next-> processing -done-> idle       add while processing: ready after done
+ *   idle -add_after-> delayed -time-> ready                 while processing: the same after done
  *   processing -retry, done-> delayed (back-off of the key) -time-> ready */
 #ifndef COMMON_KUBE_WORKQUEUE_H
 #define COMMON_KUBE_WORKQUEUE_H
@@ -21,8 +22,10 @@ struct workqueue_options {
 };
 
 struct workqueue *workqueue_create(const struct workqueue_options *opt, const struct clock *clock);
-void workqueue_destroy(struct workqueue *wq);                /* NULL is fine */
-void workqueue_add(struct workqueue *wq, struct str key);    /* no effect if waiting already */
+void workqueue_destroy(struct workqueue *wq);             /* NULL is fine */
+void workqueue_add(struct workqueue *wq, struct str key); /* no effect if waiting already */
+/* Ready in delay_ns at the earliest; what waits already keeps its time. */
+void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns);
 void workqueue_retry(struct workqueue *wq, struct str key);  /* adds after the key's back-off */
 void workqueue_forget(struct workqueue *wq, struct str key); /* resets the back-off */
 /* Takes the oldest ready key; it is valid until workqueue_done. False: nothing is ready. */

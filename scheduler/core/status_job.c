@@ -113,7 +113,9 @@ static void tell_condition(struct session *s, const struct job *j, const struct 
 	}
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->job = j->id;
-	d->warning = !ready;
+	/* That all is well, or that pods of the gang are still to come, is nothing to warn of. */
+	d->warning = !ready && v->valid;
+	d->hint = !d->warning;
 	d->reason = ready ? "Scheduled" : "Unschedulable";
 	d->message = ready ? "pod group is ready" : message;
 }

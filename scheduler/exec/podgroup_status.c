@@ -17,6 +17,7 @@
 
 #define GROUP "scheduling.volcano.sh"
 #define MAX_TYPES 2 /* Unschedulable, Scheduled */
+#define GATHER_NS CLOCK_NS_PER_S
 
 struct wanted_condition {
 	char *type, *reason, *message;
@@ -43,6 +44,7 @@ struct podgroup_status {
 struct podgroup_item {
 	char *namespace_, *name, *uid;
 	char *patch; /* NULL: to be read first */
+	bool exact;  /* not from the server's cache: that was too old */
 	uint64_t version;
 };
 
@@ -143,7 +145,8 @@ void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const st
 	item->namespace_ = xmalloc_dup(j->namespace_);
 	item->name = xmalloc_dup(j->name);
 	item->uid = xmalloc_dup(j->uid == NULL ? "" : j->uid);
-	pool_add(pool, key, item);
+	/* Those who make pods when their PodGroup is Inqueue are not kept waiting. */
+	pool_add_after(pool, key, item, j->tasks.n == 0 ? 0 : GATHER_NS);
 }
 
 static void podgroup_item_free(void *item)
@@ -163,6 +166,9 @@ static bool podgroup_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 	struct podgroup_item *it = item;
 
 	rest_path(scratch, GROUP, "v1beta1", it->namespace_, "podgroups", it->name, NULL);
+	if (it->patch == NULL && !it->exact) {
+		strbuf_add_c(scratch, "?resourceVersion=0");
+	}
 	call->url = scratch->p;
 	call->method = HTTP_GET;
 	if (it->patch != NULL) {
@@ -287,6 +293,10 @@ static enum pool_verdict on_read(struct podgroup_status *p, struct podgroup_item
 		return POOL_RETRY;
 	}
 	if (it->uid[0] != '\0' && !jdoc_is_str(jdoc_path(object, "metadata.uid"), it->uid)) {
+		if (!it->exact) {
+			it->exact = true;
+			return POOL_AGAIN;
+		}
 		return report(p, it, SCHED_GONE, result);
 	}
 	return make_patch(p, it, object) ? POOL_AGAIN : POOL_DONE;
@@ -305,11 +315,16 @@ static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct htt
 		return it->patch == NULL ? on_read(p, it, result)
 					 : report(p, it, SCHED_DONE, result);
 	}
+	if (status == 404 && it->patch == NULL && !it->exact) {
+		it->exact = true;
+		return POOL_AGAIN;
+	}
 	if (status == 404) {
 		return report(p, it, SCHED_GONE, result);
 	}
 	if (status == 409) { /* somebody else wrote meanwhile: read again */
 		free(take_ptr(&it->patch));
+		it->exact = true;
 		return POOL_RETRY;
 	}
 	if (status == 401 || status == 408 || status == 429 || status >= 500 || status < 200) {

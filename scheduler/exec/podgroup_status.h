@@ -1,7 +1,9 @@
 /* scheduler/exec/podgroup_status.h: writes status of PodGroups. The CRD has no status sub-resource
  * and its conditions are a plain list that others write, too, so a write is: read the object, merge
  * our fields, PATCH with its resourceVersion. What is wanted is kept per PodGroup and coalesced: a
- * newer wish joins an older one that has not been sent. Threads: wish from the sched thread, the
+ * newer wish joins an older one that has not been sent. A PodGroup with pods is written a moment
+ * later, because the next wish is near: a gang comes pod by pod, and what fits goes from Pending to
+ * Running within one. Threads: wish from the sched thread, the
  * rest from the pool (one mutex around the wishes). */
 #ifndef SCHEDULER_EXEC_PODGROUP_STATUS_H
 #define SCHEDULER_EXEC_PODGROUP_STATUS_H

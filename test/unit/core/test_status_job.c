@@ -136,6 +136,40 @@ static void a_condition_is_told_once(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* A gang comes pod by pod: its condition says so, a warning each time would be noise. */
+static void only_what_is_wrong_is_warned_of(void **state)
+{
+	static const struct {
+		bool ready, valid, warning;
+	} rows[] = { { true, true, false }, { false, true, true }, { false, false, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct verdict v = { .condition = "NotEnoughResources",
+				     .valid = rows[i].valid,
+				     .ready = rows[i].ready,
+				     .code = rows[i].ready ? NULL : "no node",
+				     .message = "m" };
+		const struct decision *event = NULL;
+		struct core_fixture sf;
+		struct job *j;
+
+		start(&sf);
+		j = job_of(&sf, rows[i].ready ? "rrr" : "ppp", 3);
+		core_fixture_open(&sf);
+		status_job_tell(sf.s, j, &v);
+		for (size_t k = 0; k < sf.s->decisions.n; k++) {
+			if (sf.s->decisions.v[k].kind == DECISION_EVENT) {
+				event = &sf.s->decisions.v[k];
+			}
+		}
+		assert_non_null(event);
+		assert_int_equal(event->warning, rows[i].warning);
+		assert_int_equal(event->hint, !rows[i].warning);
+		core_fixture_finish(&sf);
+	}
+}
+
 static void who_only_waits_for_its_own_pods_to_end_lacks_nothing(void **state)
 {
 	struct verdict v = { .condition = "NotEnoughTasks", .code = "x", .message = "x" };
@@ -187,6 +221,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases),
 		cmocka_unit_test(a_condition_is_told_once),
+		cmocka_unit_test(only_what_is_wrong_is_warned_of),
 		cmocka_unit_test(who_only_waits_for_its_own_pods_to_end_lacks_nothing),
 		cmocka_unit_test(verdicts),
 	};

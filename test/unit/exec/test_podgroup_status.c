@@ -1,5 +1,7 @@
 #include "exec/podgroup_status.h"
 
+#include "base/attrs.h"
+#include "base/clock.h"
 #include "enc/jdoc.h"
 #include "kube/pool.h"
 #include "lib/unit.h"
@@ -7,6 +9,7 @@
 #include "model/model.h"
 
 #define READ "GET /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g"
+#define READ_CACHED READ "?resourceVersion=0"
 #define PATCH "PATCH /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g"
 
 struct fixture {
@@ -56,7 +59,7 @@ static void test_others_conditions_stay(void **state)
 	(void)state;
 	begin(&f);
 	wish(&f, "Inqueue", "Unschedulable");
-	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200,
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 200,
 			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"41\"},"
 			      "\"status\":{\"conditions\":["
 			      "{\"type\":\"Theirs\",\"x\":1},{\"type\":\"Unschedulable\","
@@ -91,7 +94,7 @@ static void test_wishes_are_coalesced(void **state)
 	begin(&f);
 	wish(&f, "Inqueue", NULL);
 	wish(&f, NULL, "Scheduled");
-	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200,
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 200,
 			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"1\"}}");
 	id = write_fixture_expect(&f.w, PATCH);
 	assert_int_equal(jdoc_parse(fake_transport_body(f.w.transport, id), &body, NULL), 0);
@@ -111,7 +114,7 @@ static void test_conflict_reads_again(void **state)
 	(void)state;
 	begin(&f);
 	wish(&f, "Running", NULL);
-	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200,
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 200,
 			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"1\"}}");
 	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, PATCH), 409, "{}");
 	write_fixture_no_outcome(&f.w);
@@ -130,9 +133,80 @@ static void test_a_recreated_podgroup_is_left_alone(void **state)
 	(void)state;
 	begin(&f);
 	wish(&f, "Running", NULL);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 200,
+			      "{\"metadata\":{\"uid\":\"g-2\"}}");
 	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200,
 			      "{\"metadata\":{\"uid\":\"g-2\"}}");
 	write_fixture_outcome(&f.w, SCHED_GONE);
+	end(&f);
+}
+
+/* A server's cache may be behind the one that we watch. */
+static void test_a_stale_cache_is_not_believed(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+	} stale[] = { { 404, "{}" }, { 200, "{\"metadata\":{\"uid\":\"g-0\"}}" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(stale); i++) {
+		struct fixture f;
+
+		begin(&f);
+		wish(&f, "Running", NULL);
+		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED),
+				      stale[i].status, stale[i].body);
+		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 200,
+				      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"2\"}}");
+		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, PATCH), 200, "{}");
+		write_fixture_outcome(&f.w, SCHED_DONE);
+		end(&f);
+	}
+}
+
+static void test_gone(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	wish(&f, "Running", NULL);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 404, "{}");
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ), 404, "{}");
+	write_fixture_outcome(&f.w, SCHED_GONE);
+	end(&f);
+}
+
+/* What happens to a PodGroup with pods within a moment is one write. */
+static void test_wishes_are_gathered(void **state)
+{
+	struct fixture f;
+	struct jdoc *body = NULL;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	job.tasks.n = 1;
+	wish(&f, "Inqueue", "Unschedulable");
+	while (pool_step(f.w.pool)) {
+	}
+	fake_transport_expect_none(f.w.transport);
+	fake_transport_advance(f.w.transport, CLOCK_NS_PER_S - 1);
+	wish(&f, "Running", "Scheduled");
+	job.tasks.n = 0;
+	while (pool_step(f.w.pool)) {
+	}
+	fake_transport_expect_none(f.w.transport);
+	fake_transport_advance(f.w.transport, 1);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 200,
+			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"1\"}}");
+	id = write_fixture_expect(&f.w, PATCH);
+	assert_int_equal(jdoc_parse(fake_transport_body(f.w.transport, id), &body, NULL), 0);
+	assert_string_equal(jdoc_path_str(body, "status.phase"), "Running");
+	jdoc_destroy(body);
+	fake_transport_answer(f.w.transport, id, 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_DONE);
 	end(&f);
 }
 
@@ -143,6 +217,9 @@ int main(void)
 		cmocka_unit_test(test_wishes_are_coalesced),
 		cmocka_unit_test(test_conflict_reads_again),
 		cmocka_unit_test(test_a_recreated_podgroup_is_left_alone),
+		cmocka_unit_test(test_a_stale_cache_is_not_believed),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_wishes_are_gathered),
 	};
 
 	return cmocka_run_group_tests_name("exec/podgroup_status", tests, NULL, NULL);

@@ -278,6 +278,34 @@ static void test_hints_give_way(void **state)
 	end(&f);
 }
 
+/* However fast they are sent: a hint is a write, too. */
+static void test_hints_have_a_rate(void **state)
+{
+	struct fixture f;
+	char message[16];
+	(void)state;
+
+	begin(&f);
+	for (int i = 0; i < RECORDER_MAX_HINTS + 1; i++) {
+		snprintf(message, sizeof(message), "m%d", i);
+		recorder_hint(f.recorder, &pod, "R", message);
+		step(&f);
+		if (i < RECORDER_MAX_HINTS) {
+			answer(&f, "POST ", 201);
+		}
+	}
+	assert_int_equal(recorder_dropped(f.recorder), 1);
+	clock_fake_advance(&f.clock, S);
+	for (int i = 0; i < RECORDER_HINTS_PER_S + 1; i++) {
+		snprintf(message, sizeof(message), "n%d", i);
+		recorder_hint(f.recorder, &pod, "R", message);
+	}
+	assert_int_equal(recorder_dropped(f.recorder), 2);
+	clock_fake_advance(&f.clock, 3600 * S);
+	assert_int_equal(pool_waiting(recorder_pool(f.recorder)), RECORDER_HINTS_PER_S);
+	end(&f);
+}
+
 static void test_pressure_drops_the_oldest(void **state)
 {
 	struct fixture f;
@@ -361,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_lost_answer_of_a_create),
 		cmocka_unit_test(test_gives_up),
 		cmocka_unit_test(test_hints_give_way),
+		cmocka_unit_test(test_hints_have_a_rate),
 		cmocka_unit_test(test_pressure_drops_the_oldest),
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_long_texts_are_cut),

@@ -204,6 +204,44 @@ static void test_jitter_stays_in_bounds(void **state)
 	workqueue_destroy(wq);
 }
 
+static void test_add_after(void **state)
+{
+	struct workqueue *wq = make(0);
+	(void)state;
+
+	workqueue_add_after(wq, str_of("a"), 50 * MS);
+	assert_int_equal(workqueue_wake_at(wq), 50 * MS);
+	/* What waits keeps its time, whatever comes. */
+	workqueue_add_after(wq, str_of("a"), 90 * MS);
+	add(wq, "a");
+	clock_fake_advance(&now, 50 * MS - 1);
+	assert_string_equal(next(wq), "-");
+	clock_fake_advance(&now, 1);
+	assert_string_equal(next(wq), "a");
+	/* While it is processed: the same afterwards; at once, if that is asked for as well. */
+	workqueue_add_after(wq, str_of("a"), 50 * MS);
+	workqueue_add_after(wq, str_of("a"), 90 * MS);
+	clock_fake_advance(&now, 20 * MS);
+	done(wq, "a");
+	assert_int_equal(workqueue_waiting(wq), 1);
+	assert_int_equal(workqueue_wake_at(wq), 100 * MS);
+	clock_fake_advance(&now, 30 * MS);
+	assert_string_equal(next(wq), "a");
+	workqueue_add_after(wq, str_of("a"), 50 * MS);
+	add(wq, "a");
+	done(wq, "a");
+	assert_string_equal(next(wq), "a");
+	workqueue_add_after(wq, str_of("a"), 5 * MS);
+	clock_fake_advance(&now, 5 * MS);
+	done(wq, "a");
+	assert_string_equal(next(wq), "a");
+	done(wq, "a");
+	/* It was no failure: the back-off starts from its beginning. */
+	workqueue_retry(wq, str_of("a"));
+	assert_int_equal(workqueue_wake_at(wq), 115 * MS);
+	workqueue_destroy(wq);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_delayed_keys_come_by_time),
 		cmocka_unit_test(test_drop_oldest),
 		cmocka_unit_test(test_jitter_stays_in_bounds),
+		cmocka_unit_test(test_add_after),
 	};
 
 	return cmocka_run_group_tests_name("workqueue", tests, NULL, NULL);

@@ -413,6 +413,20 @@ static void on_phase(void *ctx, const char *name, bool begin)
 	}
 }
 
+/* Adopted pods that are not bound now may wait for long: people shall see what they belong to. */
+static void annotate_adopted(struct engine *e, const struct cluster *c,
+			     const struct decisions *list)
+{
+	for (size_t i = 0; e->podgroups != NULL && i < list->n; i++) {
+		const struct decision *d = &list->v[i];
+		const struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
+
+		if (t != NULL && (t->flags & TASK_ADOPTED) != 0 && d->kind == DECISION_CONDITION) {
+			podgroup_controller_annotate(e->podgroups, t, c->jobs.v[t->job]->name);
+		}
+	}
+}
+
 static void run_cycle(struct engine *e)
 {
 	struct cluster *c = cache_cluster(e->cache);
@@ -434,6 +448,7 @@ static void run_cycle(struct engine *e)
 		e->opt.on_decisions(e->opt.ctx, c, d);
 	}
 	exec_decisions(e->exec, c, d, now);
+	annotate_adopted(e, c, d);
 	atomic_store(&e->state.has_quota_plugin, stats.has_quota_plugin);
 	atomic_store(&e->state.cycle_since, 0);
 	sched_metrics_cycle(e->metrics, clock_mono(e->opt.clock) - began);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "api/keys.h"
 #include "api/scheduling.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -34,6 +35,30 @@ static void forget_group(struct job *j)
 	j->status_running = j->status_succeeded = j->status_failed = 0;
 }
 
+/* A PodGroup that our controller made for one pod has its member at once: that the pod names it
+ * need not be written before the pod is bound. */
+static void adopt(struct cache *c, struct job *j, const struct api_pod_group *group)
+{
+	const struct api_owner *owner = meta_controller(&group->meta);
+	const char *maker = field_map_get(&group->meta.annotations, KEYS_MADE_BY);
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct task *t;
+
+	if (owner == NULL || !str_streq(owner->kind, "Pod") || owner->name == NULL ||
+	    !str_streq(maker, KEYS_COMPONENT)) {
+		return;
+	}
+	strbuf_printf(&key, "%s/%s", group->meta.namespace_, owner->name);
+	t = cluster_task_find(c->cluster, strbuf_str(&key));
+	if (t == NULL || t->job != MODEL_NONE || t->status != TASK_PENDING ||
+	    !str_streq(t->uid, owner->uid) || !cluster_task_may_be_adopted(t)) {
+		return;
+	}
+	cluster_task_set_job(c->cluster, t, j);
+	t->flags |= TASK_ADOPTED;
+	cluster_task_changed(c->cluster, t);
+}
+
 int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err)
 {
 	const struct api_meta *m = &group->meta;
@@ -49,6 +74,7 @@ int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, st
 		return -ERR_INVALID;
 	}
 	j = find(c, m);
+	adopt(c, j, group);
 	cache_charge_settle_job(c, j);
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
 		cache_queue_settle(c);

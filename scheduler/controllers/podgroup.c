@@ -37,6 +37,7 @@ struct item {
 		*owner_uid; /* of the PodGroup: the pod's owner or the pod */
 	char *owner_path;   /* NULL: nothing to read */
 	int64_t min_member;
+	bool adopted; /* the PodGroup is enough, if it is ours */
 	struct jdoc
 		*request; /* one pod's request: resource name -> int64 as text, see make_request */
 };
@@ -233,6 +234,9 @@ static enum pool_verdict after_create(const struct podgroup_controller *p, struc
 				      int code, const struct err *err)
 {
 	/* 409: another pod of the same owner was first. */
+	if (code == 0 && it->adopted) {
+		return POOL_DONE;
+	}
 	if (code == 0 || code == -ERR_CONFLICT) {
 		it->step = STEP_ANNOTATE;
 		return POOL_AGAIN;
@@ -366,6 +370,7 @@ void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster
 	it->owner_kind = xmalloc_dup(owned ? pod->owner_kind : "Pod");
 	it->owner_name = xmalloc_dup(owned ? pod->owner_name : t->name);
 	it->owner_uid = xmalloc_dup(owned ? pod->owner_uid : t->uid);
+	it->adopted = !owned && cluster_task_may_be_adopted(t);
 	it->min_member = 1;
 	it->request = make_request(c, t);
 	it->step = STEP_CREATE;
@@ -379,6 +384,21 @@ void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster
 		it->step = STEP_ANNOTATE;
 	}
 	strbuf_reset(&key);
+	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
+	pool_add(p->pool, strbuf_str(&key), it);
+}
+
+void podgroup_controller_annotate(struct podgroup_controller *p, const struct task *t,
+				  const char *group)
+{
+	struct item *it = xmalloc_zero(1, sizeof(*it));
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	it->step = STEP_ANNOTATE;
+	it->namespace_ = xmalloc_dup(t->namespace_);
+	it->pod = xmalloc_dup(t->name);
+	it->pod_uid = xmalloc_dup(t->uid);
+	it->group = xmalloc_dup(group);
 	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
 	pool_add(p->pool, strbuf_str(&key), it);
 }

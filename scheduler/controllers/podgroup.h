@@ -3,8 +3,9 @@
  * pod>", then the annotation scheduling.k8s.io/group-name on the pod. All replicas of one owner
  * share it. minMember comes from the annotation group-min-member of the pod or its owner, else 1.
  * Owner: the sched thread calls; the pool works. Steps of one pod: read the owner (only when the
- * PodGroup is not there yet), create the PodGroup, annotate the pod. A refused PodGroup is tried
- * again every few seconds. */
+ * PodGroup is not there yet), create the PodGroup, annotate the pod; a plain pod without an owner
+ * is adopted by the cache when its PodGroup is seen, and its Binding brings the annotation. A
+ * refused PodGroup is tried again every few seconds. */
 #ifndef SCHEDULER_CONTROLLERS_PODGROUP_H
 #define SCHEDULER_CONTROLLERS_PODGROUP_H
 
@@ -36,6 +37,9 @@ void podgroup_controller_destroy(struct podgroup_controller *p);
 /* A pod of ours without group annotation was seen. Repeats while one is under way are harmless. */
 void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
 			     const struct task *t, const struct podgroup_pod *pod);
+/* An adopted pod is not bound at once: its annotation is written now. */
+void podgroup_controller_annotate(struct podgroup_controller *p, const struct task *t,
+				  const char *group);
 struct pool *podgroup_controller_pool(struct podgroup_controller *p);
 
 #endif

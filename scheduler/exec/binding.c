@@ -30,6 +30,9 @@ static void binding_fill(const struct pod_write *w, struct http_call *call, stru
 	json_out_key(&o, "annotations");
 	json_out_object(&o);
 	json_out_kv(&o, KEYS_BOUND_BY, KEYS_COMPONENT);
+	if (w->texts[1] != NULL) {
+		json_out_kv(&o, KEYS_GROUP_NAME, w->texts[1]);
+	}
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_key(&o, "target");
@@ -64,10 +67,11 @@ static const struct pod_write_kind binding_kind = {
 	.read_after_unknown = true,
 };
 
-struct pod_write *binding_new(const struct task *t, const char *node)
+struct pod_write *binding_new(const struct task *t, const char *node, const char *group)
 {
 	struct pod_write *w = pod_write_new(&binding_kind, t);
 
 	w->texts[0] = xmalloc_dup(node);
+	w->texts[1] = group == NULL ? NULL : xmalloc_dup(group);
 	return w;
 }

@@ -7,6 +7,7 @@
 struct pod_write;
 struct task;
 
-struct pod_write *binding_new(const struct task *t, const char *node); /* sched thread */
+/* group: the PodGroup that the pod is to name from now on; NULL: it names one. Sched thread. */
+struct pod_write *binding_new(const struct task *t, const char *node, const char *group);
 
 #endif

@@ -163,7 +163,11 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 							  : c->queues.v[t->charge_queue]->name));
 		break;
 	case DECISION_BIND:
-		add_pod_write(e, POOL_BINDS, t, binding_new(t, node));
+		add_pod_write(e, POOL_BINDS, t,
+			      binding_new(t, node,
+					  (t->flags & TASK_ADOPTED) == 0
+						  ? NULL
+						  : c->jobs.v[t->job]->name));
 		break;
 	case DECISION_EVICT:
 		add_pod_write(e, POOL_EVICTIONS, t, eviction_new(t));

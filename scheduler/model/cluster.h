@@ -44,6 +44,8 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 struct task *cluster_task_find(const struct cluster *c, struct str key);
 void cluster_task_remove(struct cluster *c, struct task *t);
 void cluster_task_set_job(struct cluster *c, struct task *t, struct job *j); /* NULL: none */
+/* A pod of ours that may be bound without another write before: no gate, not opted in. */
+bool cluster_task_may_be_adopted(const struct task *t);
 void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take);
 /* Moves a task between statuses and nodes with all accounts (node NULL: none). */
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,

@@ -97,6 +97,12 @@ void cluster_task_set_job(struct cluster *c, struct task *t, struct job *j)
 	cluster_job_changed(c, j);
 }
 
+bool cluster_task_may_be_adopted(const struct task *t)
+{
+	return (t->flags & TASK_OURS) != 0 &&
+	       (t->flags & ((uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_FOREIGN_GATE)) == 0;
+}
+
 /* The task's request in the accounts of its node. */
 static void book_on_node(struct cluster *c, const struct task *t)
 {

@@ -31,7 +31,7 @@ struct from_api_pod {
 	struct pod_class *klass;    /* normalised, not interned */
 	uint32_t role;
 	int32_t priority;
-	uint32_t flags; /* without TASK_PARKED and TASK_UNGATING */
+	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
 	uint8_t gate_row;
 	enum task_status status;
 	enum pod_cond cond;
@@ -45,7 +45,8 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 		      const char *const *scheduler_names, struct arena *scratch,
 		      struct from_api_pod *ret, struct err *err);
 /* Class, job, nomination and plain members of an existing task. Not: status and node (the ledger
- * must hear of RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at. */
+ * must hear of RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at;
+ * nor the job of a task that is TASK_ADOPTED and names none. */
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t);
 
 /* Adds or updates; node accounts and generations follow. */

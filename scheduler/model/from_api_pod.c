@@ -246,20 +246,36 @@ static void apply_condition(const struct from_api_pod *p, struct task *t)
 	t->published_at = p->published_at;
 }
 
+/* What is adopted stays so until the pod names a PodGroup itself, or has to: opted-in pods do at
+ * once. Without its PodGroup it needs a new one. */
+static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
+			  const struct task *t)
+{
+	return (t->flags & TASK_ADOPTED) != 0 && p->group.p == NULL && t->job != MODEL_NONE &&
+	       c->jobs.v[t->job]->has_group && (p->flags & TASK_OURS) != 0 &&
+	       (p->flags & TASK_OPTED_IN) == 0;
+}
+
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
+	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING;
 	struct node *nominated = NULL;
 
 	cluster_task_set_class(c, t, cluster_class_intern(c, p->klass));
-	cluster_task_set_job(
-		c, t, p->group.p == NULL ? NULL : cluster_job_get(c, p->namespace_, p->group));
+	if (stays_adopted(c, p, t)) {
+		kept |= TASK_ADOPTED;
+	} else {
+		cluster_task_set_job(
+			c, t,
+			p->group.p == NULL ? NULL : cluster_job_get(c, p->namespace_, p->group));
+	}
 	if (p->nominated.p != NULL) {
 		nominated = cluster_node_get(c, p->nominated);
 	}
 	cluster_task_set_nominated(c, t, nominated);
 	t->role = p->role;
 	t->priority = p->priority;
-	t->flags = p->flags | (t->flags & ((uint32_t)TASK_PARKED | TASK_UNGATING));
+	t->flags = p->flags | (t->flags & kept);
 	t->gate_row = p->gate_row;
 	apply_condition(p, t);
 	t->created = p->created;

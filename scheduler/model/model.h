@@ -73,6 +73,8 @@ enum task_flag {
 	TASK_HAS_CPU_LIMITS = 1 << 9,
 	TASK_UNGATING = 1 << 10, /* the patch of an uncharged UNGATE is on its way; the cache clears
 				    it with the outcome */
+	TASK_ADOPTED = 1 << 11,  /* its PodGroup was made for it; the annotation that names it is
+				    not written yet, the Binding will bring it */
 };
 
 struct task {

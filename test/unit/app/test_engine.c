@@ -43,6 +43,7 @@ static void begin(struct fixture *f)
 				     .default_queue = "default",
 				     .gate_workers = 1,
 				     .manual = true,
+				     .controllers_podgroup = true,
 				     .min_interval_ns = CLOCK_NS_PER_MS,
 				     .period_ns = CLOCK_NS_PER_S,
 				     .request_timeout_ns = CLOCK_NS_PER_S,
@@ -303,6 +304,58 @@ static void test_a_bad_object_is_counted_and_told(void **state)
 	end(&f);
 }
 
+/* A plain pod gets the name of its PodGroup with its Binding; before that only if it has to wait.
+ */
+static void test_one_write_binds_a_plain_pod(void **state)
+{
+	(void)state;
+	for (int nodes = 0; nodes < 2; nodes++) {
+		struct fixture f;
+		const char *line = nodes == 0 ? "PATCH /api/v1/namespaces/ns/pods/plain"
+					      : "POST /api/v1/namespaces/ns/pods/plain/binding";
+		uint64_t id;
+
+		begin(&f);
+		see(&f, SCHED_QUEUES, "default",
+		    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
+		    "\"status\":{\"state\":\"Open\"}}");
+		if (nodes > 0) {
+			see(&f, SCHED_NODES, "n",
+			    "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":"
+			    "\"1\",\"pods\":\"9\"},\"conditions\":[{\"type\":\"Ready\","
+			    "\"status\":\"True\"}]}}");
+		}
+		sync_all(&f);
+		lead(&f, 0);
+		step(&f);
+		see(&f, SCHED_PODS, "ns/plain",
+		    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+		    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
+		    "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+		    "\"status\":{\"phase\":\"Pending\"}}");
+		step(&f);
+		answer(&f, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", 201);
+		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+		    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":"
+		    "\"g1\",\"annotations\":{\"headgate.io/made-by\":\"headgate-scheduler\"},"
+		    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":"
+		    "\"plain\",\"uid\":\"u1\",\"controller\":true}]},\"spec\":{\"minMember\":1,"
+		    "\"queue\":\"default\"},\"status\":{\"phase\":\"Pending\"}}");
+		step(&f);
+		step(&f);
+		if (nodes == 0) {
+			answer(&f, "PATCH /api/v1/namespaces/ns/pods/plain/status", 200);
+			answer(&f, "POST /api/v1/namespaces/ns/events", 201);
+			answer(&f, "POST /api/v1/namespaces/ns/events", 201);
+		}
+		id = fake_transport_expect(f.transport, line);
+		assert_non_null(strstr(fake_transport_body(f.transport, id).p,
+				       "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""));
+		take_outcomes(&f);
+		end(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_pod_without_its_podgroup_is_told_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_told),
+		cmocka_unit_test(test_one_write_binds_a_plain_pod),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

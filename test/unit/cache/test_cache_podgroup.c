@@ -1,4 +1,6 @@
 #include "base/arena.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
@@ -59,6 +61,91 @@ static void test_spec_is_taken_over(void **state)
 	assert_int_equal(j->status_running, 4);
 }
 
+static void see_group_of(struct cache_fixture *f, const char *annotations, const char *owner_uid,
+			 const char *version)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text,
+		      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-x\","
+		      "\"uid\":\"g-x\",\"resourceVersion\":\"%s\",\"annotations\":{%s},"
+		      "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\","
+		      "\"name\":\"p\",\"uid\":\"%s\",\"controller\":true}]},"
+		      "\"spec\":{\"minMember\":1,\"queue\":\"q\"}}",
+		      version, annotations, owner_uid);
+	cache_fixture_json(f, SCHED_PODGROUPS, "%s", text.p);
+}
+
+#define OURS "\"headgate.io/made-by\":\"headgate-scheduler\""
+
+/* Its own pod is in it before the pod says so; nobody else's, and no pod that has to say so. */
+static void test_a_group_of_ours_adopts_its_pod(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		const char *annotations, *uid;
+		bool adopted;
+	} rows[] = {
+		{ { .name = "p" }, OURS, NULL, true },
+		{ { .name = "p" }, "", NULL, false },
+		{ { .name = "p" }, "\"headgate.io/made-by\":\"x\"", NULL, false },
+		{ { .name = "p" }, OURS, "another", false },
+		{ { .name = "p", .opted_in = true }, OURS, NULL, false },
+		{ { .name = "p", .group = "g" }, OURS, NULL, false },
+		{ { .name = "p", .node = "n", .phase = "Running" }, OURS, NULL, false },
+	};
+	struct cache_fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct task *t = cache_fixture_pod(f, &rows[i].pod);
+		const struct job *j;
+
+		see_group_of(f, rows[i].annotations, rows[i].uid == NULL ? t->uid : rows[i].uid,
+			     "100");
+		j = cluster_job_find(f->c, STR_LIT("ns/podgroup-x"));
+		assert_non_null(j);
+		assert_int_equal(t->job == j->id, rows[i].adopted);
+		assert_int_equal((t->flags & TASK_ADOPTED) != 0, rows[i].adopted);
+		assert_null(cluster_verify(f->c));
+		cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	}
+}
+
+static void test_an_adopted_pod_stays_until_it_names_a_group(void **state)
+{
+	static const struct cache_fixture_pod plain = { .name = "p" },
+					      named = { .name = "p", .group = "podgroup-x" },
+					      opted = { .name = "p", .opted_in = true };
+	struct cache_fixture *f = *state;
+	struct task *t = cache_fixture_pod(f, &plain);
+	uint32_t job;
+
+	see_group_of(f, OURS, t->uid, "100");
+	job = t->job;
+	assert_int_not_equal(job, MODEL_NONE);
+	t = cache_fixture_pod(f, &plain);
+	assert_int_equal(t->job, job);
+	assert_int_not_equal(t->flags & TASK_ADOPTED, 0);
+	t = cache_fixture_pod(f, &named);
+	assert_int_equal(t->job, job);
+	assert_int_equal(t->flags & TASK_ADOPTED, 0);
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	/* One that opts in has to be annotated; one whose PodGroup is gone needs another. */
+	for (int i = 0; i < 2; i++) {
+		t = cache_fixture_pod(f, &plain);
+		see_group_of(f, OURS, t->uid, i == 0 ? "101" : "102");
+		assert_int_not_equal(t->flags & TASK_ADOPTED, 0);
+		if (i == 1) {
+			cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
+		}
+		t = cache_fixture_pod(f, i == 0 ? &opted : &plain);
+		assert_int_equal(t->job, MODEL_NONE);
+		assert_int_equal(t->flags & TASK_ADOPTED, 0);
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	}
+}
+
 static void test_deletion_leaves_the_pods(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -106,6 +193,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_moved_to_another_queue_with_its_charges),
 		T(test_spec_is_taken_over),
+		T(test_a_group_of_ours_adopts_its_pod),
+		T(test_an_adopted_pod_stays_until_it_names_a_group),
 		T(test_deletion_leaves_the_pods),
 		T(test_older_and_bad_ones_are_refused),
 	};

@@ -80,6 +80,7 @@ static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
 
 	(void)state;
 	begin(&f);
+	f.task->flags |= TASK_OPTED_IN;
 	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	id = expect(&f, POST);
 	d = body_of(&f, id);
@@ -104,6 +105,58 @@ static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
 	jdoc_destroy(d);
 	fake_transport_answer(f.transport, id, 200, "{}");
 	assert_int_equal(pool_in_flight(podgroup_controller_pool(f.controller)), 0);
+	end(&f);
+}
+
+/* The cache adopts it; only a PodGroup that may be somebody else's has to be named at once. */
+static void test_a_plain_pod_is_not_annotated(void **state)
+{
+	static const struct {
+		uint32_t flag;
+		int status;
+		bool annotated;
+	} rows[] = { { 0, 201, false },
+		     { 0, 409, true },
+		     { TASK_OPTED_IN, 201, true },
+		     { TASK_OUR_GATE, 201, true },
+		     { TASK_FOREIGN_GATE, 201, true } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct podgroup_pod pod = { .queue = "team" };
+		struct fixture f;
+
+		begin(&f);
+		f.task->flags |= rows[i].flag;
+		podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+		fake_transport_answer(f.transport, expect(&f, POST), rows[i].status, "{}");
+		if (rows[i].annotated) {
+			fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");
+		}
+		while (pool_step(podgroup_controller_pool(f.controller))) {
+		}
+		fake_transport_expect_none(f.transport);
+		end(&f);
+	}
+}
+
+static void test_an_adopted_pod_that_waits_is_annotated(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	podgroup_controller_annotate(f.controller, f.task, "podgroup-uid-p");
+	id = expect(&f, ANNOTATE);
+	d = body_of(&f, id);
+	assert_string_equal(jdoc_path_str(d, "metadata.uid"), "uid-p");
+	assert_string_equal(jdoc_str(jdoc_get(jdoc_path(d, "metadata.annotations"),
+					      "scheduling.k8s.io/group-name")),
+			    "podgroup-uid-p");
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 200, "{}");
 	end(&f);
 }
 
@@ -185,6 +238,7 @@ static void test_a_refused_group_is_tried_again(void **state)
 
 	(void)state;
 	begin(&f);
+	f.task->flags |= TASK_OPTED_IN;
 	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	fake_transport_answer(f.transport, expect(&f, POST), 403,
 			      "{\"kind\":\"Status\",\"message\":\"queue is Closed\"}");
@@ -227,6 +281,7 @@ static void test_a_lost_race_for_the_pod_is_run_again(void **state)
 
 	(void)state;
 	begin(&f);
+	f.task->flags |= TASK_OPTED_IN;
 	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
 	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 409, "{}");
@@ -239,6 +294,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_bare_pod_gets_a_group_of_its_own),
+		cmocka_unit_test(test_a_plain_pod_is_not_annotated),
+		cmocka_unit_test(test_an_adopted_pod_that_waits_is_annotated),
 		cmocka_unit_test(test_the_owner_says_how_many),
 		cmocka_unit_test(test_an_owner_that_cannot_be_read_counts_one),
 		cmocka_unit_test(test_a_known_group_only_needs_the_annotation),

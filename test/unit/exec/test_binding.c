@@ -1,6 +1,7 @@
 #include "exec/binding.h"
 
 #include "base/err.h"
+#include "enc/jdoc.h"
 #include "kube/pool.h"
 #include "lib/unit.h"
 #include "lib/write_fixture.h"
@@ -12,7 +13,7 @@ static void begin(struct write_fixture *f)
 {
 	write_fixture_init(f);
 	write_fixture_pool(f, &pod_write_pool_ops, &f->target);
-	pool_add(f->pool, STR_LIT("ns/p"), binding_new(write_fixture_task(), "node-1"));
+	pool_add(f->pool, STR_LIT("ns/p"), binding_new(write_fixture_task(), "node-1", NULL));
 }
 
 static void test_binding_object(void **state)
@@ -32,6 +33,27 @@ static void test_binding_object(void **state)
 		"\"name\":\"node-1\"}}"));
 	fake_transport_answer(f.transport, id, 201, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);
+	write_fixture_finish(&f);
+}
+
+static void test_binding_brings_the_group(void **state)
+{
+	struct write_fixture f;
+	struct jdoc *d = NULL;
+
+	(void)state;
+	write_fixture_init(&f);
+	write_fixture_pool(&f, &pod_write_pool_ops, &f.target);
+	pool_add(f.pool, STR_LIT("ns/p"), binding_new(write_fixture_task(), "node-1", "group-1"));
+	assert_int_equal(
+		jdoc_parse(fake_transport_body(f.transport, write_fixture_expect(&f, BIND)), &d,
+			   NULL),
+		0);
+	assert_string_equal(jdoc_str(jdoc_get(jdoc_path(d, "metadata.annotations"),
+					      "scheduling.k8s.io/group-name")),
+			    "group-1");
+	assert_string_equal(jdoc_path_str(d, "target.name"), "node-1");
+	jdoc_destroy(d);
 	write_fixture_finish(&f);
 }
 
@@ -86,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_binding_object),
+		cmocka_unit_test(test_binding_brings_the_group),
 		cmocka_unit_test(test_conflicts_are_told_apart),
 		cmocka_unit_test(test_lost_answer_is_not_bound_twice),
 	};

@@ -58,21 +58,18 @@ status=$E2E_WORK/status
 	# shellcheck disable=SC2086
 	$isolate "$E2E_WORK/scenarios.test" -test.v -test.timeout "${E2E_TIMEOUT:-40m}" -test.run "$run" 2>&1 &&
 		echo 0 >"$status" || echo $? >"$status"
-} | tee "$log" | awk -v log_file="$log" '
-	/^=== RUN/ { print "run     " $3; fflush(); next }
-	/^--- (PASS|FAIL|SKIP)/ {
-		word = $2 == "PASS:" ? "passed" : $2 == "FAIL:" ? "FAILED" : "skipped"
-		printf "%-7s %s %s\n", word, $3, $4
-		fflush()
-		count[word]++
-		next
-	}
-	/^(===|PASS$|FAIL$)/ { next }
-	{ print; fflush() }
-	END {
-		print count["passed"] + 0, count["FAILED"] + 0 > (log_file ".counts")
-	}'
-read -r passed failed <"$log.counts"
+} | tee "$log" | while IFS= read -r line; do
+	case $line in
+	"=== RUN "*) echo "run     ${line##* }" ;;
+	"--- PASS: "*) echo "passed  ${line#*: }" ;;
+	"--- FAIL: "*) echo "FAILED  ${line#*: }" ;;
+	"--- SKIP: "*) echo "skipped ${line#*: }" ;;
+	"=== "* | PASS | FAIL) ;;
+	*) printf '%s\n' "$line" ;;
+	esac
+done
+passed=$(grep -c '^--- PASS' "$log") || true
+failed=$(grep -c '^--- FAIL' "$log") || true
 if [ "$(cat "$status")" -ne 0 ] && [ "$failed" -eq 0 ]; then
 	echo "the scenarios ended early; see $log"
 	failed=1

@@ -22,6 +22,7 @@ struct conditions_check { /* status.admissionChecks[] */
 	enum quota_check_state state;
 	int64_t at;
 	int32_t retries;
+	int32_t requeue_after; /* requeueAfterSeconds; 0: absent */
 };
 
 struct conditions_gate { /* status.preemptionGates[] */
@@ -79,6 +80,8 @@ bool conditions_is_true(const struct conditions *c, const char *type);
 /* Sets status, reason, message and generation; the time of transition changes only with the status.
  * True when anything but the generation changed. Texts are copied. */
 bool conditions_set(struct conditions *c, const struct condition *to);
+/* Takes a condition off; false: it was not there. */
+bool conditions_remove(struct conditions *c, const char *type);
 
 /* The status of the workload that d is about after d; appends to events (in order). The
  * world may have d applied or not: only names and requests are read from q. */

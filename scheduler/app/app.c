@@ -61,11 +61,14 @@ struct app {
 	struct engine *engine;
 	struct mpsc *queue; /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
+	unsigned nwatches; /* the first of them are used */
 	struct endpoints *endpoints;
 	pthread_t sched;
 	bool sched_runs;
 	_Atomic bool lease_lost, released, watching;
 };
+
+#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
 
 static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_PODS] = "/api/v1/pods",
@@ -74,6 +77,16 @@ static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
 	[SCHED_PRIORITY_CLASSES] = "/apis/scheduling.k8s.io/v1/priorityclasses",
 	[SCHED_NAMESPACES] = "/api/v1/namespaces",
+	[SCHED_FLAVORS] = KUEUE "resourceflavors",
+	[SCHED_CLUSTER_QUEUES] = KUEUE "clusterqueues",
+	[SCHED_COHORTS] = KUEUE "cohorts",
+	[SCHED_LOCAL_QUEUES] = KUEUE "localqueues",
+	[SCHED_WORKLOADS] = KUEUE "workloads",
+	[SCHED_WORKLOAD_PRIORITY_CLASSES] = KUEUE "workloadpriorityclasses",
+	[SCHED_ADMISSION_CHECKS] = KUEUE "admissionchecks",
+	[SCHED_LIMIT_RANGES] = "/api/v1/limitranges",
+	[SCHED_RUNTIME_CLASSES] = "/apis/node.k8s.io/v1/runtimeclasses",
+	[SCHED_JOBS] = "/apis/batch/v1/jobs",
 };
 
 static void post(void *ctx, struct sched_msg *m)
@@ -116,7 +129,7 @@ static void start_watches(void *ctx)
 	if (atomic_load(&a->watches->stopping)) {
 		return;
 	}
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	for (unsigned i = 0; i < a->nwatches; i++) {
 		reflector_start(a->watch[i].reflector);
 	}
 	atomic_store(&a->watching, true);
@@ -380,13 +393,15 @@ static int start_engine(struct app *a, struct err *err)
 
 static void make_watches(struct app *a)
 {
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	a->nwatches = a->o->controller_workload ? SCHED_RESOURCE_COUNT_ : SCHED_BASIC_COUNT_;
+	for (unsigned i = 0; i < a->nwatches; i++) {
 		struct reflector_options ro = {
 			.path = watch_paths[i],
 			.transport = a->watches,
 			.clock = clock_real(),
 			.on_event = on_event,
 			.ctx = &a->watch[i],
+			.missing_ok = i >= SCHED_BASIC_COUNT_,
 			.seed = rng_entropy(),
 		};
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/keys.h"
+#include "api/kueue_keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
 #include "app/foreign.h"
@@ -124,6 +125,17 @@ static const struct {
 	[SCHED_PODGROUPS] = { "scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups" },
 	[SCHED_PRIORITY_CLASSES] = { "scheduling.k8s.io/v1", "PriorityClass", "priorityclasses" },
 	[SCHED_NAMESPACES] = { "v1", "Namespace", "namespaces" },
+	[SCHED_FLAVORS] = { KUEUE_API_VERSION, "ResourceFlavor", "resourceflavors" },
+	[SCHED_CLUSTER_QUEUES] = { KUEUE_API_VERSION, "ClusterQueue", "clusterqueues" },
+	[SCHED_COHORTS] = { KUEUE_API_VERSION, "Cohort", "cohorts" },
+	[SCHED_LOCAL_QUEUES] = { KUEUE_API_VERSION, "LocalQueue", "localqueues" },
+	[SCHED_WORKLOADS] = { KUEUE_API_VERSION, "Workload", "workloads" },
+	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { KUEUE_API_VERSION, "WorkloadPriorityClass",
+					      "workloadpriorityclasses" },
+	[SCHED_ADMISSION_CHECKS] = { KUEUE_API_VERSION, "AdmissionCheck", "admissionchecks" },
+	[SCHED_LIMIT_RANGES] = { "v1", "LimitRange", "limitranges" },
+	[SCHED_RUNTIME_CLASSES] = { "node.k8s.io/v1", "RuntimeClass", "runtimeclasses" },
+	[SCHED_JOBS] = { "batch/v1", "Job", "jobs" },
 };
 
 static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)

@@ -60,7 +60,11 @@ struct conditions {
 	struct VEC(struct conditions_podset) requests; /* resourceRequests; empty: none */
 	bool clear_clusters;  /* clusterName and nominatedClusterNames must go */
 	bool clear_unhealthy; /* unhealthyNodes must go */
-	int64_t generation;   /* of the object */
+	bool has_requeue_count, has_requeue_at, has_past_seconds;
+	int32_t requeue_count; /* requeueState.count */
+	int64_t requeue_at;    /* requeueState.requeueAt, wall ns */
+	int32_t past_seconds;  /* accumulatedPastExecutionTimeSeconds */
+	int64_t generation;    /* of the object */
 };
 
 struct conditions_event {

@@ -2,7 +2,9 @@
  * checks, back-offs, stopped queues, deactivation, time limits, eviction and the return of its
  * reservation (Kueue: the Workload controller). The state of one Workload in, its next status,
  * writes, events and the next time to look out. A call settles all that can be settled at once;
- * calling it again on its own result changes nothing. Owner: the caller. Pure. */
+ * calling it again on its own result changes
+ * nothing, but that a Workload marked for deactivation is deactivated then: its status has to say
+ * why before its spec does. Owner: the caller. Pure. */
 #ifndef SCHEDULER_QUOTA_WORKLOAD_LIFE_H
 #define SCHEDULER_QUOTA_WORKLOAD_LIFE_H
 

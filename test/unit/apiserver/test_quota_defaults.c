@@ -5,6 +5,7 @@
 
 #include "api/kueue.h"
 #include "api/kueue_defaults.h"
+#include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -46,17 +47,17 @@ static void workload(union object *o)
 /* Without a fairSharing there is nowhere for the API server to write a weight, and it does not
  * default a priority. */
 static const struct {
-	const char *crd, *url, *body;
+	const char *crd, *kind, *url, *body;
 	const struct field_table *fields;
 	void (*apply)(union object *o);
 } rows[] = {
-	{ CRDS "clusterqueues.yaml", KUEUE "/clusterqueues", "{\"spec\":{\"fairSharing\":{}}}",
-	  &kueue_cluster_queue_fields, cluster_queue },
-	{ CRDS "cohorts.yaml", KUEUE "/cohorts", "{\"spec\":{\"fairSharing\":{}}}",
+	{ CRDS "clusterqueues.yaml", "ClusterQueue", KUEUE "/clusterqueues",
+	  "{\"spec\":{\"fairSharing\":{}}}", &kueue_cluster_queue_fields, cluster_queue },
+	{ CRDS "cohorts.yaml", "Cohort", KUEUE "/cohorts", "{\"spec\":{\"fairSharing\":{}}}",
 	  &kueue_cohort_fields, cohort },
-	{ CRDS "localqueues.yaml", KUEUE "/namespaces/default/localqueues",
+	{ CRDS "localqueues.yaml", "LocalQueue", KUEUE "/namespaces/default/localqueues",
 	  "{\"spec\":{\"fairSharing\":{}}}", &kueue_local_queue_fields, local_queue },
-	{ CRDS "workloads.yaml", KUEUE "/namespaces/default/workloads",
+	{ CRDS "workloads.yaml", "Workload", KUEUE "/namespaces/default/workloads",
 	  "{\"spec\":{\"priority\":0,\"podSets\":[{\"template\":{}}]}}", &kueue_workload_fields,
 	  workload },
 };
@@ -91,7 +92,10 @@ static void test_same(void **state)
 
 		apiserver_fixture_start(&f, NULL, NULL);
 		apiserver_fixture_load(&f, rows[i].crd);
-		strbuf_printf(&body, "{\"metadata\":{\"name\":\"x\"},%s", rows[i].body + 1);
+		strbuf_printf(&body,
+			      "{\"apiVersion\":\"" KUEUE_API_VERSION "\",\"kind\":\"%s\","
+			      "\"metadata\":{\"name\":\"x\"},%s",
+			      rows[i].kind, rows[i].body + 1);
 		assert_int_equal(apiserver_fixture_do(&f, HTTP_POST, rows[i].url,
 						      APISERVER_FIXTURE_JSON, body.p),
 				 201);

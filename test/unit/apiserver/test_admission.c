@@ -331,6 +331,7 @@ static void test_quota_kinds(void **state)
 
 	load_quota(f);
 	assert_int_equal(asked(f, HTTP_POST, KUEUE "/clusterqueues", APISERVER_FIXTURE_YAML,
+			       "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
 			       "metadata: {name: q}\nspec: {namespaceSelector: {}}"),
 			 2);
 	assert_string_equal(apiserver_fixture_text(&f->api, "spec.queueingStrategy"),
@@ -354,6 +355,7 @@ static void test_quota_kinds(void **state)
 			       APISERVER_FIXTURE_MERGE, "{\"status\":{\"pendingWorkloads\":1}}"),
 			 0);
 	assert_int_equal(asked(f, HTTP_POST, WORKLOADS, APISERVER_FIXTURE_YAML,
+			       "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Workload\n"
 			       "metadata: {name: w}\nspec: {podSets: [{template: {}}]}"),
 			 1);
 	assert_int_equal(asked(f, HTTP_PATCH, WORKLOADS "/w/status", APISERVER_FIXTURE_MERGE,

@@ -27,22 +27,20 @@
 
 #define QUOTA_CACHE_FLUSH_NS INT64_C(1000000000)
 
-struct api_job;
 struct api_workload;
 struct quota_cache;
 struct quota_conf;
 
 /* Called on the sched thread while a message is applied; may be NULL each. Objects as they were
- * decoded; NULL: deleted. */
+ * decoded (the api struct of their kind); NULL: deleted. */
 struct quota_cache_listener {
-	void (*on_job)(void *ctx, struct str key, const struct api_job *job);
+	/* Everything but Workloads, Jobs and Namespaces included; also of objects whose spec did
+	 * not change. */
+	void (*on_object)(void *ctx, enum sched_resource r, struct str key, const void *object);
 	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
 	 * told of updates that are older than what was written. */
 	void (*on_workload)(void *ctx, struct str key, const struct api_workload *w);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
-	/* An object of a kind whose status is kept by a controller came or changed; NULL: deleted.
-	 * The object is the api struct of resource r (ClusterQueue, LocalQueue, Cohort). */
-	void (*on_queue)(void *ctx, enum sched_resource r, struct str key, const void *object);
 	/* A write has succeeded or failed for good. */
 	void (*on_written)(void *ctx, const struct workload *w, bool ok, const char *text);
 	void *ctx;

@@ -48,6 +48,9 @@ struct from_api_quota_weight { /* admissionFairSharing.resourceWeights */
 double from_api_quota_local_usage(const struct api_local_queue *lq,
 				  const struct from_api_quota_weight *weights, size_t n);
 
+/* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
+int64_t from_api_quota_amount(struct str resource, struct quantity amount);
+
 /* --- what a pod set requests --------------------------------------------------------------------
  */
 

@@ -3,19 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kueue.h"
 #include "api/kueue_keys.h"
 #include "app/quota_metrics.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
+#include "controllers/quota_status.h"
 #include "exec/workload_status.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "quota/queues.h"
 #include "quota/quota_apply.h"
 
-#define GAUGES_INTERVAL_NS CLOCK_NS_PER_S
+#define QUEUES_INTERVAL_NS CLOCK_NS_PER_S
 #define FAILURE_PAUSE_NS CLOCK_NS_PER_S
 
 /* An event that is told when the write it belongs to is done. */
@@ -32,12 +34,13 @@ struct quota_engine {
 	struct quota_cache *cache;
 	struct quota_cycle *cycle;
 	struct workload_status *writer;
+	struct quota_status *queues;
 	struct quota_metrics *metrics;
 	struct VEC(struct untold) untold;
 	bool dirty;          /* the next cycle may decide differently */
 	int64_t pause_until; /* monotonic ns: no cycle before, because a write failed */
-	int64_t gauges_at;
-	uint64_t gauges_of; /* changes that the gauges show */
+	int64_t told_at;     /* monotonic ns: earliest time to tell about the queues again */
+	uint64_t told;       /* changes of the world that their statuses and gauges show */
 };
 
 /* --- events ------------------------------------------------------------------------------------*/
@@ -105,6 +108,26 @@ static void keep_events(struct quota_engine *e, const struct workload *written,
 
 /* --- what the cache tells ----------------------------------------------------------------------*/
 
+static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
+{
+	struct quota_engine *e = ctx;
+	const struct api_cluster_queue *cq = object;
+	const struct api_local_queue *lq = object;
+	const struct api_cohort *cohort = object;
+
+	if (object == NULL) {
+		quota_status_gone(e->queues, r, key);
+	} else if (r == SCHED_CLUSTER_QUEUES) {
+		quota_status_seen(e->queues, r, key, cq->meta.generation,
+				  meta_condition(&cq->status.conditions, KUEUE_ACTIVE));
+	} else if (r == SCHED_LOCAL_QUEUES) {
+		quota_status_seen(e->queues, r, key, lq->meta.generation,
+				  meta_condition(&lq->status.conditions, KUEUE_ACTIVE));
+	} else if (r == SCHED_COHORTS) {
+		quota_status_seen(e->queues, r, key, cohort->meta.generation, NULL);
+	}
+}
+
 static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 {
 	struct quota_engine *e = ctx;
@@ -136,7 +159,8 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 {
 	struct quota_engine *e = xmalloc_zero(1, sizeof(*e));
-	struct quota_cache_listener listener = { .on_workload = on_workload,
+	struct quota_cache_listener listener = { .on_object = on_object,
+						 .on_workload = on_workload,
 						 .on_written = on_written,
 						 .on_bad_object = on_bad_object,
 						 .ctx = e };
@@ -147,6 +171,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	e->cache = quota_cache_create(opt->conf, &listener);
 	e->cycle = quota_cycle_create(quota_cache_forest(e->cache));
 	e->writer = workload_status_create(opt->base, opt->post);
+	e->queues = quota_status_create(opt->base, opt->post);
 	e->metrics = quota_metrics_create(opt->counters);
 	return e;
 }
@@ -157,6 +182,7 @@ void quota_engine_destroy(struct quota_engine *e)
 		return;
 	}
 	workload_status_destroy(e->writer);
+	quota_status_destroy(e->queues);
 	quota_cycle_destroy(e->cycle);
 	quota_cache_destroy(e->cache);
 	quota_metrics_destroy(e->metrics);
@@ -242,7 +268,7 @@ static void run_cycle(struct quota_engine *e, int64_t now)
 		quota_apply(f, &d->v[i], now);
 	}
 	e->dirty = progress;
-	e->gauges_of = 0;
+	e->told = 0;
 }
 
 static void send_writes(struct quota_engine *e)
@@ -260,20 +286,21 @@ static int64_t earliest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Gauges follow, at most once a second. Returns when they are due. */
-static int64_t update_gauges(struct quota_engine *e, int64_t mono)
+/* Statuses and gauges of queues follow, at most once a second. Returns when they are due. */
+static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 {
 	uint64_t changes = quota_cache_changes(e->cache);
 
-	if (e->gauges_of == changes) {
+	if (e->told == changes) {
 		return CLOCK_NEVER;
 	}
-	if (mono < e->gauges_at) {
-		return e->gauges_at;
+	if (mono < e->told_at) {
+		return e->told_at;
 	}
 	quota_metrics_queues(e->metrics, quota_cache_forest(e->cache));
-	e->gauges_of = changes;
-	e->gauges_at = mono + GAUGES_INTERVAL_NS;
+	quota_status_run(e->queues, quota_cache_forest(e->cache), wall);
+	e->told = changes;
+	e->told_at = mono + QUEUES_INTERVAL_NS;
 	return CLOCK_NEVER;
 }
 
@@ -297,7 +324,7 @@ int64_t quota_engine_step(struct quota_engine *e)
 		}
 	}
 	send_writes(e);
-	due = earliest(due, update_gauges(e, mono));
+	due = earliest(due, tell_queues(e, mono, wall));
 	if (e->dirty) {
 		due = earliest(due, mono < e->pause_until ? e->pause_until : mono);
 	}
@@ -310,6 +337,9 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 
 	if (n < max) {
 		out[n++] = workload_status_pool(e->writer);
+	}
+	if (n < max) {
+		out[n++] = quota_status_pool(e->queues);
 	}
 	return n;
 }

@@ -12,11 +12,10 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
-#include "enc/quantity.h"
 #include "kube/pool.h"
 #include "kube/rest.h"
+#include "model/from_api_quota.h"
 #include "model/message.h"
-#include "model/quota_store.h"
 
 #define SLOTS 64
 
@@ -86,13 +85,8 @@ static void write_conditions(struct json_out *o, const struct conditions *c)
 static void write_amount(struct json_out *o, const char *resource, int64_t amount)
 {
 	char text[QUANTITY_TEXT_MAX];
-	bool is_bytes = str_streq(resource, "memory") || str_streq(resource, "ephemeral-storage");
-	struct quantity q =
-		str_streq(resource, "cpu")
-			? quantity_of_milli(amount)
-			: quantity_of(amount, is_bytes ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI);
 
-	quantity_format(q, text);
+	from_api_quota_amount_text(resource, amount, text);
 	json_out_kv(o, resource, text);
 }
 

@@ -50,6 +50,8 @@ double from_api_quota_local_usage(const struct api_local_queue *lq,
 
 /* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
 int64_t from_api_quota_amount(struct str resource, struct quantity amount);
+/* The other way: an amount as a quantity is written. */
+void from_api_quota_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX]);
 
 /* --- what a pod set requests --------------------------------------------------------------------
  */

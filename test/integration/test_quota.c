@@ -297,6 +297,60 @@ static void test_a_restart_keeps_all(void **state)
 	clear(s);
 }
 
+static void wait_queue(struct scene *s, int pending, int reserving, const char *total)
+{
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	static const char *const paths[] = {
+		QUEUES "team", "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq"
+	};
+	unsigned right;
+
+	do {
+		right = 0;
+		strbuf_reset(&text);
+		for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+			CLEANUP(jdoc_destroyp) struct jdoc *o = get(s, paths[i]);
+			const struct jdoc *st = jdoc_path(o, "status");
+			const struct jdoc *flavor = jdoc_at(jdoc_path(st, "flavorsReservation"), 0);
+			int64_t p = jdoc_int(jdoc_get(st, "pendingWorkloads"), -1);
+			int64_t r = jdoc_int(jdoc_get(st, "reservingWorkloads"), -1);
+
+			right += p == pending && r == reserving &&
+				 jdoc_is_str(jdoc_get(jdoc_at(jdoc_get(flavor, "resources"), 0),
+						      "total"),
+					     total);
+			jdoc_format(st, &text);
+		}
+		if (right == ARRAY_LEN(paths)) {
+			return;
+		}
+		poll(NULL, 0, 20);
+	} while (clock_mono(clock_real()) < deadline);
+	scene_fail(s, "queues: not %d pending, %d reserving, %s cpu: %s", pending, reserving, total,
+		   text.p);
+}
+
+static void test_statuses_of_queues(void **state)
+{
+	struct scene *s = *state;
+
+	wait_condition(s, QUEUES "team", "Active", "True", "Ready");
+	add_workload(s, "one", 0, "2");
+	add_workload(s, "two", 0, "2");
+	wait_queue(s, 1, 1, "2");
+	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"Hold\"}}", NULL);
+	wait_condition(s, QUEUES "team", "Active", "False", "Stopped");
+	wait_condition(s, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq",
+		       "Active", "False", "ClusterQueueIsInactive");
+	delete_workload(s, "one");
+	wait_queue(s, 1, 0, "0");
+	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"None\"}}", NULL);
+	wait_condition(s, QUEUES "team", "Active", "True", "Ready");
+	wait_admitted(s, "two");
+	clear(s);
+}
+
 /* The write is refused: nothing is held for it, and it is tried again. */
 static void test_a_refused_write_takes_the_decision_back(void **state)
 {
@@ -319,6 +373,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_status_is_written_once),
 		cmocka_unit_test(test_preemption),
 		cmocka_unit_test(test_a_restart_keeps_all),
+		cmocka_unit_test(test_statuses_of_queues),
 		cmocka_unit_test(test_a_refused_write_takes_the_decision_back),
 	};
 

@@ -146,7 +146,8 @@ static bool same_checks(const struct conditions *a, const struct conditions *b)
 		const struct conditions_check *x = &a->checks.v[i], *y = &b->checks.v[i];
 
 		if (!str_streq(x->name, y->name) || !str_streq(x->message, y->message) ||
-		    x->state != y->state || x->retries != y->retries) {
+		    x->state != y->state || x->retries != y->retries ||
+		    x->requeue_after != y->requeue_after) {
 			return false;
 		}
 	}

@@ -90,7 +90,7 @@ MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib unit scenario admission integration sim mutants lint conformance test check suite \
 	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo docs e2e \
-	image image-check clean help FORCE
+	differential image image-check clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -211,6 +211,9 @@ bench: $(BIN) $(BENCH_BIN) $(BENCH_PEER) ## figures and ratios
 
 e2e: $(BIN) ## scenarios on real Kubernetes (needs Go 1.26); ARGS="SCENARIO=2" one, ARGS=--serve none
 	@BUILD=$(BUILD) test/e2e/run.sh $(ARGS)
+
+differential: $(BUILD)/bin/headgatectl ## random clusters against Kueue's scheduler (needs Go 1.26); ARGS="N SEED"
+	@BUILD=$(BUILD) test/differential/run.sh $(ARGS)
 
 demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine
 	@BUILD=$(BUILD) $(BUILD)/test/demo/demo $(ARGS)

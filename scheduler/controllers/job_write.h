@@ -11,11 +11,11 @@
 struct job_write;
 struct recorder;
 
-/* The Job that it is for; texts are copied. */
-struct job_write_job {
+struct job_write_job { /* the Job that a write is for */
 	const char *namespace_, *name, *uid;
 };
 
+/* Copies all texts; the caller owns the item until it is added to the pool. */
 struct job_write *job_write_new(const struct job_write_job *job, const struct job_plan_write *w);
 
 /* Context of the pool. */

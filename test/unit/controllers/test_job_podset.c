@@ -24,72 +24,67 @@ static bool read_job(const struct job_fixture *f, struct arena *arena, struct jo
 	return job_podset_of(&job, &env.classes, arena, ret);
 }
 
+static const struct {
+	const char *name;
+	struct job_fixture job;
+	int32_t count, min, limit, priority;
+	const char *kind, *klass, *gate;
+} asked[] = {
+	{ .name = "three pods", .count = 3 },
+	{ .name = "fewer completions than it may run at once",
+	  .job = { .spec = "'completions':2" },
+	  .count = 2 },
+	{ .name = "a work queue", .job = { .spec = "'completions':null" }, .count = 3 },
+	{ .name = "fewer would do", .job = { .annotations = MIN("2") }, .count = 3, .min = 2 },
+	{ .name = "a minimum of all of them", .job = { .annotations = MIN("3") }, .count = 3 },
+	{ .name = "no number", .job = { .annotations = MIN("x") }, .count = 3 },
+	{ .name = "started with fewer: that is what it asks for now",
+	  .job = { .annotations = MIN("2"), .spec = "'parallelism':2", .runs = true },
+	  .count = 2,
+	  .min = 2 },
+	{ .name = "a limit",
+	  .job = { .labels = QUEUE ",'kueue.x-k8s.io/max-exec-time-seconds':'60'" },
+	  .count = 3,
+	  .limit = 60 },
+	{ .name = "a class of its queue before one of its pods",
+	  .job = { .labels = QUEUE ",'kueue.x-k8s.io/priority-class':'high'",
+		   .template_spec = "'priorityClassName':'pods'" },
+	  .count = 3,
+	  .priority = 10,
+	  .kind = "WorkloadPriorityClass",
+	  .klass = "high" },
+	{ .name = "a class of its pods",
+	  .job = { .template_spec = "'priorityClassName':'pods'" },
+	  .count = 3,
+	  .priority = 5,
+	  .kind = "PriorityClass",
+	  .klass = "pods" },
+	{ .name = "gated",
+	  .job = { .annotations = "'kueue.x-k8s.io/admission-gated-by':'a,b'" },
+	  .count = 3,
+	  .gate = "a,b" },
+	{ .name = "an empty gate is none",
+	  .job = { .annotations = "'kueue.x-k8s.io/admission-gated-by':''" },
+	  .count = 3 },
+};
+
 static void what_a_job_asks_for(void **state)
 {
-	static const struct {
-		const char *name;
-		struct job_fixture job;
-		int32_t count, min, limit, priority;
-		const char *kind, *klass, *gate;
-	} cases[] = {
-		{ .name = "three pods", .count = 3 },
-		{ .name = "fewer completions than it may run at once",
-		  .job = { .spec = "'completions':2" },
-		  .count = 2 },
-		{ .name = "a work queue", .job = { .spec = "'completions':null" }, .count = 3 },
-		{ .name = "fewer would do",
-		  .job = { .annotations = MIN("2") },
-		  .count = 3,
-		  .min = 2 },
-		{ .name = "a minimum of all of them",
-		  .job = { .annotations = MIN("3") },
-		  .count = 3 },
-		{ .name = "no number", .job = { .annotations = MIN("x") }, .count = 3 },
-		{ .name = "started with fewer: that is what it asks for now",
-		  .job = { .annotations = MIN("2"), .spec = "'parallelism':2", .runs = true },
-		  .count = 2,
-		  .min = 2 },
-		{ .name = "a limit",
-		  .job = { .labels = QUEUE ",'kueue.x-k8s.io/max-exec-time-seconds':'60'" },
-		  .count = 3,
-		  .limit = 60 },
-		{ .name = "a class of its queue before one of its pods",
-		  .job = { .labels = QUEUE ",'kueue.x-k8s.io/priority-class':'high'",
-			   .template_spec = "'priorityClassName':'pods'" },
-		  .count = 3,
-		  .priority = 10,
-		  .kind = "WorkloadPriorityClass",
-		  .klass = "high" },
-		{ .name = "a class of its pods",
-		  .job = { .template_spec = "'priorityClassName':'pods'" },
-		  .count = 3,
-		  .priority = 5,
-		  .kind = "PriorityClass",
-		  .klass = "pods" },
-		{ .name = "gated",
-		  .job = { .annotations = "'kueue.x-k8s.io/admission-gated-by':'a,b'" },
-		  .count = 3,
-		  .gate = "a,b" },
-		{ .name = "an empty gate is none",
-		  .job = { .annotations = "'kueue.x-k8s.io/admission-gated-by':''" },
-		  .count = 3 },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
 		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 		struct job_podset p;
 
-		print_message("           %s\n", cases[i].name);
-		assert_true(read_job(&cases[i].job, arena, &p));
+		print_message("           %s\n", asked[i].name);
+		assert_true(read_job(&asked[i].job, arena, &p));
 		assert_string_equal(p.queue, "lq");
-		assert_int_equal(p.count, cases[i].count);
-		assert_int_equal(p.min_count, cases[i].min);
-		assert_int_equal(p.max_execution, cases[i].limit);
-		assert_int_equal(p.priority, cases[i].priority);
-		assert_true(str_streq(p.class_kind, cases[i].kind));
-		assert_true(str_streq(p.class_name, cases[i].klass));
-		assert_true(str_streq(p.gated_by, cases[i].gate));
+		assert_int_equal(p.count, asked[i].count);
+		assert_int_equal(p.min_count, asked[i].min);
+		assert_int_equal(p.max_execution, asked[i].limit);
+		assert_int_equal(p.priority, asked[i].priority);
+		assert_true(str_streq(p.class_kind, asked[i].kind));
+		assert_true(str_streq(p.class_name, asked[i].klass));
+		assert_true(str_streq(p.gated_by, asked[i].gate));
 	}
 }
 

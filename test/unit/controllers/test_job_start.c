@@ -17,81 +17,79 @@
 	",'admissionChecks':[{'name':'a','state':'" state                                          \
 	"','podSetUpdates':[{'name':'main'," update "}]}]"
 
+static const struct {
+	const char *name;
+	struct job_fixture job;
+	struct job_fixture_workload w;
+	const char *spec; /* of the patch */
+	int code;
+} start_rows[] = {
+	{ .name = "labels, node selector and toleration of the flavor",
+	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
+		  "'spec':{'nodeSelector':{'type':'spot'},"
+		  "'tolerations':[" TOLERATION "]}}" },
+	{ .name = "what the Job has already is no conflict, and not written twice",
+	  .job = { .template_spec = "'nodeSelector':{'type':'spot','a':'b'},"
+				    "'tolerations':[" TOLERATION "]" },
+	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
+		  "'spec':{}}" },
+	{ .name = "its own tolerations stay",
+	  .job = { .template_spec = "'tolerations':[{'key':'x','tolerationSeconds':5}]" },
+	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
+		  "'spec':{'nodeSelector':{'type':'spot'},'tolerations':[{'key':'x',"
+		  "'tolerationSeconds':5}," TOLERATION "]}}" },
+	{ .name = "it wants another node",
+	  .job = { .template_spec = "'nodeSelector':{'type':'other'}" },
+	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .code = -ERR_INVALID },
+	{ .name = "a partial admission",
+	  .w = { .podset = "'minCount':1", .status = JOB_FIXTURE_ADMITTED, .count = 5 },
+	  .spec = "'suspend':false,'parallelism':3,'template':{'metadata':{'labels':"
+		  "{" LABELS "}},'spec':{'nodeSelector':{'type':'spot'},"
+		  "'tolerations':[" TOLERATION "]}}" },
+	{ .name = "a partial admission, completions follow",
+	  .job = { .annotations = "'kueue.x-k8s.io/job-completions-equal-parallelism':'true'" },
+	  .w = { .podset = "'minCount':1", .status = JOB_FIXTURE_ADMITTED, .count = 5 },
+	  .spec = "'suspend':false,'parallelism':3,'completions':3,'template':{'metadata':"
+		  "{'labels':{" LABELS "}},'spec':{'nodeSelector':{'type':'spot'},"
+		  "'tolerations':[" TOLERATION "]}}" },
+	{ .name = "what a Ready check adds",
+	  .w = { .status = JOB_FIXTURE_ADMITTED CHECK(
+			 "Ready", "'labels':{'l':'1'},'annotations':{'n':'2'},"
+				  "'nodeSelector':{'pool':'3'},'tolerations':[{'key':"
+				  "'t'}]") },
+	  .spec = "'suspend':false,'template':{'metadata':{'labels':{'l':'1'," LABELS "},"
+		  "'annotations':{'n':'2'}},'spec':{'nodeSelector':{'type':'spot','pool':"
+		  "'3'},'tolerations':[" TOLERATION ",{'key':'t'}]}}" },
+	{ .name = "but not another one",
+	  .w = { .status = JOB_FIXTURE_ADMITTED CHECK("Pending", "'labels':{'l':'1'}") },
+	  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
+		  "'spec':{'nodeSelector':{'type':'spot'},"
+		  "'tolerations':[" TOLERATION "]}}" },
+	{ .name = "a check against the flavor",
+	  .w = { .status = JOB_FIXTURE_ADMITTED CHECK("Ready", "'nodeSelector':{'type':'other'}") },
+	  .code = -ERR_INVALID },
+	{ .name = "a check against the Job",
+	  .job = { .template_meta = "'labels':{'l':'0'}" },
+	  .w = { .status = JOB_FIXTURE_ADMITTED CHECK("Ready", "'labels':{'l':'1'}") },
+	  .code = -ERR_INVALID },
+	{ .name = "a flavor that is not known",
+	  .w = { .status = "'admission':{'clusterQueue':'cq','podSetAssignments':[{"
+			   "'name':'main','flavors':{'cpu':'x'},'count':3}]}" },
+	  .code = -ERR_NOT_FOUND },
+	{ .name = "an admission of something else",
+	  .w = { .status = "'admission':{'clusterQueue':'cq','podSetAssignments':[{"
+			   "'name':'driver','flavors':{},'count':3}]}" },
+	  .code = -ERR_INVALID },
+};
+
 static void starts(void **state)
 {
-	static const struct {
-		const char *name;
-		struct job_fixture job;
-		struct job_fixture_workload w;
-		const char *spec; /* of the patch */
-		int code;
-	} cases[] = {
-		{ .name = "labels, node selector and toleration of the flavor",
-		  .w = { .status = JOB_FIXTURE_ADMITTED },
-		  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
-			  "'spec':{'nodeSelector':{'type':'spot'},"
-			  "'tolerations':[" TOLERATION "]}}" },
-		{ .name = "what the Job has already is no conflict, and not written twice",
-		  .job = { .template_spec = "'nodeSelector':{'type':'spot','a':'b'},"
-					    "'tolerations':[" TOLERATION "]" },
-		  .w = { .status = JOB_FIXTURE_ADMITTED },
-		  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
-			  "'spec':{}}" },
-		{ .name = "its own tolerations stay",
-		  .job = { .template_spec = "'tolerations':[{'key':'x','tolerationSeconds':5}]" },
-		  .w = { .status = JOB_FIXTURE_ADMITTED },
-		  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
-			  "'spec':{'nodeSelector':{'type':'spot'},'tolerations':[{'key':'x',"
-			  "'tolerationSeconds':5}," TOLERATION "]}}" },
-		{ .name = "it wants another node",
-		  .job = { .template_spec = "'nodeSelector':{'type':'other'}" },
-		  .w = { .status = JOB_FIXTURE_ADMITTED },
-		  .code = -ERR_INVALID },
-		{ .name = "a partial admission",
-		  .w = { .podset = "'minCount':1", .status = JOB_FIXTURE_ADMITTED, .count = 5 },
-		  .spec = "'suspend':false,'parallelism':3,'template':{'metadata':{'labels':"
-			  "{" LABELS "}},'spec':{'nodeSelector':{'type':'spot'},"
-			  "'tolerations':[" TOLERATION "]}}" },
-		{ .name = "a partial admission, completions follow",
-		  .job = { .annotations =
-				   "'kueue.x-k8s.io/job-completions-equal-parallelism':'true'" },
-		  .w = { .podset = "'minCount':1", .status = JOB_FIXTURE_ADMITTED, .count = 5 },
-		  .spec = "'suspend':false,'parallelism':3,'completions':3,'template':{'metadata':"
-			  "{'labels':{" LABELS "}},'spec':{'nodeSelector':{'type':'spot'},"
-			  "'tolerations':[" TOLERATION "]}}" },
-		{ .name = "what a Ready check adds",
-		  .w = { .status = JOB_FIXTURE_ADMITTED CHECK(
-				 "Ready", "'labels':{'l':'1'},'annotations':{'n':'2'},"
-					  "'nodeSelector':{'pool':'3'},'tolerations':[{'key':"
-					  "'t'}]") },
-		  .spec = "'suspend':false,'template':{'metadata':{'labels':{'l':'1'," LABELS "},"
-			  "'annotations':{'n':'2'}},'spec':{'nodeSelector':{'type':'spot','pool':"
-			  "'3'},'tolerations':[" TOLERATION ",{'key':'t'}]}}" },
-		{ .name = "but not another one",
-		  .w = { .status = JOB_FIXTURE_ADMITTED CHECK("Pending", "'labels':{'l':'1'}") },
-		  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
-			  "'spec':{'nodeSelector':{'type':'spot'},"
-			  "'tolerations':[" TOLERATION "]}}" },
-		{ .name = "a check against the flavor",
-		  .w = { .status = JOB_FIXTURE_ADMITTED CHECK("Ready",
-							      "'nodeSelector':{'type':'other'}") },
-		  .code = -ERR_INVALID },
-		{ .name = "a check against the Job",
-		  .job = { .template_meta = "'labels':{'l':'0'}" },
-		  .w = { .status = JOB_FIXTURE_ADMITTED CHECK("Ready", "'labels':{'l':'1'}") },
-		  .code = -ERR_INVALID },
-		{ .name = "a flavor that is not known",
-		  .w = { .status = "'admission':{'clusterQueue':'cq','podSetAssignments':[{"
-				   "'name':'main','flavors':{'cpu':'x'},'count':3}]}" },
-		  .code = -ERR_NOT_FOUND },
-		{ .name = "an admission of something else",
-		  .w = { .status = "'admission':{'clusterQueue':'cq','podSetAssignments':[{"
-				   "'name':'driver','flavors':{},'count':3}]}" },
-		  .code = -ERR_INVALID },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(start_rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 		CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
 		struct err err = ERR_INIT;
@@ -99,14 +97,14 @@ static void starts(void **state)
 		struct api_job job;
 		struct api_workload w;
 
-		print_message("           %s\n", cases[i].name);
-		job_fixture_job(&cases[i].job, &job);
-		job_fixture_workload(&cases[i].w, &w);
+		print_message("           %s\n", start_rows[i].name);
+		job_fixture_job(&start_rows[i].job, &job);
+		job_fixture_workload(&start_rows[i].w, &w);
 		job_fixture_env(&env);
 		assert_int_equal(job_start_patch(&job, &w, &env.flavors, &body, &err),
-				 cases[i].code);
-		if (cases[i].code == 0) {
-			strbuf_printf(&want, "{" META ",'spec':{%s}}", cases[i].spec);
+				 start_rows[i].code);
+		if (start_rows[i].code == 0) {
+			strbuf_printf(&want, "{" META ",'spec':{%s}}", start_rows[i].spec);
 			job_fixture_expect_json(strbuf_str(&body), want.p);
 		} else {
 			assert_int_equal(body.len, 0);

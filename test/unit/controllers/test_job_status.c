@@ -13,11 +13,11 @@
 #define C JOB_FIXTURE_CONDITION
 #define READY(status, reason, message)                                                             \
 	",{'type':'PodsReady','status':'" status "','reason':'" reason "','message':'" message "'" \
-											       "}"
+	"}"
 #define NOT_READY "Not all pods are ready or succeeded"
 #define ADMITTED                                                                                   \
 	JOB_FIXTURE_ADMISSION                                                                      \
-		",'conditions':[" C("QuotaReserved", "True", "r") "," C("Admitted", "True", "r")
+	",'conditions':[" C("QuotaReserved", "True", "r") "," C("Admitted", "True", "r")
 
 static void reclaimable_pods(void **state)
 {
@@ -103,103 +103,102 @@ static void describe(struct str body, struct strbuf *out)
 	}
 }
 
+static const struct {
+	const char *name;
+	struct job_fixture job;
+	const char *w;      /* status */
+	const char *reason; /* of Finished */
+	bool quiet;         /* PodsReady is not told */
+	const char *want;   /* NULL: no write */
+} status_rows[] = {
+	{ .name = "one that waits: no news" },
+	{ .name = "admitted, pods are not ready",
+	  .job = { .runs = true },
+	  .w = ADMITTED "]",
+	  .want = "PodsReady=False/WaitForStart " },
+	{ .name = "nobody wants to know",
+	  .job = { .runs = true },
+	  .w = ADMITTED "]",
+	  .quiet = true },
+	{ .name = "not ready still",
+	  .job = { .runs = true },
+	  .w = ADMITTED READY("False", "WaitForStart", NOT_READY) "]" },
+	{ .name = "ready",
+	  .job = { .runs = true, .status = "'ready':3" },
+	  .w = ADMITTED READY("False", "WaitForStart", NOT_READY) "]",
+	  .want = "PodsReady=True/Started " },
+	{ .name = "no longer ready",
+	  .job = { .runs = true, .status = "'ready':2" },
+	  .w = ADMITTED READY("True", "Started", "m") "]",
+	  .want = "PodsReady=False/WaitForRecovery " },
+	{ .name = "ready again",
+	  .job = { .runs = true, .status = "'ready':3" },
+	  .w = ADMITTED READY("False", "WaitForRecovery", "m") "]",
+	  .want = "PodsReady=True/Recovered " },
+	{ .name = "not ready after it recovered",
+	  .job = { .runs = true, .status = "'ready':2" },
+	  .w = ADMITTED READY("True", "Recovered", "m") "]",
+	  .want = "PodsReady=False/WaitForRecovery " },
+	{ .name = "it lost its admission: starts are waited for again",
+	  .w = "'conditions':[" C("QuotaReserved", "False", "r")
+		  READY("False", "WaitForRecovery", "m") "]",
+	  .want = "PodsReady=False/WaitForStart " },
+	{ .name = "a pod has ended",
+	  .job = { .runs = true, .status = "'ready':2,'succeeded':1" },
+	  .w = ADMITTED "]",
+	  .quiet = true,
+	  .want = "main:1" },
+	{ .name = "it is known",
+	  .job = { .runs = true, .status = "'succeeded':1" },
+	  .w = ADMITTED "],'reclaimablePods':[{'name':'main','count':1}]",
+	  .quiet = true },
+	{ .name = "never fewer while quota is held",
+	  .job = { .runs = true, .status = "'succeeded':1" },
+	  .w = ADMITTED "],'reclaimablePods':[{'name':'main','count':2}]",
+	  .quiet = true },
+	{ .name = "none once it was given back",
+	  .w = "'reclaimablePods':[{'name':'main','count':2}]",
+	  .want = "" },
+	{ .name = "succeeded: its readiness stays",
+	  .job = { .runs = true, .status = "'conditions':[{'type':'Complete','status':'True'}]" },
+	  .w = ADMITTED READY("True", "Started", "m") "]",
+	  .want = "PodsReady=True/Started Finished=True/Succeeded " },
+	{ .name = "failed",
+	  .job = { .runs = true, .status = "'conditions':[{'type':'Failed','status':'True'}]" },
+	  .w = ADMITTED "]",
+	  .quiet = true,
+	  .want = "Finished=True/Failed " },
+	{ .name = "it could not start",
+	  .w = ADMITTED "]",
+	  .quiet = true,
+	  .reason = "FailedToStart",
+	  .want = "Finished=True/FailedToStart " },
+};
+
 static void statuses(void **state)
 {
-	static const struct {
-		const char *name;
-		struct job_fixture job;
-		const char *w;      /* status */
-		const char *reason; /* of Finished */
-		bool quiet;         /* PodsReady is not told */
-		const char *want;   /* NULL: no write */
-	} cases[] = {
-		{ .name = "one that waits: no news" },
-		{ .name = "admitted, pods are not ready",
-		  .job = { .runs = true },
-		  .w = ADMITTED "]",
-		  .want = "PodsReady=False/WaitForStart " },
-		{ .name = "nobody wants to know",
-		  .job = { .runs = true },
-		  .w = ADMITTED "]",
-		  .quiet = true },
-		{ .name = "not ready still",
-		  .job = { .runs = true },
-		  .w = ADMITTED READY("False", "WaitForStart", NOT_READY) "]" },
-		{ .name = "ready",
-		  .job = { .runs = true, .status = "'ready':3" },
-		  .w = ADMITTED READY("False", "WaitForStart", NOT_READY) "]",
-		  .want = "PodsReady=True/Started " },
-		{ .name = "no longer ready",
-		  .job = { .runs = true, .status = "'ready':2" },
-		  .w = ADMITTED READY("True", "Started", "m") "]",
-		  .want = "PodsReady=False/WaitForRecovery " },
-		{ .name = "ready again",
-		  .job = { .runs = true, .status = "'ready':3" },
-		  .w = ADMITTED READY("False", "WaitForRecovery", "m") "]",
-		  .want = "PodsReady=True/Recovered " },
-		{ .name = "not ready after it recovered",
-		  .job = { .runs = true, .status = "'ready':2" },
-		  .w = ADMITTED READY("True", "Recovered", "m") "]",
-		  .want = "PodsReady=False/WaitForRecovery " },
-		{ .name = "it lost its admission: starts are waited for again",
-		  .w = "'conditions':[" C("QuotaReserved", "False", "r")
-			  READY("False", "WaitForRecovery", "m") "]",
-		  .want = "PodsReady=False/WaitForStart " },
-		{ .name = "a pod has ended",
-		  .job = { .runs = true, .status = "'ready':2,'succeeded':1" },
-		  .w = ADMITTED "]",
-		  .quiet = true,
-		  .want = "main:1" },
-		{ .name = "it is known",
-		  .job = { .runs = true, .status = "'succeeded':1" },
-		  .w = ADMITTED "],'reclaimablePods':[{'name':'main','count':1}]",
-		  .quiet = true },
-		{ .name = "never fewer while quota is held",
-		  .job = { .runs = true, .status = "'succeeded':1" },
-		  .w = ADMITTED "],'reclaimablePods':[{'name':'main','count':2}]",
-		  .quiet = true },
-		{ .name = "none once it was given back",
-		  .w = "'reclaimablePods':[{'name':'main','count':2}]",
-		  .want = "" },
-		{ .name = "succeeded: its readiness stays",
-		  .job = { .runs = true,
-			   .status = "'conditions':[{'type':'Complete','status':'True'}]" },
-		  .w = ADMITTED READY("True", "Started", "m") "]",
-		  .want = "PodsReady=True/Started Finished=True/Succeeded " },
-		{ .name = "failed",
-		  .job = { .runs = true,
-			   .status = "'conditions':[{'type':'Failed','status':'True'}]" },
-		  .w = ADMITTED "]",
-		  .quiet = true,
-		  .want = "Finished=True/Failed " },
-		{ .name = "it could not start",
-		  .w = ADMITTED "]",
-		  .quiet = true,
-		  .reason = "FailedToStart",
-		  .want = "Finished=True/FailedToStart " },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const struct job_fixture_workload g = { .status = cases[i].w };
-		const struct job_status_options opt = { .pods_ready = !cases[i].quiet,
-							.finished_reason = cases[i].reason,
+	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++) {
+		const struct job_fixture_workload g = { .status = status_rows[i].w };
+		const struct job_status_options opt = { .pods_ready = !status_rows[i].quiet,
+							.finished_reason = status_rows[i].reason,
 							.now = JOB_FIXTURE_NOW };
 		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 		CLEANUP(strbuf_finish) struct strbuf have = STRBUF_INIT;
 		struct api_job job;
 		struct api_workload w;
 
-		print_message("           %s\n", cases[i].name);
-		job_fixture_job(&cases[i].job, &job);
+		print_message("           %s\n", status_rows[i].name);
+		job_fixture_job(&status_rows[i].job, &job);
 		job_fixture_workload(&g, &w);
-		assert_int_equal(job_status_apply(&job, &w, &opt, &body), cases[i].want != NULL);
-		if (cases[i].want == NULL) {
+		assert_int_equal(job_status_apply(&job, &w, &opt, &body),
+				 status_rows[i].want != NULL);
+		if (status_rows[i].want == NULL) {
 			assert_int_equal(body.len, 0);
 			continue;
 		}
 		describe(strbuf_str(&body), &have);
-		assert_string_equal(have.p, cases[i].want);
+		assert_string_equal(have.p, status_rows[i].want);
 	}
 }
 

@@ -179,7 +179,7 @@ static void add_unseen(const struct workload *equal, struct columns *table)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	if (equal == NULL) {
-		add_reason("", "not looked at yet", table);
+		add_reason("", "not looked at yet: --cycles N shows more", table);
 		return;
 	}
 	strbuf_printf(&text, "asks for the same as %s", equal->key);

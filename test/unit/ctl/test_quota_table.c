@@ -52,7 +52,7 @@ static void who_what_and_why(void **state)
 			"WAITING     CLUSTERQUEUE   PLACE   REASON",
 			"team/two    cq             1       WaitingForPreemptedWorkloads   ",
 			"team/last   cq             2       -                              not "
-			"looked at yet\n",
+			"looked at yet: --cycles N shows more\n",
 			NULL });
 	expect_lines(s, quota_table_shares,
 		     (const char *const[]){ "KIND           NAME   SHARE   RESOURCE\n",

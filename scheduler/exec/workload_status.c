@@ -48,14 +48,15 @@ static void write_time(struct json_out *o, const char *key, int64_t at)
 	json_out_kv(o, key, text);
 }
 
-static bool is_ours(const char *type)
+/* That a Workload is finished says whoever looks after its job, or we, when nobody does. */
+static bool is_ours(const struct condition *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-		if (str_streq(types[i], type)) {
+		if (str_streq(types[i], c->type)) {
 			return true;
 		}
 	}
-	return false;
+	return str_streq(c->type, KUEUE_FINISHED) && str_streq(c->reason, "OwnerNotFound");
 }
 
 static void write_conditions(struct json_out *o, const struct conditions *c)
@@ -65,7 +66,7 @@ static void write_conditions(struct json_out *o, const struct conditions *c)
 	for (size_t i = 0; i < c->list.n; i++) {
 		const struct condition *one = &c->list.v[i];
 
-		if (!is_ours(one->type)) {
+		if (!is_ours(one)) {
 			continue;
 		}
 		json_out_object(o);

@@ -109,6 +109,22 @@ static void others_keep_their_conditions(void **state)
 	end(&f);
 }
 
+/* Nobody else is left to say so; left out, it would be found missing again and again. */
+static void a_workload_without_owner_is_finished_by_us(void **state)
+{
+	struct condition finished = { "Finished", "True", "OwnerNotFound", "m", 0, 0 };
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	vec_push(&f.c.list, finished);
+	d = format(&f);
+	assert_int_equal(jdoc_count(jdoc_path(d, "status.conditions")), 2);
+	jdoc_destroy(d);
+	end(&f);
+}
+
 static void all_of_it(void **state)
 {
 	struct fixture f;
@@ -269,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_absent_is_left_out),
 		cmocka_unit_test(others_keep_their_conditions),
+		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),
 		cmocka_unit_test(all_of_it),
 		cmocka_unit_test(the_answer_tells_the_version),
 		cmocka_unit_test(writes_that_wait_are_coalesced),

@@ -36,20 +36,33 @@ func turnOn(gate string) func(c *cluster, v *verdict) bool {
 }
 
 // withoutOwnVictims: with fair sharing, victims of the preemptor's own ClusterQueue can make others
-// legal that are not when the former are given back. Takes the right to the former away where only
-// Kueue preempts.
+// legal that are not when the former are given back. Takes the right to the former away from those
+// about whom the answers differ.
 func withoutOwnVictims(c *cluster, v *verdict) bool {
 	any := false
-	for _, line := range v.kueue[0] {
-		words := strings.Fields(line)
-		if !c.fair || words[1] != "Preempt" || containsLine(v.ours, line) {
-			continue
-		}
-		p := c.queueOf(c.workload(words[4])).Spec.Preemption
-		any = any || p.WithinClusterQueue != kueue.PreemptionPolicyNever
+	for _, key := range disputed(v.kueue[0], v.ours) {
+		p := c.queueOf(c.workload(key)).Spec.Preemption
+		any = any || (c.fair && p.WithinClusterQueue != kueue.PreemptionPolicyNever)
 		p.WithinClusterQueue = kueue.PreemptionPolicyNever
 	}
 	return any
+}
+
+// disputed are the Workloads, and for victims their preemptors, of lines that one answer has only.
+func disputed(a, b answer) []string {
+	var out []string
+	for _, line := range slices.Concat(a, b) {
+		words := strings.Fields(line)
+		if words[0] == "queue" || (containsLine(a, line) && containsLine(b, line)) {
+			continue
+		}
+		if words[1] == "Preempt" {
+			out = append(out, words[4])
+		} else {
+			out = append(out, words[2])
+		}
+	}
+	return out
 }
 
 // withoutPreference leaves flavors to the default preference.
@@ -172,15 +185,19 @@ func explainBy(known []deviation, c *cluster, h *headgate, v verdict) string {
 	if v.kind != different && v.kind != unstable {
 		return ""
 	}
+	type try struct {
+		c    *cluster
+		v    verdict
+		name string
+		rest []deviation
+	}
+	var tried []try
 	for i, d := range known {
 		if d.explains != nil && d.explains(c, &v) {
 			return d.name
 		}
-		if d.without == nil {
-			continue
-		}
 		changed := c.clone()
-		if !d.without(changed, &v) {
+		if d.without == nil || !d.without(changed, &v) {
 			continue
 		}
 		w := compare(changed, h, tries)
@@ -188,8 +205,11 @@ func explainBy(known []deviation, c *cluster, h *headgate, v verdict) string {
 			return d.name
 		}
 		rest := append(slices.Clone(known[:i]), known[i+1:]...)
-		if also := explainBy(rest, changed, h, w); also != "" {
-			return d.name + " and " + also
+		tried = append(tried, try{changed, w, d.name, rest})
+	}
+	for _, t := range tried {
+		if also := explainBy(t.rest, t.c, h, t.v); also != "" {
+			return t.name + " and " + also
 		}
 	}
 	return ""

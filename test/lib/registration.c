@@ -132,6 +132,7 @@ static const struct {
 	{ "ClusterQueue", "clusterqueues", true },
 	{ "Cohort", "cohorts", true },
 	{ "LocalQueue", "localqueues", false },
+	{ "WorkloadPriorityClass", "workloadpriorityclasses", true },
 	{ "Workload", "workloads", false },
 };
 

@@ -208,7 +208,7 @@ func (g *generator) quotas(limits, isQueue bool) []kueue.ResourceGroup {
 
 func (g *generator) flavorQuotas(flavor string, of []corev1.ResourceName, limits, isQueue bool) kueue.FlavorQuotas {
 	out := kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(flavor)}
-	borrow, lend := limits && g.chance(0.25), limits && g.chance(0.25)
+	borrow, lend := limits && g.chance(0.2), limits && g.chance(0.2)
 	for _, r := range of {
 		nominal := pick(g, 0, 2, 4, 4, 6, 8, 10)
 		q := kueue.ResourceQuota{Name: r, NominalQuota: g.quantity(r, nominal)}
@@ -275,12 +275,13 @@ func (g *generator) fungibility() *kueue.FlavorFungibility {
 
 func (g *generator) preemption() *kueue.ClusterQueuePreemption {
 	p := &kueue.ClusterQueuePreemption{
-		ReclaimWithinCohort: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny),
+		ReclaimWithinCohort: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
+			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny, kueue.PreemptionPolicyAny),
 		WithinClusterQueue: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
 			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyLowerOrNewerEqualPriority),
 		BorrowWithinCohort: &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicyNever},
 	}
-	if p.ReclaimWithinCohort != kueue.PreemptionPolicyNever && g.chance(0.35) {
+	if p.ReclaimWithinCohort != kueue.PreemptionPolicyNever && g.chance(0.5) {
 		p.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyLowerPriority
 		if g.chance(0.5) {
 			threshold := int32(g.between(-1, 3))

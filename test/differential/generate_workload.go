@@ -18,8 +18,11 @@ func (g *generator) makeWorkload(name string) *kueue.Workload {
 	w.CreationTimestamp = g.ago(g.between(1, 200))
 	w.Spec.QueueName = kueue.LocalQueueName(l.Name)
 	priority := int32(g.IntN(g.priorities))
+	if name[0] == 'p' && g.chance(0.4) {
+		priority++ // than most of those who hold quota
+	}
 	w.Spec.Priority = &priority
-	minimum := g.chance(0.25)
+	minimum := g.chance(0.4)
 	for i := range pick(g, 1, 1, 1, 1, 2, 2, 3) {
 		p := g.makePodSet(i)
 		if minimum && p.Count > 1 {

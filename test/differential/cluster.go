@@ -26,6 +26,7 @@ type cluster struct {
 	gates      map[string]bool
 	fair       bool
 	strategies []string
+	quiet      bool // Kueue does not hear of its own writes to Workloads that wait
 	cycles     int
 	deletions  []deletion
 	namespaces []*corev1.Namespace

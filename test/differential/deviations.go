@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,29 +11,54 @@ import (
 )
 
 // A deviation is a difference that docs/deviations.md explains. A cluster counts for it when
-// explains says so of the answers, or when they are the same once without has taken the cause out.
+// explains says so of the answers, or when they are the same once without has taken the cause out
+// (of the copy that it gets).
 type deviation struct {
 	name     string
-	explains func(c *cluster, v *verdict) bool
+	explains func(c *cluster, h *headgate, v *verdict) bool
 	without  func(c *cluster, v *verdict) bool // false: the cause is not there
 }
 
 var deviations = []deviation{
 	{name: "reasons", explains: onlyReasons},
-	{name: "flavor-fungibility-off", without: turnOn("FlavorFungibility")},
-	{name: "scan-progress-off", without: turnOn("FlavorFungibilityPreserveScanProgress")},
+	{name: "flavor-fungibility-off", explains: onlyPlaces},
+	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool {
+		c.quiet = true
+		return !c.gates["FlavorFungibilityPreserveScanProgress"]
+	}},
 	{name: "stopped-local-queue", without: withoutSilentDeletions},
 	{name: "pods", without: withoutPods},
 	{name: "giving-back", without: withoutOwnVictims},
 	{name: "preemption-over-borrowing", without: withoutPreference},
 }
 
-func turnOn(gate string) func(c *cluster, v *verdict) bool {
-	return func(c *cluster, _ *verdict) bool {
-		was := c.gates[gate]
-		c.gates[gate] = true
-		return !was
+// onlyPlaces: with flavor fungibility off, the first cycle in which the answers differ leaves in
+// Kueue's heap what does not fit. What follows from that is not compared.
+func onlyPlaces(c *cluster, h *headgate, v *verdict) bool {
+	if c.gates["FlavorFungibility"] {
+		return false
 	}
+	first := c.cycles
+	for _, line := range slices.Concat(v.kueue[0], v.ours) {
+		var cycle int
+		if n, _ := fmt.Sscan(line, &cycle); n == 1 && !(containsLine(v.kueue[0], line) && containsLine(v.ours, line)) {
+			first = min(first, cycle)
+		}
+	}
+	start := c.clone()
+	start.cycles = first
+	start.deletions = slices.DeleteFunc(start.deletions, func(d deletion) bool { return d.after >= first })
+	w := compare(start, h, tries)
+	if w.error != nil {
+		return false
+	}
+	for _, line := range w.kueue[0] {
+		if line[0] != 'q' && !hasButForReason(c, w.ours, line) &&
+			!hasButForReason(c, w.ours, strings.Replace(line, " heap ", " inadmissible ", 1)) {
+			return false
+		}
+	}
+	return len(w.kueue[0]) == len(w.ours)
 }
 
 // withoutOwnVictims: with fair sharing, victims of the preemptor's own ClusterQueue can make others
@@ -82,28 +108,25 @@ var noFit = []string{"", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor
 
 // onlyReasons: all is decided alike, and the answers differ in why those wait who need flavors of
 // several groups, or a resource that their ClusterQueue does not have.
-func onlyReasons(c *cluster, v *verdict) bool {
-	k := v.kueue[0]
-	if len(k) != len(v.ours) {
-		return false
-	}
-	ours := map[string]string{}
-	for _, line := range v.ours {
-		what, reason := split(line)
-		ours[what] = reason
-	}
-	for _, line := range k {
-		what, reason := split(line)
-		other, ok := ours[what]
-		if !ok {
-			return false
-		}
-		if other != reason && (!slices.Contains(noFit, other) || !slices.Contains(noFit, reason) ||
-			!needsSeveralGroups(c, strings.Fields(what)[2])) {
+func onlyReasons(c *cluster, _ *headgate, v *verdict) bool {
+	for _, line := range v.kueue[0] {
+		if !hasButForReason(c, v.ours, line) {
 			return false
 		}
 	}
-	return true
+	return len(v.kueue[0]) == len(v.ours)
+}
+
+func hasButForReason(c *cluster, ours answer, line string) bool {
+	what, reason := split(line)
+	for _, other := range ours {
+		same, why := split(other)
+		if same == what && (why == reason || (slices.Contains(noFit, why) && slices.Contains(noFit, reason) &&
+			needsSeveralGroups(c, strings.Fields(what)[2]))) {
+			return true
+		}
+	}
+	return false
 }
 
 func needsSeveralGroups(c *cluster, key string) bool {
@@ -193,7 +216,7 @@ func explainBy(known []deviation, c *cluster, h *headgate, v verdict) string {
 	}
 	var tried []try
 	for i, d := range known {
-		if d.explains != nil && d.explains(c, &v) {
+		if d.explains != nil && d.explains(c, h, &v) {
 			return d.name
 		}
 		changed := c.clone()

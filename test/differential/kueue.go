@@ -209,7 +209,7 @@ func (r *kueueRun) observe() {
 		case workload.HasQuotaReservation(after):
 			r.queues.DeleteWorkload(log, workload.Reference(key))
 			r.cache.AddOrUpdateWorkload(log, after)
-		default:
+		case !r.c.quiet:
 			_ = r.queues.AddOrUpdateWorkload(log, after)
 		}
 	}

@@ -5,6 +5,7 @@
 
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
+#include "app/quota_life.h"
 #include "app/quota_metrics.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -33,6 +34,7 @@ struct quota_engine {
 	const struct clock *clock;
 	struct quota_cache *cache;
 	struct quota_cycle *cycle;
+	struct quota_life *life;
 	struct workload_status *writer;
 	struct quota_status *queues;
 	struct quota_metrics *metrics;
@@ -40,7 +42,9 @@ struct quota_engine {
 	bool dirty;          /* the next cycle may decide differently */
 	int64_t pause_until; /* monotonic ns: no cycle before, because a write failed */
 	int64_t told_at;     /* monotonic ns: earliest time to tell about the queues again */
-	uint64_t told;       /* changes of the world that their statuses and gauges show */
+	bool synced[SCHED_RESOURCE_COUNT_];
+	bool lives;    /* all kinds were listed */
+	uint64_t told; /* changes of the world that their statuses and gauges show */
 };
 
 /* --- events ------------------------------------------------------------------------------------*/
@@ -87,9 +91,10 @@ static void settle_untold(struct quota_engine *e, struct str written, bool ok)
 	e->untold.n = kept;
 }
 
-static void keep_events(struct quota_engine *e, const struct workload *written,
+static void keep_events(void *ctx, const struct workload *written,
 			const struct conditions_events *events)
 {
+	struct quota_engine *e = ctx;
 	const struct quota *q = quota_cache_world(e->cache);
 
 	for (size_t i = 0; i < events->n; i++) {
@@ -115,6 +120,7 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 	const struct api_local_queue *lq = object;
 	const struct api_cohort *cohort = object;
 
+	quota_life_object(e->life, r, key, object);
 	if (object == NULL) {
 		quota_status_gone(e->queues, r, key);
 	} else if (r == SCHED_CLUSTER_QUEUES) {
@@ -135,6 +141,7 @@ static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 	if (w == NULL) {
 		settle_untold(e, key, false);
 	}
+	quota_life_workload(e->life, key, w);
 }
 
 static void on_written(void *ctx, const struct workload *w, bool ok, const char *text)
@@ -165,10 +172,18 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 						 .on_bad_object = on_bad_object,
 						 .ctx = e };
 
+	struct quota_life_options lo = { .conf = opt->conf,
+					 .base = opt->base,
+					 .recorder = opt->recorder,
+					 .tell = keep_events,
+					 .ctx = e };
+
 	e->opt = *opt;
 	e->opt.base = NULL;
 	e->clock = opt->base->clock;
 	e->cache = quota_cache_create(opt->conf, &listener);
+	lo.cache = e->cache;
+	e->life = quota_life_create(&lo);
 	e->cycle = quota_cycle_create(quota_cache_forest(e->cache));
 	e->writer = workload_status_create(opt->base, opt->post);
 	e->queues = quota_status_create(opt->base, opt->post);
@@ -181,6 +196,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	if (e == NULL) {
 		return;
 	}
+	quota_life_destroy(e->life);
 	workload_status_destroy(e->writer);
 	quota_status_destroy(e->queues);
 	quota_cycle_destroy(e->cycle);
@@ -195,6 +211,13 @@ void quota_engine_destroy(struct quota_engine *e)
 
 bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m)
 {
+	if (m->kind == SCHED_MSG_SYNCED) {
+		e->synced[m->resource] = true;
+	} else if (m->resource == SCHED_PRIORITY_CLASSES &&
+		   (m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE)) {
+		quota_life_object(e->life, m->resource, m->key,
+				  m->kind == SCHED_MSG_UPSERT ? m->object : NULL);
+	}
 	return quota_cache_apply(e->cache, m, clock_wall(e->clock));
 }
 
@@ -304,6 +327,15 @@ static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 	return CLOCK_NEVER;
 }
 
+/* Jobs are looked after when all are known that may have one. */
+static void begin_life(struct quota_engine *e)
+{
+	if (!e->lives && e->synced[SCHED_JOBS] && e->synced[SCHED_PRIORITY_CLASSES]) {
+		e->lives = true;
+		quota_life_synced(e->life);
+	}
+}
+
 int64_t quota_engine_step(struct quota_engine *e)
 {
 	int64_t mono = clock_mono(e->clock), wall = clock_wall(e->clock), due = CLOCK_NEVER, at;
@@ -311,7 +343,9 @@ int64_t quota_engine_step(struct quota_engine *e)
 	if (!quota_cache_is_synced(e->cache)) {
 		return CLOCK_NEVER;
 	}
+	begin_life(e);
 	at = quota_cache_settle(e->cache, wall);
+	at = earliest(at, quota_life_step(e->life, wall));
 	if (at != INT64_MAX) {
 		due = mono + (at > wall ? at - wall : 0);
 	}
@@ -341,7 +375,7 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 	if (n < max) {
 		out[n++] = quota_status_pool(e->queues);
 	}
-	return n;
+	return n + quota_life_pools(e->life, out + n, max - n);
 }
 
 struct quota_cache *quota_engine_cache(struct quota_engine *e)

@@ -159,6 +159,11 @@ uint64_t quota_cache_changes(const struct quota_cache *c)
 	return c->changes;
 }
 
+uint64_t quota_cache_specs(const struct quota_cache *c)
+{
+	return c->specs;
+}
+
 /* --- messages ----------------------------------------------------------------------------------*/
 
 static bool is_ours(enum sched_resource r)

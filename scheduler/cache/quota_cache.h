@@ -64,6 +64,8 @@ int64_t quota_cache_settle(struct quota_cache *c, int64_t now);
 bool quota_cache_take_dirty(struct quota_cache *c);
 /* Counts what changed in the world (for those who watch it). */
 uint64_t quota_cache_changes(const struct quota_cache *c);
+/* Counts changes of what Workloads wait for: queues, cohorts, flavors and checks. */
+uint64_t quota_cache_specs(const struct quota_cache *c);
 
 /* The status as it should stand; lives until the Workload is read or committed. */
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);

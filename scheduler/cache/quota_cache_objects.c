@@ -64,6 +64,7 @@ static void changed(struct quota_cache *c, int64_t now)
 {
 	c->nodes_stale = true;
 	c->pending_stale = true;
+	c->specs++;
 	quota_cache_want_flush_all(c, now);
 }
 
@@ -120,6 +121,7 @@ static int upsert_local(struct quota_cache *c, const struct sched_msg *m, int64_
 	}
 	if (!known) {
 		c->pending_stale = true;
+		c->specs++;
 		quota_cache_want_flush_all(c, now);
 	}
 	return 0;
@@ -250,6 +252,8 @@ static void remove_local(struct quota_cache *c, struct str key)
 	if (l != NULL) {
 		quota_local_remove(c->q, l);
 		c->pending_stale = true;
+		c->specs++;
+		c->specs++;
 	}
 }
 

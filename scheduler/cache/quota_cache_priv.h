@@ -42,7 +42,7 @@ struct quota_cache {
 	struct conditions draft;
 	int64_t flush_at;  /* wall ns; INT64_MAX: nothing to flush */
 	int64_t timers_at; /* wall ns: the next end of a back-off */
-	uint64_t writes, changes;
+	uint64_t writes, changes, specs;
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool placed;        /* everything was listed and put in its place */
 	bool nodes_stale;   /* quota_nodes_changed is to be called */

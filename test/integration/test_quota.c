@@ -127,7 +127,9 @@ static void add_workload(struct scene *s, const char *name, int priority, const 
 	CLEANUP(xmalloc_freep)
 	char *yaml = xmalloc_printf(
 		"{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: %s,"
-		" namespace: default}, spec: {queueName: lq, priority: %d, podSets: [{name: main,"
+		" namespace: default, ownerReferences: [{apiVersion: example.com/v1, kind: Thing,"
+		" name: t, uid: t-1, controller: true}]}, spec: {queueName: lq, priority: %d, "
+		"podSets: [{name: main,"
 		" count: 1, template: {spec: {restartPolicy: Never, containers: [{name: c,"
 		" image: i, resources: {requests: {cpu: '%s'}}}]}}}]}}",
 		name, priority, cpu);
@@ -351,6 +353,76 @@ static void test_statuses_of_queues(void **state)
 	clear(s);
 }
 
+static void wait_suspended(struct scene *s, const char *name, bool suspended)
+{
+	CLEANUP(xmalloc_freep)
+	char *path = xmalloc_printf("/apis/batch/v1/namespaces/default/jobs/%s", name);
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+
+	do {
+		CLEANUP(jdoc_destroyp) struct jdoc *job = get(s, path);
+		bool is = jdoc_bool(jdoc_path(job, "spec.suspend"), false);
+
+		if (is == suspended) {
+			return;
+		}
+		poll(NULL, 0, 20);
+	} while (clock_mono(clock_real()) < deadline);
+	scene_fail(s, "%s is %s suspended", name, suspended ? "not" : "still");
+}
+
+static void add_job(struct scene *s, const char *name, const char *cpu)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf(
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: %s, namespace: default,"
+		" labels: {kueue.x-k8s.io/queue-name: lq}}, spec: {suspend: true,"
+		" template: {spec: {restartPolicy: Never, containers: [{name: c, image: i,"
+		" resources: {requests: {cpu: '%s'}}}]}}}}",
+		name, cpu);
+
+	scene_apply(s, yaml);
+}
+
+#define JOBS "/apis/batch/v1/namespaces/default/jobs"
+
+static void test_jobs_start_with_their_workloads(void **state)
+{
+	struct scene *s = *state;
+
+	add_job(s, "first", "2");
+	wait_suspended(s, "first", false);
+	add_job(s, "second", "2");
+	wait_queue(s, 1, 1, "2");
+	wait_suspended(s, "second", true);
+	scene_call(s, "PATCH", JOBS "/first/status",
+		   "{\"status\":{\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\","
+		   "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}",
+		   NULL);
+	wait_suspended(s, "second", false);
+	scene_call(s, "DELETE", JOBS, NULL, NULL);
+	clear(s);
+}
+
+/* Without an owner nothing runs: what is evicted gives its reservation back at once. */
+static void test_deactivation(void **state)
+{
+	struct scene *s = *state;
+
+	scene_apply(s, "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: one,"
+		       " namespace: default}, spec: {queueName: lq, podSets: [{name: main,"
+		       " count: 1, template: {spec: {restartPolicy: Never, containers: [{name: c,"
+		       " image: i, resources: {requests: {cpu: '2'}}}]}}}]}}");
+	wait_admitted(s, "one");
+	scene_call(s, "PATCH", WORKLOADS "/one", "{\"spec\":{\"active\":false}}", NULL);
+	wait_workload(s, "one", "Evicted", "True", "Deactivated");
+	wait_workload(s, "one", "QuotaReserved", "False", "Deactivated");
+	wait_queue(s, 0, 0, "0");
+	scene_call(s, "PATCH", WORKLOADS "/one", "{\"spec\":{\"active\":true}}", NULL);
+	wait_admitted(s, "one");
+	clear(s);
+}
+
 /* The write is refused: nothing is held for it, and it is tried again. */
 static void test_a_refused_write_takes_the_decision_back(void **state)
 {
@@ -374,6 +446,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_preemption),
 		cmocka_unit_test(test_a_restart_keeps_all),
 		cmocka_unit_test(test_statuses_of_queues),
+		cmocka_unit_test(test_jobs_start_with_their_workloads),
+		cmocka_unit_test(test_deactivation),
 		cmocka_unit_test(test_a_refused_write_takes_the_decision_back),
 	};
 

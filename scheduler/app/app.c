@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "app/app_conf.h"
 #include "app/endpoints.h"
 #include "app/engine.h"
 #include "app/options.h"
@@ -30,7 +31,7 @@
 #include "base/xmalloc.h"
 #include "cache/cache.h"
 #include "conf/conf.h"
-#include "core/names.h"
+#include "conf/quota_conf.h"
 #include "kube/kubeconfig.h"
 #include "kube/lease.h"
 #include "kube/pool.h"
@@ -58,14 +59,18 @@ struct app {
 	struct pool_limiter *limiter;
 	struct counter_registry *counters;
 	struct lease *lease;
+	struct quota_conf *quota_conf; /* NULL: the Workload engine is off */
 	struct engine *engine;
 	struct mpsc *queue; /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
+	unsigned nwatches; /* the first of them are used */
 	struct endpoints *endpoints;
 	pthread_t sched;
 	bool sched_runs;
 	_Atomic bool lease_lost, released, watching;
 };
+
+#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
 
 static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_PODS] = "/api/v1/pods",
@@ -74,6 +79,16 @@ static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
 	[SCHED_PRIORITY_CLASSES] = "/apis/scheduling.k8s.io/v1/priorityclasses",
 	[SCHED_NAMESPACES] = "/api/v1/namespaces",
+	[SCHED_FLAVORS] = KUEUE "resourceflavors",
+	[SCHED_CLUSTER_QUEUES] = KUEUE "clusterqueues",
+	[SCHED_COHORTS] = KUEUE "cohorts",
+	[SCHED_LOCAL_QUEUES] = KUEUE "localqueues",
+	[SCHED_WORKLOADS] = KUEUE "workloads",
+	[SCHED_WORKLOAD_PRIORITY_CLASSES] = KUEUE "workloadpriorityclasses",
+	[SCHED_ADMISSION_CHECKS] = KUEUE "admissionchecks",
+	[SCHED_LIMIT_RANGES] = "/api/v1/limitranges",
+	[SCHED_RUNTIME_CLASSES] = "/apis/node.k8s.io/v1/runtimeclasses",
+	[SCHED_JOBS] = "/apis/batch/v1/jobs",
 };
 
 static void post(void *ctx, struct sched_msg *m)
@@ -116,7 +131,7 @@ static void start_watches(void *ctx)
 	if (atomic_load(&a->watches->stopping)) {
 		return;
 	}
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	for (unsigned i = 0; i < a->nwatches; i++) {
 		reflector_start(a->watch[i].reflector);
 	}
 	atomic_store(&a->watching, true);
@@ -177,34 +192,6 @@ static void *sched_main(void *arg)
 	return NULL;
 }
 
-static void warn_conf(void *ctx UNUSED, const char *text)
-{
-	log_warn(text);
-}
-
-static int load_conf(const struct sched_options *o, struct sched_conf **ret, struct err *err)
-{
-	struct names names;
-	struct conf_options co = { .warn = warn_conf };
-	bool built_in = o->scheduler_conf == NULL || o->scheduler_conf[0] == '\0';
-	int r;
-
-	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
-						   action_registry, action_registry_count });
-	co.known = names_conf(&names);
-	r = built_in ? conf_parse(str_of(conf_default_text()), "built-in configuration", &co, ret,
-				  err)
-		     : conf_load_file(o->scheduler_conf, &co, ret, err);
-	names_finish(&names);
-	if (r == 0) {
-		(*ret)->gates_admission = o->gates_admission;
-		(*ret)->reservation_timeout_ns = o->reservation_timeout;
-		free((*ret)->default_queue);
-		(*ret)->default_queue = xmalloc_dup(o->default_queue);
-	}
-	return r;
-}
-
 /* One change of a file comes as several events, and other files of its folder change, too. */
 static bool has_conf_changed(struct app *a)
 {
@@ -226,7 +213,7 @@ static void reload_conf(struct app *a)
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
 	struct err err = ERR_INIT;
 
-	if (load_conf(a->o, &m->conf, &err) < 0) {
+	if (app_conf_load(a->o, &m->conf, &err) < 0) {
 		m->text = arena_dup(m->arena, err.text);
 	}
 	post(a, m);
@@ -367,8 +354,10 @@ static int start_engine(struct app *a, struct err *err)
 		.ctx = a,
 	};
 	struct sched_conf *conf = NULL;
-	int r = load_conf(o, &conf, err);
+	int r = o->controller_workload ? app_conf_quota(o->quota_conf, &a->quota_conf, err) : 0;
 
+	eo.quota_conf = a->quota_conf;
+	r = r < 0 ? r : app_conf_load(o, &conf, err);
 	if (r == 0) {
 		r = engine_create(&eo, conf, &a->engine, err);
 		if (r < 0) {
@@ -380,13 +369,15 @@ static int start_engine(struct app *a, struct err *err)
 
 static void make_watches(struct app *a)
 {
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	a->nwatches = a->o->controller_workload ? SCHED_RESOURCE_COUNT_ : SCHED_BASIC_COUNT_;
+	for (unsigned i = 0; i < a->nwatches; i++) {
 		struct reflector_options ro = {
 			.path = watch_paths[i],
 			.transport = a->watches,
 			.clock = clock_real(),
 			.on_event = on_event,
 			.ctx = &a->watch[i],
+			.missing_ok = i >= SCHED_BASIC_COUNT_,
 			.seed = rng_entropy(),
 		};
 
@@ -535,6 +526,7 @@ static void stop(struct app *a)
 	}
 	lease_destroy(a->lease);
 	engine_destroy(a->engine);
+	quota_conf_destroy(a->quota_conf);
 	pool_limiter_destroy(a->limiter);
 	kubeconfig_destroy(a->kube);
 	dirwatch_destroy(a->conf_watch);

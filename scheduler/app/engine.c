@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "api/keys.h"
+#include "api/kueue_keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
 #include "app/foreign.h"
 #include "app/orphans.h"
+#include "app/quota_engine.h"
 #include "app/sched_metrics.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -41,6 +43,7 @@ struct engine {
 	struct exec *exec;
 	struct queue_status *queues;           /* NULL: controller off */
 	struct podgroup_controller *podgroups; /* NULL: controller off */
+	struct quota_engine *quota;            /* NULL: it does not run */
 	struct sched_metrics *metrics;
 	struct foreign *foreign;
 	struct orphans *orphans;
@@ -126,6 +129,17 @@ static const struct {
 	[SCHED_PODGROUPS] = { "scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups" },
 	[SCHED_PRIORITY_CLASSES] = { "scheduling.k8s.io/v1", "PriorityClass", "priorityclasses" },
 	[SCHED_NAMESPACES] = { "v1", "Namespace", "namespaces" },
+	[SCHED_FLAVORS] = { KUEUE_API_VERSION, "ResourceFlavor", "resourceflavors" },
+	[SCHED_CLUSTER_QUEUES] = { KUEUE_API_VERSION, "ClusterQueue", "clusterqueues" },
+	[SCHED_COHORTS] = { KUEUE_API_VERSION, "Cohort", "cohorts" },
+	[SCHED_LOCAL_QUEUES] = { KUEUE_API_VERSION, "LocalQueue", "localqueues" },
+	[SCHED_WORKLOADS] = { KUEUE_API_VERSION, "Workload", "workloads" },
+	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { KUEUE_API_VERSION, "WorkloadPriorityClass",
+					      "workloadpriorityclasses" },
+	[SCHED_ADMISSION_CHECKS] = { KUEUE_API_VERSION, "AdmissionCheck", "admissionchecks" },
+	[SCHED_LIMIT_RANGES] = { "v1", "LimitRange", "limitranges" },
+	[SCHED_RUNTIME_CLASSES] = { "node.k8s.io/v1", "RuntimeClass", "runtimeclasses" },
+	[SCHED_JOBS] = { "batch/v1", "Job", "jobs" },
 };
 
 static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
@@ -195,6 +209,17 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 	if (opt->controllers_podgroup) {
 		e->podgroups =
 			podgroup_controller_create(po, opt->default_queue, exec_recorder(e->exec));
+	}
+	if (opt->quota_conf != NULL) {
+		struct quota_engine_options qo = { .conf = opt->quota_conf,
+						   .base = po,
+						   .counters = opt->counters,
+						   .recorder = exec_recorder(e->exec),
+						   .post = opt->post,
+						   .on_bad_object = on_bad_object,
+						   .ctx = e };
+
+		e->quota = quota_engine_create(&qo);
 	}
 }
 
@@ -266,6 +291,7 @@ void engine_destroy(struct engine *e)
 		return;
 	}
 	podgroup_controller_destroy(e->podgroups);
+	quota_engine_destroy(e->quota);
 	exec_destroy(e->exec);
 	queue_status_destroy(e->queues);
 	cycle_destroy(e->cycle);
@@ -339,6 +365,9 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 		log_warn("write refused", LOG_SLICE("object", m->key), LOG_INT("status", m->status),
 			 LOG_STR("error", m->text));
 	}
+	if (m->request == SCHED_REQ_WORKLOAD || m->request == SCHED_REQ_QUOTA_STATUS) {
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {
 		if (outcome_events[i].request == m->request &&
 		    outcome_events[i].outcome == m->outcome) {
@@ -370,6 +399,7 @@ static void hold_writes(struct engine *e, int64_t until)
 void engine_handle(struct engine *e, struct sched_msg *msg_take)
 {
 	struct sched_msg *m = msg_take;
+	bool kept = e->quota != NULL && quota_engine_handle(e->quota, m);
 
 	switch (m->kind) {
 	case SCHED_MSG_LEASE:
@@ -394,13 +424,17 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 	case SCHED_MSG_DELETE:
 	case SCHED_MSG_BAD_OBJECT:
 	case SCHED_MSG_SYNCED:
-		cache_apply(e->cache, m, clock_wall(e->opt.clock));
+		if (m->resource < SCHED_BASIC_COUNT_ || m->kind == SCHED_MSG_BAD_OBJECT) {
+			cache_apply(e->cache, m, clock_wall(e->opt.clock));
+		}
 		break;
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:
 		break;
 	}
-	message_free(m);
+	if (!kept) {
+		message_free(m);
+	}
 }
 
 static void on_phase(void *ctx, const char *name, bool begin)
@@ -496,18 +530,11 @@ static int64_t pause_after(const struct engine *e, int64_t cycle_ns)
 	return pause < e->opt.min_interval_ns ? e->opt.min_interval_ns : pause;
 }
 
-int64_t engine_step(struct engine *e)
+/* Cycles over pods. Returns when the next one is due. */
+static int64_t step_pods(struct engine *e, int64_t now)
 {
-	int64_t now = clock_mono(e->opt.clock), due;
+	int64_t due;
 
-	atomic_store(&e->state.heartbeat, now);
-	atomic_store(&e->state.synced, cache_is_synced(e->cache));
-	if (!e->leading || !cache_is_synced(e->cache)) {
-		return now + e->opt.period_ns;
-	}
-	if (now < e->writes_from) {
-		return e->writes_from;
-	}
 	if (!e->rebuilt) {
 		cache_rebuild_ledger(e->cache, clock_wall(e->opt.clock));
 		e->rebuilt = true;
@@ -537,6 +564,23 @@ int64_t engine_step(struct engine *e)
 	return e->changed ? earliest(due, e->next_controllers_at) : due;
 }
 
+int64_t engine_step(struct engine *e)
+{
+	int64_t now = clock_mono(e->opt.clock), quota;
+
+	atomic_store(&e->state.heartbeat, now);
+	atomic_store(&e->state.synced, cache_is_synced(e->cache));
+	if (!e->leading) {
+		return now + e->opt.period_ns;
+	}
+	if (now < e->writes_from) {
+		return e->writes_from;
+	}
+	quota = e->quota == NULL ? CLOCK_NEVER : quota_engine_step(e->quota);
+	return earliest(quota,
+			cache_is_synced(e->cache) ? step_pods(e, now) : now + e->opt.period_ns);
+}
+
 const struct engine_state *engine_state(const struct engine *e)
 {
 	return &e->state;
@@ -557,12 +601,17 @@ size_t engine_pools(struct engine *e, struct pool **out, size_t max)
 	if (e->queues != NULL && n < max) {
 		out[n++] = queue_status_pool(e->queues);
 	}
-	return n;
+	return e->quota == NULL ? n : n + quota_engine_pools(e->quota, out + n, max - n);
 }
 
 const struct cluster *engine_cluster(const struct engine *e)
 {
 	return cache_cluster(e->cache);
+}
+
+struct quota_engine *engine_quota(struct engine *e)
+{
+	return e->quota;
 }
 
 void engine_stop(struct engine *e, int64_t grace_ns)

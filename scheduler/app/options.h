@@ -13,7 +13,7 @@
 struct err;
 
 struct sched_options {
-	char *master, *kubeconfig, *scheduler_conf, *default_queue;
+	char *master, *kubeconfig, *scheduler_conf, *quota_conf, *default_queue;
 	char *listen_address, *healthz_address, *cache_dump_dir, *controllers, *feature_gates,
 		*log_format;
 	char *lease_namespace, *lease_name;
@@ -25,9 +25,11 @@ struct sched_options {
 		lease_retry; /* ns */
 	bool leader_elect, enable_metrics, enable_healthz, cache_dumper, version;
 	/* Derived by options_parse: */
-	bool gates_admission;                       /* feature gate SchedulingGatesQueueAdmission */
-	bool controller_podgroup, controller_queue; /* from --controllers */
-	char *ignored[64];                          /* accepted flags without meaning here */
+	bool gates_admission; /* feature gate SchedulingGatesQueueAdmission */
+	/* From --controllers: */
+	bool controller_podgroup, controller_queue;
+	bool controller_workload; /* the Workload engine; not part of "*" */
+	char *ignored[64];        /* accepted flags without meaning here */
 	size_t ignored_count;
 };
 

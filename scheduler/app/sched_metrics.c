@@ -302,6 +302,7 @@ void sched_metrics_request(struct sched_metrics *m, const struct sched_msg *done
 		[SCHED_REQ_UNGATE] = "ungate",     [SCHED_REQ_BIND] = "bind",
 		[SCHED_REQ_EVICT] = "evict",       [SCHED_REQ_POD_STATUS] = "pod_status",
 		[SCHED_REQ_PODGROUP] = "podgroup", [SCHED_REQ_QUEUE] = "queue",
+		[SCHED_REQ_WORKLOAD] = "workload", [SCHED_REQ_QUOTA_STATUS] = "quota_status",
 	};
 	static const char *const outcomes[] = { "done", "gone", "rejected", "cancelled", "stale" };
 	const char *labels[2] = { requests[done->request], outcomes[done->outcome] };

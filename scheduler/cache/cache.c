@@ -98,6 +98,16 @@ static void on_upsert(struct cache *c, const struct sched_msg *m)
 		r = cache_priority_upsert(c, m->object, &err);
 		break;
 	case SCHED_NAMESPACES:
+	case SCHED_FLAVORS:
+	case SCHED_CLUSTER_QUEUES:
+	case SCHED_COHORTS:
+	case SCHED_LOCAL_QUEUES:
+	case SCHED_WORKLOADS:
+	case SCHED_WORKLOAD_PRIORITY_CLASSES:
+	case SCHED_ADMISSION_CHECKS:
+	case SCHED_LIMIT_RANGES:
+	case SCHED_RUNTIME_CLASSES:
+	case SCHED_JOBS:
 	case SCHED_RESOURCE_COUNT_:
 		break; /* no decision depends on them */
 	}
@@ -125,6 +135,16 @@ static void on_delete(struct cache *c, const struct sched_msg *m)
 		cache_priority_remove(c, m->key);
 		break;
 	case SCHED_NAMESPACES:
+	case SCHED_FLAVORS:
+	case SCHED_CLUSTER_QUEUES:
+	case SCHED_COHORTS:
+	case SCHED_LOCAL_QUEUES:
+	case SCHED_WORKLOADS:
+	case SCHED_WORKLOAD_PRIORITY_CLASSES:
+	case SCHED_ADMISSION_CHECKS:
+	case SCHED_LIMIT_RANGES:
+	case SCHED_RUNTIME_CLASSES:
+	case SCHED_JOBS:
 	case SCHED_RESOURCE_COUNT_:
 		break;
 	}
@@ -161,7 +181,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now)
 
 bool cache_is_synced(const struct cache *c)
 {
-	for (size_t i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	for (size_t i = 0; i < SCHED_BASIC_COUNT_; i++) {
 		if (!c->synced[i]) {
 			return false;
 		}

@@ -71,7 +71,7 @@ struct cluster *cache_cluster(struct cache *c);
  * REQUEST_DONE: resource_version of the answer, when it is known, hides older updates of the pod.
  */
 void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now);
-bool cache_is_synced(const struct cache *c); /* every resource had its first LIST */
+bool cache_is_synced(const struct cache *c); /* every basic resource had its first LIST */
 /* Called once when synced and leading, and again after every gain of leadership: rebuilds all
  * charges from the pods. From now on binds and PodGroups by others are looked for. */
 void cache_rebuild_ledger(struct cache *c, int64_t now);

@@ -1,6 +1,11 @@
+#include "api/batch.h"
+#include "api/kueue.h"
+#include "api/kueue_workload.h"
+#include "api/limit_range.h"
 #include "api/namespace.h"
 #include "api/node.h"
 #include "api/pod.h"
+#include "api/runtime_class.h"
 #include "api/scheduling.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -8,32 +13,30 @@
 #include "enc/decode.h"
 #include "kube/reflector.h"
 
-static const struct field_table *table_of(enum sched_resource r)
-{
-	switch (r) {
-	case SCHED_PODS:
-		return &pod_fields;
-	case SCHED_NODES:
-		return &node_fields;
-	case SCHED_QUEUES:
-		return &scheduling_queue_fields;
-	case SCHED_PODGROUPS:
-		return &scheduling_pod_group_fields;
-	case SCHED_PRIORITY_CLASSES:
-		return &scheduling_priority_class_fields;
-	case SCHED_NAMESPACES:
-		return &namespace_fields;
-	case SCHED_RESOURCE_COUNT_:
-		break;
-	}
-	return NULL;
-}
+static const struct field_table *const tables[SCHED_RESOURCE_COUNT_] = {
+	[SCHED_PODS] = &pod_fields,
+	[SCHED_NODES] = &node_fields,
+	[SCHED_QUEUES] = &scheduling_queue_fields,
+	[SCHED_PODGROUPS] = &scheduling_pod_group_fields,
+	[SCHED_PRIORITY_CLASSES] = &scheduling_priority_class_fields,
+	[SCHED_NAMESPACES] = &namespace_fields,
+	[SCHED_FLAVORS] = &kueue_resource_flavor_fields,
+	[SCHED_CLUSTER_QUEUES] = &kueue_cluster_queue_fields,
+	[SCHED_COHORTS] = &kueue_cohort_fields,
+	[SCHED_LOCAL_QUEUES] = &kueue_local_queue_fields,
+	[SCHED_WORKLOADS] = &kueue_workload_fields,
+	[SCHED_WORKLOAD_PRIORITY_CLASSES] = &kueue_workload_priority_class_fields,
+	[SCHED_ADMISSION_CHECKS] = &kueue_admission_check_fields,
+	[SCHED_LIMIT_RANGES] = &limit_range_fields,
+	[SCHED_RUNTIME_CLASSES] = &runtime_class_fields,
+	[SCHED_JOBS] = &batch_job_fields,
+};
 
 struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str json,
 			       int64_t resource_version)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_UPSERT);
-	const struct field_table *table = table_of(r);
+	const struct field_table *table = tables[r];
 	void *object = arena_zero(m->arena, 1, table->size);
 	struct err err = ERR_INIT;
 

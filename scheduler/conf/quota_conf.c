@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "conf/quota_gates.h"
+#include "conf/quota_times.h"
 #include "enc/jdoc.h"
 #include "model/quota_store.h"
 
@@ -291,7 +292,7 @@ static int read_all(struct reading *r, struct err *err)
 	for (size_t i = 0; code == 0 && i < ARRAY_LEN(parts); i++) {
 		code = parts[i](r, err);
 	}
-	return code;
+	return code < 0 ? code : quota_times_read(r->d, &r->conf->times, err);
 }
 
 int quota_conf_read(const struct jdoc *d, quota_conf_warn_fn warn, void *ctx,

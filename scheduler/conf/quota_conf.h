@@ -22,6 +22,7 @@ struct quota_conf {
 	struct from_api_quota_weight *weights; /* admissionFairSharing.resourceWeights */
 	size_t nweights;
 	int64_t half_life_ns, sampling_ns; /* admissionFairSharing */
+	struct quota_times times;
 };
 
 typedef void (*quota_conf_warn_fn)(void *ctx, const char *text);

@@ -188,10 +188,14 @@ static void read_status(const struct api_workload *w, struct conditions *to)
 	read_conditions(&s->conditions, to);
 	for (size_t i = 0; i < s->admission_checks.n; i++) {
 		const struct api_check_state *k = &s->admission_checks.v[i];
-		struct conditions_check one = { k->name, k->message, check_state(k->state),
-						k->last_transition,
-						k->retry_count == FIELD_NO_I32 ? 0
-									       : k->retry_count };
+		struct conditions_check one = {
+			.name = k->name,
+			.message = k->message,
+			.state = check_state(k->state),
+			.at = k->last_transition,
+			.retries = k->retry_count == FIELD_NO_I32 ? 0 : k->retry_count,
+			.requeue_after = k->requeue_after == FIELD_NO_I32 ? 0 : k->requeue_after
+		};
 
 		vec_push(&to->checks, one);
 	}

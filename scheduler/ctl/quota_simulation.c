@@ -154,11 +154,13 @@ static void take_events(struct quota_simulation *s, const struct conditions_even
 {
 	for (size_t i = 0; i < events->n; i++) {
 		const struct workload *w = s->q->workloads.v[events->v[i].workload];
-		struct quota_simulation_event e = { .cycle = s->cycles,
-						    .warning = events->v[i].warning,
-						    .workload = arena_dup(s->arena, w->key),
-						    .reason = events->v[i].reason,
-						    .message = events->v[i].message };
+		struct quota_simulation_event e = {
+			.cycle = s->cycles,
+			.warning = events->v[i].warning,
+			.workload = arena_dup(s->arena, w->key),
+			.reason = arena_dup(s->arena, events->v[i].reason),
+			.message = arena_dup(s->arena, events->v[i].message)
+		};
 
 		vec_push(&s->events, e);
 	}

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "enc/quantity.h"
-#include "model/quota_store.h"
+#include "model/from_api_quota.h"
 #include "quota/quota_apply.h"
 #include "quota/quota_reason.h"
 
@@ -77,14 +76,7 @@ struct quota_step quota_step_make(const struct quota *q, const struct quota_deci
 
 const char *quota_step_amount(const char *resource, int64_t amount, char out[QUOTA_STEP_AMOUNT_MAX])
 {
-	bool is_cpu = strcmp(resource, "cpu") == 0;
-	bool is_bytes =
-		strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0;
-
 	_Static_assert(QUOTA_STEP_AMOUNT_MAX >= QUANTITY_TEXT_MAX, "room for any quantity");
-	quantity_format(
-		is_cpu ? quantity_of_milli(amount)
-		       : quantity_of(amount, is_bytes ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI),
-		out);
+	from_api_quota_amount_text(resource, amount, out);
 	return out;
 }

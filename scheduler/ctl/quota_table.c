@@ -7,7 +7,9 @@
 #include "base/strbuf.h"
 #include "ctl/columns.h"
 #include "ctl/quota_lists.h"
+#include "ctl/quota_why.h"
 #include "model/quota_store.h"
+#include "quota/queues.h"
 #include "quota/share.h"
 
 static const struct quota *world(const struct quota_simulation *s)
@@ -28,12 +30,28 @@ static void print(struct columns *table, size_t rows, FILE *to)
 	}
 }
 
-/* "main x3: cpu 6 of default, memory 1Gi of default" */
-static void describe_podset(const struct quota_step_podset *p, struct strbuf *out)
+/* How many pods the set has in all; 0: the workload has been removed since. */
+static int32_t all_pods(const struct workload *w, const char *podset)
+{
+	for (size_t i = 0; w != NULL && i < w->npodsets; i++) {
+		if (str_streq(w->podsets[i].name, podset)) {
+			return w->podsets[i].count;
+		}
+	}
+	return 0;
+}
+
+/* "main x3 of 5: cpu 6 of default, memory 1Gi of default" */
+static void describe_podset(const struct quota_step_podset *p, const struct workload *w,
+			    struct strbuf *out)
 {
 	char amount[QUOTA_STEP_AMOUNT_MAX];
+	int32_t all = all_pods(w, p->name);
 
 	strbuf_printf(out, "%s x%d", p->name, p->count);
+	if (all > p->count) {
+		strbuf_printf(out, " of %d", all);
+	}
 	for (size_t i = 0; i < p->n; i++) {
 		strbuf_printf(out, "%s %s %s of %s", i == 0 ? ":" : ",", p->v[i].resource,
 			      quota_step_amount(p->v[i].resource, p->v[i].amount, amount),
@@ -41,14 +59,21 @@ static void describe_podset(const struct quota_step_podset *p, struct strbuf *ou
 	}
 }
 
-static void describe_assignment(const struct quota_step *step, struct strbuf *out)
+static void describe_assignment(const struct quota_simulation *s, const struct quota_step *step,
+				struct strbuf *out)
 {
+	const struct workload *w = quota_workload_find(world(s), str_of(step->workload));
+
 	for (size_t i = 0; i < step->npodsets; i++) {
 		strbuf_add_c(out, i == 0 ? "" : "; ");
-		describe_podset(&step->podsets[i], out);
+		describe_podset(&step->podsets[i], w, out);
 	}
 	if (step->borrowing > 0) {
 		strbuf_add_c(out, " (borrows)");
+	}
+	if (w != NULL && w->holds != MODEL_NONE &&
+	    !conditions_is_true(quota_simulation_status(s, w), "Admitted")) {
+		strbuf_add_c(out, "; starts after its admission checks");
 	}
 }
 
@@ -65,7 +90,7 @@ static void print_admitted(const struct quota_simulation *s, FILE *to)
 			continue;
 		}
 		strbuf_reset(&text);
-		describe_assignment(&steps[i], &text);
+		describe_assignment(s, &steps[i], &text);
 		columns_add(table, "%u", steps[i].cycle);
 		columns_add(table, "%s", steps[i].workload);
 		columns_add(table, "%s", steps[i].queue);
@@ -118,28 +143,102 @@ static const struct quota_step *last_step(const struct quota_simulation *s,
 	return NULL;
 }
 
+/* Somebody of the list who was looked at and asks for the same; NULL: there is none. */
+static const struct workload *equal_of(const struct quota_simulation *s, const struct workload *w,
+				       const struct workload *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (v[i]->hash == w->hash && last_step(s, v[i]) != NULL) {
+			return v[i];
+		}
+	}
+	return NULL;
+}
+
+static void add_reason(const char *reason, const char *message, struct columns *table)
+{
+	columns_add(table, "%s", or_dash(reason));
+	columns_add(table, "%s", or_dash(message));
+}
+
+/* A queue that is not active: all of its workloads wait for the same reason. */
+static void add_stopped(const struct workload *w, const struct quota_node *node,
+			const struct forest *f, struct columns *table)
+{
+	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
+	const char *reason = quota_why_inactive(f, node, &why);
+
+	columns_add(table, "%s", w->key);
+	columns_add(table, "%s", node->name);
+	columns_add(table, "-");
+	add_reason(reason, why.p, table);
+}
+
+static void add_unseen(const struct workload *equal, struct columns *table)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	if (equal == NULL) {
+		add_reason("", "not looked at yet: --cycles N shows more", table);
+		return;
+	}
+	strbuf_printf(&text, "asks for the same as %s", equal->key);
+	add_reason("", text.p, table);
+}
+
 static size_t add_waiting(const struct quota_simulation *s, const struct quota_node *node,
 			  bool heap, struct columns *table)
 {
+	const struct forest *f = quota_simulation_forest(s);
 	size_t n;
 	const struct workload **v = quota_lists_waiting(world(s), node->queue, heap, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct quota_step *step = last_step(s, v[i]);
 
+		if (!queues_is_active(f, node)) {
+			add_stopped(v[i], node, f, table);
+			continue;
+		}
 		columns_add(table, "%s", v[i]->key);
 		columns_add(table, "%s", node->name);
 		if (heap) {
 			columns_add(table, "%zu", i + 1);
 		} else {
-			columns_add(table, "%s", "for a change");
+			columns_add(table, "set aside");
 		}
-		columns_add(table, "%s", step == NULL ? "-" : or_dash(step->reason));
-		columns_add(table, "%s",
-			    step == NULL ? "not looked at yet" : or_dash(step->message));
+		if (step != NULL) {
+			add_reason(step->reason, step->message, table);
+		} else {
+			add_unseen(heap ? NULL : equal_of(s, v[i], v, n), table);
+		}
 	}
 	free(v);
 	return n;
+}
+
+/* Those that are in no queue and hold no quota. */
+static size_t add_outside(const struct quota_simulation *s, struct columns *table)
+{
+	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
+	size_t n, rows = 0;
+	const struct workload **v = quota_lists_workloads(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *reason;
+
+		strbuf_reset(&why);
+		reason = quota_why_outside(world(s), v[i], &why);
+		if (reason != NULL) {
+			columns_add(table, "%s", v[i]->key);
+			columns_add(table, "-");
+			columns_add(table, "-");
+			add_reason(reason, why.p, table);
+			rows++;
+		}
+	}
+	free(v);
+	return rows;
 }
 
 void quota_table_waiting(const struct quota_simulation *s, FILE *to)
@@ -156,6 +255,7 @@ void quota_table_waiting(const struct quota_simulation *s, FILE *to)
 			rows += add_waiting(s, nodes[i], false, table);
 		}
 	}
+	rows += add_outside(s, table);
 	print(table, rows, to);
 	free(nodes);
 }

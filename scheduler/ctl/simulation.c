@@ -186,7 +186,7 @@ static int load_objects(struct simulation *s, struct sim_input *in, struct err *
 	for (size_t i = 0; i < n && r == 0; i++) {
 		r = load_object(s, objects[i], err);
 	}
-	for (int i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	for (int i = 0; i < SCHED_BASIC_COUNT_; i++) {
 		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
 
 		m->resource = (enum sched_resource)i;

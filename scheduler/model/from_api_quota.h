@@ -48,6 +48,11 @@ struct from_api_quota_weight { /* admissionFairSharing.resourceWeights */
 double from_api_quota_local_usage(const struct api_local_queue *lq,
 				  const struct from_api_quota_weight *weights, size_t n);
 
+/* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
+int64_t from_api_quota_amount(struct str resource, struct quantity amount);
+/* The other way: an amount as a quantity is written. */
+void from_api_quota_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX]);
+
 /* --- what a pod set requests --------------------------------------------------------------------
  */
 

@@ -18,8 +18,6 @@ int from_api_quota_enum(const char *text, const char *const *names, unsigned abs
 			struct err *err);
 /* fairSharing.weight; NULL: 1. */
 int from_api_quota_weight(const struct quantity *weight, double *ret, struct err *err);
-/* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
-int64_t from_api_quota_amount(struct str resource, struct quantity amount);
 
 /* resourceGroups: everything that can be wrong with them; then into a node that was cleared. */
 int from_api_quota_groups_check(const struct api_resource_groups *groups, struct err *err);

@@ -35,7 +35,19 @@ enum sched_resource {
 	SCHED_PODGROUPS,
 	SCHED_PRIORITY_CLASSES,
 	SCHED_NAMESPACES,
-	SCHED_RESOURCE_COUNT_
+	/* Watched only when the Workload engine runs: */
+	SCHED_FLAVORS,
+	SCHED_CLUSTER_QUEUES,
+	SCHED_COHORTS,
+	SCHED_LOCAL_QUEUES,
+	SCHED_WORKLOADS,
+	SCHED_WORKLOAD_PRIORITY_CLASSES,
+	SCHED_ADMISSION_CHECKS,
+	SCHED_LIMIT_RANGES,
+	SCHED_RUNTIME_CLASSES,
+	SCHED_JOBS,
+	SCHED_RESOURCE_COUNT_,
+	SCHED_BASIC_COUNT_ = SCHED_FLAVORS /* the resources before are always watched */
 };
 
 enum sched_request {
@@ -45,6 +57,8 @@ enum sched_request {
 	SCHED_REQ_POD_STATUS,
 	SCHED_REQ_PODGROUP,
 	SCHED_REQ_QUEUE,
+	SCHED_REQ_WORKLOAD,     /* status of a Workload */
+	SCHED_REQ_QUOTA_STATUS, /* status of a ClusterQueue, LocalQueue or Cohort */
 	SCHED_REQ_COUNT_
 };
 
@@ -73,6 +87,7 @@ struct sched_msg {
 	const char *text;    /* error text */
 	const char *written; /* REQUEST_DONE of a pod: the queue, the node or the condition's reason
 				that the write says; NULL: none */
+	uint64_t version;    /* REQUEST_DONE of a Workload: number of the write */
 	bool flag;
 	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
 	struct sched_conf *conf;

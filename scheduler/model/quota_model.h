@@ -329,6 +329,19 @@ struct quota_options {
 	unsigned heads;            /* taken per ClusterQueue and cycle; 1 decides as Kueue does */
 };
 
+/* How long Workloads may take and how long they are kept (Kueue: waitForPodsReady,
+ * objectRetentionPolicies). */
+struct quota_times {
+	bool wait_pods_ready;
+	int64_t ready_ns; /* until the pods of an admitted Workload are ready for the first time */
+	int64_t recovery_ns; /* until they are ready again */
+	int64_t backoff_base_ns, backoff_max_ns;
+	int32_t backoff_limit;    /* evictions before deactivation; -1: no limit */
+	int64_t keep_finished_ns; /* -1: for ever */
+	bool explicit_status;     /* a new Workload is told that it waits for its evaluation (gate
+				     UnadmittedWorkloadsExplicitStatus) */
+};
+
 struct quota {
 	struct intern *names; /* all names but keys */
 	struct intern *resources;

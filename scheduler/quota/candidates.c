@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "model/quota_store.h"
+#include "quota/queues.h"
 
 static double usage_of_local(const struct quota *q, const struct workload *w)
 {
@@ -136,7 +137,7 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 	const struct quota *q = forest_world(r->forest);
 	const struct quota_queue *queue = q->nodes.v[node]->queue;
 
-	if (policy == QUOTA_NEVER) {
+	if (policy == QUOTA_NEVER || !queues_is_active(r->forest, q->nodes.v[node])) {
 		return;
 	}
 	for (size_t i = 0; i < queue->holders.n; i++) {

@@ -85,6 +85,18 @@ bool conditions_set(struct conditions *c, const struct condition *to)
 	return changed;
 }
 
+bool conditions_remove(struct conditions *c, const char *type)
+{
+	struct condition *old = find(c, type);
+
+	if (old == NULL) {
+		return false;
+	}
+	memmove(old, old + 1, (size_t)(&c->list.v[c->list.n] - (old + 1)) * sizeof(*old));
+	c->list.n--;
+	return true;
+}
+
 static bool set(struct conditions *c, const char *type, bool is_true, const char *reason,
 		const char *message, int64_t now)
 {

@@ -22,6 +22,7 @@ struct conditions_check { /* status.admissionChecks[] */
 	enum quota_check_state state;
 	int64_t at;
 	int32_t retries;
+	int32_t requeue_after; /* requeueAfterSeconds; 0: absent */
 };
 
 struct conditions_gate { /* status.preemptionGates[] */
@@ -59,7 +60,11 @@ struct conditions {
 	struct VEC(struct conditions_podset) requests; /* resourceRequests; empty: none */
 	bool clear_clusters;  /* clusterName and nominatedClusterNames must go */
 	bool clear_unhealthy; /* unhealthyNodes must go */
-	int64_t generation;   /* of the object */
+	bool has_requeue_count, has_requeue_at, has_past_seconds;
+	int32_t requeue_count; /* requeueState.count */
+	int64_t requeue_at;    /* requeueState.requeueAt, wall ns */
+	int32_t past_seconds;  /* accumulatedPastExecutionTimeSeconds */
+	int64_t generation;    /* of the object */
 };
 
 struct conditions_event {
@@ -79,6 +84,8 @@ bool conditions_is_true(const struct conditions *c, const char *type);
 /* Sets status, reason, message and generation; the time of transition changes only with the status.
  * True when anything but the generation changed. Texts are copied. */
 bool conditions_set(struct conditions *c, const struct condition *to);
+/* Takes a condition off; false: it was not there. */
+bool conditions_remove(struct conditions *c, const char *type);
 
 /* The status of the workload that d is about after d; appends to events (in order). The
  * world may have d applied or not: only names and requests are read from q. */

@@ -395,6 +395,9 @@ void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_
 {
 	struct VEC(uint32_t) todo = VEC_INIT;
 
+	if (node >= q->nodes.n || q->nodes.v[node] == NULL) {
+		return; /* gone since, with its workloads */
+	}
 	vec_push(&todo, forest_is_placed(f, node) ? forest_root(f, node) : node);
 	while (todo.n > 0) {
 		uint32_t id = vec_pop(&todo);

@@ -61,10 +61,25 @@ static const uint32_t *sorted(const uint32_t *ids, size_t n, struct arena *arena
 	return v;
 }
 
+/* Asking for nothing of a resource asks for nothing, even where more is used than there is. */
+static struct quota_amounts more_than_zero(const struct quota_amounts *need, struct arena *arena)
+{
+	struct quota_amounts out = { .n = 0, .cap = need->n };
+
+	out.v = arena_alloc(arena, (need->n + 1) * sizeof(out.v[0]));
+	for (size_t i = 0; i < need->n; i++) {
+		if (need->v[i].value != 0) {
+			out.v[out.n++] = need->v[i];
+		}
+	}
+	return out;
+}
+
 void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
 	CLEANUP(arena_destroyp) struct arena *scratch = NULL;
 	struct victims_request inner = *r;
+	struct quota_amounts need;
 	struct victims found = { 0 };
 
 	*ret = found;
@@ -72,6 +87,8 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 		return;
 	}
 	scratch = arena_create(0);
+	need = more_than_zero(r->need, scratch);
+	inner.need = &need;
 	inner.gone = sorted(r->gone, r->ngone, scratch);
 	if (forest_world(r->forest)->options.fair_sharing) {
 		victims_fair(&inner, scratch, &found);

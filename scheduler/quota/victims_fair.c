@@ -3,8 +3,9 @@
  *      needed, by reclaimWithinCohort. The request is charged to its queue for the whole search.
  *   2. First pass. Again and again the tree is walked down from its root to the child with the
  *      highest share that still has candidates. Of the own queue the first candidate goes; of
- *      another one the first, unasked, while the own queue stays within its nominal quota with the
- *      request; else the first that passes the first strategy. What fails is kept for later.
+ *      another one the first, unasked, when the own queue is within its nominal quota with the
+ *      request and all that it has; else the first that passes the first strategy. What fails is
+ *      kept for later.
  *   3. Second pass, with two strategies: the kept ones by the second, at most one per queue.
  *   4. When the request fits, whoever is not needed is given back.
  *   5. Giving back may take away what made a victim legal: a victim of the own queue (or of a close
@@ -62,6 +63,8 @@ struct fair {
 	struct candidates all;
 	enum strategy first;
 	bool has_second;
+	bool within_nominal; /* before anybody is taken the preemptor's queue is, with the request
+			      */
 	struct trial trial;
 };
 
@@ -237,12 +240,6 @@ static bool passes(struct fair *f, enum strategy strategy, const struct shares *
 		return share_cmp(s->preemptor_new, s->target_old) < 0;
 	}
 	return share_cmp(s->preemptor_new, share_at(f, s->target)) <= 0;
-}
-
-static bool is_within_nominal(const struct fair *f)
-{
-	return f->q->options.preempt_within_nominal &&
-	       forest_within_nominal(f->r->forest, f->r->node, f->r->pairs, f->r->npairs);
 }
 
 static void take(struct fair *f, uint32_t queue, struct candidate *c, enum victim_reason reason)
@@ -421,7 +418,7 @@ static bool first_pass(struct fair *f)
 
 		if (queue == f->own) {
 			take(f, queue, line_pop(now), VICTIM_IN_CLUSTER_QUEUE);
-		} else if (is_within_nominal(f)) {
+		} else if (f->within_nominal) {
 			take(f, queue, line_pop(now), VICTIM_IN_COHORT_RECLAMATION);
 		} else if (!take_by_strategy(f, queue)) {
 			continue;
@@ -474,6 +471,9 @@ static void begin_round(struct fair *f)
 	}
 	trial_begin(&f->trial, f->r, f->arena);
 	forest_add(f->r->forest, f->r->node, f->r->need);
+	f->within_nominal =
+		f->q->options.preempt_within_nominal &&
+		forest_within_nominal(f->r->forest, f->r->node, f->r->pairs, f->r->npairs);
 }
 
 /* Takes c once more if a rule allows it now; the reason is that rule. */
@@ -487,7 +487,7 @@ static bool take_if_legal(struct fair *f, struct candidate *c)
 		take(f, queue, c, VICTIM_IN_CLUSTER_QUEUE);
 		return true;
 	}
-	if (is_within_nominal(f)) {
+	if (f->within_nominal) {
 		take(f, queue, c, VICTIM_IN_COHORT_RECLAMATION);
 		return true;
 	}

@@ -118,6 +118,57 @@ static void check_new_event(const struct jdoc *doc, const struct jdoc *old, stru
 	}
 }
 
+static bool is_same_template(const struct jdoc *spec, const struct jdoc *old, bool directives_too)
+{
+	static const struct {
+		const char *at, *member;
+	} directives[] = {
+		{ "metadata", "labels" },      { "metadata", "annotations" },
+		{ "spec", "nodeSelector" },    { "spec", "tolerations" },
+		{ "spec", "schedulingGates" }, { "spec", "affinity" },
+	};
+	const struct jdoc *now = jdoc_get(spec, "template"), *then = jdoc_get(old, "template");
+	CLEANUP(jdoc_destroyp) struct jdoc *a = now == NULL ? NULL : jdoc_copy(now);
+	CLEANUP(jdoc_destroyp) struct jdoc *b = then == NULL ? NULL : jdoc_copy(then);
+
+	if (a == NULL || b == NULL) {
+		return a == b;
+	}
+	for (size_t i = 0; directives_too && i < ARRAY_LEN(directives); i++) {
+		(void)jdoc_remove(jdoc_ensure_object(a, directives[i].at), directives[i].member);
+		(void)jdoc_remove(jdoc_ensure_object(b, directives[i].at), directives[i].member);
+	}
+	return jdoc_equal(a, b);
+}
+
+/* Where the pods of a Job go may change as long as none was ever started. */
+static void check_job(const struct jdoc *doc, const struct jdoc *old, struct jdoc *causes)
+{
+	const struct jdoc *spec = jdoc_get(doc, "spec"), *was = jdoc_get(old, "spec");
+	bool suspended = jdoc_bool(jdoc_get(was, "suspend"), false);
+	bool started = jdoc_kind(jdoc_path(old, "status.startTime")) != JDOC_NULL;
+	bool indexed = jdoc_is_str(jdoc_get(spec, "completionMode"), "Indexed");
+
+	if (old == NULL) {
+		return;
+	}
+	if (!is_same_template(spec, was, suspended && !started)) {
+		kstatus_cause_value(causes, "spec.template", jdoc_get(spec, "template"),
+				    "field is immutable");
+	}
+	if (!jdoc_equal(jdoc_get(spec, "completions"), jdoc_get(was, "completions")) &&
+	    !(indexed &&
+	      jdoc_equal(jdoc_get(spec, "completions"), jdoc_get(spec, "parallelism")))) {
+		kstatus_cause_value(causes, "spec.completions", jdoc_get(spec, "completions"),
+				    "field is immutable");
+	}
+	if (started && !suspended &&
+	    !jdoc_equal(jdoc_path(doc, "status.startTime"), jdoc_path(old, "status.startTime"))) {
+		kstatus_cause(causes, "FieldValueRequired", "status.startTime",
+			      "startTime cannot be removed for unsuspended job");
+	}
+}
+
 void kind_rules_check(const struct resource *res, const struct jdoc *doc, const struct jdoc *old,
 		      struct jdoc *causes)
 {
@@ -129,6 +180,7 @@ void kind_rules_check(const struct resource *res, const struct jdoc *doc, const 
 		{ "", "Event", check_event },
 		{ "events.k8s.io", "Event", check_new_event },
 		{ "coordination.k8s.io", "Lease", check_lease },
+		{ "batch", "Job", check_job },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows) && !res->is_custom; i++) {

@@ -1,4 +1,5 @@
-/* test/apiserver/kind_rules.h: what Kubernetes demands of config maps, leases and events. Pure. */
+/* test/apiserver/kind_rules.h: what Kubernetes demands of config maps, leases, events and
+ * of changes of Jobs. Pure. */
 #ifndef TEST_APISERVER_KIND_RULES_H
 #define TEST_APISERVER_KIND_RULES_H
 

@@ -109,6 +109,16 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 			      n, take(in, 9), take(in, 2) ? "true" : "false");
 		break;
 	case SCHED_NAMESPACES:
+	case SCHED_FLAVORS:
+	case SCHED_CLUSTER_QUEUES:
+	case SCHED_COHORTS:
+	case SCHED_LOCAL_QUEUES:
+	case SCHED_WORKLOADS:
+	case SCHED_WORKLOAD_PRIORITY_CLASSES:
+	case SCHED_ADMISSION_CHECKS:
+	case SCHED_LIMIT_RANGES:
+	case SCHED_RUNTIME_CLASSES:
+	case SCHED_JOBS:
 	case SCHED_RESOURCE_COUNT_:
 		strbuf_add_c(b, "{}");
 		break;
@@ -132,6 +142,7 @@ static void request_done(struct input *in, struct cache *c)
 		[SCHED_REQ_UNGATE] = SCHED_PODS,        [SCHED_REQ_BIND] = SCHED_PODS,
 		[SCHED_REQ_EVICT] = SCHED_PODS,         [SCHED_REQ_POD_STATUS] = SCHED_PODS,
 		[SCHED_REQ_PODGROUP] = SCHED_PODGROUPS, [SCHED_REQ_QUEUE] = SCHED_QUEUES,
+		[SCHED_REQ_WORKLOAD] = SCHED_PODS,      [SCHED_REQ_QUOTA_STATUS] = SCHED_PODS,
 	};
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
@@ -196,7 +207,7 @@ static void step(struct input *in, struct cache *c)
 {
 	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
 	unsigned what = take(in, 16), n;
-	enum sched_resource r = (enum sched_resource)take(in, SCHED_RESOURCE_COUNT_);
+	enum sched_resource r = (enum sched_resource)take(in, SCHED_BASIC_COUNT_);
 	struct sched_msg *m;
 
 	if (what < 2) {

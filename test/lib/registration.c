@@ -128,6 +128,12 @@ static const struct {
 	{ "ReplicaSet", "replicasets", false },
 	{ "Job", "jobs", false },
 	{ "ConfigMap", "configmaps", false },
+	{ "ResourceFlavor", "resourceflavors", true },
+	{ "ClusterQueue", "clusterqueues", true },
+	{ "Cohort", "cohorts", true },
+	{ "LocalQueue", "localqueues", false },
+	{ "WorkloadPriorityClass", "workloadpriorityclasses", true },
+	{ "Workload", "workloads", false },
 };
 
 int registration_path(const struct jdoc *object, struct strbuf *out, struct err *err)

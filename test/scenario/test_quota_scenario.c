@@ -4,7 +4,8 @@
  *
  *   kind: Scenario
  *   about: the rule, in one sentence
- *   config: Kueue's configuration (absent: defaults);  now: the time (absent: the youngest one)
+ *   config: a file with Kueue's configuration, in the same folder (absent: defaults)
+ *   now: the time (absent: the youngest one)
  *   steps: each deletes `delete` (KIND/NAMESPACE/NAME or KIND/NAME) and runs a cycle.
  *     expect: all its decisions in order, as text_of below writes them
  *     queues: {ClusterQueue: "heap | inadmissible"}, all of those that have somebody waiting
@@ -200,11 +201,30 @@ static void fail_on(const char *path, const struct err *err)
 	fail_msg("%s: %s", path, err->text);
 }
 
+/* NULL: the defaults. */
+static struct jdoc *read_config(const struct jdoc *head)
+{
+	const char *name = jdoc_str(jdoc_get(head, "config"));
+	CLEANUP(xmalloc_freep)
+	char *path = xmalloc_printf("%s/%s", FOLDER, name == NULL ? "" : name);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct jdoc *config = NULL;
+	struct err err = ERR_INIT;
+
+	assert_true(name != NULL || jdoc_get(head, "config") == NULL);
+	if (name != NULL && (file_read_all(path, YAML_MAX_BYTES, &text, &err) < 0 ||
+			     yaml_parse(strbuf_str(&text), &config, &err) < 0)) {
+		fail_on(path, &err);
+	}
+	return config;
+}
+
 static void run_file(void **state)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", FOLDER, (char *)*state);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *documents = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
 	CLEANUP(quota_simulation_destroyp) struct quota_simulation *s = NULL;
 	struct quota_simulation_options opt = { .config = NULL };
@@ -219,7 +239,7 @@ static void run_file(void **state)
 	head = jdoc_first(documents);
 	assert_true(jdoc_is_str(jdoc_get(head, "kind"), "Scenario"));
 	assert_non_null(jdoc_str(jdoc_get(head, "about")));
-	opt.config = jdoc_get(head, "config");
+	opt.config = config = read_config(head);
 	opt.now = now_of(head, in);
 	if (quota_simulation_create(in, &opt, &s, &err) < 0) {
 		fail_on(path, &err);

@@ -40,7 +40,7 @@ struct sim_scheduler {
 	struct counter_registry *counters;
 	struct engine *engine;
 	struct lease *lease; /* NULL: alone */
-	struct watch watch[SCHED_RESOURCE_COUNT_];
+	struct watch watch[SCHED_BASIC_COUNT_];
 	struct VEC(struct sched_msg *) queue;
 	size_t queue_at;
 	struct pool *pools[ENGINE_MAX_POOLS];
@@ -49,7 +49,7 @@ struct sim_scheduler {
 	bool poked, paused, lost, decided;
 };
 
-static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
+static const char *const watch_paths[SCHED_BASIC_COUNT_] = {
 	[SCHED_PODS] = "/api/v1/pods",
 	[SCHED_NODES] = "/api/v1/nodes",
 	[SCHED_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
@@ -87,7 +87,7 @@ static void start_watches(void *ctx)
 	struct sim_scheduler *s = ctx;
 
 	if (!atomic_load(&sim_transport_base(s->watches)->stopping)) {
-		for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
 			reflector_start(s->watch[i].reflector);
 		}
 	}
@@ -300,7 +300,7 @@ static void make_engine(struct sim_scheduler *s)
 
 static void make_watches(struct sim_scheduler *s)
 {
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
 		struct reflector_options ro = {
 			.path = watch_paths[i],
 			.transport = sim_transport_base(s->watches),
@@ -366,7 +366,7 @@ void sim_scheduler_kill(struct sim_scheduler *s)
 	engine_stop(s->engine, 0);
 	transport_destroy(sim_transport_base(s->watches));
 	transport_destroy(sim_transport_base(s->requests));
-	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+	for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
 		reflector_destroy(s->watch[i].reflector);
 	}
 	lease_destroy(s->lease);
@@ -509,7 +509,7 @@ bool sim_scheduler_is_healthy(struct sim_scheduler *s)
 
 	if (s->paused || !sim_scheduler_is_leading(s) || !may_send(s) ||
 	    !atomic_load(&engine_state(s->engine)->synced) ||
-	    sim_transport_streams(s->watches) < SCHED_RESOURCE_COUNT_ ||
+	    sim_transport_streams(s->watches) < SCHED_BASIC_COUNT_ ||
 	    (s->lease != NULL && lease_writes_from(s->lease) > now)) {
 		return false;
 	}

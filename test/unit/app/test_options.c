@@ -41,6 +41,7 @@ static void test_defaults_are_volcanos(void **state)
 	assert_int_equal(o.lease_duration, 15 * CLOCK_NS_PER_S);
 	assert_true(o.leader_elect && o.gates_admission && o.controller_podgroup &&
 		    o.controller_queue);
+	assert_false(o.controller_workload);
 	options_finish(&o);
 }
 
@@ -52,7 +53,7 @@ static void test_spellings_of_go_programs(void **state)
 					    "--leader-elect=false",
 					    "-v=4",
 					    "--kube-api-qps=0",
-					    "--controllers=*,-queue",
+					    "--controllers=*,workload,-queue",
 					    "--feature-gates=SchedulingGatesQueueAdmission=false",
 					    "--reservation-timeout=1h30m",
 					    "--plugins-dir=/x",
@@ -67,7 +68,7 @@ static void test_spellings_of_go_programs(void **state)
 	assert_false(o.leader_elect);
 	assert_int_equal(o.verbosity, 4);
 	assert_true(o.kube_api_qps == 0);
-	assert_true(o.controller_podgroup);
+	assert_true(o.controller_podgroup && o.controller_workload);
 	assert_false(o.controller_queue);
 	assert_false(o.gates_admission);
 	assert_int_equal(o.reservation_timeout, 5400 * CLOCK_NS_PER_S);

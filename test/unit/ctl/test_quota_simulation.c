@@ -61,6 +61,26 @@ static void statuses_and_events_follow(void **state)
 	assert_true(events[3].warning);
 }
 
+static void events_outlive_their_workload(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(QUOTA_SIM_CLUSTER HIGH, NULL);
+	const struct quota_simulation_event *events;
+	size_t n;
+
+	(void)state;
+	(void)quota_simulation_run_cycle(s);
+	assert_true(quota_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/high")));
+	assert_true(quota_simulation_delete(s, SIM_LOCAL_QUEUE, STR_LIT("team/lq")));
+	assert_true(quota_simulation_delete(s, SIM_CLUSTER_QUEUE, STR_LIT("cq")));
+	assert_false(quota_simulation_run_cycle(s));
+	events = quota_simulation_events(s, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(events[0].workload, "team/high");
+	assert_string_equal(events[1].reason, "Admitted");
+	assert_string_equal(events[1].message, "Admitted by ClusterQueue cq");
+}
+
 /* What a removal makes worth a retry is tried in the next cycle, not before. */
 static void nothing_moves_after_the_last_cycle(void **state)
 {
@@ -158,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(preemption_until_the_victim_is_deleted),
 		cmocka_unit_test(statuses_and_events_follow),
+		cmocka_unit_test(events_outlive_their_workload),
 		cmocka_unit_test(nothing_moves_after_the_last_cycle),
 		cmocka_unit_test(other_objects_can_be_deleted),
 		cmocka_unit_test(a_cohort_and_a_check_can_be_deleted),

@@ -52,7 +52,7 @@ static void who_what_and_why(void **state)
 			"WAITING     CLUSTERQUEUE   PLACE   REASON",
 			"team/two    cq             1       WaitingForPreemptedWorkloads   ",
 			"team/last   cq             2       -                              not "
-			"looked at yet\n",
+			"looked at yet: --cycles N shows more\n",
 			NULL });
 	expect_lines(s, quota_table_shares,
 		     (const char *const[]){ "KIND           NAME   SHARE   RESOURCE\n",
@@ -66,6 +66,69 @@ static void who_what_and_why(void **state)
 		     (const char *const[]){ "WORKLOAD   CONDITION", "team/v     Evicted", NULL });
 	expect_lines(s, quota_table_events,
 		     (const char *const[]){ "CYCLE   EVENT", "2       PreemptedWorkload", NULL });
+}
+
+static void those_that_wait_unseen_say_why(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("big", "5", "0", "") QUOTA_SIM_WORKLOAD(
+			"equal", "5", "0",
+			"") "{" QUOTA_SIM_API "kind: ClusterQueue, metadata: {name: off}, spec: "
+			    "{namespaceSelector: {}, stopPolicy: Hold}}\n---\n"
+			    "{" QUOTA_SIM_API
+			    "kind: LocalQueue, metadata: {name: o, namespace: team}, "
+			    "spec: {clusterQueue: off}}\n---\n"
+			    "{" QUOTA_SIM_API
+			    "kind: Workload, metadata: {name: held, namespace: team}, "
+			    "spec: {queueName: o, podSets: []}}\n---\n"
+			    "{" QUOTA_SIM_API
+			    "kind: Workload, metadata: {name: lost, namespace: team}, "
+			    "spec: {queueName: x, podSets: []}}\n---\n",
+		NULL);
+
+	(void)state;
+	(void)quota_simulation_run_cycle(s);
+	expect_lines(
+		s, quota_table_waiting,
+		(const char *const[]){
+			"team/big     cq             set aside   ExceedsMaxQuota   pod set main: ",
+			"team/equal   cq             set aside   -                 asks for the "
+			"same as team/big\n",
+			"team/held    off            -           Stopped           its "
+			"ClusterQueue "
+			"is stopped\n",
+			"team/lost    -              -           Misconfigured     there is no "
+			"LocalQueue team/x\n",
+			NULL });
+}
+
+static void an_admission_tells_what_it_lacks(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(
+		"{kind: Namespace, metadata: {name: team}}\n---\n"
+		"{" QUOTA_SIM_API "kind: ResourceFlavor, metadata: {name: f}}\n---\n"
+		"{" QUOTA_SIM_API "kind: AdmissionCheck, metadata: {name: k}, status: {conditions: "
+		"[{type: Active, status: \"True\", reason: Active, message: m, "
+		"lastTransitionTime: \"2026-01-15T09:00:00Z\"}]}}\n---\n"
+		"{" QUOTA_SIM_API "kind: ClusterQueue, metadata: {name: cq}, spec: "
+		"{namespaceSelector: {}, admissionChecksStrategy: {admissionChecks: [{name: k}]}, "
+		"resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: "
+		"[{name: cpu, nominalQuota: 4}]}]}]}}\n---\n"
+		"{" QUOTA_SIM_API "kind: LocalQueue, metadata: {name: lq, namespace: team}, spec: "
+		"{clusterQueue: cq}}\n---\n"
+		"{" QUOTA_SIM_API "kind: Workload, metadata: {name: w, namespace: team}, spec: "
+		"{queueName: lq, podSets: [{name: main, count: 6, minCount: 2, template: {spec: "
+		"{containers: [{name: c, resources: {requests: {cpu: 1}}}]}}}]}}\n",
+		NULL);
+
+	(void)state;
+	(void)quota_simulation_run_cycle(s);
+	expect_lines(s, quota_table_decisions,
+		     (const char *const[]){ "main x4 of 6: cpu 4 of f; starts after its admission "
+					    "checks\n",
+					    NULL });
 }
 
 static void nothing_is_printed_about_nothing(void **state)
@@ -92,6 +155,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_what_and_why),
+		cmocka_unit_test(those_that_wait_unseen_say_why),
+		cmocka_unit_test(an_admission_tells_what_it_lacks),
 		cmocka_unit_test(nothing_is_printed_about_nothing),
 	};
 

@@ -47,6 +47,7 @@ static void test_objects_are_completed_and_ordered(void **state)
 				      "kind: PriorityClass\nmetadata: {name: p}\n---\n"
 				      "kind: Secret\nmetadata: {name: s}\n---\n"
 				      "kind: Secret\nmetadata: {name: t}\n---\n"
+				      "kind: Scenario\nabout: a head is no surprise\n---\n"
 				      "apiVersion: example.com/v1\nkind: Queue\n"),
 			      NULL),
 		0);
@@ -60,7 +61,7 @@ static void test_objects_are_completed_and_ordered(void **state)
 	assert_string_equal(jdoc_path_str(v[4]->json, "metadata.uid"), "u");
 	assert_string_equal(v[0]->where, "g: document 2");
 	assert_string_equal(warnings.p, "g: document 3: objects of kind Secret are ignored;"
-					"g: document 5: objects of kind Queue are ignored;");
+					"g: document 6: objects of kind Queue are ignored;");
 }
 
 static void test_the_later_one_wins(void **state)

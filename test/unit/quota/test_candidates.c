@@ -166,6 +166,30 @@ static void test_collecting(void **state)
 	assert_int_equal(found.n, 2 + 3);
 }
 
+/* Kueue: what holds quota of a ClusterQueue that is not active is left alone. */
+static void test_a_stopped_queue_gives_nothing(void **state)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(quota_world_finish) struct quota_world w;
+	CLEANUP(victims_fixture_finish) struct victims_fixture v;
+	struct candidates found = { 0 };
+
+	(void)state;
+	quota_world_init(&w, "cohort c\n"
+			     "queue a cohort=c\n"
+			     "queue b cohort=c stop=Hold\n"
+			     "quota a default cpu nominal=9\n"
+			     "quota b default cpu nominal=0\n"
+			     "workload ns/p queue=a cpu=1\n"
+			     "workload ns/v queue=b cpu=9 holds=default\n");
+	victims_fixture_init(&v, &w, "p", "default/cpu=1");
+	candidates_collect(&v.r, quota_world_id(&w, "b"), QUOTA_ANY, arena, &found);
+	assert_int_equal(found.n, 0);
+	quota_world_add(&w, "queue b cohort=c stop=None\n");
+	candidates_collect(&v.r, quota_world_id(&w, "b"), QUOTA_ANY, arena, &found);
+	assert_int_equal(found.n, 1);
+}
+
 /* rank is before all else; and the order is total: any shuffle gives the same. */
 static void test_sorting(void **state)
 {
@@ -220,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_a_cost_without_the_field_does_not_count),
 		cmocka_unit_test(test_usage_of_local_queues),
 		cmocka_unit_test(test_collecting),
+		cmocka_unit_test(test_a_stopped_queue_gives_nothing),
 		cmocka_unit_test(test_sorting),
 	};
 

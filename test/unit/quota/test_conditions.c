@@ -87,6 +87,26 @@ static void the_time_changes_with_the_status_only(void **state)
 	finish(&x, false);
 }
 
+static void a_condition_taken_off_leaves_the_others_in_order(void **state)
+{
+	struct condition c[] = { { "A", "True", "R", "", 1, 1 },
+				 { "B", "True", "R", "", 1, 1 },
+				 { "C", "True", "R", "", 1, 1 } };
+	struct fixture x;
+
+	(void)state;
+	init(&x, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(c); i++) {
+		conditions_set(&x.c, &c[i]);
+	}
+	assert_true(conditions_remove(&x.c, "B"));
+	assert_false(conditions_remove(&x.c, "B"));
+	assert_int_equal(x.c.list.n, 2);
+	assert_string_equal(x.c.list.v[0].type, "A");
+	assert_string_equal(x.c.list.v[1].type, "C");
+	finish(&x, false);
+}
+
 static void messages_are_cut_between_characters(void **state)
 {
 	struct condition c = { "A", "True", "R", NULL, 1, 1 };
@@ -295,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_time_changes_with_the_status_only),
+		cmocka_unit_test(a_condition_taken_off_leaves_the_others_in_order),
 		cmocka_unit_test(messages_are_cut_between_characters),
 		cmocka_unit_test(admitted),
 		cmocka_unit_test(admission_checks_come_between),

@@ -106,14 +106,14 @@ static const struct row rows[] = {
 	  "workload ns/v2 queue=a cpu=1 memory=3 prio=2 holds=default\n"
 	  "workload ns/p queue=a cpu=1 memory=2 prio=9\n",
 	  "default/cpu=1 default/memory=2?", "v2:InClusterQueue" },
-	{ "a request of nothing counts where the queue is above its quota",
+	{ "a request of nothing asks for nothing, even where the queue is above its quota",
 	  PAIR "quota a default memory nominal=4\n"
 	       "quota b default memory nominal=4\n"
 	       "queue a cohort=c reclaim=Any\n"
 	       "workload ns/own queue=a memory=5 cpu=0 holds=default\n"
 	       "workload ns/b1 queue=b cpu=8 memory=0 holds=default\n"
 	       "workload ns/p queue=a cpu=4 memory=0\n",
-	  "default/cpu=4 default/memory=0?", "" },
+	  "default/cpu=4 default/memory=0?", "b1:InCohortReclamation" },
 };
 
 static void test_rows(void **state)

@@ -45,6 +45,13 @@ static const struct row rows[] = {
 	  FAIR HALVES "workload ns/b1 queue=b cpu=9 holds=default\n"
 		      "workload ns/p queue=a cpu=2\n",
 	  "default/cpu=2", "b1:InCohortReclamation" },
+	{ "room that victims of its own make within it is no right against others",
+	  INITIAL HALVES "quota a default cpu nominal=7\n"
+			 "quota b default cpu nominal=3\n"
+			 "workload ns/own queue=a cpu=5 prio=-1 holds=default\n"
+			 "workload ns/b1 queue=b cpu=5 holds=default\n"
+			 "workload ns/p queue=a cpu=6\n",
+	  "default/cpu=6", "own:InClusterQueue b1:InCohortFairSharing" },
 	{ "who does not borrow is safe",
 	  FAIR HALVES "workload ns/b1 queue=b cpu=5 prio=-9 holds=default\n"
 		      "workload ns/own queue=a cpu=5 prio=9 holds=default\n"

@@ -1,0 +1,59 @@
+#include "app/app_conf.h"
+
+#include <stdlib.h>
+
+#include "app/options.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "conf/conf.h"
+#include "conf/quota_conf.h"
+#include "core/names.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+
+static void warn_conf(void *ctx UNUSED, const char *text)
+{
+	log_warn(text);
+}
+
+int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct err *err)
+{
+	struct names names;
+	struct conf_options co = { .warn = warn_conf };
+	bool built_in = o->scheduler_conf == NULL || o->scheduler_conf[0] == '\0';
+	int r;
+
+	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
+						   action_registry, action_registry_count });
+	co.known = names_conf(&names);
+	r = built_in ? conf_parse(str_of(conf_default_text()), "built-in configuration", &co, ret,
+				  err)
+		     : conf_load_file(o->scheduler_conf, &co, ret, err);
+	names_finish(&names);
+	if (r == 0) {
+		(*ret)->gates_admission = o->gates_admission;
+		(*ret)->reservation_timeout_ns = o->reservation_timeout;
+		free((*ret)->default_queue);
+		(*ret)->default_queue = xmalloc_dup(o->default_queue);
+	}
+	return r;
+}
+
+int app_conf_quota(const char *path, struct quota_conf **ret, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+	int r = 0;
+
+	if (path == NULL || path[0] == '\0') {
+		return quota_conf_read(NULL, warn_conf, NULL, ret, err);
+	}
+	r = file_read_all(path, CONF_MAX_BYTES, &text, err);
+	r = r < 0 ? r : yaml_parse(strbuf_str(&text), &doc, err);
+	r = r < 0 ? r : quota_conf_read(doc, warn_conf, NULL, ret, err);
+	return r < 0 ? err_wrap(err, "%s", path) : 0;
+}

@@ -1,0 +1,18 @@
+/* scheduler/app/app_conf.h: the configuration files of headgate-scheduler, by its flags. Warnings
+ * go to the log. Any thread. */
+#ifndef SCHEDULER_APP_APP_CONF_H
+#define SCHEDULER_APP_APP_CONF_H
+
+struct err;
+struct quota_conf;
+struct sched_conf;
+struct sched_options;
+
+/* --scheduler-conf, or what is built in, with what flags decide for the core. The caller owns *ret
+ * (conf_destroy). */
+int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct err *err);
+/* Kueue's Configuration in YAML; path NULL or "": what is built in. The caller owns *ret
+ * (quota_conf_destroy). */
+int app_conf_quota(const char *path, struct quota_conf **ret, struct err *err);
+
+#endif

@@ -1,0 +1,384 @@
+#include "app/quota_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "app/quota_life.h"
+#include "app/quota_metrics.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "cache/quota_cache.h"
+#include "controllers/quota_status.h"
+#include "exec/workload_status.h"
+#include "kube/pool.h"
+#include "kube/recorder.h"
+#include "quota/queues.h"
+#include "quota/quota_apply.h"
+
+#define QUEUES_INTERVAL_NS CLOCK_NS_PER_S
+#define FAILURE_PAUSE_NS CLOCK_NS_PER_S
+
+/* An event that is told when the write it belongs to is done. */
+struct untold {
+	char *written; /* "namespace/name" of the Workload whose write is out */
+	char *about, *uid;
+	char *reason, *message;
+	bool warning;
+};
+
+struct quota_engine {
+	struct quota_engine_options opt;
+	const struct clock *clock;
+	struct quota_cache *cache;
+	struct quota_cycle *cycle;
+	struct quota_life *life;
+	struct workload_status *writer;
+	struct quota_status *queues;
+	struct quota_metrics *metrics;
+	struct VEC(struct untold) untold;
+	bool dirty;          /* the next cycle may decide differently */
+	int64_t pause_until; /* monotonic ns: no cycle before, because a write failed */
+	int64_t told_at;     /* monotonic ns: earliest time to tell about the queues again */
+	bool synced[SCHED_RESOURCE_COUNT_];
+	bool lives;    /* all kinds were listed */
+	uint64_t told; /* changes of the world that their statuses and gauges show */
+};
+
+/* --- events ------------------------------------------------------------------------------------*/
+
+static void untold_finish(struct untold *u)
+{
+	free(u->written);
+	free(u->about);
+	free(u->uid);
+	free(u->reason);
+	free(u->message);
+}
+
+static void record(struct quota_engine *e, const struct untold *u)
+{
+	struct str name = str_of(u->about), space = str_next(&name, '/');
+	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
+	struct recorder_object about = { .api_version = KUEUE_API_VERSION,
+					 .kind = "Workload",
+					 .name = name.p,
+					 .uid = u->uid,
+					 .namespace_ = namespace_ };
+
+	recorder_event(e->opt.recorder, &about, u->warning, u->reason, u->message);
+}
+
+/* Those that belong to writes of the Workload are told, or (ok false) never will be. */
+static void settle_untold(struct quota_engine *e, struct str written, bool ok)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->untold.n; i++) {
+		struct untold u = e->untold.v[i];
+
+		if (!str_eq_c(written, u.written)) {
+			e->untold.v[kept++] = u;
+			continue;
+		}
+		if (ok) {
+			record(e, &u);
+		}
+		untold_finish(&u);
+	}
+	e->untold.n = kept;
+}
+
+static void keep_events(void *ctx, const struct workload *written,
+			const struct conditions_events *events)
+{
+	struct quota_engine *e = ctx;
+	const struct quota *q = quota_cache_world(e->cache);
+
+	for (size_t i = 0; i < events->n; i++) {
+		const struct conditions_event *one = &events->v[i];
+		const struct workload *about = q->workloads.v[one->workload];
+		struct untold u = { .written = xmalloc_dup(written->key),
+				    .about = xmalloc_dup(about->key),
+				    .uid = xmalloc_dup(about->uid),
+				    .reason = xmalloc_dup(one->reason),
+				    .message = xmalloc_dup(one->message),
+				    .warning = one->warning };
+
+		vec_push(&e->untold, u);
+	}
+}
+
+/* --- what the cache tells ----------------------------------------------------------------------*/
+
+static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
+{
+	struct quota_engine *e = ctx;
+	const struct api_cluster_queue *cq = object;
+	const struct api_local_queue *lq = object;
+	const struct api_cohort *cohort = object;
+
+	quota_life_object(e->life, r, key, object);
+	if (object == NULL) {
+		quota_status_gone(e->queues, r, key);
+	} else if (r == SCHED_CLUSTER_QUEUES) {
+		quota_status_seen(e->queues, r, key, cq->meta.generation,
+				  meta_condition(&cq->status.conditions, KUEUE_ACTIVE));
+	} else if (r == SCHED_LOCAL_QUEUES) {
+		quota_status_seen(e->queues, r, key, lq->meta.generation,
+				  meta_condition(&lq->status.conditions, KUEUE_ACTIVE));
+	} else if (r == SCHED_COHORTS) {
+		quota_status_seen(e->queues, r, key, cohort->meta.generation, NULL);
+	}
+}
+
+static void on_workload(void *ctx, struct str key, const struct api_workload *w)
+{
+	struct quota_engine *e = ctx;
+
+	if (w == NULL) {
+		settle_untold(e, key, false);
+	}
+	quota_life_workload(e->life, key, w);
+}
+
+static void on_written(void *ctx, const struct workload *w, bool ok, const char *text)
+{
+	struct quota_engine *e = ctx;
+
+	if (!ok) {
+		log_warn("status of a Workload not written", LOG_STR("workload", w->key),
+			 LOG_STR("error", text));
+		e->pause_until = clock_mono(e->clock) + FAILURE_PAUSE_NS;
+	}
+	settle_untold(e, str_of(w->key), ok);
+}
+
+static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
+{
+	struct quota_engine *e = ctx;
+
+	e->opt.on_bad_object(e->opt.ctx, r, key, text);
+}
+
+struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
+{
+	struct quota_engine *e = xmalloc_zero(1, sizeof(*e));
+	struct quota_cache_listener listener = { .on_object = on_object,
+						 .on_workload = on_workload,
+						 .on_written = on_written,
+						 .on_bad_object = on_bad_object,
+						 .ctx = e };
+
+	struct quota_life_options lo = { .conf = opt->conf,
+					 .base = opt->base,
+					 .recorder = opt->recorder,
+					 .tell = keep_events,
+					 .ctx = e };
+
+	e->opt = *opt;
+	e->opt.base = NULL;
+	e->clock = opt->base->clock;
+	e->cache = quota_cache_create(opt->conf, &listener);
+	lo.cache = e->cache;
+	e->life = quota_life_create(&lo);
+	e->cycle = quota_cycle_create(quota_cache_forest(e->cache));
+	e->writer = workload_status_create(opt->base, opt->post);
+	e->queues = quota_status_create(opt->base, opt->post);
+	e->metrics = quota_metrics_create(opt->counters);
+	return e;
+}
+
+void quota_engine_destroy(struct quota_engine *e)
+{
+	if (e == NULL) {
+		return;
+	}
+	quota_life_destroy(e->life);
+	workload_status_destroy(e->writer);
+	quota_status_destroy(e->queues);
+	quota_cycle_destroy(e->cycle);
+	quota_cache_destroy(e->cache);
+	quota_metrics_destroy(e->metrics);
+	for (size_t i = 0; i < e->untold.n; i++) {
+		untold_finish(&e->untold.v[i]);
+	}
+	vec_finish(&e->untold);
+	free(e);
+}
+
+bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m)
+{
+	if (m->kind == SCHED_MSG_SYNCED) {
+		e->synced[m->resource] = true;
+	} else if (m->resource == SCHED_PRIORITY_CLASSES &&
+		   (m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE)) {
+		quota_life_object(e->life, m->resource, m->key,
+				  m->kind == SCHED_MSG_UPSERT ? m->object : NULL);
+	}
+	return quota_cache_apply(e->cache, m, clock_wall(e->clock));
+}
+
+/* --- cycles ------------------------------------------------------------------------------------*/
+
+static void take_decision(struct quota_engine *e, const struct quota_decision *d, int64_t now)
+{
+	const struct quota *q = quota_cache_world(e->cache);
+	const struct workload *w = q->workloads.v[d->workload];
+	struct conditions_events events = { NULL, 0, 0 };
+
+	conditions_decide(quota_cache_edit(e->cache, w), q, d, now, &events);
+	keep_events(e, w, &events);
+	(void)quota_cache_commit(e->cache, w);
+	vec_finish(&events);
+}
+
+static bool has_untried(const struct quota_decision *d, const struct workload *w)
+{
+	for (size_t i = 0; i < w->tried.n && d->where == QUOTA_HEAP; i++) {
+		if (w->tried.v[i].flavor >= 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether another cycle would decide anything else although nothing changes meanwhile: quota was
+ * given or taken, a head made room for the next one, or has flavors to look at. */
+static bool is_progress(const struct quota *q, const struct quota_decision *d)
+{
+	switch (d->kind) {
+	case QUOTA_DECIDE_ADMIT:
+		return true;
+	case QUOTA_DECIDE_PREEMPT:
+		return !d->ongoing;
+	case QUOTA_DECIDE_PENDING:
+		return d->where != QUOTA_HEAP || has_untried(d, q->workloads.v[d->workload]);
+	}
+	return false;
+}
+
+static bool has_heads(const struct quota_engine *e)
+{
+	const struct quota *q = quota_cache_world(e->cache);
+
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		const struct quota_node *n = q->nodes.v[i];
+
+		if (n != NULL && n->is_queue && n->queue->heap.n > 0 &&
+		    queues_is_active(quota_cache_forest(e->cache), n)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void run_cycle(struct quota_engine *e, int64_t now)
+{
+	struct forest *f = quota_cache_forest(e->cache);
+	const struct quota *q = forest_world(f);
+	const struct quota_decisions *d = quota_cycle_run(e->cycle, now);
+	bool progress = false;
+
+	quota_metrics_cycle(e->metrics, q, d);
+	for (size_t i = 0; i < d->n; i++) {
+		take_decision(e, &d->v[i], now);
+		progress |= is_progress(q, &d->v[i]);
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		quota_apply(f, &d->v[i], now);
+	}
+	e->dirty = progress;
+	e->told = 0;
+}
+
+static void send_writes(struct quota_engine *e)
+{
+	struct quota_cache_write w;
+
+	while (quota_cache_next_write(e->cache, &w)) {
+		workload_status_send(e->writer, quota_cache_world(e->cache), w.workload, w.status,
+				     w.version);
+	}
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Statuses and gauges of queues follow, at most once a second. Returns when they are due. */
+static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
+{
+	uint64_t changes = quota_cache_changes(e->cache);
+
+	if (e->told == changes) {
+		return CLOCK_NEVER;
+	}
+	if (mono < e->told_at) {
+		return e->told_at;
+	}
+	quota_metrics_queues(e->metrics, quota_cache_forest(e->cache));
+	quota_status_run(e->queues, quota_cache_forest(e->cache), wall);
+	e->told = changes;
+	e->told_at = mono + QUEUES_INTERVAL_NS;
+	return CLOCK_NEVER;
+}
+
+/* Jobs are looked after when all are known that may have one. */
+static void begin_life(struct quota_engine *e)
+{
+	if (!e->lives && e->synced[SCHED_JOBS] && e->synced[SCHED_PRIORITY_CLASSES]) {
+		e->lives = true;
+		quota_life_synced(e->life);
+	}
+}
+
+int64_t quota_engine_step(struct quota_engine *e)
+{
+	int64_t mono = clock_mono(e->clock), wall = clock_wall(e->clock), due = CLOCK_NEVER, at;
+
+	if (!quota_cache_is_synced(e->cache)) {
+		return CLOCK_NEVER;
+	}
+	begin_life(e);
+	at = quota_cache_settle(e->cache, wall);
+	at = earliest(at, quota_life_step(e->life, wall));
+	if (at != INT64_MAX) {
+		due = mono + (at > wall ? at - wall : 0);
+	}
+	e->dirty |= quota_cache_take_dirty(e->cache);
+	if (e->dirty && mono >= e->pause_until) {
+		if (has_heads(e)) {
+			run_cycle(e, wall);
+		} else {
+			e->dirty = false;
+		}
+	}
+	send_writes(e);
+	due = earliest(due, tell_queues(e, mono, wall));
+	if (e->dirty) {
+		due = earliest(due, mono < e->pause_until ? e->pause_until : mono);
+	}
+	return due;
+}
+
+size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
+{
+	size_t n = 0;
+
+	if (n < max) {
+		out[n++] = workload_status_pool(e->writer);
+	}
+	if (n < max) {
+		out[n++] = quota_status_pool(e->queues);
+	}
+	return n + quota_life_pools(e->life, out + n, max - n);
+}
+
+struct quota_cache *quota_engine_cache(struct quota_engine *e)
+{
+	return e->cache;
+}

@@ -1,0 +1,45 @@
+/* scheduler/app/quota_engine.h: the Workload engine without threads and sockets: its cache, cycles,
+ * the writing of statuses and events, driven by messages and the time (app/engine.h does). Owner:
+ * the sched thread. */
+#ifndef SCHEDULER_APP_QUOTA_ENGINE_H
+#define SCHEDULER_APP_QUOTA_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/message.h"
+
+struct clock;
+struct counter_registry;
+struct pool;
+struct pool_options;
+struct quota_cache;
+struct quota_conf;
+struct quota_engine;
+struct recorder;
+
+struct quota_engine_options {
+	const struct quota_conf *conf;   /* must outlive the engine */
+	const struct pool_options *base; /* of the pools that write; copied */
+	struct counter_registry *counters;
+	struct recorder *recorder;                      /* borrowed */
+	void (*post)(void *ctx, struct sched_msg *msg); /* outcomes; ctx is that of base */
+	/* An object that cannot be used. */
+	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
+	void *ctx;
+};
+
+struct quota_engine *quota_engine_create(const struct quota_engine_options *opt);
+void quota_engine_destroy(struct quota_engine *e); /* NULL is fine */
+/* Looks at every message of objects and outcomes. True: it keeps it, the caller must not free it.
+ */
+bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m);
+/* Only while leading and when it may write: does what is due. Returns the monotonic time at which
+ * it wants to be called again without a message. */
+int64_t quota_engine_step(struct quota_engine *e);
+/* Every pool that writes; returns how many. */
+size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max);
+struct quota_cache *quota_engine_cache(struct quota_engine *e);
+
+#endif

@@ -1,0 +1,454 @@
+#include "app/quota_life.h"
+
+#include <stdlib.h>
+
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "cache/quota_cache.h"
+#include "conf/quota_conf.h"
+#include "controllers/job_workload.h"
+#include "controllers/job_write.h"
+#include "enc/json_out.h"
+#include "kube/pool.h"
+#include "model/quota_store.h"
+#include "quota/queues.h"
+#include "quota/workload_life.h"
+
+#define SLOTS 32
+#define MAX_CHECKS 64
+#define BYPASSED "An equivalent workload could not be admitted"
+
+struct facts { /* of a Workload, beside what is in the cache */
+	struct arena *arena;
+	const char *key, *namespace_, *name, *uid, *version;
+	const char *gated_by;
+	const char **gates, **finalizers; /* finalizers: all but ours */
+	size_t ngates, nfinalizers;
+	bool active, deleted, has_finalizer, has_owner, had_owner;
+	int32_t max_execution;
+	int64_t next; /* wall ns */
+	bool todo;    /* in the list of the same name */
+};
+
+struct quota_life {
+	struct quota_life_options opt;
+	struct job_workload *jobs;
+	struct job_write_target target;
+	struct pool *pool;
+	struct strmap *facts;    /* "namespace/name" */
+	struct VEC(char *) todo; /* keys */
+	int64_t next;            /* the earliest time of all */
+	uint64_t specs;          /* changes of queues that were looked at */
+};
+
+static void facts_free(void *value)
+{
+	struct facts *f = value;
+
+	arena_destroy(f->arena);
+	free(f);
+}
+
+static void want(struct quota_life *l, struct facts *f)
+{
+	if (!f->todo) {
+		f->todo = true;
+		vec_push(&l->todo, xmalloc_dup(f->key));
+	}
+}
+
+static void on_activity(void *ctx, struct str key)
+{
+	struct quota_life *l = ctx;
+	struct facts *f = strmap_get(l->facts, key);
+
+	if (f != NULL) {
+		want(l, f);
+	}
+}
+
+struct quota_life *quota_life_create(const struct quota_life_options *opt)
+{
+	struct quota_life *l = xmalloc_zero(1, sizeof(*l));
+	struct job_workload_options jo = { .base = opt->base,
+					   .recorder = opt->recorder,
+					   .wait_pods_ready = opt->conf->times.wait_pods_ready };
+	struct pool_options po = *opt->base;
+
+	l->opt = *opt;
+	l->opt.base = NULL;
+	l->next = INT64_MAX;
+	l->facts = strmap_create(facts_free);
+	l->jobs = job_workload_create(&jo);
+	job_workload_watch(l->jobs, on_activity, l);
+	l->target = (struct job_write_target){ NULL, po.may_send, po.ctx };
+	po.name = "workload";
+	po.ops = &job_write_ops;
+	po.ctx = &l->target;
+	po.may_send = job_write_may_send;
+	po.slots = SLOTS;
+	l->pool = pool_create(&po);
+	return l;
+}
+
+void quota_life_destroy(struct quota_life *l)
+{
+	if (l == NULL) {
+		return;
+	}
+	job_workload_destroy(l->jobs);
+	pool_destroy(l->pool);
+	strmap_destroy(l->facts);
+	for (size_t i = 0; i < l->todo.n; i++) {
+		free(l->todo.v[i]);
+	}
+	vec_finish(&l->todo);
+	free(l);
+}
+
+size_t quota_life_pools(struct quota_life *l, struct pool **out, size_t max)
+{
+	size_t n = 0;
+
+	if (n < max) {
+		out[n++] = job_workload_pool(l->jobs);
+	}
+	if (n < max) {
+		out[n++] = l->pool;
+	}
+	return n;
+}
+
+/* --- objects -----------------------------------------------------------------------------------*/
+
+static void object_gone(struct quota_life *l, enum sched_resource r, struct str key)
+{
+	if (r == SCHED_JOBS) {
+		job_workload_job_gone(l->jobs, key);
+	} else if (r == SCHED_FLAVORS) {
+		job_workload_flavor_gone(l->jobs, key);
+	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
+		job_workload_class_gone(l->jobs, key);
+	} else if (r == SCHED_PRIORITY_CLASSES) {
+		job_workload_pod_class_gone(l->jobs, key);
+	}
+}
+
+void quota_life_object(struct quota_life *l, enum sched_resource r, struct str key,
+		       const void *object)
+{
+	if (object == NULL) {
+		object_gone(l, r, key);
+	} else if (r == SCHED_JOBS) {
+		job_workload_job(l->jobs, object);
+	} else if (r == SCHED_FLAVORS) {
+		job_workload_flavor(l->jobs, object);
+	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
+		job_workload_class(l->jobs, object);
+	} else if (r == SCHED_PRIORITY_CLASSES) {
+		job_workload_pod_class(l->jobs, object);
+	}
+}
+
+static void read_lists(struct facts *f, const struct api_workload *w)
+{
+	f->gates = arena_zero(f->arena, w->spec.preemption_gates.n + 1, sizeof(*f->gates));
+	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
+		f->gates[f->ngates++] = arena_dup(f->arena, w->spec.preemption_gates.v[i].name);
+	}
+	f->finalizers = arena_zero(f->arena, w->meta.finalizers.n + 1, sizeof(*f->finalizers));
+	for (size_t i = 0; i < w->meta.finalizers.n; i++) {
+		if (str_streq(w->meta.finalizers.v[i], KUEUE_FINALIZER)) {
+			f->has_finalizer = true;
+		} else {
+			f->finalizers[f->nfinalizers++] =
+				arena_dup(f->arena, w->meta.finalizers.v[i]);
+		}
+	}
+}
+
+static struct facts *read_facts(struct str key, const struct api_workload *w)
+{
+	struct facts *f = xmalloc_zero(1, sizeof(*f));
+
+	f->arena = arena_create(512);
+	f->key = arena_str(f->arena, key).p;
+	f->namespace_ = arena_dup(f->arena, w->meta.namespace_);
+	f->name = arena_dup(f->arena, w->meta.name);
+	f->uid = arena_dup(f->arena, w->meta.uid == NULL ? "" : w->meta.uid);
+	f->version = arena_dup(f->arena, w->meta.resource_version);
+	f->gated_by =
+		arena_dup(f->arena, field_map_get(&w->meta.annotations, KUEUE_ADMISSION_GATED_BY));
+	f->active = kueue_workload_is_active(w);
+	f->deleted = w->meta.deleted != FIELD_NO_TIME;
+	f->has_owner = w->meta.owners.n > 0;
+	f->had_owner = field_map_get(&w->meta.labels, KUEUE_JOB_UID) != NULL;
+	f->max_execution =
+		w->spec.max_execution_time == FIELD_NO_I32 ? 0 : w->spec.max_execution_time;
+	f->next = INT64_MAX;
+	read_lists(f, w);
+	return f;
+}
+
+void quota_life_workload(struct quota_life *l, struct str key, const struct api_workload *w)
+{
+	struct facts *old = strmap_get(l->facts, key), *f;
+	bool todo = old != NULL && old->todo;
+
+	if (w == NULL) {
+		(void)strmap_remove(l->facts, key);
+		job_workload_workload_gone(l->jobs, key);
+		return;
+	}
+	f = read_facts(key, w);
+	f->todo = todo;
+	strmap_set(l->facts, key, f);
+	want(l, f);
+	job_workload_workload(l->jobs, w);
+}
+
+void quota_life_synced(struct quota_life *l)
+{
+	job_workload_synced(l->jobs);
+}
+
+/* --- writes to the object ----------------------------------------------------------------------*/
+
+static void send(struct quota_life *l, const struct facts *f, const char *what,
+		 enum job_plan_kind kind, const char *body)
+{
+	const struct job_write_job of = { .namespace_ = f->namespace_ };
+	const struct job_plan_write w = { .kind = kind, .workload = f->name, .body = body };
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, f->key);
+
+	pool_add(l->pool, str_of(key), job_write_new(&of, &w));
+}
+
+static void send_active(struct quota_life *l, const struct facts *f)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"active\":false}}",
+				    f->uid);
+
+	send(l, f, "active", JOB_PLAN_SYNC, body);
+}
+
+static void send_finalizers(struct quota_life *l, const struct facts *f)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	struct json_out o;
+
+	json_out_init(&o, &body);
+	json_out_object(&o);
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", f->uid);
+	/* The list is replaced: nobody else's finalizer of the meantime may get lost. */
+	json_out_kv(&o, "resourceVersion", f->version);
+	json_out_key(&o, "finalizers");
+	json_out_array(&o);
+	for (size_t i = 0; i < f->nfinalizers; i++) {
+		json_out_str(&o, f->finalizers[i]);
+	}
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	send(l, f, "finalizers", JOB_PLAN_RELEASE, body.p);
+}
+
+static void send_delete(struct quota_life *l, const struct facts *f)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+				    "\"preconditions\":{\"uid\":\"%s\"}}",
+				    f->uid);
+
+	send(l, f, "delete", JOB_PLAN_DELETE, body);
+}
+
+/* --- one Workload ------------------------------------------------------------------------------*/
+
+static struct workload_life_queue local_of(const struct quota *q, const struct workload *w,
+					   const struct quota_local **ret)
+{
+	CLEANUP(xmalloc_freep)
+	char *key = xmalloc_printf("%s/%s", w->namespace_,
+				   w->local_queue == NULL ? "" : w->local_queue);
+	const struct quota_local *l = quota_local_find(q, str_of(key));
+	struct workload_life_queue out = { .name = w->local_queue == NULL ? "" : w->local_queue,
+					   .exists = l != NULL };
+
+	out.stop = l == NULL ? QUOTA_RUN : l->stop;
+	*ret = l;
+	return out;
+}
+
+/* Where it holds quota, else where it would wait. */
+static struct workload_life_queue cluster_of(const struct quota *q, const struct workload *w,
+					     const char *held, const struct quota_local *local)
+{
+	const char *name = held != NULL ? held : local == NULL ? NULL : local->queue;
+	const struct quota_node *n = name == NULL ? NULL : quota_queue_find(q, str_of(name));
+	struct workload_life_queue out = { .name = name == NULL ? "" : name };
+
+	if (w->holds != MODEL_NONE) {
+		n = q->nodes.v[w->holds];
+		out.name = n->name;
+	}
+	out.exists = n != NULL && n->exists;
+	if (out.exists) {
+		out.terminating = n->queue->terminating;
+		out.stop = n->queue->stop;
+		out.inactive = n->queue->inactive != QUOTA_ACTIVE;
+	}
+	return out;
+}
+
+static const char *what_is_invalid(const struct workload *w)
+{
+	for (size_t i = 0; i < w->npodsets; i++) {
+		if (w->podsets[i].invalid != NULL) {
+			return w->podsets[i].invalid;
+		}
+	}
+	return w->unsupported ? w->unsupported_what : NULL;
+}
+
+static bool is_bypassed(const struct workload *w, int64_t now)
+{
+	return w->where == QUOTA_INADMISSIBLE && w->evaluated_generation != w->generation &&
+	       queues_backoff_is_over(w, now);
+}
+
+static enum workload_life_job job_state(const struct quota_life *l, const struct facts *f)
+{
+	static const enum workload_life_job of[] = {
+		[JOB_WORKLOAD_NO_OWNER] = WORKLOAD_LIFE_NO_JOB,
+		[JOB_WORKLOAD_FOREIGN] = WORKLOAD_LIFE_JOB_UNKNOWN,
+		[JOB_WORKLOAD_RUNS] = WORKLOAD_LIFE_JOB_RUNS,
+		[JOB_WORKLOAD_STOPPED] = WORKLOAD_LIFE_JOB_STOPPED,
+	};
+
+	return of[job_workload_activity(l->jobs, str_of(f->key))];
+}
+
+static void live(struct quota_life *l, const struct facts *f, const struct workload *w, int64_t now,
+		 struct workload_life_out *out)
+{
+	const struct quota *q = quota_cache_world(l->opt.cache);
+	const char *checks[MAX_CHECKS];
+	const struct quota_local *local;
+	struct conditions *c = quota_cache_edit(l->opt.cache, w);
+	struct workload_life_state s = { .c = c,
+					 .requeues = c->has_requeue_count ? c->requeue_count : 0,
+					 .requeue_at = c->has_requeue_at ? c->requeue_at
+									 : MODEL_TIME_NONE,
+					 .ran = c->has_past_seconds ? c->past_seconds : 0 };
+	struct workload_life_in in = {
+		.id = w->id,
+		.namespace_ = f->namespace_,
+		.name = f->name,
+		.uid = f->uid,
+		.active = f->active,
+		.deleted = f->deleted,
+		.has_finalizer = f->has_finalizer,
+		.has_owner = f->has_owner,
+		.had_owner = f->had_owner,
+		.max_execution = f->max_execution,
+		.gated_by = f->gated_by,
+		.invalid = what_is_invalid(w),
+		.bypassed = is_bypassed(w, now) ? BYPASSED : NULL,
+		.gates = f->gates,
+		.ngates = f->ngates,
+		.local = local_of(q, w, &local),
+		.checks = checks,
+		.job = job_state(l, f),
+	};
+
+	in.cluster = cluster_of(q, w, quota_cache_queue(l->opt.cache, w), local);
+	in.checks_known = workload_life_checks(q, w, checks, MAX_CHECKS, &in.nchecks);
+	workload_life(&in, &l->opt.conf->times, &s, now, out);
+	c->has_requeue_count = s.requeues != 0;
+	c->requeue_count = s.requeues;
+	c->has_requeue_at = s.requeue_at != MODEL_TIME_NONE;
+	c->requeue_at = c->has_requeue_at ? s.requeue_at : 0;
+	c->has_past_seconds = s.ran != 0;
+	c->past_seconds = s.ran;
+}
+
+static void look_after(struct quota_life *l, struct facts *f, int64_t now)
+{
+	const struct workload *w =
+		quota_workload_find(quota_cache_world(l->opt.cache), str_of(f->key));
+	struct workload_life_out out;
+
+	if (w == NULL) {
+		return;
+	}
+	live(l, f, w, now, &out);
+	l->opt.tell(l->opt.ctx, w, &out.events);
+	(void)quota_cache_commit(l->opt.cache, w);
+	if (out.deactivate) {
+		send_active(l, f);
+	}
+	if (out.remove_finalizer) {
+		send_finalizers(l, f);
+	}
+	if (out.remove) {
+		send_delete(l, f);
+	}
+	f->next = out.next;
+	l->next = out.next < l->next ? out.next : l->next;
+	workload_life_finish(&out);
+}
+
+/* --- all of them -------------------------------------------------------------------------------*/
+
+struct due {
+	struct quota_life *l;
+	int64_t now;
+	bool all;
+};
+
+static bool want_due(struct str key UNUSED, void *value, void *ctx)
+{
+	struct due *d = ctx;
+	struct facts *f = value;
+
+	if (d->all || f->next <= d->now) {
+		want(d->l, f);
+	} else if (f->next < d->l->next) {
+		d->l->next = f->next;
+	}
+	return true;
+}
+
+int64_t quota_life_step(struct quota_life *l, int64_t now)
+{
+	uint64_t specs = quota_cache_specs(l->opt.cache);
+	struct due due = { l, now, specs != l->specs };
+
+	if (due.all || l->next <= now) {
+		l->specs = specs;
+		l->next = INT64_MAX;
+		strmap_each(l->facts, want_due, &due);
+	}
+	for (size_t i = 0; i < l->todo.n; i++) {
+		CLEANUP(xmalloc_freep) char *key = l->todo.v[i];
+		struct facts *f = strmap_get(l->facts, str_of(key));
+
+		l->todo.v[i] = NULL;
+		if (f != NULL && f->todo) {
+			f->todo = false;
+			look_after(l, f, now);
+		}
+	}
+	vec_clear(&l->todo);
+	return l->next;
+}

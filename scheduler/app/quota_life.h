@@ -1,0 +1,47 @@
+/* scheduler/app/quota_life.h: drives what happens to Workloads outside scheduling cycles: the
+ * controller of Jobs, and quota/workload_life.h for every Workload that something happened to or
+ * whose time has come. Statuses go through the quota cache; what is written to the object itself
+ * (spec.active, finalizer, deletion) has a pool of its own. Owner: the sched thread. */
+#ifndef SCHEDULER_APP_QUOTA_LIFE_H
+#define SCHEDULER_APP_QUOTA_LIFE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/message.h"
+
+struct api_workload;
+struct conditions_events;
+struct pool;
+struct pool_options;
+struct quota_cache;
+struct quota_conf;
+struct quota_life;
+struct recorder;
+struct workload;
+
+struct quota_life_options {
+	struct quota_cache *cache;     /* borrowed */
+	const struct quota_conf *conf; /* borrowed */
+	const struct pool_options *base;
+	struct recorder *recorder; /* borrowed */
+	/* Events that go with a change of the Workload's status. */
+	void (*tell)(void *ctx, const struct workload *w, const struct conditions_events *events);
+	void *ctx;
+};
+
+struct quota_life *quota_life_create(const struct quota_life_options *opt);
+void quota_life_destroy(struct quota_life *l); /* NULL is fine */
+/* An object of any other kind as it was decoded; NULL: deleted. */
+void quota_life_object(struct quota_life *l, enum sched_resource r, struct str key,
+		       const void *object);
+/* NULL: deleted. */
+void quota_life_workload(struct quota_life *l, struct str key, const struct api_workload *w);
+/* All kinds have been listed. */
+void quota_life_synced(struct quota_life *l);
+/* Looks after those that something happened to. Returns when the next one is due (wall ns),
+ * INT64_MAX: not before something changes. */
+int64_t quota_life_step(struct quota_life *l, int64_t now);
+size_t quota_life_pools(struct quota_life *l, struct pool **out, size_t max);
+
+#endif

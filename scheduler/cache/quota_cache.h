@@ -1,0 +1,88 @@
+/* scheduler/cache/quota_cache.h: owner of struct quota and its forest: turns messages (objects of
+ * kueue.x-k8s.io and their company, outcomes of writes) into changes of the world, and keeps for
+ * each Workload its status as it should stand: what was read, and what was decided since. Owner:
+ * the sched thread. No I/O, no clock: `now` is given (wall ns).
+ *
+ * Everything comes from the API: a Workload whose status shows QuotaReserved and an admission
+ * holds that quota, all others wait. Nothing is placed before the first LIST of every kind is
+ * complete.
+ *
+ * Writes: quota_cache_edit and quota_cache_commit change a status; quota_cache_next_write hands out
+ * what is to be sent. While a write is wanted or under way the Workload is not read anew: the
+ * latest update waits for the outcome, and one that is older than what was written is dropped. So a
+ * decision is never undone by an update of the time before. A write that fails takes the decision
+ * back: quota that was assumed is released, and the Workload is tried again after a while.
+ *
+ * Inadmissible workloads come back when something changed in their tree: such requests are gathered
+ * for QUOTA_CACHE_FLUSH_NS (Kueue: the batch period of the queue manager). */
+#ifndef SCHEDULER_CACHE_QUOTA_CACHE_H
+#define SCHEDULER_CACHE_QUOTA_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/message.h"
+#include "quota/conditions.h"
+
+#define QUOTA_CACHE_FLUSH_NS INT64_C(1000000000)
+
+struct api_workload;
+struct quota_cache;
+struct quota_conf;
+
+/* Called on the sched thread while a message is applied; may be NULL each. Objects as they were
+ * decoded (the api struct of their kind); NULL: deleted. */
+struct quota_cache_listener {
+	/* Everything but Workloads, Jobs and Namespaces included; also of objects whose spec did
+	 * not change. */
+	void (*on_object)(void *ctx, enum sched_resource r, struct str key, const void *object);
+	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
+	 * told of updates that are older than what was written. */
+	void (*on_workload)(void *ctx, struct str key, const struct api_workload *w);
+	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
+	/* A write has succeeded or failed for good. */
+	void (*on_written)(void *ctx, const struct workload *w, bool ok, const char *text);
+	void *ctx;
+};
+
+/* conf is borrowed and must outlive the cache. */
+struct quota_cache *quota_cache_create(const struct quota_conf *conf,
+				       const struct quota_cache_listener *listener);
+void quota_cache_destroy(struct quota_cache *c); /* NULL is fine */
+struct quota *quota_cache_world(const struct quota_cache *c);
+struct forest *quota_cache_forest(const struct quota_cache *c);
+
+/* Applies UPSERT, DELETE, SYNCED and REQUEST_DONE of what the Workload engine looks at; others have
+ * no effect. True: the cache keeps the message, which the caller must not free then. */
+bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now);
+bool quota_cache_is_synced(const struct quota_cache *c); /* and everything is placed */
+/* Brings trees up to date and does what is due: flushes, ends of back-offs. Returns when it wants
+ * to be called again (wall ns), INT64_MAX: not before something changes. */
+int64_t quota_cache_settle(struct quota_cache *c, int64_t now);
+/* True when something changed since the last call that a cycle may decide differently for. */
+bool quota_cache_take_dirty(struct quota_cache *c);
+/* Counts what changed in the world (for those who watch it). */
+uint64_t quota_cache_changes(const struct quota_cache *c);
+/* Counts changes of what Workloads wait for: queues, cohorts, flavors and checks. */
+uint64_t quota_cache_specs(const struct quota_cache *c);
+
+/* The status as it should stand; lives until the Workload is read or committed. */
+const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);
+/* The ClusterQueue in which the status says that it holds quota; NULL: none. */
+const char *quota_cache_queue(const struct quota_cache *c, const struct workload *w);
+/* A copy of it to be changed; one at a time, until quota_cache_commit. */
+struct conditions *quota_cache_edit(struct quota_cache *c, const struct workload *w);
+/* The copy becomes the status. False: it says nothing new, nothing is to be written. */
+bool quota_cache_commit(struct quota_cache *c, const struct workload *w);
+
+/* A write that is to be sent: a status as a whole. */
+struct quota_cache_write {
+	const struct workload *workload;
+	const struct conditions *status;
+	uint64_t version; /* of the write; comes back in REQUEST_DONE */
+};
+/* False: none is left. */
+bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret);
+
+#endif

@@ -1,0 +1,84 @@
+/* scheduler/cache/quota_cache_priv.h: what the files of the quota cache share. Owner: the sched
+ * thread. */
+#ifndef SCHEDULER_CACHE_QUOTA_CACHE_PRIV_H
+#define SCHEDULER_CACHE_QUOTA_CACHE_PRIV_H
+
+#include "cache/quota_cache.h"
+#include "quota/forest.h"
+
+struct arena;
+struct err;
+struct from_api_quota_rules;
+struct strmap;
+
+/* Beside struct workload. */
+struct workload_state {
+	struct arena *arena;      /* texts of status */
+	struct conditions status; /* as it should stand */
+	struct arena *before_arena;
+	struct conditions before; /* as it was read last; only while a write is out */
+	char *uid;
+	const char *queue;       /* where the status says it holds quota, interned; NULL: nowhere */
+	bool out;                /* a write is wanted or under way */
+	bool wanted;             /* in `wanted` of the cache */
+	uint64_t sent;           /* number of the latest write */
+	int64_t version;         /* resourceVersion of the last write: older updates are not read */
+	unsigned failures;       /* writes in a row that failed */
+	struct sched_msg *later; /* update that came while a write was out */
+};
+
+struct quota_cache {
+	struct quota *q;
+	struct forest *forest;
+	const struct quota_conf *conf;
+	struct from_api_quota_rules *rules;
+	struct quota_cache_listener listener;
+	struct VEC(struct workload_state *) states; /* by workload id */
+	struct VEC(uint32_t) wanted;                /* workloads with a write to be sent */
+	struct VEC(uint32_t) flushes;               /* nodes */
+	struct VEC(struct sched_msg *) early;       /* Workloads before all else is known */
+	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */
+	struct arena *draft_arena;
+	struct conditions draft;
+	int64_t flush_at;  /* wall ns; INT64_MAX: nothing to flush */
+	int64_t timers_at; /* wall ns: the next end of a back-off */
+	uint64_t writes, changes, specs;
+	bool synced[SCHED_RESOURCE_COUNT_];
+	bool placed;        /* everything was listed and put in its place */
+	bool nodes_stale;   /* quota_nodes_changed is to be called */
+	bool pending_stale; /* queues of those who wait may have changed */
+	bool flush_all;
+	bool dirty;
+};
+
+/* Trees as the objects say; before anything is held or released. */
+void quota_cache_settle_nodes(struct quota_cache *c);
+/* What waits in the tree of the node is tried again, soon. */
+void quota_cache_want_flush(struct quota_cache *c, uint32_t node, int64_t now);
+void quota_cache_want_flush_all(struct quota_cache *c, int64_t now);
+struct workload_state *quota_cache_state(const struct quota_cache *c, const struct workload *w);
+
+/* Everything but Workloads. -ERR_INVALID: the object cannot be used, nothing changed. */
+int quota_cache_objects_upsert(struct quota_cache *c, const struct sched_msg *m, int64_t now,
+			       struct err *err);
+void quota_cache_objects_remove(struct quota_cache *c, const struct sched_msg *m, int64_t now);
+/* Forgets which versions of objects were seen. */
+struct strmap *quota_cache_objects_seen(void);
+
+/* True: the message is kept. */
+bool quota_cache_workload_upsert(struct quota_cache *c, struct sched_msg *m, int64_t now);
+void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t now);
+void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m, int64_t now);
+void quota_cache_workload_free(struct workload_state *s); /* NULL is fine */
+/* After all LISTs: all that was read holds its quota or waits. */
+void quota_cache_workload_place_all(struct quota_cache *c, int64_t now);
+/* Those whose ClusterQueue came or went; those who wait where they should. */
+void quota_cache_workload_place_again(struct quota_cache *c, int64_t now);
+
+struct api_workload;
+/* The status as the API has it; texts in to->arena, which is set before. */
+void quota_cache_status_read(struct quota *q, const struct api_workload *w, struct conditions *to);
+/* What of struct workload follows from conditions, after a status was taken back. */
+void quota_cache_status_flags(const struct conditions *from, struct workload *w);
+
+#endif

@@ -1,0 +1,307 @@
+#include <stdlib.h>
+
+#include "api/kueue_workload.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "cache/quota_cache_priv.h"
+#include "model/from_api_quota.h"
+#include "quota/conditions_copy.h"
+#include "quota/queues.h"
+
+#define RETRY_MIN_NS INT64_C(1000000000)
+#define RETRY_MAX_NS (INT64_C(60) * 1000000000)
+#define RETRY_MAX_DOUBLINGS 6
+
+static void drop_before(struct workload_state *s)
+{
+	conditions_finish(&s->before);
+	arena_destroy(s->before_arena);
+	s->before = (struct conditions){ 0 };
+	s->before_arena = NULL;
+}
+
+static void drop_later(struct workload_state *s)
+{
+	message_free(s->later);
+	s->later = NULL;
+}
+
+void quota_cache_workload_free(struct workload_state *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	drop_before(s);
+	drop_later(s);
+	conditions_finish(&s->status);
+	arena_destroy(s->arena);
+	free(s->uid);
+	free(s);
+}
+
+static struct workload_state *add_state(struct quota_cache *c, const struct workload *w,
+					const char *uid)
+{
+	struct workload_state *s = xmalloc_zero(1, sizeof(*s));
+
+	s->uid = xmalloc_dup(uid == NULL ? "" : uid);
+	while (c->states.n <= w->id) {
+		vec_push(&c->states, NULL);
+	}
+	c->states.v[w->id] = s;
+	return s;
+}
+
+/* --- where it belongs --------------------------------------------------------------------------*/
+
+/* Quota that it held is free for others. */
+static void release(struct quota_cache *c, struct workload *w, int64_t now)
+{
+	if (w->holds != MODEL_NONE) {
+		quota_cache_settle_nodes(c);
+		quota_cache_want_flush(c, w->holds, now);
+		forest_release(c->forest, w);
+	}
+}
+
+/* It holds what its status says, when the ClusterQueue is there; one that does not holds waits. */
+static void place(struct quota_cache *c, struct workload *w, bool changed, int64_t now)
+{
+	const char *queue = quota_cache_state(c, w)->queue;
+	const struct quota_node *n;
+
+	if (w->holds != MODEL_NONE) {
+		return;
+	}
+	if (queue == NULL) {
+		queues_update(c->q, w, changed, now);
+		return;
+	}
+	n = quota_queue_find(c->q, str_of(queue));
+	queues_remove(c->q, w);
+	if (n != NULL && n->exists) {
+		quota_cache_settle_nodes(c);
+		forest_hold(c->forest, w, n->id);
+	}
+}
+
+void quota_cache_workload_place_all(struct quota_cache *c, int64_t now)
+{
+	quota_cache_settle_nodes(c);
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		if (c->q->workloads.v[i] != NULL) {
+			place(c, c->q->workloads.v[i], true, now);
+		}
+	}
+}
+
+void quota_cache_workload_place_again(struct quota_cache *c, int64_t now)
+{
+	bool stale = c->nodes_stale;
+
+	/* Out of queues that are gone, before their nodes go. */
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		struct workload *w = c->q->workloads.v[i];
+
+		if (w != NULL && w->holds == MODEL_NONE && quota_cache_state(c, w)->queue == NULL) {
+			queues_update(c->q, w, false, now);
+		}
+	}
+	quota_cache_settle_nodes(c);
+	for (size_t i = 0; stale && i < c->q->workloads.n; i++) {
+		struct workload *w = c->q->workloads.v[i];
+
+		if (w != NULL && w->holds == MODEL_NONE && quota_cache_state(c, w)->queue != NULL) {
+			place(c, w, false, now);
+		}
+	}
+}
+
+/* --- objects -----------------------------------------------------------------------------------*/
+
+static void take_status(struct quota_cache *c, struct workload_state *s,
+			const struct api_workload *aw)
+{
+	struct arena *arena = arena_create(512);
+	struct conditions fresh = { .arena = arena };
+
+	quota_cache_status_read(c->q, aw, &fresh);
+	conditions_finish(&s->status);
+	arena_destroy(s->arena);
+	s->arena = arena;
+	s->status = fresh;
+}
+
+static struct workload *find_or_add(struct quota_cache *c, struct str key, const char *uid,
+				    int64_t now)
+{
+	struct workload *w = quota_workload_find(c->q, key);
+
+	if (w != NULL && !str_streq(quota_cache_state(c, w)->uid, uid == NULL ? "" : uid)) {
+		quota_cache_workload_remove(c, key, now);
+		w = NULL;
+	}
+	if (w == NULL) {
+		w = quota_workload_add(c->q, key);
+		(void)add_state(c, w, uid);
+	}
+	return w;
+}
+
+static void bad(struct quota_cache *c, struct str key, const char *text)
+{
+	if (c->listener.on_bad_object != NULL) {
+		c->listener.on_bad_object(c->listener.ctx, SCHED_WORKLOADS, key, text);
+	}
+}
+
+/* Reads an update that counts. */
+static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
+{
+	const struct api_workload *aw = m->object;
+	struct from_api_quota_workload read;
+	struct workload_state *s;
+	struct err err = ERR_INIT;
+	struct workload *w;
+	bool holds, changed;
+
+	if (from_api_quota_workload_read(c->q, c->rules, aw, &read, &err) < 0) {
+		bad(c, m->key, err.text);
+		return;
+	}
+	w = find_or_add(c, m->key, aw->meta.uid, now);
+	s = quota_cache_state(c, w);
+	holds = from_api_quota_workload_holds(c->q, &read, w);
+	if (!holds) {
+		release(c, w, now);
+	}
+	s->queue = read.queue;
+	if (w->holds != MODEL_NONE && read.w.priority != w->priority) {
+		quota_cache_want_flush(c, w->holds, now);
+	}
+	changed = from_api_quota_workload_apply(&read, w);
+	from_api_quota_workload_finish(&read);
+	take_status(c, s, aw);
+	if (c->placed) {
+		place(c, w, changed || !holds, now);
+		c->dirty = true;
+	}
+	c->changes++;
+	if (c->listener.on_workload != NULL) {
+		c->listener.on_workload(c->listener.ctx, m->key, aw);
+	}
+}
+
+static bool is_old(const struct workload_state *s, const struct sched_msg *m)
+{
+	return m->resource_version != 0 && m->resource_version < s->version;
+}
+
+bool quota_cache_workload_upsert(struct quota_cache *c, struct sched_msg *m, int64_t now)
+{
+	const struct api_workload *aw = m->object;
+	struct workload *w = quota_workload_find(c->q, m->key);
+	struct workload_state *s = w == NULL ? NULL : quota_cache_state(c, w);
+
+	if (s != NULL && str_streq(s->uid, aw->meta.uid == NULL ? "" : aw->meta.uid)) {
+		if (is_old(s, m)) {
+			return false;
+		}
+		if (s->out) {
+			drop_later(s);
+			s->later = m;
+			return true;
+		}
+	}
+	take(c, m, now);
+	return false;
+}
+
+void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t now)
+{
+	struct workload *w = quota_workload_find(c->q, key);
+	uint32_t id;
+
+	if (w == NULL) {
+		return;
+	}
+	id = w->id;
+	queues_remove(c->q, w);
+	release(c, w, now);
+	quota_workload_remove(c->q, w);
+	quota_cache_workload_free(c->states.v[id]);
+	c->states.v[id] = NULL;
+	c->dirty = true;
+	c->changes++;
+	if (c->listener.on_workload != NULL) {
+		c->listener.on_workload(c->listener.ctx, key, NULL);
+	}
+}
+
+/* --- outcomes of writes ------------------------------------------------------------------------*/
+
+/* The decision did not come to be: as it was, and again after a while. */
+static void take_back(struct quota_cache *c, struct workload *w, struct workload_state *s,
+		      int64_t now)
+{
+	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
+	int64_t wait = RETRY_MIN_NS << doublings;
+
+	conditions_finish(&s->status);
+	arena_destroy(s->arena);
+	s->status = s->before;
+	s->arena = s->before_arena;
+	s->before = (struct conditions){ 0 };
+	s->before_arena = NULL;
+	s->failures++;
+	if (s->queue == NULL) {
+		release(c, w, now);
+		w->requeue_at = now + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+	}
+	quota_cache_status_flags(&s->status, w);
+	place(c, w, true, now);
+}
+
+static void take_later(struct quota_cache *c, struct workload_state *s, int64_t now)
+{
+	struct sched_msg *m = s->later;
+
+	s->later = NULL;
+	if (m != NULL && !is_old(s, m)) {
+		take(c, m, now);
+	}
+	message_free(m);
+}
+
+void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m, int64_t now)
+{
+	struct workload *w = quota_workload_find(c->q, m->key);
+	struct workload_state *s = w == NULL ? NULL : quota_cache_state(c, w);
+	bool ok = m->outcome == SCHED_DONE;
+
+	if (s == NULL || !s->out || s->wanted || m->version != s->sent ||
+	    !str_streq(s->uid, m->uid)) {
+		return;
+	}
+	s->out = false;
+	if (ok) {
+		s->version = m->resource_version > s->version ? m->resource_version : s->version;
+		s->failures = 0;
+		if (s->status.has_admission && s->status.queue != NULL) {
+			s->queue = quota_name(c->q, str_of(s->status.queue));
+		}
+		drop_before(s);
+	} else if (m->outcome == SCHED_GONE) {
+		drop_before(s); /* its deletion is on the way */
+	} else {
+		take_back(c, w, s, now);
+	}
+	if (c->listener.on_written != NULL) {
+		c->listener.on_written(c->listener.ctx, w, ok, m->text);
+	}
+	take_later(c, s, now);
+	c->dirty = true;
+	c->changes++;
+}

@@ -1,0 +1,36 @@
+/* scheduler/controllers/job_start.h: from an admission to the patch that starts its Job, and back
+ * (Kueue: pod set info). Pure; merge patches are appended to `body`. All patches carry UID and
+ * resourceVersion: a Job that has changed in between is looked at again first. */
+#ifndef SCHEDULER_CONTROLLERS_JOB_START_H
+#define SCHEDULER_CONTROLLERS_JOB_START_H
+
+#include <stdint.h>
+
+struct api_job;
+struct api_resource_flavor;
+struct api_workload;
+struct err;
+struct strbuf;
+
+struct job_start_flavors {
+	void *ctx;
+	const struct api_resource_flavor *(*find)(void *ctx, const char *name); /* NULL: unknown */
+};
+
+/* Unsuspends the Job: node selector and tolerations of the assigned flavors, podSetUpdates of Ready
+ * checks, labels, the parallelism of a partial admission. w must hold an admission.
+ * -ERR_NOT_FOUND: a flavor is not known (yet). -ERR_INVALID: the Job can never be started so,
+ * because two of them want different values of one key. */
+int job_start_patch(const struct api_job *job, const struct api_workload *w,
+		    const struct job_start_flavors *flavors, struct strbuf *body, struct err *err);
+/* Suspends it and marks it, so that what follows is not forgotten. */
+void job_start_suspend(const struct api_job *job, struct strbuf *body);
+/* Of the status: forgets when it started, without which the API server refuses a changed template.
+ */
+void job_start_reset(const struct api_job *job, struct strbuf *body);
+/* The template and the parallelism as the Workload remembers them, without the mark. w NULL: only
+ * the mark goes. */
+void job_start_restore(const struct api_job *job, const struct api_workload *w,
+		       struct strbuf *body);
+
+#endif

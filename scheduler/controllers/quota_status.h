@@ -1,0 +1,35 @@
+/* scheduler/controllers/quota_status.h: keeps the statuses of ClusterQueues, LocalQueues and
+ * Cohorts (Kueue: status of queues): how many Workloads wait, hold quota and are admitted, what is
+ * reserved and used of each flavor, whether they are Active and why not, with fair sharing the
+ * weighted share. Written by server-side apply, only when it says something else than before.
+ * Owner: the sched thread calls; the pool works. */
+#ifndef SCHEDULER_CONTROLLERS_QUOTA_STATUS_H
+#define SCHEDULER_CONTROLLERS_QUOTA_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/message.h"
+
+struct api_condition;
+struct forest;
+struct pool;
+struct pool_options;
+struct quota_status;
+
+/* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. post (with the
+ * same ctx) receives SCHED_MSG_REQUEST_DONE. */
+struct quota_status *quota_status_create(const struct pool_options *base,
+					 void (*post)(void *ctx, struct sched_msg *msg));
+void quota_status_destroy(struct quota_status *s); /* NULL is fine */
+struct pool *quota_status_pool(struct quota_status *s);
+/* An object of one of the three kinds as the API has it; nothing is written about others. active:
+ * its condition Active, NULL: none. */
+void quota_status_seen(struct quota_status *s, enum sched_resource r, struct str key,
+		       int64_t generation, const struct api_condition *active);
+void quota_status_gone(struct quota_status *s, enum sched_resource r, struct str key);
+/* One pass over all; at most once a second, after something changed. now: wall ns. */
+void quota_status_run(struct quota_status *s, const struct forest *f, int64_t now);
+
+#endif

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// active: a queue that is stopped, or lacks a flavor, is not looked at, and what is in its heap is
+// nobody's business.
+func active(c *cluster, name string) bool {
+	q := c.queue(name)
+	if q == nil || (q.Spec.StopPolicy != nil && *q.Spec.StopPolicy != kueue.None) {
+		return false
+	}
+	known := map[kueue.ResourceFlavorReference]bool{}
+	for _, f := range c.flavors {
+		known[kueue.ResourceFlavorReference(f.Name)] = true
+	}
+	for _, rg := range q.Spec.ResourceGroups {
+		for _, f := range rg.Flavors {
+			if !known[f.Name] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// How a comparison can end.
+const (
+	same      = iota
+	unsettled // Kueue answers one way and another, and ours is one of its answers
+	different
+	unstable // Kueue answers one way and another, and ours is none of them
+	broken   // one of them gave no answer
+)
+
+// A verdict is what came of one cluster.
+type verdict struct {
+	kind  int
+	ours  answer
+	kueue []answer // different ones
+	error error
+	run   *simulated
+}
+
+// compare asks both. The order in which Kueue walks its maps decides some ties, so it is asked
+// again when the answers differ.
+func compare(c *cluster, h *headgate, tries int) verdict {
+	run, err := h.run(c)
+	if err != nil {
+		return verdict{kind: broken, error: err}
+	}
+	v := verdict{ours: run.answer(c), run: run}
+	for range tries {
+		k, err := askKueue(c)
+		if err != nil {
+			return verdict{kind: broken, error: err, ours: v.ours}
+		}
+		if !slices.ContainsFunc(v.kueue, k.equals) {
+			v.kueue = append(v.kueue, k)
+		}
+		if k.equals(v.ours) {
+			v.kind = same
+			if len(v.kueue) > 1 {
+				v.kind = unsettled
+			}
+			return v
+		}
+	}
+	v.kind = different
+	if len(v.kueue) > 1 {
+		v.kind = unstable
+	}
+	return v
+}
+
+// difference shows both answers: what only Kueue says with -, what only Headgate says with +.
+func (v *verdict) difference() string {
+	if v.error != nil {
+		return v.error.Error() + "\n"
+	}
+	out := ""
+	for i, k := range v.kueue {
+		if len(v.kueue) > 1 {
+			out += fmt.Sprintf("against answer %d of Kueue:\n", i+1)
+		}
+		for _, line := range k {
+			if !slices.Contains(v.ours, line) {
+				out += "- " + line + "\n"
+			} else {
+				out += "  " + line + "\n"
+			}
+		}
+		for _, line := range v.ours {
+			if !slices.Contains(k, line) {
+				out += "+ " + line + "\n"
+			}
+		}
+	}
+	return out
+}
+
+func containsLine(a answer, line string) bool { return slices.Contains(a, line) }

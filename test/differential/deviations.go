@@ -1,0 +1,239 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// A deviation is a difference that docs/deviations.md explains. A cluster counts for it when
+// explains says so of the answers, or when they are the same once without has taken the cause out
+// (of the copy that it gets).
+type deviation struct {
+	name     string
+	explains func(c *cluster, h *headgate, v *verdict) bool
+	without  func(c *cluster, v *verdict) bool // false: the cause is not there
+}
+
+var deviations = []deviation{
+	{name: "reasons", explains: onlyReasons},
+	{name: "flavor-fungibility-off", explains: onlyPlaces},
+	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool {
+		c.quiet = true
+		return !c.gates["FlavorFungibilityPreserveScanProgress"]
+	}},
+	{name: "stopped-local-queue", without: withoutSilentDeletions},
+	{name: "pods", without: withoutPods},
+	{name: "giving-back", without: withoutOwnVictims},
+	{name: "preemption-over-borrowing", without: withoutPreference},
+}
+
+// onlyPlaces: with flavor fungibility off, the first cycle in which the answers differ leaves in
+// Kueue's heap what does not fit. What follows from that is not compared.
+func onlyPlaces(c *cluster, h *headgate, v *verdict) bool {
+	if c.gates["FlavorFungibility"] {
+		return false
+	}
+	first := c.cycles
+	for _, line := range slices.Concat(v.kueue[0], v.ours) {
+		var cycle int
+		if n, _ := fmt.Sscan(line, &cycle); n == 1 && !(containsLine(v.kueue[0], line) && containsLine(v.ours, line)) {
+			first = min(first, cycle)
+		}
+	}
+	start := c.clone()
+	start.cycles = first
+	start.deletions = slices.DeleteFunc(start.deletions, func(d deletion) bool { return d.after >= first })
+	w := compare(start, h, tries)
+	if w.error != nil {
+		return false
+	}
+	for _, line := range w.kueue[0] {
+		if line[0] != 'q' && !hasButForReason(c, w.ours, line) &&
+			!hasButForReason(c, w.ours, strings.Replace(line, " heap ", " inadmissible ", 1)) {
+			return false
+		}
+	}
+	return len(w.kueue[0]) == len(w.ours)
+}
+
+// withoutOwnVictims: with fair sharing, victims of the preemptor's own ClusterQueue can make others
+// legal that are not when the former are given back. Takes the right to the former away from those
+// about whom the answers differ.
+func withoutOwnVictims(c *cluster, v *verdict) bool {
+	any := false
+	for _, key := range disputed(v.kueue[0], v.ours) {
+		p := c.queueOf(c.workload(key)).Spec.Preemption
+		any = any || (c.fair && p.WithinClusterQueue != kueue.PreemptionPolicyNever)
+		p.WithinClusterQueue = kueue.PreemptionPolicyNever
+	}
+	return any
+}
+
+// disputed are the Workloads, and for victims their preemptors, of lines that one answer has only.
+func disputed(a, b answer) []string {
+	var out []string
+	for _, line := range slices.Concat(a, b) {
+		words := strings.Fields(line)
+		if words[0] == "queue" || (containsLine(a, line) && containsLine(b, line)) {
+			continue
+		}
+		if words[1] == "Preempt" {
+			out = append(out, words[4])
+		} else {
+			out = append(out, words[2])
+		}
+	}
+	return out
+}
+
+// withoutPreference leaves flavors to the default preference.
+func withoutPreference(c *cluster, _ *verdict) bool {
+	any := false
+	for _, q := range c.queues {
+		p := q.Spec.FlavorFungibility
+		any = any || (p.Preference != nil && *p.Preference == kueue.PreemptionOverBorrowing)
+		p.Preference = nil
+	}
+	return any
+}
+
+// The reasons of what does not fit. Kueue looks at resources one by one and stops at the first
+// without a flavor, and counts flavors that were passed over in a group which found one.
+var noFit = []string{"", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor"}
+
+// onlyReasons: all is decided alike, and the answers differ in why those wait who need flavors of
+// several groups, or a resource that their ClusterQueue does not have.
+func onlyReasons(c *cluster, _ *headgate, v *verdict) bool {
+	for _, line := range v.kueue[0] {
+		if !hasButForReason(c, v.ours, line) {
+			return false
+		}
+	}
+	return len(v.kueue[0]) == len(v.ours)
+}
+
+func hasButForReason(c *cluster, ours answer, line string) bool {
+	what, reason := split(line)
+	for _, other := range ours {
+		same, why := split(other)
+		if same == what && (why == reason || (slices.Contains(noFit, why) && slices.Contains(noFit, reason) &&
+			needsSeveralGroups(c, strings.Fields(what)[2]))) {
+			return true
+		}
+	}
+	return false
+}
+
+func needsSeveralGroups(c *cluster, key string) bool {
+	w := c.workload(key)
+	q := c.queueOf(w)
+	for _, p := range w.Spec.PodSets {
+		groups := map[int]bool{}
+		for r := range p.Template.Spec.Containers[0].Resources.Requests {
+			groups[slices.IndexFunc(q.Spec.ResourceGroups, func(g kueue.ResourceGroup) bool {
+				return slices.Contains(g.CoveredResources, r)
+			})] = true
+		}
+		if len(groups) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// split takes the reason off a Pending line.
+func split(line string) (what, reason string) {
+	words := strings.Fields(line)
+	if len(words) >= 4 && words[1] == "Pending" {
+		return strings.Join(words[:4], " "), strings.Join(words[4:], " ")
+	}
+	return line, ""
+}
+
+// withoutSilentDeletions leaves out the removals of Workloads whose LocalQueue is stopped.
+func withoutSilentDeletions(c *cluster, _ *verdict) bool {
+	stopped := map[string]bool{}
+	for _, l := range c.locals {
+		stopped[l.Namespace+"/"+l.Name] = l.Spec.StopPolicy != nil && *l.Spec.StopPolicy != kueue.None
+	}
+	before := len(c.deletions)
+	c.deletions = slices.DeleteFunc(c.deletions, func(d deletion) bool {
+		w := c.workload(d.workload)
+		return w != nil && stopped[w.Namespace+"/"+string(w.Spec.QueueName)]
+	})
+	return len(c.deletions) < before
+}
+
+func withoutPodsOf(groups []kueue.ResourceGroup) bool {
+	any := false
+	for i := range groups {
+		if at := slices.Index(groups[i].CoveredResources, corev1.ResourcePods); at >= 0 {
+			any = dropResource(&groups[i], at) || any
+		}
+	}
+	return any
+}
+
+// withoutPods takes the quota of pods away.
+func withoutPods(c *cluster, _ *verdict) bool {
+	any := false
+	for _, q := range c.queues {
+		any = withoutPodsOf(q.Spec.ResourceGroups) || any
+	}
+	for _, co := range c.cohorts {
+		any = withoutPodsOf(co.Spec.ResourceGroups) || any
+	}
+	for _, w := range c.workloads {
+		if w.Status.Admission == nil {
+			continue
+		}
+		for _, p := range w.Status.Admission.PodSetAssignments {
+			delete(p.Flavors, corev1.ResourcePods)
+			delete(p.ResourceUsage, corev1.ResourcePods)
+		}
+	}
+	return any
+}
+
+// explain names the deviation that a difference comes from, or several; "" when they do not explain
+// all of it.
+func explain(c *cluster, h *headgate, v verdict) string { return explainBy(deviations, c, h, v) }
+
+func explainBy(known []deviation, c *cluster, h *headgate, v verdict) string {
+	if v.kind != different && v.kind != unstable {
+		return ""
+	}
+	type try struct {
+		c    *cluster
+		v    verdict
+		name string
+		rest []deviation
+	}
+	var tried []try
+	for i, d := range known {
+		if d.explains != nil && d.explains(c, h, &v) {
+			return d.name
+		}
+		changed := c.clone()
+		if d.without == nil || !d.without(changed, &v) {
+			continue
+		}
+		w := compare(changed, h, tries)
+		if w.kind == same || w.kind == unsettled {
+			return d.name
+		}
+		rest := append(slices.Clone(known[:i]), known[i+1:]...)
+		tried = append(tried, try{changed, w, d.name, rest})
+	}
+	for _, t := range tried {
+		if also := explainBy(t.rest, t.c, h, t.v); also != "" {
+			return t.name + " and " + also
+		}
+	}
+	return ""
+}

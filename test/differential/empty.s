@@ -1,0 +1,1 @@
+// Lets the package declare functions without bodies, for go:linkname.

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// The gate with which Kueue gives the reasons that are compared.
+const reasons = "UnadmittedWorkloadsObservability"
+
+const apiVersion = "kueue.x-k8s.io/v1beta2"
+
+// The gates that change decisions, and how they are by default in the version that is the target.
+var gates = map[string]bool{
+	"PartialAdmission":                                true,
+	"FlavorFungibility":                               true,
+	"PrioritySortingWithinCohort":                     true,
+	"FairSharingPreemptWithinNominal":                 true,
+	"FairSharingPrioritizeNonBorrowing":               true,
+	"SchedulingEquivalenceHashing":                    true,
+	"RecomputeAssignmentUponPreemptionTargetsOverlap": true,
+	"FlavorFungibilityPreserveScanProgress":           true,
+	"PrioritizePreemptorWorkloads":                    false,
+	reasons:                                           true,
+}
+
+// A generator makes one cluster from a seed.
+type generator struct {
+	*rand.Rand
+	c          *cluster
+	groups     []group
+	ties       bool // creation times from few values
+	scale      int  // of quotas and requests
+	priorities int
+	tree       map[string]string // parent of each cohort
+}
+
+// A group of resources as every ClusterQueue has it, or a part of it.
+type group struct {
+	resources []corev1.ResourceName
+	flavors   []string
+}
+
+func (g *generator) chance(p float64) bool { return g.Float64() < p }
+
+func (g *generator) between(low, high int) int { return low + g.IntN(high-low+1) }
+
+func pick[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
+
+func object(kind, namespace, name string) (metav1.TypeMeta, metav1.ObjectMeta) {
+	return metav1.TypeMeta{APIVersion: apiVersion, Kind: kind},
+		metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name), Generation: 1}
+}
+
+func generate(seed uint64) *cluster {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6865616467617465)), tree: map[string]string{}}
+	g.c = &cluster{gates: map[string]bool{}, cycles: pick(g, 1, 1, 2, 3, 4)}
+	g.ties = g.chance(0.1)
+	g.priorities = pick(g, 1, 2, 3, 4)
+	g.makeGates()
+	g.makeNamespaces()
+	g.makeFlavors()
+	g.makeCohorts()
+	for i := range g.between(1, 6) {
+		g.makeQueue(fmt.Sprintf("q%d", i))
+	}
+	g.makeHolders()
+	for i := range g.between(1, 10) {
+		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
+	}
+	g.makeDeletions()
+	return g.c
+}
+
+func (g *generator) makeGates() {
+	flip := g.chance(0.25)
+	for _, name := range sortedKeys(gates) {
+		g.c.gates[name] = gates[name] != (flip && name != reasons && g.chance(0.25))
+	}
+	if g.chance(0.45) {
+		g.c.fair = true
+		g.c.strategies = pick(g, nil, []string{"LessThanOrEqualToFinalShare"}, []string{"LessThanInitialShare"},
+			[]string{"LessThanOrEqualToFinalShare", "LessThanInitialShare"})
+	}
+}
+
+func (g *generator) makeNamespaces() {
+	for _, name := range []string{"a", "b"} {
+		g.c.namespaces = append(g.c.namespaces, &corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"team": name}},
+		})
+	}
+}
+
+func (g *generator) makeFlavors() {
+	first := group{resources: []corev1.ResourceName{"cpu"}}
+	if g.chance(0.25) {
+		first.resources = append(first.resources, "memory")
+	}
+	for i := range g.between(1, 3) {
+		first.flavors = append(first.flavors, fmt.Sprintf("f%d", i))
+	}
+	g.groups = append(g.groups, first)
+	switch {
+	case g.chance(0.25):
+		second := group{resources: []corev1.ResourceName{"example.com/gpu"}}
+		for i := range g.between(1, 2) {
+			second.flavors = append(second.flavors, fmt.Sprintf("g%d", i))
+		}
+		g.groups = append(g.groups, second)
+	case g.chance(0.3):
+		g.groups[0].resources = append(g.groups[0].resources, "example.com/gpu")
+	}
+	if g.chance(0.08) {
+		g.groups[0].resources = append(g.groups[0].resources, corev1.ResourcePods)
+	}
+	for _, group := range g.groups {
+		for _, name := range group.flavors {
+			g.c.flavors = append(g.c.flavors, g.makeFlavor(name))
+		}
+	}
+}
+
+func (g *generator) makeFlavor(name string) *kueue.ResourceFlavor {
+	f := &kueue.ResourceFlavor{}
+	f.TypeMeta, f.ObjectMeta = object("ResourceFlavor", "", name)
+	if g.chance(0.4) {
+		f.Spec.NodeLabels = map[string]string{"type": name}
+	}
+	if g.chance(0.2) {
+		effect := pick(g, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, corev1.TaintEffectPreferNoSchedule)
+		f.Spec.NodeTaints = []corev1.Taint{{Key: "spot", Value: "yes", Effect: effect}}
+		if g.chance(0.2) {
+			f.Spec.Tolerations = []corev1.Toleration{{Key: "spot", Operator: corev1.TolerationOpExists}}
+		}
+	}
+	return f
+}
+
+func (g *generator) makeCohorts() {
+	depth := map[string]int{}
+	for i := range g.between(0, 4) {
+		name := fmt.Sprintf("c%d", i)
+		parent := ""
+		if i > 0 && g.chance(0.75) {
+			if p := fmt.Sprintf("c%d", g.IntN(i)); depth[p] < 2 {
+				parent = p
+			}
+		}
+		g.tree[name] = parent
+		depth[name] = 0
+		if parent != "" {
+			depth[name] = depth[parent] + 1
+		}
+		if parent == "" && g.chance(0.5) {
+			continue // there because it is named
+		}
+		co := &kueue.Cohort{}
+		co.TypeMeta, co.ObjectMeta = object("Cohort", "", name)
+		co.Spec.ParentName = kueue.CohortReference(parent)
+		co.Spec.FairSharing = g.weight()
+		if g.chance(0.3) {
+			co.Spec.ResourceGroups = g.quotas(parent != "", false)
+		}
+		g.c.cohorts = append(g.c.cohorts, co)
+	}
+}
+
+func (g *generator) weight() *kueue.FairSharing {
+	w := resource.MustParse(pick(g, "1", "1", "1", "2", "500m", "0"))
+	return &kueue.FairSharing{Weight: &w}
+}
+
+func (g *generator) quantity(r corev1.ResourceName, n int) resource.Quantity {
+	if r == corev1.ResourceMemory {
+		return resource.MustParse(fmt.Sprintf("%dGi", n))
+	}
+	return resource.MustParse(fmt.Sprint(n))
+}
+
+// quotas of a ClusterQueue or a Cohort, for all groups or some.
+func (g *generator) quotas(limits, isQueue bool) []kueue.ResourceGroup {
+	var out []kueue.ResourceGroup
+	for i, in := range g.groups {
+		if i > 0 && g.chance(0.15) {
+			continue
+		}
+		rg := kueue.ResourceGroup{CoveredResources: in.resources}
+		for j, k := range g.Perm(len(in.flavors)) {
+			if j > 0 && g.chance(0.2) {
+				continue
+			}
+			rg.Flavors = append(rg.Flavors, g.flavorQuotas(in.flavors[k], in.resources, limits, isQueue))
+		}
+		out = append(out, rg)
+	}
+	return out
+}
+
+func (g *generator) flavorQuotas(flavor string, of []corev1.ResourceName, limits, isQueue bool) kueue.FlavorQuotas {
+	out := kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(flavor)}
+	borrow, lend := limits && g.chance(0.2), limits && g.chance(0.2)
+	for _, r := range of {
+		nominal := pick(g, 0, 2, 4, 4, 6, 8, 10)
+		q := kueue.ResourceQuota{Name: r, NominalQuota: g.quantity(r, nominal)}
+		if borrow {
+			limit := g.quantity(r, pick(g, 0, 2, 4, 6))
+			q.BorrowingLimit = &limit
+		}
+		if lend {
+			limit := g.quantity(r, g.between(0, nominal))
+			q.LendingLimit = &limit
+		}
+		out.Resources = append(out.Resources, q)
+	}
+	return out
+}
+
+func (g *generator) makeQueue(name string) {
+	q := &kueue.ClusterQueue{}
+	q.TypeMeta, q.ObjectMeta = object("ClusterQueue", "", name)
+	if cohorts := sortedKeys(g.tree); len(cohorts) > 0 && g.chance(0.9) {
+		q.Spec.CohortName = kueue.CohortReference(pick(g, cohorts...))
+	}
+	q.Spec.ResourceGroups = g.quotas(q.Spec.CohortName != "", true)
+	q.Spec.QueueingStrategy = pick(g, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.StrictFIFO)
+	q.Spec.NamespaceSelector = &metav1.LabelSelector{}
+	if g.chance(0.06) {
+		q.Spec.NamespaceSelector.MatchLabels = map[string]string{"team": "b"}
+	}
+	q.Spec.FlavorFungibility = g.fungibility()
+	q.Spec.Preemption = g.preemption()
+	q.Spec.FairSharing = g.weight()
+	q.Spec.StopPolicy = g.stopPolicy()
+	g.c.queues = append(g.c.queues, q)
+	for _, namespace := range []string{"a", "b"} {
+		if namespace == "a" || g.chance(0.3) {
+			l := &kueue.LocalQueue{}
+			l.TypeMeta, l.ObjectMeta = object("LocalQueue", namespace, "l"+name)
+			l.Spec.ClusterQueue = kueue.ClusterQueueReference(name)
+			l.Spec.StopPolicy = g.stopPolicy()
+			g.c.locals = append(g.c.locals, l)
+		}
+	}
+}
+
+func (g *generator) stopPolicy() *kueue.StopPolicy {
+	p := kueue.None
+	if g.chance(0.03) {
+		p = kueue.Hold
+	}
+	return &p
+}
+
+func (g *generator) fungibility() *kueue.FlavorFungibility {
+	f := &kueue.FlavorFungibility{
+		WhenCanBorrow:  pick(g, kueue.MayStopSearch, kueue.TryNextFlavor),
+		WhenCanPreempt: pick(g, kueue.MayStopSearch, kueue.TryNextFlavor),
+	}
+	if f.WhenCanBorrow == kueue.TryNextFlavor && f.WhenCanPreempt == kueue.TryNextFlavor && g.chance(0.6) {
+		p := pick(g, kueue.BorrowingOverPreemption, kueue.PreemptionOverBorrowing)
+		f.Preference = &p
+	}
+	return f
+}
+
+func (g *generator) preemption() *kueue.ClusterQueuePreemption {
+	p := &kueue.ClusterQueuePreemption{
+		ReclaimWithinCohort: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
+			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny, kueue.PreemptionPolicyAny),
+		WithinClusterQueue: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
+			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyLowerOrNewerEqualPriority),
+		BorrowWithinCohort: &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicyNever},
+	}
+	if p.ReclaimWithinCohort != kueue.PreemptionPolicyNever && g.chance(0.5) {
+		p.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyLowerPriority
+		if g.chance(0.5) {
+			threshold := int32(g.between(-1, 3))
+			p.BorrowWithinCohort.MaxPriorityThreshold = &threshold
+		}
+	}
+	return p
+}
+
+func (g *generator) ago(minutes int) metav1.Time {
+	if g.ties {
+		minutes = minutes / 60 * 60
+	}
+	return metav1.NewTime(now.Add(-time.Duration(minutes) * time.Minute))
+}
+
+func (g *generator) makeDeletions() {
+	for _, w := range g.c.workloads {
+		if g.c.cycles > 1 && w.Status.Admission != nil && g.chance(0.25) {
+			g.c.deletions = append(g.c.deletions, deletion{g.between(1, g.c.cycles-1), w.Namespace + "/" + w.Name})
+		}
+	}
+}

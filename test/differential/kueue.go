@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sort"
+	"sync"
+	"unsafe"
+
+	"github.com/go-logr/logr"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	testingclock "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/scheduler"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	utilexpectations "sigs.k8s.io/kueue/pkg/util/expectations"
+	"sigs.k8s.io/kueue/pkg/util/routine"
+	"sigs.k8s.io/kueue/pkg/util/wait"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// Start would run cycles for ever, and at its own pace.
+//
+//go:linkname schedule sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).schedule
+func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
+
+//go:linkname setWrapper sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).setAdmissionRoutineWrapper
+func setWrapper(s *scheduler.Scheduler, w routine.Wrapper)
+
+// What Kueue says meanwhile.
+var kueueLog = logr.Discard()
+
+// kueueRun is one run of Kueue's scheduler over a cluster.
+type kueueRun struct {
+	c            *cluster
+	memory       *memory
+	recorder     *recorder
+	cache        *schdcache.Cache
+	queues       *qcache.Manager
+	requeuer     interface{ ProcessRequeues(context.Context) int }
+	expectations *utilexpectations.Store
+	scheduler    *scheduler.Scheduler
+	admissions   sync.WaitGroup
+	cycle        int
+	answer       answer
+}
+
+func setGates(gates map[string]bool) error {
+	return utilfeature.DefaultMutableFeatureGate.SetFromMap(gates)
+}
+
+// setup does what Kueue's controllers do with the objects when they start.
+func (r *kueueRun) setup(ctx context.Context) error {
+	for _, f := range r.c.flavors {
+		r.cache.AddOrUpdateResourceFlavor(logr.Discard(), f)
+	}
+	for _, co := range r.c.cohorts {
+		if err := r.cache.AddOrUpdateCohort(co); err != nil {
+			return err
+		}
+		r.queues.AddOrUpdateCohort(ctx, co)
+	}
+	for _, q := range r.c.queues {
+		if err := r.cache.AddClusterQueue(ctx, q); err != nil {
+			return err
+		}
+		if err := r.queues.AddClusterQueue(ctx, q); err != nil {
+			return err
+		}
+	}
+	for _, l := range r.c.locals {
+		if l.Spec.StopPolicy != nil && *l.Spec.StopPolicy != kueue.None {
+			continue
+		}
+		if err := r.queues.AddLocalQueue(ctx, l); err != nil {
+			return err
+		}
+	}
+	r.requeuer.ProcessRequeues(ctx)
+	return nil
+}
+
+func newKueueRun(c *cluster) *kueueRun {
+	r := &kueueRun{c: c, memory: newMemory(c), recorder: newRecorder(), expectations: expectations.New()}
+	clock := testingclock.NewFakeClock(now)
+	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair))
+	r.queues, r.requeuer = qcache.NewManagerForUnitTestsWithRequeuer(r.memory, r.cache,
+		qcache.WithClock(clock), qcache.WithPreemptionExpectations(r.expectations))
+	var fair *config.FairSharing
+	if c.fair {
+		fair = &config.FairSharing{}
+		for _, s := range c.strategies {
+			fair.PreemptionStrategies = append(fair.PreemptionStrategies, config.PreemptionStrategy(s))
+		}
+	}
+	r.scheduler = scheduler.New(r.queues, r.cache, r.memory, r.recorder, scheduler.WithFairSharing(fair),
+		scheduler.WithClock(nil, clock), scheduler.WithPreemptionExpectations(r.expectations))
+	setWrapper(r.scheduler, routine.NewWrapper(func() { r.admissions.Add(1) }, r.admissions.Done))
+	return r
+}
+
+// hasHeads: a cycle without anything to look at would wait for it.
+func (r *kueueRun) hasHeads() bool {
+	for name, heap := range r.queues.Dump() {
+		if len(heap) > 0 && r.cache.ClusterQueueActive(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// skipCycle counts a cycle that would wait.
+func (r *kueueRun) skipCycle() {
+	field, ok := reflect.TypeFor[scheduler.Scheduler]().FieldByName("schedulingCycle")
+	if !ok {
+		panic("Kueue's scheduler counts its cycles differently now")
+	}
+	*(*int64)(unsafe.Add(unsafe.Pointer(r.scheduler), field.Offset))++
+}
+
+func keysOf(dump []workload.Reference) []string {
+	out := make([]string, len(dump))
+	for i, k := range dump {
+		out[i] = string(k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func (r *kueueRun) places() (heap, inadmissible map[string][]string) {
+	heap, inadmissible = map[string][]string{}, map[string][]string{}
+	for name, keys := range r.queues.Dump() {
+		heap[string(name)] = keysOf(keys)
+	}
+	for name, keys := range r.queues.DumpInadmissible() {
+		inadmissible[string(name)] = keysOf(keys)
+	}
+	return heap, inadmissible
+}
+
+func admissionLine(cycle int, key string, a *kueue.Admission) string {
+	line := fmt.Sprintf("%d Admit %s in %s", cycle, key, a.ClusterQueue)
+	for _, p := range a.PodSetAssignments {
+		flavors := map[string]string{}
+		for resource, flavor := range p.Flavors {
+			flavors[string(resource)] = string(flavor)
+		}
+		usage := map[string]string{}
+		for resource, q := range p.ResourceUsage {
+			usage[string(resource)] = amount(q)
+		}
+		line += podSetText(string(p.Name), *p.Count, flavors, usage)
+	}
+	return line
+}
+
+// note writes down what the cycle decided.
+func (r *kueueRun) note() {
+	for _, key := range slices.Sorted(maps.Keys(r.memory.changed)) {
+		before, after := r.memory.changed[key], r.memory.workloads[key]
+		if !workload.HasQuotaReservation(before) && workload.HasQuotaReservation(after) {
+			r.answer.add(admissionLine(r.cycle, key, after.Status.Admission))
+		}
+		evicted := apimeta.IsStatusConditionTrue(after.Status.Conditions, kueue.WorkloadEvicted)
+		if evicted && !apimeta.IsStatusConditionTrue(before.Status.Conditions, kueue.WorkloadEvicted) {
+			reason := apimeta.FindStatusCondition(after.Status.Conditions, kueue.WorkloadPreempted).Reason
+			r.answer.add(fmt.Sprintf("%d Preempt %s by %s %s", r.cycle, key, r.recorder.preemptor[key], reason))
+		}
+	}
+	heap, inadmissible := r.places()
+	for key, reason := range r.recorder.pending {
+		r.answer.add(fmt.Sprintf("%d Pending %s %s %s", r.cycle, key, placeOf(key, heap, inadmissible), reason))
+	}
+	clear(r.recorder.pending)
+}
+
+func placeOf(key string, heap, inadmissible map[string][]string) string {
+	for _, keys := range heap {
+		if slices.Contains(keys, key) {
+			return "heap"
+		}
+	}
+	for _, keys := range inadmissible {
+		if slices.Contains(keys, key) {
+			return "inadmissible"
+		}
+	}
+	return "nowhere"
+}
+
+// observe does what the Workload controller does with the updates of the cycle.
+func (r *kueueRun) observe() {
+	log := logr.Discard()
+	for key, before := range r.memory.changed {
+		after := r.memory.workloads[key].DeepCopy()
+		switch {
+		case workload.HasQuotaReservation(before):
+			r.cache.AddOrUpdateWorkload(log, after)
+		case workload.HasQuotaReservation(after):
+			r.queues.DeleteWorkload(log, workload.Reference(key))
+			r.cache.AddOrUpdateWorkload(log, after)
+		case !r.c.quiet:
+			_ = r.queues.AddOrUpdateWorkload(log, after)
+		}
+	}
+	clear(r.memory.changed)
+}
+
+// remove does what the Workload controller does when a Workload is gone.
+func (r *kueueRun) remove(ctx context.Context, key string) {
+	w, ok := r.memory.workloads[key]
+	if !ok {
+		return
+	}
+	log := logr.Discard()
+	delete(r.memory.workloads, key)
+	r.expectations.ObservedUID(log, client.ObjectKeyFromObject(w), w.UID)
+	r.queues.QueueAssociatedInadmissibleWorkloadsAfter(ctx, workload.Reference(key), func() {
+		_ = r.cache.DeleteWorkload(log, workload.Reference(key))
+	})
+	r.queues.DeleteAndForgetWorkload(log, workload.Reference(key))
+}
+
+func (r *kueueRun) runCycle(ctx context.Context) {
+	r.cycle++
+	if r.hasHeads() {
+		schedule(r.scheduler, ctx)
+		r.admissions.Wait()
+	} else {
+		r.skipCycle()
+	}
+	r.note()
+	if r.cycle == r.c.cycles {
+		return
+	}
+	r.observe()
+	for _, d := range r.c.deletions {
+		if d.after == r.cycle {
+			r.remove(ctx, d.workload)
+		}
+	}
+	r.requeuer.ProcessRequeues(ctx)
+}
+
+// askKueue runs Kueue's scheduler.
+func askKueue(c *cluster) (ret answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("Kueue panics: %v", p)
+		}
+	}()
+	if err := setGates(c.gates); err != nil {
+		return nil, err
+	}
+	ctx := ctrl.LoggerInto(context.Background(), kueueLog)
+	r := newKueueRun(c)
+	if err := r.setup(ctx); err != nil {
+		return nil, fmt.Errorf("Kueue does not take the objects: %w", err)
+	}
+	for range c.cycles {
+		r.runCycle(ctx)
+	}
+	heap, inadmissible := r.places()
+	for _, q := range c.queues {
+		if r.cache.ClusterQueueActive(kueue.ClusterQueueReference(q.Name)) {
+			r.answer.addQueue(q.Name, heap[q.Name], inadmissible[q.Name])
+		}
+	}
+	return r.answer.sorted(), nil
+}

@@ -1,0 +1,236 @@
+#include "lib/quota_cache_fixture.h"
+
+#include "lib/unit.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "cache/cache.h"
+#include "conf/quota_conf.h"
+#include "model/quota_store.h"
+#include "quota/quota_apply.h"
+
+#define NOW (INT64_C(1700000000) * 1000000000)
+
+static void on_workload(void *ctx, struct str key UNUSED, const struct api_workload *w)
+{
+	struct quota_cache_fixture *f = ctx;
+
+	*(w == NULL ? &f->untold : &f->told) += 1;
+}
+
+static void on_bad(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED, const char *text)
+{
+	struct quota_cache_fixture *f = ctx;
+
+	snprintf(f->bad, sizeof(f->bad), "%s", text);
+	f->nbad++;
+}
+
+static void on_written(void *ctx, const struct workload *w UNUSED, bool ok, const char *text UNUSED)
+{
+	struct quota_cache_fixture *f = ctx;
+
+	*(ok ? &f->written : &f->failed) += 1;
+}
+
+void quota_cache_fixture_init(struct quota_cache_fixture *f)
+{
+	struct quota_cache_listener l = { .on_workload = on_workload,
+					  .on_bad_object = on_bad,
+					  .on_written = on_written,
+					  .ctx = f };
+
+	*f = (struct quota_cache_fixture){ .now = NOW, .version = 100 };
+	assert_int_equal(quota_conf_read(NULL, NULL, NULL, &f->conf, NULL), 0);
+	f->cache = quota_cache_create(f->conf, &l);
+	f->cycle = quota_cycle_create(quota_cache_forest(f->cache));
+}
+
+void quota_cache_fixture_finish(struct quota_cache_fixture *f)
+{
+	quota_cycle_destroy(f->cycle);
+	quota_cache_destroy(f->cache);
+	quota_conf_destroy(f->conf);
+}
+
+static void apply(struct quota_cache_fixture *f, struct sched_msg *m)
+{
+	if (!quota_cache_apply(f->cache, m, f->now)) {
+		message_free(m);
+	}
+}
+
+static void see_at(struct quota_cache_fixture *f, enum sched_resource r, const char *key,
+		   const char *json, int64_t version)
+{
+	struct sched_msg *m = cache_decode(r, str_of(key), str_of(json), version);
+
+	assert_int_equal(m->kind, SCHED_MSG_UPSERT);
+	apply(f, m);
+}
+
+void quota_cache_fixture_see(struct quota_cache_fixture *f, enum sched_resource r, const char *key,
+			     const char *json)
+{
+	see_at(f, r, key, json, ++f->version);
+}
+
+void quota_cache_fixture_gone(struct quota_cache_fixture *f, enum sched_resource r, const char *key)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_DELETE);
+
+	m->resource = r;
+	m->key = arena_str(m->arena, str_of(key));
+	apply(f, m);
+}
+
+void quota_cache_fixture_sync(struct quota_cache_fixture *f, enum sched_resource r)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
+
+	m->resource = r;
+	apply(f, m);
+}
+
+void quota_cache_fixture_sync_all(struct quota_cache_fixture *f)
+{
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		quota_cache_fixture_sync(f, (enum sched_resource)r);
+	}
+}
+
+void quota_cache_fixture_world(struct quota_cache_fixture *f)
+{
+	quota_cache_fixture_see(f, SCHED_NAMESPACES, "ns", "{\"metadata\":{\"name\":\"ns\"}}");
+	quota_cache_fixture_see(f, SCHED_FLAVORS, "default",
+				"{\"metadata\":{\"name\":\"default\",\"generation\":1}}");
+	quota_cache_fixture_see(
+		f, SCHED_CLUSTER_QUEUES, "team",
+		"{\"metadata\":{\"name\":\"team\",\"generation\":1},\"spec\":{"
+		"\"namespaceSelector\":{},\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}"
+		","
+		"\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":"
+		"\"default\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"3\"}]}]}]}}");
+	quota_cache_fixture_see(f, SCHED_LOCAL_QUEUES, "ns/lq",
+				"{\"metadata\":{\"name\":\"lq\",\"namespace\":\"ns\","
+				"\"generation\":1},\"spec\":{\"clusterQueue\":\"team\"}}");
+	quota_cache_fixture_sync_all(f);
+}
+
+struct shape {
+	const char *name, *uid, *cpu, *status;
+	int priority;
+};
+
+static void add(struct quota_cache_fixture *f, const struct shape *w, int64_t version)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", w->name);
+	CLEANUP(xmalloc_freep)
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"%s\","
+		"\"generation\":1,\"creationTimestamp\":\"2023-01-01T00:00:00Z\"},\"spec\":{"
+		"\"queueName\":\"lq\",\"priority\":%d,\"podSets\":[{\"name\":\"main\",\"count\":1,"
+		"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{"
+		"\"requests\":{\"cpu\":\"%s\"}}}]}}}]},\"status\":{%s}}",
+		w->name, w->uid, w->priority, w->cpu, w->status);
+
+	see_at(f, SCHED_WORKLOADS, key, json, version);
+}
+
+void quota_cache_fixture_workload(struct quota_cache_fixture *f, const char *name, int priority,
+				  const char *cpu, const char *status)
+{
+	CLEANUP(xmalloc_freep) char *uid = xmalloc_printf("u-%s", name);
+	struct shape w = { name, uid, cpu, status, priority };
+
+	add(f, &w, ++f->version);
+}
+
+void quota_cache_fixture_workload_at(struct quota_cache_fixture *f, const char *name,
+				     const char *uid, const char *cpu, const char *status,
+				     int64_t version)
+{
+	struct shape w = { name, uid, cpu, status, 0 };
+
+	add(f, &w, version);
+}
+
+struct workload *quota_cache_fixture_get(const struct quota_cache_fixture *f, const char *name)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", name);
+
+	return quota_workload_find(quota_cache_world(f->cache), str_of(key));
+}
+
+void quota_cache_fixture_cycle(struct quota_cache_fixture *f)
+{
+	const struct quota *q = quota_cache_world(f->cache);
+	const struct quota_decisions *d;
+
+	(void)quota_cache_settle(f->cache, f->now);
+	d = quota_cycle_run(f->cycle, f->now);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct workload *w = q->workloads.v[d->v[i].workload];
+		struct conditions_events events = { NULL, 0, 0 };
+
+		conditions_decide(quota_cache_edit(f->cache, w), q, &d->v[i], f->now, &events);
+		(void)quota_cache_commit(f->cache, w);
+		vec_finish(&events);
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		quota_apply(quota_cache_forest(f->cache), &d->v[i], f->now);
+	}
+}
+
+const char *quota_cache_fixture_reason(const struct quota_cache_fixture *f, const char *name,
+				       const char *type)
+{
+	const struct workload *w = quota_cache_fixture_get(f, name);
+	const struct condition *c;
+
+	assert_non_null(w);
+	c = conditions_find(quota_cache_status(f->cache, w), type);
+	return c == NULL ? "" : c->reason;
+}
+
+uint64_t quota_cache_fixture_write(struct quota_cache_fixture *f, const char *name)
+{
+	struct quota_cache_write w;
+
+	assert_true(quota_cache_next_write(f->cache, &w));
+	assert_ptr_equal(w.workload, quota_cache_fixture_get(f, name));
+	return w.version;
+}
+
+void quota_cache_fixture_no_write(struct quota_cache_fixture *f)
+{
+	struct quota_cache_write w;
+
+	assert_false(quota_cache_next_write(f->cache, &w));
+}
+
+void quota_cache_fixture_done(struct quota_cache_fixture *f, const char *name, uint64_t write,
+			      enum sched_outcome outcome, int64_t version)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+	m->request = SCHED_REQ_WORKLOAD;
+	m->resource = SCHED_WORKLOADS;
+	m->key = str_of(arena_printf(m->arena, "ns/%s", name));
+	m->uid = arena_printf(m->arena, "u-%s", name);
+	m->version = write;
+	m->outcome = outcome;
+	m->resource_version = version;
+	m->text = "no";
+	apply(f, m);
+}
+
+void quota_cache_fixture_later(struct quota_cache_fixture *f, int64_t seconds)
+{
+	f->now += seconds * 1000000000;
+	(void)quota_cache_settle(f->cache, f->now);
+}

@@ -1,0 +1,66 @@
+/* test/lib/quota_cache_fixture.h: a quota cache with a small world of JSON objects, and cycles
+ * whose decisions become statuses as in the scheduler. Workloads are in namespace "ns". Owner: the
+ * test.
+ */
+#ifndef TEST_LIB_QUOTA_CACHE_FIXTURE_H
+#define TEST_LIB_QUOTA_CACHE_FIXTURE_H
+
+#include "cache/quota_cache.h"
+
+struct quota_cache_fixture {
+	struct quota_cache *cache;
+	struct quota_conf *conf;
+	struct quota_cycle *cycle;
+	int64_t now;
+	int64_t version; /* resourceVersion of the next object */
+	char bad[512];   /* what was said about the last object that cannot be used */
+	unsigned nbad, told, untold, written, failed; /* calls of the listener */
+};
+
+/* Nothing is known, nothing is synced. */
+void quota_cache_fixture_init(struct quota_cache_fixture *f);
+/* Namespace ns, flavor default, ClusterQueue team with 3 cpu (victims of lower priority),
+ * LocalQueue ns/lq; everything is synced. */
+void quota_cache_fixture_world(struct quota_cache_fixture *f);
+void quota_cache_fixture_finish(struct quota_cache_fixture *f);
+
+void quota_cache_fixture_see(struct quota_cache_fixture *f, enum sched_resource r, const char *key,
+			     const char *json);
+void quota_cache_fixture_gone(struct quota_cache_fixture *f, enum sched_resource r,
+			      const char *key);
+void quota_cache_fixture_sync(struct quota_cache_fixture *f, enum sched_resource r);
+void quota_cache_fixture_sync_all(struct quota_cache_fixture *f);
+/* A Workload of lq for cpu; status: members of the JSON object, "" for none. uid: "u-" and its
+ * name. */
+void quota_cache_fixture_workload(struct quota_cache_fixture *f, const char *name, int priority,
+				  const char *cpu, const char *status);
+/* The same with an older or newer resourceVersion, and a UID. */
+void quota_cache_fixture_workload_at(struct quota_cache_fixture *f, const char *name,
+				     const char *uid, const char *cpu, const char *status,
+				     int64_t version);
+/* NULL: not known. */
+struct workload *quota_cache_fixture_get(const struct quota_cache_fixture *f, const char *name);
+/* Settles and runs one cycle; its decisions are applied and become statuses. */
+void quota_cache_fixture_cycle(struct quota_cache_fixture *f);
+/* Reason of a condition by the status kept; "" when it is not there. */
+const char *quota_cache_fixture_reason(const struct quota_cache_fixture *f, const char *name,
+				       const char *type);
+/* The write that is to be sent next must be about this one; its version. */
+uint64_t quota_cache_fixture_write(struct quota_cache_fixture *f, const char *name);
+void quota_cache_fixture_no_write(struct quota_cache_fixture *f);
+/* The outcome of a write; resource_version of the answer. */
+void quota_cache_fixture_done(struct quota_cache_fixture *f, const char *name, uint64_t write,
+			      enum sched_outcome outcome, int64_t version);
+/* Time passes. */
+void quota_cache_fixture_later(struct quota_cache_fixture *f, int64_t seconds);
+
+/* status of a Workload that team admitted with so much cpu. */
+#define QUOTA_CACHE_FIXTURE_ADMITTED(cpu)                                                          \
+	"\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"              \
+	"\"QuotaReserved\",\"message\":\"m\",\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"},"    \
+	"{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"m\","    \
+	"\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"}],\"admission\":{\"clusterQueue\":"       \
+	"\"team\",\"podSetAssignments\":[{\"name\":\"main\",\"flavors\":{\"cpu\":\"default\"},"    \
+	"\"resourceUsage\":{\"cpu\":\"" cpu "\"},\"count\":1}]}"
+
+#endif

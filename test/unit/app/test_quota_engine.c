@@ -1,0 +1,289 @@
+#include "app/quota_engine.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "cache/cache.h"
+#include "cache/quota_cache.h"
+#include "conf/quota_conf.h"
+#include "kube/pool.h"
+#include "kube/recorder.h"
+#include "lib/fake_transport.h"
+#include "lib/unit.h"
+#include "model/quota_store.h"
+
+#define WALL (1700000000 * CLOCK_NS_PER_S)
+#define WORKLOAD(name)                                                                             \
+	"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/" name                         \
+	"/status?fieldManager=kueue-admission&force=true"
+#define QUEUE                                                                                      \
+	"PATCH /apis/kueue.x-k8s.io/v1beta2/clusterqueues/team/"                                   \
+	"status?fieldManager=headgate-quota-status&force=true"
+#define LOCAL                                                                                      \
+	"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/localqueues/lq/"                         \
+	"status?fieldManager=headgate-quota-status&force=true"
+#define EVENT "POST /api/v1/namespaces/ns/events"
+
+struct fixture {
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct counter_registry *counters;
+	struct recorder *recorder;
+	struct quota_conf *conf;
+	struct quota_engine *engine;
+	int64_t version, due;
+	unsigned bad;
+};
+
+static void handle(struct fixture *f, struct sched_msg *m)
+{
+	if (!quota_engine_handle(f->engine, m)) {
+		message_free(m);
+	}
+}
+
+static void post(void *ctx, struct sched_msg *m)
+{
+	handle(ctx, m);
+}
+
+static void on_bad(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED,
+		   const char *text UNUSED)
+{
+	struct fixture *f = ctx;
+
+	f->bad++;
+}
+
+static void see(struct fixture *f, enum sched_resource r, const char *key, const char *json)
+{
+	handle(f, cache_decode(r, str_of(key), str_of(json), ++f->version));
+}
+
+static void add_world(struct fixture *f)
+{
+	see(f, SCHED_NAMESPACES, "ns", "{\"metadata\":{\"name\":\"ns\"}}");
+	see(f, SCHED_FLAVORS, "default", "{\"metadata\":{\"name\":\"default\"}}");
+	see(f, SCHED_CLUSTER_QUEUES, "team",
+	    "{\"metadata\":{\"name\":\"team\",\"generation\":1},\"spec\":{\"namespaceSelector\":{},"
+	    "\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":[{"
+	    "\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"default\",\"resources\":[{"
+	    "\"name\":\"cpu\",\"nominalQuota\":\"3\"}]}]}]}}");
+	see(f, SCHED_LOCAL_QUEUES, "ns/lq",
+	    "{\"metadata\":{\"name\":\"lq\",\"namespace\":\"ns\",\"generation\":1},\"spec\":{"
+	    "\"clusterQueue\":\"team\"}}");
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
+
+		m->resource = (enum sched_resource)r;
+		handle(f, m);
+	}
+}
+
+static void begin(struct fixture *f)
+{
+	struct pool_options base = { .timeout_ns = CLOCK_NS_PER_S,
+				     .backoff_min_ns = CLOCK_NS_PER_MS,
+				     .backoff_max_ns = CLOCK_NS_PER_S,
+				     .ctx = f };
+	struct quota_engine_options opt = {
+		.base = &base, .post = post, .on_bad_object = on_bad, .ctx = f
+	};
+
+	*f = (struct fixture){ 0 };
+	clock_fake_init(&f->clock, WALL);
+	f->transport = fake_transport_create(&f->clock);
+	f->counters = counter_registry_create();
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	f->recorder = recorder_create(&base, "test", "test");
+	assert_int_equal(quota_conf_read(NULL, NULL, NULL, &f->conf, NULL), 0);
+	opt.conf = f->conf;
+	opt.counters = f->counters;
+	opt.recorder = f->recorder;
+	f->engine = quota_engine_create(&opt);
+}
+
+static void end(struct fixture *f)
+{
+	quota_engine_destroy(f->engine);
+	recorder_destroy(f->recorder);
+	fake_transport_destroy(f->transport);
+	counter_registry_destroy(f->counters);
+	quota_conf_destroy(f->conf);
+}
+
+static void step(struct fixture *f)
+{
+	struct pool *pools[8];
+	size_t n = quota_engine_pools(f->engine, pools, ARRAY_LEN(pools) - 1);
+
+	pools[n++] = recorder_pool(f->recorder);
+	for (unsigned i = 0; i < 20; i++) {
+		f->due = quota_engine_step(f->engine);
+		if (f->due > clock_mono(&f->clock.base)) {
+			break;
+		}
+	}
+	assert_true(f->due > clock_mono(&f->clock.base));
+	for (size_t i = 0; i < n; i++) {
+		while (pool_step(pools[i])) {
+		}
+	}
+}
+
+static void answer(struct fixture *f, const char *line, int status)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"metadata\":{\"resourceVersion\":\"%lld\",\"name\":\"x\"}}",
+				    (long long)++f->version);
+
+	fake_transport_answer(f->transport, fake_transport_expect(f->transport, line), status,
+			      body);
+}
+
+static void add_workload(struct fixture *f, const char *name, int priority, const char *cpu)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", name);
+	CLEANUP(xmalloc_freep)
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u-%s\","
+		"\"generation\":1},\"spec\":{\"queueName\":\"lq\",\"priority\":%d,\"podSets\":[{"
+		"\"template\":{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":"
+		"\"%s\"}}}]}}}]}}",
+		name, name, priority, cpu);
+
+	see(f, SCHED_WORKLOADS, key, json);
+}
+
+static double attempts(const struct fixture *f, const char *result)
+{
+	static const char *const labels[] = { "result", NULL };
+
+	return counter_get(
+		counter_cell(counter_register(f->counters, "kueue_admission_attempts_total", "",
+					      COUNTER_COUNTER, labels),
+			     &result));
+}
+
+/* The world is there, its queues were told about. */
+static void begin_settled(struct fixture *f)
+{
+	begin(f);
+	add_world(f);
+	step(f);
+	answer(f, QUEUE, 200);
+	answer(f, LOCAL, 200);
+	/* What comes with the first objects: everything is looked at again. */
+	clock_fake_advance(&f->clock, 2 * CLOCK_NS_PER_S);
+	step(f);
+	fake_transport_expect_none(f->transport);
+}
+
+static void nothing_before_everything_is_listed(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	add_workload(&f, "one", 0, "1");
+	step(&f);
+	assert_int_equal(f.due, CLOCK_NEVER);
+	fake_transport_expect_none(f.transport);
+	add_world(&f);
+	step(&f);
+	answer(&f, WORKLOAD("one"), 200);
+	end(&f);
+}
+
+static void events_follow_the_write(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_settled(&f);
+	add_workload(&f, "one", 0, "2");
+	step(&f);
+	answer(&f, WORKLOAD("one"), 200);
+	answer(&f, QUEUE, 200);
+	answer(&f, LOCAL, 200);
+	fake_transport_expect_none(f.transport);
+	step(&f);
+	answer(&f, EVENT, 201); /* QuotaReserved */
+	answer(&f, EVENT, 201); /* Admitted */
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+static void no_event_of_a_refused_write(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_settled(&f);
+	add_workload(&f, "one", 0, "2");
+	step(&f);
+	answer(&f, WORKLOAD("one"), 403);
+	answer(&f, QUEUE, 200);
+	answer(&f, LOCAL, 200);
+	step(&f);
+	fake_transport_expect_none(f.transport);
+	/* It is tried again by itself. */
+	assert_true(f.due != CLOCK_NEVER);
+	clock_fake_advance(&f.clock, 3 * CLOCK_NS_PER_S);
+	step(&f);
+	answer(&f, WORKLOAD("one"), 200);
+	end(&f);
+}
+
+/* The preemptor stays at the top of its queue until its victim has stopped. */
+static void who_waits_for_victims_is_not_looked_at_all_the_time(void **state)
+{
+	struct fixture f;
+	double before;
+
+	(void)state;
+	begin_settled(&f);
+	add_workload(&f, "low", 0, "2");
+	step(&f);
+	answer(&f, WORKLOAD("low"), 200);
+	add_workload(&f, "high", 9, "3");
+	step(&f);
+	before = attempts(&f, "success") + attempts(&f, "inadmissible");
+	for (unsigned i = 0; i < 10; i++) {
+		clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+		step(&f);
+	}
+	assert_true(attempts(&f, "success") + attempts(&f, "inadmissible") <= before + 2);
+	end(&f);
+}
+
+static void bad_objects_are_told(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_settled(&f);
+	see(&f, SCHED_CLUSTER_QUEUES, "x",
+	    "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"queueingStrategy\":\"No\"}}");
+	assert_int_equal(f.bad, 1);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_before_everything_is_listed),
+		cmocka_unit_test(events_follow_the_write),
+		cmocka_unit_test(no_event_of_a_refused_write),
+		cmocka_unit_test(who_waits_for_victims_is_not_looked_at_all_the_time),
+		cmocka_unit_test(bad_objects_are_told),
+	};
+
+	return cmocka_run_group_tests_name("app/quota_engine", tests, NULL, NULL);
+}

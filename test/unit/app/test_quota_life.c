@@ -1,0 +1,207 @@
+#include "app/quota_life.h"
+
+#include <string.h>
+
+#include "api/kueue_workload.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/xmalloc.h"
+#include "cache/cache.h"
+#include "conf/quota_conf.h"
+#include "kube/pool.h"
+#include "lib/fake_transport.h"
+#include "lib/quota_cache_fixture.h"
+#include "lib/unit.h"
+#include "quota/conditions.h"
+
+#define PATCH "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
+
+struct fixture {
+	struct quota_cache_fixture c;
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct quota_life *life;
+	size_t told;
+};
+
+static void tell(void *ctx, const struct workload *w, const struct conditions_events *events)
+{
+	struct fixture *f = ctx;
+
+	(void)w;
+	f->told += events->n;
+}
+
+static void begin(struct fixture *f)
+{
+	struct pool_options base = { .timeout_ns = CLOCK_NS_PER_S,
+				     .backoff_min_ns = CLOCK_NS_PER_MS,
+				     .backoff_max_ns = CLOCK_NS_PER_S };
+	struct quota_life_options opt = { .base = &base, .tell = tell, .ctx = f };
+
+	memset(f, 0, sizeof(*f));
+	quota_cache_fixture_init(&f->c);
+	quota_cache_fixture_world(&f->c);
+	quota_cache_fixture_later(&f->c, 2);
+	clock_fake_init(&f->clock, f->c.now);
+	f->transport = fake_transport_create(&f->clock);
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	opt.cache = f->c.cache;
+	opt.conf = f->c.conf;
+	f->life = quota_life_create(&opt);
+	quota_life_synced(f->life);
+}
+
+static void end(struct fixture *f)
+{
+	quota_life_destroy(f->life);
+	fake_transport_destroy(f->transport);
+	quota_cache_fixture_finish(&f->c);
+}
+
+/* Both the cache and the life are told, as in the scheduler. */
+static void see(struct fixture *f, const char *meta, const char *spec, const char *status)
+{
+	CLEANUP(xmalloc_freep)
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"one\",\"namespace\":\"ns\",\"uid\":\"u-one\","
+		"\"generation\":1,\"resourceVersion\":\"7\"%s},\"spec\":{\"queueName\":\"lq\","
+		"\"podSets\":[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
+		"\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]%s},"
+		"\"status\":{%s}}",
+		meta, spec, status);
+	struct sched_msg *m =
+		cache_decode(SCHED_WORKLOADS, STR_LIT("ns/one"), str_of(json), ++f->c.version);
+
+	quota_life_workload(f->life, STR_LIT("ns/one"), m->object);
+	if (!quota_cache_apply(f->c.cache, m, f->c.now)) {
+		message_free(m);
+	}
+}
+
+static int64_t step(struct fixture *f)
+{
+	struct pool *pools[4];
+	int64_t next = quota_life_step(f->life, f->c.now);
+	size_t n = quota_life_pools(f->life, pools, 4);
+
+	for (size_t i = 0; i < n; i++) {
+		while (pool_step(pools[i])) {
+		}
+	}
+	return next;
+}
+
+static bool sent(struct fixture *f, const char *line, const char *what)
+{
+	uint64_t id = fake_transport_expect(f->transport, line);
+	bool has = strstr(fake_transport_body(f->transport, id).p, what) != NULL;
+
+	fake_transport_answer(f->transport, id, 200, "{}");
+	return has;
+}
+
+static void what_nobody_runs_gives_back_at_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", ",\"active\":false", QUOTA_CACHE_FIXTURE_ADMITTED("1"));
+	(void)step(&f);
+	(void)quota_cache_fixture_write(&f.c, "one");
+	assert_string_equal(quota_cache_fixture_reason(&f.c, "one", "Evicted"), "Deactivated");
+	assert_string_equal(quota_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
+			    "Deactivated");
+	/* Its own result changes nothing. */
+	(void)step(&f);
+	quota_cache_fixture_no_write(&f.c);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+static void a_limit_of_time_deactivates_when_it_is_over(void **state)
+{
+	struct fixture f;
+	int64_t next;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.wait_pods_ready = false;
+	see(&f, "", ",\"maximumExecutionTimeSeconds\":30000000", QUOTA_CACHE_FIXTURE_ADMITTED("1"));
+	next = step(&f);
+	assert_true(next > f.c.now && next != INT64_MAX);
+	fake_transport_expect_none(f.transport);
+	f.c.now = next - 1;
+	assert_int_equal(step(&f), next);
+	assert_string_equal(quota_cache_fixture_reason(&f.c, "one", "DeactivationTarget"), "");
+	f.c.now = next;
+	(void)step(&f);
+	assert_string_equal(quota_cache_fixture_reason(&f.c, "one", "DeactivationTarget"),
+			    "MaximumExecutionTimeExceeded");
+	assert_int_equal(f.told, 1);
+	end(&f);
+}
+
+static void marked_for_deactivation_it_is_switched_off(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", "",
+	    "\"conditions\":[{\"type\":\"DeactivationTarget\",\"status\":\"True\",\"reason\":"
+	    "\"AdmissionCheck\",\"message\":\"m\"}]");
+	(void)step(&f);
+	assert_true(sent(&f, PATCH, "\"active\":false"));
+	end(&f);
+}
+
+/* Nobody else takes the finalizer off; those of others stay. */
+static void an_orphan_loses_its_finalizer(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f,
+	    ",\"deletionTimestamp\":\"2023-01-01T00:00:00Z\",\"finalizers\":[\"a/b\","
+	    "\"kueue.x-k8s.io/resource-in-use\"]",
+	    "", "");
+	(void)step(&f);
+	assert_true(sent(&f, PATCH,
+			 "\"uid\":\"u-one\",\"resourceVersion\":\"7\",\"finalizers\":[\"a/b\"]"));
+	end(&f);
+}
+
+static void queues_that_change_are_looked_at(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", "", "");
+	(void)step(&f);
+	quota_cache_fixture_gone(&f.c, SCHED_LOCAL_QUEUES, "ns/lq");
+	(void)quota_cache_settle(f.c.cache, f.c.now);
+	(void)step(&f);
+	assert_string_equal(quota_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
+			    "Misconfigured");
+	quota_life_workload(f.life, STR_LIT("ns/one"), NULL);
+	assert_int_equal(step(&f), INT64_MAX);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_nobody_runs_gives_back_at_once),
+		cmocka_unit_test(a_limit_of_time_deactivates_when_it_is_over),
+		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
+		cmocka_unit_test(an_orphan_loses_its_finalizer),
+		cmocka_unit_test(queues_that_change_are_looked_at),
+	};
+
+	return cmocka_run_group_tests_name("app/quota_life", tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+#include "cache/quota_cache.h"
+
+#include "lib/quota_cache_fixture.h"
+#include "lib/unit.h"
+#include "model/quota_store.h"
+
+/* What a Workload asks for depends on LimitRanges: it is read behind them. */
+static void nothing_is_placed_before_everything_is_listed(void **state)
+{
+	struct quota_cache_fixture f;
+
+	(void)state;
+	quota_cache_fixture_init(&f);
+	quota_cache_fixture_workload(&f, "one", 0, "1", "");
+	quota_cache_fixture_workload(&f, "gone", 0, "1", "");
+	quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/gone");
+	assert_null(quota_cache_fixture_get(&f, "one"));
+	assert_false(quota_cache_is_synced(f.cache));
+	quota_cache_fixture_world(&f);
+	assert_true(quota_cache_is_synced(f.cache));
+	assert_non_null(quota_cache_fixture_get(&f, "one"));
+	assert_null(quota_cache_fixture_get(&f, "gone"));
+	assert_int_equal(quota_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	quota_cache_fixture_finish(&f);
+}
+
+static void flushes_are_gathered_for_a_second(void **state)
+{
+	struct quota_cache_fixture f;
+	int64_t at;
+
+	(void)state;
+	quota_cache_fixture_init(&f);
+	quota_cache_fixture_world(&f);
+	quota_cache_fixture_later(&f, 1);
+	quota_cache_fixture_workload(&f, "holder", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	quota_cache_fixture_workload(&f, "one", 0, "2", "");
+	quota_cache_fixture_cycle(&f);
+	assert_int_equal(quota_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/holder");
+	at = quota_cache_settle(f.cache, f.now);
+	assert_int_equal(at, f.now + QUOTA_CACHE_FLUSH_NS);
+	assert_int_equal(quota_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	(void)quota_cache_take_dirty(f.cache);
+	quota_cache_fixture_later(&f, 1);
+	assert_int_equal(quota_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	assert_true(quota_cache_take_dirty(f.cache));
+	assert_false(quota_cache_take_dirty(f.cache));
+	quota_cache_fixture_finish(&f);
+}
+
+static void a_commit_that_says_nothing_new_is_not_written(void **state)
+{
+	struct quota_cache_fixture f;
+	const struct workload *w;
+	uint64_t first;
+
+	(void)state;
+	quota_cache_fixture_init(&f);
+	quota_cache_fixture_world(&f);
+	quota_cache_fixture_workload(&f, "big", 0, "5", "");
+	quota_cache_fixture_cycle(&f);
+	first = quota_cache_fixture_write(&f, "big");
+	quota_cache_fixture_no_write(&f);
+	quota_cache_fixture_done(&f, "big", first, SCHED_DONE, 500);
+	assert_int_equal(f.written, 1);
+	w = quota_cache_fixture_get(&f, "big");
+	(void)quota_cache_edit(f.cache, w);
+	assert_false(quota_cache_commit(f.cache, w));
+	/* The same decision again, one that came after a flush. */
+	quota_cache_fixture_gone(&f, SCHED_FLAVORS, "x");
+	quota_cache_fixture_later(&f, 2);
+	quota_cache_fixture_cycle(&f);
+	quota_cache_fixture_no_write(&f);
+	quota_cache_fixture_finish(&f);
+}
+
+static void what_is_not_ours_has_no_effect(void **state)
+{
+	struct quota_cache_fixture f;
+	uint64_t before;
+
+	(void)state;
+	quota_cache_fixture_init(&f);
+	quota_cache_fixture_world(&f);
+	before = quota_cache_changes(f.cache);
+	quota_cache_fixture_see(&f, SCHED_NODES, "n", "{\"metadata\":{\"name\":\"n\"}}");
+	quota_cache_fixture_gone(&f, SCHED_PODS, "ns/p");
+	quota_cache_fixture_done(&f, "nobody", 1, SCHED_DONE, 1);
+	assert_int_equal(quota_cache_changes(f.cache), before);
+	quota_cache_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_placed_before_everything_is_listed),
+		cmocka_unit_test(flushes_are_gathered_for_a_second),
+		cmocka_unit_test(a_commit_that_says_nothing_new_is_not_written),
+		cmocka_unit_test(what_is_not_ours_has_no_effect),
+	};
+
+	return cmocka_run_group_tests_name("cache/quota_cache", tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+#include "cache/quota_cache.h"
+
+#include "lib/quota_cache_fixture.h"
+#include "lib/unit.h"
+#include "model/quota_store.h"
+
+static uint32_t team(const struct quota_cache_fixture *f)
+{
+	return quota_queue_find(quota_cache_world(f->cache), STR_LIT("team"))->id;
+}
+
+static void begin(struct quota_cache_fixture *f)
+{
+	quota_cache_fixture_init(f);
+	quota_cache_fixture_world(f);
+	quota_cache_fixture_later(f, 2);
+}
+
+static void quota_comes_from_the_status(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *w;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "one", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	w = quota_cache_fixture_get(&f, "one");
+	assert_int_equal(w->holds, team(&f));
+	assert_true(w->admitted);
+	assert_string_equal(quota_cache_queue(f.cache, w), "team");
+	/* Evicted and stopped: it waits again. */
+	quota_cache_fixture_workload(&f, "one", 0, "2", "");
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_null(quota_cache_queue(f.cache, w));
+	quota_cache_fixture_finish(&f);
+}
+
+static void updates_of_before_a_write_are_not_read(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	quota_cache_fixture_cycle(&f);
+	w = quota_cache_fixture_get(&f, "one");
+	assert_int_equal(w->holds, team(&f));
+	write = quota_cache_fixture_write(&f, "one");
+	/* While the write is under way, and after it. */
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 110);
+	assert_int_equal(w->holds, team(&f));
+	quota_cache_fixture_done(&f, "one", write, SCHED_DONE, 120);
+	assert_int_equal(w->holds, team(&f));
+	assert_string_equal(quota_cache_queue(f.cache, w), "team");
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 119);
+	assert_int_equal(w->holds, team(&f));
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"),
+					120);
+	assert_int_equal(w->holds, team(&f));
+	/* Newer than ours: somebody took it away. */
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 121);
+	assert_int_equal(w->holds, MODEL_NONE);
+	quota_cache_fixture_finish(&f);
+}
+
+static void an_update_that_came_meanwhile_counts_when_it_is_newer(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	quota_cache_fixture_cycle(&f);
+	w = quota_cache_fixture_get(&f, "one");
+	write = quota_cache_fixture_write(&f, "one");
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 130);
+	assert_int_equal(w->holds, team(&f));
+	quota_cache_fixture_done(&f, "one", write, SCHED_DONE, 120);
+	assert_int_equal(w->holds, MODEL_NONE);
+	quota_cache_fixture_finish(&f);
+}
+
+static void a_failed_admission_is_taken_back(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "one", 0, "2", "");
+	quota_cache_fixture_cycle(&f);
+	w = quota_cache_fixture_get(&f, "one");
+	write = quota_cache_fixture_write(&f, "one");
+	quota_cache_fixture_done(&f, "one", write, SCHED_REJECTED, 0);
+	assert_int_equal(f.failed, 1);
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_string_equal(quota_cache_fixture_reason(&f, "one", "QuotaReserved"), "");
+	assert_int_equal(w->where, QUOTA_INADMISSIBLE);
+	/* Later each time. */
+	quota_cache_fixture_later(&f, 2);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	quota_cache_fixture_cycle(&f);
+	assert_int_equal(w->holds, team(&f));
+	write = quota_cache_fixture_write(&f, "one");
+	quota_cache_fixture_done(&f, "one", write, SCHED_REJECTED, 0);
+	quota_cache_fixture_later(&f, 1);
+	assert_int_equal(w->where, QUOTA_INADMISSIBLE);
+	quota_cache_fixture_later(&f, 1);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	quota_cache_fixture_finish(&f);
+}
+
+static void a_failed_preemption_is_taken_back(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *low;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "low", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	quota_cache_fixture_workload(&f, "high", 9, "3", "");
+	quota_cache_fixture_cycle(&f);
+	low = quota_cache_fixture_get(&f, "low");
+	assert_true(low->evicted);
+	assert_int_equal(low->holds, team(&f));
+	(void)quota_cache_fixture_write(&f, "high");
+	write = quota_cache_fixture_write(&f, "low");
+	/* Evicted already: nothing is said twice. */
+	quota_cache_fixture_cycle(&f);
+	quota_cache_fixture_no_write(&f);
+	quota_cache_fixture_done(&f, "low", write, SCHED_REJECTED, 0);
+	assert_false(low->evicted);
+	assert_int_equal(low->holds, team(&f));
+	assert_string_equal(quota_cache_fixture_reason(&f, "low", "Evicted"), "");
+	quota_cache_fixture_finish(&f);
+}
+
+static void only_the_latest_write_counts(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *w;
+	uint64_t first, second;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "low", 0, "2", "");
+	quota_cache_fixture_cycle(&f);
+	first = quota_cache_fixture_write(&f, "low");
+	quota_cache_fixture_workload(&f, "high", 9, "3", "");
+	quota_cache_fixture_cycle(&f);
+	(void)quota_cache_fixture_write(&f, "high");
+	second = quota_cache_fixture_write(&f, "low");
+	assert_true(second > first);
+	quota_cache_fixture_done(&f, "low", first, SCHED_REJECTED, 0);
+	w = quota_cache_fixture_get(&f, "low");
+	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(f.failed, 0);
+	quota_cache_fixture_done(&f, "low", second, SCHED_DONE, 500);
+	assert_int_equal(w->holds, team(&f));
+	assert_true(w->evicted);
+	assert_int_equal(f.written, 1);
+	quota_cache_fixture_finish(&f);
+}
+
+static void a_namesake_starts_anew(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	quota_cache_fixture_cycle(&f);
+	write = quota_cache_fixture_write(&f, "one");
+	quota_cache_fixture_workload_at(&f, "one", "u-two", "3", "", 200);
+	w = quota_cache_fixture_get(&f, "one");
+	assert_string_equal(w->uid, "u-two");
+	assert_int_equal(w->holds, MODEL_NONE);
+	/* What is known of the first one does not matter to it. */
+	quota_cache_fixture_done(&f, "one", write, SCHED_DONE, 150);
+	quota_cache_fixture_cycle(&f);
+	assert_int_equal(w->holds, team(&f));
+	assert_true(quota_cache_fixture_write(&f, "one") > write);
+	quota_cache_fixture_finish(&f);
+}
+
+static void a_deletion_frees_its_quota_at_once(void **state)
+{
+	struct quota_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "one", 0, "3", "");
+	quota_cache_fixture_cycle(&f);
+	quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/one");
+	assert_int_equal(f.untold, 1);
+	quota_cache_fixture_no_write(&f);
+	quota_cache_fixture_workload(&f, "two", 0, "3", "");
+	quota_cache_fixture_cycle(&f);
+	assert_int_equal(quota_cache_fixture_get(&f, "two")->holds, team(&f));
+	quota_cache_fixture_finish(&f);
+}
+
+static void finished_and_bad_ones(void **state)
+{
+	struct quota_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(
+		&f, "done", 0, "2", "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]");
+	assert_int_equal(quota_cache_fixture_get(&f, "done")->where, QUOTA_NOWHERE);
+	assert_int_equal(f.nbad, 0);
+	quota_cache_fixture_see(&f, SCHED_WORKLOADS, "ns/bad",
+				"{\"metadata\":{\"name\":\"bad\",\"namespace\":\"ns\"},\"spec\":{"
+				"\"podSets\":[{\"count\":-1}]}}");
+	assert_int_equal(f.nbad, 1);
+	assert_null(quota_cache_fixture_get(&f, "bad"));
+	quota_cache_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quota_comes_from_the_status),
+		cmocka_unit_test(updates_of_before_a_write_are_not_read),
+		cmocka_unit_test(an_update_that_came_meanwhile_counts_when_it_is_newer),
+		cmocka_unit_test(a_failed_admission_is_taken_back),
+		cmocka_unit_test(a_failed_preemption_is_taken_back),
+		cmocka_unit_test(only_the_latest_write_counts),
+		cmocka_unit_test(a_namesake_starts_anew),
+		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
+		cmocka_unit_test(finished_and_bad_ones),
+	};
+
+	return cmocka_run_group_tests_name("cache/quota_cache_workload", tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+#include "controllers/job_write.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "kube/recorder.h"
+#include "lib/fake_transport.h"
+
+#define JOB "/apis/batch/v1/namespaces/ns/jobs/j"
+#define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads"
+#define EVENT "POST /api/v1/namespaces/ns/events"
+#define TEMPLATE "{\"metadata\":{\"uid\":\"j-1\"},\"spec\":{\"template\":{\"spec\":{\"x\":1}}}}"
+
+struct fixture {
+	struct clock_fake clock;
+	struct fake_transport *net;
+	struct recorder *recorder;
+	struct job_write_target target;
+	struct pool *pool;
+	bool refuse;
+};
+
+static bool may_send(void *ctx)
+{
+	const struct fixture *f = ctx;
+
+	return !f->refuse;
+}
+
+static void begin(struct fixture *f)
+{
+	struct pool_options o = { .backoff_min_ns = CLOCK_NS_PER_MS,
+				  .backoff_max_ns = CLOCK_NS_PER_S,
+				  .timeout_ns = CLOCK_NS_PER_S };
+
+	*f = (struct fixture){ .refuse = false };
+	clock_fake_init(&f->clock, 0);
+	f->net = fake_transport_create(&f->clock);
+	o.transport = fake_transport_base(f->net);
+	o.clock = &f->clock.base;
+	f->recorder = recorder_create(&o, "headgate", "here");
+	f->target = (struct job_write_target){ f->recorder, may_send, f };
+	o.ops = &job_write_ops;
+	o.ctx = &f->target;
+	o.may_send = job_write_may_send;
+	o.slots = 4;
+	f->pool = pool_create(&o);
+}
+
+static void end(struct fixture *f)
+{
+	pool_destroy(f->pool);
+	recorder_destroy(f->recorder);
+	fake_transport_destroy(f->net);
+}
+
+static void add(struct fixture *f, const struct job_plan_write *w)
+{
+	const struct job_write_job job = { "ns", "j", "j-1" };
+
+	pool_add(f->pool, STR_LIT("k"), job_write_new(&job, w));
+}
+
+static void step(struct fixture *f)
+{
+	while (pool_step(f->pool) || pool_step(recorder_pool(f->recorder))) {
+	}
+}
+
+static uint64_t expect_call(struct fixture *f, const char *line)
+{
+	step(f);
+	return fake_transport_expect(f->net, line);
+}
+
+static void later(struct fixture *f)
+{
+	fake_transport_advance(f->net, 2 * CLOCK_NS_PER_S);
+	step(f);
+}
+
+static void where_each_kind_goes(void **state)
+{
+	static const struct {
+		struct job_plan_write w;
+		const char *line, *type;
+	} cases[] = {
+		{ { JOB_PLAN_SYNC, .workload = "w", .body = "{}" },
+		  "PATCH " WORKLOADS "/w",
+		  "application/merge-patch+json" },
+		{ { JOB_PLAN_STATUS, .workload = "w", .body = "{}" },
+		  "PATCH " WORKLOADS "/w/status?fieldManager=headgate-job&force=true",
+		  "application/apply-patch+yaml" },
+		{ { JOB_PLAN_RELEASE, .workload = "w", .body = "{}" },
+		  "PATCH " WORKLOADS "/w",
+		  "application/merge-patch+json" },
+		{ { JOB_PLAN_DELETE, .workload = "w", .body = "{}" },
+		  "DELETE " WORKLOADS "/w",
+		  "application/json" },
+		{ { JOB_PLAN_START, .body = "{}" }, "PATCH " JOB, "application/merge-patch+json" },
+		{ { JOB_PLAN_SUSPEND, .body = "{}" },
+		  "PATCH " JOB,
+		  "application/merge-patch+json" },
+		{ { JOB_PLAN_RESET, .body = "{}" },
+		  "PATCH " JOB "/status",
+		  "application/merge-patch+json" },
+		{ { JOB_PLAN_RESTORE, .body = "{}" },
+		  "PATCH " JOB,
+		  "application/merge-patch+json" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		uint64_t id;
+
+		begin(&f);
+		add(&f, &cases[i].w);
+		id = expect_call(&f, cases[i].line);
+		assert_string_equal(fake_transport_request(f.net, id)->content_type, cases[i].type);
+		assert_true(str_eq_c(fake_transport_body(f.net, id), "{}"));
+		fake_transport_answer(f.net, id, 200, "{}");
+		assert_int_equal(pool_in_flight(f.pool), 0);
+		fake_transport_expect_none(f.net);
+		end(&f);
+	}
+}
+
+static const struct job_plan_write create = { JOB_PLAN_CREATE,
+					      .workload = "w",
+					      .body = "{\"t\":",
+					      .tail = "}",
+					      .event = "CreatedWorkload",
+					      .message = "m" };
+
+static void the_template_comes_from_the_job(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	add(&f, &create);
+	fake_transport_answer(f.net, expect_call(&f, "GET " JOB), 200, TEMPLATE);
+	id = expect_call(&f, "POST " WORKLOADS);
+	assert_true(str_eq_c(fake_transport_body(f.net, id), "{\"t\":{\"spec\":{\"x\":1}}}"));
+	fake_transport_answer(f.net, id, 503, "{}");
+	fake_transport_expect_none(f.net);
+	later(&f);
+	/* Once read it is not read again. */
+	fake_transport_answer(f.net, expect_call(&f, "POST " WORKLOADS), 201, "{}");
+	fake_transport_answer(f.net, expect_call(&f, EVENT), 201, "{}");
+	end(&f);
+}
+
+static void a_job_that_is_another_one(void **state)
+{
+	static const char *const answers[] = { "{\"metadata\":{\"uid\":\"j-2\"}}",
+					       "{\"metadata\":{\"uid\":\"j-1\"},\"spec\":{}}",
+					       "nonsense" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct fixture f;
+
+		begin(&f);
+		add(&f, &create);
+		fake_transport_answer(f.net, expect_call(&f, "GET " JOB), 200, answers[i]);
+		later(&f);
+		fake_transport_expect_none(f.net);
+		assert_int_equal(pool_waiting(f.pool), 0);
+		end(&f);
+	}
+}
+
+static void what_answers_mean(void **state)
+{
+	static const struct {
+		int status;
+		bool again, told;
+	} cases[] = {
+		{ 404, false, false }, { 409, false, false }, { 422, false, true },
+		{ 403, false, true },  { 401, true, false },  { 500, true, false },
+		{ 503, true, false },
+	};
+	const struct job_plan_write w = { JOB_PLAN_START, .body = "{}", .event = "Started",
+					  .message = "m" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+
+		begin(&f);
+		add(&f, &w);
+		fake_transport_answer(f.net, expect_call(&f, "PATCH " JOB), cases[i].status, "{}");
+		if (cases[i].told) {
+			fake_transport_answer(f.net, expect_call(&f, EVENT), 201, "{}");
+		}
+		later(&f);
+		if (cases[i].again) {
+			(void)fake_transport_expect(f.net, "PATCH " JOB);
+		}
+		fake_transport_expect_none(f.net);
+		end(&f);
+	}
+}
+
+static void nothing_is_sent_while_writing_is_not_allowed(void **state)
+{
+	const struct job_plan_write w = { JOB_PLAN_START, .body = "{}" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.refuse = true;
+	add(&f, &w);
+	step(&f);
+	fake_transport_expect_none(f.net);
+	f.refuse = false;
+	later(&f);
+	(void)fake_transport_expect(f.net, "PATCH " JOB);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_each_kind_goes),
+		cmocka_unit_test(the_template_comes_from_the_job),
+		cmocka_unit_test(a_job_that_is_another_one),
+		cmocka_unit_test(what_answers_mean),
+		cmocka_unit_test(nothing_is_sent_while_writing_is_not_allowed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

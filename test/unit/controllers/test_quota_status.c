@@ -1,0 +1,241 @@
+#include "controllers/quota_status.h"
+
+#include <string.h>
+
+#include "api/meta.h"
+#include "base/clock.h"
+#include "enc/jdoc.h"
+#include "kube/pool.h"
+#include "lib/fake_transport.h"
+#include "lib/quota_cycle_fixture.h"
+#include "lib/unit.h"
+
+#define API "PATCH /apis/kueue.x-k8s.io/v1beta2/"
+#define MANAGER "/status?fieldManager=headgate-quota-status&force=true"
+#define TEAM API "clusterqueues/team" MANAGER
+#define LOCAL API "namespaces/ns/localqueues/queue-team" MANAGER
+
+static const char world[] =
+	"cohort all\n"
+	"queue team cohort=all\n"
+	"quota team default cpu nominal=3\n"
+	"quota cohort/all default cpu nominal=4\n"
+	"workload ns/one queue=team cpu=4 holds=default reserved=-60s admitted\n"
+	"workload ns/two queue=team cpu=1 holds=default reserved=-60s\n"
+	"workload ns/three queue=team cpu=1\n";
+
+struct fixture {
+	struct quota_cycle_fixture q;
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct quota_status *status;
+};
+
+static void drop(void *ctx, struct sched_msg *m)
+{
+	(void)ctx;
+	message_free(m);
+}
+
+static void begin(struct fixture *f)
+{
+	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
+				     .backoff_max_ns = CLOCK_NS_PER_S,
+				     .timeout_ns = CLOCK_NS_PER_S };
+
+	memset(f, 0, sizeof(*f));
+	quota_cycle_fixture_init(&f->q, world);
+	clock_fake_init(&f->clock, 0);
+	f->transport = fake_transport_create(&f->clock);
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	f->status = quota_status_create(&base, drop);
+}
+
+static void end(struct fixture *f)
+{
+	quota_status_destroy(f->status);
+	fake_transport_destroy(f->transport);
+	quota_cycle_fixture_finish(&f->q);
+}
+
+static void run(struct fixture *f)
+{
+	quota_status_run(f->status, f->q.w.f, f->q.w.now);
+	while (pool_step(quota_status_pool(f->status))) {
+	}
+}
+
+static struct jdoc *expect(struct fixture *f, const char *line)
+{
+	uint64_t id = fake_transport_expect(f->transport, line);
+	struct jdoc *d = NULL;
+
+	assert_int_equal(jdoc_parse(fake_transport_body(f->transport, id), &d, NULL), 0);
+	fake_transport_answer(f->transport, id, 200, "{}");
+	return d;
+}
+
+static void seen(struct fixture *f, enum sched_resource r, const char *key)
+{
+	quota_status_seen(f->status, r, str_of(key), 2, NULL);
+}
+
+static const char *usage(const struct jdoc *d, const char *list, const char *member)
+{
+	const struct jdoc *flavor = jdoc_at(jdoc_get(jdoc_get(d, "status"), list), 0);
+
+	return jdoc_path_str(jdoc_at(jdoc_get(flavor, "resources"), 0), member);
+}
+
+static int64_t count(const struct jdoc *d, const char *name)
+{
+	return jdoc_int(jdoc_get(jdoc_get(d, "status"), name), -1);
+}
+
+static void a_queue_says_what_it_holds(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+	const struct jdoc *active;
+
+	(void)state;
+	begin(&f);
+	seen(&f, SCHED_CLUSTER_QUEUES, "team");
+	run(&f);
+	d = expect(&f, TEAM);
+	assert_int_equal(count(d, "pendingWorkloads"), 1);
+	assert_int_equal(count(d, "reservingWorkloads"), 2);
+	assert_int_equal(count(d, "admittedWorkloads"), 1);
+	assert_string_equal(usage(d, "flavorsReservation", "total"), "5");
+	assert_string_equal(usage(d, "flavorsReservation", "borrowed"), "2");
+	assert_string_equal(usage(d, "flavorsUsage", "total"), "4");
+	assert_string_equal(usage(d, "flavorsUsage", "borrowed"), "1");
+	assert_null(jdoc_path(d, "status.fairSharing"));
+	active = jdoc_at(jdoc_path(d, "status.conditions"), 0);
+	assert_string_equal(jdoc_path_str(active, "status"), "True");
+	assert_string_equal(jdoc_path_str(active, "reason"), "Ready");
+	assert_int_equal(jdoc_int(jdoc_get(active, "observedGeneration"), 0), 2);
+	jdoc_destroy(d);
+	end(&f);
+}
+
+static void it_is_written_when_it_changed(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	seen(&f, SCHED_CLUSTER_QUEUES, "team");
+	run(&f);
+	jdoc_destroy(expect(&f, TEAM));
+	seen(&f, SCHED_CLUSTER_QUEUES, "team");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	quota_cycle_fixture_delete(&f.q, "two");
+	run(&f);
+	jdoc_destroy(expect(&f, TEAM));
+	quota_status_gone(f.status, SCHED_CLUSTER_QUEUES, STR_LIT("team"));
+	quota_cycle_fixture_delete(&f.q, "one");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+static void a_local_queue_has_no_borrowing(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	seen(&f, SCHED_LOCAL_QUEUES, "ns/queue-team");
+	run(&f);
+	d = expect(&f, LOCAL);
+	assert_int_equal(count(d, "pendingWorkloads"), 1);
+	assert_int_equal(count(d, "reservingWorkloads"), 2);
+	assert_string_equal(usage(d, "flavorsUsage", "total"), "4");
+	assert_null(usage(d, "flavorsUsage", "borrowed"));
+	assert_string_equal(jdoc_path_str(d, "metadata.namespace"), "ns");
+	assert_string_equal(jdoc_path_str(d, "metadata.name"), "queue-team");
+	jdoc_destroy(d);
+	end(&f);
+}
+
+static void expect_reason(struct fixture *f, const char *line, const char *status,
+			  const char *reason, const char *at)
+{
+	struct jdoc *d = expect(f, line);
+	const struct jdoc *c = jdoc_at(jdoc_path(d, "status.conditions"), 0);
+
+	assert_string_equal(jdoc_path_str(c, "status"), status);
+	assert_string_equal(jdoc_path_str(c, "reason"), reason);
+	if (at != NULL) {
+		assert_string_equal(jdoc_path_str(c, "lastTransitionTime"), at);
+	}
+	jdoc_destroy(d);
+}
+
+/* Times of transition stay while the status does, over restarts as well. */
+static void active_and_why_not(void **state)
+{
+	const struct api_condition before = { .type = "Active",
+					      .status = "True",
+					      .last_transition = 60 * CLOCK_NS_PER_S };
+	struct quota_node *team;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	team = quota_world_node(&f.q.w, "team");
+	quota_status_seen(f.status, SCHED_CLUSTER_QUEUES, STR_LIT("team"), 1, &before);
+	seen(&f, SCHED_LOCAL_QUEUES, "ns/queue-team");
+	run(&f);
+	expect_reason(&f, TEAM, "True", "Ready", "1970-01-01T00:01:00Z");
+	expect_reason(&f, LOCAL, "True", "Ready", NULL);
+	team->queue->stop = QUOTA_HOLD;
+	quota_queue_check(f.q.w.q, team);
+	run(&f);
+	expect_reason(&f, TEAM, "False", "Stopped", "2023-11-14T22:13:20Z");
+	expect_reason(&f, LOCAL, "False", "ClusterQueueIsInactive", NULL);
+	quota_local_find(f.q.w.q, STR_LIT("ns/queue-team"))->stop = QUOTA_HOLD;
+	run(&f);
+	expect_reason(&f, LOCAL, "False", "Stopped", NULL);
+	end(&f);
+}
+
+static void shares_only_with_fair_sharing(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	seen(&f, SCHED_COHORTS, "all");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	f.q.w.q->options.fair_sharing = true;
+	seen(&f, SCHED_CLUSTER_QUEUES, "team");
+	run(&f);
+	for (size_t i = 0; i < 2; i++) {
+		d = expect(&f, i == 0 ? API "cohorts/all" MANAGER : TEAM);
+		/* 2 of 7 are borrowed; a root has no share. */
+		assert_int_equal(jdoc_int(jdoc_path(d, "status.fairSharing.weightedShare"), -1),
+				 i == 0 ? 0 : 286);
+		jdoc_destroy(d);
+	}
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_queue_says_what_it_holds),
+		cmocka_unit_test(it_is_written_when_it_changed),
+		cmocka_unit_test(a_local_queue_has_no_borrowing),
+		cmocka_unit_test(active_and_why_not),
+		cmocka_unit_test(shares_only_with_fair_sharing),
+	};
+
+	return cmocka_run_group_tests_name("controllers/quota_status", tests, NULL, NULL);
+}

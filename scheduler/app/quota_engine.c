@@ -91,10 +91,9 @@ static void settle_untold(struct quota_engine *e, struct str written, bool ok)
 	e->untold.n = kept;
 }
 
-static void keep_events(void *ctx, const struct workload *written,
+static void keep_events(struct quota_engine *e, const struct workload *written, const char *queue,
 			const struct conditions_events *events)
 {
-	struct quota_engine *e = ctx;
 	const struct quota *q = quota_cache_world(e->cache);
 
 	for (size_t i = 0; i < events->n; i++) {
@@ -108,7 +107,17 @@ static void keep_events(void *ctx, const struct workload *written,
 				    .warning = one->warning };
 
 		vec_push(&e->untold, u);
+		quota_metrics_event(e->metrics, queue, one->reason);
 	}
+}
+
+static void keep_life_events(void *ctx, const struct workload *w,
+			     const struct conditions_events *events)
+{
+	struct quota_engine *e = ctx;
+	const char *queue = quota_cache_queue(e->cache, w);
+
+	keep_events(e, w, queue == NULL ? "" : queue, events);
 }
 
 /* --- what the cache tells ----------------------------------------------------------------------*/
@@ -175,7 +184,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	struct quota_life_options lo = { .conf = opt->conf,
 					 .base = opt->base,
 					 .recorder = opt->recorder,
-					 .tell = keep_events,
+					 .tell = keep_life_events,
 					 .ctx = e };
 
 	e->opt = *opt;
@@ -230,7 +239,7 @@ static void take_decision(struct quota_engine *e, const struct quota_decision *d
 	struct conditions_events events = { NULL, 0, 0 };
 
 	conditions_decide(quota_cache_edit(e->cache, w), q, d, now, &events);
-	keep_events(e, w, &events);
+	keep_events(e, w, d->node == MODEL_NONE ? "" : q->nodes.v[d->node]->name, &events);
 	(void)quota_cache_commit(e->cache, w);
 	vec_finish(&events);
 }

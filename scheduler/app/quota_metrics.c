@@ -1,12 +1,17 @@
 #include "app/quota_metrics.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attrs.h"
 #include "base/counter.h"
+#include "base/str.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "quota/queues.h"
+
+#define EVICTED "EvictedDueTo"
+#define CAUSE "DueTo"
 
 static const char *const states[] = { "pending", "active", "terminating" };
 
@@ -71,9 +76,23 @@ static void count(struct counter_family *f, const char *a, const char *b, const 
 	counter_add(counter_cell(f, labels), 1);
 }
 
-static bool is_admitted(const struct quota *q, const struct quota_decision *d)
+void quota_metrics_event(struct quota_metrics *m, const char *queue, const char *reason)
 {
-	return q->nodes.v[d->node]->queue->checks.n == 0;
+	struct str rest = str_of(reason);
+	const char *cause;
+
+	if (str_streq(reason, "Admitted")) {
+		count(m->admitted, queue, NULL, NULL);
+	} else if (str_has_prefix(rest, EVICTED)) {
+		CLEANUP(xmalloc_freep) char *why = xmalloc_dup(reason + strlen(EVICTED));
+		char *split = strstr(why, CAUSE);
+
+		cause = split == NULL ? "" : split + strlen(CAUSE);
+		if (split != NULL) {
+			*split = '\0';
+		}
+		count(m->evicted, queue, why, cause);
+	}
 }
 
 void quota_metrics_cycle(struct quota_metrics *m, const struct quota *q,
@@ -87,15 +106,11 @@ void quota_metrics_cycle(struct quota_metrics *m, const struct quota *q,
 		if (d->kind == QUOTA_DECIDE_ADMIT) {
 			success = true;
 			count(m->reserved, q->nodes.v[d->node]->name, NULL, NULL);
-			if (is_admitted(q, d)) {
-				count(m->admitted, q->nodes.v[d->node]->name, NULL, NULL);
-			}
 		} else if (d->kind == QUOTA_DECIDE_PREEMPT) {
 			success = true;
 			if (!d->ongoing) {
 				count(m->preempted, q->nodes.v[q->workloads.v[d->by]->queue]->name,
 				      victim_reason_name(d->victim_reason), NULL);
-				count(m->evicted, q->nodes.v[d->node]->name, "Preempted", "");
 			}
 		}
 	}

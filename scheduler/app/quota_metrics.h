@@ -16,6 +16,9 @@ void quota_metrics_destroy(struct quota_metrics *m); /* NULL is fine */
 /* What a cycle decided; call before it is applied. */
 void quota_metrics_cycle(struct quota_metrics *m, const struct quota *q,
 			 const struct quota_decisions *d);
+/* What was told about a Workload of this ClusterQueue: admissions and evictions are counted, of
+ * whatever cause; other reasons are not looked at. */
+void quota_metrics_event(struct quota_metrics *m, const char *queue, const char *reason);
 /* Gauges of all ClusterQueues; series of those that are gone are removed. */
 void quota_metrics_queues(struct quota_metrics *m, const struct forest *f);
 

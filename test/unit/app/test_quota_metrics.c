@@ -80,13 +80,32 @@ static void cycles_are_counted(void **state)
 	       "kueue_preempted_workloads_total{preempting_cluster_queue=\"a\","
 	       "reason=\"InClusterQueue\"} 1\n",
 	       true);
+	expect(&x, "kueue_quota_reserved_workloads_total{cluster_queue=\"b\"} 1\n", true);
+	expect(&x, "kueue_admission_attempts_total{result=\"success\"} 3\n", true);
+	end(&x);
+}
+
+static void admissions_and_evictions_are_counted_as_they_are_told(void **state)
+{
+	static const char *const reasons[] = { "Admitted", "EvictedDueToPreempted",
+					       "EvictedDueToDeactivatedDueToAdmissionCheck",
+					       "QuotaReserved", "Preempted" };
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		quota_metrics_event(x.m, "a", reasons[i]);
+	}
+	expect(&x, "kueue_admitted_workloads_total{cluster_queue=\"a\"} 1\n", true);
 	expect(&x,
 	       "kueue_evicted_workloads_total{cluster_queue=\"a\",reason=\"Preempted\","
 	       "underlying_cause=\"\"} 1\n",
 	       true);
-	expect(&x, "kueue_quota_reserved_workloads_total{cluster_queue=\"b\"} 1\n", true);
-	expect(&x, "kueue_admitted_workloads_total{cluster_queue=\"b\"} 1\n", true);
-	expect(&x, "kueue_admission_attempts_total{result=\"success\"} 3\n", true);
+	expect(&x,
+	       "kueue_evicted_workloads_total{cluster_queue=\"a\",reason=\"Deactivated\","
+	       "underlying_cause=\"AdmissionCheck\"} 1\n",
+	       true);
 	end(&x);
 }
 
@@ -118,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cycles_are_counted),
+		cmocka_unit_test(admissions_and_evictions_are_counted_as_they_are_told),
 		cmocka_unit_test(gauges_follow_the_queues),
 	};
 

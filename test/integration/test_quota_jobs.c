@@ -1,0 +1,307 @@
+/* Jobs of LocalQueues through the whole scheduler, as processes: the test plays the Job controller
+ * of Kubernetes, which there is none of. */
+#include "lib/unit.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "kube/rest.h"
+#include "lib/scene.h"
+
+#define WAIT_NS (90 * CLOCK_NS_PER_S)
+#define KINDS 7
+#define MERGE "application/merge-patch+json"
+#define JOBS "/apis/batch/v1/namespaces/default/jobs"
+#define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
+
+static struct scene scene;
+static const char *const with_quota[] = { "--controllers=*,workload", NULL };
+
+static const char world[] =
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: spot},"
+	" spec: {nodeLabels: {type: spot}}}\n"
+	"---\n"
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: high},"
+	" value: 10}\n"
+	"---\n"
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: team},"
+	" spec: {namespaceSelector: {}, preemption: {withinClusterQueue: LowerPriority},"
+	" resourceGroups: [{coveredResources: [cpu], flavors: [{name: spot,"
+	" resources: [{name: cpu, nominalQuota: 3}]}]}]}}\n"
+	"---\n"
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: lq,"
+	" namespace: default}, spec: {clusterQueue: team}}\n";
+
+static int begin(void **state)
+{
+	static const char *const kinds[KINDS] = {
+		"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
+		"resourceflavors", "workloadpriorityclasses", "workloads",
+	};
+	static char loads[KINDS][512];
+	static const char *args[KINDS + 1];
+	struct scene_options opt = { .stack = { .no_webhook = true,
+						.scheduler_args = with_quota,
+						.apiserver_args = args } };
+
+	for (size_t i = 0; i < KINDS; i++) {
+		snprintf(loads[i], sizeof(loads[i]),
+			 "--load=%s/charts/headgate/files/crds/quota/%s.yaml", stack_source(),
+			 kinds[i]);
+		args[i] = loads[i];
+	}
+	scene_start(&scene, &opt);
+	scene_apply(&scene, world);
+	*state = &scene;
+	return 0;
+}
+
+static int end(void **state)
+{
+	scene_stop(*state);
+	return 0;
+}
+
+/* --- what stands in the API --------------------------------------------------------------------*/
+
+/* The Workload of a Job; NULL: there is none. The caller owns it. */
+static struct jdoc *workload_of(struct scene *s, const char *job)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *list = NULL;
+
+	scene_call(s, "GET", WORKLOADS, NULL, &list);
+	for (const struct jdoc *w = jdoc_first(jdoc_get(list, "items")); w != NULL;
+	     w = jdoc_next(w)) {
+		const struct jdoc *owner = jdoc_at(jdoc_path(w, "metadata.ownerReferences"), 0);
+
+		if (jdoc_is_str(jdoc_get(owner, "name"), job)) {
+			return jdoc_copy(w);
+		}
+	}
+	return NULL;
+}
+
+static bool has_condition(const struct jdoc *object, const char *type, const char *status,
+			  const char *reason)
+{
+	const struct jdoc *list = jdoc_path(object, "status.conditions");
+
+	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {
+		if (jdoc_is_str(jdoc_get(c, "type"), type)) {
+			return jdoc_is_str(jdoc_get(c, "status"), status) &&
+			       jdoc_is_str(jdoc_get(c, "reason"), reason);
+		}
+	}
+	return false;
+}
+
+static void wait_workload(struct scene *s, const char *job, const char *type, const char *status,
+			  const char *reason)
+{
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	do {
+		CLEANUP(jdoc_destroyp) struct jdoc *w = workload_of(s, job);
+
+		if (has_condition(w, type, status, reason)) {
+			return;
+		}
+		strbuf_reset(&text);
+		if (w != NULL) {
+			jdoc_format(jdoc_path(w, "status"), &text);
+		}
+		poll(NULL, 0, 20);
+	} while (clock_mono(clock_real()) < deadline);
+	scene_fail(s, "Workload of %s: no %s=%s/%s, but %s", job, type, status, reason, text.p);
+}
+
+static bool is_pinned(const struct jdoc *job)
+{
+	return jdoc_is_str(jdoc_path(job, "spec.template.spec.nodeSelector.type"), "spot");
+}
+
+/* Suspended as its user wrote it, or started on the flavor's nodes. */
+static void wait_job(struct scene *s, const char *name, bool starts)
+{
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(JOBS "/%s", name);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	do {
+		CLEANUP(jdoc_destroyp) struct jdoc *job = NULL;
+
+		scene_call(s, "GET", path, NULL, &job);
+		if (jdoc_bool(jdoc_path(job, "spec.suspend"), starts) == !starts &&
+		    is_pinned(job) == starts) {
+			return;
+		}
+		strbuf_reset(&text);
+		jdoc_format(job, &text);
+		poll(NULL, 0, 20);
+	} while (clock_mono(clock_real()) < deadline);
+	scene_fail(s, "Job %s is not %s: %s", name, starts ? "started" : "restored", text.p);
+}
+
+/* --- what others do ----------------------------------------------------------------------------*/
+
+static void add_job(struct scene *s, const char *name, const char *labels, int pods)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf(
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: %s, namespace: default,"
+		" labels: {kueue.x-k8s.io/queue-name: lq%s}}, spec: {suspend: true,"
+		" parallelism: %d, completions: %d, template: {spec: {restartPolicy: Never,"
+		" containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]}}}}",
+		name, labels, pods, pods);
+
+	scene_apply(s, yaml);
+}
+
+/* As the Job controller. */
+static void job_status(struct scene *s, const char *name, const char *status)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(JOBS "/%s/status", name);
+	CLEANUP(xmalloc_freep) char *body = xmalloc_printf("{\"status\":%s}", status);
+	struct err err = ERR_INIT;
+
+	if (rest_call(s->transport, HTTP_PATCH, path, MERGE, str_of(body), WAIT_NS, NULL, &err) <
+	    0) {
+		scene_fail(s, "%s: %s", path, err.text);
+	}
+}
+
+#define STARTED "{\"startTime\":\"2026-01-01T00:00:00Z\",\"active\":%d,\"ready\":%d}"
+#define COMPLETE                                                                                   \
+	"{\"active\":0,\"ready\":0,\"succeeded\":2,\"conditions\":[{\"type\":\"Complete\","        \
+	"\"status\":\"True\",\"reason\":\"CompletionsReached\",\"message\":\"m\"}]}"
+
+static void start_pods(struct scene *s, const char *name, int pods)
+{
+	CLEANUP(xmalloc_freep) char *status = xmalloc_printf(STARTED, pods, pods);
+
+	job_status(s, name, status);
+}
+
+/* --- tests -------------------------------------------------------------------------------------*/
+
+static void test_jobs_take_turns(void **state)
+{
+	struct scene *s = *state;
+
+	add_job(s, "one", "", 2);
+	wait_job(s, "one", true);
+	wait_workload(s, "one", "Admitted", "True", "Admitted");
+	start_pods(s, "one", 2);
+	wait_workload(s, "one", "PodsReady", "True", "Started");
+	add_job(s, "two", "", 2);
+	wait_workload(s, "two", "QuotaReserved", "False", "WaitingForQuota");
+	job_status(s, "one", COMPLETE);
+	wait_workload(s, "one", "Finished", "True", "Succeeded");
+	wait_job(s, "two", true);
+	job_status(s, "two", COMPLETE);
+	wait_workload(s, "two", "Finished", "True", "Succeeded");
+}
+
+/* The victim keeps its quota until its pods have stopped, and comes back as it was. */
+static void test_preemption(void **state)
+{
+	struct scene *s = *state;
+
+	add_job(s, "low", "", 2);
+	wait_job(s, "low", true);
+	start_pods(s, "low", 2);
+	add_job(s, "high", ", kueue.x-k8s.io/priority-class: high", 2);
+	wait_workload(s, "low", "Evicted", "True", "Preempted");
+	wait_job(s, "low", false);
+	wait_workload(s, "high", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
+	wait_workload(s, "low", "QuotaReserved", "True", "QuotaReserved");
+	job_status(s, "low", "{\"active\":0,\"ready\":0}");
+	wait_job(s, "high", true);
+	wait_workload(s, "low", "QuotaReserved", "False", "WaitingForQuota");
+	job_status(s, "high", COMPLETE);
+	wait_job(s, "low", true);
+	wait_workload(s, "low", "Evicted", "False", "QuotaReserved");
+	job_status(s, "low", COMPLETE);
+	wait_workload(s, "low", "Finished", "True", "Succeeded");
+}
+
+static void test_a_restart_in_the_middle(void **state)
+{
+	struct scene *s = *state;
+
+	add_job(s, "a", "", 2);
+	wait_job(s, "a", true);
+	start_pods(s, "a", 2);
+	scene_restart_scheduler(s, NULL, with_quota);
+	add_job(s, "b", "", 2);
+	wait_workload(s, "b", "QuotaReserved", "False", "WaitingForQuota");
+	wait_job(s, "a", true);
+	job_status(s, "a", COMPLETE);
+	wait_job(s, "b", true);
+	job_status(s, "b", COMPLETE);
+	wait_workload(s, "b", "Finished", "True", "Succeeded");
+}
+
+static void set_active(struct scene *s, const char *job, bool active)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *w = workload_of(s, job);
+	CLEANUP(xmalloc_freep)
+	char *path = xmalloc_printf(WORKLOADS "/%s", jdoc_path_str(w, "metadata.name"));
+	struct err err = ERR_INIT;
+
+	if (rest_call(s->transport, HTTP_PATCH, path, MERGE,
+		      active ? STR_LIT("{\"spec\":{\"active\":true}}")
+			     : STR_LIT("{\"spec\":{\"active\":false}}"),
+		      WAIT_NS, NULL, &err) < 0) {
+		scene_fail(s, "%s: %s", path, err.text);
+	}
+}
+
+static void test_switched_off_and_on(void **state)
+{
+	struct scene *s = *state;
+
+	add_job(s, "switch", "", 2);
+	wait_job(s, "switch", true);
+	start_pods(s, "switch", 2);
+	set_active(s, "switch", false);
+	wait_workload(s, "switch", "Evicted", "True", "Deactivated");
+	wait_job(s, "switch", false);
+	job_status(s, "switch", "{\"active\":0,\"ready\":0}");
+	wait_workload(s, "switch", "QuotaReserved", "False", "Deactivated");
+	wait_workload(s, "switch", "Requeued", "False", "Deactivated");
+	set_active(s, "switch", true);
+	wait_job(s, "switch", true);
+	wait_workload(s, "switch", "Requeued", "True", "Reactivated");
+	job_status(s, "switch", COMPLETE);
+	wait_workload(s, "switch", "Finished", "True", "Succeeded");
+}
+
+static void test_a_job_that_takes_too_long(void **state)
+{
+	struct scene *s = *state;
+
+	add_job(s, "long", ", kueue.x-k8s.io/max-exec-time-seconds: '1'", 2);
+	wait_workload(s, "long", "Evicted", "True", "DeactivatedDueToMaximumExecutionTimeExceeded");
+	wait_job(s, "long", false);
+	wait_workload(s, "long", "QuotaReserved", "False", "Deactivated");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_jobs_take_turns),
+		cmocka_unit_test(test_preemption),
+		cmocka_unit_test(test_a_restart_in_the_middle),
+		cmocka_unit_test(test_switched_off_and_on),
+		cmocka_unit_test(test_a_job_that_takes_too_long),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -26,6 +26,11 @@ var deviations = []deviation{
 		c.quiet = true
 		return !c.gates["FlavorFungibilityPreserveScanProgress"]
 	}},
+	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool { // for writes to victims
+		was := c.gates["FlavorFungibilityPreserveScanProgress"]
+		c.gates["FlavorFungibilityPreserveScanProgress"] = true
+		return !was
+	}},
 	{name: "stopped-local-queue", without: withoutSilentDeletions},
 	{name: "pods", without: withoutPods},
 	{name: "giving-back", without: withoutOwnVictims},

@@ -300,7 +300,11 @@ func (g *generator) ago(minutes int) metav1.Time {
 
 func (g *generator) makeDeletions() {
 	for _, w := range g.c.workloads {
-		if g.c.cycles > 1 && w.Status.Admission != nil && g.chance(0.25) {
+		chance := 0.05
+		if w.Status.Admission != nil {
+			chance = 0.25
+		}
+		if g.c.cycles > 1 && g.chance(chance) {
 			g.c.deletions = append(g.c.deletions, deletion{g.between(1, g.c.cycles-1), w.Namespace + "/" + w.Name})
 		}
 	}

@@ -18,7 +18,7 @@ type shrinker struct {
 
 // How often Kueue is asked about a smaller cluster: a tie that its maps decide must not pass for a
 // difference.
-const shrinkTries = 6
+const shrinkTries = 40
 
 // try keeps what change makes of a copy when the difference is still there.
 func (s *shrinker) try(change func(c *cluster) bool) bool {

@@ -35,7 +35,7 @@ struct engine_options {
 	unsigned gate_workers;
 	bool manual; /* pools are stepped by the owner */
 	bool controllers_podgroup, controllers_queue;
-	int64_t min_interval_ns; /* between cycles; more after a long one */
+	int64_t min_interval_ns; /* between cycles */
 	int64_t period_ns; /* --schedule-period: longest pause between cycles that have something to
 			      look at */
 	int64_t request_timeout_ns; /* deadline of each write */

@@ -30,8 +30,6 @@
 #include "model/dump.h"
 
 #define CONTROLLERS_INTERVAL_NS CLOCK_NS_PER_S
-#define CYCLE_SHARE 8 /* one part of so many is what cycles may use of a core */
-#define MAX_PAUSE_NS (100 * CLOCK_NS_PER_MS)
 
 struct engine {
 	struct engine_options opt;
@@ -520,16 +518,6 @@ static int64_t timer_at(const struct engine *e, int64_t mono)
 	return e->next_timer_wall <= wall ? mono : mono + (e->next_timer_wall - wall);
 }
 
-/* A cycle looks at all pods that wait. With thousands of them, many changes are looked at together:
- * the API server is slower than we are, and needs the core. */
-static int64_t pause_after(const struct engine *e, int64_t cycle_ns)
-{
-	int64_t pause = cycle_ns * (CYCLE_SHARE - 1);
-
-	pause = pause > MAX_PAUSE_NS ? MAX_PAUSE_NS : pause;
-	return pause < e->opt.min_interval_ns ? e->opt.min_interval_ns : pause;
-}
-
 /* Cycles over pods. Returns when the next one is due. */
 static int64_t step_pods(struct engine *e, int64_t now)
 {
@@ -548,11 +536,9 @@ static int64_t step_pods(struct engine *e, int64_t now)
 	}
 	due = earliest(e->next_period_at, timer_at(e, now));
 	if (due <= now && e->next_cycle_at <= now) {
-		int64_t began = clock_mono(e->opt.clock);
-
 		run_cycle(e);
 		now = clock_mono(e->opt.clock);
-		e->next_cycle_at = now + pause_after(e, now - began);
+		e->next_cycle_at = now + e->opt.min_interval_ns;
 		e->next_period_at = now + e->opt.period_ns;
 	}
 	if (e->changed && e->next_controllers_at <= now) {

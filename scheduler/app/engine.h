@@ -39,7 +39,7 @@ struct engine_options {
 	bool controllers_podgroup, controllers_queue;
 	const struct quota_conf *quota_conf; /* the Workload engine runs; NULL: it does not. Must
 						outlive the engine */
-	int64_t min_interval_ns;             /* between cycles; more after a long one */
+	int64_t min_interval_ns;             /* between cycles */
 	int64_t period_ns; /* --schedule-period: longest pause between cycles that have something to
 			      look at */
 	int64_t request_timeout_ns; /* deadline of each write */

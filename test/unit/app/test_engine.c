@@ -26,8 +26,6 @@ struct fixture {
 	struct engine *engine;
 	struct sched_msg *done[16];
 	size_t ndone;
-	unsigned cycles;
-	int64_t cycle_ns; /* how long one takes */
 };
 
 static void keep(void *ctx, struct sched_msg *m)
@@ -36,16 +34,6 @@ static void keep(void *ctx, struct sched_msg *m)
 
 	assert_true(f->ndone < ARRAY_LEN(f->done));
 	f->done[f->ndone++] = m;
-}
-
-static void on_decided(void *ctx, const struct cluster *c, const struct decisions *d)
-{
-	struct fixture *f = ctx;
-
-	(void)c;
-	(void)d;
-	f->cycles++;
-	clock_fake_advance(&f->clock, f->cycle_ns);
 }
 
 static void begin(struct fixture *f)
@@ -60,7 +48,6 @@ static void begin(struct fixture *f)
 				     .period_ns = CLOCK_NS_PER_S,
 				     .request_timeout_ns = CLOCK_NS_PER_S,
 				     .post = keep,
-				     .on_decided = on_decided,
 				     .ctx = f };
 	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
 					       "capacity", "binpack", NULL };
@@ -369,41 +356,6 @@ static void test_one_write_binds_a_plain_pod(void **state)
 	}
 }
 
-/* Cycles over very many pods leave most of the core to others. */
-static void test_a_long_cycle_is_followed_by_a_pause(void **state)
-{
-	static const struct {
-		int64_t cycle_ns, pause_ns;
-	} rows[] = { { 0, CLOCK_NS_PER_MS },
-		     { CLOCK_NS_PER_MS / 10, CLOCK_NS_PER_MS },
-		     { 2 * CLOCK_NS_PER_MS, 14 * CLOCK_NS_PER_MS },
-		     { 50 * CLOCK_NS_PER_MS, 100 * CLOCK_NS_PER_MS } };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct fixture f;
-		int64_t now;
-
-		begin(&f);
-		f.cycle_ns = rows[i].cycle_ns;
-		sync_all(&f);
-		lead(&f, 0);
-		engine_step(f.engine);
-		assert_int_equal(f.cycles, 1);
-		see_world(&f);
-		now = clock_mono(&f.clock.base);
-		assert_int_equal(engine_step(f.engine) - now, rows[i].pause_ns);
-		clock_fake_advance(&f.clock, rows[i].pause_ns - 1);
-		engine_step(f.engine);
-		assert_int_equal(f.cycles, 1);
-		clock_fake_advance(&f.clock, 1);
-		engine_step(f.engine);
-		assert_int_equal(f.cycles, 2);
-		take_outcomes(&f);
-		end(&f);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,7 +366,6 @@ int main(void)
 		cmocka_unit_test(test_a_pod_without_its_podgroup_is_told_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_told),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
-		cmocka_unit_test(test_a_long_cycle_is_followed_by_a_pause),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

@@ -21,28 +21,35 @@ type deviation struct {
 
 var deviations = []deviation{
 	{name: "reasons", explains: onlyReasons},
-	{name: "flavor-fungibility-off", explains: onlyPlaces},
+	{name: "flavor-fungibility-off", explains: onlyPlaces("FlavorFungibility")},
 	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool {
 		c.quiet = true
 		return !c.gates["FlavorFungibilityPreserveScanProgress"]
 	}},
-	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool { // for writes to victims
-		was := c.gates["FlavorFungibilityPreserveScanProgress"]
-		c.gates["FlavorFungibilityPreserveScanProgress"] = true
-		return !was
-	}},
+	{name: "scan-progress-off", explains: onlyPlaces("FlavorFungibilityPreserveScanProgress")},
 	{name: "stopped-local-queue", without: withoutSilentDeletions},
+	{name: "removal-of-waiting", without: func(c *cluster, _ *verdict) bool {
+		before := len(c.deletions)
+		c.deletions = slices.DeleteFunc(c.deletions, func(d deletion) bool {
+			w := c.workload(d.workload)
+			return w != nil && w.Status.Admission == nil
+		})
+		return len(c.deletions) < before
+	}},
 	{name: "pods", without: withoutPods},
 	{name: "giving-back", without: withoutOwnVictims},
 	{name: "preemption-over-borrowing", without: withoutPreference},
 }
 
-// onlyPlaces: with flavor fungibility off, the first cycle in which the answers differ leaves in
-// Kueue's heap what does not fit. What follows from that is not compared.
-func onlyPlaces(c *cluster, h *headgate, v *verdict) bool {
-	if c.gates["FlavorFungibility"] {
-		return false
+// onlyPlaces: with the gate off, the first cycle in which the answers differ leaves in Kueue's heap
+// what does not fit. What follows from that is not compared.
+func onlyPlaces(gate string) func(c *cluster, h *headgate, v *verdict) bool {
+	return func(c *cluster, h *headgate, v *verdict) bool {
+		return !c.gates[gate] && beginsWithPlaces(c, h, v)
 	}
+}
+
+func beginsWithPlaces(c *cluster, h *headgate, v *verdict) bool {
 	first := c.cycles
 	for _, line := range slices.Concat(v.kueue[0], v.ours) {
 		var cycle int

@@ -185,7 +185,8 @@ static int read_outputs(struct quota_conf *c, const struct jdoc *map,
 		struct field_resource *out = &list[t->outputs.n++];
 
 		if (jdoc_kind(m) == JDOC_NUMBER) {
-			text = number = xmalloc_printf("%.17g", jdoc_num(m, 0));
+			number = xmalloc_printf("%.17g", jdoc_num(m, 0));
+			text = number;
 		}
 		out->name = arena_dup(c->arena, jdoc_key(m));
 		code = quantity_parse(str_of(text == NULL ? "" : text), &out->amount, err);

@@ -385,14 +385,13 @@ static const struct api_workload *choose(struct planning *p, const struct api_wo
 	}
 	for (size_t i = 0; i < p->of->n; i++) {
 		const struct api_workload *w = p->of->workloads[i];
-		bool keep = suspended && match == NULL && other == NULL && is_owned_by(w, p->job) &&
-			    !kueue_workload_is_reserving(w) && !is_true(w, KUEUE_FINISHED) &&
-			    w->meta.deleted == FIELD_NO_TIME;
 
 		if (w == match) {
 			continue;
 		}
-		if (keep) {
+		if (suspended && match == NULL && other == NULL && is_owned_by(w, p->job) &&
+		    !kueue_workload_is_reserving(w) && !is_true(w, KUEUE_FINISHED) &&
+		    w->meta.deleted == FIELD_NO_TIME) {
 			other = w;
 		} else if (!is_owned_by(w, p->job)) {
 			plan_release(p,

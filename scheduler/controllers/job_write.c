@@ -24,20 +24,20 @@ struct job_write {
 
 static const struct {
 	enum http_method method;
-	const char *content_type, *sub, *query;
 	bool about_job;
+	const char *content_type, *sub, *query;
 } how[JOB_PLAN_COUNT_] = {
-	[JOB_PLAN_CREATE] = { HTTP_POST, "application/json", NULL, "", false },
-	[JOB_PLAN_UPDATE] = { HTTP_PATCH, MERGE, NULL, "", false },
-	[JOB_PLAN_SYNC] = { HTTP_PATCH, MERGE, NULL, "", false },
-	[JOB_PLAN_STATUS] = { HTTP_PATCH, APPLY, "status",
-			      "?fieldManager=" JOB_WORKLOAD_MANAGER "&force=true", false },
-	[JOB_PLAN_RELEASE] = { HTTP_PATCH, MERGE, NULL, "", false },
-	[JOB_PLAN_DELETE] = { HTTP_DELETE, "application/json", NULL, "", false },
-	[JOB_PLAN_START] = { HTTP_PATCH, MERGE, NULL, "", true },
-	[JOB_PLAN_SUSPEND] = { HTTP_PATCH, MERGE, NULL, "", true },
-	[JOB_PLAN_RESET] = { HTTP_PATCH, MERGE, "status", "", true },
-	[JOB_PLAN_RESTORE] = { HTTP_PATCH, MERGE, NULL, "", true },
+	[JOB_PLAN_CREATE] = { HTTP_POST, false, "application/json", NULL, "" },
+	[JOB_PLAN_UPDATE] = { HTTP_PATCH, false, MERGE, NULL, "" },
+	[JOB_PLAN_SYNC] = { HTTP_PATCH, false, MERGE, NULL, "" },
+	[JOB_PLAN_STATUS] = { HTTP_PATCH, false, APPLY, "status",
+			      "?fieldManager=" JOB_WORKLOAD_MANAGER "&force=true" },
+	[JOB_PLAN_RELEASE] = { HTTP_PATCH, false, MERGE, NULL, "" },
+	[JOB_PLAN_DELETE] = { HTTP_DELETE, false, "application/json", NULL, "" },
+	[JOB_PLAN_START] = { HTTP_PATCH, true, MERGE, NULL, "" },
+	[JOB_PLAN_SUSPEND] = { HTTP_PATCH, true, MERGE, NULL, "" },
+	[JOB_PLAN_RESET] = { HTTP_PATCH, true, MERGE, "status", "" },
+	[JOB_PLAN_RESTORE] = { HTTP_PATCH, true, MERGE, NULL, "" },
 };
 
 static char *copy(const char *text)

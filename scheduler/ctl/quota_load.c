@@ -146,7 +146,8 @@ int quota_load_object(const struct quota_load *l, const struct sim_object *o, st
 	if (loaders[o->kind] == NULL) {
 		return 0;
 	}
-	r.arena = arena = arena_create(0);
+	arena = arena_create(0);
+	r.arena = arena;
 	return loaders[o->kind](&r, err);
 }
 
@@ -260,7 +261,7 @@ int quota_load_workload(const struct quota_load *l, const struct sim_object *o,
 			struct err *err)
 {
 	CLEANUP(status_destroyp) struct quota_load_status *s = xmalloc_zero(1, sizeof(*s));
-	struct from_api_quota_workload read;
+	struct from_api_quota_workload read = { 0 };
 	struct workload *w;
 	int code;
 

@@ -36,7 +36,7 @@ static size_t first_index(const struct assign_scan *s)
 
 		if (t->podset == s->podsets[0] && t->resource == s->needs[0].id &&
 		    t->flavor + 1 < (int64_t)s->group->nflavors) {
-			return (size_t)(t->flavor + 1);
+			return (size_t)((int64_t)t->flavor + 1);
 		}
 	}
 	return 0;

@@ -144,6 +144,7 @@ static void collect_queue(struct fair *f, uint32_t node)
 		return;
 	}
 	id = spot_add(f, node);
+	assert(f->spots.v != NULL);
 	f->spots.v[id].all = found;
 	for (size_t i = 0; i < found.n; i++) {
 		candidates_push(&f->all, found.v[i], f->arena);
@@ -173,6 +174,7 @@ static void collect(struct fair *f)
 	vec_finish(&stack);
 	f->own = f->spot_of[f->r->node];
 	f->root = f->own;
+	assert(f->spots.v != NULL); /* the own queue is always there */
 	for (uint32_t at = f->own; f->spots.v[at].up != NONE; at = f->root) {
 		f->root = f->spots.v[at].up;
 		f->spots.v[f->root].towards = at;

@@ -16,7 +16,7 @@
 #include "lib/scene.h"
 
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/default/leases/volcano"
-#define PLAY_NS (60 * CLOCK_NS_PER_S)
+#define PLAY_NS (120 * CLOCK_NS_PER_S)
 
 static const struct autoscaler_group groups[] = {
 	{ "special", "2", "4Gi", 110, "pool", "special", 5 },

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "api/keys.h"
-#include "api/kueue_keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
 #include "app/foreign.h"
 #include "app/orphans.h"
 #include "app/quota_engine.h"
+#include "app/resource_name.h"
 #include "app/sched_metrics.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -118,28 +118,6 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 	queue_status_seen(e->queues, str_of(q->name), &seen);
 }
 
-static const struct {
-	const char *api_version, *kind, *plural;
-} resources[SCHED_RESOURCE_COUNT_] = {
-	[SCHED_PODS] = { "v1", "Pod", "pods" },
-	[SCHED_NODES] = { "v1", "Node", "nodes" },
-	[SCHED_QUEUES] = { "scheduling.volcano.sh/v1beta1", "Queue", "queues" },
-	[SCHED_PODGROUPS] = { "scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups" },
-	[SCHED_PRIORITY_CLASSES] = { "scheduling.k8s.io/v1", "PriorityClass", "priorityclasses" },
-	[SCHED_NAMESPACES] = { "v1", "Namespace", "namespaces" },
-	[SCHED_FLAVORS] = { KUEUE_API_VERSION, "ResourceFlavor", "resourceflavors" },
-	[SCHED_CLUSTER_QUEUES] = { KUEUE_API_VERSION, "ClusterQueue", "clusterqueues" },
-	[SCHED_COHORTS] = { KUEUE_API_VERSION, "Cohort", "cohorts" },
-	[SCHED_LOCAL_QUEUES] = { KUEUE_API_VERSION, "LocalQueue", "localqueues" },
-	[SCHED_WORKLOADS] = { KUEUE_API_VERSION, "Workload", "workloads" },
-	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { KUEUE_API_VERSION, "WorkloadPriorityClass",
-					      "workloadpriorityclasses" },
-	[SCHED_ADMISSION_CHECKS] = { KUEUE_API_VERSION, "AdmissionCheck", "admissionchecks" },
-	[SCHED_LIMIT_RANGES] = { "v1", "LimitRange", "limitranges" },
-	[SCHED_RUNTIME_CLASSES] = { "node.k8s.io/v1", "RuntimeClass", "runtimeclasses" },
-	[SCHED_JOBS] = { "batch/v1", "Job", "jobs" },
-};
-
 static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
 {
 	struct engine *e = ctx;
@@ -148,14 +126,15 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	CLEANUP(xmalloc_freep) char *space = namespaced ? xmalloc_dup_n(first.p, first.len) : NULL;
 	CLEANUP(xmalloc_freep)
 	char *name = namespaced ? xmalloc_dup_n(rest.p, rest.len) : xmalloc_dup_n(key.p, key.len);
-	struct recorder_object about = { .api_version = resources[r].api_version,
-					 .kind = resources[r].kind,
+	const struct resource_name *names = resource_name(r);
+	struct recorder_object about = { .api_version = names->api_version,
+					 .kind = names->kind,
 					 .name = name,
 					 .namespace_ = space };
 
-	log_warn("object skipped", LOG_STR("resource", resources[r].plural), LOG_SLICE("key", key),
+	log_warn("object skipped", LOG_STR("resource", names->plural), LOG_SLICE("key", key),
 		 LOG_STR("error", text));
-	sched_metrics_bad_object(e->metrics, resources[r].plural);
+	sched_metrics_bad_object(e->metrics, names->plural);
 	if (e->leading) {
 		recorder_event(exec_recorder(e->exec), &about, true, "InvalidObject", text);
 	}

@@ -13,15 +13,14 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
+#include "lib/quota_scene.h"
 #include "lib/scene.h"
 
 #define WAIT_NS (90 * CLOCK_NS_PER_S)
-#define KINDS 7
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 #define QUEUES "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/"
 
 static struct scene scene;
-static const char *const with_quota[] = { "--controllers=*,workload", NULL };
 
 static const char world[] =
 	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: default}}\n"
@@ -36,24 +35,7 @@ static const char world[] =
 
 static int begin(void **state)
 {
-	static const char *const kinds[KINDS] = {
-		"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
-		"resourceflavors", "workloadpriorityclasses", "workloads",
-	};
-	static char loads[KINDS][512];
-	static const char *args[KINDS + 1];
-	struct scene_options opt = { .stack = { .no_webhook = true,
-						.scheduler_args = with_quota,
-						.apiserver_args = args } };
-
-	for (size_t i = 0; i < KINDS; i++) {
-		snprintf(loads[i], sizeof(loads[i]),
-			 "--load=%s/charts/headgate/files/crds/quota/%s.yaml", stack_source(),
-			 kinds[i]);
-		args[i] = loads[i];
-	}
-	scene_start(&scene, &opt);
-	scene_apply(&scene, world);
+	quota_scene_start(&scene, world);
 	*state = &scene;
 	return 0;
 }
@@ -287,16 +269,16 @@ static void test_a_restart_keeps_all(void **state)
 	wait_workload(s, "low", "Evicted", "True", "Preempted");
 	wait_workload(s, "high", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
 	before = get(s, WORKLOADS "/low");
-	scene_restart_scheduler(s, NULL, with_quota);
+	scene_restart_scheduler(s, NULL, quota_scene_args);
 	scene_wait_metric(s, STACK_SCHEDULER,
 			  "kueue_reserving_active_workloads{cluster_queue=\"team\"} 1");
 	after = get(s, WORKLOADS "/low");
 	assert_string_equal(jdoc_path_str(before, "metadata.resourceVersion"),
 			    jdoc_path_str(after, "metadata.resourceVersion"));
-	scene_restart_scheduler(s, NULL, with_quota);
+	scene_restart_scheduler(s, NULL, quota_scene_args);
 	give_back(s, "low");
 	wait_admitted(s, "high");
-	scene_restart_scheduler(s, NULL, with_quota);
+	scene_restart_scheduler(s, NULL, quota_scene_args);
 	delete_workload(s, "high");
 	wait_admitted(s, "low");
 	clear(s);

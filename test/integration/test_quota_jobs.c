@@ -11,16 +11,15 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
+#include "lib/quota_scene.h"
 #include "lib/scene.h"
 
 #define WAIT_NS (90 * CLOCK_NS_PER_S)
-#define KINDS 7
 #define MERGE "application/merge-patch+json"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 
 static struct scene scene;
-static const char *const with_quota[] = { "--controllers=*,workload", NULL };
 
 static const char world[] =
 	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: spot},"
@@ -39,24 +38,7 @@ static const char world[] =
 
 static int begin(void **state)
 {
-	static const char *const kinds[KINDS] = {
-		"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
-		"resourceflavors", "workloadpriorityclasses", "workloads",
-	};
-	static char loads[KINDS][512];
-	static const char *args[KINDS + 1];
-	struct scene_options opt = { .stack = { .no_webhook = true,
-						.scheduler_args = with_quota,
-						.apiserver_args = args } };
-
-	for (size_t i = 0; i < KINDS; i++) {
-		snprintf(loads[i], sizeof(loads[i]),
-			 "--load=%s/charts/headgate/files/crds/quota/%s.yaml", stack_source(),
-			 kinds[i]);
-		args[i] = loads[i];
-	}
-	scene_start(&scene, &opt);
-	scene_apply(&scene, world);
+	quota_scene_start(&scene, world);
 	*state = &scene;
 	return 0;
 }
@@ -238,7 +220,7 @@ static void test_a_restart_in_the_middle(void **state)
 	add_job(s, "a", "", 2);
 	wait_job(s, "a", true);
 	start_pods(s, "a", 2);
-	scene_restart_scheduler(s, NULL, with_quota);
+	scene_restart_scheduler(s, NULL, quota_scene_args);
 	add_job(s, "b", "", 2);
 	wait_workload(s, "b", "QuotaReserved", "False", "WaitingForQuota");
 	wait_job(s, "a", true);

@@ -1,6 +1,5 @@
 #include "base/arena.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,22 +167,31 @@ char *arena_dup_n(struct arena *a, const char *bytes, size_t len)
 	return copy;
 }
 
-char *arena_printf(struct arena *a, const char *fmt, ...)
+char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
 {
-	va_list ap;
+	va_list again;
 	char *text;
 	int n;
 
-	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
 	if (n < 0) {
 		return arena_dup(a, "");
 	}
 	text = arena_alloc(a, (size_t)n + 1);
-	va_start(ap, fmt);
-	vsnprintf(text, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	vsnprintf(text, (size_t)n + 1, fmt, args);
+	return text;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, fmt);
+	text = arena_vprintf(a, fmt, args);
+	va_end(args);
 	return text;
 }
 

@@ -3,6 +3,7 @@
 #ifndef COMMON_BASE_ARENA_H
 #define COMMON_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "base/attrs.h"
@@ -23,6 +24,7 @@ MUST_USE void *arena_zero(struct arena *a, size_t count, size_t size); /* zeroed
 MUST_USE char *arena_dup(struct arena *a, const char *text);           /* NULL gives NULL */
 MUST_USE char *arena_dup_n(struct arena *a, const char *bytes, size_t len);
 MUST_USE char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+MUST_USE char *arena_vprintf(struct arena *a, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated behind len */
 
 /* Bytes handed out since the last reset, and bytes held from the system. */

@@ -14,7 +14,7 @@ static bool is_wanted(const struct session *s, const struct task *t)
 	       !session_task_is_set_aside(s, t);
 }
 
-static bool has_wanted(const struct session *s, const struct job *j)
+static bool has_wanted(struct session *s, const struct job *j)
 {
 	if (!j->has_group || session_job_best_effort_pending(s, j) == 0 ||
 	    session_job_phase(s, j) == JOB_PENDING) {
@@ -22,31 +22,10 @@ static bool has_wanted(const struct session *s, const struct job *j)
 	}
 	for (size_t i = 0; i < j->tasks.n; i++) {
 		if (is_wanted(s, session_task(s, j->tasks.v[i]))) {
-			return true;
+			return hooks_job_valid(s, j, NULL);
 		}
 	}
 	return false;
-}
-
-static void collect(struct session *s, struct order *o)
-{
-	const struct cluster *c = session_cluster(s);
-
-	for (size_t i = 0; i < c->queues.n; i++) {
-		const struct queue *q = c->queues.v[i];
-
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
-			const struct job *j = c->jobs.v[q->jobs.v[k]];
-			struct order_job *oj;
-
-			if (!has_wanted(s, j) || !hooks_job_valid(s, j, NULL)) {
-				continue;
-			}
-			oj = arena_zero(session_arena(s), 1, sizeof(*oj));
-			oj->job = j;
-			order_add(o, oj);
-		}
-	}
 }
 
 static void place(struct session *s, const struct queue *q, const struct task *t)
@@ -86,20 +65,5 @@ static void backfill_job(struct session *s, const struct queue *q, const struct 
  * so they also leave closed queues, as in Volcano. */
 void backfill_run(struct session *s)
 {
-	struct order_queue *q;
-	struct order o;
-
-	order_init(&o, s);
-	collect(s, &o);
-	order_start(&o);
-	while ((q = order_next_queue(&o)) != NULL) {
-		struct order_job *next = order_next_job(q);
-
-		if (next == NULL) {
-			continue;
-		}
-		backfill_job(s, q->queue, next->job);
-		order_put_back(&o, q);
-	}
-	order_finish(&o);
+	order_serve(s, has_wanted, backfill_job);
 }

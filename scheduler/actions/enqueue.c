@@ -4,25 +4,9 @@
 #include "core/order.h"
 #include "core/statement.h"
 
-static void collect(struct session *s, struct order *o)
+static bool is_pending(struct session *s, const struct job *j)
 {
-	const struct cluster *c = session_cluster(s);
-
-	for (size_t i = 0; i < c->queues.n; i++) {
-		const struct queue *q = c->queues.v[i];
-
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
-			const struct job *j = c->jobs.v[q->jobs.v[k]];
-			struct order_job *oj;
-
-			if (!j->has_group || session_job_phase(s, j) != JOB_PENDING) {
-				continue;
-			}
-			oj = arena_zero(session_arena(s), 1, sizeof(*oj));
-			oj->job = j;
-			order_add(o, oj);
-		}
-	}
+	return j->has_group && session_job_phase(s, j) == JOB_PENDING;
 }
 
 static void vote(struct session *s, const struct queue *q, const struct job *j)
@@ -50,20 +34,5 @@ static void vote(struct session *s, const struct queue *q, const struct job *j)
  * behind it may pass. */
 void enqueue_run(struct session *s)
 {
-	struct order_queue *q;
-	struct order o;
-
-	order_init(&o, s);
-	collect(s, &o);
-	order_start(&o);
-	while ((q = order_next_queue(&o)) != NULL) {
-		struct order_job *next = order_next_job(q);
-
-		if (next == NULL) {
-			continue;
-		}
-		vote(s, q->queue, next->job);
-		order_put_back(&o, q);
-	}
-	order_finish(&o);
+	order_serve(s, is_pending, vote);
 }

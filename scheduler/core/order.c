@@ -105,6 +105,49 @@ void order_sort(const struct session *s, const struct task **tasks, size_t n)
 	}
 }
 
+static void collect(struct order *o, struct session *s,
+		    bool (*is_wanted)(struct session *s, const struct job *j))
+{
+	const struct cluster *c = session_cluster(s);
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
+			const struct job *j = c->jobs.v[q->jobs.v[k]];
+			struct order_job *oj;
+
+			if (!is_wanted(s, j)) {
+				continue;
+			}
+			oj = arena_zero(session_arena(s), 1, sizeof(*oj));
+			oj->job = j;
+			order_add(o, oj);
+		}
+	}
+}
+
+void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const struct job *j),
+		 void (*serve)(struct session *s, const struct queue *q, const struct job *j))
+{
+	struct order_queue *q;
+	struct order o;
+
+	order_init(&o, s);
+	collect(&o, s, is_wanted);
+	order_start(&o);
+	while ((q = order_next_queue(&o)) != NULL) {
+		struct order_job *next = order_next_job(q);
+
+		if (next == NULL) {
+			continue;
+		}
+		serve(s, q->queue, next->job);
+		order_put_back(&o, q);
+	}
+	order_finish(&o);
+}
+
 const struct task **order_tasks(const struct session *s, const struct job *j, size_t *ret_n)
 {
 	const struct task **v = arena_alloc(session_arena(s), (j->tasks.n + 1) * sizeof(*v));

@@ -36,6 +36,10 @@ struct order_queue *order_next_queue(struct order *o); /* NULL: none left */
 void order_put_back(struct order *o, struct order_queue *q);
 struct order_job *order_next_job(struct order_queue *q); /* NULL: none left */
 
+/* Serves every job of a queue that is due and that is wanted once: queues in turn, one job each. */
+void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const struct job *j),
+		 void (*serve)(struct session *s, const struct queue *q, const struct job *j));
+
 /* The ids of the job's tasks in task order; in the session's arena. */
 const struct task **order_tasks(const struct session *s, const struct job *j, size_t *ret_n);
 /* Sorts tasks in task order. */

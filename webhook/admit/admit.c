@@ -1,8 +1,6 @@
 #include "admit/admit.h"
 
-#include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/keys.h"
@@ -20,22 +18,6 @@ void admit_answer_finish(struct admit_answer *a)
 	strbuf_finish(&a->patch);
 }
 
-PRINTF_LIKE(2, 0)
-static const char *text_of(struct arena *arena, const char *fmt, va_list args)
-{
-	va_list again;
-	char *text;
-	int n;
-
-	va_copy(again, args);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	assert(n >= 0);
-	text = arena_alloc(arena, (size_t)n + 1);
-	vsnprintf(text, (size_t)n + 1, fmt, args);
-	return text;
-}
-
 static void deny(struct admit_answer *a, int code, const char *reason, const char *message)
 {
 	if (a->allowed) {
@@ -51,7 +33,7 @@ int admit_deny_invalid(struct admit_answer *a, struct arena *arena, const char *
 	va_list args;
 
 	va_start(args, fmt);
-	deny(a, 422, "Invalid", text_of(arena, fmt, args));
+	deny(a, 422, "Invalid", arena_vprintf(arena, fmt, args));
 	va_end(args);
 	return 0;
 }
@@ -61,7 +43,7 @@ int admit_deny_forbidden(struct admit_answer *a, struct arena *arena, const char
 	va_list args;
 
 	va_start(args, fmt);
-	deny(a, 403, "Forbidden", text_of(arena, fmt, args));
+	deny(a, 403, "Forbidden", arena_vprintf(arena, fmt, args));
 	va_end(args);
 	return 0;
 }
@@ -74,7 +56,7 @@ void admit_warn(struct admit_answer *a, struct arena *arena, const char *fmt, ..
 		return;
 	}
 	va_start(args, fmt);
-	a->warnings[a->warning_count++] = text_of(arena, fmt, args);
+	a->warnings[a->warning_count++] = arena_vprintf(arena, fmt, args);
 	va_end(args);
 }
 

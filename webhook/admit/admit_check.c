@@ -1,8 +1,6 @@
 #include "admit/admit_check.h"
 
-#include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "api/kueue_keys.h"
 #include "api/validate.h"
@@ -28,28 +26,13 @@ int admit_check_read(const struct admit_request *q, const struct field_table *t,
 	return update ? ADMIT_CHECK_UPDATE : ADMIT_CHECK_CREATE;
 }
 
-PRINTF_LIKE(2, 0)
-static const char *text_of(struct arena *arena, const char *fmt, va_list args)
-{
-	va_list again;
-	char *text;
-	int n;
-
-	va_copy(again, args);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	assert(n >= 0);
-	text = arena_alloc(arena, (size_t)n + 1);
-	vsnprintf(text, (size_t)n + 1, fmt, args);
-	return text;
-}
-
 void admit_check_deny(const struct admit_check *c, const char *path, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	admit_deny_invalid(c->answer, c->q->arena, "%s: %s", path, text_of(c->q->arena, fmt, args));
+	admit_deny_invalid(c->answer, c->q->arena, "%s: %s", path,
+			   arena_vprintf(c->q->arena, fmt, args));
 	va_end(args);
 }
 
@@ -59,7 +42,7 @@ const char *admit_check_path(const struct admit_check *c, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	path = text_of(c->q->arena, fmt, args);
+	path = arena_vprintf(c->q->arena, fmt, args);
 	va_end(args);
 	return path;
 }

@@ -32,11 +32,11 @@ static void test_outcomes_of_ungating(void **state)
 		bool parked, waits;
 		int status;
 	} rows[] = {
-		{ SCHED_DONE, CHARGE_UNGATED, false, false },
-		{ SCHED_GONE, CHARGE_NONE, true, false },
-		{ SCHED_REJECTED, CHARGE_NONE, true, false },
-		{ SCHED_STALE, CHARGE_NONE, false, true },
-		{ SCHED_CANCELLED, CHARGE_NONE, false, false },
+		{ SCHED_DONE, CHARGE_UNGATED, false, false, 0 },
+		{ SCHED_GONE, CHARGE_NONE, true, false, 0 },
+		{ SCHED_REJECTED, CHARGE_NONE, true, false, 0 },
+		{ SCHED_STALE, CHARGE_NONE, false, true, 0 },
+		{ SCHED_CANCELLED, CHARGE_NONE, false, false, 0 },
 		{ SCHED_REJECTED, CHARGE_NONE, true, false, 422 },
 		{ SCHED_REJECTED, CHARGE_NONE, false, true, 403 },
 	};

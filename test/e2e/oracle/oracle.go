@@ -6,9 +6,9 @@
 // Watches come in three streams, so events are kept and judged later, in order of resourceVersion,
 // one by one, up to the point that all streams are known to have reached. After a change from
 // outside that leaves less room (a limit lowered, a PodGroup moved, a pod resized) an excess is
-// tolerated for Grace.
+// tolerated for Grace. quota.go has the rules for Workloads.
 //
-//	o := oracle.Start(ctx, c)               // judges in the background, too
+//	o := oracle.Start(ctx, c, false)        // judges in the background, too
 //	err := o.Verify(ctx)                    // everything up to now; the first breach, if any
 //	o.Published("ns")                       // names published now, in that namespace
 //	o.EverPublished("ns")                   // names that have ever been published
@@ -84,6 +84,7 @@ type Oracle struct {
 	streams   []*stream
 	pending   []event
 	state     *state
+	quota     *quotaState
 	now       map[string]PodState // latest, not only judged
 	timelines map[string][]PodState
 	ever      map[string]bool
@@ -98,6 +99,11 @@ var resources = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "nodes"},
 }
 
+var quotaResources = []schema.GroupVersionResource{
+	headgate.ClusterQueues, headgate.Cohorts, headgate.Workloads,
+	{Group: "batch", Version: "v1", Resource: "jobs"},
+}
+
 // NodeCount is how many nodes there were from a moment on.
 type NodeCount struct {
 	RV    int64
@@ -105,14 +111,19 @@ type NodeCount struct {
 	Nodes int
 }
 
-// Start begins to watch and judge. Stop ends it.
-func Start(ctx context.Context, c *cluster.Cluster) *Oracle {
+// Start begins to watch and judge, with the rules of quota for Workloads where their kinds are served.
+// Stop ends it.
+func Start(ctx context.Context, c *cluster.Cluster, quota bool) *Oracle {
 	ctx, cancel := context.WithCancel(ctx)
 	o := &Oracle{
-		client: c.Dynamic, stop: cancel, state: newState(), now: map[string]PodState{},
+		client: c.Dynamic, stop: cancel, state: newState(), quota: newQuotaState(), now: map[string]PodState{},
 		timelines: map[string][]PodState{}, ever: map[string]bool{},
 	}
-	for _, r := range resources {
+	watched := slices.Clone(resources)
+	if quota {
+		watched = append(watched, quotaResources...)
+	}
+	for _, r := range watched {
 		s := &stream{resource: r, objects: map[string]int64{}}
 		o.streams = append(o.streams, s)
 		o.wg.Go(func() { o.follow(ctx, s) })
@@ -397,6 +408,9 @@ func (o *Oracle) judge(until int64) {
 			o.apply(e)
 		}
 		o.judged++
+		if err := o.quota.check(); err != nil && o.breach == nil {
+			o.breach = &Breach{RV: at, At: e.at, Of: err}
+		}
 		if e.unjudged || e.at.Sub(o.state.loweredAt) <= Grace {
 			continue
 		}
@@ -419,8 +433,16 @@ func (o *Oracle) apply(e event) {
 		o.state.setPod(e.key, e.pod, e.at)
 	case "podgroups":
 		o.state.setGroup(e.key, e.object, e.at)
-	default:
+	case "queues":
 		o.state.setQueue(e.key, e.object, e.at)
+	case "workloads":
+		o.quota.setWorkload(e.key, e.object, e.rv)
+	case "jobs":
+		o.quota.setJob(e.key, e.object, e.rv)
+	case "clusterqueues":
+		setNode(o.quota.queues, e.key, e.object, "cohortName")
+	case "cohorts":
+		setNode(o.quota.cohorts, e.key, e.object, "parentName")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,13 +30,21 @@ const (
 var env struct {
 	mu       sync.Mutex
 	clusters []*installation // that run now
-	shared   *installation
-	broken   error // why there is no shared one
+	shared   [2]shared       // without and with quota for Workloads
 }
+
+type shared struct {
+	*installation
+	broken error // why there is none
+}
+
+// quotaOn is the chart's value.
+const quotaOn = "quota.enabled=true"
 
 type installation struct {
 	cluster  *cluster.Cluster
 	headgate *headgate.Headgate
+	quota    bool // for Workloads
 	failed   bool
 	audited  int64 // requests of our accounts were looked at up to here
 }
@@ -123,7 +132,7 @@ func install(ctx context.Context, o Options) (*installation, error) {
 		return nil, err
 	}
 	fmt.Printf("        cluster up in %.1f s, headgate in %.1f s more\n", up.Seconds(), (time.Since(begin) - up).Seconds())
-	i := &installation{cluster: c, headgate: h}
+	i := &installation{cluster: c, headgate: h, quota: slices.Contains(o.Values, quotaOn)}
 	env.mu.Lock()
 	defer env.mu.Unlock()
 	env.clusters = append(env.clusters, i)
@@ -148,12 +157,16 @@ func stopAll(keep bool) {
 	env.clusters = nil
 }
 
-// sharedInstallation starts the shared cluster when it is first asked for.
-func sharedInstallation(ctx context.Context) (*installation, error) {
-	if env.shared == nil && env.broken == nil {
-		env.shared, env.broken = install(ctx, Options{})
+// sharedInstallation starts a shared cluster when it is first asked for.
+func sharedInstallation(ctx context.Context, quota bool) (*installation, error) {
+	i, o := &env.shared[0], Options{}
+	if quota {
+		i, o = &env.shared[1], Options{Values: []string{quotaOn}}
 	}
-	return env.shared, env.broken
+	if i.installation == nil && i.broken == nil {
+		i.installation, i.broken = install(ctx, o)
+	}
+	return i.installation, i.broken
 }
 
 func forget(i *installation) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"headgate/e2e/autoscaler"
 	"headgate/e2e/cluster"
@@ -34,6 +36,7 @@ type S struct {
 
 	installation *installation
 	queues       []string
+	manifests    []*unstructured.Unstructured // of Apply that live in no namespace
 	nodes        int
 	canaries     int
 	own          bool // a cluster of its own
@@ -44,7 +47,18 @@ type S struct {
 // Start begins a scenario on the shared cluster.
 func Start(t *testing.T) *S {
 	t.Helper()
-	i, err := sharedInstallation(context.Background())
+	return startShared(t, false)
+}
+
+// StartQuota begins a scenario on another shared cluster, which has quota for Workloads.
+func StartQuota(t *testing.T) *S {
+	t.Helper()
+	return startShared(t, true)
+}
+
+func startShared(t *testing.T, quota bool) *S {
+	t.Helper()
+	i, err := sharedInstallation(context.Background(), quota)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +96,7 @@ func begin(t *testing.T, i *installation) *S {
 		_, err := i.cluster.Client.CoreV1().ServiceAccounts(s.Namespace).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})
-	s.Oracle = oracle.Start(ctx, i.cluster)
+	s.Oracle = oracle.Start(ctx, i.cluster, i.quota)
 	t.Cleanup(s.end)
 	return s
 }
@@ -119,12 +133,18 @@ func (s *S) checkDaemons() {
 
 // diagnose prints the scenario's objects as kubectl shows them.
 func (s *S) diagnose(ctx context.Context) {
-	for _, args := range [][]string{
+	about := [][]string{
 		{"get", "nodes", "-o", "wide"},
 		{"get", "queues.scheduling.volcano.sh"},
 		{"get", "podgroups.scheduling.volcano.sh,pods", "-n", s.Namespace, "-o", "wide"},
 		{"get", "events", "-n", s.Namespace, "--sort-by=.lastTimestamp"},
-	} {
+	}
+	if s.installation.quota {
+		about = append(about, []string{"get", "clusterqueues,cohorts"},
+			[]string{"get", "localqueues,jobs", "-n", s.Namespace},
+			[]string{"get", "workloads", "-n", s.Namespace, "-o", "yaml"})
+	}
+	for _, args := range about {
 		out, err := s.Headgate.Kubectl(ctx, "", args...)
 		s.Logf("kubectl %s\n%s%v", strings.Join(args, " "), out, err)
 	}
@@ -141,6 +161,7 @@ func (s *S) cleanUp(ctx context.Context) {
 	now, all := int64(0), metav1.ListOptions{}
 	// First, so that no controller makes more.
 	_ = core.Namespaces().Delete(ctx, s.Namespace, metav1.DeleteOptions{})
+	s.cleanUpQuota(ctx)
 	err := cluster.Poll(ctx, "pods and pod groups are gone", func(ctx context.Context) error {
 		err := core.Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, all)
 		err = errors.Join(err, groups.DeleteCollection(ctx, metav1.DeleteOptions{}, all))
@@ -215,10 +236,17 @@ func (s *S) NodeName(n int) string {
 // pod that overtakes its node is rightly published.
 func (s *S) Nodes(n int, cpu, memory string) {
 	s.Helper()
+	s.NodesWith(nil, n, cpu, memory)
+}
+
+// NodesWith is Nodes with more labels.
+func (s *S) NodesWith(more map[string]string, n int, cpu, memory string) {
+	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
 	defer cancel()
 	for range n {
 		labels := map[string]string{"e2e.headgate.io/scenario": s.Namespace}
+		maps.Copy(labels, more)
 		name := s.NodeName(s.nodes)
 		s.nodes++
 		s.Must(s.Cluster.AddNode(ctx, name, cluster.Resources(cpu, memory), labels))

@@ -20,6 +20,7 @@
 
 #define QUEUES_INTERVAL_NS CLOCK_NS_PER_S
 #define FAILURE_PAUSE_NS CLOCK_NS_PER_S
+#define STALE_PAUSE_NS (50 * CLOCK_NS_PER_MS)
 
 /* An event that is told when the write it belongs to is done. */
 struct untold {
@@ -153,11 +154,16 @@ static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 	quota_life_workload(e->life, key, w);
 }
 
-static void on_written(void *ctx, const struct workload *w, bool ok, const char *text)
+/* Where somebody else wrote meanwhile, that is on its way here: only a moment is to be waited. */
+static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,
+		       const char *text)
 {
 	struct quota_engine *e = ctx;
+	bool ok = outcome == SCHED_DONE;
 
-	if (!ok) {
+	if (outcome == SCHED_STALE) {
+		e->pause_until = clock_mono(e->clock) + STALE_PAUSE_NS;
+	} else if (!ok) {
 		log_warn("status of a Workload not written", LOG_STR("workload", w->key),
 			 LOG_STR("error", text));
 		e->pause_until = clock_mono(e->clock) + FAILURE_PAUSE_NS;
@@ -309,7 +315,7 @@ static void send_writes(struct quota_engine *e)
 
 	while (quota_cache_next_write(e->cache, &w)) {
 		workload_status_send(e->writer, quota_cache_world(e->cache), w.workload, w.status,
-				     w.version);
+				     w.resource_version, w.version);
 	}
 }
 

@@ -302,7 +302,10 @@ bool quota_cache_commit(struct quota_cache *c, const struct workload *w)
 	if (conditions_copy_same(&s->status, &c->draft)) {
 		return false;
 	}
-	if (s->out) {
+	if (s->flies && !s->wanted) {
+		s->sent_status = s->status;
+		s->sent_arena = s->arena;
+	} else if (s->out) {
 		conditions_finish(&s->status);
 		arena_destroy(s->arena);
 	} else {
@@ -313,10 +316,10 @@ bool quota_cache_commit(struct quota_cache *c, const struct workload *w)
 	s->status = conditions_copy_make(&c->draft, arena);
 	s->arena = arena;
 	s->out = true;
-	if (!s->wanted) {
-		s->wanted = true;
+	if (!s->wanted && !s->flies) {
 		vec_push(&c->wanted, w->id);
 	}
+	s->wanted = true;
 	return true;
 }
 
@@ -330,8 +333,14 @@ bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret
 			continue; /* it is gone */
 		}
 		s->wanted = false;
+		s->flies = true;
 		s->sent = ++c->writes;
-		*ret = (struct quota_cache_write){ c->q->workloads.v[id], &s->status, s->sent };
+		*ret = (struct quota_cache_write){ .workload = c->q->workloads.v[id],
+						   .status = &s->status,
+						   .version = s->sent };
+		if (conditions_is_shared(&s->status) || conditions_is_shared(&s->before)) {
+			ret->resource_version = s->read > s->version ? s->read : s->version;
+		}
 		return true;
 	}
 	return false;

@@ -10,7 +10,9 @@
  * Writes: quota_cache_edit and quota_cache_commit change a status; quota_cache_next_write hands out
  * what is to be sent. While a write is wanted or under way the Workload is not read anew: the
  * latest update waits for the outcome, and one that is older than what was written is dropped. So a
- * decision is never undone by an update of the time before. A write that fails takes the decision
+ * decision is never undone by an update of the time before. A Workload's writes go one after the
+ * other. Where others write parts of the status, a write is only good for the object as it was
+ * read. A write that fails takes the decision
  * back: quota that was assumed is released, and the Workload is tried again after a while.
  *
  * Inadmissible workloads come back when something changed in their tree: such requests are gathered
@@ -42,7 +44,8 @@ struct quota_cache_listener {
 	void (*on_workload)(void *ctx, struct str key, const struct api_workload *w);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	/* A write has succeeded or failed for good. */
-	void (*on_written)(void *ctx, const struct workload *w, bool ok, const char *text);
+	void (*on_written)(void *ctx, const struct workload *w, enum sched_outcome outcome,
+			   const char *text);
 	void *ctx;
 };
 
@@ -80,9 +83,10 @@ bool quota_cache_commit(struct quota_cache *c, const struct workload *w);
 struct quota_cache_write {
 	const struct workload *workload;
 	const struct conditions *status;
-	uint64_t version; /* of the write; comes back in REQUEST_DONE */
+	int64_t resource_version; /* the object must have it; 0: whatever it has */
+	uint64_t version;         /* of the write; comes back in REQUEST_DONE */
 };
-/* False: none is left. */
+/* One at a time per Workload. False: none is left. */
 bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret);
 
 #endif

@@ -18,11 +18,15 @@ struct workload_state {
 	struct arena *before_arena;
 	struct conditions before; /* as it was read last; only while a write is out */
 	char *uid;
-	const char *queue;       /* where the status says it holds quota, interned; NULL: nowhere */
-	bool out;                /* a write is wanted or under way */
-	bool wanted;             /* in `wanted` of the cache */
+	const char *queue; /* where the status says it holds quota, interned; NULL: nowhere */
+	struct arena *sent_arena;
+	struct conditions sent_status; /* as it is under way; only when it changed since */
+	bool out;                      /* a write is wanted or under way */
+	bool wanted;                   /* the status is to be written */
+	bool flies;              /* a write is under way: the next one waits for its outcome */
 	uint64_t sent;           /* number of the latest write */
 	int64_t version;         /* resourceVersion of the last write: older updates are not read */
+	int64_t read;            /* resourceVersion of what was read last */
 	unsigned failures;       /* writes in a row that failed */
 	struct sched_msg *later; /* update that came while a write was out */
 };

@@ -130,12 +130,24 @@ static void read_admission(struct quota *q, const struct api_workload_status *s,
 	}
 }
 
+static void read_names(const struct api_workload_status *s, struct conditions *to)
+{
+	to->cluster = arena_dup(to->arena, s->cluster_name);
+	for (size_t i = 0; i < s->nominated_clusters.n; i++) {
+		vec_push(&to->nominated, arena_dup(to->arena, s->nominated_clusters.v[i]));
+	}
+	for (size_t i = 0; i < s->unhealthy_nodes.n; i++) {
+		vec_push(&to->unhealthy, text(to, s->unhealthy_nodes.v[i].name));
+	}
+}
+
 void quota_cache_status_read(struct quota *q, const struct api_workload *w, struct conditions *to)
 {
 	const struct api_workload_status *s = &w->status;
 	const struct api_requeue_state *r = s->requeue_state;
 
 	to->generation = w->meta.generation;
+	read_names(s, to);
 	read_list(&s->conditions, to);
 	read_checks(s, to);
 	read_admission(q, s, to);

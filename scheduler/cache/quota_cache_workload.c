@@ -22,6 +22,14 @@ static void drop_before(struct workload_state *s)
 	s->before_arena = NULL;
 }
 
+static void drop_sent(struct workload_state *s)
+{
+	conditions_finish(&s->sent_status);
+	arena_destroy(s->sent_arena);
+	s->sent_status = (struct conditions){ 0 };
+	s->sent_arena = NULL;
+}
+
 static void drop_later(struct workload_state *s)
 {
 	message_free(s->later);
@@ -35,6 +43,7 @@ void quota_cache_workload_free(struct workload_state *s)
 	}
 	drop_before(s);
 	drop_later(s);
+	drop_sent(s);
 	conditions_finish(&s->status);
 	arena_destroy(s->arena);
 	free(s->uid);
@@ -184,6 +193,7 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 	changed = from_api_quota_workload_apply(&read, w);
 	from_api_quota_workload_finish(&read);
 	take_status(c, s, aw);
+	s->read = m->resource_version;
 	if (c->placed) {
 		place(c, w, changed || !holds, now);
 		c->dirty = true;
@@ -242,10 +252,11 @@ void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t 
 
 /* --- outcomes of writes ------------------------------------------------------------------------*/
 
-/* The decision did not come to be: as it was, and again after a while. */
-static void take_back(struct quota_cache *c, struct workload *w, struct workload_state *s,
-		      int64_t now)
+/* The decision did not come to be: as it was, and again after a while; at once, when only the
+ * object changed meanwhile. */
+static void take_back(struct quota_cache *c, struct workload *w, bool stale, int64_t now)
 {
+	struct workload_state *s = quota_cache_state(c, w);
 	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
 	int64_t wait = RETRY_MIN_NS << doublings;
 
@@ -255,9 +266,11 @@ static void take_back(struct quota_cache *c, struct workload *w, struct workload
 	s->arena = s->before_arena;
 	s->before = (struct conditions){ 0 };
 	s->before_arena = NULL;
-	s->failures++;
+	s->failures += !stale;
 	if (s->queue == NULL) {
 		release(c, w, now);
+	}
+	if (s->queue == NULL && !stale) {
 		w->requeue_at = now + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
 	}
 	quota_cache_status_flags(&s->status, w);
@@ -275,31 +288,54 @@ static void take_later(struct quota_cache *c, struct workload_state *s, int64_t 
 	message_free(m);
 }
 
+/* The API has what was sent. */
+static void take_done(struct quota_cache *c, const struct sched_msg *m, struct workload_state *s)
+{
+	const struct conditions *sent = s->wanted ? &s->sent_status : &s->status;
+
+	s->version = m->resource_version > s->version ? m->resource_version : s->version;
+	s->failures = 0;
+	if (sent->has_admission && sent->queue != NULL) {
+		s->queue = quota_name(c->q, str_of(sent->queue));
+	}
+	drop_before(s);
+	if (s->wanted) {
+		s->before = s->sent_status;
+		s->before_arena = s->sent_arena;
+		s->sent_status = (struct conditions){ 0 };
+		s->sent_arena = NULL;
+	}
+}
+
 void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 {
 	struct workload *w = quota_workload_find(c->q, m->key);
 	struct workload_state *s = w == NULL ? NULL : quota_cache_state(c, w);
 	bool ok = m->outcome == SCHED_DONE;
 
-	if (s == NULL || !s->out || s->wanted || m->version != s->sent ||
-	    !str_streq(s->uid, m->uid)) {
+	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(s->uid, m->uid)) {
+		return;
+	}
+	s->flies = false;
+	if (ok) {
+		take_done(c, m, s);
+	} else {
+		s->wanted = false;
+		drop_sent(s);
+	}
+	if (s->wanted) {
+		vec_push(&c->wanted, w->id);
+		c->dirty = true;
 		return;
 	}
 	s->out = false;
-	if (ok) {
-		s->version = m->resource_version > s->version ? m->resource_version : s->version;
-		s->failures = 0;
-		if (s->status.has_admission && s->status.queue != NULL) {
-			s->queue = quota_name(c->q, str_of(s->status.queue));
-		}
-		drop_before(s);
-	} else if (m->outcome == SCHED_GONE) {
+	if (m->outcome == SCHED_GONE) {
 		drop_before(s); /* its deletion is on the way */
-	} else {
-		take_back(c, w, s, now);
+	} else if (!ok) {
+		take_back(c, w, m->outcome == SCHED_STALE, now);
 	}
 	if (c->listener.on_written != NULL) {
-		c->listener.on_written(c->listener.ctx, w, ok, m->text);
+		c->listener.on_written(c->listener.ctx, w, m->outcome, m->text);
 	}
 	take_later(c, s, now);
 	c->dirty = true;

@@ -1,5 +1,7 @@
 #include "exec/workload_status.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,7 @@ struct workload_status {
 struct item {
 	char *key, *uid, *body;
 	uint64_t version;
+	bool guarded; /* by a resourceVersion */
 };
 
 /* The conditions of this manager; others are written by whoever looks after jobs. */
@@ -232,13 +235,50 @@ static void write_requeue(struct json_out *o, const struct conditions *c)
 	}
 }
 
+/* Of other managers' making, and ours to end at an eviction: what is left out is taken away. */
+static void write_places(struct json_out *o, const struct conditions *c)
+{
+	if (c->cluster != NULL) {
+		json_out_kv(o, "clusterName", c->cluster);
+	}
+	if (c->nominated.n > 0) {
+		json_out_key(o, "nominatedClusterNames");
+		json_out_array(o);
+		for (size_t i = 0; i < c->nominated.n; i++) {
+			json_out_str(o, c->nominated.v[i]);
+		}
+		json_out_array_end(o);
+	}
+	if (c->unhealthy.n > 0) {
+		json_out_key(o, "unhealthyNodes");
+		json_out_array(o);
+		for (size_t i = 0; i < c->unhealthy.n; i++) {
+			json_out_object(o);
+			json_out_kv(o, "name", c->unhealthy.v[i]);
+			json_out_object_end(o);
+		}
+		json_out_array_end(o);
+	}
+}
+
+static void write_resource_version(struct json_out *o, int64_t version)
+{
+	char text[24];
+
+	if (version != 0) {
+		snprintf(text, sizeof(text), "%" PRId64, version);
+		json_out_kv(o, "resourceVersion", text);
+	}
+}
+
 static const char *name_of(const struct workload *w)
 {
 	return strchr(w->key, '/') + 1;
 }
 
 void workload_status_format(const struct quota *q, const struct workload *w,
-			    const struct conditions *status, struct strbuf *out)
+			    const struct conditions *status, int64_t resource_version,
+			    struct strbuf *out)
 {
 	struct json_out o;
 
@@ -251,6 +291,7 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 	json_out_kv(&o, "name", name_of(w));
 	json_out_kv(&o, "namespace", w->namespace_);
 	json_out_kv(&o, "uid", w->uid);
+	write_resource_version(&o, resource_version);
 	json_out_object_end(&o);
 	json_out_key(&o, "status");
 	json_out_object(&o);
@@ -260,6 +301,7 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 	write_gates(&o, status);
 	write_evictions(&o, status);
 	write_requeue(&o, status);
+	write_places(&o, status);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
@@ -346,6 +388,9 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	    ((code == -ERR_CONFLICT || code == -ERR_INVALID) && is_other_uid(&err))) {
 		return report(s, it, SCHED_GONE, result, err.text);
 	}
+	if (code == -ERR_CONFLICT && it->guarded) {
+		return report(s, it, SCHED_STALE, result, err.text);
+	}
 	if (code == -ERR_INVALID || (code == -ERR_FORBIDDEN && result->status == 403)) {
 		return report(s, it, SCHED_REJECTED, result, err.text);
 	}
@@ -394,15 +439,16 @@ struct pool *workload_status_pool(struct workload_status *s)
 
 void workload_status_send(struct workload_status *s, const struct quota *q,
 			  const struct workload *w, const struct conditions *status,
-			  uint64_t version)
+			  int64_t resource_version, uint64_t version)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct item *it = xmalloc_zero(1, sizeof(*it));
 
-	workload_status_format(q, w, status, &body);
+	workload_status_format(q, w, status, resource_version, &body);
 	it->key = xmalloc_dup(w->key);
 	it->uid = xmalloc_dup(w->uid);
 	it->body = strbuf_steal(&body, NULL);
 	it->version = version;
+	it->guarded = resource_version != 0;
 	pool_add(s->pool, str_of(w->key), it);
 }

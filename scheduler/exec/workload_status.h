@@ -3,9 +3,10 @@
  * says, so that what it says no more goes away, and what others say (Finished, PodsReady,
  * reclaimable pods, the cost of preemption) stays. The object's UID is part of what is applied: a
  * namesake is never written to. Writes that wait are coalesced: the latest of a Workload is sent.
- * Each write that is not replaced by a later one ends in one SCHED_MSG_REQUEST_DONE with its
- * version and, when it was done, the resourceVersion of the answer. Owner: the sched thread calls;
- * the pool works on a thread of its own (or is stepped). */
+ * One with a resourceVersion is only done while the object has it (else: SCHED_STALE). Each write
+ * that is not replaced by a later one ends in one SCHED_MSG_REQUEST_DONE with its version and, when
+ * it was done, the resourceVersion of the answer. Owner: the sched thread calls; the pool works on
+ * a thread of its own (or is stepped). */
 #ifndef SCHEDULER_EXEC_WORKLOAD_STATUS_H
 #define SCHEDULER_EXEC_WORKLOAD_STATUS_H
 
@@ -25,12 +26,13 @@ struct workload_status *workload_status_create(const struct pool_options *base,
 					       void (*post)(void *ctx, struct sched_msg *msg));
 void workload_status_destroy(struct workload_status *s); /* NULL is fine */
 struct pool *workload_status_pool(struct workload_status *s);
-/* Copies all it needs. */
+/* Copies all it needs. resource_version 0: whatever the object has. */
 void workload_status_send(struct workload_status *s, const struct quota *q,
 			  const struct workload *w, const struct conditions *status,
-			  uint64_t version);
+			  int64_t resource_version, uint64_t version);
 /* The object that is applied, as JSON. */
 void workload_status_format(const struct quota *q, const struct workload *w,
-			    const struct conditions *status, struct strbuf *out);
+			    const struct conditions *status, int64_t resource_version,
+			    struct strbuf *out);
 
 #endif

@@ -23,6 +23,8 @@ void conditions_finish(struct conditions *c)
 	vec_finish(&c->evictions);
 	vec_finish(&c->podsets);
 	vec_finish(&c->requests);
+	vec_finish(&c->nominated);
+	vec_finish(&c->unhealthy);
 }
 
 static struct condition *find(const struct conditions *c, const char *type)
@@ -95,6 +97,12 @@ bool conditions_remove(struct conditions *c, const char *type)
 	memmove(old, old + 1, (size_t)(&c->list.v[c->list.n] - (old + 1)) * sizeof(*old));
 	c->list.n--;
 	return true;
+}
+
+bool conditions_is_shared(const struct conditions *c)
+{
+	return c->checks.n > 0 || c->gates.n > 0 || c->cluster != NULL || c->nominated.n > 0 ||
+	       c->unhealthy.n > 0;
 }
 
 static bool set(struct conditions *c, const char *type, bool is_true, const char *reason,
@@ -299,7 +307,9 @@ void conditions_evict(struct conditions *c, const char *reason, const char *caus
 		c->gates.v[i].open = false;
 		c->gates.v[i].at = now;
 	}
-	c->clear_clusters = c->clear_unhealthy = true;
+	c->cluster = NULL;
+	vec_clear(&c->nominated);
+	vec_clear(&c->unhealthy);
 }
 
 int32_t conditions_release(struct conditions *c, const char *message, int64_t now)

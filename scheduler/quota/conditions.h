@@ -58,8 +58,8 @@ struct conditions {
 	const char *queue;                             /* admission.clusterQueue; NULL: as it was */
 	struct VEC(struct conditions_podset) podsets;  /* admission.podSetAssignments of ours */
 	struct VEC(struct conditions_podset) requests; /* resourceRequests; empty: none */
-	bool clear_clusters;  /* clusterName and nominatedClusterNames must go */
-	bool clear_unhealthy; /* unhealthyNodes must go */
+	const char *cluster;                           /* clusterName; NULL: none */
+	struct VEC(const char *) nominated, unhealthy; /* nominatedClusterNames, unhealthyNodes */
 	bool has_requeue_count, has_requeue_at, has_past_seconds;
 	int32_t requeue_count; /* requeueState.count */
 	int64_t requeue_at;    /* requeueState.requeueAt, wall ns */
@@ -92,8 +92,13 @@ bool conditions_remove(struct conditions *c, const char *type);
 void conditions_decide(struct conditions *c, const struct quota *q, const struct quota_decision *d,
 		       int64_t now, struct conditions_events *events);
 
+/* The status has parts that others write as well: states of checks, positions of gates, clusters,
+ * nodes. What they wrote meanwhile must not be overwritten with what was read before. */
+bool conditions_is_shared(const struct conditions *c);
+
 /* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew,
- * gates close. It keeps its reservation until conditions_release. */
+ * gates close, clusters and unhealthy nodes are forgotten. It keeps its reservation until
+ * conditions_release. */
 void conditions_evict(struct conditions *c, const char *reason, const char *cause,
 		      const char *message, int64_t now);
 /* The job of an evicted workload has stopped: the reservation is given back. Returns the seconds

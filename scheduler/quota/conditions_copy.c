@@ -53,14 +53,23 @@ static void copy_list(const struct conditions *from, struct conditions *to)
 	}
 }
 
+static void copy_names(const struct conditions *from, struct conditions *to)
+{
+	for (size_t i = 0; i < from->nominated.n; i++) {
+		vec_push(&to->nominated, arena_dup(to->arena, from->nominated.v[i]));
+	}
+	for (size_t i = 0; i < from->unhealthy.n; i++) {
+		vec_push(&to->unhealthy, arena_dup(to->arena, from->unhealthy.v[i]));
+	}
+}
+
 struct conditions conditions_copy_make(const struct conditions *from, struct arena *arena)
 {
 	struct conditions to = {
 		.arena = arena,
 		.has_admission = from->has_admission,
 		.queue = arena_dup(arena, from->queue),
-		.clear_clusters = from->clear_clusters,
-		.clear_unhealthy = from->clear_unhealthy,
+		.cluster = arena_dup(arena, from->cluster),
 		.has_requeue_count = from->has_requeue_count,
 		.has_requeue_at = from->has_requeue_at,
 		.has_past_seconds = from->has_past_seconds,
@@ -72,6 +81,7 @@ struct conditions conditions_copy_make(const struct conditions *from, struct are
 
 	copy_list(from, &to);
 	copy_checks(from, &to);
+	copy_names(from, &to);
 	for (size_t i = 0; i < from->podsets.n; i++) {
 		struct conditions_podset one = copy_podset(&from->podsets.v[i], arena);
 
@@ -178,7 +188,27 @@ static bool same_requeue(const struct conditions *a, const struct conditions *b)
 	       (!a->has_past_seconds || a->past_seconds == b->past_seconds);
 }
 
+static bool same_names(const struct conditions *a, const struct conditions *b)
+{
+	if (!str_streq(a->cluster, b->cluster) || a->nominated.n != b->nominated.n ||
+	    a->unhealthy.n != b->unhealthy.n) {
+		return false;
+	}
+	for (size_t i = 0; i < a->nominated.n; i++) {
+		if (!str_streq(a->nominated.v[i], b->nominated.v[i])) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < a->unhealthy.n; i++) {
+		if (!str_streq(a->unhealthy.v[i], b->unhealthy.v[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
 bool conditions_copy_same(const struct conditions *a, const struct conditions *b)
 {
-	return same_list(a, b) && same_checks(a, b) && same_admission(a, b) && same_requeue(a, b);
+	return same_list(a, b) && same_checks(a, b) && same_admission(a, b) && same_requeue(a, b) &&
+	       same_names(a, b);
 }

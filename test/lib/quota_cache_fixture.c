@@ -30,11 +30,12 @@ static void on_bad(void *ctx, enum sched_resource r UNUSED, struct str key UNUSE
 	f->nbad++;
 }
 
-static void on_written(void *ctx, const struct workload *w UNUSED, bool ok, const char *text UNUSED)
+static void on_written(void *ctx, const struct workload *w UNUSED, enum sched_outcome outcome,
+		       const char *text UNUSED)
 {
 	struct quota_cache_fixture *f = ctx;
 
-	*(ok ? &f->written : &f->failed) += 1;
+	*(outcome == SCHED_DONE ? &f->written : &f->failed) += 1;
 }
 
 void quota_cache_fixture_init(struct quota_cache_fixture *f)

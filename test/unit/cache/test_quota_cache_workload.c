@@ -142,7 +142,7 @@ static void a_failed_preemption_is_taken_back(void **state)
 	quota_cache_fixture_finish(&f);
 }
 
-static void only_the_latest_write_counts(void **state)
+static void writes_of_a_workload_go_one_by_one(void **state)
 {
 	struct quota_cache_fixture f;
 	struct workload *w;
@@ -156,16 +156,78 @@ static void only_the_latest_write_counts(void **state)
 	quota_cache_fixture_workload(&f, "high", 9, "3", "");
 	quota_cache_fixture_cycle(&f);
 	(void)quota_cache_fixture_write(&f, "high");
+	quota_cache_fixture_no_write(&f);
+	quota_cache_fixture_done(&f, "low", first, SCHED_DONE, 400);
+	w = quota_cache_fixture_get(&f, "low");
+	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(f.written, 0);
 	second = quota_cache_fixture_write(&f, "low");
 	assert_true(second > first);
 	quota_cache_fixture_done(&f, "low", first, SCHED_REJECTED, 0);
-	w = quota_cache_fixture_get(&f, "low");
-	assert_int_equal(w->holds, team(&f));
 	assert_int_equal(f.failed, 0);
 	quota_cache_fixture_done(&f, "low", second, SCHED_DONE, 500);
 	assert_int_equal(w->holds, team(&f));
 	assert_true(w->evicted);
 	assert_int_equal(f.written, 1);
+	quota_cache_fixture_finish(&f);
+}
+
+/* The first write is done: only what came after it is taken back. */
+static void what_was_written_stays_when_the_next_write_fails(void **state)
+{
+	struct quota_cache_fixture f;
+	struct workload *w;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "low", 0, "2", "");
+	quota_cache_fixture_cycle(&f);
+	(void)quota_cache_fixture_write(&f, "low");
+	quota_cache_fixture_workload(&f, "high", 9, "3", "");
+	quota_cache_fixture_cycle(&f);
+	(void)quota_cache_fixture_write(&f, "high");
+	quota_cache_fixture_done(&f, "low", 1, SCHED_DONE, 400);
+	quota_cache_fixture_done(&f, "low", quota_cache_fixture_write(&f, "low"), SCHED_REJECTED,
+				 0);
+	w = quota_cache_fixture_get(&f, "low");
+	assert_int_equal(w->holds, team(&f));
+	assert_false(w->evicted);
+	assert_string_equal(quota_cache_fixture_reason(&f, "low", "QuotaReserved"),
+			    "QuotaReserved");
+	quota_cache_fixture_finish(&f);
+}
+
+/* A check that became Ready between our reading and our writing stays so. */
+static void what_others_write_is_not_overwritten(void **state)
+{
+	static const char pending[] =
+		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Pending\"}]";
+	struct quota_cache_fixture f;
+	struct quota_cache_write write;
+	struct workload *w;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", pending, 100);
+	quota_cache_fixture_cycle(&f);
+	assert_true(quota_cache_next_write(f.cache, &write));
+	assert_int_equal(write.resource_version, 100);
+	quota_cache_fixture_done(&f, "one", write.version, SCHED_STALE, 0);
+	w = quota_cache_fixture_get(&f, "one");
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	quota_cache_fixture_workload_at(
+		&f, "one", "u-one", "2",
+		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Ready\"}]", 101);
+	quota_cache_fixture_cycle(&f);
+	assert_true(quota_cache_next_write(f.cache, &write));
+	assert_int_equal(write.resource_version, 101);
+	assert_int_equal(write.status->checks.v[0].state, QUOTA_CHECK_READY);
+	/* Nothing of others: whatever version the object has. */
+	quota_cache_fixture_workload(&f, "two", 0, "1", "");
+	quota_cache_fixture_cycle(&f);
+	assert_true(quota_cache_next_write(f.cache, &write));
+	assert_int_equal(write.resource_version, 0);
 	quota_cache_fixture_finish(&f);
 }
 
@@ -235,7 +297,9 @@ int main(void)
 		cmocka_unit_test(an_update_that_came_meanwhile_counts_when_it_is_newer),
 		cmocka_unit_test(a_failed_admission_is_taken_back),
 		cmocka_unit_test(a_failed_preemption_is_taken_back),
-		cmocka_unit_test(only_the_latest_write_counts),
+		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
+		cmocka_unit_test(what_was_written_stays_when_the_next_write_fails),
+		cmocka_unit_test(what_others_write_is_not_overwritten),
 		cmocka_unit_test(a_namesake_starts_anew),
 		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
 		cmocka_unit_test(finished_and_bad_ones),

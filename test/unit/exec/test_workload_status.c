@@ -21,6 +21,7 @@ struct fixture {
 	struct quota *q;
 	struct workload *workload;
 	struct conditions c;
+	int64_t resource_version;
 };
 
 static void begin(struct fixture *f)
@@ -58,7 +59,7 @@ static void end(struct fixture *f)
 
 static void send(struct fixture *f, uint64_t version)
 {
-	workload_status_send(f->status, f->q, f->workload, &f->c, version);
+	workload_status_send(f->status, f->q, f->workload, &f->c, f->resource_version, version);
 }
 
 static struct jdoc *format(struct fixture *f)
@@ -66,7 +67,7 @@ static struct jdoc *format(struct fixture *f)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct jdoc *d = NULL;
 
-	workload_status_format(f->q, f->workload, &f->c, &text);
+	workload_status_format(f->q, f->workload, &f->c, f->resource_version, &text);
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &d, NULL), 0);
 	return d;
 }
@@ -268,6 +269,44 @@ static void what_may_pass_is_sent_again(void **state)
 	}
 }
 
+/* What others wrote since it was read is not overwritten. */
+static void a_write_may_be_good_for_one_version_only(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	f.resource_version = 17;
+	send(&f, 1);
+	id = write_fixture_expect(&f.w, LINE);
+	assert_non_null(
+		strstr(fake_transport_body(f.w.transport, id).p, "\"resourceVersion\":\"17\""));
+	fake_transport_answer(f.w.transport, id, 409, "{}");
+	write_fixture_outcome(&f.w, SCHED_STALE);
+	end(&f);
+}
+
+static void clusters_and_nodes_stay_until_they_are_taken_off(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	f.c.cluster = "far";
+	vec_push(&f.c.nominated, "near");
+	vec_push(&f.c.unhealthy, "n1");
+	d = format(&f);
+	assert_string_equal(jdoc_path_str(d, "status.clusterName"), "far");
+	assert_true(jdoc_is_str(jdoc_at(jdoc_path(d, "status.nominatedClusterNames"), 0), "near"));
+	assert_string_equal(
+		jdoc_path_str(jdoc_at(jdoc_path(d, "status.unhealthyNodes"), 0), "name"), "n1");
+	assert_null(jdoc_path(d, "metadata.resourceVersion"));
+	jdoc_destroy(d);
+	end(&f);
+}
+
 static void nothing_is_sent_without_the_lease(void **state)
 {
 	struct fixture f;
@@ -291,6 +330,8 @@ int main(void)
 		cmocka_unit_test(writes_that_wait_are_coalesced),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(what_may_pass_is_sent_again),
+		cmocka_unit_test(a_write_may_be_good_for_one_version_only),
+		cmocka_unit_test(clusters_and_nodes_stay_until_they_are_taken_off),
 		cmocka_unit_test(nothing_is_sent_without_the_lease),
 	};
 

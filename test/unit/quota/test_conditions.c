@@ -205,6 +205,9 @@ static void preempted(void **state)
 	vec_push(&x.c.checks, check);
 	vec_push(&x.c.gates, gate);
 	conditions_set(&x.c, &blocked);
+	x.c.cluster = "far";
+	vec_push(&x.c.nominated, "near");
+	vec_push(&x.c.unhealthy, "n1");
 	decide(&x, "v");
 	expect(&x, "Preempted", "True", "InClusterQueue");
 	assert_int_equal(conditions_find(&x.c, "Preempted")->generation, 0);
@@ -218,7 +221,8 @@ static void preempted(void **state)
 	assert_int_equal(x.c.gates.v[0].at, x.f.w.now);
 	assert_int_equal(x.c.evictions.n, 1);
 	assert_int_equal(x.c.evictions.v[0].count, 1);
-	assert_true(x.c.clear_clusters);
+	assert_null(x.c.cluster);
+	assert_int_equal(x.c.nominated.n + x.c.unhealthy.n, 0);
 	assert_int_equal(x.events.n, 3);
 	expect_event(&x, 0, false, "Preempted");
 	expect_event(&x, 1, false, "PreemptedWorkload");

@@ -1,0 +1,94 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"headgate/e2e/oracle"
+	"headgate/e2e/suite"
+)
+
+// workloadName of a Job.
+func workloadName(s *suite.S, job string) string {
+	s.Helper()
+	w, err := s.WorkloadOf(job)
+	s.Must(err)
+	return w.GetName()
+}
+
+// evictions of the Job's Workload, as its status counts them: "Preempted 1".
+func evictions(s *suite.S, job string) []string {
+	s.Helper()
+	w, err := s.WorkloadOf(job)
+	s.Must(err)
+	var found []string
+	list, _, _ := unstructured.NestedSlice(w.Object, "status", "schedulingStats", "evictions")
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		found = append(found, fmt.Sprintf("%v %v", m["reason"], m["count"]))
+	}
+	return found
+}
+
+// A Job of higher priority takes the place of a lower one of its ClusterQueue: that one is suspended
+// as its user wrote it, keeps its quota until its pods are gone, and comes back.
+func TestQuotaPreemptionWithinClusterQueue(t *testing.T) {
+	s := startTenants(t)
+	s.Job("low", "green", 4)
+	s.WaitJobRuns("low")
+	s.Job("same", "green", 2)
+	s.WaitWorkload("same", "QuotaReserved", "False/WaitingForQuota")
+	s.Job("high", "green", 3, suite.Class(s.Namespace+"-high"))
+	s.WaitJobRuns("high")
+	s.WaitJobStopped("low")
+	s.WaitWorkload("low", "Preempted", "True/InClusterQueue")
+	s.WaitWorkload("low", "Evicted", "True/Preempted")
+	if j := s.GetJob("low"); len(j.Spec.Template.Spec.NodeSelector) > 0 || j.Status.StartTime != nil {
+		t.Errorf("a preempted Job is not as it was: %v, started %v", j.Spec.Template.Spec.NodeSelector, j.Status.StartTime)
+	}
+	waitEvent(s, workloadName(s, "low"), "EvictedDueToPreempted")
+	waitEvent(s, workloadName(s, "low"), "Preempted")
+	s.Before("the victim keeps its quota until it has stopped", s.Happened("low", oracle.Released, 1),
+		s.Happened("high", oracle.Reserved, 1))
+	s.FinishJob("high")
+	s.WaitJobRuns("low")
+	s.WaitWorkload("low", "Evicted", "False/QuotaReserved")
+	if counts := evictions(s, "low"); !slices.Equal(counts, []string{"Preempted 1"}) {
+		t.Errorf("evictions of the victim: %v", counts)
+	}
+	s.FinishJob("low")
+	s.WaitJobRuns("same")
+	if n := s.Times("same", oracle.Evicted); n > 0 {
+		t.Errorf("one that waited was evicted %d times", n)
+	}
+}
+
+// What a tenant has lent it takes back, from who borrows and no more than it needs; nobody outside of
+// the cohort is touched.
+func TestQuotaReclaimWithinCohort(t *testing.T) {
+	s := startTenants(t)
+	s.Job("alone", "green", 4)
+	s.Job("own", "blue", 4)
+	s.WaitJobRuns("own")
+	s.Job("borrows", "blue", 2)
+	s.WaitJobRuns("borrows")
+	s.Job("borrows-more", "blue", 1)
+	s.WaitJobRuns("borrows-more")
+	// One cpu is idle: two of its own are missing, the newer borrower alone is too small.
+	s.Job("owner", "red", 3)
+	s.WaitJobRuns("owner")
+	s.WaitJobStopped("borrows")
+	s.WaitWorkload("borrows", "Preempted", "True/InCohortReclamation")
+	s.Before("what is lent comes back first", s.Happened("borrows", oracle.Released, 1),
+		s.Happened("owner", oracle.Reserved, 1))
+	s.FinishJob("owner")
+	s.WaitJobRuns("borrows")
+	for _, job := range []string{"alone", "own", "borrows-more", "owner"} {
+		if n := s.Times(job, oracle.Evicted); n > 0 {
+			t.Errorf("%s was evicted %d times", job, n)
+		}
+	}
+}

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
+#include "controllers/quota_finalizer.h"
 #include "controllers/quota_status.h"
 #include "exec/workload_status.h"
 #include "kube/pool.h"
@@ -38,6 +39,7 @@ struct quota_engine {
 	struct quota_life *life;
 	struct workload_status *writer;
 	struct quota_status *queues;
+	struct quota_finalizer *finalizers;
 	struct quota_metrics *metrics;
 	struct VEC(struct untold) untold;
 	bool dirty;          /* the next cycle may decide differently */
@@ -123,6 +125,22 @@ static void keep_life_events(void *ctx, const struct workload *w,
 
 /* --- what the cache tells ----------------------------------------------------------------------*/
 
+/* NULL: the object is gone, or of a kind that nobody asks for. */
+static const struct api_meta *meta_of(enum sched_resource r, const void *object)
+{
+	const struct api_cluster_queue *cq = object;
+	const struct api_resource_flavor *flavor = object;
+	const struct api_admission_check *check = object;
+
+	if (object == NULL) {
+		return NULL;
+	}
+	return r == SCHED_CLUSTER_QUEUES     ? &cq->meta
+	       : r == SCHED_FLAVORS          ? &flavor->meta
+	       : r == SCHED_ADMISSION_CHECKS ? &check->meta
+					     : NULL;
+}
+
 static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
 {
 	struct quota_engine *e = ctx;
@@ -131,6 +149,7 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 	const struct api_cohort *cohort = object;
 
 	quota_life_object(e->life, r, key, object);
+	quota_finalizer_seen(e->finalizers, r, key, meta_of(r, object));
 	if (object == NULL) {
 		quota_status_gone(e->queues, r, key);
 	} else if (r == SCHED_CLUSTER_QUEUES) {
@@ -202,6 +221,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	e->cycle = quota_cycle_create(quota_cache_forest(e->cache));
 	e->writer = workload_status_create(opt->base, opt->post);
 	e->queues = quota_status_create(opt->base, opt->post);
+	e->finalizers = quota_finalizer_create(opt->base, opt->post);
 	e->metrics = quota_metrics_create(opt->counters);
 	return e;
 }
@@ -214,6 +234,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	quota_life_destroy(e->life);
 	workload_status_destroy(e->writer);
 	quota_status_destroy(e->queues);
+	quota_finalizer_destroy(e->finalizers);
 	quota_cycle_destroy(e->cycle);
 	quota_cache_destroy(e->cache);
 	quota_metrics_destroy(e->metrics);
@@ -373,6 +394,7 @@ int64_t quota_engine_step(struct quota_engine *e)
 		}
 	}
 	send_writes(e);
+	quota_finalizer_run(e->finalizers, quota_cache_world(e->cache));
 	due = earliest(due, tell_queues(e, mono, wall));
 	if (e->dirty) {
 		due = earliest(due, mono < e->pause_until ? e->pause_until : mono);
@@ -389,6 +411,9 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 	}
 	if (n < max) {
 		out[n++] = quota_status_pool(e->queues);
+	}
+	if (n < max) {
+		out[n++] = quota_finalizer_pool(e->finalizers);
 	}
 	return n + quota_life_pools(e->life, out + n, max - n);
 }

@@ -16,7 +16,7 @@
 #include "lib/quota_scene.h"
 #include "lib/scene.h"
 
-#define WAIT_NS (90 * CLOCK_NS_PER_S)
+#define WAIT_NS QUOTA_SCENE_WAIT_NS
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 #define QUEUES "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/"
 
@@ -48,18 +48,6 @@ static int end(void **state)
 
 /* --- what stands in the API --------------------------------------------------------------------*/
 
-static const struct jdoc *condition(const struct jdoc *object, const char *type)
-{
-	const struct jdoc *list = jdoc_path(object, "status.conditions");
-
-	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {
-		if (jdoc_is_str(jdoc_get(c, "type"), type)) {
-			return c;
-		}
-	}
-	return NULL;
-}
-
 static struct jdoc *get(struct scene *s, const char *path)
 {
 	struct jdoc *object = NULL;
@@ -68,34 +56,12 @@ static struct jdoc *get(struct scene *s, const char *path)
 	return object;
 }
 
-/* Waits until the condition of an object has this status and reason. */
-static void wait_condition(struct scene *s, const char *path, const char *type, const char *status,
-			   const char *reason)
-{
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-
-	do {
-		CLEANUP(jdoc_destroyp) struct jdoc *object = get(s, path);
-		const struct jdoc *c = condition(object, type);
-
-		if (c != NULL && jdoc_is_str(jdoc_get(c, "status"), status) &&
-		    jdoc_is_str(jdoc_get(c, "reason"), reason)) {
-			return;
-		}
-		strbuf_reset(&text);
-		jdoc_format(jdoc_path(object, "status"), &text);
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
-	scene_fail(s, "%s: no %s=%s/%s, but %s", path, type, status, reason, text.p);
-}
-
 static void wait_workload(struct scene *s, const char *name, const char *type, const char *status,
 			  const char *reason)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(WORKLOADS "/%s", name);
 
-	wait_condition(s, path, type, status, reason);
+	quota_scene_wait(s, path, type, status, reason);
 }
 
 static void wait_admitted(struct scene *s, const char *name)
@@ -322,18 +288,18 @@ static void test_statuses_of_queues(void **state)
 {
 	struct scene *s = *state;
 
-	wait_condition(s, QUEUES "team", "Active", "True", "Ready");
+	quota_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
 	add_workload(s, "one", 0, "2");
 	add_workload(s, "two", 0, "2");
 	wait_queue(s, 1, 1, "2");
 	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"Hold\"}}", NULL);
-	wait_condition(s, QUEUES "team", "Active", "False", "Stopped");
-	wait_condition(s, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq",
-		       "Active", "False", "ClusterQueueIsInactive");
+	quota_scene_wait(s, QUEUES "team", "Active", "False", "Stopped");
+	quota_scene_wait(s, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq",
+			 "Active", "False", "ClusterQueueIsInactive");
 	delete_workload(s, "one");
 	wait_queue(s, 1, 0, "0");
 	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"None\"}}", NULL);
-	wait_condition(s, QUEUES "team", "Active", "True", "Ready");
+	quota_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
 	wait_admitted(s, "two");
 	clear(s);
 }

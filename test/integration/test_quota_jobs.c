@@ -14,7 +14,7 @@
 #include "lib/quota_scene.h"
 #include "lib/scene.h"
 
-#define WAIT_NS (90 * CLOCK_NS_PER_S)
+#define WAIT_NS QUOTA_SCENE_WAIT_NS
 #define MERGE "application/merge-patch+json"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
@@ -71,15 +71,10 @@ static struct jdoc *workload_of(struct scene *s, const char *job)
 static bool has_condition(const struct jdoc *object, const char *type, const char *status,
 			  const char *reason)
 {
-	const struct jdoc *list = jdoc_path(object, "status.conditions");
+	const struct jdoc *c = quota_scene_condition(object, type);
 
-	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {
-		if (jdoc_is_str(jdoc_get(c, "type"), type)) {
-			return jdoc_is_str(jdoc_get(c, "status"), status) &&
-			       jdoc_is_str(jdoc_get(c, "reason"), reason);
-		}
-	}
-	return false;
+	return jdoc_is_str(jdoc_get(c, "status"), status) &&
+	       jdoc_is_str(jdoc_get(c, "reason"), reason);
 }
 
 static void wait_workload(struct scene *s, const char *job, const char *type, const char *status,

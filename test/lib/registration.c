@@ -129,6 +129,7 @@ static const struct {
 	{ "Job", "jobs", false },
 	{ "ConfigMap", "configmaps", false },
 	{ "ResourceFlavor", "resourceflavors", true },
+	{ "AdmissionCheck", "admissionchecks", true },
 	{ "ClusterQueue", "clusterqueues", true },
 	{ "Cohort", "cohorts", true },
 	{ "LocalQueue", "localqueues", false },

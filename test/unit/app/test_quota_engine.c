@@ -21,6 +21,8 @@
 #define WORKLOAD(name)                                                                             \
 	"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/" name                         \
 	"/status?fieldManager=kueue-admission&force=true"
+/* As the webhook leaves them. */
+#define KEPT "\"finalizers\":[\"kueue.x-k8s.io/resource-in-use\"]"
 #define QUEUE                                                                                      \
 	"PATCH /apis/kueue.x-k8s.io/v1beta2/clusterqueues/team/"                                   \
 	"status?fieldManager=headgate-quota-status&force=true"
@@ -68,9 +70,10 @@ static void see(struct fixture *f, enum sched_resource r, const char *key, const
 static void add_world(struct fixture *f)
 {
 	see(f, SCHED_NAMESPACES, "ns", "{\"metadata\":{\"name\":\"ns\"}}");
-	see(f, SCHED_FLAVORS, "default", "{\"metadata\":{\"name\":\"default\"}}");
+	see(f, SCHED_FLAVORS, "default", "{\"metadata\":{\"name\":\"default\"," KEPT "}}");
 	see(f, SCHED_CLUSTER_QUEUES, "team",
-	    "{\"metadata\":{\"name\":\"team\",\"generation\":1},\"spec\":{\"namespaceSelector\":{},"
+	    "{\"metadata\":{\"name\":\"team\",\"generation\":1," KEPT
+	    "},\"spec\":{\"namespaceSelector\":{},"
 	    "\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":[{"
 	    "\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"default\",\"resources\":[{"
 	    "\"name\":\"cpu\",\"nominalQuota\":\"3\"}]}]}]}}");

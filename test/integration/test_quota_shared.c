@@ -1,0 +1,172 @@
+/* Objects of the Workload engine that others write to as well: controllers of admission checks,
+ * people who edit a status, people who delete what is in use. */
+#include "lib/unit.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "kube/rest.h"
+#include "lib/quota_scene.h"
+#include "lib/scene.h"
+
+#define API "/apis/kueue.x-k8s.io/v1beta2/"
+#define WORKLOADS API "namespaces/default/workloads"
+#define MERGE "application/merge-patch+json"
+
+static struct scene scene;
+
+static const char world[] =
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: default}}\n"
+	"---\n"
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: AdmissionCheck, metadata: {name: check},"
+	" spec: {controllerName: example.com/check}}\n"
+	"---\n"
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: team},"
+	" spec: {namespaceSelector: {}, admissionChecksStrategy: {admissionChecks: [{name: "
+	"check}]},"
+	" resourceGroups: [{coveredResources: [cpu], flavors: [{name: default,"
+	" resources: [{name: cpu, nominalQuota: 3}]}]}]}}\n"
+	"---\n"
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: lq,"
+	" namespace: default}, spec: {clusterQueue: team}}\n";
+
+static void patch(struct scene *s, const char *path, const char *manager, const char *body)
+{
+	CLEANUP(xmalloc_freep) char *whole = xmalloc_printf("%s?fieldManager=%s", path, manager);
+	struct err err = ERR_INIT;
+
+	if (rest_call(s->transport, HTTP_PATCH, whole, MERGE, str_of(body), QUOTA_SCENE_WAIT_NS,
+		      NULL, &err) < 0) {
+		scene_fail(s, "%s: %s", path, err.text);
+	}
+}
+
+static int begin(void **state)
+{
+	quota_scene_start(&scene, world);
+	patch(&scene, API "admissionchecks/check/status", "checker",
+	      "{\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"True\",\"reason\":"
+	      "\"Ready\",\"message\":\"m\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}");
+	*state = &scene;
+	return 0;
+}
+
+static int end(void **state)
+{
+	scene_stop(*state);
+	return 0;
+}
+
+static void add_workload(struct scene *s, const char *name)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf(
+		"{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: %s,"
+		" namespace: default}, spec: {queueName: lq, podSets: [{name: main, count: 1,"
+		" template: {spec: {restartPolicy: Never, containers: [{name: c, image: i,"
+		" resources: {requests: {cpu: '2'}}}]}}}]}}",
+		name);
+
+	scene_apply(s, yaml);
+}
+
+static void set_check(struct scene *s, const char *workload, const char *state)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(WORKLOADS "/%s/status", workload);
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"status\":{\"admissionChecks\":[{\"name\":\"check\","
+				    "\"state\":\"%s\",\"message\":\"from its controller\","
+				    "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}",
+				    state);
+
+	patch(s, path, "checker", body);
+}
+
+static void test_a_check_admits_and_retries(void **state)
+{
+	struct scene *s = *state;
+	CLEANUP(jdoc_destroyp) struct jdoc *w = NULL;
+	const struct jdoc *check;
+
+	add_workload(s, "one");
+	quota_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
+	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	set_check(s, "one", "Ready");
+	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	scene_call(s, "GET", WORKLOADS "/one", NULL, &w);
+	check = jdoc_at(jdoc_path(w, "status.admissionChecks"), 0);
+	assert_string_equal(jdoc_path_str(check, "state"), "Ready");
+	assert_string_equal(jdoc_path_str(check, "message"), "from its controller");
+	set_check(s, "one", "Retry");
+	quota_scene_wait(s, WORKLOADS "/one", "Requeued", "True", "BackoffFinished");
+	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	set_check(s, "one", "Rejected");
+	quota_scene_wait(s, WORKLOADS "/one", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
+	scene_wait_event(s, "AdmissionCheckRejected", "one");
+	scene_call(s, "DELETE", WORKLOADS "/one", NULL, NULL);
+}
+
+static void wait_gone(struct scene *s, const char *list, const char *name)
+{
+	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
+
+	do {
+		CLEANUP(jdoc_destroyp) struct jdoc *all = NULL;
+		bool found = false;
+
+		scene_call(s, "GET", list, NULL, &all);
+		for (const struct jdoc *o = jdoc_first(jdoc_get(all, "items")); o != NULL;
+		     o = jdoc_next(o)) {
+			found |= jdoc_is_str(jdoc_path(o, "metadata.name"), name);
+		}
+		if (!found) {
+			return;
+		}
+		poll(NULL, 0, 20);
+	} while (clock_mono(clock_real()) < deadline);
+	scene_fail(s, "%s is still in %s", name, list);
+}
+
+static void expect_deleting(struct scene *s, const char *path)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+
+	scene_call(s, "GET", path, NULL, &object);
+	assert_non_null(jdoc_path(object, "metadata.deletionTimestamp"));
+}
+
+/* The last test: nothing is left. */
+static void test_what_is_in_use_stays(void **state)
+{
+	struct scene *s = *state;
+
+	add_workload(s, "holder");
+	quota_scene_wait(s, WORKLOADS "/holder", "QuotaReserved", "True", "QuotaReserved");
+	set_check(s, "holder", "Ready");
+	quota_scene_wait(s, WORKLOADS "/holder", "Admitted", "True", "Admitted");
+	scene_call(s, "DELETE", API "clusterqueues/team", NULL, NULL);
+	scene_call(s, "DELETE", API "resourceflavors/default", NULL, NULL);
+	scene_call(s, "DELETE", API "admissionchecks/check", NULL, NULL);
+	quota_scene_wait(s, API "clusterqueues/team", "Active", "False", "Terminating");
+	expect_deleting(s, API "resourceflavors/default");
+	expect_deleting(s, API "admissionchecks/check");
+	quota_scene_wait(s, WORKLOADS "/holder", "Admitted", "True", "Admitted");
+	scene_call(s, "DELETE", WORKLOADS "/holder", NULL, NULL);
+	wait_gone(s, API "clusterqueues", "team");
+	wait_gone(s, API "resourceflavors", "default");
+	wait_gone(s, API "admissionchecks", "check");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_check_admits_and_retries),
+		cmocka_unit_test(test_what_is_in_use_stays),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -18,6 +18,7 @@ void quota_options_default(struct quota_options *o)
 		.prioritize_non_borrowing = true,
 		.recompute_on_overlap = true,
 		.preserve_scan_progress = true,
+		.prioritize_preemptors = true,
 		.equivalence_hashing = true,
 		.observability = true,
 		.topology = true,

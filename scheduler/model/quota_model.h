@@ -120,6 +120,8 @@ struct quota_node {
 	uint32_t parent_id; /* MODEL_NONE for a root; a node of a cycle keeps its parent and is not
 			       placed in the tree */
 	double weight;      /* fairSharing.weight, 1 where absent */
+	uint64_t released;  /* of a root: grows when a workload of its tree gives quota back without
+			       having been preempted */
 	struct VEC(struct quota_cell) cells; /* sorted by pair */
 	struct VEC(struct quota_group) groups;
 	/* Only of ClusterQueues: */
@@ -257,6 +259,18 @@ struct quota_assigned {
 	int64_t amount;
 };
 
+/* In a workload: another one goes before it. quota/precedence.h. */
+struct quota_precedence {
+	uint32_t by;        /* id of the other one */
+	uint32_t root;      /* node, of their tree */
+	uint32_t reversals; /* how often they had turned on each other */
+	uint32_t times;     /* preemptions while last_released was the same */
+	uint64_t last_released;
+	/* How things stood: */
+	uint64_t by_serial, forest_gen, released;
+	int64_t by_generation, by_priority, generation, priority;
+};
+
 struct workload {
 	uint32_t id;
 	char *key; /* "namespace/name", owned; the arena below owns the rest */
@@ -307,6 +321,8 @@ struct workload {
 	uint64_t tried_gen;   /* allocatable_gen when the scan stopped */
 	uint64_t tried_cycle; /* cycle of it */
 	uint64_t tried_hash;
+	uint64_t serial; /* no two workloads have had the same one */
+	struct VEC(struct quota_precedence) preempted_by; /* quota/precedence.h */
 };
 
 /* What the configuration file says (Kueue: Configuration); the rest of it is not for the engine. */
@@ -358,6 +374,7 @@ struct quota {
 	struct quota_options options;
 	struct VEC(uint32_t) timers; /* workloads that wait for the end of a back-off */
 	uint64_t cycle;              /* number of cycles run */
+	uint64_t serials;            /* the last one of a workload */
 	uint64_t forest_gen;         /* changes with nodes, parents, cells, weights */
 };
 

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "model/quota_model.h"
 
-/* Empty, with default options: those of Kueue 0.20, fair sharing off. */
+/* Empty, with default options: those of Kueue 0.20, fair sharing off, but preemptors first. */
 struct quota *quota_create(void);
 void quota_destroy(struct quota *q); /* NULL is fine */
 void quota_options_default(struct quota_options *o);

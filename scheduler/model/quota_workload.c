@@ -19,6 +19,7 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	w->evicted_at = w->preempted_at = w->reserved_at = w->requeue_at = MODEL_TIME_NONE;
 	w->holds = w->queue = MODEL_NONE;
 	w->where = QUOTA_NOWHERE;
+	w->serial = ++q->serials;
 	if (q->free_workloads.n > 0) {
 		w->id = vec_pop(&q->free_workloads);
 	} else {
@@ -56,6 +57,7 @@ void quota_workload_remove(struct quota *q, struct workload *w)
 	quota_amounts_finish(&w->usage);
 	vec_finish(&w->assigned);
 	vec_finish(&w->tried);
+	vec_finish(&w->preempted_by);
 	arena_destroy(w->arena);
 	free(w->key);
 	free(w);

@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "quota/amount.h"
 #include "quota/forest_priv.h"
+#include "quota/precedence.h"
 
 struct forest *forest_create(struct quota *world)
 {
@@ -143,6 +144,7 @@ void forest_release(struct forest *f, struct workload *w)
 
 	forest_sync(f);
 	assert(node != MODEL_NONE && tree_sums_mark(f->sums) == 0);
+	precedence_released(f, w);
 	queue = f->world->nodes.v[node]->queue;
 	assert(queue->holders.v[w->holds_pos] == w->id);
 	last = queue->holders.v[queue->holders.n - 1];

@@ -5,6 +5,7 @@
 #include "base/intern.h"
 #include "model/quota_store.h"
 #include "quota/amount.h"
+#include "quota/precedence.h"
 #include "quota/queues.h"
 
 int64_t quota_apply_amount(const struct quota *q, const struct quota_podset *p, int32_t count,
@@ -85,13 +86,15 @@ static void admit(struct forest *f, const struct quota_decision *d, int64_t now)
 	forest_hold(f, w, d->node);
 }
 
-static void preempt(const struct quota *q, const struct quota_decision *d, int64_t now)
+static void preempt(struct forest *f, const struct quota_decision *d, int64_t now)
 {
+	const struct quota *q = forest_world(f);
 	struct workload *w = q->workloads.v[d->workload];
 
 	if (d->ongoing) {
 		return;
 	}
+	precedence_note(f, q->workloads.v[d->by], w);
 	w->evicted = true;
 	w->evicted_by_timeout = w->evicted_by_check = false;
 	w->evicted_at = w->preempted_at = now;
@@ -106,7 +109,7 @@ void quota_apply(struct forest *f, const struct quota_decision *d, int64_t now)
 		admit(f, d, now);
 		break;
 	case QUOTA_DECIDE_PREEMPT:
-		preempt(forest_world(f), d, now);
+		preempt(f, d, now);
 		break;
 	case QUOTA_DECIDE_PENDING:
 		break;

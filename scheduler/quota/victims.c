@@ -1,11 +1,11 @@
 #include "quota/victims.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "model/quota_store.h"
+#include "quota/precedence.h"
 
 bool victims_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
 		     const struct workload *c)
@@ -48,17 +48,24 @@ static int by_id(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static const uint32_t *sorted(const uint32_t *ids, size_t n, struct arena *arena)
+/* Who is gone, and who goes before r->w: no candidates. */
+static void leave_out(const struct victims_request *r, struct victims_request *ret,
+		      struct arena *arena)
 {
-	uint32_t *v;
+	struct precedence_list before = VEC_INIT;
+	uint32_t *v = NULL;
 
-	if (n == 0) {
-		return NULL;
+	precedence_collect(r->forest, r->w, &before);
+	ret->ngone = r->ngone + before.n;
+	if (ret->ngone > 0) {
+		v = arena_alloc(arena, ret->ngone * sizeof(*v));
+		for (size_t i = 0; i < ret->ngone; i++) {
+			v[i] = i < r->ngone ? r->gone[i] : before.v[i - r->ngone];
+		}
+		qsort(v, ret->ngone, sizeof(*v), by_id);
 	}
-	v = arena_alloc(arena, n * sizeof(*v));
-	memcpy(v, ids, n * sizeof(*v));
-	qsort(v, n, sizeof(*v), by_id);
-	return v;
+	ret->gone = v;
+	vec_finish(&before);
 }
 
 /* Asking for nothing of a resource asks for nothing, even where more is used than there is. */
@@ -89,7 +96,7 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 	scratch = arena_create(0);
 	need = more_than_zero(r->need, scratch);
 	inner.need = &need;
-	inner.gone = sorted(r->gone, r->ngone, scratch);
+	leave_out(r, &inner, scratch);
 	if (forest_world(r->forest)->options.fair_sharing) {
 		victims_fair(&inner, scratch, &found);
 	} else {

@@ -2,19 +2,20 @@
 #include "lib/unit.h"
 #include "model/quota_store.h"
 
-static void test_options_are_those_of_kueue(void **state)
+static void test_options_are_those_of_kueue_but_for_preemptors(void **state)
 {
 	struct quota_options o;
 
 	(void)state;
 	quota_options_default(&o);
 	assert_false(o.fair_sharing || o.admission_fair_sharing || o.ignore_undeclared ||
-		     o.timestamp_creation || o.prioritize_preemptors || o.priority_boost ||
-		     o.preemption_gates || o.concurrent_admission);
+		     o.timestamp_creation || o.priority_boost || o.preemption_gates ||
+		     o.concurrent_admission);
 	assert_true(o.lte_final && o.lt_initial && o.partial_admission && o.flavor_fungibility &&
 		    o.priority_sorting && o.preempt_within_nominal && o.prioritize_non_borrowing &&
-		    o.recompute_on_overlap && o.preserve_scan_progress && o.equivalence_hashing &&
-		    o.observability && o.topology && o.reclaimable_pods && o.admission_gates);
+		    o.recompute_on_overlap && o.prioritize_preemptors && o.preserve_scan_progress &&
+		    o.equivalence_hashing && o.observability && o.topology && o.reclaimable_pods &&
+		    o.admission_gates);
 	assert_int_equal(o.heads, 1);
 }
 
@@ -121,7 +122,7 @@ static void test_checks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_options_are_those_of_kueue),
+		cmocka_unit_test(test_options_are_those_of_kueue_but_for_preemptors),
 		cmocka_unit_test(test_pairs_are_found_again),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_placeholders),

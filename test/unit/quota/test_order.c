@@ -83,9 +83,9 @@ static void test_preemptors_are_first_with_their_gate(void **state)
 	char world[512];
 
 	(void)state;
-	expect(objects, "high preemptor");
-	snprintf(world, sizeof(world), "option prioritize_preemptors=true\n%s", objects);
-	expect(world, "preemptor high");
+	expect(objects, "preemptor high");
+	snprintf(world, sizeof(world), "option prioritize_preemptors=false\n%s", objects);
+	expect(world, "high preemptor");
 }
 
 static void test_a_preemptor_that_borrows_is_first_with_the_gate(void **state)

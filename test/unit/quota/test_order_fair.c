@@ -114,9 +114,9 @@ static void test_preemptors_are_first_with_their_gate(void **state)
 
 	(void)state;
 	snprintf(world, sizeof(world), FAIR "%s", objects);
-	expect(world, "y preemptor");
-	snprintf(world, sizeof(world), FAIR "option prioritize_preemptors=true\n%s", objects);
 	expect(world, "preemptor y");
+	snprintf(world, sizeof(world), FAIR "option prioritize_preemptors=false\n%s", objects);
+	expect(world, "y preemptor");
 }
 
 static void test_admissions_count_for_those_behind(void **state)

@@ -87,6 +87,18 @@ int rest_result(const struct http_result *result, struct err *err)
 		       http_status_text(result->status));
 }
 
+int64_t rest_version(const struct http_result *result)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+	const char *text = NULL;
+	int64_t version = 0;
+
+	if (jdoc_parse(result->body, &object, NULL) == 0) {
+		text = jdoc_path_str(object, "metadata.resourceVersion");
+	}
+	return text != NULL && str_to_i64(str_of(text), &version) ? version : 0;
+}
+
 bool rest_is_version_ahead(const struct http_result *result)
 {
 	static const char text[] = "Too large resource version";

@@ -342,7 +342,8 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 		log_warn("write refused", LOG_SLICE("object", m->key), LOG_INT("status", m->status),
 			 LOG_STR("error", m->text));
 	}
-	if (m->request == SCHED_REQ_WORKLOAD || m->request == SCHED_REQ_QUOTA_STATUS) {
+	if (m->request == SCHED_REQ_WORKLOAD || m->request == SCHED_REQ_QUOTA_STATUS ||
+	    m->request == SCHED_REQ_QUOTA_FINALIZER) {
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {

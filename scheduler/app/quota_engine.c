@@ -147,19 +147,23 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 	const struct api_cluster_queue *cq = object;
 	const struct api_local_queue *lq = object;
 	const struct api_cohort *cohort = object;
+	bool again = false;
 
 	quota_life_object(e->life, r, key, object);
 	quota_finalizer_seen(e->finalizers, r, key, meta_of(r, object));
 	if (object == NULL) {
 		quota_status_gone(e->queues, r, key);
 	} else if (r == SCHED_CLUSTER_QUEUES) {
-		quota_status_seen(e->queues, r, key, cq->meta.generation,
-				  meta_condition(&cq->status.conditions, KUEUE_ACTIVE));
+		again = quota_status_seen(e->queues, r, &cq->meta,
+					  meta_condition(&cq->status.conditions, KUEUE_ACTIVE));
 	} else if (r == SCHED_LOCAL_QUEUES) {
-		quota_status_seen(e->queues, r, key, lq->meta.generation,
-				  meta_condition(&lq->status.conditions, KUEUE_ACTIVE));
+		again = quota_status_seen(e->queues, r, &lq->meta,
+					  meta_condition(&lq->status.conditions, KUEUE_ACTIVE));
 	} else if (r == SCHED_COHORTS) {
-		quota_status_seen(e->queues, r, key, cohort->meta.generation, NULL);
+		again = quota_status_seen(e->queues, r, &cohort->meta, NULL);
+	}
+	if (again) {
+		e->told = 0;
 	}
 }
 
@@ -245,8 +249,20 @@ void quota_engine_destroy(struct quota_engine *e)
 	free(e);
 }
 
+static void handle_done(struct quota_engine *e, const struct sched_msg *m)
+{
+	if (m->request == SCHED_REQ_QUOTA_FINALIZER) {
+		quota_finalizer_done(e->finalizers, m);
+	} else if (m->request == SCHED_REQ_QUOTA_STATUS && quota_status_done(e->queues, m)) {
+		e->told = 0;
+	}
+}
+
 bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m)
 {
+	if (m->kind == SCHED_MSG_REQUEST_DONE) {
+		handle_done(e, m);
+	}
 	if (m->kind == SCHED_MSG_SYNCED) {
 		e->synced[m->resource] = true;
 	} else if (m->resource == SCHED_PRIORITY_CLASSES &&

@@ -61,7 +61,7 @@ bool object_write_may_send(void *ctx)
 
 static enum pool_verdict report(const struct object_write_target *target,
 				const struct object_write *w, enum sched_outcome outcome,
-				int status, const char *text)
+				const struct http_result *result, const char *text)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
@@ -69,8 +69,9 @@ static enum pool_verdict report(const struct object_write_target *target,
 	m->request = w->request;
 	m->outcome = outcome;
 	m->key = arena_str(m->arena, str_of(w->key));
-	m->status = status;
+	m->status = result->status;
 	m->text = arena_dup(m->arena, text);
+	m->resource_version = outcome == SCHED_DONE ? rest_version(result) : 0;
 	target->post(target->ctx, m);
 	return POOL_DONE;
 }
@@ -84,21 +85,21 @@ static enum pool_verdict object_write_finish(void *ctx, void *item,
 	int code;
 
 	if (result->error == ERR_CANCELLED) {
-		return report(target, w, SCHED_CANCELLED, 0, result->error_text);
+		return report(target, w, SCHED_CANCELLED, result, result->error_text);
 	}
 	code = rest_result(result, &err);
 	if (code == 0) {
-		return report(target, w, SCHED_DONE, result->status, "");
+		return report(target, w, SCHED_DONE, result, "");
 	}
 	if (code == -ERR_NOT_FOUND) {
-		return report(target, w, SCHED_GONE, result->status, err.text);
+		return report(target, w, SCHED_GONE, result, err.text);
 	}
 	if (code == -ERR_CONFLICT &&
 	    w->method == HTTP_POST) { /* it exists: that is what was wanted */
-		return report(target, w, SCHED_DONE, result->status, err.text);
+		return report(target, w, SCHED_DONE, result, err.text);
 	}
 	if (code == -ERR_INVALID || (code == -ERR_FORBIDDEN && result->status == 403)) {
-		return report(target, w, SCHED_REJECTED, result->status, err.text);
+		return report(target, w, SCHED_REJECTED, result, err.text);
 	}
 	return POOL_RETRY;
 }

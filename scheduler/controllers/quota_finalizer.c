@@ -120,6 +120,15 @@ void quota_finalizer_seen(struct quota_finalizer *f, enum sched_resource r, stru
 	strmap_set(f->wrong, strbuf_str(&name), w);
 }
 
+void quota_finalizer_done(struct quota_finalizer *f, const struct sched_msg *m)
+{
+	struct wrong *w = strmap_get(f->wrong, m->key);
+
+	if (w != NULL && m->outcome == SCHED_CANCELLED) {
+		w->sent = false;
+	}
+}
+
 /* --- in use ------------------------------------------------------------------------------------*/
 
 static bool has_flavor(const struct quota_node *n, const char *name, const struct quota *q)
@@ -204,7 +213,7 @@ static bool run_one(struct str key, void *value, void *ctx)
 	const struct running *r = ctx;
 	struct wrong *w = value;
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, body = STRBUF_INIT;
-	struct object_write_spec spec = { .request = SCHED_REQ_QUOTA_STATUS,
+	struct object_write_spec spec = { .request = SCHED_REQ_QUOTA_FINALIZER,
 					  .resource = w->resource,
 					  .method = HTTP_PATCH,
 					  .key = key,

@@ -24,6 +24,8 @@ struct pool *quota_finalizer_pool(struct quota_finalizer *f);
 /* An object as it was read; NULL: it is gone. Kinds without the finalizer are not looked at. */
 void quota_finalizer_seen(struct quota_finalizer *f, enum sched_resource r, struct str key,
 			  const struct api_meta *meta);
+/* The outcome of a write: what was not sent will be. */
+void quota_finalizer_done(struct quota_finalizer *f, const struct sched_msg *m);
 /* Sends what is due; at most once for each version of an object. Costs nothing while no object
  * lacks the finalizer or is being deleted. */
 void quota_finalizer_run(struct quota_finalizer *f, const struct quota *q);

@@ -23,7 +23,9 @@ struct known { /* of one object */
 	int64_t generation;
 	bool has_active, active; /* the condition, as it was written or seen last */
 	int64_t active_at;
-	uint64_t sent; /* hash of the status that was sent last, 0: none */
+	uint64_t sent;         /* hash of the status that was sent last, 0: none */
+	bool flies;            /* it is under way */
+	int64_t read, written; /* resourceVersions: of the last update, of the last answer */
 };
 
 /* Sums over the Workloads of a queue. */
@@ -108,28 +110,65 @@ static void make_key(const struct kind *k, struct str key, struct strbuf *out)
 	strbuf_add_str(out, key);
 }
 
-void quota_status_seen(struct quota_status *s, enum sched_resource r, struct str key,
-		       int64_t generation, const struct api_condition *active)
+/* Somebody else wrote after us. */
+static bool is_overwritten(struct known *k)
+{
+	if (k->flies || k->sent == 0 || k->read <= k->written) {
+		return false;
+	}
+	k->sent = 0;
+	return true;
+}
+
+static void key_of(const struct kind *kind, const struct api_meta *meta, struct strbuf *out)
+{
+	strbuf_printf(out, "%s/", kind->plural);
+	if (kind->resource == SCHED_LOCAL_QUEUES) {
+		strbuf_printf(out, "%s/", meta->namespace_);
+	}
+	strbuf_add_c(out, meta->name);
+}
+
+bool quota_status_seen(struct quota_status *s, enum sched_resource r, const struct api_meta *meta,
+		       const struct api_condition *active)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
 	const struct kind *kind = find_kind(r);
 	struct known *k;
 
 	if (kind == NULL) {
-		return;
+		return false;
 	}
-	make_key(kind, key, &name);
+	key_of(kind, meta, &name);
 	k = strmap_get(s->known, strbuf_str(&name));
 	if (k == NULL) {
 		k = xmalloc_zero(1, sizeof(*k));
 		strmap_set(s->known, strbuf_str(&name), k);
 	}
-	k->generation = generation;
+	k->generation = meta->generation;
+	k->read = meta_version(meta);
 	if (k->sent == 0 && active != NULL && active->last_transition != FIELD_NO_TIME) {
 		k->has_active = true;
 		k->active = str_streq(active->status, "True");
 		k->active_at = active->last_transition;
 	}
+	return is_overwritten(k);
+}
+
+bool quota_status_done(struct quota_status *s, const struct sched_msg *m)
+{
+	struct known *k = strmap_get(s->known, m->key);
+
+	if (k == NULL) {
+		return false;
+	}
+	k->flies = false;
+	if (m->outcome == SCHED_CANCELLED) {
+		k->sent = 0;
+		return true;
+	}
+	k->written = m->resource_version;
+	return m->outcome == SCHED_DONE && is_overwritten(k);
 }
 
 void quota_status_gone(struct quota_status *s, enum sched_resource r, struct str key)
@@ -222,6 +261,7 @@ static void end(struct writing *w)
 		return;
 	}
 	w->known->sent = hash;
+	w->known->flies = true;
 	make_path(w, &path);
 	make_key(w->kind, w->key, &key);
 	spec.path = path.p;

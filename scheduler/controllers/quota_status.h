@@ -1,7 +1,9 @@
 /* scheduler/controllers/quota_status.h: keeps the statuses of ClusterQueues, LocalQueues and
  * Cohorts (Kueue: status of queues): how many Workloads wait, hold quota and are admitted, what is
  * reserved and used of each flavor, whether they are Active and why not, with fair sharing the
- * weighted share. Written by server-side apply, only when it says something else than before.
+ * weighted share. Written by server-side apply, when it says something else than before, and once
+ * more when somebody else wrote to the object: what of ours he changed is put right, and the API
+ * server finds nothing to do when he did not.
  * Owner: the sched thread calls; the pool works. */
 #ifndef SCHEDULER_CONTROLLERS_QUOTA_STATUS_H
 #define SCHEDULER_CONTROLLERS_QUOTA_STATUS_H
@@ -13,6 +15,7 @@
 #include "model/message.h"
 
 struct api_condition;
+struct api_meta;
 struct forest;
 struct pool;
 struct pool_options;
@@ -25,10 +28,12 @@ struct quota_status *quota_status_create(const struct pool_options *base,
 void quota_status_destroy(struct quota_status *s); /* NULL is fine */
 struct pool *quota_status_pool(struct quota_status *s);
 /* An object of one of the three kinds as the API has it; nothing is written about others. active:
- * its condition Active, NULL: none. */
-void quota_status_seen(struct quota_status *s, enum sched_resource r, struct str key,
-		       int64_t generation, const struct api_condition *active);
+ * its condition Active, NULL: none. True: somebody else wrote it, quota_status_run is due. */
+bool quota_status_seen(struct quota_status *s, enum sched_resource r, const struct api_meta *meta,
+		       const struct api_condition *active);
 void quota_status_gone(struct quota_status *s, enum sched_resource r, struct str key);
+/* The outcome of a write. True: quota_status_run is due. */
+bool quota_status_done(struct quota_status *s, const struct sched_msg *m);
 /* One pass over all; at most once a second, after something changed. now: wall ns. */
 void quota_status_run(struct quota_status *s, const struct forest *f, int64_t now);
 

@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
 #include "enc/json_out.h"
 #include "kube/pool.h"
 #include "kube/rest.h"
@@ -350,15 +349,7 @@ static enum pool_verdict report(const struct workload_status *s, const struct it
 	m->version = it->version;
 	m->status = result->status;
 	m->text = arena_dup(m->arena, text);
-	if (outcome == SCHED_DONE) {
-		CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
-		const char *version = NULL;
-
-		if (jdoc_parse(result->body, &object, NULL) == 0) {
-			version = jdoc_path_str(object, "metadata.resourceVersion");
-		}
-		(void)str_to_i64(str_of(version == NULL ? "" : version), &m->resource_version);
-	}
+	m->resource_version = outcome == SCHED_DONE ? rest_version(result) : 0;
 	s->post(s->ctx, m);
 	return POOL_DONE;
 }

@@ -57,8 +57,9 @@ enum sched_request {
 	SCHED_REQ_POD_STATUS,
 	SCHED_REQ_PODGROUP,
 	SCHED_REQ_QUEUE,
-	SCHED_REQ_WORKLOAD,     /* status of a Workload */
-	SCHED_REQ_QUOTA_STATUS, /* status or finalizer of a ClusterQueue and the like */
+	SCHED_REQ_WORKLOAD,        /* status of a Workload */
+	SCHED_REQ_QUOTA_STATUS,    /* status of a ClusterQueue, LocalQueue or Cohort */
+	SCHED_REQ_QUOTA_FINALIZER, /* of a ClusterQueue, ResourceFlavor or AdmissionCheck */
 	SCHED_REQ_COUNT_
 };
 

@@ -110,6 +110,58 @@ static void test_a_check_admits_and_retries(void **state)
 	scene_call(s, "DELETE", WORKLOADS "/one", NULL, NULL);
 }
 
+static int64_t version(struct scene *s, const char *path)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+	int64_t v = 0;
+
+	scene_call(s, "GET", path, NULL, &object);
+	assert_true(str_to_i64(str_of(jdoc_path_str(object, "metadata.resourceVersion")), &v));
+	return v;
+}
+
+/* Somebody edits statuses: they are put right, once. */
+static void test_edited_statuses_are_repaired(void **state)
+{
+	static const char *const paths[] = { API "clusterqueues/team", WORKLOADS "/one" };
+	struct scene *s = *state;
+	int64_t versions[ARRAY_LEN(paths)];
+
+	add_workload(s, "one");
+	quota_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
+	set_check(s, "one", "Ready");
+	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	patch(s, WORKLOADS "/one/status", "somebody",
+	      "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\","
+	      "\"reason\":\"QuotaReserved\",\"message\":\"m\",\"lastTransitionTime\":"
+	      "\"2026-01-01T00:00:00Z\"}],\"admissionChecks\":null}}");
+	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	set_check(s, "one", "Ready");
+	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	patch(s, WORKLOADS "/one/status", "somebody", "{\"status\":{\"conditions\":null}}");
+	quota_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
+	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	quota_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
+	patch(s, API "clusterqueues/team/status", "somebody",
+	      "{\"status\":{\"conditions\":null,\"reservingWorkloads\":7}}");
+	quota_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
+	scene_wait_metric(s, STACK_SCHEDULER,
+			  "kueue_admitted_active_workloads{cluster_queue=\"team\"} 1");
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		versions[i] = version(s, paths[i]);
+	}
+	/* Things happen; to these two nothing does. */
+	for (unsigned i = 0; i < 3; i++) {
+		patch(s, API "clusterqueues/team", "somebody",
+		      "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+		add_workload(s, "big");
+		quota_scene_wait(s, WORKLOADS "/big", "QuotaReserved", "False", "WaitingForQuota");
+		scene_call(s, "DELETE", WORKLOADS "/big", NULL, NULL);
+	}
+	assert_int_equal(version(s, WORKLOADS "/one"), versions[1]);
+	scene_call(s, "DELETE", WORKLOADS "/one", NULL, NULL);
+}
+
 static void wait_gone(struct scene *s, const char *list, const char *name)
 {
 	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
@@ -165,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_check_admits_and_retries),
+		cmocka_unit_test(test_edited_statuses_are_repaired),
 		cmocka_unit_test(test_what_is_in_use_stays),
 	};
 

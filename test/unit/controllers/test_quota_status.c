@@ -1,9 +1,12 @@
 #include "controllers/quota_status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/meta.h"
+#include "base/attrs.h"
 #include "base/clock.h"
+#include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/pool.h"
 #include "lib/fake_transport.h"
@@ -29,11 +32,14 @@ struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
 	struct quota_status *status;
+	bool again; /* the last outcome asked for another run */
 };
 
-static void drop(void *ctx, struct sched_msg *m)
+static void post(void *ctx, struct sched_msg *m)
 {
-	(void)ctx;
+	struct fixture *f = ctx;
+
+	f->again = quota_status_done(f->status, m);
 	message_free(m);
 }
 
@@ -49,7 +55,8 @@ static void begin(struct fixture *f)
 	f->transport = fake_transport_create(&f->clock);
 	base.transport = fake_transport_base(f->transport);
 	base.clock = &f->clock.base;
-	f->status = quota_status_create(&base, drop);
+	base.ctx = f;
+	f->status = quota_status_create(&base, post);
 }
 
 static void end(struct fixture *f)
@@ -72,13 +79,27 @@ static struct jdoc *expect(struct fixture *f, const char *line)
 	struct jdoc *d = NULL;
 
 	assert_int_equal(jdoc_parse(fake_transport_body(f->transport, id), &d, NULL), 0);
-	fake_transport_answer(f->transport, id, 200, "{}");
+	fake_transport_answer(f->transport, id, 200, "{\"metadata\":{\"resourceVersion\":\"1\"}}");
 	return d;
+}
+
+static bool seen_at(struct fixture *f, enum sched_resource r, const char *key,
+		    const char *resource_version)
+{
+	struct str name = str_of(key),
+		   space = r == SCHED_LOCAL_QUEUES ? str_next(&name, '/') : name;
+	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
+	struct api_meta meta = { .name = name.p,
+				 .namespace_ = namespace_,
+				 .resource_version = resource_version,
+				 .generation = 2 };
+
+	return quota_status_seen(f->status, r, &meta, NULL);
 }
 
 static void seen(struct fixture *f, enum sched_resource r, const char *key)
 {
-	quota_status_seen(f->status, r, str_of(key), 2, NULL);
+	(void)seen_at(f, r, key, "1");
 }
 
 static const char *usage(const struct jdoc *d, const char *list, const char *member)
@@ -182,13 +203,14 @@ static void active_and_why_not(void **state)
 	const struct api_condition before = { .type = "Active",
 					      .status = "True",
 					      .last_transition = 60 * CLOCK_NS_PER_S };
+	const struct api_meta meta = { .name = "team", .generation = 1 };
 	struct quota_node *team;
 	struct fixture f;
 
 	(void)state;
 	begin(&f);
 	team = quota_world_node(&f.q.w, "team");
-	quota_status_seen(f.status, SCHED_CLUSTER_QUEUES, STR_LIT("team"), 1, &before);
+	(void)quota_status_seen(f.status, SCHED_CLUSTER_QUEUES, &meta, &before);
 	seen(&f, SCHED_LOCAL_QUEUES, "ns/queue-team");
 	run(&f);
 	expect_reason(&f, TEAM, "True", "Ready", "1970-01-01T00:01:00Z");
@@ -201,6 +223,50 @@ static void active_and_why_not(void **state)
 	quota_local_find(f.q.w.q, STR_LIT("ns/queue-team"))->stop = QUOTA_HOLD;
 	run(&f);
 	expect_reason(&f, LOCAL, "False", "Stopped", NULL);
+	end(&f);
+}
+
+static void answer(struct fixture *f, const char *version)
+{
+	char body[100];
+
+	snprintf(body, sizeof(body), "{\"metadata\":{\"resourceVersion\":\"%s\"}}", version);
+	fake_transport_answer(f->transport, fake_transport_expect(f->transport, TEAM), 200, body);
+	while (pool_step(quota_status_pool(f->status))) {
+	}
+}
+
+/* Whatever it was: what is ours is applied once more, and if nothing of it was changed the object
+ * stays as it is, so that there is an end to it. */
+static void what_somebody_else_wrote_is_put_right(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "5"));
+	run(&f);
+	answer(&f, "6");
+	assert_false(f.again);
+	/* Our own write, and what was before it. */
+	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "5"));
+	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "6"));
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	assert_true(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "7"));
+	run(&f);
+	/* While it is under way nobody can tell whose it is. */
+	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "8"));
+	answer(&f, "8");
+	assert_false(f.again);
+	assert_true(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "9"));
+	run(&f);
+	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "11"));
+	answer(&f, "10");
+	assert_true(f.again);
+	run(&f);
+	answer(&f, "11");
+	assert_false(f.again);
 	end(&f);
 }
 
@@ -234,6 +300,7 @@ int main(void)
 		cmocka_unit_test(it_is_written_when_it_changed),
 		cmocka_unit_test(a_local_queue_has_no_borrowing),
 		cmocka_unit_test(active_and_why_not),
+		cmocka_unit_test(what_somebody_else_wrote_is_put_right),
 		cmocka_unit_test(shares_only_with_fair_sharing),
 	};
 

@@ -75,6 +75,15 @@ static void release(struct quota_cache *c, struct workload *w, int64_t now)
 	}
 }
 
+/* One that waits does so no longer, for good. Nothing comes free, but who waits behind is looked at
+ * again, as in Kueue. */
+static void leave(struct quota_cache *c, const struct workload *w, int64_t now)
+{
+	if (w->where != QUOTA_NOWHERE) {
+		quota_cache_want_flush(c, w->queue, now);
+	}
+}
+
 /* It holds what its status says, when the ClusterQueue is there; one that does not holds waits. */
 static void place(struct quota_cache *c, struct workload *w, bool changed, int64_t now)
 {
@@ -187,8 +196,12 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 		release(c, w, now);
 	}
 	s->queue = read.queue;
-	if (w->holds != MODEL_NONE && read.w.priority != w->priority) {
+	if (w->holds != MODEL_NONE &&
+	    workload_priority(c->q, &read.w) != workload_priority(c->q, w)) {
 		quota_cache_want_flush(c, w->holds, now);
+	}
+	if (read.w.finished || !read.w.active) {
+		leave(c, w, now);
 	}
 	changed = from_api_quota_workload_apply(&read, w);
 	from_api_quota_workload_finish(&read);
@@ -238,6 +251,7 @@ void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t 
 		return;
 	}
 	id = w->id;
+	leave(c, w, now);
 	queues_remove(c->q, w);
 	release(c, w, now);
 	quota_workload_remove(c->q, w);

@@ -208,7 +208,10 @@ static bool delete_workload(struct quota_simulation *s, struct str key)
 	if (w == NULL) {
 		return false;
 	}
-	queues_remove(s->q, w);
+	if (w->where != QUOTA_NOWHERE) {
+		vec_push(&s->flushes, w->queue);
+		queues_remove(s->q, w);
+	}
 	if (w->holds != MODEL_NONE) {
 		vec_push(&s->flushes, w->holds);
 		forest_release(s->forest, w);

@@ -28,14 +28,6 @@ var deviations = []deviation{
 	}},
 	{name: "scan-progress-off", explains: onlyPlaces("FlavorFungibilityPreserveScanProgress")},
 	{name: "stopped-local-queue", without: withoutSilentDeletions},
-	{name: "removal-of-waiting", without: func(c *cluster, _ *verdict) bool {
-		before := len(c.deletions)
-		c.deletions = slices.DeleteFunc(c.deletions, func(d deletion) bool {
-			w := c.workload(d.workload)
-			return w != nil && w.Status.Admission == nil
-		})
-		return len(c.deletions) < before
-	}},
 	{name: "pods", without: withoutPods},
 	{name: "giving-back", without: withoutOwnVictims},
 	{name: "preemption-over-borrowing", without: withoutPreference},

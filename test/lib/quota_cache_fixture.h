@@ -54,6 +54,10 @@ void quota_cache_fixture_done(struct quota_cache_fixture *f, const char *name, u
 /* Time passes. */
 void quota_cache_fixture_later(struct quota_cache_fixture *f, int64_t seconds);
 
+/* status of a Workload with one condition, which is True. */
+#define QUOTA_CACHE_FIXTURE_CONDITION(type)                                                        \
+	"\"conditions\":[{\"type\":\"" type "\",\"status\":\"True\",\"reason\":\"r\","             \
+	"\"message\":\"m\",\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"}]"
 /* status of a Workload that team admitted with so much cpu. */
 #define QUOTA_CACHE_FIXTURE_ADMITTED(cpu)                                                          \
 	"\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"              \

@@ -1,5 +1,6 @@
 #include "cache/quota_cache.h"
 
+#include "base/attrs.h"
 #include "lib/quota_cache_fixture.h"
 #include "lib/unit.h"
 #include "model/quota_store.h"
@@ -34,6 +35,48 @@ static void quota_comes_from_the_status(void **state)
 	assert_int_equal(w->where, QUOTA_HEAP);
 	assert_null(quota_cache_queue(f.cache, w));
 	quota_cache_fixture_finish(&f);
+}
+
+static void write_status(struct quota_cache_fixture *f, const char *name)
+{
+	quota_cache_fixture_done(f, name, quota_cache_fixture_write(f, name), SCHED_DONE, 0);
+}
+
+static void who_waits_is_looked_at_again_when_another_one_goes(void **state)
+{
+	static const struct {
+		const char *status; /* of one that waits from then on; NULL: it is deleted */
+		enum quota_where other;
+	} rows[] = {
+		{ NULL, QUOTA_HEAP },
+		{ QUOTA_CACHE_FIXTURE_CONDITION("Finished"), QUOTA_HEAP },
+		{ "", QUOTA_INADMISSIBLE },
+		{ QUOTA_CACHE_FIXTURE_CONDITION("PodsReady"), QUOTA_INADMISSIBLE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct quota_cache_fixture f;
+
+		begin(&f);
+		quota_cache_fixture_workload(&f, "big", 1, "4", "");
+		quota_cache_fixture_workload(&f, "large", 0, "5", "");
+		quota_cache_fixture_cycle(&f);
+		write_status(&f, "big");
+		quota_cache_fixture_cycle(&f);
+		write_status(&f, "large");
+		quota_cache_fixture_later(&f, 2);
+		assert_int_equal(quota_cache_fixture_get(&f, "big")->where, QUOTA_INADMISSIBLE);
+		assert_int_equal(quota_cache_fixture_get(&f, "large")->where, QUOTA_INADMISSIBLE);
+		if (rows[i].status == NULL) {
+			quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/big");
+		} else {
+			quota_cache_fixture_workload(&f, "big", 1, "4", rows[i].status);
+		}
+		quota_cache_fixture_later(&f, 2);
+		assert_int_equal(quota_cache_fixture_get(&f, "large")->where, rows[i].other);
+		quota_cache_fixture_finish(&f);
+	}
 }
 
 static void updates_of_before_a_write_are_not_read(void **state)
@@ -293,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quota_comes_from_the_status),
+		cmocka_unit_test(who_waits_is_looked_at_again_when_another_one_goes),
 		cmocka_unit_test(updates_of_before_a_write_are_not_read),
 		cmocka_unit_test(an_update_that_came_meanwhile_counts_when_it_is_newer),
 		cmocka_unit_test(a_failed_admission_is_taken_back),

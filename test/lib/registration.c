@@ -67,8 +67,7 @@ int registration_make_certificates(const char *dir, struct err *err)
 	return r < 0 ? r : write_pair(dir, "tls", &leaf, err);
 }
 
-/* Appends text with every mark replaced. */
-static void substitute(struct str text, const char *url, struct str ca, struct strbuf *out)
+void registration_fill(struct str text, const char *url, struct str ca, struct strbuf *out)
 {
 	const char *p = text.p, *end = text.p + text.len;
 
@@ -107,7 +106,7 @@ int registration_render(const char *source, const char *dir, uint16_t port, stru
 	}
 	base64_encode(strbuf_str(&ca), &ca64);
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u", port);
-	substitute(strbuf_str(&text), url, strbuf_str(&ca64), out);
+	registration_fill(strbuf_str(&text), url, strbuf_str(&ca64), out);
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "base/str.h"
+
 struct err;
 struct jdoc;
 struct strbuf;
@@ -16,6 +18,8 @@ int registration_make_certificates(const char *dir, struct err *err);
 /* source: the tree with charts/headgate; the CA is dir/ca.crt. Appends YAML. */
 int registration_render(const char *source, const char *dir, uint16_t port, struct strbuf *out,
 			struct err *err);
+/* Appends a template of registrations with its placeholders replaced. */
+void registration_fill(struct str text, const char *url, struct str ca, struct strbuf *out);
 /* Appends the path that objects of this kind are created at ("/api/v1/namespaces/ns/pods"). */
 int registration_path(const struct jdoc *object, struct strbuf *out, struct err *err);
 

@@ -36,7 +36,8 @@ enum sim_fault {
 enum sim_request_kind {
 	SIM_REQUEST_OTHER,
 	SIM_REQUEST_CHANGE, /* 409 may be an answer */
-	SIM_REQUEST_POD, /* likewise; writes of pods are struck more often: they are what counts */
+	SIM_REQUEST_POD, /* likewise; writes of pods, Jobs and Workloads are struck more often: they
+			    are what counts */
 };
 
 struct sim_faults {

@@ -212,8 +212,10 @@ void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct clust
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
 		const struct jdoc *pod = sim_view_at(w->view, SIM_PODS, i);
 
-		judge_pod(&j, pod);
-		judge_ledger(&j, pod);
+		if (sim_pod_is_ours(pod)) {
+			judge_pod(&j, pod);
+			judge_ledger(&j, pod);
+		}
 	}
 	judge_strangers(&j);
 }

@@ -192,6 +192,11 @@ static void on_change(void *ctx, const struct sim_change *change)
 							  [SIM_PODGROUPS] = ORACLE_PODGROUPS };
 	struct sim_oracle *o = ctx;
 
+	if (change->resource >= SIM_BASIC_COUNT_ ||
+	    (change->resource == SIM_PODS &&
+	     !sim_pod_is_ours(change->now == NULL ? change->old : change->now))) {
+		return;
+	}
 	if (change->resource == SIM_NODES ||
 	    (change->resource == SIM_PODS && !sim_pod_is_impossible(change->now))) {
 		o->changed_at = o->world->clock.mono_ns;

@@ -14,6 +14,11 @@ const char *sim_pod_uid(const struct jdoc *pod)
 	return jdoc_str_or(jdoc_path(pod, "metadata.uid"), "");
 }
 
+bool sim_pod_is_ours(const struct jdoc *pod)
+{
+	return jdoc_is_str(jdoc_path(pod, "spec.schedulerName"), "volcano");
+}
+
 static const struct jdoc *gates(const struct jdoc *pod)
 {
 	return jdoc_first(jdoc_path(pod, "spec.schedulingGates"));

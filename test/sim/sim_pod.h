@@ -9,6 +9,7 @@ struct sim_change;
 struct sim_world;
 
 const char *sim_pod_uid(const struct jdoc *pod);
+bool sim_pod_is_ours(const struct jdoc *pod); /* names our scheduler */
 bool sim_pod_has_gate(const struct jdoc *pod, const char *gate);
 bool sim_pod_has_our_gate(const struct jdoc *pod);
 bool sim_pod_has_foreign_gate(const struct jdoc *pod);

@@ -24,6 +24,8 @@
 struct sim_run {
 	struct sim_world world;
 	struct sim_users *users;
+	struct sim_quota *quota; /* NULL: no Jobs */
+	bool pods;               /* users make pods, and there is an autoscaler */
 	struct sim_oracle *oracle;
 	struct sim_transport *cluster;
 	struct mirror *mirror;
@@ -62,12 +64,14 @@ static void choose(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
 
+	r->quota = r->world.quota ? sim_quota_create(w) : NULL;
 	r->user_per_mille = 8 + (unsigned)sim_world_below(w, 30);
 	w->faults.per_mille = (unsigned)sim_world_below(w, REQUEST_PER_MILLE_MAX);
 	r->users = sim_users_create(w, sim_world_below(w, 2) == 0);
 	r->options = (struct sim_scheduler_options){
 		.leader_elect = sim_world_below(w, 3) != 0,
 		.gates_admission = true,
+		.quota_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
 		.reservation_timeout_ns = (sim_world_below(w, 3) == 0 ? 20 : 1800) * CLOCK_NS_PER_S,
 		.on_decided = on_decided,
 		.ctx = r,
@@ -83,17 +87,24 @@ static void start(struct sim_run *r, const struct sim_run_options *opt)
 	struct sim_world *w = &r->world;
 
 	*r = (struct sim_run){ .restarts = 0 };
-	sim_world_init(w, opt->seed, opt->verbose);
+	r->pods = opt->kind == SIM_RUN_PODS || opt->seed % 4 == 0;
+	sim_world_init(w, &(struct sim_world_options){ opt->seed, opt->verbose,
+						       opt->kind == SIM_RUN_QUOTA });
 	r->oracle = sim_oracle_create(w);
 	choose(r);
 	r->cluster = sim_transport_create(w, SIM_CLUSTER);
 	r->mirror = mirror_create(sim_transport_base(r->cluster), &w->clock.base, false);
 	r->kubelet = kubelet_create(r->mirror,
 				    (sim_world_below(w, 2) == 0 ? 100 : 6000) * CLOCK_NS_PER_MS);
-	r->autoscaler = autoscaler_create(r->mirror, &ao);
+	r->autoscaler = r->pods ? autoscaler_create(r->mirror, &ao) : NULL;
 	mirror_start(r->mirror);
-	autoscaler_start(r->autoscaler);
-	sim_users_begin(r->users);
+	if (r->pods) {
+		autoscaler_start(r->autoscaler);
+		sim_users_begin(r->users);
+	}
+	if (r->quota != NULL) {
+		sim_quota_begin(r->quota);
+	}
 	r->schedulers[0] = start_scheduler(r);
 }
 
@@ -107,6 +118,7 @@ static void finish(struct sim_run *r)
 	kubelet_destroy(r->kubelet);
 	mirror_destroy(r->mirror);
 	sim_users_destroy(r->users);
+	sim_quota_destroy(r->quota);
 	sim_oracle_destroy(r->oracle);
 	vec_finish(&r->choices.list);
 	sim_world_finish(&r->world);
@@ -130,6 +142,9 @@ static void advance(struct sim_run *r, int64_t ns)
 		r->world.healthy_ns += ns;
 	}
 	sim_oracle_check(r->oracle);
+	if (r->quota != NULL) {
+		sim_quota_check(r->quota);
+	}
 }
 
 static void collect(struct sim_run *r)
@@ -139,6 +154,9 @@ static void collect(struct sim_run *r)
 	r->choices.wake_at = CLOCK_NEVER;
 	sim_world_offer(&r->world, &r->choices);
 	sim_transport_offer(r->cluster, &r->choices);
+	if (r->quota != NULL) {
+		sim_quota_offer(r->quota, &r->choices);
+	}
 	for (unsigned i = 0; i < MAX_SCHEDULERS; i++) {
 		if (r->schedulers[i] != NULL) {
 			sim_scheduler_offer(r->schedulers[i], &r->choices);
@@ -250,6 +268,15 @@ static void race(struct sim_run *r)
 	}
 }
 
+static void user_acts(struct sim_run *r)
+{
+	if (r->quota != NULL && (!r->pods || sim_world_chance(&r->world, 500))) {
+		sim_quota_act(r->quota);
+	} else {
+		sim_users_act(r->users);
+	}
+}
+
 static void step(struct sim_run *r, bool chaos)
 {
 	struct sim_world *w = &r->world;
@@ -257,7 +284,7 @@ static void step(struct sim_run *r, bool chaos)
 	w->steps++;
 	collect(r);
 	if (chaos && sim_world_chance(w, r->user_per_mille)) {
-		sim_users_act(r->users);
+		user_acts(r);
 	} else if (chaos && sim_world_chance(w, 4)) {
 		race(r);
 	} else if (chaos && sim_world_chance(w, 3)) {
@@ -289,27 +316,48 @@ static bool is_settled(struct sim_run *r, int64_t since)
 
 	changed = changed > since ? changed : since;
 	return r->choices.list.n == 0 && w->clock.mono_ns - changed >= QUIET_NS && is_healthy(r) &&
-	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0]));
+	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0])) &&
+	       (r->quota == NULL || sim_quota_is_quiet(r->quota, QUIET_NS));
 }
 
-static void settle(struct sim_run *r)
+/* True: it came to rest. */
+static bool settle(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
 	int64_t since = w->clock.mono_ns;
 	uint64_t last = w->steps + SETTLE_STEPS;
 
-	w->faults.on = false;
-	sim_world_trace(w, "faults stop");
-	sim_users_end(r->users);
 	while (!sim_world_failed(w) && !is_settled(r, since)) {
 		if (w->clock.mono_ns - since > SETTLE_NS || w->steps > last) {
 			sim_world_fail(w, "it does not settle");
-			return;
+		} else {
+			step(r, false);
 		}
-		step(r, false);
 	}
-	if (!sim_world_failed(w)) {
-		sim_judge_end(w, r->oracle, sim_scheduler_cluster(r->schedulers[0]));
+	return !sim_world_failed(w);
+}
+
+static void end(struct sim_run *r)
+{
+	struct sim_world *w = &r->world;
+
+	w->faults.on = false;
+	sim_world_trace(w, "faults stop");
+	sim_users_end(r->users);
+	if (r->quota != NULL) {
+		sim_quota_end(r->quota);
+	}
+	if (!settle(r)) {
+		return;
+	}
+	sim_judge_end(w, r->oracle, sim_scheduler_cluster(r->schedulers[0]));
+	if (r->quota == NULL || sim_world_failed(w)) {
+		return;
+	}
+	sim_quota_judge(r->quota);
+	sim_quota_leave(r->quota);
+	if (settle(r)) {
+		sim_quota_judge_left(r->quota);
 	}
 }
 
@@ -328,15 +376,19 @@ static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
 	for (unsigned i = 0; i < SIM_FAULT_COUNT_; i++) {
 		stats->struck[i] += w->faults.struck[i];
 	}
+	if (r->quota != NULL) {
+		sim_quota_add_stats(r->quota, &stats->quota);
+	}
 }
 
 void sim_run_print_present(void)
 {
 	if (present != NULL) {
 		sim_world_print_trace(&present->world);
-		printf("# seed %llu: %s\n# replay: build/test/sim/sim_main --seed %llu -v\n",
+		printf("# seed %llu: %s\n# replay: build/test/sim/%s --seed %llu -v\n",
 		       (unsigned long long)present->world.seed,
 		       present->world.failure[0] == '\0' ? "aborted" : present->world.failure,
+		       present->quota == NULL ? "sim_main" : "sim_quota_main",
 		       (unsigned long long)present->world.seed);
 		(void)fflush(stdout);
 	}
@@ -354,7 +406,7 @@ bool sim_run(const struct sim_run_options *opt, struct sim_run_stats *stats)
 		step(&r, true);
 	}
 	if (!sim_world_failed(&r.world)) {
-		settle(&r);
+		end(&r);
 	}
 	held = !sim_world_failed(&r.world);
 	if (!held) {

@@ -1,6 +1,6 @@
 /* test/sim/sim_run.h: one run from its seed: users, kubelets, an autoscaler and schedulers that
  * crash, at one server, half step by half step in an order that the seed decides; then faults stop,
- * everything settles, and the end is judged. */
+ * everything settles, and the end is judged. A run with Jobs goes on until all is deleted. */
 #ifndef TEST_SIM_SIM_RUN_H
 #define TEST_SIM_SIM_RUN_H
 
@@ -9,8 +9,15 @@
 #include <stdint.h>
 
 #include "sim/sim_faults.h"
+#include "sim/sim_quota.h"
+
+enum sim_run_kind {
+	SIM_RUN_PODS,  /* pods, PodGroups and Queues */
+	SIM_RUN_QUOTA, /* Jobs and Workloads; pods as well in every fourth seed */
+};
 
 struct sim_run_options {
+	enum sim_run_kind kind;
 	uint64_t seed, steps; /* steps with faults and users */
 	bool verbose;
 };
@@ -19,6 +26,7 @@ struct sim_run_stats {
 	uint64_t runs, steps, restarts, published_peak, placed;
 	int64_t virtual_ns;
 	uint64_t struck[SIM_FAULT_COUNT_];
+	struct sim_quota_stats quota;
 };
 
 /* True: all held. Else the trace and the reason have been printed. Adds to stats. */

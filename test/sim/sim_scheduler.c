@@ -5,6 +5,7 @@
 
 #include "app/engine.h"
 #include "app/foreign.h"
+#include "app/resource_name.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
@@ -40,22 +41,14 @@ struct sim_scheduler {
 	struct counter_registry *counters;
 	struct engine *engine;
 	struct lease *lease; /* NULL: alone */
-	struct watch watch[SCHED_BASIC_COUNT_];
+	struct watch watch[SCHED_RESOURCE_COUNT_];
+	unsigned nwatches; /* the first of them are used */
 	struct VEC(struct sched_msg *) queue;
 	size_t queue_at;
 	struct pool *pools[ENGINE_MAX_POOLS];
 	size_t npools;
 	int64_t due; /* of the engine */
 	bool poked, paused, lost, decided;
-};
-
-static const char *const watch_paths[SCHED_BASIC_COUNT_] = {
-	[SCHED_PODS] = "/api/v1/pods",
-	[SCHED_NODES] = "/api/v1/nodes",
-	[SCHED_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
-	[SCHED_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
-	[SCHED_PRIORITY_CLASSES] = "/apis/scheduling.k8s.io/v1/priorityclasses",
-	[SCHED_NAMESPACES] = "/api/v1/namespaces",
 };
 
 static void post(void *ctx, struct sched_msg *m)
@@ -87,7 +80,7 @@ static void start_watches(void *ctx)
 	struct sim_scheduler *s = ctx;
 
 	if (!atomic_load(&sim_transport_base(s->watches)->stopping)) {
-		for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
+		for (unsigned i = 0; i < s->nwatches; i++) {
 			reflector_start(s->watch[i].reflector);
 		}
 	}
@@ -279,6 +272,7 @@ static void make_engine(struct sim_scheduler *s)
 		.manual = true,
 		.controllers_podgroup = true,
 		.controllers_queue = true,
+		.quota_conf = s->opt.quota_conf,
 		.min_interval_ns = MIN_INTERVAL_NS,
 		.period_ns = PERIOD_NS,
 		.request_timeout_ns = REQUEST_TIMEOUT_NS,
@@ -300,9 +294,15 @@ static void make_engine(struct sim_scheduler *s)
 
 static void make_watches(struct sim_scheduler *s)
 {
-	for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
+	s->nwatches = s->opt.quota_conf == NULL ? SCHED_BASIC_COUNT_ : SCHED_RESOURCE_COUNT_;
+	for (unsigned i = 0; i < s->nwatches; i++) {
+		const struct resource_name *name = resource_name((enum sched_resource)i);
+		bool core = strchr(name->api_version, '/') == NULL;
+		CLEANUP(xmalloc_freep)
+		char *path = xmalloc_printf("/%s/%s/%s", core ? "api" : "apis", name->api_version,
+					    name->plural);
 		struct reflector_options ro = {
-			.path = watch_paths[i],
+			.path = path,
 			.transport = sim_transport_base(s->watches),
 			.clock = &s->world->clock.base,
 			.on_event = on_event,
@@ -366,7 +366,7 @@ void sim_scheduler_kill(struct sim_scheduler *s)
 	engine_stop(s->engine, 0);
 	transport_destroy(sim_transport_base(s->watches));
 	transport_destroy(sim_transport_base(s->requests));
-	for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
+	for (unsigned i = 0; i < s->nwatches; i++) {
 		reflector_destroy(s->watch[i].reflector);
 	}
 	lease_destroy(s->lease);
@@ -509,7 +509,7 @@ bool sim_scheduler_is_healthy(struct sim_scheduler *s)
 
 	if (s->paused || !sim_scheduler_is_leading(s) || !may_send(s) ||
 	    !atomic_load(&engine_state(s->engine)->synced) ||
-	    sim_transport_streams(s->watches) < SCHED_BASIC_COUNT_ ||
+	    sim_transport_streams(s->watches) < s->nwatches ||
 	    (s->lease != NULL && lease_writes_from(s->lease) > now)) {
 		return false;
 	}

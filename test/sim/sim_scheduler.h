@@ -11,6 +11,7 @@
 
 struct cluster;
 struct decisions;
+struct quota_conf;
 struct sim_scheduler;
 
 struct sim_scheduler_options {
@@ -18,6 +19,7 @@ struct sim_scheduler_options {
 	bool leader_elect;
 	bool gates_admission;
 	int64_t reservation_timeout_ns;
+	const struct quota_conf *quota_conf; /* the Workload engine runs; NULL: it does not */
 	/* Every decision list, before it is assumed. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
 	void *ctx;

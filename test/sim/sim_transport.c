@@ -205,6 +205,10 @@ static void take_effect(struct sim_flight *f)
 	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
 	struct sim_world *w = f->transport->world;
 
+	if (f->transport->actor == SIM_SCHEDULER && f->message.method != HTTP_GET &&
+	    strstr(f->message.url, "/leases") == NULL) {
+		w->wrote_at = w->clock.mono_ns;
+	}
 	sim_world_handle(w, &f->message, &resp);
 	f->state = STATE_ANSWERED;
 	f->result = (struct http_result){ .status = resp.status,
@@ -222,6 +226,9 @@ static void take_effect(struct sim_flight *f)
 				f->transport->actor == SIM_SCHEDULER ? "sched" : "node",
 				http_method_name(f->message.method), resp.status,
 				(int)(strlen(f->message.url)), f->message.url);
+		if (resp.status == 422) {
+			sim_world_trace(w, "sched got %.*s", (int)resp.body.len, resp.body.p);
+		}
 	}
 	apiserver_response_finish(&resp);
 }
@@ -312,6 +319,9 @@ static void strike(struct sim_flight *f, enum sim_fault fault)
 		break;
 	case REACT_CRASH:
 		f->transport->world->crash = true;
+		f->transport->world->lost_admissions +=
+			f->message.body.len > 0 &&
+			strstr(f->message.body.p, "\"admission\":{") != NULL;
 		break;
 	}
 }
@@ -323,7 +333,10 @@ static enum sim_request_kind kind_of(const struct sim_message *m)
 	    (m->method == HTTP_POST && !str_has_suffix(str_of(m->url), "/binding"))) {
 		return SIM_REQUEST_OTHER;
 	}
-	return strstr(m->url, "/pods/") != NULL ? SIM_REQUEST_POD : SIM_REQUEST_CHANGE;
+	return strstr(m->url, "/pods/") != NULL || strstr(m->url, "/workloads/") != NULL ||
+			       strstr(m->url, "/jobs/") != NULL
+		       ? SIM_REQUEST_POD
+		       : SIM_REQUEST_CHANGE;
 }
 
 static void arrive(void *owner, void *arg)

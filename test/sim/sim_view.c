@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/kueue_keys.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
@@ -13,21 +14,36 @@ struct event {
 	struct jdoc *object;
 };
 
+struct listener {
+	sim_view_fn fn;
+	void *ctx;
+};
+
 struct sim_view {
 	struct sim_world *world;
 	struct apiserver_watch *watch[SIM_RESOURCE_COUNT_];
 	struct strmap *objects[SIM_RESOURCE_COUNT_];
 	struct VEC(struct event) events;
 	int64_t version; /* followed up to here */
-	sim_view_fn fn;
-	void *ctx;
+	struct VEC(struct listener) listeners;
+	unsigned resources; /* how many are followed */
 };
+
+#define KUEUE "/apis/" KUEUE_API_VERSION "/"
 
 static const char *const paths[SIM_RESOURCE_COUNT_] = {
 	[SIM_PODS] = "/api/v1/pods",
 	[SIM_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
 	[SIM_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
 	[SIM_NODES] = "/api/v1/nodes",
+	[SIM_JOBS] = "/apis/batch/v1/jobs",
+	[SIM_WORKLOADS] = KUEUE "workloads",
+	[SIM_CLUSTER_QUEUES] = KUEUE "clusterqueues",
+	[SIM_COHORTS] = KUEUE "cohorts",
+	[SIM_LOCAL_QUEUES] = KUEUE "localqueues",
+	[SIM_FLAVORS] = KUEUE "resourceflavors",
+	[SIM_CLASSES] = KUEUE "workloadpriorityclasses",
+	[SIM_CHECKS] = KUEUE "admissionchecks",
 };
 
 static void destroy_doc(void *doc)
@@ -40,7 +56,8 @@ struct sim_view *sim_view_create(struct sim_world *w)
 	struct sim_view *v = xmalloc_zero(1, sizeof(*v));
 
 	v->world = w;
-	for (unsigned i = 0; i < SIM_RESOURCE_COUNT_; i++) {
+	v->resources = w->quota ? SIM_RESOURCE_COUNT_ : SIM_BASIC_COUNT_;
+	for (unsigned i = 0; i < v->resources; i++) {
 		struct apiserver_response resp = APISERVER_RESPONSE_INIT;
 		struct http_request req = {
 			.method = HTTP_GET,
@@ -61,18 +78,18 @@ struct sim_view *sim_view_create(struct sim_world *w)
 
 void sim_view_destroy(struct sim_view *v)
 {
-	for (unsigned i = 0; i < SIM_RESOURCE_COUNT_; i++) {
+	for (unsigned i = 0; i < v->resources; i++) {
 		apiserver_watch_close(v->watch[i]);
 		strmap_destroy(v->objects[i]);
 	}
 	vec_finish(&v->events);
+	vec_finish(&v->listeners);
 	free(v);
 }
 
 void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx)
 {
-	v->fn = fn;
-	v->ctx = ctx;
+	vec_push(&v->listeners, ((struct listener){ fn, ctx }));
 }
 
 static void read_frame(struct sim_view *v, enum sim_resource r, struct str text)
@@ -132,8 +149,8 @@ static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
 	if (!e->deleted) {
 		strmap_set(m, str_of(key), e->object);
 	}
-	if (v->fn != NULL) {
-		v->fn(v->ctx, &change);
+	for (size_t i = 0; i < v->listeners.n; i++) {
+		v->listeners.v[i].fn(v->listeners.v[i].ctx, &change);
 	}
 	jdoc_destroy(old);
 	if (e->deleted) {
@@ -148,7 +165,7 @@ void sim_view_follow(struct sim_view *v, enum sim_actor actor)
 	}
 	v->version = apiserver_version(v->world->api);
 	vec_clear(&v->events);
-	for (unsigned i = 0; i < SIM_RESOURCE_COUNT_; i++) {
+	for (unsigned i = 0; i < v->resources; i++) {
 		collect(v, (enum sim_resource)i);
 	}
 	if (v->events.n > 1) {

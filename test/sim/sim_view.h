@@ -12,7 +12,23 @@
 struct jdoc;
 struct sim_view;
 
-enum sim_resource { SIM_PODS, SIM_QUEUES, SIM_PODGROUPS, SIM_NODES, SIM_RESOURCE_COUNT_ };
+enum sim_resource {
+	SIM_PODS,
+	SIM_QUEUES,
+	SIM_PODGROUPS,
+	SIM_NODES,
+	/* Only where the Workload engine's kinds are served: */
+	SIM_JOBS,
+	SIM_WORKLOADS,
+	SIM_CLUSTER_QUEUES,
+	SIM_COHORTS,
+	SIM_LOCAL_QUEUES,
+	SIM_FLAVORS,
+	SIM_CLASSES,
+	SIM_CHECKS,
+	SIM_RESOURCE_COUNT_,
+	SIM_BASIC_COUNT_ = SIM_JOBS
+};
 
 /* One change. old NULL: added, now NULL: deleted. Trees are borrowed. */
 struct sim_change {
@@ -26,7 +42,8 @@ typedef void (*sim_view_fn)(void *ctx, const struct sim_change *change);
 
 struct sim_view *sim_view_create(struct sim_world *w);
 void sim_view_destroy(struct sim_view *v);
-void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx); /* one listener */
+/* Listeners are called in the order in which they came. */
+void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx);
 /* Takes over what changed since the last call. */
 void sim_view_follow(struct sim_view *v, enum sim_actor actor);
 const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, const char *key);

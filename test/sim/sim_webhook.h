@@ -1,14 +1,20 @@
-/* test/sim/sim_webhook.h: the admission webhook in one process with the server: the real handler
- * that gates pods, called where the server would send a review. */
+/* test/sim/sim_webhook.h: the admission webhook in one process with the server: the real router and
+ * its handlers, called where the server would send a review. Owner: the run. */
 #ifndef TEST_SIM_SIM_WEBHOOK_H
 #define TEST_SIM_SIM_WEBHOOK_H
 
 #include "apiserver/apiserver.h"
 
-/* An apiserver_review_fn; ctx is not used. */
+struct sim_webhook;
+
+/* quota: Jobs and the kinds of the Workload engine, too. */
+struct sim_webhook *sim_webhook_create(bool quota);
+void sim_webhook_destroy(struct sim_webhook *h);
+/* An apiserver_review_fn; ctx is the webhook. */
 int sim_webhook_review(void *ctx, const struct apiserver_review *review, struct strbuf *out,
 		       struct err *err);
-/* The registration to be loaded into the server. */
-struct str sim_webhook_registration(void);
+/* Appends the registrations to be loaded into the server: of pods, and (quota) those of the chart.
+ */
+int sim_webhook_registration(bool quota, struct strbuf *out, struct err *err);
 
 #endif

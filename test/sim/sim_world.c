@@ -27,23 +27,45 @@ static void load(struct sim_world *w, const char *path)
 	}
 }
 
-void sim_world_init(struct sim_world *w, uint64_t seed, bool verbose)
+static void register_webhooks(struct sim_world *w)
 {
-	struct apiserver_options opt = { .seed = seed, .now = START, .review = sim_webhook_review };
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct err err = ERR_INIT;
 
-	*w = (struct sim_world){ .seed = seed, .verbose = verbose };
+	if (sim_webhook_registration(w->quota, &text, &err) < 0 ||
+	    apiserver_load(w->api, strbuf_str(&text), START, &err) < 0) {
+		sim_world_fail(w, "webhook: %s", err.text);
+	}
+}
+
+void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
+{
+	static const char *const kinds[] = {
+		"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
+		"resourceflavors", "workloadpriorityclasses", "workloads",
+	};
+	struct apiserver_options ao = { .seed = opt->seed,
+					.now = START,
+					.review = sim_webhook_review };
+
+	*w = (struct sim_world){ .seed = opt->seed, .verbose = opt->verbose, .quota = opt->quota };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
-	rng_init(&w->rng, seed);
+	rng_init(&w->rng, opt->seed);
 	clock_fake_init(&w->clock, START);
 	list_init(&w->orphans);
 	w->faults.rng = &w->rng;
-	w->api = apiserver_create(&opt);
+	w->webhook = sim_webhook_create(w->quota);
+	ao.review_ctx = w->webhook;
+	w->api = apiserver_create(&ao);
 	load(w, "charts/headgate/files/crds/queues.yaml");
 	load(w, "charts/headgate/files/crds/podgroups.yaml");
-	if (apiserver_load(w->api, sim_webhook_registration(), START, &err) < 0) {
-		sim_world_fail(w, "webhook: %s", err.text);
+	for (size_t i = 0; w->quota && i < ARRAY_LEN(kinds); i++) {
+		CLEANUP(xmalloc_freep)
+		char *path = xmalloc_printf("charts/headgate/files/crds/quota/%s.yaml", kinds[i]);
+
+		load(w, path);
 	}
+	register_webhooks(w);
 	w->view = sim_view_create(w);
 }
 
@@ -52,6 +74,7 @@ void sim_world_finish(struct sim_world *w)
 	sim_world_forget_orphans(w);
 	sim_view_destroy(w->view);
 	apiserver_destroy(w->api);
+	sim_webhook_destroy(w->webhook);
 	free(w->trace);
 }
 
@@ -81,26 +104,33 @@ void sim_world_handle(struct sim_world *w, const struct sim_message *m,
 	sim_view_follow(w->view, m->actor);
 }
 
-int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
-		   const char *content_type, struct str body)
+int sim_world_act(struct sim_world *w, const struct sim_call *call)
 {
 	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
-	struct sim_message m = { .method = method, .actor = SIM_USER };
+	struct sim_message m = { .method = call->method, .actor = call->actor };
+	const char *who = call->actor == SIM_USER ? "user" : "node";
 	int status;
 
-	m.url = xmalloc_dup(url);
-	m.content_type = content_type == NULL ? NULL : xmalloc_dup(content_type);
+	m.url = xmalloc_dup(call->url);
+	m.content_type = call->content_type == NULL ? NULL : xmalloc_dup(call->content_type);
 	strbuf_init(&m.body);
-	strbuf_add_str(&m.body, body);
+	strbuf_add_str(&m.body, str_of(call->body));
 	sim_world_handle(w, &m, &resp);
 	status = resp.status;
-	sim_world_trace(w, "user %s %s -> %d", http_method_name(method), url, status);
+	sim_world_trace(w, "%s %s %s -> %d", who, http_method_name(call->method), call->url,
+			status);
 	if (status >= 400 && status != 404 && status != 409) {
-		sim_world_trace(w, "user got %.*s", (int)resp.body.len, resp.body.p);
+		sim_world_trace(w, "%s got %.*s", who, (int)resp.body.len, resp.body.p);
 	}
 	apiserver_response_finish(&resp);
 	sim_world_message_finish(&m);
 	return status;
+}
+
+int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
+		   const char *content_type, struct str body)
+{
+	return sim_world_act(w, &(struct sim_call){ SIM_USER, method, url, content_type, body.p });
 }
 
 void sim_world_orphan(struct sim_world *w, struct sim_message *m)

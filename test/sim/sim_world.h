@@ -18,6 +18,7 @@
 #define SIM_TRACE_WIDTH 240
 
 struct sim_view;
+struct sim_webhook;
 
 enum sim_actor { SIM_USER, SIM_CLUSTER /* kubelets, autoscaler */, SIM_SCHEDULER };
 
@@ -39,11 +40,16 @@ struct sim_world {
 	struct rng rng;
 	struct clock_fake clock;
 	struct apiserver *api;
+	struct sim_webhook *webhook;
 	struct sim_view *view;
 	struct sim_faults faults;
 	struct list_node orphans; /* requests under way whose sender gave up or died */
 	int64_t healthy_ns;       /* time during which a leader could write unhindered */
+	int64_t wrote_at; /* monotonic ns of the scheduler's last request that was no reading, but
+			     for its lease */
+	uint64_t lost_admissions; /* the scheduler died over a write that gives quota */
 	bool crash;               /* the request that was just handled killed the scheduler */
+	bool quota;               /* the kinds of the Workload engine are served */
 	bool verbose;
 	char failure[1024]; /* the first thing that went wrong; empty: nothing */
 	char (*trace)[SIM_TRACE_WIDTH];
@@ -60,13 +66,26 @@ struct sim_message {
 	int64_t expires; /* orphans: lost when they have not arrived by then */
 };
 
-/* now: wall ns at which the run starts. */
-void sim_world_init(struct sim_world *w, uint64_t seed, bool verbose);
+struct sim_world_options {
+	uint64_t seed;
+	bool verbose, quota;
+};
+
+void sim_world_init(struct sim_world *w, const struct sim_world_options *opt);
 void sim_world_finish(struct sim_world *w);
 /* Hands a request to the server, then shows everybody who must know what it changed. */
 void sim_world_handle(struct sim_world *w, const struct sim_message *m,
 		      struct apiserver_response *resp);
-/* A user's request, answered at once. Returns the HTTP status. */
+struct sim_call {
+	enum sim_actor actor;
+	enum http_method method;
+	const char *url, *content_type; /* content_type NULL: no body */
+	const char *body;
+};
+
+/* A request that is answered at once. Returns the HTTP status. */
+int sim_world_act(struct sim_world *w, const struct sim_call *call);
+/* A user's. */
 int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
 		   const char *content_type, struct str body);
 /* Takes the contents of m: the request arrives later, or never. */

@@ -1,0 +1,155 @@
+#include "sim/sim_program.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/str.h"
+
+#define BLOCK 20
+
+struct options {
+	uint64_t from, to; /* seeds, both included */
+	uint64_t steps;
+	bool verbose, quick; /* quick: ends at the first failure */
+};
+
+static void usage(void)
+{
+	fputs("usage: [--seed N | --seeds A..B] [--steps N] [--quick] [-v] [--mutants]\n"
+	      "--quick ends at the first failure; --mutants runs test/sim/mutants.sh\n",
+	      stderr);
+	exit(2);
+}
+
+static uint64_t number(struct str text)
+{
+	uint64_t n;
+
+	if (!str_to_u64(text, &n)) {
+		usage();
+	}
+	return n;
+}
+
+static void parse_range(const char *text, struct options *o)
+{
+	const char *dots = strstr(text, "..");
+
+	if (dots == NULL) {
+		usage();
+	}
+	o->from = number((struct str){ text, (size_t)(dots - text) });
+	o->to = number(str_of(dots + 2));
+}
+
+static void run_mutants(void)
+{
+	execl("/bin/sh", "sh", "test/sim/mutants.sh", (char *)NULL);
+	exit(127);
+}
+
+static void parse(int argc, char **argv, struct options *o)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+		if (str_streq(argv[i], "-v")) {
+			o->verbose = true;
+			continue;
+		}
+		if (str_streq(argv[i], "--quick")) {
+			o->quick = true;
+			continue;
+		}
+		if (str_streq(argv[i], "--mutants")) {
+			run_mutants();
+		}
+		if (value == NULL) {
+			usage();
+		}
+		if (str_streq(argv[i], "--seed")) {
+			o->from = o->to = number(str_of(value));
+		} else if (str_streq(argv[i], "--seeds")) {
+			parse_range(value, o);
+		} else if (str_streq(argv[i], "--steps")) {
+			o->steps = number(str_of(value));
+		} else {
+			usage();
+		}
+		i++;
+	}
+}
+
+static void on_abort(int signal UNUSED)
+{
+	sim_run_print_present();
+	_exit(134);
+}
+
+static void print_stats(const struct sim_program *p, const struct sim_run_stats *s)
+{
+	printf("# %llu runs, %llu half steps, %lld virtual minutes, %llu restarts, %llu published "
+	       "at the peaks, %llu placed at the ends\n",
+	       (unsigned long long)s->runs, (unsigned long long)s->steps,
+	       (long long)(s->virtual_ns / INT64_C(60000000000)), (unsigned long long)s->restarts,
+	       (unsigned long long)s->published_peak, (unsigned long long)s->placed);
+	for (unsigned i = 0; i < SIM_FAULT_COUNT_; i++) {
+		printf("# fault %-16s struck %llu times\n", sim_faults_name((enum sim_fault)i),
+		       (unsigned long long)s->struck[i]);
+	}
+	if (p->kind == SIM_RUN_QUOTA) {
+		sim_quota_print_stats(&s->quota);
+	}
+}
+
+static bool all_struck(const struct sim_run_stats *s)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < SIM_FAULT_COUNT_; i++) {
+		all &= s->struck[i] > 0;
+	}
+	return all;
+}
+
+int sim_program(int argc, char **argv, const struct sim_program *p)
+{
+	struct options o = { .from = 1, .to = p->seeds, .steps = p->steps };
+	struct sim_run_stats stats = { .runs = 0 };
+	unsigned tests = 0, failed = 0;
+
+	parse(argc, argv, &o);
+	log_set_level(LOG_ERROR);
+	(void)signal(SIGABRT, on_abort);
+	for (uint64_t from = o.from; from <= o.to && !(o.quick && failed > 0); from += BLOCK) {
+		uint64_t to = from + BLOCK - 1 < o.to ? from + BLOCK - 1 : o.to;
+		bool held = true;
+
+		for (uint64_t seed = from; seed <= to && (held || !o.quick); seed++) {
+			const struct sim_run_options opt = { p->kind, seed, o.steps, o.verbose };
+
+			held &= sim_run(&opt, &stats);
+		}
+		failed += !held;
+		printf("%s %u - seeds %llu to %llu\n", held ? "ok" : "not ok", ++tests,
+		       (unsigned long long)from, (unsigned long long)to);
+		(void)fflush(stdout);
+	}
+	print_stats(p, &stats);
+	if (o.from == 1 && o.to >= p->seeds && !(o.quick && failed > 0)) {
+		failed += !all_struck(&stats);
+		printf("%s %u - every kind of fault struck\n", all_struck(&stats) ? "ok" : "not ok",
+		       ++tests);
+		if (p->kind == SIM_RUN_QUOTA) {
+			failed += !sim_quota_all_seen(&stats.quota);
+			printf("%s %u - everything was sampled\n",
+			       sim_quota_all_seen(&stats.quota) ? "ok" : "not ok", ++tests);
+		}
+	}
+	printf("1..%u\n", tests);
+	return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,16 @@
+/* test/sim/sim_program.h: the program around runs: options, seeds one after the other, TAP, what
+ * was sampled. Owner: main. */
+#ifndef TEST_SIM_SIM_PROGRAM_H
+#define TEST_SIM_SIM_PROGRAM_H
+
+#include "sim/sim_run.h"
+
+struct sim_program {
+	enum sim_run_kind kind;
+	uint64_t seeds, steps; /* without options */
+};
+
+/* The exit code. */
+int sim_program(int argc, char **argv, const struct sim_program *p);
+
+#endif

@@ -1,0 +1,165 @@
+#include "sim/sim_quota.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "conf/quota_conf.h"
+#include "enc/jdoc.h"
+#include "sim/sim_checks.h"
+#include "sim/sim_jobs.h"
+#include "sim/sim_quota_judge.h"
+#include "sim/sim_quota_users.h"
+
+struct sim_quota {
+	struct sim_world *world;
+	struct quota_conf *conf;
+	struct sim_quota_users *users;
+	struct sim_jobs *jobs;
+	struct sim_checks *checks;
+	struct sim_quota_oracle *oracle;
+};
+
+static void choose_conf(struct sim_quota *q)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct err err = ERR_INIT;
+
+	strbuf_add_c(&text, "{\"apiVersion\":\"config.kueue.x-k8s.io/v1beta2\","
+			    "\"kind\":\"Configuration\"");
+	if (sim_world_below(q->world, 3) == 0) {
+		strbuf_add_c(&text, ",\"fairSharing\":{}");
+	}
+	if (sim_world_below(q->world, 3) == 0) {
+		strbuf_add_c(&text,
+			     ",\"waitForPodsReady\":{\"timeout\":\"3s\",\"requeuingStrategy\":{"
+			     "\"backoffBaseSeconds\":1,\"backoffLimitCount\":2}}");
+	}
+	strbuf_add_c(&text, "}");
+	if (jdoc_parse(strbuf_str(&text), &doc, &err) < 0 ||
+	    quota_conf_read(doc, NULL, NULL, &q->conf, &err) < 0) {
+		sim_world_fail(q->world, "configuration: %s", err.text);
+	}
+}
+
+struct sim_quota *sim_quota_create(struct sim_world *w)
+{
+	struct sim_quota *q = xmalloc_zero(1, sizeof(*q));
+	struct sim_quota_users_options uo = { .reductions = sim_world_below(w, 2) == 0 };
+
+	q->world = w;
+	choose_conf(q);
+	q->users = sim_quota_users_create(w, &uo);
+	q->oracle = sim_quota_oracle_create(w);
+	q->jobs = sim_jobs_create(w);
+	q->checks = sim_checks_create(w);
+	return q;
+}
+
+void sim_quota_destroy(struct sim_quota *q)
+{
+	if (q == NULL) {
+		return;
+	}
+	sim_quota_users_destroy(q->users);
+	sim_jobs_destroy(q->jobs);
+	sim_checks_destroy(q->checks);
+	sim_quota_oracle_destroy(q->oracle);
+	quota_conf_destroy(q->conf);
+	free(q);
+}
+
+const struct quota_conf *sim_quota_conf(const struct sim_quota *q)
+{
+	return q->conf;
+}
+
+void sim_quota_begin(struct sim_quota *q)
+{
+	sim_quota_users_begin(q->users);
+}
+
+void sim_quota_act(struct sim_quota *q)
+{
+	sim_quota_users_act(q->users);
+}
+
+void sim_quota_offer(struct sim_quota *q, struct sim_choices *out)
+{
+	sim_jobs_offer(q->jobs, out);
+	sim_checks_offer(q->checks, out);
+}
+
+void sim_quota_end(struct sim_quota *q)
+{
+	sim_checks_calm(q->checks);
+	sim_quota_users_end(q->users);
+}
+
+void sim_quota_check(struct sim_quota *q)
+{
+	sim_quota_oracle_check(q->oracle);
+}
+
+bool sim_quota_is_quiet(const struct sim_quota *q, int64_t ns)
+{
+	int64_t changed = sim_quota_oracle_changed_at(q->oracle);
+	int64_t last = changed > q->world->wrote_at ? changed : q->world->wrote_at;
+
+	return q->world->clock.mono_ns - last >= ns && !sim_quota_judge_must_wait(q->world);
+}
+
+void sim_quota_judge(struct sim_quota *q)
+{
+	sim_quota_judge_end(q->world);
+}
+
+void sim_quota_leave(struct sim_quota *q)
+{
+	sim_world_trace(q->world, "all is deleted");
+	sim_quota_users_leave(q->users);
+}
+
+void sim_quota_judge_left(struct sim_quota *q)
+{
+	sim_quota_judge_empty(q->world);
+}
+
+void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stats)
+{
+	for (unsigned i = 0; i < SIM_QUOTA_EVENT_COUNT_; i++) {
+		stats->seen[i] += sim_quota_oracle_count(q->oracle, (enum sim_quota_event)i);
+	}
+	for (unsigned i = 0; i < SIM_CHECKS_COUNT_; i++) {
+		stats->answers[i] += sim_checks_given(q->checks, (enum sim_checks_answer)i);
+	}
+}
+
+static const char *const answers[SIM_CHECKS_COUNT_] = { "Ready", "Retry", "Rejected" };
+
+void sim_quota_print_stats(const struct sim_quota_stats *stats)
+{
+	for (unsigned i = 0; i < SIM_QUOTA_EVENT_COUNT_; i++) {
+		printf("# %s: %llu\n", sim_quota_oracle_event_name((enum sim_quota_event)i),
+		       (unsigned long long)stats->seen[i]);
+	}
+	for (unsigned i = 0; i < SIM_CHECKS_COUNT_; i++) {
+		printf("# check answers %s: %llu\n", answers[i],
+		       (unsigned long long)stats->answers[i]);
+	}
+}
+
+bool sim_quota_all_seen(const struct sim_quota_stats *stats)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < SIM_QUOTA_EVENT_COUNT_; i++) {
+		all &= stats->seen[i] > 0;
+	}
+	for (unsigned i = 0; i < SIM_CHECKS_COUNT_; i++) {
+		all &= stats->answers[i] > 0;
+	}
+	return all;
+}

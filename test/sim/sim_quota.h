@@ -1,0 +1,41 @@
+/* test/sim/sim_quota.h: the part of a run that is about Workloads: users of queues and Jobs, the
+ * Job controller, the controller of a check, the oracle. Owner: the run. */
+#ifndef TEST_SIM_SIM_QUOTA_H
+#define TEST_SIM_SIM_QUOTA_H
+
+#include "sim/sim_quota_oracle.h"
+#include "sim/sim_world.h"
+
+struct quota_conf;
+struct sim_quota;
+
+/* Chooses what differs from run to run; listens to the view of the world. */
+struct sim_quota *sim_quota_create(struct sim_world *w);
+void sim_quota_destroy(struct sim_quota *q); /* NULL is fine */
+/* The scheduler's; lives as long as q. */
+const struct quota_conf *sim_quota_conf(const struct sim_quota *q);
+void sim_quota_begin(struct sim_quota *q);
+/* One thing that a user might do. */
+void sim_quota_act(struct sim_quota *q);
+void sim_quota_offer(struct sim_quota *q, struct sim_choices *out);
+/* Nothing bad happens any more. */
+void sim_quota_end(struct sim_quota *q);
+/* After time has passed. */
+void sim_quota_check(struct sim_quota *q);
+/* Nothing has changed and nothing was written for that long, and nobody waits for a time. */
+bool sim_quota_is_quiet(const struct sim_quota *q, int64_t ns);
+/* The end of the run; then all is deleted, and the end of that. */
+void sim_quota_judge(struct sim_quota *q);
+void sim_quota_leave(struct sim_quota *q);
+void sim_quota_judge_left(struct sim_quota *q);
+
+struct sim_quota_stats {
+	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
+	uint64_t answers[3]; /* of the check: Ready, Retry, Rejected */
+};
+void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stats);
+/* As comments of TAP. */
+void sim_quota_print_stats(const struct sim_quota_stats *stats);
+bool sim_quota_all_seen(const struct sim_quota_stats *stats);
+
+#endif

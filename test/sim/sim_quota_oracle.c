@@ -1,0 +1,426 @@
+#include "sim/sim_quota_oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "sim/sim_jobs.h"
+#include "sim/sim_quota_rules.h"
+#include "sim/sim_view.h"
+#include "sim/sim_workload.h"
+
+#define PASTS 16
+
+struct past { /* quotas as they were */
+	struct sim_tree tree;
+	int64_t until; /* healthy ns */
+};
+
+struct sim_quota_oracle {
+	struct sim_world *world;
+	struct sim_tree now;
+	struct past past[PASTS];
+	unsigned npast;
+	struct strmap *touched; /* "resource/key" -> healthy ns of the last change by others, + 1 */
+	struct strmap *unlawful; /* UID of a Job that runs without quota -> healthy ns, + 1 */
+	int64_t changed_at;
+	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
+};
+
+/* By the name in the statistics, and by the reason in conditions that counts for it. */
+static const struct {
+	const char *name, *type, *reason;
+} events[SIM_QUOTA_EVENT_COUNT_] = {
+	[SIM_QUOTA_ADMISSION] = { "admissions", NULL, NULL },
+	[SIM_QUOTA_BORROWED] = { "borrowing", NULL, NULL },
+	[SIM_QUOTA_PARTIAL] = { "partial", NULL, NULL },
+	[SIM_QUOTA_CAME_BACK] = { "came back", NULL, NULL },
+	[SIM_QUOTA_WITHDRAWN] = { "withdrawn", NULL, NULL },
+	[SIM_QUOTA_STARTED] = { "Jobs started", NULL, NULL },
+	[SIM_QUOTA_RECLAIMABLE] = { "reclaimable pods", NULL, NULL },
+	[SIM_QUOTA_IN_QUEUE] = { "preempted", KUEUE_PREEMPTED, "InClusterQueue" },
+	[SIM_QUOTA_RECLAIMED] = { "preempted", KUEUE_PREEMPTED, "InCohortReclamation" },
+	[SIM_QUOTA_WHILE_BORROWING] = { "preempted", KUEUE_PREEMPTED,
+					"InCohortReclaimWhileBorrowing" },
+	[SIM_QUOTA_FAIR] = { "preempted", KUEUE_PREEMPTED, "InCohortFairSharing" },
+	[SIM_QUOTA_EVICTED_PREEMPTED] = { "evicted", KUEUE_EVICTED, "Preempted" },
+	[SIM_QUOTA_EVICTED_CHECK] = { "evicted", KUEUE_EVICTED, "AdmissionCheck" },
+	[SIM_QUOTA_EVICTED_QUEUE_STOPPED] = { "evicted", KUEUE_EVICTED, "ClusterQueueStopped" },
+	[SIM_QUOTA_EVICTED_LOCAL_STOPPED] = { "evicted", KUEUE_EVICTED, "LocalQueueStopped" },
+	[SIM_QUOTA_EVICTED_PODS_READY] = { "evicted", KUEUE_EVICTED, "PodsReadyTimeout" },
+	[SIM_QUOTA_DEACTIVATED] = { "evicted", KUEUE_EVICTED, "Deactivated" },
+	[SIM_QUOTA_DEACTIVATED_CHECK] = { "evicted", KUEUE_EVICTED,
+					  "DeactivatedDueToAdmissionCheck" },
+	[SIM_QUOTA_DEACTIVATED_TIME] = { "evicted", KUEUE_EVICTED,
+					 "DeactivatedDueToMaximumExecutionTimeExceeded" },
+	[SIM_QUOTA_DEACTIVATED_RETRIES] = { "evicted", KUEUE_EVICTED,
+					    "DeactivatedDueToRequeuingLimitExceeded" },
+	[SIM_QUOTA_SUCCEEDED] = { "finished", KUEUE_FINISHED, "Succeeded" },
+	[SIM_QUOTA_FAILED] = { "finished", KUEUE_FINISHED, "Failed" },
+	[SIM_QUOTA_LOST_ADMISSION] = { "died over an admission", NULL, NULL },
+};
+
+const char *sim_quota_oracle_event_name(enum sim_quota_event e)
+{
+	return events[e].reason == NULL ? events[e].name : events[e].reason;
+}
+
+static void on_change(void *ctx, const struct sim_change *change);
+
+struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w)
+{
+	struct sim_quota_oracle *o = xmalloc_zero(1, sizeof(*o));
+
+	o->world = w;
+	o->touched = strmap_create(NULL);
+	o->unlawful = strmap_create(NULL);
+	sim_view_listen(w->view, on_change, o);
+	return o;
+}
+
+void sim_quota_oracle_destroy(struct sim_quota_oracle *o)
+{
+	strmap_destroy(o->touched);
+	strmap_destroy(o->unlawful);
+	free(o);
+}
+
+int64_t sim_quota_oracle_changed_at(const struct sim_quota_oracle *o)
+{
+	return o->changed_at;
+}
+
+uint64_t sim_quota_oracle_count(const struct sim_quota_oracle *o, enum sim_quota_event e)
+{
+	return e == SIM_QUOTA_LOST_ADMISSION ? o->world->lost_admissions : o->seen[e];
+}
+
+/* --- what others changed of late ---------------------------------------------------------------*/
+
+static void touch(struct sim_quota_oracle *o, enum sim_resource r, const char *key)
+{
+	CLEANUP(xmalloc_freep) char *name = xmalloc_printf("%d/%s", (int)r, key);
+
+	strmap_set(o->touched, str_of(name), (void *)(uintptr_t)(o->world->healthy_ns + 1));
+}
+
+static bool is_recent(const struct sim_quota_oracle *o, uintptr_t at)
+{
+	return at != 0 && o->world->healthy_ns - (int64_t)(at - 1) <= SIM_QUOTA_GRACE_NS;
+}
+
+static bool was_touched(const struct sim_quota_oracle *o, enum sim_resource r, const char *key)
+{
+	CLEANUP(xmalloc_freep) char *name = xmalloc_printf("%d/%s", (int)r, key);
+
+	return is_recent(o, (uintptr_t)strmap_get(o->touched, str_of(name)));
+}
+
+static bool job_was_touched(const struct sim_quota_oracle *o, const struct jdoc *job)
+{
+	CLEANUP(xmalloc_freep)
+	char *key = xmalloc_printf("default/%s", jdoc_str_or(jdoc_path(job, "metadata.name"), ""));
+
+	return was_touched(o, SIM_JOBS, key);
+}
+
+/* --- quota -------------------------------------------------------------------------------------*/
+
+static void take_tree(struct sim_quota_oracle *o)
+{
+	struct sim_tree fresh;
+
+	sim_tree_read(&fresh, o->world->view);
+	if (!sim_tree_same(&fresh, &o->now)) {
+		o->past[o->npast++ % PASTS] = (struct past){ o->now, o->world->healthy_ns };
+		o->now = fresh;
+	}
+}
+
+/* Whether what w was given was there to be given, with these quotas. */
+static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *quotas,
+		      const struct jdoc *w)
+{
+	struct sim_tree t = *quotas;
+	int at = sim_tree_find(&t, sim_workload_queue(w));
+	struct sim_tree_amounts usage;
+
+	if (at < 0) {
+		return false;
+	}
+	sim_tree_usage_of(w, &usage);
+	sim_tree_charge(&t, o->world->view);
+	for (size_t p = 0; p < SIM_TREE_PAIRS; p++) {
+		if (usage.v[p] > 0 && !sim_tree_is_within(&t, at, p, false)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void check_quota(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
+{
+	bool fits = was_there(o, &o->now, w);
+
+	for (unsigned i = 0; !fits && i < PASTS && i < o->npast; i++) {
+		fits = o->world->healthy_ns - o->past[i].until <= SIM_QUOTA_GRACE_NS &&
+		       was_there(o, &o->past[i].tree, w);
+	}
+	if (!fits) {
+		sim_world_fail(o->world, "%s: it is given quota of %s that is not there", key,
+			       sim_workload_queue(w));
+	}
+}
+
+/* --- Workloads ---------------------------------------------------------------------------------*/
+
+static void count_admission(struct sim_quota_oracle *o, const struct jdoc *w)
+{
+	const struct jdoc *podset = jdoc_at(jdoc_path(w, "spec.podSets"), 0);
+	const struct jdoc *a = jdoc_at(jdoc_path(w, "status.admission.podSetAssignments"), 0);
+	struct sim_tree t = o->now;
+	int at = sim_tree_find(&t, sim_workload_queue(w));
+	bool borrows = false;
+
+	sim_tree_charge(&t, o->world->view);
+	for (size_t p = 0; at >= 0 && p < SIM_TREE_PAIRS; p++) {
+		borrows |= sim_tree_is_borrowing(&t, at, p);
+	}
+	o->seen[SIM_QUOTA_ADMISSION]++;
+	o->seen[SIM_QUOTA_BORROWED] += borrows;
+	o->seen[SIM_QUOTA_PARTIAL] +=
+		jdoc_int(jdoc_get(a, "count"), 1) < jdoc_int(jdoc_get(podset, "count"), 1);
+	o->seen[SIM_QUOTA_CAME_BACK] += sim_quota_rules_evictions(w) > 0;
+}
+
+static void count_conditions(struct sim_quota_oracle *o, const struct sim_change *change)
+{
+	for (size_t i = 0; i < SIM_QUOTA_EVENT_COUNT_; i++) {
+		const char *type = events[i].type;
+
+		o->seen[i] += type != NULL && sim_workload_is(change->now, type) &&
+			      !sim_workload_is(change->old, type) &&
+			      str_streq(sim_workload_reason(change->now, type), events[i].reason);
+	}
+	o->seen[SIM_QUOTA_RECLAIMABLE] +=
+		jdoc_path(change->now, "status.reclaimablePods") != NULL &&
+		jdoc_path(change->old, "status.reclaimablePods") == NULL;
+}
+
+static bool is_stopped(const struct jdoc *object)
+{
+	const char *policy = jdoc_path_str(object, "spec.stopPolicy");
+
+	return policy != NULL && !str_streq(policy, KUEUE_STOP_NONE);
+}
+
+/* Where it gets quota, something may be had. */
+static void check_place(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
+{
+	const char *queue = sim_workload_queue(w), *where = sim_workload_where(o->world, w);
+	const struct jdoc *cq = sim_view_get(o->world->view, SIM_CLUSTER_QUEUES, queue);
+	CLEANUP(xmalloc_freep)
+	char *local = xmalloc_printf("default/%s", jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
+	const struct jdoc *lq = sim_view_get(o->world->view, SIM_LOCAL_QUEUES, local);
+
+	if (!was_touched(o, SIM_LOCAL_QUEUES, local) && !was_touched(o, SIM_WORKLOADS, key) &&
+	    (!str_streq(where, queue) || is_stopped(lq))) {
+		sim_world_fail(o->world, "%s: admitted to %s, but its LocalQueue is %s", key, queue,
+			       lq == NULL       ? "gone"
+			       : is_stopped(lq) ? "stopped"
+						: "another one's");
+	}
+	if (!was_touched(o, SIM_CLUSTER_QUEUES, queue) &&
+	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq))) {
+		sim_world_fail(o->world, "%s: admitted to %s, which admits nobody", key, queue);
+	}
+	if (!was_touched(o, SIM_WORKLOADS, key) &&
+	    (!sim_workload_is_active(w) || sim_workload_is_deleting(w))) {
+		sim_world_fail(o->world, "%s: admitted, but it is not active", key);
+	}
+}
+
+static void check_alone(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
+{
+	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
+		const struct jdoc *other = sim_view_at(o->world->view, SIM_WORKLOADS, i);
+
+		if (other != w && sim_workload_holds(other) &&
+		    str_streq(sim_workload_owner(other), sim_workload_owner(w))) {
+			sim_world_fail(o->world, "%s: admitted twice: %s has the same Job", key,
+				       jdoc_path_str(other, "metadata.name"));
+		}
+	}
+}
+
+static bool needs_check(const struct jdoc *queue)
+{
+	return jdoc_count(jdoc_path(queue, "spec.admissionChecksStrategy.admissionChecks")) > 0;
+}
+
+static void check_admitted(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
+{
+	const char *queue = sim_workload_queue(w);
+
+	if (needs_check(sim_view_get(o->world->view, SIM_CLUSTER_QUEUES, queue)) &&
+	    !was_touched(o, SIM_CLUSTER_QUEUES, queue) &&
+	    jdoc_count(jdoc_path(w, "status.admissionChecks")) == 0) {
+		sim_world_fail(o->world, "%s: Admitted without the check that %s asks for", key,
+			       queue);
+	}
+}
+
+/* What it held is free for others: nothing may run on it any more. */
+static void check_released(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
+{
+	const struct jdoc *job = sim_workload_job(o->world, w);
+
+	if (job == NULL || sim_workload_job_is_finished(job) || job_was_touched(o, job)) {
+		return;
+	}
+	if (!sim_workload_job_is_suspended(job)) {
+		sim_world_fail(o->world, "%s: its quota is given back while its Job runs", key);
+	} else if (sim_jobs_live(o->world, sim_workload_uid(job)) > 0) {
+		sim_world_fail(o->world, "%s: its quota is given back before its pods are gone",
+			       key);
+	}
+}
+
+/* A line of the trace is too short for it. */
+static void print_status(const char *what, const struct jdoc *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	jdoc_format(jdoc_path(w, "status"), &text);
+	printf("# %s: %s\n", what, text.p);
+}
+
+static void check_workload(struct sim_quota_oracle *o, const struct sim_change *change)
+{
+	const struct jdoc *old = change->old, *w = change->now;
+	bool had = sim_workload_is(old, KUEUE_QUOTA_RESERVED);
+	bool has = sim_workload_is(w, KUEUE_QUOTA_RESERVED);
+	const char *wrong = sim_quota_rules_breach(old, w, clock_wall(&o->world->clock.base));
+
+	if (wrong != NULL) {
+		print_status("old", old);
+		print_status("new", w);
+		sim_world_fail(o->world, "%s: from %s to %s: %s", change->key,
+			       sim_quota_rules_state_name(sim_quota_rules_state(old)),
+			       sim_quota_rules_state_name(sim_quota_rules_state(w)), wrong);
+	}
+	if (!had && has) {
+		check_quota(o, change->key, w);
+		check_place(o, change->key, w);
+		check_alone(o, change->key, w);
+		count_admission(o, w);
+	}
+	if (!sim_workload_is(old, KUEUE_ADMITTED) && sim_workload_is(w, KUEUE_ADMITTED)) {
+		check_admitted(o, change->key, w);
+	}
+	if (had && !has) {
+		check_released(o, change->key, w);
+		o->seen[SIM_QUOTA_WITHDRAWN] += !sim_workload_is(old, KUEUE_EVICTED);
+	}
+	count_conditions(o, change);
+}
+
+static void on_workload(struct sim_quota_oracle *o, const struct sim_change *change)
+{
+	if (change->now == NULL) {
+		if (sim_workload_holds(change->old)) {
+			check_released(o, change->key, change->old);
+		}
+	} else if (change->old != NULL && change->actor == SIM_SCHEDULER) {
+		check_workload(o, change);
+	}
+}
+
+/* --- Jobs --------------------------------------------------------------------------------------*/
+
+static void check_start(struct sim_quota_oracle *o, const char *key, const struct jdoc *job)
+{
+	const struct jdoc *w = sim_workload_of(o->world, job);
+	const struct jdoc *a = jdoc_at(jdoc_path(w, "status.admission.podSetAssignments"), 0);
+	const char *flavor = jdoc_path_str(a, "flavors.cpu");
+	const struct jdoc *selector = jdoc_path(job, "spec.template.spec.nodeSelector");
+
+	o->seen[SIM_QUOTA_STARTED]++;
+	if (!sim_workload_is(w, KUEUE_QUOTA_RESERVED) || !sim_workload_is(w, KUEUE_ADMITTED)) {
+		sim_world_fail(o->world, "%s: started without an admitted Workload", key);
+	} else if (flavor == NULL || !jdoc_is_str(jdoc_get(selector, "type"), flavor)) {
+		sim_world_fail(o->world, "%s: started on other nodes than those of its flavor",
+			       key);
+	} else if (jdoc_int(jdoc_path(job, "spec.parallelism"), 1) !=
+			   jdoc_int(jdoc_get(a, "count"), 1) &&
+		   jdoc_int(jdoc_path(job, "spec.parallelism"), 1) <=
+			   jdoc_int(jdoc_path(job, "spec.completions"), 1)) {
+		sim_world_fail(o->world, "%s: started with other pods than were admitted", key);
+	}
+}
+
+static void on_job(struct sim_quota_oracle *o, const struct sim_change *change)
+{
+	if (change->now == NULL || change->old == NULL || change->actor != SIM_SCHEDULER) {
+		return;
+	}
+	if (sim_workload_job_is_suspended(change->old) &&
+	    !sim_workload_job_is_suspended(change->now)) {
+		check_start(o, change->key, change->now);
+	}
+}
+
+/* Runs, and no Workload of it holds quota. */
+static bool is_unlawful(const struct sim_quota_oracle *o, const struct jdoc *job)
+{
+	const struct jdoc *w;
+
+	if (sim_workload_job_is_suspended(job) || sim_workload_job_is_finished(job) ||
+	    sim_workload_is_deleting(job)) {
+		return false;
+	}
+	w = sim_workload_of(o->world, job);
+	return !sim_workload_is(w, KUEUE_QUOTA_RESERVED) || !sim_workload_is(w, KUEUE_ADMITTED);
+}
+
+void sim_quota_oracle_check(struct sim_quota_oracle *o)
+{
+	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_JOBS); i++) {
+		const struct jdoc *job = sim_view_at(o->world->view, SIM_JOBS, i);
+		struct str uid = str_of(sim_workload_uid(job));
+		uintptr_t since = (uintptr_t)strmap_get(o->unlawful, uid);
+
+		if (!is_unlawful(o, job)) {
+			(void)strmap_remove(o->unlawful, uid);
+		} else if (since == 0) {
+			strmap_set(o->unlawful, uid, (void *)(uintptr_t)(o->world->healthy_ns + 1));
+		} else if (!is_recent(o, since)) {
+			sim_world_fail(o->world, "Job %s runs without an admitted Workload",
+				       jdoc_path_str(job, "metadata.name"));
+		}
+	}
+}
+
+static void on_change(void *ctx, const struct sim_change *change)
+{
+	struct sim_quota_oracle *o = ctx;
+
+	if (change->resource < SIM_BASIC_COUNT_ && change->resource != SIM_PODS) {
+		return;
+	}
+	o->changed_at = o->world->clock.mono_ns;
+	sim_workload_trace(o->world, change);
+	if (change->actor != SIM_SCHEDULER) {
+		touch(o, change->resource, change->key);
+	}
+	if (change->resource == SIM_WORKLOADS) {
+		on_workload(o, change);
+	} else if (change->resource == SIM_JOBS) {
+		on_job(o, change);
+	} else if (change->resource == SIM_CLUSTER_QUEUES || change->resource == SIM_COHORTS) {
+		take_tree(o);
+	}
+}

@@ -1,0 +1,226 @@
+#include "sim/sim_quota_rules.h"
+
+#include <string.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "enc/jdoc.h"
+#include "lib/mirror.h"
+#include "sim/sim_workload.h"
+
+static const char *const types[] = {
+	KUEUE_QUOTA_RESERVED, KUEUE_ADMITTED,   KUEUE_EVICTED,
+	KUEUE_PREEMPTED,      KUEUE_REQUEUED,   KUEUE_DEACTIVATION_TARGET,
+	KUEUE_FINISHED,       KUEUE_PODS_READY,
+};
+
+/* Rows: from; columns: to. */
+static const bool legal[SIM_QUOTA_STATE_COUNT_][SIM_QUOTA_STATE_COUNT_] = {
+	[SIM_QUOTA_PENDING] = { [SIM_QUOTA_PENDING] = true,
+				[SIM_QUOTA_RESERVING] = true,
+				[SIM_QUOTA_ADMITTED] = true,
+				/* Preempted before the admission was written: one write. */
+				[SIM_QUOTA_EVICTING] = true,
+				[SIM_QUOTA_FINISHED] = true },
+	[SIM_QUOTA_RESERVING] = { [SIM_QUOTA_RESERVING] = true,
+				  [SIM_QUOTA_ADMITTED] = true,
+				  [SIM_QUOTA_EVICTING] = true,
+				  [SIM_QUOTA_PENDING] = true, /* nothing runs: withdrawn */
+				  [SIM_QUOTA_FINISHED] = true },
+	[SIM_QUOTA_ADMITTED] = { [SIM_QUOTA_ADMITTED] = true,
+				 [SIM_QUOTA_EVICTING] = true,
+				 [SIM_QUOTA_FINISHED] = true },
+	[SIM_QUOTA_EVICTING] = { [SIM_QUOTA_EVICTING] = true,
+				 [SIM_QUOTA_PENDING] = true,
+				 [SIM_QUOTA_FINISHED] = true },
+	[SIM_QUOTA_FINISHED] = { [SIM_QUOTA_FINISHED] = true },
+};
+
+enum sim_quota_state sim_quota_rules_state(const struct jdoc *w)
+{
+	bool reserving = sim_workload_is(w, KUEUE_QUOTA_RESERVED);
+
+	return sim_workload_is(w, KUEUE_FINISHED)                ? SIM_QUOTA_FINISHED
+	       : reserving && sim_workload_is(w, KUEUE_EVICTED)  ? SIM_QUOTA_EVICTING
+	       : reserving && sim_workload_is(w, KUEUE_ADMITTED) ? SIM_QUOTA_ADMITTED
+	       : reserving                                       ? SIM_QUOTA_RESERVING
+								 : SIM_QUOTA_PENDING;
+}
+
+const char *sim_quota_rules_state_name(enum sim_quota_state s)
+{
+	static const char *const names[SIM_QUOTA_STATE_COUNT_] = {
+		"pending", "reserving", "admitted", "evicting", "finished",
+	};
+
+	return names[s];
+}
+
+int64_t sim_quota_rules_evictions(const struct jdoc *w)
+{
+	int64_t sum = 0;
+
+	for (const struct jdoc *e = jdoc_first(jdoc_path(w, "status.schedulingStats.evictions"));
+	     e != NULL; e = jdoc_next(e)) {
+		sum += jdoc_int(jdoc_get(e, "count"), 0);
+	}
+	return sum;
+}
+
+static bool gained(const struct jdoc *old, const struct jdoc *w, const char *type)
+{
+	return sim_workload_is(w, type) && !sim_workload_is(old, type);
+}
+
+static bool lost(const struct jdoc *old, const struct jdoc *w, const char *type)
+{
+	return gained(w, old, type);
+}
+
+static bool all_ready(const struct jdoc *w)
+{
+	for (const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks")); k != NULL;
+	     k = jdoc_next(k)) {
+		if (!jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_READY)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What must hold of any status. */
+static const char *inconsistency(const struct jdoc *w)
+{
+	bool reserving = sim_workload_is(w, KUEUE_QUOTA_RESERVED);
+
+	if (reserving != (jdoc_path(w, "status.admission") != NULL)) {
+		return reserving ? "QuotaReserved without an admission"
+				 : "an admission without QuotaReserved";
+	}
+	if (sim_workload_is(w, KUEUE_ADMITTED) && !reserving) {
+		return "Admitted without QuotaReserved";
+	}
+	if (sim_workload_is(w, KUEUE_PREEMPTED) && !sim_workload_is(w, KUEUE_EVICTED)) {
+		return "Preempted, but not Evicted";
+	}
+	if (str_streq(sim_workload_status(w, KUEUE_QUOTA_RESERVED), "False") &&
+	    sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0') {
+		return "QuotaReserved=False without a reason";
+	}
+	return NULL;
+}
+
+static const char *wrong_gain(const struct jdoc *old, const struct jdoc *w)
+{
+	if (gained(old, w, KUEUE_QUOTA_RESERVED)) {
+		if (sim_workload_is(w, KUEUE_EVICTED) && sim_workload_is(old, KUEUE_EVICTED)) {
+			return "it gets quota and stays Evicted";
+		}
+		if (str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False")) {
+			return "it gets quota although it is not requeued";
+		}
+	}
+	if (gained(old, w, KUEUE_ADMITTED) && !all_ready(w)) {
+		return "Admitted, but not all its checks are Ready";
+	}
+	if (lost(old, w, KUEUE_EVICTED) && !gained(old, w, KUEUE_QUOTA_RESERVED)) {
+		return "Evicted is taken back without quota";
+	}
+	if (gained(old, w, KUEUE_PREEMPTED) &&
+	    !str_streq(sim_workload_reason(w, KUEUE_EVICTED), "Preempted") &&
+	    !sim_workload_is(old, KUEUE_EVICTED)) {
+		return "Preempted, but evicted for another reason";
+	}
+	return NULL;
+}
+
+static const char *wrong_count(const struct jdoc *old, const struct jdoc *w)
+{
+	int64_t more = sim_quota_rules_evictions(w) - sim_quota_rules_evictions(old);
+
+	if (gained(old, w, KUEUE_EVICTED)) {
+		return more == 1 ? NULL : "an eviction that is not counted once";
+	}
+	return more == 0 ? NULL : "an eviction is counted that is none";
+}
+
+static const struct jdoc *check_named(const struct jdoc *w, const char *name)
+{
+	const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks"));
+
+	while (k != NULL && !jdoc_is_str(jdoc_get(k, "name"), name)) {
+		k = jdoc_next(k);
+	}
+	return k;
+}
+
+/* Answers are those of the checks' controllers; an eviction makes all of them void. */
+static const char *wrong_checks(const struct jdoc *old, const struct jdoc *w)
+{
+	for (const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks")); k != NULL;
+	     k = jdoc_next(k)) {
+		const char *state = jdoc_str_or(jdoc_get(k, "state"), "");
+		const struct jdoc *was = check_named(old, jdoc_str_or(jdoc_get(k, "name"), ""));
+		bool reset = str_streq(state, KUEUE_CHECK_PENDING);
+
+		if (was == NULL ? !reset : !jdoc_is_str(jdoc_get(was, "state"), state)) {
+			if (!reset) {
+				return "the scheduler answers for a check";
+			}
+			if (!gained(old, w, KUEUE_EVICTED)) {
+				return "the answer of a check is forgotten";
+			}
+		}
+	}
+	return NULL;
+}
+
+static int64_t transition(const struct jdoc *c)
+{
+	int64_t at = 0;
+
+	(void)clock_parse_time(str_of(jdoc_str_or(jdoc_get(c, "lastTransitionTime"), "")), &at);
+	return at;
+}
+
+static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int64_t now)
+{
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		const struct jdoc *a = mirror_pod_condition(old, types[i]);
+		const struct jdoc *b = mirror_pod_condition(w, types[i]);
+
+		if (b == NULL) {
+			continue;
+		}
+		if (transition(b) > now) {
+			return "a condition of the future";
+		}
+		if (a != NULL && (jdoc_equal(jdoc_get(a, "status"), jdoc_get(b, "status"))
+					  ? transition(a) != transition(b)
+					  : transition(a) > transition(b))) {
+			return "lastTransitionTime does not tell of transitions";
+		}
+	}
+	return NULL;
+}
+
+const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w, int64_t now)
+{
+	enum sim_quota_state from = sim_quota_rules_state(old), to = sim_quota_rules_state(w);
+	const char *wrong = inconsistency(w);
+
+	if (wrong == NULL && !legal[from][to]) {
+		wrong = "no legal transition";
+	}
+	if (wrong == NULL && sim_workload_is(old, KUEUE_QUOTA_RESERVED) &&
+	    sim_workload_is(w, KUEUE_QUOTA_RESERVED) &&
+	    !jdoc_equal(jdoc_path(old, "status.admission"), jdoc_path(w, "status.admission"))) {
+		wrong = "admitted twice: the admission changes while it holds quota";
+	}
+	wrong = wrong == NULL ? wrong_gain(old, w) : wrong;
+	wrong = wrong == NULL ? wrong_count(old, w) : wrong;
+	wrong = wrong == NULL ? wrong_checks(old, w) : wrong;
+	return wrong == NULL ? wrong_times(old, w, now) : wrong;
+}

@@ -1,0 +1,27 @@
+/* test/sim/sim_quota_rules.h: what the scheduler may write into the status of a Workload, seen from
+ * one change alone: conditions that belong together, the table of states, evictions counted once.
+ * Pure. */
+#ifndef TEST_SIM_SIM_QUOTA_RULES_H
+#define TEST_SIM_SIM_QUOTA_RULES_H
+
+#include <stdint.h>
+
+struct jdoc;
+
+enum sim_quota_state {
+	SIM_QUOTA_PENDING,
+	SIM_QUOTA_RESERVING, /* holds quota, checks are not Ready */
+	SIM_QUOTA_ADMITTED,
+	SIM_QUOTA_EVICTING, /* evicted, its Job has not stopped */
+	SIM_QUOTA_FINISHED,
+	SIM_QUOTA_STATE_COUNT_
+};
+
+enum sim_quota_state sim_quota_rules_state(const struct jdoc *w);
+const char *sim_quota_rules_state_name(enum sim_quota_state s);
+/* What is wrong with a change by the scheduler; NULL: nothing. now: wall ns. */
+const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w, int64_t now);
+/* All evictions that the status counts. */
+int64_t sim_quota_rules_evictions(const struct jdoc *w);
+
+#endif

@@ -1,0 +1,580 @@
+#include "sim/sim_quota_users.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "sim/sim_checks.h"
+#include "sim/sim_quota_manifest.h"
+#include "sim/sim_view.h"
+#include "sim/sim_workload.h"
+
+#define MAX_JOBS 14
+#define FIRST_JOBS 5
+#define KUEUE "/apis/" KUEUE_API_VERSION
+#define QUEUES KUEUE "/clusterqueues"
+#define COHORTS KUEUE "/cohorts"
+#define FLAVORS KUEUE "/resourceflavors"
+#define CLASSES KUEUE "/workloadpriorityclasses"
+#define CHECKS KUEUE "/admissionchecks"
+#define LOCALS KUEUE "/namespaces/default/localqueues"
+#define WORKLOADS KUEUE "/namespaces/default/workloads"
+#define JOBS "/apis/batch/v1/namespaces/default/jobs"
+#define JSON "application/json"
+#define MERGE "application/merge-patch+json"
+#define NQUEUES 5
+
+struct sim_quota_users {
+	struct sim_world *world;
+	struct sim_quota_users_options opt;
+	unsigned next; /* number of the next thing */
+	struct sim_quota_manifest_queue queues[NQUEUES];
+};
+
+static const struct {
+	const char *name, *cohort;
+} queues[NQUEUES] = {
+	{ "a", "left" }, { "b", "left" }, { "c", "right" }, { "d", "all" }, { "solo", NULL },
+};
+
+static const struct {
+	const char *name;
+	int value;
+} classes[] = { { "low", -10 }, { "high", 10 }, { "higher", 20 } };
+
+static unsigned below(struct sim_quota_users *u, unsigned n)
+{
+	return (unsigned)sim_world_below(u->world, n);
+}
+
+static bool one_in(struct sim_quota_users *u, unsigned n)
+{
+	return below(u, n) == 0;
+}
+
+static int send(struct sim_quota_users *u, enum http_method method, const char *url,
+		const char *type, const char *body)
+{
+	return sim_world_call(u->world, method, url, type, str_of(body));
+}
+
+/* PATCH of a merge, of the object url/name. */
+static void patch(struct sim_quota_users *u, const char *url, const char *name, const char *body)
+{
+	CLEANUP(xmalloc_freep) char *at = xmalloc_printf("%s/%s", url, name);
+
+	send(u, HTTP_PATCH, at, MERGE, body);
+}
+
+static int erase(struct sim_quota_users *u, const char *url, const char *name)
+{
+	CLEANUP(xmalloc_freep) char *at = xmalloc_printf("%s/%s", url, name);
+
+	return send(u, HTTP_DELETE, at, NULL, NULL);
+}
+
+struct sim_quota_users *sim_quota_users_create(struct sim_world *w,
+					       const struct sim_quota_users_options *opt)
+{
+	struct sim_quota_users *u = xmalloc_zero(1, sizeof(*u));
+
+	u->world = w;
+	u->opt = *opt;
+	return u;
+}
+
+void sim_quota_users_destroy(struct sim_quota_users *u)
+{
+	free(u);
+}
+
+/* --- what is there from the start --------------------------------------------------------------*/
+
+static void choose_queue(struct sim_quota_users *u, unsigned i)
+{
+	static const char *const within[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY,
+					      KUEUE_LOWER_OR_NEWER };
+	static const char *const reclaim[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY, KUEUE_ANY };
+	struct sim_quota_manifest_queue *q = &u->queues[i];
+
+	*q = (struct sim_quota_manifest_queue){
+		.name = queues[i].name,
+		.cohort = queues[i].cohort,
+		.nflavors = 1 + below(u, SIM_TREE_FLAVORS),
+		.borrow = one_in(u, 3) ? (int)below(u, 4) : -1,
+		.lend = one_in(u, 3) ? (int)below(u, 4) : -1,
+		.within = within[below(u, 3)],
+		.reclaim = reclaim[below(u, 3)],
+		.when_borrow = one_in(u, 3) ? KUEUE_TRY_NEXT_FLAVOR : NULL,
+		.when_preempt = one_in(u, 3) ? KUEUE_MAY_STOP_SEARCH : NULL,
+		.strict = one_in(u, 3),
+		.checked = one_in(u, 4),
+	};
+	if (!str_streq(q->reclaim, KUEUE_NEVER) && one_in(u, 2)) {
+		q->borrow_within = KUEUE_LOWER_PRIORITY;
+	}
+	for (unsigned f = 0; f < SIM_TREE_FLAVORS; f++) {
+		q->cpu[f] = 1 + below(u, 4);
+	}
+}
+
+static void create_queue(struct sim_quota_users *u, unsigned i)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	sim_quota_manifest_queue(&u->queues[i], &body);
+	send(u, HTTP_POST, QUEUES, JSON, body.p);
+}
+
+static void create_local(struct sim_quota_users *u, unsigned i)
+{
+	char body[240];
+
+	snprintf(body, sizeof(body),
+		 "{\"apiVersion\":\"" KUEUE_API_VERSION
+		 "\",\"kind\":\"LocalQueue\",\"metadata\":{\"name\":\"lq-%s\",\"namespace\":"
+		 "\"default\"},\"spec\":{\"clusterQueue\":\"%s\"}}",
+		 queues[i].name, queues[i].name);
+	send(u, HTTP_POST, LOCALS, JSON, body);
+}
+
+static void create_check(struct sim_quota_users *u)
+{
+	char now[CLOCK_RFC3339_MAX], body[300];
+
+	send(u, HTTP_POST, CHECKS, JSON,
+	     "{\"apiVersion\":\"" KUEUE_API_VERSION
+	     "\",\"kind\":\"AdmissionCheck\",\"metadata\":{\"name\":\"" SIM_CHECKS_NAME
+	     "\"},\"spec\":{\"controllerName\":\"sim.example.com/check\"}}");
+	clock_format_time(clock_wall(&u->world->clock.base), now);
+	snprintf(body, sizeof(body),
+		 "{\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"True\",\"reason\":"
+		 "\"Active\",\"message\":\"\",\"lastTransitionTime\":\"%s\"}]}}",
+		 now);
+	patch(u, CHECKS, SIM_CHECKS_NAME "/status", body);
+}
+
+static void create_flavors(struct sim_quota_users *u)
+{
+	char body[240];
+
+	for (unsigned i = 0; i < SIM_TREE_FLAVORS; i++) {
+		snprintf(body, sizeof(body),
+			 "{\"apiVersion\":\"" KUEUE_API_VERSION
+			 "\",\"kind\":\"ResourceFlavor\",\"metadata\":{\"name\":\"%s\"},"
+			 "\"spec\":{\"nodeLabels\":{\"type\":\"%s\"}}}",
+			 sim_tree_flavors[i], sim_tree_flavors[i]);
+		send(u, HTTP_POST, FLAVORS, JSON, body);
+	}
+}
+
+static void create_cohorts(struct sim_quota_users *u)
+{
+	/* "right" is never an object: it exists because a queue names it. */
+	static const char root[] =
+		"{\"apiVersion\":\"" KUEUE_API_VERSION
+		"\",\"kind\":\"Cohort\",\"metadata\":{\"name\":\"all\"},\"spec\":{"
+		"\"resourceGroups\":[{\"coveredResources\":[\"cpu\",\"memory\"],\"flavors\":[{"
+		"\"name\":\"spot\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"1\"},{"
+		"\"name\":\"memory\",\"nominalQuota\":\"1Gi\"}]}]}]}}";
+	static const char left[] =
+		"{\"apiVersion\":\"" KUEUE_API_VERSION
+		"\",\"kind\":\"Cohort\",\"metadata\":{\"name\":\"left\"},\"spec\":{"
+		"\"parentName\":\"all\"}}";
+
+	send(u, HTTP_POST, COHORTS, JSON, root);
+	send(u, HTTP_POST, COHORTS, JSON, left);
+}
+
+static void create_classes(struct sim_quota_users *u)
+{
+	char body[200];
+
+	for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
+		snprintf(body, sizeof(body),
+			 "{\"apiVersion\":\"" KUEUE_API_VERSION
+			 "\",\"kind\":\"WorkloadPriorityClass\",\"metadata\":{\"name\":\"%s\"},"
+			 "\"value\":%d}",
+			 classes[i].name, classes[i].value);
+		send(u, HTTP_POST, CLASSES, JSON, body);
+	}
+}
+
+/* --- Jobs --------------------------------------------------------------------------------------*/
+
+static const char *any_local(struct sim_quota_users *u)
+{
+	static const char *const names[NQUEUES] = { "lq-a", "lq-b", "lq-c", "lq-d", "lq-solo" };
+
+	return names[below(u, NQUEUES)];
+}
+
+static struct sim_quota_manifest_job any_job(struct sim_quota_users *u)
+{
+	static const char *const runs_for[] = { NULL, "400ms", "5s", "40s" };
+	unsigned pods = 1 + below(u, 4), class_ = below(u, 5);
+	struct sim_quota_manifest_job j = {
+		.queue = any_local(u),
+		.class_ = class_ < ARRAY_LEN(classes) ? classes[class_].name : NULL,
+		.runs_for = runs_for[below(u, ARRAY_LEN(runs_for))],
+		.flavor = one_in(u, 6) ? sim_tree_flavors[below(u, SIM_TREE_FLAVORS)] : NULL,
+		.milli_cpu = 500u << below(u, 3),
+		.mib = one_in(u, 2) ? 256u << below(u, 3) : 0,
+		.parallelism = pods,
+		.completions = one_in(u, 3) ? pods + below(u, 4) : pods,
+		.max_seconds = one_in(u, 10) ? 10 : 0,
+		.fails = one_in(u, 15),
+	};
+
+	if (pods > 1 && one_in(u, 3)) {
+		j.min_parallelism = 1 + below(u, pods - 1);
+	}
+	if (u->opt.scheduler != NULL && one_in(u, 2)) {
+		j.scheduler = u->opt.scheduler;
+	}
+	snprintf(j.name, sizeof(j.name), "j%u", u->next++);
+	return j;
+}
+
+static void post_job(struct sim_quota_users *u, const struct sim_quota_manifest_job *j)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	sim_quota_manifest_job(j, &body);
+	send(u, HTTP_POST, JOBS, JSON, body.p);
+}
+
+static void create_job(struct sim_quota_users *u)
+{
+	struct sim_quota_manifest_job j = any_job(u);
+
+	post_job(u, &j);
+}
+
+static const struct jdoc *any_of(struct sim_quota_users *u, enum sim_resource r)
+{
+	size_t n = sim_view_count(u->world->view, r);
+
+	return n == 0 ? NULL : sim_view_at(u->world->view, r, below(u, (unsigned)n));
+}
+
+static const char *name_of(const struct jdoc *object)
+{
+	return jdoc_path_str(object, "metadata.name");
+}
+
+static void delete_job(struct sim_quota_users *u)
+{
+	const struct jdoc *job = any_of(u, SIM_JOBS);
+
+	if (job != NULL) {
+		erase(u, JOBS, name_of(job));
+	}
+}
+
+static void delete_finished_job(struct sim_quota_users *u)
+{
+	for (size_t i = 0; i < sim_view_count(u->world->view, SIM_JOBS); i++) {
+		const struct jdoc *job = sim_view_at(u->world->view, SIM_JOBS, i);
+
+		if (sim_workload_job_is_finished(job)) {
+			erase(u, JOBS, name_of(job));
+			return;
+		}
+	}
+}
+
+/* Another Job under the same name, as somebody does who tries again. */
+static void recreate_job(struct sim_quota_users *u)
+{
+	const struct jdoc *job = any_of(u, SIM_JOBS);
+	struct sim_quota_manifest_job j = any_job(u);
+
+	if (job != NULL) {
+		snprintf(j.name, sizeof(j.name), "%s", name_of(job));
+		if (erase(u, JOBS, j.name) < 300) {
+			post_job(u, &j);
+		}
+	}
+}
+
+static void suspend_job(struct sim_quota_users *u)
+{
+	const struct jdoc *job = any_of(u, SIM_JOBS);
+
+	if (job != NULL && !sim_workload_job_is_finished(job)) {
+		patch(u, JOBS, name_of(job), "{\"spec\":{\"suspend\":true}}");
+	}
+}
+
+/* A person who has had enough of waiting. */
+static void start_job(struct sim_quota_users *u)
+{
+	const struct jdoc *job = any_of(u, SIM_JOBS);
+
+	if (job != NULL && !sim_workload_job_is_finished(job)) {
+		patch(u, JOBS, name_of(job), "{\"spec\":{\"suspend\":false}}");
+	}
+}
+
+static void change_job(struct sim_quota_users *u)
+{
+	const struct jdoc *job = any_of(u, SIM_JOBS);
+	char body[200];
+
+	if (job == NULL || !sim_workload_job_is_suspended(job)) {
+		return;
+	}
+	if (one_in(u, 2)) {
+		snprintf(body, sizeof(body), "{\"spec\":{\"parallelism\":%u}}", 1 + below(u, 4));
+	} else {
+		snprintf(body, sizeof(body),
+			 "{\"metadata\":{\"labels\":{\"" KUEUE_QUEUE_NAME "\":\"%s\"}}}",
+			 any_local(u));
+	}
+	patch(u, JOBS, name_of(job), body);
+}
+
+/* --- Workloads ---------------------------------------------------------------------------------*/
+
+static void delete_workload(struct sim_quota_users *u)
+{
+	const struct jdoc *w = any_of(u, SIM_WORKLOADS);
+
+	if (w != NULL) {
+		erase(u, WORKLOADS, name_of(w));
+	}
+}
+
+static void switch_workload(struct sim_quota_users *u)
+{
+	const struct jdoc *w = any_of(u, SIM_WORKLOADS);
+
+	if (w != NULL) {
+		patch(u, WORKLOADS, name_of(w),
+		      sim_workload_is_active(w) ? "{\"spec\":{\"active\":false}}"
+						: "{\"spec\":{\"active\":true}}");
+	}
+}
+
+static void touch_workload(struct sim_quota_users *u)
+{
+	const struct jdoc *w = any_of(u, SIM_WORKLOADS);
+	char body[80];
+
+	if (w != NULL) {
+		snprintf(body, sizeof(body), "{\"metadata\":{\"labels\":{\"touched\":\"%u\"}}}",
+			 u->next++);
+		patch(u, WORKLOADS, name_of(w), body);
+	}
+}
+
+/* --- queues ------------------------------------------------------------------------------------*/
+
+static void write_groups(struct sim_quota_users *u, unsigned i)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	strbuf_add_c(&body, "{\"spec\":{\"resourceGroups\":");
+	sim_quota_manifest_groups(&u->queues[i], &body);
+	strbuf_add_c(&body, "}}");
+	patch(u, QUEUES, queues[i].name, body.p);
+}
+
+static void resize_queue(struct sim_quota_users *u)
+{
+	unsigned i = below(u, NQUEUES), f = below(u, SIM_TREE_FLAVORS);
+	struct sim_quota_manifest_queue *q = &u->queues[i];
+
+	if (u->opt.reductions && one_in(u, 2)) {
+		q->cpu[f] -= q->cpu[f] > 0 ? 1 : 0;
+	} else if (u->opt.reductions && one_in(u, 3)) {
+		q->borrow = one_in(u, 2) ? (int)below(u, 4) : -1;
+		q->lend = one_in(u, 2) ? (int)below(u, 4) : -1;
+	} else {
+		q->cpu[f] += q->cpu[f] < 8 ? 1 : 0;
+	}
+	write_groups(u, i);
+}
+
+static void stop_queue(struct sim_quota_users *u)
+{
+	static const char *const policies[] = { KUEUE_STOP_NONE, KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
+						KUEUE_STOP_HOLD_AND_DRAIN };
+	const char *policy = policies[below(u, ARRAY_LEN(policies))];
+	unsigned i = below(u, NQUEUES);
+	char body[80];
+
+	snprintf(body, sizeof(body), "{\"spec\":{\"stopPolicy\":\"%s\"}}", policy);
+	if (one_in(u, 2)) {
+		patch(u, QUEUES, queues[i].name, body);
+	} else {
+		patch(u, LOCALS, any_local(u), body);
+	}
+}
+
+static void move_queue(struct sim_quota_users *u)
+{
+	static const char *const cohorts[] = { "left", "right", "all" };
+	unsigned i = below(u, NQUEUES - 1);
+	char body[80];
+
+	if (u->opt.reductions) {
+		u->queues[i].cohort = cohorts[below(u, ARRAY_LEN(cohorts))];
+		snprintf(body, sizeof(body), "{\"spec\":{\"cohortName\":\"%s\"}}",
+			 u->queues[i].cohort);
+		patch(u, QUEUES, queues[i].name, body);
+	}
+}
+
+static void remove_queue(struct sim_quota_users *u)
+{
+	unsigned i = below(u, NQUEUES);
+
+	if (!u->opt.reductions) {
+		return;
+	}
+	if (one_in(u, 2)) {
+		erase(u, QUEUES, queues[i].name);
+	} else {
+		erase(u, LOCALS, any_local(u));
+	}
+}
+
+/* Those that are gone come back. */
+static void restore_queues(struct sim_quota_users *u)
+{
+	for (unsigned i = 0; i < NQUEUES; i++) {
+		CLEANUP(xmalloc_freep)
+		char *local = xmalloc_printf("default/lq-%s", queues[i].name);
+
+		if (sim_view_get(u->world->view, SIM_CLUSTER_QUEUES, queues[i].name) == NULL) {
+			create_queue(u, i);
+		}
+		if (sim_view_get(u->world->view, SIM_LOCAL_QUEUES, local) == NULL) {
+			create_local(u, i);
+		}
+	}
+}
+
+static void check_queue(struct sim_quota_users *u)
+{
+	unsigned i = below(u, NQUEUES);
+
+	u->queues[i].checked = !u->queues[i].checked;
+	patch(u, QUEUES, queues[i].name,
+	      u->queues[i].checked
+		      ? "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[{"
+			"\"name\":\"" SIM_CHECKS_NAME "\"}]}}}"
+		      : "{\"spec\":{\"admissionChecksStrategy\":null}}");
+}
+
+static void change_class(struct sim_quota_users *u)
+{
+	char body[40];
+
+	snprintf(body, sizeof(body), "{\"value\":%u}", below(u, 30));
+	patch(u, CLASSES, classes[below(u, ARRAY_LEN(classes))].name, body);
+}
+
+/* --- all ---------------------------------------------------------------------------------------*/
+
+void sim_quota_users_begin(struct sim_quota_users *u)
+{
+	create_flavors(u);
+	create_check(u);
+	create_classes(u);
+	create_cohorts(u);
+	for (unsigned i = 0; i < NQUEUES; i++) {
+		choose_queue(u, i);
+		create_queue(u, i);
+		create_local(u, i);
+	}
+	for (unsigned i = 0; i < FIRST_JOBS; i++) {
+		create_job(u);
+	}
+}
+
+void sim_quota_users_act(struct sim_quota_users *u)
+{
+	static const struct {
+		void (*act)(struct sim_quota_users *u);
+		unsigned weight;
+		bool adds;
+	} acts[] = {
+		{ create_job, 24, true },      { delete_job, 3, false },
+		{ recreate_job, 1, true },     { delete_finished_job, 12, false },
+		{ suspend_job, 1, false },     { start_job, 1, false },
+		{ change_job, 2, false },      { delete_workload, 1, false },
+		{ switch_workload, 2, false }, { touch_workload, 1, false },
+		{ resize_queue, 4, false },    { stop_queue, 4, false },
+		{ move_queue, 1, false },      { remove_queue, 1, false },
+		{ restore_queues, 2, false },  { check_queue, 1, false },
+		{ change_class, 1, false },
+	};
+	bool full = sim_view_count(u->world->view, SIM_JOBS) >= MAX_JOBS;
+	unsigned sum = 0, at;
+
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+		sum += acts[i].weight;
+	}
+	at = below(u, sum);
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+		if (at < acts[i].weight) {
+			if (!full || !acts[i].adds) {
+				acts[i].act(u);
+			}
+			return;
+		}
+		at -= acts[i].weight;
+	}
+}
+
+void sim_quota_users_end(struct sim_quota_users *u)
+{
+	static const char run[] = "{\"spec\":{\"stopPolicy\":\"None\"}}";
+
+	restore_queues(u);
+	for (unsigned i = 0; i < NQUEUES; i++) {
+		CLEANUP(xmalloc_freep) char *local = xmalloc_printf("lq-%s", queues[i].name);
+
+		patch(u, QUEUES, queues[i].name, run);
+		patch(u, LOCALS, local, run);
+	}
+	for (size_t i = 0; i < sim_view_count(u->world->view, SIM_WORKLOADS); i++) {
+		const struct jdoc *w = sim_view_at(u->world->view, SIM_WORKLOADS, i);
+
+		if (!sim_workload_is_active(w) && one_in(u, 2)) {
+			patch(u, WORKLOADS, name_of(w), "{\"spec\":{\"active\":true}}");
+		}
+	}
+}
+
+static void delete_all(struct sim_quota_users *u, enum sim_resource r, const char *url)
+{
+	size_t n = sim_view_count(u->world->view, r);
+	struct VEC(char *) names = VEC_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		vec_push(&names, xmalloc_dup(name_of(sim_view_at(u->world->view, r, i))));
+	}
+	for (size_t i = 0; i < n; i++) {
+		erase(u, url, names.v[i]);
+		free(names.v[i]);
+	}
+	vec_finish(&names);
+}
+
+void sim_quota_users_leave(struct sim_quota_users *u)
+{
+	/* What is in use first: it stays until it is not used any more. */
+	delete_all(u, SIM_FLAVORS, FLAVORS);
+	delete_all(u, SIM_CLUSTER_QUEUES, QUEUES);
+	delete_all(u, SIM_JOBS, JOBS);
+	delete_all(u, SIM_LOCAL_QUEUES, LOCALS);
+	delete_all(u, SIM_COHORTS, COHORTS);
+	delete_all(u, SIM_CHECKS, CHECKS);
+	delete_all(u, SIM_CLASSES, CLASSES);
+}

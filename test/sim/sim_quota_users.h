@@ -1,0 +1,28 @@
+/* test/sim/sim_quota_users.h: people who make and change ClusterQueues, Cohorts, LocalQueues,
+ * priority classes and Jobs, at random. Every request of theirs is answered at once. Owner: the
+ * run. */
+#ifndef TEST_SIM_SIM_QUOTA_USERS_H
+#define TEST_SIM_SIM_QUOTA_USERS_H
+
+#include "sim/sim_world.h"
+
+struct sim_quota_users;
+
+struct sim_quota_users_options {
+	bool reductions;       /* quota is lowered and queues move, stop and go, too */
+	const char *scheduler; /* of about half of the pods; NULL: never ours */
+};
+
+struct sim_quota_users *sim_quota_users_create(struct sim_world *w,
+					       const struct sim_quota_users_options *opt);
+void sim_quota_users_destroy(struct sim_quota_users *u);
+/* Flavors, queues and the first Jobs. */
+void sim_quota_users_begin(struct sim_quota_users *u);
+/* One thing that a user might do. */
+void sim_quota_users_act(struct sim_quota_users *u);
+/* All queues are there and run, all Workloads are active. */
+void sim_quota_users_end(struct sim_quota_users *u);
+/* Deletes all that was made. */
+void sim_quota_users_leave(struct sim_quota_users *u);
+
+#endif

@@ -90,7 +90,7 @@ MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib unit scenario admission integration sim mutants lint conformance test check suite \
 	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo docs e2e \
-	bench-e2e differential image image-check clean help FORCE
+	bench-e2e bench-quota differential image image-check clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -214,6 +214,9 @@ e2e: $(BIN) $(REPLAY_BIN) $(INTEGRATION_BIN) ## scenarios on real Kubernetes (ne
 
 bench-e2e: $(BIN) ## beside kube-scheduler on real Kubernetes (needs Go 1.26); BENCH_PODS=200 BENCH_NODES=50 is short
 	@BUILD=$(BUILD) test/e2e/bench.sh
+
+bench-quota: $(BIN) ## Kueue's performance runner, beside Kueue on real Kubernetes (needs Go 1.26); BENCH_SHARE=0.05 is short
+	@BUILD=$(BUILD) test/e2e/bench.sh quota
 
 differential: $(BUILD)/bin/headgatectl ## random clusters against Kueue's scheduler (needs Go 1.26); ARGS="N SEED"
 	@BUILD=$(BUILD) test/differential/run.sh $(ARGS)

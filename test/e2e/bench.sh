@@ -1,6 +1,7 @@
 #!/bin/sh
-# test/e2e/bench.sh: our daemons beside kube-scheduler on a real etcd and kube-apiserver. README.md
-# says what it measures and which variables it knows. Expects the daemons in $BUILD/bin.
+# test/e2e/bench.sh [quota]: our daemons beside kube-scheduler (quota: beside Kueue) on a real etcd and
+# kube-apiserver. README.md says what it measures and which variables it knows. Expects the daemons
+# in $BUILD/bin.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 case ${BUILD:-build} in
@@ -10,6 +11,10 @@ esac
 export E2E_BUILD E2E_REPO="$root" E2E_WORK="$E2E_BUILD/e2e"
 E2E_COMPONENTS=$("$root/test/e2e/build.sh")
 export E2E_COMPONENTS
+if [ "${1:-}" = quota ]; then
+	E2E_KUEUE=$("$root/test/e2e/kueue/build.sh")
+	export E2E_KUEUE
+fi
 command -v go >/dev/null || {
 	echo "bench-e2e: Go 1.26 is needed to build it; there is no go on PATH" >&2
 	exit 1
@@ -17,4 +22,4 @@ command -v go >/dev/null || {
 mkdir -p "$E2E_WORK"
 CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" build -o "$E2E_WORK/bench" ./bench
 CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test ./bench
-exec "$E2E_WORK/bench"
+exec "$E2E_WORK/bench" "$@"

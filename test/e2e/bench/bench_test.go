@@ -108,3 +108,66 @@ func TestMedian(t *testing.T) {
 		}
 	}
 }
+
+func TestAsked(t *testing.T) {
+	asked := map[string]int{}
+	for _, agent := range []string{"minimalkueue/v0.0.0 (linux/amd64)", "runner/v0.0.0", "of minimalkueue/"} {
+		for _, code := range []int{200, 200, 409} {
+			line := auditLine("patch", "workloads", "status", "a", code, 0, 0)
+			line = strings.Replace(line, "{", fmt.Sprintf(`{"userAgent":%q,`, agent), 1)
+			if err := addAsked(asked, []byte(line), "minimalkueue/"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(asked) != 2 || asked["patch workloads/status"] != 2 || asked["patch workloads/status (409)"] != 1 {
+		t.Errorf("%v", asked)
+	}
+	if err := addAsked(asked, []byte(`{"userAgent":"minimalkueue/`), "minimalkueue/"); err == nil {
+		t.Error("half a line was taken")
+	}
+}
+
+const smallSet = `cohorts:
+- className: cohort
+  count: 5
+  queuesSets:
+  - className: cq
+    count: 6
+    nominalQuota: 20
+    borrowingLimit: 100
+    reclaimWithinCohort: Any
+    withinClusterQueue: LowerPriority
+    workloadsSets:
+    - {count: 50, creationIntervalMs: 100, workloads: [{className: small, request: 1}]}
+    - {count: 3, creationIntervalMs: 200, workloads: [{className: a}, {className: b}]}
+`
+
+func TestReadSet(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "set.yaml")
+	if err := os.WriteFile(file, []byte(smallSet), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		share float64
+		want  int
+	}{{1, 30 * (50 + 2*3)}, {0.1, 30 * (5 + 2*1)}, {0.5, 30 * (25 + 2*2)}} {
+		s, err := readSet(file, c.share)
+		if err != nil || s.workloads() != c.want {
+			t.Fatalf("share %g: %v, %v", c.share, s, err)
+		}
+		if err := s.write(file + ".out"); err != nil {
+			t.Fatal(err)
+		}
+		again, err := readSet(file+".out", 1)
+		if err != nil || again.workloads() != c.want {
+			t.Errorf("share %g written: %v, %v", c.share, again, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(smallSet+"topology: {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := readSet(file, 1); err == nil {
+		t.Errorf("a set with what is not known: %v", s)
+	}
+}

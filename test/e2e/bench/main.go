@@ -1,5 +1,6 @@
-// Program bench measures schedulers on a real etcd and kube-apiserver: ./run bench-e2e. README.md
-// says what is measured and by which environment it is told to do something else.
+// Program bench measures schedulers on a real etcd and kube-apiserver: ./run bench-e2e and, with the
+// argument quota, ./run bench-quota. README.md says what is measured and by which environment it is
+// told to do something else.
 package main
 
 import (
@@ -139,7 +140,11 @@ func main() {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
-	if err := bench(ctx); err != nil {
+	run := bench
+	if len(os.Args) > 1 && os.Args[1] == "quota" {
+		run = benchQuota
+	}
+	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-e2e:", err)
 		cancel()
 		os.Exit(1)

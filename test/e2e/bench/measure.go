@@ -56,7 +56,7 @@ func measure(ctx context.Context, o options, w row) (f *figures, err error) {
 	if err != nil {
 		return nil, err
 	}
-	audit, err := auditArgs(dir)
+	audit, err := auditArgs(dir, auditPolicy)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func summarize(all []*figures) summary {
 }
 
 // command as somebody would type it again.
-func command() string {
+func command(target string) string {
 	var words []string
 	for _, e := range os.Environ() {
 		if strings.HasPrefix(e, "BENCH_") {
@@ -115,14 +115,14 @@ func command() string {
 		}
 	}
 	slices.Sort(words)
-	return strings.Join(append(words, "./run bench-e2e"), " ")
+	return strings.Join(append(words, "./run "+target), " ")
 }
 
 // report is the table in Markdown.
 func report(o options, all []row, results map[row][]*figures) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: `%s`; %d nodes, %d pods, median of %d rounds, %d cores.\n\n",
-		time.Now().UTC().Format(time.DateOnly), command(), o.nodes, o.pods, o.rounds, runtime.NumCPU())
+		time.Now().UTC().Format(time.DateOnly), command("bench-e2e"), o.nodes, o.pods, o.rounds, runtime.NumCPU())
 	b.WriteString("| scheduler | pods | pods/s (lowest–highest) | first after s | p50 / p99 s | scheduler CPU-s, peak MiB |" +
 		" webhook CPU-s, MiB | kube-apiserver CPU-s, MiB | etcd CPU-s, MiB | load CPU-s | writes | others CPU-s |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
@@ -144,20 +144,33 @@ func report(o options, all []row, results map[row][]*figures) string {
 			r.who.name, r.mode, r.workload, s.rate, s.low, s.high, s.first, wait, pair(scheduler), pair(webhook),
 			pair(apiServer), pair(etcd), s.cpu[generator], s.writes, s.others)
 	}
-	b.WriteString(goals(o, all, summaries))
+	b.WriteString(compare(o, all, summaries))
 	return b.String()
 }
 
-// goals compares our rows with kube-scheduler's of the same run.
-func goals(o options, all []row, summaries map[row]summary) string {
-	var b strings.Builder
-	say := func(met bool, format string, args ...any) {
-		word := "met"
-		if !met {
-			word = "MISSED"
-		}
-		fmt.Fprintf(&b, "- %s: %s\n", fmt.Sprintf(format, args...), word)
+// goals are lines that say which were met.
+type goals struct {
+	b strings.Builder
+}
+
+func (g *goals) say(met bool, format string, args ...any) {
+	word := "met"
+	if !met {
+		word = "MISSED"
 	}
+	fmt.Fprintf(&g.b, "- %s: %s\n", fmt.Sprintf(format, args...), word)
+}
+
+func (g *goals) String() string {
+	if g.b.Len() == 0 {
+		return ""
+	}
+	return "\n" + g.b.String()
+}
+
+// compare compares our rows with kube-scheduler's of the same run.
+func compare(o options, all []row, summaries map[row]summary) string {
+	var g goals
 	for _, r := range all {
 		s := summaries[r]
 		if r.who.name != "headgate" {
@@ -169,21 +182,18 @@ func goals(o options, all []row, summaries map[row]summary) string {
 			// Start and nodes are scaled with it, and what grows faster than pods is not.
 			scaled = fmt.Sprintf(" (scaled from %d, not measured)", o.pods)
 		}
-		say(cpu <= 2.5, "%s: %.2f CPU-s of the scheduler per 5,000 pods%s, goal 2.5", r, cpu, scaled)
-		say(s.peak[scheduler] <= 30, "%s: peak RSS %.1f MiB, goal 30", r, s.peak[scheduler])
+		g.say(cpu <= 2.5, "%s: %.2f CPU-s of the scheduler per 5,000 pods%s, goal 2.5", r, cpu, scaled)
+		g.say(s.peak[scheduler] <= 30, "%s: peak RSS %.1f MiB, goal 30", r, s.peak[scheduler])
 		for _, k := range all {
 			if k.who.name != "kube-scheduler" || k.mode != r.mode || k.workload != r.workload {
 				continue
 			}
 			of := summaries[k]
-			say(s.rate >= of.rate, "%s: %.0f pods/s, kube-scheduler %.0f", r, s.rate, of.rate)
+			g.say(s.rate >= of.rate, "%s: %.0f pods/s, kube-scheduler %.0f", r, s.rate, of.rate)
 			if r.mode == stream {
-				say(s.p99 <= of.p99, "%s: p99 %.2f s, kube-scheduler %.2f s", r, s.p99, of.p99)
+				g.say(s.p99 <= of.p99, "%s: p99 %.2f s, kube-scheduler %.2f s", r, s.p99, of.p99)
 			}
 		}
 	}
-	if b.Len() > 0 {
-		return "\n" + b.String()
-	}
-	return ""
+	return g.String()
 }

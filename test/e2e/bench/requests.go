@@ -21,12 +21,12 @@ rules:
 - level: None
 `
 
-func auditArgs(dir string) ([]string, error) {
-	policy := filepath.Join(dir, "bench-audit.yaml")
-	if err := os.WriteFile(policy, []byte(auditPolicy), 0o644); err != nil {
+func auditArgs(dir, policy string) ([]string, error) {
+	file := filepath.Join(dir, "bench-audit.yaml")
+	if err := os.WriteFile(file, []byte(policy), 0o644); err != nil {
 		return nil, err
 	}
-	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + auditLog(dir),
+	return []string{"--audit-policy-file=" + file, "--audit-log-path=" + auditLog(dir),
 		"--audit-log-mode=blocking", "--audit-log-maxsize=4096"}, nil
 }
 

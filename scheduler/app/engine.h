@@ -11,7 +11,7 @@
 
 #include "model/message.h"
 
-#define ENGINE_MAX_POOLS 16
+#define ENGINE_MAX_POOLS 24
 
 struct clock;
 struct cluster;

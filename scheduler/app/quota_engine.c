@@ -7,6 +7,7 @@
 #include "api/kueue_keys.h"
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
+#include "app/quota_reread.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
@@ -40,6 +41,7 @@ struct quota_engine {
 	struct workload_status *writer;
 	struct quota_status *queues;
 	struct quota_finalizer *finalizers;
+	struct quota_reread *reread;
 	struct quota_metrics *metrics;
 	struct VEC(struct untold) untold;
 	bool dirty;          /* the next cycle may decide differently */
@@ -226,6 +228,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	e->writer = workload_status_create(opt->base, opt->post);
 	e->queues = quota_status_create(opt->base, opt->post);
 	e->finalizers = quota_finalizer_create(opt->base, opt->post);
+	e->reread = quota_reread_create(opt->base, opt->post);
 	e->metrics = quota_metrics_create(opt->counters);
 	return e;
 }
@@ -239,6 +242,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	workload_status_destroy(e->writer);
 	quota_status_destroy(e->queues);
 	quota_finalizer_destroy(e->finalizers);
+	quota_reread_destroy(e->reread);
 	quota_cycle_destroy(e->cycle);
 	quota_cache_destroy(e->cache);
 	quota_metrics_destroy(e->metrics);
@@ -356,6 +360,15 @@ static void send_writes(struct quota_engine *e)
 	}
 }
 
+static void read_again(struct quota_engine *e)
+{
+	const struct workload *w;
+
+	while (quota_cache_next_unread(e->cache, &w)) {
+		quota_reread_add(e->reread, str_of(w->key));
+	}
+}
+
 static int64_t earliest(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -410,6 +423,7 @@ int64_t quota_engine_step(struct quota_engine *e)
 		}
 	}
 	send_writes(e);
+	read_again(e);
 	quota_finalizer_run(e->finalizers, quota_cache_world(e->cache));
 	due = earliest(due, tell_queues(e, mono, wall));
 	if (e->dirty) {
@@ -430,6 +444,9 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 	}
 	if (n < max) {
 		out[n++] = quota_finalizer_pool(e->finalizers);
+	}
+	if (n < max) {
+		out[n++] = quota_reread_pool(e->reread);
 	}
 	return n + quota_life_pools(e->life, out + n, max - n);
 }

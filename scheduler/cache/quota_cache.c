@@ -48,6 +48,7 @@ void quota_cache_destroy(struct quota_cache *c)
 	from_api_quota_rules_destroy(c->rules);
 	vec_finish(&c->states);
 	vec_finish(&c->wanted);
+	vec_finish(&c->unread);
 	vec_finish(&c->flushes);
 	vec_finish(&c->early);
 	free(c);
@@ -272,6 +273,19 @@ bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
 bool quota_cache_is_synced(const struct quota_cache *c)
 {
 	return c->placed;
+}
+
+bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret)
+{
+	while (c->unread.n > 0) {
+		uint32_t id = vec_pop(&c->unread);
+
+		if (id < c->q->workloads.n && c->q->workloads.v[id] != NULL) {
+			*ret = c->q->workloads.v[id];
+			return true;
+		}
+	}
+	return false;
 }
 
 /* --- statuses ----------------------------------------------------------------------------------*/

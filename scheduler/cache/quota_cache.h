@@ -70,6 +70,10 @@ uint64_t quota_cache_changes(const struct quota_cache *c);
 /* Counts changes of what Workloads wait for: queues, cohorts, flavors and checks. */
 uint64_t quota_cache_specs(const struct quota_cache *c);
 
+/* A Workload that waits and whose requests are to be worked out anew, because a LimitRange or a
+ * RuntimeClass changed: it is to be read once more. False: none is left. */
+bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret);
+
 /* The status as it should stand; lives until the Workload is read or committed. */
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */

@@ -180,19 +180,37 @@ static int upsert_namespace(struct quota_cache *c, const struct sched_msg *m, in
 	return r;
 }
 
-static int upsert_limits(struct quota_cache *c, const struct sched_msg *m, int64_t now,
+/* What those who wait ask for may be something else now. namespace_ empty: everywhere. */
+static void want_reread(struct quota_cache *c, struct str namespace_)
+{
+	for (uint32_t i = 0; i < c->q->workloads.n; i++) {
+		const struct workload *w = c->q->workloads.v[i];
+
+		if (w != NULL && w->holds == MODEL_NONE && !w->finished &&
+		    (namespace_.len == 0 || str_eq_c(namespace_, w->namespace_))) {
+			vec_push(&c->unread, i);
+		}
+	}
+}
+
+static void limits_changed(struct quota_cache *c, struct str key)
+{
+	want_reread(c, str_next(&key, '/'));
+}
+
+static int upsert_limits(struct quota_cache *c, const struct sched_msg *m, int64_t now UNUSED,
 			 struct err *err UNUSED)
 {
 	from_api_quota_rules_limits(c->rules, m->object);
-	quota_cache_want_flush_all(c, now);
+	limits_changed(c, m->key);
 	return 0;
 }
 
-static int upsert_runtime(struct quota_cache *c, const struct sched_msg *m, int64_t now,
+static int upsert_runtime(struct quota_cache *c, const struct sched_msg *m, int64_t now UNUSED,
 			  struct err *err UNUSED)
 {
 	from_api_quota_rules_runtime(c->rules, m->object);
-	quota_cache_want_flush_all(c, now);
+	want_reread(c, STR_LIT(""));
 	return 0;
 }
 
@@ -271,8 +289,10 @@ static void remove_rest(struct quota_cache *c, const struct sched_msg *m, int64_
 {
 	if (m->resource == SCHED_LIMIT_RANGES) {
 		from_api_quota_rules_no_limits(c->rules, m->key);
+		limits_changed(c, m->key);
 	} else if (m->resource == SCHED_RUNTIME_CLASSES) {
 		from_api_quota_rules_no_runtime(c->rules, m->key);
+		want_reread(c, STR_LIT(""));
 	} else if (m->resource == SCHED_WORKLOAD_PRIORITY_CLASSES) {
 		from_api_quota_rules_no_priority(c->rules, m->key);
 	} else if (m->resource == SCHED_ADMISSION_CHECKS) {

@@ -39,6 +39,7 @@ struct quota_cache {
 	struct quota_cache_listener listener;
 	struct VEC(struct workload_state *) states; /* by workload id */
 	struct VEC(uint32_t) wanted;                /* workloads with a write to be sent */
+	struct VEC(uint32_t) unread;                /* workloads to be read once more */
 	struct VEC(uint32_t) flushes;               /* nodes */
 	struct VEC(struct sched_msg *) early;       /* Workloads before all else is known */
 	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */

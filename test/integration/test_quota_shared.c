@@ -120,6 +120,27 @@ static int64_t version(struct scene *s, const char *path)
 	return v;
 }
 
+/* The requests of those who wait follow the LimitRange of their namespace. */
+static void test_limits_count_for_those_who_wait(void **state)
+{
+	struct scene *s = *state;
+
+	scene_apply(s,
+		    "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: lean,"
+		    " namespace: default}, spec: {queueName: lq, podSets: [{name: main, count: 1,"
+		    " template: {spec: {restartPolicy: Never, containers: [{name: c, image: i,"
+		    " resources: {requests: {cpu: '4'}}}]}}}]}}");
+	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
+	scene_call(s, "POST", "/api/v1/namespaces/default/limitranges",
+		   "{\"apiVersion\":\"v1\",\"kind\":\"LimitRange\",\"metadata\":{\"name\":\"l\"},"
+		   "\"spec\":{\"limits\":[{\"type\":\"Container\",\"max\":{\"cpu\":\"3\"}}]}}",
+		   NULL);
+	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "Misconfigured");
+	scene_call(s, "DELETE", "/api/v1/namespaces/default/limitranges/l", NULL, NULL);
+	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
+	scene_call(s, "DELETE", WORKLOADS "/lean", NULL, NULL);
+}
+
 /* Somebody edits statuses: they are put right, once. */
 static void test_edited_statuses_are_repaired(void **state)
 {
@@ -217,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_check_admits_and_retries),
+		cmocka_unit_test(test_limits_count_for_those_who_wait),
 		cmocka_unit_test(test_edited_statuses_are_repaired),
 		cmocka_unit_test(test_what_is_in_use_stays),
 	};

@@ -123,7 +123,7 @@ static void end(struct fixture *f)
 
 static void step(struct fixture *f)
 {
-	struct pool *pools[8];
+	struct pool *pools[16];
 	size_t n = quota_engine_pools(f->engine, pools, ARRAY_LEN(pools) - 1);
 
 	pools[n++] = recorder_pool(f->recorder);

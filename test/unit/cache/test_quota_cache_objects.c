@@ -131,6 +131,46 @@ static void flavors_checks_and_namespaces(void **state)
 	}
 }
 
+static void expect_unread(struct quota_cache_fixture *f, const char *name)
+{
+	const struct workload *w = NULL;
+
+	if (name != NULL) {
+		assert_true(quota_cache_next_unread(f->cache, &w));
+		assert_ptr_equal(w, quota_cache_fixture_get(f, name));
+	}
+	assert_false(quota_cache_next_unread(f->cache, &w));
+}
+
+/* Only quantities are kept: who waits is read once more. */
+static void what_a_workload_asks_for_may_change(void **state)
+{
+	static const char limits[] = "{\"metadata\":{\"name\":\"l\",\"namespace\":\"ns\"},\"spec\":"
+				     "{\"limits\":[{\"type\":\"Container\",\"defaultRequest\":"
+				     "{\"cpu\":\"1\"}}]}}";
+	struct quota_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "holder", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	quota_cache_fixture_workload(&f, "waits", 0, "2", "");
+	quota_cache_fixture_workload(
+		&f, "done", 0, "2", "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]");
+	expect_unread(&f, NULL);
+	quota_cache_fixture_see(&f, SCHED_LIMIT_RANGES, "ns/l", limits);
+	expect_unread(&f, "waits");
+	quota_cache_fixture_see(&f, SCHED_LIMIT_RANGES, "elsewhere/l", limits);
+	expect_unread(&f, NULL);
+	quota_cache_fixture_gone(&f, SCHED_LIMIT_RANGES, "ns/l");
+	expect_unread(&f, "waits");
+	quota_cache_fixture_see(&f, SCHED_RUNTIME_CLASSES, "kata",
+				"{\"metadata\":{\"name\":\"kata\"},\"handler\":\"kata\"}");
+	expect_unread(&f, "waits");
+	quota_cache_fixture_gone(&f, SCHED_RUNTIME_CLASSES, "kata");
+	expect_unread(&f, "waits");
+	quota_cache_fixture_finish(&f);
+}
+
 static void a_check_that_becomes_active_opens_the_queue(void **state)
 {
 	static const char check[] =
@@ -185,6 +225,7 @@ int main(void)
 		cmocka_unit_test(workloads_follow_their_queues),
 		cmocka_unit_test(a_cohort_lends),
 		cmocka_unit_test(flavors_checks_and_namespaces),
+		cmocka_unit_test(what_a_workload_asks_for_may_change),
 		cmocka_unit_test(a_check_that_becomes_active_opens_the_queue),
 		cmocka_unit_test(bad_ones_change_nothing),
 	};

@@ -179,4 +179,5 @@ void quota_cache_status_flags(const struct conditions *from, struct workload *w)
 	c = find_true(from, KUEUE_QUOTA_RESERVED);
 	w->reserved_at = c == NULL ? MODEL_TIME_NONE : c->at;
 	w->admitted = find_true(from, KUEUE_ADMITTED) != NULL;
+	w->pods_ready = find_true(from, KUEUE_PODS_READY) != NULL;
 }

@@ -66,6 +66,25 @@ static int read_gate(struct reading *r, const struct jdoc *g, struct err *err)
 	return 0;
 }
 
+/* A gate that is switched on needs others, which are on unless they are switched off. */
+static int check_needs(const struct jdoc *g, const struct jdoc *gates, struct err *err)
+{
+	const char *needed;
+
+	for (size_t i = 0; jdoc_bool(g, false); i++) {
+		needed = quota_gates_needed(str_of(jdoc_key(g)), i);
+		if (needed == NULL) {
+			break;
+		}
+		if (!jdoc_bool(jdoc_get(gates, needed), true)) {
+			return err_set(err, ERR_INVALID,
+				       "featureGates.%s: requires %s to be enabled", jdoc_key(g),
+				       needed);
+		}
+	}
+	return 0;
+}
+
 static int read_gates(struct reading *r, struct err *err)
 {
 	const struct jdoc *gates = jdoc_get(r->d, "featureGates");
@@ -73,6 +92,9 @@ static int read_gates(struct reading *r, struct err *err)
 
 	for (const struct jdoc *g = jdoc_first(gates); code == 0 && g != NULL; g = jdoc_next(g)) {
 		code = read_gate(r, g, err);
+	}
+	for (const struct jdoc *g = jdoc_first(gates); code == 0 && g != NULL; g = jdoc_next(g)) {
+		code = check_needs(g, gates, err);
 	}
 	return code;
 }
@@ -264,6 +286,15 @@ static int read_resources(struct reading *r, struct err *err)
 	return code;
 }
 
+static int read_block_admission(struct reading *r, struct err *err)
+{
+	const struct jdoc *d = jdoc_path(r->d, "waitForPodsReady.blockAdmission");
+	const struct jdoc *off = jdoc_path(r->d, "featureGates.DisableWaitForPodsReady");
+
+	r->conf->options.block_admission = jdoc_bool(d, false) && !jdoc_bool(off, false);
+	return expect(d, JDOC_BOOL, "waitForPodsReady.blockAdmission", err);
+}
+
 static int read_timestamp(struct reading *r, struct err *err)
 {
 	const struct jdoc *d = jdoc_path(r->d, "waitForPodsReady.requeuingStrategy.timestamp");
@@ -281,8 +312,9 @@ static int read_timestamp(struct reading *r, struct err *err)
 static int read_all(struct reading *r, struct err *err)
 {
 	static int (*const parts[])(struct reading *, struct err *) = {
-		read_fair_sharing, read_admission_fair_sharing, read_resources, read_timestamp,
-		read_gates, /* last: gates turn off what the file turns on */
+		read_fair_sharing,    read_admission_fair_sharing,
+		read_resources,       read_timestamp,
+		read_block_admission, read_gates, /* last: gates turn off what the file turns on */
 	};
 	const char *kind = jdoc_str(jdoc_get(r->d, "kind"));
 	int code = expect(r->d, JDOC_OBJECT, "the configuration", err);

@@ -23,6 +23,7 @@ static const struct {
 	{ "CustomMetricLabels", NONE, 0 },
 	{ "DisableWaitForPodsReady", NONE, 0 },
 	{ "ElasticJobsViaWorkloadSlices", NONE, 0 },
+	{ "ElasticJobsViaWorkloadSlicesWithTAS", NONE, 0 },
 	{ "FailureRecoveryPolicy", NONE, 0 },
 	{ "FairSharingPreemptWithinNominal", SETS,
 	  offsetof(struct quota_options, preempt_within_nominal) },
@@ -69,6 +70,21 @@ static const struct {
 	{ "WorkloadValidateResourcesAreNonNegative", NONE, 0 },
 };
 
+/* As Kueue's validation of its configuration has them. */
+static const struct {
+	const char *gate, *needs;
+} needs[] = {
+	{ "ElasticJobsViaWorkloadSlicesWithTAS", "ElasticJobsViaWorkloadSlices" },
+	{ "ElasticJobsViaWorkloadSlicesWithTAS", "TopologyAwareScheduling" },
+	{ "KueueDRAIntegrationConsumableCapacity", "KueueDRAIntegration" },
+	{ "KueueDRAIntegrationExtendedResource", "KueueDRAIntegration" },
+	{ "KueueDRAIntegrationPartitionableDevices", "KueueDRAIntegration" },
+	{ "TASFailedNodeReplacementFailFast", "TASFailedNodeReplacement" },
+	{ "TASReplaceNodeDueToNotReadyOverFixedTime", "TASFailedNodeReplacement" },
+	{ "TASReplaceNodeOnPodTermination", "TASFailedNodeReplacement" },
+	{ "UnadmittedWorkloadsExplicitStatus", "UnadmittedWorkloadsObservability" },
+};
+
 static void set(enum effect effect, bool on, bool *option)
 {
 	if (effect == SETS || (effect == TURNS_ON && on) || (effect == TURNS_OFF && !on)) {
@@ -90,6 +106,20 @@ bool quota_gates_set(struct str name, bool on, struct quota_options *o)
 	return known || str_has_prefix(name, "TAS");
 }
 
+const char *quota_gates_needed(struct str name, size_t i)
+{
+	/* All of topology-aware scheduling. */
+	if (str_has_prefix(name, "TAS") && i-- == 0) {
+		return "TopologyAwareScheduling";
+	}
+	for (size_t k = 0; k < ARRAY_LEN(needs); k++) {
+		if (str_eq_c(name, needs[k].gate) && i-- == 0) {
+			return needs[k].needs;
+		}
+	}
+	return NULL;
+}
+
 const char *quota_gates_missing(struct str name)
 {
 	if (str_eq_c(name, "TopologyAwareScheduling") || str_has_prefix(name, "TAS")) {
@@ -100,7 +130,7 @@ const char *quota_gates_missing(struct str name)
 		       "preemption "
 		       "gates that come with them";
 	}
-	if (str_eq_c(name, "ElasticJobsViaWorkloadSlices")) {
+	if (str_has_prefix(name, "ElasticJobsViaWorkloadSlices")) {
 		return "elastic jobs (slices of a workload) are not supported yet";
 	}
 	if (str_has_prefix(name, "KueueDRA")) {

@@ -61,6 +61,7 @@ void from_api_quota_status(const struct api_workload_status *status, struct work
 	read_reserved(list, w);
 	w->finished = find_true(list, KUEUE_FINISHED) != NULL;
 	w->admitted = find_true(list, KUEUE_ADMITTED) != NULL;
+	w->pods_ready = find_true(list, KUEUE_PODS_READY) != NULL;
 	w->requeued_false = find_false(list, KUEUE_REQUEUED) != NULL;
 	w->waits_replacement = find_true(list, KUEUE_WAITING_FOR_REPLACEMENT) != NULL;
 	for (size_t i = 0; i < status->admission_checks.n; i++) {

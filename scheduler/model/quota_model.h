@@ -304,7 +304,7 @@ struct workload {
 	/* Holds quota: in queue->holders of `holds`, and `usage` is charged there. */
 	uint32_t holds; /* node id; MODEL_NONE: none */
 	uint32_t holds_pos;
-	bool admitted;
+	bool admitted, pods_ready;
 	struct quota_amounts usage; /* by pair */
 	struct VEC(struct quota_assigned) assigned;
 
@@ -332,6 +332,7 @@ struct quota_options {
 	bool admission_fair_sharing;
 	bool ignore_undeclared;  /* resources.quotaCheckStrategy */
 	bool timestamp_creation; /* waitForPodsReady.requeuingStrategy.timestamp */
+	bool block_admission;    /* waitForPodsReady.blockAdmission: one after the other */
 	/* Feature gates: */
 	bool partial_admission, flavor_fungibility, priority_sorting, preempt_within_nominal,
 		prioritize_non_borrowing, recompute_on_overlap, preserve_scan_progress,

@@ -5,6 +5,19 @@
 #include "quota/amount.h"
 #include "quota/quota_nominate.h"
 
+/* Kueue: waitForPodsReady.blockAdmission. */
+static bool waits_for_pods(const struct quota *q)
+{
+	for (size_t i = 0; q->options.block_admission && i < q->workloads.n; i++) {
+		const struct workload *w = q->workloads.v[i];
+
+		if (w != NULL && w->holds != MODEL_NONE && !w->pods_ready) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void quota_process_begin(struct process *p, struct forest *f, struct arena *arena, int64_t now,
 			 struct quota_decisions *decisions)
 {
@@ -12,6 +25,7 @@ void quota_process_begin(struct process *p, struct forest *f, struct arena *aren
 	p->arena = arena;
 	p->now = now;
 	p->decisions = decisions;
+	p->blocked = waits_for_pods(forest_world(f));
 	for (size_t i = 0; i < p->claimed.n; i++) {
 		p->claimed_mark.v[p->claimed.v[i]] = 0;
 	}
@@ -230,6 +244,12 @@ void quota_process_entry(struct process *p, struct entry *e)
 		quota_process_skip(e, "another workload of this cycle took the quota");
 		return;
 	}
+	if (p->blocked) {
+		e->keep_tried = false;
+		set(e, QUOTA_REQUEUE_FAILED_AFTER_NOMINATION, QUOTA_WAITING_FOR_PODS_READY,
+		    "waits until the pods of all workloads that were admitted are ready");
+		return;
+	}
 	if (e->assignment.mode == ASSIGN_PREEMPT) {
 		issue(p, e);
 		e->status = ENTRY_EVICTED;
@@ -246,6 +266,7 @@ void quota_process_entry(struct process *p, struct entry *e)
 		d->recompute = e->recompute;
 		d->assignment = &e->assignment;
 		d->message = e->assignment.message;
+		p->blocked = q->options.block_admission;
 	}
 	forest_add(p->forest, e->node, &e->assignment.usage);
 }

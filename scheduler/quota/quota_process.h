@@ -13,6 +13,7 @@ struct process {
 	struct quota_decisions *decisions;
 	struct VEC(uint32_t) claimed;     /* victims of entries processed so far */
 	struct VEC(uint8_t) claimed_mark; /* by workload id */
+	bool blocked; /* somebody's pods are not ready yet: nobody else gets in */
 };
 
 /* For a new cycle: nobody is claimed. */

@@ -91,7 +91,7 @@ static void set_flags(struct quota_words *l, struct workload *wl)
 {
 	static const char *const words[] = { "admission-gated", "preemption-gated", "finished",
 					     "requeued-false",  "on-hold",          "check-blocks",
-					     "reclaimed",       "admitted" };
+					     "reclaimed",       "admitted",         "pods-ready" };
 	bool *flags[] = { &wl->admission_gated,
 			  &wl->preemption_gated,
 			  &wl->finished,
@@ -99,7 +99,8 @@ static void set_flags(struct quota_words *l, struct workload *wl)
 			  &wl->on_hold,
 			  &wl->check_blocks,
 			  &wl->reclaimed_while_borrowing,
-			  &wl->admitted };
+			  &wl->admitted,
+			  &wl->pods_ready };
 	const char *by = quota_words_get(l, "evicted-by");
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {

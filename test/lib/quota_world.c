@@ -282,6 +282,7 @@ static void set_option(struct quota_world *w, struct quota_words *l)
 		OPTION(admission_fair_sharing),
 		OPTION(ignore_undeclared),
 		OPTION(timestamp_creation),
+		OPTION(block_admission),
 		OPTION(partial_admission),
 		OPTION(flavor_fungibility),
 		OPTION(priority_sorting),

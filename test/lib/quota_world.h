@@ -22,7 +22,7 @@
  * has one pod set "main" of `pods` pods (1); amounts are those of one pod. More words for it:
  *   uid=U (its key without) local=lq (a LocalQueue "queue-NAME" is made where absent) boost=N
  * cost=N active=false finished admission-gated preemption-gated on-hold requeued-false check-blocks
- *   holds=default or holds=cpu:default,memory:x (at=q: other than queue) admitted
+ *   holds=default or holds=cpu:default,memory:x (at=q: other than queue) admitted pods-ready
  *   evicted=-5s preempted=-5s requeue=10s evicted-by=check|timeout reclaimed  generation=N
  *   allowed=f,g
  *   selector:k=v affinity:k=v (one required term each) toleration:k=v:NoSchedule topology invalid

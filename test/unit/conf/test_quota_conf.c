@@ -135,6 +135,15 @@ static void errors_name_the_field(void **state)
 		  "resources.transformations.strategy: must be Retain or Replace" },
 		{ "resources: {transformations: [{input: a, outputs: {b: 1x}}]}\n",
 		  "resources.transformations.outputs.b: invalid quantity \"1x\"" },
+		{ "waitForPodsReady: {blockAdmission: 1}\n",
+		  "waitForPodsReady.blockAdmission: must be a boolean" },
+		{ "featureGates: {UnadmittedWorkloadsExplicitStatus: true, "
+		  "UnadmittedWorkloadsObservability: false}\n",
+		  "featureGates.UnadmittedWorkloadsExplicitStatus: requires "
+		  "UnadmittedWorkloadsObservability to be enabled" },
+		{ "featureGates: {TopologyAwareScheduling: false, TASBalancedPlacement: true}\n",
+		  "featureGates.TASBalancedPlacement: requires TopologyAwareScheduling to be "
+		  "enabled" },
 		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Now}}\n",
 		  "waitForPodsReady.requeuingStrategy.timestamp: must be Eviction or Creation" },
 	};
@@ -142,9 +151,10 @@ static void errors_name_the_field(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(quota_conf_destroyp) struct quota_conf *c = NULL;
+		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
 		struct err err = ERR_INIT;
 
-		assert_int_equal(read_text(rows[i][0], NULL, &c, &err), -ERR_INVALID);
+		assert_int_equal(read_text(rows[i][0], &warnings, &c, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i][1]);
 		assert_null(c);
 	}

@@ -87,6 +87,19 @@ static void what_is_missing_has_a_name(void **state)
 	assert_null(quota_gates_missing(STR_LIT("PriorityBoost")));
 }
 
+static void some_need_others(void **state)
+{
+	(void)state;
+	assert_string_equal(quota_gates_needed(STR_LIT("ElasticJobsViaWorkloadSlicesWithTAS"), 1),
+			    "TopologyAwareScheduling");
+	assert_string_equal(quota_gates_needed(STR_LIT("TASFailedNodeReplacementFailFast"), 0),
+			    "TopologyAwareScheduling");
+	assert_string_equal(quota_gates_needed(STR_LIT("TASFailedNodeReplacementFailFast"), 1),
+			    "TASFailedNodeReplacement");
+	assert_null(quota_gates_needed(STR_LIT("TASFailedNodeReplacementFailFast"), 2));
+	assert_null(quota_gates_needed(STR_LIT("PriorityBoost"), 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +108,7 @@ int main(void)
 		cmocka_unit_test(one_gate_may_have_two_switches),
 		cmocka_unit_test(a_gate_alone_does_not_turn_on_admission_fair_sharing),
 		cmocka_unit_test(what_is_missing_has_a_name),
+		cmocka_unit_test(some_need_others),
 		cmocka_unit_test(known_ones_without_effect_and_unknown_ones),
 	};
 

@@ -148,11 +148,36 @@ static void a_closed_gate_holds_back_preemption_and_reserves_nothing(void **stat
 	run_rows(world, rows, ARRAY_LEN(rows));
 }
 
+/* Kueue: waitForPodsReady.blockAdmission. */
+static void one_after_the_other_until_its_pods_are_ready(void **state)
+{
+	static const char world[] = "queue a\nqueue b within=LowerPriority\n"
+				    "quota a f cpu nominal=2\nquota b f cpu nominal=2\n"
+				    "workload wa queue=a cpu=1 prio=2\n"
+				    "workload wb queue=b cpu=2 prio=1\n";
+	static const struct row rows[] = {
+		{ "option block_admission=true\n", "",
+		  "admit wa to a cpu=f; wait wb heap FailedAfterNomination WaitingForPodsReady" },
+		{ "option block_admission=true\n", "workload x queue=a cpu=1 holds=f pods-ready\n",
+		  "admit wa to a cpu=f; wait wb heap FailedAfterNomination WaitingForPodsReady" },
+		{ "option block_admission=true\n",
+		  "workload x queue=b cpu=1 prio=-1 holds=f reserved=-9s\n",
+		  "wait wa heap FailedAfterNomination WaitingForPodsReady; "
+		  "wait wb heap FailedAfterNomination WaitingForPodsReady" },
+		{ "", "workload x queue=a cpu=1 holds=f\n",
+		  "admit wa to a cpu=f; admit wb to b cpu=f" },
+	};
+
+	(void)state;
+	run_rows(world, rows, ARRAY_LEN(rows));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(overlapping_victims),
 		cmocka_unit_test(recomputation_is_told),
+		cmocka_unit_test(one_after_the_other_until_its_pods_are_ready),
 		cmocka_unit_test(earlier_ones_take_the_quota),
 		cmocka_unit_test(capacity_is_reserved_for_a_blocked_head),
 		cmocka_unit_test(a_closed_gate_holds_back_preemption_and_reserves_nothing),

@@ -355,8 +355,14 @@ static void send_writes(struct quota_engine *e)
 	struct quota_cache_write w;
 
 	while (quota_cache_next_write(e->cache, &w)) {
-		workload_status_send(e->writer, quota_cache_world(e->cache), w.workload, w.status,
-				     w.resource_version, w.version);
+		workload_status_send(e->writer, quota_cache_world(e->cache),
+				     &(struct workload_status_write){
+					     .workload = w.workload,
+					     .status = w.status,
+					     .before = w.before,
+					     .resource_version = w.resource_version,
+					     .version = w.version,
+				     });
 	}
 }
 

@@ -87,8 +87,9 @@ bool quota_cache_commit(struct quota_cache *c, const struct workload *w);
 struct quota_cache_write {
 	const struct workload *workload;
 	const struct conditions *status;
-	int64_t resource_version; /* the object must have it; 0: whatever it has */
-	uint64_t version;         /* of the write; comes back in REQUEST_DONE */
+	const struct conditions *before; /* as it was read */
+	int64_t resource_version;        /* the object must have it; 0: whatever it has */
+	uint64_t version;                /* of the write; comes back in REQUEST_DONE */
 };
 /* One at a time per Workload. False: none is left. */
 bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret);

@@ -31,6 +31,7 @@ struct item {
 	char *key, *uid, *body;
 	uint64_t version;
 	bool guarded; /* by a resourceVersion */
+	bool empties; /* the body takes lists off */
 };
 
 /* The conditions of this manager; others are written by whoever looks after jobs. */
@@ -306,6 +307,50 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 	json_out_end(&o);
 }
 
+/* What an apply leaves out of a list goes, but a list of which another manager owns a field would
+ * be null afterwards, and the API server refuses that. */
+static bool format_emptied(const struct workload_status_write *write, struct strbuf *out)
+{
+	static const struct conditions nothing;
+	const struct conditions *old = write->before == NULL ? &nothing : write->before;
+	const struct conditions *new = write->status;
+	const struct {
+		const char *name;
+		bool goes;
+	} lists[] = {
+		{ "admissionChecks", old->checks.n > 0 && new->checks.n == 0 },
+		{ "preemptionGates", old->gates.n > 0 && new->gates.n == 0 },
+		{ "nominatedClusterNames", old->nominated.n > 0 && new->nominated.n == 0 },
+		{ "unhealthyNodes", old->unhealthy.n > 0 && new->unhealthy.n == 0 },
+	};
+	struct json_out o;
+	bool any = false;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", write->workload->uid);
+	write_resource_version(&o, write->resource_version);
+	json_out_object_end(&o);
+	json_out_key(&o, "status");
+	json_out_object(&o);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		if (lists[i].goes) {
+			json_out_key(&o, lists[i].name);
+			json_out_null(&o);
+			any = true;
+		}
+	}
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	if (!any) {
+		strbuf_reset(out);
+	}
+	return any;
+}
+
 /* --- the pool ----------------------------------------------------------------------------------*/
 
 static void item_free(void *item)
@@ -326,11 +371,12 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 
 	strbuf_printf(scratch,
 		      "/apis/" KUEUE_API_VERSION "/namespaces/" STR_FMT "/workloads/" STR_FMT
-		      "/status?fieldManager=" KUEUE_FIELD_MANAGER "&force=true",
-		      STR_ARG(space), STR_ARG(name));
+		      "/status?fieldManager=" KUEUE_FIELD_MANAGER "%s",
+		      STR_ARG(space), STR_ARG(name), it->empties ? "" : "&force=true");
 	call->method = HTTP_PATCH;
 	call->url = scratch->p;
-	call->content_type = "application/apply-patch+yaml";
+	call->content_type =
+		it->empties ? "application/merge-patch+json" : "application/apply-patch+yaml";
 	call->body = str_of(it->body);
 	return true;
 }
@@ -373,7 +419,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	}
 	code = rest_result(result, &err);
 	if (code == 0) {
-		return report(s, it, SCHED_DONE, result, "");
+		return report(s, it, it->empties ? SCHED_STALE : SCHED_DONE, result, "");
 	}
 	if (code == -ERR_NOT_FOUND ||
 	    ((code == -ERR_CONFLICT || code == -ERR_INVALID) && is_other_uid(&err))) {
@@ -429,17 +475,20 @@ struct pool *workload_status_pool(struct workload_status *s)
 }
 
 void workload_status_send(struct workload_status *s, const struct quota *q,
-			  const struct workload *w, const struct conditions *status,
-			  int64_t resource_version, uint64_t version)
+			  const struct workload_status_write *write)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	const struct workload *w = write->workload;
 	struct item *it = xmalloc_zero(1, sizeof(*it));
 
-	workload_status_format(q, w, status, resource_version, &body);
+	it->empties = format_emptied(write, &body);
+	if (!it->empties) {
+		workload_status_format(q, w, write->status, write->resource_version, &body);
+	}
 	it->key = xmalloc_dup(w->key);
 	it->uid = xmalloc_dup(w->uid);
 	it->body = strbuf_steal(&body, NULL);
-	it->version = version;
-	it->guarded = resource_version != 0;
+	it->version = write->version;
+	it->guarded = write->resource_version != 0;
 	pool_add(s->pool, str_of(w->key), it);
 }

@@ -26,10 +26,17 @@ struct workload_status *workload_status_create(const struct pool_options *base,
 					       void (*post)(void *ctx, struct sched_msg *msg));
 void workload_status_destroy(struct workload_status *s); /* NULL is fine */
 struct pool *workload_status_pool(struct workload_status *s);
-/* Copies all it needs. resource_version 0: whatever the object has. */
+struct workload_status_write {
+	const struct workload *workload;
+	const struct conditions *status;
+	const struct conditions *before; /* as it stands; NULL: not known */
+	int64_t resource_version;        /* the object must have it; 0: whatever it has */
+	uint64_t version;                /* comes back with the outcome */
+};
+/* Copies all it needs. A list that becomes empty, of which others may own parts, is taken off by a
+ * write of its own, which ends as SCHED_STALE: the status is to be sent again then. */
 void workload_status_send(struct workload_status *s, const struct quota *q,
-			  const struct workload *w, const struct conditions *status,
-			  int64_t resource_version, uint64_t version);
+			  const struct workload_status_write *write);
 /* The object that is applied, as JSON. */
 void workload_status_format(const struct quota *q, const struct workload *w,
 			    const struct conditions *status, int64_t resource_version,

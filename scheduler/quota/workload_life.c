@@ -115,7 +115,10 @@ bool workload_life_checks(const struct quota *q, const struct workload *w, const
 	const struct quota_queue *queue = at == MODEL_NONE ? NULL : q->nodes.v[at]->queue;
 	size_t n = 0;
 
-	for (size_t i = 0; queue != NULL && i < queue->checks.n; i++) {
+	if (queue == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < queue->checks.n; i++) {
 		const struct quota_check *check = &queue->checks.v[i];
 
 		if (!holds && check->nflavors > 0) {

@@ -73,7 +73,7 @@ void workload_life_finish(struct workload_life_out *out);
 
 /* The names of the checks that w must pass in its queue: of the flavors it was assigned, or, before
  * that, of all flavors. Writes at most `most` names, sorted, and how many into *ret. False: they
- * depend on flavors that are not chosen yet. */
+ * depend on flavors that are not chosen yet, or w is in no queue. */
 bool workload_life_checks(const struct quota *q, const struct workload *w, const char **names,
 			  size_t most, size_t *ret);
 /* The back-off before try n (from 1) after pods were not ready in time: base * 2^(n-1) with a

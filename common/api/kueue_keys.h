@@ -28,8 +28,14 @@
 #define KUEUE_POD_GROUP_NAME "kueue.x-k8s.io/pod-group-name"
 #define KUEUE_POD_GROUP_COUNT "kueue.x-k8s.io/pod-group-total-count"
 #define KUEUE_RETRIABLE_IN_GROUP "kueue.x-k8s.io/retriable-in-group"
+#define KUEUE_POD_GROUP_FAST_ADMISSION "kueue.x-k8s.io/pod-group-fast-admission"
+#define KUEUE_POD_GROUP_SERVING "kueue.x-k8s.io/pod-group-serving"
+#define KUEUE_ROLE_HASH "kueue.x-k8s.io/role-hash"
+#define KUEUE_TERMINATION_TARGET "TerminationTarget" /* a condition of pods */
+#define KUEUE_POD_FINALIZER "kueue.x-k8s.io/managed"
 
 /* On Workloads. */
+#define KUEUE_IS_GROUP_WORKLOAD "kueue.x-k8s.io/is-group-workload"
 #define KUEUE_JOB_UID "kueue.x-k8s.io/job-uid"
 #define KUEUE_PRIORITY_BOOST "kueue.x-k8s.io/priority-boost"
 #define KUEUE_MULTIKUEUE_ORIGIN "kueue.x-k8s.io/multikueue-origin"

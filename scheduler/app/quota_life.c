@@ -12,8 +12,8 @@
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
 #include "conf/quota_conf.h"
-#include "controllers/job_workload.h"
-#include "controllers/job_write.h"
+#include "controllers/owner_write.h"
+#include "controllers/owners.h"
 #include "enc/json_out.h"
 #include "kube/pool.h"
 #include "model/quota_store.h"
@@ -38,8 +38,8 @@ struct facts { /* of a Workload, beside what is in the cache */
 
 struct quota_life {
 	struct quota_life_options opt;
-	struct job_workload *jobs;
-	struct job_write_target target;
+	struct owners *owners;
+	struct owner_write_target target;
 	struct pool *pool;
 	struct strmap *facts;    /* "namespace/name" */
 	struct VEC(char *) todo; /* keys */
@@ -76,22 +76,23 @@ static void on_activity(void *ctx, struct str key)
 struct quota_life *quota_life_create(const struct quota_life_options *opt)
 {
 	struct quota_life *l = xmalloc_zero(1, sizeof(*l));
-	struct job_workload_options jo = { .base = opt->base,
-					   .recorder = opt->recorder,
-					   .wait_pods_ready = opt->conf->times.wait_pods_ready };
+	struct owners_options oo = { .base = opt->base,
+				     .jobs = true,
+				     .recorder = opt->recorder,
+				     .wait_pods_ready = opt->conf->times.wait_pods_ready };
 	struct pool_options po = *opt->base;
 
 	l->opt = *opt;
 	l->opt.base = NULL;
 	l->next = INT64_MAX;
 	l->facts = strmap_create(facts_free);
-	l->jobs = job_workload_create(&jo);
-	job_workload_watch(l->jobs, on_activity, l);
-	l->target = (struct job_write_target){ NULL, po.may_send, po.ctx };
+	l->owners = owners_create(&oo);
+	owners_watch(l->owners, on_activity, l);
+	l->target = (struct owner_write_target){ NULL, po.may_send, po.ctx };
 	po.name = "workload";
-	po.ops = &job_write_ops;
+	po.ops = &owner_write_ops;
 	po.ctx = &l->target;
-	po.may_send = job_write_may_send;
+	po.may_send = owner_write_may_send;
 	po.slots = SLOTS;
 	l->pool = pool_create(&po);
 	return l;
@@ -102,7 +103,7 @@ void quota_life_destroy(struct quota_life *l)
 	if (l == NULL) {
 		return;
 	}
-	job_workload_destroy(l->jobs);
+	owners_destroy(l->owners);
 	pool_destroy(l->pool);
 	strmap_destroy(l->facts);
 	for (size_t i = 0; i < l->todo.n; i++) {
@@ -117,7 +118,7 @@ size_t quota_life_pools(struct quota_life *l, struct pool **out, size_t max)
 	size_t n = 0;
 
 	if (n < max) {
-		out[n++] = job_workload_pool(l->jobs);
+		out[n++] = owners_pool(l->owners);
 	}
 	if (n < max) {
 		out[n++] = l->pool;
@@ -130,13 +131,13 @@ size_t quota_life_pools(struct quota_life *l, struct pool **out, size_t max)
 static void object_gone(struct quota_life *l, enum sched_resource r, struct str key)
 {
 	if (r == SCHED_JOBS) {
-		job_workload_job_gone(l->jobs, key);
+		owners_job_gone(l->owners, key);
 	} else if (r == SCHED_FLAVORS) {
-		job_workload_flavor_gone(l->jobs, key);
+		owners_flavor_gone(l->owners, key);
 	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
-		job_workload_class_gone(l->jobs, key);
+		owners_class_gone(l->owners, key);
 	} else if (r == SCHED_PRIORITY_CLASSES) {
-		job_workload_pod_class_gone(l->jobs, key);
+		owners_pod_class_gone(l->owners, key);
 	}
 }
 
@@ -146,13 +147,13 @@ void quota_life_object(struct quota_life *l, enum sched_resource r, struct str k
 	if (object == NULL) {
 		object_gone(l, r, key);
 	} else if (r == SCHED_JOBS) {
-		job_workload_job(l->jobs, object);
+		owners_job(l->owners, object);
 	} else if (r == SCHED_FLAVORS) {
-		job_workload_flavor(l->jobs, object);
+		owners_flavor(l->owners, object);
 	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
-		job_workload_class(l->jobs, object);
+		owners_class(l->owners, object);
 	} else if (r == SCHED_PRIORITY_CLASSES) {
-		job_workload_pod_class(l->jobs, object);
+		owners_pod_class(l->owners, object);
 	}
 }
 
@@ -203,31 +204,30 @@ void quota_life_workload(struct quota_life *l, struct str key, const struct api_
 
 	if (w == NULL) {
 		(void)strmap_remove(l->facts, key);
-		job_workload_workload_gone(l->jobs, key);
+		owners_workload_gone(l->owners, key);
 		return;
 	}
 	f = read_facts(key, w);
 	f->todo = todo;
 	strmap_set(l->facts, key, f);
 	want(l, f);
-	job_workload_workload(l->jobs, w);
+	owners_workload(l->owners, w);
 }
 
 void quota_life_synced(struct quota_life *l)
 {
-	job_workload_synced(l->jobs);
+	owners_synced(l->owners);
 }
 
 /* --- writes to the object ----------------------------------------------------------------------*/
 
 static void send(struct quota_life *l, const struct facts *f, const char *what,
-		 enum job_plan_kind kind, const char *body)
+		 enum owner_write_kind kind, const char *body)
 {
-	const struct job_write_job of = { .namespace_ = f->namespace_ };
-	const struct job_plan_write w = { .kind = kind, .workload = f->name, .body = body };
+	const struct owner_write w = { .kind = kind, .workload = f->name, .body = body };
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, f->key);
 
-	pool_add(l->pool, str_of(key), job_write_new(&of, &w));
+	pool_add(l->pool, str_of(key), owner_write_new(f->namespace_, &w));
 }
 
 static void send_active(struct quota_life *l, const struct facts *f)
@@ -236,7 +236,7 @@ static void send_active(struct quota_life *l, const struct facts *f)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"active\":false}}",
 				    f->uid);
 
-	send(l, f, "active", JOB_PLAN_SYNC, body);
+	send(l, f, "active", OWNER_SYNC, body);
 }
 
 static void send_finalizers(struct quota_life *l, const struct facts *f)
@@ -259,7 +259,7 @@ static void send_finalizers(struct quota_life *l, const struct facts *f)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
-	send(l, f, "finalizers", JOB_PLAN_RELEASE, body.p);
+	send(l, f, "finalizers", OWNER_RELEASE, body.p);
 }
 
 static void send_delete(struct quota_life *l, const struct facts *f)
@@ -269,7 +269,7 @@ static void send_delete(struct quota_life *l, const struct facts *f)
 				    "\"preconditions\":{\"uid\":\"%s\"}}",
 				    f->uid);
 
-	send(l, f, "delete", JOB_PLAN_DELETE, body);
+	send(l, f, "delete", OWNER_DELETE, body);
 }
 
 /* --- one Workload ------------------------------------------------------------------------------*/
@@ -329,13 +329,13 @@ static bool is_bypassed(const struct workload *w, int64_t now)
 static enum workload_life_job job_state(const struct quota_life *l, const struct facts *f)
 {
 	static const enum workload_life_job of[] = {
-		[JOB_WORKLOAD_NO_OWNER] = WORKLOAD_LIFE_NO_JOB,
-		[JOB_WORKLOAD_FOREIGN] = WORKLOAD_LIFE_JOB_UNKNOWN,
-		[JOB_WORKLOAD_RUNS] = WORKLOAD_LIFE_JOB_RUNS,
-		[JOB_WORKLOAD_STOPPED] = WORKLOAD_LIFE_JOB_STOPPED,
+		[OWNERS_NONE] = WORKLOAD_LIFE_NO_JOB,
+		[OWNERS_FOREIGN] = WORKLOAD_LIFE_JOB_UNKNOWN,
+		[OWNERS_RUN] = WORKLOAD_LIFE_JOB_RUNS,
+		[OWNERS_STOPPED] = WORKLOAD_LIFE_JOB_STOPPED,
 	};
 
-	return of[job_workload_activity(l->jobs, str_of(f->key))];
+	return of[owners_activity(l->owners, str_of(f->key))];
 }
 
 static void live(struct quota_life *l, const struct facts *f, const struct workload *w, int64_t now,

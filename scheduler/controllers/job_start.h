@@ -4,25 +4,18 @@
 #ifndef SCHEDULER_CONTROLLERS_JOB_START_H
 #define SCHEDULER_CONTROLLERS_JOB_START_H
 
-#include <stdint.h>
-
 struct api_job;
-struct api_resource_flavor;
 struct api_workload;
 struct err;
+struct placement_flavors;
 struct strbuf;
-
-struct job_start_flavors {
-	void *ctx;
-	const struct api_resource_flavor *(*find)(void *ctx, const char *name); /* NULL: unknown */
-};
 
 /* Unsuspends the Job: node selector and tolerations of the assigned flavors, podSetUpdates of Ready
  * checks, labels, the parallelism of a partial admission. w must hold an admission.
  * -ERR_NOT_FOUND: a flavor is not known (yet). -ERR_INVALID: the Job can never be started so,
  * because two of them want different values of one key. */
 int job_start_patch(const struct api_job *job, const struct api_workload *w,
-		    const struct job_start_flavors *flavors, struct strbuf *body, struct err *err);
+		    const struct placement_flavors *flavors, struct strbuf *body, struct err *err);
 /* Suspends it and marks it, so that what follows is not forgotten. */
 void job_start_suspend(const struct api_job *job, struct strbuf *body);
 /* Of the status: forgets when it started, without which the API server refuses a changed template.

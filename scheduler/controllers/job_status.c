@@ -3,19 +3,9 @@
 #include <stdlib.h>
 
 #include "api/batch.h"
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
-#include "base/clock.h"
-#include "base/strbuf.h"
 #include "base/vec.h"
-#include "controllers/job_podset.h"
-#include "enc/json_out.h"
-
-#define WAIT_FOR_START "WaitForStart"
-#define WAIT_FOR_RECOVERY "WaitForRecovery"
-#define STARTED "Started"
-#define RECOVERED "Recovered"
+#include "controllers/owner_spec.h"
+#include "controllers/owner_status.h"
 
 /* --- reclaimable pods --------------------------------------------------------------------------
  */
@@ -93,7 +83,7 @@ int32_t job_status_reclaimable(const struct api_job *job)
 	return left < parallelism ? (int32_t)(parallelism - left) : 0;
 }
 
-/* --- pods ready --------------------------------------------------------------------------------
+/* --- the status --------------------------------------------------------------------------------
  */
 
 bool job_status_is_ready(const struct api_job *job)
@@ -104,151 +94,24 @@ bool job_status_is_ready(const struct api_job *job)
 	       batch_pod_count(job);
 }
 
-static struct api_condition pods_ready(const struct api_job *job, const struct api_workload *w)
-{
-	const struct api_condition *old = meta_condition(&w->status.conditions, KUEUE_PODS_READY);
-	bool recovers = old != NULL && (str_streq(old->reason, WAIT_FOR_RECOVERY) ||
-					str_streq(old->reason, RECOVERED));
-	bool was_ready = old != NULL && str_streq(old->status, "True");
-	struct api_condition c = { .type = KUEUE_PODS_READY,
-				   .status = "False",
-				   .reason = WAIT_FOR_START,
-				   .message = "Not all pods are ready or succeeded" };
-
-	if (!kueue_condition_is_true(&w->status.conditions, KUEUE_ADMITTED)) {
-		return c;
-	}
-	if (!batch_is_suspended(job) && job_status_is_ready(job)) {
-		c.status = "True";
-		c.reason = recovers ? RECOVERED : STARTED;
-		c.message = "All pods reached readiness and the workload is running";
-	} else if (was_ready || recovers) {
-		c.reason = WAIT_FOR_RECOVERY;
-		c.message = "At least one pod has failed, waiting for recovery";
-	}
-	return c;
-}
-
-/* --- the status --------------------------------------------------------------------------------
- */
-
-static struct api_condition finished(const struct api_job *job,
-				     const struct job_status_options *opt)
-{
-	const struct api_condition *end = batch_finished(job);
-	struct api_condition c = { .type = KUEUE_FINISHED, .status = "True" };
-
-	if (opt->finished_reason != NULL) {
-		c.reason = opt->finished_reason;
-		c.message = opt->finished_message;
-	} else if (end != NULL) {
-		c.reason = str_streq(end->type, "Complete") ? "Succeeded" : "Failed";
-		c.message = end->message == NULL ? "" : end->message;
-	}
-	return c;
-}
-
-/* Says w this already? If so, its time stays. */
-static bool settle(struct api_condition *c, const struct api_workload *w, int64_t now)
-{
-	const struct api_condition *old = meta_condition(&w->status.conditions, c->type);
-
-	c->last_transition = now;
-	c->observed_generation = w->meta.generation;
-	if (old == NULL || !str_streq(old->status, c->status)) {
-		return false;
-	}
-	if (old->last_transition != FIELD_NO_TIME) {
-		c->last_transition = old->last_transition;
-	}
-	return str_streq(old->reason, c->reason) &&
-	       str_streq(old->message == NULL ? "" : old->message,
-			 c->message == NULL ? "" : c->message);
-}
-
-static int32_t reclaimable(const struct api_job *job, const struct api_workload *w)
-{
-	int32_t old = kueue_workload_reclaimable(w, JOB_PODSET_MAIN);
-	int32_t now = batch_is_suspended(job) ? 0 : job_status_reclaimable(job);
-
-	/* Kueue: never fewer while the quota is held. */
-	return kueue_workload_is_reserving(w) && old > now ? old : now;
-}
-
-static void write_conditions(struct json_out *o, const struct api_condition *v, size_t n)
-{
-	json_out_key(o, "conditions");
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		char at[CLOCK_RFC3339_MAX];
-
-		clock_format_time(v[i].last_transition, at);
-		json_out_object(o);
-		json_out_kv(o, "type", v[i].type);
-		json_out_kv(o, "status", v[i].status);
-		json_out_kv(o, "reason", v[i].reason);
-		json_out_kv(o, "message", v[i].message == NULL ? "" : v[i].message);
-		json_out_kv(o, "lastTransitionTime", at);
-		json_out_kv_int(o, "observedGeneration", v[i].observed_generation);
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
-
-static void write_apply(const struct api_workload *w, const struct api_condition *v, size_t n,
-			int32_t pods, struct strbuf *body)
-{
-	struct json_out o;
-
-	json_out_init(&o, body);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(&o, "kind", "Workload");
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "namespace", w->meta.namespace_);
-	json_out_kv(&o, "name", w->meta.name);
-	json_out_kv(&o, "uid", w->meta.uid);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	write_conditions(&o, v, n);
-	if (pods > 0) {
-		json_out_key(&o, "reclaimablePods");
-		json_out_array(&o);
-		json_out_object(&o);
-		json_out_kv(&o, "name", JOB_PODSET_MAIN);
-		json_out_kv_int(&o, "count", pods);
-		json_out_object_end(&o);
-		json_out_array_end(&o);
-	}
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
-}
-
 bool job_status_apply(const struct api_job *job, const struct api_workload *w,
 		      const struct job_status_options *opt, struct strbuf *body)
 {
-	struct api_condition v[2];
-	size_t n = 0;
-	int32_t pods = reclaimable(job, w);
-	bool same = pods == kueue_workload_reclaimable(w, JOB_PODSET_MAIN);
-	struct api_condition end = finished(job, opt);
-	const struct api_condition *old = meta_condition(&w->status.conditions, KUEUE_PODS_READY);
+	bool runs = !batch_is_suspended(job);
+	const struct api_condition *end = batch_finished(job);
+	const struct owner_status_pods pods = { OWNER_SPEC_MAIN,
+						runs ? job_status_reclaimable(job) : 0 };
+	struct owner_status s = { .pods_ready = opt->pods_ready,
+				  .ready = runs && job_status_is_ready(job),
+				  .finished_reason = opt->finished_reason,
+				  .finished_message = opt->finished_message,
+				  .pods = &pods,
+				  .npods = 1,
+				  .now = opt->now };
 
-	/* The readiness of what never got quota is no news, nor that of what has ended. */
-	if (opt->pods_ready && (kueue_workload_is_reserving(w) || old != NULL)) {
-		v[n] = end.reason != NULL && old != NULL ? *old : pods_ready(job, w);
-		same &= settle(&v[n++], w, opt->now);
+	if (s.finished_reason == NULL && end != NULL) {
+		s.finished_reason = str_streq(end->type, "Complete") ? "Succeeded" : "Failed";
+		s.finished_message = end->message == NULL ? "" : end->message;
 	}
-	if (end.reason != NULL) {
-		v[n] = end;
-		same &= settle(&v[n++], w, opt->now);
-	}
-	if (same) {
-		return false;
-	}
-	write_apply(w, v, n, pods, body);
-	return true;
+	return owner_status_apply(&s, w, body);
 }

@@ -113,11 +113,11 @@ static const struct api_resource_flavor *find(void *ctx, const char *name)
 	return str_streq(name, "spot") ? &rf : NULL;
 }
 
-void job_fixture_env(struct job_plan_env *ret)
+void job_fixture_env(struct owner_plan_env *ret)
 {
-	*ret = (struct job_plan_env){ .classes = { NULL, queue_class, pod_class },
-				      .flavors = { NULL, find },
-				      .now = JOB_FIXTURE_NOW };
+	*ret = (struct owner_plan_env){ .classes = { NULL, queue_class, pod_class },
+					.flavors = { NULL, find },
+					.now = JOB_FIXTURE_NOW };
 }
 
 void job_fixture_expect_json(struct str have, const char *want)

@@ -6,7 +6,7 @@
 
 #include "api/batch.h"
 #include "api/kueue_workload.h"
-#include "controllers/job_plan.h"
+#include "controllers/owner_plan.h"
 
 #define JOB_FIXTURE_NOW (INT64_C(1700000000) * 1000000000)
 /* Status of a Workload, in single quotes. */
@@ -36,7 +36,7 @@ struct job_fixture_workload {
 
 void job_fixture_job(const struct job_fixture *f, struct api_job *ret);
 void job_fixture_workload(const struct job_fixture_workload *f, struct api_workload *ret);
-void job_fixture_env(struct job_plan_env *ret);
+void job_fixture_env(struct owner_plan_env *ret);
 /* The patch (JSON) must say just this (JSON in single quotes). */
 void job_fixture_expect_json(struct str have, const char *want);
 

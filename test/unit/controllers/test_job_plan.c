@@ -217,21 +217,20 @@ static const struct row {
 	  .want = "STATUS" },
 };
 
-static void add_kinds(const struct job_plan *plan, struct strbuf *out)
+static void add_kinds(const struct owner_plan *plan, struct strbuf *out)
 {
-	static const char *const names[JOB_PLAN_COUNT_] = {
+	static const char *const names[OWNER_WRITE_COUNT_] = {
 		"CREATE", "UPDATE", "SYNC",    "STATUS", "RELEASE",
 		"DELETE", "START",  "SUSPEND", "RESET",  "RESTORE",
 	};
 
 	for (size_t i = 0; i < plan->writes.n; i++) {
-		const struct job_plan_write *w = &plan->writes.v[i];
+		const struct owner_write *w = &plan->writes.v[i];
 
 		strbuf_printf(out, "%s%s%s%s", i > 0 ? " " : "", names[w->kind],
 			      w->event == NULL ? "" : "+", w->event == NULL ? "" : w->event);
-		assert_int_equal(w->workload == NULL, w->kind >= JOB_PLAN_START);
-		assert_int_equal(w->tail != NULL,
-				 w->kind == JOB_PLAN_CREATE || w->kind == JOB_PLAN_UPDATE);
+		assert_int_equal(w->workload == NULL, w->kind >= OWNER_JOB_START);
+		assert_int_equal(w->ngaps == 1, w->kind == OWNER_CREATE || w->kind == OWNER_UPDATE);
 	}
 }
 
@@ -241,13 +240,13 @@ static void rows(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const struct row *r = &table[i];
 		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-		CLEANUP(job_plan_finish) struct job_plan plan = { .writes = VEC_INIT };
+		CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
 		CLEANUP(strbuf_finish) struct strbuf have = STRBUF_INIT;
 		struct api_job job;
 		struct api_workload w;
 		const struct api_workload *list[] = { &w };
 		struct job_plan_of of = { .workloads = list };
-		struct job_plan_env env;
+		struct owner_plan_env env;
 
 		print_message("           %s\n", r->name);
 		job_fixture_job(&r->job, &job);
@@ -257,7 +256,7 @@ static void rows(void **state)
 		of.job = r->no_job ? NULL : &job;
 		of.n = r->has;
 		of.prebuilt = r->has_prebuilt ? &w : NULL;
-		job_plan(&of, &env, arena, &plan);
+		job_plan(&of, &env, &plan);
 		add_kinds(&plan, &have);
 		assert_string_equal(have.p, r->want);
 	}
@@ -272,18 +271,18 @@ static void a_new_workload_says_what_the_job_does(void **state)
 			       "'kueue.x-k8s.io/admission-gated-by':'x'",
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	CLEANUP(job_plan_finish) struct job_plan plan = { .writes = VEC_INIT };
+	CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct api_job job;
-	struct job_plan_env env;
+	struct owner_plan_env env;
 	const struct job_plan_of of = { .job = &job };
 
 	(void)state;
 	job_fixture_job(&f, &job);
 	job_fixture_env(&env);
-	job_plan(&of, &env, arena, &plan);
+	job_plan(&of, &env, &plan);
 	assert_int_equal(plan.writes.n, 1);
-	strbuf_printf(&text, "%s{}%s", plan.writes.v[0].body, plan.writes.v[0].tail);
+	strbuf_printf(&text, "%s{}%s", plan.writes.v[0].body, plan.writes.v[0].gaps[0].tail);
 	job_fixture_expect_json(
 		strbuf_str(&text),
 		"{'apiVersion':'kueue.x-k8s.io/v1beta2','kind':'Workload','metadata':{"

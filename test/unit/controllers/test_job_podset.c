@@ -14,9 +14,9 @@
 #define QUEUE "'kueue.x-k8s.io/queue-name':'lq'"
 #define MIN(n) "'kueue.x-k8s.io/job-min-parallelism':'" n "'"
 
-static bool read_job(const struct job_fixture *f, struct arena *arena, struct job_podset *ret)
+static bool read_job(const struct job_fixture *f, struct arena *arena, struct owner_spec *ret)
 {
-	struct job_plan_env env;
+	struct owner_plan_env env;
 	struct api_job job;
 
 	job_fixture_job(f, &job);
@@ -73,13 +73,13 @@ static void what_a_job_asks_for(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
 		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-		struct job_podset p;
+		struct owner_spec p;
 
 		print_message("           %s\n", asked[i].name);
 		assert_true(read_job(&asked[i].job, arena, &p));
 		assert_string_equal(p.queue, "lq");
-		assert_int_equal(p.count, asked[i].count);
-		assert_int_equal(p.min_count, asked[i].min);
+		assert_int_equal(p.podsets->count, asked[i].count);
+		assert_int_equal(p.podsets->min_count, asked[i].min);
 		assert_int_equal(p.max_execution, asked[i].limit);
 		assert_int_equal(p.priority, asked[i].priority);
 		assert_true(str_streq(p.class_kind, asked[i].kind));
@@ -95,12 +95,12 @@ static void classes_that_are_not_known(void **state)
 		{ .template_spec = "'priorityClassName':'x'" },
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	struct job_podset p = { .count = 77 };
+	struct owner_spec p = { .priority = 77 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		assert_false(read_job(&cases[i], arena, &p));
-		assert_int_equal(p.count, 77);
+		assert_int_equal(p.priority, 77);
 	}
 }
 
@@ -108,8 +108,8 @@ static void names_are_cut_and_tell_jobs_apart(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct job_fixture f = { 0 };
-	struct job_podset p, other;
-	struct job_plan_env env;
+	struct owner_spec p, other;
+	struct owner_plan_env env;
 	struct api_job job;
 	char name[254];
 
@@ -120,10 +120,10 @@ static void names_are_cut_and_tell_jobs_apart(void **state)
 	job_fixture_env(&env);
 	job.meta.name = name;
 	assert_true(job_podset_of(&job, &env.classes, arena, &p));
-	assert_int_equal(strlen(p.name), JOB_PODSET_NAME_MAX);
+	assert_int_equal(strlen(p.name), OWNER_SPEC_NAME_MAX);
 	job.meta.uid = "j-2";
 	assert_true(job_podset_of(&job, &env.classes, arena, &other));
-	assert_int_equal(strncmp(p.name, other.name, JOB_PODSET_NAME_MAX - 5), 0);
+	assert_int_equal(strncmp(p.name, other.name, OWNER_SPEC_NAME_MAX - 5), 0);
 	assert_string_not_equal(p.name, other.name);
 }
 
@@ -173,8 +173,8 @@ static void which_workloads_fit(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-		struct job_plan_env env;
-		struct job_podset p;
+		struct owner_plan_env env;
+		struct owner_spec p;
 		struct api_job job;
 		struct api_workload w;
 

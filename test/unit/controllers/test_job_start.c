@@ -93,7 +93,7 @@ static void starts(void **state)
 		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 		CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
 		struct err err = ERR_INIT;
-		struct job_plan_env env;
+		struct owner_plan_env env;
 		struct api_job job;
 		struct api_workload w;
 

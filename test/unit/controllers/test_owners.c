@@ -1,6 +1,6 @@
-/* The Job controller at the embedded API server, in virtual time. There is no Job controller and
- * no quota engine: the test writes what they would. */
-#include "controllers/job_workload.h"
+/* The owners of Workloads at the embedded API server, in virtual time. There is no Job controller
+ * and no quota engine: the test writes what they would. */
+#include "controllers/owners.h"
 
 #include "lib/unit.h"
 
@@ -37,7 +37,7 @@ struct fixture {
 	struct clock_fake clock;
 	struct mem_transport *net;
 	struct recorder *recorder;
-	struct job_workload *jw;
+	struct owners *o;
 	struct seen seen[SEEN_MAX];
 	size_t n;
 	unsigned losses; /* answers that are still to be lost */
@@ -63,15 +63,15 @@ static void tell(struct fixture *f, char kind, struct str text)
 
 	if (kind == 'j') {
 		assert_int_equal(decode_text(&batch_job_fields, text, &job, arena, NULL), 0);
-		job_workload_job(f->jw, &job);
+		owners_job(f->o, &job);
 	} else if (kind == 'w') {
 		assert_int_equal(decode_text(&kueue_workload_fields, text, &w, arena, NULL), 0);
 		snprintf(f->workload, sizeof(f->workload), "%s", w.meta.name);
-		job_workload_workload(f->jw, &w);
+		owners_workload(f->o, &w);
 	} else {
 		assert_int_equal(decode_text(&kueue_resource_flavor_fields, text, &rf, arena, NULL),
 				 0);
-		job_workload_flavor(f->jw, &rf);
+		owners_flavor(f->o, &rf);
 	}
 }
 
@@ -117,9 +117,9 @@ static bool forget_gone(struct fixture *f)
 		s->version[0] = '\0';
 		changed = true;
 		if (s->kind == 'j') {
-			job_workload_job_gone(f->jw, str_of(s->key));
+			owners_job_gone(f->o, str_of(s->key));
 		} else if (s->kind == 'w') {
-			job_workload_workload_gone(f->jw, str_of(s->key));
+			owners_workload_gone(f->o, str_of(s->key));
 		}
 	}
 	return changed;
@@ -145,7 +145,7 @@ static bool exchange(struct fixture *f)
 {
 	bool did = false;
 
-	while (pool_step(job_workload_pool(f->jw)) || pool_step(recorder_pool(f->recorder)) ||
+	while (pool_step(owners_pool(f->o)) || pool_step(recorder_pool(f->recorder)) ||
 	       mem_transport_ready(f->net) > 0) {
 		did = true;
 		if (mem_transport_ready(f->net) == 0) {
@@ -193,7 +193,7 @@ static void begin(struct fixture *f)
 	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
 				     .backoff_max_ns = CLOCK_NS_PER_S,
 				     .timeout_ns = 60 * CLOCK_NS_PER_S };
-	struct job_workload_options opt = { .base = &base, .wait_pods_ready = true };
+	struct owners_options opt = { .base = &base, .jobs = true, .wait_pods_ready = true };
 
 	memset(f, 0, sizeof(*f));
 	apiserver_fixture_start(&f->api, NULL, NULL);
@@ -205,8 +205,8 @@ static void begin(struct fixture *f)
 	base.clock = &f->clock.base;
 	f->recorder = recorder_create(&base, "headgate", "here");
 	opt.recorder = f->recorder;
-	f->jw = job_workload_create(&opt);
-	job_workload_watch(f->jw, on_activity, f);
+	f->o = owners_create(&opt);
+	owners_watch(f->o, on_activity, f);
 	assert_int_equal(
 		apiserver_fixture_do(&f->api, HTTP_POST, FLAVORS, APISERVER_FIXTURE_YAML,
 				     "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor,"
@@ -217,7 +217,7 @@ static void begin(struct fixture *f)
 
 static void end(struct fixture *f)
 {
-	job_workload_destroy(f->jw);
+	owners_destroy(f->o);
 	recorder_destroy(f->recorder);
 	transport_destroy(mem_transport_base(f->net));
 	apiserver_fixture_stop(&f->api);
@@ -353,12 +353,12 @@ static bool has_event(struct fixture *f, const char *reason)
 	return false;
 }
 
-static enum job_workload_activity activity(struct fixture *f)
+static enum owners_activity activity(struct fixture *f)
 {
 	char key[400];
 
 	snprintf(key, sizeof(key), "default/%s", f->workload);
-	return job_workload_activity(f->jw, str_of(key));
+	return owners_activity(f->o, str_of(key));
 }
 
 /* --- tests -------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ static void expect_restored(struct fixture *f)
 
 static void run(struct fixture *f)
 {
-	job_workload_synced(f->jw);
+	owners_synced(f->o);
 	settle(f);
 	get_workload(f);
 	expect(f, "spec.queueName", "lq");
@@ -402,7 +402,7 @@ static void run(struct fixture *f)
 	expect_started(f);
 	job_status(f, "{\"startTime\":\"2026-01-01T00:00:00Z\",\"active\":3,\"ready\":3}");
 	settle(f);
-	assert_int_equal(activity(f), JOB_WORKLOAD_RUNS);
+	assert_int_equal(activity(f), OWNERS_RUN);
 	get_workload(f);
 	expect_condition(f, "PodsReady", "True", "Started");
 	evict(f);
@@ -426,11 +426,11 @@ static void a_job_from_its_creation_to_its_end(void **state)
 	container = jdoc_at(jdoc_get(container, "containers"), 0);
 	assert_string_equal(jdoc_path_str(container, "image"), "busybox");
 	/* Its pods are going: it runs until they are gone. */
-	assert_int_equal(activity(&f), JOB_WORKLOAD_RUNS);
+	assert_int_equal(activity(&f), OWNERS_RUN);
 	told = f.told;
 	job_status(&f, "{\"active\":0,\"ready\":0}");
 	settle(&f);
-	assert_int_equal(activity(&f), JOB_WORKLOAD_STOPPED);
+	assert_int_equal(activity(&f), OWNERS_STOPPED);
 	assert_int_equal(f.told, told + 1);
 	workload_status(
 		&f,
@@ -450,7 +450,7 @@ static void a_job_from_its_creation_to_its_end(void **state)
 	get_workload(&f);
 	expect_condition(&f, "Finished", "True", "Succeeded");
 	expect_condition(&f, "QuotaReserved", "True", "QuotaReserved");
-	assert_int_equal(activity(&f), JOB_WORKLOAD_STOPPED);
+	assert_int_equal(activity(&f), OWNERS_STOPPED);
 	assert_true(has_event(&f, "CreatedWorkload"));
 	assert_true(has_event(&f, "Started"));
 	assert_true(has_event(&f, "Stopped"));
@@ -495,7 +495,7 @@ static void a_job_that_nobody_admitted_is_stopped(void **state)
 
 	(void)state;
 	begin(&f);
-	job_workload_synced(f.jw);
+	owners_synced(f.o);
 	create_job(&f, false);
 	settle(&f);
 	get_job(&f);
@@ -514,7 +514,7 @@ static void a_job_that_changes_while_it_waits_keeps_its_workload(void **state)
 
 	(void)state;
 	begin(&f);
-	job_workload_synced(f.jw);
+	owners_synced(f.o);
 	create_job(&f, true);
 	settle(&f);
 	get_workload(&f);
@@ -543,7 +543,7 @@ static void a_job_that_cannot_start_so_ends(void **state)
 
 	(void)state;
 	begin(&f);
-	job_workload_synced(f.jw);
+	owners_synced(f.o);
 	create_job(&f, true);
 	settle(&f);
 	patch_job(&f, "{\"spec\":{\"template\":{\"spec\":{\"nodeSelector\":{\"type\":\"x\"}}}}}");
@@ -562,20 +562,19 @@ static void workloads_of_others(void **state)
 
 	(void)state;
 	begin(&f);
-	job_workload_synced(f.jw);
+	owners_synced(f.o);
 	call(&f, HTTP_POST, WORKLOADS, APISERVER_FIXTURE_YAML,
 	     "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: w,"
 	     " namespace: default}, spec: {queueName: lq, podSets: [{name: main, template:"
 	     " {spec: {containers: [{name: c}]}}}]}}");
 	settle(&f);
-	assert_int_equal(activity(&f), JOB_WORKLOAD_NO_OWNER);
-	assert_int_equal(job_workload_activity(f.jw, STR_LIT("default/none")),
-			 JOB_WORKLOAD_FOREIGN);
+	assert_int_equal(activity(&f), OWNERS_NONE);
+	assert_int_equal(owners_activity(f.o, STR_LIT("default/none")), OWNERS_FOREIGN);
 	call(&f, HTTP_PATCH, WORKLOADS "/w", APISERVER_FIXTURE_MERGE,
 	     "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"x/v1\",\"kind\":\"Other\","
 	     "\"name\":\"o\",\"uid\":\"o-1\",\"controller\":true}]}}");
 	settle(&f);
-	assert_int_equal(activity(&f), JOB_WORKLOAD_FOREIGN);
+	assert_int_equal(activity(&f), OWNERS_FOREIGN);
 	end(&f);
 }
 

@@ -1,6 +1,8 @@
-#include "controllers/job_write.h"
+#include "controllers/owner_write.h"
 
 #include "lib/unit.h"
+
+#include <string.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -9,6 +11,7 @@
 #include "lib/fake_transport.h"
 
 #define JOB "/apis/batch/v1/namespaces/ns/jobs/j"
+#define POD "/api/v1/namespaces/ns/pods/j"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads"
 #define EVENT "POST /api/v1/namespaces/ns/events"
 #define TEMPLATE "{\"metadata\":{\"uid\":\"j-1\"},\"spec\":{\"template\":{\"spec\":{\"x\":1}}}}"
@@ -17,7 +20,7 @@ struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *net;
 	struct recorder *recorder;
-	struct job_write_target target;
+	struct owner_write_target target;
 	struct pool *pool;
 	bool refuse;
 };
@@ -41,10 +44,10 @@ static void begin(struct fixture *f)
 	o.transport = fake_transport_base(f->net);
 	o.clock = &f->clock.base;
 	f->recorder = recorder_create(&o, "headgate", "here");
-	f->target = (struct job_write_target){ f->recorder, may_send, f };
-	o.ops = &job_write_ops;
+	f->target = (struct owner_write_target){ f->recorder, may_send, f };
+	o.ops = &owner_write_ops;
 	o.ctx = &f->target;
-	o.may_send = job_write_may_send;
+	o.may_send = owner_write_may_send;
 	o.slots = 4;
 	f->pool = pool_create(&o);
 }
@@ -56,11 +59,12 @@ static void end(struct fixture *f)
 	fake_transport_destroy(f->net);
 }
 
-static void add(struct fixture *f, const struct job_plan_write *w)
+static void add(struct fixture *f, const struct owner_write *w)
 {
-	const struct job_write_job job = { "ns", "j", "j-1" };
+	struct owner_write about = *w;
 
-	pool_add(f->pool, STR_LIT("k"), job_write_new(&job, w));
+	about.about = (struct owner_write_object){ "j", "j-1" };
+	pool_add(f->pool, STR_LIT("k"), owner_write_new("ns", &about));
 }
 
 static void step(struct fixture *f)
@@ -84,29 +88,37 @@ static void later(struct fixture *f)
 static void where_each_kind_goes(void **state)
 {
 	static const struct {
-		struct job_plan_write w;
+		struct owner_write w;
 		const char *line, *type;
 	} cases[] = {
-		{ { JOB_PLAN_SYNC, .workload = "w", .body = "{}" },
+		{ { OWNER_SYNC, .workload = "w", .body = "{}" },
 		  "PATCH " WORKLOADS "/w",
 		  "application/merge-patch+json" },
-		{ { JOB_PLAN_STATUS, .workload = "w", .body = "{}" },
+		{ { OWNER_STATUS, .workload = "w", .body = "{}" },
 		  "PATCH " WORKLOADS "/w/status?fieldManager=headgate-job&force=true",
 		  "application/apply-patch+yaml" },
-		{ { JOB_PLAN_RELEASE, .workload = "w", .body = "{}" },
+		{ { OWNER_RELEASE, .workload = "w", .body = "{}" },
 		  "PATCH " WORKLOADS "/w",
 		  "application/merge-patch+json" },
-		{ { JOB_PLAN_DELETE, .workload = "w", .body = "{}" },
+		{ { OWNER_DELETE, .workload = "w", .body = "{}" },
 		  "DELETE " WORKLOADS "/w",
 		  "application/json" },
-		{ { JOB_PLAN_START, .body = "{}" }, "PATCH " JOB, "application/merge-patch+json" },
-		{ { JOB_PLAN_SUSPEND, .body = "{}" },
+		{ { OWNER_POD_START, .body = "{}" }, "PATCH " POD, "application/merge-patch+json" },
+		{ { OWNER_POD_END, .body = "{}" },
+		  "PATCH " POD "/status?fieldManager=headgate-job&force=true",
+		  "application/apply-patch+yaml" },
+		{ { OWNER_POD_DELETE, .body = "{}" }, "DELETE " POD, "application/json" },
+		{ { OWNER_POD_RELEASE, .body = "{}" },
+		  "PATCH " POD,
+		  "application/merge-patch+json" },
+		{ { OWNER_JOB_START, .body = "{}" }, "PATCH " JOB, "application/merge-patch+json" },
+		{ { OWNER_JOB_SUSPEND, .body = "{}" },
 		  "PATCH " JOB,
 		  "application/merge-patch+json" },
-		{ { JOB_PLAN_RESET, .body = "{}" },
+		{ { OWNER_JOB_RESET, .body = "{}" },
 		  "PATCH " JOB "/status",
 		  "application/merge-patch+json" },
-		{ { JOB_PLAN_RESTORE, .body = "{}" },
+		{ { OWNER_JOB_RESTORE, .body = "{}" },
 		  "PATCH " JOB,
 		  "application/merge-patch+json" },
 	};
@@ -128,12 +140,11 @@ static void where_each_kind_goes(void **state)
 	}
 }
 
-static const struct job_plan_write create = { JOB_PLAN_CREATE,
-					      .workload = "w",
-					      .body = "{\"t\":",
-					      .tail = "}",
-					      .event = "CreatedWorkload",
-					      .message = "m" };
+static const struct owner_write_gap gap = { { "j", "j-1" }, "}" };
+static const struct owner_write create = { OWNER_CREATE,      .workload = "w",
+					   .body = "{\"t\":", .gaps = &gap,
+					   .ngaps = 1,        .event = "CreatedWorkload",
+					   .message = "m" };
 
 static void the_template_comes_from_the_job(void **state)
 {
@@ -152,6 +163,38 @@ static void the_template_comes_from_the_job(void **state)
 	/* Once read it is not read again. */
 	fake_transport_answer(f.net, expect_call(&f, "POST " WORKLOADS), 201, "{}");
 	fake_transport_answer(f.net, expect_call(&f, EVENT), 201, "{}");
+	end(&f);
+}
+
+static void the_specs_come_from_the_pods(void **state)
+{
+	static const struct owner_write_gap gaps[] = { { { "a", "u-a" }, "," },
+						       { { "b", "u-b" }, "]" } };
+	const struct owner_write w = { OWNER_CREATE,
+				       .pods = true,
+				       .workload = "w",
+				       .body = "[",
+				       .gaps = gaps,
+				       .ngaps = 2,
+				       .event = "CreatedWorkload",
+				       .message = "m" };
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	add(&f, &w);
+	fake_transport_answer(f.net, expect_call(&f, "GET /api/v1/namespaces/ns/pods/a"), 200,
+			      "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":{\"x\":1}}");
+	fake_transport_answer(f.net, expect_call(&f, "GET /api/v1/namespaces/ns/pods/b"), 200,
+			      "{\"metadata\":{\"uid\":\"u-b\"},\"spec\":{\"x\":2}}");
+	id = expect_call(&f, "POST " WORKLOADS);
+	assert_true(str_eq_c(fake_transport_body(f.net, id),
+			     "[{\"spec\":{\"x\":1}},{\"spec\":{\"x\":2}}]"));
+	fake_transport_answer(f.net, id, 201, "{}");
+	id = expect_call(&f, EVENT);
+	assert_non_null(strstr(fake_transport_body(f.net, id).p, "\"kind\":\"Pod\""));
+	fake_transport_answer(f.net, id, 201, "{}");
 	end(&f);
 }
 
@@ -185,8 +228,8 @@ static void what_answers_mean(void **state)
 		{ 403, false, true },  { 401, true, false },  { 500, true, false },
 		{ 503, true, false },
 	};
-	const struct job_plan_write w = { JOB_PLAN_START, .body = "{}", .event = "Started",
-					  .message = "m" };
+	const struct owner_write w = { OWNER_JOB_START, .body = "{}", .event = "Started",
+				       .message = "m" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -209,7 +252,7 @@ static void what_answers_mean(void **state)
 
 static void nothing_is_sent_while_writing_is_not_allowed(void **state)
 {
-	const struct job_plan_write w = { JOB_PLAN_START, .body = "{}" };
+	const struct owner_write w = { OWNER_JOB_START, .body = "{}" };
 	struct fixture f;
 
 	(void)state;
@@ -229,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_each_kind_goes),
 		cmocka_unit_test(the_template_comes_from_the_job),
+		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_job_that_is_another_one),
 		cmocka_unit_test(what_answers_mean),
 		cmocka_unit_test(nothing_is_sent_while_writing_is_not_allowed),

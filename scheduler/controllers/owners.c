@@ -1,0 +1,489 @@
+#include "controllers/owners.h"
+
+#include <stdlib.h>
+
+#include "api/batch.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "controllers/owner_world.h"
+#include "controllers/owners_priv.h"
+#include "controllers/pod_group.h"
+
+#define SLOTS 32
+
+static void workload_free(void *p)
+{
+	struct workload_entry *e = p;
+
+	arena_destroy(e->arena);
+	free(e->owner);
+	free(e);
+}
+
+static void pod_free(void *p)
+{
+	struct pod_entry *e = p;
+
+	arena_destroy(e->arena);
+	free(e->owner);
+	free(e);
+}
+
+static void owner_free(void *p)
+{
+	struct owner *e = p;
+
+	arena_destroy(e->arena);
+	vec_finish(&e->pods);
+	vec_finish(&e->workloads);
+	free(e);
+}
+
+/* --- owners ------------------------------------------------------------------------------------
+ */
+
+static struct owner *need_owner(struct owners *o, struct str key)
+{
+	struct owner *e = strmap_get(o->owners, key);
+
+	if (e == NULL) {
+		e = xmalloc_zero(1, sizeof(*e));
+		e->is_job = str_has_prefix(key, OWNERS_JOB "/");
+		strmap_set(o->owners, key, e);
+	}
+	return e;
+}
+
+static enum owners_activity job_activity(const struct api_job *job, const char *uid)
+{
+	if (job == NULL || !str_streq(job->meta.uid, uid) || batch_finished(job) != NULL) {
+		return OWNERS_STOPPED;
+	}
+	return batch_is_suspended(job) && job->status.active == 0 ? OWNERS_STOPPED : OWNERS_RUN;
+}
+
+/* Kueue: pods that were let go and do not run yet hold nothing up. */
+static enum owners_activity pods_activity(const struct owner *e)
+{
+	for (size_t i = 0; i < e->pods.n; i++) {
+		if (str_streq(e->pods.v[i]->pod->status.phase, "Running")) {
+			return OWNERS_RUN;
+		}
+	}
+	return OWNERS_STOPPED;
+}
+
+static enum owners_activity activity(const struct owners *o, const struct workload_entry *we)
+{
+	const struct api_owner *ref = meta_controller(&we->w->meta);
+	const struct owner *e = we->owner == NULL ? NULL : strmap_get(o->owners, str_of(we->owner));
+
+	if (we->w->meta.owners.n == 0) {
+		return OWNERS_NONE;
+	}
+	if (e == NULL || (e->job == NULL && e->pods.n == 0 && !o->synced)) {
+		return OWNERS_FOREIGN;
+	}
+	return e->is_job ? job_activity(e->job, ref->uid) : pods_activity(e);
+}
+
+/* Tells of the Workloads of an owner; a caller that knows the old state tells only of changes. */
+static void tell_all(const struct owners *o, const struct owner *e)
+{
+	for (size_t i = 0; o->watch != NULL && i < e->workloads.n; i++) {
+		CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+		const struct api_meta *m = &e->workloads.v[i]->w->meta;
+
+		o->watch(o->watch_ctx, owners_plan_name(&key, m->namespace_, m->name));
+	}
+}
+
+static enum owners_activity first_activity(const struct owners *o, const struct owner *e)
+{
+	return e->workloads.n == 0 ? OWNERS_NONE : activity(o, e->workloads.v[0]);
+}
+
+/* --- Jobs --------------------------------------------------------------------------------------
+ */
+
+static void set_prebuilt(struct owners *o, const struct owner *e, struct str key, bool on)
+{
+	const char *name = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
+	CLEANUP(strbuf_finish) struct strbuf other = STRBUF_INIT;
+
+	if (name == NULL) {
+		return;
+	}
+	owners_plan_name(&other, e->job->meta.namespace_, name);
+	if (on) {
+		strmap_set(o->prebuilt, strbuf_str(&other), xmalloc_dup_n(key.p, key.len));
+	} else {
+		(void)strmap_remove(o->prebuilt, strbuf_str(&other));
+	}
+}
+
+static void set_job(struct owners *o, struct str key, const struct api_job *job)
+{
+	struct owner *e = need_owner(o, key);
+	enum owners_activity before = first_activity(o, e);
+	struct arena *old = e->arena;
+
+	set_prebuilt(o, e, key, false);
+	e->arena = job == NULL ? NULL : arena_create(1024);
+	e->job = job == NULL ? NULL : owner_world_copy(&batch_job_fields, job, e->arena);
+	arena_destroy(old);
+	set_prebuilt(o, e, key, true);
+	if (first_activity(o, e) != before) {
+		tell_all(o, e);
+	}
+	owners_plan_key(o, key);
+}
+
+void owners_job(struct owners *o, const struct api_job *job)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	if (o->opt.jobs) {
+		set_job(o,
+			owners_plan_owner(&key, OWNERS_JOB, job->meta.namespace_, job->meta.name),
+			job);
+	}
+}
+
+void owners_job_gone(struct owners *o, struct str key)
+{
+	CLEANUP(strbuf_finish) struct strbuf owner = STRBUF_INIT;
+
+	strbuf_printf(&owner, OWNERS_JOB "/" STR_FMT, STR_ARG(key));
+	if (strmap_has(o->owners, strbuf_str(&owner))) {
+		set_job(o, strbuf_str(&owner), NULL);
+	}
+}
+
+/* --- pods --------------------------------------------------------------------------------------
+ */
+
+static void link_pod(struct owner *e, struct pod_entry *pe)
+{
+	const struct api_meta *m = &pe->pod->meta;
+	size_t at = e->pods.n;
+
+	vec_push(&e->pods, pe);
+	while (at > 0) {
+		const struct api_meta *before = &e->pods.v[at - 1]->pod->meta;
+
+		if (before->created < m->created ||
+		    (before->created == m->created &&
+		     str_cmp(str_of(before->name), str_of(m->name)) < 0)) {
+			break;
+		}
+		e->pods.v[at] = e->pods.v[at - 1];
+		at--;
+	}
+	e->pods.v[at] = pe;
+}
+
+static void unlink_pod(struct owner *e, const struct pod_entry *pe)
+{
+	for (size_t i = 0; i < e->pods.n; i++) {
+		if (e->pods.v[i] == pe) {
+			memmove(&e->pods.v[i], &e->pods.v[i + 1],
+				(e->pods.n - i - 1) * sizeof(e->pods.v[0]));
+			e->pods.n--;
+			return;
+		}
+	}
+}
+
+static void drop_pod(struct owners *o, struct str key, struct pod_entry *pe)
+{
+	CLEANUP(xmalloc_freep) char *owner = xmalloc_dup(pe->owner);
+	struct owner *e = need_owner(o, str_of(owner));
+	enum owners_activity before = first_activity(o, e);
+
+	unlink_pod(e, pe);
+	(void)strmap_remove(o->pods, key);
+	if (first_activity(o, e) != before) {
+		tell_all(o, e);
+	}
+	owners_plan_key(o, str_of(owner));
+}
+
+static void set_pod(struct owners *o, struct str key, struct str owner, const struct api_pod *pod)
+{
+	struct pod_entry *pe = strmap_get(o->pods, key);
+	struct owner *e = need_owner(o, owner);
+	enum owners_activity before = first_activity(o, e);
+	struct arena *old;
+
+	if (pe == NULL) {
+		pe = xmalloc_zero(1, sizeof(*pe));
+		pe->owner = xmalloc_dup_n(owner.p, owner.len);
+		strmap_set(o->pods, key, pe);
+	} else {
+		unlink_pod(e, pe);
+	}
+	old = pe->arena;
+	pe->arena = arena_create(1024);
+	pe->pod = owner_world_copy(&pod_fields, pod, pe->arena);
+	arena_destroy(old);
+	link_pod(e, pe);
+	if (first_activity(o, e) != before) {
+		tell_all(o, e);
+	}
+	owners_plan_key(o, owner);
+}
+
+void owners_pod(struct owners *o, const struct api_pod *pod)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf owner = STRBUF_INIT;
+	struct str k = owners_plan_name(&key, pod->meta.namespace_, pod->meta.name);
+	struct pod_entry *pe = strmap_get(o->pods, k);
+	const char *group = pod_group_name(pod);
+	struct str ok =
+		owners_plan_owner(&owner, group == NULL ? OWNERS_POD : OWNERS_GROUP,
+				  pod->meta.namespace_, group == NULL ? pod->meta.name : group);
+
+	if (!o->opt.pods) {
+		return;
+	}
+	if (pe != NULL && (!pod_group_is_managed(pod) || !str_eq_c(ok, pe->owner))) {
+		drop_pod(o, k, pe);
+	}
+	if (pod_group_is_managed(pod)) {
+		set_pod(o, k, ok, pod);
+	}
+}
+
+void owners_pod_gone(struct owners *o, struct str key)
+{
+	struct pod_entry *pe = strmap_get(o->pods, key);
+
+	if (pe != NULL) {
+		drop_pod(o, key, pe);
+	}
+}
+
+/* --- Workloads ---------------------------------------------------------------------------------
+ */
+
+static void unlink_workload(struct owners *o, struct workload_entry *we)
+{
+	struct owner *e = we->owner == NULL ? NULL : strmap_get(o->owners, str_of(we->owner));
+
+	for (size_t i = 0; e != NULL && i < e->workloads.n; i++) {
+		if (e->workloads.v[i] == we) {
+			memmove(&e->workloads.v[i], &e->workloads.v[i + 1],
+				(e->workloads.n - i - 1) * sizeof(e->workloads.v[0]));
+			e->workloads.n--;
+			break;
+		}
+	}
+	free(we->owner);
+	we->owner = NULL;
+}
+
+static void link_workload(struct owners *o, struct workload_entry *we)
+{
+	const struct api_meta *m = &we->w->meta;
+	const struct api_owner *ref = meta_controller(m);
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	if (o->opt.pods && field_map_is(&m->annotations, KUEUE_IS_GROUP_WORKLOAD, "true")) {
+		owners_plan_owner(&key, OWNERS_GROUP, m->namespace_, m->name);
+	} else if (ref == NULL) {
+		return;
+	} else if (o->opt.jobs && str_streq(ref->kind, "Job") &&
+		   str_streq(ref->api_version, "batch/v1")) {
+		owners_plan_owner(&key, OWNERS_JOB, m->namespace_, ref->name);
+	} else if (o->opt.pods && str_streq(ref->kind, "Pod") &&
+		   str_streq(ref->api_version, "v1")) {
+		owners_plan_owner(&key, OWNERS_POD, m->namespace_, ref->name);
+	} else {
+		return;
+	}
+	vec_push(&need_owner(o, strbuf_str(&key))->workloads, we);
+	we->owner = strbuf_steal(&key, NULL);
+}
+
+/* The owners that a Workload is of interest to: its own, the one that named it, and a group of its
+ * name. */
+static void plan_around(struct owners *o, struct str key, const char *owner)
+{
+	const char *by = strmap_get(o->prebuilt, key);
+	CLEANUP(strbuf_finish) struct strbuf kept = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf group = STRBUF_INIT;
+
+	strbuf_printf(&group, OWNERS_GROUP "/" STR_FMT, STR_ARG(key));
+	if (owner != NULL) {
+		strbuf_add_c(&kept, owner); /* the entry may go */
+		owners_plan_key(o, strbuf_str(&kept));
+	}
+	if (by != NULL && !str_streq(by, kept.p)) {
+		strbuf_reset(&kept);
+		strbuf_add_c(&kept, by);
+		owners_plan_key(o, strbuf_str(&kept));
+	}
+	if (!str_eq(strbuf_str(&group), strbuf_str(&kept))) {
+		owners_plan_key(o, strbuf_str(&group));
+	}
+}
+
+void owners_workload(struct owners *o, const struct api_workload *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct str k = owners_plan_name(&key, w->meta.namespace_, w->meta.name);
+	struct workload_entry *we = strmap_get(o->workloads, k);
+	struct arena *old;
+
+	if (we == NULL) {
+		we = xmalloc_zero(1, sizeof(*we));
+		strmap_set(o->workloads, k, we);
+	}
+	unlink_workload(o, we);
+	old = we->arena;
+	we->arena = arena_create(1024);
+	we->w = owner_world_copy(&kueue_workload_fields, w, we->arena);
+	arena_destroy(old);
+	link_workload(o, we);
+	plan_around(o, k, we->owner);
+}
+
+void owners_workload_gone(struct owners *o, struct str key)
+{
+	struct workload_entry *we = strmap_get(o->workloads, key);
+	CLEANUP(xmalloc_freep) char *owner = NULL;
+
+	if (we == NULL) {
+		return;
+	}
+	owner = we->owner == NULL ? NULL : xmalloc_dup(we->owner);
+	unlink_workload(o, we);
+	(void)strmap_remove(o->workloads, key);
+	plan_around(o, key, owner);
+}
+
+enum owners_activity owners_activity(const struct owners *o, struct str key)
+{
+	const struct workload_entry *we = strmap_get(o->workloads, key);
+
+	return we == NULL ? OWNERS_FOREIGN : activity(o, we);
+}
+
+void owners_watch(struct owners *o, void (*fn)(void *ctx, struct str key), void *ctx)
+{
+	o->watch = fn;
+	o->watch_ctx = ctx;
+}
+
+/* --- what plans look up ------------------------------------------------------------------------
+ */
+
+void owners_flavor(struct owners *o, const struct api_resource_flavor *rf)
+{
+	if (owner_world_flavor(o->world, rf)) {
+		owners_plan_all(o);
+	}
+}
+
+void owners_class(struct owners *o, const struct api_workload_priority_class *pc)
+{
+	if (owner_world_class(o->world, pc)) {
+		owners_plan_all(o);
+	}
+}
+
+void owners_pod_class(struct owners *o, const struct api_priority_class *pc)
+{
+	if (owner_world_pod_class(o->world, pc)) {
+		owners_plan_all(o);
+	}
+}
+
+void owners_namespace(struct owners *o, const struct api_namespace *ns)
+{
+	if (owner_world_namespace(o->world, ns)) {
+		owners_plan_all(o);
+	}
+}
+
+void owners_flavor_gone(struct owners *o, struct str name)
+{
+	owner_world_flavor_gone(o->world, name);
+}
+
+void owners_class_gone(struct owners *o, struct str name)
+{
+	owner_world_class_gone(o->world, name);
+}
+
+void owners_pod_class_gone(struct owners *o, struct str name)
+{
+	owner_world_pod_class_gone(o->world, name);
+}
+
+void owners_namespace_gone(struct owners *o, struct str name)
+{
+	owner_world_namespace_gone(o->world, name);
+}
+
+void owners_synced(struct owners *o)
+{
+	o->synced = true;
+	owners_plan_all(o);
+}
+
+/* --- life --------------------------------------------------------------------------------------
+ */
+
+struct owners *owners_create(const struct owners_options *opt)
+{
+	struct owners *o = xmalloc_zero(1, sizeof(*o));
+	struct pool_options po = *opt->base;
+
+	o->opt = *opt;
+	o->opt.base = NULL;
+	o->clock = po.clock;
+	o->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
+	o->world = owner_world_create(opt->namespaces);
+	o->env = (struct owner_plan_env){ .without_queue_name = opt->without_queue_name,
+					  .pods_ready = opt->wait_pods_ready };
+	owner_world_env(o->world, &o->env);
+	o->owners = strmap_create(owner_free);
+	o->pods = strmap_create(pod_free);
+	o->workloads = strmap_create(workload_free);
+	o->prebuilt = strmap_create(free);
+	po.name = "owners";
+	po.ops = &owner_write_ops;
+	po.ctx = &o->target;
+	po.may_send = owner_write_may_send;
+	po.slots = SLOTS;
+	o->pool = pool_create(&po);
+	return o;
+}
+
+void owners_destroy(struct owners *o)
+{
+	if (o == NULL) {
+		return;
+	}
+	pool_destroy(o->pool);
+	strmap_destroy(o->owners);
+	strmap_destroy(o->pods);
+	strmap_destroy(o->workloads);
+	strmap_destroy(o->prebuilt);
+	owner_world_destroy(o->world);
+	free(o);
+}
+
+struct pool *owners_pool(struct owners *o)
+{
+	return o->pool;
+}

@@ -1,0 +1,87 @@
+/* scheduler/controllers/owners.h: what owns Workloads: batch/v1 Jobs of LocalQueues, and pods that
+ * queue alone or as a group (Kueue: the batch/job and pod integrations). Every owner gets a
+ * Workload; it is started with the flavors of its admission and stopped when it is evicted; its
+ * progress is told in the Workload's status. What has to be written is decided in job_plan.h and
+ * pod_plan.h from owner and Workloads alone, every time one of them changes: a write that is lost
+ * or refused is decided again with the next change.
+ *
+ * Of a Workload this controller writes: the object itself and its spec (but spec.active), its
+ * finalizer, and of the status, as field manager OWNER_WRITE_MANAGER, the conditions Finished,
+ * PodsReady and WaitingForReplacementPods, and reclaimablePods. The rest of the status is the
+ * engine's (quota/workload_life.h). Owner: the sched thread calls; the pool works. */
+#ifndef SCHEDULER_CONTROLLERS_OWNERS_H
+#define SCHEDULER_CONTROLLERS_OWNERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "kube/pool.h"
+
+struct api_job;
+struct api_namespace;
+struct api_pod;
+struct api_priority_class;
+struct api_resource_flavor;
+struct api_workload;
+struct api_workload_priority_class;
+struct owners;
+struct recorder;
+struct selector;
+
+struct owners_kind { /* of objects that queue for what they own, by somebody else's integration */
+	const char *group, *kind;
+};
+
+struct owners_options {
+	/* transport, clock, limiter, workers (0: manual), seed, may_send and its ctx */
+	const struct pool_options *base;
+	struct recorder *recorder;         /* borrowed; NULL: nobody is told */
+	bool jobs, pods;                   /* which are managed at all */
+	bool without_queue_name;           /* manageJobsWithoutQueueName */
+	bool wait_pods_ready;              /* waitForPodsReady: PodsReady is told */
+	const struct selector *namespaces; /* managedJobsNamespaceSelector, borrowed; NULL: all */
+	const struct owners_kind *others;  /* borrowed */
+	size_t nothers;
+};
+
+enum owners_activity {
+	OWNERS_NONE,    /* the Workload has no owner */
+	OWNERS_FOREIGN, /* its owner is of another kind, or not known here */
+	OWNERS_RUN,     /* the Job is not suspended, or has active pods; a pod of the group runs */
+	OWNERS_STOPPED, /* nothing of it runs, it has ended, or is gone */
+};
+
+struct owners *owners_create(const struct owners_options *opt);
+void owners_destroy(struct owners *o); /* NULL is fine */
+struct pool *owners_pool(struct owners *o);
+
+/* An object was added or changed; what is needed of it is copied. Nothing is written before
+ * owners_synced. */
+void owners_job(struct owners *o, const struct api_job *job);
+void owners_pod(struct owners *o, const struct api_pod *pod);
+void owners_workload(struct owners *o, const struct api_workload *w);
+void owners_flavor(struct owners *o, const struct api_resource_flavor *rf);
+void owners_class(struct owners *o, const struct api_workload_priority_class *pc);
+void owners_pod_class(struct owners *o, const struct api_priority_class *pc);
+void owners_namespace(struct owners *o, const struct api_namespace *ns);
+/* An object is gone; key: "namespace/name" or "name". Unknown ones have no effect. */
+void owners_job_gone(struct owners *o, struct str key);
+void owners_pod_gone(struct owners *o, struct str key);
+void owners_workload_gone(struct owners *o, struct str key);
+void owners_flavor_gone(struct owners *o, struct str name);
+void owners_class_gone(struct owners *o, struct str name);
+void owners_pod_class_gone(struct owners *o, struct str name);
+void owners_namespace_gone(struct owners *o, struct str name);
+/* All kinds have been listed: owners that are not known do not exist. Decides about all. */
+void owners_synced(struct owners *o);
+
+/* Of a Workload that owners_workload was told of (others: FOREIGN). It may change with every
+ * owners_job and owners_pod: see owners_watch. */
+enum owners_activity owners_activity(const struct owners *o, struct str key);
+/* fn is called, from within the functions above, with the key of every Workload whose activity has
+ * changed; it must not call back into o but for owners_activity. NULL: nobody is told. */
+void owners_watch(struct owners *o, void (*fn)(void *ctx, struct str key), void *ctx);
+
+#endif

@@ -1,0 +1,278 @@
+#include "api/batch.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "controllers/job_plan.h"
+#include "controllers/owner_world.h"
+#include "controllers/owners_priv.h"
+#include "controllers/pod_group.h"
+#include "controllers/pod_plan.h"
+#include "kube/recorder.h"
+
+struct str owners_plan_name(struct strbuf *b, const char *namespace_, const char *name)
+{
+	strbuf_reset(b);
+	strbuf_printf(b, "%s/%s", namespace_ == NULL ? "" : namespace_, name);
+	return strbuf_str(b);
+}
+
+struct str owners_plan_owner(struct strbuf *b, const char *kind, const char *namespace_,
+			     const char *name)
+{
+	strbuf_reset(b);
+	strbuf_printf(b, "%s/%s/%s", kind, namespace_ == NULL ? "" : namespace_, name);
+	return strbuf_str(b);
+}
+
+/* --- sending -----------------------------------------------------------------------------------
+ */
+
+static uint64_t version_hash(const struct api_meta *m, unsigned shift)
+{
+	return str_hash(str_of(m->resource_version)) << shift;
+}
+
+/* Changes whenever the owner or one of its Workloads does. */
+static uint64_t versions(const struct owner *e)
+{
+	uint64_t h = e->job == NULL ? 0 : version_hash(&e->job->meta, 2);
+
+	for (size_t i = 0; i < e->pods.n; i++) {
+		h ^= version_hash(&e->pods.v[i]->pod->meta, 1);
+	}
+	for (size_t i = 0; i < e->workloads.n; i++) {
+		h ^= version_hash(&e->workloads.v[i]->w->meta, 0);
+	}
+	return h;
+}
+
+static struct pod_entry *find_pod(const struct owner *e, const char *name)
+{
+	for (size_t i = 0; i < e->pods.n; i++) {
+		if (str_streq(e->pods.v[i]->pod->meta.name, name)) {
+			return e->pods.v[i];
+		}
+	}
+	return NULL;
+}
+
+/* The same write is not sent twice: bodies carry the resourceVersion of what they are about, or are
+ * about an object that is still as it was. */
+static bool is_new(struct owner *e, const struct owner_write *w)
+{
+	struct pod_entry *pod = w->workload == NULL ? find_pod(e, w->about.name) : NULL;
+	struct sent *sent = pod == NULL ? &e->sent : &pod->sent;
+	uint64_t h = str_hash(str_of(w->body)) ^ (str_hash(str_of(w->workload)) << 1);
+
+	if (w->kind == OWNER_CREATE || w->kind == OWNER_DELETE) {
+		h ^= versions(e);
+	} else if (w->kind == OWNER_POD_END || w->kind == OWNER_POD_DELETE) {
+		h ^= pod == NULL ? 0 : version_hash(&pod->pod->meta, 1);
+	} else if (w->kind == OWNER_NOTE) {
+		h ^= str_hash(str_of(w->message));
+	}
+	if (h == sent->by_kind[w->kind]) {
+		return false;
+	}
+	sent->by_kind[w->kind] = h;
+	return true;
+}
+
+static void note(const struct owners *o, const char *namespace_, const struct owner_write *w)
+{
+	const struct recorder_object about = { "v1", "Pod", w->about.name, w->about.uid,
+					       namespace_ };
+
+	if (o->target.recorder != NULL) {
+		recorder_event(o->target.recorder, &about, w->warning, w->event, w->message);
+	}
+}
+
+static void send_one(struct owners *o, struct str owner, const char *namespace_,
+		     const struct owner_write *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf item = STRBUF_INIT;
+
+	/* Writes about a Job follow one another, and those about a pod; those about a Workload as
+	 * well, by kind. */
+	if (w->workload != NULL) {
+		strbuf_printf(&item, "%d/%s/%s", (int)w->kind, namespace_, w->workload);
+	} else if (w->pods) {
+		strbuf_printf(&item, OWNERS_POD "/%s/%s", namespace_, w->about.name);
+	} else {
+		strbuf_add_str(&item, owner);
+	}
+	pool_add(o->pool, strbuf_str(&item), owner_write_new(namespace_, w));
+}
+
+static void send(struct owners *o, struct owner *e, struct str key, const struct owner_plan *plan)
+{
+	struct str rest = key, kind = str_next(&rest, '/'), namespace_ = str_next(&rest, '/');
+	CLEANUP(xmalloc_freep) char *ns = xmalloc_dup_n(namespace_.p, namespace_.len);
+
+	(void)kind;
+	for (size_t i = 0; i < plan->writes.n; i++) {
+		const struct owner_write *w = &plan->writes.v[i];
+
+		/* Who may not write now has nothing to say either; the leader will. */
+		if (w->kind == OWNER_NOTE) {
+			if (owner_write_may_send(&o->target) && is_new(e, w)) {
+				note(o, ns, w);
+			}
+		} else if (is_new(e, w)) {
+			send_one(o, key, ns, w);
+		}
+	}
+}
+
+/* --- planning ----------------------------------------------------------------------------------
+ */
+
+static bool is_managed(const struct owners *o, const struct api_meta *m)
+{
+	const char *queue = field_map_get(&m->labels, KUEUE_QUEUE_NAME);
+
+	return o->opt.without_queue_name || (queue != NULL && queue[0] != '\0');
+}
+
+static bool is_kind(const struct api_owner *ref, const struct owners_kind *kind)
+{
+	struct str rest = str_of(ref->api_version), group = str_next(&rest, '/');
+
+	/* "v1" is of the core group. */
+	return str_streq(ref->kind, kind->kind) &&
+	       str_eq_c(rest.p == NULL ? STR_LIT("") : group, kind->group);
+}
+
+/* Its owner queues, and the Job with it: another Job that is managed, or an object of a kind that
+ * somebody else manages. */
+static bool has_managed_owner(const struct owners *o, const struct api_job *job)
+{
+	static const struct owners_kind jobs = { "batch", "Job" };
+	const struct api_owner *ref = meta_controller(&job->meta);
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct owner *e;
+
+	if (ref == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < o->opt.nothers; i++) {
+		if (is_kind(ref, &o->opt.others[i])) {
+			return true;
+		}
+	}
+	if (!is_kind(ref, &jobs)) {
+		return false;
+	}
+	e = strmap_get(o->owners,
+		       owners_plan_owner(&key, OWNERS_JOB, job->meta.namespace_, ref->name));
+	return e != NULL && e->job != NULL && str_streq(e->job->meta.uid, ref->uid) &&
+	       is_managed(o, &e->job->meta);
+}
+
+static const struct api_workload **list_workloads(const struct owner *e, struct arena *arena)
+{
+	const struct api_workload **list = arena_zero(arena, e->workloads.n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < e->workloads.n; i++) {
+		list[i] = e->workloads.v[i]->w;
+	}
+	return list;
+}
+
+static void plan_job(const struct owners *o, const struct owner *e, struct owner_plan *plan)
+{
+	CLEANUP(strbuf_finish) struct strbuf other = STRBUF_INIT;
+	struct job_plan_of of = { .job = e->job, .n = e->workloads.n };
+	const char *prebuilt = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
+
+	of.workloads = list_workloads(e, plan->arena);
+	if (prebuilt != NULL) {
+		const struct workload_entry *we = strmap_get(
+			o->workloads, owners_plan_name(&other, e->job->meta.namespace_, prebuilt));
+
+		of.prebuilt = we == NULL ? NULL : we->w;
+	}
+	of.elsewhere = e->job != NULL && (!owner_world_manages(o->world, e->job->meta.namespace_) ||
+					  has_managed_owner(o, e->job));
+	job_plan(&of, &o->env, plan);
+}
+
+/* A Workload of this name that is none of a group. */
+static bool is_name_taken(const struct owners *o, const struct api_pod *pod)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const char *group = pod_group_name(pod);
+	const struct workload_entry *we =
+		group == NULL ? NULL
+			      : strmap_get(o->workloads,
+					   owners_plan_name(&key, pod->meta.namespace_, group));
+
+	return we != NULL &&
+	       !field_map_is(&we->w->meta.annotations, KUEUE_IS_GROUP_WORKLOAD, "true");
+}
+
+static void plan_pods(const struct owners *o, const struct owner *e, struct owner_plan *plan)
+{
+	const struct api_pod **list = arena_zero(plan->arena, e->pods.n + 1, sizeof(*list));
+	struct pod_plan_of of = { .pods = list, .n = e->pods.n, .nworkloads = e->workloads.n };
+
+	for (size_t i = 0; i < e->pods.n; i++) {
+		list[i] = e->pods.v[i]->pod;
+	}
+	of.workloads = list_workloads(e, plan->arena);
+	if (of.n > 0) {
+		of.name_taken = is_name_taken(o, list[0]);
+		of.elsewhere = !owner_world_manages(o->world, list[0]->meta.namespace_);
+	}
+	pod_plan(&of, &o->env, plan);
+}
+
+static void plan_owner(struct owners *o, struct str key, struct owner *e)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
+
+	if (!o->synced) {
+		return;
+	}
+	o->env.now = clock_wall(o->clock);
+	if (e->is_job) {
+		plan_job(o, e, &plan);
+	} else {
+		plan_pods(o, e, &plan);
+	}
+	send(o, e, key, &plan);
+}
+
+static bool plan_each(struct str key, void *value, void *ctx)
+{
+	plan_owner(ctx, key, value);
+	return true;
+}
+
+void owners_plan_all(struct owners *o)
+{
+	if (o->synced) {
+		strmap_each(o->owners, plan_each, o);
+	}
+}
+
+void owners_plan_key(struct owners *o, struct str key)
+{
+	struct owner *e = strmap_get(o->owners, key);
+
+	if (e == NULL) {
+		return;
+	}
+	plan_owner(o, key, e);
+	if (e->job == NULL && e->pods.n == 0 && e->workloads.n == 0) {
+		(void)strmap_remove(o->owners, key);
+	}
+}

@@ -1,0 +1,72 @@
+/* scheduler/controllers/owners_priv.h: what controllers/owners*.c share: the table of owners, their
+ * pods and Workloads. Owner: the sched thread. */
+#ifndef SCHEDULER_CONTROLLERS_OWNERS_PRIV_H
+#define SCHEDULER_CONTROLLERS_OWNERS_PRIV_H
+
+#include "base/vec.h"
+#include "controllers/owner_plan.h"
+#include "controllers/owners.h"
+
+struct clock;
+struct owner_world;
+struct strbuf;
+struct strmap;
+
+/* Keys of owners: "job/namespace/name", "pod/..." of pods without group, "group/...". */
+#define OWNERS_JOB "job"
+#define OWNERS_POD "pod"
+#define OWNERS_GROUP "group"
+
+/* Hashes of the writes last handed to the pool, per kind. */
+struct sent {
+	uint64_t by_kind[OWNER_WRITE_COUNT_];
+};
+
+struct workload_entry {
+	struct arena *arena;
+	struct api_workload *w;
+	char *owner; /* key of the owner it is linked to; NULL: none */
+};
+
+struct pod_entry {
+	struct arena *arena;
+	struct api_pod *pod;
+	char *owner; /* key */
+	struct sent sent;
+};
+
+/* An owner, or only its name, when Workloads of it are known. */
+struct owner {
+	bool is_job;
+	struct arena *arena;                 /* of the Job */
+	struct api_job *job;                 /* NULL: not there */
+	struct VEC(struct pod_entry *) pods; /* oldest first */
+	struct VEC(struct workload_entry *) workloads;
+	struct sent sent;
+};
+
+struct owners {
+	struct owners_options opt;
+	struct pool *pool;
+	const struct clock *clock;
+	struct owner_write_target target;
+	struct owner_world *world;
+	struct owner_plan_env env;
+	bool synced;
+	struct strmap *owners, *pods, *workloads;
+	struct strmap *prebuilt; /* Workload key -> owner key */
+	void (*watch)(void *ctx, struct str key);
+	void *watch_ctx;
+};
+
+/* "namespace/name", and the key of an owner; they live in b. */
+struct str owners_plan_name(struct strbuf *b, const char *namespace_, const char *name);
+struct str owners_plan_owner(struct strbuf *b, const char *kind, const char *namespace_,
+			     const char *name);
+
+/* Decides anew about one owner, and forgets it when nothing is left of it; about all. Nothing
+ * before owners_synced. */
+void owners_plan_key(struct owners *o, struct str key);
+void owners_plan_all(struct owners *o);
+
+#endif

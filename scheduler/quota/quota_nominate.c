@@ -116,7 +116,7 @@ static void find_victims(struct attempt *t)
 	if (t->assignment.mode == ASSIGN_PREEMPT) {
 		r.pairs = contested_pairs(forest_world(c->forest), &t->assignment, c->arena,
 					  &r.npairs);
-		victims_find(&r, c->arena, &t->victims);
+		victims_oracle_find(&t->oracle, &r, &t->victims);
 	}
 }
 
@@ -178,7 +178,8 @@ static void compute(const struct nominate_context *c, struct entry *e,
 					    .node = e->node,
 					    .now = c->now,
 					    .gone = c->gone,
-					    .ngone = c->ngone };
+					    .ngone = c->ngone,
+					    .arena = c->arena };
 	t.request = (struct assign_request){ .forest = c->forest,
 					     .w = e->w,
 					     .node = e->node,

@@ -112,11 +112,32 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 	ret->n = found.n;
 }
 
+/* Where the victims are, and the level of borrowing without them. */
+static enum assign_answer answer(const struct victims_oracle *o, const struct victims_found *found,
+				 unsigned *level)
+{
+	const struct quota *q = forest_world(o->forest);
+	enum assign_answer r = ASSIGN_TARGETS_OUTSIDE;
+	size_t mark = forest_mark(o->forest);
+	bool reclaim;
+
+	for (size_t i = 0; i < found->victims.n; i++) {
+		const struct workload *v = q->workloads.v[found->victims.v[i].workload];
+
+		forest_remove(o->forest, v->holds, &v->usage);
+		if (v->holds == o->node) {
+			r = ASSIGN_TARGETS_INSIDE;
+		}
+	}
+	*level = forest_level(o->forest, o->node, found->pair, found->amount, &reclaim);
+	forest_undo(o->forest, mark);
+	return r;
+}
+
 enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
 				      int64_t amount, unsigned *level)
 {
-	const struct victims_oracle *o = ctx;
-	const struct quota *q = forest_world(o->forest);
+	struct victims_oracle *o = ctx;
 	struct quota_amount one = { .id = pair, .value = amount };
 	struct quota_amounts need = { .v = &one, .n = 1, .cap = 1 };
 	struct victims_request r = { .forest = o->forest,
@@ -128,26 +149,36 @@ enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint3
 				     .now = o->now,
 				     .gone = o->gone,
 				     .ngone = o->ngone };
-	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	enum assign_answer answer = ASSIGN_TARGETS_OUTSIDE;
-	struct victims found;
-	size_t mark;
-	bool reclaim;
+	struct victims_found *found = arena_alloc(o->arena, sizeof(*found));
 
-	victims_find(&r, arena, &found);
-	if (found.n == 0) {
-		return ASSIGN_NO_TARGETS;
+	*found = (struct victims_found){ .pair = pair, .amount = amount, .next = o->answers };
+	victims_find(&r, o->arena, &found->victims);
+	o->answers = found;
+	return found->victims.n == 0 ? ASSIGN_NO_TARGETS : answer(o, found, level);
+}
+
+/* The request is for this pair alone: nothing else is needed, nothing else contested. */
+static bool is_for(const struct victims_request *r, uint32_t pair, int64_t amount)
+{
+	if (r->npairs != 1 || r->pairs[0] != pair || quota_amounts_get(r->need, pair) != amount) {
+		return false;
 	}
-	mark = forest_mark(o->forest);
-	for (size_t i = 0; i < found.n; i++) {
-		const struct workload *v = q->workloads.v[found.v[i].workload];
-
-		forest_remove(o->forest, v->holds, &v->usage);
-		if (v->holds == o->node) {
-			answer = ASSIGN_TARGETS_INSIDE;
+	for (size_t i = 0; i < r->need->n; i++) {
+		if (r->need->v[i].id != pair && r->need->v[i].value != 0) {
+			return false;
 		}
 	}
-	*level = forest_level(o->forest, o->node, pair, amount, &reclaim);
-	forest_undo(o->forest, mark);
-	return answer;
+	return true;
+}
+
+void victims_oracle_find(const struct victims_oracle *o, const struct victims_request *r,
+			 struct victims *ret)
+{
+	for (const struct victims_found *a = o->answers; a != NULL; a = a->next) {
+		if (is_for(r, a->pair, a->amount)) {
+			*ret = a->victims;
+			return;
+		}
+	}
+	victims_find(r, o->arena, ret);
 }

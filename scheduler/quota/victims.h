@@ -36,6 +36,13 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 bool victims_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
 		     const struct workload *c);
 
+struct victims_found { /* for one pair alone */
+	uint32_t pair;
+	int64_t amount;
+	struct victims victims;
+	struct victims_found *next;
+};
+
 /* The assign_oracle_fn of assign.h: the whole search for one pair alone. *level is set when there
  * are victims: the level of borrowing with all of them gone. */
 struct victims_oracle {
@@ -44,10 +51,16 @@ struct victims_oracle {
 	int64_t now;
 	const uint32_t *gone; /* as in struct victims_request */
 	size_t ngone;
+	struct arena *arena;           /* of what it found */
+	struct victims_found *answers; /* the last one first */
 };
 /* ctx: a struct victims_oracle. */
 enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
 				      int64_t amount, unsigned *level);
+/* victims_find for a request of the workload that the oracle was asked about, without a search
+ * where it was asked just that. The forest must be as it was then. */
+void victims_oracle_find(const struct victims_oracle *o, const struct victims_request *r,
+			 struct victims *ret);
 
 /* The two searches; everything they need lives in the arena, the result too. `gone` is sorted, the
  * ClusterQueue is in a tree (not on a cycle). */

@@ -120,10 +120,18 @@ static void test_who_is_gone_is_no_candidate(void **state)
 	forest_undo(w.f, mark);
 }
 
+static struct victims_oracle oracle_of(const struct quota_world *x, struct arena *arena)
+{
+	return (struct victims_oracle){
+		.forest = x->f, .node = quota_world_id(x, "a"), .now = x->now, .arena = arena
+	};
+}
+
 static void test_the_oracle(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
 	struct victims_oracle o;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct workload *p;
 	uint64_t before;
 	uint32_t cpu;
@@ -133,7 +141,7 @@ static void test_the_oracle(void **state)
 	quota_world_init(&w, world);
 	p = quota_world_workload(&w, "p");
 	cpu = quota_world_pair(&w, "default", "cpu");
-	o = (struct victims_oracle){ .forest = w.f, .node = quota_world_id(&w, "a"), .now = w.now };
+	o = oracle_of(&w, arena);
 	before = victims_fixture_usage(&w);
 	assert_int_equal(victims_oracle_ask(&o, p, cpu, 3000, &level), ASSIGN_TARGETS_OUTSIDE);
 	assert_int_equal(level, 0);
@@ -149,6 +157,7 @@ static void test_the_oracle(void **state)
 static void test_the_oracle_knows_the_level_afterwards(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct victims_oracle o;
 	unsigned level = 7;
 
@@ -156,11 +165,46 @@ static void test_the_oracle_knows_the_level_afterwards(void **state)
 	quota_world_init(&w, world);
 	quota_world_add(&w, "queue a cohort=c reclaim=LowerPriority borrow=LowerPriority\n"
 			    "workload ns/high queue=a cpu=3 prio=9\n");
-	o = (struct victims_oracle){ .forest = w.f, .node = quota_world_id(&w, "a"), .now = w.now };
+	o = oracle_of(&w, arena);
 	assert_int_equal(victims_oracle_ask(&o, quota_world_workload(&w, "high"),
 					    quota_world_pair(&w, "default", "cpu"), 5000, &level),
 			 ASSIGN_TARGETS_OUTSIDE);
 	assert_int_equal(level, 1);
+}
+
+/* What it found for a pair is the answer to a request for that pair alone, and to no other. */
+static void test_the_oracle_is_not_asked_twice(void **state)
+{
+	static const struct {
+		const char *need;
+		bool known;
+	} rows[] = { { "default/cpu=3", true },
+		     { "default/cpu=4", false },
+		     { "default/cpu=3 default/memory=0?", true },
+		     { "default/cpu=3 default/memory=1?", false },
+		     { "default/cpu=3 default/memory=1", false },
+		     { "default/cpu=3? default/memory=1", false } };
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(quota_world_finish) struct quota_world w;
+	struct victims_oracle o;
+	struct victims first, found;
+	unsigned level;
+
+	(void)state;
+	quota_world_init(&w, world);
+	quota_world_add(&w, "quota a default memory nominal=1\n");
+	o = oracle_of(&w, arena);
+	victims_oracle_ask(&o, quota_world_workload(&w, "p"),
+			   quota_world_pair(&w, "default", "cpu"), 3000, &level);
+	first = o.answers->victims;
+	assert_true(first.n > 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(victims_fixture_finish) struct victims_fixture v;
+
+		victims_fixture_init(&v, &w, "p", rows[i].need);
+		victims_oracle_find(&o, &v.r, &found);
+		assert_int_equal(found.v == first.v, rows[i].known);
+	}
 }
 
 /* A queue on a cycle of cohorts is not in any tree. */
@@ -194,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_who_is_gone_is_no_candidate),
 		cmocka_unit_test(test_the_oracle),
 		cmocka_unit_test(test_the_oracle_knows_the_level_afterwards),
+		cmocka_unit_test(test_the_oracle_is_not_asked_twice),
 		cmocka_unit_test(test_nothing_on_a_cycle_of_cohorts),
 	};
 

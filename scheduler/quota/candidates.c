@@ -1,6 +1,6 @@
 #include "quota/candidates.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -151,23 +151,5 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 		c = arena_alloc(arena, sizeof(*c));
 		candidates_describe(r, w, c);
 		candidates_push(out, c, arena);
-	}
-}
-
-static int by_rank(const void *pa, const void *pb)
-{
-	const struct candidate *a = *(struct candidate *const *)pa;
-	const struct candidate *b = *(struct candidate *const *)pb;
-
-	if (a->rank != b->rank) {
-		return a->rank < b->rank ? -1 : 1;
-	}
-	return candidates_cmp(a, b);
-}
-
-void candidates_sort(struct candidates *c)
-{
-	if (c->n > 1) {
-		qsort(c->v, c->n, sizeof(struct candidate *), by_rank);
 	}
 }

@@ -1,6 +1,6 @@
 /* scheduler/quota/candidates.h: who may be preempted for a request, and in which order they are
- * tried. What the order looks at is copied out of the workloads, so that sorting stays within the
- * cache. Owner: the sched thread. Pure. */
+ * tried (sorted in ranking.h). What the order looks at is copied out of the workloads, so that
+ * sorting stays within the cache. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_QUOTA_CANDIDATES_H
 #define SCHEDULER_QUOTA_CANDIDATES_H
 
@@ -39,6 +39,5 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b);
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out);
 void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena);
-void candidates_sort(struct candidates *c); /* by rank, then candidates_cmp */
 
 #endif

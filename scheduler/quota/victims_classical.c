@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "model/quota_store.h"
-#include "quota/candidates.h"
+#include "quota/ranking.h"
 #include "quota/trial.h"
 
 enum list { LIST_RIGHT, LIST_PRIORITY, LIST_OWN, LIST_COUNT_ };
@@ -21,6 +21,7 @@ struct search {
 	const struct quota_queue *queue;
 	struct arena *arena;
 	struct candidates all;
+	struct ranking ranking; /* of them */
 	size_t in_list[LIST_COUNT_];
 	bool may_reclaim_borrowing; /* borrowWithinCohort */
 };
@@ -146,11 +147,13 @@ static bool attempt(struct search *s, bool may_borrow, struct victims *ret)
 		return false; /* what others use does not change that */
 	}
 	trial_begin(&t, s->r, s->arena);
-	for (size_t i = 0; i < s->all.n; i++) {
-		if (!is_valid(s, s->all.v[i], may_borrow)) {
+	for (size_t i = 0; i < s->ranking.n; i++) {
+		struct candidate *c = ranking_at(&s->ranking, i);
+
+		if (!is_valid(s, c, may_borrow)) {
 			continue;
 		}
-		trial_take(&t, s->all.v[i]);
+		trial_take(&t, c);
 		if (trial_fits(&t, may_borrow)) {
 			trial_fill_back(&t, may_borrow);
 			trial_end(&t);
@@ -191,7 +194,7 @@ void victims_classical(const struct victims_request *r, struct arena *arena, str
 	if (!trial_is_hopeful(r, &s.all)) {
 		return;
 	}
-	candidates_sort(&s.all);
+	ranking_init(&s.ranking, &s.all, arena);
 	if ((s.in_list[LIST_RIGHT] == 0 && s.in_list[LIST_PRIORITY] == 0) ||
 	    (!s.may_reclaim_borrowing && !is_under_nominal(&s))) {
 		attempt(&s, true, ret);

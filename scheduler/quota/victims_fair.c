@@ -21,7 +21,7 @@
 
 #include "base/arena.h"
 #include "base/heap.h"
-#include "quota/candidates.h"
+#include "quota/ranking.h"
 #include "quota/share.h"
 #include "quota/trial.h"
 
@@ -33,24 +33,24 @@ enum strategy {
 	INITIAL_SHARE
 }; /* LessThanOrEqualToFinalShare, LessThanInitialShare */
 
-struct line { /* candidates of one queue, in order; those before `at` are dealt with */
-	struct candidates c;
-	size_t at;
-};
-
 struct spot { /* a queue that has candidates or is the preemptor's, or a cohort above one */
 	uint32_t node;        /* of the forest */
 	uint32_t up;          /* NONE: the root */
-	uint32_t first, last; /* spots below, in the order of the forest */
-	uint32_t next;        /* below the same cohort */
+	uint32_t first, last; /* cohorts right below, in the order of the forest */
+	uint32_t next;        /* of a cohort: below the same one */
 	uint32_t towards;     /* the spot below on the way to the preemptor's; NONE: not above it */
 	struct share share;   /* with what was taken so far */
 	bool share_is_current, is_queue, pruned;
-	bool took_second;      /* the second strategy alone was for a victim of this queue */
-	struct candidates all; /* of a queue */
-	struct line now, later;
 	struct heap queues; /* of a cohort: the queues right below that may still give */
-	size_t place;       /* of a queue in the heap of its cohort; SIZE_MAX: it may not */
+	/* Of a queue: */
+	size_t place; /* in the heap of its cohort; SIZE_MAX: it may not give */
+	struct candidates all;
+	struct ranking ranking;  /* of them: the first pass */
+	struct candidates later; /* in order, those that it kept: the second pass */
+	struct candidate *front; /* whose turn it is; NULL: everybody is dealt with */
+	size_t at;               /* the one behind it, in ranking or later */
+	bool second_pass;
+	bool took_second; /* the second strategy alone was for a victim of this queue */
 };
 
 struct fair {
@@ -96,6 +96,9 @@ static void spot_link(struct fair *f, uint32_t up, uint32_t below)
 	struct spot *s = &f->spots.v[up];
 
 	f->spots.v[below].up = up;
+	if (f->spots.v[below].is_queue) {
+		return;
+	}
 	if (s->last == NONE) {
 		s->first = below;
 	} else {
@@ -181,16 +184,36 @@ static void collect(struct fair *f)
 	}
 }
 
-/* --- lines and shares --- */
+/* --- candidates of a queue, and shares --- */
 
-static bool line_is_empty(const struct line *l)
+static void advance(struct spot *s)
 {
-	return l->at == l->c.n;
+	s->front = NULL;
+	if (s->second_pass) {
+		s->front = s->at < s->later.n ? s->later.v[s->at++] : NULL;
+		return;
+	}
+	while (s->at < s->ranking.n && s->front == NULL) {
+		struct candidate *c = ranking_at(&s->ranking, s->at++);
+
+		s->front = c->banned ? NULL : c;
+	}
 }
 
-static struct candidate *line_pop(struct line *l)
+static void begin_pass(struct spot *s, bool second_pass)
 {
-	return l->c.v[l->at++];
+	s->at = 0;
+	s->pruned = false;
+	s->second_pass = second_pass;
+	advance(s);
+}
+
+static struct candidate *pop(struct spot *s)
+{
+	struct candidate *c = s->front;
+
+	advance(s);
+	return c;
 }
 
 static struct share share_at(struct fair *f, uint32_t id)
@@ -273,7 +296,7 @@ static int by_share(const void *pa, const void *pb, const void *ctx)
 	int c = share_cmp(b->share, a->share);
 
 	(void)ctx;
-	return c != 0 ? c : candidates_cmp(a->now.c.v[a->now.at], b->now.c.v[b->now.at]);
+	return c != 0 ? c : candidates_cmp(a->front, b->front);
 }
 
 static void on_moved(void *elem, size_t index)
@@ -285,7 +308,7 @@ static bool may_give(struct fair *f, uint32_t id)
 {
 	const struct spot *s = &f->spots.v[id];
 
-	return !s->pruned && !line_is_empty(&s->now) && (id == f->own || share_at(f, id).borrowing);
+	return !s->pruned && s->front != NULL && (id == f->own || share_at(f, id).borrowing);
 }
 
 /* A queue is asked as long as it has candidates and borrows; the own queue needs not borrow. Its
@@ -342,7 +365,7 @@ static uint32_t highest_cohort(struct fair *f, uint32_t cohort)
 	for (uint32_t id = f->spots.v[cohort].first; id != NONE; id = f->spots.v[id].next) {
 		struct spot *s = &f->spots.v[id];
 
-		if (s->is_queue || s->pruned) {
+		if (s->pruned) {
 			continue;
 		}
 		if (!is_above_preemptor(f, id) && !share_at(f, id).borrowing) {
@@ -360,7 +383,7 @@ static uint32_t next_queue(struct fair *f)
 	uint32_t at = f->root;
 
 	if (at == f->own) {
-		return line_is_empty(&f->spots.v[at].now) ? NONE : at;
+		return f->spots.v[at].front == NULL ? NONE : at;
 	}
 	while (!f->spots.v[at].is_queue) {
 		uint32_t queue = highest_queue(f, at), cohort = highest_cohort(f, at);
@@ -382,19 +405,14 @@ static uint32_t next_queue(struct fair *f)
 
 /* --- the two passes --- */
 
-static void keep_for_later(struct fair *f, struct spot *s, struct candidate *c)
-{
-	candidates_push(&s->later.c, c, f->arena);
-}
-
 /* Takes the first candidate of this queue that the first strategy allows. False: none. */
 static bool take_by_strategy(struct fair *f, uint32_t queue)
 {
 	struct shares shares = shares_of(f, queue);
 	struct spot *s = &f->spots.v[queue];
 
-	while (!line_is_empty(&s->now)) {
-		struct candidate *c = line_pop(&s->now);
+	while (s->front != NULL) {
+		struct candidate *c = pop(s);
 		size_t mark = forest_mark(f->r->forest);
 
 		if (!is_never_below(&shares)) {
@@ -405,7 +423,7 @@ static bool take_by_strategy(struct fair *f, uint32_t queue)
 			trial_take_back(&f->trial, mark);
 			forget_shares(f, queue);
 		}
-		keep_for_later(f, s, c);
+		candidates_push(&s->later, c, f->arena);
 	}
 	return false;
 }
@@ -416,12 +434,12 @@ static bool first_pass(struct fair *f)
 
 	settle_all(f);
 	for (; (queue = next_queue(f)) != NONE; settle(f, queue)) {
-		struct line *now = &f->spots.v[queue].now;
+		struct spot *s = &f->spots.v[queue];
 
 		if (queue == f->own) {
-			take(f, queue, line_pop(now), VICTIM_IN_CLUSTER_QUEUE);
+			take(f, queue, pop(s), VICTIM_IN_CLUSTER_QUEUE);
 		} else if (f->within_nominal) {
-			take(f, queue, line_pop(now), VICTIM_IN_COHORT_RECLAMATION);
+			take(f, queue, pop(s), VICTIM_IN_COHORT_RECLAMATION);
 		} else if (!take_by_strategy(f, queue)) {
 			continue;
 		}
@@ -437,8 +455,7 @@ static bool second_pass(struct fair *f)
 	uint32_t queue;
 
 	for (size_t i = 0; i < f->spots.n; i++) {
-		f->spots.v[i].now = f->spots.v[i].later;
-		f->spots.v[i].pruned = false;
+		begin_pass(&f->spots.v[i], true);
 	}
 	settle_all(f);
 	for (; (queue = next_queue(f)) != NONE; settle(f, queue)) {
@@ -446,7 +463,7 @@ static bool second_pass(struct fair *f)
 		struct spot *s = &f->spots.v[queue];
 
 		if (passes(f, INITIAL_SHARE, &shares)) {
-			take(f, queue, line_pop(&s->now), VICTIM_IN_COHORT_FAIR_SHARING);
+			take(f, queue, pop(s), VICTIM_IN_COHORT_FAIR_SHARING);
 			if (fits(f)) {
 				return true;
 			}
@@ -463,13 +480,9 @@ static void begin_round(struct fair *f)
 	for (size_t i = 0; i < f->spots.n; i++) {
 		struct spot *s = &f->spots.v[i];
 
-		s->now = s->later = (struct line){ 0 };
-		s->pruned = s->share_is_current = s->took_second = false;
-		for (size_t k = 0; k < s->all.n; k++) {
-			if (!s->all.v[k]->banned) {
-				candidates_push(&s->now.c, s->all.v[k], f->arena);
-			}
-		}
+		s->share_is_current = s->took_second = false;
+		s->later.n = 0;
+		begin_pass(s, false);
 	}
 	trial_begin(&f->trial, f->r, f->arena);
 	forest_add(f->r->forest, f->r->node, f->r->need);
@@ -572,7 +585,7 @@ void victims_fair(const struct victims_request *r, struct arena *arena, struct v
 		return;
 	}
 	for (size_t i = 0; i < f.spots.n; i++) {
-		candidates_sort(&f.spots.v[i].all);
+		ranking_init(&f.spots.v[i].ranking, &f.spots.v[i].all, arena);
 	}
 	for (int round = 0; round < ROUNDS_MAX && run_round(&f); round++) {
 		if (are_legal(&f)) {

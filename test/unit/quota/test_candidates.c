@@ -2,12 +2,8 @@
 
 #include "lib/unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/rng.h"
 #include "lib/quota_world.h"
 #include "lib/victims_fixture.h"
 
@@ -158,10 +154,9 @@ static void test_collecting(void **state)
 	candidates_collect(&v.r, v.r.node, QUOTA_NEVER, arena, &found);
 	assert_int_equal(found.n, 0);
 	candidates_collect(&v.r, v.r.node, QUOTA_LOWER_PRIORITY, arena, &found);
-	candidates_sort(&found);
 	assert_int_equal(found.n, 2);
-	assert_ptr_equal(found.v[0]->w, quota_world_workload(&w, "v2"));
-	assert_ptr_equal(found.v[1]->w, quota_world_workload(&w, "v1"));
+	assert_ptr_equal(found.v[0]->w, quota_world_workload(&w, "v1"));
+	assert_ptr_equal(found.v[1]->w, quota_world_workload(&w, "v2"));
 	candidates_collect(&v.r, v.r.node, QUOTA_ANY, arena, &found);
 	assert_int_equal(found.n, 2 + 3);
 }
@@ -190,52 +185,6 @@ static void test_a_stopped_queue_gives_nothing(void **state)
 	assert_int_equal(found.n, 1);
 }
 
-/* rank is before all else; and the order is total: any shuffle gives the same. */
-static void test_sorting(void **state)
-{
-	struct workload w[40] = { 0 };
-	struct candidate c[ARRAY_LEN(w)] = { 0 };
-	struct candidate *v[ARRAY_LEN(w)];
-	struct candidates list = { v, ARRAY_LEN(w), ARRAY_LEN(w) };
-	struct candidate *before[ARRAY_LEN(w)];
-	char keys[ARRAY_LEN(w)][16];
-	struct rng rng;
-
-	(void)state;
-	rng_init(&rng, 7);
-	for (size_t i = 0; i < ARRAY_LEN(w); i++) {
-		snprintf(keys[i], sizeof(keys[i]), "ns/%zu", i);
-		w[i].key = keys[i];
-		c[i] = (struct candidate){ .w = &w[i],
-					   .rank = (uint8_t)rng_below(&rng, 3),
-					   .evicted = rng_below(&rng, 2),
-					   .outside = rng_below(&rng, 2),
-					   .priority = (int64_t)rng_below(&rng, 3),
-					   .cost = (__int128)rng_below(&rng, 3) - 1,
-					   .reserved = (int64_t)rng_below(&rng, 3) };
-		v[i] = &c[i];
-	}
-	for (int round = 0; round < 50; round++) {
-		for (size_t i = ARRAY_LEN(w); i-- > 1;) {
-			size_t k = rng_below(&rng, i + 1);
-			struct candidate *swap = v[i];
-
-			v[i] = v[k];
-			v[k] = swap;
-		}
-		candidates_sort(&list);
-		for (size_t i = 1; i < ARRAY_LEN(w); i++) {
-			assert_true(v[i - 1]->rank <= v[i]->rank);
-			assert_true(v[i - 1]->rank < v[i]->rank ||
-				    candidates_cmp(v[i - 1], v[i]) < 0);
-		}
-		if (round > 0) {
-			assert_memory_equal(before, v, sizeof(v));
-		}
-		memcpy(before, v, sizeof(v));
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,7 +194,6 @@ int main(void)
 		cmocka_unit_test(test_usage_of_local_queues),
 		cmocka_unit_test(test_collecting),
 		cmocka_unit_test(test_a_stopped_queue_gives_nothing),
-		cmocka_unit_test(test_sorting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

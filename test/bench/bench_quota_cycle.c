@@ -1,15 +1,15 @@
-/* bench_quota_cycle: a cycle of the Workload engine without I/O: queues in cohorts of ten, with 50
- * pending and 100 admitted Workloads each; heads that fit, that wait for quota, that preempt. The
- * cycle alone, and applying its decisions. One line per figure, with the exponent of its growth
- * from the size before. */
+/* bench_quota_cycle: a cycle of the Workload engine without I/O: queues with 50 pending and 100
+ * admitted Workloads each, in cohorts of 10 to 1,000; heads that fit, that wait for quota, that
+ * preempt. The cycle alone, and applying its decisions: CPU time, the best of some, and how it
+ * grows. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/clock.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
+#include "lib/growth.h"
 #include "lib/quota_world.h"
 #include "quota/queues.h"
 #include "quota/quota_apply.h"
@@ -22,10 +22,11 @@ enum kind { FITS, WAITS, PREEMPTS, KINDS };
 
 static const char *const kinds[KINDS] = { "heads fit", "heads wait", "heads preempt" };
 
-static double now_ms(void)
-{
-	return (double)clock_mono(clock_real()) / 1e6;
-}
+struct shape {
+	unsigned per_cohort; /* queues */
+	enum kind kind;
+	bool fair;
+};
 
 static struct workload *add(struct quota_world *w, unsigned queue, char kind, unsigned i)
 {
@@ -69,21 +70,22 @@ static void add_admitted(struct quota_world *w, unsigned queue, unsigned i, stru
 	forest_hold(w->f, wl, quota_world_id(w, name));
 }
 
-static void make_world(struct quota_world *w, unsigned queues, enum kind kind, bool fair)
+static void make_world(struct quota_world *w, unsigned queues, const struct shape *shape)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	unsigned nominal = kind == FITS ? ADMITTED + PENDING : ADMITTED;
+	unsigned nominal = shape->kind == FITS ? ADMITTED + PENDING : ADMITTED;
 	struct rng rng;
 
 	rng_init(&rng, 1);
 	strbuf_printf(&text, "option fair_sharing=%s lte_final=true lt_initial=true\n",
-		      fair ? "true" : "false");
+		      shape->fair ? "true" : "false");
 	for (unsigned i = 0; i < queues; i++) {
 		strbuf_printf(&text,
 			      "queue q%u cohort=c%u %s\nquota q%u default cpu nominal=%u\n"
 			      "local ns/l%u queue=q%u\n",
-			      i, i / 10, kind == PREEMPTS ? "within=LowerPriority reclaim=Any" : "",
-			      i, nominal, i, i);
+			      i, i / shape->per_cohort,
+			      shape->kind == PREEMPTS ? "within=LowerPriority reclaim=Any" : "", i,
+			      nominal, i, i);
 	}
 	strbuf_add_c(&text, "namespace ns\n");
 	quota_world_init(w, text.p);
@@ -109,24 +111,24 @@ static void destroy_world(struct quota_world *w)
 	quota_world_finish(w);
 }
 
-static double run(unsigned queues, enum kind kind, bool fair, double *ret_apply, size_t *ret_n)
+static double run(unsigned queues, const struct shape *shape, double *ret_apply, size_t *ret_n)
 {
 	struct quota_world w;
 	struct quota_cycle *c;
 	double best = INFINITY;
 
-	make_world(&w, queues, kind, fair);
+	make_world(&w, queues, shape);
 	c = quota_cycle_create(w.f);
 	*ret_apply = INFINITY;
 	for (int i = 0; i < CYCLES; i++) {
-		double start = now_ms(), middle, end;
+		double start = growth_now_ms(), middle, end;
 		const struct quota_decisions *d = quota_cycle_run(c, w.now);
 
-		middle = now_ms();
+		middle = growth_now_ms();
 		for (size_t k = 0; k < d->n; k++) {
 			quota_apply(w.f, &d->v[k], w.now);
 		}
-		end = now_ms();
+		end = growth_now_ms();
 		*ret_n = i == 0 ? d->n : *ret_n;
 		best = middle - start < best ? middle - start : best;
 		*ret_apply = end - middle < *ret_apply ? end - middle : *ret_apply;
@@ -136,29 +138,37 @@ static double run(unsigned queues, enum kind kind, bool fair, double *ret_apply,
 	return best;
 }
 
+static void bench(const struct shape *shape)
+{
+	static const unsigned sizes[] = { 125, 250, 500, 1000 };
+	struct growth growth = { 0 };
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s, %u queues in a cohort, %s",
+		 shape->fair ? "fair sharing" : "classical", shape->per_cohort, kinds[shape->kind]);
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		double apply;
+		size_t n = 0;
+		double ms = run(sizes[i], shape, &apply, &n);
+
+		growth_add(&growth, sizes[i], ms);
+		printf("%s, %u queues: %.3f ms, %zu decisions, applied in %.3f ms\n", name,
+		       sizes[i], ms, n, apply);
+	}
+	printf("%s: exponent %.2f\n", name, growth_exponent(&growth));
+}
+
 int main(void)
 {
-	static const unsigned sizes[] = { 10, 100, 1000 };
+	static const unsigned per_cohort[] = { 10, 100, 1000 };
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int fair = 0; fair < 2; fair++) {
 		for (int kind = 0; kind < KINDS; kind++) {
-			double before = 0;
+			for (size_t i = 0; i < ARRAY_LEN(per_cohort); i++) {
+				struct shape shape = { per_cohort[i], (enum kind)kind, fair != 0 };
 
-			for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-				double apply;
-				size_t n = 0;
-				double ms = run(sizes[i], (enum kind)kind, fair != 0, &apply, &n);
-
-				printf("%s, %u queues, %s: %.3f ms, %zu decisions, applied in %.3f "
-				       "ms",
-				       fair != 0 ? "fair sharing" : "classical", sizes[i],
-				       kinds[kind], ms, n, apply);
-				if (i > 0) {
-					printf(", exponent %.2f", log10(ms / before));
-				}
-				printf("\n");
-				before = ms;
+				bench(&shape);
 			}
 		}
 	}

@@ -1,14 +1,14 @@
 /* bench_victims: the search for victims of one Workload, without I/O: one is enough, all are
  * needed, not even all would do; classical and fair sharing; one queue with all candidates, and
- * many. One line per figure, with the exponent of its growth from the size before. */
+ * many. CPU time, the best of some rounds, and how it grows. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/clock.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
+#include "lib/growth.h"
 #include "lib/quota_world.h"
 #include "quota/victims.h"
 
@@ -16,11 +16,6 @@
 #define ROUNDS 10
 
 static const char *const needs[NEEDS] = { "one is enough", "all are needed", "none will do" };
-
-static double now_ms(void)
-{
-	return (double)clock_mono(clock_real()) / 1e6;
-}
 
 static void add_candidate(struct quota_world *w, unsigned i, uint32_t node, struct rng *rng)
 {
@@ -88,10 +83,10 @@ static double search(struct quota_world *w, int64_t amount, size_t *ret_victims)
 	quota_amounts_add(&need, pairs[1], amount);
 	for (int i = 0; i < ROUNDS; i++) {
 		struct victims found;
-		double start = now_ms(), ms;
+		double start = growth_now_ms(), ms;
 
 		victims_find(&r, arena, &found);
-		ms = now_ms() - start;
+		ms = growth_now_ms() - start;
 		best = ms < best ? ms : best;
 		*ret_victims = found.n;
 	}
@@ -101,9 +96,11 @@ static double search(struct quota_world *w, int64_t amount, size_t *ret_victims)
 
 static void bench(unsigned queues, bool fair)
 {
-	static const unsigned sizes[] = { 1000, 10000, 100000 };
-	double before[NEEDS] = { 0 };
+	static const unsigned sizes[] = { 1250, 2500, 5000, 10000, 20000, 40000 };
+	struct growth growth[NEEDS] = { 0 };
+	char name[64];
 
+	snprintf(name, sizeof(name), "%s, %u queues", fair ? "fair sharing" : "classical", queues);
 	for (size_t s = 0; s < ARRAY_LEN(sizes); s++) {
 		CLEANUP(quota_world_finish) struct quota_world w;
 		const int64_t amounts[NEEDS] = { 1, sizes[s], sizes[s] + 1 };
@@ -113,15 +110,13 @@ static void bench(unsigned queues, bool fair)
 			size_t victims = 0;
 			double ms = search(&w, amounts[i], &victims);
 
-			printf("%s, %u queues, %u candidates, %s: %.3f ms, %zu victims",
-			       fair ? "fair sharing" : "classical", queues, sizes[s], needs[i], ms,
-			       victims);
-			if (s > 0) {
-				printf(", exponent %.2f", log10(ms / before[i]));
-			}
-			printf("\n");
-			before[i] = ms;
+			growth_add(&growth[i], sizes[s], ms);
+			printf("%s, %u candidates, %s: %.3f ms, %zu victims\n", name, sizes[s],
+			       needs[i], ms, victims);
 		}
+	}
+	for (int i = 0; i < NEEDS; i++) {
+		printf("%s, %s: exponent %.2f\n", name, needs[i], growth_exponent(&growth[i]));
 	}
 }
 

@@ -169,15 +169,19 @@ char *arena_dup_n(struct arena *a, const char *bytes, size_t len)
 
 char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
 {
+	char small[512]; /* what fits here is not formatted twice */
 	va_list again;
 	char *text;
 	int n;
 
 	va_copy(again, args);
-	n = vsnprintf(NULL, 0, fmt, again);
+	n = vsnprintf(small, sizeof(small), fmt, again);
 	va_end(again);
 	if (n < 0) {
 		return arena_dup(a, "");
+	}
+	if ((size_t)n < sizeof(small)) {
+		return arena_dup_n(a, small, (size_t)n);
 	}
 	text = arena_alloc(a, (size_t)n + 1);
 	vsnprintf(text, (size_t)n + 1, fmt, args);
@@ -192,6 +196,25 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_start(args, fmt);
 	text = arena_vprintf(a, fmt, args);
 	va_end(args);
+	return text;
+}
+
+char *arena_join(struct arena *a, const char *const *parts, size_t n)
+{
+	size_t len = 0;
+	char *text;
+
+	for (size_t i = 0; i < n; i++) {
+		len += strlen(parts[i]);
+	}
+	text = arena_alloc(a, len + 1);
+	text[len] = '\0';
+	while (n-- > 0) {
+		size_t part = strlen(parts[n]);
+
+		len -= part;
+		memcpy(text + len, parts[n], part);
+	}
 	return text;
 }
 

@@ -40,24 +40,24 @@ static int text_cmp(const void *a, const void *b)
 
 const char *assign_reason_join(struct assign_reasons *r)
 {
-	size_t size = 1, at = 0;
-	char *text;
+	const char **parts;
+	size_t n = 0;
 
-	if (r->n == 0) {
-		return NULL;
+	if (r->n <= 1) {
+		return r->n == 0 ? NULL : r->v[0];
 	}
 	qsort(r->v, r->n, sizeof(r->v[0]), text_cmp);
-	for (size_t i = 0; i < r->n; i++) {
-		size += strlen(r->v[i]) + 2;
-	}
-	text = arena_alloc(r->arena, size);
+	parts = arena_alloc(r->arena, 2 * r->n * sizeof(parts[0]));
 	for (size_t i = 0; i < r->n; i++) {
 		if (i > 0 && strcmp(r->v[i], r->v[i - 1]) == 0) {
 			continue;
 		}
-		at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? ", " : "", r->v[i]);
+		if (i > 0) {
+			parts[n++] = ", ";
+		}
+		parts[n++] = r->v[i];
 	}
-	return text;
+	return arena_join(r->arena, parts, n);
 }
 
 /* Kueue's order of severity; what says nothing about flavors is below all. */

@@ -1,8 +1,8 @@
 #include "quota/forest.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xmalloc.h"
 #include "quota/amount.h"
@@ -19,10 +19,25 @@ struct forest *forest_create(struct quota *world)
 
 void forest_destroy(struct forest *f)
 {
-	if (f != NULL) {
-		forest_build_free(f);
-		free(f);
+	if (f == NULL) {
+		return;
 	}
+	if (f->is_fork) {
+		tree_sums_destroy(f->sums);
+	} else {
+		forest_build_free(f);
+	}
+	free(f);
+}
+
+struct forest *forest_fork(const struct forest *f)
+{
+	struct forest *fork = xmalloc_zero(1, sizeof(*fork));
+
+	*fork = *f;
+	fork->is_fork = true;
+	fork->sums = tree_sums_copy(f->sums);
+	return fork;
 }
 
 struct quota *forest_world(const struct forest *f)
@@ -98,6 +113,7 @@ void forest_sync(struct forest *f)
 {
 	bool is_stale = !f->is_built || f->gen != f->world->forest_gen;
 
+	assert(!f->is_fork);
 	if (is_stale || f->width < f->world->pairs.n) {
 		rebuild(f);
 	}
@@ -359,22 +375,31 @@ const uint32_t *forest_pairs(const struct forest *f, uint32_t node, size_t *ret_
 	return &f->pairs[f->pair_at[root]];
 }
 
-/* From the root down: the k-th ancestor is found anew for each k, which needs no stack. */
+static void put(char *buf, size_t size, size_t at, const char *text, size_t n)
+{
+	if (at < size) {
+		memcpy(buf + at, text, n < size - at ? n : size - at);
+	}
+}
+
 size_t forest_path(const struct forest *f, uint32_t node, char *buf, size_t size)
 {
-	size_t up = 0, len = 0;
+	size_t len = 0, end;
 
 	for (uint32_t at = node; at != TREE_NONE; at = parent_of(f, at)) {
-		up++;
+		len += 1 + strlen(f->world->nodes.v[at]->name);
 	}
-	while (up-- > 0) {
-		uint32_t at = node;
+	end = len;
+	for (uint32_t at = node; at != TREE_NONE; at = parent_of(f, at)) {
+		const char *name = f->world->nodes.v[at]->name;
+		size_t n = strlen(name);
 
-		for (size_t k = 0; k < up; k++) {
-			at = parent_of(f, at);
-		}
-		len += (size_t)snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0,
-					"/%s", f->world->nodes.v[at]->name);
+		end -= n;
+		put(buf, size, end, name, n);
+		put(buf, size, --end, "/", 1);
+	}
+	if (size > 0) {
+		buf[len < size ? len : size - 1] = '\0';
 	}
 	return len;
 }

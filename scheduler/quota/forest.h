@@ -29,6 +29,10 @@ void forest_undo(struct forest *f, size_t mark);
 void forest_add(struct forest *f, uint32_t node, const struct quota_amounts *usage);
 void forest_remove(struct forest *f, uint32_t node, const struct quota_amounts *usage);
 
+/* The same trees with usage of their own, which begins as that of f is now. Destroyed before f
+ * changes; it is not synchronised, and nothing is held or released in it. */
+struct forest *forest_fork(const struct forest *f);
+
 /* What is configured: nominal quota of the node itself, and SubtreeQuota. */
 int64_t forest_nominal(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_borrowing(const struct forest *f, uint32_t node, uint32_t pair); /* QUOTA_NO_LIMIT */

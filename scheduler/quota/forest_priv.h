@@ -16,9 +16,9 @@ struct forest_limit {
 
 struct forest {
 	struct quota *world;
-	bool is_built;
-	uint64_t gen; /* world->forest_gen of what follows */
-	size_t n;     /* nodes, free ids included */
+	bool is_built, is_fork; /* a fork owns its sums alone */
+	uint64_t gen;           /* world->forest_gen of what follows */
+	size_t n;               /* nodes, free ids included */
 	unsigned width, ncolumns;
 	struct tree *tree;
 	struct tree_sums *sums;      /* usage */

@@ -174,6 +174,7 @@ const struct quota_decisions *quota_cycle_run(struct quota_cycle *c, int64_t now
 	mark = forest_mark(c->forest);
 	quota_process_begin(&c->process, c->forest, c->arena, now, &c->decisions);
 	process_batch(c, &b, now);
+	quota_process_end(&c->process);
 	forest_undo(c->forest, mark);
 	for (size_t i = 0; i < b.nprocessed; i++) {
 		if (b.processed[i]->status != ENTRY_ASSUMED) {

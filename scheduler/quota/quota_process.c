@@ -35,6 +35,12 @@ void quota_process_begin(struct process *p, struct forest *f, struct arena *aren
 	}
 }
 
+void quota_process_end(struct process *p)
+{
+	forest_destroy(p->after);
+	p->after = NULL;
+}
+
 void quota_process_finish(struct process *p)
 {
 	vec_finish(&p->claimed);
@@ -70,51 +76,56 @@ static bool overlaps(const struct process *p, const struct victims *v)
 	return false;
 }
 
-static void take_usage(struct process *p, uint32_t id)
+/* The forest as it will be when all victims of the cycle are gone. */
+static struct forest *forest_after(const struct process *p)
 {
-	const struct workload *w = workload(p, id);
-
-	forest_remove(p->forest, w->holds, &w->usage);
+	return p->after == NULL ? p->forest : p->after;
 }
 
-/* Takes away what the victims claimed so far use in the tree of node. */
-static void take_claimed(struct process *p, uint32_t node)
+static void charge(struct process *p, uint32_t node, const struct quota_amounts *usage)
 {
-	uint32_t root = forest_root(p->forest, node);
-
-	for (size_t i = 0; i < p->claimed.n; i++) {
-		if (forest_root(p->forest, workload(p, p->claimed.v[i])->holds) == root) {
-			take_usage(p, p->claimed.v[i]);
-		}
+	forest_add(p->forest, node, usage);
+	if (p->after != NULL) {
+		forest_add(p->after, node, usage);
 	}
+}
+
+static void claim(struct process *p, const struct workload *victim)
+{
+	if (p->after == NULL) {
+		p->after = forest_fork(p->forest);
+	}
+	forest_remove(p->after, victim->holds, &victim->usage);
+	p->claimed_mark.v[victim->id] = 1;
+	vec_push(&p->claimed, victim->id);
 }
 
 /* Whether the entry fits when all victims of the cycle and its own are gone. */
-static bool fits(struct process *p, const struct entry *e)
+static bool fits(const struct process *p, const struct entry *e)
 {
-	size_t mark = forest_mark(p->forest);
+	struct forest *f = forest_after(p);
+	size_t mark = forest_mark(f);
 	bool r;
 
-	take_claimed(p, e->node);
 	for (size_t i = 0; i < e->victims.n; i++) {
-		if (p->claimed_mark.v[e->victims.v[i].workload] == 0) {
-			take_usage(p, e->victims.v[i].workload);
+		const struct workload *victim = workload(p, e->victims.v[i].workload);
+
+		if (p->claimed_mark.v[victim->id] == 0) {
+			forest_remove(f, victim->holds, &victim->usage);
 		}
 	}
-	r = forest_fits(p->forest, e->node, &e->assignment.usage);
-	forest_undo(p->forest, mark);
+	r = forest_fits(f, e->node, &e->assignment.usage);
+	forest_undo(f, mark);
 	return r;
 }
 
 /* Some of its victims are another entry's: with those gone it may fit, or need others. */
 static enum quota_recompute recompute(struct process *p, struct entry *e)
 {
-	struct nominate_context c = { p->forest, p->arena, p->now, p->claimed.v, p->claimed.n };
-	size_t mark = forest_mark(p->forest);
+	struct nominate_context c = { forest_after(p), p->arena, p->now, p->claimed.v,
+				      p->claimed.n };
 
-	take_claimed(p, e->node);
 	quota_nominate_again(&c, e);
-	forest_undo(p->forest, mark);
 	if (e->assignment.mode == ASSIGN_FIT) {
 		e->assignment.mode = ASSIGN_DEFERRED_FIT;
 		return QUOTA_RECOMPUTE_DEFERRED_FIT;
@@ -154,7 +165,7 @@ static void reserve(struct process *p, const struct entry *e)
 		}
 		quota_amounts_add(&kept, want.id, clamp(want.value, limit));
 	}
-	forest_add(p->forest, e->node, &kept);
+	charge(p, e->node, &kept);
 	quota_amounts_finish(&kept);
 }
 
@@ -180,8 +191,7 @@ static void issue(struct process *p, struct entry *e)
 		d->victim_reason = v->reason;
 		d->ongoing = victim->evicted;
 		d->message = victim_message(p->forest, e->w, e->node, v, p->arena);
-		p->claimed_mark.v[v->workload] = 1;
-		vec_push(&p->claimed, v->workload);
+		claim(p, victim);
 	}
 }
 
@@ -216,7 +226,7 @@ static bool goes_without(struct process *p, struct entry *e)
 		return true;
 	}
 	if (e->assignment.mode == ASSIGN_DEFERRED_FIT) {
-		forest_add(p->forest, e->node, &e->assignment.usage);
+		charge(p, e->node, &e->assignment.usage);
 		e->keep_tried = false;
 		set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
 		    "it fits when workloads that others of this cycle preempt have stopped");
@@ -268,5 +278,5 @@ void quota_process_entry(struct process *p, struct entry *e)
 		d->message = e->assignment.message;
 		p->blocked = q->options.block_admission;
 	}
-	forest_add(p->forest, e->node, &e->assignment.usage);
+	charge(p, e->node, &e->assignment.usage);
 }

@@ -8,6 +8,7 @@
 
 struct process {
 	struct forest *forest; /* marked by the caller; entries leave their usage in it */
+	struct forest *after;  /* the same without the claimed ones; NULL: nobody is claimed */
 	struct arena *arena;
 	int64_t now;
 	struct quota_decisions *decisions;
@@ -19,6 +20,7 @@ struct process {
 /* For a new cycle: nobody is claimed. */
 void quota_process_begin(struct process *p, struct forest *f, struct arena *arena, int64_t now,
 			 struct quota_decisions *decisions);
+void quota_process_end(struct process *p); /* of the cycle */
 void quota_process_finish(struct process *p);
 /* Sets status, requeue, reason, message; adds the decisions to admit or to preempt. */
 void quota_process_entry(struct process *p, struct entry *e);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/arena.h"
+#include "base/attrs.h"
 
 const char *victim_reason_name(enum victim_reason r)
 {
@@ -38,9 +39,14 @@ static const char *phrase(enum victim_reason r)
 
 static const char *path_of(const struct forest *f, uint32_t node, struct arena *arena)
 {
-	size_t n = forest_path(f, node, NULL, 0);
-	char *path = arena_alloc(arena, n + 1);
+	char small[512];
+	size_t n = forest_path(f, node, small, sizeof(small));
+	char *path;
 
+	if (n < sizeof(small)) {
+		return arena_dup_n(arena, small, n);
+	}
+	path = arena_alloc(arena, n + 1);
 	forest_path(f, node, path, n + 1);
 	return path;
 }
@@ -50,12 +56,19 @@ const char *victim_message(const struct forest *f, const struct workload *preemp
 {
 	const struct workload *w = forest_world(f)->workloads.v[v->workload];
 	const char *job = preemptor->job_uid;
+	const char *const parts[] = {
+		"Preempted to make room for a workload (UID: ",
+		preemptor->uid == NULL ? "" : preemptor->uid,
+		", JobUID: ",
+		job == NULL || *job == '\0' ? "UNKNOWN" : job,
+		") due to ",
+		phrase(v->reason),
+		"; preemptor path: ",
+		path_of(f, node, arena),
+		"; preemptee path: ",
+		path_of(f, w->holds, arena),
+	};
 
 	assert(w->holds != MODEL_NONE);
-	return arena_printf(arena,
-			    "Preempted to make room for a workload (UID: %s, JobUID: %s) due to "
-			    "%s; preemptor path: %s; preemptee path: %s",
-			    preemptor->uid == NULL ? "" : preemptor->uid,
-			    job == NULL || *job == '\0' ? "UNKNOWN" : job, phrase(v->reason),
-			    path_of(f, node, arena), path_of(f, w->holds, arena));
+	return arena_join(arena, parts, ARRAY_LEN(parts));
 }

@@ -181,6 +181,17 @@ struct tree_sums *tree_sums_create(const struct tree *t, unsigned width)
 	return s;
 }
 
+struct tree_sums *tree_sums_copy(const struct tree_sums *from)
+{
+	struct tree_sums *s = tree_sums_create(from->tree, from->width);
+	size_t n = from->tree->n * from->width;
+
+	if (n > 0) {
+		memcpy(s->v, from->v, n * sizeof(*s->v));
+	}
+	return s;
+}
+
 void tree_sums_destroy(struct tree_sums *s)
 {
 	if (s != NULL) {

@@ -40,7 +40,8 @@ typedef int64_t (*tree_rise_fn)(void *ctx, uint32_t node, unsigned dim, int64_t 
 
 /* All zero. The tree is borrowed and must outlive the sums. */
 struct tree_sums *tree_sums_create(const struct tree *t, unsigned width);
-void tree_sums_destroy(struct tree_sums *s); /* NULL is fine */
+struct tree_sums *tree_sums_copy(const struct tree_sums *from); /* without what could be undone */
+void tree_sums_destroy(struct tree_sums *s);                    /* NULL is fine */
 const int64_t *tree_sums_of(const struct tree_sums *s, uint32_t node);
 /* Adds amount[0 .. width - 1] to node and what rises of it to its ancestors, stopping when nothing
  * rises any more. A node that is not placed is charged alone. */

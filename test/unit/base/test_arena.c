@@ -86,6 +86,14 @@ static void test_text(void **state)
 	assert_null(arena_dup(a, NULL));
 	assert_string_equal(arena_dup_n(a, "node-1", 4), "node");
 	assert_string_equal(arena_printf(a, "%s/%d", "ns", 42), "ns/42");
+	for (int n = 510; n < 514; n++) { /* about the length up to which it is formatted once */
+		char *text = arena_printf(a, "%*d", n, 7);
+
+		assert_int_equal(strlen(text), n);
+		assert_int_equal(text[n - 1], '7');
+	}
+	assert_string_equal(arena_join(a, (const char *const[]){ "a", "", "bc" }, 3), "abc");
+	assert_string_equal(arena_join(a, NULL, 0), "");
 	s = arena_str(a, (struct str){ "queue-a", 5 });
 	assert_int_equal(s.len, 5);
 	assert_string_equal(s.p, "queue");

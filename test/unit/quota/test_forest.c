@@ -88,6 +88,37 @@ static void test_a_borrowing_limit_bounds_what_comes_from_above(void **state)
 	forest_undo(w.f, 0);
 }
 
+/* A fork begins with the usage of the forest; then each goes its own way. */
+static void test_a_fork_has_usage_of_its_own(void **state)
+{
+	struct quota_amount one = { .id = 0, .value = CPU(2) };
+	struct quota_amounts two = { .v = &one, .n = 1 };
+	struct forest *fork;
+	size_t mark;
+
+	(void)state;
+	begin("cohort r\n"
+	      "queue a cohort=r\n"
+	      "quota a default cpu nominal=10\n");
+	one.id = cpu;
+	use("a", CPU(3));
+	fork = forest_fork(w.f);
+	assert_int_equal(forest_mark(fork), 0);
+	mark = forest_mark(fork);
+	forest_add(fork, id("a"), &two);
+	assert_int_equal(forest_usage(fork, id("a"), cpu), CPU(5));
+	assert_int_equal(forest_usage(fork, id("r"), cpu), CPU(5));
+	assert_int_equal(usage("r"), CPU(3));
+	forest_undo(fork, mark);
+	assert_int_equal(forest_usage(fork, id("r"), cpu), CPU(3));
+	use("a", CPU(1));
+	assert_int_equal(forest_available(fork, id("a"), cpu), CPU(7));
+	forest_undo(w.f, 0);
+	assert_int_equal(forest_available(fork, id("a"), cpu), CPU(7));
+	forest_destroy(fork);
+	assert_int_equal(available("a"), CPU(10));
+}
+
 static void test_lending_nothing_and_lending_everything(void **state)
 {
 	static const struct {
@@ -387,6 +418,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_a_lending_limit_keeps_the_rest_private),
 		CASE(test_a_borrowing_limit_bounds_what_comes_from_above),
+		CASE(test_a_fork_has_usage_of_its_own),
 		CASE(test_lending_nothing_and_lending_everything),
 		CASE(test_use_beyond_quota_is_negative),
 		CASE(test_only_what_is_not_private_rises),

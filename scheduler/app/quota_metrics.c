@@ -128,7 +128,6 @@ static void set(struct counter_family *f, const char *queue, const char *status,
 
 static void set_queue(struct quota_metrics *m, const struct forest *f, const struct quota_node *n)
 {
-	const struct quota *q = forest_world(f);
 	const struct quota_queue *queue = n->queue;
 	const char *state = queue->terminating       ? states[2]
 			    : queues_is_active(f, n) ? states[1]
@@ -136,7 +135,7 @@ static void set_queue(struct quota_metrics *m, const struct forest *f, const str
 	size_t admitted = 0;
 
 	for (size_t i = 0; i < queue->holders.n; i++) {
-		admitted += q->workloads.v[queue->holders.v[i]]->admitted;
+		admitted += queue->holders.v[i].w->admitted;
 	}
 	set(m->pending, n->name, "active", (double)queue->heap.n);
 	set(m->pending, n->name, "inadmissible", (double)queue->inadmissible.n);

@@ -423,7 +423,7 @@ static void run_queue(struct writing *w, const struct quota_node *n)
 		return;
 	}
 	for (size_t i = 0; i < queue->holders.n; i++) {
-		add_usage(&t, w->q->workloads.v[queue->holders.v[i]]);
+		add_usage(&t, queue->holders.v[i].w);
 	}
 	strbuf_add_c(&message, active ? "Can admit new workloads" : "Can't admit new workloads");
 	if (!active && queue->inactive_what != NULL) {

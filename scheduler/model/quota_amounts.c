@@ -47,6 +47,21 @@ void quota_amounts_add(struct quota_amounts *a, uint32_t id, int64_t value)
 	a->v[at] = (struct quota_amount){ .id = id, .value = add_bounded(0, value) };
 }
 
+uint64_t quota_amounts_bit(uint32_t id)
+{
+	return id < 63 ? UINT64_C(1) << id : QUOTA_MASK_OTHERS;
+}
+
+uint64_t quota_amounts_mask(const struct quota_amounts *a)
+{
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		mask |= quota_amounts_bit(a->v[i].id);
+	}
+	return mask;
+}
+
 void quota_amounts_finish(struct quota_amounts *a)
 {
 	vec_finish(a);

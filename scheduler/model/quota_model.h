@@ -174,6 +174,13 @@ enum quota_reason {
 };
 
 /* The pending side of a ClusterQueue and the workloads that hold its quota. */
+struct workload;
+
+struct quota_holder {
+	struct workload *w;
+	uint64_t pairs; /* of its usage: quota_amounts_mask */
+};
+
 struct quota_queue {
 	enum quota_strategy strategy;
 	enum quota_search when_can_borrow, when_can_preempt;
@@ -193,7 +200,7 @@ struct quota_queue {
 	bool terminating; /* deletionTimestamp is set */
 	double cost_base, cost_weight; /* of the preemption-cost controller */
 
-	struct VEC(uint32_t) holders; /* ids of workloads that hold quota here */
+	struct VEC(struct quota_holder) holders; /* who holds quota here */
 	/* quota/queues.h: */
 	struct VEC(uint32_t) heap; /* pending workloads, a binary heap; position in heap_pos */
 	struct VEC(uint32_t) inadmissible;
@@ -272,28 +279,32 @@ struct quota_precedence {
 };
 
 struct workload {
+	/* What the search for victims looks at of each candidate comes first, side by side. */
 	uint32_t id;
+	uint32_t holds;   /* holds quota, and `usage` is charged, at this node; MODEL_NONE: none */
+	int32_t priority; /* spec.priority */
+	bool has_cost, evicted;
+	int64_t boost;       /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
+	int64_t reserved_at; /* of QuotaReserved=True; MODEL_TIME_NONE */
+	__int128 cost;       /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
+	struct quota_amounts usage; /* by pair */
+
 	char *key; /* "namespace/name", owned; the arena below owns the rest */
 	const char *namespace_, *uid, *job_uid, *local_queue;
 	struct arena *arena; /* pod sets, texts; replaced as a whole with the spec */
 	int64_t generation;
-	int64_t created;  /* wall ns, whole seconds */
-	int32_t priority; /* spec.priority */
-	int64_t boost;    /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
-	__int128 cost;    /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
-	bool has_cost;
+	int64_t created;           /* wall ns, whole seconds */
 	bool active;               /* spec.active */
 	bool admission_gated;      /* kueue.x-k8s.io/admission-gated-by is not empty */
 	bool preemption_gated;     /* a gate of spec.preemptionGates is not Open in status */
 	bool has_preemption_gates; /* spec.preemptionGates is not empty */
-	bool finished, evicted, requeued_false, on_hold, waits_replacement;
+	bool finished, requeued_false, on_hold, waits_replacement;
 	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */
 	bool reclaimed_while_borrowing; /* Preempted=True, InCohortReclaimWhileBorrowing */
 	bool check_blocks;              /* a check is in Retry or Rejected */
 	bool unsupported; /* uses what this engine does not do; unsupported_what says */
 	const char *unsupported_what;
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
-	int64_t reserved_at;              /* of QuotaReserved=True; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
 	struct quota_podset *podsets;
 	size_t npodsets;
@@ -301,11 +312,8 @@ struct workload {
 	size_t nallowed;
 	uint64_t hash; /* equivalence class: quota/queues.h */
 
-	/* Holds quota: in queue->holders of `holds`, and `usage` is charged there. */
-	uint32_t holds; /* node id; MODEL_NONE: none */
-	uint32_t holds_pos;
+	uint32_t holds_pos; /* in queue->holders of `holds` */
 	bool admitted, pods_ready;
-	struct quota_amounts usage; /* by pair */
 	struct VEC(struct quota_assigned) assigned;
 
 	/* Pending (from here on: model/from_api_quota_workload.c keeps it when the object changes):

@@ -91,5 +91,9 @@ bool quota_selector_matches(const struct quota_selector *s, const struct label *
 int64_t quota_amounts_get(const struct quota_amounts *a, uint32_t id); /* 0 where absent */
 void quota_amounts_add(struct quota_amounts *a, uint32_t id, int64_t value);
 void quota_amounts_finish(struct quota_amounts *a);
+/* A set of ids as bits: each of the first ones has its own, all others share one. */
+#define QUOTA_MASK_OTHERS (UINT64_C(1) << 63)
+uint64_t quota_amounts_bit(uint32_t id);
+uint64_t quota_amounts_mask(const struct quota_amounts *a); /* of all ids in the list */
 
 #endif

@@ -131,20 +131,40 @@ void candidates_push(struct candidates *out, struct candidate *c, struct arena *
 	out->v[out->n++] = c;
 }
 
+/* Workloads are many, and all over the memory: what comes next is on its way while one is looked
+ * at, and their usage is looked at only when the mask does not tell. */
+#define FETCH_AHEAD 12
+
+static bool uses(const struct quota_holder *h, const struct victims_request *r, uint64_t mask)
+{
+	uint64_t common = h->pairs & mask;
+
+	return (common & ~QUOTA_MASK_OTHERS) != 0 ||
+	       (common != 0 && uses_one_of(h->w, r->pairs, r->npairs));
+}
+
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out)
 {
 	const struct quota *q = forest_world(r->forest);
 	const struct quota_queue *queue = q->nodes.v[node]->queue;
+	uint64_t mask = 0;
 
+	for (size_t i = 0; i < r->npairs; i++) {
+		mask |= quota_amounts_bit(r->pairs[i]);
+	}
 	if (policy == QUOTA_NEVER || !queues_is_active(r->forest, q->nodes.v[node])) {
 		return;
 	}
 	for (size_t i = 0; i < queue->holders.n; i++) {
-		const struct workload *w = q->workloads.v[queue->holders.v[i]];
+		const struct workload *w = queue->holders.v[i].w;
 		struct candidate *c;
 
-		if (w == r->w || is_gone(r, w->id) || !uses_one_of(w, r->pairs, r->npairs) ||
+		if (i + FETCH_AHEAD < queue->holders.n) {
+			__builtin_prefetch(queue->holders.v[i + FETCH_AHEAD].w);
+			__builtin_prefetch(&queue->holders.v[i + FETCH_AHEAD].w->usage);
+		}
+		if (w == r->w || !uses(&queue->holders.v[i], r, mask) || is_gone(r, w->id) ||
 		    !victims_allowed(q, policy, r->w, w)) {
 			continue;
 		}

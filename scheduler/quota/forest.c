@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "model/quota_store.h"
 #include "quota/amount.h"
 #include "quota/forest_priv.h"
 #include "quota/precedence.h"
@@ -94,7 +95,7 @@ static void charge_holders(struct forest *f)
 		const struct quota_node *n = world->nodes.v[i];
 
 		for (size_t k = 0; n != NULL && n->is_queue && k < n->queue->holders.n; k++) {
-			charge(f, i, &world->workloads.v[n->queue->holders.v[k]]->usage, 1);
+			charge(f, i, &n->queue->holders.v[k].w->usage, 1);
 		}
 	}
 	tree_sums_forget(f->sums);
@@ -128,6 +129,7 @@ void forest_sync(struct forest *f)
 
 void forest_hold(struct forest *f, struct workload *w, uint32_t node)
 {
+	struct quota_holder holder = { .w = w, .pairs = quota_amounts_mask(&w->usage) };
 	struct quota_queue *queue;
 
 	forest_sync(f);
@@ -135,7 +137,7 @@ void forest_hold(struct forest *f, struct workload *w, uint32_t node)
 	queue = f->world->nodes.v[node]->queue;
 	w->holds = node;
 	w->holds_pos = (uint32_t)queue->holders.n;
-	vec_push(&queue->holders, w->id);
+	vec_push(&queue->holders, holder);
 	charge(f, node, &w->usage, 1);
 	tree_sums_forget(f->sums);
 }
@@ -156,15 +158,14 @@ static bool is_saturated(const struct forest *f, uint32_t node, const struct quo
 void forest_release(struct forest *f, struct workload *w)
 {
 	struct quota_queue *queue;
-	uint32_t node = w->holds, last;
+	uint32_t node = w->holds;
 
 	forest_sync(f);
 	assert(node != MODEL_NONE && tree_sums_mark(f->sums) == 0);
 	precedence_released(f, w);
 	queue = f->world->nodes.v[node]->queue;
-	assert(queue->holders.v[w->holds_pos] == w->id);
-	last = queue->holders.v[queue->holders.n - 1];
-	f->world->workloads.v[last]->holds_pos = w->holds_pos;
+	assert(queue->holders.v[w->holds_pos].w == w);
+	queue->holders.v[queue->holders.n - 1].w->holds_pos = w->holds_pos;
 	vec_swap_remove(&queue->holders, w->holds_pos);
 	queue->allocatable_gen++;
 	w->holds = MODEL_NONE;

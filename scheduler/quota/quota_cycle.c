@@ -11,7 +11,8 @@
 
 struct quota_cycle {
 	struct forest *forest;
-	struct arena *arena; /* of the last run */
+	struct arena *arena;   /* of the last run */
+	struct arena *scratch; /* of its searches */
 	struct queues_heads heads;
 	struct process process;
 	struct quota_decisions decisions;
@@ -23,6 +24,7 @@ struct quota_cycle *quota_cycle_create(struct forest *f)
 
 	c->forest = f;
 	c->arena = arena_create(1 << 16);
+	c->scratch = arena_create(1 << 16);
 	return c;
 }
 
@@ -35,6 +37,7 @@ void quota_cycle_destroy(struct quota_cycle *c)
 	vec_finish(&c->decisions);
 	quota_process_finish(&c->process);
 	arena_destroy(c->arena);
+	arena_destroy(c->scratch);
 	free(c);
 }
 
@@ -93,7 +96,9 @@ struct batch {
 
 static void make_batch(struct quota_cycle *c, int64_t now, struct batch *b)
 {
-	struct nominate_context context = { .forest = c->forest, .arena = c->arena, .now = now };
+	struct nominate_context context = {
+		.forest = c->forest, .arena = c->arena, .scratch = c->scratch, .now = now
+	};
 	const struct quota *q = forest_world(c->forest);
 	size_t n = c->heads.n;
 
@@ -172,7 +177,7 @@ const struct quota_decisions *quota_cycle_run(struct quota_cycle *c, int64_t now
 	queues_pop(q, c->forest, &c->heads);
 	make_batch(c, now, &b);
 	mark = forest_mark(c->forest);
-	quota_process_begin(&c->process, c->forest, c->arena, now, &c->decisions);
+	quota_process_begin(&c->process, c->forest, c->arena, c->scratch, now, &c->decisions);
 	process_batch(c, &b, now);
 	quota_process_end(&c->process);
 	forest_undo(c->forest, mark);

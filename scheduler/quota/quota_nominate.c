@@ -110,6 +110,7 @@ static void find_victims(struct attempt *t)
 		.now = c->now,
 		.gone = c->gone,
 		.ngone = c->ngone,
+		.scratch = c->scratch,
 	};
 
 	t->victims = (struct victims){ NULL, 0 };
@@ -179,7 +180,8 @@ static void compute(const struct nominate_context *c, struct entry *e,
 					    .now = c->now,
 					    .gone = c->gone,
 					    .ngone = c->ngone,
-					    .arena = c->arena };
+					    .arena = c->arena,
+					    .scratch = c->scratch };
 	t.request = (struct assign_request){ .forest = c->forest,
 					     .w = e->w,
 					     .node = e->node,

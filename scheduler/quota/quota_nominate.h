@@ -7,7 +7,8 @@
 
 struct nominate_context {
 	struct forest *forest;
-	struct arena *arena; /* results live here */
+	struct arena *arena;   /* results live here */
+	struct arena *scratch; /* of searches for victims; may be NULL */
 	int64_t now;
 	const uint32_t *gone; /* workloads that are taken out: victims of others */
 	size_t ngone;

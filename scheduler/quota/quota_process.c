@@ -18,11 +18,12 @@ static bool waits_for_pods(const struct quota *q)
 	return false;
 }
 
-void quota_process_begin(struct process *p, struct forest *f, struct arena *arena, int64_t now,
-			 struct quota_decisions *decisions)
+void quota_process_begin(struct process *p, struct forest *f, struct arena *arena,
+			 struct arena *scratch, int64_t now, struct quota_decisions *decisions)
 {
 	p->forest = f;
 	p->arena = arena;
+	p->scratch = scratch;
 	p->now = now;
 	p->decisions = decisions;
 	p->blocked = waits_for_pods(forest_world(f));
@@ -122,8 +123,12 @@ static bool fits(const struct process *p, const struct entry *e)
 /* Some of its victims are another entry's: with those gone it may fit, or need others. */
 static enum quota_recompute recompute(struct process *p, struct entry *e)
 {
-	struct nominate_context c = { forest_after(p), p->arena, p->now, p->claimed.v,
-				      p->claimed.n };
+	struct nominate_context c = { .forest = forest_after(p),
+				      .arena = p->arena,
+				      .scratch = p->scratch,
+				      .now = p->now,
+				      .gone = p->claimed.v,
+				      .ngone = p->claimed.n };
 
 	quota_nominate_again(&c, e);
 	if (e->assignment.mode == ASSIGN_FIT) {

@@ -9,7 +9,7 @@
 struct process {
 	struct forest *forest; /* marked by the caller; entries leave their usage in it */
 	struct forest *after;  /* the same without the claimed ones; NULL: nobody is claimed */
-	struct arena *arena;
+	struct arena *arena, *scratch; /* as in struct nominate_context */
 	int64_t now;
 	struct quota_decisions *decisions;
 	struct VEC(uint32_t) claimed;     /* victims of entries processed so far */
@@ -18,8 +18,8 @@ struct process {
 };
 
 /* For a new cycle: nobody is claimed. */
-void quota_process_begin(struct process *p, struct forest *f, struct arena *arena, int64_t now,
-			 struct quota_decisions *decisions);
+void quota_process_begin(struct process *p, struct forest *f, struct arena *arena,
+			 struct arena *scratch, int64_t now, struct quota_decisions *decisions);
 void quota_process_end(struct process *p); /* of the cycle */
 void quota_process_finish(struct process *p);
 /* Sets status, requeue, reason, message; adds the decisions to admit or to preempt. */

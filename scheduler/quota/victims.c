@@ -84,7 +84,8 @@ static struct quota_amounts more_than_zero(const struct quota_amounts *need, str
 
 void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
-	CLEANUP(arena_destroyp) struct arena *scratch = NULL;
+	CLEANUP(arena_destroyp) struct arena *own = NULL;
+	struct arena *scratch = r->scratch;
 	struct victims_request inner = *r;
 	struct quota_amounts need;
 	struct victims found = { 0 };
@@ -93,7 +94,11 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 	if (!may_preempt(r)) {
 		return;
 	}
-	scratch = arena_create(0);
+	if (scratch == NULL) {
+		own = arena_create(0);
+		scratch = own;
+	}
+	arena_reset(scratch);
 	need = more_than_zero(r->need, scratch);
 	inner.need = &need;
 	leave_out(r, &inner, scratch);
@@ -148,7 +153,8 @@ enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint3
 				     .npairs = 1,
 				     .now = o->now,
 				     .gone = o->gone,
-				     .ngone = o->ngone };
+				     .ngone = o->ngone,
+				     .scratch = o->scratch };
 	struct victims_found *found = arena_alloc(o->arena, sizeof(*found));
 
 	*found = (struct victims_found){ .pair = pair, .amount = amount, .next = o->answers };

@@ -25,6 +25,7 @@ struct victims_request {
 	 * usage the caller has taken off the forest. In any order. */
 	const uint32_t *gone;
 	size_t ngone;
+	struct arena *scratch; /* emptied by every search, which saves allocations; NULL: its own */
 };
 
 /* An empty set: there is none that would do. Equal input gives equal output; no member could be
@@ -52,6 +53,7 @@ struct victims_oracle {
 	const uint32_t *gone; /* as in struct victims_request */
 	size_t ngone;
 	struct arena *arena;           /* of what it found */
+	struct arena *scratch;         /* as in struct victims_request */
 	struct victims_found *answers; /* the last one first */
 };
 /* ctx: a struct victims_oracle. */

@@ -67,6 +67,7 @@ static void make_world(struct quota_world *w, unsigned candidates, unsigned queu
 static double search(struct quota_world *w, int64_t amount, size_t *ret_victims)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(arena_destroyp) struct arena *scratch = arena_create(0);
 	uint32_t pairs[] = { quota_world_pair(w, "default", "cpu"),
 			     quota_world_pair(w, "default", "memory") };
 	struct quota_amounts need = { 0 };
@@ -76,7 +77,8 @@ static double search(struct quota_world *w, int64_t amount, size_t *ret_victims)
 				     .need = &need,
 				     .pairs = pairs,
 				     .npairs = ARRAY_LEN(pairs),
-				     .now = w->now };
+				     .now = w->now,
+				     .scratch = scratch };
 	double best = INFINITY;
 
 	quota_amounts_add(&need, pairs[0], amount * 1000);

@@ -1,4 +1,6 @@
 #include "lib/unit.h"
+
+#include "base/attrs.h"
 #include "model/quota_store.h"
 
 static void test_sorted_without_duplicates(void **state)
@@ -38,11 +40,27 @@ static void test_sums_stay_below_unlimited(void **state)
 	quota_amounts_finish(&a);
 }
 
+static void test_mask(void **state)
+{
+	CLEANUP(quota_amounts_finish) struct quota_amounts a = { 0 };
+
+	(void)state;
+	assert_true(quota_amounts_mask(&a) == 0);
+	quota_amounts_add(&a, 0, 1);
+	quota_amounts_add(&a, 62, 0);
+	assert_true(quota_amounts_mask(&a) == (UINT64_C(1) << 62 | 1));
+	quota_amounts_add(&a, 63, 1);
+	assert_true(quota_amounts_mask(&a) == (UINT64_C(1) << 62 | 1 | QUOTA_MASK_OTHERS));
+	assert_true(quota_amounts_bit(63) == QUOTA_MASK_OTHERS);
+	assert_true(quota_amounts_bit(UINT32_MAX) == QUOTA_MASK_OTHERS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted_without_duplicates),
 		cmocka_unit_test(test_sums_stay_below_unlimited),
+		cmocka_unit_test(test_mask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,9 @@ static void anew_with_the_same_flavors_and_without_those_that_go(void **state)
 	assert_int_equal(e.victims.n, 1);
 	gone = e.victims.v[0].workload;
 	assert_int_equal(gone, quota_world_workload(&w, "x")->id);
-	c = (struct nominate_context){ w.f, arena, w.now, &gone, 1 };
+	c = (struct nominate_context){
+		.forest = w.f, .arena = arena, .now = w.now, .gone = &gone, .ngone = 1
+	};
 	forest_remove(w.f, e.node, &w.q->workloads.v[gone]->usage);
 	quota_nominate_again(&c, &e);
 	assert_int_equal(e.assignment.mode, ASSIGN_FIT);

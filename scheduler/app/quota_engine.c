@@ -269,7 +269,7 @@ bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m)
 	}
 	if (m->kind == SCHED_MSG_SYNCED) {
 		e->synced[m->resource] = true;
-	} else if (m->resource == SCHED_PRIORITY_CLASSES &&
+	} else if ((m->resource == SCHED_PRIORITY_CLASSES || m->resource == SCHED_PODS) &&
 		   (m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE)) {
 		quota_life_object(e->life, m->resource, m->key,
 				  m->kind == SCHED_MSG_UPSERT ? m->object : NULL);
@@ -398,10 +398,11 @@ static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 	return CLOCK_NEVER;
 }
 
-/* Jobs are looked after when all are known that may have one. */
+/* Jobs and pods are looked after when all are known that may have one. */
 static void begin_life(struct quota_engine *e)
 {
-	if (!e->lives && e->synced[SCHED_JOBS] && e->synced[SCHED_PRIORITY_CLASSES]) {
+	if (!e->lives && e->synced[SCHED_JOBS] && e->synced[SCHED_PODS] &&
+	    e->synced[SCHED_PRIORITY_CLASSES]) {
 		e->lives = true;
 		quota_life_synced(e->life);
 	}

@@ -77,7 +77,7 @@ struct quota_life *quota_life_create(const struct quota_life_options *opt)
 {
 	struct quota_life *l = xmalloc_zero(1, sizeof(*l));
 	struct owners_options oo = { .base = opt->base,
-				     .jobs = true,
+				     .which = &opt->conf->owners,
 				     .recorder = opt->recorder,
 				     .wait_pods_ready = opt->conf->times.wait_pods_ready };
 	struct pool_options po = *opt->base;
@@ -132,6 +132,10 @@ static void object_gone(struct quota_life *l, enum sched_resource r, struct str 
 {
 	if (r == SCHED_JOBS) {
 		owners_job_gone(l->owners, key);
+	} else if (r == SCHED_PODS) {
+		owners_pod_gone(l->owners, key);
+	} else if (r == SCHED_NAMESPACES) {
+		owners_namespace_gone(l->owners, key);
 	} else if (r == SCHED_FLAVORS) {
 		owners_flavor_gone(l->owners, key);
 	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
@@ -148,6 +152,10 @@ void quota_life_object(struct quota_life *l, enum sched_resource r, struct str k
 		object_gone(l, r, key);
 	} else if (r == SCHED_JOBS) {
 		owners_job(l->owners, object);
+	} else if (r == SCHED_PODS) {
+		owners_pod(l->owners, object);
+	} else if (r == SCHED_NAMESPACES) {
+		owners_namespace(l->owners, object);
 	} else if (r == SCHED_FLAVORS) {
 		owners_flavor(l->owners, object);
 	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {

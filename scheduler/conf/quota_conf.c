@@ -325,7 +325,8 @@ static int read_all(struct reading *r, struct err *err)
 	for (size_t i = 0; code == 0 && i < ARRAY_LEN(parts); i++) {
 		code = parts[i](r, err);
 	}
-	return code < 0 ? code : quota_times_read(r->d, &r->conf->times, err);
+	code = code < 0 ? code : quota_times_read(r->d, &r->conf->times, err);
+	return code < 0 ? code : quota_owners_read(r->d, r->conf->arena, &r->conf->owners, err);
 }
 
 int quota_conf_read(const struct jdoc *d, quota_conf_warn_fn warn, void *ctx,

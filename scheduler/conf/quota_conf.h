@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "conf/quota_owners.h"
 #include "model/from_api_quota.h"
 
 #define QUOTA_CONF_MAX_ITEMS 256 /* in each list and map */
@@ -23,6 +24,7 @@ struct quota_conf {
 	size_t nweights;
 	int64_t half_life_ns, sampling_ns; /* admissionFairSharing */
 	struct quota_times times;
+	struct quota_owners owners;
 };
 
 typedef void (*quota_conf_warn_fn)(void *ctx, const char *text);

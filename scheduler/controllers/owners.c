@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "conf/quota_owners.h"
 #include "controllers/owner_world.h"
 #include "controllers/owners_priv.h"
 #include "controllers/pod_group.h"
@@ -149,7 +150,7 @@ void owners_job(struct owners *o, const struct api_job *job)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	if (o->opt.jobs) {
+	if (o->opt.which->jobs) {
 		set_job(o,
 			owners_plan_owner(&key, OWNERS_JOB, job->meta.namespace_, job->meta.name),
 			job);
@@ -251,7 +252,7 @@ void owners_pod(struct owners *o, const struct api_pod *pod)
 		owners_plan_owner(&owner, group == NULL ? OWNERS_POD : OWNERS_GROUP,
 				  pod->meta.namespace_, group == NULL ? pod->meta.name : group);
 
-	if (!o->opt.pods) {
+	if (!o->opt.which->pods) {
 		return;
 	}
 	if (pe != NULL && (!pod_group_is_managed(pod) || !str_eq_c(ok, pe->owner))) {
@@ -296,14 +297,14 @@ static void link_workload(struct owners *o, struct workload_entry *we)
 	const struct api_owner *ref = meta_controller(m);
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	if (o->opt.pods && field_map_is(&m->annotations, KUEUE_IS_GROUP_WORKLOAD, "true")) {
+	if (o->opt.which->pods && field_map_is(&m->annotations, KUEUE_IS_GROUP_WORKLOAD, "true")) {
 		owners_plan_owner(&key, OWNERS_GROUP, m->namespace_, m->name);
 	} else if (ref == NULL) {
 		return;
-	} else if (o->opt.jobs && str_streq(ref->kind, "Job") &&
+	} else if (o->opt.which->jobs && str_streq(ref->kind, "Job") &&
 		   str_streq(ref->api_version, "batch/v1")) {
 		owners_plan_owner(&key, OWNERS_JOB, m->namespace_, ref->name);
-	} else if (o->opt.pods && str_streq(ref->kind, "Pod") &&
+	} else if (o->opt.which->pods && str_streq(ref->kind, "Pod") &&
 		   str_streq(ref->api_version, "v1")) {
 		owners_plan_owner(&key, OWNERS_POD, m->namespace_, ref->name);
 	} else {
@@ -452,8 +453,8 @@ struct owners *owners_create(const struct owners_options *opt)
 	o->opt.base = NULL;
 	o->clock = po.clock;
 	o->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
-	o->world = owner_world_create(opt->namespaces);
-	o->env = (struct owner_plan_env){ .without_queue_name = opt->without_queue_name,
+	o->world = owner_world_create(&opt->which->namespaces);
+	o->env = (struct owner_plan_env){ .without_queue_name = opt->which->without_queue_name,
 					  .pods_ready = opt->wait_pods_ready };
 	owner_world_env(o->world, &o->env);
 	o->owners = strmap_create(owner_free);

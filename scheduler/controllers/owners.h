@@ -13,8 +13,6 @@
 #define SCHEDULER_CONTROLLERS_OWNERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/str.h"
 #include "kube/pool.h"
@@ -27,23 +25,15 @@ struct api_resource_flavor;
 struct api_workload;
 struct api_workload_priority_class;
 struct owners;
+struct quota_owners;
 struct recorder;
-struct selector;
-
-struct owners_kind { /* of objects that queue for what they own, by somebody else's integration */
-	const char *group, *kind;
-};
 
 struct owners_options {
 	/* transport, clock, limiter, workers (0: manual), seed, may_send and its ctx */
 	const struct pool_options *base;
-	struct recorder *recorder;         /* borrowed; NULL: nobody is told */
-	bool jobs, pods;                   /* which are managed at all */
-	bool without_queue_name;           /* manageJobsWithoutQueueName */
-	bool wait_pods_ready;              /* waitForPodsReady: PodsReady is told */
-	const struct selector *namespaces; /* managedJobsNamespaceSelector, borrowed; NULL: all */
-	const struct owners_kind *others;  /* borrowed */
-	size_t nothers;
+	struct recorder *recorder;        /* borrowed; NULL: nobody is told */
+	const struct quota_owners *which; /* are managed; borrowed */
+	bool wait_pods_ready;             /* waitForPodsReady: PodsReady is told */
 };
 
 enum owners_activity {

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "conf/quota_owners.h"
 #include "controllers/job_plan.h"
 #include "controllers/owner_world.h"
 #include "controllers/owners_priv.h"
@@ -62,8 +63,8 @@ static struct pod_entry *find_pod(const struct owner *e, const char *name)
 	return NULL;
 }
 
-/* The same write is not sent twice: bodies carry the resourceVersion of what they are about, or are
- * about an object that is still as it was. */
+/* The same write is not sent by one plan after another: bodies carry the resourceVersion of what
+ * they are about, or are about an object that is still as it was. */
 static bool is_new(struct owner *e, const struct owner_write *w)
 {
 	struct pod_entry *pod = w->workload == NULL ? find_pod(e, w->about.name) : NULL;
@@ -77,11 +78,23 @@ static bool is_new(struct owner *e, const struct owner_write *w)
 	} else if (w->kind == OWNER_NOTE) {
 		h ^= str_hash(str_of(w->message));
 	}
-	if (h == sent->by_kind[w->kind]) {
-		return false;
+	sent->now[w->kind] = h;
+	return h != sent->before[w->kind];
+}
+
+static void turn(struct sent *sent)
+{
+	memcpy(sent->before, sent->now, sizeof(sent->before));
+	memset(sent->now, 0, sizeof(sent->now));
+}
+
+/* What this plan did not want is new when it is wanted again. */
+static void end_plan(struct owner *e)
+{
+	turn(&e->sent);
+	for (size_t i = 0; i < e->pods.n; i++) {
+		turn(&e->pods.v[i]->sent);
 	}
-	sent->by_kind[w->kind] = h;
-	return true;
 }
 
 static void note(const struct owners *o, const char *namespace_, const struct owner_write *w)
@@ -119,13 +132,12 @@ static void send(struct owners *o, struct owner *e, struct str key, const struct
 	(void)kind;
 	for (size_t i = 0; i < plan->writes.n; i++) {
 		const struct owner_write *w = &plan->writes.v[i];
+		bool fresh = is_new(e, w);
 
 		/* Who may not write now has nothing to say either; the leader will. */
-		if (w->kind == OWNER_NOTE) {
-			if (owner_write_may_send(&o->target) && is_new(e, w)) {
-				note(o, ns, w);
-			}
-		} else if (is_new(e, w)) {
+		if (w->kind == OWNER_NOTE && fresh && owner_write_may_send(&o->target)) {
+			note(o, ns, w);
+		} else if (w->kind != OWNER_NOTE && fresh) {
 			send_one(o, key, ns, w);
 		}
 	}
@@ -138,10 +150,10 @@ static bool is_managed(const struct owners *o, const struct api_meta *m)
 {
 	const char *queue = field_map_get(&m->labels, KUEUE_QUEUE_NAME);
 
-	return o->opt.without_queue_name || (queue != NULL && queue[0] != '\0');
+	return o->opt.which->without_queue_name || (queue != NULL && queue[0] != '\0');
 }
 
-static bool is_kind(const struct api_owner *ref, const struct owners_kind *kind)
+static bool is_kind(const struct api_owner *ref, const struct quota_owners_kind *kind)
 {
 	struct str rest = str_of(ref->api_version), group = str_next(&rest, '/');
 
@@ -154,7 +166,7 @@ static bool is_kind(const struct api_owner *ref, const struct owners_kind *kind)
  * somebody else manages. */
 static bool has_managed_owner(const struct owners *o, const struct api_job *job)
 {
-	static const struct owners_kind jobs = { "batch", "Job" };
+	static const struct quota_owners_kind jobs = { "batch", "Job" };
 	const struct api_owner *ref = meta_controller(&job->meta);
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct owner *e;
@@ -162,8 +174,8 @@ static bool has_managed_owner(const struct owners *o, const struct api_job *job)
 	if (ref == NULL) {
 		return false;
 	}
-	for (size_t i = 0; i < o->opt.nothers; i++) {
-		if (is_kind(ref, &o->opt.others[i])) {
+	for (size_t i = 0; i < o->opt.which->nothers; i++) {
+		if (is_kind(ref, &o->opt.which->others[i])) {
 			return true;
 		}
 	}
@@ -249,6 +261,7 @@ static void plan_owner(struct owners *o, struct str key, struct owner *e)
 		plan_pods(o, e, &plan);
 	}
 	send(o, e, key, &plan);
+	end_plan(e);
 }
 
 static bool plan_each(struct str key, void *value, void *ctx)

@@ -17,9 +17,9 @@ struct strmap;
 #define OWNERS_POD "pod"
 #define OWNERS_GROUP "group"
 
-/* Hashes of the writes last handed to the pool, per kind. */
+/* Hashes of the writes that the last plan had and this one has, per kind; 0: none. */
 struct sent {
-	uint64_t by_kind[OWNER_WRITE_COUNT_];
+	uint64_t before[OWNER_WRITE_COUNT_], now[OWNER_WRITE_COUNT_];
 };
 
 struct workload_entry {

@@ -1,0 +1,37 @@
+/* scheduler/conf/quota_owners.h: which Jobs and pods queue, from Kueue's configuration file:
+ * manageJobsWithoutQueueName, managedJobsNamespaceSelector, integrations. Any thread. */
+#ifndef SCHEDULER_CONF_QUOTA_OWNERS_H
+#define SCHEDULER_CONF_QUOTA_OWNERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/selector.h"
+
+struct arena;
+struct err;
+struct jdoc;
+
+#define QUOTA_OWNERS_MAX_KINDS 256 /* integrations.frameworks, integrations.externalFrameworks */
+
+struct quota_owners_kind { /* of objects that queue for what they own */
+	const char *group, *kind;
+};
+
+struct quota_owners {
+	bool without_queue_name;
+	/* Without managedJobsNamespaceSelector: all namespaces but kube-system and that of
+	 * `namespace`. */
+	struct selector namespaces;
+	bool jobs, pods; /* integrations batch/job and pod; default: batch/job */
+	/* Of the integrations that are somebody else's, because there are none here. */
+	const struct quota_owners_kind *others;
+	size_t nothers;
+};
+
+/* d: the whole file; NULL: Kueue's defaults. Everything lives in the arena. Errors name the field.
+ */
+int quota_owners_read(const struct jdoc *d, struct arena *arena, struct quota_owners *ret,
+		      struct err *err);
+
+#endif

@@ -80,10 +80,4 @@ void quota_cache_workload_place_all(struct quota_cache *c, int64_t now);
 /* Those whose ClusterQueue came or went; those who wait where they should. */
 void quota_cache_workload_place_again(struct quota_cache *c, int64_t now);
 
-struct api_workload;
-/* The status as the API has it; texts in to->arena, which is set before. */
-void quota_cache_status_read(struct quota *q, const struct api_workload *w, struct conditions *to);
-/* What of struct workload follows from conditions, after a status was taken back. */
-void quota_cache_status_flags(const struct conditions *from, struct workload *w);
-
 #endif

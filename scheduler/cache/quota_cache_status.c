@@ -1,8 +1,9 @@
+#include "cache/quota_cache_status.h"
+
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "cache/quota_cache_priv.h"
 #include "model/from_api_quota.h"
 
 static enum quota_check_state check_state(const char *name)

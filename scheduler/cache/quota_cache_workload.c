@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache_priv.h"
+#include "cache/quota_cache_status.h"
 #include "model/from_api_quota.h"
 #include "quota/conditions_copy.h"
 #include "quota/queues.h"

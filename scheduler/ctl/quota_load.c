@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "api/kueue.h"
-#include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "api/limit_range.h"
 #include "api/namespace.h"
@@ -12,6 +11,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "cache/quota_cache_status.h"
 #include "conf/quota_conf.h"
 #include "enc/decode.h"
 #include "enc/jdoc.h"
@@ -153,73 +153,6 @@ int quota_load_object(const struct quota_load *l, const struct sim_object *o, st
 
 /* --- Workloads ---------------------------------------------------------------------------------*/
 
-static enum quota_check_state check_state(const char *name)
-{
-	static const char *const names[] = { KUEUE_CHECK_PENDING, KUEUE_CHECK_READY,
-					     KUEUE_CHECK_RETRY, KUEUE_CHECK_REJECTED };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (str_streq(name, names[i])) {
-			return (enum quota_check_state)i;
-		}
-	}
-	return QUOTA_CHECK_PENDING;
-}
-
-static void read_conditions(const struct api_conditions *from, struct conditions *to)
-{
-	for (size_t i = 0; i < from->n; i++) {
-		const struct api_condition *c = &from->v[i];
-		struct condition one = { c->type,    c->status,          c->reason,
-					 c->message, c->last_transition, 0 };
-
-		one.reason = one.reason == NULL ? "" : one.reason;
-		one.message = one.message == NULL ? "" : one.message;
-		if (one.type != NULL && one.status != NULL) {
-			vec_push(&to->list, one);
-		}
-	}
-}
-
-static void read_status(const struct api_workload *w, struct conditions *to)
-{
-	const struct api_workload_status *s = &w->status;
-
-	to->generation = w->meta.generation;
-	read_conditions(&s->conditions, to);
-	for (size_t i = 0; i < s->admission_checks.n; i++) {
-		const struct api_check_state *k = &s->admission_checks.v[i];
-		struct conditions_check one = {
-			.name = k->name,
-			.message = k->message,
-			.state = check_state(k->state),
-			.at = k->last_transition,
-			.retries = k->retry_count == FIELD_NO_I32 ? 0 : k->retry_count,
-			.requeue_after = k->requeue_after == FIELD_NO_I32 ? 0 : k->requeue_after
-		};
-
-		vec_push(&to->checks, one);
-	}
-	for (size_t i = 0; i < s->preemption_gates.n; i++) {
-		const struct api_preemption_gate_state *g = &s->preemption_gates.v[i];
-		const char *position = g->position == NULL ? g->state : g->position;
-		struct conditions_gate one = { g->name, str_streq(position, KUEUE_GATE_OPEN),
-					       g->last_transition };
-
-		vec_push(&to->gates, one);
-	}
-	for (size_t i = 0; s->scheduling_stats != NULL && i < s->scheduling_stats->evictions.n;
-	     i++) {
-		const struct api_eviction_count *e = &s->scheduling_stats->evictions.v[i];
-		struct conditions_eviction one = {
-			e->reason, e->underlying_cause == NULL ? "" : e->underlying_cause, e->count
-		};
-
-		vec_push(&to->evictions, one);
-	}
-	to->has_admission = s->admission != NULL;
-}
-
 static const char *format_admission(const struct sim_object *o, struct arena *arena)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -245,7 +178,7 @@ static int read_workload(const struct quota_load *l, const struct sim_object *o,
 	if (code < 0) {
 		return code;
 	}
-	read_status(&w, &s->conditions);
+	quota_cache_status_read(l->q, &w, &s->conditions);
 	s->admission = format_admission(o, s->arena);
 	s->queue = arena_dup(s->arena, ret->queue);
 	return 0;

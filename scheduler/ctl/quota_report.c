@@ -266,7 +266,7 @@ static void write_admission(const struct quota *q, const struct conditions *c, c
 		return;
 	}
 	json_out_key(o, "admission");
-	if (c->queue == NULL) {
+	if (given != NULL) {
 		json_out_raw(o, str_of(given));
 		return;
 	}

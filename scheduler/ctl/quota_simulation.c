@@ -171,9 +171,13 @@ static bool take_decision(struct quota_simulation *s, const struct quota_decisio
 {
 	struct quota_step step = quota_step_make(s->q, d, s->cycles, s->arena);
 	struct conditions_events events = { NULL, 0, 0 };
+	struct quota_load_status *status = s->statuses.v[d->workload];
 
 	vec_push(&s->steps, step);
-	conditions_decide(&s->statuses.v[d->workload]->conditions, s->q, d, s->now, &events);
+	conditions_decide(&status->conditions, s->q, d, s->now, &events);
+	if (d->kind == QUOTA_DECIDE_ADMIT) {
+		status->admission = NULL; /* there is a newer one */
+	}
 	take_events(s, &events);
 	vec_finish(&events);
 	return d->kind == QUOTA_DECIDE_ADMIT || (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing);

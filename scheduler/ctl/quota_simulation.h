@@ -45,7 +45,7 @@ const struct forest *quota_simulation_forest(const struct quota_simulation *s);
 /* The status of a workload as it would stand in the API. */
 const struct conditions *quota_simulation_status(const struct quota_simulation *s,
 						 const struct workload *w);
-/* Its admission as it was given, JSON; NULL: none, or it is in the status above. */
+/* Its admission as it was given, JSON; NULL: there was none, or it was admitted anew. */
 const char *quota_simulation_admission(const struct quota_simulation *s, const struct workload *w);
 
 #endif

@@ -5,6 +5,22 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "base/xmalloc.h"
+
+enum {
+	KEY_CONTEXT = 256,
+	KEY_CONFIG,
+	KEY_NOW,
+	KEY_STATUS,
+	KEY_FOR,
+	KEY_ACTIVE,
+	KEY_OFFSET,
+	KEY_LIMIT,
+	KEY_DRY_RUN,
+	KEY_KEEP,
+};
 
 static const struct row {
 	char group; /* 0: every verb takes it */
@@ -13,27 +29,157 @@ static const struct row {
 	{ 0,
 	  { "kubeconfig", 'k', "FILE", 0,
 	    "how to reach the cluster (default: $KUBECONFIG, in-cluster, ~/.kube/config)", 0 } },
-	{ 0, { "context", 'c', "NAME", 0, "context of the kubeconfig", 0 } },
+	{ 0, { "context", KEY_CONTEXT, "NAME", 0, "context of the kubeconfig", 0 } },
 	{ 0, { "server", 's', "URL", 0, "address of the API server", 0 } },
 	{ 'd',
 	  { "dump", 'D', "FILE", 0, "look at this dump of a scheduler instead of a cluster", 0 } },
 	{ 'd',
 	  { "scheduler-conf", 'C', "FILE", 0, "the scheduler's configuration (default: built in)",
 	    0 } },
+	{ 'f',
+	  { "filename", 'f', "FILE", 0,
+	    "look at these manifests instead of a cluster: a file, a folder, - for standard "
+	    "input; may be repeated",
+	    0 } },
+	{ 'f',
+	  { "config", KEY_CONFIG, "FILE", 0,
+	    "Kueue's configuration file, as the scheduler has it (default: its defaults)", 0 } },
+	{ 'f',
+	  { "now", KEY_NOW, "TIME", 0,
+	    "the time (default: that of this machine; of manifests: the youngest in them)", 0 } },
 	{ 'n', { "namespace", 'n', "NAME", 0, "namespace of names that have none", 0 } },
+	{ 'a', { "all-namespaces", 'A', NULL, 0, "of all namespaces", 0 } },
+	{ 'q', { "clusterqueue", 'c', "NAME", 0, "only of this ClusterQueue", 0 } },
+	{ 'q', { "localqueue", 'q', "NAME", 0, "only of this LocalQueue", 0 } },
+	{ 's',
+	  { "status", KEY_STATUS, "LIST", 0,
+	    "only Workloads that are pending, admitted, finished; all (default)", 0 } },
+	{ 's', { "for", KEY_FOR, "KIND/NAME", 0, "only the Workload of this job", 0 } },
+	{ 's',
+	  { "active", KEY_ACTIVE, "true|false", 0, "only ClusterQueues that are (not) active",
+	    0 } },
+	{ 'p', { "offset", KEY_OFFSET, "N", 0, "leave out the first N of each queue", 0 } },
+	{ 'p', { "limit", KEY_LIMIT, "N", 0, "at most N of each queue (default: 1000)", 0 } },
+	{ 'k',
+	  { "keep-already-running", KEY_KEEP, NULL, 0,
+	    "admit nobody, but let run who is admitted (default: they are stopped)", 0 } },
+	{ 'r',
+	  { "dry-run", KEY_DRY_RUN, "none|client|server", 0,
+	    "client: only look; server: have it checked, not done", 0 } },
 	{ 'o', { "output", 'o', "json|table", 0, "how to print", 0 } },
 	{ 'y', { "yes", 'y', NULL, 0, "do it; without it only what would be done is printed", 0 } },
 };
 
-static error_t on_option(int key, char *arg, struct argp_state *s)
+static int refuse(const char *option, const char *value, const char *why)
 {
-	struct cluster_args *a = s->input;
+	fprintf(stderr, "headgatectl: %s %s: %s\n", option, value, why);
+	return EINVAL;
+}
 
+static int parse_statuses(struct cluster_args *a, const char *arg)
+{
+	static const struct {
+		const char *name;
+		unsigned bits;
+	} names[] = {
+		{ "all", CLUSTER_ARGS_PENDING | CLUSTER_ARGS_ADMITTED | CLUSTER_ARGS_FINISHED },
+		{ "pending", CLUSTER_ARGS_PENDING },
+		{ "admitted", CLUSTER_ARGS_ADMITTED },
+		{ "finished", CLUSTER_ARGS_FINISHED },
+	};
+	struct str rest = str_of(arg);
+
+	while (rest.p != NULL) {
+		struct str one = str_next(&rest, ',');
+		unsigned bits = 0;
+
+		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+			bits |= str_eq_c(one, names[i].name) ? names[i].bits : 0;
+		}
+		if (bits == 0) {
+			return refuse("--status", arg,
+				      "known are all, pending, admitted, finished");
+		}
+		a->statuses |= bits;
+	}
+	return 0;
+}
+
+static int parse_count(const char *option, const char *arg, uint64_t most, size_t *ret)
+{
+	uint64_t n;
+
+	if (!str_to_u64(str_of(arg), &n) || n > most) {
+		return refuse(option, arg, "not a number, or too large");
+	}
+	*ret = (size_t)n;
+	return 0;
+}
+
+static int parse_dry(struct cluster_args *a, const char *arg)
+{
+	static const char *const names[] = { [CLUSTER_ARGS_DO] = "none",
+					     [CLUSTER_ARGS_DRY_CLIENT] = "client",
+					     [CLUSTER_ARGS_DRY_SERVER] = "server" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (str_streq(arg, names[i])) {
+			a->dry = (enum cluster_args_dry)i;
+			return 0;
+		}
+	}
+	return refuse("--dry-run", arg, "known are none, client, server");
+}
+
+/* Options of verbs about queues and Workloads. */
+static error_t on_quota_option(struct cluster_args *a, int key, char *arg)
+{
+	switch (key) {
+	case 'f':
+		if (a->nfiles == CLUSTER_ARGS_FILES_MAX) {
+			return refuse("-f", arg, "too many files: name a folder");
+		}
+		a->files[a->nfiles++] = arg;
+		return 0;
+	case KEY_CONFIG:
+		a->config = arg;
+		return 0;
+	case KEY_NOW:
+		a->has_now = true;
+		return clock_parse_time(str_of(arg), &a->now) == 0
+			       ? 0
+			       : refuse("--now", arg, "not a time like 2026-01-02T15:04:05Z");
+	case 'A':
+		a->all_namespaces = true;
+		return 0;
+	case 'c':
+		a->cluster_queue = arg;
+		return 0;
+	case 'q':
+		a->local_queue = arg;
+		return 0;
+	case KEY_STATUS:
+		return parse_statuses(a, arg);
+	case KEY_FOR:
+		a->owner = arg;
+		return strchr(arg, '/') != NULL ? 0 : refuse("--for", arg, "not KIND/NAME");
+	case KEY_ACTIVE:
+		a->active = arg;
+		return str_streq(arg, "true") || str_streq(arg, "false")
+			       ? 0
+			       : refuse("--active", arg, "neither true nor false");
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t on_common_option(struct cluster_args *a, int key, char *arg)
+{
 	switch (key) {
 	case 'k':
 		a->kubeconfig = arg;
 		return 0;
-	case 'c':
+	case KEY_CONTEXT:
 		a->context = arg;
 		return 0;
 	case 's':
@@ -47,22 +193,42 @@ static error_t on_option(int key, char *arg, struct argp_state *s)
 		return 0;
 	case 'n':
 		a->namespace_ = arg;
+		a->has_namespace = true;
 		return 0;
 	case 'o':
 		return ctl_parse_output(arg, &a->output) ? 0 : EINVAL;
 	case 'y':
 		a->yes = true;
 		return 0;
-	case ARGP_KEY_ARG:
+	case KEY_KEEP:
+		a->keep_running = true;
+		return 0;
+	case KEY_DRY_RUN:
+		return parse_dry(a, arg);
+	case KEY_OFFSET:
+		return parse_count("--offset", arg, UINT32_MAX, &a->offset);
+	case KEY_LIMIT:
+		return parse_count("--limit", arg, CLUSTER_ARGS_LIMIT_MAX, &a->limit);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t on_option(int key, char *arg, struct argp_state *s)
+{
+	struct cluster_args *a = s->input;
+	error_t r;
+
+	if (key == ARGP_KEY_ARG) {
 		if (a->nrest == CLUSTER_ARGS_MAX) {
 			fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", arg);
 			return EINVAL;
 		}
 		a->rest[a->nrest++] = arg;
 		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
 	}
+	r = on_common_option(a, key, arg);
+	return r == ARGP_ERR_UNKNOWN ? on_quota_option(a, key, arg) : r;
 }
 
 bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char **argv,
@@ -77,6 +243,12 @@ bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char *
 			options[n++] = rows[i].option;
 		}
 	}
-	*ret = (struct cluster_args){ .namespace_ = "default" };
+	*ret = (struct cluster_args){ .namespace_ = "default", .limit = CLUSTER_ARGS_LIMIT };
 	return ctl_parse(&argp, argc, argv, ret, ret_code);
+}
+
+char *cluster_args_key(const struct cluster_args *a, const char *name)
+{
+	return strchr(name, '/') != NULL ? xmalloc_dup(name)
+					 : xmalloc_printf("%s/%s", a->namespace_, name);
 }

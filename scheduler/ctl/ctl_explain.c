@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "core/fit.h"
 #include "core/gang.h"
 #include "core/hooks.h"
@@ -311,12 +312,10 @@ static void print_json(const struct explanation *x)
 static int find_pod(const struct situation *s, const struct cluster_args *f,
 		    const struct task **ret, struct err *err)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *key = cluster_args_key(f, f->rest[1]);
 
-	strbuf_printf(&key, "%s%s%s", strchr(f->rest[1], '/') == NULL ? f->namespace_ : "",
-		      strchr(f->rest[1], '/') == NULL ? "/" : "", f->rest[1]);
-	*ret = cluster_task_find(situation_cluster(s), strbuf_str(&key));
-	return *ret == NULL ? err_set(err, ERR_NOT_FOUND, "pod %s not found", key.p) : 0;
+	*ret = cluster_task_find(situation_cluster(s), str_of(key));
+	return *ret == NULL ? err_set(err, ERR_NOT_FOUND, "pod %s not found", key) : 0;
 }
 
 static int explain_pod(const struct cluster_args *f, struct err *err)

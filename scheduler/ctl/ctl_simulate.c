@@ -7,15 +7,14 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "ctl/quota_simulation.h"
+#include "ctl/sim_files.h"
 #include "ctl/sim_input.h"
 #include "ctl/sim_report.h"
 #include "ctl/simulation.h"
 #include "enc/jdoc.h"
-#include "enc/yaml.h"
 
 #define MAX_CYCLES 1000
 
@@ -177,7 +176,8 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 		.parser = on_option,
 		.args_doc = "FILE...",
 		.doc = "Run the scheduler on manifests, without a cluster, and print what it "
-		       "decides. FILE - is standard input."
+		       "decides. FILE may be a folder of .yaml, .yml and .json files; - is "
+		       "standard input."
 	};
 
 	if (!ctl_parse(&argp, argc, argv, a, ret_code)) {
@@ -203,23 +203,10 @@ static void warn(void *ctx UNUSED, const char *text)
 static int read_files(const struct arguments *a, struct sim_input *in, struct jdoc **ret_config,
 		      struct err *err)
 {
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	int r = 0;
+	int r = sim_files_read(a->files.v, a->files.n, in, err);
 
-	for (size_t i = 0; i < a->files.n && r == 0; i++) {
-		strbuf_reset(&text);
-		r = file_read_all(a->files.v[i], YAML_MAX_BYTES, &text, err);
-		if (r == 0) {
-			r = sim_input_add(in, a->files.v[i], strbuf_str(&text), err);
-		}
-	}
-	if (r < 0 || a->config == NULL) {
-		return r;
-	}
-	strbuf_reset(&text);
-	r = file_read_all(a->config, YAML_MAX_BYTES, &text, err);
-	if (r == 0 && yaml_parse(strbuf_str(&text), ret_config, err) < 0) {
-		r = err_wrap(err, "%s", a->config);
+	if (r == 0 && a->config != NULL) {
+		r = sim_files_read_document(a->config, ret_config, err);
 	}
 	return r;
 }

@@ -87,14 +87,23 @@ static void place_workloads(struct quota_simulation *s)
 	}
 }
 
-static int load_objects(struct quota_simulation *s, struct sim_input *in, struct err *err)
+static int load_objects(struct quota_simulation *s, struct sim_input *in,
+			const struct quota_simulation_options *opt, struct err *err)
 {
 	size_t n;
 	struct sim_object *const *objects = sim_input_objects(in, &n);
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		r = load_object(s, objects[i], err);
+		struct err one = ERR_INIT;
+
+		r = load_object(s, objects[i], &one);
+		if (r < 0 && opt->lenient) {
+			opt->warn(opt->ctx, one.text);
+			r = 0;
+		} else if (r < 0 && err != NULL) {
+			*err = one;
+		}
 	}
 	if (r == 0) {
 		place_workloads(s);
@@ -118,7 +127,7 @@ int quota_simulation_create(struct sim_input *in, const struct quota_simulation_
 	if (r == 0) {
 		s->q->options = s->conf->options;
 		s->rules = from_api_quota_rules_create(&s->conf->resources);
-		r = load_objects(s, in, err);
+		r = load_objects(s, in, opt, err);
 	}
 	if (r < 0) {
 		return r;

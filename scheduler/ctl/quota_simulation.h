@@ -16,6 +16,7 @@ struct quota_simulation_options {
 	const struct jdoc *config; /* Kueue's configuration file; NULL: defaults */
 	int64_t now;               /* wall ns; stands still */
 	sim_input_warn_fn warn;    /* of the configuration; may be NULL */
+	bool lenient;              /* objects that cannot be read are left out, with a warning */
 	void *ctx;
 };
 

@@ -24,7 +24,7 @@ struct sim_input {
 /* Where an object comes from. */
 struct place {
 	const char *file;
-	size_t document;
+	size_t document; /* 0: not of a file */
 };
 
 #define QUOTA_GROUP "kueue.x-k8s.io"
@@ -175,31 +175,44 @@ static bool is_text_or_absent(const struct jdoc *d)
 	return jdoc_kind(d) == JDOC_NULL || jdoc_kind(d) == JDOC_STRING;
 }
 
-static int add_known(struct sim_input *in, size_t row, const struct jdoc *object,
-		     const struct place *at, struct err *err)
+static char *full_key(enum sim_kind kind, const char *key)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *copy = jdoc_copy(object);
+	return xmalloc_printf("%s %s", kinds[kind].kind, key);
+}
+
+static int take_known(struct sim_input *in, size_t row, struct jdoc *object, const struct place *at,
+		      struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *own = object;
 	CLEANUP(xmalloc_freep) char *full = NULL;
-	struct jdoc *meta = jdoc_get_mut(copy, "metadata");
+	struct jdoc *meta = jdoc_get_mut(own, "metadata");
 	struct sim_object *o;
 
-	if (name_of(copy)[0] == '\0') {
+	if (name_of(own)[0] == '\0') {
 		return err_set(err, ERR_INVALID, "%s: metadata.name: missing", kinds[row].kind);
 	}
 	if (!is_text_or_absent(jdoc_get(meta, "namespace"))) {
 		return err_set(err, ERR_INVALID, "%s: metadata.namespace: not a string",
 			       kinds[row].kind);
 	}
-	find_youngest(copy, &in->youngest);
+	find_youngest(own, &in->youngest);
 	o = xmalloc_zero(1, sizeof(*o));
 	o->kind = (enum sim_kind)row;
 	o->key = complete(meta, kinds[row].namespaced);
-	o->where = xmalloc_printf("%s: document %zu", at->file, at->document);
-	o->json = copy;
-	copy = NULL;
-	full = xmalloc_printf("%s %s", kinds[row].kind, o->key);
+	o->where = at->document == 0 ? xmalloc_dup(at->file)
+				     : xmalloc_printf("%s: document %zu", at->file, at->document);
+	o->json = take_ptr(&own);
+	full = full_key(o->kind, o->key);
 	strmap_set(in->objects, str_of(full), o);
 	return 0;
+}
+
+int sim_input_take(struct sim_input *in, enum sim_kind kind, struct jdoc *object, const char *where,
+		   struct err *err)
+{
+	const struct place at = { where, 0 };
+
+	return take_known(in, kind, object, &at, err);
 }
 
 static int add_object(struct sim_input *in, const struct jdoc *object, const struct place *at,
@@ -228,7 +241,7 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 	}
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (str_streq(kinds[i].kind, kind) && str_eq_c(group, kinds[i].group)) {
-			return add_known(in, i, object, at, err);
+			return take_known(in, i, jdoc_copy(object), at, err);
 		}
 	}
 	/* The head of a scenario file tells tests what to expect: nothing for the scheduler. */
@@ -279,6 +292,14 @@ struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
 	qsort(in->sorted.v, in->sorted.n, sizeof(in->sorted.v[0]), by_kind_and_key);
 	*ret_n = in->sorted.n;
 	return in->sorted.v;
+}
+
+const struct sim_object *sim_input_find(const struct sim_input *in, enum sim_kind kind,
+					const char *key)
+{
+	CLEANUP(xmalloc_freep) char *full = full_key(kind, key);
+
+	return strmap_get(in->objects, str_of(full));
 }
 
 int64_t sim_input_youngest(const struct sim_input *in)

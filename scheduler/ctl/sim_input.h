@@ -1,6 +1,7 @@
-/* scheduler/ctl/sim_input.h: manifests for `headgatectl simulate`: YAML or JSON, many documents,
- * lists opened up, each object completed the way the API server would and kept once by kind,
- * namespace and name (the later one wins). Limits: those of enc/yaml.h per file. One thread. */
+/* scheduler/ctl/sim_input.h: objects for `headgatectl simulate` and for verbs that look at the
+ * quota part: manifests in YAML or JSON, many documents, lists opened up, or one by one from a
+ * cluster; each completed the way the API server would and kept once by kind, namespace and name
+ * (the later one wins). Limits: those of enc/yaml.h per file. One thread. */
 #ifndef SCHEDULER_CTL_SIM_INPUT_H
 #define SCHEDULER_CTL_SIM_INPUT_H
 
@@ -51,6 +52,13 @@ void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
 /* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
  * ones) and cause; what came before it stays. */
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);
+/* Adds one object of a kind that is known, completed in the same way, and takes it over, also when
+ * it fails; where is for messages. -ERR_INVALID: it has no name. */
+int sim_input_take(struct sim_input *in, enum sim_kind kind, struct jdoc *object, const char *where,
+		   struct err *err);
+/* By "namespace/name" or "name"; NULL: there is none. */
+const struct sim_object *sim_input_find(const struct sim_input *in, enum sim_kind kind,
+					const char *key);
 /* Objects ordered by kind, then key, whatever the order of the files. Valid until the next
  * sim_input_add. */
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n);

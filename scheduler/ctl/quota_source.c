@@ -1,0 +1,134 @@
+#include "ctl/quota_source.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "ctl/sim_files.h"
+#include "enc/jdoc.h"
+#include "kube/kubeconfig.h"
+#include "kube/rest.h"
+#include "kube/transport.h"
+
+#define CALL_NS (30 * CLOCK_NS_PER_S)
+#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
+
+static const struct {
+	const char *path;
+	enum sim_kind kind;
+	bool needed; /* else a cluster may do without the kind */
+} lists[] = {
+	{ "/api/v1/namespaces", SIM_NAMESPACE, true },
+	{ "/api/v1/limitranges", SIM_LIMIT_RANGE, false },
+	{ "/apis/node.k8s.io/v1/runtimeclasses", SIM_RUNTIME_CLASS, false },
+	{ KUEUE "topologies", SIM_TOPOLOGY, false },
+	{ KUEUE "resourceflavors", SIM_RESOURCE_FLAVOR, true },
+	{ KUEUE "admissionchecks", SIM_ADMISSION_CHECK, false },
+	{ KUEUE "cohorts", SIM_COHORT, false },
+	{ KUEUE "clusterqueues", SIM_CLUSTER_QUEUE, true },
+	{ KUEUE "localqueues", SIM_LOCAL_QUEUE, true },
+	{ KUEUE "workloadpriorityclasses", SIM_WORKLOAD_PRIORITY_CLASS, false },
+	{ KUEUE "workloads", SIM_WORKLOAD, true },
+};
+
+struct listing {
+	struct sim_input *in;
+	enum sim_kind kind;
+};
+
+static void warn(void *ctx UNUSED, const char *text)
+{
+	fprintf(stderr, "headgatectl: warning: %s\n", text);
+}
+
+static void on_item(void *ctx, const struct jdoc *item)
+{
+	struct listing *l = ctx;
+	struct err err = ERR_INIT;
+
+	if (sim_input_take(l->in, l->kind, jdoc_copy(item), "cluster", &err) < 0) {
+		warn(NULL, err.text);
+	}
+}
+
+static int list_all(struct transport *t, unsigned kinds, struct sim_input *in, struct err *err)
+{
+	struct listing l = { .in = in };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
+		if ((kinds & 1u << lists[i].kind) == 0) {
+			continue;
+		}
+		l.kind = lists[i].kind;
+		r = rest_list(t, lists[i].path, CALL_NS, on_item, &l, err);
+		if (r == -ERR_NOT_FOUND && !lists[i].needed) {
+			r = 0;
+		} else if (r == -ERR_NOT_FOUND) {
+			return err_wrap(err,
+					"the cluster does not serve %ss: are the "
+					"CustomResourceDefinitions installed?",
+					sim_input_kind_name(l.kind));
+		}
+	}
+	return r;
+}
+
+static int read_cluster(const struct cluster_args *a, unsigned kinds, struct sim_input *in,
+			struct err *err)
+{
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
+	struct transport *t = NULL;
+	int r = kubeconfig_load(a->kubeconfig, a->context, a->server, &kube, err);
+
+	if (r == 0) {
+		r = transport_http_create(kube, "headgatectl", &t, err);
+	}
+	if (r == 0) {
+		r = list_all(t, kinds, in, err);
+	}
+	transport_destroy(t);
+	return r;
+}
+
+int quota_source_read(const struct cluster_args *a, unsigned kinds, struct quota_source *ret,
+		      struct err *err)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	int r = a->nfiles > 0 ? sim_files_read(a->files, a->nfiles, in, err)
+			      : read_cluster(a, kinds, in, err);
+
+	if (r < 0) {
+		return r;
+	}
+	ret->now = a->has_now      ? a->now
+		   : a->nfiles > 0 ? sim_input_youngest(in)
+				   : clock_wall(clock_real());
+	ret->in = take_ptr(&in);
+	return 0;
+}
+
+int quota_source_load(const struct cluster_args *a, struct quota_source *ret, struct err *err)
+{
+	struct quota_simulation_options opt = { .warn = warn, .lenient = true };
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
+	int r = a->config == NULL ? 0 : sim_files_read_document(a->config, &config, err);
+
+	if (r == 0) {
+		r = quota_source_read(a, UINT_MAX, ret, err);
+	}
+	if (r == 0) {
+		opt.config = config;
+		opt.now = ret->now;
+		r = quota_simulation_create(ret->in, &opt, &ret->world, err);
+	}
+	return r;
+}
+
+void quota_source_finish(struct quota_source *s)
+{
+	quota_simulation_destroyp(&s->world);
+	sim_input_destroyp(&s->in);
+}

@@ -54,6 +54,18 @@ void columns_add(struct columns *c, const char *fmt, ...)
 	vec_push(&c->cells, xmalloc_dup(text));
 }
 
+/* Without blanks at its end. */
+static void print_row(const char *const *cells, const size_t *width, size_t n, FILE *to)
+{
+	while (n > 1 && cells[n - 1][0] == '\0') {
+		n--;
+	}
+	for (size_t i = 0; i + 1 < n; i++) {
+		fprintf(to, "%-*s   ", (int)width[i], cells[i]);
+	}
+	fprintf(to, "%s\n", cells[n - 1]);
+}
+
 void columns_print(const struct columns *c, FILE *to)
 {
 	size_t width[COLUMNS_MAX] = { 0 };
@@ -67,10 +79,8 @@ void columns_print(const struct columns *c, FILE *to)
 
 		width[i % c->n] = len > width[i % c->n] ? len : width[i % c->n];
 	}
-	for (size_t i = 0; i < c->n + c->cells.n; i++) {
-		const char *text = i < c->n ? c->heads[i] : c->cells.v[i - c->n];
-		bool last = i % c->n == c->n - 1;
-
-		fprintf(to, "%-*s%s", last ? 0 : (int)width[i % c->n], text, last ? "\n" : "   ");
+	for (size_t i = 0; i < c->n + c->cells.n; i += c->n) {
+		print_row(i < c->n ? c->heads : (const char *const *)&c->cells.v[i - c->n], width,
+			  c->n, to);
 	}
 }

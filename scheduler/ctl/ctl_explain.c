@@ -16,6 +16,8 @@
 #include "core/totals.h"
 #include "ctl/cluster_args.h"
 #include "ctl/columns.h"
+#include "ctl/quota_explain_json.h"
+#include "ctl/quota_explain_text.h"
 #include "ctl/situation.h"
 #include "enc/json_out.h"
 #include "model/pod_class.h"
@@ -342,14 +344,52 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	return 0;
 }
 
+static int explain_workload(const struct cluster_args *f, struct err *err)
+{
+	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
+	CLEANUP(quota_explain_finish) struct quota_explanation x = { 0 };
+	CLEANUP(xmalloc_freep) char *key = cluster_args_key(f, f->rest[1]);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	int r = quota_source_load(f, &source, err);
+
+	if (r == 0) {
+		r = quota_explain_workload(&source, key, &x, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (f->output == CTL_JSON) {
+		quota_explain_json_write(&x, &text);
+		printf("%s\n", text.p);
+	} else {
+		quota_explain_text_print(&x, stdout);
+	}
+	return 0;
+}
+
+static bool is_one_of(const char *text, const char *const *names)
+{
+	for (; *names != NULL; names++) {
+		if (str_streq(text, *names)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int ctl_explain_run(int argc, char **argv)
 {
 	static const struct cluster_args_usage usage = {
-		"pod NAMESPACE/NAME",
-		"Say what a pod waits for: its gate, the arithmetic of its queue "
-		"up the tree, the nodes by reason.",
-		"dno"
+		"pod NAMESPACE/NAME\nworkload NAMESPACE/NAME",
+		"Say what a pod waits for: its gate, the arithmetic of its queue up the tree, the "
+		"nodes by reason. Or what a Workload waits for: its place, the arithmetic along "
+		"its cohorts, whom it would preempt and what protects the others; or who could "
+		"take back what it holds.\v--dump and --scheduler-conf are for pods; -f, --config "
+		"and --now for Workloads.",
+		"dfno"
 	};
+	static const char *const pods[] = { "pod", "pods", "po", NULL };
+	static const char *const workloads[] = { "workload", "workloads", "wl", "kwl", NULL };
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
@@ -357,9 +397,13 @@ int ctl_explain_run(int argc, char **argv)
 	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
-	if (f.nrest != 2 || (!str_streq(f.rest[0], "pod") && !str_streq(f.rest[0], "pods"))) {
-		fprintf(stderr, "headgatectl: expected: explain pod NAMESPACE/NAME\n");
-		return CTL_USAGE;
+	if (f.nrest == 2 && is_one_of(f.rest[0], pods) && f.nfiles == 0) {
+		return explain_pod(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 	}
-	return explain_pod(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+	if (f.nrest == 2 && is_one_of(f.rest[0], workloads) && f.dump == NULL) {
+		return explain_workload(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+	}
+	fprintf(stderr, "headgatectl: expected: explain pod NAMESPACE/NAME [--dump FILE], or "
+			"explain workload NAMESPACE/NAME [-f FILE]\n");
+	return CTL_USAGE;
 }

@@ -60,23 +60,47 @@ static int by_rank(const void *a, const void *b, void *q)
 	return queues_cmp(q, *x, *y);
 }
 
-const struct workload **quota_lists_waiting(const struct quota *q, const struct quota_queue *queue,
-					    bool heap, size_t *ret_n)
+static void add_ids(const struct quota *q, const uint32_t *ids, size_t count,
+		    const struct workload **v, size_t *n)
 {
-	size_t all = heap ? queue->heap.n : queue->inadmissible.n, n = 0;
-	const uint32_t *ids = heap ? queue->heap.v : queue->inadmissible.v;
-	const struct workload **v = xmalloc_zero(all + 1, sizeof(struct workload *));
+	for (size_t i = 0; i < count; i++) {
+		if (!q->workloads.v[ids[i]]->requeued_false) {
+			v[(*n)++] = q->workloads.v[ids[i]];
+		}
+	}
+}
+
+static void sort_by_rank(const struct quota *q, const struct workload **v, size_t n)
+{
 	union {
 		const struct quota *in;
 		void *out;
 	} ctx = { .in = q };
 
-	for (size_t i = 0; i < all; i++) {
-		if (!q->workloads.v[ids[i]]->requeued_false) {
-			v[n++] = q->workloads.v[ids[i]];
-		}
-	}
 	qsort_r(v, n, sizeof(struct workload *), by_rank, ctx.out);
+}
+
+const struct workload **quota_lists_waiting(const struct quota *q, const struct quota_queue *queue,
+					    bool heap, size_t *ret_n)
+{
+	size_t all = heap ? queue->heap.n : queue->inadmissible.n, n = 0;
+	const struct workload **v = xmalloc_zero(all + 1, sizeof(struct workload *));
+
+	add_ids(q, heap ? queue->heap.v : queue->inadmissible.v, all, v, &n);
+	sort_by_rank(q, v, n);
+	*ret_n = n;
+	return v;
+}
+
+const struct workload **quota_lists_pending(const struct quota *q, const struct quota_queue *queue,
+					    size_t *ret_n)
+{
+	size_t all = queue->heap.n + queue->inadmissible.n, n = 0;
+	const struct workload **v = xmalloc_zero(all + 1, sizeof(struct workload *));
+
+	add_ids(q, queue->heap.v, queue->heap.n, v, &n);
+	add_ids(q, queue->inadmissible.v, queue->inadmissible.n, v, &n);
+	sort_by_rank(q, v, n);
 	*ret_n = n;
 	return v;
 }

@@ -13,5 +13,9 @@ const struct workload **quota_lists_workloads(const struct quota *q, size_t *ret
  * queued at all for now (Requeued=False) are left out. */
 const struct workload **quota_lists_waiting(const struct quota *q, const struct quota_queue *queue,
 					    bool heap, size_t *ret_n);
+/* All who wait in a queue, best first, whether they will be tried again soon or not: the order in
+ * which Kueue's visibility API counts. */
+const struct workload **quota_lists_pending(const struct quota *q, const struct quota_queue *queue,
+					    size_t *ret_n);
 
 #endif

@@ -378,6 +378,11 @@ const struct forest *quota_simulation_forest(const struct quota_simulation *s)
 	return s->forest;
 }
 
+struct forest *quota_simulation_forest_to_try(struct quota_simulation *s)
+{
+	return s->forest;
+}
+
 const struct conditions *quota_simulation_status(const struct quota_simulation *s,
 						 const struct workload *w)
 {

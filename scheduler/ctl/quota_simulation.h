@@ -43,6 +43,8 @@ const struct quota_step *quota_simulation_steps(const struct quota_simulation *s
 const struct quota_simulation_event *quota_simulation_events(const struct quota_simulation *s,
 							     size_t *ret_n);
 const struct forest *quota_simulation_forest(const struct quota_simulation *s);
+/* The same, to try something on it that is undone before the next cycle. */
+struct forest *quota_simulation_forest_to_try(struct quota_simulation *s);
 /* The status of a workload as it would stand in the API. */
 const struct conditions *quota_simulation_status(const struct quota_simulation *s,
 						 const struct workload *w);

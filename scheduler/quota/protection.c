@@ -169,17 +169,16 @@ static bool shares_allow(const struct victims_request *r, const struct workload 
 {
 	const struct quota_options *o = &forest_world(r->forest)->options;
 	uint32_t common = forest_common(r->forest, w->holds, r->node);
-	struct share after;
 
 	p->node = forest_below(r->forest, w->holds, common);
 	p->preemptor = share_of(r->forest, forest_below(r->forest, r->node, common), NULL);
 	p->target = share_of(r->forest, p->node, NULL);
 	forest_remove(r->forest, w->holds, &w->usage);
-	after = share_of(r->forest, p->node, NULL);
+	p->after = share_of(r->forest, p->node, NULL);
 	if (share_is_infinite(p->preemptor) && !share_is_infinite(p->target)) {
 		return false;
 	}
-	return (o->lte_final && share_cmp(p->preemptor, after) <= 0) ||
+	return (o->lte_final && share_cmp(p->preemptor, p->after) <= 0) ||
 	       (o->lt_initial && share_cmp(p->preemptor, p->target) < 0);
 }
 

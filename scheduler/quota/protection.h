@@ -27,7 +27,7 @@ struct protection {
 	enum protection_rule rule;
 	uint32_t node; /* NOMINAL: the one that is within its quota; SHARE: whose share `target` is
 			*/
-	struct share preemptor, target; /* SHARE: with the request; as it is */
+	struct share preemptor, target, after; /* SHARE: with the request; as it is; without w */
 };
 
 /* w holds quota and is not the preemptor. A victim of victims_find has no protection, but for

@@ -1,0 +1,51 @@
+/* scheduler/ctl/quota_explain.h: all there is to say about one Workload: where it stands, what
+ * holds it, the arithmetic along its cohorts, whom it would preempt and who is protected from it;
+ * or, when it holds quota, what it holds and who could take that back. One thread. */
+#ifndef SCHEDULER_CTL_QUOTA_EXPLAIN_H
+#define SCHEDULER_CTL_QUOTA_EXPLAIN_H
+
+#include "ctl/quota_levels.h"
+#include "ctl/quota_source.h"
+#include "ctl/quota_targets.h"
+#include "ctl/quota_threats.h"
+
+struct quota_place { /* in a queue, from 1; 0: in none */
+	size_t at, of;
+};
+
+struct quota_obstacle { /* something with a state of its own that holds it, or may */
+	const char *kind, *name, *state, *message;
+};
+
+struct quota_mismatch { /* a flavor that is not for its pods */
+	uint32_t flavor;
+	const char *why;
+};
+
+struct quota_explanation {
+	const struct forest *forest;
+	const struct workload *w;
+	const struct conditions *status;
+	const char *verdict, *reason;   /* a sentence, and the word that the API has for it */
+	const char *local;              /* "namespace/name" of its LocalQueue */
+	const struct quota_node *queue; /* its ClusterQueue; NULL: none that is known */
+	struct quota_place place, local_place;
+	bool holds;    /* it holds quota: the threats count, not the targets */
+	bool has_turn; /* it will have one, and `entry` says what that would bring */
+	struct entry entry;
+	struct VEC(struct quota_obstacle) obstacles;
+	struct VEC(struct quota_mismatch) mismatches;
+	struct quota_levels levels;
+	struct quota_targets targets;
+	struct quota_threats threats;
+	const char *wanted_by; /* holds: who would preempt it in the next cycle; NULL: nobody */
+	struct arena *arena;
+};
+
+/* key: "namespace/name". The source is as before, but for its world, which has run a cycle
+ * afterwards. -ERR_NOT_FOUND: there is no such Workload, or it could not be read. */
+int quota_explain_workload(struct quota_source *s, const char *key, struct quota_explanation *ret,
+			   struct err *err);
+void quota_explain_finish(struct quota_explanation *x); /* for CLEANUP; zeroed is fine */
+
+#endif

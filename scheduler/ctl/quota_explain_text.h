@@ -1,0 +1,13 @@
+/* scheduler/ctl/quota_explain_text.h: an explanation in tables for people. One thread. */
+#ifndef SCHEDULER_CTL_QUOTA_EXPLAIN_TEXT_H
+#define SCHEDULER_CTL_QUOTA_EXPLAIN_TEXT_H
+
+#include <stdio.h>
+
+#include "ctl/quota_explain.h"
+
+#define QUOTA_EXPLAIN_TEXT_ROWS 20 /* of workloads; how many more there are is said */
+
+void quota_explain_text_print(const struct quota_explanation *x, FILE *to);
+
+#endif

@@ -1,0 +1,71 @@
+#include "ctl/quota_try.h"
+
+#include "base/arena.h"
+#include "model/quota_store.h"
+#include "quota/amount.h"
+#include "quota/assign_match.h"
+#include "quota/quota_apply.h"
+#include "quota/quota_nominate.h"
+#include "quota/quota_process.h"
+
+void quota_try_workload(const struct quota_try *t, struct workload *w, uint32_t node,
+			struct entry *ret)
+{
+	struct nominate_context c = { .forest = t->forest, .arena = t->arena, .now = t->now };
+	struct quota_decisions decisions = { NULL, 0, 0 };
+	struct process p = { .forest = t->forest };
+	size_t mark = forest_mark(t->forest);
+
+	*ret = (struct entry){ .w = w, .node = node };
+	vec_clear(&w->tried);
+	quota_nominate(&c, ret);
+	if (ret->status == ENTRY_NOMINATED) {
+		quota_process_begin(&p, t->forest, t->arena, t->now, &decisions);
+		quota_process_entry(&p, ret);
+		quota_process_finish(&p);
+	}
+	vec_finish(&decisions);
+	forest_undo(t->forest, mark);
+	vec_clear(&w->tried);
+}
+
+static const char *mismatch(const struct quota_flavor *f, const struct quota_podset *p,
+			    struct arena *arena)
+{
+	const struct taint *taint;
+
+	if (!f->exists) {
+		return "there is no such ResourceFlavor";
+	}
+	taint = assign_match_taint(f, p);
+	if (taint != NULL) {
+		return arena_printf(arena, "its taint %s is not tolerated", taint->key);
+	}
+	return assign_match_labels(f, p) ? NULL
+					 : "its labels are not those of the node selector or "
+					   "affinity";
+}
+
+int64_t quota_try_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
+			uint32_t resource, struct arena *arena, const char **ret_why)
+{
+	const char *why = NULL;
+	int64_t sum = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < w->npodsets; i++) {
+		const struct quota_podset *p = &w->podsets[i];
+		int64_t amount = quota_apply_amount(q, p, p->count, resource);
+
+		if (amount == 0) {
+			continue;
+		}
+		why = mismatch(q->flavors.v[flavor], p, arena);
+		if (why == NULL) {
+			sum = amount_add(sum, amount);
+			any = true;
+		}
+	}
+	*ret_why = any ? NULL : why;
+	return sum;
+}

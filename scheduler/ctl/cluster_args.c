@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
+#include "kube/kubeconfig.h"
+#include "kube/transport.h"
 
 enum {
 	KEY_CONTEXT = 256,
@@ -245,6 +247,14 @@ bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char *
 	}
 	*ret = (struct cluster_args){ .namespace_ = "default", .limit = CLUSTER_ARGS_LIMIT };
 	return ctl_parse(&argp, argc, argv, ret, ret_code);
+}
+
+int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err)
+{
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
+	int r = kubeconfig_load(a->kubeconfig, a->context, a->server, &kube, err);
+
+	return r < 0 ? r : transport_http_create(kube, "headgatectl", ret, err);
 }
 
 char *cluster_args_key(const struct cluster_args *a, const char *name)

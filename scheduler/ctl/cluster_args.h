@@ -8,6 +8,9 @@
 
 #include "ctl/ctl.h"
 
+struct err;
+struct transport;
+
 #define CLUSTER_ARGS_MAX 4
 #define CLUSTER_ARGS_FILES_MAX 64
 #define CLUSTER_ARGS_LIMIT 1000 /* default of --limit, as in Kueue's visibility API */
@@ -57,6 +60,8 @@ struct cluster_args_usage {
 /* Parses the arguments of one verb. True: go on, else *ret_code is what to return. */
 bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char **argv,
 			struct cluster_args *ret, int *ret_code);
+/* Connects to the cluster that the arguments name; transport_destroy. */
+int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);
 /* "namespace/name" of a positional argument that may lack its namespace; the caller frees it. */
 char *cluster_args_key(const struct cluster_args *a, const char *name);
 

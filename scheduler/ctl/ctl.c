@@ -11,10 +11,17 @@
 static const struct ctl_verb verbs[] = {
 	{ "certs", "make a certificate authority and a server certificate", ctl_certs_run },
 	{ "drain", "take our gates off all pods, before uninstalling", ctl_drain_run },
-	{ "explain", "say what a pod waits for, with the arithmetic", ctl_explain_run },
+	{ "explain", "say what a pod or a Workload waits for, with the arithmetic",
+	  ctl_explain_run },
+	{ "list", "list ClusterQueues, LocalQueues, Workloads, ResourceFlavors, Cohorts",
+	  ctl_list_run },
+	{ "pending-workloads", "show who waits in a ClusterQueue or LocalQueue, in order",
+	  ctl_pending_run },
 	{ "queues", "show the queue tree with what is allocated, reserved, published",
 	  ctl_queues_run },
+	{ "resume", "resume a ClusterQueue, LocalQueue or Workload", ctl_resume_run },
 	{ "simulate", "run the scheduler on manifests, without a cluster", ctl_simulate_run },
+	{ "stop", "stop a ClusterQueue, LocalQueue or Workload", ctl_stop_run },
 	{ "version", "print the version", ctl_version_run },
 };
 
@@ -32,7 +39,7 @@ static void print_usage(FILE *to)
 {
 	fprintf(to, "Usage: headgatectl VERB [OPTION...]\n\nVerbs:\n");
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
-		fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].help);
+		fprintf(to, "  %-18s %s\n", verbs[i].name, verbs[i].help);
 	}
 	fprintf(to, "\n`headgatectl VERB --help` tells more. "
 		    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n");

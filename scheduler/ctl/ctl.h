@@ -40,8 +40,12 @@ int ctl_fail(const struct err *err);
 int ctl_certs_run(int argc, char **argv);
 int ctl_drain_run(int argc, char **argv);
 int ctl_explain_run(int argc, char **argv);
+int ctl_list_run(int argc, char **argv);
+int ctl_pending_run(int argc, char **argv);
 int ctl_queues_run(int argc, char **argv);
+int ctl_resume_run(int argc, char **argv);
 int ctl_simulate_run(int argc, char **argv);
+int ctl_stop_run(int argc, char **argv);
 int ctl_version_run(int argc, char **argv);
 
 #endif

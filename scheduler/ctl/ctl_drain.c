@@ -11,7 +11,6 @@
 #include "ctl/cluster_args.h"
 #include "enc/jdoc.h"
 #include "exec/gate_removal.h"
-#include "kube/kubeconfig.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 
@@ -164,12 +163,8 @@ static int drain_pods(struct drain *d, bool yes, struct err *err)
 static int drain(const struct cluster_args *f, struct err *err)
 {
 	CLEANUP(drain_finish) struct drain d = { .transport = NULL };
-	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
-	int r = kubeconfig_load(f->kubeconfig, f->context, f->server, &kube, err);
+	int r = cluster_args_connect(f, &d.transport, err);
 
-	if (r == 0) {
-		r = transport_http_create(kube, "headgatectl", &d.transport, err);
-	}
 	if (r == 0) {
 		r = remove_registrations(&d, f->yes, err);
 	}

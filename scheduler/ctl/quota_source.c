@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "ctl/sim_files.h"
 #include "enc/jdoc.h"
-#include "kube/kubeconfig.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 
@@ -79,13 +78,9 @@ static int list_all(struct transport *t, unsigned kinds, struct sim_input *in, s
 static int read_cluster(const struct cluster_args *a, unsigned kinds, struct sim_input *in,
 			struct err *err)
 {
-	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
 	struct transport *t = NULL;
-	int r = kubeconfig_load(a->kubeconfig, a->context, a->server, &kube, err);
+	int r = cluster_args_connect(a, &t, err);
 
-	if (r == 0) {
-		r = transport_http_create(kube, "headgatectl", &t, err);
-	}
 	if (r == 0) {
 		r = list_all(t, kinds, in, err);
 	}

@@ -17,7 +17,6 @@
 #include "core/totals.h"
 #include "enc/jdoc.h"
 #include "enc/quantity.h"
-#include "kube/kubeconfig.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "model/dump.h"
@@ -88,13 +87,9 @@ static int load_live(struct situation *s, const struct cluster_args *f, struct e
 	static const char *const names[] = { "volcano", NULL };
 	struct cache_options co = { .scheduler_names = names, .default_queue = "default" };
 	struct listing l = { .s = s, .now = clock_wall(clock_real()) };
-	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
 	struct transport *t = NULL;
-	int r = kubeconfig_load(f->kubeconfig, f->context, f->server, &kube, err);
+	int r = cluster_args_connect(f, &t, err);
 
-	if (r == 0) {
-		r = transport_http_create(kube, "headgatectl", &t, err);
-	}
 	if (r < 0) {
 		return r;
 	}

@@ -1,0 +1,447 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "ctl/age.h"
+#include "ctl/columns.h"
+#include "ctl/quota_kinds.h"
+#include "ctl/quota_lists.h"
+#include "ctl/quota_source.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "model/quota_store.h"
+
+struct listing {
+	const struct cluster_args *args;
+	const struct quota_source *source;
+	const struct list_kind *kind;
+	struct columns *table;
+	struct json_out *json; /* NULL: the table */
+	size_t *places;        /* of Workloads by id, from 1; 0: in no queue */
+	size_t rows;
+};
+
+/* How one kind is listed. */
+struct list_kind {
+	const char *kind;
+	enum sim_kind sim;
+	const char *heads[12];
+	bool (*wanted)(const struct listing *l, const struct jdoc *object); /* NULL: all are */
+	void (*add)(const struct listing *l, const struct jdoc *object);    /* behind the name */
+};
+
+static const struct quota *world(const struct listing *l)
+{
+	return forest_world(quota_simulation_forest(l->source->world));
+}
+
+static const char *or_none(const char *text)
+{
+	return text == NULL || text[0] == '\0' ? "<none>" : text;
+}
+
+/* "conditions" of an object, by type; NULL: not there. */
+static const struct jdoc *condition(const struct jdoc *object, const char *type)
+{
+	const struct jdoc *c = jdoc_first(jdoc_path(object, "status.conditions"));
+
+	while (c != NULL && !jdoc_is_str(jdoc_get(c, "type"), type)) {
+		c = jdoc_next(c);
+	}
+	return c;
+}
+
+static bool is_true(const struct jdoc *object, const char *type)
+{
+	return jdoc_is_str(jdoc_get(condition(object, type), "status"), "True");
+}
+
+/* False: the member holds no time. */
+static bool read_time(const struct jdoc *d, int64_t *ret)
+{
+	return jdoc_str(d) != NULL && clock_parse_time(str_of(jdoc_str(d)), ret) == 0;
+}
+
+static bool is_of_queue(const char *wanted, const char *name)
+{
+	return wanted == NULL || (name != NULL && str_streq(wanted, name));
+}
+
+/* Of status, in which zeros are left out. A manifest may have no status at all. */
+static void add_count(const struct listing *l, const struct jdoc *object, const char *member)
+{
+	const struct jdoc *status = jdoc_get(object, "status");
+
+	if (status == NULL) {
+		columns_add(l->table, "-");
+	} else {
+		columns_add(l->table, "%" PRId64, jdoc_int(jdoc_get(status, member), 0));
+	}
+}
+
+/* --- ClusterQueues, LocalQueues, flavors, cohorts ----------------------------------------------*/
+
+static bool cluster_queue_wanted(const struct listing *l, const struct jdoc *object)
+{
+	return l->args->active == NULL ||
+	       is_true(object, "Active") == str_streq(l->args->active, "true");
+}
+
+static void add_cluster_queue(const struct listing *l, const struct jdoc *object)
+{
+	const struct jdoc *active = condition(object, "Active");
+
+	columns_add(l->table, "%s", or_none(jdoc_path_str(object, "spec.cohortName")));
+	add_count(l, object, "pendingWorkloads");
+	add_count(l, object, "admittedWorkloads");
+	columns_add(l->table, "%s",
+		    active == NULL ? "-" : jdoc_str_or(jdoc_get(active, "status"), "-"));
+	columns_add(l->table, "%s", jdoc_str_or(jdoc_path(object, "spec.stopPolicy"), "None"));
+}
+
+static bool local_queue_wanted(const struct listing *l, const struct jdoc *object)
+{
+	return is_of_queue(l->args->cluster_queue, jdoc_path_str(object, "spec.clusterQueue"));
+}
+
+static void add_local_queue(const struct listing *l, const struct jdoc *object)
+{
+	columns_add(l->table, "%s", or_none(jdoc_path_str(object, "spec.clusterQueue")));
+	add_count(l, object, "pendingWorkloads");
+	add_count(l, object, "admittedWorkloads");
+	columns_add(l->table, "%s", jdoc_str_or(jdoc_path(object, "spec.stopPolicy"), "None"));
+}
+
+static void add_flavor(const struct listing *l, const struct jdoc *object)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct jdoc *labels = jdoc_path(object, "spec.nodeLabels");
+
+	for (const struct jdoc *d = jdoc_first(labels); d != NULL; d = jdoc_next(d)) {
+		strbuf_printf(&text, "%s%s=%s", text.len == 0 ? "" : ", ", jdoc_key(d),
+			      jdoc_str_or(d, ""));
+	}
+	columns_add(l->table, "%s", or_none(text.p));
+}
+
+static void add_cohort(const struct listing *l, const struct jdoc *object)
+{
+	columns_add(l->table, "%s", or_none(jdoc_path_str(object, "spec.parentName")));
+}
+
+/* --- Workloads ---------------------------------------------------------------------------------*/
+
+static const struct jdoc *owner_of(const struct jdoc *object)
+{
+	return jdoc_first(jdoc_path(object, "metadata.ownerReferences"));
+}
+
+/* KIND[.GROUP]/NAME, the kind as people type it. */
+static bool is_owned_by(const struct jdoc *object, const char *owner)
+{
+	const char *slash = strchr(owner, '/');
+	const struct jdoc *o = owner_of(object);
+	const char *kind = jdoc_str_or(jdoc_get(o, "kind"), "");
+	struct str type = { owner, (size_t)(slash - owner) };
+	const struct kinds_row *known = kinds_by_alias(type);
+	struct str name = str_next(&type, '.');
+
+	return jdoc_is_str(jdoc_get(o, "name"), slash + 1) &&
+	       ((known != NULL && str_streq(known->kind, kind)) ||
+		(name.len == strlen(kind) && strncasecmp(name.p, kind, name.len) == 0));
+}
+
+static const char *cluster_queue_of(const struct listing *l, const struct jdoc *object)
+{
+	const char *queue = jdoc_path_str(object, "status.admission.clusterQueue");
+	CLEANUP(xmalloc_freep)
+	char *key =
+		xmalloc_printf("%s/%s", jdoc_str_or(jdoc_path(object, "metadata.namespace"), ""),
+			       jdoc_str_or(jdoc_path(object, "spec.queueName"), ""));
+	const struct quota_local *local = quota_local_find(world(l), str_of(key));
+
+	return queue != NULL ? queue : local == NULL ? NULL : local->queue;
+}
+
+static bool workload_wanted(const struct listing *l, const struct jdoc *object)
+{
+	unsigned status = is_true(object, KUEUE_FINISHED)   ? CLUSTER_ARGS_FINISHED
+			  : is_true(object, KUEUE_ADMITTED) ? CLUSTER_ARGS_ADMITTED
+							    : CLUSTER_ARGS_PENDING;
+
+	return (l->args->statuses == 0 || (l->args->statuses & status) != 0) &&
+	       is_of_queue(l->args->local_queue, jdoc_path_str(object, "spec.queueName")) &&
+	       is_of_queue(l->args->cluster_queue, cluster_queue_of(l, object)) &&
+	       (l->args->owner == NULL || is_owned_by(object, l->args->owner));
+}
+
+static const char *status_of(const struct jdoc *object)
+{
+	return is_true(object, KUEUE_FINISHED)         ? "FINISHED"
+	       : is_true(object, KUEUE_ADMITTED)       ? "ADMITTED"
+	       : is_true(object, KUEUE_QUOTA_RESERVED) ? "QUOTARESERVED"
+						       : "PENDING";
+}
+
+static size_t place_of(const struct listing *l, const struct jdoc *object)
+{
+	CLEANUP(xmalloc_freep)
+	char *key = xmalloc_printf("%s/%s", jdoc_path_str(object, "metadata.namespace"),
+				   jdoc_path_str(object, "metadata.name"));
+	const struct workload *w = quota_workload_find(world(l), str_of(key));
+
+	return w == NULL ? 0 : l->places[w->id];
+}
+
+static size_t *find_places(const struct quota *q)
+{
+	size_t *places = xmalloc_zero(q->workloads.n + 1, sizeof(*places));
+
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		const struct workload **v;
+		size_t n;
+
+		if (q->nodes.v[i] == NULL || !q->nodes.v[i]->is_queue) {
+			continue;
+		}
+		v = quota_lists_pending(q, q->nodes.v[i]->queue, &n);
+		for (size_t k = 0; k < n; k++) {
+			places[v[k]->id] = k + 1;
+		}
+		free(v);
+	}
+	return places;
+}
+
+static void add_exec_time(const struct listing *l, const struct jdoc *object)
+{
+	int64_t from, to = l->source->now;
+	char text[AGE_MAX];
+
+	if (!is_true(object, KUEUE_ADMITTED) ||
+	    !read_time(jdoc_get(condition(object, KUEUE_ADMITTED), "lastTransitionTime"), &from)) {
+		columns_add(l->table, "-");
+		return;
+	}
+	if (is_true(object, KUEUE_FINISHED)) {
+		(void)read_time(jdoc_get(condition(object, KUEUE_FINISHED), "lastTransitionTime"),
+				&to);
+	}
+	columns_add(l->table, "%s", age_format(to - from, text));
+}
+
+static void add_workload(const struct listing *l, const struct jdoc *object)
+{
+	const struct jdoc *owner = owner_of(object);
+	struct str group = str_of(jdoc_str_or(jdoc_get(owner, "apiVersion"), ""));
+	struct str first = str_next(&group, '/');
+	size_t place = place_of(l, object);
+
+	if (owner == NULL) {
+		columns_add(l->table, "<none>");
+	} else {
+		CLEANUP(xmalloc_freep)
+		char *kind = xmalloc_dup(jdoc_str_or(jdoc_get(owner, "kind"), ""));
+
+		for (char *p = kind; *p != '\0'; p++) {
+			*p = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
+		}
+		columns_add(l->table, "%s%s" STR_FMT, kind, group.p == NULL ? "" : ".",
+			    STR_ARG(group.p == NULL ? STR_LIT("") : first));
+	}
+	columns_add(l->table, "%s", or_none(jdoc_str(jdoc_get(owner, "name"))));
+	columns_add(l->table, "%s", or_none(jdoc_path_str(object, "spec.queueName")));
+	columns_add(l->table, "%s", or_none(cluster_queue_of(l, object)));
+	columns_add(l->table, "%s", status_of(object));
+	if (place == 0) {
+		columns_add(l->table, "-");
+	} else {
+		columns_add(l->table, "%zu", place);
+	}
+	add_exec_time(l, object);
+}
+
+/* --- the verb ----------------------------------------------------------------------------------*/
+
+static const struct list_kind kinds[] = {
+	{ "ClusterQueue",
+	  SIM_CLUSTER_QUEUE,
+	  { "NAME", "COHORT", "PENDING WORKLOADS", "ADMITTED WORKLOADS", "ACTIVE", "STOP POLICY",
+	    "AGE", NULL },
+	  cluster_queue_wanted,
+	  add_cluster_queue },
+	{ "LocalQueue",
+	  SIM_LOCAL_QUEUE,
+	  { "NAMESPACE", "NAME", "CLUSTERQUEUE", "PENDING WORKLOADS", "ADMITTED WORKLOADS",
+	    "STOP POLICY", "AGE", NULL },
+	  local_queue_wanted,
+	  add_local_queue },
+	{ "Workload",
+	  SIM_WORKLOAD,
+	  { "NAMESPACE", "NAME", "JOB TYPE", "JOB NAME", "LOCALQUEUE", "CLUSTERQUEUE", "STATUS",
+	    "PLACE IN QUEUE", "EXEC TIME", "AGE", NULL },
+	  workload_wanted,
+	  add_workload },
+	{ "ResourceFlavor",
+	  SIM_RESOURCE_FLAVOR,
+	  { "NAME", "NODE LABELS", "AGE", NULL },
+	  NULL,
+	  add_flavor },
+	{ "Cohort", SIM_COHORT, { "NAME", "PARENT", "AGE", NULL }, NULL, add_cohort },
+};
+
+static bool is_wanted(const struct listing *l, const struct jdoc *object)
+{
+	const char *space = jdoc_path_str(object, "metadata.namespace");
+
+	return (space == NULL || l->args->all_namespaces ||
+		str_streq(space, l->args->namespace_)) &&
+	       (l->kind->wanted == NULL || l->kind->wanted(l, object));
+}
+
+static void add_object(struct listing *l, const struct jdoc *object)
+{
+	const char *space = jdoc_path_str(object, "metadata.namespace");
+	char age[AGE_MAX];
+	int64_t created;
+
+	l->rows++;
+	if (l->json != NULL) {
+		CLEANUP(jdoc_destroyp) struct jdoc *whole = jdoc_copy(object);
+
+		jdoc_set_str(whole, "apiVersion", KUEUE_API_VERSION);
+		jdoc_set_str(whole, "kind", l->kind->kind);
+		json_out_doc(l->json, whole);
+		return;
+	}
+	if (space != NULL) {
+		columns_add(l->table, "%s", space);
+	}
+	columns_add(l->table, "%s", jdoc_path_str(object, "metadata.name"));
+	l->kind->add(l, object);
+	columns_add(l->table, "%s",
+		    read_time(jdoc_path(object, "metadata.creationTimestamp"), &created)
+			    ? age_format(l->source->now - created, age)
+			    : "<unknown>");
+}
+
+static void list_objects(struct listing *l)
+{
+	size_t n;
+	struct sim_object *const *v = sim_input_objects(l->source->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i]->kind == l->kind->sim && is_wanted(l, v[i]->json)) {
+			add_object(l, v[i]->json);
+		}
+	}
+}
+
+static void print_json(struct listing *l)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct json_out o;
+
+	json_out_init(&o, &text);
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", "v1");
+	json_out_kv(&o, "kind", "List");
+	json_out_key(&o, "items");
+	json_out_array(&o);
+	l->json = &o;
+	list_objects(l);
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	printf("%s\n", text.p);
+}
+
+static void print_table(struct listing *l)
+{
+	bool namespaced = str_streq(l->kind->heads[0], "NAMESPACE");
+
+	list_objects(l);
+	if (l->rows > 0) {
+		columns_print(l->table, stdout);
+	} else if (namespaced && !l->args->all_namespaces) {
+		fprintf(stderr, "No resources found in namespace %s.\n", l->args->namespace_);
+	} else {
+		fprintf(stderr, "No resources found.\n");
+	}
+}
+
+static int list(const struct cluster_args *a, const struct list_kind *kind, struct err *err)
+{
+	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(kind->heads);
+	struct listing l = { .args = a, .source = &source, .kind = kind, .table = table };
+	/* Places in queues need all there is. */
+	int r = kind->sim == SIM_WORKLOAD ? quota_source_load(a, &source, err)
+					  : quota_source_read(a, 1u << kind->sim, &source, err);
+
+	if (r < 0) {
+		return r;
+	}
+	if (source.world != NULL) {
+		l.places = find_places(world(&l));
+	}
+	if (a->output == CTL_JSON) {
+		print_json(&l);
+	} else {
+		print_table(&l);
+	}
+	free(l.places);
+	return 0;
+}
+
+static const struct list_kind *find_kind(const char *alias)
+{
+	const char *names[ARRAY_LEN(kinds) + 1] = { NULL };
+	const struct kinds_row *row;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		names[i] = kinds[i].kind;
+	}
+	row = quota_kinds_need("list", alias, names);
+	for (size_t i = 0; row != NULL && i < ARRAY_LEN(kinds); i++) {
+		if (str_streq(kinds[i].kind, row->kind)) {
+			return &kinds[i];
+		}
+	}
+	return NULL;
+}
+
+int ctl_list_run(int argc, char **argv)
+{
+	static const struct cluster_args_usage usage = {
+		"clusterqueues|localqueues|workloads|resourceflavors|cohorts",
+		"List objects of the quota engine. --clusterqueue is for LocalQueues and "
+		"Workloads, --localqueue, --status and --for are for Workloads, --active is for "
+		"ClusterQueues.",
+		"afnoqs"
+	};
+	const struct list_kind *kind;
+	struct cluster_args a;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cluster_args_parse(&usage, argc, argv, &a, &code)) {
+		return code;
+	}
+	kind = find_kind(a.nrest == 0 ? NULL : a.rest[0]);
+	if (kind == NULL) {
+		return CTL_USAGE;
+	}
+	if (a.nrest > 1) {
+		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", a.rest[1]);
+		return CTL_USAGE;
+	}
+	return list(&a, kind, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+}

@@ -1,0 +1,262 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "ctl/columns.h"
+#include "ctl/quota_kinds.h"
+#include "ctl/quota_lists.h"
+#include "ctl/quota_source.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "model/quota_store.h"
+
+#define VISIBILITY "visibility.kueue.x-k8s.io/v1beta2"
+
+/* What is shown: of one ClusterQueue, or of all; of those, the part of one LocalQueue. */
+struct showing {
+	const struct cluster_args *args;
+	const struct quota_source *source;
+	const struct quota *q;
+	struct columns *table; /* one of the two */
+	struct json_out *json;
+	size_t rows;
+};
+
+struct row { /* positions from 0 */
+	const struct workload *w;
+	const struct quota_node *queue;
+	size_t at, local_at;
+};
+
+static void add_row(struct showing *x, const struct row *r)
+{
+	columns_add(x->table, "%s", r->queue->name);
+	columns_add(x->table, "%zu", r->at + 1);
+	columns_add(x->table, "%s", r->w->key);
+	columns_add(x->table, "%" PRId64, workload_priority(x->q, r->w));
+	columns_add(x->table, "%s", r->w->local_queue);
+	columns_add(x->table, "%zu", r->local_at + 1);
+	x->rows++;
+}
+
+static void write_meta(const struct showing *x, const struct workload *w)
+{
+	const struct sim_object *object = sim_input_find(x->source->in, SIM_WORKLOAD, w->key);
+	static const char *const members[] = { "name", "namespace", "creationTimestamp",
+					       "ownerReferences" };
+	const struct jdoc *meta = object == NULL ? NULL : jdoc_get(object->json, "metadata");
+
+	json_out_key(x->json, "metadata");
+	json_out_object(x->json);
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		const struct jdoc *member = jdoc_get(meta, members[i]);
+
+		if (member != NULL) {
+			json_out_key(x->json, members[i]);
+			json_out_doc(x->json, member);
+		}
+	}
+	json_out_object_end(x->json);
+}
+
+static void write_row(struct showing *x, const struct row *r)
+{
+	json_out_object(x->json);
+	write_meta(x, r->w);
+	json_out_kv_int(x->json, "priority", workload_priority(x->q, r->w));
+	json_out_kv(x->json, "localQueueName", r->w->local_queue);
+	json_out_kv_int(x->json, "positionInClusterQueue", (int64_t)r->at);
+	json_out_kv_int(x->json, "positionInLocalQueue", (int64_t)r->local_at);
+	json_out_object_end(x->json);
+}
+
+/* How many of its LocalQueue came before; one more from now on. */
+static size_t count_local(struct strmap *counts, const struct workload *w)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
+	size_t *n = strmap_get(counts, str_of(key));
+
+	if (n == NULL) {
+		n = xmalloc_zero(1, sizeof(*n));
+		strmap_set(counts, str_of(key), n);
+	}
+	return (*n)++;
+}
+
+static bool is_of_local(const struct workload *w, const char *local)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
+
+	return local == NULL || str_streq(key, local);
+}
+
+/* local: only of this LocalQueue; NULL: of all. */
+static void show_rows(struct showing *x, const struct quota_node *queue, const char *local)
+{
+	struct strmap *counts = strmap_create(free);
+	size_t n, shown = 0, skipped = 0;
+	const struct workload **v = quota_lists_pending(x->q, queue->queue, &n);
+
+	for (size_t i = 0; i < n && shown < x->args->limit; i++) {
+		struct row r = { v[i], queue, i, count_local(counts, v[i]) };
+
+		if (!is_of_local(v[i], local) || skipped++ < x->args->offset) {
+			continue;
+		}
+		shown++;
+		if (x->json != NULL) {
+			write_row(x, &r);
+		} else {
+			add_row(x, &r);
+		}
+	}
+	free(v);
+	strmap_destroy(counts);
+}
+
+/* One PendingWorkloadsSummary; of name and namespace, which is NULL for a ClusterQueue. */
+static void show_queue(struct showing *x, const struct quota_node *queue, const char *local)
+{
+	const char *slash = local == NULL ? NULL : strchr(local, '/');
+
+	if (x->json == NULL) {
+		show_rows(x, queue, local);
+		return;
+	}
+	json_out_object(x->json);
+	json_out_kv(x->json, "apiVersion", VISIBILITY);
+	json_out_kv(x->json, "kind", "PendingWorkloadsSummary");
+	json_out_key(x->json, "metadata");
+	json_out_object(x->json);
+	json_out_kv(x->json, "name", slash == NULL ? queue->name : slash + 1);
+	if (slash != NULL) {
+		json_out_key(x->json, "namespace");
+		json_out_slice(x->json, (struct str){ local, (size_t)(slash - local) });
+	}
+	json_out_object_end(x->json);
+	json_out_key(x->json, "items");
+	json_out_array(x->json);
+	show_rows(x, queue, local);
+	json_out_array_end(x->json);
+	json_out_object_end(x->json);
+}
+
+static void show_all(struct showing *x)
+{
+	size_t n;
+	const struct quota_node **nodes = quota_lists_nodes(x->q, &n);
+
+	if (x->json != NULL) {
+		json_out_object(x->json);
+		json_out_kv(x->json, "apiVersion", "v1");
+		json_out_kv(x->json, "kind", "List");
+		json_out_key(x->json, "items");
+		json_out_array(x->json);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (nodes[i]->is_queue) {
+			show_queue(x, nodes[i], NULL);
+		}
+	}
+	if (x->json != NULL) {
+		json_out_array_end(x->json);
+		json_out_object_end(x->json);
+	}
+	free(nodes);
+}
+
+static int show_named(struct showing *x, const struct kinds_row *kind, struct err *err)
+{
+	CLEANUP(xmalloc_freep)
+	char *key = kind->namespaced ? cluster_args_key(x->args, x->args->rest[1])
+				     : xmalloc_dup(x->args->rest[1]);
+	const struct quota_local *local =
+		kind->namespaced ? quota_local_find(x->q, str_of(key)) : NULL;
+	const char *name = kind->namespaced ? (local == NULL ? NULL : local->queue) : key;
+	const struct quota_node *queue = quota_queue_find(x->q, str_of(name));
+
+	if (kind->namespaced && local == NULL) {
+		return err_set(err, ERR_NOT_FOUND, "LocalQueue %s not found", key);
+	}
+	if (queue == NULL || !queue->exists) {
+		return kind->namespaced
+			       ? err_set(err, ERR_NOT_FOUND,
+					 "LocalQueue %s: spec.clusterQueue: there is no "
+					 "ClusterQueue %s",
+					 key, name)
+			       : err_set(err, ERR_NOT_FOUND, "ClusterQueue %s not found", key);
+	}
+	show_queue(x, queue, kind->namespaced ? key : NULL);
+	return 0;
+}
+
+static int show(const struct cluster_args *a, const struct kinds_row *kind, struct err *err)
+{
+	static const char *const heads[] = { "CLUSTERQUEUE", "PLACE",       "WORKLOAD", "PRIORITY",
+					     "LOCALQUEUE",   "PLACE THERE", NULL };
+	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct json_out json;
+	struct showing x = { .args = a, .source = &source, .table = table };
+	int r = quota_source_load(a, &source, err);
+
+	if (r < 0) {
+		return r;
+	}
+	x.q = forest_world(quota_simulation_forest(source.world));
+	if (a->output == CTL_JSON) {
+		json_out_init(&json, &text);
+		x.json = &json;
+	}
+	if (kind == NULL) {
+		show_all(&x);
+	} else {
+		r = show_named(&x, kind, err);
+	}
+	if (r == 0 && x.json != NULL) {
+		printf("%s\n", text.p);
+	} else if (r == 0 && x.rows > 0) {
+		columns_print(table, stdout);
+	} else if (r == 0) {
+		fprintf(stderr, "No pending workloads.\n");
+	}
+	return r;
+}
+
+int ctl_pending_run(int argc, char **argv)
+{
+	static const struct cluster_args_usage usage = {
+		"\nclusterqueue NAME\nlocalqueue NAMESPACE/NAME",
+		"Show who waits in a queue, or in all ClusterQueues, in the order of their turns."
+		"\v-o json is a PendingWorkloadsSummary of Kueue's visibility API, where positions "
+		"begin at 0; of all queues a List of them.",
+		"fnop"
+	};
+	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", NULL };
+	const struct kinds_row *kind = NULL;
+	struct cluster_args a;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cluster_args_parse(&usage, argc, argv, &a, &code)) {
+		return code;
+	}
+	if (a.nrest > 0) {
+		kind = quota_kinds_need("pending-workloads", a.rest[0], kinds);
+		if (kind == NULL) {
+			return CTL_USAGE;
+		}
+	}
+	if (a.nrest != 0 && a.nrest != 2) {
+		fprintf(stderr, "headgatectl: expected: pending-workloads [%s NAME]\n", a.rest[0]);
+		return CTL_USAGE;
+	}
+	return show(&a, kind, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+}

@@ -1,0 +1,7 @@
+#include "ctl/ctl.h"
+#include "ctl/quota_switch.h"
+
+int ctl_stop_run(int argc, char **argv)
+{
+	return quota_switch_run(argc, argv, true);
+}

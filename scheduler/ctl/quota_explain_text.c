@@ -226,7 +226,7 @@ static void print_levels(const struct quota_explanation *x, FILE *to)
 		columns_print(table, to);
 	}
 	for (size_t i = 0; i < x->mismatches.n; i++) {
-		fprintf(to, "%sFlavor %s is not for its pods: %s\n", i == 0 ? "\n" : "",
+		fprintf(to, "%sFlavor %s: %s\n", i == 0 ? "\n" : "",
 			world(x)->flavors.v[x->mismatches.v[i].flavor]->name,
 			x->mismatches.v[i].why);
 	}

@@ -39,11 +39,13 @@ static const char *mismatch(const struct quota_flavor *f, const struct quota_pod
 	}
 	taint = assign_match_taint(f, p);
 	if (taint != NULL) {
-		return arena_printf(arena, "its taint %s is not tolerated", taint->key);
+		return arena_printf(arena, "not for its pods, which do not tolerate its taint %s",
+				    taint->key);
 	}
-	return assign_match_labels(f, p) ? NULL
-					 : "its labels are not those of the node selector or "
-					   "affinity";
+	return assign_match_labels(f, p)
+		       ? NULL
+		       : "not for its pods, whose node selector or affinity wants "
+			 "other labels";
 }
 
 int64_t quota_try_asked(const struct quota *q, const struct workload *w, uint32_t flavor,

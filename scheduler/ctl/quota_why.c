@@ -19,13 +19,14 @@ static const char *about_queue(const struct quota *q, const struct workload *w,
 	const struct quota_node *queue;
 
 	if (local == NULL) {
-		strbuf_printf(message, "there is no LocalQueue %s", key);
+		strbuf_printf(message, "spec.queueName: there is no LocalQueue %s", key);
 		return "Misconfigured";
 	}
 	queue = quota_queue_find(q, str_of(local->queue));
 	if (queue == NULL || !queue->exists) {
-		strbuf_printf(message, "LocalQueue %s is for ClusterQueue %s, which is not there",
-			      key, local->queue);
+		strbuf_printf(message,
+			      "LocalQueue %s: spec.clusterQueue: there is no ClusterQueue %s", key,
+			      local->queue);
 		return "Misconfigured";
 	}
 	if (local->stop != QUOTA_RUN) {
@@ -57,32 +58,42 @@ const char *quota_why_outside(const struct quota *q, const struct workload *w,
 	return about_queue(q, w, message);
 }
 
+/* What stands in a field of the ClusterQueue. */
+static void about_field(const struct quota_queue *state, struct strbuf *message)
+{
+	static const struct {
+		const char *field, *before, *behind;
+	} rows[] = {
+		[QUOTA_ACTIVE] = { "spec.cohortName", "the cohorts above it are a cycle", "" },
+		[QUOTA_TERMINATING] = { "metadata.deletionTimestamp", "it is being deleted", "" },
+		[QUOTA_STOPPED] = { "spec.stopPolicy", "it is stopped", "" },
+		[QUOTA_FLAVOR_NOT_FOUND] = { "spec.resourceGroups", "there is no ResourceFlavor ",
+					     "" },
+		[QUOTA_CHECK_NOT_FOUND] = { "spec.admissionChecksStrategy",
+					    "there is no AdmissionCheck ", "" },
+		[QUOTA_CHECK_INACTIVE] = { "spec.admissionChecksStrategy", "AdmissionCheck ",
+					   " is not active" },
+		[QUOTA_TOPOLOGY_NOT_FOUND] = { "spec.resourceGroups", "a flavor names Topology ",
+					       ", which is not there" },
+		[QUOTA_COHORT_CYCLE] = { "spec.cohortName",
+					 "the cohorts above it are a cycle: ", "" },
+	};
+	const char *what = state->inactive_what == NULL ? "" : state->inactive_what;
+
+	strbuf_printf(message, "%s: %s%s%s", rows[state->inactive].field,
+		      rows[state->inactive].before, what, rows[state->inactive].behind);
+}
+
 const char *quota_why_inactive(const struct forest *f, const struct quota_node *queue,
 			       struct strbuf *message)
 {
-	static const char *const texts[] = {
-		[QUOTA_ACTIVE] = "the cohorts above its ClusterQueue are a cycle",
-		[QUOTA_TERMINATING] = "its ClusterQueue is being deleted",
-		[QUOTA_STOPPED] = "its ClusterQueue is stopped",
-		[QUOTA_FLAVOR_NOT_FOUND] = "its ClusterQueue names a ResourceFlavor that is not "
-					   "there",
-		[QUOTA_CHECK_NOT_FOUND] = "its ClusterQueue names an AdmissionCheck that is not "
-					  "there",
-		[QUOTA_CHECK_INACTIVE] = "its ClusterQueue names an AdmissionCheck that is not "
-					 "active",
-		[QUOTA_TOPOLOGY_NOT_FOUND] = "a flavor of its ClusterQueue names a Topology that "
-					     "is not there",
-		[QUOTA_COHORT_CYCLE] = "the cohorts above its ClusterQueue are a cycle",
-	};
 	const struct quota_queue *state = queue->queue;
 
 	if (queues_is_active(f, queue)) {
 		return NULL;
 	}
-	strbuf_add_c(message, texts[state->inactive]);
-	if (state->inactive_what != NULL) {
-		strbuf_printf(message, ": %s", state->inactive_what);
-	}
+	strbuf_printf(message, "ClusterQueue %s: ", queue->name);
+	about_field(state, message);
 	return quota_queue_reason(state->inactive == QUOTA_ACTIVE ? QUOTA_COHORT_CYCLE
 								  : state->inactive);
 }

@@ -13,6 +13,8 @@
 #include "enc/jdoc.h"
 #include "lib/capture.h"
 #include "lib/cluster_fixture.h"
+#include "lib/folder.h"
+#include "lib/quota_sim_fixture.h"
 #include "model/dump.h"
 
 static char path[64];
@@ -142,6 +144,39 @@ static void test_codes_for_scripts(void **state)
 		CTL_FAILED);
 }
 
+static void test_workloads_of_manifests(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+	struct folder folder;
+
+	(void)state;
+	folder_make(&folder);
+	folder_write(&folder, "w.yaml", QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "5", "0", ""));
+	assert_int_equal(folder_run(&folder, ctl_run,
+				    "headgatectl explain workload team/w -f @w.yaml", &out),
+			 CTL_OK);
+	assert_non_null(strstr(out.p, "Reason:       ExceedsMaxQuota\n"));
+	assert_int_equal(
+		folder_run(&folder, ctl_run, "headgatectl explain wl w -n team -o json -f @", &out),
+		CTL_OK);
+	assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
+	assert_string_equal(jdoc_path_str(d, "reason"), "ExceedsMaxQuota");
+	assert_int_equal(folder_run(&folder, ctl_run,
+				    "headgatectl explain workload team/x -f @w.yaml", &out),
+			 CTL_FAILED);
+	assert_int_equal(
+		folder_run(&folder, ctl_run, "headgatectl explain workload -f @w.yaml", &out),
+		CTL_USAGE);
+	assert_int_equal(
+		folder_run(&folder, ctl_run, "headgatectl explain pod team/w -f @w.yaml", &out),
+		CTL_USAGE);
+	assert_int_equal(folder_run(&folder, ctl_run,
+				    "headgatectl explain workload team/w --dump @w.yaml", &out),
+			 CTL_USAGE);
+	folder_remove(&folder);
+}
+
 static void test_queues_shows_the_tree(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
@@ -173,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_a_running_pod_does_not_wait),
 		cmocka_unit_test(test_a_podgroup_that_does_not_exist_is_said),
 		cmocka_unit_test(test_codes_for_scripts),
+		cmocka_unit_test(test_workloads_of_manifests),
 		cmocka_unit_test(test_queues_shows_the_tree),
 	};
 

@@ -56,6 +56,12 @@ static void workloads_by_key_and_by_rank(void **state)
 	assert_int_equal(n, 1);
 	assert_string_equal(v[0]->key, "ns/d");
 	free(v);
+	v = quota_lists_pending(f.w.q, q, &n);
+	assert_int_equal(n, 4);
+	assert_string_equal(v[0]->key, "ns/a");
+	assert_string_equal(v[2]->key, "ns/c");
+	assert_string_equal(v[3]->key, "ns/d");
+	free(v);
 	quota_cycle_fixture_finish(&f);
 }
 

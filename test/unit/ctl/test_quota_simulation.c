@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "lib/quota_sim_fixture.h"
 #include "model/quota_store.h"
 
@@ -173,6 +174,34 @@ static void errors_name_the_object(void **state)
 	assert_true(str_has_suffix(str_of(err.text), "invalid quantity \"1x\""));
 }
 
+static void keep_warning(void *ctx, const char *text)
+{
+	strbuf_printf(ctx, "%s\n", text);
+}
+
+static void what_is_bad_may_be_left_out(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf said = STRBUF_INIT;
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	CLEANUP(quota_simulation_destroyp) struct quota_simulation *s = NULL;
+	const struct quota_simulation_options opt = { .warn = keep_warning,
+						      .ctx = &said,
+						      .lenient = true };
+
+	(void)state;
+	assert_int_equal(sim_input_add(in, "f",
+				       STR_LIT(QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("bad", "1x",
+										    "0", "") HIGH),
+				       NULL),
+			 0);
+	assert_int_equal(quota_simulation_create(in, &opt, &s, NULL), 0);
+	assert_string_equal(said.p, "f: document 5: Workload team/bad: "
+				    "spec.podSets[0].template.spec.containers[0].resources."
+				    "requests.cpu: invalid quantity \"1x\"\n");
+	assert_null(quota_workload_find(world(s), STR_LIT("team/bad")));
+	assert_int_equal(quota_workload_find(world(s), STR_LIT("team/high"))->where, QUOTA_HEAP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +213,7 @@ int main(void)
 		cmocka_unit_test(a_cohort_and_a_check_can_be_deleted),
 		cmocka_unit_test(the_configuration_decides),
 		cmocka_unit_test(errors_name_the_object),
+		cmocka_unit_test(what_is_bad_may_be_left_out),
 	};
 
 	return cmocka_run_group_tests_name("quota_simulation", tests, NULL, NULL);

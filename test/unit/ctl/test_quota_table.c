@@ -95,11 +95,10 @@ static void those_that_wait_unseen_say_why(void **state)
 			"team/big     cq             set aside   ExceedsMaxQuota   pod set main: ",
 			"team/equal   cq             set aside   -                 asks for the "
 			"same as team/big\n",
-			"team/held    off            -           Stopped           its "
-			"ClusterQueue "
-			"is stopped\n",
-			"team/lost    -              -           Misconfigured     there is no "
-			"LocalQueue team/x\n",
+			"team/held    off            -           Stopped           "
+			"ClusterQueue off: spec.stopPolicy: it is stopped\n",
+			"team/lost    -              -           Misconfigured     spec.queueName: "
+			"there is no LocalQueue team/x\n",
 			NULL });
 }
 

@@ -66,8 +66,9 @@ static void each_that_is_in_no_queue_has_its_reason(void **state)
 	expect_outside(s, "team/hold", "OnHold", "its own status says that it is not to be queued");
 	expect_outside(s, "team/stopped", "Suspended", "LocalQueue team/held is stopped");
 	expect_outside(s, "team/stray", "Misconfigured",
-		       "LocalQueue team/lost is for ClusterQueue gone, which is not there");
-	expect_outside(s, "team/typo", "Misconfigured", "there is no LocalQueue team/lqq");
+		       "LocalQueue team/lost: spec.clusterQueue: there is no ClusterQueue gone");
+	expect_outside(s, "team/typo", "Misconfigured",
+		       "spec.queueName: there is no LocalQueue team/lqq");
 }
 
 static void expect_inactive(const char *yaml, const char *reason, const char *message)
@@ -99,21 +100,24 @@ static void an_inactive_queue_says_what_it_lacks(void **state)
 {
 	(void)state;
 	expect_inactive(QUOTA_SIM_CLUSTER, NULL, NULL);
-	expect_inactive(QUEUE(", stopPolicy: Hold"), "Stopped", "its ClusterQueue is stopped");
+	expect_inactive(QUEUE(", stopPolicy: Hold"), "Stopped",
+			"ClusterQueue cq: spec.stopPolicy: it is stopped");
 	expect_inactive(QUEUE(FLAVOR("typo")), "FlavorNotFound",
-			"its ClusterQueue names a ResourceFlavor that is not there: typo");
-	expect_inactive(QUEUE(", admissionChecksStrategy: {admissionChecks: [{name: k}]}"),
-			"AdmissionCheckNotFound",
-			"its ClusterQueue names an AdmissionCheck that is not there: k");
-	expect_inactive("{" API "kind: AdmissionCheck, metadata: {name: k}}\n---\n" QUEUE(
-				", admissionChecksStrategy: {admissionChecks: [{name: k}]}"),
-			"AdmissionCheckInactive",
-			"its ClusterQueue names an AdmissionCheck that is not active: k");
-	expect_inactive("{" API "kind: Cohort, metadata: {name: a}, spec: {parentName: b}}\n---\n"
-			"{" API
-			"kind: Cohort, metadata: {name: b}, spec: {parentName: a}}\n---\n" QUEUE(
-				", cohortName: a"),
-			"Unknown", "the cohorts above its ClusterQueue are a cycle: a");
+			"ClusterQueue cq: spec.resourceGroups: there is no ResourceFlavor typo");
+	expect_inactive(
+		QUEUE(", admissionChecksStrategy: {admissionChecks: [{name: k}]}"),
+		"AdmissionCheckNotFound",
+		"ClusterQueue cq: spec.admissionChecksStrategy: there is no AdmissionCheck k");
+	expect_inactive(
+		"{" API "kind: AdmissionCheck, metadata: {name: k}}\n---\n" QUEUE(
+			", admissionChecksStrategy: {admissionChecks: [{name: k}]}"),
+		"AdmissionCheckInactive",
+		"ClusterQueue cq: spec.admissionChecksStrategy: AdmissionCheck k is not active");
+	expect_inactive(
+		"{" API "kind: Cohort, metadata: {name: a}, spec: {parentName: b}}\n---\n"
+		"{" API "kind: Cohort, metadata: {name: b}, spec: {parentName: a}}\n---\n" QUEUE(
+			", cohortName: a"),
+		"Unknown", "ClusterQueue cq: spec.cohortName: the cohorts above it are a cycle: a");
 }
 
 int main(void)

@@ -155,6 +155,26 @@ static void test_kinds(void **state)
 	assert_string_equal(sim_input_kind_name(SIM_NODE), "Node");
 }
 
+static void test_objects_one_by_one(void **state)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	struct jdoc *object = NULL;
+	struct err err = ERR_INIT;
+	const struct sim_object *o;
+
+	(void)state;
+	assert_int_equal(jdoc_parse(STR_LIT("{\"metadata\": {\"name\": \"p\"}}"), &object, NULL),
+			 0);
+	assert_int_equal(sim_input_take(in, SIM_POD, object, "cluster", NULL), 0);
+	o = sim_input_find(in, SIM_POD, "default/p");
+	assert_non_null(o);
+	assert_string_equal(o->where, "cluster");
+	assert_null(sim_input_find(in, SIM_NODE, "default/p"));
+	assert_int_equal(sim_input_take(in, SIM_POD, jdoc_new_object(), "cluster", &err),
+			 -ERR_INVALID);
+	assert_string_equal(err.text, "Pod: metadata.name: missing");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_errors_name_the_place),
 		cmocka_unit_test(test_bad_yaml_names_file_and_line),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_objects_one_by_one),
 	};
 
 	return cmocka_run_group_tests_name("sim_input", tests, NULL, NULL);

@@ -1,0 +1,192 @@
+/* headgatectl on the Workload engine of a running system: list, pending-workloads, explain
+ * workload, stop and resume. */
+#include "lib/unit.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "lib/quota_scene.h"
+#include "lib/scene.h"
+
+#define API "apiVersion: kueue.x-k8s.io/v1beta2, "
+#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
+
+static struct scene scene;
+
+static const char world[] =
+	"{" API "kind: ResourceFlavor, metadata: {name: default}}\n---\n"
+	"{" API "kind: ClusterQueue, metadata: {name: team}, spec: {namespaceSelector: {}, "
+	"preemption: {withinClusterQueue: LowerPriority}, resourceGroups: [{coveredResources: "
+	"[cpu], flavors: [{name: default, resources: [{name: cpu, nominalQuota: 3}]}]}]}}\n---\n"
+	"{" API "kind: LocalQueue, metadata: {name: lq, namespace: default}, spec: {clusterQueue: "
+	"team}}\n";
+
+/* Runs headgatectl with these words, parted by blanks, and the kubeconfig; returns its code. */
+static int ctl(const char *words, struct strbuf *out)
+{
+	const char *args[16];
+	char copy[400], kubeconfig[400];
+	size_t n = 0;
+
+	snprintf(kubeconfig, sizeof(kubeconfig), "--kubeconfig=%s", stack_kubeconfig(scene.stack));
+	snprintf(copy, sizeof(copy), "%s", words);
+	for (char *rest = copy, *word; (word = strsep(&rest, " ")) != NULL && n + 2 < 16;) {
+		args[n++] = word;
+	}
+	args[n++] = kubeconfig;
+	args[n] = NULL;
+	return stack_run(scene.stack, "headgatectl", args, out);
+}
+
+static void expect(const char *words, int code, const char *says)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	int got = ctl(words, &out);
+
+	if (got != code || strstr(out.p, says) == NULL) {
+		scene_fail(&scene, "headgatectl %s: exit code %d, not %d, or no \"%s\" in: %s",
+			   words, got, code, says, out.p);
+	}
+}
+
+static void add_workload(const char *name, int priority, const char *cpu)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf(
+		"{" API "kind: Workload, metadata: {name: %s, namespace: default, ownerReferences: "
+		"[{apiVersion: example.com/v1, kind: Thing, name: t-%s, uid: u, controller: "
+		"true}]}, spec: {queueName: lq, priority: %d, podSets: [{name: main, count: 1, "
+		"template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, "
+		"resources: {requests: {cpu: '%s'}}}]}}}]}}",
+		name, name, priority, cpu);
+
+	scene_apply(&scene, yaml);
+}
+
+/* Asked again until it says so. */
+static void wait_says(const char *words, const char *says)
+{
+	int64_t deadline = clock_mono(clock_real()) + 90 * CLOCK_NS_PER_S;
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	do {
+		if (ctl(words, &out) == 0 && strstr(out.p, says) != NULL) {
+			return;
+		}
+		poll(NULL, 0, 50);
+	} while (clock_mono(clock_real()) < deadline);
+	scene_fail(&scene, "headgatectl %s: never \"%s\", but: %s", words, says, out.p);
+}
+
+static int begin(void **state)
+{
+	quota_scene_start(&scene, world);
+	add_workload("runs", 0, "2");
+	wait_says("list workloads --status=admitted", "t-runs");
+	add_workload("waits", 0, "2");
+	*state = &scene;
+	return 0;
+}
+
+static int end(void **state)
+{
+	scene_stop(*state);
+	return 0;
+}
+
+static void test_what_it_says(void **state UNUSED)
+{
+	static const struct {
+		const char *words;
+		int code;
+		const char *says;
+	} rows[] = {
+		{ "list workloads", 0, "PENDING" },
+		{ "list workloads --for=thing/t-waits", 0, "thing.example.com" },
+		{ "list wl -A --status=finished", 0, "No resources found." },
+		{ "list clusterqueues", 0, "team" },
+		{ "list lq -c team", 0, "lq" },
+		{ "list resourceflavors", 0, "default" },
+		{ "list cohorts", 0, "No resources found." },
+		{ "pending-workloads", 0, "default/waits" },
+		{ "pending-workloads cq team -o json", 0, "PendingWorkloadsSummary" },
+		{ "pending-workloads lq default/lq", 0, "default/waits" },
+		{ "pending-workloads cq nope", 1, "ClusterQueue nope not found" },
+		{ "explain workload default/waits", 0, "waits for quota" },
+		{ "explain workload waits -o json", 0, "WaitingForQuota" },
+		{ "explain workload runs", 0, "is admitted since" },
+		{ "explain workload nobody", 1, "workload default/nobody not found" },
+		{ "explain workload waits --server=https://127.0.0.1:1", 1, "headgatectl:" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		expect(rows[i].words, rows[i].code, rows[i].says);
+	}
+}
+
+static void expect_field(const char *path, const char *field, const char *value)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	scene_call(&scene, "GET", path, NULL, &object);
+	jdoc_format(jdoc_path(object, field), &text);
+	assert_string_equal(text.p, value);
+}
+
+static void test_stop_and_resume_a_queue(void **state UNUSED)
+{
+	static const char queue[] = KUEUE "clusterqueues/team";
+
+	expect("stop clusterqueue team --dry-run=client", 0,
+	       "clusterqueue.kueue.x-k8s.io/team stopped (dry run)");
+	expect("stop clusterqueue team --dry-run=server", 0, "stopped (server dry run)");
+	expect("list cq", 0, "None");
+	expect("stop clusterqueue nope --dry-run=client", 1, "clusterqueue nope: ");
+	expect("stop clusterqueue nope", 1, "clusterqueue nope: ");
+	expect("stop cq team --keep-already-running", 0,
+	       "clusterqueue.kueue.x-k8s.io/team stopped");
+	expect_field(queue, "spec.stopPolicy", "\"Hold\"");
+	expect("explain workload waits", 0, "ClusterQueue team: spec.stopPolicy: it is stopped");
+	wait_says("list cq --active=false", "team");
+	expect("list wl --status=admitted", 0, "t-runs"); /* kept */
+	expect("resume clusterqueue team", 0, "clusterqueue.kueue.x-k8s.io/team resumed");
+	expect_field(queue, "spec.stopPolicy", "\"None\"");
+	wait_says("list cq --active=true", "team");
+}
+
+static void test_stop_and_resume_in_a_namespace(void **state UNUSED)
+{
+	static const char queue[] = KUEUE "namespaces/default/localqueues/lq",
+			  workload[] = KUEUE "namespaces/default/workloads/waits";
+
+	expect("stop localqueue lq", 0, "localqueue.kueue.x-k8s.io/lq stopped");
+	expect_field(queue, "spec.stopPolicy", "\"HoldAndDrain\"");
+	expect("explain workload waits", 0, "LocalQueue default/lq is stopped");
+	expect("resume localqueue default/lq", 0, "localqueue.kueue.x-k8s.io/lq resumed");
+	expect_field(queue, "spec.stopPolicy", "\"None\"");
+	expect("stop workload waits", 0, "workload.kueue.x-k8s.io/waits stopped");
+	expect_field(workload, "spec.active", "false");
+	expect("explain workload waits", 0, "Deactivated");
+	expect("resume workload waits -n default", 0, "workload.kueue.x-k8s.io/waits resumed");
+	expect_field(workload, "spec.active", "true");
+	expect("stop workload waits -n elsewhere", 1, "workload elsewhere/waits: ");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_stop_and_resume_a_queue),
+		cmocka_unit_test(test_stop_and_resume_in_a_namespace),
+	};
+
+	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "ctl/columns.h"
 #include "model/quota_store.h"
+#include "quota/amount.h"
 #include "quota/assign_reason.h"
 #include "quota/quota_apply.h"
 
@@ -177,6 +178,22 @@ static void add_limit(const struct quota_explanation *x, const struct quota_leve
 	}
 }
 
+static void add_note(const struct quota_explanation *x, const struct quota_level *l,
+		     struct columns *table)
+{
+	const char *resource = quota_resource_name(world(x), world(x)->pairs.v[l->pair].resource);
+	char amount[ASSIGN_REASON_AMOUNT_MAX];
+
+	if (!x->holds && l->lack != NULL) {
+		columns_add(table, "<- %s", l->lack);
+	} else if (x->holds && l->node == x->queue->id && l->used > l->quota) {
+		assign_reason_amount(resource, amount_sub(l->used, l->quota), amount);
+		columns_add(table, "<- borrows %s", amount);
+	} else {
+		columns_add(table, "%s", "");
+	}
+}
+
 static void add_level(const struct quota_explanation *x, const struct quota_level *l,
 		      struct columns *table)
 {
@@ -191,20 +208,13 @@ static void add_level(const struct quota_explanation *x, const struct quota_leve
 	add_limit(x, l, l->borrowing, "any", table);
 	add_amount(x, l, l->quota, table);
 	add_amount(x, l, l->used, table);
-	if (!x->holds) {
-		add_amount(x, l, l->asked, table);
-	} else if (l->node == x->queue->id) {
+	if (!x->holds || l->node == x->queue->id) {
 		add_amount(x, l, l->asked, table);
 	} else {
 		columns_add(table, "-");
 	}
 	add_amount(x, l, l->available, table);
-	if (x->holds && l->node == x->queue->id && l->used > l->quota) {
-		columns_add(table, "<- borrows");
-	} else {
-		columns_add(table, "%s%s", x->holds || l->lack == NULL ? "" : "<- ",
-			    x->holds || l->lack == NULL ? "" : l->lack);
-	}
+	add_note(x, l, table);
 }
 
 static void print_levels(const struct quota_explanation *x, FILE *to)

@@ -8,6 +8,8 @@
 
 #define QUOTA_EXPLAIN_TEXT_ROWS 20 /* of workloads; how many more there are is said */
 
+/* The head in lines, then a table each for what holds it, the arithmetic, and whom it may preempt
+ * or who may preempt it; tables without rows are left out. */
 void quota_explain_text_print(const struct quota_explanation *x, FILE *to);
 
 #endif

@@ -36,8 +36,14 @@ static int ctl(const char *words, struct strbuf *out)
 
 	snprintf(kubeconfig, sizeof(kubeconfig), "--kubeconfig=%s", stack_kubeconfig(scene.stack));
 	snprintf(copy, sizeof(copy), "%s", words);
-	for (char *rest = copy, *word; (word = strsep(&rest, " ")) != NULL && n + 2 < 16;) {
-		args[n++] = word;
+	for (char *p = copy; p != NULL && n + 2 < ARRAY_LEN(args);) {
+		char *blank = strchr(p, ' ');
+
+		if (blank != NULL) {
+			*blank = '\0';
+		}
+		args[n++] = p;
+		p = blank == NULL ? NULL : blank + 1;
 	}
 	args[n++] = kubeconfig;
 	args[n] = NULL;

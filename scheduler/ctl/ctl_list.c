@@ -360,6 +360,7 @@ static void print_json(struct listing *l)
 	list_objects(l);
 	json_out_array_end(&o);
 	json_out_object_end(&o);
+	l->json = NULL;
 	printf("%s\n", text.p);
 }
 

@@ -20,8 +20,9 @@ void quota_try_workload(const struct quota_try *t, struct workload *w, uint32_t 
 	vec_clear(&w->tried);
 	quota_nominate(&c, ret);
 	if (ret->status == ENTRY_NOMINATED) {
-		quota_process_begin(&p, t->forest, t->arena, t->now, &decisions);
+		quota_process_begin(&p, t->forest, t->arena, NULL, t->now, &decisions);
 		quota_process_entry(&p, ret);
+		quota_process_end(&p);
 		quota_process_finish(&p);
 	}
 	vec_finish(&decisions);

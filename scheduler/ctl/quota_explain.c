@@ -325,6 +325,8 @@ static const char *headline(const struct quota_explanation *x)
 		return "asks for more than there can ever be";
 	case QUOTA_NO_MATCHING_FLAVOR:
 		return "no flavor is for it";
+	case QUOTA_WAITING_FOR_PODS_READY:
+		return "waits until the pods of all workloads that were admitted are ready";
 	default:
 		return "cannot be admitted";
 	}

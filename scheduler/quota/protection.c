@@ -80,13 +80,12 @@ static bool is_by_right(const struct victims_request *r, const struct workload *
 /* Even without those of its own queue that it may preempt. */
 static bool would_borrow(const struct victims_request *r)
 {
-	const struct quota *q = forest_world(r->forest);
 	const struct quota_queue *queue = queue_of(r);
 	size_t mark = forest_mark(r->forest);
 	bool borrows = false;
 
 	for (size_t i = 0; i < queue->holders.n; i++) {
-		const struct workload *w = q->workloads.v[queue->holders.v[i]];
+		const struct workload *w = queue->holders.v[i].w;
 
 		if (is_concerned(r, w) && by_policy(r, w) == PROTECTION_NONE) {
 			forest_remove(r->forest, w->holds, &w->usage);

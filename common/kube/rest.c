@@ -107,6 +107,18 @@ bool rest_is_version_ahead(const struct http_result *result)
 	       memmem(result->body.p, result->body.len, text, sizeof(text) - 1) != NULL;
 }
 
+bool rest_is_other_uid(int code, const struct err *err)
+{
+	return (code == -ERR_CONFLICT || code == -ERR_INVALID) &&
+	       (strstr(err->text, "UID in precondition") != NULL ||
+		strstr(err->text, "metadata.uid") != NULL);
+}
+
+bool rest_is_other_manager(int code, const struct err *err)
+{
+	return code == -ERR_CONFLICT && strstr(err->text, "Apply failed with") != NULL;
+}
+
 /* A call somebody waits for. */
 struct blocking {
 	pthread_mutex_t lock;

@@ -39,6 +39,10 @@ int64_t rest_version(const struct http_result *result);
 /* True for the 504 of a server that is behind the resourceVersion asked for (it was restored from a
  * backup, or it lags). */
 bool rest_is_version_ahead(const struct http_result *result);
+/* Why an apply was refused, by code and error of rest_result: the object has another UID than the
+ * one applied; or (without force) another field manager has set a field otherwise. */
+bool rest_is_other_uid(int code, const struct err *err);
+bool rest_is_other_manager(int code, const struct err *err);
 /* For requests written into one buffer: path, NUL, and from offset `body` on the body. Call it when
  * the buffer grows no more: the call points into it. */
 void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,

@@ -345,6 +345,7 @@ static int start_engine(struct app *a, struct err *err)
 		.gate_workers = (unsigned)o->gate_workers,
 		.controllers_podgroup = o->controller_podgroup,
 		.controllers_queue = o->controller_queue,
+		.controllers_cost = o->controller_cost,
 		.min_interval_ns = MIN_CYCLE_INTERVAL_NS,
 		.period_ns = o->schedule_period,
 		.request_timeout_ns = request_timeout(o),

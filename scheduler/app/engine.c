@@ -193,6 +193,7 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 						   .counters = opt->counters,
 						   .recorder = exec_recorder(e->exec),
 						   .post = opt->post,
+						   .costs = opt->controllers_cost,
 						   .on_bad_object = on_bad_object,
 						   .ctx = e };
 
@@ -343,7 +344,7 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 			 LOG_STR("error", m->text));
 	}
 	if (m->request == SCHED_REQ_WORKLOAD || m->request == SCHED_REQ_QUOTA_STATUS ||
-	    m->request == SCHED_REQ_QUOTA_FINALIZER) {
+	    m->request == SCHED_REQ_QUOTA_FINALIZER || m->request == SCHED_REQ_PREEMPTION_COST) {
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {

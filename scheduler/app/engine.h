@@ -37,6 +37,7 @@ struct engine_options {
 	unsigned gate_workers;
 	bool manual; /* pools are stepped by the owner */
 	bool controllers_podgroup, controllers_queue;
+	bool controllers_cost;               /* preemption costs; only with quota_conf */
 	const struct quota_conf *quota_conf; /* the Workload engine runs; NULL: it does not. Must
 						outlive the engine */
 	int64_t min_interval_ns;             /* between cycles */

@@ -56,7 +56,9 @@ static const struct option_row {
 	{ "reservation-timeout", OPT_DURATION, AT(reservation_timeout), "30m", "DURATION",
 	  "Quota of a published pod that found no node is released after this, 0: never", 0, 0 },
 	{ "controllers", OPT_TEXT, AT(controllers), "*", "LIST",
-	  "Comma list of podgroup, queue (both are *) and workload; -NAME switches off", 0, 0 },
+	  "Comma list of podgroup, queue (both are *), workload and preemption-cost (which needs "
+	  "workload); -NAME switches off",
+	  0, 0 },
 	{ "quota-conf", OPT_TEXT, AT(quota_conf), NULL, "FILE",
 	  "Kueue's Configuration for the Workload engine, read at the start (built-in)", 0, 0 },
 	{ "feature-gates", OPT_TEXT, AT(feature_gates), "", "LIST",
@@ -294,11 +296,16 @@ static int parse_controllers(struct sched_options *o, struct err *err)
 			o->controller_queue = on;
 		} else if (str_eq_c(one, "workload")) {
 			o->controller_workload = on;
+		} else if (str_eq_c(one, "preemption-cost")) {
+			o->controller_cost = on;
 		} else if (one.len > 0) {
 			return err_set(err, ERR_INVALID,
 				       "--controllers: unknown controller \"" STR_FMT "\"",
 				       STR_ARG(one));
 		}
+	}
+	if (o->controller_cost && !o->controller_workload) {
+		return err_set(err, ERR_INVALID, "--controllers: preemption-cost needs workload");
 	}
 	return 0;
 }

@@ -29,6 +29,7 @@ struct sched_options {
 	/* From --controllers: */
 	bool controller_podgroup, controller_queue;
 	bool controller_workload; /* the Workload engine; not part of "*" */
+	bool controller_cost;     /* preemption-cost, which needs it; not part of "*" either */
 	char *ignored[64];        /* accepted flags without meaning here */
 	size_t ignored_count;
 };

@@ -5,6 +5,7 @@
 
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
 #include "app/quota_reread.h"
@@ -12,11 +13,13 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
+#include "controllers/preemption_cost.h"
 #include "controllers/quota_finalizer.h"
 #include "controllers/quota_status.h"
 #include "exec/workload_status.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
+#include "model/quota_store.h"
 #include "quota/queues.h"
 #include "quota/quota_apply.h"
 
@@ -42,6 +45,7 @@ struct quota_engine {
 	struct quota_status *queues;
 	struct quota_finalizer *finalizers;
 	struct quota_reread *reread;
+	struct preemption_cost *costs; /* NULL: nobody keeps them */
 	struct quota_metrics *metrics;
 	struct VEC(struct untold) untold;
 	bool dirty;          /* the next cycle may decide differently */
@@ -153,6 +157,9 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 
 	quota_life_object(e->life, r, key, object);
 	quota_finalizer_seen(e->finalizers, r, key, meta_of(r, object));
+	if (r == SCHED_CLUSTER_QUEUES && e->costs != NULL) {
+		preemption_cost_queue(e->costs, key, cq);
+	}
 	if (object == NULL) {
 		quota_status_gone(e->queues, r, key);
 	} else if (r == SCHED_CLUSTER_QUEUES) {
@@ -169,6 +176,17 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 	}
 }
 
+static void cost_seen(struct quota_engine *e, struct str key, const struct api_workload *w)
+{
+	const struct quota *q = quota_cache_world(e->cache);
+
+	if (e->costs != NULL && w == NULL) {
+		preemption_cost_gone(e->costs, key);
+	} else if (e->costs != NULL) {
+		preemption_cost_seen(e->costs, quota_workload_find(q, key), meta_version(&w->meta));
+	}
+}
+
 static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 {
 	struct quota_engine *e = ctx;
@@ -176,6 +194,7 @@ static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 	if (w == NULL) {
 		settle_untold(e, key, false);
 	}
+	cost_seen(e, key, w);
 	quota_life_workload(e->life, key, w);
 }
 
@@ -229,6 +248,9 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	e->queues = quota_status_create(opt->base, opt->post);
 	e->finalizers = quota_finalizer_create(opt->base, opt->post);
 	e->reread = quota_reread_create(opt->base, opt->post);
+	if (opt->costs) {
+		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
+	}
 	e->metrics = quota_metrics_create(opt->counters);
 	return e;
 }
@@ -243,6 +265,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	quota_status_destroy(e->queues);
 	quota_finalizer_destroy(e->finalizers);
 	quota_reread_destroy(e->reread);
+	preemption_cost_destroy(e->costs);
 	quota_cycle_destroy(e->cycle);
 	quota_cache_destroy(e->cache);
 	quota_metrics_destroy(e->metrics);
@@ -257,6 +280,8 @@ static void handle_done(struct quota_engine *e, const struct sched_msg *m)
 {
 	if (m->request == SCHED_REQ_QUOTA_FINALIZER) {
 		quota_finalizer_done(e->finalizers, m);
+	} else if (m->request == SCHED_REQ_PREEMPTION_COST && e->costs != NULL) {
+		preemption_cost_done(e->costs, m, clock_mono(e->clock));
 	} else if (m->request == SCHED_REQ_QUOTA_STATUS && quota_status_done(e->queues, m)) {
 		e->told = 0;
 	}
@@ -433,6 +458,10 @@ int64_t quota_engine_step(struct quota_engine *e)
 	read_again(e);
 	quota_finalizer_run(e->finalizers, quota_cache_world(e->cache));
 	due = earliest(due, tell_queues(e, mono, wall));
+	if (e->costs != NULL) {
+		due = earliest(due, preemption_cost_run(e->costs, quota_cache_world(e->cache),
+							quota_cache_specs(e->cache), mono));
+	}
 	if (e->dirty) {
 		due = earliest(due, mono < e->pause_until ? e->pause_until : mono);
 	}
@@ -454,6 +483,9 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 	}
 	if (n < max) {
 		out[n++] = quota_reread_pool(e->reread);
+	}
+	if (e->costs != NULL && n < max) {
+		out[n++] = preemption_cost_pool(e->costs);
 	}
 	return n + quota_life_pools(e->life, out + n, max - n);
 }

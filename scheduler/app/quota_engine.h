@@ -25,6 +25,7 @@ struct quota_engine_options {
 	struct counter_registry *counters;
 	struct recorder *recorder;                      /* borrowed */
 	void (*post)(void *ctx, struct sched_msg *msg); /* outcomes; ctx is that of base */
+	bool costs;                                     /* keep preemption costs */
 	/* An object that cannot be used. */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	void *ctx;

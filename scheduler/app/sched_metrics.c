@@ -308,6 +308,7 @@ void sched_metrics_request(struct sched_metrics *m, const struct sched_msg *done
 		[SCHED_REQ_WORKLOAD] = "workload",
 		[SCHED_REQ_QUOTA_STATUS] = "quota_status",
 		[SCHED_REQ_QUOTA_FINALIZER] = "quota_finalizer",
+		[SCHED_REQ_PREEMPTION_COST] = "preemption_cost",
 	};
 	static const char *const outcomes[] = { "done", "gone", "rejected", "cancelled", "stale" };
 	const char *labels[2] = { requests[done->request], outcomes[done->outcome] };

@@ -13,6 +13,7 @@ struct object_write {
 	enum sched_resource resource;
 	enum http_method method;
 	const char *content_type;
+	bool yields;
 	char *key, *path, *body;
 };
 
@@ -24,6 +25,7 @@ struct object_write *object_write_new(const struct object_write_spec *spec)
 	w->resource = spec->resource;
 	w->method = spec->method;
 	w->content_type = spec->content_type;
+	w->yields = spec->yields;
 	w->key = xmalloc_dup_n(spec->key.p, spec->key.len);
 	w->path = xmalloc_dup(spec->path);
 	w->body = xmalloc_dup_n(spec->body.p, spec->body.len);
@@ -91,8 +93,11 @@ static enum pool_verdict object_write_finish(void *ctx, void *item,
 	if (code == 0) {
 		return report(target, w, SCHED_DONE, result, "");
 	}
-	if (code == -ERR_NOT_FOUND) {
+	if (code == -ERR_NOT_FOUND || (w->yields && rest_is_other_uid(code, &err))) {
 		return report(target, w, SCHED_GONE, result, err.text);
+	}
+	if (w->yields && rest_is_other_manager(code, &err)) {
+		return report(target, w, SCHED_STALE, result, err.text);
 	}
 	if (code == -ERR_CONFLICT &&
 	    w->method == HTTP_POST) { /* it exists: that is what was wanted */

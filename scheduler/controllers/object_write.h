@@ -1,6 +1,6 @@
 /* scheduler/controllers/object_write.h: writes of ready-made bodies (Queues): sent until it is
- * acknowledged, found pointless (404, or 409 on a create) or refused for good. Thread: created by
- * the sched thread, then owned by the pool. */
+ * acknowledged, found pointless (404, another UID, or 409 on a create) or refused for good. Thread:
+ * created by the sched thread, then owned by the pool. */
 #ifndef SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
 #define SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
 
@@ -17,6 +17,8 @@ struct object_write_spec {
 	const char *path;         /* URL path */
 	const char *content_type; /* static */
 	struct str body;          /* copied */
+	bool yields; /* a server-side apply without force, of an object that names its UID: fields
+			that somebody else has set otherwise are left to them (SCHED_STALE) */
 };
 
 /* Copies the spec; the caller owns the item until it is added to the pool. Sched thread. */

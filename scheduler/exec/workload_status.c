@@ -400,13 +400,6 @@ static enum pool_verdict report(const struct workload_status *s, const struct it
 	return POOL_DONE;
 }
 
-/* A namesake; other conflicts are with writes of the same moment. */
-static bool is_other_uid(const struct err *err)
-{
-	return strstr(err->text, "UID in precondition") != NULL ||
-	       strstr(err->text, "metadata.uid") != NULL;
-}
-
 static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct workload_status *s = ctx;
@@ -421,8 +414,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == 0) {
 		return report(s, it, it->empties ? SCHED_STALE : SCHED_DONE, result, "");
 	}
-	if (code == -ERR_NOT_FOUND ||
-	    ((code == -ERR_CONFLICT || code == -ERR_INVALID) && is_other_uid(&err))) {
+	/* A namesake; other conflicts are with writes of the same moment. */
+	if (code == -ERR_NOT_FOUND || rest_is_other_uid(code, &err)) {
 		return report(s, it, SCHED_GONE, result, err.text);
 	}
 	if (code == -ERR_CONFLICT && it->guarded) {

@@ -1,4 +1,5 @@
 #include "api/kueue.h"
+#include "api/kueue_cost.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "model/from_api_quota_priv.h"
@@ -73,6 +74,7 @@ void from_api_quota_status(const struct api_workload_status *status, struct work
 	if (status->requeue_state != NULL) {
 		w->requeue_at = status->requeue_state->requeue_at;
 	}
+	w->preemptions = kueue_cost_preemptions(status);
 	if (status->preemption_cost != NULL) {
 		w->cost = status->preemption_cost->nano;
 		w->has_cost = true;

@@ -60,6 +60,7 @@ enum sched_request {
 	SCHED_REQ_WORKLOAD,        /* status of a Workload */
 	SCHED_REQ_QUOTA_STATUS,    /* status of a ClusterQueue, LocalQueue or Cohort */
 	SCHED_REQ_QUOTA_FINALIZER, /* of a ClusterQueue, ResourceFlavor or AdmissionCheck */
+	SCHED_REQ_PREEMPTION_COST, /* status.preemptionCost of a Workload */
 	SCHED_REQ_COUNT_
 };
 

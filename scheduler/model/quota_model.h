@@ -198,7 +198,6 @@ struct quota_queue {
 	bool usage_based; /* admissionScope: LocalQueues that used less go first (Kueue: admission
 			     fair sharing) */
 	bool terminating; /* deletionTimestamp is set */
-	double cost_base, cost_weight; /* of the preemption-cost controller */
 
 	struct VEC(struct quota_holder) holders; /* who holds quota here */
 	/* quota/queues.h: */
@@ -312,7 +311,8 @@ struct workload {
 	size_t nallowed;
 	uint64_t hash; /* equivalence class: quota/queues.h */
 
-	uint32_t holds_pos; /* in queue->holders of `holds` */
+	uint32_t holds_pos;  /* in queue->holders of `holds` */
+	int32_t preemptions; /* so often, by status.schedulingStats */
 	bool admitted, pods_ready;
 	struct VEC(struct quota_assigned) assigned;
 

@@ -29,7 +29,6 @@ static void clear_queue(struct quota_queue *queue)
 	queue->threshold = 0;
 	queue->stop = QUOTA_RUN;
 	queue->covers_pods = queue->terminating = queue->usage_based = false;
-	queue->cost_base = queue->cost_weight = 0;
 }
 
 void quota_node_clear(struct quota_node *n)

@@ -138,7 +138,7 @@ static const char *key_of(struct sched_msg *m, enum sched_resource r, unsigned n
 
 static void request_done(struct input *in, struct cache *c)
 {
-	static const enum sched_resource of[] = {
+	static const enum sched_resource of[SCHED_REQ_COUNT_] = {
 		[SCHED_REQ_UNGATE] = SCHED_PODS,        [SCHED_REQ_BIND] = SCHED_PODS,
 		[SCHED_REQ_EVICT] = SCHED_PODS,         [SCHED_REQ_POD_STATUS] = SCHED_PODS,
 		[SCHED_REQ_PODGROUP] = SCHED_PODGROUPS, [SCHED_REQ_QUEUE] = SCHED_QUEUES,

@@ -1,6 +1,7 @@
 #include "admit/clusterqueue_validate.h"
 
 #include "admit/quota_groups.h"
+#include "api/kueue_cost.h"
 #include "api/kueue_keys.h"
 #include "base/err.h"
 
@@ -130,6 +131,17 @@ static void check_checks(const struct admit_check *c, const struct api_cluster_q
 	}
 }
 
+static void check_cost(const struct admit_check *c, const struct api_meta *meta, const char *key)
+{
+	struct err why = ERR_INIT;
+	struct quantity value;
+
+	if (kueue_cost_read(&meta->annotations, key, &value, &why) < 0) {
+		admit_check_deny(c, admit_check_path(c, "metadata.annotations[%s]", key), "%s",
+				 why.text);
+	}
+}
+
 static void check_write(const struct admit_check *c, const struct api_cluster_queue *queue,
 			const struct api_cluster_queue *old)
 {
@@ -144,6 +156,8 @@ static void check_write(const struct admit_check *c, const struct api_cluster_qu
 	check_fungibility(c, &s->flavor_fungibility);
 	check_preemption(c, &s->preemption);
 	check_checks(c, queue, old);
+	check_cost(c, &queue->meta, KUEUE_COST_BASE);
+	check_cost(c, &queue->meta, KUEUE_COST_WEIGHT);
 	admit_check_stop_policy(c, s->stop_policy);
 	admit_check_weight(c, &s->fair_sharing);
 	if (s->admission_scope != NULL) {

@@ -53,7 +53,7 @@ static void test_spellings_of_go_programs(void **state)
 					    "--leader-elect=false",
 					    "-v=4",
 					    "--kube-api-qps=0",
-					    "--controllers=*,workload,-queue",
+					    "--controllers=*,workload,preemption-cost,-queue",
 					    "--feature-gates=SchedulingGatesQueueAdmission=false",
 					    "--reservation-timeout=1h30m",
 					    "--plugins-dir=/x",
@@ -68,7 +68,7 @@ static void test_spellings_of_go_programs(void **state)
 	assert_false(o.leader_elect);
 	assert_int_equal(o.verbosity, 4);
 	assert_true(o.kube_api_qps == 0);
-	assert_true(o.controller_podgroup && o.controller_workload);
+	assert_true(o.controller_podgroup && o.controller_workload && o.controller_cost);
 	assert_false(o.controller_queue);
 	assert_false(o.gates_admission);
 	assert_int_equal(o.reservation_timeout, 5400 * CLOCK_NS_PER_S);
@@ -88,6 +88,7 @@ static void test_mistakes_are_named(void **state)
 		{ "--feature-gates=Nope=true", "Nope" },
 		{ "--feature-gates=SchedulingGatesQueueAdmission", "--feature-gates" },
 		{ "--controllers=job", "job" },
+		{ "--controllers=*,preemption-cost", "preemption-cost needs workload" },
 		{ "--logging-format=xml", "--logging-format" },
 		{ "--leader-elect-retry-period=20s", "retry period" },
 		{ "--scheduler-name=", "--scheduler-name" },

@@ -88,14 +88,14 @@ static void add_world(struct fixture *f)
 	}
 }
 
-static void begin(struct fixture *f)
+static void begin_with(struct fixture *f, bool costs)
 {
 	struct pool_options base = { .timeout_ns = CLOCK_NS_PER_S,
 				     .backoff_min_ns = CLOCK_NS_PER_MS,
 				     .backoff_max_ns = CLOCK_NS_PER_S,
 				     .ctx = f };
 	struct quota_engine_options opt = {
-		.base = &base, .post = post, .on_bad_object = on_bad, .ctx = f
+		.base = &base, .post = post, .costs = costs, .on_bad_object = on_bad, .ctx = f
 	};
 
 	*f = (struct fixture){ 0 };
@@ -110,6 +110,11 @@ static void begin(struct fixture *f)
 	opt.counters = f->counters;
 	opt.recorder = f->recorder;
 	f->engine = quota_engine_create(&opt);
+}
+
+static void begin(struct fixture *f)
+{
+	begin_with(f, false);
 }
 
 static void end(struct fixture *f)
@@ -266,6 +271,30 @@ static void who_waits_for_victims_is_not_looked_at_all_the_time(void **state)
 	end(&f);
 }
 
+static void costs_follow_preemptions(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin_with(&f, true);
+	see(&f, SCHED_WORKLOADS, "ns/one",
+	    "{\"metadata\":{\"name\":\"one\",\"namespace\":\"ns\",\"uid\":\"u-one\"},\"spec\":{"
+	    "\"queueName\":\"other\"},\"status\":{\"schedulingStats\":{\"evictions\":[{\"reason\":"
+	    "\"Preempted\",\"underlyingCause\":\"\",\"count\":2}]}}}");
+	add_world(&f);
+	step(&f);
+	answer(&f, WORKLOAD("one"), 200);
+	answer(&f, QUEUE, 200);
+	answer(&f, LOCAL, 200);
+	id = fake_transport_expect(f.transport,
+				   "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/"
+				   "one/status?fieldManager=headgate-preemption-cost");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"preemptionCost\":\"2\""));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	end(&f);
+}
+
 static void bad_objects_are_told(void **state)
 {
 	struct fixture f;
@@ -285,6 +314,7 @@ int main(void)
 		cmocka_unit_test(events_follow_the_write),
 		cmocka_unit_test(no_event_of_a_refused_write),
 		cmocka_unit_test(who_waits_for_victims_is_not_looked_at_all_the_time),
+		cmocka_unit_test(costs_follow_preemptions),
 		cmocka_unit_test(bad_objects_are_told),
 	};
 

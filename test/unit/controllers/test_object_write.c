@@ -1,5 +1,7 @@
 #include "controllers/object_write.h"
 
+#include <stdio.h>
+
 #include "base/attrs.h"
 #include "kube/pool.h"
 #include "lib/unit.h"
@@ -7,7 +9,7 @@
 
 static struct object_write_target target;
 
-static void begin(struct write_fixture *f, enum http_method method)
+static void begin_spec(struct write_fixture *f, enum http_method method, bool yields)
 {
 	struct object_write_spec spec = { .request = SCHED_REQ_QUEUE,
 					  .resource = SCHED_QUEUES,
@@ -15,12 +17,18 @@ static void begin(struct write_fixture *f, enum http_method method)
 					  .key = STR_LIT("k"),
 					  .path = "/x",
 					  .content_type = "application/json",
-					  .body = STR_LIT("{}") };
+					  .body = STR_LIT("{}"),
+					  .yields = yields };
 
 	write_fixture_init(f);
 	target = (struct object_write_target){ f->target.post, f->target.may_send, f };
 	write_fixture_pool(f, &object_write_pool_ops, &target);
 	pool_add(f->pool, spec.key, object_write_new(&spec));
+}
+
+static void begin(struct write_fixture *f, enum http_method method)
+{
+	begin_spec(f, method, false);
 }
 
 static void test_outcomes(void **state)
@@ -51,6 +59,38 @@ static void test_outcomes(void **state)
 	}
 }
 
+/* Another manager's fields are left to it; other conflicts pass. */
+static void test_applies_that_yield(void **state)
+{
+	static const struct {
+		const char *message;
+		enum sched_outcome outcome;
+	} rows[] = {
+		{ "Apply failed with 1 conflict: conflict with \\\"x\\\": .status.a", SCHED_STALE },
+		{ "Precondition failed: UID in precondition: a, UID in object meta: b",
+		  SCHED_GONE },
+		{ "the object has been modified", SCHED_DONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct write_fixture f;
+		char body[256];
+
+		begin_spec(&f, HTTP_PATCH, true);
+		snprintf(body, sizeof(body), "{\"message\":\"%s\"}", rows[i].message);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 409, body);
+		if (rows[i].outcome == SCHED_DONE) {
+			write_fixture_no_outcome(&f);
+			write_fixture_later(&f);
+			fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"),
+					      200, "{}");
+		}
+		write_fixture_outcome(&f, rows[i].outcome);
+		write_fixture_finish(&f);
+	}
+}
+
 static void test_passing_failures_are_sent_again(void **state)
 {
 	struct write_fixture f;
@@ -70,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_applies_that_yield),
 		cmocka_unit_test(test_passing_failures_are_sent_again),
 	};
 

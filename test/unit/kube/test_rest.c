@@ -110,6 +110,31 @@ static void test_version_ahead(void **state)
 	assert_false(rest_is_version_ahead(&r));
 }
 
+static void test_why_an_apply_was_refused(void **state)
+{
+	static const struct {
+		int code;
+		const char *text;
+		bool uid, manager;
+	} rows[] = {
+		{ -ERR_CONFLICT, "Precondition failed: UID in precondition: a", true, false },
+		{ -ERR_INVALID, "metadata.uid: Invalid value: field is immutable", true, false },
+		{ -ERR_CONFLICT, "Apply failed with 2 conflicts: conflicts with", false, true },
+		{ -ERR_CONFLICT, "the object has been modified", false, false },
+		{ -ERR_INVALID, "Apply failed with", false, false },
+		{ -ERR_NOT_FOUND, "metadata.uid", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+
+		(void)err_set(&err, ERR_CONFLICT, "%s", rows[i].text);
+		assert_int_equal(rest_is_other_uid(rows[i].code, &err), rows[i].uid);
+		assert_int_equal(rest_is_other_manager(rows[i].code, &err), rows[i].manager);
+	}
+}
+
 /* A caller that blocks, on a thread of its own; the test answers. */
 struct caller {
 	struct fake_transport *transport;
@@ -216,9 +241,13 @@ static void test_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_path),   cmocka_unit_test(test_queries),
-		cmocka_unit_test(test_result), cmocka_unit_test(test_version_ahead),
-		cmocka_unit_test(test_call),   cmocka_unit_test(test_list),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_queries),
+		cmocka_unit_test(test_result),
+		cmocka_unit_test(test_version_ahead),
+		cmocka_unit_test(test_why_an_apply_was_refused),
+		cmocka_unit_test(test_call),
+		cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests_name("rest", tests, NULL, NULL);

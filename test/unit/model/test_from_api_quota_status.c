@@ -73,6 +73,10 @@ static void test_the_rest(void **state)
 			 TEN);
 	w = read("'preemptionCost':'1500m'");
 	assert_true(w.has_cost && w.cost == INT64_C(1500000000));
+	assert_int_equal(w.preemptions, 0);
+	w = read("'schedulingStats':{'evictions':[{'reason':'Preempted','underlyingCause':'',"
+		 "'count':2},{'reason':'PodsReadyTimeout','underlyingCause':'','count':7}]}");
+	assert_int_equal(w.preemptions, 2);
 }
 
 int main(void)

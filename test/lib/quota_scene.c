@@ -13,6 +13,12 @@ const char *const quota_scene_args[] = { "--controllers=*,workload", NULL };
 
 void quota_scene_start(struct scene *s, const char *manifests)
 {
+	quota_scene_start_with(s, quota_scene_args, manifests);
+}
+
+void quota_scene_start_with(struct scene *s, const char *const *scheduler_args,
+			    const char *manifests)
+{
 	static const char *const kinds[KINDS] = {
 		"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
 		"resourceflavors", "workloadpriorityclasses", "workloads",
@@ -20,7 +26,7 @@ void quota_scene_start(struct scene *s, const char *manifests)
 	static char loads[KINDS][512];
 	static const char *args[KINDS + 1];
 	struct scene_options opt = { .stack = { .no_webhook = true,
-						.scheduler_args = quota_scene_args,
+						.scheduler_args = scheduler_args,
 						.apiserver_args = args } };
 
 	for (size_t i = 0; i < KINDS; i++) {

@@ -15,6 +15,9 @@ extern const char *const quota_scene_args[];
 
 /* Starts it and applies the manifests. */
 void quota_scene_start(struct scene *s, const char *manifests);
+/* With other arguments of the scheduler (NULL ends them), which must live on. */
+void quota_scene_start_with(struct scene *s, const char *const *scheduler_args,
+			    const char *manifests);
 
 /* NULL: the object has no such condition. */
 const struct jdoc *quota_scene_condition(const struct jdoc *object, const char *type);

@@ -91,8 +91,9 @@ loads default
 
 lacks default 'kueue.x-k8s.io'
 
-render quota --set quota.enabled=true --set quota.manageJobsWithoutQueueName=true \
-	--set quota.jobNamespaceLabels.team=a --set webhook.failurePolicy.jobs=Ignore
+render quota --set quota.enabled=true --set quota.jobNamespaceLabels.team=a \
+	--set webhook.failurePolicy.jobs=Ignore \
+	--set quota.config='integrations: {frameworks: [batch/job\, pod]}'
 for crd in "$chart"/files/crds/quota/*.yaml; do
 	has quota "$(grep -m 1 '^  name: ' "$crd")"
 done
@@ -101,14 +102,40 @@ while read -r webhook; do
 	has quota "$webhook"
 done <"$work/webhooks"
 has quota 'name: headgate-quota-validate'
-has quota ',/mutate-batch-v1-job,/validate-kueue-x-k8s-io-v1beta2-clusterqueue,'
-has quota '--manage-jobs-without-queue-name=true'
+has quota ',/mutate-batch-v1-job,/mutate--v1-pod,/validate-kueue-x-k8s-io-v1beta2-clusterqueue,'
+has quota '--manage-jobs-without-queue-name=false'
+has quota 'namespace: default'
+has quota 'resources: [pods/finalizers]'
+lacks quota '--integrations='
 has quota 'system:serviceaccount:default:headgate-scheduler'
 has quota 'team: a'
 has quota 'failurePolicy: Ignore'
 has quota '- headgate-quota-mutate'
 has quota 'path: /validate-kueue-x-k8s-io-v1beta2-workload'
 loads quota
+
+# Which Jobs and pods queue is said in one place.
+cat >"$work/conf.yaml" <<'END'
+quota:
+  enabled: true
+  config: |
+    namespace: other
+    manageJobsWithoutQueueName: true
+    managedJobsNamespaceSelector:
+      matchLabels: {team: b}
+      matchExpressions: [{key: tier, operator: Exists}]
+    integrations: {frameworks: [batch/job, kubeflow.org/mpijob], externalFrameworks: [Foo.v1.x.org]}
+END
+render managed -f "$work/conf.yaml"
+has managed '--manage-jobs-without-queue-name=true'
+has managed '--integrations=kubeflow.org/mpijob,Foo.v1.x.org'
+has managed '--quota-conf=/etc/headgate/quota.yaml'
+has managed 'team: b'
+has managed 'key: tier'
+lacks managed 'managed-namespace'
+lacks managed '-v1-pod'
+lacks managed 'pods/finalizers'
+loads managed
 
 render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \
 	--set webhook.failurePolicy.pods=Ignore

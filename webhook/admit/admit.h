@@ -46,7 +46,10 @@ struct admit_options {
 	unsigned max_queue_depth;
 	bool queue_allocated_pods_check;
 	bool root_queue_protection;
-	bool manage_jobs_without_queue; /* suspend Jobs that name no LocalQueue, too */
+	bool manage_jobs_without_queue; /* hold Jobs and pods that name no LocalQueue, too */
+	/* Integrations of others, separated by commas: what their objects own waits with them
+	 * ("kubeflow.org/mpijob", "Kind.version.group"). NULL: none. */
+	const char *integrations;
 };
 
 struct admit_request {

@@ -1,7 +1,7 @@
 #include "admit/job_mutate.h"
 
 #include "admit/admit_check.h"
-#include "admit/job_queue.h"
+#include "admit/queued.h"
 #include "api/batch.h"
 #include "api/kueue_keys.h"
 
@@ -13,7 +13,7 @@ struct plan {
 static bool is_managed(const struct admit_request *q, const struct api_job *job,
 		       const struct plan *p)
 {
-	return p->queue != NULL || job_queue_name(job) != NULL ||
+	return p->queue != NULL || queued_queue(&job->meta) != NULL ||
 	       q->options->manage_jobs_without_queue;
 }
 
@@ -21,43 +21,23 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 {
 	struct plan p = { 0 };
 
-	if (job_queue_has_managed_owner(job)) {
+	if (queued_is_owned_by_job(&job->meta) ||
+	    queued_has_foreign_owner(q->options, &job->meta)) {
 		return p;
 	}
-	if (job_queue_name(job) == NULL &&
+	if (queued_queue(&job->meta) == NULL &&
 	    admit_has_default_queue(q->view, q->review->namespace_)) {
 		p.queue = KUEUE_DEFAULT_QUEUE;
 	}
 	if (!is_managed(q, job, &p)) {
 		return p;
 	}
-	if (q->view->has_default_class && job_queue_class(job) == NULL &&
+	if (q->view->has_default_class && queued_class(&job->meta) == NULL &&
 	    job->spec.template_.spec.priority_class_name == NULL) {
 		p.class = KUEUE_DEFAULT_PRIORITY_CLASS;
 	}
 	p.suspend = !batch_is_suspended(job);
 	return p;
-}
-
-static void add_labels(const struct api_job *job, const struct plan *p, struct admit_answer *a)
-{
-	const struct {
-		const char *key, *value;
-	} rows[] = { { KUEUE_PRIORITY_CLASS, p->class }, { KUEUE_QUEUE_NAME, p->queue } };
-
-	if (job->meta.labels.v == NULL && (p->queue != NULL || p->class != NULL)) {
-		admit_patch_add(a, "/metadata/labels", NULL);
-		json_out_object(&a->out);
-		json_out_object_end(&a->out);
-		admit_patch_end(a);
-	}
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (rows[i].value != NULL) {
-			admit_patch_add(a, "/metadata/labels", rows[i].key);
-			json_out_str(&a->out, rows[i].value);
-			admit_patch_end(a);
-		}
-	}
 }
 
 int job_mutate(const struct admit_request *q, struct admit_answer *ret, struct err *err)
@@ -70,7 +50,10 @@ int job_mutate(const struct admit_request *q, struct admit_answer *ret, struct e
 		return verb < 0 ? verb : 0;
 	}
 	p = make_plan(q, &job);
-	add_labels(&job, &p, ret);
+	queued_add_labels(ret, &job.meta,
+			  (const struct queued_label[]){ { KUEUE_PRIORITY_CLASS, p.class },
+							 { KUEUE_QUEUE_NAME, p.queue } },
+			  2);
 	if (p.suspend) {
 		admit_patch_add(ret, "/spec/suspend", NULL);
 		json_out_bool(&ret->out, true);

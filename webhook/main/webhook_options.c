@@ -40,6 +40,7 @@ enum key {
 	KEY_PODS_CHECK,
 	KEY_ROOT,
 	KEY_MANAGE_JOBS,
+	KEY_INTEGRATIONS,
 	KEY_HEALTHZ,
 	KEY_HEALTHZ_ADDRESS,
 	KEY_GRACE,
@@ -96,7 +97,11 @@ static const struct argp_option rows[] = {
 	{ "enable-root-queue-protection", KEY_ROOT, "BOOL", OPTION_ARG_OPTIONAL,
 	  "refuse to change the amounts of the root queue (true)", 0 },
 	{ "manage-jobs-without-queue-name", KEY_MANAGE_JOBS, "BOOL", OPTION_ARG_OPTIONAL,
-	  "suspend Jobs that name no LocalQueue, too (false)", 0 },
+	  "hold Jobs and pods that name no LocalQueue, too (false)", 0 },
+	{ "integrations", KEY_INTEGRATIONS, "NAMES", 0,
+	  "integrations of others, separated by commas: what their objects own waits with them "
+	  "(none)",
+	  0 },
 	{ 0, 0, 0, 0, "API server:", 4 },
 	{ "kubeconfig", KEY_KUBECONFIG, "FILE", 0,
 	  "how to reach the API server (KUBECONFIG, in-cluster, ~/.kube/config)", 0 },
@@ -345,6 +350,9 @@ static error_t on_flag(int key, char *arg, struct argp_state *s, struct webhook_
 		return 0;
 	case KEY_ROOT:
 		o->root_queue_protection = boolean(s, "enable-root-queue-protection", arg);
+		return 0;
+	case KEY_INTEGRATIONS:
+		o->integrations = arg;
 		return 0;
 	case KEY_MANAGE_JOBS:
 		o->manage_jobs_without_queue = boolean(s, "manage-jobs-without-queue-name", arg);

@@ -30,6 +30,7 @@ struct webhook_options {
 	unsigned max_queue_depth;
 	bool queue_allocated_pods_check, root_queue_protection;
 	bool manage_jobs_without_queue;
+	const char *integrations;
 	bool enable_healthz;
 	char healthz_host[64];
 	uint16_t healthz_port;

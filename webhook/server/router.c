@@ -8,6 +8,8 @@
 #include "admit/job_mutate.h"
 #include "admit/job_validate.h"
 #include "admit/localqueue_validate.h"
+#include "admit/plainpod_mutate.h"
+#include "admit/plainpod_validate.h"
 #include "admit/pod_mutate.h"
 #include "admit/podgroup_mutate.h"
 #include "admit/podgroup_validate.h"
@@ -47,6 +49,7 @@ struct route {
 /* Sorted by path. The API server sends pods of labelled namespaces to paths of their own, one per
  * spelling, so that a namespace labelled just before its first pod is not missed. */
 static const struct route routes[] = {
+	QUOTA("/mutate--v1-pod", plainpod_mutate),
 	QUOTA("/mutate-batch-v1-job", job_mutate),
 	QUOTA(KUEUE_MUTATE "clusterqueue", clusterqueue_mutate),
 	QUOTA(KUEUE_MUTATE "resourceflavor", resourceflavor_mutate),
@@ -57,6 +60,7 @@ static const struct route routes[] = {
 	{ "/pods/mutate/labelled-alias", "/pods/mutate", pod_mutate, 1, false },
 	{ "/queues/mutate", "/queues/mutate", queue_mutate, GATE_NONE, false },
 	{ "/queues/validate", "/queues/validate", queue_validate, GATE_NONE, false },
+	QUOTA("/validate--v1-pod", plainpod_validate),
 	QUOTA("/validate-batch-v1-job", job_validate),
 	QUOTA(KUEUE_VALIDATE "clusterqueue", clusterqueue_validate),
 	QUOTA(KUEUE_VALIDATE "cohort", cohort_validate),

@@ -50,6 +50,21 @@ app.kubernetes.io/component: {{ index . 1 }}
 SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmission }}
 {{- end -}}
 
+{{- /* Kueue's Configuration as an object. */ -}}
+{{- define "headgate.quotaConfig" -}}
+{{- $conf := .Values.quota.config | default "{}" | fromYaml -}}
+{{- with $conf.Error -}}
+{{- fail (printf "quota.config: %s" .) -}}
+{{- end -}}
+{{- toJson $conf -}}
+{{- end -}}
+
+{{- /* Which of our own integrations it names: batch/job, pod. */ -}}
+{{- define "headgate.integrations" -}}
+{{- $conf := include "headgate.quotaConfig" . | fromJson -}}
+{{- ($conf.integrations | default dict).frameworks | default (list "batch/job") | toJson -}}
+{{- end -}}
+
 {{- define "headgate.admissions" -}}
 {{- if .Values.custom.enabled_admissions -}}
 {{- .Values.custom.enabled_admissions -}}
@@ -57,8 +72,12 @@ SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmiss
 {{- join "," .Values.webhook.enabledAdmissions -}}
 {{- end -}}
 {{- if .Values.quota.enabled -}}
+{{- $pods := has "pod" (include "headgate.integrations" . | fromJsonArray) -}}
+{{- $jobs := has "batch/job" (include "headgate.integrations" . | fromJsonArray) -}}
 {{- range regexFindAll "@/[a-z0-9-]+" (.Files.Get "files/webhooks-quota.yaml") -1 | uniq -}}
+{{- if and (or $pods (not (hasSuffix "-pod" .))) (or $jobs (not (hasSuffix "-job" .))) -}}
 ,{{ trimPrefix "@" . }}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -18,7 +18,10 @@
 #include "ctl/columns.h"
 #include "ctl/quota_explain_json.h"
 #include "ctl/quota_explain_text.h"
+#include "ctl/quota_kinds.h"
+#include "ctl/quota_owner.h"
 #include "ctl/situation.h"
+#include "enc/jdoc.h"
 #include "enc/json_out.h"
 #include "model/pod_class.h"
 
@@ -344,16 +347,43 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	return 0;
 }
 
+/* The Workload that is named, or that of the job that is; NULL: that job has none. */
+static const char *find_workload(const struct cluster_args *f, const struct quota_source *s,
+				 const char *key)
+{
+	const char *name = strchr(key, '/') + 1;
+	struct str space = { key, (size_t)(name - 1 - key) };
+	const struct kinds_row *kind = quota_kinds_find(f->rest[0]);
+	size_t n;
+	struct sim_object *const *v = sim_input_objects(s->in, &n);
+
+	if (kind != NULL && str_streq(kind->kind, "Workload")) {
+		return key;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (v[i]->kind == SIM_WORKLOAD &&
+		    str_eq_c(space, jdoc_path_str(v[i]->json, "metadata.namespace")) &&
+		    quota_owner_is(v[i]->json, f->rest[0], name)) {
+			return v[i]->key;
+		}
+	}
+	return NULL;
+}
+
 static int explain_workload(const struct cluster_args *f, struct err *err)
 {
 	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
 	CLEANUP(quota_explain_finish) struct quota_explanation x = { 0 };
 	CLEANUP(xmalloc_freep) char *key = cluster_args_key(f, f->rest[1]);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const char *workload = NULL;
 	int r = quota_source_load(f, &source, err);
 
 	if (r == 0) {
-		r = quota_explain_workload(&source, key, &x, err);
+		workload = find_workload(f, &source, key);
+		r = workload == NULL
+			    ? err_set(err, ERR_NOT_FOUND, "%s %s has no Workload", f->rest[0], key)
+			    : quota_explain_workload(&source, workload, &x, err);
 	}
 	if (r < 0) {
 		return r;
@@ -367,29 +397,36 @@ static int explain_workload(const struct cluster_args *f, struct err *err)
 	return 0;
 }
 
-static bool is_one_of(const char *text, const char *const *names)
+static bool is_pod(const char *kind)
 {
-	for (; *names != NULL; names++) {
-		if (str_streq(text, *names)) {
-			return true;
-		}
+	return str_streq(kind, "pod") || str_streq(kind, "pods") || str_streq(kind, "po");
+}
+
+/* A Workload, or what it is made for: a Job, or KIND.GROUP. */
+static bool is_workload(const char *kind)
+{
+	const struct kinds_row *row = quota_kinds_find(kind);
+
+	if (row != NULL) {
+		return str_streq(row->kind, "Workload");
 	}
-	return false;
+	row = kinds_by_alias(str_of(kind));
+	return row != NULL ? str_streq(row->kind, "Job") : strchr(kind, '.') != NULL;
 }
 
 int ctl_explain_run(int argc, char **argv)
 {
 	static const struct cluster_args_usage usage = {
-		"pod NAMESPACE/NAME\nworkload NAMESPACE/NAME",
+		"pod NAMESPACE/NAME\nworkload NAMESPACE/NAME\njob NAMESPACE/NAME",
 		"Say what a pod waits for: its gate, the arithmetic of its queue up the tree, the "
 		"nodes by reason. Or what a Workload waits for: its place, the arithmetic along "
 		"its cohorts, whom it would preempt and what protects the others; or who could "
-		"take back what it holds.\v--dump and --scheduler-conf are for pods; -f, --config "
+		"take back what it holds. A Job, or KIND.GROUP of another job, stands for its "
+		"Workload."
+		"\v--dump and --scheduler-conf are for pods; -f, --config "
 		"and --now for Workloads.",
 		"dfno"
 	};
-	static const char *const pods[] = { "pod", "pods", "po", NULL };
-	static const char *const workloads[] = { "workload", "workloads", "wl", "kwl", NULL };
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
@@ -397,13 +434,13 @@ int ctl_explain_run(int argc, char **argv)
 	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
-	if (f.nrest == 2 && is_one_of(f.rest[0], pods) && f.nfiles == 0) {
+	if (f.nrest == 2 && is_pod(f.rest[0]) && f.nfiles == 0) {
 		return explain_pod(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 	}
-	if (f.nrest == 2 && is_one_of(f.rest[0], workloads) && f.dump == NULL) {
+	if (f.nrest == 2 && is_workload(f.rest[0]) && f.dump == NULL) {
 		return explain_workload(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 	}
 	fprintf(stderr, "headgatectl: expected: explain pod NAMESPACE/NAME [--dump FILE], or "
-			"explain workload NAMESPACE/NAME [-f FILE]\n");
+			"explain workload|job NAMESPACE/NAME [-f FILE]\n");
 	return CTL_USAGE;
 }

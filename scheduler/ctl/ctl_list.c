@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/kueue_keys.h"
 #include "base/attrs.h"
@@ -14,6 +13,7 @@
 #include "ctl/columns.h"
 #include "ctl/quota_kinds.h"
 #include "ctl/quota_lists.h"
+#include "ctl/quota_owner.h"
 #include "ctl/quota_source.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
@@ -139,24 +139,13 @@ static void add_cohort(const struct listing *l, const struct jdoc *object)
 
 /* --- Workloads ---------------------------------------------------------------------------------*/
 
-static const struct jdoc *owner_of(const struct jdoc *object)
-{
-	return jdoc_first(jdoc_path(object, "metadata.ownerReferences"));
-}
-
-/* KIND[.GROUP]/NAME, the kind as people type it. */
+/* owner: KIND[.GROUP]/NAME */
 static bool is_owned_by(const struct jdoc *object, const char *owner)
 {
 	const char *slash = strchr(owner, '/');
-	const struct jdoc *o = owner_of(object);
-	const char *kind = jdoc_str_or(jdoc_get(o, "kind"), "");
-	struct str type = { owner, (size_t)(slash - owner) };
-	const struct kinds_row *known = kinds_by_alias(type);
-	struct str name = str_next(&type, '.');
+	CLEANUP(xmalloc_freep) char *type = xmalloc_dup_n(owner, (size_t)(slash - owner));
 
-	return jdoc_is_str(jdoc_get(o, "name"), slash + 1) &&
-	       ((known != NULL && str_streq(known->kind, kind)) ||
-		(name.len == strlen(kind) && strncasecmp(name.p, kind, name.len) == 0));
+	return quota_owner_is(object, type, slash + 1);
 }
 
 static const char *cluster_queue_of(const struct listing *l, const struct jdoc *object)
@@ -240,7 +229,7 @@ static void add_exec_time(const struct listing *l, const struct jdoc *object)
 
 static void add_workload(const struct listing *l, const struct jdoc *object)
 {
-	const struct jdoc *owner = owner_of(object);
+	const struct jdoc *owner = quota_owner_of(object);
 	struct str group = str_of(jdoc_str_or(jdoc_get(owner, "apiVersion"), ""));
 	struct str first = str_next(&group, '/');
 	size_t place = place_of(l, object);

@@ -265,6 +265,41 @@ static void add_target(const struct quota_explanation *x, const struct quota_tar
 	columns_add(table, "%s", t->text);
 }
 
+/* How many more there are, by what protects them. */
+static void print_rest(const struct quota_explanation *x, size_t shown, FILE *to)
+{
+	static const struct {
+		enum protection_rule to;
+		const char *text;
+	} rows[] = {
+		/* each sums up the rules behind the row before */
+		{ PROTECTION_UNCONCERNED, "that could be" },
+		{ PROTECTION_INACTIVE, "in queues that are not active" },
+		{ PROTECTION_POLICY, "protected by a policy" },
+		{ PROTECTION_AGE, "protected by priority or age" },
+		{ PROTECTION_NOMINAL, "of those who do not borrow" },
+		{ PROTECTION_BORROW_THRESHOLD, "protected from one that borrows" },
+		{ PROTECTION_SHARE, "protected by fair sharing" },
+	};
+	const char *between = ": ";
+
+	fprintf(to, "... and %zu more", x->targets.n - shown);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		size_t n = 0;
+
+		for (size_t k = shown; k < x->targets.n; k++) {
+			enum protection_rule rule = x->targets.v[k].rule;
+
+			n += rule <= rows[i].to && (i == 0 || rule > rows[i - 1].to);
+		}
+		if (n > 0) {
+			fprintf(to, "%s%zu %s", between, n, rows[i].text);
+			between = ", ";
+		}
+	}
+	fprintf(to, "; -o json has all of them\n");
+}
+
 static void print_targets(const struct quota_explanation *x, FILE *to)
 {
 	static const char *const heads[] = { "WHO HOLDS IT", "CLUSTERQUEUE", "PRIORITY", "SINCE",
@@ -281,8 +316,27 @@ static void print_targets(const struct quota_explanation *x, FILE *to)
 		columns_print(table, to);
 	}
 	if (shown < x->targets.n) {
-		fprintf(to, "... and %zu more; -o json has all of them\n", x->targets.n - shown);
+		print_rest(x, shown, to);
 	}
+}
+
+/* Those that may, or those that may not. Returns how many rows there are now. */
+static size_t add_threats(const struct quota_explanation *x, bool may, size_t rows,
+			  struct columns *table)
+{
+	for (size_t i = 0; i < x->threats.n && rows < QUOTA_EXPLAIN_TEXT_ROWS; i++) {
+		const struct quota_threat *t = &x->threats.v[i];
+
+		if (t->may != may) {
+			continue;
+		}
+		columns_add(table, "%s%s", world(x)->nodes.v[t->node]->name,
+			    t->node == x->w->holds ? " (its own queue)" : "");
+		columns_add(table, "%s", t->may ? "yes" : "no");
+		columns_add(table, "%s", t->text);
+		rows++;
+	}
+	return rows;
 }
 
 static void print_threats(const struct quota_explanation *x, FILE *to)
@@ -291,17 +345,15 @@ static void print_threats(const struct quota_explanation *x, FILE *to)
 					     "WHICH, OR WHY NOT", NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 
-	for (size_t i = 0; i < x->threats.n; i++) {
-		const struct quota_threat *t = &x->threats.v[i];
+	size_t shown = add_threats(x, true, 0, table);
 
-		columns_add(table, "%s%s", world(x)->nodes.v[t->node]->name,
-			    t->node == x->w->holds ? " (its own queue)" : "");
-		columns_add(table, "%s", t->may ? "yes" : "no");
-		columns_add(table, "%s", t->text);
-	}
-	if (x->threats.n > 0) {
+	shown = add_threats(x, false, shown, table);
+	if (shown > 0) {
 		fprintf(to, "\n");
 		columns_print(table, to);
+	}
+	if (shown < x->threats.n) {
+		fprintf(to, "... and %zu more; -o json has all of them\n", x->threats.n - shown);
 	}
 }
 

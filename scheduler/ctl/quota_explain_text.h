@@ -6,7 +6,7 @@
 
 #include "ctl/quota_explain.h"
 
-#define QUOTA_EXPLAIN_TEXT_ROWS 20 /* of workloads; how many more there are is said */
+#define QUOTA_EXPLAIN_TEXT_ROWS 20 /* of workloads or queues; how many more there are is said */
 
 /* The head in lines, then a table each for what holds it, the arithmetic, and whom it may preempt
  * or who may preempt it; tables without rows are left out. */

@@ -110,6 +110,7 @@ static bool describe_target(const struct victims_request *r, const struct victim
 	if (p.rule == PROTECTION_UNCONCERNED) {
 		return false;
 	}
+	t->rule = p.rule;
 	t->state = p.rule == PROTECTION_NONE ? QUOTA_TARGET_SPARE : QUOTA_TARGET_PROTECTED;
 	t->text = p.rule != PROTECTION_NONE ? describe(r, w, &p, arena)
 		  : victims->n > 0          ? "is not needed"

@@ -16,6 +16,7 @@ struct quota_target {
 	struct candidate order; /* order.w: the workload */
 	enum quota_target_state state;
 	enum victim_reason reason; /* of a victim */
+	enum protection_rule rule; /* of a protected one */
 	const char *text;          /* why, or why not; in the arena */
 };
 

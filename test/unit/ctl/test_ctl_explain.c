@@ -152,7 +152,29 @@ static void test_workloads_of_manifests(void **state)
 
 	(void)state;
 	folder_make(&folder);
-	folder_write(&folder, "w.yaml", QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "5", "0", ""));
+	folder_write(&folder, "w.yaml",
+		     QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD(
+			     "w", "5", "0", "") "{" QUOTA_SIM_API
+						"kind: Workload, metadata: {name: job-j, "
+						"namespace: team, ownerReferences: "
+						"[{apiVersion: batch/v1, kind: Job, name: j}]}, "
+						"spec: {queueName: lq}}\n");
+	assert_int_equal(
+		folder_run(&folder, ctl_run, "headgatectl explain job team/j -f @w.yaml", &out),
+		CTL_OK);
+	assert_non_null(strstr(out.p, "Workload:     team/job-j\n"));
+	assert_int_equal(
+		folder_run(&folder, ctl_run, "headgatectl explain job other/j -f @w.yaml", &out),
+		CTL_FAILED);
+	assert_int_equal(folder_run(&folder, ctl_run,
+				    "headgatectl explain cow.farm team/j -f @w.yaml", &out),
+			 CTL_FAILED);
+	assert_int_equal(
+		folder_run(&folder, ctl_run, "headgatectl explain cow team/j -f @w.yaml", &out),
+		CTL_USAGE);
+	assert_int_equal(
+		folder_run(&folder, ctl_run, "headgatectl explain cq team/j -f @w.yaml", &out),
+		CTL_USAGE);
 	assert_int_equal(folder_run(&folder, ctl_run,
 				    "headgatectl explain workload team/w -f @w.yaml", &out),
 			 CTL_OK);

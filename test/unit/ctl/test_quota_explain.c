@@ -55,6 +55,10 @@ static const struct {
 	  "2026-01-15T09:02:00Z, Preempted" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("gone", "")), NULL, "Misconfigured",
 	  "was admitted by ClusterQueue gone, which is not there" },
+	{ WORKLOAD("w", "1", "0", "") WORKLOAD(
+		  "v", "3", "0", HOLDS_AND("cq", ", " COND("Admitted", "True", "Admitted"))),
+	  "waitForPodsReady: {blockAdmission: true}\n", "WaitingForPodsReady",
+	  "waits until the pods of all workloads that were admitted are ready" },
 	{ WORKLOAD("w", "3", "0",
 		   ", status: {requeueState: {count: 1, requeueAt: \"2026-01-15T10:00:00Z\"}}"),
 	  NULL, "Requeued", "its back-off lasts until 2026-01-15T10:00:00Z" },

@@ -101,7 +101,9 @@ static void test_many_holders(void **state)
 	}
 	print(yaml.p, "team/w", &out);
 	assert_non_null(strstr(out.p, "protected    its priority is not below 0\n"));
-	assert_non_null(strstr(out.p, "... and 3 more; -o json has all of them\n"));
+	assert_non_null(strstr(
+		out.p,
+		"... and 3 more: 3 protected by priority or age; -o json has all of them\n"));
 }
 
 static void test_a_flavor_that_is_not_for_it(void **state)

@@ -19,6 +19,7 @@ struct counter_cell {
 	size_t labels_len;        /* all NULs counted */
 	_Atomic int64_t count;    /* counters: the value; histograms: the observations */
 	_Atomic double value;     /* gauges: the value; histograms: the sum */
+	_Atomic uint64_t pass;    /* of the family, when it was set last */
 	_Atomic uint64_t above[]; /* histograms: observations per bucket, not cumulated */
 };
 
@@ -30,6 +31,7 @@ struct counter_family {
 	size_t nlabels;
 	double *bounds;
 	size_t nbounds;
+	_Atomic uint64_t pass;
 	pthread_mutex_t lock; /* guards cells */
 	struct strmap *cells;
 };
@@ -173,7 +175,8 @@ static struct counter_cell *cell_create(const struct counter_family *f, struct s
 
 struct counter_cell *counter_cell(struct counter_family *f, const char *const *values)
 {
-	static const char *const other[COUNTER_MAX_LABELS] = { "other", "other", "other", "other" };
+	static const char *const other[COUNTER_MAX_LABELS] = { "other", "other", "other", "other",
+							       "other", "other", "other", "other" };
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct counter_cell *c;
 
@@ -203,6 +206,72 @@ void counter_remove(struct counter_family *f, const char *const *values)
 	pthread_mutex_unlock(&f->lock);
 }
 
+/* Which cells are to go. */
+struct removal {
+	size_t label;
+	const char *value;
+	uint64_t pass; /* value NULL: of another pass */
+	struct VEC(struct counter_cell *) found;
+};
+
+static const char *label_of(const struct counter_cell *c, size_t label)
+{
+	const char *value = c->labels;
+
+	while (label-- > 0) {
+		value += strlen(value) + 1;
+	}
+	return value;
+}
+
+static bool find_cell(struct str key UNUSED, void *value, void *ctx)
+{
+	struct counter_cell *c = value;
+	struct removal *r = ctx;
+	bool found = r->value != NULL
+			     ? str_streq(label_of(c, r->label), r->value)
+			     : atomic_load_explicit(&c->pass, memory_order_relaxed) != r->pass;
+
+	if (found) {
+		vec_push(&r->found, c);
+	}
+	return true;
+}
+
+static void remove_found(struct counter_family *f, struct removal *r)
+{
+	pthread_mutex_lock(&f->lock);
+	strmap_each(f->cells, find_cell, r);
+	for (size_t i = 0; i < r->found.n; i++) {
+		struct counter_cell *c = r->found.v[i];
+
+		strmap_remove(f->cells, (struct str){ c->labels, c->labels_len });
+	}
+	pthread_mutex_unlock(&f->lock);
+	vec_finish(&r->found);
+}
+
+void counter_remove_where(struct counter_family *f, size_t label, const char *value)
+{
+	struct removal r = { .label = label, .value = value };
+
+	assert(label < f->nlabels);
+	remove_found(f, &r);
+}
+
+void counter_begin(struct counter_family *f)
+{
+	assert(f->type == COUNTER_GAUGE);
+	atomic_fetch_add_explicit(&f->pass, 1, memory_order_relaxed);
+}
+
+void counter_end(struct counter_family *f)
+{
+	struct removal r = { .pass = atomic_load_explicit(&f->pass, memory_order_relaxed) };
+
+	remove_found(f, &r);
+}
+
 static void add_double(_Atomic double *cell, double n)
 {
 	double old = atomic_load_explicit(cell, memory_order_relaxed);
@@ -226,6 +295,9 @@ void counter_set(struct counter_cell *c, double value)
 {
 	assert(c->family->type == COUNTER_GAUGE);
 	atomic_store_explicit(&c->value, value, memory_order_relaxed);
+	atomic_store_explicit(&c->pass,
+			      atomic_load_explicit(&c->family->pass, memory_order_relaxed),
+			      memory_order_relaxed);
 }
 
 void counter_observe(struct counter_cell *c, double value)

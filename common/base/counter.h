@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COUNTER_MAX_LABELS 4
+#define COUNTER_MAX_LABELS 8
 #define COUNTER_MAX_CELLS                                                                          \
 	100000 /* per family; then all further label values share one "other" cell */
 
@@ -36,6 +36,12 @@ struct counter_family *counter_register_histogram(struct counter_registry *r, co
  * for hot paths; it dies with counter_remove of the same values. */
 struct counter_cell *counter_cell(struct counter_family *f, const char *const *values);
 void counter_remove(struct counter_family *f, const char *const *values);
+/* Every cell whose label number `label` has this value. */
+void counter_remove_where(struct counter_family *f, size_t label, const char *value);
+/* A family of gauges that is told as a whole: cells that are not set between the two are removed.
+ * One thread. */
+void counter_begin(struct counter_family *f);
+void counter_end(struct counter_family *f);
 
 void counter_add(struct counter_cell *c, int64_t n);        /* counters and gauges */
 void counter_set(struct counter_cell *c, double value);     /* gauges */

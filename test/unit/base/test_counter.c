@@ -153,6 +153,30 @@ static void test_cell_limit(void **state)
 	counter_registry_destroy(r);
 }
 
+static void test_told_as_a_whole(void **state)
+{
+	static const char *const labels[] = { "queue", "state", NULL };
+	struct counter_registry *r = counter_registry_create();
+	struct counter_family *f = counter_register(r, "n", "N.", COUNTER_GAUGE, labels);
+
+	(void)state;
+	counter_begin(f);
+	counter_set(counter_cell(f, (const char *const[]){ "a", "x" }), 1);
+	counter_set(counter_cell(f, (const char *const[]){ "a", "y" }), 2);
+	counter_set(counter_cell(f, (const char *const[]){ "b", "x" }), 3);
+	counter_end(f);
+	counter_begin(f);
+	counter_set(counter_cell(f, (const char *const[]){ "a", "y" }), 4);
+	counter_set(counter_cell(f, (const char *const[]){ "b", "x" }), 3);
+	counter_end(f);
+	check(r, "# HELP n N.\n# TYPE n gauge\nn{queue=\"a\",state=\"y\"} 4\n"
+		 "n{queue=\"b\",state=\"x\"} 3\n");
+	counter_remove_where(f, 1, "b");
+	counter_remove_where(f, 0, "b");
+	check(r, "# HELP n N.\n# TYPE n gauge\nn{queue=\"a\",state=\"y\"} 4\n");
+	counter_registry_destroy(r);
+}
+
 static void *count(void *arg)
 {
 	struct counter_family **f = arg;
@@ -198,7 +222,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counter),    cmocka_unit_test(test_gauge),
 		cmocka_unit_test(test_histogram),  cmocka_unit_test(test_escapes_and_order),
-		cmocka_unit_test(test_cell_limit), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_cell_limit), cmocka_unit_test(test_told_as_a_whole),
+		cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests_name("counter", tests, NULL, NULL);

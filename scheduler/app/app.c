@@ -342,6 +342,7 @@ static int start_engine(struct app *a, struct err *err)
 		.clock = clock_real(),
 		.limiter = a->limiter,
 		.counters = a->counters,
+		.standalone = !o->leader_elect,
 		.gate_workers = (unsigned)o->gate_workers,
 		.controllers_podgroup = o->controller_podgroup,
 		.controllers_queue = o->controller_queue,

@@ -191,6 +191,8 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 		struct quota_engine_options qo = { .conf = opt->quota_conf,
 						   .base = po,
 						   .counters = opt->counters,
+						   .role = opt->standalone ? "standalone"
+									   : "leader",
 						   .recorder = exec_recorder(e->exec),
 						   .post = opt->post,
 						   .costs = opt->controllers_cost,

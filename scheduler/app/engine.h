@@ -34,6 +34,7 @@ struct engine_options {
 	const struct clock *clock;
 	struct pool_limiter *limiter;
 	struct counter_registry *counters;
+	bool standalone; /* no replica takes over: for replica_role of metrics */
 	unsigned gate_workers;
 	bool manual; /* pools are stepped by the owner */
 	bool controllers_podgroup, controllers_queue;

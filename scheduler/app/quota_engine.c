@@ -6,6 +6,8 @@
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
+#include "app/quota_families.h"
+#include "app/quota_gauges.h"
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
 #include "app/quota_reread.h"
@@ -13,6 +15,7 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
+#include "conf/quota_conf.h"
 #include "controllers/preemption_cost.h"
 #include "controllers/quota_finalizer.h"
 #include "controllers/quota_status.h"
@@ -46,13 +49,14 @@ struct quota_engine {
 	struct quota_finalizer *finalizers;
 	struct quota_reread *reread;
 	struct preemption_cost *costs; /* NULL: nobody keeps them */
-	struct quota_metrics *metrics;
+	struct quota_families *metrics;
 	struct VEC(struct untold) untold;
 	bool dirty;          /* the next cycle may decide differently */
 	int64_t pause_until; /* monotonic ns: no cycle before, because a write failed */
 	int64_t told_at;     /* monotonic ns: earliest time to tell about the queues again */
 	bool synced[SCHED_RESOURCE_COUNT_];
-	bool lives;    /* all kinds were listed */
+	bool lives; /* all kinds were listed */
+	bool leads;
 	uint64_t told; /* changes of the world that their statuses and gauges show */
 };
 
@@ -100,7 +104,7 @@ static void settle_untold(struct quota_engine *e, struct str written, bool ok)
 	e->untold.n = kept;
 }
 
-static void keep_events(struct quota_engine *e, const struct workload *written, const char *queue,
+static void keep_events(struct quota_engine *e, const struct workload *written,
 			const struct conditions_events *events)
 {
 	const struct quota *q = quota_cache_world(e->cache);
@@ -116,17 +120,13 @@ static void keep_events(struct quota_engine *e, const struct workload *written, 
 				    .warning = one->warning };
 
 		vec_push(&e->untold, u);
-		quota_metrics_event(e->metrics, queue, one->reason);
 	}
 }
 
 static void keep_life_events(void *ctx, const struct workload *w,
 			     const struct conditions_events *events)
 {
-	struct quota_engine *e = ctx;
-	const char *queue = quota_cache_queue(e->cache, w);
-
-	keep_events(e, w, queue == NULL ? "" : queue, events);
+	keep_events(ctx, w, events);
 }
 
 /* --- what the cache tells ----------------------------------------------------------------------*/
@@ -147,6 +147,19 @@ static const struct api_meta *meta_of(enum sched_resource r, const void *object)
 					     : NULL;
 }
 
+static void forget_metrics(struct quota_engine *e, enum sched_resource r, struct str key)
+{
+	CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(key.p, key.len);
+
+	if (r == SCHED_CLUSTER_QUEUES) {
+		quota_families_forget_queue(e->metrics, name);
+	} else if (r == SCHED_COHORTS) {
+		quota_families_forget_cohort(e->metrics, name);
+	} else if (r == SCHED_LOCAL_QUEUES) {
+		quota_families_forget_local(e->metrics, name);
+	}
+}
+
 static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
 {
 	struct quota_engine *e = ctx;
@@ -162,6 +175,7 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 	}
 	if (object == NULL) {
 		quota_status_gone(e->queues, r, key);
+		forget_metrics(e, r, key);
 	} else if (r == SCHED_CLUSTER_QUEUES) {
 		again = quota_status_seen(e->queues, r, &cq->meta,
 					  meta_condition(&cq->status.conditions, KUEUE_ACTIVE));
@@ -215,6 +229,17 @@ static void on_written(void *ctx, const struct workload *w, enum sched_outcome o
 	settle_untold(e, str_of(w->key), ok);
 }
 
+/* Every replica sees what happens; the one that leads counts it. */
+static void on_status(void *ctx, const struct workload *w, const struct conditions *before,
+		      const struct conditions *after)
+{
+	struct quota_engine *e = ctx;
+
+	if (e->leads) {
+		quota_metrics_status(e->metrics, quota_cache_forest(e->cache), w, before, after);
+	}
+}
+
 static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
 {
 	struct quota_engine *e = ctx;
@@ -227,6 +252,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	struct quota_engine *e = xmalloc_zero(1, sizeof(*e));
 	struct quota_cache_listener listener = { .on_object = on_object,
 						 .on_workload = on_workload,
+						 .on_status = on_status,
 						 .on_written = on_written,
 						 .on_bad_object = on_bad_object,
 						 .ctx = e };
@@ -251,7 +277,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	if (opt->costs) {
 		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
 	}
-	e->metrics = quota_metrics_create(opt->counters);
+	e->metrics = quota_families_create(opt->counters, &opt->conf->metrics, opt->role);
 	return e;
 }
 
@@ -268,7 +294,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	preemption_cost_destroy(e->costs);
 	quota_cycle_destroy(e->cycle);
 	quota_cache_destroy(e->cache);
-	quota_metrics_destroy(e->metrics);
+	quota_families_destroy(e->metrics);
 	for (size_t i = 0; i < e->untold.n; i++) {
 		untold_finish(&e->untold.v[i]);
 	}
@@ -287,10 +313,23 @@ static void handle_done(struct quota_engine *e, const struct sched_msg *m)
 	}
 }
 
+/* Gauges of one that leads no more would contradict those of its successor. */
+static void handle_lease(struct quota_engine *e, bool leads)
+{
+	if (e->leads && !leads) {
+		quota_families_begin(e->metrics);
+		quota_families_end(e->metrics);
+	}
+	e->leads = leads;
+	e->told = 0;
+}
+
 bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m)
 {
 	if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		handle_done(e, m);
+	} else if (m->kind == SCHED_MSG_LEASE) {
+		handle_lease(e, m->flag);
 	}
 	if (m->kind == SCHED_MSG_SYNCED) {
 		e->synced[m->resource] = true;
@@ -311,7 +350,7 @@ static void take_decision(struct quota_engine *e, const struct quota_decision *d
 	struct conditions_events events = { NULL, 0, 0 };
 
 	conditions_decide(quota_cache_edit(e->cache, w), q, d, now, &events);
-	keep_events(e, w, d->node == MODEL_NONE ? "" : q->nodes.v[d->node]->name, &events);
+	keep_events(e, w, &events);
 	(void)quota_cache_commit(e->cache, w);
 	vec_finish(&events);
 }
@@ -360,10 +399,12 @@ static void run_cycle(struct quota_engine *e, int64_t now)
 {
 	struct forest *f = quota_cache_forest(e->cache);
 	const struct quota *q = forest_world(f);
+	int64_t from = clock_mono(e->clock);
 	const struct quota_decisions *d = quota_cycle_run(e->cycle, now);
 	bool progress = false;
 
-	quota_metrics_cycle(e->metrics, q, d);
+	quota_metrics_cycle(e->metrics, q, d,
+			    (double)(clock_mono(e->clock) - from) / (double)CLOCK_NS_PER_S);
 	for (size_t i = 0; i < d->n; i++) {
 		take_decision(e, &d->v[i], now);
 		progress |= is_progress(q, &d->v[i]);
@@ -416,7 +457,7 @@ static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 	if (mono < e->told_at) {
 		return e->told_at;
 	}
-	quota_metrics_queues(e->metrics, quota_cache_forest(e->cache));
+	quota_gauges_tell(e->metrics, e->cache);
 	quota_status_run(e->queues, quota_cache_forest(e->cache), wall);
 	e->told = changes;
 	e->told_at = mono + QUEUES_INTERVAL_NS;

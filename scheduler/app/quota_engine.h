@@ -23,7 +23,8 @@ struct quota_engine_options {
 	const struct quota_conf *conf;   /* must outlive the engine */
 	const struct pool_options *base; /* of the pools that write; copied */
 	struct counter_registry *counters;
-	struct recorder *recorder;                      /* borrowed */
+	const char *role;          /* replica_role of metrics, static: leader, standalone */
+	struct recorder *recorder; /* borrowed */
 	void (*post)(void *ctx, struct sched_msg *msg); /* outcomes; ctx is that of base */
 	bool costs;                                     /* keep preemption costs */
 	/* An object that cannot be used. */

@@ -1,197 +1,276 @@
 #include "app/quota_metrics.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/attrs.h"
-#include "base/counter.h"
-#include "base/str.h"
-#include "base/strmap.h"
-#include "base/xmalloc.h"
-#include "quota/queues.h"
+#include "api/kueue_keys.h"
+#include "app/quota_families.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "model/quota_store.h"
+#include "quota/forest.h"
 
-#define EVICTED "EvictedDueTo"
-#define CAUSE "DueTo"
+/* --- cycles ------------------------------------------------------------------------------------*/
 
-static const char *const states[] = { "pending", "active", "terminating" };
-
-struct quota_metrics {
-	struct counter_family *attempts, *reserved, *admitted, *evicted, *preempted;
-	struct counter_family *pending, *reserving, *active, *status;
-	struct strmap *queues; /* names with series; the value is the pass that saw them last */
-	uintptr_t pass;
-};
-
-struct quota_metrics *quota_metrics_create(struct counter_registry *r)
+static const char *recomputed(enum quota_recompute r)
 {
-	static const char *const by_result[] = { "result", NULL };
-	static const char *const by_queue[] = { "cluster_queue", NULL };
-	static const char *const by_status[] = { "cluster_queue", "status", NULL };
-	static const char *const by_reason[] = { "cluster_queue", "reason", "underlying_cause",
-						 NULL };
-	static const char *const by_preemptor[] = { "preempting_cluster_queue", "reason", NULL };
-	struct quota_metrics *m = xmalloc_zero(1, sizeof(*m));
+	static const char *const names[] = {
+		[QUOTA_RECOMPUTE_NONE] = "",
+		[QUOTA_RECOMPUTE_DEFERRED_FIT] = "deferred_fit",
+		[QUOTA_RECOMPUTE_NEW_TARGETS] = "new_targets",
+		[QUOTA_RECOMPUTE_SKIPPED] = "skipped",
+	};
 
-	m->attempts = counter_register(r, "kueue_admission_attempts_total",
-				       "Scheduling cycles of Workloads by whether any got in",
-				       COUNTER_COUNTER, by_result);
-	m->reserved = counter_register(r, "kueue_quota_reserved_workloads_total",
-				       "Workloads that quota was reserved for", COUNTER_COUNTER,
-				       by_queue);
-	m->admitted = counter_register(r, "kueue_admitted_workloads_total",
-				       "Workloads admitted with their reservation", COUNTER_COUNTER,
-				       by_queue);
-	m->evicted = counter_register(r, "kueue_evicted_workloads_total", "Evictions",
-				      COUNTER_COUNTER, by_reason);
-	m->preempted = counter_register(r, "kueue_preempted_workloads_total",
-					"Workloads preempted for one of the queue", COUNTER_COUNTER,
-					by_preemptor);
-	m->pending = counter_register(r, "kueue_pending_workloads",
-				      "Workloads that wait: to be tried, or for a change",
-				      COUNTER_GAUGE, by_status);
-	m->reserving = counter_register(r, "kueue_reserving_active_workloads",
-					"Workloads that hold quota", COUNTER_GAUGE, by_queue);
-	m->active = counter_register(r, "kueue_admitted_active_workloads",
-				     "Admitted Workloads that are not finished", COUNTER_GAUGE,
-				     by_queue);
-	m->status =
-		counter_register(r, "kueue_cluster_queue_status",
-				 "1 for the state that the queue is in", COUNTER_GAUGE, by_status);
-	m->queues = strmap_create(NULL);
-	return m;
+	return names[r];
 }
 
-void quota_metrics_destroy(struct quota_metrics *m)
+static const char *queue_name(const struct quota *q, uint32_t node)
 {
-	if (m != NULL) {
-		strmap_destroy(m->queues);
-		free(m);
-	}
+	return node == MODEL_NONE ? "" : q->nodes.v[node]->name;
 }
 
-static void count(struct counter_family *f, const char *a, const char *b, const char *c)
+static bool is_skipped_preemption(const struct quota_decision *d)
 {
-	const char *labels[3] = { a, b, c };
-
-	counter_add(counter_cell(f, labels), 1);
+	return d->kind == QUOTA_DECIDE_PENDING && d->status == ENTRY_SKIPPED &&
+	       d->assignment != NULL && d->assignment->mode == ASSIGN_PREEMPT;
 }
 
-void quota_metrics_event(struct quota_metrics *m, const char *queue, const char *reason)
+/* Of every queue that had a head in the cycle: also that there was none. */
+static void tell_skips(struct quota_families *f, const struct quota *q,
+		       const struct quota_decisions *list)
 {
-	struct str rest = str_of(reason);
-	const char *cause;
+	for (size_t i = 0; i < list->n; i++) {
+		const char *queue = queue_name(q, list->v[i].node);
+		double n = 0;
 
-	if (str_streq(reason, "Admitted")) {
-		count(m->admitted, queue, NULL, NULL);
-	} else if (str_has_prefix(rest, EVICTED)) {
-		CLEANUP(xmalloc_freep) char *why = xmalloc_dup(reason + strlen(EVICTED));
-		char *split = strstr(why, CAUSE);
-
-		cause = split == NULL ? "" : split + strlen(CAUSE);
-		if (split != NULL) {
-			*split = '\0';
+		if (list->v[i].kind != QUOTA_DECIDE_PENDING) {
+			continue;
 		}
-		count(m->evicted, queue, why, cause);
+		/* With several heads per queue these stand together. */
+		for (size_t k = 0; k < list->n && q->options.heads > 1; k++) {
+			n += list->v[k].node == list->v[i].node &&
+			     is_skipped_preemption(&list->v[k]);
+		}
+		n = q->options.heads > 1 ? n : is_skipped_preemption(&list->v[i]);
+		quota_families_set(f, QF_PREEMPTION_SKIPS, &queue, n);
 	}
 }
 
-void quota_metrics_cycle(struct quota_metrics *m, const struct quota *q,
-			 const struct quota_decisions *list)
+void quota_metrics_cycle(struct quota_families *f, const struct quota *q,
+			 const struct quota_decisions *list, double seconds)
 {
-	bool success = false;
+	const char *result = "inadmissible";
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct quota_decision *d = &list->v[i];
+		const char *labels[2] = { queue_name(q, d->node), recomputed(d->recompute) };
 
-		if (d->kind == QUOTA_DECIDE_ADMIT) {
-			success = true;
-			count(m->reserved, q->nodes.v[d->node]->name, NULL, NULL);
-		} else if (d->kind == QUOTA_DECIDE_PREEMPT) {
-			success = true;
-			if (!d->ongoing) {
-				count(m->preempted, q->nodes.v[q->workloads.v[d->by]->queue]->name,
-				      victim_reason_name(d->victim_reason), NULL);
-			}
+		if (d->kind != QUOTA_DECIDE_PENDING) {
+			result = "success";
+		}
+		if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
+			labels[0] = queue_name(q, q->workloads.v[d->by]->queue);
+			labels[1] = victim_reason_name(d->victim_reason);
+			quota_families_add(f, QF_PREEMPTED_TOTAL, labels);
+		} else if (d->kind != QUOTA_DECIDE_PREEMPT &&
+			   d->recompute != QUOTA_RECOMPUTE_NONE) {
+			quota_families_add(f, QF_RECOMPUTATIONS, labels);
 		}
 	}
+	tell_skips(f, q, list);
 	if (list->n > 0) {
-		count(m->attempts, success ? "success" : "inadmissible", NULL, NULL);
+		quota_families_add(f, QF_ATTEMPTS, &result);
+		quota_families_observe(f, QF_ATTEMPT_DURATION, &result, seconds);
 	}
 }
 
-static void set(struct counter_family *f, const char *queue, const char *status, double value)
-{
-	const char *labels[2] = { queue, status };
+/* --- statuses ----------------------------------------------------------------------------------*/
 
-	counter_set(counter_cell(f, labels), value);
-}
-
-static void set_queue(struct quota_metrics *m, const struct forest *f, const struct quota_node *n)
-{
-	const struct quota_queue *queue = n->queue;
-	const char *state = queue->terminating       ? states[2]
-			    : queues_is_active(f, n) ? states[1]
-						     : states[0];
-	size_t admitted = 0;
-
-	for (size_t i = 0; i < queue->holders.n; i++) {
-		admitted += queue->holders.v[i].w->admitted;
-	}
-	set(m->pending, n->name, "active", (double)queue->heap.n);
-	set(m->pending, n->name, "inadmissible", (double)queue->inadmissible.n);
-	set(m->reserving, n->name, NULL, (double)queue->holders.n);
-	set(m->active, n->name, NULL, (double)admitted);
-	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
-		set(m->status, n->name, states[i], states[i] == state ? 1 : 0);
-	}
-	strmap_set(m->queues, str_of(n->name), (void *)m->pass);
-}
-
-struct gone {
-	const struct quota_metrics *m;
-	char *name; /* of one that was not seen in this pass */
+struct change {
+	struct quota_families *f;
+	const struct forest *forest;
+	const struct workload *w;
+	const struct conditions *before, *after;
+	const char *queue; /* where it holds or held quota; NULL: nowhere */
+	const char *local, *namespace_, *class;
 };
 
-static bool find_gone(struct str key, void *value, void *ctx)
+static bool became(const struct change *c, const char *type)
 {
-	struct gone *g = ctx;
-
-	if ((uintptr_t)value != g->m->pass) {
-		g->name = xmalloc_dup_n(key.p, key.len);
-	}
-	return g->name == NULL;
+	return conditions_is_true(c->after, type) && !conditions_is_true(c->before, type);
 }
 
-static void remove_queue(struct quota_metrics *m, const char *name)
+static double seconds(int64_t from, int64_t to)
 {
-	const char *labels[2] = { name, "active" };
-
-	counter_remove(m->reserving, labels);
-	counter_remove(m->active, labels);
-	counter_remove(m->pending, labels);
-	labels[1] = "inadmissible";
-	counter_remove(m->pending, labels);
-	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
-		labels[1] = states[i];
-		counter_remove(m->status, labels);
-	}
-	(void)strmap_remove(m->queues, str_of(name));
+	return (double)(to - from) / (double)CLOCK_NS_PER_S;
 }
 
-void quota_metrics_queues(struct quota_metrics *m, const struct forest *f)
+/* Since when it has waited: creation, or the last requeueing (Kueue: QueuedWaitTime). */
+static int64_t queued_at(const struct change *c, int64_t otherwise)
 {
-	const struct quota *q = forest_world(f);
-	struct gone g = { m, NULL };
+	const struct condition *requeued = conditions_find(c->after, KUEUE_REQUEUED);
 
-	m->pass++;
-	for (size_t i = 0; i < q->nodes.n; i++) {
-		if (q->nodes.v[i] != NULL && q->nodes.v[i]->is_queue && q->nodes.v[i]->exists) {
-			set_queue(m, f, q->nodes.v[i]);
+	if (requeued != NULL) {
+		return requeued->at;
+	}
+	return c->w->created == MODEL_TIME_NONE ? otherwise : c->w->created;
+}
+
+static int64_t at(const struct conditions *c, const char *type, int64_t otherwise)
+{
+	const struct condition *found = conditions_find(c, type);
+
+	return found == NULL ? otherwise : found->at;
+}
+
+static void add(const struct change *c, enum quota_family queue, enum quota_family local)
+{
+	quota_families_add(c->f, queue, (const char *const[]){ c->queue, c->class });
+	quota_families_add(c->f, local, (const char *const[]){ c->local, c->namespace_, c->class });
+}
+
+static void observe(const struct change *c, enum quota_family queue, enum quota_family local,
+		    double value)
+{
+	quota_families_observe(c->f, queue, (const char *const[]){ c->queue, c->class }, value);
+	quota_families_observe(c->f, local,
+			       (const char *const[]){ c->local, c->namespace_, c->class }, value);
+}
+
+static void tell_cohorts(const struct change *c)
+{
+	const struct quota *q = forest_world(c->forest);
+	const struct quota_node *n = quota_queue_find(q, str_of(c->queue));
+	uint32_t up = n == NULL ? MODEL_NONE : forest_parent(c->forest, n->id);
+
+	for (; up != MODEL_NONE; up = forest_parent(c->forest, up)) {
+		quota_families_add(c->f, QF_COHORT_ADMITTED_TOTAL,
+				   (const char *const[]){ q->nodes.v[up]->name, c->class });
+	}
+}
+
+static void tell_admission(const struct change *c)
+{
+	if (became(c, KUEUE_QUOTA_RESERVED)) {
+		int64_t now = at(c->after, KUEUE_QUOTA_RESERVED, 0);
+
+		add(c, QF_RESERVED_TOTAL, QF_LOCAL_RESERVED_TOTAL);
+		observe(c, QF_RESERVED_WAIT, QF_LOCAL_RESERVED_WAIT,
+			seconds(queued_at(c, now), now));
+	}
+	if (became(c, KUEUE_ADMITTED)) {
+		int64_t now = at(c->after, KUEUE_ADMITTED, 0);
+
+		add(c, QF_ADMITTED_TOTAL, QF_LOCAL_ADMITTED_TOTAL);
+		observe(c, QF_ADMITTED_WAIT, QF_LOCAL_ADMITTED_WAIT,
+			seconds(queued_at(c, now), now));
+		if (c->after->checks.n > 0) {
+			observe(c, QF_CHECKS_WAIT, QF_LOCAL_CHECKS_WAIT,
+				seconds(at(c->after, KUEUE_QUOTA_RESERVED, now), now));
+		}
+		tell_cohorts(c);
+	}
+}
+
+/* Readiness that came back is not told. */
+static void tell_ready(const struct change *c)
+{
+	const struct condition *ready = conditions_find(c->after, KUEUE_PODS_READY);
+
+	if (became(c, KUEUE_PODS_READY) && str_streq(ready->reason, "Started")) {
+		observe(c, QF_READY_WAIT, QF_LOCAL_READY_WAIT,
+			seconds(queued_at(c, ready->at), ready->at));
+		observe(c, QF_ADMITTED_READY_WAIT, QF_LOCAL_ADMITTED_READY_WAIT,
+			seconds(at(c->after, KUEUE_ADMITTED, ready->at), ready->at));
+	}
+}
+
+static void tell_finished(const struct change *c)
+{
+	int64_t now = at(c->after, KUEUE_FINISHED, 0);
+	double ran = c->after->has_past_seconds ? c->after->past_seconds : 0;
+
+	if (!became(c, KUEUE_FINISHED)) {
+		return;
+	}
+	add(c, QF_FINISHED_TOTAL, QF_LOCAL_FINISHED_TOTAL);
+	if (conditions_is_true(c->after, KUEUE_ADMITTED)) {
+		ran += seconds(at(c->after, KUEUE_ADMITTED, now), now);
+		observe(c, QF_EXECUTION, QF_LOCAL_EXECUTION, ran);
+	}
+}
+
+static int32_t count_before(const struct change *c, const struct conditions_eviction *e)
+{
+	for (size_t i = 0; i < c->before->evictions.n; i++) {
+		const struct conditions_eviction *b = &c->before->evictions.v[i];
+
+		if (str_streq(b->reason, e->reason) && str_streq(b->cause, e->cause)) {
+			return b->count;
 		}
 	}
-	for (strmap_each(m->queues, find_gone, &g); g.name != NULL;
-	     strmap_each(m->queues, find_gone, &g)) {
-		remove_queue(m, g.name);
-		free(take_ptr(&g.name));
+	return 0;
+}
+
+static void tell_eviction(const struct change *c, const struct conditions_eviction *e)
+{
+	const char *const labels[] = { c->queue, e->reason, e->cause, c->class };
+	const char *const local[] = { c->local, c->namespace_, e->reason, e->cause, c->class };
+	int32_t before = count_before(c, e);
+
+	for (int32_t i = before; i < e->count; i++) {
+		quota_families_add(c->f, QF_EVICTED_TOTAL, labels);
+		quota_families_add(c->f, QF_LOCAL_EVICTED_TOTAL, local);
 	}
+	if (e->count == before) {
+		return;
+	}
+	if (before == 0) {
+		quota_families_add(c->f, QF_EVICTED_ONCE_TOTAL, labels);
+	}
+	if (conditions_is_true(c->before, KUEUE_PODS_READY)) {
+		int64_t ready = at(c->before, KUEUE_PODS_READY, 0);
+
+		quota_families_observe(c->f, QF_READY_TO_EVICTED, labels,
+				       seconds(ready, at(c->after, KUEUE_EVICTED, ready)));
+	}
+}
+
+static void tell_release(const struct change *c)
+{
+	const struct condition *evicted = conditions_find(c->after, KUEUE_EVICTED);
+
+	if (conditions_is_true(c->before, KUEUE_QUOTA_RESERVED) &&
+	    !conditions_is_true(c->after, KUEUE_QUOTA_RESERVED) &&
+	    conditions_is_true(c->after, KUEUE_EVICTED)) {
+		quota_families_observe(
+			c->f, QF_EVICTION_LATENCY,
+			(const char *const[]){ c->queue, evicted->reason },
+			seconds(evicted->at, at(c->after, KUEUE_QUOTA_RESERVED, evicted->at)));
+	}
+}
+
+void quota_metrics_status(struct quota_families *f, const struct forest *forest,
+			  const struct workload *w, const struct conditions *before,
+			  const struct conditions *after)
+{
+	struct change c = { .f = f,
+			    .forest = forest,
+			    .w = w,
+			    .before = before,
+			    .after = after,
+			    .queue = after->queue != NULL ? after->queue : before->queue,
+			    .local = w->local_queue,
+			    .namespace_ = w->namespace_,
+			    .class = w->priority_class };
+
+	tell_finished(&c);
+	if (c.queue == NULL) {
+		return;
+	}
+	tell_admission(&c);
+	tell_ready(&c);
+	for (size_t i = 0; i < after->evictions.n; i++) {
+		tell_eviction(&c, &after->evictions.v[i]);
+	}
+	tell_release(&c);
 }

@@ -43,6 +43,10 @@ struct quota_cache_listener {
 	 * told of updates that are older than what was written. */
 	void (*on_workload)(void *ctx, struct str key, const struct api_workload *w);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
+	/* The status became another one: somebody wrote it and it was read, or a write of ours was
+	 * acknowledged. Not told of a Workload that is read for the first time. */
+	void (*on_status)(void *ctx, const struct workload *w, const struct conditions *before,
+			  const struct conditions *after);
 	/* A write has succeeded or failed for good. */
 	void (*on_written)(void *ctx, const struct workload *w, enum sched_outcome outcome,
 			   const char *text);

@@ -140,13 +140,25 @@ void quota_cache_workload_place_again(struct quota_cache *c, int64_t now)
 
 /* --- objects -----------------------------------------------------------------------------------*/
 
-static void take_status(struct quota_cache *c, struct workload_state *s,
+static void tell_status(const struct quota_cache *c, const struct workload *w,
+			const struct conditions *before, const struct conditions *after)
+{
+	if (c->listener.on_status != NULL) {
+		c->listener.on_status(c->listener.ctx, w, before, after);
+	}
+}
+
+static void take_status(struct quota_cache *c, const struct workload *w,
 			const struct api_workload *aw)
 {
+	struct workload_state *s = quota_cache_state(c, w);
 	struct arena *arena = arena_create(512);
 	struct conditions fresh = { .arena = arena };
 
 	quota_cache_status_read(c->q, aw, &fresh);
+	if (s->arena != NULL) {
+		tell_status(c, w, &s->status, &fresh);
+	}
 	conditions_finish(&s->status);
 	arena_destroy(s->arena);
 	s->arena = arena;
@@ -206,7 +218,7 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 	}
 	changed = from_api_quota_workload_apply(&read, w);
 	from_api_quota_workload_finish(&read);
-	take_status(c, s, aw);
+	take_status(c, w, aw);
 	s->read = m->resource_version;
 	if (c->placed) {
 		place(c, w, changed || !holds, now);
@@ -304,8 +316,9 @@ static void take_later(struct quota_cache *c, struct workload_state *s, int64_t 
 }
 
 /* The API has what was sent. */
-static void take_done(struct quota_cache *c, const struct sched_msg *m, struct workload_state *s)
+static void take_done(struct quota_cache *c, const struct sched_msg *m, const struct workload *w)
 {
+	struct workload_state *s = quota_cache_state(c, w);
 	const struct conditions *sent = s->wanted ? &s->sent_status : &s->status;
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
@@ -313,6 +326,7 @@ static void take_done(struct quota_cache *c, const struct sched_msg *m, struct w
 	if (sent->has_admission && sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
+	tell_status(c, w, &s->before, sent);
 	drop_before(s);
 	if (s->wanted) {
 		s->before = s->sent_status;
@@ -333,7 +347,7 @@ void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m,
 	}
 	s->flies = false;
 	if (ok) {
-		take_done(c, m, s);
+		take_done(c, m, w);
 	} else {
 		s->wanted = false;
 		drop_sent(s);

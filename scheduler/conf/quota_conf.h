@@ -4,6 +4,7 @@
 #ifndef SCHEDULER_CONF_QUOTA_CONF_H
 #define SCHEDULER_CONF_QUOTA_CONF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -16,6 +17,12 @@ struct arena;
 struct err;
 struct jdoc;
 
+struct quota_conf_metrics {   /* which metrics there are */
+	bool queue_resources; /* metrics.enableClusterQueueResources */
+	bool local_queues;    /* gate LocalQueueMetrics, metrics.localQueueMetrics.enable */
+	bool cohorts;         /* gate MetricsForCohorts */
+};
+
 struct quota_conf {
 	struct arena *arena;          /* holds all below */
 	struct quota_options options; /* defaults where the file says nothing */
@@ -25,6 +32,7 @@ struct quota_conf {
 	int64_t half_life_ns, sampling_ns; /* admissionFairSharing */
 	struct quota_times times;
 	struct quota_owners owners;
+	struct quota_conf_metrics metrics;
 };
 
 typedef void (*quota_conf_warn_fn)(void *ctx, const char *text);

@@ -150,6 +150,9 @@ static int read_spec(struct quota *q, const struct from_api_quota_rules *rules,
 	read_meta(q, &aw->meta, w);
 	w->local_queue =
 		aw->spec.queue_name == NULL ? NULL : quota_name(q, str_of(aw->spec.queue_name));
+	w->priority_class = aw->spec.priority_class_ref == NULL
+				    ? NULL
+				    : arena_dup(w->arena, aw->spec.priority_class_ref->name);
 	w->priority = aw->spec.priority == FIELD_NO_I32 ? 0 : aw->spec.priority;
 	w->active = kueue_workload_is_active(aw);
 	w->preemption_gated = kueue_workload_has_closed_gate(aw);

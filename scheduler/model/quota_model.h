@@ -290,7 +290,8 @@ struct workload {
 
 	char *key; /* "namespace/name", owned; the arena below owns the rest */
 	const char *namespace_, *uid, *job_uid, *local_queue;
-	struct arena *arena; /* pod sets, texts; replaced as a whole with the spec */
+	const char *priority_class; /* name of priorityClassRef; NULL: none */
+	struct arena *arena;        /* pod sets, texts; replaced as a whole with the spec */
 	int64_t generation;
 	int64_t created;           /* wall ns, whole seconds */
 	bool active;               /* spec.active */

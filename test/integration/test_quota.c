@@ -123,9 +123,11 @@ static void clear(struct scene *s)
 {
 	scene_call(s, "DELETE", WORKLOADS, NULL, NULL);
 	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_reserving_active_workloads{cluster_queue=\"team\"} 0");
+			  "kueue_reserving_active_workloads{cluster_queue=\"team\",replica_role="
+			  "\"leader\"} 0");
 	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_pending_workloads{cluster_queue=\"team\",status=\"active\"} 0");
+			  "kueue_pending_workloads{cluster_queue=\"team\",status=\"active\","
+			  "replica_role=\"leader\"} 0");
 }
 
 /* --- tests -------------------------------------------------------------------------------------*/
@@ -217,7 +219,8 @@ static void test_preemption(void **state)
 	wait_workload(s, "low", "QuotaReserved", "False", "WaitingForQuota");
 	assert_true(scene_metric(s, STACK_SCHEDULER,
 				 "kueue_evicted_workloads_total{cluster_queue=\"team\","
-				 "reason=\"Preempted\",underlying_cause=\"\"}") == 1);
+				 "reason=\"Preempted\",underlying_cause=\"\",priority_class=\"\","
+				 "replica_role=\"leader\"}") == 1);
 	delete_workload(s, "high");
 	wait_admitted(s, "low");
 	wait_workload(s, "low", "Evicted", "False", "QuotaReserved");
@@ -237,7 +240,8 @@ static void test_a_restart_keeps_all(void **state)
 	before = get(s, WORKLOADS "/low");
 	scene_restart_scheduler(s, NULL, quota_scene_args);
 	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_reserving_active_workloads{cluster_queue=\"team\"} 1");
+			  "kueue_reserving_active_workloads{cluster_queue=\"team\",replica_role="
+			  "\"leader\"} 1");
 	after = get(s, WORKLOADS "/low");
 	assert_string_equal(jdoc_path_str(before, "metadata.resourceVersion"),
 			    jdoc_path_str(after, "metadata.resourceVersion"));

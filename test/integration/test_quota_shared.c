@@ -167,7 +167,8 @@ static void test_edited_statuses_are_repaired(void **state)
 	      "{\"status\":{\"conditions\":null,\"reservingWorkloads\":7}}");
 	quota_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
 	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_admitted_active_workloads{cluster_queue=\"team\"} 1");
+			  "kueue_admitted_active_workloads{cluster_queue=\"team\",replica_role="
+			  "\"leader\"} 1");
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		versions[i] = version(s, paths[i]);
 	}

@@ -108,6 +108,7 @@ static void begin_with(struct fixture *f, bool costs)
 	assert_int_equal(quota_conf_read(NULL, NULL, NULL, &f->conf, NULL), 0);
 	opt.conf = f->conf;
 	opt.counters = f->counters;
+	opt.role = "leader";
 	opt.recorder = f->recorder;
 	f->engine = quota_engine_create(&opt);
 }
@@ -171,12 +172,13 @@ static void add_workload(struct fixture *f, const char *name, int priority, cons
 
 static double attempts(const struct fixture *f, const char *result)
 {
-	static const char *const labels[] = { "result", NULL };
+	static const char *const labels[] = { "result", "replica_role", NULL };
+	const char *const values[] = { result, "leader" };
 
 	return counter_get(
 		counter_cell(counter_register(f->counters, "kueue_admission_attempts_total", "",
 					      COUNTER_COUNTER, labels),
-			     &result));
+			     values));
 }
 
 /* The world is there, its queues were told about. */

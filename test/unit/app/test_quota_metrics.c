@@ -3,14 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/quota_families.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/counter.h"
 #include "base/strbuf.h"
+#include "conf/quota_conf.h"
 #include "lib/quota_cycle_fixture.h"
 #include "lib/unit.h"
 #include "quota/quota_apply.h"
 
-static const char world[] = "queue a within=LowerPriority\n"
+#define S INT64_C(1000000000)
+#define ROLE "replica_role=\"leader\""
+
+static const char world[] = "cohort all\n"
+			    "queue a within=LowerPriority cohort=all\n"
 			    "quota a default cpu nominal=3\n"
 			    "queue b\n"
 			    "quota b default cpu nominal=3\n"
@@ -22,22 +29,31 @@ static const char world[] = "queue a within=LowerPriority\n"
 struct fixture {
 	struct quota_cycle_fixture f;
 	struct counter_registry *counters;
-	struct quota_metrics *m;
+	struct quota_families *m;
 	struct strbuf text;
+	struct conditions before, after;
 };
 
 static void begin(struct fixture *x)
 {
+	static const struct quota_conf_metrics conf = { true, true, true };
+
 	memset(x, 0, sizeof(*x));
 	strbuf_init(&x->text);
 	quota_cycle_fixture_init(&x->f, world);
 	x->counters = counter_registry_create();
-	x->m = quota_metrics_create(x->counters);
+	x->m = quota_families_create(x->counters, &conf, "leader");
+	x->before.arena = arena_create(0);
+	x->after.arena = arena_create(0);
 }
 
 static void end(struct fixture *x)
 {
-	quota_metrics_destroy(x->m);
+	arena_destroy(x->before.arena);
+	arena_destroy(x->after.arena);
+	conditions_finish(&x->before);
+	conditions_finish(&x->after);
+	quota_families_destroy(x->m);
 	counter_registry_destroy(x->counters);
 	quota_cycle_fixture_finish(&x->f);
 	strbuf_finish(&x->text);
@@ -50,15 +66,15 @@ static void emit(void *ctx, const char *bytes, size_t len)
 	strbuf_add(&x->text, bytes, len);
 }
 
-static void expect(struct fixture *x, const char *line, bool there)
+static void expect(struct fixture *x, const char *series, const char *value)
 {
-	char whole[200];
+	char line[300];
 
 	strbuf_reset(&x->text);
 	counter_render(x->counters, emit, x);
-	snprintf(whole, sizeof(whole), "\n%s", line);
-	if ((strstr(x->text.p, whole) != NULL) != there) {
-		fail_msg("%s %s in %s", line, there ? "not" : "is", x->text.p);
+	snprintf(line, sizeof(line), "\nkueue_%s," ROLE "} %s\n", series, value);
+	if (strstr(x->text.p, line) == NULL) {
+		fail_msg("%s is not in %s", line, x->text.p);
 	}
 }
 
@@ -71,65 +87,143 @@ static void cycles_are_counted(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		const struct quota_decisions *d = quota_cycle_run(x.f.cycle, x.f.w.now);
 
-		quota_metrics_cycle(x.m, x.f.w.q, d);
+		quota_metrics_cycle(x.m, x.f.w.q, d, 0.25);
 		for (size_t k = 0; k < d->n; k++) {
 			quota_apply(x.f.w.f, &d->v[k], x.f.w.now);
 		}
 	}
 	expect(&x,
-	       "kueue_preempted_workloads_total{preempting_cluster_queue=\"a\","
-	       "reason=\"InClusterQueue\"} 1\n",
-	       true);
-	expect(&x, "kueue_quota_reserved_workloads_total{cluster_queue=\"b\"} 1\n", true);
-	expect(&x, "kueue_admission_attempts_total{result=\"success\"} 3\n", true);
+	       "preempted_workloads_total{preempting_cluster_queue=\"a\","
+	       "reason=\"InClusterQueue\"",
+	       "1");
+	expect(&x, "admission_attempts_total{result=\"success\"", "3");
+	expect(&x, "admission_attempt_duration_seconds_sum{result=\"success\"", "0.75");
+	expect(&x, "admission_cycle_preemption_skips{cluster_queue=\"a\"", "0");
 	end(&x);
 }
 
-static void admissions_and_evictions_are_counted_as_they_are_told(void **state)
+static void set(struct conditions *c, const char *type, bool is_true, const char *reason,
+		int64_t at)
 {
-	static const char *const reasons[] = { "Admitted", "EvictedDueToPreempted",
-					       "EvictedDueToDeactivatedDueToAdmissionCheck",
-					       "QuotaReserved", "Preempted" };
+	struct condition to = { type, is_true ? "True" : "False", reason, "m", at, 1 };
+
+	(void)conditions_set(c, &to);
+}
+
+static void tell(struct fixture *x, const char *workload)
+{
+	quota_metrics_status(x->m, x->f.w.f, quota_world_workload(&x->f.w, workload), &x->before,
+			     &x->after);
+}
+
+static void admission_and_how_long_it_took(void **state)
+{
+	struct fixture x;
+	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_READY };
+	struct workload *w;
+
+	(void)state;
+	begin(&x);
+	w = quota_world_workload(&x.f.w, "low");
+	w->priority_class = "gold";
+	w->created = 100 * S;
+	x.after.queue = "a";
+	set(&x.before, "Requeued", true, "Preempted", 130 * S);
+	set(&x.after, "Requeued", true, "Preempted", 130 * S);
+	set(&x.after, "QuotaReserved", true, "QuotaReserved", 150 * S);
+	vec_push(&x.after.checks, check);
+	set(&x.after, "Admitted", true, "Admitted", 157 * S);
+	tell(&x, "low");
+	expect(&x, "quota_reserved_workloads_total{cluster_queue=\"a\",priority_class=\"gold\"",
+	       "1");
+	expect(&x,
+	       "quota_reserved_wait_time_seconds_sum{cluster_queue=\"a\",priority_class=\"gold\"",
+	       "20");
+	expect(&x, "admission_wait_time_seconds_sum{cluster_queue=\"a\",priority_class=\"gold\"",
+	       "27");
+	expect(&x,
+	       "admission_checks_wait_time_seconds_sum{cluster_queue=\"a\",priority_class="
+	       "\"gold\"",
+	       "7");
+	expect(&x,
+	       "local_queue_admitted_workloads_total{name=\"queue-a\",namespace=\"ns\","
+	       "priority_class=\"gold\"",
+	       "1");
+	expect(&x, "cohort_subtree_admitted_workloads_total{cohort=\"all\",priority_class=\"gold\"",
+	       "1");
+	/* The same again is no news. */
+	set(&x.before, "QuotaReserved", true, "QuotaReserved", 150 * S);
+	set(&x.before, "Admitted", true, "Admitted", 157 * S);
+	tell(&x, "low");
+	expect(&x, "admitted_workloads_total{cluster_queue=\"a\",priority_class=\"gold\"", "1");
+	end(&x);
+}
+
+static void readiness_end_and_how_long_it_took(void **state)
+{
 	struct fixture x;
 
 	(void)state;
 	begin(&x);
-	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
-		quota_metrics_event(x.m, "a", reasons[i]);
-	}
-	expect(&x, "kueue_admitted_workloads_total{cluster_queue=\"a\"} 1\n", true);
+	quota_world_workload(&x.f.w, "low")->created = 100 * S;
+	x.before.queue = x.after.queue = "a";
+	set(&x.before, "Admitted", true, "Admitted", 110 * S);
+	set(&x.after, "Admitted", true, "Admitted", 110 * S);
+	set(&x.after, "PodsReady", true, "Started", 125 * S);
+	tell(&x, "low");
+	expect(&x, "ready_wait_time_seconds_sum{cluster_queue=\"a\",priority_class=\"\"", "25");
 	expect(&x,
-	       "kueue_evicted_workloads_total{cluster_queue=\"a\",reason=\"Preempted\","
-	       "underlying_cause=\"\"} 1\n",
-	       true);
-	expect(&x,
-	       "kueue_evicted_workloads_total{cluster_queue=\"a\",reason=\"Deactivated\","
-	       "underlying_cause=\"AdmissionCheck\"} 1\n",
-	       true);
+	       "admitted_until_ready_wait_time_seconds_sum{cluster_queue=\"a\",priority_class="
+	       "\"\"",
+	       "15");
+	set(&x.before, "PodsReady", true, "Started", 125 * S);
+	set(&x.after, "Finished", true, "Succeeded", 140 * S);
+	x.after.has_past_seconds = true;
+	x.after.past_seconds = 12;
+	tell(&x, "low");
+	expect(&x, "finished_workloads_total{cluster_queue=\"a\",priority_class=\"\"", "1");
+	expect(&x, "execution_time_seconds_sum{cluster_queue=\"a\",priority_class=\"\"", "42");
 	end(&x);
 }
 
-static void gauges_follow_the_queues(void **state)
+static void evictions_and_how_long_they_took(void **state)
 {
+	struct conditions_eviction once = { "Deactivated", "AdmissionCheck", 1 };
+	struct conditions_eviction twice = { "Deactivated", "AdmissionCheck", 2 };
 	struct fixture x;
 
 	(void)state;
 	begin(&x);
-	quota_metrics_queues(x.m, x.f.w.f);
-	expect(&x, "kueue_pending_workloads{cluster_queue=\"b\",status=\"active\"} 2\n", true);
-	expect(&x, "kueue_reserving_active_workloads{cluster_queue=\"a\"} 1\n", true);
-	expect(&x, "kueue_admitted_active_workloads{cluster_queue=\"a\"} 1\n", true);
-	expect(&x, "kueue_cluster_queue_status{cluster_queue=\"a\",status=\"active\"} 1\n", true);
-	(void)quota_cycle_fixture_run(&x.f);
-	quota_metrics_queues(x.m, x.f.w.f);
-	expect(&x, "kueue_pending_workloads{cluster_queue=\"b\",status=\"inadmissible\"} 1\n",
-	       true);
-	/* A queue that is gone has no series. */
-	quota_world_node(&x.f.w, "b")->exists = false;
-	quota_metrics_queues(x.m, x.f.w.f);
-	expect(&x, "kueue_pending_workloads{cluster_queue=\"b\"", false);
-	expect(&x, "kueue_cluster_queue_status{cluster_queue=\"b\"", false);
-	expect(&x, "kueue_reserving_active_workloads{cluster_queue=\"a\"} 1\n", true);
+	x.before.queue = x.after.queue = "a";
+	set(&x.before, "QuotaReserved", true, "QuotaReserved", 100 * S);
+	set(&x.before, "PodsReady", true, "Started", 125 * S);
+	set(&x.after, "QuotaReserved", true, "QuotaReserved", 100 * S);
+	set(&x.after, "Evicted", true, "DeactivatedDueToAdmissionCheck", 130 * S);
+	vec_push(&x.after.evictions, once);
+	tell(&x, "low");
+	x.after.evictions.v[0] = twice;
+	vec_push(&x.before.evictions, once);
+	tell(&x, "low");
+	expect(&x,
+	       "evicted_workloads_total{cluster_queue=\"a\",reason=\"Deactivated\","
+	       "underlying_cause=\"AdmissionCheck\",priority_class=\"\"",
+	       "2");
+	expect(&x,
+	       "evicted_workloads_once_total{cluster_queue=\"a\",reason=\"Deactivated\","
+	       "underlying_cause=\"AdmissionCheck\",priority_class=\"\"",
+	       "1");
+	expect(&x,
+	       "pods_ready_to_evicted_time_seconds_sum{cluster_queue=\"a\",reason="
+	       "\"Deactivated\",underlying_cause=\"AdmissionCheck\"",
+	       "10");
+	x.before.evictions.v[0] = twice;
+	x.after.queue = NULL;
+	set(&x.after, "QuotaReserved", false, "PendingEvaluation", 138 * S);
+	tell(&x, "low");
+	expect(&x,
+	       "workload_eviction_latency_seconds_sum{cluster_queue=\"a\",reason="
+	       "\"DeactivatedDueToAdmissionCheck\"",
+	       "8");
 	end(&x);
 }
 
@@ -137,8 +231,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cycles_are_counted),
-		cmocka_unit_test(admissions_and_evictions_are_counted_as_they_are_told),
-		cmocka_unit_test(gauges_follow_the_queues),
+		cmocka_unit_test(admission_and_how_long_it_took),
+		cmocka_unit_test(readiness_end_and_how_long_it_took),
+		cmocka_unit_test(evictions_and_how_long_they_took),
 	};
 
 	return cmocka_run_group_tests_name("app/quota_metrics", tests, NULL, NULL);

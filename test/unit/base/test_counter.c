@@ -171,8 +171,9 @@ static void test_told_as_a_whole(void **state)
 	counter_end(f);
 	check(r, "# HELP n N.\n# TYPE n gauge\nn{queue=\"a\",state=\"y\"} 4\n"
 		 "n{queue=\"b\",state=\"x\"} 3\n");
-	counter_remove_where(f, 1, "b");
-	counter_remove_where(f, 0, "b");
+	counter_remove_where(f, (const char *const[]){ "b", "y" }, 2);
+	counter_remove_where(f, (const char *const[]){ "y" }, 1);
+	counter_remove_where(f, (const char *const[]){ "b" }, 1);
 	check(r, "# HELP n N.\n# TYPE n gauge\nn{queue=\"a\",state=\"y\"} 4\n");
 	counter_registry_destroy(r);
 }

@@ -1,0 +1,374 @@
+#include "app/quota_families.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/counter.h"
+#include "base/str.h"
+#include "base/xmalloc.h"
+#include "conf/quota_conf.h"
+
+#define PREFIX "kueue_"
+#define ROLE "replica_role"
+#define MAX_NAME 80
+#define MAX_LABEL_BYTES 120
+
+/* What must be on for the family to be there. */
+enum condition { ALWAYS, RESOURCES, COHORTS, LOCALS, LOCAL_RESOURCES };
+
+#define QUEUE "cluster_queue"
+#define CLASS "priority_class"
+#define LOCAL "name, namespace"
+
+/* Kueue's bounds in seconds: 1, then from 2.5 each twice the one before. The first NBOUNDS are used
+ * by most. */
+#define NBOUNDS 14
+static const double bounds[] = { 1,   2.5, 5,    10,   20,   40,    80,    160,
+				 320, 640, 1280, 2560, 5120, 10240, 20480, 40960 };
+/* The Prometheus client's own. */
+static const double short_bounds[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
+
+#define C COUNTER_COUNTER
+#define G COUNTER_GAUGE
+#define H COUNTER_HISTOGRAM
+
+static const struct row {
+	const char *name;
+	enum counter_type type;
+	enum condition condition;
+	const char *labels, *help;
+} rows[QF_COUNT_] = {
+	[QF_ATTEMPTS] = { "admission_attempts_total", C, ALWAYS, "result",
+			  "Scheduling cycles of Workloads by whether anybody got in: success, "
+			  "inadmissible" },
+	[QF_ATTEMPT_DURATION] = { "admission_attempt_duration_seconds", H, ALWAYS, "result",
+				  "How long such a cycle took" },
+	[QF_PENDING] = { "pending_workloads", G, ALWAYS, QUEUE ", status",
+			 "Workloads that wait: active (to be tried), inadmissible (for a change)" },
+	[QF_HASHES] = { "pending_scheduling_hashes", G, ALWAYS, QUEUE ", status",
+			"Different ones among those that wait" },
+	[QF_UNADMITTED] = { "unadmitted_workloads", G, ALWAYS, QUEUE ", reason, underlying_cause",
+			    "Workloads that do not run, by reasons of Admitted and QuotaReserved" },
+	[QF_RESERVED_TOTAL] = { "quota_reserved_workloads_total", C, ALWAYS, QUEUE ", " CLASS,
+				"Reservations of quota" },
+	[QF_RESERVED_WAIT] = { "quota_reserved_wait_time_seconds", H, ALWAYS, QUEUE ", " CLASS,
+			       "From creation or requeueing to the reservation" },
+	[QF_ADMITTED_TOTAL] = { "admitted_workloads_total", C, ALWAYS, QUEUE ", " CLASS,
+				"Admissions" },
+	[QF_ADMITTED_WAIT] = { "admission_wait_time_seconds", H, ALWAYS, QUEUE ", " CLASS,
+			       "From creation or requeueing to the admission" },
+	[QF_CHECKS_WAIT] = { "admission_checks_wait_time_seconds", H, ALWAYS, QUEUE ", " CLASS,
+			     "From the reservation to the admission, where there are checks" },
+	[QF_READY_WAIT] = { "ready_wait_time_seconds", H, ALWAYS, QUEUE ", " CLASS,
+			    "From creation or requeueing until all pods are ready" },
+	[QF_ADMITTED_READY_WAIT] = { "admitted_until_ready_wait_time_seconds", H, ALWAYS,
+				     QUEUE ", " CLASS, "From admission until all pods are ready" },
+	[QF_FINISHED_TOTAL] = { "finished_workloads_total", C, ALWAYS, QUEUE ", " CLASS,
+				"Workloads that have finished" },
+	[QF_FINISHED] = { "finished_workloads", G, ALWAYS, QUEUE,
+			  "Finished Workloads that are still there" },
+	[QF_EXECUTION] = { "execution_time_seconds", H, ALWAYS, QUEUE ", " CLASS,
+			   "How long finished Workloads were admitted, all times together" },
+	[QF_EVICTED_TOTAL] = { "evicted_workloads_total", C, ALWAYS,
+			       QUEUE ", reason, underlying_cause, " CLASS, "Evictions" },
+	[QF_EVICTED_ONCE_TOTAL] = { "evicted_workloads_once_total", C, ALWAYS,
+				    QUEUE ", reason, underlying_cause, " CLASS,
+				    "Workloads evicted for the first time for this reason" },
+	[QF_EVICTION_LATENCY] = { "workload_eviction_latency_seconds", H, ALWAYS, QUEUE ", reason",
+				  "From the eviction until the quota is given back" },
+	[QF_READY_TO_EVICTED] = { "pods_ready_to_evicted_time_seconds", H, ALWAYS,
+				  QUEUE ", reason, underlying_cause",
+				  "From ready pods to the eviction" },
+	[QF_PREEMPTED_TOTAL] = { "preempted_workloads_total", C, ALWAYS,
+				 "preempting_cluster_queue, reason",
+				 "Workloads preempted for one of the queue" },
+	[QF_PREEMPTION_SKIPS] = { "admission_cycle_preemption_skips", G, ALWAYS, QUEUE,
+				  "Workloads of the last cycle that found victims but may not "
+				  "preempt them now" },
+	[QF_RECOMPUTATIONS] = { "preemption_target_recomputations_total", C, ALWAYS,
+				QUEUE ", result",
+				"Victims looked for anew because others took the first ones" },
+	[QF_RESERVING] = { "reserving_active_workloads", G, ALWAYS, QUEUE,
+			   "Workloads that hold quota" },
+	[QF_ADMITTED] = { "admitted_active_workloads", G, ALWAYS, QUEUE,
+			  "Admitted Workloads that have not finished" },
+	[QF_STATUS] = { "cluster_queue_status", G, ALWAYS, QUEUE ", status",
+			"1 for the one of pending, active, terminating that it is" },
+	[QF_INFO] = { "cluster_queue_info", G, ALWAYS, QUEUE ", parent_cohort, root_cohort",
+		      "1; where it stands" },
+	[QF_SHARE] = { "cluster_queue_weighted_share", G, ALWAYS, QUEUE ", cohort",
+		       "Weighted share, with fair sharing" },
+	[QF_RESERVATION] = { "cluster_queue_resource_reservation", G, RESOURCES,
+			     "cohort, " QUEUE ", flavor, resource", "Quota that is held" },
+	[QF_USAGE] = { "cluster_queue_resource_usage", G, RESOURCES,
+		       "cohort, " QUEUE ", flavor, resource",
+		       "Quota that admitted Workloads hold" },
+	[QF_RESOURCE_PENDING] = { "cluster_queue_resource_pending", G, RESOURCES,
+				  QUEUE ", resource", "What those that wait ask for" },
+	[QF_NOMINAL] = { "cluster_queue_nominal_quota", G, RESOURCES,
+			 "cohort, " QUEUE ", flavor, resource", "nominalQuota" },
+	[QF_BORROWING_LIMIT] = { "cluster_queue_borrowing_limit", G, RESOURCES,
+				 "cohort, " QUEUE ", flavor, resource",
+				 "borrowingLimit, +Inf without" },
+	[QF_LENDING_LIMIT] = { "cluster_queue_lending_limit", G, RESOURCES,
+			       "cohort, " QUEUE ", flavor, resource",
+			       "lendingLimit, +Inf without" },
+	[QF_COHORT_SHARE] = { "cohort_weighted_share", G, ALWAYS, "cohort",
+			      "Weighted share, with fair sharing" },
+	[QF_COHORT_INFO] = { "cohort_info", G, COHORTS, "cohort, parent_cohort, root_cohort",
+			     "1; where it stands" },
+	[QF_COHORT_QUOTA] = { "cohort_subtree_quota", G, COHORTS, "cohort, flavor, resource",
+			      "Quota of the cohort and of all below, as far as it is lent" },
+	[QF_COHORT_RESERVATIONS] = { "cohort_subtree_resource_reservations", G, COHORTS,
+				     "cohort, flavor, resource", "Quota held by all below" },
+	[QF_COHORT_ADMITTED_TOTAL] = { "cohort_subtree_admitted_workloads_total", C, COHORTS,
+				       "cohort, " CLASS, "Admissions in all queues below" },
+	[QF_COHORT_ADMITTED] = { "cohort_subtree_admitted_active_workloads", G, COHORTS, "cohort",
+				 "Admitted Workloads of all below" },
+	[QF_LOCAL_PENDING] = { "local_queue_pending_workloads", G, LOCALS, LOCAL ", status",
+			       "As kueue_pending_workloads" },
+	[QF_LOCAL_UNADMITTED] = { "local_queue_unadmitted_workloads", G, LOCALS,
+				  LOCAL ", " QUEUE ", reason, underlying_cause",
+				  "As kueue_unadmitted_workloads" },
+	[QF_LOCAL_RESERVED_TOTAL] = { "local_queue_quota_reserved_workloads_total", C, LOCALS,
+				      LOCAL ", " CLASS, "Reservations of quota" },
+	[QF_LOCAL_RESERVED_WAIT] = { "local_queue_quota_reserved_wait_time_seconds", H, LOCALS,
+				     LOCAL ", " CLASS,
+				     "From creation or requeueing to the reservation" },
+	[QF_LOCAL_ADMITTED_TOTAL] = { "local_queue_admitted_workloads_total", C, LOCALS,
+				      LOCAL ", " CLASS, "Admissions" },
+	[QF_LOCAL_ADMITTED_WAIT] = { "local_queue_admission_wait_time_seconds", H, LOCALS,
+				     LOCAL ", " CLASS,
+				     "From creation or requeueing to the admission" },
+	[QF_LOCAL_CHECKS_WAIT] = { "local_queue_admission_checks_wait_time_seconds", H, LOCALS,
+				   LOCAL ", " CLASS,
+				   "From the reservation to the admission, where there are "
+				   "checks" },
+	[QF_LOCAL_READY_WAIT] = { "local_queue_ready_wait_time_seconds", H, LOCALS,
+				  LOCAL ", " CLASS,
+				  "From creation or requeueing until all pods are ready" },
+	[QF_LOCAL_ADMITTED_READY_WAIT] = { "local_queue_admitted_until_ready_wait_time_seconds", H,
+					   LOCALS, LOCAL ", " CLASS,
+					   "From admission until all pods are ready" },
+	[QF_LOCAL_FINISHED_TOTAL] = { "local_queue_finished_workloads_total", C, LOCALS,
+				      LOCAL ", " CLASS, "Workloads that have finished" },
+	[QF_LOCAL_FINISHED] = { "local_queue_finished_workloads", G, LOCALS, LOCAL,
+				"Finished Workloads that are still there" },
+	[QF_LOCAL_EXECUTION] = { "local_queue_execution_time_seconds", H, LOCALS, LOCAL ", " CLASS,
+				 "How long finished Workloads were admitted, all times "
+				 "together" },
+	[QF_LOCAL_EVICTED_TOTAL] = { "local_queue_evicted_workloads_total", C, LOCALS,
+				     LOCAL ", reason, underlying_cause, " CLASS, "Evictions" },
+	[QF_LOCAL_RESERVING] = { "local_queue_reserving_active_workloads", G, LOCALS, LOCAL,
+				 "Workloads that hold quota" },
+	[QF_LOCAL_ADMITTED] = { "local_queue_admitted_active_workloads", G, LOCALS, LOCAL,
+				"Admitted Workloads that have not finished" },
+	[QF_LOCAL_STATUS] = { "local_queue_status", G, LOCALS, LOCAL ", active",
+			      "1 for the one of True, False, Unknown that its condition Active "
+			      "is" },
+	[QF_LOCAL_FAIR_USAGE] = { "local_queue_admission_fair_sharing_usage", G, LOCALS,
+				  LOCAL ", " QUEUE, "Usage that admission fair sharing orders by" },
+	[QF_LOCAL_RESERVATION] = { "local_queue_resource_reservation", G, LOCAL_RESOURCES,
+				   LOCAL ", flavor, resource", "Quota that is held" },
+	[QF_LOCAL_USAGE] = { "local_queue_resource_usage", G, LOCAL_RESOURCES,
+			     LOCAL ", flavor, resource", "Quota that admitted Workloads hold" },
+};
+
+struct quota_families {
+	struct counter_family *v[QF_COUNT_]; /* NULL: switched off */
+	size_t nlabels[QF_COUNT_];           /* without the role */
+	const char *role;
+};
+
+static bool is_on(enum condition c, const struct quota_conf_metrics *conf)
+{
+	switch (c) {
+	case ALWAYS:
+		return true;
+	case RESOURCES:
+		return conf->queue_resources;
+	case COHORTS:
+		return conf->cohorts;
+	case LOCALS:
+		return conf->local_queues;
+	case LOCAL_RESOURCES:
+		return conf->local_queues && conf->queue_resources;
+	}
+	return false;
+}
+
+/* Cuts "a, b" into names, which live in `text`; adds the role. */
+static size_t split(const char *labels, char text[MAX_LABEL_BYTES],
+		    const char *out[COUNTER_MAX_LABELS + 1])
+{
+	struct str rest = str_of(labels);
+	size_t n = 0, at = 0;
+
+	while (rest.len > 0) {
+		struct str one = str_next(&rest, ',');
+
+		while (one.len > 0 && one.p[0] == ' ') {
+			one.p++;
+			one.len--;
+		}
+		assert(at + one.len < MAX_LABEL_BYTES && n < COUNTER_MAX_LABELS);
+		memcpy(text + at, one.p, one.len);
+		text[at + one.len] = '\0';
+		out[n++] = text + at;
+		at += one.len + 1;
+	}
+	out[n] = ROLE;
+	out[n + 1] = NULL;
+	return n;
+}
+
+static struct counter_family *make(struct counter_registry *r, enum quota_family id,
+				   const char *const *labels)
+{
+	const struct row *row = &rows[id];
+	CLEANUP(xmalloc_freep) char *name = xmalloc_printf(PREFIX "%s", row->name);
+
+	if (row->type != COUNTER_HISTOGRAM) {
+		return counter_register(r, name, row->help, row->type, labels);
+	}
+	if (id == QF_ATTEMPT_DURATION) {
+		return counter_register_histogram(r, name, row->help, labels, short_bounds,
+						  ARRAY_LEN(short_bounds));
+	}
+	return counter_register_histogram(r, name, row->help, labels, bounds,
+					  id == QF_EXECUTION || id == QF_LOCAL_EXECUTION ||
+							  id == QF_ADMITTED_WAIT
+						  ? ARRAY_LEN(bounds)
+						  : NBOUNDS);
+}
+
+struct quota_families *quota_families_create(struct counter_registry *r,
+					     const struct quota_conf_metrics *conf,
+					     const char *role)
+{
+	struct quota_families *f = xmalloc_zero(1, sizeof(*f));
+
+	f->role = role;
+	for (int i = 0; i < QF_COUNT_; i++) {
+		char text[MAX_LABEL_BYTES];
+		const char *labels[COUNTER_MAX_LABELS + 1];
+
+		f->nlabels[i] = split(rows[i].labels, text, labels);
+		if (is_on(rows[i].condition, conf)) {
+			f->v[i] = make(r, (enum quota_family)i, labels);
+		}
+	}
+	return f;
+}
+
+void quota_families_destroy(struct quota_families *f)
+{
+	free(f);
+}
+
+bool quota_families_has(const struct quota_families *f, enum quota_family id)
+{
+	return f->v[id] != NULL;
+}
+
+static struct counter_cell *cell(struct quota_families *f, enum quota_family id,
+				 const char *const *values)
+{
+	const char *all[COUNTER_MAX_LABELS];
+
+	for (size_t i = 0; i < f->nlabels[id]; i++) {
+		all[i] = values[i] == NULL ? "" : values[i];
+	}
+	all[f->nlabels[id]] = f->role;
+	return counter_cell(f->v[id], all);
+}
+
+void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values)
+{
+	if (f->v[id] != NULL) {
+		counter_add(cell(f, id, values), 1);
+	}
+}
+
+void quota_families_set(struct quota_families *f, enum quota_family id, const char *const *values,
+			double value)
+{
+	if (f->v[id] != NULL) {
+		counter_set(cell(f, id, values), value);
+	}
+}
+
+void quota_families_observe(struct quota_families *f, enum quota_family id,
+			    const char *const *values, double seconds)
+{
+	if (f->v[id] != NULL) {
+		counter_observe(cell(f, id, values), seconds < 0 ? 0 : seconds);
+	}
+}
+
+static bool is_told_as_a_whole(const struct quota_families *f, int id)
+{
+	return f->v[id] != NULL && rows[id].type == COUNTER_GAUGE && id != QF_PREEMPTION_SKIPS;
+}
+
+void quota_families_begin(struct quota_families *f)
+{
+	for (int i = 0; i < QF_COUNT_; i++) {
+		if (is_told_as_a_whole(f, i)) {
+			counter_begin(f->v[i]);
+		}
+	}
+}
+
+void quota_families_end(struct quota_families *f)
+{
+	for (int i = 0; i < QF_COUNT_; i++) {
+		if (is_told_as_a_whole(f, i)) {
+			counter_end(f->v[i]);
+		}
+	}
+}
+
+/* Gauges go with the next pass. */
+static void forget(struct quota_families *f, const char *labels, const char *const *values,
+		   size_t n)
+{
+	for (int i = 0; i < QF_COUNT_; i++) {
+		if (f->v[i] != NULL && !is_told_as_a_whole(f, i) &&
+		    str_has_prefix(str_of(rows[i].labels), labels)) {
+			counter_remove_where(f->v[i], values, n);
+		}
+	}
+}
+
+void quota_families_forget_queue(struct quota_families *f, const char *name)
+{
+	forget(f, QUEUE, &name, 1);
+	forget(f, "preempting_" QUEUE, &name, 1);
+}
+
+void quota_families_forget_cohort(struct quota_families *f, const char *name)
+{
+	forget(f, "cohort, " CLASS, &name, 1);
+}
+
+void quota_families_forget_local(struct quota_families *f, const char *key)
+{
+	struct str name = str_of(key), space = str_next(&name, '/');
+	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
+	const char *const values[2] = { name.p, namespace_ };
+
+	forget(f, LOCAL, values, 2);
+}
+
+struct quota_families_row quota_families_describe(enum quota_family id)
+{
+	static const char *const types[] = { [COUNTER_COUNTER] = "counter",
+					     [COUNTER_GAUGE] = "gauge",
+					     [COUNTER_HISTOGRAM] = "histogram" };
+	const struct row *row = &rows[id];
+
+	return (struct quota_families_row){ row->name, types[row->type], row->labels, row->help };
+}

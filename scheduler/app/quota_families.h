@@ -1,0 +1,109 @@
+/* scheduler/app/quota_families.h: the metrics of the Workload engine by the names, types, labels
+ * and buckets that Kueue gives them (kueue_*). Each has replica_role as its last label. Those that
+ * the configuration switches off are not there, and what is told about them is dropped. Owner: the
+ * sched thread; scraping threads read the registry. */
+#ifndef SCHEDULER_APP_QUOTA_FAMILIES_H
+#define SCHEDULER_APP_QUOTA_FAMILIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct counter_registry;
+struct quota_conf_metrics;
+
+enum quota_family {
+	/* health */
+	QF_ATTEMPTS, /* the first of all */
+	QF_ATTEMPT_DURATION,
+	/* ClusterQueues */
+	QF_PENDING,
+	QF_HASHES,
+	QF_UNADMITTED,
+	QF_RESERVED_TOTAL,
+	QF_RESERVED_WAIT,
+	QF_ADMITTED_TOTAL,
+	QF_ADMITTED_WAIT,
+	QF_CHECKS_WAIT,
+	QF_READY_WAIT,
+	QF_ADMITTED_READY_WAIT,
+	QF_FINISHED_TOTAL,
+	QF_FINISHED,
+	QF_EXECUTION,
+	QF_EVICTED_TOTAL,
+	QF_EVICTED_ONCE_TOTAL,
+	QF_EVICTION_LATENCY,
+	QF_READY_TO_EVICTED,
+	QF_PREEMPTED_TOTAL,
+	QF_PREEMPTION_SKIPS,
+	QF_RECOMPUTATIONS,
+	QF_RESERVING,
+	QF_ADMITTED,
+	QF_STATUS,
+	QF_INFO,
+	QF_SHARE,
+	QF_RESERVATION, /* from here on: metrics.enableClusterQueueResources */
+	QF_USAGE,
+	QF_RESOURCE_PENDING,
+	QF_NOMINAL,
+	QF_BORROWING_LIMIT,
+	QF_LENDING_LIMIT,
+	/* Cohorts: gate MetricsForCohorts */
+	QF_COHORT_SHARE,
+	QF_COHORT_INFO,
+	QF_COHORT_QUOTA,
+	QF_COHORT_RESERVATIONS,
+	QF_COHORT_ADMITTED_TOTAL,
+	QF_COHORT_ADMITTED,
+	/* LocalQueues: gate LocalQueueMetrics */
+	QF_LOCAL_PENDING,
+	QF_LOCAL_UNADMITTED,
+	QF_LOCAL_RESERVED_TOTAL,
+	QF_LOCAL_RESERVED_WAIT,
+	QF_LOCAL_ADMITTED_TOTAL,
+	QF_LOCAL_ADMITTED_WAIT,
+	QF_LOCAL_CHECKS_WAIT,
+	QF_LOCAL_READY_WAIT,
+	QF_LOCAL_ADMITTED_READY_WAIT,
+	QF_LOCAL_FINISHED_TOTAL,
+	QF_LOCAL_FINISHED,
+	QF_LOCAL_EXECUTION,
+	QF_LOCAL_EVICTED_TOTAL,
+	QF_LOCAL_RESERVING,
+	QF_LOCAL_ADMITTED,
+	QF_LOCAL_STATUS,
+	QF_LOCAL_FAIR_USAGE,
+	QF_LOCAL_RESERVATION, /* these two: metrics.enableClusterQueueResources as well */
+	QF_LOCAL_USAGE,
+	QF_COUNT_
+};
+
+struct quota_families;
+
+/* role: leader or standalone; static. */
+struct quota_families *quota_families_create(struct counter_registry *r,
+					     const struct quota_conf_metrics *conf,
+					     const char *role);
+void quota_families_destroy(struct quota_families *f); /* NULL is fine */
+/* False: the configuration switches it off. */
+bool quota_families_has(const struct quota_families *f, enum quota_family id);
+/* values: of all labels but replica_role. */
+void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values);
+void quota_families_set(struct quota_families *f, enum quota_family id, const char *const *values,
+			double value);
+void quota_families_observe(struct quota_families *f, enum quota_family id,
+			    const char *const *values, double seconds);
+/* One pass over all gauges but QF_PREEMPTION_SKIPS: what is not set between the two is removed. */
+void quota_families_begin(struct quota_families *f);
+void quota_families_end(struct quota_families *f);
+/* No series of a ClusterQueue, a Cohort, or ("namespace/name") a LocalQueue is left. */
+void quota_families_forget_queue(struct quota_families *f, const char *name);
+void quota_families_forget_cohort(struct quota_families *f, const char *name);
+void quota_families_forget_local(struct quota_families *f, const char *key);
+
+/* For the documentation: name without "kueue_", type ("counter", ...), labels as "a, b", help. */
+struct quota_families_row {
+	const char *name, *type, *labels, *help;
+};
+struct quota_families_row quota_families_describe(enum quota_family id);
+
+#endif

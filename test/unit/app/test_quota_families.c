@@ -1,0 +1,118 @@
+#include "app/quota_families.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/counter.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "conf/quota_conf.h"
+#include "lib/unit.h"
+
+static const struct quota_conf_metrics everything = { true, true, true };
+
+static void emit(void *ctx, const char *bytes, size_t len)
+{
+	strbuf_add(ctx, bytes, len);
+}
+
+static bool has(struct counter_registry *r, const char *line)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	counter_render(r, emit, &out);
+	return strstr(out.p, line) != NULL;
+}
+
+static void each_is_described(void **state)
+{
+	struct strmap *names = strmap_create(NULL);
+
+	(void)state;
+	for (int i = 0; i < QF_COUNT_; i++) {
+		struct quota_families_row row = quota_families_describe((enum quota_family)i);
+
+		assert_true(row.name != NULL && row.labels != NULL && row.help != NULL);
+		assert_false(strmap_get(names, str_of(row.name)) != NULL);
+		strmap_set(names, str_of(row.name), names);
+		assert_int_equal(strcmp(row.type, "counter") == 0,
+				 strstr(row.name, "_total") != NULL);
+		assert_int_equal(strcmp(row.type, "histogram") == 0,
+				 strstr(row.name, "_seconds") != NULL);
+	}
+	strmap_destroy(names);
+}
+
+static void the_configuration_switches_groups_off(void **state)
+{
+	static const struct {
+		struct quota_conf_metrics conf;
+		enum quota_family there, absent;
+	} rows[] = {
+		{ { false, false, false }, QF_PENDING, QF_USAGE },
+		{ { true, false, false }, QF_USAGE, QF_LOCAL_USAGE },
+		{ { false, true, false }, QF_LOCAL_PENDING, QF_LOCAL_USAGE },
+		{ { false, false, true }, QF_COHORT_INFO, QF_LOCAL_PENDING },
+		{ { true, true, false }, QF_LOCAL_USAGE, QF_COHORT_INFO },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct counter_registry *r = counter_registry_create();
+		struct quota_families *f = quota_families_create(r, &rows[i].conf, "leader");
+		const char *const labels[4] = { "a", "b", "c", "d" };
+
+		assert_true(quota_families_has(f, rows[i].there));
+		assert_false(quota_families_has(f, rows[i].absent));
+		quota_families_set(f, rows[i].there, labels, 1);
+		quota_families_set(f, rows[i].absent, labels, 1);
+		quota_families_destroy(f);
+		counter_registry_destroy(r);
+	}
+}
+
+static void series_of_what_is_gone_go(void **state)
+{
+	static const char *const queues[] = { "a", "b" };
+	struct counter_registry *r = counter_registry_create();
+	struct quota_families *f = quota_families_create(r, &everything, "standalone");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
+		const char *const labels[4] = { queues[i], "x", "", "" };
+
+		quota_families_add(f, QF_ADMITTED_TOTAL, labels);
+		quota_families_observe(f, QF_RESERVED_WAIT, labels, -1);
+		quota_families_add(f, QF_PREEMPTED_TOTAL, labels);
+		quota_families_add(f, QF_LOCAL_EVICTED_TOTAL, labels);
+		quota_families_add(f, QF_COHORT_ADMITTED_TOTAL, labels);
+	}
+	assert_true(has(r, "kueue_admitted_workloads_total{cluster_queue=\"a\",priority_class="
+			   "\"x\",replica_role=\"standalone\"} 1"));
+	assert_true(has(r, "kueue_quota_reserved_wait_time_seconds_sum{cluster_queue=\"a\","
+			   "priority_class=\"x\",replica_role=\"standalone\"} 0"));
+	quota_families_forget_queue(f, "a");
+	assert_false(has(r, "cluster_queue=\"a\""));
+	assert_true(has(r, "cluster_queue=\"b\""));
+	assert_true(has(r, "local_queue_evicted_workloads_total{name=\"a\",namespace=\"x\""));
+	quota_families_forget_local(f, "x/a");
+	quota_families_forget_local(f, "y/b");
+	assert_false(has(r, "{name=\"a\""));
+	assert_true(has(r, "{name=\"b\""));
+	quota_families_forget_cohort(f, "a");
+	assert_false(has(r, "{cohort=\"a\""));
+	assert_true(has(r, "{cohort=\"b\""));
+	quota_families_destroy(f);
+	counter_registry_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_described),
+		cmocka_unit_test(the_configuration_switches_groups_off),
+		cmocka_unit_test(series_of_what_is_gone_go),
+	};
+
+	return cmocka_run_group_tests_name("app/quota_families", tests, NULL, NULL);
+}

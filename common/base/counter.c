@@ -208,28 +208,31 @@ void counter_remove(struct counter_family *f, const char *const *values)
 
 /* Which cells are to go. */
 struct removal {
-	size_t label;
-	const char *value;
-	uint64_t pass; /* value NULL: of another pass */
+	const char *const *values; /* of the first labels; NULL: those of another pass */
+	size_t n;
+	uint64_t pass;
 	struct VEC(struct counter_cell *) found;
 };
 
-static const char *label_of(const struct counter_cell *c, size_t label)
+static bool begins_with(const struct counter_cell *c, const char *const *values, size_t n)
 {
-	const char *value = c->labels;
+	const char *label = c->labels;
 
-	while (label-- > 0) {
-		value += strlen(value) + 1;
+	for (size_t i = 0; i < n; i++) {
+		if (!str_streq(label, values[i])) {
+			return false;
+		}
+		label += strlen(label) + 1;
 	}
-	return value;
+	return true;
 }
 
 static bool find_cell(struct str key UNUSED, void *value, void *ctx)
 {
 	struct counter_cell *c = value;
 	struct removal *r = ctx;
-	bool found = r->value != NULL
-			     ? str_streq(label_of(c, r->label), r->value)
+	bool found = r->values != NULL
+			     ? begins_with(c, r->values, r->n)
 			     : atomic_load_explicit(&c->pass, memory_order_relaxed) != r->pass;
 
 	if (found) {
@@ -251,11 +254,11 @@ static void remove_found(struct counter_family *f, struct removal *r)
 	vec_finish(&r->found);
 }
 
-void counter_remove_where(struct counter_family *f, size_t label, const char *value)
+void counter_remove_where(struct counter_family *f, const char *const *values, size_t n)
 {
-	struct removal r = { .label = label, .value = value };
+	struct removal r = { .values = values, .n = n };
 
-	assert(label < f->nlabels);
+	assert(n <= f->nlabels);
 	remove_found(f, &r);
 }
 

@@ -36,8 +36,8 @@ struct counter_family *counter_register_histogram(struct counter_registry *r, co
  * for hot paths; it dies with counter_remove of the same values. */
 struct counter_cell *counter_cell(struct counter_family *f, const char *const *values);
 void counter_remove(struct counter_family *f, const char *const *values);
-/* Every cell whose label number `label` has this value. */
-void counter_remove_where(struct counter_family *f, size_t label, const char *value);
+/* Every cell whose first n labels have these values. */
+void counter_remove_where(struct counter_family *f, const char *const *values, size_t n);
 /* A family of gauges that is told as a whole: cells that are not set between the two are removed.
  * One thread. */
 void counter_begin(struct counter_family *f);

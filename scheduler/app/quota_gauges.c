@@ -160,7 +160,7 @@ static void add_to_cohorts(struct telling *t, const struct quota_node *queue)
 	for (; up != MODEL_NONE; up = forest_parent(t->forest, up)) {
 		t->nodes[up].admitted += from->admitted;
 		for (size_t i = 0; i < queue->queue->holders.n; i++) {
-			const struct workload *w = t->q->workloads.v[queue->queue->holders.v[i]];
+			const struct workload *w = queue->queue->holders.v[i].w;
 
 			for (size_t k = 0; k < w->usage.n; k++) {
 				quota_amounts_add(&t->nodes[up].reserved, w->usage.v[k].id,

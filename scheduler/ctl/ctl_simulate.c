@@ -31,12 +31,20 @@ struct arguments {
 	const char *config, *scheduler_conf;
 	enum ctl_output output;
 	struct sim_report_show show;
-	bool has_now, has_cycles, until_stable;
+	bool has_now, has_cycles, until_stable, victims_stop;
 	int64_t now;
 	unsigned cycles;
 };
 
-enum { KEY_CONFIG = 256, KEY_NOW, KEY_CYCLES, KEY_UNTIL_STABLE, KEY_DELETE, KEY_SHOW };
+enum {
+	KEY_CONFIG = 256,
+	KEY_NOW,
+	KEY_CYCLES,
+	KEY_UNTIL_STABLE,
+	KEY_VICTIMS_STOP,
+	KEY_DELETE,
+	KEY_SHOW
+};
 
 static int refuse(const char *option, const char *value, const char *why)
 {
@@ -140,6 +148,9 @@ static error_t on_option(int key, char *arg, struct argp_state *state)
 	case KEY_UNTIL_STABLE:
 		a->until_stable = true;
 		return 0;
+	case KEY_VICTIMS_STOP:
+		a->victims_stop = true;
+		return 0;
 	case KEY_DELETE:
 		return parse_deletion(a, arg);
 	case KEY_SHOW:
@@ -165,6 +176,8 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 		{ "cycles", KEY_CYCLES, "N", 0, "run N cycles (default: 1)", 0 },
 		{ "until-stable", KEY_UNTIL_STABLE, NULL, 0,
 		  "run cycles until one decides nothing, at most 1000", 0 },
+		{ "victims-stop", KEY_VICTIMS_STOP, NULL, 0,
+		  "Workloads that are preempted stop after the cycle, and wait again", 0 },
 		{ "delete-after", KEY_DELETE, "N:KIND/NAMESPACE/NAME", 0,
 		  "remove that object after cycle N; may be repeated", 0 },
 		{ "show", KEY_SHOW, "LIST", 0,
@@ -250,6 +263,7 @@ static void run_cycles(const struct arguments *a, const struct parts *p)
 
 		decided |= simulation_run_cycle(p->pods);
 		more = remove_objects(a, p);
+		more |= a->victims_stop && quota_simulation_stop_victims(p->quota);
 		if (a->until_stable && !decided && !more) {
 			return;
 		}

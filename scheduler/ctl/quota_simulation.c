@@ -212,6 +212,27 @@ bool quota_simulation_run_cycle(struct quota_simulation *s)
 	return any;
 }
 
+bool quota_simulation_stop_victims(struct quota_simulation *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->q->workloads.n; i++) {
+		struct workload *w = s->q->workloads.v[i];
+
+		if (w == NULL || w->holds == MODEL_NONE || !w->evicted) {
+			continue;
+		}
+		any = true;
+		vec_push(&s->flushes, w->holds);
+		forest_release(s->forest, w);
+		(void)conditions_release(&s->statuses.v[i]->conditions, "its job has stopped",
+					 s->now);
+		s->statuses.v[i]->admission = NULL;
+		queues_update(s->q, w, true, s->now);
+	}
+	return any;
+}
+
 /* --- removal -----------------------------------------------------------------------------------*/
 
 static bool delete_workload(struct quota_simulation *s, struct str key)

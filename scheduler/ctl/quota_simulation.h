@@ -1,6 +1,7 @@
 /* scheduler/ctl/quota_simulation.h: scheduling cycles over the Workloads of a sim_input, without a
  * cluster: no clock, no network, no randomness. No job controller runs: a victim keeps its quota
- * until it is deleted, no workload finishes, admission checks do not change. One thread. */
+ * until it is stopped or deleted, no workload finishes, admission checks do not change. One thread.
+ */
 #ifndef SCHEDULER_CTL_QUOTA_SIMULATION_H
 #define SCHEDULER_CTL_QUOTA_SIMULATION_H
 
@@ -33,6 +34,9 @@ int quota_simulation_create(struct sim_input *in, const struct quota_simulation_
 void quota_simulation_destroyp(struct quota_simulation **ps); /* for CLEANUP */
 /* One cycle; true when it admitted or preempted somebody. */
 bool quota_simulation_run_cycle(struct quota_simulation *s);
+/* The jobs of all victims stop: they give their quota back and wait again in the next cycle. False:
+ * there was none. */
+bool quota_simulation_stop_victims(struct quota_simulation *s);
 /* Removes an object with all that its removal causes; what becomes worth a retry is tried in the
  * next cycle. False: there is none. */
 bool quota_simulation_delete(struct quota_simulation *s, enum sim_kind kind, struct str key);

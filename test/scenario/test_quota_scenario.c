@@ -6,6 +6,7 @@
  *   about: the rule, in one sentence
  *   config: a file with Kueue's configuration, in the same folder (absent: defaults)
  *   now: the time (absent: the youngest one)
+ *   victimsStop: true: after each step victims stop and wait again
  *   steps: each deletes `delete` (KIND/NAMESPACE/NAME or KIND/NAME) and runs a cycle.
  *     expect: all its decisions in order, as text_of below writes them
  *     queues: {ClusterQueue: "heap | inadmissible"}, all of those that have somebody waiting
@@ -171,8 +172,11 @@ static void delete_objects(struct quota_simulation *s, const struct jdoc *keys)
 	}
 }
 
-static void run_steps(struct quota_simulation *s, const struct jdoc *steps)
+static void run_steps(struct quota_simulation *s, const struct jdoc *head)
 {
+	const struct jdoc *steps = jdoc_get(head, "steps");
+	bool stop = jdoc_bool(jdoc_get(head, "victimsStop"), false);
+
 	assert_non_null(jdoc_first(steps));
 	for (const struct jdoc *step = jdoc_first(steps); step != NULL; step = jdoc_next(step)) {
 		print_message("step %u\n", quota_simulation_cycles(s) + 1);
@@ -182,6 +186,9 @@ static void run_steps(struct quota_simulation *s, const struct jdoc *steps)
 		check_queues(s, jdoc_get(step, "queues"));
 		check_shares(s, jdoc_get(step, "shares"));
 		check_statuses(s, jdoc_get(step, "statuses"));
+		if (stop) {
+			(void)quota_simulation_stop_victims(s);
+		}
 	}
 }
 
@@ -244,7 +251,7 @@ static void run_file(void **state)
 	if (quota_simulation_create(in, &opt, &s, &err) < 0) {
 		fail_on(path, &err);
 	}
-	run_steps(s, jdoc_get(head, "steps"));
+	run_steps(s, head);
 }
 
 static int is_scenario(const struct dirent *e)

@@ -92,6 +92,7 @@ static void test_exit_codes(void **state)
 		{ "simulate --show all --config @kueue @good @quota", CTL_OK },
 		{ "simulate -o json --show all @quota", CTL_OK },
 		{ "simulate --until-stable --delete-after 1:Workload/team/w @quota", CTL_OK },
+		{ "simulate --until-stable --victims-stop @quota", CTL_OK },
 		{ "simulate --delete-after 1:Workload/w @quota", CTL_USAGE },
 		{ "simulate --config @badkueue @quota", CTL_FAILED },
 		{ "simulate --help", CTL_OK },

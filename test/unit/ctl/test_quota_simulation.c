@@ -41,6 +41,31 @@ static void preemption_until_the_victim_is_deleted(void **state)
 	assert_int_equal(steps[4].cycle, 3);
 }
 
+static void victims_stop_and_wait_again(void **state)
+{
+	CLEANUP(quota_simulation_destroyp)
+	struct quota_simulation *s = quota_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
+	const struct conditions *c;
+	const struct workload *low;
+
+	(void)state;
+	assert_false(quota_simulation_stop_victims(s));
+	assert_true(quota_simulation_run_cycle(s));
+	assert_true(quota_simulation_stop_victims(s));
+	assert_false(quota_simulation_stop_victims(s));
+	low = quota_workload_find(world(s), STR_LIT("team/low"));
+	assert_int_equal(low->holds, MODEL_NONE);
+	assert_int_equal(low->where, QUOTA_HEAP);
+	assert_null(quota_simulation_admission(s, low));
+	c = quota_simulation_status(s, low);
+	assert_true(conditions_is_true(c, "Evicted"));
+	assert_true(conditions_is_true(c, "Requeued"));
+	assert_false(conditions_is_true(c, "QuotaReserved"));
+	assert_true(quota_simulation_run_cycle(s));
+	assert_int_not_equal(quota_workload_find(world(s), STR_LIT("team/high"))->holds,
+			     MODEL_NONE);
+}
+
 static void statuses_and_events_follow(void **state)
 {
 	CLEANUP(quota_simulation_destroyp)
@@ -206,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(preemption_until_the_victim_is_deleted),
+		cmocka_unit_test(victims_stop_and_wait_again),
 		cmocka_unit_test(statuses_and_events_follow),
 		cmocka_unit_test(events_outlive_their_workload),
 		cmocka_unit_test(nothing_moves_after_the_last_cycle),

@@ -133,4 +133,13 @@ func TestQuotaQueuesThatAreNotThere(t *testing.T) {
 `)
 	s.WaitCondition(headgate.ClusterQueues, s.Namespace+"-later", "Active", "True/Ready")
 	s.WaitJobRuns("early")
+	// A flavor without spec can be changed, and goes when nobody needs it.
+	_, err := s.Headgate.Kubectl(s.Ctx, "", "label", "resourceflavor", s.Namespace+"-later", "a=b")
+	s.Must(err)
+	s.FinishJob("early")
+	s.WaitWorkload("early", "Finished", "True/Succeeded")
+	deleteObject(s, headgate.ClusterQueues, s.Namespace+"-later")
+	waitGone(s, headgate.ClusterQueues, s.Namespace+"-later")
+	deleteObject(s, flavors, s.Namespace+"-later")
+	waitGone(s, flavors, s.Namespace+"-later")
 }

@@ -30,6 +30,10 @@ command -v go >/dev/null || {
 	echo "e2e: Go 1.26 is needed to build the scenarios; there is no go on PATH" >&2
 	exit 1
 }
+# Kueue's examples; its module is that of test/differential. Empty: it is not there, and not to be had.
+E2E_KUEUE=$(cd "$root/test/differential" && go mod download sigs.k8s.io/kueue 2>/dev/null &&
+	go list -m -f '{{.Dir}}' sigs.k8s.io/kueue) || true
+export E2E_KUEUE
 mkdir -p "$E2E_WORK"
 CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
 # The rules of the oracle and the choice of ports first: without them nothing that follows means anything.

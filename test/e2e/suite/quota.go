@@ -29,11 +29,17 @@ func (s *S) Expand(text string) string {
 func (s *S) Apply(manifests string) {
 	s.Helper()
 	text := s.Expand(manifests)
-	objects, err := headgate.Decode(text)
+	s.Owns(text)
+	_, err := s.Headgate.Kubectl(s.Ctx, text, "apply", "--server-side", "-n", s.Namespace, "-f", "-")
+	s.Must(err)
+}
+
+// Owns lets what Apply would have made be gone at the end, too.
+func (s *S) Owns(manifests string) {
+	s.Helper()
+	objects, err := headgate.Decode(manifests)
 	s.Must(err)
 	s.manifests = append(s.manifests, objects...)
-	_, err = s.Headgate.Kubectl(s.Ctx, text, "apply", "--server-side", "-n", s.Namespace, "-f", "-")
-	s.Must(err)
 }
 
 // JobOption changes a Job before it is created.
@@ -62,6 +68,14 @@ func PodCPU(cpu string) JobOption {
 // API server answered.
 func (s *S) Job(name, queue string, pods int, options ...JobOption) *batchv1.Job {
 	s.Helper()
+	j := s.JobSpec(name, queue, pods, options...)
+	made, err := s.Cluster.Client.BatchV1().Jobs(s.Namespace).Create(s.Ctx, j, metav1.CreateOptions{})
+	s.Must(err)
+	return made
+}
+
+// JobSpec is that Job, which is not created.
+func (s *S) JobSpec(name, queue string, pods int, options ...JobOption) *batchv1.Job {
 	n := int32(pods)
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.Namespace, Labels: map[string]string{}},
@@ -76,9 +90,7 @@ func (s *S) Job(name, queue string, pods int, options ...JobOption) *batchv1.Job
 	for _, o := range options {
 		o(j)
 	}
-	made, err := s.Cluster.Client.BatchV1().Jobs(s.Namespace).Create(s.Ctx, j, metav1.CreateOptions{})
-	s.Must(err)
-	return made
+	return j
 }
 
 // GetJob reads a Job.

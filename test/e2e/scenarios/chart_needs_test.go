@@ -30,6 +30,7 @@ func (c *chartRights) prepare() {
 	c.drain, err = c.Headgate.Hook(c.Ctx, "pre-delete")
 	c.Must(err)
 	c.Nodes(1, "64", "64Gi")
+	c.Apply(quotaToNeed)
 	c.queue = c.Queue("q", "32", "32Gi")
 	full := c.Queue("full", "1m", "1Mi")
 	c.Pod("waits", suite.Opted, suite.Queue(full), suite.Request("1", "1Gi"))
@@ -179,7 +180,7 @@ func (c *chartRights) schedulerNeeds(r right) func() {
 	case "get replicasets", "get statefulsets", "get daemonsets", "get jobs":
 		return func() { c.makeOwner(strings.TrimSuffix(r.what, "s")) }
 	}
-	return nil
+	return c.quotaNeeds(r)
 }
 
 func (c *chartRights) queues() dynamic.ResourceInterface {

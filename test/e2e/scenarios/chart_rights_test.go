@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"headgate/e2e/cluster"
 	"headgate/e2e/headgate"
 	"headgate/e2e/suite"
 )
@@ -39,6 +41,18 @@ type role struct {
 	rules []rbacv1.PolicyRule
 	taken []bool
 	patch func(body []byte) error
+}
+
+// refused: the request needs the right and was refused.
+func (r right) refused(q cluster.Request) bool {
+	return q.Refused && q.Verb == r.verb && q.Group == r.group && q.What == r.what &&
+		(r.name == "" || r.name == q.Name)
+}
+
+// refusedForOwner: admission, not authorization, refuses an object that blocks the deletion of an
+// owner with whose finalizers one may do nothing.
+func (r right) refusedForOwner(q cluster.Request) bool {
+	return r.what == "jobs/finalizers" && q.Verb == "create" && q.What == "workloads" && q.Code == http.StatusForbidden
 }
 
 // grant is a right and where it comes from.
@@ -168,8 +182,7 @@ func (c *chartRights) waitRefused(r right, from int64) {
 			return err
 		}
 		for _, q := range requests {
-			if q.Refused && q.User == account(r.account) && q.Verb == r.verb && q.Group == r.group &&
-				q.What == r.what && (r.name == "" || r.name == q.Name) {
+			if q.User == account(r.account) && (r.refused(q) || r.refusedForOwner(q)) {
 				return nil
 			}
 		}
@@ -236,7 +249,10 @@ func stage(r right) int {
 // to its end for each right, and says more than its failing would: which request it was. A right
 // whose need is not known here fails the test, so that none is added without one.
 func TestChartRights(t *testing.T) {
-	s := suite.StartOwn(t, suite.Options{Values: []string{"scheduler.replicas=1", "webhook.replicas=1",
+	// Without the plugin nobody asks whether one may block an owner's deletion.
+	s := suite.StartOwn(t, suite.Options{APIServerArgs: []string{
+		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}, Values: []string{
+		"scheduler.replicas=1", "webhook.replicas=1", "quota.enabled=true", "quota.config=fairSharing: {}",
 		// Refused renewals must not cost the lead.
 		"scheduler.leaderElection.leaseDuration=10m", "scheduler.leaderElection.renewDeadline=5m",
 		"scheduler.leaderElection.retryPeriod=1s"}})

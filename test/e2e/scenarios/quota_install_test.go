@@ -1,0 +1,118 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"headgate/e2e/headgate"
+	"headgate/e2e/oracle"
+	"headgate/e2e/suite"
+)
+
+var heredoc = regexp.MustCompile(`(?s)<<'?EOF'?\n(.*?\n)EOF\n`)
+
+// What the README says about Jobs that share quota works as it is pasted.
+func TestQuotaQuickStart(t *testing.T) {
+	s := suite.StartQuota(t)
+	s.Nodes(1, "8", "16Gi")
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(s.Headgate.Chart()), "..", "README.md"))
+	s.Must(err)
+	_, rest, _ := strings.Cut(string(text), "**Jobs that share quota.**")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	script := ""
+	for i, block := range strings.Split(section, "```\n") {
+		if i%2 == 1 && strings.HasPrefix(block, "kubectl") {
+			script += block
+		}
+	}
+	for _, m := range heredoc.FindAllStringSubmatch(script, -1) {
+		s.Owns(m[1])
+	}
+	kubectl := fmt.Sprintf("kubectl() { %s/kubectl -n %s \"$@\"; }\n", s.Cluster.Bin, s.Namespace)
+	out, err := s.Cluster.Run(s.Ctx, "", "sh", "-e", "-c", kubectl+script)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.WaitJobRuns("train-1")
+	s.WaitWorkload("train-2", "QuotaReserved", "False/WaitingForQuota")
+	if pods := s.JobPods("train-2"); len(pods) > 0 {
+		t.Errorf("a Job that waits has %d pods", len(pods))
+	}
+	s.FinishJob("train-1")
+	s.WaitJobRuns("train-2")
+	s.Before("the quota is free first", s.Happened("train-1", oracle.Finished, 1), s.Happened("train-2", oracle.Reserved, 1))
+}
+
+// Quota for Workloads is turned on and off by upgrades. A CRD of Kueue that is there already is left
+// alone; with quota off again nothing of the users' is gone, and their Jobs are not touched.
+func TestQuotaUpgrade(t *testing.T) {
+	const foreign, ours = "admissionchecks.kueue.x-k8s.io", "clusterqueues.kueue.x-k8s.io"
+
+	s := suite.StartOwn(t, suite.Options{Empty: true})
+	h := s.Headgate
+	values := []string{"scheduler.replicas=1", "webhook.replicas=1", "webhook.extraArgs[0]=--shutdown-delay-duration=0s"}
+	s.Must(h.HelmInstall(s.Ctx, values))
+	_, err := h.Kubectl(s.Ctx, "", "apply", "-f", filepath.Join(h.Chart(), "files", "crds", "quota", "admissionchecks.yaml"))
+	s.Must(err)
+	s.Nodes(1, "16", "64Gi")
+	if j := s.Job("before", "main", 1); j.Spec.Suspend != nil && *j.Spec.Suspend {
+		t.Error("a Job was suspended while quota is off")
+	}
+	s.WaitJobRuns("before")
+	s.FinishJob("before")
+	s.Eventually("it is complete", func() error {
+		if s.GetJob("before").Status.CompletionTime == nil {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+
+	s.Must(h.HelmUpgrade(s.Ctx, append(slices.Clone(values), "quota.enabled=true")))
+	life := &chartLife{S: s}
+	if owner := life.owner(foreign); owner != "" {
+		t.Errorf("the CRD of somebody else belongs to release %q", owner)
+	}
+	if owner := life.owner(ours); owner != headgate.Release {
+		t.Errorf("our CRD belongs to release %q", owner)
+	}
+	const queue = `
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: $NS-any}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: $NS-main}, spec: {namespaceSelector: {},
+ resourceGroups: [{coveredResources: [cpu], flavors: [{name: $NS-any, resources: [{name: cpu, nominalQuota: 4}]}]}]}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: main}, spec: {clusterQueue: $NS-main}}
+`
+	s.Apply(queue)
+	s.Job("on", "main", 4)
+	s.WaitJobRuns("on")
+	s.Job("waits", "main", 1)
+	s.WaitWorkload("waits", "QuotaReserved", "False/WaitingForQuota")
+
+	s.Must(h.HelmUpgrade(s.Ctx, values))
+	if j := s.Job("off", "main", 1); j.Spec.Suspend != nil && *j.Spec.Suspend {
+		t.Error("a Job was suspended although quota is off")
+	}
+	s.WaitJobRuns("off")
+	s.WaitJobRuns("on")
+	if !*s.GetJob("waits").Spec.Suspend {
+		t.Error("a Job that waited was let go")
+	}
+	_, err = s.Cluster.Dynamic.Resource(headgate.ClusterQueues).Get(s.Ctx, s.Namespace+"-main", metav1.GetOptions{})
+	s.Must(err)
+
+	s.Must(h.HelmUpgrade(s.Ctx, append(slices.Clone(values), "quota.enabled=true")))
+	s.FinishJob("on")
+	s.WaitJobRuns("waits")
+	// It ran without quota, was stopped, and queued.
+	s.WaitWorkload("off", "Admitted", "True/Admitted")
+	s.WaitJobRuns("off")
+}

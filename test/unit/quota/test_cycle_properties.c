@@ -193,8 +193,9 @@ static void check_decisions(const struct quota_cycle_fixture *f)
 	}
 }
 
-/* The jobs of victims stop: their quota is free, they wait again. */
-static void stop_victims(struct quota_cycle_fixture *f)
+/* The jobs of victims stop: their quota is free, they wait again. costly: each time it costs more
+ * to preempt them, as the preemption-cost controller has it. */
+static void stop_victims(struct quota_cycle_fixture *f, bool costly)
 {
 	struct quota *q = f->w.q;
 
@@ -206,6 +207,8 @@ static void stop_victims(struct quota_cycle_fixture *f)
 			continue;
 		}
 		node = w->holds;
+		w->has_cost = costly;
+		w->cost += costly ? 1 : 0;
 		forest_release(f->w.f, w);
 		queues_update(q, w, true, f->w.now);
 		queues_flush(q, f->w.f, node, f->w.now);
@@ -253,7 +256,7 @@ static void run_world(uint64_t seed, struct strbuf *out)
 		check_decisions(&f);
 		check_quota(&f);
 		if (rng_below(&r, 2) == 0) {
-			stop_victims(&f);
+			stop_victims(&f, false);
 		}
 		if (rng_below(&r, 3) == 0) {
 			finish_one(&f, &r);
@@ -310,13 +313,13 @@ static void check_turns(const struct quota_cycle_fixture *f, struct turns *t, ui
 }
 
 /* One cycle after which victims stop. */
-static bool run_quiet(struct quota_cycle_fixture *f, struct strbuf *text)
+static bool run_quiet(struct quota_cycle_fixture *f, bool costly, struct strbuf *text)
 {
 	bool news;
 
 	strbuf_printf(text, "%s\n", quota_cycle_fixture_run(f));
 	news = has_news(f);
-	stop_victims(f);
+	stop_victims(f, costly);
 	f->w.now += 1000000000;
 	return !news;
 }
@@ -350,13 +353,13 @@ static bool settle(uint64_t seed)
 	shape = make_world(&r, &text);
 	quota_cycle_fixture_init(&f, text.p);
 	for (int k = 0; k < LATE; k++) {
-		(void)run_quiet(&f, &text);
+		(void)run_quiet(&f, seed % 2 == 0, &text);
 		check_turns(&f, &turns, seed, text.p);
 	}
 	add_late(&f, &r, shape, &text);
 	memset(&turns, 0, sizeof(turns)); /* the fixture has built the trees anew */
 	for (int quiet = 0; quiet < 20 && i < SETTLE; i++) {
-		quiet = run_quiet(&f, &text) ? quiet + 1 : 0;
+		quiet = run_quiet(&f, seed % 2 == 0, &text) ? quiet + 1 : 0;
 		check_turns(&f, &turns, seed, text.p);
 	}
 	if (i == SETTLE) {
@@ -369,7 +372,7 @@ static bool settle(uint64_t seed)
 }
 
 /* Without a change from outside, victims that stop and wait again included, nobody preempts back
- * and worlds come to rest, whatever the policies and gates. */
+ * and worlds come to rest, whatever the policies, gates and costs. */
 static void worlds_come_to_rest(void **state)
 {
 	unsigned preempting = 0;

@@ -6,11 +6,13 @@
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
+#include "app/quota_explain.h"
 #include "app/quota_families.h"
 #include "app/quota_gauges.h"
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
 #include "app/quota_reread.h"
+#include "app/quota_untold.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
@@ -29,20 +31,14 @@
 #define QUEUES_INTERVAL_NS CLOCK_NS_PER_S
 #define FAILURE_PAUSE_NS CLOCK_NS_PER_S
 #define STALE_PAUSE_NS (50 * CLOCK_NS_PER_MS)
-
-/* An event that is told when the write it belongs to is done. */
-struct untold {
-	char *written; /* "namespace/name" of the Workload whose write is out */
-	char *about, *uid;
-	char *reason, *message;
-	bool warning;
-};
+#define BYPASSED "An equivalent workload could not be admitted"
 
 struct quota_engine {
 	struct quota_engine_options opt;
 	const struct clock *clock;
 	struct quota_cache *cache;
 	struct quota_cycle *cycle;
+	struct quota_explain *explain;
 	struct quota_life *life;
 	struct workload_status *writer;
 	struct quota_status *queues;
@@ -50,7 +46,7 @@ struct quota_engine {
 	struct quota_reread *reread;
 	struct preemption_cost *costs; /* NULL: nobody keeps them */
 	struct quota_families *metrics;
-	struct VEC(struct untold) untold;
+	struct quota_untold *untold;
 	bool dirty;          /* the next cycle may decide differently */
 	int64_t pause_until; /* monotonic ns: no cycle before, because a write failed */
 	int64_t told_at;     /* monotonic ns: earliest time to tell about the queues again */
@@ -60,73 +56,12 @@ struct quota_engine {
 	uint64_t told; /* changes of the world that their statuses and gauges show */
 };
 
-/* --- events ------------------------------------------------------------------------------------*/
-
-static void untold_finish(struct untold *u)
-{
-	free(u->written);
-	free(u->about);
-	free(u->uid);
-	free(u->reason);
-	free(u->message);
-}
-
-static void record(struct quota_engine *e, const struct untold *u)
-{
-	struct str name = str_of(u->about), space = str_next(&name, '/');
-	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
-	struct recorder_object about = { .api_version = KUEUE_API_VERSION,
-					 .kind = "Workload",
-					 .name = name.p,
-					 .uid = u->uid,
-					 .namespace_ = namespace_ };
-
-	recorder_event(e->opt.recorder, &about, u->warning, u->reason, u->message);
-}
-
-/* Those that belong to writes of the Workload are told, or (ok false) never will be. */
-static void settle_untold(struct quota_engine *e, struct str written, bool ok)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < e->untold.n; i++) {
-		struct untold u = e->untold.v[i];
-
-		if (!str_eq_c(written, u.written)) {
-			e->untold.v[kept++] = u;
-			continue;
-		}
-		if (ok) {
-			record(e, &u);
-		}
-		untold_finish(&u);
-	}
-	e->untold.n = kept;
-}
-
-static void keep_events(struct quota_engine *e, const struct workload *written,
-			const struct conditions_events *events)
-{
-	const struct quota *q = quota_cache_world(e->cache);
-
-	for (size_t i = 0; i < events->n; i++) {
-		const struct conditions_event *one = &events->v[i];
-		const struct workload *about = q->workloads.v[one->workload];
-		struct untold u = { .written = xmalloc_dup(written->key),
-				    .about = xmalloc_dup(about->key),
-				    .uid = xmalloc_dup(about->uid),
-				    .reason = xmalloc_dup(one->reason),
-				    .message = xmalloc_dup(one->message),
-				    .warning = one->warning };
-
-		vec_push(&e->untold, u);
-	}
-}
-
 static void keep_life_events(void *ctx, const struct workload *w,
 			     const struct conditions_events *events)
 {
-	keep_events(ctx, w, events);
+	struct quota_engine *e = ctx;
+
+	quota_untold_add(e->untold, quota_cache_world(e->cache), w, events);
 }
 
 /* --- what the cache tells ----------------------------------------------------------------------*/
@@ -201,12 +136,30 @@ static void cost_seen(struct quota_engine *e, struct str key, const struct api_w
 	}
 }
 
+/* It waits behind one like it that no cycle could admit, and none looked at it. */
+static void explain_bypassed(struct quota_engine *e, const struct workload *w)
+{
+	const struct quota_decision d = { .kind = QUOTA_DECIDE_PENDING,
+					  .workload = w->id,
+					  .by = MODEL_NONE,
+					  .node = w->queue,
+					  .reason = QUOTA_WAITING_FOR_QUOTA,
+					  .message = BYPASSED };
+
+	if (w->where == QUOTA_INADMISSIBLE && w->evaluated_generation != w->generation &&
+	    queues_backoff_is_over(w, clock_wall(e->clock))) {
+		quota_explain_put(e->explain, w, &d, clock_mono(e->clock));
+	}
+}
+
 static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 {
 	struct quota_engine *e = ctx;
 
 	if (w == NULL) {
-		settle_untold(e, key, false);
+		quota_untold_settle(e->untold, key, false);
+	} else {
+		explain_bypassed(e, quota_workload_find(quota_cache_world(e->cache), key));
 	}
 	cost_seen(e, key, w);
 	quota_life_workload(e->life, key, w);
@@ -226,7 +179,7 @@ static void on_written(void *ctx, const struct workload *w, enum sched_outcome o
 			 LOG_STR("error", text));
 		e->pause_until = clock_mono(e->clock) + FAILURE_PAUSE_NS;
 	}
-	settle_untold(e, str_of(w->key), ok);
+	quota_untold_settle(e->untold, str_of(w->key), ok);
 }
 
 /* Every replica sees what happens; the one that leads counts it. */
@@ -270,6 +223,8 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	lo.cache = e->cache;
 	e->life = quota_life_create(&lo);
 	e->cycle = quota_cycle_create(quota_cache_forest(e->cache));
+	e->explain = quota_explain_create();
+	e->untold = quota_untold_create(opt->recorder);
 	e->writer = workload_status_create(opt->base, opt->post);
 	e->queues = quota_status_create(opt->base, opt->post);
 	e->finalizers = quota_finalizer_create(opt->base, opt->post);
@@ -293,12 +248,10 @@ void quota_engine_destroy(struct quota_engine *e)
 	quota_reread_destroy(e->reread);
 	preemption_cost_destroy(e->costs);
 	quota_cycle_destroy(e->cycle);
+	quota_explain_destroy(e->explain);
 	quota_cache_destroy(e->cache);
 	quota_families_destroy(e->metrics);
-	for (size_t i = 0; i < e->untold.n; i++) {
-		untold_finish(&e->untold.v[i]);
-	}
-	vec_finish(&e->untold);
+	quota_untold_destroy(e->untold);
 	free(e);
 }
 
@@ -350,9 +303,50 @@ static void take_decision(struct quota_engine *e, const struct quota_decision *d
 	struct conditions_events events = { NULL, 0, 0 };
 
 	conditions_decide(quota_cache_edit(e->cache, w), q, d, now, &events);
-	keep_events(e, w, &events);
+	quota_untold_add(e->untold, q, w, &events);
 	(void)quota_cache_commit(e->cache, w);
 	vec_finish(&events);
+}
+
+/* Why it waits need not be said at once, unless somebody is to act upon it. */
+static void take_or_explain(struct quota_engine *e, const struct quota_decision *d, int64_t now)
+{
+	const struct workload *w = quota_cache_world(e->cache)->workloads.v[d->workload];
+
+	if (d->kind == QUOTA_DECIDE_PENDING && d->status != ENTRY_GATED) {
+		quota_explain_put(e->explain, w, d, clock_mono(e->clock));
+		return;
+	}
+	if (d->kind == QUOTA_DECIDE_ADMIT) {
+		quota_explain_drop(e->explain, w);
+	}
+	take_decision(e, d, now);
+	if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
+		/* Where no job has to stop, the reservation goes with the same write. */
+		quota_life_touch(e->life, str_of(w->key));
+	}
+}
+
+static bool waits(const struct quota_engine *e, const struct workload *w)
+{
+	return w->queue != MODEL_NONE && queues_is_admissible(w) &&
+	       queues_is_active(quota_cache_forest(e->cache),
+				quota_cache_world(e->cache)->nodes.v[w->queue]);
+}
+
+/* Returns the monotonic time at which more may be said. */
+static int64_t explain(struct quota_engine *e, int64_t mono, int64_t wall)
+{
+	bool busy = pool_waiting(workload_status_pool(e->writer)) > 0;
+	const struct quota *q = quota_cache_world(e->cache);
+	struct quota_decision d;
+
+	while (quota_explain_next(e->explain, q, busy, mono, &d)) {
+		if (waits(e, q->workloads.v[d.workload])) {
+			take_decision(e, &d, wall);
+		}
+	}
+	return quota_explain_due(e->explain, busy);
 }
 
 static bool has_untried(const struct quota_decision *d, const struct workload *w)
@@ -395,6 +389,11 @@ static bool has_heads(const struct quota_engine *e)
 	return false;
 }
 
+static int64_t earliest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void run_cycle(struct quota_engine *e, int64_t now)
 {
 	struct forest *f = quota_cache_forest(e->cache);
@@ -406,7 +405,7 @@ static void run_cycle(struct quota_engine *e, int64_t now)
 	quota_metrics_cycle(e->metrics, q, d,
 			    (double)(clock_mono(e->clock) - from) / (double)CLOCK_NS_PER_S);
 	for (size_t i = 0; i < d->n; i++) {
-		take_decision(e, &d->v[i], now);
+		take_or_explain(e, &d->v[i], now);
 		progress |= is_progress(q, &d->v[i]);
 	}
 	for (size_t i = 0; i < d->n; i++) {
@@ -441,21 +440,22 @@ static void read_again(struct quota_engine *e)
 	}
 }
 
-static int64_t earliest(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Statuses and gauges of queues follow, at most once a second. Returns when they are due. */
+/* Statuses and gauges of queues follow, at most once a second, and when those of the last time are
+ * written. Returns when they are due. */
 static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 {
 	uint64_t changes = quota_cache_changes(e->cache);
+	const struct pool *queues = quota_status_pool(e->queues);
 
 	if (e->told == changes) {
 		return CLOCK_NEVER;
 	}
 	if (mono < e->told_at) {
 		return e->told_at;
+	}
+	/* Of statuses that are overtaken before they are written nobody has anything. */
+	if (pool_waiting(queues) > 0 || pool_in_flight(queues) > 0) {
+		return CLOCK_NEVER;
 	}
 	quota_gauges_tell(e->metrics, e->cache);
 	quota_status_run(e->queues, quota_cache_forest(e->cache), wall);
@@ -474,6 +474,24 @@ static void begin_life(struct quota_engine *e)
 	}
 }
 
+/* Returns the wall time at which something is due. */
+static int64_t decide(struct quota_engine *e, int64_t mono, int64_t wall)
+{
+	int64_t at = quota_cache_settle(e->cache, wall);
+	int64_t life = quota_life_step(e->life, wall);
+
+	e->dirty |= quota_cache_take_dirty(e->cache);
+	if (e->dirty && mono >= e->pause_until) {
+		if (has_heads(e)) {
+			run_cycle(e, wall);
+			life = quota_life_step(e->life, wall);
+		} else {
+			e->dirty = false;
+		}
+	}
+	return earliest(at, life);
+}
+
 int64_t quota_engine_step(struct quota_engine *e)
 {
 	int64_t mono = clock_mono(e->clock), wall = clock_wall(e->clock), due = CLOCK_NEVER, at;
@@ -482,19 +500,11 @@ int64_t quota_engine_step(struct quota_engine *e)
 		return CLOCK_NEVER;
 	}
 	begin_life(e);
-	at = quota_cache_settle(e->cache, wall);
-	at = earliest(at, quota_life_step(e->life, wall));
+	at = decide(e, mono, wall);
 	if (at != INT64_MAX) {
 		due = mono + (at > wall ? at - wall : 0);
 	}
-	e->dirty |= quota_cache_take_dirty(e->cache);
-	if (e->dirty && mono >= e->pause_until) {
-		if (has_heads(e)) {
-			run_cycle(e, wall);
-		} else {
-			e->dirty = false;
-		}
-	}
+	due = earliest(due, explain(e, mono, wall));
 	send_writes(e);
 	read_again(e);
 	quota_finalizer_run(e->finalizers, quota_cache_world(e->cache));

@@ -17,12 +17,10 @@
 #include "enc/json_out.h"
 #include "kube/pool.h"
 #include "model/quota_store.h"
-#include "quota/queues.h"
 #include "quota/workload_life.h"
 
 #define SLOTS 32
 #define MAX_CHECKS 64
-#define BYPASSED "An equivalent workload could not be admitted"
 
 struct facts { /* of a Workload, beside what is in the cache */
 	struct arena *arena;
@@ -63,14 +61,18 @@ static void want(struct quota_life *l, struct facts *f)
 	}
 }
 
-static void on_activity(void *ctx, struct str key)
+void quota_life_touch(struct quota_life *l, struct str key)
 {
-	struct quota_life *l = ctx;
 	struct facts *f = strmap_get(l->facts, key);
 
 	if (f != NULL) {
 		want(l, f);
 	}
+}
+
+static void on_activity(void *ctx, struct str key)
+{
+	quota_life_touch(ctx, key);
 }
 
 struct quota_life *quota_life_create(const struct quota_life_options *opt)
@@ -328,12 +330,6 @@ static const char *what_is_invalid(const struct workload *w)
 	return w->unsupported ? w->unsupported_what : NULL;
 }
 
-static bool is_bypassed(const struct workload *w, int64_t now)
-{
-	return w->where == QUOTA_INADMISSIBLE && w->evaluated_generation != w->generation &&
-	       queues_backoff_is_over(w, now);
-}
-
 static enum workload_life_job job_state(const struct quota_life *l, const struct facts *f)
 {
 	static const enum workload_life_job of[] = {
@@ -371,7 +367,6 @@ static void live(struct quota_life *l, const struct facts *f, const struct workl
 		.max_execution = f->max_execution,
 		.gated_by = f->gated_by,
 		.invalid = what_is_invalid(w),
-		.bypassed = is_bypassed(w, now) ? BYPASSED : NULL,
 		.gates = f->gates,
 		.ngates = f->ngates,
 		.local = local_of(q, w, &local),

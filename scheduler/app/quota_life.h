@@ -37,6 +37,8 @@ void quota_life_object(struct quota_life *l, enum sched_resource r, struct str k
 		       const void *object);
 /* NULL: deleted. */
 void quota_life_workload(struct quota_life *l, struct str key, const struct api_workload *w);
+/* Something was decided about the Workload: it is looked after in the next step. */
+void quota_life_touch(struct quota_life *l, struct str key);
 /* All kinds have been listed. */
 void quota_life_synced(struct quota_life *l);
 /* Looks after those that something happened to. Returns when the next one is due (wall ns),

@@ -17,7 +17,7 @@
 #include "quota/share.h"
 
 #define FIELD_MANAGER "headgate-quota-status"
-#define SLOTS 32
+#define SLOTS 4 /* what else is written goes first */
 
 struct known { /* of one object */
 	int64_t generation;

@@ -18,7 +18,7 @@
 #include "model/from_api_quota.h"
 #include "model/message.h"
 
-#define SLOTS 64
+#define SLOTS 16 /* in flight; others shall get a word in */
 
 struct workload_status {
 	void (*post)(void *ctx, struct sched_msg *msg);

@@ -32,11 +32,10 @@ struct workload_life_in {
 	const char *namespace_, *name, *uid;
 	bool active; /* spec.active */
 	bool deleted, has_finalizer, has_owner;
-	bool had_owner;        /* it was made for a job: label kueue.x-k8s.io/job-uid */
-	int32_t max_execution; /* spec.maximumExecutionTimeSeconds; 0: no limit */
-	const char *gated_by;  /* annotation admission-gated-by; NULL or "": not gated */
-	const char *invalid;   /* why it can never be admitted as it is; NULL: it can */
-	const char *bypassed;  /* why it is not tried at present (an equivalent one failed); NULL */
+	bool had_owner;           /* it was made for a job: label kueue.x-k8s.io/job-uid */
+	int32_t max_execution;    /* spec.maximumExecutionTimeSeconds; 0: no limit */
+	const char *gated_by;     /* annotation admission-gated-by; NULL or "": not gated */
+	const char *invalid;      /* why it can never be admitted as it is; NULL: it can */
 	const char *const *gates; /* spec.preemptionGates */
 	size_t ngates;
 	struct workload_life_queue local, cluster;

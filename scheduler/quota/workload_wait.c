@@ -114,10 +114,6 @@ static const char *blockage(const struct workload_life *l, const char **ret_reas
 		*ret_reason = GATED;
 		return arena_printf(l->c->arena, "Admission is gated by: %s", in->gated_by);
 	}
-	if (in->bypassed != NULL) {
-		*ret_reason = "WaitingForQuota";
-		return in->bypassed;
-	}
 	return NULL;
 }
 

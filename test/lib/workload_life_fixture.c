@@ -149,7 +149,6 @@ static void fill_in(struct run *r, const struct workload_life_row *row)
 		.max_execution = row->max_execution,
 		.gated_by = row->gated_by,
 		.invalid = row->invalid,
-		.bypassed = row->bypassed,
 		.gates = gates,
 		.ngates = words(r->arena, row->gates, gates),
 		.local = { .name = "lq", .exists = !row->local_missing, .stop = row->local_stop },

@@ -18,7 +18,7 @@ struct workload_life_row {
 	bool explicit_status, orphan, had_owner, deleted, inactive, checks_unknown;
 	bool local_missing, cluster_missing, cluster_inactive;
 	enum quota_stop local_stop, cluster_stop;
-	const char *gated_by, *invalid, *bypassed;
+	const char *gated_by, *invalid;
 	enum workload_life_job job; /* NO_JOB here: it runs */
 	int32_t requeues, ran, max_execution;
 	int64_t requeue_at;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "app/quota_explain.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -297,6 +298,55 @@ static void costs_follow_preemptions(void **state)
 	end(&f);
 }
 
+/* Nothing runs for a Workload without an owner: its reservation goes with the eviction, in one
+ * write. */
+static void victims_without_a_job_are_written_once(void **state)
+{
+	struct fixture f;
+	struct str body;
+
+	(void)state;
+	begin_settled(&f);
+	add_workload(&f, "low", 0, "2");
+	step(&f);
+	answer(&f, WORKLOAD("low"), 200);
+	answer(&f, QUEUE, 200);
+	answer(&f, LOCAL, 200);
+	step(&f);
+	answer(&f, EVENT, 201);
+	answer(&f, EVENT, 201);
+	add_workload(&f, "high", 9, "3");
+	step(&f);
+	body = fake_transport_body(f.transport,
+				   fake_transport_expect(f.transport, WORKLOAD("low")));
+	assert_non_null(strstr(body.p, "\"Evicted\",\"status\":\"True\""));
+	assert_non_null(strstr(body.p, "\"QuotaReserved\",\"status\":\"False\""));
+	assert_null(strstr(body.p, "\"admission\""));
+	end(&f);
+}
+
+/* What a cycle found out is no hurry: the next one may admit it. */
+static void why_it_waits_is_written_a_moment_later(void **state)
+{
+	struct fixture f;
+	struct str body;
+
+	(void)state;
+	begin_settled(&f);
+	add_workload(&f, "big", 0, "9");
+	step(&f);
+	answer(&f, QUEUE, 200);
+	answer(&f, LOCAL, 200);
+	fake_transport_expect_none(f.transport);
+	assert_int_equal(f.due, clock_mono(&f.clock.base) + QUOTA_EXPLAIN_AFTER_NS);
+	clock_fake_advance(&f.clock, QUOTA_EXPLAIN_AFTER_NS);
+	step(&f);
+	body = fake_transport_body(f.transport,
+				   fake_transport_expect(f.transport, WORKLOAD("big")));
+	assert_non_null(strstr(body.p, "\"QuotaReserved\",\"status\":\"False\""));
+	end(&f);
+}
+
 static void bad_objects_are_told(void **state)
 {
 	struct fixture f;
@@ -317,6 +367,8 @@ int main(void)
 		cmocka_unit_test(no_event_of_a_refused_write),
 		cmocka_unit_test(who_waits_for_victims_is_not_looked_at_all_the_time),
 		cmocka_unit_test(costs_follow_preemptions),
+		cmocka_unit_test(victims_without_a_job_are_written_once),
+		cmocka_unit_test(why_it_waits_is_written_a_moment_later),
 		cmocka_unit_test(bad_objects_are_told),
 	};
 

@@ -1,0 +1,101 @@
+#include "app/quota_untold.h"
+
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "kube/recorder.h"
+
+struct event {
+	char *about, *uid;
+	char *reason, *message;
+	bool warning;
+};
+
+struct events { /* of one write */
+	struct VEC(struct event) list;
+};
+
+struct quota_untold {
+	struct recorder *recorder;
+	struct strmap *writes; /* "namespace/name" -> struct events */
+};
+
+static void events_free(void *value)
+{
+	struct events *all = value;
+
+	for (size_t i = 0; i < all->list.n; i++) {
+		free(all->list.v[i].about);
+		free(all->list.v[i].uid);
+		free(all->list.v[i].reason);
+		free(all->list.v[i].message);
+	}
+	vec_finish(&all->list);
+	free(all);
+}
+
+struct quota_untold *quota_untold_create(struct recorder *recorder)
+{
+	struct quota_untold *u = xmalloc_zero(1, sizeof(*u));
+
+	u->recorder = recorder;
+	u->writes = strmap_create(events_free);
+	return u;
+}
+
+void quota_untold_destroy(struct quota_untold *u)
+{
+	if (u != NULL) {
+		strmap_destroy(u->writes);
+		free(u);
+	}
+}
+
+void quota_untold_add(struct quota_untold *u, const struct quota *q, const struct workload *written,
+		      const struct conditions_events *events)
+{
+	struct events *all = strmap_get(u->writes, str_of(written->key));
+
+	if (all == NULL && events->n > 0) {
+		all = xmalloc_zero(1, sizeof(*all));
+		strmap_set(u->writes, str_of(written->key), all);
+	}
+	for (size_t i = 0; i < events->n; i++) {
+		const struct conditions_event *one = &events->v[i];
+		const struct workload *about = q->workloads.v[one->workload];
+		struct event e = { .about = xmalloc_dup(about->key),
+				   .uid = xmalloc_dup(about->uid),
+				   .reason = xmalloc_dup(one->reason),
+				   .message = xmalloc_dup(one->message),
+				   .warning = one->warning };
+
+		vec_push(&all->list, e);
+	}
+}
+
+static void record(const struct quota_untold *u, const struct event *e)
+{
+	struct str name = str_of(e->about), space = str_next(&name, '/');
+	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
+	struct recorder_object about = { .api_version = KUEUE_API_VERSION,
+					 .kind = "Workload",
+					 .name = name.p,
+					 .uid = e->uid,
+					 .namespace_ = namespace_ };
+
+	recorder_event(u->recorder, &about, e->warning, e->reason, e->message);
+}
+
+void quota_untold_settle(struct quota_untold *u, struct str written, bool ok)
+{
+	const struct events *all = strmap_get(u->writes, written);
+
+	for (size_t i = 0; ok && all != NULL && i < all->list.n; i++) {
+		record(u, &all->list.v[i]);
+	}
+	(void)strmap_remove(u->writes, written);
+}

@@ -79,15 +79,18 @@ static void time_out(struct workload_life *l, const char *cause)
 }
 
 /* Before the pods were ready for the first time they are waited for since admission, later since
- * they stopped being ready. */
+ * they stopped being ready. Whoever looks after the job says whether they are ready; until then
+ * nobody knows: a Workload that somebody else admitted long ago may run. */
 static bool judge_pods_ready(struct workload_life *l, int64_t admitted_at)
 {
+	const struct condition *ready = conditions_find(l->c, LIFE_PODS_READY);
 	bool recovers = workload_life_is(l, LIFE_PODS_READY, "False", "WaitForRecovery");
 	int64_t limit = recovers ? l->times->recovery_ns : l->times->ready_ns;
-	int64_t since = recovers ? conditions_find(l->c, LIFE_PODS_READY)->at : admitted_at;
+	int64_t since = recovers ? ready->at : admitted_at;
 	int64_t end;
 
-	if (!l->times->wait_pods_ready || limit <= 0 || conditions_is_true(l->c, LIFE_PODS_READY) ||
+	if (!l->times->wait_pods_ready || limit <= 0 || (ready == NULL && l->in->has_owner) ||
+	    conditions_is_true(l->c, LIFE_PODS_READY) ||
 	    __builtin_add_overflow(since, limit, &end)) {
 		return false;
 	}

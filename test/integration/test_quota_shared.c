@@ -15,6 +15,7 @@
 
 #define API "/apis/kueue.x-k8s.io/v1beta2/"
 #define WORKLOADS API "namespaces/default/workloads"
+#define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define MERGE "application/merge-patch+json"
 
 static struct scene scene;
@@ -184,6 +185,100 @@ static void test_edited_statuses_are_repaired(void **state)
 	scene_call(s, "DELETE", WORKLOADS "/one", NULL, NULL);
 }
 
+/* As Kueue leaves them behind: a Job that runs on the flavor's nodes, and its Workload. */
+static const char of_kueue[] =
+	"{apiVersion: batch/v1, kind: Job, metadata: {name: moved, namespace: default,"
+	" labels: {kueue.x-k8s.io/queue-name: lq}}, spec: {suspend: false, parallelism: 1,"
+	" completions: 1, template: {metadata: {labels: {kueue.x-k8s.io/podset: main,"
+	" kueue.x-k8s.io/managed: 'true', kueue.x-k8s.io/local-queue-name: lq,"
+	" kueue.x-k8s.io/cluster-queue-name: team}}, spec: {restartPolicy: Never,"
+	" containers: [{name: c, image: i, resources: {requests: {cpu: '2'}}}]}}}}";
+
+static const char of_kueue_workload[] =
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: job-moved-1a2b3,"
+	" namespace: default, labels: {kueue.x-k8s.io/job-uid: %1$s},"
+	" finalizers: [kueue.x-k8s.io/resource-in-use], ownerReferences: [{apiVersion: batch/v1,"
+	" kind: Job, name: moved, uid: %1$s, controller: true, blockOwnerDeletion: true}]},"
+	" spec: {active: true, queueName: lq, priority: 0, podSets: [{name: main, count: 1,"
+	" template: {metadata: {}, spec: {restartPolicy: Never, containers: [{name: c, image: i,"
+	" resources: {requests: {cpu: '2'}}}]}}}]}}";
+
+static const char of_kueue_status[] =
+	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: job-moved-1a2b3,"
+	" namespace: default}, status: {admission: {clusterQueue: team, podSetAssignments: ["
+	"{name: main, flavors: {cpu: default}, resourceUsage: {cpu: '2'}, count: 1}]},"
+	" admissionChecks: [{name: check, state: Ready, message: '', lastTransitionTime:"
+	" '2026-01-01T00:00:00Z'}],"
+	" conditions: [{type: QuotaReserved, status: 'True', reason: QuotaReserved, message:"
+	" 'Quota reserved in ClusterQueue team', observedGeneration: 1, lastTransitionTime:"
+	" '2026-01-01T00:00:00Z'}, {type: Admitted, status: 'True', reason: Admitted, message:"
+	" 'The workload is admitted', observedGeneration: 1, lastTransitionTime:"
+	" '2026-01-01T00:00:00Z'}]}}";
+
+static void expect_admitted_since(struct scene *s, const char *path, const char *when)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *w = NULL;
+	const struct jdoc *admitted;
+
+	scene_call(s, "GET", path, NULL, &w);
+	admitted = quota_scene_condition(w, "Admitted");
+	assert_true(jdoc_is_str(jdoc_get(admitted, "status"), "True"));
+	assert_string_equal(jdoc_path_str(admitted, "lastTransitionTime"), when);
+	assert_null(quota_scene_condition(w, "Evicted"));
+}
+
+/* Nobody looks after the queue while it is stopped: in that time Kueue's work is put there. */
+static void put_work_of_kueue(struct scene *s)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *job = NULL;
+	CLEANUP(xmalloc_freep) char *yaml = NULL;
+	struct err err = ERR_INIT;
+
+	scene_apply(s, of_kueue);
+	scene_call(s, "GET", JOBS "/moved", NULL, &job);
+	yaml = xmalloc_printf(of_kueue_workload, jdoc_path_str(job, "metadata.uid"));
+	scene_apply(s, yaml);
+	if (rest_call(s->transport, HTTP_PATCH,
+		      WORKLOADS "/job-moved-1a2b3/status?fieldManager=kueue-admission&force=true",
+		      "application/apply-patch+yaml", str_of(of_kueue_status), QUOTA_SCENE_WAIT_NS,
+		      NULL, &err) < 0) {
+		scene_fail(s, "%s", err.text);
+	}
+	patch(s, JOBS "/moved/status", "job-controller",
+	      "{\"status\":{\"startTime\":\"2026-01-01T00:00:00Z\",\"active\":1,\"ready\":1}}");
+}
+
+/* Also where Kueue did not tell about readiness, however long ago it admitted them. */
+static void test_what_kueue_admitted_goes_on(void **state)
+{
+	static const char *const without[] = { NULL };
+	struct scene *s = *state;
+	int64_t workload, job;
+
+	scene_restart_scheduler(s, NULL, without);
+	put_work_of_kueue(s);
+	job = version(s, JOBS "/moved");
+	scene_restart_scheduler(s, NULL, quota_scene_args);
+	quota_scene_wait(s, WORKLOADS "/job-moved-1a2b3", "PodsReady", "True", "Started");
+	workload = version(s, WORKLOADS "/job-moved-1a2b3");
+	scene_wait_metric(s, STACK_SCHEDULER,
+			  "kueue_admitted_active_workloads{cluster_queue=\"team\","
+			  "replica_role=\"leader\"} 1");
+	/* Its quota is taken: what comes now waits. */
+	add_workload(s, "late");
+	quota_scene_wait(s, WORKLOADS "/late", "QuotaReserved", "False", "WaitingForQuota");
+	assert_int_equal(version(s, WORKLOADS "/job-moved-1a2b3"), workload);
+	expect_admitted_since(s, WORKLOADS "/job-moved-1a2b3", "2026-01-01T00:00:00Z");
+	assert_int_equal(version(s, JOBS "/moved"), job);
+	patch(s, JOBS "/moved/status", "job-controller",
+	      "{\"status\":{\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\","
+	      "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}");
+	quota_scene_wait(s, WORKLOADS "/job-moved-1a2b3", "Finished", "True", "Succeeded");
+	quota_scene_wait(s, WORKLOADS "/late", "QuotaReserved", "True", "QuotaReserved");
+	scene_call(s, "DELETE", JOBS, NULL, NULL);
+	scene_call(s, "DELETE", WORKLOADS, NULL, NULL);
+}
+
 static void wait_gone(struct scene *s, const char *list, const char *name)
 {
 	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
@@ -241,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_a_check_admits_and_retries),
 		cmocka_unit_test(test_limits_count_for_those_who_wait),
 		cmocka_unit_test(test_edited_statuses_are_repaired),
+		cmocka_unit_test(test_what_kueue_admitted_goes_on),
 		cmocka_unit_test(test_what_is_in_use_stays),
 	};
 

@@ -103,20 +103,28 @@ static const struct workload_life_row table[] = {
 		   "PodsReady=False/WaitForStart@-10",
 	  .next = 200 },
 	{ .name = "pods did not start in time",
-	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		    "PodsReady=False/WaitForStart@-300",
 	  .ready = 300,
 	  .requeues = 3,
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		   "PodsReady=False/WaitForStart@-300 "
 		   "Evicted=True/PodsReadyTimeout",
 	  .requeues_after = 4,
 	  .requeue_at_after = 80,
 	  .evictions = "PodsReadyTimeout/WaitForStart:1",
 	  .events = "EvictedDueToPodsReadyTimeout" },
+	{ .name = "nobody has said how it stands with the pods: they may run since long",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-9999",
+	  .ready = 300,
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-9999" },
 	{ .name = "the delay never moves back",
-	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		    "PodsReady=False/WaitForStart@-300",
 	  .ready = 300,
 	  .requeue_at = 900,
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		   "PodsReady=False/WaitForStart@-300 "
 		   "Evicted=True/PodsReadyTimeout",
 	  .requeues_after = 1,
 	  .requeue_at_after = 900,
@@ -155,19 +163,23 @@ static const struct workload_life_row table[] = {
 		   "Admitted=False/UnsatisfiedAdmissionChecks",
 	  .checks_after = "a:Pending" },
 	{ .name = "one time too often",
-	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		    "PodsReady=False/WaitForStart@-300",
 	  .ready = 300,
 	  .limit = 3,
 	  .requeues = 3,
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		   "PodsReady=False/WaitForStart@-300 "
 		   "DeactivationTarget=True/RequeuingLimitExceeded",
 	  .requeues_after = 3 },
 	{ .name = "the last time that is allowed",
-	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		    "PodsReady=False/WaitForStart@-300",
 	  .ready = 300,
 	  .limit = 3,
 	  .requeues = 2,
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-300 "
+		   "PodsReady=False/WaitForStart@-300 "
 		   "Evicted=True/PodsReadyTimeout",
 	  .requeues_after = 3,
 	  .requeue_at_after = 40,

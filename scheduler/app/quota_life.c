@@ -16,6 +16,7 @@
 #include "controllers/owners.h"
 #include "enc/json_out.h"
 #include "kube/pool.h"
+#include "kube/recorder.h"
 #include "model/quota_store.h"
 #include "quota/workload_life.h"
 
@@ -274,12 +275,19 @@ static void send_finalizers(struct quota_life *l, const struct facts *f)
 
 static void send_delete(struct quota_life *l, const struct facts *f)
 {
+	const struct recorder_object about = { .api_version = KUEUE_API_VERSION,
+					       .kind = "Workload",
+					       .name = f->name,
+					       .uid = f->uid,
+					       .namespace_ = f->namespace_ };
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
 				    "\"preconditions\":{\"uid\":\"%s\"}}",
 				    f->uid);
 
 	send(l, f, "delete", OWNER_DELETE, body);
+	recorder_event(l->opt.recorder, &about, false, "Deleted",
+		       "Deleted finished workload due to elapsed retention");
 }
 
 /* --- one Workload ------------------------------------------------------------------------------*/

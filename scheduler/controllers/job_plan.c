@@ -29,7 +29,8 @@ static void plan_status(struct planning *p, const struct api_workload *w, const 
 						.now = p->env->now };
 
 	if (job_status_apply(p->job, w, &opt, &body)) {
-		(void)owner_plan_add(p->plan, OWNER_STATUS, w, &body);
+		owner_plan_status(p->plan, w, &body,
+				  reason != NULL || batch_finished(p->job) != NULL);
 	}
 }
 

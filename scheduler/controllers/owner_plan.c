@@ -120,6 +120,18 @@ void owner_plan_release(struct owner_plan *p, const struct api_workload *w)
 	(void)owner_plan_add(p, OWNER_RELEASE, w, &body);
 }
 
+void owner_plan_status(struct owner_plan *p, const struct api_workload *w,
+		       const struct strbuf *body, bool finished)
+{
+	struct owner_write *new = owner_plan_add(p, OWNER_STATUS, w, body);
+
+	if (finished && !kueue_condition_is_true(&w->status.conditions, KUEUE_FINISHED)) {
+		owner_plan_tell(new, "FinishedWorkload",
+				arena_printf(p->arena, "Workload '%s/%s' is declared finished",
+					     p->namespace_, w->meta.name));
+	}
+}
+
 void owner_plan_delete(struct owner_plan *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -130,7 +142,9 @@ void owner_plan_delete(struct owner_plan *p, const struct api_workload *w)
 		return;
 	}
 	owner_plan_write_delete(&w->meta, &body);
-	(void)owner_plan_add(p, OWNER_DELETE, w, &body);
+	owner_plan_tell(owner_plan_add(p, OWNER_DELETE, w, &body), "DeletedWorkload",
+			arena_printf(p->arena, "Deleted not matching Workload: %s/%s",
+				     p->namespace_, w->meta.name));
 }
 
 static void write_owners(struct json_out *o, const struct owner_plan_refs *refs)
@@ -257,6 +271,7 @@ void owner_plan_update(struct owner_plan *p, const struct owner_spec *s,
 		       const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	struct owner_write *new;
 	struct json_out o;
 	size_t *cuts;
 
@@ -270,7 +285,11 @@ void owner_plan_update(struct owner_plan *p, const struct owner_spec *s,
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	add_cut(p, OWNER_UPDATE, s, &body, cuts)->workload = w->meta.name;
+	new = add_cut(p, OWNER_UPDATE, s, &body, cuts);
+	new->workload = w->meta.name;
+	owner_plan_tell(new, "UpdatedWorkload",
+			arena_printf(p->arena, "Updated not matching Workload: %s/%s",
+				     p->namespace_, w->meta.name));
 }
 
 void owner_plan_sync(struct owner_plan *p, const struct owner_spec *wanted,

@@ -47,6 +47,9 @@ struct owner_write *owner_plan_add(struct owner_plan *p, enum owner_write_kind k
 				   const struct api_workload *w, const struct strbuf *body);
 void owner_plan_tell(struct owner_write *w, const char *event, const char *message);
 
+/* Its status, of which body is the apply configuration; finished: it says that it is. */
+void owner_plan_status(struct owner_plan *p, const struct api_workload *w,
+		       const struct strbuf *body, bool finished);
 /* The Workload; group: its name is that of the group and says so by annotation. */
 void owner_plan_create(struct owner_plan *p, const struct owner_spec *s,
 		       const struct owner_plan_refs *refs, bool group);

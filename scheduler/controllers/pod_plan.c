@@ -213,7 +213,7 @@ static void plan_status(struct planning *p, const struct api_workload *w, const 
 		(void)is_over(p, &s);
 	}
 	if (owner_status_apply(&s, w, &body)) {
-		(void)owner_plan_add(p->plan, OWNER_STATUS, w, &body);
+		owner_plan_status(p->plan, w, &body, s.finished_reason != NULL);
 	}
 }
 

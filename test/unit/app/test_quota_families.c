@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/counter.h"
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "conf/quota_conf.h"
@@ -106,11 +107,56 @@ static void series_of_what_is_gone_go(void **state)
 	counter_registry_destroy(r);
 }
 
+/* The labels as the page shows them: each in back-quotes. */
+static void add_labels(const char *labels, struct strbuf *out)
+{
+	struct str rest = str_of(labels);
+
+	while (rest.len > 0) {
+		struct str one = str_trim(str_next(&rest, ','));
+
+		strbuf_printf(out, "%s`" STR_FMT "`", out->len > 0 ? ", " : "", STR_ARG(one));
+	}
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what)) {
+		n++;
+	}
+	return n;
+}
+
+/* docs/quota.md has each of them, with type and labels, and no others. */
+static void the_page_has_them_all(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf page = STRBUF_INIT;
+	size_t rows = 0;
+
+	(void)state;
+	assert_int_equal(file_read_all("docs/quota.md", 1 << 20, &page, NULL), 0);
+	for (int i = 0; i < QF_COUNT_; i++) {
+		struct quota_families_row row = quota_families_describe((enum quota_family)i);
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, labels = STRBUF_INIT;
+
+		add_labels(row.labels, &labels);
+		strbuf_printf(&line, "\n| `kueue_%s` | %s | %s | ", row.name, row.type, labels.p);
+		if (strstr(page.p, line.p) == NULL) {
+			fail_msg("docs/quota.md lacks \"%s\"", line.p + 1);
+		}
+		rows++;
+	}
+	assert_int_equal(count(page.p, "\n| `kueue_"), rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_described),
 		cmocka_unit_test(the_configuration_switches_groups_off),
+		cmocka_unit_test(the_page_has_them_all),
 		cmocka_unit_test(series_of_what_is_gone_go),
 	};
 

@@ -184,16 +184,15 @@ static int show_named(struct showing *x, const struct kinds_row *kind, struct er
 	if (kind->namespaced && local == NULL) {
 		return err_set(err, ERR_NOT_FOUND, "LocalQueue %s not found", key);
 	}
-	if (queue == NULL || !queue->exists) {
-		return kind->namespaced
-			       ? err_set(err, ERR_NOT_FOUND,
-					 "LocalQueue %s: spec.clusterQueue: there is no "
-					 "ClusterQueue %s",
-					 key, name)
-			       : err_set(err, ERR_NOT_FOUND, "ClusterQueue %s not found", key);
+	if (queue != NULL && queue->exists) {
+		show_queue(x, queue, kind->namespaced ? key : NULL);
+		return 0;
 	}
-	show_queue(x, queue, kind->namespaced ? key : NULL);
-	return 0;
+	if (!kind->namespaced) {
+		return err_set(err, ERR_NOT_FOUND, "ClusterQueue %s not found", key);
+	}
+	return err_set(err, ERR_NOT_FOUND,
+		       "LocalQueue %s: spec.clusterQueue: there is no ClusterQueue %s", key, name);
 }
 
 static int show(const struct cluster_args *a, const struct kinds_row *kind, struct err *err)

@@ -35,10 +35,12 @@ static const char *time_text(const struct quota_explanation *x, int64_t at)
 
 static void find_queues(struct quota_explanation *x)
 {
-	const struct quota_local *local;
+	const struct quota_local *local = NULL;
 
-	x->local = arena_printf(x->arena, "%s/%s", x->w->namespace_, x->w->local_queue);
-	local = quota_local_find(world(x), str_of(x->local));
+	if (x->w->local_queue != NULL && x->w->local_queue[0] != '\0') {
+		x->local = arena_printf(x->arena, "%s/%s", x->w->namespace_, x->w->local_queue);
+		local = quota_local_find(world(x), str_of(x->local));
+	}
 	if (x->w->holds != MODEL_NONE) {
 		x->queue = world(x)->nodes.v[x->w->holds];
 	} else if (local != NULL) {

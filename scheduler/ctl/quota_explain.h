@@ -26,8 +26,8 @@ struct quota_explanation {
 	const struct forest *forest;
 	const struct workload *w;
 	const struct conditions *status;
-	const char *verdict, *reason;   /* a sentence, and the word that the API has for it */
-	const char *local;              /* "namespace/name" of its LocalQueue */
+	const char *verdict, *reason; /* a sentence, and the word that the API has for it */
+	const char *local;            /* "namespace/name" of its LocalQueue; NULL: it names none */
 	const struct quota_node *queue; /* its ClusterQueue; NULL: none that is known */
 	struct quota_place place, local_place;
 	bool holds;    /* it holds quota: the threats count, not the targets */

@@ -125,7 +125,7 @@ static void print_head(const struct quota_explanation *x, FILE *to)
 	if (x->reason[0] != '\0') {
 		print_line(to, "Reason:", x->reason);
 	}
-	print_place(to, "LocalQueue:", x->local, x->local_place);
+	print_place(to, "LocalQueue:", or_dash(x->local), x->local_place);
 	print_place(to, "ClusterQueue:", x->queue == NULL ? "-" : x->queue->name, x->place);
 	fprintf(to, "%-14s%" PRId64 "\n", "Priority:", workload_priority(world(x), x->w));
 	print_amounts(x, to);

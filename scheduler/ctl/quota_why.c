@@ -14,10 +14,14 @@ static const char *say(struct strbuf *message, const char *reason, const char *t
 static const char *about_queue(const struct quota *q, const struct workload *w,
 			       struct strbuf *message)
 {
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
+	const char *name = w->local_queue == NULL ? "" : w->local_queue;
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, name);
 	const struct quota_local *local = quota_local_find(q, str_of(key));
 	const struct quota_node *queue;
 
+	if (name[0] == '\0') {
+		return say(message, "Misconfigured", "spec.queueName: it names no LocalQueue");
+	}
 	if (local == NULL) {
 		strbuf_printf(message, "spec.queueName: there is no LocalQueue %s", key);
 		return "Misconfigured";

@@ -79,6 +79,22 @@ static void test_verdicts(void **state)
 	}
 }
 
+static void test_one_without_a_queue(void **state)
+{
+	struct quota_explain_fixture f;
+
+	(void)state;
+	quota_explain_fixture_init(&f,
+				   QUOTA_SIM_CLUSTER "{" API "kind: Workload, metadata: {name: w, "
+						     "namespace: team}}\n",
+				   NULL, "team/w");
+	assert_string_equal(f.x.reason, "Misconfigured");
+	assert_string_equal(f.x.verdict, "spec.queueName: it names no LocalQueue");
+	assert_null(f.x.local);
+	assert_null(f.x.queue);
+	quota_explain_fixture_finish(&f);
+}
+
 static void test_places_in_both_queues(void **state)
 {
 	struct quota_explain_fixture f;
@@ -171,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_one_without_a_queue),
 		cmocka_unit_test(test_places_in_both_queues),
 		cmocka_unit_test(test_what_holds_it),
 		cmocka_unit_test(test_a_holder_is_told_who_wants_it),

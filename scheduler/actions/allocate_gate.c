@@ -112,10 +112,10 @@ static bool has_room(struct allocate_run *run, const struct allocate_work *w, co
 	struct session *s = run->session;
 	const struct cluster *c = session_cluster(s);
 	const struct queue *q = w->queue;
-	uint32_t mask = t->klass->mask | 1u << RES_PODS;
+	uint32_t mask = pod_class_charge_mask(t->klass);
 
 	while (q != NULL) {
-		uint32_t over = res_over(session_queue_charged(s, q), &t->klass->request,
+		uint32_t over = res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
 					 session_queue_limit(s, q), mask);
 
 		if (over != 0) {

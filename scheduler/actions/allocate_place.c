@@ -39,8 +39,8 @@ static bool takes_reserved_quota(struct session *s, const struct queue *q, const
 	const struct cluster *c = session_cluster(s);
 
 	while (q != NULL) {
-		if (res_over(session_queue_charged(s, q), &t->klass->request,
-			     session_queue_limit(s, q), t->klass->mask | 1u << RES_PODS) != 0 &&
+		if (res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
+			     session_queue_limit(s, q), pod_class_charge_mask(t->klass)) != 0 &&
 		    session_queue_has_unbound(s, q)) {
 			return true;
 		}

@@ -161,6 +161,20 @@ static void on_foreign_podgroup(void *ctx, const struct job *j)
 	}
 }
 
+static bool is_elsewhere(void *ctx, const void *pod_object)
+{
+	struct engine *e = ctx;
+
+	return e->quota != NULL && quota_engine_holds(e->quota, pod_object);
+}
+
+static void on_unheld(void *ctx, struct str key)
+{
+	struct engine *e = ctx;
+
+	cache_pod_here(e->cache, key);
+}
+
 static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err)
 {
 	struct cycle *cycle = NULL;
@@ -196,6 +210,7 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 						   .recorder = exec_recorder(e->exec),
 						   .post = opt->post,
 						   .costs = opt->controllers_cost,
+						   .on_unheld = on_unheld,
 						   .on_bad_object = on_bad_object,
 						   .ctx = e };
 
@@ -242,6 +257,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 			      .on_queue = on_queue,
 			      .on_foreign_bind = on_foreign_bind,
 			      .on_foreign_podgroup = on_foreign_podgroup,
+			      .is_elsewhere = is_elsewhere,
 			      .on_bad_object = on_bad_object,
 			      .ctx = e },
 	};

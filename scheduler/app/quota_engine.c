@@ -471,6 +471,7 @@ static void begin_life(struct quota_engine *e)
 	    e->synced[SCHED_PRIORITY_CLASSES]) {
 		e->lives = true;
 		quota_life_synced(e->life);
+		quota_life_recheck(e->life, e->opt.on_unheld, e->opt.ctx);
 	}
 }
 
@@ -517,6 +518,11 @@ int64_t quota_engine_step(struct quota_engine *e)
 		due = earliest(due, mono < e->pause_until ? e->pause_until : mono);
 	}
 	return due;
+}
+
+bool quota_engine_holds(struct quota_engine *e, const struct api_pod *pod)
+{
+	return quota_life_holds(e->life, pod);
 }
 
 size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)

@@ -10,6 +10,7 @@
 
 #include "model/message.h"
 
+struct api_pod;
 struct clock;
 struct counter_registry;
 struct pool;
@@ -27,6 +28,8 @@ struct quota_engine_options {
 	struct recorder *recorder; /* borrowed */
 	void (*post)(void *ctx, struct sched_msg *msg); /* outcomes; ctx is that of base */
 	bool costs;                                     /* keep preemption costs */
+	/* A pod that quota_engine_holds was said of wrongly, before all was known. */
+	void (*on_unheld)(void *ctx, struct str key);
 	/* An object that cannot be used. */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	void *ctx;
@@ -42,6 +45,8 @@ bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m);
 int64_t quota_engine_step(struct quota_engine *e);
 /* Every pool that writes; returns how many. */
 size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max);
+/* Whether a Workload holds quota for this pod: it is charged here and nowhere else. */
+bool quota_engine_holds(struct quota_engine *e, const struct api_pod *pod);
 struct quota_cache *quota_engine_cache(struct quota_engine *e);
 
 #endif

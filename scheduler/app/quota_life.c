@@ -225,6 +225,16 @@ void quota_life_workload(struct quota_life *l, struct str key, const struct api_
 	owners_workload(l->owners, w);
 }
 
+bool quota_life_holds(struct quota_life *l, const struct api_pod *pod)
+{
+	return owners_hold(l->owners, pod);
+}
+
+void quota_life_recheck(struct quota_life *l, void (*fn)(void *ctx, struct str key), void *ctx)
+{
+	owners_hold_recheck(l->owners, fn, ctx);
+}
+
 void quota_life_synced(struct quota_life *l)
 {
 	owners_synced(l->owners);

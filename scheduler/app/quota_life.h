@@ -5,11 +5,13 @@
 #ifndef SCHEDULER_APP_QUOTA_LIFE_H
 #define SCHEDULER_APP_QUOTA_LIFE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "model/message.h"
 
+struct api_pod;
 struct api_workload;
 struct conditions_events;
 struct pool;
@@ -39,6 +41,10 @@ void quota_life_object(struct quota_life *l, enum sched_resource r, struct str k
 void quota_life_workload(struct quota_life *l, struct str key, const struct api_workload *w);
 /* Something was decided about the Workload: it is looked after in the next step. */
 void quota_life_touch(struct quota_life *l, struct str key);
+/* Whether a Workload holds quota for the pod (controllers/owners.h). */
+bool quota_life_holds(struct quota_life *l, const struct api_pod *pod);
+/* Once, after quota_life_synced: pods of which that was said wrongly before. */
+void quota_life_recheck(struct quota_life *l, void (*fn)(void *ctx, struct str key), void *ctx);
 /* All kinds have been listed. */
 void quota_life_synced(struct quota_life *l);
 /* Looks after those that something happened to. Returns when the next one is due (wall ns),

@@ -52,6 +52,9 @@ struct cache_listener {
 			 const void *queue_object); /* object NULL: deleted */
 	void (*on_foreign_bind)(void *ctx, const struct task *t, const char *node);
 	void (*on_foreign_podgroup)(void *ctx, const struct job *j); /* once per PodGroup */
+	/* Whether a Workload holds quota for this pod of ours, so that it is charged to no Queue.
+	 * NULL: never. */
+	bool (*is_elsewhere)(void *ctx, const void *pod_object);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	void *ctx;
 };
@@ -71,6 +74,9 @@ struct cluster *cache_cluster(struct cache *c);
  * REQUEST_DONE: resource_version of the answer, when it is known, hides older updates of the pod.
  */
 void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now);
+/* A pod that is_elsewhere was said of is to be charged here after all; unknown ones have no effect.
+ */
+void cache_pod_here(struct cache *c, struct str key);
 bool cache_is_synced(const struct cache *c); /* every basic resource had its first LIST */
 /* Called once when synced and leading, and again after every gain of leadership: rebuilds all
  * charges from the pods. From now on binds and PodGroups by others are looked for. */

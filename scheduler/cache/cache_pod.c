@@ -5,6 +5,7 @@
 #include "cache/cache_priv.h"
 #include "core/ledger.h"
 #include "model/from_api.h"
+#include "model/pod_class.h"
 
 static void drop(struct cache *c, struct task *t)
 {
@@ -67,7 +68,7 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 		t->flags &= ~(uint32_t)TASK_PARKED;
 	}
 	if (known) {
-		old = t->klass->request;
+		old = *pod_class_charge(t->klass);
 	}
 	from_api_pod_apply(c->cluster, p, t);
 	if (known) {
@@ -108,6 +109,8 @@ int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct err *err
 	if (from_api_pod_read(c->cluster, pod, names, c->scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
+	p.klass->elsewhere = (p.flags & TASK_OURS) != 0 && c->listener.is_elsewhere != NULL &&
+			     c->listener.is_elsewhere(c->listener.ctx, pod);
 	t = find(c, &p);
 	if (t != NULL && p.resource_version != 0 && p.resource_version < t->resource_version) {
 		return 0;
@@ -140,4 +143,24 @@ void cache_pod_remove(struct cache *c, struct str key, const char *uid)
 	if (t != NULL && (uid == NULL || str_streq(uid, t->uid))) {
 		drop(c, t);
 	}
+}
+
+void cache_pod_here(struct cache *c, struct str key)
+{
+	struct task *t = cluster_task_find(c->cluster, key);
+	struct pod_class *k;
+	struct res old;
+
+	if (t == NULL || t->klass == NULL || !t->klass->elsewhere) {
+		return;
+	}
+	old = *pod_class_charge(t->klass);
+	k = pod_class_copy(t->klass, "");
+	k->elsewhere = false;
+	cluster_task_set_class(c->cluster, t, cluster_class_intern(c->cluster, k));
+	pod_class_destroy(k);
+	ledger_recharge(c->cluster, t, &old);
+	cache_charge_settle(c, t);
+	cluster_task_changed(c->cluster, t);
+	c->dirty = true;
 }

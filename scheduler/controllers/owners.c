@@ -267,6 +267,7 @@ void owners_pod_gone(struct owners *o, struct str key)
 {
 	struct pod_entry *pe = strmap_get(o->pods, key);
 
+	owners_hold_gone(o, key);
 	if (pe != NULL) {
 		drop_pod(o, key, pe);
 	}
@@ -481,6 +482,7 @@ void owners_destroy(struct owners *o)
 	strmap_destroy(o->workloads);
 	strmap_destroy(o->prebuilt);
 	owner_world_destroy(o->world);
+	strmap_destroy(o->believed);
 	free(o);
 }
 

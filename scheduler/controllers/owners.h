@@ -70,6 +70,11 @@ void owners_synced(struct owners *o);
 /* Of a Workload that owners_workload was told of (others: FOREIGN). It may change with every
  * owners_job and owners_pod: see owners_watch. */
 enum owners_activity owners_activity(const struct owners *o, struct str key);
+/* Whether a Workload holds quota for the pod of a Job, a group or for the pod itself; one that has
+ * a node stays with its Workload after that. Before owners_synced the pod's labels are believed. */
+bool owners_hold(struct owners *o, const struct api_pod *pod);
+/* Tells once, after owners_synced, of pods that were believed wrongly; key: "namespace/name". */
+void owners_hold_recheck(struct owners *o, void (*fn)(void *ctx, struct str key), void *ctx);
 /* fn is called, from within the functions above, with the key of every Workload whose activity has
  * changed; it must not call back into o but for owners_activity. NULL: nobody is told. */
 void owners_watch(struct owners *o, void (*fn)(void *ctx, struct str key), void *ctx);

@@ -55,6 +55,7 @@ struct owners {
 	bool synced;
 	struct strmap *owners, *pods, *workloads;
 	struct strmap *prebuilt; /* Workload key -> owner key */
+	struct strmap *believed; /* pods whose labels were believed; NULL: none */
 	void (*watch)(void *ctx, struct str key);
 	void *watch_ctx;
 };
@@ -63,6 +64,9 @@ struct owners {
 struct str owners_plan_name(struct strbuf *b, const char *namespace_, const char *name);
 struct str owners_plan_owner(struct strbuf *b, const char *kind, const char *namespace_,
 			     const char *name);
+
+/* The pod is gone. */
+void owners_hold_gone(struct owners *o, struct str pod);
 
 /* Decides anew about one owner, and forgets it when nothing is left of it; about all. Nothing
  * before owners_synced. */

@@ -118,7 +118,7 @@ void ledger_charge(struct cluster *c, struct task *t, struct queue *q, enum char
 	t->charge = (uint8_t)state;
 	t->charge_queue = q->id;
 	q->jobs_gen++;
-	roll_up(c, q, &t->klass->request, 1, is_releasing(t));
+	roll_up(c, q, pod_class_charge(t->klass), 1, is_releasing(t));
 }
 
 void ledger_advance(struct cluster *c, struct task *t, enum charge_state state)
@@ -142,7 +142,7 @@ void ledger_release(struct cluster *c, struct task *t)
 	t->charge = CHARGE_NONE;
 	t->charge_queue = MODEL_NONE;
 	q->jobs_gen++;
-	roll_up(c, q, &t->klass->request, -1, is_releasing(t));
+	roll_up(c, q, pod_class_charge(t->klass), -1, is_releasing(t));
 }
 
 void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing)
@@ -152,10 +152,10 @@ void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing)
 	if (t->charge == CHARGE_NONE || releasing == is_releasing(t)) {
 		return;
 	}
-	mask = res_mask(&t->klass->request);
+	mask = res_mask(pod_class_charge(t->klass));
 	for (struct queue *q = c->queues.v[t->charge_queue]; q != NULL;
 	     q = queue_at(c, q->parent)) {
-		book(c, &q->releasing, &t->klass->request, mask, releasing ? 1 : -1);
+		book(c, &q->releasing, pod_class_charge(t->klass), mask, releasing ? 1 : -1);
 		/* Pods that did not opt in are placed against charged - releasing. */
 		q->room_gen++;
 	}
@@ -165,13 +165,13 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 {
 	struct queue *q;
 
-	if (t->charge == CHARGE_NONE || res_eq(old_request, &t->klass->request)) {
+	if (t->charge == CHARGE_NONE || res_eq(old_request, pod_class_charge(t->klass))) {
 		return;
 	}
 	q = c->queues.v[t->charge_queue];
 	q->jobs_gen++;
 	roll_up(c, q, old_request, -1, is_releasing(t));
-	roll_up(c, q, &t->klass->request, 1, is_releasing(t));
+	roll_up(c, q, pod_class_charge(t->klass), 1, is_releasing(t));
 }
 
 void ledger_move(struct cluster *c, struct task *t, struct queue *to)
@@ -200,7 +200,7 @@ void ledger_rebuild_sums(struct cluster *c)
 		struct task *t = c->tasks.v[i];
 
 		if (t != NULL && t->charge != CHARGE_NONE) {
-			roll_up(c, c->queues.v[t->charge_queue], &t->klass->request, 1,
+			roll_up(c, c->queues.v[t->charge_queue], pod_class_charge(t->klass), 1,
 				is_releasing(t));
 		}
 	}
@@ -225,9 +225,9 @@ static const char *verify_queue(const struct cluster *c, const struct queue *q)
 			at = queue_at(c, at->parent);
 		}
 		if (at == q) {
-			res_add(&charged, &t->klass->request);
+			res_add(&charged, pod_class_charge(t->klass));
 			if (is_releasing(t)) {
-				res_add(&releasing, &t->klass->request);
+				res_add(&releasing, pod_class_charge(t->klass));
 			}
 		}
 	}

@@ -39,7 +39,7 @@ static int64_t retry_at(const struct session *s, const struct task *t)
 static void add_upwards(const struct cluster *c, struct res *sums, const struct task *t)
 {
 	for (uint32_t q = t->charge_queue; q != MODEL_NONE; q = c->queues.v[q]->parent) {
-		res_add(&sums[q], &t->klass->request);
+		res_add(&sums[q], pod_class_charge(t->klass));
 	}
 }
 
@@ -166,7 +166,8 @@ static void shrink_queue(struct session *s, const struct queue *q)
 		if (over == 0) {
 			return;
 		}
-		if (is_revocable(s, v[i]) && (res_mask(&v[i]->klass->request) & over) != 0) {
+		if (is_revocable(s, v[i]) &&
+		    (res_mask(pod_class_charge(v[i]->klass)) & over) != 0) {
 			revoke_with_gang(s, v[i], &why);
 		}
 	}

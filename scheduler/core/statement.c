@@ -61,7 +61,8 @@ static void book_charge(struct session *s, const struct task *t, int sign)
 {
 	for (const struct queue *q = queue_of(s, t); q != NULL; q = parent_of(s, q)) {
 		session_overlay_add(s->overlay, &session_overlay_queue(s->overlay, q)->charged,
-				    &t->klass->request, booked_mask(t), sign);
+				    pod_class_charge(t->klass), pod_class_charge_mask(t->klass),
+				    sign);
 	}
 }
 
@@ -150,9 +151,9 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 	s->overlay->evicted = true;
 	if (session_task_charge(s, t) != CHARGE_NONE) {
 		for (const struct queue *q = queue_of(s, t); q != NULL; q = parent_of(s, q)) {
-			session_overlay_add(s->overlay,
-					    &session_overlay_queue(s->overlay, q)->releasing,
-					    &t->klass->request, booked_mask(t), 1);
+			session_overlay_add(
+				s->overlay, &session_overlay_queue(s->overlay, q)->releasing,
+				pod_class_charge(t->klass), pod_class_charge_mask(t->klass), 1);
 		}
 	}
 	hooks_on_deallocate(s, t);

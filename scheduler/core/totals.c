@@ -12,7 +12,7 @@ static bool holds_node(const struct task *t)
 
 static void count_task(const struct task *t, struct queue_totals *q)
 {
-	const struct res *request = &t->klass->request;
+	const struct res *request = pod_class_charge(t->klass);
 
 	if (holds_node(t)) {
 		res_add(&q->allocated, request);

@@ -119,6 +119,9 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	if (k->nports > 0) {
 		put_ports(o, k);
 	}
+	if (k->elsewhere) {
+		json_out_kv_bool(o, "elsewhere", true);
+	}
 	if (k->unsupported != NULL) {
 		json_out_kv(o, "unsupported", k->unsupported);
 	}

@@ -98,6 +98,18 @@ void pod_class_normalise(struct pod_class *k)
 	sort_terms(k->preferred, k->npreferred);
 }
 
+const struct res *pod_class_charge(const struct pod_class *k)
+{
+	static const struct res nothing;
+
+	return k->elsewhere ? &nothing : &k->request;
+}
+
+uint32_t pod_class_charge_mask(const struct pod_class *k)
+{
+	return k->elsewhere ? 0 : k->mask | 1u << RES_PODS;
+}
+
 static void put_int(struct strbuf *out, int64_t n)
 {
 	char digits[24];
@@ -154,6 +166,9 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 			strbuf_add_ch(out, '=');
 			put_int(out, k->request.v[i]);
 		}
+	}
+	if (k->elsewhere) {
+		strbuf_add_ch(out, 'w');
 	}
 	for (size_t i = 0; i < k->nselector; i++) {
 		strbuf_add_ch(out, 's');

@@ -49,6 +49,7 @@ struct pod_class {
 	struct res request;     /* includes pods = 1 */
 	uint32_t mask;          /* dimensions requested, without pods */
 	bool best_effort;       /* mask == 0 */
+	bool elsewhere;         /* its Workload holds quota for it: it is charged to no Queue */
 	struct label *selector; /* nodeSelector, sorted */
 	size_t nselector;
 	struct match_term *required; /* any term must hold; nrequired 0: no constraint */
@@ -74,6 +75,10 @@ struct pod_class {
 struct str;
 struct strbuf;
 
+/* What the Queue is charged for such a pod, and in which dimensions (pods included): its request,
+ * or nothing. */
+const struct res *pod_class_charge(const struct pod_class *k);
+uint32_t pod_class_charge_mask(const struct pod_class *k);
 /* The static text equal to `text`; NULL when it is none of the above. */
 const char *pod_class_refusal(struct str text);
 /* Brings a class under construction into canonical order and derives mask, best_effort and the one

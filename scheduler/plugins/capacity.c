@@ -278,7 +278,8 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 		uint32_t over;
 
 		allocated(p, s, at, &used);
-		over = res_over(&used, &t->klass->request, &p->real[at->id], t->klass->mask);
+		over = res_over(&used, pod_class_charge(t->klass), &p->real[at->id],
+				t->klass->elsewhere ? 0 : t->klass->mask);
 		if (over != 0) {
 			return refuse_dims(s, at, over, why);
 		}

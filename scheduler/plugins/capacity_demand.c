@@ -32,7 +32,7 @@ static void sum_charged(const struct session *s, const struct job *j, struct res
 
 		if (session_task_charge(s, t) != CHARGE_NONE &&
 		    session_task_status(s, t) != TASK_RELEASING) {
-			res_add(ret, &t->klass->request);
+			res_add(ret, pod_class_charge(t->klass));
 		}
 	}
 }
@@ -45,15 +45,32 @@ static void sum_foreign_gated(const struct session *s, const struct job *j, stru
 		const struct task *t = session_task(s, j->tasks.v[i]);
 
 		if ((t->flags & TASK_FOREIGN_GATE) != 0 && t->klass != NULL) {
-			res_add(ret, &t->klass->request);
+			res_add(ret, pod_class_charge(t->klass));
 		}
 	}
+}
+
+/* All of its pods are charged to no Queue: nor is what its PodGroup announces. */
+static bool is_elsewhere(const struct session *s, const struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if (t->klass == NULL || !t->klass->elsewhere) {
+			return false;
+		}
+	}
+	return j->tasks.n > 0;
 }
 
 void capacity_demand_of_job(const struct session *s, const struct job *j, struct res *ret)
 {
 	struct res charged;
 
+	if (is_elsewhere(s, j)) {
+		*ret = (struct res){ .v = { 0 } };
+		return;
+	}
 	sum_charged(s, j, &charged);
 	*ret = j->min_resources;
 	res_sub_floor(ret, &charged);

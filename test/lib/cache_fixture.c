@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "core/ledger.h"
@@ -105,6 +106,13 @@ static void synced(struct cache_fixture *f, enum sched_resource r)
 	message_free(m);
 }
 
+static bool is_elsewhere(void *ctx, const void *pod_object UNUSED)
+{
+	const struct cache_fixture *f = ctx;
+
+	return f->elsewhere;
+}
+
 struct cache_fixture *cache_fixture_create(void)
 {
 	static const char *const names[] = { "volcano", "headgate", NULL };
@@ -116,6 +124,7 @@ struct cache_fixture *cache_fixture_create(void)
 			      .on_pod_gone = on_gone,
 			      .on_foreign_bind = on_foreign_bind,
 			      .on_foreign_podgroup = on_foreign_podgroup,
+			      .is_elsewhere = is_elsewhere,
 			      .ctx = f },
 	};
 

@@ -24,7 +24,7 @@ struct kubelet {
 	struct list_node jobs;
 };
 
-enum job_kind { JOB_START, JOB_FINISH, JOB_FINALISE, JOB_UNTAINT };
+enum job_kind { JOB_START, JOB_FINISH, JOB_FAIL, JOB_FINALISE, JOB_UNTAINT };
 
 /* One write that is due later. It is repeated until it is answered for good. */
 struct kubelet_job {
@@ -102,7 +102,9 @@ static void run_job(void *ctx)
 	} else {
 		rest_path(&path, "", "v1", namespace_, "pods", name.p, "status");
 		fill_status(&body, mirror_clock(j->kubelet->mirror), j->uid,
-			    j->kind == JOB_START ? "Running" : "Succeeded");
+			    j->kind == JOB_START  ? "Running"
+			    : j->kind == JOB_FAIL ? "Failed"
+						  : "Succeeded");
 		call.method = HTTP_PATCH;
 		call.content_type = "application/strategic-merge-patch+json";
 	}
@@ -172,7 +174,15 @@ static void on_pod(void *ctx, enum mirror_resource r, struct str key, const stru
 		return;
 	}
 	if (turned(old, now, "metadata.deletionTimestamp")) {
-		later(k, JOB_FINALISE, key, now, k->start_delay_ns);
+		/* Whoever holds on to it sees how it ended. */
+		later(k,
+		      jdoc_count(jdoc_path(now, "metadata.finalizers")) > 0 ? JOB_FAIL
+									    : JOB_FINALISE,
+		      key, now, k->start_delay_ns);
+		return;
+	}
+	if (became(old, now, "Failed") && jdoc_path(now, "metadata.deletionTimestamp") != NULL) {
+		later(k, JOB_FINALISE, key, now, 0);
 		return;
 	}
 	if (turned(old, now, "spec.nodeName") &&

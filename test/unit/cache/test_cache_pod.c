@@ -2,6 +2,7 @@
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
+#include "model/pod_class.h"
 
 static int64_t charged(const struct cache_fixture *f, const char *queue)
 {
@@ -382,6 +383,34 @@ static void test_deletion_of_another_uid_is_ignored(void **state)
 	cache_fixture_delete(f, SCHED_PODS, "ns/absent");
 }
 
+/* Nothing is charged for a pod while a Workload holds its quota; whether it does is asked with
+ * every update. */
+static void test_pods_charged_elsewhere(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	f->elsewhere = true;
+	t = cache_fixture_pod(f, &running);
+	assert_true(t->klass->elsewhere);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	assert_int_equal(charged(f, "q"), 0);
+	cache_pod_here(f->cache, STR_LIT("ns/absent"));
+	cache_pod_here(f->cache, STR_LIT("ns/p"));
+	assert_int_equal(charged(f, "q"), 1000);
+	assert_null(ledger_verify(f->c));
+	cache_pod_here(f->cache, STR_LIT("ns/p"));
+	assert_int_equal(charged(f, "q"), 1000);
+	t = cache_fixture_pod(f, &running);
+	assert_int_equal(charged(f, "q"), 0);
+	f->elsewhere = false;
+	t = cache_fixture_pod(f, &running);
+	assert_false(t->klass->elsewhere);
+	assert_int_equal(charged(f, "q"), 1000);
+	assert_null(ledger_verify(f->c));
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
 
 int main(void)
@@ -404,6 +433,7 @@ int main(void)
 		T(test_spec_edited_while_gated),
 		T(test_parked_until_the_pod_changes),
 		T(test_deletion_of_another_uid_is_ignored),
+		T(test_pods_charged_elsewhere),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_pod", tests, NULL, NULL);

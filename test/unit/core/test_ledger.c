@@ -77,6 +77,34 @@ static void charge_rolls_up_to_every_ancestor(void **state)
 	assert_int_equal(f->c.drift, 0);
 }
 
+/* A pod whose quota a Workload holds goes through the same states for nothing. */
+static void what_is_charged_elsewhere_weighs_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct res whole = f->classes[3].request;
+	const struct res nothing = { .v = { 0 } };
+
+	f->classes[3].elsewhere = true;
+	ledger_charge(&f->c, &f->tasks[3], &f->queues[5], CHARGE_ASSUMED);
+	ledger_set_releasing(&f->c, &f->tasks[3], true);
+	f->tasks[3].status = TASK_RELEASING;
+	assert_true(res_is_zero(&f->queues[0].charged));
+	assert_true(res_is_zero(&f->queues[0].releasing));
+	assert_int_equal(f->tasks[3].charge, CHARGE_ASSUMED);
+	assert_null(ledger_verify(&f->c));
+	f->tasks[3].status = TASK_RUNNING;
+	/* It is charged here after all, and then not any more. */
+	f->classes[3].elsewhere = false;
+	ledger_recharge(&f->c, &f->tasks[3], &nothing);
+	assert_int_equal(f->queues[0].charged.v[RES_CPU], 300);
+	assert_null(ledger_verify(&f->c));
+	f->classes[3].elsewhere = true;
+	ledger_recharge(&f->c, &f->tasks[3], &whole);
+	assert_true(res_is_zero(&f->queues[0].charged));
+	ledger_release(&f->c, &f->tasks[3]);
+	assert_int_equal(f->c.drift, 0);
+}
+
 static void only_what_shrinks_makes_room(void **state)
 {
 	struct fixture *f = *state;
@@ -261,6 +289,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(charge_rolls_up_to_every_ancestor, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_charged_elsewhere_weighs_nothing, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(only_what_shrinks_makes_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_change_is_seen_by_the_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(releasing_follows_the_status, setup, teardown),

@@ -153,6 +153,22 @@ static void test_copy_is_deep(void **state)
 	pod_class_destroy(NULL);
 }
 
+static void test_what_a_queue_is_charged(void **state)
+{
+	struct pod_class k = { .request = { .v = { [RES_CPU] = 5 } } };
+	struct pod_class other = k;
+
+	(void)state;
+	pod_class_normalise(&k);
+	pod_class_normalise(&other);
+	assert_int_equal(pod_class_charge(&k)->v[RES_CPU], 5);
+	assert_int_equal(pod_class_charge_mask(&k), 1u << RES_CPU | 1u << RES_PODS);
+	other.elsewhere = true;
+	assert_true(res_is_zero(pod_class_charge(&other)));
+	assert_int_equal(pod_class_charge_mask(&other), 0);
+	assert_differ(&k, &other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_every_part_matters),
 		cmocka_unit_test(test_copy_is_deep),
+		cmocka_unit_test(test_what_a_queue_is_charged),
 	};
 
 	return cmocka_run_group_tests_name("model/pod_class", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "core/ledger.h"
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
+#include "model/pod_class.h"
 #include "plugins/capacity.h"
 #include "tree/tree.h"
 
@@ -90,6 +91,32 @@ static void test_inqueue_jobs_demand_what_is_not_charged_yet(void **state)
 	assert_int_equal(sum_at(&d, right), 5);
 	assert_int_equal(sum_at(&d, parent), 11);
 	assert_int_equal(sum_at(&d, f.cluster->queues.v[f.cluster->root_queue]), 11);
+	finish(&d);
+}
+
+static void go_elsewhere(struct task *t)
+{
+	struct pod_class *k = pod_class_copy(t->klass, "");
+
+	k->elsewhere = true;
+	cluster_task_set_class(f.cluster, t, cluster_class_intern(f.cluster, k));
+	pod_class_destroy(k);
+}
+
+/* Neither what the PodGroup announces nor what its pods run with, as long as none is our own. */
+static void test_pods_charged_elsewhere_demand_nothing(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+
+	(void)state;
+	go_elsewhere(cluster_fixture_task(f.cluster, "t", j, 4));
+	d = build();
+	assert_int_equal(sum_at(&d, left), 0);
+	finish(&d);
+	cluster_fixture_task(f.cluster, "ours", j, 4);
+	d = build();
+	assert_int_equal(sum_at(&d, left), 10);
 	finish(&d);
 }
 
@@ -229,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_inqueue_jobs_demand_what_is_not_charged_yet),
+		TEST(test_pods_charged_elsewhere_demand_nothing),
 		TEST(test_running_jobs_count_when_they_have_their_members),
 		TEST(test_what_a_job_holds_beyond_its_minimum_is_elastic),
 		TEST(test_quirk_a_job_without_min_resources_is_all_elastic),

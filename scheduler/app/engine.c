@@ -7,6 +7,7 @@
 #include "api/scheduling.h"
 #include "app/foreign.h"
 #include "app/orphans.h"
+#include "app/outcome_event.h"
 #include "app/quota_engine.h"
 #include "app/resource_name.h"
 #include "app/sched_metrics.h"
@@ -318,42 +319,6 @@ static void handle_conf(struct engine *e, struct sched_msg *m)
 	m->conf = NULL;
 }
 
-/* What a person should read about the end of a write. */
-static const struct outcome_event {
-	enum sched_request request;
-	enum sched_outcome outcome;
-	bool warning;
-	const char *reason;
-} outcome_events[] = {
-	{ SCHED_REQ_BIND, SCHED_DONE, false, "Scheduled" },
-	{ SCHED_REQ_BIND, SCHED_REJECTED, true, "FailedBinding" },
-	{ SCHED_REQ_UNGATE, SCHED_REJECTED, true, "FailedGateRemoval" },
-	{ SCHED_REQ_POD_STATUS, SCHED_REJECTED, true, "FailedStatusUpdate" },
-	{ SCHED_REQ_EVICT, SCHED_DONE, false, "Evict" },
-	{ SCHED_REQ_EVICT, SCHED_REJECTED, true, "FailedEviction" },
-};
-
-static void tell_outcome(struct engine *e, const struct sched_msg *m,
-			 const struct outcome_event *row)
-{
-	const struct cluster *c = cache_cluster(e->cache);
-	const struct task *t = cluster_task_find(c, m->key);
-	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
-	const char *text = m->text;
-
-	if (t == NULL || !str_streq(t->uid, m->uid)) {
-		return;
-	}
-	about.name = t->name;
-	about.uid = t->uid;
-	about.namespace_ = t->namespace_;
-	if (row->request == SCHED_REQ_BIND && row->outcome == SCHED_DONE && t->node != MODEL_NONE) {
-		text = arena_printf(m->arena, "Successfully assigned %s/%s to %s", t->namespace_,
-				    t->name, c->nodes.v[t->node]->name);
-	}
-	recorder_event(exec_recorder(e->exec), &about, row->warning, row->reason, text);
-}
-
 static void handle_request_done(struct engine *e, const struct sched_msg *m)
 {
 	sched_metrics_request(e->metrics, m);
@@ -365,12 +330,7 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 	    m->request == SCHED_REQ_QUOTA_FINALIZER || m->request == SCHED_REQ_PREEMPTION_COST) {
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {
-		if (outcome_events[i].request == m->request &&
-		    outcome_events[i].outcome == m->outcome) {
-			tell_outcome(e, m, &outcome_events[i]);
-		}
-	}
+	outcome_event_tell(exec_recorder(e->exec), cache_cluster(e->cache), m);
 	cache_apply(e->cache, m, clock_wall(e->opt.clock));
 }
 

@@ -19,8 +19,8 @@ static bool is_held(struct owners_fixture *f, const char *labels, const char *ow
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
 	struct api_pod pod;
 
-	strbuf_printf(&b, "{'metadata':{'namespace':'default','name':'p','uid':'u','labels':{%s}",
-		      labels);
+	strbuf_printf(&b, "{'metadata':{'namespace':'default','name':'%s','uid':'u','labels':{%s}",
+		      has_node ? "runs" : "waits", labels);
 	if (owner != NULL) {
 		strbuf_printf(&b,
 			      ",'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job','name':"
@@ -80,7 +80,7 @@ static void on_unheld(void *ctx, struct str key)
 {
 	unsigned *n = ctx;
 
-	assert_true(str_eq_c(key, "default/p"));
+	assert_true(str_eq_c(key, "default/waits"));
 	(*n)++;
 }
 

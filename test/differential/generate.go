@@ -29,6 +29,7 @@ var gates = map[string]bool{
 	"RecomputeAssignmentUponPreemptionTargetsOverlap": true,
 	"FlavorFungibilityPreserveScanProgress":           true,
 	"PrioritizePreemptorWorkloads":                    false,
+	"PriorityBoost":                                   false,
 	reasons:                                           true,
 }
 
@@ -38,7 +39,7 @@ type generator struct {
 	c          *cluster
 	groups     []group
 	ties       bool // creation times from few values
-	scale      int  // of quotas and requests
+	contested  bool // one tree, of whose quota lower priorities hold much
 	priorities int
 	tree       map[string]string // parent of each cohort
 }
@@ -65,6 +66,7 @@ func generate(seed uint64) *cluster {
 	g.c = &cluster{gates: map[string]bool{}, cycles: pick(g, 1, 1, 2, 3, 4)}
 	g.ties = g.chance(0.1)
 	g.priorities = pick(g, 1, 2, 3, 4)
+	g.contested = g.chance(0.3)
 	g.makeGates()
 	g.makeNamespaces()
 	g.makeFlavors()
@@ -84,6 +86,10 @@ func (g *generator) makeGates() {
 	flip := g.chance(0.25)
 	for _, name := range sortedKeys(gates) {
 		g.c.gates[name] = gates[name] != (flip && name != reasons && g.chance(0.25))
+	}
+	// On by default in Headgate, off in Kueue.
+	if g.chance(0.5) {
+		g.c.gates["PrioritizePreemptorWorkloads"] = true
 	}
 	if g.chance(0.45) {
 		g.c.fair = true
@@ -148,12 +154,18 @@ func (g *generator) makeFlavor(name string) *kueue.ResourceFlavor {
 
 func (g *generator) makeCohorts() {
 	depth := map[string]int{}
-	for i := range g.between(0, 4) {
+	least := 0
+	if g.contested {
+		least = 1
+	}
+	for i := range g.between(least, 4) {
 		name := fmt.Sprintf("c%d", i)
 		parent := ""
-		if i > 0 && g.chance(0.75) {
+		if i > 0 && (g.contested || g.chance(0.75)) {
 			if p := fmt.Sprintf("c%d", g.IntN(i)); depth[p] < 2 {
 				parent = p
+			} else if g.contested {
+				parent = "c0"
 			}
 		}
 		g.tree[name] = parent
@@ -228,7 +240,7 @@ func (g *generator) flavorQuotas(flavor string, of []corev1.ResourceName, limits
 func (g *generator) makeQueue(name string) {
 	q := &kueue.ClusterQueue{}
 	q.TypeMeta, q.ObjectMeta = object("ClusterQueue", "", name)
-	if cohorts := sortedKeys(g.tree); len(cohorts) > 0 && g.chance(0.9) {
+	if cohorts := sortedKeys(g.tree); len(cohorts) > 0 && (g.contested || g.chance(0.9)) {
 		q.Spec.CohortName = kueue.CohortReference(pick(g, cohorts...))
 	}
 	q.Spec.ResourceGroups = g.quotas(q.Spec.CohortName != "", true)
@@ -280,6 +292,9 @@ func (g *generator) preemption() *kueue.ClusterQueuePreemption {
 		WithinClusterQueue: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
 			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyLowerOrNewerEqualPriority),
 		BorrowWithinCohort: &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicyNever},
+	}
+	if g.contested && p.ReclaimWithinCohort == kueue.PreemptionPolicyNever {
+		p.ReclaimWithinCohort = kueue.PreemptionPolicyAny
 	}
 	if p.ReclaimWithinCohort != kueue.PreemptionPolicyNever && g.chance(0.5) {
 		p.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyLowerPriority

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
 )
 
 // makeWorkload makes one that waits.
@@ -18,10 +19,13 @@ func (g *generator) makeWorkload(name string) *kueue.Workload {
 	w.CreationTimestamp = g.ago(g.between(1, 200))
 	w.Spec.QueueName = kueue.LocalQueueName(l.Name)
 	priority := int32(g.IntN(g.priorities))
-	if name[0] == 'p' && g.chance(0.4) {
+	if name[0] == 'p' && (g.contested || g.chance(0.4)) {
 		priority++ // than most of those who hold quota
 	}
 	w.Spec.Priority = &priority
+	if g.chance(0.1) {
+		w.Annotations = map[string]string{constants.PriorityBoostAnnotationKey: pick(g, "-2", "-1", "1", "2")}
+	}
 	minimum := g.chance(0.4)
 	for i := range pick(g, 1, 1, 1, 1, 2, 2, 3) {
 		p := g.makePodSet(i)
@@ -118,10 +122,16 @@ func (g *generator) rooms() map[room]int64 {
 func (g *generator) makeHolders() {
 	rooms := g.rooms()
 	slack := pick(g, 0.6, 0.9, 1, 1, 1, 1, 1.2)
+	if g.contested {
+		slack = 1
+	}
 	for r, n := range rooms {
 		rooms[r] = int64(float64(n) * slack)
 	}
 	tries := g.between(0, 60)
+	if g.contested {
+		tries = 60
+	}
 	for i := range tries {
 		w := g.makeWorkload(fmt.Sprintf("h%d", i))
 		if g.admit(w, rooms) {

@@ -61,29 +61,6 @@ struct share share_of(const struct forest *f, uint32_t node, const struct quota_
 	return s;
 }
 
-bool share_is_infinite(struct share s)
-{
-	return s.weight == 0 && s.unweighted > 0;
-}
-
-static double weighted(struct share s)
-{
-	return s.unweighted > 0 ? s.unweighted / s.weight : 0;
-}
-
-int share_cmp(struct share a, struct share b)
-{
-	bool infinite = share_is_infinite(a);
-	double x, y;
-
-	if (infinite != share_is_infinite(b)) {
-		return infinite ? 1 : -1;
-	}
-	x = infinite ? a.unweighted : weighted(a);
-	y = infinite ? b.unweighted : weighted(b);
-	return x < y ? -1 : x > y;
-}
-
 int64_t share_status(struct share s)
 {
 	double up;
@@ -91,6 +68,6 @@ int64_t share_status(struct share s)
 	if (share_is_infinite(s)) {
 		return INT64_MAX;
 	}
-	up = ceil(weighted(s));
+	up = ceil(share_weighted(&s));
 	return up >= 0x1p63 ? INT64_MAX : (int64_t)up;
 }

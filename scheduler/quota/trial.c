@@ -36,6 +36,10 @@ void trial_begin(struct trial *t, const struct victims_request *r, struct arena 
 
 void trial_take(struct trial *t, struct candidate *c)
 {
+	t->missing_before = t->missing;
+	if (t->missing > 0) {
+		t->missing -= quota_amounts_get(&c->w->usage, t->r->need->v[t->blocked].id);
+	}
 	forest_remove(t->r->forest, c->w->holds, &c->w->usage);
 	candidates_push(&t->taken, c, t->arena);
 }
@@ -45,6 +49,7 @@ void trial_take_back(struct trial *t, size_t mark)
 	assert(t->taken.n > 0);
 	forest_undo(t->r->forest, mark);
 	t->taken.n--;
+	t->missing = t->missing_before;
 }
 
 static bool one_fits(const struct victims_request *r, const struct quota_amount *a, bool may_borrow)
@@ -58,7 +63,7 @@ static bool one_fits(const struct victims_request *r, const struct quota_amount 
 	return a->value <= (available < 0 ? 0 : available);
 }
 
-bool trial_fits(struct trial *t, bool may_borrow)
+static bool fits_now(struct trial *t, bool may_borrow)
 {
 	const struct quota_amounts *need = t->r->need;
 
@@ -73,6 +78,30 @@ bool trial_fits(struct trial *t, bool may_borrow)
 	return true;
 }
 
+bool trial_may_fit(const struct trial *t)
+{
+	return t->missing <= 0;
+}
+
+/* Available quota grows at most by what is taken: until what lacks now is taken, there is no need
+ * to look again. */
+bool trial_fits(struct trial *t, bool may_borrow)
+{
+	const struct quota_amount *a;
+
+	if (!trial_may_fit(t)) {
+		return false;
+	}
+	if (fits_now(t, may_borrow)) {
+		return true;
+	}
+	a = &t->r->need->v[t->blocked];
+	t->missing = amount_sub(a->value, forest_available(t->r->forest, t->r->node, a->id));
+	t->missing = t->missing == QUOTA_UNLIMITED ? 0 : t->missing;
+	t->missing_before = t->missing;
+	return false;
+}
+
 void trial_fill_back(struct trial *t, bool may_borrow)
 {
 	struct candidates *taken = &t->taken;
@@ -84,7 +113,7 @@ void trial_fill_back(struct trial *t, bool may_borrow)
 		size_t mark = forest_mark(t->r->forest);
 
 		forest_add(t->r->forest, c->w->holds, &c->w->usage);
-		if (trial_fits(t, may_borrow)) {
+		if (fits_now(t, may_borrow)) {
 			continue;
 		}
 		forest_undo(t->r->forest, mark);

@@ -11,6 +11,9 @@ struct trial {
 	struct candidates taken; /* in the order in which they were taken */
 	size_t mark;
 	size_t blocked; /* index in r->need of what did not fit last: looked at first */
+	/* So much of it at least must still be taken for a fit, by the last look at it, which saves
+	 * looks; not more than 0: not known. And the same before the last one was taken. */
+	int64_t missing, missing_before;
 };
 
 /* Whether it could fit at all if all those were gone: what is freed for the request is at most what
@@ -20,6 +23,8 @@ void trial_begin(struct trial *t, const struct victims_request *r, struct arena 
 void trial_take(struct trial *t, struct candidate *c);
 /* Takes back what happened since the mark of the forest, which was one trial_take. */
 void trial_take_back(struct trial *t, size_t mark);
+/* False: it cannot fit now. */
+bool trial_may_fit(const struct trial *t);
 /* Whether what is needed fits now; without borrowing: into the queue's own quota. */
 bool trial_fits(struct trial *t, bool may_borrow);
 /* Gives back, the youngest first, whoever is not needed for the fit (KEP-83: the minimal set). The

@@ -63,6 +63,7 @@ struct fair {
 	struct candidates all;
 	enum strategy first;
 	bool has_second;
+	bool gave_back;      /* in this round; else all are as legal as when they were taken */
 	bool within_nominal; /* before anybody is taken the preemptor's queue is, with the request
 			      */
 	struct trial trial;
@@ -281,6 +282,9 @@ static bool fits(struct fair *f)
 	size_t mark = forest_mark(forest);
 	bool yes;
 
+	if (!trial_may_fit(&f->trial)) {
+		return false;
+	}
 	forest_remove(forest, f->r->node, f->r->need);
 	yes = trial_fits(&f->trial, true);
 	forest_undo(forest, mark);
@@ -552,8 +556,11 @@ static bool run_round(struct fair *f)
 	begin_round(f);
 	found = first_pass(f) || (f->has_second && second_pass(f));
 	if (found) {
+		size_t taken = f->trial.taken.n;
+
 		forest_remove(f->r->forest, f->r->node, f->r->need);
 		trial_fill_back(&f->trial, true);
+		f->gave_back = f->trial.taken.n < taken;
 	}
 	trial_end(&f->trial);
 	return found;
@@ -588,7 +595,7 @@ void victims_fair(const struct victims_request *r, struct arena *arena, struct v
 		ranking_init(&f.spots.v[i].ranking, &f.spots.v[i].all, arena);
 	}
 	for (int round = 0; round < ROUNDS_MAX && run_round(&f); round++) {
-		if (are_legal(&f)) {
+		if (!f.gave_back || are_legal(&f)) {
 			trial_result(&f.trial, ret);
 			break;
 		}

@@ -96,6 +96,34 @@ static void test_taking_back(void **state)
 	trial_end(&f.t);
 }
 
+/* Until enough is taken for what did not fit, it is not looked at again; what is taken back counts
+ * as not taken. */
+static void test_what_is_missing(void **state)
+{
+	CLEANUP(teardown) struct fixture f;
+	size_t mark;
+
+	(void)state;
+	setup(&f, "default/cpu=3");
+	assert_true(trial_may_fit(&f.t));
+	assert_false(trial_fits(&f.t, true));
+	assert_false(trial_may_fit(&f.t)); /* 3 */
+	trial_take(&f.t, &f.c[0]);
+	assert_false(trial_may_fit(&f.t)); /* 2 */
+	mark = forest_mark(f.w.f);
+	trial_take(&f.t, &f.c[1]);
+	assert_true(trial_may_fit(&f.t));
+	trial_take_back(&f.t, mark);
+	assert_false(trial_may_fit(&f.t));
+	mark = forest_mark(f.w.f);
+	trial_take(&f.t, &f.c[2]);
+	assert_false(trial_fits(&f.t, true)); /* 1 */
+	trial_take_back(&f.t, mark);
+	trial_take(&f.t, &f.c[1]);
+	assert_true(trial_fits(&f.t, true));
+	trial_end(&f.t);
+}
+
 /* Who stays keeps the order, and its usage stays off until the end. */
 static void test_filling_back(void **state)
 {
@@ -161,6 +189,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_taken_makes_room_until_the_end),
 		cmocka_unit_test(test_without_borrowing_the_own_quota_is_the_bound),
 		cmocka_unit_test(test_taking_back),
+		cmocka_unit_test(test_what_is_missing),
 		cmocka_unit_test(test_filling_back),
 		cmocka_unit_test(test_one_alone_is_needed),
 		cmocka_unit_test(test_hope),

@@ -77,8 +77,11 @@ struct quota_namespace *quota_namespace_get(struct quota *q, struct str name);
 struct quota_namespace *quota_namespace_find(const struct quota *q, struct str name);
 void quota_namespace_remove(struct quota *q, struct str name);
 
-/* spec.priority, and the boost when its gate is on. */
-int64_t workload_priority(const struct quota *q, const struct workload *w);
+/* spec.priority, and the boost when its gate is on. Inline: asked of every candidate. */
+static inline int64_t workload_priority(const struct quota *q, const struct workload *w)
+{
+	return (int64_t)w->priority + (q->options.priority_boost ? w->boost : 0);
+}
 /* The time that orders equal priorities (Kueue: queue-order timestamp). */
 int64_t workload_queue_time(const struct quota *q, const struct workload *w);
 /* For quota_podset.shape: a hash of all of its other members but spec_count. Equal on every machine

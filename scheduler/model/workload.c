@@ -2,11 +2,6 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-int64_t workload_priority(const struct quota *q, const struct workload *w)
-{
-	return (int64_t)w->priority + (q->options.priority_boost ? w->boost : 0);
-}
-
 /* Who was evicted because its pods were late, or by a check, queues again from then on. Without
  * sorting by priority in the cohort, who lost quota to a borrower's reclaim would get in first
  * again and lose it again: it queues behind (Kueue: queue-order timestamp). */

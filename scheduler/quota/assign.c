@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "base/intern.h"
 #include "model/quota_store.h"
 #include "quota/amount.h"
@@ -333,10 +334,15 @@ static const char *describe(const struct assigner *a)
 	for (size_t i = 0; i < a->out->npodsets; i++) {
 		const char *message = a->out->podsets[i].message;
 
+		const char *const parts[] = { text == NULL ? "" : text,
+					      text == NULL ? "" : "; ",
+					      "pod set ",
+					      a->r->w->podsets[i].name,
+					      ": ",
+					      message };
+
 		if (message != NULL) {
-			text = arena_printf(a->arena, "%s%spod set %s: %s",
-					    text == NULL ? "" : text, text == NULL ? "" : "; ",
-					    a->r->w->podsets[i].name, message);
+			text = arena_join(a->arena, parts, ARRAY_LEN(parts));
 		}
 	}
 	return text;

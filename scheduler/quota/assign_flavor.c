@@ -1,7 +1,6 @@
 #include "quota/assign_flavor.h"
 
-#include <stdio.h>
-
+#include "base/attrs.h"
 #include "base/intern.h"
 #include "model/quota_store.h"
 #include "quota/amount.h"
@@ -11,34 +10,42 @@ static const struct quota_queue *queue_of(const struct assign_request *r)
 	return forest_world(r->forest)->nodes.v[r->node]->queue;
 }
 
-/* "cpu in flavor spot: 4 requested besides 2 of other pod sets, <rest>" */
+/* "cpu in flavor spot: 4 requested besides 2 of other pod sets, <rest>"; rest in four parts. */
 static void note(const struct assign_request *r, const struct assign_need *need,
-		 struct assign_reasons *why, const char *rest)
+		 struct assign_reasons *why, const char *const rest[4])
 {
 	const struct quota *q = forest_world(r->forest);
 	const char *resource = intern_name(q->resources, need->resource);
 	char amount[ASSIGN_REASON_AMOUNT_MAX], earlier[ASSIGN_REASON_AMOUNT_MAX];
+	bool besides = need->earlier != 0;
+	const char *const parts[] = {
+		resource,
+		" in flavor ",
+		q->flavors.v[need->flavor]->name,
+		": ",
+		amount,
+		besides ? " requested besides " : " requested, ",
+		besides ? earlier : "",
+		besides ? " of other pod sets, " : "",
+		rest[0],
+		rest[1],
+		rest[2],
+		rest[3],
+	};
 
 	assign_reason_amount(resource, need->amount, amount);
 	assign_reason_amount(resource, need->earlier, earlier);
-	if (need->earlier == 0) {
-		assign_reason_add(why, "%s in flavor %s: %s requested, %s", resource,
-				  q->flavors.v[need->flavor]->name, amount, rest);
-	} else {
-		assign_reason_add(
-			why, "%s in flavor %s: %s requested besides %s of other pod sets, %s",
-			resource, q->flavors.v[need->flavor]->name, amount, earlier, rest);
-	}
+	assign_reason_add_parts(why, parts, ARRAY_LEN(parts));
 }
 
 static void note_too_large(const struct assign_request *r, const struct assign_need *need,
 			   struct assign_reasons *why, int64_t most)
 {
-	char amount[ASSIGN_REASON_AMOUNT_MAX], rest[2 * ASSIGN_REASON_AMOUNT_MAX];
+	char amount[ASSIGN_REASON_AMOUNT_MAX];
+	const char *const rest[] = { "the most it can have is ", amount, "", "" };
 
 	assign_reason_amount(intern_name(forest_world(r->forest)->resources, need->resource), most,
 			     amount);
-	snprintf(rest, sizeof(rest), "the most it can have is %s", amount);
 	note(r, need, why, rest);
 }
 
@@ -54,12 +61,11 @@ static void note_short(const struct assign_request *r, const struct assign_need 
 		       struct assign_reasons *why, int64_t available)
 {
 	const char *resource = intern_name(forest_world(r->forest)->resources, need->resource);
-	char have[ASSIGN_REASON_AMOUNT_MAX], lack[ASSIGN_REASON_AMOUNT_MAX],
-		rest[3 * ASSIGN_REASON_AMOUNT_MAX];
+	char have[ASSIGN_REASON_AMOUNT_MAX], lack[ASSIGN_REASON_AMOUNT_MAX];
+	const char *const rest[] = { have, " free, ", lack, " too little" };
 
 	assign_reason_amount(resource, available, have);
 	assign_reason_amount(resource, amount_sub(sum_of(need), available), lack);
-	snprintf(rest, sizeof(rest), "%s free, %s too little", have, lack);
 	note(r, need, why, rest);
 }
 

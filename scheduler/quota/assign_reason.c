@@ -1,6 +1,5 @@
 #include "quota/assign_reason.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +9,8 @@
 
 #define TEXT_MAX 1024 /* of one reason: names have at most 253 bytes */
 
-void assign_reason_add(struct assign_reasons *r, const char *fmt, ...)
+static void add(struct assign_reasons *r, const char *text)
 {
-	char text[TEXT_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	if (r->n == r->cap) {
 		size_t cap = r->cap == 0 ? 8 : 2 * r->cap;
 		const char **v = arena_alloc(r->arena, cap * sizeof(v[0]));
@@ -28,7 +21,23 @@ void assign_reason_add(struct assign_reasons *r, const char *fmt, ...)
 		r->v = v;
 		r->cap = cap;
 	}
-	r->v[r->n++] = arena_dup(r->arena, text);
+	r->v[r->n++] = text;
+}
+
+void assign_reason_add(struct assign_reasons *r, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	add(r, arena_dup(r->arena, text));
+}
+
+void assign_reason_add_parts(struct assign_reasons *r, const char *const *parts, size_t n)
+{
+	add(r, arena_join(r->arena, parts, n));
 }
 
 static int text_cmp(const void *a, const void *b)
@@ -94,6 +103,26 @@ static bool is_in_bytes(const char *resource)
 	       strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
 }
 
+/* What printf does, for numbers that are told of in every cycle. */
+static void put_number(int64_t value, const char *unit, char out[ASSIGN_REASON_AMOUNT_MAX])
+{
+	char digits[ASSIGN_REASON_AMOUNT_MAX];
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	size_t n = 0, at = 0;
+
+	do {
+		digits[n++] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest > 0);
+	if (value < 0) {
+		out[at++] = '-';
+	}
+	while (n > 0) {
+		out[at++] = digits[--n];
+	}
+	memcpy(out + at, unit, strlen(unit) + 1);
+}
+
 void assign_reason_amount(const char *resource, int64_t amount, char out[ASSIGN_REASON_AMOUNT_MAX])
 {
 	static const char *const binary[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi" };
@@ -104,14 +133,13 @@ void assign_reason_amount(const char *resource, int64_t amount, char out[ASSIGN_
 	} else if (strcmp(resource, "cpu") == 0) {
 		bool whole = amount % 1000 == 0;
 
-		snprintf(out, ASSIGN_REASON_AMOUNT_MAX, "%" PRId64 "%s",
-			 whole ? amount / 1000 : amount, whole ? "" : "m");
+		put_number(whole ? amount / 1000 : amount, whole ? "" : "m", out);
 	} else {
 		while (is_in_bytes(resource) && amount != 0 && amount % 1024 == 0 &&
 		       unit + 1 < ARRAY_LEN(binary)) {
 			amount /= 1024;
 			unit++;
 		}
-		snprintf(out, ASSIGN_REASON_AMOUNT_MAX, "%" PRId64 "%s", amount, binary[unit]);
+		put_number(amount, binary[unit], out);
 	}
 }

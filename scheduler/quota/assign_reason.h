@@ -21,6 +21,8 @@ struct assign_reasons { /* of one group of pod sets; texts live in the arena */
 
 /* Notes one more text. */
 void assign_reason_add(struct assign_reasons *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The same, of parts; for what is noted often. */
+void assign_reason_add_parts(struct assign_reasons *r, const char *const *parts, size_t n);
 /* All texts, sorted, without repetitions, joined by ", "; NULL when there is none. */
 const char *assign_reason_join(struct assign_reasons *r);
 /* What keeps a workload out when both do: the more severe one. NONE is the least severe. */

@@ -116,24 +116,31 @@ static bool is_gone(const struct victims_request *r, uint32_t id)
 	return lo < r->ngone && r->gone[lo] == id;
 }
 
+static void reserve(struct candidates *out, size_t more, struct arena *arena)
+{
+	struct candidate **v;
+
+	if (out->n + more <= out->cap) {
+		return;
+	}
+	out->cap = out->n + more > 2 * out->cap ? out->n + more : 2 * out->cap;
+	v = arena_alloc(arena, out->cap * sizeof(struct candidate *));
+	if (out->n > 0) {
+		memcpy(v, out->v, out->n * sizeof(struct candidate *));
+	}
+	out->v = v;
+}
+
 void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena)
 {
-	if (out->n == out->cap) {
-		size_t cap = out->cap == 0 ? 16 : out->cap * 2;
-		struct candidate **v = arena_alloc(arena, cap * sizeof(struct candidate *));
-
-		if (out->n > 0) {
-			memcpy(v, out->v, out->n * sizeof(struct candidate *));
-		}
-		out->v = v;
-		out->cap = cap;
-	}
+	reserve(out, 1, arena);
 	out->v[out->n++] = c;
 }
 
 /* Workloads are many, and all over the memory: what comes next is on its way while one is looked
  * at, and their usage is looked at only when the mask does not tell. */
 #define FETCH_AHEAD 12
+#define BLOCK 32 /* candidates that get their memory together */
 
 static bool uses(const struct quota_holder *h, const struct victims_request *r, uint64_t mask)
 {
@@ -148,6 +155,8 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 {
 	const struct quota *q = forest_world(r->forest);
 	const struct quota_queue *queue = q->nodes.v[node]->queue;
+	struct candidate *block = NULL;
+	size_t left = 0; /* in the block */
 	uint64_t mask = 0;
 
 	for (size_t i = 0; i < r->npairs; i++) {
@@ -156,9 +165,9 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 	if (policy == QUOTA_NEVER || !queues_is_active(r->forest, q->nodes.v[node])) {
 		return;
 	}
+	reserve(out, queue->holders.n, arena);
 	for (size_t i = 0; i < queue->holders.n; i++) {
 		const struct workload *w = queue->holders.v[i].w;
-		struct candidate *c;
 
 		if (i + FETCH_AHEAD < queue->holders.n) {
 			__builtin_prefetch(queue->holders.v[i + FETCH_AHEAD].w);
@@ -168,8 +177,11 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 		    !victims_allowed(q, policy, r->w, w)) {
 			continue;
 		}
-		c = arena_alloc(arena, sizeof(*c));
-		candidates_describe(r, w, c);
-		candidates_push(out, c, arena);
+		if (left-- == 0) {
+			left = queue->holders.n - i < BLOCK ? queue->holders.n - i : BLOCK;
+			block = arena_alloc(arena, left-- * sizeof(*block));
+		}
+		candidates_describe(r, w, block);
+		out->v[out->n++] = block++;
 	}
 }

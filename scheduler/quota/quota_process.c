@@ -1,6 +1,7 @@
 #include "quota/quota_process.h"
 
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "model/quota_store.h"
 #include "quota/amount.h"
 #include "quota/quota_nominate.h"
@@ -203,8 +204,9 @@ static void issue(struct process *p, struct entry *e)
 static const char *describe(struct process *p, const struct entry *e, const char *what)
 {
 	const char *why = e->assignment.message;
+	const char *const parts[] = { why, "; ", what };
 
-	return why == NULL || why[0] == '\0' ? what : arena_printf(p->arena, "%s; %s", why, what);
+	return why == NULL || why[0] == '\0' ? what : arena_join(p->arena, parts, ARRAY_LEN(parts));
 }
 
 /* It has no victims, or may not have them. True: that was all. */

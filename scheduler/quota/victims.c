@@ -7,29 +7,6 @@
 #include "model/quota_store.h"
 #include "quota/precedence.h"
 
-bool victims_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
-		     const struct workload *c)
-{
-	int64_t pp, pc;
-
-	switch (policy) {
-	case QUOTA_NEVER:
-		return false;
-	case QUOTA_ANY:
-		return true;
-	case QUOTA_LOWER_PRIORITY:
-	case QUOTA_LOWER_OR_NEWER_EQUAL:
-		break;
-	}
-	pp = workload_priority(q, p);
-	pc = workload_priority(q, c);
-	if (pp != pc) {
-		return pp > pc;
-	}
-	return policy == QUOTA_LOWER_OR_NEWER_EQUAL &&
-	       workload_queue_time(q, p) < workload_queue_time(q, c);
-}
-
 static bool may_preempt(const struct victims_request *r)
 {
 	const struct quota_queue *queue = forest_world(r->forest)->nodes.v[r->node]->queue;

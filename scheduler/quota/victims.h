@@ -5,6 +5,7 @@
 #ifndef SCHEDULER_QUOTA_VICTIMS_H
 #define SCHEDULER_QUOTA_VICTIMS_H
 
+#include "model/quota_store.h"
 #include "quota/assign.h"
 #include "quota/victim.h"
 
@@ -34,8 +35,28 @@ struct victims_request {
 void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret);
 
 /* Whether the policy lets p preempt c: never, lower priority, or equal and newer. */
-bool victims_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
-		     const struct workload *c);
+static inline bool victims_allowed(const struct quota *q, enum quota_policy policy,
+				   const struct workload *p, const struct workload *c)
+{
+	int64_t pp, pc;
+
+	switch (policy) {
+	case QUOTA_NEVER:
+		return false;
+	case QUOTA_ANY:
+		return true;
+	case QUOTA_LOWER_PRIORITY:
+	case QUOTA_LOWER_OR_NEWER_EQUAL:
+		break;
+	}
+	pp = workload_priority(q, p);
+	pc = workload_priority(q, c);
+	if (pp != pc) {
+		return pp > pc;
+	}
+	return policy == QUOTA_LOWER_OR_NEWER_EQUAL &&
+	       workload_queue_time(q, p) < workload_queue_time(q, c);
+}
 
 struct victims_found { /* for one pair alone */
 	uint32_t pair;

@@ -11,9 +11,8 @@
  *   5. Giving back may take away what made a victim legal: a victim of the own queue (or of a close
  *      relative) had lowered the share of the preemptor. Kueue preempts it all the same, and the
  *      two may then preempt each other for ever (kubernetes-sigs/kueue#14543). Here the victims
- *      that are left are asked again, in the order in which they were taken; those that are not
- *      legal are banned and the search begins anew without them. It gives up, without victims,
- *      after ROUNDS_MAX. */
+ *      that are left are asked again, in the order in which they were taken; those not legal are
+ *      banned and the search begins anew without them; without victims after ROUNDS_MAX. */
 #include "quota/victims.h"
 
 #include <assert.h>
@@ -28,10 +27,8 @@
 #define ROUNDS_MAX 8
 #define NONE MODEL_NONE
 
-enum strategy {
-	FINAL_SHARE,
-	INITIAL_SHARE
-}; /* LessThanOrEqualToFinalShare, LessThanInitialShare */
+/* LessThanOrEqualToFinalShare, LessThanInitialShare */
+enum strategy { FINAL_SHARE, INITIAL_SHARE };
 
 struct spot { /* a queue that has candidates or is the preemptor's, or a cohort above one */
 	uint32_t node;        /* of the forest */
@@ -64,8 +61,7 @@ struct fair {
 	enum strategy first;
 	bool has_second;
 	bool gave_back;      /* in this round; else all are as legal as when they were taken */
-	bool within_nominal; /* before anybody is taken the preemptor's queue is, with the request
-			      */
+	bool within_nominal; /* the preemptor's queue with the request, before anybody is taken */
 	struct trial trial;
 };
 

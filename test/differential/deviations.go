@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
@@ -31,6 +32,7 @@ var deviations = []deviation{
 	{name: "pods", without: withoutPods},
 	{name: "giving-back", without: withoutOwnVictims},
 	{name: "preemption-over-borrowing", without: withoutPreference},
+	{name: "less-than-nothing", without: withoutOveruse},
 }
 
 // onlyPlaces: with the gate off, the first cycle in which the answers differ leaves in Kueue's heap
@@ -93,6 +95,46 @@ func disputed(a, b answer) []string {
 		}
 	}
 	return out
+}
+
+// used is what of the flavor and resource the Workloads that hold quota in q use.
+func (c *cluster) used(q string, flavor kueue.ResourceFlavorReference, r corev1.ResourceName) resource.Quantity {
+	var sum resource.Quantity
+	for _, w := range c.workloads {
+		if w.Status.Admission == nil || string(w.Status.Admission.ClusterQueue) != q {
+			continue
+		}
+		for _, p := range w.Status.Admission.PodSetAssignments {
+			if p.Flavors[r] == flavor {
+				sum.Add(p.ResourceUsage[r])
+			}
+		}
+	}
+	return sum
+}
+
+// withoutOveruse lifts the borrowing limits above which a ClusterQueue already is.
+func withoutOveruse(c *cluster, _ *verdict) bool {
+	any := false
+	for _, q := range c.queues {
+		for _, rg := range q.Spec.ResourceGroups {
+			for _, f := range rg.Flavors {
+				for i := range f.Resources {
+					r := &f.Resources[i]
+					if r.BorrowingLimit == nil {
+						continue
+					}
+					most := r.NominalQuota.DeepCopy()
+					most.Add(*r.BorrowingLimit)
+					if used := c.used(q.Name, f.Name, r.Name); used.Cmp(most) > 0 {
+						r.BorrowingLimit = nil
+						any = true
+					}
+				}
+			}
+		}
+	}
+	return any
 }
 
 // withoutPreference leaves flavors to the default preference.

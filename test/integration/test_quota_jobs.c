@@ -208,6 +208,61 @@ static void test_preemption(void **state)
 	wait_workload(s, "low", "Finished", "True", "Succeeded");
 }
 
+/* Statuses that the engine has written so far. */
+static double writes(struct scene *s)
+{
+	return scene_metric(s, STACK_SCHEDULER,
+			    "headgate_requests_total{request=\"workload\",outcome=\"done\"}");
+}
+
+/* The answers to at least so many have come. */
+static void wait_writes(struct scene *s, double n)
+{
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+
+	while (writes(s) < n) {
+		if (clock_mono(clock_real()) > deadline) {
+			scene_fail(s, "only %g statuses written, not %g", writes(s), n);
+		}
+		poll(NULL, 0, 20);
+	}
+}
+
+static void test_what_a_job_costs(void **state)
+{
+	struct scene *s = *state;
+	double before = writes(s);
+
+	add_job(s, "cheap", "", 2);
+	wait_job(s, "cheap", true);
+	start_pods(s, "cheap", 2);
+	wait_workload(s, "cheap", "PodsReady", "True", "Started");
+	job_status(s, "cheap", COMPLETE);
+	wait_workload(s, "cheap", "Finished", "True", "Succeeded");
+	/* Reservation and admission in one; readiness and the end are told by whoever looks after
+	 * the Job. */
+	wait_writes(s, before + 1);
+	assert_true(writes(s) - before == 1);
+	add_job(s, "victim", "", 2);
+	wait_job(s, "victim", true);
+	start_pods(s, "victim", 2);
+	wait_workload(s, "victim", "PodsReady", "True", "Started");
+	before = writes(s);
+	add_job(s, "better", ", kueue.x-k8s.io/priority-class: high", 2);
+	wait_job(s, "victim", false);
+	job_status(s, "victim", "{\"active\":0,\"ready\":0}");
+	wait_job(s, "better", true);
+	wait_workload(s, "victim", "QuotaReserved", "False", "WaitingForQuota");
+	/* The victim: evicted, its quota given back, why it waits. The preemptor: admitted, and why
+	 * it waits meanwhile, if that takes long enough. */
+	wait_writes(s, before + 4);
+	assert_in_range((int)(writes(s) - before), 4, 6);
+	job_status(s, "better", COMPLETE);
+	wait_job(s, "victim", true);
+	job_status(s, "victim", COMPLETE);
+	wait_workload(s, "victim", "Finished", "True", "Succeeded");
+}
+
 static void test_a_restart_in_the_middle(void **state)
 {
 	struct scene *s = *state;
@@ -275,6 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jobs_take_turns),
 		cmocka_unit_test(test_preemption),
+		cmocka_unit_test(test_what_a_job_costs),
 		cmocka_unit_test(test_a_restart_in_the_middle),
 		cmocka_unit_test(test_switched_off_and_on),
 		cmocka_unit_test(test_a_job_that_takes_too_long),

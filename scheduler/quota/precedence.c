@@ -99,7 +99,8 @@ void precedence_note(struct forest *f, struct workload *by, struct workload *vic
 
 void precedence_released(struct forest *f, const struct workload *w)
 {
-	bool was_preempted = w->evicted && w->evicted_at == w->preempted_at;
+	bool was_preempted = w->evicted && w->preempted_at != MODEL_TIME_NONE &&
+			     w->preempted_at == w->evicted_at;
 
 	if (!was_preempted) {
 		forest_world(f)->nodes.v[forest_root(f, w->holds)]->released++;

@@ -155,7 +155,8 @@ static void clear(struct scene *s)
 {
 	scene_call(s, "DELETE", WORKLOADS, NULL, NULL);
 	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_reserving_active_workloads{cluster_queue=\"team\"} 0");
+			  "kueue_reserving_active_workloads{cluster_queue=\"team\",replica_role="
+			  "\"leader\"} 0");
 }
 
 /* Both have the same priority. Without costs the one whose quota is younger goes first, every

@@ -35,8 +35,7 @@ func kubectl(s *suite.S, arguments ...string) {
 // Who was preempted is spared the next time, by a cost that the scheduler keeps; one that somebody
 // else has set is left alone.
 func TestQuotaPreemptionCost(t *testing.T) {
-	s := suite.StartOwn(t, suite.Options{Values: []string{"quota.enabled=true", "quota.preemptionCost=true"}})
-	makeTenants(s)
+	s := startTenants(t)
 	s.Job("one", "green", 2)
 	s.Job("two", "green", 2)
 	s.WaitJobRuns("one")

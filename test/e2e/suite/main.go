@@ -38,8 +38,11 @@ type shared struct {
 	broken error // why there is none
 }
 
-// quotaOn is the chart's value.
+// quotaOn is the chart's value; quotaMore turns on what is off by default.
 const quotaOn = "quota.enabled=true"
+
+var quotaMore = []string{"quota.preemptionCost=true",
+	`quota.config=integrations: {frameworks: [batch/job\, pod]}`}
 
 type installation struct {
 	cluster  *cluster.Cluster
@@ -161,7 +164,7 @@ func stopAll(keep bool) {
 func sharedInstallation(ctx context.Context, quota bool) (*installation, error) {
 	i, o := &env.shared[0], Options{}
 	if quota {
-		i, o = &env.shared[1], Options{Values: []string{quotaOn}}
+		i, o = &env.shared[1], Options{Values: append([]string{quotaOn}, quotaMore...)}
 	}
 	if i.installation == nil && i.broken == nil {
 		i.installation, i.broken = install(ctx, o)

@@ -58,6 +58,26 @@ static void check_equal_completions(const struct admit_check *c, const struct ap
 	}
 }
 
+static bool same(const char *a, const char *b)
+{
+	return (a == NULL && b == NULL) || str_streq(a, b);
+}
+
+static bool same_annotation(const struct api_job *a, const struct api_job *b, const char *key)
+{
+	return same(field_map_get(&a->meta.annotations, key),
+		    field_map_get(&b->meta.annotations, key));
+}
+
+static bool changes_pods(const struct api_job *old, const struct api_job *job)
+{
+	return batch_parallelism(old) != batch_parallelism(job) ||
+	       old->spec.completions != job->spec.completions ||
+	       !same(old->spec.completion_mode, job->spec.completion_mode) ||
+	       !same_annotation(old, job, KUEUE_JOB_MIN_PARALLELISM) ||
+	       !same_annotation(old, job, KUEUE_JOB_COMPLETIONS_EQUAL);
+}
+
 static void check_write(const struct admit_check *c, const struct api_job *old,
 			const struct api_job *job, bool create)
 {
@@ -65,8 +85,9 @@ static void check_write(const struct admit_check *c, const struct api_job *old,
 	queued_check_unsupported(c, "metadata.annotations", &old->meta, &job->meta);
 	queued_check_unsupported(c, "spec.template.metadata.annotations", &old->spec.template_.meta,
 				 &job->spec.template_.meta);
-	/* A job that was started with fewer pods than it asked for has that number in its spec. */
-	if (create || batch_is_suspended(job)) {
+	/* A job that was started with fewer pods than it asked for has that number in its spec,
+	 * also when it is suspended again, until it is restored. */
+	if (create || (batch_is_suspended(job) && changes_pods(old, job))) {
 		check_min_parallelism(c, job);
 		check_equal_completions(c, job);
 	}

@@ -157,7 +157,8 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 
 	if (str_streq(sim_workload_status(w, KUEUE_QUOTA_RESERVED), "True") ||
 	    sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0') {
-		sim_world_fail(world, "end: %s waits without a reason", name_of(w));
+		sim_world_fail(world, "end: %s waits without a reason (LocalQueue %s)", name_of(w),
+			       jdoc_str_or(jdoc_path(w, "spec.queueName"), "-"));
 	}
 	if (is_candidate(w) && runs(cq) && node >= 0 && (!is_strict(cq) || is_head(f, w, queue)) &&
 	    fits(f, w, node)) {

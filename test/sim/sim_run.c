@@ -355,6 +355,9 @@ static void end(struct sim_run *r)
 		return;
 	}
 	sim_quota_judge(r->quota);
+	if (sim_world_failed(w)) {
+		return;
+	}
 	sim_quota_leave(r->quota);
 	if (settle(r)) {
 		sim_quota_judge_left(r->quota);

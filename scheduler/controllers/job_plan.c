@@ -42,15 +42,31 @@ static struct owner_plan_refs refs_of(const struct planning *p)
 /* --- writes about the Job ----------------------------------------------------------------------
  */
 
+/* Or may do so before what is written now arrives: of both writes only one is good for the Job as
+ * it is. */
+static bool runs(const struct planning *p)
+{
+	return !batch_is_suspended(p->job) || p->of->starting;
+}
+
 static void plan_suspend(struct planning *p, const char *why)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
-	if (batch_is_suspended(p->job) || batch_finished(p->job) != NULL) {
+	if (!runs(p) || batch_finished(p->job) != NULL) {
 		return;
 	}
 	job_start_suspend(p->job, &body);
 	owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body), "Stopped", why);
+}
+
+/* The API server refuses other nodes for its pods as long as it bears the time of a start. */
+static void plan_reset(struct planning *p)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	job_start_reset(p->job, &body);
+	(void)owner_plan_add(p->plan, OWNER_JOB_RESET, NULL, &body);
 }
 
 /* The rest of a stop: a Job that bears the mark is not as its Workload remembers it. */
@@ -58,13 +74,11 @@ static bool plan_stopping(struct planning *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
-	if (!batch_is_suspended(p->job) ||
-	    field_map_get(&p->job->meta.annotations, KUEUE_STOPPING) == NULL) {
+	if (runs(p) || field_map_get(&p->job->meta.annotations, KUEUE_STOPPING) == NULL) {
 		return false;
 	}
 	if (w != NULL && p->job->status.start_time != FIELD_NO_TIME) {
-		job_start_reset(p->job, &body);
-		(void)owner_plan_add(p->plan, OWNER_JOB_RESET, NULL, &body);
+		plan_reset(p);
 	} else {
 		job_start_restore(p->job, w, &body);
 		(void)owner_plan_add(p->plan, OWNER_JOB_RESTORE, NULL, &body);
@@ -76,8 +90,13 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct err err = ERR_INIT;
-	int r = job_start_patch(p->job, w, &p->env->flavors, &body, &err);
+	int r;
 
+	if (p->job->status.start_time != FIELD_NO_TIME) {
+		plan_reset(p); /* somebody else had started it, then suspended it */
+		return;
+	}
+	r = job_start_patch(p->job, w, &p->env->flavors, &body, &err);
 	if (r == -ERR_INVALID) {
 		plan_status(p, w, "FailedToStart", arena_dup(p->plan->arena, err.text));
 	}
@@ -97,7 +116,7 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 static const struct api_workload *choose(struct planning *p, const struct api_workload **ret_other)
 {
 	const struct api_workload *match = NULL, *other = NULL;
-	bool suspended = batch_is_suspended(p->job);
+	bool suspended = !runs(p);
 
 	for (size_t i = 0; match == NULL && i < p->of->n; i++) {
 		const struct api_workload *w = p->of->workloads[i];
@@ -159,8 +178,7 @@ static const struct api_workload *choose_prebuilt(struct planning *p)
 static void plan_without(struct planning *p, const struct api_workload *other)
 {
 	plan_suspend(p, "No matching Workload");
-	if (!batch_is_suspended(p->job) || batch_finished(p->job) != NULL ||
-	    p->job->status.active > 0) {
+	if (runs(p) || batch_finished(p->job) != NULL || p->job->status.active > 0) {
 		return;
 	}
 	if (plan_stopping(p, other)) {
@@ -182,8 +200,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	if (w->meta.deleted != FIELD_NO_TIME) {
 		plan_suspend(p, "The workload is deleted");
 		if (batch_finished(p->job) != NULL ||
-		    (batch_is_suspended(p->job) && p->job->status.active == 0 &&
-		     !plan_stopping(p, w))) {
+		    (!runs(p) && p->job->status.active == 0 && !plan_stopping(p, w))) {
 			owner_plan_release(p->plan, w);
 		}
 		return;

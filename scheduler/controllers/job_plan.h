@@ -16,6 +16,7 @@ struct job_plan_of {
 	const struct api_workload *const *workloads;
 	size_t n;
 	const struct api_workload *prebuilt;
+	bool starting;  /* a write that starts the Job as it is may be under way */
 	bool elsewhere; /* its namespace is not managed, or its owner queues for it */
 };
 /* Appends to ret, whose arena is set and which the caller finishes. */

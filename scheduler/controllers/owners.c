@@ -61,12 +61,16 @@ static struct owner *need_owner(struct owners *o, struct str key)
 	return e;
 }
 
-static enum owners_activity job_activity(const struct api_job *job, const char *uid)
+static enum owners_activity job_activity(const struct owner *e, const char *uid)
 {
+	const struct api_job *job = e->job;
+
 	if (job == NULL || !str_streq(job->meta.uid, uid) || batch_finished(job) != NULL) {
 		return OWNERS_STOPPED;
 	}
-	return batch_is_suspended(job) && job->status.active == 0 ? OWNERS_STOPPED : OWNERS_RUN;
+	return batch_is_suspended(job) && job->status.active == 0 && !owners_plan_is_starting(e)
+		       ? OWNERS_STOPPED
+		       : OWNERS_RUN;
 }
 
 /* Kueue: pods that were let go and do not run yet hold nothing up. */
@@ -91,7 +95,7 @@ static enum owners_activity activity(const struct owners *o, const struct worklo
 	if (e == NULL || (e->job == NULL && e->pods.n == 0 && !o->synced)) {
 		return OWNERS_FOREIGN;
 	}
-	return e->is_job ? job_activity(e->job, ref->uid) : pods_activity(e);
+	return e->is_job ? job_activity(e, ref->uid) : pods_activity(e);
 }
 
 /* Tells of the Workloads of an owner; a caller that knows the old state tells only of changes. */

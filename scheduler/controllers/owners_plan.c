@@ -53,6 +53,11 @@ static uint64_t versions(const struct owner *e)
 	return h;
 }
 
+bool owners_plan_is_starting(const struct owner *e)
+{
+	return e->job != NULL && e->started != 0 && e->started == version_hash(&e->job->meta, 0);
+}
+
 static struct pod_entry *find_pod(const struct owner *e, const char *name)
 {
 	for (size_t i = 0; i < e->pods.n; i++) {
@@ -138,6 +143,8 @@ static void send(struct owners *o, struct owner *e, struct str key, const struct
 		if (w->kind == OWNER_NOTE && fresh && owner_write_may_send(&o->target)) {
 			note(o, ns, w);
 		} else if (w->kind != OWNER_NOTE && fresh) {
+			e->started = w->kind == OWNER_JOB_START ? version_hash(&e->job->meta, 0)
+								: e->started;
 			send_one(o, key, ns, w);
 		}
 	}
@@ -205,6 +212,7 @@ static void plan_job(const struct owners *o, const struct owner *e, struct owner
 	const char *prebuilt = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
 
 	of.workloads = list_workloads(e, plan->arena);
+	of.starting = owners_plan_is_starting(e);
 	if (prebuilt != NULL) {
 		const struct workload_entry *we = strmap_get(
 			o->workloads, owners_plan_name(&other, e->job->meta.namespace_, prebuilt));

@@ -43,6 +43,7 @@ struct owner {
 	struct VEC(struct pod_entry *) pods; /* oldest first */
 	struct VEC(struct workload_entry *) workloads;
 	struct sent sent;
+	uint64_t started; /* hash of the version of the Job that a start was sent for; 0: none */
 };
 
 struct owners {
@@ -67,6 +68,10 @@ struct str owners_plan_owner(struct strbuf *b, const char *kind, const char *nam
 
 /* The pod is gone. */
 void owners_hold_gone(struct owners *o, struct str pod);
+
+/* The Job is suspended as far as is known, but a write that starts it may be under way: it is good
+ * for the Job as it is. */
+bool owners_plan_is_starting(const struct owner *e);
 
 /* Decides anew about one owner, and forgets it when nothing is left of it; about all. Nothing
  * before owners_synced. */

@@ -18,7 +18,7 @@
 static const struct row {
 	const char *name;
 	struct job_fixture job;
-	bool no_job, has, has_prebuilt;
+	bool no_job, has, has_prebuilt, starting;
 	struct job_fixture_workload w;
 	bool pods_ready;
 	const char *want; /* kinds of writes */
@@ -119,6 +119,11 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = RESERVED "]" },
 	  .want = "" },
+	{ .name = "admitted, but somebody else had started the Job, and suspended it",
+	  .job = { .status = "'startTime':'2026-01-01T00:00:00Z'" },
+	  .has = true,
+	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .want = "RESET" },
 	{ .name = "a flavor that is not known yet",
 	  .has = true,
 	  .w = { .status =
@@ -160,6 +165,20 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = RESERVED
 		 "," C("Admitted", "True", "r") "," C("Evicted", "True", "Preempted") "]" },
+	  .want = "SUSPEND+Stopped" },
+	{ .name = "evicted while the start may be under way: stopped as well",
+	  .has = true,
+	  .starting = true,
+	  .w = { .status = RESERVED
+		 "," C("Admitted", "True", "r") "," C("Evicted", "True", "Preempted") "]" },
+	  .want = "SUSPEND+Stopped" },
+	{ .name = "deleted while the start may be under way: not let go before it is stopped",
+	  .has = true,
+	  .starting = true,
+	  .w = { .meta = DELETED, .status = JOB_FIXTURE_ADMITTED },
+	  .want = "SUSPEND+Stopped" },
+	{ .name = "gone while the start may be under way: stopped before it gets another one",
+	  .starting = true,
 	  .want = "SUSPEND+Stopped" },
 	{ .name = "stopped: when it started is forgotten first",
 	  .job = { .annotations = STOPPING, .status = "'startTime':'2026-01-01T00:00:00Z'" },
@@ -256,6 +275,7 @@ static void rows(void **state)
 		of.job = r->no_job ? NULL : &job;
 		of.n = r->has;
 		of.prebuilt = r->has_prebuilt ? &w : NULL;
+		of.starting = r->starting;
 		job_plan(&of, &env, &plan);
 		add_kinds(&plan, &have);
 		assert_string_equal(have.p, r->want);

@@ -177,6 +177,27 @@ static void nothing_is_written_before_all_is_known(void **state)
 	owners_fixture_end(&f);
 }
 
+/* Nobody else may get its quota before it is known what became of the start. */
+static void a_job_whose_start_is_under_way_runs(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	owners_synced(f.o);
+	create_job(&f, true);
+	settle(&f);
+	assert_int_equal(activity(&f), OWNERS_STOPPED);
+	admit(&f);
+	(void)look_around(&f);
+	assert_int_equal(activity(&f), OWNERS_RUN);
+	evict(&f);
+	settle(&f);
+	assert_int_equal(activity(&f), OWNERS_STOPPED);
+	expect_restored(&f);
+	end(&f);
+}
+
 static void a_job_that_nobody_admitted_is_stopped(void **state)
 {
 	struct owners_fixture f;
@@ -274,6 +295,7 @@ int main(void)
 		cmocka_unit_test(a_job_from_its_creation_to_its_end),
 		cmocka_unit_test(answers_that_are_lost),
 		cmocka_unit_test(nothing_is_written_before_all_is_known),
+		cmocka_unit_test(a_job_whose_start_is_under_way_runs),
 		cmocka_unit_test(a_job_that_nobody_admitted_is_stopped),
 		cmocka_unit_test(a_job_that_changes_while_it_waits_keeps_its_workload),
 		cmocka_unit_test(a_job_that_cannot_start_so_ends),

@@ -70,17 +70,17 @@ static int64_t count_indexes(const char *a, const char *b)
 int32_t job_status_reclaimable(const struct api_job *job)
 {
 	const struct api_job_status *s = &job->status;
-	int32_t parallelism = batch_parallelism(job);
+	int32_t pods = batch_pod_count(job);
 	bool indexed = str_streq(job->spec.completion_mode, "Indexed");
 	int64_t terminal =
 		indexed ? count_indexes(s->completed_indexes, s->failed_indexes) : s->succeeded;
 	int64_t left;
 
-	if (parallelism <= 1 || terminal <= 0 || job->spec.completions == FIELD_NO_I32) {
+	if (pods <= 1 || terminal <= 0 || job->spec.completions == FIELD_NO_I32) {
 		return 0;
 	}
 	left = job->spec.completions > terminal ? job->spec.completions - terminal : 0;
-	return left < parallelism ? (int32_t)(parallelism - left) : 0;
+	return left < pods ? (int32_t)(pods - left) : 0;
 }
 
 /* --- the status --------------------------------------------------------------------------------

@@ -36,6 +36,11 @@ static void reclaimable_pods(void **state)
 		  .n = 1 },
 		{ .name = "one pod alone",
 		  .job = { .spec = "'parallelism':1,'completions':3", .status = "'succeeded':2" } },
+		{ .name = "more parallelism than completions",
+		  .job = { .spec = "'parallelism':5,'completions':2", .status = "'succeeded':1" },
+		  .n = 1 },
+		{ .name = "more parallelism than one completion",
+		  .job = { .spec = "'parallelism':5,'completions':1", .status = "'succeeded':1" } },
 		{ .name = "a work queue",
 		  .job = { .spec = "'completions':null", .status = "'succeeded':2" } },
 		{ .name = "indexes that succeeded or failed, each once",
@@ -89,6 +94,7 @@ static void describe(struct str body, struct strbuf *out)
 
 	assert_int_equal(jdoc_parse(body, &d, NULL), 0);
 	assert_string_equal(jdoc_path_str(d, "metadata.uid"), "w-1");
+	assert_string_equal(jdoc_path_str(d, "metadata.resourceVersion"), "7");
 	assert_string_equal(jdoc_path_str(d, "kind"), "Workload");
 	list = jdoc_path(d, "status.conditions");
 	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {

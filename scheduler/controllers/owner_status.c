@@ -152,6 +152,8 @@ static void write_apply(const struct owner_status *s, const struct api_workload 
 	json_out_kv(&o, "namespace", w->meta.namespace_);
 	json_out_kv(&o, "name", w->meta.name);
 	json_out_kv(&o, "uid", w->meta.uid);
+	/* Said twice, a condition would tell of a transition that was none. */
+	json_out_kv(&o, "resourceVersion", w->meta.resource_version);
 	json_out_object_end(&o);
 	json_out_key(&o, "status");
 	json_out_object(&o);

@@ -301,6 +301,7 @@ static void take_back(struct quota_cache *c, struct workload *w, bool stale, int
 		w->requeue_at = now + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
 	}
 	quota_cache_status_flags(&s->status, w);
+	queues_unblock(c->q, w); /* it is to be told again why it does not fit */
 	place(c, w, true, now);
 }
 

@@ -217,6 +217,18 @@ static void block(struct quota *q, struct quota_queue *queue, const struct workl
 	}
 }
 
+void queues_unblock(struct quota *q, const struct workload *w)
+{
+	struct quota_queue *queue = w->queue == MODEL_NONE ? NULL : queue_of(q, w);
+	size_t i = queue == NULL ? 0 : blocked_place(queue, w->hash);
+
+	if (queue != NULL && i < queue->blocked.n && queue->blocked.v[i] == w->hash) {
+		memmove(&queue->blocked.v[i], &queue->blocked.v[i + 1],
+			(queue->blocked.n - 1 - i) * sizeof(queue->blocked.v[0]));
+		queue->blocked.n--;
+	}
+}
+
 /* --- objects come and go -----------------------------------------------------------------------*/
 
 /* Out of the list that it is in, but still whose preemptor it was. */

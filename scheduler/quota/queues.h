@@ -28,6 +28,8 @@ void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why,
 /* Whether it would go to the heap. */
 bool queues_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
 			 bool pending, int64_t now);
+/* That workloads like w do not fit is forgotten: the next one of them is looked at. */
+void queues_unblock(struct quota *q, const struct workload *w);
 /* Capacity may be free in the tree of node (a standalone queue, or any node of its cohort): what is
  * inadmissible there and may be tried goes back to the heaps; blocked hashes are forgotten. */
 void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now);

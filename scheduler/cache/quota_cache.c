@@ -6,6 +6,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache_priv.h"
+#include "cache/quota_cache_status.h"
 #include "conf/quota_conf.h"
 #include "model/from_api_quota.h"
 #include "quota/conditions_copy.h"
@@ -329,6 +330,8 @@ bool quota_cache_commit(struct quota_cache *c, const struct workload *w)
 	arena = arena_create(512);
 	s->status = conditions_copy_make(&c->draft, arena);
 	s->arena = arena;
+	/* A cycle must know of an eviction that was decided since the last one. */
+	quota_cache_status_flags(&s->status, c->q->workloads.v[w->id]);
 	s->out = true;
 	if (!s->wanted && !s->flies) {
 		vec_push(&c->wanted, w->id);

@@ -185,6 +185,48 @@ static void a_failed_preemption_is_taken_back(void **state)
 	quota_cache_fixture_finish(&f);
 }
 
+/* Others like it need not be looked at, but it must be told why it waits. */
+static void a_reason_that_was_not_written_is_found_again(void **state)
+{
+	struct quota_cache_fixture f;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "big", 0, "9", "");
+	quota_cache_fixture_cycle(&f);
+	assert_int_equal(quota_cache_fixture_get(&f, "big")->where, QUOTA_INADMISSIBLE);
+	write = quota_cache_fixture_write(&f, "big");
+	quota_cache_fixture_done(&f, "big", write, SCHED_STALE, 0);
+	assert_int_equal(quota_cache_fixture_get(&f, "big")->where, QUOTA_HEAP);
+	quota_cache_fixture_cycle(&f);
+	assert_string_equal(quota_cache_fixture_reason(&f, "big", "QuotaReserved"),
+			    "ExceedsMaxQuota");
+	(void)quota_cache_fixture_write(&f, "big");
+	quota_cache_fixture_finish(&f);
+}
+
+/* Decided between two cycles: the second one must know. */
+static void an_eviction_counts_as_soon_as_it_is_decided(void **state)
+{
+	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
+	struct quota_cache_fixture f;
+	const struct workload *low;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "low", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	low = quota_cache_fixture_get(&f, "low");
+	(void)conditions_set(quota_cache_edit(f.cache, low), &evicted);
+	assert_true(quota_cache_commit(f.cache, low));
+	assert_true(low->evicted);
+	assert_true(low->evicted_by_timeout);
+	quota_cache_fixture_workload(&f, "high", 9, "3", "");
+	quota_cache_fixture_cycle(&f);
+	assert_string_equal(quota_cache_fixture_reason(&f, "low", "Evicted"), "PodsReadyTimeout");
+	quota_cache_fixture_finish(&f);
+}
+
 static void writes_of_a_workload_go_one_by_one(void **state)
 {
 	struct quota_cache_fixture f;
@@ -341,6 +383,8 @@ int main(void)
 		cmocka_unit_test(an_update_that_came_meanwhile_counts_when_it_is_newer),
 		cmocka_unit_test(a_failed_admission_is_taken_back),
 		cmocka_unit_test(a_failed_preemption_is_taken_back),
+		cmocka_unit_test(a_reason_that_was_not_written_is_found_again),
+		cmocka_unit_test(an_eviction_counts_as_soon_as_it_is_decided),
 		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
 		cmocka_unit_test(what_was_written_stays_when_the_next_write_fails),
 		cmocka_unit_test(what_others_write_is_not_overwritten),

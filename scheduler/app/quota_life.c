@@ -76,13 +76,26 @@ static void on_activity(void *ctx, struct str key)
 	quota_life_touch(ctx, key);
 }
 
+/* The status as it should stand may be ahead of the one that is written. */
+static bool may_start(void *ctx, struct str key)
+{
+	const struct quota_life *l = ctx;
+	const struct workload *w = quota_workload_find(quota_cache_world(l->opt.cache), key);
+	const struct conditions *c = w == NULL ? NULL : quota_cache_status(l->opt.cache, w);
+
+	return c != NULL && conditions_is_true(c, KUEUE_ADMITTED) &&
+	       !conditions_is_true(c, KUEUE_EVICTED);
+}
+
 struct quota_life *quota_life_create(const struct quota_life_options *opt)
 {
 	struct quota_life *l = xmalloc_zero(1, sizeof(*l));
 	struct owners_options oo = { .base = opt->base,
 				     .which = &opt->conf->owners,
 				     .recorder = opt->recorder,
-				     .wait_pods_ready = opt->conf->times.wait_pods_ready };
+				     .wait_pods_ready = opt->conf->times.wait_pods_ready,
+				     .may_start = may_start,
+				     .ctx = l };
 	struct pool_options po = *opt->base;
 
 	l->opt = *opt;

@@ -92,6 +92,9 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 	struct err err = ERR_INIT;
 	int r;
 
+	if (!owner_plan_may_start(p->env, w)) {
+		return; /* it is about to change */
+	}
 	if (p->job->status.start_time != FIELD_NO_TIME) {
 		plan_reset(p); /* somebody else had started it, then suspended it */
 		return;

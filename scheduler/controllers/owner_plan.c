@@ -43,6 +43,11 @@ bool owner_plan_is_admitted(const struct api_workload *w)
 	       w->status.admission != NULL;
 }
 
+bool owner_plan_may_start(const struct owner_plan_env *env, const struct api_workload *w)
+{
+	return env->may_start == NULL || env->may_start(env->ctx, w);
+}
+
 bool owner_plan_is_owned_by(const struct api_workload *w, const struct api_meta *owner)
 {
 	const struct api_owner *o = meta_controller(&w->meta);

@@ -21,6 +21,9 @@ struct owner_plan_env { /* what plans of all owners look at */
 	bool without_queue_name; /* owners without queue-name are managed as well */
 	bool pods_ready;         /* PodsReady is told */
 	int64_t now;             /* wall ns */
+	/* An admitted Workload is still admitted by all that is known; NULL: it is. */
+	bool (*may_start)(void *ctx, const struct api_workload *w);
+	void *ctx;
 };
 
 struct owner_plan {
@@ -86,6 +89,8 @@ void owner_plan_write_delete(const struct api_meta *m, struct strbuf *body);
 bool owner_plan_is_true(const struct api_workload *w, const char *condition);
 /* It holds quota, and its checks are ready. */
 bool owner_plan_is_admitted(const struct api_workload *w);
+/* By env: what was seen to be admitted is not about to change. */
+bool owner_plan_may_start(const struct owner_plan_env *env, const struct api_workload *w);
 /* Its controlling owner has the UID of this one. */
 bool owner_plan_is_owned_by(const struct api_workload *w, const struct api_meta *owner);
 

@@ -449,6 +449,16 @@ void owners_synced(struct owners *o)
 /* --- life --------------------------------------------------------------------------------------
  */
 
+static bool may_start(void *ctx, const struct api_workload *w)
+{
+	const struct owners *o = ctx;
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	return o->opt.may_start == NULL ||
+	       o->opt.may_start(o->opt.ctx,
+				owners_plan_name(&key, w->meta.namespace_, w->meta.name));
+}
+
 struct owners *owners_create(const struct owners_options *opt)
 {
 	struct owners *o = xmalloc_zero(1, sizeof(*o));
@@ -460,7 +470,9 @@ struct owners *owners_create(const struct owners_options *opt)
 	o->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
 	o->world = owner_world_create(&opt->which->namespaces);
 	o->env = (struct owner_plan_env){ .without_queue_name = opt->which->without_queue_name,
-					  .pods_ready = opt->wait_pods_ready };
+					  .pods_ready = opt->wait_pods_ready,
+					  .may_start = may_start,
+					  .ctx = o };
 	owner_world_env(o->world, &o->env);
 	o->owners = strmap_create(owner_free);
 	o->pods = strmap_create(pod_free);

@@ -34,6 +34,10 @@ struct owners_options {
 	struct recorder *recorder;        /* borrowed; NULL: nobody is told */
 	const struct quota_owners *which; /* are managed; borrowed */
 	bool wait_pods_ready;             /* waitForPodsReady: PodsReady is told */
+	/* Whether a Workload that was seen admitted is so still: its eviction may have been decided
+	 * already. NULL: it is. */
+	bool (*may_start)(void *ctx, struct str workload);
+	void *ctx;
 };
 
 enum owners_activity {

@@ -470,7 +470,9 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	if (owner_plan_is_true(w, KUEUE_EVICTED)) {
 		plan_stop(p, "WorkloadEvicted", evicted->message, false);
 	} else if (owner_plan_is_admitted(w)) {
-		plan_start(p, w);
+		if (owner_plan_may_start(p->env, w)) {
+			plan_start(p, w);
+		}
 	} else if (!any(p, pod_group_is_held)) {
 		plan_stop(p, "NotAdmitted", "Not admitted by cluster queue", false);
 	}

@@ -18,7 +18,7 @@
 static const struct row {
 	const char *name;
 	struct job_fixture job;
-	bool no_job, has, has_prebuilt, starting;
+	bool no_job, has, has_prebuilt, starting, stays;
 	struct job_fixture_workload w;
 	bool pods_ready;
 	const char *want; /* kinds of writes */
@@ -124,6 +124,11 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = JOB_FIXTURE_ADMITTED },
 	  .want = "RESET" },
+	{ .name = "seen admitted, but that is about to change",
+	  .has = true,
+	  .stays = true,
+	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .want = "" },
 	{ .name = "a flavor that is not known yet",
 	  .has = true,
 	  .w = { .status =
@@ -253,6 +258,11 @@ static void add_kinds(const struct owner_plan *plan, struct strbuf *out)
 	}
 }
 
+static bool not_now(void *ctx UNUSED, const struct api_workload *w UNUSED)
+{
+	return false;
+}
+
 static void rows(void **state)
 {
 	(void)state;
@@ -276,6 +286,7 @@ static void rows(void **state)
 		of.n = r->has;
 		of.prebuilt = r->has_prebuilt ? &w : NULL;
 		of.starting = r->starting;
+		env.may_start = r->stays ? not_now : NULL;
 		job_plan(&of, &env, &plan);
 		add_kinds(&plan, &have);
 		assert_string_equal(have.p, r->want);

@@ -83,7 +83,8 @@ static struct count count_pods(const struct sim_world *w, const char *uid)
 		c.live += is_live(pod);
 		c.ready += is_live(pod) && str_streq(phase, "Running");
 		c.terminating += !sim_pod_is_finished(pod) && sim_workload_is_deleting(pod);
-		c.succeeded += str_streq(phase, "Succeeded");
+		/* One that was stopped and yet came to its end counts for nothing. */
+		c.succeeded += str_streq(phase, "Succeeded") && !sim_workload_is_deleting(pod);
 		c.failed += str_streq(phase, "Failed");
 	}
 	return c;

@@ -5,6 +5,7 @@
 #include "api/kueue_keys.h"
 #include "base/str.h"
 #include "enc/jdoc.h"
+#include "lib/mirror.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_rules.h"
 #include "sim/sim_tree.h"
@@ -45,11 +46,21 @@ static int64_t priority(const struct jdoc *w)
 	return jdoc_int(jdoc_path(w, "spec.priority"), 0);
 }
 
+/* From when on it waits: its creation, or an eviction that was its own fault. */
+static const char *since(const struct jdoc *w)
+{
+	const char *reason = sim_workload_reason(w, KUEUE_EVICTED);
+
+	return sim_workload_is(w, KUEUE_EVICTED) && (str_streq(reason, "PodsReadyTimeout") ||
+						     str_streq(reason, "AdmissionCheck"))
+		       ? jdoc_path_str(mirror_pod_condition(w, KUEUE_EVICTED), "lastTransitionTime")
+		       : jdoc_str_or(jdoc_path(w, "metadata.creationTimestamp"), "");
+}
+
 /* Whether a comes before b in its queue. */
 static bool is_before(const struct jdoc *a, const struct jdoc *b)
 {
-	int by_age = strcmp(jdoc_str_or(jdoc_path(a, "metadata.creationTimestamp"), ""),
-			    jdoc_str_or(jdoc_path(b, "metadata.creationTimestamp"), ""));
+	int by_age = strcmp(since(a), since(b));
 
 	if (priority(a) != priority(b)) {
 		return priority(a) > priority(b);
@@ -148,6 +159,34 @@ static bool fits(const struct fit *f, const struct jdoc *w, int node)
 	return false;
 }
 
+static bool is_alike(const struct jdoc *a, const struct jdoc *b)
+{
+	static const char *const parts[] = { "count", "minCount", "template.spec" };
+	const struct jdoc *x = jdoc_at(jdoc_path(a, "spec.podSets"), 0);
+	const struct jdoc *y = jdoc_at(jdoc_path(b, "spec.podSets"), 0);
+	bool alike = priority(a) == priority(b);
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		alike &= jdoc_equal(jdoc_path(x, parts[i]), jdoc_path(y, parts[i]));
+	}
+	return alike;
+}
+
+/* One that asks for the same was looked at, and waits with a reason. */
+static bool is_bypassed(const struct sim_world *world, const struct jdoc *w)
+{
+	for (size_t i = 0; i < sim_view_count(world->view, SIM_WORKLOADS); i++) {
+		const struct jdoc *other = sim_view_at(world->view, SIM_WORKLOADS, i);
+
+		if (other != w && is_candidate(other) && is_alike(w, other) &&
+		    str_streq(sim_workload_where(world, w), sim_workload_where(world, other)) &&
+		    sim_workload_reason(other, KUEUE_QUOTA_RESERVED)[0] != '\0') {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void judge_waiting(struct sim_world *world, const struct fit *f, const struct jdoc *w)
 {
 	const char *queue = sim_workload_where(world, w);
@@ -155,10 +194,12 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 		queue == NULL ? NULL : sim_view_get(world->view, SIM_CLUSTER_QUEUES, queue);
 	int node = queue == NULL ? -1 : sim_tree_find(&f->tree, queue);
 
-	if (str_streq(sim_workload_status(w, KUEUE_QUOTA_RESERVED), "True") ||
-	    sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0') {
-		sim_world_fail(world, "end: %s waits without a reason (LocalQueue %s)", name_of(w),
-			       jdoc_str_or(jdoc_path(w, "spec.queueName"), "-"));
+	/* Behind the head of a StrictFIFO queue nobody has been looked at. */
+	if (sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0' &&
+	    !(is_strict(cq) ? !is_head(f, w, queue) : is_bypassed(world, w))) {
+		sim_workload_print("its status", jdoc_path(w, "status"));
+		sim_world_fail(world, "end: %s waits in %s without a reason", name_of(w),
+			       queue == NULL ? "no queue" : queue);
 	}
 	if (is_candidate(w) && runs(cq) && node >= 0 && (!is_strict(cq) || is_head(f, w, queue)) &&
 	    fits(f, w, node)) {
@@ -218,7 +259,10 @@ static void judge_job(struct sim_world *world, const struct jdoc *job)
 	const struct jdoc *podset = jdoc_at(jdoc_path(w, "spec.podSets"), 0);
 
 	if (w == NULL) {
-		sim_world_fail(world, "end: Job %s has no Workload", name_of(job));
+		/* A person may have started it, and it has ended before anybody could tell. */
+		if (!sim_workload_job_is_finished(job)) {
+			sim_world_fail(world, "end: Job %s has no Workload", name_of(job));
+		}
 		return;
 	}
 	if (sim_workload_job_is_finished(job) && !sim_workload_is(w, KUEUE_FINISHED)) {
@@ -230,10 +274,12 @@ static void judge_job(struct sim_world *world, const struct jdoc *job)
 	}
 	if (jdoc_get(jdoc_path(job, "metadata.annotations"), KUEUE_STOPPING) != NULL) {
 		sim_world_fail(world, "end: Job %s is still being stopped", name_of(job));
-	} else if (!jdoc_equal(jdoc_path(job, "spec.template.spec.nodeSelector"),
-			       jdoc_path(podset, "template.spec.nodeSelector")) ||
+	} else if (!jdoc_equal(jdoc_path(job, "spec.template.spec.nodeSelector.type"),
+			       jdoc_path(podset, "template.spec.nodeSelector.type")) ||
 		   jdoc_int(jdoc_path(job, "spec.parallelism"), 1) <
 			   jdoc_int(jdoc_get(podset, "count"), 1)) {
+		sim_workload_print("the Job's", jdoc_path(job, "spec"));
+		sim_workload_print("the Workload's", jdoc_path(w, "spec"));
 		sim_world_fail(world, "end: Job %s is not as its user wrote it", name_of(job));
 	}
 }

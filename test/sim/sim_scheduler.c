@@ -5,12 +5,14 @@
 
 #include "app/engine.h"
 #include "app/foreign.h"
+#include "app/quota_engine.h"
 #include "app/resource_name.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/quota_cache.h"
 #include "conf/conf.h"
 #include "core/decision.h"
 #include "core/ledger.h"
@@ -21,6 +23,7 @@
 #include "lib/invariants.h"
 #include "model/cluster.h"
 #include "model/pod_class.h"
+#include "model/quota_model.h"
 #include "sim/sim_transport.h"
 
 #define MIN_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
@@ -558,6 +561,28 @@ static void trace_tasks(struct sim_scheduler *s, const struct cluster *c)
 	}
 }
 
+static void trace_workloads(struct sim_scheduler *s, const struct quota *q)
+{
+	static const char *const places[] = { "nowhere", "heap", "inadmissible", "in flight" };
+
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		const struct workload *w = q->workloads.v[i];
+
+		if (w != NULL) {
+			sim_world_trace(
+				s->world,
+				"  workload %s: %s of %s, holds %s, priority %d, requeue %d%s "
+				"%s",
+				w->key, places[w->where],
+				w->queue == MODEL_NONE ? "-" : q->nodes.v[w->queue]->name,
+				w->holds == MODEL_NONE ? "-" : q->nodes.v[w->holds]->name,
+				w->priority, w->last_requeue,
+				w->requeued_false ? " not requeued" : "",
+				w->requeue_at == MODEL_TIME_NONE ? "" : "backing off");
+		}
+	}
+}
+
 void sim_scheduler_trace(struct sim_scheduler *s)
 {
 	const struct cluster *c = engine_cluster(s->engine);
@@ -573,6 +598,9 @@ void sim_scheduler_trace(struct sim_scheduler *s)
 				pool_waiting(s->pools[i]), pool_in_flight(s->pools[i]));
 	}
 	trace_tasks(s, c);
+	if (engine_quota(s->engine) != NULL) {
+		trace_workloads(s, quota_cache_world(quota_engine_cache(engine_quota(s->engine))));
+	}
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 

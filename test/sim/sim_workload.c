@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/kueue_keys.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "lib/mirror.h"
@@ -151,6 +152,14 @@ static void describe_job(const struct jdoc *job, char out[TEXT_MAX])
 		 jdoc_get(jdoc_path(job, "metadata.annotations"), KUEUE_STOPPING) != NULL
 			 ? " stopping"
 			 : "");
+}
+
+void sim_workload_print(const char *what, const struct jdoc *part)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	jdoc_format(part, &text);
+	printf("# %s: %s\n", what, text.p);
 }
 
 void sim_workload_trace(struct sim_world *w, const struct sim_change *change)

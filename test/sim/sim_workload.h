@@ -30,6 +30,8 @@ const char *sim_workload_where(const struct sim_world *world, const struct jdoc 
 
 bool sim_workload_job_is_suspended(const struct jdoc *job);
 bool sim_workload_job_is_finished(const struct jdoc *job);
+/* A part of an object, as a comment of TAP; a line of the trace is too short for it. */
+void sim_workload_print(const char *what, const struct jdoc *part);
 /* One line about what changed, unless it is nothing of interest. */
 void sim_workload_trace(struct sim_world *w, const struct sim_change *change);
 

@@ -41,6 +41,8 @@ struct owners_fixture {
 /* conf: text of Kueue's configuration. Flavor "spot" (label type=spot, one toleration) is there. */
 void owners_fixture_begin(struct owners_fixture *f, const char *conf);
 void owners_fixture_end(struct owners_fixture *f);
+/* The controller sees what has changed; nothing is sent yet. */
+void owners_fixture_look(struct owners_fixture *f);
 /* Until nobody has anything to do; retries become due. */
 void owners_fixture_settle(struct owners_fixture *f);
 

@@ -23,7 +23,7 @@
 #include "lib/invariants.h"
 #include "model/cluster.h"
 #include "model/pod_class.h"
-#include "model/quota_model.h"
+#include "sim/sim_thoughts.h"
 #include "sim/sim_transport.h"
 
 #define MIN_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
@@ -529,60 +529,6 @@ const struct cluster *sim_scheduler_cluster(const struct sim_scheduler *s)
 	return engine_cluster(s->engine);
 }
 
-static void trace_tasks(struct sim_scheduler *s, const struct cluster *c)
-{
-	for (size_t i = 0; i < c->tasks.n; i++) {
-		const struct task *t = c->tasks.v[i];
-
-		if (t == NULL) {
-			continue;
-		}
-		sim_world_trace(
-			s->world,
-			"  task %s: %lldm, status %u, charge %s on %s, cond %u, flags %x, node %s, "
-			"job "
-			"%.20s queue %s phase %u min %lldm, retry in %lld ms",
-			t->name, (long long)t->klass->request.v[RES_CPU], t->status,
-			ledger_state_name((enum charge_state)t->charge),
-			t->charge_queue == MODEL_NONE ? "-" : c->queues.v[t->charge_queue]->name,
-			t->cond, t->flags, t->node == MODEL_NONE ? "-" : c->nodes.v[t->node]->name,
-			t->job == MODEL_NONE ? "-" : c->jobs.v[t->job]->name,
-			t->job == MODEL_NONE || c->jobs.v[t->job]->queue == MODEL_NONE
-				? "-"
-				: c->queues.v[c->jobs.v[t->job]->queue]->name,
-			t->job == MODEL_NONE ? 0 : c->jobs.v[t->job]->phase,
-			t->job == MODEL_NONE
-				? 0
-				: (long long)c->jobs.v[t->job]->min_resources.v[RES_CPU],
-			t->retry_at == MODEL_TIME_NONE
-				? 0LL
-				: (long long)((t->retry_at - clock_wall(&s->world->clock.base)) /
-					      CLOCK_NS_PER_MS));
-	}
-}
-
-static void trace_workloads(struct sim_scheduler *s, const struct quota *q)
-{
-	static const char *const places[] = { "nowhere", "heap", "inadmissible", "in flight" };
-
-	for (size_t i = 0; i < q->workloads.n; i++) {
-		const struct workload *w = q->workloads.v[i];
-
-		if (w != NULL) {
-			sim_world_trace(
-				s->world,
-				"  workload %s: %s of %s, holds %s, priority %d, requeue %d%s "
-				"%s",
-				w->key, places[w->where],
-				w->queue == MODEL_NONE ? "-" : q->nodes.v[w->queue]->name,
-				w->holds == MODEL_NONE ? "-" : q->nodes.v[w->holds]->name,
-				w->priority, w->last_requeue,
-				w->requeued_false ? " not requeued" : "",
-				w->requeue_at == MODEL_TIME_NONE ? "" : "backing off");
-		}
-	}
-}
-
 void sim_scheduler_trace(struct sim_scheduler *s)
 {
 	const struct cluster *c = engine_cluster(s->engine);
@@ -597,26 +543,9 @@ void sim_scheduler_trace(struct sim_scheduler *s)
 		sim_world_trace(s->world, "  pool %zu: %zu wait, %zu in flight", i,
 				pool_waiting(s->pools[i]), pool_in_flight(s->pools[i]));
 	}
-	trace_tasks(s, c);
+	sim_thoughts_pods(s->world, c);
 	if (engine_quota(s->engine) != NULL) {
-		trace_workloads(s, quota_cache_world(quota_engine_cache(engine_quota(s->engine))));
-	}
-	for (size_t i = 0; i < c->queues.n; i++) {
-		const struct queue *q = c->queues.v[i];
-
-		if (q != NULL) {
-			sim_world_trace(s->world, "  queue %s: %lldm CPU charged, capability %lldm",
-					q->name, (long long)q->charged.v[RES_CPU],
-					(long long)q->capability.v[RES_CPU]);
-		}
-	}
-	for (size_t i = 0; i < c->nodes.n; i++) {
-		const struct node *n = c->nodes.v[i];
-
-		if (n != NULL) {
-			sim_world_trace(s->world, "  node %s: %lld of %lldm CPU in use", n->name,
-					(long long)n->used.v[RES_CPU],
-					(long long)n->allocatable.v[RES_CPU]);
-		}
+		sim_thoughts_quota(s->world,
+				   quota_cache_world(quota_engine_cache(engine_quota(s->engine))));
 	}
 }

@@ -1,6 +1,5 @@
 #include "sim/sim_transport.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -206,10 +205,6 @@ static void take_effect(struct sim_flight *f)
 	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
 	struct sim_world *w = f->transport->world;
 
-	if (f->transport->actor == SIM_SCHEDULER && f->message.method != HTTP_GET &&
-	    strstr(f->message.url, "/leases") == NULL) {
-		w->wrote_at = w->clock.mono_ns;
-	}
 	sim_world_handle(w, &f->message, &resp);
 	f->state = STATE_ANSWERED;
 	f->result = (struct http_result){ .status = resp.status,
@@ -227,9 +222,6 @@ static void take_effect(struct sim_flight *f)
 				f->transport->actor == SIM_SCHEDULER ? "sched" : "node",
 				http_method_name(f->message.method), resp.status,
 				(int)(strlen(f->message.url)), f->message.url);
-		if (resp.status == 422) {
-			sim_world_trace(w, "sched got %.*s", (int)resp.body.len, resp.body.p);
-		}
 	}
 	apiserver_response_finish(&resp);
 }
@@ -296,35 +288,12 @@ static const struct {
 	[SIM_CRASH_AFTER] = { true, REACT_CRASH, 0, true },
 };
 
-/* A write that is good for one version only fails when somebody else was faster, and only then.
- * False: it is no such write. */
-static bool lose_race(struct sim_flight *f)
-{
-	struct str rest = str_of(f->message.url), path = str_next(&rest, '?');
-	CLEANUP(xmalloc_freep) char *url = NULL;
-	char body[80];
-
-	if (f->message.body.len == 0 || strstr(f->message.body.p, "\"resourceVersion\"") == NULL ||
-	    !f->transport->world->quota) {
-		return false;
-	}
-	if (str_has_suffix(path, "/status")) {
-		path.len -= strlen("/status");
-	}
-	url = xmalloc_dup_n(path.p, path.len);
-	snprintf(body, sizeof(body), "{\"metadata\":{\"labels\":{\"faster\":\"%llu\"}}}",
-		 (unsigned long long)f->transport->world->steps);
-	sim_world_call(f->transport->world, HTTP_PATCH, url, "application/merge-patch+json",
-		       str_of(body));
-	return true;
-}
-
 static void strike(struct sim_flight *f, enum sim_fault fault)
 {
 	sim_world_strike(f->transport->world, fault);
 	sim_world_trace(f->transport->world, "  at %s %s", http_method_name(f->message.method),
 			f->message.url);
-	if (fault == SIM_STATUS_409 && lose_race(f)) {
+	if (fault == SIM_STATUS_409 && sim_world_outrun(f->transport->world, &f->message)) {
 		take_effect(f);
 		return;
 	}

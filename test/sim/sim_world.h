@@ -88,6 +88,9 @@ int sim_world_act(struct sim_world *w, const struct sim_call *call);
 /* A user's. */
 int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
 		   const char *content_type, struct str body);
+/* A write that is good for one version of its object only fails when somebody else was faster, and
+ * only then: somebody is. False: it is no such write. */
+bool sim_world_outrun(struct sim_world *w, const struct sim_message *m);
 /* Takes the contents of m: the request arrives later, or never. */
 void sim_world_orphan(struct sim_world *w, struct sim_message *m);
 void sim_world_forget_orphans(struct sim_world *w);

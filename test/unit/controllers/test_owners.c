@@ -84,6 +84,9 @@ static void run(struct owners_fixture *f)
 		jdoc_int(jdoc_path(jdoc_at(jdoc_path(f->api.doc, "spec.podSets"), 0), "count"), 0),
 		3);
 	owners_fixture_admit(f, "main:3");
+	owners_fixture_look(f);
+	/* Its start is under way: nobody else may get its quota. */
+	assert_int_equal(owners_fixture_activity(f), OWNERS_RUN);
 	owners_fixture_settle(f);
 	expect_started(f);
 	job_status(f, "{\"startTime\":\"2026-01-01T00:00:00Z\",\"active\":3,\"ready\":3}");
@@ -175,27 +178,6 @@ static void nothing_is_written_before_all_is_known(void **state)
 	owners_fixture_call(&f, HTTP_GET, OWNERS_FIXTURE_WORKLOADS, NULL, NULL);
 	owners_fixture_expect(&f, "items", "[]");
 	owners_fixture_end(&f);
-}
-
-/* Nobody else may get its quota before it is known what became of the start. */
-static void a_job_whose_start_is_under_way_runs(void **state)
-{
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	owners_synced(f.o);
-	create_job(&f, true);
-	settle(&f);
-	assert_int_equal(activity(&f), OWNERS_STOPPED);
-	admit(&f);
-	(void)look_around(&f);
-	assert_int_equal(activity(&f), OWNERS_RUN);
-	evict(&f);
-	settle(&f);
-	assert_int_equal(activity(&f), OWNERS_STOPPED);
-	expect_restored(&f);
-	end(&f);
 }
 
 static void a_job_that_nobody_admitted_is_stopped(void **state)
@@ -295,7 +277,6 @@ int main(void)
 		cmocka_unit_test(a_job_from_its_creation_to_its_end),
 		cmocka_unit_test(answers_that_are_lost),
 		cmocka_unit_test(nothing_is_written_before_all_is_known),
-		cmocka_unit_test(a_job_whose_start_is_under_way_runs),
 		cmocka_unit_test(a_job_that_nobody_admitted_is_stopped),
 		cmocka_unit_test(a_job_that_changes_while_it_waits_keeps_its_workload),
 		cmocka_unit_test(a_job_that_cannot_start_so_ends),

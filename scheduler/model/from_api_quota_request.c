@@ -1,6 +1,7 @@
 #include "api/pod.h"
 #include "api/pod_request.h"
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "model/from_api_quota_priv.h"
 
 #define NANO INT64_C(1000000000)
@@ -233,15 +234,17 @@ void from_api_quota_request(struct quota *q, const struct from_api_quota_rules *
 			    struct str namespace_, const struct api_pod_spec *spec,
 			    struct arena *arena, struct quota_podset *p)
 {
-	struct request r = { .q = q, .rules = rules, .arena = arena };
+	/* What is only needed to get there is more than what stays. */
+	CLEANUP(arena_destroyp) struct arena *scratch = arena_create(4096);
+	struct request r = { .q = q, .rules = rules, .arena = scratch };
 	struct counted counted = { .n = 0 };
 	struct field_resources total;
 
-	from_api_quota_rules_summary(rules, namespace_, FROM_API_QUOTA_CONTAINER, arena,
+	from_api_quota_rules_summary(rules, namespace_, FROM_API_QUOTA_CONTAINER, scratch,
 				     &r.container);
-	from_api_quota_rules_summary(rules, namespace_, FROM_API_QUOTA_POD, arena, &r.pod);
+	from_api_quota_rules_summary(rules, namespace_, FROM_API_QUOTA_POD, scratch, &r.pod);
 	adjust(&r, spec);
-	pod_request_sum(&r.adjusted, arena, &total);
+	pod_request_sum(&r.adjusted, scratch, &total);
 	check(&r, &total);
 	count_all(&r, &total, &counted);
 	p->request.v = arena_zero(arena, counted.n, sizeof(*p->request.v));
@@ -253,5 +256,5 @@ void from_api_quota_request(struct quota *q, const struct from_api_quota_rules *
 
 		quota_amounts_add(&p->request, quota_resource(q, name), amount > 0 ? amount : 0);
 	}
-	p->invalid = r.invalid;
+	p->invalid = arena_dup(arena, r.invalid);
 }

@@ -15,6 +15,8 @@
 #include "controllers/owner_world.h"
 #include "controllers/owners_priv.h"
 #include "controllers/pod_group.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 
 #define SLOTS 32
 
@@ -23,6 +25,7 @@ static void workload_free(void *p)
 	struct workload_entry *e = p;
 
 	arena_destroy(e->arena);
+	free(e->text);
 	free(e->owner);
 	free(e);
 }
@@ -86,16 +89,15 @@ static enum owners_activity pods_activity(const struct owner *e)
 
 static enum owners_activity activity(const struct owners *o, const struct workload_entry *we)
 {
-	const struct api_owner *ref = meta_controller(&we->w->meta);
 	const struct owner *e = we->owner == NULL ? NULL : strmap_get(o->owners, str_of(we->owner));
 
-	if (we->w->meta.owners.n == 0) {
+	if (!we->has_owners) {
 		return OWNERS_NONE;
 	}
 	if (e == NULL || (e->job == NULL && e->pods.n == 0 && !o->synced)) {
 		return OWNERS_FOREIGN;
 	}
-	return e->is_job ? job_activity(e, ref->uid) : pods_activity(e);
+	return e->is_job ? job_activity(e, meta_controller(&we->w->meta)->uid) : pods_activity(e);
 }
 
 /* Tells of the Workloads of an owner; a caller that knows the old state tells only of changes. */
@@ -296,13 +298,12 @@ static void unlink_workload(struct owners *o, struct workload_entry *we)
 	we->owner = NULL;
 }
 
-static void link_workload(struct owners *o, struct workload_entry *we)
+static void link_workload(struct owners *o, struct workload_entry *we, const struct api_meta *m)
 {
-	const struct api_meta *m = &we->w->meta;
 	const struct api_owner *ref = meta_controller(m);
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	if (o->opt.which->pods && field_map_is(&m->annotations, KUEUE_IS_GROUP_WORKLOAD, "true")) {
+	if (o->opt.which->pods && we->is_group) {
 		owners_plan_owner(&key, OWNERS_GROUP, m->namespace_, m->name);
 	} else if (ref == NULL) {
 		return;
@@ -317,6 +318,37 @@ static void link_workload(struct owners *o, struct workload_entry *we)
 	}
 	vec_push(&need_owner(o, strbuf_str(&key))->workloads, we);
 	we->owner = strbuf_steal(&key, NULL);
+}
+
+static void keep_workload(struct workload_entry *we, const struct api_workload *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	arena_destroy(we->arena);
+	free(we->text);
+	we->arena = NULL;
+	we->w = NULL;
+	encode_text(&kueue_workload_fields, w, &text);
+	we->text = xmalloc_dup_n(text.p, text.len);
+	if (we->owner != NULL) {
+		(void)owners_workload_object(we);
+	}
+}
+
+const struct api_workload *owners_workload_object(struct workload_entry *we)
+{
+	if (we->w == NULL) {
+		we->arena = arena_create(1024);
+		we->w = arena_zero(we->arena, 1, kueue_workload_fields.size);
+		if (decode_text(&kueue_workload_fields, str_of(we->text), we->w, we->arena, NULL) <
+		    0) {
+			/* What was decoded once decodes again. */
+			decode_init(&kueue_workload_fields, we->w);
+		}
+		free(we->text);
+		we->text = NULL;
+	}
+	return we->w;
 }
 
 /* The owners that a Workload is of interest to: its own, the one that named it, and a group of its
@@ -347,18 +379,16 @@ void owners_workload(struct owners *o, const struct api_workload *w)
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct str k = owners_plan_name(&key, w->meta.namespace_, w->meta.name);
 	struct workload_entry *we = strmap_get(o->workloads, k);
-	struct arena *old;
 
 	if (we == NULL) {
 		we = xmalloc_zero(1, sizeof(*we));
 		strmap_set(o->workloads, k, we);
 	}
 	unlink_workload(o, we);
-	old = we->arena;
-	we->arena = arena_create(1024);
-	we->w = owner_world_copy(&kueue_workload_fields, w, we->arena);
-	arena_destroy(old);
-	link_workload(o, we);
+	we->has_owners = w->meta.owners.n > 0;
+	we->is_group = field_map_is(&w->meta.annotations, KUEUE_IS_GROUP_WORKLOAD, "true");
+	link_workload(o, we, &w->meta);
+	keep_workload(we, w);
 	plan_around(o, k, we->owner);
 }
 

@@ -214,10 +214,10 @@ static void plan_job(const struct owners *o, const struct owner *e, struct owner
 	of.workloads = list_workloads(e, plan->arena);
 	of.starting = owners_plan_is_starting(e);
 	if (prebuilt != NULL) {
-		const struct workload_entry *we = strmap_get(
+		struct workload_entry *we = strmap_get(
 			o->workloads, owners_plan_name(&other, e->job->meta.namespace_, prebuilt));
 
-		of.prebuilt = we == NULL ? NULL : we->w;
+		of.prebuilt = we == NULL ? NULL : owners_workload_object(we);
 	}
 	of.elsewhere = e->job != NULL && (!owner_world_manages(o->world, e->job->meta.namespace_) ||
 					  has_managed_owner(o, e->job));
@@ -234,8 +234,7 @@ static bool is_name_taken(const struct owners *o, const struct api_pod *pod)
 			      : strmap_get(o->workloads,
 					   owners_plan_name(&key, pod->meta.namespace_, group));
 
-	return we != NULL &&
-	       !field_map_is(&we->w->meta.annotations, KUEUE_IS_GROUP_WORKLOAD, "true");
+	return we != NULL && !we->is_group;
 }
 
 static void plan_pods(const struct owners *o, const struct owner *e, struct owner_plan *plan)

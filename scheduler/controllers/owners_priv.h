@@ -24,8 +24,10 @@ struct sent {
 
 struct workload_entry {
 	struct arena *arena;
-	struct api_workload *w;
+	struct api_workload *w; /* NULL: as text, since most that nobody owns are never asked for */
+	char *text;
 	char *owner; /* key of the owner it is linked to; NULL: none */
+	bool has_owners, is_group;
 };
 
 struct pod_entry {
@@ -73,6 +75,8 @@ void owners_hold_gone(struct owners *o, struct str pod);
  * for the Job as it is. */
 bool owners_plan_is_starting(const struct owner *e);
 
+/* The Workload, read from its text if need be. */
+const struct api_workload *owners_workload_object(struct workload_entry *we);
 /* Decides anew about one owner, and forgets it when nothing is left of it; about all. Nothing
  * before owners_synced. */
 void owners_plan_key(struct owners *o, struct str key);

@@ -202,7 +202,7 @@ static struct facts *read_facts(struct str key, const struct api_workload *w)
 {
 	struct facts *f = xmalloc_zero(1, sizeof(*f));
 
-	f->arena = arena_create(512);
+	f->arena = arena_create(192);
 	f->key = arena_str(f->arena, key).p;
 	f->namespace_ = arena_dup(f->arena, w->meta.namespace_);
 	f->name = arena_dup(f->arena, w->meta.name);

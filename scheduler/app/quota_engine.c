@@ -29,6 +29,8 @@
 #include "quota/quota_apply.h"
 
 #define QUEUES_INTERVAL_NS CLOCK_NS_PER_S
+#define QUEUES_LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done */
+#define QUEUES_SHARE 50                      /* 2 % of a core */
 #define FAILURE_PAUSE_NS CLOCK_NS_PER_S
 #define STALE_PAUSE_NS (50 * CLOCK_NS_PER_MS)
 #define BYPASSED "An equivalent workload could not be admitted"
@@ -446,6 +448,7 @@ static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 {
 	uint64_t changes = quota_cache_changes(e->cache);
 	const struct pool *queues = quota_status_pool(e->queues);
+	int64_t from, spent;
 
 	if (e->told == changes) {
 		return CLOCK_NEVER;
@@ -455,12 +458,16 @@ static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 	}
 	/* Of statuses that are overtaken before they are written nobody has anything. */
 	if (pool_waiting(queues) > 0 || pool_in_flight(queues) > 0) {
-		return CLOCK_NEVER;
+		return mono + QUEUES_LOOK_NS;
 	}
+	from = clock_mono(e->clock);
 	quota_gauges_tell(e->metrics, e->cache);
 	quota_status_run(e->queues, quota_cache_forest(e->cache), wall);
 	e->told = changes;
-	e->told_at = mono + QUEUES_INTERVAL_NS;
+	/* It looks at every Workload: where there are many it may be late, not expensive. */
+	spent = clock_mono(e->clock) - from;
+	e->told_at = mono + (spent * QUEUES_SHARE > QUEUES_INTERVAL_NS ? spent * QUEUES_SHARE
+								       : QUEUES_INTERVAL_NS);
 	return CLOCK_NEVER;
 }
 

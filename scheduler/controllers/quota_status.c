@@ -396,7 +396,8 @@ static void sum_locals(struct quota_status *s, const struct quota *q)
 		const struct workload *w = q->workloads.v[i];
 		const struct quota_local *l;
 
-		if (w == NULL || w->local_queue == NULL) {
+		if (w == NULL || w->local_queue == NULL ||
+		    (w->holds == MODEL_NONE && w->where == QUOTA_NOWHERE)) {
 			continue;
 		}
 		strbuf_reset(&key);
@@ -405,7 +406,7 @@ static void sum_locals(struct quota_status *s, const struct quota *q)
 		if (l != NULL && w->holds != MODEL_NONE) {
 			add_usage(&s->locals.v[l->id], w);
 		} else if (l != NULL) {
-			s->locals.v[l->id].pending += w->where != QUOTA_NOWHERE;
+			s->locals.v[l->id].pending++;
 		}
 	}
 }

@@ -25,7 +25,7 @@ var deviations = []deviation{
 	{name: "flavor-fungibility-off", explains: onlyPlaces("FlavorFungibility")},
 	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool {
 		c.quiet = true
-		return !c.gates["FlavorFungibilityPreserveScanProgress"]
+		return !c.gates["FlavorFungibilityPreserveScanProgress"] || c.cycles > 2
 	}},
 	{name: "scan-progress-off", explains: onlyPlaces("FlavorFungibilityPreserveScanProgress")},
 	{name: "stopped-local-queue", without: withoutSilentDeletions},

@@ -208,7 +208,9 @@ func (r *kueueRun) observe() {
 			r.cache.AddOrUpdateWorkload(log, after)
 		case workload.HasQuotaReservation(after):
 			r.queues.DeleteWorkload(log, workload.Reference(key))
-			r.cache.AddOrUpdateWorkload(log, after)
+			if !r.c.quiet { // the scheduler has it there already
+				r.cache.AddOrUpdateWorkload(log, after)
+			}
 		case !r.c.quiet:
 			_ = r.queues.AddOrUpdateWorkload(log, after)
 		}

@@ -47,7 +47,7 @@ SCENARIO_SRC := $(sort $(wildcard test/scenario/test_*.c))
 ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
 INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
 INTEGRATION_SH := $(sort $(wildcard test/integration/test_*.sh))
-SIM_SRC := $(wildcard test/sim/sim_main.c)
+SIM_SRC := $(sort $(wildcard test/sim/*_main.c))
 REPLAY_SRC := $(wildcard test/apiserver/conformance/replay_main.c)
 BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
 BENCH_SH := $(sort $(wildcard test/bench/bench_*.sh))
@@ -158,7 +158,7 @@ integration: $(BIN) $(INTEGRATION_BIN) ## daemons and embedded API server over s
 	@$(RUN_TESTS) $(INTEGRATION_BIN) $(INTEGRATION_SH)
 
 sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
-	@$(if $(ARGS),$(SIM_BIN) $(ARGS),$(RUN_TESTS) $(SIM_BIN))
+	@$(if $(ARGS),$(foreach b,$(SIM_BIN),$b $(ARGS) &&) true,$(RUN_TESTS) $(SIM_BIN))
 
 MUTANT_ENV := BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(LIBS)'
 MUTANTS := $(if $(SIM_SRC),test/sim/mutants.sh)

@@ -73,7 +73,7 @@ static enum sim_checks_answer choose(struct sim_checks *c)
 {
 	uint64_t n = c->calm ? 0 : sim_world_below(c->world, 10);
 
-	return n < 7 ? SIM_CHECKS_READY : n < 9 ? SIM_CHECKS_RETRY : SIM_CHECKS_REJECTED;
+	return n < 6 ? SIM_CHECKS_READY : n < 8 ? SIM_CHECKS_RETRY : SIM_CHECKS_REJECTED;
 }
 
 /* As controllers of checks do: they apply their own entry of the list. */
@@ -119,7 +119,7 @@ static void step(void *owner, void *arg UNUSED)
 void sim_checks_offer(struct sim_checks *c, struct sim_choices *out)
 {
 	if (c->todo.n > 0) {
-		sim_world_choice(out, &(struct sim_choice){ step, c, NULL, 1 });
+		sim_world_choice(out, &(struct sim_choice){ step, c, NULL, 3 });
 	}
 }
 

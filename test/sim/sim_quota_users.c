@@ -110,7 +110,7 @@ static void choose_queue(struct sim_quota_users *u, unsigned i)
 		.when_borrow = one_in(u, 3) ? KUEUE_TRY_NEXT_FLAVOR : NULL,
 		.when_preempt = one_in(u, 3) ? KUEUE_MAY_STOP_SEARCH : NULL,
 		.strict = one_in(u, 3),
-		.checked = one_in(u, 4),
+		.checked = one_in(u, 3),
 	};
 	if (!str_streq(q->reclaim, KUEUE_NEVER) && one_in(u, 2)) {
 		q->borrow_within = KUEUE_LOWER_PRIORITY;
@@ -401,7 +401,8 @@ static void resize_queue(struct sim_quota_users *u)
 
 static void stop_queue(struct sim_quota_users *u)
 {
-	static const char *const policies[] = { KUEUE_STOP_NONE, KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
+	static const char *const policies[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
+						KUEUE_STOP_HOLD_AND_DRAIN,
 						KUEUE_STOP_HOLD_AND_DRAIN };
 	const char *policy = policies[below(u, ARRAY_LEN(policies))];
 	unsigned i = below(u, NQUEUES);
@@ -509,7 +510,7 @@ void sim_quota_users_act(struct sim_quota_users *u)
 		{ suspend_job, 1, false },     { start_job, 1, false },
 		{ change_job, 2, false },      { delete_workload, 1, false },
 		{ switch_workload, 2, false }, { touch_workload, 1, false },
-		{ resize_queue, 4, false },    { stop_queue, 4, false },
+		{ resize_queue, 4, false },    { stop_queue, 9, false },
 		{ move_queue, 1, false },      { remove_queue, 1, false },
 		{ restore_queues, 2, false },  { check_queue, 1, false },
 		{ change_class, 1, false },

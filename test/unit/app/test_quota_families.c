@@ -80,7 +80,7 @@ static void series_of_what_is_gone_go(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
-		const char *const labels[4] = { queues[i], "x", "", "" };
+		const char *const labels[5] = { queues[i], "x", "", "", "" };
 
 		quota_families_add(f, QF_ADMITTED_TOTAL, labels);
 		quota_families_observe(f, QF_RESERVED_WAIT, labels, -1);

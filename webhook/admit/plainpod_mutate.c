@@ -51,7 +51,7 @@ static void add_finalizer(struct admit_answer *a, const struct api_meta *m)
 {
 	bool has_list = m->finalizers.v != NULL;
 
-	for (size_t i = 0; i < m->finalizers.n; i++) {
+	for (size_t i = 0; has_list && i < m->finalizers.n; i++) {
 		if (str_streq(m->finalizers.v[i], KUEUE_POD_FINALIZER)) {
 			return;
 		}

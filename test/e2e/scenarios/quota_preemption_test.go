@@ -39,8 +39,8 @@ func TestQuotaPreemptionWithinClusterQueue(t *testing.T) {
 	s := startTenants(t)
 	s.Job("low", "green", 4)
 	s.WaitJobRuns("low")
-	s.Job("same", "green", 2)
-	s.WaitWorkload("same", "QuotaReserved", "False/WaitingForQuota")
+	s.Job("idle", "green", 2, suite.Class(s.Namespace+"-idle"))
+	s.WaitWorkload("idle", "QuotaReserved", "False/WaitingForQuota")
 	s.Job("high", "green", 3, suite.Class(s.Namespace+"-high"))
 	s.WaitJobRuns("high")
 	s.WaitJobStopped("low")
@@ -60,8 +60,8 @@ func TestQuotaPreemptionWithinClusterQueue(t *testing.T) {
 		t.Errorf("evictions of the victim: %v", counts)
 	}
 	s.FinishJob("low")
-	s.WaitJobRuns("same")
-	if n := s.Times("same", oracle.Evicted); n > 0 {
+	s.WaitJobRuns("idle")
+	if n := s.Times("idle", oracle.Evicted); n > 0 {
 		t.Errorf("one that waited was evicted %d times", n)
 	}
 }

@@ -41,6 +41,8 @@ const tenants = `
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: green}, spec: {clusterQueue: $NS-green}}
 ---
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: $NS-high}, value: 100}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: $NS-idle}, value: -100}
 `
 
 // startTenants begins a scenario with the three of them and nodes of both flavors.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # mutants.sh [NUMBER]: each row of mutants.txt makes a mutant of one file; the simulation linked with
-# it must fail. Speaks TAP. Run by `make mutants`, which gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
+# it (sim_main, or the one that the row names) must fail. Speaks TAP. Run by `make mutants`, which
+# gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
 # SEEDS: how many a mutant may survive (100). JOBS: how many at a time.
 set -u
 BUILD=${BUILD:-build}
@@ -39,13 +40,15 @@ try() {
 	text=$(row "$1")
 	name=$(field "$text" 1)
 	base=$OUT/$1
+	program=$(field "$text" 5)
+	program=${program:-sim_main}
 	if ! patch_file "$text" "$base.c"; then
 		echo "not ok $1 - $name # the line is not there exactly once"
 		return
 	fi
 	# shellcheck disable=SC2086
 	if ! $CC $CFLAGS -w -c "$base.c" -o "$base.o" 2>"$base.log" ||
-		! $CC $CFLAGS "$BUILD/obj/test/sim/sim_main.o" "$base.o" -o "$base" $LDFLAGS \
+		! $CC $CFLAGS "$BUILD/obj/test/sim/$program.o" "$base.o" -o "$base" $LDFLAGS \
 			"$BUILD/libtest.a" "$BUILD/libheadgate.a" $LIBS 2>>"$base.log"; then
 		echo "not ok $1 - $name # does not build: $base.log"
 		return

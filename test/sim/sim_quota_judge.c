@@ -387,7 +387,7 @@ bool sim_quota_judge_must_wait(const struct sim_world *w)
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *one = sim_view_at(w->view, SIM_WORKLOADS, i);
 
-		if (sim_workload_is_active(one) &&
+		if (sim_workload_is_active(one) && !sim_workload_is(one, KUEUE_FINISHED) &&
 		    jdoc_path(one, "status.requeueState.requeueAt") != NULL) {
 			return true;
 		}

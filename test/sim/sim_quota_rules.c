@@ -79,17 +79,6 @@ static bool lost(const struct jdoc *old, const struct jdoc *w, const char *type)
 	return gained(w, old, type);
 }
 
-static bool all_ready(const struct jdoc *w)
-{
-	for (const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks")); k != NULL;
-	     k = jdoc_next(k)) {
-		if (!jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_READY)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* What must hold of any status. */
 static const char *inconsistency(const struct jdoc *w)
 {
@@ -112,6 +101,29 @@ static const char *inconsistency(const struct jdoc *w)
 	return NULL;
 }
 
+static const struct jdoc *check_named(const struct jdoc *w, const char *name)
+{
+	const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks"));
+
+	while (k != NULL && !jdoc_is_str(jdoc_get(k, "name"), name)) {
+		k = jdoc_next(k);
+	}
+	return k;
+}
+
+/* One that the queue asks for since it was admitted is of no account. */
+static bool all_ready(const struct jdoc *old, const struct jdoc *w)
+{
+	for (const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks")); k != NULL;
+	     k = jdoc_next(k)) {
+		if (!jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_READY) &&
+		    check_named(old, jdoc_str_or(jdoc_get(k, "name"), "")) != NULL) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static const char *wrong_gain(const struct jdoc *old, const struct jdoc *w)
 {
 	if (gained(old, w, KUEUE_QUOTA_RESERVED)) {
@@ -122,7 +134,8 @@ static const char *wrong_gain(const struct jdoc *old, const struct jdoc *w)
 			return "it gets quota although it is not requeued";
 		}
 	}
-	if (gained(old, w, KUEUE_ADMITTED) && !all_ready(w) && !gained(old, w, KUEUE_EVICTED)) {
+	if (gained(old, w, KUEUE_ADMITTED) && !all_ready(old, w) &&
+	    !gained(old, w, KUEUE_EVICTED)) {
 		return "Admitted, but not all its checks are Ready";
 	}
 	if (lost(old, w, KUEUE_EVICTED) && !gained(old, w, KUEUE_QUOTA_RESERVED)) {
@@ -144,16 +157,6 @@ static const char *wrong_count(const struct jdoc *old, const struct jdoc *w)
 		return more == 1 ? NULL : "an eviction that is not counted once";
 	}
 	return more == 0 ? NULL : "an eviction is counted that is none";
-}
-
-static const struct jdoc *check_named(const struct jdoc *w, const char *name)
-{
-	const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks"));
-
-	while (k != NULL && !jdoc_is_str(jdoc_get(k, "name"), name)) {
-		k = jdoc_next(k);
-	}
-	return k;
 }
 
 /* Answers are those of the checks' controllers; an eviction makes all of them void. */

@@ -1,12 +1,10 @@
 #include "lib/kube_fixture.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +16,7 @@
 #include "certs/ca.h"
 #include "certs/leaf.h"
 #include "enc/base64.h"
+#include "lib/proc.h"
 
 #define PROXY "/usr/sbin/nghttpx"
 #define MAPS "/api/v1/namespaces/default/configmaps"
@@ -65,21 +64,6 @@ bool kube_fixture_has_proxy(void)
 	return access(PROXY, X_OK) == 0;
 }
 
-/* A port that was free a moment ago. */
-static int free_port(void)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, len) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&a, &len) < 0) {
-		abort();
-	}
-	close(fd);
-	return ntohs(a.sin_port);
-}
-
 static int start_proxy(struct kube_fixture *f)
 {
 	CLEANUP(xmalloc_freep) char *key = kube_fixture_write(f, "key.pem", f->leaf.key.p);
@@ -87,10 +71,10 @@ static int start_proxy(struct kube_fixture *f)
 	CLEANUP(xmalloc_freep) char *log = xmalloc_printf("--accesslog-file=%s/access", f->dir);
 	CLEANUP(xmalloc_freep) char *errors = xmalloc_printf("--errorlog-file=%s/errors", f->dir);
 	CLEANUP(xmalloc_freep) char *back = NULL, *front = NULL;
-	int port = free_port();
+	uint16_t port = proc_free_port();
 
 	back = xmalloc_printf("--backend=127.0.0.1,%u;;tls", front_port(f->front));
-	front = xmalloc_printf("--frontend=127.0.0.1,%d", port);
+	front = xmalloc_printf("--frontend=127.0.0.1,%u", port);
 	{
 		char *const argv[] = { xmalloc_dup(PROXY),
 				       back,

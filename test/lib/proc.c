@@ -15,8 +15,11 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/rng.h"
 
 #define STEP_MS 10
+#define FIRST_PORT 10000 /* below ip_local_port_range as kernels have it */
+#define PORTS 10000
 
 /* Runs in the child between fork and exec: async-signal-safe calls only. */
 static NORETURN void child(const char *const *argv, int log, pid_t parent)
@@ -97,21 +100,35 @@ static int loopback(uint16_t port, struct sockaddr_in *ret)
 	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-uint16_t proc_free_port(void)
+static bool is_free(uint16_t port)
 {
 	struct sockaddr_in a;
-	socklen_t len = sizeof(a);
-	int fd = loopback(0, &a);
-	uint16_t port = 0;
+	int fd = loopback(port, &a);
+	bool r = fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0;
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 &&
-	    getsockname(fd, (struct sockaddr *)&a, &len) == 0) {
-		port = ntohs(a.sin_port);
-	}
 	if (fd >= 0) {
 		close(fd);
 	}
-	return port;
+	return r;
+}
+
+/* Not one that the kernel gives to outgoing connections: with many tests at work it would be taken
+ * again before, or between two lives of, the daemon that it is for. */
+uint16_t proc_free_port(void)
+{
+	static uint64_t next;
+
+	if (next == 0) {
+		next = rng_entropy() % PORTS; /* others choose at the same time */
+	}
+	for (unsigned tries = 0; tries < PORTS; tries++) {
+		uint16_t port = (uint16_t)(FIRST_PORT + next++ % PORTS);
+
+		if (is_free(port)) {
+			return port;
+		}
+	}
+	return 0;
 }
 
 bool proc_wait_port(uint16_t port, int timeout_ms)

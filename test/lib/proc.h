@@ -20,7 +20,7 @@ int proc_start(struct proc *p, const char *const *argv, const char *log_path, st
  * or -1 if it was not running. */
 int proc_stop(struct proc *p, int signal, int timeout_ms);
 bool proc_is_running(struct proc *p); /* reaps it when it has ended */
-/* A port of 127.0.0.1 that was free a moment ago. 0: none. */
+/* A port of 127.0.0.1 that was free a moment ago, another one each time. 0: none. */
 uint16_t proc_free_port(void);
 /* Polls until something accepts connections on 127.0.0.1:port. */
 bool proc_wait_port(uint16_t port, int timeout_ms);

@@ -175,3 +175,23 @@ void quota_cycle_fixture_delete(struct quota_cycle_fixture *f, const char *workl
 	}
 	quota_workload_remove(f->w.q, w);
 }
+
+void quota_cycle_fixture_stop(struct quota_cycle_fixture *f, bool costly)
+{
+	struct quota *q = f->w.q;
+
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		struct workload *w = q->workloads.v[i];
+		uint32_t node;
+
+		if (w == NULL || w->holds == MODEL_NONE || !w->evicted) {
+			continue;
+		}
+		node = w->holds;
+		w->has_cost = costly;
+		w->cost += costly ? 1 : 0;
+		forest_release(f->w.f, w);
+		queues_update(q, w, true, f->w.now);
+		queues_flush(q, f->w.f, node, f->w.now);
+	}
+}

@@ -30,5 +30,8 @@ const char *quota_cycle_fixture_run(struct quota_cycle_fixture *f);
 const char *quota_cycle_fixture_queue(struct quota_cycle_fixture *f, const char *queue);
 /* The workload is gone: it gives back what it holds, and its tree is looked at again. */
 void quota_cycle_fixture_delete(struct quota_cycle_fixture *f, const char *workload);
+/* The jobs of victims stop: their quota is free, they wait again. costly: each time it costs more
+ * to preempt them, as the preemption-cost controller has it. */
+void quota_cycle_fixture_stop(struct quota_cycle_fixture *f, bool costly);
 
 #endif

@@ -8,216 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "lib/quota_cycle_fixture.h"
+#include "lib/quota_invariants.h"
+#include "lib/quota_random.h"
 #include "quota/precedence.h"
 #include "quota/queues.h"
 
 #define WORLDS 300
 #define SETTLED 3000
+#define SHUFFLED 1500
 #define CYCLES 12 /* of one world, with jobs that finish */
 #define LATE 10   /* cycles before others come */
 #define SETTLE 400
 
-static const char *pick(struct rng *r, const char *const *v, size_t n)
+static void finish_one(struct quota_cycle_fixture *f, struct quota_random *r)
 {
-	return v[rng_below(r, n)];
-}
-#define PICK(r, ...)                                                                               \
-	pick(r, (const char *const[]){ __VA_ARGS__ },                                              \
-	     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
-
-static void add_quota(struct rng *r, struct strbuf *out, const char *node, bool has_parent)
-{
-	for (int f = 0; f < 2; f++) {
-		strbuf_printf(out, "quota %s %c cpu nominal=%u", node, "xy"[f],
-			      (unsigned)rng_below(r, 6));
-		if (has_parent && rng_below(r, 4) == 0) {
-			strbuf_printf(out, " borrow=%u", (unsigned)rng_below(r, 4));
-		}
-		strbuf_add_c(out, "\n");
-	}
-}
-
-static void add_queue(struct rng *r, struct strbuf *out, unsigned i, unsigned ncohorts)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "q%u", i);
-	strbuf_printf(out, "queue %s within=%s reclaim=%s strategy=%s", name,
-		      PICK(r, "Never", "LowerPriority", "LowerOrNewerEqualPriority"),
-		      PICK(r, "Never", "LowerPriority", "Any"),
-		      PICK(r, "StrictFIFO", "BestEffortFIFO", "BestEffortFIFO"));
-	strbuf_printf(out, " whenborrow=%s whenpreempt=%s weight=%s",
-		      PICK(r, "MayStopSearch", "TryNextFlavor"),
-		      PICK(r, "MayStopSearch", "TryNextFlavor"), PICK(r, "1", "1", "2", "0"));
-	if (rng_below(r, 3) == 0) {
-		strbuf_add_c(out, " borrow=LowerPriority");
-	}
-	if (ncohorts > 0) {
-		strbuf_printf(out, " cohort=c%u", (unsigned)rng_below(r, ncohorts));
-	}
-	strbuf_add_c(out, "\n");
-	add_quota(r, out, name, ncohorts > 0);
-}
-
-static void add_workload(struct rng *r, struct strbuf *out, unsigned i, unsigned nqueues)
-{
-	unsigned pods = 1 + (unsigned)rng_below(r, 3);
-
-	strbuf_printf(out, "workload w%u queue=q%u prio=%u cpu=%u pods=%u created=-%us", i,
-		      (unsigned)rng_below(r, nqueues), (unsigned)rng_below(r, 4),
-		      1 + (unsigned)rng_below(r, 2), pods, 1000 - i % 7);
-	if (pods > 1 && rng_below(r, 3) == 0) {
-		strbuf_add_c(out, " min=1");
-	}
-	strbuf_add_c(out, "\n");
-	if (rng_below(r, 4) == 0) {
-		strbuf_printf(out, "podset more pods=1 cpu=%u\n", 1 + (unsigned)rng_below(r, 2));
-	}
-}
-
-struct shape {
-	unsigned queues, workloads;
-};
-
-static struct shape make_world(struct rng *r, struct strbuf *out)
-{
-	unsigned ncohorts = (unsigned)rng_below(r, 4), nqueues = 1 + (unsigned)rng_below(r, 4);
-	unsigned n = 2 + (unsigned)rng_below(r, 14);
-
-	strbuf_printf(out,
-		      "option fair_sharing=%s lte_final=true lt_initial=true heads=%u "
-		      "prioritize_preemptors=%s\n",
-		      PICK(r, "true", "false"), 1 + (unsigned)(rng_below(r, 4) == 0),
-		      PICK(r, "true", "false"));
-	for (unsigned i = 0; i < ncohorts; i++) {
-		char name[32];
-
-		strbuf_printf(out, "cohort c%u", i);
-		if (i > 0) {
-			strbuf_printf(out, " parent=c%u", (unsigned)rng_below(r, i));
-		}
-		strbuf_add_c(out, "\n");
-		snprintf(name, sizeof(name), "cohort/c%u", i);
-		add_quota(r, out, name, i > 0);
-	}
-	for (unsigned i = 0; i < nqueues; i++) {
-		add_queue(r, out, i, ncohorts);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		add_workload(r, out, i, nqueues);
-	}
-	return (struct shape){ nqueues, n };
-}
-
-/* Every workload is where it says, and nowhere else. */
-static void check_places(const struct quota_cycle_fixture *f)
-{
-	const struct quota *q = f->w.q;
-	size_t listed = 0, waiting = 0;
-
-	for (size_t i = 0; i < q->nodes.n; i++) {
-		if (q->nodes.v[i] != NULL && q->nodes.v[i]->is_queue) {
-			listed +=
-				q->nodes.v[i]->queue->heap.n + q->nodes.v[i]->queue->inadmissible.n;
-		}
-	}
-	for (size_t i = 0; i < q->workloads.n; i++) {
-		const struct workload *w = q->workloads.v[i];
-		const struct quota_queue *queue;
-
-		if (w == NULL) {
-			continue;
-		}
-		assert_int_not_equal(w->where, QUOTA_IN_FLIGHT);
-		assert_int_equal(w->where == QUOTA_NOWHERE, w->holds != MODEL_NONE);
-		if (w->where == QUOTA_NOWHERE) {
-			continue;
-		}
-		waiting++;
-		queue = q->nodes.v[w->queue]->queue;
-		assert_int_equal(w->where == QUOTA_HEAP ? queue->heap.v[w->pos]
-							: queue->inadmissible.v[w->pos],
-				 w->id);
-	}
-	assert_int_equal(listed, waiting);
-}
-
-/* What all but victims use stays within quota, in every tree and everywhere on the way. */
-static void check_quota(const struct quota_cycle_fixture *f)
-{
-	const struct quota *q = f->w.q;
-	size_t mark = forest_mark(f->w.f);
-
-	for (size_t i = 0; i < q->workloads.n; i++) {
-		const struct workload *w = q->workloads.v[i];
-
-		if (w != NULL && w->holds != MODEL_NONE && w->evicted) {
-			forest_remove(f->w.f, w->holds, &w->usage);
-		}
-	}
-	for (uint32_t n = 0; n < q->nodes.n; n++) {
-		for (uint32_t p = 0; q->nodes.v[n] != NULL && p < q->pairs.n; p++) {
-			assert_true(forest_available(f->w.f, n, p) >= 0);
-		}
-	}
-	forest_undo(f->w.f, mark);
-	assert_int_equal(mark, 0);
-}
-
-static void check_decisions(const struct quota_cycle_fixture *f)
-{
-	const struct quota *q = f->w.q;
-
-	for (size_t i = 0; i < f->last->n; i++) {
-		const struct quota_decision *d = &f->last->v[i];
-		const struct workload *w = q->workloads.v[d->workload];
-
-		switch (d->kind) {
-		case QUOTA_DECIDE_ADMIT:
-			assert_int_equal(w->holds, d->node);
-			assert_int_equal(d->assignment->mode, ASSIGN_FIT);
-			break;
-		case QUOTA_DECIDE_PREEMPT:
-			assert_int_not_equal(w->holds, MODEL_NONE);
-			assert_true(w->evicted);
-			assert_int_equal(q->workloads.v[d->by]->holds, MODEL_NONE);
-			break;
-		case QUOTA_DECIDE_PENDING:
-			assert_true(d->where == QUOTA_HEAP || d->where == QUOTA_INADMISSIBLE);
-			assert_int_not_equal(d->status, ENTRY_ASSUMED);
-			break;
-		}
-	}
-}
-
-/* The jobs of victims stop: their quota is free, they wait again. costly: each time it costs more
- * to preempt them, as the preemption-cost controller has it. */
-static void stop_victims(struct quota_cycle_fixture *f, bool costly)
-{
-	struct quota *q = f->w.q;
-
-	for (size_t i = 0; i < q->workloads.n; i++) {
-		struct workload *w = q->workloads.v[i];
-		uint32_t node;
-
-		if (w == NULL || w->holds == MODEL_NONE || !w->evicted) {
-			continue;
-		}
-		node = w->holds;
-		w->has_cost = costly;
-		w->cost += costly ? 1 : 0;
-		forest_release(f->w.f, w);
-		queues_update(q, w, true, f->w.now);
-		queues_flush(q, f->w.f, node, f->w.now);
-	}
-}
-
-static void finish_one(struct quota_cycle_fixture *f, struct rng *r)
-{
-	size_t i = rng_below(r, f->w.q->workloads.n);
+	size_t i = quota_random_below(r, (unsigned)f->w.q->workloads.n);
 	const struct workload *w = f->w.q->workloads.v[i];
 
 	if (w != NULL && w->holds != MODEL_NONE) {
@@ -241,24 +49,35 @@ static bool has_news(const struct quota_cycle_fixture *f)
 	return false;
 }
 
+static void run_checked(struct quota_cycle_fixture *f, struct strbuf *out)
+{
+	CLEANUP(quota_invariants_excess_finish) struct quota_excess before;
+	CLEANUP(strbuf_finish) struct strbuf problems = STRBUF_INIT;
+
+	quota_invariants_excess(f, &before);
+	strbuf_printf(out, "%s\n", quota_cycle_fixture_run(f));
+	quota_invariants_check(f, &problems);
+	quota_invariants_check_run(f, &before, &problems);
+	if (problems.len > 0) {
+		fail_msg("%s%s", out->p, problems.p);
+	}
+}
+
 static void run_world(uint64_t seed, struct strbuf *out)
 {
 	struct quota_cycle_fixture f;
-	struct rng r;
+	struct quota_random r;
 
-	rng_init(&r, seed);
+	quota_random_seed(&r, seed);
 	strbuf_reset(out);
-	(void)make_world(&r, out);
+	(void)quota_random_world(&r, out);
 	quota_cycle_fixture_init(&f, out->p);
 	for (int i = 0; i < CYCLES; i++) {
-		strbuf_printf(out, "%s\n", quota_cycle_fixture_run(&f));
-		check_places(&f);
-		check_decisions(&f);
-		check_quota(&f);
-		if (rng_below(&r, 2) == 0) {
-			stop_victims(&f, false);
+		run_checked(&f, out);
+		if (quota_random_below(&r, 2) == 0) {
+			quota_cycle_fixture_stop(&f, false);
 		}
-		if (rng_below(&r, 3) == 0) {
+		if (quota_random_below(&r, 3) == 0) {
 			finish_one(&f, &r);
 		}
 		f.w.now += 1000000000;
@@ -279,6 +98,106 @@ static void what_must_hold_after_every_cycle(void **state)
 			assert_string_equal(first.p, second.p);
 		}
 	}
+	strbuf_finish(&first);
+	strbuf_finish(&second);
+}
+
+/* --- the order of objects ----------------------------------------------------------------------*/
+
+#define BLOCKS_MAX 64
+
+/* Where the objects of a world begin, each with the lines that belong to it; behind the last one
+ * its end. */
+static size_t find_objects(const char *text, const char *at[BLOCKS_MAX])
+{
+	size_t n = 0;
+
+	for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+		struct str s = str_of(line);
+
+		if (str_has_prefix(s, "cohort ") || str_has_prefix(s, "queue ") ||
+		    str_has_prefix(s, "workload ")) {
+			assert_true(n + 1 < BLOCKS_MAX);
+			at[n++] = line;
+		}
+	}
+	at[n] = text + strlen(text);
+	return n;
+}
+
+/* The same objects, inserted in another order. */
+static void shuffle(const char *text, struct quota_random *r, struct strbuf *out)
+{
+	const char *at[BLOCKS_MAX];
+	size_t order[BLOCKS_MAX], n = find_objects(text, at);
+
+	strbuf_reset(out);
+	strbuf_printf(out, "%.*s", (int)(at[0] - text), text);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = quota_random_below(r, (unsigned)i + 1);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+	for (size_t i = 0; i < n; i++) {
+		strbuf_printf(out, "%.*s", (int)(at[order[i] + 1] - at[order[i]]), at[order[i]]);
+	}
+}
+
+/* The same events whatever the ids. */
+static void run_by_keys(const char *world, unsigned nworkloads, uint64_t seed, struct strbuf *out)
+{
+	struct quota_cycle_fixture f;
+	struct quota_random r;
+
+	strbuf_reset(out);
+	quota_random_seed(&r, seed);
+	quota_cycle_fixture_init(&f, world);
+	for (int i = 0; i < CYCLES; i++) {
+		char key[32];
+		const struct workload *w;
+
+		strbuf_printf(out, "%s\n", quota_cycle_fixture_run(&f));
+		if (quota_random_below(&r, 2) == 0) {
+			quota_cycle_fixture_stop(&f, seed % 2 == 0);
+		}
+		snprintf(key, sizeof(key), "ns/w%u", quota_random_below(&r, nworkloads));
+		w = quota_workload_find(f.w.q, str_of(key));
+		if (w != NULL && w->holds != MODEL_NONE) {
+			quota_cycle_fixture_delete(&f, key);
+		}
+		f.w.now += 1000000000;
+	}
+	quota_cycle_fixture_finish(&f);
+}
+
+/* Ids are given out in the order in which objects come, and decide nothing. */
+static void the_order_of_objects_does_not_matter(void **state)
+{
+	struct strbuf world = STRBUF_INIT, other = STRBUF_INIT;
+	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SHUFFLED; seed++) {
+		struct quota_random_shape shape;
+		struct quota_random r;
+
+		quota_random_seed(&r, seed);
+		strbuf_reset(&world);
+		shape = quota_random_world(&r, &world);
+		/* Where it comes first the flavors have each other's ids. */
+		strbuf_printf(&world, "queue z\nquota z y cpu nominal=1\n"
+				      "quota z x cpu nominal=1\n");
+		shuffle(world.p, &r, &other);
+		run_by_keys(world.p, shape.workloads, seed, &first);
+		run_by_keys(other.p, shape.workloads, seed, &second);
+		if (!str_streq(first.p, second.p)) {
+			fail_msg("seed %u:\n%s%s\n%s%s", (unsigned)seed, world.p, first.p, other.p,
+				 second.p);
+		}
+	}
+	strbuf_finish(&world);
+	strbuf_finish(&other);
 	strbuf_finish(&first);
 	strbuf_finish(&second);
 }
@@ -319,19 +238,19 @@ static bool run_quiet(struct quota_cycle_fixture *f, bool costly, struct strbuf 
 
 	strbuf_printf(text, "%s\n", quota_cycle_fixture_run(f));
 	news = has_news(f);
-	stop_victims(f, costly);
+	quota_cycle_fixture_stop(f, costly);
 	f->w.now += 1000000000;
 	return !news;
 }
 
-static void add_late(struct quota_cycle_fixture *f, struct rng *r, struct shape shape,
-		     struct strbuf *text)
+static void add_late(struct quota_cycle_fixture *f, struct quota_random *r,
+		     struct quota_random_shape shape, struct strbuf *text)
 {
 	struct strbuf late = STRBUF_INIT;
-	unsigned n = 1 + (unsigned)rng_below(r, 6);
+	unsigned n = 1 + quota_random_below(r, 6);
 
 	for (unsigned i = 0; i < n; i++) {
-		add_workload(r, &late, shape.workloads + i, shape.queues);
+		quota_random_workload(r, &late, shape.workloads + i, shape.queues);
 	}
 	strbuf_printf(text, "%s", late.p);
 	quota_cycle_fixture_add(f, late.p);
@@ -344,13 +263,13 @@ static bool settle(uint64_t seed)
 	struct strbuf text = STRBUF_INIT;
 	struct turns turns = { 0 };
 	struct quota_cycle_fixture f;
-	struct shape shape;
-	struct rng r;
+	struct quota_random_shape shape;
+	struct quota_random r;
 	int i = 0;
 	bool any;
 
-	rng_init(&r, seed);
-	shape = make_world(&r, &text);
+	quota_random_seed(&r, seed);
+	shape = quota_random_world(&r, &text);
 	quota_cycle_fixture_init(&f, text.p);
 	for (int k = 0; k < LATE; k++) {
 		(void)run_quiet(&f, seed % 2 == 0, &text);
@@ -388,6 +307,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_must_hold_after_every_cycle),
+		cmocka_unit_test(the_order_of_objects_does_not_matter),
 		cmocka_unit_test(worlds_come_to_rest),
 	};
 

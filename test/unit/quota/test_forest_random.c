@@ -10,6 +10,7 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
+#include "lib/quota_naive.h"
 #include "lib/quota_world.h"
 
 #define WORLDS 400
@@ -17,91 +18,19 @@
 #define COHORTS_MAX 6
 #define NODES_MAX 14
 #define MARKS_MAX 8
-#define NONE (-1)
-
-struct naive {
-	struct {
-		int parent; /* NONE: a root */
-		bool is_queue;
-		int64_t nominal, borrow, lend; /* NONE: no limit */
-		int64_t used;                  /* by what holds quota in it */
-	} v[NODES_MAX];
-	int n, ncohorts;
-};
+#define NONE QUOTA_NAIVE_NONE
 
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static int64_t above_zero(int64_t a)
-{
-	return a > 0 ? a : 0;
-}
-
-static int64_t local_quota(const struct naive *t, int i);
-
-static int64_t subtree(const struct naive *t, int i)
-{
-	int64_t sum = t->v[i].nominal;
-
-	for (int c = 0; c < t->n; c++) {
-		if (t->v[c].parent == i) {
-			sum += subtree(t, c) - local_quota(t, c);
-		}
-	}
-	return sum;
-}
-
-static int64_t local_quota(const struct naive *t, int i)
-{
-	return t->v[i].lend == NONE ? 0 : above_zero(subtree(t, i) - t->v[i].lend);
-}
-
-static int64_t used(const struct naive *t, int i)
-{
-	int64_t sum = t->v[i].used;
-
-	for (int c = 0; c < t->n; c++) {
-		if (t->v[c].parent == i) {
-			sum += above_zero(used(t, c) - local_quota(t, c));
-		}
-	}
-	return sum;
-}
-
-static int64_t available(const struct naive *t, int i)
-{
-	int64_t local = local_quota(t, i), a;
-
-	if (t->v[i].parent == NONE) {
-		return subtree(t, i) - used(t, i);
-	}
-	a = available(t, t->v[i].parent);
-	if (t->v[i].borrow != NONE) {
-		a = least(a,
-			  subtree(t, i) - local - above_zero(used(t, i) - local) + t->v[i].borrow);
-	}
-	return above_zero(local - used(t, i)) + a;
-}
-
-static int64_t potential(const struct naive *t, int i)
-{
-	int64_t p;
-
-	if (t->v[i].parent == NONE) {
-		return subtree(t, i);
-	}
-	p = local_quota(t, i) + potential(t, t->v[i].parent);
-	return t->v[i].borrow == NONE ? p : least(p, subtree(t, i) + t->v[i].borrow);
-}
-
-static void name_of(const struct naive *t, int i, char out[32])
+static void name_of(const struct quota_naive *t, int i, char out[32])
 {
 	snprintf(out, 32, "%c%d", t->v[i].is_queue ? 'q' : 'c', i);
 }
 
-static void describe(const struct naive *t, int i, struct strbuf *out)
+static void describe(const struct quota_naive *t, int i, struct strbuf *out)
 {
 	char name[32], parent[32];
 	bool is_queue = t->v[i].is_queue;
@@ -123,9 +52,9 @@ static void describe(const struct naive *t, int i, struct strbuf *out)
 	strbuf_add_c(out, "\n");
 }
 
-static void make(struct naive *t, struct rng *r, struct strbuf *out)
+static void make(struct quota_naive *t, struct rng *r, struct strbuf *out)
 {
-	*t = (struct naive){ .ncohorts = 1 + (int)rng_below(r, COHORTS_MAX) };
+	*t = (struct quota_naive){ .ncohorts = 1 + (int)rng_below(r, COHORTS_MAX) };
 	t->n = t->ncohorts + 1 + (int)rng_below(r, NODES_MAX - COHORTS_MAX - 1);
 	for (int i = 0; i < t->n; i++) {
 		int above = i < t->ncohorts ? i : t->ncohorts;
@@ -140,7 +69,7 @@ static void make(struct naive *t, struct rng *r, struct strbuf *out)
 	}
 }
 
-static void check(const struct quota_world *w, const struct naive *t, uint32_t pair)
+static void check(const struct quota_world *w, const struct quota_naive *t, uint32_t pair)
 {
 	for (int i = 0; i < t->n; i++) {
 		char name[32];
@@ -148,17 +77,12 @@ static void check(const struct quota_world *w, const struct naive *t, uint32_t p
 
 		name_of(t, i, name);
 		id = quota_world_id(w, name);
-		assert_int_equal(forest_subtree(w->f, id, pair), subtree(t, i));
-		assert_int_equal(forest_usage(w->f, id, pair), used(t, i));
-		assert_int_equal(forest_local_available(w->f, id, pair),
-				 above_zero(local_quota(t, i) - used(t, i)));
-		assert_int_equal(forest_available(w->f, id, pair), available(t, i));
-		assert_int_equal(forest_potential(w->f, id, pair), potential(t, i));
+		assert_true(quota_naive_is(t, i, w->f, id, pair));
 	}
 }
 
 /* Uses more or less of a random queue. */
-static void change(const struct quota_world *w, struct naive *t, uint32_t pair, struct rng *r)
+static void change(const struct quota_world *w, struct quota_naive *t, uint32_t pair, struct rng *r)
 {
 	int i = t->ncohorts + (int)rng_below(r, (uint64_t)(t->n - t->ncohorts));
 	struct quota_amount one = { .id = pair, .value = (int64_t)rng_below(r, 9) };
@@ -180,7 +104,7 @@ static void run(uint64_t seed)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	CLEANUP(quota_world_finish) struct quota_world w;
-	struct naive t, before[MARKS_MAX];
+	struct quota_naive t, before[MARKS_MAX];
 	size_t marks[MARKS_MAX], n = 0;
 	struct rng r;
 	uint32_t pair;

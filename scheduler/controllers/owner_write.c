@@ -125,6 +125,9 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 	struct owner_write_item *w = item;
 	size_t body;
 
+	if (w->kind == OWNER_NOTE) {
+		return false;
+	}
 	if (w->filled < w->ngaps) {
 		add_owner_path(w, w->pods, w->gaps[w->filled].name, NULL, scratch);
 		call->method = HTTP_GET;
@@ -219,8 +222,9 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	}
 	if (code == -ERR_INVALID || code == -ERR_FORBIDDEN) {
 		tell(t, w, true, "WorkloadWriteRefused", err.text);
-		return POOL_DONE;
 	}
+	/* A refusal passes, too: a right comes back, a quota has room, a Job has stopped. What
+	 * changes none of the objects that are watched brings nobody back to decide anew. */
 	return POOL_RETRY;
 }
 

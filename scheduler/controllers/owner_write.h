@@ -1,7 +1,8 @@
 /* scheduler/controllers/owner_write.h: one planned write about a Workload or its owner (a Job, or
  * pods), and the same as work for a pool: sent until it is acknowledged, found pointless (404, a
- * conflict: the object has changed, and the change is looked at anyway) or refused for good, of
- * which the owner is told. Thread: made by the sched thread, then owned by the pool. */
+ * conflict: the object has changed, and the change is looked at anyway) or replaced by what is
+ * decided later. Of refusals the owner is told. Thread: made by the sched thread, then owned by the
+ * pool. */
 #ifndef SCHEDULER_CONTROLLERS_OWNER_WRITE_H
 #define SCHEDULER_CONTROLLERS_OWNER_WRITE_H
 
@@ -31,7 +32,8 @@ enum owner_write_kind {
 	OWNER_POD_END,     /* apply configuration of a pod's status: why it is ended */
 	OWNER_POD_DELETE,  /* a pod; the body is DeleteOptions */
 	OWNER_POD_RELEASE, /* merge patch of a pod: without finalizer */
-	OWNER_NOTE,        /* nothing is written: the event alone */
+	OWNER_NOTE,        /* nothing is written: the event alone; in a pool it takes the place
+				of a write that is not wanted any more */
 	OWNER_WRITE_COUNT_
 };
 

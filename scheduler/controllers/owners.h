@@ -3,7 +3,7 @@
  * Workload; it is started with the flavors of its admission and stopped when it is evicted; its
  * progress is told in the Workload's status. What has to be written is decided in job_plan.h and
  * pod_plan.h from owner and Workloads alone, every time one of them changes: a write that is lost
- * or refused is decided again with the next change.
+ * or refused is sent again, or decided again with the next change.
  *
  * Of a Workload this controller writes: the object itself and its spec (but spec.active), its
  * finalizer, and of the status, as field manager OWNER_WRITE_MANAGER, the conditions Finished,

@@ -129,6 +129,35 @@ static void send_one(struct owners *o, struct str owner, const char *namespace_,
 	pool_add(o->pool, strbuf_str(&item), owner_write_new(namespace_, w));
 }
 
+static bool wants_none(const struct sent *sent)
+{
+	for (int kind = OWNER_POD_START; kind <= OWNER_POD_RELEASE; kind++) {
+		if (sent->now[kind] != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A start that waits to be sent again is not for pods that have lost their quota meanwhile. Of a
+ * Job it is replaced: see owners_plan_is_starting. */
+static void withdraw_starts(struct owners *o, struct owner *e, struct str key,
+			    const char *namespace_)
+{
+	for (size_t i = 0; i < e->pods.n; i++) {
+		const struct pod_entry *pe = e->pods.v[i];
+		const struct owner_write none = { .kind = OWNER_NOTE,
+						  .pods = true,
+						  .about = { pe->pod->meta.name,
+							     pe->pod->meta.uid } };
+
+		if (pe->sent.before[OWNER_POD_START] != 0 && wants_none(&pe->sent) &&
+		    pod_has_gate(pe->pod, KUEUE_GATE_ADMISSION)) {
+			send_one(o, key, namespace_, &none);
+		}
+	}
+}
+
 static void send(struct owners *o, struct owner *e, struct str key, const struct owner_plan *plan)
 {
 	struct str rest = key, kind = str_next(&rest, '/'), namespace_ = str_next(&rest, '/');
@@ -148,6 +177,7 @@ static void send(struct owners *o, struct owner *e, struct str key, const struct
 			send_one(o, key, ns, w);
 		}
 	}
+	withdraw_starts(o, e, key, ns);
 }
 
 /* --- planning ----------------------------------------------------------------------------------

@@ -224,8 +224,8 @@ static void what_answers_mean(void **state)
 		int status;
 		bool again, told;
 	} cases[] = {
-		{ 404, false, false }, { 409, false, false }, { 422, false, true },
-		{ 403, false, true },  { 401, true, false },  { 500, true, false },
+		{ 404, false, false }, { 409, false, false }, { 422, true, true },
+		{ 403, true, true },   { 401, true, false },  { 500, true, false },
 		{ 503, true, false },
 	};
 	const struct owner_write w = { OWNER_JOB_START, .body = "{}", .event = "Started",
@@ -248,6 +248,24 @@ static void what_answers_mean(void **state)
 		fake_transport_expect_none(f.net);
 		end(&f);
 	}
+}
+
+/* What was to be sent again is not wanted any more. */
+static void a_write_that_is_withdrawn(void **state)
+{
+	const struct owner_write w = { OWNER_POD_START, .pods = true, .body = "{}" };
+	const struct owner_write none = { OWNER_NOTE, .pods = true };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	add(&f, &w);
+	fake_transport_answer(f.net, expect_call(&f, "PATCH " POD), 503, "{}");
+	add(&f, &none);
+	later(&f);
+	fake_transport_expect_none(f.net);
+	assert_int_equal(pool_waiting(f.pool), 0);
+	end(&f);
 }
 
 static void nothing_is_sent_while_writing_is_not_allowed(void **state)
@@ -275,6 +293,7 @@ int main(void)
 		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_job_that_is_another_one),
 		cmocka_unit_test(what_answers_mean),
+		cmocka_unit_test(a_write_that_is_withdrawn),
 		cmocka_unit_test(nothing_is_sent_while_writing_is_not_allowed),
 	};
 

@@ -162,6 +162,29 @@ static void a_pod_that_is_preempted(void **state)
 	owners_fixture_end(&f);
 }
 
+/* The write that lets it go may still wait, for a right say: it is not for a Workload that lost its
+ * quota. */
+static void a_pod_that_is_preempted_before_it_is_let_go(void **state)
+{
+	struct owners_fixture f;
+
+	(void)state;
+	owners_fixture_begin(&f, CONF);
+	owners_synced(f.o);
+	create_pod(&f, "a", NULL, "");
+	owners_fixture_settle(&f);
+	owners_fixture_admit(&f, "main:1");
+	owners_fixture_look(&f);
+	assert_true(pool_waiting(owners_pool(f.o)) > 0);
+	owners_fixture_evict(&f, "main:1");
+	owners_fixture_settle(&f);
+	expect_gated(&f, "a", true);
+	owners_fixture_admit(&f, "main:1");
+	owners_fixture_settle(&f);
+	expect_gated(&f, "a", false);
+	owners_fixture_end(&f);
+}
+
 static void start_group(struct owners_fixture *f)
 {
 	static const char two[] = ", kueue.x-k8s.io/pod-group-total-count: '2'";
@@ -321,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_that_runs_to_its_end),
 		cmocka_unit_test(a_pod_that_is_preempted),
+		cmocka_unit_test(a_pod_that_is_preempted_before_it_is_let_go),
 		cmocka_unit_test(a_group_whose_pod_fails),
 		cmocka_unit_test(a_group_that_is_preempted_and_comes_back),
 		cmocka_unit_test(pods_are_left_alone),

@@ -29,6 +29,7 @@ struct owner_world {
 	const struct selector *selector;
 	struct strmap *flavors, *classes, *pod_classes;
 	struct strmap *namespaces; /* those that are managed */
+	struct strmap *ending;     /* those that are being deleted */
 };
 
 void *owner_world_copy(const struct field_table *table, const void *object, struct arena *arena)
@@ -123,6 +124,11 @@ bool owner_world_manages(const struct owner_world *w, const char *namespace_)
 	return w->selector == NULL || strmap_has(w->namespaces, str_of(namespace_));
 }
 
+bool owner_world_ends(const struct owner_world *w, const char *namespace_)
+{
+	return strmap_has(w->ending, str_of(namespace_));
+}
+
 /* --- objects -----------------------------------------------------------------------------------
  */
 
@@ -164,20 +170,27 @@ bool owner_world_pod_class(struct owner_world *w, const struct api_priority_clas
 	return set_class(w->pod_classes, pc->meta.name, pc->value, pc->global_default);
 }
 
+/* True: it changed. */
+static bool set_member(struct strmap *m, struct str name, bool on)
+{
+	if (on == strmap_has(m, name)) {
+		return false;
+	}
+	if (on) {
+		strmap_set(m, name, m);
+	} else {
+		(void)strmap_remove(m, name);
+	}
+	return true;
+}
+
 bool owner_world_namespace(struct owner_world *w, const struct api_namespace *ns)
 {
 	struct str name = str_of(ns->meta.name);
 	bool managed = w->selector != NULL && selector_match(w->selector, &ns->meta.labels);
+	bool changed = set_member(w->namespaces, name, managed);
 
-	if (managed == strmap_has(w->namespaces, name)) {
-		return false;
-	}
-	if (managed) {
-		strmap_set(w->namespaces, name, w);
-	} else {
-		(void)strmap_remove(w->namespaces, name);
-	}
-	return true;
+	return set_member(w->ending, name, ns->meta.deleted != FIELD_NO_TIME) || changed;
 }
 
 void owner_world_flavor_gone(struct owner_world *w, struct str name)
@@ -198,6 +211,7 @@ void owner_world_pod_class_gone(struct owner_world *w, struct str name)
 void owner_world_namespace_gone(struct owner_world *w, struct str name)
 {
 	(void)strmap_remove(w->namespaces, name);
+	(void)strmap_remove(w->ending, name);
 }
 
 struct owner_world *owner_world_create(const struct selector *namespaces)
@@ -209,6 +223,7 @@ struct owner_world *owner_world_create(const struct selector *namespaces)
 	w->classes = strmap_create(class_free);
 	w->pod_classes = strmap_create(class_free);
 	w->namespaces = strmap_create(NULL);
+	w->ending = strmap_create(NULL);
 	return w;
 }
 
@@ -221,5 +236,6 @@ void owner_world_destroy(struct owner_world *w)
 	strmap_destroy(w->classes);
 	strmap_destroy(w->pod_classes);
 	strmap_destroy(w->namespaces);
+	strmap_destroy(w->ending);
 	free(w);
 }

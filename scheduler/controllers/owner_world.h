@@ -1,5 +1,5 @@
 /* scheduler/controllers/owner_world.h: what plans look up beside owners and Workloads: flavors,
- * priority classes, and which namespaces are managed. Owner: the sched thread. */
+ * priority classes, and which namespaces are managed or end. Owner: the sched thread. */
 #ifndef SCHEDULER_CONTROLLERS_OWNER_WORLD_H
 #define SCHEDULER_CONTROLLERS_OWNER_WORLD_H
 
@@ -24,6 +24,8 @@ void owner_world_destroy(struct owner_world *w); /* NULL is fine */
 void owner_world_env(struct owner_world *w, struct owner_plan_env *env);
 /* Its namespace is known, and managed. */
 bool owner_world_manages(const struct owner_world *w, const char *namespace_);
+/* The namespace is being deleted. */
+bool owner_world_ends(const struct owner_world *w, const char *namespace_);
 
 /* An object was added or changed; what is needed of it is copied. True: plans may change. */
 bool owner_world_flavor(struct owner_world *w, const struct api_resource_flavor *rf);

@@ -279,6 +279,7 @@ static void plan_pods(const struct owners *o, const struct owner *e, struct owne
 	if (of.n > 0) {
 		of.name_taken = is_name_taken(o, list[0]);
 		of.elsewhere = !owner_world_manages(o->world, list[0]->meta.namespace_);
+		of.ending = owner_world_ends(o->world, list[0]->meta.namespace_);
 	}
 	pod_plan(&of, &o->env, plan);
 }

@@ -430,16 +430,27 @@ static void plan_others(struct planning *p, const struct api_workload *w)
 	}
 }
 
-static void plan_deleted(struct planning *p, const struct api_workload *w)
+/* Nobody will stand in for the pods that end. True: these are all. */
+static bool plan_leave(struct planning *p)
 {
 	bool all_end = true;
 
 	for (size_t i = 0; i < p->of->n; i++) {
-		all_end &= p->of->pods[i]->meta.deleted != FIELD_NO_TIME;
+		const struct api_pod *pod = p->of->pods[i];
+
+		if (pod->meta.deleted != FIELD_NO_TIME) {
+			plan_pod_release(p, pod);
+		} else {
+			all_end = false;
+		}
 	}
+	return all_end;
+}
+
+static void plan_deleted(struct planning *p, const struct api_workload *w)
+{
 	plan_stop(p, "WorkloadDeleted", "Workload is deleted", true);
-	if (all_end) {
-		plan_pods_release(p);
+	if (plan_leave(p)) {
 		owner_plan_release(p->plan, w);
 	}
 }
@@ -537,8 +548,12 @@ void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,
 		plan_pods_release(&p);
 		return;
 	}
-	if (is_managed(&p) && owner_spec_read(&p.first->meta, p.first->spec.priority_class_name,
-					      &env->classes, &p.spec)) {
+	if (of->ending && is_managed(&p)) {
+		/* Pods are deleted before the Workload, which waits for them. */
+		(void)plan_leave(&p);
+	} else if (is_managed(&p) &&
+		   owner_spec_read(&p.first->meta, p.first->spec.priority_class_name, &env->classes,
+				   &p.spec)) {
 		plan_group_or_pod(&p);
 	}
 	pod_group_split_finish(&p.split);

@@ -3,7 +3,8 @@
  * reconciler and the pod integration, in their order). Pure: nothing is remembered between calls.
  *
  * A pod that was let go cannot be taken back: to stop it is to delete it. A group whose pods were
- * deleted waits for others of the same roles before it queues again. */
+ * deleted waits for others of the same roles before it queues again, unless
+ * its Workload or the namespace goes as well. */
 #ifndef SCHEDULER_CONTROLLERS_POD_PLAN_H
 #define SCHEDULER_CONTROLLERS_POD_PLAN_H
 
@@ -22,6 +23,7 @@ struct pod_plan_of {
 	size_t nworkloads;
 	bool name_taken; /* a Workload named as the group is somebody else's */
 	bool elsewhere;  /* their namespace is not managed */
+	bool ending;     /* their namespace is being deleted */
 };
 /* Appends to ret, whose arena is set and which the caller finishes. */
 void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,

@@ -82,11 +82,32 @@ static void which_namespaces_are_managed(void **state)
 	owner_world_destroy(w);
 }
 
+static void which_namespaces_end(void **state)
+{
+	struct owner_world *w = owner_world_create(NULL);
+	struct api_namespace ns;
+
+	(void)state;
+	decode_fixture(&namespace_fields, "{'metadata':{'name':'a'}}", &ns);
+	assert_false(owner_world_namespace(w, &ns));
+	assert_false(owner_world_ends(w, "a"));
+	decode_fixture(&namespace_fields,
+		       "{'metadata':{'name':'a','deletionTimestamp':'2026-01-01T00:00:00Z'}}", &ns);
+	assert_true(owner_world_namespace(w, &ns));
+	assert_false(owner_world_namespace(w, &ns));
+	assert_true(owner_world_ends(w, "a"));
+	assert_false(owner_world_ends(w, "b"));
+	owner_world_namespace_gone(w, STR_LIT("a"));
+	assert_false(owner_world_ends(w, "a"));
+	owner_world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flavors_and_classes),
 		cmocka_unit_test(which_namespaces_are_managed),
+		cmocka_unit_test(which_namespaces_end),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

@@ -3,9 +3,11 @@
 
 #include "lib/unit.h"
 
+#include "api/namespace.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/decode.h"
 #include "enc/jdoc.h"
 #include "lib/owners_fixture.h"
 
@@ -280,6 +282,35 @@ static void a_group_that_is_preempted_and_comes_back(void **state)
 	owners_fixture_end(&f);
 }
 
+/* Kubernetes deletes the pods of a namespace before all else. */
+static void a_group_that_goes_with_its_namespace(void **state)
+{
+	struct owners_fixture f;
+	struct api_namespace ns;
+
+	(void)state;
+	owners_fixture_begin(&f, CONF);
+	start_group(&f);
+	end_pod(&f, "a");
+	owners_fixture_settle(&f);
+	assert_true(is_there(&f, "a"));
+	assert_int_equal(decode_text(&namespace_fields,
+				     STR_LIT("{\"metadata\":{\"name\":\"default\","
+					     "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}"),
+				     &ns, f.arena, NULL),
+			 0);
+	owners_namespace(f.o, &ns);
+	owners_fixture_settle(&f);
+	assert_false(is_there(&f, "a"));
+	assert_true(is_there(&f, "b"));
+	end_pod(&f, "b");
+	owners_fixture_settle(&f);
+	assert_false(is_there(&f, "b"));
+	owners_fixture_get_workload(&f);
+	expect_no_finalizer(&f);
+	owners_fixture_end(&f);
+}
+
 static void pods_are_left_alone(void **state)
 {
 	static const char *const confs[] = {
@@ -347,6 +378,7 @@ int main(void)
 		cmocka_unit_test(a_pod_that_is_preempted_before_it_is_let_go),
 		cmocka_unit_test(a_group_whose_pod_fails),
 		cmocka_unit_test(a_group_that_is_preempted_and_comes_back),
+		cmocka_unit_test(a_group_that_goes_with_its_namespace),
 		cmocka_unit_test(pods_are_left_alone),
 		cmocka_unit_test(a_name_that_is_taken),
 		cmocka_unit_test(answers_that_are_lost),

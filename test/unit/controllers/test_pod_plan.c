@@ -30,7 +30,7 @@ static const struct row {
 	struct pod_fixture of;
 	bool has;
 	struct pod_fixture_workload w;
-	bool elsewhere, name_taken, pods_ready;
+	bool elsewhere, name_taken, ending, pods_ready;
 	const char *want; /* kinds of writes, and of which pod */
 } table[] = {
 	/* --- whose pods they are --- */
@@ -234,6 +234,29 @@ static const struct row {
 	  .has = true,
 	  .w = { .podsets = "r1:2", .owners = "a b", .meta = DELETED, .status = ADMITTED },
 	  .want = "POD_RELEASE:a POD_RELEASE:b RELEASE" },
+	{ .name = "it is deleted: nobody stands in for pods that end",
+	  .pods = "a:Rtd b:Rt",
+	  .of = { .total = "2" },
+	  .has = true,
+	  .w = { .podsets = "r1:2", .owners = "a b", .meta = DELETED, .status = ADMITTED },
+	  .want = "POD_DELETE:b POD_RELEASE:a" },
+	{ .name = "a group that is deleted by hand waits for other pods",
+	  .pods = "a:Fd b:Fd",
+	  .of = { .total = "2" },
+	  .has = true,
+	  .w = { .podsets = "r1:2", .owners = "a b", .status = ADMITTED },
+	  .want = "STATUS" },
+	{ .name = "with its namespace it goes",
+	  .pods = "a:Rd b:R c:Gd",
+	  .of = { .total = "3" },
+	  .ending = true,
+	  .has = true,
+	  .w = { .podsets = "r1:3", .owners = "a b c", .status = ADMITTED },
+	  .want = "POD_RELEASE:a POD_RELEASE:c" },
+	{ .name = "nothing begins in a namespace that goes",
+	  .pods = "a:G",
+	  .ending = true,
+	  .want = "" },
 	{ .name = "its pods are ready",
 	  .pods = "a:R b:R",
 	  .of = { .total = "2" },
@@ -281,7 +304,8 @@ static void run(const struct row *r, struct owner_plan *plan)
 				  .workloads = workloads,
 				  .nworkloads = r->has,
 				  .name_taken = r->name_taken,
-				  .elsewhere = r->elsewhere };
+				  .elsewhere = r->elsewhere,
+				  .ending = r->ending };
 	struct owner_plan_env env;
 
 	for (size_t i = 0; i < of.n; i++) {

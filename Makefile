@@ -187,7 +187,7 @@ check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN)
 endif
 
 check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	@UBSAN_OPTIONS=print_stacktrace=1 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
+	@UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=900 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
 
 # ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
 check-tsan: ## the suite under ThreadSanitizer

@@ -42,6 +42,14 @@ func (c *chartRights) tiny() string {
 	return name
 }
 
+// tinyGroup is a pod group of one pod, which gets quota; it, its pod and its Workload have the same name.
+func (c *chartRights) tinyGroup() string {
+	c.Helper()
+	name := c.next("group-")
+	c.Pod(name, queued("borrows", "10m"), inGroup(name, 1))
+	return name
+}
+
 // waiting is a Job that gets none, as soon as it has its Workload.
 func (c *chartRights) waiting() string {
 	c.Helper()
@@ -90,6 +98,19 @@ func (c *chartRights) quotaNeeds(r right) func() {
 		}
 	case "patch jobs/status": // one that ran is stopped
 		return c.stopTiny
+	case "update pods/finalizers":
+		return func() { c.tinyGroup() }
+	case "delete pods": // of a Workload that is stopped
+		return func() {
+			name := c.tinyGroup()
+			c.Eventually(name+" was let go", func() error {
+				if len(c.GetPod(name).Spec.SchedulingGates) > 0 {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			c.deactivate(name)
+		}
 	case "patch resourceflavors", "patch clusterqueues", "patch admissionchecks": // the finalizer
 		return func() { c.makeWithoutFinalizer(r.what) }
 	}
@@ -102,15 +123,20 @@ func (c *chartRights) stopTiny() {
 	c.WaitJobRuns(name)
 	w, err := c.WorkloadOf(name)
 	c.Must(err)
-	_, err = c.Cluster.Dynamic.Resource(headgate.Workloads).Namespace(c.Namespace).Patch(c.Ctx, w.GetName(),
-		types.MergePatchType, []byte(`{"spec":{"active":false}}`), metav1.PatchOptions{})
-	c.Must(err)
+	c.deactivate(w.GetName())
 	c.Eventually(name+" is suspended", func() error {
 		if !*c.GetJob(name).Spec.Suspend {
 			return errors.New("not yet")
 		}
 		return nil
 	})
+}
+
+func (c *chartRights) deactivate(workload string) {
+	c.Helper()
+	_, err := c.Cluster.Dynamic.Resource(headgate.Workloads).Namespace(c.Namespace).Patch(c.Ctx, workload,
+		types.MergePatchType, []byte(`{"spec":{"active":false}}`), metav1.PatchOptions{})
+	c.Must(err)
 }
 
 // makeWithoutFinalizer makes an object and takes off the finalizer that our webhook gave it.

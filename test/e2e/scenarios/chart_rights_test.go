@@ -52,7 +52,7 @@ func (r right) refused(q cluster.Request) bool {
 // refusedForOwner: admission, not authorization, refuses an object that blocks the deletion of an
 // owner with whose finalizers one may do nothing.
 func (r right) refusedForOwner(q cluster.Request) bool {
-	return r.what == "jobs/finalizers" && q.Verb == "create" && q.What == "workloads" && q.Code == http.StatusForbidden
+	return strings.HasSuffix(r.what, "/finalizers") && q.Verb == "create" && q.What == "workloads" && q.Code == http.StatusForbidden
 }
 
 // grant is a right and where it comes from.
@@ -252,7 +252,8 @@ func TestChartRights(t *testing.T) {
 	// Without the plugin nobody asks whether one may block an owner's deletion.
 	s := suite.StartOwn(t, suite.Options{APIServerArgs: []string{
 		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}, Values: []string{
-		"scheduler.replicas=1", "webhook.replicas=1", "quota.enabled=true", "quota.config=fairSharing: {}",
+		"scheduler.replicas=1", "webhook.replicas=1", "quota.enabled=true",
+		"quota.config=fairSharing: {}\nintegrations:\n  frameworks:\n  - batch/job\n  - pod\n",
 		// Refused renewals must not cost the lead.
 		"scheduler.leaderElection.leaseDuration=10m", "scheduler.leaderElection.renewDeadline=5m",
 		"scheduler.leaderElection.retryPeriod=1s"}})

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,7 +148,12 @@ func TestQuotaKilledAtAnyTime(t *testing.T) {
 		s.WaitWorkload(job, "Finished", "True/Succeeded")
 	}
 	for _, job := range jobs {
-		if reserved, released := s.Times(job, oracle.Reserved), s.Times(job, oracle.Released); reserved != released+1 {
+		reserved, released := s.Times(job, oracle.Reserved), s.Times(job, oracle.Released)
+		w, err := s.WorkloadOf(job)
+		s.Must(err)
+		// One that is preempted in the moment in which its last pod succeeds has no quota in the end.
+		if stopped := strings.HasPrefix(suite.Condition(w, "Evicted"), "True/"); reserved != released+1 &&
+			!(stopped && reserved == released) {
 			t.Errorf("%s got quota %d times and lost it %d times", job, reserved, released)
 		}
 	}

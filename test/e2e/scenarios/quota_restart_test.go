@@ -58,15 +58,6 @@ func (i *interruptions) kill() {
 	i.Must(d.Start(i.Ctx))
 }
 
-// change changes the Job: a write that was refused is decided again then. The one that takes over may
-// have been refused, too, before the right was back.
-func (i *interruptions) change(job string) {
-	i.Helper()
-	_, err := i.Headgate.Kubectl(i.Ctx, "", "annotate", "job", job, "-n", i.Namespace,
-		i.next("e2e.headgate.io/change-")+"=")
-	i.Must(err)
-}
-
 // counts is how often things happened to a Job.
 func (i *interruptions) counts(job string, want map[string]int) {
 	i.Helper()
@@ -89,7 +80,6 @@ func TestQuotaKilledWhileAdmitting(t *testing.T) {
 		restore := i.stuck(step.verb, step.what, func() { s.Job(job, "green", 4) })
 		i.kill()
 		restore()
-		i.change(job)
 		s.WaitJobRuns(job)
 		s.FinishJob(job)
 		s.WaitWorkload(job, "Finished", "True/Succeeded")
@@ -107,14 +97,10 @@ func TestQuotaKilledWhilePreempting(t *testing.T) {
 	restore := i.stuck("patch", "jobs", func() { s.Job("high", "green", 4, suite.Class(s.Namespace+"-high")) })
 	s.WaitWorkload("low", "Evicted", "True/Preempted")
 	i.kill()
-	release := i.stuck("patch", "workloads/status", func() {
-		restore()
-		i.change("low")
-	})
+	release := i.stuck("patch", "workloads/status", restore)
 	s.WaitJobStopped("low")
 	i.kill()
 	release()
-	i.change("low")
 	s.WaitJobRuns("high")
 	s.FinishJob("high")
 	s.WaitJobRuns("low")

@@ -59,7 +59,7 @@ static void run_checked(struct quota_cycle_fixture *f, struct strbuf *out)
 	quota_invariants_check(f, &problems);
 	quota_invariants_check_run(f, &before, &problems);
 	if (problems.len > 0) {
-		fail_msg("%s%s", out->p, problems.p);
+		fail_msg("%s%s", problems.p, out->p); /* a long message is cut */
 	}
 }
 

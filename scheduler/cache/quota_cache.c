@@ -11,6 +11,7 @@
 #include "model/from_api_quota.h"
 #include "quota/conditions_copy.h"
 #include "quota/queues.h"
+#include "quota/usage.h"
 
 struct quota_cache *quota_cache_create(const struct quota_conf *conf,
 				       const struct quota_cache_listener *listener)
@@ -260,8 +261,10 @@ bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
 			quota_cache_workload_done(c, m, now);
 		}
 		break;
-	case SCHED_MSG_BAD_OBJECT:
 	case SCHED_MSG_LEASE:
+		c->samples = false;
+		break;
+	case SCHED_MSG_BAD_OBJECT:
 	case SCHED_MSG_CONF:
 	case SCHED_MSG_SNAPSHOT:
 	case SCHED_MSG_STOP:
@@ -269,6 +272,20 @@ bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
 		break;
 	}
 	return false;
+}
+
+int64_t quota_cache_sample(struct quota_cache *c, int64_t now)
+{
+	if (!c->q->options.admission_fair_sharing) {
+		return INT64_MAX;
+	}
+	c->samples = true;
+	if (now >= c->sample_at) {
+		c->sample_at = usage_sample(c->q, now);
+		c->changes++;
+		c->dirty = true;
+	}
+	return c->sample_at;
 }
 
 bool quota_cache_is_synced(const struct quota_cache *c)

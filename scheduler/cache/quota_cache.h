@@ -67,6 +67,9 @@ bool quota_cache_is_synced(const struct quota_cache *c); /* and everything is pl
 /* Brings trees up to date and does what is due: flushes, ends of back-offs. Returns when it wants
  * to be called again (wall ns), INT64_MAX: not before something changes. */
 int64_t quota_cache_settle(struct quota_cache *c, int64_t now);
+/* Who leads remembers what LocalQueues use (admission fair sharing) and calls this; until then, and
+ * after the lease is lost, it is read from their statuses. Returns as quota_cache_settle. */
+int64_t quota_cache_sample(struct quota_cache *c, int64_t now);
 /* True when something changed since the last call that a cycle may decide differently for. */
 bool quota_cache_take_dirty(struct quota_cache *c);
 /* Counts what changed in the world (for those who watch it). */

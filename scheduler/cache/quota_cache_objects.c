@@ -12,6 +12,7 @@
 #include "cache/quota_cache_priv.h"
 #include "conf/quota_conf.h"
 #include "model/from_api_quota.h"
+#include "quota/usage.h"
 
 /* What was read last of an object with a spec: its status, which we write ourselves, is no news. */
 struct seen {
@@ -64,6 +65,7 @@ static void changed(struct quota_cache *c, int64_t now)
 {
 	c->nodes_stale = true;
 	c->pending_stale = true;
+	c->sample_at = now;
 	c->specs++;
 	quota_cache_want_flush_all(c, now);
 }
@@ -115,12 +117,17 @@ static int upsert_local(struct quota_cache *c, const struct sched_msg *m, int64_
 	if (r < 0) {
 		return r;
 	}
-	if (c->q->options.admission_fair_sharing) {
-		local = quota_local_find(c->q, m->key);
-		local->usage = from_api_quota_local_usage(o, c->conf->weights, c->conf->nweights);
+	local = quota_local_find(c->q, m->key);
+	/* Who samples knows better than what it wrote. */
+	if (c->q->options.admission_fair_sharing &&
+	    (!c->samples || local->sampled_at == MODEL_TIME_NONE)) {
+		from_api_quota_local_usage(c->q, local, o);
 	}
+	/* The weight may be another one. */
+	usage_weigh(c->q, local);
 	if (!known) {
 		c->pending_stale = true;
+		c->sample_at = now;
 		c->specs++;
 		quota_cache_want_flush_all(c, now);
 	}

@@ -47,12 +47,14 @@ struct quota_cache {
 	struct conditions draft;
 	int64_t flush_at;  /* wall ns; INT64_MAX: nothing to flush */
 	int64_t timers_at; /* wall ns: the next end of a back-off */
+	int64_t sample_at; /* wall ns: LocalQueues whose use is to be sampled */
 	uint64_t writes, changes, specs;
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool placed;        /* everything was listed and put in its place */
 	bool nodes_stale;   /* quota_nodes_changed is to be called */
 	bool pending_stale; /* queues of those who wait may have changed */
 	bool flush_all;
+	bool samples; /* their use is worked out here, not read */
 	bool dirty;
 };
 

@@ -10,6 +10,7 @@
 #include "model/from_api_quota.h"
 #include "quota/conditions_copy.h"
 #include "quota/queues.h"
+#include "quota/usage.h"
 
 #define RETRY_MIN_NS INT64_C(1000000000)
 #define RETRY_MAX_NS (INT64_C(60) * 1000000000)
@@ -294,7 +295,8 @@ static void take_back(struct quota_cache *c, struct workload *w, bool stale, int
 	s->before = (struct conditions){ 0 };
 	s->before_arena = NULL;
 	s->failures += !stale;
-	if (s->queue == NULL) {
+	if (s->queue == NULL && w->holds != MODEL_NONE) {
+		usage_revoke(c->q, w);
 		release(c, w, now);
 	}
 	if (s->queue == NULL && !stale) {

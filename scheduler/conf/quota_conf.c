@@ -148,12 +148,15 @@ static int read_weights(struct reading *r, const struct jdoc *map, struct err *e
 {
 	static const char field[] = "admissionFairSharing.resourceWeights";
 	struct quota_conf *c = r->conf;
+	struct quota_usage_rules *rules = &c->options.usage;
+	struct quota_usage_weight *weights;
 	int code = expect(map, JDOC_OBJECT, field, err);
 
 	if (code < 0) {
 		return code;
 	}
-	c->weights = arena_zero(c->arena, jdoc_count(map) + 1, sizeof(c->weights[0]));
+	weights = arena_zero(c->arena, jdoc_count(map) + 1, sizeof(weights[0]));
+	rules->weights = weights;
 	for (const struct jdoc *m = jdoc_first(map); m != NULL; m = jdoc_next(m)) {
 		double weight = jdoc_num(m, -1);
 
@@ -161,8 +164,8 @@ static int read_weights(struct reading *r, const struct jdoc *map, struct err *e
 			return err_set(err, ERR_INVALID, "%s.%s: must be a number, not negative",
 				       field, jdoc_key(m));
 		}
-		c->weights[c->nweights++] =
-			(struct from_api_quota_weight){ arena_dup(c->arena, jdoc_key(m)), weight };
+		weights[rules->nweights++] =
+			(struct quota_usage_weight){ arena_dup(c->arena, jdoc_key(m)), weight };
 	}
 	return 0;
 }
@@ -174,17 +177,17 @@ static int read_admission_fair_sharing(struct reading *r, struct err *err)
 	struct quota_conf *c = r->conf;
 	int code = expect(d, JDOC_OBJECT, field, err);
 
-	c->sampling_ns = DEFAULT_SAMPLING_NS;
+	c->options.usage.sampling_ns = DEFAULT_SAMPLING_NS;
 	c->options.admission_fair_sharing = jdoc_kind(d) == JDOC_OBJECT;
 	if (code == 0) {
 		code = read_duration(jdoc_get(d, "usageHalfLifeTime"),
-				     "admissionFairSharing.usageHalfLifeTime", &c->half_life_ns,
-				     err);
+				     "admissionFairSharing.usageHalfLifeTime",
+				     &c->options.usage.half_life_ns, err);
 	}
 	if (code == 0) {
 		code = read_duration(jdoc_get(d, "usageSamplingInterval"),
-				     "admissionFairSharing.usageSamplingInterval", &c->sampling_ns,
-				     err);
+				     "admissionFairSharing.usageSamplingInterval",
+				     &c->options.usage.sampling_ns, err);
 	}
 	return code < 0 ? code : read_weights(r, jdoc_get(d, "resourceWeights"), err);
 }

@@ -27,9 +27,6 @@ struct quota_conf {
 	struct arena *arena;          /* holds all below */
 	struct quota_options options; /* defaults where the file says nothing */
 	struct from_api_quota_resources resources;
-	struct from_api_quota_weight *weights; /* admissionFairSharing.resourceWeights */
-	size_t nweights;
-	int64_t half_life_ns, sampling_ns; /* admissionFairSharing */
 	struct quota_times times;
 	struct quota_owners owners;
 	struct quota_conf_metrics metrics;

@@ -16,6 +16,7 @@
 #include "enc/decode.h"
 #include "enc/jdoc.h"
 #include "model/from_api_quota.h"
+#include "quota/usage.h"
 
 /* One object while it is read. */
 struct reading {
@@ -127,7 +128,8 @@ static int load_local(const struct reading *r, struct err *err)
 	}
 	key = xmalloc_printf("%s/%s", o.meta.namespace_, o.meta.name);
 	local = quota_local_find(r->l->q, str_of(key));
-	local->usage = from_api_quota_local_usage(&o, conf->weights, conf->nweights);
+	from_api_quota_local_usage(r->l->q, local, &o);
+	usage_weigh(r->l->q, local);
 	return 0;
 }
 

@@ -227,25 +227,25 @@ int from_api_quota_local(struct quota *q, const struct api_local_queue *lq, stru
 	return 0;
 }
 
-double from_api_quota_local_usage(const struct api_local_queue *lq,
-				  const struct from_api_quota_weight *weights, size_t n)
+void from_api_quota_local_usage(struct quota *q, struct quota_local *l,
+				const struct api_local_queue *lq)
 {
 	const struct api_local_fair_sharing_status *status = lq->status.fair_sharing;
-	double sum = 0, weight = 1;
 
+	vec_clear(&l->consumed);
+	l->sampled_at = MODEL_TIME_NONE;
 	if (status == NULL || status->admission == NULL) {
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < status->admission->consumed.n; i++) {
 		const struct field_resource *r = &status->admission->consumed.v[i];
-		double factor = 1;
+		struct quota_consumed one = { quota_resource(q, str_of(r->name)), r->amount.nano };
 
-		for (size_t k = 0; k < n; k++) {
-			factor = str_streq(weights[k].resource, r->name) ? weights[k].weight
-									 : factor;
+		if (one.nano > 0) {
+			vec_push(&l->consumed, one);
 		}
-		sum += factor * ((double)r->amount.nano / 1e9);
 	}
-	(void)from_api_quota_weight(lq->spec.fair_sharing.weight, &weight, NULL);
-	return sum > 0 ? sum / weight : 0;
+	if (status->admission->last_update != FIELD_NO_TIME) {
+		l->sampled_at = status->admission->last_update;
+	}
 }

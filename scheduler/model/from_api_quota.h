@@ -33,20 +33,15 @@ void from_api_quota_topology(struct quota *q, const struct api_topology *t);
 /* The caller calls quota_nodes_changed afterwards, once for all that changed together. */
 int from_api_quota_queue(struct quota *q, const struct api_cluster_queue *cq, struct err *err);
 int from_api_quota_cohort(struct quota *q, const struct api_cohort *c, struct err *err);
-/* usage is left alone: it comes from status and weights, see from_api_quota_local_usage. */
+/* What it consumed is left alone: it comes from the status, see from_api_quota_local_usage. */
 int from_api_quota_local(struct quota *q, const struct api_local_queue *lq, struct err *err);
 /* Labels. */
 int from_api_quota_namespace(struct quota *q, const struct api_namespace *ns, struct err *err);
 
-struct from_api_quota_weight { /* admissionFairSharing.resourceWeights */
-	const char *resource;
-	double weight; /* resources that are not named weigh 1 */
-};
-/* What a LocalQueue used by its status.fairSharing, weighted: sum over resources of consumed amount
- * times weight, divided by the weight of the queue (Kueue: admission fair sharing). 0 without
- * status; infinite for a queue of weight 0 that used something. */
-double from_api_quota_local_usage(const struct api_local_queue *lq,
-				  const struct from_api_quota_weight *weights, size_t n);
+/* What it consumed and when that was sampled, by its status.fairSharing; nothing without one. The
+ * caller calls usage_weigh afterwards. */
+void from_api_quota_local_usage(struct quota *q, struct quota_local *l,
+				const struct api_local_queue *lq);
 
 /* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
 int64_t from_api_quota_amount(struct str resource, struct quantity amount);

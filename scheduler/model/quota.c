@@ -322,6 +322,7 @@ struct quota_local *quota_local_get(struct quota *q, struct str key)
 	l->key = xmalloc_dup_n(key.p, key.len);
 	l->queue = "";
 	l->weight = 1;
+	l->sampled_at = MODEL_TIME_NONE;
 	if (q->free_locals.n > 0) {
 		l->id = vec_pop(&q->free_locals);
 	} else {
@@ -338,6 +339,7 @@ void quota_local_remove(struct quota *q, struct quota_local *l)
 	strmap_remove(q->local_of, str_of(l->key));
 	q->locals.v[l->id] = NULL;
 	vec_push(&q->free_locals, l->id);
+	vec_finish(&l->consumed);
 	free(l->key);
 	free(l);
 }

@@ -211,13 +211,21 @@ struct quota_queue {
 	uint64_t allocatable_gen; /* from 1; grows when quota may have become free */
 };
 
+struct quota_consumed { /* of a resource, on average over the time gone by */
+	uint32_t resource;
+	__int128 nano; /* of its unit (of one cpu) */
+};
+
 struct quota_local {
 	uint32_t id;
 	char *key;         /* "namespace/name", owned */
 	const char *queue; /* name of its ClusterQueue */
 	enum quota_stop stop;
 	double weight;
-	double usage; /* admission fair sharing: weighted consumption; 0 when not known */
+	/* Admission fair sharing (quota/usage.h): */
+	struct VEC(struct quota_consumed) consumed;
+	int64_t sampled_at; /* wall ns; MODEL_TIME_NONE: never */
+	double usage;       /* consumed, weighted; 0 when not known */
 };
 
 struct quota_admission_check { /* an AdmissionCheck object */
@@ -334,11 +342,25 @@ struct workload {
 	struct VEC(struct quota_precedence) preempted_by; /* quota/precedence.h */
 };
 
+struct quota_usage_weight { /* admissionFairSharing.resourceWeights */
+	const char *resource;
+	double weight; /* resources that are not named weigh 1 */
+};
+
+/* How the use of LocalQueues is remembered (Kueue: admissionFairSharing). */
+struct quota_usage_rules {
+	int64_t half_life_ns; /* 0: nothing is remembered */
+	int64_t sampling_ns;
+	const struct quota_usage_weight *weights; /* borrowed from the configuration */
+	size_t nweights;
+};
+
 /* What the configuration file says (Kueue: Configuration); the rest of it is not for the engine. */
 struct quota_options {
 	bool fair_sharing;
 	bool lte_final, lt_initial; /* preemptionStrategies, in that order */
 	bool admission_fair_sharing;
+	struct quota_usage_rules usage;
 	bool ignore_undeclared;  /* resources.quotaCheckStrategy */
 	bool timestamp_creation; /* waitForPodsReady.requeuingStrategy.timestamp */
 	bool block_admission;    /* waitForPodsReady.blockAdmission: one after the other */

@@ -1,26 +1,16 @@
 #include "quota/candidates.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "model/quota_store.h"
 #include "quota/queues.h"
+#include "quota/usage.h"
 
 static double usage_of_local(const struct quota *q, const struct workload *w)
 {
-	const struct quota_local *l;
-	char key[512];
-	int n;
+	const struct quota_local *l = usage_local(q, w);
 
-	if (w->local_queue == NULL) {
-		return 0;
-	}
-	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);
-	if (n < 0 || (size_t)n >= sizeof(key)) {
-		return 0; /* longer than the API allows: no such LocalQueue */
-	}
-	l = quota_local_find(q, (struct str){ key, (size_t)n });
 	return l == NULL ? 0 : l->usage;
 }
 

@@ -8,6 +8,7 @@
 #include "base/xmalloc.h"
 #include "model/quota_store.h"
 #include "quota/queues_heap.h"
+#include "quota/usage.h"
 
 /* Every pending workload is in one of three places of its ClusterQueue: the heap, the inadmissible
  * list, or in flight. A request to look again names a tree and takes effect at once: callers that
@@ -94,14 +95,8 @@ static bool is_sticky(const struct quota_queue *queue, const struct workload *w)
 
 static double local_usage(const struct quota *q, const struct workload *w)
 {
-	CLEANUP(xmalloc_freep) char *key = NULL;
-	const struct quota_local *l;
+	const struct quota_local *l = usage_local(q, w);
 
-	if (w->local_queue == NULL) {
-		return 0;
-	}
-	key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
-	l = quota_local_find(q, str_of(key));
 	return l == NULL ? 0 : l->usage;
 }
 

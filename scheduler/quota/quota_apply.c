@@ -7,6 +7,7 @@
 #include "quota/amount.h"
 #include "quota/precedence.h"
 #include "quota/queues.h"
+#include "quota/usage.h"
 
 int64_t quota_apply_amount(const struct quota *q, const struct quota_podset *p, int32_t count,
 			   uint32_t resource)
@@ -84,6 +85,7 @@ static void admit(struct forest *f, const struct quota_decision *d, int64_t now)
 	w->reclaimed_while_borrowing = false;
 	w->admitted = !needs_checks(q->nodes.v[d->node]->queue, a);
 	forest_hold(f, w, d->node);
+	usage_enter(q, w);
 }
 
 static void preempt(struct forest *f, const struct quota_decision *d, int64_t now)

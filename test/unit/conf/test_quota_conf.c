@@ -68,10 +68,11 @@ static void what_the_engine_needs_is_read(void **state)
 	assert_false(c->options.lte_final);
 	assert_true(c->options.lt_initial);
 	assert_true(c->options.admission_fair_sharing);
-	assert_int_equal(c->half_life_ns, INT64_C(168) * 3600 * 1000000000);
-	assert_int_equal(c->sampling_ns, INT64_C(10000000000));
-	assert_int_equal(c->nweights, 2);
-	assert_true(c->weights[1].weight > 0.49 && c->weights[1].weight < 0.51);
+	assert_int_equal(c->options.usage.half_life_ns, INT64_C(168) * 3600 * 1000000000);
+	assert_int_equal(c->options.usage.sampling_ns, INT64_C(10000000000));
+	assert_int_equal(c->options.usage.nweights, 2);
+	assert_true(c->options.usage.weights[1].weight > 0.49 &&
+		    c->options.usage.weights[1].weight < 0.51);
 	assert_true(c->options.ignore_undeclared);
 	assert_int_equal(c->resources.nexcluded, 1);
 	assert_string_equal(c->resources.excluded[0], "example.com/");

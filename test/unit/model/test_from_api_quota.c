@@ -122,20 +122,28 @@ static void test_local_queue(void **state)
 	quota_destroy(q);
 }
 
-static void test_usage_of_a_local_queue_is_weighted(void **state)
+static void test_usage_of_a_local_queue_comes_from_its_status(void **state)
 {
-	static const struct from_api_quota_weight weights[] = { { "gpu", 10 }, { "memory", 0 } };
+	struct quota *q = quota_create();
+	struct quota_local *l = quota_local_get(q, STR_LIT("ns/lq"));
 	struct api_local_queue lq;
 
 	(void)state;
 	decode_fixture(&kueue_local_queue_fields,
-		       "{'spec':{'fairSharing':{'weight':'2'}},'status':{'fairSharing':{'"
-		       "admissionFairSharingStatus':{'consumedResources':{'cpu':'1500m','gpu':'1','"
-		       "memory':'5Gi'}}}}}",
+		       "{'status':{'fairSharing':{'admissionFairSharingStatus':{'consumedResources'"
+		       ":{'cpu':'1500m','gpu':'0','memory':'5Gi'},'lastUpdate':"
+		       "'1970-01-01T00:01:00Z'}}}}",
 		       &lq);
-	assert_true(from_api_quota_local_usage(&lq, weights, ARRAY_LEN(weights)) == 5.75);
+	from_api_quota_local_usage(q, l, &lq);
+	assert_int_equal(l->consumed.n, 2);
+	assert_int_equal(l->consumed.v[0].resource, quota_resource(q, STR_LIT("cpu")));
+	assert_int_equal(l->consumed.v[0].nano, 1500000000);
+	assert_int_equal(l->sampled_at, INT64_C(60000000000));
 	decode_fixture(&kueue_local_queue_fields, "{}", &lq);
-	assert_true(from_api_quota_local_usage(&lq, weights, ARRAY_LEN(weights)) == 0);
+	from_api_quota_local_usage(q, l, &lq);
+	assert_int_equal(l->consumed.n, 0);
+	assert_int_equal(l->sampled_at, MODEL_TIME_NONE);
+	quota_destroy(q);
 }
 
 static void test_amounts_are_rounded_up(void **state)
@@ -170,7 +178,7 @@ int main(void)
 		cmocka_unit_test(test_a_bad_flavor_changes_nothing),
 		cmocka_unit_test(test_checks_topologies_and_namespaces),
 		cmocka_unit_test(test_local_queue),
-		cmocka_unit_test(test_usage_of_a_local_queue_is_weighted),
+		cmocka_unit_test(test_usage_of_a_local_queue_comes_from_its_status),
 		cmocka_unit_test(test_amounts_are_rounded_up),
 	};
 

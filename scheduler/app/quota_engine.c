@@ -488,6 +488,7 @@ static int64_t decide(struct quota_engine *e, int64_t mono, int64_t wall)
 	int64_t at = quota_cache_settle(e->cache, wall);
 	int64_t life = quota_life_step(e->life, wall);
 
+	at = earliest(at, quota_cache_sample(e->cache, wall));
 	e->dirty |= quota_cache_take_dirty(e->cache);
 	if (e->dirty && mono >= e->pause_until) {
 		if (has_heads(e)) {

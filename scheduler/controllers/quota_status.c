@@ -17,6 +17,8 @@
 #include "quota/share.h"
 
 #define FIELD_MANAGER "headgate-quota-status"
+#define UNIT INT64_C(1000000000) /* in nano */
+#define MILLION ((__int128)1000000)
 #define SLOTS 4 /* what else is written goes first */
 
 struct known { /* of one object */
@@ -370,6 +372,38 @@ static void write_share(struct writing *w, const struct quota_node *n)
 	json_out_object_end(&w->o);
 }
 
+/* What it used of late, by resource; fractions of what is counted in millions are nobody's news. */
+static void write_consumed(struct writing *w, const struct quota_local *l)
+{
+	char text[QUANTITY_TEXT_MAX], at[CLOCK_RFC3339_MAX];
+
+	if (!w->q->options.admission_fair_sharing || l->sampled_at == MODEL_TIME_NONE ||
+	    l->consumed.n == 0) {
+		return;
+	}
+	json_out_key(&w->o, "fairSharing");
+	json_out_object(&w->o);
+	json_out_kv_int(&w->o, "weightedShare", 0);
+	json_out_key(&w->o, "admissionFairSharingStatus");
+	json_out_object(&w->o);
+	json_out_key(&w->o, "consumedResources");
+	json_out_object(&w->o);
+	for (size_t i = 0; i < l->consumed.n; i++) {
+		struct quantity amount = { l->consumed.v[i].nano, QUANTITY_DECIMAL_SI };
+
+		if (amount.nano >= MILLION * UNIT) {
+			amount.nano -= amount.nano % UNIT;
+		}
+		quantity_format(amount, text);
+		json_out_kv(&w->o, quota_resource_name(w->q, l->consumed.v[i].resource), text);
+	}
+	json_out_object_end(&w->o);
+	clock_format_time(l->sampled_at, at);
+	json_out_kv(&w->o, "lastUpdate", at);
+	json_out_object_end(&w->o);
+	json_out_object_end(&w->o);
+}
+
 /* --- sums --------------------------------------------------------------------------------------*/
 
 static void add_usage(struct totals *t, const struct workload *w)
@@ -458,6 +492,7 @@ static void run_local(struct writing *w, const struct quota_local *l)
 		write_active(w, true, "Ready", "Can submit new workloads to the ClusterQueue");
 	}
 	write_totals(w, n == NULL || !n->exists ? NULL : n, &w->s->locals.v[l->id]);
+	write_consumed(w, l);
 	end(w);
 }
 

@@ -1,9 +1,9 @@
 /* scheduler/controllers/quota_status.h: keeps the statuses of ClusterQueues, LocalQueues and
  * Cohorts (Kueue: status of queues): how many Workloads wait, hold quota and are admitted, what is
  * reserved and used of each flavor, whether they are Active and why not, with fair sharing the
- * weighted share. Written by server-side apply, when it says something else than before, and once
- * more when somebody else wrote to the object: what of ours he changed is put right, and the API
- * server finds nothing to do when he did not.
+ * weighted share, with admission fair sharing what a LocalQueue used. Written by server-side apply,
+ * when it says something else than before, and once more when somebody else wrote to the object:
+ * what of ours he changed is put right, and the API server finds nothing to do when he did not.
  * Owner: the sched thread calls; the pool works. */
 #ifndef SCHEDULER_CONTROLLERS_QUOTA_STATUS_H
 #define SCHEDULER_CONTROLLERS_QUOTA_STATUS_H

@@ -30,6 +30,10 @@
 #define LOCAL                                                                                      \
 	"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/localqueues/lq/"                         \
 	"status?fieldManager=headgate-quota-status&force=true"
+#define FIVE_MINUTES (300 * CLOCK_NS_PER_S)
+#define USED(cpu, at)                                                                              \
+	",\"status\":{\"fairSharing\":{\"weightedShare\":0,\"admissionFairSharingStatus\":{"       \
+	"\"consumedResources\":{\"cpu\":\"" cpu "\"},\"lastUpdate\":\"" at "\"}}}"
 #define EVENT "POST /api/v1/namespaces/ns/events"
 
 struct fixture {
@@ -359,6 +363,91 @@ static void bad_objects_are_told(void **state)
 	end(&f);
 }
 
+/* --- admission fair sharing --------------------------------------------------------------------*/
+
+/* Statuses of queues, events. */
+static void answer_all(struct fixture *f)
+{
+	while (fake_transport_pending(f->transport) > 0) {
+		fake_transport_answer(f->transport, fake_transport_expect_prefix(f->transport, ""),
+				      200, "{\"metadata\":{\"resourceVersion\":\"1\"}}");
+	}
+}
+
+static void add_usage_world(struct fixture *f, const char *status)
+{
+	struct quota_options *o = &quota_cache_world(quota_engine_cache(f->engine))->options;
+	CLEANUP(xmalloc_freep)
+	char *other = xmalloc_printf("{\"metadata\":{\"name\":\"other\",\"namespace\":\"ns\","
+				     "\"generation\":1},\"spec\":{\"clusterQueue\":\"team\"}"
+				     "%s}",
+				     status);
+
+	o->admission_fair_sharing = true;
+	o->usage.half_life_ns = o->usage.sampling_ns = FIVE_MINUTES;
+	see(f, SCHED_LOCAL_QUEUES, "ns/other", other);
+	add_world(f);
+	see(f, SCHED_CLUSTER_QUEUES, "team",
+	    "{\"metadata\":{\"name\":\"team\",\"generation\":2," KEPT
+	    "},\"spec\":{\"namespaceSelector\":{},\"admissionScope\":{\"admissionMode\":"
+	    "\"UsageBasedAdmissionFairSharing\"},\"resourceGroups\":[{\"coveredResources\":["
+	    "\"cpu\"],\"flavors\":[{\"name\":\"default\",\"resources\":[{\"name\":\"cpu\","
+	    "\"nominalQuota\":\"3\"}]}]}]}}");
+	step(f);
+	answer_all(f);
+}
+
+static double used(const struct fixture *f, const char *key)
+{
+	return quota_local_find(quota_cache_world(quota_engine_cache(f->engine)), str_of(key))
+		->usage;
+}
+
+/* A failed admission leaves nothing; an entry counts at once, then what is held does. */
+static void use_of_local_queues_is_sampled(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	add_usage_world(&f, "");
+	add_workload(&f, "one", 0, "1");
+	step(&f);
+	assert_true(used(&f, "ns/lq") == 0.5);
+	answer(&f, WORKLOAD("one"), 422);
+	answer_all(&f);
+	assert_true(used(&f, "ns/lq") == 0);
+	clock_fake_advance(&f.clock, 2 * CLOCK_NS_PER_S);
+	step(&f);
+	assert_true(used(&f, "ns/lq") == 0.5);
+	answer(&f, WORKLOAD("one"), 200);
+	answer_all(&f);
+	clock_fake_advance(&f.clock, FIVE_MINUTES - 3 * CLOCK_NS_PER_S);
+	step(&f);
+	assert_true(used(&f, "ns/lq") == 0.5);
+	assert_true(f.due <= clock_mono(&f.clock.base) + CLOCK_NS_PER_S);
+	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+	step(&f);
+	assert_true(used(&f, "ns/lq") == 0.75);
+	end(&f);
+}
+
+/* A new leader goes on from the statuses; while it leads, those are only what it wrote itself. */
+static void use_is_read_back_after_a_restart(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	add_usage_world(&f, USED("4", "2023-11-14T22:08:20Z"));
+	assert_true(used(&f, "ns/other") == 2); /* five minutes before WALL */
+	see(&f, SCHED_LOCAL_QUEUES, "ns/other",
+	    "{\"metadata\":{\"name\":\"other\",\"namespace\":\"ns\",\"generation\":1},"
+	    "\"spec\":{\"clusterQueue\":\"team\"}" USED("9", "2023-11-14T22:13:20Z") "}");
+	assert_true(used(&f, "ns/other") == 2);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +459,8 @@ int main(void)
 		cmocka_unit_test(victims_without_a_job_are_written_once),
 		cmocka_unit_test(why_it_waits_is_written_a_moment_later),
 		cmocka_unit_test(bad_objects_are_told),
+		cmocka_unit_test(use_of_local_queues_is_sampled),
+		cmocka_unit_test(use_is_read_back_after_a_restart),
 	};
 
 	return cmocka_run_group_tests_name("app/quota_engine", tests, NULL, NULL);

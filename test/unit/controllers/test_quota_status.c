@@ -17,6 +17,7 @@
 #define MANAGER "/status?fieldManager=headgate-quota-status&force=true"
 #define TEAM API "clusterqueues/team" MANAGER
 #define LOCAL API "namespaces/ns/localqueues/queue-team" MANAGER
+#define USED "status.fairSharing.admissionFairSharingStatus."
 
 static const char world[] =
 	"cohort all\n"
@@ -293,6 +294,46 @@ static void shares_only_with_fair_sharing(void **state)
 	end(&f);
 }
 
+/* Only what was sampled and is not nothing; not by the nanounit where it is millions. */
+static void what_a_local_queue_used(void **state)
+{
+	struct fixture f;
+	struct quota_consumed cpu, memory;
+	struct quota_local *l;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	l = quota_local_find(f.q.w.q, STR_LIT("ns/queue-team"));
+	cpu = (struct quota_consumed){ quota_world_resource(&f.q.w, "cpu"), 1250000001 };
+	memory = (struct quota_consumed){ quota_world_resource(&f.q.w, "memory"),
+					  (__int128)5000000 * 1000000000 + 1 };
+	vec_push(&l->consumed, cpu);
+	vec_push(&l->consumed, memory);
+	l->sampled_at = 90 * CLOCK_NS_PER_S;
+	seen(&f, SCHED_LOCAL_QUEUES, "ns/queue-team");
+	run(&f);
+	d = expect(&f, LOCAL);
+	assert_null(jdoc_path(d, "status.fairSharing"));
+	jdoc_destroy(d);
+	f.q.w.q->options.admission_fair_sharing = true;
+	run(&f);
+	d = expect(&f, LOCAL);
+	assert_int_equal(jdoc_int(jdoc_path(d, "status.fairSharing.weightedShare"), -1), 0);
+	assert_string_equal(jdoc_path_str(d, USED "consumedResources.cpu"), "1250000001n");
+	assert_string_equal(jdoc_path_str(d, USED "consumedResources.memory"), "5M");
+	assert_string_equal(jdoc_path_str(d, USED "lastUpdate"), "1970-01-01T00:01:30Z");
+	jdoc_destroy(d);
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	vec_clear(&l->consumed);
+	run(&f);
+	d = expect(&f, LOCAL);
+	assert_null(jdoc_path(d, "status.fairSharing"));
+	jdoc_destroy(d);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +343,7 @@ int main(void)
 		cmocka_unit_test(active_and_why_not),
 		cmocka_unit_test(what_somebody_else_wrote_is_put_right),
 		cmocka_unit_test(shares_only_with_fair_sharing),
+		cmocka_unit_test(what_a_local_queue_used),
 	};
 
 	return cmocka_run_group_tests_name("controllers/quota_status", tests, NULL, NULL);

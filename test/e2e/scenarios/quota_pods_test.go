@@ -1,12 +1,14 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -74,6 +76,24 @@ func TestQuotaPods(t *testing.T) {
 			return fmt.Errorf("pods left: %v", left)
 		}
 		return nil
+	})
+}
+
+// Kubernetes deletes the pods of a namespace first: they do not wait for others in their place.
+func TestQuotaPodsAndTheirNamespace(t *testing.T) {
+	s := startTenants(t)
+	members := []string{"member-1", "member-2"}
+	for _, name := range members {
+		s.Pod(name, queued("green", "1"), inGroup("both", len(members)))
+	}
+	s.WaitRunning(members...)
+	s.Must(s.Cluster.Client.CoreV1().Namespaces().Delete(s.Ctx, s.Namespace, metav1.DeleteOptions{}))
+	s.Eventually("the namespace is gone", func() error {
+		_, err := s.Cluster.Client.CoreV1().Namespaces().Get(s.Ctx, s.Namespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(errors.New("it is there"), err)
 	})
 }
 

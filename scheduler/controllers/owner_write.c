@@ -217,7 +217,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		tell(t, w, false, w->event, w->message);
 		return POOL_DONE;
 	}
-	if (code == -ERR_NOT_FOUND || code == -ERR_CONFLICT) {
+	if (code == -ERR_NOT_FOUND || code == -ERR_CONFLICT || rest_is_other_uid(code, &err)) {
 		return POOL_DONE;
 	}
 	if (code == -ERR_INVALID || code == -ERR_FORBIDDEN) {

@@ -1,8 +1,8 @@
 /* scheduler/controllers/owner_write.h: one planned write about a Workload or its owner (a Job, or
- * pods), and the same as work for a pool: sent until it is acknowledged, found pointless (404, a
- * conflict: the object has changed, and the change is looked at anyway) or replaced by what is
- * decided later. Of refusals the owner is told. Thread: made by the sched thread, then owned by the
- * pool. */
+ * pods), and the same as work for a pool: sent until it is acknowledged, found pointless (404,
+ * another object of this name, a conflict: what has changed is looked at anyway) or replaced by
+ * what is decided later. Of refusals the owner is told. Thread: made by the sched thread, then
+ * owned by the pool. */
 #ifndef SCHEDULER_CONTROLLERS_OWNER_WRITE_H
 #define SCHEDULER_CONTROLLERS_OWNER_WRITE_H
 

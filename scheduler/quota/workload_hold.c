@@ -84,7 +84,8 @@ static void time_out(struct workload_life *l, const char *cause)
 static bool judge_pods_ready(struct workload_life *l, int64_t admitted_at)
 {
 	const struct condition *ready = conditions_find(l->c, LIFE_PODS_READY);
-	bool recovers = workload_life_is(l, LIFE_PODS_READY, "False", "WaitForRecovery");
+	bool recovers =
+		ready != NULL && workload_life_is(l, LIFE_PODS_READY, "False", "WaitForRecovery");
 	int64_t limit = recovers ? l->times->recovery_ns : l->times->ready_ns;
 	int64_t since = recovers ? ready->at : admitted_at;
 	int64_t end;

@@ -98,8 +98,8 @@ func (c *chartRights) quotaNeeds(r right) func() {
 		}
 	case "patch jobs/status": // one that ran is stopped
 		return c.stopTiny
-	case "update pods/finalizers":
-		return func() { c.tinyGroup() }
+	case "update pods/finalizers": // of a pod alone, which controls its Workload
+		return func() { c.Pod(c.next("alone-"), queued("borrows", "10m")) }
 	case "delete pods": // of a Workload that is stopped
 		return func() {
 			name := c.tinyGroup()

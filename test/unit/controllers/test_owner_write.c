@@ -220,13 +220,22 @@ static void a_job_that_is_another_one(void **state)
 
 static void what_answers_mean(void **state)
 {
+	static const char other[] = "{\"kind\":\"Status\",\"message\":\"Job.batch \\\"j\\\" is "
+				    "invalid: metadata.uid: Invalid value: \\\"u\\\": field "
+				    "is immutable\",\"reason\":\"Invalid\",\"code\":422}";
 	static const struct {
 		int status;
 		bool again, told;
+		const char *body;
 	} cases[] = {
-		{ 404, false, false }, { 409, false, false }, { 422, true, true },
-		{ 403, true, true },   { 401, true, false },  { 500, true, false },
-		{ 503, true, false },
+		{ 404, false, false, "{}" },
+		{ 409, false, false, "{}" },
+		{ 422, true, true, "{}" },
+		{ 422, false, false, other }, /* another object of this name */
+		{ 403, true, true, "{}" },
+		{ 401, true, false, "{}" },
+		{ 500, true, false, "{}" },
+		{ 503, true, false, "{}" },
 	};
 	const struct owner_write w = { OWNER_JOB_START, .body = "{}", .event = "Started",
 				       .message = "m" };
@@ -237,7 +246,8 @@ static void what_answers_mean(void **state)
 
 		begin(&f);
 		add(&f, &w);
-		fake_transport_answer(f.net, expect_call(&f, "PATCH " JOB), cases[i].status, "{}");
+		fake_transport_answer(f.net, expect_call(&f, "PATCH " JOB), cases[i].status,
+				      cases[i].body);
 		if (cases[i].told) {
 			fake_transport_answer(f.net, expect_call(&f, EVENT), 201, "{}");
 		}

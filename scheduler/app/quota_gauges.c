@@ -1,7 +1,6 @@
 #include "app/quota_gauges.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,17 +105,6 @@ static void add_workload(const struct telling *t, struct sums *s, const struct w
 	}
 }
 
-static const struct quota_local *local_of(const struct quota *q, const struct workload *w)
-{
-	char key[512];
-
-	if (w->local_queue == NULL || snprintf(key, sizeof(key), "%s/%s", w->namespace_,
-					       w->local_queue) >= (int)sizeof(key)) {
-		return NULL;
-	}
-	return quota_local_find(q, str_of(key));
-}
-
 static uint32_t queue_of(const struct quota *q, const struct quota_local *l)
 {
 	const struct quota_node *n =
@@ -138,7 +126,7 @@ static void add_up(struct telling *t)
 			continue;
 		}
 		node = w->holds != MODEL_NONE ? w->holds : w->queue;
-		local = locals || node == MODEL_NONE ? local_of(t->q, w) : NULL;
+		local = locals || node == MODEL_NONE ? quota_local_of(t->q, w) : NULL;
 		if (node == MODEL_NONE && local != NULL) {
 			node = queue_of(t->q, local);
 		}

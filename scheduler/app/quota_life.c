@@ -318,10 +318,7 @@ static void send_delete(struct quota_life *l, const struct facts *f)
 static struct workload_life_queue local_of(const struct quota *q, const struct workload *w,
 					   const struct quota_local **ret)
 {
-	CLEANUP(xmalloc_freep)
-	char *key = xmalloc_printf("%s/%s", w->namespace_,
-				   w->local_queue == NULL ? "" : w->local_queue);
-	const struct quota_local *l = quota_local_find(q, str_of(key));
+	const struct quota_local *l = quota_local_of(q, w);
 	struct workload_life_queue out = { .name = w->local_queue == NULL ? "" : w->local_queue,
 					   .exists = l != NULL };
 

@@ -265,17 +265,15 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 static const struct cost_queue *queue_of(const struct preemption_cost *c, const struct quota *q,
 					 const struct workload *w)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct quota_local *l;
 
 	if (w->holds != MODEL_NONE) {
 		return strmap_get(c->queues, str_of(q->nodes.v[w->holds]->name));
 	}
-	if (w->local_queue == NULL || strmap_count(c->queues) == 0) {
+	if (strmap_count(c->queues) == 0) {
 		return NULL;
 	}
-	strbuf_printf(&key, "%s/%s", w->namespace_, w->local_queue);
-	l = quota_local_find(q, strbuf_str(&key));
+	l = quota_local_of(q, w);
 	return l == NULL || l->queue == NULL ? NULL : strmap_get(c->queues, str_of(l->queue));
 }
 

@@ -420,8 +420,6 @@ static void add_usage(struct totals *t, const struct workload *w)
 
 static void sum_locals(struct quota_status *s, const struct quota *q)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-
 	clear_locals(s);
 	for (size_t i = 0; i < q->locals.n; i++) {
 		vec_push(&s->locals, ((struct totals){ 0 }));
@@ -430,13 +428,10 @@ static void sum_locals(struct quota_status *s, const struct quota *q)
 		const struct workload *w = q->workloads.v[i];
 		const struct quota_local *l;
 
-		if (w == NULL || w->local_queue == NULL ||
-		    (w->holds == MODEL_NONE && w->where == QUOTA_NOWHERE)) {
+		if (w == NULL || (w->holds == MODEL_NONE && w->where == QUOTA_NOWHERE)) {
 			continue;
 		}
-		strbuf_reset(&key);
-		strbuf_printf(&key, "%s/%s", w->namespace_, w->local_queue);
-		l = quota_local_find(q, strbuf_str(&key));
+		l = quota_local_of(q, w);
 		if (l != NULL && w->holds != MODEL_NONE) {
 			add_usage(&s->locals.v[l->id], w);
 		} else if (l != NULL) {

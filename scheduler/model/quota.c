@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/intern.h"
@@ -309,6 +310,21 @@ void quota_topology_set(struct quota *q, struct str name, bool exists)
 struct quota_local *quota_local_find(const struct quota *q, struct str key)
 {
 	return strmap_get(q->local_of, key);
+}
+
+struct quota_local *quota_local_of(const struct quota *q, const struct workload *w)
+{
+	char key[512];
+	int n;
+
+	if (w->local_queue == NULL) {
+		return NULL;
+	}
+	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);
+	if (n < 0 || (size_t)n >= sizeof(key)) {
+		return NULL; /* longer than the API allows: no such LocalQueue */
+	}
+	return quota_local_find(q, (struct str){ key, (size_t)n });
 }
 
 struct quota_local *quota_local_get(struct quota *q, struct str key)

@@ -7,13 +7,6 @@
 #include "quota/queues.h"
 #include "quota/usage.h"
 
-static double usage_of_local(const struct quota *q, const struct workload *w)
-{
-	const struct quota_local *l = usage_local(q, w);
-
-	return l == NULL ? 0 : l->usage;
-}
-
 /* Usage of LocalQueues orders candidates of one ClusterQueue only. In a list of several queues such
  * a rule has no total order (two of a queue by usage, each of them against a third by priority), so
  * there it counts for the preemptor's own queue, whose candidates are together. With fair sharing
@@ -39,7 +32,7 @@ void candidates_describe(const struct victims_request *r, const struct workload 
 		.outside = w->holds != r->node,
 	};
 	if (ret->by_usage) {
-		ret->local_usage = usage_of_local(forest_world(r->forest), w);
+		ret->local_usage = usage_of(forest_world(r->forest), w);
 	}
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "base/xmalloc.h"
 #include "model/quota_store.h"
 #include "quota/queues_heap.h"
 #include "quota/usage.h"
@@ -49,15 +48,9 @@ static struct quota_queue *queue_of(const struct quota *q, const struct workload
  * or names none that is there. */
 static uint32_t resolve(const struct quota *q, const struct workload *w)
 {
-	CLEANUP(xmalloc_freep) char *key = NULL;
-	const struct quota_local *l;
+	const struct quota_local *l = quota_local_of(q, w);
 	const struct quota_node *n;
 
-	if (w->local_queue == NULL) {
-		return MODEL_NONE;
-	}
-	key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
-	l = quota_local_find(q, str_of(key));
 	if (l == NULL || l->stop != QUOTA_RUN || l->queue == NULL) {
 		return MODEL_NONE;
 	}
@@ -93,13 +86,6 @@ static bool is_sticky(const struct quota_queue *queue, const struct workload *w)
 	return queue->preemptor == w->id && queue->strategy == QUOTA_BEST_EFFORT_FIFO;
 }
 
-static double local_usage(const struct quota *q, const struct workload *w)
-{
-	const struct quota_local *l = usage_local(q, w);
-
-	return l == NULL ? 0 : l->usage;
-}
-
 static int sign(bool before, bool after)
 {
 	return (int)after - (int)before;
@@ -112,7 +98,7 @@ int queues_cmp(const struct quota *q, const struct workload *a, const struct wor
 	int r;
 
 	if (q->options.admission_fair_sharing && queue->usage_based) {
-		double ua = local_usage(q, a), ub = local_usage(q, b);
+		double ua = usage_of(q, a), ub = usage_of(q, b);
 
 		if (ua < ub || ua > ub) {
 			return ua < ub ? -1 : 1;

@@ -1,7 +1,6 @@
 #include "quota/usage.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/xmalloc.h"
@@ -22,19 +21,11 @@ double usage_alpha(int64_t elapsed_ns, int64_t half_life_ns)
 	return elapsed_ns <= 0 ? 0 : -expm1(-M_LN2 * (double)elapsed_ns / (double)half_life_ns);
 }
 
-struct quota_local *usage_local(const struct quota *q, const struct workload *w)
+double usage_of(const struct quota *q, const struct workload *w)
 {
-	char key[512];
-	int n;
+	const struct quota_local *l = quota_local_of(q, w);
 
-	if (w->local_queue == NULL) {
-		return NULL;
-	}
-	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);
-	if (n < 0 || (size_t)n >= sizeof(key)) {
-		return NULL; /* longer than the API allows: no such LocalQueue */
-	}
-	return quota_local_find(q, (struct str){ key, (size_t)n });
+	return l == NULL ? 0 : l->usage;
 }
 
 /* NULL: its ClusterQueue does not exist or does not go by usage. */
@@ -160,7 +151,7 @@ static void penalize(struct quota *q, const struct workload *w, double sign)
 	if (!q->options.admission_fair_sharing || rules->half_life_ns <= 0) {
 		return;
 	}
-	l = usage_local(q, w);
+	l = quota_local_of(q, w);
 	if (l != NULL && queue_of(q, l) != NULL) {
 		add_held(q, l, w, sign * usage_alpha(interval(q), rules->half_life_ns));
 		usage_weigh(q, l);
@@ -209,7 +200,7 @@ static void add_admitted(struct quota *q, const double *alphas)
 		const struct workload *w = q->workloads.v[i];
 		struct quota_local *l = w == NULL || w->holds == MODEL_NONE || !w->admitted
 						? NULL
-						: usage_local(q, w);
+						: quota_local_of(q, w);
 
 		if (l != NULL && alphas[l->id] > 0) {
 			add_held(q, l, w, alphas[l->id]);

@@ -25,7 +25,7 @@ void usage_revoke(struct quota *q, const struct workload *w);
  * reordered. usage is the sum over resources of amount times weight, by the weight of the queue:
  * infinite for a queue of weight 0 that used something. */
 void usage_weigh(struct quota *q, struct quota_local *l);
-/* The LocalQueue of w; NULL: unknown. */
-struct quota_local *usage_local(const struct quota *q, const struct workload *w);
+/* What its LocalQueue has used, weighed; 0 without one. */
+double usage_of(const struct quota *q, const struct workload *w);
 
 #endif

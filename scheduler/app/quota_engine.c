@@ -66,6 +66,13 @@ static void keep_life_events(void *ctx, const struct workload *w,
 	quota_untold_add(e->untold, quota_cache_world(e->cache), w, events);
 }
 
+static void read_workload(void *ctx, struct str key)
+{
+	struct quota_engine *e = ctx;
+
+	quota_reread_add(e->reread, key);
+}
+
 /* --- what the cache tells ----------------------------------------------------------------------*/
 
 /* NULL: the object is gone, or of a kind that nobody asks for. */
@@ -216,6 +223,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 					 .base = opt->base,
 					 .recorder = opt->recorder,
 					 .tell = keep_life_events,
+					 .read = read_workload,
 					 .ctx = e };
 
 	e->opt = *opt;

@@ -87,6 +87,20 @@ static bool may_start(void *ctx, struct str key)
 	       !conditions_is_true(c, KUEUE_EVICTED);
 }
 
+static bool knows(void *ctx, struct str key)
+{
+	const struct quota_life *l = ctx;
+
+	return quota_workload_find(quota_cache_world(l->opt.cache), key) != NULL;
+}
+
+static void read_again(void *ctx, struct str key)
+{
+	const struct quota_life *l = ctx;
+
+	l->opt.read(l->opt.ctx, key);
+}
+
 struct quota_life *quota_life_create(const struct quota_life_options *opt)
 {
 	struct quota_life *l = xmalloc_zero(1, sizeof(*l));
@@ -95,6 +109,8 @@ struct quota_life *quota_life_create(const struct quota_life_options *opt)
 				     .recorder = opt->recorder,
 				     .wait_pods_ready = opt->conf->times.wait_pods_ready,
 				     .may_start = may_start,
+				     .knows = knows,
+				     .read = read_again,
 				     .ctx = l };
 	struct pool_options po = *opt->base;
 
@@ -361,13 +377,13 @@ static const char *what_is_invalid(const struct workload *w)
 static enum workload_life_job job_state(const struct quota_life *l, const struct facts *f)
 {
 	static const enum workload_life_job of[] = {
-		[OWNERS_NONE] = WORKLOAD_LIFE_NO_JOB,
 		[OWNERS_FOREIGN] = WORKLOAD_LIFE_JOB_UNKNOWN,
 		[OWNERS_RUN] = WORKLOAD_LIFE_JOB_RUNS,
 		[OWNERS_STOPPED] = WORKLOAD_LIFE_JOB_STOPPED,
 	};
 
-	return of[owners_activity(l->owners, str_of(f->key))];
+	return !f->has_owner ? WORKLOAD_LIFE_NO_JOB
+			     : of[owners_activity(l->owners, str_of(f->key))];
 }
 
 static void live(struct quota_life *l, const struct facts *f, const struct workload *w, int64_t now,

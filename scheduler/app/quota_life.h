@@ -29,6 +29,8 @@ struct quota_life_options {
 	struct recorder *recorder; /* borrowed */
 	/* Events that go with a change of the Workload's status. */
 	void (*tell)(void *ctx, const struct workload *w, const struct conditions_events *events);
+	/* The Workload is to be read once more: quota_life_workload. */
+	void (*read)(void *ctx, struct str key);
 	void *ctx;
 };
 

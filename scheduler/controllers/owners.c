@@ -15,8 +15,6 @@
 #include "controllers/owner_world.h"
 #include "controllers/owners_priv.h"
 #include "controllers/pod_group.h"
-#include "enc/decode.h"
-#include "enc/encode.h"
 
 #define SLOTS 32
 
@@ -25,7 +23,6 @@ static void workload_free(void *p)
 	struct workload_entry *e = p;
 
 	arena_destroy(e->arena);
-	free(e->text);
 	free(e->owner);
 	free(e);
 }
@@ -91,9 +88,6 @@ static enum owners_activity activity(const struct owners *o, const struct worklo
 {
 	const struct owner *e = we->owner == NULL ? NULL : strmap_get(o->owners, str_of(we->owner));
 
-	if (!we->has_owners) {
-		return OWNERS_NONE;
-	}
 	if (e == NULL || (e->job == NULL && e->pods.n == 0 && !o->synced)) {
 		return OWNERS_FOREIGN;
 	}
@@ -113,7 +107,7 @@ static void tell_all(const struct owners *o, const struct owner *e)
 
 static enum owners_activity first_activity(const struct owners *o, const struct owner *e)
 {
-	return e->workloads.n == 0 ? OWNERS_NONE : activity(o, e->workloads.v[0]);
+	return e->workloads.n == 0 ? OWNERS_FOREIGN : activity(o, e->workloads.v[0]);
 }
 
 /* --- Jobs --------------------------------------------------------------------------------------
@@ -320,37 +314,6 @@ static void link_workload(struct owners *o, struct workload_entry *we, const str
 	we->owner = strbuf_steal(&key, NULL);
 }
 
-static void keep_workload(struct workload_entry *we, const struct api_workload *w)
-{
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-
-	arena_destroy(we->arena);
-	free(we->text);
-	we->arena = NULL;
-	we->w = NULL;
-	encode_text(&kueue_workload_fields, w, &text);
-	we->text = xmalloc_dup_n(text.p, text.len);
-	if (we->owner != NULL) {
-		(void)owners_workload_object(we);
-	}
-}
-
-const struct api_workload *owners_workload_object(struct workload_entry *we)
-{
-	if (we->w == NULL) {
-		we->arena = arena_create(1024);
-		we->w = arena_zero(we->arena, 1, kueue_workload_fields.size);
-		if (decode_text(&kueue_workload_fields, str_of(we->text), we->w, we->arena, NULL) <
-		    0) {
-			/* What was decoded once decodes again. */
-			decode_init(&kueue_workload_fields, we->w);
-		}
-		free(we->text);
-		we->text = NULL;
-	}
-	return we->w;
-}
-
 /* The owners that a Workload is of interest to: its own, the one that named it, and a group of its
  * name. */
 static void plan_around(struct owners *o, struct str key, const char *owner)
@@ -374,22 +337,36 @@ static void plan_around(struct owners *o, struct str key, const char *owner)
 	}
 }
 
+/* NULL: it is nobody's. */
+static struct workload_entry *set_workload(struct owners *o, struct str key,
+					   const struct api_workload *w)
+{
+	struct workload_entry *we = strmap_get(o->workloads, key);
+
+	if (we == NULL) {
+		we = xmalloc_zero(1, sizeof(*we));
+		strmap_set(o->workloads, key, we);
+	}
+	unlink_workload(o, we);
+	we->is_group = field_map_is(&w->meta.annotations, KUEUE_IS_GROUP_WORKLOAD, "true");
+	link_workload(o, we, &w->meta);
+	if (we->owner == NULL && !strmap_has(o->prebuilt, key)) {
+		(void)strmap_remove(o->workloads, key);
+		return NULL;
+	}
+	arena_destroy(we->arena);
+	we->arena = arena_create(1024);
+	we->w = owner_world_copy(&kueue_workload_fields, w, we->arena);
+	return we;
+}
+
 void owners_workload(struct owners *o, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct str k = owners_plan_name(&key, w->meta.namespace_, w->meta.name);
-	struct workload_entry *we = strmap_get(o->workloads, k);
+	const struct workload_entry *we = set_workload(o, k, w);
 
-	if (we == NULL) {
-		we = xmalloc_zero(1, sizeof(*we));
-		strmap_set(o->workloads, k, we);
-	}
-	unlink_workload(o, we);
-	we->has_owners = w->meta.owners.n > 0;
-	we->is_group = field_map_is(&w->meta.annotations, KUEUE_IS_GROUP_WORKLOAD, "true");
-	link_workload(o, we, &w->meta);
-	keep_workload(we, w);
-	plan_around(o, k, we->owner);
+	plan_around(o, k, we == NULL ? NULL : we->owner);
 }
 
 void owners_workload_gone(struct owners *o, struct str key)
@@ -397,12 +374,11 @@ void owners_workload_gone(struct owners *o, struct str key)
 	struct workload_entry *we = strmap_get(o->workloads, key);
 	CLEANUP(xmalloc_freep) char *owner = NULL;
 
-	if (we == NULL) {
-		return;
+	if (we != NULL) {
+		owner = we->owner == NULL ? NULL : xmalloc_dup(we->owner);
+		unlink_workload(o, we);
+		(void)strmap_remove(o->workloads, key);
 	}
-	owner = we->owner == NULL ? NULL : xmalloc_dup(we->owner);
-	unlink_workload(o, we);
-	(void)strmap_remove(o->workloads, key);
 	plan_around(o, key, owner);
 }
 

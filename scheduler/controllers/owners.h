@@ -37,11 +37,14 @@ struct owners_options {
 	/* Whether a Workload that was seen admitted is so still: its eviction may have been decided
 	 * already. NULL: it is. */
 	bool (*may_start)(void *ctx, struct str workload);
+	/* Most Workloads are nobody's here and are not kept. Whether there is one of this name, and
+	 * a wish to be told of it once more: a Job names it. May be NULL: all of them are ours. */
+	bool (*knows)(void *ctx, struct str workload);
+	void (*read)(void *ctx, struct str workload);
 	void *ctx;
 };
 
 enum owners_activity {
-	OWNERS_NONE,    /* the Workload has no owner */
 	OWNERS_FOREIGN, /* its owner is of another kind, or not known here */
 	OWNERS_RUN,     /* the Job is not suspended, or has active pods; a pod of the group runs */
 	OWNERS_STOPPED, /* nothing of it runs, it has ended, or is gone */
@@ -71,8 +74,8 @@ void owners_namespace_gone(struct owners *o, struct str name);
 /* All kinds have been listed: owners that are not known do not exist. Decides about all. */
 void owners_synced(struct owners *o);
 
-/* Of a Workload that owners_workload was told of (others: FOREIGN). It may change with every
- * owners_job and owners_pod: see owners_watch. */
+/* Of a Workload with owners. It may change with every owners_job and owners_pod: see
+ * owners_watch. */
 enum owners_activity owners_activity(const struct owners *o, struct str key);
 /* Whether a Workload holds quota for the pod of a Job, a group or for the pod itself; one that has
  * a node stays with its Workload after that. Before owners_synced the pod's labels are believed. */

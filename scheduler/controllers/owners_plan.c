@@ -235,6 +235,31 @@ static const struct api_workload **list_workloads(const struct owner *e, struct 
 	return list;
 }
 
+/* There is a Workload of this name, of whoever. */
+static bool knows(const struct owners *o, struct str key)
+{
+	return o->opt.knows != NULL && o->opt.knows(o->opt.ctx, key);
+}
+
+/* The Workload that the Job names is there, but was nobody's when it was seen: it is to be seen
+ * again before anything is decided. */
+static bool awaits_prebuilt(const struct owners *o, const struct owner *e)
+{
+	const char *name = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct str k;
+
+	if (name == NULL) {
+		return false;
+	}
+	k = owners_plan_name(&key, e->job->meta.namespace_, name);
+	if (strmap_has(o->workloads, k) || !knows(o, k)) {
+		return false;
+	}
+	o->opt.read(o->opt.ctx, k);
+	return true;
+}
+
 static void plan_job(const struct owners *o, const struct owner *e, struct owner_plan *plan)
 {
 	CLEANUP(strbuf_finish) struct strbuf other = STRBUF_INIT;
@@ -244,10 +269,10 @@ static void plan_job(const struct owners *o, const struct owner *e, struct owner
 	of.workloads = list_workloads(e, plan->arena);
 	of.starting = owners_plan_is_starting(e);
 	if (prebuilt != NULL) {
-		struct workload_entry *we = strmap_get(
+		const struct workload_entry *we = strmap_get(
 			o->workloads, owners_plan_name(&other, e->job->meta.namespace_, prebuilt));
 
-		of.prebuilt = we == NULL ? NULL : owners_workload_object(we);
+		of.prebuilt = we == NULL ? NULL : we->w;
 	}
 	of.elsewhere = e->job != NULL && (!owner_world_manages(o->world, e->job->meta.namespace_) ||
 					  has_managed_owner(o, e->job));
@@ -264,7 +289,7 @@ static bool is_name_taken(const struct owners *o, const struct api_pod *pod)
 			      : strmap_get(o->workloads,
 					   owners_plan_name(&key, pod->meta.namespace_, group));
 
-	return we != NULL && !we->is_group;
+	return we != NULL ? !we->is_group : group != NULL && knows(o, strbuf_str(&key));
 }
 
 static void plan_pods(const struct owners *o, const struct owner *e, struct owner_plan *plan)
@@ -289,7 +314,7 @@ static void plan_owner(struct owners *o, struct str key, struct owner *e)
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
 
-	if (!o->synced) {
+	if (!o->synced || awaits_prebuilt(o, e)) {
 		return;
 	}
 	o->env.now = clock_wall(o->clock);

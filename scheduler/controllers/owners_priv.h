@@ -22,12 +22,12 @@ struct sent {
 	uint64_t before[OWNER_WRITE_COUNT_], now[OWNER_WRITE_COUNT_];
 };
 
+/* A Workload that is linked to an owner, or that a Job names as its own. */
 struct workload_entry {
 	struct arena *arena;
-	struct api_workload *w; /* NULL: as text, since most that nobody owns are never asked for */
-	char *text;
+	struct api_workload *w;
 	char *owner; /* key of the owner it is linked to; NULL: none */
-	bool has_owners, is_group;
+	bool is_group;
 };
 
 struct pod_entry {
@@ -75,8 +75,6 @@ void owners_hold_gone(struct owners *o, struct str pod);
  * for the Job as it is. */
 bool owners_plan_is_starting(const struct owner *e);
 
-/* The Workload, read from its text if need be. */
-const struct api_workload *owners_workload_object(struct workload_entry *we);
 /* Decides anew about one owner, and forgets it when nothing is left of it; about all. Nothing
  * before owners_synced. */
 void owners_plan_key(struct owners *o, struct str key);

@@ -129,6 +129,28 @@ static bool look_around(struct owners_fixture *f)
 	return forget_gone(f) || look.changed;
 }
 
+static struct owners_fixture_seen *find_workload(struct owners_fixture *f, struct str key)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->seen[i].kind == 'w' && str_eq_c(key, f->seen[i].key) &&
+		    f->seen[i].version[0] != '\0') {
+			return &f->seen[i];
+		}
+	}
+	return NULL;
+}
+
+static bool knows(void *ctx, struct str key)
+{
+	return find_workload(ctx, key) != NULL;
+}
+
+/* It is new with the next look. */
+static void read_again(void *ctx, struct str key)
+{
+	snprintf(find_workload(ctx, key)->version, sizeof("0"), "0");
+}
+
 /* Sends and answers until nothing waits any more; answers may get lost. */
 static bool exchange(struct owners_fixture *f)
 {
@@ -187,7 +209,12 @@ void owners_fixture_begin(struct owners_fixture *f, const char *conf)
 	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
 				     .backoff_max_ns = CLOCK_NS_PER_S,
 				     .timeout_ns = 60 * CLOCK_NS_PER_S };
-	struct owners_options opt = { .base = &base, .which = &f->which, .wait_pods_ready = true };
+	struct owners_options opt = { .base = &base,
+				      .which = &f->which,
+				      .wait_pods_ready = true,
+				      .knows = knows,
+				      .read = read_again,
+				      .ctx = f };
 
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 

@@ -260,7 +260,6 @@ static void workloads_of_others(void **state)
 		" namespace: default}, spec: {queueName: lq, podSets: [{name: main, template:"
 		" {spec: {containers: [{name: c}]}}}]}}");
 	owners_fixture_settle(&f);
-	assert_int_equal(owners_fixture_activity(&f), OWNERS_NONE);
 	assert_int_equal(owners_activity(f.o, STR_LIT("default/none")), OWNERS_FOREIGN);
 	owners_fixture_call(
 		&f, HTTP_PATCH, OWNERS_FIXTURE_WORKLOADS "/w", APISERVER_FIXTURE_MERGE,
@@ -268,6 +267,40 @@ static void workloads_of_others(void **state)
 		"\"name\":\"o\",\"uid\":\"o-1\",\"controller\":true}]}}");
 	owners_fixture_settle(&f);
 	assert_int_equal(owners_fixture_activity(&f), OWNERS_FOREIGN);
+	owners_fixture_end(&f);
+}
+
+/* It was nobody's when it was seen, and nothing of it was kept. */
+static void workload_that_a_job_names_later(void **state)
+{
+	struct owners_fixture f;
+
+	(void)state;
+	owners_fixture_begin(&f, "{}");
+	owners_synced(f.o);
+	owners_fixture_call(
+		&f, HTTP_POST, OWNERS_FIXTURE_WORKLOADS, APISERVER_FIXTURE_YAML,
+		"{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: w,"
+		" namespace: default}, spec: {queueName: lq, podSets: [{name: main, count: 3,"
+		" template: {spec: {restartPolicy: Never, nodeSelector: {disk: ssd},"
+		" containers: [{name: c, resources: {requests: {cpu: '1'}}}]}}}]}}");
+	owners_fixture_settle(&f);
+	create_job(&f, true);
+	patch_job(&f, "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/prebuilt-workload-name\":"
+		      "\"w\"}}}");
+	owners_fixture_settle(&f);
+	owners_fixture_get_workload(&f);
+	owners_fixture_expect(&f, "metadata.name", "w");
+	assert_int_equal(jdoc_count(jdoc_path(f.api.doc, "metadata.ownerReferences")), 1);
+	assert_int_equal(owners_fixture_activity(&f), OWNERS_STOPPED);
+	/* Without it the Job is not to run. */
+	patch_job(&f, "{\"spec\":{\"suspend\":false}}");
+	owners_fixture_call(&f, HTTP_PATCH, OWNERS_FIXTURE_WORKLOADS "/w", APISERVER_FIXTURE_MERGE,
+			    "{\"metadata\":{\"finalizers\":null}}");
+	owners_fixture_call(&f, HTTP_DELETE, OWNERS_FIXTURE_WORKLOADS "/w", NULL, "");
+	owners_fixture_settle(&f);
+	get_job(&f);
+	owners_fixture_expect(&f, "spec.suspend", "true");
 	owners_fixture_end(&f);
 }
 
@@ -281,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_job_that_changes_while_it_waits_keeps_its_workload),
 		cmocka_unit_test(a_job_that_cannot_start_so_ends),
 		cmocka_unit_test(workloads_of_others),
+		cmocka_unit_test(workload_that_a_job_names_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

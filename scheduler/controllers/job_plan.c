@@ -69,13 +69,18 @@ static void plan_reset(struct planning *p)
 	(void)owner_plan_add(p->plan, OWNER_JOB_RESET, NULL, &body);
 }
 
-/* The rest of a stop: a Job that bears the mark is not as its Workload remembers it. */
+/* The rest of a stop: a Job that bears the mark is not as its Workload remembers it. Kubernetes
+ * takes no other template as long as it counts pods that run, and since 1.36 forgets by itself when
+ * a Job that has stopped was started. */
 static bool plan_stopping(struct planning *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
 	if (runs(p) || field_map_get(&p->job->meta.annotations, KUEUE_STOPPING) == NULL) {
 		return false;
+	}
+	if (p->job->status.active > 0) {
+		return true; /* their end brings us here again */
 	}
 	if (w != NULL && p->job->status.start_time != FIELD_NO_TIME) {
 		plan_reset(p);
@@ -92,7 +97,7 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 	struct err err = ERR_INIT;
 	int r;
 
-	if (!owner_plan_may_start(p->env, w)) {
+	if (!owner_plan_may_start(p->env, w) || p->job->status.active > 0) {
 		return; /* it is about to change */
 	}
 	if (p->job->status.start_time != FIELD_NO_TIME) {

@@ -141,7 +141,21 @@ static bool is_same_template(const struct jdoc *spec, const struct jdoc *old, bo
 	return jdoc_equal(a, b);
 }
 
-/* Where the pods of a Job go may change as long as none was ever started. */
+/* Kubernetes 1.36: nothing of it may run, and it was never started or is known to have stopped. */
+static bool may_move(const struct jdoc *job)
+{
+	const struct jdoc *status = jdoc_get(job, "status");
+	bool stopped = jdoc_kind(jdoc_get(status, "startTime")) == JDOC_NULL;
+
+	for (const struct jdoc *c = jdoc_first(jdoc_get(status, "conditions")); c != NULL;
+	     c = jdoc_next(c)) {
+		stopped |= jdoc_is_str(jdoc_get(c, "type"), "Suspended") &&
+			   jdoc_is_str(jdoc_get(c, "status"), "True");
+	}
+	return jdoc_bool(jdoc_path(job, "spec.suspend"), false) && stopped &&
+	       jdoc_int(jdoc_get(status, "active"), 0) == 0;
+}
+
 static void check_job(const struct jdoc *doc, const struct jdoc *old, struct jdoc *causes)
 {
 	const struct jdoc *spec = jdoc_get(doc, "spec"), *was = jdoc_get(old, "spec");
@@ -152,7 +166,7 @@ static void check_job(const struct jdoc *doc, const struct jdoc *old, struct jdo
 	if (old == NULL) {
 		return;
 	}
-	if (!is_same_template(spec, was, suspended && !started)) {
+	if (!is_same_template(spec, was, may_move(old))) {
 		kstatus_cause_value(causes, "spec.template", jdoc_get(spec, "template"),
 				    "field is immutable");
 	}

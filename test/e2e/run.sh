@@ -1,7 +1,8 @@
 #!/bin/sh
 # test/e2e/run.sh [SCENARIO=N|chart|quota | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
-# regular expression of tests instead. The last line is "N passed, N failed". --serve leaves a
-# cluster with Headgate running and prints its KUBECONFIG. Expects the daemons in $BUILD/bin.
+# regular expression of tests instead, E2E_COUNT how often each is played. The last line is
+# "N passed, N failed". --serve leaves a cluster with Headgate running and prints its KUBECONFIG.
+# Expects the daemons in $BUILD/bin.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 case ${BUILD:-build} in
@@ -61,7 +62,7 @@ log=$E2E_WORK/log
 status=$E2E_WORK/status
 {
 	# shellcheck disable=SC2086
-	$isolate "$E2E_WORK/scenarios.test" -test.v -test.timeout "${E2E_TIMEOUT:-40m}" -test.run "$run" 2>&1 &&
+	$isolate "$E2E_WORK/scenarios.test" -test.v -test.timeout "${E2E_TIMEOUT:-40m}" -test.count "${E2E_COUNT:-1}" -test.run "$run" 2>&1 &&
 		echo 0 >"$status" || echo $? >"$status"
 } | tee "$log" | while IFS= read -r line; do
 	case $line in

@@ -103,6 +103,26 @@ static bool is_pinned(const struct jdoc *job)
 	return jdoc_is_str(jdoc_path(job, "spec.template.spec.nodeSelector.type"), "spot");
 }
 
+/* Suspended; as its user wrote it only when its pods have ended. */
+static void wait_suspended(struct scene *s, const char *name)
+{
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(JOBS "/%s", name);
+
+	for (;;) {
+		CLEANUP(jdoc_destroyp) struct jdoc *job = NULL;
+
+		scene_call(s, "GET", path, NULL, &job);
+		if (jdoc_bool(jdoc_path(job, "spec.suspend"), false)) {
+			return;
+		}
+		if (clock_mono(clock_real()) > deadline) {
+			scene_fail(s, "Job %s is not suspended", name);
+		}
+		poll(NULL, 0, 20);
+	}
+}
+
 /* Suspended as its user wrote it, or started on the flavor's nodes. */
 static void wait_job(struct scene *s, const char *name, bool starts)
 {
@@ -195,10 +215,11 @@ static void test_preemption(void **state)
 	start_pods(s, "low", 2);
 	add_job(s, "high", ", kueue.x-k8s.io/priority-class: high", 2);
 	wait_workload(s, "low", "Evicted", "True", "Preempted");
-	wait_job(s, "low", false);
+	wait_suspended(s, "low");
 	wait_workload(s, "high", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
 	wait_workload(s, "low", "QuotaReserved", "True", "QuotaReserved");
 	job_status(s, "low", "{\"active\":0,\"ready\":0}");
+	wait_job(s, "low", false);
 	wait_job(s, "high", true);
 	wait_workload(s, "low", "QuotaReserved", "False", "WaitingForQuota");
 	job_status(s, "high", COMPLETE);
@@ -249,8 +270,9 @@ static void test_what_a_job_costs(void **state)
 	wait_workload(s, "victim", "PodsReady", "True", "Started");
 	before = writes(s);
 	add_job(s, "better", ", kueue.x-k8s.io/priority-class: high", 2);
-	wait_job(s, "victim", false);
+	wait_suspended(s, "victim");
 	job_status(s, "victim", "{\"active\":0,\"ready\":0}");
+	wait_job(s, "victim", false);
 	wait_job(s, "better", true);
 	wait_workload(s, "victim", "QuotaReserved", "False", "WaitingForQuota");
 	/* The victim: evicted, its quota given back, why it waits. The preemptor: admitted, and why
@@ -304,8 +326,9 @@ static void test_switched_off_and_on(void **state)
 	start_pods(s, "switch", 2);
 	set_active(s, "switch", false);
 	wait_workload(s, "switch", "Evicted", "True", "Deactivated");
-	wait_job(s, "switch", false);
+	wait_suspended(s, "switch");
 	job_status(s, "switch", "{\"active\":0,\"ready\":0}");
+	wait_job(s, "switch", false);
 	wait_workload(s, "switch", "QuotaReserved", "False", "Deactivated");
 	wait_workload(s, "switch", "Requeued", "False", "Deactivated");
 	set_active(s, "switch", true);

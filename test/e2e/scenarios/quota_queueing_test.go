@@ -76,7 +76,8 @@ func nodesOf(s *suite.S, job string) []string {
 // leaves its quota to the next one when it is done.
 func TestQuotaQueueing(t *testing.T) {
 	s := startTenants(t)
-	if j := s.Job("first", "green", 3); !*j.Spec.Suspend {
+	// One pod: of several, each one's end would leave some quota to others.
+	if j := s.Job("first", "green", 1, suite.PodCPU("3")); !*j.Spec.Suspend {
 		t.Error("a Job of a queue was not suspended as it was created")
 	}
 	s.WaitWorkload("first", "Admitted", "True/Admitted")

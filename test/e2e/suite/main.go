@@ -31,6 +31,7 @@ var env struct {
 	mu       sync.Mutex
 	clusters []*installation // that run now
 	shared   [2]shared       // without and with quota for Workloads
+	begun    map[string]int  // how often each scenario has: -test.count
 }
 
 type shared struct {
@@ -183,7 +184,7 @@ func forget(i *installation) {
 	}
 }
 
-// namespaceOf makes "scenario1-quota" of "TestScenario1_Quota".
+// namespaceOf makes "scenario1-quota" of "TestScenario1_Quota", "scenario1-quota-2" when it begins again.
 func namespaceOf(test string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -195,5 +196,15 @@ func namespaceOf(test string) string {
 			return '-'
 		}
 	}, strings.TrimPrefix(test, "Test"))
-	return strings.Trim(name[:min(len(name), 40)], "-")
+	name = strings.Trim(name[:min(len(name), 40)], "-")
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	if env.begun == nil {
+		env.begun = map[string]int{}
+	}
+	env.begun[test]++
+	if n := env.begun[test]; n > 1 {
+		name = fmt.Sprintf("%s-%d", name, n)
+	}
+	return name
 }

@@ -110,7 +110,8 @@ func (s *S) JobPods(job string) []corev1.Pod {
 	return list.Items
 }
 
-// FinishJob lets the pods of a Job succeed that run now.
+// FinishJob lets the pods of a Job succeed that run now, one by one: what each had is free for others
+// before the Job has ended.
 func (s *S) FinishJob(name string) {
 	s.Helper()
 	_, err := s.Headgate.Kubectl(s.Ctx, "", "annotate", "pods", "-n", s.Namespace, "--overwrite",

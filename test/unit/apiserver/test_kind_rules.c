@@ -17,7 +17,7 @@ static void jobs(void **state)
 		{ "completionMode: Indexed, ", "{}",
 		  "{\"spec\":{\"completions\":5,\"parallelism\":5}}", 200 },
 		{ "completionMode: Indexed, ", "{}", "{\"spec\":{\"completions\":5}}", 422 },
-		/* Where its pods go, as long as it never ran. */
+		/* Where its pods go, as long as it does not run. */
 		{ "suspend: true, ", "{}",
 		  "{\"spec\":{\"suspend\":false,\"template\":{\"metadata\":{\"labels\":{\"a\":"
 		  "\"b\"}"
@@ -27,6 +27,12 @@ static void jobs(void **state)
 		  "{\"spec\":{\"template\":{\"spec\":{\"hostNetwork\":true}}}}", 422 },
 		{ "suspend: true, ", "{\"startTime\":\"2026-01-01T00:00:00Z\"}",
 		  "{\"spec\":{\"template\":{\"spec\":{\"nodeSelector\":{\"a\":\"b\"}}}}}", 422 },
+		{ "suspend: true, ", "{\"active\":1}",
+		  "{\"spec\":{\"template\":{\"spec\":{\"nodeSelector\":{\"a\":\"b\"}}}}}", 422 },
+		{ "suspend: true, ",
+		  "{\"startTime\":\"2026-01-01T00:00:00Z\",\"conditions\":[{\"type\":\"Suspended\","
+		  "\"status\":\"True\"}]}",
+		  "{\"spec\":{\"template\":{\"spec\":{\"nodeSelector\":{\"a\":\"b\"}}}}}", 200 },
 		{ "", "{}", "{\"spec\":{\"template\":{\"spec\":{\"nodeSelector\":{\"a\":\"b\"}}}}}",
 		  422 },
 	};

@@ -96,7 +96,8 @@ static void run(struct owners_fixture *f)
 	owners_fixture_expect_condition(f, "PodsReady", "True", "Started");
 	owners_fixture_evict(f, "main:3");
 	owners_fixture_settle(f);
-	expect_restored(f);
+	get_job(f);
+	owners_fixture_expect(f, "spec.suspend", "true");
 }
 
 static void a_job_from_its_creation_to_its_end(void **state)
@@ -119,6 +120,7 @@ static void a_job_from_its_creation_to_its_end(void **state)
 	told = f.told;
 	job_status(&f, "{\"active\":0,\"ready\":0}");
 	owners_fixture_settle(&f);
+	expect_restored(&f);
 	assert_int_equal(owners_fixture_activity(&f), OWNERS_STOPPED);
 	assert_int_equal(f.told, told + 1);
 	owners_fixture_workload_status(

@@ -171,3 +171,18 @@ func TestReadSet(t *testing.T) {
 		t.Errorf("a set with what is not known: %v", s)
 	}
 }
+
+func TestQuotaReport(t *testing.T) {
+	k, h := quotaRow{theirs, "baseline", 0}, quotaRow{ourselves, "baseline", 0}
+	late := quotaRow{ourselves, "large-scale", 0}
+	played := &quotaFigures{workloads: 10, wall: 2 * time.Second, usage: map[string]usage{},
+		classes: map[string]quotaClass{"large": {TotalEvictions: 3}, "small": {TotalEvictions: 4}}}
+	results := quotaResults{map[quotaRow][]*quotaFigures{h: {played}}, map[quotaRow]error{k: fmt.Errorf("a|b\nc")}}
+	text := quotaReport(quotaOptions{share: 1, rounds: 1}, []quotaRow{k, h, late}, results)
+	for _, want := range []string{"| kueue, baseline, unlimited | failed: a/b c |", "| headgate, baseline, unlimited | 10 | 2.0 |",
+		"| 7 |", "| headgate, large-scale, unlimited | not yet played |", "peak RSS 0.0 MiB, goal 40"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}

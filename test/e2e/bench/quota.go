@@ -22,6 +22,12 @@ type quotaOptions struct {
 	timeout time.Duration // of one run
 }
 
+// quotaResults so far.
+type quotaResults struct {
+	runs   map[quotaRow][]*quotaFigures
+	failed map[quotaRow]error // the last one
+}
+
 // quotaRow of the table: who plays which set with which limit of requests.
 type quotaRow struct {
 	who   string // kueue or headgate
@@ -32,6 +38,11 @@ type quotaRow struct {
 const (
 	theirs    = "kueue"
 	ourselves = "headgate"
+
+	// What minimalkueue limits itself to, each kind of objects on its own, and how many kinds it writes all
+	// the time: Workloads, ClusterQueues, LocalQueues, Events. Headgate has one limit for all.
+	theirLimit = 50
+	theirKinds = 4
 )
 
 func (r quotaRow) String() string {
@@ -39,6 +50,11 @@ func (r quotaRow) String() string {
 		return fmt.Sprintf("%s, %s, unlimited", r.who, r.set)
 	}
 	return fmt.Sprintf("%s, %s, %d QPS", r.who, r.set, r.limit)
+}
+
+// other is the row of Kueue that one of ours is compared with.
+func (r quotaRow) other() quotaRow {
+	return quotaRow{theirs, r.set, min(r.limit, theirLimit)}
 }
 
 func readQuotaOptions() (quotaOptions, error) {
@@ -57,6 +73,11 @@ func readQuotaOptions() (quotaOptions, error) {
 	if o.rounds, err = number("BENCH_ROUNDS", 1); err != nil {
 		return o, err
 	}
+	if text := os.Getenv("BENCH_TIMEOUT"); text != "" {
+		if o.timeout, err = time.ParseDuration(text); err != nil || o.timeout <= 0 {
+			return o, fmt.Errorf("BENCH_TIMEOUT=%s: no time above 0, such as 45m", text)
+		}
+	}
 	o.only, err = regexp.Compile(os.Getenv("BENCH_ONLY"))
 	return o, err
 }
@@ -65,11 +86,17 @@ func readQuotaOptions() (quotaOptions, error) {
 func quotaRows(o quotaOptions) []quotaRow {
 	var rows []quotaRow
 
-	for _, what := range []quotaRow{{"", "baseline", 50}, {"", "baseline", 0}, {"", "large-scale", 0}} {
-		for _, who := range []string{theirs, ourselves} {
-			if r := (quotaRow{who, what.set, what.limit}); o.only.MatchString(r.String()) {
-				rows = append(rows, r)
-			}
+	for _, r := range []quotaRow{
+		{theirs, "baseline", theirLimit},
+		{ourselves, "baseline", theirKinds * theirLimit},
+		{ourselves, "baseline", theirLimit},
+		{theirs, "baseline", 0},
+		{ourselves, "baseline", 0},
+		{theirs, "large-scale", 0},
+		{ourselves, "large-scale", 0},
+	} {
+		if o.only.MatchString(r.String()) {
+			rows = append(rows, r)
 		}
 	}
 	return rows
@@ -84,18 +111,35 @@ func benchQuota(ctx context.Context) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("no row matches BENCH_ONLY=%s", o.only)
 	}
-	results := map[quotaRow][]*quotaFigures{}
+	results := quotaResults{map[quotaRow][]*quotaFigures{}, map[quotaRow]error{}}
 	for round := range o.rounds {
 		for _, r := range rows {
+			fmt.Printf("%s round %d: %s\n", time.Now().UTC().Format(time.TimeOnly), round+1, r)
 			f, err := measureQuota(ctx, o, r)
-			if err != nil {
+			if ctx.Err() != nil {
 				return err
 			}
-			results[r] = append(results[r], f)
-			fmt.Printf("round %d: %s: %s\n", round+1, r, f)
+			// What the others take is worth having all the same.
+			if err != nil {
+				results.failed[r] = err
+				fmt.Printf("FAILED: %v\n", err)
+			} else {
+				results.runs[r] = append(results.runs[r], f)
+				fmt.Println(f)
+			}
+			if err := writeQuotaReport(o, rows, results); err != nil {
+				return err
+			}
 		}
 	}
-	text := quotaReport(o, rows, results)
-	fmt.Print("\n", text)
-	return os.WriteFile(filepath.Join(o.work, "bench-quota.md"), []byte(text), 0o644)
+	fmt.Print("\n", quotaReport(o, rows, results))
+	if len(results.failed) > 0 {
+		return fmt.Errorf("%d rows failed", len(results.failed))
+	}
+	return nil
+}
+
+// writeQuotaReport after each row: what there is then is not lost when a later one, or the machine, fails.
+func writeQuotaReport(o quotaOptions, rows []quotaRow, results quotaResults) error {
+	return os.WriteFile(filepath.Join(o.work, "bench-quota.md"), []byte(quotaReport(o, rows, results)), 0o644)
 }

@@ -45,6 +45,8 @@ type quotaRun struct {
 }
 
 func measureQuota(ctx context.Context, o quotaOptions, row quotaRow) (f *quotaFigures, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done in %s", o.timeout))
+	defer cancel()
 	dir, err := os.MkdirTemp(o.work, "quota-")
 	if err != nil {
 		return nil, err
@@ -69,8 +71,6 @@ func measureQuota(ctx context.Context, o quotaOptions, row quotaRow) (f *quotaFi
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.timeout)
-	defer cancel()
 	return r.play(ctx)
 }
 

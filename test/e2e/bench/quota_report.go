@@ -71,7 +71,7 @@ func middle(all []*quotaFigures) *quotaFigures {
 }
 
 // quotaReport is the table in Markdown.
-func quotaReport(o quotaOptions, rows []quotaRow, results map[quotaRow][]*quotaFigures) string {
+func quotaReport(o quotaOptions, rows []quotaRow, results quotaResults) string {
 	var b strings.Builder
 	share := ""
 	if o.share != 1 {
@@ -83,7 +83,11 @@ func quotaReport(o quotaOptions, rows []quotaRow, results map[quotaRow][]*quotaF
 		"mean admission s, large / medium / small | evictions | requests per Workload | others CPU-s |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
-		f := middle(results[r])
+		if len(results.runs[r]) == 0 {
+			fmt.Fprintf(&b, "| %s | %s |||||||||\n", r, quotaMissing(results, r))
+			continue
+		}
+		f := middle(results.runs[r])
 		evictions := 0
 		for _, c := range f.classes {
 			evictions += c.TotalEvictions
@@ -96,13 +100,21 @@ func quotaReport(o quotaOptions, rows []quotaRow, results map[quotaRow][]*quotaF
 	return b.String()
 }
 
-func quotaGoals(o quotaOptions, rows []quotaRow, results map[quotaRow][]*quotaFigures) string {
+// quotaMissing says why a row has no figures.
+func quotaMissing(results quotaResults, r quotaRow) string {
+	if err := results.failed[r]; err != nil {
+		return "failed: " + strings.NewReplacer("\n", " ", "|", "/").Replace(err.Error())
+	}
+	return "not yet played"
+}
+
+func quotaGoals(o quotaOptions, rows []quotaRow, results quotaResults) string {
 	var g goals
 	for _, r := range rows {
-		if r.who != ourselves {
+		if r.who != ourselves || len(results.runs[r]) == 0 {
 			continue
 		}
-		f := middle(results[r])
+		f := middle(results.runs[r])
 		limit := quotaPeakBaseline
 		if r.set != "baseline" {
 			limit = quotaPeakLarge
@@ -110,8 +122,8 @@ func quotaGoals(o quotaOptions, rows []quotaRow, results map[quotaRow][]*quotaFi
 		if o.share == 1 {
 			g.say(f.usage["contender"].peak <= limit, "%s: peak RSS %.1f MiB, goal %.0f", r, f.usage["contender"].peak, limit)
 		}
-		of := results[quotaRow{theirs, r.set, r.limit}]
-		if of == nil {
+		of := results.runs[r.other()]
+		if len(of) == 0 {
 			continue
 		}
 		k := middle(of)

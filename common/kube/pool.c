@@ -547,6 +547,16 @@ size_t pool_in_flight(const struct pool *p)
 	return n;
 }
 
+size_t pool_unanswered(const struct pool *p)
+{
+	size_t n;
+
+	pthread_mutex_lock(lock_of(p));
+	n = workqueue_ready(p->queue) + p->in_flight;
+	pthread_mutex_unlock(lock_of(p));
+	return n;
+}
+
 bool pool_step(struct pool *p)
 {
 	assert(is_manual(p));

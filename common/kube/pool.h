@@ -84,6 +84,8 @@ void pool_destroy(struct pool *p); /* stops with grace 0 if still running; NULL 
 bool pool_drop_oldest(struct pool *p);
 size_t pool_waiting(const struct pool *p);
 size_t pool_in_flight(const struct pool *p);
+/* Both together, but for what is to be sent again and backs off. */
+size_t pool_unanswered(const struct pool *p);
 
 /* Manual mode only. pool_step does one half step: sends the next ready item if a slot is free;
  * true: did. Completions run inside the transport's own stepping. pool_wake_at: next time something

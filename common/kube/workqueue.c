@@ -262,6 +262,12 @@ size_t workqueue_waiting(const struct workqueue *wq)
 	return wq->n_ready + wq->delayed.n;
 }
 
+size_t workqueue_ready(struct workqueue *wq)
+{
+	wake_due(wq);
+	return wq->n_ready;
+}
+
 int64_t workqueue_wake_at(const struct workqueue *wq)
 {
 	const struct entry *e = heap_peek(&wq->delayed);

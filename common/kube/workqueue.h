@@ -35,6 +35,7 @@ void workqueue_done(struct workqueue *wq, struct str key);
  * call. False: nothing waits. */
 bool workqueue_drop_oldest(struct workqueue *wq, struct str *ret_key);
 size_t workqueue_waiting(const struct workqueue *wq); /* ready and delayed */
+size_t workqueue_ready(struct workqueue *wq);         /* not delayed, or no more */
 /* When something is or becomes ready (monotonic ns, now or earlier: ready); CLOCK_NEVER: nothing
  * waits. */
 int64_t workqueue_wake_at(const struct workqueue *wq);

@@ -179,6 +179,35 @@ static void test_slots_bound_what_is_in_flight(void **state)
 	end(&f);
 }
 
+static void test_unanswered_is_what_is_sent_or_can_be(void **state)
+{
+	struct fixture f;
+	uint64_t a;
+	(void)state;
+
+	begin(&f, 1, 0, 0);
+	assert_int_equal(pool_unanswered(f.pool), 0);
+	add(&f, "a");
+	add(&f, "b");
+	assert_int_equal(pool_unanswered(f.pool), 2);
+	assert_true(pool_step(f.pool));
+	assert_int_equal(pool_unanswered(f.pool), 2);
+	a = fake_transport_expect(f.transport, "PATCH /x/a");
+	f.verdict = POOL_RETRY;
+	fake_transport_answer(f.transport, a, 500, "");
+	/* It backs off. */
+	assert_int_equal(pool_waiting(f.pool), 2);
+	assert_int_equal(pool_unanswered(f.pool), 1);
+	f.verdict = POOL_DONE;
+	assert_true(pool_step(f.pool));
+	fake_transport_answer(f.transport, fake_transport_expect(f.transport, "PATCH /x/b"), 200,
+			      "");
+	assert_int_equal(pool_unanswered(f.pool), 0);
+	clock_fake_advance(&f.clock, 1000 * MS);
+	assert_int_equal(pool_unanswered(f.pool), 1);
+	end(&f);
+}
+
 static void test_newer_item_replaces_one_that_waits(void **state)
 {
 	struct fixture f;
@@ -478,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_one_request),
 		cmocka_unit_test(test_held_pool_waits),
 		cmocka_unit_test(test_slots_bound_what_is_in_flight),
+		cmocka_unit_test(test_unanswered_is_what_is_sent_or_can_be),
 		cmocka_unit_test(test_newer_item_replaces_one_that_waits),
 		cmocka_unit_test(test_newer_item_runs_after_the_one_in_flight),
 		cmocka_unit_test(test_retry_after_backoff),

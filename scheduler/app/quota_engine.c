@@ -11,9 +11,11 @@
 #include "app/quota_gauges.h"
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
+#include "app/quota_pace.h"
 #include "app/quota_reread.h"
 #include "app/quota_untold.h"
 #include "base/clock.h"
+#include "base/counter.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
@@ -31,8 +33,6 @@
 #define QUEUES_INTERVAL_NS CLOCK_NS_PER_S
 #define QUEUES_LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done */
 #define QUEUES_SHARE 50                      /* 2 % of a core */
-#define FAILURE_PAUSE_NS CLOCK_NS_PER_S
-#define STALE_PAUSE_NS (50 * CLOCK_NS_PER_MS)
 #define BYPASSED "An equivalent workload could not be admitted"
 
 struct quota_engine {
@@ -49,9 +49,11 @@ struct quota_engine {
 	struct preemption_cost *costs; /* NULL: nobody keeps them */
 	struct quota_families *metrics;
 	struct quota_untold *untold;
-	bool dirty;          /* the next cycle may decide differently */
-	int64_t pause_until; /* monotonic ns: no cycle before, because a write failed */
-	int64_t told_at;     /* monotonic ns: earliest time to tell about the queues again */
+	struct counter_cell *unanswered;
+	struct quota_pace pace;
+	bool dirty;      /* the next cycle may decide differently */
+	bool held;       /* it was put off */
+	int64_t told_at; /* monotonic ns: earliest time to tell about the queues again */
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool lives; /* all kinds were listed */
 	bool leads;
@@ -174,19 +176,16 @@ static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 	quota_life_workload(e->life, key, w);
 }
 
-/* Where somebody else wrote meanwhile, that is on its way here: only a moment is to be waited. */
 static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,
 		       const char *text)
 {
 	struct quota_engine *e = ctx;
 	bool ok = outcome == SCHED_DONE;
 
-	if (outcome == SCHED_STALE) {
-		e->pause_until = clock_mono(e->clock) + STALE_PAUSE_NS;
-	} else if (!ok) {
+	quota_pace_answer(&e->pace, outcome, clock_mono(e->clock));
+	if (!ok && outcome != SCHED_STALE) {
 		log_warn("status of a Workload not written", LOG_STR("workload", w->key),
 			 LOG_STR("error", text));
-		e->pause_until = clock_mono(e->clock) + FAILURE_PAUSE_NS;
 	}
 	quota_untold_settle(e->untold, str_of(w->key), ok);
 }
@@ -243,6 +242,11 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
 	}
 	e->metrics = quota_families_create(opt->counters, &opt->conf->metrics, opt->role);
+	e->unanswered = counter_cell(
+		counter_register(opt->counters, "headgate_workload_writes_unanswered",
+				 "Statuses of Workloads that are written or about to be",
+				 COUNTER_GAUGE, NULL),
+		NULL);
 	return e;
 }
 
@@ -404,6 +408,20 @@ static int64_t earliest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* When the next cycle may begin; not later than mono: now. */
+static int64_t cycle_at(struct quota_engine *e, int64_t mono)
+{
+	size_t unanswered = pool_unanswered(workload_status_pool(e->writer));
+	int64_t at = quota_pace_next(&e->pace, unanswered, WORKLOAD_STATUS_AT_ONCE);
+
+	counter_set(e->unanswered, (double)unanswered);
+	if (at > mono && !e->held) {
+		log_v(4, "next cycle waits", LOG_INT("writes", (int64_t)unanswered));
+	}
+	e->held = at > mono;
+	return at;
+}
+
 static void run_cycle(struct quota_engine *e, int64_t now)
 {
 	struct forest *f = quota_cache_forest(e->cache);
@@ -421,6 +439,7 @@ static void run_cycle(struct quota_engine *e, int64_t now)
 	for (size_t i = 0; i < d->n; i++) {
 		quota_apply(f, &d->v[i], now);
 	}
+	quota_pace_cycle(&e->pace, from);
 	e->dirty = progress;
 	e->told = 0;
 }
@@ -498,7 +517,7 @@ static int64_t decide(struct quota_engine *e, int64_t mono, int64_t wall)
 
 	at = earliest(at, quota_cache_sample(e->cache, wall));
 	e->dirty |= quota_cache_take_dirty(e->cache);
-	if (e->dirty && mono >= e->pause_until) {
+	if (e->dirty && cycle_at(e, mono) <= mono) {
 		if (has_heads(e)) {
 			run_cycle(e, wall);
 			life = quota_life_step(e->life, wall);
@@ -531,7 +550,8 @@ int64_t quota_engine_step(struct quota_engine *e)
 							quota_cache_specs(e->cache), mono));
 	}
 	if (e->dirty) {
-		due = earliest(due, mono < e->pause_until ? e->pause_until : mono);
+		at = cycle_at(e, mono);
+		due = earliest(due, at > mono ? at : mono);
 	}
 	return due;
 }

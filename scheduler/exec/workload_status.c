@@ -18,8 +18,6 @@
 #include "model/from_api_quota.h"
 #include "model/message.h"
 
-#define SLOTS 16 /* in flight; others shall get a word in */
-
 struct workload_status {
 	void (*post)(void *ctx, struct sched_msg *msg);
 	bool (*may_send)(void *ctx);
@@ -449,7 +447,7 @@ struct workload_status *workload_status_create(const struct pool_options *base,
 	po.ops = &ops;
 	po.ctx = s;
 	po.may_send = may_send;
-	po.slots = SLOTS;
+	po.slots = WORKLOAD_STATUS_AT_ONCE;
 	s->pool = pool_create(&po);
 	return s;
 }

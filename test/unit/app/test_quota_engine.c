@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/quota_explain.h"
+#include "app/quota_pace.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -12,6 +13,7 @@
 #include "cache/cache.h"
 #include "cache/quota_cache.h"
 #include "conf/quota_conf.h"
+#include "exec/workload_status.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
@@ -34,6 +36,7 @@
 #define USED(cpu, at)                                                                              \
 	",\"status\":{\"fairSharing\":{\"weightedShare\":0,\"admissionFairSharingStatus\":{"       \
 	"\"consumedResources\":{\"cpu\":\"" cpu "\"},\"lastUpdate\":\"" at "\"}}}"
+#define QUEUES 20
 #define EVENT "POST /api/v1/namespaces/ns/events"
 
 struct fixture {
@@ -351,6 +354,113 @@ static void why_it_waits_is_written_a_moment_later(void **state)
 	end(&f);
 }
 
+static void add_queue(struct fixture *f, unsigned i)
+{
+	CLEANUP(xmalloc_freep) char *name = xmalloc_printf("q%u", i);
+	CLEANUP(xmalloc_freep)
+	char *queue = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"%s\",\"generation\":1," KEPT
+		"},\"spec\":{\"namespaceSelector\":{},\"resourceGroups\":[{\"coveredResources\":"
+		"[\"cpu\"],\"flavors\":[{\"name\":\"default\",\"resources\":[{\"name\":\"cpu\","
+		"\"nominalQuota\":\"9\"}]}]}]}}",
+		name);
+	CLEANUP(xmalloc_freep)
+	char *local = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"generation\":1},"
+		"\"spec\":{\"clusterQueue\":\"%s\"}}",
+		name, name);
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", name);
+
+	see(f, SCHED_CLUSTER_QUEUES, name, queue);
+	see(f, SCHED_LOCAL_QUEUES, key, local);
+}
+
+static void add_to_queue(struct fixture *f, const char *name, unsigned queue)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", name);
+	CLEANUP(xmalloc_freep)
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u-%s\","
+		"\"generation\":1},\"spec\":{\"queueName\":\"q%u\",\"podSets\":[{\"template\":"
+		"{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]}}",
+		name, name, queue);
+
+	see(f, SCHED_WORKLOADS, key, json);
+}
+
+/* How many of the Workloads a0, a1, ... (b0, ...) have quota. */
+static unsigned count_held(const struct fixture *f, char letter)
+{
+	const struct quota *q = quota_cache_world(quota_engine_cache(f->engine));
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < QUEUES; i++) {
+		CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%c%u", letter, i);
+
+		n += quota_workload_find(q, str_of(key))->holds != MODEL_NONE;
+	}
+	return n;
+}
+
+static void begin_queues(struct fixture *f)
+{
+	begin(f);
+	for (unsigned i = 0; i < QUEUES; i++) {
+		add_queue(f, i);
+	}
+	add_world(f);
+	for (unsigned i = 0; i < QUEUES; i++) {
+		CLEANUP(xmalloc_freep) char *first = xmalloc_printf("a%u", i);
+		CLEANUP(xmalloc_freep) char *second = xmalloc_printf("b%u", i);
+
+		add_to_queue(f, first, i);
+		add_to_queue(f, second, i);
+	}
+	step(f);
+}
+
+static void answer_workload(struct fixture *f)
+{
+	uint64_t id = fake_transport_expect_prefix(
+		f->transport, "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/");
+
+	fake_transport_answer(f->transport, id, 200, "{\"metadata\":{\"resourceVersion\":\"99\"}}");
+	step(f);
+}
+
+/* What a cycle gives is out before the next one gives more. */
+static void a_cycle_waits_for_the_writes_of_the_last(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_queues(&f);
+	assert_int_equal(count_held(&f, 'a'), QUEUES);
+	assert_int_equal(count_held(&f, 'b'), 0);
+	for (unsigned i = WORKLOAD_STATUS_AT_ONCE; i < QUEUES; i++) {
+		assert_int_equal(count_held(&f, 'b'), 0);
+		answer_workload(&f);
+	}
+	assert_int_equal(count_held(&f, 'b'), QUEUES);
+	end(&f);
+}
+
+static void writes_that_hang_do_not_stop_it(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_queues(&f);
+	assert_true(f.due <= clock_mono(&f.clock.base) + QUOTA_PACE_PATIENCE_NS);
+	clock_fake_advance(&f.clock, QUOTA_PACE_PATIENCE_NS - 1);
+	step(&f);
+	assert_int_equal(count_held(&f, 'b'), 0);
+	clock_fake_advance(&f.clock, 1);
+	step(&f);
+	assert_int_equal(count_held(&f, 'b'), QUEUES);
+	end(&f);
+}
+
 static void bad_objects_are_told(void **state)
 {
 	struct fixture f;
@@ -458,6 +568,8 @@ int main(void)
 		cmocka_unit_test(costs_follow_preemptions),
 		cmocka_unit_test(victims_without_a_job_are_written_once),
 		cmocka_unit_test(why_it_waits_is_written_a_moment_later),
+		cmocka_unit_test(a_cycle_waits_for_the_writes_of_the_last),
+		cmocka_unit_test(writes_that_hang_do_not_stop_it),
 		cmocka_unit_test(bad_objects_are_told),
 		cmocka_unit_test(use_of_local_queues_is_sampled),
 		cmocka_unit_test(use_is_read_back_after_a_restart),

@@ -96,6 +96,7 @@ static int begin(void **state)
 	add_workload("runs", 0, "2");
 	wait_says("list workloads --status=admitted", "t-runs");
 	add_workload("waits", 0, "2");
+	wait_says("explain workload waits -o json", "WaitingForQuota");
 	*state = &scene;
 	return 0;
 }
@@ -159,7 +160,7 @@ static void test_stop_and_resume_a_queue(void **state UNUSED)
 	expect("stop cq team --keep-already-running", 0,
 	       "clusterqueue.kueue.x-k8s.io/team stopped");
 	expect_field(queue, "spec.stopPolicy", "\"Hold\"");
-	expect("explain workload waits", 0, "ClusterQueue team: spec.stopPolicy: it is stopped");
+	wait_says("explain workload waits", "ClusterQueue team: spec.stopPolicy: it is stopped");
 	wait_says("list cq --active=false", "team");
 	expect("list wl --status=admitted", 0, "t-runs"); /* kept */
 	expect("resume clusterqueue team", 0, "clusterqueue.kueue.x-k8s.io/team resumed");
@@ -174,12 +175,12 @@ static void test_stop_and_resume_in_a_namespace(void **state UNUSED)
 
 	expect("stop localqueue lq", 0, "localqueue.kueue.x-k8s.io/lq stopped");
 	expect_field(queue, "spec.stopPolicy", "\"HoldAndDrain\"");
-	expect("explain workload waits", 0, "LocalQueue default/lq is stopped");
+	wait_says("explain workload waits", "LocalQueue default/lq is stopped");
 	expect("resume localqueue default/lq", 0, "localqueue.kueue.x-k8s.io/lq resumed");
 	expect_field(queue, "spec.stopPolicy", "\"None\"");
 	expect("stop workload waits", 0, "workload.kueue.x-k8s.io/waits stopped");
 	expect_field(workload, "spec.active", "false");
-	expect("explain workload waits", 0, "Deactivated");
+	wait_says("explain workload waits", "Deactivated");
 	expect("resume workload waits -n default", 0, "workload.kueue.x-k8s.io/waits resumed");
 	expect_field(workload, "spec.active", "true");
 	expect("stop workload waits -n elsewhere", 1, "workload elsewhere/waits: ");

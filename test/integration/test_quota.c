@@ -217,10 +217,10 @@ static void test_preemption(void **state)
 	give_back(s, "low");
 	wait_admitted(s, "high");
 	wait_workload(s, "low", "QuotaReserved", "False", "WaitingForQuota");
-	assert_true(scene_metric(s, STACK_SCHEDULER,
-				 "kueue_evicted_workloads_total{cluster_queue=\"team\","
-				 "reason=\"Preempted\",underlying_cause=\"\",priority_class=\"\","
-				 "replica_role=\"leader\"}") == 1);
+	scene_wait_metric(s, STACK_SCHEDULER,
+			  "kueue_evicted_workloads_total{cluster_queue=\"team\","
+			  "reason=\"Preempted\",underlying_cause=\"\",priority_class=\"\","
+			  "replica_role=\"leader\"} 1");
 	delete_workload(s, "high");
 	wait_admitted(s, "low");
 	wait_workload(s, "low", "Evicted", "False", "QuotaReserved");

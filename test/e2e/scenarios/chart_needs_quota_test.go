@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -96,8 +97,8 @@ func (c *chartRights) quotaNeeds(r right) func() {
 			_, err = c.Cluster.Dynamic.Resource(headgate.Workloads).Namespace(c.Namespace).Create(c.Ctx, w, metav1.CreateOptions{})
 			c.Must(err)
 		}
-	case "patch jobs/status": // one that ran is stopped
-		return c.stopTiny
+	case "patch jobs/status": // one that was started before, which Kubernetes forgets by itself since 1.36
+		return c.startedBefore
 	case "update pods/finalizers": // of a pod alone, which controls its Workload
 		return func() { c.Pod(c.next("alone-"), queued("borrows", "10m")) }
 	case "delete pods": // of a Workload that is stopped
@@ -117,19 +118,26 @@ func (c *chartRights) quotaNeeds(r right) func() {
 	return nil
 }
 
-func (c *chartRights) stopTiny() {
+// startedBefore is a Job that gets quota and bears the time of an earlier start.
+func (c *chartRights) startedBefore() {
 	c.Helper()
-	name := c.tiny()
-	c.WaitJobRuns(name)
-	w, err := c.WorkloadOf(name)
-	c.Must(err)
-	c.deactivate(w.GetName())
-	c.Eventually(name+" is suspended", func() error {
-		if !*c.GetJob(name).Spec.Suspend {
-			return errors.New("not yet")
+	name := c.next("started-")
+	c.Job(name, "full", 1, suite.PodCPU("10m"))
+	c.Eventually("Kubernetes knows that "+name+" is suspended", func() error {
+		for _, condition := range c.GetJob(name).Status.Conditions {
+			if condition.Type == batchv1.JobSuspended {
+				return nil
+			}
 		}
-		return nil
+		return errors.New("not yet")
 	})
+	jobs := c.Cluster.Client.BatchV1().Jobs(c.Namespace)
+	_, err := jobs.Patch(c.Ctx, name, types.MergePatchType, []byte(`{"status":{"startTime":"2026-01-01T00:00:00Z"}}`),
+		metav1.PatchOptions{}, "status")
+	c.Must(err)
+	_, err = jobs.Patch(c.Ctx, name, types.MergePatchType,
+		[]byte(`{"metadata":{"labels":{"`+headgate.QueueLabel+`":"borrows"}}}`), metav1.PatchOptions{})
+	c.Must(err)
 }
 
 func (c *chartRights) deactivate(workload string) {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -145,7 +146,8 @@ func TestQuotaAdmissionChecks(t *testing.T) {
 	s.WaitWorkload("ready", "Admitted", "False/UnsatisfiedAdmissionChecks")
 	s.Job("retried", "checked", 2)
 	s.WaitWorkload("retried", "QuotaReserved", "True/QuotaReserved")
-	s.Job("rejected", "checked", 1)
+	// Of less priority: one that is tried again queues anew, behind others of its own.
+	s.Job("rejected", "checked", 1, suite.Class(s.Namespace+"-idle"))
 	s.WaitWorkload("rejected", "QuotaReserved", "False/WaitingForQuota")
 
 	c.answer("ready", "Ready")
@@ -168,25 +170,33 @@ func TestQuotaAdmissionChecks(t *testing.T) {
 	s.FinishJob("ready")
 	c.answer("rejected", "Rejected")
 	s.WaitWorkload("rejected", "Evicted", "True/DeactivatedDueToAdmissionCheck")
-	w, err := s.WorkloadOf("rejected")
-	s.Must(err)
-	if active, found, _ := unstructured.NestedBool(w.Object, "spec", "active"); active || !found {
-		t.Error("a rejected Workload is active")
-	}
+	s.Eventually("a rejected Workload is not active", func() error {
+		w, err := s.WorkloadOf("rejected")
+		if err != nil {
+			return err
+		}
+		if active, found, _ := unstructured.NestedBool(w.Object, "spec", "active"); active || !found {
+			return errors.New("it is")
+		}
+		return nil
+	})
 	s.Happened("rejected", oracle.Released, 1)
 	if n := s.Times("rejected", oracle.Started); n > 0 {
 		t.Errorf("a rejected Job was started %d times", n)
 	}
 	// A queue that asks for no check any more: they are gone from those that run, too.
-	_, err = s.Headgate.Kubectl(s.Ctx, "", "patch", "clusterqueue", queue, "--type=merge",
+	_, err := s.Headgate.Kubectl(s.Ctx, "", "patch", "clusterqueue", queue, "--type=merge",
 		"-p", `{"spec":{"admissionChecksStrategy":null}}`)
 	s.Must(err)
 	s.Eventually("no check is left", func() error {
 		w, err := s.WorkloadOf("retried")
+		if err != nil {
+			return err
+		}
 		if checks, _, _ := unstructured.NestedSlice(w.Object, "status", "admissionChecks"); len(checks) > 0 {
 			return fmt.Errorf("%v", checks)
 		}
-		return err
+		return nil
 	})
 	s.WaitJobRuns("retried")
 	c.mu.Lock()

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"headgate/e2e/headgate"
-	"headgate/e2e/oracle"
 	"headgate/e2e/suite"
 )
 
@@ -48,7 +47,6 @@ func TestQuotaQuickStart(t *testing.T) {
 	}
 	s.FinishJob("train-1")
 	s.WaitJobRuns("train-2")
-	s.Before("the quota is free first", s.Happened("train-1", oracle.Finished, 1), s.Happened("train-2", oracle.Reserved, 1))
 }
 
 // Quota for Workloads is turned on and off by upgrades. A CRD of Kueue that is there already is left

@@ -2,7 +2,9 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -235,8 +237,10 @@ func (s *S) times(job, what string) []int64 {
 	return times
 }
 
+type quotaKind struct{ kind, resource string }
+
 // quotaKinds in the order in which they are removed: what uses before what is used.
-var quotaKinds = []struct{ kind, resource string }{
+var quotaKinds = []quotaKind{
 	{"ClusterQueue", "clusterqueues"}, {"Cohort", "cohorts"}, {"AdmissionCheck", "admissionchecks"},
 	{"ResourceFlavor", "resourceflavors"}, {"WorkloadPriorityClass", "workloadpriorityclasses"},
 }
@@ -270,6 +274,30 @@ func (s *S) cleanUpQuota(ctx context.Context) {
 			if err := client.Delete(ctx, o.GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 				s.Errorf("cleaning up: %v", err)
 			}
+		}
+	}
+	if !s.own {
+		s.waitQuotaGone(ctx)
+	}
+}
+
+// waitQuotaGone: who takes the finalizers off asks webhooks, which the next scenario may count.
+func (s *S) waitQuotaGone(ctx context.Context) {
+	for _, o := range s.manifests {
+		at := slices.IndexFunc(quotaKinds, func(k quotaKind) bool { return k.kind == o.GetKind() })
+		if at < 0 {
+			continue
+		}
+		client := s.Cluster.Dynamic.Resource(headgate.Workloads.GroupVersion().WithResource(quotaKinds[at].resource))
+		err := cluster.Poll(ctx, o.GetKind()+" "+o.GetName()+" is gone", func(ctx context.Context) error {
+			_, err := client.Get(ctx, o.GetName(), metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return errors.Join(errors.New("it is there"), err)
+		})
+		if err != nil {
+			s.Errorf("cleaning up: %v", err)
 		}
 	}
 }

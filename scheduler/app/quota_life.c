@@ -16,7 +16,6 @@
 #include "controllers/owners.h"
 #include "enc/json_out.h"
 #include "kube/pool.h"
-#include "kube/recorder.h"
 #include "model/quota_store.h"
 #include "quota/workload_life.h"
 
@@ -120,7 +119,7 @@ struct quota_life *quota_life_create(const struct quota_life_options *opt)
 	l->facts = strmap_create(facts_free);
 	l->owners = owners_create(&oo);
 	owners_watch(l->owners, on_activity, l);
-	l->target = (struct owner_write_target){ NULL, po.may_send, po.ctx };
+	l->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
 	po.name = "workload";
 	po.ops = &owner_write_ops;
 	po.ctx = &l->target;
@@ -271,13 +270,15 @@ void quota_life_synced(struct quota_life *l)
 
 /* --- writes to the object ----------------------------------------------------------------------*/
 
+/* `what` names the write: a later one of this name takes its place. */
 static void send(struct quota_life *l, const struct facts *f, const char *what,
-		 enum owner_write_kind kind, const char *body)
+		 struct owner_write *w)
 {
-	const struct owner_write w = { .kind = kind, .workload = f->name, .body = body };
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, f->key);
 
-	pool_add(l->pool, str_of(key), owner_write_new(f->namespace_, &w));
+	w->workload = f->name;
+	w->about.uid = f->uid;
+	pool_add(l->pool, str_of(key), owner_write_new(f->namespace_, w));
 }
 
 static void send_active(struct quota_life *l, const struct facts *f)
@@ -286,7 +287,7 @@ static void send_active(struct quota_life *l, const struct facts *f)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"active\":false}}",
 				    f->uid);
 
-	send(l, f, "active", OWNER_SYNC, body);
+	send(l, f, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
 
 static void send_finalizers(struct quota_life *l, const struct facts *f)
@@ -309,24 +310,22 @@ static void send_finalizers(struct quota_life *l, const struct facts *f)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
-	send(l, f, "finalizers", OWNER_RELEASE, body.p);
+	send(l, f, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
 }
 
 static void send_delete(struct quota_life *l, const struct facts *f)
 {
-	const struct recorder_object about = { .api_version = KUEUE_API_VERSION,
-					       .kind = "Workload",
-					       .name = f->name,
-					       .uid = f->uid,
-					       .namespace_ = f->namespace_ };
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
 				    "\"preconditions\":{\"uid\":\"%s\"}}",
 				    f->uid);
 
-	send(l, f, "delete", OWNER_DELETE, body);
-	recorder_event(l->opt.recorder, &about, false, "Deleted",
-		       "Deleted finished workload due to elapsed retention");
+	send(l, f, "delete",
+	     &(struct owner_write){ .kind = OWNER_DELETE,
+				    .body = body,
+				    .event = "Deleted",
+				    .message =
+					    "Deleted finished workload due to elapsed retention" });
 }
 
 /* --- one Workload ------------------------------------------------------------------------------*/

@@ -26,7 +26,7 @@ struct quota_life_options {
 	struct quota_cache *cache;     /* borrowed */
 	const struct quota_conf *conf; /* borrowed */
 	const struct pool_options *base;
-	struct recorder *recorder; /* borrowed */
+	struct recorder *recorder; /* borrowed; NULL: nobody is told */
 	/* Events that go with a change of the Workload's status. */
 	void (*tell)(void *ctx, const struct workload *w, const struct conditions_events *events);
 	/* The Workload is to be read once more: quota_life_workload. */

@@ -201,6 +201,21 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 	}
 }
 
+/* The Job is suspended: it starts when it may, and says what it waits for. */
+static void plan_waiting(struct planning *p, const struct api_workload *w)
+{
+	const char *checks;
+
+	if (owner_plan_is_admitted(w)) {
+		plan_start(p, w);
+	} else if (kueue_workload_is_reserving(w)) {
+		checks = owner_plan_checks(p->plan, w);
+		if (checks != NULL) {
+			(void)owner_plan_note(p->plan, false, "UpdatedAdmissionCheck", checks);
+		}
+	}
+}
+
 static void plan_with(struct planning *p, const struct api_workload *w)
 {
 	const struct api_condition *evicted;
@@ -231,8 +246,8 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 		if (!owner_plan_is_admitted(w)) {
 			plan_suspend(p, "Not admitted by cluster queue");
 		}
-	} else if (!plan_stopping(p, w) && owner_plan_is_admitted(w)) {
-		plan_start(p, w);
+	} else if (!plan_stopping(p, w)) {
+		plan_waiting(p, w);
 	}
 }
 
@@ -263,6 +278,7 @@ void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,
 		return;
 	}
 	if (!job_podset_of(of->job, &env->classes, ret->arena, &p.spec)) {
+		owner_plan_note_class(ret, &of->job->meta);
 		return; /* the class that comes brings us here again */
 	}
 	if (owner_spec_prebuilt(&of->job->meta) != NULL) {

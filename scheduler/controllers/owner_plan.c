@@ -32,6 +32,43 @@ void owner_plan_tell(struct owner_write *w, const char *event, const char *messa
 	w->message = message == NULL ? "" : message;
 }
 
+struct owner_write *owner_plan_note(struct owner_plan *p, bool warning, const char *event,
+				    const char *message)
+{
+	CLEANUP(strbuf_finish) struct strbuf none = STRBUF_INIT;
+	struct owner_write *w = owner_plan_add(p, OWNER_NOTE, NULL, &none);
+
+	w->warning = warning;
+	owner_plan_tell(w, event, message);
+	return w;
+}
+
+void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner)
+{
+	const char *name = field_map_get(&owner->labels, KUEUE_PRIORITY_CLASS);
+
+	if (name != NULL && name[0] != '\0') {
+		(void)owner_plan_note(
+			p, true, "WorkloadPriorityClassNotFound",
+			arena_printf(p->arena, "WorkloadPriorityClass \"%s\" not found", name));
+	}
+}
+
+const char *owner_plan_checks(const struct owner_plan *p, const struct api_workload *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < w->status.admission_checks.n; i++) {
+		const struct api_check_state *c = &w->status.admission_checks.v[i];
+
+		if (str_streq(c->state, "Pending") && c->message != NULL && c->message[0] != '\0') {
+			strbuf_printf(&text, "%s%s: %s", text.len == 0 ? "" : "; ", c->name,
+				      c->message);
+		}
+	}
+	return text.len == 0 ? NULL : arena_dup(p->arena, text.p);
+}
+
 bool owner_plan_is_true(const struct api_workload *w, const char *condition)
 {
 	return kueue_condition_is_true(&w->status.conditions, condition);

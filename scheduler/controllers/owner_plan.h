@@ -49,6 +49,13 @@ void owner_plan_finish(struct owner_plan *p);
 struct owner_write *owner_plan_add(struct owner_plan *p, enum owner_write_kind kind,
 				   const struct api_workload *w, const struct strbuf *body);
 void owner_plan_tell(struct owner_write *w, const char *event, const char *message);
+/* An event about p->about alone. */
+struct owner_write *owner_plan_note(struct owner_plan *p, bool warning, const char *event,
+				    const char *message);
+/* owner_spec_read failed: says that there is no such WorkloadPriorityClass, if it names one. */
+void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner);
+/* What the checks of a Workload say that they wait for; NULL: nothing. */
+const char *owner_plan_checks(const struct owner_plan *p, const struct api_workload *w);
 
 /* Its status, of which body is the apply configuration; finished: it says that it is. */
 void owner_plan_status(struct owner_plan *p, const struct api_workload *w,

@@ -190,11 +190,14 @@ static enum pool_verdict take_template(struct owner_write_item *w, const struct 
 static void tell(const struct owner_write_target *t, const struct owner_write_item *w, bool warning,
 		 const char *reason, const char *message)
 {
-	const struct recorder_object about = { w->pods ? "v1" : "batch/v1", w->pods ? "Pod" : "Job",
+	const struct recorder_object owner = { w->pods ? "v1" : "batch/v1", w->pods ? "Pod" : "Job",
 					       w->name, w->uid, w->namespace_ };
+	const struct recorder_object workload = { KUEUE_API_VERSION, "Workload", w->workload,
+						  w->uid, w->namespace_ };
 
-	if (t->recorder != NULL && reason != NULL && w->name != NULL) {
-		recorder_event(t->recorder, &about, warning, reason, message);
+	if (t->recorder != NULL && reason != NULL && (w->name != NULL || w->workload != NULL)) {
+		recorder_event(t->recorder, w->name != NULL ? &owner : &workload, warning, reason,
+			       message);
 	}
 }
 

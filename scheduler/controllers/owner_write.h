@@ -1,8 +1,8 @@
 /* scheduler/controllers/owner_write.h: one planned write about a Workload or its owner (a Job, or
  * pods), and the same as work for a pool: sent until it is acknowledged, found pointless (404,
  * another object of this name, a conflict: what has changed is looked at anyway) or replaced by
- * what is decided later. Of refusals the owner is told. Thread: made by the sched thread, then
- * owned by the pool. */
+ * what is decided later. Of refusals the owner is told, or the Workload that has none. Thread: made
+ * by the sched thread, then owned by the pool. */
 #ifndef SCHEDULER_CONTROLLERS_OWNER_WRITE_H
 #define SCHEDULER_CONTROLLERS_OWNER_WRITE_H
 
@@ -49,6 +49,7 @@ struct owner_write {
 	enum owner_write_kind kind;
 	bool pods;            /* the owner is pods, not a Job */
 	const char *workload; /* its name; NULL: `about` is written */
+	/* Who is told: the owner. Without a name it is the Workload, whose UID this is then. */
 	struct owner_write_object about;
 	const char *body;
 	const struct owner_write_gap *gaps; /* CREATE, UPDATE */

@@ -104,8 +104,8 @@ static void end_plan(struct owner *e)
 
 static void note(const struct owners *o, const char *namespace_, const struct owner_write *w)
 {
-	const struct recorder_object about = { "v1", "Pod", w->about.name, w->about.uid,
-					       namespace_ };
+	const struct recorder_object about = { w->pods ? "v1" : "batch/v1", w->pods ? "Pod" : "Job",
+					       w->about.name, w->about.uid, namespace_ };
 
 	if (o->target.recorder != NULL) {
 		recorder_event(o->target.recorder, &about, w->warning, w->event, w->message);

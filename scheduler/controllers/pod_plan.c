@@ -329,11 +329,7 @@ static bool is_unborn(const struct api_workload *w)
 
 static void tell_about(struct planning *p, const char *message)
 {
-	CLEANUP(strbuf_finish) struct strbuf none = STRBUF_INIT;
-	struct owner_write *w = owner_plan_add(p->plan, OWNER_NOTE, NULL, &none);
-
-	w->warning = true;
-	owner_plan_tell(w, "ErrWorkloadCompose", message);
+	(void)owner_plan_note(p->plan, true, "ErrWorkloadCompose", message);
 }
 
 /* The pods as they shall be in the Workload; false: they are not, and why was told. */
@@ -455,6 +451,20 @@ static void plan_deleted(struct planning *p, const struct api_workload *w)
 	}
 }
 
+/* Every pod is told what it waits for. */
+static void tell_checks(struct planning *p, const struct api_workload *w)
+{
+	const char *message = kueue_workload_is_reserving(w) ? owner_plan_checks(p->plan, w) : NULL;
+
+	for (size_t i = 0; message != NULL && i < p->split.kept.n; i++) {
+		const struct api_meta *m = &p->split.kept.v[i]->meta;
+		struct owner_write *note =
+			owner_plan_note(p->plan, false, "UpdatedAdmissionCheck", message);
+
+		note->about = (struct owner_write_object){ m->name, m->uid };
+	}
+}
+
 static void plan_with(struct planning *p, const struct api_workload *w)
 {
 	const struct api_condition *evicted;
@@ -486,6 +496,8 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 		}
 	} else if (!any(p, pod_group_is_held)) {
 		plan_stop(p, "NotAdmitted", "Not admitted by cluster queue", false);
+	} else {
+		tell_checks(p, w);
 	}
 }
 
@@ -526,6 +538,18 @@ static void plan_group_or_pod(struct planning *p)
 	}
 }
 
+static void plan_managed(struct planning *p)
+{
+	const struct api_pod *pod = p->first;
+
+	if (owner_spec_read(&pod->meta, pod->spec.priority_class_name, &p->env->classes,
+			    &p->spec)) {
+		plan_group_or_pod(p);
+	} else {
+		owner_plan_note_class(p->plan, &pod->meta);
+	}
+}
+
 void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,
 	      struct owner_plan *ret)
 {
@@ -551,10 +575,8 @@ void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,
 	if (of->ending && is_managed(&p)) {
 		/* Pods are deleted before the Workload, which waits for them. */
 		(void)plan_leave(&p);
-	} else if (is_managed(&p) &&
-		   owner_spec_read(&p.first->meta, p.first->spec.priority_class_name, &env->classes,
-				   &p.spec)) {
-		plan_group_or_pod(&p);
+	} else if (is_managed(&p)) {
+		plan_managed(&p);
 	}
 	pod_group_split_finish(&p.split);
 }

@@ -9,17 +9,21 @@
 #include "cache/cache.h"
 #include "conf/quota_conf.h"
 #include "kube/pool.h"
+#include "kube/recorder.h"
 #include "lib/fake_transport.h"
 #include "lib/quota_cache_fixture.h"
 #include "lib/unit.h"
 #include "quota/conditions.h"
 
 #define PATCH "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
+#define DELETE "DELETE /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
+#define EVENT "POST /api/v1/namespaces/ns/events"
 
 struct fixture {
 	struct quota_cache_fixture c;
 	struct clock_fake clock;
 	struct fake_transport *transport;
+	struct recorder *recorder;
 	struct quota_life *life;
 	size_t told;
 };
@@ -47,6 +51,8 @@ static void begin(struct fixture *f)
 	f->transport = fake_transport_create(&f->clock);
 	base.transport = fake_transport_base(f->transport);
 	base.clock = &f->clock.base;
+	f->recorder = recorder_create(&base, "headgate", "here");
+	opt.recorder = f->recorder;
 	opt.cache = f->c.cache;
 	opt.conf = f->c.conf;
 	f->life = quota_life_create(&opt);
@@ -56,6 +62,7 @@ static void begin(struct fixture *f)
 static void end(struct fixture *f)
 {
 	quota_life_destroy(f->life);
+	recorder_destroy(f->recorder);
 	fake_transport_destroy(f->transport);
 	quota_cache_fixture_finish(&f->c);
 }
@@ -82,10 +89,11 @@ static void see(struct fixture *f, const char *meta, const char *spec, const cha
 
 static int64_t step(struct fixture *f)
 {
-	struct pool *pools[4];
+	struct pool *pools[5];
 	int64_t next = quota_life_step(f->life, f->c.now);
 	size_t n = quota_life_pools(f->life, pools, 4);
 
+	pools[n++] = recorder_pool(f->recorder);
 	for (size_t i = 0; i < n; i++) {
 		while (pool_step(pools[i])) {
 		}
@@ -158,6 +166,46 @@ static void marked_for_deactivation_it_is_switched_off(void **state)
 	end(&f);
 }
 
+/* Somebody's policy does not let it be written: the Workload says so. */
+static void a_write_that_is_refused_is_told(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", "",
+	    "\"conditions\":[{\"type\":\"DeactivationTarget\",\"status\":\"True\",\"reason\":"
+	    "\"AdmissionCheck\",\"message\":\"m\"}]");
+	(void)step(&f);
+	id = fake_transport_expect(f.transport, PATCH);
+	fake_transport_answer(f.transport, id, 403, "{\"message\":\"no, by policy\"}");
+	(void)step(&f);
+	assert_true(sent(&f, EVENT, "no, by policy"));
+	end(&f);
+}
+
+/* The event follows the deletion. */
+static void what_was_kept_long_enough_is_deleted(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.keep_finished_ns = CLOCK_NS_PER_S;
+	see(&f, "", "",
+	    "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\",\"reason\":"
+	    "\"Succeeded\",\"message\":\"m\",\"lastTransitionTime\":\"2020-01-01T00:00:00Z\"}]");
+	(void)step(&f);
+	id = fake_transport_expect(f.transport, DELETE);
+	fake_transport_expect_none(f.transport);
+	fake_transport_answer(f.transport, id, 200, "{}");
+	(void)step(&f);
+	assert_true(sent(&f, EVENT, "\"Deleted\""));
+	end(&f);
+}
+
 /* Nobody else takes the finalizer off; those of others stay. */
 static void an_orphan_loses_its_finalizer(void **state)
 {
@@ -199,6 +247,8 @@ int main(void)
 		cmocka_unit_test(what_nobody_runs_gives_back_at_once),
 		cmocka_unit_test(a_limit_of_time_deactivates_when_it_is_over),
 		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
+		cmocka_unit_test(a_write_that_is_refused_is_told),
+		cmocka_unit_test(what_was_kept_long_enough_is_deleted),
 		cmocka_unit_test(an_orphan_loses_its_finalizer),
 		cmocka_unit_test(queues_that_change_are_looked_at),
 	};

@@ -15,6 +15,9 @@
 #define OTHER_PODS "'hostNetwork':true,'tolerations':[{'key':'x','operator':'Exists'}]"
 #define RESERVED JOB_FIXTURE_ADMISSION ",'conditions':[" C("QuotaReserved", "True", "QuotaReserved")
 
+#define CHECK(name, state, message)                                                                \
+	"{'name':'" name "','state':'" state "','message':'" message "'}"
+
 static const struct row {
 	const char *name;
 	struct job_fixture job;
@@ -36,7 +39,7 @@ static const struct row {
 	{ .name = "a priority class that is not known yet",
 	  .job = { .labels = "'kueue.x-k8s.io/queue-name':'lq',"
 			     "'kueue.x-k8s.io/priority-class':'none'" },
-	  .want = "" },
+	  .want = "NOTE+WorkloadPriorityClassNotFound" },
 	/* --- exactly one Workload --- */
 	{ .name = "a suspended Job gets one", .want = "CREATE+CreatedWorkload" },
 	{ .name = "not while pods are left", .job = { .status = "'active':1" }, .want = "" },
@@ -115,6 +118,19 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = JOB_FIXTURE_ADMITTED },
 	  .want = "START+Started" },
+	{ .name = "reserved, and a check says what it does: so says the Job",
+	  .has = true,
+	  .w = { .status = RESERVED "],'admissionChecks':[" CHECK("a", "Pending", "buying") "]" },
+	  .want = "NOTE+UpdatedAdmissionCheck" },
+	{ .name = "a check that has nothing to say",
+	  .has = true,
+	  .w = { .status = RESERVED "],'admissionChecks':[" CHECK("a", "Pending", "") "," CHECK(
+			 "b", "Ready", "done") "]" },
+	  .want = "" },
+	{ .name = "a check of a Workload that holds no quota",
+	  .has = true,
+	  .w = { .status = "'admissionChecks':[" CHECK("a", "Pending", "buying") "]" },
+	  .want = "" },
 	{ .name = "reserved, not admitted: not started",
 	  .has = true,
 	  .w = { .status = RESERVED "]" },
@@ -260,8 +276,17 @@ static const struct row {
 static void add_kinds(const struct owner_plan *plan, struct strbuf *out)
 {
 	static const char *const names[OWNER_WRITE_COUNT_] = {
-		"CREATE", "UPDATE", "SYNC",    "STATUS", "RELEASE",
-		"DELETE", "START",  "SUSPEND", "RESET",  "RESTORE",
+		"CREATE",
+		"UPDATE",
+		"SYNC",
+		"STATUS",
+		"RELEASE",
+		"DELETE",
+		"START",
+		"SUSPEND",
+		"RESET",
+		"RESTORE",
+		[OWNER_NOTE] = "NOTE",
 	};
 
 	for (size_t i = 0; i < plan->writes.n; i++) {
@@ -309,6 +334,45 @@ static void rows(void **state)
 	}
 }
 
+static void what_the_job_is_told(void **state)
+{
+	static const struct {
+		struct job_fixture job;
+		struct job_fixture_workload w;
+		const char *want;
+		bool warning;
+	} cases[] = {
+		{ .job = { .labels = "'kueue.x-k8s.io/queue-name':'lq',"
+				     "'kueue.x-k8s.io/priority-class':'none'" },
+		  .want = "WorkloadPriorityClass \"none\" not found",
+		  .warning = true },
+		{ .w = { .status = RESERVED
+			 "],'admissionChecks':[" CHECK("a", "Pending", "x") "," CHECK(
+				 "b", "Ready", "y") "," CHECK("c", "Pending", "z") "]" },
+		  .want = "a: x; c: z" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+		CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
+		struct api_job job;
+		struct api_workload w;
+		const struct api_workload *list[] = { &w };
+		struct owner_plan_env env;
+		const struct job_plan_of of = { .job = &job, .workloads = list, .n = 1 };
+
+		job_fixture_job(&cases[i].job, &job);
+		job_fixture_workload(&cases[i].w, &w);
+		job_fixture_env(&env);
+		job_plan(&of, &env, &plan);
+		assert_int_equal(plan.writes.n, 1);
+		assert_string_equal(plan.writes.v[0].message, cases[i].want);
+		assert_string_equal(plan.writes.v[0].about.name, "j");
+		assert_int_equal(plan.writes.v[0].warning, cases[i].warning);
+	}
+}
+
 static void a_new_workload_says_what_the_job_does(void **state)
 {
 	const struct job_fixture f = {
@@ -349,6 +413,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
+		cmocka_unit_test(what_the_job_is_told),
 		cmocka_unit_test(a_new_workload_says_what_the_job_does),
 	};
 

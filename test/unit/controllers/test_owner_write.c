@@ -260,6 +260,38 @@ static void what_answers_mean(void **state)
 	}
 }
 
+/* Nobody owns the Workload that is written, or nobody who is to be told. */
+static void a_workload_is_told_itself(void **state)
+{
+	const struct owner_write w = { OWNER_DELETE,       .workload = "w",
+				       .body = "{}",       .about = { NULL, "w-1" },
+				       .event = "Deleted", .message = "m" };
+	static const struct {
+		int status;
+		const char *reason;
+	} cases[] = { { 200, "\"Deleted\"" }, { 403, "\"WorkloadWriteRefused\"" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		struct str event;
+		uint64_t id;
+
+		begin(&f);
+		pool_add(f.pool, STR_LIT("k"), owner_write_new("ns", &w));
+		fake_transport_answer(f.net, expect_call(&f, "DELETE " WORKLOADS "/w"),
+				      cases[i].status, "{}");
+		id = expect_call(&f, EVENT);
+		event = fake_transport_body(f.net, id);
+		assert_non_null(strstr(event.p, cases[i].reason));
+		assert_non_null(strstr(event.p, "\"kind\":\"Workload\""));
+		assert_non_null(strstr(event.p, "\"name\":\"w\""));
+		assert_non_null(strstr(event.p, "\"uid\":\"w-1\""));
+		fake_transport_answer(f.net, id, 201, "{}");
+		end(&f);
+	}
+}
+
 /* What was to be sent again is not wanted any more. */
 static void a_write_that_is_withdrawn(void **state)
 {
@@ -303,6 +335,7 @@ int main(void)
 		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_job_that_is_another_one),
 		cmocka_unit_test(what_answers_mean),
+		cmocka_unit_test(a_workload_is_told_itself),
 		cmocka_unit_test(a_write_that_is_withdrawn),
 		cmocka_unit_test(nothing_is_sent_while_writing_is_not_allowed),
 	};

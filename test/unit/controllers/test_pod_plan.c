@@ -18,6 +18,7 @@
 		"r1") "," ASSIGNED("r2") "]},'conditions':[" C("QuotaReserved", "True", "q")
 #define ADMITTED HOLDS "," C("Admitted", "True", "a") "]"
 #define RESERVED HOLDS "]"
+#define CHECKS ",'admissionChecks':[{'name':'a','state':'Pending','message':'buying'}]"
 #define EVICTED HOLDS "," C("Admitted", "True", "a") "," C("Evicted", "True", "Preempted") "]"
 #define FINISHED "'conditions':[" C("Finished", "True", "Succeeded") "]"
 #define DELETED ",'deletionTimestamp':'2026-01-01T00:00:00Z'"
@@ -40,7 +41,7 @@ static const struct row {
 	  .pods = "a:G",
 	  .of = { .labels =
 			  ",'kueue.x-k8s.io/queue-name':'lq','kueue.x-k8s.io/priority-class':'x'" },
-	  .want = "" },
+	  .want = "NOTE:a" },
 	/* --- one pod --- */
 	{ .name = "a pod gets a Workload", .pods = "a:G", .want = "CREATE" },
 	{ .name = "it waits", .pods = "a:G", .has = true, .want = "" },
@@ -49,6 +50,11 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = RESERVED },
 	  .want = "" },
+	{ .name = "a check of its says what it does",
+	  .pods = "a:G",
+	  .has = true,
+	  .w = { .status = RESERVED CHECKS },
+	  .want = "NOTE:a" },
 	{ .name = "it is let go",
 	  .pods = "a:G",
 	  .has = true,

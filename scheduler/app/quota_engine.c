@@ -229,7 +229,9 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	e->opt.base = NULL;
 	e->clock = opt->base->clock;
 	e->cache = quota_cache_create(opt->conf, &listener);
+	e->metrics = quota_families_create(opt->counters, &opt->conf->metrics, opt->role);
 	lo.cache = e->cache;
+	lo.metrics = e->metrics;
 	e->life = quota_life_create(&lo);
 	e->cycle = quota_cycle_create(quota_cache_forest(e->cache));
 	e->explain = quota_explain_create();
@@ -241,7 +243,6 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	if (opt->costs) {
 		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
 	}
-	e->metrics = quota_families_create(opt->counters, &opt->conf->metrics, opt->role);
 	e->unanswered = counter_cell(
 		counter_register(opt->counters, "headgate_workload_writes_unanswered",
 				 "Statuses of Workloads that are written or about to be",

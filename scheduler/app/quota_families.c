@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/counter.h"
 #include "base/str.h"
+#include "base/version.h"
 #include "base/xmalloc.h"
 #include "conf/quota_conf.h"
 
@@ -15,12 +17,21 @@
 #define MAX_NAME 80
 #define MAX_LABEL_BYTES 120
 
+#if defined(__aarch64__)
+#define PLATFORM "linux/arm64"
+#elif defined(__x86_64__)
+#define PLATFORM "linux/amd64"
+#else
+#define PLATFORM "linux"
+#endif
+
 /* What must be on for the family to be there. */
-enum condition { ALWAYS, RESOURCES, COHORTS, LOCALS, LOCAL_RESOURCES };
+enum condition { ALWAYS, CREATION, RESOURCES, COHORTS, LOCALS, LOCAL_RESOURCES };
 
 #define QUEUE "cluster_queue"
 #define CLASS "priority_class"
 #define LOCAL "name, namespace"
+#define GATE "name"
 
 /* Kueue's bounds in seconds: 1, then from 2.5 each twice the one before. The first NBOUNDS are used
  * by most. */
@@ -29,6 +40,8 @@ static const double bounds[] = { 1,   2.5, 5,    10,   20,   40,    80,    160,
 				 320, 640, 1280, 2560, 5120, 10240, 20480, 40960 };
 /* The Prometheus client's own. */
 static const double short_bounds[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
+static const double creation_bounds[] = { 0.01, 0.02, 0.04, 0.08, 0.16, 0.32,
+					  0.64, 1.28, 2.56, 5.12, 10.24 };
 
 #define C COUNTER_COUNTER
 #define G COUNTER_GAUGE
@@ -45,6 +58,11 @@ static const struct row {
 			  "inadmissible" },
 	[QF_ATTEMPT_DURATION] = { "admission_attempt_duration_seconds", H, ALWAYS, "result",
 				  "How long such a cycle took" },
+	[QF_CREATION_LATENCY] = { "workload_creation_latency_seconds", H, CREATION, "job_kind",
+				  "From the creation of a Job or pod to that of its Workload" },
+	[QF_GATE_REMOVAL] = { "pod_scheduling_gate_removal_seconds", H, ALWAYS,
+			      GATE ", " QUEUE ", is_group",
+			      "From the admission until a pod is without its scheduling gate" },
 	[QF_PENDING] = { "pending_workloads", G, ALWAYS, QUEUE ", status",
 			 "Workloads that wait: active (to be tried), inadmissible (for a change)" },
 	[QF_HASHES] = { "pending_scheduling_hashes", G, ALWAYS, QUEUE ", status",
@@ -187,6 +205,8 @@ static bool is_on(enum condition c, const struct quota_conf_metrics *conf)
 	switch (c) {
 	case ALWAYS:
 		return true;
+	case CREATION:
+		return conf->creation_latency;
 	case RESOURCES:
 		return conf->queue_resources;
 	case COHORTS:
@@ -224,24 +244,51 @@ static size_t split(const char *labels, char text[MAX_LABEL_BYTES],
 	return n;
 }
 
+static const double *choose_bounds(enum quota_family id, size_t *ret_n)
+{
+	if (id == QF_ATTEMPT_DURATION || id == QF_GATE_REMOVAL) {
+		*ret_n = ARRAY_LEN(short_bounds);
+		return short_bounds;
+	}
+	if (id == QF_CREATION_LATENCY) {
+		*ret_n = ARRAY_LEN(creation_bounds);
+		return creation_bounds;
+	}
+	*ret_n = id == QF_EXECUTION || id == QF_LOCAL_EXECUTION || id == QF_ADMITTED_WAIT
+			 ? ARRAY_LEN(bounds)
+			 : NBOUNDS;
+	return bounds;
+}
+
 static struct counter_family *make(struct counter_registry *r, enum quota_family id,
 				   const char *const *labels)
 {
 	const struct row *row = &rows[id];
 	CLEANUP(xmalloc_freep) char *name = xmalloc_printf(PREFIX "%s", row->name);
 
+	const double *list;
+	size_t n;
+
 	if (row->type != COUNTER_HISTOGRAM) {
 		return counter_register(r, name, row->help, row->type, labels);
 	}
-	if (id == QF_ATTEMPT_DURATION) {
-		return counter_register_histogram(r, name, row->help, labels, short_bounds,
-						  ARRAY_LEN(short_bounds));
-	}
-	return counter_register_histogram(r, name, row->help, labels, bounds,
-					  id == QF_EXECUTION || id == QF_LOCAL_EXECUTION ||
-							  id == QF_ADMITTED_WAIT
-						  ? ARRAY_LEN(bounds)
-						  : NBOUNDS);
+	list = choose_bounds(id, &n);
+	return counter_register_histogram(r, name, row->help, labels, list, n);
+}
+
+/* Of every replica, as long as it lives; dashboards ask for the labels of Kueue's. */
+static void tell_build(struct counter_registry *r)
+{
+	static const char *const labels[] = { "git_version", "git_commit", "build_date",
+					      "go_version",  "compiler",   "platform",
+					      NULL };
+	static const char *const values[] = { "v" HEADGATE_VERSION, "",      "", "",
+					      "C " __VERSION__,     PLATFORM };
+
+	counter_set(counter_cell(counter_register(r, PREFIX "build_info", "1; what was built",
+						  COUNTER_GAUGE, labels),
+				 values),
+		    1);
 }
 
 struct quota_families *quota_families_create(struct counter_registry *r,
@@ -251,6 +298,7 @@ struct quota_families *quota_families_create(struct counter_registry *r,
 	struct quota_families *f = xmalloc_zero(1, sizeof(*f));
 
 	f->role = role;
+	tell_build(r);
 	for (int i = 0; i < QF_COUNT_; i++) {
 		char text[MAX_LABEL_BYTES];
 		const char *labels[COUNTER_MAX_LABELS + 1];
@@ -347,6 +395,7 @@ void quota_families_forget_queue(struct quota_families *f, const char *name)
 {
 	forget(f, QUEUE, &name, 1);
 	forget(f, "preempting_" QUEUE, &name, 1);
+	forget(f, GATE ", " QUEUE, (const char *const[]){ KUEUE_GATE_ADMISSION, name }, 2);
 }
 
 void quota_families_forget_cohort(struct quota_families *f, const char *name)

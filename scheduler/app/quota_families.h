@@ -1,7 +1,8 @@
 /* scheduler/app/quota_families.h: the metrics of the Workload engine by the names, types, labels
  * and buckets that Kueue gives them (kueue_*). Each has replica_role as its last label. Those that
- * the configuration switches off are not there, and what is told about them is dropped. Owner: the
- * sched thread; scraping threads read the registry. */
+ * the configuration switches off are not there, and what is told about them is dropped. Beside them
+ * there is kueue_build_info, which stands for itself. Owner: the sched thread; scraping threads
+ * read the registry. */
 #ifndef SCHEDULER_APP_QUOTA_FAMILIES_H
 #define SCHEDULER_APP_QUOTA_FAMILIES_H
 
@@ -15,6 +16,8 @@ enum quota_family {
 	/* health */
 	QF_ATTEMPTS, /* the first of all */
 	QF_ATTEMPT_DURATION,
+	QF_CREATION_LATENCY, /* gate MetricForWorkloadCreationLatency */
+	QF_GATE_REMOVAL,
 	/* ClusterQueues */
 	QF_PENDING,
 	QF_HASHES,

@@ -5,6 +5,7 @@
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
+#include "app/quota_metrics.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -100,6 +101,31 @@ static void read_again(void *ctx, struct str key)
 	l->opt.read(l->opt.ctx, key);
 }
 
+/* Every replica sees what happens; the one that writes counts it. */
+static bool counts(struct quota_life *l)
+{
+	return l->opt.metrics != NULL && owner_write_may_send(&l->target);
+}
+
+static void on_created(void *ctx, const char *kind, const struct api_workload *w UNUSED, int64_t ns)
+{
+	struct quota_life *l = ctx;
+
+	if (counts(l)) {
+		quota_metrics_created(l->opt.metrics, kind, ns);
+	}
+}
+
+static void on_ungated(void *ctx, const struct api_workload *w, bool group, int64_t ns)
+{
+	struct quota_life *l = ctx;
+
+	if (counts(l)) {
+		quota_metrics_ungated(l->opt.metrics, w->status.admission->cluster_queue, group,
+				      ns);
+	}
+}
+
 struct quota_life *quota_life_create(const struct quota_life_options *opt)
 {
 	struct quota_life *l = xmalloc_zero(1, sizeof(*l));
@@ -110,6 +136,8 @@ struct quota_life *quota_life_create(const struct quota_life_options *opt)
 				     .may_start = may_start,
 				     .knows = knows,
 				     .read = read_again,
+				     .on_created = on_created,
+				     .on_ungated = on_ungated,
 				     .ctx = l };
 	struct pool_options po = *opt->base;
 

@@ -18,6 +18,7 @@ struct pool;
 struct pool_options;
 struct quota_cache;
 struct quota_conf;
+struct quota_families;
 struct quota_life;
 struct recorder;
 struct workload;
@@ -26,7 +27,8 @@ struct quota_life_options {
 	struct quota_cache *cache;     /* borrowed */
 	const struct quota_conf *conf; /* borrowed */
 	const struct pool_options *base;
-	struct recorder *recorder; /* borrowed; NULL: nobody is told */
+	struct recorder *recorder;      /* borrowed; NULL: nobody is told */
+	struct quota_families *metrics; /* borrowed; NULL: nothing is measured */
 	/* Events that go with a change of the Workload's status. */
 	void (*tell)(void *ctx, const struct workload *w, const struct conditions_events *events);
 	/* The Workload is to be read once more: quota_life_workload. */

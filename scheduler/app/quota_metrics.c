@@ -83,6 +83,20 @@ void quota_metrics_cycle(struct quota_families *f, const struct quota *q,
 	}
 }
 
+/* --- owners ------------------------------------------------------------------------------------*/
+
+void quota_metrics_created(struct quota_families *f, const char *kind, int64_t ns)
+{
+	quota_families_observe(f, QF_CREATION_LATENCY, &kind, (double)ns / (double)CLOCK_NS_PER_S);
+}
+
+void quota_metrics_ungated(struct quota_families *f, const char *queue, bool group, int64_t ns)
+{
+	const char *const labels[] = { KUEUE_GATE_ADMISSION, queue, group ? "true" : "false" };
+
+	quota_families_observe(f, QF_GATE_REMOVAL, labels, (double)ns / (double)CLOCK_NS_PER_S);
+}
+
 /* --- statuses ----------------------------------------------------------------------------------*/
 
 struct change {

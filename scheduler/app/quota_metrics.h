@@ -16,5 +16,9 @@ void quota_metrics_cycle(struct quota_families *f, const struct quota *q,
 void quota_metrics_status(struct quota_families *f, const struct forest *forest,
 			  const struct workload *w, const struct conditions *before,
 			  const struct conditions *after);
+/* A Workload was created so long after its Job or pod (kind). */
+void quota_metrics_created(struct quota_families *f, const char *kind, int64_t ns);
+/* A pod lost its gate so long after the admission by the ClusterQueue. */
+void quota_metrics_ungated(struct quota_families *f, const char *queue, bool group, int64_t ns);
 
 #endif

@@ -318,6 +318,7 @@ static int read_metrics(struct reading *r, struct err *err)
 		.queue_resources = jdoc_bool(resources, false),
 		.local_queues = has_gate(r, "LocalQueueMetrics") && jdoc_bool(locals, !listed),
 		.cohorts = has_gate(r, "MetricsForCohorts"),
+		.creation_latency = has_gate(r, "MetricForWorkloadCreationLatency"),
 	};
 	if (jdoc_kind(jdoc_path(d, "localQueueMetrics.localQueueSelector")) != JDOC_NULL) {
 		warn_about(r, "metrics.localQueueMetrics.localQueueSelector",

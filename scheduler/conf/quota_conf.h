@@ -17,10 +17,11 @@ struct arena;
 struct err;
 struct jdoc;
 
-struct quota_conf_metrics {   /* which metrics there are */
-	bool queue_resources; /* metrics.enableClusterQueueResources */
-	bool local_queues;    /* gate LocalQueueMetrics, metrics.localQueueMetrics.enable */
-	bool cohorts;         /* gate MetricsForCohorts */
+struct quota_conf_metrics {    /* which metrics there are */
+	bool queue_resources;  /* metrics.enableClusterQueueResources */
+	bool local_queues;     /* gate LocalQueueMetrics, metrics.localQueueMetrics.enable */
+	bool cohorts;          /* gate MetricsForCohorts */
+	bool creation_latency; /* gate MetricForWorkloadCreationLatency */
 };
 
 struct quota_conf {

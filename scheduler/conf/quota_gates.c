@@ -39,6 +39,7 @@ static const struct {
 	{ "KueueDRAIntegrationPartitionableDevices", NONE, 0 },
 	{ "LocalQueueMetrics", NONE, 0 },
 	{ "ManagedJobsNamespaceSelectorAlwaysRespected", NONE, 0 },
+	{ "MetricForWorkloadCreationLatency", NONE, 0 },
 	{ "MetricsForCohorts", NONE, 0 },
 	{ "MultiKueue", NONE, 0 },
 	{ "MultiKueueOrchestratedPreemption", TURNS_ON,

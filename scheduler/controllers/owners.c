@@ -228,6 +228,7 @@ static void set_pod(struct owners *o, struct str key, struct str owner, const st
 		pe->owner = xmalloc_dup_n(owner.p, owner.len);
 		strmap_set(o->pods, key, pe);
 	} else {
+		owners_times_pod(o, e, pe, pod);
 		unlink_pod(e, pe);
 	}
 	old = pe->arena;
@@ -364,8 +365,12 @@ void owners_workload(struct owners *o, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct str k = owners_plan_name(&key, w->meta.namespace_, w->meta.name);
+	bool seen = strmap_has(o->workloads, k);
 	const struct workload_entry *we = set_workload(o, k, w);
 
+	if (!seen && we != NULL && we->owner != NULL) {
+		owners_times_created(o, strmap_get(o->owners, str_of(we->owner)), we->w);
+	}
 	plan_around(o, k, we == NULL ? NULL : we->owner);
 }
 

@@ -41,6 +41,11 @@ struct owners_options {
 	 * a wish to be told of it once more: a Job names it. May be NULL: all of them are ours. */
 	bool (*knows)(void *ctx, struct str workload);
 	void (*read)(void *ctx, struct str workload);
+	/* What took how long; NULL: nobody asks. A Workload is there, so long after its Job or pod
+	 * (kind) was created. */
+	void (*on_created)(void *ctx, const char *kind, const struct api_workload *w, int64_t ns);
+	/* A pod of an admitted Workload is without its gate, so long after the admission. */
+	void (*on_ungated)(void *ctx, const struct api_workload *w, bool group, int64_t ns);
 	void *ctx;
 };
 

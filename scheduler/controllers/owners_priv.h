@@ -75,6 +75,13 @@ void owners_hold_gone(struct owners *o, struct str pod);
  * for the Job as it is. */
 bool owners_plan_is_starting(const struct owner *e);
 
+/* Tells how long it took: a Workload of the owner that was not there before; a pod of it that
+ * becomes another one. */
+void owners_times_created(const struct owners *o, const struct owner *e,
+			  const struct api_workload *w);
+void owners_times_pod(const struct owners *o, const struct owner *e, const struct pod_entry *before,
+		      const struct api_pod *now);
+
 /* Decides anew about one owner, and forgets it when nothing is left of it; about all. Nothing
  * before owners_synced. */
 void owners_plan_key(struct owners *o, struct str key);

@@ -204,6 +204,24 @@ static void on_activity(void *ctx, struct str key)
 	f->told++;
 }
 
+static void on_created(void *ctx, const char *kind, const struct api_workload *w, int64_t ns)
+{
+	struct owners_fixture *f = ctx;
+
+	strbuf_printf(&f->measured, "created %s %s %d\n", kind, w->spec.queue_name,
+		      (int)(ns / CLOCK_NS_PER_S));
+}
+
+static void on_ungated(void *ctx, const struct api_workload *w, bool group, int64_t ns)
+{
+	struct owners_fixture *f = ctx;
+
+	int64_t since = clock_wall(&f->clock.base) - ns - APISERVER_FIXTURE_NOW;
+
+	strbuf_printf(&f->measured, "ungated %s %s %d\n", w->status.admission->cluster_queue,
+		      group ? "group" : "pod", (int)(since / CLOCK_NS_PER_S));
+}
+
 void owners_fixture_begin(struct owners_fixture *f, const char *conf)
 {
 	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
@@ -214,11 +232,14 @@ void owners_fixture_begin(struct owners_fixture *f, const char *conf)
 				      .wait_pods_ready = true,
 				      .knows = knows,
 				      .read = read_again,
+				      .on_created = on_created,
+				      .on_ungated = on_ungated,
 				      .ctx = f };
 
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 
 	memset(f, 0, sizeof(*f));
+	strbuf_init(&f->measured);
 	f->arena = arena_create(0);
 	assert_int_equal(yaml_parse(str_of(conf), &d, NULL), 0);
 	assert_int_equal(quota_owners_read(d, f->arena, &f->which, NULL), 0);
@@ -248,6 +269,7 @@ void owners_fixture_end(struct owners_fixture *f)
 	transport_destroy(mem_transport_base(f->net));
 	apiserver_fixture_stop(&f->api);
 	arena_destroy(f->arena);
+	strbuf_finish(&f->measured);
 }
 
 void owners_fixture_call(struct owners_fixture *f, enum http_method method, const char *url,

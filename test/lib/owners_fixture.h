@@ -5,6 +5,7 @@
 #define TEST_LIB_OWNERS_FIXTURE_H
 
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "conf/quota_owners.h"
 #include "controllers/owners.h"
 #include "lib/apiserver_fixture.h"
@@ -36,6 +37,9 @@ struct owners_fixture {
 	unsigned losses; /* answers that are still to be lost */
 	unsigned told;   /* calls of the watch */
 	char workload[300];
+	/* What was measured, a line each: "created KIND QUEUE SECONDS"; "ungated CLUSTERQUEUE
+	 * pod|group SECONDS" of APISERVER_FIXTURE_NOW at which the Workload was admitted. */
+	struct strbuf measured;
 };
 
 /* conf: text of Kueue's configuration. Flavor "spot" (label type=spot, one toleration) is there. */

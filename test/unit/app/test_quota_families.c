@@ -7,10 +7,11 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
+#include "base/version.h"
 #include "conf/quota_conf.h"
 #include "lib/unit.h"
 
-static const struct quota_conf_metrics everything = { true, true, true };
+static const struct quota_conf_metrics everything = { true, true, true, true };
 
 static void emit(void *ctx, const char *bytes, size_t len)
 {
@@ -50,11 +51,13 @@ static void the_configuration_switches_groups_off(void **state)
 		struct quota_conf_metrics conf;
 		enum quota_family there, absent;
 	} rows[] = {
-		{ { false, false, false }, QF_PENDING, QF_USAGE },
-		{ { true, false, false }, QF_USAGE, QF_LOCAL_USAGE },
-		{ { false, true, false }, QF_LOCAL_PENDING, QF_LOCAL_USAGE },
-		{ { false, false, true }, QF_COHORT_INFO, QF_LOCAL_PENDING },
-		{ { true, true, false }, QF_LOCAL_USAGE, QF_COHORT_INFO },
+		{ { .cohorts = false }, QF_PENDING, QF_USAGE },
+		{ { .queue_resources = true }, QF_USAGE, QF_LOCAL_USAGE },
+		{ { .local_queues = true }, QF_LOCAL_PENDING, QF_LOCAL_USAGE },
+		{ { .cohorts = true }, QF_COHORT_INFO, QF_LOCAL_PENDING },
+		{ { .queue_resources = true, .local_queues = true },
+		  QF_LOCAL_USAGE,
+		  QF_COHORT_INFO },
 	};
 
 	(void)state;
@@ -63,6 +66,8 @@ static void the_configuration_switches_groups_off(void **state)
 		struct quota_families *f = quota_families_create(r, &rows[i].conf, "leader");
 		const char *const labels[4] = { "a", "b", "c", "d" };
 
+		assert_true(has(r, "kueue_build_info{git_version=\"v" HEADGATE_VERSION "\""));
+		assert_false(quota_families_has(f, QF_CREATION_LATENCY));
 		assert_true(quota_families_has(f, rows[i].there));
 		assert_false(quota_families_has(f, rows[i].absent));
 		quota_families_set(f, rows[i].there, labels, 1);
@@ -87,6 +92,9 @@ static void series_of_what_is_gone_go(void **state)
 		quota_families_add(f, QF_PREEMPTED_TOTAL, labels);
 		quota_families_add(f, QF_LOCAL_EVICTED_TOTAL, labels);
 		quota_families_add(f, QF_COHORT_ADMITTED_TOTAL, labels);
+		quota_families_observe(
+			f, QF_GATE_REMOVAL,
+			(const char *const[]){ "kueue.x-k8s.io/admission", queues[i], "true" }, 1);
 	}
 	assert_true(has(r, "kueue_admitted_workloads_total{cluster_queue=\"a\",priority_class="
 			   "\"x\",replica_role=\"standalone\"} 1"));
@@ -148,7 +156,11 @@ static void the_page_has_them_all(void **state)
 		}
 		rows++;
 	}
-	assert_int_equal(count(page.p, "\n| `kueue_"), rows);
+	/* kueue_build_info stands for itself. */
+	assert_int_equal(count(page.p, "\n| `kueue_"), rows + 1);
+	assert_non_null(strstr(page.p,
+			       "\n| `kueue_build_info` | gauge | `git_version`, `git_commit`, "
+			       "`build_date`, `go_version`, `compiler`, `platform` | "));
 }
 
 int main(void)

@@ -22,7 +22,7 @@ struct fixture {
 
 static void begin(struct fixture *x)
 {
-	static const struct quota_conf_metrics conf = { true, true, true };
+	static const struct quota_conf_metrics conf = { true, true, true, true };
 
 	memset(x, 0, sizeof(*x));
 	strbuf_init(&x->text);

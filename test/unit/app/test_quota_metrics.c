@@ -36,7 +36,7 @@ struct fixture {
 
 static void begin(struct fixture *x)
 {
-	static const struct quota_conf_metrics conf = { true, true, true };
+	static const struct quota_conf_metrics conf = { true, true, true, true };
 
 	memset(x, 0, sizeof(*x));
 	strbuf_init(&x->text);
@@ -227,9 +227,31 @@ static void evictions_and_how_long_they_took(void **state)
 	end(&x);
 }
 
+static void what_owners_measure(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	quota_metrics_created(x.m, "Job", 2 * S);
+	quota_metrics_ungated(x.m, "a", true, S / 2);
+	quota_metrics_ungated(x.m, "a", true, -S); /* clocks differ */
+	expect(&x, "workload_creation_latency_seconds_sum{job_kind=\"Job\"", "2");
+	expect(&x,
+	       "pod_scheduling_gate_removal_seconds_count{name=\"kueue.x-k8s.io/admission\","
+	       "cluster_queue=\"a\",is_group=\"true\"",
+	       "2");
+	expect(&x,
+	       "pod_scheduling_gate_removal_seconds_sum{name=\"kueue.x-k8s.io/admission\","
+	       "cluster_queue=\"a\",is_group=\"true\"",
+	       "0.5");
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_owners_measure),
 		cmocka_unit_test(cycles_are_counted),
 		cmocka_unit_test(admission_and_how_long_it_took),
 		cmocka_unit_test(readiness_end_and_how_long_it_took),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -18,6 +19,7 @@ enum {
 	KEY_STATUS,
 	KEY_FOR,
 	KEY_ACTIVE,
+	KEY_FIELDS,
 	KEY_OFFSET,
 	KEY_LIMIT,
 	KEY_DRY_RUN,
@@ -55,11 +57,18 @@ static const struct row {
 	{ 'q', { "localqueue", 'q', "NAME", 0, "only of this LocalQueue", 0 } },
 	{ 's',
 	  { "status", KEY_STATUS, "LIST", 0,
-	    "only Workloads that are pending, admitted, finished; all (default)", 0 } },
+	    "only Workloads that are pending, quotareserved, admitted, finished; all (default)",
+	    0 } },
 	{ 's', { "for", KEY_FOR, "KIND/NAME", 0, "only the Workload of this job", 0 } },
 	{ 's',
 	  { "active", KEY_ACTIVE, "true|false", 0, "only ClusterQueues that are (not) active",
 	    0 } },
+	{ 'l',
+	  { "selector", 'l', "LIST", 0, "only objects with these labels: a=b,c!=d,e in (f,g),!h",
+	    0 } },
+	{ 'l',
+	  { "field-selector", KEY_FIELDS, "LIST", 0,
+	    "only objects with these fields: metadata.name, metadata.namespace", 0 } },
 	{ 'p', { "offset", KEY_OFFSET, "N", 0, "leave out the first N of each queue", 0 } },
 	{ 'p', { "limit", KEY_LIMIT, "N", 0, "at most N of each queue (default: 1000)", 0 } },
 	{ 'k',
@@ -84,8 +93,10 @@ static int parse_statuses(struct cluster_args *a, const char *arg)
 		const char *name;
 		unsigned bits;
 	} names[] = {
-		{ "all", CLUSTER_ARGS_PENDING | CLUSTER_ARGS_ADMITTED | CLUSTER_ARGS_FINISHED },
+		{ "all", CLUSTER_ARGS_PENDING | CLUSTER_ARGS_RESERVED | CLUSTER_ARGS_ADMITTED |
+				 CLUSTER_ARGS_FINISHED },
 		{ "pending", CLUSTER_ARGS_PENDING },
+		{ "quotareserved", CLUSTER_ARGS_RESERVED },
 		{ "admitted", CLUSTER_ARGS_ADMITTED },
 		{ "finished", CLUSTER_ARGS_FINISHED },
 	};
@@ -96,11 +107,14 @@ static int parse_statuses(struct cluster_args *a, const char *arg)
 		unsigned bits = 0;
 
 		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-			bits |= str_eq_c(one, names[i].name) ? names[i].bits : 0;
+			bool is = one.len == strlen(names[i].name) &&
+				  strncasecmp(one.p, names[i].name, one.len) == 0;
+
+			bits |= is ? names[i].bits : 0;
 		}
 		if (bits == 0) {
 			return refuse("--status", arg,
-				      "known are all, pending, admitted, finished");
+				      "known are all, pending, quotareserved, admitted, finished");
 		}
 		a->statuses |= bits;
 	}
@@ -165,6 +179,12 @@ static error_t on_quota_option(struct cluster_args *a, int key, char *arg)
 	case KEY_FOR:
 		a->owner = arg;
 		return strchr(arg, '/') != NULL ? 0 : refuse("--for", arg, "not KIND/NAME");
+	case 'l':
+		a->labels = arg;
+		return 0;
+	case KEY_FIELDS:
+		a->fields = arg;
+		return 0;
 	case KEY_ACTIVE:
 		a->active = arg;
 		return str_streq(arg, "true") || str_streq(arg, "false")

@@ -20,6 +20,7 @@ enum cluster_args_status { /* of Workloads, bits */
 			   CLUSTER_ARGS_PENDING = 1,
 			   CLUSTER_ARGS_ADMITTED = 2,
 			   CLUSTER_ARGS_FINISHED = 4,
+			   CLUSTER_ARGS_RESERVED = 8, /* holds quota, not admitted */
 };
 enum cluster_args_dry { CLUSTER_ARGS_DO, CLUSTER_ARGS_DRY_CLIENT, CLUSTER_ARGS_DRY_SERVER };
 
@@ -41,6 +42,7 @@ struct cluster_args {
 	const char *owner;                       /* only those of this job, KIND/NAME */
 	unsigned statuses;                       /* enum cluster_args_status; 0: any */
 	const char *active;                      /* "true" or "false"; NULL: both */
+	const char *labels, *fields;             /* selectors; NULL: any */
 	size_t offset, limit;
 	enum cluster_args_dry dry;
 	bool keep_running;
@@ -52,7 +54,8 @@ struct cluster_args {
  *   d  --dump, --scheduler-conf      f  -f, --config, --now        n  --namespace
  *   o  --output                      y  --yes                      a  --all-namespaces
  *   q  --clusterqueue, --localqueue  s  --status, --for, --active  p  --offset, --limit
- *   r  --dry-run                     k  --keep-already-running */
+ *   r  --dry-run                     k  --keep-already-running
+ *   l  --selector, --field-selector */
 struct cluster_args_usage {
 	const char *args, *doc, *takes;
 };

@@ -11,6 +11,7 @@
 #include "base/xmalloc.h"
 #include "ctl/age.h"
 #include "ctl/columns.h"
+#include "ctl/list_filter.h"
 #include "ctl/quota_kinds.h"
 #include "ctl/quota_lists.h"
 #include "ctl/quota_owner.h"
@@ -23,6 +24,7 @@ struct listing {
 	const struct cluster_args *args;
 	const struct quota_source *source;
 	const struct list_kind *kind;
+	const struct list_filter *filter;
 	struct columns *table;
 	struct json_out *json; /* NULL: the table */
 	size_t *places;        /* of Workloads by id, from 1; 0: in no queue */
@@ -162,9 +164,10 @@ static const char *cluster_queue_of(const struct listing *l, const struct jdoc *
 
 static bool workload_wanted(const struct listing *l, const struct jdoc *object)
 {
-	unsigned status = is_true(object, KUEUE_FINISHED)   ? CLUSTER_ARGS_FINISHED
-			  : is_true(object, KUEUE_ADMITTED) ? CLUSTER_ARGS_ADMITTED
-							    : CLUSTER_ARGS_PENDING;
+	unsigned status = is_true(object, KUEUE_FINISHED)         ? CLUSTER_ARGS_FINISHED
+			  : is_true(object, KUEUE_ADMITTED)       ? CLUSTER_ARGS_ADMITTED
+			  : is_true(object, KUEUE_QUOTA_RESERVED) ? CLUSTER_ARGS_RESERVED
+								  : CLUSTER_ARGS_PENDING;
 
 	return (l->args->statuses == 0 || (l->args->statuses & status) != 0) &&
 	       is_of_queue(l->args->local_queue, jdoc_path_str(object, "spec.queueName")) &&
@@ -287,12 +290,18 @@ static const struct list_kind kinds[] = {
 	{ "Cohort", SIM_COHORT, { "NAME", "PARENT", "AGE", NULL }, NULL, add_cohort },
 };
 
+static bool is_namespaced(const struct list_kind *kind)
+{
+	return str_streq(kind->heads[0], "NAMESPACE");
+}
+
 static bool is_wanted(const struct listing *l, const struct jdoc *object)
 {
 	const char *space = jdoc_path_str(object, "metadata.namespace");
 
 	return (space == NULL || l->args->all_namespaces ||
 		str_streq(space, l->args->namespace_)) &&
+	       list_filter_matches(l->filter, object) &&
 	       (l->kind->wanted == NULL || l->kind->wanted(l, object));
 }
 
@@ -355,23 +364,24 @@ static void print_json(struct listing *l)
 
 static void print_table(struct listing *l)
 {
-	bool namespaced = str_streq(l->kind->heads[0], "NAMESPACE");
-
 	list_objects(l);
 	if (l->rows > 0) {
 		columns_print(l->table, stdout);
-	} else if (namespaced && !l->args->all_namespaces) {
+	} else if (is_namespaced(l->kind) && !l->args->all_namespaces) {
 		fprintf(stderr, "No resources found in namespace %s.\n", l->args->namespace_);
 	} else {
 		fprintf(stderr, "No resources found.\n");
 	}
 }
 
-static int list(const struct cluster_args *a, const struct list_kind *kind, struct err *err)
+static int list(const struct cluster_args *a, const struct list_kind *kind,
+		const struct list_filter *filter, struct err *err)
 {
 	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(kind->heads);
-	struct listing l = { .args = a, .source = &source, .kind = kind, .table = table };
+	struct listing l = {
+		.args = a, .source = &source, .kind = kind, .filter = filter, .table = table
+	};
 	/* Places in queues need all there is. */
 	int r = kind->sim == SIM_WORKLOAD ? quota_source_load(a, &source, err)
 					  : quota_source_read(a, 1u << kind->sim, &source, err);
@@ -415,8 +425,9 @@ int ctl_list_run(int argc, char **argv)
 		"List objects of the quota engine. --clusterqueue is for LocalQueues and "
 		"Workloads, --localqueue, --status and --for are for Workloads, --active is for "
 		"ClusterQueues.",
-		"afnoqs"
+		"aflnoqs"
 	};
+	CLEANUP(list_filter_finish) struct list_filter filter = { 0 };
 	const struct list_kind *kind;
 	struct cluster_args a;
 	struct err err = ERR_INIT;
@@ -433,5 +444,9 @@ int ctl_list_run(int argc, char **argv)
 		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", a.rest[1]);
 		return CTL_USAGE;
 	}
-	return list(&a, kind, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+	if (list_filter_parse(a.labels, a.fields, is_namespaced(kind), &filter, &err) < 0) {
+		(void)ctl_fail(&err);
+		return CTL_USAGE;
+	}
+	return list(&a, kind, &filter, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 }

@@ -22,7 +22,8 @@ static const char world[] = QUOTA_SIM_CLUSTER
 	"[{type: Active, status: \"False\"}]}}\n---\n"
 	"{" API "kind: LocalQueue, metadata: {name: two, namespace: other, creationTimestamp: "
 	"\"" TIME "\"}, spec: {clusterQueue: held}, status: {admittedWorkloads: 1}}\n---\n"
-	"{" API "kind: Workload, metadata: {name: job-x, namespace: team, creationTimestamp: "
+	"{" API "kind: Workload, metadata: {name: job-x, namespace: team, labels: {app: web}, "
+	"creationTimestamp: "
 	"\"2026-01-15T09:03:00Z\", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: x, "
 	"uid: u}]}, spec: {queueName: lq, podSets: []}}\n---\n"
 	"{" API "kind: Workload, metadata: {name: done, namespace: team, creationTimestamp: "
@@ -102,10 +103,11 @@ static void test_filters(void **state)
 		const char *names[4];
 	} rows[] = {
 		{ "", { "done", "job-x", "runs" } },
-		{ "--status=pending", { "job-x", "runs" } },
+		{ "--status=pending", { "job-x" } },
+		{ "--status=QuotaReserved", { "runs" } },
 		{ "--status=finished", { "done" } },
 		{ "--status=admitted", { NULL } },
-		{ "--status=finished,pending", { "done", "job-x", "runs" } },
+		{ "--status=finished,pending", { "done", "job-x" } },
 		{ "--status=all", { "done", "job-x", "runs" } },
 		{ "--for=job/x", { "job-x" } },
 		{ "--for=jobs.batch/x", { "job-x" } },
@@ -115,6 +117,13 @@ static void test_filters(void **state)
 		{ "--localqueue=two", { NULL } },
 		{ "--clusterqueue=cq", { "done", "job-x", "runs" } },
 		{ "--clusterqueue=held", { NULL } },
+		{ "-l app=web", { "job-x" } },
+		{ "--selector=app!=web,!tier", { "done", "runs" } },
+		{ "--field-selector=metadata.name=done", { "done" } },
+		{ "--field-selector=metadata.name!=done,metadata.namespace=team",
+		  { "job-x", "runs" } },
+		{ "--field-selector=metadata.namespace=other", { NULL } },
+		{ "-l app=web --field-selector=metadata.name=done", { NULL } },
 	};
 
 	(void)state;
@@ -152,6 +161,9 @@ static void test_exit_codes(void **state)
 		{ "list cq --active=maybe", CTL_USAGE },
 		{ "list cq --now=yesterday", CTL_USAGE },
 		{ "list cq --help", CTL_OK },
+		{ "list wl -l =x", CTL_USAGE },
+		{ "list wl --field-selector=spec.queueName=lq", CTL_USAGE },
+		{ "list cq --field-selector=metadata.namespace=x", CTL_USAGE },
 		{ "list cq -f @bad.yaml", CTL_FAILED },
 		{ "list wl -f @bad.yaml", CTL_FAILED },
 		{ "list wl -f @missing.yaml", CTL_FAILED },

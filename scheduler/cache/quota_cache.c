@@ -372,10 +372,10 @@ bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret
 		*ret = (struct quota_cache_write){ .workload = c->q->workloads.v[id],
 						   .status = &s->status,
 						   .before = &s->before,
+						   .resource_version = s->read > s->version
+									       ? s->read
+									       : s->version,
 						   .version = s->sent };
-		if (conditions_is_shared(&s->status) || conditions_is_shared(&s->before)) {
-			ret->resource_version = s->read > s->version ? s->read : s->version;
-		}
 		return true;
 	}
 	return false;

@@ -11,8 +11,8 @@
  * what is to be sent. While a write is wanted or under way the Workload is not read anew: the
  * latest update waits for the outcome, and one that is older than what was written is dropped. So a
  * decision is never undone by an update of the time before. A Workload's writes go one after the
- * other. Where others write parts of the status, a write is only good for the object as it was
- * read. A write that fails takes the decision
+ * other, and each is only good for the object as it was read: others write parts of the status, and
+ * who has finished meanwhile is neither admitted nor evicted. A write that fails takes the decision
  * back: quota that was assumed is released, and the Workload is tried again after a while.
  *
  * Inadmissible workloads come back when something changed in their tree: such requests are gathered
@@ -95,7 +95,7 @@ struct quota_cache_write {
 	const struct workload *workload;
 	const struct conditions *status;
 	const struct conditions *before; /* as it was read */
-	int64_t resource_version;        /* the object must have it; 0: whatever it has */
+	int64_t resource_version;        /* the object must have it */
 	uint64_t version;                /* of the write; comes back in REQUEST_DONE */
 };
 /* One at a time per Workload. False: none is left. */

@@ -12,6 +12,7 @@
 #define EVICTED "Evicted"
 #define PREEMPTED "Preempted"
 #define REQUEUED "Requeued"
+#define FINISHED "Finished"
 #define BLOCKED_ON_GATES "BlockedOnPreemptionGates"
 #define NO_RESERVATION "NoReservation"
 
@@ -97,12 +98,6 @@ bool conditions_remove(struct conditions *c, const char *type)
 	memmove(old, old + 1, (size_t)(&c->list.v[c->list.n] - (old + 1)) * sizeof(*old));
 	c->list.n--;
 	return true;
-}
-
-bool conditions_is_shared(const struct conditions *c)
-{
-	return c->checks.n > 0 || c->gates.n > 0 || c->cluster != NULL || c->nominated.n > 0 ||
-	       c->unhealthy.n > 0;
 }
 
 static bool set(struct conditions *c, const char *type, bool is_true, const char *reason,
@@ -361,6 +356,9 @@ static void preempt(struct conditions *c, const struct quota *q, const struct qu
 void conditions_decide(struct conditions *c, const struct quota *q, const struct quota_decision *d,
 		       int64_t now, struct conditions_events *events)
 {
+	if (conditions_is_true(c, FINISHED)) {
+		return;
+	}
 	switch (d->kind) {
 	case QUOTA_DECIDE_ADMIT:
 		admit(c, q, d, now, events);

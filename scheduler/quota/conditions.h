@@ -88,13 +88,10 @@ bool conditions_set(struct conditions *c, const struct condition *to);
 bool conditions_remove(struct conditions *c, const char *type);
 
 /* The status of the workload that d is about after d; appends to events (in order). The
- * world may have d applied or not: only names and requests are read from q. */
+ * world may have d applied or not: only names and requests are read from q. To one that has
+ * finished nothing happens any more. */
 void conditions_decide(struct conditions *c, const struct quota *q, const struct quota_decision *d,
 		       int64_t now, struct conditions_events *events);
-
-/* The status has parts that others write as well: states of checks, positions of gates, clusters,
- * nodes. What they wrote meanwhile must not be overwritten with what was read before. */
-bool conditions_is_shared(const struct conditions *c);
 
 /* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew,
  * gates close, clusters and unhealthy nodes are forgotten. It keeps its reservation until

@@ -88,8 +88,8 @@ static bool is_strict(const struct jdoc *queue)
 	return strategy != NULL && str_streq(strategy, KUEUE_STRICT_FIFO);
 }
 
-/* The head of another StrictFIFO queue of the tree waits: it may hold what is idle for itself
- * within every cycle, beyond what is the queue's own. */
+/* The head of another StrictFIFO queue of the tree waits: within every cycle it may hold what is
+ * idle for itself, and more than is idle, so that a queue has too little for its own. */
 static bool is_kept_for_others(const struct fit *f, int node)
 {
 	int root = sim_tree_root(&f->tree, node);
@@ -128,7 +128,6 @@ static bool fits_in(const struct fit *f, const struct jdoc *podset, int64_t pods
 {
 	const char *wanted = jdoc_path_str(podset, "template.spec.nodeSelector.type");
 	bool within = wanted == NULL || str_streq(wanted, sim_tree_flavors[flavor]);
-	bool own_only = is_kept_for_others(f, node);
 	struct sim_tree t = f->tree;
 	struct sim_tree_amounts asks;
 
@@ -138,8 +137,7 @@ static bool fits_in(const struct fit *f, const struct jdoc *podset, int64_t pods
 		size_t p = flavor * SIM_TREE_RESOURCES + r;
 
 		within = asks.v[p] == 0 ||
-			 (t.v[node].has[p] && sim_tree_is_within(&t, node, p, true) &&
-			  !(own_only && sim_tree_is_borrowing(&t, node, p)));
+			 (t.v[node].has[p] && sim_tree_is_within(&t, node, p, true));
 	}
 	return within;
 }
@@ -202,7 +200,7 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 			       queue == NULL ? "no queue" : queue);
 	}
 	if (is_candidate(w) && runs(cq) && node >= 0 && (!is_strict(cq) || is_head(f, w, queue)) &&
-	    fits(f, w, node)) {
+	    !is_kept_for_others(f, node) && fits(f, w, node)) {
 		sim_world_fail(world, "end: %s waits although %s has room", name_of(w), queue);
 	}
 }

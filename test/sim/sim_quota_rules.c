@@ -232,6 +232,11 @@ const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w,
 	    !jdoc_equal(jdoc_path(old, "status.admission"), jdoc_path(w, "status.admission"))) {
 		wrong = "admitted twice: the admission changes while it holds quota";
 	}
+	/* What came of it is said: nothing happens to it any more. */
+	if (wrong == NULL && from == SIM_QUOTA_FINISHED &&
+	    !jdoc_equal(jdoc_path(old, "status.conditions"), jdoc_path(w, "status.conditions"))) {
+		wrong = "a condition changes although it is finished";
+	}
 	wrong = wrong == NULL ? wrong_gain(old, w) : wrong;
 	wrong = wrong == NULL ? wrong_count(old, w) : wrong;
 	wrong = wrong == NULL ? wrong_checks(old, w) : wrong;

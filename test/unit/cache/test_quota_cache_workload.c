@@ -308,11 +308,34 @@ static void what_others_write_is_not_overwritten(void **state)
 	assert_true(quota_cache_next_write(f.cache, &write));
 	assert_int_equal(write.resource_version, 101);
 	assert_int_equal(write.status->checks.v[0].state, QUOTA_CHECK_READY);
-	/* Nothing of others: whatever version the object has. */
-	quota_cache_fixture_workload(&f, "two", 0, "1", "");
+	quota_cache_fixture_finish(&f);
+}
+
+/* Its pods have ended, and somebody said so, between our reading and our writing. */
+static void who_has_finished_meanwhile_is_not_evicted(void **state)
+{
+	static const char ended[] = "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]";
+	struct quota_cache_fixture f;
+	struct quota_cache_write write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "low", 0, "3", "");
 	quota_cache_fixture_cycle(&f);
-	assert_true(quota_cache_next_write(f.cache, &write));
-	assert_int_equal(write.resource_version, 0);
+	quota_cache_fixture_done(&f, "low", quota_cache_fixture_write(&f, "low"), SCHED_DONE, 400);
+	quota_cache_fixture_workload(&f, "high", 9, "3", "");
+	quota_cache_fixture_cycle(&f);
+	do {
+		assert_true(quota_cache_next_write(f.cache, &write));
+	} while (write.workload != quota_cache_fixture_get(&f, "low"));
+	assert_true(conditions_is_true(write.status, "Evicted"));
+	assert_int_equal(write.resource_version, 400);
+	quota_cache_fixture_workload_at(&f, "low", "u-low", "3", ended, 401);
+	quota_cache_fixture_done(&f, "low", write.version, SCHED_STALE, 0);
+	assert_string_equal(quota_cache_fixture_reason(&f, "low", "Evicted"), "");
+	assert_int_equal(quota_cache_fixture_get(&f, "low")->holds, MODEL_NONE);
+	quota_cache_fixture_cycle(&f);
+	assert_int_equal(quota_cache_fixture_get(&f, "high")->holds, team(&f));
 	quota_cache_fixture_finish(&f);
 }
 
@@ -388,6 +411,7 @@ int main(void)
 		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
 		cmocka_unit_test(what_was_written_stays_when_the_next_write_fails),
 		cmocka_unit_test(what_others_write_is_not_overwritten),
+		cmocka_unit_test(who_has_finished_meanwhile_is_not_evicted),
 		cmocka_unit_test(a_namesake_starts_anew),
 		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
 		cmocka_unit_test(finished_and_bad_ones),

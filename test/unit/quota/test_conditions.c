@@ -234,6 +234,26 @@ static void preempted(void **state)
 	finish(&x, true);
 }
 
+static void what_has_finished_stays_as_it_is(void **state)
+{
+	static const struct condition finished = { "Finished", "True", "OwnerNotFound", "", 1, 3 };
+	static const char *const about[] = { "v", "p" };
+	struct fixture x;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(about); i++) {
+		init(&x, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n"
+			 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
+			 "workload p queue=q cpu=2 prio=10\n");
+		(void)conditions_set(&x.c, &finished);
+		decide(&x, about[i]);
+		assert_int_equal(x.c.list.n, 1);
+		assert_int_equal(x.c.evictions.n, 0);
+		assert_int_equal(x.events.n, 0);
+		finish(&x, true);
+	}
+}
+
 static void waiting(void **state)
 {
 	struct fixture x;
@@ -325,6 +345,7 @@ int main(void)
 		cmocka_unit_test(admission_checks_come_between),
 		cmocka_unit_test(a_check_of_the_status_alone_counts),
 		cmocka_unit_test(preempted),
+		cmocka_unit_test(what_has_finished_stays_as_it_is),
 		cmocka_unit_test(waiting),
 		cmocka_unit_test(gated),
 		cmocka_unit_test(evictions_are_counted_by_reason_and_cause),

@@ -53,6 +53,7 @@ static void read_checks(const struct api_workload_status *s, struct conditions *
 
 		one.retries = k->retry_count == FIELD_NO_I32 ? 0 : k->retry_count;
 		one.requeue_after = k->requeue_after == FIELD_NO_I32 ? 0 : k->requeue_after;
+		one.has_updates = k->updates.n > 0;
 		vec_push(&to->checks, one);
 	}
 	for (size_t i = 0; i < s->preemption_gates.n; i++) {

@@ -172,6 +172,13 @@ static void write_checks(struct json_out *o, const struct conditions *c)
 		if (k->retries > 0) {
 			json_out_kv_int(o, "retryCount", k->retries);
 		}
+		/* Left out, it would stay with the manager that set it: an atomic list is taken
+		 * over as a whole, and given up again by the next write. */
+		if (k->drops_updates) {
+			json_out_key(o, "podSetUpdates");
+			json_out_array(o);
+			json_out_array_end(o);
+		}
 		json_out_object_end(o);
 	}
 	json_out_array_end(o);

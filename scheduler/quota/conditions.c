@@ -295,6 +295,8 @@ void conditions_evict(struct conditions *c, const char *reason, const char *caus
 					  "%s",
 					  state_name(k->state));
 		k->state = QUOTA_CHECK_PENDING;
+		k->drops_updates = k->has_updates;
+		k->has_updates = false;
 		k->at = now;
 	}
 	clear(c, BLOCKED_ON_GATES, reason, now);

@@ -23,6 +23,8 @@ struct conditions_check { /* status.admissionChecks[] */
 	int64_t at;
 	int32_t retries;
 	int32_t requeue_after; /* requeueAfterSeconds; 0: absent */
+	bool has_updates;      /* podSetUpdates is not empty; what is in it is the check's affair */
+	bool drops_updates;    /* it is to be emptied */
 };
 
 struct conditions_gate { /* status.preemptionGates[] */
@@ -93,9 +95,9 @@ bool conditions_remove(struct conditions *c, const char *type);
 void conditions_decide(struct conditions *c, const struct quota *q, const struct quota_decision *d,
 		       int64_t now, struct conditions_events *events);
 
-/* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew,
- * gates close, clusters and unhealthy nodes are forgotten. It keeps its reservation until
- * conditions_release. */
+/* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew
+ * (without podSetUpdates), gates close, clusters and unhealthy nodes are forgotten. It keeps its
+ * reservation until conditions_release. */
 void conditions_evict(struct conditions *c, const char *reason, const char *cause,
 		      const char *message, int64_t now);
 /* The job of an evicted workload has stopped: the reservation is given back. Returns the seconds

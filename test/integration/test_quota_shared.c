@@ -111,6 +111,46 @@ static void test_a_check_admits_and_retries(void **state)
 	scene_call(s, "DELETE", WORKLOADS "/one", NULL, NULL);
 }
 
+static size_t count_updates(struct scene *s, const char *path)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *w = NULL;
+
+	scene_call(s, "GET", path, NULL, &w);
+	return jdoc_count(
+		jdoc_get(jdoc_at(jdoc_path(w, "status.admissionChecks"), 0), "podSetUpdates"));
+}
+
+/* What a check adds to pods is for the admission that it was asked about, not for the next one:
+ * also where its controller applies, and so owns what it has said. */
+static void test_an_eviction_ends_what_a_check_adds_to_pods(void **state)
+{
+	static const char ready[] =
+		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\",\"metadata\":{"
+		"\"name\":\"added\",\"namespace\":\"default\"},\"status\":{\"admissionChecks\":[{"
+		"\"name\":\"check\",\"state\":\"Ready\",\"message\":\"\",\"lastTransitionTime\":"
+		"\"2026-01-01T00:00:00Z\",\"podSetUpdates\":[{\"name\":\"main\",\"labels\":{"
+		"\"a\":\"b\"}}]}]}}";
+	struct scene *s = *state;
+	struct err err = ERR_INIT;
+
+	add_workload(s, "added");
+	quota_scene_wait(s, WORKLOADS "/added", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	assert_int_equal(rest_call(s->transport, HTTP_PATCH,
+				   WORKLOADS "/added/status?fieldManager=checker&force=true",
+				   "application/apply-patch+yaml", str_of(ready),
+				   QUOTA_SCENE_WAIT_NS, NULL, &err),
+			 0);
+	quota_scene_wait(s, WORKLOADS "/added", "Admitted", "True", "Admitted");
+	assert_int_equal(count_updates(s, WORKLOADS "/added"), 1);
+	patch(s, WORKLOADS "/added", "person", "{\"spec\":{\"active\":false}}");
+	quota_scene_wait(s, WORKLOADS "/added", "QuotaReserved", "False", "Deactivated");
+	assert_int_equal(count_updates(s, WORKLOADS "/added"), 0);
+	patch(s, WORKLOADS "/added", "person", "{\"spec\":{\"active\":true}}");
+	quota_scene_wait(s, WORKLOADS "/added", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	assert_int_equal(count_updates(s, WORKLOADS "/added"), 0);
+	scene_call(s, "DELETE", WORKLOADS "/added", NULL, NULL);
+}
+
 static int64_t version(struct scene *s, const char *path)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
@@ -334,6 +374,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_check_admits_and_retries),
+		cmocka_unit_test(test_an_eviction_ends_what_a_check_adds_to_pods),
 		cmocka_unit_test(test_limits_count_for_those_who_wait),
 		cmocka_unit_test(test_edited_statuses_are_repaired),
 		cmocka_unit_test(test_what_kueue_admitted_goes_on),

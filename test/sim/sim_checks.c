@@ -94,7 +94,10 @@ static void answer(struct sim_checks *c, const char *name)
 		      "{\"admissionChecks\":[{\"name\":\"" SIM_CHECKS_NAME "\",\"state\":\"%s\","
 		      "\"lastTransitionTime\":\"%s\",\"message\":\"simulated\"%s}]}}",
 		      name, states[a], now,
-		      a == SIM_CHECKS_RETRY ? ",\"requeueAfterSeconds\":3" : "");
+		      a == SIM_CHECKS_RETRY   ? ",\"requeueAfterSeconds\":3"
+		      : a == SIM_CHECKS_READY ? ",\"podSetUpdates\":[{\"name\":\"main\","
+						"\"labels\":{\"checked\":\"yes\"}}]"
+					      : "");
 	if (sim_world_act(c->world, &(struct sim_call){ SIM_CLUSTER, HTTP_PATCH, url,
 							"application/apply-patch+yaml", body.p }) <
 	    300) {

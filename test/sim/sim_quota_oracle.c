@@ -24,6 +24,8 @@ struct sim_quota_oracle {
 	struct past past[PASTS];
 	unsigned npast;
 	struct strmap *touched; /* "resource/key" -> healthy ns of the last change by others, + 1 */
+	struct strmap *revived; /* key of a Workload that others made hold its quota again -> when,
+				   + 1 */
 	struct strmap *unlawful; /* UID of a Job that runs without quota -> healthy ns, + 1 */
 	int64_t changed_at;
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
@@ -75,6 +77,7 @@ struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w)
 
 	o->world = w;
 	o->touched = strmap_create(NULL);
+	o->revived = strmap_create(NULL);
 	o->unlawful = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, o);
 	return o;
@@ -83,6 +86,7 @@ struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w)
 void sim_quota_oracle_destroy(struct sim_quota_oracle *o)
 {
 	strmap_destroy(o->touched);
+	strmap_destroy(o->revived);
 	strmap_destroy(o->unlawful);
 	free(o);
 }
@@ -139,6 +143,24 @@ static void take_tree(struct sim_quota_oracle *o)
 	}
 }
 
+/* Charged for nothing while it was deactivated, and active again before the scheduler could take
+ * back what it held: others were given that in good faith. */
+static void uncharge_revived(const struct sim_quota_oracle *o, struct sim_tree *t)
+{
+	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
+		const struct jdoc *w = sim_view_at(o->world->view, SIM_WORKLOADS, i);
+		int at = sim_workload_holds(w) ? sim_tree_find(t, sim_workload_queue(w)) : -1;
+		CLEANUP(xmalloc_freep)
+		char *key = xmalloc_printf("default/%s", jdoc_path_str(w, "metadata.name"));
+		struct sim_tree_amounts usage;
+
+		if (at >= 0 && is_recent(o, (uintptr_t)strmap_get(o->revived, str_of(key)))) {
+			sim_tree_usage_of(w, &usage);
+			sim_tree_add(t, at, &usage, -1);
+		}
+	}
+}
+
 /* Whether what w was given was there to be given, with these quotas. */
 static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *quotas,
 		      const struct jdoc *w)
@@ -152,6 +174,7 @@ static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *q
 	}
 	sim_tree_usage_of(w, &usage);
 	sim_tree_charge(&t, o->world->view);
+	uncharge_revived(o, &t);
 	for (size_t p = 0; p < SIM_TREE_PAIRS; p++) {
 		if (usage.v[p] > 0 && !sim_tree_is_within(&t, at, p, false)) {
 			return false;
@@ -412,6 +435,11 @@ static void on_change(void *ctx, const struct sim_change *change)
 	sim_workload_trace(o->world, change);
 	if (change->actor != SIM_SCHEDULER) {
 		touch(o, change->resource, change->key);
+		if (change->resource == SIM_WORKLOADS && !sim_workload_holds(change->old) &&
+		    sim_workload_holds(change->now)) {
+			strmap_set(o->revived, str_of(change->key),
+				   (void *)(uintptr_t)(o->world->healthy_ns + 1));
+		}
 	}
 	if (change->resource == SIM_WORKLOADS) {
 		on_workload(o, change);

@@ -175,6 +175,9 @@ static const char *wrong_checks(const struct jdoc *old, const struct jdoc *w)
 			if (!gained(old, w, KUEUE_EVICTED)) {
 				return "the answer of a check is forgotten";
 			}
+			if (jdoc_count(jdoc_get(k, "podSetUpdates")) > 0) {
+				return "what a check adds to pods outlives its answer";
+			}
 		}
 	}
 	return NULL;

@@ -163,8 +163,23 @@ func TestQuotaAdmissionChecks(t *testing.T) {
 	s.Before("Retry gives the quota back", s.Happened("retried", oracle.Released, 1),
 		s.Happened("retried", oracle.Admitted, 1))
 
-	c.answer("ready", "Retry", "Ready")
+	c.answer("ready", "Retry")
 	s.Happened("ready", oracle.Stopped, 1)
+	s.Eventually("what the check adds to pods ends with the admission", func() error {
+		w, err := s.WorkloadOf("ready")
+		if err != nil {
+			return err
+		}
+		checks, _, _ := unstructured.NestedSlice(w.Object, "status", "admissionChecks")
+		for _, one := range checks {
+			check, _ := one.(map[string]any)
+			if updates, _ := check["podSetUpdates"].([]any); len(updates) > 0 {
+				return fmt.Errorf("%v", check)
+			}
+		}
+		return nil
+	})
+	c.answer("ready", "Ready")
 	s.Happened("ready", oracle.Started, 2)
 	s.WaitJobRuns("ready")
 	s.FinishJob("ready")

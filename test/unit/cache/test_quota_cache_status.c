@@ -15,7 +15,7 @@ static const char full[] =
 	"\"requeueState\":{\"count\":2,\"requeueAt\":\"2023-01-03T00:00:00Z\"},"
 	"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Retry\",\"message\":\"x\","
 	"\"lastTransitionTime\":\"2023-01-02T00:00:00Z\",\"retryCount\":3,"
-	"\"requeueAfterSeconds\":7}],"
+	"\"requeueAfterSeconds\":7,\"podSetUpdates\":[{\"name\":\"main\"}]}],"
 	"\"resourceRequests\":[{\"name\":\"main\",\"resources\":{\"cpu\":\"2\"}}],"
 	"\"accumulatedPastExecutionTimeSeconds\":11,"
 	"\"schedulingStats\":{\"evictions\":[{\"reason\":\"Preempted\",\"underlyingCause\":\"\","
@@ -61,6 +61,7 @@ static void everything_of_this_manager_is_kept(void **state)
 	assert_true(c->has_past_seconds && c->past_seconds == 11);
 	assert_int_equal(c->checks.v[0].state, QUOTA_CHECK_RETRY);
 	assert_int_equal(c->checks.v[0].retries, 3);
+	assert_true(c->checks.v[0].has_updates);
 	assert_int_equal(c->checks.v[0].requeue_after, 7);
 	assert_int_equal(c->evictions.v[0].count, 5);
 	assert_true(c->gates.v[0].open);

@@ -118,6 +118,29 @@ static void others_keep_their_conditions(void **state)
 	end(&f);
 }
 
+/* Pod changes that a check asked for are for one admission. */
+static void updates_of_a_check_that_starts_anew_are_taken_off_once(void **state)
+{
+	struct conditions_check check = { .name = "c", .message = "", .drops_updates = true };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	vec_push(&f.c.checks, check);
+	for (int drops = 1; drops >= 0; drops--) {
+		const struct jdoc *k;
+		struct jdoc *d;
+
+		f.c.checks.v[0].drops_updates = drops;
+		d = format(&f);
+		k = jdoc_at(jdoc_path(d, "status.admissionChecks"), 0);
+		assert_int_equal(jdoc_get(k, "podSetUpdates") != NULL, drops);
+		assert_int_equal(jdoc_count(jdoc_get(k, "podSetUpdates")), 0);
+		jdoc_destroy(d);
+	}
+	end(&f);
+}
+
 /* Nobody else is left to say so; left out, it would be found missing again and again. */
 static void a_workload_without_owner_is_finished_by_us(void **state)
 {
@@ -140,7 +163,7 @@ static void all_of_it(void **state)
 	struct jdoc *d;
 	struct conditions_usage usage[2];
 	struct conditions_podset set = { "main", 2, usage, 2 };
-	struct conditions_check check = { "c", "x", QUOTA_CHECK_RETRY, 0, 4, 9 };
+	struct conditions_check check = { "c", "x", QUOTA_CHECK_RETRY, 0, 4, 9, true, false };
 	struct conditions_gate gate = { "g", false, 0 };
 	struct conditions_eviction eviction = { "Preempted", "", 2 };
 	const struct jdoc *a;
@@ -365,6 +388,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_absent_is_left_out),
 		cmocka_unit_test(others_keep_their_conditions),
+		cmocka_unit_test(updates_of_a_check_that_starts_anew_are_taken_off_once),
 		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),
 		cmocka_unit_test(all_of_it),
 		cmocka_unit_test(the_answer_tells_the_version),

@@ -191,7 +191,9 @@ static void a_check_of_the_status_alone_counts(void **state)
 
 static void preempted(void **state)
 {
-	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_RETRY, .retries = 1 };
+	struct conditions_check check = {
+		.name = "c", .state = QUOTA_CHECK_RETRY, .retries = 1, .has_updates = true
+	};
 	struct conditions_gate gate = { "g", true, 7 };
 	struct condition blocked = {
 		"BlockedOnPreemptionGates", "True", "PreemptionGated", "", 5, 1
@@ -217,6 +219,7 @@ static void preempted(void **state)
 	assert_null(conditions_find(&x.c, "QuotaReserved"));
 	assert_int_equal(x.c.checks.v[0].state, QUOTA_CHECK_PENDING);
 	assert_int_equal(x.c.checks.v[0].retries, 2);
+	assert_true(x.c.checks.v[0].drops_updates && !x.c.checks.v[0].has_updates);
 	assert_false(x.c.gates.v[0].open);
 	assert_int_equal(x.c.gates.v[0].at, x.f.w.now);
 	assert_int_equal(x.c.evictions.n, 1);

@@ -12,12 +12,15 @@
 #include "sim/sim_quota_judge.h"
 #include "sim/sim_quota_users.h"
 
+#define COSTS_ONE_IN 12 /* of what users do */
+
 struct sim_quota {
 	struct sim_world *world;
 	struct quota_conf *conf;
 	struct sim_quota_users *users;
 	struct sim_jobs *jobs;
 	struct sim_checks *checks;
+	struct sim_costs *costs;
 	struct sim_quota_oracle *oracle;
 };
 
@@ -55,6 +58,7 @@ struct sim_quota *sim_quota_create(struct sim_world *w)
 	q->oracle = sim_quota_oracle_create(w);
 	q->jobs = sim_jobs_create(w);
 	q->checks = sim_checks_create(w);
+	q->costs = sim_costs_create(w);
 	return q;
 }
 
@@ -66,6 +70,7 @@ void sim_quota_destroy(struct sim_quota *q)
 	sim_quota_users_destroy(q->users);
 	sim_jobs_destroy(q->jobs);
 	sim_checks_destroy(q->checks);
+	sim_costs_destroy(q->costs);
 	sim_quota_oracle_destroy(q->oracle);
 	quota_conf_destroy(q->conf);
 	free(q);
@@ -83,7 +88,11 @@ void sim_quota_begin(struct sim_quota *q)
 
 void sim_quota_act(struct sim_quota *q)
 {
-	sim_quota_users_act(q->users);
+	if (sim_world_below(q->world, COSTS_ONE_IN) == 0) {
+		sim_costs_act(q->costs);
+	} else {
+		sim_quota_users_act(q->users);
+	}
 }
 
 void sim_quota_offer(struct sim_quota *q, struct sim_choices *out)
@@ -114,6 +123,7 @@ bool sim_quota_is_quiet(const struct sim_quota *q, int64_t ns)
 void sim_quota_judge(struct sim_quota *q)
 {
 	sim_quota_judge_end(q->world);
+	sim_costs_judge(q->costs);
 }
 
 void sim_quota_leave(struct sim_quota *q)
@@ -135,6 +145,9 @@ void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stat
 	for (unsigned i = 0; i < SIM_CHECKS_COUNT_; i++) {
 		stats->answers[i] += sim_checks_given(q->checks, (enum sim_checks_answer)i);
 	}
+	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
+		stats->costs[i] += sim_costs_count(q->costs, (enum sim_costs_event)i);
+	}
 }
 
 static const char *const answers[SIM_CHECKS_COUNT_] = { "Ready", "Retry", "Rejected" };
@@ -149,6 +162,10 @@ void sim_quota_print_stats(const struct sim_quota_stats *stats)
 		printf("# check answers %s: %llu\n", answers[i],
 		       (unsigned long long)stats->answers[i]);
 	}
+	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
+		printf("# %s: %llu\n", sim_costs_event_name((enum sim_costs_event)i),
+		       (unsigned long long)stats->costs[i]);
+	}
 }
 
 bool sim_quota_all_seen(const struct sim_quota_stats *stats)
@@ -160,6 +177,9 @@ bool sim_quota_all_seen(const struct sim_quota_stats *stats)
 	}
 	for (unsigned i = 0; i < SIM_CHECKS_COUNT_; i++) {
 		all &= stats->answers[i] > 0;
+	}
+	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
+		all &= stats->costs[i] > 0;
 	}
 	return all;
 }

@@ -1,8 +1,10 @@
 /* test/sim/sim_quota.h: the part of a run that is about Workloads: users of queues and Jobs, the
- * Job controller, the controller of a check, the oracle. Owner: the run. */
+ * Job controller, the controller of a check, people who set costs of preemption, the oracles.
+ * Owner: the run. */
 #ifndef TEST_SIM_SIM_QUOTA_H
 #define TEST_SIM_SIM_QUOTA_H
 
+#include "sim/sim_costs.h"
 #include "sim/sim_quota_oracle.h"
 #include "sim/sim_world.h"
 
@@ -32,6 +34,7 @@ void sim_quota_judge_left(struct sim_quota *q);
 struct sim_quota_stats {
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
 	uint64_t answers[3]; /* of the check: Ready, Retry, Rejected */
+	uint64_t costs[SIM_COSTS_COUNT_];
 };
 void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stats);
 /* As comments of TAP. */

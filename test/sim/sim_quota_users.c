@@ -516,20 +516,15 @@ void sim_quota_users_act(struct sim_quota_users *u)
 		{ change_class, 1, false },
 	};
 	bool full = sim_view_count(u->world->view, SIM_JOBS) >= MAX_JOBS;
-	unsigned sum = 0, at;
+	unsigned weights[ARRAY_LEN(acts)];
+	size_t at;
 
 	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
-		sum += acts[i].weight;
+		weights[i] = acts[i].weight;
 	}
-	at = below(u, sum);
-	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
-		if (at < acts[i].weight) {
-			if (!full || !acts[i].adds) {
-				acts[i].act(u);
-			}
-			return;
-		}
-		at -= acts[i].weight;
+	at = sim_world_weighted(u->world, weights, ARRAY_LEN(acts));
+	if (!full || !acts[at].adds) {
+		acts[at].act(u);
 	}
 }
 

@@ -276,6 +276,7 @@ static void make_engine(struct sim_scheduler *s)
 		.controllers_podgroup = true,
 		.controllers_queue = true,
 		.quota_conf = s->opt.quota_conf,
+		.controllers_cost = true,
 		.min_interval_ns = MIN_INTERVAL_NS,
 		.period_ns = PERIOD_NS,
 		.request_timeout_ns = REQUEST_TIMEOUT_NS,

@@ -224,6 +224,21 @@ uint64_t sim_world_below(struct sim_world *w, uint64_t bound)
 	return rng_below(&w->rng, bound);
 }
 
+size_t sim_world_weighted(struct sim_world *w, const unsigned *weights, size_t n)
+{
+	uint64_t sum = 0, at;
+	size_t i = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		sum += weights[k];
+	}
+	at = sim_world_below(w, sum);
+	while (at >= weights[i]) {
+		at -= weights[i++];
+	}
+	return i;
+}
+
 bool sim_world_chance(struct sim_world *w, unsigned per_mille)
 {
 	return rng_below(&w->rng, 1000) < per_mille;

@@ -101,6 +101,8 @@ void sim_world_choice(struct sim_choices *out, const struct sim_choice *c);
 void sim_world_wake(struct sim_choices *out, int64_t at_mono_ns);
 uint64_t sim_world_below(struct sim_world *w, uint64_t bound);
 bool sim_world_chance(struct sim_world *w, unsigned per_mille);
+/* The index of one of n weights, each as likely as it is heavy; their sum is not 0. */
+size_t sim_world_weighted(struct sim_world *w, const unsigned *weights, size_t n);
 void sim_world_strike(struct sim_world *w, enum sim_fault f);
 /* The first failure ends the run. */
 void sim_world_fail(struct sim_world *w, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -10,6 +10,7 @@
 #include "conf/quota_conf.h"
 #include "model/from_api_quota.h"
 #include "quota/conditions_copy.h"
+#include "quota/conditions_pack.h"
 #include "quota/queues.h"
 #include "quota/usage.h"
 
@@ -310,7 +311,7 @@ bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret)
 
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w)
 {
-	return &quota_cache_state(c, w)->status;
+	return quota_cache_state(c, w)->status;
 }
 
 const char *quota_cache_queue(const struct quota_cache *c, const struct workload *w)
@@ -322,33 +323,27 @@ struct conditions *quota_cache_edit(struct quota_cache *c, const struct workload
 {
 	conditions_finish(&c->draft);
 	arena_reset(c->draft_arena);
-	c->draft = conditions_copy_make(&quota_cache_state(c, w)->status, c->draft_arena);
+	c->draft = conditions_copy_make(quota_cache_state(c, w)->status, c->draft_arena);
 	return &c->draft;
 }
 
 bool quota_cache_commit(struct quota_cache *c, const struct workload *w)
 {
 	struct workload_state *s = quota_cache_state(c, w);
-	struct arena *arena;
 
-	if (conditions_copy_same(&s->status, &c->draft)) {
+	if (s->finished || conditions_copy_same(s->status, &c->draft)) {
 		return false;
 	}
 	if (s->flies && !s->wanted) {
 		s->sent_status = s->status;
-		s->sent_arena = s->arena;
 	} else if (s->out) {
-		conditions_finish(&s->status);
-		arena_destroy(s->arena);
+		free(s->status);
 	} else {
 		s->before = s->status;
-		s->before_arena = s->arena;
 	}
-	arena = arena_create(512);
-	s->status = conditions_copy_make(&c->draft, arena);
-	s->arena = arena;
+	s->status = conditions_pack_all(&c->draft);
 	/* A cycle must know of an eviction that was decided since the last one. */
-	quota_cache_status_flags(&s->status, c->q->workloads.v[w->id]);
+	quota_cache_status_flags(s->status, c->q->workloads.v[w->id]);
 	s->out = true;
 	if (!s->wanted && !s->flies) {
 		vec_push(&c->wanted, w->id);
@@ -370,8 +365,8 @@ bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret
 		s->flies = true;
 		s->sent = ++c->writes;
 		*ret = (struct quota_cache_write){ .workload = c->q->workloads.v[id],
-						   .status = &s->status,
-						   .before = &s->before,
+						   .status = s->status,
+						   .before = s->before,
 						   .resource_version = s->read > s->version
 									       ? s->read
 									       : s->version,

@@ -81,13 +81,15 @@ uint64_t quota_cache_specs(const struct quota_cache *c);
  * RuntimeClass changed: it is to be read once more. False: none is left. */
 bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret);
 
-/* The status as it should stand; lives until the Workload is read or committed. */
+/* The status as it should stand; lives until the Workload is read or committed. Of one that is
+ * finished: only conditions, without messages, and evictions. */
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
 const char *quota_cache_queue(const struct quota_cache *c, const struct workload *w);
 /* A copy of it to be changed; one at a time, until quota_cache_commit. */
 struct conditions *quota_cache_edit(struct quota_cache *c, const struct workload *w);
-/* The copy becomes the status. False: it says nothing new, nothing is to be written. */
+/* The copy becomes the status. False: nothing is to be written, since it says nothing new or the
+ * Workload is finished. */
 bool quota_cache_commit(struct quota_cache *c, const struct workload *w);
 
 /* A write that is to be sent: a status as a whole. */

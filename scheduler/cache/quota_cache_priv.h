@@ -11,23 +11,20 @@ struct err;
 struct from_api_quota_rules;
 struct strmap;
 
-/* Beside struct workload. */
+/* Beside struct workload. Statuses are owned and packed (quota/conditions_pack.h). */
 struct workload_state {
-	struct arena *arena;      /* texts of status */
-	struct conditions status; /* as it should stand */
-	struct arena *before_arena;
-	struct conditions before; /* as it was read last; only while a write is out */
-	char *uid;
+	struct conditions *status;      /* as it should stand; NULL: not read yet */
+	struct conditions *before;      /* as it was read last; NULL: no write is out */
+	struct conditions *sent_status; /* as it is under way; NULL: it has not changed since */
 	const char *queue; /* where the status says it holds quota, interned; NULL: nowhere */
-	struct arena *sent_arena;
-	struct conditions sent_status; /* as it is under way; only when it changed since */
-	bool out;                      /* a write is wanted or under way */
-	bool wanted;                   /* the status is to be written */
-	bool flies;              /* a write is under way: the next one waits for its outcome */
-	uint64_t sent;           /* number of the latest write */
-	int64_t version;         /* resourceVersion of the last write: older updates are not read */
-	int64_t read;            /* resourceVersion of what was read last */
-	unsigned failures;       /* writes in a row that failed */
+	bool finished;     /* the status is that of a finished one, of which not all is kept */
+	bool out;          /* a write is wanted or under way */
+	bool wanted;       /* the status is to be written */
+	bool flies;        /* a write is under way: the next one waits for its outcome */
+	uint64_t sent;     /* number of the latest write */
+	int64_t version;   /* resourceVersion of the last write: older updates are not read */
+	int64_t read;      /* resourceVersion of what was read last */
+	unsigned failures; /* writes in a row that failed */
 	struct sched_msg *later; /* update that came while a write was out */
 };
 

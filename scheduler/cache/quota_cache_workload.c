@@ -8,7 +8,7 @@
 #include "cache/quota_cache_priv.h"
 #include "cache/quota_cache_status.h"
 #include "model/from_api_quota.h"
-#include "quota/conditions_copy.h"
+#include "quota/conditions_pack.h"
 #include "quota/queues.h"
 #include "quota/usage.h"
 
@@ -18,18 +18,14 @@
 
 static void drop_before(struct workload_state *s)
 {
-	conditions_finish(&s->before);
-	arena_destroy(s->before_arena);
-	s->before = (struct conditions){ 0 };
-	s->before_arena = NULL;
+	free(s->before);
+	s->before = NULL;
 }
 
 static void drop_sent(struct workload_state *s)
 {
-	conditions_finish(&s->sent_status);
-	arena_destroy(s->sent_arena);
-	s->sent_status = (struct conditions){ 0 };
-	s->sent_arena = NULL;
+	free(s->sent_status);
+	s->sent_status = NULL;
 }
 
 static void drop_later(struct workload_state *s)
@@ -46,23 +42,21 @@ void quota_cache_workload_free(struct workload_state *s)
 	drop_before(s);
 	drop_later(s);
 	drop_sent(s);
-	conditions_finish(&s->status);
-	arena_destroy(s->arena);
-	free(s->uid);
+	free(s->status);
 	free(s);
 }
 
-static struct workload_state *add_state(struct quota_cache *c, const struct workload *w,
-					const char *uid)
+static void add_state(struct quota_cache *c, const struct workload *w)
 {
-	struct workload_state *s = xmalloc_zero(1, sizeof(*s));
-
-	s->uid = xmalloc_dup(uid == NULL ? "" : uid);
 	while (c->states.n <= w->id) {
 		vec_push(&c->states, NULL);
 	}
-	c->states.v[w->id] = s;
-	return s;
+	c->states.v[w->id] = xmalloc_zero(1, sizeof(*c->states.v[0]));
+}
+
+static bool is_same(const struct workload *w, const char *uid)
+{
+	return str_streq(w->uid, uid == NULL ? "" : uid);
 }
 
 /* --- where it belongs --------------------------------------------------------------------------*/
@@ -153,17 +147,17 @@ static void take_status(struct quota_cache *c, const struct workload *w,
 			const struct api_workload *aw)
 {
 	struct workload_state *s = quota_cache_state(c, w);
-	struct arena *arena = arena_create(512);
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
 	struct conditions fresh = { .arena = arena };
 
 	quota_cache_status_read(c->q, aw, &fresh);
-	if (s->arena != NULL) {
-		tell_status(c, w, &s->status, &fresh);
+	if (s->status != NULL) {
+		tell_status(c, w, s->status, &fresh);
 	}
-	conditions_finish(&s->status);
-	arena_destroy(s->arena);
-	s->arena = arena;
-	s->status = fresh;
+	free(s->status);
+	s->finished = w->finished;
+	s->status = w->finished ? conditions_pack_finished(&fresh) : conditions_pack_all(&fresh);
+	conditions_finish(&fresh);
 }
 
 static struct workload *find_or_add(struct quota_cache *c, struct str key, const char *uid,
@@ -171,13 +165,13 @@ static struct workload *find_or_add(struct quota_cache *c, struct str key, const
 {
 	struct workload *w = quota_workload_find(c->q, key);
 
-	if (w != NULL && !str_streq(quota_cache_state(c, w)->uid, uid == NULL ? "" : uid)) {
+	if (w != NULL && !is_same(w, uid)) {
 		quota_cache_workload_remove(c, key, now);
 		w = NULL;
 	}
 	if (w == NULL) {
 		w = quota_workload_add(c->q, key);
-		(void)add_state(c, w, uid);
+		add_state(c, w);
 	}
 	return w;
 }
@@ -242,7 +236,7 @@ bool quota_cache_workload_upsert(struct quota_cache *c, struct sched_msg *m, int
 	struct workload *w = quota_workload_find(c->q, m->key);
 	struct workload_state *s = w == NULL ? NULL : quota_cache_state(c, w);
 
-	if (s != NULL && str_streq(s->uid, aw->meta.uid == NULL ? "" : aw->meta.uid)) {
+	if (s != NULL && is_same(w, aw->meta.uid)) {
 		if (is_old(s, m)) {
 			return false;
 		}
@@ -288,12 +282,9 @@ static void take_back(struct quota_cache *c, struct workload *w, bool stale, int
 	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
 	int64_t wait = RETRY_MIN_NS << doublings;
 
-	conditions_finish(&s->status);
-	arena_destroy(s->arena);
+	free(s->status);
 	s->status = s->before;
-	s->arena = s->before_arena;
-	s->before = (struct conditions){ 0 };
-	s->before_arena = NULL;
+	s->before = NULL;
 	s->failures += !stale;
 	if (s->queue == NULL && w->holds != MODEL_NONE) {
 		usage_revoke(c->q, w);
@@ -302,7 +293,7 @@ static void take_back(struct quota_cache *c, struct workload *w, bool stale, int
 	if (s->queue == NULL && !stale) {
 		w->requeue_at = now + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
 	}
-	quota_cache_status_flags(&s->status, w);
+	quota_cache_status_flags(s->status, w);
 	queues_unblock(c->q, w); /* it is to be told again why it does not fit */
 	place(c, w, true, now);
 }
@@ -322,20 +313,18 @@ static void take_later(struct quota_cache *c, struct workload_state *s, int64_t 
 static void take_done(struct quota_cache *c, const struct sched_msg *m, const struct workload *w)
 {
 	struct workload_state *s = quota_cache_state(c, w);
-	const struct conditions *sent = s->wanted ? &s->sent_status : &s->status;
+	const struct conditions *sent = s->wanted ? s->sent_status : s->status;
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
 	s->failures = 0;
 	if (sent->has_admission && sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
-	tell_status(c, w, &s->before, sent);
+	tell_status(c, w, s->before, sent);
 	drop_before(s);
 	if (s->wanted) {
 		s->before = s->sent_status;
-		s->before_arena = s->sent_arena;
-		s->sent_status = (struct conditions){ 0 };
-		s->sent_arena = NULL;
+		s->sent_status = NULL;
 	}
 }
 
@@ -345,7 +334,7 @@ void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m,
 	struct workload_state *s = w == NULL ? NULL : quota_cache_state(c, w);
 	bool ok = m->outcome == SCHED_DONE;
 
-	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(s->uid, m->uid)) {
+	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(w->uid, m->uid)) {
 		return;
 	}
 	s->flies = false;

@@ -9,6 +9,8 @@
 #define CLAIMS "resource claims of pods are not supported yet"
 #define SLICES "elastic jobs (slices of a workload) are not supported yet"
 #define VARIANTS "variants for concurrent admission are not supported yet"
+#define SMALL 64  /* bytes for a UID */
+#define USUAL 256 /* a UID and one pod set without selectors */
 #define SLICE_REPLACEMENT_FOR "kueue.x-k8s.io/workload-slice-replacement-for"
 
 /* --- spec ---------------------------------------------------------------------------------------
@@ -152,11 +154,14 @@ static int read_spec(struct quota *q, const struct from_api_quota_rules *rules,
 		aw->spec.queue_name == NULL ? NULL : quota_name(q, str_of(aw->spec.queue_name));
 	w->priority_class = aw->spec.priority_class_ref == NULL
 				    ? NULL
-				    : arena_dup(w->arena, aw->spec.priority_class_ref->name);
+				    : quota_name(q, str_of(aw->spec.priority_class_ref->name));
 	w->priority = aw->spec.priority == FIELD_NO_I32 ? 0 : aw->spec.priority;
 	w->active = kueue_workload_is_active(aw);
 	w->preemption_gated = kueue_workload_has_closed_gate(aw);
 	w->has_preemption_gates = aw->spec.preemption_gates.n > 0;
+	if (w->finished) {
+		return 0; /* nobody asks what it asked for */
+	}
 	w->npodsets = aw->spec.pod_sets.n;
 	w->podsets = arena_zero(w->arena, w->npodsets, sizeof(*w->podsets));
 	for (size_t i = 0; i < w->npodsets; i++) {
@@ -235,21 +240,22 @@ int from_api_quota_workload_read(struct quota *q, const struct from_api_quota_ru
 				 const struct api_workload *aw, struct from_api_quota_workload *ret,
 				 struct err *err)
 {
+	bool finished = kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED;
 	struct from_api_quota_workload r = {
 		.w = { .evicted_at = MODEL_TIME_NONE,
 		       .preempted_at = MODEL_TIME_NONE,
 		       .reserved_at = MODEL_TIME_NONE,
 		       .requeue_at = MODEL_TIME_NONE,
-		       .arena = arena_create(512) },
+		       .arena = arena_create(finished ? SMALL : USUAL) },
 	};
 
+	from_api_quota_status(&aw->status, &r.w);
 	if (read_spec(q, rules, aw, &r.w, err) < 0) {
 		from_api_quota_workload_finish(&r);
 		return err_wrap(err, "Workload %s/%s",
 				aw->meta.namespace_ == NULL ? "" : aw->meta.namespace_,
 				aw->meta.name == NULL ? "" : aw->meta.name);
 	}
-	from_api_quota_status(&aw->status, &r.w);
 	read_admission(q, aw, &r);
 	*ret = r;
 	return 0;

@@ -298,7 +298,7 @@ struct workload {
 
 	char *key; /* "namespace/name", owned; the arena below owns the rest */
 	const char *namespace_, *uid, *job_uid, *local_queue;
-	const char *priority_class; /* name of priorityClassRef; NULL: none */
+	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
 	struct arena *arena;        /* pod sets, texts; replaced as a whole with the spec */
 	int64_t generation;
 	int64_t created;           /* wall ns, whole seconds */
@@ -314,7 +314,7 @@ struct workload {
 	const char *unsupported_what;
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
-	struct quota_podset *podsets;
+	struct quota_podset *podsets; /* none when it is finished */
 	size_t npodsets;
 	const uint32_t *allowed; /* flavors; NULL: any (Kueue: concurrent admission) */
 	size_t nallowed;

@@ -397,6 +397,34 @@ static void finished_and_bad_ones(void **state)
 	quota_cache_fixture_finish(&f);
 }
 
+/* Most of its status is not kept: a write would take the rest off. */
+static void of_a_finished_one_nothing_is_written(void **state)
+{
+	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
+	struct quota_cache_fixture f;
+	const struct conditions *status;
+	const struct workload *w;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "done", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	w = quota_cache_fixture_get(&f, "done");
+	assert_int_equal(w->npodsets, 1);
+	quota_cache_fixture_workload(&f, "done", 0, "2", QUOTA_CACHE_FIXTURE_CONDITION("Finished"));
+	status = quota_cache_status(f.cache, w);
+	assert_true(conditions_is_true(status, "Finished"));
+	assert_string_equal(conditions_find(status, "Finished")->message, "");
+	assert_int_equal(w->npodsets, 0);
+	(void)conditions_set(quota_cache_edit(f.cache, w), &evicted);
+	assert_false(quota_cache_commit(f.cache, w));
+	quota_cache_fixture_no_write(&f);
+	/* Somebody had it back. */
+	quota_cache_fixture_workload(&f, "done", 0, "2", "");
+	assert_int_equal(w->npodsets, 1);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	quota_cache_fixture_finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +443,7 @@ int main(void)
 		cmocka_unit_test(a_namesake_starts_anew),
 		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
 		cmocka_unit_test(finished_and_bad_ones),
+		cmocka_unit_test(of_a_finished_one_nothing_is_written),
 	};
 
 	return cmocka_run_group_tests_name("cache/quota_cache_workload", tests, NULL, NULL);

@@ -1,0 +1,15 @@
+/* scheduler/quota/conditions_pack.h: statuses of Workloads that are kept for long, as small as they
+ * can be: there may be a hundred thousand of them. Owner: the caller. Pure. */
+#ifndef SCHEDULER_QUOTA_CONDITIONS_PACK_H
+#define SCHEDULER_QUOTA_CONDITIONS_PACK_H
+
+#include "quota/conditions.h"
+
+/* A copy in one block of its exact size, which free() ends. Its lists cannot grow: to be changed it
+ * is copied (conditions_copy_make). */
+struct conditions *conditions_pack_all(const struct conditions *from);
+/* The same, but only what still counts of one that is finished: its conditions without messages,
+ * and how often it was evicted. */
+struct conditions *conditions_pack_finished(const struct conditions *from);
+
+#endif

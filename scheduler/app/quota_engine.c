@@ -163,7 +163,7 @@ static void explain_bypassed(struct quota_engine *e, const struct workload *w)
 	}
 }
 
-static void on_workload(void *ctx, struct str key, const struct api_workload *w)
+static void on_workload(void *ctx, uint32_t id, struct str key, const struct api_workload *w)
 {
 	struct quota_engine *e = ctx;
 
@@ -173,7 +173,7 @@ static void on_workload(void *ctx, struct str key, const struct api_workload *w)
 		explain_bypassed(e, quota_workload_find(quota_cache_world(e->cache), key));
 	}
 	cost_seen(e, key, w);
-	quota_life_workload(e->life, key, w);
+	quota_life_workload(e->life, id, key, w);
 }
 
 static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,

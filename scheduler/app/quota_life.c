@@ -1,6 +1,8 @@
 #include "app/quota_life.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
@@ -9,7 +11,6 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
 #include "conf/quota_conf.h"
@@ -23,16 +24,16 @@
 #define SLOTS 32
 #define MAX_CHECKS 64
 
-struct facts { /* of a Workload, beside what is in the cache */
-	struct arena *arena;
-	const char *key, *namespace_, *name, *uid, *version;
+struct facts {               /* of a Workload, beside what is in the cache */
+	struct arena *arena; /* texts and lists; NULL: there are none */
 	const char *gated_by;
 	const char **gates, **finalizers; /* finalizers: all but ours */
-	size_t ngates, nfinalizers;
-	bool active, deleted, has_finalizer, has_owner, had_owner;
+	uint32_t ngates, nfinalizers;
+	int64_t version; /* resourceVersion */
+	int64_t next;    /* wall ns */
 	int32_t max_execution;
-	int64_t next; /* wall ns */
-	bool todo;    /* in the list of the same name */
+	bool active, deleted, has_finalizer, has_owner, had_owner;
+	bool todo; /* in the list of the same name */
 };
 
 struct quota_life {
@@ -40,34 +41,34 @@ struct quota_life {
 	struct owners *owners;
 	struct owner_write_target target;
 	struct pool *pool;
-	struct strmap *facts;    /* "namespace/name" */
-	struct VEC(char *) todo; /* keys */
-	int64_t next;            /* the earliest time of all */
-	uint64_t specs;          /* changes of queues that were looked at */
+	struct VEC(struct facts *) facts; /* by id of the Workload; NULL: not known */
+	struct VEC(uint32_t) todo;        /* ids */
+	int64_t next;                     /* the earliest time of all */
+	uint64_t specs;                   /* changes of queues that were looked at */
 };
 
-static void facts_free(void *value)
+static void facts_free(struct facts *f)
 {
-	struct facts *f = value;
-
-	arena_destroy(f->arena);
-	free(f);
+	if (f != NULL) {
+		arena_destroy(f->arena);
+		free(f);
+	}
 }
 
-static void want(struct quota_life *l, struct facts *f)
+static void want(struct quota_life *l, uint32_t id)
 {
-	if (!f->todo) {
-		f->todo = true;
-		vec_push(&l->todo, xmalloc_dup(f->key));
+	if (!l->facts.v[id]->todo) {
+		l->facts.v[id]->todo = true;
+		vec_push(&l->todo, id);
 	}
 }
 
 void quota_life_touch(struct quota_life *l, struct str key)
 {
-	struct facts *f = strmap_get(l->facts, key);
+	const struct workload *w = quota_workload_find(quota_cache_world(l->opt.cache), key);
 
-	if (f != NULL) {
-		want(l, f);
+	if (w != NULL && w->id < l->facts.n && l->facts.v[w->id] != NULL) {
+		want(l, w->id);
 	}
 }
 
@@ -144,7 +145,6 @@ struct quota_life *quota_life_create(const struct quota_life_options *opt)
 	l->opt = *opt;
 	l->opt.base = NULL;
 	l->next = INT64_MAX;
-	l->facts = strmap_create(facts_free);
 	l->owners = owners_create(&oo);
 	owners_watch(l->owners, on_activity, l);
 	l->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
@@ -164,10 +164,10 @@ void quota_life_destroy(struct quota_life *l)
 	}
 	owners_destroy(l->owners);
 	pool_destroy(l->pool);
-	strmap_destroy(l->facts);
-	for (size_t i = 0; i < l->todo.n; i++) {
-		free(l->todo.v[i]);
+	for (size_t i = 0; i < l->facts.n; i++) {
+		facts_free(l->facts.v[i]);
 	}
+	vec_finish(&l->facts);
 	vec_finish(&l->todo);
 	free(l);
 }
@@ -224,60 +224,84 @@ void quota_life_object(struct quota_life *l, enum sched_resource r, struct str k
 	}
 }
 
-static void read_lists(struct facts *f, const struct api_workload *w)
+/* Most need none. */
+static struct arena *arena_of(struct facts *f)
 {
-	f->gates = arena_zero(f->arena, w->spec.preemption_gates.n + 1, sizeof(*f->gates));
-	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
+	if (f->arena == NULL) {
+		f->arena = arena_create(192);
+	}
+	return f->arena;
+}
+
+static void read_gates(struct facts *f, const struct api_workload *w)
+{
+	const char *by = field_map_get(&w->meta.annotations, KUEUE_ADMISSION_GATED_BY);
+	size_t n = w->spec.preemption_gates.n;
+
+	if (by != NULL) {
+		f->gated_by = arena_dup(arena_of(f), by);
+	}
+	if (n > 0) {
+		f->gates = arena_zero(arena_of(f), n, sizeof(*f->gates));
+	}
+	for (size_t i = 0; i < n; i++) {
 		f->gates[f->ngates++] = arena_dup(f->arena, w->spec.preemption_gates.v[i].name);
 	}
-	f->finalizers = arena_zero(f->arena, w->meta.finalizers.n + 1, sizeof(*f->finalizers));
+}
+
+static void read_finalizers(struct facts *f, const struct api_workload *w)
+{
 	for (size_t i = 0; i < w->meta.finalizers.n; i++) {
-		if (str_streq(w->meta.finalizers.v[i], KUEUE_FINALIZER)) {
+		const char *name = w->meta.finalizers.v[i];
+
+		if (str_streq(name, KUEUE_FINALIZER)) {
 			f->has_finalizer = true;
-		} else {
-			f->finalizers[f->nfinalizers++] =
-				arena_dup(f->arena, w->meta.finalizers.v[i]);
+			continue;
 		}
+		if (f->finalizers == NULL) {
+			f->finalizers = arena_zero(arena_of(f), w->meta.finalizers.n,
+						   sizeof(*f->finalizers));
+		}
+		f->finalizers[f->nfinalizers++] = arena_dup(f->arena, name);
 	}
 }
 
-static struct facts *read_facts(struct str key, const struct api_workload *w)
+static void read_facts(struct facts *f, const struct api_workload *w)
 {
-	struct facts *f = xmalloc_zero(1, sizeof(*f));
+	int32_t most = w->spec.max_execution_time;
 
-	f->arena = arena_create(192);
-	f->key = arena_str(f->arena, key).p;
-	f->namespace_ = arena_dup(f->arena, w->meta.namespace_);
-	f->name = arena_dup(f->arena, w->meta.name);
-	f->uid = arena_dup(f->arena, w->meta.uid == NULL ? "" : w->meta.uid);
-	f->version = arena_dup(f->arena, w->meta.resource_version);
-	f->gated_by =
-		arena_dup(f->arena, field_map_get(&w->meta.annotations, KUEUE_ADMISSION_GATED_BY));
-	f->active = kueue_workload_is_active(w);
-	f->deleted = w->meta.deleted != FIELD_NO_TIME;
-	f->has_owner = w->meta.owners.n > 0;
-	f->had_owner = field_map_get(&w->meta.labels, KUEUE_JOB_UID) != NULL;
-	f->max_execution =
-		w->spec.max_execution_time == FIELD_NO_I32 ? 0 : w->spec.max_execution_time;
-	f->next = INT64_MAX;
-	read_lists(f, w);
-	return f;
+	arena_destroy(f->arena);
+	*f = (struct facts){
+		.version = meta_version(&w->meta),
+		.next = INT64_MAX,
+		.max_execution = most == FIELD_NO_I32 ? 0 : most,
+		.active = kueue_workload_is_active(w),
+		.deleted = w->meta.deleted != FIELD_NO_TIME,
+		.has_owner = w->meta.owners.n > 0,
+		.had_owner = field_map_get(&w->meta.labels, KUEUE_JOB_UID) != NULL,
+		.todo = f->todo,
+	};
+	read_gates(f, w);
+	read_finalizers(f, w);
 }
 
-void quota_life_workload(struct quota_life *l, struct str key, const struct api_workload *w)
+void quota_life_workload(struct quota_life *l, uint32_t id, struct str key,
+			 const struct api_workload *w)
 {
-	struct facts *old = strmap_get(l->facts, key), *f;
-	bool todo = old != NULL && old->todo;
-
+	while (l->facts.n <= id) {
+		vec_push(&l->facts, NULL);
+	}
 	if (w == NULL) {
-		(void)strmap_remove(l->facts, key);
+		facts_free(l->facts.v[id]);
+		l->facts.v[id] = NULL;
 		owners_workload_gone(l->owners, key);
 		return;
 	}
-	f = read_facts(key, w);
-	f->todo = todo;
-	strmap_set(l->facts, key, f);
-	want(l, f);
+	if (l->facts.v[id] == NULL) {
+		l->facts.v[id] = xmalloc_zero(1, sizeof(*l->facts.v[id]));
+	}
+	read_facts(l->facts.v[id], w);
+	want(l, id);
 	owners_workload(l->owners, w);
 }
 
@@ -298,28 +322,35 @@ void quota_life_synced(struct quota_life *l)
 
 /* --- writes to the object ----------------------------------------------------------------------*/
 
-/* `what` names the write: a later one of this name takes its place. */
-static void send(struct quota_life *l, const struct facts *f, const char *what,
-		 struct owner_write *w)
+static const char *name_of(const struct workload *w)
 {
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, f->key);
-
-	w->workload = f->name;
-	w->about.uid = f->uid;
-	pool_add(l->pool, str_of(key), owner_write_new(f->namespace_, w));
+	return strchr(w->key, '/') + 1;
 }
 
-static void send_active(struct quota_life *l, const struct facts *f)
+/* `what` names the write: a later one of this name takes its place. */
+static void send(struct quota_life *l, const struct workload *w, const char *what,
+		 struct owner_write *write)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, w->key);
+
+	write->workload = name_of(w);
+	write->about.uid = w->uid;
+	pool_add(l->pool, str_of(key), owner_write_new(w->namespace_, write));
+}
+
+static void send_active(struct quota_life *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"active\":false}}",
-				    f->uid);
+				    w->uid);
 
-	send(l, f, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
+	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
 
-static void send_finalizers(struct quota_life *l, const struct facts *f)
+static void send_finalizers(struct quota_life *l, const struct workload *w, const struct facts *f)
 {
+	CLEANUP(xmalloc_freep)
+	char *version = xmalloc_printf("%" PRId64, f->version);
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct json_out o;
 
@@ -327,9 +358,9 @@ static void send_finalizers(struct quota_life *l, const struct facts *f)
 	json_out_object(&o);
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
-	json_out_kv(&o, "uid", f->uid);
+	json_out_kv(&o, "uid", w->uid);
 	/* The list is replaced: nobody else's finalizer of the meantime may get lost. */
-	json_out_kv(&o, "resourceVersion", f->version);
+	json_out_kv(&o, "resourceVersion", version);
 	json_out_key(&o, "finalizers");
 	json_out_array(&o);
 	for (size_t i = 0; i < f->nfinalizers; i++) {
@@ -338,17 +369,17 @@ static void send_finalizers(struct quota_life *l, const struct facts *f)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
-	send(l, f, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
+	send(l, w, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
 }
 
-static void send_delete(struct quota_life *l, const struct facts *f)
+static void send_delete(struct quota_life *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
 				    "\"preconditions\":{\"uid\":\"%s\"}}",
-				    f->uid);
+				    w->uid);
 
-	send(l, f, "delete",
+	send(l, w, "delete",
 	     &(struct owner_write){ .kind = OWNER_DELETE,
 				    .body = body,
 				    .event = "Deleted",
@@ -401,7 +432,8 @@ static const char *what_is_invalid(const struct workload *w)
 	return w->unsupported ? w->unsupported_what : NULL;
 }
 
-static enum workload_life_job job_state(const struct quota_life *l, const struct facts *f)
+static enum workload_life_job job_state(const struct quota_life *l, const struct facts *f,
+					const char *key)
 {
 	static const enum workload_life_job of[] = {
 		[OWNERS_FOREIGN] = WORKLOAD_LIFE_JOB_UNKNOWN,
@@ -409,8 +441,7 @@ static enum workload_life_job job_state(const struct quota_life *l, const struct
 		[OWNERS_STOPPED] = WORKLOAD_LIFE_JOB_STOPPED,
 	};
 
-	return !f->has_owner ? WORKLOAD_LIFE_NO_JOB
-			     : of[owners_activity(l->owners, str_of(f->key))];
+	return !f->has_owner ? WORKLOAD_LIFE_NO_JOB : of[owners_activity(l->owners, str_of(key))];
 }
 
 static void live(struct quota_life *l, const struct facts *f, const struct workload *w, int64_t now,
@@ -427,9 +458,9 @@ static void live(struct quota_life *l, const struct facts *f, const struct workl
 					 .ran = c->has_past_seconds ? c->past_seconds : 0 };
 	struct workload_life_in in = {
 		.id = w->id,
-		.namespace_ = f->namespace_,
-		.name = f->name,
-		.uid = f->uid,
+		.namespace_ = w->namespace_,
+		.name = name_of(w),
+		.uid = w->uid,
 		.active = f->active,
 		.deleted = f->deleted,
 		.has_finalizer = f->has_finalizer,
@@ -442,7 +473,7 @@ static void live(struct quota_life *l, const struct facts *f, const struct workl
 		.ngates = f->ngates,
 		.local = local_of(q, w, &local),
 		.checks = checks,
-		.job = job_state(l, f),
+		.job = job_state(l, f, w->key),
 	};
 
 	in.cluster = cluster_of(q, w, quota_cache_queue(l->opt.cache, w), local);
@@ -456,26 +487,23 @@ static void live(struct quota_life *l, const struct facts *f, const struct workl
 	c->past_seconds = s.ran;
 }
 
-static void look_after(struct quota_life *l, struct facts *f, int64_t now)
+static void look_after(struct quota_life *l, uint32_t id, int64_t now)
 {
-	const struct workload *w =
-		quota_workload_find(quota_cache_world(l->opt.cache), str_of(f->key));
+	const struct workload *w = quota_cache_world(l->opt.cache)->workloads.v[id];
+	struct facts *f = l->facts.v[id];
 	struct workload_life_out out;
 
-	if (w == NULL) {
-		return;
-	}
 	live(l, f, w, now, &out);
 	l->opt.tell(l->opt.ctx, w, &out.events);
 	(void)quota_cache_commit(l->opt.cache, w);
 	if (out.deactivate) {
-		send_active(l, f);
+		send_active(l, w);
 	}
 	if (out.remove_finalizer) {
-		send_finalizers(l, f);
+		send_finalizers(l, w, f);
 	}
 	if (out.remove) {
-		send_delete(l, f);
+		send_delete(l, w);
 	}
 	f->next = out.next;
 	l->next = out.next < l->next ? out.next : l->next;
@@ -484,43 +512,34 @@ static void look_after(struct quota_life *l, struct facts *f, int64_t now)
 
 /* --- all of them -------------------------------------------------------------------------------*/
 
-struct due {
-	struct quota_life *l;
-	int64_t now;
-	bool all;
-};
-
-static bool want_due(struct str key UNUSED, void *value, void *ctx)
+static void want_due(struct quota_life *l, int64_t now, bool all)
 {
-	struct due *d = ctx;
-	struct facts *f = value;
+	l->next = INT64_MAX;
+	for (uint32_t id = 0; id < l->facts.n; id++) {
+		const struct facts *f = l->facts.v[id];
 
-	if (d->all || f->next <= d->now) {
-		want(d->l, f);
-	} else if (f->next < d->l->next) {
-		d->l->next = f->next;
+		if (f != NULL && (all || f->next <= now)) {
+			want(l, id);
+		} else if (f != NULL && f->next < l->next) {
+			l->next = f->next;
+		}
 	}
-	return true;
 }
 
 int64_t quota_life_step(struct quota_life *l, int64_t now)
 {
 	uint64_t specs = quota_cache_specs(l->opt.cache);
-	struct due due = { l, now, specs != l->specs };
 
-	if (due.all || l->next <= now) {
+	if (specs != l->specs || l->next <= now) {
+		want_due(l, now, specs != l->specs);
 		l->specs = specs;
-		l->next = INT64_MAX;
-		strmap_each(l->facts, want_due, &due);
 	}
 	for (size_t i = 0; i < l->todo.n; i++) {
-		CLEANUP(xmalloc_freep) char *key = l->todo.v[i];
-		struct facts *f = strmap_get(l->facts, str_of(key));
+		struct facts *f = l->facts.v[l->todo.v[i]];
 
-		l->todo.v[i] = NULL;
 		if (f != NULL && f->todo) {
 			f->todo = false;
-			look_after(l, f, now);
+			look_after(l, l->todo.v[i], now);
 		}
 	}
 	vec_clear(&l->todo);

@@ -41,8 +41,9 @@ void quota_life_destroy(struct quota_life *l); /* NULL is fine */
 /* An object of any other kind as it was decoded; NULL: deleted. */
 void quota_life_object(struct quota_life *l, enum sched_resource r, struct str key,
 		       const void *object);
-/* NULL: deleted. */
-void quota_life_workload(struct quota_life *l, struct str key, const struct api_workload *w);
+/* id: of its struct workload in the world. NULL: deleted. */
+void quota_life_workload(struct quota_life *l, uint32_t id, struct str key,
+			 const struct api_workload *w);
 /* Something was decided about the Workload: it is looked after in the next step. */
 void quota_life_touch(struct quota_life *l, struct str key);
 /* Whether a Workload holds quota for the pod (controllers/owners.h). */

@@ -40,8 +40,8 @@ struct quota_cache_listener {
 	 * not change. */
 	void (*on_object)(void *ctx, enum sched_resource r, struct str key, const void *object);
 	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
-	 * told of updates that are older than what was written. */
-	void (*on_workload)(void *ctx, struct str key, const struct api_workload *w);
+	 * told of updates that are older than what was written. id: that of struct workload. */
+	void (*on_workload)(void *ctx, uint32_t id, struct str key, const struct api_workload *w);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	/* The status became another one: somebody wrote it and it was read, or a write of ours was
 	 * acknowledged. Not told of a Workload that is read for the first time. */

@@ -221,7 +221,7 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 	}
 	c->changes++;
 	if (c->listener.on_workload != NULL) {
-		c->listener.on_workload(c->listener.ctx, m->key, aw);
+		c->listener.on_workload(c->listener.ctx, w->id, m->key, aw);
 	}
 }
 
@@ -268,7 +268,7 @@ void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t 
 	c->dirty = true;
 	c->changes++;
 	if (c->listener.on_workload != NULL) {
-		c->listener.on_workload(c->listener.ctx, key, NULL);
+		c->listener.on_workload(c->listener.ctx, id, key, NULL);
 	}
 }
 

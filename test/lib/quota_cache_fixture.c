@@ -15,7 +15,8 @@
 
 #define NOW (INT64_C(1700000000) * 1000000000)
 
-static void on_workload(void *ctx, struct str key UNUSED, const struct api_workload *w)
+static void on_workload(void *ctx, uint32_t id UNUSED, struct str key UNUSED,
+			const struct api_workload *w)
 {
 	struct quota_cache_fixture *f = ctx;
 

@@ -81,8 +81,11 @@ static void see(struct fixture *f, const char *meta, const char *spec, const cha
 	struct sched_msg *m =
 		cache_decode(SCHED_WORKLOADS, STR_LIT("ns/one"), str_of(json), ++f->c.version);
 
-	quota_life_workload(f->life, STR_LIT("ns/one"), m->object);
-	if (!quota_cache_apply(f->c.cache, m, f->c.now)) {
+	bool kept = quota_cache_apply(f->c.cache, m, f->c.now);
+
+	quota_life_workload(f->life, quota_cache_fixture_get(&f->c, "one")->id, STR_LIT("ns/one"),
+			    m->object);
+	if (!kept) {
 		message_free(m);
 	}
 }
@@ -236,7 +239,8 @@ static void queues_that_change_are_looked_at(void **state)
 	(void)step(&f);
 	assert_string_equal(quota_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
 			    "Misconfigured");
-	quota_life_workload(f.life, STR_LIT("ns/one"), NULL);
+	quota_life_workload(f.life, quota_cache_fixture_get(&f.c, "one")->id, STR_LIT("ns/one"),
+			    NULL);
 	assert_int_equal(step(&f), INT64_MAX);
 	end(&f);
 }

@@ -95,8 +95,8 @@ struct from_api_quota_workload {
 		*queue; /* ClusterQueue of its admission, when it holds quota; NULL: it does not */
 };
 
-/* Reads spec and status; no pod sets of one that is finished. Pods that are reclaimable are taken off; what it holds is scaled to the
- * pods that are left (Kueue: ReclaimablePods). */
+/* Reads spec and status; no pod sets of one that is finished. Pods that are reclaimable are taken
+ * off; what it holds is scaled to the pods that are left (Kueue: ReclaimablePods). */
 int from_api_quota_workload_read(struct quota *q, const struct from_api_quota_rules *rules,
 				 const struct api_workload *aw, struct from_api_quota_workload *ret,
 				 struct err *err);

@@ -314,7 +314,7 @@ struct workload {
 	const char *unsupported_what;
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
-	struct quota_podset *podsets; /* none when it is finished */
+	struct quota_podset *podsets;     /* none when it is finished */
 	size_t npodsets;
 	const uint32_t *allowed; /* flavors; NULL: any (Kueue: concurrent admission) */
 	size_t nallowed;

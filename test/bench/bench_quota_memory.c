@@ -43,10 +43,10 @@ struct state {
 };
 
 static const struct state states[] = {
-	{ "waiting", WAITS, false, 5500 },
-	{ "admitted", ADMITTED, true, 6000 },
+	{ "waiting", WAITS, false, 2000 },
+	{ "admitted", ADMITTED, true, 2400 },
 	{ "finished", ADMITTED "," CONDITION("Finished", "True", "ByTest", "By test runner"), true,
-	  6000 },
+	  1700 },
 };
 
 struct bench {

@@ -87,6 +87,13 @@ static void charge(struct forest *f, uint32_t node, const struct quota_amounts *
 	}
 }
 
+/* What is charged now is held: there is nothing to undo. */
+static void settle(struct forest *f)
+{
+	tree_sums_forget(f->sums);
+	f->state++;
+}
+
 static void charge_holders(struct forest *f)
 {
 	const struct quota *world = f->world;
@@ -98,7 +105,7 @@ static void charge_holders(struct forest *f)
 			charge(f, i, &n->queue->holders.v[k].w->usage, 1);
 		}
 	}
-	tree_sums_forget(f->sums);
+	settle(f);
 }
 
 static void rebuild(struct forest *f)
@@ -139,7 +146,7 @@ void forest_hold(struct forest *f, struct workload *w, uint32_t node)
 	w->holds_pos = (uint32_t)queue->holders.n;
 	vec_push(&queue->holders, holder);
 	charge(f, node, &w->usage, 1);
-	tree_sums_forget(f->sums);
+	settle(f);
 }
 
 /* Sums that were cut off at the largest number do not come back by subtraction. */
@@ -174,7 +181,7 @@ void forest_release(struct forest *f, struct workload *w)
 		return;
 	}
 	charge(f, node, &w->usage, -1);
-	tree_sums_forget(f->sums);
+	settle(f);
 }
 
 size_t forest_mark(const struct forest *f)
@@ -366,6 +373,18 @@ const uint32_t *forest_children(const struct forest *f, uint32_t node, size_t *r
 {
 	*ret_n = f->child_at[node + 1] - f->child_at[node];
 	return &f->children[f->child_at[node]];
+}
+
+const uint32_t *forest_cohorts(const struct forest *f, uint32_t node, size_t *ret_n)
+{
+	size_t n;
+	const uint32_t *children = forest_children(f, node, &n);
+
+	*ret_n = 0;
+	while (*ret_n < n && !f->world->nodes.v[children[*ret_n]]->is_queue) {
+		(*ret_n)++;
+	}
+	return children;
 }
 
 const uint32_t *forest_pairs(const struct forest *f, uint32_t node, size_t *ret_n)

@@ -69,6 +69,8 @@ uint32_t forest_common(const struct forest *f, uint32_t a, uint32_t b);
 uint32_t forest_below(const struct forest *f, uint32_t node, uint32_t above);
 /* Children, cohorts and queues, sorted by name (cohorts first). */
 const uint32_t *forest_children(const struct forest *f, uint32_t node, size_t *ret_n);
+/* The cohorts among them. */
+const uint32_t *forest_cohorts(const struct forest *f, uint32_t node, size_t *ret_n);
 /* "/root/team/queue", for messages; in the caller's buffer, snprintf-like. */
 size_t forest_path(const struct forest *f, uint32_t node, char *buf, size_t size);
 

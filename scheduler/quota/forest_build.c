@@ -4,6 +4,7 @@
 #include "base/xmalloc.h"
 #include "model/quota_store.h"
 #include "quota/amount.h"
+#include "quota/forest_over.h"
 #include "quota/forest_priv.h"
 
 static struct forest_limit *limit_at(struct forest *f, uint32_t node, uint32_t pair)
@@ -262,6 +263,7 @@ void forest_build_free(struct forest *f)
 	free(f->child_at);
 	free(f->pairs);
 	free(f->pair_at);
+	forest_over_free(f);
 }
 
 void forest_build_from_world(struct forest *f)

@@ -18,6 +18,7 @@ struct forest {
 	struct quota *world;
 	bool is_built, is_fork; /* a fork owns its sums alone */
 	uint64_t gen;           /* world->forest_gen of what follows */
+	uint64_t state;         /* from 1; changes when somebody holds or releases */
 	size_t n;               /* nodes, free ids included */
 	unsigned width, ncolumns;
 	struct tree *tree;
@@ -31,6 +32,7 @@ struct forest {
 	size_t *child_at;
 	uint32_t *pairs; /* those of the tree of root i: likewise; by resource name, then id */
 	size_t *pair_at;
+	struct forest_over *over; /* forest_over.h; by pair; NULL: nobody asked */
 };
 
 /* Fills everything but sums from the world; frees what was there before. */

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "model/quota_store.h"
+#include "quota/forest_over.h"
 #include "quota/ranking.h"
 #include "quota/trial.h"
 
@@ -71,25 +72,29 @@ static void collect_queue(struct search *s, uint32_t node, uint32_t above, enum 
  * is below a cohort that is within its quota. */
 static void collect_below(struct search *s, uint32_t above, uint32_t done, enum list list)
 {
+	struct forest *f = s->r->forest;
 	struct VEC(uint32_t) stack = VEC_INIT;
+	struct forest_over_list queues = VEC_INIT;
 
 	vec_push(&stack, above);
 	while (stack.n > 0) {
 		uint32_t at = vec_pop(&stack);
 		size_t n;
-		const uint32_t *children = forest_children(s->r->forest, at, &n);
+		const uint32_t *cohorts = forest_cohorts(f, at, &n);
 
 		for (size_t i = 0; i < n; i++) {
-			if (children[i] == done || is_within_quota(s, children[i])) {
-				continue;
-			}
-			if (forest_world(s->r->forest)->nodes.v[children[i]]->is_queue) {
-				collect_queue(s, children[i], above, list);
-			} else {
-				vec_push(&stack, children[i]);
+			if (cohorts[i] != done && !is_within_quota(s, cohorts[i])) {
+				vec_push(&stack, cohorts[i]);
 			}
 		}
+		forest_over_collect(f, at, s->r->pairs, s->r->npairs, &queues);
 	}
+	for (size_t i = 0; i < queues.n; i++) {
+		if (queues.v[i] != done) {
+			collect_queue(s, queues.v[i], above, list);
+		}
+	}
+	vec_finish(&queues);
 	vec_finish(&stack);
 }
 

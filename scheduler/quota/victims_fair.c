@@ -20,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/heap.h"
+#include "quota/forest_over.h"
 #include "quota/ranking.h"
 #include "quota/share.h"
 #include "quota/trial.h"
@@ -135,11 +136,7 @@ static void collect_queue(struct fair *f, uint32_t node)
 	bool own = node == r->node;
 	uint32_t id;
 
-	if (own) {
-		candidates_collect(r, node, queue->within_queue, f->arena, &found);
-	} else if (!forest_within_nominal(r->forest, node, r->pairs, r->npairs)) {
-		candidates_collect(r, node, queue->reclaim, f->arena, &found);
-	}
+	candidates_collect(r, node, own ? queue->within_queue : queue->reclaim, f->arena, &found);
 	if (found.n == 0 && !own) {
 		return;
 	}
@@ -151,26 +148,33 @@ static void collect_queue(struct fair *f, uint32_t node)
 	}
 }
 
-/* All queues of the tree, in its order. */
+/* The own queue and those of the tree that borrow. Cohorts below one are found in its order. */
 static void collect(struct fair *f)
 {
+	const struct victims_request *r = f->r;
 	struct VEC(uint32_t) stack = VEC_INIT;
+	struct forest_over_list queues = VEC_INIT;
 
-	vec_push(&stack, forest_root(f->r->forest, f->r->node));
+	vec_push(&stack, forest_root(r->forest, r->node));
 	while (stack.n > 0) {
 		uint32_t at = vec_pop(&stack);
-		const uint32_t *children;
 		size_t n;
+		const uint32_t *cohorts = forest_cohorts(r->forest, at, &n);
 
-		if (f->q->nodes.v[at]->is_queue) {
-			collect_queue(f, at);
-			continue;
-		}
-		children = forest_children(f->r->forest, at, &n);
 		while (n > 0) {
-			vec_push(&stack, children[--n]);
+			vec_push(&stack, cohorts[--n]);
+		}
+		if (at == r->node || at == forest_parent(r->forest, r->node)) {
+			vec_push(&queues, r->node);
+		}
+		forest_over_collect(r->forest, at, r->pairs, r->npairs, &queues);
+	}
+	for (size_t i = 0; i < queues.n; i++) {
+		if (f->spot_of[queues.v[i]] == NONE) {
+			collect_queue(f, queues.v[i]);
 		}
 	}
+	vec_finish(&queues);
 	vec_finish(&stack);
 	f->own = f->spot_of[f->r->node];
 	f->root = f->own;
@@ -498,12 +502,9 @@ static bool take_if_legal(struct fair *f, struct candidate *c)
 	size_t mark = forest_mark(f->r->forest);
 	struct shares shares;
 
-	if (queue == f->own) {
-		take(f, queue, c, VICTIM_IN_CLUSTER_QUEUE);
-		return true;
-	}
-	if (f->within_nominal) {
-		take(f, queue, c, VICTIM_IN_COHORT_RECLAMATION);
+	if (queue == f->own || f->within_nominal) {
+		take(f, queue, c,
+		     queue == f->own ? VICTIM_IN_CLUSTER_QUEUE : VICTIM_IN_COHORT_RECLAMATION);
 		return true;
 	}
 	shares = shares_of(f, queue);
@@ -578,19 +579,17 @@ void victims_fair(const struct victims_request *r, struct arena *arena, struct v
 			  .arena = arena,
 			  .first = q->options.lte_final ? FINAL_SHARE : INITIAL_SHARE,
 			  .has_second = q->options.lte_final && q->options.lt_initial };
+	bool hopeful;
 
 	*ret = (struct victims){ 0 };
 	f.spot_of = arena_alloc(arena, q->nodes.n * sizeof(*f.spot_of));
 	memset(f.spot_of, 0xff, q->nodes.n * sizeof(*f.spot_of));
 	collect(&f);
-	if (!trial_is_hopeful(r, &f.all)) {
-		finish(&f);
-		return;
-	}
-	for (size_t i = 0; i < f.spots.n; i++) {
+	hopeful = trial_is_hopeful(r, &f.all);
+	for (size_t i = 0; hopeful && i < f.spots.n; i++) {
 		ranking_init(&f.spots.v[i].ranking, &f.spots.v[i].all, arena);
 	}
-	for (int round = 0; round < ROUNDS_MAX && run_round(&f); round++) {
+	for (int round = 0; hopeful && round < ROUNDS_MAX && run_round(&f); round++) {
 		if (!f.gave_back || are_legal(&f)) {
 			trial_result(&f.trial, ret);
 			break;

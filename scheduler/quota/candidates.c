@@ -120,11 +120,9 @@ void candidates_push(struct candidates *out, struct candidate *c, struct arena *
 	out->v[out->n++] = c;
 }
 
-/* Workloads are many, and all over the memory: what comes next is on its way while one is looked
- * at, and their usage is looked at only when the mask does not tell. */
-#define FETCH_AHEAD 12
 #define BLOCK 32 /* candidates that get their memory together */
 
+/* The usage is looked at only when the mask does not tell. */
 static bool uses(const struct quota_holder *h, const struct victims_request *r, uint64_t mask)
 {
 	uint64_t common = h->pairs & mask;
@@ -152,9 +150,9 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 	for (size_t i = 0; i < queue->holders.n; i++) {
 		const struct workload *w = queue->holders.v[i].w;
 
-		if (i + FETCH_AHEAD < queue->holders.n) {
-			__builtin_prefetch(queue->holders.v[i + FETCH_AHEAD].w);
-			__builtin_prefetch(&queue->holders.v[i + FETCH_AHEAD].w->usage);
+		if (i + CANDIDATES_AHEAD < queue->holders.n) {
+			__builtin_prefetch(queue->holders.v[i + CANDIDATES_AHEAD].w);
+			__builtin_prefetch(&queue->holders.v[i + CANDIDATES_AHEAD].w->usage);
 		}
 		if (w == r->w || !uses(&queue->holders.v[i], r, mask) || is_gone(r, w->id) ||
 		    !victims_allowed(q, policy, r->w, w)) {

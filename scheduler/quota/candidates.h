@@ -6,6 +6,10 @@
 
 #include "quota/victims.h"
 
+/* Workloads are many, and all over the memory: so many before its turn what is looked at of one is
+ * fetched. */
+#define CANDIDATES_AHEAD 12
+
 struct candidate {     /* of one cache line */
 	__int128 cost; /* status.preemptionCost */
 	const struct workload *w;
@@ -38,6 +42,11 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b);
 /* Appends who holds quota in `node`, uses one of the request's pairs and may be preempted. */
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out);
+/* What c uses will be looked at soon: starts to bring it near. */
+static inline void candidates_fetch(const struct candidate *c)
+{
+	__builtin_prefetch(c->w->usage.v);
+}
 void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena);
 
 #endif

@@ -113,6 +113,18 @@ static void insert_all(struct ranked *v, size_t n)
 	}
 }
 
+/* Most searches need one candidate or all of them. */
+static void find_first(struct ranking *r)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i < r->n; i++) {
+		first = is_before(&r->v[i], &r->v[first]) ? i : first;
+	}
+	swap(r->v, 0, first);
+	r->sorted = 1;
+}
+
 /* The nearest part of the rest is divided until it is small. */
 static void sort_next(struct ranking *r)
 {
@@ -139,8 +151,14 @@ static void sort_next(struct ranking *r)
 struct candidate *ranking_at(struct ranking *r, size_t i)
 {
 	assert(i < r->n);
+	if (r->sorted == 0) {
+		find_first(r);
+	}
 	while (i >= r->sorted) {
 		sort_next(r);
+	}
+	if (i + CANDIDATES_AHEAD < r->n) {
+		candidates_fetch(r->v[i + CANDIDATES_AHEAD].c); /* or one close to it */
 	}
 	return r->v[i].c;
 }

@@ -11,6 +11,9 @@ static bool could_cover(const struct quota_amount *a, int64_t available,
 			const struct candidates *all)
 {
 	for (size_t i = 0; i < all->n && available < a->value; i++) {
+		if (i + CANDIDATES_AHEAD < all->n) {
+			candidates_fetch(all->v[i + CANDIDATES_AHEAD]);
+		}
 		available = amount_add(available, quota_amounts_get(&all->v[i]->w->usage, a->id));
 	}
 	return available >= a->value;
@@ -112,6 +115,9 @@ void trial_fill_back(struct trial *t, bool may_borrow)
 		struct candidate *c = taken->v[i];
 		size_t mark = forest_mark(t->r->forest);
 
+		if (i >= CANDIDATES_AHEAD) {
+			candidates_fetch(taken->v[i - CANDIDATES_AHEAD]);
+		}
 		forest_add(t->r->forest, c->w->holds, &c->w->usage);
 		if (fits_now(t, may_borrow)) {
 			continue;

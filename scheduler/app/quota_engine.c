@@ -13,6 +13,7 @@
 #include "app/quota_metrics.h"
 #include "app/quota_pace.h"
 #include "app/quota_reread.h"
+#include "app/quota_rounds.h"
 #include "app/quota_untold.h"
 #include "base/clock.h"
 #include "base/counter.h"
@@ -30,9 +31,7 @@
 #include "quota/queues.h"
 #include "quota/quota_apply.h"
 
-#define QUEUES_INTERVAL_NS CLOCK_NS_PER_S
 #define QUEUES_LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done */
-#define QUEUES_SHARE 50                      /* 2 % of a core */
 #define BYPASSED "An equivalent workload could not be admitted"
 
 struct quota_engine {
@@ -51,9 +50,9 @@ struct quota_engine {
 	struct quota_untold *untold;
 	struct counter_cell *unanswered;
 	struct quota_pace pace;
-	bool dirty;      /* the next cycle may decide differently */
-	bool held;       /* it was put off */
-	int64_t told_at; /* monotonic ns: earliest time to tell about the queues again */
+	bool dirty; /* the next cycle may decide differently */
+	bool held;  /* it was put off */
+	struct quota_rounds rounds;
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool lives; /* all kinds were listed */
 	bool leads;
@@ -276,8 +275,11 @@ static void handle_done(struct quota_engine *e, const struct sched_msg *m)
 		quota_finalizer_done(e->finalizers, m);
 	} else if (m->request == SCHED_REQ_PREEMPTION_COST && e->costs != NULL) {
 		preemption_cost_done(e->costs, m, clock_mono(e->clock));
-	} else if (m->request == SCHED_REQ_QUOTA_STATUS && quota_status_done(e->queues, m)) {
-		e->told = 0;
+	} else if (m->request == SCHED_REQ_QUOTA_STATUS) {
+		quota_rounds_answer(&e->rounds, clock_mono(e->clock));
+		if (quota_status_done(e->queues, m)) {
+			e->told = 0;
+		}
 	}
 }
 
@@ -470,19 +472,19 @@ static void read_again(struct quota_engine *e)
 	}
 }
 
-/* Statuses and gauges of queues follow, at most once a second, and when those of the last time are
- * written. Returns when they are due. */
+/* Statuses and gauges of queues follow, when those of the last time are written. Returns when they
+ * are due. */
 static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 {
 	uint64_t changes = quota_cache_changes(e->cache);
 	const struct pool *queues = quota_status_pool(e->queues);
-	int64_t from, spent;
+	int64_t from;
 
 	if (e->told == changes) {
 		return CLOCK_NEVER;
 	}
-	if (mono < e->told_at) {
-		return e->told_at;
+	if (mono < quota_rounds_next(&e->rounds)) {
+		return quota_rounds_next(&e->rounds);
 	}
 	/* Of statuses that are overtaken before they are written nobody has anything. */
 	if (pool_waiting(queues) > 0 || pool_in_flight(queues) > 0) {
@@ -492,10 +494,7 @@ static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 	quota_gauges_tell(e->metrics, e->cache);
 	quota_status_run(e->queues, quota_cache_forest(e->cache), wall);
 	e->told = changes;
-	/* It looks at every Workload: where there are many it may be late, not expensive. */
-	spent = clock_mono(e->clock) - from;
-	e->told_at = mono + (spent * QUEUES_SHARE > QUEUES_INTERVAL_NS ? spent * QUEUES_SHARE
-								       : QUEUES_INTERVAL_NS);
+	quota_rounds_made(&e->rounds, from, clock_mono(e->clock));
 	return CLOCK_NEVER;
 }
 

@@ -1,0 +1,32 @@
+#include "app/quota_rounds.h"
+
+#include "base/clock.h"
+
+#define INTERVAL_NS CLOCK_NS_PER_S
+#define MAKING_SHARE 50 /* one part in so many */
+#define WRITING_SHARE 2
+
+void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to)
+{
+	*r = (struct quota_rounds){ from, to, from };
+}
+
+void quota_rounds_answer(struct quota_rounds *r, int64_t now)
+{
+	r->answered = now;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+int64_t quota_rounds_next(const struct quota_rounds *r)
+{
+	int64_t making = r->made - r->from, writing = r->answered - r->from;
+
+	if (r->made == 0) {
+		return 0;
+	}
+	return r->from + later(INTERVAL_NS, later(making * MAKING_SHARE, writing * WRITING_SHARE));
+}

@@ -1,0 +1,19 @@
+/* scheduler/app/quota_rounds.h: when the next round of statuses and gauges of queues is due: a
+ * second after the last one began, and later where a round is expensive. Making one out looks at
+ * every Workload: that takes a fiftieth of the time at most. Writing it takes half of the API
+ * server's time at most: the rest is for Workloads. Pure: times are given (monotonic ns). */
+#ifndef SCHEDULER_APP_QUOTA_ROUNDS_H
+#define SCHEDULER_APP_QUOTA_ROUNDS_H
+
+#include <stdint.h>
+
+struct quota_rounds {
+	int64_t from, made, answered; /* of the last round; zeroed: there was none */
+};
+
+void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to); /* began, made out */
+void quota_rounds_answer(struct quota_rounds *r, int64_t now);            /* one of its writes */
+/* The earliest time of the next one, when all of its writes are answered. */
+int64_t quota_rounds_next(const struct quota_rounds *r);
+
+#endif

@@ -1,0 +1,49 @@
+#include "app/quota_rounds.h"
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "lib/unit.h"
+
+#define MS CLOCK_NS_PER_MS
+
+static void the_next_round(void **state)
+{
+	static const struct {
+		const char *what;
+		int64_t from, made, answered, want; /* answered 0: nothing to write */
+	} rows[] = {
+		{ "there was none", 0, 0, 0, 0 },
+		{ "nothing to write", 5000, 5001, 0, 6000 },
+		{ "cheap", 5000, 5020, 5500, 6000 },
+		{ "expensive to make out", 5000, 5021, 5500, 6050 },
+		{ "slowly written", 5000, 5001, 5501, 6002 },
+		{ "both", 5000, 5100, 9000, 13000 },
+		{ "both, the other way round", 5000, 5200, 9000, 15000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct quota_rounds r = { 0 };
+
+		if (rows[i].made != 0) {
+			quota_rounds_made(&r, rows[i].from * MS, rows[i].made * MS);
+		}
+		if (rows[i].answered != 0) {
+			quota_rounds_answer(&r, rows[i].made * MS);
+			quota_rounds_answer(&r, rows[i].answered * MS);
+		}
+		if (quota_rounds_next(&r) != rows[i].want * MS) {
+			fail_msg("%s: %lld ms", rows[i].what,
+				 (long long)(quota_rounds_next(&r) / MS));
+		}
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_next_round),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -415,7 +415,7 @@ static int64_t earliest(int64_t a, int64_t b)
 static int64_t cycle_at(struct quota_engine *e, int64_t mono)
 {
 	size_t unanswered = pool_unanswered(workload_status_pool(e->writer));
-	int64_t at = quota_pace_next(&e->pace, unanswered, WORKLOAD_STATUS_AT_ONCE);
+	int64_t at = quota_pace_next(&e->pace, unanswered);
 
 	counter_set(e->unanswered, (double)unanswered);
 	if (at > mono && !e->held) {

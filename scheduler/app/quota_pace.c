@@ -2,12 +2,12 @@
 
 void quota_pace_cycle(struct quota_pace *p, int64_t now)
 {
-	p->moved_at = now;
+	p->cycle_at = now;
 }
 
 void quota_pace_answer(struct quota_pace *p, enum sched_outcome outcome, int64_t now)
 {
-	p->moved_at = now;
+	p->answer_at = now;
 	if (outcome == SCHED_STALE) {
 		p->pause_until = now + QUOTA_PACE_STALE_NS;
 	} else if (outcome != SCHED_DONE) {
@@ -15,11 +15,18 @@ void quota_pace_answer(struct quota_pace *p, enum sched_outcome outcome, int64_t
 	}
 }
 
-/* A pause because of a failure ends no later than the patience that begins with it. */
-_Static_assert(QUOTA_PACE_FAILURE_NS <= QUOTA_PACE_PATIENCE_NS, "one time covers both");
-_Static_assert(QUOTA_PACE_STALE_NS <= QUOTA_PACE_PATIENCE_NS, "one time covers both");
-
-int64_t quota_pace_next(const struct quota_pace *p, size_t unanswered, size_t at_once)
+static int64_t later(int64_t a, int64_t b)
 {
-	return unanswered <= at_once ? p->pause_until : p->moved_at + QUOTA_PACE_PATIENCE_NS;
+	return a > b ? a : b;
+}
+
+int64_t quota_pace_next(const struct quota_pace *p, size_t unanswered)
+{
+	int64_t quiet = later(p->cycle_at, p->answer_at) + QUOTA_PACE_PATIENCE_NS;
+	int64_t longest = p->cycle_at + QUOTA_PACE_LONGEST_NS;
+
+	if (unanswered <= QUOTA_PACE_AHEAD) {
+		return p->pause_until;
+	}
+	return later(p->pause_until, quiet < longest ? quiet : longest);
 }

@@ -18,6 +18,8 @@
 #include "model/from_api_quota.h"
 #include "model/message.h"
 
+#define SLOTS 16 /* in flight; others shall get a word in */
+
 struct workload_status {
 	void (*post)(void *ctx, struct sched_msg *msg);
 	bool (*may_send)(void *ctx);
@@ -454,7 +456,7 @@ struct workload_status *workload_status_create(const struct pool_options *base,
 	po.ops = &ops;
 	po.ctx = s;
 	po.may_send = may_send;
-	po.slots = WORKLOAD_STATUS_AT_ONCE;
+	po.slots = SLOTS;
 	s->pool = pool_create(&po);
 	return s;
 }

@@ -14,8 +14,6 @@
 
 #include "quota/conditions.h"
 
-#define WORKLOAD_STATUS_AT_ONCE 16 /* in flight together; others shall get a word in */
-
 struct pool;
 struct pool_options;
 struct sched_msg;

@@ -13,7 +13,6 @@
 #include "cache/cache.h"
 #include "cache/quota_cache.h"
 #include "conf/quota_conf.h"
-#include "exec/workload_status.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
@@ -36,7 +35,7 @@
 #define USED(cpu, at)                                                                              \
 	",\"status\":{\"fairSharing\":{\"weightedShare\":0,\"admissionFairSharingStatus\":{"       \
 	"\"consumedResources\":{\"cpu\":\"" cpu "\"},\"lastUpdate\":\"" at "\"}}}"
-#define QUEUES 20
+#define QUEUES 8
 #define EVENT "POST /api/v1/namespaces/ns/events"
 
 struct fixture {
@@ -437,7 +436,7 @@ static void a_cycle_waits_for_the_writes_of_the_last(void **state)
 	begin_queues(&f);
 	assert_int_equal(count_held(&f, 'a'), QUEUES);
 	assert_int_equal(count_held(&f, 'b'), 0);
-	for (unsigned i = WORKLOAD_STATUS_AT_ONCE; i < QUEUES; i++) {
+	for (unsigned i = QUOTA_PACE_AHEAD; i < QUEUES; i++) {
 		assert_int_equal(count_held(&f, 'b'), 0);
 		answer_workload(&f);
 	}

@@ -17,16 +17,20 @@ static void the_next_cycle(void **state)
 		int64_t now, want; /* want at most now: at once */
 	} rows[] = {
 		{ "nothing was written", 0, NEVER_BEFORE, SCHED_DONE, 0, 0, 0 },
-		{ "as many as go at once", 0, NEVER_BEFORE, SCHED_DONE, 16, 1, 1 },
-		{ "one more", 0, NEVER_BEFORE, SCHED_DONE, 17, 1, 1000 * MS },
-		{ "one more, all but answered", 0, 900 * MS, SCHED_DONE, 17, 900 * MS, 1900 * MS },
+		{ "a few are unanswered", 0, NEVER_BEFORE, SCHED_DONE, 2, 1, 1 },
+		{ "one more", 0, NEVER_BEFORE, SCHED_DONE, 3, 1, 1000 * MS },
+		{ "one more, all but answered", 0, 900 * MS, SCHED_DONE, 3, 900 * MS, 1900 * MS },
 		{ "nothing is answered", 0, NEVER_BEFORE, SCHED_DONE, 500, 1000 * MS, 1000 * MS },
 		{ "nothing more is answered", 0, 10 * MS, SCHED_DONE, 500, 1010 * MS, 1010 * MS },
+		{ "answers come, but never all", 0, 9500 * MS, SCHED_DONE, 3, 9500 * MS,
+		  10000 * MS },
+		{ "the same, a write was refused", 0, 9500 * MS, SCHED_REJECTED, 3, 9500 * MS,
+		  10500 * MS },
 		{ "somebody else wrote", 0, 10 * MS, SCHED_STALE, 0, 10 * MS, 60 * MS },
-		{ "somebody else wrote, many wait", 0, 10 * MS, SCHED_STALE, 17, 10 * MS,
+		{ "somebody else wrote, many wait", 0, 10 * MS, SCHED_STALE, 3, 10 * MS,
 		  1010 * MS },
 		{ "a write was refused", 0, 10 * MS, SCHED_REJECTED, 0, 10 * MS, 1010 * MS },
-		{ "a write was refused, many wait", 0, 10 * MS, SCHED_REJECTED, 17, 10 * MS,
+		{ "a write was refused, many wait", 0, 10 * MS, SCHED_REJECTED, 3, 10 * MS,
 		  1010 * MS },
 		{ "it is gone", 0, 10 * MS, SCHED_GONE, 0, 10 * MS, 1010 * MS },
 	};
@@ -40,7 +44,7 @@ static void the_next_cycle(void **state)
 		if (rows[i].answer != NEVER_BEFORE) {
 			quota_pace_answer(&p, rows[i].outcome, rows[i].answer);
 		}
-		at = quota_pace_next(&p, rows[i].unanswered, 16);
+		at = quota_pace_next(&p, rows[i].unanswered);
 		at = at < rows[i].now ? rows[i].now : at;
 		if (at != rows[i].want) {
 			fail_msg("%s: %lld, not %lld", rows[i].what, (long long)at,

@@ -105,7 +105,7 @@ bool trial_fits(struct trial *t, bool may_borrow)
 	return false;
 }
 
-void trial_fill_back(struct trial *t, bool may_borrow)
+bool trial_fill_back(struct trial *t, bool may_borrow)
 {
 	struct candidates *taken = &t->taken;
 	size_t kept = taken->n - 1; /* taken[kept ..] stay */
@@ -128,6 +128,7 @@ void trial_fill_back(struct trial *t, bool may_borrow)
 	taken->v += kept;
 	taken->n -= kept;
 	taken->cap -= kept;
+	return kept > 0;
 }
 
 void trial_end(struct trial *t)

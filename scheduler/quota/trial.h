@@ -28,8 +28,9 @@ bool trial_may_fit(const struct trial *t);
 /* Whether what is needed fits now; without borrowing: into the queue's own quota. */
 bool trial_fits(struct trial *t, bool may_borrow);
 /* Gives back, the youngest first, whoever is not needed for the fit (KEP-83: the minimal set). The
- * last one taken is needed: without it there was no fit. Those who stay keep their order. */
-void trial_fill_back(struct trial *t, bool may_borrow);
+ * last one taken is needed: without it there was no fit. Those who stay keep their order. False:
+ * all do. */
+bool trial_fill_back(struct trial *t, bool may_borrow);
 /* Usage is as at the beginning; the list stays. */
 void trial_end(struct trial *t);
 void trial_result(const struct trial *t, struct victims *ret); /* in the arena */

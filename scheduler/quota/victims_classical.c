@@ -160,7 +160,7 @@ static bool attempt(struct search *s, bool may_borrow, struct victims *ret)
 		}
 		trial_take(&t, c);
 		if (trial_fits(&t, may_borrow)) {
-			trial_fill_back(&t, may_borrow);
+			(void)trial_fill_back(&t, may_borrow);
 			trial_end(&t);
 			trial_result(&t, ret);
 			return true;

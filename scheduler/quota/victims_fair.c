@@ -10,9 +10,9 @@
  *   4. When the request fits, whoever is not needed is given back.
  *   5. Giving back may take away what made a victim legal: a victim of the own queue (or of a close
  *      relative) had lowered the share of the preemptor. Kueue preempts it all the same, and the
- *      two may then preempt each other for ever (kubernetes-sigs/kueue#14543). Here the victims
- *      that are left are asked again, in the order in which they were taken; those not legal are
- *      banned and the search begins anew without them; without victims after ROUNDS_MAX. */
+ *      two may then preempt each other for ever (kubernetes-sigs/kueue#14543). Here those who are
+ *      left are asked again, in order, with all gone who were taken and are on their way out
+ *      already. Who is not legal is banned; the search begins anew; no victims after ROUNDS_MAX. */
 #include "quota/victims.h"
 
 #include <assert.h>
@@ -59,6 +59,7 @@ struct fair {
 	uint32_t *spot_of; /* of a node; NONE */
 	uint32_t root, own;
 	struct candidates all;
+	struct candidates leaving; /* those taken that are on their way out already */
 	enum strategy first;
 	bool has_second;
 	bool gave_back;      /* in this round; else all are as legal as when they were taken */
@@ -339,11 +340,12 @@ static void settle(struct fair *f, uint32_t id)
 	}
 }
 
-static void settle_all(struct fair *f)
+static void settle_all(struct fair *f, bool second_pass)
 {
 	for (uint32_t i = 0; i < f->spots.n; i++) {
 		struct spot *s = &f->spots.v[i];
 
+		begin_pass(s, second_pass);
 		heap_finish(&s->queues);
 		heap_init(&s->queues, by_share, on_moved, NULL);
 		s->place = SIZE_MAX;
@@ -353,13 +355,6 @@ static void settle_all(struct fair *f)
 			settle(f, i);
 		}
 	}
-}
-
-static uint32_t highest_queue(const struct fair *f, uint32_t cohort)
-{
-	const struct spot *s = heap_peek(&f->spots.v[cohort].queues);
-
-	return s == NULL ? NONE : f->spot_of[s->node];
 }
 
 static uint32_t highest_cohort(struct fair *f, uint32_t cohort)
@@ -390,7 +385,9 @@ static uint32_t next_queue(struct fair *f)
 		return f->spots.v[at].front == NULL ? NONE : at;
 	}
 	while (!f->spots.v[at].is_queue) {
-		uint32_t queue = highest_queue(f, at), cohort = highest_cohort(f, at);
+		const struct spot *top = heap_peek(&f->spots.v[at].queues);
+		uint32_t queue = top == NULL ? NONE : f->spot_of[top->node];
+		uint32_t cohort = highest_cohort(f, at);
 
 		if (cohort != NONE &&
 		    (queue == NONE || share_cmp(share_at(f, cohort), share_at(f, queue)) >= 0)) {
@@ -436,7 +433,7 @@ static bool first_pass(struct fair *f)
 {
 	uint32_t queue;
 
-	settle_all(f);
+	settle_all(f, false);
 	for (; (queue = next_queue(f)) != NONE; settle(f, queue)) {
 		struct spot *s = &f->spots.v[queue];
 
@@ -458,10 +455,7 @@ static bool second_pass(struct fair *f)
 {
 	uint32_t queue;
 
-	for (size_t i = 0; i < f->spots.n; i++) {
-		begin_pass(&f->spots.v[i], true);
-	}
-	settle_all(f);
+	settle_all(f, true);
 	for (; (queue = next_queue(f)) != NONE; settle(f, queue)) {
 		struct shares shares = shares_of(f, queue);
 		struct spot *s = &f->spots.v[queue];
@@ -486,8 +480,8 @@ static void begin_round(struct fair *f)
 
 		s->share_is_current = s->took_second = false;
 		s->later.n = 0;
-		begin_pass(s, false);
 	}
+	f->leaving.n = 0;
 	trial_begin(&f->trial, f->r, f->arena);
 	forest_add(f->r->forest, f->r->node, f->r->need);
 	f->within_nominal =
@@ -535,13 +529,17 @@ static bool are_legal(struct fair *f)
 	}
 	trial_begin(&f->trial, f->r, f->arena);
 	forest_add(f->r->forest, f->r->node, f->r->need);
+	for (size_t i = 0; i < f->leaving.n; i++) {
+		trial_take(&f->trial, f->leaving.v[i]);
+	}
 	for (size_t i = 0; i < found.taken.n; i++) {
-		if (!take_if_legal(f, found.taken.v[i])) {
+		if (!found.taken.v[i]->evicted && !take_if_legal(f, found.taken.v[i])) {
 			found.taken.v[i]->banned = true;
 			all = false;
 		}
 	}
 	trial_end(&f->trial);
+	f->trial.taken = found.taken;
 	return all;
 }
 
@@ -553,11 +551,13 @@ static bool run_round(struct fair *f)
 	begin_round(f);
 	found = first_pass(f) || (f->has_second && second_pass(f));
 	if (found) {
-		size_t taken = f->trial.taken.n;
-
+		for (size_t i = 0; i < f->trial.taken.n; i++) {
+			if (f->trial.taken.v[i]->evicted) {
+				candidates_push(&f->leaving, f->trial.taken.v[i], f->arena);
+			}
+		}
 		forest_remove(f->r->forest, f->r->node, f->r->need);
-		trial_fill_back(&f->trial, true);
-		f->gave_back = f->trial.taken.n < taken;
+		f->gave_back = trial_fill_back(&f->trial, true);
 	}
 	trial_end(&f->trial);
 	return found;

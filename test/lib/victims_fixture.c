@@ -240,22 +240,61 @@ static bool check_fair(const struct victims_request *r, const struct victim *v, 
 	       wrong(out, w, "its share does not allow it");
 }
 
-static bool check_in_turn(const struct victims_request *r, const struct victims *found,
-			  struct strbuf *out)
+static void remove_leaving(const struct victims_request *r)
 {
-	bool fair = forest_world(r->forest)->options.fair_sharing;
+	const struct quota *q = forest_world(r->forest);
+
+	for (uint32_t id = 0; id < q->workloads.n; id++) {
+		const struct workload *w = q->workloads.v[id];
+
+		if (w != NULL && w != r->w && w->holds != MODEL_NONE && w->evicted &&
+		    forest_root(r->forest, w->holds) == forest_root(r->forest, r->node)) {
+			forest_remove(r->forest, w->holds, &w->usage);
+		}
+	}
+}
+
+/* Fair sharing: who is on its way out already need not be asked, and may be gone for the others. */
+static bool check_fair_in_turn(const struct victims_request *r, const struct victims *found,
+			       bool without_leaving, struct strbuf *out)
+{
 	size_t mark = forest_mark(r->forest);
 	bool ok = true;
 
-	if (fair) {
-		forest_add(r->forest, r->node, r->need);
+	forest_add(r->forest, r->node, r->need);
+	if (without_leaving) {
+		remove_leaving(r);
+	}
+	for (size_t i = 0; i < found->n && ok; i++) {
+		const struct workload *w = workload_of(r, found->v[i].workload);
+
+		if (!w->evicted && w->holds != r->node) {
+			ok = check_fair(r, &found->v[i], out);
+		}
+		if (!w->evicted || !without_leaving) {
+			forest_remove(r->forest, w->holds, &w->usage);
+		}
+	}
+	forest_undo(r->forest, mark);
+	return ok;
+}
+
+static bool check_in_turn(const struct victims_request *r, const struct victims *found,
+			  struct strbuf *out)
+{
+	CLEANUP(strbuf_finish) struct strbuf ignored = STRBUF_INIT;
+	size_t mark = forest_mark(r->forest);
+	bool ok = true;
+
+	if (forest_world(r->forest)->options.fair_sharing) {
+		return check_fair_in_turn(r, found, false, &ignored) ||
+		       check_fair_in_turn(r, found, true, out);
 	}
 	for (size_t i = 0; i < found->n && ok; i++) {
 		const struct workload *w = workload_of(r, found->v[i].workload);
 
 		if (w->holds != r->node) {
-			ok = fair ? check_fair(r, &found->v[i], out)
-				  : check_classical(r, &found->v[i], out);
+			ok = check_classical(r, &found->v[i], out);
 		}
 		forest_remove(r->forest, w->holds, &w->usage);
 	}

@@ -135,7 +135,7 @@ static void test_filling_back(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		trial_take(&f.t, &f.c[i]);
 	}
-	trial_fill_back(&f.t, true);
+	assert_true(trial_fill_back(&f.t, true));
 	assert_true(trial_fits(&f.t, true));
 	trial_end(&f.t);
 	trial_result(&f.t, &found);
@@ -151,7 +151,7 @@ static void test_one_alone_is_needed(void **state)
 	(void)state;
 	setup(&f, "default/cpu=2");
 	trial_take(&f.t, &f.c[1]);
-	trial_fill_back(&f.t, true);
+	assert_false(trial_fill_back(&f.t, true));
 	assert_int_equal(f.t.taken.n, 1);
 	trial_end(&f.t);
 }

@@ -227,7 +227,32 @@ static void test_a_victim_that_only_was_legal_because_of_one_given_back(void **s
 	victims_fixture_expect(&w, "p", "default/cpu=5", "");
 }
 
-/* The same, but there is another who is legal together with `own`. */
+/* `own` is on its way out already: a will not have 9. */
+static void test_one_given_back_that_is_on_its_way_out(void **state)
+{
+	CLEANUP(quota_world_finish) struct quota_world w;
+
+	(void)state;
+	quota_world_init(&w, FAIR SHARED
+			 "workload ns/own queue=a cpu=4 prio=-1 holds=default evicted=-5s\n"
+			 "workload ns/x queue=b cpu=6 holds=default\n"
+			 "workload ns/p queue=a cpu=5\n");
+	victims_fixture_expect(&w, "p", "default/cpu=5", "x:InCohortFairSharing");
+}
+
+/* x is on its way out already: to wait for that takes nothing from anybody. */
+static void test_a_victim_on_its_way_out_is_not_asked(void **state)
+{
+	CLEANUP(quota_world_finish) struct quota_world w;
+
+	(void)state;
+	quota_world_init(&w, FAIR SHARED "workload ns/own queue=a cpu=4 prio=-1 holds=default\n"
+					 "workload ns/x queue=b cpu=6 holds=default evicted=-5s\n"
+					 "workload ns/p queue=a cpu=5\n");
+	victims_fixture_expect(&w, "p", "default/cpu=5", "x:InCohortFairSharing");
+}
+
+/* As in the first one, but there is another who is legal together with `own`. */
 static void test_the_search_goes_on_without_the_illegal_victim(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
@@ -268,6 +293,8 @@ int main(void)
 		cmocka_unit_test(test_shares_are_those_below_the_common_cohort),
 		cmocka_unit_test(test_a_cohort_that_does_not_borrow_protects_its_queues),
 		cmocka_unit_test(test_a_victim_that_only_was_legal_because_of_one_given_back),
+		cmocka_unit_test(test_one_given_back_that_is_on_its_way_out),
+		cmocka_unit_test(test_a_victim_on_its_way_out_is_not_asked),
 		cmocka_unit_test(test_the_search_goes_on_without_the_illegal_victim),
 		cmocka_unit_test(test_within_nominal_because_of_one_given_back),
 	};

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,7 @@ type cluster struct {
 	fair       bool
 	strategies []string
 	quiet      bool // Kueue does not hear of its own writes to Workloads that wait
+	mended     bool // Kueue asks victims again after some were given back
 	cycles     int
 	deletions  []deletion
 	namespaces []*corev1.Namespace
@@ -60,6 +62,12 @@ func (c *cluster) clone() *cluster {
 	out.locals = copies(c.locals)
 	out.workloads = copies(c.workloads)
 	return &out
+}
+
+// stopAfter leaves out the cycles after that one.
+func (c *cluster) stopAfter(cycle int) {
+	c.cycles = cycle
+	c.deletions = slices.DeleteFunc(c.deletions, func(d deletion) bool { return d.after >= cycle })
 }
 
 func (c *cluster) workload(key string) *kueue.Workload {

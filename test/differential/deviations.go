@@ -12,8 +12,8 @@ import (
 )
 
 // A deviation is a difference that docs/deviations.md explains. A cluster counts for it when
-// explains says so of the answers, or when they are the same once without has taken the cause out
-// (of the copy that it gets).
+// explains says so of the answers (one of Kueue's, when it gives several), or when they are the same
+// once without has taken the cause out (of the copy that it gets).
 type deviation struct {
 	name     string
 	explains func(c *cluster, h *headgate, v *verdict) bool
@@ -22,6 +22,7 @@ type deviation struct {
 
 var deviations = []deviation{
 	{name: "reasons", explains: onlyReasons},
+	{name: "giving-back", without: withGivingBackMended},
 	{name: "flavor-fungibility-off", explains: onlyPlaces("FlavorFungibility")},
 	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool {
 		c.quiet = true
@@ -30,7 +31,6 @@ var deviations = []deviation{
 	{name: "scan-progress-off", explains: onlyPlaces("FlavorFungibilityPreserveScanProgress")},
 	{name: "stopped-local-queue", without: withoutSilentDeletions},
 	{name: "pods", without: withoutPods},
-	{name: "giving-back", without: withoutOwnVictims},
 	{name: "preemption-over-borrowing", without: withoutPreference},
 	{name: "less-than-nothing", without: withoutOveruse},
 }
@@ -52,49 +52,26 @@ func beginsWithPlaces(c *cluster, h *headgate, v *verdict) bool {
 		}
 	}
 	start := c.clone()
-	start.cycles = first
-	start.deletions = slices.DeleteFunc(start.deletions, func(d deletion) bool { return d.after >= first })
-	w := compare(start, h, tries)
-	if w.error != nil {
-		return false
-	}
-	for _, line := range w.kueue[0] {
-		if line[0] != 'q' && !hasButForReason(c, w.ours, line) &&
-			!hasButForReason(c, w.ours, strings.Replace(line, " heap ", " inadmissible ", 1)) {
+	start.stopAfter(first)
+	w := compare(start, h, firstTries)
+	return slices.ContainsFunc(w.kueue, func(k answer) bool { return sameButForPlaces(c, k, w.ours) })
+}
+
+func sameButForPlaces(c *cluster, kueue, ours answer) bool {
+	for _, line := range kueue {
+		if line[0] != 'q' && !hasButForReason(c, ours, line) &&
+			!hasButForReason(c, ours, strings.Replace(line, " heap ", " inadmissible ", 1)) {
 			return false
 		}
 	}
-	return len(w.kueue[0]) == len(w.ours)
+	return len(kueue) == len(ours)
 }
 
-// withoutOwnVictims: with fair sharing, victims of the preemptor's own ClusterQueue can make others
-// legal that are not when the former are given back. Takes the right to the former away from those
-// about whom the answers differ.
-func withoutOwnVictims(c *cluster, v *verdict) bool {
-	any := false
-	for _, key := range disputed(v.kueue[0], v.ours) {
-		p := c.queueOf(c.workload(key)).Spec.Preemption
-		any = any || (c.fair && p.WithinClusterQueue != kueue.PreemptionPolicyNever)
-		p.WithinClusterQueue = kueue.PreemptionPolicyNever
-	}
-	return any
-}
-
-// disputed are the Workloads, and for victims their preemptors, of lines that one answer has only.
-func disputed(a, b answer) []string {
-	var out []string
-	for _, line := range slices.Concat(a, b) {
-		words := strings.Fields(line)
-		if words[0] == "queue" || (containsLine(a, line) && containsLine(b, line)) {
-			continue
-		}
-		if words[1] == "Preempt" {
-			out = append(out, words[4])
-		} else {
-			out = append(out, words[2])
-		}
-	}
-	return out
+// withGivingBackMended: with fair sharing, some victims can make others legal that are not any more
+// when the former are given back.
+func withGivingBackMended(c *cluster, _ *verdict) bool {
+	c.mended = true
+	return c.fair
 }
 
 // used is what of the flavor and resource the Workloads that hold quota in q use.
@@ -248,11 +225,23 @@ func withoutPods(c *cluster, _ *verdict) bool {
 
 // explain names the deviation that a difference comes from, or several; "" when they do not explain
 // all of it.
-func explain(c *cluster, h *headgate, v verdict) string { return explainBy(deviations, c, h, v) }
+func explain(c *cluster, h *headgate, v verdict, tries int) string {
+	return explainBy(deviations, c, h, v, tries)
+}
 
-func explainBy(known []deviation, c *cluster, h *headgate, v verdict) string {
+// explainBy takes out causes from known in its order only, so that no set of them is tried twice.
+func explainBy(known []deviation, c *cluster, h *headgate, v verdict, tries int) string {
 	if v.kind != different && v.kind != unstable {
 		return ""
+	}
+	for _, d := range deviations {
+		for i := range v.kueue {
+			one := v
+			one.kueue = v.kueue[i : i+1]
+			if d.explains != nil && d.explains(c, h, &one) {
+				return d.name
+			}
+		}
 	}
 	type try struct {
 		c    *cluster
@@ -262,9 +251,6 @@ func explainBy(known []deviation, c *cluster, h *headgate, v verdict) string {
 	}
 	var tried []try
 	for i, d := range known {
-		if d.explains != nil && d.explains(c, h, &v) {
-			return d.name
-		}
 		changed := c.clone()
 		if d.without == nil || !d.without(changed, &v) {
 			continue
@@ -273,11 +259,10 @@ func explainBy(known []deviation, c *cluster, h *headgate, v verdict) string {
 		if w.kind == same || w.kind == unsettled {
 			return d.name
 		}
-		rest := append(slices.Clone(known[:i]), known[i+1:]...)
-		tried = append(tried, try{changed, w, d.name, rest})
+		tried = append(tried, try{changed, w, d.name, known[i+1:]})
 	}
 	for _, t := range tried {
-		if also := explainBy(t.rest, t.c, h, t.v); also != "" {
+		if also := explainBy(t.rest, t.c, h, t.v, tries); also != "" {
 			return t.name + " and " + also
 		}
 	}

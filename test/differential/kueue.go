@@ -37,6 +37,11 @@ func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
 //go:linkname setWrapper sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).setAdmissionRoutineWrapper
 func setWrapper(s *scheduler.Scheduler, w routine.Wrapper)
 
+// Whether Kueue asks victims again after some were given back (mend/giving_back.go).
+//
+//go:linkname mended sigs.k8s.io/kueue/pkg/scheduler/preemption.mended
+var mended bool
+
 // What Kueue says meanwhile.
 var kueueLog = logr.Discard()
 
@@ -264,6 +269,7 @@ func askKueue(c *cluster) (ret answer, err error) {
 	if err := setGates(c.gates); err != nil {
 		return nil, err
 	}
+	mended = c.mended
 	ctx := ctrl.LoggerInto(context.Background(), kueueLog)
 	r := newKueueRun(c)
 	if err := r.setup(ctx); err != nil {

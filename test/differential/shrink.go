@@ -17,8 +17,8 @@ type shrinker struct {
 }
 
 // How often Kueue is asked about a smaller cluster: a tie that its maps decide must not pass for a
-// difference.
-const shrinkTries = 40
+// difference. What comes of it is compared once more, with all tries.
+const shrinkTries = 15
 
 // try keeps what change makes of a copy when the difference is still there.
 func (s *shrinker) try(change func(c *cluster) bool) bool {
@@ -27,7 +27,7 @@ func (s *shrinker) try(change func(c *cluster) bool) bool {
 		return false
 	}
 	v := compare(c, s.h, shrinkTries)
-	if v.kind != s.kind || !subset(v.signature(), s.signature) || explain(c, s.h, v) != "" {
+	if v.kind != s.kind || !subset(v.signature(), s.signature) || explain(c, s.h, v, shrinkTries) != "" {
 		return false
 	}
 	s.best = c
@@ -36,15 +36,18 @@ func (s *shrinker) try(change func(c *cluster) bool) bool {
 
 func dropped[T any](list []T, i int) []T { return slices.Delete(slices.Clone(list), i, i+1) }
 
-// dropEach tries to leave out each element of a list of the cluster, last ones first.
+// dropEach tries to leave out the elements of a list of the cluster, last ones first: many at once,
+// then fewer.
 func dropEach[T any](s *shrinker, list func(c *cluster) *[]T) bool {
 	any := false
-	for i := len(*list(s.best)) - 1; i >= 0; i-- {
-		any = s.try(func(c *cluster) bool {
-			l := list(c)
-			*l = dropped(*l, i)
-			return true
-		}) || any
+	for n := max(len(*list(s.best))/2, 1); n > 0; n /= 2 {
+		for end := len(*list(s.best)); end > 0; end -= n {
+			any = s.try(func(c *cluster) bool {
+				l := list(c)
+				*l = slices.Delete(slices.Clone(*l), max(end-n, 0), end)
+				return true
+			}) || any
+		}
 	}
 	return any
 }
@@ -60,7 +63,7 @@ func (s *shrinker) objects() bool {
 }
 
 func (s *shrinker) settings() bool {
-	any := s.try(func(c *cluster) bool { c.cycles--; return c.cycles > 0 && len(c.deletions) == 0 })
+	any := s.try(func(c *cluster) bool { c.stopAfter(c.cycles - 1); return c.cycles > 0 })
 	any = s.try(func(c *cluster) bool { was := c.fair; c.fair, c.strategies = false, nil; return was }) || any
 	for _, name := range sortedKeys(gates) {
 		any = s.try(func(c *cluster) bool {

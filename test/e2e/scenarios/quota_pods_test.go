@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"headgate/e2e/headgate"
 	"headgate/e2e/oracle"
@@ -97,22 +98,70 @@ func TestQuotaPodsAndTheirNamespace(t *testing.T) {
 	})
 }
 
-// Pods of a Job may name our scheduler: it binds them when the Job has its quota.
-func TestQuotaJobOfOurScheduler(t *testing.T) {
+// ofOurScheduler: its pods are bound by us.
+func ofOurScheduler(j *batchv1.Job) { j.Spec.Template.Spec.SchedulerName = "volcano" }
+
+// boundByUs checks where we have bound a pod.
+func boundByUs(s *suite.S, p *corev1.Pod, node string) {
+	s.Helper()
+	if p.Spec.NodeName != node || p.Annotations["headgate.io/bound-by"] == "" {
+		s.Errorf("%s is on %s, not %s, annotations %v", p.Name, p.Spec.NodeName, node, p.Annotations)
+	}
+}
+
+// limitDefault of the cluster's Queue "default" to so many cpus; "null": none.
+func limitDefault(s *suite.S, cpu string) {
+	s.Helper()
+	_, err := s.Cluster.Dynamic.Resource(headgate.Queues).Patch(s.Ctx, "default", types.MergePatchType,
+		[]byte(`{"spec":{"capability":{"cpu":`+cpu+`}}}`), metav1.PatchOptions{})
+	s.Must(err)
+}
+
+// waitCharged waits until so many thousandths of a cpu are charged to the Queue "default".
+func waitCharged(s *suite.S, want float64) {
+	s.Helper()
+	s.Eventually(fmt.Sprintf("Queue default is charged %v", want), func() error {
+		now, err := leader(s).Metric(s.Ctx, "volcano_queue_allocated_milli_cpu", `queue_name="default"`)
+		if err == nil && now != want {
+			err = fmt.Errorf("it is charged %v", now)
+		}
+		return err
+	})
+}
+
+// Pods of Jobs and of groups may name our scheduler: it binds them when they have their quota, which
+// is counted once, by the ClusterQueue. The Queue that they are in has room for one pod, of others.
+func TestQuotaPodsOfOurScheduler(t *testing.T) {
 	s := startTenants(t)
-	ours := func(j *batchv1.Job) { j.Spec.Template.Spec.SchedulerName = "volcano" }
-	s.Job("first", "green", 4, ours)
+	limitDefault(s, `"1"`)
+	t.Cleanup(func() { limitDefault(s, "null") })
+	s.Job("first", "green", 4, ofOurScheduler)
 	s.WaitJobRuns("first")
 	for _, p := range s.JobPods("first") {
-		if p.Spec.NodeName != s.NodeName(1) || p.Annotations["headgate.io/bound-by"] == "" {
-			t.Errorf("%s is on %s, annotations %v", p.Name, p.Spec.NodeName, p.Annotations)
-		}
+		boundByUs(s, &p, s.NodeName(1))
 	}
-	s.Job("second", "green", 1, ours)
+	members := []string{"member-1", "member-2"}
+	for _, name := range members {
+		s.Pod(name, queued("red", "2"), suite.Scheduler("volcano"), inGroup("both", len(members)))
+	}
+	s.WaitRunning(members...)
+	for _, name := range members {
+		boundByUs(s, s.GetPod(name), s.NodeName(0))
+	}
+	waitCharged(s, 0)
+	s.Pod("other", suite.Opted, suite.Request("1", "1Gi"))
+	s.WaitRunning("other")
+	waitCharged(s, 1000)
+	s.Pod("one-too-many", suite.Opted, suite.Request("1", "1Gi"))
+	s.SchedulerSawAll()
+	s.WaitGated("one-too-many")
+	s.DeletePod("one-too-many")
+	s.Job("second", "green", 1, ofOurScheduler)
 	s.WaitWorkload("second", "QuotaReserved", "False/WaitingForQuota")
 	if pods := s.JobPods("second"); len(pods) > 0 {
 		t.Errorf("a Job that waits has %d pods", len(pods))
 	}
 	s.FinishJob("first")
 	s.WaitJobRuns("second")
+	waitCharged(s, 1000)
 }

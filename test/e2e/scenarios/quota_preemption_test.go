@@ -86,7 +86,8 @@ func TestQuotaPreemptionWithinClusterQueue(t *testing.T) {
 func TestQuotaReclaimWithinCohort(t *testing.T) {
 	s := startTenants(t)
 	s.Job("alone", "green", 4)
-	s.Job("own", "blue", 4)
+	// Of more priority: of several that were given quota in the same second any may be the youngest.
+	s.Job("own", "blue", 4, suite.Class(s.Namespace+"-high"))
 	s.WaitJobRuns("own")
 	s.Job("borrows", "blue", 2)
 	s.WaitJobRuns("borrows")

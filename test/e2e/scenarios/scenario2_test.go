@@ -60,9 +60,11 @@ func (r *truth) count(f func(oracle.PodState) bool) int {
 
 func running(p oracle.PodState) bool { return p.Phase == corev1.PodRunning }
 
-// nodes that there are, and the most that there have been.
-func (r *truth) nodes() (now, peak int) {
-	for _, n := range r.s.Oracle.Nodes() {
+func (r *truth) nodes() (now, peak int) { return nodeCounts(r.s) }
+
+// nodeCounts are the nodes that there are, and the most that there have been.
+func nodeCounts(s *suite.S) (now, peak int) {
+	for _, n := range s.Oracle.Nodes() {
 		now, peak = n.Nodes, max(peak, n.Nodes)
 	}
 	return now, peak

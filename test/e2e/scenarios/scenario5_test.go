@@ -112,23 +112,32 @@ func TestScenario5ClosedAndUnknownQueues(t *testing.T) {
 	config.WarningHandler = warned
 	client, err := kubernetes.NewForConfig(config)
 	s.Must(err)
-	create := func(name string, options ...suite.PodOption) {
+	send := func(o metav1.CreateOptions, name string, options ...suite.PodOption) {
 		options = append([]suite.PodOption{suite.Opted, suite.Request("1", "1Gi")}, options...)
-		_, err := client.CoreV1().Pods(s.Namespace).Create(s.Ctx, s.Spec(name, options...), metav1.CreateOptions{})
+		_, err := client.CoreV1().Pods(s.Namespace).Create(s.Ctx, s.Spec(name, options...), o)
 		s.Must(err)
+	}
+	create := func(name string, options ...suite.PodOption) { send(metav1.CreateOptions{}, name, options...) }
+	warns := func(name string) bool {
+		return slices.ContainsFunc(warned.text, func(w string) bool { return strings.Contains(w, name) })
 	}
 
 	closed := s.Queue("closed", "1", "1Gi")
 	s.PodGroup("before", closed, 1, nil)
 	state(closed, "Closed")
+	s.Eventually("the webhook knows that the queue is closed", func() error {
+		send(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, "closed", suite.Queue(closed))
+		if !warns(closed) {
+			return fmt.Errorf("%q", warned.text)
+		}
+		return nil
+	})
 	create("closed", suite.Queue(closed))
 	create("member", suite.Group("before"))
 	unknown := s.Namespace + "-nowhere"
 	create("unknown", suite.Queue(unknown))
-	for _, name := range []string{closed, unknown} {
-		if !slices.ContainsFunc(warned.text, func(w string) bool { return strings.Contains(w, name) }) {
-			t.Errorf("no warning names queue %s: %q", name, warned.text)
-		}
+	if !warns(unknown) {
+		t.Errorf("no warning names queue %s: %q", unknown, warned.text)
 	}
 	waitEvent(s, "closed", "PodGroupRefused")
 	waitEvent(s, "unknown", "PodGroupRefused")

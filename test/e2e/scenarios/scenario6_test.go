@@ -88,13 +88,18 @@ func TestScenario6JobLargerThanItsQuota(t *testing.T) {
 		}
 		return err
 	})
-	done := s.Oracle.Names(s.Namespace, func(p oracle.PodState) bool { return p.Phase == corev1.PodSucceeded })
-	if len(done) != parallelism {
-		t.Errorf("pods that succeeded: %v", done)
-	}
-	slices.SortFunc(done, func(a, b string) int { return int(s.Ungated(a).RV() - s.Ungated(b).RV()) })
-	for i := quota; i < len(done); i++ {
-		s.Before("its turn comes when another one is done", s.Succeeded(done[i-quota]), s.Ungated(done[i]))
+	var pods []string
+	s.Eventually("its pods succeeded", func() error {
+		pods = s.Oracle.Names(s.Namespace, func(p oracle.PodState) bool { return p.Phase == corev1.PodSucceeded })
+		if len(pods) != parallelism {
+			return fmt.Errorf("%v", pods)
+		}
+		return nil
+	})
+	turns := slices.SortedFunc(slices.Values(pods), func(a, b string) int { return int(s.Ungated(a).RV() - s.Ungated(b).RV()) })
+	ends := slices.SortedFunc(slices.Values(pods), func(a, b string) int { return int(s.Succeeded(a).RV() - s.Succeeded(b).RV()) })
+	for i := quota; i < parallelism; i++ {
+		s.Before("its turn comes when another one is done", s.Succeeded(ends[i-quota]), s.Ungated(turns[i]))
 	}
 }
 

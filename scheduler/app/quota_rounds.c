@@ -3,8 +3,8 @@
 #include "base/clock.h"
 
 #define INTERVAL_NS CLOCK_NS_PER_S
-#define MAKING_SHARE 50 /* one part in so many */
-#define WRITING_SHARE 2
+#define MAKING_SHARE 50                       /* one part in so many */
+#define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for others who write */
 
 void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to)
 {
@@ -24,9 +24,10 @@ static int64_t later(int64_t a, int64_t b)
 int64_t quota_rounds_next(const struct quota_rounds *r)
 {
 	int64_t making = r->made - r->from, writing = r->answered - r->from;
+	int64_t pause = writing < LONGEST_PAUSE_NS ? writing : LONGEST_PAUSE_NS;
 
 	if (r->made == 0) {
 		return 0;
 	}
-	return r->from + later(INTERVAL_NS, later(making * MAKING_SHARE, writing * WRITING_SHARE));
+	return later(r->from + later(INTERVAL_NS, making * MAKING_SHARE), r->answered + pause);
 }

@@ -1,7 +1,8 @@
 /* scheduler/app/quota_rounds.h: when the next round of statuses and gauges of queues is due: a
  * second after the last one began, and later where a round is expensive. Making one out looks at
- * every Workload: that takes a fiftieth of the time at most. Writing it takes half of the API
- * server's time at most: the rest is for Workloads. Pure: times are given (monotonic ns). */
+ * every Workload: that takes a fiftieth of the time at most. Writing it is followed by a pause as
+ * long, of a few seconds at most: the API server has it for Workloads. Pure: times are given
+ * (monotonic ns). */
 #ifndef SCHEDULER_APP_QUOTA_ROUNDS_H
 #define SCHEDULER_APP_QUOTA_ROUNDS_H
 

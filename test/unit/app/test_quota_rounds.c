@@ -17,6 +17,8 @@ static void the_next_round(void **state)
 		{ "cheap", 5000, 5020, 5500, 6000 },
 		{ "expensive to make out", 5000, 5021, 5500, 6050 },
 		{ "slowly written", 5000, 5001, 5501, 6002 },
+		{ "as slowly as is paused for", 5000, 5001, 10000, 15000 },
+		{ "more slowly", 5000, 5001, 40000, 45000 },
 		{ "both", 5000, 5100, 9000, 13000 },
 		{ "both, the other way round", 5000, 5200, 9000, 15000 },
 	};

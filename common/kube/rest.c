@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "kube/json_cut.h"
 #include "kube/transport.h"
 
 #define PAGE_SIZE 500
@@ -89,14 +90,14 @@ int rest_result(const struct http_result *result, struct err *err)
 
 int64_t rest_version(const struct http_result *result)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
-	const char *text = NULL;
-	int64_t version = 0;
+	struct json_cut_meta meta;
+	int64_t version;
 
-	if (jdoc_parse(result->body, &object, NULL) == 0) {
-		text = jdoc_path_str(object, "metadata.resourceVersion");
+	/* Of each write the whole object comes back; nothing else in it is looked at. */
+	if (!json_cut_meta(result->body, &meta) || !json_cut_int(meta.resource_version, &version)) {
+		return 0;
 	}
-	return text != NULL && str_to_i64(str_of(text), &version) ? version : 0;
+	return version;
 }
 
 bool rest_is_version_ahead(const struct http_result *result)

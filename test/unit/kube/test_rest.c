@@ -97,6 +97,32 @@ static void test_result(void **state)
 	}
 }
 
+static void test_version(void **state)
+{
+	static const struct {
+		const char *body;
+		int64_t version;
+	} rows[] = {
+		{ "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"resourceVersion\":\"17\"},"
+		  "\"spec\":{\"metadata\":{\"resourceVersion\":\"9\"}}}\n",
+		  17 },
+		{ "{\"metadata\":{\"resourceVersion\":\"x\"}}", 0 },
+		{ "{\"metadata\":{\"resourceVersion\":17}}", 0 },
+		{ "{\"metadata\":{\"name\":\"p\"}}", 0 },
+		{ "{\"spec\":{\"resourceVersion\":\"9\"}}", 0 },
+		{ "{\"metadata\":{\"resourceVersion\":\"1", 0 },
+		{ "[]", 0 },
+		{ "", 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct http_result result = { .status = 200, .body = str_of(rows[i].body) };
+
+		assert_int_equal(rest_version(&result), rows[i].version);
+	}
+}
+
 static void test_version_ahead(void **state)
 {
 	struct http_result r = { .status = 504, .body = STR_LIT("x Too large resource version y") };
@@ -244,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_queries),
 		cmocka_unit_test(test_result),
+		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_version_ahead),
 		cmocka_unit_test(test_why_an_apply_was_refused),
 		cmocka_unit_test(test_call),

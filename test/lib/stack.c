@@ -130,8 +130,9 @@ static void scheduler_args(const struct stack *s, enum stack_program p, struct a
 	add(a, "--kubeconfig=%s", s->kubeconfig);
 	add(a, "--listen-address=127.0.0.1:%u", s->health_port[p]);
 	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[p]);
-	add(a, "--leader-elect-lease-duration=3s");
-	add(a, "--leader-elect-renew-deadline=2s");
+	/* Nobody loses the lease because the machine is busy; who stops gives it back. */
+	add(a, "--leader-elect-lease-duration=15s");
+	add(a, "--leader-elect-renew-deadline=10s");
 	add(a, "--leader-elect-retry-period=200ms");
 	if (s->opt.scheduler_conf != NULL) {
 		add(a, "--scheduler-conf=%s/scheduler.conf", s->dir);

@@ -314,11 +314,15 @@ struct quota_local *quota_local_find(const struct quota *q, struct str key)
 
 struct quota_local *quota_local_of(const struct quota *q, const struct workload *w)
 {
+	struct quota_local *l = w->local < q->locals.n ? q->locals.v[w->local] : NULL;
 	char key[512];
 	int n;
 
 	if (w->local_queue == NULL) {
 		return NULL;
+	}
+	if (l != NULL && l->name == w->local_queue && l->namespace_ == w->namespace_) {
+		return l; /* names are interned */
 	}
 	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);
 	if (n < 0 || (size_t)n >= sizeof(key)) {
@@ -327,15 +331,25 @@ struct quota_local *quota_local_of(const struct quota *q, const struct workload 
 	return quota_local_find(q, (struct str){ key, (size_t)n });
 }
 
+void quota_local_remember(const struct quota *q, struct workload *w)
+{
+	const struct quota_local *l = quota_local_of(q, w);
+
+	w->local = l == NULL ? MODEL_NONE : l->id;
+}
+
 struct quota_local *quota_local_get(struct quota *q, struct str key)
 {
 	struct quota_local *l = quota_local_find(q, key);
+	struct str name = key;
 
 	if (l != NULL) {
 		return l;
 	}
 	l = xmalloc_zero(1, sizeof(*l));
 	l->key = xmalloc_dup_n(key.p, key.len);
+	l->namespace_ = quota_name(q, str_next(&name, '/'));
+	l->name = quota_name(q, name);
 	l->queue = "";
 	l->weight = 1;
 	l->sampled_at = MODEL_TIME_NONE;

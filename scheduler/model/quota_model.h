@@ -181,6 +181,12 @@ struct quota_holder {
 	uint64_t pairs; /* of its usage: quota_amounts_mask */
 };
 
+/* What orders a pending workload, beside it in the heap: workloads are all over the memory. */
+struct quota_rank {
+	int64_t priority, time; /* workload_priority, workload_queue_time */
+	uint32_t local;         /* whose usage counts with admission fair sharing */
+};
+
 struct quota_queue {
 	enum quota_strategy strategy;
 	enum quota_search when_can_borrow, when_can_preempt;
@@ -201,7 +207,8 @@ struct quota_queue {
 
 	struct VEC(struct quota_holder) holders; /* who holds quota here */
 	/* quota/queues.h: */
-	struct VEC(uint32_t) heap; /* pending workloads, a binary heap; position in heap_pos */
+	struct VEC(uint32_t) heap; /* pending workloads, a binary heap; position in workload.pos */
+	struct VEC(struct quota_rank) ranks; /* of those, at the same index */
 	struct VEC(uint32_t) inadmissible;
 	struct VEC(uint64_t) blocked; /* equivalence hashes that are known not to fit */
 	uint64_t pop_cycle;
@@ -218,7 +225,8 @@ struct quota_consumed { /* of a resource, on average over the time gone by */
 
 struct quota_local {
 	uint32_t id;
-	char *key;         /* "namespace/name", owned */
+	char *key; /* "namespace/name", owned */
+	const char *namespace_, *name;
 	const char *queue; /* name of its ClusterQueue */
 	enum quota_stop stop;
 	double weight;
@@ -328,6 +336,7 @@ struct workload {
 	/* Pending (from here on: model/from_api_quota_workload.c keeps it when the object changes):
 	 */
 	uint32_t queue; /* node id of the ClusterQueue its LocalQueue names; MODEL_NONE */
+	uint32_t local; /* id of that LocalQueue, if it is still there: quota_local_of */
 	enum quota_where where;
 	uint32_t pos; /* in queue->heap or queue->inadmissible */
 	bool timed;   /* in quota->timers */

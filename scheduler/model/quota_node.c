@@ -59,6 +59,7 @@ void quota_node_drop(struct quota *q, struct quota_node *n)
 		vec_finish(&n->queue->checks);
 		vec_finish(&n->queue->holders);
 		vec_finish(&n->queue->heap);
+		vec_finish(&n->queue->ranks);
 		vec_finish(&n->queue->inadmissible);
 		vec_finish(&n->queue->blocked);
 		free(n->queue);

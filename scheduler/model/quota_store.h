@@ -63,8 +63,10 @@ void quota_topology_set(struct quota *q, struct str name, bool exists);
 /* LocalQueues, by "namespace/name". */
 struct quota_local *quota_local_get(struct quota *q, struct str key);
 struct quota_local *quota_local_find(const struct quota *q, struct str key);
-/* The LocalQueue that w names; NULL: none that is known. */
+/* The LocalQueue that w names; NULL: none that is known. Remembering it saves looking it up, as
+ * long as it is there. */
 struct quota_local *quota_local_of(const struct quota *q, const struct workload *w);
+void quota_local_remember(const struct quota *q, struct workload *w);
 void quota_local_remove(struct quota *q, struct quota_local *l);
 
 /* A new workload by "namespace/name", which must not be known: active, with an empty arena, without

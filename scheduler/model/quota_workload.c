@@ -17,7 +17,7 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	w->active = true;
 	w->created = MODEL_TIME_NONE;
 	w->evicted_at = w->preempted_at = w->reserved_at = w->requeue_at = MODEL_TIME_NONE;
-	w->holds = w->queue = MODEL_NONE;
+	w->holds = w->queue = w->local = MODEL_NONE;
 	w->where = QUOTA_NOWHERE;
 	w->serial = ++q->serials;
 	if (q->free_workloads.n > 0) {

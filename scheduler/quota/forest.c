@@ -142,6 +142,7 @@ void forest_hold(struct forest *f, struct workload *w, uint32_t node)
 	forest_sync(f);
 	assert(w->holds == MODEL_NONE && tree_sums_mark(f->sums) == 0);
 	queue = f->world->nodes.v[node]->queue;
+	quota_local_remember(f->world, w);
 	w->holds = node;
 	w->holds_pos = (uint32_t)queue->holders.n;
 	vec_push(&queue->holders, holder);

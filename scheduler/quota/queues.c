@@ -49,12 +49,15 @@ static struct quota_queue *queue_of(const struct quota *q, const struct workload
 static uint32_t resolve(const struct quota *q, const struct workload *w)
 {
 	const struct quota_local *l = quota_local_of(q, w);
-	const struct quota_node *n;
+	const struct quota_node *n = w->queue < q->nodes.n ? q->nodes.v[w->queue] : NULL;
 
 	if (l == NULL || l->stop != QUOTA_RUN || l->queue == NULL) {
 		return MODEL_NONE;
 	}
-	n = quota_queue_find(q, str_of(l->queue));
+	if (n == NULL || !n->is_queue ||
+	    n->name != l->queue) { /* not where it was: names are interned */
+		n = quota_queue_find(q, str_of(l->queue));
+	}
 	return n == NULL || !n->exists ? MODEL_NONE : n->id;
 }
 
@@ -253,6 +256,7 @@ void queues_update(struct quota *q, struct workload *w, bool changed, int64_t no
 	if (w->where == QUOTA_IN_FLIGHT) {
 		return;
 	}
+	quota_local_remember(q, w);
 	to = queues_is_admissible(w) ? resolve(q, w) : MODEL_NONE;
 	if (w->where != QUOTA_NOWHERE && w->queue != to) {
 		queues_remove(q, w);

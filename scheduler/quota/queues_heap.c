@@ -1,5 +1,6 @@
 #include "quota/queues_heap.h"
 
+#include "model/quota_store.h"
 #include "quota/queues.h"
 
 static struct workload *at(const struct quota *q, const struct quota_queue *h, size_t i)
@@ -7,67 +8,117 @@ static struct workload *at(const struct quota *q, const struct quota_queue *h, s
 	return q->workloads.v[h->heap.v[i]];
 }
 
-static void put(const struct quota *q, struct quota_queue *h, size_t i, uint32_t id)
+static struct quota_rank rank_of(const struct quota *q, const struct workload *w)
 {
-	h->heap.v[i] = id;
-	q->workloads.v[id]->pos = (uint32_t)i;
+	return (struct quota_rank){ workload_priority(q, w), workload_queue_time(q, w), w->local };
 }
 
-static bool is_before(const struct quota *q, const struct quota_queue *h, size_t i, size_t k)
+struct element {
+	uint32_t id;
+	struct quota_rank rank;
+};
+
+static struct element take(const struct quota_queue *h, size_t i)
 {
-	return queues_cmp(q, at(q, h, i), at(q, h, k)) < 0;
+	return (struct element){ h->heap.v[i], h->ranks.v[i] };
 }
 
-static void swap(const struct quota *q, struct quota_queue *h, size_t i, size_t k)
+static void put(const struct quota *q, struct quota_queue *h, size_t i, struct element e)
 {
-	uint32_t a = h->heap.v[i], b = h->heap.v[k];
+	h->heap.v[i] = e.id;
+	h->ranks.v[i] = e.rank;
+	q->workloads.v[e.id]->pos = (uint32_t)i;
+}
 
-	put(q, h, i, b);
-	put(q, h, k, a);
+static double usage_in(const struct quota *q, struct element e)
+{
+	const struct quota_local *l = e.rank.local < q->locals.n ? q->locals.v[e.rank.local] : NULL;
+
+	return l == NULL ? 0 : l->usage;
+}
+
+static bool is_sticky(const struct quota_queue *h, struct element e)
+{
+	return e.id == h->preemptor && h->strategy == QUOTA_BEST_EFFORT_FIFO;
+}
+
+/* As queues_cmp, and without a look at the workloads where their ranks tell. */
+static bool is_before(const struct quota *q, const struct quota_queue *h, struct element a,
+		      struct element b)
+{
+	if (q->options.admission_fair_sharing && h->usage_based) {
+		double x = usage_in(q, a), y = usage_in(q, b);
+
+		if (x < y || x > y) {
+			return x < y;
+		}
+	}
+	if (is_sticky(h, a) != is_sticky(h, b)) {
+		return is_sticky(h, a);
+	}
+	if (a.rank.priority != b.rank.priority) {
+		return a.rank.priority > b.rank.priority;
+	}
+	if (a.rank.time != b.rank.time) {
+		return a.rank.time < b.rank.time;
+	}
+	return queues_cmp(q, q->workloads.v[a.id], q->workloads.v[b.id]) < 0;
 }
 
 static void sift_up(const struct quota *q, struct quota_queue *h, size_t i)
 {
-	while (i > 0 && is_before(q, h, i, (i - 1) / 2)) {
-		swap(q, h, i, (i - 1) / 2);
+	struct element e = take(h, i);
+
+	while (i > 0 && is_before(q, h, e, take(h, (i - 1) / 2))) {
+		put(q, h, i, take(h, (i - 1) / 2));
 		i = (i - 1) / 2;
 	}
+	put(q, h, i, e);
 }
 
 static void sift_down(const struct quota *q, struct quota_queue *h, size_t i)
 {
-	for (;;) {
-		size_t best = i;
+	struct element e = take(h, i);
 
-		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < h->heap.n; child++) {
-			if (is_before(q, h, child, best)) {
-				best = child;
-			}
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child + 1 < h->heap.n && is_before(q, h, take(h, child + 1), take(h, child))) {
+			child++;
 		}
-		if (best == i) {
-			return;
+		if (child >= h->heap.n || !is_before(q, h, take(h, child), e)) {
+			break;
 		}
-		swap(q, h, i, best);
-		i = best;
+		put(q, h, i, take(h, child));
+		i = child;
 	}
+	put(q, h, i, e);
+}
+
+static void settle(const struct quota *q, struct quota_queue *h, size_t i)
+{
+	sift_down(q, h, i);
+	sift_up(q, h, i);
 }
 
 void queues_heap_push(struct quota *q, struct quota_queue *h, struct workload *w)
 {
 	vec_push(&h->heap, w->id);
+	vec_push(&h->ranks, rank_of(q, w));
 	w->where = QUOTA_HEAP;
-	w->pos = (uint32_t)(h->heap.n - 1);
 	sift_up(q, h, h->heap.n - 1);
 }
 
 struct workload *queues_heap_remove(struct quota *q, struct quota_queue *h, uint32_t pos)
 {
 	struct workload *w = at(q, h, pos);
-	uint32_t last = vec_pop(&h->heap);
+	struct element last = take(h, h->heap.n - 1);
 
+	h->heap.n--;
+	h->ranks.n--;
 	if (pos < h->heap.n) {
 		put(q, h, pos, last);
-		queues_heap_fix(q, h, pos);
+		settle(q, h, pos);
 	}
 	w->where = QUOTA_NOWHERE;
 	w->pos = MODEL_NONE;
@@ -76,15 +127,22 @@ struct workload *queues_heap_remove(struct quota *q, struct quota_queue *h, uint
 
 void queues_heap_fix(struct quota *q, struct quota_queue *h, uint32_t pos)
 {
-	sift_down(q, h, pos);
-	sift_up(q, h, pos);
+	h->ranks.v[pos] = rank_of(q, at(q, h, pos));
+	settle(q, h, pos);
 }
 
 void queues_heap_rebuild(struct quota *q, struct quota_queue *h)
 {
+	vec_clear(&h->ranks);
 	for (size_t i = 0; i < h->heap.n; i++) {
-		put(q, h, i, h->heap.v[i]);
+		vec_push(&h->ranks, rank_of(q, at(q, h, i)));
+		at(q, h, i)->pos = (uint32_t)i;
 	}
+	queues_heap_reorder(q, h);
+}
+
+void queues_heap_reorder(struct quota *q, struct quota_queue *h)
+{
 	for (size_t i = h->heap.n / 2; i-- > 0;) {
 		sift_down(q, h, i);
 	}

@@ -11,6 +11,9 @@ void queues_heap_push(struct quota *q, struct quota_queue *h, struct workload *w
 struct workload *queues_heap_remove(struct quota *q, struct quota_queue *h, uint32_t pos);
 /* After the key of the element at pos changed. */
 void queues_heap_fix(struct quota *q, struct quota_queue *h, uint32_t pos);
+/* After the usage of LocalQueues changed, by which admission fair sharing orders: in linear time.
+ */
+void queues_heap_reorder(struct quota *q, struct quota_queue *h);
 /* After the array was changed by hand: orders it anew, in linear time. */
 void queues_heap_rebuild(struct quota *q, struct quota_queue *h);
 

@@ -137,7 +137,7 @@ void usage_weigh(struct quota *q, struct quota_local *l)
 
 	weigh(q, l);
 	if (queue != NULL && (l->usage < before || l->usage > before)) {
-		queues_heap_rebuild(q, queue);
+		queues_heap_reorder(q, queue);
 	}
 }
 
@@ -214,7 +214,7 @@ static void reorder_all(struct quota *q)
 		const struct quota_node *n = q->nodes.v[i];
 
 		if (n != NULL && n->is_queue && n->queue->usage_based) {
-			queues_heap_rebuild(q, n->queue);
+			queues_heap_reorder(q, n->queue);
 		}
 	}
 }

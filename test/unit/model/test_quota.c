@@ -79,6 +79,39 @@ static void test_placeholders(void **state)
 	quota_destroy(q);
 }
 
+/* What is remembered is only where to look first. */
+static void test_the_local_queue_of_a_workload(void **state)
+{
+	struct quota *q = quota_create();
+	struct quota_local *a = quota_local_get(q, STR_LIT("ns/a")), *b;
+	struct workload *w = quota_workload_add(q, STR_LIT("ns/w"));
+
+	(void)state;
+	assert_null(quota_local_of(q, w));
+	w->namespace_ = quota_name(q, STR_LIT("ns"));
+	w->local_queue = quota_name(q, STR_LIT("a"));
+	assert_ptr_equal(quota_local_of(q, w), a);
+	quota_local_remember(q, w);
+	assert_int_equal(w->local, a->id);
+	assert_ptr_equal(quota_local_of(q, w), a);
+	w->namespace_ = quota_name(q, STR_LIT("other"));
+	assert_null(quota_local_of(q, w));
+	w->namespace_ = quota_name(q, STR_LIT("ns"));
+	quota_local_remove(q, a);
+	assert_null(quota_local_of(q, w));
+	b = quota_local_get(q, STR_LIT("ns/b"));
+	assert_int_equal(b->id, w->local); /* the id is used again */
+	assert_null(quota_local_of(q, w));
+	w->local_queue = quota_name(q, STR_LIT("b"));
+	assert_ptr_equal(quota_local_of(q, w), b);
+	quota_local_remember(q, w);
+	quota_local_remove(q, b);
+	quota_local_remember(q, w);
+	assert_int_equal(w->local, MODEL_NONE);
+	quota_workload_remove(q, w);
+	quota_destroy(q);
+}
+
 static void test_locals_and_namespaces(void **state)
 {
 	struct quota *q = quota_create();
@@ -127,6 +160,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_placeholders),
 		cmocka_unit_test(test_locals_and_namespaces),
+		cmocka_unit_test(test_the_local_queue_of_a_workload),
 		cmocka_unit_test(test_checks),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/quota_world.h"
+#include "model/quota_store.h"
 #include "quota/queues.h"
 
 #define N 40
@@ -104,12 +105,50 @@ static void changed_keys_are_put_right(void **state)
 	quota_world_finish(&w);
 }
 
+/* Admission fair sharing: what LocalQueues used comes first, before the sticky preemptor. */
+static void usage_puts_them_in_another_order(void **state)
+{
+	struct quota_world w;
+	struct quota_queue *queue;
+
+	(void)state;
+	quota_world_init(&w, "option admission_fair_sharing=true\n"
+			     "queue q usage-based\n"
+			     "quota q f cpu nominal=1\n"
+			     "local ns/l0 queue=q usage=3\n"
+			     "local ns/l1 queue=q usage=2\n"
+			     "local ns/l2 queue=q usage=1\n");
+	queue = quota_world_node(&w, "q")->queue;
+	for (uint32_t i = 0; i < N; i++) {
+		char line[80];
+
+		snprintf(line, sizeof(line), "workload w%02u queue=q local=l%u cpu=1 prio=%u\n", i,
+			 i % 3, (i * 17) % 23);
+		quota_world_add(&w, line);
+		quota_local_remember(w.q, w.q->workloads.v[i]);
+		queues_heap_push(w.q, queue, w.q->workloads.v[i]);
+		check(&w, queue);
+	}
+	queue->preemptor = 1;
+	for (uint32_t i = 0; i < 3; i++) {
+		quota_local_find(w.q, STR_LIT("ns/l2"))->usage = i;
+		queues_heap_reorder(w.q, queue);
+		check(&w, queue);
+	}
+	while (queue->heap.n > 0) {
+		(void)queues_heap_remove(w.q, queue, (uint32_t)(queue->heap.n / 2));
+		check(&w, queue);
+	}
+	quota_world_finish(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(elements_leave_in_order),
 		cmocka_unit_test(any_element_can_leave),
 		cmocka_unit_test(changed_keys_are_put_right),
+		cmocka_unit_test(usage_puts_them_in_another_order),
 	};
 
 	return cmocka_run_group_tests_name("queues_heap", tests, NULL, NULL);

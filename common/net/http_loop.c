@@ -358,6 +358,7 @@ static void cancel_all(struct http_loop *l)
 static void *loop_main(void *arg)
 {
 	struct http_loop *l = arg;
+	struct curl_waitfd inbox = { .fd = mpsc_fd(l->inbox), .events = CURL_WAIT_POLLIN };
 	int running;
 
 	for (;;) {
@@ -368,15 +369,10 @@ static void *loop_main(void *arg)
 		}
 		curl_multi_perform(l->multi, &running);
 		report_done(l);
-		curl_multi_poll(l->multi, NULL, 0, poll_ms(l), NULL);
+		curl_multi_poll(l->multi, &inbox, 1, poll_ms(l), NULL);
 	}
 	cancel_all(l);
 	return NULL;
-}
-
-static void wake(void *ctx)
-{
-	curl_multi_wakeup(ctx);
 }
 
 static void loop_free(struct http_loop *l)
@@ -420,7 +416,7 @@ int http_loop_start(const struct http_loop_options *opt, struct http_loop **ret,
 		return err_set(err, ERR_INTERNAL, "curl_multi_init failed");
 	}
 	set_limits(l->multi, opt->max_connections);
-	l->inbox = mpsc_create(wake, l->multi);
+	l->inbox = mpsc_create(NULL, NULL);
 	if (pthread_create(&l->thread, NULL, loop_main, l) != 0) {
 		loop_free(l);
 		return err_set(err, ERR_INTERNAL, "no thread for the HTTP client");

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -62,7 +63,8 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 func judge(c *cluster, h *headgate) (verdict, string) {
 	v := compare(c, h, firstTries)
 	name := explain(c, h, v, firstTries)
-	if name == "" && (v.kind == different || v.kind == unstable) {
+	settled := name != "" && !strings.Contains(name, " and ")
+	if !settled && (v.kind == different || v.kind == unstable) {
 		v = compare(c, h, tries)
 		name = explain(c, h, v, tries)
 	}

@@ -11,8 +11,8 @@
  *   5. Giving back may take away what made a victim legal: a victim of the own queue (or of a close
  *      relative) had lowered the share of the preemptor. Kueue preempts it all the same, and the
  *      two may then preempt each other for ever (kubernetes-sigs/kueue#14543). Here those who are
- *      left are asked again, in order, with all gone who were taken and are on their way out
- *      already. Who is not legal is banned; the search begins anew; no victims after ROUNDS_MAX. */
+ *      left are asked again in their order. Who is on its way out already is taken unasked, given
+ *      back or not. Who is not legal is banned, and the search begins anew, ROUNDS_MAX times. */
 #include "quota/victims.h"
 
 #include <assert.h>
@@ -59,7 +59,7 @@ struct fair {
 	uint32_t *spot_of; /* of a node; NONE */
 	uint32_t root, own;
 	struct candidates all;
-	struct candidates leaving; /* those taken that are on their way out already */
+	struct candidates asked; /* again: those taken, before some are given back */
 	enum strategy first;
 	bool has_second;
 	bool gave_back;      /* in this round; else all are as legal as when they were taken */
@@ -481,7 +481,7 @@ static void begin_round(struct fair *f)
 		s->share_is_current = s->took_second = false;
 		s->later.n = 0;
 	}
-	f->leaving.n = 0;
+	f->asked.n = 0;
 	trial_begin(&f->trial, f->r, f->arena);
 	forest_add(f->r->forest, f->r->node, f->r->need);
 	f->within_nominal =
@@ -529,12 +529,15 @@ static bool are_legal(struct fair *f)
 	}
 	trial_begin(&f->trial, f->r, f->arena);
 	forest_add(f->r->forest, f->r->node, f->r->need);
-	for (size_t i = 0; i < f->leaving.n; i++) {
-		trial_take(&f->trial, f->leaving.v[i]);
-	}
-	for (size_t i = 0; i < found.taken.n; i++) {
-		if (!found.taken.v[i]->evicted && !take_if_legal(f, found.taken.v[i])) {
-			found.taken.v[i]->banned = true;
+	for (size_t i = 0, at = 0; i < f->asked.n; i++) {
+		struct candidate *c = f->asked.v[i];
+		bool stays = at < found.taken.n && found.taken.v[at] == c;
+
+		at += stays;
+		if (c->evicted) {
+			take(f, f->spot_of[c->w->holds], c, (enum victim_reason)c->reason);
+		} else if (stays && !take_if_legal(f, c)) {
+			c->banned = true;
 			all = false;
 		}
 	}
@@ -552,9 +555,7 @@ static bool run_round(struct fair *f)
 	found = first_pass(f) || (f->has_second && second_pass(f));
 	if (found) {
 		for (size_t i = 0; i < f->trial.taken.n; i++) {
-			if (f->trial.taken.v[i]->evicted) {
-				candidates_push(&f->leaving, f->trial.taken.v[i], f->arena);
-			}
+			candidates_push(&f->asked, f->trial.taken.v[i], f->arena);
 		}
 		forest_remove(f->r->forest, f->r->node, f->r->need);
 		f->gave_back = trial_fill_back(&f->trial, true);

@@ -86,6 +86,8 @@ type trial struct {
 func (r *trial) reason(t *Target) string {
 	preemptor, target := r.ctx.preemptorCQ, t.WorkloadCq
 	switch {
+	case workloadevict.IsEvicted(t.WorkloadInfo.Obj):
+		return t.Reason
 	case target == preemptor:
 		return kueue.InClusterQueueReason
 	case r.withinNominal:
@@ -110,7 +112,7 @@ func (r *trial) reason(t *Target) string {
 }
 
 // areLegal takes the targets once more, without those that were given back, and bans whom no rule
-// allows. Who was taken and is on its way out already is gone for this, given back or not.
+// allows. Who is on its way out already is taken unasked, given back or not.
 func areLegal(ctx *preemptionCtx, strategies []fairsharing.Strategy, targets []*Target) bool {
 	legal := true
 	revert := ctx.preemptorCQ.SimulateUsageAddition(ctx.workloadUsage)
@@ -119,13 +121,7 @@ func areLegal(ctx *preemptionCtx, strategies []fairsharing.Strategy, targets []*
 		queueWithinNominalInResourcesNeedingPreemption(ctx)
 	var gone []*Target
 	for _, t := range taken {
-		if workloadevict.IsEvicted(t.WorkloadInfo.Obj) {
-			ctx.snapshot.RemoveWorkload(t.WorkloadInfo)
-			gone = append(gone, t)
-		}
-	}
-	for _, t := range taken {
-		if !slices.Contains(targets, t) || workloadevict.IsEvicted(t.WorkloadInfo.Obj) {
+		if !slices.Contains(targets, t) && !workloadevict.IsEvicted(t.WorkloadInfo.Obj) {
 			continue
 		}
 		reason := r.reason(t)

@@ -252,6 +252,21 @@ static void test_a_victim_on_its_way_out_is_not_asked(void **state)
 	victims_fixture_expect(&w, "p", "default/cpu=5", "x:InCohortFairSharing");
 }
 
+/* x is taken before e, as long as b has more than a; y is given back. */
+static void test_who_is_on_its_way_out_is_gone_in_its_turn(void **state)
+{
+	CLEANUP(quota_world_finish) struct quota_world w;
+
+	(void)state;
+	quota_world_init(&w, FAIR SHARED "queue a cohort=c weight=3 reclaim=Any\n"
+					 "workload ns/e queue=b cpu=5 holds=default evicted=-5s\n"
+					 "workload ns/x queue=b cpu=1 prio=-1 holds=default\n"
+					 "workload ns/y queue=b cpu=1 holds=default\n"
+					 "workload ns/p queue=a cpu=9\n");
+	victims_fixture_expect(&w, "p", "default/cpu=9",
+			       "x:InCohortFairSharing e:InCohortFairSharing");
+}
+
 /* As in the first one, but there is another who is legal together with `own`. */
 static void test_the_search_goes_on_without_the_illegal_victim(void **state)
 {
@@ -295,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_a_victim_that_only_was_legal_because_of_one_given_back),
 		cmocka_unit_test(test_one_given_back_that_is_on_its_way_out),
 		cmocka_unit_test(test_a_victim_on_its_way_out_is_not_asked),
+		cmocka_unit_test(test_who_is_on_its_way_out_is_gone_in_its_turn),
 		cmocka_unit_test(test_the_search_goes_on_without_the_illegal_victim),
 		cmocka_unit_test(test_within_nominal_because_of_one_given_back),
 	};

@@ -219,14 +219,14 @@ static void reload_conf(struct app *a)
 	post(a, m);
 }
 
-static void write_dump(void *ctx, struct str json)
+static void write_dump(void *ctx, const char *part, struct str json)
 {
 	struct app *a = ctx;
 	struct err err = ERR_INIT;
 	char path[4096], when[CLOCK_RFC3339_MAX];
 
 	clock_format_micro(clock_wall(clock_real()), when);
-	snprintf(path, sizeof(path), "%s/headgate-%s.json", a->o->cache_dump_dir, when);
+	snprintf(path, sizeof(path), "%s/headgate-%s-%s.json", a->o->cache_dump_dir, part, when);
 	if (file_write_atomic(path, json, 0600, &err) < 0) {
 		log_error("cluster not dumped", LOG_STR("error", err.text));
 	} else {

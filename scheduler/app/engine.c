@@ -9,6 +9,7 @@
 #include "app/orphans.h"
 #include "app/outcome_event.h"
 #include "app/quota_engine.h"
+#include "app/quota_snapshot.h"
 #include "app/resource_name.h"
 #include "app/sched_metrics.h"
 #include "base/arena.h"
@@ -339,7 +340,12 @@ static void handle_snapshot(struct engine *e, const struct sched_msg *m)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	dump_format(cache_cluster(e->cache), &text);
-	m->reply(m->ctx, strbuf_str(&text));
+	m->reply(m->ctx, "cluster", strbuf_str(&text));
+	if (e->quota != NULL) {
+		strbuf_reset(&text);
+		quota_snapshot_cache(quota_engine_cache(e->quota), &text);
+		m->reply(m->ctx, "quota", strbuf_str(&text));
+	}
 }
 
 /* What controllers and the recorder want written before the new leader may write waits for it. */

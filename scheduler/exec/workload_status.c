@@ -62,14 +62,14 @@ static bool is_ours(const struct condition *c)
 	return str_streq(c->type, KUEUE_FINISHED) && str_streq(c->reason, "OwnerNotFound");
 }
 
-static void write_conditions(struct json_out *o, const struct conditions *c)
+static void write_conditions(struct json_out *o, const struct conditions *c, bool all)
 {
 	json_out_key(o, "conditions");
 	json_out_array(o);
 	for (size_t i = 0; i < c->list.n; i++) {
 		const struct condition *one = &c->list.v[i];
 
-		if (!is_ours(one)) {
+		if (!all && !is_ours(one)) {
 			continue;
 		}
 		json_out_object(o);
@@ -268,6 +268,18 @@ static void write_places(struct json_out *o, const struct conditions *c)
 	}
 }
 
+void workload_status_members(struct json_out *o, const struct quota *q,
+			     const struct conditions *status, bool all)
+{
+	write_conditions(o, status, all);
+	write_admission(o, q, status);
+	write_checks(o, status);
+	write_gates(o, status);
+	write_evictions(o, status);
+	write_requeue(o, status);
+	write_places(o, status);
+}
+
 static void write_resource_version(struct json_out *o, int64_t version)
 {
 	char text[24];
@@ -302,13 +314,7 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 	json_out_object_end(&o);
 	json_out_key(&o, "status");
 	json_out_object(&o);
-	write_conditions(&o, status);
-	write_admission(&o, q, status);
-	write_checks(&o, status);
-	write_gates(&o, status);
-	write_evictions(&o, status);
-	write_requeue(&o, status);
-	write_places(&o, status);
+	workload_status_members(&o, q, status, false);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);

@@ -14,6 +14,7 @@
 
 #include "quota/conditions.h"
 
+struct json_out;
 struct pool;
 struct pool_options;
 struct sched_msg;
@@ -37,6 +38,9 @@ struct workload_status_write {
  * write of its own, which ends as SCHED_STALE: the status is to be sent again then. */
 void workload_status_send(struct workload_status *s, const struct quota *q,
 			  const struct workload_status_write *write);
+/* Members of the status that is open; all: also the conditions of other managers. */
+void workload_status_members(struct json_out *o, const struct quota *q,
+			     const struct conditions *status, bool all);
 /* The object that is applied, as JSON. */
 void workload_status_format(const struct quota *q, const struct workload *w,
 			    const struct conditions *status, int64_t resource_version,

@@ -18,16 +18,21 @@ int from_api_match_text(struct intern *names, const char *text, const char **ret
 	return 0;
 }
 
+static const char *const effects[] = {
+	[TAINT_NO_SCHEDULE] = "NoSchedule",
+	[TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
+	[TAINT_NO_EXECUTE] = "NoExecute",
+};
+
+const char *from_api_match_effect_name(uint8_t effect)
+{
+	return effects[effect];
+}
+
 bool from_api_match_effect(const char *text, uint8_t *ret)
 {
-	static const char *const names[] = {
-		[TAINT_NO_SCHEDULE] = "NoSchedule",
-		[TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
-		[TAINT_NO_EXECUTE] = "NoExecute",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (str_streq(text, names[i])) {
+	for (size_t i = 0; i < ARRAY_LEN(effects); i++) {
+		if (str_streq(text, effects[i])) {
 			*ret = (uint8_t)i;
 			return true;
 		}
@@ -51,16 +56,21 @@ int from_api_match_selector(struct intern *names, const struct field_map *map, s
 	return 0;
 }
 
+static const char *const operators[] = {
+	[MATCH_IN] = "In",         [MATCH_NOT_IN] = "NotIn",
+	[MATCH_EXISTS] = "Exists", [MATCH_NOT_EXISTS] = "DoesNotExist",
+	[MATCH_GT] = "Gt",         [MATCH_LT] = "Lt",
+};
+
+const char *from_api_match_operator_name(enum match_op op)
+{
+	return operators[op];
+}
+
 static int read_op(const char *text, enum match_op *ret, struct err *err)
 {
-	static const char *const names[] = {
-		[MATCH_IN] = "In",         [MATCH_NOT_IN] = "NotIn",
-		[MATCH_EXISTS] = "Exists", [MATCH_NOT_EXISTS] = "DoesNotExist",
-		[MATCH_GT] = "Gt",         [MATCH_LT] = "Lt",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (str_streq(text, names[i])) {
+	for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
+		if (str_streq(text, operators[i])) {
 			*ret = (enum match_op)i;
 			return 0;
 		}

@@ -44,6 +44,9 @@ int from_api_match_tolerations(struct intern *names, const struct api_toleration
 			       struct err *err);
 /* "NoSchedule", ... -> enum taint_effect; false: unknown. */
 bool from_api_match_effect(const char *text, uint8_t *ret);
+/* The other way round. */
+const char *from_api_match_effect_name(uint8_t effect);
+const char *from_api_match_operator_name(enum match_op op);
 /* A label selector: matchLabels become In with one value. */
 int from_api_match_label_selector(struct intern *names, const struct api_label_selector *sel,
 				  struct arena *arena, struct match_expr **ret, size_t *ret_n,

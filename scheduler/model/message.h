@@ -93,7 +93,8 @@ struct sched_msg {
 	bool flag;
 	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
 	struct sched_conf *conf;
-	void (*reply)(void *ctx, struct str json);
+	/* Called for each part of the dump: "cluster", "quota". */
+	void (*reply)(void *ctx, const char *part, struct str json);
 	void *ctx;
 };
 

@@ -2,7 +2,9 @@
  * workload, stop and resume. */
 #include "lib/unit.h"
 
+#include <dirent.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,10 +188,70 @@ static void test_stop_and_resume_in_a_namespace(void **state UNUSED)
 	expect("stop workload waits -n elsewhere", 1, "workload elsewhere/waits: ");
 }
 
+static bool find_dump(char *out, size_t size)
+{
+	const char *dir = stack_dir(scene.stack);
+	DIR *d = opendir(dir);
+	bool found = false;
+
+	for (const struct dirent *e = d == NULL ? NULL : readdir(d); e != NULL; e = readdir(d)) {
+		if (str_has_prefix(str_of(e->d_name), "headgate-quota-") &&
+		    str_has_suffix(str_of(e->d_name), ".json")) {
+			snprintf(out, size, "%s/%s", dir, e->d_name);
+			found = true;
+		}
+	}
+	if (d != NULL) {
+		closedir(d);
+	}
+	return found;
+}
+
+static bool has_dump(void *ctx, const struct mirror *m UNUSED)
+{
+	return find_dump(ctx, 300);
+}
+
+/* Dumps go to the stack's own folder from here on. */
+static void dump_here(void)
+{
+	static const char *args[8];
+	static char dir[400];
+	size_t n = 0;
+
+	snprintf(dir, sizeof(dir), "--cache-dump-dir=%s", stack_dir(scene.stack));
+	for (; quota_scene_args[n] != NULL && n + 2 < ARRAY_LEN(args); n++) {
+		args[n] = quota_scene_args[n];
+	}
+	args[n] = dir;
+	scene_restart_scheduler(&scene, NULL, args);
+	/* Who admits knows all there is. */
+	add_workload("later", 0, "1");
+	wait_says("list workloads --status=admitted", "t-later");
+}
+
+/* The same answers as from the cluster. */
+static void test_a_dump_explains(void **state UNUSED)
+{
+	char path[300], words[600];
+
+	dump_here();
+	assert_true(stack_signal(scene.stack, STACK_SCHEDULER, SIGUSR1));
+	scene_wait_for(&scene, "the dump is there", has_dump, path);
+	snprintf(words, sizeof(words), "explain workload waits -f %s", path);
+	expect(words, 0, "Reason:       WaitingForQuota");
+	expect(words, 0, "WHO HOLDS IT");
+	snprintf(words, sizeof(words), "list wl -f %s --status=admitted", path);
+	expect(words, 0, "runs");
+	snprintf(words, sizeof(words), "pending-workloads cq team -f %s", path);
+	expect(words, 0, "default/waits");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_a_dump_explains),
 		cmocka_unit_test(test_stop_and_resume_a_queue),
 		cmocka_unit_test(test_stop_and_resume_in_a_namespace),
 	};

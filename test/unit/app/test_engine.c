@@ -224,8 +224,9 @@ static void test_a_configuration_that_did_not_load_changes_nothing(void **state)
 	end(&f);
 }
 
-static void on_dump(void *ctx, struct str json)
+static void on_dump(void *ctx, const char *part, struct str json)
 {
+	assert_string_equal(part, "cluster");
 	strbuf_add_str(ctx, json);
 }
 

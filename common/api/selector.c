@@ -4,7 +4,11 @@
 
 #include "api/validate.h"
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/decode.h"
+#include "enc/jdoc.h"
 
 static const struct field label_req_rows[] = {
 	F_STR(struct api_label_req, key, "key"),
@@ -407,6 +411,17 @@ bool selector_req_holds(const struct selector_req *req, const char *value)
 static const char *get_label(const void *ctx, const char *key)
 {
 	return field_map_get(ctx, key);
+}
+
+int selector_read(const struct jdoc *d, struct arena *arena, struct selector *ret, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct api_label_selector *ls = arena_zero(arena, 1, sizeof(*ls));
+	int r;
+
+	jdoc_format(d, &text);
+	r = decode_text(&selector_fields, arena_str(arena, strbuf_str(&text)), ls, arena, err);
+	return r < 0 ? r : selector_of_labels(ls, arena, ret, err);
 }
 
 bool selector_match(const struct selector *s, const struct field_map *labels)

@@ -16,6 +16,7 @@
 
 struct arena;
 struct err;
+struct jdoc;
 
 /* metav1.LabelSelector as it stands in JSON. */
 struct api_label_req {
@@ -56,6 +57,9 @@ int selector_parse_fields(struct str text, struct arena *arena, struct selector 
 /* NULL selects nothing, an empty one everything (Kubernetes' rule). */
 int selector_of_labels(const struct api_label_selector *ls, struct arena *arena,
 		       struct selector *ret, struct err *err);
+
+/* The same of a metav1.LabelSelector in JSON. Texts are copied into the arena. */
+int selector_read(const struct jdoc *d, struct arena *arena, struct selector *ret, struct err *err);
 
 bool selector_match(const struct selector *s, const struct field_map *labels);
 /* get returns the value of a key or NULL when it is absent; for fields without a value it returns

@@ -175,8 +175,10 @@ static struct counter_cell *cell_create(const struct counter_family *f, struct s
 
 struct counter_cell *counter_cell(struct counter_family *f, const char *const *values)
 {
-	static const char *const other[COUNTER_MAX_LABELS] = { "other", "other", "other", "other",
-							       "other", "other", "other", "other" };
+	static const char *const other[] = { "other", "other", "other", "other", "other", "other",
+					     "other", "other", "other", "other", "other", "other",
+					     "other", "other", "other", "other" };
+	_Static_assert(ARRAY_LEN(other) == COUNTER_MAX_LABELS, "one for each");
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct counter_cell *c;
 

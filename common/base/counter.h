@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COUNTER_MAX_LABELS 8
+#define COUNTER_MAX_LABELS 16
 #define COUNTER_MAX_CELLS                                                                          \
 	100000 /* per family; then all further label values share one "other" cell */
 

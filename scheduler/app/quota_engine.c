@@ -92,19 +92,6 @@ static const struct api_meta *meta_of(enum sched_resource r, const void *object)
 					     : NULL;
 }
 
-static void forget_metrics(struct quota_engine *e, enum sched_resource r, struct str key)
-{
-	CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(key.p, key.len);
-
-	if (r == SCHED_CLUSTER_QUEUES) {
-		quota_families_forget_queue(e->metrics, name);
-	} else if (r == SCHED_COHORTS) {
-		quota_families_forget_cohort(e->metrics, name);
-	} else if (r == SCHED_LOCAL_QUEUES) {
-		quota_families_forget_local(e->metrics, name);
-	}
-}
-
 static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
 {
 	struct quota_engine *e = ctx;
@@ -120,14 +107,17 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 	}
 	if (object == NULL) {
 		quota_status_gone(e->queues, r, key);
-		forget_metrics(e, r, key);
+		quota_families_seen(e->metrics, r, key, NULL);
 	} else if (r == SCHED_CLUSTER_QUEUES) {
+		quota_families_seen(e->metrics, r, key, &cq->meta);
 		again = quota_status_seen(e->queues, r, &cq->meta,
 					  meta_condition(&cq->status.conditions, KUEUE_ACTIVE));
 	} else if (r == SCHED_LOCAL_QUEUES) {
+		quota_families_seen(e->metrics, r, key, &lq->meta);
 		again = quota_status_seen(e->queues, r, &lq->meta,
 					  meta_condition(&lq->status.conditions, KUEUE_ACTIVE));
 	} else if (r == SCHED_COHORTS) {
+		quota_families_seen(e->metrics, r, key, &cohort->meta);
 		again = quota_status_seen(e->queues, r, &cohort->meta, NULL);
 	}
 	if (again) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/kueue_keys.h"
+#include "app/quota_labels.h"
 #include "base/attrs.h"
 #include "base/counter.h"
 #include "base/str.h"
@@ -46,6 +47,12 @@ static const double creation_bounds[] = { 0.01, 0.02, 0.04, 0.08, 0.16, 0.32,
 #define C COUNTER_COUNTER
 #define G COUNTER_GAUGE
 #define H COUNTER_HISTOGRAM
+
+/* Whom a family is about; the label of this number names it, of a LocalQueue the first two. */
+struct about {
+	enum quota_conf_metrics_kind kind; /* QUOTA_CONF_METRICS_KINDS_: nobody */
+	size_t at;
+};
 
 static const struct row {
 	const char *name;
@@ -196,7 +203,9 @@ static const struct row {
 
 struct quota_families {
 	struct counter_family *v[QF_COUNT_]; /* NULL: switched off */
-	size_t nlabels[QF_COUNT_];           /* without the role */
+	size_t nlabels[QF_COUNT_];           /* without the role and those that are added */
+	struct about about[QF_COUNT_];
+	struct quota_labels *added;
 	const char *role;
 };
 
@@ -219,7 +228,7 @@ static bool is_on(enum condition c, const struct quota_conf_metrics *conf)
 	return false;
 }
 
-/* Cuts "a, b" into names, which live in `text`; adds the role. */
+/* Cuts "a, b" into names, which live in `text`. */
 static size_t split(const char *labels, char text[MAX_LABEL_BYTES],
 		    const char *out[COUNTER_MAX_LABELS + 1])
 {
@@ -239,9 +248,23 @@ static size_t split(const char *labels, char text[MAX_LABEL_BYTES],
 		out[n++] = text + at;
 		at += one.len + 1;
 	}
-	out[n] = ROLE;
-	out[n + 1] = NULL;
+	assert(n > 0);
 	return n;
+}
+
+static struct about about_whom(const char *const *labels, size_t n)
+{
+	if (str_streq(labels[0], "name") && n > 1 && str_streq(labels[1], "namespace")) {
+		return (struct about){ QUOTA_CONF_METRICS_LOCAL_QUEUE, 0 };
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (str_has_suffix(str_of(labels[i]), QUEUE)) {
+			return (struct about){ QUOTA_CONF_METRICS_CLUSTER_QUEUE, i };
+		}
+	}
+	return (struct about){ str_streq(labels[0], "cohort") ? QUOTA_CONF_METRICS_COHORT
+							      : QUOTA_CONF_METRICS_KINDS_,
+			       0 };
 }
 
 static const double *choose_bounds(enum quota_family id, size_t *ret_n)
@@ -298,12 +321,18 @@ struct quota_families *quota_families_create(struct counter_registry *r,
 	struct quota_families *f = xmalloc_zero(1, sizeof(*f));
 
 	f->role = role;
+	f->added = quota_labels_create(conf);
 	tell_build(r);
 	for (int i = 0; i < QF_COUNT_; i++) {
 		char text[MAX_LABEL_BYTES];
 		const char *labels[COUNTER_MAX_LABELS + 1];
+		size_t n = split(rows[i].labels, text, labels);
 
-		f->nlabels[i] = split(rows[i].labels, text, labels);
+		f->nlabels[i] = n;
+		f->about[i] = about_whom(labels, n);
+		labels[n++] = ROLE;
+		n += quota_labels_names(f->added, f->about[i].kind, labels + n);
+		labels[n] = NULL;
 		if (is_on(rows[i].condition, conf)) {
 			f->v[i] = make(r, (enum quota_family)i, labels);
 		}
@@ -313,7 +342,10 @@ struct quota_families *quota_families_create(struct counter_registry *r,
 
 void quota_families_destroy(struct quota_families *f)
 {
-	free(f);
+	if (f != NULL) {
+		quota_labels_destroy(f->added);
+		free(f);
+	}
 }
 
 bool quota_families_has(const struct quota_families *f, enum quota_family id)
@@ -321,38 +353,68 @@ bool quota_families_has(const struct quota_families *f, enum quota_family id)
 	return f->v[id] != NULL;
 }
 
+/* Values of the labels that the configuration adds. False: it is about a LocalQueue of which there
+ * are no metrics. */
+static bool add_values(const struct quota_families *f, const struct about *about,
+		       const char *const *values, const char **ret)
+{
+	CLEANUP(xmalloc_freep) char *local = NULL;
+	struct str key = str_of(values[about->at]);
+
+	if (!quota_labels_matter(f->added, about->kind)) {
+		return true;
+	}
+	if (about->kind == QUOTA_CONF_METRICS_LOCAL_QUEUE) {
+		local = xmalloc_printf("%s/%s", values[1], values[0]);
+		key = str_of(local);
+	}
+	quota_labels_values(f->added, about->kind, key, ret);
+	return about->kind != QUOTA_CONF_METRICS_LOCAL_QUEUE || quota_labels_shows(f->added, key);
+}
+
+/* NULL: it is not told. */
 static struct counter_cell *cell(struct quota_families *f, enum quota_family id,
 				 const char *const *values)
 {
-	const char *all[COUNTER_MAX_LABELS];
+	const char *all[COUNTER_MAX_LABELS] = { NULL };
+	size_t n = f->nlabels[id];
 
-	for (size_t i = 0; i < f->nlabels[id]; i++) {
+	if (f->v[id] == NULL) {
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
 		all[i] = values[i] == NULL ? "" : values[i];
 	}
-	all[f->nlabels[id]] = f->role;
-	return counter_cell(f->v[id], all);
+	all[n] = f->role;
+	return add_values(f, &f->about[id], all, all + n + 1) ? counter_cell(f->v[id], all) : NULL;
 }
 
 void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values)
 {
-	if (f->v[id] != NULL) {
-		counter_add(cell(f, id, values), 1);
+	struct counter_cell *c = cell(f, id, values);
+
+	if (c != NULL) {
+		counter_add(c, 1);
 	}
 }
 
 void quota_families_set(struct quota_families *f, enum quota_family id, const char *const *values,
 			double value)
 {
-	if (f->v[id] != NULL) {
-		counter_set(cell(f, id, values), value);
+	struct counter_cell *c = cell(f, id, values);
+
+	if (c != NULL) {
+		counter_set(c, value);
 	}
 }
 
 void quota_families_observe(struct quota_families *f, enum quota_family id,
 			    const char *const *values, double seconds)
 {
-	if (f->v[id] != NULL) {
-		counter_observe(cell(f, id, values), seconds < 0 ? 0 : seconds);
+	struct counter_cell *c = cell(f, id, values);
+
+	if (c != NULL) {
+		counter_observe(c, seconds < 0 ? 0 : seconds);
 	}
 }
 
@@ -391,25 +453,42 @@ static void forget(struct quota_families *f, const char *labels, const char *con
 	}
 }
 
-void quota_families_forget_queue(struct quota_families *f, const char *name)
+static void forget_local(struct quota_families *f, struct str key)
 {
-	forget(f, QUEUE, &name, 1);
-	forget(f, "preempting_" QUEUE, &name, 1);
-	forget(f, GATE ", " QUEUE, (const char *const[]){ KUEUE_GATE_ADMISSION, name }, 2);
-}
-
-void quota_families_forget_cohort(struct quota_families *f, const char *name)
-{
-	forget(f, "cohort, " CLASS, &name, 1);
-}
-
-void quota_families_forget_local(struct quota_families *f, const char *key)
-{
-	struct str name = str_of(key), space = str_next(&name, '/');
+	struct str name = key, space = str_next(&name, '/');
+	CLEANUP(xmalloc_freep) char *n = xmalloc_dup_n(name.p, name.len);
 	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
-	const char *const values[2] = { name.p, namespace_ };
 
-	forget(f, LOCAL, values, 2);
+	forget(f, LOCAL, (const char *const[]){ n, namespace_ }, 2);
+}
+
+static void forget_object(struct quota_families *f, enum sched_resource r, struct str key)
+{
+	CLEANUP(xmalloc_freep) char *copy = xmalloc_dup_n(key.p, key.len);
+	const char *name = copy;
+
+	if (r == SCHED_LOCAL_QUEUES) {
+		forget_local(f, key);
+	} else if (r == SCHED_COHORTS) {
+		forget(f, "cohort, " CLASS, &name, 1);
+	} else {
+		forget(f, QUEUE, &name, 1);
+		forget(f, "preempting_" QUEUE, &name, 1);
+		forget(f, GATE ", " QUEUE, (const char *const[]){ KUEUE_GATE_ADMISSION, name }, 2);
+	}
+}
+
+void quota_families_seen(struct quota_families *f, enum sched_resource r, struct str key,
+			 const struct api_meta *m)
+{
+	enum quota_conf_metrics_kind kind = r == SCHED_LOCAL_QUEUES ? QUOTA_CONF_METRICS_LOCAL_QUEUE
+					    : r == SCHED_COHORTS    ? QUOTA_CONF_METRICS_COHORT
+								 : QUOTA_CONF_METRICS_CLUSTER_QUEUE;
+
+	if ((r == SCHED_CLUSTER_QUEUES || r == SCHED_COHORTS || r == SCHED_LOCAL_QUEUES) &&
+	    quota_labels_seen(f->added, kind, key, m)) {
+		forget_object(f, r, key);
+	}
 }
 
 struct quota_families_row quota_families_describe(enum quota_family id)

@@ -1,5 +1,6 @@
 /* scheduler/app/quota_families.h: the metrics of the Workload engine by the names, types, labels
- * and buckets that Kueue gives them (kueue_*). Each has replica_role as its last label. Those that
+ * and buckets that Kueue gives them (kueue_*). Each has the label replica_role, and those of
+ * queues and cohorts have what metrics.customLabels adds. Those that
  * the configuration switches off are not there, and what is told about them is dropped. Beside them
  * there is kueue_build_info, which stands for itself. Owner: the sched thread; scraping threads
  * read the registry. */
@@ -9,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/message.h"
+
+struct api_meta;
 struct counter_registry;
 struct quota_conf_metrics;
 
@@ -82,14 +86,15 @@ enum quota_family {
 
 struct quota_families;
 
-/* role: leader or standalone; static. */
+/* conf: borrowed. role: leader or standalone; static. */
 struct quota_families *quota_families_create(struct counter_registry *r,
 					     const struct quota_conf_metrics *conf,
 					     const char *role);
 void quota_families_destroy(struct quota_families *f); /* NULL is fine */
 /* False: the configuration switches it off. */
 bool quota_families_has(const struct quota_families *f, enum quota_family id);
-/* values: of all labels but replica_role. */
+/* values: of the labels in quota_families_describe. What is told of a LocalQueue of which the
+ * configuration wants none is dropped. */
 void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values);
 void quota_families_set(struct quota_families *f, enum quota_family id, const char *const *values,
 			double value);
@@ -98,10 +103,10 @@ void quota_families_observe(struct quota_families *f, enum quota_family id,
 /* One pass over all gauges but QF_PREEMPTION_SKIPS: what is not set between the two is removed. */
 void quota_families_begin(struct quota_families *f);
 void quota_families_end(struct quota_families *f);
-/* No series of a ClusterQueue, a Cohort, or ("namespace/name") a LocalQueue is left. */
-void quota_families_forget_queue(struct quota_families *f, const char *name);
-void quota_families_forget_cohort(struct quota_families *f, const char *name);
-void quota_families_forget_local(struct quota_families *f, const char *key);
+/* A ClusterQueue, Cohort or LocalQueue ("namespace/name") is there as it is, or (NULL) gone: series
+ * that are not of it any more go. Other kinds have no effect. */
+void quota_families_seen(struct quota_families *f, enum sched_resource r, struct str key,
+			 const struct api_meta *m);
 
 /* For the documentation: name without "kueue_", type ("counter", ...), labels as "a, b", help. */
 struct quota_families_row {

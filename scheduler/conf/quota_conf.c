@@ -298,36 +298,15 @@ static int read_block_admission(struct reading *r, struct err *err)
 	return expect(d, JDOC_BOOL, "waitForPodsReady.blockAdmission", err);
 }
 
-static bool has_gate(const struct reading *r, const char *name)
+static void on_metrics_warning(void *ctx, const char *field, const char *what)
 {
-	return jdoc_bool(jdoc_get(jdoc_get(r->d, "featureGates"), name), true);
+	warn_about(ctx, field, what);
 }
 
 static int read_metrics(struct reading *r, struct err *err)
 {
-	const struct jdoc *d = jdoc_get(r->d, "metrics");
-	const struct jdoc *resources = jdoc_get(d, "enableClusterQueueResources");
-	const struct jdoc *locals = jdoc_path(d, "localQueueMetrics.enable");
-	bool listed = jdoc_kind(jdoc_get(d, "localQueueMetrics")) != JDOC_NULL;
-	int code = expect(resources, JDOC_BOOL, "metrics.enableClusterQueueResources", err);
-
-	if (code == 0) {
-		code = expect(locals, JDOC_BOOL, "metrics.localQueueMetrics.enable", err);
-	}
-	r->conf->metrics = (struct quota_conf_metrics){
-		.queue_resources = jdoc_bool(resources, false),
-		.local_queues = has_gate(r, "LocalQueueMetrics") && jdoc_bool(locals, !listed),
-		.cohorts = has_gate(r, "MetricsForCohorts"),
-		.creation_latency = has_gate(r, "MetricForWorkloadCreationLatency"),
-	};
-	if (jdoc_kind(jdoc_path(d, "localQueueMetrics.localQueueSelector")) != JDOC_NULL) {
-		warn_about(r, "metrics.localQueueMetrics.localQueueSelector",
-			   "not supported: there are metrics of all LocalQueues");
-	}
-	if (jdoc_count(jdoc_get(d, "customLabels")) > 0) {
-		warn_about(r, "metrics.customLabels", "not supported: no label is added");
-	}
-	return code;
+	return quota_conf_metrics_read(r->d, r->conf->arena, on_metrics_warning, r,
+				       &r->conf->metrics, err);
 }
 
 static int read_timestamp(struct reading *r, struct err *err)

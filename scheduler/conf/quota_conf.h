@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "conf/quota_conf_metrics.h"
 #include "conf/quota_owners.h"
 #include "model/from_api_quota.h"
 
@@ -16,13 +17,6 @@
 struct arena;
 struct err;
 struct jdoc;
-
-struct quota_conf_metrics {    /* which metrics there are */
-	bool queue_resources;  /* metrics.enableClusterQueueResources */
-	bool local_queues;     /* gate LocalQueueMetrics, metrics.localQueueMetrics.enable */
-	bool cohorts;          /* gate MetricsForCohorts */
-	bool creation_latency; /* gate MetricForWorkloadCreationLatency */
-};
 
 struct quota_conf {
 	struct arena *arena;          /* holds all below */

@@ -17,10 +17,17 @@ static const struct name health[] = { { "healthProbeBindAddress", NULL },
 				      { "readinessEndpointName", NULL },
 				      { "livenessEndpointName", NULL },
 				      { NULL, NULL } };
+static const struct name custom_labels[] = {
+	{ "name", NULL },       { "sourceLabelKey", NULL }, { "sourceAnnotationKey", NULL },
+	{ "sourceKind", NULL }, { "trackedValues", NULL },  { NULL, NULL }
+};
+static const struct name local_metrics[] = { { "enable", NULL },
+					     { "localQueueSelector", NULL },
+					     { NULL, NULL } };
 static const struct name metrics[] = { { "bindAddress", NULL },
 				       { "enableClusterQueueResources", NULL },
-				       { "customLabels", NULL },
-				       { "localQueueMetrics", NULL },
+				       { "customLabels", custom_labels },
+				       { "localQueueMetrics", local_metrics },
 				       { NULL, NULL } };
 static const struct name client[] = { { "qps", NULL }, { "burst", NULL }, { NULL, NULL } };
 static const struct name certs[] = { { "enable", NULL },

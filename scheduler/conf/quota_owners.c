@@ -3,8 +3,6 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/strbuf.h"
-#include "enc/decode.h"
 #include "enc/jdoc.h"
 
 #define FRAMEWORKS "integrations.frameworks"
@@ -133,22 +131,13 @@ static void default_selector(struct reading *r, const struct jdoc *d)
 static int read_selector(struct reading *r, const struct jdoc *d, struct err *err)
 {
 	const struct jdoc *selector = jdoc_get(d, SELECTOR);
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	struct api_label_selector *ls;
 	int code;
 
 	if (jdoc_kind(selector) == JDOC_NULL) {
 		default_selector(r, d);
 		return 0;
 	}
-	ls = arena_zero(r->arena, 1, sizeof(*ls));
-	jdoc_format(selector, &text);
-	/* The texts that it points to are copied. */
-	code = decode_text(&selector_fields, arena_str(r->arena, strbuf_str(&text)), ls, r->arena,
-			   err);
-	if (code == 0) {
-		code = selector_of_labels(ls, r->arena, &r->out->namespaces, err);
-	}
+	code = selector_read(selector, r->arena, &r->out->namespaces, err);
 	return code < 0 ? err_wrap(err, SELECTOR) : 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/meta.h"
 #include "base/attrs.h"
 #include "base/counter.h"
 #include "base/file.h"
@@ -11,7 +12,9 @@
 #include "conf/quota_conf.h"
 #include "lib/unit.h"
 
-static const struct quota_conf_metrics everything = { true, true, true, true };
+static const struct quota_conf_metrics everything = {
+	.queue_resources = true, .local_queues = true, .cohorts = true, .creation_latency = true
+};
 
 static void emit(void *ctx, const char *bytes, size_t len)
 {
@@ -100,17 +103,98 @@ static void series_of_what_is_gone_go(void **state)
 			   "\"x\",replica_role=\"standalone\"} 1"));
 	assert_true(has(r, "kueue_quota_reserved_wait_time_seconds_sum{cluster_queue=\"a\","
 			   "priority_class=\"x\",replica_role=\"standalone\"} 0"));
-	quota_families_forget_queue(f, "a");
+	quota_families_seen(f, SCHED_CLUSTER_QUEUES, STR_LIT("a"), NULL);
 	assert_false(has(r, "cluster_queue=\"a\""));
 	assert_true(has(r, "cluster_queue=\"b\""));
 	assert_true(has(r, "local_queue_evicted_workloads_total{name=\"a\",namespace=\"x\""));
-	quota_families_forget_local(f, "x/a");
-	quota_families_forget_local(f, "y/b");
+	quota_families_seen(f, SCHED_LOCAL_QUEUES, STR_LIT("x/a"), NULL);
+	quota_families_seen(f, SCHED_LOCAL_QUEUES, STR_LIT("y/b"), NULL);
 	assert_false(has(r, "{name=\"a\""));
 	assert_true(has(r, "{name=\"b\""));
-	quota_families_forget_cohort(f, "a");
+	quota_families_seen(f, SCHED_COHORTS, STR_LIT("a"), NULL);
 	assert_false(has(r, "{cohort=\"a\""));
 	assert_true(has(r, "{cohort=\"b\""));
+	quota_families_destroy(f);
+	counter_registry_destroy(r);
+}
+
+static void see(struct quota_families *f, enum sched_resource r, const char *key, const char *label,
+		const char *value)
+{
+	struct field_pair one = { label, value };
+	struct api_meta m = { .labels = { &one, 1 } };
+
+	quota_families_seen(f, r, str_of(key), &m);
+}
+
+/* Each kind has its own labels; what an object had before is no series of it any more. */
+static void labels_that_are_added(void **state)
+{
+	static const struct quota_conf_metrics_label labels[] = {
+		{ "custom_team", "team", false, QUOTA_CONF_METRICS_CLUSTER_QUEUE, NULL, 0 },
+		{ "custom_site", "site", false, QUOTA_CONF_METRICS_LOCAL_QUEUE, NULL, 0 },
+		{ "custom_unit", "unit", false, QUOTA_CONF_METRICS_COHORT, NULL, 0 },
+	};
+	struct quota_conf_metrics conf = everything;
+	struct counter_registry *r = counter_registry_create();
+	struct quota_families *f;
+	const char *const queue[] = { "q", "c" }, *const local[] = { "l", "ns", "c" };
+
+	(void)state;
+	conf.labels = labels;
+	conf.nlabels = ARRAY_LEN(labels);
+	f = quota_families_create(r, &conf, "leader");
+	see(f, SCHED_CLUSTER_QUEUES, "q", "team", "red");
+	see(f, SCHED_LOCAL_QUEUES, "ns/l", "site", "north");
+	see(f, SCHED_COHORTS, "q", "unit", "x");
+	quota_families_add(f, QF_ADMITTED_TOTAL, queue);
+	quota_families_add(f, QF_PREEMPTED_TOTAL, queue);
+	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, local);
+	quota_families_add(f, QF_COHORT_ADMITTED_TOTAL, queue);
+	quota_families_add(f, QF_ATTEMPTS, queue);
+	assert_true(has(r,
+			"kueue_admitted_workloads_total{cluster_queue=\"q\",priority_class=\"c\","
+			"replica_role=\"leader\",custom_team=\"red\"} 1"));
+	assert_true(has(r, "reason=\"c\",replica_role=\"leader\",custom_team=\"red\"} 1"));
+	assert_true(has(r, "{name=\"l\",namespace=\"ns\",priority_class=\"c\",replica_role="
+			   "\"leader\",custom_site=\"north\"} 1"));
+	assert_true(has(r, "{cohort=\"q\",priority_class=\"c\",replica_role=\"leader\","
+			   "custom_unit=\"x\"} 1"));
+	assert_true(has(r, "{result=\"q\",replica_role=\"leader\"} 1"));
+	see(f, SCHED_CLUSTER_QUEUES, "q", "team", "blue");
+	assert_false(has(r, "custom_team=\"red\""));
+	quota_families_add(f, QF_ADMITTED_TOTAL, queue);
+	assert_true(has(r, "custom_team=\"blue\"} 1"));
+	assert_true(has(r, "custom_site=\"north\"} 1"));
+	quota_families_destroy(f);
+	counter_registry_destroy(r);
+}
+
+static void only_selected_local_queues_are_told(void **state)
+{
+	static const char *values[] = { "yes" };
+	static const struct selector_req req = { "metrics", SELECTOR_IN, { values, 1 } };
+	struct quota_conf_metrics conf = everything;
+	struct counter_registry *r = counter_registry_create();
+	struct quota_families *f;
+	const char *const a[] = { "a", "ns", "c" }, *const b[] = { "b", "ns", "c" };
+
+	(void)state;
+	conf.some_local_queues = true;
+	conf.of_local_queues = (struct selector){ .reqs = &req, .n = 1 };
+	f = quota_families_create(r, &conf, "leader");
+	see(f, SCHED_LOCAL_QUEUES, "ns/a", "metrics", "yes");
+	see(f, SCHED_LOCAL_QUEUES, "ns/b", "metrics", "no");
+	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, a);
+	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, b);
+	quota_families_set(f, QF_LOCAL_PENDING, b, 1);
+	quota_families_observe(f, QF_LOCAL_READY_WAIT, b, 1);
+	quota_families_add(f, QF_ADMITTED_TOTAL, b);
+	assert_true(has(r, "{name=\"a\""));
+	assert_false(has(r, "{name=\"b\""));
+	assert_true(has(r, "{cluster_queue=\"b\""));
+	see(f, SCHED_LOCAL_QUEUES, "ns/a", "metrics", "no");
+	assert_false(has(r, "{name=\"a\""));
 	quota_families_destroy(f);
 	counter_registry_destroy(r);
 }
@@ -170,6 +254,8 @@ int main(void)
 		cmocka_unit_test(the_configuration_switches_groups_off),
 		cmocka_unit_test(the_page_has_them_all),
 		cmocka_unit_test(series_of_what_is_gone_go),
+		cmocka_unit_test(labels_that_are_added),
+		cmocka_unit_test(only_selected_local_queues_are_told),
 	};
 
 	return cmocka_run_group_tests_name("app/quota_families", tests, NULL, NULL);

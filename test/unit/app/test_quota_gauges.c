@@ -22,7 +22,10 @@ struct fixture {
 
 static void begin(struct fixture *x)
 {
-	static const struct quota_conf_metrics conf = { true, true, true, true };
+	static const struct quota_conf_metrics conf = { .queue_resources = true,
+							.local_queues = true,
+							.cohorts = true,
+							.creation_latency = true };
 
 	memset(x, 0, sizeof(*x));
 	strbuf_init(&x->text);

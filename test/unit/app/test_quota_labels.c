@@ -1,0 +1,101 @@
+#include "app/quota_labels.h"
+
+#include "api/meta.h"
+#include "base/attrs.h"
+#include "lib/unit.h"
+
+static const char *tracked[] = { "a", "b" };
+static const struct quota_conf_metrics_label labels[] = {
+	{ "custom_team", "team", false, QUOTA_CONF_METRICS_CLUSTER_QUEUE, NULL, 0 },
+	{ "custom_tier", "tier", false, QUOTA_CONF_METRICS_CLUSTER_QUEUE, tracked, 2 },
+	{ "custom_bill", "bill", true, QUOTA_CONF_METRICS_LOCAL_QUEUE, NULL, 0 },
+};
+static const struct quota_conf_metrics conf = { .labels = labels, .nlabels = ARRAY_LEN(labels) };
+
+static bool see(struct quota_labels *l, const char *team, const char *tier)
+{
+	struct field_pair v[] = { { "team", team }, { "tier", tier } };
+	const struct api_meta m = { .labels = { v, 2 } };
+
+	return quota_labels_seen(l, QUOTA_CONF_METRICS_CLUSTER_QUEUE, STR_LIT("q"), &m);
+}
+
+static void expect(const struct quota_labels *l, const char *team, const char *tier)
+{
+	const char *v[QUOTA_CONF_METRICS_LABELS_OF_KIND];
+
+	quota_labels_values(l, QUOTA_CONF_METRICS_CLUSTER_QUEUE, STR_LIT("q"), v);
+	assert_string_equal(v[0], team);
+	assert_string_equal(v[1], tier);
+}
+
+static void values_are_those_that_were_seen(void **state)
+{
+	struct quota_labels *l = quota_labels_create(&conf);
+	const char *names[QUOTA_CONF_METRICS_LABELS_OF_KIND];
+
+	(void)state;
+	assert_int_equal(quota_labels_names(l, QUOTA_CONF_METRICS_CLUSTER_QUEUE, names), 2);
+	assert_string_equal(names[1], "custom_tier");
+	assert_int_equal(quota_labels_names(l, QUOTA_CONF_METRICS_COHORT, names), 0);
+	expect(l, "", "");
+	assert_true(see(l, "red", "a"));
+	expect(l, "red", "a");
+	assert_false(see(l, "red", "a")); /* nothing new */
+	assert_true(see(l, "", "c"));
+	expect(l, "", QUOTA_CONF_METRICS_UNTRACKED);
+	assert_true(quota_labels_seen(l, QUOTA_CONF_METRICS_CLUSTER_QUEUE, STR_LIT("q"), NULL));
+	expect(l, "", "");
+	quota_labels_destroy(l);
+}
+
+static void annotations(void **state)
+{
+	struct quota_labels *l = quota_labels_create(&conf);
+	struct field_pair one = { "bill", "7" };
+	const struct api_meta m = { .annotations = { &one, 1 } };
+	const char *v[QUOTA_CONF_METRICS_LABELS_OF_KIND];
+
+	(void)state;
+	(void)quota_labels_seen(l, QUOTA_CONF_METRICS_LOCAL_QUEUE, STR_LIT("ns/q"), &m);
+	quota_labels_values(l, QUOTA_CONF_METRICS_LOCAL_QUEUE, STR_LIT("ns/q"), v);
+	assert_string_equal(v[0], "7");
+	assert_true(quota_labels_shows(l, STR_LIT("ns/q"))); /* all are */
+	assert_true(quota_labels_shows(l, STR_LIT("ns/other")));
+	quota_labels_destroy(l);
+}
+
+static void some_local_queues(void **state)
+{
+	static const struct selector_req req = { "show", SELECTOR_EXISTS, { NULL, 0 } };
+	static const struct quota_conf_metrics some = {
+		.some_local_queues = true, .of_local_queues = { .reqs = &req, .n = 1 }
+	};
+	struct quota_labels *l = quota_labels_create(&some);
+	struct field_pair one = { "show", "" };
+	const struct api_meta with = { .labels = { &one, 1 } }, without = { .name = "q" };
+	const struct str key = STR_LIT("ns/q");
+
+	(void)state;
+	assert_true(quota_labels_matter(l, QUOTA_CONF_METRICS_LOCAL_QUEUE));
+	assert_false(quota_labels_matter(l, QUOTA_CONF_METRICS_CLUSTER_QUEUE));
+	assert_false(quota_labels_matter(l, QUOTA_CONF_METRICS_KINDS_));
+	assert_false(quota_labels_shows(l, key));
+	assert_false(quota_labels_seen(l, QUOTA_CONF_METRICS_LOCAL_QUEUE, key, &with));
+	assert_true(quota_labels_shows(l, key));
+	assert_true(quota_labels_seen(l, QUOTA_CONF_METRICS_LOCAL_QUEUE, key, &without));
+	assert_false(quota_labels_shows(l, key));
+	assert_false(quota_labels_seen(l, QUOTA_CONF_METRICS_LOCAL_QUEUE, key, &without));
+	quota_labels_destroy(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_those_that_were_seen),
+		cmocka_unit_test(annotations),
+		cmocka_unit_test(some_local_queues),
+	};
+
+	return cmocka_run_group_tests_name("app/quota_labels", tests, NULL, NULL);
+}

@@ -77,6 +77,13 @@ void *strmap_get(const struct strmap *m, struct str key)
 	return e == NULL ? NULL : e->value;
 }
 
+const char *strmap_key(const struct strmap *m, struct str key)
+{
+	const struct entry *e = find(m, key);
+
+	return e == NULL ? NULL : e->key;
+}
+
 bool strmap_has(const struct strmap *m, struct str key)
 {
 	return find(m, key) != NULL;

@@ -18,6 +18,8 @@ struct strmap *strmap_create(strmap_free_fn free_value);  /* NULL: values are bo
 void strmap_destroy(struct strmap *m);                    /* NULL is fine */
 void strmap_destroyp(struct strmap **pm);                 /* for CLEANUP */
 void *strmap_get(const struct strmap *m, struct str key); /* NULL: absent */
+/* The map's own copy of the key, good until it is removed; NULL: absent. */
+const char *strmap_key(const struct strmap *m, struct str key);
 bool strmap_has(const struct strmap *m, struct str key);
 void strmap_set(struct strmap *m, struct str key, void *value); /* replaces, old value freed */
 void *strmap_take(struct strmap *m, struct str key); /* removes without freeing; NULL: absent */

@@ -44,7 +44,8 @@ struct quota_cache_listener {
 	void (*on_workload)(void *ctx, uint32_t id, struct str key, const struct api_workload *w);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	/* The status became another one: somebody wrote it and it was read, or a write of ours was
-	 * acknowledged. Not told of a Workload that is read for the first time. */
+	 * acknowledged. Not told of a Workload that is read for the first time, nor of one that
+	 * was finished before. */
 	void (*on_status)(void *ctx, const struct workload *w, const struct conditions *before,
 			  const struct conditions *after);
 	/* A write has succeeded or failed for good. */
@@ -82,7 +83,7 @@ uint64_t quota_cache_specs(const struct quota_cache *c);
 bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret);
 
 /* The status as it should stand; lives until the Workload is read or committed. Of one that is
- * finished: only conditions, without messages, and evictions. */
+ * finished: that it is, since nothing else counts any more. */
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
 const char *quota_cache_queue(const struct quota_cache *c, const struct workload *w);

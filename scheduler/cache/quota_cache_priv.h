@@ -17,6 +17,7 @@ struct workload_state {
 	struct conditions *before;      /* as it was read last; NULL: no write is out */
 	struct conditions *sent_status; /* as it is under way; NULL: it has not changed since */
 	const char *queue; /* where the status says it holds quota, interned; NULL: nowhere */
+	unsigned failures; /* writes in a row that failed */
 	bool finished;     /* the status is that of a finished one, of which not all is kept */
 	bool out;          /* a write is wanted or under way */
 	bool wanted;       /* the status is to be written */
@@ -24,7 +25,6 @@ struct workload_state {
 	uint64_t sent;     /* number of the latest write */
 	int64_t version;   /* resourceVersion of the last write: older updates are not read */
 	int64_t read;      /* resourceVersion of what was read last */
-	unsigned failures; /* writes in a row that failed */
 	struct sched_msg *later; /* update that came while a write was out */
 };
 

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -151,12 +152,13 @@ static void take_status(struct quota_cache *c, const struct workload *w,
 	struct conditions fresh = { .arena = arena };
 
 	quota_cache_status_read(c->q, aw, &fresh);
-	if (s->status != NULL) {
+	if (s->status != NULL && !s->finished) {
 		tell_status(c, w, s->status, &fresh);
 	}
 	free(s->status);
 	s->finished = w->finished;
-	s->status = w->finished ? conditions_pack_finished(&fresh) : conditions_pack_all(&fresh);
+	s->status = w->finished ? conditions_pack_one(&fresh, KUEUE_FINISHED)
+				: conditions_pack_all(&fresh);
 	conditions_finish(&fresh);
 }
 

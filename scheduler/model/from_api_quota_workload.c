@@ -9,7 +9,7 @@
 #define CLAIMS "resource claims of pods are not supported yet"
 #define SLICES "elastic jobs (slices of a workload) are not supported yet"
 #define VARIANTS "variants for concurrent admission are not supported yet"
-#define SMALL 64  /* bytes for a UID */
+#define SMALL 48  /* bytes for a UID */
 #define USUAL 256 /* a UID and one pod set without selectors */
 #define SLICE_REPLACEMENT_FOR "kueue.x-k8s.io/workload-slice-replacement-for"
 

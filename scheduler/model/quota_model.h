@@ -304,7 +304,7 @@ struct workload {
 	__int128 cost;       /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
 	struct quota_amounts usage; /* by pair */
 
-	char *key; /* "namespace/name", owned; the arena below owns the rest */
+	const char *key; /* "namespace/name", of quota->workload_of */
 	const char *namespace_, *uid, *job_uid, *local_queue;
 	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
 	struct arena *arena;        /* pod sets, texts; replaced as a whole with the spec */

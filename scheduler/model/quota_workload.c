@@ -11,7 +11,6 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	struct workload *w = xmalloc_zero(1, sizeof(*w));
 
 	assert(quota_workload_find(q, key) == NULL);
-	w->key = xmalloc_dup_n(key.p, key.len);
 	w->arena = arena_create(512);
 	w->uid = "";
 	w->active = true;
@@ -28,6 +27,7 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	}
 	q->workloads.v[w->id] = w;
 	strmap_set(q->workload_of, key, w);
+	w->key = strmap_key(q->workload_of, key);
 	return w;
 }
 
@@ -59,6 +59,5 @@ void quota_workload_remove(struct quota *q, struct workload *w)
 	vec_finish(&w->tried);
 	vec_finish(&w->preempted_by);
 	arena_destroy(w->arena);
-	free(w->key);
 	free(w);
 }

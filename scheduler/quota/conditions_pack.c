@@ -31,8 +31,7 @@ static const char *put_text(struct pack *p, const char *text)
 	return p->block == NULL || text == NULL ? NULL : memcpy(p->block + at, text, size);
 }
 
-static void put_list(struct pack *p, const struct conditions *from, bool messages,
-		     struct conditions *to)
+static void put_list(struct pack *p, const struct conditions *from, struct conditions *to)
 {
 	to->list.n = to->list.cap = from->list.n;
 	to->list.v = put(p, from->list.v, from->list.n, sizeof(from->list.v[0]));
@@ -42,7 +41,7 @@ static void put_list(struct pack *p, const struct conditions *from, bool message
 		one.type = put_text(p, one.type);
 		one.status = put_text(p, one.status);
 		one.reason = put_text(p, one.reason);
-		one.message = messages ? put_text(p, one.message) : "";
+		one.message = put_text(p, one.message);
 		if (to->list.v != NULL) {
 			to->list.v[i] = one;
 		}
@@ -135,7 +134,7 @@ static size_t pack_all(const struct conditions *from, char *block)
 	struct conditions to = *from;
 
 	to.arena = NULL;
-	put_list(&p, from, true, &to);
+	put_list(&p, from, &to);
 	put_evictions(&p, from, &to);
 	put_checks(&p, from, &to);
 	to.podsets.cap = from->podsets.n;
@@ -154,34 +153,21 @@ static size_t pack_all(const struct conditions *from, char *block)
 	return p.used;
 }
 
-static size_t pack_finished(const struct conditions *from, char *block)
+struct conditions *conditions_pack_all(const struct conditions *from)
 {
-	struct pack p = { block, sizeof(*from) };
-	struct conditions to = { .generation = from->generation };
+	void *block = xmalloc(pack_all(from, NULL));
 
-	put_list(&p, from, false, &to);
-	put_evictions(&p, from, &to);
-	if (block != NULL) {
-		memcpy(block, &to, sizeof(to));
-	}
-	return p.used;
-}
-
-static struct conditions *make(const struct conditions *from,
-			       size_t (*pack)(const struct conditions *from, char *block))
-{
-	void *block = xmalloc(pack(from, NULL));
-
-	(void)pack(from, block);
+	(void)pack_all(from, block);
 	return block;
 }
 
-struct conditions *conditions_pack_all(const struct conditions *from)
+struct conditions *conditions_pack_one(const struct conditions *from, const char *type)
 {
-	return make(from, pack_all);
-}
+	const struct condition *found = conditions_find(from, type);
+	struct condition one = found == NULL ? (struct condition){ 0 } : *found;
+	struct conditions only = { .generation = from->generation,
+				   .list = { &one, found != NULL, found != NULL } };
 
-struct conditions *conditions_pack_finished(const struct conditions *from)
-{
-	return make(from, pack_finished);
+	one.message = "";
+	return conditions_pack_all(&only);
 }

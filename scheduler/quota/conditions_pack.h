@@ -8,8 +8,7 @@
 /* A copy in one block of its exact size, which free() ends. Its lists cannot grow: to be changed it
  * is copied (conditions_copy_make). */
 struct conditions *conditions_pack_all(const struct conditions *from);
-/* The same, but only what still counts of one that is finished: its conditions without messages,
- * and how often it was evicted. */
-struct conditions *conditions_pack_finished(const struct conditions *from);
+/* The same, but of one condition only, if it is there, and without its message. */
+struct conditions *conditions_pack_one(const struct conditions *from, const char *type);
 
 #endif

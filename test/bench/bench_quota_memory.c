@@ -43,10 +43,10 @@ struct state {
 };
 
 static const struct state states[] = {
-	{ "waiting", WAITS, false, 2000 },
-	{ "admitted", ADMITTED, true, 2400 },
+	{ "waiting", WAITS, false, 1900 },
+	{ "admitted", ADMITTED, true, 2250 },
 	{ "finished", ADMITTED "," CONDITION("Finished", "True", "ByTest", "By test runner"), true,
-	  1700 },
+	  1450 },
 };
 
 struct bench {

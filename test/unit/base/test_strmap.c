@@ -54,6 +54,8 @@ static void test_get_set(void **state)
 	strmap_set(m, STR_LIT("null"), NULL);
 	assert_true(strmap_has(m, STR_LIT("null")));
 	assert_false(strmap_has(m, STR_LIT("other")));
+	assert_string_equal(strmap_key(m, STR_LIT("null")), "null");
+	assert_null(strmap_key(m, STR_LIT("other")));
 }
 
 static void test_odd_keys(void **state)

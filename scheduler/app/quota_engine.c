@@ -170,11 +170,16 @@ static void on_written(void *ctx, const struct workload *w, enum sched_outcome o
 {
 	struct quota_engine *e = ctx;
 	bool ok = outcome == SCHED_DONE;
+	int64_t again = quota_cache_retry_at(e->cache, w);
 
 	quota_pace_answer(&e->pace, outcome, clock_mono(e->clock));
-	if (!ok && outcome != SCHED_STALE) {
+	if (outcome == SCHED_REJECTED) {
 		log_warn("status of a Workload not written", LOG_STR("workload", w->key),
 			 LOG_STR("error", text));
+		quota_untold_refused(e->untold, w, text);
+	}
+	if (again != MODEL_TIME_NONE) {
+		quota_life_put_off(e->life, str_of(w->key), again);
 	}
 	quota_untold_settle(e->untold, str_of(w->key), ok);
 }

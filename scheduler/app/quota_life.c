@@ -72,6 +72,21 @@ void quota_life_touch(struct quota_life *l, struct str key)
 	}
 }
 
+static void wake_at(struct quota_life *l, struct facts *f, int64_t at)
+{
+	f->next = at;
+	l->next = at < l->next ? at : l->next;
+}
+
+void quota_life_put_off(struct quota_life *l, struct str key, int64_t at)
+{
+	const struct workload *w = quota_workload_find(quota_cache_world(l->opt.cache), key);
+
+	if (w != NULL && w->id < l->facts.n && l->facts.v[w->id] != NULL) {
+		wake_at(l, l->facts.v[w->id], at);
+	}
+}
+
 static void on_activity(void *ctx, struct str key)
 {
 	quota_life_touch(ctx, key);
@@ -493,6 +508,10 @@ static void look_after(struct quota_life *l, uint32_t id, int64_t now)
 	struct facts *f = l->facts.v[id];
 	struct workload_life_out out;
 
+	if (quota_cache_retry_at(l->opt.cache, w) > now) {
+		wake_at(l, f, quota_cache_retry_at(l->opt.cache, w));
+		return;
+	}
 	live(l, f, w, now, &out);
 	l->opt.tell(l->opt.ctx, w, &out.events);
 	(void)quota_cache_commit(l->opt.cache, w);
@@ -505,8 +524,7 @@ static void look_after(struct quota_life *l, uint32_t id, int64_t now)
 	if (out.remove) {
 		send_delete(l, w);
 	}
-	f->next = out.next;
-	l->next = out.next < l->next ? out.next : l->next;
+	wake_at(l, f, out.next);
 	workload_life_finish(&out);
 }
 

@@ -46,6 +46,8 @@ void quota_life_workload(struct quota_life *l, uint32_t id, struct str key,
 			 const struct api_workload *w);
 /* Something was decided about the Workload: it is looked after in the next step. */
 void quota_life_touch(struct quota_life *l, struct str key);
+/* Its status was refused: it is looked after again at that time (wall ns), or when it is read. */
+void quota_life_put_off(struct quota_life *l, struct str key, int64_t at);
 /* Whether a Workload holds quota for the pod (controllers/owners.h). */
 bool quota_life_holds(struct quota_life *l, const struct api_pod *pod);
 /* Once, after quota_life_synced: pods of which that was said wrongly before. */

@@ -99,3 +99,13 @@ void quota_untold_settle(struct quota_untold *u, struct str written, bool ok)
 	}
 	(void)strmap_remove(u->writes, written);
 }
+
+void quota_untold_refused(struct quota_untold *u, const struct workload *w, const char *why)
+{
+	CLEANUP(xmalloc_freep) char *about = xmalloc_dup(w->key), *uid = xmalloc_dup(w->uid);
+	CLEANUP(xmalloc_freep) char *message = xmalloc_dup(why);
+	char reason[] = "WorkloadWriteRefused";
+	const struct event e = { about, uid, reason, message, true };
+
+	record(u, &e);
+}

@@ -19,4 +19,7 @@ void quota_untold_add(struct quota_untold *u, const struct quota *q, const struc
 /* The write of the Workload ("namespace/name") is done, or (ok false) will not be. */
 void quota_untold_settle(struct quota_untold *u, struct str written, bool ok);
 
+/* A status of w was refused: an event of its own, which is counted when it is told again. */
+void quota_untold_refused(struct quota_untold *u, const struct workload *w, const char *why);
+
 #endif

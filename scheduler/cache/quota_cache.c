@@ -52,6 +52,7 @@ void quota_cache_destroy(struct quota_cache *c)
 	vec_finish(&c->states);
 	vec_finish(&c->wanted);
 	vec_finish(&c->unread);
+	vec_finish(&c->refused);
 	vec_finish(&c->flushes);
 	vec_finish(&c->early);
 	free(c);
@@ -130,8 +131,15 @@ static void flush_queues(struct quota_cache *c, int64_t now)
 	c->dirty = true;
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 int64_t quota_cache_settle(struct quota_cache *c, int64_t now)
 {
+	int64_t retry;
+
 	if (!c->placed) {
 		return INT64_MAX;
 	}
@@ -140,6 +148,7 @@ int64_t quota_cache_settle(struct quota_cache *c, int64_t now)
 		quota_cache_workload_place_again(c, now);
 		c->dirty = true;
 	}
+	retry = quota_cache_workload_retry(c, now);
 	if (c->flush_at <= now) {
 		flush_queues(c, now);
 	}
@@ -147,7 +156,7 @@ int64_t quota_cache_settle(struct quota_cache *c, int64_t now)
 		c->dirty = true;
 	}
 	c->timers_at = queues_timers(c->q, now);
-	return c->flush_at < c->timers_at ? c->flush_at : c->timers_at;
+	return earlier(retry, earlier(c->flush_at, c->timers_at));
 }
 
 bool quota_cache_take_dirty(struct quota_cache *c)
@@ -312,6 +321,11 @@ bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret)
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w)
 {
 	return quota_cache_state(c, w)->status;
+}
+
+int64_t quota_cache_retry_at(const struct quota_cache *c, const struct workload *w)
+{
+	return quota_cache_state(c, w)->retry_at;
 }
 
 const char *quota_cache_queue(const struct quota_cache *c, const struct workload *w)

@@ -13,7 +13,9 @@
  * decision is never undone by an update of the time before. A Workload's writes go one after the
  * other, and each is only good for the object as it was read: others write parts of the status, and
  * who has finished meanwhile is neither admitted nor evicted. A write that fails takes the decision
- * back: quota that was assumed is released, and the Workload is tried again after a while.
+ * back: quota that was assumed is released, and the Workload is tried again after a while, which
+ * doubles up to a minute, or ten for what the API server calls invalid. One that holds quota is
+ * nobody's victim until then. When the object is read anew it is tried at once.
  *
  * Inadmissible workloads come back when something changed in their tree: such requests are gathered
  * for QUOTA_CACHE_FLUSH_NS (Kueue: the batch period of the queue manager). */
@@ -85,6 +87,9 @@ bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret)
 /* The status as it should stand; lives until the Workload is read or committed. Of one that is
  * finished: that it is, since nothing else counts any more. */
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);
+/* Its status was refused: nothing is to be decided about it before (wall ns), unless it is read
+ * anew; MODEL_TIME_NONE: at any time. */
+int64_t quota_cache_retry_at(const struct quota_cache *c, const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
 const char *quota_cache_queue(const struct quota_cache *c, const struct workload *w);
 /* A copy of it to be changed; one at a time, until quota_cache_commit. */

@@ -25,6 +25,7 @@ struct workload_state {
 	uint64_t sent;     /* number of the latest write */
 	int64_t version;   /* resourceVersion of the last write: older updates are not read */
 	int64_t read;      /* resourceVersion of what was read last */
+	int64_t retry_at;  /* wall ns: no write before; MODEL_TIME_NONE */
 	struct sched_msg *later; /* update that came while a write was out */
 };
 
@@ -37,8 +38,9 @@ struct quota_cache {
 	struct VEC(struct workload_state *) states; /* by workload id */
 	struct VEC(uint32_t) wanted;                /* workloads with a write to be sent */
 	struct VEC(uint32_t) unread;                /* workloads to be read once more */
-	struct VEC(uint32_t) flushes;               /* nodes */
-	struct VEC(struct sched_msg *) early;       /* Workloads before all else is known */
+	struct VEC(uint32_t) refused; /* workloads that hold quota and could not be written */
+	struct VEC(uint32_t) flushes; /* nodes */
+	struct VEC(struct sched_msg *) early; /* Workloads before all else is known */
 	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */
 	struct arena *draft_arena;
 	struct conditions draft;
@@ -74,6 +76,9 @@ bool quota_cache_workload_upsert(struct quota_cache *c, struct sched_msg *m, int
 void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t now);
 void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m, int64_t now);
 void quota_cache_workload_free(struct workload_state *s); /* NULL is fine */
+/* Those whose writes were refused may be written again when their time has come. Returns the next
+ * time; INT64_MAX: none. */
+int64_t quota_cache_workload_retry(struct quota_cache *c, int64_t now);
 /* After all LISTs: all that was read holds its quota or waits. */
 void quota_cache_workload_place_all(struct quota_cache *c, int64_t now);
 /* Those whose ClusterQueue came or went; those who wait where they should. */

@@ -10,12 +10,15 @@
 #include "cache/quota_cache_status.h"
 #include "model/from_api_quota.h"
 #include "quota/conditions_pack.h"
+#include "quota/precedence.h"
 #include "quota/queues.h"
 #include "quota/usage.h"
 
+#define HTTP_INVALID 422
 #define RETRY_MIN_NS INT64_C(1000000000)
 #define RETRY_MAX_NS (INT64_C(60) * 1000000000)
-#define RETRY_MAX_DOUBLINGS 6
+#define RETRY_INVALID_MAX_NS (INT64_C(600) * 1000000000) /* what is invalid stays so for long */
+#define RETRY_MAX_DOUBLINGS 10
 
 static void drop_before(struct workload_state *s)
 {
@@ -53,6 +56,7 @@ static void add_state(struct quota_cache *c, const struct workload *w)
 		vec_push(&c->states, NULL);
 	}
 	c->states.v[w->id] = xmalloc_zero(1, sizeof(*c->states.v[0]));
+	c->states.v[w->id]->retry_at = MODEL_TIME_NONE;
 }
 
 static bool is_same(const struct workload *w, const char *uid)
@@ -217,6 +221,7 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 	from_api_quota_workload_finish(&read);
 	take_status(c, w, aw);
 	s->read = m->resource_version;
+	s->retry_at = MODEL_TIME_NONE;
 	if (c->placed) {
 		place(c, w, changed || !holds, now);
 		c->dirty = true;
@@ -276,26 +281,73 @@ void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t 
 
 /* --- outcomes of writes ------------------------------------------------------------------------*/
 
-/* The decision did not come to be: as it was, and again after a while; at once, when only the
- * object changed meanwhile. */
-static void take_back(struct quota_cache *c, struct workload *w, bool stale, int64_t now)
+static void put_off(struct quota_cache *c, struct workload *w, int status, int64_t now)
 {
 	struct workload_state *s = quota_cache_state(c, w);
 	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
 	int64_t wait = RETRY_MIN_NS << doublings;
+	int64_t most = status == HTTP_INVALID ? RETRY_INVALID_MAX_NS : RETRY_MAX_NS;
+
+	s->failures++;
+	s->retry_at = now + (wait < most ? wait : most);
+	if (s->queue == NULL) {
+		w->requeue_at = s->retry_at;
+	} else {
+		w->unwritable = true;
+		vec_push(&c->refused, w->id);
+	}
+}
+
+int64_t quota_cache_workload_retry(struct quota_cache *c, int64_t now)
+{
+	int64_t next = INT64_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->refused.n; i++) {
+		uint32_t id = c->refused.v[i];
+		struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
+		int64_t at = w == NULL ? MODEL_TIME_NONE : quota_cache_state(c, w)->retry_at;
+
+		if (w == NULL || !w->unwritable) {
+			continue; /* gone, or read anew */
+		}
+		if (at > now) {
+			c->refused.v[kept++] = id;
+			next = at < next ? at : next;
+			continue;
+		}
+		w->unwritable = false;
+		if (w->holds != MODEL_NONE) {
+			quota_cache_want_flush(c, w->holds, now);
+		}
+	}
+	c->refused.n = kept;
+	return next;
+}
+
+/* The decision did not come to be: as it was, and again after a while; at once, when only the
+ * object changed meanwhile. */
+static void take_back(struct quota_cache *c, struct workload *w, const struct sched_msg *m,
+		      int64_t now)
+{
+	struct workload_state *s = quota_cache_state(c, w);
+	bool stale = m->outcome == SCHED_STALE;
+	bool was_preempted = w->evicted && w->preempted_at == w->evicted_at;
 
 	free(s->status);
 	s->status = s->before;
 	s->before = NULL;
-	s->failures += !stale;
 	if (s->queue == NULL && w->holds != MODEL_NONE) {
 		usage_revoke(c->q, w);
 		release(c, w, now);
 	}
-	if (s->queue == NULL && !stale) {
-		w->requeue_at = now + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+	if (!stale) {
+		put_off(c, w, m->status, now);
 	}
 	quota_cache_status_flags(s->status, w);
+	if (was_preempted && !w->evicted) {
+		precedence_revoke(c->q, w);
+	}
 	queues_unblock(c->q, w); /* it is to be told again why it does not fit */
 	place(c, w, true, now);
 }
@@ -319,6 +371,7 @@ static void take_done(struct quota_cache *c, const struct sched_msg *m, const st
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
 	s->failures = 0;
+	s->retry_at = MODEL_TIME_NONE;
 	if (sent->has_admission && sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
@@ -355,7 +408,7 @@ void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m,
 	if (m->outcome == SCHED_GONE) {
 		drop_before(s); /* its deletion is on the way */
 	} else if (!ok) {
-		take_back(c, w, m->outcome == SCHED_STALE, now);
+		take_back(c, w, m, now);
 	}
 	if (c->listener.on_written != NULL) {
 		c->listener.on_written(c->listener.ctx, w, m->outcome, m->text);

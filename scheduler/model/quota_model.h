@@ -288,6 +288,7 @@ struct quota_precedence {
 	uint32_t reversals; /* how often they had turned on each other */
 	uint32_t times;     /* preemptions while last_released was the same */
 	uint64_t last_released;
+	uint64_t cycle; /* of the last one */
 	/* How things stood: */
 	uint64_t by_serial, forest_gen, released;
 	int64_t by_generation, by_priority, generation, priority;
@@ -299,6 +300,7 @@ struct workload {
 	uint32_t holds;   /* holds quota, and `usage` is charged, at this node; MODEL_NONE: none */
 	int32_t priority; /* spec.priority */
 	bool has_cost, evicted;
+	bool unwritable;     /* its status was refused: for now nobody's victim */
 	int64_t boost;       /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
 	int64_t reserved_at; /* of QuotaReserved=True; MODEL_TIME_NONE */
 	__int128 cost;       /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */

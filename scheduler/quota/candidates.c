@@ -155,7 +155,7 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 			__builtin_prefetch(&queue->holders.v[i + CANDIDATES_AHEAD].w->usage);
 		}
 		if (w == r->w || !uses(&queue->holders.v[i], r, mask) || is_gone(r, w->id) ||
-		    !victims_allowed(q, policy, r->w, w)) {
+		    (w->unwritable && !w->evicted) || !victims_allowed(q, policy, r->w, w)) {
 			continue;
 		}
 		if (left-- == 0) {

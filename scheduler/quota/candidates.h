@@ -39,7 +39,8 @@ void candidates_describe(const struct victims_request *r, const struct workload 
  * ClusterQueue) the LocalQueue that used more; lower priority; lower preemption cost (KEP-7990);
  * later reservation; uid; key. rank is not looked at. */
 int candidates_cmp(const struct candidate *a, const struct candidate *b);
-/* Appends who holds quota in `node`, uses one of the request's pairs and may be preempted. */
+/* Appends who holds quota in `node`, uses one of the request's pairs and may be preempted; not whom
+ * nobody can tell. */
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out);
 /* What c uses will be looked at soon: starts to bring it near. */

@@ -92,8 +92,47 @@ void precedence_note(struct forest *f, struct workload *by, struct workload *vic
 	}
 	p->times = p->last_released == released ? p->times + 1 : 1;
 	p->last_released = released;
+	p->cycle = q->cycle;
 	if (p->times >= PRECEDENCE_TIMES_MAX) {
 		renew(q, by, root, find_or_add(q, by, victim));
+	}
+}
+
+static void drop(struct workload *w, const struct workload *by)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->preempted_by.n; i++) {
+		if (w->preempted_by.v[i].by != by->id) {
+			w->preempted_by.v[kept++] = w->preempted_by.v[i];
+		}
+	}
+	w->preempted_by.n = kept;
+}
+
+void precedence_revoke(const struct quota *q, struct workload *victim)
+{
+	struct quota_precedence *last = NULL;
+	struct workload *by;
+
+	for (size_t i = 0; i < victim->preempted_by.n; i++) {
+		struct quota_precedence *p = &victim->preempted_by.v[i];
+
+		if (is_there(q, p->by, p->by_serial) && (last == NULL || p->cycle >= last->cycle)) {
+			last = p;
+		}
+	}
+	if (last == NULL) {
+		return;
+	}
+	by = q->workloads.v[last->by];
+	if (last->times >= PRECEDENCE_TIMES_MAX) {
+		drop(by, victim);
+	}
+	if (last->times <= 1) {
+		drop(victim, by);
+	} else {
+		last->times--;
 	}
 }
 

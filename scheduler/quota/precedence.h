@@ -19,6 +19,8 @@
 
 /* `by` preempts `victim`, which still holds quota. */
 void precedence_note(struct forest *f, struct workload *by, struct workload *victim);
+/* The last preemption of victim did not come to be. */
+void precedence_revoke(const struct quota *q, struct workload *victim);
 /* w, which holds quota, is about to give it back. */
 void precedence_released(struct forest *f, const struct workload *w);
 

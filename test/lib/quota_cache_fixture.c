@@ -227,6 +227,7 @@ void quota_cache_fixture_done(struct quota_cache_fixture *f, const char *name, u
 	m->version = write;
 	m->outcome = outcome;
 	m->resource_version = version;
+	m->status = f->status;
 	m->text = "no";
 	apply(f, m);
 }

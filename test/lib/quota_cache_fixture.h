@@ -14,6 +14,7 @@ struct quota_cache_fixture {
 	int64_t now;
 	int64_t version; /* resourceVersion of the next object */
 	char bad[512];   /* what was said about the last object that cannot be used */
+	int status;      /* of the outcomes of writes */
 	unsigned nbad, told, untold, written, failed; /* calls of the listener */
 };
 

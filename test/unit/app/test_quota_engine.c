@@ -483,6 +483,26 @@ static void answer_all(struct fixture *f)
 	}
 }
 
+/* Nothing else brings it back: neither the object nor a queue changes. */
+static void what_happens_outside_of_cycles_is_written_again(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_settled(&f);
+	see(&f, SCHED_WORKLOADS, "ns/off",
+	    "{\"metadata\":{\"name\":\"off\",\"namespace\":\"ns\",\"uid\":\"u\"},\"spec\":{"
+	    "\"active\":"
+	    "false,\"podSets\":[{\"template\":{}}]}}");
+	for (unsigned i = 0; i < 3; i++) {
+		step(&f);
+		answer(&f, WORKLOAD("off"), 422);
+		answer_all(&f);
+		clock_fake_advance(&f.clock, CLOCK_NS_PER_S << i);
+	}
+	end(&f);
+}
+
 static void add_usage_world(struct fixture *f, const char *status)
 {
 	struct quota_options *o = &quota_cache_world(quota_engine_cache(f->engine))->options;
@@ -569,6 +589,7 @@ int main(void)
 		cmocka_unit_test(why_it_waits_is_written_a_moment_later),
 		cmocka_unit_test(a_cycle_waits_for_the_writes_of_the_last),
 		cmocka_unit_test(writes_that_hang_do_not_stop_it),
+		cmocka_unit_test(what_happens_outside_of_cycles_is_written_again),
 		cmocka_unit_test(bad_objects_are_told),
 		cmocka_unit_test(use_of_local_queues_is_sampled),
 		cmocka_unit_test(use_is_read_back_after_a_restart),

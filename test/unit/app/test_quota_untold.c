@@ -117,11 +117,24 @@ static void never_when_not_written(void **state)
 	end(&f);
 }
 
+static void a_refusal_is_told_at_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	quota_untold_refused(f.untold, f.one, "spec.x: no");
+	assert_told(&f, "a", "WorkloadWriteRefused");
+	assert_none(&f);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_order_when_written),
 		cmocka_unit_test(never_when_not_written),
+		cmocka_unit_test(a_refusal_is_told_at_once),
 	};
 
 	return cmocka_run_group_tests_name("app/quota_untold", tests, NULL, NULL);

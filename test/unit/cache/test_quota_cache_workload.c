@@ -257,6 +257,54 @@ static void writes_of_a_workload_go_one_by_one(void **state)
 	quota_cache_fixture_finish(&f);
 }
 
+static bool is_evicted(struct quota_cache_fixture *f, const char *name)
+{
+	(void)quota_cache_settle(f->cache, f->now);
+	quota_cache_fixture_cycle(f);
+	return quota_cache_fixture_get(f, name)->evicted;
+}
+
+/* It is no victim for a while, longer each time, and at once when it is read anew. */
+static void an_eviction_that_is_refused_is_put_off(void **state)
+{
+	static const int64_t waits[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600 };
+	static const char holds[] = "\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":"
+				    "\"True\",\"reason\":\"r\"}],"
+				    "\"admission\":{\"clusterQueue\":\"team\","
+				    "\"podSetAssignments\":[{\"name\":\"main\","
+				    "\"flavors\":{\"cpu\":\"default\"},\"resourceUsage\":{\"cpu\":"
+				    "\"3\"},\"count\":1}]}";
+	struct quota_cache_fixture f;
+	struct quota_cache_write write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "low", 0, "3", holds);
+	quota_cache_fixture_workload(&f, "high", 9, "3", "");
+	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+		assert_true(is_evicted(&f, "low"));
+		do {
+			assert_true(quota_cache_next_write(f.cache, &write));
+		} while (write.workload != quota_cache_fixture_get(&f, "low"));
+		f.status = 422;
+		quota_cache_fixture_done(&f, "low", write.version, SCHED_REJECTED, 0);
+		assert_int_equal(quota_cache_retry_at(f.cache, write.workload),
+				 f.now + waits[i] * 1000000000);
+		assert_false(is_evicted(&f, "low"));
+		quota_cache_fixture_later(&f, waits[i]);
+		quota_cache_fixture_later(&f, 1); /* those who wait are woken */
+	}
+	assert_true(is_evicted(&f, "low"));
+	assert_true(quota_cache_next_write(f.cache, &write));
+	quota_cache_fixture_done(&f, "low", write.version, SCHED_REJECTED, 0);
+	quota_cache_fixture_workload(&f, "low", 0, "3", holds);
+	assert_int_equal(quota_cache_retry_at(f.cache, quota_cache_fixture_get(&f, "low")),
+			 MODEL_TIME_NONE);
+	quota_cache_fixture_workload(&f, "higher", 10, "3", "");
+	assert_true(is_evicted(&f, "low"));
+	quota_cache_fixture_finish(&f);
+}
+
 /* The first write is done: only what came after it is taken back. */
 static void what_was_written_stays_when_the_next_write_fails(void **state)
 {
@@ -437,6 +485,7 @@ int main(void)
 		cmocka_unit_test(a_reason_that_was_not_written_is_found_again),
 		cmocka_unit_test(an_eviction_counts_as_soon_as_it_is_decided),
 		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
+		cmocka_unit_test(an_eviction_that_is_refused_is_put_off),
 		cmocka_unit_test(what_was_written_stays_when_the_next_write_fails),
 		cmocka_unit_test(what_others_write_is_not_overwritten),
 		cmocka_unit_test(who_has_finished_meanwhile_is_not_evicted),

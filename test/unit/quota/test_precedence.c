@@ -205,6 +205,31 @@ static void in_vain_three_times_is_enough(void **state)
 	quota_world_finish(&w);
 }
 
+static void what_did_not_come_to_be_does_not_count(void **state)
+{
+	struct quota_world w;
+
+	(void)state;
+	quota_world_init(&w, world_text);
+	for (unsigned i = 0; i < 2 * PRECEDENCE_TIMES_MAX; i++) {
+		note(&w, "a", "b");
+		precedence_revoke(w.q, get(&w, "b"));
+		before(&w, "b", "");
+	}
+	note(&w, "a", "b");
+	w.q->cycle++;
+	note(&w, "d", "b");
+	precedence_revoke(w.q, get(&w, "b"));
+	before(&w, "b", "a");
+	note(&w, "a", "b");
+	note(&w, "a", "b");
+	before(&w, "a", "b a");
+	precedence_revoke(w.q, get(&w, "b"));
+	before(&w, "a", "");
+	before(&w, "b", "a");
+	quota_world_finish(&w);
+}
+
 static void records_of_those_who_are_gone_are_dropped(void **state)
 {
 	struct quota_world w;
@@ -228,6 +253,7 @@ int main(void)
 		cmocka_unit_test(it_ends_when_something_changes),
 		cmocka_unit_test(turning_on_each_other_takes_longer_each_time),
 		cmocka_unit_test(in_vain_three_times_is_enough),
+		cmocka_unit_test(what_did_not_come_to_be_does_not_count),
 		cmocka_unit_test(records_of_those_who_are_gone_are_dropped),
 	};
 

@@ -54,7 +54,7 @@ static bool object_write_start(void *ctx UNUSED, void *item, unsigned sends UNUS
 	return true;
 }
 
-bool object_write_may_send(void *ctx)
+static bool may_send(void *ctx)
 {
 	const struct object_write_target *target = ctx;
 
@@ -114,3 +114,18 @@ const struct pool_ops object_write_pool_ops = {
 	.finish = object_write_finish,
 	.free_item = object_write_free,
 };
+
+struct pool *object_write_pool(const struct pool_options *base, const char *name, unsigned slots,
+			       void (*post)(void *ctx, struct sched_msg *msg),
+			       struct object_write_target *target)
+{
+	struct pool_options po = *base;
+
+	*target = (struct object_write_target){ post, base->may_send, base->ctx };
+	po.name = name;
+	po.ops = &object_write_pool_ops;
+	po.ctx = target;
+	po.may_send = may_send;
+	po.slots = slots;
+	return pool_create(&po);
+}

@@ -31,6 +31,9 @@ struct object_write_target {
 	void *ctx;
 };
 extern const struct pool_ops object_write_pool_ops; /* ctx: struct object_write_target */
-bool object_write_may_send(void *ctx);
+/* A pool of such writes, as base says; fills target, which must outlive it. */
+struct pool *object_write_pool(const struct pool_options *base, const char *name, unsigned slots,
+			       void (*post)(void *ctx, struct sched_msg *msg),
+			       struct object_write_target *target);
 
 #endif

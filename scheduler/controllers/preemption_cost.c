@@ -76,20 +76,13 @@ struct preemption_cost *preemption_cost_create(const struct pool_options *base,
 					       void (*post)(void *ctx, struct sched_msg *msg))
 {
 	struct preemption_cost *c = xmalloc_zero(1, sizeof(*c));
-	struct pool_options po = *base;
 
-	c->target = (struct object_write_target){ post, base->may_send, base->ctx };
 	c->recorder = recorder;
 	c->queues = strmap_create(queue_free);
 	c->open = strmap_create(open_free);
 	c->all = c->told = true;
 	c->refused_until = CLOCK_NEVER;
-	po.name = "preemption-cost";
-	po.ops = &object_write_pool_ops;
-	po.ctx = &c->target;
-	po.may_send = object_write_may_send;
-	po.slots = SLOTS;
-	c->pool = pool_create(&po);
+	c->pool = object_write_pool(base, "preemption-cost", SLOTS, post, &c->target);
 	return c;
 }
 

@@ -46,17 +46,10 @@ struct queue_status *queue_status_create(const struct pool_options *base, const 
 					 void (*post)(void *ctx, struct sched_msg *msg))
 {
 	struct queue_status *s = xmalloc_zero(1, sizeof(*s));
-	struct pool_options po = *base;
 
-	s->target = (struct object_write_target){ post, base->may_send, base->ctx };
 	s->default_queue = xmalloc_dup(default_queue);
 	s->known = strmap_create(known_free);
-	po.name = "queue-status";
-	po.ops = &object_write_pool_ops;
-	po.ctx = &s->target;
-	po.may_send = object_write_may_send;
-	po.slots = 32;
-	s->pool = pool_create(&po);
+	s->pool = object_write_pool(base, "queue-status", 32, post, &s->target);
 	return s;
 }
 

@@ -46,16 +46,9 @@ struct quota_finalizer *quota_finalizer_create(const struct pool_options *base,
 					       void (*post)(void *ctx, struct sched_msg *msg))
 {
 	struct quota_finalizer *f = xmalloc_zero(1, sizeof(*f));
-	struct pool_options po = *base;
 
-	f->target = (struct object_write_target){ post, base->may_send, base->ctx };
 	f->wrong = strmap_create(wrong_free);
-	po.name = "quota-finalizer";
-	po.ops = &object_write_pool_ops;
-	po.ctx = &f->target;
-	po.may_send = object_write_may_send;
-	po.slots = SLOTS;
-	f->pool = pool_create(&po);
+	f->pool = object_write_pool(base, "quota-finalizer", SLOTS, post, &f->target);
 	return f;
 }
 

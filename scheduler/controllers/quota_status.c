@@ -47,16 +47,9 @@ struct quota_status *quota_status_create(const struct pool_options *base,
 					 void (*post)(void *ctx, struct sched_msg *msg))
 {
 	struct quota_status *s = xmalloc_zero(1, sizeof(*s));
-	struct pool_options po = *base;
 
-	s->target = (struct object_write_target){ post, base->may_send, base->ctx };
 	s->known = strmap_create(free);
-	po.name = "quota-status";
-	po.ops = &object_write_pool_ops;
-	po.ctx = &s->target;
-	po.may_send = object_write_may_send;
-	po.slots = SLOTS;
-	s->pool = pool_create(&po);
+	s->pool = object_write_pool(base, "quota-status", SLOTS, post, &s->target);
 	return s;
 }
 

@@ -249,6 +249,7 @@ static void no_event_of_a_refused_write(void **state)
 	answer(&f, QUEUE, 200);
 	answer(&f, LOCAL, 200);
 	step(&f);
+	answer(&f, EVENT, 201); /* WorkloadWriteRefused */
 	fake_transport_expect_none(f.transport);
 	/* It is tried again by itself. */
 	assert_true(f.due != CLOCK_NEVER);

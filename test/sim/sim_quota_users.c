@@ -399,20 +399,34 @@ static void resize_queue(struct sim_quota_users *u)
 	write_groups(u, i);
 }
 
+/* A queue that somebody holds quota of, if there is one: stopping others evicts nobody. */
+static const char *used_queue(struct sim_quota_users *u)
+{
+	const struct jdoc *w = any_of(u, SIM_WORKLOADS);
+	size_t n = sim_view_count(u->world->view, SIM_WORKLOADS);
+
+	for (size_t i = 0; i < n && !sim_workload_holds(w); i++) {
+		w = sim_view_at(u->world->view, SIM_WORKLOADS, i);
+	}
+	return n > 0 && sim_workload_holds(w) ? sim_workload_queue(w) : NULL;
+}
+
 static void stop_queue(struct sim_quota_users *u)
 {
 	static const char *const policies[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
 						KUEUE_STOP_HOLD_AND_DRAIN,
 						KUEUE_STOP_HOLD_AND_DRAIN };
 	const char *policy = policies[below(u, ARRAY_LEN(policies))];
-	unsigned i = below(u, NQUEUES);
-	char body[80];
+	const char *any = queues[below(u, NQUEUES)].name, *used = used_queue(u);
+	const char *queue = used != NULL && one_in(u, 2) ? used : any;
+	char body[80], local[80];
 
 	snprintf(body, sizeof(body), "{\"spec\":{\"stopPolicy\":\"%s\"}}", policy);
+	snprintf(local, sizeof(local), "lq-%s", queue);
 	if (one_in(u, 2)) {
-		patch(u, QUEUES, queues[i].name, body);
+		patch(u, QUEUES, queue, body);
 	} else {
-		patch(u, LOCALS, any_local(u), body);
+		patch(u, LOCALS, local, body);
 	}
 }
 

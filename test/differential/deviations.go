@@ -59,12 +59,26 @@ func beginsWithPlaces(c *cluster, h *headgate, v *verdict) bool {
 
 func sameButForPlaces(c *cluster, kueue, ours answer) bool {
 	for _, line := range kueue {
-		if line[0] != 'q' && !hasButForReason(c, ours, line) &&
-			!hasButForReason(c, ours, strings.Replace(line, " heap ", " inadmissible ", 1)) {
+		if line[0] != 'q' && !hasButForReason(c, ours, line) && !hasElsewhere(c, ours, line) {
 			return false
 		}
 	}
 	return len(kueue) == len(ours)
+}
+
+// hasElsewhere: what Kueue keeps in its heap is among the inadmissible ones. A scan that goes on sees
+// the flavors left alone, and tells why these do not fit.
+func hasElsewhere(c *cluster, ours answer, line string) bool {
+	moved := strings.Replace(line, " heap ", " inadmissible ", 1)
+	if hasButForReason(c, ours, moved) {
+		return true
+	}
+	what, reason := split(moved)
+	return moved != line && !c.gates["FlavorFungibilityPreserveScanProgress"] && slices.Contains(noFit, reason) &&
+		slices.ContainsFunc(ours, func(other string) bool {
+			same, why := split(other)
+			return same == what && slices.Contains(noFit, why)
+		})
 }
 
 // withGivingBackMended: with fair sharing, some victims can make others legal that are not any more

@@ -278,7 +278,6 @@ static void remove_local(struct quota_cache *c, struct str key)
 		quota_local_remove(c->q, l);
 		c->pending_stale = true;
 		c->specs++;
-		c->specs++;
 	}
 }
 

@@ -38,10 +38,12 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	const struct quota_reread *r = ctx;
 	struct err err = ERR_INIT;
 	int code = rest_result(result, &err);
+	struct sched_msg *m;
 
 	if (code == 0) {
-		r->post(r->ctx, cache_decode(SCHED_WORKLOADS, str_of(item), result->body,
-					     rest_version(result)));
+		m = cache_decode(SCHED_WORKLOADS, str_of(item), result->body, rest_version(result));
+		m->flag = true;
+		r->post(r->ctx, m);
 		return POOL_DONE;
 	}
 	/* That it is gone comes with the watch. What is refused stays as it was read. */

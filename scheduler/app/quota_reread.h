@@ -1,7 +1,7 @@
 /* scheduler/app/quota_reread.h: reads Workloads once more by GET, because what they ask for depends
  * on other objects that changed (LimitRanges, RuntimeClasses) and only their quantities are kept.
- * Each arrives as an update like those of the watch. Owner: the sched thread calls; the pool works
- * on a thread of its own (or is stepped). */
+ * Each arrives as an update, unless the watch has told of something newer. Owner: the sched thread
+ * calls; the pool works on a thread of its own (or is stepped). */
 #ifndef SCHEDULER_APP_QUOTA_REREAD_H
 #define SCHEDULER_APP_QUOTA_REREAD_H
 

@@ -237,12 +237,26 @@ static bool is_old(const struct workload_state *s, const struct sched_msg *m)
 	return m->resource_version != 0 && m->resource_version < s->version;
 }
 
+/* The answer of a GET is not in the order of the watch, which may have told since that the Workload
+ * has changed, is gone, or is another one. */
+static bool is_overtaken(const struct workload *w, const struct workload_state *s,
+			 const struct sched_msg *m)
+{
+	const struct api_workload *aw = m->object;
+
+	return s == NULL || !is_same(w, aw->meta.uid) || m->resource_version < s->read ||
+	       (s->later != NULL && m->resource_version < s->later->resource_version);
+}
+
 bool quota_cache_workload_upsert(struct quota_cache *c, struct sched_msg *m, int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	struct workload *w = quota_workload_find(c->q, m->key);
 	struct workload_state *s = w == NULL ? NULL : quota_cache_state(c, w);
 
+	if (m->flag && is_overtaken(w, s, m)) {
+		return false;
+	}
 	if (s != NULL && is_same(w, aw->meta.uid)) {
 		if (is_old(s, m)) {
 			return false;

@@ -15,7 +15,7 @@ struct sched_conf;
 
 enum sched_msg_kind {
 	SCHED_MSG_UPSERT,     /* object of `resource`, decoded into `object` (the api struct of that
-				 kind) */
+				 kind); flag: by a GET of its own, not from the watch */
 	SCHED_MSG_DELETE,     /* key only */
 	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode: skipped with a metric and an event */
 	SCHED_MSG_SYNCED,     /* resource: first LIST complete */

@@ -126,10 +126,12 @@ void quota_cache_fixture_world(struct quota_cache_fixture *f)
 struct shape {
 	const char *name, *uid, *cpu, *status;
 	int priority;
+	bool again; /* by GET */
 };
 
 static void add(struct quota_cache_fixture *f, const struct shape *w, int64_t version)
 {
+	struct sched_msg *m;
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", w->name);
 	CLEANUP(xmalloc_freep)
 	char *json = xmalloc_printf(
@@ -140,14 +142,17 @@ static void add(struct quota_cache_fixture *f, const struct shape *w, int64_t ve
 		"\"requests\":{\"cpu\":\"%s\"}}}]}}}]},\"status\":{%s}}",
 		w->name, w->uid, w->priority, w->cpu, w->status);
 
-	see_at(f, SCHED_WORKLOADS, key, json, version);
+	m = cache_decode(SCHED_WORKLOADS, str_of(key), str_of(json), version);
+	assert_int_equal(m->kind, SCHED_MSG_UPSERT);
+	m->flag = w->again;
+	apply(f, m);
 }
 
 void quota_cache_fixture_workload(struct quota_cache_fixture *f, const char *name, int priority,
 				  const char *cpu, const char *status)
 {
 	CLEANUP(xmalloc_freep) char *uid = xmalloc_printf("u-%s", name);
-	struct shape w = { name, uid, cpu, status, priority };
+	struct shape w = { name, uid, cpu, status, priority, false };
 
 	add(f, &w, ++f->version);
 }
@@ -156,7 +161,16 @@ void quota_cache_fixture_workload_at(struct quota_cache_fixture *f, const char *
 				     const char *uid, const char *cpu, const char *status,
 				     int64_t version)
 {
-	struct shape w = { name, uid, cpu, status, 0 };
+	struct shape w = { name, uid, cpu, status, 0, false };
+
+	add(f, &w, version);
+}
+
+void quota_cache_fixture_read_again(struct quota_cache_fixture *f, const char *name,
+				    const char *uid, const char *cpu, const char *status,
+				    int64_t version)
+{
+	struct shape w = { name, uid, cpu, status, 0, true };
 
 	add(f, &w, version);
 }

@@ -39,6 +39,10 @@ void quota_cache_fixture_workload(struct quota_cache_fixture *f, const char *nam
 void quota_cache_fixture_workload_at(struct quota_cache_fixture *f, const char *name,
 				     const char *uid, const char *cpu, const char *status,
 				     int64_t version);
+/* The same as the answer of a GET. */
+void quota_cache_fixture_read_again(struct quota_cache_fixture *f, const char *name,
+				    const char *uid, const char *cpu, const char *status,
+				    int64_t version);
 /* NULL: not known. */
 struct workload *quota_cache_fixture_get(const struct quota_cache_fixture *f, const char *name);
 /* Settles and runs one cycle; its decisions are applied and become statuses. */

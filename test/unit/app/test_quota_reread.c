@@ -74,6 +74,7 @@ static void it_arrives_as_an_update(void **state)
 	assert_int_equal(f.last->kind, SCHED_MSG_UPSERT);
 	assert_int_equal(f.last->resource, SCHED_WORKLOADS);
 	assert_int_equal(f.last->resource_version, 8);
+	assert_true(f.last->flag);
 	assert_true(str_eq_c(f.last->key, "ns/one"));
 	w = f.last->object;
 	assert_string_equal(w->meta.name, "one");

@@ -427,6 +427,52 @@ static void a_deletion_frees_its_quota_at_once(void **state)
 	quota_cache_fixture_finish(&f);
 }
 
+static int64_t cpu_of(const struct quota_cache_fixture *f, const char *name)
+{
+	uint32_t cpu = quota_resource(quota_cache_world(f->cache), STR_LIT("cpu"));
+
+	return quota_amounts_get(&quota_cache_fixture_get(f, name)->podsets[0].request, cpu);
+}
+
+/* The answer of a GET may come after what the watch told of the time since. */
+static void what_was_read_apart_is_no_newer_than_the_watch(void **state)
+{
+	struct quota_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	quota_cache_fixture_read_again(&f, "one", "u-one", "1", "", 100);
+	assert_int_equal(cpu_of(&f, "one"), 1000);
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 110);
+	quota_cache_fixture_read_again(&f, "one", "u-one", "1", "", 100);
+	assert_int_equal(cpu_of(&f, "one"), 2000);
+	quota_cache_fixture_workload_at(&f, "one", "u-two", "3", "", 130);
+	quota_cache_fixture_read_again(&f, "one", "u-one", "1", "", 120);
+	assert_string_equal(quota_cache_fixture_get(&f, "one")->uid, "u-two");
+	quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/one");
+	quota_cache_fixture_read_again(&f, "one", "u-two", "3", "", 130);
+	assert_null(quota_cache_fixture_get(&f, "one"));
+	quota_cache_fixture_finish(&f);
+}
+
+static void nor_newer_than_what_waits_for_a_write(void **state)
+{
+	struct quota_cache_fixture f;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	quota_cache_fixture_cycle(&f);
+	write = quota_cache_fixture_write(&f, "one");
+	quota_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 120);
+	quota_cache_fixture_read_again(&f, "one", "u-one", "1", "", 110);
+	quota_cache_fixture_done(&f, "one", write, SCHED_STALE, 0);
+	assert_int_equal(cpu_of(&f, "one"), 2000);
+	quota_cache_fixture_finish(&f);
+}
+
 static void finished_and_bad_ones(void **state)
 {
 	struct quota_cache_fixture f;
@@ -491,6 +537,8 @@ int main(void)
 		cmocka_unit_test(who_has_finished_meanwhile_is_not_evicted),
 		cmocka_unit_test(a_namesake_starts_anew),
 		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
+		cmocka_unit_test(what_was_read_apart_is_no_newer_than_the_watch),
+		cmocka_unit_test(nor_newer_than_what_waits_for_a_write),
 		cmocka_unit_test(finished_and_bad_ones),
 		cmocka_unit_test(of_a_finished_one_nothing_is_written),
 	};

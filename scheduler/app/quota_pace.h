@@ -24,7 +24,7 @@ struct quota_pace {
 
 void quota_pace_cycle(struct quota_pace *p, int64_t now); /* one was run */
 /* A write was answered for good. One that failed is followed by a pause: where somebody else wrote
- * meanwhile, that is on its way here, and only a moment is to be waited. */
+ * meanwhile or the Workload is gone, that is on its way here, and only a moment is to be waited. */
 void quota_pace_answer(struct quota_pace *p, enum sched_outcome outcome, int64_t now);
 /* When a cycle may begin if no answer comes before; in the past: now. unanswered: writes that are
  * sent or can be. */

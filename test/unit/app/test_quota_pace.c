@@ -25,14 +25,16 @@ static void the_next_cycle(void **state)
 		{ "answers come, but never all", 0, 9500 * MS, SCHED_DONE, 3, 9500 * MS,
 		  10000 * MS },
 		{ "the same, a write was refused", 0, 9500 * MS, SCHED_REJECTED, 3, 9500 * MS,
-		  10500 * MS },
+		  10000 * MS },
+		{ "writes are refused all the time", 0, 9500 * MS, SCHED_REJECTED, 0, 9500 * MS,
+		  10000 * MS },
 		{ "somebody else wrote", 0, 10 * MS, SCHED_STALE, 0, 10 * MS, 60 * MS },
 		{ "somebody else wrote, many wait", 0, 10 * MS, SCHED_STALE, 3, 10 * MS,
 		  1010 * MS },
 		{ "a write was refused", 0, 10 * MS, SCHED_REJECTED, 0, 10 * MS, 1010 * MS },
 		{ "a write was refused, many wait", 0, 10 * MS, SCHED_REJECTED, 3, 10 * MS,
 		  1010 * MS },
-		{ "it is gone", 0, 10 * MS, SCHED_GONE, 0, 10 * MS, 1010 * MS },
+		{ "it is gone", 0, 10 * MS, SCHED_GONE, 0, 10 * MS, 60 * MS },
 	};
 
 	(void)state;

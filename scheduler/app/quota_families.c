@@ -389,12 +389,13 @@ static struct counter_cell *cell(struct quota_families *f, enum quota_family id,
 	return add_values(f, &f->about[id], all, all + n + 1) ? counter_cell(f->v[id], all) : NULL;
 }
 
-void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values)
+void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values,
+			double n)
 {
 	struct counter_cell *c = cell(f, id, values);
 
 	if (c != NULL) {
-		counter_add(c, 1);
+		counter_add(c, n);
 	}
 }
 

@@ -95,7 +95,8 @@ void quota_families_destroy(struct quota_families *f); /* NULL is fine */
 bool quota_families_has(const struct quota_families *f, enum quota_family id);
 /* values: of the labels in quota_families_describe. What is told of a LocalQueue of which the
  * configuration wants none is dropped. */
-void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values);
+void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values,
+			double n);
 void quota_families_set(struct quota_families *f, enum quota_family id, const char *const *values,
 			double value);
 void quota_families_observe(struct quota_families *f, enum quota_family id,

@@ -70,15 +70,15 @@ void quota_metrics_cycle(struct quota_families *f, const struct quota *q,
 		if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
 			labels[0] = queue_name(q, q->workloads.v[d->by]->queue);
 			labels[1] = victim_reason_name(d->victim_reason);
-			quota_families_add(f, QF_PREEMPTED_TOTAL, labels);
+			quota_families_add(f, QF_PREEMPTED_TOTAL, labels, 1);
 		} else if (d->kind != QUOTA_DECIDE_PREEMPT &&
 			   d->recompute != QUOTA_RECOMPUTE_NONE) {
-			quota_families_add(f, QF_RECOMPUTATIONS, labels);
+			quota_families_add(f, QF_RECOMPUTATIONS, labels, 1);
 		}
 	}
 	tell_skips(f, q, list);
 	if (list->n > 0) {
-		quota_families_add(f, QF_ATTEMPTS, &result);
+		quota_families_add(f, QF_ATTEMPTS, &result, 1);
 		quota_families_observe(f, QF_ATTEMPT_DURATION, &result, seconds);
 	}
 }
@@ -105,7 +105,8 @@ struct change {
 	const struct workload *w;
 	const struct conditions *before, *after;
 	const char *queue; /* where it holds or held quota; NULL: nowhere */
-	const char *local, *namespace_, *class;
+	const char *local; /* NULL: there is no such LocalQueue, and no series of it shall stay */
+	const char *namespace_, *class;
 };
 
 static bool became(const struct change *c, const char *type)
@@ -138,16 +139,22 @@ static int64_t at(const struct conditions *c, const char *type, int64_t otherwis
 
 static void add(const struct change *c, enum quota_family queue, enum quota_family local)
 {
-	quota_families_add(c->f, queue, (const char *const[]){ c->queue, c->class });
-	quota_families_add(c->f, local, (const char *const[]){ c->local, c->namespace_, c->class });
+	quota_families_add(c->f, queue, (const char *const[]){ c->queue, c->class }, 1);
+	if (c->local != NULL) {
+		quota_families_add(c->f, local,
+				   (const char *const[]){ c->local, c->namespace_, c->class }, 1);
+	}
 }
 
 static void observe(const struct change *c, enum quota_family queue, enum quota_family local,
 		    double value)
 {
 	quota_families_observe(c->f, queue, (const char *const[]){ c->queue, c->class }, value);
-	quota_families_observe(c->f, local,
-			       (const char *const[]){ c->local, c->namespace_, c->class }, value);
+	if (c->local != NULL) {
+		quota_families_observe(c->f, local,
+				       (const char *const[]){ c->local, c->namespace_, c->class },
+				       value);
+	}
 }
 
 static void tell_cohorts(const struct change *c)
@@ -158,7 +165,7 @@ static void tell_cohorts(const struct change *c)
 
 	for (; up != MODEL_NONE; up = forest_parent(c->forest, up)) {
 		quota_families_add(c->f, QF_COHORT_ADMITTED_TOTAL,
-				   (const char *const[]){ q->nodes.v[up]->name, c->class });
+				   (const char *const[]){ q->nodes.v[up]->name, c->class }, 1);
 	}
 }
 
@@ -231,15 +238,15 @@ static void tell_eviction(const struct change *c, const struct conditions_evicti
 	const char *const local[] = { c->local, c->namespace_, e->reason, e->cause, c->class };
 	int32_t before = count_before(c, e);
 
-	for (int32_t i = before; i < e->count; i++) {
-		quota_families_add(c->f, QF_EVICTED_TOTAL, labels);
-		quota_families_add(c->f, QF_LOCAL_EVICTED_TOTAL, local);
-	}
-	if (e->count == before) {
+	if (e->count <= before) {
 		return;
 	}
+	quota_families_add(c->f, QF_EVICTED_TOTAL, labels, (double)e->count - before);
+	if (c->local != NULL) {
+		quota_families_add(c->f, QF_LOCAL_EVICTED_TOTAL, local, (double)e->count - before);
+	}
 	if (before == 0) {
-		quota_families_add(c->f, QF_EVICTED_ONCE_TOTAL, labels);
+		quota_families_add(c->f, QF_EVICTED_ONCE_TOTAL, labels, 1);
 	}
 	if (conditions_is_true(c->before, KUEUE_PODS_READY)) {
 		int64_t ready = at(c->before, KUEUE_PODS_READY, 0);
@@ -267,13 +274,14 @@ void quota_metrics_status(struct quota_families *f, const struct forest *forest,
 			  const struct workload *w, const struct conditions *before,
 			  const struct conditions *after)
 {
+	const struct quota_local *local = quota_local_of(forest_world(forest), w);
 	struct change c = { .f = f,
 			    .forest = forest,
 			    .w = w,
 			    .before = before,
 			    .after = after,
 			    .queue = after->queue != NULL ? after->queue : before->queue,
-			    .local = w->local_queue,
+			    .local = local == NULL ? NULL : local->name,
 			    .namespace_ = w->namespace_,
 			    .class = w->priority_class };
 

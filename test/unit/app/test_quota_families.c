@@ -90,11 +90,11 @@ static void series_of_what_is_gone_go(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
 		const char *const labels[5] = { queues[i], "x", "", "", "" };
 
-		quota_families_add(f, QF_ADMITTED_TOTAL, labels);
+		quota_families_add(f, QF_ADMITTED_TOTAL, labels, 1);
 		quota_families_observe(f, QF_RESERVED_WAIT, labels, -1);
-		quota_families_add(f, QF_PREEMPTED_TOTAL, labels);
-		quota_families_add(f, QF_LOCAL_EVICTED_TOTAL, labels);
-		quota_families_add(f, QF_COHORT_ADMITTED_TOTAL, labels);
+		quota_families_add(f, QF_PREEMPTED_TOTAL, labels, 1);
+		quota_families_add(f, QF_LOCAL_EVICTED_TOTAL, labels, 1);
+		quota_families_add(f, QF_COHORT_ADMITTED_TOTAL, labels, 1);
 		quota_families_observe(
 			f, QF_GATE_REMOVAL,
 			(const char *const[]){ "kueue.x-k8s.io/admission", queues[i], "true" }, 1);
@@ -147,11 +147,11 @@ static void labels_that_are_added(void **state)
 	see(f, SCHED_CLUSTER_QUEUES, "q", "team", "red");
 	see(f, SCHED_LOCAL_QUEUES, "ns/l", "site", "north");
 	see(f, SCHED_COHORTS, "q", "unit", "x");
-	quota_families_add(f, QF_ADMITTED_TOTAL, queue);
-	quota_families_add(f, QF_PREEMPTED_TOTAL, queue);
-	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, local);
-	quota_families_add(f, QF_COHORT_ADMITTED_TOTAL, queue);
-	quota_families_add(f, QF_ATTEMPTS, queue);
+	quota_families_add(f, QF_ADMITTED_TOTAL, queue, 1);
+	quota_families_add(f, QF_PREEMPTED_TOTAL, queue, 1);
+	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, local, 1);
+	quota_families_add(f, QF_COHORT_ADMITTED_TOTAL, queue, 1);
+	quota_families_add(f, QF_ATTEMPTS, queue, 1);
 	assert_true(has(r,
 			"kueue_admitted_workloads_total{cluster_queue=\"q\",priority_class=\"c\","
 			"replica_role=\"leader\",custom_team=\"red\"} 1"));
@@ -163,7 +163,7 @@ static void labels_that_are_added(void **state)
 	assert_true(has(r, "{result=\"q\",replica_role=\"leader\"} 1"));
 	see(f, SCHED_CLUSTER_QUEUES, "q", "team", "blue");
 	assert_false(has(r, "custom_team=\"red\""));
-	quota_families_add(f, QF_ADMITTED_TOTAL, queue);
+	quota_families_add(f, QF_ADMITTED_TOTAL, queue, 1);
 	assert_true(has(r, "custom_team=\"blue\"} 1"));
 	assert_true(has(r, "custom_site=\"north\"} 1"));
 	quota_families_destroy(f);
@@ -185,11 +185,11 @@ static void only_selected_local_queues_are_told(void **state)
 	f = quota_families_create(r, &conf, "leader");
 	see(f, SCHED_LOCAL_QUEUES, "ns/a", "metrics", "yes");
 	see(f, SCHED_LOCAL_QUEUES, "ns/b", "metrics", "no");
-	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, a);
-	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, b);
+	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, a, 1);
+	quota_families_add(f, QF_LOCAL_ADMITTED_TOTAL, b, 1);
 	quota_families_set(f, QF_LOCAL_PENDING, b, 1);
 	quota_families_observe(f, QF_LOCAL_READY_WAIT, b, 1);
-	quota_families_add(f, QF_ADMITTED_TOTAL, b);
+	quota_families_add(f, QF_ADMITTED_TOTAL, b, 1);
 	assert_true(has(r, "{name=\"a\""));
 	assert_false(has(r, "{name=\"b\""));
 	assert_true(has(r, "{cluster_queue=\"b\""));

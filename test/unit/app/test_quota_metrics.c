@@ -11,6 +11,7 @@
 #include "conf/quota_conf.h"
 #include "lib/quota_cycle_fixture.h"
 #include "lib/unit.h"
+#include "model/quota_store.h"
 #include "quota/quota_apply.h"
 
 #define S INT64_C(1000000000)
@@ -230,6 +231,29 @@ static void evictions_and_how_long_they_took(void **state)
 	end(&x);
 }
 
+/* Others may write any number, and namespaces with queues of their own come and go. */
+static void a_jump_and_a_local_queue_that_is_gone(void **state)
+{
+	struct conditions_eviction many = { "Deactivated", "", INT32_MAX };
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	quota_local_remove(x.f.w.q, quota_local_find(x.f.w.q, STR_LIT("ns/queue-a")));
+	x.before.queue = x.after.queue = "a";
+	set(&x.after, "QuotaReserved", true, "QuotaReserved", 150 * S);
+	set(&x.after, "Finished", true, "Succeeded", 160 * S);
+	vec_push(&x.after.evictions, many);
+	tell(&x, "low");
+	expect(&x,
+	       "evicted_workloads_total{cluster_queue=\"a\",reason=\"Deactivated\","
+	       "underlying_cause=\"\",priority_class=\"\"",
+	       "2147483647");
+	expect(&x, "finished_workloads_total{cluster_queue=\"a\",priority_class=\"\"", "1");
+	assert_null(strstr(x.text.p, "{name=\"queue-a\""));
+	end(&x);
+}
+
 static void what_owners_measure(void **state)
 {
 	struct fixture x;
@@ -254,6 +278,7 @@ static void what_owners_measure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_jump_and_a_local_queue_that_is_gone),
 		cmocka_unit_test(what_owners_measure),
 		cmocka_unit_test(cycles_are_counted),
 		cmocka_unit_test(admission_and_how_long_it_took),

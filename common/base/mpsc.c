@@ -12,20 +12,16 @@
 #include "base/xmalloc.h"
 
 struct mpsc {
-	mpsc_wake_fn wake;
-	void *ctx;
 	int fd;
 	pthread_mutex_t lock; /* guards first and last */
 	struct mpsc_node *first;
 	struct mpsc_node *last;
 };
 
-struct mpsc *mpsc_create(mpsc_wake_fn wake, void *ctx)
+struct mpsc *mpsc_create(void)
 {
 	struct mpsc *q = xmalloc_zero(1, sizeof(*q));
 
-	q->wake = wake;
-	q->ctx = ctx;
 	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* A process that cannot make its queues cannot run; there are few, made at start. */
 	if (q->fd < 0 || pthread_mutex_init(&q->lock, NULL) != 0) {
@@ -67,9 +63,6 @@ void mpsc_push(struct mpsc *q, struct mpsc_node *msg)
 	do {
 		n = write(q->fd, &one, sizeof(one));
 	} while (n < 0 && errno == EINTR);
-	if (q->wake != NULL) {
-		q->wake(q->ctx);
-	}
 }
 
 static bool has_some(struct mpsc *q)

@@ -1,8 +1,7 @@
 /* common/base/mpsc.h: messages from any thread to one receiving thread.
  * A message embeds struct mpsc_node first and owns its payload. push: any thread. drain: the
- * receiver only; it takes everything at once, oldest first. The wake-up is an eventfd
- * (mpsc_fd, readable while something waits) and an optional callback on the empty -> filled edge
- * (for curl_multi_wakeup), called without the lock. */
+ * receiver only; it takes everything at once, oldest first. What wakes it is an eventfd (mpsc_fd),
+ * readable while something waits. */
 #ifndef COMMON_BASE_MPSC_H
 #define COMMON_BASE_MPSC_H
 
@@ -11,11 +10,10 @@
 
 #include "base/mpsc_node.h"
 
-typedef void (*mpsc_wake_fn)(void *ctx);
 struct mpsc;
 
-struct mpsc *mpsc_create(mpsc_wake_fn wake, void *ctx); /* wake may be NULL */
-void mpsc_destroy(struct mpsc *q);                      /* asserts empty: drain first */
+struct mpsc *mpsc_create(void);
+void mpsc_destroy(struct mpsc *q); /* asserts empty: drain first */
 void mpsc_push(struct mpsc *q, struct mpsc_node *msg);
 struct mpsc_node *mpsc_drain(struct mpsc *q); /* singly linked list or NULL; clears the eventfd */
 int mpsc_fd(const struct mpsc *q);

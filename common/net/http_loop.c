@@ -416,7 +416,7 @@ int http_loop_start(const struct http_loop_options *opt, struct http_loop **ret,
 		return err_set(err, ERR_INTERNAL, "curl_multi_init failed");
 	}
 	set_limits(l->multi, opt->max_connections);
-	l->inbox = mpsc_create(NULL, NULL);
+	l->inbox = mpsc_create();
 	if (pthread_create(&l->thread, NULL, loop_main, l) != 0) {
 		loop_free(l);
 		return err_set(err, ERR_INTERNAL, "no thread for the HTTP client");

@@ -440,7 +440,7 @@ static int start(struct app *a, struct err *err)
 {
 	int r;
 
-	a->queue = mpsc_create(NULL, NULL);
+	a->queue = mpsc_create();
 	a->counters = counter_registry_create();
 	a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (a->wake_fd < 0) {

@@ -29,6 +29,16 @@ void clock_fake_advance(struct clock_fake *c, int64_t ns);
 int64_t clock_mono(const struct clock *c);
 int64_t clock_wall(const struct clock *c);
 
+/* Of two times of the same clock. */
+static inline int64_t clock_earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+static inline int64_t clock_later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 #define CLOCK_RFC3339_MAX 40
 /* metav1.Time ("2026-01-02T15:04:05Z") and metav1.MicroTime ("...05.000000Z") of wall_ns, UTC. */
 void clock_format_time(int64_t wall_ns, char out[CLOCK_RFC3339_MAX]);

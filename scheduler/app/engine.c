@@ -467,11 +467,6 @@ static void run_controllers(struct engine *e)
 	e->changed = false;
 }
 
-static int64_t earliest(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Monotonic time at which the wall-clock timer of the last cycle is due. */
 static int64_t timer_at(const struct engine *e, int64_t mono)
 {
@@ -499,7 +494,7 @@ static int64_t step_pods(struct engine *e, int64_t now)
 		e->changed = true;
 		e->next_period_at = now;
 	}
-	due = earliest(e->next_period_at, timer_at(e, now));
+	due = clock_earlier(e->next_period_at, timer_at(e, now));
 	if (due <= now && e->next_cycle_at <= now) {
 		run_cycle(e);
 		now = clock_mono(e->opt.clock);
@@ -510,9 +505,9 @@ static int64_t step_pods(struct engine *e, int64_t now)
 		run_controllers(e);
 		e->next_controllers_at = now + CONTROLLERS_INTERVAL_NS;
 	}
-	due = earliest(e->next_period_at, timer_at(e, now));
+	due = clock_earlier(e->next_period_at, timer_at(e, now));
 	due = due < e->next_cycle_at ? e->next_cycle_at : due;
-	return e->changed ? earliest(due, e->next_controllers_at) : due;
+	return e->changed ? clock_earlier(due, e->next_controllers_at) : due;
 }
 
 int64_t engine_step(struct engine *e)
@@ -528,8 +523,8 @@ int64_t engine_step(struct engine *e)
 		return e->writes_from;
 	}
 	quota = e->quota == NULL ? CLOCK_NEVER : quota_engine_step(e->quota);
-	return earliest(quota,
-			cache_is_synced(e->cache) ? step_pods(e, now) : now + e->opt.period_ns);
+	return clock_earlier(quota, cache_is_synced(e->cache) ? step_pods(e, now)
+							      : now + e->opt.period_ns);
 }
 
 const struct engine_state *engine_state(const struct engine *e)

@@ -401,11 +401,6 @@ static bool has_heads(const struct quota_engine *e)
 	return false;
 }
 
-static int64_t earliest(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* When the next cycle may begin; not later than mono: now. */
 static int64_t cycle_at(struct quota_engine *e, int64_t mono)
 {
@@ -510,7 +505,7 @@ static int64_t decide(struct quota_engine *e, int64_t mono, int64_t wall)
 	int64_t at = quota_cache_settle(e->cache, wall);
 	int64_t life = quota_life_step(e->life, wall);
 
-	at = earliest(at, quota_cache_sample(e->cache, wall));
+	at = clock_earlier(at, quota_cache_sample(e->cache, wall));
 	e->dirty |= quota_cache_take_dirty(e->cache);
 	if (e->dirty && cycle_at(e, mono) <= mono) {
 		if (has_heads(e)) {
@@ -520,7 +515,7 @@ static int64_t decide(struct quota_engine *e, int64_t mono, int64_t wall)
 			e->dirty = false;
 		}
 	}
-	return earliest(at, life);
+	return clock_earlier(at, life);
 }
 
 int64_t quota_engine_step(struct quota_engine *e)
@@ -535,18 +530,18 @@ int64_t quota_engine_step(struct quota_engine *e)
 	if (at != INT64_MAX) {
 		due = mono + (at > wall ? at - wall : 0);
 	}
-	due = earliest(due, explain(e, mono, wall));
+	due = clock_earlier(due, explain(e, mono, wall));
 	send_writes(e);
 	read_again(e);
 	quota_finalizer_run(e->finalizers, quota_cache_world(e->cache));
-	due = earliest(due, tell_queues(e, mono, wall));
+	due = clock_earlier(due, tell_queues(e, mono, wall));
 	if (e->costs != NULL) {
-		due = earliest(due, preemption_cost_run(e->costs, quota_cache_world(e->cache),
-							quota_cache_specs(e->cache), mono));
+		due = clock_earlier(due, preemption_cost_run(e->costs, quota_cache_world(e->cache),
+							     quota_cache_specs(e->cache), mono));
 	}
 	if (e->dirty) {
 		at = cycle_at(e, mono);
-		due = earliest(due, at > mono ? at : mono);
+		due = clock_earlier(due, clock_later(at, mono));
 	}
 	return due;
 }

@@ -1,5 +1,7 @@
 #include "app/quota_pace.h"
 
+#include "base/clock.h"
+
 void quota_pace_cycle(struct quota_pace *p, int64_t now)
 {
 	p->cycle_at = now;
@@ -15,19 +17,14 @@ void quota_pace_answer(struct quota_pace *p, enum sched_outcome outcome, int64_t
 	}
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 int64_t quota_pace_next(const struct quota_pace *p, size_t unanswered)
 {
-	int64_t quiet = later(p->cycle_at, p->answer_at) + QUOTA_PACE_PATIENCE_NS;
+	int64_t quiet = clock_later(p->cycle_at, p->answer_at) + QUOTA_PACE_PATIENCE_NS;
 	int64_t longest = p->cycle_at + QUOTA_PACE_LONGEST_NS;
 	int64_t at = p->pause_until;
 
 	if (unanswered > QUOTA_PACE_AHEAD) {
-		at = later(at, quiet);
+		at = clock_later(at, quiet);
 	}
-	return at < longest ? at : longest;
+	return clock_earlier(at, longest);
 }

@@ -16,18 +16,14 @@ void quota_rounds_answer(struct quota_rounds *r, int64_t now)
 	r->answered = now;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 int64_t quota_rounds_next(const struct quota_rounds *r)
 {
 	int64_t making = r->made - r->from, writing = r->answered - r->from;
-	int64_t pause = writing < LONGEST_PAUSE_NS ? writing : LONGEST_PAUSE_NS;
+	int64_t pause = clock_earlier(writing, LONGEST_PAUSE_NS);
 
 	if (r->made == 0) {
 		return 0;
 	}
-	return later(r->from + later(INTERVAL_NS, making * MAKING_SHARE), r->answered + pause);
+	return clock_later(r->from + clock_later(INTERVAL_NS, making * MAKING_SHARE),
+			   r->answered + pause);
 }

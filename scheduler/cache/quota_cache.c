@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
@@ -131,11 +132,6 @@ static void flush_queues(struct quota_cache *c, int64_t now)
 	c->dirty = true;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 int64_t quota_cache_settle(struct quota_cache *c, int64_t now)
 {
 	int64_t retry;
@@ -156,7 +152,7 @@ int64_t quota_cache_settle(struct quota_cache *c, int64_t now)
 		c->dirty = true;
 	}
 	c->timers_at = queues_timers(c->q, now);
-	return earlier(retry, earlier(c->flush_at, c->timers_at));
+	return clock_earlier(retry, clock_earlier(c->flush_at, c->timers_at));
 }
 
 bool quota_cache_take_dirty(struct quota_cache *c)

@@ -423,26 +423,21 @@ size_t mem_transport_run(struct mem_transport *m, size_t max)
 	return n;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t call_wake_at(const struct mem_transport *m, const struct mem_call *c)
 {
 	int64_t at = c->deadline;
 
 	if (c->state == STATE_ANSWERED) {
-		at = earlier(at, c->answer_at);
+		at = clock_earlier(at, c->answer_at);
 	}
 	if (c->call.silence_ns > 0 && c->call.on_data != NULL) {
-		at = earlier(at, c->last_byte + c->call.silence_ns);
+		at = clock_earlier(at, c->last_byte + c->call.silence_ns);
 	}
 	if (c->state == STATE_STREAMING && !c->ended) {
 		int64_t server = apiserver_watch_wake_at(c->watch);
 
 		if (server != INT64_MAX) {
-			at = earlier(at, server - wall(m) + mono(m));
+			at = clock_earlier(at, server - wall(m) + mono(m));
 		}
 	}
 	return at;
@@ -453,10 +448,10 @@ int64_t mem_transport_wake_at(struct mem_transport *m)
 	int64_t at = CLOCK_NEVER;
 
 	LIST_FOR_EACH (node, &m->calls) {
-		at = earlier(at, call_wake_at(m, LIST_ENTRY(node, struct mem_call, node)));
+		at = clock_earlier(at, call_wake_at(m, LIST_ENTRY(node, struct mem_call, node)));
 	}
 	LIST_FOR_EACH (node, &m->timers) {
-		at = earlier(at, LIST_ENTRY(node, struct timer, node)->due);
+		at = clock_earlier(at, LIST_ENTRY(node, struct timer, node)->due);
 	}
 	return at;
 }

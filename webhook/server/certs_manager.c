@@ -310,21 +310,16 @@ static void write_bundle(struct certs_manager *m, const struct lack *l)
 	       "application/json-patch+json", strbuf_str(&l->patch));
 }
 
-static int64_t min_time(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Nothing to write: when will there be? Certificates live by the wall clock. */
 static void sleep_until(struct certs_manager *m, unsigned facts, int64_t wall, int64_t mono)
 {
 	int64_t at = mono;
 
 	if (wall != CLOCK_NEVER) {
-		at = min_time(at, clock_mono(m->clock) + (wall - clock_wall(m->clock)));
+		at = clock_earlier(at, clock_mono(m->clock) + (wall - clock_wall(m->clock)));
 	}
 	if ((facts & CERT_HAS_NEXT) != 0 && m->spread_since != CLOCK_NEVER) {
-		at = min_time(at, m->spread_since + m->spread_ns);
+		at = clock_earlier(at, m->spread_since + m->spread_ns);
 	}
 	wakeup_set(m->wakeup, at);
 }

@@ -227,6 +227,15 @@ static void test_real(void **state)
 	assert_true(clock_wall(c) > 1600000000 * S); /* the unit is nanoseconds since 1970 */
 }
 
+static void test_earlier_later(void **state)
+{
+	(void)state;
+	assert_int_equal(clock_earlier(-1, CLOCK_NEVER), -1);
+	assert_int_equal(clock_earlier(CLOCK_NEVER, -1), -1);
+	assert_int_equal(clock_later(-1, CLOCK_NEVER), CLOCK_NEVER);
+	assert_int_equal(clock_later(CLOCK_NEVER, -1), CLOCK_NEVER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_parse_duration_refuses),
 		cmocka_unit_test(test_fake),
 		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_earlier_later),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

@@ -344,9 +344,7 @@ static void tell_local_pairs(const struct telling *t, const char *const *who, en
 static void tell_local(const struct telling *t, const struct quota_local *l)
 {
 	const struct sums *s = &t->locals[l->id];
-	struct str name = str_of(l->key), space = str_next(&name, '/');
-	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
-	const char *labels[3] = { name.p, namespace_, "active" };
+	const char *labels[3] = { l->name, l->namespace_, "active" };
 	const struct quota_node *n =
 		l->queue == NULL ? NULL : quota_queue_find(t->q, str_of(l->queue));
 	bool active = l->stop == QUOTA_RUN && n != NULL && n->exists &&

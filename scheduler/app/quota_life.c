@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
@@ -337,18 +336,13 @@ void quota_life_synced(struct quota_life *l)
 
 /* --- writes to the object ----------------------------------------------------------------------*/
 
-static const char *name_of(const struct workload *w)
-{
-	return strchr(w->key, '/') + 1;
-}
-
 /* `what` names the write: a later one of this name takes its place. */
 static void send(struct quota_life *l, const struct workload *w, const char *what,
 		 struct owner_write *write)
 {
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, w->key);
 
-	write->workload = name_of(w);
+	write->workload = quota_workload_name(w);
 	write->about.uid = w->uid;
 	pool_add(l->pool, str_of(key), owner_write_new(w->namespace_, write));
 }
@@ -474,7 +468,7 @@ static void live(struct quota_life *l, const struct facts *f, const struct workl
 	struct workload_life_in in = {
 		.id = w->id,
 		.namespace_ = w->namespace_,
-		.name = name_of(w),
+		.name = quota_workload_name(w),
 		.uid = w->uid,
 		.active = f->active,
 		.deleted = f->deleted,

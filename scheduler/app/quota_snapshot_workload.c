@@ -1,6 +1,5 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "api/kueue_keys.h"
 #include "app/quota_snapshot.h"
@@ -65,7 +64,7 @@ static void write_meta(struct json_out *o, const struct quota *q, const struct w
 
 	json_out_key(o, "metadata");
 	json_out_object(o);
-	json_out_kv(o, "name", strchr(w->key, '/') + 1);
+	json_out_kv(o, "name", quota_workload_name(w));
 	json_out_kv(o, "namespace", w->namespace_);
 	json_out_kv(o, "uid", w->uid);
 	json_out_kv_int(o, "generation", w->generation);

@@ -1,7 +1,6 @@
 #include "controllers/preemption_cost.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/kueue.h"
 #include "api/kueue_cost.h"
@@ -222,7 +221,7 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 					  .key = str_of(w->key),
 					  .content_type = "application/apply-patch+yaml",
 					  .yields = true };
-	const char *name = strchr(w->key, '/') + 1;
+	const char *name = quota_workload_name(w);
 	char text[QUANTITY_TEXT_MAX];
 	struct json_out o;
 

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/kueue_keys.h"
 #include "base/arena.h"
@@ -290,11 +289,6 @@ static void write_resource_version(struct json_out *o, int64_t version)
 	}
 }
 
-static const char *name_of(const struct workload *w)
-{
-	return strchr(w->key, '/') + 1;
-}
-
 void workload_status_format(const struct quota *q, const struct workload *w,
 			    const struct conditions *status, int64_t resource_version,
 			    struct strbuf *out)
@@ -307,7 +301,7 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 	json_out_kv(&o, "kind", "Workload");
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
-	json_out_kv(&o, "name", name_of(w));
+	json_out_kv(&o, "name", quota_workload_name(w));
 	json_out_kv(&o, "namespace", w->namespace_);
 	json_out_kv(&o, "uid", w->uid);
 	write_resource_version(&o, resource_version);

@@ -76,6 +76,9 @@ struct workload *quota_workload_find(const struct quota *q, struct str key);
 /* It must not hold quota nor be pending. */
 void quota_workload_remove(struct quota *q, struct workload *w);
 
+/* Of its key, what stands behind the namespace. */
+const char *quota_workload_name(const struct workload *w);
+
 /* Namespaces that exist; removing one that does not has no effect. */
 struct quota_namespace *quota_namespace_get(struct quota *q, struct str name);
 struct quota_namespace *quota_namespace_find(const struct quota *q, struct str name);

@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/strmap.h"
@@ -34,6 +35,11 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 struct workload *quota_workload_find(const struct quota *q, struct str key)
 {
 	return strmap_get(q->workload_of, key);
+}
+
+const char *quota_workload_name(const struct workload *w)
+{
+	return strchr(w->key, '/') + 1;
 }
 
 /* The id is used again: it must not wait for a back-off of somebody who is gone. */

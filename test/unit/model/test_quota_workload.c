@@ -10,6 +10,7 @@ static void test_ids_are_used_again(void **state)
 
 	(void)state;
 	assert_ptr_equal(quota_workload_find(q, STR_LIT("ns/a")), a);
+	assert_string_equal(quota_workload_name(a), "a");
 	assert_true(a->active);
 	assert_int_equal(a->holds, MODEL_NONE);
 	assert_int_equal(a->created, MODEL_TIME_NONE);

@@ -86,6 +86,10 @@
 #define KUEUE_BORROWING_OVER_PREEMPTION "BorrowingOverPreemption"
 #define KUEUE_PREEMPTION_OVER_BORROWING "PreemptionOverBorrowing"
 
+/* admissionScope.admissionMode */
+#define KUEUE_USAGE_BASED "UsageBasedAdmissionFairSharing"
+#define KUEUE_NOT_USAGE_BASED "NoAdmissionFairSharing"
+
 /* preemption */
 #define KUEUE_NEVER "Never"
 #define KUEUE_LOWER_PRIORITY "LowerPriority"

@@ -1,7 +1,5 @@
 #include "app/quota_snapshot.h"
 
-#include <string.h>
-
 #include "api/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -15,8 +13,6 @@
 #include "model/quota_store.h"
 
 #define NANO 1e9
-
-static const char *const stops[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD, KUEUE_STOP_HOLD_AND_DRAIN };
 
 /* Opens an object of our group and its metadata. */
 static void open_object(struct json_out *o, const char *kind, const char *name)
@@ -273,21 +269,16 @@ static void write_checks(struct json_out *o, const struct quota *q, const struct
 
 static void write_policies(struct json_out *o, const struct quota_queue *queue)
 {
-	static const char *const policies[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY,
-						KUEUE_LOWER_OR_NEWER, KUEUE_ANY };
-	static const char *const searches[] = { KUEUE_MAY_STOP_SEARCH, KUEUE_TRY_NEXT_FLAVOR };
-	static const char *const preferences[] = { KUEUE_BORROWING_OVER_PREEMPTION,
-						   KUEUE_PREEMPTION_OVER_BORROWING };
+	const char *const *searches = from_api_quota_searches, *const *policies =
+								       from_api_quota_policies;
 
-	json_out_kv(o, "queueingStrategy",
-		    queue->strategy == QUOTA_STRICT_FIFO ? KUEUE_STRICT_FIFO
-							 : KUEUE_BEST_EFFORT_FIFO);
-	json_out_kv(o, "stopPolicy", stops[queue->stop]);
+	json_out_kv(o, "queueingStrategy", from_api_quota_strategies[queue->strategy]);
+	json_out_kv(o, "stopPolicy", from_api_quota_stops[queue->stop]);
 	json_out_key(o, "flavorFungibility");
 	json_out_object(o);
 	json_out_kv(o, "whenCanBorrow", searches[queue->when_can_borrow]);
 	json_out_kv(o, "whenCanPreempt", searches[queue->when_can_preempt]);
-	json_out_kv(o, "preference", preferences[queue->preference]);
+	json_out_kv(o, "preference", from_api_quota_preferences[queue->preference]);
 	json_out_object_end(o);
 	json_out_key(o, "preemption");
 	json_out_object(o);
@@ -325,7 +316,7 @@ static void write_node(struct json_out *o, const struct quota *q, const struct q
 		if (n->queue->usage_based) {
 			json_out_key(o, "admissionScope");
 			json_out_object(o);
-			json_out_kv(o, "admissionMode", "UsageBasedAdmissionFairSharing");
+			json_out_kv(o, "admissionMode", KUEUE_USAGE_BASED);
 			json_out_object_end(o);
 		}
 	}
@@ -334,14 +325,11 @@ static void write_node(struct json_out *o, const struct quota *q, const struct q
 
 static void write_local(struct json_out *o, const struct quota_local *l)
 {
-	struct str name = str_of(l->key), space = str_next(&name, '/');
-
-	open_object(o, "LocalQueue", name.p);
-	json_out_key(o, "namespace");
-	json_out_slice(o, space);
+	open_object(o, "LocalQueue", l->name);
+	json_out_kv(o, "namespace", l->namespace_);
 	open_spec(o);
 	json_out_kv(o, "clusterQueue", l->queue == NULL ? "" : l->queue);
-	json_out_kv(o, "stopPolicy", stops[l->stop]);
+	json_out_kv(o, "stopPolicy", from_api_quota_stops[l->stop]);
 	write_weight(o, l->weight);
 	close_object(o);
 }

@@ -15,6 +15,27 @@
 /* More than one object of the API can hold. */
 #define NAMES_OF_ONE_OBJECT (1u << 20)
 
+const char *const from_api_quota_strategies[] = { [QUOTA_BEST_EFFORT_FIFO] = KUEUE_BEST_EFFORT_FIFO,
+						  [QUOTA_STRICT_FIFO] = KUEUE_STRICT_FIFO,
+						  NULL };
+const char *const from_api_quota_stops[] = { [QUOTA_RUN] = KUEUE_STOP_NONE,
+					     [QUOTA_HOLD] = KUEUE_STOP_HOLD,
+					     [QUOTA_HOLD_AND_DRAIN] = KUEUE_STOP_HOLD_AND_DRAIN,
+					     NULL };
+const char *const from_api_quota_searches[] = { [QUOTA_MAY_STOP_SEARCH] = KUEUE_MAY_STOP_SEARCH,
+						[QUOTA_TRY_NEXT_FLAVOR] = KUEUE_TRY_NEXT_FLAVOR,
+						NULL };
+const char *const from_api_quota_preferences[] = { [QUOTA_BORROWING_OVER_PREEMPTION] =
+							   KUEUE_BORROWING_OVER_PREEMPTION,
+						   [QUOTA_PREEMPTION_OVER_BORROWING] =
+							   KUEUE_PREEMPTION_OVER_BORROWING,
+						   NULL };
+const char *const from_api_quota_policies[] = { [QUOTA_NEVER] = KUEUE_NEVER,
+						[QUOTA_LOWER_PRIORITY] = KUEUE_LOWER_PRIORITY,
+						[QUOTA_LOWER_OR_NEWER_EQUAL] = KUEUE_LOWER_OR_NEWER,
+						[QUOTA_ANY] = KUEUE_ANY,
+						NULL };
+
 int from_api_quota_check_names(const struct quota *q, const char *name, struct err *err)
 {
 	if (name == NULL || name[0] == '\0') {
@@ -195,13 +216,11 @@ int from_api_quota_namespace(struct quota *q, const struct api_namespace *ns, st
 static int read_local(struct quota *q, const struct api_local_queue *lq, unsigned *ret_stop,
 		      double *ret_weight, struct err *err)
 {
-	static const char *const stops[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
-					     KUEUE_STOP_HOLD_AND_DRAIN, NULL };
-
 	if (from_api_quota_check_names(q, lq->meta.name, err) < 0) {
 		return -ERR_INVALID;
 	}
-	if (from_api_quota_enum(lq->spec.stop_policy, stops, QUOTA_RUN, ret_stop, err) < 0) {
+	if (from_api_quota_enum(lq->spec.stop_policy, from_api_quota_stops, QUOTA_RUN, ret_stop,
+				err) < 0) {
 		return err_wrap(err, "spec.stopPolicy");
 	}
 	return from_api_quota_weight(lq->spec.fair_sharing.weight, ret_weight, err);

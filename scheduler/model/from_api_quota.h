@@ -43,6 +43,12 @@ int from_api_quota_namespace(struct quota *q, const struct api_namespace *ns, st
 void from_api_quota_local_usage(struct quota *q, struct quota_local *l,
 				const struct api_local_queue *lq);
 
+/* How settings are written, by their values (enum quota_strategy, ...); NULL ends each list. */
+extern const char *const from_api_quota_strategies[],
+	*const from_api_quota_stops[], *const from_api_quota_searches[],
+					       *const from_api_quota_preferences[],
+						       *const from_api_quota_policies[];
+
 /* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
 int64_t from_api_quota_amount(struct str resource, struct quantity amount);
 /* The other way: an amount as a quantity is written. */

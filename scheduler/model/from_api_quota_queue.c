@@ -20,17 +20,8 @@ struct reading {
 static int read_policies(const struct api_cluster_queue_spec *spec, struct reading *r,
 			 struct err *err)
 {
-	static const char *const strategies[] = { KUEUE_BEST_EFFORT_FIFO, KUEUE_STRICT_FIFO, NULL };
-	static const char *const searches[] = { KUEUE_MAY_STOP_SEARCH, KUEUE_TRY_NEXT_FLAVOR,
-						NULL };
 	static const char *const borrows[] = { "Borrow", NULL };
 	static const char *const preempts[] = { "Preempt", NULL };
-	static const char *const preferences[] = { KUEUE_BORROWING_OVER_PREEMPTION,
-						   KUEUE_PREEMPTION_OVER_BORROWING, NULL };
-	static const char *const policies[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY,
-						KUEUE_LOWER_OR_NEWER, KUEUE_ANY, NULL };
-	static const char *const stops[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
-					     KUEUE_STOP_HOLD_AND_DRAIN, NULL };
 	const struct api_flavor_fungibility *f = &spec->flavor_fungibility;
 	const struct api_queue_preemption *p = &spec->preemption;
 	const struct {
@@ -39,21 +30,22 @@ static int read_policies(const struct api_cluster_queue_spec *spec, struct readi
 		unsigned absent;
 		unsigned *ret;
 	} rows[] = {
-		{ "queueingStrategy", spec->queueing_strategy, strategies, NULL,
+		{ "queueingStrategy", spec->queueing_strategy, from_api_quota_strategies, NULL,
 		  QUOTA_BEST_EFFORT_FIFO, &r->strategy },
-		{ "flavorFungibility.whenCanBorrow", f->when_can_borrow, searches, borrows,
-		  QUOTA_MAY_STOP_SEARCH, &r->when_can_borrow },
-		{ "flavorFungibility.whenCanPreempt", f->when_can_preempt, searches, preempts,
-		  QUOTA_TRY_NEXT_FLAVOR, &r->when_can_preempt },
-		{ "flavorFungibility.preference", f->preference, preferences, NULL,
+		{ "flavorFungibility.whenCanBorrow", f->when_can_borrow, from_api_quota_searches,
+		  borrows, QUOTA_MAY_STOP_SEARCH, &r->when_can_borrow },
+		{ "flavorFungibility.whenCanPreempt", f->when_can_preempt, from_api_quota_searches,
+		  preempts, QUOTA_TRY_NEXT_FLAVOR, &r->when_can_preempt },
+		{ "flavorFungibility.preference", f->preference, from_api_quota_preferences, NULL,
 		  QUOTA_BORROWING_OVER_PREEMPTION, &r->preference },
-		{ "preemption.withinClusterQueue", p->within_cluster_queue, policies, NULL,
-		  QUOTA_NEVER, &r->within },
-		{ "preemption.reclaimWithinCohort", p->reclaim_within_cohort, policies, NULL,
-		  QUOTA_NEVER, &r->reclaim },
-		{ "preemption.borrowWithinCohort.policy", p->borrow_within_cohort.policy, policies,
-		  NULL, QUOTA_NEVER, &r->borrow_within },
-		{ "stopPolicy", spec->stop_policy, stops, NULL, QUOTA_RUN, &r->stop },
+		{ "preemption.withinClusterQueue", p->within_cluster_queue, from_api_quota_policies,
+		  NULL, QUOTA_NEVER, &r->within },
+		{ "preemption.reclaimWithinCohort", p->reclaim_within_cohort,
+		  from_api_quota_policies, NULL, QUOTA_NEVER, &r->reclaim },
+		{ "preemption.borrowWithinCohort.policy", p->borrow_within_cohort.policy,
+		  from_api_quota_policies, NULL, QUOTA_NEVER, &r->borrow_within },
+		{ "stopPolicy", spec->stop_policy, from_api_quota_stops, NULL, QUOTA_RUN,
+		  &r->stop },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -148,9 +140,8 @@ static void fill_queue(struct quota *q, const struct api_cluster_queue *cq, cons
 	queue->has_threshold = threshold != FIELD_NO_I32;
 	queue->threshold = queue->has_threshold ? threshold : 0;
 	queue->terminating = cq->meta.deleted != FIELD_NO_TIME;
-	queue->usage_based =
-		spec->admission_scope != NULL &&
-		str_streq(spec->admission_scope->mode, "UsageBasedAdmissionFairSharing");
+	queue->usage_based = spec->admission_scope != NULL &&
+			     str_streq(spec->admission_scope->mode, KUEUE_USAGE_BASED);
 	fill_selector(spec, r, &queue->namespaces);
 	fill_checks(q, &spec->admission_checks, queue);
 }

@@ -15,8 +15,7 @@ static const char *const reclaims[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY, KUEUE
 static const char *const borrows[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY, NULL };
 static const char *const withins[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY, KUEUE_LOWER_OR_NEWER,
 				       NULL };
-static const char *const scopes[] = { "UsageBasedAdmissionFairSharing", "NoAdmissionFairSharing",
-				      NULL };
+static const char *const scopes[] = { KUEUE_USAGE_BASED, KUEUE_NOT_USAGE_BASED, NULL };
 
 static void check_fungibility(const struct admit_check *c, const struct api_flavor_fungibility *f)
 {

@@ -288,7 +288,6 @@ static struct counter_family *make(struct counter_registry *r, enum quota_family
 {
 	const struct row *row = &rows[id];
 	CLEANUP(xmalloc_freep) char *name = xmalloc_printf(PREFIX "%s", row->name);
-
 	const double *list;
 	size_t n;
 

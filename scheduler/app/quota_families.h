@@ -1,9 +1,8 @@
 /* scheduler/app/quota_families.h: the metrics of the Workload engine by the names, types, labels
- * and buckets that Kueue gives them (kueue_*). Each has the label replica_role, and those of
- * queues and cohorts have what metrics.customLabels adds. Those that
- * the configuration switches off are not there, and what is told about them is dropped. Beside them
- * there is kueue_build_info, which stands for itself. Owner: the sched thread; scraping threads
- * read the registry. */
+ * and buckets that Kueue gives them (kueue_*). Each has the label replica_role, and those of queues
+ * and cohorts have what metrics.customLabels adds. Those that the configuration switches off are
+ * not there, and what is told about them is dropped. Beside them there is kueue_build_info, which
+ * stands for itself. Owner: the sched thread; scraping threads read the registry. */
 #ifndef SCHEDULER_APP_QUOTA_FAMILIES_H
 #define SCHEDULER_APP_QUOTA_FAMILIES_H
 

@@ -77,17 +77,19 @@ void quota_untold_add(struct quota_untold *u, const struct quota *q, const struc
 	}
 }
 
-static void record(const struct quota_untold *u, const struct event *e)
+/* key: of the Workload that it is about. */
+static void record(const struct quota_untold *u, const char *key, const char *uid, bool warning,
+		   const char *reason, const char *message)
 {
-	struct str name = str_of(e->about), space = str_next(&name, '/');
+	struct str name = str_of(key), space = str_next(&name, '/');
 	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
 	struct recorder_object about = { .api_version = KUEUE_API_VERSION,
 					 .kind = "Workload",
 					 .name = name.p,
-					 .uid = e->uid,
+					 .uid = uid,
 					 .namespace_ = namespace_ };
 
-	recorder_event(u->recorder, &about, e->warning, e->reason, e->message);
+	recorder_event(u->recorder, &about, warning, reason, message);
 }
 
 void quota_untold_settle(struct quota_untold *u, struct str written, bool ok)
@@ -95,17 +97,14 @@ void quota_untold_settle(struct quota_untold *u, struct str written, bool ok)
 	const struct events *all = strmap_get(u->writes, written);
 
 	for (size_t i = 0; ok && all != NULL && i < all->list.n; i++) {
-		record(u, &all->list.v[i]);
+		const struct event *e = &all->list.v[i];
+
+		record(u, e->about, e->uid, e->warning, e->reason, e->message);
 	}
 	(void)strmap_remove(u->writes, written);
 }
 
 void quota_untold_refused(struct quota_untold *u, const struct workload *w, const char *why)
 {
-	CLEANUP(xmalloc_freep) char *about = xmalloc_dup(w->key), *uid = xmalloc_dup(w->uid);
-	CLEANUP(xmalloc_freep) char *message = xmalloc_dup(why);
-	char reason[] = "WorkloadWriteRefused";
-	const struct event e = { about, uid, reason, message, true };
-
-	record(u, &e);
+	record(u, w->key, w->uid, true, "WorkloadWriteRefused", why);
 }

@@ -1,7 +1,7 @@
 /* scheduler/quota/victims.h: whom to preempt (Kueue: preemption; KEP-83; KEP-7990 for the cost).
- * The classical search is in victims_classical.c, fair sharing in victims_fair.c, candidates and
- * their order in candidates.h. Usage of the forest is as before on return. Owner: the sched thread.
- * Pure. */
+ * The classical search is in victims_classical.c, fair sharing in victims_fair.c and turns.c,
+ * candidates and their order in candidates.h. Usage of the forest is as before on return. Owner:
+ * the sched thread. Pure. */
 #ifndef SCHEDULER_QUOTA_VICTIMS_H
 #define SCHEDULER_QUOTA_VICTIMS_H
 

@@ -347,11 +347,13 @@ static void send(struct quota_life *l, const struct workload *w, const char *wha
 	pool_add(l->pool, str_of(key), owner_write_new(w->namespace_, write));
 }
 
-static void send_active(struct quota_life *l, const struct workload *w)
+/* Only as it was seen: who is kept from sending may find that somebody has switched it on again. */
+static void send_active(struct quota_life *l, const struct workload *w, const struct facts *f)
 {
 	CLEANUP(xmalloc_freep)
-	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"active\":false}}",
-				    w->uid);
+	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\",\"resourceVersion\":\"%" PRId64
+				    "\"},\"spec\":{\"active\":false}}",
+				    w->uid, f->version);
 
 	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
@@ -510,7 +512,7 @@ static void look_after(struct quota_life *l, uint32_t id, int64_t now)
 	l->opt.tell(l->opt.ctx, w, &out.events);
 	(void)quota_cache_commit(l->opt.cache, w);
 	if (out.deactivate) {
-		send_active(l, w);
+		send_active(l, w, f);
 	}
 	if (out.remove_finalizer) {
 		send_finalizers(l, w, f);

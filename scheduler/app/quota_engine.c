@@ -476,8 +476,9 @@ static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
 	if (mono < quota_rounds_next(&e->rounds)) {
 		return quota_rounds_next(&e->rounds);
 	}
-	/* Of statuses that are overtaken before they are written nobody has anything. */
-	if (pool_waiting(queues) > 0 || pool_in_flight(queues) > 0) {
+	/* Of statuses that are overtaken before they are written nobody has anything. One that
+	 * backs off waits alone. */
+	if (pool_unanswered(queues) > 0) {
 		return mono + QUEUES_LOOK_NS;
 	}
 	from = clock_mono(e->clock);

@@ -164,10 +164,13 @@ struct conditions *conditions_pack_all(const struct conditions *from)
 struct conditions *conditions_pack_one(const struct conditions *from, const char *type)
 {
 	const struct condition *found = conditions_find(from, type);
-	struct condition one = found == NULL ? (struct condition){ 0 } : *found;
+	struct condition one = { 0 };
 	struct conditions only = { .generation = from->generation,
 				   .list = { &one, found != NULL, found != NULL } };
 
+	if (found != NULL) {
+		one = *found;
+	}
 	one.message = "";
 	return conditions_pack_all(&only);
 }

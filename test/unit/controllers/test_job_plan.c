@@ -20,11 +20,10 @@
 
 static const struct row {
 	const char *name;
-	struct job_fixture job;
-	bool no_job, has, has_prebuilt, starting, stays;
-	struct job_fixture_workload w;
-	bool pods_ready;
 	const char *want; /* kinds of writes */
+	struct job_fixture job;
+	struct job_fixture_workload w;
+	bool no_job, has, has_prebuilt, starting, stays, pods_ready;
 } table[] = {
 	/* --- whose Job it is --- */
 	{ .name = "a Job without queue is not ours", .job = { .labels = "" }, .want = "" },

@@ -28,11 +28,10 @@
 static const struct row {
 	const char *name;
 	const char *pods; /* see pod_fixture.h */
-	struct pod_fixture of;
-	bool has;
-	struct pod_fixture_workload w;
-	bool elsewhere, name_taken, ending, pods_ready;
 	const char *want; /* kinds of writes, and of which pod */
+	struct pod_fixture of;
+	struct pod_fixture_workload w;
+	bool has, elsewhere, name_taken, ending, pods_ready;
 } table[] = {
 	/* --- whose pods they are --- */
 	{ .name = "no queue", .pods = "a:G", .of = { .labels = "" }, .want = "" },

@@ -253,18 +253,17 @@ static void writes_that_wait_are_coalesced(void **state)
 static void answers(void **state)
 {
 	static const struct {
-		int status;
 		const char *body;
+		int status;
 		enum sched_outcome outcome;
 	} rows[] = {
-		{ 404, "{}", SCHED_GONE },
-		{ 409,
-		  "{\"kind\":\"Status\",\"message\":\"Precondition failed: UID in precondition: "
+		{ "{}", 404, SCHED_GONE },
+		{ "{\"kind\":\"Status\",\"message\":\"Precondition failed: UID in precondition: "
 		  "u-1, UID in object meta: u-2\"}",
-		  SCHED_GONE },
-		{ 422, "{\"kind\":\"Status\",\"message\":\"status.conditions: bad\"}",
+		  409, SCHED_GONE },
+		{ "{\"kind\":\"Status\",\"message\":\"status.conditions: bad\"}", 422,
 		  SCHED_REJECTED },
-		{ 403, "{}", SCHED_REJECTED },
+		{ "{}", 403, SCHED_REJECTED },
 	};
 
 	(void)state;

@@ -139,16 +139,16 @@ static void test_version_ahead(void **state)
 static void test_why_an_apply_was_refused(void **state)
 {
 	static const struct {
-		int code;
 		const char *text;
+		int code;
 		bool uid, manager;
 	} rows[] = {
-		{ -ERR_CONFLICT, "Precondition failed: UID in precondition: a", true, false },
-		{ -ERR_INVALID, "metadata.uid: Invalid value: field is immutable", true, false },
-		{ -ERR_CONFLICT, "Apply failed with 2 conflicts: conflicts with", false, true },
-		{ -ERR_CONFLICT, "the object has been modified", false, false },
-		{ -ERR_INVALID, "Apply failed with", false, false },
-		{ -ERR_NOT_FOUND, "metadata.uid", false, false },
+		{ "Precondition failed: UID in precondition: a", -ERR_CONFLICT, true, false },
+		{ "metadata.uid: Invalid value: field is immutable", -ERR_INVALID, true, false },
+		{ "Apply failed with 2 conflicts: conflicts with", -ERR_CONFLICT, false, true },
+		{ "the object has been modified", -ERR_CONFLICT, false, false },
+		{ "Apply failed with", -ERR_INVALID, false, false },
+		{ "metadata.uid", -ERR_NOT_FOUND, false, false },
 	};
 
 	(void)state;

@@ -1,97 +1,30 @@
 #include "quota/conditions_copy.h"
 
-#include "base/arena.h"
+#include <string.h>
+
+#include "base/xmalloc.h"
 #include "model/quota_store.h"
+#include "quota/conditions_pack.h"
 
-static struct conditions_podset copy_podset(const struct conditions_podset *from,
-					    struct arena *arena)
+/* A list of the block as an array that can grow and is freed alone. */
+static void *own(const void *v, size_t n, size_t size)
 {
-	struct conditions_podset to = { arena_dup(arena, from->name), from->count, NULL, from->n };
-
-	to.v = arena_zero(arena, from->n + 1, sizeof(to.v[0]));
-	for (size_t i = 0; i < from->n; i++) {
-		to.v[i] = from->v[i];
-		to.v[i].flavor = arena_dup(arena, from->v[i].flavor);
-	}
-	return to;
-}
-
-static void copy_checks(const struct conditions *from, struct conditions *to)
-{
-	for (size_t i = 0; i < from->checks.n; i++) {
-		struct conditions_check one = from->checks.v[i];
-
-		one.name = arena_dup(to->arena, one.name);
-		one.message = arena_dup(to->arena, one.message);
-		vec_push(&to->checks, one);
-	}
-	for (size_t i = 0; i < from->gates.n; i++) {
-		struct conditions_gate one = from->gates.v[i];
-
-		one.name = arena_dup(to->arena, one.name);
-		vec_push(&to->gates, one);
-	}
-	for (size_t i = 0; i < from->evictions.n; i++) {
-		struct conditions_eviction one = from->evictions.v[i];
-
-		one.reason = arena_dup(to->arena, one.reason);
-		one.cause = arena_dup(to->arena, one.cause);
-		vec_push(&to->evictions, one);
-	}
-}
-
-static void copy_list(const struct conditions *from, struct conditions *to)
-{
-	for (size_t i = 0; i < from->list.n; i++) {
-		struct condition one = from->list.v[i];
-
-		one.type = arena_dup(to->arena, one.type);
-		one.status = arena_dup(to->arena, one.status);
-		one.reason = arena_dup(to->arena, one.reason);
-		one.message = arena_dup(to->arena, one.message);
-		vec_push(&to->list, one);
-	}
-}
-
-static void copy_names(const struct conditions *from, struct conditions *to)
-{
-	for (size_t i = 0; i < from->nominated.n; i++) {
-		vec_push(&to->nominated, arena_dup(to->arena, from->nominated.v[i]));
-	}
-	for (size_t i = 0; i < from->unhealthy.n; i++) {
-		vec_push(&to->unhealthy, arena_dup(to->arena, from->unhealthy.v[i]));
-	}
+	return n == 0 ? NULL : memcpy(xmalloc(n * size), v, n * size);
 }
 
 struct conditions conditions_copy_make(const struct conditions *from, struct arena *arena)
 {
-	struct conditions to = {
-		.arena = arena,
-		.has_admission = from->has_admission,
-		.queue = arena_dup(arena, from->queue),
-		.cluster = arena_dup(arena, from->cluster),
-		.has_requeue_count = from->has_requeue_count,
-		.has_requeue_at = from->has_requeue_at,
-		.has_past_seconds = from->has_past_seconds,
-		.requeue_count = from->requeue_count,
-		.requeue_at = from->requeue_at,
-		.past_seconds = from->past_seconds,
-		.generation = from->generation,
-	};
+	struct conditions to = *conditions_pack_in(from, arena);
 
-	copy_list(from, &to);
-	copy_checks(from, &to);
-	copy_names(from, &to);
-	for (size_t i = 0; i < from->podsets.n; i++) {
-		struct conditions_podset one = copy_podset(&from->podsets.v[i], arena);
-
-		vec_push(&to.podsets, one);
-	}
-	for (size_t i = 0; i < from->requests.n; i++) {
-		struct conditions_podset one = copy_podset(&from->requests.v[i], arena);
-
-		vec_push(&to.requests, one);
-	}
+	to.arena = arena;
+	to.list.v = own(to.list.v, to.list.n, sizeof(to.list.v[0]));
+	to.checks.v = own(to.checks.v, to.checks.n, sizeof(to.checks.v[0]));
+	to.gates.v = own(to.gates.v, to.gates.n, sizeof(to.gates.v[0]));
+	to.evictions.v = own(to.evictions.v, to.evictions.n, sizeof(to.evictions.v[0]));
+	to.podsets.v = own(to.podsets.v, to.podsets.n, sizeof(to.podsets.v[0]));
+	to.requests.v = own(to.requests.v, to.requests.n, sizeof(to.requests.v[0]));
+	to.nominated.v = own(to.nominated.v, to.nominated.n, sizeof(to.nominated.v[0]));
+	to.unhealthy.v = own(to.unhealthy.v, to.unhealthy.n, sizeof(to.unhealthy.v[0]));
 	return to;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/xmalloc.h"
 
 /* Everything is put one after the other, twice: first to count bytes, then to copy them. */
@@ -156,6 +157,14 @@ static size_t pack_all(const struct conditions *from, char *block)
 struct conditions *conditions_pack_all(const struct conditions *from)
 {
 	void *block = xmalloc(pack_all(from, NULL));
+
+	(void)pack_all(from, block);
+	return block;
+}
+
+const struct conditions *conditions_pack_in(const struct conditions *from, struct arena *arena)
+{
+	void *block = arena_alloc(arena, pack_all(from, NULL));
 
 	(void)pack_all(from, block);
 	return block;

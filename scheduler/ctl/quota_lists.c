@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "quota/queues.h"
+#include "quota/queues_heap.h"
 
 static int by_kind_and_name(const void *a, const void *b)
 {
@@ -57,7 +57,7 @@ static int by_rank(const void *a, const void *b, void *q)
 {
 	const struct workload *const *x = a, *const *y = b;
 
-	return queues_cmp(q, *x, *y);
+	return queues_heap_cmp(q, *x, *y);
 }
 
 static void add_ids(const struct quota *q, const uint32_t *ids, size_t count,

@@ -1,13 +1,11 @@
 #include "quota/queues.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
 #include "model/quota_store.h"
 #include "quota/queues_heap.h"
-#include "quota/usage.h"
 
 /* Every pending workload is in one of three places of its ClusterQueue: the heap, the inadmissible
  * list, or in flight. A request to look again names a tree and takes effect at once: callers that
@@ -82,46 +80,6 @@ uint64_t queues_hash(const struct quota *q, const struct workload *w)
 		h = mix(h, w->allowed[i]);
 	}
 	return h;
-}
-
-static bool is_sticky(const struct quota_queue *queue, const struct workload *w)
-{
-	return queue->preemptor == w->id && queue->strategy == QUOTA_BEST_EFFORT_FIFO;
-}
-
-static int sign(bool before, bool after)
-{
-	return (int)after - (int)before;
-}
-
-int queues_cmp(const struct quota *q, const struct workload *a, const struct workload *b)
-{
-	const struct quota_queue *queue = queue_of(q, a);
-	int64_t x, y;
-	int r;
-
-	if (q->options.admission_fair_sharing && queue->usage_based) {
-		double ua = usage_of(q, a), ub = usage_of(q, b);
-
-		if (ua < ub || ua > ub) {
-			return ua < ub ? -1 : 1;
-		}
-	}
-	if (is_sticky(queue, a) != is_sticky(queue, b)) {
-		return sign(is_sticky(queue, a), is_sticky(queue, b));
-	}
-	x = workload_priority(q, a);
-	y = workload_priority(q, b);
-	if (x != y) {
-		return sign(x > y, x < y);
-	}
-	x = workload_queue_time(q, a);
-	y = workload_queue_time(q, b);
-	if (x != y) {
-		return sign(x<y, x> y);
-	}
-	r = strcmp(a->uid == NULL ? "" : a->uid, b->uid == NULL ? "" : b->uid);
-	return r != 0 ? r : strcmp(a->key, b->key);
 }
 
 /* --- hashes of workloads that are known not to fit ---------------------------------------------*/

@@ -49,8 +49,5 @@ bool queues_selects(const struct quota *q, const struct quota_queue *queue,
 		    const struct workload *w);
 /* Equal hashes: workloads that no cycle can tell apart (priority, pod sets, counts). */
 uint64_t queues_hash(const struct quota *q, const struct workload *w);
-/* The order of the heap: (admission fair sharing) usage; sticky preemptor; priority; time; uid;
- * key. */
-int queues_cmp(const struct quota *q, const struct workload *a, const struct workload *b);
 
 #endif

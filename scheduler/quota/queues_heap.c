@@ -1,7 +1,8 @@
 #include "quota/queues_heap.h"
 
+#include <string.h>
+
 #include "model/quota_store.h"
-#include "quota/queues.h"
 
 static struct workload *at(const struct quota *q, const struct quota_queue *h, size_t i)
 {
@@ -10,7 +11,10 @@ static struct workload *at(const struct quota *q, const struct quota_queue *h, s
 
 static struct quota_rank rank_of(const struct quota *q, const struct workload *w)
 {
-	return (struct quota_rank){ workload_priority(q, w), workload_queue_time(q, w), w->local };
+	const struct quota_local *l = quota_local_of(q, w);
+
+	return (struct quota_rank){ workload_priority(q, w), workload_queue_time(q, w),
+				    l == NULL ? MODEL_NONE : l->id };
 }
 
 struct element {
@@ -42,27 +46,45 @@ static bool is_sticky(const struct quota_queue *h, struct element e)
 	return e.id == h->preemptor && h->strategy == QUOTA_BEST_EFFORT_FIFO;
 }
 
-/* As queues_cmp, and without a look at the workloads where their ranks tell. */
-static bool is_before(const struct quota *q, const struct quota_queue *h, struct element a,
-		      struct element b)
+/* Without a look at the workloads where their ranks tell. */
+static int compare(const struct quota *q, const struct quota_queue *h, struct element a,
+		   struct element b)
 {
-	if (q->options.admission_fair_sharing && h->usage_based) {
-		double x = usage_in(q, a), y = usage_in(q, b);
+	const struct workload *x, *y;
+	int r;
 
-		if (x < y || x > y) {
-			return x < y;
+	if (q->options.admission_fair_sharing && h->usage_based) {
+		double ua = usage_in(q, a), ub = usage_in(q, b);
+
+		if (ua < ub || ua > ub) {
+			return ua < ub ? -1 : 1;
 		}
 	}
 	if (is_sticky(h, a) != is_sticky(h, b)) {
-		return is_sticky(h, a);
+		return is_sticky(h, a) ? -1 : 1;
 	}
 	if (a.rank.priority != b.rank.priority) {
-		return a.rank.priority > b.rank.priority;
+		return a.rank.priority > b.rank.priority ? -1 : 1;
 	}
 	if (a.rank.time != b.rank.time) {
-		return a.rank.time < b.rank.time;
+		return a.rank.time < b.rank.time ? -1 : 1;
 	}
-	return queues_cmp(q, q->workloads.v[a.id], q->workloads.v[b.id]) < 0;
+	x = q->workloads.v[a.id];
+	y = q->workloads.v[b.id];
+	r = strcmp(x->uid == NULL ? "" : x->uid, y->uid == NULL ? "" : y->uid);
+	return r != 0 ? r : strcmp(x->key, y->key);
+}
+
+int queues_heap_cmp(const struct quota *q, const struct workload *a, const struct workload *b)
+{
+	return compare(q, q->nodes.v[a->queue]->queue, (struct element){ a->id, rank_of(q, a) },
+		       (struct element){ b->id, rank_of(q, b) });
+}
+
+static bool is_before(const struct quota *q, const struct quota_queue *h, struct element a,
+		      struct element b)
+{
+	return compare(q, h, a, b) < 0;
 }
 
 static void sift_up(const struct quota *q, struct quota_queue *h, size_t i)

@@ -1,5 +1,6 @@
 /* scheduler/quota/queues_heap.h: the binary heap of a ClusterQueue's pending workloads, best first
- * by queues_cmp; each workload knows its index (workload.pos). Owner: the sched thread. Pure. */
+ * by queues_heap_cmp; each workload knows its index (workload.pos). Owner: the sched thread. Pure.
+ */
 #ifndef SCHEDULER_QUOTA_QUEUES_HEAP_H
 #define SCHEDULER_QUOTA_QUEUES_HEAP_H
 
@@ -16,5 +17,8 @@ void queues_heap_fix(struct quota *q, struct quota_queue *h, uint32_t pos);
 void queues_heap_reorder(struct quota *q, struct quota_queue *h);
 /* After the array was changed by hand: orders it anew, in linear time. */
 void queues_heap_rebuild(struct quota *q, struct quota_queue *h);
+/* The order of the heap, of two that wait in the same ClusterQueue: (admission fair sharing) usage;
+ * sticky preemptor; priority; time; uid; key. */
+int queues_heap_cmp(const struct quota *q, const struct workload *a, const struct workload *b);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/attrs.h"
 #include "base/vec.h"
 #include "quota/queues.h"
+#include "quota/queues_heap.h"
 #include "quota/quota_apply.h"
 #include "quota/quota_reason.h"
 
@@ -116,7 +117,7 @@ static int by_rank(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
-	return queues_cmp(sorting, sorting->workloads.v[*x], sorting->workloads.v[*y]);
+	return queues_heap_cmp(sorting, sorting->workloads.v[*x], sorting->workloads.v[*y]);
 }
 
 static int by_key(const void *a, const void *b)

@@ -18,8 +18,9 @@ static void check(const struct quota_world *w, const struct quota_queue *queue)
 		assert_int_equal(a->pos, i);
 		assert_int_equal(a->where, QUOTA_HEAP);
 		if (i > 0) {
-			assert_true(queues_cmp(w->q, w->q->workloads.v[queue->heap.v[(i - 1) / 2]],
-					       a) < 0);
+			assert_true(queues_heap_cmp(w->q,
+						    w->q->workloads.v[queue->heap.v[(i - 1) / 2]],
+						    a) < 0);
 		}
 	}
 }

@@ -3,11 +3,13 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/list.h"
+#include "base/sha1.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
@@ -25,15 +27,12 @@
 #define NAME_MAX_BYTES 253
 #define SUFFIX_BYTES 17 /* '.' and 16 digits */
 
-/* One event object at the server. */
+/* What is known of one event object at the server: no texts, each event brings its own. */
 struct entry {
 	struct list_node node; /* in recent, newest first */
-	char *key;
-	char *api_version, *kind, *namespace_, *name, *uid; /* of the object; may be NULL */
-	char *reason, *message;
-	char *event_name;
-	bool warning;
-	bool created; /* the server has it: PATCH */
+	const char *key;       /* of `entries` */
+	uint64_t unique;       /* in the object's name */
+	bool created;          /* the server has it: PATCH */
 	int64_t count;
 	int64_t first_wall, last_wall;
 	int64_t sent_at, interval;
@@ -42,8 +41,11 @@ struct entry {
 /* What waits in the pool: it finds its entry when it is sent, so that it tells the newest count. */
 struct item {
 	unsigned sends;
-	bool is_patch;
-	char key[]; /* NUL-terminated */
+	bool is_patch, warning;
+	char key[SHA1_HEX_SIZE];
+	struct recorder_object about;
+	const char *reason, *message;
+	char texts[]; /* of all of these */
 };
 
 struct recorder {
@@ -51,31 +53,15 @@ struct recorder {
 	char *component, *instance;
 	struct pool *pool;
 	pthread_mutex_t lock;   /* guards entries and recent */
-	struct strmap *entries; /* owned by recent */
+	struct strmap *entries; /* by digest of what is told; owned by recent */
 	struct list_node recent;
 	double hints;        /* that may be sent now; guarded, too */
 	int64_t hints_since; /* when that was computed */
 	_Atomic uint64_t dropped;
 };
 
-static void free_entry(struct entry *e)
-{
-	char *const owned[] = { e->key, e->api_version, e->kind,    e->namespace_, e->name,
-				e->uid, e->reason,      e->message, e->event_name };
-
-	for (size_t i = 0; i < ARRAY_LEN(owned); i++) {
-		free(owned[i]);
-	}
-	free(e);
-}
-
-static char *dup_or_null(const char *text)
-{
-	return text == NULL ? NULL : xmalloc_dup(text);
-}
-
-/* At most max bytes, not cutting a UTF-8 sequence in two. */
-static char *dup_cut(const char *text, size_t max)
+/* The first max bytes at most, not cutting a UTF-8 sequence in two. */
+static struct str cut(const char *text, size_t max)
 {
 	size_t len = strlen(text);
 
@@ -85,37 +71,31 @@ static char *dup_cut(const char *text, size_t max)
 			len--;
 		}
 	}
-	return xmalloc_dup_n(text, len);
+	return (struct str){ text, len };
 }
 
-static char *make_key(const struct recorder_object *o, bool warning, const char *reason,
-		      const char *message)
+static void make_key(const struct recorder_object *o, bool warning, const char *reason,
+		     struct str message, char ret[SHA1_HEX_SIZE])
 {
-	return xmalloc_printf("%s\n%s\n%s\n%s\n%d\n%s\n%s", o->kind,
-			      o->namespace_ == NULL ? "" : o->namespace_, o->name,
-			      o->uid == NULL ? "" : o->uid, warning, reason, message);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "%s\n%s\n%s\n%s\n%d\n%s\n", o->kind,
+		      o->namespace_ == NULL ? "" : o->namespace_, o->name,
+		      o->uid == NULL ? "" : o->uid, warning, reason);
+	strbuf_add_str(&text, message);
+	sha1_hex(strbuf_str(&text), ret);
 }
 
-static struct entry *new_entry(struct recorder *r, char *key_take, const struct recorder_object *o,
-			       bool warning, const char *reason)
+static struct entry *new_entry(struct recorder *r, const char *key)
 {
 	struct entry *e = xmalloc_zero(1, sizeof(*e));
-	CLEANUP(xmalloc_freep) char *base = dup_cut(o->name, NAME_MAX_BYTES - SUFFIX_BYTES);
-	uint64_t unique;
 
-	e->key = key_take;
-	e->api_version = dup_or_null(o->api_version);
-	e->kind = dup_or_null(o->kind);
-	e->namespace_ = dup_or_null(o->namespace_);
-	e->name = dup_or_null(o->name);
-	e->uid = dup_or_null(o->uid);
-	e->reason = xmalloc_dup(reason);
-	e->warning = warning;
 	e->first_wall = clock_wall(r->clock);
 	e->interval = INTERVAL_MIN_NS;
 	/* Differs between events of one moment and between moments of one event. */
-	unique = (uint64_t)e->first_wall + str_hash(str_of(e->key));
-	e->event_name = xmalloc_printf("%s.%016" PRIx64, base, unique);
+	e->unique = (uint64_t)e->first_wall + str_hash(str_of(key));
+	strmap_set(r->entries, str_of(key), e);
+	e->key = strmap_key(r->entries, str_of(key));
 	return e;
 }
 
@@ -126,24 +106,20 @@ static void evict(struct recorder *r)
 
 		list_remove(&e->node);
 		strmap_remove(r->entries, str_of(e->key));
-		free_entry(e);
+		free(e);
 	}
 }
 
-/* Counts one occurrence; true: it is to be sent now. With the lock held; takes key. */
-static bool count_event(struct recorder *r, char *key_take, const struct recorder_object *about,
-			bool warning, const char *reason, const char *message)
+/* Counts one occurrence; true: it is to be sent now. With the lock held. */
+static bool count_event(struct recorder *r, const char *key)
 {
-	struct entry *e = strmap_get(r->entries, str_of(key_take));
+	struct entry *e = strmap_get(r->entries, str_of(key));
 	int64_t now = clock_mono(r->clock);
 
 	if (e != NULL) {
-		free(key_take);
 		list_remove(&e->node);
 	} else {
-		e = new_entry(r, key_take, about, warning, reason);
-		e->message = xmalloc_dup(message);
-		strmap_set(r->entries, str_of(e->key), e);
+		e = new_entry(r, key);
 	}
 	list_prepend(&r->recent, &e->node);
 	evict(r);
@@ -159,6 +135,50 @@ static bool count_event(struct recorder *r, char *key_take, const struct recorde
 	return true;
 }
 
+/* A copy of the text at *at, which moves behind it. */
+static const char *put_text(char **at, struct str text)
+{
+	char *copy = *at;
+
+	if (text.p == NULL) {
+		return NULL;
+	}
+	memcpy(copy, text.p, text.len);
+	copy[text.len] = '\0';
+	*at += text.len + 1;
+	return copy;
+}
+
+static struct item *new_item(const struct recorder_object *o, bool warning, const char *reason,
+			     struct str message)
+{
+	const struct str texts[] = { str_of(o->api_version),
+				     str_of(o->kind),
+				     str_of(o->namespace_),
+				     str_of(o->name),
+				     str_of(o->uid),
+				     str_of(reason),
+				     message };
+	size_t size = 0;
+	struct item *it;
+	char *at;
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		size += texts[i].len + 1;
+	}
+	it = xmalloc_zero(1, sizeof(*it) + size);
+	at = it->texts;
+	it->warning = warning;
+	it->about.api_version = put_text(&at, texts[0]);
+	it->about.kind = put_text(&at, texts[1]);
+	it->about.namespace_ = put_text(&at, texts[2]);
+	it->about.name = put_text(&at, texts[3]);
+	it->about.uid = put_text(&at, texts[4]);
+	it->reason = put_text(&at, texts[5]);
+	it->message = put_text(&at, texts[6]);
+	return it;
+}
+
 static void drop(struct recorder *r)
 {
 	atomic_fetch_add_explicit(&r->dropped, 1, memory_order_relaxed);
@@ -167,21 +187,21 @@ static void drop(struct recorder *r)
 void recorder_event(struct recorder *r, const struct recorder_object *about, bool warning,
 		    const char *reason, const char *message)
 {
-	CLEANUP(xmalloc_freep) char *cut = dup_cut(message, RECORDER_MAX_MESSAGE);
-	char *key = make_key(about, warning, reason, cut);
-	size_t len = strlen(key);
-	struct item *item = xmalloc_zero(1, sizeof(*item) + len + 1);
+	struct str text = cut(message, RECORDER_MAX_MESSAGE);
+	char key[SHA1_HEX_SIZE];
+	struct item *item;
 	bool send;
 
-	memcpy(item->key, key, len + 1);
+	make_key(about, warning, reason, text, key);
 	pthread_mutex_lock(&r->lock);
-	send = count_event(r, key, about, warning, reason, cut);
+	send = count_event(r, key);
 	pthread_mutex_unlock(&r->lock);
 	if (!send) {
-		free(item);
 		return;
 	}
-	pool_add(r->pool, (struct str){ item->key, len }, item);
+	item = new_item(about, warning, reason, text);
+	memcpy(item->key, key, sizeof(key));
+	pool_add(r->pool, str_of(key), item);
 	while (pool_waiting(r->pool) > RECORDER_MAX_WAITING && pool_drop_oldest(r->pool)) {
 		drop(r);
 	}
@@ -216,46 +236,55 @@ void recorder_hint(struct recorder *r, const struct recorder_object *about, cons
 	recorder_event(r, about, false, reason, message);
 }
 
-static void write_about(struct json_out *o, const struct entry *e)
+static void write_about(struct json_out *o, const struct recorder_object *about)
 {
 	json_out_key(o, "involvedObject");
 	json_out_object(o);
-	if (e->api_version != NULL) {
-		json_out_kv(o, "apiVersion", e->api_version);
+	if (about->api_version != NULL) {
+		json_out_kv(o, "apiVersion", about->api_version);
 	}
-	json_out_kv(o, "kind", e->kind);
-	if (e->namespace_ != NULL) {
-		json_out_kv(o, "namespace", e->namespace_);
+	json_out_kv(o, "kind", about->kind);
+	if (about->namespace_ != NULL) {
+		json_out_kv(o, "namespace", about->namespace_);
 	}
-	json_out_kv(o, "name", e->name);
-	if (e->uid != NULL) {
-		json_out_kv(o, "uid", e->uid);
+	json_out_kv(o, "name", about->name);
+	if (about->uid != NULL) {
+		json_out_kv(o, "uid", about->uid);
 	}
 	json_out_object_end(o);
 }
 
-static const char *namespace_of(const struct entry *e)
+static const char *namespace_of(const struct item *it)
 {
-	return e->namespace_ == NULL ? "default" : e->namespace_;
+	return it->about.namespace_ == NULL ? "default" : it->about.namespace_;
 }
 
-static void write_event(const struct recorder *r, const struct entry *e, struct json_out *o)
+static void name_event(const struct item *it, const struct entry *e, char ret[NAME_MAX_BYTES + 1])
 {
-	char first[CLOCK_RFC3339_MAX], last[CLOCK_RFC3339_MAX];
+	struct str base = cut(it->about.name, NAME_MAX_BYTES - SUFFIX_BYTES);
+
+	snprintf(ret, NAME_MAX_BYTES + 1, STR_FMT ".%016" PRIx64, STR_ARG(base), e->unique);
+}
+
+static void write_event(const struct recorder *r, const struct item *it, const struct entry *e,
+			struct json_out *o)
+{
+	char first[CLOCK_RFC3339_MAX], last[CLOCK_RFC3339_MAX], name[NAME_MAX_BYTES + 1];
 
 	clock_format_time(e->first_wall, first);
 	clock_format_time(e->last_wall, last);
+	name_event(it, e, name);
 	json_out_kv(o, "apiVersion", "v1");
 	json_out_kv(o, "kind", "Event");
 	json_out_key(o, "metadata");
 	json_out_object(o);
-	json_out_kv(o, "name", e->event_name);
-	json_out_kv(o, "namespace", namespace_of(e));
+	json_out_kv(o, "name", name);
+	json_out_kv(o, "namespace", namespace_of(it));
 	json_out_object_end(o);
-	write_about(o, e);
-	json_out_kv(o, "type", e->warning ? "Warning" : "Normal");
-	json_out_kv(o, "reason", e->reason);
-	json_out_kv(o, "message", e->message);
+	write_about(o, &it->about);
+	json_out_kv(o, "type", it->warning ? "Warning" : "Normal");
+	json_out_kv(o, "reason", it->reason);
+	json_out_kv(o, "message", it->message);
 	json_out_key(o, "source");
 	json_out_object(o);
 	json_out_kv(o, "component", r->component);
@@ -277,13 +306,15 @@ static void write_count(const struct entry *e, struct json_out *o)
 }
 
 /* Path, NUL, body go to scratch; the path's length tells where the body begins. */
-static size_t write_request(const struct recorder *r, const struct entry *e, struct strbuf *scratch)
+static size_t write_request(const struct recorder *r, const struct item *it, const struct entry *e,
+			    struct strbuf *scratch)
 {
+	char name[NAME_MAX_BYTES + 1];
 	struct json_out o;
 	size_t body_at;
 
-	rest_path(scratch, "", "v1", namespace_of(e), "events", e->created ? e->event_name : NULL,
-		  NULL);
+	name_event(it, e, name);
+	rest_path(scratch, "", "v1", namespace_of(it), "events", e->created ? name : NULL, NULL);
 	strbuf_add_ch(scratch, '\0');
 	body_at = scratch->len;
 	json_out_init(&o, scratch);
@@ -291,7 +322,7 @@ static size_t write_request(const struct recorder *r, const struct entry *e, str
 	if (e->created) {
 		write_count(e, &o);
 	} else {
-		write_event(r, e, &o);
+		write_event(r, it, e, &o);
 	}
 	json_out_object_end(&o);
 	json_out_end(&o);
@@ -311,7 +342,7 @@ static bool start(void *ctx, void *item, unsigned sends, struct http_call *call,
 	e = strmap_get(r->entries, str_of(it->key));
 	if (e != NULL) {
 		it->is_patch = e->created;
-		body_at = write_request(r, e, scratch);
+		body_at = write_request(r, it, e, scratch);
 	}
 	pthread_mutex_unlock(&r->lock);
 	if (e == NULL) {
@@ -405,7 +436,7 @@ void recorder_destroy(struct recorder *r)
 	}
 	pool_destroy(r->pool);
 	LIST_FOR_EACH (node, &r->recent) {
-		free_entry(LIST_ENTRY(node, struct entry, node));
+		free(LIST_ENTRY(node, struct entry, node));
 	}
 	strmap_destroy(r->entries);
 	pthread_mutex_destroy(&r->lock);

@@ -1,7 +1,7 @@
 /* Bytes per Workload that waits, is admitted or is finished, in the Workload engine and in the set
- * of keys that its reflector keeps. Workloads are as Kueue's performance runner makes them, 500 in
- * each ClusterQueue. malloc's own count is used: the figure includes every index and what
- * allocation itself costs. */
+ * of keys that its reflector keeps; bytes per event that the recorder remembers. Workloads are as
+ * Kueue's performance runner makes them, 500 in each ClusterQueue. malloc's own count is used: the
+ * figure includes every index and what allocation itself costs. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@
 #define WALL (1700000000 * CLOCK_NS_PER_S)
 #define QUEUES 8
 #define PER_QUEUE 500
+#define EVENT_LIMIT 250 /* bytes */
 #define CONDITION(type, status, reason, message)                                                   \
 	"{\"type\":\"" type "\",\"status\":\"" status                                              \
 	"\",\"observedGeneration\":1,\"lastTransitionTime\":\"2023-11-14T22:13:19Z\","             \
@@ -269,9 +270,35 @@ static bool run(const struct state *s)
 	return held < s->limit;
 }
 
+/* All that are remembered, and told. */
+static bool run_events(void)
+{
+	const struct recorder_object about = { .api_version = "kueue.x-k8s.io/v1beta2",
+					       .kind = "Workload",
+					       .namespace_ = "cq-0-0-cohort-0",
+					       .name = "small-0-0-0",
+					       .uid = "00000000-1111-4222-8333-000000000000" };
+	struct bench b;
+	size_t before, held;
+
+	begin(&b);
+	before = heap_used();
+	for (unsigned i = 0; i < RECORDER_MAX_KNOWN; i++) {
+		CLEANUP(xmalloc_freep)
+		char *message = xmalloc_printf("Quota reserved in ClusterQueue cq, wait %us", i);
+
+		recorder_event(b.recorder, &about, false, "QuotaReserved", message);
+		settle(&b);
+	}
+	held = (heap_used() - before) / RECORDER_MAX_KNOWN;
+	(void)end(&b);
+	printf("%zu bytes per remembered event (limit %d)\n", held, EVENT_LIMIT);
+	return held < EVENT_LIMIT;
+}
+
 int main(void)
 {
-	bool ok = true;
+	bool ok = run_events();
 
 	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
 		ok &= run(&states[i]);

@@ -76,51 +76,47 @@ static void read_workload(void *ctx, struct str key)
 
 /* --- what the cache tells ----------------------------------------------------------------------*/
 
-/* NULL: the object is gone, or of a kind that nobody asks for. */
-static const struct api_meta *meta_of(enum sched_resource r, const void *object)
+/* What is looked at in the same way whatever the kind. */
+struct parts {
+	const struct api_meta *meta;             /* NULL: gone, or of a kind that nobody asks for */
+	const struct api_conditions *conditions; /* NULL: without a status that we write */
+};
+
+static struct parts parts_of(enum sched_resource r, const void *object)
 {
 	const struct api_cluster_queue *cq = object;
+	const struct api_local_queue *lq = object;
+	const struct api_cohort *cohort = object;
 	const struct api_resource_flavor *flavor = object;
 	const struct api_admission_check *check = object;
 
 	if (object == NULL) {
-		return NULL;
+		return (struct parts){ NULL, NULL };
 	}
-	return r == SCHED_CLUSTER_QUEUES     ? &cq->meta
-	       : r == SCHED_FLAVORS          ? &flavor->meta
-	       : r == SCHED_ADMISSION_CHECKS ? &check->meta
-					     : NULL;
+	return r == SCHED_CLUSTER_QUEUES     ? (struct parts){ &cq->meta, &cq->status.conditions }
+	       : r == SCHED_LOCAL_QUEUES     ? (struct parts){ &lq->meta, &lq->status.conditions }
+	       : r == SCHED_COHORTS          ? (struct parts){ &cohort->meta, NULL }
+	       : r == SCHED_FLAVORS          ? (struct parts){ &flavor->meta, NULL }
+	       : r == SCHED_ADMISSION_CHECKS ? (struct parts){ &check->meta, NULL }
+					     : (struct parts){ NULL, NULL };
 }
 
 static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
 {
 	struct quota_engine *e = ctx;
-	const struct api_cluster_queue *cq = object;
-	const struct api_local_queue *lq = object;
-	const struct api_cohort *cohort = object;
-	bool again = false;
+	struct parts p = parts_of(r, object);
+	const struct api_condition *active =
+		p.conditions == NULL ? NULL : meta_condition(p.conditions, KUEUE_ACTIVE);
 
 	quota_life_object(e->life, r, key, object);
-	quota_finalizer_seen(e->finalizers, r, key, meta_of(r, object));
+	quota_finalizer_seen(e->finalizers, r, key, p.meta);
+	quota_families_seen(e->metrics, r, key, p.meta);
 	if (r == SCHED_CLUSTER_QUEUES && e->costs != NULL) {
-		preemption_cost_queue(e->costs, key, cq);
+		preemption_cost_queue(e->costs, key, object);
 	}
 	if (object == NULL) {
 		quota_status_gone(e->queues, r, key);
-		quota_families_seen(e->metrics, r, key, NULL);
-	} else if (r == SCHED_CLUSTER_QUEUES) {
-		quota_families_seen(e->metrics, r, key, &cq->meta);
-		again = quota_status_seen(e->queues, r, &cq->meta,
-					  meta_condition(&cq->status.conditions, KUEUE_ACTIVE));
-	} else if (r == SCHED_LOCAL_QUEUES) {
-		quota_families_seen(e->metrics, r, key, &lq->meta);
-		again = quota_status_seen(e->queues, r, &lq->meta,
-					  meta_condition(&lq->status.conditions, KUEUE_ACTIVE));
-	} else if (r == SCHED_COHORTS) {
-		quota_families_seen(e->metrics, r, key, &cohort->meta);
-		again = quota_status_seen(e->queues, r, &cohort->meta, NULL);
-	}
-	if (again) {
+	} else if (quota_status_seen(e->queues, r, p.meta, active)) {
 		e->told = 0;
 	}
 }

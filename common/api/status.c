@@ -32,24 +32,24 @@ const struct field_table status_fields = FIELD_TABLE(struct api_status, status_r
 enum err_code status_to_err(int http_code)
 {
 	switch (http_code) {
-	case 401:
-	case 403:
+	case STATUS_UNAUTHORIZED:
+	case STATUS_FORBIDDEN:
 		return ERR_FORBIDDEN;
-	case 404:
+	case STATUS_NOT_FOUND:
 		return ERR_NOT_FOUND;
-	case 408:
-	case 504:
+	case STATUS_REQUEST_TIMEOUT:
+	case STATUS_TIMEOUT:
 		return ERR_TIMEOUT;
-	case 409:
+	case STATUS_CONFLICT:
 		return ERR_CONFLICT;
-	case 410:
+	case STATUS_GONE:
 		return ERR_GONE;
-	case 429:
+	case STATUS_TOO_MANY_REQUESTS:
 		return ERR_UNAVAILABLE;
 	default:
 		break;
 	}
-	if (http_code >= 500) {
+	if (http_code >= STATUS_SERVER_ERRORS) {
 		return ERR_UNAVAILABLE;
 	}
 	return http_code >= 200 && http_code < 300 ? ERR_NONE : ERR_INVALID;

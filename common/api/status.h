@@ -23,6 +23,22 @@ struct api_status {
 
 extern const struct field_table status_fields;
 
+/* Codes on which something depends, by the names that the API conventions give their reasons. */
+enum status_code {
+	STATUS_BAD_REQUEST = 400,
+	STATUS_UNAUTHORIZED = 401,
+	STATUS_FORBIDDEN = 403,
+	STATUS_NOT_FOUND = 404,
+	STATUS_REQUEST_TIMEOUT = 408,
+	STATUS_CONFLICT = 409,
+	STATUS_GONE = 410,
+	STATUS_INVALID = 422,
+	STATUS_TOO_MANY_REQUESTS = 429,
+	STATUS_SERVER_ERRORS = 500, /* and above */
+	STATUS_UNAVAILABLE = 503,
+	STATUS_TIMEOUT = 504,
+};
+
 /* The error that an HTTP status code stands for; ERR_NONE for 2xx. */
 enum err_code status_to_err(int http_code);
 

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "api/status.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/list.h"
@@ -328,7 +329,7 @@ static void after_get(struct lease *l, const struct http_result *result)
 	struct jdoc *doc;
 	enum claim claim;
 
-	if (result->status == 404 && result->error == 0) {
+	if (result->status == STATUS_NOT_FOUND && result->error == 0) {
 		jdoc_destroy(l->doc);
 		l->doc = NULL;
 		if (l->releasing) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "api/status.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -319,7 +320,8 @@ void pool_settle(struct pool_slot *s, const struct http_result *result)
 	struct pool *p = s->pool;
 	enum pool_verdict verdict = p->opt.ops->finish(p->opt.ctx, s->item, result);
 
-	if ((result->status == 429 || result->status == 503) && result->retry_after_s > 0) {
+	if ((result->status == STATUS_TOO_MANY_REQUESTS || result->status == STATUS_UNAVAILABLE) &&
+	    result->retry_after_s > 0) {
 		slow_down(p, result->retry_after_s * CLOCK_NS_PER_S);
 	} else if (result->status >= 200 && result->status < 300) {
 		speed_up(p);

@@ -88,6 +88,18 @@ int rest_result(const struct http_result *result, struct err *err)
 		       http_status_text(result->status));
 }
 
+bool rest_is_refused(int code, const struct http_result *result)
+{
+	return code == -ERR_INVALID ||
+	       (code == -ERR_FORBIDDEN && result->status == STATUS_FORBIDDEN);
+}
+
+bool rest_is_passing(int status)
+{
+	return status < 200 || status == STATUS_UNAUTHORIZED || status == STATUS_REQUEST_TIMEOUT ||
+	       status == STATUS_TOO_MANY_REQUESTS || status >= STATUS_SERVER_ERRORS;
+}
+
 int64_t rest_version(const struct http_result *result)
 {
 	struct json_cut_meta meta;
@@ -104,7 +116,7 @@ bool rest_is_version_ahead(const struct http_result *result)
 {
 	static const char text[] = "Too large resource version";
 
-	return result->status == 504 && result->body.len > 0 &&
+	return result->status == STATUS_TIMEOUT && result->body.len > 0 &&
 	       memmem(result->body.p, result->body.len, text, sizeof(text) - 1) != NULL;
 }
 

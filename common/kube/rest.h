@@ -34,6 +34,11 @@ void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct s
  * (404 NOT_FOUND, 409 CONFLICT, 410 GONE, 401/403 FORBIDDEN, 400/422 INVALID, 408/504 TIMEOUT,
  * 429/5xx UNAVAILABLE; no answer: its error). */
 int rest_result(const struct http_result *result, struct err *err);
+/* By the code of rest_result: nothing but a change of the object or of rights makes it succeed. Not
+ * 401: by the next time the token is read again. */
+bool rest_is_refused(int code, const struct http_result *result);
+/* A status that has nothing to do with what was asked (0: no answer): the same again may work. */
+bool rest_is_passing(int status);
 /* metadata.resourceVersion of the object that was answered; 0: none, or not a number. */
 int64_t rest_version(const struct http_result *result);
 /* True for the 504 of a server that is behind the resourceVersion asked for (it was restored from a

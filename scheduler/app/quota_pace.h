@@ -9,12 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "model/message.h"
 
-#define QUOTA_PACE_AHEAD 2                         /* unanswered writes that stop nobody */
-#define QUOTA_PACE_PATIENCE_NS INT64_C(1000000000) /* without an answer, then it goes on */
-#define QUOTA_PACE_LONGEST_NS INT64_C(10000000000) /* between cycles, whatever is answered */
-#define QUOTA_PACE_FAILURE_NS INT64_C(1000000000)
+#define QUOTA_PACE_AHEAD 2                          /* unanswered writes that stop nobody */
+#define QUOTA_PACE_PATIENCE_NS CLOCK_NS_PER_S       /* without an answer, then it goes on */
+#define QUOTA_PACE_LONGEST_NS (10 * CLOCK_NS_PER_S) /* between cycles, whatever is answered */
+#define QUOTA_PACE_FAILURE_NS CLOCK_NS_PER_S
 #define QUOTA_PACE_STALE_NS INT64_C(50000000)
 
 struct quota_pace {

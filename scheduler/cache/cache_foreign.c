@@ -1,11 +1,11 @@
 #include "api/keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "cache/cache_priv.h"
 
-#define SECOND INT64_C(1000000000)
 #define PODGROUP_PREFIX "podgroup-"
 
 static bool judges(const struct cache *c)
@@ -53,7 +53,7 @@ static bool is_made_up(const struct api_meta *m)
 /* Times of creation are in whole seconds. */
 static bool is_since(const struct cache *c, int64_t created)
 {
-	return created != FIELD_NO_TIME && created > c->judges_from - SECOND;
+	return created != FIELD_NO_TIME && created > c->judges_from - CLOCK_NS_PER_S;
 }
 
 static void add_key(struct strbuf *out, const struct job *j)

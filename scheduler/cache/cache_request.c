@@ -1,18 +1,19 @@
 #include "api/keys.h"
+#include "api/status.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "cache/cache_priv.h"
 #include "core/ledger.h"
 
-#define SECOND INT64_C(1000000000)
 #define BACKOFF_MAX_SHIFT 8
-#define BACKOFF_MAX (300 * SECOND)
+#define BACKOFF_MAX (300 * CLOCK_NS_PER_S)
 
 /* Doubles with every failure: 1 s, 2 s, ... 5 min. */
 static void back_off(struct task *t, int64_t now)
 {
 	unsigned shift =
 		t->unbound_failures < BACKOFF_MAX_SHIFT ? t->unbound_failures : BACKOFF_MAX_SHIFT;
-	int64_t wait = SECOND << shift;
+	int64_t wait = CLOCK_NS_PER_S << shift;
 
 	t->unbound_failures++;
 	t->retry_at = now + (wait > BACKOFF_MAX ? BACKOFF_MAX : wait);
@@ -35,7 +36,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 	case SCHED_REJECTED:
 		/* 403 is about rights and policies, which change without the pod: an API server
 		 * that has just started refuses everybody until it has read the roles. */
-		if (m->status == 403) {
+		if (m->status == STATUS_FORBIDDEN) {
 			back_off(t, now);
 			break;
 		}

@@ -25,11 +25,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "model/message.h"
 #include "quota/conditions.h"
 
-#define QUOTA_CACHE_FLUSH_NS INT64_C(1000000000)
+#define QUOTA_CACHE_FLUSH_NS CLOCK_NS_PER_S
 
 struct api_workload;
 struct quota_cache;

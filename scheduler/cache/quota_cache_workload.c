@@ -2,8 +2,10 @@
 
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
+#include "api/status.h"
 #include "base/arena.h"
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache_priv.h"
@@ -14,10 +16,9 @@
 #include "quota/queues.h"
 #include "quota/usage.h"
 
-#define HTTP_INVALID 422
-#define RETRY_MIN_NS INT64_C(1000000000)
-#define RETRY_MAX_NS (INT64_C(60) * 1000000000)
-#define RETRY_INVALID_MAX_NS (INT64_C(600) * 1000000000) /* what is invalid stays so for long */
+#define RETRY_MIN_NS CLOCK_NS_PER_S
+#define RETRY_MAX_NS (60 * CLOCK_NS_PER_S)
+#define RETRY_INVALID_MAX_NS (600 * CLOCK_NS_PER_S) /* what is invalid stays so for long */
 #define RETRY_MAX_DOUBLINGS 10
 
 static void drop_before(struct workload_state *s)
@@ -300,7 +301,7 @@ static void put_off(struct quota_cache *c, struct workload *w, int status, int64
 	struct workload_state *s = quota_cache_state(c, w);
 	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
 	int64_t wait = RETRY_MIN_NS << doublings;
-	int64_t most = status == HTTP_INVALID ? RETRY_INVALID_MAX_NS : RETRY_MAX_NS;
+	int64_t most = status == STATUS_INVALID ? RETRY_INVALID_MAX_NS : RETRY_MAX_NS;
 
 	s->failures++;
 	s->retry_at = now + (wait < most ? wait : most);

@@ -103,7 +103,7 @@ static enum pool_verdict object_write_finish(void *ctx, void *item,
 	    w->method == HTTP_POST) { /* it exists: that is what was wanted */
 		return report(target, w, SCHED_DONE, result, err.text);
 	}
-	if (code == -ERR_INVALID || (code == -ERR_FORBIDDEN && result->status == 403)) {
+	if (rest_is_refused(code, result)) {
 		return report(target, w, SCHED_REJECTED, result, err.text);
 	}
 	return POOL_RETRY;

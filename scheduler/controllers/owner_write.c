@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/kueue_keys.h"
+#include "api/status.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -210,7 +211,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 
 	/* Cancelled: writing is not allowed at present; nothing else would bring the owner back
 	 * before it changes. */
-	if (result->error == ERR_CANCELLED || result->status == 401) {
+	if (result->error == ERR_CANCELLED || result->status == STATUS_UNAUTHORIZED) {
 		return POOL_RETRY;
 	}
 	if (code == 0 && w->filled < w->ngaps) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/keys.h"
+#include "api/status.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -254,7 +255,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	struct err err = ERR_INIT;
 	int code = rest_result(result, &err);
 	bool again_later = code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO ||
-			   code == -ERR_INTERNAL || result->status == 401;
+			   code == -ERR_INTERNAL || result->status == STATUS_UNAUTHORIZED;
 
 	/* Cancelled: writing is not allowed at present. Nothing else would bring the pod back here
 	 * before it changes. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/status.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -136,7 +137,7 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 		return report(target, w, SCHED_STALE, w->refused_status, w->refused_text);
 	case POD_WRITE_REFUSED:
 		/* A conflict of versions is passing; every other refusal is final. */
-		if (w->refused_status != 409 && w->refused_status != 0) {
+		if (w->refused_status != STATUS_CONFLICT && w->refused_status != 0) {
 			return report(target, w, SCHED_REJECTED, w->refused_status,
 				      w->refused_text);
 		}
@@ -148,12 +149,6 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 	return POOL_RETRY;
 }
 
-static bool is_passing(int status)
-{
-	/* 401: the token is read again by then. */
-	return status == 401 || status == 408 || status == 429 || status >= 500 || status < 200;
-}
-
 static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct pod_write_target *target = ctx;
@@ -163,17 +158,17 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 	if (result->error == ERR_CANCELLED) {
 		return report(target, w, SCHED_CANCELLED, 0, result->error_text);
 	}
-	if (result->status == 404) {
-		return report(target, w, w->kind->gone_is_done ? SCHED_DONE : SCHED_GONE, 404,
-			      "not found");
+	if (result->status == STATUS_NOT_FOUND) {
+		return report(target, w, w->kind->gone_is_done ? SCHED_DONE : SCHED_GONE,
+			      STATUS_NOT_FOUND, "not found");
 	}
 	(void)rest_result(result, &err);
 	if (result->status >= 200 && result->status < 300) {
 		return w->reading ? judge(target, w, result) : report_done(target, w, result->body);
 	}
-	if (is_passing(result->status)) {
+	if (rest_is_passing(result->status)) {
 		if (!w->reading && result->may_have_been_sent && w->kind->read_after_unknown &&
-		    result->status != 429) {
+		    result->status != STATUS_TOO_MANY_REQUESTS) {
 			return read_back(w, 0, err.text);
 		}
 		return POOL_RETRY;
@@ -181,7 +176,8 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 	if (w->reading) {
 		return report(target, w, SCHED_REJECTED, result->status, err.text);
 	}
-	if (result->status == 409 || result->status == 422 || result->status == 400) {
+	if (result->status == STATUS_CONFLICT || result->status == STATUS_INVALID ||
+	    result->status == STATUS_BAD_REQUEST) {
 		return read_back(w, result->status, err.text);
 	}
 	return report(target, w, SCHED_REJECTED, result->status, err.text);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/status.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -315,19 +316,19 @@ static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct htt
 		return it->patch == NULL ? on_read(p, it, result)
 					 : report(p, it, SCHED_DONE, result);
 	}
-	if (status == 404 && it->patch == NULL && !it->exact) {
+	if (status == STATUS_NOT_FOUND && it->patch == NULL && !it->exact) {
 		it->exact = true;
 		return POOL_AGAIN;
 	}
-	if (status == 404) {
+	if (status == STATUS_NOT_FOUND) {
 		return report(p, it, SCHED_GONE, result);
 	}
-	if (status == 409) { /* somebody else wrote meanwhile: read again */
+	if (status == STATUS_CONFLICT) { /* somebody else wrote meanwhile: read again */
 		free(take_ptr(&it->patch));
 		it->exact = true;
 		return POOL_RETRY;
 	}
-	if (status == 401 || status == 408 || status == 429 || status >= 500 || status < 200) {
+	if (rest_is_passing(status)) {
 		return POOL_RETRY;
 	}
 	return report(p, it, SCHED_REJECTED, result);

@@ -428,7 +428,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == -ERR_CONFLICT && it->guarded) {
 		return report(s, it, SCHED_STALE, result, err.text);
 	}
-	if (code == -ERR_INVALID || (code == -ERR_FORBIDDEN && result->status == 403)) {
+	if (rest_is_refused(code, result)) {
 		return report(s, it, SCHED_REJECTED, result, err.text);
 	}
 	return POOL_RETRY;

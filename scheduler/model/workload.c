@@ -1,6 +1,5 @@
+#include "base/clock.h"
 #include "model/quota_store.h"
-
-#define MILLISECOND INT64_C(1000000)
 
 /* Who was evicted because its pods were late, or by a check, queues again from then on. Without
  * sorting by priority in the cohort, who lost quota to a borrower's reclaim would get in first
@@ -14,7 +13,7 @@ int64_t workload_queue_time(const struct quota *q, const struct workload *w)
 		return w->evicted_at;
 	}
 	if (!q->options.priority_sorting && w->reclaimed_while_borrowing) {
-		return w->preempted_at + MILLISECOND;
+		return w->preempted_at + CLOCK_NS_PER_MS;
 	}
 	return w->created;
 }

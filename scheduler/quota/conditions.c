@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "model/quota_store.h"
 #include "quota/quota_apply.h"
 #include "quota/quota_reason.h"
@@ -196,7 +197,7 @@ static void admit(struct conditions *c, const struct quota *q, const struct quot
 	int64_t since = w->created == MODEL_TIME_NONE || w->created > now ? now : w->created;
 	const char *message =
 		arena_printf(c->arena, "Quota reserved in ClusterQueue %s after %lld s", n->name,
-			     (long long)((now - since) / 1000000000));
+			     (long long)((now - since) / CLOCK_NS_PER_S));
 
 	set_admission(c, q, w, d);
 	set(c, QUOTA_RESERVED, true, "QuotaReserved", message, now);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 #define DEACTIVATES "AdmissionCheck" /* reason of DeactivationTarget, and of Evicted */
 
@@ -16,7 +17,7 @@ void workload_checks_delay(struct workload_life *l)
 		int64_t until;
 
 		if (k->state != QUOTA_CHECK_RETRY || k->requeue_after <= 0 ||
-		    __builtin_add_overflow(k->at, k->requeue_after * LIFE_SECOND, &until)) {
+		    __builtin_add_overflow(k->at, k->requeue_after * CLOCK_NS_PER_S, &until)) {
 			continue;
 		}
 		if (latest == MODEL_TIME_NONE || until > latest) {

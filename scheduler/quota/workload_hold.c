@@ -1,6 +1,7 @@
 #include "quota/workload_hold.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "quota/workload_checks.h"
 #include "quota/workload_wait.h"
 
@@ -105,7 +106,7 @@ static bool judge_pods_ready(struct workload_life *l, int64_t admitted_at)
 
 static void judge_execution(struct workload_life *l, int64_t admitted_at)
 {
-	int64_t left = ((int64_t)l->in->max_execution - l->s->ran) * LIFE_SECOND, end;
+	int64_t left = ((int64_t)l->in->max_execution - l->s->ran) * CLOCK_NS_PER_S, end;
 	const char *cause = "MaximumExecutionTimeExceeded";
 
 	if (l->in->max_execution <= 0 || __builtin_add_overflow(admitted_at, left, &end)) {

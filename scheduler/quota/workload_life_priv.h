@@ -15,8 +15,6 @@
 #define LIFE_DEACTIVATION "DeactivationTarget"
 #define LIFE_BLOCKED_ON_GATES "BlockedOnPreemptionGates"
 
-#define LIFE_SECOND INT64_C(1000000000)
-
 struct workload_life {
 	const struct workload_life_in *in;
 	const struct quota_times *times;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/keys.h"
+#include "api/status.h"
 #include "base/arena.h"
 #include "enc/patch.h"
 
@@ -33,7 +34,7 @@ int admit_deny_invalid(struct admit_answer *a, struct arena *arena, const char *
 	va_list args;
 
 	va_start(args, fmt);
-	deny(a, 422, "Invalid", arena_vprintf(arena, fmt, args));
+	deny(a, STATUS_INVALID, "Invalid", arena_vprintf(arena, fmt, args));
 	va_end(args);
 	return 0;
 }
@@ -43,7 +44,7 @@ int admit_deny_forbidden(struct admit_answer *a, struct arena *arena, const char
 	va_list args;
 
 	va_start(args, fmt);
-	deny(a, 403, "Forbidden", arena_vprintf(arena, fmt, args));
+	deny(a, STATUS_FORBIDDEN, "Forbidden", arena_vprintf(arena, fmt, args));
 	va_end(args);
 	return 0;
 }

@@ -97,6 +97,28 @@ static void test_result(void **state)
 	}
 }
 
+static void test_whether_the_same_again_may_work(void **state)
+{
+	static const struct {
+		int status;
+		bool refused, passing;
+	} rows[] = {
+		{ 0, false, true },   { 200, false, false }, { 400, true, false },
+		{ 401, false, true }, { 403, true, false },  { 404, false, false },
+		{ 408, false, true }, { 409, false, false }, { 422, true, false },
+		{ 429, false, true }, { 499, true, false },  { 500, false, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct http_result result = { .status = rows[i].status, .error_text = "why" };
+		int code = rest_result(&result, NULL);
+
+		assert_int_equal(rest_is_refused(code, &result), rows[i].refused);
+		assert_int_equal(rest_is_passing(rows[i].status), rows[i].passing);
+	}
+}
+
 static void test_version(void **state)
 {
 	static const struct {
@@ -270,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_queries),
 		cmocka_unit_test(test_result),
+		cmocka_unit_test(test_whether_the_same_again_may_work),
 		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_version_ahead),
 		cmocka_unit_test(test_why_an_apply_was_refused),

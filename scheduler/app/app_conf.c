@@ -11,6 +11,7 @@
 #include "base/xmalloc.h"
 #include "conf/conf.h"
 #include "conf/quota_conf.h"
+#include "conf/quota_conf_fields.h"
 #include "core/names.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
@@ -54,6 +55,7 @@ int app_conf_quota(const char *path, struct quota_conf **ret, struct err *err)
 	}
 	r = file_read_all(path, CONF_MAX_BYTES, &text, err);
 	r = r < 0 ? r : yaml_parse(strbuf_str(&text), &doc, err);
+	r = r < 0 ? r : quota_conf_fields_check(doc, err);
 	r = r < 0 ? r : quota_conf_read(doc, warn_conf, NULL, ret, err);
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }

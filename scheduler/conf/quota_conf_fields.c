@@ -82,6 +82,7 @@ static const struct name top[] = {
 	{ "managedJobsNamespaceSelector", NULL },
 	{ "webhook", webhook },
 	{ "health", health },
+	{ "pprofBindAddress", NULL },
 	{ "metrics", metrics },
 	{ "leaderElection", NULL },
 	{ "controller", NULL },

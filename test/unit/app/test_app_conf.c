@@ -51,6 +51,10 @@ static void configuration_of_the_workload_engine(void **state)
 	assert_int_equal(app_conf_quota(path, &conf, NULL), 0);
 	assert_true(conf->options.fair_sharing);
 	quota_conf_destroyp(&conf);
+	write_file(path, sizeof(path), "fairSharing: {strategies: []}\n");
+	assert_int_equal(app_conf_quota(path, &conf, &err), -ERR_INVALID);
+	assert_true(str_has_prefix(str_of(err.text), path));
+	assert_true(str_has_suffix(str_of(err.text), ": fairSharing.strategies: unknown field"));
 	write_file(path, sizeof(path), "a: [\n");
 	assert_true(app_conf_quota(path, &conf, &err) < 0);
 	assert_non_null(strstr(err.text, path));

@@ -17,6 +17,7 @@ static void test_known_and_unknown_fields(void **state)
 		{ "featureGates: {Whatever: true}\nmultiKueue: {what: ever}\n", NULL },
 		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}\n", NULL },
 		{ "resources: {transformations: [{input: a, outputs: {b: 1}}]}\n", NULL },
+		{ "pprofBindAddress: :8083\nwebhook: {host: h}\n", NULL },
 		{ "fairSharing: 5\n", NULL },
 		{ "fairSharin: {}\n", "fairSharin: unknown field" },
 		{ "fairSharing: {strategies: []}\n", "fairSharing.strategies: unknown field" },

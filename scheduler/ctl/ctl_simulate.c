@@ -299,6 +299,7 @@ static int simulate(const struct arguments *a)
 	}
 	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
 	quota_opt.config = config;
+	quota_opt.config_path = a->config;
 	if (quota_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
 	    simulation_create(in, &opt, &pods, &err) < 0) {
 		return ctl_fail(&err);

@@ -9,6 +9,7 @@
 #include "api/runtime_class.h"
 #include "base/arena.h"
 #include "base/attrs.h"
+#include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache_status.h"
@@ -21,14 +22,24 @@
 /* One object while it is read. */
 struct reading {
 	const struct quota_load *l;
-	const struct jdoc *json;
+	const struct sim_object *object;
 	struct arena *arena;
 };
+
+/* What cannot be used of a decoded object is told with its name by those who find it. */
+static int decode(const struct reading *r, const struct field_table *table, void *ret,
+		  struct err *err)
+{
+	if (decode_jdoc(table, r->object->json, ret, r->arena, err) < 0) {
+		return err_wrap(err, "%s %s", sim_input_kind_name(r->object->kind), r->object->key);
+	}
+	return 0;
+}
 
 static int load_namespace(const struct reading *r, struct err *err)
 {
 	struct api_namespace o;
-	int code = decode_jdoc(&namespace_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &namespace_fields, &o, err);
 
 	return code < 0 ? code : from_api_quota_namespace(r->l->q, &o, err);
 }
@@ -36,7 +47,7 @@ static int load_namespace(const struct reading *r, struct err *err)
 static int load_limits(const struct reading *r, struct err *err)
 {
 	struct api_limit_range o;
-	int code = decode_jdoc(&limit_range_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &limit_range_fields, &o, err);
 
 	if (code == 0) {
 		from_api_quota_rules_limits(r->l->rules, &o);
@@ -47,7 +58,7 @@ static int load_limits(const struct reading *r, struct err *err)
 static int load_runtime(const struct reading *r, struct err *err)
 {
 	struct api_runtime_class o;
-	int code = decode_jdoc(&runtime_class_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &runtime_class_fields, &o, err);
 
 	if (code == 0) {
 		from_api_quota_rules_runtime(r->l->rules, &o);
@@ -58,7 +69,7 @@ static int load_runtime(const struct reading *r, struct err *err)
 static int load_priority(const struct reading *r, struct err *err)
 {
 	struct api_workload_priority_class o;
-	int code = decode_jdoc(&kueue_workload_priority_class_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &kueue_workload_priority_class_fields, &o, err);
 
 	if (code == 0) {
 		from_api_quota_rules_priority(r->l->rules, &o);
@@ -69,7 +80,7 @@ static int load_priority(const struct reading *r, struct err *err)
 static int load_topology(const struct reading *r, struct err *err)
 {
 	struct api_topology o;
-	int code = decode_jdoc(&kueue_topology_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &kueue_topology_fields, &o, err);
 
 	if (code == 0) {
 		from_api_quota_topology(r->l->q, &o);
@@ -80,7 +91,7 @@ static int load_topology(const struct reading *r, struct err *err)
 static int load_flavor(const struct reading *r, struct err *err)
 {
 	struct api_resource_flavor o;
-	int code = decode_jdoc(&kueue_resource_flavor_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &kueue_resource_flavor_fields, &o, err);
 
 	return code < 0 ? code : from_api_quota_flavor(r->l->q, &o, err);
 }
@@ -88,7 +99,7 @@ static int load_flavor(const struct reading *r, struct err *err)
 static int load_check(const struct reading *r, struct err *err)
 {
 	struct api_admission_check o;
-	int code = decode_jdoc(&kueue_admission_check_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &kueue_admission_check_fields, &o, err);
 
 	if (code == 0) {
 		from_api_quota_check(r->l->q, &o);
@@ -99,7 +110,7 @@ static int load_check(const struct reading *r, struct err *err)
 static int load_cohort(const struct reading *r, struct err *err)
 {
 	struct api_cohort o;
-	int code = decode_jdoc(&kueue_cohort_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &kueue_cohort_fields, &o, err);
 
 	return code < 0 ? code : from_api_quota_cohort(r->l->q, &o, err);
 }
@@ -107,7 +118,7 @@ static int load_cohort(const struct reading *r, struct err *err)
 static int load_queue(const struct reading *r, struct err *err)
 {
 	struct api_cluster_queue o;
-	int code = decode_jdoc(&kueue_cluster_queue_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &kueue_cluster_queue_fields, &o, err);
 
 	return code < 0 ? code : from_api_quota_queue(r->l->q, &o, err);
 }
@@ -118,7 +129,7 @@ static int load_local(const struct reading *r, struct err *err)
 	struct api_local_queue o;
 	CLEANUP(xmalloc_freep) char *key = NULL;
 	struct quota_local *local;
-	int code = decode_jdoc(&kueue_local_queue_fields, r->json, &o, r->arena, err);
+	int code = decode(r, &kueue_local_queue_fields, &o, err);
 
 	if (code == 0) {
 		code = from_api_quota_local(r->l->q, &o, err);
@@ -143,7 +154,7 @@ int quota_load_object(const struct quota_load *l, const struct sim_object *o, st
 		[SIM_LOCAL_QUEUE] = load_local,      [SIM_WORKLOAD_PRIORITY_CLASS] = load_priority,
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = NULL;
-	struct reading r = { .l = l, .json = o->json };
+	struct reading r = { .l = l, .object = o };
 
 	if (loaders[o->kind] == NULL) {
 		return 0;
@@ -171,8 +182,9 @@ static int read_workload(const struct quota_load *l, const struct sim_object *o,
 			 struct quota_load_status *s, struct from_api_quota_workload *ret,
 			 struct err *err)
 {
+	const struct reading r = { l, o, s->arena };
 	struct api_workload w;
-	int code = decode_jdoc(&kueue_workload_fields, o->json, &w, s->arena, err);
+	int code = decode(&r, &kueue_workload_fields, &w, err);
 
 	if (code == 0) {
 		code = from_api_quota_workload_read(l->q, l->rules, &w, ret, err);

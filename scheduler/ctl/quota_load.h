@@ -25,7 +25,7 @@ struct quota_load_status {
 };
 
 /* Any kind but Workload; those that are not of the quota part are left alone. -ERR_INVALID names
- * the field. quota_nodes_changed is for the caller to call after the last one. */
+ * object and field. quota_nodes_changed is for the caller to call after the last one. */
 int quota_load_object(const struct quota_load *l, const struct sim_object *o, struct err *err);
 /* Adds a Workload, which holds nothing yet and does not wait yet. */
 int quota_load_workload(const struct quota_load *l, const struct sim_object *o,

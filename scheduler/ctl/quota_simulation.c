@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "conf/quota_conf.h"
+#include "conf/quota_conf_fields.h"
 #include "ctl/quota_load.h"
 #include "enc/jdoc.h"
 #include "model/from_api_quota.h"
@@ -51,7 +52,7 @@ static int load_object(struct quota_simulation *s, const struct sim_object *o, s
 		r = quota_load_workload(&l, o, &w, &status, err);
 	}
 	if (r < 0) {
-		return err_wrap(err, "%s: %s %s", o->where, sim_input_kind_name(o->kind), o->key);
+		return err_wrap(err, "%s", o->where);
 	}
 	if (w != NULL) {
 		keep_status(s, w, status);
@@ -111,6 +112,22 @@ static int load_objects(struct quota_simulation *s, struct sim_input *in,
 	return r;
 }
 
+/* A field that Kueue does not have is an error for the scheduler. */
+static int read_config(const struct quota_simulation_options *opt, struct quota_conf **ret,
+		       struct err *err)
+{
+	struct err odd = ERR_INIT;
+
+	if (opt->warn != NULL && quota_conf_fields_check(opt->config, &odd) < 0) {
+		err_wrap(&odd, "%s", opt->config_path);
+		opt->warn(opt->ctx, odd.text);
+	}
+	if (quota_conf_read(opt->config, opt->warn, opt->ctx, ret, err) < 0) {
+		return err_wrap(err, "%s", opt->config_path);
+	}
+	return 0;
+}
+
 int quota_simulation_create(struct sim_input *in, const struct quota_simulation_options *opt,
 			    struct quota_simulation **ret, struct err *err)
 {
@@ -123,7 +140,7 @@ int quota_simulation_create(struct sim_input *in, const struct quota_simulation_
 	s->q = quota_create();
 	s->forest = forest_create(s->q);
 	s->cycle = quota_cycle_create(s->forest);
-	r = quota_conf_read(opt->config, opt->warn, opt->ctx, &s->conf, err);
+	r = read_config(opt, &s->conf, err);
 	if (r == 0) {
 		s->q->options = s->conf->options;
 		s->rules = from_api_quota_rules_create(&s->conf->resources);

@@ -15,6 +15,7 @@ struct quota_simulation;
 
 struct quota_simulation_options {
 	const struct jdoc *config; /* Kueue's configuration file; NULL: defaults */
+	const char *config_path;   /* for messages; not NULL with config */
 	int64_t now;               /* wall ns; stands still */
 	sim_input_warn_fn warn;    /* of the configuration; may be NULL */
 	bool lenient;              /* objects that cannot be read are left out, with a warning */

@@ -116,6 +116,7 @@ int quota_source_load(const struct cluster_args *a, struct quota_source *ret, st
 	}
 	if (r == 0) {
 		opt.config = config;
+		opt.config_path = a->config;
 		opt.now = ret->now;
 		r = quota_simulation_create(ret->in, &opt, &ret->world, err);
 	}

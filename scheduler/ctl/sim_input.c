@@ -1,6 +1,7 @@
 #include "ctl/sim_input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/keys.h"
 #include "base/attrs.h"
@@ -188,6 +189,10 @@ static int take_known(struct sim_input *in, size_t row, struct jdoc *object, con
 	struct jdoc *meta = jdoc_get_mut(own, "metadata");
 	struct sim_object *o;
 
+	if (!is_text_or_absent(jdoc_get(meta, "name"))) {
+		return err_set(err, ERR_INVALID, "%s: metadata.name: not a string",
+			       kinds[row].kind);
+	}
 	if (name_of(own)[0] == '\0') {
 		return err_set(err, ERR_INVALID, "%s: metadata.name: missing", kinds[row].kind);
 	}
@@ -221,24 +226,7 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 	const char *kind = jdoc_str(jdoc_get(object, "kind"));
 	const char *api_version = jdoc_str(jdoc_get(object, "apiVersion"));
 	struct str group = group_of(api_version == NULL ? "" : api_version);
-	const struct jdoc *items = jdoc_get(object, "items");
 
-	if (jdoc_kind(object) == JDOC_NULL) {
-		return 0;
-	}
-	if (jdoc_kind(object) != JDOC_OBJECT || kind == NULL) {
-		return err_set(err, ERR_INVALID, "not a Kubernetes object: it has no kind");
-	}
-	if (str_has_suffix(str_of(kind), "List") && jdoc_kind(items) == JDOC_ARRAY) {
-		for (const struct jdoc *i = jdoc_first(items); i != NULL; i = jdoc_next(i)) {
-			int r = add_object(in, i, at, err);
-
-			if (r < 0) {
-				return r;
-			}
-		}
-		return 0;
-	}
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (str_streq(kinds[i].kind, kind) && str_eq_c(group, kinds[i].group)) {
 			return take_known(in, i, jdoc_copy(object), at, err);
@@ -251,6 +239,52 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 	return 0;
 }
 
+static int add_document(struct sim_input *in, const struct jdoc *d, const struct place *at,
+			struct err *err);
+
+/* The API server leaves the kind out of the items of a PodList: it is that of the list. */
+static int add_item(struct sim_input *in, const struct jdoc *list, const struct jdoc *item,
+		    const struct place *at, struct err *err)
+{
+	const char *kind = jdoc_str(jdoc_get(list, "kind"));
+	const char *api_version = jdoc_str(jdoc_get(list, "apiVersion"));
+	CLEANUP(jdoc_destroyp) struct jdoc *whole = NULL;
+	CLEANUP(xmalloc_freep) char *of_item = NULL;
+
+	if (str_streq(kind, "List") || jdoc_kind(item) != JDOC_OBJECT ||
+	    jdoc_kind(jdoc_get(item, "kind")) != JDOC_NULL) {
+		return add_document(in, item, at, err);
+	}
+	of_item = xmalloc_dup(kind);
+	of_item[strlen(kind) - strlen("List")] = '\0';
+	whole = jdoc_copy(item);
+	jdoc_set_str(whole, "kind", of_item);
+	jdoc_set_str(whole, "apiVersion", api_version == NULL ? "" : api_version);
+	return add_object(in, whole, at, err);
+}
+
+static int add_document(struct sim_input *in, const struct jdoc *d, const struct place *at,
+			struct err *err)
+{
+	const char *kind = jdoc_str(jdoc_get(d, "kind"));
+	const struct jdoc *items = jdoc_get(d, "items");
+	int r = 0;
+
+	if (jdoc_kind(d) == JDOC_NULL) {
+		return 0;
+	}
+	if (jdoc_kind(d) != JDOC_OBJECT || kind == NULL) {
+		return err_set(err, ERR_INVALID, "not a Kubernetes object: it has no kind");
+	}
+	if (!str_has_suffix(str_of(kind), "List") || jdoc_kind(items) != JDOC_ARRAY) {
+		return add_object(in, d, at, err);
+	}
+	for (const struct jdoc *i = jdoc_first(items); i != NULL && r == 0; i = jdoc_next(i)) {
+		r = add_item(in, d, i, at, err);
+	}
+	return r;
+}
+
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *documents = NULL;
@@ -261,7 +295,7 @@ int sim_input_add(struct sim_input *in, const char *file, struct str text, struc
 	}
 	for (const struct jdoc *d = jdoc_first(documents); d != NULL; d = jdoc_next(d)) {
 		at.document++;
-		if (add_object(in, d, &at, err) < 0) {
+		if (add_document(in, d, &at, err) < 0) {
 			return err_wrap(err, "%s: document %zu", file, at.document);
 		}
 	}

@@ -20,6 +20,7 @@ void quota_explain_fixture_init(struct quota_explain_fixture *f, const char *yam
 		r = yaml_parse(str_of(config), &d, &err);
 	}
 	opt.config = d;
+	opt.config_path = "config";
 	opt.now = f->source.now = sim_input_youngest(f->source.in);
 	if (r == 0) {
 		r = quota_simulation_create(f->source.in, &opt, &f->source.world, &err);

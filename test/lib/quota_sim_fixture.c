@@ -18,6 +18,7 @@ static int create(const char *yaml, const char *config, struct quota_simulation 
 		r = yaml_parse(str_of(config), &d, err);
 	}
 	opt.config = d;
+	opt.config_path = "config";
 	opt.now = sim_input_youngest(in);
 	return r < 0 ? r : quota_simulation_create(in, &opt, ret, err);
 }

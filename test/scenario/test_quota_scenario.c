@@ -247,6 +247,7 @@ static void run_file(void **state)
 	assert_true(jdoc_is_str(jdoc_get(head, "kind"), "Scenario"));
 	assert_non_null(jdoc_str(jdoc_get(head, "about")));
 	opt.config = config = read_config(head);
+	opt.config_path = "config";
 	opt.now = now_of(head, in);
 	if (quota_simulation_create(in, &opt, &s, &err) < 0) {
 		fail_on(path, &err);

@@ -126,7 +126,7 @@ static void without_a_reservation_it_holds_nothing(void **state)
 	finish(&f);
 }
 
-static void errors_name_the_field(void **state)
+static void errors_name_object_and_field(void **state)
 {
 	struct fixture f;
 	struct quota_load_status *s = NULL;
@@ -138,8 +138,9 @@ static void errors_name_the_field(void **state)
 	init(&f, QUOTA_SIM_WORKLOAD("w", "much", "3", ""));
 	assert_int_equal(quota_load_workload(&f.l, sim_input_objects(f.in, &n)[0], &w, &s, &err),
 			 -ERR_INVALID);
-	assert_string_equal(err.text, "spec.podSets[0].template.spec.containers[0].resources."
-				      "requests.cpu: invalid quantity \"much\"");
+	assert_string_equal(err.text,
+			    "Workload team/w: spec.podSets[0].template.spec.containers[0]."
+			    "resources.requests.cpu: invalid quantity \"much\"");
 	assert_null(w);
 	assert_null(s);
 	quota_load_status_destroy(NULL);
@@ -152,7 +153,7 @@ int main(void)
 		cmocka_unit_test(objects_of_both_groups),
 		cmocka_unit_test(the_status_of_a_workload_is_kept),
 		cmocka_unit_test(without_a_reservation_it_holds_nothing),
-		cmocka_unit_test(errors_name_the_field),
+		cmocka_unit_test(errors_name_object_and_field),
 	};
 
 	return cmocka_run_group_tests_name("quota_load", tests, NULL, NULL);

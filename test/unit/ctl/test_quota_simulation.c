@@ -197,6 +197,17 @@ static void errors_name_the_object(void **state)
 		&err);
 	assert_true(str_has_prefix(str_of(err.text), "f: document 1: ClusterQueue cq: "));
 	assert_true(str_has_suffix(str_of(err.text), "invalid quantity \"1x\""));
+	quota_sim_fixture_refused("{" QUOTA_SIM_API "kind: Cohort, metadata: {name: co}, spec: "
+				  "{resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, "
+				  "resources: [{name: cpu, nominalQuota: -1}]}]}]}}\n",
+				  &err);
+	assert_string_equal(err.text, "f: document 1: Cohort co: spec.resourceGroups[0].flavors[0]."
+				      "resources[0].nominalQuota: negative");
+	quota_sim_fixture_refused("{" QUOTA_SIM_API "kind: Workload, metadata: {name: w, "
+				  "namespace: team}, spec: {podSets: [{count: -1}]}}\n",
+				  &err);
+	assert_string_equal(err.text,
+			    "f: document 1: Workload team/w: spec.podSets[0].count: negative");
 }
 
 static void keep_warning(void *ctx, const char *text)

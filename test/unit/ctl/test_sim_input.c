@@ -64,6 +64,24 @@ static void test_objects_are_completed_and_ordered(void **state)
 					"g: document 6: objects of kind Queue are ignored;");
 }
 
+/* As the API server answers: items have the kind that the list has in its own. */
+static void test_lists_of_one_kind(void **state)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+
+	(void)state;
+	assert_int_equal(sim_input_add(in, "f",
+				       STR_LIT("kind: ClusterQueueList\n"
+					       "apiVersion: kueue.x-k8s.io/v1beta2\n"
+					       "items: [{metadata: {name: a}},\n"
+					       "{kind: Namespace, apiVersion: v1,"
+					       " metadata: {name: n}}]\n"),
+				       NULL),
+			 0);
+	assert_non_null(sim_input_find(in, SIM_CLUSTER_QUEUE, "a"));
+	assert_non_null(sim_input_find(in, SIM_NAMESPACE, "n"));
+}
+
 static void test_the_later_one_wins(void **state)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
@@ -106,6 +124,12 @@ static void test_errors_name_the_place(void **state)
 	} rows[] = {
 		{ "kind: Pod\nmetadata: {}\n", "f: document 1: Pod: metadata.name: missing" },
 		{ "kind: Pod\nmetadata: {name: 1}\n",
+		  "f: document 1: Pod: metadata.name: not a string" },
+		{ "kind: Pod\nmetadata: {name: \"\"}\n",
+		  "f: document 1: Pod: metadata.name: missing" },
+		{ "kind: List\nitems: [{metadata: {name: p}}]\n",
+		  "f: document 1: not a Kubernetes object: it has no kind" },
+		{ "kind: PodList\nitems: [{metadata: {name: p}}, {}]\n",
 		  "f: document 1: Pod: metadata.name: missing" },
 		{ "kind: Pod\nmetadata: {name: p, namespace: 1}\n",
 		  "f: document 1: Pod: metadata.namespace: not a string" },
@@ -179,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects_are_completed_and_ordered),
+		cmocka_unit_test(test_lists_of_one_kind),
 		cmocka_unit_test(test_the_later_one_wins),
 		cmocka_unit_test(test_youngest_time),
 		cmocka_unit_test(test_errors_name_the_place),

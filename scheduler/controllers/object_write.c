@@ -32,7 +32,7 @@ struct object_write *object_write_new(const struct object_write_spec *spec)
 	return w;
 }
 
-static void object_write_free(void *item)
+static void item_free(void *item)
 {
 	struct object_write *w = item;
 
@@ -42,8 +42,8 @@ static void object_write_free(void *item)
 	free(w);
 }
 
-static bool object_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
-			       struct http_call *call, struct strbuf *scratch UNUSED)
+static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct http_call *call,
+		  struct strbuf *scratch UNUSED)
 {
 	struct object_write *w = item;
 
@@ -78,8 +78,7 @@ static enum pool_verdict report(const struct object_write_target *target,
 	return POOL_DONE;
 }
 
-static enum pool_verdict object_write_finish(void *ctx, void *item,
-					     const struct http_result *result)
+static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct object_write_target *target = ctx;
 	struct object_write *w = item;
@@ -109,11 +108,7 @@ static enum pool_verdict object_write_finish(void *ctx, void *item,
 	return POOL_RETRY;
 }
 
-const struct pool_ops object_write_pool_ops = {
-	.start = object_write_start,
-	.finish = object_write_finish,
-	.free_item = object_write_free,
-};
+static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = item_free };
 
 struct pool *object_write_pool(const struct pool_options *base, const char *name, unsigned slots,
 			       void (*post)(void *ctx, struct sched_msg *msg),
@@ -123,7 +118,7 @@ struct pool *object_write_pool(const struct pool_options *base, const char *name
 
 	*target = (struct object_write_target){ post, base->may_send, base->ctx };
 	po.name = name;
-	po.ops = &object_write_pool_ops;
+	po.ops = &ops;
 	po.ctx = target;
 	po.may_send = may_send;
 	po.slots = slots;

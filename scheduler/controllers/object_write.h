@@ -30,7 +30,6 @@ struct object_write_target {
 	bool (*may_send)(void *ctx);                    /* NULL: always */
 	void *ctx;
 };
-extern const struct pool_ops object_write_pool_ops; /* ctx: struct object_write_target */
 /* A pool of such writes, as base says; fills target, which must outlive it. */
 struct pool *object_write_pool(const struct pool_options *base, const char *name, unsigned slots,
 			       void (*post)(void *ctx, struct sched_msg *msg),

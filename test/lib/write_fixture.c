@@ -28,12 +28,10 @@ void write_fixture_init(struct write_fixture *f)
 	f->target = (struct pod_write_target){ keep, may_send, f };
 }
 
-void write_fixture_pool(struct write_fixture *f, const struct pool_ops *ops, void *ctx)
+struct pool_options write_fixture_options(struct write_fixture *f)
 {
-	struct pool_options po = {
+	return (struct pool_options){
 		.name = "test",
-		.ops = ops,
-		.ctx = ctx,
 		.transport = fake_transport_base(f->transport),
 		.clock = &f->clock.base,
 		.slots = 8,
@@ -41,7 +39,14 @@ void write_fixture_pool(struct write_fixture *f, const struct pool_ops *ops, voi
 		.backoff_min_ns = CLOCK_NS_PER_MS,
 		.backoff_max_ns = CLOCK_NS_PER_S,
 	};
+}
 
+void write_fixture_pool(struct write_fixture *f, const struct pool_ops *ops, void *ctx)
+{
+	struct pool_options po = write_fixture_options(f);
+
+	po.ops = ops;
+	po.ctx = ctx;
 	if (ops == &pod_write_pool_ops) {
 		po.may_send = pod_write_may_send;
 	}

@@ -21,6 +21,8 @@ struct write_fixture {
 };
 
 void write_fixture_init(struct write_fixture *f);
+/* For a module that makes its pool itself, which then is f->pool. */
+struct pool_options write_fixture_options(struct write_fixture *f);
 /* A pool with these operations and context; the fixture owns it. */
 void write_fixture_pool(struct write_fixture *f, const struct pool_ops *ops, void *ctx);
 void write_fixture_finish(struct write_fixture *f);

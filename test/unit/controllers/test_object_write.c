@@ -19,10 +19,13 @@ static void begin_spec(struct write_fixture *f, enum http_method method, bool yi
 					  .content_type = "application/json",
 					  .body = STR_LIT("{}"),
 					  .yields = yields };
+	struct pool_options base;
 
 	write_fixture_init(f);
-	target = (struct object_write_target){ f->target.post, f->target.may_send, f };
-	write_fixture_pool(f, &object_write_pool_ops, &target);
+	base = write_fixture_options(f);
+	base.may_send = f->target.may_send;
+	base.ctx = f;
+	f->pool = object_write_pool(&base, "test", base.slots, f->target.post, &target);
 	pool_add(f->pool, spec.key, object_write_new(&spec));
 }
 

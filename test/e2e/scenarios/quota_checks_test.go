@@ -72,10 +72,16 @@ func (c *checker) run(ctx context.Context) {
 	}
 }
 
+// checksOf is the list in the Workload's status.
+func checksOf(w *unstructured.Unstructured) []any {
+	checks, _, _ := unstructured.NestedSlice(w.Object, "status", "admissionChecks")
+	return checks
+}
+
 // look answers when quota is reserved and the check waits.
 func (c *checker) look(ctx context.Context, w *unstructured.Unstructured) {
 	owner := metav1.GetControllerOf(w)
-	checks, _, _ := unstructured.NestedSlice(w.Object, "status", "admissionChecks")
+	checks := checksOf(w)
 	if owner == nil || suite.Condition(w, "QuotaReserved") != "True/QuotaReserved" || suite.Condition(w, "Evicted") == "True/AdmissionCheck" {
 		return
 	}
@@ -170,8 +176,7 @@ func TestQuotaAdmissionChecks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		checks, _, _ := unstructured.NestedSlice(w.Object, "status", "admissionChecks")
-		for _, one := range checks {
+		for _, one := range checksOf(w) {
 			check, _ := one.(map[string]any)
 			if updates, _ := check["podSetUpdates"].([]any); len(updates) > 0 {
 				return fmt.Errorf("%v", check)
@@ -208,7 +213,7 @@ func TestQuotaAdmissionChecks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if checks, _, _ := unstructured.NestedSlice(w.Object, "status", "admissionChecks"); len(checks) > 0 {
+		if checks := checksOf(w); len(checks) > 0 {
 			return fmt.Errorf("%v", checks)
 		}
 		return nil

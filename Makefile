@@ -243,7 +243,8 @@ image-check: image $(BUILD)/test/demo/demo ## the demo with both daemons confine
 TIDY_OK := $(LIB_SRC:%.c=$(BUILD)/tidy/%.ok)
 ANALYZER_OK := $(LIB_SRC:%.c=$(BUILD)/analyzer/%.ok)
 
-analyze: $(ANALYZER_OK) $(TIDY_OK) $(BUILD)/cppcheck.ok ## gcc -fanalyzer, clang-tidy and cppcheck
+analyze: $(ANALYZER_OK) $(TIDY_OK) $(BUILD)/cppcheck.ok ## gcc -fanalyzer, clang-tidy, cppcheck and go vet
+	@test/lib/go_vet.sh test/e2e test/differential
 	@echo "analysis found nothing"
 
 # Depending on the object means: again when any header of the file changed. The null checks of gcc 12

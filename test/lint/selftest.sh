@@ -86,6 +86,7 @@ printf '\nint thing_other(int n);\n' | expect comments 'a prototype without cont
 printf '/* reci%s */\n' eve | expect spelling 'a typo' common/base/thing.c
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nrm $1\n' | expect shell 'an unquoted variable' test/bad.sh
+printf 'package main\n\nvar  x int\n' | expect go 'bad format' test/e2e/x.go
 echo 'int  x ;' | expect format 'bad format' common/base/thing.c
 : | expect units 'a missing test' common/base/untested.c
 

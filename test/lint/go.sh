@@ -1,0 +1,10 @@
+#!/bin/sh
+# Every Go file is as gofmt writes it (where that is installed). `make analyze` runs go vet.
+. "$(dirname "$0")/lib.sh"
+
+if ! command -v gofmt >/dev/null; then
+	echo "gofmt is not installed: skipped"
+	exit 0
+fi
+sources '*.go' | xargs -r gofmt -l 2>&1 | sed 's/$/: not as gofmt writes it/' >"$FOUND"
+finish

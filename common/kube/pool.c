@@ -18,6 +18,7 @@
 struct pool_waiting {
 	void *item;
 	unsigned sends;
+	bool refused; /* it backs off because the API server does not take it */
 	void (*free_item)(void *item);
 };
 
@@ -47,6 +48,9 @@ struct pool *pool_create(const struct pool_options *opt)
 
 	assert(opt->slots > 0);
 	p->opt = *opt;
+	if (p->opt.refused_max_ns == 0) {
+		p->opt.refused_max_ns = opt->backoff_max_ns;
+	}
 	p->queue = workqueue_create(&wq, opt->clock);
 	p->items = strmap_create(free_waiting);
 	pthread_mutex_init(&p->lock, NULL);
@@ -96,6 +100,9 @@ void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t del
 			workqueue_add_after(p->queue, key, delay_ns);
 		} else {
 			workqueue_add(p->queue, key);
+		}
+		if (old != NULL && old->refused) {
+			workqueue_hurry(p->queue, key);
 		}
 		pool_worker_wake_one(p);
 	}
@@ -225,19 +232,25 @@ static void leave_slot(struct pool *p, struct pool_slot *s)
 }
 
 /* Back to the queue, unless a newer item of the key came meanwhile. Returns what to free. */
-static void *put_back(struct pool *p, struct pool_slot *s)
+static void *put_back(struct pool *p, struct pool_slot *s, bool refused)
 {
 	struct str key = key_of(s);
-	void *surplus = s->item;
+	bool newer = strmap_has(p->items, key);
+	struct pool_waiting *w;
 
-	if (!strmap_has(p->items, key)) {
-		strmap_set(p->items, key, new_waiting(p, s->item, s->sends + 1));
-		surplus = NULL;
+	if (!newer) {
+		w = new_waiting(p, s->item, s->sends + 1);
+		w->refused = refused;
+		strmap_set(p->items, key, w);
 	}
-	workqueue_retry(p->queue, key);
+	if (!refused) {
+		workqueue_retry(p->queue, key);
+	} else if (!newer) {
+		workqueue_retry_up_to(p->queue, key, p->opt.refused_max_ns);
+	}
 	workqueue_done(p->queue, key);
 	leave_slot(p, s);
-	return surplus;
+	return newer ? s->item : NULL;
 }
 
 static void *file_verdict(struct pool *p, struct pool_slot *s, enum pool_verdict verdict,
@@ -259,7 +272,8 @@ static void *file_verdict(struct pool *p, struct pool_slot *s, enum pool_verdict
 		*ret_keep = true;
 		return NULL;
 	case POOL_RETRY:
-		return put_back(p, s);
+	case POOL_REFUSED:
+		return put_back(p, s, verdict == POOL_REFUSED);
 	case POOL_DONE:
 		workqueue_forget(p->queue, key);
 		workqueue_done(p->queue, key);

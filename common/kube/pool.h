@@ -8,7 +8,8 @@
  * finish on a worker thread (manual mode: whoever calls pool_step). Items are identified by key;
  * adding a key that waits replaces its item (the old one is freed), adding one that is in flight
  * runs the new item after the old one has finished. A replaced item inherits the wait of the key,
- * and an item that would be retried gives way to a newer one of its key. */
+ * and an item that would be retried gives way to a newer one of its key. What was refused waits
+ * longer, but not when there is a newer item: that one says something else. */
 #ifndef COMMON_KUBE_POOL_H
 #define COMMON_KUBE_POOL_H
 
@@ -26,10 +27,11 @@ struct strbuf;
 struct transport;
 
 enum pool_verdict {
-	POOL_DONE,  /* finished, for good or ill: finish has told its owner */
-	POOL_RETRY, /* again after back-off */
-	POOL_AGAIN, /* again at once with the item as finish left it (e.g. a GET after an unknown
-		       outcome) */
+	POOL_DONE,    /* finished, for good or ill: finish has told its owner */
+	POOL_RETRY,   /* again after back-off */
+	POOL_REFUSED, /* likewise, up to refused_max_ns; a newer item of the key is sent at once */
+	POOL_AGAIN,   /* again at once with the item as finish left it (e.g. a GET after an unknown
+			 outcome) */
 };
 
 /* start fills the call (strings may point into scratch, which lives until submit returns);
@@ -53,7 +55,8 @@ struct pool_options {
 	unsigned slots;     /* in flight per worker (manual mode: in all) */
 	int64_t timeout_ns; /* per request */
 	int64_t backoff_min_ns, backoff_max_ns;
-	uint64_t seed; /* of the jitter */
+	int64_t refused_max_ns; /* of POOL_REFUSED; 0: backoff_max_ns */
+	uint64_t seed;          /* of the jitter */
 	/* Asked immediately before each send (leadership); false: the item is handed to finish with
 	 * error ERR_CANCELLED without being sent. May be NULL. */
 	bool (*may_send)(void *ctx);

@@ -22,7 +22,8 @@ struct entry {
 	bool again; /* processing: ready again when done, not before again_at */
 	bool retry; /* processing: delayed when done */
 	struct backoff backoff;
-	int64_t due; /* delayed */
+	int64_t due;  /* delayed */
+	size_t index; /* delayed: in the heap */
 	int64_t again_at;
 	uint64_t seq;
 };
@@ -50,6 +51,11 @@ static int cmp_due(const void *pa, const void *pb, const void *ctx)
 	return a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
+static void on_moved(void *elem, size_t index)
+{
+	((struct entry *)elem)->index = index;
+}
+
 static void free_entry(void *value)
 {
 	struct entry *e = value;
@@ -67,7 +73,7 @@ struct workqueue *workqueue_create(const struct workqueue_options *opt, const st
 	rng_init(&wq->rng, opt->seed);
 	wq->entries = strmap_create(free_entry);
 	list_init(&wq->ready);
-	heap_init(&wq->delayed, cmp_due, NULL, NULL);
+	heap_init(&wq->delayed, cmp_due, on_moved, NULL);
 	strbuf_init(&wq->dropped);
 	return wq;
 }
@@ -158,14 +164,30 @@ void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns)
 	}
 }
 
-void workqueue_retry(struct workqueue *wq, struct str key)
+void workqueue_retry_up_to(struct workqueue *wq, struct str key, int64_t max_ns)
 {
 	struct entry *e = find_or_make(wq, key);
 
+	e->backoff.max_ns = max_ns;
 	if (e->state == ENTRY_IDLE) {
 		make_delayed(wq, e, backed_off(wq, e));
 	} else if (e->state == ENTRY_PROCESSING) {
 		e->retry = true;
+	}
+}
+
+void workqueue_retry(struct workqueue *wq, struct str key)
+{
+	workqueue_retry_up_to(wq, key, wq->opt.delay_max_ns);
+}
+
+void workqueue_hurry(struct workqueue *wq, struct str key)
+{
+	struct entry *e = strmap_get(wq->entries, key);
+
+	if (e != NULL && e->state == ENTRY_DELAYED) {
+		heap_remove(&wq->delayed, e->index);
+		make_ready(wq, e);
 	}
 }
 

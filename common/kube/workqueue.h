@@ -2,7 +2,8 @@
  * Owner: one thread or the lock next to it. Keys are copied. Fails only on bugs (asserts).
  *   idle -add-> ready -next-> processing -done-> idle       add while processing: ready after done
  *   idle -add_after-> delayed -time-> ready                 while processing: the same after done
- *   processing -retry, done-> delayed (back-off of the key) -time-> ready */
+ *   processing -retry, done-> delayed (back-off of the key) -time-> ready
+ *   delayed -hurry-> ready */
 #ifndef COMMON_KUBE_WORKQUEUE_H
 #define COMMON_KUBE_WORKQUEUE_H
 
@@ -26,7 +27,10 @@ void workqueue_destroy(struct workqueue *wq);             /* NULL is fine */
 void workqueue_add(struct workqueue *wq, struct str key); /* no effect if waiting already */
 /* Ready in delay_ns at the earliest; what waits already keeps its time. */
 void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns);
-void workqueue_retry(struct workqueue *wq, struct str key);  /* adds after the key's back-off */
+void workqueue_retry(struct workqueue *wq, struct str key); /* adds after the key's back-off */
+/* Likewise, but this time the back-off grows up to max_ns instead of delay_max_ns. */
+void workqueue_retry_up_to(struct workqueue *wq, struct str key, int64_t max_ns);
+void workqueue_hurry(struct workqueue *wq, struct str key);  /* what is delayed is ready now */
 void workqueue_forget(struct workqueue *wq, struct str key); /* resets the back-off */
 /* Takes the oldest ready key; it is valid until workqueue_done. False: nothing is ready. */
 bool workqueue_next(struct workqueue *wq, struct str *ret_key);

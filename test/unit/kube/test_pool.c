@@ -75,6 +75,7 @@ static void begin(struct fixture *f, unsigned slots, double qps, unsigned burst)
 				    .timeout_ns = 5000 * MS,
 				    .backoff_min_ns = 100 * MS,
 				    .backoff_max_ns = 800 * MS,
+				    .refused_max_ns = 8000 * MS,
 				    .seed = 1,
 				    .may_send = may_send };
 
@@ -301,6 +302,47 @@ static void test_retry_gives_way_to_newer_item(void **state)
 	end(&f);
 }
 
+static int64_t refuse(struct fixture *f, const char *line)
+{
+	assert_true(pool_step(f->pool));
+	fake_transport_answer(f->transport, fake_transport_expect(f->transport, line), 403, "");
+	return pool_wake_at(f->pool) - clock_mono(&f->clock.base);
+}
+
+/* What is refused waits longer each time, but not when something else is wanted. */
+static void test_refused_waits_longer(void **state)
+{
+	struct fixture f;
+	int64_t wait = 0;
+	(void)state;
+
+	begin(&f, 1, 0, 0);
+	f.verdict = POOL_REFUSED;
+	add_named(&f, "k", "old");
+	for (int i = 0; i < 12; i++) {
+		clock_fake_advance(&f.clock, wait);
+		wait = refuse(&f, "PATCH /x/old");
+	}
+	assert_in_range(wait, 6000 * MS, 10000 * MS);
+	assert_false(pool_step(f.pool));
+	strbuf_reset(&f.log);
+	add_named(&f, "k", "new");
+	wait = refuse(&f, "PATCH /x/new");
+	expect_log(&f, "free old;start new 0;finish new 403;");
+	assert_in_range(wait, 6000 * MS, 10000 * MS);
+	/* One that comes while it is in flight does not wait either; nothing is left of the old. */
+	clock_fake_advance(&f.clock, wait);
+	assert_true(pool_step(f.pool));
+	add_named(&f, "k", "last");
+	fake_transport_answer(f.transport, fake_transport_expect(f.transport, "PATCH /x/new"), 403,
+			      "");
+	f.verdict = POOL_DONE;
+	assert_int_equal(refuse(&f, "PATCH /x/last"), CLOCK_NEVER - clock_mono(&f.clock.base));
+	expect_log(&f, "start new 1;finish new 403;free new;start last 0;finish last 403;free "
+		       "last;");
+	end(&f);
+}
+
 static void test_again_goes_at_once_and_first(void **state)
 {
 	struct fixture f;
@@ -512,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_newer_item_runs_after_the_one_in_flight),
 		cmocka_unit_test(test_retry_after_backoff),
 		cmocka_unit_test(test_retry_gives_way_to_newer_item),
+		cmocka_unit_test(test_refused_waits_longer),
 		cmocka_unit_test(test_again_goes_at_once_and_first),
 		cmocka_unit_test(test_nothing_to_do),
 		cmocka_unit_test(test_not_allowed_to_send),

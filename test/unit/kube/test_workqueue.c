@@ -242,6 +242,36 @@ static void test_add_after(void **state)
 	workqueue_destroy(wq);
 }
 
+static void test_a_longer_backoff_and_its_end(void **state)
+{
+	struct workqueue *wq = make(0);
+	int64_t longer[] = { 10 * MS, 20 * MS, 40 * MS, 80 * MS, 160 * MS, 200 * MS, 200 * MS };
+	(void)state;
+
+	workqueue_hurry(wq, str_of("a")); /* unknown: no effect */
+	add(wq, "a");
+	workqueue_hurry(wq, str_of("a"));
+	for (size_t i = 0; i < ARRAY_LEN(longer); i++) {
+		assert_string_equal(next(wq), "a");
+		workqueue_retry_up_to(wq, str_of("a"), 200 * MS);
+		done(wq, "a");
+		assert_int_equal(workqueue_wake_at(wq) - clock_mono(&now.base), longer[i]);
+		clock_fake_advance(&now, longer[i]);
+	}
+	assert_string_equal(next(wq), "a");
+	workqueue_retry(wq, str_of("a")); /* another failure: its own end */
+	workqueue_hurry(wq, str_of("a")); /* in work: no effect */
+	done(wq, "a");
+	assert_int_equal(workqueue_wake_at(wq) - clock_mono(&now.base), 40 * MS);
+	workqueue_hurry(wq, str_of("a"));
+	assert_string_equal(next(wq), "a");
+	assert_string_equal(next(wq), "-");
+	done(wq, "a");
+	add(wq, "a");
+	fail_once(wq, "a", 40 * MS); /* its failures still count */
+	workqueue_destroy(wq);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_drop_oldest),
 		cmocka_unit_test(test_jitter_stays_in_bounds),
 		cmocka_unit_test(test_add_after),
+		cmocka_unit_test(test_a_longer_backoff_and_its_end),
 	};
 
 	return cmocka_run_group_tests_name("workqueue", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "api/status.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "controllers/job_podset.h"
@@ -27,6 +28,7 @@ struct owner_write_item {
 	bool pods;
 	char *namespace_, *name, *uid, *workload;
 	char *body, *event, *message;
+	char *refused; /* why, as the log has it; NULL: it was not */
 	struct gap *gaps;
 	size_t ngaps, filled; /* filled: gaps whose template is in the body */
 };
@@ -84,9 +86,8 @@ struct owner_write_item *owner_write_new(const char *namespace_, const struct ow
 static void free_item(void *item)
 {
 	struct owner_write_item *w = item;
-	char *texts[] = {
-		w->namespace_, w->name, w->uid, w->workload, w->body, w->event, w->message
-	};
+	char *texts[] = { w->namespace_, w->name,  w->uid,     w->workload,
+			  w->body,       w->event, w->message, w->refused };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		free(texts[i]);
@@ -202,6 +203,21 @@ static void tell(const struct owner_write_target *t, const struct owner_write_it
 	}
 }
 
+/* The log has it once, however often it is sent; the event is counted. */
+static void tell_refused(const struct owner_write_target *t, struct owner_write_item *w,
+			 const char *why)
+{
+	tell(t, w, true, "WorkloadWriteRefused", why);
+	if (str_streq(w->refused, why)) {
+		return;
+	}
+	free(w->refused);
+	w->refused = xmalloc_dup(why);
+	log_warn("write refused", LOG_STR("namespace", w->namespace_),
+		 LOG_STR(w->pods ? "pod" : "job", w->name), LOG_STR("workload", w->workload),
+		 LOG_STR("error", why));
+}
+
 static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct owner_write_target *t = ctx;
@@ -224,12 +240,13 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == -ERR_NOT_FOUND || code == -ERR_CONFLICT || rest_is_other_uid(code, &err)) {
 		return POOL_DONE;
 	}
-	if (code == -ERR_INVALID || code == -ERR_FORBIDDEN) {
-		tell(t, w, true, "WorkloadWriteRefused", err.text);
+	if (code != -ERR_INVALID && code != -ERR_FORBIDDEN) {
+		return POOL_RETRY;
 	}
-	/* A refusal passes, too: a right comes back, a quota has room, a Job has stopped. What
-	 * changes none of the objects that are watched brings nobody back to decide anew. */
-	return POOL_RETRY;
+	/* A refusal passes, too: a right comes back, a quota has room. What changes none of the
+	 * objects that are watched brings nobody back to decide anew. */
+	tell_refused(t, w, err.text);
+	return POOL_REFUSED;
 }
 
 bool owner_write_may_send(void *ctx)

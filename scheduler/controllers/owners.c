@@ -8,6 +8,7 @@
 #include "api/pod.h"
 #include "base/arena.h"
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
@@ -17,6 +18,7 @@
 #include "controllers/pod_group.h"
 
 #define SLOTS 32
+#define REFUSED_MAX_NS (5 * 60 * CLOCK_NS_PER_S) /* between attempts at what is refused */
 
 static void workload_free(void *p)
 {
@@ -43,6 +45,7 @@ static void owner_free(void *p)
 	arena_destroy(e->arena);
 	vec_finish(&e->pods);
 	vec_finish(&e->workloads);
+	free(e->creating);
 	free(e);
 }
 
@@ -494,6 +497,7 @@ struct owners *owners_create(const struct owners_options *opt)
 	po.ctx = &o->target;
 	po.may_send = owner_write_may_send;
 	po.slots = SLOTS;
+	po.refused_max_ns = REFUSED_MAX_NS;
 	o->pool = pool_create(&po);
 	return o;
 }

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "api/batch.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
@@ -112,7 +114,23 @@ static void note(const struct owners *o, const char *namespace_, const struct ow
 	}
 }
 
-static void send_one(struct owners *o, struct str owner, const char *namespace_,
+/* A Workload that waits to be created again is not for an owner that is gone, is another one, or
+ * queues no more. All other writes find out by themselves: their object has changed. */
+static void set_creating(struct owners *o, struct owner *e, char *item_take)
+{
+	static const struct owner_write none = { .kind = OWNER_NOTE };
+	struct str workload = str_of(e->creating);
+
+	(void)str_next(&workload, '/');
+	if (e->creating != NULL && !str_streq(e->creating, item_take) &&
+	    !strmap_has(o->workloads, workload)) {
+		pool_add(o->pool, str_of(e->creating), owner_write_new(NULL, &none));
+	}
+	free(e->creating);
+	e->creating = item_take;
+}
+
+static void send_one(struct owners *o, struct owner *e, struct str key, const char *namespace_,
 		     const struct owner_write *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf item = STRBUF_INIT;
@@ -124,7 +142,10 @@ static void send_one(struct owners *o, struct str owner, const char *namespace_,
 	} else if (w->pods) {
 		strbuf_printf(&item, OWNERS_POD "/%s/%s", namespace_, w->about.name);
 	} else {
-		strbuf_add_str(&item, owner);
+		strbuf_add_str(&item, key);
+	}
+	if (w->kind == OWNER_CREATE) {
+		set_creating(o, e, xmalloc_dup(item.p));
 	}
 	pool_add(o->pool, strbuf_str(&item), owner_write_new(namespace_, w));
 }
@@ -153,7 +174,7 @@ static void withdraw_starts(struct owners *o, struct owner *e, struct str key,
 
 		if (pe->sent.before[OWNER_POD_START] != 0 && wants_none(&pe->sent) &&
 		    pod_has_gate(pe->pod, KUEUE_GATE_ADMISSION)) {
-			send_one(o, key, namespace_, &none);
+			send_one(o, e, key, namespace_, &none);
 		}
 	}
 }
@@ -174,10 +195,13 @@ static void send(struct owners *o, struct owner *e, struct str key, const struct
 		} else if (w->kind != OWNER_NOTE && fresh) {
 			e->started = w->kind == OWNER_JOB_START ? version_hash(&e->job->meta, 0)
 								: e->started;
-			send_one(o, key, ns, w);
+			send_one(o, e, key, ns, w);
 		}
 	}
 	withdraw_starts(o, e, key, ns);
+	if (e->sent.now[OWNER_CREATE] == 0) {
+		set_creating(o, e, NULL);
+	}
 }
 
 /* --- planning ----------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ struct owner {
 	struct VEC(struct pod_entry *) pods; /* oldest first */
 	struct VEC(struct workload_entry *) workloads;
 	struct sent sent;
+	char *creating;   /* key in the pool of the creation that was sent last; NULL: none */
 	uint64_t started; /* hash of the version of the Job that a start was sent for; 0: none */
 };
 

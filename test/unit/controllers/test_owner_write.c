@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
 
@@ -36,6 +37,7 @@ static void begin(struct fixture *f)
 {
 	struct pool_options o = { .backoff_min_ns = CLOCK_NS_PER_MS,
 				  .backoff_max_ns = CLOCK_NS_PER_S,
+				  .refused_max_ns = 60 * CLOCK_NS_PER_S,
 				  .timeout_ns = CLOCK_NS_PER_S };
 
 	*f = (struct fixture){ .refuse = false };
@@ -260,6 +262,42 @@ static void what_answers_mean(void **state)
 	}
 }
 
+static void count_line(struct str line, void *ctx)
+{
+	int *lines = ctx;
+
+	(void)line;
+	*lines += 1;
+}
+
+/* It is sent again and again, more and more rarely, and logged once; unless the reason changes. */
+static void a_refusal_is_logged_once(void **state)
+{
+	static const char *const why[] = { "{\"message\":\"no right\"}",
+					   "{\"message\":\"no room\"}" };
+	const struct owner_write w = { OWNER_JOB_START, .body = "{}" };
+	struct fixture f;
+	int64_t wait = 0;
+	int lines = 0;
+
+	(void)state;
+	begin(&f);
+	f.target.recorder = NULL;
+	log_set_sink(count_line, &lines);
+	add(&f, &w);
+	for (int i = 0; i < 40; i++) {
+		int64_t now = clock_mono(&f.clock.base);
+
+		fake_transport_answer(f.net, expect_call(&f, "PATCH " JOB), 403, why[i / 20]);
+		wait = pool_wake_at(f.pool) - now;
+		assert_int_equal(lines, i / 20 + 1);
+		fake_transport_advance(f.net, wait);
+	}
+	log_set_sink(NULL, NULL);
+	assert_in_range(wait, 45 * CLOCK_NS_PER_S, 75 * CLOCK_NS_PER_S);
+	end(&f);
+}
+
 /* Nobody owns the Workload that is written, or nobody who is to be told. */
 static void a_workload_is_told_itself(void **state)
 {
@@ -335,6 +373,7 @@ int main(void)
 		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_job_that_is_another_one),
 		cmocka_unit_test(what_answers_mean),
+		cmocka_unit_test(a_refusal_is_logged_once),
 		cmocka_unit_test(a_workload_is_told_itself),
 		cmocka_unit_test(a_write_that_is_withdrawn),
 		cmocka_unit_test(nothing_is_sent_while_writing_is_not_allowed),

@@ -155,6 +155,52 @@ static void a_job_from_its_creation_to_its_end(void **state)
 	owners_fixture_end(&f);
 }
 
+/* The API server takes no Workload: it is tried again when the Job changes, and not for a Job that
+ * is gone or does not queue any more. */
+static void a_creation_that_is_refused(void **state)
+{
+	static const char *const ends[] = { NULL, "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/"
+						  "queue-name\":null}}}" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		struct owners_fixture f;
+		uint64_t tries;
+
+		owners_fixture_begin(&f, "{}");
+		assert_int_equal(
+			apiserver_set_faults(f.api.server,
+					     STR_LIT("[{fault: status, code: 403, method:"
+						     " POST, count: 0, path: .*/workloads}]"),
+					     NULL),
+			0);
+		create_job(&f, true);
+		owners_synced(f.o);
+		do {
+			owners_fixture_settle(&f);
+		} while (pool_wake_at(owners_pool(f.o)) <=
+			 clock_mono(&f.clock.base) + 10 * CLOCK_NS_PER_S);
+		tries = apiserver_fault_count(f.api.server, "status");
+		assert_int_equal(pool_waiting(owners_pool(f.o)), 1);
+		assert_true(pool_wake_at(owners_pool(f.o)) > clock_mono(&f.clock.base));
+		assert_true(owners_fixture_has_event(&f, "WorkloadWriteRefused"));
+		patch_job(&f, "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"b\"}}}");
+		owners_fixture_look(&f);
+		assert_true(pool_wake_at(owners_pool(f.o)) <= clock_mono(&f.clock.base));
+		owners_fixture_settle(&f);
+		assert_true(apiserver_fault_count(f.api.server, "status") > tries);
+		assert_int_equal(pool_waiting(owners_pool(f.o)), 1);
+		if (ends[i] == NULL) {
+			owners_fixture_call(&f, HTTP_DELETE, JOBS "/j", NULL, NULL);
+		} else {
+			patch_job(&f, ends[i]);
+		}
+		owners_fixture_settle(&f);
+		assert_int_equal(pool_waiting(owners_pool(f.o)), 0);
+		owners_fixture_end(&f);
+	}
+}
+
 static void answers_that_are_lost(void **state)
 {
 	(void)state;
@@ -310,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_from_its_creation_to_its_end),
+		cmocka_unit_test(a_creation_that_is_refused),
 		cmocka_unit_test(answers_that_are_lost),
 		cmocka_unit_test(nothing_is_written_before_all_is_known),
 		cmocka_unit_test(a_job_that_nobody_admitted_is_stopped),

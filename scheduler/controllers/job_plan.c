@@ -255,7 +255,28 @@ static bool is_managed(const struct job_plan_of *of, const struct owner_plan_env
 {
 	const char *queue = field_map_get(&of->job->meta.labels, KUEUE_QUEUE_NAME);
 
-	return !of->elsewhere && (env->without_queue_name || (queue != NULL && queue[0] != '\0'));
+	return env->without_queue_name || (queue != NULL && queue[0] != '\0');
+}
+
+/* A Job that belongs to another one that queues runs with that one; to start it again is for who
+ * made it. */
+static void plan_nested(struct planning *p)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	if (p->of->place == JOB_PLAN_TOO_DEEP) {
+		(void)owner_plan_note(
+			p->plan, true, "JobNestingTooDeep",
+			arena_printf(p->plan->arena,
+				     "Terminated search for Kueue-managed Job because ancestor "
+				     "depth exceeded limit of %d",
+				     JOB_PLAN_MAX_DEPTH));
+	} else if (p->of->place == JOB_PLAN_HELD && !batch_is_suspended(p->job) &&
+		   batch_finished(p->job) == NULL) {
+		job_start_hold(p->job, &body);
+		owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body),
+				"Suspended", "Kueue managed child job suspended");
+	}
 }
 
 /* Kueue's order: a Job that is gone or going; Jobs that are not ours; exactly one Workload; then
@@ -274,6 +295,10 @@ void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,
 	}
 	ret->namespace_ = of->job->meta.namespace_;
 	ret->about = (struct owner_write_object){ of->job->meta.name, of->job->meta.uid };
+	if (of->place != JOB_PLAN_OWN) {
+		plan_nested(&p);
+		return;
+	}
 	if (!is_managed(of, env)) {
 		return;
 	}

@@ -9,6 +9,16 @@
 struct api_job;
 struct api_workload;
 
+enum job_plan_place {
+	JOB_PLAN_OWN,       /* it queues for itself, if it queues */
+	JOB_PLAN_ELSEWHERE, /* its namespace is not managed, or it is left to what it belongs to */
+	JOB_PLAN_HELD,      /* what it belongs to queues for it, and is not admitted */
+	JOB_PLAN_TOO_DEEP,  /* nobody looks for what it belongs to any more */
+};
+
+/* Levels of owners that are looked at above a Job. */
+#define JOB_PLAN_MAX_DEPTH 10
+
 /* workloads: those whose controlling owner is this Job (by UID) and those of an earlier Job of its
  * name; prebuilt: the Workload that the Job names itself, NULL when there is none. */
 struct job_plan_of {
@@ -16,8 +26,8 @@ struct job_plan_of {
 	const struct api_workload *const *workloads;
 	size_t n;
 	const struct api_workload *prebuilt;
-	bool starting;  /* a write that starts the Job as it is may be under way */
-	bool elsewhere; /* its namespace is not managed, or its owner queues for it */
+	bool starting; /* a write that starts the Job as it is may be under way */
+	enum job_plan_place place;
 };
 /* Appends to ret, whose arena is set and which the caller finishes. */
 void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,

@@ -80,21 +80,33 @@ int job_start_patch(const struct api_job *job, const struct api_workload *w,
 	return 0;
 }
 
-void job_start_suspend(const struct api_job *job, struct strbuf *body)
+static void write_suspend(const struct api_job *job, bool mark, struct strbuf *body)
 {
 	struct json_out o;
 
 	owner_plan_open(&o, body, &job->meta);
-	json_out_key(&o, "annotations");
-	json_out_object(&o);
-	json_out_kv(&o, KUEUE_STOPPING, "true");
-	json_out_object_end(&o);
+	if (mark) {
+		json_out_key(&o, "annotations");
+		json_out_object(&o);
+		json_out_kv(&o, KUEUE_STOPPING, "true");
+		json_out_object_end(&o);
+	}
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");
 	json_out_object(&o);
 	json_out_kv_bool(&o, "suspend", true);
 	json_out_object_end(&o);
 	close_patch(&o);
+}
+
+void job_start_suspend(const struct api_job *job, struct strbuf *body)
+{
+	write_suspend(job, true, body);
+}
+
+void job_start_hold(const struct api_job *job, struct strbuf *body)
+{
+	write_suspend(job, false, body);
 }
 
 void job_start_reset(const struct api_job *job, struct strbuf *body)

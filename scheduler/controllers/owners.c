@@ -139,10 +139,12 @@ static void set_job(struct owners *o, struct str key, const struct api_job *job)
 	struct arena *old = e->arena;
 
 	set_prebuilt(o, e, key, false);
+	owners_nest_unlink(o, e, key);
 	e->arena = job == NULL ? NULL : arena_create(1024);
 	e->job = job == NULL ? NULL : owner_world_copy(&batch_job_fields, job, e->arena);
 	arena_destroy(old);
 	set_prebuilt(o, e, key, true);
+	owners_nest_link(o, e, key);
 	if (first_activity(o, e) != before) {
 		tell_all(o, e);
 	}
@@ -492,6 +494,7 @@ struct owners *owners_create(const struct owners_options *opt)
 	o->pods = strmap_create(pod_free);
 	o->workloads = strmap_create(workload_free);
 	o->prebuilt = strmap_create(free);
+	o->below = strmap_create(owners_nest_free);
 	po.name = "owners";
 	po.ops = &owner_write_ops;
 	po.ctx = &o->target;
@@ -512,6 +515,7 @@ void owners_destroy(struct owners *o)
 	strmap_destroy(o->pods);
 	strmap_destroy(o->workloads);
 	strmap_destroy(o->prebuilt);
+	strmap_destroy(o->below);
 	owner_world_destroy(o->world);
 	strmap_destroy(o->believed);
 	free(o);

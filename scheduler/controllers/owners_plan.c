@@ -207,48 +207,6 @@ static void send(struct owners *o, struct owner *e, struct str key, const struct
 /* --- planning ----------------------------------------------------------------------------------
  */
 
-static bool is_managed(const struct owners *o, const struct api_meta *m)
-{
-	const char *queue = field_map_get(&m->labels, KUEUE_QUEUE_NAME);
-
-	return o->opt.which->without_queue_name || (queue != NULL && queue[0] != '\0');
-}
-
-static bool is_kind(const struct api_owner *ref, const struct quota_owners_kind *kind)
-{
-	struct str rest = str_of(ref->api_version), group = str_next(&rest, '/');
-
-	/* "v1" is of the core group. */
-	return str_streq(ref->kind, kind->kind) &&
-	       str_eq_c(rest.p == NULL ? STR_LIT("") : group, kind->group);
-}
-
-/* Its owner queues, and the Job with it: another Job that is managed, or an object of a kind that
- * somebody else manages. */
-static bool has_managed_owner(const struct owners *o, const struct api_job *job)
-{
-	static const struct quota_owners_kind jobs = { "batch", "Job" };
-	const struct api_owner *ref = meta_controller(&job->meta);
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	const struct owner *e;
-
-	if (ref == NULL) {
-		return false;
-	}
-	for (size_t i = 0; i < o->opt.which->nothers; i++) {
-		if (is_kind(ref, &o->opt.which->others[i])) {
-			return true;
-		}
-	}
-	if (!is_kind(ref, &jobs)) {
-		return false;
-	}
-	e = strmap_get(o->owners,
-		       owners_plan_owner(&key, OWNERS_JOB, job->meta.namespace_, ref->name));
-	return e != NULL && e->job != NULL && str_streq(e->job->meta.uid, ref->uid) &&
-	       is_managed(o, &e->job->meta);
-}
-
 static const struct api_workload **list_workloads(const struct owner *e, struct arena *arena)
 {
 	const struct api_workload **list = arena_zero(arena, e->workloads.n + 1, sizeof(*list));
@@ -298,8 +256,11 @@ static void plan_job(const struct owners *o, const struct owner *e, struct owner
 
 		of.prebuilt = we == NULL ? NULL : we->w;
 	}
-	of.elsewhere = e->job != NULL && (!owner_world_manages(o->world, e->job->meta.namespace_) ||
-					  has_managed_owner(o, e->job));
+	if (e->job != NULL) {
+		of.place = owner_world_manages(o->world, e->job->meta.namespace_)
+				   ? owners_nest_place(o, e)
+				   : JOB_PLAN_ELSEWHERE;
+	}
 	job_plan(&of, &o->env, plan);
 }
 
@@ -364,7 +325,8 @@ void owners_plan_all(struct owners *o)
 	}
 }
 
-void owners_plan_key(struct owners *o, struct str key)
+/* Who belongs to it may be held for its sake. */
+static void plan_at(struct owners *o, struct str key, unsigned depth)
 {
 	struct owner *e = strmap_get(o->owners, key);
 
@@ -372,7 +334,13 @@ void owners_plan_key(struct owners *o, struct str key)
 		return;
 	}
 	plan_owner(o, key, e);
+	owners_nest_each(o, e, key, depth, plan_at);
 	if (e->job == NULL && e->pods.n == 0 && e->workloads.n == 0) {
 		(void)strmap_remove(o->owners, key);
 	}
+}
+
+void owners_plan_key(struct owners *o, struct str key)
+{
+	plan_at(o, key, 0);
 }

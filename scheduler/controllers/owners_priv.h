@@ -4,6 +4,7 @@
 #define SCHEDULER_CONTROLLERS_OWNERS_PRIV_H
 
 #include "base/vec.h"
+#include "controllers/job_plan.h"
 #include "controllers/owner_plan.h"
 #include "controllers/owners.h"
 
@@ -59,6 +60,7 @@ struct owners {
 	bool synced;
 	struct strmap *owners, *pods, *workloads;
 	struct strmap *prebuilt; /* Workload key -> owner key */
+	struct strmap *below;    /* key of a Job or pod -> the Jobs that belong to it */
 	struct strmap *believed; /* pods whose labels were believed; NULL: none */
 	void (*watch)(void *ctx, struct str key);
 	void *watch_ctx;
@@ -75,6 +77,17 @@ void owners_hold_gone(struct owners *o, struct str pod);
 /* The Job is suspended as far as is known, but a write that starts it may be under way: it is good
  * for the Job as it is. */
 bool owners_plan_is_starting(const struct owner *e);
+
+/* Jobs that belong to others: the one that has come under `key` or changed, and before it changes
+ * or goes; fn is called with those that belong to e directly. A value of `below`. */
+typedef void (*owners_nest_fn)(struct owners *o, struct str key, unsigned depth);
+void owners_nest_link(struct owners *o, const struct owner *e, struct str key);
+void owners_nest_unlink(struct owners *o, const struct owner *e, struct str key);
+void owners_nest_each(struct owners *o, const struct owner *e, struct str key, unsigned depth,
+		      owners_nest_fn fn);
+void owners_nest_free(void *value);
+/* Who queues for the Job of e, which is there. */
+enum job_plan_place owners_nest_place(const struct owners *o, const struct owner *e);
 
 /* Tells how long it took: a Workload of the owner that was not there before; a pod of it that
  * becomes another one. */

@@ -24,6 +24,7 @@ static const struct row {
 	struct job_fixture job;
 	struct job_fixture_workload w;
 	bool no_job, has, has_prebuilt, starting, stays, pods_ready;
+	enum job_plan_place place;
 } table[] = {
 	/* --- whose Job it is --- */
 	{ .name = "a Job without queue is not ours", .job = { .labels = "" }, .want = "" },
@@ -39,6 +40,25 @@ static const struct row {
 	  .job = { .labels = "'kueue.x-k8s.io/queue-name':'lq',"
 			     "'kueue.x-k8s.io/priority-class':'none'" },
 	  .want = "NOTE+WorkloadPriorityClassNotFound" },
+	/* --- a Job that belongs to something else --- */
+	{ .name = "what it belongs to runs", .place = JOB_PLAN_ELSEWHERE, .want = "" },
+	{ .name = "what it belongs to waits, and it does not",
+	  .job = { .runs = true },
+	  .place = JOB_PLAN_HELD,
+	  .want = "SUSPEND+Suspended" },
+	{ .name = "whether it has a queue or not",
+	  .job = { .labels = "", .runs = true },
+	  .place = JOB_PLAN_HELD,
+	  .want = "SUSPEND+Suspended" },
+	{ .name = "it waits, too", .place = JOB_PLAN_HELD, .want = "" },
+	{ .name = "it has ended",
+	  .job = { .runs = true, .status = "'conditions':[{'type':'Complete','status':'True'}]" },
+	  .place = JOB_PLAN_HELD,
+	  .want = "" },
+	{ .name = "nobody knows what it belongs to",
+	  .job = { .runs = true },
+	  .place = JOB_PLAN_TOO_DEEP,
+	  .want = "NOTE+JobNestingTooDeep" },
 	/* --- exactly one Workload --- */
 	{ .name = "a suspended Job gets one", .want = "CREATE+CreatedWorkload" },
 	{ .name = "not while pods are left", .job = { .status = "'active':1" }, .want = "" },
@@ -326,6 +346,7 @@ static void rows(void **state)
 		of.n = r->has;
 		of.prebuilt = r->has_prebuilt ? &w : NULL;
 		of.starting = r->starting;
+		of.place = r->place;
 		env.may_start = r->stays ? not_now : NULL;
 		job_plan(&of, &env, &plan);
 		add_kinds(&plan, &have);

@@ -17,7 +17,7 @@ func TestScenarioAPIAnswers(t *testing.T) {
 func TestScenarioAPIIntegration(t *testing.T) {
 	b := suite.StartBare(t)
 	for _, name := range []string{
-		"gate", "gate_switches", "webhook", "webhook_managed", "ctl", "foreign", "config",
+		"gate", "gate_switches", "webhook", "webhook_managed", "ctl", "foreign", "config", "crash",
 	} {
 		b.Play("integration/test_" + name)
 	}

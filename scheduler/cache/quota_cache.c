@@ -10,10 +10,42 @@
 #include "cache/quota_cache_status.h"
 #include "conf/quota_conf.h"
 #include "model/from_api_quota.h"
-#include "quota/conditions_copy.h"
 #include "quota/conditions_pack.h"
+#include "quota/conditions_same.h"
 #include "quota/queues.h"
 #include "quota/usage.h"
+
+static struct quota_cache_statuses *new_statuses(void)
+{
+	struct quota_cache_statuses *s = xmalloc_zero(1, sizeof(*s));
+
+	for (size_t i = 0; i < ARRAY_LEN(s->of); i++) {
+		s->of[i].arena = arena_create(0);
+	}
+	return s;
+}
+
+static void free_statuses(struct quota_cache_statuses *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(s->of); i++) {
+		arena_destroy(s->of[i].arena);
+		conditions_finish(&s->of[i]);
+	}
+	free(s);
+}
+
+const struct conditions *quota_cache_unpack(const struct quota_cache *c,
+					    const struct conditions_pack *from,
+					    enum quota_cache_use use)
+{
+	struct conditions *to = &c->statuses->of[use];
+
+	if (from == NULL) {
+		return NULL;
+	}
+	conditions_pack_read(from, to);
+	return to;
+}
 
 struct quota_cache *quota_cache_create(const struct quota_conf *conf,
 				       const struct quota_cache_listener *listener)
@@ -27,7 +59,7 @@ struct quota_cache *quota_cache_create(const struct quota_conf *conf,
 	c->forest = forest_create(c->q);
 	c->rules = from_api_quota_rules_create(&conf->resources);
 	c->seen = quota_cache_objects_seen();
-	c->draft_arena = arena_create(0);
+	c->statuses = new_statuses();
 	c->flush_at = c->timers_at = INT64_MAX;
 	c->nodes_stale = true;
 	return c;
@@ -44,8 +76,7 @@ void quota_cache_destroy(struct quota_cache *c)
 	for (size_t i = 0; i < c->early.n; i++) {
 		message_free(c->early.v[i]);
 	}
-	conditions_finish(&c->draft);
-	arena_destroy(c->draft_arena);
+	free_statuses(c->statuses);
 	strmap_destroy(c->seen);
 	forest_destroy(c->forest);
 	quota_destroy(c->q);
@@ -316,7 +347,7 @@ bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret)
 
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w)
 {
-	return quota_cache_state(c, w)->status;
+	return quota_cache_unpack(c, quota_cache_state(c, w)->status, QUOTA_CACHE_SHOWN);
 }
 
 int64_t quota_cache_retry_at(const struct quota_cache *c, const struct workload *w)
@@ -331,19 +362,25 @@ const char *quota_cache_queue(const struct quota_cache *c, const struct workload
 
 struct conditions *quota_cache_edit(struct quota_cache *c, const struct workload *w)
 {
-	conditions_finish(&c->draft);
-	arena_reset(c->draft_arena);
-	c->draft = conditions_copy_make(quota_cache_state(c, w)->status, c->draft_arena);
-	return &c->draft;
+	struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+
+	conditions_pack_read(quota_cache_state(c, w)->status, draft);
+	return draft;
 }
 
 bool quota_cache_commit(struct quota_cache *c, const struct workload *w)
 {
 	struct workload_state *s = quota_cache_state(c, w);
+	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+	struct conditions_pack *packed;
 
-	if (s->finished || conditions_copy_same(s->status, &c->draft)) {
+	if (s->finished ||
+	    conditions_same(quota_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
 		return false;
 	}
+	/* A cycle must know of an eviction that was decided since the last one. */
+	quota_cache_status_flags(draft, c->q->workloads.v[w->id]);
+	packed = conditions_pack_make(draft); /* the draft's texts are those of the status */
 	if (s->flies && !s->wanted) {
 		s->sent_status = s->status;
 	} else if (s->out) {
@@ -351,9 +388,7 @@ bool quota_cache_commit(struct quota_cache *c, const struct workload *w)
 	} else {
 		s->before = s->status;
 	}
-	s->status = conditions_pack_all(&c->draft);
-	/* A cycle must know of an eviction that was decided since the last one. */
-	quota_cache_status_flags(s->status, c->q->workloads.v[w->id]);
+	s->status = packed;
 	s->out = true;
 	if (!s->wanted && !s->flies) {
 		vec_push(&c->wanted, w->id);
@@ -374,13 +409,13 @@ bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret
 		s->wanted = false;
 		s->flies = true;
 		s->sent = ++c->writes;
-		*ret = (struct quota_cache_write){ .workload = c->q->workloads.v[id],
-						   .status = s->status,
-						   .before = s->before,
-						   .resource_version = s->read > s->version
-									       ? s->read
-									       : s->version,
-						   .version = s->sent };
+		*ret = (struct quota_cache_write){
+			.workload = c->q->workloads.v[id],
+			.status = quota_cache_unpack(c, s->status, QUOTA_CACHE_AFTER),
+			.before = quota_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE),
+			.resource_version = s->read > s->version ? s->read : s->version,
+			.version = s->sent
+		};
 		return true;
 	}
 	return false;

@@ -85,8 +85,8 @@ uint64_t quota_cache_specs(const struct quota_cache *c);
  * RuntimeClass changed: it is to be read once more. False: none is left. */
 bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret);
 
-/* The status as it should stand; lives until the Workload is read or committed. Of one that is
- * finished: that it is, since nothing else counts any more. */
+/* The status as it should stand; lives until the next call, or until the Workload is read or
+ * committed. Of one that is finished: that it is, since nothing else counts any more. */
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);
 /* Its status was refused: nothing is to be decided about it before (wall ns), unless it is read
  * anew; MODEL_TIME_NONE: at any time. */
@@ -95,8 +95,8 @@ int64_t quota_cache_retry_at(const struct quota_cache *c, const struct workload 
 const char *quota_cache_queue(const struct quota_cache *c, const struct workload *w);
 /* A copy of it to be changed; one at a time, until quota_cache_commit. */
 struct conditions *quota_cache_edit(struct quota_cache *c, const struct workload *w);
-/* The copy becomes the status. False: nothing is to be written, since it says nothing new or the
- * Workload is finished. */
+/* The copy becomes the status, and is to be used no more. False: nothing is to be written, since it
+ * says nothing new or the Workload is finished. */
 bool quota_cache_commit(struct quota_cache *c, const struct workload *w);
 
 /* A write that is to be sent: a status as a whole. */
@@ -107,7 +107,7 @@ struct quota_cache_write {
 	int64_t resource_version;        /* the object must have it */
 	uint64_t version;                /* of the write; comes back in REQUEST_DONE */
 };
-/* One at a time per Workload. False: none is left. */
+/* One at a time per Workload; the statuses live until the next call. False: none is left. */
 bool quota_cache_next_write(struct quota_cache *c, struct quota_cache_write *ret);
 
 #endif

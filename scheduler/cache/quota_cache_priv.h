@@ -6,27 +6,41 @@
 #include "cache/quota_cache.h"
 #include "quota/forest.h"
 
-struct arena;
+struct conditions_pack;
 struct err;
 struct from_api_quota_rules;
 struct strmap;
 
 /* Beside struct workload. Statuses are owned and packed (quota/conditions_pack.h). */
 struct workload_state {
-	struct conditions *status;      /* as it should stand; NULL: not read yet */
-	struct conditions *before;      /* as it was read last; NULL: no write is out */
-	struct conditions *sent_status; /* as it is under way; NULL: it has not changed since */
-	const char *queue; /* where the status says it holds quota, interned; NULL: nowhere */
-	unsigned failures; /* writes in a row that failed */
-	bool finished;     /* the status is that of a finished one, of which not all is kept */
-	bool out;          /* a write is wanted or under way */
-	bool wanted;       /* the status is to be written */
-	bool flies;        /* a write is under way: the next one waits for its outcome */
-	uint64_t sent;     /* number of the latest write */
-	int64_t version;   /* resourceVersion of the last write: older updates are not read */
-	int64_t read;      /* resourceVersion of what was read last */
-	int64_t retry_at;  /* wall ns: no write before; MODEL_TIME_NONE */
+	struct conditions_pack *status; /* as it should stand; NULL: not read yet */
+	struct conditions_pack *before; /* as it was read last; NULL: no write is out */
+	struct conditions_pack
+		*sent_status; /* as it is under way; NULL: it has not changed since */
+	const char *queue;    /* where the status says it holds quota, interned; NULL: nowhere */
+	unsigned failures;    /* writes in a row that failed */
+	bool finished;        /* the status is that of a finished one, of which not all is kept */
+	bool out;             /* a write is wanted or under way */
+	bool wanted;          /* the status is to be written */
+	bool flies;           /* a write is under way: the next one waits for its outcome */
+	uint64_t sent;        /* number of the latest write */
+	int64_t version;      /* resourceVersion of the last write: older updates are not read */
+	int64_t read;         /* resourceVersion of what was read last */
+	int64_t retry_at;     /* wall ns: no write before; MODEL_TIME_NONE */
 	struct sched_msg *later; /* update that came while a write was out */
+};
+
+/* Statuses as they are read from where they are packed; each lives until the next one of its use.
+ */
+enum quota_cache_use {
+	QUOTA_CACHE_DRAFT,  /* quota_cache_edit */
+	QUOTA_CACHE_SHOWN,  /* quota_cache_status */
+	QUOTA_CACHE_BEFORE, /* for the listener, and what is to be sent */
+	QUOTA_CACHE_AFTER,
+	QUOTA_CACHE_USE_COUNT_
+};
+struct quota_cache_statuses {
+	struct conditions of[QUOTA_CACHE_USE_COUNT_];
 };
 
 struct quota_cache {
@@ -42,8 +56,7 @@ struct quota_cache {
 	struct VEC(uint32_t) flushes; /* nodes */
 	struct VEC(struct sched_msg *) early; /* Workloads before all else is known */
 	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */
-	struct arena *draft_arena;
-	struct conditions draft;
+	struct quota_cache_statuses *statuses;
 	int64_t flush_at;  /* wall ns; INT64_MAX: nothing to flush */
 	int64_t timers_at; /* wall ns: the next end of a back-off */
 	int64_t sample_at; /* wall ns: LocalQueues whose use is to be sampled */
@@ -63,6 +76,10 @@ void quota_cache_settle_nodes(struct quota_cache *c);
 void quota_cache_want_flush(struct quota_cache *c, uint32_t node, int64_t now);
 void quota_cache_want_flush_all(struct quota_cache *c, int64_t now);
 struct workload_state *quota_cache_state(const struct quota_cache *c, const struct workload *w);
+/* NULL gives NULL. */
+const struct conditions *quota_cache_unpack(const struct quota_cache *c,
+					    const struct conditions_pack *from,
+					    enum quota_cache_use use);
 
 /* Everything but Workloads. -ERR_INVALID: the object cannot be used, nothing changed. */
 int quota_cache_objects_upsert(struct quota_cache *c, const struct sched_msg *m, int64_t now,

@@ -158,12 +158,12 @@ static void take_status(struct quota_cache *c, const struct workload *w,
 
 	quota_cache_status_read(c->q, aw, &fresh);
 	if (s->status != NULL && !s->finished) {
-		tell_status(c, w, s->status, &fresh);
+		tell_status(c, w, quota_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), &fresh);
 	}
 	free(s->status);
 	s->finished = w->finished;
 	s->status = w->finished ? conditions_pack_one(&fresh, KUEUE_FINISHED)
-				: conditions_pack_all(&fresh);
+				: conditions_pack_make(&fresh);
 	conditions_finish(&fresh);
 }
 
@@ -359,7 +359,7 @@ static void take_back(struct quota_cache *c, struct workload *w, const struct sc
 	if (!stale) {
 		put_off(c, w, m->status, now);
 	}
-	quota_cache_status_flags(s->status, w);
+	quota_cache_status_flags(quota_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), w);
 	if (was_preempted && !w->evicted) {
 		precedence_revoke(c->q, w);
 	}
@@ -382,7 +382,8 @@ static void take_later(struct quota_cache *c, struct workload_state *s, int64_t 
 static void take_done(struct quota_cache *c, const struct sched_msg *m, const struct workload *w)
 {
 	struct workload_state *s = quota_cache_state(c, w);
-	const struct conditions *sent = s->wanted ? s->sent_status : s->status;
+	const struct conditions *sent =
+		quota_cache_unpack(c, s->wanted ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
 	s->failures = 0;
@@ -390,7 +391,7 @@ static void take_done(struct quota_cache *c, const struct sched_msg *m, const st
 	if (sent->has_admission && sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
-	tell_status(c, w, s->before, sent);
+	tell_status(c, w, quota_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
 	drop_before(s);
 	if (s->wanted) {
 		s->before = s->sent_status;

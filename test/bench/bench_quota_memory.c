@@ -44,10 +44,10 @@ struct state {
 };
 
 static const struct state states[] = {
-	{ "waiting", WAITS, false, 1900 },
-	{ "admitted", ADMITTED, true, 2250 },
+	{ "waiting", WAITS, false, 1550 },
+	{ "admitted", ADMITTED, true, 1900 },
 	{ "finished", ADMITTED "," CONDITION("Finished", "True", "ByTest", "By test runner"), true,
-	  1450 },
+	  1150 },
 };
 
 struct bench {

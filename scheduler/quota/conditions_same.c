@@ -1,32 +1,4 @@
-#include "quota/conditions_copy.h"
-
-#include <string.h>
-
-#include "base/xmalloc.h"
-#include "model/quota_store.h"
-#include "quota/conditions_pack.h"
-
-/* A list of the block as an array that can grow and is freed alone. */
-static void *own(const void *v, size_t n, size_t size)
-{
-	return n == 0 ? NULL : memcpy(xmalloc(n * size), v, n * size);
-}
-
-struct conditions conditions_copy_make(const struct conditions *from, struct arena *arena)
-{
-	struct conditions to = *conditions_pack_in(from, arena);
-
-	to.arena = arena;
-	to.list.v = own(to.list.v, to.list.n, sizeof(to.list.v[0]));
-	to.checks.v = own(to.checks.v, to.checks.n, sizeof(to.checks.v[0]));
-	to.gates.v = own(to.gates.v, to.gates.n, sizeof(to.gates.v[0]));
-	to.evictions.v = own(to.evictions.v, to.evictions.n, sizeof(to.evictions.v[0]));
-	to.podsets.v = own(to.podsets.v, to.podsets.n, sizeof(to.podsets.v[0]));
-	to.requests.v = own(to.requests.v, to.requests.n, sizeof(to.requests.v[0]));
-	to.nominated.v = own(to.nominated.v, to.nominated.n, sizeof(to.nominated.v[0]));
-	to.unhealthy.v = own(to.unhealthy.v, to.unhealthy.n, sizeof(to.unhealthy.v[0]));
-	return to;
-}
+#include "quota/conditions_same.h"
 
 static bool same_podset(const struct conditions_podset *a, const struct conditions_podset *b,
 			bool counts)
@@ -140,7 +112,7 @@ static bool same_names(const struct conditions *a, const struct conditions *b)
 	return true;
 }
 
-bool conditions_copy_same(const struct conditions *a, const struct conditions *b)
+bool conditions_same(const struct conditions *a, const struct conditions *b)
 {
 	return same_list(a, b) && same_checks(a, b) && same_admission(a, b) && same_requeue(a, b) &&
 	       same_names(a, b);

@@ -136,6 +136,93 @@ static const struct row rows[] = {
 		      "workload ns/b3 queue=b cpu=4 cost=3 holds=default reserved=-3s\n"
 		      "workload ns/p queue=a cpu=3\n",
 	  "default/cpu=3", "b2:InCohortFairSharing" },
+	/* left has 4 of 10 and is above its quota as a whole; right has 6. Shares are compared
+	 * right below the root: what a has within left does not matter. */
+	{ "shares are those below the common cohort",
+	  FAIR "cohort root\n"
+	       "cohort left parent=root\n"
+	       "cohort right parent=root\n"
+	       "quota cohort/root default cpu nominal=10\n"
+	       "queue a cohort=left reclaim=Any\n"
+	       "queue l cohort=left\n"
+	       "queue r1 cohort=right\n"
+	       "queue r2 cohort=right\n"
+	       "quota a default cpu nominal=0\n"
+	       "quota l default cpu nominal=0\n"
+	       "quota r1 default cpu nominal=0\n"
+	       "quota r2 default cpu nominal=0\n"
+	       "workload ns/l1 queue=l cpu=4 holds=default prio=-9\n"
+	       "workload ns/r1a queue=r1 cpu=1 holds=default prio=-1\n"
+	       "workload ns/r1b queue=r1 cpu=1 holds=default\n"
+	       "workload ns/r2a queue=r2 cpu=1 holds=default\n"
+	       "workload ns/r2b queue=r2 cpu=1 holds=default\n"
+	       "workload ns/r2c queue=r2 cpu=2 holds=default\n"
+	       "workload ns/p queue=a cpu=1\n",
+	  "default/cpu=1", "r2a:InCohortFairSharing" },
+	/* right does not borrow as a whole; r1 does, from r2. */
+	{ "a cohort that does not borrow protects its queues",
+	  FAIR "cohort root\n"
+	       "cohort left parent=root\n"
+	       "cohort right parent=root\n"
+	       "queue a cohort=left reclaim=Any\n"
+	       "queue l cohort=left\n"
+	       "queue r1 cohort=right\n"
+	       "queue r2 cohort=right\n"
+	       "quota a default cpu nominal=2\n"
+	       "quota l default cpu nominal=0\n"
+	       "quota r1 default cpu nominal=0\n"
+	       "quota r2 default cpu nominal=4\n"
+	       "workload ns/l1 queue=l cpu=2 holds=default\n"
+	       "workload ns/r1a queue=r1 cpu=4 holds=default prio=-9\n"
+	       "workload ns/p queue=a cpu=2\n",
+	  "default/cpu=2", "l1:InCohortReclamation" },
+	/* kubernetes-sigs/kueue#14543. `own` lowers a's share to 5, less than b's 6, so x may be
+	 * taken by the second strategy; then `own` is not needed any more. But with `own` back a
+	 * has 9: x would be preempted by the one that has more, and could preempt p in turn. */
+	{ "a victim that only was legal because of one given back",
+	  FAIR SHARED "workload ns/own queue=a cpu=4 prio=-1 holds=default\n"
+		      "workload ns/x queue=b cpu=6 holds=default\n"
+		      "workload ns/p queue=a cpu=5\n",
+	  "default/cpu=5", "" },
+	/* `own` is on its way out already: a will not have 9. */
+	{ "one given back that is on its way out",
+	  FAIR SHARED "workload ns/own queue=a cpu=4 prio=-1 holds=default evicted=-5s\n"
+		      "workload ns/x queue=b cpu=6 holds=default\n"
+		      "workload ns/p queue=a cpu=5\n",
+	  "default/cpu=5", "x:InCohortFairSharing" },
+	/* x is on its way out already: to wait for that takes nothing from anybody. */
+	{ "a victim on its way out is not asked",
+	  FAIR SHARED "workload ns/own queue=a cpu=4 prio=-1 holds=default\n"
+		      "workload ns/x queue=b cpu=6 holds=default evicted=-5s\n"
+		      "workload ns/p queue=a cpu=5\n",
+	  "default/cpu=5", "x:InCohortFairSharing" },
+	/* x is taken before e, as long as b has more than a; y is given back. */
+	{ "who is on its way out is gone in its turn",
+	  FAIR SHARED "queue a cohort=c weight=3 reclaim=Any\n"
+		      "workload ns/e queue=b cpu=5 holds=default evicted=-5s\n"
+		      "workload ns/x queue=b cpu=1 prio=-1 holds=default\n"
+		      "workload ns/y queue=b cpu=1 holds=default\n"
+		      "workload ns/p queue=a cpu=9\n",
+	  "default/cpu=9", "x:InCohortFairSharing e:InCohortFairSharing" },
+	/* As with the one that only was legal, but another one is, together with `own`. */
+	{ "the search goes on without the illegal victim",
+	  FAIR SHARED "quota cohort/c default cpu nominal=18500m\n"
+		      "queue d cohort=c weight=0.5\n"
+		      "workload ns/own queue=a cpu=4400m prio=-1 holds=default\n"
+		      "workload ns/x queue=b cpu=9500m holds=default\n"
+		      "workload ns/z queue=d cpu=4600m holds=default\n"
+		      "workload ns/p queue=a cpu=9\n",
+	  "default/cpu=9", "own:InClusterQueue z:InCohortFairSharing" },
+	/* Within its nominal quota only while `own` is out, a takes x unasked; with `own` back it
+	 * has more than b. */
+	{ "within nominal because of one given back",
+	  FAIR HALVES "quota cohort/c default cpu nominal=10\n"
+		      "queue a cohort=c weight=0.25 within=LowerPriority reclaim=Any\n"
+		      "workload ns/own queue=a cpu=3 prio=-1 holds=default\n"
+		      "workload ns/o2 queue=a cpu=1 prio=9 holds=default\n"
+		      "workload ns/x queue=b cpu=16 holds=default\n"
+		      "workload ns/p queue=a cpu=4\n",
+	  "default/cpu=4", "" },
 };
 
 static void test_rows(void **state)
@@ -161,158 +248,11 @@ static void test_within_nominal_is_no_rule_when_its_gate_is_off(void **state)
 	victims_fixture_expect(&w, "p", "default/cpu=2", "b1:InCohortFairSharing");
 }
 
-/* left has 4 of 10 and is above its quota as a whole; right has 6. Shares are compared right below
- * the root: what a has within left does not matter. */
-static void test_shares_are_those_below_the_common_cohort(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR "cohort root\n"
-				  "cohort left parent=root\n"
-				  "cohort right parent=root\n"
-				  "quota cohort/root default cpu nominal=10\n"
-				  "queue a cohort=left reclaim=Any\n"
-				  "queue l cohort=left\n"
-				  "queue r1 cohort=right\n"
-				  "queue r2 cohort=right\n"
-				  "quota a default cpu nominal=0\n"
-				  "quota l default cpu nominal=0\n"
-				  "quota r1 default cpu nominal=0\n"
-				  "quota r2 default cpu nominal=0\n"
-				  "workload ns/l1 queue=l cpu=4 holds=default prio=-9\n"
-				  "workload ns/r1a queue=r1 cpu=1 holds=default prio=-1\n"
-				  "workload ns/r1b queue=r1 cpu=1 holds=default\n"
-				  "workload ns/r2a queue=r2 cpu=1 holds=default\n"
-				  "workload ns/r2b queue=r2 cpu=1 holds=default\n"
-				  "workload ns/r2c queue=r2 cpu=2 holds=default\n"
-				  "workload ns/p queue=a cpu=1\n");
-	victims_fixture_expect(&w, "p", "default/cpu=1", "r2a:InCohortFairSharing");
-}
-
-/* right does not borrow as a whole; r1 does, from r2. */
-static void test_a_cohort_that_does_not_borrow_protects_its_queues(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR "cohort root\n"
-				  "cohort left parent=root\n"
-				  "cohort right parent=root\n"
-				  "queue a cohort=left reclaim=Any\n"
-				  "queue l cohort=left\n"
-				  "queue r1 cohort=right\n"
-				  "queue r2 cohort=right\n"
-				  "quota a default cpu nominal=2\n"
-				  "quota l default cpu nominal=0\n"
-				  "quota r1 default cpu nominal=0\n"
-				  "quota r2 default cpu nominal=4\n"
-				  "workload ns/l1 queue=l cpu=2 holds=default\n"
-				  "workload ns/r1a queue=r1 cpu=4 holds=default prio=-9\n"
-				  "workload ns/p queue=a cpu=2\n");
-	victims_fixture_expect(&w, "p", "default/cpu=2", "l1:InCohortReclamation");
-}
-
-/* kubernetes-sigs/kueue#14543. `own` lowers a's share to 5, less than b's 6, so x may be taken by
- * the second strategy; then `own` is not needed any more. But with `own` back a has 9: x would be
- * preempted by the one that has more, and could preempt p in turn. */
-static void test_a_victim_that_only_was_legal_because_of_one_given_back(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR SHARED "workload ns/own queue=a cpu=4 prio=-1 holds=default\n"
-					 "workload ns/x queue=b cpu=6 holds=default\n"
-					 "workload ns/p queue=a cpu=5\n");
-	victims_fixture_expect(&w, "p", "default/cpu=5", "");
-}
-
-/* `own` is on its way out already: a will not have 9. */
-static void test_one_given_back_that_is_on_its_way_out(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR SHARED
-			 "workload ns/own queue=a cpu=4 prio=-1 holds=default evicted=-5s\n"
-			 "workload ns/x queue=b cpu=6 holds=default\n"
-			 "workload ns/p queue=a cpu=5\n");
-	victims_fixture_expect(&w, "p", "default/cpu=5", "x:InCohortFairSharing");
-}
-
-/* x is on its way out already: to wait for that takes nothing from anybody. */
-static void test_a_victim_on_its_way_out_is_not_asked(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR SHARED "workload ns/own queue=a cpu=4 prio=-1 holds=default\n"
-					 "workload ns/x queue=b cpu=6 holds=default evicted=-5s\n"
-					 "workload ns/p queue=a cpu=5\n");
-	victims_fixture_expect(&w, "p", "default/cpu=5", "x:InCohortFairSharing");
-}
-
-/* x is taken before e, as long as b has more than a; y is given back. */
-static void test_who_is_on_its_way_out_is_gone_in_its_turn(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR SHARED "queue a cohort=c weight=3 reclaim=Any\n"
-					 "workload ns/e queue=b cpu=5 holds=default evicted=-5s\n"
-					 "workload ns/x queue=b cpu=1 prio=-1 holds=default\n"
-					 "workload ns/y queue=b cpu=1 holds=default\n"
-					 "workload ns/p queue=a cpu=9\n");
-	victims_fixture_expect(&w, "p", "default/cpu=9",
-			       "x:InCohortFairSharing e:InCohortFairSharing");
-}
-
-/* As in the first one, but there is another who is legal together with `own`. */
-static void test_the_search_goes_on_without_the_illegal_victim(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR SHARED "quota cohort/c default cpu nominal=18500m\n"
-					 "queue d cohort=c weight=0.5\n"
-					 "workload ns/own queue=a cpu=4400m prio=-1 holds=default\n"
-					 "workload ns/x queue=b cpu=9500m holds=default\n"
-					 "workload ns/z queue=d cpu=4600m holds=default\n"
-					 "workload ns/p queue=a cpu=9\n");
-	victims_fixture_expect(&w, "p", "default/cpu=9",
-			       "own:InClusterQueue z:InCohortFairSharing");
-}
-
-/* Within its nominal quota only while `own` is out, a takes x unasked; with `own` back it has more
- * than b. */
-static void test_within_nominal_because_of_one_given_back(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-
-	(void)state;
-	quota_world_init(&w, FAIR HALVES
-			 "quota cohort/c default cpu nominal=10\n"
-			 "queue a cohort=c weight=0.25 within=LowerPriority reclaim=Any\n"
-			 "workload ns/own queue=a cpu=3 prio=-1 holds=default\n"
-			 "workload ns/o2 queue=a cpu=1 prio=9 holds=default\n"
-			 "workload ns/x queue=b cpu=16 holds=default\n"
-			 "workload ns/p queue=a cpu=4\n");
-	victims_fixture_expect(&w, "p", "default/cpu=4", "");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_within_nominal_is_no_rule_when_its_gate_is_off),
-		cmocka_unit_test(test_shares_are_those_below_the_common_cohort),
-		cmocka_unit_test(test_a_cohort_that_does_not_borrow_protects_its_queues),
-		cmocka_unit_test(test_a_victim_that_only_was_legal_because_of_one_given_back),
-		cmocka_unit_test(test_one_given_back_that_is_on_its_way_out),
-		cmocka_unit_test(test_a_victim_on_its_way_out_is_not_asked),
-		cmocka_unit_test(test_who_is_on_its_way_out_is_gone_in_its_turn),
-		cmocka_unit_test(test_the_search_goes_on_without_the_illegal_victim),
-		cmocka_unit_test(test_within_nominal_because_of_one_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,7 +266,15 @@ bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char *
 		}
 	}
 	*ret = (struct cluster_args){ .namespace_ = "default", .limit = CLUSTER_ARGS_LIMIT };
-	return ctl_parse(&argp, argc, argv, ret, ret_code);
+	if (!ctl_parse(&argp, argc, argv, ret, ret_code)) {
+		return false;
+	}
+	if (usage->args == NULL && ret->nrest > 0) {
+		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", ret->rest[0]);
+		*ret_code = CTL_USAGE;
+		return false;
+	}
+	return true;
 }
 
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err)

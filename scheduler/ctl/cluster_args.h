@@ -50,7 +50,7 @@ struct cluster_args {
 	size_t nrest;
 };
 
-/* What a verb takes, as argp shows it. takes: any of
+/* What a verb takes, as argp shows it. args: NULL: no positional arguments. takes: any of
  *   d  --dump, --scheduler-conf      f  -f, --config, --now        n  --namespace
  *   o  --output                      y  --yes                      a  --all-namespaces
  *   q  --clusterqueue, --localqueue  s  --status, --for, --active  p  --offset, --limit

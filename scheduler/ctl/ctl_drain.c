@@ -193,9 +193,5 @@ int ctl_drain_run(int argc, char **argv)
 	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
-	if (f.nrest > 0) {
-		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", f.rest[0]);
-		return CTL_USAGE;
-	}
 	return drain(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 }

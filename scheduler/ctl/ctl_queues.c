@@ -166,10 +166,6 @@ int ctl_queues_run(int argc, char **argv)
 	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
-	if (f.nrest > 0) {
-		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", f.rest[0]);
-		return CTL_USAGE;
-	}
 	if (situation_load(&f, &s, &err) < 0) {
 		return ctl_fail(&err);
 	}

@@ -60,8 +60,8 @@ static int read_gate(struct reading *r, const struct jdoc *g, struct err *err)
 	}
 	if (!quota_gates_set(name, on, &r->conf->options)) {
 		warn_about(r, field, "no such feature gate");
-	} else if (on) {
-		warn_about(r, field, quota_gates_missing(name));
+	} else {
+		warn_about(r, field, quota_gates_missing(name, on));
 	}
 	return 0;
 }
@@ -309,6 +309,16 @@ static int read_metrics(struct reading *r, struct err *err)
 				       &r->conf->metrics, err);
 }
 
+static int read_retention(struct reading *r, struct err *err UNUSED)
+{
+	static const char field[] = "objectRetentionPolicies.workloads.afterDeactivatedByKueue";
+
+	if (jdoc_kind(jdoc_path(r->d, field)) != JDOC_NULL) {
+		warn_about(r, field, "not supported: what was deactivated is kept");
+	}
+	return 0;
+}
+
 static int read_timestamp(struct reading *r, struct err *err)
 {
 	const struct jdoc *d = jdoc_path(r->d, "waitForPodsReady.requeuingStrategy.timestamp");
@@ -326,9 +336,10 @@ static int read_timestamp(struct reading *r, struct err *err)
 static int read_all(struct reading *r, struct err *err)
 {
 	static int (*const parts[])(struct reading *, struct err *) = {
-		read_fair_sharing, read_admission_fair_sharing, read_resources,
-		read_timestamp,    read_block_admission,        read_metrics,
-		read_gates, /* last: gates turn off what the file turns on */
+		read_fair_sharing,    read_admission_fair_sharing,
+		read_resources,       read_timestamp,
+		read_block_admission, read_metrics,
+		read_retention,       read_gates, /* last: gates turn off what the file turns on */
 	};
 	const char *kind = jdoc_str(jdoc_get(r->d, "kind"));
 	int code = expect(r->d, JDOC_OBJECT, "the configuration", err);

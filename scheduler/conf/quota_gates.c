@@ -4,6 +4,8 @@
 
 enum effect {
 	NONE,
+	ALWAYS_ON, /* there is no switch; what the gate is for is done */
+	ALWAYS_OFF,
 	SETS,
 	TURNS_ON,  /* on, the switch goes on; off, it stays: several gates ask for the same thing */
 	TURNS_OFF, /* off, the switch goes off; on, it stays: something else decides, too */
@@ -17,19 +19,19 @@ static const struct {
 	{ "AdmissionFairSharing", TURNS_OFF,
 	  offsetof(struct quota_options, admission_fair_sharing) },
 	{ "AdmissionGatedBy", SETS, offsetof(struct quota_options, admission_gates) },
-	{ "AssignQueueLabelsForPods", NONE, 0 },
+	{ "AssignQueueLabelsForPods", ALWAYS_ON, 0 },
 	{ "ConcurrentAdmission", TURNS_ON, offsetof(struct quota_options, preemption_gates) },
 	{ "ConcurrentAdmission", SETS, offsetof(struct quota_options, concurrent_admission) },
 	{ "CustomMetricLabels", NONE, 0 },
 	{ "DisableWaitForPodsReady", NONE, 0 },
 	{ "ElasticJobsViaWorkloadSlices", NONE, 0 },
 	{ "ElasticJobsViaWorkloadSlicesWithTAS", NONE, 0 },
-	{ "FailureRecoveryPolicy", NONE, 0 },
+	{ "FailureRecoveryPolicy", ALWAYS_OFF, 0 },
 	{ "FairSharingPreemptWithinNominal", SETS,
 	  offsetof(struct quota_options, preempt_within_nominal) },
 	{ "FairSharingPrioritizeNonBorrowing", SETS,
 	  offsetof(struct quota_options, prioritize_non_borrowing) },
-	{ "FinishOrphanedWorkloads", NONE, 0 },
+	{ "FinishOrphanedWorkloads", ALWAYS_ON, 0 },
 	{ "FlavorFungibility", SETS, offsetof(struct quota_options, flavor_fungibility) },
 	{ "FlavorFungibilityPreserveScanProgress", SETS,
 	  offsetof(struct quota_options, preserve_scan_progress) },
@@ -49,16 +51,16 @@ static const struct {
 	  offsetof(struct quota_options, prioritize_preemptors) },
 	{ "PriorityBoost", SETS, offsetof(struct quota_options, priority_boost) },
 	{ "PrioritySortingWithinCohort", SETS, offsetof(struct quota_options, priority_sorting) },
-	{ "QuotaCheckStrategy", NONE, 0 },
+	{ "QuotaCheckStrategy", ALWAYS_ON, 0 },
 	{ "ReclaimablePods", SETS, offsetof(struct quota_options, reclaimable_pods) },
 	{ "RecomputeAssignmentUponPreemptionTargetsOverlap", SETS,
 	  offsetof(struct quota_options, recompute_on_overlap) },
-	{ "RejectUpdatesToCQWithInvalidOnFlavors", NONE, 0 },
+	{ "RejectUpdatesToCQWithInvalidOnFlavors", ALWAYS_OFF, 0 },
 	{ "RemoveFinalizersWithStrictPatch", NONE, 0 },
 	{ "SchedulerLibraryIntegration", NONE, 0 },
 	{ "SchedulingEquivalenceHashing", SETS,
 	  offsetof(struct quota_options, equivalence_hashing) },
-	{ "ShortWorkloadNames", NONE, 0 },
+	{ "ShortWorkloadNames", ALWAYS_OFF, 0 },
 	{ "TLSOptions", NONE, 0 },
 	{ "TopologyAwareScheduling", SETS, offsetof(struct quota_options, topology) },
 	{ "UnadmittedWorkloadsExplicitStatus", NONE, 0 },
@@ -66,9 +68,9 @@ static const struct {
 	{ "VectorizedResourceRequests", NONE, 0 },
 	{ "VisibilityOnDemand", NONE, 0 },
 	{ "WorkloadIdentifierAnnotations", NONE, 0 },
-	{ "WorkloadPriorityClassDefaulting", NONE, 0 },
+	{ "WorkloadPriorityClassDefaulting", ALWAYS_ON, 0 },
 	{ "WorkloadRequestUseMergePatch", NONE, 0 },
-	{ "WorkloadValidateResourcesAreNonNegative", NONE, 0 },
+	{ "WorkloadValidateResourcesAreNonNegative", ALWAYS_ON, 0 },
 };
 
 /* As Kueue's validation of its configuration has them. */
@@ -121,7 +123,7 @@ const char *quota_gates_needed(struct str name, size_t i)
 	return NULL;
 }
 
-const char *quota_gates_missing(struct str name)
+static const char *missing_when_on(struct str name)
 {
 	if (str_eq_c(name, "TopologyAwareScheduling") || str_has_prefix(name, "TAS")) {
 		return "topology-aware scheduling is not supported yet";
@@ -138,4 +140,23 @@ const char *quota_gates_missing(struct str name)
 		return "resource claims are not supported yet";
 	}
 	return NULL;
+}
+
+const char *quota_gates_missing(struct str name, bool on)
+{
+	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
+		if (!str_eq_c(name, gates[i].name)) {
+			continue;
+		}
+		if (gates[i].effect == ALWAYS_ON && !on) {
+			return "cannot be switched off here";
+		}
+		if (gates[i].effect == ALWAYS_OFF && on) {
+			return "cannot be switched on here";
+		}
+	}
+	if (!on && str_eq_c(name, "UnadmittedWorkloadsObservability")) {
+		return "only its metrics are switched off, reasons of conditions stay as they are";
+	}
+	return on ? missing_when_on(name) : NULL;
 }

@@ -12,7 +12,7 @@ bool quota_gates_set(struct str name, bool on, struct quota_options *o);
 /* The i-th gate without which this one must not be on; NULL: there are no more. Those are all on by
  * default. */
 const char *quota_gates_needed(struct str name, size_t i);
-/* Why a gate that is on does not do all that it does in Kueue; NULL: it does. */
-const char *quota_gates_missing(struct str name);
+/* Why a gate that is on or off does not do all that this does in Kueue; NULL: it does. */
+const char *quota_gates_missing(struct str name, bool on);
 
 #endif

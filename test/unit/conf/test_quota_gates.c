@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/attrs.h"
 #include "model/quota_store.h"
 
 static void gates_set_their_switches(void **state)
@@ -82,9 +83,35 @@ static void what_is_missing_has_a_name(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
-		assert_non_null(quota_gates_missing(str_of(missing[i])));
+		assert_non_null(quota_gates_missing(str_of(missing[i]), true));
 	}
-	assert_null(quota_gates_missing(STR_LIT("PriorityBoost")));
+	assert_null(quota_gates_missing(STR_LIT("TopologyAwareScheduling"), false));
+	assert_null(quota_gates_missing(STR_LIT("PriorityBoost"), true));
+	assert_null(quota_gates_missing(STR_LIT("PriorityBoost"), false));
+}
+
+static void what_has_no_switch_is_told(void **state)
+{
+	static const struct {
+		const char *name;
+		bool on;
+	} rows[] = {
+		{ "AssignQueueLabelsForPods", true },
+		{ "FinishOrphanedWorkloads", true },
+		{ "QuotaCheckStrategy", true },
+		{ "WorkloadPriorityClassDefaulting", true },
+		{ "WorkloadValidateResourcesAreNonNegative", true },
+		{ "FailureRecoveryPolicy", false },
+		{ "RejectUpdatesToCQWithInvalidOnFlavors", false },
+		{ "ShortWorkloadNames", false },
+		{ "UnadmittedWorkloadsObservability", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_null(quota_gates_missing(str_of(rows[i].name), rows[i].on));
+		assert_non_null(quota_gates_missing(str_of(rows[i].name), !rows[i].on));
+	}
 }
 
 static void some_need_others(void **state)
@@ -108,6 +135,7 @@ int main(void)
 		cmocka_unit_test(one_gate_may_have_two_switches),
 		cmocka_unit_test(a_gate_alone_does_not_turn_on_admission_fair_sharing),
 		cmocka_unit_test(what_is_missing_has_a_name),
+		cmocka_unit_test(what_has_no_switch_is_told),
 		cmocka_unit_test(some_need_others),
 		cmocka_unit_test(known_ones_without_effect_and_unknown_ones),
 	};

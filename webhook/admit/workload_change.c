@@ -162,7 +162,8 @@ static void check_cluster(const struct admit_check *c, const struct api_workload
 	static const char path[] = "status.clusterName";
 
 	if (old->cluster_name != NULL) {
-		if (!str_streq(old->cluster_name, s->cluster_name)) {
+		/* An eviction takes it away. */
+		if (s->cluster_name != NULL && !str_streq(old->cluster_name, s->cluster_name)) {
 			admit_check_deny(c, path, "field is immutable once set");
 		}
 		return;

@@ -37,6 +37,7 @@
 /* On Workloads. */
 #define KUEUE_IS_GROUP_WORKLOAD "kueue.x-k8s.io/is-group-workload"
 #define KUEUE_JOB_UID "kueue.x-k8s.io/job-uid"
+#define KUEUE_PROVISIONING_PREFIX "provreq.kueue.x-k8s.io/"
 #define KUEUE_PRIORITY_BOOST "kueue.x-k8s.io/priority-boost"
 #define KUEUE_MULTIKUEUE_ORIGIN "kueue.x-k8s.io/multikueue-origin"
 #define KUEUE_ALLOWED_FLAVORS "kueue.x-k8s.io/workload-allowed-resource-flavors"

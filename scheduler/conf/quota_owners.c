@@ -1,5 +1,6 @@
 #include "conf/quota_owners.h"
 
+#include "api/validate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
@@ -7,6 +8,7 @@
 
 #define FRAMEWORKS "integrations.frameworks"
 #define EXTERNAL "integrations.externalFrameworks"
+#define LABEL_KEYS "integrations.labelKeysToCopy"
 #define SELECTOR "managedJobsNamespaceSelector"
 #define NAMESPACE_NAME "kubernetes.io/metadata.name"
 
@@ -39,6 +41,7 @@ static const struct {
 struct reading {
 	struct quota_owners *out;
 	struct quota_owners_kind *others;
+	const char **label_keys;
 	struct arena *arena;
 };
 
@@ -81,6 +84,18 @@ static int read_external(struct reading *r, const struct jdoc *d, struct err *er
 	return 0;
 }
 
+static int read_label_key(struct reading *r, const struct jdoc *d, struct err *err)
+{
+	const char *key = jdoc_str_or(d, "");
+
+	if (!validate_is_qualified_name(str_of(key))) {
+		return err_set(err, ERR_INVALID, LABEL_KEYS ": \"%s\" is not the key of a label",
+			       key);
+	}
+	r->label_keys[r->out->label_keys.n++] = arena_dup(r->arena, key);
+	return 0;
+}
+
 static int read_list(struct reading *r, const struct jdoc *list, const char *field,
 		     int (*read)(struct reading *, const struct jdoc *, struct err *),
 		     struct err *err)
@@ -103,14 +118,18 @@ static int read_list(struct reading *r, const struct jdoc *list, const char *fie
 static int read_integrations(struct reading *r, const struct jdoc *d, struct err *err)
 {
 	const struct jdoc *list = jdoc_path(d, FRAMEWORKS), *external = jdoc_path(d, EXTERNAL);
+	const struct jdoc *keys = jdoc_path(d, LABEL_KEYS);
 	size_t most = jdoc_count(list) + jdoc_count(external);
 	int code;
 
 	r->others = arena_zero(r->arena, most + 1, sizeof(*r->others));
 	r->out->others = r->others;
+	r->label_keys = arena_zero(r->arena, jdoc_count(keys) + 1, sizeof(*r->label_keys));
+	r->out->label_keys.v = r->label_keys;
 	r->out->jobs = jdoc_kind(list) == JDOC_NULL;
 	code = read_list(r, list, FRAMEWORKS, read_framework, err);
-	return code < 0 ? code : read_list(r, external, EXTERNAL, read_external, err);
+	code = code < 0 ? code : read_list(r, external, EXTERNAL, read_external, err);
+	return code < 0 ? code : read_list(r, keys, LABEL_KEYS, read_label_key, err);
 }
 
 static void default_selector(struct reading *r, const struct jdoc *d)
@@ -146,7 +165,7 @@ int quota_owners_read(const struct jdoc *d, struct arena *arena, struct quota_ow
 {
 	const struct jdoc *without = jdoc_get(d, "manageJobsWithoutQueueName");
 	struct quota_owners out = { .without_queue_name = jdoc_bool(without, false) };
-	struct reading r = { &out, NULL, arena };
+	struct reading r = { &out, NULL, NULL, arena };
 	int code = 0;
 
 	if (jdoc_kind(without) != JDOC_NULL && jdoc_kind(without) != JDOC_BOOL) {

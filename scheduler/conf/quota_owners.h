@@ -12,7 +12,7 @@ struct arena;
 struct err;
 struct jdoc;
 
-#define QUOTA_OWNERS_MAX_KINDS 256 /* integrations.frameworks, integrations.externalFrameworks */
+#define QUOTA_OWNERS_MAX_KINDS 256 /* in each list of integrations */
 
 struct quota_owners_kind { /* of objects that queue for what they own */
 	const char *group, *kind;
@@ -23,7 +23,8 @@ struct quota_owners {
 	/* Without managedJobsNamespaceSelector: all namespaces but kube-system and that of
 	 * `namespace`. */
 	struct selector namespaces;
-	bool jobs, pods; /* integrations batch/job and pod; default: batch/job */
+	bool jobs, pods;              /* integrations batch/job and pod; default: batch/job */
+	struct field_strs label_keys; /* integrations.labelKeysToCopy: to Workloads */
 	/* Of the integrations that are somebody else's, because there are none here. */
 	const struct quota_owners_kind *others;
 	size_t nothers;

@@ -197,6 +197,8 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 	} else if (p->plan->writes.n == 0) { /* the name is free again */
 		struct owner_plan_refs refs = refs_of(p);
 
+		(void)owner_spec_copy_labels(&p->job->meta, p->env->label_keys, p->plan->arena,
+					     &p->spec);
 		owner_plan_create(p->plan, &p->spec, &refs, false);
 	}
 }

@@ -208,18 +208,64 @@ static void write_owners(struct json_out *o, const struct owner_plan_refs *refs)
 	json_out_array_end(o);
 }
 
-static void write_notes(struct json_out *o, const struct owner_spec *s, bool replace, bool group)
+/* What is meant for its ProvisioningRequests; NULL: no (more of them). */
+static const struct field_pair *next_passed_note(const struct owner_spec *s, size_t *i)
 {
-	if (s->gated_by == NULL && !replace && !group) {
+	while (s->annotations != NULL && *i < s->annotations->n) {
+		const struct field_pair *a = &s->annotations->v[(*i)++];
+
+		if (str_has_prefix(str_of(a->key), KUEUE_PROVISIONING_PREFIX)) {
+			return a;
+		}
+	}
+	return NULL;
+}
+
+static void write_notes(struct json_out *o, const struct owner_spec *s)
+{
+	json_out_key(o, "annotations");
+	json_out_object(o);
+	json_out_kv(o, KUEUE_ADMISSION_GATED_BY, s->gated_by);
+	json_out_object_end(o);
+}
+
+static void write_new_notes(struct json_out *o, const struct owner_spec *s, bool group)
+{
+	size_t i = 0;
+	const struct field_pair *passed = next_passed_note(s, &i);
+
+	if (s->gated_by == NULL && !group && passed == NULL) {
 		return;
 	}
 	json_out_key(o, "annotations");
 	json_out_object(o);
-	if (s->gated_by != NULL || replace) {
+	if (s->gated_by != NULL) {
 		json_out_kv(o, KUEUE_ADMISSION_GATED_BY, s->gated_by);
 	}
 	if (group) {
 		json_out_kv(o, KUEUE_IS_GROUP_WORKLOAD, "true");
+	}
+	for (; passed != NULL; passed = next_passed_note(s, &i)) {
+		json_out_kv(o, passed->key, passed->value);
+	}
+	json_out_object_end(o);
+}
+
+static void write_labels(struct json_out *o, const struct owner_spec *s,
+			 const struct owner_plan_refs *refs)
+{
+	if (!refs->controller && s->labels.n == 0) {
+		return;
+	}
+	json_out_key(o, "labels");
+	json_out_object(o);
+	if (refs->controller) {
+		json_out_kv(o, KUEUE_JOB_UID, refs->v[0].uid);
+	}
+	for (size_t i = 0; i < s->labels.n; i++) {
+		if (!str_streq(s->labels.v[i].key, KUEUE_JOB_UID)) {
+			json_out_kv(o, s->labels.v[i].key, s->labels.v[i].value);
+		}
 	}
 	json_out_object_end(o);
 }
@@ -268,13 +314,8 @@ static void write_new_meta(struct owner_plan *p, struct json_out *o, const struc
 	json_out_object(o);
 	json_out_kv(o, "namespace", p->namespace_);
 	json_out_kv(o, "name", s->name);
-	if (refs->controller) {
-		json_out_key(o, "labels");
-		json_out_object(o);
-		json_out_kv(o, KUEUE_JOB_UID, refs->v[0].uid);
-		json_out_object_end(o);
-	}
-	write_notes(o, s, false, group);
+	write_labels(o, s, refs);
+	write_new_notes(o, s, group);
 	json_out_key(o, "finalizers");
 	json_out_array(o);
 	json_out_str(o, KUEUE_FINALIZER);
@@ -318,7 +359,7 @@ void owner_plan_update(struct owner_plan *p, const struct owner_spec *s,
 	size_t *cuts;
 
 	owner_plan_open(&o, &body, &w->meta);
-	write_notes(&o, s, true, false);
+	write_notes(&o, s);
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");
 	json_out_object(&o);
@@ -359,7 +400,7 @@ void owner_plan_sync(struct owner_plan *p, const struct owner_spec *wanted,
 		return;
 	}
 	owner_plan_open(&o, &body, &w->meta);
-	write_notes(&o, &s, true, false);
+	write_notes(&o, &s);
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");
 	json_out_object(&o);

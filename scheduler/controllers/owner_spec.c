@@ -73,8 +73,34 @@ bool owner_spec_read(const struct api_meta *m, const char *priority_class,
 		.max_execution =
 			owner_spec_positive(field_map_get(&m->labels, KUEUE_MAX_EXEC_TIME)),
 		.gated_by = gate == NULL || gate[0] == '\0' ? NULL : gate,
+		.annotations = &m->annotations,
 	};
 	return find_priority(m, priority_class, classes, ret);
+}
+
+const char *owner_spec_copy_labels(const struct api_meta *m, const struct field_strs *keys,
+				   struct arena *arena, struct owner_spec *s)
+{
+	struct field_pair *v =
+		arena_zero(arena, s->labels.n + (keys == NULL ? 0 : keys->n) + 1, sizeof(*v));
+	const char *differs = NULL;
+	size_t n = 0;
+
+	for (; n < s->labels.n; n++) {
+		v[n] = s->labels.v[n];
+	}
+	for (size_t i = 0; keys != NULL && i < keys->n; i++) {
+		const char *value = field_map_get(&m->labels, keys->v[i]);
+		const char *has = field_map_get(&s->labels, keys->v[i]);
+
+		if (value != NULL && has == NULL) {
+			v[n++] = (struct field_pair){ keys->v[i], value };
+		} else if (value != NULL && !str_streq(value, has)) {
+			differs = keys->v[i];
+		}
+	}
+	s->labels = (struct field_map){ .v = v, .n = n };
+	return differs;
 }
 
 bool owner_spec_same_pods(const struct api_pod_spec *a, const struct api_pod_spec *b,

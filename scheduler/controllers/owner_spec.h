@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "controllers/owner_write.h"
+#include "enc/field.h"
 
 #define OWNER_SPEC_MAIN "main"    /* the pod set of an owner that has one kind of pods */
 #define OWNER_SPEC_NAME_MAX 253   /* bytes of a Workload's name */
@@ -42,8 +43,10 @@ struct owner_spec {
 	const char *queue;
 	const char *class_group, *class_kind, *class_name; /* NULL: no priorityClassRef */
 	int32_t priority;
-	int32_t max_execution; /* seconds; 0: no limit */
-	const char *gated_by;  /* admission-gated-by; NULL: not gated */
+	int32_t max_execution;               /* seconds; 0: no limit */
+	const char *gated_by;                /* admission-gated-by; NULL: not gated */
+	struct field_map labels;             /* that the Workload bears, too */
+	const struct field_map *annotations; /* of the owner; NULL: none */
 	struct owner_spec_podset *podsets;
 	size_t npodsets;
 };
@@ -52,6 +55,10 @@ struct owner_spec {
  * NULL. False: a priority class is not known yet, *ret is not good. */
 bool owner_spec_read(const struct api_meta *m, const char *priority_class,
 		     const struct owner_spec_classes *classes, struct owner_spec *ret);
+/* The Workload bears those labels of m whose keys are in this list (NULL: none). One that it has
+ * with another value stays and its key is returned; NULL: there is none. */
+const char *owner_spec_copy_labels(const struct api_meta *m, const struct field_strs *keys,
+				   struct arena *arena, struct owner_spec *s);
 /* The name of the Workload of one object: as Kueue's, so that Workloads of either are found by the
  * other. prefix: "job-". */
 const char *owner_spec_name(const char *prefix, const char *kind, const char *group,

@@ -485,7 +485,8 @@ struct owners *owners_create(const struct owners_options *opt)
 	o->clock = po.clock;
 	o->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
 	o->world = owner_world_create(&opt->which->namespaces);
-	o->env = (struct owner_plan_env){ .without_queue_name = opt->which->without_queue_name,
+	o->env = (struct owner_plan_env){ .label_keys = &opt->which->label_keys,
+					  .without_queue_name = opt->which->without_queue_name,
 					  .pods_ready = opt->wait_pods_ready,
 					  .may_start = may_start,
 					  .ctx = o };

@@ -357,11 +357,13 @@ static bool gather(struct planning *p)
 	for (size_t i = 0; i < p->split.excess.n; i++) {
 		plan_excess(p, p->split.excess.v[i]);
 	}
-	if (!pod_podset_fill(&kept, p->plan->arena, &p->spec)) {
-		tell_about(p, MANY_ROLES);
-		return false;
+	wrong = pod_podset_fill(&kept, p->plan->arena, &p->spec)
+			? pod_podset_labels(&kept, p->env->label_keys, p->plan->arena, &p->spec)
+			: MANY_ROLES;
+	if (wrong != NULL) {
+		tell_about(p, wrong);
 	}
-	return true;
+	return wrong == NULL;
 }
 
 static void plan_create(struct planning *p)

@@ -52,7 +52,8 @@ static void what_the_file_says(void **state)
 				   " operator: In, values: [a, b]}]}\n"
 				   "integrations:\n"
 				   "  frameworks: [pod, kubeflow.org/mpijob]\n"
-				   "  externalFrameworks: [Foo.v1.example.com]\n";
+				   "  externalFrameworks: [Foo.v1.example.com]\n"
+				   "  labelKeysToCopy: [team, example.com/cost]\n";
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct quota_owners o;
 
@@ -66,6 +67,8 @@ static void what_the_file_says(void **state)
 	assert_string_equal(o.others[0].kind, "MPIJob");
 	assert_string_equal(o.others[1].group, "example.com");
 	assert_string_equal(o.others[1].kind, "Foo");
+	assert_int_equal(o.label_keys.n, 2);
+	assert_string_equal(o.label_keys.v[1], "example.com/cost");
 	assert_true(manages(&o, "x", "b"));
 	assert_false(manages(&o, "x", "c"));
 	assert_false(manages(&o, "x", NULL));
@@ -81,6 +84,10 @@ static void errors_name_the_field(void **state)
 		{ "integrations: {frameworks: pod}\n", "integrations.frameworks: must be a list" },
 		{ "integrations: {externalFrameworks: [Foo.v1]}\n",
 		  "integrations.externalFrameworks: \"Foo.v1\" is not Kind.version.group" },
+		{ "integrations: {labelKeysToCopy: team}\n",
+		  "integrations.labelKeysToCopy: must be a list" },
+		{ "integrations: {labelKeysToCopy: [a, a/b/c]}\n",
+		  "integrations.labelKeysToCopy: \"a/b/c\" is not the key of a label" },
 	};
 
 	(void)state;

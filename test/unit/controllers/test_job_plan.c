@@ -397,9 +397,14 @@ static void a_new_workload_says_what_the_job_does(void **state)
 {
 	const struct job_fixture f = {
 		.labels = "'kueue.x-k8s.io/queue-name':'lq','kueue.x-k8s.io/priority-class':"
-			  "'high','kueue.x-k8s.io/max-exec-time-seconds':'60'",
+			  "'high','kueue.x-k8s.io/max-exec-time-seconds':'60',"
+			  "'team':'red','kueue.x-k8s.io/job-uid':'forged','other':'o'",
 		.annotations = "'kueue.x-k8s.io/job-min-parallelism':'2',"
-			       "'kueue.x-k8s.io/admission-gated-by':'x'",
+			       "'kueue.x-k8s.io/admission-gated-by':'x',"
+			       "'provreq.kueue.x-k8s.io/hours':'2'",
+	};
+	const struct field_strs keys = {
+		(const char *const[]){ "team", "absent", "kueue.x-k8s.io/job-uid" }, 3
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
@@ -411,6 +416,7 @@ static void a_new_workload_says_what_the_job_does(void **state)
 	(void)state;
 	job_fixture_job(&f, &job);
 	job_fixture_env(&env);
+	env.label_keys = &keys;
 	job_plan(&of, &env, &plan);
 	assert_int_equal(plan.writes.n, 1);
 	strbuf_printf(&text, "%s{}%s", plan.writes.v[0].body, plan.writes.v[0].gaps[0].tail);
@@ -418,8 +424,9 @@ static void a_new_workload_says_what_the_job_does(void **state)
 		strbuf_str(&text),
 		"{'apiVersion':'kueue.x-k8s.io/v1beta2','kind':'Workload','metadata':{"
 		"'namespace':'ns','name':'job-j-dd315',"
-		"'labels':{'kueue.x-k8s.io/job-uid':'j-1'},"
-		"'annotations':{'kueue.x-k8s.io/admission-gated-by':'x'},"
+		"'labels':{'kueue.x-k8s.io/job-uid':'j-1','team':'red'},"
+		"'annotations':{'kueue.x-k8s.io/admission-gated-by':'x',"
+		"'provreq.kueue.x-k8s.io/hours':'2'},"
 		"'finalizers':['kueue.x-k8s.io/resource-in-use'],"
 		"'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job','name':'j','uid':'j-1',"
 		"'controller':true,'blockOwnerDeletion':true}]},"

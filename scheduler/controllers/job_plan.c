@@ -253,13 +253,6 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	}
 }
 
-static bool is_managed(const struct job_plan_of *of, const struct owner_plan_env *env)
-{
-	const char *queue = field_map_get(&of->job->meta.labels, KUEUE_QUEUE_NAME);
-
-	return env->without_queue_name || (queue != NULL && queue[0] != '\0');
-}
-
 /* A Job that belongs to another one that queues runs with that one; to start it again is for who
  * made it. */
 static void plan_nested(struct planning *p)
@@ -301,7 +294,7 @@ void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,
 		plan_nested(&p);
 		return;
 	}
-	if (!is_managed(of, env)) {
+	if (!owner_plan_is_managed(env, &of->job->meta)) {
 		return;
 	}
 	if (!job_podset_of(of->job, &env->classes, ret->arena, &p.spec)) {

@@ -74,6 +74,13 @@ bool owner_plan_is_true(const struct api_workload *w, const char *condition)
 	return kueue_condition_is_true(&w->status.conditions, condition);
 }
 
+bool owner_plan_is_managed(const struct owner_plan_env *env, const struct api_meta *owner)
+{
+	const char *queue = field_map_get(&owner->labels, KUEUE_QUEUE_NAME);
+
+	return env->without_queue_name || (queue != NULL && queue[0] != '\0');
+}
+
 bool owner_plan_is_admitted(const struct api_workload *w)
 {
 	return kueue_workload_is_reserving(w) && owner_plan_is_true(w, KUEUE_ADMITTED) &&

@@ -44,6 +44,9 @@ struct owner_plan_refs {
 	size_t n;
 };
 
+/* It names a queue, or need not: its Workload is for us to make. */
+bool owner_plan_is_managed(const struct owner_plan_env *env, const struct api_meta *owner);
+
 /* Frees the list, not the arena. */
 void owner_plan_finish(struct owner_plan *p);
 

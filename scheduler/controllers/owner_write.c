@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "api/kueue_keys.h"
-#include "api/status.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -227,7 +226,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 
 	/* Cancelled: writing is not allowed at present; nothing else would bring the owner back
 	 * before it changes. */
-	if (result->error == ERR_CANCELLED || result->status == STATUS_UNAUTHORIZED) {
+	if (result->error == ERR_CANCELLED) {
 		return POOL_RETRY;
 	}
 	if (code == 0 && w->filled < w->ngaps) {
@@ -240,7 +239,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == -ERR_NOT_FOUND || code == -ERR_CONFLICT || rest_is_other_uid(code, &err)) {
 		return POOL_DONE;
 	}
-	if (code != -ERR_INVALID && code != -ERR_FORBIDDEN) {
+	if (!rest_is_refused(code, result)) {
 		return POOL_RETRY;
 	}
 	/* A refusal passes, too: a right comes back, a quota has room. What changes none of the

@@ -166,13 +166,6 @@ static bool is_foreign(const struct owners *o, const struct api_owner *ref)
 	return false;
 }
 
-static bool queues(const struct owners *o, const struct api_meta *m)
-{
-	const char *queue = field_map_get(&m->labels, KUEUE_QUEUE_NAME);
-
-	return o->opt.which->without_queue_name || (queue != NULL && queue[0] != '\0');
-}
-
 /* By the youngest Workload of it that has not finished. */
 static bool is_admitted(const struct owner *e)
 {
@@ -221,7 +214,7 @@ enum job_plan_place owners_nest_place(const struct owners *o, const struct owner
 		if (depth > JOB_PLAN_MAX_DEPTH) {
 			return JOB_PLAN_TOO_DEEP;
 		}
-		top = queues(o, a.meta) ? a.owner : top;
+		top = owner_plan_is_managed(&o->env, a.meta) ? a.owner : top;
 		m = a.meta;
 	}
 	if (top == NULL) {

@@ -505,10 +505,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 
 static bool is_managed(const struct planning *p)
 {
-	const char *queue = field_map_get(&p->first->meta.labels, KUEUE_QUEUE_NAME);
-
-	return !p->of->elsewhere &&
-	       (p->env->without_queue_name || (queue != NULL && queue[0] != '\0'));
+	return !p->of->elsewhere && owner_plan_is_managed(p->env, &p->first->meta);
 }
 
 /* A name that somebody else's Workload has: the group can never queue, but its pods may go. */

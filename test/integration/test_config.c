@@ -48,18 +48,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
-static int after_each(void **state)
-{
-	scene_clear(*state);
-	return 0;
-}
-
 static void write_conf(struct scene *s, const char *name, const char *text)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", stack_dir(s->stack), name);
@@ -299,12 +287,12 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_configuration_at_start),
 		cmocka_unit_test(test_bad_flags),
-		cmocka_unit_test_teardown(test_reload, after_each),
+		cmocka_unit_test_teardown(test_reload, scene_after_each),
 		cmocka_unit_test(test_health_and_metrics),
-		cmocka_unit_test_teardown(test_dump_explains, after_each),
+		cmocka_unit_test_teardown(test_dump_explains, scene_after_each),
 		cmocka_unit_test(test_bad_objects_do_not_stop_the_others),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

@@ -103,12 +103,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
 static void test_what_it_says(void **state UNUSED)
 {
 	static const struct {
@@ -257,5 +251,5 @@ int main(int argc, char **argv)
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

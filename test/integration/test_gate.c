@@ -22,18 +22,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
-static int after_each(void **state)
-{
-	scene_clear(*state);
-	return 0;
-}
-
 /* Volcano's own scenario, and what it forgets to assert: pod-3 stays gated while pod-2 exists. */
 static void test_upstream_a_ungated_pod_keeps_its_quota(void **state)
 {
@@ -359,22 +347,25 @@ static void test_moved_podgroup_is_charged_anew(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_upstream_a_ungated_pod_keeps_its_quota, after_each),
-		cmocka_unit_test_teardown(test_upstream_b_ours_goes_last, after_each),
-		cmocka_unit_test_teardown(test_foreign_gate_holds_no_quota, after_each),
-		cmocka_unit_test_teardown(test_closed_and_unknown_queues_say_why, after_each),
-		cmocka_unit_test_teardown(test_best_effort_is_ungated_at_once, after_each),
-		cmocka_unit_test_teardown(test_annotation_removed_removes_the_gate, after_each),
-		cmocka_unit_test_teardown(test_others_are_never_gated, after_each),
-		cmocka_unit_test_teardown(test_namespace_label_opts_in, after_each),
+		cmocka_unit_test_teardown(test_upstream_a_ungated_pod_keeps_its_quota,
+					  scene_after_each),
+		cmocka_unit_test_teardown(test_upstream_b_ours_goes_last, scene_after_each),
+		cmocka_unit_test_teardown(test_foreign_gate_holds_no_quota, scene_after_each),
+		cmocka_unit_test_teardown(test_closed_and_unknown_queues_say_why, scene_after_each),
+		cmocka_unit_test_teardown(test_best_effort_is_ungated_at_once, scene_after_each),
+		cmocka_unit_test_teardown(test_annotation_removed_removes_the_gate,
+					  scene_after_each),
+		cmocka_unit_test_teardown(test_others_are_never_gated, scene_after_each),
+		cmocka_unit_test_teardown(test_namespace_label_opts_in, scene_after_each),
 		cmocka_unit_test_teardown(test_namesake_is_not_ungated_by_an_old_operation,
-					  after_each),
-		cmocka_unit_test_teardown(test_lowered_capability_withdraws, after_each),
-		cmocka_unit_test_teardown(test_gang_is_published_together, after_each),
-		cmocka_unit_test_teardown(test_siblings_share_their_parents_limit, after_each),
-		cmocka_unit_test_teardown(test_moved_podgroup_is_charged_anew, after_each),
+					  scene_after_each),
+		cmocka_unit_test_teardown(test_lowered_capability_withdraws, scene_after_each),
+		cmocka_unit_test_teardown(test_gang_is_published_together, scene_after_each),
+		cmocka_unit_test_teardown(test_siblings_share_their_parents_limit,
+					  scene_after_each),
+		cmocka_unit_test_teardown(test_moved_podgroup_is_charged_anew, scene_after_each),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

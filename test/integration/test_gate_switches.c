@@ -27,18 +27,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
-static int after_each(void **state)
-{
-	scene_clear(*state);
-	return 0;
-}
-
 /* Gates are taken off at once, only publishing still waits for quota; foreign gates stay. */
 static void test_feature_off_drains(void **state)
 {
@@ -158,14 +146,14 @@ static void test_forged_reservations_do_not_exceed_the_limit(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_feature_off_drains, after_each),
-		cmocka_unit_test_teardown(test_no_quota_plugin_removes_no_gate, after_each),
-		cmocka_unit_test_teardown(test_resized_pod_is_charged_anew, after_each),
-		cmocka_unit_test_teardown(test_forged_reservation_is_stripped, after_each),
+		cmocka_unit_test_teardown(test_feature_off_drains, scene_after_each),
+		cmocka_unit_test_teardown(test_no_quota_plugin_removes_no_gate, scene_after_each),
+		cmocka_unit_test_teardown(test_resized_pod_is_charged_anew, scene_after_each),
+		cmocka_unit_test_teardown(test_forged_reservation_is_stripped, scene_after_each),
 		cmocka_unit_test_teardown(test_forged_reservations_do_not_exceed_the_limit,
-					  after_each),
+					  scene_after_each),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

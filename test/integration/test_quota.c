@@ -40,12 +40,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
 /* --- what stands in the API --------------------------------------------------------------------*/
 
 static struct jdoc *get(struct scene *s, const char *path)
@@ -407,5 +401,5 @@ int main(int argc, char **argv)
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

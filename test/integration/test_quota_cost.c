@@ -41,12 +41,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
 static char *path_of(const char *name, const char *sub)
 {
 	return xmalloc_printf(WORKLOADS "/%s%s", name, sub);
@@ -291,5 +285,5 @@ int main(int argc, char **argv)
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

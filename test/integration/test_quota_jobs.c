@@ -43,12 +43,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
 /* --- what stands in the API --------------------------------------------------------------------*/
 
 /* The Workload of a Job; NULL: there is none. The caller owns it. */
@@ -359,5 +353,5 @@ int main(void)
 		cmocka_unit_test(test_a_job_that_takes_too_long),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

@@ -56,12 +56,6 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	scene_stop(*state);
-	return 0;
-}
-
 static void add_workload(struct scene *s, const char *name)
 {
 	CLEANUP(xmalloc_freep)
@@ -381,5 +375,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_in_use_stays),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, begin, scene_end);
 }

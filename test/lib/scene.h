@@ -74,6 +74,17 @@ void scene_stop(struct scene *s);
 /* Between tests that share a scene: judges, takes faults away and removes all pods and PodGroups of
  * namespace "default". */
 void scene_clear(struct scene *s);
+/* The same for cmocka, whose state is the scene: after the last test, and after each. */
+static inline int scene_end(void **state)
+{
+	scene_stop(*state);
+	return 0;
+}
+static inline int scene_after_each(void **state)
+{
+	scene_clear(*state);
+	return 0;
+}
 /* Fails the test; keeps the logs. */
 NORETURN void scene_fail(struct scene *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -12,7 +12,6 @@
  *     queues: {ClusterQueue: "heap | inadmissible"}, all of those that have somebody waiting
  *     shares: {"ClusterQueue/NAME": weighted share}
  *     statuses: {NAMESPACE/NAME: "Type=Status/Reason, ..."} */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +20,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
 #include "ctl/quota_lists.h"
 #include "ctl/quota_simulation.h"
@@ -30,6 +28,7 @@
 #include "lib/unit.h"
 #include "model/quota_store.h"
 #include "quota/share.h"
+#include "scenario/each_file.h"
 
 #define FOLDER "test/scenario/quota"
 
@@ -255,30 +254,7 @@ static void run_file(void **state)
 	run_steps(s, head);
 }
 
-static int is_scenario(const struct dirent *e)
-{
-	return str_has_suffix(str_of(e->d_name), ".yaml");
-}
-
 int main(void)
 {
-	struct VEC(struct CMUnitTest) tests = VEC_INIT;
-	struct dirent **entries = NULL;
-	int n = scandir(FOLDER, &entries, is_scenario, alphasort), failed;
-
-	for (int i = 0; i < n; i++) {
-		struct CMUnitTest t = { .name = entries[i]->d_name,
-					.test_func = run_file,
-					.initial_state = entries[i]->d_name };
-
-		vec_push(&tests, t);
-	}
-	failed = n <= 0 ? 1
-			: _cmocka_run_group_tests("quota_scenario", tests.v, tests.n, NULL, NULL);
-	for (int i = 0; i < n; i++) {
-		free(entries[i]);
-	}
-	free(entries);
-	vec_finish(&tests);
-	return failed;
+	return each_file_run("quota_scenario", FOLDER, run_file);
 }

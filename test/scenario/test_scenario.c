@@ -9,18 +9,16 @@
  *     the cycle before unless `acknowledge: false`, and runs a cycle.
  *     expect: all its decisions in order;  published: the exact set afterwards;
  *     events: all its events;  phases: {group: phase} */
-#include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
 #include "lib/unit.h"
+#include "scenario/each_file.h"
 #include "scenario/expand.h"
 #include "scenario/world.h"
 
@@ -145,29 +143,7 @@ static void run_file(void **state)
 	world_finish(&w);
 }
 
-static int is_scenario(const struct dirent *e)
-{
-	return str_has_suffix(str_of(e->d_name), ".yaml");
-}
-
 int main(void)
 {
-	struct VEC(struct CMUnitTest) tests = VEC_INIT;
-	struct dirent **entries = NULL;
-	int n = scandir(FOLDER, &entries, is_scenario, alphasort), failed;
-
-	for (int i = 0; i < n; i++) {
-		struct CMUnitTest t = { .name = entries[i]->d_name,
-					.test_func = run_file,
-					.initial_state = entries[i]->d_name };
-
-		vec_push(&tests, t);
-	}
-	failed = n <= 0 ? 1 : _cmocka_run_group_tests("scenario", tests.v, tests.n, NULL, NULL);
-	for (int i = 0; i < n; i++) {
-		free(entries[i]);
-	}
-	free(entries);
-	vec_finish(&tests);
-	return failed;
+	return each_file_run("scenario", FOLDER, run_file);
 }

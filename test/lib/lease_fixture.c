@@ -109,10 +109,21 @@ void lease_fixture_begin_held(struct lease_fixture *f)
 	lease_fixture_expect_log(f, "+");
 }
 
+void lease_fixture_get(struct lease_fixture *f, const char *holder, const char *renewed)
+{
+	lease_fixture_answer_lease(f, lease_fixture_expect(f, "GET " LEASE_ITEM), holder, renewed);
+}
+
+void lease_fixture_put(struct lease_fixture *f, const char *holder, int transitions)
+{
+	lease_fixture_accept_write(f, lease_fixture_expect(f, "PUT " LEASE_ITEM), holder,
+				   transitions);
+}
+
 void lease_fixture_renew(struct lease_fixture *f)
 {
 	lease_fixture_advance(f, 2 * S);
-	lease_fixture_accept_write(f, lease_fixture_expect(f, "PUT " LEASE_ITEM), "me", 0);
+	lease_fixture_put(f, "me", 0);
 }
 
 uint64_t lease_fixture_wait_for_steal(struct lease_fixture *f)

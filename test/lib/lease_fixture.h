@@ -33,6 +33,9 @@ void lease_fixture_answer_lease(struct lease_fixture *f, uint64_t id, const char
 /* The write must name these values; answers as the server does, with the object as written. */
 void lease_fixture_accept_write(struct lease_fixture *f, uint64_t id, const char *holder,
 				int transitions);
+/* The next request is a GET, or an update of the Lease: both as above. */
+void lease_fixture_get(struct lease_fixture *f, const char *holder, const char *renewed);
+void lease_fixture_put(struct lease_fixture *f, const char *holder, int transitions);
 void lease_fixture_advance(struct lease_fixture *f, int64_t ns);
 void lease_fixture_renew(struct lease_fixture *f); /* two seconds and a renewal that works */
 /* GETs that show the same record of another until it is taken; returns the write. */

@@ -47,7 +47,7 @@ static void test_create_race_is_lost(void **state)
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "POST " LEASE_LIST), 409, "{}");
 	fake_transport_expect_none(f.transport);
 	lease_fixture_advance(&f, 3 * S);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "other", "a");
+	lease_fixture_get(&f, "other", "a");
 	lease_fixture_expect_log(&f, "");
 	lease_fixture_end(&f);
 }
@@ -60,8 +60,8 @@ static void test_renew_keeps_what_it_does_not_know(void **state)
 	(void)state;
 
 	lease_fixture_begin(&f);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "", "a");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 5);
+	lease_fixture_get(&f, "", "a");
+	lease_fixture_put(&f, "me", 5);
 	lease_fixture_advance(&f, 2 * S);
 	id = lease_fixture_expect(&f, "PUT " LEASE_ITEM);
 	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &doc, NULL), 0);
@@ -134,7 +134,7 @@ static void test_lost_after_renew_deadline_and_regained(void **state)
 	/* The record never left us: nobody else can have written, no need to wait. */
 	lease_fixture_answer_lease(&f, fake_transport_expect_prefix(f.transport, "GET "), "me",
 				   "a");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_put(&f, "me", 4);
 	lease_fixture_expect_log(&f, "+");
 	assert_true(lease_fixture_may_send(&f));
 	lease_fixture_end(&f);
@@ -149,8 +149,7 @@ static void test_follower_waits(void **state)
 	lease_fixture_begin(&f);
 	for (int i = 0; i < 30; i++) {
 		snprintf(renewed, sizeof(renewed), "%d", i);
-		lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "other",
-					   renewed);
+		lease_fixture_get(&f, "other", renewed);
 		fake_transport_expect_none(f.transport);
 		lease_fixture_advance(&f, 2400 * MS);
 	}
@@ -172,8 +171,7 @@ static void test_steal_after_expiry(void **state)
 	assert_int_equal(lease_writes_from(f.lease), gained + 20 * S);
 	for (int i = 0; i < 9; i++) {
 		lease_fixture_advance(&f, 2 * S);
-		lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me",
-					   5);
+		lease_fixture_put(&f, "me", 5);
 		assert_false(lease_fixture_may_send(&f));
 	}
 	lease_fixture_advance(&f, 2 * S - 1);
@@ -200,8 +198,8 @@ static void test_wait_of_a_theft_survives_a_loss(void **state)
 	lease_fixture_expect_log(&f, "+-");
 	fake_transport_fail(f.transport, id, ERR_TIMEOUT, true);
 	lease_fixture_advance(&f, 3 * S);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "b");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_get(&f, "me", "b");
+	lease_fixture_put(&f, "me", 4);
 	lease_fixture_expect_log(&f, "+");
 	assert_int_equal(lease_writes_from(f.lease), gained + 20 * S);
 	lease_fixture_end(&f);
@@ -218,16 +216,13 @@ static void test_clock_skew(void **state)
 		struct lease_fixture f;
 
 		lease_fixture_begin(&f);
-		lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "other",
-					   renewed[i]);
+		lease_fixture_get(&f, "other", renewed[i]);
 		lease_fixture_advance(&f, 14 * S);
 		while (fake_transport_pending(f.transport) > 0) {
-			lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM),
-						   "other", renewed[i]);
+			lease_fixture_get(&f, "other", renewed[i]);
 		}
 		lease_fixture_advance(&f, 3 * S);
-		lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "other",
-					   renewed[i]);
+		lease_fixture_get(&f, "other", renewed[i]);
 		lease_fixture_expect(&f, "PUT " LEASE_ITEM);
 		lease_fixture_end(&f);
 	}
@@ -242,7 +237,7 @@ static void test_steal_race_is_lost(void **state)
 	fake_transport_answer(f.transport, lease_fixture_wait_for_steal(&f), 409, "{}");
 	fake_transport_expect_none(f.transport);
 	lease_fixture_advance(&f, 3 * S);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "third", "z");
+	lease_fixture_get(&f, "third", "z");
 	fake_transport_expect_none(f.transport);
 	lease_fixture_expect_log(&f, "");
 	lease_fixture_end(&f);
@@ -259,8 +254,8 @@ static void test_steal_with_unknown_outcome(void **state)
 	fake_transport_fail(f.transport, lease_fixture_wait_for_steal(&f), ERR_TIMEOUT, true);
 	lease_fixture_expect_log(&f, "");
 	lease_fixture_advance(&f, 3 * S);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "mine");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_get(&f, "me", "mine");
+	lease_fixture_put(&f, "me", 4);
 	now = clock_mono(&f.clock.base);
 	lease_fixture_expect_log(&f, "+");
 	assert_int_equal(lease_writes_from(f.lease), now + 20 * S);
@@ -276,12 +271,11 @@ static void test_steal_back_with_unknown_outcome(void **state)
 	lease_fixture_begin_held(&f);
 	lease_fixture_advance(&f, 2 * S);
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "other",
-				   "same");
+	lease_fixture_get(&f, "other", "same");
 	fake_transport_fail(f.transport, lease_fixture_wait_for_steal(&f), ERR_TIMEOUT, true);
 	lease_fixture_advance(&f, 3 * S);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "mine");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_get(&f, "me", "mine");
+	lease_fixture_put(&f, "me", 4);
 	lease_fixture_expect_log(&f, "-+");
 	assert_false(lease_fixture_may_send(&f));
 	lease_fixture_end(&f);
@@ -293,8 +287,8 @@ static void test_released_lease_is_taken_at_once(void **state)
 	(void)state;
 
 	lease_fixture_begin(&f);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "", "a");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 5);
+	lease_fixture_get(&f, "", "a");
+	lease_fixture_put(&f, "me", 5);
 	lease_fixture_expect_log(&f, "+");
 	assert_true(lease_fixture_may_send(&f));
 	lease_fixture_end(&f);
@@ -307,8 +301,8 @@ static void test_own_name_after_restart(void **state)
 	(void)state;
 
 	lease_fixture_begin(&f);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "a");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_get(&f, "me", "a");
+	lease_fixture_put(&f, "me", 4);
 	lease_fixture_expect_log(&f, "+");
 	assert_false(lease_fixture_may_send(&f));
 	assert_int_equal(lease_writes_from(f.lease), 20 * S);
@@ -324,8 +318,8 @@ static void test_renew_conflict_by_an_edit(void **state)
 	lease_fixture_advance(&f, 2 * S);
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
 	/* Somebody edited a label: look and write at once. */
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "a");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_get(&f, "me", "a");
+	lease_fixture_put(&f, "me", 4);
 	lease_fixture_expect_log(&f, "");
 	assert_true(lease_fixture_may_send(&f));
 	lease_fixture_end(&f);
@@ -339,7 +333,7 @@ static void test_renew_conflict_by_a_thief(void **state)
 	lease_fixture_begin_held(&f);
 	lease_fixture_advance(&f, 2 * S);
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "thief", "a");
+	lease_fixture_get(&f, "thief", "a");
 	lease_fixture_expect_log(&f, "-");
 	assert_false(lease_fixture_may_send(&f) || lease_is_held(f.lease));
 	/* It was somebody else's in between: a new hold waits. */
@@ -356,7 +350,7 @@ static void test_conflicts_do_not_spin(void **state)
 	lease_fixture_begin_held(&f);
 	lease_fixture_advance(&f, 2 * S);
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "a");
+	lease_fixture_get(&f, "me", "a");
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
 	fake_transport_expect_none(f.transport);
 	lease_fixture_advance(&f, 2 * S);
@@ -390,8 +384,8 @@ static void test_renewal_of_unknown_outcome(void **state)
 			    true);
 	lease_fixture_advance(&f, 2 * S);
 	/* The version may have moved: look first. */
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "b");
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "me", 4);
+	lease_fixture_get(&f, "me", "b");
+	lease_fixture_put(&f, "me", 4);
 	lease_fixture_expect_log(&f, "");
 	lease_fixture_end(&f);
 }

@@ -49,7 +49,7 @@ static void test_release_during_a_renewal(void **state)
 	fake_transport_run(f.transport);
 	fake_transport_expect_none(f.transport);
 	lease_fixture_accept_write(&f, id, "me", 0);
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "", 0);
+	lease_fixture_put(&f, "", 0);
 	lease_fixture_expect_log(&f, "r");
 	lease_fixture_end(&f);
 }
@@ -66,7 +66,7 @@ static void test_release_during_an_acquisition(void **state)
 	lease_release(f.lease, lease_fixture_on_released, &f);
 	fake_transport_run(f.transport);
 	lease_fixture_accept_write(&f, id, "me", 0);
-	lease_fixture_accept_write(&f, lease_fixture_expect(&f, "PUT " LEASE_ITEM), "", 0);
+	lease_fixture_put(&f, "", 0);
 	/* The owner is never told of a hold that it has given up. */
 	lease_fixture_expect_log(&f, "r");
 	lease_fixture_end(&f);
@@ -79,7 +79,7 @@ static void test_release_that_is_impossible(void **state)
 
 	/* not held */
 	lease_fixture_begin(&f);
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "other", "a");
+	lease_fixture_get(&f, "other", "a");
 	lease_release(f.lease, lease_fixture_on_released, &f);
 	fake_transport_run(f.transport);
 	lease_fixture_expect_log(&f, "r");
@@ -97,7 +97,7 @@ static void test_release_that_is_impossible(void **state)
 	lease_release(f.lease, lease_fixture_on_released, &f);
 	fake_transport_run(f.transport);
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "me", "b");
+	lease_fixture_get(&f, "me", "b");
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
 	lease_fixture_expect_log(&f, "r");
 	lease_fixture_end(&f);
@@ -106,7 +106,7 @@ static void test_release_that_is_impossible(void **state)
 	lease_release(f.lease, lease_fixture_on_released, &f);
 	fake_transport_run(f.transport);
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
-	lease_fixture_answer_lease(&f, lease_fixture_expect(&f, "GET " LEASE_ITEM), "thief", "b");
+	lease_fixture_get(&f, "thief", "b");
 	lease_fixture_expect_log(&f, "r");
 	lease_fixture_end(&f);
 }

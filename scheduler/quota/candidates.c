@@ -24,7 +24,11 @@ void candidates_describe(const struct victims_request *r, const struct workload 
 {
 	*ret = (struct candidate){
 		.w = w,
-		.cost = w->has_cost ? w->cost : 0,
+		.usage = w->usage.v,
+		.nusage = (uint32_t)w->usage.n,
+		.id = w->id,
+		.holds = w->holds,
+		.has_cost = w->has_cost,
 		.priority = workload_priority(forest_world(r->forest), w),
 		.reserved = w->reserved_at == MODEL_TIME_NONE ? r->now : w->reserved_at,
 		.by_usage = counts_usage(r, w),
@@ -52,14 +56,14 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b)
 		return a->outside ? -1 : 1;
 	}
 	if (a->by_usage && b->by_usage && a->local_usage != b->local_usage &&
-	    a->w->holds == b->w->holds) {
+	    a->holds == b->holds) {
 		return a->local_usage > b->local_usage ? -1 : 1;
 	}
 	if (a->priority != b->priority) {
 		return a->priority < b->priority ? -1 : 1;
 	}
-	if (a->cost != b->cost) {
-		return a->cost < b->cost ? -1 : 1;
+	if ((a->has_cost || b->has_cost) && candidates_cost(a) != candidates_cost(b)) {
+		return candidates_cost(a) < candidates_cost(b) ? -1 : 1;
 	}
 	if (a->reserved != b->reserved) {
 		return a->reserved > b->reserved ? -1 : 1;

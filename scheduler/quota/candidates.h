@@ -10,20 +10,25 @@
  * fetched. */
 #define CANDIDATES_AHEAD 12
 
-struct candidate {     /* of one cache line */
-	__int128 cost; /* status.preemptionCost */
+struct candidate { /* of one cache line: a search looks at nothing else of a workload, but for
+		      cost, uid and key where all else is equal, and the amounts */
 	const struct workload *w;
-	int64_t priority;   /* effective */
-	int64_t reserved;   /* when quota was reserved; now where that is not known */
-	double local_usage; /* of its LocalQueue, where by_usage */
-	uint32_t above;     /* classical: the lowest cohort above it and the preemptor */
-	uint8_t rank;       /* of the list it is in, before all else */
-	uint8_t reason;     /* enum victim_reason */
-	bool by_usage;      /* admission fair sharing has a say */
-	bool evicted;       /* already on its way out */
-	bool outside;       /* in another ClusterQueue than the preemptor */
-	bool no_borrow;     /* only for a preemptor that does not borrow */
-	bool banned;        /* fair sharing: it would not be a legal victim */
+	struct quota_amount *usage; /* borrowed: does not change while quota is held */
+	int64_t priority;           /* effective */
+	int64_t reserved;           /* when quota was reserved; now where that is not known */
+	double local_usage;         /* of its LocalQueue, where by_usage */
+	uint32_t nusage;
+	uint32_t id;    /* of w */
+	uint32_t holds; /* the ClusterQueue */
+	uint32_t above; /* classical: the lowest cohort above it and the preemptor */
+	uint8_t rank;   /* of the list it is in, before all else */
+	uint8_t reason; /* enum victim_reason */
+	bool by_usage;  /* admission fair sharing has a say */
+	bool has_cost;  /* w->cost counts */
+	bool evicted;   /* already on its way out */
+	bool outside;   /* in another ClusterQueue than the preemptor */
+	bool no_borrow; /* only for a preemptor that does not borrow */
+	bool banned;    /* fair sharing: it would not be a legal victim */
 };
 
 struct candidates {
@@ -46,7 +51,17 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 /* What c uses will be looked at soon: starts to bring it near. */
 static inline void candidates_fetch(const struct candidate *c)
 {
-	__builtin_prefetch(c->w->usage.v);
+	__builtin_prefetch(c->usage);
+}
+/* What c uses; borrowed. */
+static inline struct quota_amounts candidates_usage(const struct candidate *c)
+{
+	return (struct quota_amounts){ .v = c->usage, .n = c->nusage, .cap = c->nusage };
+}
+/* status.preemptionCost */
+static inline __int128 candidates_cost(const struct candidate *c)
+{
+	return c->has_cost ? c->w->cost : 0;
 }
 void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena);
 

@@ -11,10 +11,12 @@ static bool could_cover(const struct quota_amount *a, int64_t available,
 			const struct candidates *all)
 {
 	for (size_t i = 0; i < all->n && available < a->value; i++) {
+		struct quota_amounts usage = candidates_usage(all->v[i]);
+
 		if (i + CANDIDATES_AHEAD < all->n) {
 			candidates_fetch(all->v[i + CANDIDATES_AHEAD]);
 		}
-		available = amount_add(available, quota_amounts_get(&all->v[i]->w->usage, a->id));
+		available = amount_add(available, quota_amounts_get(&usage, a->id));
 	}
 	return available >= a->value;
 }
@@ -39,11 +41,13 @@ void trial_begin(struct trial *t, const struct victims_request *r, struct arena 
 
 void trial_take(struct trial *t, struct candidate *c)
 {
+	struct quota_amounts usage = candidates_usage(c);
+
 	t->missing_before = t->missing;
 	if (t->missing > 0) {
-		t->missing -= quota_amounts_get(&c->w->usage, t->r->need->v[t->blocked].id);
+		t->missing -= quota_amounts_get(&usage, t->r->need->v[t->blocked].id);
 	}
-	forest_remove(t->r->forest, c->w->holds, &c->w->usage);
+	forest_remove(t->r->forest, c->holds, &usage);
 	candidates_push(&t->taken, c, t->arena);
 }
 
@@ -105,6 +109,31 @@ bool trial_fits(struct trial *t, bool may_borrow)
 	return false;
 }
 
+/* Gives back one victim, unless the request would not fit then. Pairs have nothing to do with each
+ * other, so that of what did not fit last alone is given back first: mostly it does not fit. */
+static bool give_back(struct trial *t, const struct candidate *c, bool may_borrow)
+{
+	const struct quota_amount *blocked = &t->r->need->v[t->blocked];
+	struct quota_amounts usage = candidates_usage(c);
+	struct quota_amount one = { blocked->id, quota_amounts_get(&usage, blocked->id) };
+	struct forest *f = t->r->forest;
+	size_t mark = forest_mark(f);
+	bool fits;
+
+	forest_add(f, c->holds, &(struct quota_amounts){ .v = &one, .n = 1, .cap = 1 });
+	fits = one_fits(t->r, blocked, may_borrow);
+	forest_undo(f, mark);
+	if (!fits) {
+		return false;
+	}
+	forest_add(f, c->holds, &usage);
+	fits = fits_now(t, may_borrow);
+	if (!fits) {
+		forest_undo(f, mark);
+	}
+	return fits;
+}
+
 bool trial_fill_back(struct trial *t, bool may_borrow)
 {
 	struct candidates *taken = &t->taken;
@@ -113,17 +142,13 @@ bool trial_fill_back(struct trial *t, bool may_borrow)
 	assert(taken->n > 0);
 	for (size_t i = taken->n - 1; i-- > 0;) {
 		struct candidate *c = taken->v[i];
-		size_t mark = forest_mark(t->r->forest);
 
 		if (i >= CANDIDATES_AHEAD) {
 			candidates_fetch(taken->v[i - CANDIDATES_AHEAD]);
 		}
-		forest_add(t->r->forest, c->w->holds, &c->w->usage);
-		if (fits_now(t, may_borrow)) {
-			continue;
+		if (!give_back(t, c, may_borrow)) {
+			taken->v[--kept] = c;
 		}
-		forest_undo(t->r->forest, mark);
-		taken->v[--kept] = c;
 	}
 	taken->v += kept;
 	taken->n -= kept;
@@ -141,7 +166,7 @@ void trial_result(const struct trial *t, struct victims *ret)
 	struct victim *v = arena_alloc(t->arena, (t->taken.n + 1) * sizeof(*v));
 
 	for (size_t i = 0; i < t->taken.n; i++) {
-		v[i] = (struct victim){ .workload = t->taken.v[i]->w->id,
+		v[i] = (struct victim){ .workload = t->taken.v[i]->id,
 					.reason = (enum victim_reason)t->taken.v[i]->reason };
 	}
 	*ret = (struct victims){ .v = v, .n = t->taken.n };

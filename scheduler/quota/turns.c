@@ -1,6 +1,7 @@
 #include "quota/turns.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -11,22 +12,24 @@
 #define NONE TURNS_NONE
 
 struct turns_spot { /* a queue that has candidates or is the preemptor's, or a cohort above one */
+	/* What the order of turns looks at comes first, side by side: */
+	double height;           /* of share: weighted; INFINITY: compare the shares */
+	struct candidate *front; /* of a queue: whose turn it is; NULL: everybody is dealt with */
+	struct share share;      /* with what was taken so far */
+	bool share_is_current, is_queue, pruned;
 	uint32_t node;        /* of the forest */
 	uint32_t up;          /* NONE: the root */
 	uint32_t first, last; /* cohorts right below, in the order of the forest */
 	uint32_t next;        /* of a cohort: below the same one */
 	uint32_t towards;     /* the one below on the way to the preemptor's; NONE: not above */
-	struct share share;   /* with what was taken so far */
-	bool share_is_current, is_queue, pruned;
-	struct heap queues; /* of a cohort: the queues right below that may still give */
+	struct heap queues;   /* of a cohort: the queues right below that may still give */
 	/* Of a queue: */
 	size_t place; /* in the heap of its cohort; SIZE_MAX: it may not give */
 	struct candidates all;
-	struct ranking ranking;  /* of them: the first pass */
-	struct candidates later; /* in order, those that were kept: the second pass */
-	struct candidate *front; /* whose turn it is; NULL: everybody is dealt with */
-	size_t at;               /* the one behind it, in ranking or later */
-	bool second_pass;
+	struct ranking ranking;   /* of them: the first pass */
+	struct candidates later;  /* in order, those that were kept: the second pass */
+	size_t at;                /* the one behind the front, in ranking or later */
+	bool second_pass, popped; /* popped: front is the one that was popped last */
 };
 
 /* --- the part of the tree that matters --- */
@@ -179,6 +182,7 @@ void turns_reset(struct turns *t)
 static void advance(struct turns_spot *s)
 {
 	s->front = NULL;
+	s->popped = false;
 	if (s->second_pass) {
 		s->front = s->at < s->later.n ? s->later.v[s->at++] : NULL;
 		return;
@@ -198,15 +202,22 @@ static void begin_pass(struct turns_spot *s, bool second_pass)
 	advance(s);
 }
 
+/* Who comes behind one that was popped is looked for only when somebody asks: often it is the last
+ * one that is needed, and the order among the others does not matter. */
+static void settle_front(struct turns_spot *s)
+{
+	if (s->popped) {
+		advance(s);
+	}
+}
+
 struct candidate *turns_pop(struct turns *t, uint32_t queue)
 {
 	struct turns_spot *s = &t->spots.v[queue];
-	struct candidate *c = s->front;
 
-	if (c != NULL) {
-		advance(s);
-	}
-	return c;
+	settle_front(s);
+	s->popped = s->front != NULL;
+	return s->front;
 }
 
 void turns_keep(struct turns *t, uint32_t queue, struct candidate *c)
@@ -221,7 +232,7 @@ void turns_skip(struct turns *t, uint32_t queue)
 
 uint32_t turns_queue_of(const struct turns *t, const struct candidate *c)
 {
-	return t->spot_of[c->w->holds];
+	return t->spot_of[c->holds];
 }
 
 struct share turns_share(struct turns *t, uint32_t id)
@@ -230,6 +241,7 @@ struct share turns_share(struct turns *t, uint32_t id)
 
 	if (!s->share_is_current) {
 		s->share = share_of(t->forest, s->node, NULL);
+		s->height = share_is_infinite(s->share) ? INFINITY : share_weighted(&s->share);
 		s->share_is_current = true;
 	}
 	return s->share;
@@ -267,9 +279,15 @@ struct turns_shares turns_compare(struct turns *t, uint32_t queue)
 static int by_share(const void *pa, const void *pb, const void *ctx)
 {
 	const struct turns_spot *a = pa, *b = pb;
-	int c = share_cmp(b->share, a->share);
+	int c = 0;
 
 	(void)ctx;
+	if (a->height != b->height) {
+		return a->height > b->height ? -1 : 1;
+	}
+	if (isinf(a->height)) {
+		c = share_cmp(b->share, a->share);
+	}
 	return c != 0 ? c : candidates_cmp(a->front, b->front);
 }
 
@@ -292,6 +310,7 @@ void turns_settle(struct turns *t, uint32_t queue)
 	struct turns_spot *s = &t->spots.v[queue];
 	struct heap *h = s->up == NONE ? NULL : &t->spots.v[s->up].queues;
 
+	settle_front(s);
 	if (h == NULL) {
 		return;
 	}

@@ -125,7 +125,7 @@ static bool is_valid(const struct search *s, const struct candidate *c, bool may
 	if (may_borrow && c->no_borrow) {
 		return false;
 	}
-	for (uint32_t at = c->w->holds; at != c->above; at = forest_parent(s->r->forest, at)) {
+	for (uint32_t at = c->holds; at != c->above; at = forest_parent(s->r->forest, at)) {
 		if (is_within_quota(s, at)) {
 			return false;
 		}

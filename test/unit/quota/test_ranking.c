@@ -42,7 +42,7 @@ static void list_finish(struct list *l)
 }
 
 /* Each key has few values, so that all of them decide. */
-static void fill(struct candidate *c, struct rng *rng)
+static void fill(struct candidate *c, struct workload *w, struct rng *rng)
 {
 	static const int64_t priorities[] = { 0, 1, -1, INT64_MAX, INT64_MIN, INT64_MAX - 1 };
 
@@ -50,8 +50,9 @@ static void fill(struct candidate *c, struct rng *rng)
 	c->evicted = rng_below(rng, 4) == 0;
 	c->outside = rng_below(rng, 2);
 	c->priority = priorities[rng_below(rng, ARRAY_LEN(priorities))];
-	c->cost = (__int128)rng_below(rng, 3) - 1;
 	c->reserved = (int64_t)rng_below(rng, 3);
+	c->has_cost = rng_below(rng, 2);
+	w->cost = c->has_cost ? (__int128)rng_below(rng, 3) - 1 : 7; /* 7: does not count */
 }
 
 static void shuffle(struct list *l, struct rng *rng)
@@ -73,7 +74,7 @@ static int compare(const struct candidate *a, const struct candidate *b)
 /* Everyone is there once, in order, whatever the order before and whoever was looked at first. */
 static void test_the_order_is_total(void **state)
 {
-	static const size_t sizes[] = { 0, 1, 2, 15, 16, 17, 18, 33, 100, 1000 };
+	static const size_t sizes[] = { 0, 1, 2, 15, 16, 23, 24, 25, 26, 100, 1000 };
 	struct rng rng;
 
 	(void)state;
@@ -86,7 +87,7 @@ static void test_the_order_is_total(void **state)
 
 			list_init(&l, sizes[s]);
 			for (size_t i = 0; i < sizes[s]; i++) {
-				fill(&l.c[i], &rng);
+				fill(&l.c[i], &l.w[i], &rng);
 			}
 			shuffle(&l, &rng);
 			ranking_init(&r, &l.all, arena);
@@ -120,47 +121,61 @@ static void test_usage_is_before_priority(void **state)
 	}
 }
 
-/* Looking at the first leaves most of the rest as it is. */
-static void test_it_is_sorted_as_far_as_somebody_looks(void **state)
+/* However far apart values are: what has no room in a key is compared. */
+static void test_values_far_apart(void **state)
 {
-	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	CLEANUP(list_finish) struct list l;
-	struct ranking r;
+	static const int64_t far[] = { INT64_MIN, INT64_MIN + 1, -1, 0, 1, 1LL << 40, INT64_MAX };
+	const __int128 huge = (__int128)1 << 126;
+	const __int128 costs[] = { -huge - huge, -huge - huge + 1, -huge, -1, 0, 1, huge };
+	enum { N = 500, KINDS = 16 };
 	struct rng rng;
 
 	(void)state;
-	rng_init(&rng, 3);
-	list_init(&l, 10000);
-	for (size_t i = 0; i < 10000; i++) {
-		l.c[i].priority = (int64_t)rng_below(&rng, 1000000);
+	rng_init(&rng, 9);
+	for (unsigned kind = 0; kind < KINDS; kind++) { /* by bits: which fields are far apart */
+		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+		CLEANUP(list_finish) struct list l;
+		struct ranking r;
+
+		list_init(&l, N);
+		for (size_t i = 0; i < N; i++) {
+			struct candidate *c = &l.c[i];
+
+			fill(c, &l.w[i], &rng);
+			c->priority = far[rng_below(&rng, kind & 1 ? ARRAY_LEN(far) : 1)];
+			c->reserved = far[rng_below(&rng, kind & 2 ? ARRAY_LEN(far) : 1)];
+			c->has_cost = kind & 4;
+			l.w[i].cost = costs[rng_below(&rng, ARRAY_LEN(costs))];
+			c->rank = kind & 8 ? c->rank : 0;
+		}
+		ranking_init(&r, &l.all, arena);
+		for (size_t i = 1; i < N; i++) {
+			assert_true(compare(ranking_at(&r, i - 1), ranking_at(&r, i)) < 0);
+		}
 	}
-	ranking_init(&r, &l.all, arena);
-	(void)ranking_at(&r, 0);
-	assert_in_range(r.sorted, 1, 100);
-	(void)ranking_at(&r, 500);
-	assert_in_range(r.sorted, 501, 600);
 }
 
-/* The budget is over at once: the rest is sorted all the same. */
-static void test_without_a_budget(void **state)
+/* Looking at the first sorts nothing, and the list that was given stays as it is. */
+static void test_it_is_sorted_when_somebody_looks(void **state)
 {
-	enum { N = 1000 };
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(list_finish) struct list l;
 	struct ranking r;
-	struct rng rng;
 
 	(void)state;
-	rng_init(&rng, 5);
-	list_init(&l, N);
-	for (size_t i = 0; i < N; i++) {
-		fill(&l.c[i], &rng);
+	list_init(&l, 100);
+	for (size_t i = 0; i < 100; i++) {
+		l.c[i].priority = -(int64_t)i;
 	}
 	ranking_init(&r, &l.all, arena);
-	assert_true(r.budget >= N);
-	r.budget = N; /* for one division */
-	for (size_t i = 1; i < N; i++) {
-		assert_true(compare(ranking_at(&r, i - 1), ranking_at(&r, i)) < 0);
+	assert_ptr_equal(ranking_at(&r, 0), &l.c[99]);
+	assert_ptr_equal(ranking_at(&r, 0), &l.c[99]);
+	assert_false(r.sorted);
+	assert_ptr_equal(ranking_at(&r, 1), &l.c[98]);
+	assert_true(r.sorted);
+	assert_ptr_equal(ranking_at(&r, 0), &l.c[99]);
+	for (size_t i = 0; i < 100; i++) {
+		assert_ptr_equal(l.v[i], &l.c[i]);
 	}
 }
 
@@ -169,8 +184,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_order_is_total),
 		cmocka_unit_test(test_usage_is_before_priority),
-		cmocka_unit_test(test_it_is_sorted_as_far_as_somebody_looks),
-		cmocka_unit_test(test_without_a_budget),
+		cmocka_unit_test(test_values_far_apart),
+		cmocka_unit_test(test_it_is_sorted_when_somebody_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

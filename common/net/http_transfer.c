@@ -13,6 +13,7 @@
 
 #define TRANSFER_MAX_BODY ((size_t)64 << 20)
 #define TRANSFER_CONNECT_MS 10000L
+#define TRANSFER_SEND_BYTES 16384L /* of the buffer that a transfer has while it lasts */
 #define TRANSFER_KEEPALIVE_IDLE_S 30L
 #define TRANSFER_KEEPALIVE_INTERVAL_S 15L
 
@@ -316,6 +317,7 @@ void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config 
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, config->user_agent);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, TRANSFER_CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, TRANSFER_SEND_BYTES);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, TRANSFER_KEEPALIVE_IDLE_S);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, TRANSFER_KEEPALIVE_INTERVAL_S);

@@ -6,7 +6,7 @@
 
 #include "base/xmalloc.h"
 
-#define CAP_MIN ((size_t)8)
+#define FIRST_BYTES ((size_t)64) /* most lists of many objects hold one or two elements */
 
 /* pv really points to a `T *`: memcpy keeps within the aliasing rules. */
 static void *load(void **pv)
@@ -29,7 +29,7 @@ void vec_grow(void **pv, size_t *cap, size_t need, size_t size)
 	if (need <= *cap) {
 		return;
 	}
-	n = n < CAP_MIN ? CAP_MIN : n;
+	n = n < FIRST_BYTES / size ? FIRST_BYTES / size : n;
 	n = n < need ? need : n;
 	store(pv, xmalloc_resize(load(pv), n, size));
 	*cap = n;

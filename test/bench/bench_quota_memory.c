@@ -45,7 +45,7 @@ struct state {
 
 static const struct state states[] = {
 	{ "waiting", WAITS, false, 1550 },
-	{ "admitted", ADMITTED, true, 1900 },
+	{ "admitted", ADMITTED, true, 1700 },
 	{ "finished", ADMITTED "," CONDITION("Finished", "True", "ByTest", "By test runner"), true,
 	  1150 },
 };

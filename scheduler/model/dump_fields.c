@@ -1,5 +1,8 @@
 #include "model/dump_fields.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/err.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
@@ -139,21 +142,13 @@ static void store(const struct dump_field *f, void *obj, int64_t v)
 void dump_fields_write_int(struct json_out *o, int64_t n)
 {
 	char digits[24];
-	size_t at = sizeof(digits);
-	uint64_t u = n < 0 ? -(uint64_t)n : (uint64_t)n;
 
 	if (n >= -EXACT_MAX && n <= EXACT_MAX) {
 		json_out_int(o, n);
 		return;
 	}
-	do {
-		digits[--at] = (char)('0' + u % 10);
-		u /= 10;
-	} while (u != 0);
-	if (n < 0) {
-		digits[--at] = '-';
-	}
-	json_out_slice(o, (struct str){ digits + at, sizeof(digits) - at });
+	snprintf(digits, sizeof(digits), "%" PRId64, n);
+	json_out_str(o, digits);
 }
 
 int dump_fields_read_int(const struct jdoc *d, int64_t min, int64_t max, int64_t *ret,

@@ -8,13 +8,6 @@
 #include "quota/quota_apply.h"
 #include "quota/quota_reason.h"
 
-#define QUOTA_RESERVED "QuotaReserved"
-#define ADMITTED "Admitted"
-#define EVICTED "Evicted"
-#define PREEMPTED "Preempted"
-#define REQUEUED "Requeued"
-#define FINISHED "Finished"
-#define BLOCKED_ON_GATES "BlockedOnPreemptionGates"
 #define NO_RESERVATION "NoReservation"
 
 void conditions_finish(struct conditions *c)
@@ -200,18 +193,18 @@ static void admit(struct conditions *c, const struct quota *q, const struct quot
 			     (long long)((now - since) / CLOCK_NS_PER_S));
 
 	set_admission(c, q, w, d);
-	set(c, QUOTA_RESERVED, true, "QuotaReserved", message, now);
+	set(c, CONDITIONS_QUOTA_RESERVED, true, "QuotaReserved", message, now);
 	tell(c, events, false, w->id, "QuotaReserved", message);
-	clear(c, EVICTED, "QuotaReserved", now);
-	clear(c, PREEMPTED, "QuotaReserved", now);
-	clear(c, BLOCKED_ON_GATES, "QuotaReserved", now);
+	clear(c, CONDITIONS_EVICTED, "QuotaReserved", now);
+	clear(c, CONDITIONS_PREEMPTED, "QuotaReserved", now);
+	clear(c, CONDITIONS_BLOCKED_ON_GATES, "QuotaReserved", now);
 	if (!has_all_checks(c, n->queue, d->assignment)) {
-		set(c, ADMITTED, false, "UnsatisfiedAdmissionChecks",
+		set(c, CONDITIONS_ADMITTED, false, "UnsatisfiedAdmissionChecks",
 		    "Not all admission checks are ready", now);
 		return;
 	}
 	message = arena_printf(c->arena, "Admitted by ClusterQueue %s", n->name);
-	set(c, ADMITTED, true, "Admitted", message, now);
+	set(c, CONDITIONS_ADMITTED, true, "Admitted", message, now);
 	tell(c, events, false, w->id, "Admitted", message);
 }
 
@@ -246,12 +239,12 @@ static void hold_back(struct conditions *c, const struct quota *q, const struct 
 		return;
 	}
 	/* An event only when it is news: the same words cycle after cycle help nobody. */
-	if (set(c, QUOTA_RESERVED, false, reason, message, now)) {
+	if (set(c, CONDITIONS_QUOTA_RESERVED, false, reason, message, now)) {
 		tell(c, events, true, w->id, reason, message);
 	}
-	set(c, ADMITTED, false, NO_RESERVATION, "The workload has no reservation", now);
+	set(c, CONDITIONS_ADMITTED, false, NO_RESERVATION, "The workload has no reservation", now);
 	if (d->status == ENTRY_GATED) {
-		set(c, BLOCKED_ON_GATES, true, "PreemptionGated", message, now);
+		set(c, CONDITIONS_BLOCKED_ON_GATES, true, "PreemptionGated", message, now);
 	}
 	set_requests(c, q, w);
 }
@@ -282,7 +275,7 @@ static const char *state_name(enum quota_check_state s)
 void conditions_evict(struct conditions *c, const char *reason, const char *cause,
 		      const char *message, int64_t now)
 {
-	set(c, EVICTED, true, reason, message, now);
+	set(c, CONDITIONS_EVICTED, true, reason, message, now);
 	count_eviction(c, reason, cause);
 	for (size_t i = 0; i < c->checks.n; i++) {
 		struct conditions_check *k = &c->checks.v[i];
@@ -300,7 +293,7 @@ void conditions_evict(struct conditions *c, const char *reason, const char *caus
 		k->has_updates = false;
 		k->at = now;
 	}
-	clear(c, BLOCKED_ON_GATES, reason, now);
+	clear(c, CONDITIONS_BLOCKED_ON_GATES, reason, now);
 	for (size_t i = 0; i < c->gates.n; i++) {
 		c->gates.v[i].open = false;
 		c->gates.v[i].at = now;
@@ -312,20 +305,21 @@ void conditions_evict(struct conditions *c, const char *reason, const char *caus
 
 int32_t conditions_release(struct conditions *c, const char *message, int64_t now)
 {
-	const struct condition *evicted = find(c, EVICTED), *admitted = find(c, ADMITTED);
+	const struct condition *evicted = find(c, CONDITIONS_EVICTED),
+			       *admitted = find(c, CONDITIONS_ADMITTED);
 	const char *reason = evicted == NULL ? "Pending" : evicted->reason;
 	bool again = str_streq(reason, "Preempted") || str_streq(reason, "NodeFailures");
 	int64_t ran = 0;
 
-	if (conditions_is_true(c, ADMITTED) && admitted->at < now) {
+	if (conditions_is_true(c, CONDITIONS_ADMITTED) && admitted->at < now) {
 		ran = (now - admitted->at) / 1000000000;
 	}
 	c->has_admission = false;
 	c->queue = NULL;
 	vec_clear(&c->podsets);
-	set(c, REQUEUED, again, reason, message, now);
-	set(c, QUOTA_RESERVED, false, "PendingEvaluation", message, now);
-	set(c, ADMITTED, false, NO_RESERVATION, "The workload has no reservation", now);
+	set(c, CONDITIONS_REQUEUED, again, reason, message, now);
+	set(c, CONDITIONS_QUOTA_RESERVED, false, "PendingEvaluation", message, now);
+	set(c, CONDITIONS_ADMITTED, false, NO_RESERVATION, "The workload has no reservation", now);
 	return ran > INT32_MAX ? INT32_MAX : (int32_t)ran;
 }
 
@@ -333,7 +327,7 @@ static void preempt(struct conditions *c, const struct quota *q, const struct qu
 		    int64_t now, struct conditions_events *events)
 {
 	const struct workload *victim = q->workloads.v[d->workload], *by = q->workloads.v[d->by];
-	struct condition preempted = { .type = PREEMPTED,
+	struct condition preempted = { .type = CONDITIONS_PREEMPTED,
 				       .status = "True",
 				       .reason = victim_reason_name(d->victim_reason),
 				       .message = d->message,
@@ -359,7 +353,7 @@ static void preempt(struct conditions *c, const struct quota *q, const struct qu
 void conditions_decide(struct conditions *c, const struct quota *q, const struct quota_decision *d,
 		       int64_t now, struct conditions_events *events)
 {
-	if (conditions_is_true(c, FINISHED)) {
+	if (conditions_is_true(c, CONDITIONS_FINISHED)) {
 		return;
 	}
 	switch (d->kind) {

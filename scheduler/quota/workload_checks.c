@@ -136,7 +136,8 @@ bool workload_checks_judge(struct workload_life *l)
 			arena_printf(c->arena, "AdmissionCheck%s in Rejected state: %s",
 				     n > 1 ? "s" : "", which);
 
-		if (workload_life_set(l, LIFE_DEACTIVATION, true, DEACTIVATES, message)) {
+		if (workload_life_set(l, CONDITIONS_DEACTIVATION_TARGET, true, DEACTIVATES,
+				      message)) {
 			workload_life_tell(
 				l, true, "AdmissionCheckRejected",
 				arena_printf(c->arena, "Deactivated due to %s", message));

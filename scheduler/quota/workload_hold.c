@@ -11,17 +11,17 @@ void workload_hold_admit(struct workload_life *l)
 {
 	const char *message;
 
-	if (conditions_is_true(l->c, LIFE_ADMITTED)) {
+	if (conditions_is_true(l->c, CONDITIONS_ADMITTED)) {
 		return;
 	}
 	/* Until the flavors' checks are known nobody can say that they are Ready. */
 	if (!l->in->checks_known || !workload_checks_ready(l)) {
-		(void)workload_life_set(l, LIFE_ADMITTED, false, "UnsatisfiedAdmissionChecks",
+		(void)workload_life_set(l, CONDITIONS_ADMITTED, false, "UnsatisfiedAdmissionChecks",
 					"The workload has not all checks ready");
 		return;
 	}
 	message = arena_printf(l->c->arena, "Admitted by ClusterQueue %s", l->in->cluster.name);
-	(void)workload_life_set(l, LIFE_ADMITTED, true, "Admitted", message);
+	(void)workload_life_set(l, CONDITIONS_ADMITTED, true, "Admitted", message);
 	workload_life_tell(l, false, "Admitted", message);
 }
 
@@ -55,7 +55,7 @@ static bool judge_queue(struct workload_life *l, const struct workload_life_queu
 
 static void mark(struct workload_life *l, const char *cause, const char *message)
 {
-	(void)workload_life_set(l, LIFE_DEACTIVATION, true, cause, message);
+	(void)workload_life_set(l, CONDITIONS_DEACTIVATION_TARGET, true, cause, message);
 }
 
 static void time_out(struct workload_life *l, const char *cause)
@@ -84,15 +84,15 @@ static void time_out(struct workload_life *l, const char *cause)
  * nobody knows: a Workload that somebody else admitted long ago may run. */
 static bool judge_pods_ready(struct workload_life *l, int64_t admitted_at)
 {
-	const struct condition *ready = conditions_find(l->c, LIFE_PODS_READY);
-	bool recovers =
-		ready != NULL && workload_life_is(l, LIFE_PODS_READY, "False", "WaitForRecovery");
+	const struct condition *ready = conditions_find(l->c, CONDITIONS_PODS_READY);
+	bool recovers = ready != NULL &&
+			workload_life_is(l, CONDITIONS_PODS_READY, "False", "WaitForRecovery");
 	int64_t limit = recovers ? l->times->recovery_ns : l->times->ready_ns;
 	int64_t since = recovers ? ready->at : admitted_at;
 	int64_t end;
 
 	if (!l->times->wait_pods_ready || limit <= 0 || (ready == NULL && l->in->has_owner) ||
-	    conditions_is_true(l->c, LIFE_PODS_READY) ||
+	    conditions_is_true(l->c, CONDITIONS_PODS_READY) ||
 	    __builtin_add_overflow(since, limit, &end)) {
 		return false;
 	}
@@ -124,8 +124,8 @@ static void judge_execution(struct workload_life *l, int64_t admitted_at)
 
 void workload_hold_judge(struct workload_life *l)
 {
-	const struct condition *admitted = conditions_find(l->c, LIFE_ADMITTED);
-	bool is_admitted = conditions_is_true(l->c, LIFE_ADMITTED);
+	const struct condition *admitted = conditions_find(l->c, CONDITIONS_ADMITTED);
+	bool is_admitted = conditions_is_true(l->c, CONDITIONS_ADMITTED);
 
 	if (workload_checks_judge(l) || judge_queue(l, &l->in->local, "LocalQueue", is_admitted) ||
 	    judge_queue(l, &l->in->cluster, "ClusterQueue", is_admitted) || !is_admitted) {
@@ -138,7 +138,7 @@ void workload_hold_judge(struct workload_life *l)
 
 void workload_hold_release(struct workload_life *l)
 {
-	const struct condition *evicted = conditions_find(l->c, LIFE_EVICTED);
+	const struct condition *evicted = conditions_find(l->c, CONDITIONS_EVICTED);
 	bool deactivated = str_has_prefix(str_of(evicted->reason), DEACTIVATED);
 	int32_t ran;
 

@@ -58,7 +58,7 @@ bool workload_life_is(const struct workload_life *l, const char *type, const cha
 void workload_life_evict(struct workload_life *l, const char *reason, const char *cause,
 			 const char *message)
 {
-	bool held = conditions_is_true(l->c, LIFE_QUOTA_RESERVED);
+	bool held = conditions_is_true(l->c, CONDITIONS_QUOTA_RESERVED);
 
 	conditions_evict(l->c, reason, cause, message, l->now);
 	l->out->changed = true;
@@ -142,13 +142,13 @@ bool workload_life_checks(const struct quota *q, const struct workload *w, const
 static bool handle_orphan(struct workload_life *l)
 {
 	const struct workload_life_in *in = l->in;
-	bool finished = conditions_is_true(l->c, LIFE_FINISHED);
+	bool finished = conditions_is_true(l->c, CONDITIONS_FINISHED);
 
 	if (in->has_owner) {
 		return false;
 	}
 	if (in->had_owner && !finished && !in->deleted) {
-		(void)workload_life_set(l, LIFE_FINISHED, true, "OwnerNotFound",
+		(void)workload_life_set(l, CONDITIONS_FINISHED, true, "OwnerNotFound",
 					"The workload's owner was not found");
 		finished = true;
 	}
@@ -196,7 +196,7 @@ static void sync_gates(struct workload_life *l)
 
 static void handle_finished(struct workload_life *l)
 {
-	int64_t at = conditions_find(l->c, LIFE_FINISHED)->at, end;
+	int64_t at = conditions_find(l->c, CONDITIONS_FINISHED)->at, end;
 
 	if (l->times->keep_finished_ns < 0 || l->in->deleted ||
 	    __builtin_add_overflow(at, l->times->keep_finished_ns, &end)) {
@@ -212,7 +212,7 @@ static void handle_finished(struct workload_life *l)
 /* spec.active=false: Evicted once, whoever switched it off and whether or not it holds quota. */
 static void deactivate(struct workload_life *l)
 {
-	const struct condition *target = conditions_find(l->c, LIFE_DEACTIVATION);
+	const struct condition *target = conditions_find(l->c, CONDITIONS_DEACTIVATION_TARGET);
 	const char *cause = target == NULL ? "" : target->reason;
 	const char *message = MESSAGE_DEACTIVATED;
 
@@ -220,7 +220,7 @@ static void deactivate(struct workload_life *l)
 		message = arena_printf(l->c->arena, MESSAGE_DEACTIVATED " due to %s",
 				       target->message);
 	}
-	if (!conditions_is_true(l->c, LIFE_EVICTED)) {
+	if (!conditions_is_true(l->c, CONDITIONS_EVICTED)) {
 		workload_life_evict(
 			l,
 			target == NULL ? DEACTIVATED
@@ -232,16 +232,16 @@ static void deactivate(struct workload_life *l)
 		l->s->requeue_at = MODEL_TIME_NONE;
 		l->out->changed = true;
 	}
-	l->out->changed |= conditions_remove(l->c, LIFE_DEACTIVATION);
+	l->out->changed |= conditions_remove(l->c, CONDITIONS_DEACTIVATION_TARGET);
 }
 
 /* Reservation: hold it, or give it back once evicted. True while it is held. */
 static bool handle_reservation(struct workload_life *l)
 {
-	if (!conditions_is_true(l->c, LIFE_QUOTA_RESERVED)) {
+	if (!conditions_is_true(l->c, CONDITIONS_QUOTA_RESERVED)) {
 		return false;
 	}
-	if (!conditions_is_true(l->c, LIFE_EVICTED)) {
+	if (!conditions_is_true(l->c, CONDITIONS_EVICTED)) {
 		return true;
 	}
 	workload_hold_release(l);
@@ -260,12 +260,12 @@ void workload_life(const struct workload_life_in *in, const struct quota_times *
 		return;
 	}
 	sync_gates(&l);
-	if (conditions_is_true(s->c, LIFE_FINISHED)) {
+	if (conditions_is_true(s->c, CONDITIONS_FINISHED)) {
 		handle_finished(&l);
 		return;
 	}
 	workload_checks_delay(&l);
-	if (in->active && conditions_is_true(s->c, LIFE_DEACTIVATION)) {
+	if (in->active && conditions_is_true(s->c, CONDITIONS_DEACTIVATION_TARGET)) {
 		ret->deactivate = true;
 		return;
 	}
@@ -273,7 +273,7 @@ void workload_life(const struct workload_life_in *in, const struct quota_times *
 		deactivate(&l);
 	}
 	if (handle_reservation(&l)) {
-		if (conditions_is_true(s->c, LIFE_EVICTED)) {
+		if (conditions_is_true(s->c, CONDITIONS_EVICTED)) {
 			return; /* nothing else counts before the job has stopped */
 		}
 		workload_checks_sync(&l);

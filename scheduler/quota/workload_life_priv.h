@@ -5,16 +5,6 @@
 
 #include "quota/workload_life.h"
 
-/* Condition types of the API group kueue.x-k8s.io. */
-#define LIFE_QUOTA_RESERVED "QuotaReserved"
-#define LIFE_ADMITTED "Admitted"
-#define LIFE_EVICTED "Evicted"
-#define LIFE_REQUEUED "Requeued"
-#define LIFE_PODS_READY "PodsReady"
-#define LIFE_FINISHED "Finished"
-#define LIFE_DEACTIVATION "DeactivationTarget"
-#define LIFE_BLOCKED_ON_GATES "BlockedOnPreemptionGates"
-
 struct workload_life {
 	const struct workload_life_in *in;
 	const struct quota_times *times;

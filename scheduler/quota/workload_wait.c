@@ -11,7 +11,7 @@
 
 static void requeue(struct workload_life *l, const char *reason, const char *message)
 {
-	(void)workload_life_set(l, LIFE_REQUEUED, true, reason, message);
+	(void)workload_life_set(l, CONDITIONS_REQUEUED, true, reason, message);
 }
 
 static void end_backoff(struct workload_life *l)
@@ -33,7 +33,7 @@ static bool runs(const struct workload_life_queue *q)
 
 void workload_wait_requeue(struct workload_life *l)
 {
-	const struct condition *c = conditions_find(l->c, LIFE_REQUEUED);
+	const struct condition *c = conditions_find(l->c, CONDITIONS_REQUEUED);
 
 	if (!l->in->active) {
 		return;
@@ -120,7 +120,8 @@ static const char *blockage(const struct workload_life *l, const char **ret_reas
 static bool is_gated_by_annotation(const struct workload_life *l, const struct condition *c)
 {
 	/* The cycle uses the reason as well, for preemption gates. */
-	return str_streq(c->reason, GATED) && !conditions_is_true(l->c, LIFE_BLOCKED_ON_GATES);
+	return str_streq(c->reason, GATED) &&
+	       !conditions_is_true(l->c, CONDITIONS_BLOCKED_ON_GATES);
 }
 
 /* The reason is one that this file gave, and nothing of the kind is the case any more. What the
@@ -140,7 +141,7 @@ static void clear(struct workload_life *l, const struct condition *c)
 {
 	bool was_gated = is_gated_by_annotation(l, c);
 
-	(void)workload_life_set(l, LIFE_QUOTA_RESERVED, false, PENDING_EVALUATION,
+	(void)workload_life_set(l, CONDITIONS_QUOTA_RESERVED, false, PENDING_EVALUATION,
 				was_gated
 					? "AdmissionGatedBy cleared, waiting for quota reservation"
 					: "Workload is pending evaluation in the scheduling "
@@ -153,7 +154,7 @@ static void clear(struct workload_life *l, const struct condition *c)
 
 void workload_wait_explain(struct workload_life *l)
 {
-	const struct condition *c = conditions_find(l->c, LIFE_QUOTA_RESERVED);
+	const struct condition *c = conditions_find(l->c, CONDITIONS_QUOTA_RESERVED);
 	bool on_hold = c != NULL && str_streq(c->reason, "OnHold");
 	const char *reason = NULL,
 		   *message = on_hold && l->in->active ? NULL : blockage(l, &reason);
@@ -161,17 +162,18 @@ void workload_wait_explain(struct workload_life *l)
 	if (message != NULL) {
 		bool was_gated = c != NULL && is_gated_by_annotation(l, c);
 
-		if (workload_life_set(l, LIFE_QUOTA_RESERVED, false, reason, message) &&
+		if (workload_life_set(l, CONDITIONS_QUOTA_RESERVED, false, reason, message) &&
 		    str_streq(reason, GATED) && !was_gated) {
 			workload_life_tell(l, false, GATED, message);
 		}
 	} else if (c != NULL && is_stale(l, c)) {
 		clear(l, c);
 	} else if (c == NULL && l->times->explicit_status) {
-		(void)workload_life_set(l, LIFE_QUOTA_RESERVED, false, PENDING_EVALUATION,
+		(void)workload_life_set(l, CONDITIONS_QUOTA_RESERVED, false, PENDING_EVALUATION,
 					"Workload is pending evaluation in the scheduling queue");
 	}
-	if (conditions_find(l->c, LIFE_QUOTA_RESERVED) != NULL) {
-		(void)workload_life_set(l, LIFE_ADMITTED, false, "NoReservation", NO_RESERVATION);
+	if (conditions_find(l->c, CONDITIONS_QUOTA_RESERVED) != NULL) {
+		(void)workload_life_set(l, CONDITIONS_ADMITTED, false, "NoReservation",
+					NO_RESERVATION);
 	}
 }

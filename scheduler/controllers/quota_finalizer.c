@@ -30,6 +30,7 @@ struct quota_finalizer {
 	struct object_write_target target;
 	struct pool *pool;
 	struct strmap *wrong; /* "plural/name" */
+	size_t unsent;        /* of those, so many */
 };
 
 static void wrong_free(void *value)
@@ -85,6 +86,23 @@ static size_t find_ours(const struct field_strs *list)
 	return NOWHERE;
 }
 
+static void set_sent(struct quota_finalizer *f, struct wrong *w, bool sent)
+{
+	f->unsent += w->sent;
+	f->unsent -= sent;
+	w->sent = sent;
+}
+
+static void forget(struct quota_finalizer *f, struct str name)
+{
+	struct wrong *w = strmap_get(f->wrong, name);
+
+	if (w != NULL) {
+		set_sent(f, w, true);
+		(void)strmap_remove(f->wrong, name);
+	}
+}
+
 void quota_finalizer_seen(struct quota_finalizer *f, enum sched_resource r, struct str key,
 			  const struct api_meta *meta)
 {
@@ -98,8 +116,8 @@ void quota_finalizer_seen(struct quota_finalizer *f, enum sched_resource r, stru
 		return;
 	}
 	strbuf_printf(&name, "%s/" STR_FMT, plural, STR_ARG(key));
+	forget(f, strbuf_str(&name));
 	if (meta == NULL || deleted == (at == NOWHERE)) {
-		(void)strmap_remove(f->wrong, strbuf_str(&name));
 		return;
 	}
 	w = xmalloc_zero(1, sizeof(*w));
@@ -111,6 +129,7 @@ void quota_finalizer_seen(struct quota_finalizer *f, enum sched_resource r, stru
 	w->empty = meta->finalizers.n == 0;
 	w->at = at;
 	strmap_set(f->wrong, strbuf_str(&name), w);
+	f->unsent++;
 }
 
 void quota_finalizer_done(struct quota_finalizer *f, const struct sched_msg *m)
@@ -118,7 +137,7 @@ void quota_finalizer_done(struct quota_finalizer *f, const struct sched_msg *m)
 	struct wrong *w = strmap_get(f->wrong, m->key);
 
 	if (w != NULL && m->outcome == SCHED_CANCELLED) {
-		w->sent = false;
+		set_sent(f, w, false);
 	}
 }
 
@@ -150,14 +169,16 @@ static bool has_check(const struct quota_node *n, const char *name)
 
 static bool is_used_by(const struct quota_node *n, const struct wrong *w, const struct quota *q)
 {
-	if (w->resource == SCHED_CLUSTER_QUEUES) {
-		return str_streq(n->name, w->name) && n->queue->holders.n > 0;
-	}
 	return w->resource == SCHED_FLAVORS ? has_flavor(n, w->name, q) : has_check(n, w->name);
 }
 
 static bool is_used(const struct wrong *w, const struct quota *q)
 {
+	if (w->resource == SCHED_CLUSTER_QUEUES) {
+		const struct quota_node *own = quota_queue_find(q, str_of(w->name));
+
+		return own != NULL && own->exists && own->queue->holders.n > 0;
+	}
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		const struct quota_node *n = q->nodes.v[i];
 
@@ -215,7 +236,7 @@ static bool run_one(struct str key, void *value, void *ctx)
 	if (w->sent || (w->deleted && is_used(w, r->q))) {
 		return true;
 	}
-	w->sent = true;
+	set_sent(r->f, w, true);
 	strbuf_printf(&path, "/apis/" KUEUE_API_VERSION "/" STR_FMT, STR_ARG(key));
 	format(w, &body);
 	spec.path = path.p;
@@ -228,5 +249,7 @@ void quota_finalizer_run(struct quota_finalizer *f, const struct quota *q)
 {
 	struct running r = { f, q };
 
-	strmap_each(f->wrong, run_one, &r);
+	if (f->unsent > 0) {
+		strmap_each(f->wrong, run_one, &r);
+	}
 }

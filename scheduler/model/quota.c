@@ -338,6 +338,20 @@ void quota_local_remember(const struct quota *q, struct workload *w)
 	w->local = l == NULL ? MODEL_NONE : l->id;
 }
 
+const struct quota_node *quota_local_queue(const struct quota *q, const struct quota_local *l)
+{
+	const struct quota_node *n = l->node < q->nodes.n ? q->nodes.v[l->node] : NULL;
+
+	if (l->queue == NULL) {
+		return NULL;
+	}
+	if (n == NULL || !n->is_queue || n->name != l->queue) { /* names are interned */
+		n = quota_queue_find(q, str_of(l->queue));
+		q->locals.v[l->id]->node = n == NULL ? MODEL_NONE : n->id;
+	}
+	return n != NULL && n->exists ? n : NULL;
+}
+
 struct quota_local *quota_local_get(struct quota *q, struct str key)
 {
 	struct quota_local *l = quota_local_find(q, key);
@@ -353,6 +367,7 @@ struct quota_local *quota_local_get(struct quota *q, struct str key)
 	l->queue = "";
 	l->weight = 1;
 	l->sampled_at = MODEL_TIME_NONE;
+	l->node = MODEL_NONE;
 	if (q->free_locals.n > 0) {
 		l->id = vec_pop(&q->free_locals);
 	} else {

@@ -228,6 +228,7 @@ struct quota_local {
 	char *key; /* "namespace/name", owned */
 	const char *namespace_, *name;
 	const char *queue; /* name of its ClusterQueue */
+	uint32_t node;     /* its id, if it is still there: quota_local_queue */
 	enum quota_stop stop;
 	double weight;
 	/* Admission fair sharing (quota/usage.h): */

@@ -68,6 +68,8 @@ struct quota_local *quota_local_find(const struct quota *q, struct str key);
 struct quota_local *quota_local_of(const struct quota *q, const struct workload *w);
 void quota_local_remember(const struct quota *q, struct workload *w);
 void quota_local_remove(struct quota *q, struct quota_local *l);
+/* The ClusterQueue that it names; NULL: there is none, or only its name. */
+const struct quota_node *quota_local_queue(const struct quota *q, const struct quota_local *l);
 
 /* A new workload by "namespace/name", which must not be known: active, with an empty arena, without
  * quota and not pending. */

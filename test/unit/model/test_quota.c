@@ -112,6 +112,31 @@ static void test_the_local_queue_of_a_workload(void **state)
 	quota_destroy(q);
 }
 
+static void test_the_queue_of_a_local_queue(void **state)
+{
+	struct quota *q = quota_create();
+	struct quota_local *l = quota_local_get(q, STR_LIT("ns/a"));
+	struct quota_node *n;
+
+	(void)state;
+	assert_null(quota_local_queue(q, l));
+	l->queue = quota_name(q, STR_LIT("team"));
+	assert_null(quota_local_queue(q, l));
+	(void)quota_cohort_get(q, STR_LIT("team"));
+	n = quota_queue_get(q, STR_LIT("team"));
+	assert_null(quota_local_queue(q, l));
+	n->exists = true;
+	assert_ptr_equal(quota_local_queue(q, l), n);
+	assert_int_equal(l->node, n->id);
+	l->queue = quota_name(q, STR_LIT("other"));
+	assert_null(quota_local_queue(q, l));
+	l->queue = quota_name(q, STR_LIT("team"));
+	assert_ptr_equal(quota_local_queue(q, l), n);
+	n->exists = false;
+	assert_null(quota_local_queue(q, l));
+	quota_destroy(q);
+}
+
 static void test_locals_and_namespaces(void **state)
 {
 	struct quota *q = quota_create();
@@ -161,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_placeholders),
 		cmocka_unit_test(test_locals_and_namespaces),
 		cmocka_unit_test(test_the_local_queue_of_a_workload),
+		cmocka_unit_test(test_the_queue_of_a_local_queue),
 		cmocka_unit_test(test_checks),
 	};
 

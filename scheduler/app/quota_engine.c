@@ -8,12 +8,11 @@
 #include "api/kueue_workload.h"
 #include "app/quota_explain.h"
 #include "app/quota_families.h"
-#include "app/quota_gauges.h"
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
 #include "app/quota_pace.h"
 #include "app/quota_reread.h"
-#include "app/quota_rounds.h"
+#include "app/quota_telling.h"
 #include "app/quota_untold.h"
 #include "base/clock.h"
 #include "base/counter.h"
@@ -23,7 +22,6 @@
 #include "conf/quota_conf.h"
 #include "controllers/preemption_cost.h"
 #include "controllers/quota_finalizer.h"
-#include "controllers/quota_status.h"
 #include "exec/workload_status.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
@@ -31,7 +29,6 @@
 #include "quota/queues.h"
 #include "quota/quota_apply.h"
 
-#define QUEUES_LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done */
 #define BYPASSED "An equivalent workload could not be admitted"
 
 struct quota_engine {
@@ -42,7 +39,7 @@ struct quota_engine {
 	struct quota_explain *explain;
 	struct quota_life *life;
 	struct workload_status *writer;
-	struct quota_status *queues;
+	struct quota_telling *telling;
 	struct quota_finalizer *finalizers;
 	struct quota_reread *reread;
 	struct preemption_cost *costs; /* NULL: nobody keeps them */
@@ -52,11 +49,9 @@ struct quota_engine {
 	struct quota_pace pace;
 	bool dirty; /* the next cycle may decide differently */
 	bool held;  /* it was put off */
-	struct quota_rounds rounds;
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool lives; /* all kinds were listed */
 	bool leads;
-	uint64_t told; /* changes of the world that their statuses and gauges show */
 };
 
 static void keep_life_events(void *ctx, const struct workload *w,
@@ -115,9 +110,9 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 		preemption_cost_queue(e->costs, key, object);
 	}
 	if (object == NULL) {
-		quota_status_gone(e->queues, r, key);
-	} else if (quota_status_seen(e->queues, r, p.meta, active)) {
-		e->told = 0;
+		quota_telling_gone(e->telling, r, key);
+	} else {
+		quota_telling_seen(e->telling, r, p.meta, active);
 	}
 }
 
@@ -227,7 +222,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	e->explain = quota_explain_create();
 	e->untold = quota_untold_create(opt->recorder);
 	e->writer = workload_status_create(opt->base, opt->post);
-	e->queues = quota_status_create(opt->base, opt->post);
+	e->telling = quota_telling_create(opt->base, opt->post, e->cache, e->metrics);
 	e->finalizers = quota_finalizer_create(opt->base, opt->post);
 	e->reread = quota_reread_create(opt->base, opt->post);
 	if (opt->costs) {
@@ -248,7 +243,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	}
 	quota_life_destroy(e->life);
 	workload_status_destroy(e->writer);
-	quota_status_destroy(e->queues);
+	quota_telling_destroy(e->telling);
 	quota_finalizer_destroy(e->finalizers);
 	quota_reread_destroy(e->reread);
 	preemption_cost_destroy(e->costs);
@@ -267,10 +262,7 @@ static void handle_done(struct quota_engine *e, const struct sched_msg *m)
 	} else if (m->request == SCHED_REQ_PREEMPTION_COST && e->costs != NULL) {
 		preemption_cost_done(e->costs, m, clock_mono(e->clock));
 	} else if (m->request == SCHED_REQ_QUOTA_STATUS) {
-		quota_rounds_answer(&e->rounds, clock_mono(e->clock));
-		if (quota_status_done(e->queues, m)) {
-			e->told = 0;
-		}
+		quota_telling_done(e->telling, m);
 	}
 }
 
@@ -282,7 +274,7 @@ static void handle_lease(struct quota_engine *e, bool leads)
 		quota_families_end(e->metrics);
 	}
 	e->leads = leads;
-	e->told = 0;
+	quota_telling_changed(e->telling);
 }
 
 bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m)
@@ -430,7 +422,7 @@ static void run_cycle(struct quota_engine *e, int64_t now)
 	}
 	quota_pace_cycle(&e->pace, from);
 	e->dirty = progress;
-	e->told = 0;
+	quota_telling_changed(e->telling);
 }
 
 static void send_writes(struct quota_engine *e)
@@ -456,33 +448,6 @@ static void read_again(struct quota_engine *e)
 	while (quota_cache_next_unread(e->cache, &w)) {
 		quota_reread_add(e->reread, str_of(w->key));
 	}
-}
-
-/* Statuses and gauges of queues follow, when those of the last time are written. Returns when they
- * are due. */
-static int64_t tell_queues(struct quota_engine *e, int64_t mono, int64_t wall)
-{
-	uint64_t changes = quota_cache_changes(e->cache);
-	const struct pool *queues = quota_status_pool(e->queues);
-	int64_t from;
-
-	if (e->told == changes) {
-		return CLOCK_NEVER;
-	}
-	if (mono < quota_rounds_next(&e->rounds)) {
-		return quota_rounds_next(&e->rounds);
-	}
-	/* Of statuses that are overtaken before they are written nobody has anything. One that
-	 * backs off waits alone. */
-	if (pool_unanswered(queues) > 0) {
-		return mono + QUEUES_LOOK_NS;
-	}
-	from = clock_mono(e->clock);
-	quota_gauges_tell(e->metrics, e->cache);
-	quota_status_run(e->queues, quota_cache_forest(e->cache), wall);
-	e->told = changes;
-	quota_rounds_made(&e->rounds, from, clock_mono(e->clock));
-	return CLOCK_NEVER;
 }
 
 /* Jobs and pods are looked after when all are known that may have one. */
@@ -531,7 +496,7 @@ int64_t quota_engine_step(struct quota_engine *e)
 	send_writes(e);
 	read_again(e);
 	quota_finalizer_run(e->finalizers, quota_cache_world(e->cache));
-	due = clock_earlier(due, tell_queues(e, mono, wall));
+	due = clock_earlier(due, quota_telling_step(e->telling));
 	if (e->costs != NULL) {
 		due = clock_earlier(due, preemption_cost_run(e->costs, quota_cache_world(e->cache),
 							     quota_cache_specs(e->cache), mono));
@@ -556,7 +521,7 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 		out[n++] = workload_status_pool(e->writer);
 	}
 	if (n < max) {
-		out[n++] = quota_status_pool(e->queues);
+		out[n++] = quota_telling_pool(e->telling);
 	}
 	if (n < max) {
 		out[n++] = quota_finalizer_pool(e->finalizers);

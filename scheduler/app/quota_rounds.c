@@ -2,13 +2,14 @@
 
 #include "base/clock.h"
 
-#define INTERVAL_NS CLOCK_NS_PER_S
-#define MAKING_SHARE 50                       /* one part in so many */
+#define MAKING_SHARE 400 /* one part in so many */
+/* Whoever makes it out may be put off by others on the machine meanwhile. */
+#define MAKING_MAX_NS (2 * CLOCK_NS_PER_S)
 #define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for others who write */
 
-void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to)
+void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to, bool pauses)
 {
-	*r = (struct quota_rounds){ from, to, from };
+	*r = (struct quota_rounds){ from, to, from, pauses };
 }
 
 void quota_rounds_answer(struct quota_rounds *r, int64_t now)
@@ -19,11 +20,11 @@ void quota_rounds_answer(struct quota_rounds *r, int64_t now)
 int64_t quota_rounds_next(const struct quota_rounds *r)
 {
 	int64_t making = r->made - r->from, writing = r->answered - r->from;
-	int64_t pause = clock_earlier(writing, LONGEST_PAUSE_NS);
+	int64_t pause = r->pauses ? clock_earlier(writing, LONGEST_PAUSE_NS) : 0;
 
 	if (r->made == 0) {
 		return 0;
 	}
-	return clock_later(r->from + clock_later(INTERVAL_NS, making * MAKING_SHARE),
+	return clock_later(r->from + clock_earlier(making * MAKING_SHARE, MAKING_MAX_NS),
 			   r->answered + pause);
 }

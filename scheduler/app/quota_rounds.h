@@ -1,19 +1,21 @@
-/* scheduler/app/quota_rounds.h: when the next round of statuses and gauges of queues is due: a
- * second after the last one began, and later where a round is expensive. Making one out looks at
- * every Workload: that takes a fiftieth of the time at most. Writing it is followed by a pause as
- * long, of a few seconds at most: the API server has it for Workloads. Pure: times are given
- * (monotonic ns). */
+/* scheduler/app/quota_rounds.h: when what is told of queues may be made out anew: that looks at
+ * every Workload that waits or holds quota, and takes a four-hundredth of the time at most, or is
+ * done every two seconds. What is then written is followed by a pause as long as it took, of a few
+ * seconds at most: the API server has it for Workloads. Pure: times are given (monotonic ns). */
 #ifndef SCHEDULER_APP_QUOTA_ROUNDS_H
 #define SCHEDULER_APP_QUOTA_ROUNDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct quota_rounds {
 	int64_t from, made, answered; /* of the last round; zeroed: there was none */
+	bool pauses;
 };
 
-void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to); /* began, made out */
-void quota_rounds_answer(struct quota_rounds *r, int64_t now);            /* one of its writes */
+/* It began, and was made out. pauses: others are to have their turn after it. */
+void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to, bool pauses);
+void quota_rounds_answer(struct quota_rounds *r, int64_t now); /* one of its writes */
 /* The earliest time of the next one, when all of its writes are answered. */
 int64_t quota_rounds_next(const struct quota_rounds *r);
 

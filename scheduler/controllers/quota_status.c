@@ -4,43 +4,70 @@
 
 #include "api/kueue_keys.h"
 #include "api/meta.h"
-#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "controllers/object_write.h"
-#include "enc/json_out.h"
+#include "controllers/quota_status_body.h"
+#include "controllers/quota_totals.h"
 #include "kube/pool.h"
-#include "model/from_api_quota.h"
+#include "model/quota_store.h"
 #include "quota/share.h"
 
 #define FIELD_MANAGER "headgate-quota-status"
-#define UNIT INT64_C(1000000000) /* in nano */
-#define MILLION ((__int128)1000000)
-#define SLOTS 4 /* what else is written goes first */
+#define INTERVAL_NS CLOCK_NS_PER_S /* between two statuses of one object that tell of numbers */
+/* What is handed out at once: news, which is little on the whole, and numbers. Those change all the
+ * time where Workloads come and go, and would leave the API server little time for them. */
+#define NEWS_MAX 32
+#define NUMBERS_MIN 4
+#define NUMBERS_MAX 16
+#define PORTIONS 128 /* for all whose numbers differ, within these bounds */
 
-struct known { /* of one object */
+struct known {         /* of one object */
+	uint32_t id;   /* in the world; MODEL_NONE: it was not found there yet */
+	bool is_local; /* a LocalQueue, else a node */
 	int64_t generation;
 	bool has_active, active; /* the condition, as it was written or seen last */
 	int64_t active_at;
+	bool told;             /* a status was acknowledged */
+	int64_t told_at;       /* mono: one was handed out */
+	uint64_t told_of;      /* what it was made of: fingerprint, 0: look again */
 	uint64_t sent;         /* hash of the status that was sent last, 0: none */
 	bool flies;            /* it is under way */
 	int64_t read, written; /* resourceVersions: of the last update, of the last answer */
 };
 
-/* Sums over the Workloads of a queue. */
-struct totals {
-	int64_t pending, reserving, admitted;
-	struct quota_amounts reserved, used; /* by pair */
+struct knowns { /* by id in the world; NULL: not known, or not found yet */
+	struct known **v;
+	size_t n, cap;
+};
+
+enum rank {       /* what goes first */
+	    BUSY, /* nobody was told of the object, and it has Workloads */
+	    NEWS, /* nobody was told of it, or of its being active or not */
+	    NUMBERS,
+};
+
+struct due { /* an object that has something to tell */
+	const struct quota_node *node;
+	const struct quota_local *local; /* NULL: it is a node */
+	struct known *known;
+	size_t place;
+	uint64_t print;
+	enum rank rank;
 };
 
 struct quota_status {
 	struct object_write_target target;
 	struct pool *pool;
-	struct strmap *known;
-	struct VEC(struct totals) locals; /* by id */
+	struct strmap *known; /* "plural/key" */
+	struct knowns nodes, locals;
+	struct quota_totals totals;
+	struct VEC(struct due) due; /* scratch */
+	size_t under_way;
+	size_t next; /* place of the one whose turn it is: nodes, then LocalQueues */
 };
 
 struct quota_status *quota_status_create(const struct pool_options *base,
@@ -49,25 +76,18 @@ struct quota_status *quota_status_create(const struct pool_options *base,
 	struct quota_status *s = xmalloc_zero(1, sizeof(*s));
 
 	s->known = strmap_create(free);
-	s->pool = object_write_pool(base, "quota-status", SLOTS, post, &s->target);
+	s->pool = object_write_pool(base, "quota-status", NEWS_MAX + NUMBERS_MAX, post, &s->target);
 	return s;
-}
-
-static void clear_locals(struct quota_status *s)
-{
-	for (size_t i = 0; i < s->locals.n; i++) {
-		quota_amounts_finish(&s->locals.v[i].reserved);
-		quota_amounts_finish(&s->locals.v[i].used);
-	}
-	vec_clear(&s->locals);
 }
 
 void quota_status_destroy(struct quota_status *s)
 {
 	if (s != NULL) {
 		pool_destroy(s->pool);
-		clear_locals(s);
+		quota_totals_finish(&s->totals);
+		vec_finish(&s->nodes);
 		vec_finish(&s->locals);
+		vec_finish(&s->due);
 		strmap_destroy(s->known);
 		free(s);
 	}
@@ -76,6 +96,11 @@ void quota_status_destroy(struct quota_status *s)
 struct pool *quota_status_pool(struct quota_status *s)
 {
 	return s->pool;
+}
+
+bool quota_status_is_idle(const struct quota_status *s)
+{
+	return s->under_way == 0 || pool_unanswered(s->pool) == 0;
 }
 
 /* --- objects -----------------------------------------------------------------------------------*/
@@ -111,8 +136,15 @@ static bool is_overwritten(struct known *k)
 	if (k->flies || k->sent == 0 || k->read <= k->written) {
 		return false;
 	}
-	k->sent = 0;
+	k->sent = k->told_of = 0;
 	return true;
+}
+
+static void set_flies(struct quota_status *s, struct known *k, bool flies)
+{
+	s->under_way += flies;
+	s->under_way -= k->flies;
+	k->flies = flies;
 }
 
 static void key_of(const struct kind *kind, const struct api_meta *meta, struct strbuf *out)
@@ -138,9 +170,14 @@ bool quota_status_seen(struct quota_status *s, enum sched_resource r, const stru
 	k = strmap_get(s->known, strbuf_str(&name));
 	if (k == NULL) {
 		k = xmalloc_zero(1, sizeof(*k));
+		k->id = MODEL_NONE;
+		k->is_local = r == SCHED_LOCAL_QUEUES;
 		strmap_set(s->known, strbuf_str(&name), k);
 	}
-	k->generation = meta->generation;
+	if (k->generation != meta->generation) {
+		k->generation = meta->generation;
+		k->told_of = 0;
+	}
 	k->read = meta_version(meta);
 	if (k->sent == 0 && active != NULL && active->last_transition != FIELD_NO_TIME) {
 		k->has_active = true;
@@ -157,361 +194,337 @@ bool quota_status_done(struct quota_status *s, const struct sched_msg *m)
 	if (k == NULL) {
 		return false;
 	}
-	k->flies = false;
+	set_flies(s, k, false);
 	if (m->outcome == SCHED_CANCELLED) {
-		k->sent = 0;
+		k->sent = k->told_of = 0;
+		k->told = false;
 		return true;
 	}
+	k->told = true;
 	k->written = m->resource_version;
 	return m->outcome == SCHED_DONE && is_overwritten(k);
+}
+
+static struct knowns *knowns_of(struct quota_status *s, bool is_local)
+{
+	return is_local ? &s->locals : &s->nodes;
+}
+
+static void unbind(struct quota_status *s, struct known *k)
+{
+	if (k->id != MODEL_NONE) {
+		knowns_of(s, k->is_local)->v[k->id] = NULL;
+		k->id = MODEL_NONE;
+	}
 }
 
 void quota_status_gone(struct quota_status *s, enum sched_resource r, struct str key)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
 	const struct kind *kind = find_kind(r);
+	struct known *k = NULL;
 
 	if (kind != NULL) {
 		make_key(kind, key, &name);
+		k = strmap_get(s->known, strbuf_str(&name));
+	}
+	if (k != NULL) {
+		unbind(s, k);
+		set_flies(s, k, false);
 		(void)strmap_remove(s->known, strbuf_str(&name));
 	}
 }
 
-/* --- one object --------------------------------------------------------------------------------*/
-
-struct writing {
-	struct quota_status *s;
-	const struct forest *f;
-	const struct quota *q;
-	int64_t now;
-	const struct kind *kind;
-	struct str key;
-	struct known *known;
-	struct strbuf body;
-	struct json_out o;
-};
-
-/* False: the object was not seen, or is gone. */
-static bool begin(struct writing *w, enum sched_resource r, struct str key)
+/* What is known of the object with that id; NULL: it was not seen, or is gone. */
+static struct known *find(struct quota_status *s, enum sched_resource r, uint32_t id,
+			  const char *name)
 {
-	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct knowns *list = knowns_of(s, r == SCHED_LOCAL_QUEUES);
+	struct known *k;
 
-	w->kind = find_kind(r);
-	w->key = key;
-	make_key(w->kind, key, &name);
-	w->known = strmap_get(w->s->known, strbuf_str(&name));
-	if (w->known == NULL) {
-		return false;
+	while (list->n <= id) {
+		vec_push(list, NULL);
 	}
-	strbuf_reset(&w->body);
-	json_out_init(&w->o, &w->body);
-	json_out_object(&w->o);
-	json_out_kv(&w->o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(&w->o, "kind", w->kind->kind);
-	json_out_key(&w->o, "metadata");
-	json_out_object(&w->o);
-	if (r == SCHED_LOCAL_QUEUES) {
-		struct str rest = key, space = str_next(&rest, '/');
-
-		json_out_key(&w->o, "namespace");
-		json_out_slice(&w->o, space);
-		key = rest;
+	if (list->v[id] != NULL) {
+		return list->v[id];
 	}
-	json_out_key(&w->o, "name");
-	json_out_slice(&w->o, key);
-	json_out_object_end(&w->o);
-	json_out_key(&w->o, "status");
-	json_out_object(&w->o);
-	return true;
+	make_key(find_kind(r), str_of(name), &key);
+	k = strmap_get(s->known, strbuf_str(&key));
+	if (k != NULL) {
+		unbind(s, k);
+		k->id = id;
+		k->told_of = 0;
+		list->v[id] = k;
+	}
+	return k;
 }
 
-static void make_path(const struct writing *w, struct strbuf *out)
+/* --- what a status is made of ------------------------------------------------------------------*/
+
+/* Statuses whose fingerprints are equal are equal: these are compared a thousand at a time. What
+ * only a new generation changes is not in it. */
+
+static uint64_t mix(uint64_t h, uint64_t value)
 {
-	struct str name = w->key;
+	h = (h ^ value) * UINT64_C(0xbf58476d1ce4e5b9);
+	return h ^ (h >> 29);
+}
 
-	strbuf_add_c(out, "/apis/" KUEUE_API_VERSION "/");
-	if (w->kind->resource == SCHED_LOCAL_QUEUES) {
-		struct str space = str_next(&name, '/');
-
-		strbuf_printf(out, "namespaces/" STR_FMT "/", STR_ARG(space));
+static uint64_t mix_amounts(uint64_t h, const struct quota_amounts *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		h = mix(mix(h, a->v[i].id), (uint64_t)a->v[i].value);
 	}
-	strbuf_printf(out, "%s/" STR_FMT "/status?fieldManager=" FIELD_MANAGER "&force=true",
-		      w->kind->plural, STR_ARG(name));
+	return mix(h, a->n);
 }
 
-static void end(struct writing *w)
+static uint64_t mix_totals(uint64_t h, const struct quota_totals_of *t)
 {
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, key = STRBUF_INIT;
-	struct object_write_spec spec = { .request = SCHED_REQ_QUOTA_STATUS,
-					  .resource = w->kind->resource,
-					  .method = HTTP_PATCH,
-					  .content_type = "application/apply-patch+yaml" };
-	uint64_t hash;
-
-	json_out_object_end(&w->o);
-	json_out_object_end(&w->o);
-	json_out_end(&w->o);
-	hash = str_hash(strbuf_str(&w->body)) | 1;
-	if (hash == w->known->sent) {
-		return;
-	}
-	w->known->sent = hash;
-	w->known->flies = true;
-	make_path(w, &path);
-	make_key(w->kind, w->key, &key);
-	spec.path = path.p;
-	spec.key = strbuf_str(&key);
-	spec.body = strbuf_str(&w->body);
-	pool_add(w->s->pool, spec.key, object_write_new(&spec));
+	h = mix(mix(mix(h, (uint64_t)t->pending), (uint64_t)t->reserving), (uint64_t)t->admitted);
+	return mix_amounts(mix_amounts(h, &t->reserved), &t->used);
 }
 
-static void write_active(struct writing *w, bool active, const char *reason, const char *message)
+/* What a LocalQueue tells of its ClusterQueue. */
+static uint64_t mix_groups(uint64_t h, const struct quota_node *n)
 {
-	struct known *k = w->known;
-	char at[CLOCK_RFC3339_MAX];
-
-	if (!k->has_active || k->active != active) {
-		k->has_active = true;
-		k->active = active;
-		k->active_at = w->now;
-	}
-	clock_format_time(k->active_at, at);
-	json_out_key(&w->o, "conditions");
-	json_out_array(&w->o);
-	json_out_object(&w->o);
-	json_out_kv(&w->o, "type", KUEUE_ACTIVE);
-	json_out_kv(&w->o, "status", active ? "True" : "False");
-	if (k->generation != 0) {
-		json_out_kv_int(&w->o, "observedGeneration", k->generation);
-	}
-	json_out_kv(&w->o, "lastTransitionTime", at);
-	json_out_kv(&w->o, "reason", reason);
-	json_out_kv(&w->o, "message", message);
-	json_out_object_end(&w->o);
-	json_out_array_end(&w->o);
-}
-
-static void write_amount(struct json_out *o, const char *key, const char *resource, int64_t amount)
-{
-	char text[QUANTITY_TEXT_MAX];
-
-	from_api_quota_amount_text(resource, amount, text);
-	json_out_kv(o, key, text);
-}
-
-static int64_t borrowed(const struct writing *w, const struct quota_node *n, uint32_t pair,
-			int64_t total)
-{
-	int64_t nominal = forest_nominal(w->f, n->id, pair);
-
-	return n->parent_id != MODEL_NONE && total > nominal ? total - nominal : 0;
-}
-
-/* By flavor, in the order of the ClusterQueue. */
-static void write_usages(struct writing *w, const char *key, const struct quota_node *n,
-			 const struct quota_amounts *used)
-{
-	json_out_key(&w->o, key);
-	json_out_array(&w->o);
 	for (size_t g = 0; g < n->groups.n; g++) {
 		const struct quota_group *group = &n->groups.v[g];
 
 		for (size_t i = 0; i < group->nflavors; i++) {
-			json_out_object(&w->o);
-			json_out_kv(&w->o, "name", w->q->flavors.v[group->flavors[i]]->name);
-			json_out_key(&w->o, "resources");
-			json_out_array(&w->o);
-			for (size_t r = 0; r < group->nresources; r++) {
-				uint32_t pair = quota_pair_find(w->q, group->flavors[i],
-								group->resources[r]);
-				const char *name = quota_resource_name(w->q, group->resources[r]);
-				int64_t total = quota_amounts_get(used, pair);
-
-				json_out_object(&w->o);
-				json_out_kv(&w->o, "name", name);
-				write_amount(&w->o, "total", name, total);
-				if (w->kind->resource == SCHED_CLUSTER_QUEUES) {
-					write_amount(&w->o, "borrowed", name,
-						     borrowed(w, n, pair, total));
-				}
-				json_out_object_end(&w->o);
-			}
-			json_out_array_end(&w->o);
-			json_out_object_end(&w->o);
+			h = mix(h, group->flavors[i]);
+		}
+		for (size_t i = 0; i < group->nresources; i++) {
+			h = mix(h, group->resources[i]);
 		}
 	}
-	json_out_array_end(&w->o);
+	return mix(h, n->queue->inactive);
 }
 
-static void write_totals(struct writing *w, const struct quota_node *n, const struct totals *t)
+static uint64_t print_node(const struct quota_status *s, const struct forest *f,
+			   const struct quota_node *n)
 {
-	json_out_kv_int(&w->o, "pendingWorkloads", t->pending);
-	json_out_kv_int(&w->o, "reservingWorkloads", t->reserving);
-	json_out_kv_int(&w->o, "admittedWorkloads", t->admitted);
+	uint64_t h = 0;
+
+	if (forest_world(f)->options.fair_sharing) {
+		h = mix(1, (uint64_t)share_status(share_of(f, n->id, NULL)));
+	}
+	if (n->is_queue) {
+		const char *what = n->queue->inactive_what;
+
+		h = mix(h, what == NULL ? 0 : str_hash(str_of(what)));
+		h = mix_totals(mix_groups(h, n), &s->totals.nodes.v[n->id]);
+	}
+	return h | 1;
+}
+
+static uint64_t print_local(const struct quota_status *s, const struct quota *q,
+			    const struct quota_local *l)
+{
+	const struct quota_node *n = quota_local_queue(q, l);
+	uint64_t h = mix(0, l->stop);
+
 	if (n != NULL) {
-		write_usages(w, "flavorsReservation", n, &t->reserved);
-		write_usages(w, "flavorsUsage", n, &t->used);
+		h = mix_groups(h, n);
 	}
+	if (q->options.admission_fair_sharing) {
+		h = mix(mix(h, (uint64_t)l->sampled_at), l->consumed.n);
+	}
+	return mix_totals(h, &s->totals.locals.v[l->id]) | 1;
 }
 
-static void write_share(struct writing *w, const struct quota_node *n)
+/* --- one object --------------------------------------------------------------------------------*/
+
+static enum sched_resource resource_of(const struct due *d)
 {
-	if (!w->q->options.fair_sharing) {
-		return;
+	if (d->local != NULL) {
+		return SCHED_LOCAL_QUEUES;
 	}
-	json_out_key(&w->o, "fairSharing");
-	json_out_object(&w->o);
-	json_out_kv_int(&w->o, "weightedShare", share_status(share_of(w->f, n->id, NULL)));
-	json_out_object_end(&w->o);
+	return d->node->is_queue ? SCHED_CLUSTER_QUEUES : SCHED_COHORTS;
 }
 
-/* What it used of late, by resource; fractions of what is counted in millions are nobody's news. */
-static void write_consumed(struct writing *w, const struct quota_local *l)
+static const struct quota_totals_of *totals_of(const struct quota_status *s, const struct due *d)
 {
-	char text[QUANTITY_TEXT_MAX], at[CLOCK_RFC3339_MAX];
-
-	if (!w->q->options.admission_fair_sharing || l->sampled_at == MODEL_TIME_NONE ||
-	    l->consumed.n == 0) {
-		return;
-	}
-	json_out_key(&w->o, "fairSharing");
-	json_out_object(&w->o);
-	json_out_kv_int(&w->o, "weightedShare", 0);
-	json_out_key(&w->o, "admissionFairSharingStatus");
-	json_out_object(&w->o);
-	json_out_key(&w->o, "consumedResources");
-	json_out_object(&w->o);
-	for (size_t i = 0; i < l->consumed.n; i++) {
-		struct quantity amount = { l->consumed.v[i].nano, QUANTITY_DECIMAL_SI };
-
-		if (amount.nano >= MILLION * UNIT) {
-			amount.nano -= amount.nano % UNIT;
-		}
-		quantity_format(amount, text);
-		json_out_kv(&w->o, quota_resource_name(w->q, l->consumed.v[i].resource), text);
-	}
-	json_out_object_end(&w->o);
-	clock_format_time(l->sampled_at, at);
-	json_out_kv(&w->o, "lastUpdate", at);
-	json_out_object_end(&w->o);
-	json_out_object_end(&w->o);
+	return d->local != NULL ? &s->totals.locals.v[d->local->id]
+				: &s->totals.nodes.v[d->node->id];
 }
 
-/* --- sums --------------------------------------------------------------------------------------*/
-
-static void add_usage(struct totals *t, const struct workload *w)
+/* Cohorts have no such condition. */
+static bool is_active(const struct quota *q, const struct due *d)
 {
-	t->reserving++;
-	t->admitted += w->admitted;
-	for (size_t i = 0; i < w->usage.n; i++) {
-		quota_amounts_add(&t->reserved, w->usage.v[i].id, w->usage.v[i].value);
-		if (w->admitted) {
-			quota_amounts_add(&t->used, w->usage.v[i].id, w->usage.v[i].value);
-		}
+	if (d->local != NULL) {
+		return quota_status_body_local_is_active(q, d->local);
 	}
+	return d->node->is_queue && quota_status_body_is_active(d->node);
 }
 
-static void sum_locals(struct quota_status *s, const struct quota *q)
+static void make_path(const struct kind *kind, struct str key, struct strbuf *out)
 {
-	clear_locals(s);
-	for (size_t i = 0; i < q->locals.n; i++) {
-		vec_push(&s->locals, ((struct totals){ 0 }));
-	}
-	for (size_t i = 0; i < q->workloads.n; i++) {
-		const struct workload *w = q->workloads.v[i];
-		const struct quota_local *l;
+	strbuf_add_c(out, "/apis/" KUEUE_API_VERSION "/");
+	if (kind->resource == SCHED_LOCAL_QUEUES) {
+		struct str space = str_next(&key, '/');
 
-		if (w == NULL || (w->holds == MODEL_NONE && w->where == QUOTA_NOWHERE)) {
-			continue;
-		}
-		l = quota_local_of(q, w);
-		if (l != NULL && w->holds != MODEL_NONE) {
-			add_usage(&s->locals.v[l->id], w);
-		} else if (l != NULL) {
-			s->locals.v[l->id].pending++;
-		}
+		strbuf_printf(out, "namespaces/" STR_FMT "/", STR_ARG(space));
 	}
+	strbuf_printf(out, "%s/" STR_FMT "/status?fieldManager=" FIELD_MANAGER "&force=true",
+		      kind->plural, STR_ARG(key));
 }
 
-/* --- kinds -------------------------------------------------------------------------------------*/
-
-static void run_queue(struct writing *w, const struct quota_node *n)
+static void make_body(const struct quota_status *s, const struct forest *f, const struct due *d,
+		      struct strbuf *out)
 {
-	CLEANUP(strbuf_finish) struct strbuf message = STRBUF_INIT;
-	const struct quota_queue *queue = n->queue;
-	struct totals t = { .pending = (int64_t)(queue->heap.n + queue->inadmissible.n) };
-	bool active = queue->inactive == QUOTA_ACTIVE;
+	const struct quota_status_body b = { .forest = f,
+					     .totals = &s->totals,
+					     .generation = d->known->generation,
+					     .since = d->known->active_at };
 
-	if (!begin(w, SCHED_CLUSTER_QUEUES, str_of(n->name))) {
-		return;
-	}
-	for (size_t i = 0; i < queue->holders.n; i++) {
-		add_usage(&t, queue->holders.v[i].w);
-	}
-	strbuf_add_c(&message, active ? "Can admit new workloads" : "Can't admit new workloads");
-	if (!active && queue->inactive_what != NULL) {
-		strbuf_printf(&message, ": %s", queue->inactive_what);
-	}
-	write_active(w, active, quota_queue_reason(queue->inactive), message.p);
-	write_totals(w, n, &t);
-	write_share(w, n);
-	end(w);
-	quota_amounts_finish(&t.reserved);
-	quota_amounts_finish(&t.used);
-}
-
-static void run_local(struct writing *w, const struct quota_local *l)
-{
-	const struct quota_node *n =
-		l->queue == NULL ? NULL : quota_queue_find(w->q, str_of(l->queue));
-
-	if (!begin(w, SCHED_LOCAL_QUEUES, str_of(l->key))) {
-		return;
-	}
-	if (l->stop != QUOTA_RUN) {
-		write_active(w, false, "Stopped", "The LocalQueue is stopped");
-	} else if (n == NULL || !n->exists) {
-		write_active(w, false, "ClusterQueueDoesNotExist",
-			     "Can't submit new workloads to the ClusterQueue");
-	} else if (n->queue->inactive != QUOTA_ACTIVE) {
-		write_active(w, false, "ClusterQueueIsInactive",
-			     "Can't submit new workloads to the ClusterQueue");
+	if (d->local != NULL) {
+		quota_status_body_local(&b, d->local, out);
+	} else if (d->node->is_queue) {
+		quota_status_body_queue(&b, d->node, out);
 	} else {
-		write_active(w, true, "Ready", "Can submit new workloads to the ClusterQueue");
+		quota_status_body_cohort(&b, d->node, out);
 	}
-	write_totals(w, n == NULL || !n->exists ? NULL : n, &w->s->locals.v[l->id]);
-	write_consumed(w, l);
-	end(w);
 }
 
-static void run_cohort(struct writing *w, const struct quota_node *n)
+static void send(struct quota_status *s, const struct due *d, struct str body)
 {
-	if (w->q->options.fair_sharing && begin(w, SCHED_COHORTS, str_of(n->name))) {
-		write_share(w, n);
-		end(w);
-	}
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, key = STRBUF_INIT;
+	const struct kind *kind = find_kind(resource_of(d));
+	struct str name = str_of(d->local != NULL ? d->local->key : d->node->name);
+	struct object_write_spec spec = { .request = SCHED_REQ_QUOTA_STATUS,
+					  .resource = kind->resource,
+					  .method = HTTP_PATCH,
+					  .content_type = "application/apply-patch+yaml",
+					  .body = body };
+
+	make_path(kind, name, &path);
+	make_key(kind, name, &key);
+	spec.path = path.p;
+	spec.key = strbuf_str(&key);
+	pool_add(s->pool, spec.key, object_write_new(&spec));
+	set_flies(s, d->known, true);
 }
 
-void quota_status_run(struct quota_status *s, const struct forest *f, int64_t now)
+/* False: it says what was said before. */
+static bool tell(struct quota_status *s, const struct forest *f, const struct due *d, int64_t now)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	bool active = is_active(forest_world(f), d);
+	struct known *k = d->known;
+	uint64_t hash;
+
+	if (!k->has_active || k->active != active) {
+		k->has_active = true;
+		k->active = active;
+		k->active_at = now;
+	}
+	make_body(s, f, d, &body);
+	hash = str_hash(strbuf_str(&body)) | 1;
+	k->told_of = d->print;
+	if (k->sent == hash) {
+		return false;
+	}
+	k->sent = hash;
+	send(s, d, strbuf_str(&body));
+	return true;
+}
+
+/* --- whose turn it is --------------------------------------------------------------------------*/
+
+static void look(struct quota_status *s, const struct quota *q, struct due *d)
+{
+	struct known *k = d->known;
+
+	if (k == NULL || k->told_of == d->print) {
+		return;
+	}
+	if (!k->told) {
+		const struct quota_totals_of *t = totals_of(s, d);
+
+		d->rank = t->pending + t->reserving > 0 ? BUSY : NEWS;
+	} else {
+		d->rank = k->has_active && k->active != is_active(q, d) ? NEWS : NUMBERS;
+	}
+	vec_push(&s->due, *d);
+}
+
+static void look_at(struct quota_status *s, const struct forest *f, size_t place)
 {
 	const struct quota *q = forest_world(f);
-	struct writing w = { .s = s, .f = f, .q = q, .now = now, .body = STRBUF_INIT };
+	struct due d = { .place = place };
 
-	sum_locals(s, q);
-	for (size_t i = 0; i < q->nodes.n; i++) {
-		const struct quota_node *n = q->nodes.v[i];
+	if (place >= q->nodes.n) {
+		d.local = q->locals.v[place - q->nodes.n];
+		if (d.local != NULL) {
+			d.known = find(s, SCHED_LOCAL_QUEUES, d.local->id, d.local->key);
+			d.print = print_local(s, q, d.local);
+			look(s, q, &d);
+		}
+		return;
+	}
+	d.node = q->nodes.v[place];
+	if (d.node != NULL && d.node->exists && (d.node->is_queue || q->options.fair_sharing)) {
+		d.known = find(s, resource_of(&d), d.node->id, d.node->name);
+		d.print = print_node(s, f, d.node);
+		look(s, q, &d);
+	}
+}
 
-		if (n != NULL && n->exists && n->is_queue) {
-			run_queue(&w, n);
-		} else if (n != NULL && n->exists) {
-			run_cohort(&w, n);
+/* All that have something to tell, beginning with the one whose turn it is. */
+static void look_around(struct quota_status *s, const struct forest *f)
+{
+	const struct quota *q = forest_world(f);
+	size_t n = q->nodes.n + q->locals.n;
+
+	vec_clear(&s->due);
+	for (size_t i = 0; i < n; i++) {
+		look_at(s, f, (s->next + i) % n);
+	}
+}
+
+static size_t numbers_at_once(const struct quota_status *s)
+{
+	size_t n = s->due.n / PORTIONS;
+
+	return n < NUMBERS_MIN ? NUMBERS_MIN : n > NUMBERS_MAX ? NUMBERS_MAX : n;
+}
+
+/* Hands out what is due of one rank. Returns when to look again; CLOCK_NEVER: nothing is left. */
+static int64_t hand_out(struct quota_status *s, const struct forest *f, enum rank rank,
+			size_t *room, const struct quota_status_time *at)
+{
+	int64_t again = CLOCK_NEVER;
+
+	for (size_t i = 0; i < s->due.n; i++) {
+		const struct due *d = &s->due.v[i];
+		int64_t from = rank == NUMBERS ? d->known->told_at + INTERVAL_NS : at->mono;
+
+		if (d->rank != rank) {
+			continue;
+		}
+		if (from > at->mono || *room == 0) {
+			again = clock_earlier(again, clock_later(from, at->mono));
+		} else if (tell(s, f, d, at->wall)) {
+			d->known->told_at = at->mono;
+			(*room)--;
+			s->next = rank == NUMBERS ? d->place + 1 : s->next;
 		}
 	}
-	for (size_t i = 0; i < q->locals.n; i++) {
-		if (q->locals.v[i] != NULL) {
-			run_local(&w, q->locals.v[i]);
-		}
-	}
-	clear_locals(s);
-	strbuf_finish(&w.body);
+	return again;
+}
+
+int64_t quota_status_run(struct quota_status *s, const struct forest *f,
+			 const struct quota_status_time *at, bool *ret_news)
+{
+	size_t numbers, news = NEWS_MAX;
+	int64_t again;
+
+	quota_totals_sum(&s->totals, forest_world(f));
+	look_around(s, f);
+	numbers = numbers_at_once(s);
+	again = hand_out(s, f, BUSY, &news, at);
+	again = clock_earlier(again, hand_out(s, f, NEWS, &news, at));
+	*ret_news = news < NEWS_MAX;
+	return clock_earlier(again, hand_out(s, f, NUMBERS, &numbers, at));
 }

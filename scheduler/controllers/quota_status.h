@@ -21,6 +21,10 @@ struct pool;
 struct pool_options;
 struct quota_status;
 
+struct quota_status_time {
+	int64_t wall, mono; /* ns */
+};
+
 /* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. post (with the
  * same ctx) receives SCHED_MSG_REQUEST_DONE. */
 struct quota_status *quota_status_create(const struct pool_options *base,
@@ -34,7 +38,14 @@ bool quota_status_seen(struct quota_status *s, enum sched_resource r, const stru
 void quota_status_gone(struct quota_status *s, enum sched_resource r, struct str key);
 /* The outcome of a write. True: quota_status_run is due. */
 bool quota_status_done(struct quota_status *s, const struct sched_msg *m);
-/* One pass over all; at most once a second, after something changed. now: wall ns. */
-void quota_status_run(struct quota_status *s, const struct forest *f, int64_t now);
+/* Every status that was handed out is answered, or backs off. */
+bool quota_status_is_idle(const struct quota_status *s);
+/* Hands out a few statuses of those that say something new, with what is to be said now: first
+ * those that have not been told of (which have Workloads before which have none) or whose condition
+ * Active changes, then one after the other in turn; an object's numbers once a second at most. To
+ * be called when idle, after something changed. *ret_news: there were some of the first. Returns
+ * when to call it again (monotonic ns) although nothing changes; CLOCK_NEVER: all is said. */
+int64_t quota_status_run(struct quota_status *s, const struct forest *f,
+			 const struct quota_status_time *at, bool *ret_news);
 
 #endif

@@ -11,16 +11,20 @@ static void the_next_round(void **state)
 	static const struct {
 		const char *what;
 		int64_t from, made, answered, want; /* answered 0: nothing to write */
+		bool pauses;
 	} rows[] = {
-		{ "there was none", 0, 0, 0, 0 },
-		{ "nothing to write", 5000, 5001, 0, 6000 },
-		{ "cheap", 5000, 5020, 5500, 6000 },
-		{ "expensive to make out", 5000, 5021, 5500, 6050 },
-		{ "slowly written", 5000, 5001, 5501, 6002 },
-		{ "as slowly as is paused for", 5000, 5001, 10000, 15000 },
-		{ "more slowly", 5000, 5001, 40000, 45000 },
-		{ "both", 5000, 5100, 9000, 13000 },
-		{ "both, the other way round", 5000, 5200, 9000, 15000 },
+		{ "there was none", 0, 0, 0, 0, true },
+		{ "nothing to write", 5000, 5001, 0, 5400, true },
+		{ "cheap", 5000, 5001, 5040, 5400, true },
+		{ "expensive to make out", 5000, 5003, 5500, 6200, true },
+		{ "as expensive as is paused for", 5000, 5005, 5500, 7000, true },
+		{ "put off meanwhile", 5000, 5900, 5900, 7000, true },
+		{ "slowly written", 5000, 5001, 5501, 6002, true },
+		{ "as slowly as is paused for", 5000, 5001, 10000, 15000, true },
+		{ "more slowly", 5000, 5001, 40000, 45000, true },
+		{ "both", 5000, 5010, 9000, 13000, true },
+		{ "both, the other way round", 5000, 5005, 5900, 7000, true },
+		{ "no pause", 5000, 5001, 9000, 9000, false },
 	};
 
 	(void)state;
@@ -28,7 +32,7 @@ static void the_next_round(void **state)
 		struct quota_rounds r = { 0 };
 
 		if (rows[i].made != 0) {
-			quota_rounds_made(&r, rows[i].from * MS, rows[i].made * MS);
+			quota_rounds_made(&r, rows[i].from * MS, rows[i].made * MS, rows[i].pauses);
 		}
 		if (rows[i].answered != 0) {
 			quota_rounds_answer(&r, rows[i].made * MS);

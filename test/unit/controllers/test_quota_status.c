@@ -6,6 +6,7 @@
 #include "api/meta.h"
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/pool.h"
@@ -33,6 +34,8 @@ struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
 	struct quota_status *status;
+	int64_t due;
+	bool news;  /* the last run had some */
 	bool again; /* the last outcome asked for another run */
 };
 
@@ -69,7 +72,10 @@ static void end(struct fixture *f)
 
 static void run(struct fixture *f)
 {
-	quota_status_run(f->status, f->q.w.f, f->q.w.now);
+	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
+	f->due = quota_status_run(
+		f->status, f->q.w.f,
+		&(struct quota_status_time){ f->q.w.now, clock_mono(&f->clock.base) }, &f->news);
 	while (pool_step(quota_status_pool(f->status))) {
 	}
 }
@@ -285,10 +291,10 @@ static void shares_only_with_fair_sharing(void **state)
 	seen(&f, SCHED_CLUSTER_QUEUES, "team");
 	run(&f);
 	for (size_t i = 0; i < 2; i++) {
-		d = expect(&f, i == 0 ? API "cohorts/all" MANAGER : TEAM);
+		d = expect(&f, i == 0 ? TEAM : API "cohorts/all" MANAGER);
 		/* 2 of 7 are borrowed; a root has no share. */
 		assert_int_equal(jdoc_int(jdoc_path(d, "status.fairSharing.weightedShare"), -1),
-				 i == 0 ? 0 : 286);
+				 i == 0 ? 286 : 0);
 		jdoc_destroy(d);
 	}
 	end(&f);
@@ -334,6 +340,199 @@ static void what_a_local_queue_used(void **state)
 	end(&f);
 }
 
+/* --- few at a time -----------------------------------------------------------------------------*/
+
+#define MANY 1000
+
+/* "q0" and so on; those whose number is below `busy` have a Workload that waits. */
+static void add_many(struct fixture *f, size_t busy)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	char name[20];
+
+	for (size_t i = 0; i < MANY; i++) {
+		strbuf_printf(&text, "queue q%zu\n", i);
+	}
+	quota_cycle_fixture_add(&f->q, text.p);
+	for (size_t i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "q%zu", i);
+		seen(f, SCHED_CLUSTER_QUEUES, name);
+	}
+	for (size_t i = MANY - busy; i < MANY; i++) {
+		strbuf_reset(&text);
+		strbuf_printf(&text, "workload ns/first%zu queue=q%zu cpu=1\n", i, i);
+		quota_cycle_fixture_add(&f->q, text.p);
+	}
+}
+
+static void add_workload(struct fixture *f, const char *name, size_t queue)
+{
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("workload ns/%s queue=q%zu cpu=1\n", name, queue);
+
+	quota_cycle_fixture_add(&f->q, text);
+}
+
+/* Answers what was sent: to which queue goes to ret, in the order in which it was sent. */
+static size_t answer_all(struct fixture *f, size_t *ret)
+{
+	size_t n = 0;
+
+	while (fake_transport_pending(f->transport) > 0) {
+		uint64_t id = fake_transport_expect_prefix(f->transport, API "clusterqueues/q");
+		const char *url = fake_transport_request(f->transport, id)->url;
+		struct str number = str_of(strstr(url, "/q") + 2);
+		uint64_t value;
+
+		assert_true(n < MANY);
+		assert_true(str_to_u64(str_next(&number, '/'), &value));
+		ret[n++] = value;
+		fake_transport_answer(f->transport, id, 200,
+				      "{\"metadata\":{\"resourceVersion\":\"1\"}}");
+	}
+	return n;
+}
+
+/* Until nothing is left; each queue is told of once. Returns how many portions it took. */
+static size_t run_all(struct fixture *f, size_t at_most)
+{
+	CLEANUP(xmalloc_freep) bool *told = xmalloc_zero(MANY, sizeof(*told));
+	size_t portions = 0, sum = 0, sent[MANY];
+
+	do {
+		size_t n;
+
+		run(f);
+		n = answer_all(f, sent);
+		assert_true(n <= at_most);
+		for (size_t i = 0; i < n; i++) {
+			assert_false(told[sent[i]]);
+			told[sent[i]] = true;
+		}
+		sum += n;
+		portions++;
+	} while (f->due != CLOCK_NEVER);
+	assert_int_equal(sum, MANY);
+	return portions;
+}
+
+static void many_are_told_of_in_portions(void **state)
+{
+	size_t sent[MANY];
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	add_many(&f, 3);
+	run(&f);
+	assert_true(f.news);
+	/* While they are under way nothing more is handed out by who asks first. */
+	assert_false(quota_status_is_idle(f.status));
+	assert_int_equal(answer_all(&f, sent), 32);
+	assert_true(quota_status_is_idle(f.status));
+	assert_int_equal(sent[0], MANY - 3);
+	assert_int_equal(sent[2], MANY - 1);
+	assert_int_equal(sent[3], 0);
+	while (f.due != CLOCK_NEVER) {
+		run(&f);
+		(void)answer_all(&f, sent);
+	}
+	run(&f);
+	assert_false(f.news);
+	fake_transport_expect_none(f.transport);
+	for (size_t i = 0; i < MANY; i++) {
+		CLEANUP(xmalloc_freep) char *name = xmalloc_printf("second%zu", i);
+
+		add_workload(&f, name, i);
+	}
+	assert_true(run_all(&f, 16) >= MANY / 16);
+	end(&f);
+}
+
+/* What changes meanwhile is told as it is then; what matters most goes first, the others have
+ * their turn. */
+static void whose_turn_it_is(void **state)
+{
+	size_t sent[MANY], n, before;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	add_many(&f, 0);
+	(void)run_all(&f, 32);
+	for (size_t i = 0; i < MANY; i++) {
+		CLEANUP(xmalloc_freep) char *name = xmalloc_printf("w%zu", i);
+
+		add_workload(&f, name, i);
+	}
+	run(&f);
+	before = answer_all(&f, sent);
+	assert_int_equal(sent[0], 0);
+	quota_world_node(&f.q.w, "q990")->queue->stop = QUOTA_HOLD;
+	quota_queue_check(f.q.w.q, quota_world_node(&f.q.w, "q990"));
+	add_workload(&f, "again", 0);
+	run(&f);
+	n = answer_all(&f, sent);
+	assert_true(f.news);
+	assert_int_equal(sent[0], 990);
+	assert_int_equal(sent[1], before);
+	while (f.due != CLOCK_NEVER) {
+		run(&f);
+		before = n;
+		n = answer_all(&f, sent);
+	}
+	n = n > 0 ? n : before;
+	/* The round ends with the one that changed again behind it. */
+	assert_int_equal(sent[n - 1], 0);
+	end(&f);
+}
+
+/* Numbers once a second; it is said when. */
+static void not_too_often(void **state)
+{
+	struct quota_status_time at;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	seen(&f, SCHED_CLUSTER_QUEUES, "team");
+	run(&f);
+	jdoc_destroy(expect(&f, TEAM));
+	at = (struct quota_status_time){ f.q.w.now, clock_mono(&f.clock.base) + 1 };
+	quota_cycle_fixture_delete(&f.q, "two");
+	assert_int_equal(quota_status_run(f.status, f.q.w.f, &at, &f.news),
+			 at.mono - 1 + CLOCK_NS_PER_S);
+	assert_false(pool_step(quota_status_pool(f.status)));
+	at.mono += CLOCK_NS_PER_S - 1;
+	assert_int_equal(quota_status_run(f.status, f.q.w.f, &at, &f.news), CLOCK_NEVER);
+	assert_true(pool_step(quota_status_pool(f.status)));
+	jdoc_destroy(expect(&f, TEAM));
+	end(&f);
+}
+
+/* What was made out before is not what is sent again. */
+static void one_that_is_not_answered_is_made_out_anew(void **state)
+{
+	struct jdoc *d;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	seen(&f, SCHED_CLUSTER_QUEUES, "team");
+	run(&f);
+	fake_transport_answer(f.transport, fake_transport_expect(f.transport, TEAM), 500, "{}");
+	assert_true(quota_status_is_idle(f.status));
+	quota_cycle_fixture_delete(&f.q, "two");
+	run(&f);
+	assert_true(f.news);
+	d = expect(&f, TEAM);
+	assert_int_equal(count(d, "reservingWorkloads"), 1);
+	jdoc_destroy(d);
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +543,10 @@ int main(void)
 		cmocka_unit_test(what_somebody_else_wrote_is_put_right),
 		cmocka_unit_test(shares_only_with_fair_sharing),
 		cmocka_unit_test(what_a_local_queue_used),
+		cmocka_unit_test(many_are_told_of_in_portions),
+		cmocka_unit_test(whose_turn_it_is),
+		cmocka_unit_test(not_too_often),
+		cmocka_unit_test(one_that_is_not_answered_is_made_out_anew),
 	};
 
 	return cmocka_run_group_tests_name("controllers/quota_status", tests, NULL, NULL);

@@ -1,0 +1,132 @@
+#include "app/quota_telling.h"
+
+#include <stdlib.h>
+
+#include "app/quota_gauges.h"
+#include "app/quota_rounds.h"
+#include "base/clock.h"
+#include "base/xmalloc.h"
+#include "cache/quota_cache.h"
+#include "controllers/quota_status.h"
+#include "kube/pool.h"
+
+#define LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done: one may back off */
+#define GAUGES_NS CLOCK_NS_PER_S      /* between gauges */
+
+struct quota_telling {
+	const struct clock *clock;
+	const struct quota_cache *cache;
+	struct quota_families *metrics;
+	struct quota_status *queues;
+	struct quota_rounds gauges, statuses;
+	uint64_t noticed; /* changes of the world that the next two know of */
+	bool ungauged;    /* gauges do not show all of them */
+	int64_t tell_at;  /* statuses have something to tell; CLOCK_NEVER: nothing */
+};
+
+struct quota_telling *quota_telling_create(const struct pool_options *base,
+					   void (*post)(void *ctx, struct sched_msg *msg),
+					   const struct quota_cache *cache,
+					   struct quota_families *metrics)
+{
+	struct quota_telling *t = xmalloc_zero(1, sizeof(*t));
+
+	t->clock = base->clock;
+	t->cache = cache;
+	t->metrics = metrics;
+	t->queues = quota_status_create(base, post);
+	t->tell_at = CLOCK_NEVER;
+	return t;
+}
+
+void quota_telling_destroy(struct quota_telling *t)
+{
+	if (t != NULL) {
+		quota_status_destroy(t->queues);
+		free(t);
+	}
+}
+
+struct pool *quota_telling_pool(struct quota_telling *t)
+{
+	return quota_status_pool(t->queues);
+}
+
+void quota_telling_seen(struct quota_telling *t, enum sched_resource r, const struct api_meta *meta,
+			const struct api_condition *active)
+{
+	if (quota_status_seen(t->queues, r, meta, active)) {
+		t->tell_at = 0;
+	}
+}
+
+void quota_telling_gone(struct quota_telling *t, enum sched_resource r, struct str key)
+{
+	quota_status_gone(t->queues, r, key);
+}
+
+void quota_telling_done(struct quota_telling *t, const struct sched_msg *m)
+{
+	quota_rounds_answer(&t->statuses, clock_mono(t->clock));
+	if (quota_status_done(t->queues, m)) {
+		t->tell_at = 0;
+	}
+}
+
+void quota_telling_changed(struct quota_telling *t)
+{
+	t->noticed = 0;
+}
+
+static int64_t tell_gauges(struct quota_telling *t)
+{
+	int64_t from = clock_mono(t->clock);
+	int64_t at = clock_later(quota_rounds_next(&t->gauges), t->gauges.from + GAUGES_NS);
+
+	if (!t->ungauged) {
+		return CLOCK_NEVER;
+	}
+	if (at > from && t->gauges.made != 0) {
+		return at;
+	}
+	quota_gauges_tell(t->metrics, t->cache);
+	quota_rounds_made(&t->gauges, from, clock_mono(t->clock), false);
+	t->ungauged = false;
+	return CLOCK_NEVER;
+}
+
+static int64_t statuses_at(const struct quota_telling *t)
+{
+	return t->tell_at == CLOCK_NEVER ? CLOCK_NEVER
+					 : clock_later(t->tell_at, quota_rounds_next(&t->statuses));
+}
+
+static int64_t tell_statuses(struct quota_telling *t)
+{
+	struct quota_status_time now = { .wall = clock_wall(t->clock),
+					 .mono = clock_mono(t->clock) };
+	bool news;
+
+	if (statuses_at(t) > now.mono) {
+		return statuses_at(t);
+	}
+	/* Each is to tell of the moment at which it is sent. One that backs off waits alone. */
+	if (!quota_status_is_idle(t->queues)) {
+		return now.mono + LOOK_NS;
+	}
+	t->tell_at = quota_status_run(t->queues, quota_cache_forest(t->cache), &now, &news);
+	quota_rounds_made(&t->statuses, now.mono, clock_mono(t->clock), !news);
+	return statuses_at(t);
+}
+
+int64_t quota_telling_step(struct quota_telling *t)
+{
+	uint64_t changes = quota_cache_changes(t->cache);
+
+	if (t->noticed != changes) {
+		t->noticed = changes;
+		t->ungauged = true;
+		t->tell_at = 0;
+	}
+	return clock_earlier(tell_gauges(t), tell_statuses(t));
+}

@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 
-#define MAKING_SHARE 400 /* one part in so many */
+#define MAKING_SHARE 200 /* one part in so many */
 /* Whoever makes it out may be put off by others on the machine meanwhile. */
-#define MAKING_MAX_NS (2 * CLOCK_NS_PER_S)
+#define MAKING_MAX_NS CLOCK_NS_PER_S
 #define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for others who write */
 
 void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to, bool pauses)

@@ -1,6 +1,6 @@
 /* scheduler/app/quota_rounds.h: when what is told of queues may be made out anew: that looks at
- * every Workload that waits or holds quota, and takes a four-hundredth of the time at most, or is
- * done every two seconds. What is then written is followed by a pause as long as it took, of a few
+ * every Workload that waits or holds quota, and takes a two-hundredth of the time at most, or is
+ * done once a second. What is then written is followed by a pause as long as it took, of a few
  * seconds at most: the API server has it for Workloads. Pure: times are given (monotonic ns). */
 #ifndef SCHEDULER_APP_QUOTA_ROUNDS_H
 #define SCHEDULER_APP_QUOTA_ROUNDS_H

@@ -59,7 +59,8 @@ static const struct row {
 	  { "status", KEY_STATUS, "LIST", 0,
 	    "only Workloads that are pending, quotareserved, admitted, finished; all (default)",
 	    0 } },
-	{ 's', { "for", KEY_FOR, "KIND/NAME", 0, "only the Workload of this job", 0 } },
+	{ 's',
+	  { "for", KEY_FOR, "KIND/NAME", 0, "only the Workload, or the pods, of this job", 0 } },
 	{ 's',
 	  { "active", KEY_ACTIVE, "true|false", 0, "only ClusterQueues that are (not) active",
 	    0 } },
@@ -78,6 +79,7 @@ static const struct row {
 	  { "dry-run", KEY_DRY_RUN, "none|client|server", 0,
 	    "client: only look; server: have it checked, not done", 0 } },
 	{ 'o', { "output", 'o', "json|table", 0, "how to print", 0 } },
+	{ 'O', { "output", 'o', "json|yaml|name|table", 0, "how to print", 0 } },
 	{ 'y', { "yes", 'y', NULL, 0, "do it; without it only what would be done is printed", 0 } },
 };
 
@@ -218,7 +220,9 @@ static error_t on_common_option(struct cluster_args *a, int key, char *arg)
 		a->has_namespace = true;
 		return 0;
 	case 'o':
-		return ctl_parse_output(arg, &a->output) ? 0 : EINVAL;
+		return ctl_parse_output(arg, a->prints_objects ? CTL_NAME : CTL_JSON, &a->output)
+			       ? 0
+			       : EINVAL;
 	case 'y':
 		a->yes = true;
 		return 0;
@@ -265,7 +269,9 @@ bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char *
 			options[n++] = rows[i].option;
 		}
 	}
-	*ret = (struct cluster_args){ .namespace_ = "default", .limit = CLUSTER_ARGS_LIMIT };
+	*ret = (struct cluster_args){ .namespace_ = "default",
+				      .limit = CLUSTER_ARGS_LIMIT,
+				      .prints_objects = strchr(usage->takes, 'O') != NULL };
 	if (!ctl_parse(&argp, argc, argv, ret, ret_code)) {
 		return false;
 	}

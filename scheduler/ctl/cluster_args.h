@@ -31,6 +31,7 @@ struct cluster_args {
 	const char *namespace_; /* of names that have none, "default" */
 	bool has_namespace;     /* it was given */
 	enum ctl_output output;
+	bool prints_objects;                       /* as yaml and name, too */
 	bool yes;                                  /* really do it */
 	const char *files[CLUSTER_ARGS_FILES_MAX]; /* manifests instead of a cluster */
 	size_t nfiles;
@@ -55,7 +56,7 @@ struct cluster_args {
  *   o  --output                      y  --yes                      a  --all-namespaces
  *   q  --clusterqueue, --localqueue  s  --status, --for, --active  p  --offset, --limit
  *   r  --dry-run                     k  --keep-already-running
- *   l  --selector, --field-selector */
+ *   l  --selector, --field-selector  O  --output of whole objects, instead of o */
 struct cluster_args_usage {
 	const char *args, *doc, *takes;
 };

@@ -13,7 +13,7 @@ static const struct ctl_verb verbs[] = {
 	{ "drain", "take our gates off all pods, before uninstalling", ctl_drain_run },
 	{ "explain", "say what a pod or a Workload waits for, with the arithmetic",
 	  ctl_explain_run },
-	{ "list", "list ClusterQueues, LocalQueues, Workloads, ResourceFlavors, Cohorts",
+	{ "list", "list ClusterQueues, LocalQueues, Workloads, ResourceFlavors, Cohorts, pods",
 	  ctl_list_run },
 	{ "pending-workloads", "show who waits in a ClusterQueue or LocalQueue, in order",
 	  ctl_pending_run },
@@ -98,17 +98,24 @@ bool ctl_parse(const struct argp *argp, int argc, char **argv, void *input, int 
 	return true;
 }
 
-bool ctl_parse_output(const char *text, enum ctl_output *ret)
+bool ctl_parse_output(const char *text, enum ctl_output last, enum ctl_output *ret)
 {
-	if (str_streq(text, "json")) {
-		*ret = CTL_JSON;
-	} else if (str_streq(text, "table")) {
-		*ret = CTL_TABLE;
-	} else {
-		fprintf(stderr, "headgatectl: -o %s: neither table nor json\n", text);
-		return false;
+	static const char *const names[] = {
+		[CTL_TABLE] = "table", [CTL_JSON] = "json", [CTL_YAML] = "yaml", [CTL_NAME] = "name"
+	};
+
+	for (enum ctl_output i = CTL_TABLE; i <= last; i++) {
+		if (str_streq(text, names[i])) {
+			*ret = i;
+			return true;
+		}
 	}
-	return true;
+	fprintf(stderr, "headgatectl: -o %s: known are", text);
+	for (enum ctl_output i = CTL_TABLE; i <= last; i++) {
+		fprintf(stderr, "%s %s", i == CTL_TABLE ? "" : ",", names[i]);
+	}
+	fprintf(stderr, "\n");
+	return false;
 }
 
 int ctl_fail(const struct err *err)

@@ -14,7 +14,7 @@ enum ctl_exit {
 	CTL_USAGE = 2,
 };
 
-enum ctl_output { CTL_TABLE, CTL_JSON };
+enum ctl_output { CTL_TABLE, CTL_JSON, CTL_YAML, CTL_NAME };
 
 struct ctl_verb {
 	const char *name;
@@ -31,8 +31,8 @@ int ctl_run(int argc, char **argv);
 /* argp_parse with our exit codes: true when the verb should go on, else *ret_code is what to return
  * (0 after --help, 2 after a usage error). */
 bool ctl_parse(const struct argp *argp, int argc, char **argv, void *input, int *ret_code);
-/* For -o: false (with a message) unless "table" or "json". */
-bool ctl_parse_output(const char *text, enum ctl_output *ret);
+/* For -o: false (with a message) unless it is one up to `last`: table, json, yaml, name. */
+bool ctl_parse_output(const char *text, enum ctl_output last, enum ctl_output *ret);
 /* Prints "headgatectl: what" and returns CTL_FAILED. */
 int ctl_fail(const struct err *err);
 

@@ -73,7 +73,7 @@ static error_t on_option(int key, char *arg, struct argp_state *s)
 		o->force = true;
 		return 0;
 	case 'o':
-		return ctl_parse_output(arg, &o->output) ? 0 : EINVAL;
+		return ctl_parse_output(arg, CTL_JSON, &o->output) ? 0 : EINVAL;
 	case ARGP_KEY_ARG:
 		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", arg);
 		return EINVAL;

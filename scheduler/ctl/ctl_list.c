@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kinds.h"
 #include "api/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -12,12 +13,14 @@
 #include "ctl/age.h"
 #include "ctl/columns.h"
 #include "ctl/list_filter.h"
+#include "ctl/list_pods.h"
 #include "ctl/quota_kinds.h"
 #include "ctl/quota_lists.h"
 #include "ctl/quota_owner.h"
 #include "ctl/quota_source.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
+#include "enc/yaml.h"
 #include "model/quota_store.h"
 
 struct listing {
@@ -25,15 +28,16 @@ struct listing {
 	const struct quota_source *source;
 	const struct list_kind *kind;
 	const struct list_filter *filter;
+	const struct list_pods *pods; /* of Pods */
 	struct columns *table;
-	struct json_out *json; /* NULL: the table */
+	struct json_out *json; /* whole objects; NULL: table or names */
 	size_t *places;        /* of Workloads by id, from 1; 0: in no queue */
 	size_t rows;
 };
 
 /* How one kind is listed. */
 struct list_kind {
-	const char *kind;
+	const char *api_version, *kind;
 	enum sim_kind sim;
 	const char *heads[12];
 	bool (*wanted)(const struct listing *l, const struct jdoc *object); /* NULL: all are */
@@ -261,33 +265,58 @@ static void add_workload(const struct listing *l, const struct jdoc *object)
 	add_exec_time(l, object);
 }
 
+static bool pod_wanted(const struct listing *l, const struct jdoc *object)
+{
+	return list_pods_wanted(l->pods, object);
+}
+
+static void add_pod(const struct listing *l, const struct jdoc *object)
+{
+	list_pods_add(l->table, object);
+}
+
 /* --- the verb ----------------------------------------------------------------------------------*/
 
 static const struct list_kind kinds[] = {
-	{ "ClusterQueue",
+	{ KUEUE_API_VERSION,
+	  "ClusterQueue",
 	  SIM_CLUSTER_QUEUE,
 	  { "NAME", "COHORT", "PENDING WORKLOADS", "ADMITTED WORKLOADS", "ACTIVE", "STOP POLICY",
 	    "AGE", NULL },
 	  cluster_queue_wanted,
 	  add_cluster_queue },
-	{ "LocalQueue",
+	{ KUEUE_API_VERSION,
+	  "LocalQueue",
 	  SIM_LOCAL_QUEUE,
 	  { "NAMESPACE", "NAME", "CLUSTERQUEUE", "PENDING WORKLOADS", "ADMITTED WORKLOADS",
 	    "STOP POLICY", "AGE", NULL },
 	  local_queue_wanted,
 	  add_local_queue },
-	{ "Workload",
+	{ KUEUE_API_VERSION,
+	  "Workload",
 	  SIM_WORKLOAD,
 	  { "NAMESPACE", "NAME", "JOB TYPE", "JOB NAME", "LOCALQUEUE", "CLUSTERQUEUE", "STATUS",
 	    "PLACE IN QUEUE", "EXEC TIME", "AGE", NULL },
 	  workload_wanted,
 	  add_workload },
-	{ "ResourceFlavor",
+	{ KUEUE_API_VERSION,
+	  "ResourceFlavor",
 	  SIM_RESOURCE_FLAVOR,
 	  { "NAME", "NODE LABELS", "AGE", NULL },
 	  NULL,
 	  add_flavor },
-	{ "Cohort", SIM_COHORT, { "NAME", "PARENT", "AGE", NULL }, NULL, add_cohort },
+	{ KUEUE_API_VERSION,
+	  "Cohort",
+	  SIM_COHORT,
+	  { "NAME", "PARENT", "AGE", NULL },
+	  NULL,
+	  add_cohort },
+	{ "v1",
+	  "Pod",
+	  SIM_POD,
+	  { "NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS", "AGE", NULL },
+	  pod_wanted,
+	  add_pod },
 };
 
 static bool is_namespaced(const struct list_kind *kind)
@@ -305,6 +334,15 @@ static bool is_wanted(const struct listing *l, const struct jdoc *object)
 	       (l->kind->wanted == NULL || l->kind->wanted(l, object));
 }
 
+/* As kubectl does: clusterqueue.kueue.x-k8s.io/NAME, pod/NAME. */
+static void print_name(const struct list_kind *kind, const struct jdoc *object)
+{
+	const struct kinds_row *row = kinds_by_kind(kind->api_version, kind->kind);
+
+	printf("%s%s%s/%s\n", row->singular, row->group[0] == '\0' ? "" : ".", row->group,
+	       jdoc_path_str(object, "metadata.name"));
+}
+
 static void add_object(struct listing *l, const struct jdoc *object)
 {
 	const char *space = jdoc_path_str(object, "metadata.namespace");
@@ -315,9 +353,13 @@ static void add_object(struct listing *l, const struct jdoc *object)
 	if (l->json != NULL) {
 		CLEANUP(jdoc_destroyp) struct jdoc *whole = jdoc_copy(object);
 
-		jdoc_set_str(whole, "apiVersion", KUEUE_API_VERSION);
+		jdoc_set_str(whole, "apiVersion", l->kind->api_version);
 		jdoc_set_str(whole, "kind", l->kind->kind);
 		json_out_doc(l->json, whole);
+		return;
+	}
+	if (l->args->output == CTL_NAME) {
+		print_name(l->kind, object);
 		return;
 	}
 	if (space != NULL) {
@@ -343,7 +385,18 @@ static void list_objects(struct listing *l)
 	}
 }
 
-static void print_json(struct listing *l)
+static void print_yaml(struct str json)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+
+	if (jdoc_parse(json, &d, NULL) == 0) {
+		yaml_format(d, &text);
+	}
+	fputs(text.p, stdout);
+}
+
+static void print_list(struct listing *l)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct json_out o;
@@ -359,14 +412,20 @@ static void print_json(struct listing *l)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	l->json = NULL;
-	printf("%s\n", text.p);
+	if (l->args->output == CTL_YAML) {
+		print_yaml(strbuf_str(&text));
+	} else {
+		printf("%s\n", text.p);
+	}
 }
 
-static void print_table(struct listing *l)
+static void print_rows(struct listing *l)
 {
 	list_objects(l);
 	if (l->rows > 0) {
-		columns_print(l->table, stdout);
+		if (l->args->output == CTL_TABLE) {
+			columns_print(l->table, stdout);
+		}
 	} else if (is_namespaced(l->kind) && !l->args->all_namespaces) {
 		fprintf(stderr, "No resources found in namespace %s.\n", l->args->namespace_);
 	} else {
@@ -379,11 +438,16 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 {
 	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(kind->heads);
-	struct listing l = {
-		.args = a, .source = &source, .kind = kind, .filter = filter, .table = table
-	};
+	CLEANUP(list_pods_finish) struct list_pods pods = { 0 };
+	struct listing l = { .args = a,
+			     .source = &source,
+			     .kind = kind,
+			     .filter = filter,
+			     .pods = &pods,
+			     .table = table };
 	/* Places in queues need all there is. */
 	int r = kind->sim == SIM_WORKLOAD ? quota_source_load(a, &source, err)
+		: kind->sim == SIM_POD    ? list_pods_read(a, &pods, &source, err)
 					  : quota_source_read(a, 1u << kind->sim, &source, err);
 
 	if (r < 0) {
@@ -392,10 +456,10 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 	if (source.world != NULL) {
 		l.places = find_places(world(&l));
 	}
-	if (a->output == CTL_JSON) {
-		print_json(&l);
+	if (a->output == CTL_JSON || a->output == CTL_YAML) {
+		print_list(&l);
 	} else {
-		print_table(&l);
+		print_rows(&l);
 	}
 	free(l.places);
 	return 0;
@@ -421,11 +485,13 @@ static const struct list_kind *find_kind(const char *alias)
 int ctl_list_run(int argc, char **argv)
 {
 	static const struct cluster_args_usage usage = {
-		"clusterqueues|localqueues|workloads|resourceflavors|cohorts",
+		"clusterqueues|localqueues|workloads|resourceflavors|cohorts|pods --for "
+		"TYPE/NAME",
 		"List objects of the quota engine. --clusterqueue is for LocalQueues and "
 		"Workloads, --localqueue, --status and --for are for Workloads, --active is for "
-		"ClusterQueues.",
-		"aflnoqs"
+		"ClusterQueues. Pods are those of the Job, or of the group of the pod, that --for "
+		"names.",
+		"aflnOqs"
 	};
 	CLEANUP(list_filter_finish) struct list_filter filter = { 0 };
 	const struct list_kind *kind;
@@ -442,6 +508,10 @@ int ctl_list_run(int argc, char **argv)
 	}
 	if (a.nrest > 1) {
 		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", a.rest[1]);
+		return CTL_USAGE;
+	}
+	if (kind->sim == SIM_POD && a.owner == NULL) {
+		fprintf(stderr, "headgatectl: list pods takes --for TYPE/NAME\n");
 		return CTL_USAGE;
 	}
 	if (list_filter_parse(a.labels, a.fields, is_namespaced(kind), &filter, &err) < 0) {

@@ -135,7 +135,7 @@ static error_t on_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		return ctl_parse_output(arg, &a->output) ? 0 : EINVAL;
+		return ctl_parse_output(arg, CTL_JSON, &a->output) ? 0 : EINVAL;
 	case 'C':
 		a->scheduler_conf = arg;
 		return 0;

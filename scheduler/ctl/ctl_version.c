@@ -13,7 +13,7 @@ static error_t on_option(int key, char *arg, struct argp_state *s)
 
 	switch (key) {
 	case 'o':
-		return ctl_parse_output(arg, output) ? 0 : EINVAL;
+		return ctl_parse_output(arg, CTL_JSON, output) ? 0 : EINVAL;
 	case ARGP_KEY_ARG:
 		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", arg);
 		return EINVAL;

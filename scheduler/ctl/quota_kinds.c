@@ -20,10 +20,17 @@ const struct kinds_row *quota_kinds_find(const char *alias)
 	return str_has_suffix(str_of(full), "." KUEUE_GROUP) ? kinds_by_alias(str_of(full)) : NULL;
 }
 
+static const struct kinds_row *find_any(const char *alias)
+{
+	const struct kinds_row *k = quota_kinds_find(alias);
+
+	return k != NULL ? k : kinds_by_alias(str_of(alias));
+}
+
 const struct kinds_row *quota_kinds_need(const char *verb, const char *alias,
 					 const char *const *kinds)
 {
-	const struct kinds_row *k = alias == NULL ? NULL : quota_kinds_find(alias);
+	const struct kinds_row *k = alias == NULL ? NULL : find_any(alias);
 
 	for (size_t i = 0; k != NULL && kinds[i] != NULL; i++) {
 		if (str_streq(k->kind, kinds[i])) {
@@ -32,7 +39,7 @@ const struct kinds_row *quota_kinds_need(const char *verb, const char *alias,
 	}
 	fprintf(stderr, "headgatectl: %s takes", verb);
 	for (size_t i = 0; kinds[i] != NULL; i++) {
-		const struct kinds_row *row = quota_kinds_find(kinds[i]);
+		const struct kinds_row *row = find_any(kinds[i]);
 
 		fprintf(stderr, "%s %s", i == 0 ? "" : ",", row == NULL ? kinds[i] : row->plural);
 	}

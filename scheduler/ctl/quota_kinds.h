@@ -7,8 +7,8 @@
 /* Plural, singular, kind or a short name ("cq", "lq", "wl"), with or without the group; here
  * "queue" is a LocalQueue. NULL: none of the group. */
 const struct kinds_row *quota_kinds_find(const char *alias);
-/* The same, and it must be one of those kinds (NULL-terminated); else says on standard error what
- * the verb takes, and returns NULL. */
+/* The same, or another kind, and it must be one of those (NULL-terminated); else says on standard
+ * error what the verb takes, and returns NULL. */
 const struct kinds_row *quota_kinds_need(const char *verb, const char *alias,
 					 const char *const *kinds);
 

@@ -2,14 +2,17 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "ctl/sim_files.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "net/http.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
@@ -88,6 +91,15 @@ static int read_cluster(const struct cluster_args *a, unsigned kinds, struct sim
 	return r;
 }
 
+static void set_in(const struct cluster_args *a, struct sim_input *in_take,
+		   struct quota_source *ret)
+{
+	ret->now = a->has_now      ? a->now
+		   : a->nfiles > 0 ? sim_input_youngest(in_take)
+				   : clock_wall(clock_real());
+	ret->in = in_take;
+}
+
 int quota_source_read(const struct cluster_args *a, unsigned kinds, struct quota_source *ret,
 		      struct err *err)
 {
@@ -95,14 +107,49 @@ int quota_source_read(const struct cluster_args *a, unsigned kinds, struct quota
 	int r = a->nfiles > 0 ? sim_files_read(a->files, a->nfiles, in, err)
 			      : read_cluster(a, kinds, in, err);
 
-	if (r < 0) {
-		return r;
+	if (r == 0) {
+		set_in(a, take_ptr(&in), ret);
 	}
-	ret->now = a->has_now      ? a->now
-		   : a->nfiles > 0 ? sim_input_youngest(in)
-				   : clock_wall(clock_real());
-	ret->in = take_ptr(&in);
-	return 0;
+	return r;
+}
+
+static void add_selector(struct strbuf *path, const char *name, const char *selector)
+{
+	if (selector != NULL) {
+		strbuf_printf(path, "%c%s=", strchr(path->p, '?') == NULL ? '?' : '&', name);
+		http_query_escape(str_of(selector), path);
+	}
+}
+
+static int list_pods(const struct cluster_args *a, const char *labels, const char *fields,
+		     struct sim_input *in, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	struct listing l = { .in = in, .kind = SIM_POD };
+	struct transport *t = NULL;
+	int r = cluster_args_connect(a, &t, err);
+
+	rest_path(&path, "", "v1", a->all_namespaces ? NULL : a->namespace_, "pods", NULL, NULL);
+	add_selector(&path, "labelSelector", labels);
+	add_selector(&path, "fieldSelector", fields);
+	if (r == 0) {
+		r = rest_list(t, path.p, CALL_NS, on_item, &l, err);
+	}
+	transport_destroy(t);
+	return r;
+}
+
+int quota_source_pods(const struct cluster_args *a, const char *labels, const char *fields,
+		      struct quota_source *ret, struct err *err)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	int r = a->nfiles > 0 ? sim_files_read(a->files, a->nfiles, in, err)
+			      : list_pods(a, labels, fields, in, err);
+
+	if (r == 0) {
+		set_in(a, take_ptr(&in), ret);
+	}
+	return r;
 }
 
 int quota_source_load(const struct cluster_args *a, struct quota_source *ret, struct err *err)

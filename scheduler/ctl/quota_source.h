@@ -17,6 +17,10 @@ struct quota_source {
 /* Objects of these kinds alone; bits of enum sim_kind: 1u << SIM_WORKLOAD. */
 int quota_source_read(const struct cluster_args *a, unsigned kinds, struct quota_source *ret,
 		      struct err *err);
+/* Pods alone: of a cluster those that the selectors (NULL: all) choose in the namespace, or in all;
+ * of manifests all there are. */
+int quota_source_pods(const struct cluster_args *a, const char *labels, const char *fields,
+		      struct quota_source *ret, struct err *err);
 /* All objects of the quota part, and the world that they make. What cannot be read is left out,
  * with a warning that names object and field. */
 int quota_source_load(const struct cluster_args *a, struct quota_source *ret, struct err *err);

@@ -92,9 +92,23 @@ static void wait_says(const char *words, const char *says)
 	scene_fail(&scene, "headgatectl %s: never \"%s\", but: %s", words, says, out.p);
 }
 
+static void add_pod(const char *name, const char *label)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf("{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: "
+				    "default, labels: {%s}}, spec: {schedulerName: other, "
+				    "containers: [{name: c, image: i}]}}",
+				    name, label);
+
+	scene_apply(&scene, yaml);
+}
+
 static int begin(void **state)
 {
 	quota_scene_start(&scene, world);
+	add_pod("x-1", "batch.kubernetes.io/job-name: x");
+	add_pod("g-1", "kueue.x-k8s.io/pod-group-name: g");
+	add_pod("g-2", "kueue.x-k8s.io/pod-group-name: g");
 	add_workload("runs", 0, "2");
 	wait_says("list workloads --status=admitted", "t-runs");
 	add_workload("waits", 0, "2");
@@ -117,6 +131,12 @@ static void test_what_it_says(void **state UNUSED)
 		{ "list lq -c team", 0, "lq" },
 		{ "list resourceflavors", 0, "default" },
 		{ "list cohorts", 0, "No resources found." },
+		{ "list cq -o name", 0, "clusterqueue.kueue.x-k8s.io/team" },
+		{ "list cq -o yaml", 0, "kind: ClusterQueue" },
+		{ "list pods --for=job/none", 0, "No resources found in namespace default." },
+		{ "list pods --for=job/x -o json", 0, "\"name\":\"x-1\"" },
+		{ "list pods -A --for=pod/g-1 -o json", 0, "\"name\":\"g-2\"" },
+		{ "list pods -A --for=pod/none", 0, "No resources found." },
 		{ "pending-workloads", 0, "default/waits" },
 		{ "pending-workloads cq team -o json", 0, "PendingWorkloadsSummary" },
 		{ "pending-workloads lq default/lq", 0, "default/waits" },

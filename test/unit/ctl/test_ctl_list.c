@@ -147,6 +147,32 @@ static void test_filters(void **state)
 	}
 }
 
+static void test_whole_objects(void **state)
+{
+	static const struct {
+		const char *line, *out;
+	} rows[] = {
+		{ "list cq -o name",
+		  "clusterqueue.kueue.x-k8s.io/cq\nclusterqueue.kueue.x-k8s.io/held\n" },
+		{ "list wl -n team -o name --for=job/x", "workload.kueue.x-k8s.io/job-x\n" },
+		{ "list wl -o name", "" },
+		{ "list cohorts -o yaml",
+		  "apiVersion: v1\nkind: List\nitems:\n- apiVersion: kueue.x-k8s.io/v1beta2\n"
+		  "  kind: Cohort\n  metadata:\n    name: side\n    creationTimestamp: \"" TIME
+		  "\"\n    uid: \"\"\n  spec:\n    parentName: all\n" },
+		{ "list cohorts -o yaml -l a=b", "apiVersion: v1\nkind: List\nitems: []\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+
+		strbuf_printf(&line, "headgatectl %s -f @world.yaml", rows[i].line);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
+	}
+}
+
 static void test_exit_codes(void **state)
 {
 	static const struct {
@@ -155,7 +181,13 @@ static void test_exit_codes(void **state)
 	} rows[] = {
 		{ "list", CTL_USAGE },
 		{ "list pods", CTL_USAGE },
+		{ "list nodes", CTL_USAGE },
 		{ "list cq more", CTL_USAGE },
+		{ "list cq -o wide", CTL_USAGE },
+		{ "pending-workloads -o yaml", CTL_USAGE },
+		{ "list pods --for=jobset/x -f @world.yaml", CTL_FAILED },
+		{ "list pods --for=job/x -f @bad.yaml", CTL_FAILED },
+		{ "list pods --for=pod/x -f @missing.yaml", CTL_FAILED },
 		{ "list wl --status=lost", CTL_USAGE },
 		{ "list wl --for=job", CTL_USAGE },
 		{ "list cq --active=maybe", CTL_USAGE },
@@ -185,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_whole_objects),
 		cmocka_unit_test(test_exit_codes),
 	};
 

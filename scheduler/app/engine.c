@@ -343,7 +343,8 @@ static void handle_snapshot(struct engine *e, const struct sched_msg *m)
 	m->reply(m->ctx, "cluster", strbuf_str(&text));
 	if (e->quota != NULL) {
 		strbuf_reset(&text);
-		quota_snapshot_cache(quota_engine_cache(e->quota), &text);
+		quota_snapshot_cache(quota_engine_cache(e->quota), quota_engine_owners(e->quota),
+				     &text);
 		m->reply(m->ctx, "quota", strbuf_str(&text));
 	}
 }

@@ -535,6 +535,11 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 	return n + quota_life_pools(e->life, out + n, max - n);
 }
 
+const struct owners *quota_engine_owners(const struct quota_engine *e)
+{
+	return quota_life_owners(e->life);
+}
+
 struct quota_cache *quota_engine_cache(struct quota_engine *e)
 {
 	return e->cache;

@@ -17,6 +17,7 @@ struct pool;
 struct pool_options;
 struct quota_cache;
 struct quota_conf;
+struct owners;
 struct quota_engine;
 struct recorder;
 
@@ -48,5 +49,6 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 /* Whether a Workload holds quota for this pod: it is charged here and nowhere else. */
 bool quota_engine_holds(struct quota_engine *e, const struct api_pod *pod);
 struct quota_cache *quota_engine_cache(struct quota_engine *e);
+const struct owners *quota_engine_owners(const struct quota_engine *e);
 
 #endif

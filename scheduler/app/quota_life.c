@@ -324,6 +324,11 @@ bool quota_life_holds(struct quota_life *l, const struct api_pod *pod)
 	return owners_hold(l->owners, pod);
 }
 
+const struct owners *quota_life_owners(const struct quota_life *l)
+{
+	return l->owners;
+}
+
 void quota_life_recheck(struct quota_life *l, void (*fn)(void *ctx, struct str key), void *ctx)
 {
 	owners_hold_recheck(l->owners, fn, ctx);

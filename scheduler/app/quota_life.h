@@ -14,6 +14,7 @@
 struct api_pod;
 struct api_workload;
 struct conditions_events;
+struct owners;
 struct pool;
 struct pool_options;
 struct quota_cache;
@@ -50,6 +51,7 @@ void quota_life_touch(struct quota_life *l, struct str key);
 void quota_life_put_off(struct quota_life *l, struct str key, int64_t at);
 /* Whether a Workload holds quota for the pod (controllers/owners.h). */
 bool quota_life_holds(struct quota_life *l, const struct api_pod *pod);
+const struct owners *quota_life_owners(const struct quota_life *l);
 /* Once, after quota_life_synced: pods of which that was said wrongly before. */
 void quota_life_recheck(struct quota_life *l, void (*fn)(void *ctx, struct str key), void *ctx);
 /* All kinds have been listed. */

@@ -6,6 +6,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
+#include "controllers/owners.h"
 #include "enc/json_out.h"
 #include "enc/quantity.h"
 #include "model/from_api_match.h"
@@ -358,7 +359,7 @@ static void write_world(struct json_out *o, const struct quota *q)
 	}
 }
 
-void quota_snapshot_write(const struct quota *q, quota_snapshot_status_fn status, const void *ctx,
+void quota_snapshot_write(const struct quota *q, const struct quota_snapshot_source *source,
 			  struct strbuf *out)
 {
 	struct json_out o;
@@ -374,7 +375,7 @@ void quota_snapshot_write(const struct quota *q, quota_snapshot_status_fn status
 		const struct workload *w = q->workloads.v[i];
 
 		if (w != NULL) {
-			quota_snapshot_workload(&o, q, w, status(ctx, w));
+			quota_snapshot_workload(&o, q, w, source);
 		}
 	}
 	json_out_array_end(&o);
@@ -382,12 +383,26 @@ void quota_snapshot_write(const struct quota *q, quota_snapshot_status_fn status
 	json_out_end(&o);
 }
 
-static const struct conditions *status_of(const void *cache, const struct workload *w)
+struct kept {
+	const struct quota_cache *cache;
+	const struct owners *owners;
+};
+
+static const struct conditions *status_of(const void *ctx, const struct workload *w)
 {
-	return quota_cache_status(cache, w);
+	return quota_cache_status(((const struct kept *)ctx)->cache, w);
 }
 
-void quota_snapshot_cache(const struct quota_cache *c, struct strbuf *out)
+static const struct api_meta *meta_of(const void *ctx, const struct workload *w)
 {
-	quota_snapshot_write(quota_cache_world(c), status_of, c, out);
+	return owners_meta(((const struct kept *)ctx)->owners, str_of(w->key));
+}
+
+void quota_snapshot_cache(const struct quota_cache *c, const struct owners *owners,
+			  struct strbuf *out)
+{
+	const struct kept kept = { c, owners };
+	const struct quota_snapshot_source source = { status_of, meta_of, &kept };
+
+	quota_snapshot_write(quota_cache_world(c), &source, out);
 }

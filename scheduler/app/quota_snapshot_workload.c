@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "api/kueue_keys.h"
+#include "api/meta.h"
 #include "app/quota_snapshot.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
@@ -58,7 +59,31 @@ static void write_annotations(struct json_out *o, const struct quota *q, const s
 	json_out_object_end(o);
 }
 
-static void write_meta(struct json_out *o, const struct quota *q, const struct workload *w)
+static void write_owners(struct json_out *o, const struct api_meta *m)
+{
+	if (m == NULL || m->owners.n == 0) {
+		return;
+	}
+	json_out_key(o, "ownerReferences");
+	json_out_array(o);
+	for (size_t i = 0; i < m->owners.n; i++) {
+		const struct api_owner *ref = &m->owners.v[i];
+
+		json_out_object(o);
+		json_out_kv(o, "apiVersion", ref->api_version);
+		json_out_kv(o, "kind", ref->kind);
+		json_out_kv(o, "name", ref->name);
+		json_out_kv(o, "uid", ref->uid);
+		if (ref->controller == 1) {
+			json_out_kv_bool(o, "controller", true);
+		}
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
+static void write_meta(struct json_out *o, const struct quota *q, const struct workload *w,
+		       const struct api_meta *m)
 {
 	char created[CLOCK_RFC3339_MAX];
 
@@ -79,6 +104,7 @@ static void write_meta(struct json_out *o, const struct quota *q, const struct w
 		json_out_object_end(o);
 	}
 	write_annotations(o, q, w);
+	write_owners(o, m);
 	json_out_object_end(o);
 }
 
@@ -221,12 +247,14 @@ static void write_cost(struct json_out *o, const struct workload *w)
 }
 
 void quota_snapshot_workload(struct json_out *o, const struct quota *q, const struct workload *w,
-			     const struct conditions *status)
+			     const struct quota_snapshot_source *source)
 {
+	const struct conditions *status = source->status(source->ctx, w);
+
 	json_out_object(o);
 	json_out_kv(o, "apiVersion", KUEUE_API_VERSION);
 	json_out_kv(o, "kind", "Workload");
-	write_meta(o, q, w);
+	write_meta(o, q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w));
 	write_spec(o, q, w, status);
 	json_out_key(o, "status");
 	json_out_object(o);

@@ -399,6 +399,13 @@ enum owners_activity owners_activity(const struct owners *o, struct str key)
 	return we == NULL ? OWNERS_FOREIGN : activity(o, we);
 }
 
+const struct api_meta *owners_meta(const struct owners *o, struct str key)
+{
+	const struct workload_entry *we = strmap_get(o->workloads, key);
+
+	return we == NULL ? NULL : &we->w->meta;
+}
+
 void owners_watch(struct owners *o, void (*fn)(void *ctx, struct str key), void *ctx)
 {
 	o->watch = fn;

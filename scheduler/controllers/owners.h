@@ -18,6 +18,7 @@
 #include "kube/pool.h"
 
 struct api_job;
+struct api_meta;
 struct api_namespace;
 struct api_pod;
 struct api_priority_class;
@@ -82,6 +83,8 @@ void owners_synced(struct owners *o);
 /* Of a Workload with owners. It may change with every owners_job and owners_pod: see
  * owners_watch. */
 enum owners_activity owners_activity(const struct owners *o, struct str key);
+/* Of a Workload that is of interest here, good until o is told of it again; NULL: it is not. */
+const struct api_meta *owners_meta(const struct owners *o, struct str key);
 /* Whether a Workload holds quota for the pod of a Job, a group or for the pod itself; one that has
  * a node stays with its Workload after that. Before owners_synced the pod's labels are believed. */
 bool owners_hold(struct owners *o, const struct api_pod *pod);

@@ -17,9 +17,14 @@
 static int read_file(const char *path, struct sim_input *in, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	int r = file_read_all(path, YAML_MAX_BYTES, &text, err);
+	size_t most = str_has_suffix(str_of(path), ".json") ? SIM_FILES_JSON_MAX : YAML_MAX_BYTES;
+	int r = file_read_all(path, most, &text, err);
 
-	return r < 0 ? r : sim_input_add(in, path, strbuf_str(&text), err);
+	if (r < 0) {
+		return r;
+	}
+	return text.len > YAML_MAX_BYTES ? sim_input_add_list(in, path, strbuf_str(&text), err)
+					 : sim_input_add(in, path, strbuf_str(&text), err);
 }
 
 static int is_manifest(const struct dirent *e)

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+#define SIM_FILES_JSON_MAX                                                                         \
+	(1u << 30) /* bytes of a file *.json; more than those of YAML: one List */
+
 struct err;
 struct jdoc;
 struct sim_input;

@@ -1,7 +1,8 @@
 /* scheduler/ctl/sim_input.h: objects for `headgatectl simulate` and for verbs that look at the
  * quota part: manifests in YAML or JSON, many documents, lists opened up, or one by one from a
  * cluster; each completed the way the API server would and kept once by kind, namespace and name
- * (the later one wins). Limits: those of enc/yaml.h per file. One thread. */
+ * (the later one wins). Limits: those of enc/yaml.h per file, of enc/jdoc.h per item of a list. One
+ * thread. */
 #ifndef SCHEDULER_CTL_SIM_INPUT_H
 #define SCHEDULER_CTL_SIM_INPUT_H
 
@@ -52,6 +53,9 @@ void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
 /* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
  * ones) and cause; what came before it stays. */
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);
+/* The same for a v1 List as JSON text, of any size, item by item: what `kubectl get -o json` and a
+ * scheduler's dump are. */
+int sim_input_add_list(struct sim_input *in, const char *file, struct str text, struct err *err);
 /* Adds one object of a kind that is known, completed in the same way, and takes it over, also when
  * it fails; where is for messages. -ERR_INVALID: it has no name. */
 int sim_input_take(struct sim_input *in, enum sim_kind kind, struct jdoc *object, const char *where,

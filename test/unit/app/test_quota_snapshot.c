@@ -46,9 +46,10 @@ static struct quota_simulation *read_again(const struct quota_simulation *s, int
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	const struct quota_snapshot_source source = { .status = status_of, .ctx = s };
 	struct err err = ERR_INIT;
 
-	quota_snapshot_write(world_of(s), status_of, s, &text);
+	quota_snapshot_write(world_of(s), &source, &text);
 	if (sim_input_add(in, "snapshot", strbuf_str(&text), &err) < 0) {
 		fail_msg("%s in %s", err.text, text.p);
 	}

@@ -1,6 +1,7 @@
 /* One Workload as a manifest; that it is read again as it was: test_quota_snapshot.c. */
 #include "app/quota_snapshot.h"
 
+#include "api/meta.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
@@ -11,6 +12,22 @@
 
 #define API QUOTA_SIM_API
 
+static const struct conditions *status_of(const void *s, const struct workload *w)
+{
+	return quota_simulation_status(s, w);
+}
+
+static const struct api_meta *meta_of(const void *s, const struct workload *w)
+{
+	static struct api_owner refs[] = { { "batch/v1", "Job", "j", "u-j", 1 },
+					   { "v1", "Pod", "p", "u-p", -1 } };
+	static const struct api_meta meta = { .owners = { .v = refs, .n = 2 } };
+
+	(void)s;
+	(void)w;
+	return &meta;
+}
+
 /* As it is written; the caller destroys it. */
 static struct jdoc *write_one(const char *workload)
 {
@@ -19,6 +36,7 @@ static struct jdoc *write_one(const char *workload)
 	const struct quota *q;
 	const struct workload *w;
 	struct jdoc *d = NULL;
+	struct quota_snapshot_source source = { status_of, meta_of, NULL };
 	struct json_out o;
 
 	strbuf_printf(&yaml, QUOTA_SIM_CLUSTER "%s", workload);
@@ -27,7 +45,8 @@ static struct jdoc *write_one(const char *workload)
 	w = quota_workload_find(q, STR_LIT("team/w"));
 	assert_non_null(w);
 	json_out_init(&o, &text);
-	quota_snapshot_workload(&o, q, w, quota_simulation_status(s, w));
+	source.ctx = s;
+	quota_snapshot_workload(&o, q, w, &source);
 	json_out_end(&o);
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &d, NULL), 0);
 	return d;
@@ -71,6 +90,10 @@ static void what_was_asked_for(void **state)
 	expect(d, "metadata.creationTimestamp", "\"2026-01-15T09:00:00Z\"");
 	expect(d, "metadata.labels", "{\"kueue.x-k8s.io/job-uid\":\"j\"}");
 	expect(d, "metadata.annotations", "{\"kueue.x-k8s.io/priority-boost\":\"4\"}");
+	expect(d, "metadata.ownerReferences",
+	       "[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"u-j\","
+	       "\"controller\":true},{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\","
+	       "\"uid\":\"u-p\"}]");
 	expect(d, "spec.queueName", "\"lq\"");
 	expect(d, "spec.priority", "7");
 	/* One of its pods has ended. */

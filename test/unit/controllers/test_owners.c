@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "api/meta.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
@@ -100,6 +101,17 @@ static void run(struct owners_fixture *f)
 	owners_fixture_expect(f, "spec.suspend", "true");
 }
 
+static void expect_owner(struct owners_fixture *f, const char *name)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct api_meta *m;
+
+	strbuf_printf(&key, "default/%s", f->workload);
+	m = owners_meta(f->o, strbuf_str(&key));
+	assert_non_null(m);
+	assert_string_equal(meta_controller(m)->name, name);
+}
+
 static void a_job_from_its_creation_to_its_end(void **state)
 {
 	struct owners_fixture f;
@@ -110,6 +122,7 @@ static void a_job_from_its_creation_to_its_end(void **state)
 	owners_fixture_begin(&f, "{}");
 	create_job(&f, true);
 	run(&f);
+	expect_owner(&f, "j");
 	/* The template is stored as a whole. */
 	owners_fixture_get_workload(&f);
 	container = jdoc_path(jdoc_at(jdoc_path(f.api.doc, "spec.podSets"), 0), "template.spec");
@@ -309,6 +322,7 @@ static void workloads_of_others(void **state)
 		" {spec: {containers: [{name: c}]}}}]}}");
 	owners_fixture_settle(&f);
 	assert_int_equal(owners_activity(f.o, STR_LIT("default/none")), OWNERS_FOREIGN);
+	assert_null(owners_meta(f.o, STR_LIT("default/none")));
 	owners_fixture_call(
 		&f, HTTP_PATCH, OWNERS_FIXTURE_WORKLOADS "/w", APISERVER_FIXTURE_MERGE,
 		"{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"x/v1\",\"kind\":\"Other\","

@@ -2,11 +2,15 @@
 
 #include "lib/unit.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "ctl/sim_input.h"
 #include "enc/jdoc.h"
+#include "enc/yaml.h"
 #include "lib/folder.h"
 
 static struct folder folder;
@@ -48,6 +52,35 @@ static void test_a_folder_is_read_by_name(void **state)
 	assert_null(sim_input_find(in, SIM_NAMESPACE, "z"));
 }
 
+/* As long as the dump of a large cluster. */
+static void test_a_list_of_any_length(void **state)
+{
+	static const char ends[][80] = { "", "{\"kind\": \"Namespace\", \"metadata\": {}}",
+					 "{\"a\": }" };
+	CLEANUP(xmalloc_freep) char *blanks = xmalloc_zero(1, YAML_MAX_BYTES + 1);
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/list.json", folder.path);
+	const char *paths[] = { path };
+
+	(void)state;
+	memset(blanks, ' ', YAML_MAX_BYTES);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf("{\"items\": [{\"kind\": \"Namespace\", \"metadata\": "
+					    "{\"name\": \"far\"}}%s%s], %s\"kind\": \"List\"}",
+					    i == 0 ? "" : ",", ends[i], blanks);
+		struct err err = ERR_INIT;
+
+		folder_write(&folder, "list.json", text);
+		assert_int_equal(sim_files_read(paths, 1, in, &err), i == 0 ? 0 : -ERR_INVALID);
+		assert_non_null(sim_input_find(in, SIM_NAMESPACE, "far"));
+		if (i > 0) {
+			assert_non_null(strstr(err.text, "list.json: item 2"));
+		}
+	}
+	assert_int_equal(remove(path), 0);
+}
+
 static void test_what_cannot_be_read_is_named(void **state)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
@@ -86,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_folder_is_read_by_name),
+		cmocka_unit_test(test_a_list_of_any_length),
 		cmocka_unit_test(test_what_cannot_be_read_is_named),
 		cmocka_unit_test(test_one_document),
 	};

@@ -20,9 +20,11 @@ static const struct {
 	  offsetof(struct quota_options, admission_fair_sharing) },
 	{ "AdmissionGatedBy", SETS, offsetof(struct quota_options, admission_gates) },
 	{ "AssignQueueLabelsForPods", ALWAYS_ON, 0 },
+	{ "CleanupProvisioningRequestsOnEviction", NONE, 0 },
 	{ "ConcurrentAdmission", TURNS_ON, offsetof(struct quota_options, preemption_gates) },
 	{ "ConcurrentAdmission", SETS, offsetof(struct quota_options, concurrent_admission) },
 	{ "CustomMetricLabels", NONE, 0 },
+	{ "DeferRayServiceFinalizationForRedisCleanup", NONE, 0 },
 	{ "DisableWaitForPodsReady", NONE, 0 },
 	{ "ElasticJobsViaWorkloadSlices", NONE, 0 },
 	{ "ElasticJobsViaWorkloadSlicesWithTAS", NONE, 0 },
@@ -31,14 +33,17 @@ static const struct {
 	  offsetof(struct quota_options, preempt_within_nominal) },
 	{ "FairSharingPrioritizeNonBorrowing", SETS,
 	  offsetof(struct quota_options, prioritize_non_borrowing) },
+	{ "FastQuotaReleaseInPodIntegration", ALWAYS_OFF, 0 },
 	{ "FinishOrphanedWorkloads", ALWAYS_ON, 0 },
 	{ "FlavorFungibility", SETS, offsetof(struct quota_options, flavor_fungibility) },
 	{ "FlavorFungibilityPreserveScanProgress", SETS,
 	  offsetof(struct quota_options, preserve_scan_progress) },
+	{ "HierarchicalCohorts", ALWAYS_ON, 0 },
 	{ "KueueDRAIntegration", NONE, 0 },
 	{ "KueueDRAIntegrationConsumableCapacity", NONE, 0 },
 	{ "KueueDRAIntegrationExtendedResource", NONE, 0 },
 	{ "KueueDRAIntegrationPartitionableDevices", NONE, 0 },
+	{ "LWSImmutableGroupSize", NONE, 0 },
 	{ "LocalQueueMetrics", NONE, 0 },
 	{ "ManagedJobsNamespaceSelectorAlwaysRespected", NONE, 0 },
 	{ "MetricForWorkloadCreationLatency", NONE, 0 },
@@ -46,11 +51,14 @@ static const struct {
 	{ "MultiKueue", NONE, 0 },
 	{ "MultiKueueOrchestratedPreemption", TURNS_ON,
 	  offsetof(struct quota_options, preemption_gates) },
+	{ "ObjectRetentionPolicies", ALWAYS_ON, 0 },
 	{ "PartialAdmission", SETS, offsetof(struct quota_options, partial_admission) },
+	{ "PodIntegrationValidateGroupOwner", NONE, 0 },
 	{ "PrioritizePreemptorWorkloads", SETS,
 	  offsetof(struct quota_options, prioritize_preemptors) },
 	{ "PriorityBoost", SETS, offsetof(struct quota_options, priority_boost) },
 	{ "PrioritySortingWithinCohort", SETS, offsetof(struct quota_options, priority_sorting) },
+	{ "PropagateBatchJobLabelsToWorkload", NONE, 0 },
 	{ "QuotaCheckStrategy", ALWAYS_ON, 0 },
 	{ "ReclaimablePods", SETS, offsetof(struct quota_options, reclaimable_pods) },
 	{ "RecomputeAssignmentUponPreemptionTargetsOverlap", SETS,
@@ -58,19 +66,27 @@ static const struct {
 	{ "RejectUpdatesToCQWithInvalidOnFlavors", ALWAYS_OFF, 0 },
 	{ "RemoveFinalizersWithStrictPatch", NONE, 0 },
 	{ "SchedulerLibraryIntegration", NONE, 0 },
+	{ "SchedulerLongRequeueInterval", ALWAYS_OFF, 0 },
+	{ "SchedulerTimestampPreemptionBuffer", ALWAYS_OFF, 0 },
 	{ "SchedulingEquivalenceHashing", SETS,
 	  offsetof(struct quota_options, equivalence_hashing) },
 	{ "ShortWorkloadNames", ALWAYS_OFF, 0 },
+	{ "SkipAncestorCheckForDeletedWorkloads", NONE, 0 },
+	{ "SkipFinalizersForPodsSuspendedByParent", NONE, 0 },
+	{ "SkipReassignmentForPodOwnedWorkloads", ALWAYS_ON, 0 },
+	{ "SparkApplicationIntegration", NONE, 0 },
 	{ "TLSOptions", NONE, 0 },
 	{ "TopologyAwareScheduling", SETS, offsetof(struct quota_options, topology) },
 	{ "UnadmittedWorkloadsExplicitStatus", NONE, 0 },
 	{ "UnadmittedWorkloadsObservability", SETS, offsetof(struct quota_options, observability) },
+	{ "ValidateRayAndSparkJobUpdates", NONE, 0 },
 	{ "VectorizedResourceRequests", NONE, 0 },
 	{ "VisibilityOnDemand", NONE, 0 },
 	{ "WorkloadIdentifierAnnotations", NONE, 0 },
 	{ "WorkloadPriorityClassDefaulting", ALWAYS_ON, 0 },
 	{ "WorkloadRequestUseMergePatch", NONE, 0 },
 	{ "WorkloadValidateResourcesAreNonNegative", ALWAYS_ON, 0 },
+	{ "WorkloadValidationForPodSetMetadata", NONE, 0 },
 };
 
 /* As Kueue's validation of its configuration has them. */
@@ -105,8 +121,9 @@ bool quota_gates_set(struct str name, bool on, struct quota_options *o)
 			known = true;
 		}
 	}
-	/* The many of topology-aware scheduling. */
-	return known || str_has_prefix(name, "TAS");
+	/* The many of topology-aware scheduling, of several clusters and of resource claims. */
+	return known || str_has_prefix(name, "TAS") || str_has_prefix(name, "MultiKueue") ||
+	       str_has_prefix(name, "KueueDRA");
 }
 
 const char *quota_gates_needed(struct str name, size_t i)

@@ -70,6 +70,9 @@ static void known_ones_without_effect_and_unknown_ones(void **state)
 	before = o;
 	assert_true(quota_gates_set(STR_LIT("VisibilityOnDemand"), true, &o));
 	assert_true(quota_gates_set(STR_LIT("TASBalancedPlacement"), true, &o));
+	assert_true(quota_gates_set(STR_LIT("MultiKueueRemoteSpecSync"), true, &o));
+	assert_true(quota_gates_set(STR_LIT("KueueDRARejectWorkloadsWhenDRADisabled"), true, &o));
+	assert_true(quota_gates_set(STR_LIT("PodIntegrationValidateGroupOwner"), true, &o));
 	assert_false(quota_gates_set(STR_LIT("PriorityBoos"), true, &o));
 	assert_false(quota_gates_set(STR_LIT(""), true, &o));
 	assert_memory_equal(&o, &before, sizeof(o));
@@ -101,7 +104,9 @@ static void what_has_no_switch_is_told(void **state)
 		{ "QuotaCheckStrategy", true },
 		{ "WorkloadPriorityClassDefaulting", true },
 		{ "WorkloadValidateResourcesAreNonNegative", true },
+		{ "SkipReassignmentForPodOwnedWorkloads", true },
 		{ "FailureRecoveryPolicy", false },
+		{ "FastQuotaReleaseInPodIntegration", false },
 		{ "RejectUpdatesToCQWithInvalidOnFlavors", false },
 		{ "ShortWorkloadNames", false },
 		{ "UnadmittedWorkloadsObservability", true },

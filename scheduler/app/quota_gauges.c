@@ -345,10 +345,8 @@ static void tell_local(const struct telling *t, const struct quota_local *l)
 {
 	const struct sums *s = &t->locals[l->id];
 	const char *labels[3] = { l->name, l->namespace_, "active" };
-	const struct quota_node *n =
-		l->queue == NULL ? NULL : quota_queue_find(t->q, str_of(l->queue));
-	bool active = l->stop == QUOTA_RUN && n != NULL && n->exists &&
-		      n->queue->inactive == QUOTA_ACTIVE;
+	const struct quota_node *n = quota_local_queue(t->q, l);
+	bool active = l->stop == QUOTA_RUN && n != NULL && n->queue->inactive == QUOTA_ACTIVE;
 
 	quota_families_set(t->f, QF_LOCAL_PENDING, labels, s->active);
 	labels[2] = "inadmissible";

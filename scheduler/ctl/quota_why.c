@@ -17,7 +17,6 @@ static const char *about_queue(const struct quota *q, const struct workload *w,
 	const char *name = w->local_queue == NULL ? "" : w->local_queue;
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, name);
 	const struct quota_local *local = quota_local_find(q, str_of(key));
-	const struct quota_node *queue;
 
 	if (name[0] == '\0') {
 		return say(message, "Misconfigured", "spec.queueName: it names no LocalQueue");
@@ -26,8 +25,7 @@ static const char *about_queue(const struct quota *q, const struct workload *w,
 		strbuf_printf(message, "spec.queueName: there is no LocalQueue %s", key);
 		return "Misconfigured";
 	}
-	queue = quota_queue_find(q, str_of(local->queue));
-	if (queue == NULL || !queue->exists) {
+	if (quota_local_queue(q, local) == NULL) {
 		strbuf_printf(message,
 			      "LocalQueue %s: spec.clusterQueue: there is no ClusterQueue %s", key,
 			      local->queue);

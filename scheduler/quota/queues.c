@@ -47,16 +47,10 @@ static struct quota_queue *queue_of(const struct quota *q, const struct workload
 static uint32_t resolve(const struct quota *q, const struct workload *w)
 {
 	const struct quota_local *l = quota_local_of(q, w);
-	const struct quota_node *n = w->queue < q->nodes.n ? q->nodes.v[w->queue] : NULL;
+	const struct quota_node *n =
+		l == NULL || l->stop != QUOTA_RUN ? NULL : quota_local_queue(q, l);
 
-	if (l == NULL || l->stop != QUOTA_RUN || l->queue == NULL) {
-		return MODEL_NONE;
-	}
-	if (n == NULL || !n->is_queue ||
-	    n->name != l->queue) { /* not where it was: names are interned */
-		n = quota_queue_find(q, str_of(l->queue));
-	}
-	return n == NULL || !n->exists ? MODEL_NONE : n->id;
+	return n == NULL ? MODEL_NONE : n->id;
 }
 
 static uint64_t mix(uint64_t h, uint64_t value)

@@ -32,12 +32,9 @@ double usage_of(const struct quota *q, const struct workload *w)
 static struct quota_queue *queue_of(const struct quota *q, const struct quota_local *l)
 {
 	const struct quota_node *n =
-		l->queue == NULL ? NULL : quota_queue_find(q, str_of(l->queue));
+		q->options.admission_fair_sharing ? quota_local_queue(q, l) : NULL;
 
-	return !q->options.admission_fair_sharing || n == NULL || !n->exists ||
-			       !n->queue->usage_based
-		       ? NULL
-		       : n->queue;
+	return n != NULL && n->queue->usage_based ? n->queue : NULL;
 }
 
 static int64_t interval(const struct quota *q)

@@ -73,7 +73,7 @@ static const struct {
 	{ "ShortWorkloadNames", ALWAYS_OFF, 0 },
 	{ "SkipAncestorCheckForDeletedWorkloads", NONE, 0 },
 	{ "SkipFinalizersForPodsSuspendedByParent", NONE, 0 },
-	{ "SkipReassignmentForPodOwnedWorkloads", ALWAYS_ON, 0 },
+	{ "SkipReassignmentForPodOwnedWorkloads", ALWAYS_OFF, 0 },
 	{ "SparkApplicationIntegration", NONE, 0 },
 	{ "TLSOptions", NONE, 0 },
 	{ "TopologyAwareScheduling", SETS, offsetof(struct quota_options, topology) },

@@ -104,7 +104,7 @@ static void what_has_no_switch_is_told(void **state)
 		{ "QuotaCheckStrategy", true },
 		{ "WorkloadPriorityClassDefaulting", true },
 		{ "WorkloadValidateResourcesAreNonNegative", true },
-		{ "SkipReassignmentForPodOwnedWorkloads", true },
+		{ "SkipReassignmentForPodOwnedWorkloads", false },
 		{ "FailureRecoveryPolicy", false },
 		{ "FastQuotaReleaseInPodIntegration", false },
 		{ "RejectUpdatesToCQWithInvalidOnFlavors", false },

@@ -118,8 +118,11 @@ void quota_cache_settle_nodes(struct quota_cache *c)
 
 static void set_flush(struct quota_cache *c, int64_t now)
 {
+	int64_t wait = (int64_t)c->flushed * QUOTA_CACHE_FLUSH_EACH_NS;
+
 	if (c->flush_at == INT64_MAX) {
-		c->flush_at = now + QUOTA_CACHE_FLUSH_NS;
+		wait = clock_later(wait, QUOTA_CACHE_FLUSH_NS);
+		c->flush_at = now + clock_earlier(wait, QUOTA_CACHE_FLUSH_MOST_NS);
 	}
 }
 
@@ -143,18 +146,19 @@ void quota_cache_want_flush_all(struct quota_cache *c, int64_t now)
 
 static void flush_queues(struct quota_cache *c, int64_t now)
 {
+	c->flushed = 0;
 	for (uint32_t i = 0; c->flush_all && i < c->q->nodes.n; i++) {
 		const struct quota_node *n = c->q->nodes.v[i];
 
 		if (n != NULL && forest_parent(c->forest, i) == MODEL_NONE) {
-			queues_flush(c->q, c->forest, i, now);
+			c->flushed += queues_flush(c->q, c->forest, i, now);
 		}
 	}
 	for (size_t i = 0; !c->flush_all && i < c->flushes.n; i++) {
 		uint32_t id = c->flushes.v[i];
 
 		if (id < c->q->nodes.n && c->q->nodes.v[id] != NULL) {
-			queues_flush(c->q, c->forest, id, now);
+			c->flushed += queues_flush(c->q, c->forest, id, now);
 		}
 	}
 	vec_clear(&c->flushes);

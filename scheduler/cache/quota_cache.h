@@ -18,7 +18,9 @@
  * nobody's victim until then. When the object is read anew it is tried at once.
  *
  * Inadmissible workloads come back when something changed in their tree: such requests are gathered
- * for QUOTA_CACHE_FLUSH_NS (Kueue: the batch period of the queue manager). */
+ * for QUOTA_CACHE_FLUSH_NS (Kueue: the batch period of the queue manager), and where many come back
+ * for longer, so that most of the time is left for others. Meanwhile whoever is still in the heap
+ * may take what was freed, although those who come back would go first. */
 #ifndef SCHEDULER_CACHE_QUOTA_CACHE_H
 #define SCHEDULER_CACHE_QUOTA_CACHE_H
 
@@ -30,7 +32,9 @@
 #include "model/message.h"
 #include "quota/conditions.h"
 
-#define QUOTA_CACHE_FLUSH_NS CLOCK_NS_PER_S
+#define QUOTA_CACHE_FLUSH_NS (CLOCK_NS_PER_S / 10)
+#define QUOTA_CACHE_FLUSH_EACH_NS (CLOCK_NS_PER_MS / 50) /* for each that came back before */
+#define QUOTA_CACHE_FLUSH_MOST_NS CLOCK_NS_PER_S
 
 struct api_workload;
 struct quota_cache;

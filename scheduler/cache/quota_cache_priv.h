@@ -57,6 +57,7 @@ struct quota_cache {
 	struct VEC(struct sched_msg *) early; /* Workloads before all else is known */
 	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */
 	struct quota_cache_statuses *statuses;
+	size_t flushed;    /* so many came back the last time */
 	int64_t flush_at;  /* wall ns; INT64_MAX: nothing to flush */
 	int64_t timers_at; /* wall ns: the next end of a back-off */
 	int64_t sample_at; /* wall ns: LocalQueues whose use is to be sampled */

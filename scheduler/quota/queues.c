@@ -322,9 +322,9 @@ void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why,
 
 /* --- trying again ------------------------------------------------------------------------------*/
 
-static void flush_queue(struct quota *q, struct quota_queue *queue, int64_t now)
+static size_t flush_queue(struct quota *q, struct quota_queue *queue, int64_t now)
 {
-	size_t i = 0;
+	size_t i = 0, moved = 0;
 
 	queue->inadmissible_cycle = (int64_t)queue->pop_cycle;
 	vec_clear(&queue->blocked);
@@ -337,15 +337,18 @@ static void flush_queue(struct quota *q, struct quota_queue *queue, int64_t now)
 		}
 		unpark(q, queue, w);
 		queues_heap_push(q, queue, w);
+		moved++;
 	}
+	return moved;
 }
 
-void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now)
+size_t queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now)
 {
 	struct VEC(uint32_t) todo = VEC_INIT;
+	size_t moved = 0;
 
 	if (node >= q->nodes.n || q->nodes.v[node] == NULL) {
-		return; /* gone since, with its workloads */
+		return 0; /* gone since, with its workloads */
 	}
 	vec_push(&todo, forest_is_placed(f, node) ? forest_root(f, node) : node);
 	while (todo.n > 0) {
@@ -354,7 +357,7 @@ void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_
 		size_t n = 0;
 
 		if (q->nodes.v[id]->is_queue) {
-			flush_queue(q, q->nodes.v[id]->queue, now);
+			moved += flush_queue(q, q->nodes.v[id]->queue, now);
 			continue;
 		}
 		children = forest_children(f, id, &n);
@@ -363,6 +366,7 @@ void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_
 		}
 	}
 	vec_finish(&todo);
+	return moved;
 }
 
 int64_t queues_timers(struct quota *q, int64_t now)

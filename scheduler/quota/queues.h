@@ -31,8 +31,9 @@ bool queues_is_immediate(const struct quota *q, const struct workload *w, enum q
 /* That workloads like w do not fit is forgotten: the next one of them is looked at. */
 void queues_unblock(struct quota *q, const struct workload *w);
 /* Capacity may be free in the tree of node (a standalone queue, or any node of its cohort): what is
- * inadmissible there and may be tried goes back to the heaps; blocked hashes are forgotten. */
-void queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now);
+ * inadmissible there and may be tried goes back to the heaps; blocked hashes are forgotten.
+ * Returns how many workloads that were. */
+size_t queues_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now);
 /* Those whose back-off is over go to the heap. Returns the next time at which some back-off ends;
  * INT64_MAX: none. */
 int64_t queues_timers(struct quota *q, int64_t now);

@@ -73,7 +73,7 @@ static enum sim_checks_answer choose(struct sim_checks *c)
 {
 	uint64_t n = c->calm ? 0 : sim_world_below(c->world, 10);
 
-	return n < 6 ? SIM_CHECKS_READY : n < 8 ? SIM_CHECKS_RETRY : SIM_CHECKS_REJECTED;
+	return n < 5 ? SIM_CHECKS_READY : n < 7 ? SIM_CHECKS_RETRY : SIM_CHECKS_REJECTED;
 }
 
 /* As controllers of checks do: they apply their own entry of the list. */

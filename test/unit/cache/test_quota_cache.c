@@ -1,7 +1,10 @@
 #include "cache/quota_cache.h"
 
-#include "lib/quota_cache_fixture.h"
 #include "lib/unit.h"
+
+#include <stdio.h>
+
+#include "lib/quota_cache_fixture.h"
 #include "model/quota_store.h"
 
 /* What a Workload asks for depends on LimitRanges: it is read behind them. */
@@ -24,7 +27,7 @@ static void nothing_is_placed_before_everything_is_listed(void **state)
 	quota_cache_fixture_finish(&f);
 }
 
-static void flushes_are_gathered_for_a_second(void **state)
+static void flushes_are_gathered(void **state)
 {
 	struct quota_cache_fixture f;
 	int64_t at;
@@ -46,6 +49,30 @@ static void flushes_are_gathered_for_a_second(void **state)
 	assert_int_equal(quota_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
 	assert_true(quota_cache_take_dirty(f.cache));
 	assert_false(quota_cache_take_dirty(f.cache));
+	quota_cache_fixture_finish(&f);
+}
+
+static void where_many_come_back_it_is_longer(void **state)
+{
+	enum { N = QUOTA_CACHE_FLUSH_NS / QUOTA_CACHE_FLUSH_EACH_NS + 500 };
+	struct quota_cache_fixture f;
+
+	(void)state;
+	quota_cache_fixture_init(&f);
+	quota_cache_fixture_world(&f);
+	quota_cache_fixture_workload(&f, "holder", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	for (unsigned i = 0; i < N; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "w%u", i);
+		quota_cache_fixture_workload(&f, name, 0, "2", "");
+	}
+	quota_cache_fixture_cycle(&f);
+	quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/holder");
+	assert_int_equal(quota_cache_settle(f.cache, f.now), f.now + QUOTA_CACHE_FLUSH_NS);
+	quota_cache_fixture_later(&f, 1);
+	quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/w1");
+	assert_int_equal(quota_cache_settle(f.cache, f.now), f.now + N * QUOTA_CACHE_FLUSH_EACH_NS);
 	quota_cache_fixture_finish(&f);
 }
 
@@ -95,7 +122,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_placed_before_everything_is_listed),
-		cmocka_unit_test(flushes_are_gathered_for_a_second),
+		cmocka_unit_test(flushes_are_gathered),
+		cmocka_unit_test(where_many_come_back_it_is_longer),
 		cmocka_unit_test(a_commit_that_says_nothing_new_is_not_written),
 		cmocka_unit_test(what_is_not_ours_has_no_effect),
 	};

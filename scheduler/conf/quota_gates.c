@@ -51,6 +51,7 @@ static const struct {
 	{ "MultiKueue", NONE, 0 },
 	{ "MultiKueueOrchestratedPreemption", TURNS_ON,
 	  offsetof(struct quota_options, preemption_gates) },
+	{ "NominalQuotaFirst", SETS, offsetof(struct quota_options, nominal_first) },
 	{ "ObjectRetentionPolicies", ALWAYS_ON, 0 },
 	{ "PartialAdmission", SETS, offsetof(struct quota_options, partial_admission) },
 	{ "PodIntegrationValidateGroupOwner", NONE, 0 },

@@ -1,6 +1,6 @@
-/* scheduler/conf/quota_gates.h: Kueue's feature gates by name, and which switch of the Workload
- * engine each one is (defaults: quota_options_default). A gate that this engine has no switch for
- * is known, and without effect. Any thread. */
+/* scheduler/conf/quota_gates.h: feature gates by name, Kueue's and NominalQuotaFirst, which it does
+ * not have, and which switch of the Workload engine each one is (defaults: quota_options_default).
+ * A gate that this engine has no switch for is known, and without effect. Any thread. */
 #ifndef SCHEDULER_CONF_QUOTA_GATES_H
 #define SCHEDULER_CONF_QUOTA_GATES_H
 

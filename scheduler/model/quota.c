@@ -22,6 +22,7 @@ void quota_options_default(struct quota_options *o)
 		.prioritize_preemptors = true,
 		.equivalence_hashing = true,
 		.observability = true,
+		.nominal_first = true,
 		.topology = true,
 		.reclaimable_pods = true,
 		.admission_gates = true,

@@ -147,6 +147,34 @@ struct workload *queues_heap_remove(struct quota *q, struct quota_queue *h, uint
 	return w;
 }
 
+size_t queues_heap_first(const struct quota *q, const struct quota_queue *h, uint32_t *ret_ids,
+			 size_t max)
+{
+	struct VEC(size_t) open = VEC_INIT; /* the next one is one of these */
+	size_t n = 0;
+
+	if (h->heap.n > 0) {
+		vec_push(&open, 0);
+	}
+	while (n < max && open.n > 0) {
+		size_t best = 0, i;
+
+		for (size_t k = 1; k < open.n; k++) {
+			if (is_before(q, h, take(h, open.v[k]), take(h, open.v[best]))) {
+				best = k;
+			}
+		}
+		i = open.v[best];
+		vec_swap_remove(&open, best);
+		ret_ids[n++] = h->heap.v[i];
+		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < h->heap.n; k++) {
+			vec_push(&open, k);
+		}
+	}
+	vec_finish(&open);
+	return n;
+}
+
 void queues_heap_fix(struct quota *q, struct quota_queue *h, uint32_t pos)
 {
 	h->ranks.v[pos] = rank_of(q, at(q, h, pos));

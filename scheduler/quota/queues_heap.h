@@ -10,6 +10,9 @@
 void queues_heap_push(struct quota *q, struct quota_queue *h, struct workload *w);
 /* Takes the element at pos out; its `where` is QUOTA_NOWHERE then. */
 struct workload *queues_heap_remove(struct quota *q, struct quota_queue *h, uint32_t pos);
+/* The ids of its first elements in order, at most max; returns how many. */
+size_t queues_heap_first(const struct quota *q, const struct quota_queue *h, uint32_t *ret_ids,
+			 size_t max);
 /* After the key of the element at pos changed. */
 void queues_heap_fix(struct quota *q, struct quota_queue *h, uint32_t pos);
 /* After the usage of LocalQueues changed, by which admission fair sharing orders: in linear time.

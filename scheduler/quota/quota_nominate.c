@@ -168,6 +168,27 @@ static bool shrink(struct attempt *t)
 	return true;
 }
 
+static bool starts_anew(const struct quota *q, const struct workload *w, uint32_t node)
+{
+	return w->tried.n == 0 || assign_tried_is_outdated(q, w, q->nodes.v[node]->queue);
+}
+
+const struct quota_amounts *quota_nominate_nominal(const struct nominate_context *c,
+						   struct workload *w, uint32_t node)
+{
+	struct entry e = { .w = w, .node = node };
+	struct assign_request request = { .forest = c->forest, .w = w, .node = node };
+	struct assignment *a;
+
+	if (!passes(c, &e)) {
+		return NULL;
+	}
+	a = arena_zero(c->arena, 1, sizeof(*a));
+	request.from_start = starts_anew(forest_world(c->forest), w, node);
+	assign_flavors(&request, c->arena, a);
+	return a->mode == ASSIGN_FIT && a->level == 0 ? &a->usage : NULL;
+}
+
 static void compute(const struct nominate_context *c, struct entry *e,
 		    const struct assignment *pinned)
 {

@@ -21,5 +21,9 @@ void quota_nominate(const struct nominate_context *c, struct entry *e);
 /* For a nominated entry: assignment and victims anew, from the first flavor, but only with the
  * flavors that it had. */
 void quota_nominate_again(const struct nominate_context *c, struct entry *e);
+/* What w would use at the queue `node` if it fits there without borrowing; else NULL. Whether it
+ * could preempt is not looked at, and nothing is remembered. */
+const struct quota_amounts *quota_nominate_nominal(const struct nominate_context *c,
+						   struct workload *w, uint32_t node);
 
 #endif

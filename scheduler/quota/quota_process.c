@@ -32,6 +32,7 @@ void quota_process_begin(struct process *p, struct forest *f, struct arena *aren
 		p->claimed_mark.v[p->claimed.v[i]] = 0;
 	}
 	vec_clear(&p->claimed);
+	nominal_first_begin(&p->nominal);
 	while (p->claimed_mark.n < forest_world(f)->workloads.n) {
 		vec_push(&p->claimed_mark, (uint8_t)0);
 	}
@@ -41,12 +42,14 @@ void quota_process_end(struct process *p)
 {
 	forest_destroy(p->after);
 	p->after = NULL;
+	nominal_first_end(&p->nominal);
 }
 
 void quota_process_finish(struct process *p)
 {
 	vec_finish(&p->claimed);
 	vec_finish(&p->claimed_mark);
+	nominal_first_finish(&p->nominal);
 }
 
 static const struct workload *workload(const struct process *p, uint32_t id)
@@ -90,6 +93,7 @@ static void charge(struct process *p, uint32_t node, const struct quota_amounts 
 	if (p->after != NULL) {
 		forest_add(p->after, node, usage);
 	}
+	nominal_first_add(&p->nominal, node, usage);
 }
 
 static void claim(struct process *p, const struct workload *victim)
@@ -98,6 +102,7 @@ static void claim(struct process *p, const struct workload *victim)
 		p->after = forest_fork(p->forest);
 	}
 	forest_remove(p->after, victim->holds, &victim->usage);
+	nominal_first_remove(&p->nominal, victim->holds, &victim->usage);
 	p->claimed_mark.v[victim->id] = 1;
 	vec_push(&p->claimed, victim->id);
 }
@@ -119,6 +124,19 @@ static bool fits(const struct process *p, const struct entry *e)
 	r = forest_fits(f, e->node, &e->assignment.usage);
 	forest_undo(f, mark);
 	return r;
+}
+
+/* Whether it takes nothing that the next workloads of another queue have the first right to. Not
+ * for whom others were preempted: that would have been for nothing. */
+static bool may_borrow(struct process *p, const struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+	struct nominate_context c = {
+		.forest = forest_after(p), .arena = p->arena, .scratch = p->scratch, .now = p->now
+	};
+
+	return !q->options.nominal_first || e->assignment.level == 0 || e->is_preemptor ||
+	       nominal_first_leaves(&p->nominal, &c, e->node, &e->assignment.usage);
 }
 
 /* Some of its victims are another entry's: with those gone it may fit, or need others. */
@@ -242,6 +260,32 @@ static bool goes_without(struct process *p, struct entry *e)
 	return false;
 }
 
+static void preempt(struct process *p, struct entry *e)
+{
+	issue(p, e);
+	e->status = ENTRY_EVICTED;
+	e->keep_tried = false;
+	set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
+	    describe(p, e,
+		     arena_printf(p->arena, "waits for %zu workload%s to stop", e->victims.n,
+				  e->victims.n == 1 ? "" : "s")));
+}
+
+static void admit(struct process *p, struct entry *e)
+{
+	struct quota_decision *d = add(p, QUOTA_DECIDE_ADMIT, e->w->id);
+
+	e->status = ENTRY_ASSUMED;
+	d->node = e->node;
+	d->recompute = e->recompute;
+	d->assignment = &e->assignment;
+	d->message = e->assignment.message;
+	p->blocked = forest_world(p->forest)->options.block_admission;
+	if (e->assignment.level == 0) {
+		nominal_first_admitted(&p->nominal, e->node);
+	}
+}
+
 void quota_process_entry(struct process *p, struct entry *e)
 {
 	const struct quota *q = forest_world(p->forest);
@@ -268,22 +312,13 @@ void quota_process_entry(struct process *p, struct entry *e)
 		return;
 	}
 	if (e->assignment.mode == ASSIGN_PREEMPT) {
-		issue(p, e);
-		e->status = ENTRY_EVICTED;
-		e->keep_tried = false;
-		set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
-		    describe(p, e,
-			     arena_printf(p->arena, "waits for %zu workload%s to stop",
-					  e->victims.n, e->victims.n == 1 ? "" : "s")));
+		preempt(p, e);
+	} else if (!may_borrow(p, e)) {
+		quota_process_skip(e, "it would borrow quota that the next workloads of the "
+				      "ClusterQueue it belongs to are about to use");
+		return;
 	} else {
-		struct quota_decision *d = add(p, QUOTA_DECIDE_ADMIT, e->w->id);
-
-		e->status = ENTRY_ASSUMED;
-		d->node = e->node;
-		d->recompute = e->recompute;
-		d->assignment = &e->assignment;
-		d->message = e->assignment.message;
-		p->blocked = q->options.block_admission;
+		admit(p, e);
 	}
 	charge(p, e->node, &e->assignment.usage);
 }

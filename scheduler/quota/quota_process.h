@@ -4,6 +4,7 @@
 #ifndef SCHEDULER_QUOTA_QUOTA_PROCESS_H
 #define SCHEDULER_QUOTA_QUOTA_PROCESS_H
 
+#include "quota/nominal_first.h"
 #include "quota/quota_cycle.h"
 
 struct process {
@@ -14,6 +15,7 @@ struct process {
 	struct quota_decisions *decisions;
 	struct VEC(uint32_t) claimed;     /* victims of entries processed so far */
 	struct VEC(uint8_t) claimed_mark; /* by workload id */
+	struct nominal_first nominal;
 	bool blocked; /* somebody's pods are not ready yet: nobody else gets in */
 };
 

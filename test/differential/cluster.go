@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -121,10 +122,13 @@ func (c *cluster) objects() []any {
 	return out
 }
 
-// configuration is the manager's configuration file by which both decide.
+// configuration is the manager's configuration file by which both decide. Kueue lends what the next
+// workloads of a queue are about to use, and has no such gate.
 func (c *cluster) configuration() []byte {
+	all := map[string]bool{"NominalQuotaFirst": false}
+	maps.Copy(all, c.gates)
 	out := map[string]any{
-		"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "featureGates": c.gates,
+		"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "featureGates": all,
 	}
 	if c.fair {
 		out["fairSharing"] = map[string]any{"preemptionStrategies": c.strategies}

@@ -291,6 +291,7 @@ static void set_option(struct quota_world *w, struct quota_words *l)
 		OPTION(recompute_on_overlap),
 		OPTION(preserve_scan_progress),
 		OPTION(prioritize_preemptors),
+		OPTION(nominal_first),
 		OPTION(equivalence_hashing),
 		OPTION(priority_boost),
 		OPTION(preemption_gates),

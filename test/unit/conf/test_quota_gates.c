@@ -17,6 +17,8 @@ static void gates_set_their_switches(void **state)
 	assert_true(o.priority_boost);
 	assert_true(quota_gates_set(STR_LIT("PartialAdmission"), false, &o));
 	assert_false(o.partial_admission);
+	assert_true(quota_gates_set(STR_LIT("NominalQuotaFirst"), false, &o));
+	assert_false(o.nominal_first);
 	assert_true(quota_gates_set(STR_LIT("SchedulingEquivalenceHashing"), false, &o));
 	assert_false(o.equivalence_hashing);
 }

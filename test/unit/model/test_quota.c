@@ -15,7 +15,7 @@ static void test_options_are_those_of_kueue_but_for_preemptors(void **state)
 		    o.priority_sorting && o.preempt_within_nominal && o.prioritize_non_borrowing &&
 		    o.recompute_on_overlap && o.prioritize_preemptors && o.preserve_scan_progress &&
 		    o.equivalence_hashing && o.observability && o.topology && o.reclaimable_pods &&
-		    o.admission_gates);
+		    o.admission_gates && o.nominal_first);
 	assert_int_equal(o.heads, 1);
 }
 

@@ -85,6 +85,27 @@ static void any_element_can_leave(void **state)
 	quota_world_finish(&w);
 }
 
+static void the_first_ones_are_seen_where_they_are(void **state)
+{
+	struct quota_world w;
+	struct quota_queue *queue;
+	uint32_t first[N + 1];
+
+	(void)state;
+	queue = make(&w);
+	for (size_t max = 0; max <= N + 1; max++) {
+		size_t n = queues_heap_first(w.q, queue, first, max);
+
+		assert_int_equal(n, max < N ? max : N);
+		assert_int_equal(queue->heap.n, N);
+	}
+	for (size_t i = 0; i < N; i++) {
+		assert_int_equal(queues_heap_remove(w.q, queue, 0)->id, first[i]);
+	}
+	assert_int_equal(queues_heap_first(w.q, queue, first, 1), 0);
+	quota_world_finish(&w);
+}
+
 static void changed_keys_are_put_right(void **state)
 {
 	struct quota_world w;
@@ -148,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(elements_leave_in_order),
 		cmocka_unit_test(any_element_can_leave),
+		cmocka_unit_test(the_first_ones_are_seen_where_they_are),
 		cmocka_unit_test(changed_keys_are_put_right),
 		cmocka_unit_test(usage_puts_them_in_another_order),
 	};

@@ -106,6 +106,47 @@ static void fits_or_has_victims_or_has_none(void **state)
 	}
 }
 
+/* Without borrowing, without victims, and nothing is remembered. */
+static void what_fits_into_nominal_quota(void **state)
+{
+	static const struct {
+		const char *world;
+		int64_t uses; /* 0: it does not */
+	} rows[] = {
+		{ "workload w queue=q cpu=4\n", 4000 },
+		{ "workload w queue=q cpu=5\n", 0 },
+		{ "workload w queue=q cpu=1 check-blocks\n", 0 },
+		{ "workload w queue=q cpu=4\n"
+		  "workload x queue=q cpu=1 holds=f reserved=-1s prio=-1\n",
+		  0 },
+		{ "workload w queue=q cpu=4\nworkload x queue=r cpu=8 holds=f reserved=-1s\n", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+		struct nominate_context c = { .arena = arena };
+		const struct quota_amounts *uses;
+		struct quota_world w;
+
+		quota_world_init(&w, "quota q f cpu nominal=4\nquota r f cpu nominal=4\n"
+				     "queue q cohort=c within=LowerPriority reclaim=Any\n"
+				     "queue r cohort=c\n");
+		quota_world_add(&w, rows[i].world);
+		c.forest = w.f;
+		c.now = w.now;
+		uses = quota_nominate_nominal(&c, quota_world_workload(&w, "w"),
+					      quota_world_id(&w, "q"));
+		assert_int_equal(uses != NULL, rows[i].uses > 0);
+		if (uses != NULL) {
+			assert_int_equal(quota_amounts_get(uses, quota_world_pair(&w, "f", "cpu")),
+					 rows[i].uses);
+		}
+		assert_int_equal(quota_world_workload(&w, "w")->tried.n, 0);
+		quota_world_finish(&w);
+	}
+}
+
 static void partial_admission_takes_the_largest_size_that_will_do(void **state)
 {
 	static const struct {
@@ -177,6 +218,7 @@ int main(void)
 		cmocka_unit_test(filters_in_their_order),
 		cmocka_unit_test(requests_that_are_not_valid_and_unsupported_features),
 		cmocka_unit_test(fits_or_has_victims_or_has_none),
+		cmocka_unit_test(what_fits_into_nominal_quota),
 		cmocka_unit_test(partial_admission_takes_the_largest_size_that_will_do),
 		cmocka_unit_test(anew_with_the_same_flavors_and_without_those_that_go),
 	};

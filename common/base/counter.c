@@ -15,7 +15,7 @@
 
 struct counter_cell {
 	const struct counter_family *family;
-	char *labels;             /* the values, each ended by NUL; sorts in label order */
+	const char *labels;       /* the values, each ended by NUL; the key in `cells` */
 	size_t labels_len;        /* all NULs counted */
 	_Atomic int64_t count;    /* counters: the value; histograms: the observations */
 	_Atomic double value;     /* gauges: the value; histograms: the sum */
@@ -40,14 +40,6 @@ struct counter_registry {
 	pthread_mutex_t lock; /* guards families */
 	struct strmap *families;
 };
-
-static void free_cell(void *p)
-{
-	struct counter_cell *c = p;
-
-	free(c->labels);
-	free(c);
-}
 
 static void free_family(void *p)
 {
@@ -122,7 +114,7 @@ static struct counter_family *family_create(const char *name, const char *help,
 	f->name = xmalloc_dup(name);
 	f->help = xmalloc_dup(help);
 	f->type = type;
-	f->cells = strmap_create(free_cell);
+	f->cells = strmap_create(free);
 	pthread_mutex_init(&f->lock, NULL);
 	while (labels != NULL && labels[f->nlabels] != NULL) {
 		assert(f->nlabels < COUNTER_MAX_LABELS);
@@ -162,13 +154,15 @@ static void add_key(const struct counter_family *f, const char *const *values, s
 	}
 }
 
-static struct counter_cell *cell_create(const struct counter_family *f, struct str key)
+/* Among the others, with the lock held. */
+static struct counter_cell *new_cell(struct counter_family *f, struct str key)
 {
 	size_t nbuckets = f->type == COUNTER_HISTOGRAM ? f->nbounds + 1 : 0;
 	struct counter_cell *c = xmalloc_zero(1, sizeof(*c) + nbuckets * sizeof(c->above[0]));
 
 	c->family = f;
-	c->labels = xmalloc_dup_n(key.p, key.len);
+	strmap_set(f->cells, key, c);
+	c->labels = strmap_key(f->cells, key);
 	c->labels_len = key.len;
 	return c;
 }
@@ -191,8 +185,7 @@ struct counter_cell *counter_cell(struct counter_family *f, const char *const *v
 		c = strmap_get(f->cells, strbuf_str(&key));
 	}
 	if (c == NULL) {
-		c = cell_create(f, strbuf_str(&key));
-		strmap_set(f->cells, strbuf_str(&key), c);
+		c = new_cell(f, strbuf_str(&key));
 	}
 	pthread_mutex_unlock(&f->lock);
 	return c;

@@ -5,6 +5,8 @@
 #define MAKING_SHARE 200 /* one part in so many */
 /* Whoever makes it out may be put off by others on the machine meanwhile. */
 #define MAKING_MAX_NS CLOCK_NS_PER_S
+#define GAUGES_MIN_NS CLOCK_NS_PER_S
+#define GAUGES_MAX_NS (10 * CLOCK_NS_PER_S)
 #define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for others who write */
 
 void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to, bool pauses)
@@ -27,4 +29,13 @@ int64_t quota_rounds_next(const struct quota_rounds *r)
 	}
 	return clock_later(r->from + clock_earlier(making * MAKING_SHARE, MAKING_MAX_NS),
 			   r->answered + pause);
+}
+
+int64_t quota_rounds_next_gauges(const struct quota_rounds *r)
+{
+	int64_t making = (r->made - r->from) * MAKING_SHARE;
+
+	return r->made == 0
+		       ? 0
+		       : r->from + clock_later(GAUGES_MIN_NS, clock_earlier(making, GAUGES_MAX_NS));
 }

@@ -18,5 +18,8 @@ void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to, bool pa
 void quota_rounds_answer(struct quota_rounds *r, int64_t now); /* one of its writes */
 /* The earliest time of the next one, when all of its writes are answered. */
 int64_t quota_rounds_next(const struct quota_rounds *r);
+/* The same for gauges, which are scraped a few times a minute: between one and ten seconds after
+ * the last one, by how long it took. */
+int64_t quota_rounds_next_gauges(const struct quota_rounds *r);
 
 #endif

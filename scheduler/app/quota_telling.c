@@ -11,7 +11,6 @@
 #include "kube/pool.h"
 
 #define LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done: one may back off */
-#define GAUGES_NS CLOCK_NS_PER_S      /* between gauges */
 
 struct quota_telling {
 	const struct clock *clock;
@@ -81,12 +80,12 @@ void quota_telling_changed(struct quota_telling *t)
 static int64_t tell_gauges(struct quota_telling *t)
 {
 	int64_t from = clock_mono(t->clock);
-	int64_t at = clock_later(quota_rounds_next(&t->gauges), t->gauges.from + GAUGES_NS);
+	int64_t at = quota_rounds_next_gauges(&t->gauges);
 
 	if (!t->ungauged) {
 		return CLOCK_NEVER;
 	}
-	if (at > from && t->gauges.made != 0) {
+	if (at > from) {
 		return at;
 	}
 	quota_gauges_tell(t->metrics, t->cache);

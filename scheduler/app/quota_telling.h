@@ -1,6 +1,6 @@
 /* scheduler/app/quota_telling.h: statuses and gauges of ClusterQueues, LocalQueues and Cohorts
- * follow what changes in the world: gauges once a second at most, statuses a few at a time, so that
- * each tells how things stand when it is written. Owner: the sched thread. */
+ * follow what changes in the world: gauges once in one to ten seconds, statuses a few at a time, so
+ * that each tells how things stand when it is written. Owner: the sched thread. */
 #ifndef SCHEDULER_APP_QUOTA_TELLING_H
 #define SCHEDULER_APP_QUOTA_TELLING_H
 

@@ -45,10 +45,31 @@ static void the_next_round(void **state)
 	}
 }
 
+static void gauges(void **state)
+{
+	static const struct {
+		int64_t from, made, want;
+	} rows[] = {
+		{ 0, 0, 0 },          { 5000, 5001, 6000 },  { 5000, 5005, 6000 },
+		{ 5000, 5020, 9000 }, { 5000, 5050, 15000 }, { 5000, 5900, 15000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct quota_rounds r = { 0 };
+
+		if (rows[i].made != 0) {
+			quota_rounds_made(&r, rows[i].from * MS, rows[i].made * MS, false);
+		}
+		assert_int_equal(quota_rounds_next_gauges(&r), rows[i].want * MS);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_next_round),
+		cmocka_unit_test(gauges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,9 +176,13 @@ enum quota_reason {
 /* The pending side of a ClusterQueue and the workloads that hold its quota. */
 struct workload;
 
+/* With what does not change while it holds quota. */
 struct quota_holder {
 	struct workload *w;
-	uint64_t pairs; /* of its usage: quota_amounts_mask */
+	uint64_t pairs;             /* of its usage: quota_amounts_mask */
+	struct quota_amount *usage; /* w->usage */
+	uint32_t nusage;
+	uint32_t id; /* of w */
 };
 
 /* What orders a pending workload, beside it in the heap: workloads are all over the memory. */

@@ -11,33 +11,40 @@
  * a rule has no total order (two of a queue by usage, each of them against a third by priority), so
  * there it counts for the preemptor's own queue, whose candidates are together. With fair sharing
  * the lists are per queue anyway. Kueue compares it in every list. */
-static bool counts_usage(const struct victims_request *r, const struct workload *w)
+static bool counts_usage(const struct victims_request *r, uint32_t node)
 {
 	const struct quota *q = forest_world(r->forest);
 
-	return q->options.admission_fair_sharing && q->nodes.v[w->holds]->queue->usage_based &&
-	       (w->holds == r->node || q->options.fair_sharing);
+	return q->options.admission_fair_sharing && q->nodes.v[node]->queue->usage_based &&
+	       (node == r->node || q->options.fair_sharing);
+}
+
+/* All but id and usage, which are further away in w, and near where it is listed. */
+static inline void describe(const struct victims_request *r, const struct workload *w,
+			    uint32_t node, struct candidate *ret)
+{
+	*ret = (struct candidate){
+		.w = w,
+		.holds = node,
+		.has_cost = w->has_cost,
+		.priority = workload_priority(forest_world(r->forest), w),
+		.reserved = w->reserved_at == MODEL_TIME_NONE ? r->now : w->reserved_at,
+		.by_usage = counts_usage(r, node),
+		.evicted = w->evicted,
+		.outside = node != r->node,
+	};
+	if (ret->by_usage) {
+		ret->local_usage = usage_of(forest_world(r->forest), w);
+	}
 }
 
 void candidates_describe(const struct victims_request *r, const struct workload *w,
 			 struct candidate *ret)
 {
-	*ret = (struct candidate){
-		.w = w,
-		.usage = w->usage.v,
-		.nusage = (uint32_t)w->usage.n,
-		.id = w->id,
-		.holds = w->holds,
-		.has_cost = w->has_cost,
-		.priority = workload_priority(forest_world(r->forest), w),
-		.reserved = w->reserved_at == MODEL_TIME_NONE ? r->now : w->reserved_at,
-		.by_usage = counts_usage(r, w),
-		.evicted = w->evicted,
-		.outside = w->holds != r->node,
-	};
-	if (ret->by_usage) {
-		ret->local_usage = usage_of(forest_world(r->forest), w);
-	}
+	describe(r, w, w->holds, ret);
+	ret->id = w->id;
+	ret->usage = w->usage.v;
+	ret->nusage = (uint32_t)w->usage.n;
 }
 
 static int text_cmp(const char *a, const char *b)
@@ -72,13 +79,13 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b)
 	return c != 0 ? c : strcmp(a->w->key, b->w->key);
 }
 
-static bool uses_one_of(const struct workload *w, const uint32_t *pairs, size_t n)
+static bool uses_one_of(const struct quota_holder *h, const uint32_t *pairs, size_t n)
 {
-	for (size_t i = 0, j = 0; i < n && j < w->usage.n;) {
-		if (pairs[i] == w->usage.v[j].id) {
+	for (size_t i = 0, j = 0; i < n && j < h->nusage;) {
+		if (pairs[i] == h->usage[j].id) {
 			return true;
 		}
-		if (pairs[i] < w->usage.v[j].id) {
+		if (pairs[i] < h->usage[j].id) {
 			i++;
 		} else {
 			j++;
@@ -124,6 +131,15 @@ void candidates_push(struct candidates *out, struct candidate *c, struct arena *
 	out->v[out->n++] = c;
 }
 
+void candidates_append(struct candidates *out, const struct candidates *more, struct arena *arena)
+{
+	if (more->n > 0) {
+		reserve(out, more->n, arena);
+		memcpy(&out->v[out->n], more->v, more->n * sizeof(struct candidate *));
+		out->n += more->n;
+	}
+}
+
 #define BLOCK 32 /* candidates that get their memory together */
 
 /* The usage is looked at only when the mask does not tell. */
@@ -132,7 +148,7 @@ static bool uses(const struct quota_holder *h, const struct victims_request *r, 
 	uint64_t common = h->pairs & mask;
 
 	return (common & ~QUOTA_MASK_OTHERS) != 0 ||
-	       (common != 0 && uses_one_of(h->w, r->pairs, r->npairs));
+	       (common != 0 && uses_one_of(h, r->pairs, r->npairs));
 }
 
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
@@ -152,13 +168,13 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 	}
 	reserve(out, queue->holders.n, arena);
 	for (size_t i = 0; i < queue->holders.n; i++) {
-		const struct workload *w = queue->holders.v[i].w;
+		const struct quota_holder *h = &queue->holders.v[i];
+		const struct workload *w = h->w;
 
 		if (i + CANDIDATES_AHEAD < queue->holders.n) {
-			__builtin_prefetch(queue->holders.v[i + CANDIDATES_AHEAD].w);
-			__builtin_prefetch(&queue->holders.v[i + CANDIDATES_AHEAD].w->usage);
+			__builtin_prefetch(h[CANDIDATES_AHEAD].w);
 		}
-		if (w == r->w || !uses(&queue->holders.v[i], r, mask) || is_gone(r, w->id) ||
+		if (w == r->w || !uses(h, r, mask) || is_gone(r, h->id) ||
 		    (w->unwritable && !w->evicted) || !victims_allowed(q, policy, r->w, w)) {
 			continue;
 		}
@@ -166,7 +182,10 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 			left = queue->holders.n - i < BLOCK ? queue->holders.n - i : BLOCK;
 			block = arena_alloc(arena, left-- * sizeof(*block));
 		}
-		candidates_describe(r, w, block);
+		describe(r, w, node, block);
+		block->id = h->id;
+		block->usage = h->usage;
+		block->nusage = h->nusage;
 		out->v[out->n++] = block++;
 	}
 }

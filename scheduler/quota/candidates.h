@@ -64,5 +64,7 @@ static inline __int128 candidates_cost(const struct candidate *c)
 	return c->has_cost ? c->w->cost : 0;
 }
 void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena);
+/* Those of another list, behind those that are there. */
+void candidates_append(struct candidates *out, const struct candidates *more, struct arena *arena);
 
 #endif

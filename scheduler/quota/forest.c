@@ -136,7 +136,11 @@ void forest_sync(struct forest *f)
 
 void forest_hold(struct forest *f, struct workload *w, uint32_t node)
 {
-	struct quota_holder holder = { .w = w, .pairs = quota_amounts_mask(&w->usage) };
+	struct quota_holder holder = { .w = w,
+				       .pairs = quota_amounts_mask(&w->usage),
+				       .usage = w->usage.v,
+				       .nusage = (uint32_t)w->usage.n,
+				       .id = w->id };
 	struct quota_queue *queue;
 
 	forest_sync(f);

@@ -103,9 +103,7 @@ static void collect_queue(struct turns *t, const struct victims_request *r, uint
 	id = spot_add(t, node);
 	assert(t->spots.v != NULL);
 	t->spots.v[id].all = found;
-	for (size_t i = 0; i < found.n; i++) {
-		candidates_push(&t->all, found.v[i], t->arena);
-	}
+	candidates_append(&t->all, &found, t->arena);
 }
 
 /* The own queue and those of the tree that borrow. Cohorts below one are found in its order. */

@@ -218,9 +218,7 @@ static bool run_round(struct fair *f)
 	begin_round(f);
 	found = first_pass(f) || (f->has_second && second_pass(f));
 	if (found) {
-		for (size_t i = 0; i < f->trial.taken.n; i++) {
-			candidates_push(&f->asked, f->trial.taken.v[i], f->arena);
-		}
+		candidates_append(&f->asked, &f->trial.taken, f->arena);
 		forest_remove(f->r->forest, f->r->node, f->r->need);
 		f->gave_back = trial_fill_back(&f->trial, true);
 	}

@@ -134,7 +134,14 @@ static struct loop_call *find_call(struct http_loop *l, uint64_t id)
 
 static CURL *take_handle(struct http_loop *l)
 {
-	return l->spare.n > 0 ? vec_pop(&l->spare) : curl_easy_init();
+	CURL *easy;
+
+	if (l->spare.n > 0) {
+		return vec_pop(&l->spare);
+	}
+	easy = curl_easy_init();
+	http_transfer_set_up(&l->config, easy);
+	return easy;
 }
 
 static void give_handle(struct http_loop *l, CURL *easy)
@@ -143,7 +150,6 @@ static void give_handle(struct http_loop *l, CURL *easy)
 		curl_easy_cleanup(easy);
 		return;
 	}
-	curl_easy_reset(easy);
 	vec_push(&l->spare, easy);
 }
 
@@ -159,6 +165,7 @@ static void end_call(struct loop_call *c, const struct http_result *result)
 	}
 	c->transfer.call.on_done(c->transfer.call.ctx, result);
 	if (c->transfer.easy != NULL) {
+		http_transfer_release(&c->transfer);
 		give_handle(l, c->transfer.easy);
 	}
 	http_transfer_finish(&c->transfer);

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -213,15 +214,22 @@ static void set_tls(CURL *easy, const struct http_transfer_config *c)
 	}
 }
 
-static void add_header(struct http_transfer *t, const char *name, const char *value)
+static void add_header(struct http_transfer *t, const char *line)
 {
-	char *line = xmalloc_printf("%s: %s", name, value);
 	struct curl_slist *longer = curl_slist_append(t->headers, line);
 
 	if (longer != NULL) {
 		t->headers = longer;
 	}
-	free(line);
+}
+
+static void add_value(struct http_transfer *t, const char *name, const char *value)
+{
+	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
+
+	strbuf_add_c(&line, name);
+	strbuf_add_c(&line, value);
+	add_header(t, line.p);
 }
 
 static void set_method(struct http_transfer *t)
@@ -229,6 +237,8 @@ static void set_method(struct http_transfer *t)
 	CURL *easy = t->easy;
 	bool has_body = t->call.content_type != NULL;
 
+	curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L); /* takes back what the call before was */
+	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, NULL);
 	if (t->call.method == HTTP_HEAD) {
 		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
 		return;
@@ -244,15 +254,15 @@ static void set_method(struct http_transfer *t)
 
 static void set_headers(struct http_transfer *t)
 {
-	add_header(t, "Accept", t->call.accept != NULL ? t->call.accept : "application/json");
-	add_header(t, "Expect", ""); /* no round trip before bodies */
-	/* An empty value keeps curl from naming a type of its own. */
-	add_header(t, "Content-Type", t->call.content_type != NULL ? t->call.content_type : "");
+	add_value(t, "Accept: ", t->call.accept != NULL ? t->call.accept : "application/json");
+	add_header(t, "Expect:"); /* no round trip before bodies */
+	if (t->call.content_type != NULL) {
+		add_value(t, "Content-Type: ", t->call.content_type);
+	} else {
+		add_header(t, "Content-Type:"); /* keeps curl from naming a type of its own */
+	}
 	if (t->call.bearer != NULL) {
-		char *value = xmalloc_printf("Bearer %s", t->call.bearer);
-
-		add_header(t, "Authorization", value);
-		free(value);
+		add_value(t, "Authorization: Bearer ", t->call.bearer);
 	}
 }
 
@@ -268,7 +278,7 @@ static void url_parts_finish(struct url_parts *p)
 
 /* curl verifies the name in the URL. To verify another one, that name goes into the URL, and the
  * connection is sent to where it was meant to go. The Host header stays as it was. */
-static void set_target(struct http_transfer *t)
+static void set_other_name(struct http_transfer *t)
 {
 	CLEANUP(url_parts_finish) struct url_parts parts = { 0 };
 	const char *name = t->config->server_name;
@@ -283,24 +293,67 @@ static void set_target(struct http_transfer *t)
 		curl_url_cleanup(u);
 		return;
 	}
-	if (str_streq(parts.host, "localhost") || str_has_prefix(str_of(parts.host), "127.") ||
-	    str_streq(parts.host, "[::1]")) {
-		curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*");
-	}
-	if (name != NULL && !str_streq(name, parts.host) &&
-	    curl_url_set(u, CURLUPART_HOST, name, 0) == CURLUE_OK &&
+	if (!str_streq(name, parts.host) && curl_url_set(u, CURLUPART_HOST, name, 0) == CURLUE_OK &&
 	    curl_url_get(u, CURLUPART_URL, &changed, 0) == CURLUE_OK) {
 		t->connect_to =
 			xmalloc_printf("%s:%s:%s:%s", name, parts.port, parts.host, parts.port);
 		t->connect_list = curl_slist_append(NULL, t->connect_to);
 		curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, t->connect_list);
 		host = xmalloc_printf("%s:%s", parts.host, parts.port);
-		add_header(t, "Host", host);
+		add_value(t, "Host: ", host);
 		free(host);
 	}
 	curl_easy_setopt(t->easy, CURLOPT_URL, changed != NULL ? changed : t->url);
 	curl_free(changed);
 	curl_url_cleanup(u);
+}
+
+static bool is_loopback(const char *url)
+{
+	const char *after = strstr(url, "://");
+	struct str host = str_of(after != NULL ? after + 3 : url);
+
+	if (str_has_prefix(host, "[::1]")) {
+		return true;
+	}
+	host.len = strcspn(host.p, ":/?#");
+	return str_eq_c(host, "localhost") || str_has_prefix(host, "127.");
+}
+
+static void set_target(struct http_transfer *t)
+{
+	curl_easy_setopt(t->easy, CURLOPT_NOPROXY, is_loopback(t->url) ? "*" : NULL);
+	if (t->config->server_name != NULL) {
+		set_other_name(t);
+	} else {
+		curl_easy_setopt(t->easy, CURLOPT_URL, t->url);
+	}
+}
+
+void http_transfer_set_up(struct http_transfer_config *config, void *easy_handle)
+{
+	CURL *easy = easy_handle;
+
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, config->user_agent);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, TRANSFER_CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, TRANSFER_SEND_BYTES);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, TRANSFER_KEEPALIVE_IDLE_S);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, TRANSFER_KEEPALIVE_INTERVAL_S);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, config);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, config);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+			 config->http1_only ? (long)CURL_HTTP_VERSION_1_1
+					    : (long)CURL_HTTP_VERSION_2TLS);
+	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, config->http1_only ? 0L : 1L);
+	set_tls(easy, config);
 }
 
 void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config *config,
@@ -311,35 +364,23 @@ void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config 
 	t->easy = easy;
 	t->config = config;
 	t->last_bytes_ns = clock_mono(clock_real());
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t->error);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
-	curl_easy_setopt(easy, CURLOPT_USERAGENT, config->user_agent);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, TRANSFER_CONNECT_MS);
-	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, TRANSFER_SEND_BYTES);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, TRANSFER_KEEPALIVE_IDLE_S);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, TRANSFER_KEEPALIVE_INTERVAL_S);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, config);
-	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, config);
-	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, t);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
-			 config->http1_only ? (long)CURL_HTTP_VERSION_1_1
-					    : (long)CURL_HTTP_VERSION_2TLS);
-	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, config->http1_only ? 0L : 1L);
-	set_tls(easy, config);
 	set_method(t);
 	set_headers(t);
 	set_target(t);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
+}
+
+void http_transfer_release(struct http_transfer *t)
+{
+	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, NULL);
+	curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, NULL);
+	curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, NULL);
+	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, NULL);
 }
 
 /* Errors that say that no request was sent because no connection came to be. */

@@ -45,9 +45,13 @@ void http_transfer_config_finish(struct http_transfer_config *c);
 /* Copies call; the transfer is not started. */
 void http_transfer_copy(struct http_transfer *t, const struct http_call *call);
 void http_transfer_finish(struct http_transfer *t); /* frees the copies; not the easy handle */
-/* Sets easy (fresh or reset) up for this call. */
+/* Gives easy (fresh) what is the same for all calls of a loop; it stays set between them. */
+void http_transfer_set_up(struct http_transfer_config *config, void *easy);
+/* Gives easy what is this call's own; others may have used it before. */
 void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config *config,
 			   void *easy);
+/* Takes back what easy borrows from t: another call can use it, or nobody. */
+void http_transfer_release(struct http_transfer *t);
 /* Translates what curl says (its CURLcode) into a result that borrows from t. */
 void http_transfer_result(struct http_transfer *t, int code, struct http_result *ret);
 /* Shuts the connection down under the transfer, so that nobody uses it again. */

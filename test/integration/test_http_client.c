@@ -244,6 +244,58 @@ static void test_broken_answers(void **state)
 	}
 }
 
+/* Answers one request on the connection, "ok". */
+static void answer_one(int conn)
+{
+	static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+	char got[4096] = "";
+	size_t n = 0;
+
+	while (strstr(got, "\r\n\r\n{}") == NULL) {
+		ssize_t r = recv(conn, got + n, sizeof(got) - 1 - n, 0);
+
+		assert_true(r > 0);
+		n += (size_t)r;
+		got[n] = '\0';
+	}
+	assert_int_equal(send(conn, ok, sizeof(ok) - 1, MSG_NOSIGNAL), sizeof(ok) - 1);
+}
+
+static void take_ok(struct https_call *c)
+{
+	https_fixture_wait(c);
+	assert_int_equal(c->error, 0);
+	assert_int_equal(c->status, 200);
+	https_fixture_finish(c);
+}
+
+/* A connection serves one call after the other; when the server closed it in between, the next call
+ * gets a new one and is sent once. */
+static void test_idle_connection_is_closed(void **state)
+{
+	struct http_loop *l = plain_loop();
+	struct https_call c;
+	char url[80];
+	int fd = listen_raw(url, sizeof(url));
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		int conn;
+
+		https_fixture_submit_on(l, &c, url, post_call);
+		conn = accept(fd, NULL, NULL);
+		assert_true(conn >= 0);
+		answer_one(conn);
+		take_ok(&c);
+		https_fixture_submit_on(l, &c, url, post_call);
+		answer_one(conn);
+		take_ok(&c);
+		close(conn);
+	}
+	http_loop_destroy(l);
+	close(fd);
+}
+
 struct order {
 	struct http_loop *loop;
 	atomic_int n;
@@ -307,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_cancel_and_destroy),
 		cmocka_unit_test(test_broken_answers),
+		cmocka_unit_test(test_idle_connection_is_closed),
 		cmocka_unit_test(test_timers),
 	};
 

@@ -203,6 +203,7 @@ static void place(struct quota *q, struct workload *w, int64_t now)
 
 void queues_update(struct quota *q, struct workload *w, bool changed, int64_t now)
 {
+	uint64_t before = w->hash;
 	uint32_t to;
 
 	if (w->where == QUOTA_IN_FLIGHT) {
@@ -217,6 +218,9 @@ void queues_update(struct quota *q, struct workload *w, bool changed, int64_t no
 	w->hash = queues_hash(q, w);
 	if (to == MODEL_NONE) {
 		return;
+	}
+	if (before != 0 && before != w->hash) {
+		queues_unblock(q, w); /* what it was told is about what it asked for before */
 	}
 	if (w->where == QUOTA_INADMISSIBLE && !changed &&
 	    w->generation == w->evaluated_generation) {

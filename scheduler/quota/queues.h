@@ -10,8 +10,8 @@
 /* A workload came, changed or lost its quota, or its LocalQueue came or went: puts it where it
  * belongs (heap, inadmissible, nowhere) in the ClusterQueue that its LocalQueue names. `changed`:
  * one of the things that are worth a new try changed (spec, boost, reclaimable pods, Evicted,
- * Requeued, closed gates, requests); else an inadmissible one stays where it is. In flight:
- * untouched. */
+ * Requeued, closed gates, requests); else an inadmissible one stays where it is. One that asks for
+ * something else than before is looked at even when its like did not fit. In flight: untouched. */
 void queues_update(struct quota *q, struct workload *w, bool changed, int64_t now);
 /* Out of wherever it is; it is nobody's preemptor any more. */
 void queues_remove(struct quota *q, struct workload *w);

@@ -258,6 +258,35 @@ static void equal_ones_are_passed_over_until_something_changes(void **state)
 	quota_cycle_fixture_finish(&f);
 }
 
+/* What it was told last is about what it asked for before. */
+static void one_that_asks_for_something_else_is_not_passed_over(void **state)
+{
+	struct quota_cycle_fixture f;
+	struct workload *a;
+
+	(void)state;
+	quota_cycle_fixture_init(&f, "quota q f cpu nominal=1\n"
+				     "workload a queue=q cpu=5 created=-9s\n"
+				     "workload b queue=q cpu=5 created=-8s\n");
+	a = pop(&f);
+	put_back(&f, a, QUOTA_REQUEUE_NO_FIT);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), " | a b");
+	a->podsets[0].invalid = "cpu is above the maximum of a LimitRange";
+	a->podsets[0].shape = quota_podset_shape(&a->podsets[0]);
+	queues_update(f.w.q, a, true, f.w.now);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), "a | b");
+	put_back(&f, pop(&f), QUOTA_REQUEUE_NAMESPACE_MISMATCH);
+	a->podsets[0].invalid = NULL;
+	a->podsets[0].shape = quota_podset_shape(&a->podsets[0]);
+	queues_update(f.w.q, a, true, f.w.now);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), "a | b");
+	/* The same once more is no news. */
+	put_back(&f, pop(&f), QUOTA_REQUEUE_NO_FIT);
+	queues_update(f.w.q, a, true, f.w.now);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), " | a b");
+	quota_cycle_fixture_finish(&f);
+}
+
 static void no_hash_for_strict_fifo_other_reasons_or_without_the_gate(void **state)
 {
 	static const struct {
@@ -397,6 +426,7 @@ int main(void)
 		cmocka_unit_test(pending_flavors_and_back_off),
 		cmocka_unit_test(requeued_false_outlives_the_timer),
 		cmocka_unit_test(equal_ones_are_passed_over_until_something_changes),
+		cmocka_unit_test(one_that_asks_for_something_else_is_not_passed_over),
 		cmocka_unit_test(no_hash_for_strict_fifo_other_reasons_or_without_the_gate),
 		cmocka_unit_test(the_preemptor_stays_first_in_best_effort_fifo),
 		cmocka_unit_test(the_preemptor_is_an_ordinary_one_in_strict_fifo),

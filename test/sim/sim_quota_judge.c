@@ -185,6 +185,13 @@ static bool is_bypassed(const struct sim_world *world, const struct jdoc *w)
 	return false;
 }
 
+/* Nobody behind the head has been looked at: it is StrictFIFO, or room that the head would take is
+ * kept for others. */
+static bool keeps_its_head(const struct fit *f, const struct jdoc *cq, int node)
+{
+	return is_strict(cq) || (node >= 0 && is_kept_for_others(f, node));
+}
+
 static void judge_waiting(struct sim_world *world, const struct fit *f, const struct jdoc *w)
 {
 	const char *queue = sim_workload_where(world, w);
@@ -192,9 +199,8 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 		queue == NULL ? NULL : sim_view_get(world->view, SIM_CLUSTER_QUEUES, queue);
 	int node = queue == NULL ? -1 : sim_tree_find(&f->tree, queue);
 
-	/* Behind the head of a StrictFIFO queue nobody has been looked at. */
 	if (sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0' &&
-	    !(is_strict(cq) ? !is_head(f, w, queue) : is_bypassed(world, w))) {
+	    !(keeps_its_head(f, cq, node) && !is_head(f, w, queue)) && !is_bypassed(world, w)) {
 		sim_workload_print("its status", jdoc_path(w, "status"));
 		sim_world_fail(world, "end: %s waits in %s without a reason", name_of(w),
 			       queue == NULL ? "no queue" : queue);

@@ -149,11 +149,33 @@ static const char *wrong_gain(const struct jdoc *old, const struct jdoc *w)
 	return NULL;
 }
 
+static int64_t transition(const struct jdoc *c)
+{
+	int64_t at = 0;
+
+	(void)clock_parse_time(str_of(jdoc_str_or(jdoc_get(c, "lastTransitionTime"), "")), &at);
+	return at;
+}
+
+static int64_t moved_at(const struct jdoc *w, const char *type)
+{
+	return transition(mirror_pod_condition(w, type));
+}
+
+/* Admitted and evicted again before the write before that was answered: one write tells of both. */
+static bool evicted_again(const struct jdoc *old, const struct jdoc *w)
+{
+	return sim_quota_rules_state(old) == SIM_QUOTA_PENDING &&
+	       sim_quota_rules_state(w) == SIM_QUOTA_PENDING &&
+	       sim_workload_is(old, KUEUE_EVICTED) && sim_workload_is(w, KUEUE_EVICTED) &&
+	       moved_at(old, KUEUE_EVICTED) < moved_at(w, KUEUE_EVICTED);
+}
+
 static const char *wrong_count(const struct jdoc *old, const struct jdoc *w)
 {
 	int64_t more = sim_quota_rules_evictions(w) - sim_quota_rules_evictions(old);
 
-	if (gained(old, w, KUEUE_EVICTED)) {
+	if (gained(old, w, KUEUE_EVICTED) || evicted_again(old, w)) {
 		return more == 1 ? NULL : "an eviction that is not counted once";
 	}
 	return more == 0 ? NULL : "an eviction is counted that is none";
@@ -172,7 +194,7 @@ static const char *wrong_checks(const struct jdoc *old, const struct jdoc *w)
 			if (!reset) {
 				return "the scheduler answers for a check";
 			}
-			if (!gained(old, w, KUEUE_EVICTED)) {
+			if (!gained(old, w, KUEUE_EVICTED) && !evicted_again(old, w)) {
 				return "the answer of a check is forgotten";
 			}
 			if (jdoc_count(jdoc_get(k, "podSetUpdates")) > 0) {
@@ -183,23 +205,16 @@ static const char *wrong_checks(const struct jdoc *old, const struct jdoc *w)
 	return NULL;
 }
 
-static int64_t transition(const struct jdoc *c)
-{
-	int64_t at = 0;
-
-	(void)clock_parse_time(str_of(jdoc_str_or(jdoc_get(c, "lastTransitionTime"), "")), &at);
-	return at;
-}
-
 /* Two transitions in one write, when the first was not written before the next: one who waits may
  * be told that again when the answer to the first write is lost, and a back-off may be over before
  * it is told of. */
-static bool may_be_two(const struct jdoc *now, const struct jdoc *condition)
+static bool may_be_two(const struct jdoc *old, const struct jdoc *now, const struct jdoc *condition)
 {
 	bool is_true = jdoc_is_str(jdoc_get(condition, "status"), "True");
 
 	return sim_quota_rules_state(now) == SIM_QUOTA_PENDING &&
-	       (!is_true || jdoc_is_str(jdoc_get(condition, "type"), KUEUE_REQUEUED));
+	       (!is_true || jdoc_is_str(jdoc_get(condition, "type"), KUEUE_REQUEUED) ||
+		evicted_again(old, now));
 }
 
 static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int64_t now)
@@ -214,7 +229,7 @@ static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int
 		if (transition(b) > now) {
 			return "a condition of the future";
 		}
-		if (a != NULL && may_be_two(w, b)) {
+		if (a != NULL && may_be_two(old, w, b)) {
 			continue;
 		}
 		if (a != NULL && (jdoc_equal(jdoc_get(a, "status"), jdoc_get(b, "status"))

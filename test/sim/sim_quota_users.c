@@ -399,7 +399,7 @@ static void resize_queue(struct sim_quota_users *u)
 	write_groups(u, i);
 }
 
-/* A queue that somebody holds quota of, if there is one: stopping others evicts nobody. */
+/* A queue that somebody holds quota of; NULL: there is none. */
 static const char *used_queue(struct sim_quota_users *u)
 {
 	const struct jdoc *w = any_of(u, SIM_WORKLOADS);
@@ -411,14 +411,16 @@ static const char *used_queue(struct sim_quota_users *u)
 	return n > 0 && sim_workload_holds(w) ? sim_workload_queue(w) : NULL;
 }
 
+/* While nobody holds quota, stopping evicts nobody, and too many queues may be stopped already. */
 static void stop_queue(struct sim_quota_users *u)
 {
 	static const char *const policies[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
 						KUEUE_STOP_HOLD_AND_DRAIN,
 						KUEUE_STOP_HOLD_AND_DRAIN };
-	const char *policy = policies[below(u, ARRAY_LEN(policies))];
-	const char *any = queues[below(u, NQUEUES)].name, *used = used_queue(u);
-	const char *queue = used != NULL && one_in(u, 2) ? used : any;
+	const char *used = used_queue(u), *any = queues[below(u, NQUEUES)].name;
+	const char *queue = used != NULL && !one_in(u, 4) ? used : any;
+	const char *policy =
+		used == NULL ? KUEUE_STOP_NONE : policies[below(u, ARRAY_LEN(policies))];
 	char body[80], local[80];
 
 	snprintf(body, sizeof(body), "{\"spec\":{\"stopPolicy\":\"%s\"}}", policy);

@@ -132,6 +132,11 @@ bool rest_is_other_manager(int code, const struct err *err)
 	return code == -ERR_CONFLICT && strstr(err->text, "Apply failed with") != NULL;
 }
 
+bool rest_is_failed_test(int code, const struct err *err)
+{
+	return code == -ERR_INVALID && strstr(err->text, "rejected our request") != NULL;
+}
+
 /* A call somebody waits for. */
 struct blocking {
 	pthread_mutex_t lock;

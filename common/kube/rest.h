@@ -48,6 +48,9 @@ bool rest_is_version_ahead(const struct http_result *result);
  * one applied; or (without force) another field manager has set a field otherwise. */
 bool rest_is_other_uid(int code, const struct err *err);
 bool rest_is_other_manager(int code, const struct err *err);
+/* A JSON patch does not apply to the object as it is, by code and error of rest_result: one of its
+ * tests has failed, or a path is not there. An object that is invalid is called so. */
+bool rest_is_failed_test(int code, const struct err *err);
 /* For requests written into one buffer: path, NUL, and from offset `body` on the body. Call it when
  * the buffer grows no more: the call points into it. */
 void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,

@@ -95,7 +95,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == -ERR_NOT_FOUND || (w->yields && rest_is_other_uid(code, &err))) {
 		return report(target, w, SCHED_GONE, result, err.text);
 	}
-	if (w->yields && rest_is_other_manager(code, &err)) {
+	if (rest_is_failed_test(code, &err) || (w->yields && rest_is_other_manager(code, &err))) {
 		return report(target, w, SCHED_STALE, result, err.text);
 	}
 	if (code == -ERR_CONFLICT &&

@@ -40,13 +40,18 @@ static void test_outcomes(void **state)
 		enum http_method method;
 		const char *line;
 		int status;
+		const char *body;
 		enum sched_outcome outcome;
 	} rows[] = {
-		{ HTTP_POST, "POST /x", 201, SCHED_DONE },
-		{ HTTP_POST, "POST /x", 409, SCHED_DONE },
-		{ HTTP_PATCH, "PATCH /x", 404, SCHED_GONE },
-		{ HTTP_PATCH, "PATCH /x", 422, SCHED_REJECTED },
-		{ HTTP_PATCH, "PATCH /x", 403, SCHED_REJECTED },
+		{ HTTP_POST, "POST /x", 201, "{}", SCHED_DONE },
+		{ HTTP_POST, "POST /x", 409, "{}", SCHED_DONE },
+		{ HTTP_PATCH, "PATCH /x", 404, "{}", SCHED_GONE },
+		{ HTTP_PATCH, "PATCH /x", 422, "{}", SCHED_REJECTED },
+		{ HTTP_PATCH, "PATCH /x", 422,
+		  "{\"message\":\"the server rejected our request due to an error in our "
+		  "request\"}",
+		  SCHED_STALE },
+		{ HTTP_PATCH, "PATCH /x", 403, "{}", SCHED_REJECTED },
 	};
 
 	(void)state;
@@ -55,7 +60,7 @@ static void test_outcomes(void **state)
 
 		begin(&f, rows[i].method);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, rows[i].line),
-				      rows[i].status, "{}");
+				      rows[i].status, rows[i].body);
 		write_fixture_outcome(&f, rows[i].outcome);
 		assert_true(str_eq_c(f.last->key, "k"));
 		write_fixture_finish(&f);

@@ -158,19 +158,23 @@ static void test_version_ahead(void **state)
 	assert_false(rest_is_version_ahead(&r));
 }
 
-static void test_why_an_apply_was_refused(void **state)
+static void test_why_a_write_was_refused(void **state)
 {
 	static const struct {
 		const char *text;
 		int code;
-		bool uid, manager;
+		bool uid, manager, test;
 	} rows[] = {
-		{ "Precondition failed: UID in precondition: a", -ERR_CONFLICT, true, false },
-		{ "metadata.uid: Invalid value: field is immutable", -ERR_INVALID, true, false },
-		{ "Apply failed with 2 conflicts: conflicts with", -ERR_CONFLICT, false, true },
-		{ "the object has been modified", -ERR_CONFLICT, false, false },
-		{ "Apply failed with", -ERR_INVALID, false, false },
-		{ "metadata.uid", -ERR_NOT_FOUND, false, false },
+		{ "Precondition failed: UID in precondition: a", -ERR_CONFLICT, .uid = true },
+		{ "metadata.uid: Invalid value: field is immutable", -ERR_INVALID, .uid = true },
+		{ "Apply failed with 2 conflicts: conflicts with", -ERR_CONFLICT, .manager = true },
+		{ "the object has been modified", -ERR_CONFLICT, .uid = false },
+		{ "Apply failed with", -ERR_INVALID, .manager = false },
+		{ "metadata.uid", -ERR_NOT_FOUND, .uid = false },
+		{ "the server rejected our request due to an error in our request", -ERR_INVALID,
+		  .test = true },
+		{ "the server rejected our request for an unknown reason", -ERR_FORBIDDEN,
+		  .test = false },
 	};
 
 	(void)state;
@@ -180,6 +184,7 @@ static void test_why_an_apply_was_refused(void **state)
 		(void)err_set(&err, ERR_CONFLICT, "%s", rows[i].text);
 		assert_int_equal(rest_is_other_uid(rows[i].code, &err), rows[i].uid);
 		assert_int_equal(rest_is_other_manager(rows[i].code, &err), rows[i].manager);
+		assert_int_equal(rest_is_failed_test(rows[i].code, &err), rows[i].test);
 	}
 }
 
@@ -295,7 +300,7 @@ int main(void)
 		cmocka_unit_test(test_whether_the_same_again_may_work),
 		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_version_ahead),
-		cmocka_unit_test(test_why_an_apply_was_refused),
+		cmocka_unit_test(test_why_a_write_was_refused),
 		cmocka_unit_test(test_call),
 		cmocka_unit_test(test_list),
 	};

@@ -34,7 +34,7 @@ static void put_byte(struct walk *k, unsigned byte)
 /* Returns what it is given, or in its stead what was put. */
 static int64_t number(struct walk *k, int64_t n)
 {
-	uint64_t bits = ((uint64_t)n << 1) ^ (uint64_t)(n >> 63);
+	uint64_t bits = ((uint64_t)n << 1) ^ (n < 0 ? UINT64_MAX : 0);
 
 	if (k->step != TAKE) {
 		for (; bits > 0x7f; bits >>= 7) {

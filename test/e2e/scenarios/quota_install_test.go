@@ -40,13 +40,16 @@ func TestQuotaQuickStart(t *testing.T) {
 	s.Nodes(1, "8", "16Gi")
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(s.Headgate.Chart()), "..", "README.md"))
 	s.Must(err)
-	_, rest, _ := strings.Cut(string(text), "**Jobs that share quota.**")
+	_, rest, _ := strings.Cut(string(text), "**Jobs that share quota**")
 	section, _, _ := strings.Cut(rest, "\n## ")
 	script := ""
 	for i, block := range strings.Split(section, "```\n") {
 		if i%2 == 1 && strings.HasPrefix(block, "kubectl") {
 			script += block
 		}
+	}
+	if script == "" {
+		t.Fatal("README.md: no commands under Jobs that share quota")
 	}
 	for _, m := range heredoc.FindAllStringSubmatch(script, -1) {
 		s.Owns(m[1])

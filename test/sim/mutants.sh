@@ -2,10 +2,10 @@
 # mutants.sh [NUMBER]: each row of mutants.txt makes a mutant of one file; the simulation linked with
 # it (sim_main, or the one that the row names) must fail. Speaks TAP. Run by `make mutants`, which
 # gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
-# SEEDS: how many a mutant may survive (100). JOBS: how many at a time.
+# SEEDS: how many a mutant may survive (150). JOBS: how many at a time.
 set -u
 BUILD=${BUILD:-build}
-SEEDS=${SEEDS:-100}
+SEEDS=${SEEDS:-150}
 JOBS=${JOBS:-$(nproc)}
 export BUILD SEEDS JOBS
 ROWS=test/sim/mutants.txt
@@ -53,10 +53,10 @@ try() {
 		echo "not ok $1 - $name # does not build: $base.log"
 		return
 	fi
-	timeout 120 "$base" --seeds "1..$SEEDS" --quick >"$base.log" 2>&1
+	timeout 300 "$base" --seeds "1..$SEEDS" --quick >"$base.log" 2>&1
 	case $? in
 	0) echo "not ok $1 - $name # survived $SEEDS seeds" ;;
-	124) echo "not ok $1 - $name # survived 120 s" ;;
+	124) echo "not ok $1 - $name # survived 300 s" ;;
 	*) echo "ok $1 - $name # $(sed -n 's/^# \(seed [0-9]*: .*\)/\1/p' "$base.log" | head -n 1)" ;;
 	esac
 }

@@ -32,6 +32,7 @@ static void put_many(struct kube_fixture *f, int n, int value)
 
 static void run_list_and_watch(bool http2)
 {
+	struct reflector_stats stats;
 	struct kube_fixture f;
 	struct kube_mirror m;
 
@@ -43,7 +44,9 @@ static void run_list_and_watch(bool http2)
 	kube_fixture_delete(&f, "m7");
 	kube_fixture_put(&f, "new", 1);
 	kube_mirror_wait(&m);
-	assert_int_equal(reflector_stats(m.reflector).lists, 1);
+	/* One; where others keep the machine busy, a call may time out and is made again. */
+	stats = reflector_stats(m.reflector);
+	assert_in_range(stats.lists, 1, 1 + stats.errors);
 	assert_int_equal(m.synced, 1);
 	assert_int_equal(m.relisted, 0);
 	kube_mirror_stop(&m);

@@ -111,6 +111,20 @@ const char *quota_cycle_fixture_run(struct quota_cycle_fixture *f)
 	return f->text.p;
 }
 
+void quota_cycle_fixture_rows(const struct quota_cycle_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct quota_cycle_fixture f;
+
+		quota_cycle_fixture_init(&f, rows[i].world);
+		for (size_t k = 0; k < ARRAY_LEN(rows[i].cycles) && rows[i].cycles[k] != NULL;
+		     k++) {
+			assert_string_equal(quota_cycle_fixture_run(&f), rows[i].cycles[k]);
+		}
+		quota_cycle_fixture_finish(&f);
+	}
+}
+
 static const struct quota *sorting;
 
 static int by_rank(const void *a, const void *b)

@@ -26,6 +26,12 @@ void quota_cycle_fixture_finish(struct quota_cycle_fixture *f);
  *   "preempt V for W REASON" ("ongoing" behind)
  *   "wait W heap|inadmissible REQUEUE REASON" */
 const char *quota_cycle_fixture_run(struct quota_cycle_fixture *f);
+struct quota_cycle_row {
+	const char *world;
+	const char *cycles[4]; /* what each decides; NULL: no more */
+};
+/* Asserts each row, in a world of its own. */
+void quota_cycle_fixture_rows(const struct quota_cycle_row *rows, size_t n);
 /* "a b | c d": the heap in its order, then the inadmissible ones by name. */
 const char *quota_cycle_fixture_queue(struct quota_cycle_fixture *f, const char *queue);
 /* The workload is gone: it gives back what it holds, and its tree is looked at again. */

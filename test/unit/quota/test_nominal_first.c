@@ -13,30 +13,11 @@
 	"workload a0 queue=a cpu=4 holds=f reserved=-9s\n"                                         \
 	"workload b1 queue=b cpu=1 prio=9\n"
 
-struct row {
-	const char *world;
-	const char *cycles[4]; /* what each decides */
-};
-
-static void run_rows(const struct row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct quota_cycle_fixture f;
-
-		quota_cycle_fixture_init(&f, rows[i].world);
-		for (size_t k = 0; k < ARRAY_LEN(rows[i].cycles) && rows[i].cycles[k] != NULL;
-		     k++) {
-			assert_string_equal(quota_cycle_fixture_run(&f), rows[i].cycles[k]);
-		}
-		quota_cycle_fixture_finish(&f);
-	}
-}
-
 #define LATER "wait a1 heap FailedAfterNomination WaitingForQuota"
 
 static void what_the_next_ones_use_is_not_lent(void **state)
 {
-	static const struct row rows[] = {
+	static const struct quota_cycle_row rows[] = {
 		/* Without: lent, and taken back in the next cycle. */
 		{ "option nominal_first=false\n" COHORT "workload b2 queue=b cpu=3\n"
 		  "workload a1 queue=a cpu=3\n",
@@ -65,13 +46,13 @@ static void what_the_next_ones_use_is_not_lent(void **state)
 	};
 
 	(void)state;
-	run_rows(rows, ARRAY_LEN(rows));
+	quota_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
 /* Two queues whose heads borrow, with small ones behind: neither waits for the other one's. */
 static void only_behind_a_head_that_got_in(void **state)
 {
-	static const struct row rows[] = {
+	static const struct quota_cycle_row rows[] = {
 		{ "queue a cohort=c\nqueue b cohort=c\nqueue o cohort=c\n"
 		  "quota a f cpu nominal=2\nquota b f cpu nominal=2\nquota o f cpu nominal=2\n"
 		  "workload a1 queue=a cpu=5 prio=2\nworkload a2 queue=a cpu=1\n"
@@ -84,7 +65,7 @@ static void only_behind_a_head_that_got_in(void **state)
 	};
 
 	(void)state;
-	run_rows(rows, ARRAY_LEN(rows));
+	quota_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
 static void set_preemptor(struct quota_cycle_fixture *f, const char *queue, const char *workload)

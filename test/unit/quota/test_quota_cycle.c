@@ -8,28 +8,9 @@
 #include "base/attrs.h"
 #include "lib/quota_cycle_fixture.h"
 
-struct row {
-	const char *world;
-	const char *cycles[4]; /* what each decides */
-};
-
-static void run_rows(const struct row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct quota_cycle_fixture f;
-
-		quota_cycle_fixture_init(&f, rows[i].world);
-		for (size_t k = 0; k < ARRAY_LEN(rows[i].cycles) && rows[i].cycles[k] != NULL;
-		     k++) {
-			assert_string_equal(quota_cycle_fixture_run(&f), rows[i].cycles[k]);
-		}
-		quota_cycle_fixture_finish(&f);
-	}
-}
-
 static void one_head_of_each_queue_in_a_cycle(void **state)
 {
-	static const struct row rows[] = {
+	static const struct quota_cycle_row rows[] = {
 		{ "quota q f cpu nominal=2\nquota r f cpu nominal=1\n"
 		  "workload a queue=q cpu=1 prio=2\nworkload b queue=q cpu=1 prio=1\n"
 		  "workload c queue=r cpu=1 prio=-1\n",
@@ -43,7 +24,7 @@ static void one_head_of_each_queue_in_a_cycle(void **state)
 	};
 
 	(void)state;
-	run_rows(rows, ARRAY_LEN(rows));
+	quota_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
 static void victims_keep_their_quota_until_they_are_gone(void **state)
@@ -67,7 +48,7 @@ static void victims_keep_their_quota_until_they_are_gone(void **state)
 
 static void what_does_not_get_in_goes_back(void **state)
 {
-	static const struct row rows[] = {
+	static const struct quota_cycle_row rows[] = {
 		{ "quota q f cpu nominal=2\nworkload a queue=q cpu=3\nworkload b queue=q cpu=1 "
 		  "prio=-1\n",
 		  { "wait a inadmissible NoFit ExceedsMaxQuota", "admit b to q cpu=f" } },
@@ -86,7 +67,7 @@ static void what_does_not_get_in_goes_back(void **state)
 	};
 
 	(void)state;
-	run_rows(rows, ARRAY_LEN(rows));
+	quota_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
 static void quota_is_as_before_until_decisions_are_applied(void **state)
@@ -111,7 +92,7 @@ static void quota_is_as_before_until_decisions_are_applied(void **state)
 /* Where a scan over the flavors stopped: the next cycle goes on behind it. */
 static void flavors_not_looked_at_yet_are_tried_at_once(void **state)
 {
-	static const struct row rows[] = {
+	static const struct quota_cycle_row rows[] = {
 		{ "quota q x cpu nominal=2\nquota q y cpu nominal=2\n"
 		  "queue q whenpreempt=MayStopSearch within=LowerPriority\n"
 		  "workload low queue=q cpu=2 prio=-1 holds=x reserved=-60s\n"
@@ -126,14 +107,14 @@ static void flavors_not_looked_at_yet_are_tried_at_once(void **state)
 	};
 
 	(void)state;
-	run_rows(rows, ARRAY_LEN(rows));
+	quota_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
 /* Several heads of one queue: nobody overtakes one that stays first, whatever the order of the
  * cycle says. */
 static void heads_of_one_queue_keep_their_order(void **state)
 {
-	static const struct row rows[] = {
+	static const struct quota_cycle_row rows[] = {
 		/* b would borrow less than a. */
 		{ "option heads=2\nqueue q cohort=c within=LowerPriority\nquota q f cpu nominal=2\n"
 		  "quota cohort/c f cpu nominal=2\n"
@@ -159,7 +140,7 @@ static void heads_of_one_queue_keep_their_order(void **state)
 	};
 
 	(void)state;
-	run_rows(rows, ARRAY_LEN(rows));
+	quota_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
 static void equal_input_gives_equal_output(void **state)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kueue_keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
@@ -382,7 +383,10 @@ static int explain_workload(const struct cluster_args *f, struct err *err)
 	if (r == 0) {
 		workload = find_workload(f, &source, key);
 		r = workload == NULL
-			    ? err_set(err, ERR_NOT_FOUND, "%s %s has no Workload", f->rest[0], key)
+			    ? err_set(err, ERR_NOT_FOUND,
+				      "%s %s has no Workload; what has the label " KUEUE_QUEUE_NAME
+				      " gets one",
+				      f->rest[0], key)
 			    : quota_explain_workload(&source, workload, &x, err);
 	}
 	if (r < 0) {

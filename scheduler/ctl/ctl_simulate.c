@@ -254,6 +254,19 @@ static bool remove_objects(const struct arguments *a, const struct parts *p)
 	return more;
 }
 
+/* A number that is too high would look as if the object made no difference. */
+static void warn_of_late_removals(const struct arguments *a, const struct parts *p)
+{
+	for (size_t i = 0; i < a->deletions.n; i++) {
+		if (a->deletions.v[i].cycle > simulation_cycles(p->pods)) {
+			fprintf(stderr,
+				"headgatectl: warning: --delete-after %s: not removed, the run "
+				"ended after cycle %u\n",
+				a->deletions.v[i].text, simulation_cycles(p->pods));
+		}
+	}
+}
+
 static void run_cycles(const struct arguments *a, const struct parts *p)
 {
 	unsigned limit = a->until_stable ? MAX_CYCLES : a->has_cycles ? a->cycles : 1;
@@ -306,6 +319,7 @@ static int simulate(const struct arguments *a)
 	}
 	parts = (struct parts){ pods, quota };
 	run_cycles(a, &parts);
+	warn_of_late_removals(a, &parts);
 	print(a, &parts);
 	return CTL_OK;
 }

@@ -39,6 +39,24 @@ static int run(const char *line)
 	return code;
 }
 
+/* The same; what it says on standard error. */
+static void run_saying(const char *line, char *ret, size_t size)
+{
+	FILE *f = tmpfile();
+	int saved = dup(STDERR_FILENO);
+	size_t n;
+
+	assert_non_null(f);
+	assert_true(saved >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0);
+	assert_int_equal(run(line), CTL_OK);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	rewind(f);
+	n = fread(ret, 1, size - 1, f);
+	ret[n] = '\0';
+	fclose(f);
+}
+
 static void write_file(const char *name, const char *text)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", folder, name);
@@ -126,10 +144,38 @@ static void test_exit_codes(void **state)
 	}
 }
 
+static void test_removals_that_do_nothing_are_told(void **state)
+{
+	static const struct {
+		const char *line, *said; /* NULL: nothing */
+	} rows[] = {
+		{ "simulate --delete-after 1:Workload/team/w @quota", NULL },
+		{ "simulate --cycles 2 --delete-after 2:Workload/team/w @quota", NULL },
+		{ "simulate --until-stable --delete-after 9:Workload/team/w @quota", NULL },
+		{ "simulate --delete-after 2:Workload/team/w @quota",
+		  "headgatectl: warning: --delete-after 2:Workload/team/w: not removed, the run "
+		  "ended after cycle 1\n" },
+		{ "simulate --cycles 3 --delete-after 4:Workload/team/w @quota",
+		  "headgatectl: warning: --delete-after 4:Workload/team/w: not removed, the run "
+		  "ended after cycle 3\n" },
+		{ "simulate --delete-after 1:Workload/team/x @quota",
+		  "headgatectl: warning: --delete-after 1:Workload/team/x: no such object\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char said[1024];
+
+		run_saying(rows[i].line, said, sizeof(said));
+		assert_string_equal(said, rows[i].said == NULL ? "" : rows[i].said);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_codes),
+		cmocka_unit_test(test_removals_that_do_nothing_are_told),
 	};
 
 	return cmocka_run_group_tests_name("ctl_simulate", tests, make_files, remove_files);

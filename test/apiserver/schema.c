@@ -152,12 +152,18 @@ void schema_default(const struct jdoc *schema, struct jdoc *doc)
 	}
 }
 
+/* 2^63 is what the largest integer reads as. */
+static bool is_integer(const struct jdoc *doc)
+{
+	return jdoc_int(doc, INT64_MIN) != INT64_MIN || jdoc_num(doc, 0) == -(double)INT64_MIN;
+}
+
 static const char *kind_name(const struct jdoc *doc)
 {
 	static const char *const names[] = { "null",   "boolean", "number",
 					     "string", "array",   "object" };
 
-	if (jdoc_kind(doc) == JDOC_NUMBER && jdoc_int(doc, INT64_MIN) != INT64_MIN) {
+	if (jdoc_kind(doc) == JDOC_NUMBER && is_integer(doc)) {
 		return "integer";
 	}
 	return names[jdoc_kind(doc)];

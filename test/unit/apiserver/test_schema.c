@@ -43,6 +43,12 @@ static void test_validation(void **state)
 		{ "{additionalProperties: {type: string}}", "{x: 1}", "x" },
 		{ "{properties: {a: {x-kubernetes-int-or-string: true}}}", "{a: 1.5}", "a" },
 		{ "{properties: {a: {x-kubernetes-int-or-string: true}}}", "{a: '1'}", NULL },
+		{ "{properties: {a: {x-kubernetes-int-or-string: true}}}",
+		  "{a: 9223372036854775807}", NULL },
+		{ "{properties: {a: {x-kubernetes-int-or-string: true}}}",
+		  "{a: 19223372036854775807}", "a" },
+		{ "{properties: {a: {type: integer}}}", "{a: 9223372036854775807}", NULL },
+		{ "{properties: {a: {type: integer}}}", "{a: -9223372036854775809}", "a" },
 		{ "{properties: {a: {type: array, x-kubernetes-list-type: set}}}", "{a: [x, x]}",
 		  "a[1]" },
 		{ "{properties: {a: {type: array, x-kubernetes-list-type: map, "

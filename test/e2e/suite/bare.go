@@ -32,6 +32,11 @@ func StartBare(t *testing.T) *Bare {
 	return &Bare{T: t, Cluster: c}
 }
 
+// Chart is the folder of the chart.
+func (b *Bare) Chart() string {
+	return filepath.Join(os.Getenv(envRepo), "charts", "headgate")
+}
+
 // Play runs a test program of the build folder ("integration/test_gate") in the root of the
 // repository as a test of its own. Its tests find the API server in $HEADGATE_TEST_KUBECONFIG.
 func (b *Bare) Play(program string, args ...string) {

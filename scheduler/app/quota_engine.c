@@ -147,6 +147,7 @@ static void on_workload(void *ctx, uint32_t id, struct str key, const struct api
 {
 	struct quota_engine *e = ctx;
 
+	quota_families_workload(e->metrics, key, w == NULL ? NULL : &w->meta);
 	if (w == NULL) {
 		quota_untold_settle(e->untold, key, false);
 	} else {

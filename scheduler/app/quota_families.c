@@ -331,6 +331,9 @@ struct quota_families *quota_families_create(struct counter_registry *r,
 		f->about[i] = about_whom(labels, n);
 		labels[n++] = ROLE;
 		n += quota_labels_names(f->added, f->about[i].kind, labels + n);
+		if (i == QF_ADMITTED) {
+			n += quota_labels_names(f->added, QUOTA_CONF_METRICS_WORKLOAD, labels + n);
+		}
 		labels[n] = NULL;
 		if (is_on(rows[i].condition, conf)) {
 			f->v[i] = make(r, (enum quota_family)i, labels);
@@ -367,7 +370,7 @@ static bool add_values(const struct quota_families *f, const struct about *about
 		local = xmalloc_printf("%s/%s", values[1], values[0]);
 		key = str_of(local);
 	}
-	quota_labels_values(f->added, about->kind, key, ret);
+	(void)quota_labels_values(f->added, about->kind, key, ret);
 	return about->kind != QUOTA_CONF_METRICS_LOCAL_QUEUE || quota_labels_shows(f->added, key);
 }
 
@@ -403,9 +406,31 @@ void quota_families_set(struct quota_families *f, enum quota_family id, const ch
 {
 	struct counter_cell *c = cell(f, id, values);
 
+	assert(id != QF_ADMITTED);
 	if (c != NULL) {
 		counter_set(c, value);
 	}
+}
+
+size_t quota_families_sorts(const struct quota_families *f)
+{
+	return quota_labels_sorts(f->added);
+}
+
+size_t quota_families_sort(const struct quota_families *f, struct str key)
+{
+	return quota_labels_sort(f->added, key);
+}
+
+void quota_families_admitted(struct quota_families *f, const char *queue, size_t sort, double value)
+{
+	const char *all[COUNTER_MAX_LABELS] = { queue, f->role };
+	size_t n = 2;
+
+	n += quota_labels_values(f->added, QUOTA_CONF_METRICS_CLUSTER_QUEUE, str_of(queue),
+				 all + n);
+	(void)quota_labels_sort_values(f->added, sort, all + n);
+	counter_set(counter_cell(f->v[QF_ADMITTED], all), value);
 }
 
 void quota_families_observe(struct quota_families *f, enum quota_family id,
@@ -489,6 +514,11 @@ void quota_families_seen(struct quota_families *f, enum sched_resource r, struct
 	    quota_labels_seen(f->added, kind, key, m)) {
 		forget_object(f, r, key);
 	}
+}
+
+void quota_families_workload(struct quota_families *f, struct str key, const struct api_meta *m)
+{
+	quota_labels_workload(f->added, key, m);
 }
 
 struct quota_families_row quota_families_describe(enum quota_family id)

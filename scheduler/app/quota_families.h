@@ -1,8 +1,9 @@
 /* scheduler/app/quota_families.h: the metrics of the Workload engine by the names, types, labels
  * and buckets that Kueue gives them (kueue_*). Each has the label replica_role, and those of queues
- * and cohorts have what metrics.customLabels adds. Those that the configuration switches off are
- * not there, and what is told about them is dropped. Beside them there is kueue_build_info, which
- * stands for itself. Owner: the sched thread; scraping threads read the registry. */
+ * and cohorts have what metrics.customLabels adds, QF_ADMITTED that of Workloads as well. Those
+ * that the configuration switches off are not there, and what is told about them is dropped. Beside
+ * them there is kueue_build_info, which stands for itself. Owner: the sched thread; scraping
+ * threads read the registry. */
 #ifndef SCHEDULER_APP_QUOTA_FAMILIES_H
 #define SCHEDULER_APP_QUOTA_FAMILIES_H
 
@@ -97,7 +98,14 @@ bool quota_families_has(const struct quota_families *f, enum quota_family id);
 void quota_families_add(struct quota_families *f, enum quota_family id, const char *const *values,
 			double n);
 void quota_families_set(struct quota_families *f, enum quota_family id, const char *const *values,
-			double value);
+			double value); /* not QF_ADMITTED */
+/* QF_ADMITTED of the Workloads of one sort: those with the same values of the labels that the
+ * configuration adds of Workloads. There is one sort when it adds none. */
+void quota_families_admitted(struct quota_families *f, const char *queue, size_t sort,
+			     double value);
+size_t quota_families_sorts(const struct quota_families *f);
+/* Below quota_families_sorts, of a Workload by "namespace/name". */
+size_t quota_families_sort(const struct quota_families *f, struct str key);
 void quota_families_observe(struct quota_families *f, enum quota_family id,
 			    const char *const *values, double seconds);
 /* One pass over all gauges but QF_PREEMPTION_SKIPS: what is not set between the two is removed. */
@@ -107,6 +115,8 @@ void quota_families_end(struct quota_families *f);
  * that are not of it any more go. Other kinds have no effect. */
 void quota_families_seen(struct quota_families *f, enum sched_resource r, struct str key,
 			 const struct api_meta *m);
+/* The same of a Workload. */
+void quota_families_workload(struct quota_families *f, struct str key, const struct api_meta *m);
 
 /* For the documentation: name without "kueue_", type ("counter", ...), labels as "a, b", help. */
 struct quota_families_row {

@@ -22,7 +22,13 @@ static const char *const unadmitted[] = { "NoReservation", "UnsatisfiedAdmission
 #define NREASONS ARRAY_LEN(unadmitted)
 #define NCAUSES (QUOTA_DEACTIVATED + 1)
 
-struct sums { /* of a queue */
+struct sort { /* Workloads of a ClusterQueue with the same custom labels */
+	bool there;
+	unsigned admitted;
+};
+
+struct sums {               /* of a queue */
+	struct sort *sorts; /* of a ClusterQueue; NULL: it has no Workloads, or all are of one */
 	unsigned active, inadmissible, reserving, admitted, finished;
 	unsigned waits[NREASONS][NCAUSES];
 	struct quota_amounts reserved, used; /* by pair */
@@ -37,6 +43,7 @@ struct telling {
 	struct sums *nodes;  /* by id; of Cohorts: all below */
 	struct sums *locals; /* by id */
 	bool resources;
+	size_t nsorts;
 	struct VEC(uint64_t) hashes; /* scratch */
 };
 
@@ -105,6 +112,21 @@ static void add_workload(const struct telling *t, struct sums *s, const struct w
 	}
 }
 
+static void add_to_sort(const struct telling *t, struct sums *s, const struct workload *w)
+{
+	struct sort *sort;
+
+	if (t->nsorts == 1) {
+		return;
+	}
+	if (s->sorts == NULL) {
+		s->sorts = xmalloc_zero(t->nsorts, sizeof(s->sorts[0]));
+	}
+	sort = &s->sorts[quota_families_sort(t->f, str_of(w->key))];
+	sort->there = true;
+	sort->admitted += w->holds != MODEL_NONE && w->admitted;
+}
+
 static uint32_t queue_of(const struct quota *q, const struct quota_local *l)
 {
 	const struct quota_node *n =
@@ -132,6 +154,7 @@ static void add_up(struct telling *t)
 		}
 		if (node != MODEL_NONE) {
 			add_workload(t, &t->nodes[node], w);
+			add_to_sort(t, &t->nodes[node], w);
 		}
 		if (locals && local != NULL) {
 			add_workload(t, &t->locals[local->id], w);
@@ -268,6 +291,21 @@ static double weighted_share(const struct telling *t, uint32_t node)
 	return share_is_infinite(s) ? NAN : (double)share_status(s);
 }
 
+/* Of sorts that nobody is of there is nothing to tell. */
+static void tell_admitted(const struct telling *t, const struct quota_node *n)
+{
+	const struct sums *s = &t->nodes[n->id];
+
+	if (t->nsorts == 1) {
+		quota_families_admitted(t->f, n->name, 0, s->admitted);
+	}
+	for (size_t i = 0; s->sorts != NULL && i < t->nsorts; i++) {
+		if (s->sorts[i].there) {
+			quota_families_admitted(t->f, n->name, i, s->sorts[i].admitted);
+		}
+	}
+}
+
 static void tell_queue(struct telling *t, const struct quota_node *n)
 {
 	const struct sums *s = &t->nodes[n->id];
@@ -283,7 +321,7 @@ static void tell_queue(struct telling *t, const struct quota_node *n)
 	set(t, QF_HASHES, n->name, "inadmissible",
 	    count_hashes(t, queue->inadmissible.v, queue->inadmissible.n));
 	set(t, QF_RESERVING, n->name, NULL, s->reserving);
-	set(t, QF_ADMITTED, n->name, NULL, s->admitted);
+	tell_admitted(t, n);
 	set(t, QF_FINISHED, n->name, NULL, s->finished);
 	quota_families_set(t->f, QF_INFO, info, 1);
 	tell_status(t, n);
@@ -377,6 +415,7 @@ static void free_sums(struct sums *v, size_t n)
 		quota_amounts_finish(&v[i].reserved);
 		quota_amounts_finish(&v[i].used);
 		quota_amounts_finish(&v[i].pending);
+		free(v[i].sorts);
 	}
 	free(v);
 }
@@ -413,7 +452,8 @@ void quota_gauges_tell(struct quota_families *f, const struct quota_cache *cache
 			     .cache = cache,
 			     .forest = quota_cache_forest(cache),
 			     .q = quota_cache_world(cache),
-			     .resources = quota_families_has(f, QF_RESERVATION) };
+			     .resources = quota_families_has(f, QF_RESERVATION),
+			     .nsorts = quota_families_sorts(f) };
 
 	t.nodes = xmalloc_zero(t.q->nodes.n + 1, sizeof(t.nodes[0]));
 	t.locals = xmalloc_zero(t.q->locals.n + 1, sizeof(t.locals[0]));

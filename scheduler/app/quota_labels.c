@@ -10,6 +10,7 @@
 struct values {     /* of the labels of its kind, one after the other */
 	char *text; /* each ends with a zero */
 	size_t len;
+	size_t sort; /* of a Workload, instead of the text */
 };
 
 struct quota_labels {
@@ -73,8 +74,8 @@ bool quota_labels_matter(const struct quota_labels *l, enum quota_conf_metrics_k
 	       (l->n[kind] > 0 || (kind == QUOTA_CONF_METRICS_LOCAL_QUEUE && l->shown != NULL));
 }
 
-void quota_labels_values(const struct quota_labels *l, enum quota_conf_metrics_kind kind,
-			 struct str key, const char **ret)
+size_t quota_labels_values(const struct quota_labels *l, enum quota_conf_metrics_kind kind,
+			   struct str key, const char **ret)
 {
 	const struct values *v = l->n[kind] == 0 ? NULL : strmap_get(l->values[kind], key);
 	const char *at = v == NULL ? NULL : v->text;
@@ -83,20 +84,35 @@ void quota_labels_values(const struct quota_labels *l, enum quota_conf_metrics_k
 		ret[i] = at == NULL ? "" : at;
 		at = at == NULL ? NULL : at + strlen(at) + 1;
 	}
+	return l->n[kind];
 }
 
-static const char *value_of(const struct quota_conf_metrics_label *label, const struct api_meta *m)
+static const char *raw_value(const struct quota_conf_metrics_label *label, const struct api_meta *m)
 {
 	const char *value =
 		field_map_get(label->is_annotation ? &m->annotations : &m->labels, label->key);
 
-	value = value == NULL ? "" : value;
-	for (size_t i = 0; i < label->ntracked; i++) {
-		if (str_streq(label->tracked[i], value)) {
-			return value;
-		}
+	return value == NULL ? "" : value;
+}
+
+/* Its place among the tracked ones; behind them: it is none of them. */
+static size_t find_tracked(const struct quota_conf_metrics_label *label, const char *value)
+{
+	size_t i = 0;
+
+	while (i < label->ntracked && !str_streq(label->tracked[i], value)) {
+		i++;
 	}
-	return label->ntracked == 0 ? value : QUOTA_CONF_METRICS_UNTRACKED;
+	return i;
+}
+
+static const char *value_of(const struct quota_conf_metrics_label *label, const struct api_meta *m)
+{
+	const char *value = raw_value(label, m);
+
+	return label->ntracked == 0 || find_tracked(label, value) < label->ntracked
+		       ? value
+		       : QUOTA_CONF_METRICS_UNTRACKED;
 }
 
 static bool set_values(struct quota_labels *l, enum quota_conf_metrics_kind kind, struct str key,
@@ -149,6 +165,84 @@ bool quota_labels_seen(struct quota_labels *l, enum quota_conf_metrics_kind kind
 		other |= set_values(l, kind, key, m);
 	}
 	return other;
+}
+
+/* --- Workloads ---------------------------------------------------------------------------------*/
+
+/* The numeral of a sort has one digit for each label: the place of its value. */
+static size_t digits(const struct quota_conf_metrics_label *label)
+{
+	return label->kind == QUOTA_CONF_METRICS_WORKLOAD ? label->ntracked + 1 : 1;
+}
+
+size_t quota_labels_sorts(const struct quota_labels *l)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < l->conf->nlabels; i++) {
+		n *= digits(&l->conf->labels[i]);
+	}
+	return n;
+}
+
+static size_t sort_of(const struct quota_labels *l, const struct api_meta *m)
+{
+	size_t sort = 0;
+
+	for (size_t i = 0; i < l->conf->nlabels; i++) {
+		const struct quota_conf_metrics_label *label = &l->conf->labels[i];
+
+		if (label->kind == QUOTA_CONF_METRICS_WORKLOAD) {
+			sort = sort * digits(label) + find_tracked(label, raw_value(label, m));
+		}
+	}
+	return sort;
+}
+
+void quota_labels_workload(struct quota_labels *l, struct str key, const struct api_meta *m)
+{
+	struct strmap *known = l->values[QUOTA_CONF_METRICS_WORKLOAD];
+	struct values *v;
+
+	if (l->n[QUOTA_CONF_METRICS_WORKLOAD] == 0) {
+		return;
+	}
+	if (m == NULL) {
+		(void)strmap_remove(known, key);
+		return;
+	}
+	v = strmap_get(known, key);
+	if (v == NULL) {
+		v = xmalloc_zero(1, sizeof(*v));
+		strmap_set(known, key, v);
+	}
+	v->sort = sort_of(l, m);
+}
+
+size_t quota_labels_sort(const struct quota_labels *l, struct str key)
+{
+	const struct values *v = l->n[QUOTA_CONF_METRICS_WORKLOAD] == 0
+					 ? NULL
+					 : strmap_get(l->values[QUOTA_CONF_METRICS_WORKLOAD], key);
+
+	return v == NULL ? quota_labels_sorts(l) - 1 : v->sort;
+}
+
+size_t quota_labels_sort_values(const struct quota_labels *l, size_t sort, const char **ret)
+{
+	size_t n = l->n[QUOTA_CONF_METRICS_WORKLOAD], at = n;
+
+	for (size_t i = l->conf->nlabels; i > 0; i--) {
+		const struct quota_conf_metrics_label *label = &l->conf->labels[i - 1];
+		size_t digit = sort % digits(label);
+
+		if (label->kind == QUOTA_CONF_METRICS_WORKLOAD) {
+			ret[--at] = digit < label->ntracked ? label->tracked[digit]
+							    : QUOTA_CONF_METRICS_UNTRACKED;
+			sort /= digits(label);
+		}
+	}
+	return n;
 }
 
 bool quota_labels_shows(const struct quota_labels *l, struct str key)

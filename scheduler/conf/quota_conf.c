@@ -309,6 +309,42 @@ static int read_metrics(struct reading *r, struct err *err)
 				       &r->conf->metrics, err);
 }
 
+static bool is_in(const struct field_strs *list, const char *text)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (str_streq(list->v[i], text)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Kueue: what metrics tell of Workloads comes from their Jobs and pods. */
+static void copy_metric_labels(struct quota_conf *c)
+{
+	const struct quota_conf_metrics *m = &c->metrics;
+	size_t most = c->owners.label_keys.n + m->nlabels + 1;
+	const char **keys[] = { arena_zero(c->arena, most, sizeof(*keys[0])),
+				arena_zero(c->arena, most, sizeof(*keys[0])) };
+	struct field_strs out[] = { { keys[0], 0 }, { keys[1], 0 } };
+
+	for (size_t i = 0; i < c->owners.label_keys.n; i++) {
+		if (!is_in(&out[0], c->owners.label_keys.v[i])) {
+			keys[0][out[0].n++] = c->owners.label_keys.v[i];
+		}
+	}
+	for (size_t i = 0; i < m->nlabels; i++) {
+		const struct quota_conf_metrics_label *l = &m->labels[i];
+
+		if (l->kind == QUOTA_CONF_METRICS_WORKLOAD &&
+		    !is_in(&out[l->is_annotation], l->key)) {
+			keys[l->is_annotation][out[l->is_annotation].n++] = l->key;
+		}
+	}
+	c->owners.label_keys = out[0];
+	c->owners.annotation_keys = out[1];
+}
+
 static int read_retention(struct reading *r, struct err *err UNUSED)
 {
 	static const char field[] = "objectRetentionPolicies.workloads.afterDeactivatedByKueue";
@@ -351,7 +387,11 @@ static int read_all(struct reading *r, struct err *err)
 		code = parts[i](r, err);
 	}
 	code = code < 0 ? code : quota_times_read(r->d, &r->conf->times, err);
-	return code < 0 ? code : quota_owners_read(r->d, r->conf->arena, &r->conf->owners, err);
+	code = code < 0 ? code : quota_owners_read(r->d, r->conf->arena, &r->conf->owners, err);
+	if (code == 0) {
+		copy_metric_labels(r->conf);
+	}
+	return code;
 }
 
 int quota_conf_read(const struct jdoc *d, quota_conf_warn_fn warn, void *ctx,

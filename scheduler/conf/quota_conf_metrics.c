@@ -164,22 +164,6 @@ static int read_label(struct reading *r, const struct jdoc *d, size_t n, struct 
 	return 0;
 }
 
-/* Of Workloads they are left out. */
-static size_t keep_supported(struct reading *r, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (r->labels[i].kind != QUOTA_CONF_METRICS_WORKLOAD) {
-			r->labels[kept++] = r->labels[i];
-		}
-	}
-	if (kept < n) {
-		r->warn(r->ctx, CUSTOM, "of Workloads they are not supported: not added");
-	}
-	return kept;
-}
-
 static int read_labels(struct reading *r, struct err *err)
 {
 	const struct jdoc *list = jdoc_path(r->d, CUSTOM);
@@ -203,7 +187,7 @@ static int read_labels(struct reading *r, struct err *err)
 		return 0;
 	}
 	r->out->labels = r->labels;
-	r->out->nlabels = keep_supported(r, n);
+	r->out->nlabels = n;
 	return 0;
 }
 

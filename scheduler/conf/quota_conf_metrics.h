@@ -44,7 +44,8 @@ struct quota_conf_metrics {    /* which metrics there are */
 	bool creation_latency; /* gate MetricForWorkloadCreationLatency */
 	bool some_local_queues;
 	struct selector of_local_queues; /* some_local_queues: those with these labels */
-	/* gate CustomMetricLabels; none of Workloads, of which that is not supported */
+	/* gate CustomMetricLabels; those of Workloads have one to
+	 * QUOTA_CONF_METRICS_WORKLOAD_VALUES tracked values */
 	const struct quota_conf_metrics_label *labels;
 	size_t nlabels;
 };

@@ -23,8 +23,10 @@ struct quota_owners {
 	/* Without managedJobsNamespaceSelector: all namespaces but kube-system and that of
 	 * `namespace`. */
 	struct selector namespaces;
-	bool jobs, pods;              /* integrations batch/job and pod; default: batch/job */
-	struct field_strs label_keys; /* integrations.labelKeysToCopy: to Workloads */
+	bool jobs, pods; /* integrations batch/job and pod; default: batch/job */
+	/* Of labels and annotations that Workloads get of them: integrations.labelKeysToCopy; what
+	 * metrics.customLabels reads of Workloads, quota_conf_read adds. */
+	struct field_strs label_keys, annotation_keys;
 	/* Of the integrations that are somebody else's, because there are none here. */
 	const struct quota_owners_kind *others;
 	size_t nothers;

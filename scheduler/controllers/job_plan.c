@@ -199,6 +199,8 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 
 		(void)owner_spec_copy_labels(&p->job->meta, p->env->label_keys, p->plan->arena,
 					     &p->spec);
+		(void)owner_spec_copy_notes(&p->job->meta, p->env->annotation_keys, p->plan->arena,
+					    &p->spec);
 		owner_plan_create(p->plan, &p->spec, &refs, false);
 	}
 }

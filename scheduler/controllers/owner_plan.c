@@ -236,12 +236,26 @@ static void write_notes(struct json_out *o, const struct owner_spec *s)
 	json_out_object_end(o);
 }
 
+/* Those that mean something have been written, or were left out for a reason. */
+static void write_copied_notes(struct json_out *o, const struct owner_spec *s)
+{
+	for (size_t i = 0; i < s->notes.n; i++) {
+		const struct field_pair *a = &s->notes.v[i];
+
+		if (!str_streq(a->key, KUEUE_ADMISSION_GATED_BY) &&
+		    !str_streq(a->key, KUEUE_IS_GROUP_WORKLOAD) &&
+		    !str_has_prefix(str_of(a->key), KUEUE_PROVISIONING_PREFIX)) {
+			json_out_kv(o, a->key, a->value);
+		}
+	}
+}
+
 static void write_new_notes(struct json_out *o, const struct owner_spec *s, bool group)
 {
 	size_t i = 0;
 	const struct field_pair *passed = next_passed_note(s, &i);
 
-	if (s->gated_by == NULL && !group && passed == NULL) {
+	if (s->gated_by == NULL && !group && passed == NULL && s->notes.n == 0) {
 		return;
 	}
 	json_out_key(o, "annotations");
@@ -255,6 +269,7 @@ static void write_new_notes(struct json_out *o, const struct owner_spec *s, bool
 	for (; passed != NULL; passed = next_passed_note(s, &i)) {
 		json_out_kv(o, passed->key, passed->value);
 	}
+	write_copied_notes(o, s);
 	json_out_object_end(o);
 }
 

@@ -18,8 +18,8 @@ struct strbuf;
 struct owner_plan_env { /* what plans of all owners look at */
 	struct owner_spec_classes classes;
 	struct placement_flavors flavors;
-	const struct field_strs
-		*label_keys;     /* of labels that Workloads get of owners; NULL: none */
+	/* Of labels and annotations that Workloads get of owners; NULL: none. */
+	const struct field_strs *label_keys, *annotation_keys;
 	bool without_queue_name; /* owners without queue-name are managed as well */
 	bool pods_ready;         /* PodsReady is told */
 	int64_t now;             /* wall ns */

@@ -78,20 +78,20 @@ bool owner_spec_read(const struct api_meta *m, const char *priority_class,
 	return find_priority(m, priority_class, classes, ret);
 }
 
-const char *owner_spec_copy_labels(const struct api_meta *m, const struct field_strs *keys,
-				   struct arena *arena, struct owner_spec *s)
+static const char *copy(const struct field_map *from, const struct field_strs *keys,
+			struct arena *arena, struct field_map *to)
 {
 	struct field_pair *v =
-		arena_zero(arena, s->labels.n + (keys == NULL ? 0 : keys->n) + 1, sizeof(*v));
+		arena_zero(arena, to->n + (keys == NULL ? 0 : keys->n) + 1, sizeof(*v));
 	const char *differs = NULL;
 	size_t n = 0;
 
-	for (; n < s->labels.n; n++) {
-		v[n] = s->labels.v[n];
+	for (; n < to->n; n++) {
+		v[n] = to->v[n];
 	}
 	for (size_t i = 0; keys != NULL && i < keys->n; i++) {
-		const char *value = field_map_get(&m->labels, keys->v[i]);
-		const char *has = field_map_get(&s->labels, keys->v[i]);
+		const char *value = field_map_get(from, keys->v[i]);
+		const char *has = field_map_get(to, keys->v[i]);
 
 		if (value != NULL && has == NULL) {
 			v[n++] = (struct field_pair){ keys->v[i], value };
@@ -99,8 +99,20 @@ const char *owner_spec_copy_labels(const struct api_meta *m, const struct field_
 			differs = keys->v[i];
 		}
 	}
-	s->labels = (struct field_map){ .v = v, .n = n };
+	*to = (struct field_map){ .v = v, .n = n };
 	return differs;
+}
+
+const char *owner_spec_copy_labels(const struct api_meta *m, const struct field_strs *keys,
+				   struct arena *arena, struct owner_spec *s)
+{
+	return copy(&m->labels, keys, arena, &s->labels);
+}
+
+const char *owner_spec_copy_notes(const struct api_meta *m, const struct field_strs *keys,
+				  struct arena *arena, struct owner_spec *s)
+{
+	return copy(&m->annotations, keys, arena, &s->notes);
 }
 
 bool owner_spec_same_pods(const struct api_pod_spec *a, const struct api_pod_spec *b,

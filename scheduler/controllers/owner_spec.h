@@ -43,9 +43,9 @@ struct owner_spec {
 	const char *queue;
 	const char *class_group, *class_kind, *class_name; /* NULL: no priorityClassRef */
 	int32_t priority;
-	int32_t max_execution;               /* seconds; 0: no limit */
-	const char *gated_by;                /* admission-gated-by; NULL: not gated */
-	struct field_map labels;             /* that the Workload bears, too */
+	int32_t max_execution;          /* seconds; 0: no limit */
+	const char *gated_by;           /* admission-gated-by; NULL: not gated */
+	struct field_map labels, notes; /* labels and annotations that the Workload bears, too */
 	const struct field_map *annotations; /* of the owner; NULL: none */
 	struct owner_spec_podset *podsets;
 	size_t npodsets;
@@ -59,6 +59,9 @@ bool owner_spec_read(const struct api_meta *m, const char *priority_class,
  * with another value stays and its key is returned; NULL: there is none. */
 const char *owner_spec_copy_labels(const struct api_meta *m, const struct field_strs *keys,
 				   struct arena *arena, struct owner_spec *s);
+/* The same of annotations. */
+const char *owner_spec_copy_notes(const struct api_meta *m, const struct field_strs *keys,
+				  struct arena *arena, struct owner_spec *s);
 /* The name of the Workload of one object: as Kueue's, so that Workloads of either are found by the
  * other. prefix: "job-". */
 const char *owner_spec_name(const char *prefix, const char *kind, const char *group,

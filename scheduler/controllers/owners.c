@@ -493,6 +493,7 @@ struct owners *owners_create(const struct owners_options *opt)
 	o->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
 	o->world = owner_world_create(&opt->which->namespaces);
 	o->env = (struct owner_plan_env){ .label_keys = &opt->which->label_keys,
+					  .annotation_keys = &opt->which->annotation_keys,
 					  .without_queue_name = opt->which->without_queue_name,
 					  .pods_ready = opt->wait_pods_ready,
 					  .may_start = may_start,

@@ -360,6 +360,9 @@ static bool gather(struct planning *p)
 	wrong = pod_podset_fill(&kept, p->plan->arena, &p->spec)
 			? pod_podset_labels(&kept, p->env->label_keys, p->plan->arena, &p->spec)
 			: MANY_ROLES;
+	if (wrong == NULL) {
+		wrong = pod_podset_notes(&kept, p->env->annotation_keys, p->plan->arena, &p->spec);
+	}
 	if (wrong != NULL) {
 		tell_about(p, wrong);
 	}

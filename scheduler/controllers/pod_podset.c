@@ -54,6 +54,22 @@ const char *pod_podset_labels(const struct pod_podset_of *of, const struct field
 	return NULL;
 }
 
+const char *pod_podset_notes(const struct pod_podset_of *of, const struct field_strs *keys,
+			     struct arena *arena, struct owner_spec *s)
+{
+	for (size_t i = 0; i < of->n; i++) {
+		const char *key = owner_spec_copy_notes(&of->pods[i]->meta, keys, arena, s);
+
+		if (key != NULL) {
+			return arena_printf(arena,
+					    "pods of the group have different values of the "
+					    "annotation %s",
+					    key);
+		}
+	}
+	return NULL;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const struct owner_spec_podset *x = a, *y = b;

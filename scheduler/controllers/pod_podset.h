@@ -19,9 +19,11 @@ struct pod_podset_of { /* all of one group, or one pod without group */
 
 /* Why the pods make no group; NULL: they do. */
 const char *pod_podset_mismatch(const struct pod_podset_of *of, struct arena *arena);
-/* Labels of the Workload. Why they are not those of all pods; NULL: they are. */
+/* Labels and annotations of the Workload. Why they are not those of all pods; NULL: they are. */
 const char *pod_podset_labels(const struct pod_podset_of *of, const struct field_strs *keys,
 			      struct arena *arena, struct owner_spec *s);
+const char *pod_podset_notes(const struct pod_podset_of *of, const struct field_strs *keys,
+			     struct arena *arena, struct owner_spec *s);
 /* Name and pod sets of the Workload; the rest of *s is left alone. Of a group that is admitted at
  * once a single pod set for all that are to come. False: more roles than a Workload can have. */
 bool pod_podset_fill(const struct pod_podset_of *of, struct arena *arena, struct owner_spec *s);

@@ -5,6 +5,7 @@
 #include "base/xmalloc.h"
 #include "cache/cache.h"
 #include "conf/quota_conf.h"
+#include "enc/jdoc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
@@ -63,6 +64,12 @@ void quota_engine_fixture_world(struct quota_engine_fixture *f)
 
 void quota_engine_fixture_init(struct quota_engine_fixture *f, bool costs)
 {
+	quota_engine_fixture_init_conf(f, costs, NULL);
+}
+
+void quota_engine_fixture_init_conf(struct quota_engine_fixture *f, bool costs, const char *conf)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 	struct pool_options base = { .timeout_ns = CLOCK_NS_PER_S,
 				     .backoff_min_ns = CLOCK_NS_PER_MS,
 				     .backoff_max_ns = CLOCK_NS_PER_S,
@@ -78,7 +85,8 @@ void quota_engine_fixture_init(struct quota_engine_fixture *f, bool costs)
 	base.transport = fake_transport_base(f->transport);
 	base.clock = &f->clock.base;
 	f->recorder = recorder_create(&base, "test", "test");
-	assert_int_equal(quota_conf_read(NULL, NULL, NULL, &f->conf, NULL), 0);
+	assert_true(conf == NULL || jdoc_parse(str_of(conf), &d, NULL) == 0);
+	assert_int_equal(quota_conf_read(d, NULL, NULL, &f->conf, NULL), 0);
 	opt.conf = f->conf;
 	opt.counters = f->counters;
 	opt.role = "leader";

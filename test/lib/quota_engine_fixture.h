@@ -30,6 +30,8 @@ struct quota_engine_fixture {
 
 /* Nothing is known. costs: with the preemption-cost controller. */
 void quota_engine_fixture_init(struct quota_engine_fixture *f, bool costs);
+/* The same with Kueue's configuration file, as JSON; NULL: none. */
+void quota_engine_fixture_init_conf(struct quota_engine_fixture *f, bool costs, const char *conf);
 void quota_engine_fixture_finish(struct quota_engine_fixture *f);
 /* Namespace ns, flavor default, ClusterQueue team with 3 cpu (victims of lower priority),
  * LocalQueue ns/lq; everything is synced. */

@@ -9,6 +9,7 @@
 #include "base/counter.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
+#include "conf/quota_conf_metrics.h"
 #include "lib/fake_transport.h"
 #include "lib/quota_engine_fixture.h"
 #include "lib/unit.h"
@@ -351,6 +352,57 @@ static void bad_objects_are_told(void **state)
 	quota_engine_fixture_finish(&f);
 }
 
+static double admitted(const struct quota_engine_fixture *f, const char *tier)
+{
+	static const char *const labels[] = { "cluster_queue", "replica_role", "custom_tier",
+					      NULL };
+	const char *const values[] = { "team", "leader", tier };
+
+	return counter_get(
+		counter_cell(counter_register(f->counters, "kueue_admitted_active_workloads", "",
+					      COUNTER_GAUGE, labels),
+			     values));
+}
+
+static void see_tier(struct quota_engine_fixture *f, const char *tier)
+{
+	CLEANUP(xmalloc_freep)
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"one\",\"namespace\":\"ns\",\"uid\":\"u-one\","
+		"\"generation\":1,\"labels\":{\"tier\":\"%s\"}},\"spec\":{\"queueName\":\"lq\","
+		"\"podSets\":[{\"name\":\"main\",\"template\":{\"spec\":{\"containers\":[{"
+		"\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]},\"status\":{\"admission\":{"
+		"\"clusterQueue\":\"team\",\"podSetAssignments\":[{\"name\":\"main\",\"count\":1,"
+		"\"flavors\":{\"cpu\":\"default\"},\"resourceUsage\":{\"cpu\":\"1\"}}]},"
+		"\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"
+		"\"QuotaReserved\",\"lastTransitionTime\":\"2023-11-14T22:13:20Z\"},{\"type\":"
+		"\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\","
+		"\"lastTransitionTime\":\"2023-11-14T22:13:20Z\"}]}}",
+		tier);
+
+	quota_engine_fixture_see(f, SCHED_WORKLOADS, "ns/one", json);
+	clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_S);
+	quota_engine_fixture_step(f);
+}
+
+static void metrics_bear_labels_of_workloads(void **state)
+{
+	struct quota_engine_fixture f;
+
+	(void)state;
+	quota_engine_fixture_init_conf(
+		&f, false,
+		"{\"featureGates\":{\"CustomMetricLabels\":true},\"metrics\":{\"customLabels\":[{"
+		"\"name\":\"tier\",\"sourceKind\":\"Workload\",\"trackedValues\":[\"gold\"]}]}}");
+	quota_engine_fixture_world(&f);
+	see_tier(&f, "gold");
+	assert_true(admitted(&f, "gold") == 1);
+	see_tier(&f, "tin");
+	assert_true(admitted(&f, "gold") == 0);
+	assert_true(admitted(&f, QUOTA_CONF_METRICS_UNTRACKED) == 1);
+	quota_engine_fixture_finish(&f);
+}
+
 /* --- admission fair sharing --------------------------------------------------------------------*/
 
 /* Statuses of queues, events. */
@@ -474,6 +526,7 @@ int main(void)
 		cmocka_unit_test(what_happens_outside_of_cycles_is_written_again),
 		cmocka_unit_test(a_queue_whose_status_fails_holds_nobody_up),
 		cmocka_unit_test(bad_objects_are_told),
+		cmocka_unit_test(metrics_bear_labels_of_workloads),
 		cmocka_unit_test(use_of_local_queues_is_sampled),
 		cmocka_unit_test(use_is_read_back_after_a_restart),
 	};

@@ -170,6 +170,42 @@ static void labels_that_are_added(void **state)
 	counter_registry_destroy(r);
 }
 
+/* Kueue: labels of ClusterQueues go before those of Workloads. */
+static void labels_of_workloads(void **state)
+{
+	static const char *tiers[] = { "gold" };
+	static const struct quota_conf_metrics_label labels[] = {
+		{ "custom_tier", "tier", false, QUOTA_CONF_METRICS_WORKLOAD, tiers, 1 },
+		{ "custom_team", "team", false, QUOTA_CONF_METRICS_CLUSTER_QUEUE, NULL, 0 },
+	};
+	struct quota_conf_metrics conf = everything;
+	struct counter_registry *r = counter_registry_create();
+	struct quota_families *f;
+	struct field_pair one = { "tier", "gold" };
+	struct api_meta m = { .labels = { &one, 1 } };
+
+	(void)state;
+	conf.labels = labels;
+	conf.nlabels = ARRAY_LEN(labels);
+	f = quota_families_create(r, &conf, "leader");
+	see(f, SCHED_CLUSTER_QUEUES, "q", "team", "red");
+	quota_families_workload(f, STR_LIT("ns/w"), &m);
+	assert_int_equal(quota_families_sorts(f), 2);
+	quota_families_begin(f);
+	quota_families_admitted(f, "q", quota_families_sort(f, STR_LIT("ns/w")), 3);
+	quota_families_admitted(f, "q", quota_families_sort(f, STR_LIT("ns/other")), 4);
+	quota_families_set(f, QF_RESERVING, (const char *const[]){ "q" }, 7);
+	quota_families_end(f);
+	assert_true(has(r, "kueue_admitted_active_workloads{cluster_queue=\"q\",replica_role="
+			   "\"leader\",custom_team=\"red\",custom_tier=\"gold\"} 3"));
+	assert_true(
+		has(r, "custom_team=\"red\",custom_tier=\"" QUOTA_CONF_METRICS_UNTRACKED "\"} 4"));
+	assert_true(has(r, "kueue_reserving_active_workloads{cluster_queue=\"q\",replica_role="
+			   "\"leader\",custom_team=\"red\"} 7"));
+	quota_families_destroy(f);
+	counter_registry_destroy(r);
+}
+
 static void only_selected_local_queues_are_told(void **state)
 {
 	static const char *values[] = { "yes" };
@@ -255,6 +291,7 @@ int main(void)
 		cmocka_unit_test(the_page_has_them_all),
 		cmocka_unit_test(series_of_what_is_gone_go),
 		cmocka_unit_test(labels_that_are_added),
+		cmocka_unit_test(labels_of_workloads),
 		cmocka_unit_test(only_selected_local_queues_are_told),
 	};
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/meta.h"
 #include "app/quota_families.h"
 #include "base/attrs.h"
 #include "base/counter.h"
@@ -20,19 +21,18 @@ struct fixture {
 	struct strbuf text;
 };
 
-static void begin(struct fixture *x)
-{
-	static const struct quota_conf_metrics conf = { .queue_resources = true,
-							.local_queues = true,
-							.cohorts = true,
-							.creation_latency = true };
+static const struct quota_conf_metrics everything = {
+	.queue_resources = true, .local_queues = true, .cohorts = true, .creation_latency = true
+};
 
+static void begin(struct fixture *x, const struct quota_conf_metrics *conf)
+{
 	memset(x, 0, sizeof(*x));
 	strbuf_init(&x->text);
 	quota_cache_fixture_init(&x->q);
 	quota_cache_fixture_world(&x->q);
 	x->counters = counter_registry_create();
-	x->m = quota_families_create(x->counters, &conf, "leader");
+	x->m = quota_families_create(x->counters, conf, "leader");
 	quota_cache_fixture_see(
 		&x->q, SCHED_CLUSTER_QUEUES, "team",
 		"{\"metadata\":{\"name\":\"team\",\"generation\":2},\"spec\":{"
@@ -70,14 +70,22 @@ static void tell(struct fixture *x)
 	counter_render(x->counters, emit, x);
 }
 
+static void expect_line(struct fixture *x, const char *text)
+{
+	char line[300];
+
+	snprintf(line, sizeof(line), "\nkueue_%s\n", text);
+	if (strstr(x->text.p, line) == NULL) {
+		fail_msg("%s is not in %s", line, x->text.p);
+	}
+}
+
 static void expect(struct fixture *x, const char *series, const char *value)
 {
 	char line[300];
 
-	snprintf(line, sizeof(line), "\nkueue_%s," ROLE "} %s\n", series, value);
-	if (strstr(x->text.p, line) == NULL) {
-		fail_msg("%s is not in %s", line, x->text.p);
-	}
+	snprintf(line, sizeof(line), "%s," ROLE "} %s", series, value);
+	expect_line(x, line);
 }
 
 static void how_things_stand(void **state)
@@ -132,7 +140,7 @@ static void how_things_stand(void **state)
 	struct fixture x;
 
 	(void)state;
-	begin(&x);
+	begin(&x, &everything);
 	tell(&x);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		expect(&x, rows[i][0], rows[i][1]);
@@ -145,7 +153,7 @@ static void what_is_gone_is_not_told(void **state)
 	struct fixture x;
 
 	(void)state;
-	begin(&x);
+	begin(&x, &everything);
 	tell(&x);
 	quota_cache_fixture_gone(&x.q, SCHED_LOCAL_QUEUES, "ns/lq");
 	quota_cache_fixture_gone(&x.q, SCHED_CLUSTER_QUEUES, "team");
@@ -157,11 +165,49 @@ static void what_is_gone_is_not_told(void **state)
 	end(&x);
 }
 
+static void see_tier(struct fixture *x, const char *key, const char *tier)
+{
+	struct field_pair one = { "tier", tier };
+	const struct api_meta m = { .labels = { &one, 1 } };
+
+	quota_families_workload(x->m, str_of(key), &m);
+}
+
+/* Each sort that some Workload of the queue is of, also when none of it is admitted. */
+static void admitted_by_labels(void **state)
+{
+	static const char *tiers[] = { "gold", "tin", "zinc" };
+	static const struct quota_conf_metrics_label label = {
+		"custom_tier", "tier", false, QUOTA_CONF_METRICS_WORKLOAD, tiers, 3
+	};
+	struct quota_conf_metrics conf = everything;
+	struct fixture x;
+
+	(void)state;
+	conf.labels = &label;
+	conf.nlabels = 1;
+	begin(&x, &conf);
+	see_tier(&x, "ns/runs", "gold");
+	see_tier(&x, "ns/waits", "tin");
+	see_tier(&x, "ns/done", "none of them");
+	tell(&x);
+	expect_line(&x, "admitted_active_workloads{cluster_queue=\"team\"," ROLE
+			",custom_tier=\"gold\"} 1");
+	expect_line(&x, "admitted_active_workloads{cluster_queue=\"team\"," ROLE
+			",custom_tier=\"tin\"} 0");
+	expect_line(&x, "admitted_active_workloads{cluster_queue=\"team\"," ROLE
+			",custom_tier=\"" QUOTA_CONF_METRICS_UNTRACKED "\"} 0");
+	assert_null(strstr(x.text.p, "zinc"));
+	expect(&x, "reserving_active_workloads{cluster_queue=\"team\"", "1");
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(how_things_stand),
 		cmocka_unit_test(what_is_gone_is_not_told),
+		cmocka_unit_test(admitted_by_labels),
 	};
 
 	return cmocka_run_group_tests_name("app/quota_gauges", tests, NULL, NULL);

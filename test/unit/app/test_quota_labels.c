@@ -89,12 +89,79 @@ static void some_local_queues(void **state)
 	quota_labels_destroy(l);
 }
 
+static void see_workload(struct quota_labels *l, const char *key, const char *tier,
+			 const char *bill)
+{
+	struct field_pair label = { "tier", tier }, note = { "bill", bill };
+	const struct api_meta m = { .labels = { &label, 1 }, .annotations = { &note, 1 } };
+
+	quota_labels_workload(l, str_of(key), &m);
+}
+
+static void expect_sort(const struct quota_labels *l, const char *key, const char *tier,
+			const char *bill)
+{
+	const char *v[QUOTA_CONF_METRICS_WORKLOAD_MAX];
+	size_t sort = quota_labels_sort(l, str_of(key));
+
+	assert_true(sort < quota_labels_sorts(l));
+	assert_int_equal(quota_labels_sort_values(l, sort, v), 2);
+	assert_string_equal(v[0], tier);
+	assert_string_equal(v[1], bill);
+}
+
+static void workloads_are_sorted(void **state)
+{
+	static const char *bills[] = { "x", "y", "z" };
+	static const struct quota_conf_metrics_label of_workloads[] = {
+		{ "custom_tier", "tier", false, QUOTA_CONF_METRICS_WORKLOAD, tracked, 2 },
+		{ "custom_team", "team", false, QUOTA_CONF_METRICS_CLUSTER_QUEUE, tracked, 2 },
+		{ "custom_bill", "bill", true, QUOTA_CONF_METRICS_WORKLOAD, bills, 3 },
+	};
+	static const struct quota_conf_metrics both = { .labels = of_workloads,
+							.nlabels = ARRAY_LEN(of_workloads) };
+	static const char none[] = QUOTA_CONF_METRICS_UNTRACKED;
+	struct quota_labels *l = quota_labels_create(&both);
+	const struct api_meta bare = { .name = "w" };
+
+	(void)state;
+	assert_int_equal(quota_labels_sorts(l), 3 * 4);
+	expect_sort(l, "ns/w", none, none);
+	see_workload(l, "ns/w", "b", "z");
+	see_workload(l, "ns/v", "a", "other");
+	expect_sort(l, "ns/w", "b", "z");
+	expect_sort(l, "ns/v", "a", none);
+	see_workload(l, "ns/w", "", "x");
+	expect_sort(l, "ns/w", none, "x");
+	quota_labels_workload(l, STR_LIT("ns/w"), &bare);
+	expect_sort(l, "ns/w", none, none);
+	quota_labels_workload(l, STR_LIT("ns/v"), NULL);
+	expect_sort(l, "ns/v", none, none);
+	quota_labels_destroy(l);
+}
+
+static void without_labels_workloads_are_of_one_sort(void **state)
+{
+	struct quota_labels *l = quota_labels_create(&conf);
+	const char *v[1] = { "untouched" };
+
+	(void)state;
+	see_workload(l, "ns/w", "a", "x");
+	assert_int_equal(quota_labels_sorts(l), 1);
+	assert_int_equal(quota_labels_sort(l, STR_LIT("ns/w")), 0);
+	assert_int_equal(quota_labels_sort_values(l, 0, v), 0);
+	assert_string_equal(v[0], "untouched");
+	quota_labels_destroy(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_those_that_were_seen),
 		cmocka_unit_test(annotations),
 		cmocka_unit_test(some_local_queues),
+		cmocka_unit_test(workloads_are_sorted),
+		cmocka_unit_test(without_labels_workloads_are_of_one_sort),
 	};
 
 	return cmocka_run_group_tests_name("app/quota_labels", tests, NULL, NULL);

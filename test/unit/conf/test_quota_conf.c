@@ -161,6 +161,44 @@ static void errors_name_the_field(void **state)
 	}
 }
 
+static void expect_keys(const struct field_strs *list, const char *a, const char *b)
+{
+	assert_int_equal(list->n, (a != NULL) + (b != NULL));
+	assert_true(a == NULL || str_streq(list->v[0], a));
+	assert_true(b == NULL || str_streq(list->v[1], b));
+}
+
+/* Workloads have no other labels than those that they get of their Jobs and pods. */
+static void what_metrics_tell_of_workloads_is_copied(void **state)
+{
+	static const char labels[] =
+		"metrics: {customLabels: [\n"
+		"  {name: team, sourceKind: Workload, trackedValues: [a]},\n"
+		"  {name: cost, sourceKind: Workload, sourceAnnotationKey: x/cost, trackedValues: "
+		"[b]},\n"
+		"  {name: site}, {name: room, sourceAnnotationKey: room}]}\n"
+		"integrations: {labelKeysToCopy: [%s]}\nfeatureGates: {CustomMetricLabels: %s}\n";
+	static const struct {
+		const char *copied, *gate, *keys[2], *annotation;
+	} rows[] = {
+		{ "", "true", { "team", NULL }, "x/cost" },
+		{ "own, own", "true", { "own", "team" }, "x/cost" },
+		{ "team", "true", { "team", NULL }, "x/cost" },
+		{ "own", "false", { "own", NULL }, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(quota_conf_destroyp) struct quota_conf *c = NULL;
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, warnings = STRBUF_INIT;
+
+		strbuf_printf(&text, labels, rows[i].copied, rows[i].gate);
+		assert_int_equal(read_text(text.p, &warnings, &c, NULL), 0);
+		expect_keys(&c->owners.label_keys, rows[i].keys[0], rows[i].keys[1]);
+		expect_keys(&c->owners.annotation_keys, rows[i].annotation, NULL);
+	}
+}
+
 static void lists_have_a_limit(void **state)
 {
 	(void)state;
@@ -185,6 +223,7 @@ int main(void)
 		cmocka_unit_test(what_the_engine_needs_is_read),
 		cmocka_unit_test(fair_sharing_is_on_when_it_is_there),
 		cmocka_unit_test(errors_name_the_field),
+		cmocka_unit_test(what_metrics_tell_of_workloads_is_copied),
 		cmocka_unit_test(lists_have_a_limit),
 	};
 

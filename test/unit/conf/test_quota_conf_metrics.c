@@ -79,17 +79,20 @@ static void the_labels(void **state)
 				 "trackedValues: [u, v]}"),
 			  arena, &warnings, &m, NULL),
 		0);
-	assert_int_equal(m.nlabels, 3);
+	assert_int_equal(m.nlabels, 4);
 	assert_string_equal(m.labels[0].name, "custom_team");
 	assert_string_equal(m.labels[0].key, "team");
 	assert_int_equal(m.labels[0].kind, QUOTA_CONF_METRICS_CLUSTER_QUEUE);
 	assert_string_equal(m.labels[1].key, "x.y/cost-center");
 	assert_false(m.labels[1].is_annotation);
-	assert_string_equal(m.labels[2].name, "custom_b");
-	assert_true(m.labels[2].is_annotation);
-	assert_int_equal(m.labels[2].kind, QUOTA_CONF_METRICS_COHORT);
-	assert_int_equal(m.labels[2].ntracked, 2);
-	assert_non_null(strstr(warnings.p, "of Workloads they are not supported"));
+	assert_string_equal(m.labels[2].name, "custom_w");
+	assert_int_equal(m.labels[2].kind, QUOTA_CONF_METRICS_WORKLOAD);
+	assert_int_equal(m.labels[2].ntracked, 1);
+	assert_string_equal(m.labels[3].name, "custom_b");
+	assert_true(m.labels[3].is_annotation);
+	assert_int_equal(m.labels[3].kind, QUOTA_CONF_METRICS_COHORT);
+	assert_int_equal(m.labels[3].ntracked, 2);
+	assert_int_equal(warnings.len, 0);
 }
 
 static void without_the_gate_there_are_none(void **state)

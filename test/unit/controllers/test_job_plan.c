@@ -401,10 +401,16 @@ static void a_new_workload_says_what_the_job_does(void **state)
 			  "'team':'red','kueue.x-k8s.io/job-uid':'forged','other':'o'",
 		.annotations = "'kueue.x-k8s.io/job-min-parallelism':'2',"
 			       "'kueue.x-k8s.io/admission-gated-by':'x',"
-			       "'provreq.kueue.x-k8s.io/hours':'2'",
+			       "'provreq.kueue.x-k8s.io/hours':'2',"
+			       "'cost':'7','other':'o'",
 	};
 	const struct field_strs keys = {
 		(const char *const[]){ "team", "absent", "kueue.x-k8s.io/job-uid" }, 3
+	};
+	const struct field_strs notes = {
+		(const char *const[]){ "cost", "absent", "kueue.x-k8s.io/admission-gated-by",
+				       "provreq.kueue.x-k8s.io/hours" },
+		4
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
@@ -417,6 +423,7 @@ static void a_new_workload_says_what_the_job_does(void **state)
 	job_fixture_job(&f, &job);
 	job_fixture_env(&env);
 	env.label_keys = &keys;
+	env.annotation_keys = &notes;
 	job_plan(&of, &env, &plan);
 	assert_int_equal(plan.writes.n, 1);
 	strbuf_printf(&text, "%s{}%s", plan.writes.v[0].body, plan.writes.v[0].gaps[0].tail);
@@ -426,7 +433,7 @@ static void a_new_workload_says_what_the_job_does(void **state)
 		"'namespace':'ns','name':'job-j-dd315',"
 		"'labels':{'kueue.x-k8s.io/job-uid':'j-1','team':'red'},"
 		"'annotations':{'kueue.x-k8s.io/admission-gated-by':'x',"
-		"'provreq.kueue.x-k8s.io/hours':'2'},"
+		"'provreq.kueue.x-k8s.io/hours':'2','cost':'7'},"
 		"'finalizers':['kueue.x-k8s.io/resource-in-use'],"
 		"'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job','name':'j','uid':'j-1',"
 		"'controller':true,'blockOwnerDeletion':true}]},"

@@ -298,6 +298,8 @@ static void add_kinds(const struct owner_plan *plan, struct strbuf *out)
 	}
 }
 
+static const struct field_strs notes_to_copy = { (const char *const[]){ "cost" }, 1 };
+
 static void run(const struct row *r, struct owner_plan *plan)
 {
 	static struct api_pod pods[POD_FIXTURE_MAX];
@@ -319,6 +321,7 @@ static void run(const struct row *r, struct owner_plan *plan)
 	pod_fixture_workload(&r->w, &w);
 	job_fixture_env(&env);
 	env.pods_ready = r->pods_ready;
+	env.annotation_keys = &notes_to_copy;
 	pod_plan(&of, &env, plan);
 }
 
@@ -367,6 +370,11 @@ static void what_new_workloads_say(void **state)
 		  "{'apiVersion':'v1','kind':'Pod','name':'c','uid':'u-c'}]},"
 		  "'spec':{'podSets':[{'name':'r1','count':1,'template':{'a':1}},"
 		  "{'name':'r2','count':2,'template':{'b':1}}]" },
+		{ { .pods = "a:G", .of = { .total = "1", .annotations = ",'cost':'7','x':'y'" } },
+		  "'name':'g','annotations':{'kueue.x-k8s.io/is-group-workload':'true',"
+		  "'cost':'7'},'finalizers':['kueue.x-k8s.io/resource-in-use'],"
+		  "'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'a','uid':'u-a'}]},"
+		  "'spec':{'podSets':[{'name':'r1','count':1,'template':{'a':1}}]" },
 	};
 
 	(void)state;
@@ -396,6 +404,29 @@ static void what_new_workloads_say(void **state)
 		strbuf_add_c(&want, ",'queueName':'lq','priority':0}}");
 		job_fixture_expect_json(strbuf_str(&have), want.p);
 	}
+}
+
+static void annotations_to_copy_must_agree(void **state)
+{
+	static const struct pod_fixture of[] = { { .total = "2", .annotations = ",'cost':'1'" },
+						 { .total = "2", .annotations = ",'cost':'2'" } };
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
+	static struct api_pod pods[2];
+	const struct api_pod *list[] = { &pods[0], &pods[1] };
+	const struct pod_plan_of all = { .pods = list, .n = 2 };
+	struct owner_plan_env env;
+
+	(void)state;
+	assert_int_equal(pod_fixture_pods(&of[0], "a:G", &pods[0]), 1);
+	assert_int_equal(pod_fixture_pods(&of[1], "b:G", &pods[1]), 1);
+	job_fixture_env(&env);
+	env.annotation_keys = &notes_to_copy;
+	pod_plan(&all, &env, &plan);
+	assert_int_equal(plan.writes.n, 1);
+	assert_int_equal(plan.writes.v[0].kind, OWNER_NOTE);
+	assert_string_equal(plan.writes.v[0].message,
+			    "pods of the group have different values of the annotation cost");
 }
 
 /* A pod set has at most 18 roles: that is what the Workload's CRD allows. */
@@ -440,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
 		cmocka_unit_test(what_new_workloads_say),
+		cmocka_unit_test(annotations_to_copy_must_agree),
 		cmocka_unit_test(too_many_roles),
 	};
 

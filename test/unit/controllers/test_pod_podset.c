@@ -124,11 +124,38 @@ static void labels_are_those_of_all_pods(void **state)
 			    "pods of the group have different values of the label a");
 }
 
+static void notes_are_those_of_all_pods(void **state)
+{
+	static const struct pod_fixture one = { .total = "2", .annotations = ",'a':'1'" },
+					other = { .total = "2", .annotations = ",'a':'2','b':'2'" };
+	const struct field_strs keys[] = {
+		{ (const char *const[]){ "b", "c" }, 2 },
+		{ (const char *const[]){ "b", "a" }, 2 },
+	};
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct owner_spec s = { .queue = "lq" };
+	struct pods p, q;
+
+	(void)state;
+	read_pods(&p, &one, "a:G b:G");
+	read_pods(&q, &other, "b:G");
+	p.list[1] = q.list[0];
+	assert_null(pod_podset_notes(&p.of, NULL, arena, &s));
+	assert_int_equal(s.notes.n, 0);
+	assert_null(pod_podset_notes(&p.of, &keys[0], arena, &s));
+	assert_int_equal(s.notes.n, 1);
+	assert_string_equal(field_map_get(&s.notes, "b"), "2");
+	assert_int_equal(s.labels.n, 0);
+	assert_string_equal(pod_podset_notes(&p.of, &keys[1], arena, &s),
+			    "pods of the group have different values of the annotation a");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_pod_set_for_each_role),
 		cmocka_unit_test(labels_are_those_of_all_pods),
+		cmocka_unit_test(notes_are_those_of_all_pods),
 		cmocka_unit_test(what_makes_no_group),
 		cmocka_unit_test(queues_differ),
 	};

@@ -525,6 +525,9 @@ static void look_after(struct quota_life *l, uint32_t id, int64_t now)
 	if (out.remove) {
 		send_delete(l, w);
 	}
+	if (l->opt.conf->times.keep_deactivated_ns >= 0) {
+		owners_retire(l->owners, str_of(w->key), out.remove_owner);
+	}
 	wake_at(l, f, out.next);
 	workload_life_finish(&out);
 }

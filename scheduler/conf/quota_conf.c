@@ -345,16 +345,6 @@ static void copy_metric_labels(struct quota_conf *c)
 	c->owners.annotation_keys = out[1];
 }
 
-static int read_retention(struct reading *r, struct err *err UNUSED)
-{
-	static const char field[] = "objectRetentionPolicies.workloads.afterDeactivatedByKueue";
-
-	if (jdoc_kind(jdoc_path(r->d, field)) != JDOC_NULL) {
-		warn_about(r, field, "not supported: what was deactivated is kept");
-	}
-	return 0;
-}
-
 static int read_timestamp(struct reading *r, struct err *err)
 {
 	const struct jdoc *d = jdoc_path(r->d, "waitForPodsReady.requeuingStrategy.timestamp");
@@ -372,10 +362,9 @@ static int read_timestamp(struct reading *r, struct err *err)
 static int read_all(struct reading *r, struct err *err)
 {
 	static int (*const parts[])(struct reading *, struct err *) = {
-		read_fair_sharing,    read_admission_fair_sharing,
-		read_resources,       read_timestamp,
-		read_block_admission, read_metrics,
-		read_retention,       read_gates, /* last: gates turn off what the file turns on */
+		read_fair_sharing, read_admission_fair_sharing, read_resources,
+		read_timestamp,    read_block_admission,        read_metrics,
+		read_gates, /* last: gates turn off what the file turns on */
 	};
 	const char *kind = jdoc_str(jdoc_get(r->d, "kind"));
 	int code = expect(r->d, JDOC_OBJECT, "the configuration", err);

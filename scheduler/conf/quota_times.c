@@ -44,6 +44,7 @@ int quota_times_read(const struct jdoc *d, struct quota_times *ret, struct err *
 		.recovery_ns = -1,
 		.backoff_limit = -1,
 		.keep_finished_ns = -1,
+		.keep_deactivated_ns = -1,
 		.explicit_status =
 			jdoc_bool(jdoc_get(gates, "UnadmittedWorkloadsExplicitStatus"), false),
 	};
@@ -56,6 +57,10 @@ int quota_times_read(const struct jdoc *d, struct quota_times *ret, struct err *
 	if (r == 0) {
 		r = read_duration(d, "objectRetentionPolicies.workloads.afterFinished",
 				  &t.keep_finished_ns, err);
+	}
+	if (r == 0) {
+		r = read_duration(d, "objectRetentionPolicies.workloads.afterDeactivatedByKueue",
+				  &t.keep_deactivated_ns, err);
 	}
 	if (r == 0) {
 		r = read_count(d, STRATEGY ".backoffBaseSeconds", &base, err);

@@ -1,6 +1,6 @@
 /* scheduler/conf/quota_times.h: time limits of Workloads from Kueue's configuration file:
- * waitForPodsReady, objectRetentionPolicies.workloads.afterFinished, and the feature gates
- * DisableWaitForPodsReady and UnadmittedWorkloadsExplicitStatus. Any thread. */
+ * waitForPodsReady, objectRetentionPolicies, and the feature gates DisableWaitForPodsReady and
+ * UnadmittedWorkloadsExplicitStatus. Any thread. */
 #ifndef SCHEDULER_CONF_QUOTA_TIMES_H
 #define SCHEDULER_CONF_QUOTA_TIMES_H
 

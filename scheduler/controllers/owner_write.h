@@ -28,6 +28,7 @@ enum owner_write_kind {
 	OWNER_JOB_SUSPEND, /* merge patch of the Job */
 	OWNER_JOB_RESET,   /* merge patch of the Job's status */
 	OWNER_JOB_RESTORE, /* merge patch of the Job */
+	OWNER_JOB_DELETE,  /* the Job; the body is DeleteOptions */
 	OWNER_POD_START,   /* merge patch of a pod: its gate goes */
 	OWNER_POD_END,     /* apply configuration of a pod's status: why it is ended */
 	OWNER_POD_DELETE,  /* a pod; the body is DeleteOptions */

@@ -385,6 +385,7 @@ void owners_workload_gone(struct owners *o, struct str key)
 	CLEANUP(xmalloc_freep) char *owner = NULL;
 
 	if (we != NULL) {
+		owners_retire(o, key, false);
 		owner = we->owner == NULL ? NULL : xmalloc_dup(we->owner);
 		unlink_workload(o, we);
 		(void)strmap_remove(o->workloads, key);
@@ -404,6 +405,47 @@ const struct api_meta *owners_meta(const struct owners *o, struct str key)
 	const struct workload_entry *we = strmap_get(o->workloads, key);
 
 	return we == NULL ? NULL : &we->w->meta;
+}
+
+/* In the pool it is beside all other writes about the Job: none of them takes its place. */
+static void send_retirement(struct owners *o, const char *owner, const struct api_meta *job,
+			    const struct owner_write *w)
+{
+	CLEANUP(xmalloc_freep) char *item = xmalloc_printf("retire/%s", owner);
+
+	pool_add(o->pool, str_of(item), owner_write_new(job->namespace_, w));
+}
+
+void owners_retire(struct owners *o, struct str key, bool retire)
+{
+	const struct workload_entry *we = strmap_get(o->workloads, key);
+	struct owner *e =
+		we == NULL || we->owner == NULL ? NULL : strmap_get(o->owners, str_of(we->owner));
+	const struct api_meta *job = e == NULL || e->job == NULL ? NULL : &e->job->meta;
+	uint64_t uid = job == NULL ? 0 : str_hash(str_of(job->uid));
+	CLEANUP(xmalloc_freep) char *body = NULL;
+
+	if (job == NULL || (e->retired == uid) == retire ||
+	    (retire && (job->deleted != FIELD_NO_TIME || !owner_plan_is_owned_by(we->w, job)))) {
+		return;
+	}
+	e->retired = retire ? uid : 0;
+	if (!retire) {
+		send_retirement(o, we->owner, job, &(struct owner_write){ .kind = OWNER_NOTE });
+		return;
+	}
+	/* Without the policy the API server leaves the pods of a Job where they are. */
+	body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+			      "\"preconditions\":{\"uid\":\"%s\"},"
+			      "\"propagationPolicy\":\"Background\"}",
+			      job->uid);
+	send_retirement(o, we->owner, job,
+			&(struct owner_write){ .kind = OWNER_JOB_DELETE,
+					       .about = { job->name, job->uid },
+					       .body = body,
+					       .event = "Deleted",
+					       .message = "Its Workload has been deactivated for "
+							  "as long as it may" });
 }
 
 void owners_watch(struct owners *o, void (*fn)(void *ctx, struct str key), void *ctx)

@@ -85,6 +85,9 @@ void owners_synced(struct owners *o);
 enum owners_activity owners_activity(const struct owners *o, struct str key);
 /* Of a Workload that is of interest here, good until o is told of it again; NULL: it is not. */
 const struct api_meta *owners_meta(const struct owners *o, struct str key);
+/* The Job that a Workload is for is to be deleted, with its pods; false takes that back as long as
+ * it was not sent. Of other owners, and said again, it has no effect. */
+void owners_retire(struct owners *o, struct str key, bool retire);
 /* Whether a Workload holds quota for the pod of a Job, a group or for the pod itself; one that has
  * a node stays with its Workload after that. Before owners_synced the pod's labels are believed. */
 bool owners_hold(struct owners *o, const struct api_pod *pod);

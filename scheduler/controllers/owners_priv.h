@@ -48,6 +48,7 @@ struct owner {
 	struct sent sent;
 	char *creating;   /* key in the pool of the creation that was sent last; NULL: none */
 	uint64_t started; /* hash of the version of the Job that a start was sent for; 0: none */
+	uint64_t retired; /* hash of the UID of the Job that is to be deleted; 0: none */
 };
 
 struct owners {

@@ -401,10 +401,11 @@ struct quota_times {
 	int64_t ready_ns; /* until the pods of an admitted Workload are ready for the first time */
 	int64_t recovery_ns; /* until they are ready again */
 	int64_t backoff_base_ns, backoff_max_ns;
-	int32_t backoff_limit;    /* evictions before deactivation; -1: no limit */
-	int64_t keep_finished_ns; /* -1: for ever */
-	bool explicit_status;     /* a new Workload is told that it waits for its evaluation (gate
-				     UnadmittedWorkloadsExplicitStatus) */
+	int32_t backoff_limit;       /* evictions before deactivation; -1: no limit */
+	int64_t keep_finished_ns;    /* -1: for ever */
+	int64_t keep_deactivated_ns; /* the Job of one that the engine deactivated; -1: for ever */
+	bool explicit_status; /* a new Workload is told that it waits for its evaluation (gate
+				 UnadmittedWorkloadsExplicitStatus) */
 };
 
 struct quota {

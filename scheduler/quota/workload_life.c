@@ -235,6 +235,24 @@ static void deactivate(struct workload_life *l)
 	l->out->changed |= conditions_remove(l->c, CONDITIONS_DEACTIVATION_TARGET);
 }
 
+/* Those that the engine deactivated are kept for a while, those that somebody did for ever. */
+static void handle_deactivated(struct workload_life *l)
+{
+	const struct condition *evicted = conditions_find(l->c, CONDITIONS_EVICTED);
+	int64_t end;
+
+	if (l->times->keep_deactivated_ns < 0 || l->in->deleted || !l->in->has_owner ||
+	    !str_has_prefix(str_of(evicted->reason), DEACTIVATED "DueTo") ||
+	    __builtin_add_overflow(evicted->at, l->times->keep_deactivated_ns, &end)) {
+		return;
+	}
+	if (end > l->now) {
+		workload_life_wake(l, end);
+		return;
+	}
+	l->out->remove_owner = true;
+}
+
 /* Reservation: hold it, or give it back once evicted. True while it is held. */
 static bool handle_reservation(struct workload_life *l)
 {
@@ -271,6 +289,7 @@ void workload_life(const struct workload_life_in *in, const struct quota_times *
 	}
 	if (!in->active) {
 		deactivate(&l);
+		handle_deactivated(&l);
 	}
 	if (handle_reservation(&l)) {
 		if (conditions_is_true(s->c, CONDITIONS_EVICTED)) {

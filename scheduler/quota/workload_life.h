@@ -60,6 +60,7 @@ struct workload_life_out {
 	bool deactivate;       /* spec.active=false must be written */
 	bool remove_finalizer; /* kueue.x-k8s.io/resource-in-use must go */
 	bool remove;           /* the Workload must be deleted (objectRetentionPolicies) */
+	bool remove_owner;     /* its Job must be deleted (likewise) */
 	bool released;         /* the reservation was given back */
 	int64_t next;          /* wall ns to look again, WORKLOAD_LIFE_NEVER */
 	struct conditions_events events;

@@ -169,6 +169,7 @@ static void fill_in(struct run *r, const struct workload_life_row *row)
 		.backoff_max_ns = 7200 * S,
 		.backoff_limit = row->limit == 0 ? -1 : row->limit,
 		.keep_finished_ns = row->keep_finished == 0 ? -1 : row->keep_finished * S,
+		.keep_deactivated_ns = row->keep_deactivated == 0 ? -1 : row->keep_deactivated * S,
 		.explicit_status = row->explicit_status,
 	};
 }
@@ -253,6 +254,7 @@ void workload_life_fixture_check(const struct workload_life_row *row)
 	expect_lists(&r, row, &out);
 	assert_int_equal(out.deactivate, row->deactivate);
 	assert_int_equal(out.remove, row->removed);
+	assert_int_equal(out.remove_owner, row->owner_removed);
 	assert_int_equal(out.released, row->released);
 	assert_int_equal(out.remove_finalizer, row->finalizer_goes);
 	assert_int_equal(r.s.requeues, row->requeues_after);

@@ -22,11 +22,11 @@ struct workload_life_row {
 	enum workload_life_job job; /* NO_JOB here: it runs */
 	int32_t requeues, ran, max_execution;
 	int64_t requeue_at;
-	int64_t ready, recovery, keep_finished; /* limits; 0: none */
-	int32_t limit;                          /* backoffLimitCount; 0: none */
+	int64_t ready, recovery, keep_finished, keep_deactivated; /* limits; 0: none */
+	int32_t limit;                                            /* backoffLimitCount; 0: none */
 	int32_t requeues_after, ran_after;
 	int64_t requeue_at_after, next;
-	bool deactivate, removed, released, finalizer_goes;
+	bool deactivate, removed, owner_removed, released, finalizer_goes;
 };
 
 /* Runs the row, and once more on its own result, which must change nothing. */

@@ -125,6 +125,7 @@ quota:
       matchLabels: {team: b}
       matchExpressions: [{key: tier, operator: Exists}]
     integrations: {frameworks: [batch/job, kubeflow.org/mpijob], externalFrameworks: [Foo.v1.x.org]}
+    objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: 1h}}
 END
 render managed -f "$work/conf.yaml"
 has managed '--manage-jobs-without-queue-name=true'
@@ -135,6 +136,8 @@ has managed 'key: tier'
 lacks managed 'managed-namespace'
 lacks managed '-v1-pod'
 lacks managed 'pods/finalizers'
+has managed 'verbs: [list, watch, patch, delete]'
+lacks quota 'verbs: [list, watch, patch, delete]'
 loads managed
 
 render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \

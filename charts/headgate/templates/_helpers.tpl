@@ -65,6 +65,12 @@ SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmiss
 {{- ($conf.integrations | default dict).frameworks | default (list "batch/job") | toJson -}}
 {{- end -}}
 
+{{- /* How long Jobs stay whose Workload was deactivated; nothing: for ever. */ -}}
+{{- define "headgate.afterDeactivated" -}}
+{{- $conf := include "headgate.quotaConfig" . | fromJson -}}
+{{- (($conf.objectRetentionPolicies | default dict).workloads | default dict).afterDeactivatedByKueue | default "" -}}
+{{- end -}}
+
 {{- define "headgate.admissions" -}}
 {{- if .Values.custom.enabled_admissions -}}
 {{- .Values.custom.enabled_admissions -}}

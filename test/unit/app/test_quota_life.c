@@ -212,6 +212,69 @@ static void what_was_kept_long_enough_is_deleted(void **state)
 	end(&f);
 }
 
+static void see_job(struct fixture *f)
+{
+	struct sched_msg *m = cache_decode(
+		SCHED_JOBS, STR_LIT("ns/j"),
+		STR_LIT("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"j-1\","
+			"\"resourceVersion\":\"3\"},\"spec\":{\"suspend\":true}}"),
+		3);
+
+	quota_life_object(f->life, SCHED_JOBS, STR_LIT("ns/j"), m->object);
+	message_free(m);
+}
+
+/* With the time at which it was evicted. */
+static void see_deactivated(struct fixture *f, bool active)
+{
+	see(f,
+	    ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\","
+	    "\"uid\":\"j-1\",\"controller\":true}]",
+	    active ? "" : ",\"active\":false",
+	    "\"conditions\":[{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":"
+	    "\"DeactivatedDueToAdmissionCheck\",\"message\":\"m\",\"lastTransitionTime\":"
+	    "\"2023-11-14T22:00:00Z\"}]");
+}
+
+static void the_job_of_what_was_deactivated_goes(void **state)
+{
+	struct fixture f;
+	int64_t next;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.keep_deactivated_ns = 30000000 * CLOCK_NS_PER_S;
+	see_job(&f);
+	see_deactivated(&f, false);
+	next = step(&f);
+	assert_true(next > f.c.now && next != INT64_MAX);
+	fake_transport_expect_none(f.transport);
+	f.c.now = next;
+	(void)step(&f);
+	assert_true(sent(&f, "DELETE /apis/batch/v1/namespaces/ns/jobs/j",
+			 "\"preconditions\":{\"uid\":\"j-1\"},\"propagationPolicy\":"
+			 "\"Background\"}"));
+	(void)step(&f);
+	assert_true(sent(&f, EVENT, "\"Deleted\""));
+	end(&f);
+}
+
+static void somebody_activates_it_in_time(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.keep_deactivated_ns = 0;
+	see_job(&f);
+	see_deactivated(&f, false);
+	(void)quota_life_step(f.life, f.c.now); /* nothing is sent yet */
+	see_deactivated(&f, true);
+	(void)step(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
 /* Nobody else takes the finalizer off; those of others stay. */
 static void an_orphan_loses_its_finalizer(void **state)
 {
@@ -256,6 +319,8 @@ int main(void)
 		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
 		cmocka_unit_test(a_write_that_is_refused_is_told),
 		cmocka_unit_test(what_was_kept_long_enough_is_deleted),
+		cmocka_unit_test(the_job_of_what_was_deactivated_goes),
+		cmocka_unit_test(somebody_activates_it_in_time),
 		cmocka_unit_test(an_orphan_loses_its_finalizer),
 		cmocka_unit_test(queues_that_change_are_looked_at),
 	};

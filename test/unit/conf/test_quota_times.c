@@ -30,6 +30,7 @@ static void without_a_file_kueue_defaults_hold(void **state)
 	assert_int_equal(t.backoff_max_ns, 3600 * S);
 	assert_int_equal(t.backoff_limit, -1);
 	assert_int_equal(t.keep_finished_ns, -1);
+	assert_int_equal(t.keep_deactivated_ns, -1);
 	assert_false(t.explicit_status);
 }
 
@@ -41,7 +42,8 @@ static void everything_can_be_set(void **state)
 	assert_int_equal(read_text("waitForPodsReady: {timeout: 5m, recoveryTimeout: 3m,\n"
 				   "  requeuingStrategy: {backoffBaseSeconds: 10,\n"
 				   "    backoffMaxSeconds: 20, backoffLimitCount: 0}}\n"
-				   "objectRetentionPolicies: {workloads: {afterFinished: 0s}}\n"
+				   "objectRetentionPolicies: {workloads: {afterFinished: 0s,\n"
+				   "  afterDeactivatedByKueue: 1h}}\n"
 				   "featureGates: {DisableWaitForPodsReady: true,\n"
 				   "  UnadmittedWorkloadsExplicitStatus: true}\n",
 				   &t, NULL),
@@ -53,6 +55,7 @@ static void everything_can_be_set(void **state)
 	assert_int_equal(t.backoff_max_ns, 20 * S);
 	assert_int_equal(t.backoff_limit, 0);
 	assert_int_equal(t.keep_finished_ns, 0);
+	assert_int_equal(t.keep_deactivated_ns, 3600 * S);
 	assert_true(t.explicit_status);
 }
 
@@ -71,6 +74,8 @@ static void errors_name_the_field(void **state)
 		  "waitForPodsReady.requeuingStrategy.backoffMaxSeconds" },
 		{ "objectRetentionPolicies: {workloads: {afterFinished: x}}",
 		  "objectRetentionPolicies.workloads.afterFinished" },
+		{ "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: 5}}",
+		  "objectRetentionPolicies.workloads.afterDeactivatedByKueue" },
 	};
 
 	(void)state;

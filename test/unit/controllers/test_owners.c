@@ -366,6 +366,64 @@ static void workload_that_a_job_names_later(void **state)
 	owners_fixture_end(&f);
 }
 
+static bool has_job(struct owners_fixture *f)
+{
+	return apiserver_fixture_do(&f->api, HTTP_GET, JOBS "/j", NULL, NULL) == 200;
+}
+
+static void retire(struct owners_fixture *f, bool yes)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	strbuf_printf(&key, "default/%s", f->workload);
+	owners_retire(f->o, strbuf_str(&key), yes);
+}
+
+/* It may be taken back as long as nobody has heard of it. */
+static void a_job_that_is_to_go(void **state)
+{
+	struct owners_fixture f;
+
+	(void)state;
+	owners_fixture_begin(&f, "{}");
+	owners_retire(f.o, STR_LIT("default/none"), true);
+	create_job(&f, true);
+	owners_synced(f.o);
+	owners_fixture_settle(&f);
+	retire(&f, false);
+	retire(&f, true);
+	retire(&f, true);
+	retire(&f, false);
+	owners_fixture_settle(&f);
+	assert_true(has_job(&f));
+	assert_false(owners_fixture_has_event(&f, "Deleted"));
+	/* What else is written about it meanwhile does not take its place. */
+	patch_job(&f, "{\"spec\":{\"suspend\":false}}");
+	retire(&f, true);
+	owners_fixture_settle(&f);
+	assert_false(has_job(&f));
+	assert_true(owners_fixture_has_event(&f, "Deleted"));
+	owners_fixture_end(&f);
+}
+
+static void a_job_whose_workload_is_gone_stays(void **state)
+{
+	struct owners_fixture f;
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	(void)state;
+	owners_fixture_begin(&f, "{}");
+	create_job(&f, true);
+	owners_synced(f.o);
+	owners_fixture_settle(&f);
+	retire(&f, true);
+	strbuf_printf(&key, "default/%s", f.workload);
+	owners_workload_gone(f.o, strbuf_str(&key));
+	owners_fixture_settle(&f);
+	assert_true(has_job(&f));
+	owners_fixture_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +436,8 @@ int main(void)
 		cmocka_unit_test(a_job_that_cannot_start_so_ends),
 		cmocka_unit_test(workloads_of_others),
 		cmocka_unit_test(workload_that_a_job_names_later),
+		cmocka_unit_test(a_job_that_is_to_go),
+		cmocka_unit_test(a_job_whose_workload_is_gone_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include "lib/quota_world.h"
 #include "lib/workload_life_fixture.h"
 
+#define WAITS "QuotaReserved=False/Deactivated Admitted=False/NoReservation"
+
 static const struct workload_life_row table[] = {
 	{ .name = "a new one is left alone", .after = "" },
 	{ .name = "a new one is told that it waits, when that is asked for",
@@ -42,6 +44,48 @@ static const struct workload_life_row table[] = {
 	  .keep_finished = 60,
 	  .after = "Finished=True/Succeeded@-60",
 	  .removed = true },
+	{ .name = "deactivated by the engine: its job is kept for a while",
+	  .before = "Evicted=True/DeactivatedDueToAdmissionCheck@-40 " WAITS,
+	  .inactive = true,
+	  .job = WORKLOAD_LIFE_JOB_STOPPED,
+	  .keep_deactivated = 60,
+	  .after = "Evicted=True/DeactivatedDueToAdmissionCheck@-40 " WAITS,
+	  .next = 20 },
+	{ .name = "deactivated by the engine: its job was kept long enough",
+	  .before = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 " WAITS,
+	  .inactive = true,
+	  .job = WORKLOAD_LIFE_JOB_STOPPED,
+	  .keep_deactivated = 60,
+	  .after = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 " WAITS,
+	  .owner_removed = true },
+	{ .name = "its job is not stopped yet and goes all the same",
+	  .before = "Evicted=True/DeactivatedDueToRequeuingLimitExceeded@-60 "
+		    "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .inactive = true,
+	  .keep_deactivated = 60,
+	  .after = "Evicted=True/DeactivatedDueToRequeuingLimitExceeded@-60 "
+		   "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .owner_removed = true },
+	{ .name = "deactivated by the engine, activated again",
+	  .before = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 "
+		    "Requeued=True/Reactivated QuotaReserved=False/PendingEvaluation "
+		    "Admitted=False/NoReservation",
+	  .job = WORKLOAD_LIFE_JOB_STOPPED,
+	  .keep_deactivated = 60,
+	  .after = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 "
+		   "Requeued=True/Reactivated QuotaReserved=False/PendingEvaluation "
+		   "Admitted=False/NoReservation" },
+	{ .name = "deactivated by somebody: its job is kept for ever",
+	  .before = "Evicted=True/Deactivated@-60 " WAITS,
+	  .inactive = true,
+	  .job = WORKLOAD_LIFE_JOB_STOPPED,
+	  .keep_deactivated = 60,
+	  .after = "Evicted=True/Deactivated@-60 " WAITS },
+	{ .name = "deactivated by the engine, without a limit",
+	  .before = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 " WAITS,
+	  .inactive = true,
+	  .job = WORKLOAD_LIFE_JOB_STOPPED,
+	  .after = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 " WAITS },
 	{ .name = "marked for deactivation",
 	  .before = "DeactivationTarget=True/AdmissionCheck",
 	  .after = "DeactivationTarget=True/AdmissionCheck",

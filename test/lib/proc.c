@@ -5,10 +5,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +115,24 @@ static bool is_free(uint16_t port)
 	return r;
 }
 
+/* Whoever else chooses leaves it alone from now on until this process ends, whether or not a daemon
+ * has it at the moment. */
+static bool claim(uint16_t port)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = offsetof(struct sockaddr_un, sun_path) + 1;
+
+	/* An abstract name: there is nothing to remove afterwards. */
+	len += (socklen_t)snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "headgate-port-%u",
+				   port);
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, len) != 0) {
+		close(fd);
+		return false;
+	}
+	return true;
+}
+
 /* Not one that the kernel gives to outgoing connections: with many tests at work it would be taken
  * again before, or between two lives of, the daemon that it is for. */
 uint16_t proc_free_port(void)
@@ -124,7 +145,7 @@ uint16_t proc_free_port(void)
 	for (unsigned tries = 0; tries < PORTS; tries++) {
 		uint16_t port = (uint16_t)(FIRST_PORT + next++ % PORTS);
 
-		if (is_free(port)) {
+		if (is_free(port) && claim(port)) {
 			return port;
 		}
 	}

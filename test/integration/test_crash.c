@@ -260,7 +260,8 @@ static void test_lost_lease_ends_the_leader(void **state UNUSED)
  * begin to lead a second time, and ends with 1. */
 static void test_lost_lease_is_not_taken_up_again(void **state UNUSED)
 {
-	static const char *const slow[] = { "--leader-elect-renew-deadline=2s", NULL };
+	static const char *const slow[] = { "--leader-elect-lease-duration=15s",
+					    "--leader-elect-renew-deadline=2s", NULL };
 	const struct scene_pod p = { .name = "pod-1", .queue = "regained", .cpu = "1" };
 	struct scene s;
 

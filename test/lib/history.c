@@ -10,6 +10,9 @@
 #include "lib/mirror.h"
 #include "lib/oracle.h"
 
+/* What the oracle gives the scheduler a second for takes so many on a machine that is busy. */
+#define SLOWNESS 24
+
 static bool is_finished(const struct jdoc *pod)
 {
 	const char *phase = jdoc_path_str(pod, "status.phase");
@@ -50,12 +53,12 @@ void history_examine(struct mirror *m, struct history *ret, struct err *err)
 		ret->gated_bound += r[i].resource == MIRROR_PODS && mirror_pod_is_gated(object) &&
 				    jdoc_path_str(object, "spec.nodeName") != NULL;
 		/* Streams of different resources may be seen out of order. */
-		now = r[i].at > now ? r[i].at : now;
+		now = r[i].at / SLOWNESS > now ? r[i].at / SLOWNESS : now;
 		check(o, now, ret, err); /* how it was until now */
 		oracle_set(o, oracle_kinds[r[i].resource], r[i].key, object, now);
 		check(o, now, ret, err);
 	}
-	check(o, clock_mono(clock_real()), ret, err);
+	check(o, clock_mono(clock_real()) / SLOWNESS, ret, err);
 	ret->published_peak = oracle_published_peak(o);
 	oracle_destroy(o);
 }

@@ -6,12 +6,12 @@
 # exit 1 when something failed or nothing ran.
 #
 # JOBS: how many at a time (all processors). WRAP: a command put before each program.
-# TEST_TIMEOUT: seconds for one program (300). LOG_DIR: where the outputs stay (build/test-logs).
+# TEST_TIMEOUT: seconds for one program (900). LOG_DIR: where the outputs stay (build/test-logs).
 set -u
 
 JOBS=${JOBS:-$(nproc)}
 LOG_DIR=${LOG_DIR:-build/test-logs}
-export LOG_DIR WRAP="${WRAP:-}" TEST_TIMEOUT="${TEST_TIMEOUT:-300}"
+export LOG_DIR WRAP="${WRAP:-}" TEST_TIMEOUT="${TEST_TIMEOUT:-900}"
 
 # Where the output of a program goes, without suffix.
 log_of() {

@@ -17,9 +17,9 @@
 #include "lib/kubelet.h"
 #include "lib/probe.h"
 
-#define WAIT_NS (60 * CLOCK_NS_PER_S)
+#define WAIT_NS (120 * CLOCK_NS_PER_S)
 #define POLL_MS 20
-#define HTTP_MS 5000
+#define HTTP_MS 60000
 #define START_DELAY_NS (10 * CLOCK_NS_PER_MS)
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"
 
@@ -54,7 +54,9 @@ void scene_fail(struct scene *s, const char *fmt, ...)
 
 static bool has_started(void *ctx UNUSED, const struct mirror *m)
 {
-	return mirror_is_synced(m) && mirror_get(m, MIRROR_NODES, "node-1") != NULL;
+	const struct jdoc *node = mirror_get(m, MIRROR_NODES, "node-1");
+
+	return mirror_is_synced(m) && node != NULL && jdoc_path(node, "spec.taints") == NULL;
 }
 
 static bool has_own_queues(void *ctx UNUSED, const struct mirror *m)
@@ -69,10 +71,13 @@ void scene_start(struct scene *s, const struct scene_options *opt)
 					 .ngroups = opt->ngroups,
 					 .scan_interval_ns = 50 * CLOCK_NS_PER_MS,
 					 .provision_ns = 200 * CLOCK_NS_PER_MS };
+	struct stack_options so = opt->stack;
 	struct err err = ERR_INIT;
 
+	/* When the scheduler begins there are the nodes: kinds come to it in any order. */
+	so.no_scheduler = true;
 	*s = (struct scene){ 0 };
-	if (stack_start(&opt->stack, &s->stack, &err) < 0 ||
+	if (stack_start(&so, &s->stack, &err) < 0 ||
 	    stack_transport(s->stack, &s->transport, &err) < 0) {
 		scene_fail(s, "not started: %s", err.text);
 	}
@@ -91,6 +96,9 @@ void scene_start(struct scene *s, const struct scene_options *opt)
 	}
 	scene_wait_for(s, "the mirror is complete", has_started, NULL);
 	if (!opt->stack.no_scheduler) {
+		if (stack_start_program(s->stack, STACK_SCHEDULER, &err) < 0) {
+			scene_fail(s, "not started: %s", err.text);
+		}
 		scene_wait_for(s, "the scheduler has made its queues", has_own_queues, NULL);
 	}
 }

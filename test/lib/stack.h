@@ -50,8 +50,9 @@ int stack_start_program(struct stack *s, enum stack_program p, struct err *err);
 /* Returns the exit code, 128 + signal, or -1 when it did not run. */
 int stack_stop_program(struct stack *s, enum stack_program p, int signal);
 bool stack_signal(struct stack *s, enum stack_program p, int signal); /* false: not running */
-/* Runs a program of ours to its end, at most 20 s: its exit code (128 + signal, -1: not started).
- * args end with NULL. out (may be NULL) is replaced by what it printed, to both of its outputs. */
+/* Runs a program of ours to its end, at most two minutes: its exit code (128 + signal, -1: not
+ * started). args end with NULL. out (may be NULL) is replaced by what it printed, to both of its
+ * outputs. */
 int stack_run(struct stack *s, const char *program, const char *const *args, struct strbuf *out);
 bool stack_is_running(struct stack *s, enum stack_program p);
 

@@ -80,7 +80,7 @@ static void add_workload(const char *name, int priority, const char *cpu)
 /* Asked again until it says so. */
 static void wait_says(const char *words, const char *says)
 {
-	int64_t deadline = clock_mono(clock_real()) + 90 * CLOCK_NS_PER_S;
+	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	do {
@@ -161,6 +161,17 @@ static void expect_field(const char *path, const char *field, const char *value)
 	scene_call(&scene, "GET", path, NULL, &object);
 	jdoc_format(jdoc_path(object, field), &text);
 	assert_string_equal(text.p, value);
+}
+
+static int resume_all(void **state UNUSED)
+{
+	static const char go[] = "{\"spec\":{\"stopPolicy\":\"None\"}}";
+
+	scene_call(&scene, "PATCH", KUEUE "clusterqueues/team", go, NULL);
+	scene_call(&scene, "PATCH", KUEUE "namespaces/default/localqueues/lq", go, NULL);
+	scene_call(&scene, "PATCH", KUEUE "namespaces/default/workloads/waits",
+		   "{\"spec\":{\"active\":true}}", NULL);
+	return 0;
 }
 
 static void test_stop_and_resume_a_queue(void **state UNUSED)
@@ -266,8 +277,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_it_says),
 		cmocka_unit_test(test_a_dump_explains),
-		cmocka_unit_test(test_stop_and_resume_a_queue),
-		cmocka_unit_test(test_stop_and_resume_in_a_namespace),
+		cmocka_unit_test_teardown(test_stop_and_resume_a_queue, resume_all),
+		cmocka_unit_test_teardown(test_stop_and_resume_in_a_namespace, resume_all),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

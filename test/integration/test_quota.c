@@ -113,17 +113,6 @@ static void give_back(struct scene *s, const char *name)
 	}
 }
 
-static void clear(struct scene *s)
-{
-	scene_call(s, "DELETE", WORKLOADS, NULL, NULL);
-	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_reserving_active_workloads{cluster_queue=\"team\",replica_role="
-			  "\"leader\"} 0");
-	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_pending_workloads{cluster_queue=\"team\",status=\"active\","
-			  "replica_role=\"leader\"} 0");
-}
-
 /* --- tests -------------------------------------------------------------------------------------*/
 
 static void test_admission_says_what_it_holds(void **state)
@@ -143,7 +132,6 @@ static void test_admission_says_what_it_holds(void **state)
 	assert_null(jdoc_path(w, "status.resourceRequests"));
 	scene_wait_event(s, "QuotaReserved", "one");
 	scene_wait_event(s, "Admitted", "one");
-	clear(s);
 }
 
 static void test_one_waits_until_another_goes(void **state)
@@ -163,7 +151,6 @@ static void test_one_waits_until_another_goes(void **state)
 		"2");
 	delete_workload(s, "one");
 	wait_admitted(s, "two");
-	clear(s);
 }
 
 static void test_a_status_is_written_once(void **state)
@@ -171,21 +158,21 @@ static void test_a_status_is_written_once(void **state)
 	struct scene *s = *state;
 	CLEANUP(jdoc_destroyp) struct jdoc *before = NULL, *after = NULL;
 
-	add_workload(s, "one", 0, "2");
-	add_workload(s, "two", 0, "2");
+	add_workload(s, "one", 5, "2");
 	wait_admitted(s, "one");
+	add_workload(s, "two", 5, "2");
 	wait_workload(s, "two", "QuotaReserved", "False", "WaitingForQuota");
 	before = get(s, WORKLOADS "/two");
-	/* Cycles that decide the same about it. */
+	/* Cycles that decide the same about it: who goes has it looked at again, before those of a
+	 * lower priority. They get nothing: how much is free is part of what is said. */
 	for (int i = 0; i < 5; i++) {
-		add_workload(s, "small", 0, "1");
-		wait_admitted(s, "small");
-		delete_workload(s, "small");
+		add_workload(s, "huge", 0, "4");
+		wait_workload(s, "huge", "QuotaReserved", "False", "ExceedsMaxQuota");
+		delete_workload(s, "huge");
 	}
 	after = get(s, WORKLOADS "/two");
 	assert_string_equal(jdoc_path_str(before, "metadata.resourceVersion"),
 			    jdoc_path_str(after, "metadata.resourceVersion"));
-	clear(s);
 }
 
 static void test_preemption(void **state)
@@ -208,17 +195,16 @@ static void test_preemption(void **state)
 		"Preempted");
 	scene_wait_event(s, "EvictedDueToPreempted", "low");
 	scene_wait_event(s, "PreemptedWorkload", "high");
-	give_back(s, "low");
-	wait_admitted(s, "high");
-	wait_workload(s, "low", "QuotaReserved", "False", "WaitingForQuota");
 	scene_wait_metric(s, STACK_SCHEDULER,
 			  "kueue_evicted_workloads_total{cluster_queue=\"team\","
 			  "reason=\"Preempted\",underlying_cause=\"\",priority_class=\"\","
 			  "replica_role=\"leader\"} 1");
+	give_back(s, "low");
+	wait_admitted(s, "high");
+	wait_workload(s, "low", "QuotaReserved", "False", "WaitingForQuota");
 	delete_workload(s, "high");
 	wait_admitted(s, "low");
 	wait_workload(s, "low", "Evicted", "False", "QuotaReserved");
-	clear(s);
 }
 
 static void test_a_restart_keeps_all(void **state)
@@ -245,7 +231,6 @@ static void test_a_restart_keeps_all(void **state)
 	scene_restart_scheduler(s, NULL, quota_scene_args);
 	delete_workload(s, "high");
 	wait_admitted(s, "low");
-	clear(s);
 }
 
 static void wait_queue(struct scene *s, int pending, int reserving, const char *total)
@@ -288,6 +273,7 @@ static void test_statuses_of_queues(void **state)
 
 	quota_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
 	add_workload(s, "one", 0, "2");
+	wait_admitted(s, "one");
 	add_workload(s, "two", 0, "2");
 	wait_queue(s, 1, 1, "2");
 	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"Hold\"}}", NULL);
@@ -299,7 +285,12 @@ static void test_statuses_of_queues(void **state)
 	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"None\"}}", NULL);
 	quota_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
 	wait_admitted(s, "two");
-	clear(s);
+}
+
+static int resume_and_clear(void **state)
+{
+	scene_call(*state, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"None\"}}", NULL);
+	return quota_scene_after_each(state);
 }
 
 static void wait_suspended(struct scene *s, const char *name, bool suspended)
@@ -349,8 +340,6 @@ static void test_jobs_start_with_their_workloads(void **state)
 		   "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}",
 		   NULL);
 	wait_suspended(s, "second", false);
-	scene_call(s, "DELETE", JOBS, NULL, NULL);
-	clear(s);
 }
 
 /* Without an owner nothing runs: what is evicted gives its reservation back at once. */
@@ -369,7 +358,6 @@ static void test_deactivation(void **state)
 	wait_queue(s, 0, 0, "0");
 	scene_call(s, "PATCH", WORKLOADS "/one", "{\"spec\":{\"active\":true}}", NULL);
 	wait_admitted(s, "one");
-	clear(s);
 }
 
 /* The write is refused: nothing is held for it, and it is tried again. */
@@ -382,22 +370,24 @@ static void test_a_refused_write_takes_the_decision_back(void **state)
 	add_workload(s, "one", 0, "2");
 	wait_admitted(s, "one");
 	assert_true(scene_faults_struck(s, "status") == 1);
-	scene_faults(s, NULL);
-	clear(s);
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_admission_says_what_it_holds),
-		cmocka_unit_test(test_one_waits_until_another_goes),
-		cmocka_unit_test(test_a_status_is_written_once),
-		cmocka_unit_test(test_preemption),
-		cmocka_unit_test(test_a_restart_keeps_all),
-		cmocka_unit_test(test_statuses_of_queues),
-		cmocka_unit_test(test_jobs_start_with_their_workloads),
-		cmocka_unit_test(test_deactivation),
-		cmocka_unit_test(test_a_refused_write_takes_the_decision_back),
+		cmocka_unit_test_teardown(test_admission_says_what_it_holds,
+					  quota_scene_after_each),
+		cmocka_unit_test_teardown(test_one_waits_until_another_goes,
+					  quota_scene_after_each),
+		cmocka_unit_test_teardown(test_a_status_is_written_once, quota_scene_after_each),
+		cmocka_unit_test_teardown(test_preemption, quota_scene_after_each),
+		cmocka_unit_test_teardown(test_a_restart_keeps_all, quota_scene_after_each),
+		cmocka_unit_test_teardown(test_statuses_of_queues, resume_and_clear),
+		cmocka_unit_test_teardown(test_jobs_start_with_their_workloads,
+					  quota_scene_after_each),
+		cmocka_unit_test_teardown(test_deactivation, quota_scene_after_each),
+		cmocka_unit_test_teardown(test_a_refused_write_takes_the_decision_back,
+					  quota_scene_after_each),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

@@ -115,7 +115,8 @@ static void check_cost(struct scene *s, const char *name, const char *cost)
 	assert_string_equal(now.p, cost);
 }
 
-/* Which of the two is evicted, by one of a higher priority that comes and goes. */
+/* Which of the two is evicted, by one of a higher priority that comes and goes. That is admitted
+ * when the API shows who has made room. */
 static const char *preempt_one(struct scene *s, const char *by)
 {
 	static const char *const names[] = { "one", "two" };
@@ -145,12 +146,10 @@ static void end_preemptor(struct scene *s, const char *by, const char *victim)
 	wait_for(s, victim, "Evicted", "False", "QuotaReserved");
 }
 
-static void clear(struct scene *s)
+static int after_each(void **state)
 {
-	scene_call(s, "DELETE", WORKLOADS, NULL, NULL);
-	scene_wait_metric(s, STACK_SCHEDULER,
-			  "kueue_reserving_active_workloads{cluster_queue=\"team\",replica_role="
-			  "\"leader\"} 0");
+	scene_call(*state, "PATCH", QUEUE, "{\"metadata\":{\"annotations\":null}}", NULL);
+	return quota_scene_after_each(state);
 }
 
 /* Both have the same priority. Without costs the one whose quota is younger goes first, every
@@ -172,7 +171,6 @@ static void test_who_was_preempted_is_spared(void **state)
 	assert_string_not_equal(second, first);
 	wait_cost(s, second, "1");
 	end_preemptor(s, "higher", second);
-	clear(s);
 }
 
 static void test_annotations_of_the_queue_count(void **state)
@@ -202,7 +200,6 @@ static void test_annotations_of_the_queue_count(void **state)
 	scene_wait_event(s, "InvalidPreemptionCost", "team");
 	scene_call(s, "PATCH", QUEUE, "{\"metadata\":{\"annotations\":null}}", NULL);
 	wait_cost(s, victim, "1");
-	clear(s);
 }
 
 static void write_cost(struct scene *s, const char *name, const char *json)
@@ -245,7 +242,6 @@ static void test_others_keep_their_costs(void **state)
 	wait_cost(s, victim, "8");
 	scene_call(s, "PATCH", QUEUE, "{\"metadata\":{\"annotations\":null}}", NULL);
 	wait_cost(s, victim, "1");
-	clear(s);
 }
 
 /* Nothing is written that is there already. */
@@ -272,16 +268,15 @@ static void test_a_restart_writes_nothing(void **state)
 	scene_call(s, "GET", path, NULL, &after);
 	assert_string_equal(jdoc_path_str(before, "metadata.resourceVersion"),
 			    jdoc_path_str(after, "metadata.resourceVersion"));
-	clear(s);
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_was_preempted_is_spared),
-		cmocka_unit_test(test_annotations_of_the_queue_count),
-		cmocka_unit_test(test_others_keep_their_costs),
-		cmocka_unit_test(test_a_restart_writes_nothing),
+		cmocka_unit_test_teardown(test_who_was_preempted_is_spared, after_each),
+		cmocka_unit_test_teardown(test_annotations_of_the_queue_count, after_each),
+		cmocka_unit_test_teardown(test_others_keep_their_costs, after_each),
+		cmocka_unit_test_teardown(test_a_restart_writes_nothing, after_each),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

@@ -16,6 +16,7 @@
 #define API "/apis/kueue.x-k8s.io/v1beta2/"
 #define WORKLOADS API "namespaces/default/workloads"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
+#define LIMITS "/api/v1/namespaces/default/limitranges"
 #define MERGE "application/merge-patch+json"
 
 static struct scene scene;
@@ -102,7 +103,6 @@ static void test_a_check_admits_and_retries(void **state)
 	set_check(s, "one", "Rejected");
 	quota_scene_wait(s, WORKLOADS "/one", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
 	scene_wait_event(s, "AdmissionCheckRejected", "one");
-	scene_call(s, "DELETE", WORKLOADS "/one", NULL, NULL);
 }
 
 static size_t count_updates(struct scene *s, const char *path)
@@ -142,7 +142,6 @@ static void test_an_eviction_ends_what_a_check_adds_to_pods(void **state)
 	patch(s, WORKLOADS "/added", "person", "{\"spec\":{\"active\":true}}");
 	quota_scene_wait(s, WORKLOADS "/added", "Admitted", "False", "UnsatisfiedAdmissionChecks");
 	assert_int_equal(count_updates(s, WORKLOADS "/added"), 0);
-	scene_call(s, "DELETE", WORKLOADS "/added", NULL, NULL);
 }
 
 static int64_t version(struct scene *s, const char *path)
@@ -166,14 +165,19 @@ static void test_limits_count_for_those_who_wait(void **state)
 		    " template: {spec: {restartPolicy: Never, containers: [{name: c, image: i,"
 		    " resources: {requests: {cpu: '4'}}}]}}}]}}");
 	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
-	scene_call(s, "POST", "/api/v1/namespaces/default/limitranges",
+	scene_call(s, "POST", LIMITS,
 		   "{\"apiVersion\":\"v1\",\"kind\":\"LimitRange\",\"metadata\":{\"name\":\"l\"},"
 		   "\"spec\":{\"limits\":[{\"type\":\"Container\",\"max\":{\"cpu\":\"3\"}}]}}",
 		   NULL);
 	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "Misconfigured");
-	scene_call(s, "DELETE", "/api/v1/namespaces/default/limitranges/l", NULL, NULL);
+	scene_call(s, "DELETE", LIMITS "/l", NULL, NULL);
 	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
-	scene_call(s, "DELETE", WORKLOADS "/lean", NULL, NULL);
+}
+
+static int without_limits(void **state)
+{
+	scene_call(*state, "DELETE", LIMITS, NULL, NULL);
+	return quota_scene_after_each(state);
 }
 
 /* Somebody edits statuses: they are put right, once. */
@@ -216,7 +220,6 @@ static void test_edited_statuses_are_repaired(void **state)
 		scene_call(s, "DELETE", WORKLOADS "/big", NULL, NULL);
 	}
 	assert_int_equal(version(s, WORKLOADS "/one"), versions[1]);
-	scene_call(s, "DELETE", WORKLOADS "/one", NULL, NULL);
 }
 
 /* As Kueue leaves them behind: a Job that runs on the flavor's nodes, and its Workload. */
@@ -309,8 +312,13 @@ static void test_what_kueue_admitted_goes_on(void **state)
 	      "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}");
 	quota_scene_wait(s, WORKLOADS "/job-moved-1a2b3", "Finished", "True", "Succeeded");
 	quota_scene_wait(s, WORKLOADS "/late", "QuotaReserved", "True", "QuotaReserved");
-	scene_call(s, "DELETE", JOBS, NULL, NULL);
-	scene_call(s, "DELETE", WORKLOADS, NULL, NULL);
+}
+
+/* A failure may have left a scheduler without the engine. */
+static int with_the_engine(void **state)
+{
+	scene_restart_scheduler(*state, NULL, quota_scene_args);
+	return quota_scene_after_each(state);
 }
 
 static void wait_gone(struct scene *s, const char *list, const char *name)
@@ -342,6 +350,22 @@ static void expect_deleting(struct scene *s, const char *path)
 	assert_non_null(jdoc_path(object, "metadata.deletionTimestamp"));
 }
 
+static void wait_finalizer(struct scene *s, const char *path)
+{
+	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
+
+	do {
+		CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+
+		scene_call(s, "GET", path, NULL, &object);
+		if (jdoc_count(jdoc_path(object, "metadata.finalizers")) > 0) {
+			return;
+		}
+		poll(NULL, 0, 20);
+	} while (clock_mono(clock_real()) < deadline);
+	scene_fail(s, "%s bears no finalizer", path);
+}
+
 /* The last test: nothing is left. */
 static void test_what_is_in_use_stays(void **state)
 {
@@ -351,6 +375,9 @@ static void test_what_is_in_use_stays(void **state)
 	quota_scene_wait(s, WORKLOADS "/holder", "QuotaReserved", "True", "QuotaReserved");
 	set_check(s, "holder", "Ready");
 	quota_scene_wait(s, WORKLOADS "/holder", "Admitted", "True", "Admitted");
+	wait_finalizer(s, API "clusterqueues/team");
+	wait_finalizer(s, API "resourceflavors/default");
+	wait_finalizer(s, API "admissionchecks/check");
 	scene_call(s, "DELETE", API "clusterqueues/team", NULL, NULL);
 	scene_call(s, "DELETE", API "resourceflavors/default", NULL, NULL);
 	scene_call(s, "DELETE", API "admissionchecks/check", NULL, NULL);
@@ -364,16 +391,19 @@ static void test_what_is_in_use_stays(void **state)
 	wait_gone(s, API "admissionchecks", "check");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_check_admits_and_retries),
-		cmocka_unit_test(test_an_eviction_ends_what_a_check_adds_to_pods),
-		cmocka_unit_test(test_limits_count_for_those_who_wait),
-		cmocka_unit_test(test_edited_statuses_are_repaired),
-		cmocka_unit_test(test_what_kueue_admitted_goes_on),
+		cmocka_unit_test_teardown(test_a_check_admits_and_retries, quota_scene_after_each),
+		cmocka_unit_test_teardown(test_an_eviction_ends_what_a_check_adds_to_pods,
+					  quota_scene_after_each),
+		cmocka_unit_test_teardown(test_limits_count_for_those_who_wait, without_limits),
+		cmocka_unit_test_teardown(test_edited_statuses_are_repaired,
+					  quota_scene_after_each),
+		cmocka_unit_test_teardown(test_what_kueue_admitted_goes_on, with_the_engine),
 		cmocka_unit_test(test_what_is_in_use_stays),
 	};
 
+	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
 	return cmocka_run_group_tests(tests, begin, scene_end);
 }

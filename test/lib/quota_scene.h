@@ -8,7 +8,7 @@
 struct jdoc;
 struct scene;
 
-#define QUOTA_SCENE_WAIT_NS (90 * CLOCK_NS_PER_S)
+#define QUOTA_SCENE_WAIT_NS (120 * CLOCK_NS_PER_S)
 
 /* Arguments of the scheduler, for restarts. */
 extern const char *const quota_scene_args[];
@@ -21,8 +21,16 @@ void quota_scene_start_with(struct scene *s, const char *const *scheduler_args,
 
 /* NULL: the object has no such condition. */
 const struct jdoc *quota_scene_condition(const struct jdoc *object, const char *type);
-/* Waits until the condition of the object at this path has this status and reason. */
+/* Waits until the condition of the object at this path has this status and reason: one that stays
+ * until the test does something, or it may be missed. */
 void quota_scene_wait(struct scene *s, const char *path, const char *type, const char *status,
 		      const char *reason);
+
+/* Between tests that share a scene, however the last one ended: there are no faults, the scheduler
+ * runs, the Jobs and Workloads of namespace "default" are gone, and the ClusterQueue "team" is
+ * empty. */
+void quota_scene_clear(struct scene *s);
+/* The same for cmocka, whose state is the scene. */
+int quota_scene_after_each(void **state);
 
 #endif

@@ -17,13 +17,13 @@
 #define HOOK                                                                                       \
 	"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/"                     \
 	"volcano-admission-service-pods-mutate"
-#define TIMEOUT_NS (60 * CLOCK_NS_PER_S)
-#define PACE_MS 50
+#define TIMEOUT_NS (120 * CLOCK_NS_PER_S)
+#define PACE_MS 100
 
 static struct scene scene;
 
-/* The authority is due at 12 s, and then has 6 s left to be replaced. */
-static const char *const webhook_args[] = { "--cert-ca-duration=18s", "--cert-leaf-duration=18s",
+/* The authority is due at 30 s, and then has 15 s left to be replaced. */
+static const char *const webhook_args[] = { "--cert-ca-duration=45s", "--cert-leaf-duration=45s",
 					    "--cert-rotation-delay=500ms", NULL };
 
 static char *member(const char *key)
@@ -74,6 +74,7 @@ static void test_no_pod_is_refused_during_a_rotation(void **state UNUSED)
 	create_until_changed("ca.crt", member("ca.crt"), &count);
 	create_until_changed("old-ca.crt", member("old-ca.crt"), &count);
 	create_pod(count);
+	scene_settle(&scene);
 	assert_true(count > 10);
 	assert_true(scene_saw(&scene, "pod-1", SCENE_GATED));
 	assert_true(scene_metric(&scene, STACK_WEBHOOK,

@@ -23,7 +23,4 @@ static inline void bitset_clear(uint64_t *w, size_t i)
 	w[i >> 6] &= ~((uint64_t)1 << (i & 63));
 }
 
-size_t bitset_count(const uint64_t *w, size_t bits);
-size_t bitset_next(const uint64_t *w, size_t bits, size_t from); /* bits: none left */
-
 #endif

@@ -113,16 +113,6 @@ void strbuf_truncate(struct strbuf *b, size_t len)
 	}
 }
 
-void strbuf_drop_front(struct strbuf *b, size_t len)
-{
-	assert(len <= b->len);
-	if (len == 0) {
-		return;
-	}
-	memmove(b->p, b->p + len, b->len - len);
-	strbuf_truncate(b, b->len - len);
-}
-
 struct str strbuf_str(const struct strbuf *b)
 {
 	return (struct str){ b->p, b->len };

@@ -29,7 +29,6 @@ void strbuf_add_str(struct strbuf *b, struct str s);
 void strbuf_add_ch(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void strbuf_truncate(struct strbuf *b, size_t len); /* len <= b->len */
-void strbuf_drop_front(struct strbuf *b, size_t len);
 void strbuf_reserve(struct strbuf *b, size_t extra);
 struct str strbuf_str(const struct strbuf *b);
 char *strbuf_steal(struct strbuf *b, size_t *ret_len); /* caller frees; ret_len may be NULL */

@@ -46,14 +46,3 @@ const struct quantity *field_resources_get(const struct field_resources *r, cons
 
 	return i < 0 ? NULL : &r->v[i].amount;
 }
-
-bool field_int_map_get(const struct field_int_map *m, const char *key, int32_t *ret)
-{
-	int64_t i = find(m->v, m->n, sizeof(m->v[0]), key);
-
-	if (i < 0) {
-		return false;
-	}
-	*ret = m->v[i].value;
-	return true;
-}

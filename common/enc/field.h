@@ -75,7 +75,6 @@ struct field_list FIELD_LIST(void); /* any of them */
 const char *field_map_get(const struct field_map *m, const char *key); /* NULL: absent */
 bool field_map_is(const struct field_map *m, const char *key, const char *value);
 const struct quantity *field_resources_get(const struct field_resources *r, const char *name);
-bool field_int_map_get(const struct field_int_map *m, const char *key, int32_t *ret);
 
 enum field_kind {
 	FIELD_STR,

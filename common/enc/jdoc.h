@@ -28,9 +28,8 @@ enum jdoc_kind { JDOC_NULL, JDOC_BOOL, JDOC_NUMBER, JDOC_STRING, JDOC_ARRAY, JDO
 int jdoc_parse(struct str text, struct jdoc **ret, struct err *err);
 void jdoc_destroy(struct jdoc *d); /* a root, NULL is fine */
 void jdoc_destroyp(struct jdoc **pd);
-struct jdoc *jdoc_copy(const struct jdoc *d);                      /* deep, a new root */
-void jdoc_format(const struct jdoc *d, struct strbuf *out);        /* compact */
-void jdoc_format_pretty(const struct jdoc *d, struct strbuf *out); /* indented by 4, like kubectl */
+struct jdoc *jdoc_copy(const struct jdoc *d);               /* deep, a new root */
+void jdoc_format(const struct jdoc *d, struct strbuf *out); /* compact */
 bool jdoc_equal(const struct jdoc *a,
 		const struct jdoc *b); /* member order does not matter; NULL equals NULL */
 

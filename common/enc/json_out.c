@@ -77,15 +77,6 @@ void json_out_key(struct json_out *o, const char *key)
 	o->after_key = true;
 }
 
-void json_out_key_slice(struct json_out *o, struct str key)
-{
-	assert(o->depth > 0 && !o->after_key);
-	separate(o);
-	json_text_quote(o->buf, key);
-	strbuf_add_ch(o->buf, ':');
-	o->after_key = true;
-}
-
 void json_out_str(struct json_out *o, const char *text)
 {
 	json_out_slice(o, str_of(text));
@@ -105,12 +96,6 @@ void json_out_int(struct json_out *o, int64_t n)
 {
 	separate(o);
 	strbuf_printf(o->buf, "%lld", (long long)n);
-}
-
-void json_out_num(struct json_out *o, double n)
-{
-	separate(o);
-	json_text_number(o->buf, n);
 }
 
 void json_out_bool(struct json_out *o, bool b)

@@ -28,11 +28,9 @@ void json_out_object_end(struct json_out *o);
 void json_out_array(struct json_out *o);
 void json_out_array_end(struct json_out *o);
 void json_out_key(struct json_out *o, const char *key);
-void json_out_key_slice(struct json_out *o, struct str key);
 void json_out_str(struct json_out *o, const char *text); /* NULL writes null */
 void json_out_slice(struct json_out *o, struct str s);
 void json_out_int(struct json_out *o, int64_t n);
-void json_out_num(struct json_out *o, double n);
 void json_out_bool(struct json_out *o, bool b);
 void json_out_null(struct json_out *o);
 void json_out_raw(struct json_out *o, struct str json); /* text that is JSON already */

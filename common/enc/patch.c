@@ -29,11 +29,6 @@ void patch_add(struct jdoc *patch, const char *pointer, struct jdoc *value_take)
 	add_op(patch, "add", pointer, value_take);
 }
 
-void patch_replace(struct jdoc *patch, const char *pointer, struct jdoc *value_take)
-{
-	add_op(patch, "replace", pointer, value_take);
-}
-
 void patch_remove(struct jdoc *patch, const char *pointer)
 {
 	add_op(patch, "remove", pointer, NULL);

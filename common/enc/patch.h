@@ -19,7 +19,6 @@ struct strbuf;
  * taken. */
 struct jdoc *patch_new(void);
 void patch_add(struct jdoc *patch, const char *pointer, struct jdoc *value_take);
-void patch_replace(struct jdoc *patch, const char *pointer, struct jdoc *value_take);
 void patch_remove(struct jdoc *patch, const char *pointer);
 void patch_test(struct jdoc *patch, const char *pointer, struct jdoc *value_take);
 /* Appends "/" and the token with ~ and / escaped. */

@@ -268,11 +268,6 @@ struct quantity quantity_add(struct quantity a, struct quantity b)
 	return (struct quantity){ cap(a.nano + b.nano), a.format };
 }
 
-struct quantity quantity_sub(struct quantity a, struct quantity b)
-{
-	return (struct quantity){ cap(a.nano - b.nano), a.format };
-}
-
 bool quantity_is_zero(struct quantity q)
 {
 	return q.nano == 0;

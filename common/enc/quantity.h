@@ -28,7 +28,6 @@ int quantity_parse(struct str text, struct quantity *ret, struct err *err);
 void quantity_format(struct quantity q, char out[QUANTITY_TEXT_MAX]);
 int quantity_cmp(struct quantity a, struct quantity b);
 struct quantity quantity_add(struct quantity a, struct quantity b); /* saturates; format of a */
-struct quantity quantity_sub(struct quantity a, struct quantity b);
 bool quantity_is_zero(struct quantity q);
 int64_t quantity_value(struct quantity q); /* units, rounded up (away from zero) as Value() */
 int64_t quantity_milli(struct quantity q); /* thousandths, rounded up as MilliValue(), saturates */

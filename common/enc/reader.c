@@ -366,20 +366,6 @@ struct str reader_raw(struct reader *r, struct arena *arena)
 	return arena_str(arena, strbuf_str(&text));
 }
 
-void reader_copy(struct reader *r, struct strbuf *out)
-{
-	const char *begin = r->is_text ? r->pos : NULL;
-
-	if (!r->is_text && !r->failed) {
-		jdoc_format(r->node, out);
-		return;
-	}
-	reader_skip(r);
-	if (!r->failed) {
-		strbuf_add(out, begin, (size_t)(r->pos - begin));
-	}
-}
-
 int reader_finish(struct reader *r, struct err *err)
 {
 	const char *p;

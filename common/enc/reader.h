@@ -52,8 +52,7 @@ double reader_num(struct reader *r); /* asserts a number */
 bool reader_int(struct reader *r,
 		int64_t *ret); /* consumes the number; false: not integral or out of int64 */
 bool reader_bool(struct reader *r);
-void reader_skip(struct reader *r);                     /* any value */
-void reader_copy(struct reader *r, struct strbuf *out); /* any value as JSON text */
+void reader_skip(struct reader *r); /* any value */
 /* Any value as JSON text: borrowed from the text, or from a tree formatted into arena. */
 struct str reader_raw(struct reader *r, struct arena *arena);
 /* 0 when all went well and (text) only blanks follow the value, else -ERR_INVALID with offset. */

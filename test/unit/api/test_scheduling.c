@@ -69,14 +69,14 @@ static void test_pod_group(void **state)
 		"\"matchLabelKeys\":[\"k\"]}]},\"status\":{\"phase\":\"Inqueue\",\"conditions\":[{"
 		"\"type\":\"Unschedulable\",\"transitionID\":\"t\"}],\"succeeded\":1}}";
 	struct api_pod_group g;
-	int32_t n = 0;
 	(void)state;
 
 	assert_int_equal(decode_text(&scheduling_pod_group_fields, str_of(text), &g, arena, NULL),
 			 0);
 	assert_int_equal(g.spec.min_member, 4);
-	assert_true(field_int_map_get(&g.spec.min_task_member, "worker", &n));
-	assert_int_equal(n, 3);
+	assert_int_equal(g.spec.min_task_member.n, 2);
+	assert_string_equal(g.spec.min_task_member.v[1].key, "worker");
+	assert_int_equal(g.spec.min_task_member.v[1].value, 3);
 	assert_non_null(g.spec.min_resources.v);
 	assert_int_equal(g.spec.min_resources.n, 0);
 	assert_int_equal(g.spec.network_topology->highest_tier_allowed, 2);

@@ -10,15 +10,12 @@
 static void test_lookups(void **state)
 {
 	static const struct field_pair pairs[] = { { "a", "1" }, { "b", "" }, { "cc", "3" } };
-	static const struct field_int_pair ints[] = { { "x", -1 }, { "y", 0 } };
 	static const struct field_resource amounts[] = {
 		{ "cpu", { 1000000000, QUANTITY_DECIMAL_SI } },
 		{ "memory", { 0, QUANTITY_BINARY_SI } },
 	};
 	const struct field_map map = { pairs, ARRAY_LEN(pairs) }, none = { NULL, 0 };
-	const struct field_int_map int_map = { ints, ARRAY_LEN(ints) };
 	const struct field_resources resources = { amounts, ARRAY_LEN(amounts) };
-	int32_t n = 9;
 	(void)state;
 
 	assert_string_equal(field_map_get(&map, "a"), "1");
@@ -31,11 +28,6 @@ static void test_lookups(void **state)
 	assert_true(field_map_is(&map, "a", "1"));
 	assert_false(field_map_is(&map, "a", "2"));
 	assert_false(field_map_is(&map, "z", ""));
-	assert_true(field_int_map_get(&int_map, "y", &n));
-	assert_int_equal(n, 0);
-	n = 9;
-	assert_false(field_int_map_get(&int_map, "z", &n));
-	assert_int_equal(n, 9);
 	assert_true(quantity_value(*field_resources_get(&resources, "cpu")) == 1);
 	assert_null(field_resources_get(&resources, "gpu"));
 }

@@ -1,6 +1,5 @@
 #include "enc/json_out.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,18 +31,16 @@ static void test_nesting_and_commas(void **state)
 	json_out_array_end(&o);
 	json_out_object(&o);
 	json_out_object_end(&o);
-	json_out_num(&o, 0.25);
-	json_out_num(&o, HUGE_VAL);
 	json_out_null(&o);
 	json_out_array_end(&o);
-	json_out_key_slice(&o, (struct str){ "keyed", 3 });
+	json_out_key(&o, "key");
 	json_out_raw(&o, STR_LIT("{\"r\":1}"));
 	json_out_key(&o, "d");
 	json_out_doc(&o, d);
 	json_out_object_end(&o);
 	json_out_end(&o);
 	assert_string_equal(out.p, "{\"a\":\"x\\\"y\",\"none\":null,\"i\":-9223372036854775808,"
-				   "\"b\":true,\"l\":[[],{},0.25,null,null],\"key\":{\"r\":1},"
+				   "\"b\":true,\"l\":[[],{},null],\"key\":{\"r\":1},"
 				   "\"d\":[5]}");
 }
 

@@ -198,12 +198,10 @@ static void test_builder(void **state)
 	patch_pointer_add(&path, STR_LIT("a.b/c~d"));
 	patch_test(p, "/metadata/uid", jdoc_new_str("u"));
 	patch_add(p, path.p, jdoc_new_str("v"));
-	patch_replace(p, "/n", jdoc_new_null());
 	patch_remove(p, "/x");
 	assert_text(p,
 		    "[{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":\"u\"},"
 		    "{\"op\":\"add\",\"path\":\"/metadata/annotations/a.b~1c~0d\",\"value\":\"v\"},"
-		    "{\"op\":\"replace\",\"path\":\"/n\",\"value\":null},"
 		    "{\"op\":\"remove\",\"path\":\"/x\"}]");
 }
 

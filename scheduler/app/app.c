@@ -15,6 +15,7 @@
 #include "app/endpoints.h"
 #include "app/engine.h"
 #include "app/options.h"
+#include "app/resource_name.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -68,27 +69,6 @@ struct app {
 	pthread_t sched;
 	bool sched_runs;
 	_Atomic bool lease_lost, released, watching;
-};
-
-#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
-
-static const char *const watch_paths[SCHED_RESOURCE_COUNT_] = {
-	[SCHED_PODS] = "/api/v1/pods",
-	[SCHED_NODES] = "/api/v1/nodes",
-	[SCHED_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
-	[SCHED_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
-	[SCHED_PRIORITY_CLASSES] = "/apis/scheduling.k8s.io/v1/priorityclasses",
-	[SCHED_NAMESPACES] = "/api/v1/namespaces",
-	[SCHED_FLAVORS] = KUEUE "resourceflavors",
-	[SCHED_CLUSTER_QUEUES] = KUEUE "clusterqueues",
-	[SCHED_COHORTS] = KUEUE "cohorts",
-	[SCHED_LOCAL_QUEUES] = KUEUE "localqueues",
-	[SCHED_WORKLOADS] = KUEUE "workloads",
-	[SCHED_WORKLOAD_PRIORITY_CLASSES] = KUEUE "workloadpriorityclasses",
-	[SCHED_ADMISSION_CHECKS] = KUEUE "admissionchecks",
-	[SCHED_LIMIT_RANGES] = "/api/v1/limitranges",
-	[SCHED_RUNTIME_CLASSES] = "/apis/node.k8s.io/v1/runtimeclasses",
-	[SCHED_JOBS] = "/apis/batch/v1/jobs",
 };
 
 static void post(void *ctx, struct sched_msg *m)
@@ -374,7 +354,7 @@ static void make_watches(struct app *a)
 	a->nwatches = a->o->controller_workload ? SCHED_RESOURCE_COUNT_ : SCHED_BASIC_COUNT_;
 	for (unsigned i = 0; i < a->nwatches; i++) {
 		struct reflector_options ro = {
-			.path = watch_paths[i],
+			.path = resource_name((enum sched_resource)i)->path,
 			.transport = a->watches,
 			.clock = clock_real(),
 			.on_event = on_event,

@@ -2,24 +2,37 @@
 
 #include "api/kueue_keys.h"
 
+#define CORE(kind, plural, namespaced)                                                             \
+	{                                                                                          \
+		"v1", kind, plural, "/api/v1/" plural, namespaced                                  \
+	}
+#define GROUP(version, kind, plural, namespaced)                                                   \
+	{                                                                                          \
+		version, kind, plural, "/apis/" version "/" plural, namespaced                     \
+	}
+#define VOLCANO(kind, plural, namespaced)                                                          \
+	GROUP("scheduling.volcano.sh/v1beta1", kind, plural, namespaced)
+#define KUEUE(kind, plural, namespaced) GROUP(KUEUE_API_VERSION, kind, plural, namespaced)
+
 static const struct resource_name names[SCHED_RESOURCE_COUNT_] = {
-	[SCHED_PODS] = { "v1", "Pod", "pods" },
-	[SCHED_NODES] = { "v1", "Node", "nodes" },
-	[SCHED_QUEUES] = { "scheduling.volcano.sh/v1beta1", "Queue", "queues" },
-	[SCHED_PODGROUPS] = { "scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups" },
-	[SCHED_PRIORITY_CLASSES] = { "scheduling.k8s.io/v1", "PriorityClass", "priorityclasses" },
-	[SCHED_NAMESPACES] = { "v1", "Namespace", "namespaces" },
-	[SCHED_FLAVORS] = { KUEUE_API_VERSION, "ResourceFlavor", "resourceflavors" },
-	[SCHED_CLUSTER_QUEUES] = { KUEUE_API_VERSION, "ClusterQueue", "clusterqueues" },
-	[SCHED_COHORTS] = { KUEUE_API_VERSION, "Cohort", "cohorts" },
-	[SCHED_LOCAL_QUEUES] = { KUEUE_API_VERSION, "LocalQueue", "localqueues" },
-	[SCHED_WORKLOADS] = { KUEUE_API_VERSION, "Workload", "workloads" },
-	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { KUEUE_API_VERSION, "WorkloadPriorityClass",
-					      "workloadpriorityclasses" },
-	[SCHED_ADMISSION_CHECKS] = { KUEUE_API_VERSION, "AdmissionCheck", "admissionchecks" },
-	[SCHED_LIMIT_RANGES] = { "v1", "LimitRange", "limitranges" },
-	[SCHED_RUNTIME_CLASSES] = { "node.k8s.io/v1", "RuntimeClass", "runtimeclasses" },
-	[SCHED_JOBS] = { "batch/v1", "Job", "jobs" },
+	[SCHED_PODS] = CORE("Pod", "pods", true),
+	[SCHED_NODES] = CORE("Node", "nodes", false),
+	[SCHED_QUEUES] = VOLCANO("Queue", "queues", false),
+	[SCHED_PODGROUPS] = VOLCANO("PodGroup", "podgroups", true),
+	[SCHED_PRIORITY_CLASSES] =
+		GROUP("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", false),
+	[SCHED_NAMESPACES] = CORE("Namespace", "namespaces", false),
+	[SCHED_FLAVORS] = KUEUE("ResourceFlavor", "resourceflavors", false),
+	[SCHED_CLUSTER_QUEUES] = KUEUE("ClusterQueue", "clusterqueues", false),
+	[SCHED_COHORTS] = KUEUE("Cohort", "cohorts", false),
+	[SCHED_LOCAL_QUEUES] = KUEUE("LocalQueue", "localqueues", true),
+	[SCHED_WORKLOADS] = KUEUE("Workload", "workloads", true),
+	[SCHED_WORKLOAD_PRIORITY_CLASSES] =
+		KUEUE("WorkloadPriorityClass", "workloadpriorityclasses", false),
+	[SCHED_ADMISSION_CHECKS] = KUEUE("AdmissionCheck", "admissionchecks", false),
+	[SCHED_LIMIT_RANGES] = CORE("LimitRange", "limitranges", true),
+	[SCHED_RUNTIME_CLASSES] = GROUP("node.k8s.io/v1", "RuntimeClass", "runtimeclasses", false),
+	[SCHED_JOBS] = GROUP("batch/v1", "Job", "jobs", true),
 };
 
 const struct resource_name *resource_name(enum sched_resource r)

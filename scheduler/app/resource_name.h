@@ -1,12 +1,16 @@
-/* scheduler/app/resource_name.h: what the kinds of messages are called in the API, for events, logs
- * and metrics. Any thread. */
+/* scheduler/app/resource_name.h: what the kinds of messages are called in the API, and where they
+ * are listed and watched. Any thread. */
 #ifndef SCHEDULER_APP_RESOURCE_NAME_H
 #define SCHEDULER_APP_RESOURCE_NAME_H
+
+#include <stdbool.h>
 
 #include "model/message.h"
 
 struct resource_name {
 	const char *api_version, *kind, *plural;
+	const char *path; /* of all objects, of all namespaces */
+	bool namespaced;  /* keys are "namespace/name", else "name" */
 };
 
 /* Static; r below SCHED_RESOURCE_COUNT_. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "app/resource_name.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/counter.h"
@@ -34,22 +35,15 @@ struct situation {
 	struct queue_totals *totals;
 };
 
-static const struct {
-	const char *path;
-	enum sched_resource resource;
-	bool namespaced;
-} lists[] = {
-	{ "/apis/scheduling.k8s.io/v1/priorityclasses", SCHED_PRIORITY_CLASSES, false },
-	{ "/api/v1/namespaces", SCHED_NAMESPACES, false },
-	{ "/apis/scheduling.volcano.sh/v1beta1/queues", SCHED_QUEUES, false },
-	{ "/apis/scheduling.volcano.sh/v1beta1/podgroups", SCHED_PODGROUPS, true },
-	{ "/api/v1/nodes", SCHED_NODES, false },
-	{ "/api/v1/pods", SCHED_PODS, true },
+/* In this order: what is referred to comes first. */
+static const enum sched_resource lists[] = {
+	SCHED_PRIORITY_CLASSES, SCHED_NAMESPACES, SCHED_QUEUES,
+	SCHED_PODGROUPS,        SCHED_NODES,      SCHED_PODS,
 };
 
 struct listing {
 	struct situation *s;
-	size_t row;
+	enum sched_resource resource;
 	int64_t now;
 };
 
@@ -71,15 +65,13 @@ static void on_item(void *ctx, const struct jdoc *item)
 	if (name == NULL) {
 		return;
 	}
-	if (lists[l->row].namespaced) {
+	if (resource_name(l->resource)->namespaced) {
 		strbuf_printf(&key, "%s/", space == NULL ? "" : space);
 	}
 	strbuf_add_c(&key, name);
 	(void)str_to_i64(str_of(version == NULL ? "" : version), &number);
 	jdoc_format(item, &text);
-	apply(l->s,
-	      cache_decode(lists[l->row].resource, strbuf_str(&key), strbuf_str(&text), number),
-	      l->now);
+	apply(l->s, cache_decode(l->resource, strbuf_str(&key), strbuf_str(&text), number), l->now);
 }
 
 static int load_live(struct situation *s, const struct cluster_args *f, struct err *err)
@@ -96,11 +88,12 @@ static int load_live(struct situation *s, const struct cluster_args *f, struct e
 	s->counters = counter_registry_create();
 	co.counters = s->counters;
 	s->cache = cache_create(&co);
-	for (l.row = 0; l.row < ARRAY_LEN(lists) && r == 0; l.row++) {
+	for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
 		struct sched_msg *synced = message_new(SCHED_MSG_SYNCED);
 
-		r = rest_list(t, lists[l.row].path, CALL_NS, on_item, &l, err);
-		synced->resource = lists[l.row].resource;
+		l.resource = lists[i];
+		r = rest_list(t, resource_name(l.resource)->path, CALL_NS, on_item, &l, err);
+		synced->resource = l.resource;
 		apply(s, synced, l.now);
 	}
 	transport_destroy(t);

@@ -300,13 +300,8 @@ static void make_watches(struct sim_scheduler *s)
 {
 	s->nwatches = s->opt.quota_conf == NULL ? SCHED_BASIC_COUNT_ : SCHED_RESOURCE_COUNT_;
 	for (unsigned i = 0; i < s->nwatches; i++) {
-		const struct resource_name *name = resource_name((enum sched_resource)i);
-		bool core = strchr(name->api_version, '/') == NULL;
-		CLEANUP(xmalloc_freep)
-		char *path = xmalloc_printf("/%s/%s/%s", core ? "api" : "apis", name->api_version,
-					    name->plural);
 		struct reflector_options ro = {
-			.path = path,
+			.path = resource_name((enum sched_resource)i)->path,
 			.transport = sim_transport_base(s->watches),
 			.clock = &s->world->clock.base,
 			.on_event = on_event,

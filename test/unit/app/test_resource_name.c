@@ -2,6 +2,7 @@
 
 #include "lib/unit.h"
 
+#include "base/attrs.h"
 #include "base/str.h"
 
 /* Every kind has its names, and no two share one. */
@@ -24,9 +25,31 @@ static void test_all_are_named(void **state)
 	assert_string_equal(resource_name(SCHED_JOBS)->api_version, "batch/v1");
 }
 
+static void test_paths(void **state)
+{
+	static const struct {
+		enum sched_resource resource;
+		const char *path;
+	} rows[] = {
+		{ SCHED_PODS, "/api/v1/pods" },
+		{ SCHED_PODGROUPS, "/apis/scheduling.volcano.sh/v1beta1/podgroups" },
+		{ SCHED_WORKLOADS, "/apis/kueue.x-k8s.io/v1beta2/workloads" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_string_equal(resource_name(rows[i].resource)->path, rows[i].path);
+		assert_true(resource_name(rows[i].resource)->namespaced);
+	}
+	assert_false(resource_name(SCHED_NODES)->namespaced);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_all_are_named) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_are_named),
+		cmocka_unit_test(test_paths),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

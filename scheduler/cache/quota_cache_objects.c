@@ -221,13 +221,6 @@ static int upsert_runtime(struct quota_cache *c, const struct sched_msg *m, int6
 	return 0;
 }
 
-static int upsert_priority(struct quota_cache *c, const struct sched_msg *m, int64_t now UNUSED,
-			   struct err *err UNUSED)
-{
-	from_api_quota_rules_priority(c->rules, m->object);
-	return 0;
-}
-
 static void tell(struct quota_cache *c, const struct sched_msg *m, const void *object)
 {
 	if (c->listener.on_object != NULL) {
@@ -240,15 +233,10 @@ int quota_cache_objects_upsert(struct quota_cache *c, const struct sched_msg *m,
 {
 	static int (*const rows[SCHED_RESOURCE_COUNT_])(
 		struct quota_cache *, const struct sched_msg *, int64_t, struct err *) = {
-		[SCHED_NAMESPACES] = upsert_namespace,
-		[SCHED_FLAVORS] = upsert_flavor,
-		[SCHED_CLUSTER_QUEUES] = upsert_queue,
-		[SCHED_COHORTS] = upsert_cohort,
-		[SCHED_LOCAL_QUEUES] = upsert_local,
-		[SCHED_WORKLOAD_PRIORITY_CLASSES] = upsert_priority,
-		[SCHED_ADMISSION_CHECKS] = upsert_check,
-		[SCHED_LIMIT_RANGES] = upsert_limits,
-		[SCHED_RUNTIME_CLASSES] = upsert_runtime,
+		[SCHED_NAMESPACES] = upsert_namespace, [SCHED_FLAVORS] = upsert_flavor,
+		[SCHED_CLUSTER_QUEUES] = upsert_queue, [SCHED_COHORTS] = upsert_cohort,
+		[SCHED_LOCAL_QUEUES] = upsert_local,   [SCHED_ADMISSION_CHECKS] = upsert_check,
+		[SCHED_LIMIT_RANGES] = upsert_limits,  [SCHED_RUNTIME_CLASSES] = upsert_runtime,
 	};
 	int r = rows[m->resource] == NULL ? 0 : rows[m->resource](c, m, now, err);
 
@@ -299,8 +287,6 @@ static void remove_rest(struct quota_cache *c, const struct sched_msg *m, int64_
 	} else if (m->resource == SCHED_RUNTIME_CLASSES) {
 		from_api_quota_rules_no_runtime(c->rules, m->key);
 		want_reread(c, STR_LIT(""));
-	} else if (m->resource == SCHED_WORKLOAD_PRIORITY_CLASSES) {
-		from_api_quota_rules_no_priority(c->rules, m->key);
 	} else if (m->resource == SCHED_ADMISSION_CHECKS) {
 		quota_check_remove(c->q, m->key);
 		changed(c, now);

@@ -66,15 +66,12 @@ static int load_runtime(const struct reading *r, struct err *err)
 	return code;
 }
 
+/* Only that it is one: Workloads hold the priority that their class had. */
 static int load_priority(const struct reading *r, struct err *err)
 {
 	struct api_workload_priority_class o;
-	int code = decode(r, &kueue_workload_priority_class_fields, &o, err);
 
-	if (code == 0) {
-		from_api_quota_rules_priority(r->l->rules, &o);
-	}
-	return code;
+	return decode(r, &kueue_workload_priority_class_fields, &o, err);
 }
 
 static int load_topology(const struct reading *r, struct err *err)

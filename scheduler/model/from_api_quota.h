@@ -23,7 +23,6 @@ struct api_resource_flavor;
 struct api_runtime_class;
 struct api_topology;
 struct api_workload;
-struct api_workload_priority_class;
 struct err;
 
 /* The caller calls quota_queue_check_all afterwards. A taint of an unknown effect is an error. */
@@ -70,9 +69,9 @@ struct from_api_quota_resources {    /* borrowed from the configuration */
 	size_t ntransformations;
 };
 
-/* LimitRanges, RuntimeClasses and WorkloadPriorityClasses that are known, and the resources of the
- * configuration: what a request depends on besides the Workload. Workloads that were read before a
- * change keep their requests until they are read again. */
+/* LimitRanges and RuntimeClasses that are known, and the resources of the configuration: what a
+ * request depends on besides the Workload. Workloads that were read before a change keep their
+ * requests until they are read again. */
 struct from_api_quota_rules;
 /* resources may be NULL and must outlive the rules. */
 struct from_api_quota_rules *
@@ -84,12 +83,6 @@ void from_api_quota_rules_no_limits(struct from_api_quota_rules *r, struct str k
 void from_api_quota_rules_runtime(struct from_api_quota_rules *r,
 				  const struct api_runtime_class *rc);
 void from_api_quota_rules_no_runtime(struct from_api_quota_rules *r, struct str name);
-void from_api_quota_rules_priority(struct from_api_quota_rules *r,
-				   const struct api_workload_priority_class *pc);
-void from_api_quota_rules_no_priority(struct from_api_quota_rules *r, struct str name);
-/* The value of a WorkloadPriorityClass; false: there is none. */
-bool from_api_quota_rules_find_priority(const struct from_api_quota_rules *r, struct str name,
-					int32_t *ret);
 
 /* --- Workloads ----------------------------------------------------------------------------------
  */

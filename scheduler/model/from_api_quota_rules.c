@@ -21,13 +21,10 @@ struct runtime {
 	struct arena *arena;
 	struct field_resources overhead;
 };
-struct priority {
-	int32_t value;
-};
 
 struct from_api_quota_rules {
 	const struct from_api_quota_resources *resources;
-	struct strmap *ranges, *runtimes, *priorities;
+	struct strmap *ranges, *runtimes;
 };
 
 static void free_range(struct range *r)
@@ -64,7 +61,6 @@ from_api_quota_rules_create(const struct from_api_quota_resources *resources)
 	r->resources = resources == NULL ? &none : resources;
 	r->ranges = strmap_create(free_ranges);
 	r->runtimes = strmap_create(free_runtime);
-	r->priorities = strmap_create(free);
 	return r;
 }
 
@@ -73,7 +69,6 @@ void from_api_quota_rules_destroy(struct from_api_quota_rules *r)
 	if (r != NULL) {
 		strmap_destroy(r->ranges);
 		strmap_destroy(r->runtimes);
-		strmap_destroy(r->priorities);
 		free(r);
 	}
 }
@@ -269,29 +264,4 @@ const struct field_resources *from_api_quota_rules_overhead(const struct from_ap
 		runtime_class == NULL ? NULL : strmap_get(r->runtimes, str_of(runtime_class));
 
 	return runtime == NULL ? NULL : &runtime->overhead;
-}
-
-void from_api_quota_rules_priority(struct from_api_quota_rules *r,
-				   const struct api_workload_priority_class *pc)
-{
-	struct priority *p = xmalloc_zero(1, sizeof(*p));
-
-	p->value = pc->value == FIELD_NO_I32 ? 0 : pc->value;
-	strmap_set(r->priorities, str_of(pc->meta.name == NULL ? "" : pc->meta.name), p);
-}
-
-void from_api_quota_rules_no_priority(struct from_api_quota_rules *r, struct str name)
-{
-	strmap_remove(r->priorities, name);
-}
-
-bool from_api_quota_rules_find_priority(const struct from_api_quota_rules *r, struct str name,
-					int32_t *ret)
-{
-	const struct priority *p = strmap_get(r->priorities, name);
-
-	if (p != NULL) {
-		*ret = p->value;
-	}
-	return p != NULL;
 }

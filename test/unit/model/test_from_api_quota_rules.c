@@ -1,4 +1,3 @@
-#include "api/kueue.h"
 #include "api/limit_range.h"
 #include "api/runtime_class.h"
 #include "base/arena.h"
@@ -88,31 +87,11 @@ static void test_runtime_classes(void **state)
 	from_api_quota_rules_destroy(r);
 }
 
-static void test_priority_classes(void **state)
-{
-	struct from_api_quota_rules *r = from_api_quota_rules_create(NULL);
-	struct api_workload_priority_class pc;
-	int32_t value = 5;
-
-	(void)state;
-	assert_false(from_api_quota_rules_find_priority(r, STR_LIT("high"), &value));
-	assert_int_equal(value, 5);
-	decode_fixture(&kueue_workload_priority_class_fields,
-		       "{'metadata':{'name':'high'},'value':-7}", &pc);
-	from_api_quota_rules_priority(r, &pc);
-	assert_true(from_api_quota_rules_find_priority(r, STR_LIT("high"), &value));
-	assert_int_equal(value, -7);
-	from_api_quota_rules_no_priority(r, STR_LIT("high"));
-	assert_false(from_api_quota_rules_find_priority(r, STR_LIT("high"), &value));
-	from_api_quota_rules_destroy(r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_runtime_classes),
-		cmocka_unit_test(test_priority_classes),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

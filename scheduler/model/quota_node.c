@@ -105,10 +105,8 @@ const struct quota_cell *quota_node_cell(const struct quota_node *n, uint32_t pa
 const struct quota_group *quota_node_group(const struct quota_node *n, uint32_t resource)
 {
 	for (size_t i = 0; i < n->groups.n; i++) {
-		for (size_t k = 0; k < n->groups.v[i].nresources; k++) {
-			if (n->groups.v[i].resources[k] == resource) {
-				return &n->groups.v[i];
-			}
+		if (quota_group_covers(&n->groups.v[i], resource)) {
+			return &n->groups.v[i];
 		}
 	}
 	return NULL;

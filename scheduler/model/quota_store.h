@@ -41,6 +41,15 @@ void quota_node_drop(struct quota *q, struct quota_node *n);
 void quota_node_set_cell(struct quota_node *n, struct quota_cell cell);
 /* NULL: the node configures nothing for the pair. */
 const struct quota_cell *quota_node_cell(const struct quota_node *n, uint32_t pair);
+static inline bool quota_group_covers(const struct quota_group *g, uint32_t resource)
+{
+	for (size_t i = 0; i < g->nresources; i++) {
+		if (g->resources[i] == resource) {
+			return true;
+		}
+	}
+	return false;
+}
 /* The resource group that covers the resource; NULL: none. */
 const struct quota_group *quota_node_group(const struct quota_node *n, uint32_t resource);
 /* After parent, exists, cells, groups or weight of any node changed: resolves parents (making

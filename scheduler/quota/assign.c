@@ -119,33 +119,13 @@ static bool is_first_of_its_group(const struct workload *w, size_t podset)
 	return true;
 }
 
-static bool covers(const struct quota_group *g, uint32_t resource)
-{
-	for (size_t i = 0; i < g->nresources; i++) {
-		if (g->resources[i] == resource) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool is_covered(const struct assigner *a, uint32_t resource)
-{
-	for (size_t i = 0; i < a->node->groups.n; i++) {
-		if (covers(&a->node->groups.v[i], resource)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Nothing of a resource may be asked for that the queue does not have. */
 static bool all_covered(const struct assigner *a, struct members *m)
 {
 	bool all = true;
 
 	for (size_t i = 0; i < m->need.n && !a->q->options.ignore_undeclared; i++) {
-		if (m->need.v[i].value != 0 && !is_covered(a, m->need.v[i].id)) {
+		if (m->need.v[i].value != 0 && quota_node_group(a->node, m->need.v[i].id) == NULL) {
 			assign_reason_add(&m->why, "%s is not covered by the ClusterQueue",
 					  intern_name(a->q->resources, m->need.v[i].id));
 			all = false;
@@ -189,7 +169,8 @@ static void add_flavors(struct members *m, const struct assigned_flavor *v, size
 static bool is_wanted(const struct members *m, const struct quota_group *g)
 {
 	for (size_t i = 0; i < m->need.n; i++) {
-		if (covers(g, m->need.v[i].id) && flavor_of(m, m->need.v[i].id) == NULL) {
+		if (quota_group_covers(g, m->need.v[i].id) &&
+		    flavor_of(m, m->need.v[i].id) == NULL) {
 			return true;
 		}
 	}
@@ -215,7 +196,7 @@ static enum quota_reason solve(const struct assigner *a, struct members *m,
 	bool fits = true;
 
 	for (size_t i = 0; i < m->need.n; i++) {
-		if (covers(g, m->need.v[i].id)) {
+		if (quota_group_covers(g, m->need.v[i].id)) {
 			needs.v[needs.n++] = m->need.v[i];
 		}
 	}

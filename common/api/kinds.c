@@ -20,38 +20,38 @@
 
 /* Sorted by group, then plural. */
 static const struct kinds_row rows[] = {
-	{ "", "events", "v1", "Event", "event", "ev", true, false, &event_fields },
-	{ "", "limitranges", "v1", "LimitRange", "limitrange", "limits", true, false,
+	{ "", "events", "v1", "Event", "event", "ev", true, &event_fields },
+	{ "", "limitranges", "v1", "LimitRange", "limitrange", "limits", true,
 	  &limit_range_fields },
-	{ "", "namespaces", "v1", "Namespace", "namespace", "ns", false, true, &namespace_fields },
-	{ "", "nodes", "v1", "Node", "node", "no", false, true, &node_fields },
-	{ "", "pods", "v1", "Pod", "pod", "po", true, true, &pod_fields },
-	{ "batch", "jobs", "v1", "Job", "job", "", true, true, &batch_job_fields },
-	{ "coordination.k8s.io", "leases", "v1", "Lease", "lease", "", true, false, &lease_fields },
+	{ "", "namespaces", "v1", "Namespace", "namespace", "ns", false, &namespace_fields },
+	{ "", "nodes", "v1", "Node", "node", "no", false, &node_fields },
+	{ "", "pods", "v1", "Pod", "pod", "po", true, &pod_fields },
+	{ "batch", "jobs", "v1", "Job", "job", "", true, &batch_job_fields },
+	{ "coordination.k8s.io", "leases", "v1", "Lease", "lease", "", true, &lease_fields },
 	{ KUEUE_GROUP, "admissionchecks", KUEUE_VERSION, "AdmissionCheck", "admissioncheck", "",
-	  false, true, &kueue_admission_check_fields },
+	  false, &kueue_admission_check_fields },
 	{ KUEUE_GROUP, "clusterqueues", KUEUE_VERSION, "ClusterQueue", "clusterqueue", "cq", false,
-	  true, &kueue_cluster_queue_fields },
-	{ KUEUE_GROUP, "cohorts", KUEUE_VERSION, "Cohort", "cohort", "co", false, true,
+	  &kueue_cluster_queue_fields },
+	{ KUEUE_GROUP, "cohorts", KUEUE_VERSION, "Cohort", "cohort", "co", false,
 	  &kueue_cohort_fields },
 	{ KUEUE_GROUP, "localqueues", KUEUE_VERSION, "LocalQueue", "localqueue", "lq,queue,queues",
-	  true, true, &kueue_local_queue_fields },
+	  true, &kueue_local_queue_fields },
 	{ KUEUE_GROUP, "resourceflavors", KUEUE_VERSION, "ResourceFlavor", "resourceflavor",
-	  "rf,flavor,flavors", false, false, &kueue_resource_flavor_fields },
-	{ KUEUE_GROUP, "topologies", KUEUE_VERSION, "Topology", "topology", "", false, false,
+	  "rf,flavor,flavors", false, &kueue_resource_flavor_fields },
+	{ KUEUE_GROUP, "topologies", KUEUE_VERSION, "Topology", "topology", "", false,
 	  &kueue_topology_fields },
 	{ KUEUE_GROUP, "workloadpriorityclasses", KUEUE_VERSION, "WorkloadPriorityClass",
-	  "workloadpriorityclass", "wpc", false, false, &kueue_workload_priority_class_fields },
+	  "workloadpriorityclass", "wpc", false, &kueue_workload_priority_class_fields },
 	{ KUEUE_GROUP, "workloads", KUEUE_VERSION, "Workload", "workload",
-	  "kwl,kueueworkload,kueueworkloads", true, true, &kueue_workload_fields },
-	{ "node.k8s.io", "runtimeclasses", "v1", "RuntimeClass", "runtimeclass", "", false, false,
+	  "kwl,kueueworkload,kueueworkloads", true, &kueue_workload_fields },
+	{ "node.k8s.io", "runtimeclasses", "v1", "RuntimeClass", "runtimeclass", "", false,
 	  &runtime_class_fields },
 	{ "scheduling.k8s.io", "priorityclasses", "v1", "PriorityClass", "priorityclass", "pc",
-	  false, false, &scheduling_priority_class_fields },
+	  false, &scheduling_priority_class_fields },
 	{ "scheduling.volcano.sh", "podgroups", "v1beta1", "PodGroup", "podgroup",
-	  "pg,podgroup-v1beta1", true, false, &scheduling_pod_group_fields },
+	  "pg,podgroup-v1beta1", true, &scheduling_pod_group_fields },
 	{ "scheduling.volcano.sh", "queues", "v1beta1", "Queue", "queue", "q,queue-v1beta1", false,
-	  true, &scheduling_queue_fields },
+	  &scheduling_queue_fields },
 };
 
 const struct kinds_row *kinds_all(size_t *ret_n)
@@ -60,17 +60,8 @@ const struct kinds_row *kinds_all(size_t *ret_n)
 	return rows;
 }
 
-const struct kinds_row *kinds_find(const char *group, const char *plural)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strcmp(rows[i].group, group) == 0 && strcmp(rows[i].plural, plural) == 0) {
-			return &rows[i];
-		}
-	}
-	return NULL;
-}
-
-void kinds_api_version(const struct kinds_row *k, char out[128])
+/* "v1" or "group/version". */
+static void api_version_of(const struct kinds_row *k, char out[128])
 {
 	snprintf(out, 128, "%s%s%s", k->group, k->group[0] == '\0' ? "" : "/", k->version);
 }
@@ -80,7 +71,7 @@ const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind)
 	char version[128];
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		kinds_api_version(&rows[i], version);
+		api_version_of(&rows[i], version);
 		if (str_streq(version, api_version) && str_streq(rows[i].kind, kind)) {
 			return &rows[i];
 		}

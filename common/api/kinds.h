@@ -13,18 +13,15 @@ struct kinds_row {
 	const char *plural, *version, *kind, *singular;
 	const char *short_names; /* separated by commas, "" for none */
 	bool namespaced;
-	bool has_status; /* status is a sub-resource of its own */
 	const struct field_table *fields;
 };
 
 /* Sorted by group, then plural. */
 const struct kinds_row *kinds_all(size_t *ret_n);
-const struct kinds_row *kinds_find(const char *group, const char *plural); /* NULL: unknown */
+/* NULL: unknown. */
 const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind);
 /* Plural, singular, kind in any case, or short name, as a user types it; optionally ".group".
  * Names go before short names. */
 const struct kinds_row *kinds_by_alias(struct str alias);
-/* "v1" or "group/version". */
-void kinds_api_version(const struct kinds_row *k, char out[128]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/attrs.h"
+#include "base/xmalloc.h"
 
 static void test_sorted(void **state)
 {
@@ -23,33 +24,24 @@ static void test_sorted(void **state)
 	}
 }
 
-static void test_find(void **state)
+static void test_by_kind(void **state)
 {
-	char version[128];
 	size_t n;
 	const struct kinds_row *k = kinds_all(&n);
 	(void)state;
 
 	for (size_t i = 0; i < n; i++) {
-		kinds_api_version(&k[i], version);
-		assert_ptr_equal(kinds_find(k[i].group, k[i].plural), &k[i]);
+		CLEANUP(xmalloc_freep)
+		char *version = xmalloc_printf("%s%s%s", k[i].group,
+					       k[i].group[0] == '\0' ? "" : "/", k[i].version);
+
 		assert_ptr_equal(kinds_by_kind(version, k[i].kind), &k[i]);
 	}
-	assert_null(kinds_find("", "queues"));
+	assert_string_equal(kinds_by_kind("scheduling.volcano.sh/v1beta1", "Queue")->plural,
+			    "queues");
+	assert_string_equal(kinds_by_kind("v1", "Pod")->plural, "pods");
 	assert_null(kinds_by_kind("v1", "Queue"));
 	assert_null(kinds_by_kind(NULL, NULL));
-	kinds_api_version(kinds_find("scheduling.volcano.sh", "queues"), version);
-	assert_string_equal(version, "scheduling.volcano.sh/v1beta1");
-	kinds_api_version(kinds_find("", "pods"), version);
-	assert_string_equal(version, "v1");
-}
-
-static void test_status_sub_resources(void **state)
-{
-	(void)state;
-
-	assert_true(kinds_find("scheduling.volcano.sh", "queues")->has_status);
-	assert_false(kinds_find("scheduling.volcano.sh", "podgroups")->has_status);
 }
 
 static void test_alias(void **state)
@@ -99,8 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_status_sub_resources),
+		cmocka_unit_test(test_by_kind),
 		cmocka_unit_test(test_alias),
 	};
 

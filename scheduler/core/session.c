@@ -78,11 +78,6 @@ struct arena *session_arena(const struct session *s)
 	return s->arena;
 }
 
-int64_t session_now(const struct session *s)
-{
-	return s->now;
-}
-
 struct decisions *session_decisions(struct session *s)
 {
 	return &s->decisions;

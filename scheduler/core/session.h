@@ -35,7 +35,6 @@ const struct cluster *session_cluster(const struct session *s);
 const struct sched_conf *session_conf(const struct session *s);
 const struct hooks *session_hooks(const struct session *s);
 struct arena *session_arena(const struct session *s); /* mutable memory of this cycle */
-int64_t session_now(const struct session *s);         /* wall ns */
 struct decisions *session_decisions(struct session *s);
 
 static inline const struct task *session_task(const struct session *s, uint32_t id)

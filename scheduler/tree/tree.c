@@ -103,11 +103,6 @@ void tree_destroy(struct tree *t)
 	}
 }
 
-size_t tree_size(const struct tree *t)
-{
-	return t->n;
-}
-
 bool tree_is_placed(const struct tree *t, uint32_t node)
 {
 	return t->depth[node] != TREE_NONE;
@@ -121,12 +116,6 @@ bool tree_is_leaf(const struct tree *t, uint32_t node)
 uint32_t tree_parent(const struct tree *t, uint32_t node)
 {
 	return t->parent[node];
-}
-
-uint32_t tree_depth(const struct tree *t, uint32_t node)
-{
-	assert(tree_is_placed(t, node));
-	return t->depth[node];
 }
 
 const uint32_t *tree_order(const struct tree *t, size_t *ret_n)

@@ -17,11 +17,9 @@ struct tree;
 struct tree *tree_create(const uint32_t *parent, size_t n);
 void tree_destroy(struct tree *t); /* NULL is fine */
 
-size_t tree_size(const struct tree *t);
 bool tree_is_placed(const struct tree *t, uint32_t node);
 bool tree_is_leaf(const struct tree *t, uint32_t node);
 uint32_t tree_parent(const struct tree *t, uint32_t node); /* TREE_NONE for a root */
-uint32_t tree_depth(const struct tree *t, uint32_t node);  /* root: 0; only of placed nodes */
 /* All placed nodes, parents before children, by depth and then index. */
 const uint32_t *tree_order(const struct tree *t, size_t *ret_n);
 /* Deepest node that is a or b or above both; TREE_NONE in different trees. Only placed nodes. */

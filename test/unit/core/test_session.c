@@ -121,8 +121,7 @@ static void what_failed_is_set_aside(void **state)
 	core_fixture_init(&sf, NULL);
 	core_fixture_open(&sf);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct task t = { .flags = rows[i].flags,
-				  .retry_at = session_now(sf.s) + rows[i].retry_in };
+		struct task t = { .flags = rows[i].flags, .retry_at = sf.f.now + rows[i].retry_in };
 
 		assert_int_equal(session_task_is_set_aside(sf.s, &t), rows[i].expected);
 	}

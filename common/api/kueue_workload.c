@@ -74,7 +74,7 @@ static const struct field admission_rows[] = {
 	F_STR(struct api_workload_admission, cluster_queue, "clusterQueue"),
 	F_LIST(struct api_workload_admission, assignments, "podSetAssignments", assignment_fields),
 };
-const struct field_table kueue_workload_admission_fields =
+static const struct field_table admission_fields =
 	FIELD_TABLE(struct api_workload_admission, admission_rows);
 
 static const struct field requeue_state_rows[] = {
@@ -149,8 +149,7 @@ static const struct field_table gate_state_fields =
 static const struct field status_rows[] = {
 	F_I32_OPT(struct api_workload_status, past_execution_time,
 		  "accumulatedPastExecutionTimeSeconds"),
-	F_OBJ_PTR(struct api_workload_status, admission, "admission",
-		  kueue_workload_admission_fields),
+	F_OBJ_PTR(struct api_workload_status, admission, "admission", admission_fields),
 	F_LIST(struct api_workload_status, admission_checks, "admissionChecks", check_fields),
 	F_STR(struct api_workload_status, cluster_name, "clusterName"),
 	F_LIST(struct api_workload_status, conditions, "conditions", meta_condition_fields),

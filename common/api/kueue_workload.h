@@ -119,7 +119,6 @@ struct api_workload {
 };
 
 extern const struct field_table kueue_workload_fields;
-extern const struct field_table kueue_workload_admission_fields; /* struct api_workload_admission */
 
 /* How far a Workload is; each step includes those before it. */
 enum kueue_workload_stage {

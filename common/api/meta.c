@@ -9,7 +9,7 @@ static const struct field owner_rows[] = {
 	F_STR(struct api_owner, uid, "uid"),
 	F_TRI(struct api_owner, controller, "controller"),
 };
-const struct field_table meta_owner_fields = FIELD_TABLE(struct api_owner, owner_rows);
+static const struct field_table owner_fields = FIELD_TABLE(struct api_owner, owner_rows);
 
 static const struct field meta_rows[] = {
 	F_STR(struct api_meta, name, "name"),
@@ -22,7 +22,7 @@ static const struct field meta_rows[] = {
 	F_TIME(struct api_meta, deleted, "deletionTimestamp"),
 	F_MAP(struct api_meta, labels, "labels"),
 	F_MAP_SKIP(struct api_meta, annotations, "annotations", KEYS_LAST_APPLIED),
-	F_LIST(struct api_meta, owners, "ownerReferences", meta_owner_fields),
+	F_LIST(struct api_meta, owners, "ownerReferences", owner_fields),
 	F_STRS(struct api_meta, finalizers, "finalizers"),
 };
 const struct field_table meta_fields = FIELD_TABLE(struct api_meta, meta_rows);

@@ -28,7 +28,6 @@ struct api_condition {
 struct api_conditions FIELD_LIST(struct api_condition);
 
 extern const struct field_table meta_fields;
-extern const struct field_table meta_owner_fields;
 extern const struct field_table meta_condition_fields;
 
 const struct api_owner *meta_controller(const struct api_meta *m); /* NULL: none */

@@ -173,14 +173,14 @@ static const struct field status_rows[] = {
 	F_STR(struct api_pod_status, phase, "phase"),
 	F_STR(struct api_pod_status, reason, "reason"),
 };
-const struct field_table pod_status_fields = FIELD_TABLE(struct api_pod_status, status_rows);
+static const struct field_table status_fields = FIELD_TABLE(struct api_pod_status, status_rows);
 
 static const struct field pod_rows[] = {
 	F_STR(struct api_pod, api_version, "apiVersion"),
 	F_STR(struct api_pod, kind, "kind"),
 	F_OBJ(struct api_pod, meta, "metadata", meta_fields),
 	F_OBJ(struct api_pod, spec, "spec", pod_spec_fields),
-	F_OBJ(struct api_pod, status, "status", pod_status_fields),
+	F_OBJ(struct api_pod, status, "status", status_fields),
 };
 const struct field_table pod_fields = FIELD_TABLE(struct api_pod, pod_rows);
 

@@ -121,7 +121,6 @@ extern const struct field_table pod_fields;
 extern const struct field_table pod_spec_fields;
 extern const struct field_table pod_template_fields;
 extern const struct field_table pod_toleration_fields;
-extern const struct field_table pod_status_fields;
 /* What admission looks at, and nothing else: meta, and of spec schedulerName, nodeName,
  * schedulingGates. Decodes into a struct api_pod. */
 extern const struct field_table pod_admission_fields;

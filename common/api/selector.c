@@ -390,7 +390,7 @@ static bool compares(const struct selector_req *req, const char *value)
 	return req->op == SELECTOR_GT ? is > bound : is < bound;
 }
 
-bool selector_req_holds(const struct selector_req *req, const char *value)
+static bool holds(const struct selector_req *req, const char *value)
 {
 	switch (req->op) {
 	case SELECTOR_IN:
@@ -435,7 +435,7 @@ bool selector_match_with(const struct selector *s, selector_get_fn get, const vo
 		return false;
 	}
 	for (size_t i = 0; i < s->n; i++) {
-		if (!selector_req_holds(&s->reqs[i], get(ctx, s->reqs[i].key))) {
+		if (!holds(&s->reqs[i], get(ctx, s->reqs[i].key))) {
 			return false;
 		}
 	}

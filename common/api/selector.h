@@ -66,7 +66,5 @@ bool selector_match(const struct selector *s, const struct field_map *labels);
  * "", so that `spec.nodeName=` selects what has none. */
 typedef const char *(*selector_get_fn)(const void *ctx, const char *key);
 bool selector_match_with(const struct selector *s, selector_get_fn get, const void *ctx);
-/* One requirement against a value (NULL: absent). */
-bool selector_req_holds(const struct selector_req *req, const char *value);
 
 #endif

@@ -67,7 +67,6 @@ uint16_t http_server_listen_port(int fd);
 /* http_server_tls.c: certificate generations, reference counted. */
 int http_server_tls_load(struct str cert, struct str key, struct http_server_cred **ret,
 			 struct err *err);
-struct http_server_cred *http_server_tls_ref(struct http_server_cred *cred);
 void http_server_tls_unref(struct http_server_cred *cred); /* NULL is fine */
 uint64_t http_server_tls_generation(const struct http_server_cred *cred);
 /* For MHD_OPTION_HTTPS_CERT_CALLBACK: hands the server's current pair to a handshake. */

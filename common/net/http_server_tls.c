@@ -113,7 +113,7 @@ int http_server_tls_load(struct str cert, struct str key, struct http_server_cre
 	return 0;
 }
 
-struct http_server_cred *http_server_tls_ref(struct http_server_cred *cred)
+static struct http_server_cred *ref(struct http_server_cred *cred)
 {
 	atomic_fetch_add(&cred->refs, 1);
 	return cred;
@@ -155,7 +155,7 @@ static int on_handshake(gnutls_session_t session, const gnutls_datum_t *ca_names
 	}
 	if (c->cred == NULL) {
 		pthread_mutex_lock(&c->server->lock);
-		c->cred = http_server_tls_ref(c->server->cred);
+		c->cred = ref(c->server->cred);
 		pthread_mutex_unlock(&c->server->lock);
 		c->generation = c->cred->generation;
 	}

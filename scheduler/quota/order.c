@@ -18,7 +18,9 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a == NULL ? "" : a, b == NULL ? "" : b);
 }
 
-int order_cmp(const struct quota *q, const struct entry *a, const struct entry *b)
+/* The classical comparison: holders of quota first (second pass), then, when the gate is on,
+ * preemptors, then the lower level of borrowing, the higher priority, the older, uid, key. */
+static int compare(const struct quota *q, const struct entry *a, const struct entry *b)
 {
 	bool holds_a = a->w->holds != MODEL_NONE, holds_b = b->w->holds != MODEL_NONE;
 	int64_t x, y;
@@ -51,7 +53,7 @@ static int compare_entries(const void *a, const void *b, void *world)
 {
 	const struct entry *const *x = a, *const *y = b;
 
-	return order_cmp(world, *x, *y);
+	return compare(world, *x, *y);
 }
 
 struct order *order_create(struct forest *f, struct entry **entries, size_t n, struct arena *arena)

@@ -37,8 +37,5 @@ struct order *order_create(struct forest *f, struct entry **entries, size_t n, s
  * to its ClusterQueue: with fair sharing only the shares on its way to the root are looked at
  * anew. */
 struct entry *order_next(struct order *o);
-/* The classical comparison: holders of quota first (second pass), then, when the gate is on,
- * preemptors, then the lower level of borrowing, the higher priority, the older, uid, key. */
-int order_cmp(const struct quota *q, const struct entry *a, const struct entry *b);
 
 #endif

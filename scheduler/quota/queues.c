@@ -60,7 +60,8 @@ static uint64_t mix(uint64_t h, uint64_t value)
 	return h ^ (h >> 33);
 }
 
-uint64_t queues_hash(const struct quota *q, const struct workload *w)
+/* Equal hashes: workloads that no cycle can tell apart (priority, pod sets, counts). */
+static uint64_t hash_of(const struct quota *q, const struct workload *w)
 {
 	uint64_t h = mix(w->npodsets, (uint64_t)workload_priority(q, w));
 
@@ -215,7 +216,7 @@ void queues_update(struct quota *q, struct workload *w, bool changed, int64_t no
 		queues_remove(q, w);
 	}
 	w->queue = to;
-	w->hash = queues_hash(q, w);
+	w->hash = hash_of(q, w);
 	if (to == MODEL_NONE) {
 		return;
 	}
@@ -309,7 +310,7 @@ void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why,
 		return;
 	}
 	w->where = QUOTA_NOWHERE;
-	w->hash = queues_hash(q, w);
+	w->hash = hash_of(q, w);
 	if (waits) {
 		set_preemptor(q, queue, w);
 	}

@@ -48,7 +48,5 @@ bool queues_is_preemptor(const struct quota *q, const struct workload *w);
 /* The namespace of w exists and the queue selects it. */
 bool queues_selects(const struct quota *q, const struct quota_queue *queue,
 		    const struct workload *w);
-/* Equal hashes: workloads that no cycle can tell apart (priority, pod sets, counts). */
-uint64_t queues_hash(const struct quota *q, const struct workload *w);
 
 #endif

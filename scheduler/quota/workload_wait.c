@@ -65,7 +65,8 @@ static const char *about(const struct workload_life *l, const char *kind,
 	return arena_printf(l->c->arena, "%s %s %s", kind, q->name == NULL ? "" : q->name, what);
 }
 
-const char *workload_wait_queues(const struct workload_life *l, const char **ret_reason)
+/* What is wrong with its queues, with the reason into *ret_reason; NULL: nothing. */
+static const char *queue_trouble(const struct workload_life *l, const char **ret_reason)
 {
 	const struct workload_life_queue *local = &l->in->local, *cluster = &l->in->cluster;
 
@@ -102,7 +103,7 @@ static const char *blockage(const struct workload_life *l, const char **ret_reas
 		*ret_reason = DEACTIVATED;
 		return "The workload is deactivated";
 	}
-	message = workload_wait_queues(l, ret_reason);
+	message = queue_trouble(l, ret_reason);
 	if (message != NULL) {
 		return message;
 	}

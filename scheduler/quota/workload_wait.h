@@ -11,7 +11,5 @@ void workload_wait_requeue(struct workload_life *l);
 /* QuotaReserved=False says why, as far as that is not for the scheduling cycle to say;
  * Admitted=False. */
 void workload_wait_explain(struct workload_life *l);
-/* What is wrong with its queues, with the reason into *ret_reason; NULL: nothing. */
-const char *workload_wait_queues(const struct workload_life *l, const char **ret_reason);
 
 #endif

@@ -107,7 +107,8 @@ static int cmp_path(const void *path, const void *item)
 	return str_cmp(*(const struct str *)path, str_of(*(const char *const *)item));
 }
 
-bool router_is_foreign(struct str path)
+/* A path that Volcano serves and this program does not. */
+static bool is_foreign(struct str path)
 {
 	return bsearch(&path, foreign_paths, ARRAY_LEN(foreign_paths), sizeof(foreign_paths[0]),
 		       cmp_path) != NULL;
@@ -133,7 +134,7 @@ static int enable_list(struct router *r, const char *list, struct err *err)
 	while (rest.p != NULL) {
 		struct str path = str_trim(str_next(&rest, ','));
 
-		if (path.len > 0 && !enable(r, path) && !router_is_foreign(path)) {
+		if (path.len > 0 && !enable(r, path) && !is_foreign(path)) {
 			return err_set(err, ERR_INVALID, "no such admission path: \"" STR_FMT "\"",
 				       STR_ARG(path));
 		}

@@ -23,8 +23,6 @@ int router_create(const struct router_options *opt, struct router **ret, struct 
 void router_destroy(struct router *r); /* NULL is fine */
 /* Is any path of the quota kinds served? */
 bool router_serves_quota(const struct router *r);
-/* A path that Volcano serves and this program does not. */
-bool router_is_foreign(struct str path);
 /* http_handler_fn; ctx is the router. 404 unknown path, 405 not POST, 415 not JSON, 503 before the
  * first lists are complete, 400 not an AdmissionReview; else 200 with the decision. */
 void router_handle(void *ctx, const struct http_request *req, struct arena *arena,

@@ -1,5 +1,5 @@
 /* common/api/kueue_workload.h: kueue.x-k8s.io/v1beta2 Workload. Plain data in an arena. Decoding
- * keeps absence (field.h); kueue_defaults.h fills in what the CRD defaults. */
+ * keeps absence (field.h). */
 #ifndef COMMON_API_KUEUE_WORKLOAD_H
 #define COMMON_API_KUEUE_WORKLOAD_H
 

@@ -52,5 +52,5 @@ enum err_code status_to_err(int http_code)
 	if (http_code >= STATUS_SERVER_ERRORS) {
 		return ERR_UNAVAILABLE;
 	}
-	return http_code >= 200 && http_code < 300 ? ERR_NONE : ERR_INVALID;
+	return status_is_success(http_code) ? ERR_NONE : ERR_INVALID;
 }

@@ -2,6 +2,8 @@
 #ifndef COMMON_API_STATUS_H
 #define COMMON_API_STATUS_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "enc/field.h"
 
@@ -25,6 +27,7 @@ extern const struct field_table status_fields;
 
 /* Codes on which something depends, by the names that the API conventions give their reasons. */
 enum status_code {
+	STATUS_OK = 200,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_UNAUTHORIZED = 401,
 	STATUS_FORBIDDEN = 403,
@@ -39,6 +42,11 @@ enum status_code {
 	STATUS_TIMEOUT = 504,
 };
 
+/* 2xx. */
+static inline bool status_is_success(int http_code)
+{
+	return http_code >= STATUS_OK && http_code < 300;
+}
 /* The error that an HTTP status code stands for; ERR_NONE for 2xx. */
 enum err_code status_to_err(int http_code);
 

@@ -337,7 +337,7 @@ void pool_settle(struct pool_slot *s, const struct http_result *result)
 	if ((result->status == STATUS_TOO_MANY_REQUESTS || result->status == STATUS_UNAVAILABLE) &&
 	    result->retry_after_s > 0) {
 		slow_down(p, result->retry_after_s * CLOCK_NS_PER_S);
-	} else if (result->status >= 200 && result->status < 300) {
+	} else if (status_is_success(result->status)) {
 		speed_up(p);
 	}
 	settle(s, verdict);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "api/status.h"
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -48,7 +49,7 @@ enum event {
 	EVENT_ENDED,   /* the stream ended as streams do */
 	EVENT_GONE,    /* 410: continue token or resource version too old */
 	EVENT_ABSENT,  /* 404 where that is allowed */
-	EVENT_FAILED,  /* no answer, cut, 429, 5xx: the same again may work */
+	EVENT_FAILED,  /* no answer, cut, 408, 429, 5xx: the same again may work */
 	EVENT_REFUSED, /* another answer: the same again will not work */
 	EVENT_TIMER,
 	EVENT_CLOSED, /* the transport goes away */
@@ -191,13 +192,15 @@ static void on_change(struct reflector *r, const struct watch_frame *f)
 
 static enum event event_of_code(const struct reflector *r, int code)
 {
-	if (code == 410) {
+	enum err_code err = status_to_err(code);
+
+	if (err == ERR_GONE) {
 		return EVENT_GONE;
 	}
-	if (code == 404 && r->opt.missing_ok) {
+	if (err == ERR_NOT_FOUND && r->opt.missing_ok) {
 		return EVENT_ABSENT;
 	}
-	return code == 408 || code == 429 || code >= 500 ? EVENT_FAILED : EVENT_REFUSED;
+	return err == ERR_TIMEOUT || err == ERR_UNAVAILABLE ? EVENT_FAILED : EVENT_REFUSED;
 }
 
 static void note_progress(struct reflector *r)
@@ -314,7 +317,7 @@ static enum event judge(struct reflector *r, const struct fetch *f,
 		/* Only a new LIST leads out of that. */
 		return EVENT_GONE;
 	}
-	if (result->status < 200 || result->status >= 300) {
+	if (!status_is_success(result->status)) {
 		return event_of_code(r, result->status);
 	}
 	return f->is_watch ? judge_watch_end(r, f) : judge_page(r, result->body);

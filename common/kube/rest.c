@@ -69,7 +69,7 @@ int rest_result(const struct http_result *result, struct err *err)
 	enum err_code code;
 	const char *message = NULL;
 
-	if (result->status >= 200 && result->status < 300 && result->error == 0) {
+	if (status_is_success(result->status) && result->error == 0) {
 		return 0;
 	}
 	if (result->status == 0 || result->error != 0) {
@@ -96,8 +96,9 @@ bool rest_is_refused(int code, const struct http_result *result)
 
 bool rest_is_passing(int status)
 {
-	return status < 200 || status == STATUS_UNAUTHORIZED || status == STATUS_REQUEST_TIMEOUT ||
-	       status == STATUS_TOO_MANY_REQUESTS || status >= STATUS_SERVER_ERRORS;
+	return status < STATUS_OK || status == STATUS_UNAUTHORIZED ||
+	       status == STATUS_REQUEST_TIMEOUT || status == STATUS_TOO_MANY_REQUESTS ||
+	       status >= STATUS_SERVER_ERRORS;
 }
 
 int64_t rest_version(const struct http_result *result)

@@ -212,7 +212,7 @@ static void take_owner(struct item *it, const struct http_result *result)
 	CLEANUP(jdoc_destroyp) struct jdoc *owner = NULL;
 	const struct jdoc *annotations;
 
-	if (result->status != 200 || jdoc_parse(result->body, &owner, NULL) < 0) {
+	if (result->status != STATUS_OK || jdoc_parse(result->body, &owner, NULL) < 0) {
 		return;
 	}
 	annotations = jdoc_path(owner, "metadata.annotations");

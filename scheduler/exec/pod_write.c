@@ -163,7 +163,7 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 			      STATUS_NOT_FOUND, "not found");
 	}
 	(void)rest_result(result, &err);
-	if (result->status >= 200 && result->status < 300) {
+	if (status_is_success(result->status)) {
 		return w->reading ? judge(target, w, result) : report_done(target, w, result->body);
 	}
 	if (rest_is_passing(result->status)) {

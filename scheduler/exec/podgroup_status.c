@@ -312,7 +312,7 @@ static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct htt
 	if (result->error == ERR_CANCELLED) {
 		return report(p, it, SCHED_CANCELLED, result);
 	}
-	if (status >= 200 && status < 300) {
+	if (status_is_success(status)) {
 		return it->patch == NULL ? on_read(p, it, result)
 					 : report(p, it, SCHED_DONE, result);
 	}

@@ -10,6 +10,13 @@
 #include "core/ledger.h"
 #include "lib/unit.h"
 
+const struct cache_fixture_pod cache_fixture_running = {
+	.name = "p", .group = "g", .node = "n", .phase = "Running"
+};
+const struct cache_fixture_pod cache_fixture_pending = { .name = "r",
+							 .group = "g",
+							 .opted_in = true };
+
 static void on_bad(void *ctx, enum sched_resource r, struct str key, const char *text)
 {
 	struct cache_fixture *f = ctx;
@@ -290,4 +297,9 @@ void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const cha
 	cache_apply(f->cache, m, f->now);
 	message_free(m);
 	cache_fixture_check(f);
+}
+
+int64_t cache_fixture_charged(const struct cache_fixture *f, const char *queue)
+{
+	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
 }

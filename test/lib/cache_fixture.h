@@ -42,6 +42,11 @@ void cache_fixture_destroy(struct cache_fixture *f);
 /* The same for cmocka. */
 int cache_fixture_setup(void **state);
 int cache_fixture_teardown(void **state);
+#define CACHE_FIXTURE_TEST(name)                                                                   \
+	cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
+
+/* Pods of group "g": "p" runs on node "n", "r" has opted in and is on none. */
+extern const struct cache_fixture_pod cache_fixture_running, cache_fixture_pending;
 /* Applies one object; fails the test when it is not decoded (use _raw for those). */
 void cache_fixture_json(struct cache_fixture *f, enum sched_resource r, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
@@ -59,6 +64,8 @@ struct node *cache_fixture_node(struct cache_fixture *f, const char *name, const
 void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const char *key,
 			const char *uid, enum sched_outcome outcome);
 struct task *cache_fixture_task(const struct cache_fixture *f, const char *name); /* NULL */
+/* What is charged to a queue, milli cpu. */
+int64_t cache_fixture_charged(const struct cache_fixture *f, const char *queue);
 void cache_fixture_check(struct cache_fixture *f);
 
 #endif

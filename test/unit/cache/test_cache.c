@@ -1,19 +1,10 @@
-#include "base/arena.h"
-#include "core/ledger.h"
-#include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 #include <stdlib.h>
 
 #include "base/counter.h"
 #include "base/strbuf.h"
+#include "lib/cache_fixture.h"
 
 static void emit(void *ctx, const char *bytes, size_t len)
 {
@@ -91,7 +82,7 @@ static void test_bad_object_keeps_the_stored_version(void **state)
 		assert_non_null(strstr(f->bad_text, rows[i].text));
 	}
 	assert_int_equal(cache_fixture_task(f, "p")->status, TASK_RUNNING);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	assert_int_equal(cluster_queue_find(f->c, STR_LIT("q"))->capability.v[RES_CPU], 4000);
 }
 
@@ -122,8 +113,8 @@ static void test_pods_before_groups_before_queues(void **state)
 	(void)cache_fixture_group(&f, "g", "child", 1);
 	(void)cache_fixture_queue(&f, "child", "parent", NULL);
 	(void)cache_fixture_queue(&f, "parent", NULL, NULL);
-	assert_int_equal(charged(&f, "parent"), 1000);
-	assert_int_equal(charged(&f, "root"), 1000);
+	assert_int_equal(cache_fixture_charged(&f, "parent"), 1000);
+	assert_int_equal(cache_fixture_charged(&f, "root"), 1000);
 	assert_false(cache_is_synced(f.cache));
 	cache_destroy(f.cache);
 }
@@ -132,8 +123,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_objects_are_told),
-		T(test_bad_object_keeps_the_stored_version),
-		T(test_dirty_once_per_change),
+		CACHE_FIXTURE_TEST(test_bad_object_keeps_the_stored_version),
+		CACHE_FIXTURE_TEST(test_dirty_once_per_change),
 		cmocka_unit_test(test_pods_before_groups_before_queues),
 	};
 

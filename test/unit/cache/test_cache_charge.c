@@ -1,14 +1,6 @@
-#include "base/arena.h"
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 /* Every status of the pod against every state of a charge it may come with. */
 static void test_settles_to_what_the_pod_shows(void **state)
@@ -60,7 +52,8 @@ static void test_settles_to_what_the_pod_shows(void **state)
 		if ((t == NULL ? CHARGE_NONE : t->charge) != rows[i].after) {
 			fail_msg("row %zu: %s", i, ledger_state_name((enum charge_state)t->charge));
 		}
-		assert_int_equal(charged(f, "q"), rows[i].after == CHARGE_NONE ? 0 : 1000);
+		assert_int_equal(cache_fixture_charged(f, "q"),
+				 rows[i].after == CHARGE_NONE ? 0 : 1000);
 		cache_fixture_destroy(f);
 	}
 }

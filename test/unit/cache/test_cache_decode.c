@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "kube/reflector.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"

@@ -4,8 +4,6 @@
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
 
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
 /* Where the pod is when the update comes that shows it on node "n". */
 enum before { UNKNOWN, PENDING, BINDING_THERE, BINDING_ELSEWHERE, UNDONE, BOUND, OTHER_UID };
 
@@ -214,7 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whose_bind),
 		cmocka_unit_test(test_whose_podgroup),
-		T(test_a_podgroup_that_is_gone_is_forgotten),
+		CACHE_FIXTURE_TEST(test_a_podgroup_that_is_gone_is_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_foreign", tests, NULL, NULL);

@@ -1,14 +1,5 @@
-#include "base/arena.h"
-#include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 static void test_heartbeats_are_not_changes(void **state)
 {
@@ -64,9 +55,9 @@ static void test_absurd_node_keeps_the_old_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_heartbeats_are_not_changes),
-		T(test_removed_under_its_pods),
-		T(test_absurd_node_keeps_the_old_version),
+		CACHE_FIXTURE_TEST(test_heartbeats_are_not_changes),
+		CACHE_FIXTURE_TEST(test_removed_under_its_pods),
+		CACHE_FIXTURE_TEST(test_absurd_node_keeps_the_old_version),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_node", tests, NULL, NULL);

@@ -1,13 +1,7 @@
-#include "base/arena.h"
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
 #include "model/pod_class.h"
-
-static int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 /* What a cycle and its assumption do to an opted-in pod. */
 static void reserve(struct cache_fixture *f, struct task *t)
@@ -33,9 +27,6 @@ static const struct cache_fixture_pod gated = {
 static const struct cache_fixture_pod ungated = {
 	.name = "p", .group = "g", .opted_in = true, .reserved = "q", .reason = "SchedulingGated"
 };
-static const struct cache_fixture_pod running = {
-	.name = "p", .group = "g", .node = "n", .phase = "Running"
-};
 
 static struct cache_fixture_pod with_reason(const char *reason)
 {
@@ -59,10 +50,10 @@ static void test_hole_5_in_flight_removals_stay_charged(void **state)
 	reserve(f, t);
 	t = cache_fixture_pod(f, &gated);
 	assert_int_equal(t->charge, CHARGE_PATCHING);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	t = cache_fixture_pod(f, &ungated);
 	assert_int_equal(t->charge, CHARGE_UNGATED);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 }
 
 /* Acknowledged, then an update from before: not gated again. */
@@ -86,17 +77,17 @@ static void test_late_update_after_the_acknowledgement(void **state)
 static void test_hole_6_evicted_pods_leave_when_gone(void **state)
 {
 	struct cache_fixture *f = *state;
-	struct cache_fixture_pod going = running;
+	struct cache_fixture_pod going = cache_fixture_running;
 	struct task *t;
 
 	going.deleted = true;
 	(void)cache_fixture_group(f, "g", "q", 1);
-	t = cache_fixture_pod(f, &running);
+	t = cache_fixture_pod(f, &cache_fixture_running);
 	assert_int_equal(t->charge, CHARGE_BOUND);
 	/* assumed eviction */
 	ledger_set_releasing(f->c, t, true);
 	cluster_task_set_status(f->c, t, TASK_RELEASING, f->c->nodes.v[t->node]);
-	t = cache_fixture_pod(f, &running); /* sent before the deletion */
+	t = cache_fixture_pod(f, &cache_fixture_running); /* sent before the deletion */
 	assert_int_equal(t->status, TASK_RELEASING);
 	t = cache_fixture_pod(f, &going);
 	assert_int_equal(t->status, TASK_RELEASING);
@@ -104,7 +95,7 @@ static void test_hole_6_evicted_pods_leave_when_gone(void **state)
 	assert_int_equal(cluster_queue_find(f->c, STR_LIT("q"))->releasing.v[RES_CPU], 1000);
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	assert_null(cache_fixture_task(f, "p"));
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	assert_int_equal(f->gone, 1);
 }
 
@@ -122,7 +113,7 @@ static void test_hole_12_recreated_pod_is_another(void **state)
 	t = cache_fixture_pod(f, &again);
 	assert_string_equal(t->uid, "second");
 	assert_int_equal(t->charge, CHARGE_NONE);
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	assert_int_equal(f->gone, 1);
 	/* The outcome of the first pod's patch says nothing of the second. */
 	cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", SCHED_DONE);
@@ -147,11 +138,11 @@ static void test_hole_14_annotation_edits(void **state)
 	t = cache_fixture_pod(f, &gated);
 	reserve(f, t);
 	(void)cache_fixture_pod(f, &ungated);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	t = cache_fixture_pod(f, &left);
 	assert_int_equal(t->flags & TASK_OPTED_IN, 0);
 	assert_int_equal(t->charge, CHARGE_NONE);
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	(void)cache_fixture_pod(f, &joined);
 	joined.opted_in = true;
 	t = cache_fixture_pod(f, &joined);
@@ -197,7 +188,7 @@ static void test_hole_18_revoked_pods_stay_revoked(void **state)
 	assert_int_equal(t->charge, CHARGE_NONE);
 	assert_int_equal(t->cond, POD_COND_NOT_READY);
 	assert_int_not_equal(t->flags & TASK_RESERVED_MARK, 0);
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 }
 
 /* A failed bind leaves the pod pending with its reservation. */
@@ -216,7 +207,7 @@ static void test_hole_23_bind_failure_keeps_the_reservation(void **state)
 	cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", SCHED_REJECTED);
 	assert_int_equal(t->status, TASK_PENDING);
 	assert_int_equal(t->charge, CHARGE_PUBLISHED);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 0);
 	assert_true(t->retry_at > f->now);
 }
@@ -254,7 +245,7 @@ static void test_older_updates_are_ignored(void **state)
 	struct task *t;
 
 	f->version = 100;
-	(void)cache_fixture_pod(f, &running);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
 	t = cache_fixture_pod(f, &old);
 	assert_int_equal(t->status, TASK_RUNNING);
 	assert_int_equal(t->resource_version, 101);
@@ -284,30 +275,30 @@ static void test_foreign_pods_only_occupy_nodes(void **state)
 static void test_finished_pods_of_ours_stay_uncharged(void **state)
 {
 	struct cache_fixture *f = *state;
-	struct cache_fixture_pod p = running;
+	struct cache_fixture_pod p = cache_fixture_running;
 	struct task *t;
 
 	(void)cache_fixture_group(f, "g", "q", 1);
 	(void)cache_fixture_pod(f, &p);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	p.phase = "Failed";
 	t = cache_fixture_pod(f, &p);
 	assert_int_equal(t->status, TASK_FAILED);
 	assert_int_equal(t->node, MODEL_NONE);
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 }
 
 static void test_resize_in_place_follows(void **state)
 {
 	struct cache_fixture *f = *state;
-	struct cache_fixture_pod p = running;
+	struct cache_fixture_pod p = cache_fixture_running;
 
 	(void)cache_fixture_group(f, "g", "q", 1);
 	(void)cache_fixture_pod(f, &p);
 	p.cpu = "2500m";
 	(void)cache_fixture_pod(f, &p);
-	assert_int_equal(charged(f, "q"), 2500);
-	assert_int_equal(charged(f, "root"), 2500);
+	assert_int_equal(cache_fixture_charged(f, "q"), 2500);
+	assert_int_equal(cache_fixture_charged(f, "root"), 2500);
 	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 2500);
 }
 
@@ -349,7 +340,7 @@ static void test_spec_edited_while_gated(void **state)
 	t = cache_fixture_task(f, "p");
 	assert_int_equal(t->klass->nselector, 1);
 	assert_int_equal(t->charge, CHARGE_PATCHING);
-	assert_int_equal(charged(f, "q"), 3000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
 }
 
 static void test_parked_until_the_pod_changes(void **state)
@@ -392,48 +383,46 @@ static void test_pods_charged_elsewhere(void **state)
 
 	(void)cache_fixture_group(f, "g", "q", 1);
 	f->elsewhere = true;
-	t = cache_fixture_pod(f, &running);
+	t = cache_fixture_pod(f, &cache_fixture_running);
 	assert_true(t->klass->elsewhere);
 	assert_int_equal(t->charge, CHARGE_BOUND);
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	cache_pod_here(f->cache, STR_LIT("ns/absent"));
 	cache_pod_here(f->cache, STR_LIT("ns/p"));
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	assert_null(ledger_verify(f->c));
 	cache_pod_here(f->cache, STR_LIT("ns/p"));
-	assert_int_equal(charged(f, "q"), 1000);
-	t = cache_fixture_pod(f, &running);
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	t = cache_fixture_pod(f, &cache_fixture_running);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	f->elsewhere = false;
-	t = cache_fixture_pod(f, &running);
+	t = cache_fixture_pod(f, &cache_fixture_running);
 	assert_false(t->klass->elsewhere);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	assert_null(ledger_verify(f->c));
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_hole_5_in_flight_removals_stay_charged),
-		T(test_late_update_after_the_acknowledgement),
-		T(test_hole_6_evicted_pods_leave_when_gone),
-		T(test_hole_12_recreated_pod_is_another),
-		T(test_hole_14_annotation_edits),
-		T(test_hole_17_publication_has_an_age),
-		T(test_hole_18_revoked_pods_stay_revoked),
-		T(test_hole_23_bind_failure_keeps_the_reservation),
-		T(test_binding_outlives_updates_without_node),
-		T(test_older_updates_are_ignored),
-		T(test_foreign_pods_only_occupy_nodes),
-		T(test_finished_pods_of_ours_stay_uncharged),
-		T(test_resize_in_place_follows),
-		T(test_group_annotation_comes_later),
-		T(test_spec_edited_while_gated),
-		T(test_parked_until_the_pod_changes),
-		T(test_deletion_of_another_uid_is_ignored),
-		T(test_pods_charged_elsewhere),
+		CACHE_FIXTURE_TEST(test_hole_5_in_flight_removals_stay_charged),
+		CACHE_FIXTURE_TEST(test_late_update_after_the_acknowledgement),
+		CACHE_FIXTURE_TEST(test_hole_6_evicted_pods_leave_when_gone),
+		CACHE_FIXTURE_TEST(test_hole_12_recreated_pod_is_another),
+		CACHE_FIXTURE_TEST(test_hole_14_annotation_edits),
+		CACHE_FIXTURE_TEST(test_hole_17_publication_has_an_age),
+		CACHE_FIXTURE_TEST(test_hole_18_revoked_pods_stay_revoked),
+		CACHE_FIXTURE_TEST(test_hole_23_bind_failure_keeps_the_reservation),
+		CACHE_FIXTURE_TEST(test_binding_outlives_updates_without_node),
+		CACHE_FIXTURE_TEST(test_older_updates_are_ignored),
+		CACHE_FIXTURE_TEST(test_foreign_pods_only_occupy_nodes),
+		CACHE_FIXTURE_TEST(test_finished_pods_of_ours_stay_uncharged),
+		CACHE_FIXTURE_TEST(test_resize_in_place_follows),
+		CACHE_FIXTURE_TEST(test_group_annotation_comes_later),
+		CACHE_FIXTURE_TEST(test_spec_edited_while_gated),
+		CACHE_FIXTURE_TEST(test_parked_until_the_pod_changes),
+		CACHE_FIXTURE_TEST(test_deletion_of_another_uid_is_ignored),
+		CACHE_FIXTURE_TEST(test_pods_charged_elsewhere),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_pod", tests, NULL, NULL);

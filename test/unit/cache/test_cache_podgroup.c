@@ -1,21 +1,8 @@
-#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
-
-static const struct cache_fixture_pod running = {
-	.name = "p", .group = "g", .node = "n", .phase = "Running"
-};
-static const struct cache_fixture_pod pending = { .name = "r", .group = "g", .opted_in = true };
 
 static void test_moved_to_another_queue_with_its_charges(void **state)
 {
@@ -24,18 +11,18 @@ static void test_moved_to_another_queue_with_its_charges(void **state)
 
 	(void)cache_fixture_queue(f, "other", NULL, NULL);
 	(void)cache_fixture_group(f, "g", "q", 1);
-	(void)cache_fixture_pod(f, &running);
-	r = cache_fixture_pod(f, &pending);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	r = cache_fixture_pod(f, &cache_fixture_pending);
 	ledger_charge(f->c, r, cluster_queue_find(f->c, STR_LIT("q")), CHARGE_PATCHING);
 	(void)cache_fixture_group(f, "g", "other", 1);
-	assert_int_equal(charged(f, "q"), 0);
-	assert_int_equal(charged(f, "other"), 2000);
-	assert_int_equal(charged(f, "root"), 2000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "other"), 2000);
+	assert_int_equal(cache_fixture_charged(f, "root"), 2000);
 	(void)cache_fixture_group(f, "g", "nowhere", 1);
-	assert_int_equal(charged(f, "other"), 0);
+	assert_int_equal(cache_fixture_charged(f, "other"), 0);
 	assert_int_equal(r->charge, CHARGE_NONE);
-	assert_int_equal(charged(f, "nowhere"), 1000);
-	assert_int_equal(charged(f, "root"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "nowhere"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "root"), 1000);
 }
 
 static void test_spec_is_taken_over(void **state)
@@ -152,8 +139,8 @@ static void test_deletion_leaves_the_pods(void **state)
 	struct job *j = cache_fixture_group(f, "g", "q", 2);
 	struct task *r;
 
-	(void)cache_fixture_pod(f, &running);
-	r = cache_fixture_pod(f, &pending);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	r = cache_fixture_pod(f, &cache_fixture_pending);
 	ledger_charge(f->c, r, cluster_queue_find(f->c, STR_LIT("q")), CHARGE_UNGATED);
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
 	assert_ptr_equal(cluster_job_find(f->c, STR_LIT("ns/g")), j);
@@ -161,7 +148,8 @@ static void test_deletion_leaves_the_pods(void **state)
 	assert_int_equal(j->min_member, 0);
 	assert_int_equal(j->queue, MODEL_NONE);
 	assert_int_equal(r->charge, CHARGE_NONE);
-	assert_int_equal(charged(f, "q"), 1000); /* what runs stays where it was charged */
+	assert_int_equal(cache_fixture_charged(f, "q"),
+			 1000); /* what runs stays where it was charged */
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	cache_fixture_delete(f, SCHED_PODS, "ns/r");
 	assert_null(cluster_job_find(f->c, STR_LIT("ns/g")));
@@ -191,12 +179,12 @@ static void test_older_and_bad_ones_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_moved_to_another_queue_with_its_charges),
-		T(test_spec_is_taken_over),
-		T(test_a_group_of_ours_adopts_its_pod),
-		T(test_an_adopted_pod_stays_until_it_names_a_group),
-		T(test_deletion_leaves_the_pods),
-		T(test_older_and_bad_ones_are_refused),
+		CACHE_FIXTURE_TEST(test_moved_to_another_queue_with_its_charges),
+		CACHE_FIXTURE_TEST(test_spec_is_taken_over),
+		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),
+		CACHE_FIXTURE_TEST(test_an_adopted_pod_stays_until_it_names_a_group),
+		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),
+		CACHE_FIXTURE_TEST(test_older_and_bad_ones_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_podgroup", tests, NULL, NULL);

@@ -1,14 +1,5 @@
-#include "base/arena.h"
-#include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 static void set_class(struct cache_fixture *f, const char *name, int value, bool global)
 {
@@ -44,7 +35,9 @@ static void test_jobs_follow_their_class_and_the_default(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { T(test_jobs_follow_their_class_and_the_default) };
+	const struct CMUnitTest tests[] = {
+		CACHE_FIXTURE_TEST(test_jobs_follow_their_class_and_the_default),
+	};
 
 	return cmocka_run_group_tests_name("cache/cache_priority", tests, NULL, NULL);
 }

@@ -1,19 +1,6 @@
-#include "base/arena.h"
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
-
-static const struct cache_fixture_pod running = {
-	.name = "p", .group = "g", .node = "n", .phase = "Running"
-};
-static const struct cache_fixture_pod pending = { .name = "r", .group = "g", .opted_in = true };
 
 static void test_one_bad_queue_closes_only_its_own_subtree(void **state)
 {
@@ -61,12 +48,12 @@ static void test_running_pods_are_charged_when_their_queue_appears(void **state)
 	struct cache_fixture *f = *state;
 
 	(void)cache_fixture_group(f, "g", "late", 1);
-	(void)cache_fixture_pod(f, &running);
-	assert_int_equal(charged(f, "late"), 1000);
-	assert_int_equal(charged(f, "root"), 1000);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	assert_int_equal(cache_fixture_charged(f, "late"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "root"), 1000);
 	(void)cache_fixture_queue(f, "late", "q", "9");
-	assert_int_equal(charged(f, "late"), 1000);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "late"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	assert_null(cluster_queue_find(f->c, STR_LIT("late"))->broken);
 }
 
@@ -77,20 +64,21 @@ static void test_deleted_queue_keeps_what_runs(void **state)
 	struct task *r;
 
 	(void)cache_fixture_group(f, "g", "child", 1);
-	(void)cache_fixture_pod(f, &running);
-	r = cache_fixture_pod(f, &pending);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	r = cache_fixture_pod(f, &cache_fixture_pending);
 	ledger_charge(f->c, r, child, CHARGE_UNGATED);
-	assert_int_equal(charged(f, "q"), 2000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
 	cache_fixture_delete(f, SCHED_QUEUES, "child");
 	assert_int_equal(r->charge, CHARGE_NONE); /* a reservation needs a queue */
-	assert_int_equal(charged(f, "q"), 1000);  /* the ancestors still count what runs */
+	assert_int_equal(cache_fixture_charged(f, "q"),
+			 1000); /* the ancestors still count what runs */
 	assert_non_null(child->broken);
 	assert_int_equal(f->c->jobs.v[r->job]->queue, MODEL_NONE);
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	cache_fixture_delete(f, SCHED_PODS, "ns/r");
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
 	assert_null(cluster_queue_find(f->c, STR_LIT("child")));
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	cache_fixture_delete(f, SCHED_QUEUES, "child");
 }
 
@@ -101,12 +89,12 @@ static void test_new_parent_takes_the_charges_along(void **state)
 	(void)cache_fixture_queue(f, "a", NULL, NULL);
 	(void)cache_fixture_queue(f, "child", "a", "9");
 	(void)cache_fixture_group(f, "g", "child", 1);
-	(void)cache_fixture_pod(f, &running);
-	assert_int_equal(charged(f, "a"), 1000);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	assert_int_equal(cache_fixture_charged(f, "a"), 1000);
 	(void)cache_fixture_queue(f, "child", "q", "9");
-	assert_int_equal(charged(f, "a"), 0);
-	assert_int_equal(charged(f, "q"), 1000);
-	assert_int_equal(charged(f, "root"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "a"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "root"), 1000);
 }
 
 static void test_root_and_default_are_never_forgotten(void **state)
@@ -126,12 +114,12 @@ static void test_root_and_default_are_never_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_one_bad_queue_closes_only_its_own_subtree),
-		T(test_status_alone_wakes_nobody),
-		T(test_running_pods_are_charged_when_their_queue_appears),
-		T(test_deleted_queue_keeps_what_runs),
-		T(test_new_parent_takes_the_charges_along),
-		T(test_root_and_default_are_never_forgotten),
+		CACHE_FIXTURE_TEST(test_one_bad_queue_closes_only_its_own_subtree),
+		CACHE_FIXTURE_TEST(test_status_alone_wakes_nobody),
+		CACHE_FIXTURE_TEST(test_running_pods_are_charged_when_their_queue_appears),
+		CACHE_FIXTURE_TEST(test_deleted_queue_keeps_what_runs),
+		CACHE_FIXTURE_TEST(test_new_parent_takes_the_charges_along),
+		CACHE_FIXTURE_TEST(test_root_and_default_are_never_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_queue", tests, NULL, NULL);

@@ -1,14 +1,6 @@
-#include "base/arena.h"
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 static void test_rebuilt_from_what_the_pods_prove(void **state)
 {
@@ -54,7 +46,7 @@ static void test_rebuilt_from_what_the_pods_prove(void **state)
 					 ledger_state_name((enum charge_state)t->charge));
 			}
 		}
-		assert_int_equal(charged(f, "q"), 4000);
+		assert_int_equal(cache_fixture_charged(f, "q"), 4000);
 	}
 }
 
@@ -81,8 +73,8 @@ static void test_writes_in_flight_keep_their_charge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_rebuilt_from_what_the_pods_prove),
-		T(test_writes_in_flight_keep_their_charge),
+		CACHE_FIXTURE_TEST(test_rebuilt_from_what_the_pods_prove),
+		CACHE_FIXTURE_TEST(test_writes_in_flight_keep_their_charge),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_rebuild", tests, NULL, NULL);

@@ -1,14 +1,6 @@
-#include "base/arena.h"
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-
-#define T(name) cmocka_unit_test_setup_teardown(name, cache_fixture_setup, cache_fixture_teardown)
-
-static UNUSED int64_t charged(const struct cache_fixture *f, const char *queue)
-{
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
-}
 
 static const struct cache_fixture_pod gated = {
 	.name = "p", .group = "g", .opted_in = true, .gated = true
@@ -191,10 +183,10 @@ static void test_quota_is_free_when_the_withdrawal_is_acknowledged(void **state)
 
 	status_written(f, "Unschedulable", SCHED_DONE);
 	assert_int_equal(t->charge, CHARGE_WITHDRAWING);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	status_written(f, "NotReadyForScheduling", SCHED_DONE);
 	assert_int_equal(t->charge, CHARGE_NONE);
-	assert_int_equal(charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	assert_int_equal(t->cond, POD_COND_NOT_READY);
 }
 
@@ -205,21 +197,21 @@ static void test_a_withdrawal_that_failed_is_decided_again(void **state)
 
 	status_written(f, "NotReadyForScheduling", SCHED_REJECTED);
 	assert_int_equal(t->charge, CHARGE_UNGATED);
-	assert_int_equal(charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outcomes_of_ungating),
-		T(test_quota_is_free_when_the_withdrawal_is_acknowledged),
-		T(test_a_withdrawal_that_failed_is_decided_again),
-		T(test_uncharged_ungating_ends_with_its_outcome),
-		T(test_back_off_doubles_up_to_a_limit),
-		T(test_unwritten_condition_is_decided_again),
-		T(test_refused_eviction_leaves_the_victim),
-		T(test_bind_of_a_pod_that_did_not_opt_in),
-		T(test_failed_writes_of_groups_and_queues_are_repeated),
+		CACHE_FIXTURE_TEST(test_quota_is_free_when_the_withdrawal_is_acknowledged),
+		CACHE_FIXTURE_TEST(test_a_withdrawal_that_failed_is_decided_again),
+		CACHE_FIXTURE_TEST(test_uncharged_ungating_ends_with_its_outcome),
+		CACHE_FIXTURE_TEST(test_back_off_doubles_up_to_a_limit),
+		CACHE_FIXTURE_TEST(test_unwritten_condition_is_decided_again),
+		CACHE_FIXTURE_TEST(test_refused_eviction_leaves_the_victim),
+		CACHE_FIXTURE_TEST(test_bind_of_a_pod_that_did_not_opt_in),
+		CACHE_FIXTURE_TEST(test_failed_writes_of_groups_and_queues_are_repeated),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_request", tests, NULL, NULL);

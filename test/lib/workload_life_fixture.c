@@ -241,7 +241,7 @@ static void expect_time(int64_t have, int64_t none, int64_t want)
 	assert_true(have >= NOW + want * S && have < NOW + (want + 1) * S); /* the jitter */
 }
 
-void workload_life_fixture_check(const struct workload_life_row *row)
+static void check(const struct workload_life_row *row)
 {
 	struct run r = { .arena = arena_create(0) };
 	struct workload_life_out out;
@@ -269,4 +269,11 @@ void workload_life_fixture_check(const struct workload_life_row *row)
 	workload_life_finish(&out);
 	conditions_finish(&r.c);
 	arena_destroy(r.arena);
+}
+
+void workload_life_fixture_check(const struct workload_life_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		check(&rows[i]);
+	}
 }

@@ -29,7 +29,7 @@ struct workload_life_row {
 	bool deactivate, removed, owner_removed, released, finalizer_goes;
 };
 
-/* Runs the row, and once more on its own result, which must change nothing. */
-void workload_life_fixture_check(const struct workload_life_row *row);
+/* Runs each row, and once more on its own result, which must change nothing. */
+void workload_life_fixture_check(const struct workload_life_row *rows, size_t n);
 
 #endif

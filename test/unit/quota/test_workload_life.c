@@ -140,9 +140,7 @@ static const struct workload_life_row table[] = {
 static void rows(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		workload_life_fixture_check(&table[i]);
-	}
+	workload_life_fixture_check(table, ARRAY_LEN(table));
 }
 
 static void the_backoff_doubles_up_to_its_maximum(void **state)

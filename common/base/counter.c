@@ -476,9 +476,8 @@ static void add_family(struct strbuf *out, struct counter_family *f)
 	vec_finish(&cells);
 }
 
-void counter_render(struct counter_registry *r, counter_emit_fn emit, void *ctx)
+void counter_render(struct counter_registry *r, struct strbuf *out)
 {
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct pointers families = VEC_INIT;
 
 	/* Families are never removed: their pointers outlive the lock. */
@@ -487,9 +486,7 @@ void counter_render(struct counter_registry *r, counter_emit_fn emit, void *ctx)
 	pthread_mutex_unlock(&r->lock);
 	sort(&families, by_name);
 	for (size_t i = 0; i < families.n; i++) {
-		strbuf_reset(&text);
-		add_family(&text, families.v[i]);
-		emit(ctx, text.p, text.len);
+		add_family(out, families.v[i]);
 	}
 	vec_finish(&families);
 }

@@ -1,7 +1,7 @@
 /* common/base/counter.h: metric cells (counter, gauge, histogram) and their registry.
  * Any thread: cells are relaxed atomics. A family is registered once (name, help, type, label
  * names); cells are created per label values and live as long as the registry or until removed.
- * Lower layers count here; common/obs renders the registry as Prometheus text. */
+ * Lower layers count here; common/obs serves what counter_render writes. */
 #ifndef COMMON_BASE_COUNTER_H
 #define COMMON_BASE_COUNTER_H
 
@@ -18,6 +18,7 @@ enum counter_type { COUNTER_COUNTER, COUNTER_GAUGE, COUNTER_HISTOGRAM };
 struct counter_registry;
 struct counter_family;
 struct counter_cell;
+struct strbuf;
 
 /* destroy ends every family and cell; NULL is fine. */
 struct counter_registry *counter_registry_create(void);
@@ -49,8 +50,7 @@ void counter_observe(struct counter_cell *c, double value); /* histograms */
 double counter_get(const struct counter_cell *c);           /* histogram: the sum */
 uint64_t counter_observations(const struct counter_cell *c);
 
-/* Renders every family in name order, cells in label order. The text goes to emit in pieces. */
-typedef void (*counter_emit_fn)(void *ctx, const char *bytes, size_t len);
-void counter_render(struct counter_registry *r, counter_emit_fn emit, void *ctx);
+/* Appends every family as Prometheus text (0.0.4), in name order, cells in label order. */
+void counter_render(struct counter_registry *r, struct strbuf *out);
 
 #endif

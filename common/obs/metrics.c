@@ -6,11 +6,6 @@
 #include "base/strbuf.h"
 #include "obs/process.h"
 
-static void emit(void *ctx, const char *bytes, size_t len)
-{
-	strbuf_add(ctx, bytes, len);
-}
-
 static void add_row(struct strbuf *out, const char *name, const char *type, const char *help,
 		    double value)
 {
@@ -56,7 +51,7 @@ bool metrics_handle(struct counter_registry *r, const struct http_request *req, 
 		ret->body = STR_LIT("only GET\n");
 		return true;
 	}
-	counter_render(r, emit, &out);
+	counter_render(r, &out);
 	add_process(&out);
 	ret->status = 200;
 	ret->body = arena_str(arena, strbuf_str(&out));

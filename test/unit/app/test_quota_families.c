@@ -16,16 +16,11 @@ static const struct quota_conf_metrics everything = {
 	.queue_resources = true, .local_queues = true, .cohorts = true, .creation_latency = true
 };
 
-static void emit(void *ctx, const char *bytes, size_t len)
-{
-	strbuf_add(ctx, bytes, len);
-}
-
 static bool has(struct counter_registry *r, const char *line)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
-	counter_render(r, emit, &out);
+	counter_render(r, &out);
 	return strstr(out.p, line) != NULL;
 }
 

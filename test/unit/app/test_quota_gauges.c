@@ -56,18 +56,11 @@ static void end(struct fixture *x)
 	strbuf_finish(&x->text);
 }
 
-static void emit(void *ctx, const char *bytes, size_t len)
-{
-	struct fixture *x = ctx;
-
-	strbuf_add(&x->text, bytes, len);
-}
-
 static void tell(struct fixture *x)
 {
 	quota_gauges_tell(x->m, x->q.cache);
 	strbuf_reset(&x->text);
-	counter_render(x->counters, emit, x);
+	counter_render(x->counters, &x->text);
 }
 
 static void expect_line(struct fixture *x, const char *text)

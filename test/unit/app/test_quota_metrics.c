@@ -63,19 +63,12 @@ static void end(struct fixture *x)
 	strbuf_finish(&x->text);
 }
 
-static void emit(void *ctx, const char *bytes, size_t len)
-{
-	struct fixture *x = ctx;
-
-	strbuf_add(&x->text, bytes, len);
-}
-
 static void expect(struct fixture *x, const char *series, const char *value)
 {
 	char line[300];
 
 	strbuf_reset(&x->text);
-	counter_render(x->counters, emit, x);
+	counter_render(x->counters, &x->text);
 	snprintf(line, sizeof(line), "\nkueue_%s," ROLE "} %s\n", series, value);
 	if (strstr(x->text.p, line) == NULL) {
 		fail_msg("%s is not in %s", line, x->text.p);

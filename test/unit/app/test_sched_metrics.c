@@ -9,16 +9,11 @@
 #include "lib/cluster_fixture.h"
 #include "lib/unit.h"
 
-static void emit(void *ctx, const char *bytes, size_t len)
-{
-	strbuf_add(ctx, bytes, len);
-}
-
 static bool shows(struct counter_registry *r, const char *line)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
-	counter_render(r, emit, &text);
+	counter_render(r, &text);
 	return strstr(text.p, line) != NULL;
 }
 

@@ -15,16 +15,11 @@
 
 static const char *const queue_label[] = { "queue", NULL };
 
-static void emit(void *ctx, const char *bytes, size_t len)
-{
-	strbuf_add(ctx, bytes, len);
-}
-
 static void check(struct counter_registry *r, const char *want)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
-	counter_render(r, emit, &out);
+	counter_render(r, &out);
 	assert_string_equal(out.p, want);
 }
 
@@ -206,7 +201,7 @@ static void test_threads(void **state)
 	for (int i = 0; i < 20; i++) {
 		CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
-		counter_render(r, emit, &out);
+		counter_render(r, &out);
 		assert_true(out.len > 0);
 	}
 	for (int i = 0; i < 4; i++) {

@@ -2,22 +2,20 @@
 #ifndef COMMON_API_KEYS_H
 #define COMMON_API_KEYS_H
 
+/* The API group of Queues and PodGroups. */
+#define KEYS_VOLCANO_GROUP "scheduling.volcano.sh"
+#define KEYS_VOLCANO_VERSION "v1beta1"
+#define KEYS_VOLCANO_API_VERSION KEYS_VOLCANO_GROUP "/" KEYS_VOLCANO_VERSION
+
 #define KEYS_GROUP_NAME "scheduling.k8s.io/group-name"
 #define KEYS_GROUP_MIN_MEMBER "scheduling.volcano.sh/group-min-member"
 #define KEYS_QUEUE_NAME "scheduling.volcano.sh/queue-name"
 #define KEYS_TASK_SPEC "volcano.sh/task-spec"
-#define KEYS_TASK_INDEX "volcano.sh/task-index"
 #define KEYS_TASK_PRIORITY "volcano.sh/task-priority"
 #define KEYS_PREEMPTABLE "volcano.sh/preemptable"
-#define KEYS_COOLDOWN_TIME "volcano.sh/cooldown-time"
-#define KEYS_REVOCABLE_ZONE "volcano.sh/revocable-zone"
-#define KEYS_JDB_MIN_AVAILABLE "volcano.sh/jdb-min-available"
-#define KEYS_JDB_MAX_UNAVAILABLE "volcano.sh/jdb-max-unavailable"
-#define KEYS_SLA_WAITING_TIME "volcano.sh/sla-waiting-time"
 #define KEYS_HIERARCHY "volcano.sh/hierarchy"
 #define KEYS_HIERARCHY_WEIGHTS "volcano.sh/hierarchy-weights"
 #define KEYS_CLOSED_BY_PARENT "volcano.sh/closed-by-parent"
-#define KEYS_NODE_GROUP "volcano.sh/nodegroup-name"
 #define KEYS_RESERVED "headgate.io/reserved" /* value: the queue charged */
 /* What is on every pod that Headgate bound (the API server copies a Binding's annotations to the
  * pod) and on every PodGroup that it made: others' are told apart by them, across leaders and lost
@@ -26,7 +24,6 @@
 #define KEYS_MADE_BY "headgate.io/made-by"
 #define KEYS_COMPONENT "headgate-scheduler"
 #define KEYS_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
-#define KEYS_NAMESPACE_NAME "kubernetes.io/metadata.name"
 
 #define KEYS_DEFAULT_SCHEDULER "volcano"
 #define KEYS_DEFAULT_QUEUE "default"

@@ -6,6 +6,7 @@
 
 #include "api/batch.h"
 #include "api/event.h"
+#include "api/keys.h"
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
@@ -48,10 +49,10 @@ static const struct kinds_row rows[] = {
 	  &runtime_class_fields },
 	{ "scheduling.k8s.io", "priorityclasses", "v1", "PriorityClass", "priorityclass", "pc",
 	  false, &scheduling_priority_class_fields },
-	{ "scheduling.volcano.sh", "podgroups", "v1beta1", "PodGroup", "podgroup",
+	{ KEYS_VOLCANO_GROUP, "podgroups", KEYS_VOLCANO_VERSION, "PodGroup", "podgroup",
 	  "pg,podgroup-v1beta1", true, &scheduling_pod_group_fields },
-	{ "scheduling.volcano.sh", "queues", "v1beta1", "Queue", "queue", "q,queue-v1beta1", false,
-	  &scheduling_queue_fields },
+	{ KEYS_VOLCANO_GROUP, "queues", KEYS_VOLCANO_VERSION, "Queue", "queue", "q,queue-v1beta1",
+	  false, &scheduling_queue_fields },
 };
 
 const struct kinds_row *kinds_all(size_t *ret_n)

@@ -23,7 +23,6 @@
 #define KUEUE_TOPOLOGY_UNCONSTRAINED "kueue.x-k8s.io/podset-unconstrained-topology"
 #define KUEUE_TOPOLOGY_SLICE_REQUIRED "kueue.x-k8s.io/podset-slice-required-topology"
 #define KUEUE_TOPOLOGY_SLICE_SIZE "kueue.x-k8s.io/podset-slice-size"
-#define KUEUE_PODSET_GROUP "kueue.x-k8s.io/podset-group-name"
 #define KUEUE_STOPPING "kueue.x-k8s.io/stopping"
 #define KUEUE_POD_GROUP_NAME "kueue.x-k8s.io/pod-group-name"
 #define KUEUE_POD_GROUP_COUNT "kueue.x-k8s.io/pod-group-total-count"
@@ -39,7 +38,6 @@
 #define KUEUE_JOB_UID "kueue.x-k8s.io/job-uid"
 #define KUEUE_PROVISIONING_PREFIX "provreq.kueue.x-k8s.io/"
 #define KUEUE_PRIORITY_BOOST "kueue.x-k8s.io/priority-boost"
-#define KUEUE_MULTIKUEUE_ORIGIN "kueue.x-k8s.io/multikueue-origin"
 #define KUEUE_ALLOWED_FLAVORS "kueue.x-k8s.io/workload-allowed-resource-flavors"
 
 /* On pods that Kueue started. */
@@ -47,15 +45,10 @@
 #define KUEUE_MANAGED "kueue.x-k8s.io/managed"
 #define KUEUE_LOCAL_QUEUE_NAME "kueue.x-k8s.io/local-queue-name"
 #define KUEUE_CLUSTER_QUEUE_NAME "kueue.x-k8s.io/cluster-queue-name"
-#define KUEUE_WORKLOAD "kueue.x-k8s.io/workload"
 
 /* Scheduling gates of pods, preemption gates of Workloads. */
 #define KUEUE_GATE_ADMISSION "kueue.x-k8s.io/admission"
-#define KUEUE_GATE_TOPOLOGY "kueue.x-k8s.io/topology"
-#define KUEUE_GATE_ELASTIC "kueue.x-k8s.io/elastic-job"
-#define KUEUE_GATE_MULTIKUEUE "kueue.x-k8s.io/multikueue"
 
-#define KUEUE_MULTIKUEUE_CONTROLLER "kueue.x-k8s.io/multikueue"
 #define KUEUE_DEFAULT_QUEUE "default" /* a LocalQueue of this name takes jobs without a queue */
 #define KUEUE_DEFAULT_PRIORITY_CLASS "default"
 

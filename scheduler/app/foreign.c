@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/keys.h"
 #include "base/clock.h"
 #include "base/counter.h"
 #include "base/log.h"
@@ -86,7 +87,7 @@ void foreign_bind(struct foreign *f, struct recorder *recorder, const struct tas
 void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct job *j,
 		      int64_t now)
 {
-	const struct recorder_object about = { "scheduling.volcano.sh/v1beta1", "PodGroup", j->name,
+	const struct recorder_object about = { KEYS_VOLCANO_API_VERSION, "PodGroup", j->name,
 					       j->uid, j->namespace_ };
 	CLEANUP(xmalloc_freep)
 	char *what = xmalloc_printf("PodGroup %s/%s was made, and not by Headgate", j->namespace_,

@@ -1,5 +1,6 @@
 #include "app/resource_name.h"
 
+#include "api/keys.h"
 #include "api/kueue_keys.h"
 
 #define CORE(kind, plural, namespaced)                                                             \
@@ -10,8 +11,7 @@
 	{                                                                                          \
 		version, kind, plural, "/apis/" version "/" plural, namespaced                     \
 	}
-#define VOLCANO(kind, plural, namespaced)                                                          \
-	GROUP("scheduling.volcano.sh/v1beta1", kind, plural, namespaced)
+#define VOLCANO(kind, plural, namespaced) GROUP(KEYS_VOLCANO_API_VERSION, kind, plural, namespaced)
 #define KUEUE(kind, plural, namespaced) GROUP(KUEUE_API_VERSION, kind, plural, namespaced)
 
 static const struct resource_name names[SCHED_RESOURCE_COUNT_] = {

@@ -17,7 +17,6 @@
 #include "kube/rest.h"
 #include "model/cluster.h"
 
-#define GROUP "scheduling.volcano.sh"
 /* A queue that opens is noticed by trying again. */
 #define REFUSED_MAX_NS (5 * CLOCK_NS_PER_S)
 
@@ -129,12 +128,13 @@ static void fill_create(const struct item *it, struct http_call *call, struct st
 	struct json_out o;
 	size_t body;
 
-	rest_path(scratch, GROUP, "v1beta1", it->namespace_, "podgroups", NULL, NULL);
+	rest_path(scratch, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, it->namespace_, "podgroups",
+		  NULL, NULL);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	json_out_init(&o, scratch);
 	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", GROUP "/v1beta1");
+	json_out_kv(&o, "apiVersion", KEYS_VOLCANO_API_VERSION);
 	json_out_kv(&o, "kind", "PodGroup");
 	json_out_key(&o, "metadata");
 	json_out_object(&o);

@@ -15,7 +15,7 @@
 #include "kube/pool.h"
 #include "model/model.h"
 
-#define QUEUES_PATH "/apis/scheduling.volcano.sh/v1beta1/queues"
+#define QUEUES_PATH "/apis/" KEYS_VOLCANO_API_VERSION "/queues"
 
 struct known {
 	char *state;
@@ -122,7 +122,7 @@ static void create_queue(struct queue_status *s, const char *name, bool reclaima
 
 	json_out_init(&o, &body);
 	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", "scheduling.volcano.sh/v1beta1");
+	json_out_kv(&o, "apiVersion", KEYS_VOLCANO_API_VERSION);
 	json_out_kv(&o, "kind", "Queue");
 	json_out_key(&o, "metadata");
 	json_out_object(&o);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/keys.h"
 #include "api/kinds.h"
 #include "api/kueue_keys.h"
 #include "base/attrs.h"
@@ -128,10 +129,10 @@ static bool is_gated(const struct jdoc *pod)
 {
 	const struct jdoc *c = jdoc_first(jdoc_path(pod, "status.conditions"));
 
-	while (c != NULL && !jdoc_is_str(jdoc_get(c, "type"), "PodScheduled")) {
+	while (c != NULL && !jdoc_is_str(jdoc_get(c, "type"), KEYS_CONDITION_SCHEDULED)) {
 		c = jdoc_next(c);
 	}
-	return jdoc_is_str(jdoc_get(c, "reason"), "SchedulingGated");
+	return jdoc_is_str(jdoc_get(c, "reason"), KEYS_REASON_GATED);
 }
 
 static const char *status_of(const struct jdoc *pod)
@@ -143,7 +144,7 @@ static const char *status_of(const struct jdoc *pod)
 		return "Terminating";
 	}
 	if (status == NULL) {
-		status = is_gated(pod) ? "SchedulingGated"
+		status = is_gated(pod) ? KEYS_REASON_GATED
 				       : jdoc_str_or(jdoc_path(pod, "status.phase"), "Unknown");
 	}
 	for (; c != NULL; c = jdoc_next(c)) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -15,7 +16,7 @@
 #include "net/http.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
-#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
+#define KUEUE "/apis/" KUEUE_API_VERSION "/"
 
 static const struct {
 	const char *path;

@@ -68,7 +68,7 @@ struct jdoc *sim_group_make(const struct cluster *c, const struct task *t,
 	int64_t members = min_member(pod);
 	struct jdoc *group = jdoc_new_object(), *meta, *spec;
 
-	jdoc_set_str(group, "apiVersion", "scheduling.volcano.sh/v1beta1");
+	jdoc_set_str(group, "apiVersion", KEYS_VOLCANO_API_VERSION);
 	jdoc_set_str(group, "kind", "PodGroup");
 	meta = jdoc_ensure_object(group, "metadata");
 	jdoc_set_str(meta, "namespace", t->namespace_);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/keys.h"
+#include "api/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -29,28 +30,26 @@ struct place {
 	size_t document; /* 0: not of a file */
 };
 
-#define QUOTA_GROUP "kueue.x-k8s.io"
-
 static const struct {
 	const char *kind, *group;
 	bool namespaced;
 } kinds[SIM_KIND_COUNT_] = {
 	[SIM_PRIORITY_CLASS] = { "PriorityClass", "scheduling.k8s.io", false },
 	[SIM_NAMESPACE] = { "Namespace", "", false },
-	[SIM_VOLCANO_QUEUE] = { "Queue", "scheduling.volcano.sh", false },
-	[SIM_POD_GROUP] = { "PodGroup", "scheduling.volcano.sh", true },
+	[SIM_VOLCANO_QUEUE] = { "Queue", KEYS_VOLCANO_GROUP, false },
+	[SIM_POD_GROUP] = { "PodGroup", KEYS_VOLCANO_GROUP, true },
 	[SIM_NODE] = { "Node", "", false },
 	[SIM_POD] = { "Pod", "", true },
 	[SIM_LIMIT_RANGE] = { "LimitRange", "", true },
 	[SIM_RUNTIME_CLASS] = { "RuntimeClass", "node.k8s.io", false },
-	[SIM_TOPOLOGY] = { "Topology", QUOTA_GROUP, false },
-	[SIM_RESOURCE_FLAVOR] = { "ResourceFlavor", QUOTA_GROUP, false },
-	[SIM_ADMISSION_CHECK] = { "AdmissionCheck", QUOTA_GROUP, false },
-	[SIM_COHORT] = { "Cohort", QUOTA_GROUP, false },
-	[SIM_CLUSTER_QUEUE] = { "ClusterQueue", QUOTA_GROUP, false },
-	[SIM_LOCAL_QUEUE] = { "LocalQueue", QUOTA_GROUP, true },
-	[SIM_WORKLOAD_PRIORITY_CLASS] = { "WorkloadPriorityClass", QUOTA_GROUP, false },
-	[SIM_WORKLOAD] = { "Workload", QUOTA_GROUP, true },
+	[SIM_TOPOLOGY] = { "Topology", KUEUE_GROUP, false },
+	[SIM_RESOURCE_FLAVOR] = { "ResourceFlavor", KUEUE_GROUP, false },
+	[SIM_ADMISSION_CHECK] = { "AdmissionCheck", KUEUE_GROUP, false },
+	[SIM_COHORT] = { "Cohort", KUEUE_GROUP, false },
+	[SIM_CLUSTER_QUEUE] = { "ClusterQueue", KUEUE_GROUP, false },
+	[SIM_LOCAL_QUEUE] = { "LocalQueue", KUEUE_GROUP, true },
+	[SIM_WORKLOAD_PRIORITY_CLASS] = { "WorkloadPriorityClass", KUEUE_GROUP, false },
+	[SIM_WORKLOAD] = { "Workload", KUEUE_GROUP, true },
 };
 
 bool sim_input_kind(const char *kind, enum sim_kind *ret, bool *ret_namespaced)

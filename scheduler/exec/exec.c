@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/keys.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -122,7 +123,7 @@ static void wish_podgroup(struct exec *e, const struct job *j, const struct deci
 
 static void record(struct exec *e, const struct cluster *c, const struct decision *d)
 {
-	struct recorder_object about = { .api_version = "scheduling.volcano.sh/v1beta1" };
+	struct recorder_object about = { .api_version = KEYS_VOLCANO_API_VERSION };
 
 	if (d->task != MODEL_NONE) {
 		const struct task *t = c->tasks.v[d->task];
@@ -174,11 +175,11 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 		break;
 	case DECISION_PUBLISH:
 		add_pod_write(e, POOL_POD_STATUS, t,
-			      pod_status_new(t, "Unschedulable", d->message, node, now));
+			      pod_status_new(t, KEYS_REASON_UNSCHEDULABLE, d->message, node, now));
 		break;
 	case DECISION_WITHDRAW:
 		add_pod_write(e, POOL_POD_STATUS, t,
-			      pod_status_new(t, "NotReadyForScheduling", d->message, NULL, now));
+			      pod_status_new(t, KEYS_REASON_NOT_READY, d->message, NULL, now));
 		break;
 	case DECISION_CONDITION:
 		add_pod_write(e, POOL_POD_STATUS, t,

@@ -1,5 +1,6 @@
 #include "exec/pod_status.h"
 
+#include "api/keys.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
@@ -33,7 +34,7 @@ static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 	json_out_key(&o, "conditions");
 	json_out_array(&o);
 	json_out_object(&o);
-	json_out_kv(&o, "type", "PodScheduled");
+	json_out_kv(&o, "type", KEYS_CONDITION_SCHEDULED);
 	json_out_kv(&o, "status", "False");
 	json_out_kv(&o, "reason", w->texts[TEXT_REASON]);
 	json_out_kv(&o, "message", w->texts[TEXT_MESSAGE]);
@@ -56,7 +57,7 @@ static enum pod_write_judgement pod_status_judge(const struct pod_write *w, cons
 		return POD_WRITE_IS_STALE;
 	}
 	for (const struct jdoc *c = jdoc_first(conditions); c != NULL; c = jdoc_next(c)) {
-		if (jdoc_is_str(jdoc_get(c, "type"), "PodScheduled") &&
+		if (jdoc_is_str(jdoc_get(c, "type"), KEYS_CONDITION_SCHEDULED) &&
 		    jdoc_is_str(jdoc_get(c, "reason"), w->texts[TEXT_REASON])) {
 			return POD_WRITE_IS_DONE;
 		}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/keys.h"
 #include "api/status.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -16,7 +17,6 @@
 #include "kube/rest.h"
 #include "model/model.h"
 
-#define GROUP "scheduling.volcano.sh"
 #define MAX_TYPES 2 /* Unschedulable, Scheduled */
 #define GATHER_NS CLOCK_NS_PER_S
 
@@ -166,7 +166,8 @@ static bool podgroup_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 {
 	struct podgroup_item *it = item;
 
-	rest_path(scratch, GROUP, "v1beta1", it->namespace_, "podgroups", it->name, NULL);
+	rest_path(scratch, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, it->namespace_, "podgroups",
+		  it->name, NULL);
 	if (it->patch == NULL && !it->exact) {
 		strbuf_add_c(scratch, "?resourceVersion=0");
 	}

@@ -162,7 +162,7 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 
 	l->connected = true;
 	l->transport = t;
-	opt.path = "/apis/scheduling.volcano.sh/v1beta1/queues";
+	opt.path = "/apis/" KEYS_VOLCANO_API_VERSION "/queues";
 	opt.on_event = lister_on_queue;
 	opt.seed = 1;
 	l->queue_reflector = reflector_create(&opt);
@@ -250,7 +250,7 @@ bool lister_refresh_queue(struct lister *l, const char *name)
 	if (!l->connected) {
 		return false;
 	}
-	rest_path(&path, "scheduling.volcano.sh", "v1beta1", NULL, "queues", name, NULL);
+	rest_path(&path, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, NULL, "queues", name, NULL);
 	if (rest_call(l->transport, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, REFRESH_NS,
 		      &queue, NULL) < 0) {
 		return false;

@@ -2,7 +2,7 @@
  *
  *   - name: what it shows
  *     path: /pods/mutate
- *     options: {feature: false}           # see case_options
+ *     options: {feature: false}           # see bench_open
  *     queues: [Queue, ...]                # the cluster as the webhook sees it
  *     namespaces: [Namespace, ...]
  *     localQueues: [LocalQueue, ...]      # those called "default" matter

@@ -254,7 +254,6 @@ void apiserver_handle(struct apiserver *s, const struct http_request *req, int64
 	ret->retry_after_s = 0;
 	ret->delay_ns = 0;
 	ret->watch = NULL;
-	s->calls++;
 	apiserver_tick(s, now);
 	reqinfo_init(&c.info);
 	reqinfo_parse(&c.info, req);
@@ -363,11 +362,6 @@ uint64_t apiserver_fault_count(const struct apiserver *s, const char *kind)
 int64_t apiserver_version(const struct apiserver *s)
 {
 	return s->rv;
-}
-
-uint64_t apiserver_calls(const struct apiserver *s)
-{
-	return s->calls;
 }
 
 void apiserver_compact(struct apiserver *s)

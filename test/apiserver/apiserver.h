@@ -89,7 +89,6 @@ int apiserver_set_faults(struct apiserver *s, struct str script, struct err *err
 uint64_t apiserver_fault_count(const struct apiserver *s, const char *kind);
 
 int64_t apiserver_version(const struct apiserver *s); /* the latest resourceVersion */
-uint64_t apiserver_calls(const struct apiserver *s);  /* requests handled so far */
 /* Forgets the history up to now: open watches that lag and old continue tokens get 410. */
 void apiserver_compact(struct apiserver *s);
 /* The present text of an object, borrowed until the next call; absent: {NULL, 0}. For oracles. */

@@ -25,7 +25,7 @@ struct apiserver_watch {
 	struct resource *res;
 	struct selector *selector;
 	enum table_form form;
-	char *prefix; /* "ns/", or "name"-exact with is_exact */
+	char *prefix; /* "namespace/"; NULL: of all namespaces */
 	struct VEC(struct object *) initial;
 	size_t initial_at;
 	bool initial_bookmark; /* still to be sent */

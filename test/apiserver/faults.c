@@ -39,11 +39,6 @@ static const char *const names[FAULT_COUNT_] = {
 	[FAULT_COMPACT] = "compact",
 };
 
-const char *faults_kind_name(enum fault_kind kind)
-{
-	return names[kind];
-}
-
 static int parse_kind(const struct jdoc *d, enum fault_kind *ret, struct err *err)
 {
 	const char *name = jdoc_str_or(jdoc_get(d, "fault"), "");

@@ -59,6 +59,5 @@ void faults_destroy(struct faults *f); /* NULL is fine */
 const struct fault *faults_strike(struct faults *f, enum http_method method, bool is_watch,
 				  struct str path);
 uint64_t faults_struck(const struct faults *f, const char *kind);
-const char *faults_kind_name(enum fault_kind kind);
 
 #endif

@@ -319,11 +319,6 @@ bool selector_matches(const struct selector *s, const struct object *o)
 	return true;
 }
 
-bool selector_is_empty(const struct selector *s)
-{
-	return s == NULL || s->reqs.n == 0;
-}
-
 static bool list_has(const struct jdoc *values, const char *text)
 {
 	for (const struct jdoc *v = jdoc_first(values); v != NULL; v = jdoc_next(v)) {

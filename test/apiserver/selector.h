@@ -21,7 +21,6 @@ int selector_parse(struct str labels, struct str fields, const struct resource *
 		   struct selector **ret, struct err *err);
 void selector_destroy(struct selector *s);                               /* NULL is fine */
 bool selector_matches(const struct selector *s, const struct object *o); /* NULL matches all */
-bool selector_is_empty(const struct selector *s);
 /* A metav1.LabelSelector against a map of labels (either may be NULL: empty selector matches
  * everything). */
 bool selector_label_object_matches(const struct jdoc *selector, const struct jdoc *labels);

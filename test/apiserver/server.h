@@ -21,7 +21,6 @@ struct apiserver {
 	struct resource_table resources;
 	struct rng rng;
 	int64_t rv;
-	uint64_t calls;
 	struct faults *faults;
 	struct server_due *due; /* terminating pods to finalise, in order of time */
 	size_t n_due, cap_due;

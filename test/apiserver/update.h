@@ -14,7 +14,7 @@ struct object;
 typedef int (*update_make_fn)(struct call *c, const struct jdoc *old, struct jdoc **ret);
 
 int update_put(struct call *c);
-int update_patch(struct call *c); /* in patch_kinds.c's formats, and apply */
+int update_patch(struct call *c); /* in the formats of patching.h, and apply */
 /* status: the code of success. is_put: a wrong UID is a conflict instead of an invalid field. */
 int update_run(struct call *c, update_make_fn make, bool is_put);
 

@@ -470,11 +470,6 @@ int oracle_check(struct oracle *o, int64_t now, struct err *err)
 	return v.code;
 }
 
-size_t oracle_published(const struct oracle *o)
-{
-	return o->published;
-}
-
 size_t oracle_published_peak(const struct oracle *o)
 {
 	return o->peak;

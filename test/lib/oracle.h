@@ -29,8 +29,7 @@ void oracle_set(struct oracle *o, enum oracle_resource r, const char *key,
 /* 0, or -ERR_INTERNAL with queue, resource and amounts of the first breach (queues in name order).
  */
 int oracle_check(struct oracle *o, int64_t now, struct err *err);
-/* Opted-in pods that are published now, and the most there have ever been. */
-size_t oracle_published(const struct oracle *o);
+/* The most opted-in pods that have ever been published at one time. */
 size_t oracle_published_peak(const struct oracle *o);
 bool oracle_is_published(const struct oracle *o, const char *pod_key);
 

@@ -3,7 +3,7 @@
 #ifndef SCHEDULER_CTL_QUOTA_TRY_H
 #define SCHEDULER_CTL_QUOTA_TRY_H
 
-#include "quota/order.h"
+#include "quota/quota_order.h"
 
 struct quota_try {
 	struct forest *forest;

@@ -148,9 +148,11 @@ static void take_turn(struct quota_cycle *c, struct batch *b, size_t i, int64_t 
  * turn before it. */
 static void process_batch(struct quota_cycle *c, struct batch *b, int64_t now)
 {
-	struct order *order = order_create(c->forest, b->nominated, b->nnominated, c->arena);
+	struct quota_order *order =
+		quota_order_create(c->forest, b->nominated, b->nnominated, c->arena);
 
-	for (const struct entry *e = order_next(order); e != NULL; e = order_next(order)) {
+	for (const struct entry *e = quota_order_next(order); e != NULL;
+	     e = quota_order_next(order)) {
 		size_t last = (size_t)(e - b->v), first = last;
 
 		while (first > 0 && b->v[first - 1].node == e->node) {

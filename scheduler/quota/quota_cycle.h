@@ -6,7 +6,7 @@
 #ifndef SCHEDULER_QUOTA_QUOTA_CYCLE_H
 #define SCHEDULER_QUOTA_QUOTA_CYCLE_H
 
-#include "quota/order.h"
+#include "quota/quota_order.h"
 
 enum quota_decision_kind {
 	QUOTA_DECIDE_ADMIT,   /* workload, node, assignment */

@@ -3,7 +3,7 @@
 #ifndef SCHEDULER_QUOTA_QUOTA_NOMINATE_H
 #define SCHEDULER_QUOTA_QUOTA_NOMINATE_H
 
-#include "quota/order.h"
+#include "quota/quota_order.h"
 
 struct nominate_context {
 	struct forest *forest;

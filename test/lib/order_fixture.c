@@ -64,14 +64,14 @@ void order_fixture_admit(struct order_fixture *x, const struct entry *e)
 const char *order_fixture_run(struct order_fixture *x)
 {
 	size_t mark = forest_mark(x->world.f);
-	struct order *o = order_create(x->world.f, x->given, x->n, x->arena);
+	struct quota_order *o = quota_order_create(x->world.f, x->given, x->n, x->arena);
 
 	strbuf_reset(&x->text);
-	for (struct entry *e = order_next(o); e != NULL; e = order_next(o)) {
+	for (struct entry *e = quota_order_next(o); e != NULL; e = quota_order_next(o)) {
 		strbuf_printf(&x->text, "%s%s", x->text.len == 0 ? "" : " ", name_of(e->w));
 		order_fixture_admit(x, e);
 	}
-	assert_null(order_next(o));
+	assert_null(quota_order_next(o));
 	forest_undo(x->world.f, mark);
 	return x->text.p;
 }

@@ -6,7 +6,7 @@
 
 #include "base/strbuf.h"
 #include "lib/quota_world.h"
-#include "quota/order.h"
+#include "quota/quota_order.h"
 
 #define ORDER_FIXTURE_MAX 64 /* entries */
 

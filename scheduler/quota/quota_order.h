@@ -1,8 +1,8 @@
-/* scheduler/quota/order.h: in which order the entries of a cycle are processed (Kueue: entry
+/* scheduler/quota/quota_order.h: in which order the entries of a cycle are processed (Kueue: entry
  * ordering): a sort, or with fair sharing a tournament that is held anew for each winner because
  * admissions before it count. Owner: the sched thread. Pure. */
-#ifndef SCHEDULER_QUOTA_ORDER_H
-#define SCHEDULER_QUOTA_ORDER_H
+#ifndef SCHEDULER_QUOTA_QUOTA_ORDER_H
+#define SCHEDULER_QUOTA_QUOTA_ORDER_H
 
 #include "quota/victims.h"
 
@@ -30,12 +30,13 @@ struct entry { /* a head that is looked at in this cycle */
 	bool keep_tried;     /* where the scan stopped is still worth something */
 };
 
-struct order;
+struct quota_order;
 /* Entries that were nominated; both live in the arena. */
-struct order *order_create(struct forest *f, struct entry **entries, size_t n, struct arena *arena);
+struct quota_order *quota_order_create(struct forest *f, struct entry **entries, size_t n,
+				       struct arena *arena);
 /* NULL at the end. Between two calls usage may change only by what the entry of the last call adds
  * to its ClusterQueue: with fair sharing only the shares on its way to the root are looked at
  * anew. */
-struct entry *order_next(struct order *o);
+struct entry *quota_order_next(struct quota_order *o);
 
 #endif

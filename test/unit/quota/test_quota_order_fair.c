@@ -1,4 +1,4 @@
-#include "quota/order_fair.h"
+#include "quota/quota_order_fair.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -272,21 +272,21 @@ static void check_against_naive(const char *world)
 {
 	struct order_fixture x;
 	struct naive n = { .x = &x };
-	struct order *o;
+	struct quota_order *o;
 	size_t mark;
 
 	order_fixture_init(&x, world);
 	mark = forest_mark(x.world.f);
-	o = order_create(x.world.f, x.given, x.n, x.arena);
+	o = quota_order_create(x.world.f, x.given, x.n, x.arena);
 	for (size_t i = 0; i < x.n; i++) {
 		struct contender c = winner_of(&n, quota_world_id(&x.world, "cohort/root"));
-		struct entry *e = order_next(o);
+		struct entry *e = quota_order_next(o);
 
 		assert_ptr_equal(e, c.e);
 		n.gone[e - x.entries] = true;
 		order_fixture_admit(&x, e);
 	}
-	assert_null(order_next(o));
+	assert_null(quota_order_next(o));
 	forest_undo(x.world.f, mark);
 	order_fixture_finish(&x);
 }

@@ -1,4 +1,4 @@
-#include "quota/order.h"
+#include "quota/quota_order.h"
 
 #include <stdio.h>
 

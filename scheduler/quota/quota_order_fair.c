@@ -1,4 +1,4 @@
-#include "quota/order_fair.h"
+#include "quota/quota_order_fair.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct spot {
 	bool borrows;         /* then, of something that the winner asks for */
 };
 
-struct order_fair {
+struct quota_order_fair {
 	struct forest *f;
 	const struct quota *q;
 	struct arena *arena;
@@ -80,7 +80,7 @@ static struct spot *better(const struct quota *q, struct spot *a, struct spot *b
 }
 
 /* The matches of one child of a cohort. */
-static void play(const struct order_fair *o, struct spot *cohort, struct spot *child)
+static void play(const struct quota_order_fair *o, struct spot *cohort, struct spot *child)
 {
 	size_t i = cohort->nchildren + child->place;
 
@@ -93,7 +93,7 @@ static void play(const struct order_fair *o, struct spot *cohort, struct spot *c
 
 /* Share and borrowing of the node as if its winner were admitted. What holds its quota already adds
  * nothing. */
-static void measure(const struct order_fair *o, struct spot *s)
+static void measure(const struct quota_order_fair *o, struct spot *s)
 {
 	const struct entry *e = s->winner;
 	const struct quota_amounts *usage = &e->assignment.usage;
@@ -112,7 +112,7 @@ static void measure(const struct order_fair *o, struct spot *s)
 }
 
 /* After entries or usage of a ClusterQueue changed: everything on the way to the root. */
-static void refresh(const struct order_fair *o, struct spot *s)
+static void refresh(const struct quota_order_fair *o, struct spot *s)
 {
 	for (; s != NULL; s = s->parent) {
 		if (s->nchildren == 0) {
@@ -129,7 +129,7 @@ static void refresh(const struct order_fair *o, struct spot *s)
 	}
 }
 
-static struct spot *spot_of(struct order_fair *o, uint32_t node)
+static struct spot *spot_of(struct quota_order_fair *o, uint32_t node)
 {
 	struct spot *first = NULL, *below = NULL;
 
@@ -156,7 +156,7 @@ static struct spot *spot_of(struct order_fair *o, uint32_t node)
 	return first;
 }
 
-static void add_entries(struct order_fair *o, struct entry **entries, size_t n, bool holding)
+static void add_entries(struct quota_order_fair *o, struct entry **entries, size_t n, bool holding)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct spot *s = o->spots[entries[i]->node];
@@ -179,7 +179,7 @@ static int compare_roots(const void *a, const void *b, void *world)
 }
 
 /* Brackets can be made when all spots are known, entries when each is counted. */
-static void make_room(struct order_fair *o)
+static void make_room(struct quota_order_fair *o)
 {
 	for (size_t i = 0; i < o->q->nodes.n; i++) {
 		struct spot *s = o->spots[i];
@@ -192,11 +192,11 @@ static void make_room(struct order_fair *o)
 	}
 }
 
-struct order_fair *order_fair_create(struct forest *f, struct entry **entries, size_t n,
-				     struct arena *arena)
+struct quota_order_fair *quota_order_fair_create(struct forest *f, struct entry **entries, size_t n,
+						 struct arena *arena)
 {
 	struct quota *q = forest_world(f);
-	struct order_fair *o = arena_zero(arena, 1, sizeof(*o));
+	struct quota_order_fair *o = arena_zero(arena, 1, sizeof(*o));
 
 	o->f = f;
 	o->q = q;
@@ -218,7 +218,7 @@ struct order_fair *order_fair_create(struct forest *f, struct entry **entries, s
 	return o;
 }
 
-struct entry *order_fair_next(struct order_fair *o)
+struct entry *quota_order_fair_next(struct quota_order_fair *o)
 {
 	struct entry *e;
 

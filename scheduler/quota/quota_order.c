@@ -1,16 +1,16 @@
-#include "quota/order.h"
+#include "quota/quota_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "model/quota_store.h"
-#include "quota/order_fair.h"
+#include "quota/quota_order_fair.h"
 
-struct order {
+struct quota_order {
 	struct entry **sorted; /* classical */
 	size_t n, next;
-	struct order_fair *fair; /* NULL: classical */
+	struct quota_order_fair *fair; /* NULL: classical */
 };
 
 static int compare_text(const char *a, const char *b)
@@ -56,13 +56,14 @@ static int compare_entries(const void *a, const void *b, void *world)
 	return compare(world, *x, *y);
 }
 
-struct order *order_create(struct forest *f, struct entry **entries, size_t n, struct arena *arena)
+struct quota_order *quota_order_create(struct forest *f, struct entry **entries, size_t n,
+				       struct arena *arena)
 {
 	struct quota *q = forest_world(f);
-	struct order *o = arena_zero(arena, 1, sizeof(*o));
+	struct quota_order *o = arena_zero(arena, 1, sizeof(*o));
 
 	if (q->options.fair_sharing) {
-		o->fair = order_fair_create(f, entries, n, arena);
+		o->fair = quota_order_fair_create(f, entries, n, arena);
 		return o;
 	}
 	o->n = n;
@@ -74,10 +75,10 @@ struct order *order_create(struct forest *f, struct entry **entries, size_t n, s
 	return o;
 }
 
-struct entry *order_next(struct order *o)
+struct entry *quota_order_next(struct quota_order *o)
 {
 	if (o->fair != NULL) {
-		return order_fair_next(o->fair);
+		return quota_order_fair_next(o->fair);
 	}
 	return o->next < o->n ? o->sorted[o->next++] : NULL;
 }

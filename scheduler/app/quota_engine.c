@@ -6,7 +6,7 @@
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
-#include "app/quota_explain.h"
+#include "app/quota_deferred.h"
 #include "app/quota_families.h"
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
@@ -36,7 +36,7 @@ struct quota_engine {
 	const struct clock *clock;
 	struct quota_cache *cache;
 	struct quota_cycle *cycle;
-	struct quota_explain *explain;
+	struct quota_deferred *deferred;
 	struct quota_life *life;
 	struct workload_status *writer;
 	struct quota_telling *telling;
@@ -139,7 +139,7 @@ static void explain_bypassed(struct quota_engine *e, const struct workload *w)
 
 	if (w->where == QUOTA_INADMISSIBLE && w->evaluated_generation != w->generation &&
 	    queues_backoff_is_over(w, clock_wall(e->clock))) {
-		quota_explain_put(e->explain, w, &d, clock_mono(e->clock));
+		quota_deferred_put(e->deferred, w, &d, clock_mono(e->clock));
 	}
 }
 
@@ -220,7 +220,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	lo.metrics = e->metrics;
 	e->life = quota_life_create(&lo);
 	e->cycle = quota_cycle_create(quota_cache_forest(e->cache));
-	e->explain = quota_explain_create();
+	e->deferred = quota_deferred_create();
 	e->untold = quota_untold_create(opt->recorder);
 	e->writer = workload_status_create(opt->base, opt->post);
 	e->telling = quota_telling_create(opt->base, opt->post, e->cache, e->metrics);
@@ -249,7 +249,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	quota_reread_destroy(e->reread);
 	preemption_cost_destroy(e->costs);
 	quota_cycle_destroy(e->cycle);
-	quota_explain_destroy(e->explain);
+	quota_deferred_destroy(e->deferred);
 	quota_cache_destroy(e->cache);
 	quota_families_destroy(e->metrics);
 	quota_untold_destroy(e->untold);
@@ -315,11 +315,11 @@ static void take_or_explain(struct quota_engine *e, const struct quota_decision 
 	const struct workload *w = quota_cache_world(e->cache)->workloads.v[d->workload];
 
 	if (d->kind == QUOTA_DECIDE_PENDING && d->status != ENTRY_GATED) {
-		quota_explain_put(e->explain, w, d, clock_mono(e->clock));
+		quota_deferred_put(e->deferred, w, d, clock_mono(e->clock));
 		return;
 	}
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
-		quota_explain_drop(e->explain, w);
+		quota_deferred_drop(e->deferred, w);
 	}
 	take_decision(e, d, now);
 	if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
@@ -342,12 +342,12 @@ static int64_t explain(struct quota_engine *e, int64_t mono, int64_t wall)
 	const struct quota *q = quota_cache_world(e->cache);
 	struct quota_decision d;
 
-	while (quota_explain_next(e->explain, q, busy, mono, &d)) {
+	while (quota_deferred_next(e->deferred, q, busy, mono, &d)) {
 		if (waits(e, q->workloads.v[d.workload])) {
 			take_decision(e, &d, wall);
 		}
 	}
-	return quota_explain_due(e->explain, busy);
+	return quota_deferred_due(e->deferred, busy);
 }
 
 static bool has_untried(const struct quota_decision *d, const struct workload *w)

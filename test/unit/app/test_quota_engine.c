@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "app/quota_explain.h"
+#include "app/quota_deferred.h"
 #include "app/quota_pace.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -200,8 +200,8 @@ static void why_it_waits_is_written_a_moment_later(void **state)
 	quota_engine_fixture_answer(&f, QUEUE, 200);
 	quota_engine_fixture_answer(&f, LOCAL, 200);
 	fake_transport_expect_none(f.transport);
-	assert_int_equal(f.due, clock_mono(&f.clock.base) + QUOTA_EXPLAIN_AFTER_NS);
-	clock_fake_advance(&f.clock, QUOTA_EXPLAIN_AFTER_NS);
+	assert_int_equal(f.due, clock_mono(&f.clock.base) + QUOTA_DEFERRED_AFTER_NS);
+	clock_fake_advance(&f.clock, QUOTA_DEFERRED_AFTER_NS);
 	quota_engine_fixture_step(&f);
 	body = fake_transport_body(f.transport,
 				   fake_transport_expect(f.transport, WORKLOAD("big")));

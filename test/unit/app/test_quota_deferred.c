@@ -1,4 +1,4 @@
-#include "app/quota_explain.h"
+#include "app/quota_deferred.h"
 
 #include <stdio.h>
 
@@ -6,11 +6,11 @@
 #include "lib/unit.h"
 #include "model/quota_store.h"
 
-#define AFTER QUOTA_EXPLAIN_AFTER_NS
+#define AFTER QUOTA_DEFERRED_AFTER_NS
 
 struct fixture {
 	struct quota *q;
-	struct quota_explain *x;
+	struct quota_deferred *x;
 };
 
 static struct workload *add(struct fixture *f, const char *key, const char *uid)
@@ -24,12 +24,12 @@ static struct workload *add(struct fixture *f, const char *key, const char *uid)
 static void begin(struct fixture *f)
 {
 	f->q = quota_create();
-	f->x = quota_explain_create();
+	f->x = quota_deferred_create();
 }
 
 static void end(struct fixture *f)
 {
-	quota_explain_destroy(f->x);
+	quota_deferred_destroy(f->x);
 	quota_destroy(f->q);
 }
 
@@ -41,7 +41,7 @@ static void put(struct fixture *f, const struct workload *w, const char *message
 				    .reason = QUOTA_WAITING_FOR_QUOTA,
 				    .message = message };
 
-	quota_explain_put(f->x, w, &d, now);
+	quota_deferred_put(f->x, w, &d, now);
 }
 
 static void assert_next(struct fixture *f, const struct workload *w, const char *message,
@@ -49,7 +49,7 @@ static void assert_next(struct fixture *f, const struct workload *w, const char 
 {
 	struct quota_decision d;
 
-	assert_true(quota_explain_next(f->x, f->q, false, now, &d));
+	assert_true(quota_deferred_next(f->x, f->q, false, now, &d));
 	assert_int_equal(d.kind, QUOTA_DECIDE_PENDING);
 	assert_int_equal(d.workload, w->id);
 	assert_int_equal(d.node, 7);
@@ -61,7 +61,7 @@ static void assert_none(struct fixture *f, int64_t now)
 {
 	struct quota_decision d;
 
-	assert_false(quota_explain_next(f->x, f->q, false, now, &d));
+	assert_false(quota_deferred_next(f->x, f->q, false, now, &d));
 }
 
 static void the_latest_of_each_in_order(void **state)
@@ -73,16 +73,16 @@ static void the_latest_of_each_in_order(void **state)
 	begin(&f);
 	a = add(&f, "ns/a", "1");
 	b = add(&f, "ns/b", "2");
-	assert_int_equal(quota_explain_due(f.x, false), CLOCK_NEVER);
+	assert_int_equal(quota_deferred_due(f.x, false), CLOCK_NEVER);
 	put(&f, a, "first", 0);
 	put(&f, b, "other", 1);
 	put(&f, a, "second", 2);
-	assert_int_equal(quota_explain_due(f.x, false), AFTER);
+	assert_int_equal(quota_deferred_due(f.x, false), AFTER);
 	assert_none(&f, AFTER - 1);
 	assert_next(&f, a, "second", AFTER);
 	assert_none(&f, AFTER);
 	assert_next(&f, b, "other", AFTER + 1);
-	assert_int_equal(quota_explain_due(f.x, false), CLOCK_NEVER);
+	assert_int_equal(quota_deferred_due(f.x, false), CLOCK_NEVER);
 	end(&f);
 }
 
@@ -95,13 +95,13 @@ static void nothing_of_those_who_wait_no_more(void **state)
 	begin(&f);
 	a = add(&f, "ns/a", "1");
 	b = add(&f, "ns/b", "2");
-	quota_explain_drop(f.x, a);
+	quota_deferred_drop(f.x, a);
 	put(&f, a, "one", 0);
 	put(&f, b, "two", 0);
-	quota_explain_drop(f.x, a);
+	quota_deferred_drop(f.x, a);
 	quota_workload_remove(f.q, b);
 	assert_none(&f, AFTER);
-	assert_int_equal(quota_explain_due(f.x, false), CLOCK_NEVER);
+	assert_int_equal(quota_deferred_due(f.x, false), CLOCK_NEVER);
 	end(&f);
 }
 
@@ -138,25 +138,25 @@ static void so_many_in_a_second(void **state)
 
 	(void)state;
 	begin(&f);
-	for (unsigned i = 0; i < QUOTA_EXPLAIN_BURST + 3; i++) {
+	for (unsigned i = 0; i < QUOTA_DEFERRED_BURST + 3; i++) {
 		char key[32];
 
 		snprintf(key, sizeof(key), "ns/%u", i);
 		put(&f, add(&f, key, key), "x", 0);
 	}
-	for (unsigned i = 0; i < QUOTA_EXPLAIN_BURST; i++) {
-		assert_true(quota_explain_next(f.x, f.q, false, AFTER, &d));
+	for (unsigned i = 0; i < QUOTA_DEFERRED_BURST; i++) {
+		assert_true(quota_deferred_next(f.x, f.q, false, AFTER, &d));
 	}
 	assert_none(&f, AFTER);
-	due = quota_explain_due(f.x, false);
-	assert_in_range(due, AFTER + CLOCK_NS_PER_S / QUOTA_EXPLAIN_PER_S,
-			AFTER + CLOCK_NS_PER_S / QUOTA_EXPLAIN_PER_S + CLOCK_NS_PER_MS);
-	assert_true(quota_explain_next(f.x, f.q, false, due, &d));
+	due = quota_deferred_due(f.x, false);
+	assert_in_range(due, AFTER + CLOCK_NS_PER_S / QUOTA_DEFERRED_PER_S,
+			AFTER + CLOCK_NS_PER_S / QUOTA_DEFERRED_PER_S + CLOCK_NS_PER_MS);
+	assert_true(quota_deferred_next(f.x, f.q, false, due, &d));
 	/* While others write, fewer. */
-	assert_false(quota_explain_next(f.x, f.q, true, due + CLOCK_NS_PER_S / 2, &d));
-	assert_true(quota_explain_due(f.x, true) > due + CLOCK_NS_PER_S / 2);
-	assert_true(quota_explain_next(
-		f.x, f.q, true, due + CLOCK_NS_PER_S / QUOTA_EXPLAIN_BUSY_PER_S + CLOCK_NS_PER_MS,
+	assert_false(quota_deferred_next(f.x, f.q, true, due + CLOCK_NS_PER_S / 2, &d));
+	assert_true(quota_deferred_due(f.x, true) > due + CLOCK_NS_PER_S / 2);
+	assert_true(quota_deferred_next(
+		f.x, f.q, true, due + CLOCK_NS_PER_S / QUOTA_DEFERRED_BUSY_PER_S + CLOCK_NS_PER_MS,
 		&d));
 	end(&f);
 }

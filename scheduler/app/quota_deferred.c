@@ -1,4 +1,4 @@
-#include "app/quota_explain.h"
+#include "app/quota_deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct explanation {
 	int64_t since; /* monotonic ns */
 };
 
-struct quota_explain {
+struct quota_deferred {
 	struct VEC(struct explanation *) by_workload;
 	struct list_node waiting; /* the oldest first */
 	char *last;               /* message that was handed out */
@@ -29,17 +29,17 @@ struct quota_explain {
 	int64_t tokens_at; /* monotonic ns */
 };
 
-struct quota_explain *quota_explain_create(void)
+struct quota_deferred *quota_deferred_create(void)
 {
-	struct quota_explain *x = xmalloc_zero(1, sizeof(*x));
+	struct quota_deferred *x = xmalloc_zero(1, sizeof(*x));
 
 	list_init(&x->waiting);
-	x->tokens = QUOTA_EXPLAIN_BURST;
+	x->tokens = QUOTA_DEFERRED_BURST;
 	x->tokens_at = INT64_MIN;
 	return x;
 }
 
-static void drop(struct quota_explain *x, struct explanation *e)
+static void drop(struct quota_deferred *x, struct explanation *e)
 {
 	x->by_workload.v[e->workload] = NULL;
 	list_remove(&e->node);
@@ -47,7 +47,7 @@ static void drop(struct quota_explain *x, struct explanation *e)
 	free(e);
 }
 
-void quota_explain_destroy(struct quota_explain *x)
+void quota_deferred_destroy(struct quota_deferred *x)
 {
 	if (x == NULL) {
 		return;
@@ -60,12 +60,12 @@ void quota_explain_destroy(struct quota_explain *x)
 	free(x);
 }
 
-static struct explanation *find(const struct quota_explain *x, const struct workload *w)
+static struct explanation *find(const struct quota_deferred *x, const struct workload *w)
 {
 	return w->id < x->by_workload.n ? x->by_workload.v[w->id] : NULL;
 }
 
-void quota_explain_drop(struct quota_explain *x, const struct workload *w)
+void quota_deferred_drop(struct quota_deferred *x, const struct workload *w)
 {
 	struct explanation *e = find(x, w);
 
@@ -74,8 +74,8 @@ void quota_explain_drop(struct quota_explain *x, const struct workload *w)
 	}
 }
 
-void quota_explain_put(struct quota_explain *x, const struct workload *w,
-		       const struct quota_decision *d, int64_t now)
+void quota_deferred_put(struct quota_deferred *x, const struct workload *w,
+			const struct quota_decision *d, int64_t now)
 {
 	uint64_t uid = str_hash(str_of(w->uid));
 	struct explanation *e = find(x, w);
@@ -104,28 +104,28 @@ void quota_explain_put(struct quota_explain *x, const struct workload *w,
 
 static int rate(bool busy)
 {
-	return busy ? QUOTA_EXPLAIN_BUSY_PER_S : QUOTA_EXPLAIN_PER_S;
+	return busy ? QUOTA_DEFERRED_BUSY_PER_S : QUOTA_DEFERRED_PER_S;
 }
 
-static void add_tokens(struct quota_explain *x, bool busy, int64_t now)
+static void add_tokens(struct quota_deferred *x, bool busy, int64_t now)
 {
 	if (x->tokens_at != INT64_MIN) {
 		x->tokens += (double)(now - x->tokens_at) / CLOCK_NS_PER_S * rate(busy);
 	}
-	if (x->tokens > QUOTA_EXPLAIN_BURST) {
-		x->tokens = QUOTA_EXPLAIN_BURST;
+	if (x->tokens > QUOTA_DEFERRED_BURST) {
+		x->tokens = QUOTA_DEFERRED_BURST;
 	}
 	x->tokens_at = now;
 }
 
-static struct explanation *first(const struct quota_explain *x)
+static struct explanation *first(const struct quota_deferred *x)
 {
 	return list_is_empty(&x->waiting) ? NULL
 					  : LIST_ENTRY(x->waiting.next, struct explanation, node);
 }
 
 /* False: the Workload is gone, or it is a namesake. */
-static bool hand_out(struct quota_explain *x, const struct quota *q, struct explanation *e,
+static bool hand_out(struct quota_deferred *x, const struct quota *q, struct explanation *e,
 		     struct quota_decision *ret)
 {
 	const struct workload *w =
@@ -148,14 +148,14 @@ static bool hand_out(struct quota_explain *x, const struct quota *q, struct expl
 	return same;
 }
 
-bool quota_explain_next(struct quota_explain *x, const struct quota *q, bool busy, int64_t now,
-			struct quota_decision *ret)
+bool quota_deferred_next(struct quota_deferred *x, const struct quota *q, bool busy, int64_t now,
+			 struct quota_decision *ret)
 {
 	struct explanation *e;
 
 	add_tokens(x, busy, now);
 	for (e = first(x); e != NULL; e = first(x)) {
-		if (x->tokens < 1 || now - e->since < QUOTA_EXPLAIN_AFTER_NS) {
+		if (x->tokens < 1 || now - e->since < QUOTA_DEFERRED_AFTER_NS) {
 			return false;
 		}
 		if (hand_out(x, q, e, ret)) {
@@ -166,7 +166,7 @@ bool quota_explain_next(struct quota_explain *x, const struct quota *q, bool bus
 	return false;
 }
 
-int64_t quota_explain_due(const struct quota_explain *x, bool busy)
+int64_t quota_deferred_due(const struct quota_deferred *x, bool busy)
 {
 	const struct explanation *e = first(x);
 	int64_t old, token;
@@ -174,7 +174,7 @@ int64_t quota_explain_due(const struct quota_explain *x, bool busy)
 	if (e == NULL) {
 		return CLOCK_NEVER;
 	}
-	old = e->since + QUOTA_EXPLAIN_AFTER_NS;
+	old = e->since + QUOTA_DEFERRED_AFTER_NS;
 	if (x->tokens >= 1 || x->tokens_at == INT64_MIN) {
 		return old;
 	}

@@ -11,8 +11,8 @@
 #include "app/quota_life.h"
 #include "app/quota_metrics.h"
 #include "app/quota_pace.h"
+#include "app/quota_refresh.h"
 #include "app/quota_reread.h"
-#include "app/quota_telling.h"
 #include "app/quota_untold.h"
 #include "base/clock.h"
 #include "base/counter.h"
@@ -39,7 +39,7 @@ struct quota_engine {
 	struct quota_deferred *deferred;
 	struct quota_life *life;
 	struct workload_status *writer;
-	struct quota_telling *telling;
+	struct quota_refresh *refresh;
 	struct quota_finalizer *finalizers;
 	struct quota_reread *reread;
 	struct preemption_cost *costs; /* NULL: nobody keeps them */
@@ -110,9 +110,9 @@ static void on_object(void *ctx, enum sched_resource r, struct str key, const vo
 		preemption_cost_queue(e->costs, key, object);
 	}
 	if (object == NULL) {
-		quota_telling_gone(e->telling, r, key);
+		quota_refresh_gone(e->refresh, r, key);
 	} else {
-		quota_telling_seen(e->telling, r, p.meta, active);
+		quota_refresh_seen(e->refresh, r, p.meta, active);
 	}
 }
 
@@ -223,7 +223,7 @@ struct quota_engine *quota_engine_create(const struct quota_engine_options *opt)
 	e->deferred = quota_deferred_create();
 	e->untold = quota_untold_create(opt->recorder);
 	e->writer = workload_status_create(opt->base, opt->post);
-	e->telling = quota_telling_create(opt->base, opt->post, e->cache, e->metrics);
+	e->refresh = quota_refresh_create(opt->base, opt->post, e->cache, e->metrics);
 	e->finalizers = quota_finalizer_create(opt->base, opt->post);
 	e->reread = quota_reread_create(opt->base, opt->post);
 	if (opt->costs) {
@@ -244,7 +244,7 @@ void quota_engine_destroy(struct quota_engine *e)
 	}
 	quota_life_destroy(e->life);
 	workload_status_destroy(e->writer);
-	quota_telling_destroy(e->telling);
+	quota_refresh_destroy(e->refresh);
 	quota_finalizer_destroy(e->finalizers);
 	quota_reread_destroy(e->reread);
 	preemption_cost_destroy(e->costs);
@@ -263,7 +263,7 @@ static void handle_done(struct quota_engine *e, const struct sched_msg *m)
 	} else if (m->request == SCHED_REQ_PREEMPTION_COST && e->costs != NULL) {
 		preemption_cost_done(e->costs, m, clock_mono(e->clock));
 	} else if (m->request == SCHED_REQ_QUOTA_STATUS) {
-		quota_telling_done(e->telling, m);
+		quota_refresh_done(e->refresh, m);
 	}
 }
 
@@ -275,7 +275,7 @@ static void handle_lease(struct quota_engine *e, bool leads)
 		quota_families_end(e->metrics);
 	}
 	e->leads = leads;
-	quota_telling_changed(e->telling);
+	quota_refresh_changed(e->refresh);
 }
 
 bool quota_engine_handle(struct quota_engine *e, struct sched_msg *m)
@@ -423,7 +423,7 @@ static void run_cycle(struct quota_engine *e, int64_t now)
 	}
 	quota_pace_cycle(&e->pace, from);
 	e->dirty = progress;
-	quota_telling_changed(e->telling);
+	quota_refresh_changed(e->refresh);
 }
 
 static void send_writes(struct quota_engine *e)
@@ -497,7 +497,7 @@ int64_t quota_engine_step(struct quota_engine *e)
 	send_writes(e);
 	read_again(e);
 	quota_finalizer_run(e->finalizers, quota_cache_world(e->cache));
-	due = clock_earlier(due, quota_telling_step(e->telling));
+	due = clock_earlier(due, quota_refresh_step(e->refresh));
 	if (e->costs != NULL) {
 		due = clock_earlier(due, preemption_cost_run(e->costs, quota_cache_world(e->cache),
 							     quota_cache_specs(e->cache), mono));
@@ -522,7 +522,7 @@ size_t quota_engine_pools(struct quota_engine *e, struct pool **out, size_t max)
 		out[n++] = workload_status_pool(e->writer);
 	}
 	if (n < max) {
-		out[n++] = quota_telling_pool(e->telling);
+		out[n++] = quota_refresh_pool(e->refresh);
 	}
 	if (n < max) {
 		out[n++] = quota_finalizer_pool(e->finalizers);

@@ -170,5 +170,5 @@ int main(void)
 		cmocka_unit_test(so_many_in_a_second),
 	};
 
-	return cmocka_run_group_tests_name("app/quota_explain", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/quota_deferred", tests, NULL, NULL);
 }

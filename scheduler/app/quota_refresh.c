@@ -1,9 +1,9 @@
-#include "app/quota_telling.h"
+#include "app/quota_refresh.h"
 
 #include <stdlib.h>
 
 #include "app/quota_gauges.h"
-#include "app/quota_rounds.h"
+#include "app/quota_refresh_pace.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "cache/quota_cache.h"
@@ -12,23 +12,23 @@
 
 #define LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done: one may back off */
 
-struct quota_telling {
+struct quota_refresh {
 	const struct clock *clock;
 	const struct quota_cache *cache;
 	struct quota_families *metrics;
 	struct quota_status *queues;
-	struct quota_rounds gauges, statuses;
+	struct quota_refresh_pace gauges, statuses;
 	uint64_t noticed; /* changes of the world that the next two know of */
 	bool ungauged;    /* gauges do not show all of them */
 	int64_t tell_at;  /* statuses have something to tell; CLOCK_NEVER: nothing */
 };
 
-struct quota_telling *quota_telling_create(const struct pool_options *base,
+struct quota_refresh *quota_refresh_create(const struct pool_options *base,
 					   void (*post)(void *ctx, struct sched_msg *msg),
 					   const struct quota_cache *cache,
 					   struct quota_families *metrics)
 {
-	struct quota_telling *t = xmalloc_zero(1, sizeof(*t));
+	struct quota_refresh *t = xmalloc_zero(1, sizeof(*t));
 
 	t->clock = base->clock;
 	t->cache = cache;
@@ -38,7 +38,7 @@ struct quota_telling *quota_telling_create(const struct pool_options *base,
 	return t;
 }
 
-void quota_telling_destroy(struct quota_telling *t)
+void quota_refresh_destroy(struct quota_refresh *t)
 {
 	if (t != NULL) {
 		quota_status_destroy(t->queues);
@@ -46,12 +46,12 @@ void quota_telling_destroy(struct quota_telling *t)
 	}
 }
 
-struct pool *quota_telling_pool(struct quota_telling *t)
+struct pool *quota_refresh_pool(struct quota_refresh *t)
 {
 	return quota_status_pool(t->queues);
 }
 
-void quota_telling_seen(struct quota_telling *t, enum sched_resource r, const struct api_meta *meta,
+void quota_refresh_seen(struct quota_refresh *t, enum sched_resource r, const struct api_meta *meta,
 			const struct api_condition *active)
 {
 	if (quota_status_seen(t->queues, r, meta, active)) {
@@ -59,28 +59,28 @@ void quota_telling_seen(struct quota_telling *t, enum sched_resource r, const st
 	}
 }
 
-void quota_telling_gone(struct quota_telling *t, enum sched_resource r, struct str key)
+void quota_refresh_gone(struct quota_refresh *t, enum sched_resource r, struct str key)
 {
 	quota_status_gone(t->queues, r, key);
 }
 
-void quota_telling_done(struct quota_telling *t, const struct sched_msg *m)
+void quota_refresh_done(struct quota_refresh *t, const struct sched_msg *m)
 {
-	quota_rounds_answer(&t->statuses, clock_mono(t->clock));
+	quota_refresh_pace_answer(&t->statuses, clock_mono(t->clock));
 	if (quota_status_done(t->queues, m)) {
 		t->tell_at = 0;
 	}
 }
 
-void quota_telling_changed(struct quota_telling *t)
+void quota_refresh_changed(struct quota_refresh *t)
 {
 	t->noticed = 0;
 }
 
-static int64_t tell_gauges(struct quota_telling *t)
+static int64_t tell_gauges(struct quota_refresh *t)
 {
 	int64_t from = clock_mono(t->clock);
-	int64_t at = quota_rounds_next_gauges(&t->gauges);
+	int64_t at = quota_refresh_pace_next_gauges(&t->gauges);
 
 	if (!t->ungauged) {
 		return CLOCK_NEVER;
@@ -89,18 +89,19 @@ static int64_t tell_gauges(struct quota_telling *t)
 		return at;
 	}
 	quota_gauges_tell(t->metrics, t->cache);
-	quota_rounds_made(&t->gauges, from, clock_mono(t->clock), false);
+	quota_refresh_pace_made(&t->gauges, from, clock_mono(t->clock), false);
 	t->ungauged = false;
 	return CLOCK_NEVER;
 }
 
-static int64_t statuses_at(const struct quota_telling *t)
+static int64_t statuses_at(const struct quota_refresh *t)
 {
-	return t->tell_at == CLOCK_NEVER ? CLOCK_NEVER
-					 : clock_later(t->tell_at, quota_rounds_next(&t->statuses));
+	return t->tell_at == CLOCK_NEVER
+		       ? CLOCK_NEVER
+		       : clock_later(t->tell_at, quota_refresh_pace_next(&t->statuses));
 }
 
-static int64_t tell_statuses(struct quota_telling *t)
+static int64_t tell_statuses(struct quota_refresh *t)
 {
 	struct quota_status_time now = { .wall = clock_wall(t->clock),
 					 .mono = clock_mono(t->clock) };
@@ -114,11 +115,11 @@ static int64_t tell_statuses(struct quota_telling *t)
 		return now.mono + LOOK_NS;
 	}
 	t->tell_at = quota_status_run(t->queues, quota_cache_forest(t->cache), &now, &news);
-	quota_rounds_made(&t->statuses, now.mono, clock_mono(t->clock), !news);
+	quota_refresh_pace_made(&t->statuses, now.mono, clock_mono(t->clock), !news);
 	return statuses_at(t);
 }
 
-int64_t quota_telling_step(struct quota_telling *t)
+int64_t quota_refresh_step(struct quota_refresh *t)
 {
 	uint64_t changes = quota_cache_changes(t->cache);
 

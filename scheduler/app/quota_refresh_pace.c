@@ -1,4 +1,4 @@
-#include "app/quota_rounds.h"
+#include "app/quota_refresh_pace.h"
 
 #include "base/clock.h"
 
@@ -9,17 +9,17 @@
 #define GAUGES_MAX_NS (10 * CLOCK_NS_PER_S)
 #define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for others who write */
 
-void quota_rounds_made(struct quota_rounds *r, int64_t from, int64_t to, bool pauses)
+void quota_refresh_pace_made(struct quota_refresh_pace *r, int64_t from, int64_t to, bool pauses)
 {
-	*r = (struct quota_rounds){ from, to, from, pauses };
+	*r = (struct quota_refresh_pace){ from, to, from, pauses };
 }
 
-void quota_rounds_answer(struct quota_rounds *r, int64_t now)
+void quota_refresh_pace_answer(struct quota_refresh_pace *r, int64_t now)
 {
 	r->answered = now;
 }
 
-int64_t quota_rounds_next(const struct quota_rounds *r)
+int64_t quota_refresh_pace_next(const struct quota_refresh_pace *r)
 {
 	int64_t making = r->made - r->from, writing = r->answered - r->from;
 	int64_t pause = r->pauses ? clock_earlier(writing, LONGEST_PAUSE_NS) : 0;
@@ -31,7 +31,7 @@ int64_t quota_rounds_next(const struct quota_rounds *r)
 			   r->answered + pause);
 }
 
-int64_t quota_rounds_next_gauges(const struct quota_rounds *r)
+int64_t quota_refresh_pace_next_gauges(const struct quota_refresh_pace *r)
 {
 	int64_t making = (r->made - r->from) * MAKING_SHARE;
 

@@ -1,4 +1,4 @@
-#include "app/quota_telling.h"
+#include "app/quota_refresh.h"
 
 #include <string.h>
 
@@ -161,5 +161,5 @@ int main(void)
 		cmocka_unit_test(gauges_go_ahead),
 	};
 
-	return cmocka_run_group_tests_name("app/quota_telling", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/quota_refresh", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "app/quota_rounds.h"
+#include "app/quota_refresh_pace.h"
 
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -29,18 +29,19 @@ static void the_next_round(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct quota_rounds r = { 0 };
+		struct quota_refresh_pace r = { 0 };
 
 		if (rows[i].made != 0) {
-			quota_rounds_made(&r, rows[i].from * MS, rows[i].made * MS, rows[i].pauses);
+			quota_refresh_pace_made(&r, rows[i].from * MS, rows[i].made * MS,
+						rows[i].pauses);
 		}
 		if (rows[i].answered != 0) {
-			quota_rounds_answer(&r, rows[i].made * MS);
-			quota_rounds_answer(&r, rows[i].answered * MS);
+			quota_refresh_pace_answer(&r, rows[i].made * MS);
+			quota_refresh_pace_answer(&r, rows[i].answered * MS);
 		}
-		if (quota_rounds_next(&r) != rows[i].want * MS) {
+		if (quota_refresh_pace_next(&r) != rows[i].want * MS) {
 			fail_msg("%s: %lld ms", rows[i].what,
-				 (long long)(quota_rounds_next(&r) / MS));
+				 (long long)(quota_refresh_pace_next(&r) / MS));
 		}
 	}
 }
@@ -56,12 +57,12 @@ static void gauges(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct quota_rounds r = { 0 };
+		struct quota_refresh_pace r = { 0 };
 
 		if (rows[i].made != 0) {
-			quota_rounds_made(&r, rows[i].from * MS, rows[i].made * MS, false);
+			quota_refresh_pace_made(&r, rows[i].from * MS, rows[i].made * MS, false);
 		}
-		assert_int_equal(quota_rounds_next_gauges(&r), rows[i].want * MS);
+		assert_int_equal(quota_refresh_pace_next_gauges(&r), rows[i].want * MS);
 	}
 }
 

@@ -8,8 +8,10 @@
  * compares deadlines and shuts sockets down. */
 #include "net/http_server.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -387,6 +389,7 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 						 (void *)(uintptr_t)http_server_tls_callback() };
 	}
 	more[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	s->listener = fd;
 	s->daemon = MHD_start_daemon(
 		flags, s->port, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,
@@ -499,19 +502,48 @@ unsigned http_server_in_flight(const struct http_server *s)
 	return atomic_load(&s->in_flight);
 }
 
+/* A thread of MHD that has as many connections as it may takes the socket out of its epoll set. */
+static bool is_crowded(const struct http_server *s)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info == NULL || info->num_connections >= s->opt.max_connections / s->opt.threads / 2;
+}
+
+/* MHD_quiesce_daemon takes the socket out of the epoll sets of MHD's threads while they do so
+ * themselves, and aborts when they are faster. So its number goes to something else, on which
+ * nothing ever comes: with the socket itself the kernel forgets that it was waited for, and MHD
+ * closes the other one in the end. Threads that poll hold the socket while they wait. */
+static bool replace_listener(const struct http_server *s)
+{
+	int nothing = s->opt.thread_per_connection || is_crowded(s) ? -1 : eventfd(0, EFD_CLOEXEC);
+	bool replaced = nothing >= 0 && dup3(nothing, s->listener, O_CLOEXEC) >= 0;
+
+	if (nothing >= 0) {
+		close(nothing);
+	}
+	return replaced;
+}
+
+static void stop_listening(const struct http_server *s)
+{
+	MHD_socket fd = replace_listener(s) ? MHD_INVALID_SOCKET : MHD_quiesce_daemon(s->daemon);
+
+	if (fd != MHD_INVALID_SOCKET) {
+		close(fd);
+	}
+}
+
 void http_server_stop(struct http_server *s, int64_t grace_ms)
 {
 	int64_t start = now_ns(), end = start + grace_ms * CLOCK_NS_PER_MS;
 	int64_t linger = start + SERVER_LINGER_NS < end ? start + SERVER_LINGER_NS : end;
-	MHD_socket fd;
 
 	if (atomic_exchange(&s->stopping, true)) {
 		return;
 	}
-	fd = MHD_quiesce_daemon(s->daemon);
-	if (fd != MHD_INVALID_SOCKET) {
-		close(fd);
-	}
+	stop_listening(s);
 	http_server_wake(s);
 	pthread_mutex_lock(&s->lock);
 	while (!list_is_empty(&s->conns)) {

@@ -22,6 +22,7 @@ struct http_server {
 	struct http_server_options opt; /* defaults filled in; the TLS texts are not kept */
 	bool tls;
 	uint16_t port;
+	int listener; /* belongs to MHD */
 	atomic_bool stopping;
 	atomic_uint in_flight;
 	_Atomic uint64_t wake_seq;

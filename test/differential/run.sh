@@ -12,5 +12,6 @@ case ${1:-} in
 	shift
 	;;
 esac
-program=$("$here/build.sh")
+# What it is built from is downloaded when it is not there.
+program=$("$here/build.sh") || program=$("$here/build.sh")
 exec "$program" -headgatectl "${BUILD:-build}/bin/headgatectl" -n "$n" -seed "$seed" "$@"

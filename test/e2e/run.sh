@@ -25,18 +25,28 @@ for word; do
 	esac
 done
 
-E2E_COMPONENTS=$("$root/test/e2e/build.sh")
+# again COMMAND...: up to three times, for what has to download something.
+again() {
+	for pause in 5 30 0; do
+		"$@" && return
+		[ "$pause" -ne 0 ] || return 1
+		echo "e2e: failed, and is tried again: $*" >&2
+		sleep "$pause"
+	done
+}
+
+E2E_COMPONENTS=$(again "$root/test/e2e/build.sh")
 export E2E_COMPONENTS
 command -v go >/dev/null || {
 	echo "e2e: Go 1.26 is needed to build the scenarios; there is no go on PATH" >&2
 	exit 1
 }
 # Kueue's examples; its module is that of test/differential. Empty: it is not there, and not to be had.
-E2E_KUEUE=$(cd "$root/test/differential" && go mod download sigs.k8s.io/kueue 2>/dev/null &&
+E2E_KUEUE=$(cd "$root/test/differential" && again go mod download sigs.k8s.io/kueue 2>/dev/null &&
 	go list -m -f '{{.Dir}}' sigs.k8s.io/kueue) || true
 export E2E_KUEUE
 mkdir -p "$E2E_WORK"
-CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
+again env CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
 # The rules of the oracle and the choice of ports first: without them nothing that follows means anything.
 CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test ./oracle ./cluster
 if [ -n "$serve" ]; then
@@ -62,7 +72,7 @@ log=$E2E_WORK/log
 status=$E2E_WORK/status
 {
 	# shellcheck disable=SC2086
-	$isolate "$E2E_WORK/scenarios.test" -test.v -test.timeout "${E2E_TIMEOUT:-40m}" -test.count "${E2E_COUNT:-1}" -test.run "$run" 2>&1 &&
+	$isolate "$E2E_WORK/scenarios.test" -test.v -test.timeout "${E2E_TIMEOUT:-4h}" -test.count "${E2E_COUNT:-1}" -test.run "$run" 2>&1 &&
 		echo 0 >"$status" || echo $? >"$status"
 } | tee "$log" | while IFS= read -r line; do
 	case $line in

@@ -75,8 +75,13 @@ bundles() { # how many webhooks have one
 		grep -c .
 }
 
+# What is on standard input; again when it fails, because a webhook took too long on a busy machine.
 apply() {
-	kubectl apply -f - >>"$work/apply.log" 2>&1
+	cat >"$work/apply.yaml"
+	for _ in 1 2 3; do
+		kubectl apply -f "$work/apply.yaml" >>"$work/apply.log" 2>&1 && return
+	done
+	return 1
 }
 
 run apiserver "$bin/headgate-apiserver" --port 0 --kubeconfig-out "$KUBECONFIG" --finalise-pods 1

@@ -85,7 +85,10 @@ func Karpenter(ctx context.Context, c *cluster.Cluster, i Instance) (*Autoscaler
 			return nil, err
 		}
 	}
-	if err := kubectl(ctx, c, karpenterObjects, "apply", "--server-side", "-f", "-"); err != nil {
+	// Kinds can be found a little after they are established.
+	if err := cluster.Poll(ctx, "Karpenter's kinds are served", func(ctx context.Context) error {
+		return kubectl(ctx, c, karpenterObjects, "apply", "--server-side", "-f", "-")
+	}); err != nil {
 		return nil, err
 	}
 	i.MilliCPU += reservedMilliCPU
@@ -119,7 +122,7 @@ func Karpenter(ctx context.Context, c *cluster.Cluster, i Instance) (*Autoscaler
 	ctx, cancel := context.WithTimeout(ctx, cluster.StartTimeout)
 	defer cancel()
 	return a, cluster.Poll(ctx, "the NodePool is ready", func(ctx context.Context) error {
-		return kubectl(ctx, c, "", "wait", "--for=condition=Ready", "--timeout=2s", "nodepool/default")
+		return kubectl(ctx, c, "", "wait", "--for=condition=Ready", "--timeout=10s", "nodepool/default")
 	}, a.Process)
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // The API server writes down what the accounts of one group asked for, and whether they might: nothing
@@ -24,7 +25,8 @@ rules:
 // Request of an account whose requests are written down. A watch is there when it begins, and
 // again when it ends.
 type Request struct {
-	User    string // "system:serviceaccount:headgate-system:headgate-scheduler"
+	At      time.Time // when it came
+	User    string    // "system:serviceaccount:headgate-system:headgate-scheduler"
 	Verb    string
 	Group   string
 	What    string // "pods", "pods/status"
@@ -84,6 +86,7 @@ func (c *Cluster) Requests(from int64) ([]Request, int64, error) {
 
 func parseAudit(line []byte) (Request, error) {
 	var e struct {
+		Came           time.Time `json:"requestReceivedTimestamp"`
 		Verb           string
 		User           struct{ Username string }
 		ObjectRef      struct{ APIGroup, Resource, Subresource, Name string }
@@ -97,7 +100,7 @@ func parseAudit(line []byte) (Request, error) {
 	if e.ObjectRef.Subresource != "" {
 		what += "/" + e.ObjectRef.Subresource
 	}
-	return Request{User: e.User.Username, Verb: e.Verb, Group: e.ObjectRef.APIGroup, What: what,
+	return Request{At: e.Came, User: e.User.Username, Verb: e.Verb, Group: e.ObjectRef.APIGroup, What: what,
 		Name: e.ObjectRef.Name, Code: e.ResponseStatus.Code,
 		Refused: e.Annotations["authorization.k8s.io/decision"] == "forbid"}, nil
 }

@@ -3,7 +3,9 @@ package cluster
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,8 +23,8 @@ import (
 // began to run. Without it they run until somebody deletes them, those of Jobs, too.
 const CompleteAfter = "e2e.headgate.io/complete-after"
 
-// StartTimeout bounds the start of each component.
-const StartTimeout = 3 * time.Minute
+// StartTimeout bounds the start of each component. It is only ever reached by what is broken.
+const StartTimeout = 10 * time.Minute
 
 //go:embed stages.yaml
 var stages []byte
@@ -90,12 +92,21 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if err := c.prepareClients(ports[3], ports[4], ports[5]); err != nil {
 		return err
 	}
-	for _, p := range []*Process{c.Etcd, c.APIServer} {
-		if err := p.Start(); err != nil {
-			return err
-		}
+	if err := c.Etcd.Start(); err != nil {
+		return err
 	}
-	if err := c.WaitAPI(ctx); err != nil || o.Bare {
+	if err := c.waitEtcd(ctx, etcd); err != nil {
+		return err
+	}
+	if err := c.APIServer.Start(); err != nil {
+		return err
+	}
+	if err := c.WaitAPI(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	if err := c.waitOwnObjects(ctx); err != nil || o.Bare {
 		return err
 	}
 	for _, p := range []*Process{c.ControllerManager, c.Scheduler, c.Kwok} {
@@ -103,12 +114,49 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
-	defer cancel()
 	return Poll(ctx, "the controllers' first objects", func(ctx context.Context) error {
 		_, err := c.Client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
 		return err
 	}, c.Etcd, c.APIServer, c.ControllerManager, c.Scheduler, c.Kwok)
+}
+
+// waitEtcd waits until it answers: an API server that finds none for 20 s ends.
+func (c *Cluster) waitEtcd(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	return Poll(ctx, "etcd is healthy", func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return errors.New(answer.Status)
+		}
+		return nil
+	}, c.Etcd)
+}
+
+// waitOwnObjects waits for what the API server makes at some time after it is ready: its namespaces, and
+// what it tells others about its clients, without which a controller manager ends.
+func (c *Cluster) waitOwnObjects(ctx context.Context) error {
+	return Poll(ctx, "the API server's own objects", func(ctx context.Context) error {
+		for _, name := range []string{"default", "kube-system", "kube-node-lease", "kube-public"} {
+			if _, err := c.Client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{}); err != nil {
+				return err
+			}
+		}
+		m, err := c.Client.CoreV1().ConfigMaps("kube-system").Get(ctx,
+			"extension-apiserver-authentication", metav1.GetOptions{})
+		if err == nil && m.Data["requestheader-client-ca-file"] == "" {
+			err = errors.New("not of its front proxies")
+		}
+		return err
+	}, c.Etcd, c.APIServer)
 }
 
 func (c *Cluster) certificates() error {

@@ -31,9 +31,21 @@ func (c *Cluster) Run(ctx context.Context, stdin, program string, args ...string
 	return out.String(), nil
 }
 
-// Kubectl runs kubectl.
+// Kubectl runs kubectl, again when a webhook stood still.
 func (c *Cluster) Kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
-	return c.Run(ctx, stdin, filepath.Join(c.Bin, "kubectl"), args...)
+	for {
+		out, err := c.Run(ctx, stdin, filepath.Join(c.Bin, "kubectl"), args...)
+		if !Stalled(err) || ctx.Err() != nil {
+			return out, err
+		}
+	}
+}
+
+// Stalled says that a request failed because a webhook did not answer in time: nothing has happened,
+// and whoever sent it may send it again. A webhook that is not there, or not trusted, is not meant.
+func Stalled(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "failed calling webhook") &&
+		(strings.Contains(err.Error(), "deadline exceeded") || strings.Contains(err.Error(), "handshake timeout"))
 }
 
 // Helm runs helm.

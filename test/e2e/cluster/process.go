@@ -130,6 +130,13 @@ func (p *Process) Crashed() bool {
 	return p.done != nil && !p.running() && !p.told
 }
 
+// Ended says whether the child that was started last is gone, and how it ended (nil: exit code 0).
+func (p *Process) Ended() (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done != nil && !p.running(), p.err
+}
+
 // Output is what the child that was started last has written so far.
 func (p *Process) Output() string {
 	p.mu.Lock()

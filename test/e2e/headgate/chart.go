@@ -16,8 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
-
-	"headgate/e2e/cluster"
 )
 
 // Render returns the chart's objects, without hooks.
@@ -35,10 +33,20 @@ func (h *Headgate) render(ctx context.Context, more ...string) ([]*unstructured.
 	return Decode(text)
 }
 
+// patience is what a machine needs on which everything may stand still for half a minute: without it
+// pods were refused, and the lead changed hands, because of that. Values of a scenario go before.
+var patience = []string{"webhook.timeoutSeconds=30", "scheduler.leaderElection.leaseDuration=5m",
+	"scheduler.leaderElection.renewDeadline=4m"}
+
+// DefaultLease are the chart's own values, for scenarios in which a leader dies without a good-bye and
+// another one has to wait until its lease has run out.
+var DefaultLease = []string{"scheduler.leaderElection.leaseDuration=15s",
+	"scheduler.leaderElection.renewDeadline=10s"}
+
 // values as arguments of helm.
 func (h *Headgate) values() []string {
 	args := []string{"--set", "webhook.url=" + h.Front.URL()}
-	for _, v := range h.o.Values {
+	for _, v := range slices.Concat(patience, h.o.Values) {
 		args = append(args, "--set", v)
 	}
 	return args
@@ -100,13 +108,7 @@ func (h *Headgate) Apply(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := cluster.Poll(ctx, "our kinds are served", func(ctx context.Context) error {
-		_, err := h.c.Dynamic.Resource(Queues).List(ctx, metav1.ListOptions{Limit: 1})
-		if err == nil {
-			_, err = h.c.Dynamic.Resource(PodGroups).List(ctx, metav1.ListOptions{Limit: 1})
-		}
-		return err
-	}); err != nil {
+	if err := h.waitServed(ctx); err != nil {
 		return err
 	}
 	return h.apply(ctx, others.String())

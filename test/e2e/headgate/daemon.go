@@ -2,12 +2,16 @@ package headgate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,6 +33,9 @@ type Daemon struct {
 	h       *Headgate
 	serving string // address behind the front; empty: a scheduler
 	mounts  []mount
+
+	mu     sync.Mutex // held while it is started and ended
+	wanted bool       // to run, until somebody ends it
 }
 
 // A ConfigMap or Secret as files in a folder.
@@ -152,40 +159,90 @@ func (d *Daemon) SyncFiles(ctx context.Context) error {
 	return nil
 }
 
-// Start starts the daemon; a webhook goes into the front's rotation when it is ready.
+// Start starts the daemon, and from then on plays the kubelet for one that resigns; a webhook goes into
+// the front's rotation when it is ready.
 func (d *Daemon) Start(ctx context.Context) error {
 	if err := d.SyncFiles(ctx); err != nil {
 		return err
 	}
-	if err := d.Process.Start(); err != nil {
+	d.mu.Lock()
+	err := d.Process.Start()
+	d.wanted = err == nil
+	d.mu.Unlock()
+	if err != nil {
 		return err
 	}
+	go d.keep()
 	if d.serving == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, ReadyTimeout)
-	defer cancel()
-	if err := cluster.Poll(ctx, d.Name+" is ready", d.Ready, d.Process); err != nil {
+	if err := d.waitReady(ctx); err != nil {
 		return err
 	}
 	d.h.Front.Add(d.serving)
 	return nil
 }
 
+// resignations are what daemons say last that end by themselves and leave it to the kubelet to start
+// them again, because they, or the API server, stood still for too long.
+var resignations = []string{
+	"lease lost: exiting so that a fresh process starts as standby",
+	"first lists not complete in time",
+	"holds no certificate",
+}
+
+// resigned: it has ended in that way.
+func (d *Daemon) resigned() bool {
+	var exit *exec.ExitError
+	ended, err := d.Ended()
+	if !ended || !errors.As(err, &exit) || exit.ExitCode() < 0 {
+		return false
+	}
+	text := d.Output()
+	return slices.ContainsFunc(resignations, func(why string) bool { return strings.Contains(text, why) })
+}
+
+// Crashed: it has ended, nobody had sent it a signal, and it did not resign.
+func (d *Daemon) Crashed() bool {
+	return d.Process.Crashed() && !d.resigned()
+}
+
+// keep starts it again each time that it resigns, until somebody ends it.
+func (d *Daemon) keep() {
+	for again := true; again; {
+		_ = d.Wait(context.Background())
+		d.mu.Lock()
+		again = d.wanted && d.resigned()
+		if again {
+			fmt.Printf("        %s has resigned and is started again\n", d.Name)
+			again = d.Process.Start() == nil
+		}
+		d.mu.Unlock()
+	}
+}
+
+func (d *Daemon) unwanted() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wanted = false
+}
+
 // Kill is kill -9.
 func (d *Daemon) Kill() {
+	d.unwanted()
 	d.Process.Kill()
 	d.h.Front.Remove(d.serving)
 }
 
 // Terminate takes the daemon out of rotation, sends SIGTERM and returns how it ended.
 func (d *Daemon) Terminate(grace time.Duration) error {
+	d.unwanted()
 	d.h.Front.Remove(d.serving)
 	return d.Process.Terminate(grace)
 }
 
 func (d *Daemon) get(ctx context.Context, url string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -207,6 +264,21 @@ func (d *Daemon) get(ctx context.Context, url string) (string, error) {
 func (d *Daemon) Ready(ctx context.Context) error {
 	_, err := d.get(ctx, d.Health+"/readyz")
 	return err
+}
+
+// waitReady waits until it is ready; one that crashes ends the wait.
+func (d *Daemon) waitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ReadyTimeout)
+	defer cancel()
+	ctx, crashed := context.WithCancelCause(ctx)
+	defer crashed(nil)
+	return cluster.Poll(ctx, d.Name+" is ready", func(ctx context.Context) error {
+		err := d.Ready(ctx)
+		if err != nil && d.Crashed() {
+			crashed(fmt.Errorf("it ended by itself, see %s", d.Log))
+		}
+		return err
+	})
 }
 
 // Metric sums the samples of a metric whose labels contain all of match (`queue_name="a"`).

@@ -17,8 +17,8 @@ import (
 	"headgate/e2e/cluster"
 )
 
-// ReadyTimeout bounds the start of the daemons.
-const ReadyTimeout = 2 * time.Minute
+// ReadyTimeout bounds the start of the daemons, and their end. It is only ever reached by what is broken.
+const ReadyTimeout = 10 * time.Minute
 
 // Release and Namespace of the installation.
 const (
@@ -58,6 +58,7 @@ type Headgate struct {
 	objects []*unstructured.Unstructured
 
 	rollouts int
+	marks    int // see WaitRegistrations
 
 	mu   sync.Mutex
 	runs []HookRun
@@ -99,8 +100,15 @@ func (h *Headgate) install(ctx context.Context) error {
 	return h.WaitReady(ctx)
 }
 
-// startAll starts as many daemons as the Deployments have replicas.
+// startAll starts as many daemons as the Deployments have replicas, when they may do what they will ask
+// for, and there is what they will watch.
 func (h *Headgate) startAll(ctx context.Context) error {
+	if err := h.waitServed(ctx); err != nil {
+		return err
+	}
+	if err := h.waitAllowed(ctx); err != nil {
+		return err
+	}
 	for _, d := range h.objects {
 		if d.GetKind() != "Deployment" {
 			continue
@@ -141,11 +149,14 @@ func (h *Headgate) WaitReady(ctx context.Context) error {
 		if !d.Running() {
 			continue
 		}
-		if err := cluster.Poll(ctx, d.Name+" is ready", d.Ready, d.Process); err != nil {
+		if err := d.waitReady(ctx); err != nil {
 			return err
 		}
 	}
 	if err := cluster.Poll(ctx, "registrations with a CA", h.registered); err != nil {
+		return err
+	}
+	if err := h.WaitRegistrations(ctx); err != nil {
 		return err
 	}
 	return cluster.Poll(ctx, "the default queue", func(ctx context.Context) error {
@@ -186,7 +197,8 @@ func (h *Headgate) registered(ctx context.Context) error {
 // Leader is the scheduler that leads, by its own word; nil: none does now.
 func (h *Headgate) Leader() *Daemon {
 	for _, d := range h.Schedulers {
-		if d.Running() && strings.Contains(d.Output(), `"leading"`) {
+		text := d.Output()
+		if d.Running() && strings.Contains(text, `"leading"`) && !strings.Contains(text, resignations[0]) {
 			return d
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // HelmInstall installs the release as a user does, with helm itself, and starts the daemons of its
@@ -45,7 +44,10 @@ func (h *Headgate) HelmUninstall(ctx context.Context, args ...string) error {
 		return err
 	}
 	h.objects = nil
-	return h.end(h.takeDaemons())
+	if err := h.end(h.takeDaemons()); err != nil {
+		return err
+	}
+	return h.WaitRegistrations(ctx)
 }
 
 func (h *Headgate) takeDaemons() []*Daemon {
@@ -79,7 +81,7 @@ func (h *Headgate) end(daemons []*Daemon) error {
 	ended := make(chan error)
 	for _, d := range daemons {
 		go func() {
-			if err := d.Terminate(time.Minute); err != nil {
+			if err := d.Terminate(ReadyTimeout); err != nil {
 				ended <- fmt.Errorf("%s: %w", d.Name, err)
 				return
 			}

@@ -18,7 +18,10 @@
 //
 // Rules. Wait for conditions (s.Eventually), never for time. "Stays so" is not a pause: let the
 // scheduler see everything (s.SchedulerSawAll), do what ends the state, and compare at the end by
-// resourceVersion what the oracle wrote down (s.Before, s.Oracle.Timeline). The oracle judges every
+// resourceVersion what the oracle wrote down (s.Before, s.Oracle.Timeline). Between any two lines half
+// a minute may pass: a state that something replaces later may be over before it is looked for, objects
+// that are made one after the other are found together, and different kinds are seen in any order
+// (s.Oracle.Verify waits until the oracle has seen all). The oracle judges every
 // moment by itself, and s fails the test at the first breach. Scenarios run one after another. One
 // that stops components of the control plane, or needs other values of the chart, takes a cluster
 // of its own: suite.StartOwn(t, suite.Options{Values: []string{"scheduler.replicas=1"}}).

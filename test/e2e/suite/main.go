@@ -50,7 +50,8 @@ type installation struct {
 	headgate *headgate.Headgate
 	quota    bool // for Workloads
 	failed   bool
-	audited  int64 // requests of our accounts were looked at up to here
+	audited  int64     // requests of our accounts were looked at up to here
+	forgiven time.Time // those that came until then may have been refused
 }
 
 // Main is what TestMain calls.

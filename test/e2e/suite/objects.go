@@ -82,8 +82,22 @@ func (s *S) Spec(name string, options ...PodOption) *corev1.Pod {
 // Pod creates a pod and returns it as the API server answered.
 func (s *S) Pod(name string, options ...PodOption) *corev1.Pod {
 	s.Helper()
-	p, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Create(s.Ctx, s.Spec(name, options...), metav1.CreateOptions{})
-	s.Must(err)
+	return s.createPod(name, metav1.CreateOptions{}, options...)
+}
+
+// TryPod asks what Pod would make, and makes nothing; every webhook is asked, too.
+func (s *S) TryPod(name string, options ...PodOption) *corev1.Pod {
+	s.Helper()
+	return s.createPod(name, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, options...)
+}
+
+func (s *S) createPod(name string, how metav1.CreateOptions, options ...PodOption) *corev1.Pod {
+	s.Helper()
+	var p *corev1.Pod
+	s.Must(s.send(func() (err error) {
+		p, err = s.Cluster.Client.CoreV1().Pods(s.Namespace).Create(s.Ctx, s.Spec(name, options...), how)
+		return err
+	}))
 	return p
 }
 
@@ -148,8 +162,10 @@ func (s *S) Queue(name, cpu, memory string, options ...QueueOption) string {
 		o(q)
 	}
 	queues := s.Cluster.Dynamic.Resource(headgate.Queues)
-	_, err := queues.Create(s.Ctx, q, metav1.CreateOptions{})
-	s.Must(err)
+	s.Must(s.send(func() error {
+		_, err := queues.Create(s.Ctx, q, metav1.CreateOptions{})
+		return err
+	}))
 	s.queues = append(s.queues, name)
 	s.Eventually("queue "+name+" is Open", func() error {
 		q, err := queues.Get(s.Ctx, name, metav1.GetOptions{})
@@ -176,6 +192,8 @@ func (s *S) PodGroup(name, queue string, minMember int, minResources corev1.Reso
 	for resource, amount := range minResources {
 		set(g, amount.String(), "spec", "minResources", string(resource))
 	}
-	_, err := s.Cluster.Dynamic.Resource(headgate.PodGroups).Namespace(s.Namespace).Create(s.Ctx, g, metav1.CreateOptions{})
-	s.Must(err)
+	s.Must(s.send(func() error {
+		_, err := s.Cluster.Dynamic.Resource(headgate.PodGroups).Namespace(s.Namespace).Create(s.Ctx, g, metav1.CreateOptions{})
+		return err
+	}))
 }

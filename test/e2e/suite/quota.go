@@ -70,9 +70,12 @@ func PodCPU(cpu string) JobOption {
 // API server answered.
 func (s *S) Job(name, queue string, pods int, options ...JobOption) *batchv1.Job {
 	s.Helper()
-	j := s.JobSpec(name, queue, pods, options...)
-	made, err := s.Cluster.Client.BatchV1().Jobs(s.Namespace).Create(s.Ctx, j, metav1.CreateOptions{})
-	s.Must(err)
+	var made *batchv1.Job
+	s.Must(s.send(func() (err error) {
+		made, err = s.Cluster.Client.BatchV1().Jobs(s.Namespace).Create(s.Ctx,
+			s.JobSpec(name, queue, pods, options...), metav1.CreateOptions{})
+		return err
+	}))
 	return made
 }
 

@@ -91,11 +91,11 @@ func (s *S) SchedulerSawAll() {
 }
 
 // schedulerSawNode returns when a pod that fits nowhere else was bound to the node.
-func (s *S) schedulerSawNode(node string) {
+func (s *S) schedulerSawNode(node string, options ...PodOption) {
 	s.Helper()
 	s.canaries++
 	name := fmt.Sprintf("%s%d", canary, s.canaries)
-	s.Pod(name, Select(corev1.LabelHostname, node))
+	s.Pod(name, append(options, Select(corev1.LabelHostname, node))...)
 	s.waitEach("bound", func(p oracle.PodState) bool { return p.Node == node }, []string{name})
 	s.DeletePod(name)
 }

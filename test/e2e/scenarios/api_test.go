@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"headgate/e2e/cluster"
 	"headgate/e2e/suite"
@@ -36,7 +35,7 @@ func TestScenarioAPIRules(t *testing.T) {
  spec: {podSets: [{name: main, count: 1, template: {spec: {containers: [{name: c, image: i}]}}}]}}
 `
 	b := suite.StartBare(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), suite.Timeout)
 	defer cancel()
 	crd := filepath.Join(b.Chart(), "files", "crds", "quota", "workloads.yaml")
 	if _, err := b.Cluster.Kubectl(ctx, "", "apply", "--server-side", "-f", crd); err != nil {

@@ -109,8 +109,9 @@ func (c *chartLife) on(queue string, how func()) {
 // in place of a kubelet, and helm waits for how they end.
 func TestChartLifecycle(t *testing.T) {
 	s := suite.StartOwn(t, suite.Options{Empty: true})
-	c := &chartLife{S: s, values: []string{
-		"webhook.extraArgs[0]=--shutdown-delay-duration=0s", "webhook.extraArgs[1]=-v=1"}}
+	// Who is uninstalled may not even give its lease back.
+	c := &chartLife{S: s, values: slices.Concat(headgate.DefaultLease, []string{
+		"webhook.extraArgs[0]=--shutdown-delay-duration=0s", "webhook.extraArgs[1]=-v=1"})}
 	h := s.Headgate
 	s.Nodes(1, "8", "16Gi")
 	go h.RunHooks(s.Ctx)
@@ -186,18 +187,21 @@ func (c *chartLife) uninstall(queue string) {
 	c.DeletePod(waits)
 	ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + headgate.Release}
 	admission, rbac := c.Cluster.Client.AdmissionregistrationV1(), c.Cluster.Client.RbacV1()
-	mutating, err := admission.MutatingWebhookConfigurations().List(c.Ctx, ours)
-	c.Must(err)
-	validating, err := admission.ValidatingWebhookConfigurations().List(c.Ctx, ours)
-	c.Must(err)
-	roles, err := rbac.ClusterRoles().List(c.Ctx, ours)
-	c.Must(err)
-	deployments, err := c.Cluster.Client.AppsV1().Deployments(headgate.Namespace).List(c.Ctx, ours)
-	c.Must(err)
-	if n := len(mutating.Items) + len(validating.Items) + len(roles.Items) + len(deployments.Items); n > 0 {
-		c.Errorf("%d objects are left", n)
-	}
-	_, err = c.Cluster.Dynamic.Resource(headgate.Queues).Get(c.Ctx, queue, metav1.GetOptions{})
+	c.Eventually("no object is left", func() error {
+		mutating, err := admission.MutatingWebhookConfigurations().List(c.Ctx, ours)
+		c.Must(err)
+		validating, err := admission.ValidatingWebhookConfigurations().List(c.Ctx, ours)
+		c.Must(err)
+		roles, err := rbac.ClusterRoles().List(c.Ctx, ours)
+		c.Must(err)
+		deployments, err := c.Cluster.Client.AppsV1().Deployments(headgate.Namespace).List(c.Ctx, ours)
+		c.Must(err)
+		if n := len(mutating.Items) + len(validating.Items) + len(roles.Items) + len(deployments.Items); n > 0 {
+			return fmt.Errorf("%d are", n)
+		}
+		return nil
+	})
+	_, err := c.Cluster.Dynamic.Resource(headgate.Queues).Get(c.Ctx, queue, metav1.GetOptions{})
 	c.Must(err)
 	_, err = c.Cluster.Client.CoreV1().Secrets(headgate.Namespace).Get(c.Ctx, headgate.Release+"-webhook-tls", metav1.GetOptions{})
 	c.Must(err)

@@ -64,11 +64,12 @@ spec:
 		for _, k := range foreignKinds {
 			name := k.plural + "." + k.group
 			_ = s.Cluster.Dynamic.Resource(crds).Delete(s.Ctx, name, metav1.DeleteOptions{})
+			waitGone(s, crds, name)
 		}
 	})
-	_, err = s.Headgate.Kubectl(s.Ctx, "", "wait", "--for=condition=Established", "--timeout=2m",
-		"crd/servicemonitors.monitoring.coreos.com", "crd/issuers.cert-manager.io", "crd/certificates.cert-manager.io")
-	s.Must(err)
+	for _, k := range foreignKinds {
+		s.Must(s.Headgate.WaitKinds(s.Ctx, fmt.Sprintf("%s/%s %s", k.group, k.version, k.plural)))
+	}
 }
 
 // What the chart renders for many values is what a real API server takes, down to the last field, and

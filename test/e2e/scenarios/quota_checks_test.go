@@ -104,7 +104,7 @@ func (c *checker) look(ctx context.Context, w *unstructured.Unstructured) {
 		_, err := c.s.Cluster.Dynamic.Resource(headgate.Workloads).Namespace(c.s.Namespace).UpdateStatus(ctx, w, metav1.UpdateOptions{FieldManager: "e2e-checker"})
 		if err == nil {
 			c.answers[owner.Name] = c.answers[owner.Name][1:]
-		} else if !apierrors.IsConflict(err) && ctx.Err() == nil && c.wrong == nil {
+		} else if refused := apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err); refused && c.wrong == nil {
 			c.wrong = err
 		}
 	}

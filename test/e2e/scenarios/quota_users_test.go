@@ -145,7 +145,7 @@ func TestQuotaOlderManifests(t *testing.T) {
 // created or when they are changed, and they start at once.
 func TestQuotaJobsWithoutQueue(t *testing.T) {
 	s := startTenants(t)
-	before := reviews(s)
+	before := reviews(s, "-job", "-pod")
 	j := s.Job("plain", "", 2)
 	if j.Spec.Suspend != nil && *j.Spec.Suspend {
 		t.Error("a Job without queue was suspended")
@@ -162,14 +162,14 @@ func TestQuotaJobsWithoutQueue(t *testing.T) {
 		}
 		return nil
 	})
-	if asked := reviews(s) - before; asked != 0 {
+	if asked := reviews(s, "-job", "-pod") - before; asked != 0 {
 		t.Errorf("the webhook was asked %v times", asked)
 	}
 	if w, err := s.WorkloadOf("plain"); err == nil {
 		t.Errorf("it has Workload %s", w.GetName())
 	}
 	s.Job("queued", "green", 1)
-	if asked := reviews(s) - before; asked < 2 {
+	if asked := reviews(s, "-job") - before; asked < 2 {
 		t.Errorf("about a Job of a queue the webhook was asked %v times", asked)
 	}
 	// A queue with that name takes Jobs of namespaces that are selected.

@@ -14,7 +14,8 @@ import (
 func TestScenario0OracleNotices(t *testing.T) {
 	s := suite.Start(t)
 	q := s.Queue("q", "1", "1Gi")
-	s.Pod("first", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
+	// No node fits: one of another scenario may be about to go.
+	s.Pod("first", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), suite.Select("e2e.headgate.io/none", "none"))
 	s.WaitPublished("first")
 	s.Pod("second", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
 	s.SchedulerSawAll()

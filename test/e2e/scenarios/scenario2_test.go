@@ -34,7 +34,11 @@ type truth struct {
 }
 
 func startTruth(t *testing.T, kind string, options ...suite.PodOption) *truth {
-	s := suite.StartOwn(t, suite.Options{})
+	return startTruthWith(t, suite.Options{}, kind, options...)
+}
+
+func startTruthWith(t *testing.T, o suite.Options, kind string, options ...suite.PodOption) *truth {
+	s := suite.StartOwn(t, o)
 	r := &truth{s: s, done: map[string]bool{}}
 	s.Nodes(truthNodes, "1", "1Gi")
 	q := s.Queue("batch", fmt.Sprint(truthQuota), "")
@@ -131,6 +135,7 @@ func TestScenario2AutoscalerTruth(t *testing.T) {
 			r.waitFull()
 			r.s.SchedulerSawAll()
 			r.s.WaitPublished()
+			r.s.Must(r.s.Oracle.Verify(r.s.Ctx)) // nodes come to it by another watch than pods
 			if n := r.count(func(p oracle.PodState) bool { return p.Gated }); n != truthPods-truthQuota {
 				t.Errorf("%d pods are gated, want %d", n, truthPods-truthQuota)
 			}
@@ -138,6 +143,7 @@ func TestScenario2AutoscalerTruth(t *testing.T) {
 				t.Errorf("%d nodes when quota was used up, want %d", now, truthQuota)
 			}
 			r.finish()
+			r.s.Must(r.s.Oracle.Verify(r.s.Ctx))
 			if _, peak := r.nodes(); peak != truthQuota {
 				t.Errorf("%d nodes at most, want %d: %d that were there and %d bought", peak, truthQuota,
 					truthNodes, truthQuota-truthNodes)

@@ -40,6 +40,7 @@ func TestScenario3GangFromZero(t *testing.T) {
 					s.Before("all members are published before one is bound", s.Published(a), s.Bound(b))
 				}
 			}
+			s.Must(s.Oracle.Verify(s.Ctx)) // nodes come to it by another watch than pods
 			nodes := s.Oracle.Nodes()
 			for _, n := range nodes {
 				if n.Nodes >= size {

@@ -71,13 +71,25 @@ func TestScenario4ParentLimitOverTwoChildren(t *testing.T) {
 		return nil
 	})
 	// Each of them has its turn: none is deleted before it runs.
-	for len(waiting(s)) > 0 {
-		now := append(holding(s, "left-"), holding(s, "right-")...)
+	for l, r := 2, 5; l+r > 0; {
+		s.Eventually(fmt.Sprintf("of %d and %d as many as may have quota", l, r), func() error {
+			now := len(holding(s, "left-")) + len(holding(s, "right-"))
+			if want := min(4, l+min(3, r)); now != want {
+				return fmt.Errorf("%d, not %d", now, want)
+			}
+			return nil
+		})
+		left := holding(s, "left-")
+		now := append(left, holding(s, "right-")...)
 		s.WaitRunning(now...)
 		s.DeletePod(now[0])
 		s.SchedulerSawAll()
+		if len(left) > 0 {
+			l--
+		} else {
+			r--
+		}
 	}
-	s.WaitRunning(append(holding(s, "left-"), holding(s, "right-")...)...)
 	for side := range queues {
 		for n := range 5 {
 			s.Bound(fmt.Sprintf("%s-%d", side, n))

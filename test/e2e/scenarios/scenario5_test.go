@@ -124,8 +124,8 @@ func TestScenario5ClosedAndUnknownQueues(t *testing.T) {
 
 	closed := s.Queue("closed", "1", "1Gi")
 	s.PodGroup("before", closed, 1, nil)
-	state(closed, "Closed")
 	s.Eventually("the webhook knows that the queue is closed", func() error {
+		state(closed, "Closed") // each time: what the scheduler writes of the queue's first state may come later
 		send(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, "closed", suite.Queue(closed))
 		if !warns(closed) {
 			return fmt.Errorf("%q", warned.text)
@@ -159,14 +159,17 @@ func TestScenario5ClosedAndUnknownQueues(t *testing.T) {
 	s.WaitRunning("unknown")
 }
 
-// reviews is how many times the webhook was asked.
-func reviews(s *suite.S) float64 {
+// reviews is how many times the webhook was asked at paths that contain one of these words. About queues
+// and PodGroups it is asked by our scheduler, too, at any time.
+func reviews(s *suite.S, words ...string) float64 {
 	s.Helper()
 	sum := 0.0
 	for _, w := range s.Headgate.Webhooks {
-		n, err := w.Metric(s.Ctx, "headgate_webhook_reviews_total")
-		s.Must(err)
-		sum += n
+		for _, word := range words {
+			n, err := w.Metric(s.Ctx, "headgate_webhook_reviews_total", word)
+			s.Must(err)
+			sum += n
+		}
 	}
 	return sum
 }
@@ -176,7 +179,7 @@ func reviews(s *suite.S) float64 {
 func TestScenario5PodsOfOthersAreNotTouched(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(2, "4", "8Gi")
-	before := reviews(s)
+	before := reviews(s, "/pods/")
 	plain := s.Pod("plain", suite.Scheduler(""), suite.Request("1", "1Gi"))
 	annotated := s.Pod("annotated", suite.Scheduler(""), suite.Opted, suite.Request("1", "1Gi"))
 	other := s.Pod("other", suite.Scheduler("other"), suite.Opted, suite.Request("1", "1Gi"))
@@ -205,11 +208,11 @@ func TestScenario5PodsOfOthersAreNotTouched(t *testing.T) {
 		}
 		return err
 	})
-	if asked := reviews(s) - before; asked != 0 {
+	if asked := reviews(s, "/pods/") - before; asked != 0 {
 		t.Errorf("the webhook was asked %v times", asked)
 	}
 	s.SchedulerSawAll()
-	if asked := reviews(s) - before; asked == 0 {
+	if asked := reviews(s, "/pods/") - before; asked == 0 {
 		t.Error("the webhook was not asked about a pod that opted in")
 	}
 	if p := s.GetPod("other"); p.Spec.NodeName != "" || len(p.Status.Conditions) > 0 {
@@ -233,6 +236,9 @@ func TestScenario5BestEffort(t *testing.T) {
 	s.WaitGated("waits")
 }
 
+// foreignBinds are those of this program so far, which may play the scenario several times.
+var foreignBinds float64
+
 // Somebody else binds a pod that names our scheduler: it is told at the pod, counted, and shown by
 // readyz, which stays green. What we have bound ourselves until then was never taken for that.
 func TestScenario5AnotherSchedulerIsNoticed(t *testing.T) {
@@ -248,9 +254,10 @@ func TestScenario5AnotherSchedulerIsNoticed(t *testing.T) {
 	leads := leader(s)
 	before, err := leads.Metric(s.Ctx, metric)
 	s.Must(err)
-	if before != 0 {
-		t.Errorf("%v binds of our own were taken for somebody else's", before)
+	if before > foreignBinds {
+		t.Errorf("%v binds of our own were taken for somebody else's", before-foreignBinds)
 	}
+	foreignBinds++
 	node := corev1.ObjectReference{Kind: "Node", Name: s.NodeName(0)}
 	s.Must(s.Cluster.Client.CoreV1().Pods(s.Namespace).Bind(s.Ctx,
 		&corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}, Target: node}, metav1.CreateOptions{}))
@@ -262,12 +269,16 @@ func TestScenario5AnotherSchedulerIsNoticed(t *testing.T) {
 	if after != before+1 {
 		t.Errorf("%s is %v after one, was %v", metric, after, before)
 	}
-	answer, err := http.Get(leads.Health + "/readyz?verbose")
-	s.Must(err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	s.Must(err)
-	if answer.StatusCode != http.StatusOK || !strings.Contains(string(text), s.Namespace+"/theirs") {
-		t.Errorf("readyz: %s\n%s", answer.Status, text)
-	}
+	s.Eventually("readyz shows it", func() error {
+		answer, err := http.Get(leads.Health + "/readyz?verbose")
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err == nil && (answer.StatusCode != http.StatusOK || !strings.Contains(string(text), s.Namespace+"/theirs")) {
+			err = fmt.Errorf("%s\n%s", answer.Status, text)
+		}
+		return err
+	})
 }

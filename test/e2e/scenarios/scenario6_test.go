@@ -154,12 +154,13 @@ func TestScenario6StatefulSetReusesNames(t *testing.T) {
 		name := holding(s, "")[0]
 		old := s.GetPod(name).UID
 		s.DeletePod(name)
+		// As the oracle sees it, which is asked who holds quota.
 		s.Eventually(name+" is back", func() error {
-			p, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Get(s.Ctx, name, metav1.GetOptions{})
-			if err == nil && p.UID == old {
-				err = fmt.Errorf("still the old one")
+			line := s.Oracle.Timeline(s.Namespace + "/" + name)
+			if now := line[len(line)-1]; now.Deleted || now.UID == string(old) {
+				return fmt.Errorf("still the old one")
 			}
-			return err
+			return nil
 		})
 		waitCounts(s, 2, 1)
 		s.WaitRunning(holding(s, "")...)

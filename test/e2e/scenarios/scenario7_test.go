@@ -12,6 +12,7 @@ import (
 	flowcontrol "k8s.io/api/flowcontrol/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"headgate/e2e/cluster"
 	"headgate/e2e/headgate"
@@ -45,7 +46,7 @@ func restart(s *suite.S, p *cluster.Process) {
 // Everything dies once while scenario 2 runs: both schedulers, the webhooks, etcd, the API server.
 // No node is bought that quota does not need, and every pod has its turn.
 func TestScenario7KilledWhileTheAutoscalerWorks(t *testing.T) {
-	r := startTruth(t, suite.Autoscalers()[0], suite.Opted)
+	r := startTruthWith(t, suite.Options{Values: headgate.DefaultLease}, suite.Autoscalers()[0], suite.Opted)
 	s := r.s
 	faults := map[int]func(){
 		0:  func() { d := leader(s); d.Kill(); s.Must(d.Start(s.Ctx)) },
@@ -73,6 +74,7 @@ func TestScenario7KilledWhileTheAutoscalerWorks(t *testing.T) {
 		r.finishNext()
 	}
 	s.WaitSucceeded(r.names...)
+	s.Must(s.Oracle.Verify(s.Ctx))
 	if _, peak := r.nodes(); peak != truthQuota {
 		t.Errorf("%d nodes at most, want %d", peak, truthQuota)
 	}
@@ -106,7 +108,7 @@ func TestScenario7NoWebhookAnswers(t *testing.T) {
 // Pods come and go while the leader changes, with and without a good-bye. What the former leader had
 // begun is neither lost nor done twice, as the oracle sees it.
 func TestScenario7LeaderHandOver(t *testing.T) {
-	s := suite.StartOwn(t, suite.Options{})
+	s := suite.StartOwn(t, suite.Options{Values: headgate.DefaultLease})
 	s.Nodes(2, "4", "8Gi")
 	q := s.Queue("q", "6", "")
 	var names []string
@@ -118,7 +120,7 @@ func TestScenario7LeaderHandOver(t *testing.T) {
 		}
 	}
 	for _, leave := range []func(*headgate.Daemon){
-		func(d *headgate.Daemon) { s.Must(d.Terminate(time.Minute)) },
+		func(d *headgate.Daemon) { s.Must(d.Terminate(suite.Timeout)) },
 		func(d *headgate.Daemon) { d.Kill() },
 	} {
 		first := leader(s)
@@ -134,10 +136,10 @@ func TestScenario7LeaderHandOver(t *testing.T) {
 	}
 }
 
-// Certificates live for half a minute: they are renewed several times while pods are created one
-// after the other, and not one is refused.
+// Certificates live for a minute and a half, and are renewed when a third of that is left: several times
+// while pods are created one after the other, of which not one is refused.
 func TestScenario7CertificatesRotateUnderLoad(t *testing.T) {
-	s := suite.StartOwn(t, suite.Options{Values: []string{"webhook.certificates.leafDuration=30s"}})
+	s := suite.StartOwn(t, suite.Options{Values: []string{"webhook.certificates.leafDuration=90s"}})
 	q := s.Queue("q", "1", "")
 	reloads := func() float64 {
 		least := -1.0
@@ -151,11 +153,15 @@ func TestScenario7CertificatesRotateUnderLoad(t *testing.T) {
 		return least
 	}
 	before, created := reloads(), 0
-	ctx, cancel := context.WithTimeout(s.Ctx, 2*suite.Timeout)
+	ctx, cancel := context.WithTimeout(s.Ctx, suite.Timeout)
 	defer cancel()
 	for reloads() < before+2 && ctx.Err() == nil {
-		for range 20 {
-			p := s.Pod(fmt.Sprintf("load-%04d", created), suite.Opted, suite.Queue(q), suite.Request("1", "1Mi"))
+		for n := range 20 {
+			create := s.TryPod
+			if n == 0 {
+				create = s.Pod
+			}
+			p := create(fmt.Sprintf("load-%04d", created), suite.Opted, suite.Queue(q), suite.Request("1", "1Mi"))
 			if len(p.Spec.SchedulingGates) != 1 {
 				t.Fatalf("%s came in without gate", p.Name)
 			}
@@ -172,13 +178,19 @@ func TestScenario7APIServerIsBusy(t *testing.T) {
 
 	s := suite.StartOwn(t, suite.Options{APIServerArgs: []string{"--max-requests-inflight=10", "--max-mutating-requests-inflight=10"}})
 	s.Nodes(1, "64", "64Gi")
-	q := s.Queue("q", fmt.Sprint(pods), "")
+	q := s.Queue("q", "1m", "")
 	squeeze(s)
 	names := make([]string, pods)
 	for i := range names {
 		names[i] = fmt.Sprintf("work-%02d", i)
 		s.Pod(names[i], suite.Opted, suite.Queue(q), suite.Request("1", "1Mi"))
 	}
+	s.SchedulerSawAll()
+	s.WaitGated(names...)
+	// All of them at once, or requests might come one after the other and none would be refused.
+	_, err := s.Cluster.Dynamic.Resource(headgate.Queues).Patch(s.Ctx, q, types.MergePatchType,
+		fmt.Appendf(nil, `{"spec":{"capability":{"cpu":"%d"}}}`, pods), metav1.PatchOptions{})
+	s.Must(err)
 	s.WaitRunning(names...)
 	metrics, err := s.Headgate.Kubectl(s.Ctx, "", "get", "--raw", "/metrics")
 	s.Must(err)

@@ -2,24 +2,32 @@ package scenarios
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"headgate/e2e/suite"
 )
 
-// wants checks that what a command printed has these words in it, in this order.
-func wants(s *suite.S, command, out string, words ...string) {
+// wants waits until what a command prints has these words in it, in this order: what is written for
+// people comes after what it is about.
+func wants(s *suite.S, command string, words []string, run func() (string, error)) {
 	s.Helper()
-	rest := out
-	for _, word := range words {
-		_, after, found := strings.Cut(rest, word)
-		if !found {
-			s.Errorf("%s lacks %q (in this order: %q):\n%s", command, word, words, out)
-			return
+	s.Eventually(fmt.Sprintf("%s has %q", command, words), func() error {
+		out, err := run()
+		if err != nil {
+			return err
 		}
-		rest = after
-	}
+		rest := out
+		for _, word := range words {
+			_, after, found := strings.Cut(rest, word)
+			if !found {
+				return fmt.Errorf("it lacks %q (in this order: %q):\n%s", word, words, out)
+			}
+			rest = after
+		}
+		return nil
+	})
 }
 
 // What a person at a terminal sees: columns of kubectl get, events and conditions of kubectl
@@ -38,15 +46,15 @@ func TestScenario8AtTheTerminal(t *testing.T) {
 
 	kubectl := func(line string, words ...string) {
 		s.Helper()
-		out, err := s.Headgate.Kubectl(s.Ctx, "", strings.Fields(line)...)
-		s.Must(err)
-		wants(s, "kubectl "+line, out, words...)
+		wants(s, "kubectl "+line, words, func() (string, error) {
+			return s.Headgate.Kubectl(s.Ctx, "", strings.Fields(line)...)
+		})
 	}
 	ctl := func(line string, words ...string) {
 		s.Helper()
-		out, err := s.Headgate.Ctl(s.Ctx, strings.Fields(line)...)
-		s.Must(err)
-		wants(s, "headgatectl "+line, out, words...)
+		wants(s, "headgatectl "+line, words, func() (string, error) {
+			return s.Headgate.Ctl(s.Ctx, strings.Fields(line)...)
+		})
 	}
 
 	kubectl("get queues.scheduling.volcano.sh "+q, "NAME", "PARENT", q, "root")

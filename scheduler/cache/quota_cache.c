@@ -144,6 +144,25 @@ void quota_cache_want_flush_all(struct quota_cache *c, int64_t now)
 	set_flush(c, now);
 }
 
+/* A flush is of the whole tree: one is enough, however many of its queues want it. */
+static void flush_trees(struct quota_cache *c, int64_t now)
+{
+	CLEANUP(xmalloc_freep) bool *done = xmalloc_zero(c->q->nodes.n, sizeof(*done));
+
+	for (size_t i = 0; i < c->flushes.n; i++) {
+		uint32_t id = c->flushes.v[i], root;
+
+		if (id >= c->q->nodes.n || c->q->nodes.v[id] == NULL) {
+			continue;
+		}
+		root = forest_root(c->forest, id);
+		if (!done[root]) {
+			done[root] = true;
+			c->flushed += queues_flush(c->q, c->forest, id, now);
+		}
+	}
+}
+
 static void flush_queues(struct quota_cache *c, int64_t now)
 {
 	c->flushed = 0;
@@ -154,12 +173,8 @@ static void flush_queues(struct quota_cache *c, int64_t now)
 			c->flushed += queues_flush(c->q, c->forest, i, now);
 		}
 	}
-	for (size_t i = 0; !c->flush_all && i < c->flushes.n; i++) {
-		uint32_t id = c->flushes.v[i];
-
-		if (id < c->q->nodes.n && c->q->nodes.v[id] != NULL) {
-			c->flushed += queues_flush(c->q, c->forest, id, now);
-		}
+	if (!c->flush_all) {
+		flush_trees(c, now);
 	}
 	vec_clear(&c->flushes);
 	c->flush_all = false;

@@ -49,6 +49,20 @@ static size_t sift_down(struct heap *h, size_t i, void *elem)
 	return i;
 }
 
+/* After the element at index was put there: to where it belongs. */
+static void settle(struct heap *h, size_t index)
+{
+	void *elem;
+	size_t i;
+
+	elem = h->v[index];
+	i = sift_up(h, index, elem);
+	if (i == index) {
+		i = sift_down(h, index, elem);
+	}
+	place(h, i, elem);
+}
+
 void heap_init(struct heap *h, heap_cmp_fn cmp, heap_moved_fn moved, const void *ctx)
 {
 	*h = (struct heap){ .cmp = cmp, .moved = moved, .ctx = ctx };
@@ -75,20 +89,6 @@ void *heap_pop(struct heap *h)
 	return h->n == 0 ? NULL : heap_remove(h, 0);
 }
 
-void heap_fix(struct heap *h, size_t index)
-{
-	void *elem;
-	size_t i;
-
-	assert(index < h->n);
-	elem = h->v[index];
-	i = sift_up(h, index, elem);
-	if (i == index) {
-		i = sift_down(h, index, elem);
-	}
-	place(h, i, elem);
-}
-
 void *heap_remove(struct heap *h, size_t index)
 {
 	void *elem;
@@ -98,7 +98,7 @@ void *heap_remove(struct heap *h, size_t index)
 	h->n--;
 	if (index < h->n) {
 		h->v[index] = h->v[h->n];
-		heap_fix(h, index);
+		settle(h, index);
 	}
 	if (h->moved != NULL) {
 		h->moved(elem, SIZE_MAX);

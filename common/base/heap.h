@@ -22,9 +22,8 @@ struct heap {
 void heap_init(struct heap *h, heap_cmp_fn cmp, heap_moved_fn moved, const void *ctx);
 void heap_finish(struct heap *h);
 void heap_push(struct heap *h, void *elem);
-void *heap_peek(const struct heap *h);       /* NULL when empty */
-void *heap_pop(struct heap *h);              /* NULL when empty */
-void heap_fix(struct heap *h, size_t index); /* after the key of element index changed */
+void *heap_peek(const struct heap *h); /* NULL when empty */
+void *heap_pop(struct heap *h);        /* NULL when empty */
 void *heap_remove(struct heap *h, size_t index);
 
 #endif

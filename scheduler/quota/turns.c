@@ -5,26 +5,31 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/heap.h"
 #include "quota/forest_over.h"
 #include "quota/ranking.h"
 
 #define NONE TURNS_NONE
 
+/* What the order of turns looks at, in as little memory as it takes. */
+struct turns_entry {
+	double height;                 /* of the share: weighted; INFINITY: compare the shares */
+	const struct candidate *front; /* NULL: a cohort */
+};
+
 struct turns_spot { /* a queue that has candidates or is the preemptor's, or a cohort above one */
-	/* What the order of turns looks at comes first, side by side: */
-	double height;           /* of share: weighted; INFINITY: compare the shares */
 	struct candidate *front; /* of a queue: whose turn it is; NULL: everybody is dealt with */
 	struct share share;      /* with what was taken so far */
 	bool share_is_current, is_queue, pruned;
-	uint32_t node;        /* of the forest */
-	uint32_t up;          /* NONE: the root */
-	uint32_t first, last; /* cohorts right below, in the order of the forest */
-	uint32_t next;        /* of a cohort: below the same one */
-	uint32_t towards;     /* the one below on the way to the preemptor's; NONE: not above */
-	struct heap queues;   /* of a cohort: the queues right below that may still give */
+	uint32_t node;    /* of the forest */
+	uint32_t up;      /* NONE: the root */
+	uint32_t place;   /* among those below the same cohort */
+	uint32_t towards; /* the one below on the way to the preemptor's; NONE: not above */
+	/* Of a cohort, the tournament of those right below it, which are so many: best[below +
+	 * place] is the one in that place, NONE while it may not give; best[i] is whichever of
+	 * best[2 * i] and best[2 * i + 1] goes first; so best[1] goes before all. */
+	uint32_t below;
+	uint32_t *best;
 	/* Of a queue: */
-	size_t place; /* in the heap of its cohort; SIZE_MAX: it may not give */
 	struct candidates all;
 	struct ranking ranking;   /* of them: the first pass */
 	struct candidates later;  /* in order, those that were kept: the second pass */
@@ -38,11 +43,7 @@ static uint32_t spot_create(struct turns *t, uint32_t node)
 {
 	struct turns_spot s = { .node = node,
 				.up = NONE,
-				.first = NONE,
-				.last = NONE,
-				.next = NONE,
 				.towards = NONE,
-				.place = SIZE_MAX,
 				.is_queue = forest_world(t->forest)->nodes.v[node]->is_queue };
 
 	t->spot_of[node] = (uint32_t)t->spots.n;
@@ -52,18 +53,8 @@ static uint32_t spot_create(struct turns *t, uint32_t node)
 
 static void spot_link(struct turns *t, uint32_t up, uint32_t below)
 {
-	struct turns_spot *s = &t->spots.v[up];
-
 	t->spots.v[below].up = up;
-	if (t->spots.v[below].is_queue) {
-		return;
-	}
-	if (s->last == NONE) {
-		s->first = below;
-	} else {
-		t->spots.v[s->last].next = below;
-	}
-	s->last = below;
+	t->spots.v[below].place = t->spots.v[up].below++;
 }
 
 /* Adds node and what is above it. */
@@ -154,17 +145,18 @@ void turns_init(struct turns *t, const struct victims_request *r, struct arena *
 
 void turns_finish(struct turns *t)
 {
-	for (size_t i = 0; i < t->spots.n; i++) {
-		heap_finish(&t->spots.v[i].queues);
-	}
 	vec_finish(&t->spots);
 }
 
 void turns_rank(struct turns *t)
 {
 	for (size_t i = 0; i < t->spots.n; i++) {
-		ranking_init(&t->spots.v[i].ranking, &t->spots.v[i].all, t->arena);
+		struct turns_spot *s = &t->spots.v[i];
+
+		ranking_init(&s->ranking, &s->all, t->arena);
+		s->best = arena_alloc(t->arena, 2 * (size_t)s->below * sizeof(*s->best));
 	}
+	t->entries = arena_alloc(t->arena, t->spots.n * sizeof(*t->entries));
 }
 
 void turns_reset(struct turns *t)
@@ -189,6 +181,9 @@ static void advance(struct turns_spot *s)
 		struct candidate *c = ranking_at(&s->ranking, s->at++);
 
 		s->front = c->banned ? NULL : c;
+	}
+	if (s->front != NULL) {
+		candidates_fetch(s->front);
 	}
 }
 
@@ -239,7 +234,6 @@ struct share turns_share(struct turns *t, uint32_t id)
 
 	if (!s->share_is_current) {
 		s->share = share_of(t->forest, s->node, NULL);
-		s->height = share_is_infinite(s->share) ? INFINITY : share_weighted(&s->share);
 		s->share_is_current = true;
 	}
 	return s->share;
@@ -273,94 +267,99 @@ struct turns_shares turns_compare(struct turns *t, uint32_t queue)
 
 /* --- whose turn it is --- */
 
-/* The higher share first; of equals by their first candidates, which no two queues share. */
-static int by_share(const void *pa, const void *pb, const void *ctx)
+/* The higher share first. Of equals cohorts before queues; of cohorts the last one: they are
+ * numbered in the order of the forest; of queues the one with the better candidate: no two share
+ * it. */
+static bool goes_before(const struct turns *t, uint32_t a, uint32_t b)
 {
-	const struct turns_spot *a = pa, *b = pb;
-	int c = 0;
+	const struct turns_entry *x = &t->entries[a], *y = &t->entries[b];
 
-	(void)ctx;
-	if (a->height != b->height) {
-		return a->height > b->height ? -1 : 1;
+	if (x->height != y->height) {
+		return x->height > y->height;
 	}
-	if (isinf(a->height)) {
-		c = share_cmp(b->share, a->share);
+	if (isinf(x->height)) {
+		int c = share_cmp(t->spots.v[a].share, t->spots.v[b].share);
+
+		if (c != 0) {
+			return c > 0;
+		}
 	}
-	return c != 0 ? c : candidates_cmp(a->front, b->front);
+	if (x->front != NULL && y->front != NULL) {
+		return candidates_cmp(x->front, y->front) < 0;
+	}
+	return x->front == NULL && (y->front != NULL || a > b);
 }
 
-static void on_moved(void *elem, size_t index)
+static void play(const struct turns *t, struct turns_spot *cohort, size_t i)
 {
-	((struct turns_spot *)elem)->place = index;
+	uint32_t a = cohort->best[2 * i], b = cohort->best[2 * i + 1];
+
+	cohort->best[i] = b == NONE || (a != NONE && goes_before(t, a, b)) ? a : b;
 }
 
+/* A queue is asked as long as it has candidates and borrows, a cohort as long as it borrows; the
+ * own queue, and what is above it, need not borrow. */
 static bool may_give(struct turns *t, uint32_t id)
 {
 	const struct turns_spot *s = &t->spots.v[id];
 
-	return !s->pruned && s->front != NULL && (id == t->own || turns_share(t, id).borrowing);
+	if (s->pruned || (s->is_queue && s->front == NULL)) {
+		return false;
+	}
+	return turns_share(t, id).borrowing || is_above_preemptor(t, id);
 }
 
-/* A queue is asked as long as it has candidates and borrows; the own queue needs not borrow. Its
- * share changes only by what is taken from it: it is put in its place after that. */
+/* Among those below the same cohort. */
+static void enter(struct turns *t, uint32_t id)
+{
+	const struct turns_spot *s = &t->spots.v[id];
+	struct turns_spot *cohort = &t->spots.v[s->up];
+	bool enters = may_give(t, id);
+
+	cohort->best[cohort->below + s->place] = enters ? id : NONE;
+	if (enters) {
+		struct share share = turns_share(t, id);
+
+		t->entries[id].height =
+			share_is_infinite(share) ? INFINITY : share_weighted(&share);
+		t->entries[id].front = s->front;
+	}
+}
+
+/* Shares change only on the way from the queue to the root. */
+static void settle(struct turns *t, uint32_t id)
+{
+	for (; t->spots.v[id].up != NONE; id = t->spots.v[id].up) {
+		struct turns_spot *cohort = &t->spots.v[t->spots.v[id].up];
+
+		enter(t, id);
+		for (size_t i = (cohort->below + t->spots.v[id].place) / 2; i > 0; i /= 2) {
+			play(t, cohort, i);
+		}
+	}
+}
+
 void turns_settle(struct turns *t, uint32_t queue)
 {
-	struct turns_spot *s = &t->spots.v[queue];
-	struct heap *h = s->up == NONE ? NULL : &t->spots.v[s->up].queues;
-
-	settle_front(s);
-	if (h == NULL) {
-		return;
-	}
-	if (!may_give(t, queue)) {
-		if (s->place != SIZE_MAX) {
-			(void)heap_remove(h, s->place);
-		}
-		return;
-	}
-	(void)turns_share(t, queue);
-	if (s->place == SIZE_MAX) {
-		heap_push(h, s);
-	} else {
-		heap_fix(h, s->place);
-	}
+	settle_front(&t->spots.v[queue]);
+	settle(t, queue);
 }
 
 void turns_begin(struct turns *t, bool second_pass)
 {
 	for (uint32_t i = 0; i < t->spots.n; i++) {
-		struct turns_spot *s = &t->spots.v[i];
-
-		begin_pass(s, second_pass);
-		heap_finish(&s->queues);
-		heap_init(&s->queues, by_share, on_moved, NULL);
-		s->place = SIZE_MAX;
+		begin_pass(&t->spots.v[i], second_pass);
+		if (i != t->root) {
+			enter(t, i);
+		}
 	}
 	for (uint32_t i = 0; i < t->spots.n; i++) {
-		if (t->spots.v[i].is_queue) {
-			turns_settle(t, i);
+		struct turns_spot *s = &t->spots.v[i];
+
+		for (size_t k = s->below; k-- > 1;) {
+			play(t, s, k);
 		}
 	}
-}
-
-static uint32_t highest_cohort(struct turns *t, uint32_t cohort)
-{
-	uint32_t best = NONE;
-
-	for (uint32_t id = t->spots.v[cohort].first; id != NONE; id = t->spots.v[id].next) {
-		struct turns_spot *s = &t->spots.v[id];
-
-		if (s->pruned) {
-			continue;
-		}
-		if (!is_above_preemptor(t, id) && !turns_share(t, id).borrowing) {
-			s->pruned = true;
-		} else if (best == NONE ||
-			   share_cmp(turns_share(t, id), turns_share(t, best)) >= 0) {
-			best = id;
-		}
-	}
-	return best;
 }
 
 uint32_t turns_next(struct turns *t)
@@ -371,19 +370,15 @@ uint32_t turns_next(struct turns *t)
 		return t->spots.v[at].front == NULL ? NONE : at;
 	}
 	while (!t->spots.v[at].is_queue) {
-		const struct turns_spot *top = heap_peek(&t->spots.v[at].queues);
-		uint32_t queue = top == NULL ? NONE : t->spot_of[top->node];
-		uint32_t cohort = highest_cohort(t, at);
+		uint32_t best = t->spots.v[at].best[1];
 
-		if (cohort != NONE && (queue == NONE || share_cmp(turns_share(t, cohort),
-								  turns_share(t, queue)) >= 0)) {
-			at = cohort;
-		} else if (queue != NONE) {
-			at = queue;
+		if (best != NONE) {
+			at = best;
 		} else if (at == t->root) {
 			return NONE;
 		} else {
 			t->spots.v[at].pruned = true;
+			settle(t, at);
 			at = t->root;
 		}
 	}

@@ -14,12 +14,14 @@
 
 struct arena;
 struct turns_spot;
+struct turns_entry;
 
 struct turns {
 	struct forest *forest;
 	struct arena *arena;
 	struct VEC(struct turns_spot) spots;
-	uint32_t *spot_of; /* of a node; TURNS_NONE */
+	struct turns_entry *entries; /* of those that may give, by their numbers */
+	uint32_t *spot_of;           /* of a node; TURNS_NONE */
 	uint32_t root, own;
 	struct candidates all; /* of all queues */
 };

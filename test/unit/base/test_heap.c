@@ -68,8 +68,9 @@ static void test_random(void **state)
 			assert_int_equal(it->index, SIZE_MAX);
 			assert_int_equal(h.n, n - 1);
 		} else {
+			(void)heap_remove(&h, it->index);
 			it->key = (int)rng_below(&rng, 20);
-			heap_fix(&h, it->index);
+			heap_push(&h, it);
 		}
 		check(&h);
 	}

@@ -111,6 +111,35 @@ static const struct row {
 		 "workload ns/b1 queue=b cpu=4 holds=default\n"
 		 "workload ns/p queue=a cpu=1\n",
 	  "f1 b1" },
+	{ "of cohorts with equal shares the last, until it borrows less",
+	  SHARED "cohort e parent=c\n"
+		 "cohort g parent=c\n"
+		 "queue f cohort=e\n"
+		 "queue h cohort=g\n"
+		 "quota f default cpu nominal=0\n"
+		 "quota h default cpu nominal=0\n"
+		 "workload ns/f1 queue=f cpu=2 holds=default prio=-1\n"
+		 "workload ns/f2 queue=f cpu=2 holds=default\n"
+		 "workload ns/h1 queue=h cpu=2 holds=default\n"
+		 "workload ns/h2 queue=h cpu=2 holds=default prio=-1\n"
+		 "workload ns/b1 queue=b cpu=3 holds=default\n"
+		 "workload ns/p queue=a cpu=1\n",
+	  "h2 f1 b1 h1 f2" },
+	{ "a cohort with the highest share whose queues have nobody left",
+	  SHARED "queue a cohort=c reclaim=LowerPriority\n"
+		 "cohort e parent=c\n"
+		 "cohort g parent=e\n"
+		 "queue f cohort=g\n"
+		 "queue h cohort=e\n"
+		 "quota f default cpu nominal=0\n"
+		 "quota h default cpu nominal=0\n"
+		 "workload ns/f1 queue=f cpu=1 holds=default prio=-1\n"
+		 "workload ns/f2 queue=f cpu=8 holds=default prio=1\n"
+		 "workload ns/h1 queue=h cpu=1 holds=default prio=-1\n"
+		 "workload ns/b1 queue=b cpu=4 holds=default prio=-1\n"
+		 "workload ns/d1 queue=d cpu=5 holds=default prio=-1\n"
+		 "workload ns/p queue=a cpu=1\n",
+	  "f1 h1 d1 b1" },
 	{ "a cohort that does not borrow is left alone",
 	  SHARED "cohort e parent=c\n"
 		 "quota cohort/e default cpu nominal=4\n"

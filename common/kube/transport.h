@@ -65,5 +65,8 @@ static inline void transport_destroy(struct transport *t)
  * file is read again every minute. */
 int transport_http_create(const struct kubeconfig *cfg, const char *user_agent,
 			  struct transport **ret, struct err *err);
+/* The same with options of the loop; its TLS is that of cfg. */
+int transport_http_open(const struct kubeconfig *cfg, const struct http_loop_options *opt,
+			struct transport **ret, struct err *err);
 
 #endif

@@ -223,10 +223,10 @@ static void reload_token(void *ctx)
 	call(&h->base, TOKEN_RELOAD_NS, reload_token, h);
 }
 
-int transport_http_create(const struct kubeconfig *cfg, const char *user_agent,
-			  struct transport **ret, struct err *err)
+int transport_http_open(const struct kubeconfig *cfg, const struct http_loop_options *opt,
+			struct transport **ret, struct err *err)
 {
-	const struct http_loop_options opt = { .user_agent = user_agent, .tls = &cfg->tls };
+	struct http_loop_options loop_opt = *opt;
 	CLEANUP(xmalloc_freep) char *token = NULL;
 	struct transport_http *h;
 	struct http_loop *loop;
@@ -240,7 +240,8 @@ int transport_http_create(const struct kubeconfig *cfg, const char *user_agent,
 	} else if (cfg->token != NULL) {
 		token = xmalloc_dup(cfg->token);
 	}
-	r = http_loop_start(&opt, &loop, err);
+	loop_opt.tls = &cfg->tls;
+	r = http_loop_start(&loop_opt, &loop, err);
 	if (r < 0) {
 		return r;
 	}
@@ -258,4 +259,12 @@ int transport_http_create(const struct kubeconfig *cfg, const char *user_agent,
 	}
 	*ret = &h->base;
 	return 0;
+}
+
+int transport_http_create(const struct kubeconfig *cfg, const char *user_agent,
+			  struct transport **ret, struct err *err)
+{
+	const struct http_loop_options opt = { .user_agent = user_agent };
+
+	return transport_http_open(cfg, &opt, ret, err);
 }

@@ -52,6 +52,7 @@ struct http_loop_options {
 	const char *user_agent;
 	const struct http_loop_tls *tls; /* copied; NULL: defaults */
 	unsigned max_connections;        /* to one host, 0: 64 (HTTP/1.1 watches need one each) */
+	int64_t connect_ns;              /* longest wait for a connection with its TLS, 0: 10 s */
 	bool http1_only;
 };
 

@@ -13,7 +13,7 @@
 #include "base/xmalloc.h"
 
 #define TRANSFER_MAX_BODY ((size_t)64 << 20)
-#define TRANSFER_CONNECT_MS 10000L
+#define TRANSFER_CONNECT_NS (10 * CLOCK_NS_PER_S)
 #define TRANSFER_SEND_BYTES 16384L /* of the buffer that a transfer has while it lasts */
 #define TRANSFER_KEEPALIVE_IDLE_S 30L
 #define TRANSFER_KEEPALIVE_INTERVAL_S 15L
@@ -28,6 +28,8 @@ void http_transfer_config_init(struct http_transfer_config *c, const struct http
 	const struct http_loop_tls *tls = opt->tls;
 
 	*c = (struct http_transfer_config){ .http1_only = opt->http1_only };
+	c->connect_ms =
+		(opt->connect_ns > 0 ? opt->connect_ns : TRANSFER_CONNECT_NS) / CLOCK_NS_PER_MS;
 	c->user_agent = xmalloc_dup(opt->user_agent != NULL ? opt->user_agent : "headgate");
 	strbuf_init(&c->ca_pem);
 	strbuf_init(&c->cert_pem);
@@ -337,7 +339,7 @@ void http_transfer_set_up(struct http_transfer_config *config, void *easy_handle
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, config->user_agent);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, TRANSFER_CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)config->connect_ms);
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, TRANSFER_SEND_BYTES);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, TRANSFER_KEEPALIVE_IDLE_S);

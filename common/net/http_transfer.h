@@ -16,6 +16,7 @@ struct http_transfer_config {
 	bool insecure_skip_verify;
 	char *ca_file, *cert_file, *key_file, *server_name;
 	struct strbuf ca_pem, cert_pem, key_pem;
+	int64_t connect_ms;
 	int64_t last_bytes_ns;   /* when any transfer last heard from a server */
 	struct VEC(int) sockets; /* open ones; curl does not tell which a running transfer uses */
 };

@@ -312,6 +312,9 @@ int front_start(const struct front_options *opt, struct front **ret, struct err 
 		.thread_per_connection = true,
 		.max_connections = opt->max_connections,
 		.max_body = APISERVER_MAX_BODY,
+		/* Scripted faults cut connections, not a machine that is busy. */
+		.request_timeout_s = 600,
+		.idle_timeout_s = 600,
 		.tls_cert = opt->cert,
 		.tls_key = opt->key,
 		.handler = on_request,

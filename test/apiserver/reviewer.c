@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "net/http_loop.h"
 
 #define MAX_ANSWER ((size_t)8 << 20)
+#define CONNECT_NS (60 * CLOCK_NS_PER_S) /* the time-out of the webhook is shorter */
 
 struct client {
 	char *ca;
@@ -104,6 +106,7 @@ static int acquire(struct reviewer *r, struct str ca, struct http_loop **ret, st
 	const struct http_loop_tls tls = { .ca_pem = ca };
 	const struct http_loop_options opt = { .user_agent = "headgate-apiserver",
 					       .tls = &tls,
+					       .connect_ns = CONNECT_NS,
 					       .http1_only = true };
 	struct client *c = find(r, ca);
 	struct client fresh = { 0 };

@@ -15,7 +15,7 @@
 #include "kube/transport.h"
 #include "lib/mirror.h"
 
-#define TIMEOUT_NS (5 * CLOCK_NS_PER_S)
+#define TIMEOUT_NS (60 * CLOCK_NS_PER_S)
 #define NAME_MAX_LEN 64
 
 /* One node, real or ordered, during a scan. */

@@ -17,8 +17,8 @@
 #include "kube/rest.h"
 #include "kube/transport.h"
 
-#define CALL_NS (20 * CLOCK_NS_PER_S)
-#define WAIT_NS (60 * CLOCK_NS_PER_S)
+#define CALL_NS (120 * CLOCK_NS_PER_S)
+#define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define POLL_MS 50
 #define JSON "application/json"
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"

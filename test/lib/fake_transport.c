@@ -313,7 +313,7 @@ void fake_transport_wait(struct fake_transport *f, size_t n)
 	struct timespec limit;
 
 	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += 60;
+	limit.tv_sec += 300;
 	pthread_mutex_lock(&f->lock);
 	while (count(f, false) < n) {
 		if (pthread_cond_timedwait(&f->submitted, &f->lock, &limit) != 0) {

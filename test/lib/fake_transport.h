@@ -30,7 +30,7 @@ uint64_t fake_transport_expect_prefix(struct fake_transport *f, const char *pref
 void fake_transport_expect_none(struct fake_transport *f); /* aborts when there is one */
 size_t fake_transport_pending(struct fake_transport *f);   /* not yet expected */
 size_t fake_transport_open(struct fake_transport *f);      /* not yet answered */
-/* Waits until n calls are pending (threaded users); aborts after a minute. */
+/* Waits until n calls are pending (threaded users); aborts after five minutes. */
 void fake_transport_wait(struct fake_transport *f, size_t n);
 bool fake_transport_is_open(struct fake_transport *f, uint64_t id);
 

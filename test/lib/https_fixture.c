@@ -8,7 +8,8 @@
 #include "certs/ca.h"
 #include "certs/leaf.h"
 
-#define FIXTURE_TIMEOUT_NS (60 * CLOCK_NS_PER_S)
+#define FIXTURE_TIMEOUT_NS (300 * CLOCK_NS_PER_S)
+#define FIXTURE_TIMEOUT_S 600 /* of the server, unless the test has its own */
 
 static void must(int r, const struct err *err)
 {
@@ -37,7 +38,9 @@ void https_fixture_new_leaf(const struct https_fixture *f, struct pair *ret)
 struct http_loop *https_fixture_new_loop(const struct https_fixture *f, bool http1_only)
 {
 	struct http_loop_tls tls = { .ca_pem = strbuf_str(&f->ca.cert) };
-	struct http_loop_options opt = { .tls = &tls, .http1_only = http1_only };
+	struct http_loop_options opt = { .tls = &tls,
+					 .http1_only = http1_only,
+					 .connect_ns = FIXTURE_TIMEOUT_NS };
 	struct http_loop *l = NULL;
 	struct err err = ERR_INIT;
 
@@ -60,6 +63,12 @@ void https_fixture_start(struct https_fixture *f, struct http_server_options opt
 	}
 	opt.address = "127.0.0.1";
 	opt.port = 0;
+	if (opt.request_timeout_s == 0) {
+		opt.request_timeout_s = FIXTURE_TIMEOUT_S;
+	}
+	if (opt.idle_timeout_s == 0) {
+		opt.idle_timeout_s = FIXTURE_TIMEOUT_S;
+	}
 	must(http_server_start(&opt, &f->server, &err), &err);
 	snprintf(f->base, sizeof(f->base), "%s://localhost:%u", plain ? "http" : "https",
 		 http_server_port(f->server));

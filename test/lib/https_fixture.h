@@ -37,7 +37,7 @@ void https_fixture_new_leaf(const struct https_fixture *f, struct pair *ret);
 /* A client of its own; more options than the fixture's. */
 struct http_loop *https_fixture_new_loop(const struct https_fixture *f, bool http1_only);
 
-/* Submits call with url = base + path; the result lands in c. timeout_ns: 0 means a minute,
+/* Submits call with url = base + path; the result lands in c. timeout_ns: 0 means five minutes,
  * negative a stream. */
 void https_fixture_submit(struct https_fixture *f, struct https_call *c, const char *path,
 			  struct http_call call);

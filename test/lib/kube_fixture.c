@@ -19,6 +19,7 @@
 #include "lib/proc.h"
 
 #define PROXY "/usr/sbin/nghttpx"
+#define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
 extern char **environ;
@@ -85,6 +86,14 @@ static int start_proxy(struct kube_fixture *f)
 				       xmalloc_dup("--conf=/dev/null"),
 				       xmalloc_dup("--insecure"),
 				       xmalloc_dup("--no-ocsp"),
+				       xmalloc_dup("--backend-read-timeout=1h"),
+				       xmalloc_dup("--backend-write-timeout=1h"),
+				       xmalloc_dup("--frontend-read-timeout=1h"),
+				       xmalloc_dup("--frontend-http2-read-timeout=1h"),
+				       xmalloc_dup("--frontend-http2-settings-timeout=1h"),
+				       xmalloc_dup("--frontend-write-timeout=1h"),
+				       xmalloc_dup("--backend-connect-timeout=1h"),
+				       xmalloc_dup("--backend-keep-alive-timeout=1h"),
 				       key,
 				       cert,
 				       NULL };
@@ -93,10 +102,9 @@ static int start_proxy(struct kube_fixture *f)
 			abort();
 		}
 		free(argv[0]);
-		free(argv[5]);
-		free(argv[6]);
-		free(argv[7]);
-		free(argv[8]);
+		for (size_t i = 5; i <= 16; i++) {
+			free(argv[i]);
+		}
 	}
 	return port;
 }
@@ -147,6 +155,16 @@ static void write_config(struct kube_fixture *f, int port, const char *token)
 	strbuf_add_c(&f->text, "}\ncurrent-context: x\n");
 }
 
+struct transport *kube_fixture_transport(const struct kubeconfig *config)
+{
+	const struct http_loop_options opt = { .user_agent = "test", .connect_ns = WAIT_NS };
+	struct transport *t = NULL;
+	struct err err = ERR_INIT;
+
+	must(transport_http_open(config, &opt, &t, &err), &err);
+	return t;
+}
+
 void kube_fixture_start(struct kube_fixture *f, const char *token, bool http2)
 {
 	const char *tokens[] = { token, NULL };
@@ -165,7 +183,7 @@ void kube_fixture_start(struct kube_fixture *f, const char *token, bool http2)
 	must(front_start(&opt, &f->front, &err), &err);
 	write_config(f, http2 ? start_proxy(f) : front_port(f->front), token);
 	must(kubeconfig_parse(strbuf_str(&f->text), f->dir, NULL, &f->config, &err), &err);
-	must(transport_http_create(f->config, "test", &f->transport, &err), &err);
+	f->transport = kube_fixture_transport(f->config);
 }
 
 void kube_fixture_stop(struct kube_fixture *f)
@@ -242,7 +260,7 @@ void kube_fixture_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock)
 	struct timespec limit;
 
 	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += 60;
+	limit.tv_sec += WAIT_NS / CLOCK_NS_PER_S;
 	if (pthread_cond_timedwait(cond, lock, &limit) != 0) {
 		fputs("kube_fixture: waited in vain\n", stderr);
 		abort();

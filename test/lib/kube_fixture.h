@@ -1,6 +1,6 @@
 /* test/lib/kube_fixture.h: the embedded API server behind TLS, a client transport to it (directly
  * or through nghttpx, which speaks HTTP/2), and a mirror of the server's config maps kept by a
- * reflector. Waits give up by aborting after a minute. Owner: the test's thread. */
+ * reflector. Waits give up by aborting after five minutes. Owner: the test's thread. */
 #ifndef TEST_LIB_KUBE_FIXTURE_H
 #define TEST_LIB_KUBE_FIXTURE_H
 
@@ -40,7 +40,9 @@ uint64_t kube_fixture_struck(struct kube_fixture *f, const char *kind);
 void kube_fixture_put(struct kube_fixture *f, const char *name, int value);
 void kube_fixture_delete(struct kube_fixture *f, const char *name);
 
-/* pthread_cond_wait that aborts after a minute without a signal. */
+/* A connection of the caller's own; no time limit but those of the calls. */
+struct transport *kube_fixture_transport(const struct kubeconfig *config);
+/* pthread_cond_wait that aborts after five minutes without a signal. */
 void kube_fixture_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock);
 
 #endif

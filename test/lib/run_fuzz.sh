@@ -18,7 +18,7 @@ for program; do
 	mkdir -p "$found"
 	[ -d "$seeds" ] || seeds=
 	# shellcheck disable=SC2086
-	if "./$program" -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
+	if "./$program" -max_total_time="$FUZZ_SECONDS" -timeout=100 -rss_limit_mb=1024 -max_len=65536 \
 		-artifact_prefix="$LOG_DIR/$name-" $dict "$found" $seeds >"$LOG_DIR/$name.log" 2>&1 </dev/null; then
 		passed=$((passed + 1))
 		printf '  ok     %s: %s\n' "$name" "$(grep -o 'Done .*' "$LOG_DIR/$name.log" | tail -n 1)"

@@ -269,9 +269,14 @@ int scene_try_pod(struct scene *s, const struct scene_pod *p, struct err *err)
 
 void scene_add_pod(struct scene *s, const struct scene_pod *p)
 {
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
 	struct err err = ERR_INIT;
+	int r;
 
-	if (scene_try_pod(s, p, &err) < 0) {
+	do {
+		r = scene_try_pod(s, p, &err);
+	} while (r < 0 && stack_may_try_again(&err, deadline));
+	if (r < 0) {
 		scene_fail(s, "pod %s: %s", p->name, err.text);
 	}
 }
@@ -366,6 +371,7 @@ static bool is_in_state(const struct jdoc *pod, enum scene_state state)
 struct look {
 	char key[256];
 	enum scene_state state;
+	bool held;  /* as noted */
 	char *text; /* of the pod as last seen */
 };
 
@@ -405,7 +411,7 @@ void scene_wait_within(struct scene *s, const char *pod, enum scene_state state,
 	if (mirror_wait(s->mirror, look_at, &l, timeout_ns)) {
 		return;
 	}
-	(void)mirror_wait(s->mirror, take_text, &l, CLOCK_NS_PER_S);
+	(void)mirror_wait(s->mirror, take_text, &l, WAIT_NS / 10);
 	scene_fail(s, "pod %s did not get %s: %s", pod, state_names[state],
 		   l.text == NULL ? "unknown" : l.text);
 }
@@ -415,28 +421,21 @@ void scene_wait(struct scene *s, const char *pod, enum scene_state state)
 	scene_wait_within(s, pod, state, WAIT_NS);
 }
 
-struct now {
-	struct look look;
-	bool held;
-};
-
 static bool note_state(void *ctx, const struct mirror *m)
 {
-	struct now *n = ctx;
+	struct look *l = ctx;
 
-	n->held = is_in_state(mirror_get(m, MIRROR_PODS, n->look.key), n->look.state);
+	l->held = look_at(l, m);
 	return true;
 }
 
 bool scene_is(struct scene *s, const char *pod, enum scene_state state)
 {
-	struct now n = { .look.state = state };
+	struct look l = { .state = state };
 
-	full_key(pod, n.look.key, sizeof(n.look.key));
-	if (!mirror_wait(s->mirror, note_state, &n, WAIT_NS)) {
-		scene_fail(s, "the mirror does not answer");
-	}
-	return n.held;
+	full_key(pod, l.key, sizeof(l.key));
+	scene_wait_for(s, "the mirror answers", note_state, &l);
+	return l.held;
 }
 
 void scene_wait_for(struct scene *s, const char *what, mirror_cond_fn cond, void *ctx)
@@ -542,19 +541,16 @@ double scene_metric(struct scene *s, enum stack_program p, const char *sample)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *begin = xmalloc_printf("\n%s ", sample);
-	struct str rest;
-	double value = 0;
+	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
 	const char *at;
 
-	if (scene_http(s, p, "/metrics", &body) != 200) {
-		scene_fail(s, "no metrics");
+	while (scene_http(s, p, "/metrics", &body) != 200) {
+		if (!again(deadline)) {
+			scene_fail(s, "no metrics");
+		}
 	}
 	at = strstr(body.p, begin);
-	if (at != NULL) {
-		rest = str_of(at + strlen(begin));
-		(void)str_to_double(str_next(&rest, '\n'), &value);
-	}
-	return value;
+	return at == NULL ? 0 : strtod(at + strlen(begin), NULL);
 }
 
 void scene_wait_metric_above(struct scene *s, enum stack_program p, const char *sample,

@@ -235,6 +235,11 @@ bool stack_is_running(struct stack *s, enum stack_program p)
 	return proc_is_running(&s->procs[p]);
 }
 
+int stack_exit_code(struct stack *s, enum stack_program p)
+{
+	return proc_is_running(&s->procs[p]) ? -1 : s->procs[p].code;
+}
+
 static int start_webhook(struct stack *s, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf manifest = STRBUF_INIT;
@@ -286,7 +291,7 @@ static int start_all(struct stack *s, struct err *err)
 		r = kubeconfig_load(s->kubeconfig, NULL, NULL, &s->config, err);
 	}
 	if (r == 0) {
-		r = transport_http_create(s->config, "headgate-test", &s->transport, err);
+		r = stack_transport(s, &s->transport, err);
 	}
 	if (r == 0 && stack_is_external()) {
 		r = external_prepare(s->transport, stack_source(), err);
@@ -393,7 +398,10 @@ uint16_t stack_metrics_port(const struct stack *s, enum stack_program p)
 
 int stack_transport(struct stack *s, struct transport **ret, struct err *err)
 {
-	return transport_http_create(s->config, "headgate-test", ret, err);
+	const struct http_loop_options opt = { .user_agent = "headgate-test",
+					       .connect_ns = CALL_NS };
+
+	return transport_http_open(s->config, &opt, ret, err);
 }
 
 int stack_call(struct stack *s, const char *method, const char *path, struct str body,
@@ -407,19 +415,32 @@ int stack_call(struct stack *s, const char *method, const char *path, struct str
 	return rest_call(s->transport, m, path, type, body, CALL_NS, ret, err);
 }
 
+bool stack_may_try_again(const struct err *err, int64_t deadline)
+{
+	return strstr(err->text, "failed calling webhook") != NULL &&
+	       !proc_wait_file("/dev/null/nothing", STEP_MS) && clock_mono(clock_real()) < deadline;
+}
+
 static int apply_one(struct stack *s, const struct jdoc *object, struct err *err)
 {
 	const char *api_version = jdoc_path_str(object, "apiVersion"),
 		   *kind = jdoc_path_str(object, "kind");
 	const char *name = jdoc_str_or(jdoc_path(object, "metadata.name"), "");
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, body = STRBUF_INIT;
+	int64_t deadline = clock_mono(clock_real()) + START_NS;
+	struct err last = ERR_INIT;
 	int r = registration_path(object, &path, err);
 
 	if (r < 0) {
 		return r;
 	}
 	jdoc_format(object, &body);
-	r = stack_call(s, "POST", path.p, strbuf_str(&body), NULL, err);
+	do {
+		r = stack_call(s, "POST", path.p, strbuf_str(&body), NULL, &last);
+	} while (r < 0 && stack_may_try_again(&last, deadline));
+	if (r < 0) {
+		r = err_set(err, last.code, "%s", last.text);
+	}
 	if (r == 0 && stack_is_external()) {
 		r = external_created(s->transport, object, err);
 	}

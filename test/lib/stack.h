@@ -55,6 +55,8 @@ bool stack_signal(struct stack *s, enum stack_program p, int signal); /* false: 
  * outputs. */
 int stack_run(struct stack *s, const char *program, const char *const *args, struct strbuf *out);
 bool stack_is_running(struct stack *s, enum stack_program p);
+/* Of its last end, as stack_stop_program; 0: it never ran, -1: it runs. */
+int stack_exit_code(struct stack *s, enum stack_program p);
 
 int stack_pid(const struct stack *s, enum stack_program p); /* 0: not running */
 const char *stack_dir(const struct stack *s);
@@ -70,6 +72,9 @@ int stack_apply(struct stack *s, struct str yaml, struct err *err);
 /* method, path, JSON body (absent: none) -> answer (ret may be NULL; caller owns). */
 int stack_call(struct stack *s, const char *method, const char *path, struct str body,
 	       struct jdoc **ret, struct err *err);
+/* A write was refused for want of a webhook's answer, which may stand still for long: waits a
+ * little; true: it may be tried again. */
+bool stack_may_try_again(const struct err *err, int64_t deadline);
 /* The folder of the source tree, for manifests and charts: $HEADGATE_SRC, else the present folder.
  */
 const char *stack_source(void);

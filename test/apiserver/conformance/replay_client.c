@@ -15,7 +15,7 @@
 #include "kube/kubeconfig.h"
 #include "net/http_loop.h"
 
-#define WAIT_S 60
+#define WAIT_S 300
 #define TOKEN_MAX_BYTES 65536
 
 struct replay_client {
@@ -38,10 +38,12 @@ struct exchange {
 static int start(struct replay_client *c, struct err *err)
 {
 	const struct http_loop_options opt = { .user_agent = "headgate-replay/1",
-					       .tls = &c->cfg->tls };
+					       .tls = &c->cfg->tls,
+					       .connect_ns = WAIT_S * CLOCK_NS_PER_S };
 	struct http_loop_tls bare = c->cfg->tls;
 	const struct http_loop_options stranger = { .user_agent = "headgate-replay/1",
-						    .tls = &bare };
+						    .tls = &bare,
+						    .connect_ns = WAIT_S * CLOCK_NS_PER_S };
 	int r = http_loop_start(&opt, &c->loop, err);
 
 	bare.cert_file = bare.key_file = NULL;

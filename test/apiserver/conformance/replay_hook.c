@@ -86,6 +86,8 @@ static int start(struct replay_hook *h, struct err *err)
 		.ca = &h->ca, .ip = ips, .ip_count = ARRAY_LEN(ips), .now_ns = now
 	};
 	struct http_server_options opt = { .address = "127.0.0.1",
+					   .request_timeout_s = 600,
+					   .idle_timeout_s = 600,
 					   .handler = on_request,
 					   .ctx = h };
 	int r = ca_create(&ca, &h->ca, err);

@@ -21,7 +21,7 @@
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
 
-#define UNTIL_NS (60 * CLOCK_NS_PER_S)
+#define UNTIL_NS (300 * CLOCK_NS_PER_S)
 #define POLL_MS 50
 #define TRIES 3
 #define PAD_MAX ((int64_t)8 << 20)

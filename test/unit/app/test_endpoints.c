@@ -11,6 +11,8 @@
 #include "lib/unit.h"
 #include "net/http_loop.h"
 
+#define CALL_NS (300 * CLOCK_NS_PER_S) /* no test is about it */
+
 struct got {
 	int status;
 	char body[2000];
@@ -37,7 +39,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-	struct http_loop_options lo = { .user_agent = "test" };
+	struct http_loop_options lo = { .user_agent = "test", .connect_ns = CALL_NS };
 	char address[40];
 	struct endpoints_options eo = { .listen_address = address,
 					.healthz_address = address,
@@ -66,11 +68,9 @@ static int get(struct fixture *f, const char *path, const char *says)
 {
 	char url[100];
 	struct got g = { 0 };
-	struct http_call call = { .method = HTTP_GET,
-				  .url = url,
-				  .timeout_ns = 5 * CLOCK_NS_PER_S,
-				  .on_done = on_done,
-				  .ctx = &g };
+	struct http_call call = {
+		.method = HTTP_GET, .url = url, .timeout_ns = CALL_NS, .on_done = on_done, .ctx = &g
+	};
 
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", f->port, path);
 	http_loop_submit(f->loop, &call);

@@ -258,7 +258,7 @@ static void test_stop_awaits_within_grace(void **state)
 	}
 	fake_transport_wait(f.transport, 4);
 	pthread_create(&thread, NULL, answer_four, &f);
-	pool_stop(f.pool, 60000 * MS);
+	pool_stop(f.pool, 600000 * MS);
 	pthread_join(thread, NULL);
 	assert_int_equal(f.cancelled, 0);
 	assert_int_equal(f.finished, 4);

@@ -2,6 +2,7 @@
  * held all the way. */
 #include "lib/unit.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,9 @@
 #include "lib/scene.h"
 
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/default/leases/volcano"
-#define PLAY_NS (120 * CLOCK_NS_PER_S)
+#define PLAY_NS (300 * CLOCK_NS_PER_S)
+#define LOOK_NS CLOCK_NS_PER_S
+#define POLL_MS 20
 
 static const struct autoscaler_group groups[] = {
 	{ "special", "2", "4Gi", 110, "pool", "special", 5 },
@@ -97,25 +100,6 @@ static void play(struct scene *s)
 	}
 }
 
-static void wait_over(struct scene *s)
-{
-	if (!mirror_wait(s->mirror, is_over, NULL, PLAY_NS)) {
-		scene_fail(s, "not all pods have succeeded");
-	}
-}
-
-/* What the manifests promise: quota for one, for the gang, and for three. The two pods without a
- * nodeSelector may stand in the way of others, which is not a matter of quota. */
-static void finish(struct scene *s)
-{
-	wait_over(s);
-	scene_judge(s);
-	assert_true(history_never_together(s->mirror, "default/pod-2", "default/pod-3"));
-	assert_true(history_gang_at_once(s->mirror, "default/train-", 4));
-	assert_true(autoscaler_ordered(s->autoscaler) <= 1 + 2 + 3 + 2);
-	scene_stop(s);
-}
-
 static void start_program(struct scene *s, enum stack_program p)
 {
 	struct err err = ERR_INIT;
@@ -125,8 +109,72 @@ static void start_program(struct scene *s, enum stack_program p)
 	}
 }
 
-/* Of those that do not give it back; long enough to be renewed on a busy machine. */
-static const char *const short_lease[] = { "--leader-elect-lease-duration=6s",
+static const enum stack_program schedulers[] = { STACK_SCHEDULER, STACK_STANDBY };
+
+/* A scheduler that could not renew its lease in time, because the machine stood still, has ended
+ * with 1 and is started again, as a Deployment does it. */
+static void revive(struct scene *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(schedulers); i++) {
+		if (stack_exit_code(s->stack, schedulers[i]) == 1) {
+			start_program(s, schedulers[i]);
+		}
+	}
+}
+
+static void wait_moment(struct scene *s, const char *what, mirror_cond_fn cond)
+{
+	int64_t deadline = clock_mono(clock_real()) + PLAY_NS;
+
+	while (!mirror_wait(s->mirror, cond, NULL, LOOK_NS)) {
+		if (clock_mono(clock_real()) > deadline) {
+			scene_fail(s, "waited in vain until %s", what);
+		}
+		revive(s);
+	}
+}
+
+static bool is_first_running(void *ctx UNUSED, const struct mirror *m)
+{
+	return jdoc_is_str(jdoc_path(mirror_get(m, MIRROR_PODS, "default/pod-1"), "status.phase"),
+			   "Running");
+}
+
+/* However often it loses its lease before that. */
+static void kill_program(struct scene *s, enum stack_program p)
+{
+	int code = stack_stop_program(s->stack, p, SIGKILL);
+
+	while (code == 1 || (code == -1 && stack_exit_code(s->stack, p) == 1)) {
+		revive(s);
+		code = stack_stop_program(s->stack, p, SIGKILL);
+	}
+	assert_int_equal(code, 128 + SIGKILL);
+}
+
+/* Those with a short lease may be about to end by themselves. */
+static void stop_schedulers(struct scene *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(schedulers); i++) {
+		int code = stack_stop_program(s->stack, schedulers[i], SIGTERM);
+
+		assert_in_range(code + 1, 0, 2);
+	}
+}
+
+/* What the manifests promise: quota for one, for the gang, and for three. The two pods without a
+ * nodeSelector may stand in the way of others, which is not a matter of quota. */
+static void judge(struct scene *s)
+{
+	wait_moment(s, "all pods have succeeded", is_over);
+	scene_judge(s);
+	assert_true(history_never_together(s->mirror, "default/pod-2", "default/pod-3"));
+	assert_true(history_gang_at_once(s->mirror, "default/train-", 4));
+	assert_true(autoscaler_ordered(s->autoscaler) <= 1 + 2 + 3 + 2);
+}
+
+/* Of those that do not give it back. */
+static const char *const short_lease[] = { "--leader-elect-lease-duration=7s",
 					   "--leader-elect-renew-deadline=5s", NULL };
 
 static void begin(struct scene *s, const char *const *args)
@@ -145,12 +193,13 @@ static void kill_scheduler(const char *const *args, size_t times)
 	begin(&s, args);
 	play(&s);
 	for (size_t i = 0; i < times; i++) {
-		scene_wait_for(&s, moments[i].name, moments[i].cond, NULL);
-		assert_int_equal(stack_stop_program(s.stack, STACK_SCHEDULER, SIGKILL),
-				 128 + SIGKILL);
+		wait_moment(&s, moments[i].name, moments[i].cond);
+		kill_program(&s, STACK_SCHEDULER);
 		start_program(&s, STACK_SCHEDULER);
 	}
-	finish(&s);
+	judge(&s);
+	stop_schedulers(&s);
+	scene_stop(&s);
 }
 
 static void test_scheduler_killed(void **state UNUSED)
@@ -179,7 +228,8 @@ static void test_webhook_killed(void **state UNUSED)
 	/* Nobody slips past the gate while the webhook is away. */
 	assert_true(scene_try_pod(&s, &late, &err) < 0);
 	start_program(&s, STACK_WEBHOOK);
-	finish(&s);
+	judge(&s);
+	scene_stop(&s);
 }
 
 static char *lease_holder(struct scene *s)
@@ -207,7 +257,8 @@ static void test_leader_stops_and_standby_takes_over(void **state UNUSED)
 	/* Released: it is free, or the standby has it already. */
 	second = lease_holder(&s);
 	assert_string_not_equal(first, second);
-	finish(&s);
+	judge(&s);
+	scene_stop(&s);
 }
 
 static void test_hole_27_leader_killed_and_standby_takes_over(void **state UNUSED)
@@ -217,11 +268,14 @@ static void test_hole_27_leader_killed_and_standby_takes_over(void **state UNUSE
 	begin(&s, short_lease);
 	start_program(&s, STACK_STANDBY);
 	play(&s);
-	scene_wait_for(&s, moments[1].name, moments[1].cond, NULL);
-	assert_int_equal(stack_stop_program(s.stack, STACK_SCHEDULER, SIGKILL), 128 + SIGKILL);
-	scene_wait_for(&s, moments[2].name, moments[2].cond, NULL);
+	wait_moment(&s, moments[1].name, moments[1].cond);
+	kill_program(&s, STACK_SCHEDULER);
+	wait_moment(&s, moments[2].name, moments[2].cond);
+	revive(&s);
 	assert_true(stack_is_running(s.stack, STACK_STANDBY));
-	finish(&s);
+	judge(&s);
+	stop_schedulers(&s);
+	scene_stop(&s);
 }
 
 static bool has_ended(void *ctx, const struct mirror *m UNUSED)
@@ -231,54 +285,69 @@ static bool has_ended(void *ctx, const struct mirror *m UNUSED)
 	return !stack_is_running(s->stack, STACK_SCHEDULER);
 }
 
-/* Somebody else writes itself into the lease: the leader ends with 1 and writes no more. */
-static void test_lost_lease_ends_the_leader(void **state UNUSED)
+/* Somebody else writes itself into the lease. */
+static void usurp(struct scene *s)
 {
-	const struct scene_pod p = { .name = "pod-1", .queue = "lost", .cpu = "1" };
-	struct scene s;
 	char now[CLOCK_RFC3339_MAX], body[400];
 
-	begin(&s, NULL);
-	scene_add_queue(&s, "lost", NULL, "1", NULL);
 	clock_format_micro(clock_wall(clock_real()), now);
 	snprintf(body, sizeof(body),
 		 "{\"spec\":{\"holderIdentity\":\"usurper\",\"leaseDurationSeconds\":1,"
 		 "\"renewTime\":\"%s\"}}",
 		 now);
-	scene_call(&s, "PATCH", LEASE, body, NULL);
+	scene_call(s, "PATCH", LEASE, body, NULL);
+}
+
+/* The next process waits for the usurper's lease to end, and leads. */
+static void lead_anew(struct scene *s)
+{
+	struct err err = ERR_INIT;
+
+	if (stack_set_scheduler(s->stack, NULL, short_lease, &err) < 0) {
+		scene_fail(s, "%s", err.text);
+	}
+	start_program(s, STACK_SCHEDULER);
+	wait_moment(s, "pod-1 runs", is_first_running);
+	scene_judge(s);
+	stop_schedulers(s);
+	scene_stop(s);
+}
+
+/* The leader ends with 1 and writes no more. */
+static void test_lost_lease_ends_the_leader(void **state UNUSED)
+{
+	const struct scene_pod p = { .name = "pod-1", .queue = "lost", .cpu = "1" };
+	struct scene s;
+
+	begin(&s, NULL);
+	scene_add_queue(&s, "lost", NULL, "1", NULL);
+	usurp(&s);
 	scene_wait_for(&s, "the leader has ended", has_ended, &s);
+	assert_int_equal(stack_exit_code(s.stack, STACK_SCHEDULER), 1);
 	scene_add_pod(&s, &p);
 	scene_wait(&s, "pod-1", SCENE_GATED);
-	/* The next process waits for the usurper's lease to end, and leads. */
-	start_program(&s, STACK_SCHEDULER);
-	scene_wait(&s, "pod-1", SCENE_RUNNING);
-	scene_judge(&s);
-	scene_stop(&s);
+	lead_anew(&s);
 }
 
 /* The lease is lost, and free again while the process still awaits a write in flight: it does not
  * begin to lead a second time, and ends with 1. */
 static void test_lost_lease_is_not_taken_up_again(void **state UNUSED)
 {
-	static const char *const slow[] = { "--leader-elect-lease-duration=15s",
-					    "--leader-elect-renew-deadline=2s", NULL };
 	const struct scene_pod p = { .name = "pod-1", .queue = "regained", .cpu = "1" };
 	struct scene s;
 
-	begin(&s, slow);
+	begin(&s, NULL);
 	scene_add_queue(&s, "regained", NULL, "1", NULL);
-	scene_faults(&s, "- {fault: status, code: 500, path: /apis/coordination, method: PUT, "
-			 "count: 15}\n"
-			 "- {fault: delay, delayMs: 6000, path: /api/v1/.*/binding, count: 0}\n");
+	scene_faults(&s, "- {fault: delay, delayMs: 60000, path: /api/v1/.*/binding, count: 0}\n");
 	scene_add_pod(&s, &p);
-	/* Does nothing to it: only its end is awaited. */
-	assert_int_equal(stack_stop_program(s.stack, STACK_SCHEDULER, SIGCONT), 1);
-	assert_true(scene_faults_struck(&s, "delay") > 0);
+	while (scene_faults_struck(&s, "delay") == 0) {
+		(void)poll(NULL, 0, POLL_MS);
+	}
+	usurp(&s);
+	scene_wait_for(&s, "the leader has ended", has_ended, &s);
+	assert_int_equal(stack_exit_code(s.stack, STACK_SCHEDULER), 1);
 	scene_faults(&s, NULL);
-	start_program(&s, STACK_SCHEDULER);
-	scene_wait(&s, "pod-1", SCENE_RUNNING);
-	scene_judge(&s);
-	scene_stop(&s);
+	lead_anew(&s);
 }
 
 int main(int argc, char **argv)

@@ -187,12 +187,12 @@ check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN)
 endif
 
 check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	@UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=1800 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
+	@UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
 
 # ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
 check-tsan: ## the suite under ThreadSanitizer
 	@WRAP="$$(setarch -R true 2>/dev/null && echo setarch -R)" TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/test/lib/tsan.supp" \
-		TEST_TIMEOUT=1800 $(MAKE) BUILD=$(BUILD)/tsan SAN=thread suite
+		TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/tsan SAN=thread suite
 
 clang-check: ## everything compiles without a warning with clang
 	@$(MAKE) BUILD=$(BUILD)/clang CC=$(CLANG) WERROR=1 all \

@@ -140,6 +140,12 @@ static bool is_first_running(void *ctx UNUSED, const struct mirror *m)
 			   "Running");
 }
 
+static bool has_queues(void *ctx UNUSED, const struct mirror *m)
+{
+	return mirror_get(m, MIRROR_QUEUES, "root") != NULL &&
+	       mirror_get(m, MIRROR_QUEUES, "default") != NULL;
+}
+
 /* However often it loses its lease before that. */
 static void kill_program(struct scene *s, enum stack_program p)
 {
@@ -181,9 +187,12 @@ static void begin(struct scene *s, const char *const *args)
 {
 	const struct scene_options opt = { .groups = groups,
 					   .ngroups = ARRAY_LEN(groups),
-					   .stack.scheduler_args = args };
+					   .stack = { .no_scheduler = true,
+						      .scheduler_args = args } };
 
 	scene_start(s, &opt);
+	start_program(s, STACK_SCHEDULER);
+	wait_moment(s, "the scheduler has made its queues", has_queues);
 }
 
 static void kill_scheduler(const char *const *args, size_t times)

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/xmalloc.h"
+#include "quota/precedence.h"
 
 struct input {
 	const uint8_t *p;
@@ -237,19 +238,23 @@ static bool is_same(const struct victims *a, const struct victims *b)
 	return true;
 }
 
-/* The victims lose their quota, and w holds what it needs. */
+/* The victims stop and lose their quota, and w holds what it needs. */
 static void preempt(struct victims_random *x, struct workload *w, const struct victims_request *r,
 		    const struct victims *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
-		forest_release(x->w.f, x->w.q->workloads.v[found->v[i].workload]);
+		struct workload *victim = x->w.q->workloads.v[found->v[i].workload];
+
+		precedence_note(x->w.f, w, victim);
+		victim->evicted = true;
+		victim->evicted_at = victim->preempted_at = x->w.now;
+		forest_release(x->w.f, victim);
 	}
 	w->usage.n = 0;
 	for (size_t i = 0; i < r->need->n; i++) {
 		quota_amounts_add(&w->usage, r->need->v[i].id, r->need->v[i].value);
 	}
 	w->reserved_at = x->w.now;
-	w->evicted = false;
 	forest_hold(x->w.f, w, r->node);
 }
 
@@ -283,23 +288,17 @@ static void ask(struct victims_random *x, const struct workload *w, struct asked
 	}
 }
 
-/* A victim may get its preemptor: it may have a right to what its queue does not have any more,
- * now that others of the queue are gone too. But then that must be the end. */
-static bool never_ends(struct victims_random *x, struct workload *victim, struct arena *arena)
+/* A victim has to leave its preemptor alone, also where both have a right against each other. */
+static bool preempts_back(struct victims_random *x, const struct workload *victim,
+			  const struct workload *p, struct arena *arena)
 {
-	struct workload *p = quota_world_workload(&x->w, "p");
-	struct asked back, again = { 0 };
-	bool endless = false;
+	struct asked back;
+	bool does;
 
 	ask(x, victim, &back, arena);
-	if (has(&back.found, p)) {
-		preempt(x, victim, &back.r, &back.found);
-		ask(x, p, &again, arena);
-		endless = has(&again.found, victim);
-	}
+	does = has(&back.found, p);
 	quota_amounts_finish(&back.need);
-	quota_amounts_finish(&again.need);
-	return endless;
+	return does;
 }
 
 bool victims_random_check(struct victims_random *x, struct arena *arena, struct victims *ret,
@@ -307,6 +306,7 @@ bool victims_random_check(struct victims_random *x, struct arena *arena, struct 
 {
 	uint64_t before = victims_fixture_usage(&x->w);
 	struct victims again;
+	struct workload *p;
 
 	victims_find(&x->v.r, arena, ret);
 	victims_find(&x->v.r, arena, &again);
@@ -320,12 +320,13 @@ bool victims_random_check(struct victims_random *x, struct arena *arena, struct 
 	if (ret->n == 0 || problems->len > 0) {
 		return problems->len == 0;
 	}
-	preempt(x, quota_world_workload(&x->w, "p"), &x->v.r, ret);
+	p = quota_world_workload(&x->w, "p");
+	preempt(x, p, &x->v.r, ret);
 	for (size_t i = 0; i < ret->n; i++) {
-		struct workload *victim = x->w.q->workloads.v[ret->v[i].workload];
+		const struct workload *victim = x->w.q->workloads.v[ret->v[i].workload];
 
-		if (victim->holds == MODEL_NONE && never_ends(x, victim, arena)) {
-			strbuf_printf(problems, "p and %s (%s) preempt each other\n", victim->key,
+		if (preempts_back(x, victim, p, arena)) {
+			strbuf_printf(problems, "%s (%s) preempts p back\n", victim->key,
 				      victim_reason_name(ret->v[i].reason));
 			return false;
 		}

@@ -240,40 +240,56 @@ static bool check_fair(const struct victims_request *r, const struct victim *v, 
 	       wrong(out, w, "its share does not allow it");
 }
 
-static void remove_leaving(const struct victims_request *r)
+static bool is_among(const struct victims *found, size_t n, uint32_t id)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (found->v[i].workload == id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Who is on its way out already is taken unasked, and some of them are given back afterwards: when
+ * the victim at `at` was asked, any of them may have been gone. It is easiest to allow when those
+ * are who lower the share of the preemptor's side. */
+static void remove_leaving(const struct victims_request *r, const struct victims *found, size_t at)
 {
 	const struct quota *q = forest_world(r->forest);
+	uint32_t common =
+		forest_common(r->forest, r->node, workload_of(r, found->v[at].workload)->holds);
+	uint32_t side = forest_below(r->forest, r->node, common);
 
 	for (uint32_t id = 0; id < q->workloads.n; id++) {
 		const struct workload *w = q->workloads.v[id];
 
 		if (w != NULL && w != r->w && w->holds != MODEL_NONE && w->evicted &&
-		    forest_root(r->forest, w->holds) == forest_root(r->forest, r->node)) {
+		    !is_among(found, at, id) &&
+		    forest_root(r->forest, w->holds) == forest_root(r->forest, side) &&
+		    forest_common(r->forest, w->holds, side) == side) {
 			forest_remove(r->forest, w->holds, &w->usage);
 		}
 	}
 }
 
-/* Fair sharing: who is on its way out already need not be asked, and may be gone for the others. */
 static bool check_fair_in_turn(const struct victims_request *r, const struct victims *found,
-			       bool without_leaving, struct strbuf *out)
+			       struct strbuf *out)
 {
 	size_t mark = forest_mark(r->forest);
 	bool ok = true;
 
 	forest_add(r->forest, r->node, r->need);
-	if (without_leaving) {
-		remove_leaving(r);
-	}
 	for (size_t i = 0; i < found->n && ok; i++) {
 		const struct workload *w = workload_of(r, found->v[i].workload);
 
 		if (!w->evicted && w->holds != r->node) {
+			size_t turn = forest_mark(r->forest);
+
+			remove_leaving(r, found, i);
 			ok = check_fair(r, &found->v[i], out);
+			forest_undo(r->forest, turn);
 		}
-		if (!w->evicted || !without_leaving) {
-			forest_remove(r->forest, w->holds, &w->usage);
-		}
+		forest_remove(r->forest, w->holds, &w->usage);
 	}
 	forest_undo(r->forest, mark);
 	return ok;
@@ -282,13 +298,11 @@ static bool check_fair_in_turn(const struct victims_request *r, const struct vic
 static bool check_in_turn(const struct victims_request *r, const struct victims *found,
 			  struct strbuf *out)
 {
-	CLEANUP(strbuf_finish) struct strbuf ignored = STRBUF_INIT;
 	size_t mark = forest_mark(r->forest);
 	bool ok = true;
 
 	if (forest_world(r->forest)->options.fair_sharing) {
-		return check_fair_in_turn(r, found, false, &ignored) ||
-		       check_fair_in_turn(r, found, true, out);
+		return check_fair_in_turn(r, found, out);
 	}
 	for (size_t i = 0; i < found->n && ok; i++) {
 		const struct workload *w = workload_of(r, found->v[i].workload);
@@ -320,10 +334,8 @@ bool victims_fixture_check(const struct victims_request *r, const struct victims
 			   struct strbuf *out)
 {
 	for (size_t i = 0; i < found->n; i++) {
-		for (size_t k = 0; k < i; k++) {
-			if (found->v[i].workload == found->v[k].workload) {
-				return wrong(out, r->w, "one victim twice");
-			}
+		if (is_among(found, i, found->v[i].workload)) {
+			return wrong(out, r->w, "one victim twice");
 		}
 		if (!check_candidate(r, &found->v[i], out)) {
 			return false;

@@ -233,11 +233,14 @@ func (c *Cluster) prepareClients(controllerPort, schedulerPort, kwokPort string)
 	}
 	c.Kubeconfig = kubeconfigs["admin"]
 	f, k := c.pki.file, kubeconfigs["controller-manager"]
-	// Simulated kubelets that are late on a busy machine must not cost their nodes the pods.
+	// Simulated kubelets that are late on a busy machine must not cost their nodes the pods. Nor must
+	// a taint that is gone: the taint eviction controller hears of nodes and of pods separately, and
+	// deletes a pod that was bound within milliseconds of its node's last NoExecute taint.
 	c.ControllerManager = c.program("kube-controller-manager",
 		"--kubeconfig="+k, "--authentication-kubeconfig="+k, "--authorization-kubeconfig="+k,
 		"--bind-address=127.0.0.1", "--secure-port="+controllerPort, "--cert-dir="+c.Dir,
 		"--use-service-account-credentials=true", "--leader-elect=false",
+		"--controllers=*,-taint-eviction-controller",
 		"--root-ca-file="+f("ca.crt"), "--service-account-private-key-file="+f("sa.key"),
 		"--cluster-signing-cert-file="+f("ca.crt"), "--cluster-signing-key-file="+f("ca.key"),
 		"--node-monitor-grace-period=10m", "--kube-api-qps=500", "--kube-api-burst=1000")

@@ -168,6 +168,7 @@ func TestQuotaJobsWithoutQueue(t *testing.T) {
 	if w, err := s.WorkloadOf("plain"); err == nil {
 		t.Errorf("it has Workload %s", w.GetName())
 	}
+	before = reviews(s, "-job")
 	s.Job("queued", "green", 1)
 	if asked := reviews(s, "-job") - before; asked < 2 {
 		t.Errorf("about a Job of a queue the webhook was asked %v times", asked)

@@ -14,7 +14,7 @@ const struct plugin_row plugin_registry[] = {
 	{ "network-topology-aware", NULL },
 	{ "nodegroup", NULL },
 	{ "nodeorder", NULL },
-	{ "numaaware", NULL },
+	{ "numa-aware", NULL },
 	{ "overcommit", NULL },
 	{ "pdb", NULL },
 	{ "predicates", &predicates_ops },

@@ -38,7 +38,7 @@ static void test_all_of_volcano_is_known(void **state)
 		"binpack",       "overcommit",
 		"deviceshare",   "resource-strategy-fit",
 		"tdm",           "sla",
-		"task-topology", "numaaware",
+		"task-topology", "numa-aware",
 		"cdp",           "rescheduling",
 		"usage",         "pdb",
 		"nodegroup",     "network-topology-aware",

@@ -55,11 +55,11 @@ static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 }
 
 /* A charge without a node needs a queue that exists: without one the pod is as undecided as
- * before. */
+ * before. A best-effort pod needs no reservation; it may have become one by a resize. */
 static void settle_unbound(struct cache *c, struct task *t, struct queue *q)
 {
-	bool keeps = (t->flags & TASK_OPTED_IN) != 0 || t->status == TASK_BINDING ||
-		     t->status == TASK_RELEASING;
+	bool reserves = (t->flags & TASK_OPTED_IN) != 0 && !t->klass->best_effort;
+	bool keeps = reserves || t->status == TASK_BINDING || t->status == TASK_RELEASING;
 
 	if (t->charge == CHARGE_NONE) {
 		return;

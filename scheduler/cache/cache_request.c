@@ -64,7 +64,8 @@ static void undo_bind(struct cache *c, struct task *t)
 	if (t->charge != CHARGE_ASSUMED) {
 		return;
 	}
-	if ((t->flags & TASK_OPTED_IN) == 0) {
+	/* Pods that did not opt in and best-effort pods are placed without a reservation. */
+	if ((t->flags & TASK_OPTED_IN) == 0 || t->klass->best_effort) {
 		ledger_release(c->cluster, t);
 		return;
 	}

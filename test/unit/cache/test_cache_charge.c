@@ -21,6 +21,7 @@ static void test_settles_to_what_the_pod_shows(void **state)
 		  CHARGE_PUBLISHED,
 		  CHARGE_PUBLISHED },
 		{ { .opted_in = false }, CHARGE_UNGATED, CHARGE_NONE },
+		{ { .opted_in = true, .cpu = "0" }, CHARGE_PUBLISHED, CHARGE_NONE },
 		{ { .opted_in = true, .node = "n" }, CHARGE_PATCHING, CHARGE_BOUND },
 		{ { .opted_in = true, .node = "n" }, CHARGE_NONE, CHARGE_BOUND },
 		{ { .opted_in = true, .deleted = true }, CHARGE_PUBLISHED, CHARGE_PUBLISHED },

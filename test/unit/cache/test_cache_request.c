@@ -132,6 +132,26 @@ static void test_bind_of_a_pod_that_did_not_opt_in(void **state)
 	assert_true(t->retry_at == MODEL_TIME_NONE);
 }
 
+/* A best-effort pod is placed without a reservation: it held nothing that it could hold again. */
+static void test_bind_of_a_best_effort_pod(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = {
+		.name = "p", .group = "g", .opted_in = true, .cpu = "0", .reason = "Unschedulable"
+	};
+	struct node *n = cache_fixture_node(f, "n", "8");
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	assert_true(t->klass->best_effort);
+	ledger_charge(f->c, t, cluster_queue_find(f->c, STR_LIT("q")), CHARGE_ASSUMED);
+	cluster_task_set_status(f->c, t, TASK_BINDING, n);
+	cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", SCHED_STALE);
+	assert_int_equal(t->status, TASK_PENDING);
+	assert_int_equal(t->charge, CHARGE_NONE);
+}
+
 static void test_failed_writes_of_groups_and_queues_are_repeated(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -211,6 +231,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_unwritten_condition_is_decided_again),
 		CACHE_FIXTURE_TEST(test_refused_eviction_leaves_the_victim),
 		CACHE_FIXTURE_TEST(test_bind_of_a_pod_that_did_not_opt_in),
+		CACHE_FIXTURE_TEST(test_bind_of_a_best_effort_pod),
 		CACHE_FIXTURE_TEST(test_failed_writes_of_groups_and_queues_are_repeated),
 	};
 

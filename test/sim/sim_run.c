@@ -1,5 +1,6 @@
 #include "sim/sim_run.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "lib/autoscaler.h"
@@ -136,6 +137,7 @@ static void advance(struct sim_run *r, int64_t ns)
 {
 	bool healthy = is_healthy(r);
 
+	assert(ns >= 0); /* whatever is due already is a choice, not a time to wait for */
 	clock_fake_advance(&r->world.clock, ns);
 	/* A leap with work left to do is time that the scheduler was not given. */
 	if (healthy && is_healthy(r) && (r->choices.list.n == 0 || ns < ADVANCE_NS)) {

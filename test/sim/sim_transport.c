@@ -487,14 +487,17 @@ static void offer_stream(struct sim_transport *t, struct sim_flight *f, struct s
 	if (t->paused) {
 		return;
 	}
-	sim_world_wake(out, wake);
-	sim_world_wake(out, f->silent_at);
 	if (f->silent_at <= now_of(t)) {
 		sim_world_choice(out, &(struct sim_choice){ time_out, t, f, 1 });
-	} else if (f->late_until > now_of(t)) {
-		sim_world_wake(out, f->late_until);
+		return;
+	}
+	sim_world_wake(out, f->silent_at);
+	if (f->late_until > now_of(t)) {
+		sim_world_wake(out, f->late_until); /* until then the server is not asked */
 	} else if (f->idle_version != apiserver_version(w->api) || wake <= now_of(t)) {
 		sim_world_choice(out, &(struct sim_choice){ stream_on, t, f, 2 });
+	} else {
+		sim_world_wake(out, wake);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "enc/quantity.h"
 #include "model/cluster.h"
 #include "model/pod_class.h"
 #include "sim/sim_pod.h"
@@ -90,6 +91,70 @@ static bool has_opted_out(const struct sim_world *w, const char *group)
 	return in && out;
 }
 
+static int64_t free_cpu(const struct sim_world *w, const struct jdoc *node)
+{
+	const char *name = jdoc_path_str(node, "metadata.name");
+	struct quantity q;
+	int64_t cpu;
+
+	if (quantity_parse(str_of(jdoc_path_str(node, "status.allocatable.cpu")), &q, NULL) < 0) {
+		return 0;
+	}
+	cpu = quantity_milli(q);
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(w->view, SIM_PODS, i);
+
+		if (jdoc_is_str(jdoc_path(pod, "spec.nodeName"), name) &&
+		    !sim_pod_is_finished(pod)) {
+			cpu -= sim_pod_milli_cpu(pod);
+		}
+	}
+	return cpu;
+}
+
+/* How many pods of that size the nodes have room for, in a pool or (NULL) in all. */
+static int64_t places(const struct sim_world *w, int64_t milli_cpu, const char *pool)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_NODES); i++) {
+		const struct jdoc *node = sim_view_at(w->view, SIM_NODES, i);
+
+		if (pool == NULL || jdoc_is_str(jdoc_path(node, "metadata.labels.pool"), pool)) {
+			int64_t cpu = free_cpu(w, node);
+
+			n += cpu > 0 ? cpu / milli_cpu : 0;
+		}
+	}
+	return n;
+}
+
+/* Volcano's rule for a gang that did not opt in: members that would have a place are Schedulable,
+ * and autoscalers see the others alone. They may find that these fit what is free, where the gang
+ * does not, and buy nothing: it lacks nodes, not quota. (A gang that opts in is published whole.)
+ */
+static bool lacks_nodes_unseen(const struct judge *j, const struct members *m, size_t need)
+{
+	bool hidden = false, seen = false;
+	const char *pool = NULL;
+	int64_t cpu = 1;
+
+	for (size_t i = 0; i < m->nwaiting; i++) {
+		const struct jdoc *pod = sim_view_get(j->world->view, SIM_PODS, m->waiting[i]);
+		const char *selects = jdoc_path_str(pod, "spec.nodeSelector.pool");
+		int64_t size = sim_pod_milli_cpu(pod);
+
+		if (sim_pod_is_opted_in(pod)) {
+			return false;
+		}
+		hidden |= sim_pod_is_short_of_gang(pod);
+		seen |= sim_pod_is_published(pod);
+		cpu = size > cpu ? size : cpu;
+		pool = selects != NULL ? selects : pool;
+	}
+	return hidden && seen && places(j->world, cpu, pool) < (int64_t)need;
+}
+
 static void members_finish(struct members *m)
 {
 	for (size_t i = 0; i < m->nwaiting; i++) {
@@ -129,7 +194,8 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 			m.waiting[i] = first;
 		}
 	}
-	if (sim_oracle_fits(j->oracle, (const char *const *)m.waiting, need)) {
+	if (!lacks_nodes_unseen(j, &m, need) &&
+	    sim_oracle_fits(j->oracle, (const char *const *)m.waiting, need)) {
 		sim_world_fail(j->world, "end: %s waits although its queue has room%s", key,
 			       need > 1 ? " for its gang" : "");
 	}

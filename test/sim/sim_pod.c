@@ -6,6 +6,7 @@
 #include "api/keys.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "enc/quantity.h"
 #include "lib/mirror.h"
 #include "sim/sim_view.h"
 
@@ -88,6 +89,23 @@ bool sim_pod_has_requests(const struct jdoc *pod)
 {
 	return jdoc_count(jdoc_path(jdoc_at(jdoc_path(pod, "spec.containers"), 0),
 				    "resources.requests")) > 0;
+}
+
+int64_t sim_pod_milli_cpu(const struct jdoc *pod)
+{
+	const struct jdoc *c = jdoc_at(jdoc_path(pod, "spec.containers"), 0);
+	struct quantity q;
+
+	if (quantity_parse(str_of(jdoc_path_str(c, "resources.requests.cpu")), &q, NULL) < 0) {
+		return 0;
+	}
+	return quantity_milli(q);
+}
+
+bool sim_pod_is_short_of_gang(const struct jdoc *pod)
+{
+	return jdoc_is_str(jdoc_get(mirror_pod_condition(pod, KEYS_CONDITION_SCHEDULED), "reason"),
+			   "Schedulable");
 }
 
 bool sim_pod_is_impossible(const struct jdoc *pod)

@@ -3,6 +3,7 @@
 #define TEST_SIM_SIM_POD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct jdoc;
 struct sim_change;
@@ -19,6 +20,9 @@ bool sim_pod_is_finished(const struct jdoc *pod); /* Succeeded or Failed */
 /* PodScheduled=False/Unschedulable, and nothing that makes autoscalers overlook it. */
 bool sim_pod_is_published(const struct jdoc *pod);
 bool sim_pod_has_requests(const struct jdoc *pod); /* else it is best effort */
+int64_t sim_pod_milli_cpu(const struct jdoc *pod); /* requested */
+/* Volcano's reason Schedulable: it would have a place, but others of its gang have none. */
+bool sim_pod_is_short_of_gang(const struct jdoc *pod);
 /* Selects nodes that nobody ever makes. */
 bool sim_pod_is_impossible(const struct jdoc *pod);
 /* "namespace/name" of its PodGroup, or NULL; the caller frees it. */

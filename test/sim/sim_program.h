@@ -8,6 +8,8 @@
 struct sim_program {
 	enum sim_run_kind kind;
 	uint64_t seeds, steps; /* without options */
+	const uint64_t *kept;  /* seeds beyond them that failed once, played without options */
+	size_t nkept;
 };
 
 /* The exit code. */

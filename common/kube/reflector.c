@@ -3,359 +3,105 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "api/status.h"
-#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/rng.h"
-#include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "kube/list_page.h"
-#include "kube/rest.h"
+#include "kube/reflector_private.h"
 #include "kube/seen.h"
 #include "kube/transport.h"
 #include "kube/wakeup.h"
-#include "kube/watch_frame.h"
 
-#define PAGE_SIZE 500
 #define PAGE_TIMEOUT_NS (60 * CLOCK_NS_PER_S)
 #define WATCH_TIMEOUT_S 300
 #define WATCH_JITTER_S 60
-#define SILENCE_NS (30 * CLOCK_NS_PER_S)
+/* kube-apiserver sends a bookmark about once a minute. */
+#define SILENCE_NS (90 * CLOCK_NS_PER_S)
+#define SILENCE_MARGIN_NS (10 * CLOCK_NS_PER_S)
+/* How long a refresh of a large resource waits for the open stream before it lists. */
+#define CATCH_UP_NS (500 * CLOCK_NS_PER_MS)
 #define MISSING_RETRY_NS (30 * CLOCK_NS_PER_S)
 #define BACKOFF_MIN_NS (800 * CLOCK_NS_PER_MS)
 #define BACKOFF_MAX_NS (30 * CLOCK_NS_PER_S)
 #define BACKOFF_JITTER 0.2
 #define RETRY_AFTER_MAX_S 120
-/* A stream that ends sooner than this without a frame has told nothing; a server (or proxy) that
- * does it more than a few times in a row is not working. */
-#define QUICK_END_NS CLOCK_NS_PER_S
-#define QUICK_ENDS_MAX 3
 
-enum state {
-	STATE_IDLE,       /* not started, or the transport went away */
-	STATE_LISTING,    /* a page is under way */
-	STATE_WAIT_LIST,  /* a page is to be asked for later */
-	STATE_WATCHING,   /* a stream is open */
-	STATE_WAIT_WATCH, /* the stream is to be resumed later */
-	STATE_MISSING,    /* the resource does not exist; look again later */
-	STATE_COUNT_
-};
-
-enum event {
-	EVENT_START,
-	EVENT_PAGE,    /* a page arrived, more follow */
-	EVENT_LISTED,  /* the last page arrived */
-	EVENT_ENDED,   /* the stream ended as streams do */
-	EVENT_GONE,    /* 410: continue token or resource version too old */
-	EVENT_ABSENT,  /* 404 where that is allowed */
-	EVENT_FAILED,  /* no answer, cut, 408, 429, 5xx: the same again may work */
-	EVENT_REFUSED, /* another answer: the same again will not work */
-	EVENT_TIMER,
-	EVENT_CLOSED, /* the transport goes away */
-	EVENT_COUNT_
-};
-
-/* A request under way. It outlives the reflector when that is destroyed first. */
-struct fetch {
-	struct reflector *owner; /* NULL: nobody is interested any more */
-	uint64_t id;
-	struct watch_frame_splitter frames;
-	bool is_watch;
-	bool had_frame;
-	enum event verdict; /* what a frame or its lack said; EVENT_COUNT_: nothing */
-	int64_t opened_at;
-};
-
-/* reflector_start under way to the transport's thread. */
-struct starter {
-	struct reflector *owner;
-};
-
-struct reflector {
-	struct reflector_options opt;
-	struct rest_what what;
-	char *path, *label_selector, *field_selector; /* behind what */
-	enum state state;
-	struct rng rng;
-	struct backoff backoff;
-	int retry_after_s; /* of the answer at hand, -1: none */
-	unsigned gone_streak, quick_ends;
-	struct wakeup *timer;
-	struct fetch *fetch;
-	struct starter *starter;
-	struct seen *seen;
-	uint32_t list_no;       /* counts LISTs, marks what each has shown */
-	struct strbuf next;     /* continue token; empty: the first page */
-	struct strbuf position; /* resourceVersion to watch from */
-	int64_t position_n;     /* the same as a number, 0: it is none */
-	struct strbuf url, key;
-	bool missing;
-	int64_t watch_limit_ns; /* silence allowed to the open stream */
-	_Atomic uint64_t lists, watches, relists_gone, cuts, errors, events;
-	atomic_bool synced;
-};
-
-static void dispatch(struct reflector *r, enum event event);
-
-/* ---- what consumers see ---- */
-
-static void emit(struct reflector *r, enum reflector_event_kind kind, struct str key,
-		 struct str object, int64_t version)
-{
-	const struct reflector_event e = {
-		.kind = kind, .key = key, .object = object, .resource_version = version
-	};
-
-	atomic_fetch_add_explicit(&r->events, 1, memory_order_relaxed);
-	r->opt.on_event(r->opt.ctx, &e);
-}
-
-static void emit_complete(struct reflector *r)
-{
-	const struct str none = { NULL, 0 };
-	bool first = !atomic_exchange(&r->synced, true);
-
-	emit(r, first ? REFLECTOR_SYNCED : REFLECTOR_RELISTED, none, none, r->position_n);
-}
-
-static void on_swept(void *ctx, struct str key)
-{
-	emit(ctx, REFLECTOR_DELETE, key, (struct str){ NULL, 0 }, 0);
-}
-
-static int64_t number_of(struct str version)
-{
-	int64_t n;
-
-	return json_cut_int(version, &n) && n > 0 ? n : 0;
-}
-
-static void set_text(struct strbuf *to, struct str raw)
-{
-	strbuf_reset(to);
-	if (!json_cut_unescape(raw, to)) {
-		strbuf_reset(to);
-	}
-}
-
-static void set_position(struct reflector *r, struct str version)
-{
-	set_text(&r->position, version);
-	r->position_n = number_of(strbuf_str(&r->position));
-}
-
-static struct str make_key(struct reflector *r, const struct json_cut_meta *meta)
-{
-	strbuf_reset(&r->key);
-	if (meta->namespace_.len > 0) {
-		json_cut_unescape(meta->namespace_, &r->key);
-		strbuf_add_ch(&r->key, '/');
-	}
-	json_cut_unescape(meta->name, &r->key);
-	return strbuf_str(&r->key);
-}
-
-static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
-{
-	struct reflector *r = ctx;
-	struct str key = make_key(r, meta);
-	int64_t version = number_of(meta->resource_version), known;
-	bool same = seen_get(r->seen, key, &known) && known == version && version != 0;
-
-	seen_set(r->seen, key, version, r->list_no);
-	if (!same) {
-		emit(r, REFLECTOR_UPSERT, key, object, version);
-	}
-}
-
-/* A change that the stream tells. Versions only grow along a watch: what is not newer than where we
- * are has been told before. */
-static void on_change(struct reflector *r, const struct watch_frame *f)
-{
-	int64_t version = number_of(f->meta.resource_version);
-	struct str key = make_key(r, &f->meta);
-
-	if (version != 0 && version <= r->position_n) {
-		return;
-	}
-	if (f->type == WATCH_FRAME_DELETED) {
-		if (seen_remove(r->seen, key)) {
-			emit(r, REFLECTOR_DELETE, key, f->object, version);
-		}
-	} else {
-		seen_set(r->seen, key, version, r->list_no);
-		emit(r, REFLECTOR_UPSERT, key, f->object, version);
-	}
-	set_position(r, f->meta.resource_version);
-}
-
-static enum event event_of_code(const struct reflector *r, int code)
-{
-	enum err_code err = status_to_err(code);
-
-	if (err == ERR_GONE) {
-		return EVENT_GONE;
-	}
-	if (err == ERR_NOT_FOUND && r->opt.missing_ok) {
-		return EVENT_ABSENT;
-	}
-	return err == ERR_TIMEOUT || err == ERR_UNAVAILABLE ? EVENT_FAILED : EVENT_REFUSED;
-}
-
-static void note_progress(struct reflector *r)
-{
-	backoff_reset(&r->backoff);
-	r->gone_streak = 0;
-	r->quick_ends = 0;
-}
-
-static bool on_frame(void *ctx, const struct watch_frame *f)
-{
-	struct fetch *fetch = ctx;
-	struct reflector *r = fetch->owner;
-
-	if (f->type == WATCH_FRAME_ERROR) {
-		fetch->verdict = event_of_code(r, f->code);
-		return false;
-	}
-	fetch->had_frame = true;
-	note_progress(r);
-	if (f->type == WATCH_FRAME_BOOKMARK) {
-		if (number_of(f->meta.resource_version) >= r->position_n) {
-			set_position(r, f->meta.resource_version);
-		}
-	} else if (f->meta.name.len > 0) {
-		on_change(r, f);
-	}
-	return true;
-}
+static void dispatch(struct reflector *r, enum reflector_event_id event);
 
 /* ---- requests ---- */
 
-static void free_fetch(struct fetch *f)
+static void free_fetch(struct reflector_fetch *f)
 {
 	watch_frame_finish(&f->frames);
 	free(f);
 }
 
-/* Lets go of the request under way; its on_done frees it. */
-static void drop_fetch(struct reflector *r)
+/* Lets go of a request under way; its on_done frees it. */
+static void let_go(struct reflector *r, struct reflector_fetch **at)
 {
-	struct fetch *f = r->fetch;
+	struct reflector_fetch *f = *at;
 
 	if (f != NULL) {
-		r->fetch = NULL;
+		*at = NULL;
 		f->owner = NULL;
 		transport_cancel(r->opt.transport, f->id);
 	}
 }
 
+static void drop_fetch(struct reflector *r)
+{
+	let_go(r, &r->fetch);
+	let_go(r, &r->probe);
+}
+
 static void on_data(void *ctx, struct str bytes)
 {
-	struct fetch *f = ctx;
+	struct reflector_fetch *f = ctx;
 	struct reflector *r = f->owner;
-	enum event verdict;
+	enum reflector_event_id verdict;
 
 	if (r == NULL) {
 		return;
 	}
 	wakeup_set(r->timer, clock_mono(r->opt.clock) + r->watch_limit_ns);
-	if (watch_frame_feed(&f->frames, bytes, on_frame, f, NULL) < 0) {
-		f->verdict = EVENT_REFUSED;
-	}
-	verdict = f->verdict;
+	verdict = reflector_answer_data(f, bytes);
 	if (verdict != EVENT_COUNT_) {
 		drop_fetch(r);
 		dispatch(r, verdict);
 	}
 }
 
-static enum event judge_watch_end(struct reflector *r, const struct fetch *f)
-{
-	if (watch_frame_is_partial(&f->frames)) {
-		return EVENT_FAILED;
-	}
-	if (f->had_frame) {
-		return EVENT_ENDED;
-	}
-	if (clock_mono(r->opt.clock) - f->opened_at >= QUICK_END_NS) {
-		note_progress(r);
-		return EVENT_ENDED;
-	}
-	return ++r->quick_ends > QUICK_ENDS_MAX ? EVENT_FAILED : EVENT_ENDED;
-}
-
-static enum event judge_page(struct reflector *r, struct str body)
-{
-	struct list_page page;
-
-	if (list_page_cut(body, on_item, r, &page, NULL) < 0) {
-		return EVENT_FAILED;
-	}
-	set_text(&r->next, page.continue_);
-	if (r->next.len > 0) {
-		return EVENT_PAGE;
-	}
-	set_position(r, page.resource_version);
-	return EVENT_LISTED;
-}
-
-static enum event judge(struct reflector *r, const struct fetch *f,
-			const struct http_result *result)
-{
-	if (result->error == ERR_CANCELLED) {
-		return EVENT_CLOSED;
-	}
-	if (result->error != 0 || result->status == 0) {
-		if (f->is_watch && result->error == ERR_TIMEOUT) {
-			atomic_fetch_add(&r->cuts, 1);
-		}
-		return EVENT_FAILED;
-	}
-	if (f->is_watch && rest_is_version_ahead(result)) {
-		/* Only a new LIST leads out of that. */
-		return EVENT_GONE;
-	}
-	if (!status_is_success(result->status)) {
-		return event_of_code(r, result->status);
-	}
-	return f->is_watch ? judge_watch_end(r, f) : judge_page(r, result->body);
-}
-
 static void on_done(void *ctx, const struct http_result *result)
 {
-	struct fetch *f = ctx;
+	struct reflector_fetch *f = ctx;
 	struct reflector *r = f->owner;
-	enum event event;
+	enum reflector_event_id event;
 
 	if (r == NULL) {
 		free_fetch(f);
 		return;
 	}
 	r->retry_after_s = result->retry_after_s;
-	event = judge(r, f, result);
+	event = reflector_answer_judge(r, f, result);
 	r->fetch = NULL;
 	free_fetch(f);
 	dispatch(r, event);
 	r->retry_after_s = -1;
 }
 
-static void submit(struct reflector *r, struct http_call *call, bool is_watch)
+static struct reflector_fetch *submit(struct reflector *r, struct http_call *call)
 {
-	struct fetch *f = xmalloc_zero(1, sizeof(*f));
+	struct reflector_fetch *f = xmalloc_zero(1, sizeof(*f));
 
 	f->owner = r;
-	f->is_watch = is_watch;
+	f->is_watch = call->on_data != NULL;
 	f->verdict = EVENT_COUNT_;
 	f->opened_at = clock_mono(r->opt.clock);
 	watch_frame_init(&f->frames, 0);
 	call->method = HTTP_GET;
 	call->url = r->url.p;
-	call->on_done = on_done;
 	call->ctx = f;
-	r->fetch = f;
 	f->id = transport_submit(r->opt.transport, call);
+	return f;
 }
 
 /* ---- actions of the table ---- */
@@ -363,53 +109,92 @@ static void submit(struct reflector *r, struct http_call *call, bool is_watch)
 static void act_stop(struct reflector *r)
 {
 	wakeup_set(r->timer, CLOCK_NEVER);
+	wakeup_set(r->catch_up, CLOCK_NEVER);
+}
+
+static void act_nothing(struct reflector *r)
+{
+	(void)r;
 }
 
 /* Asks for the page at the continue token: no resourceVersion, so that the list is consistent. */
+static void act_ask(struct reflector *r)
+{
+	struct http_call call = { .timeout_ns = PAGE_TIMEOUT_NS,
+				  .max_body = page_size_budget(&r->page),
+				  .on_done = on_done };
+
+	wakeup_set(r->timer, CLOCK_NEVER);
+	strbuf_reset(&r->url);
+	rest_list_query(&r->url, &r->what, r->page.limit, strbuf_str(&r->next));
+	r->fetch = submit(r, &call);
+}
+
 static void act_page(struct reflector *r)
 {
-	struct http_call call = { .timeout_ns = PAGE_TIMEOUT_NS };
-
 	if (r->next.len == 0) {
 		r->list_no++;
 		atomic_fetch_add(&r->lists, 1);
+		reflector_report_list(&r->report, atomic_load(&r->synced));
 	}
+	act_ask(r);
+}
+
+/* A list from the first page on, whatever is under way. */
+static void act_relist(struct reflector *r)
+{
+	drop_fetch(r);
+	strbuf_reset(&r->next);
+	act_page(r);
+}
+
+/* The list that waits for its turn begins anew. */
+static void act_forget_pages(struct reflector *r)
+{
+	strbuf_reset(&r->next);
+}
+
+static void on_probed(void *ctx, const struct http_result *result);
+
+static void act_probe(struct reflector *r)
+{
+	struct http_call call = { .timeout_ns = PAGE_TIMEOUT_NS, .on_done = on_probed };
+
+	let_go(r, &r->probe);
 	strbuf_reset(&r->url);
-	rest_list_query(&r->url, &r->what, r->opt.page_size, strbuf_str(&r->next));
-	submit(r, &call, false);
+	rest_list_query(&r->url, &r->what, 1, (struct str){ NULL, 0 });
+	r->probe = submit(r, &call);
 }
 
 static void act_watch(struct reflector *r)
 {
 	int64_t timeout_s = r->opt.watch_timeout_s;
-	struct http_call call = { .on_data = on_data };
+	struct http_call call = { .on_data = on_data, .on_done = on_done };
 
 	if (timeout_s == 0) {
 		timeout_s = WATCH_TIMEOUT_S + (int64_t)rng_below(&r->rng, WATCH_JITTER_S);
 	}
 	atomic_fetch_add(&r->watches, 1);
+	reflector_report_watch(&r->report);
 	strbuf_reset(&r->url);
 	rest_watch_query(&r->url, &r->what, strbuf_str(&r->position), timeout_s);
 	/* The transport cuts first, since it can drop the dead connection with the stream; our own
 	 * timer is for transports that do not. */
-	call.silence_ns = timeout_s * CLOCK_NS_PER_S + r->opt.silence_ns;
-	r->watch_limit_ns = call.silence_ns + r->opt.silence_ns;
+	call.silence_ns = r->opt.silence_ns;
+	r->watch_limit_ns = call.silence_ns + SILENCE_MARGIN_NS;
 	wakeup_set(r->timer, clock_mono(r->opt.clock) + r->watch_limit_ns);
-	submit(r, &call, true);
+	r->fetch = submit(r, &call);
 }
 
 static void act_listed(struct reflector *r)
 {
-	r->missing = false;
-	seen_sweep(r->seen, r->list_no, on_swept, r);
-	emit_complete(r);
+	reflector_answer_listed(r);
 	act_watch(r);
 }
 
-static void act_cut(struct reflector *r)
+static void act_resume(struct reflector *r)
 {
-	atomic_fetch_add(&r->cuts, 1);
-	drop_fetch(r);
+	let_go(r, &r->fetch);
 	act_watch(r);
 }
 
@@ -447,12 +232,7 @@ static void act_gone(struct reflector *r)
 static void act_missing(struct reflector *r)
 {
 	strbuf_reset(&r->next);
-	r->position_n = 0;
-	seen_sweep(r->seen, ++r->list_no, on_swept, r);
-	if (!r->missing) {
-		r->missing = true;
-		emit_complete(r);
-	}
+	reflector_answer_missing(r);
 	wakeup_set(r->timer, clock_mono(r->opt.clock) + MISSING_RETRY_NS +
 				     (int64_t)rng_below(&r->rng, MISSING_RETRY_NS / 4));
 }
@@ -460,25 +240,29 @@ static void act_missing(struct reflector *r)
 /* ---- the table ---- */
 
 struct transition {
-	enum state next;
+	enum reflector_state next;
 	void (*act)(struct reflector *r); /* NULL: cannot happen */
 };
 
 static const struct transition table[STATE_COUNT_][EVENT_COUNT_] = {
 	[STATE_IDLE] = {
 		[EVENT_START]   = { STATE_LISTING,    act_page },
+		[EVENT_REFRESH] = { STATE_IDLE,       act_nothing },
 	},
 	[STATE_LISTING] = {
 		[EVENT_PAGE]    = { STATE_LISTING,    act_page },
+		[EVENT_BULKY]   = { STATE_LISTING,    act_ask },
 		[EVENT_LISTED]  = { STATE_WATCHING,   act_listed },
 		[EVENT_GONE]    = { STATE_WAIT_LIST,  act_gone },
 		[EVENT_ABSENT]  = { STATE_MISSING,    act_missing },
 		[EVENT_FAILED]  = { STATE_WAIT_LIST,  act_backoff },
 		[EVENT_REFUSED] = { STATE_WAIT_LIST,  act_restart },
+		[EVENT_REFRESH] = { STATE_LISTING,    act_relist },
 		[EVENT_CLOSED]  = { STATE_IDLE,       act_stop },
 	},
 	[STATE_WAIT_LIST] = {
 		[EVENT_TIMER]   = { STATE_LISTING,    act_page },
+		[EVENT_REFRESH] = { STATE_WAIT_LIST,  act_forget_pages },
 	},
 	[STATE_WATCHING] = {
 		[EVENT_ENDED]   = { STATE_WATCHING,   act_watch },
@@ -486,18 +270,23 @@ static const struct transition table[STATE_COUNT_][EVENT_COUNT_] = {
 		[EVENT_ABSENT]  = { STATE_WAIT_LIST,  act_restart },
 		[EVENT_FAILED]  = { STATE_WAIT_WATCH, act_backoff },
 		[EVENT_REFUSED] = { STATE_WAIT_LIST,  act_restart },
-		[EVENT_TIMER]   = { STATE_WATCHING,   act_cut },
+		[EVENT_SILENT]  = { STATE_WATCHING,   act_resume },
+		[EVENT_MUTE]    = { STATE_LISTING,    act_relist },
+		[EVENT_REFRESH] = { STATE_LISTING,    act_relist },
+		[EVENT_PROBE]   = { STATE_WATCHING,   act_probe },
 		[EVENT_CLOSED]  = { STATE_IDLE,       act_stop },
 	},
 	[STATE_WAIT_WATCH] = {
 		[EVENT_TIMER]   = { STATE_WATCHING,   act_watch },
+		[EVENT_REFRESH] = { STATE_WAIT_LIST,  act_forget_pages },
 	},
 	[STATE_MISSING] = {
 		[EVENT_TIMER]   = { STATE_LISTING,    act_page },
+		[EVENT_REFRESH] = { STATE_LISTING,    act_page },
 	},
 };
 
-static void dispatch(struct reflector *r, enum event event)
+static void dispatch(struct reflector *r, enum reflector_event_id event)
 {
 	const struct transition *t = &table[r->state][event];
 
@@ -509,7 +298,50 @@ static void dispatch(struct reflector *r, enum event event)
 
 static void on_timer(void *ctx)
 {
-	dispatch(ctx, EVENT_TIMER);
+	struct reflector *r = ctx;
+
+	dispatch(r, r->state == STATE_WATCHING ? reflector_answer_silence(r) : EVENT_TIMER);
+}
+
+/* ---- refresh ---- */
+
+static void on_catch_up(void *ctx)
+{
+	struct reflector *r = ctx;
+
+	if (r->refreshing) {
+		dispatch(r, EVENT_REFRESH);
+	}
+}
+
+/* The version of now is known: a stream that has reached it has told everything before it. */
+static void on_probed(void *ctx, const struct http_result *result)
+{
+	struct reflector_fetch *f = ctx;
+	struct reflector *r = f->owner;
+
+	free_fetch(f);
+	if (r == NULL) {
+		return;
+	}
+	r->probe = NULL;
+	if (!r->refreshing || result->error == ERR_CANCELLED) {
+		return;
+	}
+	if (!reflector_answer_probe(r, result)) {
+		dispatch(r, EVENT_REFRESH);
+	} else if (r->refreshing) {
+		wakeup_set(r->catch_up, clock_mono(r->opt.clock) + CATCH_UP_NS);
+	}
+}
+
+void reflector_refresh(struct reflector *r)
+{
+	bool is_large = seen_count(r->seen) > r->opt.page_size;
+
+	r->refreshing = true;
+	r->probed_n = 0;
+	dispatch(r, r->state == STATE_WATCHING && is_large ? EVENT_PROBE : EVENT_REFRESH);
 }
 
 /* ---- life ---- */
@@ -528,12 +360,15 @@ struct reflector *reflector_create(const struct reflector_options *opt)
 	r->label_selector = dup_or_null(opt->label_selector);
 	r->field_selector = dup_or_null(opt->field_selector);
 	r->what = (struct rest_what){ r->path, r->label_selector, r->field_selector };
-	r->opt.page_size = opt->page_size == 0 ? PAGE_SIZE : opt->page_size;
+	r->opt.page_size = opt->page_size == 0 ? PAGE_SIZE_MOST : opt->page_size;
+	page_size_init(&r->page, r->opt.page_size);
+	reflector_report_init(&r->report, opt->resource, opt->counters, opt->clock);
 	r->opt.silence_ns = opt->silence_ns == 0 ? SILENCE_NS : opt->silence_ns;
 	r->retry_after_s = -1;
 	rng_init(&r->rng, opt->seed);
 	backoff_init(&r->backoff, BACKOFF_MIN_NS, BACKOFF_MAX_NS, BACKOFF_JITTER);
 	r->timer = wakeup_create(opt->transport, opt->clock, on_timer, r);
+	r->catch_up = wakeup_create(opt->transport, opt->clock, on_catch_up, r);
 	r->seen = seen_create();
 	strbuf_init(&r->next);
 	strbuf_init(&r->position);
@@ -544,7 +379,7 @@ struct reflector *reflector_create(const struct reflector_options *opt)
 
 static void on_start(void *ctx)
 {
-	struct starter *s = ctx;
+	struct reflector_starter *s = ctx;
 	struct reflector *r = s->owner;
 
 	free(s);
@@ -559,7 +394,7 @@ static void on_start(void *ctx)
 
 void reflector_start(struct reflector *r)
 {
-	struct starter *s = xmalloc_zero(1, sizeof(*s));
+	struct reflector_starter *s = xmalloc_zero(1, sizeof(*s));
 
 	assert(r->starter == NULL && r->state == STATE_IDLE);
 	s->owner = r;
@@ -576,6 +411,7 @@ void reflector_destroy(struct reflector *r)
 		r->starter->owner = NULL;
 	}
 	wakeup_destroy(r->timer);
+	wakeup_destroy(r->catch_up);
 	drop_fetch(r);
 	seen_destroy(r->seen);
 	strbuf_finish(&r->next);
@@ -591,10 +427,18 @@ void reflector_destroy(struct reflector *r)
 struct reflector_stats reflector_stats(const struct reflector *r)
 {
 	return (struct reflector_stats){ .lists = r->lists,
+					 .pages = r->pages,
 					 .watches = r->watches,
 					 .relists_gone = r->relists_gone,
 					 .cuts = r->cuts,
 					 .errors = r->errors,
 					 .events = r->events,
 					 .synced = r->synced };
+}
+
+int64_t reflector_stale_since(const struct reflector *r, int64_t now)
+{
+	int64_t at = reflector_report_silent_since(&r->report);
+
+	return at != CLOCK_NEVER && now - at >= r->opt.silence_ns ? at : CLOCK_NEVER;
 }

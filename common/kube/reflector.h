@@ -1,11 +1,22 @@
-/* common/kube/reflector.h: keeps a consumer in step with one resource: LIST by pages of 500, then
- * WATCH with bookmarks; resumes at once after a clean end; back-off with jitter after errors; 410
- * leads to a new LIST; a stream silent for longer than its timeout plus a margin is cut. It keeps
- * key -> resourceVersion only, and so computes the deletions of a relist itself and drops
- * duplicated watch events and list items that have not changed. Objects are not validated beyond
- * their borders: decoding is the consumer's. A table-driven
- * state machine over transport callbacks and timers: no thread of its own. Owner: the transport's
- * thread. */
+/* common/kube/reflector.h: keeps a consumer in step with one resource: LIST by pages (500 objects,
+ * fewer while they are large: page_size.h), then WATCH with bookmarks; resumes at once after a
+ * clean end; back-off with jitter after errors; 410 leads to a new LIST. A stream without a byte
+ * for 90 s (a bookmark is due each minute) is cut and resumed; after a second silent one in a row
+ * comes a LIST, so that a server without bookmarks, or a path that swallows watches, costs one
+ * LIST in 180 s and leaves the consumer no further behind. It keeps key -> resourceVersion only,
+ * and so computes the deletions of a relist itself and drops duplicated watch events and list
+ * items that have not changed. Objects are not validated beyond their borders: decoding is the
+ * consumer's.
+ *
+ * A consumer that must not act on an old view (a new leader) asks for a refresh: REFRESHED comes
+ * when everything stored at that moment has been told. A resource that fits one page is listed. Of
+ * a larger one a LIST of one object tells the version of now, and the open stream has told all
+ * that came before once it is there; where it does not get there within half a second (nothing
+ * changes, so nothing is sent), the whole is listed. None of these reads the server's cache
+ * (resourceVersion=0), which may be behind.
+ *
+ * A table-driven state machine over transport callbacks and timers: no thread of its own. Owner:
+ * the transport's thread. */
 #ifndef COMMON_KUBE_REFLECTOR_H
 #define COMMON_KUBE_REFLECTOR_H
 
@@ -15,14 +26,16 @@
 #include "base/str.h"
 
 struct clock;
+struct counter_registry;
 struct reflector;
 struct transport;
 
 enum reflector_event_kind {
-	REFLECTOR_UPSERT,   /* object: JSON text of one object (borrowed) */
-	REFLECTOR_DELETE,   /* object may be absent (deletion found by a relist): then only key */
-	REFLECTOR_SYNCED,   /* the first LIST is complete (once per start) */
-	REFLECTOR_RELISTED, /* a later LIST is complete */
+	REFLECTOR_UPSERT,    /* object: JSON text of one object (borrowed) */
+	REFLECTOR_DELETE,    /* object may be absent (deletion found by a relist): then only key */
+	REFLECTOR_SYNCED,    /* the first LIST is complete (once per start) */
+	REFLECTOR_RELISTED,  /* a later LIST is complete */
+	REFLECTOR_REFRESHED, /* what was stored at reflector_refresh has been told */
 };
 
 struct reflector_event {
@@ -39,20 +52,23 @@ struct reflector_options {
 	const char *path; /* "/api/v1/pods", "/apis/scheduling.volcano.sh/v1beta1/queues" */
 	const char *label_selector; /* or NULL */
 	const char *field_selector; /* or NULL */
+	const char *resource;       /* its name in logs and metrics (borrowed), NULL: in neither */
+	struct counter_registry *counters; /* or NULL */
 	struct transport *transport;
 	const struct clock *clock;
 	reflector_fn on_event;
 	void *ctx;
-	unsigned page_size;      /* 0: 500 */
+	unsigned page_size;      /* most objects of a page, 0: 500 */
 	int64_t watch_timeout_s; /* timeoutSeconds of a watch, 0: 300 with jitter */
-	int64_t silence_ns;      /* extra margin before a silent stream is cut, 0: 30 s */
+	int64_t silence_ns;      /* an open stream without a byte is cut after this, 0: 90 s */
 	bool missing_ok; /* 404 on the resource (CRD not installed): treat as empty, look again
 			    later */
 	uint64_t seed;
 };
 
 struct reflector_stats {
-	uint64_t lists, watches, relists_gone, cuts, errors, events;
+	/* pages: answered, or made smaller */
+	uint64_t lists, pages, watches, relists_gone, cuts, errors, events;
 	bool synced;
 };
 
@@ -61,6 +77,11 @@ void reflector_start(struct reflector *r); /* any thread */
 /* Stops and frees; call on the transport's thread or after the transport was destroyed. Not from
  * within on_event. NULL is fine. */
 void reflector_destroy(struct reflector *r);
+/* On the transport's thread. Asked for again before it is complete: one REFRESHED, for both. */
+void reflector_refresh(struct reflector *r);
 struct reflector_stats reflector_stats(const struct reflector *r); /* any thread */
+/* Monotonic ns since when nothing was heard, while lists or watches fail or a stream is silent and
+ * that has lasted for silence_ns; else CLOCK_NEVER. Any thread. */
+int64_t reflector_stale_since(const struct reflector *r, int64_t now);
 
 #endif

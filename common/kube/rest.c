@@ -11,9 +11,9 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/json_cut.h"
+#include "kube/page_size.h"
 #include "kube/transport.h"
 
-#define PAGE_SIZE 500
 #define STATUS_MAX_BYTES (1u << 20)
 
 static void add_segment(struct strbuf *out, const char *text)
@@ -142,7 +142,8 @@ bool rest_is_failed_test(int code, const struct err *err)
 struct blocking {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
-	bool done;
+	bool done, too_large;
+	size_t bytes;
 	int code;
 	struct err err;
 	struct jdoc *doc; /* when wanted and there */
@@ -161,6 +162,8 @@ static void on_done(void *ctx, const struct http_result *result)
 	}
 	pthread_mutex_lock(&b->lock);
 	b->code = r;
+	b->too_large = result->too_large;
+	b->bytes = result->body.len;
 	b->err = err;
 	b->doc = doc;
 	b->done = true;
@@ -168,29 +171,34 @@ static void on_done(void *ctx, const struct http_result *result)
 	pthread_mutex_unlock(&b->lock);
 }
 
+static void call_and_wait(struct transport *t, struct http_call *call, struct blocking *b)
+{
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->cond, NULL);
+	call->on_done = on_done;
+	call->ctx = b;
+	transport_submit(t, call);
+	pthread_mutex_lock(&b->lock);
+	while (!b->done) {
+		pthread_cond_wait(&b->cond, &b->lock);
+	}
+	pthread_mutex_unlock(&b->lock);
+	pthread_cond_destroy(&b->cond);
+	pthread_mutex_destroy(&b->lock);
+}
+
 int rest_call(struct transport *t, enum http_method method, const char *path,
 	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,
 	      struct err *err)
 {
-	struct blocking b = { .lock = PTHREAD_MUTEX_INITIALIZER,
-			      .cond = PTHREAD_COND_INITIALIZER,
-			      .want_doc = ret != NULL };
-	const struct http_call call = { .method = method,
-					.url = path,
-					.content_type = content_type,
-					.body = body,
-					.timeout_ns = timeout_ns,
-					.on_done = on_done,
-					.ctx = &b };
+	struct blocking b = { .want_doc = ret != NULL };
+	struct http_call call = { .method = method,
+				  .url = path,
+				  .content_type = content_type,
+				  .body = body,
+				  .timeout_ns = timeout_ns };
 
-	transport_submit(t, &call);
-	pthread_mutex_lock(&b.lock);
-	while (!b.done) {
-		pthread_cond_wait(&b.cond, &b.lock);
-	}
-	pthread_mutex_unlock(&b.lock);
-	pthread_cond_destroy(&b.cond);
-	pthread_mutex_destroy(&b.lock);
+	call_and_wait(t, &call, &b);
 	if (b.code < 0) {
 		return err_set(err, b.err.code, "%s", b.err.text);
 	}
@@ -236,25 +244,44 @@ void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct s
 	add_param(out, "fieldSelector", what->field_selector);
 }
 
+/* One page; a smaller one when the answer is too large. */
+static int get_page(struct transport *t, const struct rest_what *what, struct page_size *size,
+		    const char *next, int64_t timeout_ns, struct blocking *b)
+{
+	CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
+
+	do {
+		struct http_call call = { .method = HTTP_GET,
+					  .timeout_ns = timeout_ns,
+					  .max_body = page_size_budget(size) };
+
+		*b = (struct blocking){ .want_doc = true };
+		strbuf_reset(&url);
+		rest_list_query(&url, what, size->limit, str_of(next));
+		call.url = url.p;
+		call_and_wait(t, &call, b);
+	} while (b->too_large && page_size_shrink(size));
+	page_size_answered(size, b->bytes);
+	return b->code;
+}
+
 int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
 	      void (*each)(void *ctx, const struct jdoc *item), void *ctx, struct err *err)
 {
 	const struct rest_what what = { .path = path };
-	CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *next = NULL;
+	struct page_size size;
 
+	page_size_init(&size, 0);
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *page = NULL;
+		struct blocking b;
 		const char *continue_;
-		int r;
 
-		strbuf_reset(&url);
-		rest_list_query(&url, &what, PAGE_SIZE, str_of(next));
-		r = rest_call(t, HTTP_GET, url.p, NULL, (struct str){ NULL, 0 }, timeout_ns, &page,
-			      err);
-		if (r < 0) {
-			return err_wrap(err, "%s", path);
+		if (get_page(t, &what, &size, next, timeout_ns, &b) < 0) {
+			return err_set(err, b.err.code, "%s: %s", path, b.err.text);
 		}
+		page = b.doc;
 		for (const struct jdoc *i = jdoc_first(jdoc_get(page, "items")); i != NULL;
 		     i = jdoc_next(i)) {
 			each(ctx, i);

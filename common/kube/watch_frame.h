@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "kube/json_cut.h"
 
-#define WATCH_FRAME_MAX (16u << 20)
+#define WATCH_FRAME_MAX (64u << 20) /* as one object of a list, see page_size.h */
 
 struct err;
 

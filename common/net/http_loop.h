@@ -28,6 +28,7 @@ struct http_result {
 	int error;  /* ERR_TIMEOUT, ERR_CANCELLED, ERR_UNAVAILABLE (connect failed), ERR_IO (cut); 0
 		     */
 	bool may_have_been_sent; /* the request may have reached the server (outcome unknown) */
+	bool too_large;          /* ERR_IO because the answer exceeds max_body */
 	int retry_after_s;       /* -1: none */
 	struct str body;         /* collected body (not for streams unless status >= 300) */
 	const char *error_text;  /* never NULL */

@@ -445,6 +445,7 @@ void http_transfer_result(struct http_transfer *t, int code, struct http_result 
 		}
 		return;
 	}
+	ret->too_large = t->overflow;
 	if (t->overflow) {
 		snprintf(t->error, sizeof(t->error), "the answer is larger than %zu bytes",
 			 t->call.max_body);

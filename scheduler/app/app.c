@@ -50,6 +50,11 @@ struct watch {
 	struct reflector *reflector;
 };
 
+struct first_lists {
+	uint64_t pages;
+	int64_t stuck_at; /* monotonic ns, CLOCK_NEVER: not begun */
+};
+
 struct app {
 	const struct sched_options *o;
 	int signal_fd, wake_fd; /* wake_fd: the main thread has something to do */
@@ -244,13 +249,41 @@ static bool on_signal(struct app *a, int signal)
 	}
 }
 
+/* Grows while first lists move on. */
+static uint64_t pages_of(const struct app *a)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < a->nwatches; i++) {
+		n += reflector_stats(a->watch[i].reflector).pages;
+	}
+	return n;
+}
+
+/* The first lists have come to nothing for --resource-sync-timeout. However long they take, each
+ * page (or the decision to ask for a smaller one) is progress. */
+static bool is_stuck(struct app *a, struct first_lists *f)
+{
+	int64_t now = clock_mono(clock_real());
+	uint64_t pages = pages_of(a);
+
+	if (atomic_load(&engine_state(a->engine)->synced) || !atomic_load(&a->watching)) {
+		return false;
+	}
+	if (f->stuck_at == CLOCK_NEVER || f->pages != pages) {
+		f->pages = pages;
+		f->stuck_at = now + a->o->sync_timeout;
+	}
+	return now > f->stuck_at;
+}
+
 static int main_loop(struct app *a)
 {
 	struct pollfd fds[3] = { { .fd = a->signal_fd, .events = POLLIN },
 				 { .fd = a->wake_fd, .events = POLLIN },
 				 { .fd = a->conf_watch == NULL ? -1 : dirwatch_fd(a->conf_watch),
 				   .events = POLLIN } };
-	int64_t sync_by = CLOCK_NEVER;
+	struct first_lists first = { 0, CLOCK_NEVER };
 
 	for (;;) {
 		int signal, n = poll(fds, 3, 1000);
@@ -268,12 +301,8 @@ static int main_loop(struct app *a)
 			log_error("lease lost: exiting so that a fresh process starts as standby");
 			return 1;
 		}
-		if (atomic_load(&a->watching) && sync_by == CLOCK_NEVER) {
-			sync_by = clock_mono(clock_real()) + a->o->sync_timeout;
-		}
-		if (!atomic_load(&engine_state(a->engine)->synced) &&
-		    clock_mono(clock_real()) > sync_by) {
-			log_error("first lists not complete in time",
+		if (is_stuck(a, &first)) {
+			log_error("first lists make no progress",
 				  LOG_INT("seconds", a->o->sync_timeout / CLOCK_NS_PER_S));
 			return 1;
 		}
@@ -355,6 +384,8 @@ static void make_watches(struct app *a)
 	for (unsigned i = 0; i < a->nwatches; i++) {
 		struct reflector_options ro = {
 			.path = resource_name((enum sched_resource)i)->path,
+			.resource = resource_name((enum sched_resource)i)->plural,
+			.counters = a->counters,
 			.transport = a->watches,
 			.clock = clock_real(),
 			.on_event = on_event,
@@ -369,6 +400,21 @@ static void make_watches(struct app *a)
 	}
 }
 
+static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)
+{
+	const struct app *a = ctx;
+
+	for (unsigned i = 0; i < a->nwatches; i++) {
+		int64_t since = reflector_stale_since(a->watch[i].reflector, now);
+
+		if (since != CLOCK_NEVER) {
+			*ret_since = since;
+			return resource_name(a->watch[i].resource)->plural;
+		}
+	}
+	return NULL;
+}
+
 static int start_endpoints(struct app *a, struct err *err)
 {
 	struct endpoints_options eo = {
@@ -377,6 +423,8 @@ static int start_endpoints(struct app *a, struct err *err)
 		.counters = a->counters,
 		.state = engine_state(a->engine),
 		.foreign = engine_foreign(a->engine),
+		.stale = find_stale,
+		.ctx = a,
 		.clock = clock_real(),
 	};
 

@@ -21,6 +21,8 @@ struct endpoints {
 	struct counter_registry *counters;
 	const struct engine_state *state;
 	struct foreign *foreign;
+	const char *(*stale)(void *ctx, int64_t now, int64_t *ret_since);
+	void *ctx;
 	const struct clock *clock;
 	struct health *health;
 	struct http_server *servers[2];
@@ -54,6 +56,20 @@ static bool check_synced(void *ctx, char *detail, size_t size)
 		return true;
 	}
 	snprintf(detail, size, "first lists are not complete");
+	return false;
+}
+
+static bool check_watch(void *ctx, char *detail, size_t size)
+{
+	const struct endpoints *e = ctx;
+	int64_t now = clock_mono(e->clock), since = 0;
+	const char *resource = e->stale(e->ctx, now, &since);
+
+	if (resource == NULL) {
+		return true;
+	}
+	snprintf(detail, size, "%s: nothing heard for %lld s", resource,
+		 (long long)((now - since) / CLOCK_NS_PER_S));
 	return false;
 }
 
@@ -125,10 +141,15 @@ int endpoints_start(const struct endpoints_options *opt, struct endpoints **ret,
 	e->counters = opt->counters;
 	e->state = opt->state;
 	e->foreign = opt->foreign;
+	e->stale = opt->stale;
+	e->ctx = opt->ctx;
 	e->clock = opt->clock;
 	e->health = health_create();
 	health_add_live(e->health, "cycle", check_cycle, e);
 	health_add_ready(e->health, "synced", check_synced, e);
+	if (opt->stale != NULL) {
+		health_add_ready(e->health, "watch", check_watch, e);
+	}
 	health_add_ready(e->health, "quota-plugin", check_quota_plugin, e);
 	if (opt->foreign != NULL) {
 		health_add_ready(e->health, "foreign", check_foreign, e);

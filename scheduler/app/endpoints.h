@@ -1,8 +1,8 @@
 /* scheduler/app/endpoints.h: the scheduler's HTTP endpoints: /metrics, and /healthz, /livez,
  * /readyz that tell the truth: livez is red when the sched thread has not come round for
  * ENDPOINTS_STUCK_NS or one cycle takes longer than that; readyz is red for a leader that has not
- * synced or has no quota plugin (a standby is ready). ?verbose shows as a warning when somebody
- * else works under our scheduler names. */
+ * synced or has no quota plugin (a standby is ready), and while nothing is heard of a resource.
+ * ?verbose shows as a warning when somebody else works under our scheduler names. */
 #ifndef SCHEDULER_APP_ENDPOINTS_H
 #define SCHEDULER_APP_ENDPOINTS_H
 
@@ -22,6 +22,10 @@ struct endpoints_options {
 	struct counter_registry *counters;
 	const struct engine_state *state; /* borrowed until endpoints_stop */
 	struct foreign *foreign;          /* likewise; NULL: nothing is shown */
+	/* The resource of which nothing was heard for long, and since when (monotonic ns); NULL:
+	 * none. Any thread. */
+	const char *(*stale)(void *ctx, int64_t now, int64_t *ret_since);
+	void *ctx;
 	const struct clock *clock;
 };
 

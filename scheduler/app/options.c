@@ -44,7 +44,7 @@ static const struct option_row {
 	{ "schedule-period", OPT_DURATION, AT(schedule_period), "1s", "DURATION",
 	  "Longest pause between looks for work (1s)", 0, 0 },
 	{ "resource-sync-timeout", OPT_DURATION, AT(sync_timeout), "60s", "DURATION",
-	  "Give up when the first lists take longer (60s)", 0, 0 },
+	  "Give up when the first lists make no progress for this long (60s)", 0, 0 },
 	{ "default-queue", OPT_TEXT, AT(default_queue), "default", "NAME",
 	  "Queue of PodGroups that name none (default)", 0, 0 },
 	{ "kube-api-qps", OPT_DOUBLE, AT(kube_api_qps), "2000", "N",

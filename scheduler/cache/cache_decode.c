@@ -68,6 +68,7 @@ struct sched_msg *cache_decode_event(enum sched_resource r, const struct reflect
 		m = message_new(SCHED_MSG_SYNCED);
 		break;
 	case REFLECTOR_RELISTED:
+	case REFLECTOR_REFRESHED:
 	default:
 		return NULL;
 	}

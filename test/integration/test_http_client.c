@@ -267,6 +267,7 @@ static void test_broken_answers(void **state)
 		https_fixture_wait(&c);
 		assert_int_equal(c.error, rows[i].error);
 		assert_int_equal(c.status, rows[i].status);
+		assert_int_equal(c.too_large, strstr(rows[i].answer, "too large") != NULL);
 		assert_int_equal(c.retry_after_s, rows[i].status == 503 ? 3 : -1);
 		assert_true(c.sent);
 		https_fixture_finish(&c);

@@ -58,6 +58,40 @@ static void run_list_and_watch(bool http2)
 	kube_fixture_stop(&f);
 }
 
+/* More than one page may hold, although it is far fewer than 500 objects: what anybody may put
+ * into a cluster does not keep others from listing it. */
+static void test_objects_too_large_for_a_page(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	struct kube_fixture f;
+	struct kube_mirror m;
+	size_t name_at;
+	(void)state;
+
+	kube_fixture_start(&f, "secret", false);
+	strbuf_add_c(&body, "{\"metadata\":{\"name\":\"");
+	name_at = body.len;
+	strbuf_add_c(&body, "l00\"},\"data\":{\"n\":\"");
+	for (size_t i = 0; i < 1000000; i++) {
+		strbuf_add_ch(&body, 'x');
+	}
+	strbuf_add_c(&body, "\"}}");
+	for (unsigned i = 0; i < 40; i++) {
+		body.p[name_at + 1] = (char)('0' + i / 10);
+		body.p[name_at + 2] = (char)('0' + i % 10);
+		assert_int_equal(rest_call(f.transport, HTTP_POST, MAPS, "application/json",
+					   strbuf_str(&body), CALL_NS, NULL, NULL),
+				 0);
+	}
+	put_many(&f, 20, 1);
+	kube_mirror_start(&m, &f);
+	kube_mirror_wait(&m);
+	assert_int_equal(m.synced, 1);
+	assert_int_equal(m.upserts, 60);
+	kube_mirror_stop(&m);
+	kube_fixture_stop(&f);
+}
+
 static void test_list_and_watch(void **state)
 {
 	(void)state;
@@ -499,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_list_and_watch),
+		cmocka_unit_test(test_objects_too_large_for_a_page),
 		cmocka_unit_test(test_list_and_watch_by_http2),
 		cmocka_unit_test(test_clean_ends_resume_at_once),
 		cmocka_unit_test(test_gone_leads_to_a_new_list),

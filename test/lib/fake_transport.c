@@ -370,6 +370,17 @@ void fake_transport_fail(struct fake_transport *f, uint64_t id, int error, bool 
 	end_with_error(f, find_open(f, id), error, sent);
 }
 
+void fake_transport_too_large(struct fake_transport *f, uint64_t id)
+{
+	const struct http_result result = { .error = ERR_IO,
+					    .may_have_been_sent = true,
+					    .too_large = true,
+					    .retry_after_s = -1,
+					    .error_text = "too large" };
+
+	finish_call(f, find_open(f, id), &result);
+}
+
 void fake_transport_chunk(struct fake_transport *f, uint64_t id, const char *text)
 {
 	struct call *c = find_open(f, id);

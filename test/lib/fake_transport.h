@@ -43,6 +43,8 @@ void fake_transport_answer(struct fake_transport *f, uint64_t id, int status, co
 void fake_transport_answer_later(struct fake_transport *f, uint64_t id, int status,
 				 int retry_after_s);
 void fake_transport_fail(struct fake_transport *f, uint64_t id, int error, bool sent);
+/* The answer exceeded max_body. */
+void fake_transport_too_large(struct fake_transport *f, uint64_t id);
 void fake_transport_chunk(struct fake_transport *f, uint64_t id, const char *text);
 void fake_transport_end(struct fake_transport *f, uint64_t id);
 

@@ -100,6 +100,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	pthread_mutex_lock(&c->lock);
 	c->status = r->status;
 	c->error = r->error;
+	c->too_large = r->too_large;
 	c->retry_after_s = r->retry_after_s;
 	c->sent = r->may_have_been_sent;
 	strbuf_add_str(&c->body, r->body);

@@ -28,6 +28,8 @@ static void on_event(void *ctx, const struct reflector_event *e)
 	case REFLECTOR_RELISTED:
 		m->relisted++;
 		break;
+	case REFLECTOR_REFRESHED:
+		break;
 	}
 	pthread_cond_signal(&m->changed);
 	pthread_mutex_unlock(&m->lock);

@@ -115,6 +115,7 @@ static void on_event(void *ctx, const struct reflector_event *event)
 		w->synced = true;
 		break;
 	case REFLECTOR_RELISTED:
+	case REFLECTOR_REFRESHED:
 		break;
 	}
 	check_waiter(w->mirror);

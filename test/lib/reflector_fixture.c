@@ -22,6 +22,9 @@ void reflector_fixture_on_event(void *ctx, const struct reflector_event *e)
 	case REFLECTOR_RELISTED:
 		strbuf_add_c(&f->log, "R;");
 		break;
+	case REFLECTOR_REFRESHED:
+		strbuf_add_c(&f->log, "F;");
+		break;
 	}
 }
 

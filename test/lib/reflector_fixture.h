@@ -1,6 +1,6 @@
 /* test/lib/reflector_fixture.h: a reflector of pods on a fake transport and clock, with everything
  * it tells written into a log: "U n/a 1;" upsert, "D n/a;" deletion without and "Do n/a;" with
- * object, "S;" synced, "R;" relisted. Owner: the test's thread. */
+ * object, "S;" synced, "R;" relisted, "F;" refreshed. Owner: the test's thread. */
 #ifndef TEST_LIB_REFLECTOR_FIXTURE_H
 #define TEST_LIB_REFLECTOR_FIXTURE_H
 

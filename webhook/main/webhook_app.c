@@ -60,6 +60,20 @@ static bool is_synced(void *ctx, char *detail, size_t detail_size)
 	return false;
 }
 
+/* A stale replica goes on answering by what it knows: it is better than none. */
+static bool warn_stale(void *ctx, char *detail, size_t detail_size)
+{
+	struct app *a = ctx;
+	int64_t since, now = clock_mono(clock_real());
+	const char *name = lister_stale_since(a->lister, now, &since);
+
+	if (name != NULL) {
+		snprintf(detail, detail_size, "%s: nothing heard for %lld s", name,
+			 (long long)((now - since) / CLOCK_NS_PER_S));
+	}
+	return true;
+}
+
 static bool is_staying(void *ctx, char *detail, size_t detail_size)
 {
 	struct app *a = ctx;
@@ -78,6 +92,7 @@ static int start_basics(struct app *a, struct err *err)
 	a->lister = lister_create(a->registry);
 	a->health = health_create();
 	health_add_ready(a->health, "informer-sync", is_synced, a);
+	health_add_ready(a->health, "watch", warn_stale, a);
 	health_add_ready(a->health, "shutdown", is_staying, a);
 	return 0;
 }

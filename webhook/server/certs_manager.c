@@ -67,6 +67,7 @@ struct certs_manager {
 	struct wakeup *wakeup;
 	struct rng rng;
 	struct backoff backoff;
+	struct counter_registry *counters; /* borrowed */
 	struct counter_cell *failures;
 
 	char *secret_version; /* NULL: there is no Secret */
@@ -176,6 +177,7 @@ static void on_event(void *ctx, const struct reflector_event *event)
 		}
 		break;
 	case REFLECTOR_RELISTED:
+	case REFLECTOR_REFRESHED:
 	default:
 		return;
 	}
@@ -408,6 +410,7 @@ int certs_manager_create(const struct certs_manager_options *opt, struct certs_m
 						 .keep_old_ns = opt->spread_ns * KEEP_OLD_FACTOR };
 	m->spread_ns = opt->spread_ns;
 	m->spread_since = CLOCK_NEVER;
+	m->counters = opt->registry;
 	m->failures = counter_cell(
 		counter_register(opt->registry, "headgate_webhook_certificate_write_errors_total",
 				 "Writes of the certificates' Secret and of registrations that "
@@ -467,7 +470,12 @@ void certs_manager_destroy(struct certs_manager *m)
 static void start_watch(struct certs_manager *m, enum kind kind, const char *path,
 			const char *labels, const char *fields)
 {
+	static const char *const names[] = { [KIND_MUTATING] = "mutatingwebhookconfigurations",
+					     [KIND_VALIDATING] = "validatingwebhookconfigurations",
+					     [KIND_SECRET] = "secrets" };
 	struct reflector_options ro = { .path = path,
+					.resource = names[kind],
+					.counters = m->counters,
 					.label_selector = labels,
 					.field_selector = fields,
 					.transport = m->transport,

@@ -49,8 +49,9 @@ struct lister {
 	bool quota;
 	struct counter_cell *undecodable;
 	bool connected;
-	struct transport *transport; /* borrowed */
-	atomic_uint synced;          /* reflectors that are */
+	struct transport *transport;       /* borrowed */
+	struct counter_registry *counters; /* borrowed, or NULL */
+	atomic_uint synced;                /* reflectors that are */
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct strmap *queues, *namespaces;
@@ -99,6 +100,7 @@ struct lister *lister_create(struct counter_registry *registry)
 {
 	struct lister *l = xmalloc_zero(1, sizeof(*l));
 
+	l->counters = registry;
 	pthread_mutex_init(&l->lock, NULL);
 	l->queues = strmap_create(free_entry);
 	l->namespaces = strmap_create(free_entry);
@@ -144,11 +146,13 @@ static void follow_defaults(struct lister *l, struct reflector_options opt)
 	opt.missing_ok = true;
 	opt.field_selector = "metadata.name=" KUEUE_DEFAULT_QUEUE;
 	opt.path = "/apis/" KUEUE_API_VERSION "/localqueues";
+	opt.resource = "localqueues";
 	opt.on_event = lister_on_default_queue;
 	opt.seed = 3;
 	l->default_queue_reflector = reflector_create(&opt);
 	opt.field_selector = "metadata.name=" KUEUE_DEFAULT_PRIORITY_CLASS;
 	opt.path = "/apis/" KUEUE_API_VERSION "/workloadpriorityclasses";
+	opt.resource = "workloadpriorityclasses";
 	opt.on_event = lister_on_default_class;
 	opt.seed = 4;
 	l->default_class_reflector = reflector_create(&opt);
@@ -158,15 +162,19 @@ static void follow_defaults(struct lister *l, struct reflector_options opt)
 
 void lister_connect(struct lister *l, struct transport *t, const struct clock *clock)
 {
-	struct reflector_options opt = { .transport = t, .clock = clock, .ctx = l };
+	struct reflector_options opt = {
+		.transport = t, .clock = clock, .counters = l->counters, .ctx = l
+	};
 
 	l->connected = true;
 	l->transport = t;
 	opt.path = "/apis/" KEYS_VOLCANO_API_VERSION "/queues";
+	opt.resource = "queues";
 	opt.on_event = lister_on_queue;
 	opt.seed = 1;
 	l->queue_reflector = reflector_create(&opt);
 	opt.path = "/api/v1/namespaces";
+	opt.resource = "namespaces";
 	opt.on_event = lister_on_namespace;
 	opt.seed = 2;
 	l->namespace_reflector = reflector_create(&opt);
@@ -180,6 +188,29 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 bool lister_is_synced(const struct lister *l)
 {
 	return !l->connected || atomic_load(&l->synced) >= (l->quota ? 4 : 2);
+}
+
+const char *lister_stale_since(const struct lister *l, int64_t now, int64_t *ret)
+{
+	const struct {
+		const struct reflector *reflector;
+		const char *name;
+	} all[] = { { l->queue_reflector, "queues" },
+		    { l->namespace_reflector, "namespaces" },
+		    { l->default_queue_reflector, "localqueues" },
+		    { l->default_class_reflector, "workloadpriorityclasses" } };
+
+	for (size_t i = 0; l->connected && i < ARRAY_LEN(all); i++) {
+		int64_t since = all[i].reflector == NULL
+					? CLOCK_NEVER
+					: reflector_stale_since(all[i].reflector, now);
+
+		if (since != CLOCK_NEVER) {
+			*ret = since;
+			return all[i].name;
+		}
+	}
+	return NULL;
 }
 
 /* Puts the entry (NULL: removes it) under its key; the view is built anew when next asked for. */
@@ -216,7 +247,7 @@ static bool take_progress(struct lister *l, const struct reflector_event *event)
 		atomic_fetch_add(&l->synced, 1);
 		return true;
 	}
-	return event->kind == REFLECTOR_RELISTED;
+	return event->kind == REFLECTOR_RELISTED || event->kind == REFLECTOR_REFRESHED;
 }
 
 void lister_on_queue(void *ctx, const struct reflector_event *event)

@@ -6,6 +6,7 @@
 #define WEBHOOK_SERVER_LISTER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct admit_view;
 struct clock;
@@ -25,6 +26,9 @@ void lister_follow_quota(struct lister *l);
 void lister_connect(struct lister *l, struct transport *t, const struct clock *clock);
 /* Both first lists are complete, or nobody called lister_connect. Any thread. */
 bool lister_is_synced(const struct lister *l);
+/* Name of a resource of which nothing was heard for long (reflector_stale_since), and since when;
+ * NULL: there is none. Any thread. */
+const char *lister_stale_since(const struct lister *l, int64_t now, int64_t *ret);
 
 /* Reads one queue from the API server now, because the watch may lag behind it (a manifest that
  * creates a queue and uses it in the next document). Blocks a second at most; not on the

@@ -35,7 +35,18 @@ struct fixture {
 	struct endpoints *endpoints;
 	struct http_loop *loop;
 	uint16_t port;
+	const char *stale; /* NULL: none */
+	int64_t stale_since;
 };
+
+static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)
+{
+	const struct fixture *f = ctx;
+
+	(void)now;
+	*ret_since = f->stale_since;
+	return f->stale;
+}
 
 static void begin(struct fixture *f)
 {
@@ -44,6 +55,8 @@ static void begin(struct fixture *f)
 	struct endpoints_options eo = { .listen_address = address,
 					.healthz_address = address,
 					.state = &f->state,
+					.stale = find_stale,
+					.ctx = f,
 					.clock = &f->clock.base };
 
 	memset(f, 0, sizeof(*f));
@@ -117,6 +130,22 @@ static void test_readyz_tells_a_standby_from_a_leader(void **state)
 	end(&f);
 }
 
+static void test_readyz_names_what_is_stale(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.stale_since = clock_mono(&f.clock.base);
+	f.stale = "pods";
+	clock_fake_advance(&f.clock, 123 * CLOCK_NS_PER_S);
+	assert_int_equal(get(&f, "/readyz", "watch failed: pods: nothing heard for 123 s"), 503);
+	assert_int_equal(get(&f, "/livez", NULL), 200);
+	f.stale = NULL;
+	assert_int_equal(get(&f, "/readyz", NULL), 200);
+	end(&f);
+}
+
 static void test_metrics_and_unknown_paths(void **state)
 {
 	struct fixture f;
@@ -152,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_livez_turns_red_when_the_cycle_is_stuck),
 		cmocka_unit_test(test_readyz_tells_a_standby_from_a_leader),
+		cmocka_unit_test(test_readyz_names_what_is_stale),
 		cmocka_unit_test(test_metrics_and_unknown_paths),
 		cmocka_unit_test(test_a_bad_address_is_named),
 	};

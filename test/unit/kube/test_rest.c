@@ -1,6 +1,7 @@
 #include "kube/rest.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "lib/unit.h"
 
@@ -278,6 +279,26 @@ static void test_list(void **state)
 	       "{\"metadata\":{\"continue\":\"x\"},\"items\":[{\"name\":\"a\"},{\"name\":\"b\"}]}");
 	answer(&c, "GET /l?limit=500&continue=x", 200,
 	       "{\"metadata\":{\"continue\":\"\"},\"items\":[{\"name\":\"c\"}]}");
+	pthread_join(c.thread, NULL);
+	assert_int_equal(c.result, 0);
+	assert_string_equal(c.names.p, "a;b;c;");
+	end(&c);
+
+	/* Pages that are too large are asked for again, smaller; small ones let the size grow. */
+	begin(&c, true);
+	answer(&c, "GET /l?limit=500", 200,
+	       "{\"metadata\":{\"continue\":\"x\"},\"items\":[{\"name\":\"a\"}]}");
+	for (unsigned limit = 500; limit > 1; limit /= 2) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "GET /l?limit=%u&continue=x", limit);
+		fake_transport_wait(c.transport, 1);
+		fake_transport_too_large(c.transport, fake_transport_expect(c.transport, line));
+	}
+	answer(&c, "GET /l?limit=1&continue=x", 200,
+	       "{\"metadata\":{\"continue\":\"y\"},\"items\":[{\"name\":\"b\"}]}");
+	answer(&c, "GET /l?limit=2&continue=y", 200,
+	       "{\"metadata\":{},\"items\":[{\"name\":\"c\"}]}");
 	pthread_join(c.thread, NULL);
 	assert_int_equal(c.result, 0);
 	assert_string_equal(c.names.p, "a;b;c;");

@@ -51,9 +51,17 @@ struct engine {
 	struct engine_state state;
 	bool leading, rebuilt, changed; /* changed: since the controllers last ran */
 	int64_t writes_from;            /* monotonic ns */
-	int64_t next_cycle_at, next_period_at, next_timer_wall, next_controllers_at;
+	int64_t next_cycle_at, next_period_at, next_timer_at, next_controllers_at; /* likewise */
+	int64_t began_wall;  /* wall time at monotonic time 0, as it was when the process began */
 	int64_t phase_since; /* of the trace */
 };
+
+/* The time of the model: as even as the monotonic clock, and near the wall time for people. */
+static struct cache_time time_of(const struct engine *e)
+{
+	return (struct cache_time){ .now = e->began_wall + clock_mono(e->opt.clock),
+				    .wall = clock_wall(e->opt.clock) };
+}
 
 static void on_pod(void *ctx, const struct task *t, const void *object)
 {
@@ -252,6 +260,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	struct cache_options co = {
 		.scheduler_names = opt->scheduler_names,
 		.default_queue = opt->default_queue,
+		.found_age_max_ns = conf_take->reservation_timeout_ns / 2,
 		.counters = opt->counters,
 		.listener = { .on_pod = on_pod,
 			      .on_pod_gone = on_pod_gone,
@@ -270,7 +279,8 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		return r;
 	}
 	e->opt = *opt;
-	e->next_timer_wall = INT64_MAX;
+	e->next_timer_at = CLOCK_NEVER;
+	e->began_wall = clock_wall(opt->clock) - clock_mono(opt->clock);
 	e->writes_from = CLOCK_NEVER;
 	e->metrics = sched_metrics_create(opt->counters);
 	e->foreign = foreign_create(opt->counters);
@@ -332,7 +342,7 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 		return;
 	}
 	outcome_event_tell(exec_recorder(e->exec), cache_cluster(e->cache), m);
-	cache_apply(e->cache, m, clock_wall(e->opt.clock));
+	cache_apply(e->cache, m, time_of(e));
 }
 
 static void handle_snapshot(struct engine *e, const struct sched_msg *m)
@@ -389,7 +399,7 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 	case SCHED_MSG_BAD_OBJECT:
 	case SCHED_MSG_SYNCED:
 		if (m->resource < SCHED_BASIC_COUNT_ || m->kind == SCHED_MSG_BAD_OBJECT) {
-			cache_apply(e->cache, m, clock_wall(e->opt.clock));
+			cache_apply(e->cache, m, time_of(e));
 		}
 		break;
 	case SCHED_MSG_STOP:
@@ -430,24 +440,26 @@ static void annotate_adopted(struct engine *e, const struct cluster *c,
 static void run_cycle(struct engine *e)
 {
 	struct cluster *c = cache_cluster(e->cache);
-	int64_t began = clock_mono(e->opt.clock), now = clock_wall(e->opt.clock);
+	int64_t began = clock_mono(e->opt.clock);
+	struct cache_time time = time_of(e);
 	struct cycle_trace trace = { on_phase, e };
 	const struct decisions *d;
 	struct cycle_stats stats;
 
 	atomic_store(&e->state.cycle_since, began == 0 ? 1 : began);
-	d = cycle_run(e->cycle, c, now, &trace);
+	d = cycle_run(e->cycle, c, time.now, &trace);
 	if (e->opt.on_decided != NULL) {
 		e->opt.on_decided(e->opt.ctx, c, d);
 	}
-	cycle_assume(c, d, now);
+	cycle_assume(c, d, time.now);
 	stats = cycle_last_stats(e->cycle);
-	e->next_timer_wall = stats.next_timer;
-	sched_metrics_decisions(e->metrics, c, d, now);
+	e->next_timer_at =
+		stats.next_timer == INT64_MAX ? CLOCK_NEVER : stats.next_timer - e->began_wall;
+	sched_metrics_decisions(e->metrics, c, d, time.wall);
 	if (e->opt.on_decisions != NULL) {
 		e->opt.on_decisions(e->opt.ctx, c, d);
 	}
-	exec_decisions(e->exec, c, d, now);
+	exec_decisions(e->exec, c, d, time.wall);
 	annotate_adopted(e, c, d);
 	atomic_store(&e->state.has_quota_plugin, stats.has_quota_plugin);
 	atomic_store(&e->state.cycle_since, 0);
@@ -468,17 +480,6 @@ static void run_controllers(struct engine *e)
 	e->changed = false;
 }
 
-/* Monotonic time at which the wall-clock timer of the last cycle is due. */
-static int64_t timer_at(const struct engine *e, int64_t mono)
-{
-	int64_t wall = clock_wall(e->opt.clock);
-
-	if (e->next_timer_wall == INT64_MAX) {
-		return CLOCK_NEVER;
-	}
-	return e->next_timer_wall <= wall ? mono : mono + (e->next_timer_wall - wall);
-}
-
 /* Cycles over pods. Returns when the next one is due. */
 static int64_t step_pods(struct engine *e, int64_t now)
 {
@@ -495,7 +496,7 @@ static int64_t step_pods(struct engine *e, int64_t now)
 		e->changed = true;
 		e->next_period_at = now;
 	}
-	due = clock_earlier(e->next_period_at, timer_at(e, now));
+	due = clock_earlier(e->next_period_at, e->next_timer_at);
 	if (due <= now && e->next_cycle_at <= now) {
 		run_cycle(e);
 		now = clock_mono(e->opt.clock);
@@ -506,7 +507,7 @@ static int64_t step_pods(struct engine *e, int64_t now)
 		run_controllers(e);
 		e->next_controllers_at = now + CONTROLLERS_INTERVAL_NS;
 	}
-	due = clock_earlier(e->next_period_at, timer_at(e, now));
+	due = clock_earlier(e->next_period_at, e->next_timer_at);
 	due = due < e->next_cycle_at ? e->next_cycle_at : due;
 	return e->changed ? clock_earlier(due, e->next_controllers_at) : due;
 }

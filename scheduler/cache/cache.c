@@ -31,6 +31,7 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->scheduler_names = copy_names(opt->scheduler_names);
 	c->default_queue = xmalloc_dup(opt->default_queue);
 	c->cluster->default_queue = cluster_queue_get(c->cluster, str_of(opt->default_queue))->id;
+	c->found_age_max_ns = opt->found_age_max_ns;
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
 	c->judges_from = MODEL_TIME_NONE;
@@ -76,14 +77,14 @@ static void on_bad_object(struct cache *c, enum sched_resource r, struct str key
 	}
 }
 
-static void on_upsert(struct cache *c, const struct sched_msg *m)
+static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	struct err err = ERR_INIT;
 	int r = 0;
 
 	switch (m->resource) {
 	case SCHED_PODS:
-		r = cache_pod_upsert(c, m->object, &err);
+		r = cache_pod_upsert(c, m->object, time, &err);
 		break;
 	case SCHED_NODES:
 		r = cache_node_upsert(c, m->object, &err);
@@ -150,11 +151,11 @@ static void on_delete(struct cache *c, const struct sched_msg *m)
 	}
 }
 
-void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now)
+void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	switch (m->kind) {
 	case SCHED_MSG_UPSERT:
-		on_upsert(c, m);
+		on_upsert(c, m, time);
 		break;
 	case SCHED_MSG_DELETE:
 		on_delete(c, m);
@@ -167,7 +168,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now)
 		c->dirty = true;
 		break;
 	case SCHED_MSG_REQUEST_DONE:
-		cache_request_done(c, m, now);
+		cache_request_done(c, m, time.now);
 		break;
 	case SCHED_MSG_LEASE:
 	case SCHED_MSG_CONF:

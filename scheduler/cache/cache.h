@@ -1,6 +1,6 @@
 /* scheduler/cache/cache.h: owner of the cluster: turns messages (objects seen, outcomes of writes)
  * into changes of struct cluster and its ledger, and assumes the decisions of a cycle. Owner: the
- * sched thread. No I/O, no clock: `now` is given (wall ns). What other parts must hear about
+ * sched thread. No I/O, no clock: struct cache_time is given. What other parts must hear about
  * (metrics, events, controllers) goes through cache_listener.
  *
  * Rules kept here (design of the gate feature): a task that is BINDING ignores pod updates that
@@ -59,9 +59,19 @@ struct cache_listener {
 	void *ctx;
 };
 
+/* Two clocks. Everything that lasts (a reservation, a back-off) is measured by `now`, which no step
+ * of the wall clock moves. The wall time is for comparison with times that objects carry. */
+struct cache_time {
+	int64_t now;  /* the wall time at which the process began, and what has passed since */
+	int64_t wall; /* ns since 1970 */
+};
+
 struct cache_options {
 	const char *const *scheduler_names; /* NULL-terminated */
 	const char *default_queue;
+	/* How old a publication found on a pod may count that was made by an earlier process: its
+	 * time was taken from another clock, or from this one before a step. */
+	int64_t found_age_max_ns;
 	struct counter_registry *counters;
 	struct cache_listener listener;
 };
@@ -73,14 +83,14 @@ struct cluster *cache_cluster(struct cache *c);
 /* Applies UPSERT, DELETE, BAD_OBJECT, SYNCED, REQUEST_DONE; the caller frees the message.
  * REQUEST_DONE: resource_version of the answer, when it is known, hides older updates of the pod.
  */
-void cache_apply(struct cache *c, const struct sched_msg *m, int64_t now);
+void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time time);
 /* A pod that is_elsewhere was said of is to be charged here after all; unknown ones have no effect.
  */
 void cache_pod_here(struct cache *c, struct str key);
 bool cache_is_synced(const struct cache *c); /* every basic resource had its first LIST */
 /* Called once when synced and leading, and again after every gain of leadership: rebuilds all
  * charges from the pods. From now on binds and PodGroups by others are looked for. */
-void cache_rebuild_ledger(struct cache *c, int64_t now);
+void cache_rebuild_ledger(struct cache *c, int64_t wall);
 /* True when something changed since the last call (a cycle is worth running). */
 bool cache_take_dirty(struct cache *c);
 /* Decodes one JSON object of resource r into a message UPSERT, or BAD_OBJECT when it does not

@@ -100,7 +100,23 @@ static struct task *find(const struct cache *c, const struct from_api_pod *p)
 	return cluster_task_find(c->cluster, strbuf_str(&key));
 }
 
-int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct err *err)
+/* When a publication that is found on a pod began, by the clock of this process. Neither a step of
+ * the wall clock nor another machine's can make a reservation older than half its time-out. */
+static int64_t found_since(const struct cache *c, int64_t published, struct cache_time time)
+{
+	int64_t age;
+
+	if (published == MODEL_TIME_NONE) {
+		return MODEL_TIME_NONE;
+	}
+	if (published >= time.wall || __builtin_sub_overflow(time.wall, published, &age)) {
+		age = published >= time.wall ? 0 : c->found_age_max_ns;
+	}
+	return time.now - (age < c->found_age_max_ns ? age : c->found_age_max_ns);
+}
+
+int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
+		     struct err *err)
 {
 	const char *const *names = (const char *const *)c->scheduler_names;
 	struct from_api_pod p;
@@ -109,6 +125,7 @@ int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct err *err
 	if (from_api_pod_read(c->cluster, pod, names, c->scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
+	p.published_at = found_since(c, p.published_at, time);
 	p.klass->elsewhere = (p.flags & TASK_OURS) != 0 && c->listener.is_elsewhere != NULL &&
 			     c->listener.is_elsewhere(c->listener.ctx, pod);
 	t = find(c, &p);

@@ -19,6 +19,7 @@ struct cache {
 	struct cluster *cluster;
 	char **scheduler_names; /* NULL-terminated */
 	char *default_queue;
+	int64_t found_age_max_ns;
 	struct cache_listener listener;
 	struct counter_cell *drift; /* NULL without a registry */
 	struct arena *scratch;      /* for one message */
@@ -32,7 +33,8 @@ struct cache {
 
 /* One kind of object each: upsert returns -ERR_INVALID for an object that cannot be used (nothing
  * changed then), remove ignores unknown keys. uid: NULL or that of the object deleted. */
-int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct err *err);
+int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
+		     struct err *err);
 void cache_pod_remove(struct cache *c, struct str key, const char *uid);
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err);
 void cache_node_remove(struct cache *c, struct str name);

@@ -45,9 +45,9 @@ static void rebuild(struct cache *c, struct task *t)
 /* Pods with a node are charged first by cache_charge_settle in the same pass: no order matters
  * here, since nothing is refused. Where the sum exceeds a limit the next cycle revokes charges
  * without a node, youngest first: it alone knows the limits. */
-void cache_rebuild_ledger(struct cache *c, int64_t now)
+void cache_rebuild_ledger(struct cache *c, int64_t wall)
 {
-	c->judges_from = now;
+	c->judges_from = wall;
 	cache_queue_settle(c);
 	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
 		if (c->cluster->tasks.v[i] != NULL) {

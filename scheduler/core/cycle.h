@@ -13,8 +13,7 @@ struct session;
 
 struct cycle_stats {
 	uint64_t queues_scanned, queues_skipped, jobs_seen, tasks_seen, nodes_scored;
-	int64_t next_timer; /* wall ns at which a cycle is needed although nothing changed;
-			       INT64_MAX: none */
+	int64_t next_timer; /* when a cycle is needed although nothing changed; INT64_MAX: none */
 	bool has_quota_plugin;
 };
 
@@ -29,7 +28,8 @@ struct cycle_trace {
  */
 int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *err);
 void cycle_destroy(struct cycle *c);
-/* The list is valid until the next cycle_run or cycle_destroy. now: wall ns. */
+/* The list is valid until the next cycle_run or cycle_destroy. now: of the clock that the times in
+ * the cluster are of: it must not go back, nor leap when somebody sets the time of day. */
 const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int64_t now,
 				  const struct cycle_trace *trace);
 struct cycle_stats cycle_last_stats(const struct cycle *c);

@@ -87,7 +87,7 @@ void session_note_refusal(struct session *s, const struct job *j, const char *co
 /* The queue must be looked at again when a node changes, or a job of any queue. */
 void session_wait_for_nodes(struct session *s, const struct queue *q);
 void session_wait_for_jobs(struct session *s, const struct queue *q);
-void session_wait_until(struct session *s, const struct queue *q, int64_t at); /* wall ns */
+void session_wait_until(struct session *s, const struct queue *q, int64_t at);
 
 /* Readiness arithmetic of Volcano's JobInfo. */
 int32_t

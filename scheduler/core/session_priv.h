@@ -20,7 +20,7 @@ struct session {
 	struct res *limits;      /* by queue id */
 	struct res *withdrawing; /* by queue id; NULL: no queue was over its limit yet */
 	struct fit *fit;
-	int64_t *timers;     /* by queue id: wall ns at which to look again, INT64_MAX: never */
+	int64_t *timers;     /* by queue id: when to look again, INT64_MAX: never */
 	uint64_t *due;       /* bit set: queues that this cycle looks at */
 	uint8_t *waits;      /* by queue id: bits of enum session_wait */
 	uint8_t *unbound;    /* by queue id; NULL: nobody has asked yet */

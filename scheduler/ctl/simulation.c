@@ -62,7 +62,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 
 static void apply_message(struct simulation *s, struct sched_msg *m)
 {
-	cache_apply(s->cache, m, s->now);
+	cache_apply(s->cache, m, (struct cache_time){ s->now, s->now });
 	message_free(m);
 }
 
@@ -222,6 +222,7 @@ int simulation_create(struct sim_input *in, const struct simulation_options *opt
 	struct cache_options co = {
 		.scheduler_names = names,
 		.default_queue = KEYS_DEFAULT_QUEUE,
+		.found_age_max_ns = INT64_MAX,
 		.listener = { .on_pod = on_pod, .on_bad_object = on_bad_object, .ctx = s },
 	};
 	int r;

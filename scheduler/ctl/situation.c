@@ -49,7 +49,7 @@ struct listing {
 
 static void apply(struct situation *s, struct sched_msg *m, int64_t now)
 {
-	cache_apply(s->cache, m, now);
+	cache_apply(s->cache, m, (struct cache_time){ now, now });
 	message_free(m);
 }
 
@@ -77,7 +77,9 @@ static void on_item(void *ctx, const struct jdoc *item)
 static int load_live(struct situation *s, const struct cluster_args *f, struct err *err)
 {
 	static const char *const names[] = { "volcano", NULL };
-	struct cache_options co = { .scheduler_names = names, .default_queue = "default" };
+	struct cache_options co = { .scheduler_names = names,
+				    .default_queue = "default",
+				    .found_age_max_ns = INT64_MAX };
 	struct listing l = { .s = s, .now = clock_wall(clock_real()) };
 	struct transport *t = NULL;
 	int r = cluster_args_connect(f, &t, err);

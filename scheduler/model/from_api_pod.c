@@ -242,8 +242,13 @@ static void apply_condition(const struct from_api_pod *p, struct task *t)
 	if (p->cond != POD_COND_GATED || t->cond != POD_COND_GATED) {
 		t->cond_message = p->cond_message;
 	}
+	/* As long as it stays published it is so since we first knew; the time that the pod shows
+	 * is of a clock that may have been set meanwhile. */
+	if (p->cond != POD_COND_UNSCHEDULABLE || t->cond != POD_COND_UNSCHEDULABLE ||
+	    t->published_at == MODEL_TIME_NONE) {
+		t->published_at = p->published_at;
+	}
 	t->cond = (uint8_t)p->cond;
-	t->published_at = p->published_at;
 }
 
 /* What is adopted stays so until the pod names a PodGroup itself, or has to: opted-in pods do at

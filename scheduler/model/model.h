@@ -98,8 +98,9 @@ struct task {
 	uint32_t charge_queue; /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
 	uint32_t unbound_failures; /* for back-off after reservation timeouts and bind errors */
 	int64_t created, deleted;  /* wall ns; deleted: deletionTimestamp or MODEL_TIME_NONE */
-	int64_t published_at;      /* wall ns of publication, MODEL_TIME_NONE */
-	int64_t retry_at;          /* not to be decided again before, MODEL_TIME_NONE */
+	/* By the clock of the process, which goes on evenly (cache_time.now): */
+	int64_t published_at; /* published since, MODEL_TIME_NONE */
+	int64_t retry_at;     /* not to be decided again before, MODEL_TIME_NONE */
 	int64_t resource_version;
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
@@ -155,7 +156,7 @@ struct queue_scan {
 	bool done;             /* false: must be looked at */
 	bool waits_nodes;      /* nodes_gen matters */
 	bool waits_jobs;       /* all_jobs_gen matters */
-	int64_t timer_at;      /* wall ns, INT64_MAX */
+	int64_t timer_at;      /* by the clock of the process, INT64_MAX */
 };
 
 struct queue {

@@ -73,7 +73,7 @@ static bool run(unsigned pods)
 		bytes += (int64_t)json.len;
 		began = clock_mono(clock);
 		m = cache_decode(SCHED_PODS, STR_LIT(""), strbuf_str(&json), i + 1);
-		cache_apply(c, m, 0);
+		cache_apply(c, m, (struct cache_time){ 0, 0 });
 		message_free(m);
 		spent += clock_mono(clock) - began;
 	}

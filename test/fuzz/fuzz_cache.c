@@ -37,7 +37,7 @@ static void check(struct cache *c)
 
 static void apply(struct cache *c, struct sched_msg *m)
 {
-	cache_apply(c, m, NOW);
+	cache_apply(c, m, (struct cache_time){ NOW, NOW });
 	message_free(m);
 	check(c);
 }

@@ -52,6 +52,11 @@ static void on_foreign_podgroup(void *ctx, const struct job *j)
 	f->foreign_podgroups++;
 }
 
+struct cache_time cache_fixture_time(const struct cache_fixture *f)
+{
+	return (struct cache_time){ .now = f->now, .wall = f->now + f->step };
+}
+
 void cache_fixture_check(struct cache_fixture *f)
 {
 	const char *wrong;
@@ -71,7 +76,7 @@ void cache_fixture_raw(struct cache_fixture *f, enum sched_resource r, const cha
 {
 	struct sched_msg *m = cache_decode(r, str_of(key), str_of(json), f->version);
 
-	cache_apply(f->cache, m, f->now);
+	cache_apply(f->cache, m, cache_fixture_time(f));
 	message_free(m);
 	cache_fixture_check(f);
 }
@@ -99,7 +104,7 @@ void cache_fixture_delete(struct cache_fixture *f, enum sched_resource r, const 
 
 	m->resource = r;
 	m->key = str_of(key);
-	cache_apply(f->cache, m, f->now);
+	cache_apply(f->cache, m, cache_fixture_time(f));
 	message_free(m);
 	cache_fixture_check(f);
 }
@@ -109,7 +114,7 @@ static void synced(struct cache_fixture *f, enum sched_resource r)
 	struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
 
 	m->resource = r;
-	cache_apply(f->cache, m, f->now);
+	cache_apply(f->cache, m, cache_fixture_time(f));
 	message_free(m);
 }
 
@@ -127,6 +132,7 @@ struct cache_fixture *cache_fixture_create(void)
 	struct cache_options opt = {
 		.scheduler_names = names,
 		.default_queue = "default",
+		.found_age_max_ns = INT64_C(900) * 1000000000,
 		.listener = { .on_bad_object = on_bad,
 			      .on_pod_gone = on_gone,
 			      .on_foreign_bind = on_foreign_bind,
@@ -294,7 +300,7 @@ void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const cha
 	m->uid = uid;
 	m->outcome = outcome;
 	m->status = f->status;
-	cache_apply(f->cache, m, f->now);
+	cache_apply(f->cache, m, cache_fixture_time(f));
 	message_free(m);
 	cache_fixture_check(f);
 }

@@ -14,6 +14,7 @@ struct cache_fixture {
 	struct cluster *c;
 	int64_t version; /* of the last object */
 	int64_t now;
+	int64_t step; /* what the wall clock was set forward by */
 	int status;   /* of answers that are reported, for the test to set */
 	unsigned bad; /* objects refused */
 	char bad_text[256];
@@ -36,6 +37,7 @@ struct cache_fixture_pod {
 	int64_t version; /* the next one */
 };
 
+struct cache_time cache_fixture_time(const struct cache_fixture *f);
 struct cache_fixture *
 cache_fixture_create(void); /* synced, with queues "default" and "q" (4 cpu) */
 void cache_fixture_destroy(struct cache_fixture *f);

@@ -24,6 +24,7 @@ static const char *const names[SIM_FAULT_COUNT_] = {
 	[SIM_WATCH_CLOSED] = "watch-closed",
 	[SIM_WATCH_GONE] = "watch-gone",
 	[SIM_WATCH_LATE] = "watch-late",
+	[SIM_CLOCK_STEP] = "clock-step",
 	[SIM_COMPACTED] = "compacted",
 };
 

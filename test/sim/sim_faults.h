@@ -29,6 +29,7 @@ enum sim_fault {
 	SIM_WATCH_CLOSED,    /* the stream ends between frames */
 	SIM_WATCH_GONE,      /* 410 in the stream */
 	SIM_WATCH_LATE,      /* the stream stands still for a while */
+	SIM_CLOCK_STEP,      /* the wall clock of the scheduler's machine is set */
 	SIM_COMPACTED,       /* the server forgets its history: lagging watches and lists get 410 */
 	SIM_FAULT_COUNT_
 };

@@ -293,14 +293,14 @@ static bool comes_to_rest(const struct sim_world *w, const struct jdoc *pod)
 	return !sim_pod_is_impossible(pod) && !has_opted_out(w, group);
 }
 
-bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c)
+bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c, int64_t now)
 {
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 		char key[300];
 
 		if (t == NULL || t->retry_at == MODEL_TIME_NONE ||
-		    t->retry_at + RETRIED_NS <= clock_wall(&w->clock.base)) {
+		    t->retry_at + RETRIED_NS <= now) {
 			continue;
 		}
 		cluster_task_key(t, key, sizeof(key));

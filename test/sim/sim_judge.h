@@ -10,7 +10,7 @@ struct cluster;
 
 /* Fails the world when the end is not as it should be. */
 void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct cluster *c);
-/* A pod was set aside until some time: the end is not reached yet. */
-bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c);
+/* A pod was set aside until some time: the end is not reached yet. now: of the cluster's times. */
+bool sim_judge_must_wait(const struct sim_world *w, const struct cluster *c, int64_t now);
 
 #endif

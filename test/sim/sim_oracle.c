@@ -20,6 +20,7 @@ struct sim_oracle {
 	struct sim_world *world;
 	struct oracle *promise;
 	struct strmap *decided;   /* uid -> bits */
+	struct strmap *published; /* uid -> monotonic ns + 1 since which it is */
 	struct strmap *disturbed; /* keys of PodGroups that users took members from */
 	int64_t changed_at;
 };
@@ -33,6 +34,7 @@ struct sim_oracle *sim_oracle_create(struct sim_world *w)
 	o->world = w;
 	o->promise = oracle_create(true);
 	o->decided = strmap_create(NULL);
+	o->published = strmap_create(NULL);
 	o->disturbed = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, o);
 	return o;
@@ -42,6 +44,7 @@ void sim_oracle_destroy(struct sim_oracle *o)
 {
 	oracle_destroy(o->promise);
 	strmap_destroy(o->decided);
+	strmap_destroy(o->published);
 	strmap_destroy(o->disturbed);
 	free(o);
 }
@@ -49,6 +52,16 @@ void sim_oracle_destroy(struct sim_oracle *o)
 static uintptr_t decided(const struct sim_oracle *o, const char *uid)
 {
 	return (uintptr_t)strmap_get(o->decided, str_of(uid));
+}
+
+/* From the decision on: its write may be long in coming. */
+static void note_published(struct sim_oracle *o, const char *uid, bool published)
+{
+	uintptr_t since = published ? (uintptr_t)(o->world->clock.mono_ns + 1) : 0;
+
+	if (!published || strmap_get(o->published, str_of(uid)) == NULL) {
+		strmap_set(o->published, str_of(uid), (void *)since);
+	}
 }
 
 void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const struct decisions *d)
@@ -72,8 +85,40 @@ void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const str
 					: e->message != NULL  ? e->message
 							      : "");
 		}
+		if (e->kind == DECISION_PUBLISH) {
+			note_published(o, t->uid, true);
+		}
 		if (bit != 0) {
 			strmap_set(o->decided, str_of(t->uid), (void *)(decided(o, t->uid) | bit));
+		}
+	}
+}
+
+static bool was_published_for(const struct sim_oracle *o, const struct task *t, int64_t ns)
+{
+	uintptr_t since = (uintptr_t)strmap_get(o->published, str_of(t->uid));
+
+	return since != 0 && o->world->clock.mono_ns - (int64_t)(since - 1) >= ns;
+}
+
+void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const struct decisions *d,
+			  int64_t timeout_ns)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct decision *e = &d->v[i];
+		const struct task *t = e->task == MODEL_NONE ? NULL : c->tasks.v[e->task];
+		const struct job *j = t == NULL || t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
+		bool long_ago = false;
+
+		if (j == NULL || !str_streq(e->reason, "ReservationTimedOut")) {
+			continue;
+		}
+		for (size_t k = 0; k < j->tasks.n; k++) {
+			long_ago |= was_published_for(o, c->tasks.v[j->tasks.v[k]], timeout_ns / 2);
+		}
+		if (!long_ago) {
+			sim_world_fail(o->world, "decisions: %s timed out before its time",
+				       t->name);
 		}
 	}
 }
@@ -167,6 +212,9 @@ static void check_pod(struct sim_oracle *o, const struct sim_change *change)
 	}
 	if (change->now == NULL) {
 		return;
+	}
+	if (sim_pod_is_published(change->now) != sim_pod_is_published(change->old)) {
+		note_published(o, sim_pod_uid(change->now), sim_pod_is_published(change->now));
 	}
 	if (sim_pod_is_placed(change->now) && mirror_pod_is_gated(change->now)) {
 		sim_world_fail(o->world, "%s: bound with a gate", change->key);

@@ -16,6 +16,10 @@ void sim_oracle_destroy(struct sim_oracle *o);
 /* What a scheduler wants: whatever happens to a pod later must have been decided for that very
  * pod. */
 void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const struct decisions *d);
+/* Nothing is given up as timed out before a member of its gang was published for half the time-out:
+ * the least that is left to a reservation which another process made, whatever clocks say. */
+void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const struct decisions *d,
+			  int64_t timeout_ns);
 /* After time has passed: an excess that was tolerated may be none any more. */
 void sim_oracle_check(struct sim_oracle *o);
 /* True when the n pods could be published beside all that runs and is published now. */

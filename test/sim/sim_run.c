@@ -51,6 +51,7 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 {
 	struct sim_run *r = ctx;
 
+	sim_oracle_timed_out(r->oracle, c, d, r->options.reservation_timeout_ns);
 	sim_oracle_decided(r->oracle, c, d);
 }
 
@@ -233,10 +234,23 @@ static void tend_schedulers(struct sim_run *r)
 	}
 }
 
+static void set_wall_clock(struct sim_world *w)
+{
+	static const int64_t seconds[] = { 3600, -36000, 30, -30, 86400, -3600 };
+
+	sim_world_strike(w, SIM_CLOCK_STEP);
+	w->machine.step_ns += seconds[sim_world_below(w, ARRAY_LEN(seconds))] * CLOCK_NS_PER_S;
+}
+
 static void disturb_scheduler(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
 
+	/* What Kueue's API defines by times in a Workload's status follows the wall clock. */
+	if (r->quota == NULL && sim_world_chance(w, 250)) {
+		set_wall_clock(w);
+		return;
+	}
 	if (r->schedulers[1] != NULL) {
 		return;
 	}
@@ -318,7 +332,8 @@ static bool is_settled(struct sim_run *r, int64_t since)
 
 	changed = changed > since ? changed : since;
 	return r->choices.list.n == 0 && w->clock.mono_ns - changed >= QUIET_NS && is_healthy(r) &&
-	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0])) &&
+	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0]),
+				    sim_scheduler_now(r->schedulers[0])) &&
 	       (r->quota == NULL || sim_quota_is_quiet(r->quota, QUIET_NS));
 }
 

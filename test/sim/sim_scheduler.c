@@ -50,7 +50,8 @@ struct sim_scheduler {
 	size_t queue_at;
 	struct pool *pools[ENGINE_MAX_POOLS];
 	size_t npools;
-	int64_t due; /* of the engine */
+	int64_t due;        /* of the engine */
+	int64_t began_wall; /* wall time at monotonic time 0, as the process found it */
 	bool poked, paused, lost, decided;
 };
 
@@ -269,7 +270,7 @@ static void make_engine(struct sim_scheduler *s)
 		.scheduler_names = names,
 		.default_queue = "default",
 		.transport = sim_transport_base(s->requests),
-		.clock = &s->world->clock.base,
+		.clock = &s->world->machine.base,
 		.counters = s->counters,
 		.gate_workers = 1,
 		.manual = true,
@@ -303,7 +304,7 @@ static void make_watches(struct sim_scheduler *s)
 		struct reflector_options ro = {
 			.path = resource_name((enum sched_resource)i)->path,
 			.transport = sim_transport_base(s->watches),
-			.clock = &s->world->clock.base,
+			.clock = &s->world->machine.base,
 			.on_event = on_event,
 			.ctx = &s->watch[i],
 			.page_size = (unsigned)(2 + sim_world_below(s->world, 20)),
@@ -325,7 +326,7 @@ static void start_leading(struct sim_scheduler *s)
 		.identity = identity,
 		.request_deadline_ns = REQUEST_TIMEOUT_NS,
 		.transport = sim_transport_base(s->requests),
-		.clock = &s->world->clock.base,
+		.clock = &s->world->machine.base,
 		.on_change = on_lease,
 		.ctx = s,
 		.seed = rng_next(&s->world->rng),
@@ -350,6 +351,7 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 	s->watches = sim_transport_create(w, SIM_SCHEDULER);
 	s->requests = sim_transport_create(w, SIM_SCHEDULER);
 	s->counters = counter_registry_create();
+	s->began_wall = clock_wall(&w->machine.base) - clock_mono(&w->machine.base);
 	make_engine(s);
 	make_watches(s);
 	start_leading(s);
@@ -523,6 +525,11 @@ bool sim_scheduler_is_healthy(struct sim_scheduler *s)
 const struct cluster *sim_scheduler_cluster(const struct sim_scheduler *s)
 {
 	return engine_cluster(s->engine);
+}
+
+int64_t sim_scheduler_now(const struct sim_scheduler *s)
+{
+	return s->began_wall + clock_mono(&s->world->machine.base);
 }
 
 void sim_scheduler_trace(struct sim_scheduler *s)

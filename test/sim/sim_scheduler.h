@@ -45,5 +45,7 @@ bool sim_scheduler_is_healthy(struct sim_scheduler *s);
 /* What it thinks, into the trace. */
 void sim_scheduler_trace(struct sim_scheduler *s);
 const struct cluster *sim_scheduler_cluster(const struct sim_scheduler *s);
+/* The time that times in its cluster are compared with. */
+int64_t sim_scheduler_now(const struct sim_scheduler *s);
 
 #endif

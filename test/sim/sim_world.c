@@ -38,6 +38,18 @@ static void register_webhooks(struct sim_world *w)
 	}
 }
 
+static int64_t machine_mono(const struct clock *c)
+{
+	return clock_mono(&((const struct sim_machine *)(const void *)c)->world->clock.base);
+}
+
+static int64_t machine_wall(const struct clock *c)
+{
+	const struct sim_machine *m = (const void *)c;
+
+	return clock_wall(&m->world->clock.base) + m->step_ns;
+}
+
 void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 {
 	static const char *const kinds[] = {
@@ -52,6 +64,8 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
 	rng_init(&w->rng, opt->seed);
 	clock_fake_init(&w->clock, START);
+	w->machine.base = (struct clock){ .mono = machine_mono, .wall = machine_wall };
+	w->machine.world = w;
 	list_init(&w->orphans);
 	w->faults.rng = &w->rng;
 	w->webhook = sim_webhook_create(w->quota);

@@ -35,10 +35,19 @@ struct sim_choices {
 	int64_t wake_at; /* monotonic ns of the next thing that time alone brings */
 };
 
+/* The clock of the machine that schedulers run on: as even as the world's, but its wall time may be
+ * set. */
+struct sim_machine {
+	struct clock base; /* first member */
+	const struct sim_world *world;
+	int64_t step_ns;
+};
+
 struct sim_world {
 	uint64_t seed, steps;
 	struct rng rng;
 	struct clock_fake clock;
+	struct sim_machine machine;
 	struct apiserver *api;
 	struct sim_webhook *webhook;
 	struct sim_view *view;

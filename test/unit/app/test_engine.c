@@ -15,6 +15,7 @@
 #include "conf/conf.h"
 #include "kube/pool.h"
 #include "lib/fake_transport.h"
+#include "model/cluster.h"
 #include "model/message.h"
 
 #define WALL (1700000000 * CLOCK_NS_PER_S)
@@ -200,6 +201,52 @@ static void test_hole_24_one_patch_then_at_once_the_next_step(void **state)
 	end(&f);
 }
 
+static void go_on(struct fixture *f, unsigned steps)
+{
+	while (steps-- > 0) {
+		step(f);
+		while (fake_transport_pending(f->transport) > 0) {
+			answer(f, "", 200);
+		}
+		take_outcomes(f);
+	}
+}
+
+static const struct task *pod_of(struct fixture *f)
+{
+	return cluster_task_find(engine_cluster(f->engine), STR_LIT("ns/p"));
+}
+
+/* Neither what is reserved nor a back-off depends on the time of day. */
+static void test_steps_of_the_wall_clock_change_nothing(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	f.clock.wall_ns += 3600 * CLOCK_NS_PER_S;
+	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	f.clock.wall_ns -= 36000 * CLOCK_NS_PER_S;
+	clock_fake_advance(&f.clock, 1790 * CLOCK_NS_PER_S);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	clock_fake_advance(&f.clock, 10 * CLOCK_NS_PER_S);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_NONE);
+	f.clock.wall_ns -= 36000 * CLOCK_NS_PER_S;
+	clock_fake_advance(&f.clock, 3600 * CLOCK_NS_PER_S);
+	go_on(&f, 6);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	end(&f);
+}
+
 static bool metric(struct fixture *f, const char *name, const char *label, double value)
 {
 	static const char *const names[] = { "result", NULL };
@@ -362,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_written_before_lease_and_lists),
 		cmocka_unit_test(test_hole_24_one_patch_then_at_once_the_next_step),
+		cmocka_unit_test(test_steps_of_the_wall_clock_change_nothing),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_pod_without_its_podgroup_is_told_once),

@@ -31,8 +31,8 @@ static void test_bad_objects_are_told(void **state)
 	struct sched_msg *m = cache_decode(SCHED_QUEUES, STR_LIT("q"), STR_LIT("[]"), 1);
 
 	(void)state;
-	cache_apply(c, m, 0);
-	cache_apply(c, m, 0);
+	cache_apply(c, m, (struct cache_time){ 0, 0 });
+	cache_apply(c, m, (struct cache_time){ 0, 0 });
 	(void)cache_take_dirty(c);
 	counter_render(counters, &text);
 	assert_int_equal(told, 2);

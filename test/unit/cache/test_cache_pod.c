@@ -173,6 +173,32 @@ static void test_hole_17_publication_has_an_age(void **state)
 
 /* A pod that lost its quota after ungating stays ungated and uncharged: it is not mistaken for one
  * that holds a reservation, whatever mark it carries. */
+/* A publication that is found counts from the time on the pod, within bounds: no step of a clock
+ * makes it time out. One that is known counts from where it began here. */
+static void test_the_age_of_a_publication_that_is_found(void **state)
+{
+	static const struct {
+		int64_t step, age; /* s; the pod says 40 s ago */
+	} rows[] = { { 0, 40 },     { 100, 140 }, { 3600, 900 }, { -30, 10 },        { -41, 0 },
+		     { -36000, 0 }, { 860, 900 }, { 859, 899 },  { 5000000000, 900 } };
+	struct cache_fixture_pod published = with_reason("Unschedulable");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct task *t;
+
+		f->step = rows[i].step * INT64_C(1000000000);
+		t = cache_fixture_pod(f, &published);
+		assert_true(f->now - t->published_at == rows[i].age * INT64_C(1000000000));
+		f->step += INT64_C(7200) * 1000000000;
+		f->now += 5;
+		t = cache_fixture_pod(f, &published);
+		assert_true(f->now - t->published_at == rows[i].age * INT64_C(1000000000) + 5);
+		cache_fixture_destroy(f);
+	}
+}
+
 static void test_hole_18_revoked_pods_stay_revoked(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -368,7 +394,7 @@ static void test_deletion_of_another_uid_is_ignored(void **state)
 	m->resource = SCHED_PODS;
 	m->key = STR_LIT("ns/p");
 	m->uid = "other";
-	cache_apply(f->cache, m, f->now);
+	cache_apply(f->cache, m, cache_fixture_time(f));
 	message_free(m);
 	assert_non_null(cache_fixture_task(f, "p"));
 	cache_fixture_delete(f, SCHED_PODS, "ns/absent");
@@ -411,6 +437,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_hole_12_recreated_pod_is_another),
 		CACHE_FIXTURE_TEST(test_hole_14_annotation_edits),
 		CACHE_FIXTURE_TEST(test_hole_17_publication_has_an_age),
+		cmocka_unit_test(test_the_age_of_a_publication_that_is_found),
 		CACHE_FIXTURE_TEST(test_hole_18_revoked_pods_stay_revoked),
 		CACHE_FIXTURE_TEST(test_hole_23_bind_failure_keeps_the_reservation),
 		CACHE_FIXTURE_TEST(test_binding_outlives_updates_without_node),

@@ -181,7 +181,7 @@ static void status_written(struct cache_fixture *f, const char *reason, enum sch
 	m->uid = "uid-p";
 	m->outcome = outcome;
 	m->written = reason;
-	cache_apply(f->cache, m, f->now);
+	cache_apply(f->cache, m, cache_fixture_time(f));
 	message_free(m);
 	cache_fixture_check(f);
 }

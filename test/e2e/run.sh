@@ -35,7 +35,7 @@ again() {
 	done
 }
 
-E2E_COMPONENTS=$(again "$root/test/e2e/build.sh")
+E2E_COMPONENTS=$(again "$root/test/e2e/build.sh" control-plane kwok helm)
 export E2E_COMPONENTS
 command -v go >/dev/null || {
 	echo "e2e: Go 1.26 is needed to build the scenarios; there is no go on PATH" >&2
@@ -46,6 +46,14 @@ E2E_KUEUE=$(cd "$root/test/differential" && again go mod download sigs.k8s.io/ku
 	go list -m -f '{{.Dir}}' sigs.k8s.io/kueue) || true
 export E2E_KUEUE
 mkdir -p "$E2E_WORK"
+# Few scenarios need Karpenter. They wait for this file, which holds the exit status of its build.
+export E2E_KARPENTER="$E2E_WORK/karpenter.status"
+rm -f "$E2E_KARPENTER"
+{
+	again "$root/test/e2e/build.sh" karpenter >/dev/null && built=0 || built=$?
+	echo "$built" >"$E2E_KARPENTER.new"
+	mv "$E2E_KARPENTER.new" "$E2E_KARPENTER"
+} &
 again env CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
 # The rules of the oracle and the choice of ports first: without them nothing that follows means anything.
 CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test ./oracle ./cluster
@@ -94,5 +102,6 @@ if [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
 	echo "no scenario matches $run"
 	failed=1
 fi
+wait # for Karpenter's build, which no scenario that was played may have needed
 echo "$passed passed, $failed failed" | tee "$E2E_WORK/summary"
 [ "$failed" -eq 0 ]

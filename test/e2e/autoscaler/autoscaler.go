@@ -1,5 +1,5 @@
 // Package autoscaler runs real node autoscalers with their kwok providers: Karpenter, and Cluster
-// Autoscaler when the environment variable CLUSTER_AUTOSCALER names its program (it cannot be built
+// Autoscaler when the environment variable CLUSTER_AUTOSCALER names its program (it cannot be required
 // as a Go module). Nodes that they add are played by kwok. They never take a node away: what is
 // looked at is what they buy.
 package autoscaler
@@ -34,7 +34,8 @@ func ClusterAutoscaler() string {
 	return os.Getenv("CLUSTER_AUTOSCALER")
 }
 
-// Karpenter keeps a part of each machine for the kubelet.
+// What an autoscaler keeps of each machine: Karpenter for the kubelet, Cluster Autoscaler's kwok
+// provider for the kube-proxy that it adds to the template of each group.
 const (
 	reservedMilliCPU  = 100
 	reservedMemoryMiB = 10
@@ -176,6 +177,8 @@ func StartClusterAutoscaler(ctx context.Context, c *cluster.Cluster, i Instance)
 	if i.Max == 0 {
 		i.Max = 100
 	}
+	i.MilliCPU += reservedMilliCPU
+	i.MemoryMiB += reservedMemoryMiB
 	if err := clusterAutoscalerObjects.Execute(&objects, i); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,13 @@ func restart(s *suite.S, p *cluster.Process) {
 // Everything dies once while scenario 2 runs: both schedulers, the webhooks, etcd, the API server.
 // No node is bought that quota does not need, and every pod has its turn.
 func TestScenario7KilledWhileTheAutoscalerWorks(t *testing.T) {
-	r := startTruthWith(t, suite.Options{Values: headgate.DefaultLease}, suite.Autoscalers()[0], suite.Opted)
+	for _, kind := range suite.Autoscalers() {
+		t.Run(kind, func(t *testing.T) { killWhileTheAutoscalerWorks(t, kind) })
+	}
+}
+
+func killWhileTheAutoscalerWorks(t *testing.T, kind string) {
+	r := startTruthWith(t, suite.Options{Values: headgate.DefaultLease}, kind, suite.Opted)
 	s := r.s
 	faults := map[int]func(){
 		0:  func() { d := leader(s); d.Kill(); s.Must(d.Start(s.Ctx)) },

@@ -24,6 +24,7 @@ const (
 	envBuild      = "E2E_BUILD"      // where the daemons are, in bin/
 	envWork       = "E2E_WORK"       // clusters live in folders of this one
 	envNetns      = "E2E_NETNS"      // 1: alone in a network namespace
+	envKarpenter  = "E2E_KARPENTER"  // file that appears with the exit status of Karpenter's build
 )
 
 // env is what scenarios of this binary share.

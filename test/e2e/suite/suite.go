@@ -292,15 +292,35 @@ func (s *S) Autoscaler(kind string, i autoscaler.Instance) *autoscaler.Autoscale
 	if !s.own {
 		s.Fatal("an autoscaler needs suite.StartOwn")
 	}
+	start := autoscaler.StartClusterAutoscaler
+	if kind == "Karpenter" {
+		start = autoscaler.Karpenter
+		s.Must(waitForKarpenter(s.Ctx))
+	}
 	ctx, cancel := context.WithTimeout(s.Ctx, 2*Timeout)
 	defer cancel()
-	start := autoscaler.Karpenter
-	if kind == "ClusterAutoscaler" {
-		start = autoscaler.StartClusterAutoscaler
-	}
 	a, err := start(ctx, s.Cluster, i)
 	s.Must(err)
 	return a
+}
+
+// waitForKarpenter returns when run.sh, which builds Karpenter beside the first scenarios, has done so.
+func waitForKarpenter(ctx context.Context) error {
+	file := os.Getenv(envKarpenter)
+	if file == "" {
+		return nil
+	}
+	var status []byte
+	if err := cluster.Poll(ctx, "Karpenter is built", func(context.Context) (err error) {
+		status, err = os.ReadFile(file)
+		return err
+	}); err != nil {
+		return err
+	}
+	if s := strings.TrimSpace(string(status)); s != "0" {
+		return fmt.Errorf("the build of Karpenter ended with exit status %s", s)
+	}
+	return nil
 }
 
 // Write puts text into a file of build/e2e for people to read.

@@ -20,7 +20,13 @@ NPROC := $(shell nproc)
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
 	-Wcast-qual -Wwrite-strings -Wswitch-enum -Wpointer-arith $(if $(WERROR),-Werror)
 FORTIFY := $(if $(SAN)$(filter -O0,$(OPT)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
-HARDEN := -fno-common -fstack-protector-strong -fPIE $(FORTIFY)
+# $(call accepted,flags): those of the flags that the compiler knows on this processor.
+accepted = $(foreach f,$(1),$(shell $(CC) -Werror $f -E -x c /dev/null >/dev/null 2>&1 && echo $f))
+# Branch targets are marked (x86-64, arm64), large frames touch each page, locals never show what the
+# stack held before. Sanitizers do the last two better.
+HARDEN := -fno-common -fstack-protector-strong -fPIE $(FORTIFY) \
+	$(call accepted,-fcf-protection -mbranch-protection=standard \
+	$(if $(SAN),,-fstack-clash-protection -ftrivial-auto-var-init=zero))
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 INCLUDES := -I. -Icommon -Ischeduler -Iwebhook -Itest
 CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \

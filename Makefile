@@ -24,7 +24,8 @@ FORTIFY := $(if $(SAN)$(filter -O0,$(OPT)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=
 accepted = $(foreach f,$(1),$(shell $(CC) -Werror $f -E -x c /dev/null >/dev/null 2>&1 && echo $f))
 # Branch targets are marked (x86-64, arm64), large frames touch each page, locals never show what the
 # stack held before. Sanitizers do the last two better.
-HARDEN := -fno-common -fstack-protector-strong -fPIE $(FORTIFY) \
+# No path of this folder stands in a binary, so that the same commit gives the same bytes anywhere.
+HARDEN := -ffile-prefix-map=$(CURDIR)=. -fno-common -fstack-protector-strong -fPIE $(FORTIFY) \
 	$(call accepted,-fcf-protection -mbranch-protection=standard \
 	$(if $(SAN),,-fstack-clash-protection -ftrivial-auto-var-init=zero))
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -96,7 +97,7 @@ MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib unit scenario admission integration sim mutants lint conformance test check suite \
 	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo docs e2e \
-	bench-e2e bench-quota differential image image-check clean help FORCE
+	bench-e2e bench-quota differential image image-check image-reproduce clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -240,6 +241,9 @@ docs: $(DOCS_BIN) ## writes the pages that are made from other files
 
 image: $(BIN) ## the programs and what they need as an OCI image
 	@image/build.sh $(BUILD)/bin $(IMAGE)
+
+image-reproduce: image ## builds a copy of the tree elsewhere and compares the bytes of the image
+	@image/reproduce.sh $(IMAGE)
 
 image-check: image $(BUILD)/test/demo/demo ## the demo with both daemons confined to the image
 	@image/check.sh $(IMAGE) $(BUILD)

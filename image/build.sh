@@ -1,7 +1,9 @@
 #!/bin/sh
 # image/build.sh BIN OUT.tar: an OCI image (also one that `docker load` takes) of the programs in
-# folder BIN and the shared objects they need, and nothing else: no base image, no shell. The same
-# input gives the same bytes; times are SOURCE_DATE_EPOCH (the last commit's).
+# folder BIN and the shared objects they need, with what scanners read: the records of the Debian packages
+# that the objects come from, and an SBOM. No base image, no shell. The same input gives the same bytes;
+# times are SOURCE_DATE_EPOCH (the last commit's). Beside OUT.tar stand the SBOM (.spdx.json) and the
+# provenance (.provenance.json).
 set -eu
 bin=$1
 out=$2
@@ -60,6 +62,24 @@ done <"$work/objects"
 gcc_s=$(dirname "$(grep '/libc\.so' "$work/objects")")/libgcc_s.so.1
 [ ! -e "$gcc_s" ] || put "$gcc_s"
 
+# owners: the Debian packages of the objects. The file lists name /lib or /usr/lib, as the package did.
+owners() {
+	while read -r object; do
+		file=$(readlink -f "$object")
+		dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}" 2>/dev/null ||
+			fail "no Debian package owns $file: the SBOM would not name it"
+	done <"$work/objects" | sed 's/: .*//' | LC_ALL=C sort -u
+}
+[ ! -e "$gcc_s" ] || echo "$gcc_s" >>"$work/objects"
+packages=$(owners)
+mkdir -p "$root/var/lib/dpkg/status.d"
+for package in $packages; do
+	name=${package%%:*}
+	dpkg -s "$package" >"$root/var/lib/dpkg/status.d/$name"
+	put "/usr/share/doc/$name/copyright"
+done
+put /etc/os-release
+
 cas=/etc/ssl/certs/ca-certificates.crt
 [ ! -e "$cas" ] || put "$cas"
 # Where the chart mounts things; runtimes want the others.
@@ -67,6 +87,10 @@ mkdir -p "$root/etc/headgate/tls" "$root/tmp" "$root/proc" "$root/dev" "$root/sy
 printf 'root:x:0:0::/:/sbin/nologin\nheadgate:x:%s:%s::/:/sbin/nologin\n' $user $user >"$root/etc/passwd"
 printf 'root:x:0:\nheadgate:x:%s:\n' $user >"$root/etc/group"
 printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
+sbom=/usr/share/sbom/headgate.spdx.json
+mkdir -p "$root$(dirname "$sbom")"
+# shellcheck disable=SC2086
+"$(dirname "$0")/sbom.sh" "$root" "$version" "$created" $packages >"$root$sbom"
 find "$root" -type d -exec chmod 0755 {} +
 find "$root" -type f -exec chmod 0644 {} +
 find "$root/usr/bin" "$root/lib64" "$root/lib" -type f -exec chmod 0755 {} + 2>/dev/null || true
@@ -132,6 +156,8 @@ cat >"$oci/manifest.json" <<EOF
 [{"Config":"blobs/sha256/$config","RepoTags":["headgate:$version"],"Layers":["blobs/sha256/$layer"]}]
 EOF
 mkdir -p "$(dirname "$out")"
+cp "$root$sbom" "${out%.tar}.spdx.json"
+"$(dirname "$0")/provenance.sh" "$version" "$manifest" >"${out%.tar}.provenance.json"
 pack "$oci" >"$out.new"
 mv "$out.new" "$out"
 printf '%s: headgate:%s, %s files, %s KiB, %s KiB packed, sha256:%s\n' "$out" "$version" \

@@ -216,7 +216,7 @@ fuzz: ## every fuzz target over its corpus and for FUZZ_SECONDS more
 bench: $(BIN) $(BENCH_BIN) $(BENCH_PEER) ## figures and ratios
 	@set -e; for b in $(BENCH_BIN) $(BENCH_SH); do BUILD=$(BUILD) $$b $(ARGS); done
 
-e2e: $(BIN) $(REPLAY_BIN) $(INTEGRATION_BIN) ## scenarios on real Kubernetes (needs Go 1.26); ARGS="SCENARIO=2" one, ARGS=--serve none
+e2e: $(BIN) image $(REPLAY_BIN) $(INTEGRATION_BIN) ## scenarios on real Kubernetes (needs Go 1.26); ARGS="SCENARIO=2" one, ARGS=--serve none
 	@BUILD=$(BUILD) test/e2e/run.sh $(ARGS)
 
 bench-e2e: $(BIN) ## beside kube-scheduler on real Kubernetes (needs Go 1.26); BENCH_PODS=200 BENCH_NODES=50 is short

@@ -74,6 +74,11 @@ func (h *Headgate) daemon(ctx context.Context, deployment *unstructured.Unstruct
 	}
 	args = append(append(args, "--kubeconfig="+kubeconfig), more...)
 	program := filepath.Join(h.o.Bin, filepath.Base(container.Command[0]))
+	if h.o.Container != nil {
+		if program, args, err = h.contain(ctx, &dep, d, name, kubeconfig, args); err != nil {
+			return nil, err
+		}
+	}
 	d.Process = cluster.NewProcess(h.c.Dir, "headgate-"+name, program, args...)
 	for _, e := range container.Env {
 		d.Env = append(d.Env, e.Name+"="+e.Value)

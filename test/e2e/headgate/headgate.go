@@ -46,6 +46,8 @@ type Options struct {
 	Repo   string   // folder that has charts/ and, unless Bin says otherwise, build/bin
 	Bin    string   // folder of the daemons; empty: Repo/build/bin
 	Values []string // as helm's --set: "scheduler.replicas=1"
+
+	Container *Container // nil: the daemons are processes
 }
 
 // Headgate is an installation whose daemons run.
@@ -237,8 +239,8 @@ func writeFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	// As the kubelet does it: a reader sees the old file or the new one.
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+	// As the kubelet does it: a reader sees the old file or the new one, and any user may read.
+	if err := os.WriteFile(path+".new", data, 0o644); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)

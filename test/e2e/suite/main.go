@@ -97,11 +97,18 @@ func BuildFile(name string) string {
 	return filepath.Join(os.Getenv(envWork), name)
 }
 
+// Image is the tar file of the OCI image that `make image` wrote.
+func Image() string {
+	return filepath.Join(os.Getenv(envBuild), "headgate-image.tar")
+}
+
 // Options of a cluster of one's own.
 type Options struct {
 	Values        []string // of the chart, as helm's --set
 	APIServerArgs []string // more flags of kube-apiserver
 	Empty         bool     // without Headgate, which the scenario installs itself
+
+	Container *headgate.Container // the daemons run in containers of the image
 }
 
 func install(ctx context.Context, o Options) (*installation, error) {
@@ -126,7 +133,7 @@ func install(ctx context.Context, o Options) (*installation, error) {
 	}
 	up := time.Since(begin)
 	options := headgate.Options{Repo: os.Getenv(envRepo),
-		Bin: filepath.Join(os.Getenv(envBuild), "bin"), Values: o.Values}
+		Bin: filepath.Join(os.Getenv(envBuild), "bin"), Values: o.Values, Container: o.Container}
 	var h *headgate.Headgate
 	if o.Empty {
 		h, err = headgate.Prepare(c, options)

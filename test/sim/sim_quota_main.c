@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-	const struct sim_program p = { SIM_RUN_QUOTA, 40, 2500, NULL, 0 };
+	const struct sim_program p = { SIM_RUN_QUOTA, 60, 2500, NULL, 0 };
 
 	return sim_program(argc, argv, &p);
 }

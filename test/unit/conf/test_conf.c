@@ -144,52 +144,6 @@ static void test_a_name_without_implementation_is_warned_about_once(void **state
 	conf_fixture_finish(&f);
 }
 
-/* Volcano's plugins by the names that its configurations have, which are not those of its folders.
- */
-static void test_every_plugin_name_of_volcano_is_taken(void **state)
-{
-	static const char *const names[] = {
-		"binpack",
-		"capacity",
-		"cdp",
-		"conformance",
-		"deviceshare",
-		"extender",
-		"gang",
-		"network-topology-aware",
-		"nodegroup",
-		"nodeorder",
-		"numa-aware",
-		"overcommit",
-		"pdb",
-		"predicates",
-		"priority",
-		"rescheduling",
-		"resource-strategy-fit",
-		"resourcequota",
-		"sla",
-		"task-topology",
-		"tdm",
-		"usage",
-		"drf",
-		"proportion",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		struct conf_fixture f;
-		char text[128];
-
-		conf_fixture_init(&f);
-		(void)snprintf(text, sizeof(text),
-			       "actions: enqueue\ntiers:\n- plugins:\n  - name: %s\n", names[i]);
-		if (conf_fixture_parse(&f, text) != 0) {
-			fail_msg("%s", f.err.text);
-		}
-		conf_fixture_finish(&f);
-	}
-}
-
 static void test_unknown_keys_are_warned_about_and_ignored(void **state)
 {
 	struct conf_fixture f;
@@ -326,7 +280,6 @@ int main(void)
 		cmocka_unit_test(test_yaml_errors_keep_their_line),
 		cmocka_unit_test(test_drf_and_proportion_may_be_in_different_tiers),
 		cmocka_unit_test(test_a_name_without_implementation_is_warned_about_once),
-		cmocka_unit_test(test_every_plugin_name_of_volcano_is_taken),
 		cmocka_unit_test(test_unknown_keys_are_warned_about_and_ignored),
 		cmocka_unit_test(test_arguments_of_actions),
 		cmocka_unit_test(test_limits_of_counts),

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The commands of docs/quota.md print what the page shows below them. With --write their output is
-# put into the page instead. BUILD: the build folder (build).
+# What pages say of the code is so: docs/quota.md shows what its commands print and the events that there
+# are, docs/threat-model.md names tests that there are. With --write the commands' output is put into the page
+# instead. BUILD: the build folder (build).
 set -eu
 cd "$(dirname "$0")/../.."
 page=docs/quota.md
@@ -50,6 +51,22 @@ for event in $shown; do
 	case $event in EvictedDueTo*) event=EvictedDueTo ;; esac
 	grep -rqE "\"$event(%s|[A-Za-z]*)\"" scheduler/quota scheduler/controllers scheduler/app || {
 		echo "FAILED: $page shows an event that nobody tells: $event"
+		exit 1
+	}
+done
+
+# The threat model names tests, files of tests, scenarios and fuzz targets that there are.
+model=docs/threat-model.md
+for name in $(tr '\140' ' ' <$model | grep -oE ' (test_[a-z0-9_]+|Test[A-Za-z0-9]+|fuzz_[a-z0-9_]+|[a-z0-9_]+[.]yaml) ' |
+	tr -d ' ' | sort -u); do
+	case $name in
+	*.yaml) found=$(find test/scenario test/admission -name "$name") ;;
+	Test*) found=$(grep -rl "^func $name(" test/e2e) || true ;;
+	*) found=$(find test -name "$name.c" -o -name "$name.sh" -o -name "$name.txt"
+		grep -rlE "^(static void )?$name\(" test/unit test/integration) || true ;;
+	esac
+	[ -n "$found" ] || {
+		echo "FAILED: $model names a test that is not there: $name"
 		exit 1
 	}
 done

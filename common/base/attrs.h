@@ -11,6 +11,7 @@
 #define MUST_USE __attribute__((warn_unused_result))
 #define UNUSED __attribute__((unused))
 #define NORETURN __attribute__((noreturn))
+#define NOINLINE __attribute__((noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

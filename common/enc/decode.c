@@ -16,6 +16,7 @@ struct decoder {
 	struct reader *r;
 	struct arena *arena;
 	struct err *err;
+	size_t room; /* bytes that lists and maps may still take */
 };
 
 static const char *const kind_names[] = {
@@ -53,11 +54,6 @@ static int wrong_kind(struct decoder *d, const char *want)
 		return -ERR_INVALID;
 	}
 	return err_set(d->err, ERR_INVALID, ": expected %s, got %s", want, kind_names[is]);
-}
-
-static int too_many(struct decoder *d)
-{
-	return err_set(d->err, ERR_INVALID, ": more than %d items", DECODE_MAX_ITEMS);
 }
 
 static int get_str(struct decoder *d, const char **ret)
@@ -145,15 +141,26 @@ static int get_quantity(struct decoder *d, struct quantity *ret)
 	return r == 0 ? 0 : err_set(d->err, ERR_INVALID, ": %s", inner.text);
 }
 
-/* Room for one more item behind n; the arena keeps the outgrown array until it is reset. */
+/* Room for one more item behind n; the arena keeps the outgrown array until it is reset. NULL: a
+ * limit is reached, and said. */
 static char *make_room(struct decoder *d, char *items, size_t n, size_t *cap, size_t size)
 {
 	char *more;
 
+	if (n == DECODE_MAX_ITEMS) {
+		err_set(d->err, ERR_INVALID, ": more than %u items", DECODE_MAX_ITEMS);
+		return NULL;
+	}
 	if (n < *cap) {
 		return items;
 	}
 	*cap = *cap == 0 ? FIRST_ITEMS : *cap * 2;
+	if (*cap * size > d->room) {
+		err_set(d->err, ERR_INVALID, ": lists and maps of more than %u bytes in memory",
+			DECODE_MAX_BYTES);
+		return NULL;
+	}
+	d->room -= *cap * size;
 	more = arena_alloc(d->arena, *cap * size);
 	if (n > 0) {
 		memcpy(more, items, n * size);
@@ -203,10 +210,10 @@ static int get_map(struct decoder *d, const struct field *f, struct field_list *
 			reader_skip(d->r);
 			continue;
 		}
-		if (n == DECODE_MAX_ITEMS) {
-			return too_many(d);
-		}
 		items = make_room(d, items, n, &cap, size);
+		if (UNLIKELY(items == NULL)) {
+			return -ERR_INVALID;
+		}
 		memset(items + n * size, 0, size);
 		r = get_pair_value(d, f->kind, items + n * size);
 		if (r < 0) {
@@ -232,10 +239,10 @@ static int get_strs(struct decoder *d, struct field_strs *ret)
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
-		if (n == DECODE_MAX_ITEMS) {
-			return too_many(d);
-		}
 		items = make_room(d, items, n, &cap, sizeof(char *));
+		if (UNLIKELY(items == NULL)) {
+			return -ERR_INVALID;
+		}
 		r = get_str(d, (const char **)(void *)(items + n * sizeof(char *)));
 		if (r < 0) {
 			return d->err == NULL ? r : err_path(d->err, "[%zu]", n);
@@ -262,10 +269,10 @@ static int get_objects(struct decoder *d, const struct field *f, struct field_li
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
-		if (n == DECODE_MAX_ITEMS) {
-			return too_many(d);
-		}
 		items = make_room(d, items, n, &cap, f->size);
+		if (UNLIKELY(items == NULL)) {
+			return -ERR_INVALID;
+		}
 		decode_init(f->sub, items + n * f->size);
 		r = get_object(d, f->sub, items + n * f->size);
 		if (r < 0) {
@@ -481,7 +488,7 @@ int decode_object(const struct field_table *t, struct reader *r, void *obj, stru
 		  struct err *err)
 {
 	struct err inner = ERR_INIT;
-	struct decoder d = { r, arena, err == NULL ? NULL : &inner };
+	struct decoder d = { r, arena, err == NULL ? NULL : &inner, DECODE_MAX_BYTES };
 	const char *text = inner.text;
 	int rc;
 

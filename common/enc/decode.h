@@ -2,15 +2,22 @@
  * Everything decoded lives in the arena and does not refer to the document (except
  * FIELD_RAW_SLICE). Unknown members are ignored, null counts as absent, of members named twice the
  * last wins. Errors name the path: `spec.containers[2].resources.requests.cpu: invalid quantity
- * "1x"`. Limits: DECODE_MAX_ITEMS items in one list or map; depth as the reader's (the tables
- * themselves are a finite tree). Any thread. */
+ * "1x"`. Any thread.
+ *
+ * Limits: DECODE_MAX_ITEMS items in one list or map: an item takes two bytes at least where objects
+ * are stored, and etcd takes no request of more than 1.5 MiB, so no stored object has more.
+ * DECODE_MAX_BYTES of memory for the lists and maps of one object, room for growth included: forty
+ * times the largest object that is stored; reached only by lists of empty objects, which no schema
+ * of a kind that is decoded permits. Depth as the scanner's (the tables themselves are a finite
+ * tree). */
 #ifndef COMMON_ENC_DECODE_H
 #define COMMON_ENC_DECODE_H
 
 #include "base/str.h"
 #include "enc/field.h"
 
-#define DECODE_MAX_ITEMS 10000
+#define DECODE_MAX_ITEMS (3u << 18)
+#define DECODE_MAX_BYTES (64u << 20)
 
 struct arena;
 struct err;

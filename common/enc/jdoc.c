@@ -120,6 +120,7 @@ static void clean_tree(cJSON *c)
 
 int jdoc_parse(struct str text, struct jdoc **ret, struct err *err)
 {
+	CLEANUP(strbuf_finish) struct strbuf replaced = STRBUF_INIT;
 	struct scan_error e = { 0 };
 	const char *end, *p;
 	size_t line, column;
@@ -145,6 +146,8 @@ int jdoc_parse(struct str text, struct jdoc **ret, struct err *err)
 			       column, e.what);
 	}
 	pthread_once(&hooks_once, install_hooks);
+	/* cJSON would end a string at \u0000. */
+	text = json_text_with_nul(text, &replaced);
 	c = cJSON_ParseWithLength(text.p, text.len);
 	if (c == NULL) {
 		return err_set(err, ERR_INVALID, "invalid JSON");

@@ -4,10 +4,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/strbuf.h"
 #include "enc/scan.h"
 
+#define NUL_ESCAPE "\\u0000"
 #define EXACT_INT 9007199254740992.0 /* 2^53 */
 
 static void escape(struct strbuf *out, unsigned char c)
@@ -52,7 +54,10 @@ void json_text_quote(struct strbuf *out, struct str s)
 			continue;
 		}
 		strbuf_add(out, run, (size_t)(p - run));
-		if (c >= 0x80) {
+		if (scan_is_nul(p, end)) {
+			strbuf_add_c(out, NUL_ESCAPE);
+			p++;
+		} else if (c >= 0x80) {
 			strbuf_add(out, "\xef\xbf\xbd", 3);
 		} else {
 			escape(out, c);
@@ -63,6 +68,27 @@ void json_text_quote(struct strbuf *out, struct str s)
 		strbuf_add(out, run, (size_t)(p - run));
 	}
 	strbuf_add_ch(out, '"');
+}
+
+struct str json_text_with_nul(struct str text, struct strbuf *out)
+{
+	const char *p = text.p, *end = text.p + text.len, *run = p;
+
+	if (memmem(text.p, text.len, NUL_ESCAPE, strlen(NUL_ESCAPE)) == NULL) {
+		return text;
+	}
+	while ((p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
+		if (!str_has_prefix((struct str){ p, (size_t)(end - p) }, NUL_ESCAPE)) {
+			p += 2;
+			continue;
+		}
+		strbuf_add(out, run, (size_t)(p - run));
+		strbuf_add_c(out, SCAN_NUL);
+		p += strlen(NUL_ESCAPE);
+		run = p;
+	}
+	strbuf_add(out, run, (size_t)(end - run));
+	return strbuf_str(out);
 }
 
 void json_text_number(struct strbuf *out, double n)

@@ -6,8 +6,11 @@
 
 struct strbuf;
 
-/* s in quotes; invalid UTF-8 becomes U+FFFD. */
+/* s in quotes; SCAN_NUL becomes \u0000, other invalid UTF-8 U+FFFD. */
 void json_text_quote(struct strbuf *out, struct str s);
+/* text, which the scanner accepted, with SCAN_NUL in the place of each \u0000: text itself when it
+ * has none, else written to out. */
+struct str json_text_with_nul(struct str text, struct strbuf *out);
 /* Shortest text that reads back as n, integers without exponent; not finite: null. */
 void json_text_number(struct strbuf *out, double n);
 

@@ -348,7 +348,7 @@ void reader_skip(struct reader *r)
 	struct scan_error e = { 0 };
 
 	if (!r->failed && r->is_text) {
-		moved(r, scan_value(r->pos, r->end, READER_MAX_DEPTH - r->depth, &e), &e);
+		moved(r, scan_value(r->pos, r->end, SCAN_MAX_DEPTH - r->depth, &e), &e);
 	}
 }
 

@@ -12,6 +12,8 @@
 
 #include "base/attrs.h"
 
+static const char too_deep[] = "nested too deeply";
+
 static const char *fail(struct scan_error *e, const char *at, const char *what)
 {
 	e->at = at;
@@ -130,9 +132,6 @@ static const char *scan_escape(const char *p, const char *end, struct scan_error
 	high = hex4(p + 2, end);
 	if (high < 0) {
 		return fail(e, p, "bad \\u escape in string");
-	}
-	if (high == 0) {
-		return fail(e, p, "NUL in string");
 	}
 	if (high < 0xd800 || high > 0xdfff) {
 		return p + 6;
@@ -313,12 +312,12 @@ static inline const char *scan_after(const char *p, const char *end, const char 
 	return p;
 }
 
-const char *scan_value(const char *p, const char *end, unsigned depth, struct scan_error *e)
+/* closer: room for depth brackets. */
+static const char *scan_levels(const char *p, const char *end, char *closer, unsigned depth,
+			       struct scan_error *e)
 {
-	char closer[JDOC_MAX_DEPTH];
 	unsigned level = 0;
 
-	assert(depth <= JDOC_MAX_DEPTH);
 	do {
 		p = scan_blank(p, end);
 		if (UNLIKELY(p == end)) {
@@ -326,7 +325,7 @@ const char *scan_value(const char *p, const char *end, unsigned depth, struct sc
 		}
 		if (*p == '{' || *p == '[') {
 			if (UNLIKELY(level == depth)) {
-				return fail(e, p, "nested too deeply");
+				return fail(e, p, too_deep);
 			}
 			closer[level++] = *p == '{' ? '}' : ']';
 			p = scan_blank(p + 1, end);
@@ -348,6 +347,28 @@ const char *scan_value(const char *p, const char *end, unsigned depth, struct sc
 		p = scan_after(p, end, closer, &level, e);
 	} while (p != NULL && level > 0);
 	return p;
+}
+
+/* Apart, since locals are initialised: few values need so much room. */
+static NOINLINE const char *scan_deep(const char *p, const char *end, unsigned depth,
+				      struct scan_error *e)
+{
+	char closer[SCAN_MAX_DEPTH];
+
+	return scan_levels(p, end, closer, depth, e);
+}
+
+const char *scan_value(const char *p, const char *end, unsigned depth, struct scan_error *e)
+{
+	char closer[JDOC_MAX_DEPTH];
+	const char *after;
+
+	assert(depth <= SCAN_MAX_DEPTH);
+	if (depth <= JDOC_MAX_DEPTH) {
+		return scan_levels(p, end, closer, depth, e);
+	}
+	after = scan_levels(p, end, closer, JDOC_MAX_DEPTH, e);
+	return after == NULL && e->what == too_deep ? scan_deep(p, end, depth, e) : after;
 }
 
 static size_t put_utf8(unsigned c, char *out)
@@ -374,6 +395,12 @@ static size_t put_utf8(unsigned c, char *out)
 	return 4;
 }
 
+static size_t put_nul(char *out)
+{
+	memcpy(out, SCAN_NUL, 2);
+	return 2;
+}
+
 size_t scan_unescape(struct str s, char *out)
 {
 	static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -395,7 +422,7 @@ size_t scan_unescape(struct str s, char *out)
 				    ((unsigned)hex4(p + 2, end) - 0xdc00);
 				p += 6;
 			}
-			n += put_utf8(c, out + n);
+			n += c == 0 ? put_nul(out + n) : put_utf8(c, out + n);
 		}
 	}
 	return n;

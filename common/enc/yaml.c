@@ -11,6 +11,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "enc/scan.h"
 #include "enc/yaml_scalar.h"
 
 #define MERGE_KEY "<<"
@@ -171,10 +172,24 @@ static int on_key(struct builder *b, struct frame *f, struct str text)
 	return 0;
 }
 
+/* A quoted "\0" as all strings have it in memory. */
+static struct str with_scan_nul(struct str text, struct strbuf *out)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.p[i] == '\0') {
+			strbuf_add_c(out, SCAN_NUL);
+		} else {
+			strbuf_add_ch(out, text.p[i]);
+		}
+	}
+	return strbuf_str(out);
+}
+
 static int on_scalar(struct builder *b, const yaml_event_t *ev)
 {
 	struct frame *f = b->depth == 0 ? NULL : &b->frames[b->depth - 1];
 	struct str text = { (const char *)ev->data.scalar.value, ev->data.scalar.length };
+	CLEANUP(strbuf_finish) struct strbuf replaced = STRBUF_INIT;
 	struct jdoc *value;
 	int r = count_nodes(b, 1);
 
@@ -185,7 +200,7 @@ static int on_scalar(struct builder *b, const yaml_event_t *ev)
 		return bad(b, "tags are not supported");
 	}
 	if (memchr(text.p, '\0', text.len) != NULL) {
-		return bad(b, "NUL in string");
+		text = with_scan_nul(text, &replaced);
 	}
 	if (f != NULL && f->key == NULL && jdoc_kind(f->container) == JDOC_OBJECT) {
 		return on_key(b, f, text);

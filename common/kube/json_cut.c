@@ -263,6 +263,10 @@ static int32_t hex4(const char *p, const char *end)
 
 static void add_utf8(struct strbuf *out, int32_t cp)
 {
+	if (cp == 0) {
+		strbuf_add_c(out, SCAN_NUL);
+		return;
+	}
 	if (cp < 0x80) {
 		strbuf_add_ch(out, (char)cp);
 		return;

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 #include "base/str.h"
+#include "enc/scan.h"
 
-#define JSON_CUT_MAX_DEPTH 1000
+#define JSON_CUT_MAX_DEPTH (SCAN_MAX_DEPTH + 10) /* an object within a page or a frame */
 
 struct strbuf;
 
@@ -39,7 +40,7 @@ struct str json_cut_string(struct str value);
 bool json_cut_int(struct str value, int64_t *ret);
 /* metadata.{namespace,name,resourceVersion} of an object; false: no object, or no metadata. */
 bool json_cut_meta(struct str object, struct json_cut_meta *ret);
-/* Appends raw string contents with the escapes resolved; false: a broken escape. */
+/* Appends raw string contents with the escapes resolved (\u0000: SCAN_NUL); false: a broken one. */
 bool json_cut_unescape(struct str raw, struct strbuf *out);
 
 #endif

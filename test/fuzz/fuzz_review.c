@@ -81,7 +81,7 @@ static void check_patch(struct str body, struct str patch_text, struct arena *ar
 	struct api_admission_request q;
 
 	if (admission_parse(body, arena, &q, NULL) < 0 || jdoc_parse(q.object, &object, NULL) < 0) {
-		return; /* the tree is stricter than the scanner (embedded NUL) */
+		return; /* the tree is stricter: fewer levels */
 	}
 	if (jdoc_parse(patch_text, &patch, NULL) < 0) {
 		abort();

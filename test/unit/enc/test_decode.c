@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
 #include "enc/reader.h"
+#include "enc/scan.h"
 
 struct inner {
 	const char *name;
@@ -242,17 +243,48 @@ static void test_syntax_errors(void **state)
 	}
 }
 
-static int decode_many(struct arena *arena, const char *open, const char *item, int n,
+/* A key or value with a NUL is another one than the same up to it. */
+static void test_nul(void **state)
+{
+	const char *text = "{\"s\":\"x\\u0000y\",\"map\":{\"k\":\"1\",\"k\\u0000\":\"2\"}}";
+	struct outer o;
+
+	assert_int_equal(decode_text(&outer_fields, str_of(text), &o, *state, NULL), 0);
+	assert_string_equal(o.s, "x" SCAN_NUL "y");
+	assert_int_equal(o.map.n, 2);
+	assert_string_equal(field_map_get(&o.map, "k"), "1");
+	assert_string_equal(field_map_get(&o.map, "k" SCAN_NUL), "2");
+}
+
+/* Members that no table knows may be as deep as the API server lets them. */
+static void test_deep_unknown(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct outer o;
+
+	strbuf_add_c(&text, "{\"unknown\":");
+	for (int i = 0; i < SCAN_MAX_DEPTH - 1; i++) {
+		strbuf_add_ch(&text, '[');
+	}
+	for (int i = 0; i < SCAN_MAX_DEPTH - 1; i++) {
+		strbuf_add_ch(&text, ']');
+	}
+	strbuf_add_c(&text, ",\"s\":\"x\"}");
+	assert_int_equal(decode_text(&outer_fields, strbuf_str(&text), &o, *state, NULL), 0);
+	assert_string_equal(o.s, "x");
+}
+
+static int decode_many(struct arena *arena, const char *open, const char *item, unsigned n,
 		       const char *close)
 {
 	struct strbuf text CLEANUP(strbuf_finish) = STRBUF_INIT;
 	struct outer o;
 
 	strbuf_add_c(&text, open);
-	for (int i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		strbuf_add_c(&text, i == 0 ? "" : ",");
 		if (item[0] == ':') {
-			strbuf_printf(&text, "\"k%d\"", i);
+			strbuf_printf(&text, "\"k%u\"", i);
 		}
 		strbuf_add_c(&text, item);
 	}
@@ -263,12 +295,12 @@ static int decode_many(struct arena *arena, const char *open, const char *item, 
 static void test_item_limits(void **state)
 {
 	static const char *const rows[][3] = {
-		{ "{\"list\":[", "{}", "]}" },
 		{ "{\"strs\":[", "\"a\"", "]}" },
 		{ "{\"map\":{", ":\"a\"", "}}" },
 		{ "{\"ints\":{", ":1", "}}" },
-		{ "{\"embedded\":{\"requests\":{", ":1", "}}}" },
 	};
+	static const char *const large[] = { "{\"list\":[", "{}", "]}" };
+	const unsigned fits = DECODE_MAX_BYTES / (4 * sizeof(struct inner));
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		assert_int_equal(
@@ -278,6 +310,8 @@ static void test_item_limits(void **state)
 					     rows[i][2]),
 				 -ERR_INVALID);
 	}
+	assert_int_equal(decode_many(*state, large[0], large[1], fits, large[2]), 0);
+	assert_int_equal(decode_many(*state, large[0], large[1], 4 * fits, large[2]), -ERR_INVALID);
 }
 
 int main(void)
@@ -288,6 +322,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_duplicate_members, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_errors_name_the_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_syntax_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nul, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deep_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_item_limits, setup, teardown),
 	};
 

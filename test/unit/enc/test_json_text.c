@@ -19,6 +19,7 @@ static void test_quote(void **state)
 		{ "\xc3\xa9", "\"\xc3\xa9\"" },
 		{ "a\xff\xfez", "\"a\xef\xbf\xbd\xef\xbf\xbdz\"" },
 		{ "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
+		{ "a\xc0\x80z\xc0", "\"a\\u0000z\xef\xbf\xbd\"" },
 	};
 	(void)state;
 

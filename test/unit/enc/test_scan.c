@@ -112,6 +112,38 @@ static void test_unescape(void **state)
 	}
 }
 
+/* A NUL stays apart from all other text, and a lookalike in raw bytes is refused. */
+static void test_nul(void **state)
+{
+	static const char text[] = "\"a\\u0000b\"", raw[] = "\"a\xc0\x80\"";
+	struct scan_error e;
+	char out[16];
+	(void)state;
+
+	assert_non_null(scan(text, 0, &e));
+	assert_int_equal(scan_unescape((struct str){ text + 1, sizeof(text) - 3 }, out), 4);
+	assert_memory_equal(out, "a" SCAN_NUL "b", 4);
+	assert_true(scan_is_nul(out + 1, out + 4));
+	assert_false(scan_is_nul(out + 1, out + 2));
+	assert_null(scan(raw, 0, &e));
+}
+
+static void test_deep(void **state)
+{
+	char text[2 * SCAN_MAX_DEPTH + 1];
+	struct scan_error e;
+	(void)state;
+
+	memset(text, '[', SCAN_MAX_DEPTH);
+	memset(text + SCAN_MAX_DEPTH, ']', SCAN_MAX_DEPTH);
+	text[2 * SCAN_MAX_DEPTH] = '\0';
+	assert_non_null(scan(text, SCAN_MAX_DEPTH, &e));
+	assert_null(scan(text, SCAN_MAX_DEPTH - 1, &e));
+	assert_string_equal(e.what, "nested too deeply");
+	assert_null(scan("[1,]", SCAN_MAX_DEPTH, &e));
+	assert_string_equal(e.what, "value expected");
+}
+
 static void test_position(void **state)
 {
 	const char *text = "a\nbc\n\nd";
@@ -170,6 +202,8 @@ int main(void)
 		cmocka_unit_test(test_strings_of_all_lengths),
 		cmocka_unit_test(test_number_limits),
 		cmocka_unit_test(test_unescape),
+		cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_position),
 		cmocka_unit_test(test_utf8),
 	};

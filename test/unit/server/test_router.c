@@ -106,6 +106,29 @@ static void test_refusals(void **state)
 	close_set(&s);
 }
 
+/* The API server takes any string and any number of annotations, and so do reviews. */
+static void test_odd_annotations(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	struct http_response r;
+	struct set s;
+
+	(void)state;
+	assert_int_equal(open_set(&s, NULL, NULL), 0);
+	strbuf_add_c(&body, "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\","
+			    "\"request\":{\"uid\":\"u\",\"operation\":\"CREATE\",\"object\":"
+			    "{\"metadata\":{\"annotations\":{\"x\":\"a\\u0000b\"");
+	for (int i = 0; i < 10001; i++) {
+		strbuf_printf(&body, ",\"k%d\":\"\"", i);
+	}
+	strbuf_add_c(&body, ",\"scheduling.volcano.sh/queue-allocation-gate\":\"true\"}},"
+			    "\"spec\":{\"schedulerName\":\"volcano\"}}}}");
+	r = post(&s, "/pods/mutate", "application/json", body.p);
+	assert_int_equal(r.status, 200);
+	assert_non_null(strstr(r.body.p, "\"allowed\":true,\"patchType\""));
+	close_set(&s);
+}
+
 static void test_only_post(void **state)
 {
 	struct http_request req = { .method = HTTP_GET, .path = STR_LIT("/pods/mutate") };
@@ -208,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_odd_annotations),
 		cmocka_unit_test(test_only_post),
 		cmocka_unit_test(test_enabled),
 		cmocka_unit_test(test_quota_is_served_when_asked_for),

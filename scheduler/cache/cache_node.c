@@ -1,5 +1,6 @@
 #include "base/err.h"
 #include "cache/cache_priv.h"
+#include "core/offers.h"
 #include "model/from_api.h"
 
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
@@ -9,6 +10,7 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 	if (from_api_node(c->cluster, node, err) < 0) {
 		return -ERR_INVALID;
 	}
+	offers_resolve(c->cluster);
 	/* Heartbeats change nothing that matters. */
 	c->dirty |= c->cluster->nodes_gen != before;
 	return 0;

@@ -29,6 +29,7 @@ static void forget_group(struct job *j)
 	j->priority_class = MODEL_NONE;
 	j->has_min_resources = false;
 	res_fill(&j->min_resources, 0);
+	unoffered_finish(&j->min_unoffered);
 	vec_clear(&j->role_min);
 	j->created = MODEL_TIME_NONE;
 	j->resource_version = 0;

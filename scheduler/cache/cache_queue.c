@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "cache/cache_priv.h"
 #include "core/ledger.h"
+#include "core/offers.h"
 #include "model/from_api.h"
 
 static void settle_jobs(struct cache *c)
@@ -52,6 +53,7 @@ int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct er
 	if (from_api_queue(c->cluster, queue, &changed, err) < 0) {
 		return -ERR_INVALID;
 	}
+	offers_resolve(c->cluster);
 	if (changed) {
 		c->queues_stale = true;
 		c->dirty = true;

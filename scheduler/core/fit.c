@@ -177,7 +177,7 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 	k->explain = NULL;
 	memset(k->may, 0, BITSET_WORDS(f->width) * sizeof(*k->may));
 	for (size_t i = 0; i < f->n; i++) {
-		if (t->klass->unsupported == NULL &&
+		if (t->klass->unsupported == NULL && t->klass->unoffered.n == 0 &&
 		    hooks_class_predicate(s, t->klass, f->nodes[i], NULL)) {
 			bitset_set(k->may, i);
 		}
@@ -280,7 +280,19 @@ static void count(struct tallies *c, const char *text)
 	}
 }
 
-static void tally_node(struct session *s, const struct task *t, const struct node *n,
+/* "Insufficient NAME" of names that no node has: the same for every node. */
+static void tally_unoffered(struct session *s, const struct pod_class *k, size_t nodes,
+			    struct tallies *c)
+{
+	for (size_t i = 0; i < k->unoffered.n && nodes > 0 && c->n < REASONS_MAX; i++) {
+		c->v[c->n++] = (struct tally){
+			arena_printf(s->arena, "Insufficient %s", k->unoffered.v[i].name), nodes
+		};
+	}
+}
+
+/* False: a predicate refuses the node, which is the whole reason then. */
+static bool tally_node(struct session *s, const struct task *t, const struct node *n,
 		       struct tallies *c)
 {
 	struct reason why = { .code = NULL };
@@ -288,7 +300,7 @@ static void tally_node(struct session *s, const struct task *t, const struct nod
 
 	if (!hooks_class_predicate(s, t->klass, n, &why) || !hooks_predicate(s, t, n, &why)) {
 		count(c, why.code == NULL ? "node(s) were refused" : why.code);
-		return;
+		return false;
 	}
 	over = res_over(session_node_used(s, n), &t->klass->request, &n->allocatable,
 			t->klass->mask);
@@ -301,6 +313,7 @@ static void tally_node(struct session *s, const struct task *t, const struct nod
 		}
 		count(c, s->fit->short_of[d]);
 	}
+	return true;
 }
 
 static int by_count(const void *a, const void *b)
@@ -318,13 +331,15 @@ static const char *explain(struct session *s, const struct task *t)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct tallies c = { .n = 0 };
 	struct fit *f = s->fit;
+	size_t suit = 0;
 
 	if (t->klass->unsupported != NULL) {
 		return t->klass->unsupported;
 	}
 	for (size_t i = 0; i < f->n; i++) {
-		tally_node(s, t, f->nodes[i], &c);
+		suit += tally_node(s, t, f->nodes[i], &c);
 	}
+	tally_unoffered(s, t->klass, suit, &c);
 	qsort(c.v, c.n, sizeof(c.v[0]), by_count);
 	strbuf_printf(&text, "0/%zu nodes are available", f->n);
 	for (size_t i = 0; i < c.n; i++) {

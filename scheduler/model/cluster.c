@@ -13,6 +13,7 @@ struct cluster *cluster_create(void)
 	struct queue *root;
 
 	c->res = res_names_create();
+	c->res_resolved = res_names_count(c->res);
 	c->names = intern_create();
 	c->task_by_key = strmap_create(NULL);
 	c->job_by_key = strmap_create(NULL);
@@ -56,6 +57,7 @@ static void free_jobs(struct cluster *c)
 		if (j != NULL) {
 			free(j->name);
 			free(j->uid);
+			unoffered_finish(&j->min_unoffered);
 			vec_finish(&j->role_min);
 			vec_finish(&j->tasks);
 			free(j);

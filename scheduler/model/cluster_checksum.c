@@ -62,6 +62,10 @@ static uint64_t mix_job(uint64_t h, const struct job *j)
 	h = mix(h, (uint64_t)j->has_group << 16 | (uint64_t)j->has_min_resources << 8 | j->phase);
 	h = mix(h, (uint64_t)(uint32_t)j->min_member << 32 | (uint32_t)j->priority);
 	h = mix_res(h, &j->min_resources);
+	for (size_t i = 0; i < j->min_unoffered.n; i++) {
+		h = mix_text(h, j->min_unoffered.v[i].name);
+		h = mix(h, (uint64_t)j->min_unoffered.v[i].amount);
+	}
 	for (size_t i = 0; i < j->role_min.n; i++) {
 		h = mix(h, (uint64_t)j->role_min.v[i].role << 32 | (uint32_t)j->role_min.v[i].min);
 	}

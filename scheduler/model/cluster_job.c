@@ -129,6 +129,7 @@ void cluster_job_prune(struct cluster *c, struct job *j)
 	strmap_remove(c->job_by_key, strbuf_str(&key));
 	c->jobs.v[j->id] = NULL;
 	vec_push(&c->free_jobs, j->id);
+	unoffered_finish(&j->min_unoffered);
 	vec_finish(&j->role_min);
 	vec_finish(&j->tasks);
 	free(j->name);

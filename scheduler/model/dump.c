@@ -106,6 +106,7 @@ static void put_ports(struct json_out *o, const struct pod_class *k)
 static void put_class(struct json_out *o, const struct cluster *c, const struct pod_class *k)
 {
 	dump_fields_write_res(o, "request", c->res, &k->request, 0);
+	dump_fields_write_unoffered(o, "unoffered", &k->unoffered);
 	put_labels(o, "selector", k->selector, k->nselector);
 	if (k->has_required) {
 		put_terms(o, "required", k->required, k->nrequired);
@@ -177,6 +178,7 @@ static void put_job(struct json_out *o, const struct cluster *c, const struct jo
 	}
 	dump_fields_write(dump_fields_job, j, o);
 	dump_fields_write_res(o, "minResources", c->res, &j->min_resources, 0);
+	dump_fields_write_unoffered(o, "minUnoffered", &j->min_unoffered);
 	if (j->role_min.n > 0) {
 		json_out_key(o, "roleMin");
 		json_out_array(o);

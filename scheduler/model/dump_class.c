@@ -152,6 +152,7 @@ static int load_parts(struct cluster *c, const struct jdoc *d, struct pod_class 
 		}
 	}
 	if (dump_fields_read_res(d, "request", c->res, 0, &k->request, err) < 0 ||
+	    dump_fields_read_unoffered(d, "unoffered", &k->unoffered, err) < 0 ||
 	    dump_class_labels(c, jdoc_get(d, "selector"), &k->selector, &k->nselector, err) < 0 ||
 	    load_terms(c, jdoc_get(d, "required"), &k->required, &k->nrequired, err) < 0 ||
 	    load_terms(c, jdoc_get(d, "preferred"), &k->preferred, &k->npreferred, err) < 0 ||

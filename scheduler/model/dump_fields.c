@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
 #include "model/model.h"
@@ -270,5 +271,41 @@ int dump_fields_read_res(const struct jdoc *d, const char *key, const struct res
 		}
 	}
 	*ret = r;
+	return 0;
+}
+
+void dump_fields_write_unoffered(struct json_out *o, const char *key, const struct unoffered *u)
+{
+	if (u->n == 0) {
+		return;
+	}
+	json_out_key(o, key);
+	json_out_object(o);
+	for (size_t i = 0; i < u->n; i++) {
+		json_out_key(o, u->v[i].name);
+		dump_fields_write_int(o, u->v[i].amount);
+	}
+	json_out_object_end(o);
+}
+
+int dump_fields_read_unoffered(const struct jdoc *d, const char *key, struct unoffered *ret,
+			       struct err *err)
+{
+	const struct jdoc *amounts = jdoc_get(d, key);
+	CLEANUP(unoffered_finish)
+	struct unoffered u = { .v = xmalloc_zero(jdoc_count(amounts) + 1, sizeof(*u.v)) };
+
+	if (amounts != NULL && jdoc_kind(amounts) != JDOC_OBJECT) {
+		return err_set(err, ERR_INVALID, "%s: not an object", key);
+	}
+	for (const struct jdoc *a = jdoc_first(amounts); a != NULL; a = jdoc_next(a)) {
+		struct unoffered_amount *one = &u.v[u.n++];
+
+		one->name = jdoc_key(a);
+		if (dump_fields_read_int(a, 1, INT64_MAX, &one->amount, err) < 0) {
+			return err_wrap(err, "%s.%s", key, jdoc_key(a));
+		}
+	}
+	*ret = unoffered_copy(&u);
 	return 0;
 }

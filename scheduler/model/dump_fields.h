@@ -10,6 +10,7 @@ struct err;
 struct jdoc;
 struct json_out;
 struct res;
+struct unoffered;
 struct res_names;
 
 enum dump_field_kind { DUMP_BOOL, DUMP_U8, DUMP_U32, DUMP_I32, DUMP_I64, DUMP_U64 };
@@ -41,5 +42,10 @@ void dump_fields_write_res(struct json_out *o, const char *key, const struct res
 /* Amounts are not negative. */
 int dump_fields_read_res(const struct jdoc *d, const char *key, const struct res_names *names,
 			 int64_t def, struct res *ret, struct err *err);
+
+/* An object of name and amount; left out when the list is empty. */
+void dump_fields_write_unoffered(struct json_out *o, const char *key, const struct unoffered *u);
+int dump_fields_read_unoffered(const struct jdoc *d, const char *key, struct unoffered *ret,
+			       struct err *err);
 
 #endif

@@ -46,6 +46,7 @@ static int load_resources(struct cluster *c, const struct jdoc *doc, struct err 
 			return err_set(err, ERR_INVALID, "resources[%d]: not in its place", i);
 		}
 	}
+	c->res_resolved = res_names_count(c->res);
 	return 0;
 }
 
@@ -200,6 +201,7 @@ static int load_job(struct cluster *c, const struct jdoc *d, struct err *err)
 	j->uid = dup_or_null(text_of(d, "uid"));
 	if (dump_fields_read(dump_fields_job, d, j, err) < 0 ||
 	    dump_fields_read_res(d, "minResources", c->res, 0, &j->min_resources, err) < 0 ||
+	    dump_fields_read_unoffered(d, "minUnoffered", &j->min_unoffered, err) < 0 ||
 	    load_role_min(c, d, j, err) < 0) {
 		return -ERR_INVALID;
 	}

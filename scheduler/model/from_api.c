@@ -12,62 +12,78 @@ int from_api_text(struct cluster *c, const char *text, const char **ret, struct 
 	return from_api_match_text(c->names, text, ret, err);
 }
 
-static int64_t amount_of(struct quantity q, unsigned dim, enum from_api_rounding rounding)
+static int check_amount(const struct field_resource *r, int64_t amount, int64_t max,
+			struct err *err)
 {
-	if (rounding == FROM_API_REQUEST) {
-		return dim == RES_CPU ? quantity_milli(q) : quantity_value(q);
+	if (r->amount.nano < 0) {
+		return err_set(err, ERR_INVALID, "%s: negative", r->name);
 	}
+	return amount > max ? err_set(err, ERR_INVALID, "%s: absurdly large", r->name) : 0;
+}
+
+/* Rounded down; dim may be -1. */
+static int64_t offered_amount(struct quantity q, int dim)
+{
 	return dim == RES_CPU ? quantity_milli_floor(q) : quantity_value_floor(q);
 }
 
 /* Everything that can be wrong with the list; the dimensions exist afterwards only if nothing is:
  * an object that is refused shall not use up the names of others. */
-static int check_amounts(const struct cluster *c, const struct field_resources *r,
-			 enum from_api_rounding rounding, int64_t max, struct err *err)
+static int check_offered(const struct cluster *c, const struct field_resources *r, int64_t max,
+			 struct err *err)
 {
 	unsigned names = res_names_count(c->res);
 
 	for (size_t i = 0; i < r->n; i++) {
-		struct quantity q = r->v[i].amount;
 		int dim = res_names_find(c->res, str_of(r->v[i].name));
 
-		if (q.nano < 0) {
-			return err_set(err, ERR_INVALID, "%s: negative", r->v[i].name);
-		}
-		if (rounding == FROM_API_REQUEST && quantity_is_zero(q)) {
-			continue;
-		}
 		if (dim < 0 && names++ >= RES_MAX) {
 			return err_set(err, ERR_INVALID,
 				       "resource %s: more than %d resource names in this cluster",
 				       r->v[i].name, RES_MAX);
 		}
-		if (amount_of(q, dim < 0 ? RES_MAX : (unsigned)dim, rounding) > max) {
-			return err_set(err, ERR_INVALID, "%s: absurdly large", r->v[i].name);
+		if (check_amount(&r->v[i], offered_amount(r->v[i].amount, dim), max, err) < 0) {
+			return -ERR_INVALID;
 		}
 	}
 	return 0;
 }
 
-int from_api_amounts(struct cluster *c, const struct field_resources *r,
-		     enum from_api_rounding rounding, int64_t max, struct res *ret, struct err *err)
+int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
+		     struct res *ret, struct err *err)
 {
-	int dim = check_amounts(c, r, rounding, max, err);
+	int dim = check_offered(c, r, max, err);
 
 	if (dim < 0) {
 		return dim;
 	}
 	for (size_t i = 0; i < r->n; i++) {
-		struct quantity q = r->v[i].amount;
-
-		if (rounding == FROM_API_REQUEST && quantity_is_zero(q)) {
-			continue;
-		}
 		dim = res_names_add(c->res, str_of(r->v[i].name), err);
 		if (dim < 0) {
 			return dim;
 		}
-		ret->v[dim] = amount_of(q, (unsigned)dim, rounding);
+		ret->v[dim] = offered_amount(r->v[i].amount, dim);
+	}
+	return 0;
+}
+
+int from_api_requested(const struct cluster *c, const struct field_resources *r, int64_t max,
+		       struct res *ret, struct unoffered *ret_unoffered, struct err *err)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct quantity q = r->v[i].amount;
+		int dim = res_names_find(c->res, str_of(r->v[i].name));
+		int64_t amount = dim == RES_CPU ? quantity_milli(q) : quantity_value(q);
+
+		if (check_amount(&r->v[i], amount, max, err) < 0) {
+			return -ERR_INVALID;
+		}
+		if (dim >= 0) {
+			ret->v[dim] = amount;
+		} else if (amount > 0) {
+			ret_unoffered->v[ret_unoffered->n++] =
+				(struct unoffered_amount){ r->v[i].name, amount };
+		}
 	}
 	return 0;
 }

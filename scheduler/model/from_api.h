@@ -65,12 +65,17 @@ int from_api_priority_class(struct cluster *c, const struct api_priority_class *
 /* Works out the priority of every job anew: its class, else the global default class, else 0. */
 void from_api_group_priorities(struct cluster *c);
 
-enum from_api_rounding { FROM_API_REQUEST, FROM_API_LIMIT };
-/* Amounts into *ret (0 where absent; the caller fills it before when absent means something else).
- * Zero requests add no resource name. max: largest amount that is not an error. */
-int from_api_amounts(struct cluster *c, const struct field_resources *r,
-		     enum from_api_rounding rounding, int64_t max, struct res *ret,
-		     struct err *err);
+/* What a node has or a Queue limits, into *ret (the caller fills it before with what absent names
+ * mean). Rounded down. New names become dimensions, for good: only administrators write these
+ * objects; the caller then calls offers_resolve (core/offers.h). max: largest amount that is not an
+ * error. */
+int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
+		     struct res *ret, struct err *err);
+/* What a pod or a PodGroup asks for, rounded up. Adds no name: amounts above 0 of names without a
+ * dimension are appended to *ret_unoffered, with names that point into r. The caller has made room
+ * in its v for r->n more. */
+int from_api_requested(const struct cluster *c, const struct field_resources *r, int64_t max,
+		       struct res *ret, struct unoffered *ret_unoffered, struct err *err);
 /* An interned copy of text ("" for NULL). */
 int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err);
 /* The selector, affinity, tolerations, ports and refusals of a pod that is ours. */

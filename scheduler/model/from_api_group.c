@@ -12,6 +12,7 @@ struct group_roles VEC(struct job_role_min);
 struct group {
 	struct group_roles roles;
 	struct res min_resources;
+	struct unoffered unoffered; /* names point into the object */
 	uint32_t priority_class;
 	struct str queue;
 };
@@ -19,6 +20,7 @@ struct group {
 static void group_finish(struct group *g)
 {
 	vec_finish(&g->roles);
+	unoffered_finish(&g->unoffered);
 }
 
 static uint8_t phase_of(const char *text)
@@ -85,16 +87,18 @@ static bool is_quota_key(const char *name)
 	       str_has_prefix(s, "limits.");
 }
 
-static int read_min_resources(struct cluster *c, const struct field_resources *r, struct res *ret,
-			      struct err *err)
+static int read_min_resources(const struct cluster *c, const struct field_resources *r,
+			      struct group *g, struct err *err)
 {
+	g->unoffered.v = xmalloc_zero(r->n + 1, sizeof(*g->unoffered.v));
 	for (size_t i = 0; i < r->n; i++) {
 		struct field_resources one = { &r->v[i], 1 };
 
 		if (is_quota_key(r->v[i].name)) {
 			continue;
 		}
-		if (from_api_amounts(c, &one, FROM_API_REQUEST, RES_UNLIMITED - 1, ret, err) < 0) {
+		if (from_api_requested(c, &one, RES_UNLIMITED - 1, &g->min_resources, &g->unoffered,
+				       err) < 0) {
 			return err_wrap(err, "spec.minResources");
 		}
 	}
@@ -126,7 +130,7 @@ static int read_group(struct cluster *c, const struct api_pod_group *group,
 	if (read_roles(c, &spec->min_task_member, &g->roles, err) < 0) {
 		return -ERR_INVALID;
 	}
-	return read_min_resources(c, &spec->min_resources, &g->min_resources, err);
+	return read_min_resources(c, &spec->min_resources, g, err);
 }
 
 static int32_t class_value(const struct cluster *c, uint32_t name, int32_t def)
@@ -174,6 +178,8 @@ int from_api_group(struct cluster *c, const struct api_pod_group *group, struct 
 	j->min_member = group->spec.min_member;
 	j->has_min_resources = group->spec.min_resources.v != NULL;
 	j->min_resources = g.min_resources;
+	unoffered_finish(&j->min_unoffered);
+	j->min_unoffered = unoffered_copy(&g.unoffered);
 	j->priority_class = g.priority_class;
 	j->priority = class_value(c, g.priority_class, default_value(c));
 	j->phase = phase_of(group->status.phase);

@@ -97,10 +97,10 @@ int from_api_node(struct cluster *c, const struct api_node *node, struct err *er
 	}
 	/* A node that has not reported what is allocatable offers its capacity, as the API server
 	 * has it. */
-	if (from_api_amounts(c,
+	if (from_api_offered(c,
 			     node->status.allocatable.v == NULL ? &node->status.capacity
 								: &node->status.allocatable,
-			     FROM_API_LIMIT, FROM_API_MAX_AMOUNT, &allocatable, err) < 0) {
+			     FROM_API_MAX_AMOUNT, &allocatable, err) < 0) {
 		return err_wrap(err, "status.allocatable");
 	}
 	if (read_spec(c, node, &s, err) < 0) {

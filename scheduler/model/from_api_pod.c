@@ -180,8 +180,9 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 
 	p->klass = arena_zero(scratch, 1, sizeof(*p->klass));
 	pod_request_sum(pod, scratch, &request);
-	if (from_api_amounts(c, &request, FROM_API_REQUEST, FROM_API_MAX_AMOUNT, &p->klass->request,
-			     err) < 0) {
+	p->klass->unoffered.v = arena_alloc(scratch, request.n * sizeof(*p->klass->unoffered.v));
+	if (from_api_requested(c, &request, FROM_API_MAX_AMOUNT, &p->klass->request,
+			       &p->klass->unoffered, err) < 0) {
 		return err_wrap(err, "requests");
 	}
 	r = (p->flags & TASK_OURS) != 0 ? from_api_class_read(c, pod, scratch, p->klass, err)

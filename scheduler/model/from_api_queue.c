@@ -18,29 +18,36 @@ static uint8_t state_of(const char *text)
 	return str_streq(text, KEYS_QUEUE_CLOSING) ? QUEUE_CLOSING : QUEUE_UNKNOWN;
 }
 
+/* The status reports what others have: it brings no names. */
+static int read_published(const struct cluster *c, const struct field_resources *allocated,
+			  struct res *ret, struct err *err)
+{
+	CLEANUP(unoffered_finish)
+	struct unoffered others = { .v = xmalloc_zero(allocated->n + 1, sizeof(*others.v)) };
+
+	if (from_api_requested(c, allocated, RES_UNLIMITED, ret, &others, err) < 0) {
+		return err_wrap(err, "status.allocated");
+	}
+	return 0;
+}
+
 static int read_amounts(struct cluster *c, const struct api_queue *queue, struct queue *into,
 			struct err *err)
 {
 	const struct api_queue_spec *spec = &queue->spec;
 
 	res_fill(&into->capability, RES_UNLIMITED);
-	if (from_api_amounts(c, &spec->capability, FROM_API_LIMIT, RES_UNLIMITED, &into->capability,
-			     err) < 0) {
+	if (from_api_offered(c, &spec->capability, RES_UNLIMITED, &into->capability, err) < 0) {
 		return err_wrap(err, "spec.capability");
 	}
-	if (from_api_amounts(c, &spec->guarantee.resource, FROM_API_LIMIT, RES_UNLIMITED,
-			     &into->guarantee, err) < 0) {
+	if (from_api_offered(c, &spec->guarantee.resource, RES_UNLIMITED, &into->guarantee, err) <
+	    0) {
 		return err_wrap(err, "spec.guarantee.resource");
 	}
-	if (from_api_amounts(c, &spec->deserved, FROM_API_LIMIT, RES_UNLIMITED, &into->deserved,
-			     err) < 0) {
+	if (from_api_offered(c, &spec->deserved, RES_UNLIMITED, &into->deserved, err) < 0) {
 		return err_wrap(err, "spec.deserved");
 	}
-	if (from_api_amounts(c, &queue->status.allocated, FROM_API_REQUEST, RES_UNLIMITED,
-			     &into->published, err) < 0) {
-		return err_wrap(err, "status.allocated");
-	}
-	return 0;
+	return read_published(c, &queue->status.allocated, &into->published, err);
 }
 
 static bool same(const struct queue *a, const struct queue *b)

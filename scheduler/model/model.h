@@ -11,6 +11,7 @@
 
 #include "base/vec.h"
 #include "model/resources.h"
+#include "model/unoffered.h"
 
 #define MODEL_NONE UINT32_MAX
 #define MODEL_TIME_NONE INT64_MIN /* wall times are ns since 1970 */
@@ -137,6 +138,7 @@ struct job {
 	int32_t priority;
 	bool has_min_resources;
 	struct res min_resources;
+	struct unoffered min_unoffered;           /* part of minResources, owned */
 	struct VEC(struct job_role_min) role_min; /* sorted by role */
 	struct VEC(uint32_t) tasks;
 	uint32_t by_status[TASK_STATUS_COUNT_];
@@ -215,7 +217,8 @@ struct node {
 
 struct cluster {
 	struct res_names *res;
-	struct intern *names;            /* roles, namespaces, label strings, queue names */
+	unsigned res_resolved; /* names that requests were looked through for: core/offers.h */
+	struct intern *names;  /* roles, namespaces, label strings, queue names */
 	struct VEC(struct task *) tasks; /* by id, NULL: free */
 	struct VEC(struct job *) jobs;
 	struct VEC(struct queue *) queues;

@@ -90,7 +90,7 @@ void pod_class_normalise(struct pod_class *k)
 {
 	k->request.v[RES_PODS] = 1;
 	k->mask = res_mask(&k->request) & ~(UINT32_C(1) << RES_PODS);
-	k->best_effort = k->mask == 0;
+	k->best_effort = k->mask == 0 && k->unoffered.n == 0;
 	sort(k->selector, k->nselector, sizeof(k->selector[0]), selector_cmp);
 	sort(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]), toleration_cmp);
 	sort(k->ports, k->nports, sizeof(k->ports[0]), port_cmp);
@@ -167,6 +167,11 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 			put_int(out, k->request.v[i]);
 		}
 	}
+	for (size_t i = 0; i < k->unoffered.n; i++) {
+		strbuf_add_ch(out, 'o');
+		put_text(out, k->unoffered.v[i].name);
+		put_int(out, k->unoffered.v[i].amount);
+	}
 	if (k->elsewhere) {
 		strbuf_add_ch(out, 'w');
 	}
@@ -237,6 +242,7 @@ struct pod_class *pod_class_copy(const struct pod_class *k, const char *signatur
 	copy->refs = 0;
 	copy->id = 0;
 	copy->signature = xmalloc_dup(signature);
+	copy->unoffered = unoffered_copy(&k->unoffered);
 	copy->selector = copy_array(k->selector, k->nselector, sizeof(k->selector[0]));
 	copy->tolerations = copy_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
 	copy->ports = copy_array(k->ports, k->nports, sizeof(k->ports[0]));
@@ -261,6 +267,7 @@ void pod_class_destroy(struct pod_class *k)
 	if (k == NULL) {
 		return;
 	}
+	unoffered_finish(&k->unoffered);
 	free(k->selector);
 	free(k->tolerations);
 	free(k->ports);

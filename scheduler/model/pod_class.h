@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/resources.h"
+#include "model/unoffered.h"
 
 struct label; /* model/model.h */
 
@@ -45,12 +46,13 @@ struct host_port {
 
 struct pod_class {
 	uint32_t refs;
-	uint32_t id;            /* dense, for per-class caches; re-used after the class is gone */
-	struct res request;     /* includes pods = 1 */
-	uint32_t mask;          /* dimensions requested, without pods */
-	bool best_effort;       /* mask == 0 */
-	bool elsewhere;         /* its Workload holds quota for it: it is charged to no Queue */
-	struct label *selector; /* nodeSelector, sorted */
+	uint32_t id;        /* dense, for per-class caches; re-used after the class is gone */
+	struct res request; /* includes pods = 1 */
+	uint32_t mask;      /* dimensions requested, without pods */
+	struct unoffered unoffered; /* requested besides: no node satisfies it */
+	bool best_effort;           /* mask == 0 and nothing unoffered */
+	bool elsewhere;             /* its Workload holds quota for it: it is charged to no Queue */
+	struct label *selector;     /* nodeSelector, sorted */
 	size_t nselector;
 	struct match_term *required; /* any term must hold; nrequired 0: no constraint */
 	size_t nrequired;

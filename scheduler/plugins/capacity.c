@@ -268,6 +268,20 @@ static bool refuse_dims(const struct session *s, const struct queue *q, uint32_t
 		      arena_dup(session_arena(s), text.p));
 }
 
+/* Names that no Queue has are limited by none. Without hierarchy a queue is limited by the present
+ * nodes as well, and no node has them either. */
+static bool accepts_unoffered(const struct capacity *p, const struct session *s,
+			      const struct queue *q, const struct unoffered *u, struct reason *why)
+{
+	if (p->hierarchy || u->n == 0) {
+		return true;
+	}
+	return refuse(why, "queue resource quota insufficient",
+		      why == NULL ? NULL
+				  : arena_printf(session_arena(s), "insufficient %s in queue %s",
+						 u->v[0].name, q->name));
+}
+
 static bool capacity_allocatable(void *state, struct session *s, const struct queue *q,
 				 const struct task *t, struct reason *why)
 {
@@ -284,7 +298,7 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 			return refuse_dims(s, at, over, why);
 		}
 	}
-	return true;
+	return t->klass->elsewhere || accepts_unoffered(p, s, q, &t->klass->unoffered, why);
 }
 
 static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)
@@ -319,7 +333,8 @@ static bool fits_enqueued(struct capacity *p, struct session *s, const struct jo
 			return refuse_dims(s, at, over, why);
 		}
 	}
-	return true;
+	return accepts_unoffered(p, s, session_cluster(s)->queues.v[j->queue], &j->min_unoffered,
+				 why);
 }
 
 static enum vote capacity_job_enqueueable(void *state, struct session *s, const struct job *j,

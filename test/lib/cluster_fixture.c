@@ -61,3 +61,14 @@ struct task *cluster_fixture_task(struct cluster *c, const char *name, struct jo
 	cluster_task_set_job(c, t, job);
 	return t;
 }
+
+void cluster_fixture_request(struct cluster *c, struct task *t, const struct unoffered *u)
+{
+	struct pod_class *k = pod_class_copy(t->klass, "");
+
+	unoffered_finish(&k->unoffered);
+	k->unoffered = unoffered_copy(u);
+	pod_class_normalise(k);
+	cluster_task_set_class(c, t, cluster_class_intern(c, k));
+	pod_class_destroy(k);
+}

@@ -16,6 +16,8 @@ struct job *cluster_fixture_job(struct cluster *c, const char *name, const char 
 /* A pending task of ours with uid "uid-NAME"; job may be NULL. */
 struct task *cluster_fixture_task(struct cluster *c, const char *name, struct job *job,
 				  int64_t cpu);
+/* The task asks for u besides. */
+void cluster_fixture_request(struct cluster *c, struct task *t, const struct unoffered *u);
 /* A class that requests cpu and, besides the one pod, nothing else; one counted reference. */
 const struct pod_class *cluster_fixture_class(struct cluster *c, int64_t cpu);
 

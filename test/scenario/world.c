@@ -12,6 +12,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "core/ledger.h"
+#include "core/offers.h"
 #include "enc/decode.h"
 #include "enc/jdoc.h"
 #include "enc/patch.h"
@@ -184,6 +185,7 @@ static int see_queue(struct world *w, const struct jdoc *object, struct arena *a
 	if (r == 0) {
 		r = from_api_queue(c, &queue, &changed, err);
 	}
+	offers_resolve(c);
 	if (r == 0 && changed && cluster_queues_changed(c)) {
 		ledger_rebuild_sums(c);
 	}
@@ -195,7 +197,11 @@ static int see_node(struct world *w, const struct jdoc *object, struct arena *a,
 	struct api_node node;
 	int r = decode_jdoc(&node_fields, object, &node, a, err);
 
-	return r < 0 ? r : from_api_node(w->f.cluster, &node, err);
+	if (r == 0) {
+		r = from_api_node(w->f.cluster, &node, err);
+	}
+	offers_resolve(w->f.cluster);
+	return r;
 }
 
 /* The cluster learns of one object. */

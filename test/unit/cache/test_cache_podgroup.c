@@ -42,8 +42,10 @@ static void test_spec_is_taken_over(void **state)
 	assert_int_equal(j->role_min.n, 2);
 	assert_true(j->has_min_resources);
 	assert_int_equal(j->min_resources.v[RES_CPU], 2); /* rounded up */
-	assert_int_equal(j->min_resources.v[RES_FIRST_NAMED], 2);
-	assert_int_equal(res_names_count(f->c->res), RES_FIRST_NAMED + 1);
+	assert_int_equal(j->min_unoffered.n, 1);
+	assert_string_equal(j->min_unoffered.v[0].name, "example.com/gpu");
+	assert_int_equal(j->min_unoffered.v[0].amount, 2);
+	assert_int_equal(res_names_count(f->c->res), RES_FIRST_NAMED);
 	assert_int_equal(j->phase, JOB_INQUEUE);
 	assert_int_equal(j->status_running, 4);
 }

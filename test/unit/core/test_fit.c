@@ -33,6 +33,27 @@ static void the_best_score_wins_and_ties_go_to_the_smaller_id(void **state)
 	core_fixture_finish(&sf);
 }
 
+static void names_that_no_node_has_fit_nowhere_and_are_named(void **state)
+{
+	struct unoffered_amount v[] = { { "example.com/a", 1 }, { "example.com/b", 1 } };
+	struct core_fixture sf;
+	const struct node *n = NULL;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_node(sf.f.cluster, "n0", 4000);
+	cluster_fixture_node(sf.f.cluster, "n1", 100);
+	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 1000);
+	cluster_fixture_request(sf.f.cluster, t, &(struct unoffered){ v, 2 });
+	core_fixture_open(&sf);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
+	assert_string_equal(fit_explain(sf.s, t),
+			    "0/2 nodes are available: 2 Insufficient example.com/a, "
+			    "2 Insufficient example.com/b, 1 Insufficient cpu.");
+	core_fixture_finish(&sf);
+}
+
 static void the_nominated_node_goes_first(void **state)
 {
 	struct core_fixture sf;
@@ -214,6 +235,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_score_wins_and_ties_go_to_the_smaller_id),
+		cmocka_unit_test(names_that_no_node_has_fit_nowhere_and_are_named),
 		cmocka_unit_test(the_nominated_node_goes_first),
 		cmocka_unit_test(what_is_being_released_counts_for_later),
 		cmocka_unit_test(a_place_that_was_given_back_is_free_again),

@@ -45,7 +45,9 @@ static const struct pod_class *rich_class(struct cluster *c)
 			       .ntolerations = 2,
 			       .ports = port,
 			       .nports = 1,
-			       .unsupported = POD_CLASS_VOLUMES };
+			       .unsupported = POD_CLASS_VOLUMES,
+			       .unoffered = { &(struct unoffered_amount){ "example.com/x", 3 },
+					      1 } };
 
 	pod_class_normalise(&k);
 	return cluster_class_intern(c, &k);
@@ -86,6 +88,8 @@ static struct cluster *rich_cluster(void)
 	add_node_spec(c, n);
 	j->has_min_resources = true;
 	j->min_resources.v[RES_MEMORY] = INT64_C(1) << 60;
+	j->min_unoffered = unoffered_copy(
+		&(struct unoffered){ &(struct unoffered_amount){ "example.com/y", 2 }, 1 });
 	j->status_hash = UINT64_MAX - 1;
 	vec_push(&j->role_min, ((struct job_role_min){ intern_id(c->names, STR_LIT("w")), 2 }));
 	t->created = INT64_C(1750000000000000001);

@@ -37,15 +37,15 @@ static void test_requests_up_limits_down(void **state)
 		struct field_resource one = { rows[i].name, parse(rows[i].text) };
 		struct field_resources list = { &one, 1 };
 		struct res request = { { 0 } }, limit = { { 0 } };
+		struct unoffered none = { .v = NULL };
 		int dim;
 
-		assert_int_equal(
-			from_api_amounts(c, &list, FROM_API_REQUEST, INT64_MAX, &request, NULL), 0);
-		assert_int_equal(
-			from_api_amounts(c, &list, FROM_API_LIMIT, INT64_MAX, &limit, NULL), 0);
+		assert_int_equal(from_api_offered(c, &list, INT64_MAX, &limit, NULL), 0);
+		assert_int_equal(from_api_requested(c, &list, INT64_MAX, &request, &none, NULL), 0);
 		dim = res_names_find(c->res, str_of(rows[i].name));
 		assert_int_equal(request.v[dim], rows[i].request);
 		assert_int_equal(limit.v[dim], rows[i].limit);
+		assert_int_equal(none.n, 0);
 	}
 	cluster_destroy(c);
 }
@@ -55,80 +55,61 @@ static void test_amounts_at_limit_and_beyond(void **state)
 	struct field_resource one = { "memory", quantity_of(100, QUANTITY_DECIMAL_SI) };
 	struct field_resources list = { &one, 1 };
 	struct cluster *c = cluster_create();
+	struct unoffered none = { .v = NULL };
 	struct res r = { { 0 } };
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 100, &r, &err), 0);
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 99, &r, &err), -ERR_INVALID);
+	assert_int_equal(from_api_offered(c, &list, 100, &r, &err), 0);
+	assert_int_equal(from_api_offered(c, &list, 99, &r, &err), -ERR_INVALID);
+	assert_int_equal(from_api_requested(c, &list, 100, &r, &none, &err), 0);
+	assert_int_equal(from_api_requested(c, &list, 99, &r, &none, &err), -ERR_INVALID);
 	assert_string_equal(err.text, "memory: absurdly large");
 	one.amount = parse("-1n");
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 99, &r, &err), -ERR_INVALID);
+	assert_int_equal(from_api_offered(c, &list, 99, &r, &err), -ERR_INVALID);
+	assert_int_equal(from_api_requested(c, &list, 99, &r, &none, &err), -ERR_INVALID);
 	assert_string_equal(err.text, "memory: negative");
 	cluster_destroy(c);
 }
 
-/* A node lists resources that nobody has any of: they take no dimension. */
-static void test_zero_requests_add_no_name(void **state)
+/* What is asked for makes no dimension, whatever its name; nothing of it is asked for by 0. */
+static void test_requests_add_no_name(void **state)
 {
-	struct field_resource one = { "hugepages-1Gi", quantity_of(0, QUANTITY_BINARY_SI) };
-	struct field_resources list = { &one, 1 };
+	struct field_resource two[] = { { "example.com/a", parse("1500m") },
+					{ "example.com/b", parse("0") } };
+	struct field_resources list = { two, 2 };
 	struct cluster *c = cluster_create();
+	struct unoffered_amount room[2];
+	struct unoffered u = { .v = room };
 	struct res r = { { 0 } };
 
 	(void)state;
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 1, &r, NULL), 0);
+	assert_int_equal(from_api_requested(c, &list, 9, &r, &u, NULL), 0);
 	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED);
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_LIMIT, 1, &r, NULL), 0);
-	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED + 1);
+	assert_int_equal(u.n, 1);
+	assert_string_equal(u.v[0].name, "example.com/a");
+	assert_int_equal(u.v[0].amount, 2);
+	assert_true(res_is_zero(&r));
+	assert_int_equal(from_api_offered(c, &list, 9, &r, NULL), 0);
+	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED + 2);
 	cluster_destroy(c);
 }
 
-static void test_too_many_resource_names(void **state)
+/* A list that is refused for nonsense leaves no names behind. */
+static void test_refused_lists_add_no_names(void **state)
 {
+	struct field_resource two[] = { { "example.com/a", parse("1") },
+					{ "example.com/b", parse("10") } };
+	struct field_resources list = { two, 2 };
 	struct cluster *c = cluster_create();
 	struct err err = ERR_INIT;
-	char name[32];
-	struct field_resource one = { name, quantity_of(1, QUANTITY_DECIMAL_SI) };
-	struct field_resources list = { &one, 1 };
 	struct res r = { { 0 } };
 
 	(void)state;
-	for (int i = RES_FIRST_NAMED; i < RES_MAX; i++) {
-		snprintf(name, sizeof(name), "example.com/r%d", i);
-		assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 1, &r, &err), 0);
-	}
-	snprintf(name, sizeof(name), "example.com/last");
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 1, &r, &err), -ERR_INVALID);
-	assert_non_null(strstr(err.text, "example.com/last"));
-	cluster_destroy(c);
-}
-
-/* Whoever asks for too many names, or for nonsense, leaves those that are left to others. */
-static void test_refused_lists_use_up_no_names(void **state)
-{
-	struct cluster *c = cluster_create();
-	struct err err = ERR_INIT;
-	char names[RES_MAX][32];
-	struct field_resource v[RES_MAX];
-	struct field_resources list = { v, RES_MAX - RES_FIRST_NAMED + 1 };
-	struct res r = { { 0 } };
-
-	(void)state;
-	for (size_t i = 0; i < RES_MAX; i++) {
-		snprintf(names[i], sizeof(names[i]), "example.com/r%zu", i);
-		v[i] = (struct field_resource){ names[i], quantity_of(1, QUANTITY_DECIMAL_SI) };
-	}
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 9, &r, &err), -ERR_INVALID);
+	assert_int_equal(from_api_offered(c, &list, 9, &r, &err), -ERR_INVALID);
 	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED);
-	v[1].amount = quantity_of(10, QUANTITY_DECIMAL_SI);
-	list.n = 2;
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 9, &r, &err), -ERR_INVALID);
-	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED);
-	v[1].amount = v[0].amount;
-	list.n = RES_MAX - RES_FIRST_NAMED;
-	assert_int_equal(from_api_amounts(c, &list, FROM_API_REQUEST, 9, &r, &err), 0);
-	assert_int_equal(res_names_count(c->res), RES_MAX);
+	assert_int_equal(from_api_offered(c, &list, 10, &r, &err), 0);
+	assert_int_equal(res_names_count(c->res), RES_FIRST_NAMED + 2);
 	cluster_destroy(c);
 }
 
@@ -178,9 +159,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_requests_up_limits_down),
 		cmocka_unit_test(test_amounts_at_limit_and_beyond),
-		cmocka_unit_test(test_zero_requests_add_no_name),
-		cmocka_unit_test(test_too_many_resource_names),
-		cmocka_unit_test(test_refused_lists_use_up_no_names),
+		cmocka_unit_test(test_requests_add_no_name),
+		cmocka_unit_test(test_refused_lists_add_no_names),
 		cmocka_unit_test(test_texts_are_interned),
 		cmocka_unit_test(test_priority_class),
 	};

@@ -45,6 +45,9 @@ static void test_normalise_derives(void **state)
 	pod_class_normalise(&empty);
 	assert_int_equal(empty.mask, 0);
 	assert_true(empty.best_effort);
+	empty.unoffered = (struct unoffered){ &(struct unoffered_amount){ "a", 1 }, 1 };
+	pod_class_normalise(&empty);
+	assert_false(empty.best_effort);
 }
 
 static void test_order_does_not_matter(void **state)
@@ -97,6 +100,7 @@ static void test_every_part_matters(void **state)
 	};
 	struct match_term t = { &e, 1, 0 }, tf = { &field, 1, 0 }, tn = { &not_in, 1, 0 };
 	struct match_term w1 = { &e, 1, 1 }, w2 = { &e, 1, 2 };
+	struct unoffered_amount a1 = { "a", 1 }, a2 = { "a", 2 }, b1 = { "b", 1 };
 	struct pod_class v[] = {
 		{ .nports = 0 },
 		{ .request = { .v = { [RES_CPU] = 1 } } },
@@ -113,6 +117,9 @@ static void test_every_part_matters(void **state)
 		{ .preferred = &w1, .npreferred = 1 },
 		{ .preferred = &w2, .npreferred = 1 },
 		{ .unsupported = "no" },
+		{ .unoffered = { &a1, 1 } },
+		{ .unoffered = { &a2, 1 } },
+		{ .unoffered = { &b1, 1 } },
 	};
 
 	(void)state;

@@ -1,3 +1,4 @@
+#include "base/attrs.h"
 #include "core/hooks.h"
 #include "core/ledger.h"
 #include "core/statement.h"
@@ -138,6 +139,38 @@ static void test_flat_vote_is_against_the_queue_alone(void **state)
 	/* what runs in a is rolled up to p by the ledger, but no business of p without a tree */
 	assert_true(allocatable("p", 10));
 	assert_false(allocatable("p", 11));
+}
+
+/* A queue limits the names that it has; without hierarchy the present nodes limit the others. */
+static void test_names_that_only_pods_have(void **state)
+{
+	static const char *const confs[] = { TREE, FLAT };
+	struct unoffered_amount v[] = { { "example.com/a", 1 } };
+	struct unoffered u = { v, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(confs); i++) {
+		struct task *t;
+		struct job *j;
+
+		start(confs[i]);
+		queue("a", NULL, 50);
+		t = candidate("a", 1);
+		cluster_fixture_request(f.cluster, t, &u);
+		j = f.cluster->jobs.v[t->job];
+		j->has_min_resources = true;
+		j->min_unoffered = unoffered_copy(&u);
+		hooks_fixture_open(&f);
+		assert_int_equal(hooks_allocatable(f.s, find("a"), t, &why), i == 0);
+		assert_int_equal(hooks_job_enqueueable(f.s, j, &why), i == 0);
+		if (i == 1) {
+			assert_string_equal(why.detail, "insufficient example.com/a in queue a");
+		}
+		assert_int_equal(limit_of("a"), 50);
+		if (i == 0) {
+			hooks_fixture_finish(&f);
+		}
+	}
 }
 
 static void test_flat_real_capability_follows_the_size_of_the_cluster(void **state)
@@ -507,6 +540,7 @@ int main(void)
 		TEST(test_limits_follow_the_configuration),
 		TEST(test_hole_01_flat_limits_do_not_see_the_cluster),
 		TEST(test_flat_vote_is_against_the_queue_alone),
+		TEST(test_names_that_only_pods_have),
 		TEST(test_flat_real_capability_follows_the_size_of_the_cluster),
 		TEST(test_tree_vote_is_against_every_ancestor),
 		TEST(test_only_requested_dimensions_count),

@@ -119,8 +119,6 @@ void quota_cache_workload_place_all(struct quota_cache *c, int64_t now)
 
 void quota_cache_workload_place_again(struct quota_cache *c, int64_t now)
 {
-	bool stale = c->nodes_stale;
-
 	/* Out of queues that are gone, before their nodes go. */
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
@@ -130,7 +128,7 @@ void quota_cache_workload_place_again(struct quota_cache *c, int64_t now)
 		}
 	}
 	quota_cache_settle_nodes(c);
-	for (size_t i = 0; stale && i < c->q->workloads.n; i++) {
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
 		if (w != NULL && w->holds == MODEL_NONE && quota_cache_state(c, w)->queue != NULL) {
@@ -141,9 +139,11 @@ void quota_cache_workload_place_again(struct quota_cache *c, int64_t now)
 
 /* --- objects -----------------------------------------------------------------------------------*/
 
-static void tell_status(const struct quota_cache *c, const struct workload *w,
+/* The listener may ask for the cohorts above the queue, also while the first lists come in. */
+static void tell_status(struct quota_cache *c, const struct workload *w,
 			const struct conditions *before, const struct conditions *after)
 {
+	quota_cache_settle_nodes(c);
 	if (c->listener.on_status != NULL) {
 		c->listener.on_status(c->listener.ctx, w, before, after);
 	}

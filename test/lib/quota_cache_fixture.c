@@ -39,9 +39,23 @@ static void on_written(void *ctx, const struct workload *w UNUSED, enum sched_ou
 	*(outcome == SCHED_DONE ? &f->written : &f->failed) += 1;
 }
 
+/* As metrics do, it asks which cohorts are above a queue. */
+static void on_status(void *ctx, const struct workload *w UNUSED,
+		      const struct conditions *before UNUSED, const struct conditions *after UNUSED)
+{
+	struct quota_cache_fixture *f = ctx;
+	const struct quota_node *n = quota_queue_find(quota_cache_world(f->cache), STR_LIT("team"));
+
+	f->changed++;
+	if (n != NULL) {
+		assert_int_equal(forest_parent(quota_cache_forest(f->cache), n->id), MODEL_NONE);
+	}
+}
+
 void quota_cache_fixture_init(struct quota_cache_fixture *f)
 {
 	struct quota_cache_listener l = { .on_workload = on_workload,
+					  .on_status = on_status,
 					  .on_bad_object = on_bad,
 					  .on_written = on_written,
 					  .ctx = f };

@@ -15,7 +15,7 @@ struct quota_cache_fixture {
 	int64_t version; /* resourceVersion of the next object */
 	char bad[512];   /* what was said about the last object that cannot be used */
 	int status;      /* of the outcomes of writes */
-	unsigned nbad, told, untold, written, failed; /* calls of the listener */
+	unsigned nbad, told, untold, written, failed, changed; /* calls of the listener */
 };
 
 /* Nothing is known, nothing is synced. */
@@ -63,13 +63,15 @@ void quota_cache_fixture_later(struct quota_cache_fixture *f, int64_t seconds);
 #define QUOTA_CACHE_FIXTURE_CONDITION(type)                                                        \
 	"\"conditions\":[{\"type\":\"" type "\",\"status\":\"True\",\"reason\":\"r\","             \
 	"\"message\":\"m\",\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"}]"
-/* status of a Workload that team admitted with so much cpu. */
-#define QUOTA_CACHE_FIXTURE_ADMITTED(cpu)                                                          \
+/* status of a Workload that a ClusterQueue admitted with so much cpu. */
+#define QUOTA_CACHE_FIXTURE_ADMITTED(cpu) QUOTA_CACHE_FIXTURE_ADMITTED_BY("team", cpu)
+#define QUOTA_CACHE_FIXTURE_ADMITTED_BY(queue, cpu)                                                \
 	"\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"              \
 	"\"QuotaReserved\",\"message\":\"m\",\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"},"    \
 	"{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"Admitted\",\"message\":\"m\","    \
 	"\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"}],\"admission\":{\"clusterQueue\":"       \
-	"\"team\",\"podSetAssignments\":[{\"name\":\"main\",\"flavors\":{\"cpu\":\"default\"},"    \
+	"\"" queue                                                                                 \
+	"\",\"podSetAssignments\":[{\"name\":\"main\",\"flavors\":{\"cpu\":\"default\"},"          \
 	"\"resourceUsage\":{\"cpu\":\"" cpu "\"},\"count\":1}]}"
 
 #endif

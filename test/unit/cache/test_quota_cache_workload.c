@@ -79,6 +79,41 @@ static void who_waits_is_looked_at_again_when_another_one_goes(void **state)
 	}
 }
 
+static void a_status_may_change_while_the_first_lists_come_in(void **state)
+{
+	struct quota_cache_fixture f;
+
+	(void)state;
+	quota_cache_fixture_init(&f);
+	quota_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team",
+				"{\"metadata\":{\"name\":\"team\",\"generation\":1}}");
+	quota_cache_fixture_workload(&f, "one", 0, "2", "");
+	quota_cache_fixture_workload(&f, "one", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	quota_cache_fixture_sync_all(&f);
+	assert_int_equal(f.changed, 1);
+	quota_cache_fixture_finish(&f);
+}
+
+/* Whatever else happens between the moment when the queue appears and the next look at all. */
+static void quota_in_a_queue_that_appears_is_held(void **state)
+{
+	struct quota_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	quota_cache_fixture_workload(&f, "two", 0, "1", QUOTA_CACHE_FIXTURE_ADMITTED("1"));
+	quota_cache_fixture_workload(&f, "one", 0, "2",
+				     QUOTA_CACHE_FIXTURE_ADMITTED_BY("other", "2"));
+	quota_cache_fixture_later(&f, 2);
+	assert_int_equal(quota_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	quota_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "other",
+				"{\"metadata\":{\"name\":\"other\",\"generation\":1}}");
+	quota_cache_fixture_workload(&f, "two", 0, "1", "");
+	quota_cache_fixture_later(&f, 2);
+	assert_int_not_equal(quota_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	quota_cache_fixture_finish(&f);
+}
+
 static void updates_of_before_a_write_are_not_read(void **state)
 {
 	struct quota_cache_fixture f;
@@ -524,6 +559,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quota_comes_from_the_status),
 		cmocka_unit_test(who_waits_is_looked_at_again_when_another_one_goes),
+		cmocka_unit_test(a_status_may_change_while_the_first_lists_come_in),
+		cmocka_unit_test(quota_in_a_queue_that_appears_is_held),
 		cmocka_unit_test(updates_of_before_a_write_are_not_read),
 		cmocka_unit_test(an_update_that_came_meanwhile_counts_when_it_is_newer),
 		cmocka_unit_test(a_failed_admission_is_taken_back),

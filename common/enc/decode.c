@@ -6,22 +6,17 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "enc/decode_priv.h"
 #include "enc/jdoc.h"
 #include "enc/reader.h"
 #include "enc/sorted.h"
 
 #define FIRST_ITEMS 4 /* room of a list at first; doubled when full */
 
-struct decoder {
-	struct reader *r;
-	struct arena *arena;
-	struct err *err;
-	size_t room; /* bytes that lists and maps may still take */
-};
-
-static const char *const kind_names[] = {
-	[JDOC_NULL] = "null",     [JDOC_BOOL] = "boolean", [JDOC_NUMBER] = "number",
-	[JDOC_STRING] = "string", [JDOC_ARRAY] = "array",  [JDOC_OBJECT] = "object",
+/* One member, item or entry while it is read. */
+struct part {
+	struct reader_mark mark;
+	bool complete; /* nothing was left out before it */
 };
 
 void decode_init(const struct field_table *t, void *obj)
@@ -45,8 +40,12 @@ void decode_init(const struct field_table *t, void *obj)
 	}
 }
 
-/* Paths are put together on the way up: each level adds its part before ": what is wrong". */
-static int wrong_kind(struct decoder *d, const char *want)
+static const char *const kind_names[] = {
+	[JDOC_NULL] = "null",     [JDOC_BOOL] = "boolean", [JDOC_NUMBER] = "number",
+	[JDOC_STRING] = "string", [JDOC_ARRAY] = "array",  [JDOC_OBJECT] = "object",
+};
+
+int decode_wrong_kind(struct decoder *d, const char *want)
 {
 	enum jdoc_kind is = reader_kind(d->r);
 
@@ -59,7 +58,7 @@ static int wrong_kind(struct decoder *d, const char *want)
 static int get_str(struct decoder *d, const char **ret)
 {
 	if (UNLIKELY(reader_kind(d->r) != JDOC_STRING)) {
-		return wrong_kind(d, "string");
+		return decode_wrong_kind(d, "string");
 	}
 	*ret = reader_str_dup(d->r, d->arena);
 	return *ret == NULL ? -ERR_INVALID : 0;
@@ -70,7 +69,7 @@ static int get_int(struct decoder *d, int64_t min, int64_t max, int64_t *ret)
 	int64_t n;
 
 	if (reader_kind(d->r) != JDOC_NUMBER) {
-		return wrong_kind(d, "integer");
+		return decode_wrong_kind(d, "integer");
 	}
 	if (!reader_int(d->r, &n) || n < min || n > max) {
 		return err_set(d->err, ERR_INVALID, ": not an integer between %lld and %lld",
@@ -95,7 +94,7 @@ static int get_i32(struct decoder *d, bool optional, void *at)
 static int get_bool(struct decoder *d, bool *ret)
 {
 	if (reader_kind(d->r) != JDOC_BOOL) {
-		return wrong_kind(d, "boolean");
+		return decode_wrong_kind(d, "boolean");
 	}
 	*ret = reader_bool(d->r);
 	return 0;
@@ -106,7 +105,7 @@ static int get_time(struct decoder *d, int64_t *ret)
 	struct str s;
 
 	if (reader_kind(d->r) != JDOC_STRING) {
-		return wrong_kind(d, "time");
+		return decode_wrong_kind(d, "time");
 	}
 	s = reader_str(d->r);
 	if (s.p == NULL) {
@@ -132,13 +131,45 @@ static int get_quantity(struct decoder *d, struct quantity *ret)
 	} else if (kind == JDOC_NUMBER) {
 		s = reader_raw(d->r, d->arena);
 	} else {
-		return wrong_kind(d, "quantity");
+		return decode_wrong_kind(d, "quantity");
 	}
 	if (s.p == NULL) {
 		return -ERR_INVALID;
 	}
 	r = quantity_parse(s, ret, &inner);
 	return r == 0 ? 0 : err_set(d->err, ERR_INVALID, ": %s", inner.text);
+}
+
+static struct part begin_part(const struct decoder *d)
+{
+	return (struct part){ reader_mark(d->r), d->first == NULL };
+}
+
+static NOINLINE int end_odd_part(struct decoder *d, const struct part *p, int r,
+				 struct err **ret_named)
+{
+	if (r < 0 && d->partial && !reader_has_failed(d->r)) {
+		reader_rewind(d->r, &p->mark);
+		reader_skip(d->r);
+		if (d->first == NULL) {
+			d->first = d->err;
+			d->err = d->later;
+		}
+		r = 1;
+	}
+	*ret_named = r < 0 ? d->err : p->complete ? d->first : NULL;
+	return r;
+}
+
+/* r: how reading the part ended. Positive: the part is to be left out, and the reader stands behind
+ * it. *ret_named: the error whose path lacks this part, NULL: none. */
+static inline int end_part(struct decoder *d, const struct part *p, int r, struct err **ret_named)
+{
+	if (LIKELY(r == 0 && !d->partial)) {
+		*ret_named = NULL;
+		return 0;
+	}
+	return end_odd_part(d, p, r, ret_named);
 }
 
 /* Room for one more item behind n; the arena keeps the outgrown array until it is reset. NULL: a
@@ -193,16 +224,30 @@ static size_t pair_size(unsigned kind)
 				       : sizeof(struct field_int_pair);
 }
 
+/* Whether an entry that could not be read stays in the map all the same, with the largest amount.
+ */
+static bool keep_pair(unsigned kind, int r, char *item)
+{
+	if (r < 0 || kind != FIELD_RESOURCES) {
+		return false;
+	}
+	((struct field_resource *)(void *)item)->amount =
+		quantity_of(INT64_MAX, QUANTITY_DECIMAL_SI);
+	return true;
+}
+
 /* Reads the members of an object into sorted pairs. A null value drops its key. */
 static int get_map(struct decoder *d, const struct field *f, struct field_list *ret)
 {
 	size_t size = pair_size(f->kind), n = 0, cap = 0;
 	char *items = make_room(d, NULL, 0, &cap, size);
+	struct err *named;
+	struct part part;
 	struct str key;
 	int r;
 
 	if (reader_kind(d->r) != JDOC_OBJECT) {
-		return wrong_kind(d, "object");
+		return decode_wrong_kind(d, "object");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
@@ -215,9 +260,16 @@ static int get_map(struct decoder *d, const struct field *f, struct field_list *
 			return -ERR_INVALID;
 		}
 		memset(items + n * size, 0, size);
-		r = get_pair_value(d, f->kind, items + n * size);
-		if (r < 0) {
-			return d->err == NULL ? r : err_path(d->err, "." STR_FMT, STR_ARG(key));
+		part = begin_part(d);
+		r = end_part(d, &part, get_pair_value(d, f->kind, items + n * size), &named);
+		if (UNLIKELY(named != NULL)) {
+			(void)err_path(named, "." STR_FMT, STR_ARG(key));
+		}
+		if (UNLIKELY(r != 0) && !keep_pair(f->kind, r, items + n * size)) {
+			if (r < 0) {
+				return r;
+			}
+			continue;
 		}
 		*(const char **)(void *)(items + n * size) = arena_dup_n(d->arena, key.p, key.len);
 		n++;
@@ -231,11 +283,13 @@ static int get_strs(struct decoder *d, struct field_strs *ret)
 {
 	size_t n = 0, cap = 0;
 	char *items = make_room(d, NULL, 0, &cap, sizeof(char *));
+	struct err *named;
+	struct part part;
 	struct str key;
 	int r;
 
 	if (reader_kind(d->r) != JDOC_ARRAY) {
-		return wrong_kind(d, "array");
+		return decode_wrong_kind(d, "array");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
@@ -243,11 +297,16 @@ static int get_strs(struct decoder *d, struct field_strs *ret)
 		if (UNLIKELY(items == NULL)) {
 			return -ERR_INVALID;
 		}
+		part = begin_part(d);
 		r = get_str(d, (const char **)(void *)(items + n * sizeof(char *)));
-		if (r < 0) {
-			return d->err == NULL ? r : err_path(d->err, "[%zu]", n);
+		r = end_part(d, &part, r, &named);
+		if (UNLIKELY(named != NULL)) {
+			(void)err_path(named, "[%zu]", n);
 		}
-		n++;
+		if (UNLIKELY(r < 0)) {
+			return r;
+		}
+		n += r == 0;
 	}
 	ret->v = (const char *const *)(void *)items;
 	ret->n = n;
@@ -260,12 +319,14 @@ static int get_objects(struct decoder *d, const struct field *f, struct field_li
 {
 	size_t n = 0, cap = 0;
 	char *items = make_room(d, NULL, 0, &cap, f->size);
+	struct err *named;
+	struct part part;
 	struct str key;
 	int r;
 
 	assert(f->size == f->sub->size);
 	if (reader_kind(d->r) != JDOC_ARRAY) {
-		return wrong_kind(d, "array");
+		return decode_wrong_kind(d, "array");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
@@ -274,37 +335,18 @@ static int get_objects(struct decoder *d, const struct field *f, struct field_li
 			return -ERR_INVALID;
 		}
 		decode_init(f->sub, items + n * f->size);
-		r = get_object(d, f->sub, items + n * f->size);
-		if (r < 0) {
-			return d->err == NULL ? r : err_path(d->err, "[%zu]", n);
+		part = begin_part(d);
+		r = end_part(d, &part, get_object(d, f->sub, items + n * f->size), &named);
+		if (UNLIKELY(named != NULL)) {
+			(void)err_path(named, "[%zu]", n);
 		}
-		n++;
+		if (UNLIKELY(r < 0)) {
+			return r;
+		}
+		n += r == 0;
 	}
 	ret->v = items;
 	ret->n = n;
-	return 0;
-}
-
-static int get_raw_list(struct decoder *d, struct field_raw_list *ret)
-{
-	struct str raw, key;
-	struct reader inner;
-
-	if (reader_kind(d->r) != JDOC_ARRAY) {
-		return wrong_kind(d, "array");
-	}
-	raw = reader_raw(d->r, d->arena);
-	if (raw.p == NULL) {
-		return -ERR_INVALID;
-	}
-	ret->n = 0;
-	reader_of_text(&inner, raw, d->arena);
-	reader_enter(&inner);
-	while (reader_next(&inner, &key)) {
-		reader_skip(&inner);
-		ret->n++;
-	}
-	ret->json = arena_str(d->arena, raw);
 	return 0;
 }
 
@@ -314,21 +356,10 @@ static int get_int_or_str(struct decoder *d, struct field_int_or_str *ret)
 		return get_str(d, &ret->text);
 	}
 	if (reader_kind(d->r) != JDOC_NUMBER) {
-		return wrong_kind(d, "integer or string");
+		return decode_wrong_kind(d, "integer or string");
 	}
 	ret->is_num = true;
 	return get_int(d, INT32_MIN, INT32_MAX, &ret->num);
-}
-
-static int get_raw(struct decoder *d, bool slice, struct str *ret)
-{
-	struct str raw = reader_raw(d->r, d->arena);
-
-	if (raw.p == NULL) {
-		return -ERR_INVALID;
-	}
-	*ret = slice ? raw : arena_str(d->arena, raw);
-	return 0;
 }
 
 static int get_text(struct decoder *d, const char **ret)
@@ -404,9 +435,9 @@ static int get_value(struct decoder *d, const struct field *f, void *at)
 		return get_objects(d, f, at);
 	case FIELD_RAW:
 	case FIELD_RAW_SLICE:
-		return get_raw(d, f->kind == FIELD_RAW_SLICE, at);
+		return decode_raw(d, f->kind == FIELD_RAW_SLICE, at);
 	case FIELD_RAW_LIST:
-		return get_raw_list(d, at);
+		return decode_raw_list(d, at);
 	case FIELD_INT_OR_STR:
 		return get_int_or_str(d, at);
 	case FIELD_PRESENT:
@@ -453,12 +484,14 @@ static int get_object(struct decoder *d, const struct field_table *t, void *obj)
 	const struct field *f;
 	uint64_t seen = 0, bit;
 	unsigned hint = 0;
+	struct err *named;
+	struct part part;
 	struct str key;
 	int r;
 
 	assert(t->count <= FIELD_TABLE_MAX);
 	if (reader_kind(d->r) != JDOC_OBJECT) {
-		return wrong_kind(d, "object");
+		return decode_wrong_kind(d, "object");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
@@ -476,20 +509,37 @@ static int get_object(struct decoder *d, const struct field_table *t, void *obj)
 			reader_skip(d->r);
 			continue;
 		}
-		r = get_value(d, f, (char *)obj + f->offset);
+		part = begin_part(d);
+		r = end_part(d, &part, get_value(d, f, (char *)obj + f->offset), &named);
+		if (UNLIKELY(named != NULL)) {
+			(void)err_path(named, ".%s", f->name);
+		}
 		if (UNLIKELY(r < 0)) {
-			return d->err == NULL ? r : err_path(d->err, ".%s", f->name);
+			return r;
+		}
+		if (UNLIKELY(r > 0)) {
+			forget(f, obj);
 		}
 	}
 	return reader_has_failed(d->r) ? -ERR_INVALID : 0;
+}
+
+/* ".spec.x: wrong" or, for the object itself, ": wrong". */
+static int whole_path(const struct err *inner, struct err *err)
+{
+	const char *text = inner->text;
+
+	text += text[0] == '.' ? 1 : text[0] == ':' ? 2 : 0;
+	return err_set(err, ERR_INVALID, "%s", text);
 }
 
 int decode_object(const struct field_table *t, struct reader *r, void *obj, struct arena *arena,
 		  struct err *err)
 {
 	struct err inner = ERR_INIT;
-	struct decoder d = { r, arena, err == NULL ? NULL : &inner, DECODE_MAX_BYTES };
-	const char *text = inner.text;
+	struct decoder d = {
+		.r = r, .arena = arena, .err = err == NULL ? NULL : &inner, .room = DECODE_MAX_BYTES
+	};
 	int rc;
 
 	decode_init(t, obj);
@@ -497,12 +547,7 @@ int decode_object(const struct field_table *t, struct reader *r, void *obj, stru
 	if (reader_has_failed(r)) {
 		return reader_finish(r, err);
 	}
-	if (rc < 0) {
-		/* ".spec.x: wrong" or, for the object itself, ": wrong". */
-		text += text[0] == '.' ? 1 : text[0] == ':' ? 2 : 0;
-		return err_set(err, ERR_INVALID, "%s", text);
-	}
-	return 0;
+	return rc < 0 ? whole_path(&inner, err) : 0;
 }
 
 int decode_text(const struct field_table *t, struct str text, void *obj, struct arena *arena,
@@ -525,4 +570,26 @@ int decode_jdoc(const struct field_table *t, const struct jdoc *d, void *obj, st
 	reader_of_jdoc(&r, d);
 	rc = decode_object(t, &r, obj, arena, err);
 	return rc < 0 ? rc : reader_finish(&r, err);
+}
+
+int decode_partial(const struct field_table *t, struct str text, void *obj, struct arena *arena,
+		   struct err *err)
+{
+	struct err inner = ERR_INIT, later = ERR_INIT;
+	struct reader r;
+	struct decoder d = { .r = &r,
+			     .arena = arena,
+			     .err = &inner,
+			     .room = DECODE_MAX_BYTES,
+			     .partial = true,
+			     .later = &later };
+	int rc;
+
+	reader_of_text(&r, text, arena);
+	decode_init(t, obj);
+	rc = get_object(&d, t, obj);
+	if (reader_has_failed(&r)) {
+		return reader_finish(&r, err);
+	}
+	return rc < 0 || d.first != NULL ? whole_path(&inner, err) : reader_finish(&r, err);
 }

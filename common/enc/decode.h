@@ -30,6 +30,12 @@ void decode_init(const struct field_table *t, void *obj);
  * obj is half filled; when the reader itself failed that error is returned. */
 int decode_object(const struct field_table *t, struct reader *r, void *obj, struct arena *arena,
 		  struct err *err);
+/* The whole text, as far as it can be read: a member, list item or map entry that cannot be is left
+ * out (absent), an amount in a map of resources that cannot be read is the largest there is. 0: all
+ * was read; -ERR_INVALID: obj holds the rest, *err names the first that it lacks. Of broken JSON
+ * there is what stands before the break. */
+int decode_partial(const struct field_table *t, struct str text, void *obj, struct arena *arena,
+		   struct err *err);
 /* The whole text / tree. */
 int decode_text(const struct field_table *t, struct str text, void *obj, struct arena *arena,
 		struct err *err);

@@ -379,3 +379,17 @@ int reader_finish(struct reader *r, struct err *err)
 	}
 	return r->failed ? err_set(err, ERR_INVALID, "%s", r->error) : 0;
 }
+
+struct reader_mark reader_mark(const struct reader *r)
+{
+	return (struct reader_mark){ r->is_text ? NULL : r->node, r->is_text ? r->pos : NULL,
+				     r->depth };
+}
+
+void reader_rewind(struct reader *r, const struct reader_mark *m)
+{
+	assert(!r->failed && r->depth >= m->depth);
+	r->node = m->node;
+	r->pos = m->pos;
+	r->depth = m->depth;
+}

@@ -58,4 +58,13 @@ struct str reader_raw(struct reader *r, struct arena *arena);
 /* 0 when all went well and (text) only blanks follow the value, else -ERR_INVALID with offset. */
 int reader_finish(struct reader *r, struct err *err);
 
+/* A place to go back to, from anywhere inside the value that is current when it is taken. */
+struct reader_mark {
+	const struct jdoc *node;
+	const char *pos;
+	unsigned depth;
+};
+struct reader_mark reader_mark(const struct reader *r);
+void reader_rewind(struct reader *r, const struct reader_mark *m); /* not after an error */
+
 #endif

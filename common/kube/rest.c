@@ -143,11 +143,11 @@ struct blocking {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	bool done, too_large;
-	size_t bytes;
 	int code;
 	struct err err;
 	struct jdoc *doc; /* when wanted and there */
 	bool want_doc;
+	struct strbuf *body; /* when not NULL: takes the answer's */
 };
 
 static void on_done(void *ctx, const struct http_result *result)
@@ -160,10 +160,13 @@ static void on_done(void *ctx, const struct http_result *result)
 	if (r == 0 && b->want_doc) {
 		r = jdoc_parse(result->body, &doc, &err);
 	}
+	if (r == 0 && b->body != NULL) {
+		strbuf_reset(b->body);
+		strbuf_add_str(b->body, result->body);
+	}
 	pthread_mutex_lock(&b->lock);
 	b->code = r;
 	b->too_large = result->too_large;
-	b->bytes = result->body.len;
 	b->err = err;
 	b->doc = doc;
 	b->done = true;
@@ -244,51 +247,82 @@ void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct s
 	add_param(out, "fieldSelector", what->field_selector);
 }
 
-/* One page; a smaller one when the answer is too large. */
+/* One page into *body; a smaller one when the answer is too large. */
 static int get_page(struct transport *t, const struct rest_what *what, struct page_size *size,
-		    const char *next, int64_t timeout_ns, struct blocking *b)
+		    struct str next, int64_t timeout_ns, struct blocking *b)
 {
 	CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
+	struct strbuf *body = b->body;
 
 	do {
 		struct http_call call = { .method = HTTP_GET,
 					  .timeout_ns = timeout_ns,
 					  .max_body = page_size_budget(size) };
 
-		*b = (struct blocking){ .want_doc = true };
+		*b = (struct blocking){ .body = body };
 		strbuf_reset(&url);
-		rest_list_query(&url, what, size->limit, str_of(next));
+		rest_list_query(&url, what, size->limit, next);
 		call.url = url.p;
 		call_and_wait(t, &call, b);
 	} while (b->too_large && page_size_shrink(size));
-	page_size_answered(size, b->bytes);
+	page_size_answered(size, body->len);
 	return b->code;
+}
+
+int rest_list_cut(struct transport *t, const char *path, int64_t timeout_ns, list_page_fn each,
+		  void *ctx, struct err *err)
+{
+	const struct rest_what what = { .path = path };
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, next = STRBUF_INIT;
+	struct page_size size;
+
+	page_size_init(&size, 0);
+	do {
+		struct blocking b = { .body = &body };
+		struct list_page page;
+		struct err why = ERR_INIT;
+
+		if (get_page(t, &what, &size, strbuf_str(&next), timeout_ns, &b) < 0) {
+			return err_set(err, b.err.code, "%s: %s", path, b.err.text);
+		}
+		if (list_page_cut(strbuf_str(&body), each, ctx, &page, &why) < 0) {
+			return err_set(err, ERR_INVALID, "%s: %s", path, why.text);
+		}
+		strbuf_reset(&next);
+		if (!json_cut_unescape(page.continue_, &next)) {
+			return err_set(err, ERR_INVALID, "%s: metadata.continue: broken", path);
+		}
+	} while (next.len > 0);
+	return 0;
+}
+
+struct tree_list {
+	void (*each)(void *ctx, const struct jdoc *item);
+	void *ctx;
+	struct err err;
+};
+
+static void on_tree_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+{
+	struct tree_list *l = ctx;
+	CLEANUP(jdoc_destroyp) struct jdoc *item = NULL;
+	struct err why = ERR_INIT;
+
+	if (jdoc_parse(object, &item, &why) == 0) {
+		l->each(l->ctx, item);
+	} else if (l->err.text[0] == '\0') {
+		(void)err_set(&l->err, ERR_INVALID, STR_FMT ": %s", STR_ARG(meta->name), why.text);
+	}
 }
 
 int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
 	      void (*each)(void *ctx, const struct jdoc *item), void *ctx, struct err *err)
 {
-	const struct rest_what what = { .path = path };
-	CLEANUP(xmalloc_freep) char *next = NULL;
-	struct page_size size;
+	struct tree_list l = { each, ctx, ERR_INIT };
+	int r = rest_list_cut(t, path, timeout_ns, on_tree_item, &l, err);
 
-	page_size_init(&size, 0);
-	do {
-		CLEANUP(jdoc_destroyp) struct jdoc *page = NULL;
-		struct blocking b;
-		const char *continue_;
-
-		if (get_page(t, &what, &size, next, timeout_ns, &b) < 0) {
-			return err_set(err, b.err.code, "%s: %s", path, b.err.text);
-		}
-		page = b.doc;
-		for (const struct jdoc *i = jdoc_first(jdoc_get(page, "items")); i != NULL;
-		     i = jdoc_next(i)) {
-			each(ctx, i);
-		}
-		continue_ = jdoc_path_str(page, "metadata.continue");
-		free(next);
-		next = continue_ == NULL ? NULL : xmalloc_dup(continue_);
-	} while (next != NULL && next[0] != '\0');
-	return 0;
+	if (r == 0 && l.err.text[0] != '\0') {
+		return err_set(err, ERR_INVALID, "%s: %s", path, l.err.text);
+	}
+	return r;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "kube/list_page.h"
 #include "net/http_loop.h"
 
 struct err;
@@ -59,7 +60,11 @@ void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body
 int rest_call(struct transport *t, enum http_method method, const char *path,
 	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,
 	      struct err *err);
-/* GETs all pages and calls each on every item; stops at the first error. */
+/* GETs all pages and calls each on every item, as text that is not validated: an item that does not
+ * decode is the caller's to name. Stops at the first page that cannot be had or cut. */
+int rest_list_cut(struct transport *t, const char *path, int64_t timeout_ns, list_page_fn each,
+		  void *ctx, struct err *err);
+/* The same with items as trees; one that is no tree ends it with an error. */
 int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
 	      void (*each)(void *ctx, const struct jdoc *item), void *ctx, struct err *err);
 

@@ -1,7 +1,10 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/gate.h"
+#include "api/pod.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -9,7 +12,7 @@
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "ctl/cluster_args.h"
-#include "enc/jdoc.h"
+#include "enc/decode.h"
 #include "exec/gate_removal.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
@@ -23,11 +26,15 @@ static const char *const registrations[] = {
 };
 
 struct found {
-	char *path, *uid, *shown;
+	char *path, *shown;
+	char *uid; /* NULL: not known */
 };
 struct drain {
 	struct transport *transport;
+	bool yes;
 	struct VEC(struct found) webhooks, pods;
+	struct err first; /* of all that failed */
+	size_t kept_webhooks, kept_pods;
 };
 
 static void found_free(struct found *f)
@@ -50,29 +57,33 @@ static void drain_finish(struct drain *d)
 	transport_destroy(d->transport);
 }
 
+/* What fails is named and ends nothing: all the rest is done first. */
+static void note_failure(struct drain *d, const struct err *why)
+{
+	fprintf(stderr, "headgatectl: %s\n", why->text);
+	if (d->first.text[0] == '\0') {
+		d->first = *why;
+	}
+}
+
 struct listing {
 	struct drain *drain;
 	const char *path;
 };
 
-static void on_registration(void *ctx, const struct jdoc *item)
+static void on_registration(void *ctx, struct str object UNUSED, const struct json_cut_meta *meta)
 {
 	struct listing *l = ctx;
-	const char *name = jdoc_path_str(item, "metadata.name");
-	struct found f;
+	struct found f = { .path = xmalloc_printf("%s/" STR_FMT, l->path, STR_ARG(meta->name)),
+			   .shown = xmalloc_dup_n(meta->name.p, meta->name.len) };
 
-	if (name != NULL) {
-		f = (struct found){ xmalloc_printf("%s/%s", l->path, name), NULL,
-				    xmalloc_dup(name) };
-		vec_push(&l->drain->webhooks, f);
-	}
+	vec_push(&l->drain->webhooks, f);
 }
 
-static bool has_our_gate(const struct jdoc *pod)
+static bool has_our_gate(const struct api_pod *pod)
 {
-	for (const struct jdoc *g = jdoc_first(jdoc_path(pod, "spec.schedulingGates")); g != NULL;
-	     g = jdoc_next(g)) {
-		const char *name = jdoc_str(jdoc_get(g, "name"));
+	for (size_t i = 0; i < pod->spec.gates.n; i++) {
+		const char *name = pod->spec.gates.v[i].name;
 
 		if (name != NULL && gate_is_ours(name) != NULL) {
 			return true;
@@ -81,43 +92,81 @@ static bool has_our_gate(const struct jdoc *pod)
 	return false;
 }
 
-static void on_pod(void *ctx, const struct jdoc *item)
+/* Of an object that cannot be read: taking off a gate that is not there changes nothing. */
+static bool may_have_our_gate(struct str object)
+{
+	for (size_t i = 0; gate_at(i) != NULL; i++) {
+		const char *gate = gate_at(i)->gate;
+
+		if (memmem(object.p, object.len, gate, strlen(gate)) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void on_pod(void *ctx, struct str object, const struct json_cut_meta *meta)
 {
 	struct listing *l = ctx;
-	const char *space = jdoc_path_str(item, "metadata.namespace"),
-		   *name = jdoc_path_str(item, "metadata.name");
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct err why = ERR_INIT;
+	struct api_pod pod;
+	bool whole = decode_partial(&pod_admission_fields, object, &pod, arena, &why) == 0;
+	const char *uid = pod.meta.uid;
 	struct found f;
 
-	if (space != NULL && name != NULL && has_our_gate(item)) {
-		f = (struct found){ xmalloc_printf("/api/v1/namespaces/%s/pods/%s", space, name),
-				    xmalloc_dup(jdoc_str_or(jdoc_path(item, "metadata.uid"), "")),
-				    xmalloc_printf("%s/%s", space, name) };
-		vec_push(&l->drain->pods, f);
+	if (!has_our_gate(&pod) && (whole || !may_have_our_gate(object))) {
+		return;
+	}
+	if (!whole) {
+		fprintf(stderr,
+			"headgatectl: pod " STR_FMT "/" STR_FMT " does not decode, its gate is "
+			"taken off all the same: %s\n",
+			STR_ARG(meta->namespace_), STR_ARG(meta->name), why.text);
+	}
+	f = (struct found){
+		.path = xmalloc_printf("/api/v1/namespaces/" STR_FMT "/pods/" STR_FMT,
+				       STR_ARG(meta->namespace_), STR_ARG(meta->name)),
+		.shown = xmalloc_printf(STR_FMT "/" STR_FMT, STR_ARG(meta->namespace_),
+					STR_ARG(meta->name)),
+		.uid = uid == NULL ? NULL : xmalloc_dup(uid),
+	};
+	vec_push(&l->drain->pods, f);
+}
+
+static void list(struct drain *d, const char *path, const char *query, list_page_fn each)
+{
+	CLEANUP(xmalloc_freep) char *url = xmalloc_printf("%s%s", path, query);
+	struct listing l = { d, path };
+	struct err why = ERR_INIT;
+
+	if (rest_list_cut(d->transport, url, CALL_NS, each, &l, &why) < 0) {
+		note_failure(d, &why);
 	}
 }
 
 /* Registrations first, so that no pod gets a gate after the pods were listed. */
-static int remove_registrations(struct drain *d, bool yes, struct err *err)
+static void remove_registrations(struct drain *d)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(registrations) && r == 0; i++) {
-		struct listing l = { d, registrations[i] };
-		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
-
-		strbuf_printf(&path, "%s%s", registrations[i], OURS);
-		r = rest_list(d->transport, path.p, CALL_NS, on_registration, &l, err);
+	for (size_t i = 0; i < ARRAY_LEN(registrations); i++) {
+		list(d, registrations[i], OURS, on_registration);
 	}
-	for (size_t i = 0; i < d->webhooks.n && r == 0; i++) {
-		printf("%s webhook registration %s\n", yes ? "deleting" : "would delete",
+	for (size_t i = 0; i < d->webhooks.n; i++) {
+		struct err why = ERR_INIT;
+		int r = 0;
+
+		printf("%s webhook registration %s\n", d->yes ? "deleting" : "would delete",
 		       d->webhooks.v[i].shown);
-		if (yes) {
+		if (d->yes) {
 			r = rest_call(d->transport, HTTP_DELETE, d->webhooks.v[i].path, NULL,
-				      (struct str){ NULL, 0 }, CALL_NS, NULL, err);
-			r = r == -ERR_NOT_FOUND ? 0 : r;
+				      (struct str){ NULL, 0 }, CALL_NS, NULL, &why);
+		}
+		if (r < 0 && r != -ERR_NOT_FOUND) {
+			(void)err_wrap(&why, "webhook registration %s", d->webhooks.v[i].shown);
+			note_failure(d, &why);
+			d->kept_webhooks++;
 		}
 	}
-	return r;
 }
 
 static int remove_gate(struct drain *d, const struct found *pod, struct err *err)
@@ -129,52 +178,51 @@ static int remove_gate(struct drain *d, const struct found *pod, struct err *err
 	r = rest_call(d->transport, HTTP_PATCH, pod->path, "application/strategic-merge-patch+json",
 		      strbuf_str(&body), CALL_NS, NULL, err);
 	/* Gone, or another pod by now: nothing of ours is left on it. */
-	return r == -ERR_NOT_FOUND || r == -ERR_CONFLICT ? 0
-	       : r < 0                                   ? err_wrap(err, "pod %s", pod->shown)
-							 : 0;
+	return r == -ERR_NOT_FOUND || rest_is_other_uid(r, err) ? 0 : r;
 }
 
-static int drain_pods(struct drain *d, bool yes, struct err *err)
+static void drain_pods(struct drain *d)
 {
-	struct listing l = { d, NULL };
-	size_t failed = 0;
-	struct err first = ERR_INIT;
-	int r = rest_list(d->transport, "/api/v1/pods", CALL_NS, on_pod, &l, err);
+	list(d, "/api/v1/pods", "", on_pod);
+	for (size_t i = 0; i < d->pods.n && d->yes; i++) {
+		struct err why = ERR_INIT;
 
-	for (size_t i = 0; i < d->pods.n && r == 0 && yes; i++) {
-		struct err one = ERR_INIT;
-
-		if (remove_gate(d, &d->pods.v[i], &one) < 0) {
-			fprintf(stderr, "%s\n", one.text);
-			first = failed++ == 0 ? one : first;
+		if (remove_gate(d, &d->pods.v[i], &why) < 0) {
+			(void)err_wrap(&why, "pod %s keeps its gate", d->pods.v[i].shown);
+			note_failure(d, &why);
+			d->kept_pods++;
 		}
 	}
-	if (r < 0) {
-		return r;
+	printf("%s the gate off %zu pods\n", d->yes ? "took" : "would take",
+	       d->pods.n - d->kept_pods);
+}
+
+static int result(const struct drain *d, struct err *err)
+{
+	if (d->first.text[0] == '\0') {
+		return 0;
 	}
-	printf("%s the gate off %zu pods\n", yes ? "took" : "would take", d->pods.n - failed);
-	if (failed > 0) {
-		return err_set(err, first.code, "%zu pods kept their gate, the first: %s", failed,
-			       first.text);
-	}
-	return 0;
+	return err_set(err, d->first.code,
+		       "not everything was drained (registrations left: %zu, pods that keep their "
+		       "gate: %zu), the first failure: %s",
+		       d->kept_webhooks, d->kept_pods, d->first.text);
 }
 
 static int drain(const struct cluster_args *f, struct err *err)
 {
-	CLEANUP(drain_finish) struct drain d = { .transport = NULL };
+	CLEANUP(drain_finish)
+	struct drain d = { .transport = NULL, .yes = f->yes, .first = ERR_INIT };
 	int r = cluster_args_connect(f, &d.transport, err);
 
-	if (r == 0) {
-		r = remove_registrations(&d, f->yes, err);
+	if (r < 0) {
+		return r;
 	}
-	if (r == 0) {
-		r = drain_pods(&d, f->yes, err);
-	}
-	if (r == 0 && !f->yes) {
+	remove_registrations(&d);
+	drain_pods(&d);
+	if (!f->yes) {
 		printf("nothing was changed; --yes does it\n");
 	}
-	return r;
+	return result(&d, err);
 }
 
 int ctl_drain_run(int argc, char **argv)

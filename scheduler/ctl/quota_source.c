@@ -46,12 +46,21 @@ static void warn(void *ctx UNUSED, const char *text)
 	fprintf(stderr, "headgatectl: warning: %s\n", text);
 }
 
-static void on_item(void *ctx, const struct jdoc *item)
+static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
 {
 	struct listing *l = ctx;
+	struct jdoc *item = NULL;
 	struct err err = ERR_INIT;
+	int r = jdoc_parse(object, &item, &err);
 
-	if (sim_input_take(l->in, l->kind, jdoc_copy(item), "cluster", &err) < 0) {
+	if (r < 0) {
+		(void)err_wrap(&err, "%s " STR_FMT "/" STR_FMT " is left out",
+			       sim_input_kind_name(l->kind), STR_ARG(meta->namespace_),
+			       STR_ARG(meta->name));
+	} else {
+		r = sim_input_take(l->in, l->kind, item, "cluster", &err);
+	}
+	if (r < 0) {
 		warn(NULL, err.text);
 	}
 }
@@ -66,7 +75,7 @@ static int list_all(struct transport *t, unsigned kinds, struct sim_input *in, s
 			continue;
 		}
 		l.kind = lists[i].kind;
-		r = rest_list(t, lists[i].path, CALL_NS, on_item, &l, err);
+		r = rest_list_cut(t, lists[i].path, CALL_NS, on_item, &l, err);
 		if (r == -ERR_NOT_FOUND && !lists[i].needed) {
 			r = 0;
 		} else if (r == -ERR_NOT_FOUND) {
@@ -134,7 +143,7 @@ static int list_pods(const struct cluster_args *a, const char *labels, const cha
 	add_selector(&path, "labelSelector", labels);
 	add_selector(&path, "fieldSelector", fields);
 	if (r == 0) {
-		r = rest_list(t, path.p, CALL_NS, on_item, &l, err);
+		r = rest_list_cut(t, path.p, CALL_NS, on_item, &l, err);
 	}
 	transport_destroy(t);
 	return r;

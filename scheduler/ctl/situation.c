@@ -1,5 +1,6 @@
 #include "ctl/situation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "app/resource_name.h"
@@ -53,25 +54,25 @@ static void apply(struct situation *s, struct sched_msg *m, int64_t now)
 	message_free(m);
 }
 
-static void on_item(void *ctx, const struct jdoc *item)
+static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
 {
 	struct listing *l = ctx;
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, key = STRBUF_INIT;
-	const char *space = jdoc_path_str(item, "metadata.namespace"),
-		   *name = jdoc_path_str(item, "metadata.name");
-	const char *version = jdoc_path_str(item, "metadata.resourceVersion");
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	int64_t number = 0;
 
-	if (name == NULL) {
-		return;
-	}
 	if (resource_name(l->resource)->namespaced) {
-		strbuf_printf(&key, "%s/", space == NULL ? "" : space);
+		strbuf_add_str(&key, meta->namespace_);
+		strbuf_add_ch(&key, '/');
 	}
-	strbuf_add_c(&key, name);
-	(void)str_to_i64(str_of(version == NULL ? "" : version), &number);
-	jdoc_format(item, &text);
-	apply(l->s, cache_decode(l->resource, strbuf_str(&key), strbuf_str(&text), number), l->now);
+	strbuf_add_str(&key, meta->name);
+	(void)json_cut_int(meta->resource_version, &number);
+	apply(l->s, cache_decode(l->resource, strbuf_str(&key), object, number), l->now);
+}
+
+static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)
+{
+	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", resource_name(r)->plural,
+		STR_ARG(key), text);
 }
 
 static int load_live(struct situation *s, const struct cluster_args *f, struct err *err)
@@ -79,7 +80,8 @@ static int load_live(struct situation *s, const struct cluster_args *f, struct e
 	static const char *const names[] = { "volcano", NULL };
 	struct cache_options co = { .scheduler_names = names,
 				    .default_queue = "default",
-				    .found_age_max_ns = INT64_MAX };
+				    .found_age_max_ns = INT64_MAX,
+				    .listener = { .on_bad_object = on_bad_object } };
 	struct listing l = { .s = s, .now = clock_wall(clock_real()) };
 	struct transport *t = NULL;
 	int r = cluster_args_connect(f, &t, err);
@@ -94,7 +96,7 @@ static int load_live(struct situation *s, const struct cluster_args *f, struct e
 		struct sched_msg *synced = message_new(SCHED_MSG_SYNCED);
 
 		l.resource = lists[i];
-		r = rest_list(t, resource_name(l.resource)->path, CALL_NS, on_item, &l, err);
+		r = rest_list_cut(t, resource_name(l.resource)->path, CALL_NS, on_item, &l, err);
 		synced->resource = l.resource;
 		apply(s, synced, l.now);
 	}

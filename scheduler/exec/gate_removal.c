@@ -20,7 +20,9 @@ void gate_removal_body(const char *uid, const char *queue, struct strbuf *out)
 	json_out_object(&o);
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
-	json_out_kv(&o, "uid", uid);
+	if (uid != NULL) {
+		json_out_kv(&o, "uid", uid);
+	}
 	json_out_key(&o, "annotations");
 	json_out_object(&o);
 	json_out_kv(&o, KEYS_RESERVED, queue);

@@ -11,7 +11,8 @@ struct task;
  * removes the mark). The caller owns the item until it is added to the pool. Sched thread. */
 struct pod_write *gate_removal_new(const struct task *t, const char *queue);
 
-/* Appends the body of that patch (strategic merge) for a pod with this UID. Any thread. */
+/* Appends the body of that patch (strategic merge) for a pod with this UID; NULL: whichever pod has
+ * the name. Any thread. */
 void gate_removal_body(const char *uid, const char *queue, struct strbuf *out);
 
 #endif

@@ -274,6 +274,83 @@ static void test_deep_unknown(void **state)
 	assert_string_equal(o.s, "x");
 }
 
+/* What can be read is there, in order; the error names the first part that is not. */
+static void test_partial(void **state)
+{
+	const char *text =
+		"{\"s\":\"x\",\"i32\":\"wrong\",\"map\":{\"a\":\"1\",\"b\":2,\"c\":\"3\"},"
+		"\"list\":[{\"name\":\"p\",\"requests\":{\"cpu\":\"1x\",\"m\":\"2\"}},7,"
+		"{\"name\":\"q\",\"n\":[{}]}],\"strs\":[\"u\",{\"deep\":[1,{}]},\"v\"],"
+		"\"ptr\":5,\"embedded\":{\"tri\":\"no\",\"name\":\"e\"},\"time\":\"never\","
+		"\"rawList\":{},\"here\":{}}";
+	const struct field_resources *requests;
+	struct err err = ERR_INIT;
+	struct outer o;
+
+	assert_int_equal(decode_partial(&outer_fields, str_of(text), &o, *state, &err),
+			 -ERR_INVALID);
+	assert_string_equal(err.text, "i32: expected integer, got string");
+	assert_string_equal(o.s, "x");
+	assert_int_equal(o.i32, 0);
+	assert_int_equal(o.map.n, 2);
+	assert_string_equal(field_map_get(&o.map, "c"), "3");
+	assert_int_equal(o.list.n, 2);
+	requests = &o.list.v[0].requests;
+	assert_true(quantity_value(*field_resources_get(requests, "cpu")) == INT64_MAX);
+	assert_true(quantity_value(*field_resources_get(requests, "m")) == 2);
+	assert_string_equal(o.list.v[1].name, "q");
+	assert_int_equal(o.strs.n, 2);
+	assert_string_equal(o.strs.v[1], "v");
+	assert_null(o.ptr);
+	assert_string_equal(o.embedded.name, "e");
+	assert_int_equal(o.embedded.tri, FIELD_TRI_ABSENT);
+	assert_true(o.time == FIELD_NO_TIME);
+	assert_true(o.here);
+}
+
+static void test_partial_errors(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "{\"list\":[{},{\"requests\":{\"m\":\"1\",\"cpu\":\"1x\"}}],\"i32\":\"\"}",
+		  "list[1].requests.cpu: invalid quantity \"1x\"" },
+		{ "{\"embedded\":{\"n\":\"\",\"tri\":1},\"b\":1}",
+		  "embedded.n: expected integer, got string" },
+		{ "{\"strs\":[\"a\",1,2]}", "strs[1]: expected string, got number" },
+		{ "[]", "expected object, got array" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+		struct outer o;
+
+		assert_int_equal(
+			decode_partial(&outer_fields, str_of(rows[i][0]), &o, *state, &err),
+			-ERR_INVALID);
+		assert_string_equal(err.text, rows[i][1]);
+	}
+}
+
+/* A whole object has no error; of a broken one there is the part before the break. */
+static void test_partial_whole_and_broken(void **state)
+{
+	struct err err = ERR_INIT;
+	struct outer o;
+
+	assert_int_equal(decode_partial(&outer_fields, STR_LIT("{\"s\":\"x\"}"), &o, *state, &err),
+			 0);
+	assert_string_equal(err.text, "");
+	assert_int_equal(decode_partial(&outer_fields,
+					STR_LIT("{\"s\":\"y\",\"i32\":\"\",\"b\":tru}"), &o, *state,
+					&err),
+			 -ERR_INVALID);
+	assert_non_null(strstr(err.text, "line 1 column"));
+	assert_string_equal(o.s, "y");
+	assert_int_equal(
+		decode_partial(&outer_fields, STR_LIT("{\"s\":\"z\"} x"), &o, *state, &err),
+		-ERR_INVALID);
+	assert_string_equal(o.s, "z");
+}
+
 static int decode_many(struct arena *arena, const char *open, const char *item, unsigned n,
 		       const char *close)
 {
@@ -324,6 +401,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_syntax_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nul, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deep_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_partial, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_partial_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_partial_whole_and_broken, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_item_limits, setup, teardown),
 	};
 

@@ -202,7 +202,7 @@ struct caller {
 
 static void note_name(void *ctx, const struct jdoc *item)
 {
-	strbuf_printf(ctx, "%s;", jdoc_str_or(jdoc_get(item, "name"), "?"));
+	strbuf_printf(ctx, "%s;", jdoc_str_or(jdoc_path(item, "metadata.name"), "?"));
 }
 
 static void *run(void *arg)
@@ -269,6 +269,36 @@ static void test_call(void **state)
 	end(&c);
 }
 
+/* An item deeper than a tree may be does not hide the others. */
+static void test_list_of_odd_items(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf page = STRBUF_INIT;
+	struct caller c;
+	(void)state;
+
+	strbuf_add_c(&page, "{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"a\"},\"x\":");
+	for (unsigned i = 0; i < JDOC_MAX_DEPTH; i++) {
+		strbuf_add_ch(&page, '[');
+	}
+	for (unsigned i = 0; i < JDOC_MAX_DEPTH; i++) {
+		strbuf_add_ch(&page, ']');
+	}
+	strbuf_add_c(&page, "},{\"metadata\":{\"name\":\"b\",\"y\":\"\\u0000\"}}]}");
+	begin(&c, true);
+	answer(&c, "GET /l?limit=500", 200, page.p);
+	pthread_join(c.thread, NULL);
+	assert_int_equal(c.result, -ERR_INVALID);
+	assert_non_null(strstr(c.err.text, "/l: a: invalid JSON"));
+	assert_string_equal(c.names.p, "b;");
+	end(&c);
+
+	begin(&c, true);
+	answer(&c, "GET /l?limit=500", 200, "{\"metadata\":{},\"items\":[{]}");
+	pthread_join(c.thread, NULL);
+	assert_int_equal(c.result, -ERR_INVALID);
+	end(&c);
+}
+
 static void test_list(void **state)
 {
 	struct caller c;
@@ -276,9 +306,10 @@ static void test_list(void **state)
 
 	begin(&c, true);
 	answer(&c, "GET /l?limit=500", 200,
-	       "{\"metadata\":{\"continue\":\"x\"},\"items\":[{\"name\":\"a\"},{\"name\":\"b\"}]}");
+	       "{\"metadata\":{\"continue\":\"x\"},\"items\":[{\"metadata\":{\"name\":\"a\"}},{"
+	       "\"metadata\":{\"name\":\"b\"}}]}");
 	answer(&c, "GET /l?limit=500&continue=x", 200,
-	       "{\"metadata\":{\"continue\":\"\"},\"items\":[{\"name\":\"c\"}]}");
+	       "{\"metadata\":{\"continue\":\"\"},\"items\":[{\"metadata\":{\"name\":\"c\"}}]}");
 	pthread_join(c.thread, NULL);
 	assert_int_equal(c.result, 0);
 	assert_string_equal(c.names.p, "a;b;c;");
@@ -287,7 +318,7 @@ static void test_list(void **state)
 	/* Pages that are too large are asked for again, smaller; small ones let the size grow. */
 	begin(&c, true);
 	answer(&c, "GET /l?limit=500", 200,
-	       "{\"metadata\":{\"continue\":\"x\"},\"items\":[{\"name\":\"a\"}]}");
+	       "{\"metadata\":{\"continue\":\"x\"},\"items\":[{\"metadata\":{\"name\":\"a\"}}]}");
 	for (unsigned limit = 500; limit > 1; limit /= 2) {
 		char line[64];
 
@@ -296,9 +327,9 @@ static void test_list(void **state)
 		fake_transport_too_large(c.transport, fake_transport_expect(c.transport, line));
 	}
 	answer(&c, "GET /l?limit=1&continue=x", 200,
-	       "{\"metadata\":{\"continue\":\"y\"},\"items\":[{\"name\":\"b\"}]}");
+	       "{\"metadata\":{\"continue\":\"y\"},\"items\":[{\"metadata\":{\"name\":\"b\"}}]}");
 	answer(&c, "GET /l?limit=2&continue=y", 200,
-	       "{\"metadata\":{},\"items\":[{\"name\":\"c\"}]}");
+	       "{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"c\"}}]}");
 	pthread_join(c.thread, NULL);
 	assert_int_equal(c.result, 0);
 	assert_string_equal(c.names.p, "a;b;c;");
@@ -324,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_why_a_write_was_refused),
 		cmocka_unit_test(test_call),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_list_of_odd_items),
 	};
 
 	return cmocka_run_group_tests_name("rest", tests, NULL, NULL);

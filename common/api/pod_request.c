@@ -1,93 +1,145 @@
 #include "api/pod_request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/pod.h"
 #include "base/arena.h"
+#include "base/intern.h"
+#include "base/strmap.h"
 
-/* Amounts by resource name, sorted by name, growing in an arena. */
+/* What is known of one resource name while a pod is looked through. Amounts count only while their
+ * flag is set: that a name is absent differs from an amount of 0. */
+struct sum {
+	const char *name;
+	struct quantity total, sidecars, peak, own;
+	bool has_total, has_sidecars, has_peak, has_own;
+};
+
+/* Names in the order in which they come. Few are compared one by one; of many an index is made, so
+ * that a pod costs no more than in proportion to its size. */
 struct sums {
-	struct field_resource *v;
+	struct sum *v;
 	size_t n, cap;
+	uint32_t *touched; /* indices with has_own: of the container that is looked at */
+	size_t ntouched;
+	struct intern *index; /* ids are indices in v; NULL: not more than FEW */
 	struct arena *arena;
 };
 
+#define FEW 16u
+
 static void sums_init(struct sums *s, struct arena *arena)
 {
-	s->cap = 8;
-	s->n = 0;
-	s->arena = arena;
+	*s = (struct sums){ .cap = FEW, .arena = arena };
 	s->v = arena_alloc(arena, s->cap * sizeof(s->v[0]));
+	s->touched = arena_alloc(arena, s->cap * sizeof(s->touched[0]));
 }
 
-/* The entry of name, inserted with amount 0 when it is not there yet. */
-static struct quantity *sums_at(struct sums *s, const char *name, bool *ret_new)
+static void sums_finish(struct sums *s)
 {
-	struct field_resource *more;
+	intern_destroy(s->index);
+	s->index = NULL;
+}
+
+static void enlarge(struct sums *s)
+{
+	struct sum *more = arena_alloc(s->arena, 2 * s->cap * sizeof(s->v[0]));
+	uint32_t *touched = arena_alloc(s->arena, 2 * s->cap * sizeof(s->touched[0]));
+
+	memcpy(more, s->v, s->n * sizeof(s->v[0]));
+	memcpy(touched, s->touched, s->ntouched * sizeof(s->touched[0]));
+	s->v = more;
+	s->touched = touched;
+	s->cap *= 2;
+	if (s->index == NULL) {
+		s->index = intern_create();
+		for (size_t i = 0; i < s->n; i++) {
+			(void)intern_id(s->index, str_of(s->v[i].name));
+		}
+	}
+}
+
+/* The index of the name, which is added when it is new. */
+static size_t sums_find(struct sums *s, const char *name)
+{
 	size_t i = 0;
 
-	while (i < s->n && strcmp(s->v[i].name, name) < 0) {
-		i++;
+	if (s->index != NULL) {
+		i = intern_id(s->index, str_of(name));
+	} else {
+		while (i < s->n && strcmp(s->v[i].name, name) != 0) {
+			i++;
+		}
 	}
-	*ret_new = i == s->n || strcmp(s->v[i].name, name) != 0;
-	if (!*ret_new) {
-		return &s->v[i].amount;
+	if (i < s->n) {
+		return i;
 	}
 	if (s->n == s->cap) {
-		s->cap *= 2;
-		more = arena_alloc(s->arena, s->cap * sizeof(s->v[0]));
-		memcpy(more, s->v, s->n * sizeof(s->v[0]));
-		s->v = more;
+		enlarge(s);
+		(void)intern_id(s->index, str_of(name));
 	}
-	memmove(&s->v[i + 1], &s->v[i], (s->n - i) * sizeof(s->v[0]));
-	s->v[i] = (struct field_resource){ name, { 0, QUANTITY_DECIMAL_SI } };
-	s->n++;
-	return &s->v[i].amount;
+	s->v[s->n++] = (struct sum){ .name = name };
+	return s->n - 1;
 }
 
-static void add_one(struct sums *s, const char *name, struct quantity amount)
+static void add_to(struct quantity *sum, bool *has, struct quantity amount)
 {
-	bool fresh;
-	struct quantity *q = sums_at(s, name, &fresh);
-
-	*q = fresh ? amount : quantity_add(*q, amount);
+	*sum = *has ? quantity_add(*sum, amount) : amount;
+	*has = true;
 }
 
-static void max_one(struct sums *s, const char *name, struct quantity amount)
+static void raise_to(struct quantity *most, bool *has, struct quantity amount)
 {
-	bool fresh;
-	struct quantity *q = sums_at(s, name, &fresh);
-
-	if (fresh || quantity_cmp(*q, amount) < 0) {
-		*q = amount;
+	if (!*has || quantity_cmp(*most, amount) < 0) {
+		*most = amount;
 	}
+	*has = true;
 }
 
-static void max_all(struct sums *s, const struct field_resources *r)
+static void raise_own(struct sums *s, const char *name, struct quantity amount)
+{
+	size_t i = sums_find(s, name);
+
+	if (!s->v[i].has_own) {
+		s->touched[s->ntouched++] = (uint32_t)i;
+	}
+	raise_to(&s->v[i].own, &s->v[i].has_own, amount);
+}
+
+static void raise_all(struct sums *s, const struct field_resources *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		max_one(s, r->v[i].name, r->v[i].amount);
+		raise_own(s, r->v[i].name, r->v[i].amount);
 	}
 }
 
-static struct field_resources as_list(const struct sums *s)
-{
-	return (struct field_resources){ s->v, s->n };
-}
+/* The statuses of a pod's containers by name. The kubelet writes them in some order of its own. */
+struct statuses {
+	const struct api_container_statuses *list;
+	struct strmap *index; /* NULL: not more than FEW */
+};
 
-static void add_all(struct sums *s, const struct field_resources *r)
+static void statuses_init(struct statuses *s, const struct api_container_statuses *list)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		add_one(s, r->v[i].name, r->v[i].amount);
+	*s = (struct statuses){ .list = list };
+	if (list->n <= FEW) {
+		return;
+	}
+	s->index = strmap_create(NULL);
+	for (size_t i = list->n; i-- > 0;) {
+		strmap_set(s->index, str_of(list->v[i].name), &list->v[i]);
 	}
 }
 
-static const struct api_container_status *find_status(const struct api_container_statuses *statuses,
-						      const char *name)
+static const struct api_container_status *find_status(const struct statuses *s, const char *name)
 {
-	for (size_t i = 0; i < statuses->n; i++) {
-		if (str_streq(statuses->v[i].name, name)) {
-			return &statuses->v[i];
+	if (s->index != NULL) {
+		return strmap_get(s->index, str_of(name));
+	}
+	for (size_t i = 0; i < s->list->n; i++) {
+		if (str_streq(s->list->v[i].name, name)) {
+			return &s->list->v[i];
 		}
 	}
 	return NULL;
@@ -101,65 +153,87 @@ static bool is_resize_infeasible(const struct api_pod *pod)
 	return c != NULL && str_streq(c->reason, "Infeasible");
 }
 
-static void container_request(const struct api_pod *pod, const struct api_container *c,
-			      const struct api_container_statuses *statuses, struct sums *ret)
+/* What one container asks for becomes `own`. */
+static void read_container(struct sums *s, const struct api_container *c,
+			   const struct statuses *statuses, bool infeasible)
 {
 	const struct api_container_status *status = find_status(statuses, c->name);
 	bool resizing = status != NULL && status->resources != NULL;
 	const struct field_resources *limits = &c->resources.limits;
 
-	if (!resizing || !is_resize_infeasible(pod)) {
-		max_all(ret, &c->resources.requests);
+	s->ntouched = 0;
+	if (!resizing || !infeasible) {
+		raise_all(s, &c->resources.requests);
 		for (size_t i = 0; i < limits->n; i++) {
 			if (field_resources_get(&c->resources.requests, limits->v[i].name) ==
 			    NULL) {
-				max_one(ret, limits->v[i].name, limits->v[i].amount);
+				raise_own(s, limits->v[i].name, limits->v[i].amount);
 			}
 		}
 	}
 	if (resizing) {
-		max_all(ret, &status->resources->requests);
-		max_all(ret, &status->allocated);
+		raise_all(s, &status->resources->requests);
+		raise_all(s, &status->allocated);
+	}
+}
+
+static void count_container(struct sum *s)
+{
+	add_to(&s->total, &s->has_total, s->own);
+}
+
+static void count_sidecar(struct sum *s)
+{
+	add_to(&s->sidecars, &s->has_sidecars, s->own);
+}
+
+/* Together with the restartable ones before it. Names that it does not ask for need not be looked
+ * at: what the restartable ones have so far is no more than what they have in the end. */
+static void count_init(struct sum *s)
+{
+	raise_to(&s->peak, &s->has_peak,
+		 s->has_sidecars ? quantity_add(s->own, s->sidecars) : s->own);
+}
+
+static void count_own(struct sums *s, void (*count)(struct sum *s))
+{
+	for (size_t i = 0; i < s->ntouched; i++) {
+		count(&s->v[s->touched[i]]);
+		s->v[s->touched[i]].has_own = false;
 	}
 }
 
 /* Init containers run one after the other, but the restartable ones keep running: each counts with
  * the restartable ones before it, and the containers with all of them. */
-static void container_sums(const struct api_pod *pod, struct arena *arena, struct sums *ret)
+static void read_containers(struct sums *s, const struct api_pod *pod)
 {
-	struct sums sidecars, peak;
+	bool infeasible = is_resize_infeasible(pod);
+	struct statuses statuses;
 
-	sums_init(&sidecars, arena);
-	sums_init(&peak, arena);
+	statuses_init(&statuses, &pod->status.init_containers);
 	for (size_t i = 0; i < pod->spec.init_containers.n; i++) {
 		const struct api_container *c = &pod->spec.init_containers.v[i];
-		struct field_resources list;
-		struct sums own;
 
-		sums_init(&own, arena);
-		container_request(pod, c, &pod->status.init_containers, &own);
-		list = as_list(&own);
-		if (str_streq(c->restart_policy, "Always")) {
-			add_all(&sidecars, &list);
-			list = as_list(&sidecars);
-		} else {
-			list = as_list(&sidecars);
-			add_all(&own, &list);
-			list = as_list(&own);
-		}
-		max_all(&peak, &list);
+		read_container(s, c, &statuses, infeasible);
+		count_own(s, str_streq(c->restart_policy, "Always") ? count_sidecar : count_init);
 	}
+	strmap_destroy(statuses.index);
+	statuses_init(&statuses, &pod->status.containers);
 	for (size_t i = 0; i < pod->spec.containers.n; i++) {
-		struct field_resources list;
-		struct sums own;
-
-		sums_init(&own, arena);
-		container_request(pod, &pod->spec.containers.v[i], &pod->status.containers, &own);
-		list = as_list(&own);
-		add_all(ret, &list);
+		read_container(s, &pod->spec.containers.v[i], &statuses, infeasible);
+		count_own(s, count_container);
 	}
-	add_all(ret, &(struct field_resources){ sidecars.v, sidecars.n });
-	max_all(ret, &(struct field_resources){ peak.v, peak.n });
+	strmap_destroy(statuses.index);
+	for (size_t i = 0; i < s->n; i++) {
+		struct sum *one = &s->v[i];
+
+		if (one->has_sidecars) {
+			add_to(&one->total, &one->has_total, one->sidecars);
+		}
+		if (one->has_peak) {
+			raise_to(&one->total, &one->has_total, one->peak);
+		}
+	}
 }
 
 static bool is_pod_level(const char *name)
@@ -172,25 +246,50 @@ static bool is_pod_level(const char *name)
  * says anything. */
 static void apply_pod_level(const struct api_resources *r, struct sums *s)
 {
-	bool fresh;
-
 	for (size_t i = 0; i < r->requests.n; i++) {
-		if (is_pod_level(r->requests.v[i].name)) {
-			*sums_at(s, r->requests.v[i].name, &fresh) = r->requests.v[i].amount;
+		const struct field_resource *request = &r->requests.v[i];
+		struct sum *one;
+
+		if (is_pod_level(request->name)) {
+			one = &s->v[sums_find(s, request->name)];
+			one->total = request->amount;
+			one->has_total = true;
 		}
 	}
 	for (size_t i = 0; i < r->limits.n; i++) {
 		const struct field_resource *limit = &r->limits.v[i];
-		struct quantity *q;
+		struct sum *one;
 
 		if (!is_pod_level(limit->name)) {
 			continue;
 		}
-		q = sums_at(s, limit->name, &fresh);
-		if (fresh) {
-			*q = limit->amount;
+		one = &s->v[sums_find(s, limit->name)];
+		if (!one->has_total) {
+			one->total = limit->amount;
+			one->has_total = true;
 		}
 	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct field_resource *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static struct field_resources totals(const struct sums *s)
+{
+	struct field_resource *v = arena_alloc(s->arena, (s->n + 1) * sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i].has_total) {
+			v[n++] = (struct field_resource){ s->v[i].name, s->v[i].total };
+		}
+	}
+	qsort(v, n, sizeof(v[0]), by_name);
+	return (struct field_resources){ v, n };
 }
 
 void pod_request_sum(const struct api_pod *pod, struct arena *arena, struct field_resources *ret)
@@ -198,12 +297,17 @@ void pod_request_sum(const struct api_pod *pod, struct arena *arena, struct fiel
 	struct sums s;
 
 	sums_init(&s, arena);
-	container_sums(pod, arena, &s);
+	read_containers(&s, pod);
 	if (pod->spec.resources != NULL) {
 		apply_pod_level(pod->spec.resources, &s);
 	}
-	add_all(&s, &pod->spec.overhead);
-	*ret = as_list(&s);
+	for (size_t i = 0; i < pod->spec.overhead.n; i++) {
+		struct sum *one = &s.v[sums_find(&s, pod->spec.overhead.v[i].name)];
+
+		add_to(&one->total, &one->has_total, pod->spec.overhead.v[i].amount);
+	}
+	*ret = totals(&s);
+	sums_finish(&s);
 }
 
 static bool limits_cpu(const struct api_containers *list)

@@ -115,6 +115,22 @@ static const char *refusal(const struct api_pod_spec *spec)
 	return spec->claims.n > 0 ? POD_CLASS_RESOURCE_CLAIMS : NULL;
 }
 
+static size_t count_exprs(const struct match_term *terms, size_t n)
+{
+	size_t sum = n;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += terms[i].nexprs;
+	}
+	return sum;
+}
+
+static size_t count_parts(const struct pod_class *k)
+{
+	return k->nselector + k->ntolerations + k->nports + count_exprs(k->required, k->nrequired) +
+	       count_exprs(k->preferred, k->npreferred);
+}
+
 int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
 			struct pod_class *k, struct err *err)
 {
@@ -136,5 +152,11 @@ int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct are
 	     read_node_affinity(c, spec->affinity->node, scratch, k, err) < 0)) {
 		return -ERR_INVALID;
 	}
-	return from_api_class_ports(c, pod, scratch, k, err);
+	if (from_api_class_ports(c, pod, scratch, k, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (k->unsupported == NULL && count_parts(k) > POD_CLASS_PARTS_MAX) {
+		k->unsupported = POD_CLASS_TOO_LARGE;
+	}
+	return 0;
 }

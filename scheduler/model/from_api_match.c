@@ -1,5 +1,8 @@
 #include "model/from_api_match.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/pod.h"
 #include "api/selector.h"
 #include "base/arena.h"
@@ -78,6 +81,13 @@ static int read_op(const char *text, enum match_op *ret, struct err *err)
 	return err_set(err, ERR_INVALID, "operator: unknown \"%s\"", text == NULL ? "" : text);
 }
 
+static int by_text(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
 static int read_values(struct intern *names, const struct field_strs *values, struct arena *arena,
 		       struct match_expr *e, struct err *err)
 {
@@ -88,6 +98,9 @@ static int read_values(struct intern *names, const struct field_strs *values, st
 		}
 	}
 	e->nvalues = values->n;
+	if (e->nvalues > 1) {
+		qsort(e->values, e->nvalues, sizeof(e->values[0]), by_text);
+	}
 	return 0;
 }
 

@@ -1,7 +1,10 @@
+#include <stdlib.h>
+
 #include "api/pod.h"
 #include "api/pod_request.h"
 #include "base/arena.h"
 #include "base/attrs.h"
+#include "base/intern.h"
 #include "model/from_api_quota_priv.h"
 
 #define NANO INT64_C(1000000000)
@@ -165,15 +168,16 @@ static struct quantity times(struct quantity a, int64_t factor)
 struct counted {
 	struct field_resource *v;
 	size_t n, cap;
+	struct intern *names; /* ids are indices in v; NULL: no name comes twice */
 };
 
 static void count(struct request *r, struct counted *c, const char *name, struct quantity amount)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		if (str_streq(c->v[i].name, name)) {
-			c->v[i].amount = quantity_add(c->v[i].amount, amount);
-			return;
-		}
+	size_t at = c->names == NULL ? c->n : intern_id(c->names, str_of(name));
+
+	if (at < c->n) {
+		c->v[at].amount = quantity_add(c->v[at].amount, amount);
+		return;
 	}
 	if (c->n == c->cap) {
 		struct field_resource *more = arena_zero(r->arena, 2 * c->cap + 8, sizeof(*more));
@@ -230,6 +234,32 @@ static void count_all(struct request *r, const struct field_resources *total, st
 	}
 }
 
+static int by_id(const void *a, const void *b)
+{
+	const struct quota_amount *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Every name is there once. */
+static void store(struct quota *q, const struct counted *counted, struct arena *arena,
+		  struct quota_podset *p)
+{
+	p->request.v = arena_zero(arena, counted->n, sizeof(*p->request.v));
+	p->request.n = p->request.cap = counted->n;
+	for (size_t i = 0; i < counted->n; i++) {
+		struct str name = str_of(counted->v[i].name);
+		int64_t amount = from_api_quota_amount(name, counted->v[i].amount);
+
+		/* The largest number means that there is no limit. */
+		amount = amount < 0 ? 0 : amount == QUOTA_UNLIMITED ? amount - 1 : amount;
+		p->request.v[i] = (struct quota_amount){ quota_resource(q, name), amount };
+	}
+	if (counted->n > 1) {
+		qsort(p->request.v, counted->n, sizeof(p->request.v[0]), by_id);
+	}
+}
+
 void from_api_quota_request(struct quota *q, const struct from_api_quota_rules *rules,
 			    struct str namespace_, const struct api_pod_spec *spec,
 			    struct arena *arena, struct quota_podset *p)
@@ -246,15 +276,11 @@ void from_api_quota_request(struct quota *q, const struct from_api_quota_rules *
 	adjust(&r, spec);
 	pod_request_sum(&r.adjusted, scratch, &total);
 	check(&r, &total);
-	count_all(&r, &total, &counted);
-	p->request.v = arena_zero(arena, counted.n, sizeof(*p->request.v));
-	p->request.n = 0;
-	p->request.cap = counted.n;
-	for (size_t i = 0; i < counted.n; i++) {
-		struct str name = str_of(counted.v[i].name);
-		int64_t amount = from_api_quota_amount(name, counted.v[i].amount);
-
-		quota_amounts_add(&p->request, quota_resource(q, name), amount > 0 ? amount : 0);
+	if (from_api_quota_rules_resources(rules)->ntransformations > 0) {
+		counted.names = intern_create();
 	}
+	count_all(&r, &total, &counted);
+	store(q, &counted, arena, p);
+	intern_destroy(counted.names);
 	p->invalid = arena_dup(arena, r.invalid);
 }

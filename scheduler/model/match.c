@@ -1,5 +1,6 @@
 #include "model/match.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -16,9 +17,21 @@ const char *match_label(const struct label *labels, size_t n, const char *key)
 	return NULL;
 }
 
+#define FEW_VALUES 8
+
+static int by_text(const void *key, const void *item)
+{
+	const char *const *at = item;
+
+	return strcmp(key, *at);
+}
+
 /* The only field that is selected by is metadata.name, which is not interned. */
 static bool has_value(const struct match_expr *e, const char *value)
 {
+	if (e->nvalues > FEW_VALUES) {
+		return bsearch(value, e->values, e->nvalues, sizeof(e->values[0]), by_text) != NULL;
+	}
 	for (size_t i = 0; i < e->nvalues; i++) {
 		if (e->values[i] == value || (e->on_field && strcmp(e->values[i], value) == 0)) {
 			return true;

@@ -19,7 +19,7 @@ enum match_op { MATCH_IN, MATCH_NOT_IN, MATCH_EXISTS, MATCH_NOT_EXISTS, MATCH_GT
 struct match_expr {
 	const char *key; /* interned */
 	enum match_op op;
-	const char **values; /* interned */
+	const char **values; /* interned, sorted by text */
 	size_t nvalues;
 	bool on_field; /* matchFields metadata.name instead of a label */
 };
@@ -73,6 +73,14 @@ struct pod_class {
 #define POD_CLASS_TOPOLOGY_SPREAD "topology spread with DoNotSchedule is not supported yet"
 #define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
 #define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
+#define POD_CLASS_TOO_LARGE                                                                        \
+	"more than 1000 node selector labels, node affinity terms, tolerations and host ports "    \
+	"together are not supported"
+
+/* The parts of a class that are looked at again for every node, in every cycle: a pod with more is
+ * refused, so that one pod cannot hold up the others. Values of an expression do not count: they
+ * are searched, not looked through. */
+#define POD_CLASS_PARTS_MAX 1000
 
 struct str;
 struct strbuf;

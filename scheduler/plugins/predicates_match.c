@@ -84,17 +84,31 @@ static bool is_every_address(const struct host_port *p)
 	return is_empty(p->ip) || strcmp(p->ip, "0.0.0.0") == 0;
 }
 
+/* Of two with the same number. */
+static bool is_same_port(const struct host_port *x, const struct host_port *y)
+{
+	return x->protocol == y->protocol &&
+	       (x->ip == y->ip || is_every_address(x) || is_every_address(y));
+}
+
 bool predicates_match_ports(const struct pod_class *a, const struct pod_class *b)
 {
-	for (size_t i = 0; i < a->nports; i++) {
-		for (size_t k = 0; k < b->nports; k++) {
-			const struct host_port *x = &a->ports[i], *y = &b->ports[k];
+	size_t i = 0, k = 0;
 
-			if (x->port == y->port && x->protocol == y->protocol &&
-			    (x->ip == y->ip || is_every_address(x) || is_every_address(y))) {
+	/* Both are sorted by port first. */
+	while (i < a->nports && k < b->nports) {
+		const struct host_port *x = &a->ports[i];
+
+		if (x->port != b->ports[k].port) {
+			*(x->port < b->ports[k].port ? &i : &k) += 1;
+			continue;
+		}
+		for (size_t j = k; j < b->nports && b->ports[j].port == x->port; j++) {
+			if (is_same_port(x, &b->ports[j])) {
 				return true;
 			}
 		}
+		i++;
 	}
 	return false;
 }

@@ -151,6 +151,42 @@ static void test_many_resources(void **state)
 	assert_request(text.p, want.p);
 }
 
+enum { MANY = 10000 };
+
+/* What a pod of the largest size may hold: many names in one container and its limits, and many
+ * containers of one name each, in the spec and, in another order, in the status. */
+static void test_a_pod_as_large_as_can_be(void **state)
+{
+	struct strbuf text CLEANUP(strbuf_finish) = STRBUF_INIT;
+	struct strbuf want CLEANUP(strbuf_finish) = STRBUF_INIT;
+	(void)state;
+
+	strbuf_add_c(&text, "{\"spec\":{\"initContainers\":[{\"restartPolicy\":\"Always\"");
+	for (int list = 0; list < 2; list++) {
+		strbuf_add_c(&text,
+			     list == 0 ? ",\"resources\":{\"requests\":{" : "},\"limits\":{");
+		for (int i = 0; i < MANY; i++) {
+			strbuf_printf(&text, "%s\"r%d\":\"%d\"", i == 0 ? "" : ",", 99999 - i,
+				      1 + list);
+		}
+	}
+	strbuf_add_c(&text, "}}}],\"containers\":[");
+	for (int i = 0; i < MANY; i++) {
+		strbuf_printf(&text,
+			      "%s{\"name\":\"c%d\",\"resources\":{\"requests\":{\"r%d\":\"2\"}}}",
+			      i == 0 ? "" : ",", i, 99999 - i);
+	}
+	strbuf_add_c(&text, "]},\"status\":{\"containerStatuses\":[");
+	for (int i = MANY; i-- > 0;) {
+		strbuf_printf(&text,
+			      "{\"name\":\"c%d\",\"resources\":{\"requests\":{\"r%d\":\"4\"}}}%s",
+			      i, 99999 - i, i == 0 ? "" : ",");
+		strbuf_printf(&want, "%sr%d=5", want.len == 0 ? "" : " ", 99999 - i);
+	}
+	strbuf_add_c(&text, "]}}");
+	assert_request(text.p, want.p);
+}
+
 static void test_limits_cpu(void **state)
 {
 	static const struct {
@@ -180,9 +216,13 @@ static void test_limits_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_containers),     cmocka_unit_test(test_sidecars),
-		cmocka_unit_test(test_pod_level),      cmocka_unit_test(test_in_place_resize),
-		cmocka_unit_test(test_many_resources), cmocka_unit_test(test_limits_cpu),
+		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_sidecars),
+		cmocka_unit_test(test_pod_level),
+		cmocka_unit_test(test_in_place_resize),
+		cmocka_unit_test(test_many_resources),
+		cmocka_unit_test(test_limits_cpu),
+		cmocka_unit_test(test_a_pod_as_large_as_can_be),
 	};
 
 	return cmocka_run_group_tests_name("pod_request", tests, NULL, NULL);

@@ -1,7 +1,9 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "api/pod.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "lib/api_fixture.h"
 #include "lib/unit.h"
 #include "model/from_api.h"
@@ -84,6 +86,45 @@ static void test_refusals(void **state)
 			assert_non_null(pod_class_refusal(str_of(k.unsupported)));
 		}
 	}
+}
+
+/* With n labels and tolerations in all, and many values, which do not count. */
+static const char *refusal_of_size(struct fixture *f, int n)
+{
+	struct strbuf json CLEANUP(strbuf_finish) = STRBUF_INIT;
+	struct pod_class k = { .refs = 0 };
+
+	strbuf_add_c(&json,
+		     "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"nodeSelector\":{\"k\":\"v\"},"
+		     "\"affinity\":{\"nodeAffinity\":{"
+		     "\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+		     "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\","
+		     "\"operator\":\"In\",\"values\":[\"z\"");
+	for (int i = 9000; i > 0; i--) {
+		strbuf_printf(&json, ",\"v%d\"", i);
+	}
+	strbuf_add_c(&json, "]}]}]}}},\"tolerations\":[{\"operator\":\"Exists\"}");
+	for (int i = 4; i < n; i++) { /* a label, a term, an expression, a toleration */
+		strbuf_printf(&json, ",{\"key\":\"t%d\",\"operator\":\"Exists\"}", i);
+	}
+	strbuf_add_c(&json, "]}}");
+	assert_int_equal(from_api_class_read(f->c,
+					     api_fixture_decode(f->arena, &pod_fields, json.p),
+					     f->arena, &k, NULL),
+			 0);
+	assert_int_equal(k.required[0].exprs[0].nvalues, 9001);
+	for (size_t i = 1; i < 9001; i++) {
+		assert_true(strcmp(k.required[0].exprs[0].values[i - 1],
+				   k.required[0].exprs[0].values[i]) < 0);
+	}
+	return k.unsupported;
+}
+
+static void test_pods_that_cost_too_much_per_node_are_refused(void **state)
+{
+	assert_null(refusal_of_size(*state, POD_CLASS_PARTS_MAX));
+	assert_string_equal(refusal_of_size(*state, POD_CLASS_PARTS_MAX + 1), POD_CLASS_TOO_LARGE);
+	assert_non_null(pod_class_refusal(str_of(POD_CLASS_TOO_LARGE)));
 }
 
 static void test_node_affinity(void **state)
@@ -203,8 +244,9 @@ static void test_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_refusals),    T(test_node_affinity), T(test_bad_affinity_names_its_place),
-		T(test_tolerations), T(test_ports),
+		T(test_refusals),      T(test_pods_that_cost_too_much_per_node_are_refused),
+		T(test_node_affinity), T(test_bad_affinity_names_its_place),
+		T(test_tolerations),   T(test_ports),
 	};
 
 	return cmocka_run_group_tests_name("model/from_api_class", tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "lib/decode_fixture.h"
 #include "lib/unit.h"
 
@@ -227,6 +228,38 @@ static void test_multiplied(void **state)
 	end(&f);
 }
 
+/* As many names as one object may have, each also made another by a transformation or not. */
+static void test_many_names(void **state)
+{
+	enum { MANY = 10000 };
+	struct strbuf spec CLEANUP(strbuf_finish) = STRBUF_INIT;
+	struct field_resource outputs[] = { { "r1", quantity_of(5, QUANTITY_DECIMAL_SI) } };
+	struct from_api_quota_transformation t = { .input = "r2", .outputs = { outputs, 1 } };
+	struct from_api_quota_resources with = { .transformations = &t, .ntransformations = 1 },
+					without = { .ntransformations = 0 };
+
+	(void)state;
+	strbuf_add_c(&spec, "{'containers':[{'name':'c','resources':{'requests':{");
+	for (int i = MANY; i > 0; i--) {
+		strbuf_printf(&spec, "%s'r%d':'%d'", i == MANY ? "" : ",", i, 1 + i % 2);
+	}
+	strbuf_add_c(&spec, "}}}]}");
+	for (int pass = 0; pass < 2; pass++) {
+		struct fixture f;
+
+		begin(&f, pass == 0 ? &without : &with);
+		ask(&f, spec.p);
+		assert_int_equal(f.p.request.n, MANY);
+		for (size_t i = 1; i < MANY; i++) {
+			assert_true(f.p.request.v[i - 1].id < f.p.request.v[i].id);
+		}
+		assert_int_equal(asked(&f, "r1"), pass == 0 ? 2 : 7);
+		assert_int_equal(asked(&f, "r2"), 1);
+		assert_int_equal(asked(&f, "r10000"), 1);
+		end(&f);
+	}
+}
+
 static void test_bounds(void **state)
 {
 	const struct field_resource big[] = { { "total", quantity("8E") },
@@ -254,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_what_could_not_be_created),
 		cmocka_unit_test(test_excluded_and_transformed),
 		cmocka_unit_test(test_multiplied),
+		cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_bounds),
 	};
 

@@ -1,5 +1,7 @@
 #include "model/match.h"
 
+#include <string.h>
+
 #include "base/attrs.h"
 #include "lib/unit.h"
 #include "model/model.h"
@@ -65,6 +67,27 @@ static void test_expressions(void **state)
 	}
 }
 
+/* Sorted, as classes keep them: found by halving. */
+static void test_many_values(void **state)
+{
+	static const char *const texts[] = { "a0", "a1", "a2", "a3", "a4", "a5",
+					     "a6", "a7", "a8", "a9", "b" };
+	const char *values[ARRAY_LEN(texts)];
+	struct match_expr e = { .op = MATCH_IN, .values = values, .nvalues = ARRAY_LEN(texts) };
+
+	(void)state;
+	memcpy(values, texts, sizeof(values));
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		assert_true(match_expr_holds(&e, texts[i]));
+	}
+	assert_false(match_expr_holds(&e, a));
+	assert_false(match_expr_holds(&e, "a55"));
+	assert_false(match_expr_holds(&e, zone));
+	e.op = MATCH_NOT_IN;
+	assert_true(match_expr_holds(&e, zone));
+	assert_false(match_expr_holds(&e, texts[10]));
+}
+
 static void test_field_is_compared_by_text(void **state)
 {
 	const char same_text[] = "a";
@@ -118,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_label),
 		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_many_values),
 		cmocka_unit_test(test_field_is_compared_by_text),
 		cmocka_unit_test(test_tolerations),
 		cmocka_unit_test(test_empty_values_are_equal),

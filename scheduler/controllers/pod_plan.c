@@ -348,7 +348,9 @@ static bool gather(struct planning *p)
 	pod_group_split_new(p->of->pods, p->of->n, p->group ? pod_group_total(p->first) : 1,
 			    &p->split);
 	for (size_t i = 0; i < p->split.replaced.n; i++) {
-		plan_pod_release(p, p->split.replaced.v[i]);
+		if (p->split.replaced.v[i]->meta.deleted == FIELD_NO_TIME) {
+			plan_pod_release(p, p->split.replaced.v[i]);
+		}
 	}
 	kept = (struct pod_podset_of){ p->split.kept.v, p->split.kept.n };
 	if (kept.n == 0 || (p->split.absent > 0 && !pod_group_is_fast(p->first))) {
@@ -386,6 +388,24 @@ static void plan_create(struct planning *p)
 	owner_plan_create(p->plan, &p->spec, &refs, p->group);
 }
 
+/* Nothing stands in for pods that are being deleted: they are released, so that they can go. */
+static void plan_leave(struct planning *p)
+{
+	for (size_t i = 0; i < p->of->n; i++) {
+		const struct api_pod *pod = p->of->pods[i];
+
+		if (pod->meta.deleted != FIELD_NO_TIME) {
+			plan_pod_release(p, pod);
+		}
+	}
+}
+
+static bool stays(const struct api_pod *pod)
+{
+	return pod->meta.deleted == FIELD_NO_TIME ||
+	       owner_plan_has_finalizer(&pod->meta, KUEUE_POD_FINALIZER);
+}
+
 /* --- the order ---------------------------------------------------------------------------------
  */
 
@@ -401,6 +421,7 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 		}
 		return;
 	}
+	plan_leave(p);
 	if (!held) {
 		plan_stop(p, "NoMatchingWorkload", "No matching Workload", false);
 	}
@@ -431,27 +452,13 @@ static void plan_others(struct planning *p, const struct api_workload *w)
 	}
 }
 
-/* Nobody will stand in for the pods that end. True: these are all. */
-static bool plan_leave(struct planning *p)
-{
-	bool all_end = true;
-
-	for (size_t i = 0; i < p->of->n; i++) {
-		const struct api_pod *pod = p->of->pods[i];
-
-		if (pod->meta.deleted != FIELD_NO_TIME) {
-			plan_pod_release(p, pod);
-		} else {
-			all_end = false;
-		}
-	}
-	return all_end;
-}
-
+/* The Workload goes last: without it, pods of a group whose release failed would wait for others in
+ * their place. */
 static void plan_deleted(struct planning *p, const struct api_workload *w)
 {
 	plan_stop(p, "WorkloadDeleted", "Workload is deleted", true);
-	if (plan_leave(p)) {
+	plan_leave(p);
+	if (!any(p, stays)) {
 		owner_plan_release(p->plan, w);
 	}
 }
@@ -549,6 +556,9 @@ static void plan_managed(struct planning *p)
 		plan_group_or_pod(p);
 	} else {
 		owner_plan_note_class(p->plan, &pod->meta);
+		if (p->of->nworkloads == 0) {
+			plan_leave(p);
+		}
 	}
 }
 
@@ -576,7 +586,7 @@ void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,
 	}
 	if (of->ending && is_managed(&p)) {
 		/* Pods are deleted before the Workload, which waits for them. */
-		(void)plan_leave(&p);
+		plan_leave(&p);
 	} else if (is_managed(&p)) {
 		plan_managed(&p);
 	}

@@ -22,6 +22,9 @@
  * answers. Value: the component. */
 #define KEYS_BOUND_BY "headgate.io/bound-by"
 #define KEYS_MADE_BY "headgate.io/made-by"
+/* On a Job from its start until its template is restored: the template may hold what its admission
+ * added. Value: "true". */
+#define KEYS_STARTED "headgate.io/started"
 #define KEYS_COMPONENT "headgate-scheduler"
 #define KEYS_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 

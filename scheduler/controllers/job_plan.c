@@ -69,14 +69,14 @@ static void plan_reset(struct planning *p)
 	(void)owner_plan_add(p->plan, OWNER_JOB_RESET, NULL, &body);
 }
 
-/* The rest of a stop: a Job that bears the mark is not as its Workload remembers it. Kubernetes
- * takes no other template as long as it counts pods that run, and since 1.36 forgets by itself when
- * a Job that has stopped was started. */
+/* The rest of a stop, whoever suspended it: a Job that bears a mark is not as its Workload
+ * remembers it. Kubernetes takes no other template as long as it counts pods that run, and
+ * since 1.36 forgets by itself when a Job that has stopped was started. */
 static bool plan_stopping(struct planning *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
-	if (runs(p) || field_map_get(&p->job->meta.annotations, KUEUE_STOPPING) == NULL) {
+	if (runs(p) || !job_podset_is_marked(p->job)) {
 		return false;
 	}
 	if (p->job->status.active > 0) {

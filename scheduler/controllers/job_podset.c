@@ -3,17 +3,23 @@
 #include <stdlib.h>
 
 #include "api/batch.h"
+#include "api/keys.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "enc/jdoc.h"
 
+bool job_podset_is_marked(const struct api_job *job)
+{
+	return field_map_get(&job->meta.annotations, KEYS_STARTED) != NULL ||
+	       field_map_get(&job->meta.annotations, KUEUE_STOPPING) != NULL;
+}
+
 /* Its template and parallelism may be those of an admission. */
 static bool is_started(const struct api_job *job)
 {
-	return !batch_is_suspended(job) ||
-	       field_map_get(&job->meta.annotations, KUEUE_STOPPING) != NULL;
+	return !batch_is_suspended(job) || job_podset_is_marked(job);
 }
 
 bool job_podset_of(const struct api_job *job, const struct owner_spec_classes *classes,

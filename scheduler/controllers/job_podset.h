@@ -22,6 +22,10 @@ bool job_podset_of(const struct api_job *job, const struct owner_spec_classes *c
 bool job_podset_matches(const struct owner_spec *s, const struct api_job *job,
 			const struct api_workload *w);
 
+/* The Job was started, or stopped, and its template not restored since: while it is suspended its
+ * template and parallelism may still be those of an admission. */
+bool job_podset_is_marked(const struct api_job *job);
+
 /* The pod template of a Job as a Workload keeps it: without what the Job controller adds. NULL:
  * the document has none. The caller owns it. */
 struct jdoc *job_podset_template(const struct jdoc *job);

@@ -1,6 +1,7 @@
 #include "controllers/job_start.h"
 
 #include "api/batch.h"
+#include "api/keys.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "base/attrs.h"
@@ -32,6 +33,10 @@ static void write_start(const struct api_job *job, const struct placement *m, in
 	struct json_out o;
 
 	owner_plan_open(&o, body, &job->meta);
+	json_out_key(&o, "annotations");
+	json_out_object(&o);
+	json_out_kv(&o, KEYS_STARTED, "true");
+	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");
 	json_out_object(&o);
@@ -175,6 +180,7 @@ void job_start_restore(const struct api_job *job, const struct api_workload *w, 
 	owner_plan_open(&o, body, &job->meta);
 	json_out_key(&o, "annotations");
 	json_out_object(&o);
+	json_out_kv(&o, KEYS_STARTED, NULL);
 	json_out_kv(&o, KUEUE_STOPPING, NULL);
 	json_out_object_end(&o);
 	json_out_object_end(&o);

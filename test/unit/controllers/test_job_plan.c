@@ -8,6 +8,7 @@
 #include "lib/decode_fixture.h"
 #include "lib/job_fixture.h"
 
+#define STARTED "'headgate.io/started':'true'"
 #define STOPPING "'kueue.x-k8s.io/stopping':'true'"
 #define PREBUILT "'kueue.x-k8s.io/queue-name':'lq','kueue.x-k8s.io/prebuilt-workload-name':'w'"
 #define C JOB_FIXTURE_CONDITION
@@ -250,6 +251,16 @@ static const struct row {
 	  .job = { .annotations = STOPPING },
 	  .has = true,
 	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .want = "RESTORE" },
+	{ .name = "its user has suspended it: restored before it is started again",
+	  .job = { .annotations = STARTED },
+	  .has = true,
+	  .w = { .status = JOB_FIXTURE_ADMITTED },
+	  .want = "RESTORE" },
+	{ .name = "the same when the Workload has been deactivated meanwhile",
+	  .job = { .annotations = STARTED, .template_spec = OTHER_PODS },
+	  .has = true,
+	  .w = { .spec = "'active':false" },
 	  .want = "RESTORE" },
 	{ .name = "stopped without a Workload: the mark goes",
 	  .job = { .annotations = STOPPING },

@@ -9,6 +9,9 @@
 #include "lib/job_fixture.h"
 
 #define META "'metadata':{'uid':'j-1','resourceVersion':'5'}"
+#define STARTED                                                                                    \
+	"'metadata':{'uid':'j-1','resourceVersion':'5','annotations':{"                            \
+	"'headgate.io/started':'true'}}"
 #define LABELS                                                                                     \
 	"'kueue.x-k8s.io/podset':'main','kueue.x-k8s.io/managed':'true',"                          \
 	"'kueue.x-k8s.io/local-queue-name':'lq','kueue.x-k8s.io/cluster-queue-name':'cq'"
@@ -104,7 +107,7 @@ static void starts(void **state)
 		assert_int_equal(job_start_patch(&job, &w, &env.flavors, &body, &err),
 				 start_rows[i].code);
 		if (start_rows[i].code == 0) {
-			strbuf_printf(&want, "{" META ",'spec':{%s}}", start_rows[i].spec);
+			strbuf_printf(&want, "{" STARTED ",'spec':{%s}}", start_rows[i].spec);
 			job_fixture_expect_json(strbuf_str(&body), want.p);
 		} else {
 			assert_int_equal(body.len, 0);
@@ -152,7 +155,8 @@ static void restores(void **state)
 	job_fixture_expect_json(
 		strbuf_str(&body),
 		"{'metadata':{'uid':'j-1','resourceVersion':'5','annotations':{"
-		"'kueue.x-k8s.io/stopping':null}},'spec':{'parallelism':3,'template':{"
+		"'headgate.io/started':null,'kueue.x-k8s.io/"
+		"stopping':null}},'spec':{'parallelism':3,'template':{"
 		"'metadata':{'labels':{'app':null,'kueue.x-k8s.io/podset':null},"
 		"'annotations':{'n':null}},"
 		"'spec':{'nodeSelector':{'type':null,'a':'b'},'tolerations':null}}}}");
@@ -160,7 +164,7 @@ static void restores(void **state)
 	job_start_restore(&job, NULL, &body);
 	job_fixture_expect_json(strbuf_str(&body),
 				"{'metadata':{'uid':'j-1','resourceVersion':'5','annotations':{"
-				"'kueue.x-k8s.io/stopping':null}}}");
+				"'headgate.io/started':null,'kueue.x-k8s.io/stopping':null}}}");
 }
 
 int main(void)

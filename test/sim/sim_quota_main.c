@@ -1,10 +1,25 @@
 /* The deterministic simulation of Jobs and Workloads. Without arguments: all seeds, as a TAP test.
  */
+#include "base/attrs.h"
 #include "sim/sim_program.h"
+
+static const uint64_t kept[] = {
+	700190, /* suspended by its user, and deactivated: its template was not restored */
+	800129, /* a status changed while the first lists came in: the tree was not built */
+	800337, /* the same */
+	800361, /* suspended by its user: taken for other work, and started without quota */
+	800491, /* as in Kueue: admitted beside victims of others that have not gone yet */
+	800635, /* as 700190 */
+	800982, /* as 800361: its Workload finished as out of sync */
+	801098, /* as 800361 */
+	801218, /* as 700190 */
+	801705, /* as 800361 */
+	801741, /* as 700190 */
+};
 
 int main(int argc, char **argv)
 {
-	const struct sim_program p = { SIM_RUN_QUOTA, 60, 2500, NULL, 0 };
+	const struct sim_program p = { SIM_RUN_QUOTA, 60, 2500, kept, ARRAY_LEN(kept) };
 
 	return sim_program(argc, argv, &p);
 }

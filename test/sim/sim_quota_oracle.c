@@ -1,6 +1,7 @@
 #include "sim/sim_quota_oracle.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kueue_keys.h"
 #include "base/strmap.h"
@@ -161,9 +162,36 @@ static void uncharge_revived(const struct sim_quota_oracle *o, struct sim_tree *
 	}
 }
 
-/* Whether what w was given was there to be given, with these quotas. */
+/* What victims of others hold. False: one of them was preempted for w, which has to wait for it. */
+static bool uncharge_victims(const struct sim_quota_oracle *o, struct sim_tree *t,
+			     const struct jdoc *w)
+{
+	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
+		const struct jdoc *victim = sim_view_at(o->world->view, SIM_WORKLOADS, i);
+		int at = sim_workload_holds(victim) && sim_workload_is(victim, KUEUE_PREEMPTED)
+				 ? sim_tree_find(t, sim_workload_queue(victim))
+				 : -1;
+		struct sim_tree_amounts usage;
+
+		if (at < 0 || victim == w) {
+			continue;
+		}
+		if (strstr(sim_workload_message(victim, KUEUE_PREEMPTED), sim_workload_uid(w)) !=
+		    NULL) {
+			return false;
+		}
+		sim_tree_usage_of(victim, &usage);
+		sim_tree_add(t, at, &usage, -1);
+	}
+	return true;
+}
+
+/* Whether what w was given was there to be given, with these quotas. later: when the victims of
+ * others have gone. As in Kueue, one that fits by itself at the beginning of a cycle is admitted in
+ * it although others of the cycle, for whom Workloads are preempted, have taken the room: until the
+ * victims have gone, more is held than there is. */
 static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *quotas,
-		      const struct jdoc *w)
+		      const struct jdoc *w, bool later)
 {
 	struct sim_tree t = *quotas;
 	int at = sim_tree_find(&t, sim_workload_queue(w));
@@ -175,6 +203,9 @@ static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *q
 	sim_tree_usage_of(w, &usage);
 	sim_tree_charge(&t, o->world->view);
 	uncharge_revived(o, &t);
+	if (later && !uncharge_victims(o, &t, w)) {
+		return false;
+	}
 	for (size_t p = 0; p < SIM_TREE_PAIRS; p++) {
 		if (usage.v[p] > 0 && !sim_tree_is_within(&t, at, p, false)) {
 			return false;
@@ -185,11 +216,11 @@ static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *q
 
 static void check_quota(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
-	bool fits = was_there(o, &o->now, w);
+	bool fits = was_there(o, &o->now, w, false) || was_there(o, &o->now, w, true);
 
 	for (unsigned i = 0; !fits && i < PASTS && i < o->npast; i++) {
 		fits = o->world->healthy_ns - o->past[i].until <= SIM_QUOTA_GRACE_NS &&
-		       was_there(o, &o->past[i].tree, w);
+		       was_there(o, &o->past[i].tree, w, false);
 	}
 	if (!fits) {
 		sim_world_fail(o->world, "%s: it is given quota of %s that is not there", key,

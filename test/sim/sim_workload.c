@@ -41,6 +41,11 @@ const char *sim_workload_reason(const struct jdoc *object, const char *type)
 	return jdoc_str_or(jdoc_get(condition(object, type), "reason"), "");
 }
 
+const char *sim_workload_message(const struct jdoc *object, const char *type)
+{
+	return jdoc_str_or(jdoc_get(condition(object, type), "message"), "");
+}
+
 bool sim_workload_is_active(const struct jdoc *w)
 {
 	return jdoc_bool(jdoc_path(w, "spec.active"), true);

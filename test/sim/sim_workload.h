@@ -16,6 +16,7 @@ bool sim_workload_is(const struct jdoc *object, const char *type);
 /* Of a condition, whatever its status; "" without it. */
 const char *sim_workload_status(const struct jdoc *object, const char *type);
 const char *sim_workload_reason(const struct jdoc *object, const char *type);
+const char *sim_workload_message(const struct jdoc *object, const char *type);
 bool sim_workload_is_active(const struct jdoc *w); /* spec.active */
 /* Quota is charged for it: deactivated and finished ones are charged nothing, as in Kueue. */
 bool sim_workload_holds(const struct jdoc *w);

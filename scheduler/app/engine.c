@@ -142,7 +142,7 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 					 .name = name,
 					 .namespace_ = space };
 
-	log_warn("object skipped", LOG_STR("resource", names->plural), LOG_SLICE("key", key),
+	log_warn("object cannot be read", LOG_STR("resource", names->plural), LOG_SLICE("key", key),
 		 LOG_STR("error", text));
 	sched_metrics_bad_object(e->metrics, names->plural);
 	if (e->leading) {

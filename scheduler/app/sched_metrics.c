@@ -111,7 +111,7 @@ struct sched_metrics *sched_metrics_create(struct counter_registry *r)
 				       "Writes to the API server by how they ended",
 				       COUNTER_COUNTER, by_request);
 	m->bad_objects = counter_register(r, "headgate_bad_objects_total",
-					  "Objects skipped because they did not decode",
+					  "Times that an object of the resource could not be read",
 					  COUNTER_COUNTER, by_resource);
 	m->conf = counter_register(r, "headgate_configuration_reloads_total",
 				   "Reloads of the scheduler configuration", COUNTER_COUNTER,

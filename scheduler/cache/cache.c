@@ -77,6 +77,22 @@ static void on_bad_object(struct cache *c, enum sched_resource r, struct str key
 	}
 }
 
+/* An account forgets nothing because it cannot be read. Queues and priority classes stay as they
+ * were last known. */
+static void keep(struct cache *c, const struct sched_msg *m, struct cache_time time)
+{
+	if (m->object == NULL) {
+		return;
+	}
+	if (m->resource == SCHED_PODS) {
+		cache_pod_keep(c, m->object, time);
+	} else if (m->resource == SCHED_NODES) {
+		cache_node_keep(c, m->object);
+	} else if (m->resource == SCHED_PODGROUPS) {
+		cache_podgroup_keep(c, m->object);
+	}
+}
+
 static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	struct err err = ERR_INIT;
@@ -114,6 +130,7 @@ static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_t
 	}
 	if (r < 0) {
 		on_bad_object(c, m->resource, m->key, err.text);
+		keep(c, m, time);
 	}
 }
 
@@ -162,6 +179,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 		break;
 	case SCHED_MSG_BAD_OBJECT:
 		on_bad_object(c, m->resource, m->key, m->text);
+		keep(c, m, time);
 		break;
 	case SCHED_MSG_SYNCED:
 		c->synced[m->resource] = true;

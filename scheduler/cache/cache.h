@@ -10,6 +10,11 @@
  * follow a PodGroup to another queue; after leadership was gained charges are rebuilt from
  * headgate.io/reserved, and what exceeds a limit then the next cycle revokes, youngest first.
  *
+ * An object that cannot be read is reported, and no account forgets it: a pod that has a node, our
+ * gate or a reservation is charged by what can be read of it, completed by its last known version;
+ * a PodGroup gives its members their queue and starts none; a node gets no more pods. Nothing else
+ * is decided for it before it changes; that its pod has ended still ends a charge.
+ *
  * Others who work under our scheduler names are recognised by what Headgate leaves on everything it
  * writes, in the same write: headgate.io/bound-by on the pods that it binds and headgate.io/made-by
  * on its PodGroups. So former leaders and lost answers are never taken for others. What is judged
@@ -93,8 +98,8 @@ bool cache_is_synced(const struct cache *c); /* every basic resource had its fir
 void cache_rebuild_ledger(struct cache *c, int64_t wall);
 /* True when something changed since the last call (a cycle is worth running). */
 bool cache_take_dirty(struct cache *c);
-/* Decodes one JSON object of resource r into a message UPSERT, or BAD_OBJECT when it does not
- * decode. Any thread. */
+/* Decodes one JSON object of resource r into a message UPSERT, or BAD_OBJECT with what can be read
+ * of it when it does not decode. Any thread. */
 struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str json,
 			       int64_t resource_version);
 /* The message that tells the cache what a reflector of resource r told; NULL: nothing that it needs

@@ -46,7 +46,7 @@ struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str
 	if (decode_text(table, json, object, m->arena, &err) < 0) {
 		m->kind = SCHED_MSG_BAD_OBJECT;
 		m->text = arena_dup(m->arena, err.text);
-		return m;
+		(void)decode_partial(table, json, object, m->arena, NULL);
 	}
 	m->object = object;
 	return m;

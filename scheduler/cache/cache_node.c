@@ -1,3 +1,4 @@
+#include "api/node.h"
 #include "base/err.h"
 #include "cache/cache_priv.h"
 #include "core/offers.h"
@@ -14,6 +15,22 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 	/* Heartbeats change nothing that matters. */
 	c->dirty |= c->cluster->nodes_gen != before;
 	return 0;
+}
+
+void cache_node_keep(struct cache *c, const struct api_node *node)
+{
+	struct node *n = node->meta.name == NULL
+				 ? NULL
+				 : cluster_node_find(c->cluster, str_of(node->meta.name));
+	struct res same;
+
+	if (n == NULL || !n->exists || n->unschedulable) {
+		return;
+	}
+	same = n->allocatable;
+	n->unschedulable = true;
+	cluster_node_changed(c->cluster, n, &same, true);
+	c->dirty = true;
 }
 
 void cache_node_remove(struct cache *c, struct str name)

@@ -115,42 +115,82 @@ static int64_t found_since(const struct cache *c, int64_t published, struct cach
 	return time.now - (age < c->found_age_max_ns ? age : c->found_age_max_ns);
 }
 
-int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
-		     struct err *err)
+static bool is_elsewhere(const struct cache *c, const struct api_pod *pod,
+			 const struct from_api_pod *p)
 {
-	const char *const *names = (const char *const *)c->scheduler_names;
-	struct from_api_pod p;
-	struct task *t;
+	return (p->flags & TASK_OURS) != 0 && c->listener.is_elsewhere != NULL &&
+	       c->listener.is_elsewhere(c->listener.ctx, pod);
+}
 
-	if (from_api_pod_read(c->cluster, pod, names, c->scratch, &p, err) < 0) {
-		return -ERR_INVALID;
+/* t: known under that name, or NULL. Returns the task as it is then; NULL: it is not wanted, or the
+ * update is older than what is known. */
+static struct task *take(struct cache *c, const struct api_pod *pod, const struct from_api_pod *p,
+			 struct task *t, bool wanted)
+{
+	if (t != NULL && p->resource_version != 0 && p->resource_version < t->resource_version) {
+		return NULL;
 	}
-	p.published_at = found_since(c, p.published_at, time);
-	p.klass->elsewhere = (p.flags & TASK_OURS) != 0 && c->listener.is_elsewhere != NULL &&
-			     c->listener.is_elsewhere(c->listener.ctx, pod);
-	t = find(c, &p);
-	if (t != NULL && p.resource_version != 0 && p.resource_version < t->resource_version) {
-		return 0;
-	}
-	if (t != NULL && (!str_eq_c(p.uid, t->uid) || !is_wanted(&p))) {
+	if (t != NULL && (!str_eq_c(p->uid, t->uid) || !wanted)) {
 		drop(c, t);
 		t = NULL;
 	}
-	if (!is_wanted(&p)) {
-		return 0;
+	if (!wanted) {
+		return NULL;
 	}
 	if (t == NULL) {
-		t = cluster_task_add(c->cluster, p.namespace_, p.name, p.uid);
+		t = cluster_task_add(c->cluster, p->namespace_, p->name, p->uid);
 	} else {
 		cache_foreign_bind(c, t, pod);
 	}
-	apply(c, t, &p);
+	apply(c, t, p);
 	cache_foreign_member(c, t);
 	c->dirty = true;
 	if (c->listener.on_pod != NULL) {
 		c->listener.on_pod(c->listener.ctx, t, pod);
 	}
+	return t;
+}
+
+int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
+		     struct err *err)
+{
+	const char *const *names = (const char *const *)c->scheduler_names;
+	struct from_api_pod p;
+
+	if (from_api_pod_read(c->cluster, pod, names, c->scratch, &p, err) < 0) {
+		return -ERR_INVALID;
+	}
+	p.published_at = found_since(c, p.published_at, time);
+	p.klass->elsewhere = is_elsewhere(c, pod, &p);
+	(void)take(c, pod, &p, find(c, &p), is_wanted(&p));
 	return 0;
+}
+
+/* Has something that another pod must not get as well. */
+static bool holds(const struct from_api_pod *p)
+{
+	return p->node.p != NULL || p->reserved.p != NULL || (p->flags & TASK_OUR_GATE) != 0;
+}
+
+void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_time time)
+{
+	const char *const *names = (const char *const *)c->scheduler_names;
+	struct from_api_pod p;
+	struct task *t, *same;
+
+	if (from_api_pod_plain(c->cluster, pod, names, &p, NULL) < 0) {
+		return;
+	}
+	t = find(c, &p);
+	same = t != NULL && (p.uid.p == NULL || str_eq_c(p.uid, t->uid)) ? t : NULL;
+	(void)from_api_pod_keep(c->cluster, pod, names, same, c->scratch, &p);
+	p.published_at = found_since(c, p.published_at, time);
+	p.klass->elsewhere = is_elsewhere(c, pod, &p) ||
+			     (same != NULL && same->klass != NULL && same->klass->elsewhere);
+	t = take(c, pod, &p, t, is_wanted(&p) && (same != NULL || holds(&p)));
+	if (t != NULL) {
+		t->flags |= TASK_PARKED;
+	}
 }
 
 void cache_pod_remove(struct cache *c, struct str key, const char *uid)

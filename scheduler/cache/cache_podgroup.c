@@ -60,6 +60,23 @@ static void adopt(struct cache *c, struct job *j, const struct api_pod_group *gr
 	cluster_task_changed(c->cluster, t);
 }
 
+/* j: as it is now. known: it was there before. */
+static void took(struct cache *c, struct job *j, const struct api_pod_group *group, bool known)
+{
+	adopt(c, j, group);
+	cache_charge_settle_job(c, j);
+	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
+		cache_queue_settle(c);
+	}
+	c->dirty = true;
+	if (!known) {
+		cache_foreign_podgroup(c, j, group);
+	}
+	if (c->listener.on_podgroup != NULL) {
+		c->listener.on_podgroup(c->listener.ctx, j, group);
+	}
+}
+
 int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err)
 {
 	const struct api_meta *m = &group->meta;
@@ -74,20 +91,22 @@ int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, st
 	if (from_api_group(c->cluster, group, str_of(c->default_queue), err) < 0) {
 		return -ERR_INVALID;
 	}
-	j = find(c, m);
-	adopt(c, j, group);
-	cache_charge_settle_job(c, j);
-	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
-		cache_queue_settle(c);
-	}
-	c->dirty = true;
-	if (!known) {
-		cache_foreign_podgroup(c, j, group);
-	}
-	if (c->listener.on_podgroup != NULL) {
-		c->listener.on_podgroup(c->listener.ctx, j, group);
-	}
+	took(c, find(c, m), group, known);
 	return 0;
+}
+
+void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group)
+{
+	const struct api_meta *m = &group->meta;
+	struct job *j = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
+
+	/* The last version that could be read stays. */
+	if (j != NULL && j->has_group && (m->uid == NULL || str_streq(j->uid, m->uid))) {
+		return;
+	}
+	if (from_api_group_keep(c->cluster, group, str_of(c->default_queue), NULL) == 0) {
+		took(c, find(c, m), group, false);
+	}
 }
 
 void cache_podgroup_remove(struct cache *c, struct str key)

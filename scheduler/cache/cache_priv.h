@@ -35,6 +35,12 @@ struct cache {
  * changed then), remove ignores unknown keys. uid: NULL or that of the object deleted. */
 int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
 		     struct err *err);
+/* Of an object that cannot be used, or did not decode as a whole: what it holds, as far as it can
+ * be read, it goes on holding. Nothing new is decided for it before it changes. */
+void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_time time);
+void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group);
+/* No pod is placed on a node that is known and cannot be read any more. */
+void cache_node_keep(struct cache *c, const struct api_node *node);
 void cache_pod_remove(struct cache *c, struct str key, const char *uid);
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err);
 void cache_node_remove(struct cache *c, struct str name);

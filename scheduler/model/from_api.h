@@ -44,6 +44,22 @@ struct from_api_pod {
 int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 		      const char *const *scheduler_names, struct arena *scratch,
 		      struct from_api_pod *ret, struct err *err);
+/* The same without class and role: fails only without a name. */
+int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
+		       const char *const *scheduler_names, struct from_api_pod *ret,
+		       struct err *err);
+/* Of a pod that from_api_pod_read refuses, or that did not decode as a whole (decode_partial): what
+ * can be read, completed by the same pod as it was last known (NULL: it was not), so that it goes
+ * on holding what it held. An amount that cannot be read, or is out of range, is the known one,
+ * else FROM_API_MAX_AMOUNT; no amount is less than the known one. The class fits no node
+ * (POD_CLASS_UNREADABLE). Fails only without a name. */
+int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
+		      const char *const *scheduler_names, const struct task *known,
+		      struct arena *scratch, struct from_api_pod *ret);
+/* Of a PodGroup likewise that is not known: it has its queue, and a minimum that is never met, so
+ * that members which run stay charged and no other starts. Fails without a name. */
+int from_api_group_keep(struct cluster *c, const struct api_pod_group *group,
+			struct str default_queue, struct err *err);
 /* Class, job, nomination and plain members of an existing task. Not: status and node (the ledger
  * must hear of RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at;
  * nor the job of a task that is TASK_ADOPTED and names none. */

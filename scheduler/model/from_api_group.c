@@ -199,6 +199,16 @@ int from_api_group(struct cluster *c, const struct api_pod_group *group, struct 
 	return 0;
 }
 
+int from_api_group_keep(struct cluster *c, const struct api_pod_group *group,
+			struct str default_queue, struct err *err)
+{
+	struct api_pod_group rest = { .meta = group->meta, .status = group->status };
+
+	rest.spec.queue = group->spec.queue;
+	rest.spec.min_member = INT32_MAX;
+	return from_api_group(c, &rest, default_queue, err);
+}
+
 void from_api_group_priorities(struct cluster *c)
 {
 	int32_t def = default_value(c);

@@ -194,9 +194,9 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 	return 0;
 }
 
-int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
-		      const char *const *scheduler_names, struct arena *scratch,
-		      struct from_api_pod *ret, struct err *err)
+int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
+		       const char *const *scheduler_names, struct from_api_pod *ret,
+		       struct err *err)
 {
 	const char *group = field_map_get(&pod->meta.annotations, KEYS_GROUP_NAME);
 	const char *namespace_ = pod->meta.namespace_ == NULL ? "default" : pod->meta.namespace_;
@@ -207,6 +207,7 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 		.node = str_of(pod->spec.node_name),
 		.nominated = str_of(pod->status.nominated_node_name),
 		.reserved = str_of(field_map_get(&pod->meta.annotations, KEYS_RESERVED)),
+		.role = MODEL_NONE,
 		.priority = priority_of(pod),
 		.status = status_of(pod),
 		.created = pod->meta.created,
@@ -224,7 +225,20 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 	read_flags(pod, &p);
 	read_condition(pod, &p);
 	/* The namespace is interned when the task is made, which cannot fail: here it can. */
-	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0 ||
+	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0) {
+		return -ERR_INVALID;
+	}
+	*ret = p;
+	return 0;
+}
+
+int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
+		      const char *const *scheduler_names, struct arena *scratch,
+		      struct from_api_pod *ret, struct err *err)
+{
+	struct from_api_pod p;
+
+	if (from_api_pod_plain(c, pod, scheduler_names, &p, err) < 0 ||
 	    read_role(c, pod, &p.role, err) < 0 || read_class(c, pod, scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}

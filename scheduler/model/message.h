@@ -17,7 +17,7 @@ enum sched_msg_kind {
 	SCHED_MSG_UPSERT,     /* object of `resource`, decoded into `object` (the api struct of that
 				 kind); flag: by a GET of its own, not from the watch */
 	SCHED_MSG_DELETE,     /* key only */
-	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode: skipped with a metric and an event */
+	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode; object: what can be read of it */
 	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
 	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
 	SCHED_MSG_LEASE,        /* flag: held or lost */

@@ -72,6 +72,7 @@ struct pod_class {
 #define POD_CLASS_POD_AFFINITY "required inter-pod affinity or anti-affinity is not supported yet"
 #define POD_CLASS_TOPOLOGY_SPREAD "topology spread with DoNotSchedule is not supported yet"
 #define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
+#define POD_CLASS_UNREADABLE "a part of the pod cannot be read: left as it is until it changes"
 #define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
 #define POD_CLASS_TOO_LARGE                                                                        \
 	"more than 1000 node selector labels, node affinity terms, tolerations and host ports "    \

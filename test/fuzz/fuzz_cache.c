@@ -47,7 +47,7 @@ static void put_pod(struct input *in, struct strbuf *b, unsigned n)
 	static const char *const phases[] = { "Pending", "Running", "Succeeded", "Failed", "Odd" };
 	static const char *const reasons[] = { "SchedulingGated", "Unschedulable",
 					       "NotReadyForScheduling", "SchedulerError" };
-	static const char *const cpus[] = { "0", "1", "250m", "3", "-1" };
+	static const char *const cpus[] = { "0", "1", "250m", "3", "-1", "x", "2Ei" };
 	unsigned bits = take(in, 256);
 
 	strbuf_printf(b,
@@ -62,7 +62,9 @@ static void put_pod(struct input *in, struct strbuf *b, unsigned n)
 	}
 	strbuf_printf(b, "}},\"spec\":{\"schedulerName\":\"%s\"", bits & 32 ? "other" : "volcano");
 	if (bits & 64) {
-		strbuf_printf(b, ",\"nodeName\":\"n%u\"", take(in, 3));
+		unsigned node = take(in, 4);
+
+		strbuf_printf(b, node == 3 ? ",\"nodeName\":%u" : ",\"nodeName\":\"n%u\"", node);
 	}
 	if (bits & 128) {
 		strbuf_add_c(b, ",\"schedulingGates\":[{\"name\":"
@@ -73,7 +75,7 @@ static void put_pod(struct input *in, struct strbuf *b, unsigned n)
 		",\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":"
 		"{\"phase\":\"%s\",\"nominatedNodeName\":\"n%u\",\"conditions\":[{\"type\":"
 		"\"PodScheduled\",\"status\":\"False\",\"reason\":\"%s\",\"message\":\"m\"}]}}",
-		cpus[take(in, 5)], phases[take(in, 5)], take(in, 3), reasons[take(in, 4)]);
+		cpus[take(in, 7)], phases[take(in, 5)], take(in, 3), reasons[take(in, 4)]);
 }
 
 static void put_object(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
@@ -99,8 +101,10 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 		strbuf_printf(b,
 			      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g%u\","
 			      "\"resourceVersion\":\"%u\"},\"spec\":{\"minMember\":%u,\"queue\":"
-			      "\"q%u\",\"priorityClassName\":\"c%u\"}}",
-			      n, take(in, 4), take(in, 4), take(in, 5), take(in, 3));
+			      "\"q%u\",\"priorityClassName\":\"c%u\",\"minResources\":{\"cpu\":"
+			      "\"%s\"}}}",
+			      n, take(in, 4), take(in, 4), take(in, 5), take(in, 3),
+			      take(in, 4) == 0 ? "-1" : "1");
 		break;
 	case SCHED_PRIORITY_CLASSES:
 		strbuf_printf(b,

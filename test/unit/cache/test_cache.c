@@ -43,7 +43,7 @@ static void test_bad_objects_are_told(void **state)
 	counter_registry_destroy(counters);
 }
 
-/* What does not decode, or makes no sense, is skipped; the version known before stays. */
+/* What does not decode, or makes no sense, takes nothing from what was known before. */
 static void test_bad_object_keeps_the_stored_version(void **state)
 {
 	static const struct {

@@ -52,9 +52,28 @@ static void test_absurd_node_keeps_the_old_version(void **state)
 	assert_int_equal(n->labels.n, 1);
 }
 
+/* What changed may have been a taint or a cordon: nothing more is placed there. */
+static void test_unreadable_node_gets_no_more_pods(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct node *n = cache_fixture_node(f, "n", "4");
+
+	cache_fixture_raw(
+		f, SCHED_NODES, "n",
+		"{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":\"x\"}}}");
+	assert_int_equal(f->bad, 1);
+	assert_true(n->unschedulable);
+	assert_int_equal(n->allocatable.v[RES_CPU], 4000);
+	cache_fixture_raw(f, SCHED_NODES, "m", "{\"metadata\":{\"name\":\"m\"},\"spec\":7}");
+	assert_null(cluster_node_find(f->c, STR_LIT("m")));
+	n = cache_fixture_node(f, "n", "4");
+	assert_false(n->unschedulable);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CACHE_FIXTURE_TEST(test_unreadable_node_gets_no_more_pods),
 		CACHE_FIXTURE_TEST(test_heartbeats_are_not_changes),
 		CACHE_FIXTURE_TEST(test_removed_under_its_pods),
 		CACHE_FIXTURE_TEST(test_absurd_node_keeps_the_old_version),

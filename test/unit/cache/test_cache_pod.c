@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
@@ -428,9 +430,121 @@ static void test_pods_charged_elsewhere(void **state)
 	assert_null(ledger_verify(f->c));
 }
 
+/* The JSON of pod p of queue q, with what comes between its metadata's members and in its spec. */
+static void unreadable(struct cache_fixture *f, const char *meta, const char *spec,
+		       const char *phase)
+{
+	char json[1024];
+	unsigned bad = f->bad;
+
+	snprintf(json, sizeof(json),
+		 "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\","
+		 "\"resourceVersion\":\"%lld\",\"annotations\":{\"scheduling.k8s.io/group-name\":"
+		 "\"g\",\"scheduling.volcano.sh/queue-allocation-gate\":\"true\"%s}},"
+		 "\"spec\":{\"schedulerName\":\"volcano\",%s},\"status\":{\"phase\":\"%s\"}}",
+		 (long long)++f->version, meta, spec, phase);
+	cache_fixture_raw(f, SCHED_PODS, "ns/p", json);
+	assert_int_equal(f->bad, bad + 1);
+}
+
+#define CONTAINERS(cpu)                                                                            \
+	"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":" cpu "}}}],"        \
+	"\"tolerations\":9"
+
+/* Never seen before: charged by what can be read, its queue and its node are as full as they are.
+ */
+static void test_unreadable_pod_is_charged(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	unreadable(f, "", "\"nodeName\":\"n\"," CONTAINERS("\"2\""), "Running");
+	t = cache_fixture_task(f, "p");
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
+	assert_int_equal(f->c->nodes.v[t->node]->used.v[RES_CPU], 2000);
+	cache_rebuild_ledger(f->cache, f->now);
+	cache_fixture_check(f);
+	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
+	unreadable(f, "", "\"nodeName\":\"n\"," CONTAINERS("\"2\""), "Succeeded");
+	assert_int_equal(t->status, TASK_SUCCEEDED);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+}
+
+/* A known pod keeps what it has, and gets back to what it says when it can be read again. */
+static void test_known_pod_becomes_unreadable(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	unreadable(f, "", "\"nodeName\":4," CONTAINERS("\"x\""), "Running");
+	t = cache_fixture_task(f, "p");
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_int_equal(t->flags & TASK_PARKED, TASK_PARKED);
+	t = cache_fixture_pod(f, &cache_fixture_running);
+	assert_int_equal(t->flags & TASK_PARKED, 0);
+	assert_null(t->klass->unsupported);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	unreadable(f, "", "\"nodeName\":4," CONTAINERS("\"x\""), "Failed");
+	assert_int_equal(t->status, TASK_FAILED);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+}
+
+/* Gated or reserved, it is kept and nothing is decided for it; else there is nothing to keep. */
+static void test_unreadable_pod_without_node(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	unreadable(f, "", CONTAINERS("\"2\""), "Pending");
+	assert_null(cache_fixture_task(f, "p"));
+	unreadable(f, "",
+		   "\"schedulingGates\":[{\"name\":\"scheduling.volcano.sh/"
+		   "queue-allocation-gate\"}]," CONTAINERS("\"2\""),
+		   "Pending");
+	t = cache_fixture_task(f, "p");
+	assert_int_equal(t->flags & (TASK_PARKED | TASK_OUR_GATE), TASK_PARKED | TASK_OUR_GATE);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	unreadable(f, ",\"headgate.io/reserved\":\"q\"", CONTAINERS("\"2\""), "Pending");
+	cache_rebuild_ledger(f->cache, f->now);
+	cache_fixture_check(f);
+	t = cache_fixture_task(f, "p");
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(t->flags & TASK_PARKED, TASK_PARKED);
+	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
+}
+
+/* Under the name of a known pod, another one. */
+static void test_unreadable_pod_replaces_another(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod old = cache_fixture_running;
+	struct task *t;
+
+	old.uid = "first";
+	old.cpu = "3";
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &old);
+	unreadable(f, "", "\"nodeName\":\"n\"," CONTAINERS("\"1\""), "Running");
+	t = cache_fixture_task(f, "p");
+	assert_string_equal(t->uid, "uid-p");
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_int_equal(f->gone, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CACHE_FIXTURE_TEST(test_unreadable_pod_is_charged),
+		CACHE_FIXTURE_TEST(test_known_pod_becomes_unreadable),
+		CACHE_FIXTURE_TEST(test_unreadable_pod_without_node),
+		CACHE_FIXTURE_TEST(test_unreadable_pod_replaces_another),
 		CACHE_FIXTURE_TEST(test_hole_5_in_flight_removals_stay_charged),
 		CACHE_FIXTURE_TEST(test_late_update_after_the_acknowledgement),
 		CACHE_FIXTURE_TEST(test_hole_6_evicted_pods_leave_when_gone),

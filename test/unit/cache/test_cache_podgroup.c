@@ -178,9 +178,36 @@ static void test_older_and_bad_ones_are_refused(void **state)
 	assert_int_equal(j->min_member, 2);
 }
 
+#define UNREADABLE(uid)                                                                            \
+	"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"" uid "\"},"                 \
+	"\"spec\":{\"queue\":\"q\",\"minMember\":1,\"minResources\":{\"cpu\":\"-1\"}}}"
+
+/* Its members stay charged to its queue, and no other starts; a known one is as it was. */
+static void test_unreadable_podgroup(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = cache_fixture_pod(f, &cache_fixture_running);
+	struct job *j;
+
+	assert_int_equal(t->charge, CHARGE_NONE);
+	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g", UNREADABLE("u1"));
+	assert_int_equal(f->bad, 1);
+	j = f->c->jobs.v[t->job];
+	assert_true(j->has_group);
+	assert_int_equal(j->min_member, INT32_MAX);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	j = cache_fixture_group(f, "g", "q", 3);
+	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g",
+			  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"},\"spec\":5}");
+	assert_int_equal(j->min_member, 3);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CACHE_FIXTURE_TEST(test_unreadable_podgroup),
 		CACHE_FIXTURE_TEST(test_moved_to_another_queue_with_its_charges),
 		CACHE_FIXTURE_TEST(test_spec_is_taken_over),
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
 
@@ -84,7 +85,7 @@ static void enlarge(struct intern *t)
 
 uint32_t intern_id(struct intern *t, struct str name)
 {
-	uint32_t hash = (uint32_t)str_hash(name);
+	uint32_t hash = (uint32_t)hash_of(name);
 	uint32_t i = probe(t, name, hash);
 	struct name added = { .hash = hash };
 
@@ -106,7 +107,7 @@ uint32_t intern_id(struct intern *t, struct str name)
 
 uint32_t intern_find(const struct intern *t, struct str name)
 {
-	uint32_t slot = t->slots[probe(t, name, (uint32_t)str_hash(name))];
+	uint32_t slot = t->slots[probe(t, name, (uint32_t)hash_of(name))];
 
 	return slot == 0 ? INTERN_NONE : slot - 1;
 }

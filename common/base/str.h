@@ -28,7 +28,9 @@ int str_cmp(struct str a, struct str b); /* bytewise, shorter first */
 bool str_has_prefix(struct str s, const char *prefix);
 bool str_has_suffix(struct str s, const char *suffix);
 bool str_streq(const char *a, const char *b); /* NULL equals only NULL */
-uint64_t str_hash(struct str s);              /* stable across runs and machines */
+/* Stable across runs and machines: of what is written or compared. Tables use hash_of
+ * (base/hash.h). */
+uint64_t str_hash(struct str s);
 
 /* Splits at the first sep: returns the part before it and moves *rest behind it.
  * At the end *rest becomes absent (p == NULL). An absent *rest returns absent. */

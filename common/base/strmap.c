@@ -2,12 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/xmalloc.h"
 
 #define uthash_malloc(size) xmalloc(size)
 #define uthash_fatal(msg) abort()
 #define HASH_FUNCTION(key, len, hashv)                                                             \
-	((hashv) = (unsigned)str_hash((struct str){ (const char *)(key), (len) }))
+	((hashv) = (unsigned)hash_of((struct str){ (const char *)(key), (len) }))
 #include <uthash.h>
 
 struct entry {

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
 
@@ -42,13 +43,6 @@ void seen_destroy(struct seen *s)
 	free(s);
 }
 
-static uint32_t hash_of(struct str key)
-{
-	uint64_t h = str_hash(key);
-
-	return (uint32_t)(h ^ (h >> 32));
-}
-
 /* Slot of the key, or the free slot where it would go. */
 static size_t slot_of(const struct seen *s, struct str key, uint32_t hash)
 {
@@ -62,7 +56,7 @@ static size_t slot_of(const struct seen *s, struct str key, uint32_t hash)
 
 bool seen_get(const struct seen *s, struct str key, int64_t *ret_version)
 {
-	const struct entry *e = &s->v[slot_of(s, key, hash_of(key))];
+	const struct entry *e = &s->v[slot_of(s, key, (uint32_t)hash_of(key))];
 
 	if (e->key == NULL) {
 		return false;
@@ -88,7 +82,7 @@ static void grow(struct seen *s)
 
 void seen_set(struct seen *s, struct str key, int64_t version, uint32_t list)
 {
-	uint32_t hash = hash_of(key);
+	uint32_t hash = (uint32_t)hash_of(key);
 	struct entry *e;
 
 	if ((s->n + 1) * 4 > s->cap * 3) {
@@ -125,7 +119,7 @@ static char *take_slot(struct seen *s, size_t i)
 
 bool seen_remove(struct seen *s, struct str key)
 {
-	size_t i = slot_of(s, key, hash_of(key));
+	size_t i = slot_of(s, key, (uint32_t)hash_of(key));
 
 	if (s->v[i].key == NULL) {
 		return false;
@@ -156,7 +150,7 @@ void seen_sweep(struct seen *s, uint32_t list, void (*fn)(void *ctx, struct str 
 	for (size_t i = 0; i < gone.n; i++) {
 		struct str key = str_of(gone.v[i]);
 
-		take_slot(s, slot_of(s, key, hash_of(key)));
+		take_slot(s, slot_of(s, key, (uint32_t)hash_of(key)));
 	}
 	if (gone.n > 0) {
 		qsort(gone.v, gone.n, sizeof(gone.v[0]), cmp_keys);

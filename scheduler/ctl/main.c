@@ -1,6 +1,9 @@
+#include "base/hash.h"
+#include "base/rng.h"
 #include "ctl/ctl.h"
 
 int main(int argc, char **argv)
 {
+	hash_seed(rng_entropy(), rng_entropy());
 	return ctl_run(argc, argv);
 }

@@ -3,13 +3,18 @@
 #include "app/app.h"
 #include "app/options.h"
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/rng.h"
 #include "base/version.h"
 
 int main(int argc, char **argv)
 {
 	struct sched_options o;
 	struct err err = ERR_INIT;
-	int r = options_parse(argc, argv, &o, &err);
+	int r;
+
+	hash_seed(rng_entropy(), rng_entropy());
+	r = options_parse(argc, argv, &o, &err);
 
 	if (r < 0) {
 		fprintf(stderr, "headgate-scheduler: %s\n", err.text);

@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "base/str.h"
 #include "model/quota_store.h"
 
@@ -14,7 +15,7 @@ static uint64_t mix(uint64_t h, uint64_t value)
 
 static uint64_t mix_text(uint64_t h, const char *text)
 {
-	return mix(h, text == NULL ? 0 : str_hash(str_of(text)));
+	return mix(h, text == NULL ? 0 : hash_of(str_of(text)));
 }
 
 static uint64_t mix_terms(uint64_t h, const struct match_term *terms, size_t n)

@@ -436,6 +436,7 @@ bool sim_run(const struct sim_run_options *opt, struct sim_run_stats *stats)
 		sim_run_print_present();
 	}
 	add_stats(&r, stats);
+	stats->trace_digest = r.world.trace_digest;
 	finish(&r);
 	present = NULL;
 	return held;

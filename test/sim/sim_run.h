@@ -25,6 +25,7 @@ struct sim_run_options {
 struct sim_run_stats {
 	uint64_t runs, steps, restarts, published_peak, placed;
 	int64_t virtual_ns;
+	uint64_t trace_digest; /* of the last run */
 	uint64_t struck[SIM_FAULT_COUNT_];
 	struct sim_quota_stats quota;
 };

@@ -293,6 +293,7 @@ void sim_world_trace(struct sim_world *w, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line + n, (size_t)(SIM_TRACE_WIDTH - n), fmt, ap);
 	va_end(ap);
+	w->trace_digest = (w->trace_digest ^ str_hash(str_of(line))) * UINT64_C(0x100000001b3);
 	if (w->verbose) {
 		printf("# %s\n", line);
 	}

@@ -63,6 +63,7 @@ struct sim_world {
 	char failure[1024]; /* the first thing that went wrong; empty: nothing */
 	char (*trace)[SIM_TRACE_WIDTH];
 	size_t trace_n;
+	uint64_t trace_digest; /* of all lines so far */
 };
 
 /* A request on its way, copied. */

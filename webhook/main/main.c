@@ -1,6 +1,8 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/rng.h"
 #include "base/signals.h"
 #include "main/webhook_app.h"
 #include "main/webhook_options.h"
@@ -11,6 +13,7 @@ int main(int argc, char **argv)
 	struct webhook_options o;
 	int fd;
 
+	hash_seed(rng_entropy(), rng_entropy());
 	webhook_options_parse(argc, argv, &o);
 	fd = signals_block(&err);
 	if (fd < 0) {

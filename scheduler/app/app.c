@@ -486,12 +486,12 @@ static int start(struct app *a, struct err *err)
 		r = start_engine(a, err);
 	}
 	if (r == 0) {
+		make_watches(a); /* before the endpoints, which ask them what is stale */
 		r = start_endpoints(a, err);
 	}
 	if (r < 0) {
 		return r;
 	}
-	make_watches(a);
 	if (pthread_create(&a->sched, NULL, sched_main, a) != 0) {
 		return err_set(err, ERR_IO, "sched thread: %s", strerror(errno));
 	}

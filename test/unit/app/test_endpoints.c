@@ -35,8 +35,8 @@ struct fixture {
 	struct endpoints *endpoints;
 	struct http_loop *loop;
 	uint16_t port;
-	const char *stale; /* NULL: none */
-	int64_t stale_since;
+	const char *_Atomic stale; /* NULL: none; read by the server's thread */
+	_Atomic int64_t stale_since;
 };
 
 static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)

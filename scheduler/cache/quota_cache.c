@@ -262,6 +262,8 @@ static void take_early(struct quota_cache *c, int64_t now)
 
 		if (m->kind == SCHED_MSG_DELETE) {
 			quota_cache_workload_remove(c, m->key, now);
+		} else if (m->kind == SCHED_MSG_BAD_OBJECT) {
+			quota_cache_workload_keep(c, m, now);
 		} else {
 			(void)quota_cache_workload_upsert(c, m, now);
 		}
@@ -293,6 +295,10 @@ static bool apply_object(struct quota_cache *c, struct sched_msg *m, int64_t now
 	if (m->kind == SCHED_MSG_UPSERT) {
 		return upsert(c, m, now);
 	}
+	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		quota_cache_workload_keep(c, m, now);
+		return false;
+	}
 	if (m->resource == SCHED_WORKLOADS) {
 		quota_cache_workload_remove(c, m->key, now);
 	} else {
@@ -321,6 +327,8 @@ bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
 		c->samples = false;
 		break;
 	case SCHED_MSG_BAD_OBJECT:
+		return m->resource == SCHED_WORKLOADS && m->object != NULL &&
+		       apply_object(c, m, now);
 	case SCHED_MSG_CONF:
 	case SCHED_MSG_SNAPSHOT:
 	case SCHED_MSG_STOP:
@@ -393,7 +401,7 @@ bool quota_cache_commit(struct quota_cache *c, const struct workload *w)
 	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
 	struct conditions_pack *packed;
 
-	if (s->finished ||
+	if (s->finished || w->unreadable ||
 	    conditions_same(quota_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
 		return false;
 	}

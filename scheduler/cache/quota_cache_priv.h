@@ -91,6 +91,8 @@ struct strmap *quota_cache_objects_seen(void);
 
 /* True: the message is kept. */
 bool quota_cache_workload_upsert(struct quota_cache *c, struct sched_msg *m, int64_t now);
+/* Of a Workload that did not decode or makes no sense: m->object is what can be read of it. */
+void quota_cache_workload_keep(struct quota_cache *c, const struct sched_msg *m, int64_t now);
 void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t now);
 void quota_cache_workload_done(struct quota_cache *c, const struct sched_msg *m, int64_t now);
 void quota_cache_workload_free(struct workload_state *s); /* NULL is fine */

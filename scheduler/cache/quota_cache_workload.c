@@ -113,6 +113,7 @@ void quota_cache_workload_place_all(struct quota_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		if (c->q->workloads.v[i] != NULL) {
 			place(c, c->q->workloads.v[i], true, now);
+			c->nodes_stale |= c->q->workloads.v[i]->usage_unknown;
 		}
 	}
 }
@@ -190,6 +191,13 @@ static void bad(struct quota_cache *c, struct str key, const char *text)
 	}
 }
 
+/* What a Workload holds has become known or unknown: its ClusterQueue may be active by that. */
+static void note_unknown(struct quota_cache *c, bool unknown)
+{
+	c->nodes_stale |= unknown;
+	c->pending_stale |= unknown;
+}
+
 /* Reads an update that counts. */
 static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 {
@@ -198,14 +206,16 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 	struct workload_state *s;
 	struct err err = ERR_INIT;
 	struct workload *w;
-	bool holds, changed;
+	bool holds, changed, unknown;
 
 	if (from_api_quota_workload_read(c->q, c->rules, aw, &read, &err) < 0) {
 		bad(c, m->key, err.text);
+		quota_cache_workload_keep(c, m, now);
 		return;
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
 	s = quota_cache_state(c, w);
+	unknown = w->usage_unknown;
 	holds = from_api_quota_workload_holds(c->q, &read, w);
 	if (!holds) {
 		release(c, w, now);
@@ -227,10 +237,47 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 		place(c, w, changed || !holds, now);
 		c->dirty = true;
 	}
+	note_unknown(c, unknown);
 	c->changes++;
 	if (c->listener.on_workload != NULL) {
 		c->listener.on_workload(c->listener.ctx, w->id, m->key, aw);
 	}
+}
+
+/* A known Workload stays as it was, except that its end is believed; of one that is not known the
+ * quota is held, and nothing else is done with it. */
+void quota_cache_workload_keep(struct quota_cache *c, const struct sched_msg *m, int64_t now)
+{
+	const struct api_workload *aw = m->object;
+	struct workload *w = quota_workload_find(c->q, m->key);
+	struct from_api_quota_workload read;
+
+	if (w != NULL && !w->unreadable && (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
+		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->finished &&
+		    kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED &&
+		    !quota_cache_state(c, w)->out) {
+			take(c, m, now);
+		}
+		return;
+	}
+	if (w != NULL) {
+		quota_cache_workload_remove(c, m->key, now);
+	}
+	if (from_api_quota_workload_keep(c->q, aw, &read) < 0) {
+		return;
+	}
+	w = find_or_add(c, m->key, aw->meta.uid, now);
+	quota_cache_state(c, w)->queue = read.queue;
+	(void)from_api_quota_workload_apply(&read, w);
+	from_api_quota_workload_finish(&read);
+	take_status(c, w, aw);
+	quota_cache_state(c, w)->read = m->resource_version;
+	if (c->placed) {
+		place(c, w, true, now);
+		c->dirty = true;
+	}
+	note_unknown(c, w->usage_unknown);
+	c->changes++;
 }
 
 static bool is_old(const struct workload_state *s, const struct sched_msg *m)
@@ -276,15 +323,18 @@ void quota_cache_workload_remove(struct quota_cache *c, struct str key, int64_t 
 {
 	struct workload *w = quota_workload_find(c->q, key);
 	uint32_t id;
+	bool unknown;
 
 	if (w == NULL) {
 		return;
 	}
 	id = w->id;
+	unknown = w->usage_unknown;
 	leave(c, w, now);
 	queues_remove(c->q, w);
 	release(c, w, now);
 	quota_workload_remove(c->q, w);
+	note_unknown(c, unknown);
 	quota_cache_workload_free(c->states.v[id]);
 	c->states.v[id] = NULL;
 	c->dirty = true;

@@ -223,6 +223,31 @@ int quota_load_workload(const struct quota_load *l, const struct sim_object *o,
 	return 0;
 }
 
+int quota_load_workload_keep(const struct quota_load *l, const struct sim_object *o,
+			     struct workload **ret, struct quota_load_status **ret_status)
+{
+	CLEANUP(status_destroyp) struct quota_load_status *s = xmalloc_zero(1, sizeof(*s));
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct from_api_quota_workload read = { 0 };
+	struct api_workload w;
+
+	s->arena = arena_create(0);
+	s->conditions.arena = s->arena;
+	jdoc_format(o->json, &text);
+	(void)decode_partial(&kueue_workload_fields, strbuf_str(&text), &w, s->arena, NULL);
+	if (from_api_quota_workload_keep(l->q, &w, &read) < 0) {
+		return -ERR_NOT_FOUND;
+	}
+	quota_cache_status_read(l->q, &w, &s->conditions);
+	s->admission = format_admission(o, s->arena);
+	s->queue = arena_dup(s->arena, read.queue);
+	*ret = quota_workload_add(l->q, str_of(o->key));
+	(void)from_api_quota_workload_apply(&read, *ret);
+	from_api_quota_workload_finish(&read);
+	*ret_status = take_ptr(&s);
+	return 0;
+}
+
 void quota_load_status_destroy(struct quota_load_status *s)
 {
 	if (s != NULL) {

@@ -31,6 +31,10 @@ int quota_load_object(const struct quota_load *l, const struct sim_object *o, st
 int quota_load_workload(const struct quota_load *l, const struct sim_object *o,
 			struct workload **ret, struct quota_load_status **ret_status,
 			struct err *err);
+/* The same of one that quota_load_workload refuses: what it holds, as far as it can be read.
+ * -ERR_NOT_FOUND: nothing. */
+int quota_load_workload_keep(const struct quota_load *l, const struct sim_object *o,
+			     struct workload **ret, struct quota_load_status **ret_status);
 void quota_load_status_destroy(struct quota_load_status *s); /* NULL is fine */
 
 #endif

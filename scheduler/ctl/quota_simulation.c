@@ -51,13 +51,14 @@ static int load_object(struct quota_simulation *s, const struct sim_object *o, s
 	} else {
 		r = quota_load_workload(&l, o, &w, &status, err);
 	}
-	if (r < 0) {
-		return err_wrap(err, "%s", o->where);
+	/* It is reported, and what it holds is not given to others. */
+	if (r < 0 && o->kind == SIM_WORKLOAD) {
+		(void)quota_load_workload_keep(&l, o, &w, &status);
 	}
 	if (w != NULL) {
 		keep_status(s, w, status);
 	}
-	return 0;
+	return r < 0 ? err_wrap(err, "%s", o->where) : 0;
 }
 
 /* Who holds quota does so; the others wait. One that was admitted by a ClusterQueue that is gone
@@ -86,6 +87,7 @@ static void place_workloads(struct quota_simulation *s)
 			place_workload(s, s->q->workloads.v[i]);
 		}
 	}
+	quota_queue_check_all(s->q);
 }
 
 static int load_objects(struct quota_simulation *s, struct sim_input *in,

@@ -79,6 +79,8 @@ static void about_field(const struct quota_queue *state, struct strbuf *message)
 					       ", which is not there" },
 		[QUOTA_COHORT_CYCLE] = { "spec.cohortName",
 					 "the cohorts above it are a cycle: ", "" },
+		[QUOTA_UNREADABLE_WORKLOAD] = { "status", "Workload ",
+						" holds quota of it, and how much cannot be read" },
 	};
 	const char *what = state->inactive_what == NULL ? "" : state->inactive_what;
 

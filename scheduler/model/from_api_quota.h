@@ -99,6 +99,11 @@ struct from_api_quota_workload {
 int from_api_quota_workload_read(struct quota *q, const struct from_api_quota_rules *rules,
 				 const struct api_workload *aw, struct from_api_quota_workload *ret,
 				 struct err *err);
+/* Of a Workload that from_api_quota_workload_read refuses, or that did not decode as a whole
+ * (decode_partial): what it holds by its status, as far as that can be read, and no pod sets.
+ * -ERR_NOT_FOUND: it holds nothing. */
+int from_api_quota_workload_keep(struct quota *q, const struct api_workload *aw,
+				 struct from_api_quota_workload *ret);
 /* Whether w holds what it should hold by r: the same amounts in the same queue. If not, the caller
  * releases it before from_api_quota_workload_apply and makes it hold afterwards. */
 bool from_api_quota_workload_holds(const struct quota *q, const struct from_api_quota_workload *r,

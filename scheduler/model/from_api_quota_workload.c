@@ -236,18 +236,23 @@ static void read_admission(struct quota *q, const struct api_workload *aw,
 	}
 }
 
+static struct from_api_quota_workload empty(size_t bytes)
+{
+	return (struct from_api_quota_workload){
+		.w = { .evicted_at = MODEL_TIME_NONE,
+		       .preempted_at = MODEL_TIME_NONE,
+		       .reserved_at = MODEL_TIME_NONE,
+		       .requeue_at = MODEL_TIME_NONE,
+		       .arena = arena_create(bytes) },
+	};
+}
+
 int from_api_quota_workload_read(struct quota *q, const struct from_api_quota_rules *rules,
 				 const struct api_workload *aw, struct from_api_quota_workload *ret,
 				 struct err *err)
 {
 	bool finished = kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED;
-	struct from_api_quota_workload r = {
-		.w = { .evicted_at = MODEL_TIME_NONE,
-		       .preempted_at = MODEL_TIME_NONE,
-		       .reserved_at = MODEL_TIME_NONE,
-		       .requeue_at = MODEL_TIME_NONE,
-		       .arena = arena_create(finished ? SMALL : USUAL) },
-	};
+	struct from_api_quota_workload r = empty(finished ? SMALL : USUAL);
 
 	from_api_quota_status(&aw->status, &r.w);
 	if (read_spec(q, rules, aw, &r.w, err) < 0) {
@@ -257,6 +262,61 @@ int from_api_quota_workload_read(struct quota *q, const struct from_api_quota_ru
 				aw->meta.name == NULL ? "" : aw->meta.name);
 	}
 	read_admission(q, aw, &r);
+	*ret = r;
+	return 0;
+}
+
+/* decode_partial leaves the largest amount where none could be read. */
+static bool is_known(const struct api_pod_set_assignment *a)
+{
+	for (size_t i = 0; i < a->usage.n; i++) {
+		struct quantity amount = a->usage.v[i].amount;
+
+		if (amount.nano < 0 || quantity_value(amount) == INT64_MAX ||
+		    field_map_get(&a->flavors, a->usage.v[i].name) == NULL) {
+			return false;
+		}
+	}
+	return a->usage.n > 0;
+}
+
+/* Its part that is known is charged. */
+static void keep_assignment(struct quota *q, const struct api_pod_set_assignment *a,
+			    struct workload *w)
+{
+	struct api_pod_set_assignment one = *a;
+
+	w->usage_unknown |= !is_known(a);
+	for (size_t i = 0; i < a->usage.n; i++) {
+		one.usage = (struct field_resources){ &a->usage.v[i], 1 };
+		if (is_known(&one)) {
+			read_assignment(q, &one, w);
+		}
+	}
+}
+
+int from_api_quota_workload_keep(struct quota *q, const struct api_workload *aw,
+				 struct from_api_quota_workload *ret)
+{
+	const struct api_workload_admission *a = aw->status.admission;
+	struct from_api_quota_workload r;
+
+	if (a == NULL || a->cluster_queue == NULL || !kueue_workload_is_reserving(aw) ||
+	    kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED || !kueue_workload_is_active(aw) ||
+	    from_api_quota_check_names(q, aw->meta.name, NULL) < 0) {
+		return -ERR_NOT_FOUND;
+	}
+	r = empty(SMALL);
+	from_api_quota_status(&aw->status, &r.w);
+	read_meta(q, &aw->meta, &r.w);
+	r.w.active = true;
+	r.w.unreadable = true;
+	r.w.unwritable = true;
+	r.queue = quota_name(q, str_of(a->cluster_queue));
+	for (size_t i = 0; i < a->assignments.n; i++) {
+		keep_assignment(q, &a->assignments.v[i], &r.w);
+	}
+	r.w.usage_unknown |= a->assignments.n == 0;
 	*ret = r;
 	return 0;
 }

@@ -94,6 +94,7 @@ enum quota_inactive {
 	QUOTA_CHECK_INACTIVE,
 	QUOTA_TOPOLOGY_NOT_FOUND,
 	QUOTA_COHORT_CYCLE,
+	QUOTA_UNREADABLE_WORKLOAD, /* holds quota of it, and how much cannot be read */
 };
 
 /* A label selector (namespaceSelector). absent: selects nothing; without terms: everything. */
@@ -201,7 +202,7 @@ struct quota_queue {
 	int32_t threshold; /* borrowWithinCohort.maxPriorityThreshold */
 	enum quota_stop stop;
 	enum quota_inactive inactive;
-	const char *inactive_what; /* the flavor, check, ... that is the cause; NULL */
+	const char *inactive_what; /* the flavor, check, Workload, ... that is the cause; NULL */
 	struct quota_selector namespaces;
 	struct VEC(struct quota_check) checks;
 	bool covers_pods; /* a group covers the resource "pods" */
@@ -325,7 +326,9 @@ struct workload {
 	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */
 	bool reclaimed_while_borrowing; /* Preempted=True, InCohortReclaimWhileBorrowing */
 	bool check_blocks;              /* a check is in Retry or Rejected */
-	bool unsupported; /* uses what this engine does not do; unsupported_what says */
+	bool unreadable;                /* only what it holds was read: nothing is written to it */
+	bool usage_unknown; /* not all that it holds could be read: its queue admits nothing more */
+	bool unsupported;   /* uses what this engine does not do; unsupported_what says */
 	const char *unsupported_what;
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */

@@ -61,6 +61,22 @@ static const char *find_check(const struct quota *q, const struct quota_queue *q
 	return NULL;
 }
 
+/* A Workload that holds an unknown amount; NULL: none. The first by key, whatever order they came
+ * in. */
+static const char *find_unknown(const struct quota_queue *queue)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < queue->holders.n; i++) {
+		const struct workload *w = queue->holders.v[i].w;
+
+		if (w->usage_unknown && (first == NULL || strcmp(w->key, first) < 0)) {
+			first = w->key;
+		}
+	}
+	return first;
+}
+
 /* In the order in which Kueue names the first reason. */
 static enum quota_inactive find_reason(const struct quota *q, const struct quota_node *n,
 				       const char **ret_what)
@@ -97,7 +113,8 @@ static enum quota_inactive find_reason(const struct quota *q, const struct quota
 		*ret_what = n->parent;
 		return QUOTA_COHORT_CYCLE;
 	}
-	return QUOTA_ACTIVE;
+	*ret_what = find_unknown(queue);
+	return *ret_what == NULL ? QUOTA_ACTIVE : QUOTA_UNREADABLE_WORKLOAD;
 }
 
 void quota_queue_check(struct quota *q, struct quota_node *n)
@@ -129,6 +146,7 @@ const char *quota_queue_reason(enum quota_inactive why)
 		[QUOTA_CHECK_INACTIVE] = "AdmissionCheckInactive",
 		[QUOTA_TOPOLOGY_NOT_FOUND] = "TopologyNotFound",
 		[QUOTA_COHORT_CYCLE] = "Unknown",
+		[QUOTA_UNREADABLE_WORKLOAD] = "UnreadableWorkload",
 	};
 
 	return names[why];

@@ -31,8 +31,8 @@ void quota_cache_fixture_gone(struct quota_cache_fixture *f, enum sched_resource
 			      const char *key);
 void quota_cache_fixture_sync(struct quota_cache_fixture *f, enum sched_resource r);
 void quota_cache_fixture_sync_all(struct quota_cache_fixture *f);
-/* A Workload of lq for cpu; status: members of the JSON object, "" for none. uid: "u-" and its
- * name. */
+/* A Workload of lq for cpu, which need not be an amount; status: members of the JSON object, ""
+ * for none. uid: "u-" and its name. */
 void quota_cache_fixture_workload(struct quota_cache_fixture *f, const char *name, int priority,
 				  const char *cpu, const char *status);
 /* The same with an older or newer resourceVersion, and a UID. */

@@ -118,9 +118,105 @@ static void what_is_not_ours_has_no_effect(void **state)
 	quota_cache_fixture_finish(&f);
 }
 
+static enum quota_inactive why_inactive(const struct quota_cache_fixture *f)
+{
+	return quota_queue_find(quota_cache_world(f->cache), STR_LIT("team"))->queue->inactive;
+}
+
+/* Never read before: what it holds is held, whether it came before or behind its queue. */
+static void unreadable_workloads_hold_their_quota(void **state)
+{
+	for (int late = 0; late < 2; late++) {
+		struct quota_cache_fixture f;
+		const struct workload *w;
+
+		(void)state;
+		quota_cache_fixture_init(&f);
+		if (late == 1) {
+			quota_cache_fixture_world(&f);
+		}
+		quota_cache_fixture_workload(&f, "odd", 0, "2x", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+		quota_cache_fixture_workload(&f, "waits", 0, "2x", "");
+		if (late == 0) {
+			quota_cache_fixture_world(&f);
+		}
+		quota_cache_fixture_workload(&f, "two", 0, "2", "");
+		quota_cache_fixture_workload(&f, "one", 0, "1", "");
+		quota_cache_fixture_cycle(&f);
+		quota_cache_fixture_cycle(&f);
+		w = quota_cache_fixture_get(&f, "odd");
+		assert_true(w->holds != MODEL_NONE && w->unreadable && !w->usage_unknown);
+		assert_int_equal(w->usage.v[0].value, 2000);
+		assert_null(quota_cache_fixture_get(&f, "waits"));
+		assert_true(quota_cache_fixture_get(&f, "two")->holds == MODEL_NONE);
+		assert_true(quota_cache_fixture_get(&f, "one")->holds != MODEL_NONE);
+		assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
+		quota_cache_fixture_finish(&f);
+	}
+}
+
+/* How much is not known: the queue admits nothing more until it is. */
+static void unknown_amounts_close_the_queue(void **state)
+{
+	for (int late = 0; late < 2; late++) {
+		struct quota_cache_fixture f;
+
+		(void)state;
+		quota_cache_fixture_init(&f);
+		if (late == 1) {
+			quota_cache_fixture_world(&f);
+		}
+		quota_cache_fixture_workload(&f, "odd", 0, "1", QUOTA_CACHE_FIXTURE_ADMITTED("?"));
+		if (late == 0) {
+			quota_cache_fixture_world(&f);
+		}
+		quota_cache_fixture_workload(&f, "one", 0, "1", "");
+		quota_cache_fixture_cycle(&f);
+		assert_int_equal(why_inactive(&f), QUOTA_UNREADABLE_WORKLOAD);
+		assert_string_equal(quota_queue_find(quota_cache_world(f.cache), STR_LIT("team"))
+					    ->queue->inactive_what,
+				    "ns/odd");
+		assert_true(quota_cache_fixture_get(&f, "one")->holds == MODEL_NONE);
+		if (late == 0) {
+			quota_cache_fixture_workload(&f, "odd", 0, "1",
+						     QUOTA_CACHE_FIXTURE_ADMITTED("1"));
+		} else {
+			quota_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/odd");
+		}
+		quota_cache_fixture_cycle(&f);
+		assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
+		quota_cache_fixture_later(&f, 2);
+		quota_cache_fixture_cycle(&f);
+		assert_true(quota_cache_fixture_get(&f, "one")->holds != MODEL_NONE);
+		quota_cache_fixture_finish(&f);
+	}
+}
+
+/* A known one stays as it was; that it has finished is believed. */
+static void known_workloads_stay_as_they_were(void **state)
+{
+	struct quota_cache_fixture f;
+
+	(void)state;
+	quota_cache_fixture_init(&f);
+	quota_cache_fixture_world(&f);
+	quota_cache_fixture_workload(&f, "one", 0, "2", QUOTA_CACHE_FIXTURE_ADMITTED("2"));
+	quota_cache_fixture_workload(&f, "one", 0, "2x", QUOTA_CACHE_FIXTURE_ADMITTED("?"));
+	assert_int_equal(quota_cache_fixture_get(&f, "one")->usage.v[0].value, 2000);
+	assert_false(quota_cache_fixture_get(&f, "one")->unreadable);
+	assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
+	quota_cache_fixture_workload(&f, "one", 0, "2x", QUOTA_CACHE_FIXTURE_CONDITION("Finished"));
+	assert_true(quota_cache_fixture_get(&f, "one")->holds == MODEL_NONE);
+	assert_true(quota_cache_fixture_get(&f, "one")->finished);
+	quota_cache_fixture_finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unreadable_workloads_hold_their_quota),
+		cmocka_unit_test(unknown_amounts_close_the_queue),
+		cmocka_unit_test(known_workloads_stay_as_they_were),
 		cmocka_unit_test(nothing_is_placed_before_everything_is_listed),
 		cmocka_unit_test(flushes_are_gathered),
 		cmocka_unit_test(where_many_come_back_it_is_longer),

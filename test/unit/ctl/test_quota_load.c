@@ -147,6 +147,38 @@ static void errors_name_object_and_field(void **state)
 	finish(&f);
 }
 
+/* One that is refused holds what can be read of its status; one that holds nothing is left out. */
+static void what_cannot_be_read_holds_its_quota(void **state)
+{
+	static const char *const texts[] = {
+		QUOTA_SIM_WORKLOAD("w", "much", "3", QUOTA_SIM_HOLDS("2")),
+		QUOTA_SIM_WORKLOAD("w", "1", "3", QUOTA_SIM_HOLDS("much")),
+		QUOTA_SIM_WORKLOAD("w", "much", "3", ""),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct fixture f;
+		struct quota_load_status *s = NULL;
+		struct workload *w = NULL;
+		int want = i == 2 ? -ERR_NOT_FOUND : 0;
+		size_t n;
+
+		init(&f, texts[i]);
+		assert_int_equal(
+			quota_load_workload_keep(&f.l, sim_input_objects(f.in, &n)[0], &w, &s),
+			want);
+		if (want == 0) {
+			assert_string_equal(s->queue, "cq");
+			assert_true(w->unreadable);
+			assert_int_equal(w->usage_unknown, i == 1);
+			assert_int_equal(w->usage.n, i == 0);
+		}
+		quota_load_status_destroy(s);
+		finish(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +186,7 @@ int main(void)
 		cmocka_unit_test(the_status_of_a_workload_is_kept),
 		cmocka_unit_test(without_a_reservation_it_holds_nothing),
 		cmocka_unit_test(errors_name_object_and_field),
+		cmocka_unit_test(what_cannot_be_read_holds_its_quota),
 	};
 
 	return cmocka_run_group_tests_name("quota_load", tests, NULL, NULL);

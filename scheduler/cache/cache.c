@@ -196,6 +196,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 		assert(!"a message that is not the cache's");
 	}
 	arena_reset(c->scratch);
+	cluster_names_sweep(c->cluster);
 }
 
 bool cache_is_synced(const struct cache *c)

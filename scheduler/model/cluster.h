@@ -70,6 +70,11 @@ const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod
 const struct pod_class *cluster_class_ref(struct cluster *c, const struct pod_class *klass);
 void cluster_class_unref(struct cluster *c, const struct pod_class *klass);
 
+/* Forgets names (cluster->names) that nothing in the cluster has any more, when so many may have
+ * gathered that the look at everything is worth it: in all it costs no more than adding them did.
+ * No pointer to a name, and no id of one, may be held elsewhere. */
+void cluster_names_sweep(struct cluster *c);
+
 /* a -= b for an account: what would go below zero is held at zero and counted in c->drift. */
 void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b);
 /* Sum of room_gen over the queue and its ancestors. */

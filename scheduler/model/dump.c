@@ -250,7 +250,13 @@ static void put_names(struct json_out *o, const struct cluster *c)
 	json_out_key(o, "names");
 	json_out_array(o);
 	for (uint32_t i = 0; i < intern_count(c->names); i++) {
-		json_out_slice(o, intern_str(c->names, i));
+		struct str name = intern_str(c->names, i);
+
+		if (name.p == NULL) {
+			json_out_null(o);
+		} else {
+			json_out_slice(o, name);
+		}
 	}
 	json_out_array_end(o);
 	json_out_key(o, "priorityClasses");

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -50,20 +51,33 @@ static int load_resources(struct cluster *c, const struct jdoc *doc, struct err 
 	return 0;
 }
 
+/* null: the id is free. It is held by a name that nothing else has until all names are there. */
 static int load_names(struct cluster *c, const struct jdoc *doc, struct err *err)
 {
-	uint32_t i = 0;
+	const struct jdoc *list = jdoc_get(doc, "names");
+	uint32_t i = 0, n = 0;
 
-	for (const struct jdoc *d = jdoc_first(jdoc_get(doc, "names")); d != NULL;
-	     d = jdoc_next(d), i++) {
-		const char *name = jdoc_str(d);
+	for (const struct jdoc *d = jdoc_first(list); d != NULL; d = jdoc_next(d), i++) {
+		bool is_free = jdoc_kind(d) == JDOC_NULL;
+		char held[16];
 
-		if (name == NULL || i == INTERN_MAX || intern_id(c->names, str_of(name)) != i) {
+		(void)snprintf(held, sizeof(held), "\n%u", (unsigned)i);
+		if ((!is_free && jdoc_str(d) == NULL) || i == INTERN_MAX ||
+		    intern_id(c->names, str_of(is_free ? held : jdoc_str(d))) != i) {
 			return err_set(err, ERR_INVALID,
 				       "names[%u]: not a text or not for the first time",
 				       (unsigned)i);
 		}
+		n += !is_free;
 	}
+	if (n == i) {
+		return 0;
+	}
+	i = 0;
+	for (const struct jdoc *d = jdoc_first(list); d != NULL; d = jdoc_next(d), i++) {
+		intern_mark(c->names, jdoc_kind(d) == JDOC_NULL ? INTERN_NONE : i);
+	}
+	intern_sweep(c->names);
 	return 0;
 }
 
@@ -158,7 +172,8 @@ static int load_queue(struct cluster *c, const struct jdoc *d, struct err *err)
 
 static bool is_name(const struct cluster *c, uint32_t id)
 {
-	return id == MODEL_NONE || id < intern_count(c->names);
+	return id == MODEL_NONE ||
+	       (id < intern_count(c->names) && intern_str(c->names, id).p != NULL);
 }
 
 static int load_role_min(struct cluster *c, const struct jdoc *d, struct job *j, struct err *err)
@@ -171,6 +186,9 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct job *j,
 					 &role, err) < 0 ||
 		    dump_fields_read_int(jdoc_at(r, 1), 0, INT32_MAX, &min, err) < 0) {
 			return err_wrap(err, "roleMin");
+		}
+		if (!is_name(c, (uint32_t)role)) {
+			return bad(err, "roleMin: no such name");
 		}
 		vec_push(&j->role_min, ((struct job_role_min){ (uint32_t)role, (int32_t)min }));
 	}

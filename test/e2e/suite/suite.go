@@ -261,11 +261,7 @@ func (s *S) NodesWith(more map[string]string, n int, cpu, memory string) {
 	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
 	defer cancel()
 	for range n {
-		labels := map[string]string{"e2e.headgate.io/scenario": s.Namespace}
-		maps.Copy(labels, more)
-		name := s.NodeName(s.nodes)
-		s.nodes++
-		s.Must(s.Cluster.AddNode(ctx, name, cluster.Resources(cpu, memory), labels))
+		s.addNode(ctx, more, cluster.Resources(cpu, memory))
 	}
 	if n == 0 {
 		return
@@ -275,6 +271,25 @@ func (s *S) NodesWith(more map[string]string, n int, cpu, memory string) {
 	if slices.ContainsFunc(s.Headgate.Schedulers, func(d *headgate.Daemon) bool { return d.Running() }) {
 		s.schedulerSawNode(last)
 	}
+}
+
+// NodeOf adds one node that offers this, labelled as those of Nodes, and returns its name. The schedulers
+// may not have seen it yet.
+func (s *S) NodeOf(amount corev1.ResourceList) string {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Ctx, Timeout)
+	defer cancel()
+	return s.addNode(ctx, nil, amount)
+}
+
+func (s *S) addNode(ctx context.Context, more map[string]string, amount corev1.ResourceList) string {
+	s.Helper()
+	labels := map[string]string{"e2e.headgate.io/scenario": s.Namespace}
+	maps.Copy(labels, more)
+	name := s.NodeName(s.nodes)
+	s.nodes++
+	s.Must(s.Cluster.AddNode(ctx, name, amount, labels))
+	return name
 }
 
 // Autoscalers are the kinds of node autoscalers that scenarios are played with on this machine.

@@ -64,12 +64,12 @@ struct lease {
 	struct jdoc *doc;     /* the Lease as last seen; NULL: unknown or absent */
 	bool doc_is_current;  /* may be written without a GET */
 	int64_t observed_at;  /* when its spec was first seen as it is */
-	bool never_left;      /* since we took it the record has always named us */
+	bool never_left;      /* since we asked for a free or expired one, it has named no other */
 	bool retried_at_once; /* after a conflict; not twice in a row */
 	bool held;
 	bool stopped; /* released or closed: no more attempts */
 	bool releasing, release_retried;
-	int64_t settled_at; /* mono: all that former holders sent has ended */
+	int64_t settled_at; /* mono: all that an earlier process of our name sent has ended */
 	void (*on_released)(void *ctx);
 	void *released_ctx;
 	atomic_bool is_held, gave_up;
@@ -157,6 +157,7 @@ static struct jdoc *claimed(const struct lease *l, enum claim claim)
 	struct jdoc *doc = l->doc == NULL ? new_lease(l) : jdoc_copy(l->doc);
 	struct jdoc *spec = jdoc_ensure_object(doc, "spec");
 	int64_t transitions = jdoc_int(jdoc_get(spec, "leaseTransitions"), 0);
+	bool counts = transitions >= 0 && transitions < INT32_MAX; /* else another wrote nonsense */
 	char now[CLOCK_RFC3339_MAX];
 	bool release = claim == CLAIM_RELEASE;
 
@@ -171,25 +172,34 @@ static struct jdoc *claimed(const struct lease *l, enum claim claim)
 	if (l->doc == NULL || (claim != CLAIM_RENEW && claim != CLAIM_REOWN)) {
 		jdoc_set_str(spec, "acquireTime", now);
 	}
-	if (claim == CLAIM_FREE || claim == CLAIM_EXPIRED) {
-		transitions += l->doc == NULL ? 0 : 1;
+	if (counts && l->doc != NULL && (claim == CLAIM_FREE || claim == CLAIM_EXPIRED)) {
+		transitions++;
 	}
-	jdoc_set_int(spec, "leaseTransitions", transitions);
+	jdoc_set_int(spec, "leaseTransitions", counts ? transitions : 0);
 	return doc;
 }
 
 /* ---- gaining and losing ---- */
 
+/* A candidate looks twice as often as the holder renews, since the time of the record counts from
+ * when it was seen, and again in the moment in which that time is over. */
+static int64_t candidate_looks_at(struct lease *l)
+{
+	int64_t now = now_of(l), wait = l->opt.retry_ns / 2, left;
+
+	/* Candidates must not ask in step. */
+	wait += (int64_t)rng_below(&l->rng, (uint64_t)wait / 5 + 1);
+	if (l->doc != NULL && holder_of(l->doc)[0] != '\0') {
+		left = duration_of(l, l->doc) - (now - l->observed_at);
+		wait = left > 0 && left < wait ? left : wait;
+	}
+	return now + wait;
+}
+
 static void retry_later(struct lease *l)
 {
-	int64_t wait = l->opt.retry_ns;
-
 	l->retried_at_once = false;
-	if (!l->held) {
-		/* Candidates must not ask in step. */
-		wait += (int64_t)rng_below(&l->rng, (uint64_t)l->opt.retry_ns / 5 + 1);
-	}
-	wakeup_set(l->attempt_timer, now_of(l) + wait);
+	wakeup_set(l->attempt_timer, l->held ? now_of(l) + l->opt.retry_ns : candidate_looks_at(l));
 }
 
 static void forget_hold(struct lease *l)
@@ -213,21 +223,17 @@ static void lose(struct lease *l)
 
 static void hold(struct lease *l, enum claim claim, int64_t sent_at)
 {
-	int64_t now = now_of(l), window = l->opt.duration_ns - l->opt.request_deadline_ns;
-	bool gained = !l->held, from_other = claim == CLAIM_EXPIRED || !l->never_left;
+	int64_t now = now_of(l);
+	bool gained = !l->held;
 
-	if (gained && claim != CLAIM_FREE && from_other) {
-		/* The former holder may still have writes under way. */
-		l->settled_at = now + l->opt.duration_ns + l->opt.request_deadline_ns;
+	if (gained && claim == CLAIM_REOWN && !l->never_left) {
+		l->settled_at = now + l->opt.duration_ns;
 	}
 	if (gained) {
 		atomic_store(&l->send_from, l->settled_at > now ? l->settled_at : now);
 	}
-	if (window > l->opt.renew_deadline_ns) {
-		window = l->opt.renew_deadline_ns;
-	}
 	l->held = l->never_left = true;
-	atomic_store(&l->send_until, sent_at + window);
+	atomic_store(&l->send_until, sent_at + l->opt.renew_deadline_ns);
 	atomic_store(&l->is_held, true);
 	wakeup_set(l->deadline_timer, sent_at + l->opt.renew_deadline_ns);
 	if (gained && !l->releasing) {
@@ -290,6 +296,7 @@ static void write_claim(struct lease *l, enum claim claim)
 	call.url = l->doc == NULL ? l->list_path : l->item_path;
 	call.body = strbuf_str(&body);
 	l->doc_is_current = false; /* until the answer tells what it is now */
+	l->never_left |= claim == CLAIM_FREE || claim == CLAIM_EXPIRED;
 	submit(l, &call, (struct request){ .claim = claim });
 }
 
@@ -445,9 +452,8 @@ struct lease *lease_create(const struct lease_options *opt)
 	l->opt.renew_deadline_ns = or_default(opt->renew_deadline_ns, 10);
 	l->opt.retry_ns = or_default(opt->retry_ns, 2);
 	l->opt.request_deadline_ns = or_default(opt->request_deadline_ns, 5);
-	assert(l->opt.request_deadline_ns < l->opt.duration_ns);
 	assert(l->opt.retry_ns < l->opt.renew_deadline_ns);
-	assert(l->opt.renew_deadline_ns < l->opt.duration_ns);
+	assert(l->opt.renew_deadline_ns + l->opt.request_deadline_ns <= l->opt.duration_ns);
 	l->namespace_ = xmalloc_dup(opt->namespace_);
 	l->name = xmalloc_dup(opt->name);
 	l->identity = xmalloc_dup(opt->identity);

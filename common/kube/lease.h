@@ -1,10 +1,12 @@
 /* common/kube/lease.h: leader election on a coordination.k8s.io/v1 Lease, compatible with
  * client-go's LeaderElector (same fields, so kubectl shows the holder). Kubernetes has no fencing
  * tokens, hence: lease_may_send is asked immediately before each write and is false from renew
- * deadline on; a new leader waits lease duration + request deadline before lease_may_send becomes
- * true, unless the lease was released, was never held (created by us), or had stayed ours all the
- * time. Expiry of another's lease is judged on our monotonic clock since we last saw it change, so
- * clocks need not agree. Unknown fields of the Lease are kept. Owner: the transport's thread;
+ * deadline on, so that the last write of a holder is over when its lease expires (renew deadline +
+ * request deadline <= lease duration). A new leader may write at once: it takes the lease only when
+ * it was released, has expired or is not there. One that finds its own name in a lease that it did
+ * not take waits for a lease duration. Expiry of another's lease is judged on our monotonic clock
+ * since we last saw it change, so clocks need not agree; a candidate looks twice in a retry period
+ * and when the lease expires. Unknown fields of the Lease are kept. Owner: the transport's thread;
  * lease_may_send and lease_is_held: any thread (atomics). */
 #ifndef COMMON_KUBE_LEASE_H
 #define COMMON_KUBE_LEASE_H
@@ -19,7 +21,8 @@ struct transport;
 struct lease_options {
 	const char *namespace_, *name, *identity;
 	int64_t duration_ns, renew_deadline_ns, retry_ns; /* 0: 15 s, 10 s, 2 s */
-	int64_t request_deadline_ns;                      /* longest write of ours, 0: 5 s */
+	/* Longest write of ours, 0: 5 s; with renew_deadline_ns at most duration_ns. */
+	int64_t request_deadline_ns;
 	struct transport *transport;
 	const struct clock *clock;
 	/* Transport's thread: true when the lease is held (writes may start at lease_writes_from),

@@ -333,6 +333,12 @@ static int derive(struct sched_options *o, struct err *err)
 			err, ERR_INVALID,
 			"leader election needs retry period < renew deadline < lease duration");
 	}
+	if (o->leader_elect && o->lease_duration - o->lease_renew < CLOCK_NS_PER_S) {
+		return err_set(err, ERR_INVALID,
+			       "--leader-elect-renew-deadline must be 1 s or more below "
+			       "--leader-elect-lease-duration: the last write of a leader ends in "
+			       "between");
+	}
 	if (o->scheduler_name_count == 0) {
 		o->scheduler_names[o->scheduler_name_count++] = xmalloc_dup("volcano");
 	}

@@ -43,6 +43,9 @@ var patience = []string{"webhook.timeoutSeconds=30", "scheduler.leaderElection.l
 var DefaultLease = []string{"scheduler.leaderElection.leaseDuration=15s",
 	"scheduler.leaderElection.renewDeadline=10s"}
 
+// ShippedTimes are all the times that the chart ships with and patience changes.
+var ShippedTimes = slices.Concat(DefaultLease, []string{"webhook.timeoutSeconds=5"})
+
 // values as arguments of helm.
 func (h *Headgate) values() []string {
 	args := []string{"--set", "webhook.url=" + h.Front.URL()}

@@ -91,6 +91,7 @@ static void test_mistakes_are_named(void **state)
 		{ "--controllers=*,preemption-cost", "preemption-cost needs workload" },
 		{ "--logging-format=xml", "--logging-format" },
 		{ "--leader-elect-retry-period=20s", "retry period" },
+		{ "--leader-elect-renew-deadline=14500ms", "1 s or more below" },
 		{ "--scheduler-name=", "--scheduler-name" },
 		{ "--nonsense", "flag" },
 		{ "stray", "stray" },

@@ -343,9 +343,16 @@ static void add_number(struct strbuf *out, double d)
 	}
 }
 
+/* Text that is not ASCII stays as it is: readers take UTF-8. A byte that UTF-8 does not have (the
+ * overlong form of a NUL, enc/scan.h) would make them refuse the whole page. */
 static void add_escaped(struct strbuf *out, const char *text, bool quotes)
 {
 	for (; *text != '\0'; text++) {
+		if ((unsigned char)*text == 0xc0 && (unsigned char)text[1] == 0x80) {
+			strbuf_add_c(out, "\xef\xbf\xbd");
+			text++;
+			continue;
+		}
 		if (*text == '\n') {
 			strbuf_add_c(out, "\\n");
 			continue;

@@ -465,12 +465,28 @@ static void emit_scalar(yaml_emitter_t *e, struct str text, yaml_scalar_style_t 
 	emit(e, &ev);
 }
 
+/* libyaml refuses SCAN_NUL, which is no UTF-8, and writes a NUL as the escape. */
+static struct str without_scan_nul(struct str text, struct strbuf *out)
+{
+	for (const char *p = text.p, *end = p + text.len; p < end; p++) {
+		bool nul = scan_is_nul(p, end);
+
+		strbuf_add_ch(out, nul ? '\0' : *p);
+		p += nul;
+	}
+	return strbuf_str(out);
+}
+
 static void emit_string(yaml_emitter_t *e, const char *text)
 {
+	CLEANUP(strbuf_finish) struct strbuf plain = STRBUF_INIT;
 	struct str s = str_of(text);
 	yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;
 
-	if (memchr(s.p, '\n', s.len) != NULL) {
+	if (strstr(text, SCAN_NUL) != NULL) {
+		s = without_scan_nul(s, &plain);
+		style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+	} else if (memchr(s.p, '\n', s.len) != NULL) {
 		style = YAML_LITERAL_SCALAR_STYLE;
 	} else if (yaml_scalar_needs_quotes(s)) {
 		style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;

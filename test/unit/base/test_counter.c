@@ -117,11 +117,13 @@ static void test_escapes_and_order(void **state)
 	counter_add(counter_cell(z, (const char *const[]){ "ab", "c" }), 1);
 	counter_add(counter_cell(z, (const char *const[]){ "a", "bc" }), 2);
 	counter_add(counter_cell(z, (const char *const[]){ "", "x\"y\\z\n" }), 3);
+	counter_add(counter_cell(z, (const char *const[]){ "n\xc0\x80", "\xc3\xa9" }), 4);
 	counter_set(counter_cell(a, NULL), 1);
 	check(r, "# HELP a First.\n# TYPE a gauge\na 1\n"
 		 "# HELP z a\\\\b\\nc\"d\n# TYPE z counter\n"
 		 "z{ns=\"\",name=\"x\\\"y\\\\z\\n\"} 3\n"
-		 "z{ns=\"a\",name=\"bc\"} 2\nz{ns=\"ab\",name=\"c\"} 1\n");
+		 "z{ns=\"a\",name=\"bc\"} 2\nz{ns=\"ab\",name=\"c\"} 1\n"
+		 "z{ns=\"n\xef\xbf\xbd\",name=\"\xc3\xa9\"} 4\n");
 	assert_ptr_equal(counter_register(r, "z", "again", COUNTER_COUNTER, labels), z);
 	counter_registry_destroy(r);
 }

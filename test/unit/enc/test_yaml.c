@@ -182,6 +182,7 @@ static void test_format(void **state)
 		  "t: \"true\"\n\"y\": \"yes\"\n\"n\": \"12\"\no: \"0644\"\nv: 1Gi\ne: \"\"\n"
 		  "ip: 10.0.0.1\nd: \"2026-01-02T03:04:05Z\"\n" },
 		{ "{\"m\":\"x\\ny\\n\"}", "m: |\n  x\n  y\n" },
+		{ "{\"a\\u0000\":\"x\\u0000\\ny\"}", "\"a\\0\": \"x\\0\\ny\"\n" },
 	};
 	(void)state;
 

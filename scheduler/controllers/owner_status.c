@@ -92,8 +92,12 @@ static int32_t reclaimable(const struct owner_status_pods *p, const struct api_w
 	return kueue_workload_is_reserving(w) && old > p->reclaimable ? old : p->reclaimable;
 }
 
+/* Without one of ours the list is left out: an empty one would claim those of others. */
 static void write_conditions(struct json_out *o, const struct api_condition *v, size_t n)
 {
+	if (n == 0) {
+		return;
+	}
 	json_out_key(o, "conditions");
 	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {

@@ -15,6 +15,7 @@ static const uint64_t kept[] = {
 	801218, /* as 700190 */
 	801705, /* as 800361 */
 	801741, /* as 700190 */
+	921403, /* an empty list of conditions was applied, and took those of others away */
 };
 
 int main(int argc, char **argv)

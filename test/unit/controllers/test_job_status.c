@@ -97,6 +97,7 @@ static void describe(struct str body, struct strbuf *out)
 	assert_string_equal(jdoc_path_str(d, "metadata.resourceVersion"), "7");
 	assert_string_equal(jdoc_path_str(d, "kind"), "Workload");
 	list = jdoc_path(d, "status.conditions");
+	assert_true(list == NULL || jdoc_count(list) > 0); /* an empty one would claim others' */
 	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {
 		strbuf_printf(out, "%s=%s/%s ", jdoc_path_str(c, "type"),
 			      jdoc_path_str(c, "status"), jdoc_path_str(c, "reason"));

@@ -235,7 +235,7 @@ int clock_parse_time(struct str text, int64_t *ret_wall_ns)
 	}
 	if (__builtin_mul_overflow(s, CLOCK_NS_PER_S, &wall) ||
 	    __builtin_add_overflow(wall, (int64_t)ns, &wall)) {
-		return -ERR_INVALID;
+		wall = s < 0 ? INT64_MIN : INT64_MAX;
 	}
 	*ret_wall_ns = wall;
 	return 0;

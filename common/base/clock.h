@@ -44,7 +44,7 @@ static inline int64_t clock_later(int64_t a, int64_t b)
 void clock_format_time(int64_t wall_ns, char out[CLOCK_RFC3339_MAX]);
 void clock_format_micro(int64_t wall_ns, char out[CLOCK_RFC3339_MAX]);
 /* RFC 3339 with optional fraction and Z or +hh:mm offset; 0 or -ERR_INVALID, *ret untouched then.
- */
+ * Before 1677 and after 2262 it is the earliest or latest time there is. */
 int clock_parse_time(struct str text, int64_t *ret_wall_ns);
 /* Go durations ("1h30m", "500ms", "0", "1.5s"); 0 or -ERR_INVALID. Negative ones are refused. */
 int clock_parse_duration(struct str text, int64_t *ret_ns);

@@ -115,6 +115,11 @@ static int get_time(struct decoder *d, int64_t *ret)
 		return err_set(d->err, ERR_INVALID, ": invalid time \"" STR_FMT "\"",
 			       s.len > 64 ? 64 : (int)s.len, s.p);
 	}
+	if (s.len > 0) {
+		*ret = *ret > DECODE_MAX_TIME    ? DECODE_MAX_TIME
+		       : *ret < -DECODE_MAX_TIME ? -DECODE_MAX_TIME
+						 : *ret;
+	}
 	return 0;
 }
 

@@ -8,8 +8,9 @@
  * are stored, and etcd takes no request of more than 1.5 MiB, so no stored object has more.
  * DECODE_MAX_BYTES of memory for the lists and maps of one object, room for growth included: forty
  * times the largest object that is stored; reached only by lists of empty objects, which no schema
- * of a kind that is decoded permits. Depth as the scanner's (the tables themselves are a finite
- * tree). */
+ * of a kind that is decoded permits. Times are taken to lie between 1823 and 2116
+ * (DECODE_MAX_TIME ns from 1970), so that neither sum nor difference of two overflows. Depth as the
+ * scanner's (the tables themselves are a finite tree). */
 #ifndef COMMON_ENC_DECODE_H
 #define COMMON_ENC_DECODE_H
 
@@ -18,6 +19,7 @@
 
 #define DECODE_MAX_ITEMS (3u << 18)
 #define DECODE_MAX_BYTES (64u << 20)
+#define DECODE_MAX_TIME (INT64_MAX / 2)
 
 struct arena;
 struct err;

@@ -256,6 +256,21 @@ static void test_nul(void **state)
 	assert_string_equal(field_map_get(&o.map, "k" SCAN_NUL), "2");
 }
 
+/* The API server takes the years 0 to 9999. */
+static void test_far_times(void **state)
+{
+	struct outer o;
+
+	assert_int_equal(decode_text(&outer_fields, STR_LIT("{\"time\":\"9999-01-01T00:00:00Z\"}"),
+				     &o, *state, NULL),
+			 0);
+	assert_true(o.time == DECODE_MAX_TIME);
+	assert_int_equal(decode_text(&outer_fields, STR_LIT("{\"time\":\"0001-01-01T00:00:00Z\"}"),
+				     &o, *state, NULL),
+			 0);
+	assert_true(o.time == -DECODE_MAX_TIME);
+}
+
 /* Members that no table knows may be as deep as the API server lets them. */
 static void test_deep_unknown(void **state)
 {
@@ -401,6 +416,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_syntax_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nul, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deep_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_far_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_partial, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_partial_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_partial_whole_and_broken, setup, teardown),

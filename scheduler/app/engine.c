@@ -150,6 +150,21 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	}
 }
 
+#define RESOURCES_MANY (RES_MAX * 3 / 4)
+
+static void on_resources(void *ctx UNUSED, unsigned counted, size_t left_out)
+{
+	if (left_out > 0) {
+		log_error(
+			"nodes and Queues have more resources than are counted: the last ones are "
+			"left out, pods that ask for them stay pending",
+			LOG_INT("counted", counted), LOG_INT("leftOut", (int64_t)left_out));
+	} else if (counted >= RESOURCES_MANY) {
+		log_warn("nodes and Queues have almost as many resources as can be counted",
+			 LOG_INT("counted", counted), LOG_INT("limit", RES_MAX));
+	}
+}
+
 /* The cache judges from the first rebuild on; a process that lost the lease is no judge any more.
  */
 static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
@@ -228,6 +243,22 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 	}
 }
 
+static struct cache_listener listener(struct engine *e)
+{
+	return (struct cache_listener){
+		.on_pod = on_pod,
+		.on_pod_gone = on_pod_gone,
+		.on_podgroup = on_podgroup,
+		.on_queue = on_queue,
+		.on_foreign_bind = on_foreign_bind,
+		.on_foreign_podgroup = on_foreign_podgroup,
+		.is_elsewhere = is_elsewhere,
+		.on_resources = on_resources,
+		.on_bad_object = on_bad_object,
+		.ctx = e,
+	};
+}
+
 int engine_create(const struct engine_options *opt, struct sched_conf *conf_take,
 		  struct engine **ret, struct err *err)
 {
@@ -262,15 +293,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.default_queue = opt->default_queue,
 		.found_age_max_ns = conf_take->reservation_timeout_ns / 2,
 		.counters = opt->counters,
-		.listener = { .on_pod = on_pod,
-			      .on_pod_gone = on_pod_gone,
-			      .on_podgroup = on_podgroup,
-			      .on_queue = on_queue,
-			      .on_foreign_bind = on_foreign_bind,
-			      .on_foreign_podgroup = on_foreign_podgroup,
-			      .is_elsewhere = is_elsewhere,
-			      .on_bad_object = on_bad_object,
-			      .ctx = e },
+		.listener = listener(e),
 	};
 	int r = make_cycle(e, conf_take, err);
 

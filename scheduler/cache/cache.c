@@ -7,6 +7,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/cache_priv.h"
+#include "core/offers.h"
 
 static char **copy_names(const char *const *names)
 {
@@ -42,6 +43,11 @@ struct cache *cache_create(const struct cache_options *opt)
 					 "Times an account would have gone below zero.",
 					 COUNTER_GAUGE, NULL),
 			NULL);
+		c->resource_names = counter_cell(
+			counter_register(opt->counters, "headgate_resource_names",
+					 "Names of resources that nodes and Queues have.",
+					 COUNTER_GAUGE, NULL),
+			NULL);
 	}
 	return c;
 }
@@ -68,6 +74,24 @@ struct cluster *cache_cluster(struct cache *c)
 		cache_queue_settle(c);
 	}
 	return c->cluster;
+}
+
+void cache_resources_changed(struct cache *c)
+{
+	const struct res_names *names = c->cluster->res;
+	size_t left_out = res_names_left_out(names), all = res_names_count(names) + left_out;
+
+	offers_resolve(c->cluster);
+	if (all == c->resources) {
+		return;
+	}
+	c->resources = all;
+	if (c->resource_names != NULL) {
+		counter_set(c->resource_names, (double)all);
+	}
+	if (c->listener.on_resources != NULL) {
+		c->listener.on_resources(c->listener.ctx, res_names_count(names), left_out);
+	}
 }
 
 static void on_bad_object(struct cache *c, enum sched_resource r, struct str key, const char *text)

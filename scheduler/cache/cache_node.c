@@ -1,7 +1,6 @@
 #include "api/node.h"
 #include "base/err.h"
 #include "cache/cache_priv.h"
-#include "core/offers.h"
 #include "model/from_api.h"
 
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
@@ -11,7 +10,7 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 	if (from_api_node(c->cluster, node, err) < 0) {
 		return -ERR_INVALID;
 	}
-	offers_resolve(c->cluster);
+	cache_resources_changed(c);
 	/* Heartbeats change nothing that matters. */
 	c->dirty |= c->cluster->nodes_gen != before;
 	return 0;

@@ -21,11 +21,12 @@ struct cache {
 	char *default_queue;
 	int64_t found_age_max_ns;
 	struct cache_listener listener;
-	struct counter_cell *drift; /* NULL without a registry */
-	struct arena *scratch;      /* for one message */
-	int64_t judges_from;        /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */
-	struct strmap *strangers;   /* keys of PodGroups that are not ours, until a pod of ours
-				       belongs to them; values mean nothing */
+	struct counter_cell *drift, *resource_names; /* NULL without a registry */
+	size_t resources;         /* names that were reported last, those left out included */
+	struct arena *scratch;    /* for one message */
+	int64_t judges_from;      /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */
+	struct strmap *strangers; /* keys of PodGroups that are not ours, until a pod of ours
+				     belongs to them; values mean nothing */
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool dirty;
 	bool queues_stale; /* cluster_queues_changed is still to be called */
@@ -42,6 +43,8 @@ void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group);
 /* No pod is placed on a node that is known and cannot be read any more. */
 void cache_node_keep(struct cache *c, const struct api_node *node);
 void cache_pod_remove(struct cache *c, struct str key, const char *uid);
+/* After a node or a Queue may have brought names of resources. */
+void cache_resources_changed(struct cache *c);
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err);
 void cache_node_remove(struct cache *c, struct str name);
 int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err);

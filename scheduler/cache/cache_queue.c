@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "cache/cache_priv.h"
 #include "core/ledger.h"
-#include "core/offers.h"
 #include "model/from_api.h"
 
 static void settle_jobs(struct cache *c)
@@ -53,7 +52,7 @@ int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct er
 	if (from_api_queue(c->cluster, queue, &changed, err) < 0) {
 		return -ERR_INVALID;
 	}
-	offers_resolve(c->cluster);
+	cache_resources_changed(c);
 	if (changed) {
 		c->queues_stale = true;
 		c->dirty = true;

@@ -39,12 +39,10 @@ static int load_resources(struct cluster *c, const struct jdoc *doc, struct err 
 		if (name.len == 0) {
 			return err_set(err, ERR_INVALID, "resources[%d]: not a name", i);
 		}
-		dim = res_names_add(c->res, name, err);
-		if (dim < 0) {
-			return err_wrap(err, "resources[%d]", i);
-		}
+		dim = res_names_add(c->res, name);
 		if (dim != i) {
-			return err_set(err, ERR_INVALID, "resources[%d]: not in its place", i);
+			return err_set(err, ERR_INVALID, "resources[%d]: %s", i,
+				       dim < 0 ? "too many" : "not in its place");
 		}
 	}
 	c->res_resolved = res_names_count(c->res);

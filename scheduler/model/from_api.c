@@ -27,42 +27,24 @@ static int64_t offered_amount(struct quantity q, int dim)
 	return dim == RES_CPU ? quantity_milli_floor(q) : quantity_value_floor(q);
 }
 
-/* Everything that can be wrong with the list; the dimensions exist afterwards only if nothing is:
- * an object that is refused shall not use up the names of others. */
-static int check_offered(const struct cluster *c, const struct field_resources *r, int64_t max,
-			 struct err *err)
+int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
+		     struct res *ret, struct err *err)
 {
-	unsigned names = res_names_count(c->res);
-
+	/* The names are added only when nothing is wrong: an object that is refused shall not use
+	 * up those of others. */
 	for (size_t i = 0; i < r->n; i++) {
 		int dim = res_names_find(c->res, str_of(r->v[i].name));
 
-		if (dim < 0 && names++ >= RES_MAX) {
-			return err_set(err, ERR_INVALID,
-				       "resource %s: more than %d resource names in this cluster",
-				       r->v[i].name, RES_MAX);
-		}
 		if (check_amount(&r->v[i], offered_amount(r->v[i].amount, dim), max, err) < 0) {
 			return -ERR_INVALID;
 		}
 	}
-	return 0;
-}
-
-int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
-		     struct res *ret, struct err *err)
-{
-	int dim = check_offered(c, r, max, err);
-
-	if (dim < 0) {
-		return dim;
-	}
 	for (size_t i = 0; i < r->n; i++) {
-		dim = res_names_add(c->res, str_of(r->v[i].name), err);
-		if (dim < 0) {
-			return dim;
+		int dim = res_names_add(c->res, str_of(r->v[i].name));
+
+		if (dim >= 0) {
+			ret->v[dim] = offered_amount(r->v[i].amount, dim);
 		}
-		ret->v[dim] = offered_amount(r->v[i].amount, dim);
 	}
 	return 0;
 }

@@ -3,12 +3,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/err.h"
+#include "base/strmap.h"
 #include "base/xmalloc.h"
 
 struct res_names {
 	char *names[RES_MAX];
 	unsigned count;
+	struct strmap *left_out; /* names; values mean nothing */
 };
 
 _Static_assert(RES_MAX <= 32, "res_mask returns one bit per dimension in 32 bits");
@@ -25,6 +26,7 @@ struct res_names *res_names_create(void)
 
 	_Static_assert(sizeof(always) / sizeof(always[0]) == RES_FIRST_NAMED,
 		       "every fixed dimension has its name");
+	n->left_out = strmap_create(NULL);
 	for (unsigned i = 0; i < RES_FIRST_NAMED; i++) {
 		n->names[n->count++] = xmalloc_dup(always[i]);
 	}
@@ -39,6 +41,7 @@ void res_names_destroy(struct res_names *n)
 	for (unsigned i = 0; i < n->count; i++) {
 		free(n->names[i]);
 	}
+	strmap_destroy(n->left_out);
 	free(n);
 }
 
@@ -63,7 +66,7 @@ int res_names_find(const struct res_names *n, struct str name)
 	return -1;
 }
 
-int res_names_add(struct res_names *n, struct str name, struct err *err)
+int res_names_add(struct res_names *n, struct str name)
 {
 	int dim = res_names_find(n, name);
 
@@ -71,12 +74,16 @@ int res_names_add(struct res_names *n, struct str name, struct err *err)
 		return dim;
 	}
 	if (n->count == RES_MAX) {
-		return err_set(err, ERR_INVALID,
-			       "resource " STR_FMT ": more than %d resource names in this cluster",
-			       STR_ARG(name), RES_MAX);
+		strmap_set(n->left_out, name, NULL);
+		return -1;
 	}
 	n->names[n->count] = xmalloc_dup_n(name.p, name.len);
 	return (int)n->count++;
+}
+
+size_t res_names_left_out(const struct res_names *n)
+{
+	return strmap_count(n->left_out);
 }
 
 static int64_t sum(int64_t a, int64_t b)

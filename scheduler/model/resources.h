@@ -13,8 +13,8 @@
 #include "base/str.h"
 
 #define RES_MAX                                                                                    \
-	32 /* resource names in one cluster; objects that would need more are refused with an      \
-	      error */
+	32 /* resources of nodes and Queues that are counted; more names are left out, see         \
+	      res_names_add */
 #define RES_UNLIMITED INT64_MAX
 
 enum { RES_CPU, RES_MEMORY, RES_PODS, RES_EPHEMERAL, RES_FIRST_NAMED };
@@ -23,7 +23,6 @@ struct res {
 	int64_t v[RES_MAX]; /* dimensions at or above res_names_count() are 0 */
 };
 
-struct err;
 struct res_names;
 
 /* Names of dimensions; the four above are always there. Owner: the owner of the cluster. */
@@ -32,8 +31,10 @@ void res_names_destroy(struct res_names *n);
 unsigned res_names_count(const struct res_names *n);
 const char *res_names_get(const struct res_names *n, unsigned dim);
 int res_names_find(const struct res_names *n, struct str name); /* -1: unknown */
-/* Adds when new; -ERR_INVALID naming the resource when all RES_MAX are taken. */
-int res_names_add(struct res_names *n, struct str name, struct err *err);
+/* Adds when new. -1 when all RES_MAX are taken: the name is left out, which means that no node has
+ * it and no Queue limits it; nothing else of the object is touched. */
+int res_names_add(struct res_names *n, struct str name);
+size_t res_names_left_out(const struct res_names *n); /* how many names are */
 
 void res_add(struct res *a, const struct res *b);       /* saturating; RES_UNLIMITED stays */
 void res_sub(struct res *a, const struct res *b);       /* saturating, may go negative */

@@ -41,6 +41,11 @@ static void container(const struct sim_manifest_pod *p, struct json_out *o)
 		strbuf_reset(&text);
 		strbuf_printf(&text, "%uMi", p->milli_cpu);
 		json_out_kv(o, "memory", text.p);
+		for (unsigned i = 0; i < p->invented; i++) {
+			strbuf_reset(&text);
+			strbuf_printf(&text, "example.com/%s-%u", p->name, i);
+			json_out_kv(o, text.p, "1");
+		}
 		json_out_object_end(o);
 		json_out_object_end(o);
 	}

@@ -99,6 +99,7 @@ static void single(struct sim_users *u)
 	p.best_effort = kind == 2;
 	if (kind == 3) {
 		p.pool = "nowhere";
+		p.invented = 12;
 	}
 	create_pod(u, &p);
 }

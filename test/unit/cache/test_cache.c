@@ -37,6 +37,7 @@ static void test_bad_objects_are_told(void **state)
 	counter_render(counters, &text);
 	assert_int_equal(told, 2);
 	assert_non_null(strstr(text.p, "headgate_cache_accounting_drift 0"));
+	assert_non_null(strstr(text.p, "headgate_resource_names 0"));
 	message_free(m);
 	cache_destroy(c);
 	cache_destroy(NULL);

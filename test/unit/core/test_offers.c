@@ -119,12 +119,43 @@ static void test_min_resources_are_kept_by_name_too(void **state)
 	assert_string_equal(j->min_unoffered.v[0].name, "example.com/x");
 }
 
+/* More names on one node than are counted: the node is used with those that are, the others are as
+ * if it did not have them. */
+static void test_names_beyond_the_limit_are_left_out(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	struct cache_fixture *f = *state;
+	const struct node *n;
+
+	strbuf_add_c(&json, "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"unschedulable\":true},"
+			    "\"status\":{\"allocatable\":{\"cpu\":\"4\"");
+	for (int i = 0; i < 40; i++) {
+		strbuf_printf(&json, ",\"example.com/x%02d\":\"1\"", i);
+	}
+	strbuf_add_c(&json, "}}}");
+	cache_fixture_raw(f, SCHED_NODES, "n", json.p);
+	cache_fixture_raw(f, SCHED_NODES, "n", json.p);
+	assert_int_equal(f->bad, 0);
+	assert_int_equal(res_names_count(f->c->res), RES_MAX);
+	assert_int_equal(res_names_left_out(f->c->res), 40 - (RES_MAX - RES_FIRST_NAMED));
+	n = cluster_node_find(f->c, STR_LIT("n"));
+	assert_true(n->exists && n->unschedulable);
+	assert_int_equal(n->allocatable.v[RES_CPU], 4000);
+	assert_int_equal(n->allocatable.v[RES_MAX - 1], 1);
+	(void)cache_fixture_group(f, "g", "q", 1);
+	assert_int_equal(inventive_pod(f, "p", 0, false)->klass->unoffered.n, 1);
+	gpu_queue(f);
+	assert_int_equal(f->bad, 0);
+	assert_int_equal(cache_fixture_task(f, "p")->klass->unoffered.n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_invented_names_take_no_dimension),
 		CACHE_FIXTURE_TEST(test_earlier_pods_count_when_a_node_has_the_name),
 		CACHE_FIXTURE_TEST(test_earlier_pods_count_when_a_queue_has_the_name),
+		CACHE_FIXTURE_TEST(test_names_beyond_the_limit_are_left_out),
 		CACHE_FIXTURE_TEST(test_min_resources_are_kept_by_name_too),
 	};
 

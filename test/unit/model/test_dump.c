@@ -76,7 +76,7 @@ static struct cluster *rich_cluster(void)
 	struct task *u = cluster_fixture_task(c, "t2", waits, 0);
 	struct priority_class *p = xmalloc_zero(1, sizeof(*p));
 
-	assert_true(res_names_add(c->res, STR_LIT("nvidia.com/gpu"), NULL) > 0);
+	assert_true(res_names_add(c->res, STR_LIT("nvidia.com/gpu")) > 0);
 	a->guarantee.v[RES_FIRST_NAMED] = 3;
 	a->uid = xmalloc_dup("quid");
 	b->state = QUEUE_CLOSING;

@@ -36,7 +36,7 @@ static void test_names_that_are_offered_leave_the_list(void **state)
 
 	(void)state;
 	assert_int_equal(unoffered_resolve(&u, names, &r), 0);
-	dim = res_names_add(names, STR_LIT("b"), NULL);
+	dim = res_names_add(names, STR_LIT("b"));
 	assert_int_equal(unoffered_resolve(&u, names, &r), 1);
 	assert_int_equal(r.v[dim], 2);
 	assert_int_equal(r.v[RES_CPU], 7);

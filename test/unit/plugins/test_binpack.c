@@ -169,7 +169,7 @@ static double score_with(const char *arguments)
 	snprintf(tiers, sizeof(tiers), "- plugins:\n  - {name: binpack, arguments: {%s}}\n",
 		 arguments);
 	hooks_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
-	gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"), NULL);
+	gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"));
 	k.request.v[gpu] = 1;
 	n = cluster_fixture_node(f.cluster, "n", 4);
 	n->allocatable.v[RES_MEMORY] = 4;

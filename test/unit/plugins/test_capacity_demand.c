@@ -191,8 +191,8 @@ static void test_pods_held_by_foreign_gates_demand_nothing(void **state)
 
 static void test_quotas_on_object_counts_are_no_demand(void **state)
 {
-	int count = res_names_add(f.cluster->res, STR_LIT("count/pods"), NULL);
-	int gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"), NULL);
+	int count = res_names_add(f.cluster->res, STR_LIT("count/pods"));
+	int gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"));
 	struct capacity_demand d;
 	struct job *j = job("a", "left", JOB_INQUEUE, 10);
 

@@ -214,7 +214,7 @@ static void test_flat_guarantees_beyond_the_cluster(void **state)
 
 static void test_quirk_flat_a_resource_that_no_node_has_is_not_to_be_had(void **state)
 {
-	int gpu = res_names_add(cluster->res, STR_LIT("nvidia.com/gpu"), NULL);
+	int gpu = res_names_add(cluster->res, STR_LIT("nvidia.com/gpu"));
 	struct queue *a = queue("a", NULL, 50, 0);
 
 	(void)state;

@@ -107,6 +107,21 @@ static void roll_up(struct cluster *c, struct queue *q, const struct res *req, i
 	}
 }
 
+/* A sum that was cut off at the largest number does not come back by subtraction. */
+static bool is_cut_off(const struct cluster *c, const struct queue *q, const struct res *req)
+{
+	for (; q != NULL; q = queue_at(c, q->parent)) {
+		for (uint32_t m = res_mask(req); m != 0; m &= m - 1) {
+			unsigned d = (unsigned)__builtin_ctz(m);
+
+			if (q->charged.v[d] == INT64_MAX || q->releasing.v[d] == INT64_MAX) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static bool is_releasing(const struct task *t)
 {
 	return t->status == TASK_RELEASING;
@@ -142,6 +157,10 @@ void ledger_release(struct cluster *c, struct task *t)
 	t->charge = CHARGE_NONE;
 	t->charge_queue = MODEL_NONE;
 	q->jobs_gen++;
+	if (is_cut_off(c, q, pod_class_charge(t->klass))) {
+		ledger_rebuild_sums(c);
+		return;
+	}
 	roll_up(c, q, pod_class_charge(t->klass), -1, is_releasing(t));
 }
 
@@ -155,7 +174,10 @@ void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing)
 	mask = res_mask(pod_class_charge(t->klass));
 	for (struct queue *q = c->queues.v[t->charge_queue]; q != NULL;
 	     q = queue_at(c, q->parent)) {
-		book(c, &q->releasing, pod_class_charge(t->klass), mask, releasing ? 1 : -1);
+		if (releasing || !is_cut_off(c, q, pod_class_charge(t->klass))) {
+			book(c, &q->releasing, pod_class_charge(t->klass), mask,
+			     releasing ? 1 : -1);
+		}
 		/* Pods that did not opt in are placed against charged - releasing. */
 		q->room_gen++;
 	}
@@ -170,6 +192,10 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 	}
 	q = c->queues.v[t->charge_queue];
 	q->jobs_gen++;
+	if (is_cut_off(c, q, old_request)) {
+		ledger_rebuild_sums(c);
+		return;
+	}
 	roll_up(c, q, old_request, -1, is_releasing(t));
 	roll_up(c, q, pod_class_charge(t->klass), 1, is_releasing(t));
 }

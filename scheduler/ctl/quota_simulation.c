@@ -102,7 +102,9 @@ static int load_objects(struct quota_simulation *s, struct sim_input *in,
 
 		r = load_object(s, objects[i], &one);
 		if (r < 0 && opt->lenient) {
-			opt->warn(opt->ctx, one.text);
+			if (opt->warn != NULL) {
+				opt->warn(opt->ctx, one.text);
+			}
 			r = 0;
 		} else if (r < 0 && err != NULL) {
 			*err = one;

@@ -311,8 +311,10 @@ int32_t conditions_release(struct conditions *c, const char *message, int64_t no
 	bool again = str_streq(reason, "Preempted") || str_streq(reason, "NodeFailures");
 	int64_t ran = 0;
 
-	if (conditions_is_true(c, CONDITIONS_ADMITTED) && admitted->at < now) {
-		ran = (now - admitted->at) / 1000000000;
+	/* Without a time of its own an admission has lasted no time that anything could tell. */
+	if (conditions_is_true(c, CONDITIONS_ADMITTED) && admitted->at != MODEL_TIME_NONE &&
+	    admitted->at < now) {
+		ran = now / 1000000000 - admitted->at / 1000000000;
 	}
 	c->has_admission = false;
 	c->queue = NULL;

@@ -124,7 +124,8 @@ static void weigh(const struct quota *q, struct quota_local *l)
 		sum += weight_of(q, l->consumed.v[i].resource) *
 		       ((double)l->consumed.v[i].nano / (double)NANO);
 	}
-	l->usage = sum > 0 ? sum / l->weight : 0;
+	/* One of weight 0 comes after all others, also while it has used nothing (Kueue: +Inf). */
+	l->usage = l->weight > 0 ? sum / l->weight : (double)INFINITY;
 }
 
 void usage_weigh(struct quota *q, struct quota_local *l)

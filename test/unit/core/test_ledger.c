@@ -163,6 +163,31 @@ static void saturates_instead_of_wrapping(void **state)
 	assert_true(f->queues[2].charged.v[RES_MEMORY] == INT64_MAX);
 }
 
+/* What others still hold is counted in full when one of them goes. */
+static void a_sum_that_was_cut_off_comes_back(void **state)
+{
+	struct fixture *f = *state;
+	struct res old;
+
+	f->classes[1].request.v[RES_MEMORY] = INT64_MAX - 1;
+	ledger_charge(&f->c, &f->tasks[1], &f->queues[2], CHARGE_UNGATED);
+	ledger_charge(&f->c, &f->tasks[5], &f->queues[2], CHARGE_UNGATED);
+	ledger_set_releasing(&f->c, &f->tasks[1], true);
+	f->tasks[1].status = TASK_RELEASING;
+	ledger_release(&f->c, &f->tasks[1]);
+	assert_true(f->queues[2].charged.v[RES_MEMORY] == INT64_MAX - 1);
+	assert_int_equal(f->queues[2].releasing.v[RES_MEMORY], 0);
+	f->tasks[1].status = TASK_PENDING;
+	ledger_charge(&f->c, &f->tasks[1], &f->queues[2], CHARGE_UNGATED);
+	assert_true(f->queues[2].charged.v[RES_MEMORY] == INT64_MAX);
+	old = f->classes[1].request;
+	f->classes[1].request.v[RES_MEMORY] = 7;
+	ledger_recharge(&f->c, &f->tasks[1], &old);
+	assert_true(f->queues[2].charged.v[RES_MEMORY] <= 2 * 7);
+	assert_null(ledger_verify(&f->c));
+	assert_int_equal(f->c.drift, 0);
+}
+
 static void below_zero_is_counted_not_fatal(void **state)
 {
 	struct fixture *f = *state;
@@ -295,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_change_is_seen_by_the_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(releasing_follows_the_status, setup, teardown),
 		cmocka_unit_test_setup_teardown(saturates_instead_of_wrapping, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sum_that_was_cut_off_comes_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(below_zero_is_counted_not_fatal, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_operations_keep_every_sum, setup, teardown),
 		cmocka_unit_test(transitions_are_the_documented_ones),

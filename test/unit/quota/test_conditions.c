@@ -308,6 +308,19 @@ static void evictions_are_counted_by_reason_and_cause(void **state)
 	finish(&x, false);
 }
 
+/* An admission without a time, as one may write that goes past the schema. */
+static void released_without_a_time(void **state)
+{
+	struct condition ok = { "Admitted", "True", "Admitted", "", INT64_MIN, 1 };
+	struct fixture x;
+
+	(void)state;
+	init(&x, NULL);
+	conditions_set(&x.c, &ok);
+	assert_int_equal(conditions_release(&x.c, "m", INT64_C(1768469400000000000)), 0);
+	finish(&x, 0);
+}
+
 static void the_reservation_is_given_back_when_the_job_has_stopped(void **state)
 {
 	static const struct {
@@ -353,6 +366,7 @@ int main(void)
 		cmocka_unit_test(gated),
 		cmocka_unit_test(evictions_are_counted_by_reason_and_cause),
 		cmocka_unit_test(the_reservation_is_given_back_when_the_job_has_stopped),
+		cmocka_unit_test(released_without_a_time),
 	};
 
 	return cmocka_run_group_tests_name("conditions", tests, NULL, NULL);

@@ -82,6 +82,9 @@ static void test_usage_is_weighted(void **state)
 	assert_true(local("ns/a")->usage > 1e300);
 	vec_clear(&local("ns/a")->consumed);
 	usage_weigh(f.w.q, local("ns/a"));
+	assert_true(local("ns/a")->usage > 1e300);
+	local("ns/a")->weight = 1;
+	usage_weigh(f.w.q, local("ns/a"));
 	assert_true(local("ns/a")->usage == 0);
 }
 

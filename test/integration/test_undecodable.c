@@ -83,6 +83,36 @@ static void test_many_annotations(void **state)
 	stays_charged(*state, "many", patch.p);
 }
 
+/* A PodGroup that a CustomResourceDefinition lets pass and that means nothing: what runs stays
+ * charged, its quota is not given to others, and all say which object it is. */
+static void test_podgroup_that_means_nothing(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	struct scene *s = *state;
+	struct scene_pod p = { .name = "member", .queue = NULL, .group = "odd-group", .cpu = "1" };
+
+	scene_add_queue(s, "groups", NULL, "1", NULL);
+	scene_add_group(s, "odd-group", "groups", 1);
+	scene_add_pod(s, &p);
+	scene_wait(s, "member", SCENE_RUNNING);
+	scene_call(s, "PATCH",
+		   "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups/odd-group",
+		   "{\"spec\":{\"minResources\":{\"cpu\":\"-1\"}}}", NULL);
+	p = (struct scene_pod){ .name = "other", .queue = "groups", .cpu = "1" };
+	scene_add_pod(s, &p);
+	scene_restart_scheduler(s, NULL, NULL);
+	scene_settle(s);
+	assert_true(scene_is(s, "other", SCENE_GATED));
+	scene_wait_event(s, "InvalidObject", "odd-group");
+	assert_true(scene_metric(s, STACK_SCHEDULER,
+				 "headgate_bad_objects_total{resource=\"podgroups\"}") >= 1);
+	ctl(s, "queues", NULL, &out);
+	assert_non_null(strstr(out.p, "headgatectl: warning: podgroups default/odd-group: "
+				      "spec.minResources: cpu: negative"));
+	scene_delete_pod(s, "member");
+	scene_wait(s, "other", SCENE_RUNNING);
+}
+
 /* A registration and a pod are refused: both are named, and the rest is done. */
 static void drain_with_failures(struct scene *s)
 {
@@ -136,6 +166,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_nul, scene_after_each),
 		cmocka_unit_test_teardown(test_many_annotations, scene_after_each),
+		cmocka_unit_test_teardown(test_podgroup_that_means_nothing, scene_after_each),
 		cmocka_unit_test(test_gate_of_odd_pods),
 	};
 

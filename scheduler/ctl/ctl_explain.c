@@ -139,6 +139,10 @@ static const char *judge_quota(const struct situation *s, const struct explanati
 		return arena_printf(a, "queue %s takes nothing new: %s", x->queue->name,
 				    why.code == NULL ? "closed" : why.code);
 	}
+	if (x->members == INT32_MAX) { /* from_api_group_keep */
+		return "waits for its PodGroup, which cannot be read or asks for more members than "
+		       "there can be";
+	}
 	if (l != NULL) {
 		char left[64], need[64];
 

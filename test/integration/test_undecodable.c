@@ -28,6 +28,15 @@ static int end(void **state)
 	return 0;
 }
 
+static void explain(struct scene *s, const char *pod, struct strbuf *out)
+{
+	char kubeconfig[400];
+	const char *args[] = { "explain", kubeconfig, "pod", pod, NULL };
+
+	snprintf(kubeconfig, sizeof(kubeconfig), "--kubeconfig=%s", stack_kubeconfig(s->stack));
+	assert_int_equal(stack_run(s->stack, "headgatectl", args, out), 0);
+}
+
 static int run(struct scene *s, const char *verb, const char *arg, struct strbuf *out)
 {
 	char kubeconfig[400];
@@ -98,6 +107,8 @@ static void test_podgroup_that_means_nothing(void **state)
 	scene_call(s, "PATCH",
 		   "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups/odd-group",
 		   "{\"spec\":{\"minResources\":{\"cpu\":\"-1\"}}}", NULL);
+	p.name = "late";
+	scene_add_pod(s, &p);
 	p = (struct scene_pod){ .name = "other", .queue = "groups", .cpu = "1" };
 	scene_add_pod(s, &p);
 	scene_restart_scheduler(s, NULL, NULL);
@@ -109,8 +120,11 @@ static void test_podgroup_that_means_nothing(void **state)
 	ctl(s, "queues", NULL, &out);
 	assert_non_null(strstr(out.p, "headgatectl: warning: podgroups default/odd-group: "
 				      "spec.minResources: cpu: negative"));
+	explain(s, "default/late", &out);
+	assert_non_null(strstr(out.p, "waits for its PodGroup, which cannot be read"));
 	scene_delete_pod(s, "member");
 	scene_wait(s, "other", SCENE_RUNNING);
+	assert_true(scene_is(s, "late", SCENE_GATED));
 }
 
 /* A registration and a pod are refused: both are named, and the rest is done. */

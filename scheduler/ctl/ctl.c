@@ -10,11 +10,13 @@
 /* Sorted by name. */
 static const struct ctl_verb verbs[] = {
 	{ "certs", "make a certificate authority and a server certificate", ctl_certs_run },
+	{ "close", "close a Queue: it gives no quota and takes reservations back", ctl_close_run },
 	{ "drain", "take our gates off all pods, before uninstalling", ctl_drain_run },
 	{ "explain", "say what a pod or a Workload waits for, with the arithmetic",
 	  ctl_explain_run },
 	{ "list", "list ClusterQueues, LocalQueues, Workloads, ResourceFlavors, Cohorts, pods",
 	  ctl_list_run },
+	{ "open", "open a Queue that was closed", ctl_open_run },
 	{ "pending-workloads", "show who waits in a ClusterQueue or LocalQueue, in order",
 	  ctl_pending_run },
 	{ "queues", "show the queue tree with what is allocated, reserved, published",

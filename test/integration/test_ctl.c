@@ -64,7 +64,8 @@ static int ctl(const char *words, struct strbuf *out)
 			*blank = '\0';
 		}
 		args[n++] = p;
-		if (str_streq(p, "queues") || str_streq(p, "explain") || str_streq(p, "drain")) {
+		if (str_streq(p, "queues") || str_streq(p, "explain") || str_streq(p, "drain") ||
+		    str_streq(p, "open") || str_streq(p, "close")) {
 			args[n++] = kubeconfig;
 		}
 		p = blank == NULL ? NULL : blank + 1;
@@ -184,6 +185,82 @@ static void test_certificates(void **state UNUSED)
 	assert_int_equal(ctl(words, &out), 0); /* good ones are there */
 }
 
+struct expected_state {
+	const char *queue, *state;
+};
+
+static bool queue_has_state(void *ctx, const struct mirror *m)
+{
+	const struct expected_state *e = ctx;
+	const struct jdoc *queue = mirror_get(m, MIRROR_QUEUES, e->queue);
+
+	return jdoc_is_str(jdoc_path(queue, "status.state"), e->state);
+}
+
+static void wait_state(const char *queue, const char *state)
+{
+	struct expected_state e = { queue, state };
+
+	scene_wait_for(&scene, "the state of the queue", queue_has_state, &e);
+}
+
+static void say(const char *words, int code, const char *text)
+{
+	const char *says[] = { text, NULL };
+
+	expect(words, code, says);
+}
+
+/* A tree of its own: a queue that opens may give its quota to another pod than before. */
+static void add_office(void)
+{
+	struct scene_pod p = { .name = "letter", .queue = "desk", .cpu = "1", .pool = "none" };
+
+	scene_add_queue(&scene, "office", NULL, "2", NULL);
+	scene_add_queue(&scene, "desk", "office", "1", NULL);
+	scene_add_queue(&scene, "shelf", "office", "1", NULL);
+	scene_add_pod(&scene, &p);
+	scene_wait(&scene, "letter", SCENE_PUBLISHED);
+}
+
+static void test_close_and_open(void **state UNUSED)
+{
+	add_office();
+	say("close queue nope", 1, "queue nope: ");
+	say("close queue desk --dry-run=client", 0, "desk closed (dry run)");
+	say("close queue desk --dry-run=server", 0, "desk closed (server dry run)");
+	wait_state("desk", "Open");
+	say("open queue desk", 0, "queue.scheduling.volcano.sh/desk is open already");
+	say("close queue shelf", 0, "queue.scheduling.volcano.sh/shelf closed");
+	wait_state("shelf", "Closed");
+	say("open queue shelf", 0, "shelf opened");
+	say("close queue desk", 0, "queue.scheduling.volcano.sh/desk closed");
+	say("close queue desk", 0, "desk is closed already");
+	wait_state("desk", "Closing"); /* it has a PodGroup */
+	scene_wait(&scene, "letter", SCENE_WITHDRAWN);
+	say("open queue desk", 0, "queue.scheduling.volcano.sh/desk opened");
+	wait_state("desk", "Open");
+	scene_wait(&scene, "letter", SCENE_PUBLISHED);
+}
+
+/* What a parent closes opens with it, unless it was closed by name as well. */
+static void test_close_and_open_a_tree(void **state UNUSED)
+{
+	say("close queue office", 0, "office closed");
+	wait_state("desk", "Closing");
+	wait_state("shelf", "Closed");
+	say("open queue desk", 1, "queue desk: its parent, queue office, is ");
+	say("close queue shelf", 0, "shelf is closed already");
+	say("open queue office", 0, "office opened");
+	wait_state("desk", "Open");
+	scene_settle(&scene);
+	wait_state("shelf", "Closed");
+	say("open queue shelf", 0, "shelf opened");
+	scene_settle(&scene);
+	wait_state("shelf", "Open");
+	scene_wait(&scene, "letter", SCENE_PUBLISHED);
+}
+
 /* The last test: the registrations are gone afterwards. */
 static void test_drain(void **state)
 {
@@ -210,10 +287,9 @@ static void test_drain(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_says),
-		cmocka_unit_test(test_queues_as_json),
-		cmocka_unit_test(test_certificates),
-		cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_what_it_says),          cmocka_unit_test(test_queues_as_json),
+		cmocka_unit_test(test_certificates),          cmocka_unit_test(test_close_and_open),
+		cmocka_unit_test(test_close_and_open_a_tree), cmocka_unit_test(test_drain),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

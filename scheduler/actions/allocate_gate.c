@@ -99,8 +99,8 @@ static void describe_refusal(struct allocate_run *run, struct allocate_refusal *
 	strbuf_printf(&text, "queue %s", by->name);
 	for (; dims != 0; dims &= dims - 1) {
 		strbuf_add_c(&text, separator);
-		strbuf_add_c(&text,
-			     res_names_get(session_cluster(s)->res, (unsigned)__builtin_ctz(dims)));
+		strbuf_add_c(&text, res_names_of_bit(session_cluster(s)->res,
+						     (unsigned)__builtin_ctz(dims)));
 		separator = ", ";
 	}
 	r->text = arena_dup_n(session_arena(s), strbuf_str(&text).p, strbuf_str(&text).len);

@@ -150,7 +150,7 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	}
 }
 
-#define RESOURCES_MANY (RES_MAX * 3 / 4)
+#define RESOURCES_MANY (RES_NAMES_MAX / 4 * 3)
 
 static void on_resources(void *ctx UNUSED, unsigned counted, size_t left_out)
 {
@@ -161,7 +161,7 @@ static void on_resources(void *ctx UNUSED, unsigned counted, size_t left_out)
 			LOG_INT("counted", counted), LOG_INT("leftOut", (int64_t)left_out));
 	} else if (counted >= RESOURCES_MANY) {
 		log_warn("nodes and Queues have almost as many resources as can be counted",
-			 LOG_INT("counted", counted), LOG_INT("limit", RES_MAX));
+			 LOG_INT("counted", counted), LOG_INT("limit", RES_NAMES_MAX));
 	}
 }
 

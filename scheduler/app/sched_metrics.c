@@ -189,15 +189,15 @@ static void set_amount(struct sched_metrics *m, enum amount a, const struct clus
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
 		const char *labels[2] = { queue, res_names_get(c->res, d) };
 
-		if (r->v[d] == RES_UNLIMITED) {
+		if (res_get(r, d) == RES_UNLIMITED) {
 			continue;
 		}
 		if (d == RES_CPU) {
-			set(m->cpu[a], queue, (double)r->v[d]);
+			set(m->cpu[a], queue, (double)res_get(r, d));
 		} else if (d == RES_MEMORY) {
-			set(m->memory[a], queue, (double)r->v[d]);
+			set(m->memory[a], queue, (double)res_get(r, d));
 		} else {
-			counter_set(counter_cell(m->scalar[a], labels), (double)r->v[d]);
+			counter_set(counter_cell(m->scalar[a], labels), (double)res_get(r, d));
 		}
 	}
 }

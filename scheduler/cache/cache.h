@@ -61,7 +61,7 @@ struct cache_listener {
 	 * NULL: never. */
 	bool (*is_elsewhere)(void *ctx, const void *pod_object);
 	/* Nodes and Queues have another number of names: so many are counted, and so many are not
-	 * because there are more than RES_MAX. */
+	 * because there are more than RES_NAMES_MAX. */
 	void (*on_resources)(void *ctx, unsigned counted, size_t left_out);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	void *ctx;

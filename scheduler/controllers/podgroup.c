@@ -329,8 +329,9 @@ static struct jdoc *make_request(const struct cluster *c, const struct task *t)
 	for (unsigned i = 0; i < res_names_count(c->res); i++) {
 		char text[24];
 
-		if (t->klass->request.v[i] > 0) {
-			snprintf(text, sizeof(text), "%lld", (long long)t->klass->request.v[i]);
+		if (res_get(&t->klass->request, i) > 0) {
+			snprintf(text, sizeof(text), "%lld",
+				 (long long)res_get(&t->klass->request, i));
 			jdoc_set_str(d, res_names_get(c->res, i), text);
 		}
 	}

@@ -23,6 +23,7 @@ struct known {
 	bool written;     /* a status was sent since the last change of the object */
 	char *sent_state; /* what was sent last */
 	struct res sent_allocated;
+	uint64_t res_swept; /* cluster->res_swept when it was sent */
 };
 
 struct queue_status {
@@ -169,13 +170,14 @@ static void write_allocated(struct json_out *o, const struct cluster *c, const s
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
 		struct quantity q;
 
-		if (d > RES_MEMORY && now->v[d] == 0 && before->v[d] == 0) {
+		if (d > RES_MEMORY && res_get(now, d) == 0 && res_get(before, d) == 0) {
 			continue;
 		}
-		q = d == RES_CPU ? quantity_of_milli(now->v[d])
-				 : quantity_of(now->v[d], d == RES_MEMORY || d == RES_EPHEMERAL
-								  ? QUANTITY_BINARY_SI
-								  : QUANTITY_DECIMAL_SI);
+		q = d == RES_CPU
+			    ? quantity_of_milli(res_get(now, d))
+			    : quantity_of(res_get(now, d), d == RES_MEMORY || d == RES_EPHEMERAL
+								   ? QUANTITY_BINARY_SI
+								   : QUANTITY_DECIMAL_SI);
 		quantity_format(q, text);
 		json_out_kv(o, res_names_get(c->res, d), text);
 	}
@@ -205,6 +207,7 @@ static void write_status(struct queue_status *s, const struct cluster *c, const 
 	free(k->sent_state);
 	k->sent_state = xmalloc_dup(state);
 	k->sent_allocated = *allocated;
+	k->res_swept = c->res_swept;
 	k->written = true;
 }
 
@@ -271,6 +274,9 @@ static void run_queue(struct queue_status *s, const struct cluster *c, const str
 
 	if (k == NULL) {
 		return;
+	}
+	if (k->res_swept != c->res_swept) {
+		k->sent_allocated.more = NULL;
 	}
 	if (!k->has_parent && !str_streq(q->name, "root")) {
 		patch_parent(s, q);

@@ -35,7 +35,7 @@ struct fit {
 	uint8_t *slot_of;    /* class id -> slot + 1 */
 	uint32_t *releasing; /* positions of nodes where pods terminate */
 	size_t nreleasing;
-	const char *short_of[RES_MAX]; /* "Insufficient cpu", made at first use */
+	const char **short_of; /* by dimension: "Insufficient cpu", made at first use */
 };
 
 static bool is_zero(const struct res *r)
@@ -73,6 +73,7 @@ struct fit *fit_create(struct session *s)
 {
 	struct fit *f = arena_zero(s->arena, 1, sizeof(*f));
 
+	f->short_of = arena_zero(s->arena, res_names_count(s->cluster->res), sizeof(*f->short_of));
 	f->slot_of = arena_zero(s->arena, s->cluster->class_by_id.n + 1, 1);
 	return f;
 }
@@ -291,6 +292,15 @@ static void tally_unoffered(struct session *s, const struct pod_class *k, size_t
 	}
 }
 
+static void count_short(struct session *s, unsigned dim, struct tallies *c)
+{
+	if (s->fit->short_of[dim] == NULL) {
+		s->fit->short_of[dim] = arena_printf(s->arena, "Insufficient %s",
+						     res_names_get(s->cluster->res, dim));
+	}
+	count(c, s->fit->short_of[dim]);
+}
+
 /* False: a predicate refuses the node, which is the whole reason then. */
 static bool tally_node(struct session *s, const struct task *t, const struct node *n,
 		       struct tallies *c)
@@ -304,14 +314,17 @@ static bool tally_node(struct session *s, const struct task *t, const struct nod
 	}
 	over = res_over(session_node_used(s, n), &t->klass->request, &n->allocatable,
 			t->klass->mask);
-	for (; over != 0; over &= over - 1) {
-		unsigned d = (unsigned)__builtin_ctz(over);
+	for (uint32_t m = over & ~RES_FURTHER; m != 0; m &= m - 1) {
+		count_short(s, (unsigned)__builtin_ctz(m), c);
+	}
+	for (unsigned d = RES_DENSE; (over & RES_FURTHER) != 0 && d < res_width(&t->klass->request);
+	     d++) {
+		struct res one = { .more = NULL };
 
-		if (s->fit->short_of[d] == NULL) {
-			s->fit->short_of[d] = arena_printf(s->arena, "Insufficient %s",
-							   res_names_get(s->cluster->res, d));
+		res_set(s->cluster->res, &one, d, res_get(&t->klass->request, d));
+		if (res_over(session_node_used(s, n), &one, &n->allocatable, res_mask(&one)) != 0) {
+			count_short(s, d, c);
 		}
-		count(c, s->fit->short_of[d]);
 	}
 	return true;
 }

@@ -72,7 +72,10 @@ static struct queue *queue_at(const struct cluster *c, uint32_t id)
 static void book(struct cluster *c, struct res *account, const struct res *req, uint32_t mask,
 		 int sign)
 {
-	for (uint32_t m = mask; m != 0; m &= m - 1) {
+	if ((mask & RES_FURTHER) != 0) {
+		account->more_word = res_more_sum(account, req, sign);
+	}
+	for (uint32_t m = mask & ~RES_FURTHER; m != 0; m &= m - 1) {
 		unsigned d = (unsigned)__builtin_ctz(m);
 
 		if (sign > 0) {
@@ -107,14 +110,24 @@ static void roll_up(struct cluster *c, struct queue *q, const struct res *req, i
 	}
 }
 
+static bool is_at_the_end(const struct queue *q, unsigned dim)
+{
+	return res_get(&q->charged, dim) == INT64_MAX || res_get(&q->releasing, dim) == INT64_MAX;
+}
+
 /* A sum that was cut off at the largest number does not come back by subtraction. */
 static bool is_cut_off(const struct cluster *c, const struct queue *q, const struct res *req)
 {
-	for (; q != NULL; q = queue_at(c, q->parent)) {
-		for (uint32_t m = res_mask(req); m != 0; m &= m - 1) {
-			unsigned d = (unsigned)__builtin_ctz(m);
+	uint32_t mask = res_mask(req);
 
-			if (q->charged.v[d] == INT64_MAX || q->releasing.v[d] == INT64_MAX) {
+	for (; q != NULL; q = queue_at(c, q->parent)) {
+		for (uint32_t m = mask & ~RES_FURTHER; m != 0; m &= m - 1) {
+			if (is_at_the_end(q, (unsigned)__builtin_ctz(m))) {
+				return true;
+			}
+		}
+		for (unsigned d = RES_DENSE; d < res_width(req); d++) {
+			if (res_get(req, d) > 0 && is_at_the_end(q, d)) {
 				return true;
 			}
 		}

@@ -146,7 +146,10 @@ void session_overlay_set8(struct overlay *o, uint8_t *at, uint8_t value)
 void session_overlay_add(struct overlay *o, struct res *a, const struct res *b, uint32_t mask,
 			 int sign)
 {
-	for (uint32_t m = mask; m != 0; m &= m - 1) {
+	if ((mask & RES_FURTHER) != 0) {
+		session_overlay_set64(o, &a->more_word, res_more_sum(a, b, sign));
+	}
+	for (uint32_t m = mask & ~RES_FURTHER; m != 0; m &= m - 1) {
 		unsigned d = (unsigned)__builtin_ctz(m);
 		int64_t v;
 

@@ -64,12 +64,12 @@ static const char *describe_gate(const struct task *t)
 /* What others hold: the pod's own charge counts in neither column. */
 static void fill_line(const struct task *t, const struct queue_totals *totals, struct line *l)
 {
-	int64_t own = t->klass->request.v[l->dim];
+	int64_t own = res_get(&t->klass->request, l->dim);
 	bool waits = ledger_is_unbound(t->charge),
 	     placed = t->charge == CHARGE_ASSUMED || t->charge == CHARGE_BOUND;
 
-	l->allocated = totals->allocated.v[l->dim] - (placed ? own : 0);
-	l->reserved = totals->reserved.v[l->dim] - (waits ? own : 0);
+	l->allocated = res_get(&totals->allocated, l->dim) - (placed ? own : 0);
+	l->reserved = res_get(&totals->reserved, l->dim) - (waits ? own : 0);
 	l->is_short = l->limit != RES_UNLIMITED && l->allocated + l->reserved + l->need > l->limit;
 }
 
@@ -105,11 +105,11 @@ static void add_lines(const struct situation *s, struct explanation *x)
 			struct line l = { .queue = q->name,
 					  .resource = res_names_get(c->res, d),
 					  .dim = d,
-					  .limit = limit->v[d],
-					  .need = x->needs.v[d] };
+					  .limit = res_get(limit, d),
+					  .need = res_get(&x->needs, d) };
 
-			if (x->task->klass->request.v[d] == 0 ||
-			    (d == RES_PODS && limit->v[d] == RES_UNLIMITED)) {
+			if (res_get(&x->task->klass->request, d) == 0 ||
+			    (d == RES_PODS && res_get(limit, d) == RES_UNLIMITED)) {
 				continue;
 			}
 			fill_line(x->task, &situation_totals(s)[q->id], &l);

@@ -24,15 +24,15 @@ static void describe(const struct situation *s, const struct queue *q, const str
 
 	strbuf_reset(out);
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
-		bool used = q->capability.v[d] != RES_UNLIMITED || t->allocated.v[d] > 0 ||
-			    t->reserved.v[d] > 0;
+		bool used = res_get(&q->capability, d) != RES_UNLIMITED ||
+			    res_get(&t->allocated, d) > 0 || res_get(&t->reserved, d) > 0;
 
-		if (!used || (d == RES_PODS && q->capability.v[d] == RES_UNLIMITED) ||
-		    amount->v[d] == RES_UNLIMITED) {
+		if (!used || (d == RES_PODS && res_get(&q->capability, d) == RES_UNLIMITED) ||
+		    res_get(amount, d) == RES_UNLIMITED) {
 			continue;
 		}
 		strbuf_printf(out, "%s%s %s", out->len > 0 ? ", " : "", res_names_get(c->res, d),
-			      situation_amount(d, amount->v[d], buf));
+			      situation_amount(d, res_get(amount, d), buf));
 	}
 	if (out->len == 0) {
 		strbuf_add_ch(out, '-');
@@ -66,9 +66,9 @@ static void write_amount(const struct situation *s, struct json_out *o, const ch
 	json_out_key(o, key);
 	json_out_object(o);
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
-		if (amount->v[d] != RES_UNLIMITED && amount->v[d] != 0) {
+		if (res_get(amount, d) != RES_UNLIMITED && res_get(amount, d) != 0) {
 			json_out_kv(o, res_names_get(c->res, d),
-				    situation_amount(d, amount->v[d], buf));
+				    situation_amount(d, res_get(amount, d), buf));
 		}
 	}
 	json_out_object_end(o);

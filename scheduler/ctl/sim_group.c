@@ -46,10 +46,10 @@ static void add_resources(const struct cluster *c, const struct task *t, int64_t
 		char text[QUANTITY_TEXT_MAX];
 		int64_t total;
 
-		if (t->klass->request.v[d] <= 0) {
+		if (res_get(&t->klass->request, d) <= 0) {
 			continue;
 		}
-		if (__builtin_mul_overflow(t->klass->request.v[d], members, &total)) {
+		if (__builtin_mul_overflow(res_get(&t->klass->request, d), members, &total)) {
 			total = INT64_MAX;
 		}
 		quantity_format(d == RES_CPU ? quantity_of_milli(total)

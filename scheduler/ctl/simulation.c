@@ -450,7 +450,7 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	strbuf_printf(&text, "queue %s has not enough quota left: ", q->name);
 	for (; over != 0; over &= over - 1) {
 		strbuf_printf(&text, "%s%s", separator,
-			      res_names_get(c->res, (unsigned)__builtin_ctz(over)));
+			      res_names_of_bit(c->res, (unsigned)__builtin_ctz(over)));
 		separator = ", ";
 	}
 	remember_why(s, "Pod", task_key(s, t), text.p);

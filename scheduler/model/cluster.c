@@ -126,9 +126,9 @@ void cluster_destroy(struct cluster *c)
 void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b)
 {
 	res_sub(a, b);
-	for (unsigned i = 0; i < RES_MAX; i++) {
-		if (a->v[i] < 0) {
-			a->v[i] = 0;
+	for (unsigned i = 0; i < res_width(a); i++) {
+		if (res_get(a, i) < 0) {
+			res_set(c->res, a, i, 0);
 			c->drift++;
 		}
 	}

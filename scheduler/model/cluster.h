@@ -72,7 +72,9 @@ void cluster_class_unref(struct cluster *c, const struct pod_class *klass);
 
 /* Forgets names (cluster->names) that nothing in the cluster has any more, when so many may have
  * gathered that the look at everything is worth it: in all it costs no more than adding them did.
- * No pointer to a name, and no id of one, may be held elsewhere. */
+ * No pointer to a name, and no id of one, may be held elsewhere. The same for the further
+ * dimensions of amounts (struct res_more); a struct res that is held elsewhere has lost them when
+ * res_swept has grown. Not during a session. */
 void cluster_names_sweep(struct cluster *c);
 
 /* a -= b for an account: what would go below zero is held at zero and counted in c->drift. */

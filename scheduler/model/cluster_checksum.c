@@ -16,8 +16,8 @@ static uint64_t mix_text(uint64_t h, const char *text)
 
 static uint64_t mix_res(uint64_t h, const struct res *r)
 {
-	for (unsigned i = 0; i < RES_MAX; i++) {
-		h = mix(h, (uint64_t)r->v[i]);
+	for (unsigned i = 0; i < res_width(r); i++) {
+		h = mix(h, (uint64_t)res_get(r, i));
 	}
 	return h;
 }

@@ -56,11 +56,8 @@ static void mark_node(struct intern *names, const struct node *n)
 	}
 }
 
-void cluster_names_sweep(struct cluster *c)
+static void sweep_names(struct cluster *c)
 {
-	if (!intern_wants_sweep(c->names)) {
-		return;
-	}
 	for (size_t i = 0; i < c->class_by_id.n; i++) {
 		if (c->class_by_id.v[i] != NULL) {
 			mark_class(c->names, c->class_by_id.v[i]);
@@ -83,4 +80,53 @@ void cluster_names_sweep(struct cluster *c)
 		}
 	}
 	intern_sweep(c->names);
+}
+
+static void mark_queue(const struct queue *q)
+{
+	res_names_mark(&q->capability);
+	res_names_mark(&q->guarantee);
+	res_names_mark(&q->deserved);
+	res_names_mark(&q->charged);
+	res_names_mark(&q->releasing);
+	res_names_mark(&q->published);
+}
+
+static void sweep_resources(struct cluster *c)
+{
+	for (size_t i = 0; i < c->class_by_id.n; i++) {
+		if (c->class_by_id.v[i] != NULL) {
+			res_names_mark(&c->class_by_id.v[i]->request);
+		}
+	}
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		if (c->jobs.v[i] != NULL) {
+			res_names_mark(&c->jobs.v[i]->min_resources);
+		}
+	}
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL) {
+			mark_queue(c->queues.v[i]);
+		}
+	}
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		if (c->nodes.v[i] != NULL) {
+			res_names_mark(&c->nodes.v[i]->allocatable);
+			res_names_mark(&c->nodes.v[i]->used);
+			res_names_mark(&c->nodes.v[i]->releasing);
+		}
+	}
+	res_names_mark(&c->total);
+	res_names_sweep(c->res);
+	c->res_swept++;
+}
+
+void cluster_names_sweep(struct cluster *c)
+{
+	if (intern_wants_sweep(c->names)) {
+		sweep_names(c);
+	}
+	if (res_names_wants_sweep(c->res)) {
+		sweep_resources(c);
+	}
 }

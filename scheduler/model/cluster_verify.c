@@ -262,7 +262,7 @@ static const char *check_queues(const struct cluster *c)
 
 static const char *check_node(const struct cluster *c, const struct node *n)
 {
-	struct res used = { { 0 } }, releasing = { { 0 } };
+	struct res used = { .more = NULL }, releasing = { .more = NULL };
 
 	if (cluster_node_find(c, str_of(n->name)) != n) {
 		return "a node is not found by its name";
@@ -295,7 +295,7 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 
 static const char *check_nodes(const struct cluster *c)
 {
-	struct res total = { { 0 } };
+	struct res total = { .more = NULL };
 	size_t nominated = 0, nominations = 0;
 
 	if (COUNT_SET(c->nodes) != strmap_count(c->node_by_name) ||

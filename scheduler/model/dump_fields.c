@@ -233,7 +233,7 @@ void dump_fields_write_res(struct json_out *o, const char *key, const struct res
 	bool open = false;
 
 	for (unsigned i = 0; i < res_names_count(names); i++) {
-		if (r->v[i] == def) {
+		if (res_get(r, i) == def) {
 			continue;
 		}
 		if (!open) {
@@ -242,14 +242,14 @@ void dump_fields_write_res(struct json_out *o, const char *key, const struct res
 			open = true;
 		}
 		json_out_key(o, res_names_get(names, i));
-		dump_fields_write_int(o, r->v[i]);
+		dump_fields_write_int(o, res_get(r, i));
 	}
 	if (open) {
 		json_out_object_end(o);
 	}
 }
 
-int dump_fields_read_res(const struct jdoc *d, const char *key, const struct res_names *names,
+int dump_fields_read_res(const struct jdoc *d, const char *key, struct res_names *names,
 			 int64_t def, struct res *ret, struct err *err)
 {
 	const struct jdoc *amounts = jdoc_get(d, key);
@@ -261,14 +261,16 @@ int dump_fields_read_res(const struct jdoc *d, const char *key, const struct res
 	res_fill(&r, def);
 	for (const struct jdoc *a = jdoc_first(amounts); a != NULL; a = jdoc_next(a)) {
 		int dim = res_names_find(names, str_of(jdoc_key(a)));
+		int64_t amount = 0;
 
 		if (dim < 0) {
 			return err_set(err, ERR_INVALID, "%s.%s: unknown resource", key,
 				       jdoc_key(a));
 		}
-		if (dump_fields_read_int(a, 0, INT64_MAX, &r.v[dim], err) < 0) {
+		if (dump_fields_read_int(a, 0, INT64_MAX, &amount, err) < 0) {
 			return err_wrap(err, "%s.%s", key, jdoc_key(a));
 		}
+		res_set(names, &r, (unsigned)dim, amount);
 	}
 	*ret = r;
 	return 0;

@@ -40,7 +40,7 @@ int dump_fields_read_int(const struct jdoc *d, int64_t min, int64_t max, int64_t
 void dump_fields_write_res(struct json_out *o, const char *key, const struct res_names *names,
 			   const struct res *r, int64_t def);
 /* Amounts are not negative. */
-int dump_fields_read_res(const struct jdoc *d, const char *key, const struct res_names *names,
+int dump_fields_read_res(const struct jdoc *d, const char *key, struct res_names *names,
 			 int64_t def, struct res *ret, struct err *err);
 
 /* An object of name and amount; left out when the list is empty. */

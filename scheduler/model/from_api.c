@@ -43,7 +43,7 @@ int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t
 		int dim = res_names_add(c->res, str_of(r->v[i].name));
 
 		if (dim >= 0) {
-			ret->v[dim] = offered_amount(r->v[i].amount, dim);
+			res_set(c->res, ret, (unsigned)dim, offered_amount(r->v[i].amount, dim));
 		}
 	}
 	return 0;
@@ -61,7 +61,7 @@ int from_api_requested(const struct cluster *c, const struct field_resources *r,
 			return -ERR_INVALID;
 		}
 		if (dim >= 0) {
-			ret->v[dim] = amount;
+			res_set(c->res, ret, (unsigned)dim, amount);
 		} else if (amount > 0) {
 			ret_unoffered->v[ret_unoffered->n++] =
 				(struct unoffered_amount){ r->v[i].name, amount };

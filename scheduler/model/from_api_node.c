@@ -88,7 +88,7 @@ static void store_spec(struct node *n, const struct node_spec *s)
 int from_api_node(struct cluster *c, const struct api_node *node, struct err *err)
 {
 	CLEANUP(spec_finish) struct node_spec s = { .labels = NULL };
-	struct res allocatable = { { 0 } }, old;
+	struct res allocatable = { .more = NULL }, old;
 	bool existed, spec;
 	struct node *n;
 

@@ -16,7 +16,9 @@ static int64_t amount_of(struct quantity q, int dim)
 
 static int64_t known_amount(const struct task *known, int dim)
 {
-	int64_t amount = known == NULL || known->klass == NULL ? 0 : known->klass->request.v[dim];
+	int64_t amount = known == NULL || known->klass == NULL
+				 ? 0
+				 : res_get(&known->klass->request, (unsigned)dim);
 
 	return amount > 0 ? amount : FROM_API_MAX_AMOUNT;
 }
@@ -33,7 +35,8 @@ static void keep_request(const struct cluster *c, const struct api_pod *pod,
 		int64_t amount = amount_of(request.v[i].amount, dim);
 
 		if (dim >= 0) {
-			k->request.v[dim] = amount < 0 ? known_amount(known, dim) : amount;
+			res_set(c->res, &k->request, (unsigned)dim,
+				amount < 0 ? known_amount(known, dim) : amount);
 		} else if (amount != 0) {
 			k->unoffered.v[k->unoffered.n++] = (struct unoffered_amount){
 				request.v[i].name, amount < 0 ? FROM_API_MAX_AMOUNT : amount

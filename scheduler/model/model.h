@@ -217,6 +217,8 @@ struct node {
 
 struct cluster {
 	struct res_names *res;
+	uint64_t res_swept; /* grows with every sweep: a struct res that is held elsewhere has lost
+			       its further dimensions by then */
 	unsigned res_resolved; /* names that requests were looked through for: core/offers.h */
 	struct intern *names;  /* roles, namespaces, label strings, queue names */
 	struct VEC(struct task *) tasks; /* by id, NULL: free */

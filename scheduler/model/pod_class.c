@@ -160,12 +160,12 @@ static void put_terms(struct strbuf *out, char mark, const struct match_term *te
 
 void pod_class_format(const struct pod_class *k, struct strbuf *out)
 {
-	for (unsigned i = 0; i < RES_MAX; i++) {
-		if (k->request.v[i] != 0) {
+	for (unsigned i = 0; i < res_width(&k->request); i++) {
+		if (res_get(&k->request, i) != 0) {
 			strbuf_add_ch(out, 'r');
 			put_int(out, i);
 			strbuf_add_ch(out, '=');
-			put_int(out, k->request.v[i]);
+			put_int(out, res_get(&k->request, i));
 		}
 	}
 	for (size_t i = 0; i < k->unoffered.n; i++) {

@@ -49,7 +49,7 @@ bool unoffered_eq(const struct unoffered *a, const struct unoffered *b)
 	return true;
 }
 
-size_t unoffered_resolve(struct unoffered *u, const struct res_names *names, struct res *into)
+size_t unoffered_resolve(struct unoffered *u, struct res_names *names, struct res *into)
 {
 	size_t kept = 0, had = u->n;
 
@@ -59,7 +59,7 @@ size_t unoffered_resolve(struct unoffered *u, const struct res_names *names, str
 		if (dim < 0) {
 			u->v[kept++] = u->v[i];
 		} else {
-			into->v[dim] = u->v[i].amount;
+			res_set(names, into, (unsigned)dim, u->v[i].amount);
 		}
 	}
 	u->n = kept;

@@ -28,6 +28,6 @@ void unoffered_finish(struct unoffered *u);
 bool unoffered_eq(const struct unoffered *a, const struct unoffered *b);
 /* Sets the amounts of names that have a dimension by now in *into and takes them off the list.
  * Returns how many these were. */
-size_t unoffered_resolve(struct unoffered *u, const struct res_names *names, struct res *into);
+size_t unoffered_resolve(struct unoffered *u, struct res_names *names, struct res *into);
 
 #endif

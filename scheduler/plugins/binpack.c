@@ -147,7 +147,7 @@ static void binpack_open(void *state, struct session *s)
 	for (size_t i = 0; i < b->nextra; i++) {
 		int dim = res_names_find(names, str_of(b->extra[i].name));
 
-		if (dim >= 0) {
+		if (dim >= 0 && dim < RES_DENSE) {
 			set_weight(&b->weights, (unsigned)dim, b->extra[i].weight);
 		}
 	}

@@ -7,9 +7,9 @@
 #include "model/resources.h"
 
 struct binpack_weights {
-	double plugin;       /* multiplies the score; 0 switches it off */
-	double dim[RES_MAX]; /* of each dimension */
-	uint32_t weighted;   /* dimensions that have a weight, even one of 0 */
+	double plugin;         /* multiplies the score; 0 switches it off */
+	double dim[RES_DENSE]; /* of each of these dimensions; others do not weigh */
+	uint32_t weighted;     /* dimensions that have a weight, even one of 0 */
 };
 
 /* 0 .. 100 * w->plugin. A node without room for the request scores 0. */

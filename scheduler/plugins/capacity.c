@@ -26,7 +26,7 @@ struct capacity {
 	/* Derived from the queues' configuration; rebuilt when that, or for the flat mode the size
 	 * of the cluster, has changed. */
 	const struct cluster *cluster;
-	uint64_t queues_gen;
+	uint64_t queues_gen, res_swept;
 	size_t nqueues;
 	struct res total;
 	struct tree *tree;  /* over queue ids; without hierarchy no queue has a parent in it */
@@ -69,6 +69,7 @@ static void derive(struct capacity *p, const struct cluster *c)
 	forget_derived(p);
 	p->cluster = c;
 	p->queues_gen = c->queues_gen;
+	p->res_swept = c->res_swept;
 	p->nqueues = n;
 	p->total = c->total;
 	build_tree(p, c);
@@ -89,7 +90,8 @@ static void derive(struct capacity *p, const struct cluster *c)
 static bool is_current(const struct capacity *p, const struct cluster *c)
 {
 	return p->tree != NULL && p->cluster == c && p->queues_gen == c->queues_gen &&
-	       p->nqueues == c->queues.n && (p->hierarchy || res_eq(&p->total, &c->total));
+	       p->res_swept == c->res_swept && p->nqueues == c->queues.n &&
+	       (p->hierarchy || res_eq(&p->total, &c->total));
 }
 
 static int capacity_create(const struct plugin_args *args, void **ret_state, struct err *err)
@@ -259,8 +261,8 @@ static bool refuse_dims(const struct session *s, const struct queue *q, uint32_t
 	}
 	for (; dims != 0; dims &= dims - 1) {
 		strbuf_add_c(&text, separator);
-		strbuf_add_c(&text,
-			     res_names_get(session_cluster(s)->res, (unsigned)__builtin_ctz(dims)));
+		strbuf_add_c(&text, res_names_of_bit(session_cluster(s)->res,
+						     (unsigned)__builtin_ctz(dims)));
 		separator = ", ";
 	}
 	strbuf_printf(&text, " in queue %s", q->name);
@@ -326,7 +328,7 @@ static bool fits_enqueued(struct capacity *p, struct session *s, const struct jo
 		uint32_t over;
 
 		allocated(p, s, at, &used);
-		memcpy(extra.v, tree_sums_of(demand->sums, at->id), sizeof(extra.v));
+		capacity_demand_of_queue(demand, s, at, &extra);
 		res_add(&used, &extra);
 		over = res_over(&used, &need, &p->real[at->id], mask);
 		if (over != 0) {

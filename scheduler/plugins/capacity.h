@@ -9,6 +9,7 @@
 
 struct cluster;
 struct job;
+struct queue;
 struct session;
 struct tree;
 struct tree_sums;
@@ -17,7 +18,9 @@ struct tree_sums;
  * back: Volcano's inqueue - elastic, rolled up. Costs a walk over all jobs, so it is built only in
  * a session that has a job to vote on. */
 struct capacity_demand {
-	struct tree_sums *sums; /* width RES_MAX, by queue id */
+	struct tree_sums *sums; /* by queue id */
+	unsigned width;         /* of the sums: names of resources */
+	int64_t *flat;          /* one vector, for a moment */
 };
 
 void capacity_demand_build(struct capacity_demand *d, const struct session *s,
@@ -26,6 +29,9 @@ void capacity_demand_finish(struct capacity_demand *d);
 /* The job is enqueued now. */
 void capacity_demand_add(struct capacity_demand *d, const struct session *s, const struct job *j);
 /* minResources of j minus what its pods are charged already, not below 0. */
+/* The sums of one queue. */
+void capacity_demand_of_queue(const struct capacity_demand *d, const struct session *s,
+			      const struct queue *q, struct res *ret);
 void capacity_demand_of_job(const struct session *s, const struct job *j, struct res *ret);
 
 #endif

@@ -1,22 +1,30 @@
 #include "plugins/capacity.h"
 
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
 #include "core/session.h"
 #include "model/pod_class.h"
 #include "tree/tree.h"
 
 /* The four resources that every cluster has, and ordinary extended ones; the name of a quota on
  * object counts ("count/pods") is no resource that pods ask for. */
-static uint32_t counted_dims(const struct cluster *c)
+static void drop_counts(const struct cluster *c, struct res *r)
 {
-	unsigned n = res_names_count(c->res);
-	uint32_t mask = 0;
-
-	for (unsigned d = 0; d < n; d++) {
-		if (!str_has_prefix(str_of(res_names_get(c->res, d)), "count/")) {
-			mask |= UINT32_C(1) << d;
+	for (unsigned d = RES_FIRST_NAMED; d < res_width(r) && d < res_names_count(c->res); d++) {
+		if (res_get(r, d) != 0 &&
+		    str_has_prefix(str_of(res_names_get(c->res, d)), "count/")) {
+			res_set(c->res, r, d, 0);
 		}
 	}
-	return mask;
+}
+
+static void charge(const struct capacity_demand *d, uint32_t queue, const struct res *r)
+{
+	for (unsigned i = 0; i < d->width; i++) {
+		d->flat[i] = res_get(r, i);
+	}
+	tree_sums_charge(d->sums, queue, d->flat, NULL, NULL);
 }
 
 /* Sum of what the job's pods are charged, terminating ones left out. */
@@ -78,18 +86,13 @@ void capacity_demand_of_job(const struct session *s, const struct job *j, struct
 
 static void add_inqueue(struct capacity_demand *d, const struct session *s, const struct job *j)
 {
-	uint32_t dims = counted_dims(session_cluster(s));
 	struct res demand, gated;
 
 	capacity_demand_of_job(s, j, &demand);
 	sum_foreign_gated(s, j, &gated);
 	res_sub_floor(&demand, &gated);
-	for (unsigned i = 0; i < RES_MAX; i++) {
-		if ((dims >> i & 1) == 0) {
-			demand.v[i] = 0;
-		}
-	}
-	tree_sums_charge(d->sums, j->queue, demand.v, NULL, NULL);
+	drop_counts(session_cluster(s), &demand);
+	charge(d, j->queue, &demand);
 }
 
 static bool is_inqueue(const struct session *s, const struct job *j)
@@ -127,10 +130,8 @@ static void subtract_elastic(struct capacity_demand *d, const struct session *s,
 	if (j->has_min_resources) {
 		res_sub_floor(&elastic, &j->min_resources);
 	}
-	for (unsigned i = 0; i < RES_MAX; i++) {
-		elastic.v[i] = -elastic.v[i];
-	}
-	tree_sums_charge(d->sums, j->queue, elastic.v, NULL, NULL);
+	res_negate(&elastic);
+	charge(d, j->queue, &elastic);
 }
 
 void capacity_demand_build(struct capacity_demand *d, const struct session *s,
@@ -138,7 +139,9 @@ void capacity_demand_build(struct capacity_demand *d, const struct session *s,
 {
 	const struct cluster *c = session_cluster(s);
 
-	d->sums = tree_sums_create(tree, RES_MAX);
+	d->width = res_names_count(c->res);
+	d->flat = xmalloc_zero(d->width, sizeof(*d->flat));
+	d->sums = tree_sums_create(tree, d->width);
 	for (size_t i = 0; i < c->jobs.n; i++) {
 		const struct job *j = c->jobs.v[i];
 
@@ -157,6 +160,19 @@ void capacity_demand_finish(struct capacity_demand *d)
 {
 	tree_sums_destroy(d->sums);
 	d->sums = NULL;
+	free(d->flat);
+	d->flat = NULL;
+}
+
+void capacity_demand_of_queue(const struct capacity_demand *d, const struct session *s,
+			      const struct queue *q, struct res *ret)
+{
+	const int64_t *sums = tree_sums_of(d->sums, q->id);
+
+	*ret = (struct res){ .v = { 0 } };
+	for (unsigned i = 0; i < d->width; i++) {
+		res_set(session_cluster(s)->res, ret, i, sums[i]);
+	}
 }
 
 void capacity_demand_add(struct capacity_demand *d, const struct session *s, const struct job *j)

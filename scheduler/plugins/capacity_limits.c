@@ -46,11 +46,7 @@ void capacity_limits_tree(const struct cluster *c, const struct tree *tree, stru
 			ret[q->id] = q->capability;
 			continue;
 		}
-		for (unsigned d = 0; d < RES_MAX; d++) {
-			if (q->capability.v[d] == RES_UNLIMITED) {
-				capability[q->id].v[d] = capability[parent].v[d];
-			}
-		}
+		res_inherit(&capability[q->id], &capability[parent]);
 		limit_below(q, &ret[parent], &guaranteed[parent], &capability[q->id], &ret[q->id]);
 	}
 	free(guaranteed);

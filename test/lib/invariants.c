@@ -172,7 +172,7 @@ static const char *check_nodes(const struct cluster *c)
 		for (size_t k = 0; n != NULL && n->exists && k < n->tasks.n; k++) {
 			ours |= c->tasks.v[n->tasks.v[k]]->status == TASK_BINDING;
 		}
-		for (unsigned d = 0; ours && d < RES_MAX; d++) {
+		for (unsigned d = 0; ours && d < RES_DENSE; d++) {
 			if (n->used.v[d] > n->allocatable.v[d]) {
 				return "a node is overcommitted";
 			}
@@ -234,7 +234,7 @@ const char *invariants_of_quota(const struct cluster *c)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (unsigned d = 0; q != NULL && q->broken == NULL && d < RES_MAX; d++) {
+		for (unsigned d = 0; q != NULL && q->broken == NULL && d < RES_DENSE; d++) {
 			if (kept(c, q, d) > q->capability.v[d] && has_revocable(c, q, d)) {
 				return "a queue beyond its limit still holds quota without a node";
 			}

@@ -124,9 +124,21 @@ static struct jdoc *load(const char *name)
 	return d;
 }
 
-static void run_file(void **state)
+/* Every name that comes from now on is one of a further dimension. */
+static void fill_dense_dimensions(struct world *w)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *d = load(*state);
+	struct res_names *names = w->f.cluster->res;
+
+	for (unsigned i = 0; res_names_count(names) < RES_DENSE + 3; i++) {
+		CLEANUP(xmalloc_freep) char *name = xmalloc_printf("example.com/filler-%u", i);
+
+		assert_true(res_names_add(names, str_of(name)) >= 0);
+	}
+	w->f.cluster->res_resolved = res_names_count(names);
+}
+
+static void play(const struct jdoc *d, bool filled)
+{
 	const struct jdoc *step = jdoc_first(jdoc_get(d, "steps"));
 	struct world w;
 
@@ -137,10 +149,22 @@ static void run_file(void **state)
 	w.f.conf->reservation_timeout_ns =
 		duration_of(jdoc_get(d, "reservationTimeout"), w.f.conf->reservation_timeout_ns);
 	cycle_fixture_reconfigure(&w.f);
+	if (filled) {
+		fill_dense_dimensions(&w);
+	}
 	for (size_t i = 1; step != NULL; step = jdoc_next(step), i++) {
 		run_step(&w, step, i);
 	}
 	world_finish(&w);
+}
+
+/* Twice: what is decided depends neither on how many resources there are nor on their order. */
+static void run_file(void **state)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = load(*state);
+
+	play(d, false);
+	play(d, true);
 }
 
 int main(void)

@@ -201,7 +201,7 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 	while (id != MODEL_NONE) {
 		const struct queue *q = c->queues.v[id];
 
-		for (uint32_t m = res_mask(&t->klass->request); m != 0; m &= m - 1) {
+		for (uint32_t m = res_mask(&t->klass->request) & ~RES_FURTHER; m != 0; m &= m - 1) {
 			unsigned d = (unsigned)__builtin_ctz(m);
 
 			if (in_use(c, q, d) - taken_later(c, list, n, q, d) > q->capability.v[d]) {

@@ -1,5 +1,7 @@
 #include "core/offers.h"
 
+#include <stdio.h>
+
 #include "base/strbuf.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
@@ -119,34 +121,83 @@ static void test_min_resources_are_kept_by_name_too(void **state)
 	assert_string_equal(j->min_unoffered.v[0].name, "example.com/x");
 }
 
-/* More names on one node than are counted: the node is used with those that are, the others are as
- * if it did not have them. */
-static void test_names_beyond_the_limit_are_left_out(void **state)
+/* More names on one node than have a place in struct res itself: each counts like any other. */
+static void many_names(struct cache_fixture *f, const char *name)
 {
 	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
-	struct cache_fixture *f = *state;
-	const struct node *n;
 
-	strbuf_add_c(&json, "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"unschedulable\":true},"
-			    "\"status\":{\"allocatable\":{\"cpu\":\"4\"");
-	for (int i = 0; i < 40; i++) {
-		strbuf_printf(&json, ",\"example.com/x%02d\":\"1\"", i);
+	strbuf_printf(&json,
+		      "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"unschedulable\":true},"
+		      "\"status\":{\"allocatable\":{\"cpu\":\"4\"",
+		      name);
+	for (int i = 0; i < 60; i++) {
+		strbuf_printf(&json, ",\"example.com/x%d\":\"%d\"", i, i + 1);
 	}
 	strbuf_add_c(&json, "}}}");
-	cache_fixture_raw(f, SCHED_NODES, "n", json.p);
-	cache_fixture_raw(f, SCHED_NODES, "n", json.p);
+	cache_fixture_raw(f, SCHED_NODES, name, json.p);
+}
+
+static void test_any_number_of_names_counts(void **state)
+{
+	struct cache_fixture *f = *state;
+	const struct node *n;
+	unsigned gpu, last;
+
+	many_names(f, "other");
+	many_names(f, "other");
 	assert_int_equal(f->bad, 0);
-	assert_int_equal(res_names_count(f->c->res), RES_MAX);
-	assert_int_equal(res_names_left_out(f->c->res), 40 - (RES_MAX - RES_FIRST_NAMED));
-	n = cluster_node_find(f->c, STR_LIT("n"));
+	assert_int_equal(res_names_count(f->c->res), RES_FIRST_NAMED + 60);
+	last = (unsigned)res_names_find(f->c->res, STR_LIT("example.com/x59"));
+	n = cluster_node_find(f->c, STR_LIT("other"));
 	assert_true(n->exists && n->unschedulable);
-	assert_int_equal(n->allocatable.v[RES_CPU], 4000);
-	assert_int_equal(n->allocatable.v[RES_MAX - 1], 1);
-	(void)cache_fixture_group(f, "g", "q", 1);
-	assert_int_equal(inventive_pod(f, "p", 0, false)->klass->unoffered.n, 1);
+	assert_int_equal(res_get(&n->allocatable, last), 60);
+	assert_int_equal(res_get(&f->c->total, last), 60);
+	gpu_node(f);
 	gpu_queue(f);
-	assert_int_equal(f->bad, 0);
-	assert_int_equal(cache_fixture_task(f, "p")->klass->unoffered.n, 1);
+	gpu = (unsigned)res_names_find(f->c->res, STR_LIT(GPU));
+	assert_true(gpu >= RES_DENSE);
+	assert_int_equal(res_get(&cluster_queue_find(f->c, STR_LIT("q"))->capability, gpu), 3);
+	assert_int_equal(res_get(&cluster_queue_find(f->c, STR_LIT("q"))->capability, last),
+			 RES_UNLIMITED);
+	cache_fixture_delete(f, SCHED_NODES, "other");
+	assert_int_equal(res_get(&f->c->total, last), 0);
+	assert_int_equal(res_get(&f->c->total, gpu), 8);
+}
+
+/* Pods come and go until the further dimensions have been swept several times: after each step the
+ * fixture compares every account with the sum of its pods. */
+static void test_accounts_of_further_dimensions_hold(void **state)
+{
+	struct cache_fixture *f = *state;
+	const struct queue *q;
+	unsigned gpu;
+
+	many_names(f, "other");
+	gpu_node(f);
+	gpu_queue(f);
+	(void)cache_fixture_group(f, "g", "q", 1);
+	gpu = (unsigned)res_names_find(f->c->res, STR_LIT(GPU));
+	q = cluster_queue_find(f->c, STR_LIT("q"));
+	for (int i = 0; i < 400; i++) {
+		char name[16], key[24];
+
+		snprintf(name, sizeof(name), "p%d", i % 4);
+		snprintf(key, sizeof(key), "ns/%s", name);
+		cache_fixture_delete(f, SCHED_PODS, key);
+		(void)inventive_pod(f, name, i % 50, i % 3 != 0);
+		assert_int_equal(res_get(&q->charged, gpu),
+				 res_get(&cluster_node_find(f->c, STR_LIT("n"))->used, gpu));
+	}
+	assert_true(f->c->res_swept > 1);
+	assert_int_equal(f->c->drift, 0);
+	for (int i = 0; i < 4; i++) {
+		char key[24];
+
+		snprintf(key, sizeof(key), "ns/p%d", i);
+		cache_fixture_delete(f, SCHED_PODS, key);
+	}
+	assert_true(res_is_zero(&q->charged));
+	assert_true(res_is_zero(&cluster_node_find(f->c, STR_LIT("n"))->used));
 }
 
 int main(void)
@@ -155,7 +206,8 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_invented_names_take_no_dimension),
 		CACHE_FIXTURE_TEST(test_earlier_pods_count_when_a_node_has_the_name),
 		CACHE_FIXTURE_TEST(test_earlier_pods_count_when_a_queue_has_the_name),
-		CACHE_FIXTURE_TEST(test_names_beyond_the_limit_are_left_out),
+		CACHE_FIXTURE_TEST(test_any_number_of_names_counts),
+		CACHE_FIXTURE_TEST(test_accounts_of_further_dimensions_hold),
 		CACHE_FIXTURE_TEST(test_min_resources_are_kept_by_name_too),
 	};
 

@@ -143,7 +143,7 @@ static void change_node(struct cluster *c, struct rng *r)
 {
 	char name[16];
 	struct node *n;
-	struct res old = { { 0 } };
+	struct res old = { .more = NULL };
 
 	name_of(name, 'n', rng_below(r, NAMES));
 	if (rng_below(r, 2) == 0) {

@@ -36,7 +36,7 @@ static void test_requests_up_limits_down(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct field_resource one = { rows[i].name, parse(rows[i].text) };
 		struct field_resources list = { &one, 1 };
-		struct res request = { { 0 } }, limit = { { 0 } };
+		struct res request = { .more = NULL }, limit = { .more = NULL };
 		struct unoffered none = { .v = NULL };
 		int dim;
 
@@ -56,7 +56,7 @@ static void test_amounts_at_limit_and_beyond(void **state)
 	struct field_resources list = { &one, 1 };
 	struct cluster *c = cluster_create();
 	struct unoffered none = { .v = NULL };
-	struct res r = { { 0 } };
+	struct res r = { .more = NULL };
 	struct err err = ERR_INIT;
 
 	(void)state;
@@ -81,7 +81,7 @@ static void test_requests_add_no_name(void **state)
 	struct cluster *c = cluster_create();
 	struct unoffered_amount room[2];
 	struct unoffered u = { .v = room };
-	struct res r = { { 0 } };
+	struct res r = { .more = NULL };
 
 	(void)state;
 	assert_int_equal(from_api_requested(c, &list, 9, &r, &u, NULL), 0);
@@ -103,7 +103,7 @@ static void test_refused_lists_add_no_names(void **state)
 	struct field_resources list = { two, 2 };
 	struct cluster *c = cluster_create();
 	struct err err = ERR_INIT;
-	struct res r = { { 0 } };
+	struct res r = { .more = NULL };
 
 	(void)state;
 	assert_int_equal(from_api_offered(c, &list, 9, &r, &err), -ERR_INVALID);

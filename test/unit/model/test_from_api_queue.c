@@ -32,7 +32,7 @@ static void test_defaults(void **state)
 	assert_null(q->parent_name);
 	assert_string_equal(q->uid, "u");
 	assert_true(q->capability.v[RES_CPU] == RES_UNLIMITED);
-	assert_true(q->capability.v[RES_MAX - 1] == RES_UNLIMITED);
+	assert_true(q->capability.v[RES_DENSE - 1] == RES_UNLIMITED);
 	cluster_destroy(c);
 }
 

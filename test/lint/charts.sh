@@ -114,6 +114,21 @@ has quota '- headgate-quota-mutate'
 has quota 'path: /validate-kueue-x-k8s-io-v1beta2-workload'
 loads quota
 
+# Kinds that Kueue integrates and we do not: the chart's list is that of the scheduler, without our own.
+sed -n 's/^\t{ "\([a-z0-9./-]*\)",.*/\1/p' scheduler/conf/quota_owners.c | grep -vx -e batch/job -e pod >"$work/ours"
+sed -n 's/^- {*framework: \([^,]*\).*/\1/p' $chart/files/unsupported-kinds.yaml | cmp -s - "$work/ours" ||
+	echo "$chart/files/unsupported-kinds.yaml:1: not the kinds of scheduler/conf/quota_owners.c" >>"$FOUND"
+has quota 'name: headgate-unsupported-kinds'
+has quota 'resources: [rayclusters]'
+has quota 'validationActions: [Warn]'
+has quota 'name: its-pods-name-none'
+render deny --set quota.enabled=true --set quota.unsupportedKinds=deny
+has deny 'validationActions: [Deny]'
+has deny 'path: /mutate--v1-pod'
+render ignore --set quota.enabled=true --set quota.unsupportedKinds=ignore
+lacks ignore ValidatingAdmissionPolicy
+lacks default ValidatingAdmissionPolicy
+
 # Which Jobs and pods queue is said in one place.
 cat >"$work/conf.yaml" <<'END'
 quota:
@@ -135,6 +150,9 @@ has managed 'team: b'
 has managed 'key: tier'
 lacks managed 'managed-namespace'
 lacks managed '-v1-pod'
+lacks managed 'its-pods-name-none'
+lacks managed 'resources: [mpijobs]'
+has managed 'resources: [pytorchjobs]'
 lacks managed 'pods/finalizers'
 has managed 'verbs: [list, watch, patch, delete]'
 lacks quota 'verbs: [list, watch, patch, delete]'
@@ -204,6 +222,7 @@ refused mode --set webhook.certificates.mode=magic
 refused reservationTimeout --set scheduler.reservationTimeout=soon
 refused timeoutSeconds --set webhook.timeoutSeconds=31
 refused enabled --set quota.enabled=maybe
+refused unsupportedKinds --set quota.unsupportedKinds=maybe
 refused install --set crds.install=perhaps
 refused enabledAdmissions --set webhook.enabledAdmissions=null --set 'webhook.enabledAdmissions={}'
 refused scheduler_names --set custom.scheduler_names=x

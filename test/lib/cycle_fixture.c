@@ -122,6 +122,9 @@ const char *cycle_fixture_run(struct cycle_fixture *f)
 	f->decisions = d;
 	cycle_assume(f->cluster, d, f->now);
 	wrong = invariants_of_cluster(f->cluster);
+	if (wrong == NULL) {
+		wrong = invariants_of_nodes(f->cluster, d);
+	}
 	if (wrong == NULL && cycle_last_stats(f->cycle).has_quota_plugin) {
 		wrong = invariants_of_quota(f->cluster);
 	}

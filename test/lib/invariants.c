@@ -161,19 +161,14 @@ const char *invariants_of_decisions(const struct cluster *c, const struct decisi
 	return NULL;
 }
 
-/* Pods that somebody else put on a node, or a node that shrank or went away, may overcommit it:
- * only what we decided counts. */
-static const char *check_nodes(const struct cluster *c)
+const char *invariants_of_nodes(const struct cluster *c, const struct decisions *list)
 {
-	for (size_t i = 0; i < c->nodes.n; i++) {
-		const struct node *n = c->nodes.v[i];
-		bool ours = false;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct decision *d = &list->v[i];
+		const struct node *n = d->kind == DECISION_BIND ? c->nodes.v[d->node] : NULL;
 
-		for (size_t k = 0; n != NULL && n->exists && k < n->tasks.n; k++) {
-			ours |= c->tasks.v[n->tasks.v[k]]->status == TASK_BINDING;
-		}
-		for (unsigned d = 0; ours && d < RES_DENSE; d++) {
-			if (n->used.v[d] > n->allocatable.v[d]) {
+		for (unsigned k = 0; n != NULL && k < RES_DENSE; k++) {
+			if (n->used.v[k] > n->allocatable.v[k]) {
 				return "a node is overcommitted";
 			}
 		}
@@ -185,10 +180,7 @@ const char *invariants_of_cluster(const struct cluster *c)
 {
 	const char *wrong = cluster_verify(c);
 
-	if (wrong == NULL) {
-		wrong = ledger_verify(c);
-	}
-	return wrong == NULL ? check_nodes(c) : wrong;
+	return wrong == NULL ? ledger_verify(c) : wrong;
 }
 
 static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)

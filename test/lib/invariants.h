@@ -10,9 +10,11 @@ struct decisions;
  * bound that is gated or already has a node, nothing but preemptable tasks evicted, gangs bound
  * whole, no pod that opted in published or bound without quota. */
 const char *invariants_of_decisions(const struct cluster *c, const struct decisions *d);
-/* Accounts of nodes, jobs and queues equal the sums of their tasks, no node is overcommitted, no
- * quota is held twice. */
+/* Accounts of nodes, jobs and queues equal the sums of their tasks, no quota is held twice. */
 const char *invariants_of_cluster(const struct cluster *c);
+/* Right after the decisions are assumed: no node that got a pod is overcommitted. Later it may be,
+ * by a node that shrinks, or by a binding that a former leader sent and the server met late. */
+const char *invariants_of_nodes(const struct cluster *c, const struct decisions *d);
 /* Right after a cycle with a quota plugin: where a queue is charged beyond its capability, nothing
  * below it holds quota without a node, except pods whose patch is under way. */
 const char *invariants_of_quota(const struct cluster *c);

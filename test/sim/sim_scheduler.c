@@ -218,6 +218,9 @@ static void on_assumed(void *ctx, const struct cluster *c, const struct decision
 	struct sim_scheduler *s = ctx;
 	const char *wrong = invariants_of_quota(c);
 
+	if (wrong == NULL) {
+		wrong = invariants_of_nodes(c, d);
+	}
 	if (wrong != NULL) {
 		sim_world_fail(s->world, "decisions: %s", wrong);
 	}

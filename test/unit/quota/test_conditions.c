@@ -318,7 +318,7 @@ static void released_without_a_time(void **state)
 	init(&x, NULL);
 	conditions_set(&x.c, &ok);
 	assert_int_equal(conditions_release(&x.c, "m", INT64_C(1768469400000000000)), 0);
-	finish(&x, 0);
+	finish(&x, false);
 }
 
 static void the_reservation_is_given_back_when_the_job_has_stopped(void **state)

@@ -95,7 +95,7 @@ quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
 RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib unit scenario admission integration sim mutants lint conformance test check suite \
+.PHONY: all lib unit scenario admission integration sim sim-fresh mutants lint conformance test check suite \
 	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo docs e2e \
 	bench-e2e bench-quota differential image image-check image-reproduce clean help FORCE
 .DELETE_ON_ERROR:
@@ -168,6 +168,9 @@ sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
 	@$(if $(ARGS),$(foreach b,$(SIM_BIN),$b $(ARGS) &&) true,$(RUN_TESTS) $(SIM_BIN))
 
 MUTANT_ENV := BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(LIBS)'
+sim-fresh: $(SIM_BIN) ## seeds of the simulation that no person chose, for ARGS minutes (3); reports those that fail
+	@BUILD=$(BUILD) test/sim/fresh.sh $(ARGS)
+
 MUTANTS := $(if $(SIM_SRC),test/sim/mutants.sh)
 
 mutants: $(SIM_BIN) ## deliberate breakages that the simulation must notice; ARGS="NUMBER": one of them

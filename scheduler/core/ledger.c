@@ -120,7 +120,7 @@ static bool is_cut_off(const struct cluster *c, const struct queue *q, const str
 {
 	uint32_t mask = res_mask(req);
 
-	for (; q != NULL; q = queue_at(c, q->parent)) {
+	while (q != NULL) {
 		for (uint32_t m = mask & ~RES_FURTHER; m != 0; m &= m - 1) {
 			if (is_at_the_end(q, (unsigned)__builtin_ctz(m))) {
 				return true;
@@ -131,6 +131,7 @@ static bool is_cut_off(const struct cluster *c, const struct queue *q, const str
 				return true;
 			}
 		}
+		q = queue_at(c, q->parent);
 	}
 	return false;
 }

@@ -152,7 +152,7 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 		[DECISION_UNGATE] = "ungate",     [DECISION_RESERVE] = "reserve",
 		[DECISION_RELEASE] = "release",   [DECISION_PUBLISH] = "publish",
 		[DECISION_WITHDRAW] = "withdraw", [DECISION_BIND] = "bind",
-		[DECISION_EVICT] = "evict",
+		[DECISION_EVICT] = "evict",       [DECISION_MOVE] = "move",
 	};
 
 	for (size_t i = 0; i < d->n; i++) {

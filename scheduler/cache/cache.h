@@ -6,9 +6,11 @@
  * Rules kept here (design of the gate feature): a task that is BINDING ignores pod updates that
  * still lack a node; an UNGATE in flight stays charged until the outcome or a watch event shows it;
  * updates older than the known resourceVersion are ignored; an object with another UID replaces the
- * old one (its charge is released first); evicted pods leave the ledger when they are gone; charges
- * follow a PodGroup to another queue; after leadership was gained charges are rebuilt from
- * headgate.io/reserved, and what exceeds a limit then the next cycle revokes, youngest first.
+ * old one (its charge is released first); evicted pods leave the ledger when they are gone; a
+ * charge stays on the queue that granted it until a cycle moves it (core/moves.h); after leadership
+ * was gained charges are rebuilt from headgate.io/reserved: that of a pod on a node is booked on
+ * the queue that the mark names while that queue exists, else on its PodGroup's, and what exceeds a
+ * limit then the next cycle revokes, youngest first.
  *
  * An object that cannot be read is reported, and no account forgets it: a pod that has a node, our
  * gate or a reservation is charged by what can be read of it, completed by its last known version;

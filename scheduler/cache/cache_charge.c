@@ -39,6 +39,7 @@ static void charge(struct cache *c, struct task *t, struct queue *q, enum charge
 	}
 }
 
+/* A charge stays where it was granted: whether it may follow its job is decided in core/moves.h. */
 static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 {
 	if (t->charge == CHARGE_NONE) {
@@ -48,9 +49,8 @@ static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 		return;
 	}
 	ledger_advance(c->cluster, t, CHARGE_BOUND);
-	if (q != NULL && q->id != t->charge_queue) {
-		c->queues_stale |= !q->exists || !c->cluster->queues.v[t->charge_queue]->exists;
-		ledger_move(c->cluster, t, q);
+	if (q != NULL && q->id == t->charge_queue) {
+		t->refused_queue = MODEL_NONE;
 	}
 }
 
@@ -68,7 +68,6 @@ static void settle_unbound(struct cache *c, struct task *t, struct queue *q)
 		release(c, t);
 		return;
 	}
-	ledger_move(c->cluster, t, q);
 	if (t->charge == CHARGE_PATCHING && (t->flags & TASK_OUR_GATE) == 0) {
 		ledger_advance(c->cluster, t, CHARGE_UNGATED);
 	}

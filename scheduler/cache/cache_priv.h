@@ -68,7 +68,7 @@ void cache_foreign_forget(struct cache *c, struct str key);
 void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now);
 
 /* Makes the charge of a task agree with what is known of the pod and of its job: pods with a node
- * are charged, finished and foreign ones are not, charges follow the job to its queue. */
+ * are charged, finished and foreign ones are not. A charge stays on its queue. */
 void cache_charge_settle(struct cache *c, struct task *t);
 void cache_charge_settle_job(struct cache *c, struct job *j);
 

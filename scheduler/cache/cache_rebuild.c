@@ -1,3 +1,4 @@
+#include "base/intern.h"
 #include "cache/cache_priv.h"
 #include "core/ledger.h"
 
@@ -24,16 +25,44 @@ static enum charge_state proven(const struct task *t)
 	return t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED;
 }
 
-static void rebuild(struct cache *c, struct task *t)
+static bool has_node(const struct task *t)
 {
-	enum charge_state state = in_flight(t);
+	return t->node != MODEL_NONE && t->status != TASK_BINDING;
+}
+
+static struct queue *existing(const struct cluster *c, uint32_t id)
+{
+	return id == MODEL_NONE || !c->queues.v[id]->exists ? NULL : c->queues.v[id];
+}
+
+/* The queue that granted the quota, not the one that the pod names today, which its owner may have
+ * edited since: the mark tells; without it, what this process has seen. */
+static struct queue *granted_by(const struct cluster *c, const struct task *t)
+{
 	struct queue *q = NULL;
 
-	if (state == CHARGE_NONE) {
-		state = proven(t);
+	if (t->charge == CHARGE_PATCHING || t->charge == CHARGE_ASSUMED) {
+		q = existing(c, t->charge_queue);
+	} else if (t->reserved != MODEL_NONE) {
+		q = cluster_queue_find(c, intern_str(c->names, t->reserved));
+		q = q == NULL ? NULL : existing(c, q->id);
 	}
-	if (t->job != MODEL_NONE && c->cluster->jobs.v[t->job]->queue != MODEL_NONE) {
-		q = c->cluster->queues.v[c->cluster->jobs.v[t->job]->queue];
+	if (q == NULL && has_node(t)) {
+		q = existing(c, t->charge_queue);
+	}
+	if (q == NULL && t->job != MODEL_NONE) {
+		q = existing(c, c->jobs.v[t->job]->queue);
+	}
+	return q;
+}
+
+static void rebuild(struct cache *c, struct task *t)
+{
+	struct queue *q = granted_by(c->cluster, t);
+	enum charge_state state = in_flight(t);
+
+	if (state == CHARGE_NONE) {
+		state = has_node(t) ? CHARGE_BOUND : proven(t);
 	}
 	ledger_release(c->cluster, t);
 	if (q != NULL && state != CHARGE_NONE) {

@@ -9,6 +9,7 @@
 #include "conf/conf.h"
 #include "core/action.h"
 #include "core/hooks.h"
+#include "core/moves.h"
 #include "core/revoke.h"
 #include "core/session_priv.h"
 #include "core/status.h"
@@ -185,6 +186,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	session_open(s, c, now);
 	trace_phase(trace, "open", false);
 	trace_phase(trace, "revoke", true);
+	moves_run(s);
 	revoke_run(s);
 	trace_phase(trace, "revoke", false);
 	for (size_t i = 0; i < cy->nactions; i++) {
@@ -201,7 +203,8 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 
 /* 1. Which queues changed; with none there is nothing to do.
  * 2. Overlay, plugins, limits.
- * 3. Quota that is held without right is taken back.
+ * 3. Charges follow edited PodGroups where there is room; quota that is held without right is taken
+ *    back.
  * 4. The actions in configured order.
  * 5. What is told about it: phases, conditions, events.
  * 6. What the look at each queue depended on, so that it is not repeated while nothing changes. */

@@ -121,6 +121,13 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_RESERVE:
 		charge(c, t, d->queue, CHARGE_UNGATED);
 		break;
+	case DECISION_MOVE:
+		ledger_move(c, t, c->queues.v[d->queue]);
+		t->refused_queue = MODEL_NONE;
+		break;
+	case DECISION_STAY:
+		t->refused_queue = d->queue;
+		break;
 	case DECISION_RELEASE:
 		assume_release(c, t, d);
 		break;

@@ -4,7 +4,8 @@
 
 static const char *const names[DECISION_KIND_COUNT_] = {
 	[DECISION_UNGATE] = "Ungate",      [DECISION_RESERVE] = "Reserve",
-	[DECISION_RELEASE] = "Release",    [DECISION_PUBLISH] = "Publish",
+	[DECISION_RELEASE] = "Release",    [DECISION_MOVE] = "Move",
+	[DECISION_STAY] = "Stay",          [DECISION_PUBLISH] = "Publish",
 	[DECISION_WITHDRAW] = "Withdraw",  [DECISION_CONDITION] = "Condition",
 	[DECISION_BIND] = "Bind",          [DECISION_EVICT] = "Evict",
 	[DECISION_JOB_PHASE] = "JobPhase", [DECISION_JOB_CONDITION] = "JobCondition",

@@ -14,6 +14,9 @@ enum decision_kind {
 	DECISION_RELEASE, /* task: drop its charge (revoked, timed out), that of a published pod
 			     when its withdrawal is acknowledged; retry_at says when it may be
 			     decided again */
+	DECISION_MOVE,    /* task, queue: its charge goes there */
+	DECISION_STAY,    /* task, queue: that queue refuses its charge, which stays; not to be
+			     reported    again */
 	DECISION_PUBLISH, /* task: PodScheduled=False/Unschedulable with message, nominated node
 			     only after evictions */
 	DECISION_WITHDRAW,  /* task: PodScheduled=False/NotReadyForScheduling with message */

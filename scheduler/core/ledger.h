@@ -18,8 +18,8 @@ void ledger_release(struct cluster *c, struct task *t); /* no effect without a c
 void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing);
 /* Called after the class of a charged task changed, e.g. in-place resize: books the difference. */
 void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_request);
-void ledger_move(struct cluster *c, struct task *t,
-		 struct queue *to); /* PodGroup moved to another queue */
+/* To another queue, whatever its limit: core/moves.h decides. */
+void ledger_move(struct cluster *c, struct task *t, struct queue *to);
 /* Recomputes all sums from the tasks (after the topology changed). */
 void ledger_rebuild_sums(struct cluster *c);
 /* Whether the transition table allows it; a state may always follow itself, nothing follows NONE.

@@ -36,9 +36,12 @@ static int64_t retry_at(const struct session *s, const struct task *t)
 }
 
 /* In the account of the charge's queue and of every queue above it. */
-static void add_upwards(const struct cluster *c, struct res *sums, const struct task *t)
+static void add_upwards(const struct session *s, struct res *sums, const struct task *t)
 {
-	for (uint32_t q = t->charge_queue; q != MODEL_NONE; q = c->queues.v[q]->parent) {
+	const struct cluster *c = s->cluster;
+
+	for (uint32_t q = session_task_charge_queue(s, t); q != MODEL_NONE;
+	     q = c->queues.v[q]->parent) {
 		res_add(&sums[q], pod_class_charge(t->klass));
 	}
 }
@@ -51,7 +54,7 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 	statement_release(s, t, why->back_off ? retry_at(s, t) : MODEL_TIME_NONE);
 	if (published) {
 		if (s->withdrawing != NULL) {
-			add_upwards(s->cluster, s->withdrawing, t);
+			add_upwards(s, s->withdrawing, t);
 		}
 		d = decision_add(&s->decisions, DECISION_WITHDRAW);
 		d->task = t->id;
@@ -92,6 +95,13 @@ static void revoke_with_gang(struct session *s, const struct task *t, const stru
 	}
 }
 
+void revoke_charge(struct session *s, const struct task *t, const char *message)
+{
+	struct revocation why = { .code = "QuotaRevoked", .message = message };
+
+	revoke_with_gang(s, t, &why);
+}
+
 static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)
 {
 	while (queue != MODEL_NONE && queue != top->id) {
@@ -111,7 +121,7 @@ static struct res *sum_withdrawing(struct session *s)
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL && session_task_charge(s, t) == CHARGE_WITHDRAWING) {
-			add_upwards(c, sums, t);
+			add_upwards(s, sums, t);
 		}
 	}
 	return sums;
@@ -155,7 +165,8 @@ static void shrink_queue(struct session *s, const struct queue *q)
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && is_revocable(s, t) && is_below(c, t->charge_queue, q)) {
+		if (t != NULL && is_revocable(s, t) &&
+		    is_below(c, session_task_charge_queue(s, t), q)) {
 			v[n++] = t;
 		}
 	}

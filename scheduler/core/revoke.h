@@ -9,6 +9,9 @@
 /* Before the actions: queues over their limit, closed queues, jobs that lack tasks, and
  * reservations that timed out. */
 void revoke_run(struct session *s);
+/* That of t and, when its gang is broken by it, of the gang. Event QuotaRevoked with this message,
+ * which lives until the cycle ends. t: has a charge without a node, and no patch in flight. */
+void revoke_charge(struct session *s, const struct task *t, const char *message);
 /* After the actions: gangs that hold only part of what they need and have nothing on a node, so
  * that two halves never block each other. */
 void revoke_partial_gangs(struct session *s);

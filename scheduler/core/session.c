@@ -106,6 +106,13 @@ enum charge_state session_task_charge(const struct session *s, const struct task
 	return (enum charge_state)(slot->epoch == s->overlay->epoch ? slot->charge : t->charge);
 }
 
+uint32_t session_task_charge_queue(const struct session *s, const struct task *t)
+{
+	const struct overlay_task *slot = &s->overlay->tasks[t->id];
+
+	return slot->epoch == s->overlay->epoch ? slot->charge_queue : t->charge_queue;
+}
+
 bool session_task_was_released(const struct session *s, const struct task *t)
 {
 	const struct overlay_task *slot = &s->overlay->tasks[t->id];

@@ -46,6 +46,9 @@ static inline const struct task *session_task(const struct session *s, uint32_t 
 enum task_status session_task_status(const struct session *s, const struct task *t);
 uint32_t session_task_node(const struct session *s, const struct task *t); /* MODEL_NONE */
 enum charge_state session_task_charge(const struct session *s, const struct task *t);
+/* Where the charge that the task had when the session was opened is booked; MODEL_NONE: it had
+ * none. */
+uint32_t session_task_charge_queue(const struct session *s, const struct task *t);
 const struct res *session_node_used(const struct session *s, const struct node *n);
 const struct res *session_node_pipelined(const struct session *s, const struct node *n);
 const struct res *session_node_releasing(const struct session *s, const struct node *n);

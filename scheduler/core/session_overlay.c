@@ -61,6 +61,7 @@ struct overlay_task *session_overlay_task(struct overlay *o, const struct task *
 		*slot = (struct overlay_task){
 			.epoch = o->epoch,
 			.node = t->node,
+			.charge_queue = t->charge_queue,
 			.status = t->status,
 			.charge = t->charge,
 			.attempt_node = MODEL_NONE,

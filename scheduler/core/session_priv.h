@@ -45,9 +45,11 @@ static inline struct overlay_job *session_priv_job(const struct session *s, cons
 /* The queue of t's charge (or of its job) and its ancestors hold an unbound charge. */
 static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
 {
-	uint32_t q =
-		t->charge_queue != MODEL_NONE ? t->charge_queue : s->cluster->jobs.v[t->job]->queue;
+	uint32_t q = session_task_charge_queue(s, t);
 
+	if (q == MODEL_NONE) {
+		q = s->cluster->jobs.v[t->job]->queue;
+	}
 	for (; s->unbound != NULL && q != MODEL_NONE; q = s->cluster->queues.v[q]->parent) {
 		s->unbound[q] = 1;
 	}

@@ -39,7 +39,7 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 /* Where the charge of t is, or would be booked; NULL: nowhere. */
 static const struct queue *queue_of(const struct session *s, const struct task *t)
 {
-	uint32_t id = t->charge_queue;
+	uint32_t id = session_task_charge_queue(s, t);
 
 	if (id == MODEL_NONE && t->job != MODEL_NONE) {
 		id = s->cluster->jobs.v[t->job]->queue;
@@ -186,7 +186,7 @@ void statement_release(struct session *s, const struct task *t, int64_t retry_at
 	session_overlay_set8(s->overlay, &session_overlay_task(s->overlay, t)->released, 1);
 	d = decision_add(&s->decisions, DECISION_RELEASE);
 	d->task = t->id;
-	d->queue = t->charge_queue;
+	d->queue = session_task_charge_queue(s, t);
 	d->retry_at = retry_at;
 }
 

@@ -403,6 +403,8 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 		return false;
 	case DECISION_RESERVE:
 	case DECISION_RELEASE:
+	case DECISION_MOVE:
+	case DECISION_STAY:
 	case DECISION_JOB_PHASE:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:

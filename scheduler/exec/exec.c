@@ -187,6 +187,8 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 		break;
 	case DECISION_RESERVE:
 	case DECISION_RELEASE:
+	case DECISION_MOVE:
+	case DECISION_STAY:
 	case DECISION_JOB_PHASE:
 	case DECISION_JOB_CONDITION:
 	case DECISION_EVENT:

@@ -67,6 +67,7 @@ static void sweep_names(struct cluster *c)
 		if (c->tasks.v[i] != NULL) {
 			intern_mark_name(c->names, c->tasks.v[i]->namespace_);
 			intern_mark(c->names, c->tasks.v[i]->role);
+			intern_mark(c->names, c->tasks.v[i]->reserved);
 		}
 	}
 	for (size_t i = 0; i < c->jobs.n; i++) {

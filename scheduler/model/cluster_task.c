@@ -43,6 +43,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	}
 	t->uid = t->name + name.len + 1;
 	t->job = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
+	t->refused_queue = t->reserved = MODEL_NONE;
 	t->status = TASK_PENDING;
 	t->created = t->deleted = t->published_at = t->retry_at = MODEL_TIME_NONE;
 	if (c->free_tasks.n > 0) {

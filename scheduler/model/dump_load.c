@@ -260,6 +260,9 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 	if (!is_name(c, t->role)) {
 		return bad(err, "role: no such name");
 	}
+	if (!is_name(c, t->reserved)) {
+		return bad(err, "reserved: no such name");
+	}
 	if (t->charge_queue != MODEL_NONE &&
 	    (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL)) {
 		return bad(err, "chargeQueue: no such id");

@@ -30,6 +30,7 @@ struct from_api_pod {
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
 	uint32_t role;
+	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
 	int32_t priority;
 	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
 	uint8_t gate_row;

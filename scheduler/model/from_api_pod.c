@@ -2,6 +2,7 @@
 #include "api/keys.h"
 #include "api/pod.h"
 #include "api/pod_request.h"
+#include "api/validate.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/intern.h"
@@ -194,6 +195,18 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 	return 0;
 }
 
+/* A name that no queue can have counts as none. */
+static uint32_t read_mark(struct cluster *c, const struct from_api_pod *p)
+{
+	const char *interned;
+
+	if ((p->flags & TASK_OURS) == 0 || !validate_is_dns_subdomain(p->reserved) ||
+	    from_api_text(c, p->reserved.p, &interned, NULL) < 0) {
+		return MODEL_NONE;
+	}
+	return intern_find(c->names, str_of(interned));
+}
+
 int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		       const char *const *scheduler_names, struct from_api_pod *ret,
 		       struct err *err)
@@ -208,6 +221,7 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		.nominated = str_of(pod->status.nominated_node_name),
 		.reserved = str_of(field_map_get(&pod->meta.annotations, KEYS_RESERVED)),
 		.role = MODEL_NONE,
+		.reserved_name = MODEL_NONE,
 		.priority = priority_of(pod),
 		.status = status_of(pod),
 		.created = pod->meta.created,
@@ -224,6 +238,7 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 	}
 	read_flags(pod, &p);
 	read_condition(pod, &p);
+	p.reserved_name = read_mark(c, &p);
 	/* The namespace is interned when the task is made, which cannot fail: here it can. */
 	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0) {
 		return -ERR_INVALID;
@@ -294,6 +309,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	}
 	cluster_task_set_nominated(c, t, nominated);
 	t->role = p->role;
+	t->reserved = p->reserved_name;
 	t->priority = p->priority;
 	t->flags = p->flags | (t->flags & kept);
 	t->gate_row = p->gate_row;

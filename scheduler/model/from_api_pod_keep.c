@@ -86,6 +86,9 @@ static void complete(const struct cluster *c, const struct task *known, struct a
 		     struct from_api_pod *p)
 {
 	p->flags |= known->flags & (TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK);
+	if (p->reserved.p == NULL) {
+		p->reserved_name = known->reserved;
+	}
 	if (p->uid.p == NULL) {
 		p->uid = arena_str(scratch, str_of(known->uid));
 	}

@@ -91,12 +91,16 @@ struct task {
 	const char *uid;
 	uint32_t role; /* id in cluster->names, MODEL_NONE */
 	int32_t priority;
-	uint32_t flags;        /* enum task_flag */
-	uint8_t gate_row;      /* which spelling of the gate (api/gate.h row) when TASK_OUR_GATE */
-	uint8_t status;        /* enum task_status */
-	uint8_t cond;          /* enum pod_cond */
-	uint8_t charge;        /* enum charge_state */
-	uint32_t charge_queue; /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
+	uint32_t flags;         /* enum task_flag */
+	uint8_t gate_row;       /* which spelling of the gate (api/gate.h row) when TASK_OUR_GATE */
+	uint8_t status;         /* enum task_status */
+	uint8_t cond;           /* enum pod_cond */
+	uint8_t charge;         /* enum charge_state */
+	uint32_t charge_queue;  /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
+	uint32_t refused_queue; /* queue id that refused the charge of a bound pod, when that was
+				   reported; MODEL_NONE */
+	uint32_t reserved;      /* id in cluster->names: the queue in headgate.io/reserved;
+				   MODEL_NONE */
 	uint32_t unbound_failures; /* for back-off after reservation timeouts and bind errors */
 	int64_t created, deleted;  /* wall ns; deleted: deletionTimestamp or MODEL_TIME_NONE */
 	/* By the clock of the process, which goes on evenly (cache_time.now): */

@@ -20,6 +20,7 @@ static const char *check_once(const struct seen *s, const struct decision *d)
 		[DECISION_UNGATE] = "a pod is ungated twice in one cycle",
 		[DECISION_RESERVE] = "a pod is reserved twice in one cycle",
 		[DECISION_RELEASE] = "a pod is released twice in one cycle",
+		[DECISION_MOVE] = "a charge is moved twice in one cycle",
 		[DECISION_PUBLISH] = "a pod is published twice in one cycle",
 		[DECISION_WITHDRAW] = "a pod is withdrawn twice in one cycle",
 		[DECISION_CONDITION] = "a pod gets two conditions in one cycle",
@@ -97,6 +98,9 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		return (t->flags & TASK_PREEMPTABLE) == 0 || (t->flags & TASK_CRITICAL) != 0
 			       ? "a pod that may not be preempted is evicted"
 			       : NULL;
+	case DECISION_MOVE:
+	case DECISION_STAY:
+		return s->charged ? NULL : "a charge that is not there is moved";
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 	case DECISION_JOB_PHASE:

@@ -26,6 +26,7 @@ struct amounts VEC(struct amount);
 struct oracle_pod {
 	char *group; /* "namespace/name" of the PodGroup, NULL: none */
 	bool published, placed;
+	bool moved; /* named another PodGroup before */
 	struct amounts request;
 };
 
@@ -38,6 +39,7 @@ struct oracle_queue {
 struct oracle {
 	bool hierarchy;
 	struct strmap *pods, *groups /* -> queue name */, *queues;
+	struct strmap *moved; /* keys of PodGroups that were in another queue before */
 	int64_t lowered_at;
 	bool lowered;
 	size_t published, peak;
@@ -135,6 +137,7 @@ struct oracle *oracle_create(bool hierarchy)
 	o->pods = strmap_create(pod_free);
 	o->groups = strmap_create(free);
 	o->queues = strmap_create(queue_free);
+	o->moved = strmap_create(free);
 	return o;
 }
 
@@ -144,6 +147,7 @@ void oracle_destroy(struct oracle *o)
 		strmap_destroy(o->pods);
 		strmap_destroy(o->groups);
 		strmap_destroy(o->queues);
+		strmap_destroy(o->moved);
 		free(o);
 	}
 }
@@ -298,8 +302,13 @@ static bool retire(struct oracle *o, enum oracle_resource r, const char *key, vo
 	bool changed = false;
 
 	if (r == ORACLE_PODS) {
-		const struct oracle_pod *now = strmap_get(o->pods, str_of(key));
+		struct oracle_pod *now = strmap_get(o->pods, str_of(key));
+		const struct oracle_pod *before = old;
 
+		if (now != NULL) {
+			now->moved = before->moved || (before->group != NULL &&
+						       !str_streq(before->group, now->group));
+		}
 		changed = now != NULL && has_grown(old, now);
 		o->published -= ((struct oracle_pod *)old)->published;
 		pod_free(old);
@@ -312,6 +321,9 @@ static bool retire(struct oracle *o, enum oracle_resource r, const char *key, vo
 		const char *now = strmap_get(o->groups, str_of(key));
 
 		changed = now != NULL && !str_streq(old, now);
+		if (changed) {
+			strmap_set(o->moved, str_of(key), xmalloc_dup(""));
+		}
 		free(old);
 	}
 	return changed;
@@ -347,6 +359,13 @@ static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
 							: strmap_get(o->queues, str_of(parent));
 }
 
+/* A pod on a node stays charged where it was granted, or follows an edit, as there is room. */
+static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *pod)
+{
+	return pod->moved ||
+	       (pod->group != NULL && strmap_get(o->moved, str_of(pod->group)) != NULL);
+}
+
 static bool book(struct str key UNUSED, void *value, void *ctx)
 {
 	const struct oracle_pod *pod = value;
@@ -354,7 +373,7 @@ static bool book(struct str key UNUSED, void *value, void *ctx)
 	const char *name = pod->group == NULL ? NULL : strmap_get(o->groups, str_of(pod->group));
 	struct oracle_queue *q = name == NULL ? NULL : strmap_get(o->queues, str_of(name));
 
-	if (!pod->published && !pod->placed) {
+	if (!pod->published && (!pod->placed || may_be_elsewhere(o, pod))) {
 		return true;
 	}
 	for (unsigned depth = 0; q != NULL && depth < MAX_DEPTH; depth++) {

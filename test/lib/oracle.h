@@ -3,7 +3,9 @@
  * ancestors, the resources of published opted-in pods (PodScheduled=False/Unschedulable, what
  * autoscalers buy nodes for) are at most max(0, configured limit - allocated). Objects are fed in
  * resourceVersion order. After a change from outside that lowers a limit, moves pods to another
- * queue or makes a pod ask for more, an excess is tolerated for ORACLE_GRACE_NS. Owner: one thread.
+ * queue or makes a pod ask for more, an excess is tolerated for ORACLE_GRACE_NS. Pods on a node
+ * that were moved to another PodGroup or queue are not counted as allocated: which of the queues is
+ * charged cannot be seen from outside. Owner: one thread.
  */
 #ifndef TEST_LIB_ORACLE_H
 #define TEST_LIB_ORACLE_H

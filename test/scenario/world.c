@@ -156,23 +156,10 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 
 static int see_group(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
 {
-	struct cluster *c = w->f.cluster;
-	CLEANUP(xmalloc_freep) char *key = key_of(object);
 	struct api_pod_group group;
-	struct job *j;
 	int r = decode_jdoc(&scheduling_pod_group_fields, object, &group, a, err);
 
-	if (r == 0) {
-		r = from_api_group(c, &group, STR_LIT("default"), err);
-	}
-	if (r < 0) {
-		return r;
-	}
-	j = cluster_job_find(c, str_of(key));
-	for (size_t i = 0; i < j->tasks.n && j->queue != MODEL_NONE; i++) {
-		ledger_move(c, c->tasks.v[j->tasks.v[i]], c->queues.v[j->queue]);
-	}
-	return 0;
+	return r < 0 ? r : from_api_group(w->f.cluster, &group, STR_LIT("default"), err);
 }
 
 static int see_queue(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)

@@ -108,6 +108,8 @@ static void write_one(struct world *w, const struct decision *d)
 		break;
 	case DECISION_RESERVE:
 	case DECISION_RELEASE:
+	case DECISION_MOVE:
+	case DECISION_STAY:
 	case DECISION_EVICT:
 	case DECISION_JOB_CONDITION:
 	case DECISION_QUEUE_SCANNED:

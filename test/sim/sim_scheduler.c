@@ -151,6 +151,15 @@ static bool is_below(const struct cluster *c, uint32_t id, const struct queue *t
 	return id == top->id;
 }
 
+/* Where the pod is charged; without a charge, where its PodGroup is. */
+static uint32_t queue_of(const struct cluster *c, const struct task *t)
+{
+	if (t->charge != CHARGE_NONE) {
+		return t->charge_queue;
+	}
+	return t->job == MODEL_NONE ? MODEL_NONE : c->jobs.v[t->job]->queue;
+}
+
 /* What is used of a queue, from the pods: on a node, terminating or not, or holding a charge. */
 static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d)
 {
@@ -159,9 +168,9 @@ static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && (t->flags & TASK_OURS) != 0 && t->job != MODEL_NONE &&
+		if (t != NULL && (t->flags & TASK_OURS) != 0 &&
 		    (t->node != MODEL_NONE || t->charge != CHARGE_NONE) &&
-		    is_below(c, c->jobs.v[t->job]->queue, q)) {
+		    is_below(c, queue_of(c, t), q)) {
 			sum += t->klass->request.v[d];
 		}
 	}
@@ -195,7 +204,8 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 	uint32_t id = t->charge_queue;
 
 	if (t->charge == CHARGE_NONE) {
-		sim_world_fail(s->world, "decisions: %s is ungated without a charge", t->name);
+		sim_world_fail(s->world, "decisions: %s is ungated or moved without a charge",
+			       t->name);
 		return;
 	}
 	while (id != MODEL_NONE) {
@@ -227,7 +237,8 @@ static void on_assumed(void *ctx, const struct cluster *c, const struct decision
 	for (size_t i = 0; i < d->n; i++) {
 		const struct decision *e = &d->v[i];
 
-		if (e->kind == DECISION_RESERVE || (e->kind == DECISION_UNGATE && !e->uncharged)) {
+		if (e->kind == DECISION_MOVE || e->kind == DECISION_RESERVE ||
+		    (e->kind == DECISION_UNGATE && !e->uncharged)) {
 			check_charge(s, c, d, i);
 		}
 	}

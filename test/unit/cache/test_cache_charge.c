@@ -59,10 +59,36 @@ static void test_settles_to_what_the_pod_shows(void **state)
 	}
 }
 
+/* A tenant edits its PodGroup, then the group annotation, of a pod that runs. */
+static void test_an_edit_moves_no_charge(void **state)
+{
+	static const char *const nowhere = "no-such-queue";
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = {
+		.name = "p", .group = "g", .node = "n", .phase = "Running", .opted_in = true
+	};
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_group(f, "h", "default", 1);
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	(void)cache_fixture_group(f, "g", "default", 1);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	(void)cache_fixture_group(f, "g", nowhere, 1);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	p.group = "h";
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "default"), 0);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_settles_to_what_the_pod_shows),
+		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_charge", tests, NULL, NULL);

@@ -70,11 +70,63 @@ static void test_writes_in_flight_keep_their_charge(void **state)
 	assert_int_equal(u->charge, CHARGE_ASSUMED);
 }
 
+/* The PodGroup names "default" by now; q granted the quota. */
+static void test_the_queue_that_granted_it_is_charged(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		const char *queue;
+	} rows[] = {
+		{ { .node = "n", .phase = "Running", .opted_in = true, .reserved = "q" }, "q" },
+		{ { .node = "n", .phase = "Running", .reserved = "q" }, "q" },
+		{ { .node = "n", .phase = "Running", .reserved = "gone" }, "default" },
+		{ { .node = "n", .phase = "Running", .reserved = "No Name" }, "default" },
+		{ { .node = "n", .phase = "Running" }, "default" },
+		{ { .opted_in = true, .reserved = "q" }, "q" },
+		{ { .opted_in = true, .reserved = "q", .reason = "Unschedulable" }, "q" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = rows[i].pod;
+
+		p.name = "p";
+		p.group = "g";
+		(void)cache_fixture_group(f, "g", "default", 1);
+		(void)cache_fixture_pod(f, &p);
+		for (int again = 0; again < 2; again++) {
+			cache_rebuild_ledger(f->cache, f->now);
+			cache_fixture_check(f);
+			if (cache_fixture_charged(f, rows[i].queue) != 1000) {
+				fail_msg("row %zu: %s is not charged", i, rows[i].queue);
+			}
+		}
+		cache_fixture_destroy(f);
+	}
+}
+
+/* Without a mark, what this process has seen counts. */
+static void test_an_edit_does_not_count_at_the_next_leadership(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n", .phase = "Running" };
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	(void)cache_fixture_group(f, "g", "default", 1);
+	cache_rebuild_ledger(f->cache, f->now);
+	cache_fixture_check(f);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_rebuilt_from_what_the_pods_prove),
 		CACHE_FIXTURE_TEST(test_writes_in_flight_keep_their_charge),
+		CACHE_FIXTURE_TEST(test_the_queue_that_granted_it_is_charged),
+		CACHE_FIXTURE_TEST(test_an_edit_does_not_count_at_the_next_leadership),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_rebuild", tests, NULL, NULL);

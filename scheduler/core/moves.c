@@ -1,0 +1,116 @@
+#include "core/moves.h"
+
+#include "core/hooks.h"
+#include "core/ledger.h"
+#include "core/revoke.h"
+#include "core/session_priv.h"
+#include "model/pod_class.h"
+
+static const struct queue *parent_of(const struct session *s, const struct queue *q)
+{
+	return q->parent == MODEL_NONE ? NULL : s->cluster->queues.v[q->parent];
+}
+
+static bool is_at_or_above(const struct session *s, const struct queue *q, uint32_t below)
+{
+	while (below != MODEL_NONE && below != q->id) {
+		below = s->cluster->queues.v[below]->parent;
+	}
+	return below == q->id;
+}
+
+/* The ancestors that both queues have carry the charge before and after. */
+static bool fits(const struct session *s, const struct task *t, const struct queue *to)
+{
+	const struct queue *q = to;
+
+	while (q != NULL && !is_at_or_above(s, q, t->charge_queue)) {
+		if (res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
+			     &s->limits[q->id], pod_class_charge_mask(t->klass)) != 0) {
+			return false;
+		}
+		q = parent_of(s, q);
+	}
+	return true;
+}
+
+static void book(struct session *s, const struct task *t, const struct queue *q, int sign)
+{
+	for (; q != NULL; q = parent_of(s, q)) {
+		session_overlay_add(s->overlay, &session_overlay_queue(s->overlay, q)->charged,
+				    pod_class_charge(t->klass), pod_class_charge_mask(t->klass),
+				    sign);
+	}
+}
+
+static void move(struct session *s, const struct task *t, const struct queue *to)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_MOVE);
+
+	book(s, t, s->cluster->queues.v[t->charge_queue], -1);
+	book(s, t, to, 1);
+	session_priv_task(s, t)->charge_queue = to->id;
+	d->task = t->id;
+	d->queue = to->id;
+}
+
+static void stay(struct session *s, const struct task *t, const struct queue *to)
+{
+	struct decision *d;
+
+	if (t->refused_queue == to->id) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_STAY);
+	d->task = t->id;
+	d->queue = to->id;
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->warning = true;
+	d->reason = "QuotaMoveRefused";
+	d->message = arena_printf(s->arena,
+				  "the PodGroup names queue %s now, which has no room for this "
+				  "pod: its quota stays charged to queue %s",
+				  to->name, s->cluster->queues.v[t->charge_queue]->name);
+}
+
+static void settle(struct session *s, const struct task *t, const struct queue *to)
+{
+	struct reason why = { .code = "the queue cannot be used" };
+	enum charge_state charge = session_task_charge(s, t);
+	bool bound = charge == CHARGE_BOUND;
+
+	if (charge == CHARGE_NONE || session_task_charge_queue(s, t) == to->id ||
+	    t->status == TASK_RELEASING ||
+	    (!bound && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {
+		return;
+	}
+	if (hooks_queue_accepts(s, to, &why) && fits(s, t, to)) {
+		move(s, t, to);
+	} else if (bound) {
+		stay(s, t, to);
+	} else {
+		revoke_charge(s, t,
+			      arena_printf(s->arena,
+					   "the PodGroup names queue %s now, which has no "
+					   "room for this pod",
+					   to->name));
+	}
+}
+
+void moves_run(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
+			const struct job *j = c->jobs.v[q->jobs.v[k]];
+
+			for (size_t m = 0; m < j->tasks.n; m++) {
+				settle(s, session_task(s, j->tasks.v[m]), q);
+			}
+		}
+	}
+}

@@ -39,7 +39,8 @@ struct oracle_queue {
 struct oracle {
 	bool hierarchy;
 	struct strmap *pods, *groups /* -> queue name */, *queues;
-	struct strmap *moved; /* keys of PodGroups that were in another queue before */
+	struct strmap *moved; /* PodGroups that were in other queues before -> their names */
+	bool everywhere;      /* what may be charged to several queues counts in each */
 	int64_t lowered_at;
 	bool lowered;
 	size_t published, peak;
@@ -296,6 +297,14 @@ static void set_object(struct oracle *o, enum oracle_resource r, const char *key
 	}
 }
 
+static void remember_queue(struct oracle *o, const char *group, const char *queue)
+{
+	const char *former = strmap_get(o->moved, str_of(group));
+
+	strmap_set(o->moved, str_of(group),
+		   former == NULL ? xmalloc_dup(queue) : xmalloc_printf("%s,%s", former, queue));
+}
+
 /* True when somebody outside made published pods exceed their room. */
 static bool retire(struct oracle *o, enum oracle_resource r, const char *key, void *old)
 {
@@ -322,7 +331,7 @@ static bool retire(struct oracle *o, enum oracle_resource r, const char *key, vo
 
 		changed = now != NULL && !str_streq(old, now);
 		if (changed) {
-			strmap_set(o->moved, str_of(key), xmalloc_dup(""));
+			remember_queue(o, key, old);
 		}
 		free(old);
 	}
@@ -366,22 +375,45 @@ static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *po
 	       (pod->group != NULL && strmap_get(o->moved, str_of(pod->group)) != NULL);
 }
 
-static bool book(struct str key UNUSED, void *value, void *ctx)
+static void book_at(struct oracle *o, const char *name, const struct oracle_pod *pod)
 {
-	const struct oracle_pod *pod = value;
-	struct oracle *o = ctx;
-	const char *name = pod->group == NULL ? NULL : strmap_get(o->groups, str_of(pod->group));
 	struct oracle_queue *q = name == NULL ? NULL : strmap_get(o->queues, str_of(name));
 
-	if (!pod->published && (!pod->placed || may_be_elsewhere(o, pod))) {
-		return true;
-	}
 	for (unsigned depth = 0; q != NULL && depth < MAX_DEPTH; depth++) {
 		struct oracle_queue *parent = parent_of(o, name, q);
 
 		amounts_add(pod->published ? &q->published : &q->allocated, &pod->request);
 		name = q->parent == NULL ? "root" : q->parent;
 		q = parent;
+	}
+}
+
+/* In the queues that its PodGroup was in before. */
+static void book_former(struct oracle *o, const struct oracle_pod *pod)
+{
+	const char *former = pod->group == NULL ? NULL : strmap_get(o->moved, str_of(pod->group));
+	struct str rest = str_of(former);
+
+	while (rest.len > 0) {
+		struct str one = str_next(&rest, ',');
+		CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(one.p, one.len);
+
+		book_at(o, name, pod);
+	}
+}
+
+static bool book(struct str key UNUSED, void *value, void *ctx)
+{
+	const struct oracle_pod *pod = value;
+	struct oracle *o = ctx;
+	bool elsewhere = pod->placed && may_be_elsewhere(o, pod);
+
+	if (!pod->published && (!pod->placed || (elsewhere && !o->everywhere))) {
+		return true;
+	}
+	book_at(o, pod->group == NULL ? NULL : strmap_get(o->groups, str_of(pod->group)), pod);
+	if (elsewhere) {
+		book_former(o, pod);
 	}
 	return true;
 }
@@ -487,6 +519,16 @@ int oracle_check(struct oracle *o, int64_t now, struct err *err)
 	strmap_each(o->pods, book, o);
 	strmap_each(o->queues, check_queue, &v);
 	return v.code;
+}
+
+bool oracle_has_room(struct oracle *o)
+{
+	int r;
+
+	o->everywhere = true;
+	r = oracle_check(o, INT64_MAX / 2, NULL);
+	o->everywhere = false;
+	return r == 0;
 }
 
 size_t oracle_published_peak(const struct oracle *o)

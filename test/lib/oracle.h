@@ -31,6 +31,9 @@ void oracle_set(struct oracle *o, enum oracle_resource r, const char *key,
 /* 0, or -ERR_INTERNAL with queue, resource and amounts of the first breach (queues in name order).
  */
 int oracle_check(struct oracle *o, int64_t now, struct err *err);
+/* False when what is published may be too much: pods that may be charged to one of several queues
+ * count in each of them. No grace. */
+bool oracle_has_room(struct oracle *o);
 /* The most opted-in pods that have ever been published at one time. */
 size_t oracle_published_peak(const struct oracle *o);
 bool oracle_is_published(const struct oracle *o, const char *pod_key);

@@ -204,8 +204,7 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 	uint32_t id = t->charge_queue;
 
 	if (t->charge == CHARGE_NONE) {
-		sim_world_fail(s->world, "decisions: %s is ungated or moved without a charge",
-			       t->name);
+		sim_world_fail(s->world, "decisions: %s is ungated without a charge", t->name);
 		return;
 	}
 	while (id != MODEL_NONE) {
@@ -237,7 +236,10 @@ static void on_assumed(void *ctx, const struct cluster *c, const struct decision
 	for (size_t i = 0; i < d->n; i++) {
 		const struct decision *e = &d->v[i];
 
-		if (e->kind == DECISION_MOVE || e->kind == DECISION_RESERVE ||
+		/* The rest of its gang may have lost the quota again in the same cycle. */
+		bool moved = e->kind == DECISION_MOVE && c->tasks.v[e->task]->charge != CHARGE_NONE;
+
+		if (moved || e->kind == DECISION_RESERVE ||
 		    (e->kind == DECISION_UNGATE && !e->uncharged)) {
 			check_charge(s, c, d, i);
 		}

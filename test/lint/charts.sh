@@ -89,7 +89,8 @@ lacks default '@WEBHOOK_URL@'
 lacks default 'kind: ServiceMonitor'
 loads default
 
-lacks default 'kueue.x-k8s.io'
+lacks default 'apiGroups: [kueue.x-k8s.io]'
+lacks default clusterqueue
 
 render quota --set quota.enabled=true --set quota.jobNamespaceLabels.team=a \
 	--set webhook.failurePolicy.jobs=Ignore \
@@ -126,8 +127,25 @@ render deny --set quota.enabled=true --set quota.unsupportedKinds=deny
 has deny 'validationActions: [Deny]'
 has deny 'path: /mutate--v1-pod'
 render ignore --set quota.enabled=true --set quota.unsupportedKinds=ignore
-lacks ignore ValidatingAdmissionPolicy
-lacks default ValidatingAdmissionPolicy
+lacks ignore unsupported-kinds
+lacks default unsupported-kinds
+has default 'name: by-our-scheduler'
+has default 'name: by-our-webhook'
+has default 'name: headgate-batch-admin-role'
+has default 'rbac.authorization.k8s.io/aggregate-to-edit: "true"'
+lacks default localqueue-viewer
+lacks default 'kind: NetworkPolicy'
+has default 'runAsUser: 65532'
+has quota 'name: headgate-localqueue-viewer-role'
+render open --set podSecurityContext.runAsUser=null --set userRoles.prefix=kueue \
+	--set networkPolicy.enabled=true --set networkPolicy.metricsFrom[0].podSelector.matchLabels.a=b \
+	--set admissionPolicies.scheduler=false --set admissionPolicies.webhook=false
+lacks open 'runAsUser'
+lacks open ValidatingAdmissionPolicy
+has open 'name: kueue-batch-user-role'
+has open 'port: https, protocol: TCP'
+has open 'port: health, protocol: TCP'
+loads open
 
 # Which Jobs and pods queue is said in one place.
 cat >"$work/conf.yaml" <<'END'
@@ -177,6 +195,7 @@ has certmanager '--tls-cert-file=/etc/headgate/tls/tls.crt'
 has certmanager 'kind: ServiceMonitor'
 lacks certmanager '--cert-mode'
 lacks certmanager 'secrets'
+lacks certmanager 'by-our-webhook'
 loads certmanager
 
 render secret --set webhook.certificates.mode=secret --set webhook.certificates.secretName=mine \

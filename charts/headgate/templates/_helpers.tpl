@@ -93,12 +93,7 @@ SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmiss
 {{- end -}}
 
 {{- define "headgate.podSecurityContext" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile:
-  type: RuntimeDefault
+{{- toYaml .Values.podSecurityContext }}
 {{- end -}}
 
 {{- define "headgate.securityContext" -}}

@@ -131,7 +131,7 @@ func grants(name string, rules []rbacv1.PolicyRule, patch func(body []byte) erro
 func (c *chartRights) granted() []grant {
 	c.Helper()
 	rbac := c.Cluster.Client.RbacV1()
-	ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + headgate.Release}
+	ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/component!=user-roles,app.kubernetes.io/instance=" + headgate.Release}
 	var found []grant
 	whole, err := rbac.ClusterRoles().List(c.Ctx, ours)
 	c.Must(err)

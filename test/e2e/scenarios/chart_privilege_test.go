@@ -1,0 +1,82 @@
+package scenarios
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"headgate/e2e/headgate"
+	"headgate/e2e/suite"
+)
+
+const waitingPod = `{apiVersion: v1, kind: Pod, metadata: {name: waits, labels: {a: b}, annotations: {c: d}}, spec: {
+	schedulingGates: [{name: example.com/gate}], nodeSelector: {e: f}, containers: [{name: main, image: pause}]}}`
+
+// What somebody with the token of an account of ours may patch, and what not, beyond what RBAC says.
+func TestChartLeastPrivilege(t *testing.T) {
+	s := suite.StartQuota(t)
+	s.ExpectRefusals()
+	if out := said(s, waitingPod, "create -f -"); !strings.Contains(out, "created") {
+		t.Fatal(out)
+	}
+	as := map[string]dynamic.Interface{}
+	for _, name := range []string{"scheduler", "webhook"} {
+		config := rest.CopyConfig(s.Cluster.Config)
+		config.Impersonate = rest.ImpersonationConfig{UserName: account(name)}
+		client, err := dynamic.NewForConfig(config)
+		s.Must(err)
+		as[name] = client
+	}
+	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	registrations := schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1",
+		Resource: "validatingwebhookconfigurations"}
+	for _, c := range []struct {
+		account, patch string
+		refusal        string // empty: it is allowed
+	}{
+		{"scheduler", `{"spec":{"containers":[{"name":"main","image":"other"}]}}`, "no containers"},
+		{"scheduler", `{"spec":{"activeDeadlineSeconds":1}}`, "no deadlines"},
+		{"scheduler", `{"spec":{"schedulingGates":null}}`, "none but its own"},
+		{"scheduler", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"u"}]}}`, "no owners"},
+		{"scheduler", `{"metadata":{"finalizers":["example.com/a"]}}`, "no finalizers"},
+		{"scheduler", `{"metadata":{"labels":{"a":"z"}}}`, "only when it is admitted"},
+		{"scheduler", `{"spec":{"nodeSelector":{"e":"f","g":"h"}}}`, "only when it is admitted"},
+		{"scheduler", `[{"op":"add","path":"/spec/tolerations/-","value":{"operator":"Exists"}}]`, "only when it is admitted"},
+		{"scheduler", `{"metadata":{"annotations":{"c":"z"}}}`, "no annotations of others"},
+		{"scheduler", `{"metadata":{"annotations":{"c":null}}}`, "no annotations of others"},
+		{"scheduler", `{"metadata":{"annotations":{"headgate.io/reserved":"q"}}}`, ""},
+		{"scheduler", `{"metadata":{"finalizers":["kueue.x-k8s.io/managed"]}}`, ""},
+		{"webhook", `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"Ignore"}]`, "nothing of its registrations"},
+		{"webhook", `[{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["*"]}]`, "nothing of its registrations"},
+		{"webhook", `[{"op":"replace","path":"/webhooks/0/clientConfig/url","value":"https://127.0.0.1/a"}]`, "nothing of its registrations"},
+		{"webhook", `[{"op":"remove","path":"/webhooks/0"}]`, "nothing of its registrations"},
+		{"webhook", `[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":"` +
+			base64.StdEncoding.EncodeToString(s.Cluster.CA) + `"}]`, ""},
+	} {
+		resource, space, name, kind := pods, s.Namespace, "waits", types.StrategicMergePatchType
+		if c.account == "webhook" {
+			resource, space, name = registrations, "", headgate.Release+"-queues-validate"
+		}
+		if strings.HasPrefix(c.patch, "[") {
+			kind = types.JSONPatchType
+		}
+		s.Eventually(c.account+" patches "+name+" with "+c.patch, func() error {
+			_, err := as[c.account].Resource(resource).Namespace(space).Patch(s.Ctx, name, kind, []byte(c.patch),
+				metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+			if c.refusal == "" {
+				return err
+			}
+			if err == nil || !strings.Contains(err.Error(), "Headgate's "+c.account) || !strings.Contains(err.Error(), c.refusal) {
+				return fmt.Errorf("not refused with %q: %w", c.refusal, err)
+			}
+			return nil
+		})
+	}
+}

@@ -14,7 +14,7 @@
 
 struct text {
 	uint32_t id;
-	bool marked;
+	bool marked, kept;
 	char bytes[];
 };
 
@@ -136,7 +136,7 @@ uint32_t intern_id(struct intern *t, struct str name)
 	id = new_id(t);
 	text = xmalloc(sizeof(*text) + name.len + 1);
 	text->id = id;
-	text->marked = false;
+	text->marked = text->kept = false;
 	if (name.len > 0) {
 		memcpy(text->bytes, name.p, name.len);
 	}
@@ -204,6 +204,12 @@ void intern_mark_name(struct intern *t, const char *name)
 	text->marked = true;
 }
 
+void intern_keep(struct intern *t, uint32_t id)
+{
+	assert(id < t->names.n && t->names.v[id].text != NULL);
+	t->names.v[id].text->kept = true;
+}
+
 void intern_sweep(struct intern *t)
 {
 	vec_clear(&t->gaps);
@@ -211,7 +217,7 @@ void intern_sweep(struct intern *t)
 	for (size_t id = t->names.n; id-- > 0;) {
 		struct name *n = &t->names.v[id];
 
-		if (n->text != NULL && n->text->marked) {
+		if (n->text != NULL && (n->text->marked || n->text->kept)) {
 			n->text->marked = false;
 			t->bytes += bytes_of(n->len);
 			continue;

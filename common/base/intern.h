@@ -33,7 +33,8 @@ uint32_t intern_live(const struct intern *t);                  /* names that are
 bool intern_wants_sweep(const struct intern *t);
 void intern_mark(struct intern *t, uint32_t id);           /* INTERN_NONE is fine */
 void intern_mark_name(struct intern *t, const char *name); /* of this table, or NULL */
-/* Forgets what is not marked, and the marks. */
+void intern_keep(struct intern *t, uint32_t id); /* as if it were marked before every sweep */
+/* Forgets what is neither marked nor kept, and the marks. */
 void intern_sweep(struct intern *t);
 
 #endif

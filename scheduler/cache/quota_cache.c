@@ -307,7 +307,7 @@ static bool apply_object(struct quota_cache *c, struct sched_msg *m, int64_t now
 	return false;
 }
 
-bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
+static bool apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
 {
 	switch (m->kind) {
 	case SCHED_MSG_UPSERT:
@@ -336,6 +336,14 @@ bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
 		break;
 	}
 	return false;
+}
+
+bool quota_cache_apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
+{
+	bool took = apply(c, m, now);
+
+	quota_names_sweep(c->q);
+	return took;
 }
 
 int64_t quota_cache_sample(struct quota_cache *c, int64_t now)

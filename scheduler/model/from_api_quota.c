@@ -41,7 +41,7 @@ int from_api_quota_check_names(const struct quota *q, const char *name, struct e
 	if (name == NULL || name[0] == '\0') {
 		return err_set(err, ERR_INVALID, "metadata.name: missing");
 	}
-	if (intern_count(q->names) > INTERN_MAX - NAMES_OF_ONE_OBJECT ||
+	if (intern_live(q->names) > INTERN_MAX - NAMES_OF_ONE_OBJECT ||
 	    intern_count(q->resources) > INTERN_MAX - NAMES_OF_ONE_OBJECT) {
 		return err_set(err, ERR_INVALID, "too many different names in the cluster");
 	}

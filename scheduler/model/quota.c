@@ -125,6 +125,7 @@ const char *quota_name(struct quota *q, struct str name)
 	uint32_t id = intern_id(q->names, name.p == NULL ? STR_LIT("") : name);
 
 	assert(id != INTERN_NONE);
+	intern_keep(q->names, id);
 	return intern_name(q->names, id);
 }
 
@@ -301,7 +302,7 @@ const struct quota_admission_check *quota_check_find(const struct quota *q, stru
 void quota_topology_set(struct quota *q, struct str name, bool exists)
 {
 	if (exists) {
-		intern_id(q->names, name);
+		(void)quota_name(q, name);
 		strmap_set(q->topology_of, name, q);
 	} else {
 		strmap_remove(q->topology_of, name);

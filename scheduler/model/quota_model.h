@@ -412,7 +412,7 @@ struct quota_times {
 };
 
 struct quota {
-	struct intern *names; /* all names but keys */
+	struct intern *names; /* all names but keys; labels and the like are swept: quota_names.c */
 	struct intern *resources;
 	struct VEC(struct quota_pair) pairs;
 	struct VEC(uint32_t) pairs_sorted; /* ids by (flavor, resource), to find them */

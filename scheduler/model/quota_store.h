@@ -14,6 +14,10 @@ void quota_destroy(struct quota *q); /* NULL is fine */
 void quota_options_default(struct quota_options *o);
 
 const char *quota_name(struct quota *q, struct str name); /* interned; absent: "" */
+/* Forgets labels, values and keys of selectors, affinity, taints and tolerations that nothing has
+ * any more, when so many may have gathered that the look at everything is worth it. Those that
+ * stand as names (quota_name) stay. */
+void quota_names_sweep(struct quota *q);
 uint32_t quota_resource(struct quota *q, struct str name);
 const char *quota_resource_name(const struct quota *q, uint32_t resource);
 uint32_t quota_pair_get(struct quota *q, uint32_t flavor, uint32_t resource); /* adds when new */

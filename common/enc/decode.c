@@ -81,7 +81,7 @@ static int get_int(struct decoder *d, int64_t min, int64_t max, int64_t *ret)
 
 static int get_i32(struct decoder *d, bool optional, void *at)
 {
-	int64_t n;
+	int64_t n = 0;
 	/* The least value stands for absence. */
 	int r = get_int(d, optional ? INT32_MIN + 1 : INT32_MIN, INT32_MAX, &n);
 
@@ -373,7 +373,7 @@ static int get_text(struct decoder *d, const char **ret)
 	int r = get_str(d, &text);
 
 	/* As with Go's omitempty: an empty string and none are the same. */
-	*ret = r == 0 && text[0] != '\0' ? text : NULL;
+	*ret = text != NULL && text[0] != '\0' ? text : NULL;
 	return r;
 }
 

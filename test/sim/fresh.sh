@@ -25,13 +25,15 @@ for name in sim_main sim_quota_main; do
 	end=$(($(date +%s) + minutes * 30))
 	found=
 	while [ "$(date +%s)" -lt "$end" ]; do
-		found="$found$(play "$name" "$seed")"
+		failing=$(play "$name" "$seed")
+		found=$found${failing:+$failing
+}
 		seed=$((seed + 20))
 	done
 	held=$(awk -v name="$name" '$1 == name { print $2 }' test/sim/held.txt)
 	echo "$name: fresh seeds $first to $((seed - 1))"
 	[ -n "$found" ] || continue
-	echo "$found"
+	printf '%s' "$found"
 	if [ "$held" -ge 50000 ]; then
 		failed=$((failed + 1))
 	fi

@@ -39,11 +39,17 @@ static void charge(struct cache *c, struct task *t, struct queue *q, enum charge
 	}
 }
 
+bool cache_charge_is_real(const struct cluster *c, const struct task *t)
+{
+	return t->node != MODEL_NONE &&
+	       (c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0);
+}
+
 /* A charge stays where it was granted: whether it may follow its job is decided in core/moves.h. */
 static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 {
 	if (t->charge == CHARGE_NONE) {
-		if (q != NULL) {
+		if (q != NULL && cache_charge_is_real(c->cluster, t)) {
 			charge(c, t, q, CHARGE_BOUND);
 		}
 		return;

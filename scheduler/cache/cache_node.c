@@ -3,12 +3,34 @@
 #include "cache/cache_priv.h"
 #include "model/from_api.h"
 
+/* Pods that name it may have been seen first. */
+static void settle_pods(struct cache *c, const struct node *n)
+{
+	for (size_t i = 0; i < n->tasks.n; i++) {
+		cache_charge_settle(c, c->cluster->tasks.v[n->tasks.v[i]]);
+	}
+	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
+		cache_queue_settle(c);
+	}
+}
+
+static struct node *find(const struct cache *c, const struct api_node *node)
+{
+	return node->meta.name == NULL ? NULL
+				       : cluster_node_find(c->cluster, str_of(node->meta.name));
+}
+
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
 {
 	uint64_t before = c->cluster->nodes_gen;
+	struct node *n = find(c, node);
+	bool existed = n != NULL && n->exists;
 
 	if (from_api_node(c->cluster, node, err) < 0) {
 		return -ERR_INVALID;
+	}
+	if (!existed) {
+		settle_pods(c, find(c, node));
 	}
 	cache_resources_changed(c);
 	/* Heartbeats change nothing that matters. */
@@ -18,9 +40,7 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 
 void cache_node_keep(struct cache *c, const struct api_node *node)
 {
-	struct node *n = node->meta.name == NULL
-				 ? NULL
-				 : cluster_node_find(c->cluster, str_of(node->meta.name));
+	struct node *n = find(c, node);
 	struct res same;
 
 	if (n == NULL || !n->exists || n->unschedulable) {

@@ -30,6 +30,11 @@ static bool has_node(const struct task *t)
 	return t->node != MODEL_NONE && t->status != TASK_BINDING;
 }
 
+static enum charge_state bound_state(const struct cluster *c, const struct task *t)
+{
+	return t->charge == CHARGE_BOUND || cache_charge_is_real(c, t) ? CHARGE_BOUND : CHARGE_NONE;
+}
+
 static struct queue *existing(const struct cluster *c, uint32_t id)
 {
 	return id == MODEL_NONE || !c->queues.v[id]->exists ? NULL : c->queues.v[id];
@@ -62,7 +67,7 @@ static void rebuild(struct cache *c, struct task *t)
 	enum charge_state state = in_flight(t);
 
 	if (state == CHARGE_NONE) {
-		state = has_node(t) ? CHARGE_BOUND : proven(t);
+		state = has_node(t) ? bound_state(c->cluster, t) : proven(t);
 	}
 	ledger_release(c->cluster, t);
 	if (q != NULL && state != CHARGE_NONE) {

@@ -76,6 +76,7 @@ enum task_flag {
 				    it with the outcome */
 	TASK_ADOPTED = 1 << 11,  /* its PodGroup was made for it; the annotation that names it is
 				    not written yet, the Binding will bring it */
+	TASK_STARTED = 1 << 12,  /* status.phase is beyond Pending: a kubelet has it */
 };
 
 struct task {

@@ -160,6 +160,13 @@ static uint32_t queue_of(const struct cluster *c, const struct task *t)
 	return t->job == MODEL_NONE ? MODEL_NONE : c->jobs.v[t->job]->queue;
 }
 
+static bool occupies(const struct cluster *c, const struct task *t)
+{
+	return t->charge != CHARGE_NONE ||
+	       (t->node != MODEL_NONE &&
+		(c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0));
+}
+
 /* What is used of a queue, from the pods: on a node, terminating or not, or holding a charge. */
 static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d)
 {
@@ -168,8 +175,7 @@ static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && (t->flags & TASK_OURS) != 0 &&
-		    (t->node != MODEL_NONE || t->charge != CHARGE_NONE) &&
+		if (t != NULL && (t->flags & TASK_OURS) != 0 && occupies(c, t) &&
 		    is_below(c, queue_of(c, t), q)) {
 			sum += t->klass->request.v[d];
 		}

@@ -40,6 +40,7 @@ static void test_settles_to_what_the_pod_shows(void **state)
 		};
 		struct task *t;
 
+		(void)cache_fixture_node(f, "n", "8");
 		(void)cache_fixture_group(f, "g", "q", 1);
 		t = cache_fixture_pod(f, &p);
 		if (rows[i].before != CHARGE_NONE) {
@@ -57,6 +58,33 @@ static void test_settles_to_what_the_pod_shows(void **state)
 				 rows[i].after == CHARGE_NONE ? 0 : 1000);
 		cache_fixture_destroy(f);
 	}
+}
+
+/* A tenant names a node at creation as it likes; the phase is the kubelet's. */
+static void test_a_node_that_does_not_exist_is_charged_nothing(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n" };
+	struct cache_fixture_pod deleted = { .name = "d", .group = "g", .node = "n" };
+	struct cache_fixture_pod runs = {
+		.name = "r", .group = "g", .node = "gone", .phase = "Running"
+	};
+
+	deleted.deleted = true;
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	(void)cache_fixture_pod(f, &deleted);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	(void)cache_fixture_pod(f, &runs);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	(void)cache_fixture_node(f, "n", "8");
+	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
+	cache_fixture_delete(f, SCHED_NODES, "n");
+	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
 }
 
 /* A tenant edits its PodGroup, then the group annotation, of a pod that runs. */
@@ -88,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_settles_to_what_the_pod_shows),
+		CACHE_FIXTURE_TEST(test_a_node_that_does_not_exist_is_charged_nothing),
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
 	};
 

@@ -79,6 +79,9 @@ render default
 has default 'name: headgate-scheduler'
 has default 'kind: CustomResourceDefinition'
 has default 'helm.sh/hook: pre-delete'
+# The drain's account and rights are there with its Job only.
+"$helm" template headgate $chart --no-hooks >"$work/unhooked.yaml" 2>/dev/null
+lacks unhooked 'headgate-drain'
 sed -n 's/^- //; s/^name: .*\.volcano\.sh$/&/p' $chart/files/webhooks.yaml >"$work/webhooks"
 while read -r webhook; do
 	has default "$webhook"

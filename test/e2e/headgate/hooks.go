@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"headgate/e2e/cluster"
 )
@@ -35,11 +36,33 @@ func (h *Headgate) Hook(ctx context.Context, kind string) (*corev1.PodSpec, erro
 			err = convert(o.Object, &job)
 			return &job.Spec.Template.Spec, err
 		}
-		var pod corev1.Pod
-		err = convert(o.Object, &pod)
-		return &pod.Spec, err
+		if o.GetKind() == "Pod" {
+			var pod corev1.Pod
+			err = convert(o.Object, &pod)
+			return &pod.Spec, err
+		}
 	}
 	return nil, fmt.Errorf("the chart has no hook %s", kind)
+}
+
+// ApplyHook makes what helm makes before the pod of a hook: its account and rights. They stay.
+func (h *Headgate) ApplyHook(ctx context.Context, kind string) error {
+	objects, err := h.render(ctx)
+	if err != nil {
+		return err
+	}
+	manifests := ""
+	for _, o := range objects {
+		if o.GetAnnotations()[hookAnnotation] != kind || o.GetKind() == "Job" || o.GetKind() == "Pod" {
+			continue
+		}
+		text, err := sigsyaml.Marshal(o.Object)
+		if err != nil {
+			return err
+		}
+		manifests += "---\n" + string(text)
+	}
+	return h.apply(ctx, manifests)
 }
 
 // RunPod runs the command of a pod's first container as a process, with a token of the pod's

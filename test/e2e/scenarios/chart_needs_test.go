@@ -29,6 +29,7 @@ func (c *chartRights) prepare() {
 	var err error
 	c.drain, err = c.Headgate.Hook(c.Ctx, "pre-delete")
 	c.Must(err)
+	c.Must(c.Headgate.ApplyHook(c.Ctx, "pre-delete"))
 	c.Nodes(1, "64", "64Gi")
 	c.Apply(quotaToNeed)
 	c.queue = c.Queue("q", "32", "32Gi")

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"headgate/e2e/headgate"
+	"headgate/e2e/oracle"
 	"headgate/e2e/suite"
 )
 
@@ -33,8 +34,8 @@ func (c *chartRights) prepare() {
 	c.Nodes(1, "64", "64Gi")
 	c.Apply(quotaToNeed)
 	c.queue = c.Queue("q", "32", "32Gi")
-	full := c.Queue("full", "1m", "1Mi")
-	c.Pod("waits", suite.Opted, suite.Queue(full), suite.Request("1", "1Gi"))
+	c.full = c.Queue("full", "1m", "1Mi")
+	c.Pod("waits", suite.Opted, suite.Queue(c.full), suite.Request("1", "1Gi"))
 	c.SchedulerSawAll()
 	c.WaitGated("waits")
 
@@ -122,6 +123,9 @@ func (c *chartRights) need(r right) func() {
 	switch {
 	case r.account == "drain":
 		return func() {
+			c.restoreRegistrations()
+			c.Pod(c.next("gated-"), suite.Opted, suite.Queue(c.full), suite.Request("1", "1Gi"),
+				suite.Gate(oracle.GateKey))
 			if out, err := c.Headgate.RunPod(c.Ctx, c.drain); err == nil {
 				c.Errorf("without %s the drain says that all went well:\n%s", r, out)
 			}
@@ -138,6 +142,39 @@ func (c *chartRights) need(r right) func() {
 		return c.webhookNeeds(r)
 	}
 	return nil
+}
+
+// restoreRegistrations makes the registrations again that a drain has deleted: it deletes what it may,
+// whatever else is refused.
+func (c *chartRights) restoreRegistrations() {
+	c.Helper()
+	admission := c.Cluster.Client.AdmissionregistrationV1()
+	if c.registrations == nil {
+		ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + headgate.Release}
+		mutating, err := admission.MutatingWebhookConfigurations().List(c.Ctx, ours)
+		c.Must(err)
+		validating, err := admission.ValidatingWebhookConfigurations().List(c.Ctx, ours)
+		c.Must(err)
+		for _, m := range mutating.Items {
+			m.ResourceVersion, m.UID = "", ""
+			c.registrations = append(c.registrations, func() error {
+				_, err := admission.MutatingWebhookConfigurations().Create(c.Ctx, &m, metav1.CreateOptions{})
+				return err
+			})
+		}
+		for _, v := range validating.Items {
+			v.ResourceVersion, v.UID = "", ""
+			c.registrations = append(c.registrations, func() error {
+				_, err := admission.ValidatingWebhookConfigurations().Create(c.Ctx, &v, metav1.CreateOptions{})
+				return err
+			})
+		}
+	}
+	for _, create := range c.registrations {
+		if err := create(); !apierrors.IsAlreadyExists(err) {
+			c.Must(err)
+		}
+	}
 }
 
 // restart lets the daemon lead at once, which the scheduler lists nothing before, and does not wait

@@ -82,8 +82,11 @@ func (g grant) set(taken bool) error {
 type chartRights struct {
 	*suite.S
 	queue  string
+	full   string // a queue without room
 	serial int
 	drain  *corev1.PodSpec
+	// What makes the webhook registrations again, each one; nil: not known yet.
+	registrations []func() error
 }
 
 // atoms splits rules into rules of one verb, one resource and at most one name.

@@ -38,6 +38,19 @@ static const struct {
 	{ "workload.codeflare.dev/appwrapper", { "workload.codeflare.dev", "AppWrapper" } },
 };
 
+const struct quota_owners_kind *quota_owners_unsupported(size_t i)
+{
+	for (size_t f = 0; f < ARRAY_LEN(frameworks); f++) {
+		bool is_ours = str_streq(frameworks[f].name, "batch/job") ||
+			       str_streq(frameworks[f].name, "pod");
+
+		if (!is_ours && i-- == 0) {
+			return &frameworks[f].kind;
+		}
+	}
+	return NULL;
+}
+
 struct reading {
 	struct quota_owners *out;
 	struct quota_owners_kind *others;

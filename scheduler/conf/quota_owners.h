@@ -36,5 +36,7 @@ struct quota_owners {
  */
 int quota_owners_read(const struct jdoc *d, struct arena *arena, struct quota_owners *ret,
 		      struct err *err);
+/* The i-th kind that Kueue integrates and Headgate does not; NULL: there are no more. */
+const struct quota_owners_kind *quota_owners_unsupported(size_t i);
 
 #endif

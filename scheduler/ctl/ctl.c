@@ -11,6 +11,7 @@
 static const struct ctl_verb verbs[] = {
 	{ "certs", "make a certificate authority and a server certificate", ctl_certs_run },
 	{ "close", "close a Queue: it gives no quota and takes reservations back", ctl_close_run },
+	{ "doctor", "look for objects that name a queue and do not wait for it", ctl_doctor_run },
 	{ "drain", "take our gates off all pods, before uninstalling", ctl_drain_run },
 	{ "explain", "say what a pod or a Workload waits for, with the arithmetic",
 	  ctl_explain_run },

@@ -39,6 +39,7 @@ int ctl_fail(const struct err *err);
 /* The verbs, each in ctl_<verb>.c. */
 int ctl_certs_run(int argc, char **argv);
 int ctl_close_run(int argc, char **argv);
+int ctl_doctor_run(int argc, char **argv);
 int ctl_drain_run(int argc, char **argv);
 int ctl_explain_run(int argc, char **argv);
 int ctl_list_run(int argc, char **argv);

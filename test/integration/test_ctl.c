@@ -65,7 +65,7 @@ static int ctl(const char *words, struct strbuf *out)
 		}
 		args[n++] = p;
 		if (str_streq(p, "queues") || str_streq(p, "explain") || str_streq(p, "drain") ||
-		    str_streq(p, "open") || str_streq(p, "close")) {
+		    str_streq(p, "open") || str_streq(p, "close") || str_streq(p, "doctor")) {
 			args[n++] = kubeconfig;
 		}
 		p = blank == NULL ? NULL : blank + 1;
@@ -261,6 +261,36 @@ static void test_close_and_open_a_tree(void **state UNUSED)
 	scene_wait(&scene, "letter", SCENE_PUBLISHED);
 }
 
+#define QUEUE_LABEL "{\"a\":\"b\",\"kueue.x-k8s.io/queue-name\":\"q\"}"
+#define NO_LABEL "{\"a\":\"b\"}"
+#define DEPLOYMENTS "/apis/apps/v1/namespaces/default/deployments"
+
+static void add_deployment(const char *name, const char *labels, const char *pod_labels)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf(
+		"{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"%s\","
+		"\"labels\":%s},\"spec\":{\"replicas\":0,\"selector\":{\"matchLabels\":" NO_LABEL
+		"},\"template\":{\"metadata\":{\"labels\":%s},\"spec\":{\"containers\":[{\"name\":"
+		"\"c\",\"image\":\"i\"}]}}}}",
+		name, labels, pod_labels);
+
+	scene_call(&scene, "POST", DEPLOYMENTS, body, NULL);
+}
+
+static void test_doctor(void **state UNUSED)
+{
+	say("doctor", 0, "nothing found");
+	add_deployment("plain", NO_LABEL, NO_LABEL);
+	add_deployment("pods", QUEUE_LABEL, QUEUE_LABEL);
+	say("doctor", 0, "nothing found");
+	add_deployment("named", QUEUE_LABEL, NO_LABEL);
+	say("doctor", 1, "Deployment.apps default/named: has the label");
+	say("doctor --server=https://127.0.0.1:1", 1, "headgatectl");
+	say("doctor extra", 2, "extra");
+	scene_call(&scene, "DELETE", DEPLOYMENTS "/named", NULL, NULL);
+}
+
 /* The last test: the registrations are gone afterwards. */
 static void test_drain(void **state)
 {
@@ -287,9 +317,13 @@ static void test_drain(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_says),          cmocka_unit_test(test_queues_as_json),
-		cmocka_unit_test(test_certificates),          cmocka_unit_test(test_close_and_open),
-		cmocka_unit_test(test_close_and_open_a_tree), cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_queues_as_json),
+		cmocka_unit_test(test_certificates),
+		cmocka_unit_test(test_close_and_open),
+		cmocka_unit_test(test_close_and_open_a_tree),
+		cmocka_unit_test(test_doctor),
+		cmocka_unit_test(test_drain),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

@@ -135,14 +135,24 @@ static void limits(void **state)
 	}
 }
 
+static void test_unsupported(void **state UNUSED)
+{
+	size_t n = 0;
+
+	assert_string_equal(quota_owners_unsupported(0)->kind, "Deployment");
+	for (; quota_owners_unsupported(n) != NULL; n++) {
+		assert_string_not_equal(quota_owners_unsupported(n)->kind, "Job");
+		assert_string_not_equal(quota_owners_unsupported(n)->kind, "Pod");
+	}
+	assert_int_equal(n, 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(what_the_file_says),
-		cmocka_unit_test(errors_name_the_field),
-		cmocka_unit_test(bad_selectors),
-		cmocka_unit_test(limits),
+		cmocka_unit_test(test_unsupported),   cmocka_unit_test(defaults),
+		cmocka_unit_test(what_the_file_says), cmocka_unit_test(errors_name_the_field),
+		cmocka_unit_test(bad_selectors),      cmocka_unit_test(limits),
 	};
 
 	return cmocka_run_group_tests_name("quota_owners", tests, NULL, NULL);

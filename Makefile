@@ -196,8 +196,8 @@ check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN)
 	@$(RUN_TESTS) $(CHECK_BIN) $(LINTS)
 endif
 
-check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	@UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
+check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer, the simulations by a sample
+	@SIM_SAMPLE=20 UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
 
 # ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
 check-tsan: ## the suite under ThreadSanitizer

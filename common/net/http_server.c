@@ -371,7 +371,7 @@ static void fill_defaults(struct http_server_options *o)
 static int start_daemon(struct http_server *s, int fd, struct err *err)
 {
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-	struct MHD_OptionItem more[4] = { { 0 } };
+	struct MHD_OptionItem more[5] = { { 0 } };
 	unsigned n = 0;
 
 	if (s->opt.thread_per_connection) {
@@ -379,6 +379,10 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 	} else if (s->opt.threads > 1) {
 		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE,
 						     (intptr_t)s->opt.threads, NULL };
+	}
+	if (s->opt.max_per_address > 0) {
+		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+						     (intptr_t)s->opt.max_per_address, NULL };
 	}
 	if (s->tls) {
 		flags |= MHD_USE_TLS;

@@ -47,6 +47,7 @@ struct http_server_options {
 	unsigned threads;           /* 0: 2 */
 	bool thread_per_connection; /* instead of a pool: handlers may wait for other connections */
 	unsigned max_connections;   /* 0: 1000 */
+	unsigned max_per_address;   /* of them from one address, further ones are closed; 0: all */
 	size_t max_body;            /* bytes, 0: 3 MiB */
 	unsigned request_timeout_s; /* whole request, 0: 30 */
 	unsigned idle_timeout_s;    /* 0: 120 */

@@ -10,6 +10,12 @@
 
 #include "net/http_server.h"
 
+/* For the server of these endpoints (http_server_options): a probe comes from another address than
+ * connections of a pod that say nothing, which take few places and lose them soon. */
+#define HEALTH_CONNECTIONS 256
+#define HEALTH_CONNECTIONS_OF_ONE 16
+#define HEALTH_IDLE_S 5
+
 struct health;
 
 /* True: fine. Else writes why into detail. A check that is fine may write a warning there. */

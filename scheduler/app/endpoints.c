@@ -112,9 +112,14 @@ static int serve(struct endpoints *e, const char *address, struct http_server **
 {
 	const char *colon = strrchr(address, ':');
 	CLEANUP(xmalloc_freep) char *host = NULL;
-	struct http_server_options so = {
-		.threads = 1, .max_body = MAX_BODY, .handler = on_request, .ctx = e
-	};
+	struct http_server_options so = { .threads = 1,
+					  .max_connections = HEALTH_CONNECTIONS,
+					  .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
+					  .request_timeout_s = HEALTH_IDLE_S,
+					  .idle_timeout_s = HEALTH_IDLE_S,
+					  .max_body = MAX_BODY,
+					  .handler = on_request,
+					  .ctx = e };
 	uint64_t port;
 	int r;
 

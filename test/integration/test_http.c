@@ -369,6 +369,42 @@ static int raw_connect(struct https_fixture *f)
 	return fd;
 }
 
+/* Any number of connections that say nothing, from one address, keeps no other one out. */
+static void test_idle_connections_of_one_address(void **state)
+{
+	enum { IDLE = 200 };
+	const struct sockaddr_in from = { .sin_family = AF_INET,
+					  .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	static const char get[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct https_fixture f;
+	struct pollfd answer = { .events = POLLIN };
+	struct site s;
+	int idle[IDLE];
+
+	(void)state;
+	site_start(&f, &s,
+		   (struct http_server_options){
+			   .threads = 1, .max_connections = 40, .max_per_address = 16 },
+		   true);
+	to.sin_port = htons(http_server_port(f.server));
+	for (int i = 0; i < IDLE; i++) {
+		idle[i] = raw_connect(&f);
+	}
+	answer.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(answer.fd, (const struct sockaddr *)&from, sizeof(from)), 0);
+	assert_int_equal(connect(answer.fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_int_equal(send(answer.fd, get, strlen(get), MSG_NOSIGNAL), strlen(get));
+	assert_int_equal(poll(&answer, 1, 60000), 1);
+	assert_int_equal(atomic_load(&s.requests), 1);
+	close(answer.fd);
+	for (int i = 0; i < IDLE; i++) {
+		close(idle[i]);
+	}
+	site_stop(&f, &s);
+}
+
 static void test_slow_sender_is_cut(void **state)
 {
 	static const char *const starts[] = {
@@ -552,6 +588,7 @@ int main(void)
 		cmocka_unit_test_prestate(test_stop_ends_streams_and_answers_close, &pool),
 		cmocka_unit_test_prestate(test_stop_ends_streams_and_answers_close, &own),
 		cmocka_unit_test(test_handlers_wait_for_other_connections),
+		cmocka_unit_test(test_idle_connections_of_one_address),
 		cmocka_unit_test(test_slow_sender_is_cut),
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
 		cmocka_unit_test(test_certificate_swap_under_load),

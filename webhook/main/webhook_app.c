@@ -241,7 +241,10 @@ static int start_health_server(struct app *a, struct err *err)
 	struct http_server_options opt = { .address = a->o->healthz_host,
 					   .port = a->o->healthz_port,
 					   .threads = 1,
-					   .max_connections = 100,
+					   .max_connections = HEALTH_CONNECTIONS,
+					   .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
+					   .request_timeout_s = HEALTH_IDLE_S,
+					   .idle_timeout_s = HEALTH_IDLE_S,
 					   .handler = handle_health,
 					   .ctx = a };
 	int r;

@@ -8,6 +8,7 @@
  *     localQueues: [LocalQueue, ...]      # those called "default" matter
  *     priorityClasses: [WorkloadPriorityClass, ...]
  *     operation: CREATE                   # default
+ *     user: system:admin                  # who asks; default: nobody
  *     object: {...}                       # of the review; also oldObject, subResource, objectName
  *     want:
  *       allowed: true                     # default
@@ -128,6 +129,7 @@ static void ask(struct bench *b, const struct jdoc *c, const struct jdoc *object
 		.sub_resource = jdoc_str(jdoc_get(c, "subResource")),
 		.name = jdoc_str(jdoc_get(c, "objectName")),
 		.namespace_ = jdoc_str_or(jdoc_get(c, "namespace"), "ns"),
+		.user = { jdoc_str(jdoc_get(c, "user")) },
 	};
 	struct http_request req = { .method = HTTP_POST,
 				    .content_type = STR_LIT("application/json") };

@@ -1,5 +1,6 @@
 /* 1. A pod is left alone that has a node, or whose owner queues for it: a Job that was started by
- * its Workload says so in the labels of its pods.
+ * its Workload says so in the labels of its pods. An owner is a field that anybody may write, so
+ * the Job controller itself must have made the pod.
  * 2. Without a queue it gets the LocalQueue "default" of its namespace, if there is one.
  * 3. What waits gets label, finalizer, role and gate; the API server allows the gate only now. */
 #include "admit/plainpod_mutate.h"
@@ -15,6 +16,15 @@
 #define PATH_FINALIZERS "/metadata/finalizers"
 #define PATH_ANNOTATIONS "/metadata/annotations"
 
+/* By the names under which kube-controller-manager acts: with an account for each controller (as
+ * all common distributions run it), or without. No tenant can have them. */
+static bool is_made_by_job_controller(const struct api_admission_request *review)
+{
+	return str_streq(review->user.username,
+			 "system:serviceaccount:kube-system:job-controller") ||
+	       str_streq(review->user.username, "system:kube-controller-manager");
+}
+
 static bool is_queued_by_owner(const struct admit_request *q, const struct api_pod *pod)
 {
 	const struct api_meta *m = &pod->meta;
@@ -22,9 +32,10 @@ static bool is_queued_by_owner(const struct admit_request *q, const struct api_p
 	if (queued_has_foreign_owner(q->options, m)) {
 		return true;
 	}
-	return queued_is_owned_by_job(m) && (q->options->manage_jobs_without_queue ||
-					     (field_map_is(&m->labels, KUEUE_MANAGED, "true") &&
-					      field_map_get(&m->labels, KUEUE_PODSET) != NULL));
+	return queued_is_owned_by_job(m) && is_made_by_job_controller(q->review) &&
+	       (q->options->manage_jobs_without_queue ||
+		(field_map_is(&m->labels, KUEUE_MANAGED, "true") &&
+		 field_map_get(&m->labels, KUEUE_PODSET) != NULL));
 }
 
 static void add_gate(struct admit_answer *a, const struct api_pod *pod)

@@ -72,24 +72,24 @@ struct reflector {
 	struct page_size page;
 	int retry_after_s; /* of the answer at hand, -1: none */
 	unsigned gone_streak, quick_ends, silent_streak;
+	uint32_t list_no;   /* counts LISTs, marks what each has shown */
 	bool has_bookmarks; /* the server has sent some: their absence means something */
+	bool refreshing;    /* a refresh is not complete */
+	bool missing;
+	atomic_bool synced;
 	struct wakeup *timer;
 	struct reflector_fetch *fetch;
-	bool refreshing;               /* a refresh is not complete */
 	struct reflector_fetch *probe; /* asks for the version of now, beside the open stream */
 	int64_t probed_n;              /* its answer: the stream is caught up there; 0: none */
 	struct wakeup *catch_up;       /* then a list takes its place */
 	struct reflector_starter *starter;
 	struct seen *seen;
-	uint32_t list_no;       /* counts LISTs, marks what each has shown */
 	struct strbuf next;     /* continue token; empty: the first page */
 	struct strbuf position; /* resourceVersion to watch from */
 	int64_t position_n;     /* the same as a number, 0: it is none */
 	struct strbuf url, key;
-	bool missing;
 	int64_t watch_limit_ns; /* silence allowed to the open stream */
 	_Atomic uint64_t lists, pages, watches, relists_gone, cuts, errors, events;
-	atomic_bool synced;
 };
 
 /* Hands out what a piece of a stream holds. EVENT_COUNT_: go on reading. */

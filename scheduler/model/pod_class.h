@@ -74,9 +74,7 @@ struct pod_class {
 #define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
 #define POD_CLASS_UNREADABLE "a part of the pod cannot be read: left as it is until it changes"
 #define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
-#define POD_CLASS_TOO_LARGE                                                                        \
-	"more than 1000 node selector labels, node affinity terms, tolerations and host ports "    \
-	"together are not supported"
+#define POD_CLASS_TOO_LARGE "more than 1000 labels, terms, tolerations and ports are not supported"
 
 /* The parts of a class that are looked at again for every node, in every cycle: a pod with more is
  * refused, so that one pod cannot hold up the others. Values of an expression do not count: they

@@ -165,6 +165,7 @@ static struct res_more *more_new(struct res_names *owner, uint32_t n, int64_t re
 {
 	struct res_more *m = xmalloc_zero(1, bytes_of(n));
 
+	assert(owner != NULL); /* of the operands, one has further dimensions */
 	m->owner = owner;
 	m->n = n;
 	m->rest = rest;

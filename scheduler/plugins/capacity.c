@@ -275,7 +275,7 @@ static bool refuse_dims(const struct session *s, const struct queue *q, uint32_t
 static bool accepts_unoffered(const struct capacity *p, const struct session *s,
 			      const struct queue *q, const struct unoffered *u, struct reason *why)
 {
-	if (p->hierarchy || u->n == 0) {
+	if (p->hierarchy || u->n == 0 || q == NULL) {
 		return true;
 	}
 	return refuse(why, "queue resource quota insufficient",

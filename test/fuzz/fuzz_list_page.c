@@ -39,40 +39,41 @@ static void on_item(void *ctx, struct str object, const struct json_cut_meta *me
 	strbuf_add_ch(&c->names, '\n');
 }
 
-static bool has_twins(const struct jdoc *obj)
+static size_t count_of(struct str text, const char *what)
 {
-	for (const struct jdoc *a = jdoc_first(obj); a != NULL; a = jdoc_next(a)) {
-		if (jdoc_get(obj, jdoc_key(a)) != a) {
-			return true;
-		}
+	size_t n = 0, len = strlen(what);
+	const char *p = text.p, *end = text.p + text.len;
+
+	while ((p = memmem(p, (size_t)(end - p), what, len)) != NULL) {
+		p += len;
+		n++;
 	}
-	return false;
+	return n;
 }
 
-/* The same names from the tree. Members given twice are read differently, and not by servers. */
+/* The same names from the tree. Members given twice are read differently, and not sent by servers;
+ * the tree does not tell of them, so the text is searched for more than there should be. */
 static void compare(struct check *c)
 {
 	struct jdoc *doc;
 	struct strbuf names = STRBUF_INIT;
-	bool twins;
+	size_t items = 0;
 
 	if (!c->plain || jdoc_parse(c->body, &doc, NULL) < 0) {
 		return;
 	}
-	twins = has_twins(doc);
 	for (const struct jdoc *i = jdoc_first(jdoc_get(doc, "items")); i != NULL;
 	     i = jdoc_next(i)) {
 		const char *name = jdoc_path_str(i, "metadata.name");
 
-		twins = twins || (jdoc_kind(i) == JDOC_OBJECT && has_twins(i)) ||
-			(jdoc_kind(jdoc_get(i, "metadata")) == JDOC_OBJECT &&
-			 has_twins(jdoc_get(i, "metadata")));
+		items++;
 		if (name != NULL && name[0] != '\0') {
 			strbuf_add_c(&names, name);
 			strbuf_add_ch(&names, '\n');
 		}
 	}
-	if (!twins) {
+	if (count_of(c->body, "\"items\"") <= 1 && count_of(c->body, "\"name\"") <= items &&
+	    count_of(c->body, "\"metadata\"") <= items + 1) {
 		assert(names.len == c->names.len && memcmp(names.p, c->names.p, names.len) == 0);
 	}
 	strbuf_finish(&names);

@@ -16,7 +16,10 @@
 #define KEYS_HIERARCHY "volcano.sh/hierarchy"
 #define KEYS_HIERARCHY_WEIGHTS "volcano.sh/hierarchy-weights"
 #define KEYS_CLOSED_BY_PARENT "volcano.sh/closed-by-parent"
-#define KEYS_RESERVED "headgate.io/reserved" /* value: the queue charged */
+/* On a Queue: label selector of the namespaces that may use it and the queues below it. */
+#define KEYS_NAMESPACE_SELECTOR "headgate.io/namespace-selector"
+#define KEYS_NAMESPACE_NAME "kubernetes.io/metadata.name" /* on every Namespace */
+#define KEYS_RESERVED "headgate.io/reserved"              /* value: the queue charged */
 /* What is on every pod that Headgate bound (the API server copies a Binding's annotations to the
  * pod) and on every PodGroup that it made: others' are told apart by them, across leaders and lost
  * answers. Value: the component. */
@@ -33,6 +36,8 @@
 #define KEYS_ROOT_QUEUE "root"
 
 #define KEYS_CONDITION_SCHEDULED "PodScheduled"
+/* Of pods: how many reservations ended without a node; the number stands first in the message. */
+#define KEYS_CONDITION_ATTEMPTS "headgate.io/ReservationTimedOut"
 #define KEYS_REASON_GATED "SchedulingGated"
 #define KEYS_REASON_UNSCHEDULABLE "Unschedulable"
 #define KEYS_REASON_NOT_READY "NotReadyForScheduling"

@@ -344,6 +344,11 @@ void reflector_refresh(struct reflector *r)
 	dispatch(r, r->state == STATE_WATCHING && is_large ? EVENT_PROBE : EVENT_REFRESH);
 }
 
+bool reflector_offer(struct reflector *r, struct str object)
+{
+	return reflector_answer_offer(r, object);
+}
+
 /* ---- life ---- */
 
 static char *dup_or_null(const char *text)

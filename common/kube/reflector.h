@@ -77,6 +77,11 @@ void reflector_start(struct reflector *r); /* any thread */
 /* Stops and frees; call on the transport's thread or after the transport was destroyed. Not from
  * within on_event. NULL is fine. */
 void reflector_destroy(struct reflector *r);
+/* An object of the resource that was read beside the reflector (a GET): told like a change of the
+ * stream, unless it is not newer than what was told already; so an object that was deleted since
+ * it was read does not come back, or only until the stream tells of the deletion. On the
+ * transport's thread, not from within on_event. False: dropped. */
+bool reflector_offer(struct reflector *r, struct str object);
 /* On the transport's thread. Asked for again before it is complete: one REFRESHED, for both. */
 void reflector_refresh(struct reflector *r);
 struct reflector_stats reflector_stats(const struct reflector *r); /* any thread */

@@ -118,6 +118,30 @@ static void on_change(struct reflector *r, const struct watch_frame *f)
 	set_position(r, f->meta.resource_version);
 }
 
+/* What the position covers has been told, deletions included. A list under way may be older than
+ * the object or have been taken after its deletion: the mark of an earlier list lets the sweep
+ * remove it where the list does not show it, and a watch from that list's version brings it back
+ * if it is there. */
+bool reflector_answer_offer(struct reflector *r, struct str object)
+{
+	struct json_cut_meta meta;
+	int64_t version, known = 0;
+	struct str key;
+
+	if (!json_cut_meta(object, &meta) || meta.name.len == 0) {
+		return false;
+	}
+	version = number_of(meta.resource_version);
+	key = make_key(r, &meta);
+	if (version == 0 || version <= r->position_n ||
+	    (seen_get(r->seen, key, &known) && version <= known)) {
+		return false;
+	}
+	seen_set(r->seen, key, version, r->list_no - 1);
+	emit(r, REFLECTOR_UPSERT, key, object, version);
+	return true;
+}
+
 static enum reflector_event_id event_of_code(const struct reflector *r, int code)
 {
 	enum err_code err = status_to_err(code);

@@ -100,6 +100,8 @@ enum reflector_event_id reflector_answer_judge(struct reflector *r, const struct
 enum reflector_event_id reflector_answer_silence(struct reflector *r);
 /* False: the answer does not say which version there is now. */
 bool reflector_answer_probe(struct reflector *r, const struct http_result *result);
+/* reflector_offer. */
+bool reflector_answer_offer(struct reflector *r, struct str object);
 /* Deletes what the list has not shown and reports it complete. */
 void reflector_answer_listed(struct reflector *r);
 /* The resource does not exist: a list of nothing. */

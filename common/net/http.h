@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 
+struct http_server;
 struct strbuf;
 
 enum http_method {
@@ -32,6 +33,8 @@ struct http_request {
 	struct str user_agent;
 	struct str authorization;
 	struct str body;
+	struct http_server *server; /* for http_server_wake_waiting; NULL: requests cannot wait */
+	bool waited;                /* called again after http_response.wait_for */
 };
 
 const char *http_method_name(enum http_method m);

@@ -8,10 +8,8 @@
  * compares deadlines and shuts sockets down. */
 #include "net/http_server.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,9 +21,7 @@
 
 #define SERVER_REAP_NS (250 * CLOCK_NS_PER_MS)
 #define SERVER_LINGER_NS CLOCK_NS_PER_S /* idle keep-alive clients may still speak once */
-#define SERVER_KEEP_BYTES 65536         /* memory a connection keeps between requests */
 #define SERVER_POOL_BYTES 16384 /* of MHD, per connection: headers; wiped after each request */
-#define SERVER_SWALLOW 4        /* read so many times max_body before giving up on a 413 */
 #define SERVER_PRIORITIES                                                                          \
 	"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"              \
 	"-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
@@ -49,23 +45,30 @@ static void set_deadline(struct http_server_conn *c, unsigned seconds)
 			      memory_order_relaxed);
 }
 
-static void release_request(struct http_server_conn *c)
+static void reset_arena(struct http_server_conn *c)
 {
-	http_server_stream_finish(c);
-	if (c->arena != NULL && arena_held(c->arena) > SERVER_KEEP_BYTES) {
+	size_t held = c->arena != NULL ? arena_held(c->arena) : 0;
+
+	if (held > HTTP_SERVER_KEEP_BYTES) {
 		arena_destroy(c->arena);
 		c->arena = NULL;
+		http_server_body_note_freed(c->server, held);
 	} else if (c->arena != NULL) {
 		arena_reset(c->arena);
 	}
-	if (c->body.cap > SERVER_KEEP_BYTES) {
-		strbuf_finish(&c->body);
+}
+
+static void release_request(struct http_server_conn *c)
+{
+	http_server_stream_finish(c);
+	reset_arena(c);
+	http_server_body_release(c);
+	if (c->line.cap > HTTP_SERVER_KEEP_BYTES) {
+		strbuf_finish(&c->line);
 	}
-	strbuf_reset(&c->body);
+	strbuf_reset(&c->line);
 	c->req = (struct http_request){ 0 };
 	c->started = false;
-	c->too_large = false;
-	c->body_seen = 0;
 }
 
 static void uncount(struct http_server_conn *c)
@@ -92,6 +95,7 @@ static void conn_open(struct http_server *s, struct MHD_Connection *mhd, void **
 	c->server = s;
 	c->mhd = mhd;
 	c->fd = info->connect_fd;
+	strbuf_init(&c->line);
 	strbuf_init(&c->body);
 	strbuf_init(&c->out);
 	set_deadline(c, s->opt.request_timeout_s);
@@ -112,6 +116,7 @@ static void conn_close(struct http_server_conn *c)
 	uncount(c);
 	release_request(c);
 	arena_destroy(c->arena);
+	strbuf_finish(&c->line);
 	strbuf_finish(&c->body);
 	strbuf_finish(&c->out);
 	http_server_tls_unref(c->cred);
@@ -141,10 +146,9 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *mhd)
 	http_server_tls_unref(c->cred);
 	c->cred = NULL;
 	set_deadline(c, s->opt.request_timeout_s);
-	if (c->arena == NULL) {
-		c->arena = arena_create(0);
-	}
-	rest = arena_str(c->arena, str_of(uri));
+	strbuf_reset(&c->line);
+	strbuf_add_c(&c->line, uri);
+	rest = strbuf_str(&c->line);
 	c->req.path = str_next(&rest, '?');
 	c->req.query = rest.p != NULL ? rest : STR_LIT("");
 	return c;
@@ -180,7 +184,7 @@ static void add_warning(struct MHD_Response *mr, const char *text)
 	MHD_add_response_header(mr, "Warning", quoted.p);
 }
 
-static enum MHD_Result queue(struct http_server_conn *c, const struct http_response *r)
+enum MHD_Result http_server_queue(struct http_server_conn *c, const struct http_response *r)
 {
 	struct MHD_Response *mr;
 	enum MHD_Result ok;
@@ -208,6 +212,9 @@ static enum MHD_Result queue(struct http_server_conn *c, const struct http_respo
 	if (r->warning != NULL) {
 		add_warning(mr, r->warning);
 	}
+	if (r->authenticate != NULL) {
+		MHD_add_response_header(mr, MHD_HTTP_HEADER_WWW_AUTHENTICATE, r->authenticate);
+	}
 	if (wants_close(c, r)) {
 		MHD_add_response_header(mr, MHD_HTTP_HEADER_CONNECTION, "close");
 	}
@@ -216,23 +223,13 @@ static enum MHD_Result queue(struct http_server_conn *c, const struct http_respo
 	return ok;
 }
 
-static enum MHD_Result queue_too_large(struct http_server_conn *c)
-{
-	struct http_response r = { .status = 413, .content_type = "text/plain", .close = true };
-
-	r.body = str_of(arena_printf(c->arena, "the request body is larger than %zu bytes\n",
-				     c->server->opt.max_body));
-	return queue(c, &r);
-}
-
-/* Headers are complete: takes them over and prepares for the announced body. */
+/* Headers are complete: takes them over. */
 static enum MHD_Result begin(struct http_server_conn *c, const char *method)
 {
 	struct http_server *s = c->server;
-	struct str length = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	uint64_t announced = 0;
 
 	c->started = true;
+	c->req.server = s;
 	c->counted = true;
 	atomic_fetch_add(&s->in_flight, 1);
 	c->req.method = http_method_of(str_of(method));
@@ -240,48 +237,45 @@ static enum MHD_Result begin(struct http_server_conn *c, const char *method)
 	c->req.accept = header(c, MHD_HTTP_HEADER_ACCEPT);
 	c->req.user_agent = header(c, MHD_HTTP_HEADER_USER_AGENT);
 	c->req.authorization = header(c, MHD_HTTP_HEADER_AUTHORIZATION);
-	if (length.p == NULL || !str_to_u64(length, &announced)) {
-		return MHD_YES;
-	}
-	if (announced <= s->opt.max_body) {
-		strbuf_reserve(&c->body, (size_t)announced);
-		return MHD_YES;
-	}
-	c->too_large = true;
-	/* A body of bearable size is read first: the client may not look before it has sent all. */
-	if (announced / SERVER_SWALLOW <= s->opt.max_body &&
-	    header(c, MHD_HTTP_HEADER_EXPECT).p == NULL) {
-		return MHD_YES;
-	}
-	return queue_too_large(c);
+	return http_server_body_begin(c);
 }
 
-static enum MHD_Result collect(struct http_server_conn *c, const char *bytes, size_t *len)
+/* Also after a suspended request was resumed: MHD then calls on_request as before. */
+static enum MHD_Result answer(struct http_server_conn *c)
 {
-	size_t max = c->server->opt.max_body;
+	struct http_server *s = c->server;
 
-	c->body_seen += *len;
-	if (c->body_seen > max) {
-		c->too_large = true;
+	while (!c->req.waited || !http_server_suspend_is_gone(c)) {
+		uint64_t seen = atomic_load(&s->wake_seq);
+		struct http_response r = { 0 };
+
+		if (c->arena == NULL) {
+			c->arena = arena_create(0);
+		}
+		s->opt.handler(s->opt.ctx, &c->req, c->arena, &r);
+		if (r.wait_for == 0) {
+			return http_server_queue(c, &r);
+		}
+		reset_arena(c); /* many may wait */
+		switch (http_server_suspend(c, r.wait_for, seen)) {
+		case HTTP_SERVER_SUSPENDED:
+			return MHD_YES;
+		case HTTP_SERVER_GONE:
+			return MHD_NO;
+		case HTTP_SERVER_WOKEN:
+			break;
+		}
 	}
-	if (c->body_seen / SERVER_SWALLOW > max) {
-		return MHD_NO;
-	}
-	if (!c->too_large) {
-		strbuf_add(&c->body, bytes, *len);
-	}
-	*len = 0;
-	return MHD_YES;
+	return MHD_NO;
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_len, void **con_cls)
 {
-	struct http_server *s = cls;
 	struct http_server_conn *c = *con_cls;
-	struct http_response r = { 0 };
 
+	(void)cls;
 	(void)mhd;
 	(void)url;
 	(void)version;
@@ -292,14 +286,16 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 		return begin(c, method);
 	}
 	if (*upload_len > 0) {
-		return collect(c, upload, upload_len);
+		bool go_on = http_server_body_add(c, upload, *upload_len);
+
+		*upload_len = 0;
+		return go_on ? MHD_YES : MHD_NO;
 	}
-	if (c->too_large) {
-		return queue_too_large(c);
+	if (c->refused != 0) {
+		return http_server_body_refuse(c);
 	}
 	c->req.body = strbuf_str(&c->body);
-	s->opt.handler(s->opt.ctx, &c->req, c->arena, &r);
-	return queue(c, &r);
+	return answer(c);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls,
@@ -349,7 +345,10 @@ static void *reaper_main(void *arg)
 
 		pthread_cond_timedwait(&s->reaper_cond, &s->lock, &at);
 		cut_overdue_locked(s);
-		http_server_stream_reap_locked(s);
+		http_server_suspend_reap_locked(s);
+		pthread_mutex_unlock(&s->lock);
+		http_server_body_trim(s);
+		pthread_mutex_lock(&s->lock);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
@@ -501,42 +500,17 @@ void http_server_wake(struct http_server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void http_server_wake_waiting(struct http_server *s, uint64_t number)
+{
+	atomic_fetch_add(&s->wake_seq, 1);
+	pthread_mutex_lock(&s->lock);
+	http_server_suspend_wake_locked(s, number);
+	pthread_mutex_unlock(&s->lock);
+}
+
 unsigned http_server_in_flight(const struct http_server *s)
 {
 	return atomic_load(&s->in_flight);
-}
-
-/* A thread of MHD that has as many connections as it may takes the socket out of its epoll set. */
-static bool is_crowded(const struct http_server *s)
-{
-	const union MHD_DaemonInfo *info =
-		MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-
-	return info == NULL || info->num_connections >= s->opt.max_connections / s->opt.threads / 2;
-}
-
-/* MHD_quiesce_daemon takes the socket out of the epoll sets of MHD's threads while they do so
- * themselves, and aborts when they are faster. So its number goes to something else, on which
- * nothing ever comes: with the socket itself the kernel forgets that it was waited for, and MHD
- * closes the other one in the end. Threads that poll hold the socket while they wait. */
-static bool replace_listener(const struct http_server *s)
-{
-	int nothing = s->opt.thread_per_connection || is_crowded(s) ? -1 : eventfd(0, EFD_CLOEXEC);
-	bool replaced = nothing >= 0 && dup3(nothing, s->listener, O_CLOEXEC) >= 0;
-
-	if (nothing >= 0) {
-		close(nothing);
-	}
-	return replaced;
-}
-
-static void stop_listening(const struct http_server *s)
-{
-	MHD_socket fd = replace_listener(s) ? MHD_INVALID_SOCKET : MHD_quiesce_daemon(s->daemon);
-
-	if (fd != MHD_INVALID_SOCKET) {
-		close(fd);
-	}
 }
 
 void http_server_stop(struct http_server *s, int64_t grace_ms)
@@ -547,7 +521,7 @@ void http_server_stop(struct http_server *s, int64_t grace_ms)
 	if (atomic_exchange(&s->stopping, true)) {
 		return;
 	}
-	stop_listening(s);
+	http_server_listen_stop(s);
 	http_server_wake(s);
 	pthread_mutex_lock(&s->lock);
 	while (!list_is_empty(&s->conns)) {
@@ -563,6 +537,7 @@ void http_server_stop(struct http_server *s, int64_t grace_ms)
 	LIST_FOR_EACH (node, &s->conns) {
 		shutdown(LIST_ENTRY(node, struct http_server_conn, node)->fd, SHUT_RDWR);
 	}
+	http_server_suspend_close_locked(s);
 	pthread_mutex_unlock(&s->lock);
 }
 

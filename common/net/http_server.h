@@ -1,7 +1,9 @@
 /* common/net/http_server.h: HTTP/1.1 server (the only user of libmicrohttpd; its TLS is GnuTLS).
  * The handler runs on server threads (thread pool) and must not block for long, since the thread
  * has other connections, too; with thread_per_connection it may. Each request has an arena that
- * lives until the response is sent. Bodies are capped (413 beyond), the whole request has a
+ * lives until the response is sent. Bodies are capped (413 beyond), each and all together, a length
+ * that can be read in two ways is refused (400), memory of large bodies goes back to the system
+ * within a second; the whole request has a
  * deadline (slow senders are cut), idle keep-alive connections are closed. Certificates are PEM and
  * can be replaced at any time from any thread: connections in flight finish, new handshakes see the
  * new pair at once. */
@@ -15,7 +17,6 @@
 
 struct arena;
 struct err;
-struct http_server;
 
 /* The handler fills it; text it points to must live in the arena or be static.
  * With `stream` set, body is sent first as a chunk and the response stays open:
@@ -34,8 +35,16 @@ struct http_response {
 	struct str body;
 	int retry_after_s;                /* > 0: sends Retry-After */
 	const char *warning;              /* text of a Warning header (299), NULL: none */
+	const char *authenticate;         /* of a WWW-Authenticate header, NULL: none */
 	bool close;                       /* sends Connection: close */
 	const struct http_stream *stream; /* in the arena */
+	/* Not 0: there is no answer yet, and the other fields do not count. The connection is
+	 * suspended, without a thread, until http_server_wake_waiting with the same number; then
+	 * the handler is called again with the same request and an empty arena, `waited` set. (It
+	 * is called again without `waited` when some number was woken while the handler ran.) Only
+	 * where the request has a server. A client that goes away meanwhile is noticed; the
+	 * deadline of the request goes on. */
+	uint64_t wait_for;
 };
 
 typedef void (*http_handler_fn)(void *ctx, const struct http_request *req, struct arena *arena,
@@ -49,8 +58,13 @@ struct http_server_options {
 	unsigned max_connections;   /* 0: 1000 */
 	unsigned max_per_address;   /* of them from one address, further ones are closed; 0: all */
 	size_t max_body;            /* bytes, 0: 3 MiB */
-	unsigned request_timeout_s; /* whole request, 0: 30 */
-	unsigned idle_timeout_s;    /* 0: 120 */
+	/* Bytes of all bodies that are being read or answered; 0: no limit. A request beyond it
+	 * gets 503 with Retry-After and its body is not kept. Bodies of more than 64 KiB, and those
+	 * of unknown length, may use three quarters of it, so that they leave room for small ones.
+	 */
+	size_t max_bodies;
+	unsigned request_timeout_s;   /* whole request, 0: 30 */
+	unsigned idle_timeout_s;      /* 0: 120 */
 	struct str tls_cert, tls_key; /* PEM; absent cert: plain HTTP */
 	http_handler_fn handler;
 	void *ctx;
@@ -65,9 +79,11 @@ int http_server_set_certificate(struct http_server *s, struct str cert, struct s
 				struct err *err);
 /* Asks every open stream for more. Any thread. */
 void http_server_wake(struct http_server *s);
+/* Calls the handlers again that wait for this number. O(connections). Any thread. */
+void http_server_wake_waiting(struct http_server *s, uint64_t number);
 /* Stops accepting, ends streams, answers what is in flight with Connection: close and waits for it
  * up to grace_ms (idle keep-alive connections get a second of it to hear of the end), then closes
- * what is left. */
+ * what is left, suspended requests among it. */
 void http_server_stop(struct http_server *s, int64_t grace_ms);
 void http_server_destroy(struct http_server *s); /* NULL is fine */
 unsigned http_server_in_flight(const struct http_server *s);

@@ -1,10 +1,12 @@
 /* The listening socket is ours, not MHD's: the kernel picks a port where 0 is asked for, and both
  * address families share one socket. */
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -79,4 +81,37 @@ uint16_t http_server_listen_port(int fd)
 		(void)str_to_u64(str_of(service), &port);
 	}
 	return (uint16_t)port;
+}
+
+/* A thread of MHD that has as many connections as it may takes the socket out of its epoll set. */
+static bool is_crowded(const struct http_server *s)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info == NULL || info->num_connections >= s->opt.max_connections / s->opt.threads / 2;
+}
+
+/* MHD_quiesce_daemon takes the socket out of the epoll sets of MHD's threads while they do so
+ * themselves, and aborts when they are faster. So its number goes to something else, on which
+ * nothing ever comes: with the socket itself the kernel forgets that it was waited for, and MHD
+ * closes the other one in the end. Threads that poll hold the socket while they wait. */
+static bool replace_listener(const struct http_server *s)
+{
+	int nothing = s->opt.thread_per_connection || is_crowded(s) ? -1 : eventfd(0, EFD_CLOEXEC);
+	bool replaced = nothing >= 0 && dup3(nothing, s->listener, O_CLOEXEC) >= 0;
+
+	if (nothing >= 0) {
+		close(nothing);
+	}
+	return replaced;
+}
+
+void http_server_listen_stop(const struct http_server *s)
+{
+	MHD_socket fd = replace_listener(s) ? MHD_INVALID_SOCKET : MHD_quiesce_daemon(s->daemon);
+
+	if (fd != MHD_INVALID_SOCKET) {
+		close(fd);
+	}
 }

@@ -8,9 +8,14 @@
 #include "net/http_server.h"
 
 struct counter_registry;
+struct err;
 
-/* True when the path was /metrics and ret is filled. */
-bool metrics_handle(struct counter_registry *r, const struct http_request *req, struct arena *arena,
-		    struct http_response *ret);
+/* True when the path was /metrics and ret is filled. token_file: its content is what a request must
+ * bring as a bearer token (else 401); it is read for each request, so that it may be changed at any
+ * time. NULL: everybody may read. */
+bool metrics_handle(struct counter_registry *r, const char *token_file,
+		    const struct http_request *req, struct arena *arena, struct http_response *ret);
+/* 0, also for NULL; -ERR_X: there is no token in the file. */
+int metrics_check_token(const char *token_file, struct err *err);
 
 #endif

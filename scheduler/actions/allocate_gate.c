@@ -27,6 +27,11 @@ static bool has_free_gate(const struct session *s, const struct task *t)
 	       session_task_charge(s, t) == CHARGE_NONE;
 }
 
+static bool is_barred(const struct session *s, const struct task *t)
+{
+	return t->job != MODEL_NONE && session_cluster(s)->jobs.v[t->job]->barred_by != MODEL_NONE;
+}
+
 bool allocate_gate_opens(struct allocate_run *run, const struct queue *q, const struct task *t)
 {
 	struct session *s = run->session;
@@ -35,7 +40,7 @@ bool allocate_gate_opens(struct allocate_run *run, const struct queue *q, const 
 		return false;
 	}
 	if ((t->flags & TASK_OPTED_IN) != 0 &&
-	    (!t->klass->best_effort || t->klass->unsupported != NULL ||
+	    (!t->klass->best_effort || is_barred(s, t) || t->klass->unsupported != NULL ||
 	     (t->flags & TASK_FOREIGN_GATE) != 0 || !hooks_queue_accepts(s, q, NULL))) {
 		return false;
 	}

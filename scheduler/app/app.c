@@ -1,6 +1,7 @@
 #include "app/app.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include "app/engine.h"
 #include "app/options.h"
 #include "app/resource_name.h"
+#include "app/standby.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -69,11 +71,12 @@ struct app {
 	struct engine *engine;
 	struct mpsc *queue; /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
-	unsigned nwatches; /* the first of them are used */
+	unsigned nwatches;       /* the first of them are used */
+	struct standby *standby; /* sched thread; NULL: the engine knows what was seen */
 	struct endpoints *endpoints;
 	pthread_t sched;
 	bool sched_runs;
-	_Atomic bool lease_lost, released, watching;
+	_Atomic bool lease_lost, released;
 };
 
 static void post(void *ctx, struct sched_msg *m)
@@ -119,7 +122,19 @@ static void start_watches(void *ctx)
 	for (unsigned i = 0; i < a->nwatches; i++) {
 		reflector_start(a->watch[i].reflector);
 	}
-	atomic_store(&a->watching, true);
+}
+
+/* Transport thread of the watches. */
+static void refresh_watches(void *ctx)
+{
+	struct app *a = ctx;
+
+	if (atomic_load(&a->watches->stopping)) {
+		return;
+	}
+	for (unsigned i = 0; i < a->nwatches; i++) {
+		reflector_refresh(a->watch[i].reflector);
+	}
 }
 
 /* Transport thread of the requests (or main, without leader election). */
@@ -145,10 +160,30 @@ static void on_lease(void *ctx, bool held)
 		return;
 	}
 	log_info("leading", LOG_STR("scheduler", a->o->scheduler_names[0]));
-	/* Watches start here, so that the first lists are younger than the lease and than the last
-	 * write of its former holder: the ledger is rebuilt from them, and what they make us write
-	 * may be sent. */
-	transport_call(a->watches, wait > 0 ? wait : 0, start_watches, a);
+	/* What was seen so far may be older than the lease and than the last write of its former
+	 * holder: the ledger is rebuilt from what is stored then, and what that makes us write may
+	 * be sent. */
+	transport_call(a->watches, wait > 0 ? wait : 0, refresh_watches, a);
+}
+
+static void to_engine(void *ctx, struct sched_msg *m)
+{
+	struct app *a = ctx;
+
+	engine_handle(a->engine, m);
+}
+
+/* What a standby sees is for the day on which it leads. */
+static void handle(struct app *a, struct sched_msg *m)
+{
+	if (a->standby == NULL || !standby_take(a->standby, m)) {
+		engine_handle(a->engine, m);
+	} else if (standby_is_complete(a->standby)) {
+		standby_hand_over(a->standby, to_engine, a);
+		standby_destroy(a->standby);
+		a->standby = NULL;
+		(void)malloc_trim(0); /* the engine needs a tenth of what was kept */
+	}
 }
 
 static void *sched_main(void *arg)
@@ -164,7 +199,7 @@ static void *sched_main(void *arg)
 
 			n = n->next;
 			stop |= m->kind == SCHED_MSG_STOP;
-			engine_handle(a->engine, m);
+			handle(a, m);
 		}
 		if (!stop) {
 			int64_t at = engine_step(a->engine), now = clock_mono(clock_real());
@@ -260,14 +295,26 @@ static uint64_t pages_of(const struct app *a)
 	return n;
 }
 
-/* The first lists have come to nothing for --resource-sync-timeout. However long they take, each
- * page (or the decision to ask for a smaller one) is progress. */
+static bool are_listed(const struct app *a)
+{
+	for (unsigned i = 0; i < a->nwatches; i++) {
+		if (!reflector_stats(a->watch[i].reflector).synced) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The first lists, or those of a new leader, have come to nothing for --resource-sync-timeout.
+ * However long they take, each page (or the decision to ask for a smaller one) is progress. */
 static bool is_stuck(struct app *a, struct first_lists *f)
 {
 	int64_t now = clock_mono(clock_real());
 	uint64_t pages = pages_of(a);
 
-	if (atomic_load(&engine_state(a->engine)->synced) || !atomic_load(&a->watching)) {
+	if (atomic_load(&engine_state(a->engine)->synced) ||
+	    (are_listed(a) && !atomic_load(&engine_state(a->engine)->leading))) {
+		f->stuck_at = CLOCK_NEVER;
 		return false;
 	}
 	if (f->stuck_at == CLOCK_NEVER || f->pages != pages) {
@@ -398,6 +445,7 @@ static void make_watches(struct app *a)
 		a->watch[i].resource = (enum sched_resource)i;
 		a->watch[i].reflector = reflector_create(&ro);
 	}
+	a->standby = standby_create(a->nwatches);
 }
 
 static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)
@@ -420,6 +468,7 @@ static int start_endpoints(struct app *a, struct err *err)
 	struct endpoints_options eo = {
 		.listen_address = a->o->enable_metrics ? a->o->listen_address : NULL,
 		.healthz_address = a->o->enable_healthz ? a->o->healthz_address : NULL,
+		.metrics_token = a->o->metrics_token,
 		.counters = a->counters,
 		.state = engine_state(a->engine),
 		.foreign = engine_foreign(a->engine),
@@ -496,6 +545,7 @@ static int start(struct app *a, struct err *err)
 		return err_set(err, ERR_IO, "sched thread: %s", strerror(errno));
 	}
 	a->sched_runs = true;
+	transport_call(a->watches, 0, start_watches, a);
 	start_leading(a);
 	return 0;
 }
@@ -554,6 +604,7 @@ static void stop(struct app *a)
 	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
 		reflector_destroy(a->watch[i].reflector);
 	}
+	standby_destroy(a->standby);
 	lease_destroy(a->lease);
 	engine_destroy(a->engine);
 	quota_conf_destroy(a->quota_conf);

@@ -37,7 +37,9 @@ int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct
 	names_finish(&names);
 	if (r == 0) {
 		(*ret)->gates_admission = o->gates_admission;
+		(*ret)->gate_sticky = o->gate_sticky;
 		(*ret)->reservation_timeout_ns = o->reservation_timeout;
+		(*ret)->reservation_attempts = (uint32_t)o->reservation_attempts;
 		free((*ret)->default_queue);
 		(*ret)->default_queue = xmalloc_dup(o->default_queue);
 	}

@@ -18,6 +18,7 @@
 #define MAX_BODY 4096
 
 struct endpoints {
+	const char *metrics_token;
 	struct counter_registry *counters;
 	const struct engine_state *state;
 	struct foreign *foreign;
@@ -99,7 +100,7 @@ static void on_request(void *ctx, const struct http_request *req, struct arena *
 	struct endpoints *e = ctx;
 
 	if (health_handle(e->health, req, arena, ret) ||
-	    metrics_handle(e->counters, req, arena, ret)) {
+	    metrics_handle(e->counters, e->metrics_token, req, arena, ret)) {
 		return;
 	}
 	ret->status = 404;
@@ -143,6 +144,7 @@ int endpoints_start(const struct endpoints_options *opt, struct endpoints **ret,
 	struct endpoints *e = xmalloc_zero(1, sizeof(*e));
 	int r = 0;
 
+	e->metrics_token = opt->metrics_token;
 	e->counters = opt->counters;
 	e->state = opt->state;
 	e->foreign = opt->foreign;
@@ -159,7 +161,8 @@ int endpoints_start(const struct endpoints_options *opt, struct endpoints **ret,
 	if (opt->foreign != NULL) {
 		health_add_ready(e->health, "foreign", check_foreign, e);
 	}
-	if (opt->listen_address != NULL) {
+	r = metrics_check_token(opt->metrics_token, err);
+	if (r == 0 && opt->listen_address != NULL) {
 		r = serve(e, opt->listen_address, &e->servers[0], err);
 	}
 	if (r == 0 && opt->healthz_address != NULL &&

@@ -18,7 +18,8 @@ struct foreign;
 
 struct endpoints_options {
 	const char *listen_address,
-		*healthz_address; /* "host:port" or ":port"; NULL: not served; equal: one server */
+		*healthz_address;  /* "host:port" or ":port"; NULL: not served; equal: one server */
+	const char *metrics_token; /* obs/metrics.h */
 	struct counter_registry *counters;
 	const struct engine_state *state; /* borrowed until endpoints_stop */
 	struct foreign *foreign;          /* likewise; NULL: nothing is shown */

@@ -193,6 +193,15 @@ static bool is_elsewhere(void *ctx, const void *pod_object)
 	return e->quota != NULL && quota_engine_holds(e->quota, pod_object);
 }
 
+static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+{
+	const struct engine *e = ctx;
+
+	if (e->opt.on_preempt != NULL) {
+		e->opt.on_preempt(e->opt.ctx, victim, by);
+	}
+}
+
 static void on_unheld(void *ctx, struct str key)
 {
 	struct engine *e = ctx;
@@ -237,6 +246,7 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 						   .costs = opt->controllers_cost,
 						   .on_unheld = on_unheld,
 						   .on_bad_object = on_bad_object,
+						   .on_preempt = on_preempt,
 						   .ctx = e };
 
 		e->quota = quota_engine_create(&qo);
@@ -291,7 +301,10 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	struct cache_options co = {
 		.scheduler_names = opt->scheduler_names,
 		.default_queue = opt->default_queue,
+		.annotation_decides = !conf_take->gate_sticky,
 		.found_age_max_ns = conf_take->reservation_timeout_ns / 2,
+		.attempt_least_ns = conf_take->reservation_backoff_ns,
+		.attempt_held_ns = conf_take->reservation_timeout_ns,
 		.counters = opt->counters,
 		.listener = listener(e),
 	};
@@ -425,6 +438,7 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 			cache_apply(e->cache, m, time_of(e));
 		}
 		break;
+	case SCHED_MSG_REFRESHED:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:
 		break;

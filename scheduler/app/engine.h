@@ -26,6 +26,7 @@ struct quota_conf;
 struct quota_engine;
 struct sched_conf;
 struct transport;
+struct workload;
 
 struct engine_options {
 	const char *const *scheduler_names; /* NULL-terminated; the first one names the component */
@@ -54,6 +55,8 @@ struct engine_options {
 	void (*on_decisions)(void *ctx, const struct cluster *c, const struct decisions *d);
 	/* The same before it is assumed, for checks of the decisions. May be NULL. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
+	/* A Workload is to be preempted for another one, before that is written. May be NULL. */
+	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 };
 
 /* What health checks read. */

@@ -14,16 +14,16 @@ struct err;
 
 struct sched_options {
 	char *master, *kubeconfig, *scheduler_conf, *quota_conf, *default_queue;
-	char *listen_address, *healthz_address, *cache_dump_dir, *controllers, *feature_gates,
-		*log_format;
+	char *listen_address, *healthz_address, *metrics_token, *cache_dump_dir, *controllers,
+		*feature_gates, *log_format;
 	char *lease_namespace, *lease_name;
 	char *scheduler_names[OPTIONS_MAX_NAMES + 1]; /* NULL-terminated */
 	size_t scheduler_name_count;
 	double kube_api_qps;
-	int64_t kube_api_burst, gate_workers, verbosity;
+	int64_t kube_api_burst, gate_workers, verbosity, reservation_attempts;
 	int64_t schedule_period, sync_timeout, reservation_timeout, lease_duration, lease_renew,
 		lease_retry; /* ns */
-	bool leader_elect, enable_metrics, enable_healthz, cache_dumper, version;
+	bool gate_sticky, leader_elect, enable_metrics, enable_healthz, cache_dumper, version;
 	/* Derived by options_parse: */
 	bool gates_admission; /* feature gate SchedulingGatesQueueAdmission */
 	/* From --controllers: */

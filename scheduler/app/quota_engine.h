@@ -20,6 +20,7 @@ struct quota_conf;
 struct owners;
 struct quota_engine;
 struct recorder;
+struct workload;
 
 struct quota_engine_options {
 	const struct quota_conf *conf;   /* must outlive the engine */
@@ -33,6 +34,8 @@ struct quota_engine_options {
 	void (*on_unheld)(void *ctx, struct str key);
 	/* An object that cannot be used. */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
+	/* A Workload is to be preempted for another one, before that is written. */
+	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 	void *ctx;
 };
 

@@ -91,15 +91,16 @@ static void on_activity(void *ctx, struct str key)
 	quota_life_touch(ctx, key);
 }
 
-/* The status as it should stand may be ahead of the one that is written. */
+/* The status as it should stand may be ahead of the one that is written; after a conflict it may be
+ * behind it. */
 static bool may_start(void *ctx, struct str key)
 {
 	const struct quota_life *l = ctx;
 	const struct workload *w = quota_workload_find(quota_cache_world(l->opt.cache), key);
 	const struct conditions *c = w == NULL ? NULL : quota_cache_status(l->opt.cache, w);
 
-	return c != NULL && conditions_is_true(c, KUEUE_ADMITTED) &&
-	       !conditions_is_true(c, KUEUE_EVICTED);
+	return c != NULL && !quota_cache_is_outdated(l->opt.cache, w) &&
+	       conditions_is_true(c, KUEUE_ADMITTED) && !conditions_is_true(c, KUEUE_EVICTED);
 }
 
 static bool knows(void *ctx, struct str key)

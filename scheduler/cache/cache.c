@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "api/namespace.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
@@ -8,6 +9,7 @@
 #include "base/xmalloc.h"
 #include "cache/cache_priv.h"
 #include "core/offers.h"
+#include "model/access.h"
 
 static char **copy_names(const char *const *names)
 {
@@ -33,6 +35,10 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->default_queue = xmalloc_dup(opt->default_queue);
 	c->cluster->default_queue = cluster_queue_get(c->cluster, str_of(opt->default_queue))->id;
 	c->found_age_max_ns = opt->found_age_max_ns;
+	c->attempt_least_ns = opt->attempt_least_ns;
+	c->attempt_held_ns = opt->attempt_held_ns;
+	c->shapes = strmap_create(NULL);
+	c->cluster->annotation_decides = opt->annotation_decides;
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
 	c->judges_from = MODEL_TIME_NONE;
@@ -64,6 +70,7 @@ void cache_destroy(struct cache *c)
 	free(c->default_queue);
 	arena_destroy(c->scratch);
 	strmap_destroy(c->strangers);
+	strmap_destroy(c->shapes);
 	cluster_destroy(c->cluster);
 	free(c);
 }
@@ -117,6 +124,19 @@ static void keep(struct cache *c, const struct sched_msg *m, struct cache_time t
 	}
 }
 
+/* ns: NULL when it is gone. What its pods are charged for depends on the queues that it may use. */
+static void set_namespace(struct cache *c, struct str name, const struct api_namespace *ns)
+{
+	if (!access_set_namespace(c->cluster, name, ns == NULL ? NULL : &ns->meta.labels)) {
+		return;
+	}
+	c->queues_stale = true;
+	c->dirty = true;
+	if (c->synced[SCHED_QUEUES]) {
+		cache_queue_settle(c);
+	}
+}
+
 static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	struct err err = ERR_INIT;
@@ -139,6 +159,8 @@ static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_t
 		r = cache_priority_upsert(c, m->object, &err);
 		break;
 	case SCHED_NAMESPACES:
+		set_namespace(c, m->key, m->object);
+		break;
 	case SCHED_FLAVORS:
 	case SCHED_CLUSTER_QUEUES:
 	case SCHED_COHORTS:
@@ -177,6 +199,8 @@ static void on_delete(struct cache *c, const struct sched_msg *m)
 		cache_priority_remove(c, m->key);
 		break;
 	case SCHED_NAMESPACES:
+		set_namespace(c, m->key, NULL);
+		break;
 	case SCHED_FLAVORS:
 	case SCHED_CLUSTER_QUEUES:
 	case SCHED_COHORTS:
@@ -212,6 +236,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 	case SCHED_MSG_REQUEST_DONE:
 		cache_request_done(c, m, time.now);
 		break;
+	case SCHED_MSG_REFRESHED:
 	case SCHED_MSG_LEASE:
 	case SCHED_MSG_CONF:
 	case SCHED_MSG_SNAPSHOT:

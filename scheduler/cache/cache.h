@@ -78,10 +78,16 @@ struct cache_time {
 
 struct cache_options {
 	const char *const *scheduler_names; /* NULL-terminated */
+	/* A pod is opted in as long as its annotation says so. Else one that has had our gate or
+	 * our mark stays opted in. */
+	bool annotation_decides;
 	const char *default_queue;
 	/* How old a publication found on a pod may count that was made by an earlier process: its
 	 * time was taken from another clock, or from this one before a step. */
 	int64_t found_age_max_ns;
+	/* How long a pod waits that a reservation timed out for, found at the start: as
+	 * core/attempts.h says, after reservations of that length. */
+	int64_t attempt_least_ns, attempt_held_ns;
 	struct counter_registry *counters;
 	struct cache_listener listener;
 };

@@ -39,9 +39,17 @@ static void charge(struct cache *c, struct task *t, struct queue *q, enum charge
 	}
 }
 
+/* A pod that was created on a node, in a PodGroup of a queue that its namespace may not use: it was
+ * never granted anything there. The mark shows a grant of before the rule. */
+static bool is_intruder(const struct cluster *c, const struct task *t)
+{
+	return t->job != MODEL_NONE && c->jobs.v[t->job]->barred_by != MODEL_NONE &&
+	       t->reserved == MODEL_NONE;
+}
+
 bool cache_charge_is_real(const struct cluster *c, const struct task *t)
 {
-	return t->node != MODEL_NONE &&
+	return !is_intruder(c, t) && t->node != MODEL_NONE &&
 	       (c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0);
 }
 
@@ -55,19 +63,20 @@ static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 		return;
 	}
 	ledger_advance(c->cluster, t, CHARGE_BOUND);
-	if (q != NULL && q->id == t->charge_queue) {
+	if (q != NULL && q->id == t->charge_queue && t->refused_queue != q->id) {
 		t->refused_queue = MODEL_NONE;
 	}
 }
 
 /* A charge without a node needs a queue that exists: without one the pod is as undecided as
- * before. A best-effort pod needs no reservation; it may have become one by a resize. */
+ * before. A best-effort pod needs no reservation; it may have become one by a resize. A pod whose
+ * binding is on its way keeps its charge where it was granted, as one that has its node. */
 static void settle_unbound(struct cache *c, struct task *t, struct queue *q)
 {
 	bool reserves = (t->flags & TASK_OPTED_IN) != 0 && !t->klass->best_effort;
-	bool keeps = reserves || t->status == TASK_BINDING || t->status == TASK_RELEASING;
+	bool keeps = reserves || t->status == TASK_RELEASING;
 
-	if (t->charge == CHARGE_NONE) {
+	if (t->charge == CHARGE_NONE || t->status == TASK_BINDING) {
 		return;
 	}
 	if (q == NULL || !q->exists || !keeps) {

@@ -67,8 +67,10 @@ struct sched_msg *cache_decode_event(enum sched_resource r, const struct reflect
 	case REFLECTOR_SYNCED:
 		m = message_new(SCHED_MSG_SYNCED);
 		break;
-	case REFLECTOR_RELISTED:
 	case REFLECTOR_REFRESHED:
+		m = message_new(SCHED_MSG_REFRESHED);
+		break;
+	case REFLECTOR_RELISTED:
 	default:
 		return NULL;
 	}

@@ -20,6 +20,20 @@ static struct node *find(const struct cache *c, const struct api_node *node)
 				       : cluster_node_find(c->cluster, str_of(node->meta.name));
 }
 
+/* What no node was found for may fit one of this shape. */
+static void try_again(struct cache *c)
+{
+	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
+		struct task *t = c->cluster->tasks.v[i];
+
+		if (t != NULL && t->retry_at == MODEL_TIME_NEVER) {
+			t->retry_at = MODEL_TIME_NONE;
+			cluster_task_changed(c->cluster, t);
+			c->dirty = true;
+		}
+	}
+}
+
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
 {
 	uint64_t before = c->cluster->nodes_gen;
@@ -31,6 +45,9 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 	}
 	if (!existed) {
 		settle_pods(c, find(c, node));
+	}
+	if (c->cluster->nodes_gen != before && cache_shapes_add(c, node)) {
+		try_again(c);
 	}
 	cache_resources_changed(c);
 	/* Heartbeats change nothing that matters. */

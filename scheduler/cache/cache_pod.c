@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "cache/cache_priv.h"
+#include "core/attempts.h"
 #include "core/ledger.h"
 #include "model/from_api.h"
 #include "model/pod_class.h"
@@ -72,7 +73,7 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	}
 	from_api_pod_apply(c->cluster, p, t);
 	if (known) {
-		ledger_recharge(c->cluster, t, &old);
+		ledger_resize(c->cluster, t, &old);
 	}
 	/* The patch that takes our gate off was acknowledged: an update that still shows the gate
 	 * was sent before. */
@@ -115,6 +116,24 @@ static int64_t found_since(const struct cache *c, int64_t published, struct cach
 	return time.now - (age < c->found_age_max_ns ? age : c->found_age_max_ns);
 }
 
+/* An earlier process gave its reservation up, and it waited for the next one. What it waits for no
+ * more before nodes of another shape come, it waits for no longer than it would without that. */
+static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
+			  struct cache_time time)
+{
+	int64_t wait = attempts_wait(c->attempt_least_ns, c->attempt_held_ns, p->attempts), age;
+
+	if (p->attempts == 0 || p->cond != POD_COND_NOT_READY ||
+	    p->attempts_at == MODEL_TIME_NONE) {
+		return MODEL_TIME_NONE;
+	}
+	if (p->attempts_at >= time.wall ||
+	    __builtin_sub_overflow(time.wall, p->attempts_at, &age)) {
+		age = p->attempts_at >= time.wall ? 0 : wait;
+	}
+	return age < wait ? time.now + wait - age : MODEL_TIME_NONE;
+}
+
 static bool is_elsewhere(const struct cache *c, const struct api_pod *pod,
 			 const struct from_api_pod *p)
 {
@@ -139,6 +158,7 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 	}
 	if (t == NULL) {
 		t = cluster_task_add(c->cluster, p->namespace_, p->name, p->uid);
+		t->retry_at = p->retry_at;
 	} else {
 		cache_foreign_bind(c, t, pod);
 	}
@@ -161,6 +181,7 @@ int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_ti
 		return -ERR_INVALID;
 	}
 	p.published_at = found_since(c, p.published_at, time);
+	p.retry_at = found_wait(c, &p, time);
 	p.klass->elsewhere = is_elsewhere(c, pod, &p);
 	(void)take(c, pod, &p, find(c, &p), is_wanted(&p));
 	return 0;

@@ -19,7 +19,8 @@ struct cache {
 	struct cluster *cluster;
 	char **scheduler_names; /* NULL-terminated */
 	char *default_queue;
-	int64_t found_age_max_ns;
+	int64_t found_age_max_ns, attempt_least_ns, attempt_held_ns;
+	struct strmap *shapes; /* of nodes that were seen: cache_shapes.c */
 	struct cache_listener listener;
 	struct counter_cell *drift, *resource_names; /* NULL without a registry */
 	size_t resources;         /* names that were reported last, those left out included */
@@ -45,6 +46,8 @@ void cache_node_keep(struct cache *c, const struct api_node *node);
 void cache_pod_remove(struct cache *c, struct str key, const char *uid);
 /* After a node or a Queue may have brought names of resources. */
 void cache_resources_changed(struct cache *c);
+/* The node has a shape that no node had so far. */
+bool cache_shapes_add(struct cache *c, const struct api_node *node);
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err);
 void cache_node_remove(struct cache *c, struct str name);
 int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err);
@@ -72,7 +75,8 @@ void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
 void cache_charge_settle(struct cache *c, struct task *t);
 /* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
  * Node must exist, or the phase be beyond Pending, which tenants cannot write (the pod outlives its
- * Node). A charge that was given while the Node existed stays without it. */
+ * Node). A charge that was given while the Node existed stays without it. In a PodGroup of a queue
+ * that the namespace may not use a pod occupies nothing either, unless its mark shows a grant. */
 bool cache_charge_is_real(const struct cluster *c, const struct task *t);
 void cache_charge_settle_job(struct cache *c, struct job *j);
 

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "cache/cache_priv.h"
 #include "core/ledger.h"
+#include "model/access.h"
 #include "model/from_api.h"
 
 static void settle_jobs(struct cache *c)
@@ -66,7 +67,8 @@ int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct er
 				     cluster_queue_find(c->cluster, str_of(queue->meta.name)),
 				     queue);
 	}
-	return 0;
+	/* Everything else of it holds. */
+	return access_check_queue(c->cluster, str_of(queue->meta.name), err);
 }
 
 void cache_queue_remove(struct cache *c, struct str name)
@@ -92,6 +94,7 @@ void cache_queue_remove(struct cache *c, struct str name)
 	res_fill(&q->guarantee, 0);
 	res_fill(&q->deserved, 0);
 	res_fill(&q->published, 0);
+	(void)access_set_queue(c->cluster, name, NULL);
 	c->queues_stale = true;
 	c->dirty = true;
 	cache_queue_settle(c);

@@ -41,7 +41,8 @@ static struct queue *existing(const struct cluster *c, uint32_t id)
 }
 
 /* The queue that granted the quota, not the one that the pod names today, which its owner may have
- * edited since: the mark tells; without it, what this process has seen. */
+ * edited since: the mark tells; without it, what this process has seen. A pod that runs is charged
+ * somewhere, whatever it names: where nothing tells, to the default queue. */
 static struct queue *granted_by(const struct cluster *c, const struct task *t)
 {
 	struct queue *q = NULL;
@@ -57,6 +58,9 @@ static struct queue *granted_by(const struct cluster *c, const struct task *t)
 	}
 	if (q == NULL && t->job != MODEL_NONE) {
 		q = existing(c, c->jobs.v[t->job]->queue);
+	}
+	if (q == NULL && has_node(t)) {
+		q = existing(c, c->default_queue);
 	}
 	return q;
 }

@@ -89,6 +89,7 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 		break;
 	}
 	undo_bind(c, t);
+	cache_charge_settle(c, t); /* its group or queue may have gone meanwhile */
 }
 
 /* The victim stays. What it was before (bound or running) its next update tells. */
@@ -162,22 +163,23 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	cluster_task_changed(c->cluster, t);
 }
 
+/* What was never sent is decided again. What is refused the pool repeats itself, and a PodGroup
+ * that is gone, or is another one by now, has its own events: deciding again at once would be a
+ * loop. */
+static void on_podgroup_status(struct cache *c, const struct sched_msg *m)
+{
+	struct job *j = cluster_job_find(c->cluster, m->key);
+
+	if (j != NULL && m->outcome == SCHED_CANCELLED) {
+		j->status_hash = 0;
+		cluster_job_changed(c->cluster, j);
+	}
+}
+
 void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
 {
 	if (m->request == SCHED_REQ_PODGROUP) {
-		struct job *j = cluster_job_find(c->cluster, m->key);
-
-		if (j != NULL && m->outcome != SCHED_DONE) {
-			j->status_hash = 0;
-			cluster_job_changed(c->cluster, j);
-		}
-	} else if (m->request == SCHED_REQ_QUEUE) {
-		struct queue *q = cluster_queue_find(c->cluster, m->key);
-
-		if (q != NULL && m->outcome != SCHED_DONE) {
-			/* Never equal to a sum: written again. */
-			res_fill(&q->published, -1);
-		}
+		on_podgroup_status(c, m);
 	} else {
 		on_task(c, m, now);
 	}

@@ -323,6 +323,7 @@ static bool apply(struct quota_cache *c, struct sched_msg *m, int64_t now)
 			quota_cache_workload_done(c, m, now);
 		}
 		break;
+	case SCHED_MSG_REFRESHED:
 	case SCHED_MSG_LEASE:
 		c->samples = false;
 		break;
@@ -383,6 +384,11 @@ bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret)
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w)
 {
 	return quota_cache_unpack(c, quota_cache_state(c, w)->status, QUOTA_CACHE_SHOWN);
+}
+
+bool quota_cache_is_outdated(const struct quota_cache *c, const struct workload *w)
+{
+	return quota_cache_state(c, w)->outdated;
 }
 
 int64_t quota_cache_retry_at(const struct quota_cache *c, const struct workload *w)

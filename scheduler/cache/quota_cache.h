@@ -85,13 +85,17 @@ uint64_t quota_cache_changes(const struct quota_cache *c);
 /* Counts changes of what Workloads wait for: queues, cohorts, flavors and checks. */
 uint64_t quota_cache_specs(const struct quota_cache *c);
 
-/* A Workload that waits and whose requests are to be worked out anew, because a LimitRange or a
- * RuntimeClass changed: it is to be read once more. False: none is left. */
+/* A Workload that is to be read once more: it waits and its requests are to be worked out anew,
+ * because a LimitRange or a RuntimeClass changed; or it has changed in the API since it was read.
+ * False: none is left. */
 bool quota_cache_next_unread(struct quota_cache *c, const struct workload **ret);
 
 /* The status as it should stand; lives until the next call, or until the Workload is read or
  * committed. Of one that is finished: that it is, since nothing else counts any more. */
 const struct conditions *quota_cache_status(const struct quota_cache *c, const struct workload *w);
+/* A write was refused because the Workload had changed, and it has not been read since: its status
+ * in the API may be another one, for example that of an eviction with a lost answer. */
+bool quota_cache_is_outdated(const struct quota_cache *c, const struct workload *w);
 /* Its status was refused: nothing is to be decided about it before (wall ns), unless it is read
  * anew; MODEL_TIME_NONE: at any time. */
 int64_t quota_cache_retry_at(const struct quota_cache *c, const struct workload *w);

@@ -23,8 +23,11 @@ struct workload_state {
 	bool out;             /* a write is wanted or under way */
 	bool wanted;          /* the status is to be written */
 	bool flies;           /* a write is under way: the next one waits for its outcome */
+	bool unsure;          /* it may hold quota by a write whose answer was lost */
+	bool outdated;        /* the API has a status that has not been read yet */
 	uint64_t sent;        /* number of the latest write */
 	int64_t version;      /* resourceVersion of the last write: older updates are not read */
+	int64_t refused;      /* of an outdated one: what is not newer than this is old */
 	int64_t read;         /* resourceVersion of what was read last */
 	int64_t retry_at;     /* wall ns: no write before; MODEL_TIME_NONE */
 	struct sched_msg *later; /* update that came while a write was out */

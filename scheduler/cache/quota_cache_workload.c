@@ -206,7 +206,7 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 	struct workload_state *s;
 	struct err err = ERR_INIT;
 	struct workload *w;
-	bool holds, changed, unknown;
+	bool holds, changed, unknown, outdated;
 
 	if (from_api_quota_workload_read(c->q, c->rules, aw, &read, &err) < 0) {
 		bad(c, m->key, err.text);
@@ -217,9 +217,15 @@ static void take(struct quota_cache *c, const struct sched_msg *m, int64_t now)
 	s = quota_cache_state(c, w);
 	unknown = w->usage_unknown;
 	holds = from_api_quota_workload_holds(c->q, &read, w);
-	if (!holds) {
+	outdated = s->outdated && !m->flag && m->resource_version <= s->refused;
+	if (!holds && !(s->unsure && outdated)) {
+		if (s->unsure) {
+			usage_revoke(c->q, w);
+		}
 		release(c, w, now);
 	}
+	s->unsure &= outdated;
+	s->outdated = outdated;
 	s->queue = read.queue;
 	if (w->holds != MODEL_NONE &&
 	    workload_priority(c->q, &read.w) != workload_priority(c->q, w)) {
@@ -391,7 +397,8 @@ int64_t quota_cache_workload_retry(struct quota_cache *c, int64_t now)
 }
 
 /* The decision did not come to be: as it was, and again after a while; at once, when only the
- * object changed meanwhile. */
+ * object changed meanwhile. An earlier write of ours, of which no answer came, may be what changed
+ * it: the quota stays with it until it has been read. */
 static void take_back(struct quota_cache *c, struct workload *w, const struct sched_msg *m,
 		      int64_t now)
 {
@@ -402,12 +409,18 @@ static void take_back(struct quota_cache *c, struct workload *w, const struct sc
 	free(s->status);
 	s->status = s->before;
 	s->before = NULL;
-	if (s->queue == NULL && w->holds != MODEL_NONE) {
+	if (s->queue == NULL && w->holds != MODEL_NONE && stale) {
+		s->unsure = w->unwritable = true;
+	} else if (s->queue == NULL && w->holds != MODEL_NONE) {
 		usage_revoke(c->q, w);
 		release(c, w, now);
 	}
 	if (!stale) {
 		put_off(c, w, m->status, now);
+	} else {
+		s->outdated = true;
+		s->refused = s->read > s->version ? s->read : s->version;
+		vec_push(&c->unread, w->id);
 	}
 	quota_cache_status_flags(quota_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), w);
 	if (was_preempted && !w->evicted) {

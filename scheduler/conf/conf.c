@@ -35,6 +35,7 @@ static struct sched_conf *new_conf(void)
 	struct sched_conf *c = xmalloc_zero(1, sizeof(*c));
 
 	c->gates_admission = true;
+	c->gate_sticky = true;
 	c->reservation_timeout_ns = 30 * 60 * SECOND_NS;
 	c->reservation_backoff_ns = 60 * SECOND_NS;
 	c->default_queue = xmalloc_dup("default");

@@ -73,9 +73,11 @@ struct sched_conf {
 	size_t nplugins, ntiers;
 	/* From flags, resolved once: */
 	bool gates_admission;           /* feature gate SchedulingGatesQueueAdmission */
+	bool gate_sticky;               /* --gate-sticky; read once, at the start */
 	int64_t reservation_timeout_ns; /* 0: off */
-	int64_t reservation_backoff_ns; /* before a timed-out pod is decided again (doubles, at most
-					   1 h); default 1 min */
+	int64_t reservation_backoff_ns; /* least time before a timed-out pod is decided again
+					   (core/attempts.h); default 1 min */
+	uint32_t reservation_attempts;  /* then it waits for nodes of another shape; 0: no limit */
 	char *default_queue;
 };
 

@@ -1,5 +1,6 @@
 #include "conf/quota_owners.h"
 
+#include "api/keys.h"
 #include "api/validate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -10,7 +11,6 @@
 #define EXTERNAL "integrations.externalFrameworks"
 #define LABEL_KEYS "integrations.labelKeysToCopy"
 #define SELECTOR "managedJobsNamespaceSelector"
-#define NAMESPACE_NAME "kubernetes.io/metadata.name"
 
 /* Kueue's names of its integrations. */
 static const struct {
@@ -153,7 +153,7 @@ static void default_selector(struct reading *r, const struct jdoc *d)
 
 	names[0] = "kube-system";
 	names[1] = arena_dup(r->arena, own);
-	req->key = NAMESPACE_NAME;
+	req->key = KEYS_NAMESPACE_NAME;
 	req->op = SELECTOR_NOT_IN;
 	req->values.v = names;
 	req->values.n = own[0] == '\0' ? 1 : 2;

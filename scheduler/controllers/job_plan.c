@@ -120,7 +120,9 @@ static void plan_start(struct planning *p, const struct api_workload *w)
  */
 
 /* The Workload that stands for the Job; all others that are its go. A first one that only says
- * something else is handed out in *ret_other, if it may be changed. */
+ * something else is handed out in *ret_other, if it may be changed. A Job that has ended is not
+ * compared: its user may have started it by hand with other pods than the Workload was given quota
+ * for, and that quota is free now. */
 static const struct api_workload *choose(struct planning *p, const struct api_workload **ret_other)
 {
 	const struct api_workload *match = NULL, *other = NULL;
@@ -130,7 +132,7 @@ static const struct api_workload *choose(struct planning *p, const struct api_wo
 		const struct api_workload *w = p->of->workloads[i];
 
 		if (owner_plan_is_owned_by(w, &p->job->meta) &&
-		    job_podset_matches(&p->spec, p->job, w)) {
+		    (batch_finished(p->job) != NULL || job_podset_matches(&p->spec, p->job, w))) {
 			match = w;
 		}
 	}

@@ -60,18 +60,27 @@ static bool has_count(int32_t asked, const struct api_job *job, const struct api
 	       asked < count;
 }
 
+/* A Job that queues for no more pods than its minimum has a Workload without one, and runs as such.
+ */
+static bool has_min_count(int32_t asked, const struct api_pod_set *set)
+{
+	int32_t count = set->count == FIELD_NO_I32 ? 1 : set->count;
+
+	return set->min_count == FIELD_NO_I32 ? asked <= 0 || asked >= count
+					      : set->min_count == asked;
+}
+
 bool job_podset_matches(const struct owner_spec *s, const struct api_job *job,
 			const struct api_workload *w)
 {
 	const struct api_pod_set *set = w->spec.pod_sets.v;
-	int32_t min = s->podsets->min_count > 0 ? s->podsets->min_count : FIELD_NO_I32;
 	int32_t limit = s->max_execution > 0 ? s->max_execution : FIELD_NO_I32;
 	bool placed = is_started(job) || kueue_workload_is_reserving(w);
 
 	return w->spec.pod_sets.n == 1 &&
 	       str_streq(set->name == NULL ? OWNER_SPEC_MAIN : set->name, OWNER_SPEC_MAIN) &&
 	       w->spec.max_execution_time == limit && has_count(s->podsets->count, job, set) &&
-	       set->min_count == min &&
+	       has_min_count(s->podsets->min_count, set) &&
 	       owner_spec_same_pods(&job->spec.template_.spec, &set->template_.spec, !placed);
 }
 

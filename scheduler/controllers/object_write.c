@@ -13,7 +13,7 @@ struct object_write {
 	enum sched_resource resource;
 	enum http_method method;
 	const char *content_type;
-	bool yields;
+	bool yields, insists;
 	char *key, *path, *body;
 };
 
@@ -26,6 +26,7 @@ struct object_write *object_write_new(const struct object_write_spec *spec)
 	w->method = spec->method;
 	w->content_type = spec->content_type;
 	w->yields = spec->yields;
+	w->insists = spec->insists;
 	w->key = xmalloc_dup_n(spec->key.p, spec->key.len);
 	w->path = xmalloc_dup(spec->path);
 	w->body = xmalloc_dup_n(spec->body.p, spec->body.len);
@@ -103,7 +104,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		return report(target, w, SCHED_DONE, result, err.text);
 	}
 	if (rest_is_refused(code, result)) {
-		return report(target, w, SCHED_REJECTED, result, err.text);
+		(void)report(target, w, SCHED_REJECTED, result, err.text);
+		return w->insists ? POOL_REFUSED : POOL_DONE;
 	}
 	return POOL_RETRY;
 }

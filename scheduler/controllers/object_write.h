@@ -1,5 +1,5 @@
 /* scheduler/controllers/object_write.h: writes of ready-made bodies (Queues): sent until it is
- * acknowledged, found pointless (404, another UID, or 409 on a create) or refused for good. Thread:
+ * acknowledged, found pointless (404, another UID, or 409 on a create) or refused. Thread:
  * created by the sched thread, then owned by the pool. */
 #ifndef SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
 #define SCHEDULER_CONTROLLERS_OBJECT_WRITE_H
@@ -17,8 +17,10 @@ struct object_write_spec {
 	const char *path;         /* URL path */
 	const char *content_type; /* static */
 	struct str body;          /* copied */
-	bool yields; /* a server-side apply without force, of an object that names its UID: fields
-			that somebody else has set otherwise are left to them (SCHED_STALE) */
+	bool yields;  /* a server-side apply without force, of an object that names its UID: fields
+			 that somebody else has set otherwise are left to them (SCHED_STALE) */
+	bool insists; /* what is refused is reported and sent again, at growing intervals: nothing
+			 that is watched tells when it would be taken */
 };
 
 /* Copies the spec; the caller owns the item until it is added to the pool. Sched thread. */

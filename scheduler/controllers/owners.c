@@ -76,11 +76,19 @@ static enum owners_activity job_activity(const struct owner *e, const char *uid)
 		       : OWNERS_RUN;
 }
 
-/* Kueue: pods that were let go and do not run yet hold nothing up. */
+/* A pod that was let go runs or may begin to at any moment, until it is deleted. One that is being
+ * let go counts until it is known what became of the write. */
+static bool may_run(const struct pod_entry *e)
+{
+	return str_streq(e->pod->status.phase, "Running") ||
+	       (!pod_group_is_held(e->pod) && e->pod->meta.deleted == FIELD_NO_TIME) ||
+	       owners_plan_is_pod_starting(e);
+}
+
 static enum owners_activity pods_activity(const struct owner *e)
 {
 	for (size_t i = 0; i < e->pods.n; i++) {
-		if (str_streq(e->pods.v[i]->pod->status.phase, "Running")) {
+		if (may_run(e->pods.v[i])) {
 			return OWNERS_RUN;
 		}
 	}

@@ -60,6 +60,11 @@ bool owners_plan_is_starting(const struct owner *e)
 	return e->job != NULL && e->started != 0 && e->started == version_hash(&e->job->meta, 0);
 }
 
+bool owners_plan_is_pod_starting(const struct pod_entry *e)
+{
+	return e->started != 0 && e->started == version_hash(&e->pod->meta, 0);
+}
+
 static struct pod_entry *find_pod(const struct owner *e, const char *name)
 {
 	for (size_t i = 0; i < e->pods.n; i++) {
@@ -161,7 +166,7 @@ static bool wants_none(const struct sent *sent)
 }
 
 /* A start that waits to be sent again is not for pods that have lost their quota meanwhile. Of a
- * Job it is replaced: see owners_plan_is_starting. */
+ * Job it is replaced, and so it is of a pod that is to be stopped: see owners_plan_is_starting. */
 static void withdraw_starts(struct owners *o, struct owner *e, struct str key,
 			    const char *namespace_)
 {
@@ -179,6 +184,17 @@ static void withdraw_starts(struct owners *o, struct owner *e, struct str key,
 	}
 }
 
+static void note_start(struct owner *e, const struct owner_write *w)
+{
+	struct pod_entry *pod = w->kind == OWNER_POD_START ? find_pod(e, w->about.name) : NULL;
+
+	if (w->kind == OWNER_JOB_START) {
+		e->started = version_hash(&e->job->meta, 0);
+	} else if (pod != NULL) {
+		pod->started = version_hash(&pod->pod->meta, 0);
+	}
+}
+
 static void send(struct owners *o, struct owner *e, struct str key, const struct owner_plan *plan)
 {
 	struct str rest = key, kind = str_next(&rest, '/'), namespace_ = str_next(&rest, '/');
@@ -193,8 +209,7 @@ static void send(struct owners *o, struct owner *e, struct str key, const struct
 		if (w->kind == OWNER_NOTE && fresh && owner_write_may_send(&o->target)) {
 			note(o, ns, w);
 		} else if (w->kind != OWNER_NOTE && fresh) {
-			e->started = w->kind == OWNER_JOB_START ? version_hash(&e->job->meta, 0)
-								: e->started;
+			note_start(e, w);
 			send_one(o, e, key, ns, w);
 		}
 	}
@@ -280,10 +295,14 @@ static bool is_name_taken(const struct owners *o, const struct api_pod *pod)
 static void plan_pods(const struct owners *o, const struct owner *e, struct owner_plan *plan)
 {
 	const struct api_pod **list = arena_zero(plan->arena, e->pods.n + 1, sizeof(*list));
-	struct pod_plan_of of = { .pods = list, .n = e->pods.n, .nworkloads = e->workloads.n };
+	bool *starting = arena_zero(plan->arena, e->pods.n + 1, sizeof(*starting));
+	struct pod_plan_of of = {
+		.pods = list, .starting = starting, .n = e->pods.n, .nworkloads = e->workloads.n
+	};
 
 	for (size_t i = 0; i < e->pods.n; i++) {
 		list[i] = e->pods.v[i]->pod;
+		starting[i] = owners_plan_is_pod_starting(e->pods.v[i]);
 	}
 	of.workloads = list_workloads(e, plan->arena);
 	if (of.n > 0) {

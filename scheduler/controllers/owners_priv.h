@@ -36,6 +36,7 @@ struct pod_entry {
 	struct api_pod *pod;
 	char *owner; /* key */
 	struct sent sent;
+	uint64_t started; /* hash of the version of the pod that a start was sent for; 0: none */
 };
 
 /* An owner, or only its name, when Workloads of it are known. */
@@ -47,7 +48,7 @@ struct owner {
 	struct VEC(struct workload_entry *) workloads;
 	struct sent sent;
 	char *creating;   /* key in the pool of the creation that was sent last; NULL: none */
-	uint64_t started; /* hash of the version of the Job that a start was sent for; 0: none */
+	uint64_t started; /* the same of the Job */
 	uint64_t retired; /* hash of the UID of the Job that is to be deleted; 0: none */
 };
 
@@ -75,9 +76,10 @@ struct str owners_plan_owner(struct strbuf *b, const char *kind, const char *nam
 /* The pod is gone. */
 void owners_hold_gone(struct owners *o, struct str pod);
 
-/* The Job is suspended as far as is known, but a write that starts it may be under way: it is good
- * for the Job as it is. */
+/* The Job is suspended, or the pod gated, as far as is known, but a write that starts it may be
+ * under way: it is good for the object as it is. */
 bool owners_plan_is_starting(const struct owner *e);
+bool owners_plan_is_pod_starting(const struct pod_entry *e);
 
 /* Jobs that belong to others: the one that has come under `key` or changed, and before it changes
  * or goes; fn is called with those that belong to e directly. A value of `below`. */

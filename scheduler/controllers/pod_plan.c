@@ -79,14 +79,28 @@ static void plan_pod_end(struct planning *p, const struct api_pod *pod, const ch
 	(void)add_pod(p, OWNER_POD_END, pod, &body);
 }
 
+/* A write that lets it go may be under way. */
+static void plan_pod_stay(struct planning *p, const struct api_pod *pod)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	pod_start_stay(pod, p->env->now, &body);
+	(void)add_pod(p, OWNER_POD_END, pod, &body);
+}
+
 /* Pods that were never let go, and those that have ended, may stay; all: they may not. */
 static void plan_stop(struct planning *p, const char *reason, const char *message, bool all)
 {
 	for (size_t i = 0; i < p->of->n; i++) {
 		const struct api_pod *pod = p->of->pods[i];
 
-		if (pod->meta.deleted == FIELD_NO_TIME && (all || !pod_group_is_held(pod))) {
+		if (pod->meta.deleted != FIELD_NO_TIME) {
+			continue;
+		}
+		if (all || !pod_group_is_held(pod)) {
 			plan_pod_end(p, pod, reason, message);
+		} else if (p->of->starting != NULL && p->of->starting[i]) {
+			plan_pod_stay(p, pod);
 		}
 	}
 }
@@ -422,9 +436,7 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 		return;
 	}
 	plan_leave(p);
-	if (!held) {
-		plan_stop(p, "NoMatchingWorkload", "No matching Workload", false);
-	}
+	plan_stop(p, "NoMatchingWorkload", "No matching Workload", false);
 	if (other != NULL && !(held && is_unborn(other))) {
 		owner_plan_delete(p->plan, other);
 	} else if (held && gather(p)) {
@@ -506,9 +518,9 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 		if (owner_plan_may_start(p->env, w)) {
 			plan_start(p, w);
 		}
-	} else if (!any(p, pod_group_is_held)) {
-		plan_stop(p, "NotAdmitted", "Not admitted by cluster queue", false);
 	} else {
+		/* Those whose gate somebody took off, though others of the group have theirs. */
+		plan_stop(p, "NotAdmitted", "Not admitted by cluster queue", false);
 		tell_checks(p, w);
 	}
 }

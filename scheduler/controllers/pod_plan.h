@@ -16,6 +16,8 @@ struct api_workload;
 struct pod_plan_of {
 	/* One pod without group, or all of a group; managed ones, oldest first. */
 	const struct api_pod *const *pods;
+	const bool
+		*starting; /* by pod: a write that lets it go as it is may be under way; NULL: no */
 	size_t n;
 	/* Those that say they are theirs: controlled by the pod (by name), or named as the group.
 	 */

@@ -49,8 +49,8 @@ int pod_start_patch(const struct api_pod *pod, const struct api_workload *w, con
 	return 0;
 }
 
-void pod_start_end(const struct api_pod *pod, const char *reason, const char *message, int64_t now,
-		   struct strbuf *body)
+static void write_target(const struct api_pod *pod, const char *status, const char *reason,
+			 const char *message, int64_t now, struct strbuf *body)
 {
 	char at[CLOCK_RFC3339_MAX];
 	struct json_out o;
@@ -72,7 +72,7 @@ void pod_start_end(const struct api_pod *pod, const char *reason, const char *me
 	json_out_array(&o);
 	json_out_object(&o);
 	json_out_kv(&o, "type", KUEUE_TERMINATION_TARGET);
-	json_out_kv(&o, "status", "True");
+	json_out_kv(&o, "status", status);
 	json_out_kv(&o, "reason", reason);
 	json_out_kv(&o, "message", message);
 	json_out_kv(&o, "lastTransitionTime", at);
@@ -81,6 +81,18 @@ void pod_start_end(const struct api_pod *pod, const char *reason, const char *me
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
+}
+
+void pod_start_end(const struct api_pod *pod, const char *reason, const char *message, int64_t now,
+		   struct strbuf *body)
+{
+	write_target(pod, "True", reason, message, now, body);
+}
+
+void pod_start_stay(const struct api_pod *pod, int64_t now, struct strbuf *body)
+{
+	write_target(pod, "False", "Held", "The pod lost its quota before it was let go", now,
+		     body);
 }
 
 void pod_start_release(const struct api_pod *pod, struct strbuf *body)

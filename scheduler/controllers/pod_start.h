@@ -19,6 +19,9 @@ int pod_start_patch(const struct api_pod *pod, const struct api_workload *w, con
  * (Kueue: TerminationTarget). */
 void pod_start_end(const struct api_pod *pod, const char *reason, const char *message, int64_t now,
 		   struct strbuf *body);
+/* The same condition says that it is not: as any write does, it makes a patch fail that was made
+ * for the pod as it was. */
+void pod_start_stay(const struct api_pod *pod, int64_t now, struct strbuf *body);
 /* A merge patch: our finalizer goes. */
 void pod_start_release(const struct api_pod *pod, struct strbuf *body);
 

@@ -249,6 +249,18 @@ static enum pool_verdict after_create(const struct podgroup_controller *p, struc
 	return POOL_RETRY;
 }
 
+/* 404, 422: the pod is gone or another one; 409: a race lost; 403: rights and policies change
+ * without the pod. */
+static enum pool_verdict after_annotate(const struct podgroup_controller *p, const struct item *it,
+					const struct http_result *result, const struct err *err)
+{
+	if (result->status == STATUS_FORBIDDEN) {
+		tell_refused(p, it, err);
+	}
+	return result->status == STATUS_FORBIDDEN || result->status == STATUS_CONFLICT ? POOL_RETRY
+										       : POOL_DONE;
+}
+
 static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
 	struct item *it = item;
@@ -269,8 +281,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		return POOL_AGAIN;
 	case STEP_CREATE:
 		return after_create(ctx, it, code, &err);
-	case STEP_ANNOTATE: /* 404, 422: the pod is gone or another one; 409: a race lost */
-		return code == -ERR_CONFLICT ? POOL_RETRY : POOL_DONE;
+	case STEP_ANNOTATE:
+		return after_annotate(ctx, it, result, &err);
 	}
 	return POOL_DONE;
 }

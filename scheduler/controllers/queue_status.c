@@ -111,6 +111,7 @@ static void send(struct queue_status *s, enum http_method method, const char *ke
 		.content_type =
 			method == HTTP_POST ? "application/json" : "application/merge-patch+json",
 		.body = body,
+		.insists = true,
 	};
 
 	pool_add(s->pool, spec.key, object_write_new(&spec));

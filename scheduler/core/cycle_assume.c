@@ -36,8 +36,8 @@ static void assume_release(struct cluster *c, struct task *t, const struct decis
 	}
 	t->retry_at = d->retry_at;
 	t->published_at = MODEL_TIME_NONE;
-	if (d->retry_at != MODEL_TIME_NONE) {
-		t->unbound_failures++;
+	if (d->attempts > 0) {
+		t->attempts = d->attempts;
 	}
 }
 
@@ -88,6 +88,7 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 		assert(t->job != MODEL_NONE);
 		charge(c, t, c->jobs.v[t->job]->queue, CHARGE_ASSUMED);
 	}
+	t->attempts = 0;
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
 }
 

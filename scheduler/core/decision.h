@@ -34,12 +34,14 @@ enum decision_kind {
 struct decision {
 	enum decision_kind kind;
 	uint32_t task, job, queue, node; /* MODEL_NONE where not meant */
-	bool uncharged;   /* UNGATE without charge (best effort, feature off, annotation gone) */
-	bool warning;     /* EVENT */
-	bool hint;        /* EVENT: one of very many perhaps, the first to go under pressure */
-	uint8_t phase;    /* JOB_PHASE */
-	int64_t retry_at; /* RELEASE */
-	uint64_t hash;    /* JOB_CONDITION: what it says, without counts that change often */
+	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
+	bool warning;      /* EVENT */
+	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
+	uint8_t phase;     /* JOB_PHASE */
+	int64_t retry_at;  /* RELEASE */
+	uint32_t attempts; /* RELEASE, WITHDRAW: that many reservations ended without a node; 0: it
+			      is for another reason */
+	uint64_t hash;     /* JOB_CONDITION: what it says, without counts that change often */
 	const char *reason, *reason2, *message; /* NULL where not meant */
 	struct queue_scan scan;                 /* QUEUE_SCANNED */
 };

@@ -2,12 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "conf/conf.h"
 #include "core/combine.h"
 #include "core/hooks_fallback.h"
-#include "core/session.h"
+#include "core/session_priv.h"
 
 struct hooks {
 	struct hook_list all; /* every plugin once, owns the states */
@@ -289,10 +290,28 @@ static bool ask_job_valid(const struct hook *h, const struct hook_call *c)
 	return h->ops->job_valid(h->state, c->mutable_session, c->job, c->why);
 }
 
+/* For people: one sentence of the PodGroup's condition. */
+static void explain_bar(const struct session *s, const struct job *j, struct reason *why)
+{
+	const char *bar = s->cluster->queues.v[j->barred_by]->name;
+
+	why->code = "QueueNotAllowed";
+	why->detail = arena_printf(s->arena,
+				   "namespace %s may not use queue %s: its labels do not match the "
+				   "queue's selector of namespaces",
+				   j->namespace_, bar);
+}
+
 bool hooks_job_valid(struct session *s, const struct job *j, struct reason *why)
 {
 	struct hook_call c = { .session = s, .mutable_session = s, .job = j, .why = why };
 
+	if (j->barred_by != MODEL_NONE) {
+		if (why != NULL) {
+			explain_bar(s, j, why);
+		}
+		return false;
+	}
 	return combine_all(&session_hooks(s)->job_valid, ask_job_valid, &c);
 }
 

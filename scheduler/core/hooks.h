@@ -57,7 +57,8 @@ bool hooks_overused(const struct session *s, const struct queue *q);
 bool hooks_job_enqueueable(struct session *s, const struct job *j, struct reason *why);
 /* To be told when it did. */
 void hooks_job_enqueued(struct session *s, const struct job *j);
-/* Whether the job has the tasks that it needs, in whatever state. The reason's code is the reason
+/* Whether the job's namespace may use its queue, and the job has the tasks that it needs, in
+ * whatever state. The reason's code is the reason
  * of the PodGroup condition. */
 bool hooks_job_valid(struct session *s, const struct job *j, struct reason *why);
 /* Whether enough tasks have a node for the job to be committed. */

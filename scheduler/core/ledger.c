@@ -214,6 +214,21 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 	roll_up(c, q, pod_class_charge(t->klass), 1, is_releasing(t));
 }
 
+void ledger_resize(struct cluster *c, struct task *t, const struct res *old_request)
+{
+	static const struct res nothing;
+
+	ledger_recharge(c, t, old_request);
+	if ((t->charge != CHARGE_BOUND && t->charge != CHARGE_ASSUMED) ||
+	    res_over(pod_class_charge(t->klass), &nothing, old_request, UINT32_MAX) == 0) {
+		return;
+	}
+	t->flags |= TASK_GREW;
+	if (t->refused_queue == t->charge_queue) {
+		t->refused_queue = MODEL_NONE; /* this growth is reported anew */
+	}
+}
+
 void ledger_move(struct cluster *c, struct task *t, struct queue *to)
 {
 	enum charge_state state = (enum charge_state)t->charge;

@@ -16,8 +16,10 @@ void ledger_release(struct cluster *c, struct task *t); /* no effect without a c
 /* Called before the task's status changes from or to RELEASING: keeps `releasing` sums right. No
  * effect without a charge or when the status is that already. */
 void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing);
-/* Called after the class of a charged task changed, e.g. in-place resize: books the difference. */
+/* Called after the class of a charged task changed: books the difference. */
 void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_request);
+/* Likewise, after the pod itself changed (resize in place): marks a pod with a node that grew. */
+void ledger_resize(struct cluster *c, struct task *t, const struct res *old_request);
 /* To another queue, whatever its limit: core/moves.h decides. */
 void ledger_move(struct cluster *c, struct task *t, struct queue *to);
 /* Recomputes all sums from the tasks (after the topology changed). */

@@ -54,7 +54,7 @@ static void move(struct session *s, const struct task *t, const struct queue *to
 	d->queue = to->id;
 }
 
-static void stay(struct session *s, const struct task *t, const struct queue *to)
+static void stay(struct session *s, const struct task *t, const struct queue *to, const char *why)
 {
 	struct decision *d;
 
@@ -69,32 +69,72 @@ static void stay(struct session *s, const struct task *t, const struct queue *to
 	d->warning = true;
 	d->reason = "QuotaMoveRefused";
 	d->message = arena_printf(s->arena,
-				  "the PodGroup names queue %s now, which has no room for this "
-				  "pod: its quota stays charged to queue %s",
-				  to->name, s->cluster->queues.v[t->charge_queue]->name);
+				  "the PodGroup names queue %s now, which %s: its quota stays "
+				  "charged to queue %s",
+				  to->name, why, s->cluster->queues.v[t->charge_queue]->name);
 }
 
-static void settle(struct session *s, const struct task *t, const struct queue *to)
+/* Where the growth of a running pod took the charges beyond a limit. */
+static const struct queue *find_over(const struct session *s, const struct task *t)
 {
+	static const struct res nothing;
+	const struct queue *q = s->cluster->queues.v[t->charge_queue];
+
+	while (q != NULL && res_over(session_queue_charged(s, q), &nothing, &s->limits[q->id],
+				     pod_class_charge_mask(t->klass)) == 0) {
+		q = parent_of(s, q);
+	}
+	return q;
+}
+
+static void report_growth(struct session *s, const struct task *t)
+{
+	const struct queue *over;
+	struct decision *d;
+
+	if ((t->flags & TASK_GREW) == 0 || t->refused_queue == t->charge_queue) {
+		return;
+	}
+	over = find_over(s, t);
+	if (over == NULL) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_STAY);
+	d->task = t->id;
+	d->queue = t->charge_queue;
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->warning = true;
+	d->reason = "ResizedBeyondQuota";
+	d->message = arena_printf(s->arena,
+				  "the pod was resized, and queue %s is over its limit with it: no "
+				  "pod of that queue gets quota until it is within its limit again",
+				  over->name);
+}
+
+static void settle(struct session *s, const struct task *t, const struct queue *to, bool barred)
+{
+	const char *text = barred ? "its namespace may not use" : "has no room for this pod";
 	struct reason why = { .code = "the queue cannot be used" };
 	enum charge_state charge = session_task_charge(s, t);
 	bool bound = charge == CHARGE_BOUND;
 
+	if (bound && session_task_charge_queue(s, t) == to->id) {
+		report_growth(s, t);
+	}
 	if (charge == CHARGE_NONE || session_task_charge_queue(s, t) == to->id ||
 	    t->status == TASK_RELEASING ||
 	    (!bound && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {
 		return;
 	}
-	if (hooks_queue_accepts(s, to, &why) && fits(s, t, to)) {
+	if (!barred && hooks_queue_accepts(s, to, &why) && fits(s, t, to)) {
 		move(s, t, to);
 	} else if (bound) {
-		stay(s, t, to);
+		stay(s, t, to, text);
 	} else {
 		revoke_charge(s, t,
-			      arena_printf(s->arena,
-					   "the PodGroup names queue %s now, which has no "
-					   "room for this pod",
-					   to->name));
+			      arena_printf(s->arena, "the PodGroup names queue %s now, which %s",
+					   to->name, text));
 	}
 }
 
@@ -109,7 +149,8 @@ void moves_run(struct session *s)
 			const struct job *j = c->jobs.v[q->jobs.v[k]];
 
 			for (size_t m = 0; m < j->tasks.n; m++) {
-				settle(s, session_task(s, j->tasks.v[m]), q);
+				settle(s, session_task(s, j->tasks.v[m]), q,
+				       j->barred_by != MODEL_NONE);
 			}
 		}
 	}

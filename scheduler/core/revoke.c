@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "conf/conf.h"
+#include "core/attempts.h"
 #include "core/gang.h"
 #include "core/hooks.h"
 #include "core/ledger.h"
@@ -10,12 +11,13 @@
 #include "core/statement.h"
 #include "model/pod_class.h"
 
-#define BACKOFF_MAX_NS (INT64_C(3600) * 1000000000)
+#define NS_PER_S INT64_C(1000000000)
 
 struct revocation {
 	const char *code;    /* event reason, static */
 	const char *message; /* of event and condition */
-	bool back_off;
+	uint32_t attempts;   /* 0: it may be decided again at once */
+	int64_t retry_at;
 };
 
 static bool is_revocable(const struct session *s, const struct task *t)
@@ -23,16 +25,6 @@ static bool is_revocable(const struct session *s, const struct task *t)
 	enum charge_state charge = session_task_charge(s, t);
 
 	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING;
-}
-
-static int64_t retry_at(const struct session *s, const struct task *t)
-{
-	int64_t delay = s->conf->reservation_backoff_ns;
-
-	for (uint32_t i = 0; i < t->unbound_failures && delay < BACKOFF_MAX_NS; i++) {
-		delay *= 2;
-	}
-	return s->now + (delay < BACKOFF_MAX_NS ? delay : BACKOFF_MAX_NS);
 }
 
 /* In the account of the charge's queue and of every queue above it. */
@@ -51,7 +43,7 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 	bool published = ledger_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
 	struct decision *d;
 
-	statement_release(s, t, why->back_off ? retry_at(s, t) : MODEL_TIME_NONE);
+	statement_release(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
 	if (published) {
 		if (s->withdrawing != NULL) {
 			add_upwards(s, s->withdrawing, t);
@@ -60,6 +52,7 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 		d->task = t->id;
 		d->reason = "NotReadyForScheduling";
 		d->message = why->message;
+		d->attempts = why->attempts;
 	}
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->task = t->id;
@@ -262,13 +255,40 @@ static void tell_member_without_gate(struct session *s, const struct job *j)
 				  t->name);
 }
 
+/* One more reservation of the job ended without a node; it had lasted for `held`. */
+static void count_attempt(struct session *s, const struct job *j, int64_t held,
+			  struct revocation *ret)
+{
+	uint32_t most = s->conf->reservation_attempts, before = 0;
+	int64_t wait;
+
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		uint32_t n = session_task(s, j->tasks.v[i])->attempts;
+
+		before = n > before ? n : before;
+	}
+	ret->attempts = before < UINT32_MAX ? before + 1 : before;
+	if (most > 0 && ret->attempts >= most) {
+		ret->retry_at = MODEL_TIME_NEVER;
+		ret->message = arena_printf(s->arena,
+					    "no node was found in time, %u times now: the quota is "
+					    "given to others, and "
+					    "no more is reserved before there are nodes of another "
+					    "shape, or other pods",
+					    ret->attempts);
+		return;
+	}
+	wait = attempts_wait(s->conf->reservation_backoff_ns, held, ret->attempts);
+	ret->retry_at = s->now + wait;
+	ret->message = arena_printf(
+		s->arena,
+		"no node was found in time (attempt %u): the quota is given to others for %lld s",
+		ret->attempts, (long long)(wait / NS_PER_S));
+}
+
 static void revoke_timed_out(struct session *s, const struct job *j)
 {
-	const struct revocation why = {
-		.code = "ReservationTimedOut",
-		.message = "no node was found in time: the quota is given to others for a while",
-		.back_off = true,
-	};
+	struct revocation why = { .code = "ReservationTimedOut" };
 	bool any = false;
 
 	for (size_t i = 0; i < j->tasks.n; i++) {
@@ -278,6 +298,9 @@ static void revoke_timed_out(struct session *s, const struct job *j)
 		    session_task_status(s, t) == TASK_PENDING &&
 		    t->published_at != MODEL_TIME_NONE &&
 		    s->now - t->published_at >= s->conf->reservation_timeout_ns) {
+			if (!any) {
+				count_attempt(s, j, s->now - t->published_at, &why);
+			}
 			revoke_with_gang(s, t, &why);
 			any = true;
 		}
@@ -346,7 +369,7 @@ void revoke_partial_gangs(struct session *s)
 			const struct job *j = c->jobs.v[q->jobs.v[k]];
 			struct gang_need need;
 
-			if (session_job_ready_count(s, j) > 0 || !holds_revocable(s, j)) {
+			if (!holds_revocable(s, j)) {
 				continue;
 			}
 			gang_need(s, j, GANG_RESERVED, &need);

@@ -12,8 +12,9 @@ void revoke_run(struct session *s);
 /* That of t and, when its gang is broken by it, of the gang. Event QuotaRevoked with this message,
  * which lives until the cycle ends. t: has a charge without a node, and no patch in flight. */
 void revoke_charge(struct session *s, const struct task *t, const char *message);
-/* After the actions: gangs that hold only part of what they need and have nothing on a node, so
- * that two halves never block each other. */
+/* After the actions: gangs that hold only part of what they need, so that two halves never block
+ * each other. Those that have begun and lost members are no exception: what is reserved is neither
+ * placed nor published without the rest. */
 void revoke_partial_gangs(struct session *s);
 
 #endif

@@ -177,7 +177,7 @@ void statement_reserve(struct session *s, const struct task *t)
 	d->queue = s->cluster->jobs.v[t->job]->queue;
 }
 
-void statement_release(struct session *s, const struct task *t, int64_t retry_at)
+void statement_release(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts)
 {
 	struct decision *d;
 
@@ -188,6 +188,7 @@ void statement_release(struct session *s, const struct task *t, int64_t retry_at
 	d->task = t->id;
 	d->queue = session_task_charge_queue(s, t);
 	d->retry_at = retry_at;
+	d->attempts = attempts;
 }
 
 void statement_set_phase(struct session *s, const struct job *j, enum job_phase phase)

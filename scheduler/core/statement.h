@@ -21,7 +21,8 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 		     const char *message);
 /* Charge t to its job's queue; decision UNGATE or RESERVE depending on its gate. */
 void statement_reserve(struct session *s, const struct task *t);
-void statement_release(struct session *s, const struct task *t, int64_t retry_at);
+void statement_release(struct session *s, const struct task *t, int64_t retry_at,
+		       uint32_t attempts);
 /* Phase of the PodGroup in this session; the decision is made once, when the cycle ends. */
 void statement_set_phase(struct session *s, const struct job *j, enum job_phase phase);
 /* Keeps what was done in this session, so that it holds room against later jobs, but takes back the

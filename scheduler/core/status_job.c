@@ -1,6 +1,7 @@
 #include "core/status_job.h"
 
 #include "base/str.h"
+#include "core/attempts.h"
 #include "core/gang.h"
 #include "core/hooks.h"
 #include "core/session_priv.h"
@@ -29,9 +30,35 @@ static bool lacks_quota(const struct session *s, const struct job *j)
 	return j->min_member <= 0 || !gang_is_met(&need);
 }
 
-static void find_obstacle(const struct session *s, const struct job *j, struct verdict *v)
+/* It was published again and again, and is not for now. */
+static uint32_t vain_attempts(const struct session *s, const struct job *j)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if (t->attempts > most && session_task_is_set_aside(s, t)) {
+			most = t->attempts;
+		}
+	}
+	return most;
+}
+
+static void find_obstacle(struct session *s, const struct job *j, struct verdict *v)
 {
 	const struct overlay_job *slot = session_priv_job(s, j);
+	uint32_t attempts = vain_attempts(s, j);
+
+	if (attempts >= ATTEMPTS_TOLD && lacks_quota(s, j)) {
+		v->condition = v->code = "ReservationTimedOut";
+		v->message =
+			arena_printf(s->arena,
+				     "nodes were asked for %u times, and each time no node was "
+				     "found before the reservation timed out",
+				     attempts);
+		return;
+	}
 
 	if (slot->tried) {
 		v->message = misfit(s, j);

@@ -14,6 +14,9 @@ static void count_task(const struct task *t, struct queue_totals *q)
 {
 	const struct res *request = pod_class_charge(t->klass);
 
+	if (holds_node(t) && t->charge == CHARGE_NONE) {
+		return; /* on a node that does not exist */
+	}
 	if (holds_node(t)) {
 		res_add(&q->allocated, request);
 		res_add(&q->request, request);
@@ -97,7 +100,8 @@ void totals_compute(const struct cluster *c, struct queue_totals *out)
 			const struct task *t = c->tasks.v[j->tasks.v[k]];
 
 			if ((t->flags & TASK_OURS) != 0 && t->klass != NULL) {
-				count_task(t, &out[j->queue]);
+				count_task(t, &out[t->charge != CHARGE_NONE ? t->charge_queue
+									    : j->queue]);
 			}
 		}
 	}

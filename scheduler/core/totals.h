@@ -9,8 +9,8 @@
 #include "model/model.h"
 
 struct queue_totals {
-	struct res allocated; /* pods with a node (or a bind decided) that are not terminating:
-				 Volcano's status.allocated */
+	struct res allocated; /* pods with a node (or a bind decided) that are not terminating, at
+				 the queue that they are charged to: Volcano's status.allocated */
 	struct res reserved;  /* charges of pods without a node */
 	struct res request;   /* allocated plus everything pending, gated included */
 	struct res published; /* pods with PodScheduled=False/Unschedulable that opted in */

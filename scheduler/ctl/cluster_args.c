@@ -24,6 +24,7 @@ enum {
 	KEY_LIMIT,
 	KEY_DRY_RUN,
 	KEY_KEEP,
+	KEY_INSTANCE,
 };
 
 static const struct row {
@@ -80,8 +81,19 @@ static const struct row {
 	    "client: only look; server: have it checked, not done", 0 } },
 	{ 'o', { "output", 'o', "json|table", 0, "how to print", 0 } },
 	{ 'O', { "output", 'o', "json|yaml|name|table", 0, "how to print", 0 } },
+	{ 'i',
+	  { "instance", KEY_INSTANCE, "NAME", 0,
+	    "only registrations of the Helm release of this name (all that are ours)", 0 } },
 	{ 'y', { "yes", 'y', NULL, 0, "do it; without it only what would be done is printed", 0 } },
 };
+
+static bool is_label_value(const char *text)
+{
+	size_t n =
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+
+	return n > 0 && n <= 63 && text[n] == '\0';
+}
 
 static int refuse(const char *option, const char *value, const char *why)
 {
@@ -225,6 +237,12 @@ static error_t on_common_option(struct cluster_args *a, int key, char *arg)
 			       : EINVAL;
 	case 'y':
 		a->yes = true;
+		return 0;
+	case KEY_INSTANCE:
+		if (!is_label_value(arg)) {
+			return refuse("--instance", arg, "is not a name of a release");
+		}
+		a->instance = arg;
 		return 0;
 	case KEY_KEEP:
 		a->keep_running = true;

@@ -33,6 +33,7 @@ struct cluster_args {
 	enum ctl_output output;
 	bool prints_objects;                       /* as yaml and name, too */
 	bool yes;                                  /* really do it */
+	const char *instance;                      /* only what this release made; NULL: any */
 	const char *files[CLUSTER_ARGS_FILES_MAX]; /* manifests instead of a cluster */
 	size_t nfiles;
 	const char *config; /* Kueue's configuration file, NULL: its defaults */
@@ -52,6 +53,7 @@ struct cluster_args {
 };
 
 /* What a verb takes, as argp shows it. args: NULL: no positional arguments. takes: any of
+ *   i  --instance
  *   d  --dump, --scheduler-conf      f  -f, --config, --now        n  --namespace
  *   o  --output                      y  --yes                      a  --all-namespaces
  *   q  --clusterqueue, --localqueue  s  --status, --for, --active  p  --offset, --limit

@@ -19,6 +19,7 @@
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define OURS "?labelSelector=app.kubernetes.io%2Fpart-of%3Dheadgate"
+#define OF_INSTANCE "%2Capp.kubernetes.io%2Finstance%3D"
 
 static const char *const registrations[] = {
 	"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
@@ -32,6 +33,7 @@ struct found {
 struct drain {
 	struct transport *transport;
 	bool yes;
+	const char *instance; /* NULL: of any release */
 	struct VEC(struct found) webhooks, pods;
 	struct err first; /* of all that failed */
 	size_t kept_webhooks, kept_pods;
@@ -148,8 +150,12 @@ static void list(struct drain *d, const char *path, const char *query, list_page
 /* Registrations first, so that no pod gets a gate after the pods were listed. */
 static void remove_registrations(struct drain *d)
 {
+	CLEANUP(xmalloc_freep)
+	char *ours = d->instance == NULL ? xmalloc_dup(OURS)
+					 : xmalloc_printf("%s%s%s", OURS, OF_INSTANCE, d->instance);
+
 	for (size_t i = 0; i < ARRAY_LEN(registrations); i++) {
-		list(d, registrations[i], OURS, on_registration);
+		list(d, registrations[i], ours, on_registration);
 	}
 	for (size_t i = 0; i < d->webhooks.n; i++) {
 		struct err why = ERR_INIT;
@@ -211,7 +217,9 @@ static int result(const struct drain *d, struct err *err)
 static int drain(const struct cluster_args *f, struct err *err)
 {
 	CLEANUP(drain_finish)
-	struct drain d = { .transport = NULL, .yes = f->yes, .first = ERR_INIT };
+	struct drain d = {
+		.transport = NULL, .yes = f->yes, .instance = f->instance, .first = ERR_INIT
+	};
 	int r = cluster_args_connect(f, &d.transport, err);
 
 	if (r < 0) {
@@ -232,7 +240,7 @@ int ctl_drain_run(int argc, char **argv)
 		"Take our scheduling gates off all pods, before uninstalling: "
 		"first the webhook registrations "
 		"are deleted, then every gate is removed.",
-		"y"
+		"yi"
 	};
 	struct cluster_args f;
 	struct err err = ERR_INIT;

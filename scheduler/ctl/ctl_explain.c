@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/keys.h"
 #include "api/kueue_keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -36,9 +37,10 @@ struct line {
 
 struct explanation {
 	const struct task *task;
-	const struct job *job;     /* NULL: none yet */
-	const struct queue *queue; /* NULL: none */
-	const char *verdict;       /* one sentence */
+	const struct job *job;       /* NULL: none yet */
+	const struct queue *queue;   /* that its PodGroup names; NULL: none */
+	const struct queue *charged; /* NULL: none */
+	const char *verdict;         /* one sentence */
 	const char *gate;
 	const char *nodes;
 	struct VEC(struct line) lines;
@@ -93,10 +95,9 @@ static void sum_needs(const struct situation *s, struct explanation *x)
 	}
 }
 
-static void add_lines(const struct situation *s, struct explanation *x)
+static void add_lines(const struct situation *s, struct explanation *x, const struct queue *q)
 {
 	const struct cluster *c = situation_cluster(s);
-	const struct queue *q = x->queue;
 
 	while (q != NULL) {
 		const struct res *limit = session_queue_limit(situation_session(s), q);
@@ -133,11 +134,19 @@ static const char *judge_quota(const struct situation *s, const struct explanati
 {
 	struct arena *a = session_arena(situation_session(s));
 	const struct line *l = first_short(x);
+	const struct task *t = x->task;
 	struct reason why = { 0 };
 
 	if (!hooks_queue_accepts(situation_session(s), x->queue, &why)) {
 		return arena_printf(a, "queue %s takes nothing new: %s", x->queue->name,
 				    why.code == NULL ? "closed" : why.code);
+	}
+	if (x->job->barred_by != MODEL_NONE) {
+		return arena_printf(a,
+				    "waits for another queue: namespace %s may not use queue %s "
+				    "(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
+				    t->namespace_,
+				    situation_cluster(s)->queues.v[x->job->barred_by]->name);
 	}
 	if (x->members == INT32_MAX) { /* from_api_group_keep */
 		return "waits for its PodGroup, which cannot be read or asks for more members than "
@@ -163,13 +172,37 @@ static const char *judge_quota(const struct situation *s, const struct explanati
 	return "quota is there: the gate comes off with the next cycle";
 }
 
+/* Of a pod with a node: where its charge is, when that is not as people expect. */
+static const char *judge_placed(const struct situation *s, const struct explanation *x)
+{
+	struct arena *a = session_arena(situation_session(s));
+	const struct queue *q = x->charged;
+	const struct line *l = first_short(x);
+	const char *beyond = "";
+
+	if (l != NULL) {
+		beyond = arena_printf(a,
+				      "; queue %s has more %s charged than its limit: nothing new "
+				      "gets quota there",
+				      l->queue, l->resource);
+	}
+	if (q != NULL && x->queue != NULL && q != x->queue) {
+		return arena_printf(
+			a,
+			"it does not wait: it has a node; its quota is charged to queue "
+			"%s, and not to %s, which its PodGroup names now and where it "
+			"must fit the limit first%s",
+			q->name, x->queue->name, beyond);
+	}
+	return arena_printf(a, "it does not wait: it has a node%s", beyond);
+}
+
 static const char *judge(const struct situation *s, const struct explanation *x)
 {
 	const struct task *t = x->task;
 
 	if (t->status != TASK_PENDING) {
-		return t->node == MODEL_NONE ? "it does not wait: finished"
-					     : "it does not wait: it has a node";
+		return t->node == MODEL_NONE ? "it does not wait: finished" : judge_placed(s, x);
 	}
 	if ((t->flags & TASK_OURS) == 0) {
 		return "not ours: another scheduler takes care of it";
@@ -223,6 +256,7 @@ static void explain(const struct situation *s, const struct task *t, struct expl
 	x->job = t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
 	x->queue =
 		x->job == NULL || x->job->queue == MODEL_NONE ? NULL : c->queues.v[x->job->queue];
+	x->charged = t->charge == CHARGE_NONE ? NULL : c->queues.v[t->charge_queue];
 	x->gate = describe_gate(t);
 	if (x->queue != NULL && t->klass != NULL && t->status == TASK_PENDING) {
 		gang_need(situation_session(s), x->job, GANG_RESERVED, &need);
@@ -230,7 +264,13 @@ static void explain(const struct situation *s, const struct task *t, struct expl
 		x->missing = need.missing > 0 ? need.missing : 0;
 		x->have = x->members - x->missing;
 		sum_needs(s, x);
-		add_lines(s, x);
+		add_lines(s, x, x->queue);
+	} else if (t->charge == CHARGE_BOUND) {
+		x->needs = *pod_class_charge(t->klass);
+		add_lines(s, x, x->charged);
+		if (first_short(x) == NULL) {
+			x->lines.n = 0; /* nothing to explain */
+		}
 	}
 	if (t->status == TASK_PENDING && t->klass != NULL) {
 		x->nodes = describe_nodes(s, t);
@@ -254,6 +294,9 @@ static void print_table(const struct explanation *x)
 	}
 	printf("Queue:     %s\n", x->queue == NULL ? "<none>" : x->queue->name);
 	printf("Charge:    %s\n", ledger_state_name(x->task->charge));
+	if (x->charged != NULL && x->charged != x->queue) {
+		printf("Charged:   %s\n", x->charged->name);
+	}
 	if (x->nodes != NULL) {
 		printf("Nodes:     %s\n", x->nodes);
 	}
@@ -306,6 +349,7 @@ static void print_json(const struct explanation *x)
 	json_out_kv(&o, "podGroup", x->job == NULL ? NULL : x->job->name);
 	json_out_kv(&o, "queue", x->queue == NULL ? NULL : x->queue->name);
 	json_out_kv(&o, "charge", ledger_state_name(x->task->charge));
+	json_out_kv(&o, "chargedQueue", x->charged == NULL ? NULL : x->charged->name);
 	json_out_kv_int(&o, "minMember", x->members);
 	json_out_kv_int(&o, "membersWithQuota", x->have);
 	json_out_kv(&o, "nodes", x->nodes);

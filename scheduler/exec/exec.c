@@ -174,16 +174,18 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 		add_pod_write(e, POOL_EVICTIONS, t, eviction_new(t));
 		break;
 	case DECISION_PUBLISH:
-		add_pod_write(e, POOL_POD_STATUS, t,
-			      pod_status_new(t, KEYS_REASON_UNSCHEDULABLE, d->message, node, now));
+		add_pod_write(
+			e, POOL_POD_STATUS, t,
+			pod_status_new(t, KEYS_REASON_UNSCHEDULABLE, d->message, node, 0, now));
 		break;
 	case DECISION_WITHDRAW:
 		add_pod_write(e, POOL_POD_STATUS, t,
-			      pod_status_new(t, KEYS_REASON_NOT_READY, d->message, NULL, now));
+			      pod_status_new(t, KEYS_REASON_NOT_READY, d->message, NULL,
+					     d->attempts, now));
 		break;
 	case DECISION_CONDITION:
 		add_pod_write(e, POOL_POD_STATUS, t,
-			      pod_status_new(t, d->reason, d->message, node, now));
+			      pod_status_new(t, d->reason, d->message, node, 0, now));
 		break;
 	case DECISION_RESERVE:
 	case DECISION_RELEASE:

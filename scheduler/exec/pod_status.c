@@ -10,7 +10,19 @@
 #include "exec/pod_write.h"
 #include "kube/rest.h"
 
-enum { TEXT_REASON, TEXT_MESSAGE, TEXT_NOMINATED };
+enum { TEXT_REASON, TEXT_MESSAGE, TEXT_NOMINATED, TEXT_ATTEMPTS };
+
+static void write_condition(struct json_out *o, const char *type, const char *status,
+			    const char *reason, const char *message, const char *when)
+{
+	json_out_object(o);
+	json_out_kv(o, "type", type);
+	json_out_kv(o, "status", status);
+	json_out_kv(o, "reason", reason);
+	json_out_kv(o, "message", message);
+	json_out_kv(o, "lastTransitionTime", when);
+	json_out_object_end(o);
+}
 
 static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 			    struct strbuf *scratch)
@@ -33,13 +45,12 @@ static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 	json_out_object(&o);
 	json_out_key(&o, "conditions");
 	json_out_array(&o);
-	json_out_object(&o);
-	json_out_kv(&o, "type", KEYS_CONDITION_SCHEDULED);
-	json_out_kv(&o, "status", "False");
-	json_out_kv(&o, "reason", w->texts[TEXT_REASON]);
-	json_out_kv(&o, "message", w->texts[TEXT_MESSAGE]);
-	json_out_kv(&o, "lastTransitionTime", when);
-	json_out_object_end(&o);
+	write_condition(&o, KEYS_CONDITION_SCHEDULED, "False", w->texts[TEXT_REASON],
+			w->texts[TEXT_MESSAGE], when);
+	if (w->texts[TEXT_ATTEMPTS] != NULL) {
+		write_condition(&o, KEYS_CONDITION_ATTEMPTS, "True", "NoNodeInTime",
+				w->texts[TEXT_ATTEMPTS], when);
+	}
 	json_out_array_end(&o);
 	json_out_kv(&o, "nominatedNodeName", w->texts[TEXT_NOMINATED]);
 	json_out_object_end(&o);
@@ -73,13 +84,17 @@ static const struct pod_write_kind pod_status_kind = {
 };
 
 struct pod_write *pod_status_new(const struct task *t, const char *reason, const char *message,
-				 const char *nominated, int64_t now)
+				 const char *nominated, uint32_t attempts, int64_t now)
 {
 	struct pod_write *w = pod_write_new(&pod_status_kind, t);
 
 	w->texts[TEXT_REASON] = xmalloc_dup(reason);
 	w->texts[TEXT_MESSAGE] = xmalloc_dup(message == NULL ? "" : message);
 	w->texts[TEXT_NOMINATED] = nominated == NULL ? NULL : xmalloc_dup(nominated);
+	if (attempts > 0) {
+		w->texts[TEXT_ATTEMPTS] =
+			xmalloc_printf("%u reservations ended without a node", attempts);
+	}
 	w->wall_ns = now;
 	return w;
 }

@@ -260,10 +260,26 @@ static bool make_patch(struct podgroup_status *p, struct podgroup_item *it,
 	return true;
 }
 
+static void tell(struct podgroup_status *p, const struct podgroup_item *it,
+		 enum sched_outcome outcome, const struct http_result *result)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+	char buf[600];
+	struct str key = item_key(buf, sizeof(buf), it->namespace_, it->name);
+
+	m->resource = SCHED_PODGROUPS;
+	m->request = SCHED_REQ_PODGROUP;
+	m->outcome = outcome;
+	m->key = arena_str(m->arena, key);
+	m->uid = arena_dup(m->arena, it->uid);
+	m->status = result->status;
+	m->text = arena_dup(m->arena, result->error_text);
+	p->target->post(p->target->ctx, m);
+}
+
 static enum pool_verdict report(struct podgroup_status *p, const struct podgroup_item *it,
 				enum sched_outcome outcome, const struct http_result *result)
 {
-	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 	char buf[600];
 	struct str key = item_key(buf, sizeof(buf), it->namespace_, it->name);
 	struct wanted *w;
@@ -275,15 +291,17 @@ static enum pool_verdict report(struct podgroup_status *p, const struct podgroup
 		strmap_remove(p->wanted, key);
 	}
 	pthread_mutex_unlock(&p->lock);
-	m->resource = SCHED_PODGROUPS;
-	m->request = SCHED_REQ_PODGROUP;
-	m->outcome = outcome;
-	m->key = arena_str(m->arena, key);
-	m->uid = arena_dup(m->arena, it->uid);
-	m->status = result->status;
-	m->text = arena_dup(m->arena, result->error_text);
-	p->target->post(p->target->ctx, m);
+	tell(p, it, outcome, result);
 	return POOL_DONE;
+}
+
+/* A right comes back, a policy changes; neither is watched. What is wished is made anew then. */
+static enum pool_verdict refused(struct podgroup_status *p, struct podgroup_item *it,
+				 const struct http_result *result)
+{
+	tell(p, it, SCHED_REJECTED, result);
+	free(take_ptr(&it->patch));
+	return POOL_REFUSED;
 }
 
 static enum pool_verdict on_read(struct podgroup_status *p, struct podgroup_item *it,
@@ -332,7 +350,7 @@ static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct htt
 	if (rest_is_passing(status)) {
 		return POOL_RETRY;
 	}
-	return report(p, it, SCHED_REJECTED, result);
+	return refused(p, it, result);
 }
 
 const struct pool_ops podgroup_status_pool_ops = {

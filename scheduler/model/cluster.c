@@ -6,6 +6,7 @@
 #include "base/intern.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "model/access.h"
 
 struct cluster *cluster_create(void)
 {
@@ -21,6 +22,7 @@ struct cluster *cluster_create(void)
 	c->node_by_name = strmap_create(NULL);
 	c->classes = strmap_create(NULL);
 	c->priority_classes = strmap_create(free);
+	c->access = access_create();
 	c->root_queue = MODEL_NONE;
 	c->default_queue = MODEL_NONE;
 	/* The root is there even when no object describes it: every queue without a parent hangs
@@ -118,6 +120,7 @@ void cluster_destroy(struct cluster *c)
 	strmap_destroy(c->node_by_name);
 	strmap_destroy(c->classes);
 	strmap_destroy(c->priority_classes);
+	access_destroy(c->access);
 	res_names_destroy(c->res);
 	intern_destroy(c->names);
 	free(c);

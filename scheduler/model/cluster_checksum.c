@@ -44,6 +44,7 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)t->gate_row << 24 | (uint64_t)t->status << 16 |
 			   (uint64_t)t->cond << 8 | t->charge);
 	h = mix(h, (uint64_t)t->charge_queue << 32 | t->unbound_failures);
+	h = mix(h, t->attempts);
 	h = mix(h, (uint64_t)t->refused_queue << 32 | t->reserved);
 	h = mix(h, (uint64_t)t->created);
 	h = mix(h, (uint64_t)t->deleted);
@@ -60,6 +61,7 @@ static uint64_t mix_job(uint64_t h, const struct job *j)
 	h = mix_text(h, j->uid);
 	h = mix(h, (uint64_t)j->queue << 32 | j->queue_pos);
 	h = mix(h, (uint64_t)j->queue_name << 32 | j->priority_class);
+	h = mix(h, j->barred_by);
 	h = mix(h, (uint64_t)j->has_group << 16 | (uint64_t)j->has_min_resources << 8 | j->phase);
 	h = mix(h, (uint64_t)(uint32_t)j->min_member << 32 | (uint32_t)j->priority);
 	h = mix_res(h, &j->min_resources);

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "model/access.h"
 #include "model/cluster.h"
 
 static void job_key(struct strbuf *key, struct str namespace_, struct str name)
@@ -35,7 +36,7 @@ struct job *cluster_job_get(struct cluster *c, struct str namespace_, struct str
 	j = xmalloc_zero(1, sizeof(*j));
 	j->namespace_ = intern_name(c->names, ns);
 	j->name = xmalloc_dup_n(name.p, name.len);
-	j->queue = j->queue_name = j->priority_class = MODEL_NONE;
+	j->queue = j->queue_name = j->priority_class = j->barred_by = MODEL_NONE;
 	j->created = MODEL_TIME_NONE;
 	if (c->free_jobs.n > 0) {
 		j->id = vec_pop(&c->free_jobs);
@@ -115,6 +116,7 @@ void cluster_job_set_queue(struct cluster *c, struct job *j, struct str queue_na
 		vec_push(&q->waiting, j->id);
 	}
 	cluster_job_changed(c, j);
+	(void)access_settle_job(c, j);
 }
 
 void cluster_job_prune(struct cluster *c, struct job *j)

@@ -3,6 +3,7 @@
 
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "model/access.h"
 #include "model/cluster.h"
 
 struct queue_list VEC(struct queue *);
@@ -176,5 +177,6 @@ bool cluster_queues_changed(struct cluster *c)
 	free(old);
 	vec_finish(&all);
 	c->queues_gen++;
+	(void)access_settle(c);
 	return rolled;
 }

@@ -40,6 +40,7 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, refused_queue, "refusedQueue", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, reserved, "reserved", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, unbound_failures, "unboundFailures", DUMP_U32, 0, UINT32_MAX),
+	ROW(task, attempts, "attempts", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, created, "created", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, deleted, "deleted", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, published_at, "publishedAt", DUMP_I64, MODEL_TIME_NONE, 0),
@@ -52,6 +53,7 @@ const struct dump_field dump_fields_task[] = {
 const struct dump_field dump_fields_job[] = {
 	ROW(job, queue_name, "queueName", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(job, priority_class, "priorityClass", DUMP_U32, MODEL_NONE, UINT32_MAX),
+	ROW(job, barred_by, "barredBy", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(job, has_group, "hasGroup", DUMP_BOOL, 1, 0),
 	ROW(job, phase, "phase", DUMP_U8, JOB_PENDING, JOB_PHASE_COUNT_ - 1),
 	ROW(job, min_member, "minMember", DUMP_I32, 0, 0),

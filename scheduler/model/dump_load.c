@@ -224,6 +224,10 @@ static int load_job(struct cluster *c, const struct jdoc *d, struct err *err)
 	if (!is_name(c, j->queue_name) || !is_name(c, j->priority_class)) {
 		return bad(err, "queueName or priorityClass: no such name");
 	}
+	if (j->barred_by != MODEL_NONE &&
+	    (j->barred_by >= c->queues.n || c->queues.v[j->barred_by] == NULL)) {
+		return bad(err, "barredBy: no such queue");
+	}
 	return 0;
 }
 

@@ -38,6 +38,9 @@ struct from_api_pod {
 	enum pod_cond cond;
 	uint64_t cond_message;
 	int64_t created, deleted, published_at, resource_version;
+	uint32_t attempts;   /* as the pod says; 0: none */
+	int64_t attempts_at; /* wall ns of the end of the last one */
+	int64_t retry_at;    /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
 };
 
 /* scheduler_names: NULL-terminated, those that are ours. A pod of somebody else gets a class with

@@ -119,6 +119,23 @@ static enum task_status status_of(const struct api_pod *pod)
 	return str_streq(phase, "Running") && has_node ? TASK_RUNNING : TASK_UNKNOWN;
 }
 
+#define MAX_ATTEMPTS 1000000
+
+static void read_attempts(const struct api_pod *pod, struct from_api_pod *p)
+{
+	const struct api_condition *c =
+		meta_condition(&pod->status.conditions, KEYS_CONDITION_ATTEMPTS);
+	struct str rest = str_of(c == NULL ? NULL : c->message);
+	uint64_t n;
+
+	p->attempts = 0;
+	p->attempts_at = p->retry_at = MODEL_TIME_NONE;
+	if (c != NULL && str_to_u64(str_next(&rest, ' '), &n)) {
+		p->attempts = n < MAX_ATTEMPTS ? (uint32_t)n : MAX_ATTEMPTS;
+		p->attempts_at = c->last_transition;
+	}
+}
+
 static void read_condition(const struct api_pod *pod, struct from_api_pod *p)
 {
 	static const struct {
@@ -135,6 +152,7 @@ static void read_condition(const struct api_pod *pod, struct from_api_pod *p)
 		meta_condition(&pod->status.conditions, KEYS_CONDITION_SCHEDULED);
 
 	p->published_at = MODEL_TIME_NONE;
+	read_attempts(pod, p);
 	if (c == NULL) {
 		return;
 	}
@@ -294,11 +312,22 @@ static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
 	       (p->flags & TASK_OPTED_IN) == 0;
 }
 
+/* The gate and the mark show that the pod has been under quota: its owner, who may edit the
+ * annotation at any time, does not end that. */
+static bool stays_opted_in(const struct cluster *c, const struct from_api_pod *p)
+{
+	return !c->annotation_decides && (p->flags & TASK_OURS) != 0 &&
+	       (p->flags & ((uint32_t)TASK_OUR_GATE | TASK_RESERVED_MARK)) != 0;
+}
+
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
-	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING;
+	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW;
 	struct node *nominated = NULL;
 
+	if (p->node.p == NULL && p->attempts > t->attempts) {
+		t->attempts = p->attempts;
+	}
 	cluster_task_set_class(c, t, cluster_class_intern(c, p->klass));
 	if (stays_adopted(c, p, t)) {
 		kept |= TASK_ADOPTED;
@@ -315,6 +344,9 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->reserved = p->reserved_name;
 	t->priority = p->priority;
 	t->flags = p->flags | (t->flags & kept);
+	if (stays_opted_in(c, p)) {
+		t->flags |= TASK_OPTED_IN;
+	}
 	t->gate_row = p->gate_row;
 	apply_condition(p, t);
 	t->created = p->created;

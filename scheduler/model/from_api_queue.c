@@ -4,6 +4,7 @@
 #include "api/scheduling.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "model/access.h"
 #include "model/from_api.h"
 
 /* Nobody has written a state yet: the queue is open. */
@@ -85,6 +86,9 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
 	}
 	q = cluster_queue_get(c, str_of(queue->meta.name));
 	*ret_changed = !same(q, &new);
+	*ret_changed |=
+		access_set_queue(c, str_of(queue->meta.name),
+				 field_map_get(&queue->meta.annotations, KEYS_NAMESPACE_SELECTOR));
 	q->exists = true;
 	q->state = new.state;
 	q->reclaimable = new.reclaimable;

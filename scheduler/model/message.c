@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/xmalloc.h"
 
-#define ARENA_CHUNK 2048 /* most messages are one pod or a short text */
+#define ARENA_CHUNK 3072 /* most messages are one pod or a short text */
 
 struct sched_msg *message_new(enum sched_msg_kind kind)
 {

@@ -19,6 +19,7 @@ enum sched_msg_kind {
 	SCHED_MSG_DELETE,     /* key only */
 	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode; object: what can be read of it */
 	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
+	SCHED_MSG_REFRESHED,  /* resource: what was stored when it was asked for has been told */
 	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
 	SCHED_MSG_LEASE,        /* flag: held or lost */
 	SCHED_MSG_CONF, /* conf: a new configuration (ownership passes); NULL: it did not load, text

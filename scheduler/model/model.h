@@ -14,6 +14,7 @@
 #include "model/unoffered.h"
 
 #define MODEL_NONE UINT32_MAX
+#define MODEL_TIME_NEVER INT64_MAX
 #define MODEL_TIME_NONE INT64_MIN /* wall times are ns since 1970 */
 
 struct intern;
@@ -62,7 +63,8 @@ enum pod_cond {
 };
 
 enum task_flag {
-	TASK_OPTED_IN = 1 << 0,     /* carries the opt-in annotation with value "true" */
+	TASK_OPTED_IN = 1 << 0,     /* carries the opt-in annotation with value "true", or did when
+				       it got our gate or our mark (cluster->annotation_decides) */
 	TASK_OUR_GATE = 1 << 1,     /* one of our gates is on it */
 	TASK_FOREIGN_GATE = 1 << 2, /* some other gate is on it */
 	TASK_PREEMPTABLE = 1 << 3,
@@ -77,6 +79,7 @@ enum task_flag {
 	TASK_ADOPTED = 1 << 11,  /* its PodGroup was made for it; the annotation that names it is
 				    not written yet, the Binding will bring it */
 	TASK_STARTED = 1 << 12,  /* status.phase is beyond Pending: a kubelet has it */
+	TASK_GREW = 1 << 13,     /* asks for more than it did when its bound charge was booked */
 };
 
 struct task {
@@ -99,14 +102,16 @@ struct task {
 	uint8_t charge;         /* enum charge_state */
 	uint32_t charge_queue;  /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
 	uint32_t refused_queue; /* queue id that refused the charge of a bound pod, when that was
-				   reported; MODEL_NONE */
+				   reported (charge_queue: its growth by a resize); MODEL_NONE */
 	uint32_t reserved;      /* id in cluster->names: the queue in headgate.io/reserved;
 				   MODEL_NONE */
-	uint32_t unbound_failures; /* for back-off after reservation timeouts and bind errors */
+	uint32_t unbound_failures; /* for back-off after bind errors */
+	uint32_t attempts;         /* reservations that ended since no node was found in time */
 	int64_t created, deleted;  /* wall ns; deleted: deletionTimestamp or MODEL_TIME_NONE */
 	/* By the clock of the process, which goes on evenly (cache_time.now): */
 	int64_t published_at; /* published since, MODEL_TIME_NONE */
-	int64_t retry_at;     /* not to be decided again before, MODEL_TIME_NONE */
+	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
+			     before nodes of another shape are there */
 	int64_t resource_version;
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
@@ -136,6 +141,8 @@ struct job {
 	uint32_t queue;          /* MODEL_NONE: the queue does not exist */
 	uint32_t queue_pos;      /* index in queue->jobs, or queue->waiting while queue is NONE */
 	uint32_t queue_name;     /* id in cluster->names: the queue asked for; MODEL_NONE: none */
+	uint32_t barred_by;      /* id of the queue, or one above, that the namespace may not use
+				    (model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
 	bool has_group;
 	uint8_t phase; /* enum job_phase, as the PodGroup says */
@@ -237,8 +244,10 @@ struct cluster {
 	struct VEC(struct pod_class *) class_by_id; /* NULL: free */
 	struct VEC(uint32_t) free_classes;
 	struct strmap *priority_classes;    /* name -> struct priority_class (model/cluster.h) */
+	struct access *access;              /* model/access.h */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t drift; /* times an account would have gone below zero (a bug, counted instead of
 			   aborting) */

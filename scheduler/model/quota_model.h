@@ -357,7 +357,8 @@ struct workload {
 	uint64_t tried_gen;   /* allocatable_gen when the scan stopped */
 	uint64_t tried_cycle; /* cycle of it */
 	uint64_t tried_hash;
-	uint64_t serial; /* no two workloads have had the same one */
+	uint64_t scan_cycle; /* queue->pop_cycle when the scan began, at the first flavor */
+	uint64_t serial;     /* no two workloads have had the same one */
 	struct VEC(struct quota_precedence) preempted_by; /* quota/precedence.h */
 };
 

@@ -255,6 +255,9 @@ void queues_pop(struct quota *q, const struct forest *f, struct queues_heads *ou
 
 			w->where = QUOTA_IN_FLIGHT;
 			w->evaluated_generation = w->generation;
+			if (w->tried.n == 0) {
+				w->scan_cycle = n->queue->pop_cycle;
+			}
 			vec_push(out, w);
 		}
 	}
@@ -284,6 +287,7 @@ static bool is_urgent(const struct quota_queue *queue, enum quota_requeue why)
 	       why == QUOTA_REQUEUE_PREEMPTION_FAILED;
 }
 
+/* What came free since its scan began may be of a flavor that the scan had passed by then. */
 bool queues_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
 			 bool pending, int64_t now)
 {
@@ -291,7 +295,7 @@ bool queues_is_immediate(const struct quota *q, const struct workload *w, enum q
 
 	return queues_backoff_is_over(w, now) &&
 	       (is_urgent(queue, why) || pending ||
-		queue->inadmissible_cycle >= (int64_t)queue->pop_cycle);
+		queue->inadmissible_cycle >= (int64_t)w->scan_cycle);
 }
 
 void queues_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,

@@ -227,6 +227,13 @@ static void remember(const struct quota *q, struct entry *e)
 	e->keep_tried = true;
 }
 
+/* At the first flavor. */
+static void begin_anew(const struct quota *q, struct entry *e)
+{
+	vec_clear(&e->w->tried);
+	e->w->scan_cycle = q->nodes.v[e->node]->queue->pop_cycle;
+}
+
 void quota_nominate(const struct nominate_context *c, struct entry *e)
 {
 	const struct quota *q = forest_world(c->forest);
@@ -235,7 +242,7 @@ void quota_nominate(const struct nominate_context *c, struct entry *e)
 		return;
 	}
 	if (assign_tried_is_outdated(q, e->w, q->nodes.v[e->node]->queue)) {
-		vec_clear(&e->w->tried);
+		begin_anew(q, e);
 	}
 	compute(c, e, NULL);
 	e->status = ENTRY_NOMINATED;
@@ -245,9 +252,10 @@ void quota_nominate(const struct nominate_context *c, struct entry *e)
 
 void quota_nominate_again(const struct nominate_context *c, struct entry *e)
 {
+	const struct quota *q = forest_world(c->forest);
 	struct assignment before = e->assignment;
 
-	vec_clear(&e->w->tried);
+	begin_anew(q, e);
 	compute(c, e, &before);
-	remember(forest_world(c->forest), e);
+	remember(q, e);
 }

@@ -85,6 +85,7 @@ static void bench_open(struct bench *b, const struct jdoc *c)
 	opt.admit.scheduler_names = b->schedulers;
 	opt.admit.scheduler_count = 2;
 	opt.admit.gate_feature = jdoc_bool(jdoc_get(o, "feature"), true);
+	opt.admit.gate_sticky = jdoc_bool(jdoc_get(o, "sticky"), true);
 	opt.admit.max_queue_depth = (unsigned)jdoc_int(jdoc_get(o, "maxQueueDepth"), 5);
 	opt.admit.queue_allocated_pods_check = jdoc_bool(jdoc_get(o, "podsCheck"), false);
 	opt.admit.root_queue_protection = jdoc_bool(jdoc_get(o, "rootProtection"), true);

@@ -29,6 +29,7 @@ var deviations = []deviation{
 		return !c.gates["FlavorFungibilityPreserveScanProgress"] || c.cycles > 2
 	}},
 	{name: "scan-progress-off", explains: onlyPlaces("FlavorFungibilityPreserveScanProgress")},
+	{name: "behind-the-scan", explains: onlyTriedAgain},
 	{name: "stopped-local-queue", without: withoutSilentDeletions},
 	{name: "pods", without: withoutPods},
 	{name: "preemption-over-borrowing", without: withoutPreference},
@@ -39,11 +40,12 @@ var deviations = []deviation{
 // what does not fit. What follows from that is not compared.
 func onlyPlaces(gate string) func(c *cluster, h *headgate, v *verdict) bool {
 	return func(c *cluster, h *headgate, v *verdict) bool {
-		return !c.gates[gate] && beginsWithPlaces(c, h, v)
+		return !c.gates[gate] && beginsWith(sameButForPlaces, c, h, v)
 	}
 }
 
-func beginsWithPlaces(c *cluster, h *headgate, v *verdict) bool {
+// beginsWith: the first cycle in which the answers differ is alike.
+func beginsWith(alike func(c *cluster, kueue, ours answer) bool, c *cluster, h *headgate, v *verdict) bool {
 	first := c.cycles
 	for _, line := range slices.Concat(v.kueue[0], v.ours) {
 		var cycle int
@@ -54,7 +56,23 @@ func beginsWithPlaces(c *cluster, h *headgate, v *verdict) bool {
 	start := c.clone()
 	start.stopAfter(first)
 	w := compare(start, h, firstTries)
-	return slices.ContainsFunc(w.kueue, func(k answer) bool { return sameButForPlaces(c, k, w.ours) })
+	return slices.ContainsFunc(w.kueue, func(k answer) bool { return alike(c, k, w.ours) })
+}
+
+// onlyTriedAgain: quota came free while scans went on, and what Kueue sets aside at the end of one is
+// in our heap. What follows from that is not compared.
+func onlyTriedAgain(c *cluster, h *headgate, v *verdict) bool {
+	return len(c.deletions) > 0 && beginsWith(sameButForTriedAgain, c, h, v)
+}
+
+func sameButForTriedAgain(c *cluster, kueue, ours answer) bool {
+	for _, line := range ours {
+		aside := strings.Replace(line, " heap ", " inadmissible ", 1)
+		if line[0] != 'q' && !hasButForReason(c, kueue, line) && !hasButForReason(c, kueue, aside) {
+			return false
+		}
+	}
+	return len(kueue) == len(ours)
 }
 
 func sameButForPlaces(c *cluster, kueue, ours answer) bool {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test/e2e/run.sh [SCENARIO=N|chart|quota | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
+# test/e2e/run.sh [SCENARIO=N|chart|quota|tenant | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
 # regular expression of tests instead, E2E_COUNT how often each is played. The last line is
 # "N passed, N failed". --serve leaves a cluster with Headgate running and prints its KUBECONFIG.
 # Expects the daemons in $BUILD/bin.
@@ -10,16 +10,17 @@ case ${BUILD:-build} in
 *) E2E_BUILD=$root/${BUILD:-build} ;;
 esac
 export E2E_BUILD E2E_REPO="$root" E2E_WORK="$E2E_BUILD/e2e"
-run=${E2E_RUN:-^Test(Scenario|Chart|Quota)}
+run=${E2E_RUN:-^Test(Scenario|Chart|Quota|Tenant)}
 serve=
 for word; do
 	case $word in
 	SCENARIO=chart) run=^TestChart ;;
 	SCENARIO=quota) run=^TestQuota ;;
+	SCENARIO=tenant) run=^TestTenant ;;
 	SCENARIO=*) run="^TestScenario${word#SCENARIO=}([^0-9]|\$)" ;;
 	--serve) serve=1 ;;
 	*)
-		echo "usage: ./run e2e [SCENARIO=N|chart|quota | --serve]; not understood: $word" >&2
+		echo "usage: ./run e2e [SCENARIO=N|chart|quota|tenant | --serve]; not understood: $word" >&2
 		exit 2
 		;;
 	esac

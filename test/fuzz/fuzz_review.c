@@ -37,6 +37,7 @@ static const char *const paths[] = {
 	"/mutate--v1-pod",
 	"/validate--v1-pod",
 	"/mutate-kueue-x-k8s-io-v1beta2-resourceflavor",
+	"/pods/validate",
 };
 
 /* Jobs of the namespace "ns" find a default queue, and all a default class. */
@@ -56,6 +57,7 @@ static struct router *router(void)
 	struct router_options opt = { .admit = { .scheduler_names = names,
 						 .scheduler_count = 1,
 						 .gate_feature = true,
+						 .gate_sticky = true,
 						 .max_queue_depth = 5 } };
 
 	if (r == NULL) {

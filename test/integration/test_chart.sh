@@ -129,7 +129,7 @@ run webhook "$bin/headgate-webhook" $(cat "$work/webhook.args") --listen-address
 run scheduler "$bin/headgate-scheduler" $(cat "$work/scheduler.args") \
 	--scheduler-conf=charts/headgate/files/scheduler.yaml --listen-address=127.0.0.1:0 \
 	--healthz-address=127.0.0.1:0
-until_is 'webhooks with a CA' 7 bundles
+until_is 'webhooks with a CA' 9 bundles
 until_is 'the default queue' default kubectl get queue default -o 'jsonpath={.metadata.name}'
 
 apply <<'EOF'
@@ -167,7 +167,7 @@ check 'gate of the second pod' scheduling.volcano.sh/queue-allocation-gate "$(ga
 
 # The rendered command of the pre-delete hook.
 drain=$("$helm" template headgate charts/headgate --show-only templates/drain.yaml 2>/dev/null |
-	sed -n 's/^ *args: \[drain, --yes\]$/drain --yes/p')
+	sed -n 's/^ *args: \[drain, --yes, \(.*\)\]$/drain --yes \1/p')
 # shellcheck disable=SC2086
 "$bin/headgatectl" $drain >"$work/drain.log" 2>&1
 check 'exit code of drain' 0 $?

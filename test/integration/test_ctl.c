@@ -301,6 +301,8 @@ static void test_drain(void **state)
 	struct scene_pod p = { .name = "after", .queue = "team-a", .cpu = "1" };
 
 	expect("drain", 0, dry);
+	expect("drain --instance=none", 0, dry);
+	say("drain --instance=a,b", 2, "is not a name of a release");
 	scene_settle(s);
 	assert_true(scene_is(s, "waits", SCENE_GATED));
 	expect("drain --yes", 0, wet);

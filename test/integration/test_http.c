@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "lib/https_fixture.h"
 
 #define MAX_BODY 10000
@@ -484,6 +485,164 @@ static void test_keep_alive_pipelined_and_malformed(void **state)
 	site_stop(&f, &s);
 }
 
+/* Until the server closes. */
+static void read_all(int fd, struct strbuf *in)
+{
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = recv(fd, buf, sizeof(buf), 0)) > 0) {
+		strbuf_add(in, buf, (size_t)n);
+	}
+	strbuf_add_c(in, "");
+}
+
+static void test_ambiguous_length_is_refused(void **state)
+{
+	static const char *const heads[] = {
+		"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+		"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n",
+		"Content-Length: 3\r\nContent-Length: 4\r\n",
+		"Content-Length: 4\r\ncontent-length: 3\r\n",
+		"Content-Length: 3\r\nContent-Length: 03\r\n",
+		"Content-Length: 3, 3\r\n",
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+		"Transfer-Encoding: gzip, chunked\r\n",
+		"Transfer-Encoding: identity\r\nContent-Length: 3\r\n",
+	};
+	struct https_fixture f;
+	struct site s;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, true);
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		CLEANUP(strbuf_finish) struct strbuf in = STRBUF_INIT;
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		int fd = raw_connect(&f);
+
+		/* Where a reader of the other length sees a second request. */
+		strbuf_printf(&text,
+			      "POST /a HTTP/1.1\r\nHost: a\r\n%s\r\n0\r\n\r\n"
+			      "GET /b HTTP/1.1\r\nHost: a\r\n\r\n",
+			      heads[i]);
+		assert_true(send(fd, text.p, text.len, MSG_NOSIGNAL) > 0);
+		read_all(fd, &in);
+		assert_int_equal(strncmp(in.p, "HTTP/1.1 400 ", 13), 0);
+		assert_null(strstr(in.p, "HTTP/1.1 200"));
+		close(fd);
+	}
+	assert_int_equal(atomic_load(&s.requests), 0);
+	site_stop(&f, &s);
+}
+
+#define BUDGET 400000
+
+/* Announces a body and waits until the server wants it, or refuses it. */
+static int announce(struct https_fixture *f, size_t len, struct strbuf *in, const char *answer)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	int fd = raw_connect(f);
+
+	strbuf_printf(&text,
+		      "POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+		      "Content-Length: %zu\r\n\r\n",
+		      len);
+	assert_true(send(fd, text.p, text.len, MSG_NOSIGNAL) > 0);
+	read_until(fd, in, answer, 1);
+	return fd;
+}
+
+static void test_bodies_have_a_total(void **state)
+{
+	static char body[BUDGET / 2];
+	CLEANUP(strbuf_finish) struct strbuf in = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf refused = STRBUF_INIT;
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+	int held, fd, status;
+
+	(void)state;
+	memset(body, 'x', sizeof(body));
+	site_start(&f, &s, (struct http_server_options){ .max_body = BUDGET, .max_bodies = BUDGET },
+		   true);
+	held = announce(&f, BUDGET / 2, &in, "100 Continue");
+	fd = announce(&f, BUDGET / 2, &refused, "HTTP/1.1 503 ");
+	read_all(fd, &refused);
+	assert_non_null(strstr(refused.p, "Retry-After: 1\r\n"));
+	close(fd);
+	/* A client that sends without asking gets the same answer. */
+	https_fixture_do(&f, &c, "/a", (struct str){ body, sizeof(body) });
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.status, 503);
+	assert_int_equal(c.retry_after_s, 1);
+	https_fixture_finish(&c);
+	/* Small ones have room. */
+	https_fixture_do(&f, &c, "/a", (struct str){ body, 65536 });
+	assert_int_equal(c.status, 200);
+	https_fixture_finish(&c);
+	assert_int_equal(atomic_load(&s.requests), 1);
+	/* The end of the connection gives its part back. */
+	close(held);
+	do {
+		https_fixture_do(&f, &c, "/a", (struct str){ body, sizeof(body) });
+		status = c.status;
+		https_fixture_finish(&c);
+	} while (status == 503);
+	assert_int_equal(status, 200);
+	site_stop(&f, &s);
+}
+
+#define LARGE ((size_t)8 << 20)
+#define MANY_LARGE 24
+
+static size_t resident(void)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct err err = ERR_INIT;
+	struct str rest;
+	uint64_t pages;
+
+	/* "SIZE RESIDENT ...", in pages. */
+	assert_int_equal(file_read_all("/proc/self/statm", 65536, &text, &err), 0);
+	rest = strbuf_str(&text);
+	(void)str_next(&rest, ' ');
+	assert_true(str_to_u64(str_next(&rest, ' '), &pages));
+	return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void test_memory_of_large_bodies_goes_back(void **state)
+{
+	static char body[LARGE];
+	struct https_call calls[MANY_LARGE];
+	struct https_fixture f;
+	size_t before;
+	struct site s;
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* their allocators keep what is freed */
+#endif
+	memset(body, 'x', sizeof(body));
+	site_start(&f, &s, (struct http_server_options){ .max_body = LARGE }, true);
+	before = resident();
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < MANY_LARGE; i++) {
+			https_fixture_submit(&f, &calls[i], "/busy",
+					     (struct http_call){ .method = HTTP_POST,
+								 .content_type = "text/plain",
+								 .body = { body, LARGE } });
+		}
+		for (size_t i = 0; i < MANY_LARGE; i++) {
+			https_fixture_finish(&calls[i]);
+		}
+	}
+	while (resident() > before + 2 * LARGE) {
+		(void)poll(NULL, 0, 50);
+	}
+	site_stop(&f, &s);
+}
+
 struct load {
 	struct https_fixture *f;
 	atomic_bool stop;
@@ -591,6 +750,9 @@ int main(void)
 		cmocka_unit_test(test_idle_connections_of_one_address),
 		cmocka_unit_test(test_slow_sender_is_cut),
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
+		cmocka_unit_test(test_ambiguous_length_is_refused),
+		cmocka_unit_test(test_bodies_have_a_total),
+		cmocka_unit_test(test_memory_of_large_bodies_goes_back),
 		cmocka_unit_test(test_certificate_swap_under_load),
 		cmocka_unit_test(test_bad_pair_keeps_the_old),
 	};

@@ -106,7 +106,7 @@ static void test_podgroup_that_means_nothing(void **state)
 	scene_wait(s, "member", SCENE_RUNNING);
 	scene_call(s, "PATCH",
 		   "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups/odd-group",
-		   "{\"spec\":{\"minResources\":{\"cpu\":\"-1\"}}}", NULL);
+		   "{\"spec\":{\"minResources\":{\"cpu\":\"9e17\"}}}", NULL);
 	p.name = "late";
 	scene_add_pod(s, &p);
 	p = (struct scene_pod){ .name = "other", .queue = "groups", .cpu = "1" };
@@ -119,7 +119,7 @@ static void test_podgroup_that_means_nothing(void **state)
 				 "headgate_bad_objects_total{resource=\"podgroups\"}") >= 1);
 	ctl(s, "queues", NULL, &out);
 	assert_non_null(strstr(out.p, "headgatectl: warning: podgroups default/odd-group: "
-				      "spec.minResources: cpu: negative"));
+				      "spec.minResources: cpu: absurdly large"));
 	explain(s, "default/late", &out);
 	assert_non_null(strstr(out.p, "waits for its PodGroup, which cannot be read"));
 	scene_delete_pod(s, "member");

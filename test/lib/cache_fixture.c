@@ -133,6 +133,8 @@ struct cache_fixture *cache_fixture_create(void)
 		.scheduler_names = names,
 		.default_queue = "default",
 		.found_age_max_ns = INT64_C(900) * 1000000000,
+		.attempt_least_ns = INT64_C(60) * 1000000000,
+		.attempt_held_ns = INT64_C(1800) * 1000000000,
 		.listener = { .on_bad_object = on_bad,
 			      .on_pod_gone = on_gone,
 			      .on_foreign_bind = on_foreign_bind,

@@ -35,7 +35,7 @@ static void check(struct oracle *o, int64_t now, struct history *ret, struct err
 
 void history_examine(struct mirror *m, struct history *ret, struct err *err)
 {
-	struct oracle *o = oracle_create(true);
+	struct oracle *o = oracle_create(true, true);
 	int64_t now = 0;
 	size_t n;
 	const struct mirror_record *r = mirror_history(m, &n);

@@ -172,7 +172,8 @@ const char *invariants_of_nodes(const struct cluster *c, const struct decisions 
 		const struct node *n = d->kind == DECISION_BIND ? c->nodes.v[d->node] : NULL;
 
 		for (unsigned k = 0; n != NULL && k < RES_DENSE; k++) {
-			if (n->used.v[k] > n->allocatable.v[k]) {
+			if (n->used.v[k] > n->allocatable.v[k] &&
+			    c->tasks.v[d->task]->klass->request.v[k] > 0) {
 				return "a node is overcommitted";
 			}
 		}

@@ -12,8 +12,9 @@ struct decisions;
 const char *invariants_of_decisions(const struct cluster *c, const struct decisions *d);
 /* Accounts of nodes, jobs and queues equal the sums of their tasks, no quota is held twice. */
 const char *invariants_of_cluster(const struct cluster *c);
-/* Right after the decisions are assumed: no node that got a pod is overcommitted. Later it may be,
- * by a node that shrinks, or by a binding that a former leader sent and the server met late. */
+/* Right after the decisions are assumed: no node that got a pod is overcommitted in what the pod
+ * asks for. Later it may be, by a node that shrinks, or by a binding that a former leader sent and
+ * the server met late; a pod that asks for nothing goes there as well. */
 const char *invariants_of_nodes(const struct cluster *c, const struct decisions *d);
 /* Right after a cycle with a quota plugin: where a queue is charged beyond its capability, nothing
  * below it holds quota without a node, except pods whose patch is under way. */

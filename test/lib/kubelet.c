@@ -138,6 +138,13 @@ static bool became(const struct jdoc *old, const struct jdoc *now, const char *p
 	       (old == NULL || !jdoc_is_str(jdoc_path(old, "status.phase"), phase));
 }
 
+static bool has_ended(const struct jdoc *pod)
+{
+	const char *phase = pod == NULL ? NULL : jdoc_path_str(pod, "status.phase");
+
+	return str_streq(phase, "Failed") || str_streq(phase, "Succeeded");
+}
+
 /* Admission of a real API server taints new nodes until the node life-cycle controller, for which
  * this stands, sees them ready. */
 static void on_node(struct kubelet *k, struct str key, const struct jdoc *node)
@@ -160,6 +167,23 @@ static void on_node(struct kubelet *k, struct str key, const struct jdoc *node)
 	}
 }
 
+/* Whoever holds on to a pod that is deleted sees how it ended. Of several changes only the last may
+ * have been seen, and a start that was on its way may arrive after the end. */
+static void on_deleting(struct kubelet *k, struct str key, const struct jdoc *old,
+			const struct jdoc *now)
+{
+	bool deleted = turned(old, now, "metadata.deletionTimestamp");
+	bool held = jdoc_count(jdoc_path(now, "metadata.finalizers")) > 0;
+
+	if (has_ended(now)) {
+		if (deleted || !has_ended(old)) {
+			later(k, JOB_FINALISE, key, now, 0);
+		}
+	} else if (deleted || became(old, now, "Running")) {
+		later(k, held ? JOB_FAIL : JOB_FINALISE, key, now, k->start_delay_ns);
+	}
+}
+
 static void on_pod(void *ctx, enum mirror_resource r, struct str key, const struct jdoc *old,
 		   const struct jdoc *now)
 {
@@ -173,16 +197,8 @@ static void on_pod(void *ctx, enum mirror_resource r, struct str key, const stru
 	if (r != MIRROR_PODS || now == NULL || jdoc_path_str(now, "spec.nodeName") == NULL) {
 		return;
 	}
-	if (turned(old, now, "metadata.deletionTimestamp")) {
-		/* Whoever holds on to it sees how it ended. */
-		later(k,
-		      jdoc_count(jdoc_path(now, "metadata.finalizers")) > 0 ? JOB_FAIL
-									    : JOB_FINALISE,
-		      key, now, k->start_delay_ns);
-		return;
-	}
-	if (became(old, now, "Failed") && jdoc_path(now, "metadata.deletionTimestamp") != NULL) {
-		later(k, JOB_FINALISE, key, now, 0);
+	if (jdoc_path(now, "metadata.deletionTimestamp") != NULL) {
+		on_deleting(k, key, old, now);
 		return;
 	}
 	if (turned(old, now, "spec.nodeName") &&

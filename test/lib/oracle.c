@@ -14,6 +14,7 @@
 #define GATE_KEY "scheduling.volcano.sh/queue-allocation-gate"
 #define GATE_KEY_ALIAS "volcano.sh/queue-allocation-gate"
 #define GROUP_KEY "scheduling.k8s.io/group-name"
+#define RESERVED_KEY "headgate.io/reserved"
 #define MAX_DEPTH 32
 
 /* Amounts by resource name in nano units. */
@@ -24,9 +25,10 @@ struct amount {
 struct amounts VEC(struct amount);
 
 struct oracle_pod {
-	char *group; /* "namespace/name" of the PodGroup, NULL: none */
+	char *group;  /* "namespace/name" of the PodGroup, NULL: none */
+	char *former; /* the PodGroups that it named before, "a/b,c/d"; NULL: none */
 	bool published, placed;
-	bool moved; /* named another PodGroup before */
+	bool opted_in, leaving; /* leaving: on a node, and deleted */
 	struct amounts request;
 };
 
@@ -34,13 +36,16 @@ struct oracle_queue {
 	char *parent;
 	struct amounts capability, guarantee;
 	struct amounts published, allocated; /* of a check */
+	struct amounts leaving, others; /* of allocated: terminating; of pods that did not opt in */
+	size_t counted;                 /* the last pod that was added to them */
 };
 
 struct oracle {
-	bool hierarchy;
+	bool hierarchy, sticky;
 	struct strmap *pods, *groups /* -> queue name */, *queues;
-	struct strmap *moved; /* PodGroups that were in other queues before -> their names */
-	bool everywhere;      /* what may be charged to several queues counts in each */
+	struct strmap *left; /* PodGroups that were in other queues before -> those, "a,b" */
+	bool everywhere;     /* what may be charged to several queues counts in each */
+	size_t counting;     /* the pod that is being added, from 1 */
 	int64_t lowered_at;
 	bool lowered;
 	size_t published, peak;
@@ -115,6 +120,7 @@ static void pod_free(void *p)
 
 	amounts_finish(&pod->request);
 	free(pod->group);
+	free(pod->former);
 	free(pod);
 }
 
@@ -126,19 +132,22 @@ static void queue_free(void *p)
 	amounts_finish(&q->guarantee);
 	amounts_finish(&q->published);
 	amounts_finish(&q->allocated);
+	amounts_finish(&q->leaving);
+	amounts_finish(&q->others);
 	free(q->parent);
 	free(q);
 }
 
-struct oracle *oracle_create(bool hierarchy)
+struct oracle *oracle_create(bool hierarchy, bool sticky)
 {
 	struct oracle *o = xmalloc_zero(1, sizeof(*o));
 
 	o->hierarchy = hierarchy;
+	o->sticky = sticky;
 	o->pods = strmap_create(pod_free);
 	o->groups = strmap_create(free);
 	o->queues = strmap_create(queue_free);
-	o->moved = strmap_create(free);
+	o->left = strmap_create(free);
 	return o;
 }
 
@@ -148,7 +157,7 @@ void oracle_destroy(struct oracle *o)
 		strmap_destroy(o->pods);
 		strmap_destroy(o->groups);
 		strmap_destroy(o->queues);
-		strmap_destroy(o->moved);
+		strmap_destroy(o->left);
 		free(o);
 	}
 }
@@ -205,10 +214,13 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 	const char *node = jdoc_path_str(object, "spec.nodeName");
 	bool finished = str_streq(phase, "Succeeded") || str_streq(phase, "Failed");
 	bool opted_in = jdoc_is_str(jdoc_get(annotations, GATE_KEY), "true") ||
-			jdoc_is_str(jdoc_get(annotations, GATE_KEY_ALIAS), "true");
+			jdoc_is_str(jdoc_get(annotations, GATE_KEY_ALIAS), "true") ||
+			(o->sticky && jdoc_get(annotations, RESERVED_KEY) != NULL);
 	struct oracle_pod *pod = xmalloc_zero(1, sizeof(*pod));
 
 	pod->placed = node != NULL && node[0] != '\0' && !finished;
+	pod->opted_in = opted_in;
+	pod->leaving = pod->placed && jdoc_path(object, "metadata.deletionTimestamp") != NULL;
 	pod->published = opted_in && !finished && !pod->placed && is_unschedulable(object) &&
 			 jdoc_path(object, "metadata.deletionTimestamp") == NULL;
 	if (group != NULL) {
@@ -297,12 +309,22 @@ static void set_object(struct oracle *o, enum oracle_resource r, const char *key
 	}
 }
 
-static void remember_queue(struct oracle *o, const char *group, const char *queue)
+/* list with name at its end; the old list is freed by who owns it. */
+static char *list_with(const char *list, const char *name)
 {
-	const char *former = strmap_get(o->moved, str_of(group));
+	return list == NULL ? xmalloc_dup(name) : xmalloc_printf("%s,%s", list, name);
+}
 
-	strmap_set(o->moved, str_of(group),
-		   former == NULL ? xmalloc_dup(queue) : xmalloc_printf("%s,%s", former, queue));
+/* The pod's owner put it into another PodGroup. */
+static void remember_group(struct oracle_pod *now, const struct oracle_pod *before)
+{
+	bool left = before->group != NULL && !str_streq(before->group, now->group);
+
+	if (left) {
+		now->former = list_with(before->former, before->group);
+	} else if (before->former != NULL) {
+		now->former = xmalloc_dup(before->former);
+	}
 }
 
 /* True when somebody outside made published pods exceed their room. */
@@ -315,8 +337,7 @@ static bool retire(struct oracle *o, enum oracle_resource r, const char *key, vo
 		const struct oracle_pod *before = old;
 
 		if (now != NULL) {
-			now->moved = before->moved || (before->group != NULL &&
-						       !str_streq(before->group, now->group));
+			remember_group(now, before);
 		}
 		changed = now != NULL && has_grown(old, now);
 		o->published -= ((struct oracle_pod *)old)->published;
@@ -330,8 +351,9 @@ static bool retire(struct oracle *o, enum oracle_resource r, const char *key, vo
 		const char *now = strmap_get(o->groups, str_of(key));
 
 		changed = now != NULL && !str_streq(old, now);
-		if (changed) {
-			remember_queue(o, key, old);
+		if (!str_streq(old, now)) {
+			strmap_set(o->left, str_of(key),
+				   list_with(strmap_get(o->left, str_of(key)), old));
 		}
 		free(old);
 	}
@@ -371,10 +393,21 @@ static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
 /* A pod on a node stays charged where it was granted, or follows an edit, as there is room. */
 static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *pod)
 {
-	return pod->moved ||
-	       (pod->group != NULL && strmap_get(o->moved, str_of(pod->group)) != NULL);
+	return pod->former != NULL ||
+	       (pod->group != NULL && strmap_has(o->left, str_of(pod->group)));
 }
 
+static void add_to(struct oracle_queue *q, const struct oracle_pod *pod)
+{
+	amounts_add(pod->published ? &q->published : &q->allocated, &pod->request);
+	if (pod->leaving) {
+		amounts_add(&q->leaving, &pod->request);
+	} else if (pod->placed && !pod->opted_in) {
+		amounts_add(&q->others, &pod->request);
+	}
+}
+
+/* In a queue and its ancestors, in each once. */
 static void book_at(struct oracle *o, const char *name, const struct oracle_pod *pod)
 {
 	struct oracle_queue *q = name == NULL ? NULL : strmap_get(o->queues, str_of(name));
@@ -382,18 +415,21 @@ static void book_at(struct oracle *o, const char *name, const struct oracle_pod 
 	for (unsigned depth = 0; q != NULL && depth < MAX_DEPTH; depth++) {
 		struct oracle_queue *parent = parent_of(o, name, q);
 
-		amounts_add(pod->published ? &q->published : &q->allocated, &pod->request);
+		if (q->counted != o->counting) {
+			q->counted = o->counting;
+			add_to(q, pod);
+		}
 		name = q->parent == NULL ? "root" : q->parent;
 		q = parent;
 	}
 }
 
-/* In the queues that its PodGroup was in before. */
-static void book_former(struct oracle *o, const struct oracle_pod *pod)
+/* In the queues that this PodGroup is in or was in before. */
+static void book_everywhere(struct oracle *o, const char *group, const struct oracle_pod *pod)
 {
-	const char *former = pod->group == NULL ? NULL : strmap_get(o->moved, str_of(pod->group));
-	struct str rest = str_of(former);
+	struct str rest = str_of(strmap_get(o->left, str_of(group)));
 
+	book_at(o, strmap_get(o->groups, str_of(group)), pod);
 	while (rest.len > 0) {
 		struct str one = str_next(&rest, ',');
 		CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(one.p, one.len);
@@ -407,13 +443,25 @@ static bool book(struct str key UNUSED, void *value, void *ctx)
 	const struct oracle_pod *pod = value;
 	struct oracle *o = ctx;
 	bool elsewhere = pod->placed && may_be_elsewhere(o, pod);
+	struct str rest = str_of(pod->former);
 
 	if (!pod->published && (!pod->placed || (elsewhere && !o->everywhere))) {
 		return true;
 	}
-	book_at(o, pod->group == NULL ? NULL : strmap_get(o->groups, str_of(pod->group)), pod);
-	if (elsewhere) {
-		book_former(o, pod);
+	o->counting++;
+	if (!elsewhere) {
+		book_at(o, pod->group == NULL ? NULL : strmap_get(o->groups, str_of(pod->group)),
+			pod);
+		return true;
+	}
+	if (pod->group != NULL) {
+		book_everywhere(o, pod->group, pod);
+	}
+	while (rest.len > 0) {
+		struct str one = str_next(&rest, ',');
+		CLEANUP(xmalloc_freep) char *group = xmalloc_dup_n(one.p, one.len);
+
+		book_everywhere(o, group, pod);
 	}
 	return true;
 }
@@ -473,6 +521,20 @@ static double units(__int128 nano)
 	return (double)nano / 1e9;
 }
 
+/* Terminating pods are no obstacle to pods that did not opt in, as in Volcano: what those took of
+ * theirs counts once. */
+static __int128 counted_twice(const struct verdict *v, const struct oracle_queue *q,
+			      const char *resource)
+{
+	__int128 leaving = 0, others = 0;
+
+	if (!v->o->everywhere) {
+		(void)amounts_get(&q->leaving, resource, &leaving);
+		(void)amounts_get(&q->others, resource, &others);
+	}
+	return leaving < others ? leaving : others;
+}
+
 static bool check_queue(struct str key, void *value, void *ctx)
 {
 	struct oracle_queue *q = value;
@@ -487,6 +549,7 @@ static bool check_queue(struct str key, void *value, void *ctx)
 			continue;
 		}
 		(void)amounts_get(&q->allocated, resource, &allocated);
+		allocated -= counted_twice(v, q, resource);
 		room = limit > allocated ? limit - allocated : 0;
 		if (q->published.v[i].nano > room) {
 			v->code = err_set(v->err, ERR_INTERNAL,
@@ -505,6 +568,8 @@ static bool clear_queue(struct str key UNUSED, void *value, void *ctx UNUSED)
 
 	amounts_finish(&q->published);
 	amounts_finish(&q->allocated);
+	amounts_finish(&q->leaving);
+	amounts_finish(&q->others);
 	return true;
 }
 

@@ -5,7 +5,8 @@
  * resourceVersion order. After a change from outside that lowers a limit, moves pods to another
  * queue or makes a pod ask for more, an excess is tolerated for ORACLE_GRACE_NS. Pods on a node
  * that were moved to another PodGroup or queue are not counted as allocated: which of the queues is
- * charged cannot be seen from outside. Owner: one thread.
+ * charged cannot be seen from outside. Pods that did not opt in may take the place of terminating
+ * ones before these have gone. Owner: one thread.
  */
 #ifndef TEST_LIB_ORACLE_H
 #define TEST_LIB_ORACLE_H
@@ -22,8 +23,10 @@ struct oracle;
 
 enum oracle_resource { ORACLE_PODS, ORACLE_PODGROUPS, ORACLE_QUEUES };
 
-/* hierarchy: as the capacity plugin's enableHierarchy; otherwise every queue stands alone. */
-struct oracle *oracle_create(bool hierarchy);
+/* hierarchy: as the capacity plugin's enableHierarchy; otherwise every queue stands alone. sticky:
+ * as
+ * --gate-sticky; a pod whose quota was reserved stays opted in. */
+struct oracle *oracle_create(bool hierarchy, bool sticky);
 void oracle_destroy(struct oracle *o);
 /* key: "namespace/name" or "name"; object NULL: gone. now: any clock, ns. */
 void oracle_set(struct oracle *o, enum oracle_resource r, const char *key,

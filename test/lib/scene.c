@@ -325,6 +325,13 @@ void scene_patch_pod(struct scene *s, const char *name, const char *merge)
 	scene_call(s, "PATCH", path, merge, NULL);
 }
 
+int scene_try_patch_pod(struct scene *s, const char *name, const char *merge, struct err *err)
+{
+	CLEANUP(xmalloc_freep) char *path = pod_path(name);
+
+	return stack_call(s->stack, "PATCH", path, str_of(merge), NULL, err);
+}
+
 void scene_patch_queue(struct scene *s, const char *name, const char *merge)
 {
 	CLEANUP(xmalloc_freep)

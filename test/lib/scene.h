@@ -105,6 +105,8 @@ void scene_add_group(struct scene *s, const char *name, const char *queue, unsig
 void scene_call(struct scene *s, const char *method, const char *path, const char *body,
 		struct jdoc **ret);
 void scene_patch_pod(struct scene *s, const char *name, const char *merge);
+/* The same with the answer: 0 or -ERR_X and its text. */
+int scene_try_patch_pod(struct scene *s, const char *name, const char *merge, struct err *err);
 void scene_patch_queue(struct scene *s, const char *name, const char *merge);
 void scene_delete_pod(struct scene *s, const char *name);
 

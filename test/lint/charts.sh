@@ -134,6 +134,7 @@ lacks ignore unsupported-kinds
 lacks default unsupported-kinds
 has default 'name: by-our-scheduler'
 has default 'name: by-our-webhook'
+has default 'name: not-by-our-scheduler'
 has default 'name: headgate-batch-admin-role'
 has default 'rbac.authorization.k8s.io/aggregate-to-edit: "true"'
 lacks default localqueue-viewer
@@ -142,7 +143,8 @@ has default 'runAsUser: 65532'
 has quota 'name: headgate-localqueue-viewer-role'
 render open --set podSecurityContext.runAsUser=null --set userRoles.prefix=kueue \
 	--set networkPolicy.enabled=true --set networkPolicy.metricsFrom[0].podSelector.matchLabels.a=b \
-	--set admissionPolicies.scheduler=false --set admissionPolicies.webhook=false
+	--set admissionPolicies.scheduler=false --set admissionPolicies.webhook=false \
+	--set admissionPolicies.marks=false
 lacks open 'runAsUser'
 lacks open ValidatingAdmissionPolicy
 has open 'name: kueue-batch-user-role'

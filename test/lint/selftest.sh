@@ -69,7 +69,7 @@ printf '/* x */\n#ifndef WRONG_H\n#define WRONG_H\n#endif\n' |
 	expect headers 'a wrong guard' common/base/bad.h
 printf '/* x */\n#ifndef COMMON_BASE_BAD_H\n#define COMMON_BASE_BAD_H\nsize_t bad(void);\n#endif\n' |
 	expect headers 'a header that needs another' common/base/bad.h
-repeat 601 '' | expect sizes 'a long file' common/base/long.c
+repeat 901 '' | expect sizes 'a long file' common/base/long.c
 { printf 'int f(void)\n{\n' && repeat 61 '	;' && printf '}\n'; } |
 	expect sizes 'a long function' common/base/long.c
 printf 'int f(int a, int b, int c,\n      int d, int e, int f, int g)\n{\n}\n' |
@@ -87,6 +87,8 @@ printf '/* reci%s */\n' eve | expect spelling 'a typo' common/base/thing.c
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nrm $1\n' | expect shell 'an unquoted variable' test/bad.sh
 printf 'package main\n\nvar  x int\n' | expect go 'bad format' test/e2e/x.go
+echo 'm ||| common/base/thing.c ||| return m; ||| return 0;' |
+	expect mutants 'a mutant without its line' test/sim/mutants.txt
 echo 'int  x ;' | expect format 'bad format' common/base/thing.c
 : | expect units 'a missing test' common/base/untested.c
 

@@ -81,8 +81,8 @@ FNR == 1 {
 
 {
 	strip($0)
-	if (FNR == 601)
-		print FILENAME ":1: more than 600 lines"
+	if (FNR == 901)
+		print FILENAME ":1: more than 900 lines"
 	if (fn != "" && CODE == "}")
 		end_function()
 	else if (fn != "")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# File <= 600 lines, function <= 60 lines (with a waiver 80), nesting <= 4, parameters <= 6.
+# File <= 900 lines, function <= 60 lines (with a waiver 80), nesting <= 4, parameters <= 6.
 # sizes.waiver: "path name kind reason", kind = lines, nesting or params. A row that is not needed
 # any more is a finding: the list must shrink.
 . "$(dirname "$0")/lib.sh"

@@ -3,7 +3,9 @@
  *   about: the rule, in one sentence
  *   conf: scheduler configuration (absent: built in)
  *   hierarchy: false when the capacity plugin of conf has no hierarchy
- *   gatesAdmission: false: the feature gate is off;  reservationTimeout: a duration
+ *   gatesAdmission: false: the feature gate is off;  reservationTimeout: a duration;
+ *   reservationAttempts: a number;
+ *   gateSticky: false: a pod without the annotation is not opted in, whatever it was before
  *   steps: each applies `queues`, `groups`, `nodes`, `pods` (expand.h), `objects`, then `change`
  *     ({kind, name, merge}) and `delete` ({kind, name}), waits `after`, acknowledges the writes of
  *     the cycle before unless `acknowledge: false`, and runs a cycle.
@@ -146,8 +148,10 @@ static void play(const struct jdoc *d, bool filled)
 	assert_non_null(step);
 	world_init(&w, jdoc_str(jdoc_get(d, "conf")), jdoc_bool(jdoc_get(d, "hierarchy"), true));
 	w.f.conf->gates_admission = jdoc_bool(jdoc_get(d, "gatesAdmission"), true);
+	w.f.cluster->annotation_decides = !jdoc_bool(jdoc_get(d, "gateSticky"), true);
 	w.f.conf->reservation_timeout_ns =
 		duration_of(jdoc_get(d, "reservationTimeout"), w.f.conf->reservation_timeout_ns);
+	w.f.conf->reservation_attempts = (uint32_t)jdoc_int(jdoc_get(d, "reservationAttempts"), 0);
 	cycle_fixture_reconfigure(&w.f);
 	if (filled) {
 		fill_dense_dimensions(&w);

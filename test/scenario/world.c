@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/namespace.h"
 #include "api/node.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
@@ -18,6 +19,7 @@
 #include "enc/patch.h"
 #include "lib/oracle.h"
 #include "lib/unit.h"
+#include "model/access.h"
 #include "model/from_api.h"
 #include "scenario/world_write.h"
 
@@ -33,7 +35,7 @@ void world_init(struct world *w, const char *conf, bool hierarchy)
 	*w = (struct world){ .count = 0 };
 	cycle_fixture_init(&w->f, conf);
 	w->objects = strmap_create(free_object);
-	w->oracle = oracle_create(hierarchy);
+	w->oracle = oracle_create(hierarchy, true);
 	strbuf_init(&w->events);
 	(void)cluster_queue_get(w->f.cluster, STR_LIT("default"));
 }
@@ -148,7 +150,7 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 	} else {
 		old = t->klass->request;
 		from_api_pod_apply(c, &p, t);
-		ledger_recharge(c, t, &old);
+		ledger_resize(c, t, &old);
 	}
 	settle_status(c, t, &p);
 	return 0;
@@ -191,6 +193,18 @@ static int see_node(struct world *w, const struct jdoc *object, struct arena *a,
 	return r;
 }
 
+static int see_namespace(struct world *w, const struct jdoc *object, struct arena *a,
+			 struct err *err)
+{
+	struct api_namespace ns;
+	int r = decode_jdoc(&namespace_fields, object, &ns, a, err);
+
+	if (r == 0) {
+		(void)access_set_namespace(w->f.cluster, str_of(ns.meta.name), &ns.meta.labels);
+	}
+	return r;
+}
+
 /* The cluster learns of one object. */
 static void see(struct world *w, const struct jdoc *object)
 {
@@ -201,7 +215,8 @@ static void see(struct world *w, const struct jdoc *object)
 	} rows[] = { { "Pod", see_pod },
 		     { "PodGroup", see_group },
 		     { "Queue", see_queue },
-		     { "Node", see_node } };
+		     { "Node", see_node },
+		     { "Namespace", see_namespace } };
 	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
 	struct err err = ERR_INIT;
 

@@ -2,11 +2,11 @@
 # mutants.sh [NUMBER]: each row of mutants.txt makes a mutant of one file; the simulation linked with
 # it (sim_main, or the one that the row names) must fail. Speaks TAP. Run by `make mutants`, which
 # gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
-# SEEDS: how many a mutant may survive (150). LIMIT: seconds for one mutant (1800). JOBS: how many at a
+# SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
 # time.
 set -u
 BUILD=${BUILD:-build}
-SEEDS=${SEEDS:-150}
+SEEDS=${SEEDS:-400}
 JOBS=${JOBS:-$(nproc)}
 LIMIT=${LIMIT:-1800}
 export BUILD SEEDS JOBS LIMIT

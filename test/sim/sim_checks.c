@@ -77,7 +77,7 @@ static enum sim_checks_answer choose(struct sim_checks *c)
 }
 
 /* As controllers of checks do: they apply their own entry of the list. */
-static void answer(struct sim_checks *c, const char *name)
+static void answer(struct sim_checks *c, const char *name, const char *podset)
 {
 	static const char *const states[SIM_CHECKS_COUNT_] = { KUEUE_CHECK_READY, KUEUE_CHECK_RETRY,
 							       KUEUE_CHECK_REJECTED };
@@ -92,12 +92,16 @@ static void answer(struct sim_checks *c, const char *name)
 		      "{\"apiVersion\":\"" KUEUE_API_VERSION
 		      "\",\"kind\":\"Workload\",\"metadata\":{\"name\":\"%s\"},\"status\":"
 		      "{\"admissionChecks\":[{\"name\":\"" SIM_CHECKS_NAME "\",\"state\":\"%s\","
-		      "\"lastTransitionTime\":\"%s\",\"message\":\"simulated\"%s}]}}",
+		      "\"lastTransitionTime\":\"%s\",\"message\":\"simulated\"%s",
 		      name, states[a], now,
-		      a == SIM_CHECKS_RETRY   ? ",\"requeueAfterSeconds\":3"
-		      : a == SIM_CHECKS_READY ? ",\"podSetUpdates\":[{\"name\":\"main\","
-						"\"labels\":{\"checked\":\"yes\"}}]"
-					      : "");
+		      a == SIM_CHECKS_RETRY ? ",\"requeueAfterSeconds\":3" : "");
+	if (a == SIM_CHECKS_READY) {
+		strbuf_printf(&body,
+			      ",\"podSetUpdates\":[{\"name\":\"%s\",\"labels\":{\"checked\":"
+			      "\"yes\"}}]",
+			      podset);
+	}
+	strbuf_add_c(&body, "}]}}");
 	if (sim_world_act(c->world, &(struct sim_call){ SIM_CLUSTER, HTTP_PATCH, url,
 							"application/apply-patch+yaml", body.p }) <
 	    300) {
@@ -111,11 +115,13 @@ static void step(void *owner, void *arg UNUSED)
 	size_t at = sim_world_below(c->world, c->todo.n);
 	CLEANUP(xmalloc_freep) char *name = c->todo.v[at];
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("default/%s", name);
+	const struct jdoc *w = sim_view_get(c->world->view, SIM_WORKLOADS, key);
+	const struct jdoc *podset = jdoc_at(jdoc_path(w, "spec.podSets"), 0);
 
 	c->todo.v[at] = c->todo.v[c->todo.n - 1];
 	c->todo.n--;
-	if (waits(sim_view_get(c->world->view, SIM_WORKLOADS, key))) {
-		answer(c, name);
+	if (waits(w)) {
+		answer(c, name, jdoc_str_or(jdoc_get(podset, "name"), ""));
 	}
 }
 

@@ -7,18 +7,17 @@
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 
-/* What is deleted with its owner. */
+/* What is deleted when none of its owners is there any more. */
 static const struct {
-	enum sim_resource resource, owner;
-	const char *kind; /* of the owner */
+	enum sim_resource resource;
 	const char *api, *plural;
 } rows[] = {
-	{ SIM_PODGROUPS, SIM_PODS, "Pod", "/apis/scheduling.volcano.sh/v1beta1", "podgroups" },
-	{ SIM_WORKLOADS, SIM_JOBS, "Job", "/apis/" KUEUE_API_VERSION, "workloads" },
-	{ SIM_PODS, SIM_JOBS, "Job", "/api/v1", "pods" },
+	{ SIM_PODGROUPS, "/apis/scheduling.volcano.sh/v1beta1", "podgroups" },
+	{ SIM_WORKLOADS, "/apis/" KUEUE_API_VERSION, "workloads" },
+	{ SIM_PODS, "/api/v1", "pods" },
 };
 
-static bool exists(const struct sim_world *w, enum sim_resource r, const char *uid)
+static bool has(const struct sim_world *w, enum sim_resource r, const char *uid)
 {
 	for (size_t i = 0; i < sim_view_count(w->view, r); i++) {
 		if (str_streq(sim_pod_uid(sim_view_at(w->view, r, i)), uid)) {
@@ -28,16 +27,37 @@ static bool exists(const struct sim_world *w, enum sim_resource r, const char *u
 	return false;
 }
 
+/* Kinds that nothing here makes are taken to exist. */
+static bool exists(const struct sim_world *w, const struct jdoc *owner)
+{
+	const char *uid = jdoc_str_or(jdoc_get(owner, "uid"), "");
+	const struct jdoc *kind = jdoc_get(owner, "kind");
+
+	return jdoc_is_str(kind, "Pod")   ? has(w, SIM_PODS, uid)
+	       : jdoc_is_str(kind, "Job") ? has(w, SIM_JOBS, uid)
+					  : true;
+}
+
+static bool is_left_behind(const struct sim_world *w, const struct jdoc *one)
+{
+	const struct jdoc *owner = jdoc_first(jdoc_path(one, "metadata.ownerReferences"));
+
+	if (owner == NULL || jdoc_path(one, "metadata.deletionTimestamp") != NULL) {
+		return false;
+	}
+	while (owner != NULL && !exists(w, owner)) {
+		owner = jdoc_next(owner);
+	}
+	return owner == NULL;
+}
+
 static bool collect(struct sim_world *w, size_t row)
 {
 	for (size_t i = 0; i < sim_view_count(w->view, rows[row].resource); i++) {
 		const struct jdoc *one = sim_view_at(w->view, rows[row].resource, i);
-		const struct jdoc *owner = jdoc_at(jdoc_path(one, "metadata.ownerReferences"), 0);
 		CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
 
-		if (!jdoc_is_str(jdoc_get(owner, "kind"), rows[row].kind) ||
-		    jdoc_path(one, "metadata.deletionTimestamp") != NULL ||
-		    exists(w, rows[row].owner, jdoc_str_or(jdoc_get(owner, "uid"), ""))) {
+		if (!is_left_behind(w, one)) {
 			continue;
 		}
 		strbuf_printf(&url, "%s/namespaces/%s/%s/%s", rows[row].api,
@@ -52,7 +72,7 @@ static bool collect(struct sim_world *w, size_t row)
 bool sim_collector_step(struct sim_world *w)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if ((w->quota || rows[i].owner < SIM_BASIC_COUNT_) && collect(w, i)) {
+		if ((w->quota || rows[i].resource < SIM_BASIC_COUNT_) && collect(w, i)) {
 			return true;
 		}
 	}

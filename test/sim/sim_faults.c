@@ -14,6 +14,7 @@ static const char *const names[SIM_FAULT_COUNT_] = {
 	[SIM_STATUS_500] = "status-500",
 	[SIM_STATUS_500_DONE] = "status-500-done",
 	[SIM_STATUS_409] = "status-409",
+	[SIM_STATUS_403] = "status-403",
 	[SIM_CRASH_BEFORE] = "crash-before",
 	[SIM_CRASH_AFTER] = "crash-after",
 	[SIM_CRASH_IDLE] = "crash-idle",
@@ -45,6 +46,7 @@ bool sim_faults_of_request(struct sim_faults *f, enum sim_request_kind what, enu
 		SIM_REFUSED,       SIM_DROP_BEFORE,  SIM_DROP_AFTER,  SIM_TIMEOUT_BEFORE,
 		SIM_TIMEOUT_AFTER, SIM_TIMEOUT_LATE, SIM_STATUS_429,  SIM_STATUS_500,
 		SIM_STATUS_409,    SIM_CRASH_BEFORE, SIM_CRASH_AFTER, SIM_STATUS_500_DONE,
+		SIM_STATUS_403,
 	};
 	unsigned per_mille = what == SIM_REQUEST_POD ? 4 * f->per_mille : f->per_mille;
 	enum sim_fault kind;

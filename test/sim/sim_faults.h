@@ -19,6 +19,7 @@ enum sim_fault {
 	SIM_STATUS_500,      /* failed, nothing done */
 	SIM_STATUS_500_DONE, /* failed, the effect stays */
 	SIM_STATUS_409,      /* a write lost a race */
+	SIM_STATUS_403,      /* a right is missing for a while */
 	SIM_CRASH_BEFORE,    /* the scheduler dies as it sends a request, which may still arrive */
 	SIM_CRASH_AFTER,     /* the scheduler dies after the effect, before the answer */
 	SIM_CRASH_IDLE,      /* the scheduler dies between two steps */

@@ -26,10 +26,10 @@ static char *key_of(const struct jdoc *pod)
 			      jdoc_path_str(pod, "metadata.name"));
 }
 
-static bool is_waiting(const struct jdoc *pod)
+static bool is_waiting(const struct judge *j, const struct jdoc *pod)
 {
 	return !sim_pod_is_placed(pod) && !sim_pod_is_finished(pod) &&
-	       !(sim_pod_is_opted_in(pod) && sim_pod_is_published(pod)) &&
+	       !(sim_pod_is_opted_in(pod, j->world->sticky) && sim_pod_is_published(pod)) &&
 	       jdoc_path(pod, "metadata.deletionTimestamp") == NULL;
 }
 
@@ -45,10 +45,10 @@ static void collect(const struct judge *j, const char *group, struct members *re
 		const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
 		CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
 
-		if (!str_streq(other, group)) {
-			continue;
+		if (!str_streq(other, group) || !sim_pod_is_ours(pod)) {
+			continue; /* another scheduler's pod is no member, whatever it says */
 		}
-		if (!is_waiting(pod)) {
+		if (!is_waiting(j, pod)) {
 			ret->have += !str_streq(jdoc_path_str(pod, "status.phase"), "Failed");
 		} else if (!sim_pod_has_foreign_gate(pod) && ret->nwaiting < MAX_MEMBERS) {
 			ret->waiting[ret->nwaiting++] = key_of(pod);
@@ -56,7 +56,25 @@ static void collect(const struct judge *j, const char *group, struct members *re
 	}
 }
 
-/* Volcano's rule of the action enqueue: what a PodGroup in phase Inqueue still asks for counts
+/* In phase Inqueue, or Running with less than its minResources in members. */
+static bool asks_for_more(const struct judge *j, const struct job *other)
+{
+	struct res lacks = other->min_resources;
+
+	if (!other->has_min_resources || other->phase == JOB_INQUEUE) {
+		return other->has_min_resources;
+	}
+	for (size_t i = 0; i < other->tasks.n; i++) {
+		const struct task *t = j->cluster->tasks.v[other->tasks.v[i]];
+
+		if (t->charge != CHARGE_NONE) {
+			res_sub_floor(&lacks, pod_class_charge(t->klass));
+		}
+	}
+	return other->phase == JOB_RUNNING && !res_is_zero(&lacks);
+}
+
+/* Volcano's rule of the action enqueue: what a PodGroup that was enqueued still asks for counts
  * against those that are to be enqueued after it, even where it does not fit itself. */
 static bool waits_for_its_turn(const struct judge *j, const struct jdoc *group)
 {
@@ -66,7 +84,7 @@ static bool waits_for_its_turn(const struct judge *j, const struct jdoc *group)
 	for (size_t i = 0; i < j->cluster->jobs.n; i++) {
 		const struct job *other = j->cluster->jobs.v[i];
 
-		if (other != NULL && other->has_min_resources && other->phase == JOB_INQUEUE) {
+		if (other != NULL && asks_for_more(j, other)) {
 			return true;
 		}
 	}
@@ -84,8 +102,8 @@ static bool has_opted_out(const struct sim_world *w, const char *group)
 		CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
 
 		if (group != NULL && str_streq(other, group)) {
-			in |= sim_pod_is_opted_in(pod);
-			out |= !sim_pod_is_opted_in(pod) && !sim_pod_is_placed(pod);
+			in |= sim_pod_is_opted_in(pod, w->sticky);
+			out |= !sim_pod_is_opted_in(pod, w->sticky) && !sim_pod_is_placed(pod);
 		}
 	}
 	return in && out;
@@ -144,7 +162,7 @@ static bool lacks_nodes_unseen(const struct judge *j, const struct members *m, s
 		const char *selects = jdoc_path_str(pod, "spec.nodeSelector.pool");
 		int64_t size = sim_pod_milli_cpu(pod);
 
-		if (sim_pod_is_opted_in(pod)) {
+		if (sim_pod_is_opted_in(pod, j->world->sticky)) {
 			return false;
 		}
 		hidden |= sim_pod_is_short_of_gang(pod);
@@ -177,7 +195,7 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		return;
 	}
 	if (has_opted_out(j->world, group) ||
-	    (!sim_pod_is_opted_in(pod) && waits_for_its_turn(j, g))) {
+	    (!sim_pod_is_opted_in(pod, j->world->sticky) && waits_for_its_turn(j, g))) {
 		return;
 	}
 	collect(j, group, &m);
@@ -206,7 +224,7 @@ static void judge_pod(const struct judge *j, const struct jdoc *pod)
 {
 	CLEANUP(xmalloc_freep) char *key = key_of(pod);
 	CLEANUP(xmalloc_freep) char *group = sim_pod_group(pod);
-	bool opted_in = sim_pod_is_opted_in(pod);
+	bool opted_in = sim_pod_is_opted_in(pod, j->world->sticky);
 
 	if (sim_pod_is_placed(pod) || sim_pod_is_finished(pod)) {
 		return;
@@ -237,7 +255,7 @@ static void judge_ledger(const struct judge *j, const struct jdoc *pod)
 	CLEANUP(xmalloc_freep) char *key = key_of(pod);
 	const struct task *t = cluster_task_find(j->cluster, str_of(key));
 	bool holds = (sim_pod_is_placed(pod) && !sim_pod_is_finished(pod)) ||
-		     (sim_pod_is_published(pod) && sim_pod_is_opted_in(pod));
+		     (sim_pod_is_published(pod) && sim_pod_is_opted_in(pod, j->world->sticky));
 
 	if (sim_pod_is_finished(pod)) {
 		return;

@@ -4,6 +4,7 @@
 
 #include "api/gate.h"
 #include "api/keys.h"
+#include "api/kueue_keys.h"
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
@@ -20,7 +21,7 @@ struct sim_oracle {
 	struct sim_world *world;
 	struct oracle *promise;
 	struct strmap *decided;   /* uid -> bits */
-	struct strmap *published; /* uid -> monotonic ns + 1 since which it is */
+	struct strmap *published; /* uid -> struct publication, ours */
 	struct strmap *disturbed; /* keys of PodGroups that users took members from */
 	int64_t changed_at;
 };
@@ -32,9 +33,9 @@ struct sim_oracle *sim_oracle_create(struct sim_world *w)
 	struct sim_oracle *o = xmalloc_zero(1, sizeof(*o));
 
 	o->world = w;
-	o->promise = oracle_create(true);
+	o->promise = oracle_create(true, w->sticky);
 	o->decided = strmap_create(NULL);
-	o->published = strmap_create(NULL);
+	o->published = strmap_create(free);
 	o->disturbed = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, o);
 	return o;
@@ -54,14 +55,27 @@ static uintptr_t decided(const struct sim_oracle *o, const char *uid)
 	return (uintptr_t)strmap_get(o->decided, str_of(uid));
 }
 
-/* From the decision on: its write may be long in coming. */
+/* When a pod's last publication began, from the decision on: its write may be long in coming. It
+ * stays known after it has ended, until the next one begins: a scheduler that slept may not know of
+ * the end. */
+struct publication {
+	int64_t since;
+	bool ended;
+};
+
 static void note_published(struct sim_oracle *o, const char *uid, bool published)
 {
-	uintptr_t since = published ? (uintptr_t)(o->world->clock.mono_ns + 1) : 0;
+	struct publication *p = strmap_get(o->published, str_of(uid));
 
-	if (!published || strmap_get(o->published, str_of(uid)) == NULL) {
-		strmap_set(o->published, str_of(uid), (void *)since);
+	if (p == NULL) {
+		p = xmalloc_zero(1, sizeof(*p));
+		*p = (struct publication){ .since = o->world->clock.mono_ns, .ended = true };
+		strmap_set(o->published, str_of(uid), p);
 	}
+	if (published && p->ended) {
+		p->since = o->world->clock.mono_ns;
+	}
+	p->ended = !published;
 }
 
 void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const struct decisions *d)
@@ -96,9 +110,9 @@ void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const str
 
 static bool was_published_for(const struct sim_oracle *o, const struct task *t, int64_t ns)
 {
-	uintptr_t since = (uintptr_t)strmap_get(o->published, str_of(t->uid));
+	const struct publication *p = strmap_get(o->published, str_of(t->uid));
 
-	return since != 0 && o->world->clock.mono_ns - (int64_t)(since - 1) >= ns;
+	return p != NULL && o->world->clock.mono_ns - p->since >= ns;
 }
 
 void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const struct decisions *d,
@@ -130,7 +144,8 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 	const struct jdoc *g = jdoc_first(jdoc_path(change->old, "spec.schedulingGates"));
 
 	if (sim_pod_has_our_gate(change->old) && !sim_pod_has_our_gate(change->now) &&
-	    sim_pod_is_opted_in(change->now) && sim_pod_has_requests(change->now) &&
+	    sim_pod_is_opted_in(change->now, o->world->sticky) &&
+	    sim_pod_has_requests(change->now) &&
 	    jdoc_get(jdoc_path(change->now, "metadata.annotations"), KEYS_RESERVED) == NULL) {
 		sim_world_fail(o->world, "%s: ungated without the mark of its reservation",
 			       change->key);
@@ -140,6 +155,9 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 
 		if (sim_pod_has_gate(change->now, name)) {
 			continue;
+		}
+		if (str_streq(name, KUEUE_GATE_ADMISSION)) {
+			continue; /* of pods that queue by themselves: see sim_groups */
 		}
 		if (gate_is_ours(name) == NULL) {
 			sim_world_fail(o->world, "%s: gate %s of somebody else was removed",
@@ -195,7 +213,7 @@ static void check_scheduler(struct sim_oracle *o, const struct sim_change *chang
 	if (published && mirror_pod_is_gated(now)) {
 		sim_world_fail(o->world, "%s: published with a gate", change->key);
 	}
-	if ((bound || published) && sim_pod_is_opted_in(now)) {
+	if ((bound || published) && sim_pod_is_opted_in(now, o->world->sticky)) {
 		check_gang(o, change);
 	}
 }

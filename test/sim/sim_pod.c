@@ -55,10 +55,11 @@ bool sim_pod_has_foreign_gate(const struct jdoc *pod)
 	return g != NULL;
 }
 
-bool sim_pod_is_opted_in(const struct jdoc *pod)
+bool sim_pod_is_opted_in(const struct jdoc *pod, bool sticky)
 {
 	const struct jdoc *annotations = jdoc_path(pod, "metadata.annotations");
-	bool in = false;
+	bool in = sticky &&
+		  (sim_pod_has_our_gate(pod) || jdoc_get(annotations, KEYS_RESERVED) != NULL);
 
 	for (size_t i = 0; gate_at(i) != NULL; i++) {
 		in |= jdoc_is_str(jdoc_get(annotations, gate_at(i)->annotation), "true");
@@ -128,7 +129,7 @@ static void describe(const struct jdoc *pod, char out[160])
 	const struct jdoc *c = mirror_pod_condition(pod, KEYS_CONDITION_SCHEDULED);
 
 	snprintf(out, 160, "uid %.8s%s%s%s%s node %s %s %s", sim_pod_uid(pod),
-		 sim_pod_is_opted_in(pod) ? " opted-in" : "",
+		 sim_pod_is_opted_in(pod, false) ? " opted-in" : "",
 		 sim_pod_has_our_gate(pod) ? " our-gate" : "",
 		 sim_pod_has_foreign_gate(pod) ? " foreign-gate" : "",
 		 jdoc_path(pod, "metadata.deletionTimestamp") != NULL ? " terminating" : "",

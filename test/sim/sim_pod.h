@@ -14,7 +14,9 @@ bool sim_pod_is_ours(const struct jdoc *pod); /* names our scheduler */
 bool sim_pod_has_gate(const struct jdoc *pod, const char *gate);
 bool sim_pod_has_our_gate(const struct jdoc *pod);
 bool sim_pod_has_foreign_gate(const struct jdoc *pod);
-bool sim_pod_is_opted_in(const struct jdoc *pod);
+/* By its annotation; sticky (gate.sticky): also while it has our gate or our mark, whatever that
+ * says. */
+bool sim_pod_is_opted_in(const struct jdoc *pod, bool sticky);
 bool sim_pod_is_placed(const struct jdoc *pod);   /* has a node */
 bool sim_pod_is_finished(const struct jdoc *pod); /* Succeeded or Failed */
 /* PodScheduled=False/Unschedulable, and nothing that makes autoscalers overlook it. */

@@ -13,16 +13,23 @@
 #include "sim/sim_quota_users.h"
 
 #define COSTS_ONE_IN 12 /* of what users do */
+#define GROUPS_ONE_IN 3
 
 struct sim_quota {
 	struct sim_world *world;
 	struct quota_conf *conf;
 	struct sim_quota_users *users;
+	struct sim_groups *groups; /* NULL: the pod integration is off */
 	struct sim_jobs *jobs;
 	struct sim_checks *checks;
 	struct sim_costs *costs;
 	struct sim_quota_oracle *oracle;
 };
+
+static bool has_groups(const struct sim_world *w)
+{
+	return w->seed % 3 == 0;
+}
 
 static void choose_conf(struct sim_quota *q)
 {
@@ -40,6 +47,9 @@ static void choose_conf(struct sim_quota *q)
 			     ",\"waitForPodsReady\":{\"timeout\":\"3s\",\"requeuingStrategy\":{"
 			     "\"backoffBaseSeconds\":1,\"backoffLimitCount\":2}}");
 	}
+	if (has_groups(q->world)) {
+		strbuf_add_c(&text, ",\"integrations\":{\"frameworks\":[\"batch/job\",\"pod\"]}");
+	}
 	strbuf_add_c(&text, "}");
 	if (jdoc_parse(strbuf_str(&text), &doc, &err) < 0 ||
 	    quota_conf_read(doc, NULL, NULL, &q->conf, &err) < 0) {
@@ -56,6 +66,7 @@ struct sim_quota *sim_quota_create(struct sim_world *w)
 	choose_conf(q);
 	q->users = sim_quota_users_create(w, &uo);
 	q->oracle = sim_quota_oracle_create(w);
+	q->groups = has_groups(w) ? sim_groups_create(w) : NULL;
 	q->jobs = sim_jobs_create(w);
 	q->checks = sim_checks_create(w);
 	q->costs = sim_costs_create(w);
@@ -68,6 +79,7 @@ void sim_quota_destroy(struct sim_quota *q)
 		return;
 	}
 	sim_quota_users_destroy(q->users);
+	sim_groups_destroy(q->groups);
 	sim_jobs_destroy(q->jobs);
 	sim_checks_destroy(q->checks);
 	sim_costs_destroy(q->costs);
@@ -90,6 +102,8 @@ void sim_quota_act(struct sim_quota *q)
 {
 	if (sim_world_below(q->world, COSTS_ONE_IN) == 0) {
 		sim_costs_act(q->costs);
+	} else if (q->groups != NULL && sim_world_below(q->world, GROUPS_ONE_IN) == 0) {
+		sim_groups_act(q->groups, sim_quota_users_any_queue(q->users));
 	} else {
 		sim_quota_users_act(q->users);
 	}
@@ -98,6 +112,9 @@ void sim_quota_act(struct sim_quota *q)
 void sim_quota_offer(struct sim_quota *q, struct sim_choices *out)
 {
 	sim_jobs_offer(q->jobs, out);
+	if (q->groups != NULL) {
+		sim_groups_offer(q->groups, out);
+	}
 	sim_checks_offer(q->checks, out);
 }
 
@@ -105,11 +122,23 @@ void sim_quota_end(struct sim_quota *q)
 {
 	sim_checks_calm(q->checks);
 	sim_quota_users_end(q->users);
+	if (q->groups != NULL) {
+		sim_groups_end(q->groups);
+	}
+}
+
+void sim_quota_preempted(struct sim_quota *q, const struct workload *victim,
+			 const struct workload *by)
+{
+	sim_quota_oracle_preempted(q->oracle, victim->key, by->uid);
 }
 
 void sim_quota_check(struct sim_quota *q)
 {
 	sim_quota_oracle_check(q->oracle);
+	if (q->groups != NULL) {
+		sim_groups_check(q->groups);
+	}
 }
 
 bool sim_quota_is_quiet(const struct sim_quota *q, int64_t ns)
@@ -124,17 +153,26 @@ void sim_quota_judge(struct sim_quota *q)
 {
 	sim_quota_judge_end(q->world);
 	sim_costs_judge(q->costs);
+	if (q->groups != NULL) {
+		sim_groups_judge(q->groups);
+	}
 }
 
 void sim_quota_leave(struct sim_quota *q)
 {
 	sim_world_trace(q->world, "all is deleted");
+	if (q->groups != NULL) {
+		sim_groups_leave(q->groups);
+	}
 	sim_quota_users_leave(q->users);
 }
 
 void sim_quota_judge_left(struct sim_quota *q)
 {
 	sim_quota_judge_empty(q->world);
+	if (q->groups != NULL) {
+		sim_groups_judge_left(q->groups);
+	}
 }
 
 void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stats)
@@ -144,6 +182,9 @@ void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stat
 	}
 	for (unsigned i = 0; i < SIM_CHECKS_COUNT_; i++) {
 		stats->answers[i] += sim_checks_given(q->checks, (enum sim_checks_answer)i);
+	}
+	for (unsigned i = 0; q->groups != NULL && i < SIM_GROUPS_COUNT_; i++) {
+		stats->groups[i] += sim_groups_count(q->groups, (enum sim_groups_event)i);
 	}
 	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
 		stats->costs[i] += sim_costs_count(q->costs, (enum sim_costs_event)i);
@@ -162,6 +203,10 @@ void sim_quota_print_stats(const struct sim_quota_stats *stats)
 		printf("# check answers %s: %llu\n", answers[i],
 		       (unsigned long long)stats->answers[i]);
 	}
+	for (unsigned i = 0; i < SIM_GROUPS_COUNT_; i++) {
+		printf("# %s: %llu\n", sim_groups_event_name((enum sim_groups_event)i),
+		       (unsigned long long)stats->groups[i]);
+	}
 	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
 		printf("# %s: %llu\n", sim_costs_event_name((enum sim_costs_event)i),
 		       (unsigned long long)stats->costs[i]);
@@ -177,6 +222,9 @@ bool sim_quota_all_seen(const struct sim_quota_stats *stats)
 	}
 	for (unsigned i = 0; i < SIM_CHECKS_COUNT_; i++) {
 		all &= stats->answers[i] > 0;
+	}
+	for (unsigned i = 0; i < SIM_GROUPS_COUNT_; i++) {
+		all &= stats->groups[i] > 0;
 	}
 	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
 		all &= stats->costs[i] > 0;

@@ -5,11 +5,13 @@
 #define TEST_SIM_SIM_QUOTA_H
 
 #include "sim/sim_costs.h"
+#include "sim/sim_groups.h"
 #include "sim/sim_quota_oracle.h"
 #include "sim/sim_world.h"
 
 struct quota_conf;
 struct sim_quota;
+struct workload;
 
 /* Chooses what differs from run to run; listens to the view of the world. */
 struct sim_quota *sim_quota_create(struct sim_world *w);
@@ -22,6 +24,9 @@ void sim_quota_act(struct sim_quota *q);
 void sim_quota_offer(struct sim_quota *q, struct sim_choices *out);
 /* Nothing bad happens any more. */
 void sim_quota_end(struct sim_quota *q);
+/* The scheduler decided to preempt one Workload for another. */
+void sim_quota_preempted(struct sim_quota *q, const struct workload *victim,
+			 const struct workload *by);
 /* After time has passed. */
 void sim_quota_check(struct sim_quota *q);
 /* Nothing has changed and nothing was written for that long, and nobody waits for a time. */
@@ -34,6 +39,7 @@ void sim_quota_judge_left(struct sim_quota *q);
 struct sim_quota_stats {
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
 	uint64_t answers[3]; /* of the check: Ready, Retry, Rejected */
+	uint64_t groups[SIM_GROUPS_COUNT_];
 	uint64_t costs[SIM_COSTS_COUNT_];
 };
 void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stats);

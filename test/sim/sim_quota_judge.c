@@ -36,7 +36,7 @@ static bool runs(const struct jdoc *queue)
 static bool is_candidate(const struct jdoc *w)
 {
 	return sim_quota_rules_state(w) == SIM_QUOTA_PENDING && sim_workload_is_active(w) &&
-	       !sim_workload_is_deleting(w) &&
+	       !sim_workload_is_deleting(w) && !sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT) &&
 	       !str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False") &&
 	       jdoc_path(w, "status.requeueState.requeueAt") == NULL;
 }
@@ -88,8 +88,20 @@ static bool is_strict(const struct jdoc *queue)
 	return strategy != NULL && str_streq(strategy, KUEUE_STRICT_FIFO);
 }
 
-/* The head of another StrictFIFO queue of the tree waits: within every cycle it may hold what is
- * idle for itself, and more than is idle, so that a queue has too little for its own. */
+/* A head that nobody may be preempted for, as it was told, keeps others of the same cycle from its
+ * share, which it could not get back. */
+static bool keeps_its_share(const struct jdoc *w, const struct jdoc *cq)
+{
+	const char *message =
+		jdoc_path_str(mirror_pod_condition(w, KUEUE_QUOTA_RESERVED), "message");
+
+	return !jdoc_is_str(jdoc_path(cq, "spec.preemption.reclaimWithinCohort"), "Any") &&
+	       message != NULL && strstr(message, "nobody may be preempted for it") != NULL;
+}
+
+/* A workload of another queue of the tree waits: within every cycle the head of a StrictFIFO queue
+ * may hold what is idle for itself, and more than is idle, so that a queue has too little for its
+ * own. One of a BestEffortFIFO queue does so when it is looked at. */
 static bool is_kept_for_others(const struct fit *f, int node)
 {
 	int root = sim_tree_root(&f->tree, node);
@@ -98,11 +110,14 @@ static bool is_kept_for_others(const struct fit *f, int node)
 		const struct jdoc *w = sim_view_at(f->world->view, SIM_WORKLOADS, i);
 		const char *queue = sim_workload_where(f->world, w);
 		int at = queue == NULL ? -1 : sim_tree_find(&f->tree, queue);
+		const struct jdoc *cq;
 
 		if (at >= 0 && at != node && sim_tree_root(&f->tree, at) == root &&
-		    is_candidate(w) &&
-		    is_strict(sim_view_get(f->world->view, SIM_CLUSTER_QUEUES, queue))) {
-			return true;
+		    is_candidate(w)) {
+			cq = sim_view_get(f->world->view, SIM_CLUSTER_QUEUES, queue);
+			if (is_strict(cq) || keeps_its_share(w, cq)) {
+				return true;
+			}
 		}
 	}
 	return false;
@@ -199,6 +214,9 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 		queue == NULL ? NULL : sim_view_get(world->view, SIM_CLUSTER_QUEUES, queue);
 	int node = queue == NULL ? -1 : sim_tree_find(&f->tree, queue);
 
+	if (sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT)) {
+		return; /* for pods, not for quota */
+	}
 	if (sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0' &&
 	    !(keeps_its_head(f, cq, node) && !is_head(f, w, queue)) && !is_bypassed(world, w)) {
 		sim_workload_print("its status", jdoc_path(w, "status"));
@@ -218,8 +236,9 @@ static void judge_workload(struct sim_world *world, const struct fit *f, const s
 	const struct jdoc *job = sim_workload_job(world, w);
 	enum sim_quota_state state = sim_quota_rules_state(w);
 	bool suspended = sim_workload_job_is_suspended(job);
+	bool of_pods = sim_workload_is_of_pods(w); /* sim_groups judges them */
 
-	if (job == NULL) {
+	if (job == NULL && !of_pods) {
 		sim_world_fail(world, "end: Workload %s has no Job", name_of(w));
 		return;
 	}
@@ -229,7 +248,7 @@ static void judge_workload(struct sim_world *world, const struct fit *f, const s
 	switch (state) {
 	case SIM_QUOTA_PENDING:
 		judge_waiting(world, f, w);
-		if (!suspended) {
+		if (!of_pods && !suspended) {
 			sim_world_fail(world, "end: %s waits, but its Job runs", name_of(w));
 		}
 		break;
@@ -246,7 +265,7 @@ static void judge_workload(struct sim_world *world, const struct fit *f, const s
 		sim_world_fail(world, "end: %s is evicted and keeps its quota", name_of(w));
 		break;
 	case SIM_QUOTA_FINISHED:
-		if (!sim_workload_job_is_finished(job)) {
+		if (!of_pods && !sim_workload_job_is_finished(job)) {
 			sim_world_fail(world, "end: %s is finished, but its Job is not",
 				       name_of(w));
 		}

@@ -17,6 +17,7 @@
 struct past { /* quotas as they were */
 	struct sim_tree tree;
 	int64_t until; /* healthy ns */
+	uint64_t step; /* the same in half steps */
 };
 
 struct sim_quota_oracle {
@@ -27,7 +28,10 @@ struct sim_quota_oracle {
 	struct strmap *touched; /* "resource/key" -> healthy ns of the last change by others, + 1 */
 	struct strmap *revived; /* key of a Workload that others made hold its quota again -> when,
 				   + 1 */
-	struct strmap *unlawful; /* UID of a Job that runs without quota -> healthy ns, + 1 */
+	struct strmap *preempted; /* key of a Workload that holds quota -> UID of the one that it
+				     was last preempted for, ours */
+	struct strmap *given;     /* key of a Workload that was given quota -> healthy ns, + 1 */
+	struct strmap *unlawful;  /* UID of a Job that runs without quota -> healthy ns, + 1 */
 	int64_t changed_at;
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
 };
@@ -79,6 +83,8 @@ struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w)
 	o->world = w;
 	o->touched = strmap_create(NULL);
 	o->revived = strmap_create(NULL);
+	o->preempted = strmap_create(free);
+	o->given = strmap_create(NULL);
 	o->unlawful = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, o);
 	return o;
@@ -88,6 +94,8 @@ void sim_quota_oracle_destroy(struct sim_quota_oracle *o)
 {
 	strmap_destroy(o->touched);
 	strmap_destroy(o->revived);
+	strmap_destroy(o->preempted);
+	strmap_destroy(o->given);
 	strmap_destroy(o->unlawful);
 	free(o);
 }
@@ -139,7 +147,8 @@ static void take_tree(struct sim_quota_oracle *o)
 
 	sim_tree_read(&fresh, o->world->view);
 	if (!sim_tree_same(&fresh, &o->now)) {
-		o->past[o->npast++ % PASTS] = (struct past){ o->now, o->world->healthy_ns };
+		o->past[o->npast++ % PASTS] =
+			(struct past){ o->now, o->world->healthy_ns, o->world->steps };
 		o->now = fresh;
 	}
 }
@@ -162,36 +171,58 @@ static void uncharge_revived(const struct sim_quota_oracle *o, struct sim_tree *
 	}
 }
 
-/* What victims of others hold. False: one of them was preempted for w, which has to wait for it. */
-static bool uncharge_victims(const struct sim_quota_oracle *o, struct sim_tree *t,
+void sim_quota_oracle_preempted(struct sim_quota_oracle *o, const char *victim, const char *uid)
+{
+	strmap_set(o->preempted, str_of(victim), xmalloc_dup(uid));
+}
+
+/* What victims of others hold, from the decision on. Those that were preempted for w itself count:
+ * either it waits for them, or it fits beside them, in another flavor. */
+static void uncharge_victims(const struct sim_quota_oracle *o, struct sim_tree *t,
 			     const struct jdoc *w)
 {
 	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *victim = sim_view_at(o->world->view, SIM_WORKLOADS, i);
-		int at = sim_workload_holds(victim) && sim_workload_is(victim, KUEUE_PREEMPTED)
-				 ? sim_tree_find(t, sim_workload_queue(victim))
-				 : -1;
+		int at = sim_workload_holds(victim) ? sim_tree_find(t, sim_workload_queue(victim))
+						    : -1;
+		CLEANUP(xmalloc_freep)
+		char *key = xmalloc_printf("default/%s", jdoc_path_str(victim, "metadata.name"));
+		const char *by = strmap_get(o->preempted, str_of(key));
 		struct sim_tree_amounts usage;
 
-		if (at < 0 || victim == w) {
-			continue;
+		if (at >= 0 && victim != w && by != NULL && !str_streq(by, sim_workload_uid(w))) {
+			sim_tree_usage_of(victim, &usage);
+			sim_tree_add(t, at, &usage, -1);
 		}
-		if (strstr(sim_workload_message(victim, KUEUE_PREEMPTED), sim_workload_uid(w)) !=
-		    NULL) {
-			return false;
-		}
-		sim_tree_usage_of(victim, &usage);
-		sim_tree_add(t, at, &usage, -1);
 	}
-	return true;
+}
+
+/* What was given to others later than `until`: a write of before that may be long in coming. */
+static void uncharge_later(const struct sim_quota_oracle *o, struct sim_tree *t,
+			   const struct jdoc *w, uint64_t until)
+{
+	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
+		const struct jdoc *other = sim_view_at(o->world->view, SIM_WORKLOADS, i);
+		int at = sim_workload_holds(other) ? sim_tree_find(t, sim_workload_queue(other))
+						   : -1;
+		CLEANUP(xmalloc_freep)
+		char *key = xmalloc_printf("default/%s", jdoc_path_str(other, "metadata.name"));
+		uintptr_t given = (uintptr_t)strmap_get(o->given, str_of(key));
+		struct sim_tree_amounts usage;
+
+		if (at >= 0 && other != w && given != 0 && given - 1 > until) {
+			sim_tree_usage_of(other, &usage);
+			sim_tree_add(t, at, &usage, -1);
+		}
+	}
 }
 
 /* Whether what w was given was there to be given, with these quotas. later: when the victims of
  * others have gone. As in Kueue, one that fits by itself at the beginning of a cycle is admitted in
  * it although others of the cycle, for whom Workloads are preempted, have taken the room: until the
- * victims have gone, more is held than there is. */
+ * victims have gone, more is held than there is. until: half step at which the quotas changed. */
 static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *quotas,
-		      const struct jdoc *w, bool later)
+		      const struct jdoc *w, bool later, uint64_t until)
 {
 	struct sim_tree t = *quotas;
 	int at = sim_tree_find(&t, sim_workload_queue(w));
@@ -203,8 +234,9 @@ static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *q
 	sim_tree_usage_of(w, &usage);
 	sim_tree_charge(&t, o->world->view);
 	uncharge_revived(o, &t);
-	if (later && !uncharge_victims(o, &t, w)) {
-		return false;
+	uncharge_later(o, &t, w, until);
+	if (later) {
+		uncharge_victims(o, &t, w);
 	}
 	for (size_t p = 0; p < SIM_TREE_PAIRS; p++) {
 		if (usage.v[p] > 0 && !sim_tree_is_within(&t, at, p, false)) {
@@ -216,11 +248,12 @@ static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *q
 
 static void check_quota(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
-	bool fits = was_there(o, &o->now, w, false) || was_there(o, &o->now, w, true);
+	bool fits = was_there(o, &o->now, w, false, UINT64_MAX) ||
+		    was_there(o, &o->now, w, true, UINT64_MAX);
 
 	for (unsigned i = 0; !fits && i < PASTS && i < o->npast; i++) {
 		fits = o->world->healthy_ns - o->past[i].until <= SIM_QUOTA_GRACE_NS &&
-		       was_there(o, &o->past[i].tree, w, false);
+		       was_there(o, &o->past[i].tree, w, false, o->past[i].step);
 	}
 	if (!fits) {
 		sim_world_fail(o->world, "%s: it is given quota of %s that is not there", key,
@@ -301,7 +334,7 @@ static void check_alone(struct sim_quota_oracle *o, const char *key, const struc
 	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *other = sim_view_at(o->world->view, SIM_WORKLOADS, i);
 
-		if (other != w && sim_workload_holds(other) &&
+		if (other != w && !sim_workload_is_of_pods(w) && sim_workload_holds(other) &&
 		    str_streq(sim_workload_owner(other), sim_workload_owner(w))) {
 			sim_world_fail(o->world, "%s: admitted twice: %s has the same Job", key,
 				       jdoc_path_str(other, "metadata.name"));
@@ -358,6 +391,7 @@ static void check_workload(struct sim_quota_oracle *o, const struct sim_change *
 	}
 	if (!had && has) {
 		check_quota(o, change->key, w);
+		strmap_set(o->given, str_of(change->key), (void *)(uintptr_t)(o->world->steps + 1));
 		check_place(o, change->key, w);
 		check_alone(o, change->key, w);
 		count_admission(o, w);
@@ -367,6 +401,7 @@ static void check_workload(struct sim_quota_oracle *o, const struct sim_change *
 	}
 	if (had && !has) {
 		check_released(o, change->key, w);
+		(void)strmap_remove(o->preempted, str_of(change->key));
 		o->seen[SIM_QUOTA_WITHDRAWN] += !sim_workload_is(old, KUEUE_EVICTED);
 	}
 	count_conditions(o, change);

@@ -52,6 +52,9 @@ const char *sim_quota_oracle_event_name(enum sim_quota_event e);
 /* Listens to the view of the world. */
 struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w);
 void sim_quota_oracle_destroy(struct sim_quota_oracle *o);
+/* The scheduler decided to preempt the victim (key) for the Workload of that UID; its write may be
+ * long in coming. */
+void sim_quota_oracle_preempted(struct sim_quota_oracle *o, const char *victim, const char *uid);
 /* After time has passed: what was tolerated may not be any more. */
 void sim_quota_oracle_check(struct sim_quota_oracle *o);
 /* Monotonic ns of the last change of any of these objects. */

@@ -204,7 +204,7 @@ static void create_classes(struct sim_quota_users *u)
 
 /* --- Jobs --------------------------------------------------------------------------------------*/
 
-static const char *any_local(struct sim_quota_users *u)
+const char *sim_quota_users_any_queue(struct sim_quota_users *u)
 {
 	static const char *const names[NQUEUES] = { "lq-a", "lq-b", "lq-c", "lq-d", "lq-solo" };
 
@@ -216,7 +216,7 @@ static struct sim_quota_manifest_job any_job(struct sim_quota_users *u)
 	static const char *const runs_for[] = { NULL, "400ms", "5s", "40s" };
 	unsigned pods = 1 + below(u, 4), class_ = below(u, 5);
 	struct sim_quota_manifest_job j = {
-		.queue = any_local(u),
+		.queue = sim_quota_users_any_queue(u),
 		.class_ = class_ < ARRAY_LEN(classes) ? classes[class_].name : NULL,
 		.runs_for = runs_for[below(u, ARRAY_LEN(runs_for))],
 		.flavor = one_in(u, 6) ? sim_tree_flavors[below(u, SIM_TREE_FLAVORS)] : NULL,
@@ -332,7 +332,7 @@ static void change_job(struct sim_quota_users *u)
 	} else {
 		snprintf(body, sizeof(body),
 			 "{\"metadata\":{\"labels\":{\"" KUEUE_QUEUE_NAME "\":\"%s\"}}}",
-			 any_local(u));
+			 sim_quota_users_any_queue(u));
 	}
 	patch(u, JOBS, name_of(job), body);
 }
@@ -456,7 +456,7 @@ static void remove_queue(struct sim_quota_users *u)
 	if (one_in(u, 2)) {
 		erase(u, QUEUES, queues[i].name);
 	} else {
-		erase(u, LOCALS, any_local(u));
+		erase(u, LOCALS, sim_quota_users_any_queue(u));
 	}
 }
 

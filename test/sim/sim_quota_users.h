@@ -18,6 +18,8 @@ struct sim_quota_users *sim_quota_users_create(struct sim_world *w,
 void sim_quota_users_destroy(struct sim_quota_users *u);
 /* Flavors, queues and the first Jobs. */
 void sim_quota_users_begin(struct sim_quota_users *u);
+/* The name of a LocalQueue; it may be gone. */
+const char *sim_quota_users_any_queue(struct sim_quota_users *u);
 /* One thing that a user might do. */
 void sim_quota_users_act(struct sim_quota_users *u);
 /* All queues are there and run, all Workloads are active. */

@@ -16,6 +16,9 @@
 
 #define MAX_SCHEDULERS 2
 #define QUIET_NS (60 * CLOCK_NS_PER_S)
+#define SEEN_NS (5 * CLOCK_NS_PER_S) /* from being held up until what was missed is acted on */
+/* The longest back-off after a refusal, and the write that follows. */
+#define REFUSED_NS (310 * CLOCK_NS_PER_S)
 #define SETTLE_NS (INT64_C(2400) * CLOCK_NS_PER_S)
 #define SETTLE_STEPS 200000
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
@@ -37,6 +40,7 @@ struct sim_run {
 		*schedulers[MAX_SCHEDULERS]; /* the second one while the first pauses */
 	struct sim_choices choices;
 	unsigned user_per_mille;
+	int64_t unhealthy_at; /* when the scheduler was last seen held up, while things settle */
 	uint64_t restarts;
 };
 
@@ -53,6 +57,13 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 
 	sim_oracle_timed_out(r->oracle, c, d, r->options.reservation_timeout_ns);
 	sim_oracle_decided(r->oracle, c, d);
+}
+
+static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+{
+	const struct sim_run *r = ctx;
+
+	sim_quota_preempted(r->quota, victim, by);
 }
 
 static struct sim_scheduler *start_scheduler(struct sim_run *r)
@@ -76,6 +87,7 @@ static void choose(struct sim_run *r)
 		.quota_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
 		.reservation_timeout_ns = (sim_world_below(w, 3) == 0 ? 20 : 1800) * CLOCK_NS_PER_S,
 		.on_decided = on_decided,
+		.on_preempt = on_preempt,
 		.ctx = r,
 	};
 }
@@ -331,7 +343,13 @@ static bool is_settled(struct sim_run *r, int64_t since)
 	int64_t changed = sim_oracle_changed_at(r->oracle);
 
 	changed = changed > since ? changed : since;
-	return r->choices.list.n == 0 && w->clock.mono_ns - changed >= QUIET_NS && is_healthy(r) &&
+	if (!is_healthy(r)) {
+		r->unhealthy_at = w->clock.mono_ns;
+	}
+	return r->choices.list.n == 0 && w->clock.mono_ns - changed >= QUIET_NS &&
+	       w->clock.mono_ns - r->unhealthy_at >= SEEN_NS &&
+	       (w->faults.struck[SIM_STATUS_403] == 0 ||
+		w->clock.mono_ns - w->faults.last_at >= REFUSED_NS) &&
 	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0]),
 				    sim_scheduler_now(r->schedulers[0])) &&
 	       (r->quota == NULL || sim_quota_is_quiet(r->quota, QUIET_NS));

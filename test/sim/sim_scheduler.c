@@ -7,9 +7,11 @@
 #include "app/foreign.h"
 #include "app/quota_engine.h"
 #include "app/resource_name.h"
+#include "app/standby.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
+#include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
 #include "cache/quota_cache.h"
@@ -45,9 +47,12 @@ struct sim_scheduler {
 	struct engine *engine;
 	struct lease *lease; /* NULL: alone */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
-	unsigned nwatches; /* the first of them are used */
+	unsigned nwatches;       /* the first of them are used */
+	struct standby *standby; /* NULL: the engine knows what was seen */
 	struct VEC(struct sched_msg *) queue;
 	size_t queue_at;
+	struct VEC(uint32_t) charged; /* by task: queue before the decisions that are assumed now */
+	struct strmap *bound; /* UID of a pod on a node -> queue that its charge was left at */
 	struct pool *pools[ENGINE_MAX_POOLS];
 	size_t npools;
 	int64_t due;        /* of the engine */
@@ -90,6 +95,17 @@ static void start_watches(void *ctx)
 	}
 }
 
+static void refresh_watches(void *ctx)
+{
+	struct sim_scheduler *s = ctx;
+
+	if (!atomic_load(&sim_transport_base(s->watches)->stopping)) {
+		for (unsigned i = 0; i < s->nwatches; i++) {
+			reflector_refresh(s->watch[i].reflector);
+		}
+	}
+}
+
 static void on_lease(void *ctx, bool held)
 {
 	struct sim_scheduler *s = ctx;
@@ -105,7 +121,7 @@ static void on_lease(void *ctx, bool held)
 		s->lost = true;
 		return;
 	}
-	transport_call(sim_transport_base(s->watches), wait > 0 ? wait : 0, start_watches, s);
+	transport_call(sim_transport_base(s->watches), wait > 0 ? wait : 0, refresh_watches, s);
 }
 
 /* The first cycle of a process: all that an earlier one published is charged again. */
@@ -126,10 +142,57 @@ static void check_rebuilt(struct sim_scheduler *s, const struct cluster *c)
 	}
 }
 
+static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+{
+	const struct sim_scheduler *s = ctx;
+
+	if (s->opt.on_preempt != NULL) {
+		s->opt.on_preempt(s->opt.ctx, victim, by);
+	}
+}
+
+/* No edit of a pod or a PodGroup moves the charge of a pod on a node: only a decision does. */
+static void check_bound(struct sim_scheduler *s, const struct cluster *c)
+{
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+		const char *was = t == NULL ? NULL : strmap_get(s->bound, str_of(t->uid));
+		const struct queue *q = was == NULL ? NULL : cluster_queue_find(c, str_of(was));
+
+		if (q != NULL && q->exists && t->charge == CHARGE_BOUND &&
+		    t->charge_queue != q->id) {
+			sim_world_fail(s->world, "cluster: the charge of %s left %s undecided",
+				       t->name, was);
+		}
+	}
+}
+
+static void remember_bound(struct sim_scheduler *s, const struct cluster *c)
+{
+	strmap_clear(s->bound);
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && t->charge == CHARGE_BOUND) {
+			strmap_set(s->bound, str_of(t->uid),
+				   xmalloc_dup(c->queues.v[t->charge_queue]->name));
+		}
+	}
+}
+
 static void on_decided(void *ctx, const struct cluster *c, const struct decisions *d)
 {
 	struct sim_scheduler *s = ctx;
 	const char *wrong = invariants_of_decisions(c, d);
+
+	check_bound(s, c);
+	s->charged.n = 0;
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		vec_push(&s->charged,
+			 t == NULL || t->charge == CHARGE_NONE ? MODEL_NONE : t->charge_queue);
+	}
 
 	if (!s->decided) {
 		check_rebuilt(s, c);
@@ -202,7 +265,8 @@ static int64_t taken_later(const struct cluster *c, const struct decisions *list
 	return sum;
 }
 
-/* The charge that the nth decision gave lies within what is configured, at every level. */
+/* The charge that the nth decision gave lies within what is configured, at every level that did not
+ * carry it before. */
 static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 			 const struct decisions *list, size_t n)
 {
@@ -213,7 +277,7 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 		sim_world_fail(s->world, "decisions: %s is ungated without a charge", t->name);
 		return;
 	}
-	while (id != MODEL_NONE) {
+	while (id != MODEL_NONE && !is_below(c, s->charged.v[t->id], c->queues.v[id])) {
 		const struct queue *q = c->queues.v[id];
 
 		for (uint32_t m = res_mask(&t->klass->request) & ~RES_FURTHER; m != 0; m &= m - 1) {
@@ -250,6 +314,7 @@ static void on_assumed(void *ctx, const struct cluster *c, const struct decision
 			check_charge(s, c, d, i);
 		}
 	}
+	remember_bound(s, c);
 }
 
 static void check_cluster(struct sim_scheduler *s)
@@ -268,7 +333,7 @@ static void check_cluster(struct sim_scheduler *s)
 	}
 }
 
-static struct sched_conf *make_conf(const struct sim_scheduler_options *opt)
+static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, bool sticky)
 {
 	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
 					   action_registry_count };
@@ -282,6 +347,7 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt)
 	names_finish(&names);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
+	conf->gate_sticky = sticky;
 	return conf;
 }
 
@@ -309,10 +375,11 @@ static void make_engine(struct sim_scheduler *s)
 		.ctx = s,
 		.on_decisions = on_assumed,
 		.on_decided = on_decided,
+		.on_preempt = on_preempt,
 	};
 	struct err err = ERR_INIT;
 
-	if (engine_create(&eo, make_conf(&s->opt), &s->engine, &err) < 0) {
+	if (engine_create(&eo, make_conf(&s->opt, s->world->sticky), &s->engine, &err) < 0) {
 		sim_world_fail(s->world, "engine: %s", err.text);
 		return;
 	}
@@ -337,6 +404,7 @@ static void make_watches(struct sim_scheduler *s)
 		s->watch[i].resource = (enum sched_resource)i;
 		s->watch[i].reflector = reflector_create(&ro);
 	}
+	s->standby = standby_create(s->nwatches);
 }
 
 static void start_leading(struct sim_scheduler *s)
@@ -368,6 +436,7 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 {
 	struct sim_scheduler *s = xmalloc_zero(1, sizeof(*s));
 
+	s->bound = strmap_create(free);
 	s->world = w;
 	s->opt = *opt;
 	s->watches = sim_transport_create(w, SIM_SCHEDULER);
@@ -376,6 +445,7 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 	s->began_wall = clock_wall(&w->machine.base) - clock_mono(&w->machine.base);
 	make_engine(s);
 	make_watches(s);
+	transport_call(sim_transport_base(s->watches), 0, start_watches, s);
 	start_leading(s);
 	sim_world_trace(w, "scheduler %u starts", opt->number);
 	return s;
@@ -392,12 +462,15 @@ void sim_scheduler_kill(struct sim_scheduler *s)
 	for (unsigned i = 0; i < s->nwatches; i++) {
 		reflector_destroy(s->watch[i].reflector);
 	}
+	standby_destroy(s->standby);
 	lease_destroy(s->lease);
 	engine_destroy(s->engine);
 	for (size_t i = s->queue_at; i < s->queue.n; i++) {
 		message_free(s->queue.v[i]);
 	}
 	vec_finish(&s->queue);
+	vec_finish(&s->charged);
+	strmap_destroy(s->bound);
 	counter_registry_destroy(s->counters);
 	free(s);
 }
@@ -435,6 +508,13 @@ void sim_scheduler_terminate(struct sim_scheduler *s)
 
 /* ---- half steps ---- */
 
+static void to_engine(void *ctx, struct sched_msg *m)
+{
+	struct sim_scheduler *s = ctx;
+
+	engine_handle(s->engine, m);
+}
+
 static void handle_message(void *owner, void *arg UNUSED)
 {
 	struct sim_scheduler *s = owner;
@@ -444,7 +524,13 @@ static void handle_message(void *owner, void *arg UNUSED)
 	    (m->status < 400 || m->status == 408 || m->status == 429 || m->status >= 500)) {
 		sim_world_fail(s->world, "a write that ended with %d counts as refused", m->status);
 	}
-	engine_handle(s->engine, m);
+	if (s->standby == NULL || !standby_take(s->standby, m)) {
+		engine_handle(s->engine, m);
+	} else if (standby_is_complete(s->standby)) {
+		standby_hand_over(s->standby, to_engine, s);
+		standby_destroy(s->standby);
+		s->standby = NULL;
+	}
 	if (s->queue_at == s->queue.n) {
 		s->queue_at = 0;
 		vec_clear(&s->queue);

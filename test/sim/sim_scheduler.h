@@ -12,6 +12,7 @@
 struct cluster;
 struct decisions;
 struct quota_conf;
+struct workload;
 struct sim_scheduler;
 
 struct sim_scheduler_options {
@@ -22,6 +23,8 @@ struct sim_scheduler_options {
 	const struct quota_conf *quota_conf; /* the Workload engine runs; NULL: it does not */
 	/* Every decision list, before it is assumed. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
+	/* A Workload is to be preempted for another one. */
+	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 	void *ctx;
 };
 

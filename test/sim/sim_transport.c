@@ -240,6 +240,7 @@ static void answer_status(struct sim_flight *f, int status)
 		      "\"message\":\"simulated\",\"reason\":\"%s\",\"code\":%d}",
 		      status == 409   ? "Conflict"
 		      : status == 429 ? "TooManyRequests"
+		      : status == 403 ? "Forbidden"
 				      : "InternalError",
 		      status);
 }
@@ -284,6 +285,7 @@ static const struct {
 	[SIM_STATUS_500] = { false, REACT_STATUS, 500, true },
 	[SIM_STATUS_500_DONE] = { true, REACT_STATUS, 500, true },
 	[SIM_STATUS_409] = { false, REACT_STATUS, 409, true },
+	[SIM_STATUS_403] = { false, REACT_STATUS, 403, true },
 	[SIM_CRASH_BEFORE] = { false, REACT_CRASH, 0, true },
 	[SIM_CRASH_AFTER] = { true, REACT_CRASH, 0, true },
 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/keys.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "sim/sim_manifest.h"
@@ -238,7 +239,7 @@ static const struct jdoc *first_held(const struct sim_users *u)
 	for (size_t i = 0; i < sim_view_count(u->world->view, SIM_PODS); i++) {
 		const struct jdoc *pod = sim_view_at(u->world->view, SIM_PODS, i);
 
-		if (has_foreign_gate(pod) && sim_pod_is_opted_in(pod)) {
+		if (has_foreign_gate(pod) && sim_pod_is_opted_in(pod, false)) {
 			return pod;
 		}
 	}
@@ -330,6 +331,21 @@ static void move_group(struct sim_users *u)
 	}
 }
 
+/* A tenant names another group, of any queue, on a pod that has a node. */
+static void move_pod(struct sim_users *u)
+{
+	const struct jdoc *pod = any_of(u, SIM_PODS), *group = any_of(u, SIM_PODGROUPS);
+	CLEANUP(xmalloc_freep) char *url = pod == NULL ? NULL : url_of(PODS, pod);
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	if (pod != NULL && group != NULL && u->reductions && sim_pod_is_placed(pod)) {
+		strbuf_printf(&body,
+			      "{\"metadata\":{\"annotations\":{\"" KEYS_GROUP_NAME "\":\"%s\"}}}",
+			      jdoc_path_str(group, "metadata.name"));
+		send(u, HTTP_PATCH, url, MERGE, body.p);
+	}
+}
+
 static void move_queue(struct sim_users *u)
 {
 	if (u->reductions) {
@@ -408,6 +424,7 @@ void sim_users_act(struct sim_users *u)
 		{ resize_queue, 3, false },
 		{ move_group, 2, false },
 		{ move_queue, 1, false },
+		{ move_pod, 2, false },
 		{ cordon_node, 1, false },
 		{ remove_empty_node, 1, false },
 	};

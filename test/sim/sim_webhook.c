@@ -27,7 +27,8 @@ struct sim_webhook *sim_webhook_create(bool quota)
 {
 	static const char *const schedulers[] = { "volcano" };
 	static const char quota_paths[] =
-		"/pods/mutate,/mutate-batch-v1-job,/validate-batch-v1-job"
+		"/pods/mutate,/mutate--v1-pod,/validate--v1-pod,/mutate-batch-v1-job"
+		",/validate-batch-v1-job"
 		",/mutate-kueue-x-k8s-io-v1beta2-clusterqueue"
 		",/mutate-kueue-x-k8s-io-v1beta2-resourceflavor" KUEUE_VALIDATE
 		"clusterqueue" KUEUE_VALIDATE "cohort" KUEUE_VALIDATE "localqueue" KUEUE_VALIDATE
@@ -35,7 +36,8 @@ struct sim_webhook *sim_webhook_create(bool quota)
 	struct sim_webhook *h = xmalloc_zero(1, sizeof(*h));
 	struct router_options opt = { .admit = { .scheduler_names = schedulers,
 						 .scheduler_count = 1,
-						 .gate_feature = true },
+						 .gate_feature = true,
+						 .gate_sticky = true },
 				      .enabled = quota ? quota_paths : "/pods/mutate" };
 
 	h->counters = counter_registry_create();

@@ -72,6 +72,23 @@ const char *sim_workload_owner(const struct jdoc *object)
 	return jdoc_str_or(jdoc_get(o, "uid"), "");
 }
 
+bool sim_workload_is_of_pods(const struct jdoc *w)
+{
+	const struct jdoc *o = jdoc_first(jdoc_path(w, "metadata.ownerReferences"));
+
+	return jdoc_is_str(jdoc_get(o, "kind"), "Pod");
+}
+
+bool sim_workload_has_finalizer(const struct jdoc *object, const char *name)
+{
+	const struct jdoc *f = jdoc_first(jdoc_path(object, "metadata.finalizers"));
+
+	while (f != NULL && !jdoc_is_str(f, name)) {
+		f = jdoc_next(f);
+	}
+	return f != NULL;
+}
+
 const struct jdoc *sim_workload_job(const struct sim_world *world, const struct jdoc *w)
 {
 	const char *owner = sim_workload_owner(w);

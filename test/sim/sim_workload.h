@@ -23,6 +23,9 @@ bool sim_workload_holds(const struct jdoc *w);
 const char *sim_workload_queue(const struct jdoc *w); /* of its admission; NULL */
 /* UID of the object that controls this one; "" without one. */
 const char *sim_workload_owner(const struct jdoc *object);
+/* Pods that queue by themselves own it: there is no Job. */
+bool sim_workload_is_of_pods(const struct jdoc *w);
+bool sim_workload_has_finalizer(const struct jdoc *object, const char *name);
 const struct jdoc *sim_workload_job(const struct sim_world *world, const struct jdoc *w);
 /* The Workload that stands for a Job, if there is one: the one that holds quota first. */
 const struct jdoc *sim_workload_of(const struct sim_world *world, const struct jdoc *job);

@@ -60,7 +60,10 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 					.now = START,
 					.review = sim_webhook_review };
 
-	*w = (struct sim_world){ .seed = opt->seed, .verbose = opt->verbose, .quota = opt->quota };
+	*w = (struct sim_world){ .seed = opt->seed,
+				 .verbose = opt->verbose,
+				 .quota = opt->quota,
+				 .sticky = opt->seed % 2 == 0 };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
 	rng_init(&w->rng, opt->seed);
 	clock_fake_init(&w->clock, START);

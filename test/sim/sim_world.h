@@ -58,6 +58,7 @@ struct sim_world {
 			     for its lease */
 	uint64_t lost_admissions; /* the scheduler died over a write that gives quota */
 	bool crash;               /* the request that was just handled killed the scheduler */
+	bool sticky;              /* --gate-sticky */
 	bool quota;               /* the kinds of the Workload engine are served */
 	bool verbose;
 	char failure[1024]; /* the first thing that went wrong; empty: nothing */

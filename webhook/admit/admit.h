@@ -18,11 +18,12 @@ struct arena;
 struct err;
 struct gate_row;
 
-/* What matters of a namespace; one without any of it need not be listed. */
+/* What matters of a namespace. */
 struct admit_namespace {
 	const char *name;
 	const struct gate_row *gate; /* opted in by label; NULL: not */
 	const char *queue;           /* annotation queue-name; NULL: none */
+	struct field_map labels;
 };
 
 /* Queues and namespaces as last seen, immutable. Both sorted by name. */
@@ -43,6 +44,7 @@ struct admit_options {
 	const char *const *scheduler_names; /* pods of these are ours */
 	size_t scheduler_count;
 	bool gate_feature; /* SchedulingGatesQueueAdmission */
+	bool gate_sticky;  /* the annotation stays on pods that are gated or reserved */
 	unsigned max_queue_depth;
 	bool queue_allocated_pods_check;
 	bool root_queue_protection;

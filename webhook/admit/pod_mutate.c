@@ -2,9 +2,11 @@
  * 2. The pod is ours when it names one of our schedulers and no node yet.
  * 3. It opted in by its annotation, else by its namespace.
  * 4. The gate is appended unless one of ours is there; the API server only allows that at creation.
- * 5. A queue that does not exist or is closed is worth a warning: the pod will wait for it. */
+ * 5. A queue that does not exist or is closed is worth a warning: the pod will wait for it. One
+ * that the namespace may not use refuses the pod. */
 #include "admit/pod_mutate.h"
 
+#include "admit/queue_access.h"
 #include "api/gate.h"
 #include "api/keys.h"
 #include "api/pod.h"
@@ -85,11 +87,11 @@ static const char *queue_of(const struct api_pod *pod, const struct admit_namesp
 	return ns != NULL && ns->queue != NULL ? ns->queue : KEYS_DEFAULT_QUEUE;
 }
 
-static void warn_about_queue(const struct admit_request *q, const struct api_pod *pod,
-			     const struct admit_namespace *ns, struct admit_answer *a)
+static void check_queue(const struct admit_request *q, const struct api_pod *pod,
+			const struct admit_namespace *ns, struct admit_answer *a)
 {
 	const char *name = queue_of(pod, ns);
-	const struct api_queue *queue;
+	const struct api_queue *queue, *bar;
 
 	/* A PodGroup names its own queue. */
 	if (!q->view->queues_known ||
@@ -106,6 +108,15 @@ static void warn_about_queue(const struct admit_request *q, const struct api_pod
 	} else if (!admit_queue_is_open(queue)) {
 		admit_warn(a, q->arena, "queue \"%s\" is %s: the pod stays gated until it is open",
 			   name, queue->status.state);
+	}
+	bar = ns == NULL ? NULL : queue_access_bar(q, ns->name, queue);
+	if (bar != NULL) {
+		admit_deny_forbidden(a, q->arena,
+				     "metadata.annotations[" KEYS_QUEUE_NAME
+				     "]: namespace \"%s\" may not use queue \"%s\": its labels do "
+				     "not match the annotation " KEYS_NAMESPACE_SELECTOR
+				     " of queue \"%s\"",
+				     ns->name, name, bar->meta.name);
 	}
 }
 
@@ -132,7 +143,7 @@ static void mutate(const struct admit_request *q, const struct api_pod *pod, str
 	if (!has_our_gate(pod)) {
 		add_gate(a, pod, row->gate);
 	}
-	warn_about_queue(q, pod, ns, a);
+	check_queue(q, pod, ns, a);
 }
 
 int pod_mutate(const struct admit_request *q, struct admit_answer *ret, struct err *err)

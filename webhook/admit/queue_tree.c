@@ -2,8 +2,6 @@
 
 #include "api/keys.h"
 
-#define TREE_MAX_WALK 1000 /* stored trees may hold cycles: walks end all the same */
-
 const char *queue_tree_parent(const struct api_queue *queue)
 {
 	const char *parent = queue->spec.parent;
@@ -41,7 +39,7 @@ static unsigned depth_of(const struct admit_view *v, const struct api_queue *que
 	while (parent != NULL && !str_streq(parent, KEYS_ROOT_QUEUE)) {
 		const struct api_queue *up = admit_find_queue(v, parent);
 
-		if (str_streq(parent, below) || ++depth > TREE_MAX_WALK) {
+		if (str_streq(parent, below) || ++depth > QUEUE_TREE_MAX_WALK) {
 			return 0;
 		}
 		parent = up != NULL ? queue_tree_parent(up) : NULL;
@@ -55,7 +53,7 @@ static bool is_below(const struct admit_view *v, const struct api_queue *queue, 
 {
 	const char *parent = queue_tree_parent(queue);
 
-	for (unsigned levels = 1; parent != NULL && levels < TREE_MAX_WALK; levels++) {
+	for (unsigned levels = 1; parent != NULL && levels < QUEUE_TREE_MAX_WALK; levels++) {
 		const struct api_queue *up;
 
 		if (str_streq(parent, name)) {
@@ -139,7 +137,7 @@ static const struct quantity *limit_above(const struct admit_view *v, const stru
 {
 	const char *parent = queue_tree_parent(queue);
 
-	for (unsigned i = 0; parent != NULL && i < TREE_MAX_WALK; i++) {
+	for (unsigned i = 0; parent != NULL && i < QUEUE_TREE_MAX_WALK; i++) {
 		const struct api_queue *up = admit_find_queue(v, parent);
 		const struct quantity *limit;
 

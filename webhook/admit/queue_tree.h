@@ -5,6 +5,8 @@
 
 #include "admit/admit.h"
 
+#define QUEUE_TREE_MAX_WALK 1000 /* stored trees may hold cycles: walks end all the same */
+
 /* NULL for the root queue, "root" for those that name none. */
 const char *queue_tree_parent(const struct api_queue *queue);
 bool queue_tree_has_children(const struct admit_view *v, const char *name);

@@ -1,5 +1,6 @@
 #include "admit/queue_validate.h"
 
+#include "admit/queue_access.h"
 #include "admit/queue_amounts.h"
 #include "admit/queue_hierarchy.h"
 #include "admit/queue_tree.h"
@@ -34,6 +35,7 @@ static void check_write(const struct admit_request *q, const struct api_queue *q
 	bool moved = old == NULL || !str_streq(queue_tree_parent(queue), queue_tree_parent(old));
 
 	check_state(q, queue, old, a);
+	queue_access_check(q, queue, a);
 	queue_amounts_check(q, queue, a);
 	if (old != NULL && changed && q->options->root_queue_protection &&
 	    str_streq(queue->meta.name, KEYS_ROOT_QUEUE)) {

@@ -26,7 +26,10 @@
 #include "server/router.h"
 
 #define APP_MAX_BODY ((size_t)8 << 20) /* an UPDATE brings the object twice, 3 MiB each at most */
-#define APP_REQUEST_S 10               /* the API server does not wait longer by default */
+/* Of the chart's memory limit of 256 MiB: each of two threads may need a hundred for what it
+ * decodes, and connections and the lister need some. */
+#define APP_MAX_BODIES ((size_t)32 << 20)
+#define APP_REQUEST_S 10 /* the API server does not wait longer by default */
 #define APP_IDLE_S 120
 #define APP_CONNECTIONS 4000
 #define APP_SYNC_NS (30 * CLOCK_NS_PER_S)
@@ -174,6 +177,7 @@ static int start_router(struct app *a, struct err *err)
 		.admit = { .scheduler_names = a->o->scheduler_names,
 			   .scheduler_count = a->o->scheduler_count,
 			   .gate_feature = a->o->gate_feature,
+			   .gate_sticky = a->o->gate_sticky,
 			   .max_queue_depth = a->o->max_queue_depth,
 			   .queue_allocated_pods_check = a->o->queue_allocated_pods_check,
 			   .root_queue_protection = a->o->root_queue_protection,
@@ -228,7 +232,7 @@ static void handle_health(void *ctx, const struct http_request *req, struct aren
 	const struct app *a = ctx;
 
 	if (health_handle(a->health, req, arena, ret) ||
-	    metrics_handle(a->registry, req, arena, ret)) {
+	    metrics_handle(a->registry, a->o->metrics_token, req, arena, ret)) {
 		return;
 	}
 	ret->status = 404;
@@ -251,6 +255,10 @@ static int start_health_server(struct app *a, struct err *err)
 
 	if (!a->o->enable_healthz) {
 		return 0;
+	}
+	r = metrics_check_token(a->o->metrics_token, err);
+	if (r < 0) {
+		return r;
 	}
 	r = http_server_start(&opt, &a->health_server, err);
 	if (r < 0) {
@@ -310,6 +318,7 @@ static int start_server(struct app *a, struct err *err)
 					   .threads = a->o->threads,
 					   .max_connections = APP_CONNECTIONS,
 					   .max_body = APP_MAX_BODY,
+					   .max_bodies = APP_MAX_BODIES,
 					   .request_timeout_s = APP_REQUEST_S,
 					   .idle_timeout_s = APP_IDLE_S,
 					   .handler = router_handle,
@@ -333,6 +342,7 @@ static int start_server(struct app *a, struct err *err)
 static void stop_server(struct app *a)
 {
 	http_server_stop(a->server, a->o->grace_ns / CLOCK_NS_PER_MS);
+	lister_stop_lookups(a->lister);
 	http_server_destroy(a->server);
 }
 

@@ -39,10 +39,12 @@ enum key {
 	KEY_DEPTH,
 	KEY_PODS_CHECK,
 	KEY_ROOT,
+	KEY_STICKY,
 	KEY_MANAGE_JOBS,
 	KEY_INTEGRATIONS,
 	KEY_HEALTHZ,
 	KEY_HEALTHZ_ADDRESS,
+	KEY_METRICS_TOKEN,
 	KEY_GRACE,
 	KEY_DELAY,
 	KEY_LOG_FORMAT,
@@ -60,6 +62,8 @@ static const struct argp_option rows[] = {
 	{ "enable-healthz", KEY_HEALTHZ, "BOOL", OPTION_ARG_OPTIONAL,
 	  "serve /healthz, /livez, /readyz and /metrics (true)", 0 },
 	{ "healthz-address", KEY_HEALTHZ_ADDRESS, "HOST:PORT", 0, "where (:11251)", 0 },
+	{ "metrics-token-file", KEY_METRICS_TOKEN, "FILE", 0,
+	  "/metrics asks for the bearer token in this file; read again for each request", 0 },
 	{ "graceful-shutdown-time", KEY_GRACE, "DURATION", 0,
 	  "how long requests in flight may take after SIGTERM (30s)", 0 },
 	{ "shutdown-delay-duration", KEY_DELAY, "DURATION", 0,
@@ -91,6 +95,8 @@ static const struct argp_option rows[] = {
 	  "pods of this scheduler are ours; may be given again (volcano)", 0 },
 	{ "feature-gates", KEY_FEATURES, "NAME=BOOL,...", 0,
 	  "SchedulingGatesQueueAdmission=false leaves pods without gate (true)", 0 },
+	{ "gate-sticky", KEY_STICKY, "BOOL", OPTION_ARG_OPTIONAL,
+	  "refuse to take the annotation off pods that are gated or have quota (true)", 0 },
 	{ "max-queue-depth", KEY_DEPTH, "N", 0, "levels of queues below the root (5)", 0 },
 	{ "enable-queue-allocated-pods-check", KEY_PODS_CHECK, "BOOL", OPTION_ARG_OPTIONAL,
 	  "refuse to delete queues that have pods (false)", 0 },
@@ -348,6 +354,9 @@ static error_t on_flag(int key, char *arg, struct argp_state *s, struct webhook_
 		o->queue_allocated_pods_check =
 			boolean(s, "enable-queue-allocated-pods-check", arg);
 		return 0;
+	case KEY_STICKY:
+		o->gate_sticky = boolean(s, "gate-sticky", arg);
+		return 0;
 	case KEY_ROOT:
 		o->root_queue_protection = boolean(s, "enable-root-queue-protection", arg);
 		return 0;
@@ -356,6 +365,9 @@ static error_t on_flag(int key, char *arg, struct argp_state *s, struct webhook_
 		return 0;
 	case KEY_MANAGE_JOBS:
 		o->manage_jobs_without_queue = boolean(s, "manage-jobs-without-queue-name", arg);
+		return 0;
+	case KEY_METRICS_TOKEN:
+		o->metrics_token = arg;
 		return 0;
 	case KEY_HEALTHZ:
 		o->enable_healthz = boolean(s, "enable-healthz", arg);
@@ -472,6 +484,7 @@ void webhook_options_parse(int argc, char **argv, struct webhook_options *o)
 	*o = (struct webhook_options){ .port = 8443,
 				       .threads = 2,
 				       .gate_feature = true,
+				       .gate_sticky = true,
 				       .max_queue_depth = 5,
 				       .root_queue_protection = true,
 				       .enable_healthz = true,

@@ -14,26 +14,24 @@ struct err;
 
 struct webhook_options {
 	const char *listen_address;
-	uint16_t port;
-	unsigned threads;
+	uint16_t port, healthz_port;
+	unsigned threads, max_queue_depth;
 	const char *tls_cert_file, *tls_key_file;
 	bool cert_managed; /* the pair comes from a Secret that we look after, not from files */
+	bool offline;      /* no API server: queues and namespaces are not known */
+	bool gate_feature, gate_sticky;
+	bool queue_allocated_pods_check, root_queue_protection;
+	bool manage_jobs_without_queue, enable_healthz;
 	const char *cert_secret, *cert_lease, *cert_selector;
 	const char *webhook_namespace, *webhook_service, *webhook_url;
 	int64_t cert_ca_ns, cert_leaf_ns, cert_spread_ns;
 	const char *scheduler_names[WEBHOOK_OPTIONS_MAX_NAMES];
 	size_t scheduler_count;
 	const char *kubeconfig, *master;
-	bool offline; /* no API server: queues and namespaces are not known */
 	const char *enabled_admission;
-	bool gate_feature;
-	unsigned max_queue_depth;
-	bool queue_allocated_pods_check, root_queue_protection;
-	bool manage_jobs_without_queue;
 	const char *integrations;
-	bool enable_healthz;
+	const char *metrics_token; /* file; NULL: everybody may read /metrics */
 	char healthz_host[64];
-	uint16_t healthz_port;
 	int64_t grace_ns, delay_ns;
 	const char *ignored[32]; /* flags accepted and not used, for the note */
 	size_t ignored_count;

@@ -15,13 +15,11 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/decode.h"
-#include "enc/jdoc.h"
 #include "kube/reflector.h"
-#include "kube/rest.h"
+#include "server/lookups.h"
 
 #define LISTER_ARENA 1024
 
@@ -40,8 +38,6 @@ struct view {
 	size_t entry_count;
 };
 
-#define REFRESH_NS CLOCK_NS_PER_S
-
 struct lister {
 	struct reflector *queue_reflector, *namespace_reflector;
 	struct reflector *default_queue_reflector,
@@ -49,7 +45,7 @@ struct lister {
 	bool quota;
 	struct counter_cell *undecodable;
 	bool connected;
-	struct transport *transport;       /* borrowed */
+	struct lookups *lookups;           /* NULL: not connected */
 	struct counter_registry *counters; /* borrowed, or NULL */
 	atomic_uint synced;                /* reflectors that are */
 
@@ -127,6 +123,7 @@ void lister_destroy(struct lister *l)
 		reflector_destroy(l->default_queue_reflector);
 		reflector_destroy(l->default_class_reflector);
 	}
+	lookups_destroy(l->lookups);
 	view_unref(l->view);
 	strmap_destroy(l->queues);
 	strmap_destroy(l->namespaces);
@@ -160,6 +157,13 @@ static void follow_defaults(struct lister *l, struct reflector_options opt)
 	reflector_start(l->default_class_reflector);
 }
 
+static void on_looked_up(void *ctx, struct str object)
+{
+	struct lister *l = ctx;
+
+	(void)reflector_offer(l->queue_reflector, object);
+}
+
 void lister_connect(struct lister *l, struct transport *t, const struct clock *clock)
 {
 	struct reflector_options opt = {
@@ -167,7 +171,11 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 	};
 
 	l->connected = true;
-	l->transport = t;
+	l->lookups = lookups_create(&(struct lookups_options){ .transport = t,
+							       .clock = clock,
+							       .registry = l->counters,
+							       .on_found = on_looked_up,
+							       .ctx = l });
 	opt.path = "/apis/" KEYS_VOLCANO_API_VERSION "/queues";
 	opt.resource = "queues";
 	opt.on_event = lister_on_queue;
@@ -272,42 +280,42 @@ void lister_on_queue(void *ctx, const struct reflector_event *event)
 	replace(l, l->queues, event->key, e);
 }
 
-bool lister_refresh_queue(struct lister *l, const char *name)
+uint64_t lister_look_up_queue(struct lister *l, const char *name, struct http_server *server)
 {
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
-	CLEANUP(jdoc_destroyp) struct jdoc *queue = NULL;
-	struct reflector_event event = { .kind = REFLECTOR_UPSERT, .key = str_of(name) };
-
-	if (!l->connected) {
-		return false;
-	}
-	rest_path(&path, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, NULL, "queues", name, NULL);
-	if (rest_call(l->transport, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, REFRESH_NS,
-		      &queue, NULL) < 0) {
-		return false;
-	}
-	jdoc_format(queue, &text);
-	event.object = strbuf_str(&text);
-	lister_on_queue(l, &event);
-	return true;
+	return l->connected ? lookups_ask(l->lookups, name, server) : 0;
 }
 
-/* NULL: nothing in the namespace concerns us. */
+void lister_stop_lookups(struct lister *l)
+{
+	if (l->connected) {
+		lookups_stop(l->lookups);
+	}
+}
+
+static void copy_labels(struct arena *arena, const struct field_map *from, struct field_map *ret)
+{
+	struct field_pair *pairs = arena_alloc(arena, (from->n + 1) * sizeof(*pairs));
+
+	for (size_t i = 0; i < from->n; i++) {
+		pairs[i].key = arena_dup(arena, from->v[i].key);
+		pairs[i].value = arena_dup(arena, from->v[i].value);
+	}
+	ret->v = pairs;
+	ret->n = from->n;
+}
+
 static struct entry *entry_of_namespace(struct str key, const struct api_namespace *ns)
 {
-	const struct gate_row *gate = gate_opt_in(&ns->meta.labels);
 	const char *queue = field_map_get(&ns->meta.annotations, KEYS_QUEUE_NAME);
 	struct entry *e;
 
 	if (queue != NULL && queue[0] == '\0') {
 		queue = NULL;
 	}
-	if (gate == NULL && queue == NULL) {
-		return NULL;
-	}
 	e = entry_create();
 	e->ns.name = arena_str(e->arena, key).p;
-	e->ns.gate = gate;
+	e->ns.gate = gate_opt_in(&ns->meta.labels);
+	copy_labels(e->arena, &ns->meta.labels, &e->ns.labels);
 	e->ns.queue = arena_dup(e->arena, queue);
 	return e;
 }

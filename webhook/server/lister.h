@@ -11,6 +11,7 @@
 struct admit_view;
 struct clock;
 struct counter_registry;
+struct http_server;
 struct lister;
 struct reflector_event;
 struct transport;
@@ -30,10 +31,10 @@ bool lister_is_synced(const struct lister *l);
  * NULL: there is none. Any thread. */
 const char *lister_stale_since(const struct lister *l, int64_t now, int64_t *ret);
 
-/* Reads one queue from the API server now, because the watch may lag behind it (a manifest that
- * creates a queue and uses it in the next document). Blocks a second at most; not on the
- * transport's thread. True: the queue is there and the view has it. */
-bool lister_refresh_queue(struct lister *l, const char *name);
+/* The queue, as the API server has it, is to be in the view: see lookups_ask. Any thread. */
+uint64_t lister_look_up_queue(struct lister *l, const char *name, struct http_server *server);
+/* No look-up wakes a server any more. Not on the transport's thread. */
+void lister_stop_lookups(struct lister *l);
 
 /* The latest view; release it soon. Any thread. */
 const struct admit_view *lister_view(struct lister *l);

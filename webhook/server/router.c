@@ -11,6 +11,7 @@
 #include "admit/plainpod_mutate.h"
 #include "admit/plainpod_validate.h"
 #include "admit/pod_mutate.h"
+#include "admit/pod_validate.h"
 #include "admit/podgroup_mutate.h"
 #include "admit/podgroup_validate.h"
 #include "admit/queue_mutate.h"
@@ -58,6 +59,7 @@ static const struct route routes[] = {
 	{ "/pods/mutate", "/pods/mutate", pod_mutate, GATE_NONE, false },
 	{ "/pods/mutate/labelled", "/pods/mutate", pod_mutate, 0, false },
 	{ "/pods/mutate/labelled-alias", "/pods/mutate", pod_mutate, 1, false },
+	{ "/pods/validate", "/pods/validate", pod_validate, GATE_NONE, false },
 	{ "/queues/mutate", "/queues/mutate", queue_mutate, GATE_NONE, false },
 	{ "/queues/validate", "/queues/validate", queue_validate, GATE_NONE, false },
 	QUOTA("/validate--v1-pod", plainpod_validate),
@@ -73,11 +75,16 @@ static const struct route routes[] = {
 
 /* Sorted. */
 static const char *const foreign_paths[] = {
-	"/cronjobs/validate", "/hypernodes/validate",   "/jobflows/validate", "/jobs/mutate",
-	"/jobs/validate",     "/jobtemplates/validate", "/pods/validate",
+	"/cronjobs/validate", "/hypernodes/validate", "/jobflows/validate",
+	"/jobs/mutate",       "/jobs/validate",       "/jobtemplates/validate",
 };
 
 static const char *const result_names[RESULT_COUNT_] = { "allowed", "denied", "error" };
+
+struct call {
+	const struct http_request *req;
+	struct arena *arena;
+};
 
 struct router {
 	struct router_options opt;
@@ -228,35 +235,54 @@ static bool check_request(const struct router *r, const struct route *route,
 	return false;
 }
 
-static int review(const struct router *r, const struct route *route, struct str body,
-		  struct arena *arena, struct review_outcome *ret, struct err *err)
+static int review(const struct router *r, const struct route *route, const struct admit_view *view,
+		  const struct call *call, struct review_outcome *ret, struct err *err)
 {
-	const struct admit_view *view = lister_view(r->opt.lister);
 	struct admit_request q = { .options = &r->opt.admit,
 				   .view = view,
 				   .namespace_gate = gate_at(route->gate),
-				   .arena = arena };
-	int e = review_run(route->fn, &q, body, ret, err);
+				   .arena = call->arena };
 
+	return review_run(route->fn, &q, call->req->body, ret, err);
+}
+
+/* A queue that is created and used in one manifest reaches the handler before our watch tells of
+ * it: the request then waits until the queue was read, *ret_wait is not 0. */
+static int decide(const struct router *r, const struct route *route, const struct call *call,
+		  struct review_outcome *ret, uint64_t *ret_wait, struct err *err)
+{
+	struct lister *lister = r->opt.lister;
+	const struct admit_view *view = lister_view(lister), *later;
+	int e = review(r, route, view, call, ret, err);
+	bool in_doubt = e == 0 && ret->doubt != NULL;
+
+	*ret_wait = 0;
+	if (in_doubt && call->req->server != NULL && !call->req->waited) {
+		*ret_wait = lister_look_up_queue(lister, ret->doubt, call->req->server);
+	}
+	later = lister_view(lister);
+	if (in_doubt && *ret_wait == 0 && later != view) {
+		/* The queue was read for another review since the view was taken, maybe. */
+		e = review(r, route, later, call, ret, err);
+	}
+	lister_release(later);
 	lister_release(view);
 	return e;
 }
 
-static enum router_result run(const struct router *r, const struct route *route, struct str body,
-			      struct arena *arena, struct http_response *ret)
+static enum router_result run(const struct router *r, const struct route *route,
+			      const struct call *call, struct http_response *ret)
 {
 	struct review_outcome outcome = { 0 };
 	struct err err = ERR_INIT;
-	int e = review(r, route, body, arena, &outcome, &err);
+	int e = decide(r, route, call, &outcome, &ret->wait_for, &err);
 
-	/* A queue that is created and used in one manifest reaches the handler before our watch
-	 * tells of it. */
-	if (e == 0 && outcome.doubt != NULL && lister_refresh_queue(r->opt.lister, outcome.doubt)) {
-		e = review(r, route, body, arena, &outcome, &err);
-	}
 	if (e < 0) {
-		refuse(ret, 400, arena_printf(arena, "%s\n", err.text));
+		refuse(ret, 400, arena_printf(call->arena, "%s\n", err.text));
 		return RESULT_ERROR;
+	}
+	if (ret->wait_for != 0) {
+		return RESULT_COUNT_;
 	}
 	if (outcome.gated) {
 		counter_add(r->gated, 1);
@@ -278,7 +304,10 @@ void router_handle(void *ctx, const struct http_request *req, struct arena *aren
 	if (!check_request(r, route, req, ret)) {
 		return;
 	}
-	result = run(r, route, req->body, arena, ret);
+	result = run(r, route, &(struct call){ req, arena }, ret);
+	if (result == RESULT_COUNT_) {
+		return; /* it waits */
+	}
 	counter_add(r->results[route - routes][result], 1);
 	counter_observe(r->seconds[route - routes],
 			(double)(clock_mono(clock_real()) - start) / (double)CLOCK_NS_PER_S);

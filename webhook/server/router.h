@@ -24,7 +24,8 @@ void router_destroy(struct router *r); /* NULL is fine */
 /* Is any path of the quota kinds served? */
 bool router_serves_quota(const struct router *r);
 /* http_handler_fn; ctx is the router. 404 unknown path, 405 not POST, 415 not JSON, 503 before the
- * first lists are complete, 400 not an AdmissionReview; else 200 with the decision. */
+ * first lists are complete, 400 not an AdmissionReview; else 200 with the decision. Reviews that
+ * name a queue which is not known wait for a look-up where the request can wait. */
 void router_handle(void *ctx, const struct http_request *req, struct arena *arena,
 		   struct http_response *ret);
 

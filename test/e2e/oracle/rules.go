@@ -16,6 +16,7 @@ const (
 	GateKey      = "scheduling.volcano.sh/queue-allocation-gate"
 	GateKeyAlias = "volcano.sh/queue-allocation-gate"
 	GroupKey     = "scheduling.k8s.io/group-name"
+	MarkKey      = "headgate.io/reserved"
 	maxDepth     = 32
 )
 
@@ -84,6 +85,7 @@ func request(spec *corev1.PodSpec) amounts {
 
 type pod struct {
 	group             string // "namespace/name", empty: none
+	granted           string // the queue that its reservation was charged to, empty: not known
 	published, placed bool
 	request           amounts
 }
@@ -96,6 +98,7 @@ func newPod(p *corev1.Pod) *pod {
 		published: OptedIn(p) && !finished && !placed && Unschedulable(p) &&
 			p.DeletionTimestamp == nil,
 		request: request(&p.Spec),
+		granted: p.Annotations[MarkKey],
 	}
 	if group := p.Annotations[GroupKey]; group != "" {
 		o.group = p.Namespace + "/" + group
@@ -281,6 +284,10 @@ func (s *state) check() error {
 			return fmt.Errorf("pod %s is published and has no PodGroup", key)
 		}
 		name := s.groups[p.group]
+		// A charge moves with the group only within the other queue's limit: which of the two has it cannot be seen.
+		if p.placed && p.granted != "" && p.granted != name {
+			continue
+		}
 		for depth := 0; s.queues[name] != nil && depth < maxDepth; depth++ {
 			q := s.queues[name]
 			if p.published {

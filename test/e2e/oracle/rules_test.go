@@ -38,6 +38,7 @@ func testPod(group, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 }
 
 func onNode(p *corev1.Pod)    { p.Spec.NodeName = "n" }
+func moved(p *corev1.Pod)     { p.Annotations[MarkKey] = "b" }
 func finished(p *corev1.Pod)  { p.Status.Phase = corev1.PodSucceeded }
 func ending(p *corev1.Pod)    { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
 func notOpted(p *corev1.Pod)  { delete(p.Annotations, GateKey) }
@@ -68,6 +69,8 @@ func TestRules(t *testing.T) {
 		{name: "what is allocated counts", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", onNode)}, breach: "queue a"},
 		{name: "allocated by others counts", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", onNode, notOpted)}, breach: "queue a"},
 		{name: "allocated beyond the limit alone", a: []*corev1.Pod{testPod("a", "3", onNode)}},
+		{name: "a group that was moved", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", onNode, moved)}},
+		{name: "a move of what is published", a: []*corev1.Pod{testPod("a", "3", moved)}, breach: "queue a"},
 		{name: "finished does not count", a: []*corev1.Pod{testPod("a", "2"), testPod("a", "1", onNode, finished)}},
 		{name: "ending without node is nobody's demand", a: []*corev1.Pod{testPod("a", "3", ending)}},
 		{name: "ending on a node counts", a: []*corev1.Pod{testPod("a", "1"), testPod("a", "1500m", onNode, ending)}, breach: "queue a"},

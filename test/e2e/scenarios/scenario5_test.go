@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -75,8 +76,7 @@ func TestScenario5ForeignGateHoldsNoQuota(t *testing.T) {
 	s.Before("one after the other", s.Gone("free"), s.Bound("held"))
 }
 
-// Who takes the annotation off leaves the feature: the gate goes, and quota treats the pod as any
-// other one of Volcano's.
+// The annotation is not the user's to take off a gated pod: it stays gated until its queue has room.
 func TestScenario5AnnotationRemoved(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(1, "4", "8Gi")
@@ -86,12 +86,16 @@ func TestScenario5AnnotationRemoved(t *testing.T) {
 	s.Pod("leaves", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
 	s.SchedulerSawAll()
 	s.WaitGated("leaves")
-	patch := []byte(`{"metadata":{"annotations":{"` + oracle.GateKey + `":null}}}`)
-	_, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Patch(s.Ctx, "leaves", types.MergePatchType, patch, metav1.PatchOptions{})
-	s.Must(err)
-	s.WaitUngated("leaves")
+	pods := s.Tenant("eve").CoreV1().Pods(s.Namespace)
+	for _, value := range []string{`null`, `"false"`} {
+		patch := []byte(`{"metadata":{"annotations":{"` + oracle.GateKey + `":` + value + `}}}`)
+		_, err := pods.Patch(s.Ctx, "leaves", types.MergePatchType, patch, metav1.PatchOptions{})
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the annotation stays") {
+			t.Errorf("annotation %s: %v", value, err)
+		}
+	}
 	s.SchedulerSawAll()
-	s.WaitAllRunning("first")
+	s.WaitGated("leaves")
 	s.DeletePod("first")
 	s.WaitRunning("leaves")
 }

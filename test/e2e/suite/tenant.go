@@ -10,14 +10,19 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Tenant is the client of a user with all rights on pods in the scenario's namespace, and no others.
-func (s *S) Tenant(name string) kubernetes.Interface {
+// Tenant is the client of a user with all rights on pods, and on those sub-resources of theirs, in the scenario's
+// namespace, and no others.
+func (s *S) Tenant(name string, subResources ...string) kubernetes.Interface {
 	s.Helper()
+	resources := []string{"pods"}
+	for _, sub := range subResources {
+		resources = append(resources, "pods/"+sub)
+	}
 	rbac := s.Cluster.Client.RbacV1()
 	s.Must(s.send(func() error {
 		_, err := rbac.Roles(s.Namespace).Create(s.Ctx, &rbacv1.Role{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Rules:      []rbacv1.PolicyRule{{Verbs: []string{"*"}, APIGroups: []string{""}, Resources: []string{"pods"}}},
+			Rules:      []rbacv1.PolicyRule{{Verbs: []string{"*"}, APIGroups: []string{""}, Resources: resources}},
 		}, metav1.CreateOptions{})
 		return err
 	}))

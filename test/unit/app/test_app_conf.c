@@ -22,6 +22,7 @@ static void flags_decide_for_the_core(void **state)
 {
 	char *queue = (char[]){ "main" };
 	struct sched_options o = { .gates_admission = true,
+				   .gate_sticky = false,
 				   .reservation_timeout = 7,
 				   .default_queue = queue };
 	struct sched_conf *conf = NULL;
@@ -29,6 +30,7 @@ static void flags_decide_for_the_core(void **state)
 	(void)state;
 	assert_int_equal(app_conf_load(&o, &conf, NULL), 0);
 	assert_true(conf->gates_admission);
+	assert_false(conf->gate_sticky);
 	assert_int_equal(conf->reservation_timeout_ns, 7);
 	assert_string_equal(conf->default_queue, "main");
 	assert_true(conf->nplugins > 0);

@@ -39,7 +39,7 @@ static void test_defaults_are_volcanos(void **state)
 	assert_int_equal(o.gate_workers, 5);
 	assert_int_equal(o.reservation_timeout, 1800 * CLOCK_NS_PER_S);
 	assert_int_equal(o.lease_duration, 15 * CLOCK_NS_PER_S);
-	assert_true(o.leader_elect && o.gates_admission && o.controller_podgroup &&
+	assert_true(o.leader_elect && o.gates_admission && o.gate_sticky && o.controller_podgroup &&
 		    o.controller_queue);
 	assert_false(o.controller_workload);
 	options_finish(&o);
@@ -51,6 +51,7 @@ static void test_spellings_of_go_programs(void **state)
 					    "--scheduler-name",
 					    "b",
 					    "--leader-elect=false",
+					    "--gate-sticky=false",
 					    "-v=4",
 					    "--kube-api-qps=0",
 					    "--controllers=*,workload,preemption-cost,-queue",
@@ -70,7 +71,7 @@ static void test_spellings_of_go_programs(void **state)
 	assert_true(o.kube_api_qps == 0);
 	assert_true(o.controller_podgroup && o.controller_workload && o.controller_cost);
 	assert_false(o.controller_queue);
-	assert_false(o.gates_admission);
+	assert_false(o.gates_admission || o.gate_sticky);
 	assert_int_equal(o.reservation_timeout, 5400 * CLOCK_NS_PER_S);
 	assert_int_equal(o.ignored_count, 2);
 	options_finish(&o);

@@ -224,13 +224,14 @@ static void see_job(struct fixture *f)
 	message_free(m);
 }
 
+#define OF_JOB                                                                                     \
+	",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\","      \
+	"\"uid\":\"j-1\",\"controller\":true}]"
+
 /* With the time at which it was evicted. */
 static void see_deactivated(struct fixture *f, bool active)
 {
-	see(f,
-	    ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\","
-	    "\"uid\":\"j-1\",\"controller\":true}]",
-	    active ? "" : ",\"active\":false",
+	see(f, OF_JOB, active ? "" : ",\"active\":false",
 	    "\"conditions\":[{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":"
 	    "\"DeactivatedDueToAdmissionCheck\",\"message\":\"m\",\"lastTransitionTime\":"
 	    "\"2023-11-14T22:00:00Z\"}]");
@@ -256,6 +257,35 @@ static void the_job_of_what_was_deactivated_goes(void **state)
 			 "\"Background\"}"));
 	(void)step(&f);
 	assert_true(sent(&f, EVENT, "\"Deleted\""));
+	end(&f);
+}
+
+/* The answer to the write of its eviction was lost, and the next write was refused because the
+ * Workload had changed: it may be evicted, although it was admitted when it was read. */
+static void a_status_that_is_outdated_is_read_again(void **state)
+{
+	struct fixture f;
+	const struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	see(&f, OF_JOB, ",\"active\":false", QUOTA_CACHE_FIXTURE_ADMITTED("1"));
+	(void)step(&f);
+	write = quota_cache_fixture_write(&f.c, "one");
+	assert_string_equal(quota_cache_fixture_reason(&f.c, "one", "Evicted"), "Deactivated");
+	w = quota_cache_fixture_get(&f.c, "one");
+	assert_false(quota_cache_is_outdated(f.c.cache, w));
+	quota_cache_fixture_done(&f.c, "one", write, SCHED_STALE, 0);
+	assert_true(quota_cache_is_outdated(f.c.cache, w));
+	f.c.version--; /* as it was read before */
+	see(&f, OF_JOB, ",\"active\":false", QUOTA_CACHE_FIXTURE_ADMITTED("1"));
+	assert_true(quota_cache_is_outdated(f.c.cache, w));
+	assert_true(quota_cache_next_unread(f.c.cache, &w));
+	assert_string_equal(w->key, "ns/one");
+	assert_false(quota_cache_next_unread(f.c.cache, &w));
+	see(&f, OF_JOB, "", "");
+	assert_false(quota_cache_is_outdated(f.c.cache, quota_cache_fixture_get(&f.c, "one")));
 	end(&f);
 }
 
@@ -320,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_write_that_is_refused_is_told),
 		cmocka_unit_test(what_was_kept_long_enough_is_deleted),
 		cmocka_unit_test(the_job_of_what_was_deactivated_goes),
+		cmocka_unit_test(a_status_that_is_outdated_is_read_again),
 		cmocka_unit_test(somebody_activates_it_in_time),
 		cmocka_unit_test(an_orphan_loses_its_finalizer),
 		cmocka_unit_test(queues_that_change_are_looked_at),

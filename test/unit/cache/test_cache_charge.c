@@ -1,6 +1,7 @@
 #include "core/ledger.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
+#include "model/access.h"
 
 /* Every status of the pod against every state of a charge it may come with. */
 static void test_settles_to_what_the_pod_shows(void **state)
@@ -87,7 +88,56 @@ static void test_a_node_that_does_not_exist_is_charged_nothing(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
 }
 
+/* A tenant puts a pod on a node, in a PodGroup of a queue that is for others. */
+static void test_a_queue_of_others_is_charged_nothing(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n" };
+	struct cache_fixture_pod before = {
+		.name = "b", .group = "g", .node = "n", .opted_in = true, .reserved = "q"
+	};
+
+	(void)cache_fixture_node(f, "n", "8");
+	(void)cache_fixture_group(f, "g", "q", 1);
+	assert_true(access_set_queue(f->c, STR_LIT("q"), "kubernetes.io/metadata.name=other"));
+	(void)cluster_queues_changed(f->c);
+	(void)cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	(void)cache_fixture_pod(f, &before);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+}
+
 /* A tenant edits its PodGroup, then the group annotation, of a pod that runs. */
+/* The binding may arrive whatever becomes of the PodGroup; when it does not, the pod waits again.
+ */
+static void test_a_binding_keeps_its_charge_without_its_group(void **state)
+{
+	static const struct {
+		enum sched_outcome outcome;
+		int64_t charged;
+	} rows[] = { { SCHED_DONE, 1000 }, { SCHED_STALE, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = { .name = "p", .group = "g", .opted_in = true };
+		struct node *n = cache_fixture_node(f, "n", "8");
+		struct task *t;
+
+		(void)cache_fixture_group(f, "g", "q", 1);
+		t = cache_fixture_pod(f, &p);
+		ledger_charge(f->c, t, cluster_queue_find(f->c, STR_LIT("q")), CHARGE_ASSUMED);
+		cluster_task_set_status(f->c, t, TASK_BINDING, n);
+		cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+		assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+		cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", rows[i].outcome);
+		assert_int_equal(cache_fixture_charged(f, "q"), rows[i].charged);
+		cache_fixture_destroy(f);
+	}
+}
+
 static void test_an_edit_moves_no_charge(void **state)
 {
 	static const char *const nowhere = "no-such-queue";
@@ -117,6 +167,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_settles_to_what_the_pod_shows),
 		CACHE_FIXTURE_TEST(test_a_node_that_does_not_exist_is_charged_nothing),
+		CACHE_FIXTURE_TEST(test_a_queue_of_others_is_charged_nothing),
+		cmocka_unit_test(test_a_binding_keeps_its_charge_without_its_group),
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
 	};
 

@@ -127,8 +127,8 @@ static void test_hole_12_recreated_pod_is_another(void **state)
 	assert_string_equal(t->uid, "second");
 }
 
-/* Annotation taken away: the reservation goes. Annotation added to a pod that was never gated:
- * opted in, charged by nothing but a decision. */
+/* --gate-sticky=false. Annotation taken away: the reservation goes. Annotation added to a pod that
+ * was never gated: opted in, charged by nothing but a decision. */
 static void test_hole_14_annotation_edits(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -136,6 +136,7 @@ static void test_hole_14_annotation_edits(void **state)
 	struct task *t;
 
 	left.opted_in = false;
+	f->c->annotation_decides = true;
 	(void)cache_fixture_group(f, "g", "q", 1);
 	t = cache_fixture_pod(f, &gated);
 	reserve(f, t);
@@ -150,6 +151,26 @@ static void test_hole_14_annotation_edits(void **state)
 	t = cache_fixture_pod(f, &joined);
 	assert_int_not_equal(t->flags & TASK_OPTED_IN, 0);
 	assert_int_equal(t->charge, CHARGE_NONE);
+}
+
+/* The gate, and later the mark, say that the pod is under quota, whatever its annotation says. */
+static void test_a_sticky_gate_outlasts_the_annotation(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod early = gated, late = ungated, bare = ungated;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	early.opted_in = late.opted_in = bare.opted_in = false;
+	bare.reserved = NULL;
+	t = cache_fixture_pod(f, &early);
+	assert_true(t->flags & TASK_OPTED_IN);
+	reserve(f, t);
+	(void)cache_fixture_pod(f, &late);
+	assert_true(t->flags & TASK_OPTED_IN);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	(void)cache_fixture_pod(f, &bare);
+	assert_false(t->flags & TASK_OPTED_IN);
 }
 
 /* The age of a reservation counts from the publication that the pod shows. */
@@ -197,6 +218,60 @@ static void test_the_age_of_a_publication_that_is_found(void **state)
 		f->now += 5;
 		t = cache_fixture_pod(f, &published);
 		assert_true(f->now - t->published_at == rows[i].age * INT64_C(1000000000) + 5);
+		cache_fixture_destroy(f);
+	}
+}
+
+static struct task *withdrawn_pod(struct cache_fixture *f, const char *reason, const char *message)
+{
+	cache_fixture_json(
+		f, SCHED_PODS,
+		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u\","
+		"\"resourceVersion\":"
+		"\"%lld\",\"annotations\":{\"scheduling.volcano.sh/"
+		"queue-allocation-gate\":\"true\"}},"
+		"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
+		"\"resources\":{"
+		"\"requests\":{\"cpu\":\"1\"}}}]},\"status\":{\"phase\":\"Pending\",\"conditions\":"
+		"[{"
+		"\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"%s\","
+		"\"lastTransitionTime\":\"2025-06-15T15:06:00Z\"},{\"type\":"
+		"\"headgate.io/ReservationTimedOut\",\"status\":\"True\",\"message\":\"%s\","
+		"\"lastTransitionTime\":\"2025-06-15T15:06:00Z\"}]}}",
+		(long long)++f->version, reason, message);
+	return cache_fixture_task(f, "p");
+}
+
+/* Another leader goes on where the first one stopped: 40 s of the wait are over. */
+static void test_attempts_outlast_the_process(void **state)
+{
+	static const struct {
+		const char *reason, *message;
+		int64_t step; /* s of the wall clock */
+		uint32_t attempts;
+		int64_t wait; /* s; 0: none */
+	} rows[] = {
+		{ "NotReadyForScheduling", "1 reservations ended without a node", 0, 1, 1760 },
+		{ "NotReadyForScheduling", "3 reservations ended without a node", 0, 3, 7160 },
+		{ "NotReadyForScheduling", "3 reservations ended without a node", 7200, 3, 0 },
+		{ "NotReadyForScheduling", "3 reservations ended without a node", -9000, 3, 7200 },
+		{ "Unschedulable", "3 reservations ended without a node", 0, 3, 0 },
+		{ "NotReadyForScheduling", "99999999999999999999 x", 0, 0, 0 },
+		{ "NotReadyForScheduling", "4000000000 x", 0, 1000000, 86360 },
+		{ "NotReadyForScheduling", "", 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct task *t;
+
+		f->step = rows[i].step * INT64_C(1000000000);
+		t = withdrawn_pod(f, rows[i].reason, rows[i].message);
+		assert_int_equal(t->attempts, rows[i].attempts);
+		assert_true(t->retry_at == (rows[i].wait == 0
+						    ? MODEL_TIME_NONE
+						    : f->now + rows[i].wait * INT64_C(1000000000)));
 		cache_fixture_destroy(f);
 	}
 }
@@ -328,6 +403,29 @@ static void test_resize_in_place_follows(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 2500);
 	assert_int_equal(cache_fixture_charged(f, "root"), 2500);
 	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 2500);
+}
+
+/* Each growth of a pod that runs is judged, and reported, once. */
+static void test_growth_is_noted(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = cache_fixture_running;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	assert_false(t->flags & TASK_GREW);
+	p.cpu = "2500m";
+	t = cache_fixture_pod(f, &p);
+	assert_true(t->flags & TASK_GREW);
+	t->refused_queue = t->charge_queue;
+	p.cpu = "2";
+	(void)cache_fixture_pod(f, &p);
+	assert_int_equal(t->refused_queue, t->charge_queue);
+	p.cpu = "3";
+	(void)cache_fixture_pod(f, &p);
+	assert_true(t->flags & TASK_GREW);
+	assert_int_equal(t->refused_queue, MODEL_NONE);
 }
 
 /* Without a group annotation there is no job, until the PodGroup controller writes one. */
@@ -550,8 +648,10 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_hole_6_evicted_pods_leave_when_gone),
 		CACHE_FIXTURE_TEST(test_hole_12_recreated_pod_is_another),
 		CACHE_FIXTURE_TEST(test_hole_14_annotation_edits),
+		CACHE_FIXTURE_TEST(test_a_sticky_gate_outlasts_the_annotation),
 		CACHE_FIXTURE_TEST(test_hole_17_publication_has_an_age),
 		cmocka_unit_test(test_the_age_of_a_publication_that_is_found),
+		cmocka_unit_test(test_attempts_outlast_the_process),
 		CACHE_FIXTURE_TEST(test_hole_18_revoked_pods_stay_revoked),
 		CACHE_FIXTURE_TEST(test_hole_23_bind_failure_keeps_the_reservation),
 		CACHE_FIXTURE_TEST(test_binding_outlives_updates_without_node),
@@ -559,6 +659,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_foreign_pods_only_occupy_nodes),
 		CACHE_FIXTURE_TEST(test_finished_pods_of_ours_stay_uncharged),
 		CACHE_FIXTURE_TEST(test_resize_in_place_follows),
+		CACHE_FIXTURE_TEST(test_growth_is_noted),
 		CACHE_FIXTURE_TEST(test_group_annotation_comes_later),
 		CACHE_FIXTURE_TEST(test_spec_edited_while_gated),
 		CACHE_FIXTURE_TEST(test_parked_until_the_pod_changes),

@@ -19,7 +19,8 @@ static void test_rebuilt_from_what_the_pods_prove(void **state)
 		{ { .name = "c", .group = "g", .opted_in = true, .gated = true, .reserved = "q" },
 		  CHARGE_NONE }, /* forged: its gate is still there */
 		{ { .name = "d", .group = "g", .opted_in = true }, CHARGE_NONE },
-		{ { .name = "e", .group = "g", .reserved = "q" }, CHARGE_NONE },
+		{ { .name = "e", .group = "g", .reserved = "q" },
+		  CHARGE_UNGATED }, /* the mark outlasts the annotation */
 		{ { .name = "f", .group = "g", .node = "n", .phase = "Running" }, CHARGE_BOUND },
 		{ { .name = "h", .group = "g", .node = "n", .phase = "Running", .deleted = true },
 		  CHARGE_BOUND },
@@ -28,6 +29,8 @@ static void test_rebuilt_from_what_the_pods_prove(void **state)
 		  CHARGE_NONE },
 		{ { .name = "k", .group = "g", .opted_in = true, .reserved = "q", .cpu = "0" },
 		  CHARGE_NONE }, /* best effort: nothing to charge */
+		{ { .name = "l", .group = "nowhere", .node = "n", .phase = "Running" },
+		  CHARGE_BOUND }, /* its PodGroup is not there: to the default queue */
 	};
 	struct cache_fixture *f = *state;
 
@@ -46,7 +49,8 @@ static void test_rebuilt_from_what_the_pods_prove(void **state)
 					 ledger_state_name((enum charge_state)t->charge));
 			}
 		}
-		assert_int_equal(cache_fixture_charged(f, "q"), 4000);
+		assert_int_equal(cache_fixture_charged(f, "q"), 5000);
+		assert_int_equal(cache_fixture_charged(f, "default"), 1000);
 	}
 }
 

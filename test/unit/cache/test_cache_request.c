@@ -152,22 +152,34 @@ static void test_bind_of_a_best_effort_pod(void **state)
 	assert_int_equal(t->charge, CHARGE_NONE);
 }
 
-static void test_failed_writes_of_groups_and_queues_are_repeated(void **state)
+/* Deciding again what is refused, or what nobody has any more, would write as fast as it is
+ * answered.
+ */
+static void test_only_an_unsent_status_of_a_podgroup_is_decided_again(void **state)
 {
+	static const struct {
+		enum sched_outcome outcome;
+		uint64_t hash;
+	} rows[] = { { SCHED_DONE, 9 },
+		     { SCHED_REJECTED, 9 },
+		     { SCHED_GONE, 9 },
+		     { SCHED_STALE, 9 },
+		     { SCHED_CANCELLED, 0 } };
 	struct cache_fixture *f = *state;
 	struct job *j = cache_fixture_group(f, "g", "q", 1);
-	struct queue *q = cluster_queue_find(f->c, STR_LIT("q"));
 
-	j->status_hash = 9;
-	cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/g", NULL, SCHED_DONE);
-	cache_fixture_done(f, SCHED_REQ_QUEUE, "q", NULL, SCHED_DONE);
-	assert_int_equal(j->status_hash, 9);
-	assert_int_equal(q->published.v[RES_CPU], 0);
-	cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/g", NULL, SCHED_REJECTED);
-	cache_fixture_done(f, SCHED_REQ_QUEUE, "q", NULL, SCHED_CANCELLED);
-	assert_int_equal(j->status_hash, 0);
-	assert_int_equal(q->published.v[RES_CPU], -1);
-	cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/absent", NULL, SCHED_REJECTED);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		j->status_hash = 9;
+		cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/g", NULL, rows[i].outcome);
+		assert_int_equal(j->status_hash, rows[i].hash);
+	}
+}
+
+static void test_outcomes_of_what_is_not_known(void **state)
+{
+	struct cache_fixture *f = *state;
+
+	cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/absent", NULL, SCHED_CANCELLED);
 	cache_fixture_done(f, SCHED_REQ_QUEUE, "absent", NULL, SCHED_REJECTED);
 	cache_fixture_done(f, SCHED_REQ_BIND, "ns/absent", "x", SCHED_REJECTED);
 }
@@ -232,7 +244,8 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_refused_eviction_leaves_the_victim),
 		CACHE_FIXTURE_TEST(test_bind_of_a_pod_that_did_not_opt_in),
 		CACHE_FIXTURE_TEST(test_bind_of_a_best_effort_pod),
-		CACHE_FIXTURE_TEST(test_failed_writes_of_groups_and_queues_are_repeated),
+		CACHE_FIXTURE_TEST(test_only_an_unsent_status_of_a_podgroup_is_decided_again),
+		CACHE_FIXTURE_TEST(test_outcomes_of_what_is_not_known),
 	};
 
 	return cmocka_run_group_tests_name("cache/cache_request", tests, NULL, NULL);

@@ -382,11 +382,13 @@ static void what_others_write_is_not_overwritten(void **state)
 	assert_int_equal(write.resource_version, 100);
 	quota_cache_fixture_done(&f, "one", write.version, SCHED_STALE, 0);
 	w = quota_cache_fixture_get(&f, "one");
-	assert_int_equal(w->holds, MODEL_NONE);
-	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_int_equal(w->holds, team(&f)); /* until it is read */
+	assert_string_equal(quota_cache_fixture_reason(&f, "one", "QuotaReserved"), "");
 	quota_cache_fixture_workload_at(
 		&f, "one", "u-one", "2",
 		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Ready\"}]", 101);
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->where, QUOTA_HEAP);
 	quota_cache_fixture_cycle(&f);
 	assert_true(quota_cache_next_write(f.cache, &write));
 	assert_int_equal(write.resource_version, 101);

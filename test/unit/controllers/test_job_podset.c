@@ -127,63 +127,65 @@ static void names_are_cut_and_tell_jobs_apart(void **state)
 	assert_string_not_equal(p.name, other.name);
 }
 
+static const struct {
+	const char *name;
+	struct job_fixture job;
+	struct job_fixture_workload w;
+	bool fits;
+} pairs[] = {
+	{ .name = "the same", .fits = true },
+	{ .name = "an empty list is as good as none",
+	  .job = { .template_spec = "'tolerations':[]" },
+	  .fits = true },
+	{ .name = "another count", .w = { .count = 4 } },
+	{ .name = "another limit", .w = { .spec = "'maximumExecutionTimeSeconds':5" } },
+	{ .name = "another minimum", .w = { .podset = "'minCount':2" } },
+	{ .name = "other requests",
+	  .job = { .template_spec = "'containers':[{'name':'c','resources':{'requests':{'cpu':'2'}}"
+				    "}]" } },
+	{ .name = "one more init container",
+	  .job = { .template_spec = "'initContainers':[{'name':'i'}]" } },
+	{ .name = "a node selector does not matter",
+	  .job = { .template_spec = "'nodeSelector':{'a':'b'}" },
+	  .fits = true },
+	{ .name = "tolerations do", .job = { .template_spec = "'tolerations':[{'key':'x'}]" } },
+	{ .name = "but not of one that runs",
+	  .job = { .runs = true, .template_spec = "'tolerations':[{'key':'x'}]" },
+	  .fits = true },
+	{ .name = "fewer pods of one that runs, but more than the minimum",
+	  .job = { .runs = true, .annotations = MIN("2"), .spec = "'parallelism':2" },
+	  .w = { .podset = "'minCount':2" },
+	  .fits = true },
+	{ .name = "fewer than the minimum",
+	  .job = { .runs = true, .annotations = MIN("2"), .spec = "'parallelism':1" },
+	  .w = { .podset = "'minCount':2" } },
+	{ .name = "a minimum that was none when it queued, of one that runs",
+	  .job = { .runs = true, .annotations = MIN("3") },
+	  .fits = true },
+	{ .name = "a minimum that was one", .job = { .runs = true, .annotations = MIN("2") } },
+	{ .name = "fewer pods while it is stopped",
+	  .job = { .annotations = MIN("2") ",'kueue.x-k8s.io/stopping':'true'",
+		   .spec = "'parallelism':2" },
+	  .w = { .podset = "'minCount':2" },
+	  .fits = true },
+};
+
 static void which_workloads_fit(void **state)
 {
-	static const struct {
-		const char *name;
-		struct job_fixture job;
-		struct job_fixture_workload w;
-		bool fits;
-	} cases[] = {
-		{ .name = "the same", .fits = true },
-		{ .name = "an empty list is as good as none",
-		  .job = { .template_spec = "'tolerations':[]" },
-		  .fits = true },
-		{ .name = "another count", .w = { .count = 4 } },
-		{ .name = "another limit", .w = { .spec = "'maximumExecutionTimeSeconds':5" } },
-		{ .name = "another minimum", .w = { .podset = "'minCount':2" } },
-		{ .name = "other requests",
-		  .job = { .template_spec =
-				   "'containers':[{'name':'c','resources':{'requests':{'cpu':'2'}}"
-				   "}]" } },
-		{ .name = "one more init container",
-		  .job = { .template_spec = "'initContainers':[{'name':'i'}]" } },
-		{ .name = "a node selector does not matter",
-		  .job = { .template_spec = "'nodeSelector':{'a':'b'}" },
-		  .fits = true },
-		{ .name = "tolerations do",
-		  .job = { .template_spec = "'tolerations':[{'key':'x'}]" } },
-		{ .name = "but not of one that runs",
-		  .job = { .runs = true, .template_spec = "'tolerations':[{'key':'x'}]" },
-		  .fits = true },
-		{ .name = "fewer pods of one that runs, but more than the minimum",
-		  .job = { .runs = true, .annotations = MIN("2"), .spec = "'parallelism':2" },
-		  .w = { .podset = "'minCount':2" },
-		  .fits = true },
-		{ .name = "fewer than the minimum",
-		  .job = { .runs = true, .annotations = MIN("2"), .spec = "'parallelism':1" },
-		  .w = { .podset = "'minCount':2" } },
-		{ .name = "fewer pods while it is stopped",
-		  .job = { .annotations = MIN("2") ",'kueue.x-k8s.io/stopping':'true'",
-			   .spec = "'parallelism':2" },
-		  .w = { .podset = "'minCount':2" },
-		  .fits = true },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 		struct owner_plan_env env;
 		struct owner_spec p;
 		struct api_job job;
 		struct api_workload w;
 
-		print_message("           %s\n", cases[i].name);
-		job_fixture_job(&cases[i].job, &job);
-		job_fixture_workload(&cases[i].w, &w);
+		print_message("           %s\n", pairs[i].name);
+		job_fixture_job(&pairs[i].job, &job);
+		job_fixture_workload(&pairs[i].w, &w);
 		job_fixture_env(&env);
 		assert_true(job_podset_of(&job, &env.classes, arena, &p));
-		assert_int_equal(job_podset_matches(&p, &job, &w), cases[i].fits);
+		assert_int_equal(job_podset_matches(&p, &job, &w), pairs[i].fits);
 	}
 }
 

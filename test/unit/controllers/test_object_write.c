@@ -9,7 +9,7 @@
 
 static struct object_write_target target;
 
-static void begin_spec(struct write_fixture *f, enum http_method method, bool yields)
+static void begin_spec(struct write_fixture *f, enum http_method method, bool yields, bool insists)
 {
 	struct object_write_spec spec = { .request = SCHED_REQ_QUEUE,
 					  .resource = SCHED_QUEUES,
@@ -18,7 +18,8 @@ static void begin_spec(struct write_fixture *f, enum http_method method, bool yi
 					  .path = "/x",
 					  .content_type = "application/json",
 					  .body = STR_LIT("{}"),
-					  .yields = yields };
+					  .yields = yields,
+					  .insists = insists };
 	struct pool_options base;
 
 	write_fixture_init(f);
@@ -31,7 +32,7 @@ static void begin_spec(struct write_fixture *f, enum http_method method, bool yi
 
 static void begin(struct write_fixture *f, enum http_method method)
 {
-	begin_spec(f, method, false);
+	begin_spec(f, method, false, false);
 }
 
 static void test_outcomes(void **state)
@@ -85,7 +86,7 @@ static void test_applies_that_yield(void **state)
 		struct write_fixture f;
 		char body[256];
 
-		begin_spec(&f, HTTP_PATCH, true);
+		begin_spec(&f, HTTP_PATCH, true, false);
 		snprintf(body, sizeof(body), "{\"message\":\"%s\"}", rows[i].message);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 409, body);
 		if (rows[i].outcome == SCHED_DONE) {
@@ -97,6 +98,23 @@ static void test_applies_that_yield(void **state)
 		write_fixture_outcome(&f, rows[i].outcome);
 		write_fixture_finish(&f);
 	}
+}
+
+static void test_writes_that_insist(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin_spec(&f, HTTP_PATCH, false, true);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 403, "{}");
+	write_fixture_outcome(&f, SCHED_REJECTED);
+	while (pool_step(f.pool)) {
+	}
+	fake_transport_expect_none(f.transport);
+	write_fixture_later(&f);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 200, "{}");
+	write_fixture_outcome(&f, SCHED_DONE);
+	write_fixture_finish(&f);
 }
 
 static void test_passing_failures_are_sent_again(void **state)
@@ -119,6 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_applies_that_yield),
+		cmocka_unit_test(test_writes_that_insist),
 		cmocka_unit_test(test_passing_failures_are_sent_again),
 	};
 

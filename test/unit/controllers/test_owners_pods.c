@@ -111,6 +111,7 @@ static void start_alone(struct owners_fixture *f)
 	owners_fixture_admit(f, "main:1");
 	owners_fixture_settle(f);
 	expect_gated(f, "a", false);
+	assert_int_equal(owners_fixture_activity(f), OWNERS_RUN); /* it may begin at any moment */
 	bind(f, "a");
 	owners_fixture_settle(f);
 	assert_int_equal(owners_fixture_activity(f), OWNERS_RUN);
@@ -136,6 +137,34 @@ static void a_pod_that_runs_to_its_end(void **state)
 	assert_true(owners_fixture_has_event(&f, "CreatedWorkload"));
 	assert_true(owners_fixture_has_event(&f, "Started"));
 	assert_false(owners_fixture_has_event(&f, "WorkloadWriteRefused"));
+	owners_fixture_end(&f);
+}
+
+static void quota_stays_while_a_pod_may_be_let_go(void **state)
+{
+	struct owners_fixture f;
+
+	(void)state;
+	owners_fixture_begin(&f, CONF);
+	owners_synced(f.o);
+	create_pod(&f, "a", NULL, "");
+	owners_fixture_settle(&f);
+	assert_int_equal(owners_fixture_activity(&f), OWNERS_STOPPED);
+	owners_fixture_admit(&f, "main:1");
+	owners_fixture_look(&f); /* the write that lets it go is under way */
+	assert_int_equal(owners_fixture_activity(&f), OWNERS_RUN);
+	owners_fixture_evict(&f, "main:1");
+	owners_fixture_look(&f);
+	assert_int_equal(owners_fixture_activity(&f), OWNERS_RUN);
+	owners_fixture_settle(&f);
+	assert_int_equal(owners_fixture_activity(&f), OWNERS_STOPPED);
+	get_pod(&f, "a");
+	owners_fixture_expect(&f, "spec.schedulingGates",
+			      "[{\"name\":\"kueue.x-k8s.io/admission\"}]");
+	owners_fixture_expect_condition(&f, "TerminationTarget", "False", "Held");
+	owners_fixture_admit(&f, "main:1");
+	owners_fixture_settle(&f);
+	expect_gated(&f, "a", false);
 	owners_fixture_end(&f);
 }
 
@@ -374,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_that_runs_to_its_end),
+		cmocka_unit_test(quota_stays_while_a_pod_may_be_let_go),
 		cmocka_unit_test(a_pod_that_is_preempted),
 		cmocka_unit_test(a_pod_that_is_preempted_before_it_is_let_go),
 		cmocka_unit_test(a_group_whose_pod_fails),

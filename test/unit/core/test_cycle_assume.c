@@ -68,7 +68,11 @@ static void the_life_of_a_charge(void **state)
 	assert_int_equal(f->t->cond, POD_COND_UNSCHEDULABLE);
 	assert_true(f->t->published_at == f->f.now);
 	assert_true(f->t->cond_message == str_hash(STR_LIT("said")));
-	add(f, DECISION_RELEASE)->retry_at = 99;
+	*add(f, DECISION_RELEASE) = (struct decision){ .kind = DECISION_RELEASE,
+						       .task = f->t->id,
+						       .queue = f->q->id,
+						       .retry_at = 99,
+						       .attempts = 3 };
 	add(f, DECISION_WITHDRAW)->reason = "NotReadyForScheduling";
 	assume(f);
 	/* Autoscalers see the pod until the withdrawal is acknowledged. */
@@ -79,12 +83,13 @@ static void the_life_of_a_charge(void **state)
 	assert_int_equal(f->q->charged.v[RES_CPU], 0);
 	assert_int_equal(f->t->cond, POD_COND_NOT_READY);
 	assert_true(f->t->retry_at == 99);
-	assert_int_equal(f->t->unbound_failures, 1);
+	assert_int_equal(f->t->attempts, 3);
 	assert_true(f->t->published_at == MODEL_TIME_NONE);
 	add(f, DECISION_RESERVE);
 	add(f, DECISION_BIND)->node = 0;
 	assume(f);
 	assert_int_equal(f->t->charge, CHARGE_ASSUMED);
+	assert_int_equal(f->t->attempts, 0);
 	assert_int_equal(f->t->status, TASK_BINDING);
 	assert_int_equal(f->f.cluster->nodes.v[0]->used.v[RES_CPU], 1000);
 }

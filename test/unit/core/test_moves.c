@@ -134,6 +134,39 @@ static void a_refusal_is_reported_once(void **state)
 	core_fixture_finish(&sf);
 }
 
+static void growth_beyond_a_limit_is_reported_once(void **state)
+{
+	static const struct {
+		int64_t top;
+		uint32_t flags;
+		enum charge_state charge;
+		const char *expected;
+	} rows[] = {
+		{ 9000, TASK_GREW, CHARGE_BOUND, "" },
+		{ 2000, TASK_GREW, CHARGE_BOUND, "Stay p0" },
+		{ 2000, 0, CHARGE_BOUND, "" }, /* the limit was lowered */
+		{ 2000, TASK_GREW, CHARGE_PUBLISHED, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct task *t;
+
+		begin(&sf, rows[i].top);
+		charged(&sf, "q0", "a", cluster_fixture_job(sf.f.cluster, "w", "a", 1),
+			CHARGE_BOUND);
+		t = charged(&sf, "p0", "a", cluster_fixture_job(sf.f.cluster, "j", "a", 1),
+			    rows[i].charge);
+		t->flags |= rows[i].flags;
+		assert_string_equal(run(&sf), rows[i].expected);
+		cycle_assume(sf.f.cluster, session_decisions(sf.s), sf.f.now);
+		session_close(sf.s);
+		assert_string_equal(run(&sf), "");
+		core_fixture_finish(&sf);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -141,6 +174,7 @@ int main(void)
 		cmocka_unit_test(queues_that_take_no_pods_take_no_charges),
 		cmocka_unit_test(the_rest_of_a_gang_is_revoked_with_it),
 		cmocka_unit_test(a_refusal_is_reported_once),
+		cmocka_unit_test(growth_beyond_a_limit_is_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,9 +126,10 @@ static void closed_queues_and_short_gangs_hold_nothing(void **state)
 static void time_runs_out_for_what_is_published(void **state)
 {
 	static const struct {
-		uint32_t failures;
-		int64_t expected_s;
-	} rows[] = { { 0, 60 }, { 1, 120 }, { 5, 1920 }, { 6, 3600 }, { 40, 3600 } };
+		uint32_t attempts, most; /* before; --reservation-attempts */
+		int64_t expected_s;      /* 0: never */
+	} rows[] = { { 0, 0, 1800 }, { 1, 0, 3600 }, { 5, 0, 57600 }, { 6, 0, 86400 },
+		     { 1, 3, 3600 }, { 2, 3, 0 },    { 40, 3, 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -141,12 +142,16 @@ static void time_runs_out_for_what_is_published(void **state)
 			    CHARGE_PUBLISHED);
 		young = charged(&sf, "p1", cluster_fixture_job(sf.f.cluster, "k", "q", 1),
 				CHARGE_PUBLISHED);
-		t->unbound_failures = rows[i].failures;
+		t->attempts = rows[i].attempts;
+		sf.f.conf->reservation_attempts = rows[i].most;
 		sf.f.now += sf.f.conf->reservation_timeout_ns;
 		young->published_at++;
 		assert_string_equal(run(&sf), "Release p0; Withdraw p0");
 		assert_true(sf.s->decisions.v[0].retry_at ==
-			    sf.f.now + rows[i].expected_s * CYCLE_FIXTURE_S);
+			    (rows[i].expected_s == 0
+				     ? MODEL_TIME_NEVER
+				     : sf.f.now + rows[i].expected_s * CYCLE_FIXTURE_S));
+		assert_int_equal(sf.s->decisions.v[0].attempts, rows[i].attempts + 1);
 		session_close(sf.s);
 		sf.f.conf->reservation_timeout_ns = 0;
 		assert_string_equal(run(&sf), "");
@@ -174,7 +179,7 @@ static void halves_of_gangs_do_not_block_each_other(void **state)
 	cycle_fixture_gated(&sf.f, "s2", j, 5000);
 	core_fixture_open(&sf);
 	revoke_partial_gangs(sf.s);
-	assert_string_equal(core_fixture_decisions(&sf), "Release h0");
+	assert_string_equal(core_fixture_decisions(&sf), "Release h0; Release s0");
 	core_fixture_finish(&sf);
 }
 

@@ -122,7 +122,7 @@ static void reserve_depends_on_the_gate(void **state)
 	statement_reserve(s, open);
 	assert_int_equal(session_task_charge(s, task(sf, "p0-1")), CHARGE_PATCHING);
 	assert_int_equal(session_task_charge(s, open), CHARGE_UNGATED);
-	statement_release(s, open, 77);
+	statement_release(s, open, 77, 2);
 	assert_int_equal(session_task_charge(s, open), CHARGE_NONE);
 	assert_true(session_task_was_released(s, open));
 	assert_int_equal(s->decisions.v[2].retry_at, 77);
@@ -211,7 +211,7 @@ static void random_operation(struct core_fixture *sf, struct rng *r)
 		break;
 	case 3:
 		if (ledger_is_unbound(charge)) {
-			statement_release(s, t, MODEL_TIME_NONE);
+			statement_release(s, t, MODEL_TIME_NONE, 0);
 		}
 		break;
 	case 4:

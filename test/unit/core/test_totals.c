@@ -32,6 +32,7 @@ static void test_each_state_counts_where_it_belongs(void **state)
 	t = add(c, "withdrawn", j, TASK_OPTED_IN);
 	t->cond = POD_COND_NOT_READY;
 	t = add(c, "running", j, TASK_OPTED_IN);
+	ledger_charge(c, t, q, CHARGE_BOUND);
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
 	t = add(c, "ending", j, TASK_OPTED_IN);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
@@ -54,10 +55,36 @@ static void test_each_state_counts_where_it_belongs(void **state)
 	cluster_destroy(c);
 }
 
+/* Not where its PodGroup was moved to; and a pod on a node that does not exist counts nowhere. */
+static void test_what_is_charged_counts_where_it_is_charged(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct queue_totals totals[3];
+	struct queue *was = cluster_fixture_queue(c, "was", NULL, 8000);
+	struct node *n = cluster_fixture_node(c, "n", 8000);
+	struct job *j;
+	struct task *t;
+
+	(void)state;
+	(void)cluster_fixture_queue(c, "now", NULL, 8000);
+	j = cluster_fixture_job(c, "j", "now", 1);
+	t = add(c, "moved", j, TASK_OPTED_IN);
+	ledger_charge(c, t, was, CHARGE_BOUND);
+	cluster_task_set_status(c, t, TASK_RUNNING, n);
+	t = add(c, "nowhere", j, TASK_OPTED_IN);
+	cluster_task_set_status(c, t, TASK_BOUND, n);
+	totals_compute(c, totals);
+	assert_int_equal(totals[was->id].allocated.v[RES_CPU], 1000);
+	assert_int_equal(totals[j->queue].allocated.v[RES_CPU], 0);
+	cluster_destroy(c);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(
-		test_each_state_counts_where_it_belongs) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_state_counts_where_it_belongs),
+		cmocka_unit_test(test_what_is_charged_counts_where_it_is_charged),
+	};
 
 	return cmocka_run_group_tests_name("core/totals", tests, NULL, NULL);
 }

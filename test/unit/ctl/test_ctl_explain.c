@@ -20,7 +20,7 @@
 static char path[64];
 
 /* A queue of 2 CPU: one pod runs with 1 CPU, a gang of three pods of 500m waits, one pod is
- * published. */
+ * published. A queue of 1 CPU is charged for a pod of 3 CPU that belongs to the first one now. */
 static int make_dump(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -56,6 +56,15 @@ static int make_dump(void **state)
 	ledger_advance(c, t, CHARGE_PUBLISHED);
 	(void)cluster_fixture_task(c, "lone", cluster_job_get(c, STR_LIT("ns"), STR_LIT("nobody")),
 				   100);
+	q = cluster_fixture_queue(c, "small", "root", 1000);
+	t = cluster_fixture_task(c, "moved", cluster_fixture_job(c, "three", "team-a", 1), 3000);
+	ledger_charge(c, t, q, CHARGE_BOUND);
+	cluster_task_set_status(c, t, TASK_RUNNING, n);
+	q = cluster_fixture_queue(c, "theirs", "root", 1000);
+	gang = cluster_fixture_job(c, "four", "theirs", 1);
+	gang->barred_by = q->id;
+	t = cluster_fixture_task(c, "barred", gang, 100);
+	t->flags |= TASK_OPTED_IN | TASK_OUR_GATE;
 	dump_format(c, &text);
 	snprintf(path, sizeof(path), "/tmp/headgate-dump-%d.json", (int)getpid());
 	assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
@@ -119,6 +128,27 @@ static void test_a_running_pod_does_not_wait(void **state)
 	assert_int_equal(ask("explain pod ns/runs", &out), CTL_OK);
 	assert_non_null(strstr(out.p, "it does not wait: it has a node"));
 	assert_null(strstr(out.p, "NEEDS"));
+}
+
+static void test_a_charge_elsewhere_and_beyond_a_limit_is_said(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(ask("explain pod ns/moved", &out), CTL_OK);
+	assert_non_null(strstr(out.p, "its quota is charged to queue small, and not to team-a"));
+	assert_non_null(strstr(out.p, "queue small has more cpu charged than its limit"));
+	assert_non_null(strstr(out.p, "Queue:     team-a\n"));
+	assert_non_null(strstr(out.p, "Charged:   small\n"));
+}
+
+static void test_a_queue_of_others_is_said(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(ask("explain pod ns/barred", &out), CTL_OK);
+	assert_non_null(strstr(out.p, "namespace ns may not use queue theirs"));
 }
 
 static void test_a_podgroup_that_does_not_exist_is_said(void **state)
@@ -213,6 +243,9 @@ static void test_queues_shows_the_tree(void **state)
 	assert_int_equal(ask("queues -o json", &out), CTL_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
 	q = jdoc_at(jdoc_get(d, "queues"), 1);
+	assert_string_equal(jdoc_path_str(q, "name"), "small");
+	assert_string_equal(jdoc_path_str(q, "allocated.cpu"), "3");
+	q = jdoc_at(jdoc_get(d, "queues"), 2);
 	assert_string_equal(jdoc_path_str(q, "name"), "team-a");
 	assert_string_equal(jdoc_path_str(q, "limit.cpu"), "2");
 	assert_string_equal(jdoc_path_str(q, "allocated.cpu"), "1");
@@ -228,6 +261,8 @@ int main(void)
 		cmocka_unit_test(test_a_gang_waits_for_all_it_lacks),
 		cmocka_unit_test(test_what_is_published_has_quota),
 		cmocka_unit_test(test_a_running_pod_does_not_wait),
+		cmocka_unit_test(test_a_charge_elsewhere_and_beyond_a_limit_is_said),
+		cmocka_unit_test(test_a_queue_of_others_is_said),
 		cmocka_unit_test(test_a_podgroup_that_does_not_exist_is_said),
 		cmocka_unit_test(test_codes_for_scripts),
 		cmocka_unit_test(test_workloads_of_manifests),

@@ -10,13 +10,18 @@
 #define READ "GET /api/v1/namespaces/ns/pods/p"
 #define NOW (1700000000 * CLOCK_NS_PER_S)
 
-static void begin(struct write_fixture *f, const char *nominated)
+static void begin_after(struct write_fixture *f, const char *nominated, uint32_t attempts)
 {
 	write_fixture_init(f);
 	write_fixture_pool(f, &pod_write_pool_ops, &f->target);
-	pool_add(
-		f->pool, STR_LIT("ns/p"),
-		pod_status_new(write_fixture_task(), "Unschedulable", "0/0 nodes", nominated, NOW));
+	pool_add(f->pool, STR_LIT("ns/p"),
+		 pod_status_new(write_fixture_task(), "Unschedulable", "0/0 nodes", nominated,
+				attempts, NOW));
+}
+
+static void begin(struct write_fixture *f, const char *nominated)
+{
+	begin_after(f, nominated, 0);
 }
 
 /* What Cluster Autoscaler's fast loop needs: exact words, a fresh lastTransitionTime, no
@@ -39,12 +44,34 @@ static void test_condition_as_autoscalers_read_it(void **state)
 	assert_string_equal(jdoc_path_str(c, "reason"), "Unschedulable");
 	assert_string_equal(jdoc_path_str(c, "message"), "0/0 nodes");
 	assert_string_equal(jdoc_path_str(c, "lastTransitionTime"), "2023-11-14T22:13:20Z");
+	assert_int_equal(jdoc_count(jdoc_path(body, "status.conditions")), 1);
 	assert_non_null(jdoc_path(body, "status.nominatedNodeName"));
 	assert_int_equal(jdoc_kind(jdoc_path(body, "status.nominatedNodeName")), JDOC_NULL);
 	jdoc_destroy(body);
 	fake_transport_answer(f.transport, id, 200, "{}");
 	write_fixture_outcome(&f, SCHED_DONE);
 	assert_string_equal(f.last->written, "Unschedulable");
+	write_fixture_finish(&f);
+}
+
+static void test_attempts_are_kept_in_a_condition_of_ours(void **state)
+{
+	struct write_fixture f;
+	struct jdoc *body = NULL;
+	const struct jdoc *c;
+	uint64_t id;
+
+	(void)state;
+	begin_after(&f, NULL, 12);
+	id = write_fixture_expect(&f, PATCH);
+	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &body, NULL), 0);
+	c = jdoc_at(jdoc_path(body, "status.conditions"), 1);
+	assert_string_equal(jdoc_path_str(c, "type"), "headgate.io/ReservationTimedOut");
+	assert_string_equal(jdoc_path_str(c, "status"), "True");
+	assert_string_equal(jdoc_path_str(c, "message"), "12 reservations ended without a node");
+	jdoc_destroy(body);
+	fake_transport_answer(f.transport, id, 200, "{}");
+	write_fixture_outcome(&f, SCHED_DONE);
 	write_fixture_finish(&f);
 }
 
@@ -66,6 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_condition_as_autoscalers_read_it),
+		cmocka_unit_test(test_attempts_are_kept_in_a_condition_of_ours),
 		cmocka_unit_test(test_refused_status_of_a_bound_pod_is_stale),
 	};
 

@@ -178,6 +178,35 @@ static void test_gone(void **state)
 	end(&f);
 }
 
+/* A right that is missing for a while: tried at intervals, with what is wished by then. */
+static void test_refused(void **state)
+{
+	struct fixture f;
+	struct jdoc *body = NULL;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	wish(&f, "Inqueue", NULL);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 200,
+			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"1\"}}");
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, PATCH), 403, "{}");
+	write_fixture_outcome(&f.w, SCHED_REJECTED);
+	while (pool_step(f.w.pool)) {
+	}
+	fake_transport_expect_none(f.w.transport);
+	write_fixture_later(&f.w);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED), 200,
+			      "{\"metadata\":{\"uid\":\"g-1\",\"resourceVersion\":\"1\"}}");
+	id = write_fixture_expect(&f.w, PATCH);
+	assert_int_equal(jdoc_parse(fake_transport_body(f.w.transport, id), &body, NULL), 0);
+	assert_string_equal(jdoc_path_str(body, "status.phase"), "Inqueue");
+	jdoc_destroy(body);
+	fake_transport_answer(f.w.transport, id, 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_DONE);
+	end(&f);
+}
+
 /* What happens to a PodGroup with pods within a moment is one write. */
 static void test_wishes_are_gathered(void **state)
 {
@@ -219,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_a_recreated_podgroup_is_left_alone),
 		cmocka_unit_test(test_a_stale_cache_is_not_believed),
 		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_wishes_are_gathered),
 	};
 

@@ -18,7 +18,7 @@ static void test_defaults(void **state)
 	assert_string_equal(o.tls_key_file, "k");
 	assert_int_equal(o.scheduler_count, 1);
 	assert_string_equal(o.scheduler_names[0], "volcano");
-	assert_true(o.gate_feature && o.root_queue_protection && o.enable_healthz);
+	assert_true(o.gate_feature && o.gate_sticky && o.root_queue_protection && o.enable_healthz);
 	assert_false(o.queue_allocated_pods_check || o.offline);
 	assert_int_equal(o.max_queue_depth, 5);
 	assert_int_equal(o.healthz_port, 11251);
@@ -38,6 +38,7 @@ static void test_flags_of_volcano(void **state)
 				"--healthz-address=[::1]:9",
 				"--graceful-shutdown-time=1m",
 				"--max-queue-depth=7",
+				"--gate-sticky=false",
 				"--enable-root-queue-protection=false",
 				"--enable-queue-allocated-pods-check",
 				"--manage-jobs-without-queue-name",
@@ -56,7 +57,8 @@ static void test_flags_of_volcano(void **state)
 	webhook_options_parse((int)ARRAY_LEN(words) - 1, (char **)(uintptr_t)words, &o);
 	assert_int_equal(o.scheduler_count, 2);
 	assert_string_equal(o.scheduler_names[1], "b");
-	assert_false(o.enable_healthz || o.root_queue_protection || o.gate_feature);
+	assert_false(o.enable_healthz || o.root_queue_protection || o.gate_feature ||
+		     o.gate_sticky);
 	assert_true(o.queue_allocated_pods_check && o.manage_jobs_without_queue);
 	assert_string_equal(o.healthz_host, "::1");
 	assert_int_equal(o.healthz_port, 9);

@@ -110,6 +110,26 @@ static void flavors_not_looked_at_yet_are_tried_at_once(void **state)
 	quota_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
+/* Quota of a flavor that this scan has passed comes free before the scan ends: the next one begins
+ * at once, nobody would wake the workload otherwise. */
+static void quota_behind_the_scan_is_not_missed(void **state)
+{
+	struct quota_cycle_fixture f;
+
+	(void)state;
+	quota_cycle_fixture_init(&f, "quota q x cpu nominal=0\nquota q y cpu nominal=0\n"
+				     "queue q cohort=c whenborrow=MayStopSearch\n"
+				     "quota r x cpu nominal=2\nqueue r cohort=c\n"
+				     "workload a queue=q cpu=2\nworkload b queue=r cpu=2\n");
+	assert_string_equal(
+		quota_cycle_fixture_run(&f),
+		"admit b to r cpu=x; wait a heap FailedAfterNomination WaitingForQuota");
+	quota_cycle_fixture_delete(&f, "b");
+	assert_string_equal(quota_cycle_fixture_run(&f), "wait a heap NoFit ExceedsMaxQuota");
+	assert_string_equal(quota_cycle_fixture_run(&f), "admit a to q cpu=x");
+	quota_cycle_fixture_finish(&f);
+}
+
 /* Several heads of one queue: nobody overtakes one that stays first, whatever the order of the
  * cycle says. */
 static void heads_of_one_queue_keep_their_order(void **state)
@@ -180,6 +200,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_get_in_goes_back),
 		cmocka_unit_test(quota_is_as_before_until_decisions_are_applied),
 		cmocka_unit_test(flavors_not_looked_at_yet_are_tried_at_once),
+		cmocka_unit_test(quota_behind_the_scan_is_not_missed),
 		cmocka_unit_test(heads_of_one_queue_keep_their_order),
 		cmocka_unit_test(equal_input_gives_equal_output),
 	};

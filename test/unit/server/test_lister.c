@@ -65,15 +65,18 @@ static void test_namespaces_that_matter(void **state)
 	send(l, lister_on_namespace, REFLECTOR_UPSERT, "queued",
 	     "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/queue-name\":\"q\"}}}");
 	v = lister_view(l);
-	assert_int_equal(v->namespace_count, 2);
-	assert_null(admit_find_namespace(v, "plain"));
+	assert_int_equal(v->namespace_count, 3);
+	assert_string_equal(field_map_get(&admit_find_namespace(v, "plain")->labels, "a"), "b");
+	assert_null(admit_find_namespace(v, "plain")->gate);
 	assert_ptr_equal(admit_find_namespace(v, "gated")->gate, gate_at(1));
 	assert_string_equal(admit_find_namespace(v, "queued")->queue, "q");
 	lister_release(v);
 	/* the label is taken off */
 	send(l, lister_on_namespace, REFLECTOR_UPSERT, "gated", "{\"metadata\":{}}");
+	send(l, lister_on_namespace, REFLECTOR_DELETE, "queued", NULL);
 	v = lister_view(l);
-	assert_null(admit_find_namespace(v, "gated"));
+	assert_null(admit_find_namespace(v, "gated")->gate);
+	assert_null(admit_find_namespace(v, "queued"));
 	lister_release(v);
 	lister_destroy(l);
 }

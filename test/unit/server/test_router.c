@@ -144,11 +144,14 @@ static void test_only_post(void **state)
 
 static void test_enabled(void **state)
 {
-	static const char *const paths[] = {
-		"/podgroups/mutate",     "/podgroups/validate",         "/pods/mutate",
-		"/pods/mutate/labelled", "/pods/mutate/labelled-alias", "/queues/mutate",
-		"/queues/validate"
-	};
+	static const char *const paths[] = { "/podgroups/mutate",
+					     "/podgroups/validate",
+					     "/pods/mutate",
+					     "/pods/mutate/labelled",
+					     "/pods/mutate/labelled-alias",
+					     "/pods/validate",
+					     "/queues/mutate",
+					     "/queues/validate" };
 	struct err err = ERR_INIT;
 	struct set s;
 

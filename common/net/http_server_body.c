@@ -1,0 +1,160 @@
+/* What is announced is charged before it is read, so that many senders cannot add up beyond the
+ * server's memory. A body that is refused for its size is still read, and dropped as it comes,
+ * unless it is enormous or the client waits for "100 Continue": a client may not look for an
+ * answer before it has sent all, and would see a broken connection instead of the status. */
+#include "net/http_server_priv.h"
+
+#include <malloc.h>
+#include <strings.h>
+
+#include "base/arena.h"
+
+#define BODY_SWALLOW 4    /* read so many times max_body before giving up on a client */
+#define BODY_SMALL 65536  /* may use the whole budget */
+#define BODY_MUCH 1048576 /* freed at once: worth a look for pages to give back */
+#define BODY_RETRY_S 1
+
+/* How the length of a body is given. */
+struct framing {
+	unsigned lengths, encodings; /* headers of each kind */
+	bool differ;                 /* two lengths are not the same text */
+	bool odd;                    /* a length that is no number, an encoding but "chunked" */
+	const char *length;
+	uint64_t bytes;
+};
+
+static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char *name,
+				 const char *value)
+{
+	struct framing *f = cls;
+
+	(void)kind;
+	value = value != NULL ? value : "";
+	if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
+		f->differ |= f->length != NULL && !str_streq(f->length, value);
+		f->odd |= !str_to_u64(str_of(value), &f->bytes);
+		f->length = value;
+		f->lengths++;
+	} else if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+		f->odd |= strcasecmp(value, "chunked") != 0;
+		f->encodings++;
+	}
+	return MHD_YES;
+}
+
+/* RFC 9112, 6.3: a proxy before us may have read the length in another way, and would take a part
+ * of this body for the next request, or the other way round. */
+static bool is_ambiguous(const struct framing *f)
+{
+	return f->differ || f->odd || f->encodings > 1 || (f->encodings > 0 && f->lengths > 0);
+}
+
+static bool charge(struct http_server_conn *c, size_t n)
+{
+	struct http_server *s = c->server;
+	size_t all = s->opt.max_bodies, max = n <= BODY_SMALL ? all : all - all / 4;
+	size_t now = atomic_load(&s->bodies);
+
+	if (s->opt.max_bodies == 0) {
+		return true;
+	}
+	do {
+		if (n > max || now > max - n) {
+			return false;
+		}
+	} while (!atomic_compare_exchange_weak(&s->bodies, &now, now + n));
+	c->body_charge = n;
+	return true;
+}
+
+enum MHD_Result http_server_body_begin(struct http_server_conn *c)
+{
+	size_t max = c->server->opt.max_body;
+	struct framing f = { 0 };
+
+	MHD_get_connection_values(c->mhd, MHD_HEADER_KIND, on_header, &f);
+	if (is_ambiguous(&f)) {
+		c->refused = MHD_HTTP_BAD_REQUEST;
+		return http_server_body_refuse(c);
+	}
+	if (f.bytes > max) {
+		c->refused = MHD_HTTP_CONTENT_TOO_LARGE;
+	} else if (!charge(c, f.encodings > 0 ? max : (size_t)f.bytes)) {
+		c->refused = MHD_HTTP_SERVICE_UNAVAILABLE;
+	} else {
+		strbuf_reserve(&c->body, (size_t)f.bytes);
+		return MHD_YES;
+	}
+	if (f.bytes / BODY_SWALLOW <= max &&
+	    MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT) == NULL) {
+		return MHD_YES;
+	}
+	return http_server_body_refuse(c);
+}
+
+bool http_server_body_add(struct http_server_conn *c, const char *bytes, size_t len)
+{
+	size_t max = c->server->opt.max_body;
+
+	c->body_seen += len;
+	if (c->refused == 0 && c->body_seen > max) {
+		c->refused = MHD_HTTP_CONTENT_TOO_LARGE;
+	}
+	if (c->refused == 0) {
+		strbuf_add(&c->body, bytes, len);
+	}
+	return c->body_seen / BODY_SWALLOW <= max;
+}
+
+enum MHD_Result http_server_body_refuse(struct http_server_conn *c)
+{
+	struct http_response r = { .status = c->refused,
+				   .content_type = "text/plain",
+				   .close = true };
+
+	if (c->refused == MHD_HTTP_CONTENT_TOO_LARGE) {
+		if (c->arena == NULL) {
+			c->arena = arena_create(0);
+		}
+		r.body =
+			str_of(arena_printf(c->arena, "the request body is larger than %zu bytes\n",
+					    c->server->opt.max_body));
+	} else if (c->refused == MHD_HTTP_SERVICE_UNAVAILABLE) {
+		r.retry_after_s = BODY_RETRY_S;
+		r.body = STR_LIT("too many request bodies at a time\n");
+	} else {
+		r.body = STR_LIT("the length of the request body is ambiguous\n");
+	}
+	return http_server_queue(c, &r);
+}
+
+void http_server_body_release(struct http_server_conn *c)
+{
+	size_t held = c->body.cap;
+
+	if (held > HTTP_SERVER_KEEP_BYTES) {
+		strbuf_finish(&c->body);
+		http_server_body_note_freed(c->server, held);
+	}
+	strbuf_reset(&c->body);
+	atomic_fetch_sub(&c->server->bodies, c->body_charge);
+	c->body_charge = 0;
+	c->body_seen = 0;
+	c->refused = 0;
+}
+
+void http_server_body_note_freed(struct http_server *s, size_t bytes)
+{
+	if (bytes >= BODY_MUCH) {
+		atomic_store(&s->trim, true);
+	}
+}
+
+/* Blocks that were mapped go back by themselves, until malloc has seen a few and takes the next
+ * from its heaps, where free pages below a block in use stay. */
+void http_server_body_trim(struct http_server *s)
+{
+	if (atomic_exchange(&s->trim, false)) {
+		malloc_trim(0);
+	}
+}

@@ -1,0 +1,119 @@
+#include "app/standby.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "model/message.h"
+
+struct seen {
+	struct strmap *latest;    /* key -> the message that is kept */
+	struct sched_msg *synced; /* NULL: not listed yet */
+	bool refreshed;
+};
+
+struct standby {
+	struct seen of[SCHED_RESOURCE_COUNT_];
+	unsigned n;
+};
+
+struct standby *standby_create(unsigned resources)
+{
+	struct standby *s = xmalloc_zero(1, sizeof(*s));
+
+	s->n = resources;
+	for (unsigned i = 0; i < s->n; i++) {
+		s->of[i].latest = strmap_create(NULL);
+	}
+	return s;
+}
+
+static void free_one(void *ctx UNUSED, struct sched_msg *m)
+{
+	message_free(m);
+}
+
+void standby_destroy(struct standby *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	standby_hand_over(s, free_one, NULL);
+	for (unsigned i = 0; i < s->n; i++) {
+		strmap_destroy(s->of[i].latest);
+	}
+	free(s);
+}
+
+bool standby_take(struct standby *s, struct sched_msg *m)
+{
+	struct seen *seen = &s->of[m->resource];
+
+	switch (m->kind) {
+	case SCHED_MSG_UPSERT:
+	case SCHED_MSG_BAD_OBJECT:
+		message_free(strmap_take(seen->latest, m->key));
+		strmap_set(seen->latest, m->key, m);
+		return true;
+	case SCHED_MSG_DELETE:
+		message_free(strmap_take(seen->latest, m->key));
+		message_free(m);
+		return true;
+	case SCHED_MSG_SYNCED:
+		message_free(seen->synced);
+		seen->synced = m;
+		return true;
+	case SCHED_MSG_REFRESHED:
+		seen->refreshed = true;
+		message_free(m);
+		return true;
+	case SCHED_MSG_REQUEST_DONE:
+	case SCHED_MSG_LEASE:
+	case SCHED_MSG_CONF:
+	case SCHED_MSG_SNAPSHOT:
+	case SCHED_MSG_STOP:
+	case SCHED_MSG_KIND_COUNT_:
+		break;
+	}
+	return false;
+}
+
+bool standby_is_complete(const struct standby *s)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->of[i].synced == NULL || !s->of[i].refreshed) {
+			return false;
+		}
+	}
+	return true;
+}
+
+struct receiver {
+	void (*handle)(void *ctx, struct sched_msg *m);
+	void *ctx;
+};
+
+static bool pass_on(struct str key UNUSED, void *value, void *ctx)
+{
+	const struct receiver *r = ctx;
+
+	r->handle(r->ctx, value);
+	return true;
+}
+
+void standby_hand_over(struct standby *s, void (*handle)(void *ctx, struct sched_msg *m), void *ctx)
+{
+	struct receiver r = { handle, ctx };
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct seen *seen = &s->of[i];
+
+		strmap_each(seen->latest, pass_on, &r);
+		strmap_clear(seen->latest);
+		if (seen->synced != NULL) {
+			handle(ctx, seen->synced);
+			seen->synced = NULL;
+		}
+	}
+}

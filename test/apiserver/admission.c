@@ -13,29 +13,30 @@
 #include "enc/base64.h"
 #include "enc/jdoc.h"
 
-/* All webhooks of one kind of configuration, in order; a copy, since the store may change while a
- * call-out is under way. */
-static struct jdoc *all_hooks(struct call *c, const char *plural)
+/* The webhooks of one kind of configuration whose rules match, in order; a copy, since the store
+ * may change while a call-out is under way. */
+static struct jdoc *find_hooks(struct call *c, const char *plural, enum admission_op op)
 {
 	struct resource *res =
 		resource_find(&c->s->resources, STR_LIT("admissionregistration.k8s.io"),
 			      STR_LIT("v1"), str_of(plural));
-	struct jdoc *all = jdoc_new_array();
+	struct jdoc *found = jdoc_new_array();
 	struct sorted_pos pos = { 0, 0 };
 	struct object *o;
 
 	if (res == c->res) {
-		return all; /* registrations themselves are never sent to webhooks */
+		return found; /* registrations themselves are never sent to webhooks */
 	}
 	while ((o = sorted_next(&res->bucket.objects, &pos)) != NULL) {
-		CLEANUP(jdoc_destroyp) struct jdoc *config = object_parse(o);
-		const struct jdoc *hooks = jdoc_get(config, "webhooks");
+		const struct jdoc *hooks = jdoc_get(object_doc(o), "webhooks");
 
 		for (const struct jdoc *h = jdoc_first(hooks); h != NULL; h = jdoc_next(h)) {
-			jdoc_append_take(all, jdoc_copy(h));
+			if (admission_match_rules(c, h, op)) {
+				jdoc_append_take(found, jdoc_copy(h));
+			}
 		}
 	}
-	return all;
+	return found;
 }
 
 static bool ignores_failure(const struct jdoc *hook)
@@ -165,7 +166,7 @@ int admission_mutate(struct call *c, enum admission_op op, const struct jdoc *ol
 		     struct jdoc **doc)
 {
 	CLEANUP(jdoc_destroyp)
-	struct jdoc *hooks = all_hooks(c, "mutatingwebhookconfigurations");
+	struct jdoc *hooks = find_hooks(c, "mutatingwebhookconfigurations", op);
 	int r = 0;
 
 	for (const struct jdoc *h = jdoc_first(hooks); h != NULL && r == 0; h = jdoc_next(h)) {
@@ -184,7 +185,7 @@ int admission_validate(struct call *c, enum admission_op op, const struct jdoc *
 		       const struct jdoc *doc)
 {
 	CLEANUP(jdoc_destroyp)
-	struct jdoc *hooks = all_hooks(c, "validatingwebhookconfigurations");
+	struct jdoc *hooks = find_hooks(c, "validatingwebhookconfigurations", op);
 	const struct admission_subject subject = { op, old, doc };
 	int r = 0;
 

@@ -64,7 +64,7 @@ static bool rule_matches(const struct call *c, const struct jdoc *rule, enum adm
 	       resource_matches(c, jdoc_get(rule, "resources"));
 }
 
-static bool rules_match(const struct call *c, const struct jdoc *hook, enum admission_op op)
+bool admission_match_rules(const struct call *c, const struct jdoc *hook, enum admission_op op)
 {
 	const struct jdoc *rules = jdoc_get(hook, "rules");
 
@@ -86,7 +86,7 @@ static bool namespace_matches(struct call *c, const struct jdoc *selector,
 {
 	struct resource *spaces =
 		resource_find(&c->s->resources, STR_LIT(""), STR_LIT("v1"), STR_LIT("namespaces"));
-	CLEANUP(jdoc_destroyp) struct jdoc *ns = NULL;
+	const struct jdoc *ns;
 	struct object *o;
 
 	if (jdoc_first(selector) == NULL) {
@@ -101,7 +101,7 @@ static bool namespace_matches(struct call *c, const struct jdoc *selector,
 		return true;
 	}
 	o = commit_find(spaces, (struct str){ NULL, 0 }, c->info.ns);
-	ns = o == NULL ? NULL : object_parse(o);
+	ns = o == NULL ? NULL : object_doc(o);
 	return selector_label_object_matches(selector, jdoc_path(ns, "metadata.labels"));
 }
 
@@ -154,8 +154,7 @@ int admission_match(struct call *c, const struct jdoc *hook,
 {
 	const struct cel_vars vars = { subject->object, subject->old, request };
 
-	if (!rules_match(c, hook, subject->op) ||
-	    !namespace_matches(c, jdoc_get(hook, "namespaceSelector"), subject) ||
+	if (!namespace_matches(c, jdoc_get(hook, "namespaceSelector"), subject) ||
 	    !object_matches(jdoc_get(hook, "objectSelector"), subject)) {
 		return 0;
 	}

@@ -128,6 +128,7 @@ void object_unref(struct object *o)
 	text.borrowed = o->text.p;
 	free(text.owned);
 	free(o->blob);
+	jdoc_destroy(o->doc);
 	free(o);
 }
 
@@ -144,6 +145,14 @@ struct jdoc *object_parse(const struct object *o)
 
 	assert(r == 0);
 	return d;
+}
+
+const struct jdoc *object_doc(struct object *o)
+{
+	if (o->doc == NULL) {
+		o->doc = object_parse(o);
+	}
+	return o->doc;
 }
 
 void object_append_at(const struct object *o, int64_t rv, struct strbuf *out)

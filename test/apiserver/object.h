@@ -28,6 +28,7 @@ struct object {
 	const char *labels; /* key NUL value NUL ... */
 	const char *fields; /* value NUL ... in the order of the resource's field names */
 	char *blob;
+	struct jdoc *doc; /* what object_doc parsed, NULL before */
 };
 
 /* Serialises doc, whose metadata.resourceVersion must be rv already. fields: dotted paths ending
@@ -37,6 +38,8 @@ struct object *object_ref(struct object *o);
 void object_unref(struct object *o);               /* NULL is fine */
 void object_unrefp(struct object **o);             /* for CLEANUP */
 struct jdoc *object_parse(const struct object *o); /* a tree of its own; asserts that it parses */
+/* The same tree at every call, borrowed from o: for what is looked at again and again. */
+const struct jdoc *object_doc(struct object *o);
 /* Appends the text with another resourceVersion (deletions are sent with that of the event). */
 void object_append_at(const struct object *o, int64_t rv, struct strbuf *out);
 /* NULL when absent. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "apiserver/object.h"
+#include "apiserver/schema.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
@@ -214,6 +215,7 @@ void resource_table_finish(struct resource_table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		bucket_finish(&t->v[i]->bucket);
 		jdoc_destroy(t->v[i]->crd);
+		strmap_destroy(t->v[i]->patterns);
 		free(t->v[i]->own_fields);
 		free_texts(t->v[i]);
 		free(t->v[i]);
@@ -314,6 +316,8 @@ static void set_crd_details(struct resource *r, struct jdoc *crd_take)
 	r->is_custom = true;
 	r->removed = false;
 	r->schema = jdoc_path(version, "schema.openAPIV3Schema");
+	strmap_destroy(r->patterns);
+	r->patterns = schema_patterns_create();
 	r->columns = jdoc_get(version, "additionalPrinterColumns");
 	set_fields(r, jdoc_get(version, "selectableFields"));
 	r->scale_path = jdoc_path_str(scale, "specReplicasPath");

@@ -32,6 +32,7 @@ struct resource {
 	const char *scale_path;        /* CRD: specReplicasPath, ".spec.replicas" */
 	const char *scale_status_path; /* CRD: statusReplicasPath */
 	const char **own_fields;       /* of a CRD, behind fields; NULL: none */
+	struct strmap *patterns;       /* of schema; NULL where there is none */
 	struct jdoc *crd;              /* owns schema and columns; NULL: built in */
 	struct bucket bucket;
 };

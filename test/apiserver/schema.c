@@ -1,12 +1,14 @@
 #include "apiserver/schema.h"
 
 #include <regex.h>
+#include <stdlib.h>
 
 #include "apiserver/kstatus.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 
@@ -244,21 +246,34 @@ static void check_number(const struct jdoc *schema, const struct jdoc *doc, cons
 	}
 }
 
-static bool pattern_matches(const char *pattern, const char *text)
+static void free_pattern(void *value)
 {
-	regex_t re;
-	bool res;
+	regfree(value);
+	free(value);
+}
 
-	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0) {
-		return true; /* outside our subset: refused at registration, never here */
+struct strmap *schema_patterns_create(void)
+{
+	return strmap_create(free_pattern);
+}
+
+static bool pattern_matches(struct strmap *patterns, const char *pattern, const char *text)
+{
+	regex_t *re = strmap_get(patterns, str_of(pattern));
+
+	if (re == NULL) {
+		re = xmalloc_zero(1, sizeof(*re));
+		if (regcomp(re, pattern, REG_EXTENDED | REG_NOSUB) != 0) {
+			free(re);
+			return true; /* outside our subset: refused at registration, never here */
+		}
+		strmap_set(patterns, str_of(pattern), re);
 	}
-	res = regexec(&re, text, 0, NULL, 0) == 0;
-	regfree(&re);
-	return res;
+	return regexec(re, text, 0, NULL, 0) == 0;
 }
 
 static void check_string(const struct jdoc *schema, const struct jdoc *doc, const char *path,
-			 struct jdoc *causes)
+			 struct strmap *patterns, struct jdoc *causes)
 {
 	const char *text = jdoc_str(doc);
 	const char *pattern = jdoc_str(jdoc_get(schema, "pattern"));
@@ -282,7 +297,7 @@ static void check_string(const struct jdoc *schema, const struct jdoc *doc, cons
 
 		kstatus_cause_value(causes, path, doc, why);
 	}
-	if (pattern != NULL && !pattern_matches(pattern, text)) {
+	if (pattern != NULL && !pattern_matches(patterns, pattern, text)) {
 		CLEANUP(xmalloc_freep)
 		char *why = xmalloc_printf("%s in body should match '%s'", path, pattern);
 
@@ -330,7 +345,7 @@ static void check_count(const struct jdoc *schema, size_t n, const char *path,
 }
 
 static void validate(const struct jdoc *schema, const struct jdoc *doc, const char *path,
-		     struct jdoc *causes);
+		     struct strmap *patterns, struct jdoc *causes);
 
 static bool same_map_keys(const struct jdoc *a, const struct jdoc *b, const struct jdoc *keys)
 {
@@ -370,7 +385,7 @@ static void check_unique(const struct jdoc *schema, const struct jdoc *doc, cons
 }
 
 static void check_array(const struct jdoc *schema, const struct jdoc *doc, const char *path,
-			struct jdoc *causes)
+			struct strmap *patterns, struct jdoc *causes)
 {
 	static const char *const limits[2] = { "minItems", "maxItems" };
 	const struct jdoc *items = jdoc_get(schema, "items");
@@ -381,12 +396,12 @@ static void check_array(const struct jdoc *schema, const struct jdoc *doc, const
 	for (const struct jdoc *c = jdoc_first(doc); c != NULL; c = jdoc_next(c), i++) {
 		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("%s[%zu]", path, i);
 
-		validate(items, c, at, causes);
+		validate(items, c, at, patterns, causes);
 	}
 }
 
 static void check_object(const struct jdoc *schema, const struct jdoc *doc, const char *path,
-			 struct jdoc *causes)
+			 struct strmap *patterns, struct jdoc *causes)
 {
 	static const char *const limits[2] = { "minProperties", "maxProperties" };
 	const struct jdoc *required = jdoc_get(schema, "required");
@@ -405,25 +420,26 @@ static void check_object(const struct jdoc *schema, const struct jdoc *doc, cons
 		CLEANUP(xmalloc_freep)
 		char *at = xmalloc_printf("%s%s%s", path, dot, jdoc_key(m));
 
-		validate(schema_member(schema, jdoc_key(m)), m, at, causes);
+		validate(schema_member(schema, jdoc_key(m)), m, at, patterns, causes);
 	}
 }
 
-static unsigned count_fitting(const struct jdoc *schemas, const struct jdoc *doc)
+static unsigned count_fitting(const struct jdoc *schemas, const struct jdoc *doc,
+			      struct strmap *patterns)
 {
 	unsigned n = 0;
 
 	for (const struct jdoc *s = jdoc_first(schemas); s != NULL; s = jdoc_next(s)) {
 		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 
-		validate(s, doc, "", causes);
+		validate(s, doc, "", patterns, causes);
 		n += jdoc_first(causes) == NULL;
 	}
 	return n;
 }
 
 static void check_combined(const struct jdoc *schema, const struct jdoc *doc, const char *path,
-			   struct jdoc *causes)
+			   struct strmap *patterns, struct jdoc *causes)
 {
 	const struct jdoc *any = jdoc_get(schema, "anyOf");
 	const struct jdoc *one = jdoc_get(schema, "oneOf");
@@ -431,17 +447,17 @@ static void check_combined(const struct jdoc *schema, const struct jdoc *doc, co
 	const struct jdoc *not = jdoc_get(schema, "not");
 	CLEANUP(jdoc_destroyp) struct jdoc *inner = jdoc_new_array();
 
-	if (any != NULL && count_fitting(any, doc) == 0) {
+	if (any != NULL && count_fitting(any, doc, patterns) == 0) {
 		cause_about(causes, path, "must validate at least one schema (anyOf)");
 	}
-	if (one != NULL && count_fitting(one, doc) != 1) {
+	if (one != NULL && count_fitting(one, doc, patterns) != 1) {
 		cause_about(causes, path, "must validate one and only one schema (oneOf)");
 	}
 	for (const struct jdoc *s = jdoc_first(all); s != NULL; s = jdoc_next(s)) {
-		validate(s, doc, path, causes);
+		validate(s, doc, path, patterns, causes);
 	}
 	if (not != NULL) {
-		validate(not, doc, path, inner);
+		validate(not, doc, path, patterns, inner);
 		if (jdoc_first(inner) == NULL) {
 			cause_about(causes, path, "must not validate the schema (not)");
 		}
@@ -449,7 +465,7 @@ static void check_combined(const struct jdoc *schema, const struct jdoc *doc, co
 }
 
 static void validate(const struct jdoc *schema, const struct jdoc *doc, const char *path,
-		     struct jdoc *causes)
+		     struct strmap *patterns, struct jdoc *causes)
 {
 	if (schema == NULL || jdoc_kind(schema) != JDOC_OBJECT ||
 	    (jdoc_kind(doc) == JDOC_NULL && flag(schema, "nullable"))) {
@@ -461,19 +477,20 @@ static void validate(const struct jdoc *schema, const struct jdoc *doc, const ch
 		return;
 	}
 	check_enum(schema, doc, path, causes);
-	check_combined(schema, doc, path, causes);
+	check_combined(schema, doc, path, patterns, causes);
 	if (jdoc_kind(doc) == JDOC_NUMBER) {
 		check_number(schema, doc, path, causes);
 	} else if (jdoc_kind(doc) == JDOC_STRING) {
-		check_string(schema, doc, path, causes);
+		check_string(schema, doc, path, patterns, causes);
 	} else if (jdoc_kind(doc) == JDOC_ARRAY) {
-		check_array(schema, doc, path, causes);
+		check_array(schema, doc, path, patterns, causes);
 	} else if (jdoc_kind(doc) == JDOC_OBJECT) {
-		check_object(schema, doc, path, causes);
+		check_object(schema, doc, path, patterns, causes);
 	}
 }
 
-void schema_validate(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *causes)
+void schema_validate(const struct jdoc *schema, struct strmap *patterns, const struct jdoc *doc,
+		     struct jdoc *causes)
 {
-	validate(schema, doc, "", causes);
+	validate(schema, doc, "", patterns, causes);
 }

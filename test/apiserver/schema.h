@@ -8,6 +8,7 @@
 #define TEST_APISERVER_SCHEMA_H
 
 struct jdoc;
+struct strmap;
 
 /* Pruning and defaulting treat doc as the root of a custom resource: apiVersion, kind and metadata
  * stay. */
@@ -15,8 +16,11 @@ void schema_prune(const struct jdoc *schema, struct jdoc *doc);
 /* Appends the paths of the members that pruning would remove ("spec.a") as strings. */
 void schema_unknown(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *out);
 void schema_default(const struct jdoc *schema, struct jdoc *doc);
+/* The patterns of a schema as they were compiled, for schema_validate; strmap_destroy ends it. */
+struct strmap *schema_patterns_create(void);
 /* Appends causes in the words of Kubernetes. */
-void schema_validate(const struct jdoc *schema, const struct jdoc *doc, struct jdoc *causes);
+void schema_validate(const struct jdoc *schema, struct strmap *patterns, const struct jdoc *doc,
+		     struct jdoc *causes);
 /* The sub-schema of an object's member, following properties and additionalProperties; NULL: none.
  */
 const struct jdoc *schema_member(const struct jdoc *schema, const char *name);

@@ -85,7 +85,7 @@ int validate_object(struct call *c, const struct jdoc *doc, const struct jdoc *o
 
 	meta_rules_check(c->res, doc, old, causes);
 	if (c->res->schema != NULL) {
-		schema_validate(c->res->schema, doc, causes);
+		schema_validate(c->res->schema, c->res->patterns, doc, causes);
 	} else if ((c->res->flags & RESOURCE_POD) != 0) {
 		pods_validate(c, doc, old, causes);
 	} else if (str_streq(c->res->kind, "CustomResourceDefinition")) {

@@ -4,6 +4,7 @@
 #include "apiserver/schema.h"
 #include "base/attrs.h"
 #include "base/str.h"
+#include "base/strmap.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
 
@@ -67,9 +68,10 @@ static void test_validation(void **state)
 		CLEANUP(jdoc_destroyp) struct jdoc *schema = parse(rows[i].schema);
 		CLEANUP(jdoc_destroyp) struct jdoc *doc = parse(rows[i].doc);
 		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+		CLEANUP(strmap_destroyp) struct strmap *patterns = schema_patterns_create();
 		const char *field;
 
-		schema_validate(schema, doc, causes);
+		schema_validate(schema, patterns, doc, causes);
 		field = jdoc_path_str(jdoc_at(causes, 0), "field");
 		if (!str_streq(field, rows[i].field)) {
 			fail_msg("row %zu: %s: %s", i, rows[i].doc, field);

@@ -38,21 +38,22 @@ static const struct {
 	enum http_method method;
 	enum subject subject;
 	const char *content_type, *sub, *query;
+	bool by_uid; /* the body names the object's UID and no version of it */
 } how[OWNER_WRITE_COUNT_] = {
 	[OWNER_CREATE] = { HTTP_POST, SUBJECT_WORKLOAD, JSON, NULL, "" },
 	[OWNER_UPDATE] = { HTTP_PATCH, SUBJECT_WORKLOAD, MERGE, NULL, "" },
 	[OWNER_SYNC] = { HTTP_PATCH, SUBJECT_WORKLOAD, MERGE, NULL, "" },
 	[OWNER_STATUS] = { HTTP_PATCH, SUBJECT_WORKLOAD, APPLY, "status", MANAGED },
 	[OWNER_RELEASE] = { HTTP_PATCH, SUBJECT_WORKLOAD, MERGE, NULL, "" },
-	[OWNER_DELETE] = { HTTP_DELETE, SUBJECT_WORKLOAD, JSON, NULL, "" },
+	[OWNER_DELETE] = { HTTP_DELETE, SUBJECT_WORKLOAD, JSON, NULL, "", true },
 	[OWNER_JOB_START] = { HTTP_PATCH, SUBJECT_JOB, MERGE, NULL, "" },
 	[OWNER_JOB_SUSPEND] = { HTTP_PATCH, SUBJECT_JOB, MERGE, NULL, "" },
 	[OWNER_JOB_RESET] = { HTTP_PATCH, SUBJECT_JOB, MERGE, "status", "" },
 	[OWNER_JOB_RESTORE] = { HTTP_PATCH, SUBJECT_JOB, MERGE, NULL, "" },
-	[OWNER_JOB_DELETE] = { HTTP_DELETE, SUBJECT_JOB, JSON, NULL, "" },
+	[OWNER_JOB_DELETE] = { HTTP_DELETE, SUBJECT_JOB, JSON, NULL, "", true },
 	[OWNER_POD_START] = { HTTP_PATCH, SUBJECT_POD, MERGE, NULL, "" },
-	[OWNER_POD_END] = { HTTP_PATCH, SUBJECT_POD, APPLY, "status", MANAGED },
-	[OWNER_POD_DELETE] = { HTTP_DELETE, SUBJECT_POD, JSON, NULL, "" },
+	[OWNER_POD_END] = { HTTP_PATCH, SUBJECT_POD, APPLY, "status", MANAGED, true },
+	[OWNER_POD_DELETE] = { HTTP_DELETE, SUBJECT_POD, JSON, NULL, "", true },
 	[OWNER_POD_RELEASE] = { HTTP_PATCH, SUBJECT_POD, MERGE, NULL, "" },
 };
 
@@ -237,10 +238,15 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		tell(t, w, false, w->event, w->message);
 		return POOL_DONE;
 	}
-	if (code == -ERR_NOT_FOUND || code == -ERR_CONFLICT || rest_is_other_uid(code, &err)) {
+	if (code == -ERR_NOT_FOUND || rest_is_other_uid(code, &err)) {
 		return POOL_DONE;
 	}
-	if (!rest_is_refused(code, result)) {
+	/* The version that the watch brings is decided anew; nothing newer comes where none was
+	 * named. */
+	if (code == -ERR_CONFLICT && !how[w->kind].by_uid) {
+		return POOL_DONE;
+	}
+	if (code == -ERR_CONFLICT || !rest_is_refused(code, result)) {
 		return POOL_RETRY;
 	}
 	/* A refusal passes, too: a right comes back, a quota has room. What changes none of the

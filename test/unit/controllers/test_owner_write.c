@@ -13,6 +13,7 @@
 
 #define JOB "/apis/batch/v1/namespaces/ns/jobs/j"
 #define POD "/api/v1/namespaces/ns/pods/j"
+#define END "PATCH " POD "/status?fieldManager=headgate-job&force=true"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads"
 #define EVENT "POST /api/v1/namespaces/ns/events"
 #define TEMPLATE "{\"metadata\":{\"uid\":\"j-1\"},\"spec\":{\"template\":{\"spec\":{\"x\":1}}}}"
@@ -106,9 +107,7 @@ static void where_each_kind_goes(void **state)
 		  "DELETE " WORKLOADS "/w",
 		  "application/json" },
 		{ { OWNER_POD_START, .body = "{}" }, "PATCH " POD, "application/merge-patch+json" },
-		{ { OWNER_POD_END, .body = "{}" },
-		  "PATCH " POD "/status?fieldManager=headgate-job&force=true",
-		  "application/apply-patch+yaml" },
+		{ { OWNER_POD_END, .body = "{}" }, END, "application/apply-patch+yaml" },
 		{ { OWNER_POD_DELETE, .body = "{}" }, "DELETE " POD, "application/json" },
 		{ { OWNER_POD_RELEASE, .body = "{}" },
 		  "PATCH " POD,
@@ -262,6 +261,40 @@ static void what_answers_mean(void **state)
 	}
 }
 
+/* What names no version has not lost a race: nothing newer would bring it back. */
+static void a_conflict_without_a_version_is_sent_again(void **state)
+{
+	static const char other[] =
+		"{\"kind\":\"Status\",\"message\":\"Precondition failed: UID in "
+		"precondition: u, UID in object meta: v\","
+		"\"reason\":\"Conflict\",\"code\":409}";
+	static const struct {
+		struct owner_write w;
+		const char *line, *body;
+		bool again;
+	} cases[] = {
+		{ { OWNER_POD_END, .body = "{}" }, END, "{}", true },
+		{ { OWNER_POD_DELETE, .body = "{}" }, "DELETE " POD, "{}", true },
+		{ { OWNER_POD_DELETE, .body = "{}" }, "DELETE " POD, other, false },
+		{ { OWNER_POD_START, .body = "{}" }, "PATCH " POD, "{}", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+
+		begin(&f);
+		add(&f, &cases[i].w);
+		fake_transport_answer(f.net, expect_call(&f, cases[i].line), 409, cases[i].body);
+		later(&f);
+		if (cases[i].again) {
+			(void)expect_call(&f, cases[i].line);
+		}
+		fake_transport_expect_none(f.net);
+		end(&f);
+	}
+}
+
 static void count_line(struct str line, void *ctx)
 {
 	int *lines = ctx;
@@ -373,6 +406,7 @@ int main(void)
 		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_job_that_is_another_one),
 		cmocka_unit_test(what_answers_mean),
+		cmocka_unit_test(a_conflict_without_a_version_is_sent_again),
 		cmocka_unit_test(a_refusal_is_logged_once),
 		cmocka_unit_test(a_workload_is_told_itself),
 		cmocka_unit_test(a_write_that_is_withdrawn),

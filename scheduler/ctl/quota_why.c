@@ -48,6 +48,9 @@ const char *quota_why_outside(const struct quota *q, const struct workload *w,
 	if (!w->active) {
 		return say(message, "Deactivated", "spec.active is false");
 	}
+	if (w->deleting) {
+		return say(message, "Deleting", "it is being deleted");
+	}
 	if (w->admission_gated) {
 		return say(message, "AdmissionGated", "somebody holds it by an admission gate");
 	}

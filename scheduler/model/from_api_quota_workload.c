@@ -128,6 +128,7 @@ static void read_meta(struct quota *q, const struct api_meta *meta, struct workl
 	w->job_uid = arena_dup(w->arena, field_map_get(&meta->labels, KUEUE_JOB_UID));
 	w->generation = meta->generation;
 	w->created = meta->created;
+	w->deleting = meta->deleted != FIELD_NO_TIME;
 	w->admission_gated = q->options.admission_gates && gated != NULL && gated[0] != '\0';
 	/* One that cannot be read is none (Kueue: effective priority). */
 	if (boost != NULL && str_to_i64(str_of(boost), &number) && number >= INT32_MIN &&

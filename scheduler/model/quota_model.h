@@ -317,10 +317,11 @@ struct workload {
 	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
 	struct arena *arena;        /* pod sets, texts; replaced as a whole with the spec */
 	int64_t generation;
-	int64_t created;           /* wall ns, whole seconds */
-	bool active;               /* spec.active */
-	bool admission_gated;      /* kueue.x-k8s.io/admission-gated-by is not empty */
-	bool preemption_gated;     /* a gate of spec.preemptionGates is not Open in status */
+	int64_t created;       /* wall ns, whole seconds */
+	bool active;           /* spec.active */
+	bool deleting;         /* metadata.deletionTimestamp: it may hold quota, and gets none */
+	bool admission_gated;  /* kueue.x-k8s.io/admission-gated-by is not empty */
+	bool preemption_gated; /* a gate of spec.preemptionGates is not Open in status */
 	bool has_preemption_gates; /* spec.preemptionGates is not empty */
 	bool finished, requeued_false, on_hold, waits_replacement;
 	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */

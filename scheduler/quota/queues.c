@@ -18,8 +18,8 @@ bool queues_backoff_is_over(const struct workload *w, int64_t now)
 
 bool queues_is_admissible(const struct workload *w)
 {
-	return !w->admission_gated && !w->finished && w->active && w->holds == MODEL_NONE &&
-	       !w->on_hold && !w->waits_replacement;
+	return !w->admission_gated && !w->finished && w->active && !w->deleting &&
+	       w->holds == MODEL_NONE && !w->on_hold && !w->waits_replacement;
 }
 
 bool queues_is_active(const struct forest *f, const struct quota_node *n)
@@ -212,8 +212,9 @@ void queues_update(struct quota *q, struct workload *w, bool changed, int64_t no
 	}
 	quota_local_remember(q, w);
 	to = queues_is_admissible(w) ? resolve(q, w) : MODEL_NONE;
-	if (w->where != QUOTA_NOWHERE && w->queue != to) {
+	if (w->queue != to) {
 		queues_remove(q, w);
+		w->evaluated_generation = 0; /* not looked at there, even if it comes back */
 	}
 	w->queue = to;
 	w->hash = hash_of(q, w);

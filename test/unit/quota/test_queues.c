@@ -287,6 +287,48 @@ static void one_that_asks_for_something_else_is_not_passed_over(void **state)
 	quota_cycle_fixture_finish(&f);
 }
 
+/* It is passed over by what it was told itself, and is told anew: that may never have been
+ * written. */
+static void one_that_comes_back_was_not_looked_at(void **state)
+{
+	struct quota_cycle_fixture f;
+	struct workload *a;
+
+	(void)state;
+	quota_cycle_fixture_init(&f, "quota q f cpu nominal=1\n"
+				     "workload a queue=q cpu=5 created=-9s\n");
+	a = pop(&f);
+	a->generation = 3;
+	queues_update(f.w.q, a, false, f.w.now);
+	a->evaluated_generation = a->generation;
+	put_back(&f, a, QUOTA_REQUEUE_NO_FIT);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), " | a");
+	assert_int_equal(a->evaluated_generation, 3);
+	a->waits_replacement = true;
+	queues_update(f.w.q, a, false, f.w.now);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), " | ");
+	a->waits_replacement = false;
+	queues_update(f.w.q, a, false, f.w.now);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), " | a");
+	assert_int_not_equal(a->evaluated_generation, a->generation);
+	quota_cycle_fixture_finish(&f);
+}
+
+static void one_that_is_being_deleted_queues_no_more(void **state)
+{
+	struct quota_cycle_fixture f;
+	struct workload *a;
+
+	(void)state;
+	quota_cycle_fixture_init(&f, "quota q f cpu nominal=1\n"
+				     "workload a queue=q cpu=1\n");
+	a = quota_world_workload(&f.w, "a");
+	a->deleting = true;
+	queues_update(f.w.q, a, true, f.w.now);
+	assert_string_equal(quota_cycle_fixture_queue(&f, "q"), " | ");
+	quota_cycle_fixture_finish(&f);
+}
+
 static void no_hash_for_strict_fifo_other_reasons_or_without_the_gate(void **state)
 {
 	static const struct {
@@ -427,6 +469,8 @@ int main(void)
 		cmocka_unit_test(requeued_false_outlives_the_timer),
 		cmocka_unit_test(equal_ones_are_passed_over_until_something_changes),
 		cmocka_unit_test(one_that_asks_for_something_else_is_not_passed_over),
+		cmocka_unit_test(one_that_comes_back_was_not_looked_at),
+		cmocka_unit_test(one_that_is_being_deleted_queues_no_more),
 		cmocka_unit_test(no_hash_for_strict_fifo_other_reasons_or_without_the_gate),
 		cmocka_unit_test(the_preemptor_stays_first_in_best_effort_fifo),
 		cmocka_unit_test(the_preemptor_is_an_ordinary_one_in_strict_fifo),

@@ -84,16 +84,6 @@ int32_t job_status_reclaimable(const struct api_job *job)
 	return left < pods ? (int32_t)(pods - left) : 0;
 }
 
-/* As many as the Workload has: a Job that was changed, started by hand and has ended may have had
- * more. */
-static int32_t at_most(const struct api_workload *w, int32_t n)
-{
-	const struct api_pod_set *set = w->spec.pod_sets.n == 0 ? NULL : &w->spec.pod_sets.v[0];
-	int32_t count = set == NULL || set->count == FIELD_NO_I32 ? 1 : set->count;
-
-	return n < count ? n : count;
-}
-
 /* --- the status --------------------------------------------------------------------------------
  */
 
@@ -111,8 +101,7 @@ bool job_status_apply(const struct api_job *job, const struct api_workload *w,
 	bool runs = !batch_is_suspended(job);
 	const struct api_condition *end = batch_finished(job);
 	const struct owner_status_pods pods = { OWNER_SPEC_MAIN,
-						runs ? at_most(w, job_status_reclaimable(job))
-						     : 0 };
+						runs ? job_status_reclaimable(job) : 0 };
 	struct owner_status s = { .pods_ready = opt->pods_ready,
 				  .ready = runs && job_status_is_ready(job),
 				  .finished_reason = opt->finished_reason,

@@ -84,12 +84,28 @@ static bool settle(struct api_condition *c, const struct api_workload *w, int64_
 			 c->message == NULL ? "" : c->message);
 }
 
-/* Kueue: never fewer while the quota is held. */
+/* FIELD_NO_I32: it has no pod set of this name. */
+static int32_t count_of(const struct api_workload *w, const char *podset)
+{
+	for (size_t i = 0; i < w->spec.pod_sets.n; i++) {
+		const struct api_pod_set *set = &w->spec.pod_sets.v[i];
+
+		if (str_streq(set->name, podset)) {
+			return set->count == FIELD_NO_I32 ? 1 : set->count;
+		}
+	}
+	return FIELD_NO_I32;
+}
+
+/* Kueue: never fewer while the quota is held. Nor more than the pod set has, which the API server
+ * would refuse: an owner that was changed after it was let go may have had more. */
 static int32_t reclaimable(const struct owner_status_pods *p, const struct api_workload *w)
 {
 	int32_t old = kueue_workload_reclaimable(w, p->podset);
+	int32_t count = count_of(w, p->podset);
+	int32_t n = count != FIELD_NO_I32 && p->reclaimable > count ? count : p->reclaimable;
 
-	return kueue_workload_is_reserving(w) && old > p->reclaimable ? old : p->reclaimable;
+	return kueue_workload_is_reserving(w) && old > n ? old : n;
 }
 
 /* Without one of ours the list is left out: an empty one would claim those of others. */

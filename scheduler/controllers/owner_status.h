@@ -13,7 +13,8 @@ struct strbuf;
 
 struct owner_status_pods { /* of one pod set */
 	const char *podset;
-	int32_t reclaimable; /* pods whose quota is needed no more */
+	int32_t reclaimable; /* pods whose quota is needed no more; at most as many are told as the
+			      * pod set has */
 };
 
 struct owner_status {

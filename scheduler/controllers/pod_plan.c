@@ -190,13 +190,6 @@ static bool are_ready(const struct planning *p)
 	return true;
 }
 
-static int32_t at_most(const struct api_pod_set *set, int32_t n)
-{
-	int32_t count = set->count == FIELD_NO_I32 ? 1 : set->count;
-
-	return n < count ? n : count;
-}
-
 /* reason: it has ended for it, whatever the pods say; NULL: as they say. */
 static void plan_status(struct planning *p, const struct api_workload *w, const char *reason,
 			const char *message)
@@ -217,7 +210,7 @@ static void plan_status(struct planning *p, const struct api_workload *w, const 
 
 		pods[i].podset = set->name == NULL ? OWNER_SPEC_MAIN : set->name;
 		if (p->group && !pod_group_is_serving(p->first)) {
-			pods[i].reclaimable = at_most(set, count_succeeded(p, set->name));
+			pods[i].reclaimable = count_succeeded(p, set->name);
 		}
 	}
 	if (reason != NULL) {
@@ -475,6 +468,23 @@ static void plan_deleted(struct planning *p, const struct api_workload *w)
 	}
 }
 
+/* Pods that came after the end of their group, or too late to stand in for others: as in Kueue they
+ * stay as they are. */
+static void tell_late(struct planning *p)
+{
+	for (size_t i = 0; i < p->of->n && p->group; i++) {
+		const struct api_pod *pod = p->of->pods[i];
+		const struct api_meta *m = &pod->meta;
+
+		if (pod_group_is_held(pod) && is_active(pod) && m->deleted == FIELD_NO_TIME) {
+			owner_plan_note(p->plan, true, "GroupFinished",
+					"The group of this pod has finished: the pod will not be "
+					"let go")
+				->about = (struct owner_write_object){ m->name, m->uid };
+		}
+	}
+}
+
 /* Every pod is told what it waits for. */
 static void tell_checks(struct planning *p, const struct api_workload *w)
 {
@@ -496,6 +506,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 
 	if (owner_plan_is_true(w, KUEUE_FINISHED)) {
 		plan_pods_release(p);
+		tell_late(p);
 		owner_plan_release(p->plan, w);
 		return;
 	}

@@ -109,11 +109,23 @@ static void pods_of_several_pod_sets(void **state)
 	       NULL);
 }
 
+/* The API server refuses more, and an owner may have had more when it was let go. */
+static void no_more_than_the_pod_set_has(void **state)
+{
+	static const struct owner_status_pods pods[] = { { "main", 4 } };
+	const struct owner_status s = { .pods = pods, .npods = ARRAY_LEN(pods) };
+
+	(void)state;
+	expect(&s, ADMITTED "]", "main:3 ");
+	expect(&s, ADMITTED "],'reclaimablePods':[{'name':'main','count':3}]", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(pods_of_several_pod_sets),
+		cmocka_unit_test(no_more_than_the_pod_set_has),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

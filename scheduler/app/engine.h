@@ -55,7 +55,8 @@ struct engine_options {
 	void (*on_decisions)(void *ctx, const struct cluster *c, const struct decisions *d);
 	/* The same before it is assumed, for checks of the decisions. May be NULL. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
-	/* A Workload is to be preempted for another one, before that is written. May be NULL. */
+	/* A Workload is to be preempted for another one (or is on its way out already, and counted
+	 * on), before that is written. May be NULL. */
 	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 };
 

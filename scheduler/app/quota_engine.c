@@ -325,10 +325,9 @@ static void take_or_explain(struct quota_engine *e, const struct quota_decision 
 	if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
 		/* Where no job has to stop, the reservation goes with the same write. */
 		quota_life_touch(e->life, str_of(w->key));
-		if (e->opt.on_preempt != NULL) {
-			e->opt.on_preempt(e->opt.ctx, w,
-					  quota_cache_world(e->cache)->workloads.v[d->by]);
-		}
+	}
+	if (d->kind == QUOTA_DECIDE_PREEMPT && e->opt.on_preempt != NULL) {
+		e->opt.on_preempt(e->opt.ctx, w, quota_cache_world(e->cache)->workloads.v[d->by]);
 	}
 }
 

@@ -34,7 +34,8 @@ struct quota_engine_options {
 	void (*on_unheld)(void *ctx, struct str key);
 	/* An object that cannot be used. */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
-	/* A Workload is to be preempted for another one, before that is written. */
+	/* A Workload is to be preempted for another one (or is on its way out already, and counted
+	 * on), before that is written. */
 	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 	void *ctx;
 };

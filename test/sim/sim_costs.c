@@ -97,9 +97,13 @@ static bool is_theirs(const struct sim_costs *c, const struct jdoc *w)
 	return strmap_get(c->theirs, str_of(sim_workload_uid(w))) != NULL;
 }
 
+/* Costs may still follow what they followed before. */
 static bool ruled_recently(const struct sim_costs *c)
 {
-	return c->ruled_at >= 0 && c->world->healthy_ns - c->ruled_at <= ORACLE_GRACE_NS;
+	int64_t grace = c->world->faults.struck[SIM_STATUS_403] > 0 ? SIM_FAULTS_REFUSED_NS
+								    : ORACLE_GRACE_NS;
+
+	return c->ruled_at >= 0 && c->world->healthy_ns - c->ruled_at <= grace;
 }
 
 static void check_write(struct sim_costs *c, const struct sim_change *change)

@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
+
+/* The longest back-off after a refusal (SIM_STATUS_403), and the write that follows. */
+#define SIM_FAULTS_REFUSED_NS (310 * CLOCK_NS_PER_S)
+
 struct rng;
 
 enum sim_fault {

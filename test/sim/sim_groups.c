@@ -432,6 +432,12 @@ void sim_groups_leave(struct sim_groups *g)
 	erase_all(g, SIM_PODS, PODS, NULL);
 }
 
+/* Who came too late to stand in for another stays held when the group has ended. */
+static bool runs(const struct jdoc *w)
+{
+	return sim_workload_is(w, KUEUE_ADMITTED) && !sim_workload_is(w, KUEUE_FINISHED);
+}
+
 static void judge_pod(const struct sim_groups *g, const struct jdoc *pod)
 {
 	const struct jdoc *w = workload_of(g, pod);
@@ -443,7 +449,7 @@ static void judge_pod(const struct sim_groups *g, const struct jdoc *pod)
 	} else if (is_live(pod) && present(g, pod) == total(pod)) {
 		if (w == NULL) {
 			sim_world_fail(g->world, "end: pod %s has no Workload", name_of(pod));
-		} else if (gated == sim_workload_is(w, KUEUE_ADMITTED)) {
+		} else if (gated ? runs(w) : !sim_workload_is(w, KUEUE_ADMITTED)) {
 			sim_world_fail(g->world, "end: pod %s %s, but its Workload is %s",
 				       name_of(pod), gated ? "is held" : "was let go",
 				       gated ? "admitted" : "not");

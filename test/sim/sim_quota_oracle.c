@@ -375,6 +375,40 @@ static void check_released(struct sim_quota_oracle *o, const char *key, const st
 	}
 }
 
+/* Pods that a Job will have at once. */
+static int64_t pods_of(const struct jdoc *job)
+{
+	int64_t most = jdoc_int(jdoc_path(job, "spec.parallelism"), 1);
+	int64_t left = jdoc_int(jdoc_path(job, "spec.completions"), 1) -
+		       jdoc_int(jdoc_path(job, "status.succeeded"), 0);
+
+	return left < most ? left : most;
+}
+
+static int64_t reclaimed(const struct jdoc *w)
+{
+	return jdoc_int(jdoc_path(jdoc_at(jdoc_path(w, "status.reclaimablePods"), 0), "count"), 0);
+}
+
+/* What is told to be free is not needed for pods that are still to run. */
+static void check_reclaimed(struct sim_quota_oracle *o, const struct sim_change *change)
+{
+	const struct jdoc *w = change->now, *job = sim_workload_job(o->world, w);
+	const struct jdoc *a = jdoc_at(jdoc_path(w, "status.admission.podSetAssignments"), 0);
+	int64_t n = reclaimed(w);
+	int64_t given = jdoc_int(jdoc_get(a, "count"), 1);
+
+	if (job == NULL || a == NULL || n <= reclaimed(change->old) ||
+	    sim_workload_job_is_suspended(job) || sim_workload_job_is_finished(job) ||
+	    jdoc_int(jdoc_path(job, "spec.parallelism"), 1) > given) {
+		return;
+	}
+	if (given - n < pods_of(job)) {
+		sim_world_fail(o->world, "%s: %lld pods are reclaimable of a Job that needs %lld",
+			       change->key, (long long)n, (long long)pods_of(job));
+	}
+}
+
 static void check_workload(struct sim_quota_oracle *o, const struct sim_change *change)
 {
 	const struct jdoc *old = change->old, *w = change->now;
@@ -404,6 +438,7 @@ static void check_workload(struct sim_quota_oracle *o, const struct sim_change *
 		(void)strmap_remove(o->preempted, str_of(change->key));
 		o->seen[SIM_QUOTA_WITHDRAWN] += !sim_workload_is(old, KUEUE_EVICTED);
 	}
+	check_reclaimed(o, change);
 	count_conditions(o, change);
 }
 
@@ -419,16 +454,6 @@ static void on_workload(struct sim_quota_oracle *o, const struct sim_change *cha
 }
 
 /* --- Jobs --------------------------------------------------------------------------------------*/
-
-/* That it will have at once. */
-static int64_t pods_of(const struct jdoc *job)
-{
-	int64_t most = jdoc_int(jdoc_path(job, "spec.parallelism"), 1);
-	int64_t left = jdoc_int(jdoc_path(job, "spec.completions"), 1) -
-		       jdoc_int(jdoc_path(job, "status.succeeded"), 0);
-
-	return left < most ? left : most;
-}
 
 static void check_start(struct sim_quota_oracle *o, const char *key, const struct jdoc *job)
 {

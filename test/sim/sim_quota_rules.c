@@ -162,18 +162,29 @@ static int64_t moved_at(const struct jdoc *w, const char *type)
 	return transition(mirror_pod_condition(w, type));
 }
 
-/* Admitted and evicted again before the write before that was answered: one write tells of both. */
+static int64_t more_evictions(const struct jdoc *old, const struct jdoc *w)
+{
+	return sim_quota_rules_evictions(w) - sim_quota_rules_evictions(old);
+}
+
+static bool waits_evicted(const struct jdoc *w)
+{
+	return sim_quota_rules_state(w) == SIM_QUOTA_PENDING && sim_workload_is(w, KUEUE_EVICTED);
+}
+
+/* Admitted and evicted again before the write before that was answered: one write tells of both.
+ * Times are in seconds: in the same one the count tells. */
 static bool evicted_again(const struct jdoc *old, const struct jdoc *w)
 {
-	return sim_quota_rules_state(old) == SIM_QUOTA_PENDING &&
-	       sim_quota_rules_state(w) == SIM_QUOTA_PENDING &&
-	       sim_workload_is(old, KUEUE_EVICTED) && sim_workload_is(w, KUEUE_EVICTED) &&
-	       moved_at(old, KUEUE_EVICTED) < moved_at(w, KUEUE_EVICTED);
+	int64_t before = moved_at(old, KUEUE_EVICTED), now = moved_at(w, KUEUE_EVICTED);
+
+	return waits_evicted(old) && waits_evicted(w) &&
+	       (before < now || (before == now && more_evictions(old, w) == 1));
 }
 
 static const char *wrong_count(const struct jdoc *old, const struct jdoc *w)
 {
-	int64_t more = sim_quota_rules_evictions(w) - sim_quota_rules_evictions(old);
+	int64_t more = more_evictions(old, w);
 
 	if (gained(old, w, KUEUE_EVICTED) || evicted_again(old, w)) {
 		return more == 1 ? NULL : "an eviction that is not counted once";

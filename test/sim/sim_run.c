@@ -17,8 +17,6 @@
 #define MAX_SCHEDULERS 2
 #define QUIET_NS (60 * CLOCK_NS_PER_S)
 #define SEEN_NS (5 * CLOCK_NS_PER_S) /* from being held up until what was missed is acted on */
-/* The longest back-off after a refusal, and the write that follows. */
-#define REFUSED_NS (310 * CLOCK_NS_PER_S)
 #define SETTLE_NS (INT64_C(2400) * CLOCK_NS_PER_S)
 #define SETTLE_STEPS 200000
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
@@ -349,7 +347,7 @@ static bool is_settled(struct sim_run *r, int64_t since)
 	return r->choices.list.n == 0 && w->clock.mono_ns - changed >= QUIET_NS &&
 	       w->clock.mono_ns - r->unhealthy_at >= SEEN_NS &&
 	       (w->faults.struck[SIM_STATUS_403] == 0 ||
-		w->clock.mono_ns - w->faults.last_at >= REFUSED_NS) &&
+		w->clock.mono_ns - w->faults.last_at >= SIM_FAULTS_REFUSED_NS) &&
 	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0]),
 				    sim_scheduler_now(r->schedulers[0])) &&
 	       (r->quota == NULL || sim_quota_is_quiet(r->quota, QUIET_NS));

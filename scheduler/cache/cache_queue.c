@@ -93,7 +93,6 @@ void cache_queue_remove(struct cache *c, struct str name)
 	res_fill(&q->capability, RES_UNLIMITED);
 	res_fill(&q->guarantee, 0);
 	res_fill(&q->deserved, 0);
-	res_fill(&q->published, 0);
 	(void)access_set_queue(c->cluster, name, NULL);
 	c->queues_stale = true;
 	c->dirty = true;

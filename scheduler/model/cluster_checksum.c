@@ -109,7 +109,6 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix(h, (uint64_t)q->scan.done << 16 | (uint64_t)q->scan.waits_jobs << 8 |
 			   q->scan.waits_nodes);
 	h = mix(h, (uint64_t)q->scan.timer_at);
-	h = mix_res(h, &q->published);
 	return mix(h, (uint64_t)q->resource_version);
 }
 

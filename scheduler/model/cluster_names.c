@@ -90,7 +90,6 @@ static void mark_queue(const struct queue *q)
 	res_names_mark(&q->deserved);
 	res_names_mark(&q->charged);
 	res_names_mark(&q->releasing);
-	res_names_mark(&q->published);
 }
 
 static void sweep_resources(struct cluster *c)

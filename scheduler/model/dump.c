@@ -164,7 +164,6 @@ static void put_queue(struct json_out *o, const struct cluster *c, const struct 
 	dump_fields_write_res(o, "deserved", c->res, &q->deserved, 0);
 	dump_fields_write_res(o, "charged", c->res, &q->charged, 0);
 	dump_fields_write_res(o, "releasing", c->res, &q->releasing, 0);
-	dump_fields_write_res(o, "published", c->res, &q->published, 0);
 	put_ids(o, "jobs", q->jobs.v, q->jobs.n);
 	put_ids(o, "waiting", q->waiting.v, q->waiting.n);
 }

@@ -161,11 +161,10 @@ static int load_queue(struct cluster *c, const struct jdoc *d, struct err *err)
 	    dump_fields_read_res(d, "capability", c->res, RES_UNLIMITED, &q->capability, err) < 0 ||
 	    dump_fields_read_res(d, "guarantee", c->res, 0, &q->guarantee, err) < 0 ||
 	    dump_fields_read_res(d, "deserved", c->res, 0, &q->deserved, err) < 0 ||
-	    dump_fields_read_res(d, "charged", c->res, 0, &q->charged, err) < 0 ||
-	    dump_fields_read_res(d, "releasing", c->res, 0, &q->releasing, err) < 0) {
+	    dump_fields_read_res(d, "charged", c->res, 0, &q->charged, err) < 0) {
 		return -ERR_INVALID;
 	}
-	return dump_fields_read_res(d, "published", c->res, 0, &q->published, err);
+	return dump_fields_read_res(d, "releasing", c->res, 0, &q->releasing, err);
 }
 
 static bool is_name(const struct cluster *c, uint32_t id)

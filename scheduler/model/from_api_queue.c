@@ -19,19 +19,6 @@ static uint8_t state_of(const char *text)
 	return str_streq(text, KEYS_QUEUE_CLOSING) ? QUEUE_CLOSING : QUEUE_UNKNOWN;
 }
 
-/* The status reports what others have: it brings no names. */
-static int read_published(const struct cluster *c, const struct field_resources *allocated,
-			  struct res *ret, struct err *err)
-{
-	CLEANUP(unoffered_finish)
-	struct unoffered others = { .v = xmalloc_zero(allocated->n + 1, sizeof(*others.v)) };
-
-	if (from_api_requested(c, allocated, RES_UNLIMITED, ret, &others, err) < 0) {
-		return err_wrap(err, "status.allocated");
-	}
-	return 0;
-}
-
 static int read_amounts(struct cluster *c, const struct api_queue *queue, struct queue *into,
 			struct err *err)
 {
@@ -48,7 +35,7 @@ static int read_amounts(struct cluster *c, const struct api_queue *queue, struct
 	if (from_api_offered(c, &spec->deserved, RES_UNLIMITED, &into->deserved, err) < 0) {
 		return err_wrap(err, "spec.deserved");
 	}
-	return read_published(c, &queue->status.allocated, &into->published, err);
+	return 0;
 }
 
 static bool same(const struct queue *a, const struct queue *b)
@@ -98,7 +85,6 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
 	q->capability = new.capability;
 	q->guarantee = new.guarantee;
 	q->deserved = new.deserved;
-	q->published = new.published;
 	free(q->parent_name);
 	q->parent_name = new.parent_name;
 	free(q->uid);

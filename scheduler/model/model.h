@@ -198,7 +198,6 @@ struct queue {
 	uint64_t jobs_gen; /* changes with any job or task of this very queue */
 	uint64_t room_gen; /* changes when charged shrinks or this queue's limit may have grown */
 	struct queue_scan scan;
-	struct res published; /* status.allocated as last written */
 	int64_t resource_version;
 };
 

@@ -297,10 +297,12 @@ struct jdoc *fieldset_disputed(const struct jdoc *set, const struct jdoc *other,
 			continue;
 		}
 		if (is_leaf(s) || is_leaf(o)) {
-			bool vague = is_empty_object(child(a, name)) &&
-				     jdoc_kind(child(b, name)) == JDOC_OBJECT;
+			const struct jdoc *x = child(a, name), *y = child(b, name);
+			/* Owning an empty object is not owning its members. */
+			bool vague = jdoc_kind(x) == JDOC_OBJECT && jdoc_kind(y) == JDOC_OBJECT &&
+				     (is_empty_object(x) || is_empty_object(y));
 
-			if (!vague && !jdoc_equal(child(a, name), child(b, name))) {
+			if (!vague && !jdoc_equal(x, y)) {
 				jdoc_set_take(res, name, jdoc_copy(is_leaf(s) ? s : o));
 			}
 			continue;

@@ -56,6 +56,18 @@ static void test_ownership(void **state)
 	assert_int_equal(jdoc_int(jdoc_path(f->doc, "spec.weight"), 0), 3);
 }
 
+/* Owning an empty object is not owning its members. */
+static void test_members_of_empty_objects(void **state)
+{
+	struct apiserver_fixture *f = *state;
+
+	assert_int_equal(apply(f, URL, "a", "spec: {capability: {}}"), 201);
+	assert_int_equal(apply(f, URL, "b", "spec: {capability: {cpu: 2}}"), 200);
+	assert_int_equal(apply(f, URL, "c", "spec: {capability: {}}"), 200);
+	assert_int_equal(jdoc_int(jdoc_path(f->doc, "spec.capability.cpu"), 0), 2);
+	assert_int_equal(apply(f, URL, "c", "spec: {capability: {cpu: 3}}"), 409);
+}
+
 static void test_no_change_no_version(void **state)
 {
 	struct apiserver_fixture *f = *state;
@@ -132,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(test_ownership),
+		T(test_members_of_empty_objects),
 		T(test_no_change_no_version),
 		T(test_status_has_its_own_entry),
 		T(test_other_writes_take_ownership),

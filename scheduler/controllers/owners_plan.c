@@ -184,6 +184,37 @@ static void withdraw_starts(struct owners *o, struct owner *e, struct str key,
 	}
 }
 
+static void note_deletion(struct owner *e, const struct owner_write *w)
+{
+	for (size_t i = 0; i < e->workloads.n; i++) {
+		struct workload_entry *we = e->workloads.v[i];
+
+		if (str_streq(we->w->meta.name, w->workload)) {
+			we->retired = str_hash(str_of(we->w->meta.uid));
+		}
+	}
+}
+
+/* A DELETE of one of its Workloads is in flight. The owner may match that Workload again meanwhile,
+ * but the request cannot be called back. */
+static bool loses_workload(const struct owner *e)
+{
+	for (size_t i = 0; i < e->workloads.n; i++) {
+		const struct workload_entry *we = e->workloads.v[i];
+
+		if (we->retired != 0 && we->w->meta.deleted == FIELD_NO_TIME &&
+		    we->retired == str_hash(str_of(we->w->meta.uid))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_start(const struct owner_write *w)
+{
+	return w->kind == OWNER_JOB_START || w->kind == OWNER_POD_START;
+}
+
 static void note_start(struct owner *e, const struct owner_write *w)
 {
 	struct pod_entry *pod = w->kind == OWNER_POD_START ? find_pod(e, w->about.name) : NULL;
@@ -203,13 +234,21 @@ static void send(struct owners *o, struct owner *e, struct str key, const struct
 	(void)kind;
 	for (size_t i = 0; i < plan->writes.n; i++) {
 		const struct owner_write *w = &plan->writes.v[i];
-		bool fresh = is_new(e, w);
+		bool fresh;
 
+		if (is_start(w) && loses_workload(e)) {
+			continue; /* the Workload that replaces it has to reserve quota of its own
+				   */
+		}
+		fresh = is_new(e, w);
 		/* Who may not write now has nothing to say either; the leader will. */
 		if (w->kind == OWNER_NOTE && fresh && owner_write_may_send(&o->target)) {
 			note(o, ns, w);
 		} else if (w->kind != OWNER_NOTE && fresh) {
 			note_start(e, w);
+			if (w->kind == OWNER_DELETE) {
+				note_deletion(e, w);
+			}
 			send_one(o, e, key, ns, w);
 		}
 	}

@@ -29,6 +29,7 @@ struct workload_entry {
 	struct api_workload *w;
 	char *owner; /* key of the owner it is linked to; NULL: none */
 	bool is_group;
+	uint64_t retired; /* hash of the UID for which a DELETE was sent; 0: none */
 };
 
 struct pod_entry {

@@ -289,6 +289,44 @@ static void a_job_that_changes_while_it_waits_keeps_its_workload(void **state)
 	owners_fixture_end(&f);
 }
 
+/* A DELETE in flight cannot be called back: the Job waits for its next Workload to reserve quota.
+ */
+static void a_job_does_not_start_on_a_workload_that_is_to_be_deleted(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf uid = STRBUF_INIT;
+	struct owners_fixture f;
+
+	(void)state;
+	owners_fixture_begin(&f, "{}");
+	owners_synced(f.o);
+	create_job(&f, true);
+	owners_fixture_settle(&f);
+	owners_fixture_get_workload(&f);
+	strbuf_add_c(&uid, jdoc_path_str(f.api.doc, "metadata.uid"));
+	assert_int_equal(apiserver_set_faults(f.api.server,
+					      STR_LIT("[{fault: status, code: 403, method: DELETE,"
+						      " count: 0, path: .*/workloads/.*}]"),
+					      NULL),
+			 0);
+	owners_fixture_admit(&f, "main:3");
+	patch_job(&f, "{\"spec\":{\"parallelism\":1}}");
+	owners_fixture_settle(&f);
+	assert_true(apiserver_fault_count(f.api.server, "status") > 0);
+	patch_job(&f, "{\"spec\":{\"parallelism\":3}}");
+	owners_fixture_settle(&f);
+	get_job(&f);
+	owners_fixture_expect(&f, "spec.suspend", "true");
+	assert_int_equal(apiserver_set_faults(f.api.server, STR_LIT("[]"), NULL), 0);
+	clock_fake_advance(&f.clock, 400 * CLOCK_NS_PER_S);
+	owners_fixture_settle(&f);
+	owners_fixture_get_workload(&f);
+	assert_false(jdoc_is_str(jdoc_path(f.api.doc, "metadata.uid"), uid.p));
+	owners_fixture_admit(&f, "main:3");
+	owners_fixture_settle(&f);
+	expect_started(&f);
+	owners_fixture_end(&f);
+}
+
 static void a_job_that_cannot_start_so_ends(void **state)
 {
 	struct owners_fixture f;
@@ -433,6 +471,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_written_before_all_is_known),
 		cmocka_unit_test(a_job_that_nobody_admitted_is_stopped),
 		cmocka_unit_test(a_job_that_changes_while_it_waits_keeps_its_workload),
+		cmocka_unit_test(a_job_does_not_start_on_a_workload_that_is_to_be_deleted),
 		cmocka_unit_test(a_job_that_cannot_start_so_ends),
 		cmocka_unit_test(workloads_of_others),
 		cmocka_unit_test(workload_that_a_job_names_later),

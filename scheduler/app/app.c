@@ -33,6 +33,7 @@
 #include "base/version.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/conf.h"
 #include "conf/quota_conf.h"
 #include "kube/kubeconfig.h"
@@ -96,7 +97,7 @@ static bool may_send(void *ctx)
 static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *w = ctx;
-	struct sched_msg *m = cache_decode_event(w->resource, event);
+	struct sched_msg *m = message_decode_event(w->resource, event);
 
 	if (m != NULL) {
 		post(w->app, m);

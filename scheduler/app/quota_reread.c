@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "kube/pool.h"
 #include "kube/rest.h"
 #include "model/message.h"
@@ -41,7 +41,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	struct sched_msg *m;
 
 	if (code == 0) {
-		m = cache_decode(SCHED_WORKLOADS, str_of(item), result->body, rest_version(result));
+		m = message_decode(SCHED_WORKLOADS, str_of(item), result->body,
+				   rest_version(result));
 		m->flag = true;
 		r->post(r->ctx, m);
 		return POOL_DONE;

@@ -45,7 +45,6 @@ struct decisions;
 struct job;
 struct node;
 struct queue;
-struct reflector_event;
 struct task;
 
 /* Called on the sched thread while a message is applied; may be NULL each. */
@@ -109,12 +108,5 @@ bool cache_is_synced(const struct cache *c); /* every basic resource had its fir
 void cache_rebuild_ledger(struct cache *c, int64_t wall);
 /* True when something changed since the last call (a cycle is worth running). */
 bool cache_take_dirty(struct cache *c);
-/* Decodes one JSON object of resource r into a message UPSERT, or BAD_OBJECT with what can be read
- * of it when it does not decode. Any thread. */
-struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str json,
-			       int64_t resource_version);
-/* The message that tells the cache what a reflector of resource r told; NULL: nothing that it needs
- * to know. Any thread. */
-struct sched_msg *cache_decode_event(enum sched_resource r, const struct reflector_event *event);
 
 #endif

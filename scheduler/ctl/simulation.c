@@ -12,6 +12,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/conf.h"
 #include "core/cycle.h"
 #include "core/ledger.h"
@@ -73,7 +74,7 @@ static int apply_object(struct simulation *s, enum sched_resource resource, cons
 
 	s->bad = (struct err)ERR_INIT;
 	jdoc_format(object, &text);
-	apply_message(s, cache_decode(resource, str_of(key), strbuf_str(&text), 0));
+	apply_message(s, message_decode(resource, str_of(key), strbuf_str(&text), 0));
 	return s->bad.code == ERR_NONE ? 0 : err_set(err, ERR_INVALID, "%s", s->bad.text);
 }
 

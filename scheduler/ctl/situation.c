@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/conf.h"
 #include "core/hooks.h"
 #include "core/names.h"
@@ -66,7 +67,7 @@ static void on_item(void *ctx, struct str object, const struct json_cut_meta *me
 	}
 	strbuf_add_str(&key, meta->name);
 	(void)json_cut_int(meta->resource_version, &number);
-	apply(l->s, cache_decode(l->resource, strbuf_str(&key), object, number), l->now);
+	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, number), l->now);
 }
 
 static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)

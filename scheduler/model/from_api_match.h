@@ -4,8 +4,7 @@
 #ifndef SCHEDULER_MODEL_FROM_API_MATCH_H
 #define SCHEDULER_MODEL_FROM_API_MATCH_H
 
-#include "model/model.h"
-#include "model/pod_class.h"
+#include "model/match.h"
 
 struct api_label_selector;
 struct api_node_selector;

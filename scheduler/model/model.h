@@ -10,12 +10,10 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "model/match.h"
 #include "model/resources.h"
+#include "model/sentinel.h"
 #include "model/unoffered.h"
-
-#define MODEL_NONE UINT32_MAX
-#define MODEL_TIME_NEVER INT64_MAX
-#define MODEL_TIME_NONE INT64_MIN /* wall times are ns since 1970 */
 
 struct intern;
 struct strmap;
@@ -199,15 +197,6 @@ struct queue {
 	uint64_t room_gen; /* changes when charged shrinks or this queue's limit may have grown */
 	struct queue_scan scan;
 	int64_t resource_version;
-};
-
-struct taint {
-	const char *key, *value; /* interned */
-	uint8_t effect;          /* enum taint_effect in model/pod_class.h */
-};
-
-struct label {
-	const char *key, *value; /* interned */
 };
 
 struct node {

@@ -8,35 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/match.h"
 #include "model/resources.h"
 #include "model/unoffered.h"
-
-struct label; /* model/model.h */
-
-enum taint_effect { TAINT_NO_SCHEDULE, TAINT_PREFER_NO_SCHEDULE, TAINT_NO_EXECUTE };
-enum match_op { MATCH_IN, MATCH_NOT_IN, MATCH_EXISTS, MATCH_NOT_EXISTS, MATCH_GT, MATCH_LT };
-
-struct match_expr {
-	const char *key; /* interned */
-	enum match_op op;
-	const char **values; /* interned, sorted by text */
-	size_t nvalues;
-	bool on_field; /* matchFields metadata.name instead of a label */
-};
-
-struct match_term { /* all expressions must hold */
-	struct match_expr *exprs;
-	size_t nexprs;
-	int32_t weight; /* preferred terms */
-};
-
-struct toleration {
-	const char *key;   /* interned; NULL: every key (with exists) */
-	const char *value; /* interned, "" when absent */
-	bool exists;       /* operator Exists */
-	bool any_effect;
-	uint8_t effect; /* enum taint_effect */
-};
 
 struct host_port {
 	const char *ip;   /* interned; "0.0.0.0" is every address */

@@ -15,8 +15,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "model/match.h"
 #include "model/model.h" /* struct label, struct taint, MODEL_NONE, MODEL_TIME_NONE */
-#include "model/pod_class.h"
+#include "model/sentinel.h"
 
 #define QUOTA_UNLIMITED INT64_MAX
 #define QUOTA_NO_LIMIT (-1) /* borrowing or lending limit that is not set */

@@ -1,7 +1,6 @@
 #include "base/intern.h"
 #include "base/strmap.h"
-#include "model/model.h"
-#include "model/pod_class.h"
+#include "model/match.h"
 #include "model/quota_store.h"
 
 static void mark_labels(struct intern *names, const struct label *v, size_t n)

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "model/cluster.h"
 #include "model/message.h"
 
@@ -74,7 +75,7 @@ static bool run(unsigned pods)
 		put_pod(&json, i);
 		bytes += (int64_t)json.len;
 		began = clock_mono(clock);
-		m = cache_decode(SCHED_PODS, STR_LIT(""), strbuf_str(&json), i + 1);
+		m = message_decode(SCHED_PODS, STR_LIT(""), strbuf_str(&json), i + 1);
 		cache_apply(c, m, (struct cache_time){ 0, 0 });
 		message_free(m);
 		spent += clock_mono(clock) - began;
@@ -100,8 +101,8 @@ static void run_standby(unsigned pods)
 		CLEANUP(xmalloc_freep) char *key = xmalloc_printf("team-%u/pod-%u", i % 50, i);
 
 		put_pod(&json, i);
-		(void)standby_take(s,
-				   cache_decode(SCHED_PODS, str_of(key), strbuf_str(&json), i + 1));
+		(void)standby_take(
+			s, message_decode(SCHED_PODS, str_of(key), strbuf_str(&json), i + 1));
 	}
 	strbuf_finish(&json);
 	printf("%u pods: %zu bytes per pod in a standby\n", pods, (heap_used() - before) / pods);

@@ -14,6 +14,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/quota_conf.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
@@ -85,7 +86,7 @@ static void on_bad(void *ctx UNUSED, enum sched_resource r UNUSED, struct str ke
 
 static void see(struct bench *b, enum sched_resource r, const char *key, struct str json)
 {
-	post(b, cache_decode(r, str_of(key), json, ++b->version));
+	post(b, message_decode(r, str_of(key), json, ++b->version));
 }
 
 static void begin(struct bench *b)

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "core/cycle.h"
 #include "core/decision.h"
 #include "core/ledger.h"
@@ -236,7 +237,7 @@ static void step(struct input *in, struct cache *c)
 		return;
 	}
 	put_object(in, &json, r, n);
-	apply(c, cache_decode(r, STR_LIT("key"), strbuf_str(&json), 0));
+	apply(c, message_decode(r, STR_LIT("key"), strbuf_str(&json), 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

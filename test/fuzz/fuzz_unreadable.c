@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "core/ledger.h"
 #include "enc/decode.h"
 #include "model/cluster.h"
@@ -30,7 +31,7 @@ static void apply(struct cache *c, struct sched_msg *m)
 
 static void apply_text(struct cache *c, enum sched_resource r, struct str json)
 {
-	apply(c, cache_decode(r, STR_LIT("ns/p"), json, 0));
+	apply(c, message_decode(r, STR_LIT("ns/p"), json, 0));
 }
 
 static void begin(struct cache *c, bool knows_pod)

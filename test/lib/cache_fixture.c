@@ -1,4 +1,5 @@
 #include "lib/cache_fixture.h"
+#include "cache/message_decode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ void cache_fixture_check(struct cache_fixture *f)
 void cache_fixture_raw(struct cache_fixture *f, enum sched_resource r, const char *key,
 		       const char *json)
 {
-	struct sched_msg *m = cache_decode(r, str_of(key), str_of(json), f->version);
+	struct sched_msg *m = message_decode(r, str_of(key), str_of(json), f->version);
 
 	cache_apply(f->cache, m, cache_fixture_time(f));
 	message_free(m);

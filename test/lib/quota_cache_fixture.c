@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/quota_conf.h"
 #include "model/quota_store.h"
 #include "quota/quota_apply.h"
@@ -83,7 +84,7 @@ static void apply(struct quota_cache_fixture *f, struct sched_msg *m)
 static void see_at(struct quota_cache_fixture *f, enum sched_resource r, const char *key,
 		   const char *json, int64_t version)
 {
-	struct sched_msg *m = cache_decode(r, str_of(key), str_of(json), version);
+	struct sched_msg *m = message_decode(r, str_of(key), str_of(json), version);
 
 	assert_int_equal(m->kind, SCHED_MSG_UPSERT);
 	apply(f, m);
@@ -156,7 +157,7 @@ static void add(struct quota_cache_fixture *f, const struct shape *w, int64_t ve
 		"\"requests\":{\"cpu\":\"%s\"}}}]}}}]},\"status\":{%s}}",
 		w->name, w->uid, w->priority, w->cpu, w->status);
 
-	m = cache_decode(SCHED_WORKLOADS, str_of(key), str_of(json), version);
+	m = message_decode(SCHED_WORKLOADS, str_of(key), str_of(json), version);
 	m->flag = w->again;
 	apply(f, m);
 }

@@ -4,6 +4,7 @@
 #include "base/counter.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/quota_conf.h"
 #include "enc/jdoc.h"
 #include "kube/pool.h"
@@ -34,7 +35,7 @@ static void on_bad(void *ctx, enum sched_resource r UNUSED, struct str key UNUSE
 void quota_engine_fixture_see(struct quota_engine_fixture *f, enum sched_resource r,
 			      const char *key, const char *json)
 {
-	handle(f, cache_decode(r, str_of(key), str_of(json), ++f->version));
+	handle(f, message_decode(r, str_of(key), str_of(json), ++f->version));
 }
 
 void quota_engine_fixture_world(struct quota_engine_fixture *f)

@@ -14,6 +14,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "cache/quota_cache.h"
 #include "conf/conf.h"
 #include "core/decision.h"
@@ -77,7 +78,7 @@ static bool may_send(void *ctx)
 static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *w = ctx;
-	struct sched_msg *m = cache_decode_event(w->resource, event);
+	struct sched_msg *m = message_decode_event(w->resource, event);
 
 	if (m != NULL) {
 		post(w->scheduler, m);

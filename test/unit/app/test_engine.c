@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/conf.h"
 #include "kube/pool.h"
 #include "lib/fake_transport.h"
@@ -78,7 +79,7 @@ static void end(struct fixture *f)
 
 static void see(struct fixture *f, enum sched_resource r, const char *key, const char *json)
 {
-	struct sched_msg *m = cache_decode(r, str_of(key), str_of(json), 1);
+	struct sched_msg *m = message_decode(r, str_of(key), str_of(json), 1);
 
 	m->resource = r;
 	engine_handle(f->engine, m);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "cache/cache.h"
+#include "cache/message_decode.h"
 #include "conf/quota_conf.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
@@ -79,7 +80,7 @@ static void see(struct fixture *f, const char *meta, const char *spec, const cha
 		"\"status\":{%s}}",
 		meta, spec, status);
 	struct sched_msg *m =
-		cache_decode(SCHED_WORKLOADS, STR_LIT("ns/one"), str_of(json), ++f->c.version);
+		message_decode(SCHED_WORKLOADS, STR_LIT("ns/one"), str_of(json), ++f->c.version);
 
 	bool kept = quota_cache_apply(f->c.cache, m, f->c.now);
 
@@ -214,7 +215,7 @@ static void what_was_kept_long_enough_is_deleted(void **state)
 
 static void see_job(struct fixture *f)
 {
-	struct sched_msg *m = cache_decode(
+	struct sched_msg *m = message_decode(
 		SCHED_JOBS, STR_LIT("ns/j"),
 		STR_LIT("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"j-1\","
 			"\"resourceVersion\":\"3\"},\"spec\":{\"suspend\":true}}"),

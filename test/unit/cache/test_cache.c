@@ -1,3 +1,4 @@
+#include "cache/message_decode.h"
 #include "lib/unit.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void test_bad_objects_are_told(void **state)
 				     .listener = { .on_bad_object = count_bad_object,
 						   .ctx = &told } };
 	struct cache *c = cache_create(&opt);
-	struct sched_msg *m = cache_decode(SCHED_QUEUES, STR_LIT("q"), STR_LIT("[]"), 1);
+	struct sched_msg *m = message_decode(SCHED_QUEUES, STR_LIT("q"), STR_LIT("[]"), 1);
 
 	(void)state;
 	cache_apply(c, m, (struct cache_time){ 0, 0 });

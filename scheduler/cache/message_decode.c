@@ -1,3 +1,5 @@
+#include "cache/message_decode.h"
+
 #include "api/batch.h"
 #include "api/kueue.h"
 #include "api/kueue_workload.h"
@@ -9,7 +11,6 @@
 #include "api/scheduling.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "cache/cache.h"
 #include "enc/decode.h"
 #include "kube/reflector.h"
 
@@ -32,8 +33,8 @@ static const struct field_table *const tables[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_JOBS] = &batch_job_fields,
 };
 
-struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str json,
-			       int64_t resource_version)
+struct sched_msg *message_decode(enum sched_resource r, struct str key, struct str json,
+				 int64_t resource_version)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_UPSERT);
 	const struct field_table *table = tables[r];
@@ -52,13 +53,13 @@ struct sched_msg *cache_decode(enum sched_resource r, struct str key, struct str
 	return m;
 }
 
-struct sched_msg *cache_decode_event(enum sched_resource r, const struct reflector_event *event)
+struct sched_msg *message_decode_event(enum sched_resource r, const struct reflector_event *event)
 {
 	struct sched_msg *m;
 
 	switch (event->kind) {
 	case REFLECTOR_UPSERT:
-		return cache_decode(r, event->key, event->object, event->resource_version);
+		return message_decode(r, event->key, event->object, event->resource_version);
 	case REFLECTOR_DELETE:
 		m = message_new(SCHED_MSG_DELETE);
 		m->key = arena_str(m->arena, event->key);

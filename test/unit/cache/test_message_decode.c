@@ -1,3 +1,4 @@
+#include "cache/message_decode.h"
 #include "kube/reflector.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
@@ -6,8 +7,8 @@ static void test_decodes_every_resource(void **state)
 {
 	(void)state;
 	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
-		struct sched_msg *m = cache_decode((enum sched_resource)r, STR_LIT("ns/x"),
-						   STR_LIT("{\"metadata\":{\"name\":\"x\"}}"), 7);
+		struct sched_msg *m = message_decode((enum sched_resource)r, STR_LIT("ns/x"),
+						     STR_LIT("{\"metadata\":{\"name\":\"x\"}}"), 7);
 
 		assert_int_equal(m->kind, SCHED_MSG_UPSERT);
 		assert_int_equal(m->resource, r);
@@ -20,11 +21,11 @@ static void test_decodes_every_resource(void **state)
 
 static void test_names_the_path_of_a_fault(void **state)
 {
-	struct sched_msg *m = cache_decode(SCHED_PODS, STR_LIT("ns/x"),
-					   STR_LIT("{\"spec\":{\"containers\":[{\"resources\":{"
-						   "\"requests\":{\"cpu\":\"1x\"}}}]"
-						   "}}"),
-					   7);
+	struct sched_msg *m = message_decode(SCHED_PODS, STR_LIT("ns/x"),
+					     STR_LIT("{\"spec\":{\"containers\":[{\"resources\":{"
+						     "\"requests\":{\"cpu\":\"1x\"}}}]"
+						     "}}"),
+					     7);
 
 	(void)state;
 	assert_int_equal(m->kind, SCHED_MSG_BAD_OBJECT);
@@ -53,7 +54,7 @@ static void test_messages_of_a_reflector(void **state)
 						   .key = STR_LIT("q"),
 						   .object = STR_LIT("{}"),
 						   .resource_version = 7 };
-		struct sched_msg *m = cache_decode_event(SCHED_QUEUES, &e);
+		struct sched_msg *m = message_decode_event(SCHED_QUEUES, &e);
 
 		assert_true((m == NULL) == rows[i].silent);
 		if (m != NULL) {
@@ -75,5 +76,5 @@ int main(void)
 		cmocka_unit_test(test_messages_of_a_reflector),
 	};
 
-	return cmocka_run_group_tests_name("cache/cache_decode", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cache/message_decode", tests, NULL, NULL);
 }

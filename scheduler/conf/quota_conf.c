@@ -193,7 +193,7 @@ static int read_admission_fair_sharing(struct reading *r, struct err *err)
 }
 
 static int read_outputs(struct quota_conf *c, const struct jdoc *map,
-			struct from_api_quota_transformation *t, struct err *err)
+			struct quota_resources_transformation *t, struct err *err)
 {
 	static const char field[] = "resources.transformations.outputs";
 	struct field_resource *list;
@@ -223,7 +223,7 @@ static int read_outputs(struct quota_conf *c, const struct jdoc *map,
 }
 
 static int read_transformation(struct quota_conf *c, const struct jdoc *d,
-			       struct from_api_quota_transformation *t, struct err *err)
+			       struct quota_resources_transformation *t, struct err *err)
 {
 	const char *input = jdoc_str(jdoc_get(d, "input"));
 	const char *strategy = jdoc_str_or(jdoc_get(d, "strategy"), "Retain");
@@ -266,7 +266,7 @@ static int read_resources(struct reading *r, struct err *err)
 	const struct jdoc *d = jdoc_get(r->d, "resources"), *list = jdoc_get(d, "transformations");
 	const char *check = jdoc_str_or(jdoc_get(d, "quotaCheckStrategy"), "BlockUndeclared");
 	struct quota_conf *c = r->conf;
-	struct from_api_quota_transformation *items;
+	struct quota_resources_transformation *items;
 	int code = expect(d, JDOC_OBJECT, "resources", err);
 
 	c->options.ignore_undeclared = str_streq(check, "IgnoreUndeclared");

@@ -10,7 +10,8 @@
 #include "base/str.h"
 #include "conf/quota_conf_metrics.h"
 #include "conf/quota_owners.h"
-#include "model/from_api_quota.h"
+#include "conf/quota_resources.h"
+#include "model/quota_model.h"
 
 #define QUOTA_CONF_MAX_ITEMS 256 /* in each list and map */
 
@@ -21,7 +22,7 @@ struct jdoc;
 struct quota_conf {
 	struct arena *arena;          /* holds all below */
 	struct quota_options options; /* defaults where the file says nothing */
-	struct from_api_quota_resources resources;
+	struct quota_resources resources;
 	struct quota_times times;
 	struct quota_owners owners;
 	struct quota_conf_metrics metrics;

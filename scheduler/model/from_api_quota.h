@@ -10,6 +10,7 @@
 #ifndef SCHEDULER_MODEL_FROM_API_QUOTA_H
 #define SCHEDULER_MODEL_FROM_API_QUOTA_H
 
+#include "conf/quota_resources.h"
 #include "enc/field.h"
 #include "model/quota_store.h"
 
@@ -56,26 +57,12 @@ void from_api_quota_amount_text(const char *resource, int64_t amount, char out[Q
 /* --- what a pod set requests --------------------------------------------------------------------
  */
 
-/* resources.transformations of the configuration. */
-struct from_api_quota_transformation {
-	const char *input, *multiply_by; /* multiply_by NULL: by nothing */
-	bool replace;                    /* the input itself is not counted */
-	struct field_resources outputs;
-};
-struct from_api_quota_resources {    /* borrowed from the configuration */
-	const char *const *excluded; /* prefixes of names that are not counted */
-	size_t nexcluded;
-	const struct from_api_quota_transformation *transformations;
-	size_t ntransformations;
-};
-
 /* LimitRanges and RuntimeClasses that are known, and the resources of the configuration: what a
  * request depends on besides the Workload. Workloads that were read before a change keep their
  * requests until they are read again. */
 struct from_api_quota_rules;
 /* resources may be NULL and must outlive the rules. */
-struct from_api_quota_rules *
-from_api_quota_rules_create(const struct from_api_quota_resources *resources);
+struct from_api_quota_rules *from_api_quota_rules_create(const struct quota_resources *resources);
 void from_api_quota_rules_destroy(struct from_api_quota_rules *r); /* NULL is fine */
 /* Objects are copied. Removal by key ("namespace/name", "name"); unknown ones have no effect. */
 void from_api_quota_rules_limits(struct from_api_quota_rules *r, const struct api_limit_range *lr);

@@ -42,8 +42,7 @@ void from_api_quota_rules_summary(const struct from_api_quota_rules *r, struct s
 /* Overhead of a RuntimeClass; NULL: none, or not known. */
 const struct field_resources *from_api_quota_rules_overhead(const struct from_api_quota_rules *r,
 							    const char *runtime_class);
-const struct from_api_quota_resources *
-from_api_quota_rules_resources(const struct from_api_quota_rules *r);
+const struct quota_resources *from_api_quota_rules_resources(const struct from_api_quota_rules *r);
 
 /* Lists of amounts, sorted by name; results live in the arena. a, and what only b has. */
 struct field_resources from_api_quota_rules_first(struct arena *arena, struct field_resources a,

@@ -131,7 +131,7 @@ static void check(struct request *r, const struct field_resources *total)
 /* --- what is counted ----------------------------------------------------------------------------
  */
 
-static bool is_excluded(const struct from_api_quota_resources *conf, const char *name)
+static bool is_excluded(const struct quota_resources *conf, const char *name)
 {
 	for (size_t i = 0; i < conf->nexcluded; i++) {
 		if (str_has_prefix(str_of(name), conf->excluded[i])) {
@@ -141,8 +141,8 @@ static bool is_excluded(const struct from_api_quota_resources *conf, const char 
 	return false;
 }
 
-static const struct from_api_quota_transformation *
-find_transformation(const struct from_api_quota_resources *conf, const char *name)
+static const struct quota_resources_transformation *
+find_transformation(const struct quota_resources *conf, const char *name)
 {
 	for (size_t i = 0; i < conf->ntransformations; i++) {
 		if (str_streq(conf->transformations[i].input, name)) {
@@ -194,7 +194,7 @@ static void count(struct request *r, struct counted *c, const char *name, struct
 /* Whole units of the input count, and what is retained of an input that is multiplied is the
  * product (Kueue: applyResourceTransformations). */
 static void transform(struct request *r, const struct field_resources *input,
-		      const struct from_api_quota_transformation *t, struct field_resource in,
+		      const struct quota_resources_transformation *t, struct field_resource in,
 		      struct counted *ret)
 {
 	const struct quantity *factor =
@@ -217,10 +217,10 @@ static void transform(struct request *r, const struct field_resources *input,
 
 static void count_all(struct request *r, const struct field_resources *total, struct counted *ret)
 {
-	const struct from_api_quota_resources *conf = from_api_quota_rules_resources(r->rules);
+	const struct quota_resources *conf = from_api_quota_rules_resources(r->rules);
 
 	for (size_t i = 0; i < total->n; i++) {
-		const struct from_api_quota_transformation *t =
+		const struct quota_resources_transformation *t =
 			find_transformation(conf, total->v[i].name);
 
 		if (is_excluded(conf, total->v[i].name)) {

@@ -23,7 +23,7 @@ struct runtime {
 };
 
 struct from_api_quota_rules {
-	const struct from_api_quota_resources *resources;
+	const struct quota_resources *resources;
 	struct strmap *ranges, *runtimes;
 };
 
@@ -52,10 +52,9 @@ static void free_runtime(void *value)
 	free(r);
 }
 
-struct from_api_quota_rules *
-from_api_quota_rules_create(const struct from_api_quota_resources *resources)
+struct from_api_quota_rules *from_api_quota_rules_create(const struct quota_resources *resources)
 {
-	static const struct from_api_quota_resources none;
+	static const struct quota_resources none;
 	struct from_api_quota_rules *r = xmalloc_zero(1, sizeof(*r));
 
 	r->resources = resources == NULL ? &none : resources;
@@ -73,8 +72,7 @@ void from_api_quota_rules_destroy(struct from_api_quota_rules *r)
 	}
 }
 
-const struct from_api_quota_resources *
-from_api_quota_rules_resources(const struct from_api_quota_rules *r)
+const struct quota_resources *from_api_quota_rules_resources(const struct from_api_quota_rules *r)
 {
 	return r->resources;
 }

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "model/model.h"
-#include "model/pod_class.h"
 
 const char *match_label(const struct label *labels, size_t n, const char *key)
 {

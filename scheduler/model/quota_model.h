@@ -16,7 +16,6 @@
 
 #include "base/vec.h"
 #include "model/match.h"
-#include "model/model.h" /* struct label, struct taint, MODEL_NONE, MODEL_TIME_NONE */
 #include "model/sentinel.h"
 
 #define QUOTA_UNLIMITED INT64_MAX

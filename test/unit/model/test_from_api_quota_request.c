@@ -19,7 +19,7 @@ struct fixture {
 	struct quota_podset p;
 };
 
-static void begin(struct fixture *f, const struct from_api_quota_resources *resources)
+static void begin(struct fixture *f, const struct quota_resources *resources)
 {
 	*f = (struct fixture){ .q = quota_create(),
 			       .rules = from_api_quota_rules_create(resources),
@@ -186,12 +186,12 @@ static void test_excluded_and_transformed(void **state)
 	const struct field_resource slices[] = { { "gpu-memory", quantity("5Gi") },
 						 { "credits", quantity("10") } };
 	const struct field_resource half[] = { { "credits", quantity("500m") } };
-	const struct from_api_quota_transformation t[] = {
+	const struct quota_resources_transformation t[] = {
 		{ .input = "mig-1g", .replace = true, .outputs = { slices, 2 } },
 		{ .input = "cpu", .outputs = { half, 1 } },
 		{ .input = "unused", .outputs = { half, 1 } },
 	};
-	const struct from_api_quota_resources conf = { excluded, 1, t, ARRAY_LEN(t) };
+	const struct quota_resources conf = { excluded, 1, t, ARRAY_LEN(t) };
 	struct fixture f;
 
 	(void)state;
@@ -209,13 +209,13 @@ static void test_excluded_and_transformed(void **state)
 static void test_multiplied(void **state)
 {
 	const struct field_resource one[] = { { "total", quantity("1") } };
-	const struct from_api_quota_transformation t[] = {
+	const struct quota_resources_transformation t[] = {
 		{ .input = "per-gpu",
 		  .multiply_by = "gpu",
 		  .replace = true,
 		  .outputs = { one, 1 } },
 	};
-	const struct from_api_quota_resources conf = { NULL, 0, t, 1 };
+	const struct quota_resources conf = { NULL, 0, t, 1 };
 	struct fixture f;
 
 	(void)state;
@@ -234,9 +234,9 @@ static void test_many_names(void **state)
 	enum { MANY = 10000 };
 	struct strbuf spec CLEANUP(strbuf_finish) = STRBUF_INIT;
 	struct field_resource outputs[] = { { "r1", quantity_of(5, QUANTITY_DECIMAL_SI) } };
-	struct from_api_quota_transformation t = { .input = "r2", .outputs = { outputs, 1 } };
-	struct from_api_quota_resources with = { .transformations = &t, .ntransformations = 1 },
-					without = { .ntransformations = 0 };
+	struct quota_resources_transformation t = { .input = "r2", .outputs = { outputs, 1 } };
+	struct quota_resources with = { .transformations = &t, .ntransformations = 1 },
+			       without = { .ntransformations = 0 };
 
 	(void)state;
 	strbuf_add_c(&spec, "{'containers':[{'name':'c','resources':{'requests':{");
@@ -264,10 +264,10 @@ static void test_bounds(void **state)
 {
 	const struct field_resource big[] = { { "total", quantity("8E") },
 					      { "less", quantity("-1") } };
-	const struct from_api_quota_transformation t[] = {
+	const struct quota_resources_transformation t[] = {
 		{ .input = "x", .outputs = { big, 2 } },
 	};
-	const struct from_api_quota_resources conf = { NULL, 0, t, 1 };
+	const struct quota_resources conf = { NULL, 0, t, 1 };
 	struct fixture f;
 
 	(void)state;

@@ -29,27 +29,29 @@ HARDEN := -ffile-prefix-map=$(CURDIR)=. -fno-common -fstack-protector-strong -fP
 	$(call accepted,-fcf-protection -mbranch-protection=standard \
 	$(if $(SAN),,-fstack-clash-protection -ftrivial-auto-var-init=zero))
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-INCLUDES := -I. -Icommon -Ischeduler -Iwebhook -Itest
+INCLUDES := -I. -Icommon -Itest
 CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(INCLUDES) $(CFLAGS)
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(LDFLAGS)
 LIBS := -lmicrohttpd -lgnutls -lcurl -lssl -lcrypto -lcjson -lyaml -lm
 
 # Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
-PURE := scheduler/model scheduler/tree scheduler/core scheduler/actions scheduler/plugins \
-	scheduler/quota scheduler/orchestrate webhook/admit
+PURE := $(addprefix scheduler/pods/,model dump core actions plugins) \
+	$(addprefix scheduler/workloads/,model forest pending assign preempt cycle status) \
+	$(addprefix webhook/,admit admit/volcano admit/kueue)
 
 # --- sources -------------------------------------------------------------------------------------
 
 # $(call sources,patterns): existing files without those that hold a main().
 sources = $(sort $(filter-out %/main.c %_main.c,$(foreach f,$(wildcard $(1)),\
 	$(if $(filter test_% bench_% fuzz_%,$(notdir $f)),,$f))))
-LIB_SRC := $(call sources,common/*/*.c certs/*.c scheduler/*/*.c webhook/*/*.c)
-TESTLIB_SRC := $(call sources,$(addsuffix /*.c,\
-	test/lib test/apiserver test/apiserver/conformance test/sim test/scenario test/admission test/integration test/bench))
+LIB_SRC := $(call sources,common/*/*.c certs/*.c $(foreach d,scheduler webhook,$d/*/*.c $d/*/*/*.c))
+# Fixtures stand beside the tests that use them, or in test/lib when several folders do.
+TESTLIB_SRC := $(call sources,$(shell find test/unit -name '*.c') $(addsuffix /*.c,\
+	test/lib test/play test/apiserver test/apiserver/conformance test/sim test/scenario test/admission test/integration test/bench))
 DEMO_SRC := $(sort $(wildcard test/demo/*.c))
 
-UNIT_SRC := $(sort $(wildcard test/unit/*/test_*.c))
+UNIT_SRC := $(sort $(shell find test/unit -name 'test_*.c'))
 SCENARIO_SRC := $(sort $(wildcard test/scenario/test_*.c))
 ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
 INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
@@ -60,8 +62,8 @@ BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
 BENCH_SH := $(sort $(wildcard test/bench/bench_*.sh))
 FUZZ_SRC := $(sort $(wildcard test/fuzz/fuzz_*.c))
 LINTS := $(sort $(filter-out test/lint/lib.sh,$(wildcard test/lint/*.sh)))
-ALL_SRC := $(LIB_SRC) $(TESTLIB_SRC) $(DEMO_SRC) $(wildcard */main/main.c scheduler/ctl/main.c \
-	test/apiserver/main.c)
+ALL_SRC := $(LIB_SRC) $(TESTLIB_SRC) $(DEMO_SRC) webhook/main/main.c scheduler/app/main.c \
+	scheduler/ctl/main.c test/apiserver/main.c
 FORMATTED := $(shell find $(wildcard common certs scheduler webhook test) -name '*.[ch]' | sort)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
@@ -83,7 +85,7 @@ CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
 SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
 
 MAIN_headgate-webhook := webhook/main/main.c
-MAIN_headgate-scheduler := scheduler/main/main.c
+MAIN_headgate-scheduler := scheduler/app/main.c
 MAIN_headgatectl := scheduler/ctl/main.c
 MAIN_headgate-apiserver := test/apiserver/main.c
 BIN := $(foreach p,headgate-webhook headgate-scheduler headgatectl headgate-apiserver,\

@@ -1,4 +1,4 @@
-#include "app/app.h"
+#include "scheduler/app/app.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -12,12 +12,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "app/app_conf.h"
-#include "app/endpoints.h"
-#include "app/engine.h"
-#include "app/options.h"
-#include "app/resource_name.h"
-#include "app/standby.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -32,15 +26,21 @@
 #include "base/strbuf.h"
 #include "base/version.h"
 #include "base/xmalloc.h"
-#include "cache/cache.h"
-#include "cache/message_decode.h"
-#include "conf/conf.h"
-#include "conf/quota_conf.h"
 #include "kube/kubeconfig.h"
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/reflector.h"
 #include "kube/transport.h"
+#include "scheduler/app/app_conf.h"
+#include "scheduler/app/endpoints.h"
+#include "scheduler/app/engine.h"
+#include "scheduler/app/options.h"
+#include "scheduler/app/standby.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/base/resource_name.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
 
 #define MIN_CYCLE_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
 #define REQUEST_TIMEOUT_NS (5 * CLOCK_NS_PER_S)
@@ -68,7 +68,7 @@ struct app {
 	struct pool_limiter *limiter;
 	struct counter_registry *counters;
 	struct lease *lease;
-	struct quota_conf *quota_conf; /* NULL: the Workload engine is off */
+	struct kueue_conf *kueue_conf; /* NULL: the Workload engine is off */
 	struct engine *engine;
 	struct mpsc *queue; /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
@@ -413,9 +413,9 @@ static int start_engine(struct app *a, struct err *err)
 		.ctx = a,
 	};
 	struct sched_conf *conf = NULL;
-	int r = o->controller_workload ? app_conf_quota(o->quota_conf, &a->quota_conf, err) : 0;
+	int r = o->controller_workload ? app_conf_quota(o->kueue_conf, &a->kueue_conf, err) : 0;
 
-	eo.quota_conf = a->quota_conf;
+	eo.kueue_conf = a->kueue_conf;
 	r = r < 0 ? r : app_conf_load(o, &conf, err);
 	if (r == 0) {
 		r = engine_create(&eo, conf, &a->engine, err);
@@ -608,7 +608,7 @@ static void stop(struct app *a)
 	standby_destroy(a->standby);
 	lease_destroy(a->lease);
 	engine_destroy(a->engine);
-	quota_conf_destroy(a->quota_conf);
+	kueue_conf_destroy(a->kueue_conf);
 	pool_limiter_destroy(a->limiter);
 	kubeconfig_destroy(a->kube);
 	dirwatch_destroy(a->conf_watch);

@@ -1,20 +1,20 @@
-#include "app/app_conf.h"
+#include "scheduler/app/app_conf.h"
 
 #include <stdlib.h>
 
-#include "app/options.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "conf/conf.h"
-#include "conf/quota_conf.h"
-#include "conf/quota_conf_fields.h"
-#include "core/names.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
+#include "scheduler/app/options.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/names.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/conf/kueue_conf_fields.h"
 
 static void warn_conf(void *ctx UNUSED, const char *text)
 {
@@ -46,18 +46,18 @@ int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct
 	return r;
 }
 
-int app_conf_quota(const char *path, struct quota_conf **ret, struct err *err)
+int app_conf_quota(const char *path, struct kueue_conf **ret, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
 	int r = 0;
 
 	if (path == NULL || path[0] == '\0') {
-		return quota_conf_read(NULL, warn_conf, NULL, ret, err);
+		return kueue_conf_read(NULL, warn_conf, NULL, ret, err);
 	}
 	r = file_read_all(path, CONF_MAX_BYTES, &text, err);
 	r = r < 0 ? r : yaml_parse(strbuf_str(&text), &doc, err);
-	r = r < 0 ? r : quota_conf_fields_check(doc, err);
-	r = r < 0 ? r : quota_conf_read(doc, warn_conf, NULL, ret, err);
+	r = r < 0 ? r : kueue_conf_fields_check(doc, err);
+	r = r < 0 ? r : kueue_conf_read(doc, warn_conf, NULL, ret, err);
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }

@@ -4,7 +4,7 @@
 #define SCHEDULER_APP_APP_CONF_H
 
 struct err;
-struct quota_conf;
+struct kueue_conf;
 struct sched_conf;
 struct sched_options;
 
@@ -12,7 +12,7 @@ struct sched_options;
  * (conf_destroy). */
 int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct err *err);
 /* Kueue's Configuration in YAML; path NULL or "": what is built in. The caller owns *ret
- * (quota_conf_destroy). */
-int app_conf_quota(const char *path, struct quota_conf **ret, struct err *err);
+ * (kueue_conf_destroy). */
+int app_conf_quota(const char *path, struct kueue_conf **ret, struct err *err);
 
 #endif

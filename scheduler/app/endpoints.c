@@ -1,11 +1,9 @@
-#include "app/endpoints.h"
+#include "scheduler/app/endpoints.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/engine.h"
-#include "app/foreign.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -14,6 +12,8 @@
 #include "net/http_server.h"
 #include "obs/health.h"
 #include "obs/metrics.h"
+#include "scheduler/app/engine.h"
+#include "scheduler/pods/engine/foreign.h"
 
 #define MAX_BODY 4096
 

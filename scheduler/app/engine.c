@@ -1,17 +1,10 @@
-#include "app/engine.h"
+#include "scheduler/app/engine.h"
 
 #include <stdlib.h>
 
 #include "api/keys.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
-#include "app/foreign.h"
-#include "app/orphans.h"
-#include "app/outcome_event.h"
-#include "app/quota_engine.h"
-#include "app/quota_snapshot.h"
-#include "app/resource_name.h"
-#include "app/sched_metrics.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -19,17 +12,24 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "cache/cache.h"
-#include "conf/conf.h"
-#include "controllers/podgroup.h"
-#include "controllers/queue_status.h"
-#include "core/cycle.h"
-#include "core/totals.h"
-#include "exec/exec.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "model/cluster.h"
-#include "model/dump.h"
+#include "scheduler/base/resource_name.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/cycle.h"
+#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/engine/foreign.h"
+#include "scheduler/pods/engine/orphans.h"
+#include "scheduler/pods/engine/outcome_event.h"
+#include "scheduler/pods/engine/sched_metrics.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/writes/exec.h"
+#include "scheduler/pods/writes/podgroup_controller.h"
+#include "scheduler/pods/writes/queue_controller.h"
+#include "scheduler/workloads/dump/manifest_dump.h"
+#include "scheduler/workloads/engine/workload_engine.h"
 
 #define CONTROLLERS_INTERVAL_NS CLOCK_NS_PER_S
 
@@ -41,9 +41,9 @@ struct engine {
 					    a queue in the tree is to be looked at */
 	struct cycle *cycle;
 	struct exec *exec;
-	struct queue_status *queues;           /* NULL: controller off */
-	struct podgroup_controller *podgroups; /* NULL: controller off */
-	struct quota_engine *quota;            /* NULL: it does not run */
+	struct queue_controller *queues;                  /* NULL: controller off */
+	struct podgroup_controller_controller *podgroups; /* NULL: controller off */
+	struct workload_engine *quota;                    /* NULL: it does not run */
 	struct sched_metrics *metrics;
 	struct foreign *foreign;
 	struct orphans *orphans;
@@ -68,7 +68,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 	struct engine *e = ctx;
 	const struct api_pod *pod = object;
 	const struct api_owner *owner;
-	struct podgroup_pod seen;
+	struct podgroup_controller_pod seen;
 
 	orphans_see(e->orphans, e->unsettled, t, clock_mono(e->opt.clock));
 	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 ||
@@ -76,7 +76,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 		return;
 	}
 	owner = meta_controller(&pod->meta);
-	seen = (struct podgroup_pod){
+	seen = (struct podgroup_controller_pod){
 		.queue = field_map_get(&pod->meta.annotations, KEYS_QUEUE_NAME),
 		.min_member = field_map_get(&pod->meta.annotations, KEYS_GROUP_MIN_MEMBER),
 		.priority_class = pod->spec.priority_class_name,
@@ -85,7 +85,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 		.owner_name = owner == NULL ? NULL : owner->name,
 		.owner_uid = owner == NULL ? NULL : owner->uid,
 	};
-	podgroup_controller_pod(e->podgroups, cache_cluster(e->cache), t, &seen);
+	podgroup_controller_controller_pod(e->podgroups, cache_cluster(e->cache), t, &seen);
 }
 
 static void on_pod_gone(void *ctx, const struct task *t)
@@ -114,7 +114,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 		return;
 	}
 	if (seen_object == NULL) {
-		queue_status_gone(e->queues, str_of(q->name));
+		queue_controller_gone(e->queues, str_of(q->name));
 		return;
 	}
 	seen = (struct queue_seen){
@@ -125,7 +125,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 			field_map_get(&seen_object->meta.annotations, KEYS_CLOSED_BY_PARENT),
 			"true"),
 	};
-	queue_status_seen(e->queues, str_of(q->name), &seen);
+	queue_controller_seen(e->queues, str_of(q->name), &seen);
 }
 
 static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
@@ -190,7 +190,7 @@ static bool is_elsewhere(void *ctx, const void *pod_object)
 {
 	struct engine *e = ctx;
 
-	return e->quota != NULL && quota_engine_holds(e->quota, pod_object);
+	return e->quota != NULL && workload_engine_holds(e->quota, pod_object);
 }
 
 static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
@@ -229,27 +229,27 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 	const struct engine_options *opt = &e->opt;
 
 	if (opt->controllers_queue) {
-		e->queues = queue_status_create(po, opt->default_queue, opt->post);
+		e->queues = queue_controller_create(po, opt->default_queue, opt->post);
 	}
 	if (opt->controllers_podgroup) {
-		e->podgroups =
-			podgroup_controller_create(po, opt->default_queue, exec_recorder(e->exec));
+		e->podgroups = podgroup_controller_controller_create(po, opt->default_queue,
+								     exec_recorder(e->exec));
 	}
-	if (opt->quota_conf != NULL) {
-		struct quota_engine_options qo = { .conf = opt->quota_conf,
-						   .base = po,
-						   .counters = opt->counters,
-						   .role = opt->standalone ? "standalone"
-									   : "leader",
-						   .recorder = exec_recorder(e->exec),
-						   .post = opt->post,
-						   .costs = opt->controllers_cost,
-						   .on_unheld = on_unheld,
-						   .on_bad_object = on_bad_object,
-						   .on_preempt = on_preempt,
-						   .ctx = e };
+	if (opt->kueue_conf != NULL) {
+		struct workload_engine_options qo = { .conf = opt->kueue_conf,
+						      .base = po,
+						      .counters = opt->counters,
+						      .role = opt->standalone ? "standalone"
+									      : "leader",
+						      .recorder = exec_recorder(e->exec),
+						      .post = opt->post,
+						      .costs = opt->controllers_cost,
+						      .on_unheld = on_unheld,
+						      .on_bad_object = on_bad_object,
+						      .on_preempt = on_preempt,
+						      .ctx = e };
 
-		e->quota = quota_engine_create(&qo);
+		e->quota = workload_engine_create(&qo);
 	}
 }
 
@@ -334,10 +334,10 @@ void engine_destroy(struct engine *e)
 	if (e == NULL) {
 		return;
 	}
-	podgroup_controller_destroy(e->podgroups);
-	quota_engine_destroy(e->quota);
+	podgroup_controller_controller_destroy(e->podgroups);
+	workload_engine_destroy(e->quota);
 	exec_destroy(e->exec);
-	queue_status_destroy(e->queues);
+	queue_controller_destroy(e->queues);
 	cycle_destroy(e->cycle);
 	cache_destroy(e->cache);
 	sched_metrics_destroy(e->metrics);
@@ -389,8 +389,8 @@ static void handle_snapshot(struct engine *e, const struct sched_msg *m)
 	m->reply(m->ctx, "cluster", strbuf_str(&text));
 	if (e->quota != NULL) {
 		strbuf_reset(&text);
-		quota_snapshot_cache(quota_engine_cache(e->quota), quota_engine_owners(e->quota),
-				     &text);
+		manifest_dump_cache(workload_engine_cache(e->quota),
+				    workload_engine_owners(e->quota), &text);
 		m->reply(m->ctx, "quota", strbuf_str(&text));
 	}
 }
@@ -409,7 +409,7 @@ static void hold_writes(struct engine *e, int64_t until)
 void engine_handle(struct engine *e, struct sched_msg *msg_take)
 {
 	struct sched_msg *m = msg_take;
-	bool kept = e->quota != NULL && quota_engine_handle(e->quota, m);
+	bool kept = e->quota != NULL && workload_engine_handle(e->quota, m);
 
 	switch (m->kind) {
 	case SCHED_MSG_LEASE:
@@ -469,7 +469,8 @@ static void annotate_adopted(struct engine *e, const struct cluster *c,
 		const struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
 
 		if (t != NULL && (t->flags & TASK_ADOPTED) != 0 && d->kind == DECISION_CONDITION) {
-			podgroup_controller_annotate(e->podgroups, t, c->jobs.v[t->job]->name);
+			podgroup_controller_controller_annotate(e->podgroups, t,
+								c->jobs.v[t->job]->name);
 		}
 	}
 }
@@ -512,7 +513,7 @@ static void run_controllers(struct engine *e)
 	totals_compute(c, e->totals.v);
 	sched_metrics_totals(e->metrics, c, e->totals.v);
 	if (e->queues != NULL) {
-		queue_status_run(e->queues, c, e->totals.v);
+		queue_controller_run(e->queues, c, e->totals.v);
 	}
 	e->changed = false;
 }
@@ -561,7 +562,7 @@ int64_t engine_step(struct engine *e)
 	if (now < e->writes_from) {
 		return e->writes_from;
 	}
-	quota = e->quota == NULL ? CLOCK_NEVER : quota_engine_step(e->quota);
+	quota = e->quota == NULL ? CLOCK_NEVER : workload_engine_step(e->quota);
 	return clock_earlier(quota, cache_is_synced(e->cache) ? step_pods(e, now)
 							      : now + e->opt.period_ns);
 }
@@ -581,12 +582,12 @@ size_t engine_pools(struct engine *e, struct pool **out, size_t max)
 	size_t n = exec_pools(e->exec, out, max);
 
 	if (e->podgroups != NULL && n < max) {
-		out[n++] = podgroup_controller_pool(e->podgroups);
+		out[n++] = podgroup_controller_controller_pool(e->podgroups);
 	}
 	if (e->queues != NULL && n < max) {
-		out[n++] = queue_status_pool(e->queues);
+		out[n++] = queue_controller_pool(e->queues);
 	}
-	return e->quota == NULL ? n : n + quota_engine_pools(e->quota, out + n, max - n);
+	return e->quota == NULL ? n : n + workload_engine_pools(e->quota, out + n, max - n);
 }
 
 const struct cluster *engine_cluster(const struct engine *e)
@@ -594,7 +595,7 @@ const struct cluster *engine_cluster(const struct engine *e)
 	return cache_cluster(e->cache);
 }
 
-struct quota_engine *engine_quota(struct engine *e)
+struct workload_engine *engine_quota(struct engine *e)
 {
 	return e->quota;
 }

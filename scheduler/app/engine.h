@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/message.h"
+#include "scheduler/base/message.h"
 
 #define ENGINE_MAX_POOLS 24
 
@@ -22,8 +22,8 @@ struct err;
 struct foreign;
 struct pool;
 struct pool_limiter;
-struct quota_conf;
-struct quota_engine;
+struct kueue_conf;
+struct workload_engine;
 struct sched_conf;
 struct transport;
 struct workload;
@@ -39,8 +39,8 @@ struct engine_options {
 	unsigned gate_workers;
 	bool manual; /* pools are stepped by the owner */
 	bool controllers_podgroup, controllers_queue;
-	bool controllers_cost;               /* preemption costs; only with quota_conf */
-	const struct quota_conf *quota_conf; /* the Workload engine runs; NULL: it does not. Must
+	bool controllers_cost;               /* preemption costs; only with kueue_conf */
+	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not. Must
 						outlive the engine */
 	int64_t min_interval_ns;             /* between cycles */
 	int64_t period_ns; /* --schedule-period: longest pause between cycles that have something to
@@ -83,7 +83,7 @@ struct foreign *engine_foreign(const struct engine *e);
 /* Every pool that writes, for stepping in manual mode; returns how many. */
 size_t engine_pools(struct engine *e, struct pool **out, size_t max);
 const struct cluster *engine_cluster(const struct engine *e);
-struct quota_engine *engine_quota(struct engine *e); /* NULL: it does not run */
+struct workload_engine *engine_quota(struct engine *e); /* NULL: it does not run */
 /* Drops waiting writes, awaits those in flight. */
 void engine_stop(struct engine *e, int64_t grace_ns);
 

@@ -1,4 +1,4 @@
-#include "app/options.h"
+#include "scheduler/app/options.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static const struct option_row {
 	  0, 0 },
 	{ "metrics-token-file", OPT_TEXT, AT(metrics_token), NULL, "FILE",
 	  "/metrics asks for the bearer token in this file; read again for each request", 0, 0 },
-	{ "quota-conf", OPT_TEXT, AT(quota_conf), NULL, "FILE",
+	{ "quota-conf", OPT_TEXT, AT(kueue_conf), NULL, "FILE",
 	  "Kueue's Configuration for the Workload engine, read at the start (built-in)", 0, 0 },
 	{ "feature-gates", OPT_TEXT, AT(feature_gates), "", "LIST",
 	  "SchedulingGatesQueueAdmission=true|false (true)", 0, 0 },

@@ -13,7 +13,7 @@
 struct err;
 
 struct sched_options {
-	char *master, *kubeconfig, *scheduler_conf, *quota_conf, *default_queue;
+	char *master, *kubeconfig, *scheduler_conf, *kueue_conf, *default_queue;
 	char *listen_address, *healthz_address, *metrics_token, *cache_dump_dir, *controllers,
 		*feature_gates, *log_format;
 	char *lease_namespace, *lease_name;

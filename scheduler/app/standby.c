@@ -1,11 +1,11 @@
-#include "app/standby.h"
+#include "scheduler/app/standby.h"
 
 #include <stdlib.h>
 
 #include "base/attrs.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "model/message.h"
+#include "scheduler/base/message.h"
 
 struct seen {
 	struct strmap *latest;    /* key -> the message that is kept */

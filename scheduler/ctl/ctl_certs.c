@@ -2,7 +2,7 @@
  * nothing as long as what is there is good: the authority is kept, the server certificate is made
  * anew only when it does not cover the names asked for, was signed by another authority, does not
  * match its key, or has less than a third of its validity left. */
-#include "ctl/ctl.h"
+#include "scheduler/ctl/ctl.h"
 
 #include <errno.h>
 #include <stdio.h>

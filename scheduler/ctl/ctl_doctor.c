@@ -7,18 +7,18 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "conf/quota_owners.h"
-#include "ctl/cluster_args.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/workloads/conf/kueue_conf_owners.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define LABELLED "?labelSelector=kueue.x-k8s.io%%2Fqueue-name"
 
 struct doctor {
 	struct transport *transport;
-	const struct quota_owners_kind *kind; /* that is looked at */
+	const struct kueue_conf_owners_kind *kind; /* that is looked at */
 	size_t found, failed;
 };
 
@@ -92,10 +92,10 @@ static int examine(const struct cluster_args *a, struct doctor *d, struct err *e
 {
 	int r = cluster_args_connect(a, &d->transport, err);
 
-	for (size_t i = 0; r == 0 && quota_owners_unsupported(i) != NULL; i++) {
+	for (size_t i = 0; r == 0 && kueue_conf_owners_unsupported(i) != NULL; i++) {
 		struct err why = ERR_INIT;
 
-		d->kind = quota_owners_unsupported(i);
+		d->kind = kueue_conf_owners_unsupported(i);
 		if (check_kind(d, &why) < 0) {
 			fprintf(stderr, "headgatectl: %s.%s: %s\n", d->kind->kind, d->kind->group,
 				why.text);

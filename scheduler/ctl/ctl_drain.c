@@ -11,11 +11,11 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
-#include "ctl/cluster_args.h"
 #include "enc/decode.h"
-#include "exec/gate_removal.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/pods/writes/gate_removal.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define OURS "?labelSelector=app.kubernetes.io%2Fpart-of%3Dheadgate"

@@ -10,22 +10,22 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "core/fit.h"
-#include "core/gang.h"
-#include "core/hooks.h"
-#include "core/ledger.h"
-#include "core/session.h"
-#include "core/totals.h"
-#include "ctl/cluster_args.h"
-#include "ctl/columns.h"
-#include "ctl/quota_explain_json.h"
-#include "ctl/quota_explain_text.h"
-#include "ctl/quota_kinds.h"
-#include "ctl/quota_owner.h"
-#include "ctl/situation.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
-#include "model/pod_class.h"
+#include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/explain/live_cluster.h"
+#include "scheduler/ctl/explain/workload_explain_json.h"
+#include "scheduler/ctl/explain/workload_explain_text.h"
+#include "scheduler/ctl/list/kueue_kinds.h"
+#include "scheduler/ctl/list/workload_owner.h"
+#include "scheduler/pods/core/fit.h"
+#include "scheduler/pods/core/gang.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/model/pod_class.h"
 
 /* One dimension of one queue on the way up. */
 struct line {
@@ -76,7 +76,7 @@ static void fill_line(const struct task *t, const struct queue_totals *totals, s
 }
 
 /* What must fit at once: the pod, or all the members that its gang still lacks. */
-static void sum_needs(const struct situation *s, struct explanation *x)
+static void sum_needs(const struct live_cluster *s, struct explanation *x)
 {
 	const struct task *t = x->task;
 
@@ -86,21 +86,21 @@ static void sum_needs(const struct situation *s, struct explanation *x)
 		return;
 	}
 	for (size_t i = 0; i < x->job->tasks.n && (int32_t)x->pods < x->missing; i++) {
-		const struct task *other = situation_cluster(s)->tasks.v[x->job->tasks.v[i]];
+		const struct task *other = live_cluster_cluster(s)->tasks.v[x->job->tasks.v[i]];
 
-		if (other != t && gang_is_candidate(situation_session(s), other)) {
+		if (other != t && gang_is_candidate(live_cluster_session(s), other)) {
 			res_add(&x->needs, &other->klass->request);
 			x->pods++;
 		}
 	}
 }
 
-static void add_lines(const struct situation *s, struct explanation *x, const struct queue *q)
+static void add_lines(const struct live_cluster *s, struct explanation *x, const struct queue *q)
 {
-	const struct cluster *c = situation_cluster(s);
+	const struct cluster *c = live_cluster_cluster(s);
 
 	while (q != NULL) {
-		const struct res *limit = session_queue_limit(situation_session(s), q);
+		const struct res *limit = session_queue_limit(live_cluster_session(s), q);
 
 		for (unsigned d = 0; d < res_names_count(c->res); d++) {
 			struct line l = { .queue = q->name,
@@ -113,7 +113,7 @@ static void add_lines(const struct situation *s, struct explanation *x, const st
 			    (d == RES_PODS && res_get(limit, d) == RES_UNLIMITED)) {
 				continue;
 			}
-			fill_line(x->task, &situation_totals(s)[q->id], &l);
+			fill_line(x->task, &live_cluster_totals(s)[q->id], &l);
 			vec_push(&x->lines, l);
 		}
 		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
@@ -130,14 +130,14 @@ static const struct line *first_short(const struct explanation *x)
 	return NULL;
 }
 
-static const char *judge_quota(const struct situation *s, const struct explanation *x)
+static const char *judge_quota(const struct live_cluster *s, const struct explanation *x)
 {
-	struct arena *a = session_arena(situation_session(s));
+	struct arena *a = session_arena(live_cluster_session(s));
 	const struct line *l = first_short(x);
 	const struct task *t = x->task;
 	struct reason why = { 0 };
 
-	if (!hooks_queue_accepts(situation_session(s), x->queue, &why)) {
+	if (!hooks_queue_accepts(live_cluster_session(s), x->queue, &why)) {
 		return arena_printf(a, "queue %s takes nothing new: %s", x->queue->name,
 				    why.code == NULL ? "closed" : why.code);
 	}
@@ -146,24 +146,24 @@ static const char *judge_quota(const struct situation *s, const struct explanati
 				    "waits for another queue: namespace %s may not use queue %s "
 				    "(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
 				    t->namespace_,
-				    situation_cluster(s)->queues.v[x->job->barred_by]->name);
+				    live_cluster_cluster(s)->queues.v[x->job->barred_by]->name);
 	}
-	if (x->members == INT32_MAX) { /* from_api_group_keep */
+	if (x->members == INT32_MAX) { /* from_api_podgroup_keep */
 		return "waits for its PodGroup, which cannot be read or asks for more members than "
 		       "there can be";
 	}
 	if (l != NULL) {
 		char left[64], need[64];
 
-		return arena_printf(a, "waits for quota: queue %s has %s %s left, %s needed%s",
-				    l->queue,
-				    situation_amount(l->dim,
-						     l->limit > l->allocated + l->reserved
-							     ? l->limit - l->allocated - l->reserved
-							     : 0,
-						     left),
-				    l->resource, situation_amount(l->dim, l->need, need),
-				    x->pods > 1 ? " by its gang" : "");
+		return arena_printf(
+			a, "waits for quota: queue %s has %s %s left, %s needed%s", l->queue,
+			live_cluster_amount(l->dim,
+					    l->limit > l->allocated + l->reserved
+						    ? l->limit - l->allocated - l->reserved
+						    : 0,
+					    left),
+			l->resource, live_cluster_amount(l->dim, l->need, need),
+			x->pods > 1 ? " by its gang" : "");
 	}
 	if (x->missing > 0 && x->have < x->members) {
 		return arena_printf(a, "waits for its gang: %d of %d members are there", x->have,
@@ -173,9 +173,9 @@ static const char *judge_quota(const struct situation *s, const struct explanati
 }
 
 /* Of a pod with a node: where its charge is, when that is not as people expect. */
-static const char *judge_placed(const struct situation *s, const struct explanation *x)
+static const char *judge_placed(const struct live_cluster *s, const struct explanation *x)
 {
-	struct arena *a = session_arena(situation_session(s));
+	struct arena *a = session_arena(live_cluster_session(s));
 	const struct queue *q = x->charged;
 	const struct line *l = first_short(x);
 	const char *beyond = "";
@@ -197,7 +197,7 @@ static const char *judge_placed(const struct situation *s, const struct explanat
 	return arena_printf(a, "it does not wait: it has a node%s", beyond);
 }
 
-static const char *judge(const struct situation *s, const struct explanation *x)
+static const char *judge(const struct live_cluster *s, const struct explanation *x)
 {
 	const struct task *t = x->task;
 
@@ -230,9 +230,9 @@ static const char *judge(const struct situation *s, const struct explanation *x)
 	return judge_quota(s, x);
 }
 
-static const char *describe_nodes(const struct situation *s, const struct task *t)
+static const char *describe_nodes(const struct live_cluster *s, const struct task *t)
 {
-	struct session *session = situation_session(s);
+	struct session *session = live_cluster_session(s);
 	const struct node *node = NULL;
 
 	switch (fit_find(session, t, &node)) {
@@ -247,9 +247,9 @@ static const char *describe_nodes(const struct situation *s, const struct task *
 	return fit_explain(session, t);
 }
 
-static void explain(const struct situation *s, const struct task *t, struct explanation *x)
+static void explain(const struct live_cluster *s, const struct task *t, struct explanation *x)
 {
-	const struct cluster *c = situation_cluster(s);
+	const struct cluster *c = live_cluster_cluster(s);
 	struct gang_need need;
 
 	x->task = t;
@@ -259,7 +259,7 @@ static void explain(const struct situation *s, const struct task *t, struct expl
 	x->charged = t->charge == CHARGE_NONE ? NULL : c->queues.v[t->charge_queue];
 	x->gate = describe_gate(t);
 	if (x->queue != NULL && t->klass != NULL && t->status == TASK_PENDING) {
-		gang_need(situation_session(s), x->job, GANG_RESERVED, &need);
+		gang_need(live_cluster_session(s), x->job, GANG_RESERVED, &need);
 		x->members = x->job->min_member;
 		x->missing = need.missing > 0 ? need.missing : 0;
 		x->have = x->members - x->missing;
@@ -309,10 +309,10 @@ static void print_table(const struct explanation *x)
 
 		columns_add(table, "%s", l->queue);
 		columns_add(table, "%s", l->resource);
-		columns_add(table, "%s", situation_amount(l->dim, l->limit, buf));
-		columns_add(table, "%s", situation_amount(l->dim, l->allocated, buf));
-		columns_add(table, "%s", situation_amount(l->dim, l->reserved, buf));
-		columns_add(table, "%s", situation_amount(l->dim, l->need, buf));
+		columns_add(table, "%s", live_cluster_amount(l->dim, l->limit, buf));
+		columns_add(table, "%s", live_cluster_amount(l->dim, l->allocated, buf));
+		columns_add(table, "%s", live_cluster_amount(l->dim, l->reserved, buf));
+		columns_add(table, "%s", live_cluster_amount(l->dim, l->need, buf));
 		columns_add(table, "%s", l->is_short ? "<- short" : "");
 	}
 	columns_print(table, stdout);
@@ -326,11 +326,11 @@ static void write_line(struct json_out *o, const struct line *l)
 	json_out_kv(o, "queue", l->queue);
 	json_out_kv(o, "resource", l->resource);
 	if (l->limit != RES_UNLIMITED) {
-		json_out_kv(o, "limit", situation_amount(l->dim, l->limit, buf));
+		json_out_kv(o, "limit", live_cluster_amount(l->dim, l->limit, buf));
 	}
-	json_out_kv(o, "allocated", situation_amount(l->dim, l->allocated, buf));
-	json_out_kv(o, "reserved", situation_amount(l->dim, l->reserved, buf));
-	json_out_kv(o, "needs", situation_amount(l->dim, l->need, buf));
+	json_out_kv(o, "allocated", live_cluster_amount(l->dim, l->allocated, buf));
+	json_out_kv(o, "reserved", live_cluster_amount(l->dim, l->reserved, buf));
+	json_out_kv(o, "needs", live_cluster_amount(l->dim, l->need, buf));
 	json_out_kv_bool(o, "short", l->is_short);
 	json_out_object_end(o);
 }
@@ -363,21 +363,21 @@ static void print_json(const struct explanation *x)
 	printf("%s\n", text.p);
 }
 
-static int find_pod(const struct situation *s, const struct cluster_args *f,
+static int find_pod(const struct live_cluster *s, const struct cluster_args *f,
 		    const struct task **ret, struct err *err)
 {
 	CLEANUP(xmalloc_freep) char *key = cluster_args_key(f, f->rest[1]);
 
-	*ret = cluster_task_find(situation_cluster(s), str_of(key));
+	*ret = cluster_task_find(live_cluster_cluster(s), str_of(key));
 	return *ret == NULL ? err_set(err, ERR_NOT_FOUND, "pod %s not found", key) : 0;
 }
 
 static int explain_pod(const struct cluster_args *f, struct err *err)
 {
-	CLEANUP(situation_destroyp) struct situation *s = NULL;
+	CLEANUP(live_cluster_destroyp) struct live_cluster *s = NULL;
 	struct explanation x = { .lines = VEC_INIT };
 	const struct task *t = NULL;
-	int r = situation_load(f, &s, err);
+	int r = live_cluster_load(f, &s, err);
 
 	if (r == 0) {
 		r = find_pod(s, f, &t, err);
@@ -397,12 +397,12 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 }
 
 /* The Workload that is named, or that of the job that is; NULL: that job has none. */
-static const char *find_workload(const struct cluster_args *f, const struct quota_source *s,
+static const char *find_workload(const struct cluster_args *f, const struct live_workloads *s,
 				 const char *key)
 {
 	const char *name = strchr(key, '/') + 1;
 	struct str space = { key, (size_t)(name - 1 - key) };
-	const struct kinds_row *kind = quota_kinds_find(f->rest[0]);
+	const struct kinds_row *kind = kueue_kinds_find(f->rest[0]);
 	size_t n;
 	struct sim_object *const *v = sim_input_objects(s->in, &n);
 
@@ -412,7 +412,7 @@ static const char *find_workload(const struct cluster_args *f, const struct quot
 	for (size_t i = 0; i < n; i++) {
 		if (v[i]->kind == SIM_WORKLOAD &&
 		    str_eq_c(space, jdoc_path_str(v[i]->json, "metadata.namespace")) &&
-		    quota_owner_is(v[i]->json, f->rest[0], name)) {
+		    workload_owner_is(v[i]->json, f->rest[0], name)) {
 			return v[i]->key;
 		}
 	}
@@ -421,12 +421,12 @@ static const char *find_workload(const struct cluster_args *f, const struct quot
 
 static int explain_workload(const struct cluster_args *f, struct err *err)
 {
-	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
-	CLEANUP(quota_explain_finish) struct quota_explanation x = { 0 };
+	CLEANUP(live_workloads_finish) struct live_workloads source = { 0 };
+	CLEANUP(workload_explain_finish) struct workload_explanation x = { 0 };
 	CLEANUP(xmalloc_freep) char *key = cluster_args_key(f, f->rest[1]);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	const char *workload = NULL;
-	int r = quota_source_load(f, &source, err);
+	int r = live_workloads_load(f, &source, err);
 
 	if (r == 0) {
 		workload = find_workload(f, &source, key);
@@ -435,16 +435,16 @@ static int explain_workload(const struct cluster_args *f, struct err *err)
 				      "%s %s has no Workload; what has the label " KUEUE_QUEUE_NAME
 				      " gets one",
 				      f->rest[0], key)
-			    : quota_explain_workload(&source, workload, &x, err);
+			    : workload_explain_workload(&source, workload, &x, err);
 	}
 	if (r < 0) {
 		return r;
 	}
 	if (f->output == CTL_JSON) {
-		quota_explain_json_write(&x, &text);
+		workload_explain_json_write(&x, &text);
 		printf("%s\n", text.p);
 	} else {
-		quota_explain_text_print(&x, stdout);
+		workload_explain_text_print(&x, stdout);
 	}
 	return 0;
 }
@@ -457,7 +457,7 @@ static bool is_pod(const char *kind)
 /* A Workload, or what it is made for: a Job, or KIND.GROUP. */
 static bool is_workload(const char *kind)
 {
-	const struct kinds_row *row = quota_kinds_find(kind);
+	const struct kinds_row *row = kueue_kinds_find(kind);
 
 	if (row != NULL) {
 		return str_streq(row->kind, "Workload");

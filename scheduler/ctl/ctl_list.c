@@ -10,22 +10,22 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "ctl/age.h"
-#include "ctl/columns.h"
-#include "ctl/list_filter.h"
-#include "ctl/list_pods.h"
-#include "ctl/quota_kinds.h"
-#include "ctl/quota_lists.h"
-#include "ctl/quota_owner.h"
-#include "ctl/quota_source.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
 #include "enc/yaml.h"
-#include "model/quota_store.h"
+#include "scheduler/ctl/cli/age.h"
+#include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/explain/live_workloads.h"
+#include "scheduler/ctl/list/kueue_kinds.h"
+#include "scheduler/ctl/list/list_filter.h"
+#include "scheduler/ctl/list/list_pods.h"
+#include "scheduler/ctl/list/workload_owner.h"
+#include "scheduler/ctl/sim/quota_lists.h"
+#include "scheduler/workloads/model/quota_store.h"
 
 struct listing {
 	const struct cluster_args *args;
-	const struct quota_source *source;
+	const struct live_workloads *source;
 	const struct list_kind *kind;
 	const struct list_filter *filter;
 	const struct list_pods *pods; /* of Pods */
@@ -46,7 +46,7 @@ struct list_kind {
 
 static const struct quota *world(const struct listing *l)
 {
-	return forest_world(quota_simulation_forest(l->source->world));
+	return forest_world(workload_simulation_forest(l->source->world));
 }
 
 static const char *or_none(const char *text)
@@ -151,7 +151,7 @@ static bool is_owned_by(const struct jdoc *object, const char *owner)
 	const char *slash = strchr(owner, '/');
 	CLEANUP(xmalloc_freep) char *type = xmalloc_dup_n(owner, (size_t)(slash - owner));
 
-	return quota_owner_is(object, type, slash + 1);
+	return workload_owner_is(object, type, slash + 1);
 }
 
 static const char *cluster_queue_of(const struct listing *l, const struct jdoc *object)
@@ -161,7 +161,7 @@ static const char *cluster_queue_of(const struct listing *l, const struct jdoc *
 	char *key =
 		xmalloc_printf("%s/%s", jdoc_str_or(jdoc_path(object, "metadata.namespace"), ""),
 			       jdoc_str_or(jdoc_path(object, "spec.queueName"), ""));
-	const struct quota_local *local = quota_local_find(world(l), str_of(key));
+	const struct local_queue *local = quota_local_find(world(l), str_of(key));
 
 	return queue != NULL ? queue : local == NULL ? NULL : local->queue;
 }
@@ -236,7 +236,7 @@ static void add_exec_time(const struct listing *l, const struct jdoc *object)
 
 static void add_workload(const struct listing *l, const struct jdoc *object)
 {
-	const struct jdoc *owner = quota_owner_of(object);
+	const struct jdoc *owner = workload_owner_of(object);
 	struct str group = str_of(jdoc_str_or(jdoc_get(owner, "apiVersion"), ""));
 	struct str first = str_next(&group, '/');
 	size_t place = place_of(l, object);
@@ -436,7 +436,7 @@ static void print_rows(struct listing *l)
 static int list(const struct cluster_args *a, const struct list_kind *kind,
 		const struct list_filter *filter, struct err *err)
 {
-	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
+	CLEANUP(live_workloads_finish) struct live_workloads source = { 0 };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(kind->heads);
 	CLEANUP(list_pods_finish) struct list_pods pods = { 0 };
 	struct listing l = { .args = a,
@@ -446,9 +446,9 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 			     .pods = &pods,
 			     .table = table };
 	/* Places in queues need all there is. */
-	int r = kind->sim == SIM_WORKLOAD ? quota_source_load(a, &source, err)
+	int r = kind->sim == SIM_WORKLOAD ? live_workloads_load(a, &source, err)
 		: kind->sim == SIM_POD    ? list_pods_read(a, &pods, &source, err)
-					  : quota_source_read(a, 1u << kind->sim, &source, err);
+					  : live_workloads_read(a, 1u << kind->sim, &source, err);
 
 	if (r < 0) {
 		return r;
@@ -473,7 +473,7 @@ static const struct list_kind *find_kind(const char *alias)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		names[i] = kinds[i].kind;
 	}
-	row = quota_kinds_need("list", alias, names);
+	row = kueue_kinds_need("list", alias, names);
 	for (size_t i = 0; row != NULL && i < ARRAY_LEN(kinds); i++) {
 		if (str_streq(kinds[i].kind, row->kind)) {
 			return &kinds[i];

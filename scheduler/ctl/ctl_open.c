@@ -1,5 +1,5 @@
-#include "ctl/ctl.h"
-#include "ctl/queue_state.h"
+#include "scheduler/ctl/ctl.h"
+#include "scheduler/ctl/list/queue_state.h"
 
 int ctl_open_run(int argc, char **argv)
 {

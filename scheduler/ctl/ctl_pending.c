@@ -8,20 +8,20 @@
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "ctl/columns.h"
-#include "ctl/quota_kinds.h"
-#include "ctl/quota_lists.h"
-#include "ctl/quota_source.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
-#include "model/quota_store.h"
+#include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/explain/live_workloads.h"
+#include "scheduler/ctl/list/kueue_kinds.h"
+#include "scheduler/ctl/sim/quota_lists.h"
+#include "scheduler/workloads/model/quota_store.h"
 
 #define VISIBILITY "visibility.kueue.x-k8s.io/v1beta2"
 
 /* What is shown: of one ClusterQueue, or of all; of those, the part of one LocalQueue. */
 struct showing {
 	const struct cluster_args *args;
-	const struct quota_source *source;
+	const struct live_workloads *source;
 	const struct quota *q;
 	struct columns *table; /* one of the two */
 	struct json_out *json;
@@ -176,7 +176,7 @@ static int show_named(struct showing *x, const struct kinds_row *kind, struct er
 	CLEANUP(xmalloc_freep)
 	char *key = kind->namespaced ? cluster_args_key(x->args, x->args->rest[1])
 				     : xmalloc_dup(x->args->rest[1]);
-	const struct quota_local *local =
+	const struct local_queue *local =
 		kind->namespaced ? quota_local_find(x->q, str_of(key)) : NULL;
 	const char *name = kind->namespaced ? (local == NULL ? NULL : local->queue) : key;
 	const struct quota_node *queue = quota_queue_find(x->q, str_of(name));
@@ -199,17 +199,17 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 {
 	static const char *const heads[] = { "CLUSTERQUEUE", "PLACE",       "WORKLOAD", "PRIORITY",
 					     "LOCALQUEUE",   "PLACE THERE", NULL };
-	CLEANUP(quota_source_finish) struct quota_source source = { 0 };
+	CLEANUP(live_workloads_finish) struct live_workloads source = { 0 };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct json_out json;
 	struct showing x = { .args = a, .source = &source, .table = table };
-	int r = quota_source_load(a, &source, err);
+	int r = live_workloads_load(a, &source, err);
 
 	if (r < 0) {
 		return r;
 	}
-	x.q = forest_world(quota_simulation_forest(source.world));
+	x.q = forest_world(workload_simulation_forest(source.world));
 	if (a->output == CTL_JSON) {
 		json_out_init(&json, &text);
 		x.json = &json;
@@ -248,7 +248,7 @@ int ctl_pending_run(int argc, char **argv)
 		return code;
 	}
 	if (a.nrest > 0) {
-		kind = quota_kinds_need("pending-workloads", a.rest[0], kinds);
+		kind = kueue_kinds_need("pending-workloads", a.rest[0], kinds);
 		if (kind == NULL) {
 			return CTL_USAGE;
 		}

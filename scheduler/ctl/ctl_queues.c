@@ -4,22 +4,22 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "core/session.h"
-#include "core/totals.h"
-#include "ctl/cluster_args.h"
-#include "ctl/columns.h"
-#include "ctl/situation.h"
 #include "enc/json_out.h"
+#include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/explain/live_cluster.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/core/totals.h"
 
 static const char *const state_names[] = { "Open", "Closed", "Closing", "Unknown" };
 
 /* "cpu 3, memory 3Gi": dimensions that the limit, the usage or the reservation of the queue touch.
  */
-static void describe(const struct situation *s, const struct queue *q, const struct res *amount,
+static void describe(const struct live_cluster *s, const struct queue *q, const struct res *amount,
 		     struct strbuf *out)
 {
-	const struct cluster *c = situation_cluster(s);
-	const struct queue_totals *t = &situation_totals(s)[q->id];
+	const struct cluster *c = live_cluster_cluster(s);
+	const struct queue_totals *t = &live_cluster_totals(s)[q->id];
 	char buf[64];
 
 	strbuf_reset(out);
@@ -32,22 +32,22 @@ static void describe(const struct situation *s, const struct queue *q, const str
 			continue;
 		}
 		strbuf_printf(out, "%s%s %s", out->len > 0 ? ", " : "", res_names_get(c->res, d),
-			      situation_amount(d, res_get(amount, d), buf));
+			      live_cluster_amount(d, res_get(amount, d), buf));
 	}
 	if (out->len == 0) {
 		strbuf_add_ch(out, '-');
 	}
 }
 
-static void add_row(const struct situation *s, const struct queue *q, unsigned indent,
+static void add_row(const struct live_cluster *s, const struct queue *q, unsigned indent,
 		    struct columns *table)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	const struct queue_totals *t = &situation_totals(s)[q->id];
+	const struct queue_totals *t = &live_cluster_totals(s)[q->id];
 
 	columns_add(table, "%*s%s", (int)indent * 2, "", q->name);
 	columns_add(table, "%s", q->broken != NULL ? q->broken : state_names[q->state]);
-	describe(s, q, session_queue_limit(situation_session(s), q), &text);
+	describe(s, q, session_queue_limit(live_cluster_session(s), q), &text);
 	columns_add(table, "%s", text.p);
 	describe(s, q, &t->allocated, &text);
 	columns_add(table, "%s", text.p);
@@ -57,10 +57,10 @@ static void add_row(const struct situation *s, const struct queue *q, unsigned i
 	columns_add(table, "%u", t->gated + t->patching);
 }
 
-static void write_amount(const struct situation *s, struct json_out *o, const char *key,
+static void write_amount(const struct live_cluster *s, struct json_out *o, const char *key,
 			 const struct res *amount)
 {
-	const struct cluster *c = situation_cluster(s);
+	const struct cluster *c = live_cluster_cluster(s);
 	char buf[64];
 
 	json_out_key(o, key);
@@ -68,27 +68,27 @@ static void write_amount(const struct situation *s, struct json_out *o, const ch
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
 		if (res_get(amount, d) != RES_UNLIMITED && res_get(amount, d) != 0) {
 			json_out_kv(o, res_names_get(c->res, d),
-				    situation_amount(d, res_get(amount, d), buf));
+				    live_cluster_amount(d, res_get(amount, d), buf));
 		}
 	}
 	json_out_object_end(o);
 }
 
-static void write_row(const struct situation *s, const struct queue *q, struct json_out *o)
+static void write_row(const struct live_cluster *s, const struct queue *q, struct json_out *o)
 {
-	const struct queue_totals *t = &situation_totals(s)[q->id];
+	const struct queue_totals *t = &live_cluster_totals(s)[q->id];
 
 	json_out_object(o);
 	json_out_kv(o, "name", q->name);
 	if (q->parent != MODEL_NONE) {
-		json_out_kv(o, "parent", situation_cluster(s)->queues.v[q->parent]->name);
+		json_out_kv(o, "parent", live_cluster_cluster(s)->queues.v[q->parent]->name);
 	}
 	json_out_kv(o, "state", state_names[q->state]);
 	if (q->broken != NULL) {
 		json_out_kv(o, "broken", q->broken);
 	}
 	write_amount(s, o, "capability", &q->capability);
-	write_amount(s, o, "limit", session_queue_limit(situation_session(s), q));
+	write_amount(s, o, "limit", session_queue_limit(live_cluster_session(s), q));
 	write_amount(s, o, "allocated", &t->allocated);
 	write_amount(s, o, "reserved", &t->reserved);
 	write_amount(s, o, "published", &t->published);
@@ -99,10 +99,10 @@ static void write_row(const struct situation *s, const struct queue *q, struct j
 }
 
 /* Depth first, children by name; queues outside the tree (broken chains) behind it. */
-static void walk(const struct situation *s, const struct queue *q, unsigned depth,
+static void walk(const struct live_cluster *s, const struct queue *q, unsigned depth,
 		 struct columns *table, struct json_out *o)
 {
-	const struct cluster *c = situation_cluster(s);
+	const struct cluster *c = live_cluster_cluster(s);
 
 	if (q->exists && table != NULL) {
 		add_row(s, q, depth, table);
@@ -114,9 +114,9 @@ static void walk(const struct situation *s, const struct queue *q, unsigned dept
 	}
 }
 
-static void walk_all(const struct situation *s, struct columns *table, struct json_out *o)
+static void walk_all(const struct live_cluster *s, struct columns *table, struct json_out *o)
 {
-	const struct cluster *c = situation_cluster(s);
+	const struct cluster *c = live_cluster_cluster(s);
 
 	for (size_t i = 0; i < c->queues.n; i++) {
 		if (c->queues.v[i] != NULL && c->queues.v[i]->parent == MODEL_NONE) {
@@ -125,7 +125,7 @@ static void walk_all(const struct situation *s, struct columns *table, struct js
 	}
 }
 
-static void print_json(const struct situation *s)
+static void print_json(const struct live_cluster *s)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct json_out o;
@@ -140,7 +140,7 @@ static void print_json(const struct situation *s)
 	printf("%s\n", text.p);
 }
 
-static void print_table(const struct situation *s)
+static void print_table(const struct live_cluster *s)
 {
 	static const char *const heads[] = { "QUEUE",    "STATE",     "LIMIT", "ALLOCATED",
 					     "RESERVED", "PUBLISHED", "GATED", NULL };
@@ -152,7 +152,7 @@ static void print_table(const struct situation *s)
 
 int ctl_queues_run(int argc, char **argv)
 {
-	CLEANUP(situation_destroyp) struct situation *s = NULL;
+	CLEANUP(live_cluster_destroyp) struct live_cluster *s = NULL;
 	static const struct cluster_args_usage usage = {
 		NULL,
 		"Show the queue tree: limit, allocated, reserved, published and "
@@ -166,7 +166,7 @@ int ctl_queues_run(int argc, char **argv)
 	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
 		return code;
 	}
-	if (situation_load(&f, &s, &err) < 0) {
+	if (live_cluster_load(&f, &s, &err) < 0) {
 		return ctl_fail(&err);
 	}
 	if (f.output == CTL_JSON) {

@@ -1,7 +1,7 @@
-#include "ctl/ctl.h"
-#include "ctl/quota_switch.h"
+#include "scheduler/ctl/ctl.h"
+#include "scheduler/ctl/list/stop_resume.h"
 
 int ctl_resume_run(int argc, char **argv)
 {
-	return quota_switch_run(argc, argv, false);
+	return stop_resume_run(argc, argv, false);
 }

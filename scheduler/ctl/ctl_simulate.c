@@ -1,4 +1,4 @@
-#include "ctl/ctl.h"
+#include "scheduler/ctl/ctl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "ctl/quota_simulation.h"
-#include "ctl/sim_files.h"
-#include "ctl/sim_input.h"
-#include "ctl/sim_report.h"
-#include "ctl/simulation.h"
 #include "enc/jdoc.h"
+#include "scheduler/ctl/sim/sim_files.h"
+#include "scheduler/ctl/sim/sim_input.h"
+#include "scheduler/ctl/sim/sim_report.h"
+#include "scheduler/ctl/sim/simulation.h"
+#include "scheduler/ctl/sim/workload_simulation.h"
 
 #define MAX_CYCLES 1000
 
@@ -226,13 +226,13 @@ static int read_files(const struct arguments *a, struct sim_input *in, struct jd
 
 struct parts {
 	struct simulation *pods;
-	struct quota_simulation *quota;
+	struct workload_simulation *quota;
 };
 
 static bool remove_object(const struct parts *p, const struct deletion *d)
 {
 	bool pods = simulation_delete(p->pods, d->kind, str_of(d->key));
-	bool quota = quota_simulation_delete(p->quota, d->kind, str_of(d->key));
+	bool quota = workload_simulation_delete(p->quota, d->kind, str_of(d->key));
 
 	return pods || quota;
 }
@@ -272,11 +272,11 @@ static void run_cycles(const struct arguments *a, const struct parts *p)
 	unsigned limit = a->until_stable ? MAX_CYCLES : a->has_cycles ? a->cycles : 1;
 
 	while (simulation_cycles(p->pods) < limit) {
-		bool decided = quota_simulation_run_cycle(p->quota), more;
+		bool decided = workload_simulation_run_cycle(p->quota), more;
 
 		decided |= simulation_run_cycle(p->pods);
 		more = remove_objects(a, p);
-		more |= a->victims_stop && quota_simulation_stop_victims(p->quota);
+		more |= a->victims_stop && workload_simulation_stop_victims(p->quota);
 		if (a->until_stable && !decided && !more) {
 			return;
 		}
@@ -301,9 +301,9 @@ static int simulate(const struct arguments *a)
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
-	CLEANUP(quota_simulation_destroyp) struct quota_simulation *quota = NULL;
+	CLEANUP(workload_simulation_destroyp) struct workload_simulation *quota = NULL;
 	struct simulation_options opt = { .conf_path = a->scheduler_conf, .warn = warn };
-	struct quota_simulation_options quota_opt = { .warn = warn };
+	struct workload_simulation_options quota_opt = { .warn = warn };
 	struct parts parts;
 	struct err err = ERR_INIT;
 
@@ -313,7 +313,7 @@ static int simulate(const struct arguments *a)
 	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
 	quota_opt.config = config;
 	quota_opt.config_path = a->config;
-	if (quota_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
+	if (workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
 	    simulation_create(in, &opt, &pods, &err) < 0) {
 		return ctl_fail(&err);
 	}

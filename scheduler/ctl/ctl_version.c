@@ -1,4 +1,4 @@
-#include "ctl/ctl.h"
+#include "scheduler/ctl/ctl.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "base/hash.h"
 #include "base/rng.h"
-#include "ctl/ctl.h"
+#include "scheduler/ctl/ctl.h"
 
 int main(int argc, char **argv)
 {

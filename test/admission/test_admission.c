@@ -36,8 +36,8 @@
 #include "enc/patch.h"
 #include "enc/yaml.h"
 #include "kube/reflector.h"
-#include "server/lister.h"
-#include "server/router.h"
+#include "webhook/server/lister.h"
+#include "webhook/server/router.h"
 
 #define CASES_MAX_BYTES ((size_t)1 << 20)
 

@@ -13,9 +13,9 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "bench/bind_count.h"
 #include "kube/transport.h"
-#include "lib/bind_count.h"
-#include "lib/stack.h"
+#include "play/stack.h"
 
 #define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define PATH_LEN 128

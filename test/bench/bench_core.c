@@ -8,8 +8,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
-#include "core/ledger.h"
 #include "lib/cycle_fixture.h"
+#include "scheduler/pods/core/ledger.h"
 
 #define PODS 50000
 #define NODES 5000
@@ -94,10 +94,10 @@ static void add_gated(struct cycle_fixture *f, int queues, int per_queue)
 
 	for (int q = 0; q < queues; q++) {
 		snprintf(name, sizeof(name), "q-%04d", q);
-		cluster_queue_get(f->cluster, str_of(name))->exists = true;
-		cluster_queue_get(f->cluster, str_of(name))->capability.v[RES_CPU] = 1000;
+		queue_get(f->cluster, str_of(name))->exists = true;
+		queue_get(f->cluster, str_of(name))->capability.v[RES_CPU] = 1000;
 	}
-	(void)cluster_queues_changed(f->cluster);
+	(void)queue_topology_changed(f->cluster);
 	for (int i = 0; i < queues * per_queue; i++) {
 		struct job *j;
 

@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/standby.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "cache/cache.h"
-#include "cache/message_decode.h"
-#include "model/cluster.h"
-#include "model/message.h"
+#include "scheduler/app/standby.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
 
 #define TEMPLATES 100
 #define GROUPS 5000

@@ -9,10 +9,10 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "lib/growth.h"
+#include "bench/growth.h"
 #include "lib/quota_world.h"
-#include "quota/queues.h"
-#include "quota/quota_apply.h"
+#include "scheduler/workloads/cycle/admission_apply.h"
+#include "scheduler/workloads/pending/pending.h"
 
 #define PENDING 50
 #define ADMITTED 100
@@ -45,7 +45,7 @@ static struct workload *add(struct quota_world *w, unsigned queue, char kind, un
 static void add_pending(struct quota_world *w, unsigned queue, unsigned i, struct rng *rng)
 {
 	struct workload *wl = add(w, queue, 'p', i);
-	struct quota_podset *p = arena_zero(wl->arena, 1, sizeof(*p));
+	struct podset *p = arena_zero(wl->arena, 1, sizeof(*p));
 
 	p->name = quota_name(w->q, STR_LIT("main"));
 	p->count = p->spec_count = 1;
@@ -55,7 +55,7 @@ static void add_pending(struct quota_world *w, unsigned queue, unsigned i, struc
 	wl->npodsets = 1;
 	wl->priority = 10 + (int32_t)rng_below(rng, 10);
 	wl->created = w->now - (int64_t)rng_below(rng, 1000000) * 1000;
-	queues_update(w->q, wl, true, w->now);
+	pending_update(w->q, wl, true, w->now);
 }
 
 static void add_admitted(struct quota_world *w, unsigned queue, unsigned i, struct rng *rng)
@@ -114,26 +114,26 @@ static void destroy_world(struct quota_world *w)
 static double run(unsigned queues, const struct shape *shape, double *ret_apply, size_t *ret_n)
 {
 	struct quota_world w;
-	struct quota_cycle *c;
+	struct admission_cycle *c;
 	double best = INFINITY;
 
 	make_world(&w, queues, shape);
-	c = quota_cycle_create(w.f);
+	c = admission_cycle_create(w.f);
 	*ret_apply = INFINITY;
 	for (int i = 0; i < CYCLES; i++) {
 		double start = growth_now_ms(), middle, end;
-		const struct quota_decisions *d = quota_cycle_run(c, w.now);
+		const struct admission_decisions *d = admission_cycle_run(c, w.now);
 
 		middle = growth_now_ms();
 		for (size_t k = 0; k < d->n; k++) {
-			quota_apply(w.f, &d->v[k], w.now);
+			admission_apply(w.f, &d->v[k], w.now);
 		}
 		end = growth_now_ms();
 		*ret_n = i == 0 ? d->n : *ret_n;
 		best = middle - start < best ? middle - start : best;
 		*ret_apply = end - middle < *ret_apply ? end - middle : *ret_apply;
 	}
-	quota_cycle_destroy(c);
+	admission_cycle_destroy(c);
 	destroy_world(&w);
 	return best;
 }

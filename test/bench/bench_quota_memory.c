@@ -6,20 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/quota_engine.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "cache/cache.h"
-#include "cache/message_decode.h"
-#include "conf/quota_conf.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "kube/seen.h"
 #include "lib/fake_transport.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/engine/workload_engine.h"
 
 #define WALL (1700000000 * CLOCK_NS_PER_S)
 #define QUEUES 8
@@ -56,8 +56,8 @@ struct bench {
 	struct fake_transport *transport;
 	struct counter_registry *counters;
 	struct recorder *recorder;
-	struct quota_conf *conf;
-	struct quota_engine *engine;
+	struct kueue_conf *conf;
+	struct workload_engine *engine;
 	struct seen *seen;
 	int64_t version;
 };
@@ -73,7 +73,7 @@ static void post(void *ctx, struct sched_msg *m)
 {
 	struct bench *b = ctx;
 
-	if (!quota_engine_handle(b->engine, m)) {
+	if (!workload_engine_handle(b->engine, m)) {
 		message_free(m);
 	}
 }
@@ -95,7 +95,7 @@ static void begin(struct bench *b)
 				     .backoff_min_ns = CLOCK_NS_PER_MS,
 				     .backoff_max_ns = CLOCK_NS_PER_S,
 				     .ctx = b };
-	struct quota_engine_options opt = {
+	struct workload_engine_options opt = {
 		.base = &base, .post = post, .on_bad_object = on_bad, .role = "leader", .ctx = b
 	};
 
@@ -106,13 +106,13 @@ static void begin(struct bench *b)
 	base.transport = fake_transport_base(b->transport);
 	base.clock = &b->clock.base;
 	b->recorder = recorder_create(&base, "bench", "bench");
-	if (quota_conf_read(NULL, NULL, NULL, &b->conf, NULL) < 0) {
+	if (kueue_conf_read(NULL, NULL, NULL, &b->conf, NULL) < 0) {
 		exit(1);
 	}
 	opt.conf = b->conf;
 	opt.counters = b->counters;
 	opt.recorder = b->recorder;
-	b->engine = quota_engine_create(&opt);
+	b->engine = workload_engine_create(&opt);
 }
 
 /* Returns the bytes of events that are remembered: their number has a limit of its own. */
@@ -120,13 +120,13 @@ static size_t end(struct bench *b)
 {
 	size_t events;
 
-	quota_engine_destroy(b->engine);
+	workload_engine_destroy(b->engine);
 	events = heap_used();
 	recorder_destroy(b->recorder);
 	events -= heap_used();
 	fake_transport_destroy(b->transport);
 	counter_registry_destroy(b->counters);
-	quota_conf_destroy(b->conf);
+	kueue_conf_destroy(b->conf);
 	seen_destroy(b->seen);
 	return events;
 }
@@ -230,12 +230,12 @@ static void answer_all(struct bench *b)
 static void settle(struct bench *b)
 {
 	struct pool *pools[16];
-	size_t n = quota_engine_pools(b->engine, pools, ARRAY_LEN(pools) - 1);
+	size_t n = workload_engine_pools(b->engine, pools, ARRAY_LEN(pools) - 1);
 	int64_t due = 0;
 
 	pools[n++] = recorder_pool(b->recorder);
 	while (due < clock_mono(&b->clock.base) + CLOCK_NS_PER_S) {
-		due = quota_engine_step(b->engine);
+		due = workload_engine_step(b->engine);
 		for (size_t i = 0; i < n; i++) {
 			while (pool_step(pools[i])) {
 			}

@@ -10,12 +10,12 @@
 #include "base/attrs.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
-#include "cache/quota_cache.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
-#include "lib/quota_engine_fixture.h"
-#include "quota/forest.h"
+#include "lib/workload_engine_fixture.h"
+#include "scheduler/workloads/forest/forest.h"
+#include "scheduler/workloads/ingest/workload_cache.h"
 
 #define COHORTS 5
 #define QUEUES 30
@@ -68,7 +68,7 @@ struct server {
 };
 
 struct play {
-	struct quota_engine_fixture f;
+	struct workload_engine_fixture f;
 	double share;
 	int64_t write_ns;
 	unsigned slots;
@@ -95,7 +95,7 @@ static void see_queue(struct play *p, unsigned queue)
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/q%u", queue);
 	CLEANUP(xmalloc_freep)
 	char *cluster = xmalloc_printf(
-		"{\"metadata\":{\"name\":\"%s\",\"generation\":1," QUOTA_ENGINE_FIXTURE_KEPT
+		"{\"metadata\":{\"name\":\"%s\",\"generation\":1," WORKLOAD_ENGINE_FIXTURE_KEPT
 		"},\"spec\":{\"namespaceSelector\":{},\"cohortName\":\"c%u\",\"preemption\":{"
 		"\"reclaimWithinCohort\":\"Any\",\"withinClusterQueue\":\"LowerPriority\"},"
 		"\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":"
@@ -107,8 +107,8 @@ static void see_queue(struct play *p, unsigned queue)
 				     "\"generation\":1},\"spec\":{\"clusterQueue\":\"%s\"}}",
 				     name, name);
 
-	quota_engine_fixture_see(&p->f, SCHED_CLUSTER_QUEUES, name, cluster);
-	quota_engine_fixture_see(&p->f, SCHED_LOCAL_QUEUES, key, local);
+	workload_engine_fixture_see(&p->f, SCHED_CLUSTER_QUEUES, name, cluster);
+	workload_engine_fixture_see(&p->f, SCHED_LOCAL_QUEUES, key, local);
 }
 
 /* As the API server has it now. */
@@ -132,7 +132,7 @@ static void see_item(struct play *p, size_t i)
 		i, i, w->queue, classes[w->class].priority, classes[w->class].cpu, (int)head,
 		status, w->is_finished && list != NULL ? finished : "", status + head);
 
-	quota_engine_fixture_see(&p->f, SCHED_WORKLOADS, key, json);
+	workload_engine_fixture_see(&p->f, SCHED_WORKLOADS, key, json);
 }
 
 /* --- the API server ----------------------------------------------------------------------------*/
@@ -344,12 +344,12 @@ static void finish_due(struct play *p)
 static void run_engine(struct play *p)
 {
 	struct pool *pools[16];
-	size_t n = quota_engine_pools(p->f.engine, pools, ARRAY_LEN(pools) - 1);
+	size_t n = workload_engine_pools(p->f.engine, pools, ARRAY_LEN(pools) - 1);
 	bool again = true;
 
 	pools[n++] = recorder_pool(p->f.recorder);
 	while (again) {
-		p->f.due = quota_engine_step(p->f.engine);
+		p->f.due = workload_engine_step(p->f.engine);
 		again = p->f.due <= now(p);
 		for (size_t i = 0; i < n; i++) {
 			while (pool_step(pools[i])) {
@@ -382,10 +382,10 @@ static int64_t next_event(const struct play *p)
 
 static void begin(struct play *p, bool nominal_first)
 {
-	quota_engine_fixture_init(&p->f, false);
-	forest_world(quota_cache_forest(quota_engine_cache(p->f.engine)))->options.nominal_first =
-		nominal_first;
-	quota_engine_fixture_world(&p->f);
+	workload_engine_fixture_init(&p->f, false);
+	forest_world(workload_cache_forest(workload_engine_cache(p->f.engine)))
+		->options.nominal_first = nominal_first;
+	workload_engine_fixture_world(&p->f);
 	for (unsigned i = 0; i < QUEUES * CLASSES; i++) {
 		struct source *s = &p->sources[i];
 
@@ -408,7 +408,7 @@ static void end(struct play *p)
 	vec_finish(&p->items);
 	vec_finish(&p->running);
 	vec_finish(&p->waiting);
-	quota_engine_fixture_finish(&p->f);
+	workload_engine_fixture_finish(&p->f);
 }
 
 /* --- figures -----------------------------------------------------------------------------------*/

@@ -8,9 +8,9 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "lib/growth.h"
+#include "bench/growth.h"
 #include "lib/quota_world.h"
-#include "quota/victims.h"
+#include "scheduler/workloads/preempt/victims.h"
 
 #define NEEDS 3
 #define ROUNDS 10

@@ -14,11 +14,11 @@
 #include "demo/timeline.h"
 #include "enc/jdoc.h"
 #include "kube/transport.h"
-#include "lib/autoscaler.h"
-#include "lib/history.h"
-#include "lib/kubelet.h"
-#include "lib/mirror.h"
-#include "lib/stack.h"
+#include "play/autoscaler.h"
+#include "play/history.h"
+#include "play/kubelet.h"
+#include "play/mirror.h"
+#include "play/stack.h"
 
 #define STEP_TIMEOUT_NS (300 * CLOCK_NS_PER_S) /* only reached by what is broken */
 #define START_DELAY_NS (20 * CLOCK_NS_PER_MS)

@@ -13,7 +13,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/quantity.h"
-#include "lib/mirror.h"
+#include "play/mirror.h"
 
 #define RED "\033[31m"
 #define GREEN "\033[32m"

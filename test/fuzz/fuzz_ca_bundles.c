@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
 #include "enc/patch.h"
-#include "server/ca_bundles.h"
+#include "webhook/certs/ca_bundles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

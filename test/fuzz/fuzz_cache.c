@@ -8,13 +8,13 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
-#include "cache/cache.h"
-#include "cache/message_decode.h"
-#include "core/cycle.h"
-#include "core/decision.h"
-#include "core/ledger.h"
-#include "model/cluster.h"
-#include "model/message.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/pods/core/cycle.h"
+#include "scheduler/pods/core/decision.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "enc/jdoc.h"
-#include "server/cert_names.h"
-#include "server/cert_secret.h"
+#include "webhook/certs/cert_names.h"
+#include "webhook/certs/cert_secret.h"
 
 #define NOW (INT64_C(1780000000) * CLOCK_NS_PER_S)
 #define HOUR (3600 * CLOCK_NS_PER_S)

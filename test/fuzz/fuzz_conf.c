@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "conf/conf.h"
-#include "core/hooks.h"
-#include "core/names.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

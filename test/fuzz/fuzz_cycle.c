@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
-#include "core/ledger.h"
-#include "core/names.h"
 #include "lib/cluster_fixture.h"
 #include "lib/cycle_fixture.h"
 #include "lib/invariants.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/names.h"
 
 #define TASKS_MAX 48
 #define JOBS_MAX 10
@@ -65,7 +65,7 @@ static void make_queues(struct cluster *c, struct input *in)
 		q->state = (b & 7) == 6 ? QUEUE_CLOSED : QUEUE_OPEN;
 		q->exists = b != 255;
 	}
-	if (cluster_queues_changed(c)) {
+	if (queue_topology_changed(c)) {
 		ledger_rebuild_sums(c);
 	}
 }
@@ -135,7 +135,7 @@ static void set_limit(struct cluster *c, uint8_t b)
 
 	snprintf(name, sizeof(name), "q%u", b % QUEUES);
 	cluster_fixture_queue(c, name, NULL, (b >> 3) * 100);
-	if (cluster_queues_changed(c)) {
+	if (queue_topology_changed(c)) {
 		ledger_rebuild_sums(c);
 	}
 	ledger_rebuild_sums(c);

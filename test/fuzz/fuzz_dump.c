@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
-#include "model/cluster.h"
-#include "model/dump.h"
+#include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/model/cluster.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

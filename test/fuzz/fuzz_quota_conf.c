@@ -5,10 +5,10 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "conf/quota_conf.h"
-#include "conf/quota_conf_fields.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/conf/kueue_conf_fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,17 +20,17 @@ static void on_warning(void *ctx UNUSED, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
-	CLEANUP(quota_conf_destroyp) struct quota_conf *conf = NULL;
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *conf = NULL;
 	struct err err = ERR_INIT;
 
 	if (yaml_parse((struct str){ (const char *)data, size }, &d, NULL) < 0) {
 		return 0;
 	}
-	if (quota_conf_fields_check(d, &err) < 0) {
+	if (kueue_conf_fields_check(d, &err) < 0) {
 		assert(err.text[0] != '\0');
 	}
 	err = (struct err)ERR_INIT;
-	if (quota_conf_read(d, on_warning, NULL, &conf, &err) < 0) {
+	if (kueue_conf_read(d, on_warning, NULL, &conf, &err) < 0) {
 		assert(conf == NULL && err.text[0] != '\0');
 	} else {
 		assert(conf != NULL);

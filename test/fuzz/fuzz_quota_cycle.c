@@ -9,7 +9,7 @@
 #include "base/xmalloc.h"
 #include "lib/quota_invariants.h"
 #include "lib/quota_random.h"
-#include "quota/queues.h"
+#include "scheduler/workloads/pending/pending.h"
 
 #define STEPS_MAX 60
 #define WORKLOADS_MAX 48
@@ -17,7 +17,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct play {
-	struct quota_cycle_fixture f;
+	struct admission_cycle_fixture f;
 	struct quota_random r;
 	struct quota_random_shape shape;
 	struct strbuf text, problems; /* what happened; what is wrong */
@@ -28,7 +28,7 @@ static void run(struct play *p)
 	CLEANUP(quota_invariants_excess_finish) struct quota_excess before;
 
 	quota_invariants_excess(&p->f, &before);
-	strbuf_printf(&p->text, "# %s\n", quota_cycle_fixture_run(&p->f));
+	strbuf_printf(&p->text, "# %s\n", admission_cycle_fixture_run(&p->f));
 	quota_invariants_check_run(&p->f, &before, &p->problems);
 	p->f.w.now += CLOCK_NS_PER_S;
 }
@@ -38,7 +38,7 @@ static void flush(struct play *p)
 {
 	for (uint32_t i = 0; i < p->f.w.q->nodes.n; i++) {
 		if (p->f.w.q->nodes.v[i] != NULL) {
-			queues_flush(p->f.w.q, p->f.w.f, i, p->f.w.now);
+			pending_flush(p->f.w.q, p->f.w.f, i, p->f.w.now);
 		}
 	}
 }
@@ -54,7 +54,7 @@ static void add_text(struct play *p, bool is_edit)
 		quota_random_workload(&p->r, &more, p->shape.workloads++, p->shape.queues);
 	}
 	strbuf_printf(&p->text, "%s", more.p);
-	quota_cycle_fixture_add(&p->f, more.p);
+	admission_cycle_fixture_add(&p->f, more.p);
 	flush(p);
 }
 
@@ -63,7 +63,7 @@ static void delete (struct play *p, const struct workload *w)
 	char *key = xmalloc_dup(w->key);
 
 	strbuf_printf(&p->text, "# delete %s\n", key);
-	quota_cycle_fixture_delete(&p->f, key);
+	admission_cycle_fixture_delete(&p->f, key);
 	free(key);
 }
 
@@ -104,7 +104,7 @@ static void step(struct play *p)
 	case 4:
 	case 5:
 		strbuf_printf(&p->text, "# victims stop\n");
-		quota_cycle_fixture_stop(&p->f, quota_random_below(&p->r, 2) == 1);
+		admission_cycle_fixture_stop(&p->f, quota_random_below(&p->r, 2) == 1);
 		break;
 	default:
 		run(p);
@@ -120,7 +120,7 @@ static void play(const uint8_t *data, size_t size, struct strbuf *ret)
 
 	quota_random_bytes(&p.r, data, size);
 	p.shape = quota_random_world(&p.r, &p.text);
-	quota_cycle_fixture_init(&p.f, p.text.p);
+	admission_cycle_fixture_init(&p.f, p.text.p);
 	for (int i = 0; i < STEPS_MAX && p.r.n > 0 && p.problems.len == 0; i++) {
 		step(&p);
 	}
@@ -128,7 +128,7 @@ static void play(const uint8_t *data, size_t size, struct strbuf *ret)
 		fprintf(stderr, "%s%s", p.text.p, p.problems.p);
 		abort();
 	}
-	quota_cycle_fixture_finish(&p.f);
+	admission_cycle_fixture_finish(&p.f);
 	strbuf_printf(ret, "%s", p.text.p);
 	strbuf_finish(&p.text);
 	strbuf_finish(&p.problems);

@@ -12,8 +12,8 @@
 #include "enc/jdoc.h"
 #include "enc/patch.h"
 #include "kube/reflector.h"
-#include "server/lister.h"
-#include "server/router.h"
+#include "webhook/server/lister.h"
+#include "webhook/server/router.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

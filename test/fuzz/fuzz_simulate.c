@@ -6,13 +6,13 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "core/ledger.h"
-#include "ctl/quota_simulation.h"
-#include "ctl/sim_input.h"
-#include "ctl/sim_report.h"
-#include "ctl/simulation.h"
-#include "model/cluster.h"
-#include "quota/forest.h"
+#include "scheduler/ctl/sim/sim_input.h"
+#include "scheduler/ctl/sim/sim_report.h"
+#include "scheduler/ctl/sim/simulation.h"
+#include "scheduler/ctl/sim/workload_simulation.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/workloads/forest/forest.h"
 
 #define CYCLES 6
 
@@ -20,19 +20,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct play {
 	struct sim_input *in;
-	struct simulation *pods;        /* NULL: its manifests are refused */
-	struct quota_simulation *quota; /* likewise */
+	struct simulation *pods;           /* NULL: its manifests are refused */
+	struct workload_simulation *quota; /* likewise */
 };
 
 static void create(struct play *p)
 {
 	const int64_t now = sim_input_youngest(p->in);
-	struct quota_simulation_options quota = { .now = now };
+	struct workload_simulation_options quota = { .now = now };
 	struct simulation_options pods = { .now = now };
 
-	if (quota_simulation_create(p->in, &quota, &p->quota, NULL) < 0) {
+	if (workload_simulation_create(p->in, &quota, &p->quota, NULL) < 0) {
 		quota.lenient = true;
-		(void)quota_simulation_create(p->in, &quota, &p->quota, NULL);
+		(void)workload_simulation_create(p->in, &quota, &p->quota, NULL);
 	}
 	(void)simulation_create(p->in, &pods, &p->pods, NULL);
 }
@@ -76,7 +76,7 @@ static void check(const struct play *p)
 		check_text(ledger_verify(simulation_cluster(p->pods)));
 	}
 	if (p->quota != NULL) {
-		check_forest(quota_simulation_forest(p->quota));
+		check_forest(workload_simulation_forest(p->quota));
 	}
 }
 
@@ -90,7 +90,7 @@ static void delete_some(const struct play *p, unsigned cycle)
 		const struct str key = str_of(objects[i]->key);
 
 		if (p->quota != NULL) {
-			(void)quota_simulation_delete(p->quota, objects[i]->kind, key);
+			(void)workload_simulation_delete(p->quota, objects[i]->kind, key);
 		}
 		if (p->pods != NULL) {
 			(void)simulation_delete(p->pods, objects[i]->kind, key);
@@ -102,9 +102,9 @@ static void delete_some(const struct play *p, unsigned cycle)
 static void run(const struct play *p, unsigned cycle)
 {
 	if (p->quota != NULL) {
-		(void)quota_simulation_run_cycle(p->quota);
+		(void)workload_simulation_run_cycle(p->quota);
 		check(p);
-		(void)quota_simulation_stop_victims(p->quota);
+		(void)workload_simulation_stop_victims(p->quota);
 	}
 	if (p->pods != NULL) {
 		(void)simulation_run_cycle(p->pods);
@@ -132,7 +132,7 @@ static void play(struct str text, struct strbuf *ret)
 		sim_report_json(&parts, &all, ret);
 	}
 	simulation_destroyp(&p.pods);
-	quota_simulation_destroyp(&p.quota);
+	workload_simulation_destroyp(&p.quota);
 	sim_input_destroyp(&p.in);
 }
 

@@ -8,13 +8,13 @@
 #include "api/pod.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "cache/cache.h"
-#include "cache/message_decode.h"
-#include "core/ledger.h"
 #include "enc/decode.h"
-#include "model/cluster.h"
-#include "model/message.h"
-#include "model/pod_class.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

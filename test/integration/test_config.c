@@ -12,7 +12,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "lib/scene.h"
+#include "play/scene.h"
 
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"
 

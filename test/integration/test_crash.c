@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "lib/scene.h"
+#include "play/scene.h"
 
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/default/leases/volcano"
 #define PLAY_NS (300 * CLOCK_NS_PER_S)

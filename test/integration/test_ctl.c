@@ -12,7 +12,7 @@
 #include "base/version.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "lib/scene.h"
+#include "play/scene.h"
 
 static struct scene scene;
 static char kubeconfig[400];

@@ -13,8 +13,8 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "lib/quota_scene.h"
-#include "lib/scene.h"
+#include "play/scene.h"
+#include "play/workload_scene.h"
 
 #define API "apiVersion: kueue.x-k8s.io/v1beta2, "
 #define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
@@ -80,7 +80,7 @@ static void add_workload(const char *name, int priority, const char *cpu)
 /* Asked again until it says so. */
 static void wait_says(const char *words, const char *says)
 {
-	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
+	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	do {
@@ -105,7 +105,7 @@ static void add_pod(const char *name, const char *label)
 
 static int begin(void **state)
 {
-	quota_scene_start(&scene, world);
+	workload_scene_start(&scene, world);
 	add_pod("x-1", "batch.kubernetes.io/job-name: x");
 	add_pod("g-1", "kueue.x-k8s.io/pod-group-name: g");
 	add_pod("g-2", "kueue.x-k8s.io/pod-group-name: g");
@@ -245,8 +245,8 @@ static void dump_here(void)
 	size_t n = 0;
 
 	snprintf(dir, sizeof(dir), "--cache-dump-dir=%s", stack_dir(scene.stack));
-	for (; quota_scene_args[n] != NULL && n + 2 < ARRAY_LEN(args); n++) {
-		args[n] = quota_scene_args[n];
+	for (; workload_scene_args[n] != NULL && n + 2 < ARRAY_LEN(args); n++) {
+		args[n] = workload_scene_args[n];
 	}
 	args[n] = dir;
 	scene_restart_scheduler(&scene, NULL, args);

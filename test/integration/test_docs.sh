@@ -34,9 +34,8 @@ END { exit commands == 0 }' "$page" >"$new" || {
 
 # Events: each of the page's tables is one that the code tells, and the other way round. Names that
 # are put together (EvictedDueTo...) are only looked for by their beginning.
-told=$(cat scheduler/quota/workload_*.c scheduler/quota/conditions.c scheduler/app/quota_*.c \
-	scheduler/controllers/owner*.c scheduler/controllers/job_*.c scheduler/controllers/pod_*.c \
-	scheduler/controllers/preemption_cost.c | tr '\n\t' '  ' |
+told=$(cat scheduler/workloads/status/*.c scheduler/workloads/engine/*.c scheduler/workloads/owners/*.c \
+	scheduler/workloads/writes/preemption_cost.c | tr '\n\t' '  ' |
 	grep -oE '(tell|recorder_event|plan_pod_delete)\([^;]*;' | grep -oE '"[A-Z][A-Za-z]+"' |
 	tr -d '"' | grep -vxE 'Job|Pod|Workload' | sort -u)
 shown=$(awk '/^## /{ on = $0 == "## Events" } on && /^\| `/' $page | cut -d'|' -f2 |
@@ -49,7 +48,7 @@ for event in $told; do
 done
 for event in $shown; do
 	case $event in EvictedDueTo*) event=EvictedDueTo ;; esac
-	grep -rqE "\"$event(%s|[A-Za-z]*)\"" scheduler/quota scheduler/controllers scheduler/app || {
+	grep -rqE "\"$event(%s|[A-Za-z]*)\"" scheduler/workloads || {
 		echo "FAILED: $page shows an event that nobody tells: $event"
 		exit 1
 	}

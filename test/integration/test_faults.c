@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "lib/scene.h"
+#include "play/scene.h"
 
 #define PODS "/api/v1/namespaces/default/pods/f"
 #define WORKERS 4

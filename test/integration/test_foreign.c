@@ -7,7 +7,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "lib/scene.h"
+#include "play/scene.h"
 
 #define PODGROUPS "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 

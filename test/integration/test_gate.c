@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "enc/jdoc.h"
-#include "lib/scene.h"
+#include "play/scene.h"
 
 #define WAIT_NS (120 * CLOCK_NS_PER_S)
 #define VOLCANO "/apis/scheduling.volcano.sh/v1beta1"

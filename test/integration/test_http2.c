@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "lib/https_fixture.h"
-#include "lib/proc.h"
+#include "play/proc.h"
 
 #define NGHTTPX "/usr/sbin/nghttpx"
 #define STEP_MS 20

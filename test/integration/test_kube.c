@@ -15,7 +15,7 @@
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "kube/rest.h"
-#include "lib/kube_mirror.h"
+#include "play/kube_mirror.h"
 
 #define MS CLOCK_NS_PER_MS
 #define S CLOCK_NS_PER_S

@@ -13,10 +13,10 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
-#include "lib/quota_scene.h"
-#include "lib/scene.h"
+#include "play/scene.h"
+#include "play/workload_scene.h"
 
-#define WAIT_NS QUOTA_SCENE_WAIT_NS
+#define WAIT_NS WORKLOAD_SCENE_WAIT_NS
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 #define QUEUES "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/"
 
@@ -35,7 +35,7 @@ static const char world[] =
 
 static int begin(void **state)
 {
-	quota_scene_start(&scene, world);
+	workload_scene_start(&scene, world);
 	*state = &scene;
 	return 0;
 }
@@ -55,7 +55,7 @@ static void wait_workload(struct scene *s, const char *name, const char *type, c
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(WORKLOADS "/%s", name);
 
-	quota_scene_wait(s, path, type, status, reason);
+	workload_scene_wait(s, path, type, status, reason);
 }
 
 static void wait_admitted(struct scene *s, const char *name)
@@ -218,17 +218,17 @@ static void test_a_restart_keeps_all(void **state)
 	wait_workload(s, "low", "Evicted", "True", "Preempted");
 	wait_workload(s, "high", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
 	before = get(s, WORKLOADS "/low");
-	scene_restart_scheduler(s, NULL, quota_scene_args);
+	scene_restart_scheduler(s, NULL, workload_scene_args);
 	scene_wait_metric(s, STACK_SCHEDULER,
 			  "kueue_reserving_active_workloads{cluster_queue=\"team\",replica_role="
 			  "\"leader\"} 1");
 	after = get(s, WORKLOADS "/low");
 	assert_string_equal(jdoc_path_str(before, "metadata.resourceVersion"),
 			    jdoc_path_str(after, "metadata.resourceVersion"));
-	scene_restart_scheduler(s, NULL, quota_scene_args);
+	scene_restart_scheduler(s, NULL, workload_scene_args);
 	give_back(s, "low");
 	wait_admitted(s, "high");
-	scene_restart_scheduler(s, NULL, quota_scene_args);
+	scene_restart_scheduler(s, NULL, workload_scene_args);
 	delete_workload(s, "high");
 	wait_admitted(s, "low");
 }
@@ -271,26 +271,26 @@ static void test_statuses_of_queues(void **state)
 {
 	struct scene *s = *state;
 
-	quota_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
+	workload_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
 	add_workload(s, "one", 0, "2");
 	wait_admitted(s, "one");
 	add_workload(s, "two", 0, "2");
 	wait_queue(s, 1, 1, "2");
 	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"Hold\"}}", NULL);
-	quota_scene_wait(s, QUEUES "team", "Active", "False", "Stopped");
-	quota_scene_wait(s, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq",
-			 "Active", "False", "ClusterQueueIsInactive");
+	workload_scene_wait(s, QUEUES "team", "Active", "False", "Stopped");
+	workload_scene_wait(s, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq",
+			    "Active", "False", "ClusterQueueIsInactive");
 	delete_workload(s, "one");
 	wait_queue(s, 1, 0, "0");
 	scene_call(s, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"None\"}}", NULL);
-	quota_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
+	workload_scene_wait(s, QUEUES "team", "Active", "True", "Ready");
 	wait_admitted(s, "two");
 }
 
 static int resume_and_clear(void **state)
 {
 	scene_call(*state, "PATCH", QUEUES "team", "{\"spec\":{\"stopPolicy\":\"None\"}}", NULL);
-	return quota_scene_after_each(state);
+	return workload_scene_after_each(state);
 }
 
 static void wait_suspended(struct scene *s, const char *name, bool suspended)
@@ -376,18 +376,18 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_admission_says_what_it_holds,
-					  quota_scene_after_each),
+					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_one_waits_until_another_goes,
-					  quota_scene_after_each),
-		cmocka_unit_test_teardown(test_a_status_is_written_once, quota_scene_after_each),
-		cmocka_unit_test_teardown(test_preemption, quota_scene_after_each),
-		cmocka_unit_test_teardown(test_a_restart_keeps_all, quota_scene_after_each),
+					  workload_scene_after_each),
+		cmocka_unit_test_teardown(test_a_status_is_written_once, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_preemption, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_a_restart_keeps_all, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_statuses_of_queues, resume_and_clear),
 		cmocka_unit_test_teardown(test_jobs_start_with_their_workloads,
-					  quota_scene_after_each),
-		cmocka_unit_test_teardown(test_deactivation, quota_scene_after_each),
+					  workload_scene_after_each),
+		cmocka_unit_test_teardown(test_deactivation, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_a_refused_write_takes_the_decision_back,
-					  quota_scene_after_each),
+					  workload_scene_after_each),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

@@ -12,8 +12,8 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
-#include "lib/quota_scene.h"
-#include "lib/scene.h"
+#include "play/scene.h"
+#include "play/workload_scene.h"
 
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 #define QUEUE "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team"
@@ -36,7 +36,7 @@ static const char world[] =
 
 static int begin(void **state)
 {
-	quota_scene_start_with(&scene, args, world);
+	workload_scene_start_with(&scene, args, world);
 	*state = &scene;
 	return 0;
 }
@@ -71,7 +71,7 @@ static void wait_for(struct scene *s, const char *name, const char *type, const 
 {
 	CLEANUP(xmalloc_freep) char *path = path_of(name, "");
 
-	quota_scene_wait(s, path, type, status, reason);
+	workload_scene_wait(s, path, type, status, reason);
 }
 
 static void wait_admitted(struct scene *s, const char *name)
@@ -94,7 +94,7 @@ static void cost_of(struct scene *s, const char *name, struct strbuf *out)
 
 static void wait_cost(struct scene *s, const char *name, const char *cost)
 {
-	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
+	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
 	CLEANUP(strbuf_finish) struct strbuf now = STRBUF_INIT;
 
 	do {
@@ -129,7 +129,8 @@ static const char *preempt_one(struct scene *s, const char *by)
 		CLEANUP(jdoc_destroyp) struct jdoc *w = NULL;
 
 		scene_call(s, "GET", path, NULL, &w);
-		if (jdoc_is_str(jdoc_get(quota_scene_condition(w, "Evicted"), "status"), "True")) {
+		if (jdoc_is_str(jdoc_get(workload_scene_condition(w, "Evicted"), "status"),
+				"True")) {
 			assert_null(victim);
 			victim = names[i];
 		}
@@ -149,7 +150,7 @@ static void end_preemptor(struct scene *s, const char *by, const char *victim)
 static int after_each(void **state)
 {
 	scene_call(*state, "PATCH", QUEUE, "{\"metadata\":{\"annotations\":null}}", NULL);
-	return quota_scene_after_each(state);
+	return workload_scene_after_each(state);
 }
 
 /* Both have the same priority. Without costs the one whose quota is younger goes first, every

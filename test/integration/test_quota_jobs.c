@@ -11,10 +11,10 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
-#include "lib/quota_scene.h"
-#include "lib/scene.h"
+#include "play/scene.h"
+#include "play/workload_scene.h"
 
-#define WAIT_NS QUOTA_SCENE_WAIT_NS
+#define WAIT_NS WORKLOAD_SCENE_WAIT_NS
 #define MERGE "application/merge-patch+json"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
@@ -38,7 +38,7 @@ static const char world[] =
 
 static int begin(void **state)
 {
-	quota_scene_start(&scene, world);
+	workload_scene_start(&scene, world);
 	*state = &scene;
 	return 0;
 }
@@ -65,7 +65,7 @@ static struct jdoc *workload_of(struct scene *s, const char *job)
 static bool has_condition(const struct jdoc *object, const char *type, const char *status,
 			  const char *reason)
 {
-	const struct jdoc *c = quota_scene_condition(object, type);
+	const struct jdoc *c = workload_scene_condition(object, type);
 
 	return jdoc_is_str(jdoc_get(c, "status"), status) &&
 	       jdoc_is_str(jdoc_get(c, "reason"), reason);
@@ -248,7 +248,7 @@ static void test_what_a_job_costs(void **state)
 	struct scene *s = *state;
 
 	/* Counted by a scheduler that has written nothing yet: answers may come late. */
-	scene_restart_scheduler(s, NULL, quota_scene_args);
+	scene_restart_scheduler(s, NULL, workload_scene_args);
 	add_job(s, "cheap", "", 2);
 	wait_job(s, "cheap", true);
 	start_pods(s, "cheap", 2);
@@ -289,7 +289,7 @@ static void test_a_restart_in_the_middle(void **state)
 	add_job(s, "a", "", 2);
 	wait_job(s, "a", true);
 	start_pods(s, "a", 2);
-	scene_restart_scheduler(s, NULL, quota_scene_args);
+	scene_restart_scheduler(s, NULL, workload_scene_args);
 	add_job(s, "b", "", 2);
 	wait_workload(s, "b", "QuotaReserved", "False", "WaitingForQuota");
 	wait_job(s, "a", true);
@@ -348,12 +348,13 @@ static void test_a_job_that_takes_too_long(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_jobs_take_turns, quota_scene_after_each),
-		cmocka_unit_test_teardown(test_preemption, quota_scene_after_each),
-		cmocka_unit_test_teardown(test_what_a_job_costs, quota_scene_after_each),
-		cmocka_unit_test_teardown(test_a_restart_in_the_middle, quota_scene_after_each),
-		cmocka_unit_test_teardown(test_switched_off_and_on, quota_scene_after_each),
-		cmocka_unit_test_teardown(test_a_job_that_takes_too_long, quota_scene_after_each),
+		cmocka_unit_test_teardown(test_jobs_take_turns, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_preemption, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_what_a_job_costs, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_a_restart_in_the_middle, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_switched_off_and_on, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_a_job_that_takes_too_long,
+					  workload_scene_after_each),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

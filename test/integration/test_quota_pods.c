@@ -11,8 +11,8 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "lib/quota_scene.h"
-#include "lib/scene.h"
+#include "play/scene.h"
+#include "play/workload_scene.h"
 
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
@@ -47,7 +47,7 @@ static int begin(void **state)
 	assert_int_equal(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
 	assert_int_equal(close(fd), 0);
 	snprintf(conf_flag, sizeof(conf_flag), "--quota-conf=%s", conf);
-	quota_scene_start_with(&scene, scheduler_args, world);
+	workload_scene_start_with(&scene, scheduler_args, world);
 	/* What is charged to the Queue "default" is 1 cpu at most. */
 	scene_patch_queue(&scene, "default", "{\"spec\":{\"capability\":{\"cpu\":\"1\"}}}");
 	*state = &scene;
@@ -139,7 +139,7 @@ static void wait_group(struct scene *s, const char *group, const char *type, con
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(WORKLOADS "/%s", group);
 
-	quota_scene_wait(s, path, type, status, reason);
+	workload_scene_wait(s, path, type, status, reason);
 }
 
 static void finish(struct scene *s, const char *pod)

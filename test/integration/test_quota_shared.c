@@ -10,8 +10,8 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
-#include "lib/quota_scene.h"
-#include "lib/scene.h"
+#include "play/scene.h"
+#include "play/workload_scene.h"
 
 #define API "/apis/kueue.x-k8s.io/v1beta2/"
 #define WORKLOADS API "namespaces/default/workloads"
@@ -41,7 +41,7 @@ static void patch(struct scene *s, const char *path, const char *manager, const 
 	CLEANUP(xmalloc_freep) char *whole = xmalloc_printf("%s?fieldManager=%s", path, manager);
 	struct err err = ERR_INIT;
 
-	if (rest_call(s->transport, HTTP_PATCH, whole, MERGE, str_of(body), QUOTA_SCENE_WAIT_NS,
+	if (rest_call(s->transport, HTTP_PATCH, whole, MERGE, str_of(body), WORKLOAD_SCENE_WAIT_NS,
 		      NULL, &err) < 0) {
 		scene_fail(s, "%s: %s", path, err.text);
 	}
@@ -49,7 +49,7 @@ static void patch(struct scene *s, const char *path, const char *manager, const 
 
 static int begin(void **state)
 {
-	quota_scene_start(&scene, world);
+	workload_scene_start(&scene, world);
 	patch(&scene, API "admissionchecks/check/status", "checker",
 	      "{\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"True\",\"reason\":"
 	      "\"Ready\",\"message\":\"m\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}");
@@ -89,19 +89,20 @@ static void test_a_check_admits_and_retries(void **state)
 	const struct jdoc *check;
 
 	add_workload(s, "one");
-	quota_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
-	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	workload_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
+	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
 	set_check(s, "one", "Ready");
-	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
 	scene_call(s, "GET", WORKLOADS "/one", NULL, &w);
 	check = jdoc_at(jdoc_path(w, "status.admissionChecks"), 0);
 	assert_string_equal(jdoc_path_str(check, "state"), "Ready");
 	assert_string_equal(jdoc_path_str(check, "message"), "from its controller");
 	set_check(s, "one", "Retry");
-	quota_scene_wait(s, WORKLOADS "/one", "Requeued", "True", "BackoffFinished");
-	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	workload_scene_wait(s, WORKLOADS "/one", "Requeued", "True", "BackoffFinished");
+	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
 	set_check(s, "one", "Rejected");
-	quota_scene_wait(s, WORKLOADS "/one", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
+	workload_scene_wait(s, WORKLOADS "/one", "Evicted", "True",
+			    "DeactivatedDueToAdmissionCheck");
 	scene_wait_event(s, "AdmissionCheckRejected", "one");
 }
 
@@ -128,19 +129,21 @@ static void test_an_eviction_ends_what_a_check_adds_to_pods(void **state)
 	struct err err = ERR_INIT;
 
 	add_workload(s, "added");
-	quota_scene_wait(s, WORKLOADS "/added", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	workload_scene_wait(s, WORKLOADS "/added", "Admitted", "False",
+			    "UnsatisfiedAdmissionChecks");
 	assert_int_equal(rest_call(s->transport, HTTP_PATCH,
 				   WORKLOADS "/added/status?fieldManager=checker&force=true",
 				   "application/apply-patch+yaml", str_of(ready),
-				   QUOTA_SCENE_WAIT_NS, NULL, &err),
+				   WORKLOAD_SCENE_WAIT_NS, NULL, &err),
 			 0);
-	quota_scene_wait(s, WORKLOADS "/added", "Admitted", "True", "Admitted");
+	workload_scene_wait(s, WORKLOADS "/added", "Admitted", "True", "Admitted");
 	assert_int_equal(count_updates(s, WORKLOADS "/added"), 1);
 	patch(s, WORKLOADS "/added", "person", "{\"spec\":{\"active\":false}}");
-	quota_scene_wait(s, WORKLOADS "/added", "QuotaReserved", "False", "Deactivated");
+	workload_scene_wait(s, WORKLOADS "/added", "QuotaReserved", "False", "Deactivated");
 	assert_int_equal(count_updates(s, WORKLOADS "/added"), 0);
 	patch(s, WORKLOADS "/added", "person", "{\"spec\":{\"active\":true}}");
-	quota_scene_wait(s, WORKLOADS "/added", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	workload_scene_wait(s, WORKLOADS "/added", "Admitted", "False",
+			    "UnsatisfiedAdmissionChecks");
 	assert_int_equal(count_updates(s, WORKLOADS "/added"), 0);
 }
 
@@ -164,20 +167,20 @@ static void test_limits_count_for_those_who_wait(void **state)
 		    " namespace: default}, spec: {queueName: lq, podSets: [{name: main, count: 1,"
 		    " template: {spec: {restartPolicy: Never, containers: [{name: c, image: i,"
 		    " resources: {requests: {cpu: '4'}}}]}}}]}}");
-	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
+	workload_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
 	scene_call(s, "POST", LIMITS,
 		   "{\"apiVersion\":\"v1\",\"kind\":\"LimitRange\",\"metadata\":{\"name\":\"l\"},"
 		   "\"spec\":{\"limits\":[{\"type\":\"Container\",\"max\":{\"cpu\":\"3\"}}]}}",
 		   NULL);
-	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "Misconfigured");
+	workload_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "Misconfigured");
 	scene_call(s, "DELETE", LIMITS "/l", NULL, NULL);
-	quota_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
+	workload_scene_wait(s, WORKLOADS "/lean", "QuotaReserved", "False", "ExceedsMaxQuota");
 }
 
 static int without_limits(void **state)
 {
 	scene_call(*state, "DELETE", LIMITS, NULL, NULL);
-	return quota_scene_after_each(state);
+	return workload_scene_after_each(state);
 }
 
 /* Somebody edits statuses: they are put right, once. */
@@ -188,23 +191,23 @@ static void test_edited_statuses_are_repaired(void **state)
 	int64_t versions[ARRAY_LEN(paths)];
 
 	add_workload(s, "one");
-	quota_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
+	workload_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
 	set_check(s, "one", "Ready");
-	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
 	patch(s, WORKLOADS "/one/status", "somebody",
 	      "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\","
 	      "\"reason\":\"QuotaReserved\",\"message\":\"m\",\"lastTransitionTime\":"
 	      "\"2026-01-01T00:00:00Z\"}],\"admissionChecks\":null}}");
-	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
 	set_check(s, "one", "Ready");
-	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
 	patch(s, WORKLOADS "/one/status", "somebody", "{\"status\":{\"conditions\":null}}");
-	quota_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
-	quota_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
-	quota_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
+	workload_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
+	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
+	workload_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
 	patch(s, API "clusterqueues/team/status", "somebody",
 	      "{\"status\":{\"conditions\":null,\"reservingWorkloads\":7}}");
-	quota_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
+	workload_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
 	scene_wait_metric(s, STACK_SCHEDULER,
 			  "kueue_admitted_active_workloads{cluster_queue=\"team\",replica_role="
 			  "\"leader\"} 1");
@@ -216,7 +219,8 @@ static void test_edited_statuses_are_repaired(void **state)
 		patch(s, API "clusterqueues/team", "somebody",
 		      "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
 		add_workload(s, "big");
-		quota_scene_wait(s, WORKLOADS "/big", "QuotaReserved", "False", "WaitingForQuota");
+		workload_scene_wait(s, WORKLOADS "/big", "QuotaReserved", "False",
+				    "WaitingForQuota");
 		scene_call(s, "DELETE", WORKLOADS "/big", NULL, NULL);
 	}
 	assert_int_equal(version(s, WORKLOADS "/one"), versions[1]);
@@ -258,10 +262,10 @@ static void expect_admitted_since(struct scene *s, const char *path, const char 
 	const struct jdoc *admitted;
 
 	scene_call(s, "GET", path, NULL, &w);
-	admitted = quota_scene_condition(w, "Admitted");
+	admitted = workload_scene_condition(w, "Admitted");
 	assert_true(jdoc_is_str(jdoc_get(admitted, "status"), "True"));
 	assert_string_equal(jdoc_path_str(admitted, "lastTransitionTime"), when);
-	assert_null(quota_scene_condition(w, "Evicted"));
+	assert_null(workload_scene_condition(w, "Evicted"));
 }
 
 /* Nobody looks after the queue while it is stopped: in that time Kueue's work is put there. */
@@ -277,8 +281,8 @@ static void put_work_of_kueue(struct scene *s)
 	scene_apply(s, yaml);
 	if (rest_call(s->transport, HTTP_PATCH,
 		      WORKLOADS "/job-moved-1a2b3/status?fieldManager=kueue-admission&force=true",
-		      "application/apply-patch+yaml", str_of(of_kueue_status), QUOTA_SCENE_WAIT_NS,
-		      NULL, &err) < 0) {
+		      "application/apply-patch+yaml", str_of(of_kueue_status),
+		      WORKLOAD_SCENE_WAIT_NS, NULL, &err) < 0) {
 		scene_fail(s, "%s", err.text);
 	}
 	patch(s, JOBS "/moved/status", "job-controller",
@@ -295,35 +299,35 @@ static void test_what_kueue_admitted_goes_on(void **state)
 	scene_restart_scheduler(s, NULL, without);
 	put_work_of_kueue(s);
 	job = version(s, JOBS "/moved");
-	scene_restart_scheduler(s, NULL, quota_scene_args);
-	quota_scene_wait(s, WORKLOADS "/job-moved-1a2b3", "PodsReady", "True", "Started");
+	scene_restart_scheduler(s, NULL, workload_scene_args);
+	workload_scene_wait(s, WORKLOADS "/job-moved-1a2b3", "PodsReady", "True", "Started");
 	workload = version(s, WORKLOADS "/job-moved-1a2b3");
 	scene_wait_metric(s, STACK_SCHEDULER,
 			  "kueue_admitted_active_workloads{cluster_queue=\"team\","
 			  "replica_role=\"leader\"} 1");
 	/* Its quota is taken: what comes now waits. */
 	add_workload(s, "late");
-	quota_scene_wait(s, WORKLOADS "/late", "QuotaReserved", "False", "WaitingForQuota");
+	workload_scene_wait(s, WORKLOADS "/late", "QuotaReserved", "False", "WaitingForQuota");
 	assert_int_equal(version(s, WORKLOADS "/job-moved-1a2b3"), workload);
 	expect_admitted_since(s, WORKLOADS "/job-moved-1a2b3", "2026-01-01T00:00:00Z");
 	assert_int_equal(version(s, JOBS "/moved"), job);
 	patch(s, JOBS "/moved/status", "job-controller",
 	      "{\"status\":{\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\","
 	      "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}");
-	quota_scene_wait(s, WORKLOADS "/job-moved-1a2b3", "Finished", "True", "Succeeded");
-	quota_scene_wait(s, WORKLOADS "/late", "QuotaReserved", "True", "QuotaReserved");
+	workload_scene_wait(s, WORKLOADS "/job-moved-1a2b3", "Finished", "True", "Succeeded");
+	workload_scene_wait(s, WORKLOADS "/late", "QuotaReserved", "True", "QuotaReserved");
 }
 
 /* A failure may have left a scheduler without the engine. */
 static int with_the_engine(void **state)
 {
-	scene_restart_scheduler(*state, NULL, quota_scene_args);
-	return quota_scene_after_each(state);
+	scene_restart_scheduler(*state, NULL, workload_scene_args);
+	return workload_scene_after_each(state);
 }
 
 static void wait_gone(struct scene *s, const char *list, const char *name)
 {
-	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
+	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
 
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *all = NULL;
@@ -352,7 +356,7 @@ static void expect_deleting(struct scene *s, const char *path)
 
 static void wait_finalizer(struct scene *s, const char *path)
 {
-	int64_t deadline = clock_mono(clock_real()) + QUOTA_SCENE_WAIT_NS;
+	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
 
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
@@ -372,19 +376,19 @@ static void test_what_is_in_use_stays(void **state)
 	struct scene *s = *state;
 
 	add_workload(s, "holder");
-	quota_scene_wait(s, WORKLOADS "/holder", "QuotaReserved", "True", "QuotaReserved");
+	workload_scene_wait(s, WORKLOADS "/holder", "QuotaReserved", "True", "QuotaReserved");
 	set_check(s, "holder", "Ready");
-	quota_scene_wait(s, WORKLOADS "/holder", "Admitted", "True", "Admitted");
+	workload_scene_wait(s, WORKLOADS "/holder", "Admitted", "True", "Admitted");
 	wait_finalizer(s, API "clusterqueues/team");
 	wait_finalizer(s, API "resourceflavors/default");
 	wait_finalizer(s, API "admissionchecks/check");
 	scene_call(s, "DELETE", API "clusterqueues/team", NULL, NULL);
 	scene_call(s, "DELETE", API "resourceflavors/default", NULL, NULL);
 	scene_call(s, "DELETE", API "admissionchecks/check", NULL, NULL);
-	quota_scene_wait(s, API "clusterqueues/team", "Active", "False", "Terminating");
+	workload_scene_wait(s, API "clusterqueues/team", "Active", "False", "Terminating");
 	expect_deleting(s, API "resourceflavors/default");
 	expect_deleting(s, API "admissionchecks/check");
-	quota_scene_wait(s, WORKLOADS "/holder", "Admitted", "True", "Admitted");
+	workload_scene_wait(s, WORKLOADS "/holder", "Admitted", "True", "Admitted");
 	scene_call(s, "DELETE", WORKLOADS "/holder", NULL, NULL);
 	wait_gone(s, API "clusterqueues", "team");
 	wait_gone(s, API "resourceflavors", "default");
@@ -394,12 +398,13 @@ static void test_what_is_in_use_stays(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_a_check_admits_and_retries, quota_scene_after_each),
+		cmocka_unit_test_teardown(test_a_check_admits_and_retries,
+					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_an_eviction_ends_what_a_check_adds_to_pods,
-					  quota_scene_after_each),
+					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_limits_count_for_those_who_wait, without_limits),
 		cmocka_unit_test_teardown(test_edited_statuses_are_repaired,
-					  quota_scene_after_each),
+					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_what_kueue_admitted_goes_on, with_the_engine),
 		cmocka_unit_test(test_what_is_in_use_stays),
 	};

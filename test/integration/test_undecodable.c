@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/scene.h"
+#include "play/scene.h"
 
 #define MANY 10001
 

@@ -17,9 +17,9 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/https_fixture.h"
-#include "lib/probe.h"
-#include "lib/registration.h"
-#include "lib/scene.h"
+#include "play/probe.h"
+#include "play/registration.h"
+#include "play/scene.h"
 
 #define ANSWER_MS 300000 /* more than anything takes on a busy machine */
 #define HELLOS 5

@@ -18,8 +18,8 @@
 #include "enc/base64.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
-#include "lib/registration.h"
-#include "lib/scene.h"
+#include "play/registration.h"
+#include "play/scene.h"
 
 #define SECRETS "/api/v1/namespaces/default/secrets"
 #define SECRET SECRETS "/headgate-webhook-tls"

@@ -1,5 +1,5 @@
 #include "lib/cache_fixture.h"
-#include "cache/message_decode.h"
+#include "scheduler/base/message_decode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "core/ledger.h"
 #include "lib/unit.h"
+#include "scheduler/pods/core/ledger.h"
 
 const struct cache_fixture_pod cache_fixture_running = {
 	.name = "p", .group = "g", .node = "n", .phase = "Running"
@@ -280,7 +280,7 @@ struct queue *cache_fixture_queue(struct cache_fixture *f, const char *name, con
 			   "\"%lld\"},\"spec\":{\"parent\":\"%s\",\"capability\":{%s}}}",
 			   name, name, (long long)++f->version, parent == NULL ? "" : parent,
 			   limit);
-	return cluster_queue_find(f->c, str_of(name));
+	return queue_find(f->c, str_of(name));
 }
 
 struct node *cache_fixture_node(struct cache_fixture *f, const char *name, const char *cpu)
@@ -310,5 +310,5 @@ void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const cha
 
 int64_t cache_fixture_charged(const struct cache_fixture *f, const char *queue)
 {
-	return cluster_queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
+	return queue_find(f->c, str_of(queue))->charged.v[RES_CPU];
 }

@@ -5,9 +5,9 @@
 #define TEST_LIB_CACHE_FIXTURE_H
 
 #include "base/attrs.h"
-#include "cache/cache.h"
-#include "model/cluster.h"
-#include "model/message.h"
+#include "scheduler/base/message.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
 
 struct cache_fixture {
 	struct cache *cache;

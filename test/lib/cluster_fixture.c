@@ -7,13 +7,13 @@
 struct queue *cluster_fixture_queue(struct cluster *c, const char *name, const char *parent,
 				    int64_t cpu)
 {
-	struct queue *q = cluster_queue_get(c, str_of(name));
+	struct queue *q = queue_get(c, str_of(name));
 
 	q->exists = true;
 	free(q->parent_name);
 	q->parent_name = parent == NULL ? NULL : xmalloc_dup(parent);
 	q->capability.v[RES_CPU] = cpu < 0 ? RES_UNLIMITED : cpu;
-	(void)cluster_queues_changed(c);
+	(void)queue_topology_changed(c);
 	return q;
 }
 

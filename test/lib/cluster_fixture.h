@@ -3,7 +3,7 @@
 #ifndef TEST_LIB_CLUSTER_FIXTURE_H
 #define TEST_LIB_CLUSTER_FIXTURE_H
 
-#include "model/cluster.h"
+#include "scheduler/pods/model/cluster.h"
 
 /* An existing open queue; parent NULL: below the root; cpu < 0: no capability. Topology is updated.
  */

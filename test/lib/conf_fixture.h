@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "conf/conf.h"
 #include "lib/unit.h"
+#include "scheduler/pods/conf/conf.h"
 
 struct conf_fixture {
 	struct conf_options opt;

@@ -3,10 +3,10 @@
 #ifndef TEST_LIB_CORE_FIXTURE_H
 #define TEST_LIB_CORE_FIXTURE_H
 
-#include "core/hooks.h"
-#include "core/session_priv.h"
-#include "core/statement.h"
 #include "lib/cycle_fixture.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/session_priv.h"
+#include "scheduler/pods/core/statement.h"
 
 struct core_fixture {
 	struct cycle_fixture f;

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "core/action.h"
-#include "core/ledger.h"
-#include "core/names.h"
 #include "lib/invariants.h"
 #include "lib/unit.h"
+#include "scheduler/pods/core/action.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/names.h"
 
 static void parse_conf(struct cycle_fixture *f, const char *text)
 {

@@ -3,9 +3,9 @@
 #define TEST_LIB_CYCLE_FIXTURE_H
 
 #include "base/strbuf.h"
-#include "conf/conf.h"
-#include "core/cycle.h"
 #include "lib/cluster_fixture.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/cycle.h"
 
 #define CYCLE_FIXTURE_START (INT64_C(1700000000) * 1000000000)
 #define CYCLE_FIXTURE_S INT64_C(1000000000)

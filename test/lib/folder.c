@@ -6,8 +6,8 @@
 #include "base/attrs.h"
 #include "base/file.h"
 #include "base/xmalloc.h"
-#include "lib/capture.h"
 #include "lib/unit.h"
+#include "unit/scheduler/ctl/capture.h"
 
 void folder_make(struct folder *f)
 {

@@ -3,10 +3,10 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "conf/conf.h"
-#include "core/hooks.h"
-#include "core/names.h"
 #include "lib/unit.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/names.h"
 
 static void run_nothing(struct session *s)
 {

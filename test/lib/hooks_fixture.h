@@ -3,8 +3,8 @@
 #ifndef TEST_LIB_HOOKS_FIXTURE_H
 #define TEST_LIB_HOOKS_FIXTURE_H
 
-#include "core/session.h"
 #include "lib/cluster_fixture.h"
+#include "scheduler/pods/core/session.h"
 
 struct hooks_fixture {
 	struct cluster *cluster;

@@ -5,13 +5,13 @@
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "lib/quota_naive.h"
-#include "quota/queues.h"
+#include "scheduler/workloads/pending/pending.h"
 
 /* --- places ------------------------------------------------------------------------------------*/
 
 static bool is_listed(const struct quota *q, const struct workload *w)
 {
-	const struct quota_queue *queue = q->nodes.v[w->queue]->queue;
+	const struct cluster_queue *queue = q->nodes.v[w->queue]->queue;
 
 	if (w->where == QUOTA_HEAP) {
 		return w->pos < queue->heap.n && queue->heap.v[w->pos] == w->id;
@@ -70,7 +70,7 @@ static void check_sums(const struct forest *f, struct strbuf *problems)
 	}
 }
 
-void quota_invariants_check(const struct quota_cycle_fixture *f, struct strbuf *problems)
+void quota_invariants_check(const struct admission_cycle_fixture *f, struct strbuf *problems)
 {
 	if (forest_mark(f->w.f) != 0) {
 		strbuf_printf(problems, "%zu charges are not undone\n", forest_mark(f->w.f));
@@ -81,7 +81,7 @@ void quota_invariants_check(const struct quota_cycle_fixture *f, struct strbuf *
 
 /* --- quota -------------------------------------------------------------------------------------*/
 
-void quota_invariants_excess(const struct quota_cycle_fixture *f, struct quota_excess *ret)
+void quota_invariants_excess(const struct admission_cycle_fixture *f, struct quota_excess *ret)
 {
 	const struct quota *q = f->w.q;
 	size_t mark = forest_mark(f->w.f);
@@ -109,7 +109,7 @@ void quota_invariants_excess_finish(struct quota_excess *e)
 	free(e->v);
 }
 
-static void check_quota(const struct quota_cycle_fixture *f, const struct quota_excess *before,
+static void check_quota(const struct admission_cycle_fixture *f, const struct quota_excess *before,
 			struct strbuf *problems)
 {
 	CLEANUP(quota_invariants_excess_finish) struct quota_excess now;
@@ -144,21 +144,21 @@ static bool allows(const struct quota *q, enum quota_policy policy, const struct
 	return false;
 }
 
-static bool is_eligible(const struct quota_cycle_fixture *f, const struct quota_decision *d)
+static bool is_eligible(const struct admission_cycle_fixture *f, const struct admission_decision *d)
 {
 	const struct quota *q = f->w.q;
 	const struct workload *w = q->workloads.v[d->by], *victim = q->workloads.v[d->workload];
-	const struct quota_queue *queue = q->nodes.v[w->queue]->queue;
+	const struct cluster_queue *queue = q->nodes.v[w->queue]->queue;
 	bool own = victim->holds == w->queue;
 
 	return forest_root(f->w.f, victim->holds) == forest_root(f->w.f, w->queue) &&
-	       queues_is_active(f->w.f, q->nodes.v[victim->holds]) &&
-	       queues_is_active(f->w.f, q->nodes.v[w->queue]) &&
+	       pending_is_active(f->w.f, q->nodes.v[victim->holds]) &&
+	       pending_is_active(f->w.f, q->nodes.v[w->queue]) &&
 	       own == (d->victim_reason == VICTIM_IN_CLUSTER_QUEUE) &&
 	       allows(q, own ? queue->within_queue : queue->reclaim, w, victim);
 }
 
-static bool is_applied(const struct quota_cycle_fixture *f, const struct quota_decision *d)
+static bool is_applied(const struct admission_cycle_fixture *f, const struct admission_decision *d)
 {
 	const struct workload *w = f->w.q->workloads.v[d->workload];
 
@@ -175,11 +175,11 @@ static bool is_applied(const struct quota_cycle_fixture *f, const struct quota_d
 	return false;
 }
 
-void quota_invariants_check_run(const struct quota_cycle_fixture *f,
+void quota_invariants_check_run(const struct admission_cycle_fixture *f,
 				const struct quota_excess *before, struct strbuf *problems)
 {
 	for (size_t i = 0; i < f->last->n; i++) {
-		const struct quota_decision *d = &f->last->v[i];
+		const struct admission_decision *d = &f->last->v[i];
 		const char *key = f->w.q->workloads.v[d->workload]->key;
 
 		if (!is_applied(f, d)) {

@@ -4,11 +4,11 @@
 #ifndef TEST_LIB_QUOTA_INVARIANTS_H
 #define TEST_LIB_QUOTA_INVARIANTS_H
 
-#include "lib/quota_cycle_fixture.h"
+#include "lib/admission_cycle_fixture.h"
 
 /* Every workload is where it says, and nowhere else; nothing in the forest is yet to be undone, and
  * its sums are those that quota_naive comes to. */
-void quota_invariants_check(const struct quota_cycle_fixture *f, struct strbuf *problems);
+void quota_invariants_check(const struct admission_cycle_fixture *f, struct strbuf *problems);
 
 /* By how much what all but victims use is above quota, per node and pair: none, but after quota was
  * taken away from those who used it. */
@@ -16,12 +16,12 @@ struct quota_excess {
 	int64_t *v;
 	size_t n;
 };
-void quota_invariants_excess(const struct quota_cycle_fixture *f, struct quota_excess *ret);
+void quota_invariants_excess(const struct admission_cycle_fixture *f, struct quota_excess *ret);
 void quota_invariants_excess_finish(struct quota_excess *e);
 
 /* After a run, applied: each decision is so in the world, victims are of those that policies allow,
  * and nowhere is usage further above quota than it was before. */
-void quota_invariants_check_run(const struct quota_cycle_fixture *f,
+void quota_invariants_check_run(const struct admission_cycle_fixture *f,
 				const struct quota_excess *before, struct strbuf *problems);
 
 #endif

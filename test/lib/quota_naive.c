@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "model/quota_store.h"
+#include "scheduler/workloads/model/quota_store.h"
 
 #define NONE QUOTA_NAIVE_NONE
 

@@ -3,7 +3,7 @@
 #ifndef TEST_LIB_QUOTA_NAIVE_H
 #define TEST_LIB_QUOTA_NAIVE_H
 
-#include "quota/forest.h"
+#include "scheduler/workloads/forest/forest.h"
 
 #define QUOTA_NAIVE_MAX 32
 #define QUOTA_NAIVE_NONE (-1)

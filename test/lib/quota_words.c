@@ -213,7 +213,7 @@ size_t quota_words_tolerations(struct quota_words *l, struct quota *q, struct to
 }
 
 void quota_words_affinity(struct quota_words *l, struct quota *q, struct arena *arena,
-			  struct quota_podset *p)
+			  struct podset *p)
 {
 	p->required = arena_zero(arena, l->n, sizeof(*p->required));
 	for (size_t i = 0; i < l->n; i++) {

@@ -4,7 +4,7 @@
 #ifndef TEST_LIB_QUOTA_WORDS_H
 #define TEST_LIB_QUOTA_WORDS_H
 
-#include "model/quota_store.h"
+#include "scheduler/workloads/model/quota_store.h"
 
 #define QUOTA_WORDS_MAX 64
 
@@ -41,6 +41,6 @@ size_t quota_words_taints(struct quota_words *l, struct quota *q, struct taint *
 size_t quota_words_tolerations(struct quota_words *l, struct quota *q, struct toleration *ret);
 /* "affinity:k=v,v2": a required term each. */
 void quota_words_affinity(struct quota_words *l, struct quota *q, struct arena *arena,
-			  struct quota_podset *p);
+			  struct podset *p);
 
 #endif

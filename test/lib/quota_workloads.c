@@ -26,8 +26,8 @@ static int64_t seconds(const struct quota_world *w, const char *text)
 static void add_podset(struct quota_world *w, struct quota_words *l, struct workload *wl,
 		       const char *name)
 {
-	struct quota_podset *p;
-	struct quota_podset *list = arena_zero(wl->arena, wl->npodsets + 1, sizeof(*list));
+	struct podset *p;
+	struct podset *list = arena_zero(wl->arena, wl->npodsets + 1, sizeof(*list));
 	const char *group = quota_words_get(l, "group");
 	int64_t number;
 
@@ -66,7 +66,7 @@ static void add_podset(struct quota_world *w, struct quota_words *l, struct work
 			l->used[i] = true;
 		}
 	}
-	p->shape = quota_podset_shape(p);
+	p->shape = podset_shape(p);
 }
 
 static void set_times(struct quota_world *w, struct quota_words *l, struct workload *wl)
@@ -250,7 +250,7 @@ void quota_workloads_finish(struct quota_world *w)
 						      : quota_local_find(w->q, str_of(key))->queue);
 		free(key);
 		for (uint32_t i = 0; i < wl->npodsets; i++) {
-			const struct quota_podset *p = &wl->podsets[i];
+			const struct podset *p = &wl->podsets[i];
 
 			for (size_t k = 0; k < p->request.n; k++) {
 				assign(w, wl, i, p->request.v[k].id,

@@ -74,7 +74,7 @@ static struct quota_node *make_queue(struct quota_world *w, const char *name)
 	return n;
 }
 
-static void add_checks(struct quota_world *w, struct quota_words *l, struct quota_queue *queue)
+static void add_checks(struct quota_world *w, struct quota_words *l, struct cluster_queue *queue)
 {
 	struct str rest = str_of(quota_words_get(l, "checks"));
 
@@ -83,7 +83,7 @@ static void add_checks(struct quota_world *w, struct quota_words *l, struct quot
 	}
 }
 
-static void add_selector(struct quota_world *w, struct quota_words *l, struct quota_selector *s)
+static void add_selector(struct quota_world *w, struct quota_words *l, struct namespace_selector *s)
 {
 	const char *text = quota_words_get(l, "namespaces");
 	struct str value = str_of(text), key;
@@ -117,7 +117,7 @@ static void add_queue(struct quota_world *w, struct quota_words *l)
 						"LowerOrNewerEqualPriority", "Any", NULL };
 	static const char *const stops[] = { "None", "Hold", "HoldAndDrain", NULL };
 	struct quota_node *n = make_queue(w, l->v[1]);
-	struct quota_queue *queue = n->queue;
+	struct cluster_queue *queue = n->queue;
 	int64_t threshold = 0;
 
 	add_common(w, l, n, "cohort");
@@ -155,7 +155,7 @@ static void push_id(uint32_t **ids, size_t *n, uint32_t id)
 /* One flavor is in one group only; else one resource is. */
 static void join_group(struct quota_node *n, uint32_t flavor, uint32_t resource)
 {
-	struct quota_group *g = NULL;
+	struct resource_group *g = NULL;
 
 	for (size_t i = 0; i < n->groups.n; i++) {
 		for (size_t k = 0; k < n->groups.v[i].nflavors; k++) {
@@ -168,7 +168,7 @@ static void join_group(struct quota_node *n, uint32_t flavor, uint32_t resource)
 		}
 	}
 	if (g == NULL) {
-		vec_push(&n->groups, (struct quota_group){ .resources = NULL });
+		vec_push(&n->groups, (struct resource_group){ .resources = NULL });
 		g = &n->groups.v[n->groups.n - 1];
 	}
 	push_id(&g->resources, &g->nresources, resource);
@@ -185,7 +185,7 @@ static int64_t cell_amount(struct quota_words *l, const char *word, int64_t abse
 static void add_quota(struct quota_world *w, struct quota_words *l)
 {
 	struct quota_node *n;
-	struct quota_flavor *f;
+	struct flavor *f;
 	struct quota_cell c = { .nominal = 0 };
 
 	n = find_node(w, l->v[1]);
@@ -212,7 +212,7 @@ static void add_quota(struct quota_world *w, struct quota_words *l)
 
 static void add_flavor(struct quota_world *w, struct quota_words *l)
 {
-	struct quota_flavor *f = quota_flavor_get(w->q, str_of(l->v[1]));
+	struct flavor *f = quota_flavor_get(w->q, str_of(l->v[1]));
 	const char *topology = quota_words_get(l, "topology");
 
 	quota_flavor_clear(f);
@@ -238,7 +238,7 @@ static void add_namespace(struct quota_world *w, struct quota_words *l)
 static void add_local(struct quota_world *w, struct quota_words *l)
 {
 	static const char *const stops[] = { "None", "Hold", "HoldAndDrain", NULL };
-	struct quota_local *local = quota_local_get(w->q, str_of(l->v[1]));
+	struct local_queue *local = quota_local_get(w->q, str_of(l->v[1]));
 	const char *queue = quota_words_get(l, "queue");
 	double *numbers[] = { &local->weight, &local->usage };
 	static const char *const words[] = { "weight", "usage" };
@@ -357,7 +357,7 @@ static void find_queues(struct quota_world *w)
 {
 	for (size_t i = 0; i < w->q->workloads.n; i++) {
 		struct workload *wl = w->q->workloads.v[i];
-		struct quota_local *local;
+		struct local_queue *local;
 		struct quota_node *n;
 		char *key;
 
@@ -434,7 +434,7 @@ struct workload *quota_world_workload(const struct quota_world *w, const char *k
 
 uint32_t quota_world_flavor(const struct quota_world *w, const char *name)
 {
-	struct quota_flavor *f = quota_flavor_find(w->q, str_of(name));
+	struct flavor *f = quota_flavor_find(w->q, str_of(name));
 
 	if (f == NULL) {
 		fail_msg("no such flavor: %s", name);

@@ -30,8 +30,8 @@
 #ifndef TEST_LIB_QUOTA_WORLD_H
 #define TEST_LIB_QUOTA_WORLD_H
 
-#include "model/quota_store.h"
-#include "quota/forest.h"
+#include "scheduler/workloads/forest/forest.h"
+#include "scheduler/workloads/model/quota_store.h"
 
 #define QUOTA_WORLD_NOW (INT64_C(1700000000) * 1000000000)
 
@@ -45,7 +45,7 @@ struct quota_world {
 };
 
 /* Builds; the world is ready for use: nodes resolved, forest synchronised. Pending workloads know
- * their queue but wait nowhere: queues_update is for the test to call. */
+ * their queue but wait nowhere: pending_update is for the test to call. */
 void quota_world_init(struct quota_world *w, const char *text);
 /* More of it. Objects that are there already are changed; workloads must be new. */
 void quota_world_add(struct quota_world *w, const char *text);

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "quota/share.h"
+#include "scheduler/workloads/forest/share.h"
 
 /* --- requests --- */
 
@@ -26,7 +26,7 @@ static void add_need(struct victims_fixture *v, const struct quota_world *w, str
 {
 	struct str flavor = str_next(&word, '/'), resource = str_next(&word, '=');
 	bool contested = !str_has_suffix(word, "?");
-	struct quota_flavor *f = quota_flavor_find(w->q, flavor);
+	struct flavor *f = quota_flavor_find(w->q, flavor);
 	uint32_t pair;
 
 	assert_non_null(f);
@@ -159,7 +159,7 @@ static bool check_candidate(const struct victims_request *r, const struct victim
 			    struct strbuf *out)
 {
 	const struct quota *q = forest_world(r->forest);
-	const struct quota_queue *queue = q->nodes.v[r->node]->queue;
+	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
 
 	if (w == NULL || w == r->w || w->holds == MODEL_NONE) {
@@ -192,7 +192,7 @@ static bool check_classical(const struct victims_request *r, const struct victim
 			    struct strbuf *out)
 {
 	const struct quota *q = forest_world(r->forest);
-	const struct quota_queue *queue = q->nodes.v[r->node]->queue;
+	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
 	uint32_t common = forest_common(r->forest, r->node, w->holds);
 	int64_t priority = workload_priority(q, w);

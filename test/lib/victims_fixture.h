@@ -6,7 +6,7 @@
 
 #include "base/strbuf.h"
 #include "lib/quota_world.h"
-#include "quota/victims.h"
+#include "scheduler/workloads/preempt/victims.h"
 
 struct victims_fixture { /* a request and what it points to */
 	struct victims_request r;

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/xmalloc.h"
-#include "quota/precedence.h"
+#include "scheduler/workloads/forest/precedence.h"
 
 struct input {
 	const uint8_t *p;

@@ -2,7 +2,7 @@
 
 #include "kube/pool.h"
 #include "lib/unit.h"
-#include "model/model.h"
+#include "scheduler/pods/model/model.h"
 
 static void keep(void *ctx, struct sched_msg *m)
 {

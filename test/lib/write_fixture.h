@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "exec/pod_write.h"
 #include "lib/fake_transport.h"
-#include "model/message.h"
+#include "scheduler/base/message.h"
+#include "scheduler/pods/writes/pod_write.h"
 
 struct write_fixture {
 	struct clock_fake clock;

@@ -11,7 +11,7 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 		return path ~ /^test\// ? "test" : path
 	}
 	function resolve(inc, from,    i) {
-		for (i = 1; i <= 5; i++)
+		for (i = 1; i <= 3; i++)
 			if ((roots[i] inc) in exists)
 				return roots[i] inc
 		return ""
@@ -28,14 +28,14 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 		for (i = 1; i <= n; i++) {
 			if (words[i] == target || (words[i] == "*" && target != "test"))
 				return 1
-			if (words[i] == "common/*" && target ~ /^common\//)
+			if (words[i] ~ /\/\*$/ && index(target, substr(words[i], 1, length(words[i]) - 1)) == 1)
 				return 1
 		}
 		return 0
 	}
 	BEGIN {
-		split("common/ scheduler/ webhook/ test/", roots, " ")
-		roots[5] = ""
+		split("common/ test/", roots, " ")
+		roots[3] = ""
 		while ((getline line < files) > 0)
 			exists[line] = 1
 		while ((getline line < table) > 0) {

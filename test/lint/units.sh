@@ -1,12 +1,11 @@
 #!/bin/sh
-# Every foo.c has test/unit/<folder>/test_foo.c. units.waiver: "path reason"; a row that is not
+# Every dir/foo.c has test/unit/dir/test_foo.c. units.waiver: "path reason"; a row that is not
 # needed any more is a finding.
 . "$(dirname "$0")/lib.sh"
 
 waivers "test/lint/units.waiver" >"$FOUND.waived"
 sources '*.c' | grep -v -e '^test/' -e '/main\.c$' | while read -r c; do
-	folder=$(basename "$(dirname "$c")")
-	test="test/unit/$folder/test_$(basename "$c")"
+	test="test/unit/$(dirname "$c")/test_$(basename "$c")"
 	waived=$(awk -v c="$c" '$1 == c { print NF }' "$FOUND.waived")
 	if [ -f "$test" ]; then
 		[ -z "$waived" ] || echo "test/lint/units.waiver:1: not needed any more: $c"

@@ -21,21 +21,21 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "ctl/quota_lists.h"
-#include "ctl/quota_simulation.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
 #include "lib/unit.h"
-#include "model/quota_store.h"
-#include "quota/share.h"
 #include "scenario/each_file.h"
+#include "scheduler/ctl/sim/quota_lists.h"
+#include "scheduler/ctl/sim/workload_simulation.h"
+#include "scheduler/workloads/forest/share.h"
+#include "scheduler/workloads/model/quota_store.h"
 
 #define FOLDER "test/scenario/quota"
 
-static void describe_flavors(const struct quota_step *s, struct strbuf *out)
+static void describe_flavors(const struct workload_step *s, struct strbuf *out)
 {
 	for (size_t i = 0; i < s->npodsets; i++) {
-		const struct quota_step_podset *p = &s->podsets[i];
+		const struct workload_step_podset *p = &s->podsets[i];
 
 		strbuf_printf(out, "%s%s x%d", i == 0 ? "" : "; ", p->name, p->count);
 		for (size_t k = 0; k < p->n; k++) {
@@ -45,7 +45,7 @@ static void describe_flavors(const struct quota_step *s, struct strbuf *out)
 }
 
 /* "Admit W to QUEUE (main x1 cpu=default)", "Preempt V for W (REASON)", "Wait W (REASON, heap)" */
-static void text_of(const struct quota_step *s, struct strbuf *out)
+static void text_of(const struct workload_step *s, struct strbuf *out)
 {
 	switch (s->kind) {
 	case QUOTA_DECIDE_ADMIT:
@@ -71,19 +71,19 @@ static void compare(const char *what, const char *want, const char *got)
 	}
 }
 
-static void check_decisions(const struct quota_simulation *s, const struct jdoc *expect)
+static void check_decisions(const struct workload_simulation *s, const struct jdoc *expect)
 {
 	CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
 	size_t n;
-	const struct quota_step *steps = quota_simulation_steps(s, &n);
+	const struct workload_step *steps = workload_simulation_steps(s, &n);
 
 	assert_int_equal(jdoc_kind(expect), JDOC_ARRAY);
 	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
 		strbuf_printf(&want, "\n    %s", jdoc_str_or(e, "?"));
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (steps[i].cycle == quota_simulation_cycles(s)) {
+		if (steps[i].cycle == workload_simulation_cycles(s)) {
 			strbuf_add_c(&got, "\n    ");
 			text_of(&steps[i], &got);
 		}
@@ -91,7 +91,7 @@ static void check_decisions(const struct quota_simulation *s, const struct jdoc 
 	compare("decisions", want.p, got.p);
 }
 
-static void list(const struct quota *q, const struct quota_queue *queue, bool heap,
+static void list(const struct quota *q, const struct cluster_queue *queue, bool heap,
 		 struct strbuf *out)
 {
 	size_t n;
@@ -103,9 +103,9 @@ static void list(const struct quota *q, const struct quota_queue *queue, bool he
 	free(v);
 }
 
-static void check_queues(const struct quota_simulation *s, const struct jdoc *expect)
+static void check_queues(const struct workload_simulation *s, const struct jdoc *expect)
 {
-	const struct quota *q = forest_world(quota_simulation_forest(s));
+	const struct quota *q = forest_world(workload_simulation_forest(s));
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(q, &n);
 
@@ -124,9 +124,9 @@ static void check_queues(const struct quota_simulation *s, const struct jdoc *ex
 	free(nodes);
 }
 
-static void check_shares(const struct quota_simulation *s, const struct jdoc *expect)
+static void check_shares(const struct workload_simulation *s, const struct jdoc *expect)
 {
-	const struct forest *f = quota_simulation_forest(s);
+	const struct forest *f = workload_simulation_forest(s);
 
 	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
 		struct str name = str_of(jdoc_key(e)), kind = str_next(&name, '/');
@@ -139,9 +139,9 @@ static void check_shares(const struct quota_simulation *s, const struct jdoc *ex
 	}
 }
 
-static void check_statuses(const struct quota_simulation *s, const struct jdoc *expect)
+static void check_statuses(const struct workload_simulation *s, const struct jdoc *expect)
 {
-	const struct quota *q = forest_world(quota_simulation_forest(s));
+	const struct quota *q = forest_world(workload_simulation_forest(s));
 
 	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
 		const struct workload *w = quota_workload_find(q, str_of(jdoc_key(e)));
@@ -149,7 +149,7 @@ static void check_statuses(const struct quota_simulation *s, const struct jdoc *
 		const struct conditions *c;
 
 		assert_non_null(w);
-		c = quota_simulation_status(s, w);
+		c = workload_simulation_status(s, w);
 		for (size_t i = 0; i < c->list.n; i++) {
 			strbuf_printf(&got, "%s%s=%s/%s", i == 0 ? "" : ", ", c->list.v[i].type,
 				      c->list.v[i].status, c->list.v[i].reason);
@@ -158,7 +158,7 @@ static void check_statuses(const struct quota_simulation *s, const struct jdoc *
 	}
 }
 
-static void delete_objects(struct quota_simulation *s, const struct jdoc *keys)
+static void delete_objects(struct workload_simulation *s, const struct jdoc *keys)
 {
 	for (const struct jdoc *k = jdoc_first(keys); k != NULL; k = jdoc_next(k)) {
 		struct str key = str_of(jdoc_str(k)), kind = str_next(&key, '/');
@@ -167,26 +167,26 @@ static void delete_objects(struct quota_simulation *s, const struct jdoc *keys)
 		bool namespaced;
 
 		assert_true(sim_input_kind(name, &which, &namespaced));
-		assert_true(quota_simulation_delete(s, which, key));
+		assert_true(workload_simulation_delete(s, which, key));
 	}
 }
 
-static void run_steps(struct quota_simulation *s, const struct jdoc *head)
+static void run_steps(struct workload_simulation *s, const struct jdoc *head)
 {
 	const struct jdoc *steps = jdoc_get(head, "steps");
 	bool stop = jdoc_bool(jdoc_get(head, "victimsStop"), false);
 
 	assert_non_null(jdoc_first(steps));
 	for (const struct jdoc *step = jdoc_first(steps); step != NULL; step = jdoc_next(step)) {
-		print_message("step %u\n", quota_simulation_cycles(s) + 1);
+		print_message("step %u\n", workload_simulation_cycles(s) + 1);
 		delete_objects(s, jdoc_get(step, "delete"));
-		(void)quota_simulation_run_cycle(s);
+		(void)workload_simulation_run_cycle(s);
 		check_decisions(s, jdoc_get(step, "expect"));
 		check_queues(s, jdoc_get(step, "queues"));
 		check_shares(s, jdoc_get(step, "shares"));
 		check_statuses(s, jdoc_get(step, "statuses"));
 		if (stop) {
-			(void)quota_simulation_stop_victims(s);
+			(void)workload_simulation_stop_victims(s);
 		}
 	}
 }
@@ -232,8 +232,8 @@ static void run_file(void **state)
 	CLEANUP(jdoc_destroyp) struct jdoc *documents = NULL;
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
-	CLEANUP(quota_simulation_destroyp) struct quota_simulation *s = NULL;
-	struct quota_simulation_options opt = { .config = NULL };
+	CLEANUP(workload_simulation_destroyp) struct workload_simulation *s = NULL;
+	struct workload_simulation_options opt = { .config = NULL };
 	const struct jdoc *head;
 	struct err err = ERR_INIT;
 
@@ -248,7 +248,7 @@ static void run_file(void **state)
 	opt.config = config = read_config(head);
 	opt.config_path = "config";
 	opt.now = now_of(head, in);
-	if (quota_simulation_create(in, &opt, &s, &err) < 0) {
+	if (workload_simulation_create(in, &opt, &s, &err) < 0) {
 		fail_on(path, &err);
 	}
 	run_steps(s, head);

@@ -12,16 +12,16 @@
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "core/ledger.h"
-#include "core/offers.h"
 #include "enc/decode.h"
 #include "enc/jdoc.h"
 #include "enc/patch.h"
-#include "lib/oracle.h"
 #include "lib/unit.h"
-#include "model/access.h"
-#include "model/from_api.h"
+#include "play/oracle.h"
 #include "scenario/world_write.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/offers.h"
+#include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/access.h"
 
 static const char *const scheduler_names[] = { "volcano", NULL };
 
@@ -37,7 +37,7 @@ void world_init(struct world *w, const char *conf, bool hierarchy)
 	w->objects = strmap_create(free_object);
 	w->oracle = oracle_create(hierarchy, true);
 	strbuf_init(&w->events);
-	(void)cluster_queue_get(w->f.cluster, STR_LIT("default"));
+	(void)queue_get(w->f.cluster, STR_LIT("default"));
 }
 
 void world_finish(struct world *w)
@@ -161,7 +161,7 @@ static int see_group(struct world *w, const struct jdoc *object, struct arena *a
 	struct api_pod_group group;
 	int r = decode_jdoc(&scheduling_pod_group_fields, object, &group, a, err);
 
-	return r < 0 ? r : from_api_group(w->f.cluster, &group, STR_LIT("default"), err);
+	return r < 0 ? r : from_api_podgroup(w->f.cluster, &group, STR_LIT("default"), err);
 }
 
 static int see_queue(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
@@ -175,7 +175,7 @@ static int see_queue(struct world *w, const struct jdoc *object, struct arena *a
 		r = from_api_queue(c, &queue, &changed, err);
 	}
 	offers_resolve(c);
-	if (r == 0 && changed && cluster_queues_changed(c)) {
+	if (r == 0 && changed && queue_topology_changed(c)) {
 		ledger_rebuild_sums(c);
 	}
 	return r;
@@ -275,10 +275,10 @@ static void forget(struct world *w, const char *kind, const char *key)
 		ledger_release(c, t);
 		cluster_task_remove(c, t);
 	} else if (str_streq(kind, "Queue")) {
-		struct queue *q = cluster_queue_find(c, str_of(key));
+		struct queue *q = queue_find(c, str_of(key));
 
 		q->exists = false;
-		if (cluster_queues_changed(c)) {
+		if (queue_topology_changed(c)) {
 			ledger_rebuild_sums(c);
 		}
 	} else if (str_streq(kind, "Node")) {

@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "core/decision.h"
 #include "enc/jdoc.h"
 #include "lib/unit.h"
+#include "scheduler/pods/core/decision.h"
 
 static struct jdoc *pod_of(struct world *w, const struct decision *d)
 {

@@ -7,7 +7,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "lib/oracle.h"
+#include "play/oracle.h"
 #include "sim/sim_view.h"
 #include "sim/sim_workload.h"
 

@@ -5,8 +5,8 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/quantity.h"
-#include "model/cluster.h"
-#include "model/pod_class.h"
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 

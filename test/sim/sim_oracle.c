@@ -8,10 +8,10 @@
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "core/decision.h"
 #include "enc/jdoc.h"
-#include "lib/mirror.h"
-#include "lib/oracle.h"
+#include "play/mirror.h"
+#include "play/oracle.h"
+#include "scheduler/pods/core/decision.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 

@@ -1,6 +1,6 @@
 /* test/sim/sim_oracle.h: judges every change at the server as it happens: the promise of the gate
- * feature (lib/oracle.h), gates of others, gangs, pods that were created anew under an old name;
- * and at the end of a run whether all that can run does. Owner: the run. */
+ * feature (test/play/oracle.h), gates of others, gangs, pods that were created anew under an old
+ * name; and at the end of a run whether all that can run does. Owner: the run. */
 #ifndef TEST_SIM_SIM_ORACLE_H
 #define TEST_SIM_SIM_ORACLE_H
 

@@ -7,7 +7,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/quantity.h"
-#include "lib/mirror.h"
+#include "play/mirror.h"
 #include "sim/sim_view.h"
 
 const char *sim_pod_uid(const struct jdoc *pod)

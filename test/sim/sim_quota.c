@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "conf/quota_conf.h"
 #include "enc/jdoc.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
 #include "sim/sim_checks.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_judge.h"
@@ -17,7 +17,7 @@
 
 struct sim_quota {
 	struct sim_world *world;
-	struct quota_conf *conf;
+	struct kueue_conf *conf;
 	struct sim_quota_users *users;
 	struct sim_groups *groups; /* NULL: the pod integration is off */
 	struct sim_jobs *jobs;
@@ -52,7 +52,7 @@ static void choose_conf(struct sim_quota *q)
 	}
 	strbuf_add_c(&text, "}");
 	if (jdoc_parse(strbuf_str(&text), &doc, &err) < 0 ||
-	    quota_conf_read(doc, NULL, NULL, &q->conf, &err) < 0) {
+	    kueue_conf_read(doc, NULL, NULL, &q->conf, &err) < 0) {
 		sim_world_fail(q->world, "configuration: %s", err.text);
 	}
 }
@@ -84,11 +84,11 @@ void sim_quota_destroy(struct sim_quota *q)
 	sim_checks_destroy(q->checks);
 	sim_costs_destroy(q->costs);
 	sim_quota_oracle_destroy(q->oracle);
-	quota_conf_destroy(q->conf);
+	kueue_conf_destroy(q->conf);
 	free(q);
 }
 
-const struct quota_conf *sim_quota_conf(const struct sim_quota *q)
+const struct kueue_conf *sim_quota_conf(const struct sim_quota *q)
 {
 	return q->conf;
 }

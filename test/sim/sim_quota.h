@@ -9,7 +9,7 @@
 #include "sim/sim_quota_oracle.h"
 #include "sim/sim_world.h"
 
-struct quota_conf;
+struct kueue_conf;
 struct sim_quota;
 struct workload;
 
@@ -17,7 +17,7 @@ struct workload;
 struct sim_quota *sim_quota_create(struct sim_world *w);
 void sim_quota_destroy(struct sim_quota *q); /* NULL is fine */
 /* The scheduler's; lives as long as q. */
-const struct quota_conf *sim_quota_conf(const struct sim_quota *q);
+const struct kueue_conf *sim_quota_conf(const struct sim_quota *q);
 void sim_quota_begin(struct sim_quota *q);
 /* One thing that a user might do. */
 void sim_quota_act(struct sim_quota *q);

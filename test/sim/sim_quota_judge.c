@@ -5,7 +5,7 @@
 #include "api/kueue_keys.h"
 #include "base/str.h"
 #include "enc/jdoc.h"
-#include "lib/mirror.h"
+#include "play/mirror.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_rules.h"
 #include "sim/sim_tree.h"

@@ -10,7 +10,7 @@
 #ifndef TEST_SIM_SIM_QUOTA_ORACLE_H
 #define TEST_SIM_SIM_QUOTA_ORACLE_H
 
-#include "lib/oracle.h"
+#include "play/oracle.h"
 #include "sim/sim_tree.h"
 #include "sim/sim_world.h"
 

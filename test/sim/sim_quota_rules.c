@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "enc/jdoc.h"
-#include "lib/mirror.h"
+#include "play/mirror.h"
 #include "sim/sim_workload.h"
 
 static const char *const types[] = {

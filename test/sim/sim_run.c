@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "lib/autoscaler.h"
-#include "lib/kubelet.h"
-#include "lib/mirror.h"
+#include "play/autoscaler.h"
+#include "play/kubelet.h"
+#include "play/mirror.h"
 #include "sim/sim_collector.h"
 #include "sim/sim_judge.h"
 #include "sim/sim_pod.h"
@@ -82,7 +82,7 @@ static void choose(struct sim_run *r)
 	r->options = (struct sim_scheduler_options){
 		.leader_elect = sim_world_below(w, 3) != 0,
 		.gates_admission = true,
-		.quota_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
+		.kueue_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
 		.reservation_timeout_ns = (sim_world_below(w, 3) == 0 ? 20 : 1800) * CLOCK_NS_PER_S,
 		.on_decided = on_decided,
 		.on_preempt = on_preempt,

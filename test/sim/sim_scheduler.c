@@ -3,29 +3,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/engine.h"
-#include "app/foreign.h"
-#include "app/quota_engine.h"
-#include "app/resource_name.h"
-#include "app/standby.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "cache/cache.h"
-#include "cache/message_decode.h"
-#include "cache/quota_cache.h"
-#include "conf/conf.h"
-#include "core/decision.h"
-#include "core/ledger.h"
-#include "core/names.h"
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/reflector.h"
 #include "lib/invariants.h"
-#include "model/cluster.h"
-#include "model/pod_class.h"
+#include "scheduler/app/engine.h"
+#include "scheduler/app/standby.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/base/resource_name.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/decision.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/engine/foreign.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/workloads/engine/workload_engine.h"
+#include "scheduler/workloads/ingest/workload_cache.h"
 #include "sim/sim_thoughts.h"
 #include "sim/sim_transport.h"
 
@@ -158,7 +158,7 @@ static void check_bound(struct sim_scheduler *s, const struct cluster *c)
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 		const char *was = t == NULL ? NULL : strmap_get(s->bound, str_of(t->uid));
-		const struct queue *q = was == NULL ? NULL : cluster_queue_find(c, str_of(was));
+		const struct queue *q = was == NULL ? NULL : queue_find(c, str_of(was));
 
 		if (q != NULL && q->exists && t->charge == CHARGE_BOUND &&
 		    t->charge_queue != q->id) {
@@ -365,7 +365,7 @@ static void make_engine(struct sim_scheduler *s)
 		.manual = true,
 		.controllers_podgroup = true,
 		.controllers_queue = true,
-		.quota_conf = s->opt.quota_conf,
+		.kueue_conf = s->opt.kueue_conf,
 		.controllers_cost = true,
 		.min_interval_ns = MIN_INTERVAL_NS,
 		.period_ns = PERIOD_NS,
@@ -389,7 +389,7 @@ static void make_engine(struct sim_scheduler *s)
 
 static void make_watches(struct sim_scheduler *s)
 {
-	s->nwatches = s->opt.quota_conf == NULL ? SCHED_BASIC_COUNT_ : SCHED_RESOURCE_COUNT_;
+	s->nwatches = s->opt.kueue_conf == NULL ? SCHED_BASIC_COUNT_ : SCHED_RESOURCE_COUNT_;
 	for (unsigned i = 0; i < s->nwatches; i++) {
 		struct reflector_options ro = {
 			.path = resource_name((enum sched_resource)i)->path,
@@ -657,7 +657,7 @@ void sim_scheduler_trace(struct sim_scheduler *s)
 	}
 	sim_thoughts_pods(s->world, c);
 	if (engine_quota(s->engine) != NULL) {
-		sim_thoughts_quota(s->world,
-				   quota_cache_world(quota_engine_cache(engine_quota(s->engine))));
+		sim_thoughts_quota(s->world, workload_cache_world(workload_engine_cache(
+						     engine_quota(s->engine))));
 	}
 }

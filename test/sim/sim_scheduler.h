@@ -11,7 +11,7 @@
 
 struct cluster;
 struct decisions;
-struct quota_conf;
+struct kueue_conf;
 struct workload;
 struct sim_scheduler;
 
@@ -20,7 +20,7 @@ struct sim_scheduler_options {
 	bool leader_elect;
 	bool gates_admission;
 	int64_t reservation_timeout_ns;
-	const struct quota_conf *quota_conf; /* the Workload engine runs; NULL: it does not */
+	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not */
 	/* Every decision list, before it is assumed. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
 	/* A Workload is to be preempted for another one. */

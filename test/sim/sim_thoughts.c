@@ -1,9 +1,9 @@
 #include "sim/sim_thoughts.h"
 
-#include "core/ledger.h"
-#include "model/cluster.h"
-#include "model/pod_class.h"
-#include "model/quota_model.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/workloads/model/quota.h"
 #include "sim/sim_world.h"
 
 static void trace_tasks(struct sim_world *w, const struct cluster *c)

@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "lib/registration.h"
-#include "server/lister.h"
-#include "server/router.h"
+#include "play/registration.h"
+#include "webhook/server/lister.h"
+#include "webhook/server/router.h"
 
 #define URL "https://127.0.0.1:1"
 #define QUOTA_REGISTRATION "charts/headgate/files/webhooks-quota.yaml"

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "lib/mirror.h"
+#include "play/mirror.h"
 #include "sim/sim_view.h"
 
 #define TEXT_MAX 200

@@ -1,4 +1,4 @@
-#include "admit/admit.h"
+#include "webhook/admit/admit.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "admit/admit_check.h"
+#include "webhook/admit/admit_check.h"
 
 #include <stdarg.h>
 

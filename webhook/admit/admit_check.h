@@ -4,8 +4,8 @@
 #ifndef WEBHOOK_ADMIT_ADMIT_CHECK_H
 #define WEBHOOK_ADMIT_ADMIT_CHECK_H
 
-#include "admit/admit.h"
 #include "api/kueue.h"
+#include "webhook/admit/admit.h"
 
 struct admit_check {
 	const struct admit_request *q;

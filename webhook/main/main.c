@@ -4,8 +4,8 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/signals.h"
-#include "main/webhook_app.h"
-#include "main/webhook_options.h"
+#include "webhook/main/webhook_app.h"
+#include "webhook/main/webhook_options.h"
 
 int main(int argc, char **argv)
 {

@@ -1,5 +1,5 @@
 /* Parts start in the order of the table below and stop in reverse. */
-#include "main/webhook_app.h"
+#include "webhook/main/webhook_app.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -17,13 +17,13 @@
 #include "base/xmalloc.h"
 #include "kube/kubeconfig.h"
 #include "kube/transport.h"
-#include "main/webhook_cert.h"
-#include "main/webhook_options.h"
 #include "obs/health.h"
 #include "obs/metrics.h"
-#include "server/certs_manager.h"
-#include "server/lister.h"
-#include "server/router.h"
+#include "webhook/certs/certs_manager.h"
+#include "webhook/certs/webhook_cert.h"
+#include "webhook/main/webhook_options.h"
+#include "webhook/server/lister.h"
+#include "webhook/server/router.h"
 
 #define APP_MAX_BODY ((size_t)8 << 20) /* an UPDATE brings the object twice, 3 MiB each at most */
 /* Of the chart's memory limit of 256 MiB: each of two threads may need a hundred for what it

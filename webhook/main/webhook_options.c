@@ -1,4 +1,4 @@
-#include "main/webhook_options.h"
+#include "webhook/main/webhook_options.h"
 
 #include <argp.h>
 #include <stdio.h>

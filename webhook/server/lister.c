@@ -1,10 +1,9 @@
-#include "server/lister.h"
+#include "webhook/server/lister.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "admit/admit.h"
 #include "api/gate.h"
 #include "api/keys.h"
 #include "api/kueue_keys.h"
@@ -19,7 +18,8 @@
 #include "base/xmalloc.h"
 #include "enc/decode.h"
 #include "kube/reflector.h"
-#include "server/lookups.h"
+#include "webhook/admit/admit.h"
+#include "webhook/server/lookups.h"
 
 #define LISTER_ARENA 1024
 

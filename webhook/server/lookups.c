@@ -1,4 +1,4 @@
-#include "server/lookups.h"
+#include "webhook/server/lookups.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "server/review.h"
+#include "webhook/server/review.h"
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -3,7 +3,7 @@
 #ifndef WEBHOOK_SERVER_REVIEW_H
 #define WEBHOOK_SERVER_REVIEW_H
 
-#include "admit/admit.h"
+#include "webhook/admit/admit.h"
 
 struct review_outcome {
 	struct str body; /* the answer, in the arena */

@@ -2,8 +2,8 @@
 #ifndef WEBHOOK_SERVER_ROUTER_H
 #define WEBHOOK_SERVER_ROUTER_H
 
-#include "admit/admit.h"
 #include "net/http_server.h"
+#include "webhook/admit/admit.h"
 
 struct counter_registry;
 struct lister;

@@ -17,7 +17,7 @@
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "kube/kubeconfig.h"
-#include "lib/stack.h"
+#include "play/stack.h"
 
 #define HOME "test/apiserver/conformance"
 #define TOKEN "replay"

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "enc/base64.h"
 #include "enc/jdoc.h"
-#include "lib/apiserver_fixture.h"
+#include "unit/apiserver/apiserver_fixture.h"
 
 #define PODS "/api/v1/namespaces/default/pods"
 
@@ -327,7 +327,7 @@ static void test_quota_jobs(void **state)
 
 #define KIND(kind) "apiVersion: kueue.x-k8s.io/v1beta2\nkind: " kind "\n"
 
-static void test_quota_kinds(void **state)
+static void test_kueue_kinds(void **state)
 {
 	struct fixture *f = *state;
 
@@ -387,7 +387,7 @@ int main(void)
 		T(test_write_during_call_out),
 		T(test_chart),
 		T(test_quota_jobs),
-		T(test_quota_kinds),
+		T(test_kueue_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

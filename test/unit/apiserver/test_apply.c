@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "enc/jdoc.h"
-#include "lib/apiserver_fixture.h"
+#include "unit/apiserver/apiserver_fixture.h"
 
 #define URL "/apis/scheduling.volcano.sh/v1beta1/queues/q"
 #define PODS "/api/v1/namespaces/default/pods"

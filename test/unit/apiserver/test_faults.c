@@ -7,7 +7,7 @@
 #include "apiserver/faults.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "lib/apiserver_fixture.h"
+#include "unit/apiserver/apiserver_fixture.h"
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
 

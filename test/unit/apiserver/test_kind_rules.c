@@ -2,7 +2,7 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "lib/apiserver_fixture.h"
+#include "unit/apiserver/apiserver_fixture.h"
 
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 

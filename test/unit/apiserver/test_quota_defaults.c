@@ -5,7 +5,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
-#include "lib/apiserver_fixture.h"
+#include "unit/apiserver/apiserver_fixture.h"
 
 #define KUEUE "/apis/kueue.x-k8s.io/v1beta2"
 #define CRDS "charts/headgate/files/crds/quota/"

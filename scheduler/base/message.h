@@ -1,0 +1,106 @@
+/* scheduler/base/message.h: the one message type of the sched thread's queue. A message is made by
+ * message_new, filled by its sender, pushed, and freed by the sched thread. It owns an arena that
+ * holds all it points to. Any thread makes them. */
+#ifndef SCHEDULER_BASE_MESSAGE_H
+#define SCHEDULER_BASE_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mpsc_node.h"
+#include "base/str.h"
+
+struct arena;
+struct sched_conf;
+
+enum sched_msg_kind {
+	SCHED_MSG_UPSERT,     /* object of `resource`, decoded into `object` (the api struct of that
+				 kind); flag: by a GET of its own, not from the watch */
+	SCHED_MSG_DELETE,     /* key only */
+	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode; object: what can be read of it */
+	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
+	SCHED_MSG_REFRESHED,  /* resource: what was stored when it was asked for has been told */
+	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
+	SCHED_MSG_LEASE,        /* flag: held or lost */
+	SCHED_MSG_CONF, /* conf: a new configuration (ownership passes); NULL: it did not load, text
+			   says why */
+	SCHED_MSG_SNAPSHOT, /* dump wanted: reply */
+	SCHED_MSG_STOP,
+	SCHED_MSG_KIND_COUNT_
+};
+
+enum sched_resource {
+	SCHED_PODS,
+	SCHED_NODES,
+	SCHED_QUEUES,
+	SCHED_PODGROUPS,
+	SCHED_PRIORITY_CLASSES,
+	SCHED_NAMESPACES,
+	/* Watched only when the Workload engine runs: */
+	SCHED_FLAVORS,
+	SCHED_CLUSTER_QUEUES,
+	SCHED_COHORTS,
+	SCHED_LOCAL_QUEUES,
+	SCHED_WORKLOADS,
+	SCHED_WORKLOAD_PRIORITY_CLASSES,
+	SCHED_ADMISSION_CHECKS,
+	SCHED_LIMIT_RANGES,
+	SCHED_RUNTIME_CLASSES,
+	SCHED_JOBS,
+	SCHED_RESOURCE_COUNT_,
+	SCHED_BASIC_COUNT_ = SCHED_FLAVORS /* the resources before are always watched */
+};
+
+enum sched_request {
+	SCHED_REQ_UNGATE,
+	SCHED_REQ_BIND,
+	SCHED_REQ_EVICT,
+	SCHED_REQ_POD_STATUS,
+	SCHED_REQ_PODGROUP,
+	SCHED_REQ_QUEUE,
+	SCHED_REQ_WORKLOAD,        /* status of a Workload */
+	SCHED_REQ_QUOTA_STATUS,    /* status of a ClusterQueue, LocalQueue or Cohort */
+	SCHED_REQ_QUOTA_FINALIZER, /* of a ClusterQueue, ResourceFlavor or AdmissionCheck */
+	SCHED_REQ_PREEMPTION_COST, /* status.preemptionCost of a Workload */
+	SCHED_REQ_COUNT_
+};
+
+/* How a write ended, after retries and after a GET where the outcome was unknown. */
+enum sched_outcome {
+	SCHED_DONE,      /* acknowledged or found done */
+	SCHED_GONE,      /* 404 or another UID: the object of the decision is no more */
+	SCHED_REJECTED,  /* permanent: code and text say why */
+	SCHED_CANCELLED, /* not sent: leadership lost or stopping */
+	SCHED_STALE,     /* found in a state that makes the write pointless (bound elsewhere, being
+			    deleted, still gated) */
+};
+
+struct sched_msg {
+	struct mpsc_node node; /* first */
+	enum sched_msg_kind kind;
+	struct arena *arena;
+	enum sched_resource resource;
+	struct str key; /* "namespace/name" or "name" */
+	int64_t resource_version;
+	const void *object;
+	enum sched_request request;
+	enum sched_outcome outcome;
+	const char *uid;
+	int status;          /* HTTP status of a rejection, 0: none */
+	const char *text;    /* error text */
+	const char *written; /* REQUEST_DONE of a pod: the queue, the node or the condition's reason
+				that the write says; NULL: none */
+	uint64_t version;    /* REQUEST_DONE of a Workload: number of the write */
+	bool flag;
+	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
+	struct sched_conf *conf;
+	/* Called for each part of the dump: "cluster", "quota". */
+	void (*reply)(void *ctx, const char *part, struct str json);
+	void *ctx;
+};
+
+/* An empty message with its arena. Any thread. */
+struct sched_msg *message_new(enum sched_msg_kind kind);
+void message_free(struct sched_msg *m); /* NULL is fine */
+
+#endif

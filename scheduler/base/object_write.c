@@ -1,0 +1,128 @@
+#include "scheduler/base/object_write.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "kube/rest.h"
+
+struct object_write {
+	enum sched_request request;
+	enum sched_resource resource;
+	enum http_method method;
+	const char *content_type;
+	bool yields, insists;
+	char *key, *path, *body;
+};
+
+struct object_write *object_write_new(const struct object_write_spec *spec)
+{
+	struct object_write *w = xmalloc_zero(1, sizeof(*w));
+
+	w->request = spec->request;
+	w->resource = spec->resource;
+	w->method = spec->method;
+	w->content_type = spec->content_type;
+	w->yields = spec->yields;
+	w->insists = spec->insists;
+	w->key = xmalloc_dup_n(spec->key.p, spec->key.len);
+	w->path = xmalloc_dup(spec->path);
+	w->body = xmalloc_dup_n(spec->body.p, spec->body.len);
+	return w;
+}
+
+static void item_free(void *item)
+{
+	struct object_write *w = item;
+
+	free(w->key);
+	free(w->path);
+	free(w->body);
+	free(w);
+}
+
+static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct http_call *call,
+		  struct strbuf *scratch UNUSED)
+{
+	struct object_write *w = item;
+
+	call->method = w->method;
+	call->url = w->path;
+	call->content_type = w->content_type;
+	call->body = str_of(w->body);
+	return true;
+}
+
+static bool may_send(void *ctx)
+{
+	const struct object_write_target *target = ctx;
+
+	return target->may_send == NULL || target->may_send(target->ctx);
+}
+
+static enum pool_verdict report(const struct object_write_target *target,
+				const struct object_write *w, enum sched_outcome outcome,
+				const struct http_result *result, const char *text)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+	m->resource = w->resource;
+	m->request = w->request;
+	m->outcome = outcome;
+	m->key = arena_str(m->arena, str_of(w->key));
+	m->status = result->status;
+	m->text = arena_dup(m->arena, text);
+	m->resource_version = outcome == SCHED_DONE ? rest_version(result) : 0;
+	target->post(target->ctx, m);
+	return POOL_DONE;
+}
+
+static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
+{
+	const struct object_write_target *target = ctx;
+	struct object_write *w = item;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (result->error == ERR_CANCELLED) {
+		return report(target, w, SCHED_CANCELLED, result, result->error_text);
+	}
+	code = rest_result(result, &err);
+	if (code == 0) {
+		return report(target, w, SCHED_DONE, result, "");
+	}
+	if (code == -ERR_NOT_FOUND || (w->yields && rest_is_other_uid(code, &err))) {
+		return report(target, w, SCHED_GONE, result, err.text);
+	}
+	if (rest_is_failed_test(code, &err) || (w->yields && rest_is_other_manager(code, &err))) {
+		return report(target, w, SCHED_STALE, result, err.text);
+	}
+	if (code == -ERR_CONFLICT &&
+	    w->method == HTTP_POST) { /* it exists: that is what was wanted */
+		return report(target, w, SCHED_DONE, result, err.text);
+	}
+	if (rest_is_refused(code, result)) {
+		(void)report(target, w, SCHED_REJECTED, result, err.text);
+		return w->insists ? POOL_REFUSED : POOL_DONE;
+	}
+	return POOL_RETRY;
+}
+
+static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = item_free };
+
+struct pool *object_write_pool(const struct pool_options *base, const char *name, unsigned slots,
+			       void (*post)(void *ctx, struct sched_msg *msg),
+			       struct object_write_target *target)
+{
+	struct pool_options po = *base;
+
+	*target = (struct object_write_target){ post, base->may_send, base->ctx };
+	po.name = name;
+	po.ops = &ops;
+	po.ctx = target;
+	po.may_send = may_send;
+	po.slots = slots;
+	return pool_create(&po);
+}

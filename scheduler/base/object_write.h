@@ -1,0 +1,40 @@
+/* scheduler/base/object_write.h: writes of ready-made bodies (Queues): sent until it is
+ * acknowledged, found pointless (404, another UID, or 409 on a create) or refused. Thread:
+ * created by the sched thread, then owned by the pool. */
+#ifndef SCHEDULER_BASE_OBJECT_WRITE_H
+#define SCHEDULER_BASE_OBJECT_WRITE_H
+
+#include "kube/pool.h"
+#include "scheduler/base/message.h"
+
+struct object_write;
+
+struct object_write_spec {
+	enum sched_request request;
+	enum sched_resource resource;
+	enum http_method method;
+	struct str key;           /* reported back: "namespace/name" or "name" */
+	const char *path;         /* URL path */
+	const char *content_type; /* static */
+	struct str body;          /* copied */
+	bool yields;  /* a server-side apply without force, of an object that names its UID: fields
+			 that somebody else has set otherwise are left to them (SCHED_STALE) */
+	bool insists; /* what is refused is reported and sent again, at growing intervals: nothing
+			 that is watched tells when it would be taken */
+};
+
+/* Copies the spec; the caller owns the item until it is added to the pool. Sched thread. */
+struct object_write *object_write_new(const struct object_write_spec *spec);
+
+/* Context of the pool. */
+struct object_write_target {
+	void (*post)(void *ctx, struct sched_msg *msg); /* receives SCHED_MSG_REQUEST_DONE */
+	bool (*may_send)(void *ctx);                    /* NULL: always */
+	void *ctx;
+};
+/* A pool of such writes, as base says; fills target, which must outlive it. */
+struct pool *object_write_pool(const struct pool_options *base, const char *name, unsigned slots,
+			       void (*post)(void *ctx, struct sched_msg *msg),
+			       struct object_write_target *target);
+
+#endif

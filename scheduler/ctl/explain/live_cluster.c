@@ -1,0 +1,219 @@
+#include "scheduler/ctl/explain/live_cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/quantity.h"
+#include "kube/rest.h"
+#include "kube/transport.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/base/resource_name.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/ingest/cache.h"
+
+#define CALL_NS (30 * CLOCK_NS_PER_S)
+
+struct live_cluster {
+	struct sched_conf *conf;
+	struct hooks *hooks;
+	struct session *session;
+	struct counter_registry *counters;
+	struct cache *cache;    /* of a live cluster */
+	struct cluster *loaded; /* of a dump */
+	struct queue_totals *totals;
+};
+
+/* In this order: what is referred to comes first. */
+static const enum sched_resource lists[] = {
+	SCHED_PRIORITY_CLASSES, SCHED_NAMESPACES, SCHED_QUEUES,
+	SCHED_PODGROUPS,        SCHED_NODES,      SCHED_PODS,
+};
+
+struct listing {
+	struct live_cluster *s;
+	enum sched_resource resource;
+	int64_t now;
+};
+
+static void apply(struct live_cluster *s, struct sched_msg *m, int64_t now)
+{
+	cache_apply(s->cache, m, (struct cache_time){ now, now });
+	message_free(m);
+}
+
+static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+{
+	struct listing *l = ctx;
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	int64_t number = 0;
+
+	if (resource_name(l->resource)->namespaced) {
+		strbuf_add_str(&key, meta->namespace_);
+		strbuf_add_ch(&key, '/');
+	}
+	strbuf_add_str(&key, meta->name);
+	(void)json_cut_int(meta->resource_version, &number);
+	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, number), l->now);
+}
+
+static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)
+{
+	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", resource_name(r)->plural,
+		STR_ARG(key), text);
+}
+
+static int load_live(struct live_cluster *s, const struct cluster_args *f, struct err *err)
+{
+	static const char *const names[] = { "volcano", NULL };
+	struct cache_options co = { .scheduler_names = names,
+				    .default_queue = "default",
+				    .found_age_max_ns = INT64_MAX,
+				    .listener = { .on_bad_object = on_bad_object } };
+	struct listing l = { .s = s, .now = clock_wall(clock_real()) };
+	struct transport *t = NULL;
+	int r = cluster_args_connect(f, &t, err);
+
+	if (r < 0) {
+		return r;
+	}
+	s->counters = counter_registry_create();
+	co.counters = s->counters;
+	s->cache = cache_create(&co);
+	for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
+		struct sched_msg *synced = message_new(SCHED_MSG_SYNCED);
+
+		l.resource = lists[i];
+		r = rest_list_cut(t, resource_name(l.resource)->path, CALL_NS, on_item, &l, err);
+		synced->resource = l.resource;
+		apply(s, synced, l.now);
+	}
+	transport_destroy(t);
+	if (r == 0) {
+		cache_rebuild_ledger(s->cache, l.now);
+	}
+	return r;
+}
+
+static int load_dump(struct live_cluster *s, const char *path, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	int r = file_read_all(path, JDOC_MAX_BYTES, &text, err);
+
+	if (r == 0) {
+		r = dump_load(strbuf_str(&text), &s->loaded, err);
+	}
+	return r < 0 ? err_wrap(err, "%s", path) : 0;
+}
+
+static int load_conf(struct live_cluster *s, const char *path, struct err *err)
+{
+	struct names names;
+	struct conf_options co = { 0 };
+	int r;
+
+	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
+						   action_registry, action_registry_count });
+	co.known = names_conf(&names);
+	r = path == NULL ? conf_parse(str_of(conf_default_text()), "built-in configuration", &co,
+				      &s->conf, err)
+			 : conf_load_file(path, &co, &s->conf, err);
+	names_finish(&names);
+	return r < 0 ? r
+		     : hooks_create(s->conf, plugin_registry, plugin_registry_count, &s->hooks,
+				    err);
+}
+
+int live_cluster_load(const struct cluster_args *f, struct live_cluster **ret, struct err *err)
+{
+	struct live_cluster *s = xmalloc_zero(1, sizeof(*s));
+	int r = load_conf(s, f->conf, err);
+
+	if (r == 0) {
+		r = f->dump != NULL ? load_dump(s, f->dump, err) : load_live(s, f, err);
+	}
+	if (r < 0) {
+		live_cluster_destroy(s);
+		return r;
+	}
+	s->totals = xmalloc_zero(live_cluster_cluster(s)->queues.n + 1, sizeof(*s->totals));
+	totals_compute(live_cluster_cluster(s), s->totals);
+	s->session = session_create(s->conf, s->hooks);
+	session_open(s->session, live_cluster_cluster(s), clock_wall(clock_real()));
+	*ret = s;
+	return 0;
+}
+
+void live_cluster_destroy(struct live_cluster *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	if (s->session != NULL) {
+		session_close(s->session);
+		session_destroy(s->session);
+	}
+	if (s->hooks != NULL) {
+		hooks_destroy(s->hooks);
+	}
+	if (s->cache != NULL) {
+		cache_destroy(s->cache);
+	}
+	if (s->loaded != NULL) {
+		cluster_destroy(s->loaded);
+	}
+	if (s->counters != NULL) {
+		counter_registry_destroy(s->counters);
+	}
+	conf_destroy(s->conf);
+	free(s->totals);
+	free(s);
+}
+
+void live_cluster_destroyp(struct live_cluster **ps)
+{
+	live_cluster_destroy(*ps);
+	*ps = NULL;
+}
+
+const struct cluster *live_cluster_cluster(const struct live_cluster *s)
+{
+	return s->loaded != NULL ? s->loaded : cache_cluster(s->cache);
+}
+
+struct session *live_cluster_session(const struct live_cluster *s)
+{
+	return s->session;
+}
+
+const struct queue_totals *live_cluster_totals(const struct live_cluster *s)
+{
+	return s->totals;
+}
+
+const char *live_cluster_amount(unsigned dim, long long amount, char *buf)
+{
+	if (amount == RES_UNLIMITED) {
+		return "unlimited";
+	}
+	quantity_format(dim == RES_CPU
+				? quantity_of_milli(amount)
+				: quantity_of(amount, dim == RES_MEMORY || dim == RES_EPHEMERAL
+							      ? QUANTITY_BINARY_SI
+							      : QUANTITY_DECIMAL_SI),
+			buf);
+	return buf;
+}

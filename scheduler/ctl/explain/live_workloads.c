@@ -1,0 +1,187 @@
+#include "scheduler/ctl/explain/live_workloads.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/jdoc.h"
+#include "kube/rest.h"
+#include "kube/transport.h"
+#include "net/http.h"
+#include "scheduler/ctl/sim/sim_files.h"
+
+#define CALL_NS (30 * CLOCK_NS_PER_S)
+#define KUEUE "/apis/" KUEUE_API_VERSION "/"
+
+static const struct {
+	const char *path;
+	enum sim_kind kind;
+	bool needed; /* else a cluster may do without the kind */
+} lists[] = {
+	{ "/api/v1/namespaces", SIM_NAMESPACE, true },
+	{ "/api/v1/limitranges", SIM_LIMIT_RANGE, false },
+	{ "/apis/node.k8s.io/v1/runtimeclasses", SIM_RUNTIME_CLASS, false },
+	{ KUEUE "topologies", SIM_TOPOLOGY, false },
+	{ KUEUE "resourceflavors", SIM_RESOURCE_FLAVOR, true },
+	{ KUEUE "admissionchecks", SIM_ADMISSION_CHECK, false },
+	{ KUEUE "cohorts", SIM_COHORT, false },
+	{ KUEUE "clusterqueues", SIM_CLUSTER_QUEUE, true },
+	{ KUEUE "localqueues", SIM_LOCAL_QUEUE, true },
+	{ KUEUE "workloadpriorityclasses", SIM_WORKLOAD_PRIORITY_CLASS, false },
+	{ KUEUE "workloads", SIM_WORKLOAD, true },
+};
+
+struct listing {
+	struct sim_input *in;
+	enum sim_kind kind;
+};
+
+static void warn(void *ctx UNUSED, const char *text)
+{
+	fprintf(stderr, "headgatectl: warning: %s\n", text);
+}
+
+static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+{
+	struct listing *l = ctx;
+	struct jdoc *item = NULL;
+	struct err err = ERR_INIT;
+	int r = jdoc_parse(object, &item, &err);
+
+	if (r < 0) {
+		(void)err_wrap(&err, "%s " STR_FMT "/" STR_FMT " is left out",
+			       sim_input_kind_name(l->kind), STR_ARG(meta->namespace_),
+			       STR_ARG(meta->name));
+	} else {
+		r = sim_input_take(l->in, l->kind, item, "cluster", &err);
+	}
+	if (r < 0) {
+		warn(NULL, err.text);
+	}
+}
+
+static int list_all(struct transport *t, unsigned kinds, struct sim_input *in, struct err *err)
+{
+	struct listing l = { .in = in };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
+		if ((kinds & 1u << lists[i].kind) == 0) {
+			continue;
+		}
+		l.kind = lists[i].kind;
+		r = rest_list_cut(t, lists[i].path, CALL_NS, on_item, &l, err);
+		if (r == -ERR_NOT_FOUND && !lists[i].needed) {
+			r = 0;
+		} else if (r == -ERR_NOT_FOUND) {
+			return err_wrap(err,
+					"the cluster does not serve %ss: are the "
+					"CustomResourceDefinitions installed?",
+					sim_input_kind_name(l.kind));
+		}
+	}
+	return r;
+}
+
+static int read_cluster(const struct cluster_args *a, unsigned kinds, struct sim_input *in,
+			struct err *err)
+{
+	struct transport *t = NULL;
+	int r = cluster_args_connect(a, &t, err);
+
+	if (r == 0) {
+		r = list_all(t, kinds, in, err);
+	}
+	transport_destroy(t);
+	return r;
+}
+
+static void set_in(const struct cluster_args *a, struct sim_input *in_take,
+		   struct live_workloads *ret)
+{
+	ret->now = a->has_now      ? a->now
+		   : a->nfiles > 0 ? sim_input_youngest(in_take)
+				   : clock_wall(clock_real());
+	ret->in = in_take;
+}
+
+int live_workloads_read(const struct cluster_args *a, unsigned kinds, struct live_workloads *ret,
+			struct err *err)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	int r = a->nfiles > 0 ? sim_files_read(a->files, a->nfiles, in, err)
+			      : read_cluster(a, kinds, in, err);
+
+	if (r == 0) {
+		set_in(a, take_ptr(&in), ret);
+	}
+	return r;
+}
+
+static void add_selector(struct strbuf *path, const char *name, const char *selector)
+{
+	if (selector != NULL) {
+		strbuf_printf(path, "%c%s=", strchr(path->p, '?') == NULL ? '?' : '&', name);
+		http_query_escape(str_of(selector), path);
+	}
+}
+
+static int list_pods(const struct cluster_args *a, const char *labels, const char *fields,
+		     struct sim_input *in, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	struct listing l = { .in = in, .kind = SIM_POD };
+	struct transport *t = NULL;
+	int r = cluster_args_connect(a, &t, err);
+
+	rest_path(&path, "", "v1", a->all_namespaces ? NULL : a->namespace_, "pods", NULL, NULL);
+	add_selector(&path, "labelSelector", labels);
+	add_selector(&path, "fieldSelector", fields);
+	if (r == 0) {
+		r = rest_list_cut(t, path.p, CALL_NS, on_item, &l, err);
+	}
+	transport_destroy(t);
+	return r;
+}
+
+int live_workloads_pods(const struct cluster_args *a, const char *labels, const char *fields,
+			struct live_workloads *ret, struct err *err)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	int r = a->nfiles > 0 ? sim_files_read(a->files, a->nfiles, in, err)
+			      : list_pods(a, labels, fields, in, err);
+
+	if (r == 0) {
+		set_in(a, take_ptr(&in), ret);
+	}
+	return r;
+}
+
+int live_workloads_load(const struct cluster_args *a, struct live_workloads *ret, struct err *err)
+{
+	struct workload_simulation_options opt = { .warn = warn, .lenient = true };
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
+	int r = a->config == NULL ? 0 : sim_files_read_document(a->config, &config, err);
+
+	if (r == 0) {
+		r = live_workloads_read(a, UINT_MAX, ret, err);
+	}
+	if (r == 0) {
+		opt.config = config;
+		opt.config_path = a->config;
+		opt.now = ret->now;
+		r = workload_simulation_create(ret->in, &opt, &ret->world, err);
+	}
+	return r;
+}
+
+void live_workloads_finish(struct live_workloads *s)
+{
+	workload_simulation_destroyp(&s->world);
+	sim_input_destroyp(&s->in);
+}

@@ -1,0 +1,148 @@
+#include "scheduler/ctl/explain/preemption_targets.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+static const char *name_of(const struct victims_request *r, uint32_t node)
+{
+	return forest_world(r->forest)->nodes.v[node]->name;
+}
+
+static const char *by_policy(const struct victims_request *r, const struct workload *w,
+			     struct arena *arena)
+{
+	return arena_printf(arena, "%s of %s is Never",
+			    w->holds == r->node ? "withinClusterQueue" : "reclaimWithinCohort",
+			    name_of(r, r->node));
+}
+
+static const char *within_quota(const struct victims_request *r, uint32_t node, struct arena *arena)
+{
+	const struct quota_node *n = forest_world(r->forest)->nodes.v[node];
+
+	return arena_printf(arena, "%s%s does not borrow", n->is_queue ? "" : "cohort ", n->name);
+}
+
+static const char *share_text(struct share s, struct arena *arena)
+{
+	return share_is_infinite(s) ? "an infinite one"
+				    : arena_printf(arena, "%" PRId64, share_status(s));
+}
+
+static const char *by_share(const struct victims_request *r, const struct protection *p,
+			    struct arena *arena)
+{
+	uint32_t common = forest_common(r->forest, p->node, r->node);
+
+	return arena_printf(
+		arena, "fair sharing: %s would have a share of %s; %s has %s, without this one %s",
+		name_of(r, forest_below(r->forest, r->node, common)),
+		share_text(p->preemptor, arena), name_of(r, p->node), share_text(p->target, arena),
+		share_text(p->after, arena));
+}
+
+static const char *describe(const struct victims_request *r, const struct workload *w,
+			    const struct protection *p, struct arena *arena)
+{
+	const struct quota *q = forest_world(r->forest);
+
+	switch (p->rule) {
+	case PROTECTION_NONE:
+	case PROTECTION_UNCONCERNED:
+		break;
+	case PROTECTION_INACTIVE:
+		return arena_printf(arena, "%s is not active: who runs in it goes on",
+				    name_of(r, w->holds));
+	case PROTECTION_POLICY:
+		return by_policy(r, w, arena);
+	case PROTECTION_PRIORITY:
+		return arena_printf(arena, "its priority is not below %" PRId64,
+				    workload_priority(q, r->w));
+	case PROTECTION_AGE:
+		return "of equal priority, and older";
+	case PROTECTION_NOMINAL:
+		return within_quota(r, p->node, arena);
+	case PROTECTION_BORROW_POLICY:
+		return arena_printf(arena, "%s would borrow, and its borrowWithinCohort is Never",
+				    name_of(r, r->node));
+	case PROTECTION_BORROW_PRIORITY:
+		return arena_printf(arena,
+				    "%s would borrow: for that, only priorities below %" PRId64,
+				    name_of(r, r->node), workload_priority(q, r->w));
+	case PROTECTION_BORROW_THRESHOLD:
+		return arena_printf(arena,
+				    "%s would borrow: for that, only priorities up to its "
+				    "maxPriorityThreshold %d",
+				    name_of(r, r->node), q->nodes.v[r->node]->queue->threshold);
+	case PROTECTION_SHARE:
+		return by_share(r, p, arena);
+	}
+	return "";
+}
+
+static const struct victim *find_victim(const struct victims *victims, const struct workload *w)
+{
+	for (size_t i = 0; i < victims->n; i++) {
+		if (victims->v[i].workload == w->id) {
+			return &victims->v[i];
+		}
+	}
+	return NULL;
+}
+
+static bool describe_target(const struct victims_request *r, const struct victims *victims,
+			    const struct workload *w, struct arena *arena,
+			    struct preemption_target *t)
+{
+	const struct victim *victim = find_victim(victims, w);
+	struct protection p = protection_of(r, w);
+
+	candidates_describe(r, w, &t->order);
+	if (victim != NULL) {
+		t->state = QUOTA_TARGET_VICTIM;
+		t->reason = victim->reason;
+		t->text = victim_reason_name(victim->reason);
+		return true;
+	}
+	if (p.rule == PROTECTION_UNCONCERNED) {
+		return false;
+	}
+	t->rule = p.rule;
+	t->state = p.rule == PROTECTION_NONE ? QUOTA_TARGET_SPARE : QUOTA_TARGET_PROTECTED;
+	t->text = p.rule != PROTECTION_NONE ? describe(r, w, &p, arena)
+		  : victims->n > 0          ? "is not needed"
+					    : "would not be enough, with all that could be";
+	return true;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct preemption_target *x = a, *y = b;
+
+	return x->state != y->state ? (int)x->state - (int)y->state
+				    : candidates_cmp(&x->order, &y->order);
+}
+
+void preemption_targets_find(const struct victims_request *r, const struct victims *victims,
+			     struct arena *arena, struct preemption_targets *out)
+{
+	const struct quota *q = forest_world(r->forest);
+
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		const struct workload *w = q->workloads.v[i];
+		struct preemption_target t = { .state = QUOTA_TARGET_SPARE };
+
+		if (w != NULL && w != r->w && w->holds != MODEL_NONE &&
+		    forest_is_placed(r->forest, w->holds) &&
+		    describe_target(r, victims, w, arena, &t)) {
+			vec_push(out, t);
+		}
+	}
+	if (out->n > 1) {
+		qsort(out->v, out->n, sizeof(out->v[0]), by_order);
+	}
+}

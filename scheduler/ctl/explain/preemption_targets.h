@@ -1,0 +1,33 @@
+/* scheduler/ctl/explain/preemption_targets.h: who holds the quota that a workload wants, whom of
+ * them it would preempt, and what protects the others, in words. One thread. */
+#ifndef SCHEDULER_CTL_EXPLAIN_PREEMPTION_TARGETS_H
+#define SCHEDULER_CTL_EXPLAIN_PREEMPTION_TARGETS_H
+
+#include "scheduler/workloads/preempt/candidates.h"
+#include "scheduler/workloads/preempt/protection.h"
+
+enum quota_target_state {
+	QUOTA_TARGET_VICTIM,    /* it would be preempted */
+	QUOTA_TARGET_SPARE,     /* it could be */
+	QUOTA_TARGET_PROTECTED, /* it may not be */
+};
+
+struct preemption_target {
+	struct candidate order; /* order.w: the workload */
+	enum quota_target_state state;
+	enum victim_reason reason; /* of a victim */
+	enum protection_rule rule; /* of a protected one */
+	const char *text;          /* why, or why not; in the arena */
+};
+
+struct preemption_targets {
+	struct preemption_target *v; /* vec_finish */
+	size_t n, cap;
+};
+
+/* All in the tree of r->node that use what r wants, victims first, then those that could be, each
+ * in the order in which searches take them. r->need has no zeros. */
+void preemption_targets_find(const struct victims_request *r, const struct victims *victims,
+			     struct arena *arena, struct preemption_targets *out);
+
+#endif

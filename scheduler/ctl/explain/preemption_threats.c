@@ -1,0 +1,170 @@
+#include "scheduler/ctl/explain/preemption_threats.h"
+
+#include <inttypes.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "scheduler/workloads/assign/assign_reason.h"
+#include "scheduler/workloads/forest/amount.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+
+struct finding {
+	const struct forest *f;
+	const struct workload *w;
+	struct arena *arena;
+	struct preemption_threats *out;
+	int64_t priority;
+};
+
+static void add(const struct finding *x, uint32_t node, bool may, const char *text)
+{
+	struct quota_threat t = { node, may, text };
+
+	vec_push(x->out, t);
+}
+
+static const struct quota_node *node_of(const struct finding *x, uint32_t id)
+{
+	return forest_world(x->f)->nodes.v[id];
+}
+
+static const char *whose(const struct finding *x, enum quota_policy policy)
+{
+	switch (policy) {
+	case QUOTA_NEVER:
+		break;
+	case QUOTA_LOWER_PRIORITY:
+		return arena_printf(x->arena, "of a priority above %" PRId64, x->priority);
+	case QUOTA_LOWER_OR_NEWER_EQUAL:
+		return arena_printf(x->arena,
+				    "of a priority above %" PRId64 ", or of the same and older",
+				    x->priority);
+	case QUOTA_ANY:
+		return "of any priority";
+	}
+	return "";
+}
+
+static void look_inside(const struct finding *x)
+{
+	const struct quota_node *own = node_of(x, x->w->holds);
+
+	if (own->queue->within_queue == QUOTA_NEVER) {
+		add(x, own->id, false, "withinClusterQueue is Never");
+	} else {
+		add(x, own->id, true, whose(x, own->queue->within_queue));
+	}
+}
+
+/* From its queue up to below the cohort above both: who keeps within quota for all that it holds.
+ */
+static uint32_t find_nominal(const struct finding *x, uint32_t other)
+{
+	uint32_t common = forest_common(x->f, x->w->holds, other);
+
+	for (uint32_t at = x->w->holds; at != common; at = forest_parent(x->f, at)) {
+		bool within = true;
+
+		for (size_t i = 0; i < x->w->usage.n && within; i++) {
+			within = forest_within_nominal(x->f, at, &x->w->usage.v[i].id, 1);
+		}
+		if (within) {
+			return at;
+		}
+	}
+	return MODEL_NONE;
+}
+
+/* "2 of cpu in default": what the queue has not used of its own quota, of what w holds; NULL:
+ * nothing. */
+static const char *unused(const struct finding *x, uint32_t node)
+{
+	const struct quota *q = forest_world(x->f);
+	const char *text = NULL;
+
+	for (size_t i = 0; i < x->w->usage.n; i++) {
+		uint32_t pair = x->w->usage.v[i].id;
+		const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
+		int64_t left = amount_sub(forest_nominal(x->f, node, pair),
+					  forest_usage(x->f, node, pair));
+		char amount[ASSIGN_REASON_AMOUNT_MAX];
+
+		if (left > 0) {
+			assign_reason_amount(resource, left, amount);
+			text = arena_printf(x->arena, "%s%s%s %s of %s", text == NULL ? "" : text,
+					    text == NULL ? "" : ", ", resource, amount,
+					    q->flavors.v[q->pairs.v[pair].flavor]->name);
+		}
+	}
+	return text;
+}
+
+static bool may_while_borrowing(const struct finding *x, const struct cluster_queue *queue)
+{
+	return queue->borrow_within != QUOTA_NEVER &&
+	       (!queue->has_threshold || x->priority <= queue->threshold);
+}
+
+static void look_at(const struct finding *x, const struct quota_node *n)
+{
+	uint32_t nominal = find_nominal(x, n->id);
+	const char *left = unused(x, n->id), *who = whose(x, n->queue->reclaim);
+
+	if (nominal != MODEL_NONE) {
+		add(x, n->id, false,
+		    arena_printf(x->arena, "%s%s does not borrow",
+				 node_of(x, nominal)->is_queue ? "" : "cohort ",
+				 node_of(x, nominal)->name));
+	} else if (forest_world(x->f)->options.fair_sharing) {
+		add(x, n->id, true, arena_printf(x->arena, "%s, as far as the shares allow", who));
+	} else if (may_while_borrowing(x, n->queue)) {
+		add(x, n->id, true,
+		    arena_printf(x->arena, "of a priority above %" PRId64 ", also to borrow%s%s",
+				 x->priority, left == NULL ? "" : "; for its own quota ",
+				 left == NULL ? "" : who));
+	} else if (left != NULL) {
+		add(x, n->id, true,
+		    arena_printf(x->arena, "%s, for its own quota: %s unused", who, left));
+	} else {
+		add(x, n->id, false, "it uses all of its own quota");
+	}
+}
+
+/* All other queues of the tree whose policy reclaims, in its order. */
+static void look_around(const struct finding *x)
+{
+	struct VEC(uint32_t) stack = VEC_INIT;
+
+	vec_push(&stack, forest_root(x->f, x->w->holds));
+	while (stack.n > 0) {
+		const struct quota_node *n = node_of(x, vec_pop(&stack));
+		const uint32_t *children;
+		size_t count;
+
+		if (!n->is_queue) {
+			children = forest_children(x->f, n->id, &count);
+			while (count > 0) {
+				vec_push(&stack, children[--count]);
+			}
+		} else if (n->id != x->w->holds && n->queue->reclaim != QUOTA_NEVER &&
+			   pending_is_active(x->f, n)) {
+			look_at(x, n);
+		}
+	}
+	vec_finish(&stack);
+}
+
+void preemption_threats_find(const struct forest *f, const struct workload *w, struct arena *arena,
+			     struct preemption_threats *out)
+{
+	struct finding x = { .f = f, .w = w, .arena = arena, .out = out };
+
+	x.priority = workload_priority(forest_world(f), w);
+	if (!pending_is_active(f, node_of(&x, w->holds))) {
+		add(&x, w->holds, false, "the ClusterQueue is not active: who runs in it goes on");
+		return;
+	}
+	look_inside(&x);
+	look_around(&x);
+}

@@ -1,0 +1,27 @@
+/* scheduler/ctl/explain/preemption_threats.h: who could take back the quota that a workload holds.
+ * One thread.
+ */
+#ifndef SCHEDULER_CTL_EXPLAIN_PREEMPTION_THREATS_H
+#define SCHEDULER_CTL_EXPLAIN_PREEMPTION_THREATS_H
+
+#include "scheduler/workloads/forest/forest.h"
+
+struct arena;
+
+struct quota_threat { /* by workloads of one ClusterQueue */
+	uint32_t node;
+	bool may;         /* false: they may not, or have no reason to now */
+	const char *text; /* which of them and when, or why not; in the arena */
+};
+
+struct preemption_threats {
+	struct quota_threat *v; /* vec_finish */
+	size_t n, cap;
+};
+
+/* Its own queue first, then those of its tree whose policy reclaims, in its order. w holds quota in
+ * a tree. */
+void preemption_threats_find(const struct forest *f, const struct workload *w, struct arena *arena,
+			     struct preemption_threats *out);
+
+#endif

@@ -1,0 +1,83 @@
+#include "scheduler/ctl/explain/request_levels.h"
+
+#include "base/arena.h"
+#include "scheduler/workloads/assign/assign_reason.h"
+#include "scheduler/workloads/forest/amount.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+/* What those above never see of the node's quota. */
+static int64_t private_quota(const struct request_level *l)
+{
+	int64_t rest = l->lending == QUOTA_NO_LIMIT ? 0 : amount_sub(l->quota, l->lending);
+
+	return rest > 0 ? rest : 0;
+}
+
+static int64_t not_below_zero(int64_t amount)
+{
+	return amount > 0 ? amount : 0;
+}
+
+/* How much more the borrowing limit lets through from above. */
+static int64_t let_through(const struct request_level *l)
+{
+	int64_t own = private_quota(l);
+	int64_t above = not_below_zero(amount_sub(l->used, own));
+
+	return amount_add(amount_sub(amount_sub(l->quota, own), above), l->borrowing);
+}
+
+static struct request_level describe(const struct forest *f, uint32_t node,
+				     struct quota_amount asked)
+{
+	const struct quota_cell *cell = quota_node_cell(forest_world(f)->nodes.v[node], asked.id);
+
+	return (struct request_level){
+		.pair = asked.id,
+		.node = node,
+		.nominal = forest_nominal(f, node, asked.id),
+		.lending = cell == NULL ? QUOTA_NO_LIMIT : cell->lending,
+		.borrowing = cell == NULL ? QUOTA_NO_LIMIT : cell->borrowing,
+		.quota = forest_subtree(f, node, asked.id),
+		.used = forest_usage(f, node, asked.id),
+		.asked = asked.value,
+		.available = not_below_zero(forest_available(f, node, asked.id)),
+	};
+}
+
+/* The request has all of the quota here but for `left`, which comes from above; the root has no
+ * above. */
+static const char *find_lack(const struct forest *f, const struct request_level *l, int64_t left,
+			     struct arena *arena)
+{
+	const struct quota *q = forest_world(f);
+	const char *resource = quota_resource_name(q, q->pairs.v[l->pair].resource);
+	char lack[ASSIGN_REASON_AMOUNT_MAX];
+
+	if (forest_parent(f, l->node) == MODEL_NONE) {
+		if (l->asked <= l->available) {
+			return NULL;
+		}
+		assign_reason_amount(resource, amount_sub(l->asked, l->available), lack);
+		return arena_printf(arena, "%s too little", lack);
+	}
+	if (l->borrowing == QUOTA_NO_LIMIT || left <= not_below_zero(let_through(l))) {
+		return NULL;
+	}
+	assign_reason_amount(resource, amount_sub(left, not_below_zero(let_through(l))), lack);
+	return arena_printf(arena, "%s too little, by its borrowing limit", lack);
+}
+
+void request_levels_add(const struct forest *f, uint32_t queue, struct quota_amount asked,
+			struct arena *arena, struct request_levels *out)
+{
+	for (uint32_t at = queue; at != MODEL_NONE; at = forest_parent(f, at)) {
+		struct request_level l = describe(f, at, asked);
+		int64_t left = not_below_zero(
+			amount_sub(asked.value, forest_local_available(f, at, asked.id)));
+
+		l.lack = find_lack(f, &l, left, arena);
+		vec_push(out, l);
+		asked.value = left;
+	}
+}

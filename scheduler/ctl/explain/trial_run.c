@@ -1,0 +1,73 @@
+#include "scheduler/ctl/explain/trial_run.h"
+
+#include "base/arena.h"
+#include "scheduler/workloads/assign/assign_match.h"
+#include "scheduler/workloads/cycle/admission_apply.h"
+#include "scheduler/workloads/cycle/nomination.h"
+#include "scheduler/workloads/cycle/process_entry.h"
+#include "scheduler/workloads/forest/amount.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+void trial_run_workload(const struct trial_run *t, struct workload *w, uint32_t node,
+			struct entry *ret)
+{
+	struct nominate_context c = { .forest = t->forest, .arena = t->arena, .now = t->now };
+	struct admission_decisions decisions = { NULL, 0, 0 };
+	struct process p = { .forest = t->forest };
+	size_t mark = forest_mark(t->forest);
+
+	*ret = (struct entry){ .w = w, .node = node };
+	vec_clear(&w->tried);
+	nomination(&c, ret);
+	if (ret->status == ENTRY_NOMINATED) {
+		process_entry_begin(&p, t->forest, t->arena, NULL, t->now, &decisions);
+		process_entry_entry(&p, ret);
+		process_entry_end(&p);
+		process_entry_finish(&p);
+	}
+	vec_finish(&decisions);
+	forest_undo(t->forest, mark);
+	vec_clear(&w->tried);
+}
+
+static const char *mismatch(const struct flavor *f, const struct podset *p, struct arena *arena)
+{
+	const struct taint *taint;
+
+	if (!f->exists) {
+		return "there is no such ResourceFlavor";
+	}
+	taint = assign_match_taint(f, p);
+	if (taint != NULL) {
+		return arena_printf(arena, "not for its pods, which do not tolerate its taint %s",
+				    taint->key);
+	}
+	return assign_match_labels(f, p)
+		       ? NULL
+		       : "not for its pods, whose node selector or affinity wants "
+			 "other labels";
+}
+
+int64_t trial_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
+			uint32_t resource, struct arena *arena, const char **ret_why)
+{
+	const char *why = NULL;
+	int64_t sum = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < w->npodsets; i++) {
+		const struct podset *p = &w->podsets[i];
+		int64_t amount = admission_apply_amount(q, p, p->count, resource);
+
+		if (amount == 0) {
+			continue;
+		}
+		why = mismatch(q->flavors.v[flavor], p, arena);
+		if (why == NULL) {
+			sum = amount_add(sum, amount);
+			any = true;
+		}
+	}
+	*ret_why = any ? NULL : why;
+	return sum;
+}

@@ -1,0 +1,477 @@
+#include "scheduler/ctl/explain/workload_explain.h"
+
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "scheduler/ctl/explain/trial_run.h"
+#include "scheduler/ctl/sim/quota_lists.h"
+#include "scheduler/ctl/sim/waiting_reason.h"
+#include "scheduler/workloads/cycle/nofit_reason.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+#include "scheduler/workloads/status/conditions.h"
+
+static const struct quota *world(const struct workload_explanation *x)
+{
+	return forest_world(x->forest);
+}
+
+static const char *time_text(const struct workload_explanation *x, int64_t at)
+{
+	char text[CLOCK_RFC3339_MAX];
+
+	clock_format_time(at, text);
+	return arena_dup(x->arena, text);
+}
+
+/* --- where it is -------------------------------------------------------------------------------*/
+
+static void find_queues(struct workload_explanation *x)
+{
+	const struct local_queue *local = NULL;
+
+	if (x->w->local_queue != NULL && x->w->local_queue[0] != '\0') {
+		x->local = arena_printf(x->arena, "%s/%s", x->w->namespace_, x->w->local_queue);
+		local = quota_local_find(world(x), str_of(x->local));
+	}
+	if (x->w->holds != MODEL_NONE) {
+		x->queue = world(x)->nodes.v[x->w->holds];
+	} else if (local != NULL) {
+		x->queue = quota_queue_find(world(x), str_of(local->queue));
+	}
+	if (x->queue != NULL && !x->queue->exists) {
+		x->queue = NULL;
+	}
+}
+
+static void find_place(struct workload_explanation *x)
+{
+	size_t n;
+	const struct workload **v;
+
+	if (x->w->where == QUOTA_NOWHERE || x->queue == NULL) {
+		return;
+	}
+	v = quota_lists_pending(world(x), x->queue->queue, &n);
+	x->place.of = n;
+	for (size_t i = 0; i < n; i++) {
+		bool same = str_streq(v[i]->namespace_, x->w->namespace_) &&
+			    str_streq(v[i]->local_queue, x->w->local_queue);
+
+		x->local_place.of += same;
+		if (v[i] == x->w) {
+			x->place.at = i + 1;
+			x->local_place.at = x->local_place.of;
+		}
+	}
+	free(v);
+}
+
+/* --- what holds it -----------------------------------------------------------------------------*/
+
+static void add_obstacle(struct workload_explanation *x, struct quota_obstacle o)
+{
+	vec_push(&x->obstacles, o);
+}
+
+static void find_gates(struct workload_explanation *x, const struct jdoc *object)
+{
+	const char *by = jdoc_str(
+		jdoc_get(jdoc_path(object, "metadata.annotations"), KUEUE_ADMISSION_GATED_BY));
+	struct quota_obstacle o = { .kind = "AdmissionGate", .state = "Closed" };
+
+	if (by != NULL && by[0] != '\0') {
+		o.name = arena_dup(x->arena, by);
+		o.message = world(x)->options.admission_gates
+				    ? "it is not queued while this annotation is there"
+				    : "without effect: its feature gate is off";
+		add_obstacle(x, o);
+	}
+	o.kind = "PreemptionGate";
+	for (const struct jdoc *g = jdoc_first(jdoc_path(object, "spec.preemptionGates"));
+	     g != NULL; g = jdoc_next(g)) {
+		bool open = false;
+
+		o.name = arena_dup(x->arena, jdoc_str_or(jdoc_get(g, "name"), ""));
+		for (size_t i = 0; i < x->status->gates.n; i++) {
+			open |= x->status->gates.v[i].open &&
+				str_streq(x->status->gates.v[i].name, o.name);
+		}
+		o.state = open ? "Open" : "Closed";
+		o.message = !world(x)->options.preemption_gates
+				    ? "without effect: its feature gate is off"
+			    : open ? ""
+				   : "it is admitted when it fits, but preempts nobody";
+		add_obstacle(x, o);
+	}
+}
+
+static void find_checks(struct workload_explanation *x)
+{
+	static const char *const states[] = { [QUOTA_CHECK_PENDING] = KUEUE_CHECK_PENDING,
+					      [QUOTA_CHECK_READY] = KUEUE_CHECK_READY,
+					      [QUOTA_CHECK_RETRY] = KUEUE_CHECK_RETRY,
+					      [QUOTA_CHECK_REJECTED] = KUEUE_CHECK_REJECTED };
+
+	for (size_t i = 0; i < x->status->checks.n; i++) {
+		const struct conditions_check *c = &x->status->checks.v[i];
+		struct quota_obstacle o = { "AdmissionCheck", c->name, states[c->state],
+					    c->message };
+
+		add_obstacle(x, o);
+	}
+}
+
+/* --- the arithmetic ----------------------------------------------------------------------------*/
+
+static void note_mismatch(struct workload_explanation *x, uint32_t flavor, const char *why)
+{
+	struct quota_mismatch m = { flavor, why };
+
+	for (size_t i = 0; i < x->mismatches.n; i++) {
+		if (x->mismatches.v[i].flavor == flavor) {
+			return;
+		}
+	}
+	vec_push(&x->mismatches, m);
+}
+
+static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t resource)
+{
+	uint32_t pair = quota_pair_find(world(x), flavor, resource);
+	struct quota_amount asked = { .id = pair };
+	const char *why = NULL;
+
+	if (pair == MODEL_NONE) {
+		return;
+	}
+	if (x->holds) {
+		asked.value = quota_amounts_get(&x->w->usage, pair);
+		if (asked.value == 0) {
+			return;
+		}
+	} else {
+		asked.value = quota_amounts_get(&x->entry.assignment.usage, pair);
+		if (asked.value == 0) {
+			asked.value =
+				trial_run_asked(world(x), x->w, flavor, resource, x->arena, &why);
+		}
+		if (why != NULL) {
+			note_mismatch(x, flavor, why);
+		}
+	}
+	if (asked.value > 0) {
+		request_levels_add(x->forest, x->queue->id, asked, x->arena, &x->levels);
+	}
+}
+
+/* Flavors in the order of preference; of each all resources that it asks for. */
+static void find_levels(struct workload_explanation *x)
+{
+	for (size_t g = 0; g < x->queue->groups.n; g++) {
+		const struct resource_group *group = &x->queue->groups.v[g];
+
+		for (size_t f = 0; f < group->nflavors; f++) {
+			for (size_t r = 0; r < group->nresources; r++) {
+				add_pair(x, group->flavors[f], group->resources[r]);
+			}
+		}
+	}
+}
+
+/* --- whom it would preempt ---------------------------------------------------------------------*/
+
+/* What is short: of the flavors that it would get; when there are none, of all. */
+static void find_targets(struct workload_explanation *x, const struct trial_run *t)
+{
+	const struct assignment *a = &x->entry.assignment;
+	struct quota_amounts need = { 0 };
+	struct VEC(uint32_t) pairs = VEC_INIT;
+	struct victims_request r = {
+		.forest = t->forest, .w = x->w, .node = x->queue->id, .now = t->now
+	};
+
+	for (size_t i = 0; i < x->levels.n; i++) {
+		const struct request_level *l = &x->levels.v[i];
+
+		if (l->node != x->queue->id ||
+		    (a->usage.n > 0 && quota_amounts_get(&a->usage, l->pair) == 0)) {
+			continue;
+		}
+		quota_amounts_add(&need, l->pair, l->asked);
+		if (l->asked > l->available) {
+			vec_push(&pairs, l->pair);
+		}
+	}
+	r.need = &need;
+	r.pairs = pairs.v;
+	r.npairs = pairs.n;
+	if (pairs.n > 0) {
+		preemption_targets_find(&r, &x->entry.victims, x->arena, &x->targets);
+	}
+	quota_amounts_finish(&need);
+	vec_finish(&pairs);
+}
+
+/* --- the verdict -------------------------------------------------------------------------------*/
+
+static void say(struct workload_explanation *x, const char *reason, const char *verdict)
+{
+	x->reason = reason;
+	x->verdict = verdict;
+}
+
+static void say_reason(struct workload_explanation *x, const char *reason, const struct strbuf *why)
+{
+	say(x, arena_dup(x->arena, reason), arena_dup(x->arena, why->p));
+}
+
+static const char *checks_not_ready(const struct workload_explanation *x)
+{
+	const char *names = NULL;
+
+	for (size_t i = 0; i < x->status->checks.n; i++) {
+		const struct conditions_check *c = &x->status->checks.v[i];
+
+		if (c->state != QUOTA_CHECK_READY) {
+			names = arena_printf(x->arena, "%s%s%s", names == NULL ? "" : names,
+					     names == NULL ? "" : ", ", c->name);
+		}
+	}
+	return names;
+}
+
+static void judge_holder(struct workload_explanation *x)
+{
+	const struct condition *c = conditions_find(x->status, KUEUE_EVICTED);
+	const char *checks = checks_not_ready(x);
+
+	if (x->w->evicted && c != NULL) {
+		say(x, "Evicted",
+		    arena_printf(x->arena,
+				 "is being stopped, and keeps its quota until its pods are gone: "
+				 "evicted at %s, %s",
+				 time_text(x, c->at), c->reason));
+		return;
+	}
+	c = conditions_find(x->status, KUEUE_ADMITTED);
+	if (x->w->admitted && c != NULL) {
+		say(x, "Admitted",
+		    arena_printf(x->arena, "is admitted since %s", time_text(x, c->at)));
+	} else {
+		say(x, "QuotaReserved",
+		    arena_printf(x->arena, "has its quota since %s and waits for %s",
+				 time_text(x, x->w->reserved_at == MODEL_TIME_NONE
+						      ? 0
+						      : x->w->reserved_at),
+				 checks == NULL ? "its admission" : checks));
+	}
+}
+
+static const char *in_queue(const struct workload_explanation *x)
+{
+	size_t before = x->place.at > 0 ? x->place.at - 1 : 0;
+
+	if (before == 0) {
+		return "";
+	}
+	return arena_printf(x->arena, "; %zu of its queue %s before it%s", before,
+			    before == 1 ? "goes" : "go",
+			    x->queue->queue->strategy == QUOTA_STRICT_FIFO
+				    ? ", and StrictFIFO lets nobody overtake"
+				    : "");
+}
+
+/* Victims that are not on their way out already. */
+static size_t count_new_victims(const struct workload_explanation *x)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->entry.victims.n; i++) {
+		n += !world(x)->workloads.v[x->entry.victims.v[i].workload]->evicted;
+	}
+	return n;
+}
+
+/* The words before the details. */
+static const char *headline(const struct workload_explanation *x)
+{
+	size_t victims = count_new_victims(x);
+
+	switch (x->entry.status) {
+	case ENTRY_ASSUMED:
+		return x->entry.assignment.is_partial ? "there is quota for some of its pods"
+						      : "there is quota for it";
+	case ENTRY_EVICTED:
+		return victims == 0 ? "waits for workloads that are being preempted"
+				    : arena_printf(x->arena, "would preempt %zu workload%s",
+						   victims, victims == 1 ? "" : "s");
+	case ENTRY_GATED:
+		return "waits for quota, or for its preemption gates";
+	case ENTRY_NOT_NOMINATED:
+	case ENTRY_NOMINATED:
+	case ENTRY_SKIPPED:
+		break;
+	}
+	switch ((int)x->entry.reason) {
+	case QUOTA_WAITING_FOR_QUOTA:
+		return "waits for quota";
+	case QUOTA_EXCEEDS_MAX_QUOTA:
+		return "asks for more than there can ever be";
+	case QUOTA_NO_MATCHING_FLAVOR:
+		return "no flavor is for it";
+	case QUOTA_WAITING_FOR_PODS_READY:
+		return "waits until the pods of all workloads that were admitted are ready";
+	default:
+		return "cannot be admitted";
+	}
+}
+
+/* What its turn would bring; who else is looked at in the same cycle is not known here. */
+static void judge_turn(struct workload_explanation *x)
+{
+	const struct entry *e = &x->entry;
+	const char *details = e->has_assignment ? e->assignment.message : e->message;
+
+	say(x, nofit_reason_name(e->reason),
+	    arena_printf(x->arena, "%s%s%s%s", headline(x), in_queue(x),
+			 details == NULL ? "" : ": ", details == NULL ? "" : details));
+}
+
+static void judge_waiting(struct workload_explanation *x, int64_t now)
+{
+	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
+	const char *reason = waiting_reason_outside(world(x), x->w, &why);
+
+	if (reason == NULL && x->queue != NULL) {
+		reason = waiting_reason_inactive(x->forest, x->queue, &why);
+	}
+	if (reason != NULL) {
+		x->has_turn = false;
+		say_reason(x, reason, &why);
+	} else if (!pending_backoff_is_over(x->w, now)) {
+		say(x, "Requeued",
+		    arena_printf(x->arena, "its back-off lasts until %s",
+				 time_text(x, x->w->requeue_at)));
+	} else {
+		judge_turn(x);
+	}
+}
+
+static bool is_lost(const struct workload_explanation *x)
+{
+	return x->w->holds == MODEL_NONE && x->status->has_admission &&
+	       conditions_is_true(x->status, KUEUE_QUOTA_RESERVED);
+}
+
+static void judge(struct workload_explanation *x, int64_t now)
+{
+	const struct condition *c = conditions_find(x->status, KUEUE_FINISHED);
+
+	if (x->w->finished && c != NULL) {
+		say(x, "Finished",
+		    arena_printf(x->arena, "has finished at %s: %s", time_text(x, c->at),
+				 c->message));
+	} else if (x->holds) {
+		judge_holder(x);
+	} else if (is_lost(x)) {
+		say(x, "Misconfigured",
+		    arena_printf(x->arena, "was admitted by ClusterQueue %s, which is not there",
+				 x->status->queue));
+	} else {
+		judge_waiting(x, now);
+	}
+}
+
+/* --- all of it ---------------------------------------------------------------------------------*/
+
+static void explain_waiting(struct workload_explanation *x, struct live_workloads *s,
+			    struct workload *w)
+{
+	struct trial_run t = { workload_simulation_forest_to_try(s->world), s->now, x->arena };
+
+	find_place(x);
+	if (x->w->finished || x->queue == NULL || !forest_is_placed(x->forest, x->queue->id)) {
+		return;
+	}
+	trial_run_workload(&t, w, x->queue->id, &x->entry);
+	x->has_turn = true;
+	find_levels(x);
+	find_targets(x, &t);
+	for (size_t i = 0; i < x->targets.n && x->entry.status == ENTRY_GATED; i++) {
+		struct preemption_target *target = &x->targets.v[i];
+
+		if (target->state == QUOTA_TARGET_VICTIM) {
+			target->text = arena_printf(x->arena, "%s, when its preemption gates open",
+						    target->text);
+		}
+	}
+}
+
+static void find_wanted_by(struct workload_explanation *x, struct live_workloads *s)
+{
+	const struct workload_step *steps;
+	size_t n;
+
+	(void)workload_simulation_run_cycle(s->world);
+	steps = workload_simulation_steps(s->world, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].kind == QUOTA_DECIDE_PREEMPT && !steps[i].ongoing &&
+		    str_streq(steps[i].workload, x->w->key)) {
+			x->wanted_by = steps[i].by;
+		}
+	}
+}
+
+static void explain_holder(struct workload_explanation *x, struct live_workloads *s)
+{
+	if (x->queue != NULL && forest_is_placed(x->forest, x->queue->id)) {
+		find_levels(x);
+		preemption_threats_find(x->forest, x->w, x->arena, &x->threats);
+	}
+	judge(x, s->now);
+	find_wanted_by(x, s);
+}
+
+int workload_explain_workload(struct live_workloads *s, const char *key,
+			      struct workload_explanation *ret, struct err *err)
+{
+	struct forest *forest = workload_simulation_forest_to_try(s->world);
+	struct workload *w = quota_workload_find(forest_world(forest), str_of(key));
+	const struct sim_object *object = sim_input_find(s->in, SIM_WORKLOAD, key);
+	struct workload_explanation *x = ret;
+
+	if (w == NULL || object == NULL) {
+		return err_set(err, ERR_NOT_FOUND, "workload %s not found", key);
+	}
+	*x = (struct workload_explanation){ .forest = forest, .w = w, .arena = arena_create(0) };
+	x->status = workload_simulation_status(s->world, w);
+	x->holds = w->holds != MODEL_NONE;
+	find_queues(x);
+	find_gates(x, object->json);
+	find_checks(x);
+	if (x->holds) {
+		explain_holder(x, s);
+	} else {
+		explain_waiting(x, s, w);
+		judge(x, s->now);
+	}
+	return 0;
+}
+
+void workload_explain_finish(struct workload_explanation *x)
+{
+	vec_finish(&x->obstacles);
+	vec_finish(&x->mismatches);
+	vec_finish(&x->levels);
+	vec_finish(&x->targets);
+	vec_finish(&x->threats);
+	arena_destroy(x->arena);
+}

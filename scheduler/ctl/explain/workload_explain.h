@@ -1,0 +1,52 @@
+/* scheduler/ctl/explain/workload_explain.h: all there is to say about one Workload: where it
+ * stands, what holds it, the arithmetic along its cohorts, whom it would preempt and who is
+ * protected from it; or, when it holds quota, what it holds and who could take that back. One
+ * thread. */
+#ifndef SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_H
+#define SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_H
+
+#include "scheduler/ctl/explain/live_workloads.h"
+#include "scheduler/ctl/explain/preemption_targets.h"
+#include "scheduler/ctl/explain/preemption_threats.h"
+#include "scheduler/ctl/explain/request_levels.h"
+
+struct quota_place { /* in a queue, from 1; 0: in none */
+	size_t at, of;
+};
+
+struct quota_obstacle { /* something with a state of its own that holds it, or may */
+	const char *kind, *name, *state, *message;
+};
+
+struct quota_mismatch { /* a flavor that is not for its pods */
+	uint32_t flavor;
+	const char *why;
+};
+
+struct workload_explanation {
+	const struct forest *forest;
+	const struct workload *w;
+	const struct conditions *status;
+	const char *verdict, *reason; /* a sentence, and the word that the API has for it */
+	const char *local;            /* "namespace/name" of its LocalQueue; NULL: it names none */
+	const struct quota_node *queue; /* its ClusterQueue; NULL: none that is known */
+	struct quota_place place, local_place;
+	bool holds;    /* it holds quota: the threats count, not the targets */
+	bool has_turn; /* it will have one, and `entry` says what that would bring */
+	struct entry entry;
+	struct VEC(struct quota_obstacle) obstacles;
+	struct VEC(struct quota_mismatch) mismatches;
+	struct request_levels levels;
+	struct preemption_targets targets;
+	struct preemption_threats threats;
+	const char *wanted_by; /* holds: who would preempt it in the next cycle; NULL: nobody */
+	struct arena *arena;
+};
+
+/* key: "namespace/name". The source is as before, but for its world, which has run a cycle
+ * afterwards. -ERR_NOT_FOUND: there is no such Workload, or it could not be read. */
+int workload_explain_workload(struct live_workloads *s, const char *key,
+			      struct workload_explanation *ret, struct err *err);
+void workload_explain_finish(struct workload_explanation *x); /* for CLEANUP; zeroed is fine */
+
+#endif

@@ -1,0 +1,18 @@
+/* scheduler/ctl/explain/workload_explain_text.h: an explanation in tables for people. One thread.
+ */
+#ifndef SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_TEXT_H
+#define SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_TEXT_H
+
+#include <stdio.h>
+
+#include "scheduler/ctl/explain/workload_explain.h"
+
+#define WORKLOAD_EXPLAIN_TEXT_ROWS                                                                 \
+	20 /* of workloads or queues; how many more there are is said                              \
+	    */
+
+/* The head in lines, then a table each for what holds it, the arithmetic, and whom it may preempt
+ * or who may preempt it; tables without rows are left out. */
+void workload_explain_text_print(const struct workload_explanation *x, FILE *to);
+
+#endif

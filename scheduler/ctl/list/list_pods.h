@@ -1,0 +1,27 @@
+/* scheduler/ctl/list/list_pods.h: the pods of a Job, or of the group that a pod is in, as Kueue's
+ * own command chooses them, and how they are shown: as kubectl does. One thread. */
+#ifndef SCHEDULER_CTL_LIST_LIST_PODS_H
+#define SCHEDULER_CTL_LIST_LIST_PODS_H
+
+#include <stdbool.h>
+
+struct cluster_args;
+struct columns;
+struct err;
+struct jdoc;
+struct live_workloads;
+
+struct list_pods {
+	const char *label; /* that they bear; NULL: none */
+	char *value;       /* of the label, or the name of the pod; NULL: there is no such pod */
+};
+
+/* By the option --for of a, which is there: TYPE/NAME. -ERR_INVALID: it is of another kind. */
+int list_pods_read(const struct cluster_args *a, struct list_pods *ret,
+		   struct live_workloads *source, struct err *err);
+void list_pods_finish(struct list_pods *l); /* of zeros is fine */
+bool list_pods_wanted(const struct list_pods *l, const struct jdoc *pod);
+/* READY, STATUS, RESTARTS */
+void list_pods_add(struct columns *table, const struct jdoc *pod);
+
+#endif

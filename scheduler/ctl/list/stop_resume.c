@@ -1,0 +1,129 @@
+#include "scheduler/ctl/list/stop_resume.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "kube/rest.h"
+#include "kube/transport.h"
+#include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/ctl/list/kueue_kinds.h"
+
+#define CALL_NS (30 * CLOCK_NS_PER_S)
+#define MANAGER "headgatectl"
+
+struct change {
+	const struct kinds_row *kind;
+	const char *namespace_, *name;
+	const char *patch; /* JSON merge patch */
+};
+
+static const char *patch_of(const struct kinds_row *kind, bool stop, bool keep_running)
+{
+	if (str_streq(kind->kind, "Workload")) {
+		return stop ? "{\"spec\":{\"active\":false}}" : "{\"spec\":{\"active\":true}}";
+	}
+	return !stop          ? "{\"spec\":{\"stopPolicy\":\"None\"}}"
+	       : keep_running ? "{\"spec\":{\"stopPolicy\":\"Hold\"}}"
+			      : "{\"spec\":{\"stopPolicy\":\"HoldAndDrain\"}}";
+}
+
+static int send(struct transport *t, const struct change *c, enum cluster_args_dry dry,
+		struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	rest_path(&path, c->kind->group, c->kind->version, c->namespace_, c->kind->plural, c->name,
+		  NULL);
+	if (dry == CLUSTER_ARGS_DRY_CLIENT) { /* it must at least be there */
+		return rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, CALL_NS, NULL,
+				 err);
+	}
+	strbuf_printf(&path, "?fieldManager=" MANAGER "%s",
+		      dry == CLUSTER_ARGS_DRY_SERVER ? "&dryRun=All" : "");
+	return rest_call(t, HTTP_PATCH, path.p, "application/merge-patch+json", str_of(c->patch),
+			 CALL_NS, NULL, err);
+}
+
+static int apply(const struct cluster_args *a, const struct change *c, struct err *err)
+{
+	struct transport *t = NULL;
+	int r = cluster_args_connect(a, &t, err);
+
+	if (r == 0 && send(t, c, a->dry, err) < 0) {
+		r = err_wrap(err, "%s %s%s%s", c->kind->singular,
+			     c->namespace_ == NULL ? "" : c->namespace_,
+			     c->namespace_ == NULL ? "" : "/", c->name);
+	}
+	transport_destroy(t);
+	return r;
+}
+
+static int change(const struct cluster_args *a, const struct kinds_row *kind, bool stop)
+{
+	static const char *const dry[] = { [CLUSTER_ARGS_DO] = "",
+					   [CLUSTER_ARGS_DRY_CLIENT] = " (dry run)",
+					   [CLUSTER_ARGS_DRY_SERVER] = " (server dry run)" };
+	char space[256] = "";
+	const char *slash = strchr(a->rest[1], '/');
+	struct change c = { .kind = kind,
+			    .name = slash == NULL ? a->rest[1] : slash + 1,
+			    .patch = patch_of(kind, stop, a->keep_running) };
+	struct err err = ERR_INIT;
+
+	if (slash != NULL && !kind->namespaced) {
+		fprintf(stderr, "headgatectl: %s: a %s has no namespace\n", a->rest[1],
+			kind->singular);
+		return CTL_USAGE;
+	}
+	if (kind->namespaced) {
+		snprintf(space, sizeof(space), "%.*s",
+			 slash == NULL ? (int)sizeof(space) : (int)(slash - a->rest[1]),
+			 slash == NULL ? a->namespace_ : a->rest[1]);
+		c.namespace_ = space;
+	}
+	if (apply(a, &c, &err) < 0) {
+		return ctl_fail(&err);
+	}
+	printf("%s.%s/%s %s%s\n", kind->singular, kind->group, c.name, stop ? "stopped" : "resumed",
+	       dry[a->dry]);
+	return CTL_OK;
+}
+
+int stop_resume_run(int argc, char **argv, bool stop)
+{
+	static const char args[] = "clusterqueue NAME\nlocalqueue NAMESPACE/NAME\nworkload "
+				   "NAMESPACE/NAME";
+	static const struct cluster_args_usage usages[] = {
+		{ args, "Let a queue admit again, or a Workload be queued again.", "nr" },
+		{ args,
+		  "Let a queue admit nobody and stop who runs in it (stopPolicy HoldAndDrain), or "
+		  "stop a Workload (active: false). `headgatectl resume` takes it back.",
+		  "knr" },
+	};
+	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", "Workload", NULL };
+	const struct kinds_row *kind;
+	struct cluster_args a;
+	int code;
+
+	if (!cluster_args_parse(&usages[stop], argc, argv, &a, &code)) {
+		return code;
+	}
+	kind = kueue_kinds_need(stop ? "stop" : "resume", a.nrest == 0 ? NULL : a.rest[0], kinds);
+	if (kind == NULL) {
+		return CTL_USAGE;
+	}
+	if (a.nrest != 2 || a.rest[1][0] == '\0') {
+		fprintf(stderr, "headgatectl: expected: %s %s NAME\n", stop ? "stop" : "resume",
+			kind->singular);
+		return CTL_USAGE;
+	}
+	if (a.keep_running && str_streq(kind->kind, "Workload")) {
+		fprintf(stderr, "headgatectl: --keep-already-running is for queues\n");
+		return CTL_USAGE;
+	}
+	return change(&a, kind, stop);
+}

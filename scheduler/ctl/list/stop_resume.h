@@ -1,0 +1,11 @@
+/* scheduler/ctl/list/stop_resume.h: stops and resumes ClusterQueues, LocalQueues and Workloads, as
+ * kueuectl does: spec.stopPolicy of queues, spec.active of Workloads. One thread. */
+#ifndef SCHEDULER_CTL_LIST_STOP_RESUME_H
+#define SCHEDULER_CTL_LIST_STOP_RESUME_H
+
+#include <stdbool.h>
+
+/* The whole verb "stop", or "resume": parses, patches, prints; an exit code. */
+int stop_resume_run(int argc, char **argv, bool stop);
+
+#endif

@@ -1,0 +1,107 @@
+#include "scheduler/ctl/sim/quota_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "scheduler/workloads/pending/pending_heap.h"
+
+static int by_kind_and_name(const void *a, const void *b)
+{
+	const struct quota_node *const *x = a, *const *y = b;
+
+	return (*x)->is_queue != (*y)->is_queue ? (int)(*y)->is_queue - (int)(*x)->is_queue
+						: strcmp((*x)->name, (*y)->name);
+}
+
+const struct quota_node **quota_lists_nodes(const struct quota *q, size_t *ret_n)
+{
+	const struct quota_node **v = xmalloc_zero(q->nodes.n + 1, sizeof(struct quota_node *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		const struct quota_node *node = q->nodes.v[i];
+
+		if (node != NULL && (node->exists || !node->is_queue)) {
+			v[n++] = node;
+		}
+	}
+	qsort(v, n, sizeof(struct quota_node *), by_kind_and_name);
+	*ret_n = n;
+	return v;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct workload *const *x = a, *const *y = b;
+
+	return strcmp((*x)->key, (*y)->key);
+}
+
+const struct workload **quota_lists_workloads(const struct quota *q, size_t *ret_n)
+{
+	const struct workload **v = xmalloc_zero(q->workloads.n + 1, sizeof(struct workload *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		if (q->workloads.v[i] != NULL) {
+			v[n++] = q->workloads.v[i];
+		}
+	}
+	qsort(v, n, sizeof(struct workload *), by_key);
+	*ret_n = n;
+	return v;
+}
+
+static int by_rank(const void *a, const void *b, void *q)
+{
+	const struct workload *const *x = a, *const *y = b;
+
+	return pending_heap_cmp(q, *x, *y);
+}
+
+static void add_ids(const struct quota *q, const uint32_t *ids, size_t count,
+		    const struct workload **v, size_t *n)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!q->workloads.v[ids[i]]->requeued_false) {
+			v[(*n)++] = q->workloads.v[ids[i]];
+		}
+	}
+}
+
+static void sort_by_rank(const struct quota *q, const struct workload **v, size_t n)
+{
+	union {
+		const struct quota *in;
+		void *out;
+	} ctx = { .in = q };
+
+	qsort_r(v, n, sizeof(struct workload *), by_rank, ctx.out);
+}
+
+const struct workload **quota_lists_waiting(const struct quota *q,
+					    const struct cluster_queue *queue, bool heap,
+					    size_t *ret_n)
+{
+	size_t all = heap ? queue->heap.n : queue->inadmissible.n, n = 0;
+	const struct workload **v = xmalloc_zero(all + 1, sizeof(struct workload *));
+
+	add_ids(q, heap ? queue->heap.v : queue->inadmissible.v, all, v, &n);
+	sort_by_rank(q, v, n);
+	*ret_n = n;
+	return v;
+}
+
+const struct workload **quota_lists_pending(const struct quota *q,
+					    const struct cluster_queue *queue, size_t *ret_n)
+{
+	size_t all = queue->heap.n + queue->inadmissible.n, n = 0;
+	const struct workload **v = xmalloc_zero(all + 1, sizeof(struct workload *));
+
+	add_ids(q, queue->heap.v, queue->heap.n, v, &n);
+	add_ids(q, queue->inadmissible.v, queue->inadmissible.n, v, &n);
+	sort_by_rank(q, v, n);
+	*ret_n = n;
+	return v;
+}

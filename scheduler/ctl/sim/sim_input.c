@@ -1,0 +1,383 @@
+#include "scheduler/ctl/sim/sim_input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keys.h"
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+#include "kube/json_cut.h"
+
+struct sim_input {
+	struct strmap *objects; /* "Kind namespace/name" -> struct sim_object */
+	struct strmap *warned;  /* kinds, so that each is named once */
+	struct VEC(struct sim_object *) sorted;
+	sim_input_warn_fn warn;
+	void *ctx;
+	int64_t youngest;
+};
+
+/* Where an object comes from. */
+struct place {
+	const char *file;
+	size_t document; /* 0: not of a file */
+};
+
+static const struct {
+	const char *kind, *group;
+	bool namespaced;
+} kinds[SIM_KIND_COUNT_] = {
+	[SIM_PRIORITY_CLASS] = { "PriorityClass", "scheduling.k8s.io", false },
+	[SIM_NAMESPACE] = { "Namespace", "", false },
+	[SIM_VOLCANO_QUEUE] = { "Queue", KEYS_VOLCANO_GROUP, false },
+	[SIM_POD_GROUP] = { "PodGroup", KEYS_VOLCANO_GROUP, true },
+	[SIM_NODE] = { "Node", "", false },
+	[SIM_POD] = { "Pod", "", true },
+	[SIM_LIMIT_RANGE] = { "LimitRange", "", true },
+	[SIM_RUNTIME_CLASS] = { "RuntimeClass", "node.k8s.io", false },
+	[SIM_TOPOLOGY] = { "Topology", KUEUE_GROUP, false },
+	[SIM_RESOURCE_FLAVOR] = { "ResourceFlavor", KUEUE_GROUP, false },
+	[SIM_ADMISSION_CHECK] = { "AdmissionCheck", KUEUE_GROUP, false },
+	[SIM_COHORT] = { "Cohort", KUEUE_GROUP, false },
+	[SIM_CLUSTER_QUEUE] = { "ClusterQueue", KUEUE_GROUP, false },
+	[SIM_LOCAL_QUEUE] = { "LocalQueue", KUEUE_GROUP, true },
+	[SIM_WORKLOAD_PRIORITY_CLASS] = { "WorkloadPriorityClass", KUEUE_GROUP, false },
+	[SIM_WORKLOAD] = { "Workload", KUEUE_GROUP, true },
+};
+
+bool sim_input_kind(const char *kind, enum sim_kind *ret, bool *ret_namespaced)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (str_streq(kinds[i].kind, kind)) {
+			*ret = (enum sim_kind)i;
+			*ret_namespaced = kinds[i].namespaced;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *sim_input_kind_name(enum sim_kind kind)
+{
+	return kinds[kind].kind;
+}
+
+static void free_object(void *value)
+{
+	struct sim_object *o = value;
+
+	free(o->key);
+	free(o->where);
+	jdoc_destroy(o->json);
+	free(o);
+}
+
+struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx)
+{
+	struct sim_input *in = xmalloc_zero(1, sizeof(*in));
+
+	in->objects = strmap_create(free_object);
+	in->warned = strmap_create(NULL);
+	in->warn = warn;
+	in->ctx = ctx;
+	return in;
+}
+
+void sim_input_destroyp(struct sim_input **pi)
+{
+	struct sim_input *in = *pi;
+
+	if (in != NULL) {
+		strmap_destroy(in->objects);
+		strmap_destroy(in->warned);
+		vec_finish(&in->sorted);
+		free(in);
+	}
+	*pi = NULL;
+}
+
+/* The part of apiVersion before the slash; "" for the core group. */
+static struct str group_of(const char *api_version)
+{
+	struct str rest = str_of(api_version), first = str_next(&rest, '/');
+
+	return rest.p == NULL ? STR_LIT("") : first;
+}
+
+static const char *name_of(const struct jdoc *object)
+{
+	const char *name = jdoc_path_str(object, "metadata.name");
+
+	return name == NULL ? "" : name;
+}
+
+static void warn_ignored(struct sim_input *in, const char *kind, const struct place *at)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	if (in->warn == NULL || strmap_has(in->warned, str_of(kind))) {
+		return;
+	}
+	strmap_set(in->warned, str_of(kind), in);
+	text = xmalloc_printf("%s: document %zu: objects of kind %s are ignored", at->file,
+			      at->document, kind);
+	in->warn(in->ctx, text);
+}
+
+static bool names_a_time(const char *key)
+{
+	return key != NULL &&
+	       (str_has_suffix(str_of(key), "Time") || str_has_suffix(str_of(key), "Timestamp"));
+}
+
+/* Depth is limited by the parser. */
+static void find_youngest(const struct jdoc *d, int64_t *youngest)
+{
+	int64_t at;
+
+	for (const struct jdoc *c = jdoc_first(d); c != NULL; c = jdoc_next(c)) {
+		if (jdoc_str(c) == NULL) {
+			find_youngest(c, youngest);
+		} else if (names_a_time(jdoc_key(c)) &&
+			   clock_parse_time(str_of(jdoc_str(c)), &at) == 0 && at > *youngest) {
+			*youngest = at;
+		}
+	}
+}
+
+/* What the API server fills in. An absent uid is the empty one. */
+static char *complete(struct jdoc *meta, bool namespaced)
+{
+	const char *name = jdoc_str(jdoc_get(meta, "name"));
+	const char *space = jdoc_str(jdoc_get(meta, "namespace"));
+
+	if (jdoc_kind(jdoc_get(meta, "uid")) == JDOC_NULL) {
+		jdoc_set_str(meta, "uid", "");
+	}
+	if (!namespaced) {
+		jdoc_remove(meta, "namespace");
+		return xmalloc_dup(name);
+	}
+	if (space == NULL || space[0] == '\0') {
+		space = jdoc_str(jdoc_set_str(meta, "namespace", "default"));
+	}
+	return xmalloc_printf("%s/%s", space, name);
+}
+
+static bool is_text_or_absent(const struct jdoc *d)
+{
+	return jdoc_kind(d) == JDOC_NULL || jdoc_kind(d) == JDOC_STRING;
+}
+
+static char *full_key(enum sim_kind kind, const char *key)
+{
+	return xmalloc_printf("%s %s", kinds[kind].kind, key);
+}
+
+static int take_known(struct sim_input *in, size_t row, struct jdoc *object, const struct place *at,
+		      struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *own = object;
+	CLEANUP(xmalloc_freep) char *full = NULL;
+	struct jdoc *meta = jdoc_get_mut(own, "metadata");
+	struct sim_object *o;
+
+	if (!is_text_or_absent(jdoc_get(meta, "name"))) {
+		return err_set(err, ERR_INVALID, "%s: metadata.name: not a string",
+			       kinds[row].kind);
+	}
+	if (name_of(own)[0] == '\0') {
+		return err_set(err, ERR_INVALID, "%s: metadata.name: missing", kinds[row].kind);
+	}
+	if (!is_text_or_absent(jdoc_get(meta, "namespace"))) {
+		return err_set(err, ERR_INVALID, "%s: metadata.namespace: not a string",
+			       kinds[row].kind);
+	}
+	find_youngest(own, &in->youngest);
+	o = xmalloc_zero(1, sizeof(*o));
+	o->kind = (enum sim_kind)row;
+	o->key = complete(meta, kinds[row].namespaced);
+	o->where = at->document == 0 ? xmalloc_dup(at->file)
+				     : xmalloc_printf("%s: document %zu", at->file, at->document);
+	o->json = take_ptr(&own);
+	full = full_key(o->kind, o->key);
+	strmap_set(in->objects, str_of(full), o);
+	return 0;
+}
+
+int sim_input_take(struct sim_input *in, enum sim_kind kind, struct jdoc *object, const char *where,
+		   struct err *err)
+{
+	const struct place at = { where, 0 };
+
+	return take_known(in, kind, object, &at, err);
+}
+
+static int add_object(struct sim_input *in, const struct jdoc *object, const struct place *at,
+		      struct err *err)
+{
+	const char *kind = jdoc_str(jdoc_get(object, "kind"));
+	const char *api_version = jdoc_str(jdoc_get(object, "apiVersion"));
+	struct str group = group_of(api_version == NULL ? "" : api_version);
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (str_streq(kinds[i].kind, kind) && str_eq_c(group, kinds[i].group)) {
+			return take_known(in, i, jdoc_copy(object), at, err);
+		}
+	}
+	/* The head of a scenario file tells tests what to expect: nothing for the scheduler. */
+	if (api_version != NULL || !str_streq(kind, "Scenario")) {
+		warn_ignored(in, kind, at);
+	}
+	return 0;
+}
+
+static int add_document(struct sim_input *in, const struct jdoc *d, const struct place *at,
+			struct err *err);
+
+/* The API server leaves the kind out of the items of a PodList: it is that of the list. */
+static int add_item(struct sim_input *in, const struct jdoc *list, const struct jdoc *item,
+		    const struct place *at, struct err *err)
+{
+	const char *kind = jdoc_str(jdoc_get(list, "kind"));
+	const char *api_version = jdoc_str(jdoc_get(list, "apiVersion"));
+	CLEANUP(jdoc_destroyp) struct jdoc *whole = NULL;
+	CLEANUP(xmalloc_freep) char *of_item = NULL;
+
+	if (str_streq(kind, "List") || jdoc_kind(item) != JDOC_OBJECT ||
+	    jdoc_kind(jdoc_get(item, "kind")) != JDOC_NULL) {
+		return add_document(in, item, at, err);
+	}
+	of_item = xmalloc_dup(kind);
+	of_item[strlen(kind) - strlen("List")] = '\0';
+	whole = jdoc_copy(item);
+	jdoc_set_str(whole, "kind", of_item);
+	jdoc_set_str(whole, "apiVersion", api_version == NULL ? "" : api_version);
+	return add_object(in, whole, at, err);
+}
+
+static int add_document(struct sim_input *in, const struct jdoc *d, const struct place *at,
+			struct err *err)
+{
+	const char *kind = jdoc_str(jdoc_get(d, "kind"));
+	const struct jdoc *items = jdoc_get(d, "items");
+	int r = 0;
+
+	if (jdoc_kind(d) == JDOC_NULL) {
+		return 0;
+	}
+	if (jdoc_kind(d) != JDOC_OBJECT || kind == NULL) {
+		return err_set(err, ERR_INVALID, "not a Kubernetes object: it has no kind");
+	}
+	if (!str_has_suffix(str_of(kind), "List") || jdoc_kind(items) != JDOC_ARRAY) {
+		return add_object(in, d, at, err);
+	}
+	for (const struct jdoc *i = jdoc_first(items); i != NULL && r == 0; i = jdoc_next(i)) {
+		r = add_item(in, d, i, at, err);
+	}
+	return r;
+}
+
+int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *documents = NULL;
+	struct place at = { file, 0 };
+
+	if (yaml_parse_all(text, &documents, err) < 0) {
+		return err_wrap(err, "%s", file);
+	}
+	for (const struct jdoc *d = jdoc_first(documents); d != NULL; d = jdoc_next(d)) {
+		at.document++;
+		if (add_document(in, d, &at, err) < 0) {
+			return err_wrap(err, "%s: document %zu", file, at.document);
+		}
+	}
+	return 0;
+}
+
+static int add_items(struct sim_input *in, struct str items, struct place *at, struct err *err)
+{
+	struct json_cut c;
+	struct str item;
+
+	json_cut_init(&c, items);
+	if (!json_cut_open(&c, '[')) {
+		return err_set(err, ERR_INVALID, "items: not a list");
+	}
+	for (at->document = 1; json_cut_item(&c, &item); at->document++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+
+		if (jdoc_parse(item, &d, err) < 0 || add_document(in, d, at, err) < 0) {
+			return err_wrap(err, "item %zu", at->document);
+		}
+	}
+	return c.failed ? err_set(err, ERR_INVALID, "items: not JSON") : 0;
+}
+
+int sim_input_add_list(struct sim_input *in, const char *file, struct str text, struct err *err)
+{
+	struct place at = { file, 0 };
+	struct str key, value, kind = { NULL, 0 };
+	struct json_cut c;
+	int r = 0;
+
+	json_cut_init(&c, text);
+	(void)json_cut_open(&c, '{');
+	while (r == 0 && json_cut_member(&c, &key, &value)) {
+		if (str_eq_c(key, "kind")) {
+			kind = json_cut_string(value);
+		} else if (str_eq_c(key, "items")) {
+			r = add_items(in, value, &at, err);
+		}
+	}
+	if (r == 0 && (c.failed || !json_cut_at_end(&c) || !str_eq_c(kind, "List"))) {
+		r = err_set(err, ERR_INVALID, "not a List in JSON");
+	}
+	return r < 0 ? err_wrap(err, "%s", file) : 0;
+}
+
+static bool collect(struct str key UNUSED, void *value, void *ctx)
+{
+	struct sim_input *in = ctx;
+
+	vec_push(&in->sorted, (struct sim_object *)value);
+	return true;
+}
+
+static int by_kind_and_key(const void *a, const void *b)
+{
+	const struct sim_object *const *x = a, *const *y = b;
+
+	return (*x)->kind != (*y)->kind ? (int)(*x)->kind - (int)(*y)->kind
+					: strcmp((*x)->key, (*y)->key);
+}
+
+struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
+{
+	vec_clear(&in->sorted);
+	vec_reserve(&in->sorted, 1);
+	strmap_each(in->objects, collect, in);
+	qsort(in->sorted.v, in->sorted.n, sizeof(in->sorted.v[0]), by_kind_and_key);
+	*ret_n = in->sorted.n;
+	return in->sorted.v;
+}
+
+const struct sim_object *sim_input_find(const struct sim_input *in, enum sim_kind kind,
+					const char *key)
+{
+	CLEANUP(xmalloc_freep) char *full = full_key(kind, key);
+
+	return strmap_get(in->objects, str_of(full));
+}
+
+int64_t sim_input_youngest(const struct sim_input *in)
+{
+	return in->youngest;
+}

@@ -1,0 +1,76 @@
+/* scheduler/ctl/sim/sim_input.h: objects for `headgatectl simulate` and for verbs that look at the
+ * quota part: manifests in YAML or JSON, many documents, lists opened up, or one by one from a
+ * cluster; each completed the way the API server would and kept once by kind, namespace and name
+ * (the later one wins). Limits: those of enc/yaml.h per file, of enc/jdoc.h per item of a list. One
+ * thread. */
+#ifndef SCHEDULER_CTL_SIM_SIM_INPUT_H
+#define SCHEDULER_CTL_SIM_SIM_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct err;
+struct jdoc;
+struct sim_input;
+
+/* In the order in which objects are read: what others refer to comes first. */
+enum sim_kind {
+	SIM_PRIORITY_CLASS,
+	SIM_NAMESPACE,
+	/* Of the pod part: */
+	SIM_VOLCANO_QUEUE,
+	SIM_POD_GROUP,
+	SIM_NODE,
+	SIM_POD,
+	/* Of the quota part: */
+	SIM_LIMIT_RANGE,
+	SIM_RUNTIME_CLASS,
+	SIM_TOPOLOGY,
+	SIM_RESOURCE_FLAVOR,
+	SIM_ADMISSION_CHECK,
+	SIM_COHORT,
+	SIM_CLUSTER_QUEUE,
+	SIM_LOCAL_QUEUE,
+	SIM_WORKLOAD_PRIORITY_CLASS,
+	SIM_WORKLOAD,
+	SIM_KIND_COUNT_
+};
+
+struct sim_object {
+	enum sim_kind kind;
+	char *key;         /* "namespace/name" or "name" */
+	char *where;       /* "pods.yaml: document 2", for messages */
+	struct jdoc *json; /* may be changed until the simulation has read it */
+};
+
+typedef void (*sim_input_warn_fn)(void *ctx, const char *text);
+
+/* warn is told of kinds that are ignored, once each; may be NULL. */
+struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx);
+void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
+/* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
+ * ones) and cause; what came before it stays. */
+int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);
+/* The same for a v1 List as JSON text, of any size, item by item: what `kubectl get -o json` and a
+ * scheduler's dump are. */
+int sim_input_add_list(struct sim_input *in, const char *file, struct str text, struct err *err);
+/* Adds one object of a kind that is known, completed in the same way, and takes it over, also when
+ * it fails; where is for messages. -ERR_INVALID: it has no name. */
+int sim_input_take(struct sim_input *in, enum sim_kind kind, struct jdoc *object, const char *where,
+		   struct err *err);
+/* By "namespace/name" or "name"; NULL: there is none. */
+const struct sim_object *sim_input_find(const struct sim_input *in, enum sim_kind kind,
+					const char *key);
+/* Objects ordered by kind, then key, whatever the order of the files. Valid until the next
+ * sim_input_add. */
+struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n);
+/* The youngest time that any object names, wall ns; 0 when there is none. */
+int64_t sim_input_youngest(const struct sim_input *in);
+/* "Pod" -> SIM_POD; false: no kind that is simulated. *ret_namespaced: its names have one. */
+bool sim_input_kind(const char *kind, enum sim_kind *ret, bool *ret_namespaced);
+/* For messages and tables: "Pod". */
+const char *sim_input_kind_name(enum sim_kind kind);
+
+#endif

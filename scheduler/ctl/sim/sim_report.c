@@ -1,0 +1,394 @@
+#include "scheduler/ctl/sim/sim_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/intern.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/json_out.h"
+#include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/sim/simulation.h"
+#include "scheduler/ctl/sim/workload_report.h"
+#include "scheduler/ctl/sim/workload_table.h"
+#include "scheduler/pods/model/cluster.h"
+
+static const char *const step_names[] = {
+	[SIM_UNGATE] = "Ungate",     [SIM_BIND] = "Bind",       [SIM_EVICT] = "Evict",
+	[SIM_PIPELINE] = "Pipeline", [SIM_PUBLISH] = "Publish", [SIM_WITHDRAW] = "Withdraw",
+	[SIM_EVENT] = "Event",
+};
+
+static const char *const status_names[TASK_STATUS_COUNT_] = {
+	"Pending", "Allocated", "Pipelined", "Binding", "Bound",
+	"Running", "Releasing", "Succeeded", "Failed",  "Unknown",
+};
+
+static const char *const phase_names[JOB_PHASE_COUNT_] = { "Pending", "Inqueue", "Running",
+							   "Unknown", "Completed" };
+
+static int by_job_name(const void *a, const void *b)
+{
+	const struct job *const *x = a, *const *y = b;
+	int r = strcmp((*x)->namespace_, (*y)->namespace_);
+
+	return r != 0 ? r : strcmp((*x)->name, (*y)->name);
+}
+
+/* PodGroups by name; the caller frees. */
+static const struct job **sorted_jobs(const struct cluster *c, size_t *ret_n)
+{
+	const struct job **v = xmalloc_zero(c->jobs.n + 1, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		if (c->jobs.v[i] != NULL && c->jobs.v[i]->has_group) {
+			v[n++] = c->jobs.v[i];
+		}
+	}
+	qsort(v, n, sizeof(v[0]), by_job_name);
+	*ret_n = n;
+	return v;
+}
+
+static int by_task_name(const void *a, const void *b)
+{
+	const struct task *const *x = a, *const *y = b;
+	int r = strcmp((*x)->namespace_, (*y)->namespace_);
+
+	return r != 0 ? r : strcmp((*x)->name, (*y)->name);
+}
+
+static void count_tasks(const struct simulation *s, const struct job *j,
+			unsigned counts[TASK_STATUS_COUNT_])
+{
+	const struct cluster *c = simulation_cluster(s);
+
+	memset(counts, 0, TASK_STATUS_COUNT_ * sizeof(counts[0]));
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		counts[simulation_task_status(s, c->tasks.v[j->tasks.v[i]])]++;
+	}
+}
+
+static void write_optional(struct json_out *o, const char *key, const char *value)
+{
+	if (value != NULL) {
+		json_out_kv(o, key, value);
+	}
+}
+
+/* What is told to autoscalers is no decision of the pod part's output, and events have a section.
+ */
+static bool is_decision(const struct sim_step *step)
+{
+	return step->kind != SIM_PUBLISH && step->kind != SIM_WITHDRAW && step->kind != SIM_EVENT;
+}
+
+static void write_pod_decisions(const struct simulation *s, unsigned cycle, struct json_out *o)
+{
+	size_t n;
+	const struct sim_step *steps = simulation_steps(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].cycle != cycle || !is_decision(&steps[i])) {
+			continue;
+		}
+		json_out_object(o);
+		json_out_kv(o, "kind", step_names[steps[i].kind]);
+		json_out_kv_int(o, "cycle", steps[i].cycle);
+		json_out_kv(o, "pod", steps[i].object);
+		write_optional(o, "node", steps[i].node);
+		write_optional(o, "podGroup", steps[i].group);
+		write_optional(o, "gate", steps[i].gate);
+		json_out_object_end(o);
+	}
+}
+
+/* In each cycle the quota part comes first. */
+static void write_decisions(const struct sim_report_parts *p, struct json_out *o)
+{
+	json_out_key(o, "decisions");
+	json_out_array(o);
+	for (unsigned cycle = 1; cycle <= simulation_cycles(p->pods); cycle++) {
+		if (p->quota != NULL) {
+			workload_report_decisions(p->quota, cycle, o);
+		}
+		write_pod_decisions(p->pods, cycle, o);
+	}
+	json_out_array_end(o);
+}
+
+static void write_job(const struct simulation *s, const struct job *j, struct json_out *o)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", j->namespace_, j->name);
+	unsigned counts[TASK_STATUS_COUNT_];
+
+	count_tasks(s, j, counts);
+	json_out_object(o);
+	json_out_kv(o, "name", key);
+	json_out_kv(o, "phase", phase_names[j->phase]);
+	json_out_key(o, "tasks");
+	json_out_object(o);
+	for (int i = 0; i < TASK_STATUS_COUNT_; i++) {
+		if (counts[i] > 0) {
+			json_out_kv_int(o, status_names[i], counts[i]);
+		}
+	}
+	json_out_object_end(o);
+	json_out_object_end(o);
+}
+
+static void write_jobs(const struct simulation *s, struct json_out *o)
+{
+	size_t n;
+	const struct job **jobs = sorted_jobs(simulation_cluster(s), &n);
+
+	json_out_key(o, "podGroups");
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		write_job(s, jobs[i], o);
+	}
+	json_out_array_end(o);
+	free(jobs);
+}
+
+static void write_pod_events(const struct simulation *s, unsigned cycle, struct json_out *o)
+{
+	size_t n;
+	const struct sim_step *steps = simulation_steps(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].cycle != cycle || steps[i].kind != SIM_EVENT) {
+			continue;
+		}
+		json_out_object(o);
+		json_out_kv(o, "type", steps[i].warning ? "Warning" : "Normal");
+		json_out_kv(o, "object", steps[i].object);
+		write_optional(o, "reason", steps[i].reason);
+		write_optional(o, "message", steps[i].message);
+		json_out_object_end(o);
+	}
+}
+
+static void write_events(const struct sim_report_parts *p, struct json_out *o)
+{
+	json_out_key(o, "events");
+	json_out_array(o);
+	for (unsigned cycle = 1; cycle <= simulation_cycles(p->pods); cycle++) {
+		if (p->quota != NULL) {
+			workload_report_events(p->quota, cycle, o);
+		}
+		write_pod_events(p->pods, cycle, o);
+	}
+	json_out_array_end(o);
+}
+
+/* A section of the quota part; empty when there is none. */
+static void write_quota(const struct sim_report_parts *p, const char *key, bool array,
+			void (*write)(const struct workload_simulation *, struct json_out *),
+			struct json_out *o)
+{
+	json_out_key(o, key);
+	if (p->quota != NULL) {
+		write(p->quota, o);
+	} else if (array) {
+		json_out_array(o);
+		json_out_array_end(o);
+	} else {
+		json_out_object(o);
+		json_out_object_end(o);
+	}
+}
+
+void sim_report_json(const struct sim_report_parts *parts, const struct sim_report_show *show,
+		     struct strbuf *out)
+{
+	struct json_out o;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	json_out_kv_int(&o, "cycles", simulation_cycles(parts->pods));
+	write_decisions(parts, &o);
+	write_quota(parts, "queues", false, workload_report_queues, &o);
+	write_jobs(parts->pods, &o);
+	if (show->shares) {
+		write_quota(parts, "shares", false, workload_report_shares, &o);
+	}
+	if (show->capacity) {
+		write_quota(parts, "capacity", false, workload_report_capacity, &o);
+	}
+	if (show->workloads) {
+		write_quota(parts, "workloads", true, workload_report_workloads, &o);
+	}
+	if (show->events) {
+		write_events(parts, &o);
+	}
+	json_out_object_end(&o);
+	json_out_end(&o);
+}
+
+static const char *or_dash(const char *text)
+{
+	return text == NULL || text[0] == '\0' ? "-" : text;
+}
+
+static const char *step_detail(const struct sim_step *step)
+{
+	switch (step->kind) {
+	case SIM_UNGATE:
+		return step->gate;
+	case SIM_BIND:
+	case SIM_PIPELINE:
+		return step->node;
+	case SIM_EVICT:
+	case SIM_PUBLISH:
+	case SIM_WITHDRAW:
+	case SIM_EVENT:
+		break;
+	}
+	return step->message;
+}
+
+static void print_steps(const struct simulation *s, bool events, FILE *to)
+{
+	const char *const heads[] = { "CYCLE", events ? "EVENT" : "DECISION",
+				      events ? "OBJECT" : "POD", "DETAIL", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n, rows = 0;
+	const struct sim_step *steps = simulation_steps(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_step *step = &steps[i];
+
+		if ((step->kind == SIM_EVENT) != events) {
+			continue;
+		}
+		rows++;
+		columns_add(table, "%u", step->cycle);
+		columns_add(table, "%s", events ? or_dash(step->reason) : step_names[step->kind]);
+		columns_add(table, "%s", step->object);
+		columns_add(table, "%s", or_dash(step_detail(step)));
+	}
+	if (rows > 0) {
+		fprintf(to, "\n");
+		columns_print(table, to);
+	}
+}
+
+static const char *queue_name(const struct cluster *c, const struct job *j)
+{
+	return j->queue_name == MODEL_NONE ? "-" : intern_str(c->names, j->queue_name).p;
+}
+
+static void print_jobs(const struct simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "POD GROUP", "QUEUE", "PHASE", "PODS", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct cluster *c = simulation_cluster(s);
+	unsigned counts[TASK_STATUS_COUNT_];
+	size_t n;
+	const struct job **jobs = sorted_jobs(c, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		count_tasks(s, jobs[i], counts);
+		strbuf_reset(&text);
+		for (int k = 0; k < TASK_STATUS_COUNT_; k++) {
+			if (counts[k] > 0) {
+				strbuf_printf(&text, "%s%u %s", text.len > 0 ? ", " : "", counts[k],
+					      status_names[k]);
+			}
+		}
+		columns_add(table, "%s/%s", jobs[i]->namespace_, jobs[i]->name);
+		columns_add(table, "%s", queue_name(c, jobs[i]));
+		columns_add(table, "%s", phase_names[jobs[i]->phase]);
+		columns_add(table, "%s", text.len > 0 ? text.p : "-");
+	}
+	if (n > 0) {
+		fprintf(to, "\n");
+		columns_print(table, to);
+	}
+	free(jobs);
+}
+
+static const char *state_of(const struct simulation *s, const struct task *t)
+{
+	if (simulation_task_status(s, t) == TASK_PIPELINED) {
+		return "waits for room on its node";
+	}
+	if ((t->flags & TASK_OUR_GATE) != 0) {
+		return t->charge == CHARGE_NONE && (t->flags & TASK_UNGATING) == 0 ? "gated"
+										   : "ungated";
+	}
+	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
+		return "held by another gate";
+	}
+	return t->cond == POD_COND_UNSCHEDULABLE ? "published" : "pending";
+}
+
+static void print_waiting(const struct simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "WAITING POD", "QUEUE", "STATE", "WHY", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	const struct cluster *c = simulation_cluster(s);
+	const struct task **v = xmalloc_zero(c->tasks.n + 1, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING) {
+			v[n++] = t;
+		}
+	}
+	qsort(v, n, sizeof(v[0]), by_task_name);
+	for (size_t i = 0; i < n; i++) {
+		columns_add(table, "%s/%s", v[i]->namespace_, v[i]->name);
+		columns_add(table, "%s",
+			    v[i]->job == MODEL_NONE ? "-" : queue_name(c, c->jobs.v[v[i]->job]));
+		columns_add(table, "%s", state_of(s, v[i]));
+		columns_add(table, "%s", or_dash(simulation_why(s, v[i])));
+	}
+	if (n > 0) {
+		fprintf(to, "\n");
+		columns_print(table, to);
+	}
+	free(v);
+}
+
+static void print_quota(const struct workload_simulation *q, const struct sim_report_show *show,
+			FILE *to)
+{
+	workload_table_decisions(q, to);
+	workload_table_waiting(q, to);
+	if (show->shares) {
+		workload_table_shares(q, to);
+	}
+	if (show->capacity) {
+		workload_table_capacity(q, to);
+	}
+	if (show->workloads) {
+		workload_table_workloads(q, to);
+	}
+	if (show->events) {
+		workload_table_events(q, to);
+	}
+}
+
+void sim_report_table(const struct sim_report_parts *parts, const struct sim_report_show *show,
+		      FILE *to)
+{
+	const struct simulation *s = parts->pods;
+
+	fprintf(to, "%u cycle%s\n", simulation_cycles(s), simulation_cycles(s) == 1 ? "" : "s");
+	if (parts->quota != NULL) {
+		print_quota(parts->quota, show, to);
+	}
+	print_steps(s, false, to);
+	print_jobs(s, to);
+	print_waiting(s, to);
+	if (show->events) {
+		print_steps(s, true, to);
+	}
+}

@@ -1,0 +1,30 @@
+/* scheduler/ctl/sim/sim_report.h: what a simulation decided, as one JSON object or as tables for
+ * people. One thread. */
+#ifndef SCHEDULER_CTL_SIM_SIM_REPORT_H
+#define SCHEDULER_CTL_SIM_SIM_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct workload_simulation;
+struct simulation;
+struct strbuf;
+
+/* The two parts; both ran the same number of cycles. */
+struct sim_report_parts {
+	const struct simulation *pods;
+	const struct workload_simulation *quota; /* NULL: nothing to report of it */
+};
+
+/* Sections beyond the usual ones. */
+struct sim_report_show {
+	bool shares, capacity, workloads, events;
+};
+
+/* Appends the object, without a newline. */
+void sim_report_json(const struct sim_report_parts *parts, const struct sim_report_show *show,
+		     struct strbuf *out);
+void sim_report_table(const struct sim_report_parts *parts, const struct sim_report_show *show,
+		      FILE *to);
+
+#endif

@@ -1,0 +1,582 @@
+#include "scheduler/ctl/sim/simulation.h"
+
+#include <stdlib.h>
+
+#include "api/gate.h"
+#include "api/keys.h"
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/ctl/sim/sim_group.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/cycle.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
+
+/* A write that is acknowledged before the next cycle. */
+struct write {
+	bool bind; /* else the patch of a gate */
+	const char *pod;
+};
+
+struct simulation {
+	struct sched_conf *conf;
+	struct cycle *cycle;
+	struct cache *cache;
+	struct arena *arena; /* texts of steps */
+	int64_t now;
+	unsigned cycles;
+	struct VEC(struct sim_step) steps;
+	struct VEC(struct write) writes;
+	struct VEC(uint8_t) held; /* by task id: the status that only the last session knows, or
+				     TASK_STATUS_COUNT_ */
+	struct strmap *why;       /* "Pod ns/name", "PodGroup ns/name" -> text in the arena */
+	struct jdoc *new_group;   /* of the pod that is being read */
+	struct err bad;           /* of the object that is being read */
+};
+
+static void on_bad_object(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED,
+			  const char *text)
+{
+	struct simulation *s = ctx;
+
+	(void)err_set(&s->bad, ERR_INVALID, "%s", text);
+}
+
+static void on_pod(void *ctx, const struct task *t, const void *object)
+{
+	struct simulation *s = ctx;
+
+	if ((t->flags & TASK_OURS) != 0 && t->job == MODEL_NONE && s->new_group == NULL) {
+		s->new_group = sim_group_make(cache_cluster(s->cache), t, object);
+	}
+}
+
+static void apply_message(struct simulation *s, struct sched_msg *m)
+{
+	cache_apply(s->cache, m, (struct cache_time){ s->now, s->now });
+	message_free(m);
+}
+
+static int apply_object(struct simulation *s, enum sched_resource resource, const char *key,
+			const struct jdoc *object, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	s->bad = (struct err)ERR_INIT;
+	jdoc_format(object, &text);
+	apply_message(s, message_decode(resource, str_of(key), strbuf_str(&text), 0));
+	return s->bad.code == ERR_NONE ? 0 : err_set(err, ERR_INVALID, "%s", s->bad.text);
+}
+
+/* A pod without a group gets one of its own, or that of its owner. */
+static int give_group(struct simulation *s, const struct sim_object *pod, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *group = s->new_group;
+	CLEANUP(xmalloc_freep) char *key = NULL;
+	struct jdoc *meta = jdoc_get_mut(pod->json, "metadata");
+	const char *name = jdoc_path_str(group, "metadata.name");
+	const struct job *j;
+	int r = 0;
+
+	s->new_group = NULL;
+	key = xmalloc_printf("%s/%s", jdoc_path_str(group, "metadata.namespace"), name);
+	j = cluster_job_find(cache_cluster(s->cache), str_of(key));
+	if (j == NULL || !j->has_group) {
+		r = apply_object(s, SCHED_PODGROUPS, key, group, err);
+	}
+	jdoc_set_str(jdoc_ensure_object(meta, "annotations"), KEYS_GROUP_NAME, name);
+	return r < 0 ? r : apply_object(s, SCHED_PODS, pod->key, pod->json, err);
+}
+
+/* Kubernetes resolves the class when a pod is created. */
+static void give_priority(const struct simulation *s, const struct sim_object *pod)
+{
+	struct jdoc *spec = jdoc_get_mut(pod->json, "spec");
+	const char *name = jdoc_str(jdoc_get(spec, "priorityClassName"));
+	const struct priority_class *p = NULL;
+
+	if (name != NULL) {
+		p = strmap_get(cache_cluster(s->cache)->priority_classes, str_of(name));
+	}
+	if (p != NULL && jdoc_get(spec, "priority") == NULL) {
+		jdoc_set_int(spec, "priority", p->value);
+	}
+}
+
+/* A pod that runs does so somewhere, even where a manifest leaves out the node: on one that does
+ * not exist. */
+static void give_node(const struct sim_object *pod)
+{
+	struct jdoc *spec = jdoc_ensure_object(pod->json, "spec");
+
+	if (str_streq(jdoc_path_str(pod->json, "status.phase"), "Running") && spec != NULL &&
+	    jdoc_get(spec, "nodeName") == NULL) {
+		jdoc_set_str(spec, "nodeName", "(no node)");
+	}
+}
+
+/* False: not of this part. */
+static bool resource_of(enum sim_kind kind, enum sched_resource *ret)
+{
+	static const struct {
+		enum sim_kind kind;
+		enum sched_resource resource;
+	} rows[] = {
+		{ SIM_PRIORITY_CLASS, SCHED_PRIORITY_CLASSES },
+		{ SIM_NAMESPACE, SCHED_NAMESPACES },
+		{ SIM_VOLCANO_QUEUE, SCHED_QUEUES },
+		{ SIM_POD_GROUP, SCHED_PODGROUPS },
+		{ SIM_NODE, SCHED_NODES },
+		{ SIM_POD, SCHED_PODS },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i].kind == kind) {
+			*ret = rows[i].resource;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int load_object(struct simulation *s, const struct sim_object *o, struct err *err)
+{
+	enum sched_resource resource;
+	int r;
+
+	if (!resource_of(o->kind, &resource)) {
+		return 0;
+	}
+	if (o->kind == SIM_POD) {
+		give_priority(s, o);
+		give_node(o);
+	}
+	r = apply_object(s, resource, o->key, o->json, err);
+	if (r == 0 && s->new_group != NULL) {
+		r = give_group(s, o, err);
+	}
+	return r == 0 ? 0
+		      : err_wrap(err, "%s: %s %s", o->where, sim_input_kind_name(o->kind), o->key);
+}
+
+/* The scheduler sees to it that this queue exists. */
+static int load_default_queue(struct simulation *s, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *queue = jdoc_new_object();
+
+	jdoc_set_str(jdoc_ensure_object(queue, "metadata"), "name", KEYS_DEFAULT_QUEUE);
+	return apply_object(s, SCHED_QUEUES, KEYS_DEFAULT_QUEUE, queue, err);
+}
+
+static int load_objects(struct simulation *s, struct sim_input *in, struct err *err)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(in, &n);
+	int r = load_default_queue(s, err);
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		r = load_object(s, objects[i], err);
+	}
+	for (int i = 0; i < SCHED_BASIC_COUNT_; i++) {
+		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
+
+		m->resource = (enum sched_resource)i;
+		apply_message(s, m);
+	}
+	if (r == 0) {
+		cache_rebuild_ledger(s->cache, s->now);
+	}
+	return r;
+}
+
+static int load_conf(struct simulation *s, const struct simulation_options *opt, struct err *err)
+{
+	struct conf_options co = { .warn = opt->warn, .ctx = opt->ctx };
+	struct names names;
+	int r;
+
+	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
+						   action_registry, action_registry_count });
+	co.known = names_conf(&names);
+	r = opt->conf_path == NULL ? conf_parse(str_of(conf_default_text()),
+						"built-in configuration", &co, &s->conf, err)
+				   : conf_load_file(opt->conf_path, &co, &s->conf, err);
+	names_finish(&names);
+	return r < 0 ? r : cycle_create(s->conf, &s->cycle, err);
+}
+
+int simulation_create(struct sim_input *in, const struct simulation_options *opt,
+		      struct simulation **ret, struct err *err)
+{
+	static const char *const names[] = { KEYS_DEFAULT_SCHEDULER, NULL };
+	CLEANUP(simulation_destroyp) struct simulation *s = xmalloc_zero(1, sizeof(*s));
+	struct cache_options co = {
+		.scheduler_names = names,
+		.default_queue = KEYS_DEFAULT_QUEUE,
+		.found_age_max_ns = INT64_MAX,
+		.listener = { .on_pod = on_pod, .on_bad_object = on_bad_object, .ctx = s },
+	};
+	int r;
+
+	s->now = opt->now;
+	s->arena = arena_create(0);
+	s->why = strmap_create(NULL);
+	s->cache = cache_create(&co);
+	r = load_conf(s, opt, err);
+	if (r == 0) {
+		r = load_objects(s, in, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	*ret = s;
+	s = NULL;
+	return 0;
+}
+
+void simulation_destroyp(struct simulation **ps)
+{
+	struct simulation *s = *ps;
+
+	if (s != NULL) {
+		cycle_destroy(s->cycle);
+		conf_destroy(s->conf);
+		cache_destroy(s->cache);
+		jdoc_destroy(s->new_group);
+		strmap_destroy(s->why);
+		vec_finish(&s->steps);
+		vec_finish(&s->writes);
+		vec_finish(&s->held);
+		arena_destroy(s->arena);
+		free(s);
+	}
+	*ps = NULL;
+}
+
+static void acknowledge_ungate(struct simulation *s, struct task *t)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+	char *key = arena_printf(m->arena, "%s/%s", t->namespace_, t->name);
+
+	m->request = SCHED_REQ_UNGATE;
+	m->outcome = SCHED_DONE;
+	m->key = str_of(key);
+	m->uid = arena_dup(m->arena, t->uid);
+	apply_message(s, m);
+}
+
+/* The kubelet starts what was bound. */
+static void acknowledge_bind(struct cluster *c, struct task *t)
+{
+	if (t->status != TASK_BINDING) {
+		return;
+	}
+	if (t->charge != CHARGE_NONE) {
+		ledger_advance(c, t, CHARGE_BOUND);
+	}
+	cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[t->node]);
+	t->cond = POD_COND_TRUE;
+	cluster_task_changed(c, t);
+}
+
+static void acknowledge(struct simulation *s)
+{
+	struct cluster *c = cache_cluster(s->cache);
+
+	for (size_t i = 0; i < s->writes.n; i++) {
+		struct task *t = cluster_task_find(c, str_of(s->writes.v[i].pod));
+
+		if (t == NULL) {
+			continue; /* deleted since */
+		}
+		if (s->writes.v[i].bind) {
+			acknowledge_bind(c, t);
+		} else {
+			acknowledge_ungate(s, t);
+		}
+	}
+	vec_clear(&s->writes);
+}
+
+static const char *task_key(struct simulation *s, const struct task *t)
+{
+	return arena_printf(s->arena, "%s/%s", t->namespace_, t->name);
+}
+
+static const char *job_key(struct simulation *s, const struct job *j)
+{
+	return arena_printf(s->arena, "%s/%s", j->namespace_, j->name);
+}
+
+static const char *copy(struct simulation *s, const char *text)
+{
+	return text == NULL ? NULL : arena_dup(s->arena, text);
+}
+
+static void remember_why(struct simulation *s, const char *kind, const char *key,
+			 const char *message)
+{
+	CLEANUP(xmalloc_freep) char *full = xmalloc_printf("%s %s", kind, key);
+
+	if (message != NULL) {
+		strmap_set(s->why, str_of(full), arena_dup(s->arena, message));
+	}
+}
+
+static void add_write(struct simulation *s, bool bind, const char *pod)
+{
+	struct write w = { bind, pod };
+
+	vec_push(&s->writes, w);
+}
+
+static void add_step(struct simulation *s, enum sim_step_kind kind, const struct decision *d)
+{
+	const struct cluster *c = cache_cluster(s->cache);
+	const struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
+	const struct job *j = d->job == MODEL_NONE ? NULL : c->jobs.v[d->job];
+	struct sim_step step = { .kind = kind,
+				 .cycle = s->cycles,
+				 .reason = copy(s, d->reason),
+				 .message = copy(s, d->message),
+				 .warning = d->warning };
+
+	if (t != NULL) {
+		step.object = task_key(s, t);
+		remember_why(s, "Pod", step.object, d->message);
+	} else if (j != NULL) {
+		step.object = job_key(s, j);
+	} else if (d->queue != MODEL_NONE) {
+		step.object = copy(s, c->queues.v[d->queue]->name);
+	} else {
+		step.object = "";
+	}
+	if (kind == SIM_BIND) {
+		step.node = copy(s, c->nodes.v[d->node]->name);
+		add_write(s, true, step.object);
+	} else if (kind == SIM_UNGATE && t != NULL) {
+		const struct gate_row *row = gate_at(t->gate_row);
+
+		step.gate = row == NULL ? "" : row->gate;
+		add_write(s, false, step.object);
+	}
+	vec_push(&s->steps, step);
+}
+
+static bool take_decision(struct simulation *s, const struct decision *d)
+{
+	switch (d->kind) {
+	case DECISION_UNGATE:
+		add_step(s, SIM_UNGATE, d);
+		return true;
+	case DECISION_BIND:
+		add_step(s, SIM_BIND, d);
+		return true;
+	case DECISION_EVICT:
+		add_step(s, SIM_EVICT, d);
+		return true;
+	case DECISION_PUBLISH:
+		add_step(s, SIM_PUBLISH, d);
+		return false;
+	case DECISION_WITHDRAW:
+		add_step(s, SIM_WITHDRAW, d);
+		return false;
+	case DECISION_EVENT:
+		add_step(s, SIM_EVENT, d);
+		return false;
+	case DECISION_CONDITION:
+		remember_why(s, "Pod", task_key(s, cache_cluster(s->cache)->tasks.v[d->task]),
+			     d->message);
+		return false;
+	case DECISION_JOB_CONDITION:
+		remember_why(s, "PodGroup", job_key(s, cache_cluster(s->cache)->jobs.v[d->job]),
+			     d->message);
+		return false;
+	case DECISION_RESERVE:
+	case DECISION_RELEASE:
+	case DECISION_MOVE:
+	case DECISION_STAY:
+	case DECISION_JOB_PHASE:
+	case DECISION_QUEUE_SCANNED:
+	case DECISION_KIND_COUNT_:
+		break;
+	}
+	return false;
+}
+
+static void add_pipeline(struct simulation *s, const struct task *t, uint32_t node)
+{
+	const struct cluster *c = cache_cluster(s->cache);
+	struct sim_step step = { .kind = SIM_PIPELINE,
+				 .cycle = s->cycles,
+				 .object = task_key(s, t),
+				 .node = copy(s, c->nodes.v[node]->name),
+				 .group = t->job == MODEL_NONE ? ""
+							       : job_key(s, c->jobs.v[t->job]) };
+
+	vec_push(&s->steps, step);
+}
+
+/* A pod beyond its gang's minimum is told nothing while it waits for quota. */
+static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
+{
+	const struct cluster *c = cache_cluster(s->cache);
+	const struct queue *q = c->queues.v[c->jobs.v[t->job]->queue];
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const char *separator = "insufficient ";
+	uint32_t over = 0;
+
+	if (session_task_charge(session, t) != CHARGE_NONE || (t->flags & TASK_OPTED_IN) == 0 ||
+	    t->status != TASK_PENDING || t->klass == NULL) {
+		return;
+	}
+	for (; q != NULL; q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent]) {
+		over = res_over(session_queue_charged(session, q), &t->klass->request,
+				session_queue_limit(session, q), t->klass->mask | 1u << RES_PODS);
+		if (over != 0) {
+			break;
+		}
+	}
+	if (over == 0) {
+		return;
+	}
+	strbuf_printf(&text, "queue %s has not enough quota left: ", q->name);
+	for (; over != 0; over &= over - 1) {
+		strbuf_printf(&text, "%s%s", separator,
+			      res_names_of_bit(c->res, (unsigned)__builtin_ctz(over)));
+		separator = ", ";
+	}
+	remember_why(s, "Pod", task_key(s, t), text.p);
+}
+
+/* Placements of the session that no decision tells of. Those of queues that it did not look at are
+ * as they were. */
+static bool take_session(struct simulation *s, const struct session *session)
+{
+	const struct cluster *c = cache_cluster(s->cache);
+	bool any = false;
+
+	while (s->held.n < c->tasks.n) {
+		vec_push(&s->held, (uint8_t)TASK_STATUS_COUNT_);
+	}
+	for (size_t i = 0; session != NULL && i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+		const struct job *j = t == NULL || t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
+		enum task_status status;
+
+		if (j == NULL || j->queue == MODEL_NONE ||
+		    !session_is_due(session, c->queues.v[j->queue])) {
+			continue;
+		}
+		explain_quota(s, session, t);
+		status = session_task_status(session, t);
+		s->held.v[i] = TASK_STATUS_COUNT_;
+		if (status == TASK_PIPELINED || status == TASK_ALLOCATED) {
+			s->held.v[i] = (uint8_t)status;
+		}
+		if (status == TASK_PIPELINED) {
+			add_pipeline(s, t, session_task_node(session, t));
+			any = true;
+		}
+	}
+	return any;
+}
+
+bool simulation_run_cycle(struct simulation *s)
+{
+	struct cluster *c;
+	const struct decisions *d;
+	bool any = false;
+
+	acknowledge(s);
+	s->cycles++;
+	c = cache_cluster(s->cache);
+	d = cycle_run(s->cycle, c, s->now, NULL);
+	for (size_t i = 0; i < d->n; i++) {
+		any |= take_decision(s, &d->v[i]);
+	}
+	any |= take_session(s, cycle_last_session(s->cycle));
+	cycle_assume(c, d, s->now);
+	return any;
+}
+
+static bool is_there(const struct cluster *c, enum sched_resource resource, struct str key)
+{
+	const struct queue *q = resource == SCHED_QUEUES ? queue_find(c, key) : NULL;
+	const struct node *n = resource == SCHED_NODES ? cluster_node_find(c, key) : NULL;
+	const struct job *j = resource == SCHED_PODGROUPS ? cluster_job_find(c, key) : NULL;
+
+	return (q != NULL && q->exists) || (n != NULL && n->exists) ||
+	       (j != NULL && j->has_group) ||
+	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||
+	       (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
+}
+
+bool simulation_delete(struct simulation *s, enum sim_kind kind, struct str key)
+{
+	enum sched_resource resource;
+	struct sched_msg *m;
+
+	if (!resource_of(kind, &resource)) {
+		return false;
+	}
+	if (!is_there(cache_cluster(s->cache), resource, key)) {
+		return resource == SCHED_NAMESPACES;
+	}
+	m = message_new(SCHED_MSG_DELETE);
+	m->resource = resource;
+	m->key = arena_str(m->arena, key);
+	apply_message(s, m);
+	return true;
+}
+
+unsigned simulation_cycles(const struct simulation *s)
+{
+	return s->cycles;
+}
+
+const struct sim_step *simulation_steps(const struct simulation *s, size_t *ret_n)
+{
+	*ret_n = s->steps.n;
+	return s->steps.v;
+}
+
+const struct cluster *simulation_cluster(const struct simulation *s)
+{
+	return cache_cluster(s->cache);
+}
+
+enum task_status simulation_task_status(const struct simulation *s, const struct task *t)
+{
+	bool held = t->status == TASK_PENDING && t->id < s->held.n &&
+		    s->held.v[t->id] != TASK_STATUS_COUNT_;
+
+	return (enum task_status)(held ? s->held.v[t->id] : t->status);
+}
+
+const char *simulation_why(const struct simulation *s, const struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct job *j;
+	const char *text;
+
+	strbuf_printf(&key, "Pod %s/%s", t->namespace_, t->name);
+	text = strmap_get(s->why, strbuf_str(&key));
+	if (text != NULL || t->job == MODEL_NONE) {
+		return text;
+	}
+	j = cache_cluster(s->cache)->jobs.v[t->job];
+	strbuf_reset(&key);
+	strbuf_printf(&key, "PodGroup %s/%s", j->namespace_, j->name);
+	return strmap_get(s->why, strbuf_str(&key));
+}

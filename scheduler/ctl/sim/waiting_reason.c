@@ -1,0 +1,106 @@
+#include "scheduler/ctl/sim/waiting_reason.h"
+
+#include "base/attrs.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+
+static const char *say(struct strbuf *message, const char *reason, const char *text)
+{
+	strbuf_add_c(message, text);
+	return reason;
+}
+
+static const char *about_queue(const struct quota *q, const struct workload *w,
+			       struct strbuf *message)
+{
+	const char *name = w->local_queue == NULL ? "" : w->local_queue;
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, name);
+	const struct local_queue *local = quota_local_find(q, str_of(key));
+
+	if (name[0] == '\0') {
+		return say(message, "Misconfigured", "spec.queueName: it names no LocalQueue");
+	}
+	if (local == NULL) {
+		strbuf_printf(message, "spec.queueName: there is no LocalQueue %s", key);
+		return "Misconfigured";
+	}
+	if (quota_local_queue(q, local) == NULL) {
+		strbuf_printf(message,
+			      "LocalQueue %s: spec.clusterQueue: there is no ClusterQueue %s", key,
+			      local->queue);
+		return "Misconfigured";
+	}
+	if (local->stop != QUOTA_RUN) {
+		strbuf_printf(message, "LocalQueue %s is stopped", key);
+		return "Suspended";
+	}
+	return say(message, "Suspended", "it is not to be queued");
+}
+
+const char *waiting_reason_outside(const struct quota *q, const struct workload *w,
+				   struct strbuf *message)
+{
+	if (w->finished || w->holds != MODEL_NONE ||
+	    (w->where != QUOTA_NOWHERE && !w->requeued_false)) {
+		return NULL;
+	}
+	if (!w->active) {
+		return say(message, "Deactivated", "spec.active is false");
+	}
+	if (w->deleting) {
+		return say(message, "Deleting", "it is being deleted");
+	}
+	if (w->admission_gated) {
+		return say(message, "AdmissionGated", "somebody holds it by an admission gate");
+	}
+	if (w->on_hold) {
+		return say(message, "OnHold", "its own status says that it is not to be queued");
+	}
+	if (w->requeued_false) {
+		return say(message, "Suspended", "its condition Requeued is False");
+	}
+	return about_queue(q, w, message);
+}
+
+/* What stands in a field of the ClusterQueue. */
+static void about_field(const struct cluster_queue *state, struct strbuf *message)
+{
+	static const struct {
+		const char *field, *before, *behind;
+	} rows[] = {
+		[QUOTA_ACTIVE] = { "spec.cohortName", "the cohorts above it are a cycle", "" },
+		[QUOTA_TERMINATING] = { "metadata.deletionTimestamp", "it is being deleted", "" },
+		[QUOTA_STOPPED] = { "spec.stopPolicy", "it is stopped", "" },
+		[QUOTA_FLAVOR_NOT_FOUND] = { "spec.resourceGroups", "there is no ResourceFlavor ",
+					     "" },
+		[QUOTA_CHECK_NOT_FOUND] = { "spec.admissionChecksStrategy",
+					    "there is no AdmissionCheck ", "" },
+		[QUOTA_CHECK_INACTIVE] = { "spec.admissionChecksStrategy", "AdmissionCheck ",
+					   " is not active" },
+		[QUOTA_TOPOLOGY_NOT_FOUND] = { "spec.resourceGroups", "a flavor names Topology ",
+					       ", which is not there" },
+		[QUOTA_COHORT_CYCLE] = { "spec.cohortName",
+					 "the cohorts above it are a cycle: ", "" },
+		[QUOTA_UNREADABLE_WORKLOAD] = { "status", "Workload ",
+						" holds quota of it, and how much cannot be read" },
+	};
+	const char *what = state->inactive_what == NULL ? "" : state->inactive_what;
+
+	strbuf_printf(message, "%s: %s%s%s", rows[state->inactive].field,
+		      rows[state->inactive].before, what, rows[state->inactive].behind);
+}
+
+const char *waiting_reason_inactive(const struct forest *f, const struct quota_node *queue,
+				    struct strbuf *message)
+{
+	const struct cluster_queue *state = queue->queue;
+
+	if (pending_is_active(f, queue)) {
+		return NULL;
+	}
+	strbuf_printf(message, "ClusterQueue %s: ", queue->name);
+	about_field(state, message);
+	return cluster_queue_reason(state->inactive == QUOTA_ACTIVE ? QUOTA_COHORT_CYCLE
+								    : state->inactive);
+}

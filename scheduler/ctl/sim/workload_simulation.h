@@ -1,0 +1,62 @@
+/* scheduler/ctl/sim/workload_simulation.h: scheduling cycles over the Workloads of a sim_input,
+ * without a cluster: no clock, no network, no randomness. No job controller runs: a victim keeps
+ * its quota until it is stopped or deleted, no workload finishes, admission checks do not change.
+ * One thread.
+ */
+#ifndef SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
+#define SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
+
+#include "scheduler/ctl/sim/sim_input.h"
+#include "scheduler/ctl/sim/workload_step.h"
+#include "scheduler/workloads/status/conditions.h"
+
+struct err;
+struct jdoc;
+struct workload_simulation;
+
+struct workload_simulation_options {
+	const struct jdoc *config; /* Kueue's configuration file; NULL: defaults */
+	const char *config_path;   /* for messages; not NULL with config */
+	int64_t now;               /* wall ns; stands still */
+	sim_input_warn_fn warn;    /* of the configuration; may be NULL */
+	bool lenient;              /* objects that cannot be read are left out, with a warning */
+	void *ctx;
+};
+
+struct workload_simulation_event { /* in the order in which they were sent */
+	unsigned cycle;
+	bool warning;
+	const char *workload, *reason, *message;
+};
+
+/* Reads the objects. -ERR_INVALID names file, document, object and field. The input is only needed
+ * during the call. */
+int workload_simulation_create(struct sim_input *in, const struct workload_simulation_options *opt,
+			       struct workload_simulation **ret, struct err *err);
+void workload_simulation_destroyp(struct workload_simulation **ps); /* for CLEANUP */
+/* One cycle; true when it admitted or preempted somebody. */
+bool workload_simulation_run_cycle(struct workload_simulation *s);
+/* The jobs of all victims stop: they give their quota back and wait again in the next cycle. False:
+ * there was none. */
+bool workload_simulation_stop_victims(struct workload_simulation *s);
+/* Removes an object with all that its removal causes; what becomes worth a retry is tried in the
+ * next cycle. False: there is none. */
+bool workload_simulation_delete(struct workload_simulation *s, enum sim_kind kind, struct str key);
+
+unsigned workload_simulation_cycles(const struct workload_simulation *s);
+/* Texts live as long as the simulation. */
+const struct workload_step *workload_simulation_steps(const struct workload_simulation *s,
+						      size_t *ret_n);
+const struct workload_simulation_event *
+workload_simulation_events(const struct workload_simulation *s, size_t *ret_n);
+const struct forest *workload_simulation_forest(const struct workload_simulation *s);
+/* The same, to try something on it that is undone before the next cycle. */
+struct forest *workload_simulation_forest_to_try(struct workload_simulation *s);
+/* The status of a workload as it would stand in the API. */
+const struct conditions *workload_simulation_status(const struct workload_simulation *s,
+						    const struct workload *w);
+/* Its admission as it was given, JSON; NULL: there was none, or it was admitted anew. */
+const char *workload_simulation_admission(const struct workload_simulation *s,
+					  const struct workload *w);
+
+#endif

@@ -1,0 +1,373 @@
+#include "scheduler/ctl/sim/workload_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/sim/quota_lists.h"
+#include "scheduler/ctl/sim/waiting_reason.h"
+#include "scheduler/workloads/forest/share.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+
+static const struct quota *world(const struct workload_simulation *s)
+{
+	return forest_world(workload_simulation_forest(s));
+}
+
+static const char *or_dash(const char *text)
+{
+	return text == NULL || text[0] == '\0' ? "-" : text;
+}
+
+static void print(struct columns *table, size_t rows, FILE *to)
+{
+	if (rows > 0) {
+		fprintf(to, "\n");
+		columns_print(table, to);
+	}
+}
+
+/* How many pods the set has in all; 0: the workload has been removed since. */
+static int32_t all_pods(const struct workload *w, const char *podset)
+{
+	for (size_t i = 0; w != NULL && i < w->npodsets; i++) {
+		if (str_streq(w->podsets[i].name, podset)) {
+			return w->podsets[i].count;
+		}
+	}
+	return 0;
+}
+
+/* "main x3 of 5: cpu 6 of default, memory 1Gi of default" */
+static void describe_podset(const struct workload_step_podset *p, const struct workload *w,
+			    struct strbuf *out)
+{
+	char amount[WORKLOAD_STEP_AMOUNT_MAX];
+	int32_t all = all_pods(w, p->name);
+
+	strbuf_printf(out, "%s x%d", p->name, p->count);
+	if (all > p->count) {
+		strbuf_printf(out, " of %d", all);
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		strbuf_printf(out, "%s %s %s of %s", i == 0 ? ":" : ",", p->v[i].resource,
+			      workload_step_amount(p->v[i].resource, p->v[i].amount, amount),
+			      p->v[i].flavor);
+	}
+}
+
+static void describe_assignment(const struct workload_simulation *s,
+				const struct workload_step *step, struct strbuf *out)
+{
+	const struct workload *w = quota_workload_find(world(s), str_of(step->workload));
+
+	for (size_t i = 0; i < step->npodsets; i++) {
+		strbuf_add_c(out, i == 0 ? "" : "; ");
+		describe_podset(&step->podsets[i], w, out);
+	}
+	if (step->borrowing > 0) {
+		strbuf_add_c(out, " (borrows)");
+	}
+	if (w != NULL && w->holds != MODEL_NONE &&
+	    !conditions_is_true(workload_simulation_status(s, w), "Admitted")) {
+		strbuf_add_c(out, "; starts after its admission checks");
+	}
+}
+
+static void print_admitted(const struct workload_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CYCLE", "ADMITTED", "CLUSTERQUEUE", "GETS", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	size_t n, rows = 0;
+	const struct workload_step *steps = workload_simulation_steps(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].kind != QUOTA_DECIDE_ADMIT) {
+			continue;
+		}
+		strbuf_reset(&text);
+		describe_assignment(s, &steps[i], &text);
+		columns_add(table, "%u", steps[i].cycle);
+		columns_add(table, "%s", steps[i].workload);
+		columns_add(table, "%s", steps[i].queue);
+		columns_add(table, "%s", text.p);
+		rows++;
+	}
+	print(table, rows, to);
+}
+
+static void print_preempted(const struct workload_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CYCLE", "PREEMPTED", "IN", "FOR", "REASON", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n, rows = 0;
+	const struct workload_step *steps = workload_simulation_steps(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].kind != QUOTA_DECIDE_PREEMPT) {
+			continue;
+		}
+		columns_add(table, "%u", steps[i].cycle);
+		columns_add(table, "%s", steps[i].workload);
+		columns_add(table, "%s", steps[i].queue);
+		columns_add(table, "%s", steps[i].by);
+		columns_add(table, "%s%s", steps[i].reason,
+			    steps[i].ongoing ? " (on its way out already)" : "");
+		rows++;
+	}
+	print(table, rows, to);
+}
+
+void workload_table_decisions(const struct workload_simulation *s, FILE *to)
+{
+	print_admitted(s, to);
+	print_preempted(s, to);
+}
+
+/* What was said about it last; NULL: it was not looked at. */
+static const struct workload_step *last_step(const struct workload_simulation *s,
+					     const struct workload *w)
+{
+	size_t n;
+	const struct workload_step *steps = workload_simulation_steps(s, &n);
+
+	while (n-- > 0) {
+		if (steps[n].kind == QUOTA_DECIDE_PENDING && str_streq(steps[n].workload, w->key)) {
+			return &steps[n];
+		}
+	}
+	return NULL;
+}
+
+/* Somebody of the list who was looked at and asks for the same; NULL: there is none. */
+static const struct workload *equal_of(const struct workload_simulation *s,
+				       const struct workload *w, const struct workload *const *v,
+				       size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (v[i]->hash == w->hash && last_step(s, v[i]) != NULL) {
+			return v[i];
+		}
+	}
+	return NULL;
+}
+
+static void add_reason(const char *reason, const char *message, struct columns *table)
+{
+	columns_add(table, "%s", or_dash(reason));
+	columns_add(table, "%s", or_dash(message));
+}
+
+/* A queue that is not active: all of its workloads wait for the same reason. */
+static void add_stopped(const struct workload *w, const struct quota_node *node,
+			const struct forest *f, struct columns *table)
+{
+	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
+	const char *reason = waiting_reason_inactive(f, node, &why);
+
+	columns_add(table, "%s", w->key);
+	columns_add(table, "%s", node->name);
+	columns_add(table, "-");
+	add_reason(reason, why.p, table);
+}
+
+static void add_unseen(const struct workload *equal, struct columns *table)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	if (equal == NULL) {
+		add_reason("", "not looked at yet: --cycles N shows more", table);
+		return;
+	}
+	strbuf_printf(&text, "asks for the same as %s", equal->key);
+	add_reason("", text.p, table);
+}
+
+static size_t add_waiting(const struct workload_simulation *s, const struct quota_node *node,
+			  bool heap, struct columns *table)
+{
+	const struct forest *f = workload_simulation_forest(s);
+	size_t n;
+	const struct workload **v = quota_lists_waiting(world(s), node->queue, heap, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct workload_step *step = last_step(s, v[i]);
+
+		if (!pending_is_active(f, node)) {
+			add_stopped(v[i], node, f, table);
+			continue;
+		}
+		columns_add(table, "%s", v[i]->key);
+		columns_add(table, "%s", node->name);
+		if (heap) {
+			columns_add(table, "%zu", i + 1);
+		} else {
+			columns_add(table, "set aside");
+		}
+		if (step != NULL) {
+			add_reason(step->reason, step->message, table);
+		} else {
+			add_unseen(heap ? NULL : equal_of(s, v[i], v, n), table);
+		}
+	}
+	free(v);
+	return n;
+}
+
+/* Those that are in no queue and hold no quota. */
+static size_t add_outside(const struct workload_simulation *s, struct columns *table)
+{
+	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
+	size_t n, rows = 0;
+	const struct workload **v = quota_lists_workloads(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *reason;
+
+		strbuf_reset(&why);
+		reason = waiting_reason_outside(world(s), v[i], &why);
+		if (reason != NULL) {
+			columns_add(table, "%s", v[i]->key);
+			columns_add(table, "-");
+			columns_add(table, "-");
+			add_reason(reason, why.p, table);
+			rows++;
+		}
+	}
+	free(v);
+	return rows;
+}
+
+void workload_table_waiting(const struct workload_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "WAITING", "CLUSTERQUEUE", "PLACE",
+					     "REASON",  "MESSAGE",      NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n, rows = 0;
+	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (nodes[i]->is_queue) {
+			rows += add_waiting(s, nodes[i], true, table);
+			rows += add_waiting(s, nodes[i], false, table);
+		}
+	}
+	rows += add_outside(s, table);
+	print(table, rows, to);
+	free(nodes);
+}
+
+void workload_table_shares(const struct workload_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "KIND", "NAME", "SHARE", "RESOURCE", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	const struct forest *f = workload_simulation_forest(s);
+	size_t n;
+	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct share share = { .resource = MODEL_NONE };
+
+		if (forest_is_placed(f, nodes[i]->id)) {
+			share = share_of(f, nodes[i]->id, NULL);
+		}
+		columns_add(table, "%s", nodes[i]->is_queue ? "ClusterQueue" : "Cohort");
+		columns_add(table, "%s", nodes[i]->name);
+		if (share_is_infinite(share)) {
+			columns_add(table, "%s", "infinite");
+		} else {
+			columns_add(table, "%" PRId64, share_status(share));
+		}
+		columns_add(table, "%s",
+			    share.resource == MODEL_NONE
+				    ? "-"
+				    : quota_resource_name(world(s), share.resource));
+	}
+	print(table, n, to);
+	free(nodes);
+}
+
+static void add_cell(const struct forest *f, const struct quota_node *node, uint32_t pair,
+		     struct columns *table)
+{
+	const struct quota *q = forest_world(f);
+	const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
+	int64_t available = forest_available(f, node->id, pair);
+	const int64_t amounts[] = { forest_usage(f, node->id, pair), available > 0 ? available : 0,
+				    forest_potential(f, node->id, pair) };
+
+	columns_add(table, "%s", node->name);
+	columns_add(table, "%s", q->flavors.v[q->pairs.v[pair].flavor]->name);
+	columns_add(table, "%s", resource);
+	for (size_t i = 0; i < ARRAY_LEN(amounts); i++) {
+		char text[WORKLOAD_STEP_AMOUNT_MAX];
+
+		columns_add(table, "%s", workload_step_amount(resource, amounts[i], text));
+	}
+}
+
+void workload_table_capacity(const struct workload_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CLUSTERQUEUE", "FLAVOR",  "RESOURCE", "USED",
+					     "AVAILABLE",    "AT MOST", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	const struct forest *f = workload_simulation_forest(s);
+	size_t n, rows = 0;
+	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!nodes[i]->is_queue || !forest_is_placed(f, nodes[i]->id)) {
+			continue;
+		}
+		for (size_t k = 0; k < nodes[i]->cells.n; k++) {
+			add_cell(f, nodes[i], nodes[i]->cells.v[k].pair, table);
+			rows++;
+		}
+	}
+	print(table, rows, to);
+	free(nodes);
+}
+
+void workload_table_workloads(const struct workload_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "WORKLOAD", "CONDITION", "STATUS",
+					     "REASON",   "MESSAGE",   NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n, rows = 0;
+	const struct workload **v = quota_lists_workloads(world(s), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct conditions *c = workload_simulation_status(s, v[i]);
+
+		for (size_t k = 0; k < c->list.n; k++) {
+			columns_add(table, "%s", v[i]->key);
+			columns_add(table, "%s", c->list.v[k].type);
+			columns_add(table, "%s", c->list.v[k].status);
+			columns_add(table, "%s", or_dash(c->list.v[k].reason));
+			columns_add(table, "%s", or_dash(c->list.v[k].message));
+			rows++;
+		}
+	}
+	print(table, rows, to);
+	free(v);
+}
+
+void workload_table_events(const struct workload_simulation *s, FILE *to)
+{
+	static const char *const heads[] = { "CYCLE", "EVENT", "WORKLOAD", "MESSAGE", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	size_t n;
+	const struct workload_simulation_event *events = workload_simulation_events(s, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		columns_add(table, "%u", events[i].cycle);
+		columns_add(table, "%s", events[i].reason);
+		columns_add(table, "%s", events[i].workload);
+		columns_add(table, "%s", events[i].message);
+	}
+	print(table, n, to);
+}

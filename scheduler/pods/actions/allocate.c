@@ -1,0 +1,190 @@
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/pods/actions/allocate_gate.h"
+#include "scheduler/pods/actions/allocate_place.h"
+#include "scheduler/pods/actions/registry.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/statement.h"
+
+static bool is_configured(const struct sched_conf *conf, const char *action)
+{
+	for (size_t i = 0; i < conf->nactions; i++) {
+		if (strcmp(conf->actions[i].name, action) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct allocate_run start_run(struct session *s)
+{
+	const struct sched_conf *conf = session_conf(s);
+
+	return (struct allocate_run){
+		.session = s,
+		/* With the feature off gates are gone anyway, and quota only holds back what is
+		 * published. */
+		.reserves = session_has_quota_plugin(s) || !conf->gates_admission,
+		.enqueue_configured = is_configured(conf, "enqueue"),
+		.refused = arena_zero(session_arena(s), session_cluster(s)->queues.n + 1,
+				      sizeof(struct allocate_refusal)),
+	};
+}
+
+static void list_init(struct session *s, struct allocate_list *l, size_t room)
+{
+	l->v = arena_alloc(session_arena(s), (room + 1) * sizeof(l->v[0]));
+}
+
+static void collect_task(struct allocate_run *run, struct allocate_work *w, const struct task *t)
+{
+	struct session *s = run->session;
+	bool drained = !session_conf(s)->gates_admission && (t->flags & TASK_OUR_GATE) != 0;
+
+	w->opted_in |= (t->flags & TASK_OPTED_IN) != 0;
+	if (allocate_gate_opens(run, w->queue, t)) {
+		return;
+	}
+	if (allocate_place_wants(s, t)) {
+		w->place.v[w->place.n++] = t;
+	} else if (!drained && gang_is_candidate(s, t)) {
+		w->reserve.v[w->reserve.n++] = t;
+	}
+}
+
+static bool holds_unbound_charge(const struct session *s, const struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		if (ledger_is_unbound(session_task_charge(s, session_task(s, j->tasks.v[i])))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* NULL when there is nothing to do for the job. */
+static struct allocate_work *collect_job(struct allocate_run *run, const struct queue *q,
+					 const struct job *j)
+{
+	struct session *s = run->session;
+	struct allocate_work *w;
+
+	if (session_job_count(s, j, TASK_PENDING) == 0) {
+		return NULL;
+	}
+	w = arena_zero(session_arena(s), 1, sizeof(*w));
+	w->order.job = w->job = j;
+	w->queue = q;
+	list_init(s, &w->reserve, j->tasks.n);
+	list_init(s, &w->place, j->tasks.n);
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		collect_task(run, w, session_task(s, j->tasks.v[i]));
+	}
+	/* A PodGroup that holds quota is admitted, whatever became of its phase. */
+	if (session_job_phase(s, j) == JOB_PENDING && w->opted_in && holds_unbound_charge(s, j)) {
+		statement_set_phase(s, j, JOB_INQUEUE);
+	}
+	if (!j->has_group || j->queue == MODEL_NONE || w->reserve.n + w->place.n == 0) {
+		return NULL;
+	}
+	if (w->place.n == 0 && allocate_gate_is_hopeless(run, w)) {
+		return NULL;
+	}
+	order_sort(s, w->reserve.v, w->reserve.n);
+	order_sort(s, w->place.v, w->place.n);
+	if (w->reserve.n > 0) {
+		gang_need(s, j, GANG_RESERVED, &w->need);
+		w->order.filled = gang_is_met(&w->need);
+		w->order.first = !w->order.filled && w->need.missing < j->min_member;
+	}
+	return w;
+}
+
+static void collect_queue(struct allocate_run *run, const struct queue *q, struct order *o)
+{
+	const struct cluster *c = session_cluster(run->session);
+
+	for (size_t k = 0; k < q->jobs.n; k++) {
+		struct allocate_work *w = collect_job(run, q, c->jobs.v[q->jobs.v[k]]);
+
+		if (w != NULL) {
+			order_add(o, &w->order);
+		}
+	}
+	/* Of jobs whose queue does not exist only gates that need no quota matter. */
+	for (size_t k = 0; k < q->waiting.n; k++) {
+		(void)collect_job(run, q, c->jobs.v[q->waiting.v[k]]);
+	}
+}
+
+static void collect(struct allocate_run *run, struct order *o)
+{
+	const struct cluster *c = session_cluster(run->session);
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL && session_is_due(run->session, c->queues.v[i])) {
+			collect_queue(run, c->queues.v[i], o);
+		}
+	}
+}
+
+static bool has_more(const struct allocate_work *w)
+{
+	return w->reserve.next < w->reserve.n || w->place.next < w->place.n;
+}
+
+/* True when the queue may have more to do. */
+static bool serve_queue(struct allocate_run *run, struct order_queue *q)
+{
+	struct order_job *next;
+	struct allocate_work *w;
+	bool got;
+
+	if (hooks_overused(run->session, q->queue)) {
+		session_wait_for_jobs(run->session, q->queue);
+		session_wait_for_nodes(run->session, q->queue);
+		return false;
+	}
+	next = order_next_job(q);
+	if (next == NULL) {
+		return false;
+	}
+	w = CONTAINER_OF(next, struct allocate_work, order);
+	got = allocate_gate_step(run, w);
+	got |= allocate_place_step(run, w);
+	w->order.filled = w->reserve.n > 0 && gang_is_met(&w->need);
+	w->order.first = w->order.first && !w->order.filled;
+	if (got && has_more(w)) {
+		heap_push(&q->jobs, next);
+	}
+	return true;
+}
+
+/* 1. Gates that need no quota come off; jobs with work are collected per queue.
+ * 2. The first queue, and of it the first job; gangs that are under way first.
+ * 3. Quota for its gang or for one pod beyond it.
+ * 4. Nodes until the job is ready.
+ * 5. A job that got something and has more to do queues up again, and so does the queue, whose
+ *    share is then another. */
+void allocate_run(struct session *s)
+{
+	struct allocate_run run = start_run(s);
+	struct order_queue *q;
+	struct order o;
+
+	if (!session_conf(s)->gates_admission) {
+		allocate_gate_drain(s);
+	}
+	order_init(&o, s);
+	collect(&run, &o);
+	order_start(&o);
+	while ((q = order_next_queue(&o)) != NULL) {
+		if (serve_queue(&run, q)) {
+			order_put_back(&o, q);
+		}
+	}
+	order_finish(&o);
+}

@@ -1,0 +1,291 @@
+#include "scheduler/pods/actions/allocate_gate.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/bitset.h"
+#include "base/strbuf.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/model/pod_class.h"
+
+static void ungate_uncharged(struct session *s, const struct task *t)
+{
+	struct decision *d = decision_add(session_decisions(s), DECISION_UNGATE);
+
+	d->task = t->id;
+	d->uncharged = true;
+}
+
+/* A gate that could come off without asking anybody. */
+static bool has_free_gate(const struct session *s, const struct task *t)
+{
+	return (t->flags & (TASK_OURS | TASK_OUR_GATE)) == (TASK_OURS | TASK_OUR_GATE) &&
+	       (t->flags & TASK_UNGATING) == 0 && t->klass != NULL &&
+	       !session_task_is_set_aside(s, t) && session_task_status(s, t) == TASK_PENDING &&
+	       session_task_charge(s, t) == CHARGE_NONE;
+}
+
+static bool is_barred(const struct session *s, const struct task *t)
+{
+	return t->job != MODEL_NONE && session_cluster(s)->jobs.v[t->job]->barred_by != MODEL_NONE;
+}
+
+bool allocate_gate_opens(struct allocate_run *run, const struct queue *q, const struct task *t)
+{
+	struct session *s = run->session;
+
+	if (!run->reserves || !session_conf(s)->gates_admission || !has_free_gate(s, t)) {
+		return false;
+	}
+	if ((t->flags & TASK_OPTED_IN) != 0 &&
+	    (!t->klass->best_effort || is_barred(s, t) || t->klass->unsupported != NULL ||
+	     (t->flags & TASK_FOREIGN_GATE) != 0 || !hooks_queue_accepts(s, q, NULL))) {
+		return false;
+	}
+	ungate_uncharged(s, t);
+	return true;
+}
+
+void allocate_gate_drain(struct session *s)
+{
+	const struct cluster *c = session_cluster(s);
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		if (c->tasks.v[i] != NULL && has_free_gate(s, c->tasks.v[i])) {
+			ungate_uncharged(s, c->tasks.v[i]);
+		}
+	}
+}
+
+static struct allocate_refusal *refusal_of(struct allocate_run *run, const struct allocate_work *w)
+{
+	return &run->refused[w->queue->id];
+}
+
+static bool was_refused(struct allocate_run *run, const struct allocate_work *w,
+			const struct task *t)
+{
+	const uint64_t *set = refusal_of(run, w)->classes;
+
+	return set != NULL && bitset_has(set, t->klass->id);
+}
+
+/* The answer for one pod of a class is the answer for all: what is charged only grows during a run,
+ * except when a gang is taken back. So an answer is only kept when it was given to a pod that no
+ * half of its gang stood before. */
+static void remember_refusal(struct allocate_run *run, const struct allocate_work *w,
+			     const struct task *t)
+{
+	struct session *s = run->session;
+	struct allocate_refusal *r = refusal_of(run, w);
+
+	if (r->classes == NULL) {
+		r->classes = arena_zero(session_arena(s),
+					BITSET_WORDS(session_cluster(s)->class_by_id.n),
+					sizeof(*r->classes));
+	}
+	bitset_set(r->classes, t->klass->id);
+}
+
+static void describe_refusal(struct allocate_run *run, struct allocate_refusal *r,
+			     const struct queue *by, uint32_t dims)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const char *separator = " has not enough quota left: insufficient ";
+	struct session *s = run->session;
+
+	if (r->by == by && r->dims == dims) {
+		return;
+	}
+	r->by = by;
+	r->dims = dims;
+	strbuf_printf(&text, "queue %s", by->name);
+	for (; dims != 0; dims &= dims - 1) {
+		strbuf_add_c(&text, separator);
+		strbuf_add_c(&text, res_names_of_bit(session_cluster(s)->res,
+						     (unsigned)__builtin_ctz(dims)));
+		separator = ", ";
+	}
+	r->text = arena_dup_n(session_arena(s), strbuf_str(&text).p, strbuf_str(&text).len);
+}
+
+/* Room in the queue and in every ancestor, in what t requests. */
+static bool has_room(struct allocate_run *run, const struct allocate_work *w, const struct task *t)
+{
+	struct session *s = run->session;
+	const struct cluster *c = session_cluster(s);
+	const struct queue *q = w->queue;
+	uint32_t mask = pod_class_charge_mask(t->klass);
+
+	while (q != NULL) {
+		uint32_t over = res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
+					 session_queue_limit(s, q), mask);
+
+		if (over != 0) {
+			describe_refusal(run, refusal_of(run, w), q, over);
+			return false;
+		}
+		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
+	}
+	return true;
+}
+
+static void reserve(struct allocate_run *run, struct allocate_work *w, const struct task *t)
+{
+	statement_reserve(run->session, t);
+	if ((t->flags & TASK_OUR_GATE) == 0) {
+		w->place.v[w->place.n++] = t;
+	}
+}
+
+static void note_quota_refusal(struct allocate_run *run, const struct allocate_work *w)
+{
+	session_note_refusal(run->session, w->job, "quota", refusal_of(run, w)->text);
+}
+
+bool allocate_gate_is_hopeless(struct allocate_run *run, const struct allocate_work *w)
+{
+	for (size_t i = 0; i < w->reserve.n; i++) {
+		const struct task *t = w->reserve.v[i];
+
+		if (was_refused(run, w, t)) {
+			continue;
+		}
+		if (has_room(run, w, t)) {
+			return false;
+		}
+		remember_refusal(run, w, t);
+	}
+	note_quota_refusal(run, w);
+	return true;
+}
+
+/* Whether the job may reserve at all. */
+static bool may_reserve(struct allocate_run *run, const struct allocate_work *w)
+{
+	struct session *s = run->session;
+
+	if (!run->reserves) {
+		session_note_refusal(s, w->job, "no quota plugin",
+				     "no quota plugin is active: no gate is removed");
+		return false;
+	}
+	return hooks_queue_accepts(s, w->queue, NULL) && hooks_job_valid(s, w->job, NULL);
+}
+
+static struct gang_need copy_need(struct session *s, const struct gang_need *need)
+{
+	struct gang_need copy = *need;
+
+	if (need->nroles > 0) {
+		copy.roles = arena_alloc(session_arena(s), need->nroles * sizeof(copy.roles[0]));
+		memcpy(copy.roles, need->roles, need->nroles * sizeof(copy.roles[0]));
+	}
+	return copy;
+}
+
+static void give_up_gang(struct allocate_run *run, struct allocate_work *w, bool refused)
+{
+	w->reserve.next = w->reserve.n;
+	if (refused) {
+		note_quota_refusal(run, w);
+	} else {
+		session_note_refusal(run->session, w->job, "members",
+				     "members of the gang cannot be reserved yet");
+	}
+}
+
+/* 1. Members that the gang lacks are reserved in task order; one without room is passed over, since
+ *    a smaller one may do.
+ * 2. When nothing is lacking any more the whole is kept, and the others remain as single pods.
+ * 3. Otherwise all of it is taken back. */
+static bool reserve_gang(struct allocate_run *run, struct allocate_work *w)
+{
+	struct session *s = run->session;
+	struct statement st = statement_begin(s);
+	struct gang_need need = copy_need(s, &w->need);
+	const struct task **rest =
+		arena_alloc(session_arena(s), (w->reserve.n + 1) * sizeof(*rest));
+	size_t nrest = 0, reserved = 0, place_mark = w->place.n;
+	bool refused = false;
+
+	for (size_t i = w->reserve.next; i < w->reserve.n; i++) {
+		const struct task *t = w->reserve.v[i];
+
+		if (gang_is_met(&need) || !gang_wants(&need, t->role)) {
+			rest[nrest++] = t;
+			continue;
+		}
+		if (!was_refused(run, w, t) && has_room(run, w, t)) {
+			reserve(run, w, t);
+			gang_take(&need, t->role);
+			reserved++;
+			continue;
+		}
+		refused = true;
+		rest[nrest++] = t;
+		if (reserved == 0) {
+			remember_refusal(run, w, t);
+		}
+	}
+	if (!gang_is_met(&need)) {
+		statement_discard(s, st);
+		w->place.n = place_mark;
+		give_up_gang(run, w, refused);
+		return false;
+	}
+	statement_commit(s, st);
+	w->need = need;
+	w->reserve = (struct allocate_list){ .v = rest, .n = nrest };
+	return true;
+}
+
+static bool reserve_one(struct allocate_run *run, struct allocate_work *w)
+{
+	while (w->reserve.next < w->reserve.n) {
+		const struct task *t = w->reserve.v[w->reserve.next++];
+
+		if (!was_refused(run, w, t)) {
+			if (has_room(run, w, t)) {
+				reserve(run, w, t);
+				return true;
+			}
+			remember_refusal(run, w, t);
+		}
+		note_quota_refusal(run, w);
+	}
+	return false;
+}
+
+static void tell_reserved(struct allocate_run *run, const struct allocate_work *w)
+{
+	struct decision *d = decision_add(session_decisions(run->session), DECISION_EVENT);
+
+	d->job = w->job->id;
+	d->reason = "QuotaReserved";
+	d->message = "the queue has room: quota is reserved and gates are removed";
+}
+
+bool allocate_gate_step(struct allocate_run *run, struct allocate_work *w)
+{
+	bool reserved;
+
+	if (w->reserve.next == w->reserve.n) {
+		return false;
+	}
+	if (!may_reserve(run, w)) {
+		w->reserve.next = w->reserve.n;
+		return false;
+	}
+	reserved = gang_is_met(&w->need) ? reserve_one(run, w) : reserve_gang(run, w);
+	if (!reserved) {
+		return false;
+	}
+	tell_reserved(run, w);
+	if (session_job_phase(run->session, w->job) == JOB_PENDING) {
+		statement_set_phase(run->session, w->job, JOB_INQUEUE);
+	}
+	return true;
+}

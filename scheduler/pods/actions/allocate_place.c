@@ -1,0 +1,171 @@
+#include "scheduler/pods/actions/allocate_place.h"
+
+#include "base/arena.h"
+#include "scheduler/pods/core/fit.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/model/pod_class.h"
+
+bool allocate_place_wants(const struct session *s, const struct task *t)
+{
+	enum charge_state charge = session_task_charge(s, t);
+
+	if ((t->flags & TASK_OURS) == 0 || (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 ||
+	    t->klass == NULL || t->klass->best_effort ||
+	    session_task_status(s, t) != TASK_PENDING || session_task_is_set_aside(s, t)) {
+		return false;
+	}
+	if ((t->flags & TASK_OPTED_IN) == 0) {
+		return true;
+	}
+	return charge == CHARGE_UNGATED || charge == CHARGE_PUBLISHED;
+}
+
+static const char *quota_text(struct session *s, const struct reason *why)
+{
+	if (why->code == NULL) {
+		return "the queue has no room";
+	}
+	return why->detail == NULL
+		       ? why->code
+		       : arena_printf(session_arena(s), "%s: %s", why->code, why->detail);
+}
+
+/* Volcano lets a pod have the quota of those that terminate; the ledger counts these until they are
+ * gone. Where other pods hold quota without a node yet, the difference would take it from them, and
+ * what was shown to autoscalers would have to be withdrawn: then the stricter count holds. */
+static bool takes_reserved_quota(struct session *s, const struct queue *q, const struct task *t)
+{
+	const struct cluster *c = session_cluster(s);
+
+	while (q != NULL) {
+		if (res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
+			     session_queue_limit(s, q), pod_class_charge_mask(t->klass)) != 0 &&
+		    session_queue_has_unbound(s, q)) {
+			return true;
+		}
+		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
+	}
+	return false;
+}
+
+static bool quota_admits(struct session *s, const struct queue *q, const struct task *t,
+			 struct reason *why)
+{
+	if (!hooks_allocatable(s, q, t, why)) {
+		return false;
+	}
+	if (takes_reserved_quota(s, q, t)) {
+		*why = (struct reason){ .code = "the quota that is coming free is reserved" };
+		return false;
+	}
+	return true;
+}
+
+/* False when t has no place now. */
+static bool place_task(struct session *s, const struct allocate_work *w, const struct task *t)
+{
+	struct reason why = { .code = NULL };
+	const struct node *n = NULL;
+
+	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w->queue, t, &why)) {
+		session_note_attempt(s, t, ATTEMPT_QUOTA, NULL, quota_text(s, &why));
+		return false;
+	}
+	switch (fit_find(s, t, &n)) {
+	case FIT_IDLE:
+		statement_allocate(s, t, n);
+		session_note_attempt(s, t, ATTEMPT_ALLOCATED, n, NULL);
+		return true;
+	case FIT_RELEASING:
+		session_note_attempt(s, t, ATTEMPT_PIPELINED, n, fit_explain(s, t));
+		statement_pipeline(s, t, n);
+		return true;
+	case FIT_NONE:
+		break;
+	}
+	session_note_attempt(s, t, ATTEMPT_NO_NODE, NULL, fit_explain(s, t));
+	return false;
+}
+
+/* A gang that needs every member it has is lost with the first that does not fit. */
+static bool needs_everybody(const struct job *j)
+{
+	return j->min_member > 0 && (size_t)j->min_member >= j->tasks.n;
+}
+
+/* A gang of pods that opted in waits until the gates of all members that it needs are off. */
+static bool is_complete(struct session *s, const struct allocate_work *w)
+{
+	struct gang_need need;
+
+	if (!w->opted_in || hooks_job_ready(s, w->job)) {
+		return true;
+	}
+	gang_need(s, w->job, GANG_PLACEABLE, &need);
+	return gang_is_met(&need);
+}
+
+static bool may_place(struct allocate_run *run, struct allocate_work *w)
+{
+	struct session *s = run->session;
+
+	if (session_job_phase(s, w->job) == JOB_PENDING) {
+		if (run->enqueue_configured) {
+			return false;
+		}
+		statement_set_phase(s, w->job, JOB_INQUEUE);
+	}
+	return hooks_job_valid(s, w->job, NULL) && is_complete(s, w);
+}
+
+static bool end_statement(struct session *s, struct allocate_work *w, struct statement st,
+			  bool placed)
+{
+	if (hooks_job_ready(s, w->job)) {
+		statement_commit(s, st);
+		return placed;
+	}
+	w->place.next = w->place.n;
+	session_wait_for_nodes(s, w->queue);
+	if (placed && hooks_job_pipelined(s, w->job)) {
+		session_note_held(s, w->job);
+		statement_hold(s, st);
+	} else {
+		statement_discard(s, st);
+	}
+	return false;
+}
+
+bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
+{
+	struct session *s = run->session;
+	struct statement st;
+	bool placed = false;
+
+	if (w->place.next == w->place.n) {
+		return false;
+	}
+	if (!may_place(run, w)) {
+		w->place.next = w->place.n;
+		return false;
+	}
+	session_note_tried(s, w->job);
+	st = statement_begin(s);
+	while (w->place.next < w->place.n) {
+		const struct task *t = w->place.v[w->place.next++];
+
+		if (!place_task(s, w, t)) {
+			session_wait_for_nodes(s, w->queue);
+			if (needs_everybody(w->job)) {
+				break;
+			}
+			continue;
+		}
+		placed = true;
+		if (hooks_job_ready(s, w->job)) {
+			break;
+		}
+	}
+	return end_statement(s, w, st, placed);
+}

@@ -1,0 +1,40 @@
+/* scheduler/pods/actions/allocate_work.h: what the allocate action keeps of one job while it runs.
+ * In the session's arena. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
+#define SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
+
+#include "scheduler/pods/core/gang.h"
+#include "scheduler/pods/core/order.h"
+
+struct allocate_list {
+	const struct task **v;
+	size_t n, next; /* v[next .. n - 1] are still to be looked at */
+};
+
+struct allocate_work {
+	struct order_job order; /* first member */
+	const struct queue *queue;
+	const struct job *job;
+	struct allocate_list reserve; /* candidates for quota */
+	struct allocate_list place;   /* may be put on a node; has room for all of reserve */
+	struct gang_need need;        /* what the gang lacks in reservations */
+	bool opted_in;                /* some member asked for the gate */
+};
+
+/* What one queue refused in this run. */
+struct allocate_refusal {
+	uint64_t *classes;      /* bit set of pod classes without room, or NULL */
+	const struct queue *by; /* the queue or ancestor without room, the latest */
+	uint32_t dims;          /* in these dimensions */
+	const char *text;
+};
+
+/* What is the same for all jobs of one run. */
+struct allocate_run {
+	struct session *session;
+	bool reserves;                    /* quota may be given, and gates taken off for it */
+	bool enqueue_configured;          /* then only jobs that are not Pending are placed */
+	struct allocate_refusal *refused; /* by queue id */
+};
+
+#endif

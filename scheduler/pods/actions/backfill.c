@@ -1,0 +1,69 @@
+#include "base/arena.h"
+#include "scheduler/pods/actions/registry.h"
+#include "scheduler/pods/core/fit.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/order.h"
+#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/model/pod_class.h"
+
+static bool is_wanted(const struct session *s, const struct task *t)
+{
+	return (t->flags & TASK_OURS) != 0 &&
+	       (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) == 0 && t->klass != NULL &&
+	       t->klass->best_effort && session_task_status(s, t) == TASK_PENDING &&
+	       !session_task_is_set_aside(s, t);
+}
+
+static bool has_wanted(struct session *s, const struct job *j)
+{
+	if (!j->has_group || session_job_best_effort_pending(s, j) == 0 ||
+	    session_job_phase(s, j) == JOB_PENDING) {
+		return false;
+	}
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		if (is_wanted(s, session_task(s, j->tasks.v[i]))) {
+			return hooks_job_valid(s, j, NULL);
+		}
+	}
+	return false;
+}
+
+static void place(struct session *s, const struct queue *q, const struct task *t)
+{
+	const struct node *n = NULL;
+
+	if (fit_find(s, t, &n) == FIT_IDLE) {
+		statement_allocate(s, t, n);
+		session_note_attempt(s, t, ATTEMPT_ALLOCATED, n, NULL);
+		return;
+	}
+	session_note_attempt(s, t, ATTEMPT_NO_NODE, NULL, fit_explain(s, t));
+	session_wait_for_nodes(s, q);
+}
+
+static void backfill_job(struct session *s, const struct queue *q, const struct job *j)
+{
+	struct statement st = statement_begin(s);
+	size_t n;
+	const struct task **tasks = order_tasks(s, j, &n);
+
+	session_note_tried(s, j);
+	for (size_t i = 0; i < n; i++) {
+		if (is_wanted(s, tasks[i])) {
+			place(s, q, tasks[i]);
+		}
+	}
+	if (hooks_job_ready(s, j)) {
+		statement_commit(s, st);
+	} else {
+		session_wait_for_nodes(s, q);
+		statement_discard(s, st);
+	}
+}
+
+/* Pods without requests go wherever predicates let them. No quota vote: there is nothing to count,
+ * so they also leave closed queues, as in Volcano. */
+void backfill_run(struct session *s)
+{
+	order_serve(s, has_wanted, backfill_job);
+}

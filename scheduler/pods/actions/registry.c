@@ -1,0 +1,11 @@
+#include "scheduler/pods/actions/registry.h"
+
+#include "base/attrs.h"
+#include "scheduler/pods/core/action.h"
+
+const struct action_row action_registry[] = {
+	{ "allocate", allocate_run }, { "backfill", backfill_run }, { "enqueue", enqueue_run },
+	{ "gangpreempt", NULL },      { "gangreclaim", NULL },      { "preempt", NULL },
+	{ "reclaim", NULL },          { "shuffle", NULL },
+};
+const size_t action_registry_count = ARRAY_LEN(action_registry);

@@ -1,0 +1,16 @@
+/* scheduler/pods/actions/registry.h: the actions there are; one file each, none includes another.
+ * The table that the configuration is resolved against (action_registry, pods/core/action.h) lists
+ * them next to the names that Volcano has and we do not. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_ACTIONS_REGISTRY_H
+#define SCHEDULER_PODS_ACTIONS_REGISTRY_H
+
+struct session;
+
+/* PodGroups that are Pending become Inqueue where their queue has room for minResources. */
+void enqueue_run(struct session *s);
+/* Quota and nodes for pods with requests. */
+void allocate_run(struct session *s);
+/* Nodes for pods without requests. */
+void backfill_run(struct session *s);
+
+#endif

@@ -1,0 +1,43 @@
+/* scheduler/pods/core/gang.h: how many members a gang (PodGroup with minMember, minTaskMember) has,
+ * for the two questions that are asked before nodes are: may it be ungated, and may it be placed or
+ * published. Like Volcano, minimums per role are not looked at when they ask for more than
+ * minMember does in total. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_CORE_GANG_H
+#define SCHEDULER_PODS_CORE_GANG_H
+
+#include "scheduler/pods/core/session.h"
+
+enum gang_stage {
+	GANG_RESERVED,  /* has its quota: charged, on a node, or in no need of a charge */
+	GANG_PLACEABLE, /* and its gate is off */
+};
+
+struct gang_role {
+	uint32_t role;
+	int32_t missing; /* may be negative: more than asked for */
+};
+
+/* What a gang lacks. */
+struct gang_need {
+	int32_t missing; /* members, at least; not positive: none */
+	struct gang_role *roles;
+	size_t nroles;
+};
+
+/* Whether t counts as a member that has reached the stage. */
+bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage);
+/* roles lie in the session's arena. O(tasks). */
+void gang_need(const struct session *s, const struct job *j, enum gang_stage stage,
+	       struct gang_need *ret);
+bool gang_is_met(const struct gang_need *need);
+/* Whether a member with this role is of use: its role lacks members, or more members are missing
+ * than the roles lack. */
+bool gang_wants(const struct gang_need *need, uint32_t role);
+/* One more member with this role is there. */
+void gang_take(struct gang_need *need, uint32_t role);
+
+/* Whether quota may be reserved for t: it opted in, has requests, no charge and no gate but ours,
+ * is not set aside and may be tried again. */
+bool gang_is_candidate(const struct session *s, const struct task *t);
+
+#endif

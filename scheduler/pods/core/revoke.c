@@ -1,0 +1,381 @@
+#include "scheduler/pods/core/revoke.h"
+
+#include <stdlib.h>
+
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/core/attempts.h"
+#include "scheduler/pods/core/gang.h"
+#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/session_priv.h"
+#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/model/pod_class.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+struct revocation {
+	const char *code;    /* event reason, static */
+	const char *message; /* of event and condition */
+	uint32_t attempts;   /* 0: it may be decided again at once */
+	int64_t retry_at;
+};
+
+static bool is_revocable(const struct session *s, const struct task *t)
+{
+	enum charge_state charge = session_task_charge(s, t);
+
+	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING;
+}
+
+/* In the account of the charge's queue and of every queue above it. */
+static void add_upwards(const struct session *s, struct res *sums, const struct task *t)
+{
+	const struct cluster *c = s->cluster;
+
+	for (uint32_t q = session_task_charge_queue(s, t); q != MODEL_NONE;
+	     q = c->queues.v[q]->parent) {
+		res_add(&sums[q], pod_class_charge(t->klass));
+	}
+}
+
+static void revoke_task(struct session *s, const struct task *t, const struct revocation *why)
+{
+	bool published = ledger_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
+	struct decision *d;
+
+	statement_release(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
+	if (published) {
+		if (s->withdrawing != NULL) {
+			add_upwards(s, s->withdrawing, t);
+		}
+		d = decision_add(&s->decisions, DECISION_WITHDRAW);
+		d->task = t->id;
+		d->reason = "NotReadyForScheduling";
+		d->message = why->message;
+		d->attempts = why->attempts;
+	}
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->warning = true;
+	d->reason = why->code;
+	d->message = why->message;
+}
+
+static void revoke_job(struct session *s, const struct job *j, const struct revocation *why)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if (is_revocable(s, t)) {
+			revoke_task(s, t, why);
+		}
+	}
+}
+
+/* The rest of a gang goes with the member that broke it. */
+static void revoke_with_gang(struct session *s, const struct task *t, const struct revocation *why)
+{
+	const struct job *j = t->job == MODEL_NONE ? NULL : s->cluster->jobs.v[t->job];
+	struct gang_need need;
+
+	revoke_task(s, t, why);
+	if (j == NULL) {
+		return;
+	}
+	gang_need(s, j, GANG_RESERVED, &need);
+	if (!gang_is_met(&need)) {
+		revoke_job(s, j, why);
+	}
+}
+
+void revoke_charge(struct session *s, const struct task *t, const char *message)
+{
+	struct revocation why = { .code = "QuotaRevoked", .message = message };
+
+	revoke_with_gang(s, t, &why);
+}
+
+static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)
+{
+	while (queue != MODEL_NONE && queue != top->id) {
+		queue = c->queues.v[queue]->parent;
+	}
+	return queue == top->id;
+}
+
+/* What is on its way out need not be taken twice: by queue id, ancestors included. Summed when the
+ * first queue is found over its limit, and kept up by every revocation after that. */
+static struct res *sum_withdrawing(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	struct res *sums = arena_zero(s->arena, c->queues.n, sizeof(*sums));
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && session_task_charge(s, t) == CHARGE_WITHDRAWING) {
+			add_upwards(s, sums, t);
+		}
+	}
+	return sums;
+}
+
+static uint32_t over_limit(struct session *s, const struct queue *q)
+{
+	static const struct res nothing;
+	struct res used = *session_queue_charged(s, q);
+
+	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
+		return 0;
+	}
+	if (s->withdrawing == NULL) {
+		s->withdrawing = sum_withdrawing(s);
+	}
+	res_sub_floor(&used, &s->withdrawing[q->id]);
+	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
+}
+
+static int youngest_first(const void *a, const void *b)
+{
+	const struct task *const *x = a, *const *y = b;
+
+	if ((*x)->created != (*y)->created) {
+		return (*x)->created > (*y)->created ? -1 : 1;
+	}
+	return (*x)->id > (*y)->id ? -1 : 1;
+}
+
+static void shrink_queue(struct session *s, const struct queue *q)
+{
+	const struct cluster *c = s->cluster;
+	const struct task **v = arena_alloc(s->arena, (c->tasks.n + 1) * sizeof(*v));
+	struct revocation why = {
+		.code = "QuotaRevoked",
+		.message = arena_printf(s->arena, "queue %s is over its configured limit", q->name),
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && is_revocable(s, t) &&
+		    is_below(c, session_task_charge_queue(s, t), q)) {
+			v[n++] = t;
+		}
+	}
+	qsort(v, n, sizeof(v[0]), youngest_first);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t over = over_limit(s, q);
+
+		if (over == 0) {
+			return;
+		}
+		if (is_revocable(s, v[i]) &&
+		    (res_mask(pod_class_charge(v[i]->klass)) & over) != 0) {
+			revoke_with_gang(s, v[i], &why);
+		}
+	}
+}
+
+static int deepest_first(const void *a, const void *b)
+{
+	const struct queue *const *x = a, *const *y = b;
+
+	if ((*x)->depth != (*y)->depth) {
+		return (*x)->depth > (*y)->depth ? -1 : 1;
+	}
+	return (*x)->id < (*y)->id ? -1 : 1;
+}
+
+/* Deepest first: what a child gives up may be enough for its parent. */
+static void revoke_over_limits(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	const struct queue **v = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] == NULL || over_limit(s, c->queues.v[i]) == 0) {
+			continue;
+		}
+		if (v == NULL) {
+			v = arena_alloc(s->arena, c->queues.n * sizeof(*v));
+		}
+		v[n++] = c->queues.v[i];
+	}
+	if (n > 1) {
+		qsort(v, n, sizeof(v[0]), deepest_first);
+	}
+	for (size_t i = 0; i < n; i++) {
+		shrink_queue(s, v[i]);
+	}
+}
+
+static bool holds_revocable(const struct session *s, const struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		if (is_revocable(s, session_task(s, j->tasks.v[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of those that still wait: it counts as a member whose quota is settled, but holds none. */
+static const struct task *find_member_without_gate(const struct session *s, const struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if ((t->flags & (TASK_OURS | TASK_OPTED_IN)) == TASK_OURS && t->klass != NULL &&
+		    !t->klass->best_effort && session_task_status(s, t) == TASK_PENDING) {
+			return t;
+		}
+	}
+	return NULL;
+}
+
+/* The quota that the others held may be what this member lacked, and will be again. */
+static void tell_member_without_gate(struct session *s, const struct job *j)
+{
+	const struct task *t = find_member_without_gate(s, j);
+	struct decision *d;
+
+	if (t == NULL || (int32_t)session_job_ready_count(s, j) >= j->min_member) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->job = j->id;
+	d->warning = true;
+	d->reason = "MemberNotOptedIn";
+	d->message = arena_printf(s->arena,
+				  "the gang found no place in time, and its member %s did not opt "
+				  "in: no quota is reserved for it with the others; annotate all "
+				  "members or none",
+				  t->name);
+}
+
+/* One more reservation of the job ended without a node; it had lasted for `held`. */
+static void count_attempt(struct session *s, const struct job *j, int64_t held,
+			  struct revocation *ret)
+{
+	uint32_t most = s->conf->reservation_attempts, before = 0;
+	int64_t wait;
+
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		uint32_t n = session_task(s, j->tasks.v[i])->attempts;
+
+		before = n > before ? n : before;
+	}
+	ret->attempts = before < UINT32_MAX ? before + 1 : before;
+	if (most > 0 && ret->attempts >= most) {
+		ret->retry_at = MODEL_TIME_NEVER;
+		ret->message = arena_printf(s->arena,
+					    "no node was found in time, %u times now: the quota is "
+					    "given to others, and "
+					    "no more is reserved before there are nodes of another "
+					    "shape, or other pods",
+					    ret->attempts);
+		return;
+	}
+	wait = attempts_wait(s->conf->reservation_backoff_ns, held, ret->attempts);
+	ret->retry_at = s->now + wait;
+	ret->message = arena_printf(
+		s->arena,
+		"no node was found in time (attempt %u): the quota is given to others for %lld s",
+		ret->attempts, (long long)(wait / NS_PER_S));
+}
+
+static void revoke_timed_out(struct session *s, const struct job *j)
+{
+	struct revocation why = { .code = "ReservationTimedOut" };
+	bool any = false;
+
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = session_task(s, j->tasks.v[i]);
+
+		if (session_task_charge(s, t) == CHARGE_PUBLISHED &&
+		    session_task_status(s, t) == TASK_PENDING &&
+		    t->published_at != MODEL_TIME_NONE &&
+		    s->now - t->published_at >= s->conf->reservation_timeout_ns) {
+			if (!any) {
+				count_attempt(s, j, s->now - t->published_at, &why);
+			}
+			revoke_with_gang(s, t, &why);
+			any = true;
+		}
+	}
+	if (any) {
+		tell_member_without_gate(s, j);
+	}
+}
+
+static void revoke_in_job(struct session *s, const struct queue *q, const struct job *j)
+{
+	struct reason why = { .code = "the queue cannot be used" };
+	struct revocation r = { .code = "QuotaRevoked" };
+
+	if (!holds_revocable(s, j)) {
+		return;
+	}
+	if (!hooks_queue_accepts(s, q, &why)) {
+		r.message = arena_printf(s->arena, "queue %s: %s", q->name, why.code);
+		revoke_job(s, j, &r);
+		return;
+	}
+	why = (struct reason){ .code = "NotEnoughTasks" };
+	if (!hooks_job_valid(s, j, &why)) {
+		r.message = why.detail != NULL ? why.detail : why.code;
+		revoke_job(s, j, &r);
+		return;
+	}
+	if (s->conf->reservation_timeout_ns > 0) {
+		revoke_timed_out(s, j);
+	}
+}
+
+void revoke_run(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+
+	revoke_over_limits(s);
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		if (q == NULL || !session_is_due(s, q)) {
+			continue;
+		}
+		for (size_t k = 0; k < q->jobs.n; k++) {
+			revoke_in_job(s, q, c->jobs.v[q->jobs.v[k]]);
+		}
+		for (size_t k = 0; k < q->waiting.n; k++) {
+			revoke_in_job(s, q, c->jobs.v[q->waiting.v[k]]);
+		}
+	}
+}
+
+void revoke_partial_gangs(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	const struct revocation why = {
+		.code = "QuotaRevoked",
+		.message = "the queue has no room for the rest of the gang",
+	};
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
+			const struct job *j = c->jobs.v[q->jobs.v[k]];
+			struct gang_need need;
+
+			if (!holds_revocable(s, j)) {
+				continue;
+			}
+			gang_need(s, j, GANG_RESERVED, &need);
+			if (!gang_is_met(&need)) {
+				revoke_job(s, j, &why);
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+/* scheduler/pods/core/session_priv.h: the inside of a session, for the files of scheduler/core that
+ * drive it (session, statement, revoke, fit, status, cycle). Thread: sched. */
+#ifndef SCHEDULER_PODS_CORE_SESSION_PRIV_H
+#define SCHEDULER_PODS_CORE_SESSION_PRIV_H
+
+#include "base/arena.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/core/session_overlay.h"
+
+struct fit;
+
+struct session {
+	const struct cluster *cluster;
+	const struct sched_conf *conf;
+	const struct hooks *hooks;
+	struct arena *arena;
+	int64_t now;
+	struct decisions decisions;
+	struct overlay *overlay;
+	struct res *limits;      /* by queue id */
+	struct res *withdrawing; /* by queue id; NULL: no queue was over its limit yet */
+	struct fit *fit;
+	int64_t *timers;     /* by queue id: when to look again, INT64_MAX: never */
+	uint64_t *due;       /* bit set: queues that this cycle looks at */
+	uint8_t *waits;      /* by queue id: bits of enum session_wait */
+	uint8_t *unbound;    /* by queue id; NULL: nobody has asked yet */
+	unsigned statements; /* begun and not ended */
+	uint64_t queues_due, jobs_seen, tasks_seen, nodes_scored;
+	bool has_quota_plugin;
+};
+
+/* What a queue that was looked at waits for, beyond its own changes. */
+enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_JOBS = 2 };
+
+static inline struct overlay_task *session_priv_task(const struct session *s, const struct task *t)
+{
+	return session_overlay_task(s->overlay, t);
+}
+
+static inline struct overlay_job *session_priv_job(const struct session *s, const struct job *j)
+{
+	return session_overlay_job(s->overlay, j);
+}
+
+/* The queue of t's charge (or of its job) and its ancestors hold an unbound charge. */
+static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
+{
+	uint32_t q = session_task_charge_queue(s, t);
+
+	if (q == MODEL_NONE) {
+		q = s->cluster->jobs.v[t->job]->queue;
+	}
+	for (; s->unbound != NULL && q != MODEL_NONE; q = s->cluster->queues.v[q]->parent) {
+		s->unbound[q] = 1;
+	}
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* scheduler/pods/core/status_job.h: the verdict of a cycle on one job, and what its PodGroup is
+ * told. For pods/core/status.c. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_CORE_STATUS_JOB_H
+#define SCHEDULER_PODS_CORE_STATUS_JOB_H
+
+#include "scheduler/pods/core/session.h"
+
+struct verdict {
+	const char *condition; /* reason of the PodGroup condition Unschedulable */
+	const char *code;      /* static text: the kind of obstacle; NULL: none that we know of */
+	const char *message;   /* for people; NULL with code NULL */
+	bool queue_refuses;    /* unknown, closed or broken queue */
+	bool valid;            /* has the tasks that it needs */
+	bool ready;
+};
+
+/* q may be one that does not exist. */
+void status_job_judge(struct session *s, const struct queue *q, const struct job *j,
+		      struct verdict *ret);
+/* Decisions about phase and conditions, where they differ from what was said last. */
+void status_job_tell(struct session *s, const struct job *j, const struct verdict *v);
+
+#endif

@@ -1,0 +1,109 @@
+#include "scheduler/pods/core/totals.h"
+
+#include <string.h>
+
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/model/pod_class.h"
+
+static bool holds_node(const struct task *t)
+{
+	return t->status == TASK_BINDING || t->status == TASK_BOUND || t->status == TASK_RUNNING;
+}
+
+static void count_task(const struct task *t, struct queue_totals *q)
+{
+	const struct res *request = pod_class_charge(t->klass);
+
+	if (holds_node(t) && t->charge == CHARGE_NONE) {
+		return; /* on a node that does not exist */
+	}
+	if (holds_node(t)) {
+		res_add(&q->allocated, request);
+		res_add(&q->request, request);
+		return;
+	}
+	if (t->status != TASK_PENDING) {
+		return;
+	}
+	res_add(&q->request, request);
+	if (ledger_is_unbound(t->charge)) {
+		res_add(&q->reserved, request);
+	}
+	if ((t->flags & TASK_OUR_GATE) != 0) {
+		if (t->charge == CHARGE_PATCHING) {
+			q->patching++;
+		} else {
+			q->gated++;
+		}
+		return;
+	}
+	if ((t->flags & TASK_OPTED_IN) == 0) {
+		return;
+	}
+	q->ungated += t->charge != CHARGE_NONE;
+	if (t->cond == POD_COND_UNSCHEDULABLE) {
+		res_add(&q->published, request);
+		q->published_pods++;
+	} else if (t->cond == POD_COND_NOT_READY) {
+		q->withdrawn++;
+	}
+}
+
+static void add_up(struct queue_totals *to, const struct queue_totals *from)
+{
+	res_add(&to->allocated, &from->allocated);
+	res_add(&to->reserved, &from->reserved);
+	res_add(&to->request, &from->request);
+	res_add(&to->published, &from->published);
+	to->gated += from->gated;
+	to->patching += from->patching;
+	to->ungated += from->ungated;
+	to->published_pods += from->published_pods;
+	to->withdrawn += from->withdrawn;
+	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
+		to->podgroups[i] += from->podgroups[i];
+	}
+}
+
+/* Children first: every queue is added to its parent after all below it have been added to it. */
+static void roll_up(const struct cluster *c, struct queue_totals *out)
+{
+	uint32_t deepest = 0;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL && c->queues.v[i]->depth > deepest) {
+			deepest = c->queues.v[i]->depth;
+		}
+	}
+	for (uint32_t depth = deepest; depth > 0; depth--) {
+		for (size_t i = 0; i < c->queues.n; i++) {
+			const struct queue *q = c->queues.v[i];
+
+			if (q != NULL && q->depth == depth && q->parent != MODEL_NONE) {
+				add_up(&out[q->parent], &out[i]);
+			}
+		}
+	}
+}
+
+void totals_compute(const struct cluster *c, struct queue_totals *out)
+{
+	memset(out, 0, c->queues.n * sizeof(*out));
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		const struct job *j = c->jobs.v[i];
+
+		if (j == NULL || j->queue == MODEL_NONE) {
+			continue;
+		}
+		out[j->queue].podgroups[j->phase] += j->has_group;
+		for (size_t k = 0; k < j->tasks.n; k++) {
+			const struct task *t = c->tasks.v[j->tasks.v[k]];
+
+			if ((t->flags & TASK_OURS) != 0 && t->klass != NULL) {
+				count_task(t, &out[t->charge != CHARGE_NONE ? t->charge_queue
+									    : j->queue]);
+			}
+		}
+	}
+	roll_up(c, out);
+}

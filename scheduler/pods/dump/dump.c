@@ -1,0 +1,283 @@
+#include "scheduler/pods/dump/dump.h"
+
+#include "base/intern.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "enc/json_out.h"
+#include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/model/cluster.h"
+
+static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size_t n)
+{
+	if (n == 0) {
+		return;
+	}
+	json_out_key(o, key);
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		json_out_int(o, v[i]);
+	}
+	json_out_array_end(o);
+}
+
+static void put_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
+{
+	if (n == 0) {
+		return;
+	}
+	json_out_key(o, key);
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		json_out_array(o);
+		json_out_str(o, v[i].key);
+		json_out_str(o, v[i].value);
+		json_out_array_end(o);
+	}
+	json_out_array_end(o);
+}
+
+static void put_expr(struct json_out *o, const struct match_expr *e)
+{
+	json_out_object(o);
+	json_out_kv(o, "key", e->key);
+	json_out_kv_int(o, "op", (int64_t)e->op);
+	if (e->on_field) {
+		json_out_kv_bool(o, "onField", true);
+	}
+	json_out_key(o, "values");
+	json_out_array(o);
+	for (size_t i = 0; i < e->nvalues; i++) {
+		json_out_str(o, e->values[i]);
+	}
+	json_out_array_end(o);
+	json_out_object_end(o);
+}
+
+static void put_terms(struct json_out *o, const char *key, const struct match_term *v, size_t n)
+{
+	json_out_key(o, key);
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		json_out_object(o);
+		json_out_kv_int(o, "weight", v[i].weight);
+		json_out_key(o, "exprs");
+		json_out_array(o);
+		for (size_t j = 0; j < v[i].nexprs; j++) {
+			put_expr(o, &v[i].exprs[j]);
+		}
+		json_out_array_end(o);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
+static void put_tolerations(struct json_out *o, const struct pod_class *k)
+{
+	json_out_key(o, "tolerations");
+	json_out_array(o);
+	for (size_t i = 0; i < k->ntolerations; i++) {
+		const struct toleration *t = &k->tolerations[i];
+
+		json_out_object(o);
+		json_out_kv(o, "key", t->key);
+		json_out_kv(o, "value", t->value);
+		json_out_kv_bool(o, "exists", t->exists);
+		json_out_kv_bool(o, "anyEffect", t->any_effect);
+		json_out_kv_int(o, "effect", t->effect);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
+static void put_ports(struct json_out *o, const struct pod_class *k)
+{
+	json_out_key(o, "ports");
+	json_out_array(o);
+	for (size_t i = 0; i < k->nports; i++) {
+		json_out_object(o);
+		json_out_kv(o, "ip", k->ports[i].ip);
+		json_out_kv_int(o, "protocol", k->ports[i].protocol);
+		json_out_kv_int(o, "port", k->ports[i].port);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
+static void put_class(struct json_out *o, const struct cluster *c, const struct pod_class *k)
+{
+	dump_fields_write_res(o, "request", c->res, &k->request, 0);
+	dump_fields_write_unoffered(o, "unoffered", &k->unoffered);
+	put_labels(o, "selector", k->selector, k->nselector);
+	if (k->has_required) {
+		put_terms(o, "required", k->required, k->nrequired);
+	}
+	if (k->npreferred > 0) {
+		put_terms(o, "preferred", k->preferred, k->npreferred);
+	}
+	if (k->ntolerations > 0) {
+		put_tolerations(o, k);
+	}
+	if (k->nports > 0) {
+		put_ports(o, k);
+	}
+	if (k->elsewhere) {
+		json_out_kv_bool(o, "elsewhere", true);
+	}
+	if (k->unsupported != NULL) {
+		json_out_kv(o, "unsupported", k->unsupported);
+	}
+}
+
+static void put_node(struct json_out *o, const struct cluster *c, const struct node *n)
+{
+	json_out_kv(o, "name", n->name);
+	dump_fields_write(dump_fields_node, n, o);
+	dump_fields_write_res(o, "allocatable", c->res, &n->allocatable, 0);
+	put_labels(o, "labels", n->labels.v, n->labels.n);
+	if (n->taints.n > 0) {
+		json_out_key(o, "taints");
+		json_out_array(o);
+		for (size_t i = 0; i < n->taints.n; i++) {
+			json_out_object(o);
+			json_out_kv(o, "key", n->taints.v[i].key);
+			json_out_kv(o, "value", n->taints.v[i].value);
+			json_out_kv_int(o, "effect", n->taints.v[i].effect);
+			json_out_object_end(o);
+		}
+		json_out_array_end(o);
+	}
+	put_ids(o, "tasks", n->tasks.v, n->tasks.n);
+}
+
+static void put_queue(struct json_out *o, const struct cluster *c, const struct queue *q)
+{
+	json_out_kv(o, "name", q->name);
+	if (q->uid != NULL) {
+		json_out_kv(o, "uid", q->uid);
+	}
+	if (q->parent_name != NULL) {
+		json_out_kv(o, "parent", q->parent_name);
+	}
+	dump_fields_write(dump_fields_queue, q, o);
+	dump_fields_write_res(o, "capability", c->res, &q->capability, RES_UNLIMITED);
+	dump_fields_write_res(o, "guarantee", c->res, &q->guarantee, 0);
+	dump_fields_write_res(o, "deserved", c->res, &q->deserved, 0);
+	dump_fields_write_res(o, "charged", c->res, &q->charged, 0);
+	dump_fields_write_res(o, "releasing", c->res, &q->releasing, 0);
+	put_ids(o, "jobs", q->jobs.v, q->jobs.n);
+	put_ids(o, "waiting", q->waiting.v, q->waiting.n);
+}
+
+static void put_job(struct json_out *o, const struct cluster *c, const struct job *j)
+{
+	json_out_kv(o, "ns", j->namespace_);
+	json_out_kv(o, "name", j->name);
+	if (j->uid != NULL) {
+		json_out_kv(o, "uid", j->uid);
+	}
+	dump_fields_write(dump_fields_job, j, o);
+	dump_fields_write_res(o, "minResources", c->res, &j->min_resources, 0);
+	dump_fields_write_unoffered(o, "minUnoffered", &j->min_unoffered);
+	if (j->role_min.n > 0) {
+		json_out_key(o, "roleMin");
+		json_out_array(o);
+		for (size_t i = 0; i < j->role_min.n; i++) {
+			json_out_array(o);
+			json_out_int(o, j->role_min.v[i].role);
+			json_out_int(o, j->role_min.v[i].min);
+			json_out_array_end(o);
+		}
+		json_out_array_end(o);
+	}
+	put_ids(o, "tasks", j->tasks.v, j->tasks.n);
+}
+
+static void put_task(struct json_out *o, const struct cluster *c, const struct task *t)
+{
+	(void)c;
+	json_out_kv(o, "ns", t->namespace_);
+	json_out_kv(o, "name", t->name);
+	json_out_kv(o, "uid", t->uid);
+	if (t->klass != NULL) {
+		json_out_kv_int(o, "class", t->klass->id);
+	}
+	if (t->nominated != MODEL_NONE) {
+		json_out_kv_int(o, "nominated", t->nominated);
+	}
+	dump_fields_write(dump_fields_task, t, o);
+}
+
+static bool put_priority_class(struct str key, void *value, void *ctx)
+{
+	const struct priority_class *p = value;
+	struct json_out *o = ctx;
+
+	json_out_object(o);
+	json_out_key(o, "name");
+	json_out_slice(o, key);
+	json_out_kv_int(o, "value", p->value);
+	json_out_kv_bool(o, "globalDefault", p->global_default);
+	json_out_object_end(o);
+	return true;
+}
+
+/* Members of one list by id; a free id is null, so that every object keeps its own. */
+#define PUT_LIST(o, c, key, vec, put)                                                              \
+	do {                                                                                       \
+		json_out_key(o, key);                                                              \
+		json_out_array(o);                                                                 \
+		for (size_t put_i_ = 0; put_i_ < (vec).n; put_i_++) {                              \
+			if ((vec).v[put_i_] == NULL) {                                             \
+				json_out_null(o);                                                  \
+				continue;                                                          \
+			}                                                                          \
+			json_out_object(o);                                                        \
+			put(o, c, (vec).v[put_i_]);                                                \
+			json_out_object_end(o);                                                    \
+		}                                                                                  \
+		json_out_array_end(o);                                                             \
+	} while (0)
+
+static void put_names(struct json_out *o, const struct cluster *c)
+{
+	json_out_key(o, "resources");
+	json_out_array(o);
+	for (unsigned i = 0; i < res_names_count(c->res); i++) {
+		json_out_str(o, res_names_get(c->res, i));
+	}
+	json_out_array_end(o);
+	json_out_key(o, "names");
+	json_out_array(o);
+	for (uint32_t i = 0; i < intern_count(c->names); i++) {
+		struct str name = intern_str(c->names, i);
+
+		if (name.p == NULL) {
+			json_out_null(o);
+		} else {
+			json_out_slice(o, name);
+		}
+	}
+	json_out_array_end(o);
+	json_out_key(o, "priorityClasses");
+	json_out_array(o);
+	strmap_each(c->priority_classes, put_priority_class, o);
+	json_out_array_end(o);
+}
+
+void dump_format(const struct cluster *c, struct strbuf *out)
+{
+	struct json_out o;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	json_out_kv_int(&o, "version", DUMP_VERSION);
+	dump_fields_write(dump_fields_cluster, c, &o);
+	put_names(&o, c);
+	PUT_LIST(&o, c, "classes", c->class_by_id, put_class);
+	PUT_LIST(&o, c, "nodes", c->nodes, put_node);
+	PUT_LIST(&o, c, "queues", c->queues, put_queue);
+	PUT_LIST(&o, c, "jobs", c->jobs, put_job);
+	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
+	json_out_object_end(&o);
+	json_out_end(&o);
+}

@@ -1,0 +1,477 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/dump/dump_class.h"
+#include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/model/cluster.h"
+
+static struct str text_of(const struct jdoc *d, const char *key)
+{
+	return str_of(jdoc_str(jdoc_get(d, key)));
+}
+
+static int bad(struct err *err, const char *what)
+{
+	return err_set(err, ERR_INVALID, "%s", what);
+}
+
+static char *dup_or_null(struct str s)
+{
+	return s.p == NULL ? NULL : xmalloc_dup_n(s.p, s.len);
+}
+
+static int load_resources(struct cluster *c, const struct jdoc *doc, struct err *err)
+{
+	int i = 0;
+
+	for (const struct jdoc *d = jdoc_first(jdoc_get(doc, "resources")); d != NULL;
+	     d = jdoc_next(d), i++) {
+		struct str name = str_of(jdoc_str(d));
+		int dim;
+
+		if (name.len == 0) {
+			return err_set(err, ERR_INVALID, "resources[%d]: not a name", i);
+		}
+		dim = res_names_add(c->res, name);
+		if (dim != i) {
+			return err_set(err, ERR_INVALID, "resources[%d]: %s", i,
+				       dim < 0 ? "too many" : "not in its place");
+		}
+	}
+	c->res_resolved = res_names_count(c->res);
+	return 0;
+}
+
+/* null: the id is free. It is held by a name that nothing else has until all names are there. */
+static int load_names(struct cluster *c, const struct jdoc *doc, struct err *err)
+{
+	const struct jdoc *list = jdoc_get(doc, "names");
+	uint32_t i = 0, n = 0;
+
+	for (const struct jdoc *d = jdoc_first(list); d != NULL; d = jdoc_next(d), i++) {
+		bool is_free = jdoc_kind(d) == JDOC_NULL;
+		char held[16];
+
+		(void)snprintf(held, sizeof(held), "\n%u", (unsigned)i);
+		if ((!is_free && jdoc_str(d) == NULL) || i == INTERN_MAX ||
+		    intern_id(c->names, str_of(is_free ? held : jdoc_str(d))) != i) {
+			return err_set(err, ERR_INVALID,
+				       "names[%u]: not a text or not for the first time",
+				       (unsigned)i);
+		}
+		n += !is_free;
+	}
+	if (n == i) {
+		return 0;
+	}
+	i = 0;
+	for (const struct jdoc *d = jdoc_first(list); d != NULL; d = jdoc_next(d), i++) {
+		intern_mark(c->names, jdoc_kind(d) == JDOC_NULL ? INTERN_NONE : i);
+	}
+	intern_sweep(c->names);
+	return 0;
+}
+
+static int load_priority_classes(struct cluster *c, const struct jdoc *doc, struct err *err)
+{
+	for (const struct jdoc *d = jdoc_first(jdoc_get(doc, "priorityClasses")); d != NULL;
+	     d = jdoc_next(d)) {
+		struct str name = text_of(d, "name");
+		struct priority_class *p;
+		int64_t value = 0;
+
+		if (name.len == 0 || dump_fields_read_int(jdoc_get(d, "value"), INT32_MIN,
+							  INT32_MAX, &value, err) < 0) {
+			return bad(err, "priorityClasses: without name or value");
+		}
+		p = xmalloc_zero(1, sizeof(*p));
+		p->value = (int32_t)value;
+		p->global_default = jdoc_bool(jdoc_get(d, "globalDefault"), false);
+		strmap_set(c->priority_classes, name, p);
+	}
+	return 0;
+}
+
+static int load_taints(struct cluster *c, const struct jdoc *d, struct node *n, struct err *err)
+{
+	for (const struct jdoc *t = jdoc_first(jdoc_get(d, "taints")); t != NULL;
+	     t = jdoc_next(t)) {
+		struct taint taint = { .key = NULL };
+		int64_t effect = 0;
+
+		if (dump_class_text(c, jdoc_get(t, "key"), &taint.key, err) < 0 ||
+		    dump_class_text(c, jdoc_get(t, "value"), &taint.value, err) < 0 ||
+		    dump_fields_read_int(jdoc_get(t, "effect"), 0, TAINT_NO_EXECUTE, &effect, err) <
+			    0) {
+			return err_wrap(err, "taints");
+		}
+		taint.effect = (uint8_t)effect;
+		vec_push(&n->taints, taint);
+	}
+	return 0;
+}
+
+static int load_node(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct str name = text_of(d, "name");
+	struct label *labels = NULL;
+	size_t nlabels = 0;
+	struct node *n;
+
+	if (name.len == 0 || cluster_node_find(c, name) != NULL) {
+		return bad(err, "name: absent or not unique");
+	}
+	n = cluster_node_get(c, name);
+	if (dump_class_labels(c, jdoc_get(d, "labels"), &labels, &nlabels, err) < 0) {
+		return err_wrap(err, "labels");
+	}
+	for (size_t i = 0; i < nlabels; i++) {
+		vec_push(&n->labels, labels[i]);
+	}
+	free(labels);
+	if (load_taints(c, d, n, err) < 0 || dump_fields_read(dump_fields_node, d, n, err) < 0 ||
+	    dump_fields_read_res(d, "allocatable", c->res, 0, &n->allocatable, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (n->exists) {
+		res_add(&c->total, &n->allocatable);
+	}
+	return 0;
+}
+
+static int load_queue(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct str name = text_of(d, "name");
+	struct queue *q;
+
+	if (name.len == 0 || queue_find(c, name) != NULL) {
+		return bad(err, "name: absent or not unique");
+	}
+	q = queue_get(c, name);
+	q->uid = dup_or_null(text_of(d, "uid"));
+	q->parent_name = dup_or_null(text_of(d, "parent"));
+	if (dump_fields_read(dump_fields_queue, d, q, err) < 0 ||
+	    dump_fields_read_res(d, "capability", c->res, RES_UNLIMITED, &q->capability, err) < 0 ||
+	    dump_fields_read_res(d, "guarantee", c->res, 0, &q->guarantee, err) < 0 ||
+	    dump_fields_read_res(d, "deserved", c->res, 0, &q->deserved, err) < 0 ||
+	    dump_fields_read_res(d, "charged", c->res, 0, &q->charged, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return dump_fields_read_res(d, "releasing", c->res, 0, &q->releasing, err);
+}
+
+static bool is_name(const struct cluster *c, uint32_t id)
+{
+	return id == MODEL_NONE ||
+	       (id < intern_count(c->names) && intern_str(c->names, id).p != NULL);
+}
+
+static int load_role_min(struct cluster *c, const struct jdoc *d, struct job *j, struct err *err)
+{
+	for (const struct jdoc *r = jdoc_first(jdoc_get(d, "roleMin")); r != NULL;
+	     r = jdoc_next(r)) {
+		int64_t role = 0, min = 0;
+
+		if (dump_fields_read_int(jdoc_at(r, 0), 0, (int64_t)intern_count(c->names) - 1,
+					 &role, err) < 0 ||
+		    dump_fields_read_int(jdoc_at(r, 1), 0, INT32_MAX, &min, err) < 0) {
+			return err_wrap(err, "roleMin");
+		}
+		if (!is_name(c, (uint32_t)role)) {
+			return bad(err, "roleMin: no such name");
+		}
+		vec_push(&j->role_min, ((struct job_role_min){ (uint32_t)role, (int32_t)min }));
+	}
+	return 0;
+}
+
+/* Looks up what "ns" and "name" say; false when the pair cannot name a new object. */
+static bool is_new_key(struct cluster *c, const struct strmap *map, struct str ns, struct str name)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	strbuf_add_str(&key, ns);
+	strbuf_add_ch(&key, '/');
+	strbuf_add_str(&key, name);
+	return name.len > 0 && ns.p != NULL && !strmap_has(map, strbuf_str(&key)) &&
+	       intern_id(c->names, ns) != INTERN_NONE;
+}
+
+static int load_job(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
+	struct job *j;
+
+	if (!is_new_key(c, c->job_by_key, ns, name)) {
+		return bad(err, "name: absent or not unique");
+	}
+	j = cluster_job_get(c, ns, name);
+	j->uid = dup_or_null(text_of(d, "uid"));
+	if (dump_fields_read(dump_fields_job, d, j, err) < 0 ||
+	    dump_fields_read_res(d, "minResources", c->res, 0, &j->min_resources, err) < 0 ||
+	    dump_fields_read_unoffered(d, "minUnoffered", &j->min_unoffered, err) < 0 ||
+	    load_role_min(c, d, j, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (!is_name(c, j->queue_name) || !is_name(c, j->priority_class)) {
+		return bad(err, "queueName or priorityClass: no such name");
+	}
+	if (j->barred_by != MODEL_NONE &&
+	    (j->barred_by >= c->queues.n || c->queues.v[j->barred_by] == NULL)) {
+		return bad(err, "barredBy: no such queue");
+	}
+	return 0;
+}
+
+/* The id of an existing row of the list that has n rows. */
+static int read_id(const struct jdoc *d, void *const *v, size_t n, uint32_t *ret, struct err *err)
+{
+	int64_t id = 0;
+
+	if (dump_fields_read_int(d, 0, (int64_t)n - 1, &id, err) < 0 || v[id] == NULL) {
+		return bad(err, "no such id");
+	}
+	*ret = (uint32_t)id;
+	return 0;
+}
+
+static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
+{
+	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
+	uint32_t id;
+
+	if (klass != NULL) {
+		if (read_id(klass, (void *const *)c->class_by_id.v, c->class_by_id.n, &id, err) <
+		    0) {
+			return err_wrap(err, "class");
+		}
+		t->klass = cluster_class_ref(c, c->class_by_id.v[id]);
+	}
+	if (node != NULL) {
+		if (read_id(node, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
+			return err_wrap(err, "nominated");
+		}
+		cluster_task_set_nominated(c, t, c->nodes.v[id]);
+	}
+	if (!is_name(c, t->role)) {
+		return bad(err, "role: no such name");
+	}
+	if (!is_name(c, t->reserved)) {
+		return bad(err, "reserved: no such name");
+	}
+	if (t->charge_queue != MODEL_NONE &&
+	    (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL)) {
+		return bad(err, "chargeQueue: no such id");
+	}
+	return t->charge != CHARGE_NONE && t->klass == NULL ? bad(err, "charged without class") : 0;
+}
+
+static int load_task(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
+	struct task *t;
+
+	if (!is_new_key(c, c->task_by_key, ns, name)) {
+		return bad(err, "name: absent or not unique");
+	}
+	t = cluster_task_add(c, ns, name, text_of(d, "uid"));
+	if (dump_fields_read(dump_fields_task, d, t, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return load_task_refs(c, d, t, err);
+}
+
+typedef int (*load_fn)(struct cluster *c, const struct jdoc *d, struct err *err);
+
+/* The constructors give out the next id as long as no id is free; holes are filled with NULL. */
+#define LOAD_LIST(c, doc, key, vec, load, err)                                                     \
+	({                                                                                         \
+		load_fn load_one_ = (load);                                                        \
+		int load_r_ = 0;                                                                   \
+		for (const struct jdoc *d_ = jdoc_first(jdoc_get((doc), (key)));                   \
+		     d_ != NULL && load_r_ == 0; d_ = jdoc_next(d_)) {                             \
+			size_t load_i_ = (vec)->n;                                                 \
+			if (load_i_ == DUMP_MAX_OBJECTS) {                                         \
+				load_r_ = err_set((err), ERR_INVALID, "%s: more than %u", (key),   \
+						  DUMP_MAX_OBJECTS);                               \
+			} else if (jdoc_kind(d_) == JDOC_NULL) {                                   \
+				vec_push((vec), NULL);                                             \
+			} else if (load_one_((c), d_, (err)) < 0) {                                \
+				load_r_ = err_wrap((err), "%s[%zu]", (key), load_i_);              \
+			}                                                                          \
+		}                                                                                  \
+		load_r_;                                                                           \
+	})
+
+static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, struct err *err)
+{
+	for (const struct jdoc *i = jdoc_first(jdoc_get(d, "tasks")); i != NULL; i = jdoc_next(i)) {
+		uint32_t id;
+		struct task *t;
+
+		if (read_id(i, (void *const *)c->tasks.v, c->tasks.n, &id, err) < 0) {
+			return err_wrap(err, "nodes: tasks of %s", n->name);
+		}
+		t = c->tasks.v[id];
+		if (t->node != MODEL_NONE || t->klass == NULL) {
+			return err_set(err, ERR_INVALID,
+				       "nodes: tasks of %s: listed twice or without class",
+				       n->name);
+		}
+		t->node = n->id;
+		t->node_pos = (uint32_t)n->tasks.n;
+		vec_push(&n->tasks, id);
+		res_add(&n->used, &t->klass->request);
+		if (t->status == TASK_RELEASING) {
+			res_add(&n->releasing, &t->klass->request);
+		}
+	}
+	return 0;
+}
+
+static int link_job(struct cluster *c, const struct jdoc *d, struct job *j, struct err *err)
+{
+	for (const struct jdoc *i = jdoc_first(jdoc_get(d, "tasks")); i != NULL; i = jdoc_next(i)) {
+		uint32_t id;
+		struct task *t;
+
+		if (read_id(i, (void *const *)c->tasks.v, c->tasks.n, &id, err) < 0) {
+			return err_wrap(err, "jobs: tasks of %s", j->name);
+		}
+		t = c->tasks.v[id];
+		if (t->job != MODEL_NONE) {
+			return err_set(err, ERR_INVALID, "jobs: tasks of %s: listed twice",
+				       j->name);
+		}
+		t->job = j->id;
+		t->job_pos = (uint32_t)j->tasks.n;
+		vec_push(&j->tasks, id);
+		j->by_status[t->status]++;
+	}
+	return 0;
+}
+
+static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, struct err *err)
+{
+	const struct jdoc *list = jdoc_get(d, q->exists ? "jobs" : "waiting");
+
+	for (const struct jdoc *i = jdoc_first(list); i != NULL; i = jdoc_next(i)) {
+		uint32_t id;
+		struct job *j;
+
+		if (read_id(i, (void *const *)c->jobs.v, c->jobs.n, &id, err) < 0) {
+			return err_wrap(err, "queues: jobs of %s", q->name);
+		}
+		j = c->jobs.v[id];
+		j->queue = q->exists ? q->id : MODEL_NONE;
+		if (q->exists) {
+			j->queue_pos = (uint32_t)q->jobs.n;
+			vec_push(&q->jobs, id);
+		} else {
+			j->queue_pos = (uint32_t)q->waiting.n;
+			vec_push(&q->waiting, id);
+		}
+	}
+	return 0;
+}
+
+#define LINK_LIST(c, doc, key, vec, link, err)                                                     \
+	({                                                                                         \
+		int link_r_ = 0;                                                                   \
+		size_t link_i_ = 0;                                                                \
+		for (const struct jdoc *d_ = jdoc_first(jdoc_get((doc), (key)));                   \
+		     d_ != NULL && link_r_ == 0; d_ = jdoc_next(d_), link_i_++) {                  \
+			if ((vec)->v[link_i_] != NULL) {                                           \
+				link_r_ = link((c), d_, (vec)->v[link_i_], (err));                 \
+			}                                                                          \
+		}                                                                                  \
+		link_r_;                                                                           \
+	})
+
+#define COLLECT_FREE(vec, free_list)                                                               \
+	do {                                                                                       \
+		for (size_t free_i_ = (vec)->n; free_i_-- > 0;) {                                  \
+			if ((vec)->v[free_i_] == NULL) {                                           \
+				vec_push((free_list), (uint32_t)free_i_);                          \
+			}                                                                          \
+		}                                                                                  \
+	} while (0)
+
+/* Restores what setting up has counted up, and checks that all fits together. */
+static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
+{
+	const char *wrong;
+
+	if (dump_fields_read(dump_fields_cluster, doc, c, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (c->root_queue >= c->queues.n || c->queues.v[c->root_queue] == NULL ||
+	    (c->default_queue != MODEL_NONE &&
+	     (c->default_queue >= c->queues.n || c->queues.v[c->default_queue] == NULL))) {
+		return bad(err, "root or defaultQueue: no such queue");
+	}
+	COLLECT_FREE(&c->class_by_id, &c->free_classes);
+	COLLECT_FREE(&c->nodes, &c->free_nodes);
+	COLLECT_FREE(&c->queues, &c->free_queues);
+	COLLECT_FREE(&c->jobs, &c->free_jobs);
+	COLLECT_FREE(&c->tasks, &c->free_tasks);
+	(void)queue_topology_changed(c);
+	c->queues_gen--;
+	wrong = cluster_verify(c);
+	return wrong == NULL ? 0 : err_set(err, ERR_INVALID, "does not add up: %s", wrong);
+}
+
+static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
+{
+	if (load_resources(c, doc, err) < 0 || load_names(c, doc, err) < 0 ||
+	    load_priority_classes(c, doc, err) < 0 ||
+	    LOAD_LIST(c, doc, "classes", &c->class_by_id, dump_class_load, err) < 0 ||
+	    LOAD_LIST(c, doc, "nodes", &c->nodes, load_node, err) < 0 ||
+	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||
+	    LOAD_LIST(c, doc, "jobs", &c->jobs, load_job, err) < 0 ||
+	    LOAD_LIST(c, doc, "tasks", &c->tasks, load_task, err) < 0 ||
+	    LINK_LIST(c, doc, "nodes", &c->nodes, link_node, err) < 0 ||
+	    LINK_LIST(c, doc, "jobs", &c->jobs, link_job, err) < 0 ||
+	    LINK_LIST(c, doc, "queues", &c->queues, link_queue, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return finish(c, doc, err);
+}
+
+static void destroyp(struct cluster **pc)
+{
+	cluster_destroy(*pc);
+}
+
+int dump_load(struct str json, struct cluster **ret, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+	CLEANUP(destroyp) struct cluster *c = NULL;
+	struct queue *root;
+
+	if (jdoc_parse(json, &doc, err) < 0) {
+		return err_wrap(err, "dump");
+	}
+	if (jdoc_int(jdoc_get(doc, "version"), 0) != DUMP_VERSION) {
+		return err_set(err, ERR_INVALID, "dump: version: not %d", DUMP_VERSION);
+	}
+	c = cluster_create();
+	/* Ids come from the dump: the root that a new cluster has makes way for its own. */
+	root = c->queues.v[c->root_queue];
+	c->root_queue = MODEL_NONE;
+	queue_prune(c, root);
+	vec_clear(&c->queues);
+	vec_clear(&c->free_queues);
+	if (load(c, doc, err) < 0) {
+		return err_wrap(err, "dump");
+	}
+	*ret = take_ptr(&c);
+	return 0;
+}

@@ -1,0 +1,114 @@
+#include "scheduler/pods/engine/foreign.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "kube/recorder.h"
+#include "scheduler/pods/model/model.h"
+
+#define LOG_INTERVAL_NS (60 * CLOCK_NS_PER_S)
+
+struct foreign {
+	struct counter_cell *binds, *podgroups;
+	int64_t log_after; /* wall ns */
+	pthread_mutex_t lock;
+	char *last; /* under lock; NULL: nothing yet */
+};
+
+struct foreign *foreign_create(struct counter_registry *r)
+{
+	struct foreign *f = xmalloc_zero(1, sizeof(*f));
+
+	f->binds = counter_cell(counter_register(r, "headgate_foreign_binds_total",
+						 "Pods of our scheduler names bound by others",
+						 COUNTER_COUNTER, NULL),
+				NULL);
+	f->podgroups = counter_cell(
+		counter_register(r, "headgate_foreign_podgroups_total",
+				 "PodGroups made by others for pods of our scheduler names",
+				 COUNTER_COUNTER, NULL),
+		NULL);
+	f->log_after = INT64_MIN;
+	pthread_mutex_init(&f->lock, NULL);
+	return f;
+}
+
+void foreign_destroy(struct foreign *f)
+{
+	if (f != NULL) {
+		pthread_mutex_destroy(&f->lock);
+		free(f->last);
+		free(f);
+	}
+}
+
+static void note(struct foreign *f, const char *what, int64_t now)
+{
+	char when[CLOCK_RFC3339_MAX];
+	char *text, *old;
+
+	clock_format_time(now, when);
+	text = xmalloc_printf("at %s %s (%.0f foreign binds, %.0f foreign PodGroups in all)", when,
+			      what, counter_get(f->binds), counter_get(f->podgroups));
+	if (now >= f->log_after) {
+		log_warn("somebody else works under our scheduler name", LOG_STR("last", text));
+		f->log_after = now + LOG_INTERVAL_NS;
+	}
+	pthread_mutex_lock(&f->lock);
+	old = f->last;
+	f->last = text;
+	pthread_mutex_unlock(&f->lock);
+	free(old);
+}
+
+void foreign_bind(struct foreign *f, struct recorder *recorder, const struct task *t,
+		  const char *node, int64_t now)
+{
+	const struct recorder_object about = { "v1", "Pod", t->name, t->uid, t->namespace_ };
+	CLEANUP(xmalloc_freep)
+	char *what = xmalloc_printf("pod %s/%s was bound to node %s, and not by Headgate",
+				    t->namespace_, t->name, node);
+	CLEANUP(xmalloc_freep)
+	char *message = xmalloc_printf("another scheduler works under the pod's scheduler name: it "
+				       "was bound to node %s, and not by Headgate",
+				       node);
+
+	counter_add(f->binds, 1);
+	recorder_event(recorder, &about, true, "ForeignBind", message);
+	note(f, what, now);
+}
+
+void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct job *j,
+		      int64_t now)
+{
+	const struct recorder_object about = { KEYS_VOLCANO_API_VERSION, "PodGroup", j->name,
+					       j->uid, j->namespace_ };
+	CLEANUP(xmalloc_freep)
+	char *what = xmalloc_printf("PodGroup %s/%s was made, and not by Headgate", j->namespace_,
+				    j->name);
+
+	counter_add(f->podgroups, 1);
+	recorder_event(recorder, &about, true, "ForeignPodGroup",
+		       "another PodGroup controller works for pods of our scheduler name: this "
+		       "PodGroup was not made by Headgate");
+	note(f, what, now);
+}
+
+bool foreign_describe(struct foreign *f, char *text, size_t size)
+{
+	bool any;
+
+	pthread_mutex_lock(&f->lock);
+	any = f->last != NULL;
+	if (any) {
+		snprintf(text, size, "%s", f->last);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return any;
+}

@@ -1,0 +1,30 @@
+/* scheduler/pods/engine/foreign.h: tells about others who work under our scheduler names: a Warning
+ * event on each pod or PodGroup, metrics, a line in the log (at most one a minute), and what health
+ * checks show. What counts as foreign is decided in pods/ingest/cache.h. Owner: the sched thread;
+ * foreign_describe from any thread. */
+#ifndef SCHEDULER_PODS_ENGINE_FOREIGN_H
+#define SCHEDULER_PODS_ENGINE_FOREIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct counter_registry;
+struct foreign;
+struct job;
+struct recorder;
+struct task;
+
+struct foreign *foreign_create(struct counter_registry *r);
+void foreign_destroy(struct foreign *f); /* NULL is fine */
+/* t was bound to the node, and not by us. now: wall ns. */
+void foreign_bind(struct foreign *f, struct recorder *recorder, const struct task *t,
+		  const char *node, int64_t now);
+/* The PodGroup of j was made, and not by us. */
+void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct job *j,
+		      int64_t now);
+/* Writes what was seen last, when, and how much in all; false: nothing was seen, text is as it was.
+ */
+bool foreign_describe(struct foreign *f, char *text, size_t size);
+
+#endif

@@ -1,0 +1,132 @@
+#include "scheduler/pods/engine/orphans.h"
+
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "kube/recorder.h"
+#include "scheduler/pods/model/cluster.h"
+
+struct waiting {
+	char *key, *uid;
+	int64_t due;
+};
+
+struct orphans {
+	struct strmap *known;               /* UID -> one of the two below */
+	struct VEC(struct waiting) waiting; /* in the order of their times */
+	size_t next;                        /* of waiting: those before are done with */
+};
+
+static char is_waiting, is_told;
+
+struct orphans *orphans_create(void)
+{
+	struct orphans *o = xmalloc_zero(1, sizeof(*o));
+
+	o->known = strmap_create(NULL);
+	return o;
+}
+
+static void free_waiting(struct waiting *w)
+{
+	free(w->key);
+	free(w->uid);
+}
+
+void orphans_destroy(struct orphans *o)
+{
+	if (o == NULL) {
+		return;
+	}
+	for (size_t i = o->next; i < o->waiting.n; i++) {
+		free_waiting(&o->waiting.v[i]);
+	}
+	vec_finish(&o->waiting);
+	strmap_destroy(o->known);
+	free(o);
+}
+
+static bool waits_for_group(const struct task *t)
+{
+	return (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING && t->job != MODEL_NONE;
+}
+
+static void add(struct orphans *o, const struct task *t, int64_t now)
+{
+	struct waiting w = { .key = xmalloc_printf("%s/%s", t->namespace_, t->name),
+			     .uid = xmalloc_dup(t->uid),
+			     .due = now + ORPHANS_GRACE_NS };
+
+	strmap_set(o->known, str_of(t->uid), &is_waiting);
+	vec_push(&o->waiting, w);
+}
+
+void orphans_see(struct orphans *o, const struct cluster *c, const struct task *t, int64_t now)
+{
+	bool orphan = waits_for_group(t) && !c->jobs.v[t->job]->has_group;
+
+	if (!orphan) {
+		orphans_gone(o, t);
+	} else if (!strmap_has(o->known, str_of(t->uid))) {
+		add(o, t, now);
+	}
+}
+
+void orphans_gone(struct orphans *o, const struct task *t)
+{
+	if (strmap_count(o->known) > 0) {
+		(void)strmap_remove(o->known, str_of(t->uid));
+	}
+}
+
+void orphans_bereave(struct orphans *o, const struct cluster *c, const struct job *j, int64_t now)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t = c->tasks.v[j->tasks.v[i]];
+
+		if (waits_for_group(t)) {
+			add(o, t, now);
+		}
+	}
+}
+
+static void tell(struct orphans *o, const struct cluster *c, struct recorder *recorder,
+		 const struct waiting *w)
+{
+	const struct task *t = cluster_task_find(c, str_of(w->key));
+	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
+	CLEANUP(xmalloc_freep) char *message = NULL;
+
+	if (strmap_get(o->known, str_of(w->uid)) != &is_waiting) {
+		return;
+	}
+	if (t == NULL || !str_streq(t->uid, w->uid) || !waits_for_group(t) ||
+	    c->jobs.v[t->job]->has_group) {
+		(void)strmap_remove(o->known, str_of(w->uid));
+		return;
+	}
+	strmap_set(o->known, str_of(w->uid), &is_told);
+	about.name = t->name;
+	about.uid = t->uid;
+	about.namespace_ = t->namespace_;
+	message = xmalloc_printf("the pod waits for PodGroup %s, which does not exist",
+				 c->jobs.v[t->job]->name);
+	recorder_event(recorder, &about, true, "PodGroupMissing", message);
+}
+
+void orphans_tell(struct orphans *o, const struct cluster *c, struct recorder *recorder,
+		  int64_t now)
+{
+	while (o->next < o->waiting.n && o->waiting.v[o->next].due <= now) {
+		tell(o, c, recorder, &o->waiting.v[o->next]);
+		free_waiting(&o->waiting.v[o->next]);
+		o->next++;
+	}
+	if (o->next == o->waiting.n) {
+		vec_clear(&o->waiting);
+		o->next = 0;
+	}
+}

@@ -1,0 +1,52 @@
+#include "scheduler/pods/engine/outcome_event.h"
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "kube/recorder.h"
+#include "scheduler/base/message.h"
+#include "scheduler/pods/model/cluster.h"
+
+/* What a person should read about the end of a write. */
+static const struct outcome_event {
+	enum sched_request request;
+	enum sched_outcome outcome;
+	bool warning;
+	const char *reason;
+} outcome_events[] = {
+	{ SCHED_REQ_BIND, SCHED_DONE, false, "Scheduled" },
+	{ SCHED_REQ_BIND, SCHED_REJECTED, true, "FailedBinding" },
+	{ SCHED_REQ_UNGATE, SCHED_REJECTED, true, "FailedGateRemoval" },
+	{ SCHED_REQ_POD_STATUS, SCHED_REJECTED, true, "FailedStatusUpdate" },
+	{ SCHED_REQ_EVICT, SCHED_DONE, false, "Evict" },
+	{ SCHED_REQ_EVICT, SCHED_REJECTED, true, "FailedEviction" },
+};
+
+static void tell(struct recorder *r, const struct cluster *c, const struct sched_msg *m,
+		 const struct outcome_event *row)
+{
+	const struct task *t = cluster_task_find(c, m->key);
+	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
+	const char *text = m->text;
+
+	if (t == NULL || !str_streq(t->uid, m->uid)) {
+		return;
+	}
+	about.name = t->name;
+	about.uid = t->uid;
+	about.namespace_ = t->namespace_;
+	if (row->request == SCHED_REQ_BIND && row->outcome == SCHED_DONE && t->node != MODEL_NONE) {
+		text = arena_printf(m->arena, "Successfully assigned %s/%s to %s", t->namespace_,
+				    t->name, c->nodes.v[t->node]->name);
+	}
+	recorder_event(r, &about, row->warning, row->reason, text);
+}
+
+void outcome_event_tell(struct recorder *r, const struct cluster *c, const struct sched_msg *m)
+{
+	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {
+		if (outcome_events[i].request == m->request &&
+		    outcome_events[i].outcome == m->outcome) {
+			tell(r, c, m, &outcome_events[i]);
+		}
+	}
+}

@@ -1,0 +1,270 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "api/namespace.h"
+#include "base/arena.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/core/offers.h"
+#include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/model/access.h"
+
+static char **copy_names(const char *const *names)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (names[n] != NULL) {
+		n++;
+	}
+	copy = xmalloc_zero(n + 1, sizeof(*copy));
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = xmalloc_dup(names[i]);
+	}
+	return copy;
+}
+
+struct cache *cache_create(const struct cache_options *opt)
+{
+	struct cache *c = xmalloc_zero(1, sizeof(*c));
+
+	c->cluster = cluster_create();
+	c->scheduler_names = copy_names(opt->scheduler_names);
+	c->default_queue = xmalloc_dup(opt->default_queue);
+	c->cluster->default_queue = queue_get(c->cluster, str_of(opt->default_queue))->id;
+	c->found_age_max_ns = opt->found_age_max_ns;
+	c->attempt_least_ns = opt->attempt_least_ns;
+	c->attempt_held_ns = opt->attempt_held_ns;
+	c->shapes = strmap_create(NULL);
+	c->cluster->annotation_decides = opt->annotation_decides;
+	c->listener = opt->listener;
+	c->scratch = arena_create(0);
+	c->judges_from = MODEL_TIME_NONE;
+	c->strangers = strmap_create(NULL);
+	if (opt->counters != NULL) {
+		c->drift = counter_cell(
+			counter_register(opt->counters, "headgate_cache_accounting_drift",
+					 "Times an account would have gone below zero.",
+					 COUNTER_GAUGE, NULL),
+			NULL);
+		c->resource_names = counter_cell(
+			counter_register(opt->counters, "headgate_resource_names",
+					 "Names of resources that nodes and Queues have.",
+					 COUNTER_GAUGE, NULL),
+			NULL);
+	}
+	return c;
+}
+
+void cache_destroy(struct cache *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	for (char **name = c->scheduler_names; *name != NULL; name++) {
+		free(*name);
+	}
+	free(c->scheduler_names);
+	free(c->default_queue);
+	arena_destroy(c->scratch);
+	strmap_destroy(c->strangers);
+	strmap_destroy(c->shapes);
+	cluster_destroy(c->cluster);
+	free(c);
+}
+
+struct cluster *cache_cluster(struct cache *c)
+{
+	if (c->queues_stale) {
+		cache_queue_settle(c);
+	}
+	return c->cluster;
+}
+
+void cache_resources_changed(struct cache *c)
+{
+	const struct res_names *names = c->cluster->res;
+	size_t left_out = res_names_left_out(names), all = res_names_count(names) + left_out;
+
+	offers_resolve(c->cluster);
+	if (all == c->resources) {
+		return;
+	}
+	c->resources = all;
+	if (c->resource_names != NULL) {
+		counter_set(c->resource_names, (double)all);
+	}
+	if (c->listener.on_resources != NULL) {
+		c->listener.on_resources(c->listener.ctx, res_names_count(names), left_out);
+	}
+}
+
+static void on_bad_object(struct cache *c, enum sched_resource r, struct str key, const char *text)
+{
+	if (c->listener.on_bad_object != NULL) {
+		c->listener.on_bad_object(c->listener.ctx, r, key, text);
+	}
+}
+
+/* An account forgets nothing because it cannot be read. Queues and priority classes stay as they
+ * were last known. */
+static void keep(struct cache *c, const struct sched_msg *m, struct cache_time time)
+{
+	if (m->object == NULL) {
+		return;
+	}
+	if (m->resource == SCHED_PODS) {
+		cache_pod_keep(c, m->object, time);
+	} else if (m->resource == SCHED_NODES) {
+		cache_node_keep(c, m->object);
+	} else if (m->resource == SCHED_PODGROUPS) {
+		cache_podgroup_keep(c, m->object);
+	}
+}
+
+/* ns: NULL when it is gone. What its pods are charged for depends on the queues that it may use. */
+static void set_namespace(struct cache *c, struct str name, const struct api_namespace *ns)
+{
+	if (!access_set_namespace(c->cluster, name, ns == NULL ? NULL : &ns->meta.labels)) {
+		return;
+	}
+	c->queues_stale = true;
+	c->dirty = true;
+	if (c->synced[SCHED_QUEUES]) {
+		cache_queue_settle(c);
+	}
+}
+
+static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time)
+{
+	struct err err = ERR_INIT;
+	int r = 0;
+
+	switch (m->resource) {
+	case SCHED_PODS:
+		r = cache_pod_upsert(c, m->object, time, &err);
+		break;
+	case SCHED_NODES:
+		r = cache_node_upsert(c, m->object, &err);
+		break;
+	case SCHED_QUEUES:
+		r = cache_queue_upsert(c, m->object, &err);
+		break;
+	case SCHED_PODGROUPS:
+		r = cache_podgroup_upsert(c, m->object, &err);
+		break;
+	case SCHED_PRIORITY_CLASSES:
+		r = cache_priority_upsert(c, m->object, &err);
+		break;
+	case SCHED_NAMESPACES:
+		set_namespace(c, m->key, m->object);
+		break;
+	case SCHED_FLAVORS:
+	case SCHED_CLUSTER_QUEUES:
+	case SCHED_COHORTS:
+	case SCHED_LOCAL_QUEUES:
+	case SCHED_WORKLOADS:
+	case SCHED_WORKLOAD_PRIORITY_CLASSES:
+	case SCHED_ADMISSION_CHECKS:
+	case SCHED_LIMIT_RANGES:
+	case SCHED_RUNTIME_CLASSES:
+	case SCHED_JOBS:
+	case SCHED_RESOURCE_COUNT_:
+		break; /* no decision depends on them */
+	}
+	if (r < 0) {
+		on_bad_object(c, m->resource, m->key, err.text);
+		keep(c, m, time);
+	}
+}
+
+static void on_delete(struct cache *c, const struct sched_msg *m)
+{
+	switch (m->resource) {
+	case SCHED_PODS:
+		cache_pod_remove(c, m->key, m->uid);
+		break;
+	case SCHED_NODES:
+		cache_node_remove(c, m->key);
+		break;
+	case SCHED_QUEUES:
+		cache_queue_remove(c, m->key);
+		break;
+	case SCHED_PODGROUPS:
+		cache_podgroup_remove(c, m->key);
+		break;
+	case SCHED_PRIORITY_CLASSES:
+		cache_priority_remove(c, m->key);
+		break;
+	case SCHED_NAMESPACES:
+		set_namespace(c, m->key, NULL);
+		break;
+	case SCHED_FLAVORS:
+	case SCHED_CLUSTER_QUEUES:
+	case SCHED_COHORTS:
+	case SCHED_LOCAL_QUEUES:
+	case SCHED_WORKLOADS:
+	case SCHED_WORKLOAD_PRIORITY_CLASSES:
+	case SCHED_ADMISSION_CHECKS:
+	case SCHED_LIMIT_RANGES:
+	case SCHED_RUNTIME_CLASSES:
+	case SCHED_JOBS:
+	case SCHED_RESOURCE_COUNT_:
+		break;
+	}
+}
+
+void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time time)
+{
+	switch (m->kind) {
+	case SCHED_MSG_UPSERT:
+		on_upsert(c, m, time);
+		break;
+	case SCHED_MSG_DELETE:
+		on_delete(c, m);
+		break;
+	case SCHED_MSG_BAD_OBJECT:
+		on_bad_object(c, m->resource, m->key, m->text);
+		keep(c, m, time);
+		break;
+	case SCHED_MSG_SYNCED:
+		c->synced[m->resource] = true;
+		c->dirty = true;
+		break;
+	case SCHED_MSG_REQUEST_DONE:
+		cache_request_done(c, m, time.now);
+		break;
+	case SCHED_MSG_REFRESHED:
+	case SCHED_MSG_LEASE:
+	case SCHED_MSG_CONF:
+	case SCHED_MSG_SNAPSHOT:
+	case SCHED_MSG_STOP:
+	case SCHED_MSG_KIND_COUNT_:
+		assert(!"a message that is not the cache's");
+	}
+	arena_reset(c->scratch);
+	cluster_names_sweep(c->cluster);
+}
+
+bool cache_is_synced(const struct cache *c)
+{
+	for (size_t i = 0; i < SCHED_BASIC_COUNT_; i++) {
+		if (!c->synced[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool cache_take_dirty(struct cache *c)
+{
+	bool dirty = c->dirty;
+
+	if (c->drift != NULL) {
+		counter_set(c->drift, (double)c->cluster->drift);
+	}
+	c->dirty = false;
+	return dirty;
+}

@@ -1,0 +1,116 @@
+#include "base/intern.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ingest/cache_priv.h"
+
+/* The queue that the task's job names; NULL when it names none. It need not exist. */
+static struct queue *queue_of(const struct cluster *c, const struct task *t)
+{
+	const struct job *j;
+
+	if (t->job == MODEL_NONE) {
+		return NULL;
+	}
+	j = c->jobs.v[t->job];
+	if (j->queue_name == MODEL_NONE) {
+		return NULL;
+	}
+	return queue_find(c, intern_str(c->names, j->queue_name));
+}
+
+static void release(struct cache *c, struct task *t)
+{
+	const struct queue *q;
+
+	if (t->charge == CHARGE_NONE) {
+		return;
+	}
+	q = c->cluster->queues.v[t->charge_queue];
+	ledger_release(c->cluster, t);
+	if (!q->exists) {
+		c->queues_stale = true; /* it may go when nothing is charged to it any more */
+	}
+}
+
+static void charge(struct cache *c, struct task *t, struct queue *q, enum charge_state state)
+{
+	ledger_charge(c->cluster, t, q, state);
+	if (!q->exists) {
+		c->queues_stale = true; /* charged, it takes its place in the tree */
+	}
+}
+
+/* A pod that was created on a node, in a PodGroup of a queue that its namespace may not use: it was
+ * never granted anything there. The mark shows a grant of before the rule. */
+static bool is_intruder(const struct cluster *c, const struct task *t)
+{
+	return t->job != MODEL_NONE && c->jobs.v[t->job]->barred_by != MODEL_NONE &&
+	       t->reserved == MODEL_NONE;
+}
+
+bool cache_charge_is_real(const struct cluster *c, const struct task *t)
+{
+	return !is_intruder(c, t) && t->node != MODEL_NONE &&
+	       (c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0);
+}
+
+/* A charge stays where it was granted: whether it may follow its job is decided in
+ * pods/core/moves.h. */
+static void settle_bound(struct cache *c, struct task *t, struct queue *q)
+{
+	if (t->charge == CHARGE_NONE) {
+		if (q != NULL && cache_charge_is_real(c->cluster, t)) {
+			charge(c, t, q, CHARGE_BOUND);
+		}
+		return;
+	}
+	ledger_advance(c->cluster, t, CHARGE_BOUND);
+	if (q != NULL && q->id == t->charge_queue && t->refused_queue != q->id) {
+		t->refused_queue = MODEL_NONE;
+	}
+}
+
+/* A charge without a node needs a queue that exists: without one the pod is as undecided as
+ * before. A best-effort pod needs no reservation; it may have become one by a resize. A pod whose
+ * binding is on its way keeps its charge where it was granted, as one that has its node. */
+static void settle_unbound(struct cache *c, struct task *t, struct queue *q)
+{
+	bool reserves = (t->flags & TASK_OPTED_IN) != 0 && !t->klass->best_effort;
+	bool keeps = reserves || t->status == TASK_RELEASING;
+
+	if (t->charge == CHARGE_NONE || t->status == TASK_BINDING) {
+		return;
+	}
+	if (q == NULL || !q->exists || !keeps) {
+		release(c, t);
+		return;
+	}
+	if (t->charge == CHARGE_PATCHING && (t->flags & TASK_OUR_GATE) == 0) {
+		ledger_advance(c->cluster, t, CHARGE_UNGATED);
+	}
+	if (t->charge == CHARGE_UNGATED && t->cond == POD_COND_UNSCHEDULABLE) {
+		ledger_advance(c->cluster, t, CHARGE_PUBLISHED);
+	} else if (t->charge == CHARGE_PUBLISHED && t->cond == POD_COND_NOT_READY) {
+		ledger_advance(c->cluster, t, CHARGE_UNGATED);
+	}
+}
+
+void cache_charge_settle(struct cache *c, struct task *t)
+{
+	struct queue *q = queue_of(c->cluster, t);
+
+	if ((t->flags & TASK_OURS) == 0 || t->status == TASK_SUCCEEDED ||
+	    t->status == TASK_FAILED) {
+		release(c, t);
+	} else if (t->node != MODEL_NONE && t->status != TASK_BINDING) {
+		settle_bound(c, t, q);
+	} else {
+		settle_unbound(c, t, q);
+	}
+}
+
+void cache_charge_settle_job(struct cache *c, struct job *j)
+{
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		cache_charge_settle(c, c->cluster->tasks.v[j->tasks.v[i]]);
+	}
+}

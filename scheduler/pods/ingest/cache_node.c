@@ -1,0 +1,89 @@
+#include "api/node.h"
+#include "base/err.h"
+#include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/ingest/from_api.h"
+
+/* Pods that name it may have been seen first. */
+static void settle_pods(struct cache *c, const struct node *n)
+{
+	for (size_t i = 0; i < n->tasks.n; i++) {
+		cache_charge_settle(c, c->cluster->tasks.v[n->tasks.v[i]]);
+	}
+	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
+		cache_queue_settle(c);
+	}
+}
+
+static struct node *find(const struct cache *c, const struct api_node *node)
+{
+	return node->meta.name == NULL ? NULL
+				       : cluster_node_find(c->cluster, str_of(node->meta.name));
+}
+
+/* What no node was found for may fit one of this shape. */
+static void try_again(struct cache *c)
+{
+	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
+		struct task *t = c->cluster->tasks.v[i];
+
+		if (t != NULL && t->retry_at == MODEL_TIME_NEVER) {
+			t->retry_at = MODEL_TIME_NONE;
+			cluster_task_changed(c->cluster, t);
+			c->dirty = true;
+		}
+	}
+}
+
+int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
+{
+	uint64_t before = c->cluster->nodes_gen;
+	struct node *n = find(c, node);
+	bool existed = n != NULL && n->exists;
+
+	if (from_api_node(c->cluster, node, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (!existed) {
+		settle_pods(c, find(c, node));
+	}
+	if (c->cluster->nodes_gen != before && cache_shapes_add(c, node)) {
+		try_again(c);
+	}
+	cache_resources_changed(c);
+	/* Heartbeats change nothing that matters. */
+	c->dirty |= c->cluster->nodes_gen != before;
+	return 0;
+}
+
+void cache_node_keep(struct cache *c, const struct api_node *node)
+{
+	struct node *n = find(c, node);
+	struct res same;
+
+	if (n == NULL || !n->exists || n->unschedulable) {
+		return;
+	}
+	same = n->allocatable;
+	n->unschedulable = true;
+	cluster_node_changed(c->cluster, n, &same, true);
+	c->dirty = true;
+}
+
+void cache_node_remove(struct cache *c, struct str name)
+{
+	struct node *n = cluster_node_find(c->cluster, name);
+	struct res old;
+
+	if (n == NULL || !n->exists) {
+		return;
+	}
+	old = n->allocatable;
+	n->exists = false;
+	n->unschedulable = false;
+	res_fill(&n->allocatable, 0);
+	vec_finish(&n->labels);
+	vec_finish(&n->taints);
+	cluster_node_changed(c->cluster, n, &old, true);
+	cluster_node_prune(c->cluster, n);
+	c->dirty = true;
+}

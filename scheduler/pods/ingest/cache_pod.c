@@ -1,0 +1,244 @@
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "scheduler/pods/core/attempts.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/pod_class.h"
+
+static void drop(struct cache *c, struct task *t)
+{
+	const struct queue *q =
+		t->charge_queue == MODEL_NONE ? NULL : c->cluster->queues.v[t->charge_queue];
+
+	if (c->listener.on_pod_gone != NULL) {
+		c->listener.on_pod_gone(c->listener.ctx, t);
+	}
+	if (q != NULL && !q->exists) {
+		c->queues_stale = true;
+	}
+	ledger_release(c->cluster, t);
+	cluster_task_remove(c->cluster, t);
+	c->dirty = true;
+}
+
+/* A pod of somebody else matters while it occupies a node. */
+static bool is_wanted(const struct from_api_pod *p)
+{
+	if ((p->flags & TASK_OURS) != 0) {
+		return true;
+	}
+	return p->node.p != NULL && p->status != TASK_SUCCEEDED && p->status != TASK_FAILED;
+}
+
+/* What we have decided and not yet seen on the pod outlives updates that were sent before. */
+static bool keeps_status(const struct task *t, const struct from_api_pod *p)
+{
+	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED ||
+	    p->deleted != MODEL_TIME_NONE) {
+		return false;
+	}
+	if (t->status == TASK_BINDING) {
+		return p->node.p == NULL;
+	}
+	/* Kubernetes never takes a deletion back: this one is our eviction, still on its way. */
+	return t->status == TASK_RELEASING && t->node != MODEL_NONE;
+}
+
+static void set_status(struct cache *c, struct task *t, const struct from_api_pod *p)
+{
+	struct node *n = NULL;
+
+	if (p->node.p != NULL && p->status != TASK_SUCCEEDED && p->status != TASK_FAILED) {
+		n = cluster_node_get(c->cluster, p->node);
+	}
+	ledger_set_releasing(c->cluster, t, p->status == TASK_RELEASING);
+	cluster_task_set_status(c->cluster, t, p->status, n);
+}
+
+static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
+{
+	bool keep = keeps_status(t, p);
+	bool known = t->klass != NULL;
+	int64_t deleted = t->deleted;
+	struct res old;
+
+	if (p->resource_version != t->resource_version) {
+		t->flags &= ~(uint32_t)TASK_PARKED;
+	}
+	if (known) {
+		old = *pod_class_charge(t->klass);
+	}
+	from_api_pod_apply(c->cluster, p, t);
+	if (known) {
+		ledger_resize(c->cluster, t, &old);
+	}
+	/* The patch that takes our gate off was acknowledged: an update that still shows the gate
+	 * was sent before. */
+	if (t->charge != CHARGE_NONE && t->charge != CHARGE_PATCHING) {
+		t->flags &= ~(uint32_t)TASK_OUR_GATE;
+	}
+	if ((t->flags & TASK_OUR_GATE) == 0) {
+		t->flags &= ~(uint32_t)TASK_UNGATING;
+	}
+	if (!keep) {
+		set_status(c, t, p);
+	} else if (t->status == TASK_RELEASING) {
+		t->deleted = deleted;
+	}
+	cache_charge_settle(c, t);
+}
+
+static struct task *find(const struct cache *c, const struct from_api_pod *p)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	strbuf_add_str(&key, p->namespace_);
+	strbuf_add_ch(&key, '/');
+	strbuf_add_str(&key, p->name);
+	return cluster_task_find(c->cluster, strbuf_str(&key));
+}
+
+/* When a publication that is found on a pod began, by the clock of this process. Neither a step of
+ * the wall clock nor another machine's can make a reservation older than half its time-out. */
+static int64_t found_since(const struct cache *c, int64_t published, struct cache_time time)
+{
+	int64_t age;
+
+	if (published == MODEL_TIME_NONE) {
+		return MODEL_TIME_NONE;
+	}
+	if (published >= time.wall || __builtin_sub_overflow(time.wall, published, &age)) {
+		age = published >= time.wall ? 0 : c->found_age_max_ns;
+	}
+	return time.now - (age < c->found_age_max_ns ? age : c->found_age_max_ns);
+}
+
+/* An earlier process gave its reservation up, and it waited for the next one. What it waits for no
+ * more before nodes of another shape come, it waits for no longer than it would without that. */
+static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
+			  struct cache_time time)
+{
+	int64_t wait = attempts_wait(c->attempt_least_ns, c->attempt_held_ns, p->attempts), age;
+
+	if (p->attempts == 0 || p->cond != POD_COND_NOT_READY ||
+	    p->attempts_at == MODEL_TIME_NONE) {
+		return MODEL_TIME_NONE;
+	}
+	if (p->attempts_at >= time.wall ||
+	    __builtin_sub_overflow(time.wall, p->attempts_at, &age)) {
+		age = p->attempts_at >= time.wall ? 0 : wait;
+	}
+	return age < wait ? time.now + wait - age : MODEL_TIME_NONE;
+}
+
+static bool is_elsewhere(const struct cache *c, const struct api_pod *pod,
+			 const struct from_api_pod *p)
+{
+	return (p->flags & TASK_OURS) != 0 && c->listener.is_elsewhere != NULL &&
+	       c->listener.is_elsewhere(c->listener.ctx, pod);
+}
+
+/* t: known under that name, or NULL. Returns the task as it is then; NULL: it is not wanted, or the
+ * update is older than what is known. */
+static struct task *take(struct cache *c, const struct api_pod *pod, const struct from_api_pod *p,
+			 struct task *t, bool wanted)
+{
+	if (t != NULL && p->resource_version != 0 && p->resource_version < t->resource_version) {
+		return NULL;
+	}
+	if (t != NULL && (!str_eq_c(p->uid, t->uid) || !wanted)) {
+		drop(c, t);
+		t = NULL;
+	}
+	if (!wanted) {
+		return NULL;
+	}
+	if (t == NULL) {
+		t = cluster_task_add(c->cluster, p->namespace_, p->name, p->uid);
+		t->retry_at = p->retry_at;
+	} else {
+		cache_foreign_bind(c, t, pod);
+	}
+	apply(c, t, p);
+	cache_foreign_member(c, t);
+	c->dirty = true;
+	if (c->listener.on_pod != NULL) {
+		c->listener.on_pod(c->listener.ctx, t, pod);
+	}
+	return t;
+}
+
+int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
+		     struct err *err)
+{
+	const char *const *names = (const char *const *)c->scheduler_names;
+	struct from_api_pod p;
+
+	if (from_api_pod_read(c->cluster, pod, names, c->scratch, &p, err) < 0) {
+		return -ERR_INVALID;
+	}
+	p.published_at = found_since(c, p.published_at, time);
+	p.retry_at = found_wait(c, &p, time);
+	p.klass->elsewhere = is_elsewhere(c, pod, &p);
+	(void)take(c, pod, &p, find(c, &p), is_wanted(&p));
+	return 0;
+}
+
+/* Has something that another pod must not get as well. */
+static bool holds(const struct from_api_pod *p)
+{
+	return p->node.p != NULL || p->reserved.p != NULL || (p->flags & TASK_OUR_GATE) != 0;
+}
+
+void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_time time)
+{
+	const char *const *names = (const char *const *)c->scheduler_names;
+	struct from_api_pod p;
+	struct task *t, *same;
+
+	if (from_api_pod_plain(c->cluster, pod, names, &p, NULL) < 0) {
+		return;
+	}
+	t = find(c, &p);
+	same = t != NULL && (p.uid.p == NULL || str_eq_c(p.uid, t->uid)) ? t : NULL;
+	(void)from_api_pod_keep(c->cluster, pod, names, same, c->scratch, &p);
+	p.published_at = found_since(c, p.published_at, time);
+	p.klass->elsewhere = is_elsewhere(c, pod, &p) ||
+			     (same != NULL && same->klass != NULL && same->klass->elsewhere);
+	t = take(c, pod, &p, t, is_wanted(&p) && (same != NULL || holds(&p)));
+	if (t != NULL) {
+		t->flags |= TASK_PARKED;
+	}
+}
+
+void cache_pod_remove(struct cache *c, struct str key, const char *uid)
+{
+	struct task *t = cluster_task_find(c->cluster, key);
+
+	if (t != NULL && (uid == NULL || str_streq(uid, t->uid))) {
+		drop(c, t);
+	}
+}
+
+void cache_pod_here(struct cache *c, struct str key)
+{
+	struct task *t = cluster_task_find(c->cluster, key);
+	struct pod_class *k;
+	struct res old;
+
+	if (t == NULL || t->klass == NULL || !t->klass->elsewhere) {
+		return;
+	}
+	old = *pod_class_charge(t->klass);
+	k = pod_class_copy(t->klass, "");
+	k->elsewhere = false;
+	cluster_task_set_class(c->cluster, t, cluster_class_intern(c->cluster, k));
+	pod_class_destroy(k);
+	ledger_recharge(c->cluster, t, &old);
+	cache_charge_settle(c, t);
+	cluster_task_changed(c->cluster, t);
+	c->dirty = true;
+}

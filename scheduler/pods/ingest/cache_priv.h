@@ -1,0 +1,84 @@
+/* scheduler/pods/ingest/cache_priv.h: what the files of the cache share. Owner: the sched thread.
+ */
+#ifndef SCHEDULER_PODS_INGEST_CACHE_PRIV_H
+#define SCHEDULER_PODS_INGEST_CACHE_PRIV_H
+
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
+
+struct api_node;
+struct api_pod;
+struct api_pod_group;
+struct api_priority_class;
+struct api_queue;
+struct arena;
+struct counter_cell;
+struct err;
+struct strmap;
+
+struct cache {
+	struct cluster *cluster;
+	char **scheduler_names; /* NULL-terminated */
+	char *default_queue;
+	int64_t found_age_max_ns, attempt_least_ns, attempt_held_ns;
+	struct strmap *shapes; /* of nodes that were seen: cache_shapes.c */
+	struct cache_listener listener;
+	struct counter_cell *drift, *resource_names; /* NULL without a registry */
+	size_t resources;         /* names that were reported last, those left out included */
+	struct arena *scratch;    /* for one message */
+	int64_t judges_from;      /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */
+	struct strmap *strangers; /* keys of PodGroups that are not ours, until a pod of ours
+				     belongs to them; values mean nothing */
+	bool synced[SCHED_RESOURCE_COUNT_];
+	bool dirty;
+	bool queues_stale; /* queue_topology_changed is still to be called */
+};
+
+/* One kind of object each: upsert returns -ERR_INVALID for an object that cannot be used (nothing
+ * changed then), remove ignores unknown keys. uid: NULL or that of the object deleted. */
+int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
+		     struct err *err);
+/* Of an object that cannot be used, or did not decode as a whole: what it holds, as far as it can
+ * be read, it goes on holding. Nothing new is decided for it before it changes. */
+void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_time time);
+void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group);
+/* No pod is placed on a node that is known and cannot be read any more. */
+void cache_node_keep(struct cache *c, const struct api_node *node);
+void cache_pod_remove(struct cache *c, struct str key, const char *uid);
+/* After a node or a Queue may have brought names of resources. */
+void cache_resources_changed(struct cache *c);
+/* The node has a shape that no node had so far. */
+bool cache_shapes_add(struct cache *c, const struct api_node *node);
+int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err);
+void cache_node_remove(struct cache *c, struct str name);
+int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err);
+void cache_queue_remove(struct cache *c, struct str name);
+/* Brings topology, sums and the charges of jobs that wait for queues up to date if need be. */
+void cache_queue_settle(struct cache *c);
+int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err);
+void cache_podgroup_remove(struct cache *c, struct str key);
+int cache_priority_upsert(struct cache *c, const struct api_priority_class *pc, struct err *err);
+void cache_priority_remove(struct cache *c, struct str name);
+
+/* Reports a bind by somebody else: before an update of a known pod is applied. */
+void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod);
+/* A PodGroup that was not known before; a task that may belong to one; a PodGroup that is gone. */
+void cache_foreign_podgroup(struct cache *c, const struct job *j,
+			    const struct api_pod_group *group);
+void cache_foreign_member(struct cache *c, const struct task *t);
+void cache_foreign_forget(struct cache *c, struct str key);
+
+/* The outcome of a write. */
+void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now);
+
+/* Makes the charge of a task agree with what is known of the pod and of its job: pods with a node
+ * are charged, finished and foreign ones are not. A charge stays on its queue. */
+void cache_charge_settle(struct cache *c, struct task *t);
+/* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
+ * Node must exist, or the phase be beyond Pending, which tenants cannot write (the pod outlives its
+ * Node). A charge that was given while the Node existed stays without it. In a PodGroup of a queue
+ * that the namespace may not use a pod occupies nothing either, unless its mark shows a grant. */
+bool cache_charge_is_real(const struct cluster *c, const struct task *t);
+void cache_charge_settle_job(struct cache *c, struct job *j);
+
+#endif

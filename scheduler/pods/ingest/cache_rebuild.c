@@ -1,0 +1,97 @@
+#include "base/intern.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ingest/cache_priv.h"
+
+/* Writes on their way keep what was booked for them: their outcomes are still to come. */
+static enum charge_state in_flight(const struct task *t)
+{
+	if (t->charge == CHARGE_PATCHING) {
+		return CHARGE_PATCHING;
+	}
+	return t->status == TASK_BINDING ? CHARGE_ASSUMED : CHARGE_NONE;
+}
+
+/* What the pod itself proves: the mark that our patch left on it. A pod whose gate somebody else
+ * took off has no mark and is decided anew. */
+static enum charge_state proven(const struct task *t)
+{
+	const uint32_t must = TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK;
+	const uint32_t mustnot = TASK_OUR_GATE | TASK_FOREIGN_GATE;
+
+	if (t->status != TASK_PENDING || (t->flags & must) != must || (t->flags & mustnot) != 0 ||
+	    t->klass->best_effort) {
+		return CHARGE_NONE;
+	}
+	return t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED;
+}
+
+static bool has_node(const struct task *t)
+{
+	return t->node != MODEL_NONE && t->status != TASK_BINDING;
+}
+
+static enum charge_state bound_state(const struct cluster *c, const struct task *t)
+{
+	return t->charge == CHARGE_BOUND || cache_charge_is_real(c, t) ? CHARGE_BOUND : CHARGE_NONE;
+}
+
+static struct queue *existing(const struct cluster *c, uint32_t id)
+{
+	return id == MODEL_NONE || !c->queues.v[id]->exists ? NULL : c->queues.v[id];
+}
+
+/* The queue that granted the quota, not the one that the pod names today, which its owner may have
+ * edited since: the mark tells; without it, what this process has seen. A pod that runs is charged
+ * somewhere, whatever it names: where nothing tells, to the default queue. */
+static struct queue *granted_by(const struct cluster *c, const struct task *t)
+{
+	struct queue *q = NULL;
+
+	if (t->charge == CHARGE_PATCHING || t->charge == CHARGE_ASSUMED) {
+		q = existing(c, t->charge_queue);
+	} else if (t->reserved != MODEL_NONE) {
+		q = queue_find(c, intern_str(c->names, t->reserved));
+		q = q == NULL ? NULL : existing(c, q->id);
+	}
+	if (q == NULL && has_node(t)) {
+		q = existing(c, t->charge_queue);
+	}
+	if (q == NULL && t->job != MODEL_NONE) {
+		q = existing(c, c->jobs.v[t->job]->queue);
+	}
+	if (q == NULL && has_node(t)) {
+		q = existing(c, c->default_queue);
+	}
+	return q;
+}
+
+static void rebuild(struct cache *c, struct task *t)
+{
+	struct queue *q = granted_by(c->cluster, t);
+	enum charge_state state = in_flight(t);
+
+	if (state == CHARGE_NONE) {
+		state = has_node(t) ? bound_state(c->cluster, t) : proven(t);
+	}
+	ledger_release(c->cluster, t);
+	if (q != NULL && state != CHARGE_NONE) {
+		ledger_charge(c->cluster, t, q, state);
+	}
+	cache_charge_settle(c, t);
+}
+
+/* Pods with a node are charged first by cache_charge_settle in the same pass: no order matters
+ * here, since nothing is refused. Where the sum exceeds a limit the next cycle revokes charges
+ * without a node, youngest first: it alone knows the limits. */
+void cache_rebuild_ledger(struct cache *c, int64_t wall)
+{
+	c->judges_from = wall;
+	cache_queue_settle(c);
+	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
+		if (c->cluster->tasks.v[i] != NULL) {
+			rebuild(c, c->cluster->tasks.v[i]);
+		}
+	}
+	cache_queue_settle(c);
+	c->dirty = true;
+}

@@ -1,0 +1,187 @@
+#include "api/keys.h"
+#include "api/status.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ingest/cache_priv.h"
+
+#define BACKOFF_MAX_SHIFT 8
+#define BACKOFF_MAX (300 * CLOCK_NS_PER_S)
+
+/* Doubles with every failure: 1 s, 2 s, ... 5 min. */
+static void back_off(struct task *t, int64_t now)
+{
+	unsigned shift =
+		t->unbound_failures < BACKOFF_MAX_SHIFT ? t->unbound_failures : BACKOFF_MAX_SHIFT;
+	int64_t wait = CLOCK_NS_PER_S << shift;
+
+	t->unbound_failures++;
+	t->retry_at = now + (wait > BACKOFF_MAX ? BACKOFF_MAX : wait);
+}
+
+static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
+{
+	t->flags &= ~(uint32_t)TASK_UNGATING;
+	switch (m->outcome) {
+	case SCHED_DONE:
+		t->flags &= ~(uint32_t)TASK_OUR_GATE;
+		if (m->resource_version > t->resource_version) {
+			t->resource_version = m->resource_version;
+		}
+		if (t->charge == CHARGE_PATCHING) {
+			ledger_advance(c->cluster, t, CHARGE_UNGATED);
+		}
+		return;
+	case SCHED_GONE:
+	case SCHED_REJECTED:
+		/* 403 is about rights and policies, which change without the pod: an API server
+		 * that has just started refuses everybody until it has read the roles. */
+		if (m->status == STATUS_FORBIDDEN) {
+			back_off(t, now);
+			break;
+		}
+		/* Nothing can come of it before the pod changes. */
+		t->flags |= TASK_PARKED;
+		break;
+	case SCHED_STALE:
+		back_off(t, now);
+		break;
+	case SCHED_CANCELLED:
+		break;
+	}
+	if (t->charge == CHARGE_PATCHING) {
+		ledger_release(c->cluster, t);
+	}
+}
+
+/* The pod is pending again; what it held before the bind was decided it holds again. */
+static void undo_bind(struct cache *c, struct task *t)
+{
+	if (t->status != TASK_BINDING) {
+		return;
+	}
+	cluster_task_set_status(c->cluster, t, TASK_PENDING, NULL);
+	if (t->charge != CHARGE_ASSUMED) {
+		return;
+	}
+	/* Pods that did not opt in and best-effort pods are placed without a reservation. */
+	if ((t->flags & TASK_OPTED_IN) == 0 || t->klass->best_effort) {
+		ledger_release(c->cluster, t);
+		return;
+	}
+	ledger_advance(c->cluster, t,
+		       t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED);
+}
+
+static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
+{
+	switch (m->outcome) {
+	case SCHED_DONE:
+		return; /* stays assumed until the pod shows its node */
+	case SCHED_GONE:
+		t->flags |= TASK_PARKED;
+		break;
+	case SCHED_REJECTED:
+	case SCHED_STALE:
+		back_off(t, now);
+		break;
+	case SCHED_CANCELLED:
+		break;
+	}
+	undo_bind(c, t);
+	cache_charge_settle(c, t); /* its group or queue may have gone meanwhile */
+}
+
+/* The victim stays. What it was before (bound or running) its next update tells. */
+static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m)
+{
+	if ((m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) ||
+	    t->status != TASK_RELEASING || t->node == MODEL_NONE) {
+		return;
+	}
+	t->deleted = MODEL_TIME_NONE;
+	ledger_set_releasing(c->cluster, t, false);
+	cluster_task_set_status(c->cluster, t, TASK_RUNNING, c->cluster->nodes.v[t->node]);
+}
+
+/* A condition that was not written is not what the pod says: it is decided again. */
+static void on_pod_status(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
+{
+	if (m->outcome == SCHED_DONE) {
+		/* An older write of another condition may end while the withdrawal waits. */
+		if (t->charge == CHARGE_WITHDRAWING &&
+		    str_streq(m->written, KEYS_REASON_NOT_READY)) {
+			t->cond = POD_COND_NOT_READY;
+			ledger_release(c->cluster, t);
+		}
+		return;
+	}
+	if (m->outcome == SCHED_REJECTED || m->outcome == SCHED_STALE) {
+		back_off(t, now);
+	}
+	if (m->outcome == SCHED_GONE) {
+		t->flags |= TASK_PARKED;
+	}
+	t->cond = POD_COND_OTHER;
+	t->cond_message = 0;
+	t->published_at = MODEL_TIME_NONE;
+	if (t->charge == CHARGE_PUBLISHED || t->charge == CHARGE_WITHDRAWING) {
+		ledger_advance(c->cluster, t, CHARGE_UNGATED);
+	}
+}
+
+static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
+{
+	struct task *t = cluster_task_find(c->cluster, m->key);
+
+	/* Another pod by the same name has nothing to do with it. */
+	if (t == NULL || (m->uid != NULL && !str_streq(m->uid, t->uid))) {
+		return;
+	}
+	switch (m->request) {
+	case SCHED_REQ_UNGATE:
+		on_ungate(c, t, m, now);
+		break;
+	case SCHED_REQ_BIND:
+		on_bind(c, t, m, now);
+		break;
+	case SCHED_REQ_EVICT:
+		on_evict(c, t, m);
+		break;
+	case SCHED_REQ_POD_STATUS:
+		on_pod_status(c, t, m, now);
+		break;
+	case SCHED_REQ_PODGROUP:
+	case SCHED_REQ_QUEUE:
+	case SCHED_REQ_WORKLOAD:
+	case SCHED_REQ_QUOTA_STATUS:
+	case SCHED_REQ_QUOTA_FINALIZER:
+	case SCHED_REQ_PREEMPTION_COST:
+	case SCHED_REQ_COUNT_:
+		break;
+	}
+	cluster_task_changed(c->cluster, t);
+}
+
+/* What was never sent is decided again. What is refused the pool repeats itself, and a PodGroup
+ * that is gone, or is another one by now, has its own events: deciding again at once would be a
+ * loop. */
+static void on_podgroup_status(struct cache *c, const struct sched_msg *m)
+{
+	struct job *j = cluster_job_find(c->cluster, m->key);
+
+	if (j != NULL && m->outcome == SCHED_CANCELLED) {
+		j->status_hash = 0;
+		cluster_job_changed(c->cluster, j);
+	}
+}
+
+void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
+{
+	if (m->request == SCHED_REQ_PODGROUP) {
+		on_podgroup_status(c, m);
+	} else {
+		on_task(c, m, now);
+	}
+	c->dirty = true;
+}

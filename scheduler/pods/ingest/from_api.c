@@ -1,0 +1,85 @@
+#include "scheduler/pods/ingest/from_api.h"
+
+#include "api/scheduling.h"
+#include "base/err.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/field.h"
+#include "scheduler/base/match_from_api.h"
+
+int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err)
+{
+	return match_from_api_text(c->names, text, ret, err);
+}
+
+static int check_amount(const struct field_resource *r, int64_t amount, int64_t max,
+			struct err *err)
+{
+	if (r->amount.nano < 0) {
+		return err_set(err, ERR_INVALID, "%s: negative", r->name);
+	}
+	return amount > max ? err_set(err, ERR_INVALID, "%s: absurdly large", r->name) : 0;
+}
+
+/* Rounded down; dim may be -1. */
+static int64_t offered_amount(struct quantity q, int dim)
+{
+	return dim == RES_CPU ? quantity_milli_floor(q) : quantity_value_floor(q);
+}
+
+int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
+		     struct res *ret, struct err *err)
+{
+	/* The names are added only when nothing is wrong: an object that is refused shall not use
+	 * up those of others. */
+	for (size_t i = 0; i < r->n; i++) {
+		int dim = res_names_find(c->res, str_of(r->v[i].name));
+
+		if (check_amount(&r->v[i], offered_amount(r->v[i].amount, dim), max, err) < 0) {
+			return -ERR_INVALID;
+		}
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		int dim = res_names_add(c->res, str_of(r->v[i].name));
+
+		if (dim >= 0) {
+			res_set(c->res, ret, (unsigned)dim, offered_amount(r->v[i].amount, dim));
+		}
+	}
+	return 0;
+}
+
+int from_api_requested(const struct cluster *c, const struct field_resources *r, int64_t max,
+		       struct res *ret, struct unoffered *ret_unoffered, struct err *err)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct quantity q = r->v[i].amount;
+		int dim = res_names_find(c->res, str_of(r->v[i].name));
+		int64_t amount = dim == RES_CPU ? quantity_milli(q) : quantity_value(q);
+
+		if (check_amount(&r->v[i], amount, max, err) < 0) {
+			return -ERR_INVALID;
+		}
+		if (dim >= 0) {
+			res_set(c->res, ret, (unsigned)dim, amount);
+		} else if (amount > 0) {
+			ret_unoffered->v[ret_unoffered->n++] =
+				(struct unoffered_amount){ r->v[i].name, amount };
+		}
+	}
+	return 0;
+}
+
+int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc, struct err *err)
+{
+	struct priority_class *p;
+
+	if (pc->meta.name == NULL) {
+		return err_set(err, ERR_INVALID, "metadata.name: missing");
+	}
+	p = xmalloc_zero(1, sizeof(*p));
+	p->value = pc->value;
+	p->global_default = pc->global_default;
+	strmap_set(c->priority_classes, str_of(pc->meta.name), p);
+	return 0;
+}

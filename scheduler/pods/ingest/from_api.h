@@ -1,0 +1,108 @@
+/* scheduler/pods/ingest/from_api.h: from decoded API objects to the model. Amounts: requests are
+ * rounded up, limits and capacities down; a negative or absurd amount is an error that names its
+ * path. Every function checks all before it changes anything but the tables of names: after an
+ * error the cluster holds what it held. Quota charges are the caller's business. Owner: the sched
+ * thread. Pure. */
+#ifndef SCHEDULER_PODS_INGEST_FROM_API_H
+#define SCHEDULER_PODS_INGEST_FROM_API_H
+
+#include "base/str.h"
+#include "scheduler/pods/model/cluster.h"
+
+/* More than this of anything on one node or in one pod is taken for an error. */
+#define FROM_API_MAX_AMOUNT (INT64_C(1) << 50)
+
+struct api_node;
+struct api_pod;
+struct api_pod_group;
+struct api_priority_class;
+struct api_queue;
+struct arena;
+struct err;
+struct field_resources;
+
+/* What a pod says, before it becomes (part of) a task. Texts point into the API object, the class
+ * into the scratch arena. */
+struct from_api_pod {
+	struct str namespace_, name, uid;
+	struct str group;           /* PodGroup it names; absent: none (yet), or not our pod */
+	struct str node, nominated; /* absent: none */
+	struct str reserved;        /* value of the mark of a reservation; absent: none */
+	struct pod_class *klass;    /* normalised, not interned */
+	uint32_t role;
+	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
+	int32_t priority;
+	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
+	uint8_t gate_row;
+	enum task_status status;
+	enum pod_cond cond;
+	uint64_t cond_message;
+	int64_t created, deleted, published_at, resource_version;
+	uint32_t attempts;   /* as the pod says; 0: none */
+	int64_t attempts_at; /* wall ns of the end of the last one */
+	int64_t retry_at;    /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
+};
+
+/* scheduler_names: NULL-terminated, those that are ours. A pod of somebody else gets a class with
+ * its request and ports only. */
+int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
+		      const char *const *scheduler_names, struct arena *scratch,
+		      struct from_api_pod *ret, struct err *err);
+/* The same without class and role: fails only without a name. */
+int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
+		       const char *const *scheduler_names, struct from_api_pod *ret,
+		       struct err *err);
+/* Of a pod that from_api_pod_read refuses, or that did not decode as a whole (decode_partial): what
+ * can be read, completed by the same pod as it was last known (NULL: it was not), so that it goes
+ * on holding what it held. An amount that cannot be read, or is out of range, is the known one,
+ * else FROM_API_MAX_AMOUNT; no amount is less than the known one. The class fits no node
+ * (POD_CLASS_UNREADABLE). Fails only without a name. */
+int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
+		      const char *const *scheduler_names, const struct task *known,
+		      struct arena *scratch, struct from_api_pod *ret);
+/* Of a PodGroup likewise that is not known: it has its queue, and a minimum that is never met, so
+ * that members which run stay charged and no other starts. Fails without a name. */
+int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
+			   struct str default_queue, struct err *err);
+/* Class, job, nomination and plain members of an existing task. Not: status and node (the ledger
+ * must hear of RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at;
+ * nor the job of a task that is TASK_ADOPTED and names none. */
+void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t);
+
+/* Adds or updates; node accounts and generations follow. */
+int from_api_node(struct cluster *c, const struct api_node *node, struct err *err);
+/* Adds or updates; *ret_changed: something that decisions depend on changed (the caller then calls
+ * queue_topology_changed), as opposed to the status alone. */
+int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_changed,
+		   struct err *err);
+/* Adds or updates the job; an empty queue name means default_queue. Charges of its tasks stay on
+ * the queue they were on. Phase and counts are taken as the object has them. */
+int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
+		      struct str default_queue, struct err *err);
+/* Adds or updates; priorities of jobs follow by from_api_podgroup_priorities. */
+int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
+			    struct err *err);
+/* Works out the priority of every job anew: its class, else the global default class, else 0. */
+void from_api_podgroup_priorities(struct cluster *c);
+
+/* What a node has or a Queue limits, into *ret (the caller fills it before with what absent names
+ * mean). Rounded down. New names become dimensions, for good: only administrators write these
+ * objects; the caller then calls offers_resolve (pods/core/offers.h). max: largest amount that is
+ * not an error. */
+int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
+		     struct res *ret, struct err *err);
+/* What a pod or a PodGroup asks for, rounded up. Adds no name: amounts above 0 of names without a
+ * dimension are appended to *ret_unoffered, with names that point into r. The caller has made room
+ * in its v for r->n more. */
+int from_api_requested(const struct cluster *c, const struct field_resources *r, int64_t max,
+		       struct res *ret, struct unoffered *ret_unoffered, struct err *err);
+/* An interned copy of text ("" for NULL). */
+int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err);
+/* The selector, affinity, tolerations, ports and refusals of a pod that is ours. */
+int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			struct pod_class *k, struct err *err);
+/* Host ports only. */
+int from_api_class_ports(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			 struct pod_class *k, struct err *err);
+
+#endif

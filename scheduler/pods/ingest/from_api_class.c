@@ -1,0 +1,162 @@
+#include "api/pod.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "scheduler/base/match_from_api.h"
+#include "scheduler/pods/ingest/from_api.h"
+
+static int read_node_affinity(struct cluster *c, const struct api_node_affinity *a,
+			      struct arena *scratch, struct pod_class *k, struct err *err)
+{
+	k->has_required = a->required != NULL;
+	if (k->has_required && match_from_api_required(c->names, a->required, scratch, &k->required,
+						       &k->nrequired, err) < 0) {
+		return err_path(err, "spec.affinity.nodeAffinity"
+				     ".requiredDuringSchedulingIgnoredDuringExecution.");
+	}
+	k->preferred = arena_zero(scratch, a->preferred.n, sizeof(k->preferred[0]));
+	for (size_t i = 0; i < a->preferred.n; i++) {
+		struct match_term *t = &k->preferred[k->npreferred];
+
+		if (match_from_api_term(c->names, &a->preferred.v[i].preference, scratch, t, err) <
+		    0) {
+			return err_wrap(err,
+					"spec.affinity.nodeAffinity"
+					".preferredDuringSchedulingIgnoredDuringExecution[%zu]",
+					i);
+		}
+		t->weight = a->preferred.v[i].weight;
+		k->npreferred += t->nexprs > 0;
+	}
+	return 0;
+}
+
+static int read_port(struct cluster *c, const struct api_port *p, bool host_network,
+		     struct pod_class *k, struct err *err)
+{
+	int32_t number = p->host_port == 0 && host_network ? p->container_port : p->host_port;
+	struct host_port *port = &k->ports[k->nports];
+
+	if (number == 0) {
+		return 0;
+	}
+	if (number < 0 || number > UINT16_MAX) {
+		return err_set(err, ERR_INVALID, "hostPort: not a port number");
+	}
+	port->port = (uint16_t)number;
+	port->protocol = str_streq(p->protocol, "UDP") ? 1 : str_streq(p->protocol, "SCTP") ? 2 : 0;
+	k->nports++;
+	return from_api_text(c, p->host_ip == NULL ? "0.0.0.0" : p->host_ip, &port->ip, err);
+}
+
+static size_t count_ports(const struct api_containers *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		n += list->v[i].ports.n;
+	}
+	return n;
+}
+
+static int read_ports(struct cluster *c, const struct api_container *v, bool host_network,
+		      struct pod_class *k, struct err *err)
+{
+	for (size_t i = 0; i < v->ports.n; i++) {
+		if (read_port(c, &v->ports.v[i], host_network, k, err) < 0) {
+			return err_wrap(err, "container %s: ports[%zu]",
+					v->name == NULL ? "" : v->name, i);
+		}
+	}
+	return 0;
+}
+
+/* Of init containers only those that keep running hold their ports. */
+int from_api_class_ports(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			 struct pod_class *k, struct err *err)
+{
+	const struct api_pod_spec *spec = &pod->spec;
+	size_t max = count_ports(&spec->containers) + count_ports(&spec->init_containers);
+
+	k->ports = arena_zero(scratch, max, sizeof(k->ports[0]));
+	for (size_t i = 0; i < spec->containers.n; i++) {
+		if (read_ports(c, &spec->containers.v[i], spec->host_network, k, err) < 0) {
+			return -ERR_INVALID;
+		}
+	}
+	for (size_t i = 0; i < spec->init_containers.n; i++) {
+		const struct api_container *v = &spec->init_containers.v[i];
+
+		if (str_streq(v->restart_policy, "Always") &&
+		    read_ports(c, v, spec->host_network, k, err) < 0) {
+			return -ERR_INVALID;
+		}
+	}
+	return 0;
+}
+
+static const char *refusal(const struct api_pod_spec *spec)
+{
+	const struct api_affinity *a = spec->affinity;
+
+	if (a != NULL && ((a->pod != NULL && a->pod->required.n > 0) ||
+			  (a->pod_anti != NULL && a->pod_anti->required.n > 0))) {
+		return POD_CLASS_POD_AFFINITY;
+	}
+	for (size_t i = 0; i < spec->spread.n; i++) {
+		if (!str_streq(spec->spread.v[i].when_unsatisfiable, "ScheduleAnyway")) {
+			return POD_CLASS_TOPOLOGY_SPREAD;
+		}
+	}
+	for (size_t i = 0; i < spec->volumes.n; i++) {
+		if (spec->volumes.v[i].claim != NULL || spec->volumes.v[i].ephemeral) {
+			return POD_CLASS_VOLUMES;
+		}
+	}
+	return spec->claims.n > 0 ? POD_CLASS_RESOURCE_CLAIMS : NULL;
+}
+
+static size_t count_exprs(const struct match_term *terms, size_t n)
+{
+	size_t sum = n;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += terms[i].nexprs;
+	}
+	return sum;
+}
+
+static size_t count_parts(const struct pod_class *k)
+{
+	return k->nselector + k->ntolerations + k->nports + count_exprs(k->required, k->nrequired) +
+	       count_exprs(k->preferred, k->npreferred);
+}
+
+int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			struct pod_class *k, struct err *err)
+{
+	const struct api_pod_spec *spec = &pod->spec;
+	struct match_from_api_tolerations tolerations;
+
+	k->unsupported = refusal(spec);
+	if (match_from_api_selector(c->names, &spec->node_selector, scratch, &k->selector,
+				    &k->nselector, err) < 0) {
+		return err_wrap(err, "spec.nodeSelector");
+	}
+	if (match_from_api_tolerations(c->names, spec->tolerations.v, spec->tolerations.n, scratch,
+				       &tolerations, err) < 0) {
+		return err_path(err, "spec.");
+	}
+	k->tolerations = tolerations.v;
+	k->ntolerations = tolerations.n;
+	if ((spec->affinity != NULL && spec->affinity->node != NULL &&
+	     read_node_affinity(c, spec->affinity->node, scratch, k, err) < 0)) {
+		return -ERR_INVALID;
+	}
+	if (from_api_class_ports(c, pod, scratch, k, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (k->unsupported == NULL && count_parts(k) > POD_CLASS_PARTS_MAX) {
+		k->unsupported = POD_CLASS_TOO_LARGE;
+	}
+	return 0;
+}

@@ -1,0 +1,356 @@
+#include "api/gate.h"
+#include "api/keys.h"
+#include "api/pod.h"
+#include "api/pod_request.h"
+#include "api/validate.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "scheduler/pods/ingest/from_api.h"
+
+static const char *annotation_or_label(const struct api_meta *m, const char *key)
+{
+	const char *value = field_map_get(&m->annotations, key);
+
+	return value != NULL ? value : field_map_get(&m->labels, key);
+}
+
+/* The spellings that Go's strconv.ParseBool takes for true. */
+static bool is_true(const char *text)
+{
+	static const char *const words[] = { "1", "t", "T", "true", "TRUE", "True" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (str_streq(text, words[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int32_t priority_of(const struct api_pod *pod)
+{
+	const char *text = field_map_get(&pod->meta.annotations, KEYS_TASK_PRIORITY);
+	int64_t n;
+
+	if (text != NULL && str_to_i64(str_of(text), &n) && n >= INT32_MIN && n <= INT32_MAX) {
+		return (int32_t)n;
+	}
+	return pod->spec.priority == FIELD_NO_I32 ? 1 : pod->spec.priority;
+}
+
+static bool is_ours(const struct api_pod *pod, const char *const *scheduler_names)
+{
+	for (; *scheduler_names != NULL; scheduler_names++) {
+		if (str_streq(pod->spec.scheduler_name, *scheduler_names)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void read_gates(const struct api_pod *pod, struct from_api_pod *p)
+{
+	for (size_t i = 0; i < pod->spec.gates.n; i++) {
+		const struct gate_row *row = gate_is_ours(pod->spec.gates.v[i].name);
+
+		if (row == NULL) {
+			p->flags |= TASK_FOREIGN_GATE;
+		} else if ((p->flags & TASK_OUR_GATE) == 0) {
+			p->flags |= TASK_OUR_GATE;
+			p->gate_row = (uint8_t)gate_index(row);
+		}
+	}
+}
+
+static bool is_critical(const struct api_pod *pod)
+{
+	return str_streq(pod->spec.priority_class_name, "system-cluster-critical") ||
+	       str_streq(pod->spec.priority_class_name, "system-node-critical") ||
+	       str_streq(pod->meta.namespace_, "kube-system");
+}
+
+static void read_flags(const struct api_pod *pod, struct from_api_pod *p)
+{
+	const char *preemptable = annotation_or_label(&pod->meta, KEYS_PREEMPTABLE);
+
+	read_gates(pod, p);
+	if (gate_opt_in(&pod->meta.annotations) != NULL) {
+		p->flags |= TASK_OPTED_IN;
+	}
+	if (preemptable == NULL || is_true(preemptable)) {
+		p->flags |= TASK_PREEMPTABLE;
+	}
+	if (str_streq(pod->spec.preemption_policy, "Never")) {
+		p->flags |= TASK_PREEMPT_NEVER;
+	}
+	if (p->reserved.p != NULL) {
+		p->flags |= TASK_RESERVED_MARK;
+	}
+	if (pod->status.phase != NULL && !str_streq(pod->status.phase, "Pending")) {
+		p->flags |= TASK_STARTED;
+	}
+	if (is_critical(pod)) {
+		p->flags |= TASK_CRITICAL;
+	}
+	if (pod_request_limits_cpu(pod)) {
+		p->flags |= TASK_HAS_CPU_LIMITS;
+	}
+}
+
+static enum task_status status_of(const struct api_pod *pod)
+{
+	const char *phase = pod->status.phase;
+	bool has_node = pod->spec.node_name != NULL;
+
+	if (str_streq(phase, "Succeeded")) {
+		return TASK_SUCCEEDED;
+	}
+	if (str_streq(phase, "Failed")) {
+		return TASK_FAILED;
+	}
+	if (pod->meta.deleted != FIELD_NO_TIME) {
+		return TASK_RELEASING;
+	}
+	if (phase == NULL || str_streq(phase, "Pending")) {
+		return has_node ? TASK_BOUND : TASK_PENDING;
+	}
+	/* No kubelet reports Running for a pod without a node; such a pod is nobody's to place. */
+	return str_streq(phase, "Running") && has_node ? TASK_RUNNING : TASK_UNKNOWN;
+}
+
+#define MAX_ATTEMPTS 1000000
+
+static void read_attempts(const struct api_pod *pod, struct from_api_pod *p)
+{
+	const struct api_condition *c =
+		meta_condition(&pod->status.conditions, KEYS_CONDITION_ATTEMPTS);
+	struct str rest = str_of(c == NULL ? NULL : c->message);
+	uint64_t n;
+
+	p->attempts = 0;
+	p->attempts_at = p->retry_at = MODEL_TIME_NONE;
+	if (c != NULL && str_to_u64(str_next(&rest, ' '), &n)) {
+		p->attempts = n < MAX_ATTEMPTS ? (uint32_t)n : MAX_ATTEMPTS;
+		p->attempts_at = c->last_transition;
+	}
+}
+
+static void read_condition(const struct api_pod *pod, struct from_api_pod *p)
+{
+	static const struct {
+		const char *reason;
+		enum pod_cond cond;
+	} reasons[] = {
+		{ KEYS_REASON_GATED, POD_COND_GATED },
+		{ KEYS_REASON_UNSCHEDULABLE, POD_COND_UNSCHEDULABLE },
+		{ KEYS_REASON_NOT_READY, POD_COND_NOT_READY },
+		{ KEYS_REASON_SCHEDULABLE, POD_COND_SCHEDULABLE },
+		{ KEYS_REASON_ERROR, POD_COND_ERROR },
+	};
+	const struct api_condition *c =
+		meta_condition(&pod->status.conditions, KEYS_CONDITION_SCHEDULED);
+
+	p->published_at = MODEL_TIME_NONE;
+	read_attempts(pod, p);
+	if (c == NULL) {
+		return;
+	}
+	if (str_streq(c->status, "True")) {
+		p->cond = POD_COND_TRUE;
+		return;
+	}
+	p->cond = POD_COND_OTHER;
+	if (!str_streq(c->status, "False")) {
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		if (str_streq(c->reason, reasons[i].reason)) {
+			p->cond = reasons[i].cond;
+		}
+	}
+	if (p->cond == POD_COND_UNSCHEDULABLE) {
+		p->published_at = c->last_transition;
+	}
+	/* What the API server says of a gated pod is not a message of ours. */
+	if (p->cond != POD_COND_GATED && c->message != NULL) {
+		p->cond_message = str_hash(str_of(c->message));
+	}
+}
+
+static int read_role(struct cluster *c, const struct api_pod *pod, uint32_t *ret, struct err *err)
+{
+	const char *role = annotation_or_label(&pod->meta, KEYS_TASK_SPEC);
+	const char *interned;
+
+	*ret = MODEL_NONE;
+	if (role == NULL || role[0] == '\0') {
+		return 0;
+	}
+	if (from_api_text(c, role, &interned, err) < 0) {
+		return err_wrap(err, "%s", KEYS_TASK_SPEC);
+	}
+	*ret = intern_find(c->names, str_of(interned));
+	return 0;
+}
+
+static int read_class(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+		      struct from_api_pod *p, struct err *err)
+{
+	struct field_resources request;
+	int r;
+
+	p->klass = arena_zero(scratch, 1, sizeof(*p->klass));
+	pod_request_sum(pod, scratch, &request);
+	p->klass->unoffered.v = arena_alloc(scratch, request.n * sizeof(*p->klass->unoffered.v));
+	if (from_api_requested(c, &request, FROM_API_MAX_AMOUNT, &p->klass->request,
+			       &p->klass->unoffered, err) < 0) {
+		return err_wrap(err, "requests");
+	}
+	r = (p->flags & TASK_OURS) != 0 ? from_api_class_read(c, pod, scratch, p->klass, err)
+					: from_api_class_ports(c, pod, scratch, p->klass, err);
+	if (r < 0) {
+		return r;
+	}
+	pod_class_normalise(p->klass);
+	return 0;
+}
+
+/* A name that no queue can have counts as none. */
+static uint32_t read_mark(struct cluster *c, const struct from_api_pod *p)
+{
+	const char *interned;
+
+	if ((p->flags & TASK_OURS) == 0 || !validate_is_dns_subdomain(p->reserved) ||
+	    from_api_text(c, p->reserved.p, &interned, NULL) < 0) {
+		return MODEL_NONE;
+	}
+	return intern_find(c->names, str_of(interned));
+}
+
+int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
+		       const char *const *scheduler_names, struct from_api_pod *ret,
+		       struct err *err)
+{
+	const char *group = field_map_get(&pod->meta.annotations, KEYS_GROUP_NAME);
+	const char *namespace_ = pod->meta.namespace_ == NULL ? "default" : pod->meta.namespace_;
+	struct from_api_pod p = {
+		.namespace_ = str_of(namespace_),
+		.name = str_of(pod->meta.name),
+		.uid = str_of(pod->meta.uid),
+		.node = str_of(pod->spec.node_name),
+		.nominated = str_of(pod->status.nominated_node_name),
+		.reserved = str_of(field_map_get(&pod->meta.annotations, KEYS_RESERVED)),
+		.role = MODEL_NONE,
+		.reserved_name = MODEL_NONE,
+		.priority = priority_of(pod),
+		.status = status_of(pod),
+		.created = pod->meta.created,
+		.deleted = pod->meta.deleted,
+		.resource_version = meta_version(&pod->meta),
+	};
+
+	if (p.name.len == 0) {
+		return err_set(err, ERR_INVALID, "metadata.name: missing");
+	}
+	if (is_ours(pod, scheduler_names)) {
+		p.flags |= TASK_OURS;
+		p.group = group == NULL || group[0] == '\0' ? str_of(NULL) : str_of(group);
+	}
+	read_flags(pod, &p);
+	read_condition(pod, &p);
+	p.reserved_name = read_mark(c, &p);
+	/* The namespace is interned when the task is made, which cannot fail: here it can. */
+	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0) {
+		return -ERR_INVALID;
+	}
+	*ret = p;
+	return 0;
+}
+
+int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
+		      const char *const *scheduler_names, struct arena *scratch,
+		      struct from_api_pod *ret, struct err *err)
+{
+	struct from_api_pod p;
+
+	if (from_api_pod_plain(c, pod, scheduler_names, &p, err) < 0 ||
+	    read_role(c, pod, &p.role, err) < 0 || read_class(c, pod, scratch, &p, err) < 0) {
+		return -ERR_INVALID;
+	}
+	*ret = p;
+	return 0;
+}
+
+/* The API server writes SchedulingGated at creation and never again, and nobody takes the condition
+ * away: an update that shows either was sent before what we know or assume. */
+static void apply_condition(const struct from_api_pod *p, struct task *t)
+{
+	if ((p->cond == POD_COND_NONE || p->cond == POD_COND_GATED) && t->cond != POD_COND_NONE &&
+	    t->cond != POD_COND_GATED) {
+		return;
+	}
+	if (p->cond != POD_COND_GATED || t->cond != POD_COND_GATED) {
+		t->cond_message = p->cond_message;
+	}
+	/* As long as it stays published it is so since we first knew; the time that the pod shows
+	 * is of a clock that may have been set meanwhile. */
+	if (p->cond != POD_COND_UNSCHEDULABLE || t->cond != POD_COND_UNSCHEDULABLE ||
+	    t->published_at == MODEL_TIME_NONE) {
+		t->published_at = p->published_at;
+	}
+	t->cond = (uint8_t)p->cond;
+}
+
+/* What is adopted stays so until the pod names a PodGroup itself, or has to: opted-in pods do at
+ * once. Without its PodGroup it needs a new one. */
+static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
+			  const struct task *t)
+{
+	return (t->flags & TASK_ADOPTED) != 0 && p->group.p == NULL && t->job != MODEL_NONE &&
+	       c->jobs.v[t->job]->has_group && (p->flags & TASK_OURS) != 0 &&
+	       (p->flags & TASK_OPTED_IN) == 0;
+}
+
+/* The gate and the mark show that the pod has been under quota: its owner, who may edit the
+ * annotation at any time, does not end that. */
+static bool stays_opted_in(const struct cluster *c, const struct from_api_pod *p)
+{
+	return !c->annotation_decides && (p->flags & TASK_OURS) != 0 &&
+	       (p->flags & ((uint32_t)TASK_OUR_GATE | TASK_RESERVED_MARK)) != 0;
+}
+
+void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
+{
+	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW;
+	struct node *nominated = NULL;
+
+	if (p->node.p == NULL && p->attempts > t->attempts) {
+		t->attempts = p->attempts;
+	}
+	cluster_task_set_class(c, t, cluster_class_intern(c, p->klass));
+	if (stays_adopted(c, p, t)) {
+		kept |= TASK_ADOPTED;
+	} else {
+		cluster_task_set_job(
+			c, t,
+			p->group.p == NULL ? NULL : cluster_job_get(c, p->namespace_, p->group));
+	}
+	if (p->nominated.p != NULL) {
+		nominated = cluster_node_get(c, p->nominated);
+	}
+	cluster_task_set_nominated(c, t, nominated);
+	t->role = p->role;
+	t->reserved = p->reserved_name;
+	t->priority = p->priority;
+	t->flags = p->flags | (t->flags & kept);
+	if (stays_opted_in(c, p)) {
+		t->flags |= TASK_OPTED_IN;
+	}
+	t->gate_row = p->gate_row;
+	apply_condition(p, t);
+	t->created = p->created;
+	t->deleted = p->deleted;
+	t->resource_version = p->resource_version;
+	cluster_task_changed(c, t);
+}

@@ -1,0 +1,123 @@
+#include "api/pod.h"
+#include "api/pod_request.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/pod_class.h"
+
+/* -1: cannot be read, or is out of range. */
+static int64_t amount_of(struct quantity q, int dim)
+{
+	int64_t amount = dim == RES_CPU ? quantity_milli(q) : quantity_value(q);
+
+	return q.nano < 0 || amount > FROM_API_MAX_AMOUNT ? -1 : amount;
+}
+
+static int64_t known_amount(const struct task *known, int dim)
+{
+	int64_t amount = known == NULL || known->klass == NULL
+				 ? 0
+				 : res_get(&known->klass->request, (unsigned)dim);
+
+	return amount > 0 ? amount : FROM_API_MAX_AMOUNT;
+}
+
+static void keep_request(const struct cluster *c, const struct api_pod *pod,
+			 const struct task *known, struct arena *scratch, struct pod_class *k)
+{
+	struct field_resources request;
+
+	pod_request_sum(pod, scratch, &request);
+	k->unoffered.v = arena_alloc(scratch, request.n * sizeof(*k->unoffered.v));
+	for (size_t i = 0; i < request.n; i++) {
+		int dim = res_names_find(c->res, str_of(request.v[i].name));
+		int64_t amount = amount_of(request.v[i].amount, dim);
+
+		if (dim >= 0) {
+			res_set(c->res, &k->request, (unsigned)dim,
+				amount < 0 ? known_amount(known, dim) : amount);
+		} else if (amount != 0) {
+			k->unoffered.v[k->unoffered.n++] = (struct unoffered_amount){
+				request.v[i].name, amount < 0 ? FROM_API_MAX_AMOUNT : amount
+			};
+		}
+	}
+}
+
+static void keep_ports(struct cluster *c, const struct api_pod *pod, const struct task *known,
+		       struct arena *scratch, struct pod_class *k)
+{
+	const struct pod_class *was = known == NULL ? NULL : known->klass;
+
+	if (from_api_class_ports(c, pod, scratch, k, NULL) == 0 || was == NULL) {
+		return;
+	}
+	k->nports = was->nports;
+	k->ports = arena_zero(scratch, was->nports, sizeof(k->ports[0]));
+	for (size_t i = 0; i < was->nports; i++) {
+		k->ports[i] = was->ports[i];
+	}
+}
+
+static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod,
+				    const struct task *known, struct arena *scratch)
+{
+	struct pod_class *k = arena_zero(scratch, 1, sizeof(*k));
+
+	keep_request(c, pod, known, scratch, k);
+	/* Nothing says how much it is. */
+	if (pod->spec.containers.n == 0) {
+		k->request.v[RES_CPU] = known_amount(known, RES_CPU);
+		k->request.v[RES_MEMORY] = known_amount(known, RES_MEMORY);
+	}
+	/* A part that cannot be read does not make it less. */
+	if (known != NULL && known->klass != NULL) {
+		res_max(&k->request, &known->klass->request);
+	}
+	keep_ports(c, pod, known, scratch, k);
+	k->unsupported = POD_CLASS_UNREADABLE;
+	pod_class_normalise(k);
+	return k;
+}
+
+/* What a pod is and holds does not end because an update of it cannot be read. */
+static void complete(const struct cluster *c, const struct task *known, struct arena *scratch,
+		     struct from_api_pod *p)
+{
+	p->flags |= known->flags & (TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK | TASK_STARTED);
+	if (p->reserved.p == NULL) {
+		p->reserved_name = known->reserved;
+	}
+	if (p->uid.p == NULL) {
+		p->uid = arena_str(scratch, str_of(known->uid));
+	}
+	if (p->node.p == NULL && known->node != MODEL_NONE && known->status != TASK_BINDING) {
+		p->node = str_of(c->nodes.v[known->node]->name);
+		if (p->status == TASK_PENDING || p->status == TASK_UNKNOWN) {
+			p->status = known->status;
+		}
+	}
+	if (p->group.p == NULL && known->job != MODEL_NONE && (p->flags & TASK_OURS) != 0) {
+		p->group = arena_str(scratch, str_of(c->jobs.v[known->job]->name));
+	}
+	p->role = known->role;
+	p->created = p->created == MODEL_TIME_NONE ? known->created : p->created;
+}
+
+int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
+		      const char *const *scheduler_names, const struct task *known,
+		      struct arena *scratch, struct from_api_pod *ret)
+{
+	struct from_api_pod p;
+
+	if (from_api_pod_plain(c, pod, scheduler_names, &p, NULL) < 0) {
+		return -ERR_INVALID;
+	}
+	if (known != NULL) {
+		complete(c, known, scratch, &p);
+	}
+	p.klass = keep_class(c, pod, known, scratch);
+	*ret = p;
+	return 0;
+}

@@ -1,0 +1,229 @@
+#include <stdlib.h>
+
+#include "api/scheduling.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/ingest/from_api.h"
+
+struct group_roles VEC(struct job_role_min);
+
+struct group {
+	struct group_roles roles;
+	struct res min_resources;
+	struct unoffered unoffered; /* names point into the object */
+	uint32_t priority_class;
+	struct str queue;
+};
+
+static void group_finish(struct group *g)
+{
+	vec_finish(&g->roles);
+	unoffered_finish(&g->unoffered);
+}
+
+static uint8_t phase_of(const char *text)
+{
+	static const char *const names[] = {
+		[JOB_PENDING] = "Pending", [JOB_INQUEUE] = "Inqueue",     [JOB_RUNNING] = "Running",
+		[JOB_UNKNOWN] = "Unknown", [JOB_COMPLETED] = "Completed",
+	};
+
+	for (uint8_t i = 0; text != NULL && i < ARRAY_LEN(names); i++) {
+		if (str_streq(text, names[i])) {
+			return i;
+		}
+	}
+	return JOB_PENDING;
+}
+
+static int by_role(const void *a, const void *b)
+{
+	const struct job_role_min *x = a, *y = b;
+
+	return x->role < y->role ? -1 : x->role > y->role;
+}
+
+static int read_name(struct cluster *c, const char *text, uint32_t *ret, struct err *err)
+{
+	const char *interned;
+
+	if (from_api_text(c, text, &interned, err) < 0) {
+		return -ERR_INVALID;
+	}
+	*ret = intern_find(c->names, str_of(interned));
+	return 0;
+}
+
+static int read_roles(struct cluster *c, const struct field_int_map *map, struct group_roles *roles,
+		      struct err *err)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		struct job_role_min r = { .min = map->v[i].value };
+
+		if (r.min < 0) {
+			return err_set(err, ERR_INVALID, "spec.minTaskMember.%s: negative",
+				       map->v[i].key);
+		}
+		if (read_name(c, map->v[i].key, &r.role, err) < 0) {
+			return -ERR_INVALID;
+		}
+		vec_push(roles, r);
+	}
+	if (roles->n > 1) {
+		qsort(roles->v, roles->n, sizeof(roles->v[0]), by_role);
+	}
+	return 0;
+}
+
+/* Keys of quota objects ("count/pods", "requests.cpu") say nothing that cpu, memory and pods do
+ * not say as well. */
+static bool is_quota_key(const char *name)
+{
+	struct str s = str_of(name);
+
+	return str_has_prefix(s, "count/") || str_has_prefix(s, "requests.") ||
+	       str_has_prefix(s, "limits.");
+}
+
+static int read_min_resources(const struct cluster *c, const struct field_resources *r,
+			      struct group *g, struct err *err)
+{
+	g->unoffered.v = xmalloc_zero(r->n + 1, sizeof(*g->unoffered.v));
+	for (size_t i = 0; i < r->n; i++) {
+		struct field_resources one = { &r->v[i], 1 };
+
+		if (is_quota_key(r->v[i].name)) {
+			continue;
+		}
+		if (from_api_requested(c, &one, RES_UNLIMITED - 1, &g->min_resources, &g->unoffered,
+				       err) < 0) {
+			return err_wrap(err, "spec.minResources");
+		}
+	}
+	return 0;
+}
+
+static int read_group(struct cluster *c, const struct api_pod_group *group,
+		      struct str default_queue, struct group *g, struct err *err)
+{
+	const struct api_pod_group_spec *spec = &group->spec;
+
+	if (group->meta.name == NULL || group->meta.namespace_ == NULL) {
+		return err_set(err, ERR_INVALID, "metadata.name: missing");
+	}
+	if (spec->min_member < 0) {
+		return err_set(err, ERR_INVALID, "spec.minMember: negative");
+	}
+	g->queue = spec->queue == NULL ? default_queue : str_of(spec->queue);
+	g->priority_class = MODEL_NONE;
+	if (spec->priority_class_name != NULL &&
+	    read_name(c, spec->priority_class_name, &g->priority_class, err) < 0) {
+		return err_wrap(err, "spec.priorityClassName");
+	}
+	/* What cluster_job_get and cluster_job_set_queue intern must be there before. */
+	if (read_name(c, group->meta.namespace_, &(uint32_t){ 0 }, err) < 0 ||
+	    (g->queue.len > 0 && intern_id(c->names, g->queue) == INTERN_NONE)) {
+		return err_set(err, ERR_INVALID, "too many different names in the cluster");
+	}
+	if (read_roles(c, &spec->min_task_member, &g->roles, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return read_min_resources(c, &spec->min_resources, g, err);
+}
+
+static int32_t class_value(const struct cluster *c, uint32_t name, int32_t def)
+{
+	const struct priority_class *p = NULL;
+
+	if (name != MODEL_NONE) {
+		p = strmap_get(c->priority_classes, intern_str(c->names, name));
+	}
+	return p == NULL ? def : p->value;
+}
+
+static bool find_default(struct str key, void *value, void *ctx)
+{
+	const struct priority_class *p = value;
+	int32_t *def = ctx;
+
+	(void)key;
+	/* Should two claim to be the default, the higher one holds, in whatever order they came. */
+	if (p->global_default && (*def == INT32_MIN || p->value > *def)) {
+		*def = p->value;
+	}
+	return true;
+}
+
+static int32_t default_value(const struct cluster *c)
+{
+	int32_t def = INT32_MIN;
+
+	strmap_each(c->priority_classes, find_default, &def);
+	return def == INT32_MIN ? 0 : def;
+}
+
+int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
+		      struct str default_queue, struct err *err)
+{
+	CLEANUP(group_finish) struct group g = { .priority_class = MODEL_NONE };
+	struct job *j;
+
+	if (read_group(c, group, default_queue, &g, err) < 0) {
+		return -ERR_INVALID;
+	}
+	j = cluster_job_get(c, str_of(group->meta.namespace_), str_of(group->meta.name));
+	j->has_group = true;
+	j->min_member = group->spec.min_member;
+	j->has_min_resources = group->spec.min_resources.v != NULL;
+	j->min_resources = g.min_resources;
+	unoffered_finish(&j->min_unoffered);
+	j->min_unoffered = unoffered_copy(&g.unoffered);
+	j->priority_class = g.priority_class;
+	j->priority = class_value(c, g.priority_class, default_value(c));
+	j->phase = phase_of(group->status.phase);
+	j->status_running = group->status.running;
+	j->status_succeeded = group->status.succeeded;
+	j->status_failed = group->status.failed;
+	j->created = group->meta.created;
+	j->resource_version = meta_version(&group->meta);
+	free(j->uid);
+	j->uid = group->meta.uid == NULL ? NULL : xmalloc_dup(group->meta.uid);
+	vec_clear(&j->role_min);
+	for (size_t i = 0; i < g.roles.n; i++) {
+		vec_push(&j->role_min, g.roles.v[i]);
+	}
+	cluster_job_set_queue(c, j, g.queue);
+	cluster_job_changed(c, j);
+	return 0;
+}
+
+int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
+			   struct str default_queue, struct err *err)
+{
+	struct api_pod_group rest = { .meta = group->meta, .status = group->status };
+
+	rest.spec.queue = group->spec.queue;
+	rest.spec.min_member = INT32_MAX;
+	return from_api_podgroup(c, &rest, default_queue, err);
+}
+
+void from_api_podgroup_priorities(struct cluster *c)
+{
+	int32_t def = default_value(c);
+
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		struct job *j = c->jobs.v[i];
+		int32_t priority;
+
+		if (j == NULL || !j->has_group) {
+			continue;
+		}
+		priority = class_value(c, j->priority_class, def);
+		if (priority != j->priority) {
+			j->priority = priority;
+			cluster_job_changed(c, j);
+		}
+	}
+}

@@ -1,0 +1,94 @@
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "api/scheduling.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/access.h"
+
+/* Nobody has written a state yet: the queue is open. */
+static uint8_t state_of(const char *text)
+{
+	if (text == NULL || str_streq(text, KEYS_QUEUE_OPEN)) {
+		return QUEUE_OPEN;
+	}
+	if (str_streq(text, KEYS_QUEUE_CLOSED)) {
+		return QUEUE_CLOSED;
+	}
+	return str_streq(text, KEYS_QUEUE_CLOSING) ? QUEUE_CLOSING : QUEUE_UNKNOWN;
+}
+
+static int read_amounts(struct cluster *c, const struct api_queue *queue, struct queue *into,
+			struct err *err)
+{
+	const struct api_queue_spec *spec = &queue->spec;
+
+	res_fill(&into->capability, RES_UNLIMITED);
+	if (from_api_offered(c, &spec->capability, RES_UNLIMITED, &into->capability, err) < 0) {
+		return err_wrap(err, "spec.capability");
+	}
+	if (from_api_offered(c, &spec->guarantee.resource, RES_UNLIMITED, &into->guarantee, err) <
+	    0) {
+		return err_wrap(err, "spec.guarantee.resource");
+	}
+	if (from_api_offered(c, &spec->deserved, RES_UNLIMITED, &into->deserved, err) < 0) {
+		return err_wrap(err, "spec.deserved");
+	}
+	return 0;
+}
+
+static bool same(const struct queue *a, const struct queue *b)
+{
+	return a->exists == b->exists && a->state == b->state && a->reclaimable == b->reclaimable &&
+	       a->weight == b->weight && a->priority == b->priority &&
+	       str_streq(a->parent_name, b->parent_name) &&
+	       res_eq(&a->capability, &b->capability) && res_eq(&a->guarantee, &b->guarantee) &&
+	       res_eq(&a->deserved, &b->deserved);
+}
+
+int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_changed,
+		   struct err *err)
+{
+	const char *parent = queue->spec.parent;
+	struct queue new = {
+		.exists = true,
+		.state = state_of(queue->status.state),
+		.reclaimable = queue->spec.reclaimable != 0,
+		.weight = queue->spec.weight < 1 ? 1 : queue->spec.weight,
+		.priority = queue->spec.priority,
+	};
+	struct queue *q;
+
+	if (queue->meta.name == NULL) {
+		return err_set(err, ERR_INVALID, "metadata.name: missing");
+	}
+	if (parent != NULL && parent[0] != '\0') {
+		/* Only compared and copied below. */
+		new.parent_name = xmalloc_dup(parent);
+	}
+	if (read_amounts(c, queue, &new, err) < 0) {
+		free(new.parent_name);
+		return -ERR_INVALID;
+	}
+	q = queue_get(c, str_of(queue->meta.name));
+	*ret_changed = !same(q, &new);
+	*ret_changed |=
+		access_set_queue(c, str_of(queue->meta.name),
+				 field_map_get(&queue->meta.annotations, KEYS_NAMESPACE_SELECTOR));
+	q->exists = true;
+	q->state = new.state;
+	q->reclaimable = new.reclaimable;
+	q->weight = new.weight;
+	q->priority = new.priority;
+	q->created = queue->meta.created;
+	q->capability = new.capability;
+	q->guarantee = new.guarantee;
+	q->deserved = new.deserved;
+	free(q->parent_name);
+	q->parent_name = new.parent_name;
+	free(q->uid);
+	q->uid = queue->meta.uid == NULL ? NULL : xmalloc_dup(queue->meta.uid);
+	q->resource_version = meta_version(&queue->meta);
+	return 0;
+}

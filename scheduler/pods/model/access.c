@@ -1,0 +1,201 @@
+#include "scheduler/pods/model/access.h"
+
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "api/selector.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/model/cluster.h"
+
+struct rule { /* of a queue */
+	struct arena *arena;
+	char *text;
+	struct selector selector;
+	struct err err; /* why it does not parse */
+	bool broken;
+};
+
+struct labels { /* of a namespace */
+	struct arena *arena;
+	struct field_map map;
+};
+
+struct access {
+	struct strmap *rules, *namespaces; /* by name */
+	bool used;                         /* there was a rule: without one no job is looked at */
+};
+
+static void free_rule(void *value)
+{
+	struct rule *r = value;
+
+	arena_destroy(r->arena);
+	free(r);
+}
+
+static void free_labels(void *value)
+{
+	struct labels *l = value;
+
+	arena_destroy(l->arena);
+	free(l);
+}
+
+struct access *access_create(void)
+{
+	struct access *a = xmalloc_zero(1, sizeof(*a));
+
+	a->rules = strmap_create(free_rule);
+	a->namespaces = strmap_create(free_labels);
+	return a;
+}
+
+void access_destroy(struct access *a)
+{
+	if (a == NULL) {
+		return;
+	}
+	strmap_destroy(a->rules);
+	strmap_destroy(a->namespaces);
+	free(a);
+}
+
+static struct labels *copy(const struct field_map *from)
+{
+	struct labels *l = xmalloc_zero(1, sizeof(*l));
+	struct field_pair *pairs;
+
+	l->arena = arena_create(256);
+	pairs = arena_alloc(l->arena, (from->n + 1) * sizeof(*pairs));
+	for (size_t i = 0; i < from->n; i++) {
+		pairs[i].key = arena_dup(l->arena, from->v[i].key);
+		pairs[i].value = arena_dup(l->arena, from->v[i].value);
+	}
+	l->map.v = pairs;
+	l->map.n = from->n;
+	return l;
+}
+
+static bool same(const struct field_map *a, const struct field_map *b)
+{
+	if (a->n != b->n) {
+		return false;
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		if (!str_streq(a->v[i].key, b->v[i].key) ||
+		    !str_streq(a->v[i].value, b->v[i].value)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool access_set_namespace(struct cluster *c, struct str name, const struct field_map *labels)
+{
+	const struct labels *known = strmap_get(c->access->namespaces, name);
+
+	if (labels == NULL) {
+		strmap_remove(c->access->namespaces, name);
+	} else if (known != NULL && same(&known->map, labels)) {
+		return false;
+	} else {
+		strmap_set(c->access->namespaces, name, copy(labels));
+	}
+	return access_settle(c);
+}
+
+bool access_set_queue(struct cluster *c, struct str queue, const char *text)
+{
+	const struct rule *known = strmap_get(c->access->rules, queue);
+	struct rule *r;
+
+	if (text == NULL) {
+		return strmap_remove(c->access->rules, queue);
+	}
+	if (known != NULL && str_streq(known->text, text)) {
+		return false;
+	}
+	r = xmalloc_zero(1, sizeof(*r));
+	r->arena = arena_create(256);
+	r->text = arena_dup(r->arena, text);
+	if (selector_parse_labels(str_of(r->text), r->arena, &r->selector, &r->err) < 0) {
+		r->broken = true;
+		r->selector = (struct selector){ .nothing = true };
+	}
+	strmap_set(c->access->rules, queue, r);
+	c->access->used = true;
+	return true;
+}
+
+int access_check_queue(const struct cluster *c, struct str queue, struct err *err)
+{
+	const struct rule *r = strmap_get(c->access->rules, queue);
+
+	if (r == NULL || !r->broken) {
+		return 0;
+	}
+	return err_set(err, ERR_INVALID,
+		       "metadata.annotations[" KEYS_NAMESPACE_SELECTOR
+		       "]: %s: no namespace may use the queue",
+		       r->err.text);
+}
+
+struct who {
+	const char *name;
+	const struct labels *labels; /* NULL: not known */
+};
+
+static const char *get_label(const void *ctx, const char *key)
+{
+	const struct who *w = ctx;
+	const char *value = w->labels == NULL ? NULL : field_map_get(&w->labels->map, key);
+
+	return value == NULL && str_streq(key, KEYS_NAMESPACE_NAME) ? w->name : value;
+}
+
+/* The nearest queue, upwards, that the namespace may not use. */
+static uint32_t find_bar(const struct cluster *c, const struct job *j)
+{
+	struct who who = { j->namespace_,
+			   strmap_get(c->access->namespaces, str_of(j->namespace_)) };
+
+	for (uint32_t id = j->queue; id != MODEL_NONE; id = c->queues.v[id]->parent) {
+		const struct rule *r = strmap_get(c->access->rules, str_of(c->queues.v[id]->name));
+
+		if (r != NULL && !selector_match_with(&r->selector, get_label, &who)) {
+			return id;
+		}
+	}
+	return MODEL_NONE;
+}
+
+bool access_settle_job(struct cluster *c, struct job *j)
+{
+	uint32_t bar;
+
+	if (!c->access->used) {
+		return false;
+	}
+	bar = find_bar(c, j);
+	if (bar == j->barred_by) {
+		return false;
+	}
+	j->barred_by = bar;
+	cluster_job_changed(c, j);
+	return true;
+}
+
+bool access_settle(struct cluster *c)
+{
+	bool any = false;
+
+	for (size_t i = 0; c->access->used && i < c->jobs.n; i++) {
+		if (c->jobs.v[i] != NULL) {
+			any |= access_settle_job(c, c->jobs.v[i]);
+		}
+	}
+	return any;
+}

@@ -1,0 +1,149 @@
+#include "scheduler/pods/model/cluster.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/model/access.h"
+
+struct cluster *cluster_create(void)
+{
+	struct cluster *c = xmalloc_zero(1, sizeof(*c));
+	struct queue *root;
+
+	c->res = res_names_create();
+	c->res_resolved = res_names_count(c->res);
+	c->names = intern_create();
+	c->task_by_key = strmap_create(NULL);
+	c->job_by_key = strmap_create(NULL);
+	c->queue_by_name = strmap_create(NULL);
+	c->node_by_name = strmap_create(NULL);
+	c->classes = strmap_create(NULL);
+	c->priority_classes = strmap_create(free);
+	c->access = access_create();
+	c->root_queue = MODEL_NONE;
+	c->default_queue = MODEL_NONE;
+	/* The root is there even when no object describes it: every queue without a parent hangs
+	 * below it. */
+	root = queue_get(c, STR_LIT("root"));
+	c->root_queue = root->id;
+	root->reclaimable = false;
+	(void)queue_topology_changed(c);
+	return c;
+}
+
+static void free_tasks(struct cluster *c)
+{
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		if (c->tasks.v[i] != NULL) {
+			free(c->tasks.v[i]->name);
+			free(c->tasks.v[i]);
+		}
+	}
+	for (size_t i = 0; i < c->class_by_id.n; i++) {
+		pod_class_destroy(c->class_by_id.v[i]);
+	}
+	vec_finish(&c->tasks);
+	vec_finish(&c->free_tasks);
+	vec_finish(&c->class_by_id);
+	vec_finish(&c->free_classes);
+}
+
+static void free_jobs(struct cluster *c)
+{
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		struct job *j = c->jobs.v[i];
+
+		if (j != NULL) {
+			free(j->name);
+			free(j->uid);
+			unoffered_finish(&j->min_unoffered);
+			vec_finish(&j->role_min);
+			vec_finish(&j->tasks);
+			free(j);
+		}
+	}
+	vec_finish(&c->jobs);
+	vec_finish(&c->free_jobs);
+}
+
+static void free_queues(struct cluster *c)
+{
+	for (size_t i = 0; i < c->queues.n; i++) {
+		struct queue *q = c->queues.v[i];
+
+		if (q != NULL) {
+			free(q->name);
+			free(q->uid);
+			free(q->parent_name);
+			vec_finish(&q->children);
+			vec_finish(&q->jobs);
+			vec_finish(&q->waiting);
+			free(q);
+		}
+	}
+	vec_finish(&c->queues);
+	vec_finish(&c->free_queues);
+}
+
+static void free_nodes(struct cluster *c)
+{
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		struct node *n = c->nodes.v[i];
+
+		if (n != NULL) {
+			free(n->name);
+			vec_finish(&n->labels);
+			vec_finish(&n->taints);
+			vec_finish(&n->tasks);
+			free(n);
+		}
+	}
+	vec_finish(&c->nodes);
+	vec_finish(&c->free_nodes);
+}
+
+void cluster_destroy(struct cluster *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	free_tasks(c);
+	free_jobs(c);
+	free_queues(c);
+	free_nodes(c);
+	strmap_destroy(c->task_by_key);
+	strmap_destroy(c->job_by_key);
+	strmap_destroy(c->queue_by_name);
+	strmap_destroy(c->node_by_name);
+	strmap_destroy(c->classes);
+	strmap_destroy(c->priority_classes);
+	access_destroy(c->access);
+	res_names_destroy(c->res);
+	intern_destroy(c->names);
+	free(c);
+}
+
+void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b)
+{
+	res_sub(a, b);
+	for (unsigned i = 0; i < res_width(a); i++) {
+		if (res_get(a, i) < 0) {
+			res_set(c->res, a, i, 0);
+			c->drift++;
+		}
+	}
+}
+
+uint64_t cluster_chain_gen(const struct cluster *c, const struct queue *q)
+{
+	uint64_t gen = q->room_gen;
+
+	while (q->parent != MODEL_NONE) {
+		q = c->queues.v[q->parent];
+		gen += q->room_gen;
+	}
+	return gen;
+}

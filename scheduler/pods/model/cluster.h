@@ -1,0 +1,90 @@
+/* scheduler/pods/model/cluster.h: building and changing a struct cluster with its accounts kept
+ * right: node use, job counts, generations, queue topology. Quota charges are pods/core/ledger.h's
+ * business: a caller that removes or re-books a task releases its charge first (asserted). Owner:
+ * the sched thread. Pure: no I/O, no clock. */
+#ifndef SCHEDULER_PODS_MODEL_CLUSTER_H
+#define SCHEDULER_PODS_MODEL_CLUSTER_H
+
+#include "base/str.h"
+#include "scheduler/pods/model/model.h"
+#include "scheduler/pods/model/pod_class.h"
+
+#define CLUSTER_MAX_QUEUE_DEPTH 64 /* levels below the root; deeper queues are broken */
+
+struct priority_class {
+	int32_t value;
+	bool global_default;
+};
+
+/* A cluster with nothing but the root queue; destroy frees all that is in it and accepts NULL. */
+struct cluster *cluster_create(void);
+void cluster_destroy(struct cluster *c);
+
+/* Queues. queue_get makes a placeholder (exists = false) when unknown. */
+struct queue *queue_get(struct cluster *c, struct str name);
+struct queue *queue_find(const struct cluster *c, struct str name); /* NULL */
+/* Call after changing parent_name, exists, capability, guarantee, deserved, state of any queue:
+ * recomputes parents, children, depth, broken and bumps queues_gen. Charges must be re-rolled by
+ * ledger_rebuild_sums afterwards when parents changed (returns true then). */
+bool queue_topology_changed(struct cluster *c);
+/* Forgets a placeholder nobody refers to any more. */
+void queue_prune(struct cluster *c, struct queue *q);
+
+/* Jobs, by "namespace/name". */
+struct job *cluster_job_get(struct cluster *c, struct str namespace_, struct str name);
+struct job *cluster_job_find(const struct cluster *c, struct str key);
+void cluster_job_set_queue(struct cluster *c, struct job *j, struct str queue_name);
+void cluster_job_changed(struct cluster *c, struct job *j); /* bumps the queue's jobs_gen */
+void cluster_job_prune(struct cluster *c,
+		       struct job *j); /* removes it when it has neither PodGroup nor tasks */
+
+/* Tasks, by "namespace/name". A new task is PENDING without job, node and class. */
+struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct str name,
+			      struct str uid);
+struct task *cluster_task_find(const struct cluster *c, struct str key);
+void cluster_task_remove(struct cluster *c, struct task *t);
+void cluster_task_set_job(struct cluster *c, struct task *t, struct job *j); /* NULL: none */
+/* A pod of ours that may be bound without another write before: no gate, not opted in. */
+bool cluster_task_may_be_adopted(const struct task *t);
+void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take);
+/* Moves a task between statuses and nodes with all accounts (node NULL: none). */
+void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
+			     struct node *n);
+void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n); /* NULL: none */
+void cluster_task_changed(struct cluster *c,
+			  struct task *t); /* after flags, priority, cond, ... changed */
+size_t cluster_task_key(const struct task *t, char *buf,
+			size_t size); /* "ns/name", snprintf-like */
+
+struct node *cluster_node_get(struct cluster *c, struct str name); /* placeholder when unknown */
+struct node *cluster_node_find(const struct cluster *c, struct str name);
+/* After labels, taints, unschedulable, allocatable or exists changed. */
+void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
+			  bool spec);
+void cluster_node_prune(
+	struct cluster *c,
+	struct node *n); /* removes it when it neither exists nor holds or attracts tasks */
+
+/* The class equal to a normalised candidate (copied when it is new), with one more reference. */
+const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod_class *candidate);
+const struct pod_class *cluster_class_ref(struct cluster *c, const struct pod_class *klass);
+void cluster_class_unref(struct cluster *c, const struct pod_class *klass);
+
+/* Forgets names (cluster->names) that nothing in the cluster has any more, when so many may have
+ * gathered that the look at everything is worth it: in all it costs no more than adding them did.
+ * No pointer to a name, and no id of one, may be held elsewhere. The same for the further
+ * dimensions of amounts (struct res_more); a struct res that is held elsewhere has lost them when
+ * res_swept has grown. Not during a session. */
+void cluster_names_sweep(struct cluster *c);
+
+/* a -= b for an account: what would go below zero is held at zero and counted in c->drift. */
+void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b);
+/* Sum of room_gen over the queue and its ancestors. */
+uint64_t cluster_chain_gen(const struct cluster *c, const struct queue *q);
+/* FNV over everything a cycle may read: to assert that a cycle changed nothing. */
+uint64_t cluster_checksum(const struct cluster *c);
+/* Recomputes every account from the tasks and compares; NULL when right, else a static text of what
+ * is off. For tests. */
+const char *cluster_verify(const struct cluster *c);
+
+#endif

@@ -1,0 +1,51 @@
+#include <assert.h>
+
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "scheduler/pods/model/cluster.h"
+
+const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod_class *candidate)
+{
+	CLEANUP(strbuf_finish) struct strbuf signature = STRBUF_INIT;
+	struct pod_class *k;
+
+	pod_class_format(candidate, &signature);
+	k = strmap_get(c->classes, strbuf_str(&signature));
+	if (k == NULL) {
+		k = pod_class_copy(candidate, signature.p);
+		if (c->free_classes.n > 0) {
+			k->id = vec_pop(&c->free_classes);
+		} else {
+			k->id = (uint32_t)c->class_by_id.n;
+			vec_push(&c->class_by_id, NULL);
+		}
+		c->class_by_id.v[k->id] = k;
+		strmap_set(c->classes, strbuf_str(&signature), k);
+	}
+	k->refs++;
+	return k;
+}
+
+const struct pod_class *cluster_class_ref(struct cluster *c, const struct pod_class *klass)
+{
+	c->class_by_id.v[klass->id]->refs++;
+	return klass;
+}
+
+void cluster_class_unref(struct cluster *c, const struct pod_class *klass)
+{
+	struct pod_class *k;
+
+	if (klass == NULL) {
+		return;
+	}
+	k = c->class_by_id.v[klass->id];
+	assert(k == klass && k->refs > 0);
+	if (--k->refs > 0) {
+		return;
+	}
+	strmap_remove(c->classes, str_of(k->signature));
+	c->class_by_id.v[k->id] = NULL;
+	vec_push(&c->free_classes, k->id);
+	pod_class_destroy(k);
+}

@@ -1,0 +1,63 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/model/cluster.h"
+
+struct node *cluster_node_find(const struct cluster *c, struct str name)
+{
+	return strmap_get(c->node_by_name, name);
+}
+
+struct node *cluster_node_get(struct cluster *c, struct str name)
+{
+	struct node *n = cluster_node_find(c, name);
+
+	if (n != NULL) {
+		return n;
+	}
+	n = xmalloc_zero(1, sizeof(*n));
+	n->name = xmalloc_dup_n(name.p, name.len);
+	if (c->free_nodes.n > 0) {
+		n->id = vec_pop(&c->free_nodes);
+	} else {
+		n->id = (uint32_t)c->nodes.n;
+		vec_push(&c->nodes, NULL);
+	}
+	c->nodes.v[n->id] = n;
+	strmap_set(c->node_by_name, name, n);
+	return n;
+}
+
+void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
+			  bool spec)
+{
+	if (old_allocatable != NULL) {
+		cluster_account_sub(c, &c->total, old_allocatable);
+	}
+	if (n->exists) {
+		res_add(&c->total, &n->allocatable);
+	}
+	c->nodes_gen++;
+	if (spec) {
+		/* From the cluster's counter: a node that takes over the id of a removed one must
+		 * not be taken for it by a cache that keys on id and generation. */
+		n->spec_gen = c->nodes_gen;
+	}
+}
+
+void cluster_node_prune(struct cluster *c, struct node *n)
+{
+	if (n->exists || n->tasks.n > 0 || n->nominations > 0) {
+		return;
+	}
+	strmap_remove(c->node_by_name, str_of(n->name));
+	c->nodes.v[n->id] = NULL;
+	vec_push(&c->free_nodes, n->id);
+	vec_finish(&n->labels);
+	vec_finish(&n->taints);
+	vec_finish(&n->tasks);
+	free(n->name);
+	free(n);
+}

@@ -1,0 +1,241 @@
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/model/cluster.h"
+
+static void put_key(struct strbuf *key, struct str namespace_, struct str name)
+{
+	strbuf_add_str(key, namespace_);
+	strbuf_add_ch(key, '/');
+	strbuf_add_str(key, name);
+}
+
+size_t cluster_task_key(const struct task *t, char *buf, size_t size)
+{
+	return (size_t)snprintf(buf, size, "%s/%s", t->namespace_, t->name);
+}
+
+struct task *cluster_task_find(const struct cluster *c, struct str key)
+{
+	return strmap_get(c->task_by_key, key);
+}
+
+struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct str name,
+			      struct str uid)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct task *t = xmalloc_zero(1, sizeof(*t));
+	uint32_t ns = intern_id(c->names, namespace_);
+
+	assert(ns != INTERN_NONE);
+	put_key(&key, namespace_, name);
+	assert(!strmap_has(c->task_by_key, strbuf_str(&key)));
+	t->namespace_ = intern_name(c->names, ns);
+	t->name = xmalloc_zero(name.len + uid.len + 2, 1);
+	memcpy(t->name, name.p, name.len);
+	if (uid.len > 0) {
+		memcpy(t->name + name.len + 1, uid.p, uid.len);
+	}
+	t->uid = t->name + name.len + 1;
+	t->job = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
+	t->refused_queue = t->reserved = MODEL_NONE;
+	t->status = TASK_PENDING;
+	t->created = t->deleted = t->published_at = t->retry_at = MODEL_TIME_NONE;
+	if (c->free_tasks.n > 0) {
+		t->id = vec_pop(&c->free_tasks);
+	} else {
+		t->id = (uint32_t)c->tasks.n;
+		vec_push(&c->tasks, NULL);
+	}
+	c->tasks.v[t->id] = t;
+	strmap_set(c->task_by_key, strbuf_str(&key), t);
+	return t;
+}
+
+void cluster_task_changed(struct cluster *c, struct task *t)
+{
+	if (t->job != MODEL_NONE) {
+		cluster_job_changed(c, c->jobs.v[t->job]);
+	}
+}
+
+static void leave_job(struct cluster *c, struct task *t)
+{
+	struct job *j;
+
+	if (t->job == MODEL_NONE) {
+		return;
+	}
+	j = c->jobs.v[t->job];
+	j->by_status[t->status]--;
+	vec_swap_remove(&j->tasks, t->job_pos);
+	if (t->job_pos < j->tasks.n) {
+		c->tasks.v[j->tasks.v[t->job_pos]]->job_pos = t->job_pos;
+	}
+	t->job = MODEL_NONE;
+	cluster_job_changed(c, j);
+	cluster_job_prune(c, j);
+}
+
+void cluster_task_set_job(struct cluster *c, struct task *t, struct job *j)
+{
+	if (t->job == (j == NULL ? MODEL_NONE : j->id)) {
+		return;
+	}
+	leave_job(c, t);
+	if (j == NULL) {
+		return;
+	}
+	t->job = j->id;
+	t->job_pos = (uint32_t)j->tasks.n;
+	vec_push(&j->tasks, t->id);
+	j->by_status[t->status]++;
+	cluster_job_changed(c, j);
+}
+
+bool cluster_task_may_be_adopted(const struct task *t)
+{
+	return (t->flags & TASK_OURS) != 0 &&
+	       (t->flags & ((uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_FOREIGN_GATE)) == 0;
+}
+
+/* The task's request in the accounts of its node. */
+static void book_on_node(struct cluster *c, const struct task *t)
+{
+	struct node *n = c->nodes.v[t->node];
+
+	if (t->klass == NULL) {
+		return;
+	}
+	res_add(&n->used, &t->klass->request);
+	if (t->status == TASK_RELEASING) {
+		res_add(&n->releasing, &t->klass->request);
+		c->nodes_gen++;
+	}
+}
+
+static void unbook_from_node(struct cluster *c, const struct task *t)
+{
+	struct node *n = c->nodes.v[t->node];
+
+	if (t->klass == NULL) {
+		return;
+	}
+	cluster_account_sub(c, &n->used, &t->klass->request);
+	if (t->status == TASK_RELEASING) {
+		cluster_account_sub(c, &n->releasing, &t->klass->request);
+	}
+	/* Room appeared: pods that wait for nodes are worth another look. */
+	c->nodes_gen++;
+}
+
+static void leave_node(struct cluster *c, struct task *t)
+{
+	struct node *n;
+
+	if (t->node == MODEL_NONE) {
+		return;
+	}
+	unbook_from_node(c, t);
+	n = c->nodes.v[t->node];
+	vec_swap_remove(&n->tasks, t->node_pos);
+	if (t->node_pos < n->tasks.n) {
+		c->tasks.v[n->tasks.v[t->node_pos]]->node_pos = t->node_pos;
+	}
+	t->node = MODEL_NONE;
+	cluster_node_prune(c, n);
+}
+
+void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
+			     struct node *n)
+{
+	assert(status < TASK_STATUS_COUNT_);
+	assert(status != TASK_ALLOCATED && status != TASK_PIPELINED);
+	assert(n != NULL ||
+	       (status != TASK_BINDING && status != TASK_BOUND && status != TASK_RUNNING));
+	/* Finished pods do not occupy their node any more. */
+	if (status == TASK_SUCCEEDED || status == TASK_FAILED || status == TASK_PENDING) {
+		n = NULL;
+	}
+	if (t->status == (uint8_t)status && t->node == (n == NULL ? MODEL_NONE : n->id)) {
+		return;
+	}
+	if (n != NULL && t->node == n->id) {
+		unbook_from_node(c, t);
+	} else {
+		leave_node(c, t);
+	}
+	if (t->job != MODEL_NONE) {
+		c->jobs.v[t->job]->by_status[t->status]--;
+		c->jobs.v[t->job]->by_status[status]++;
+	}
+	t->status = (uint8_t)status;
+	if (n != NULL) {
+		if (t->node == MODEL_NONE) {
+			t->node = n->id;
+			t->node_pos = (uint32_t)n->tasks.n;
+			vec_push(&n->tasks, t->id);
+		}
+		book_on_node(c, t);
+	}
+	cluster_task_changed(c, t);
+}
+
+void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n)
+{
+	struct node *old = t->nominated == MODEL_NONE ? NULL : c->nodes.v[t->nominated];
+
+	if (old == n) {
+		return;
+	}
+	if (n != NULL) {
+		n->nominations++;
+	}
+	t->nominated = n == NULL ? MODEL_NONE : n->id;
+	if (old != NULL) {
+		old->nominations--;
+		cluster_node_prune(c, old);
+	}
+	cluster_task_changed(c, t);
+}
+
+void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take)
+{
+	const struct pod_class *old = t->klass;
+
+	if (old == klass_take) {
+		cluster_class_unref(c, klass_take);
+		return;
+	}
+	if (t->node != MODEL_NONE) {
+		unbook_from_node(c, t);
+	}
+	t->klass = klass_take;
+	if (t->node != MODEL_NONE) {
+		book_on_node(c, t);
+	}
+	cluster_class_unref(c, old);
+	cluster_task_changed(c, t);
+}
+
+void cluster_task_remove(struct cluster *c, struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	assert(t->charge == CHARGE_NONE);
+	cluster_task_set_nominated(c, t, NULL);
+	leave_node(c, t);
+	leave_job(c, t);
+	put_key(&key, str_of(t->namespace_), str_of(t->name));
+	strmap_remove(c->task_by_key, strbuf_str(&key));
+	cluster_class_unref(c, t->klass);
+	c->tasks.v[t->id] = NULL;
+	vec_push(&c->free_tasks, t->id);
+	free(t->name);
+	free(t);
+}

@@ -1,0 +1,345 @@
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/model/cluster.h"
+
+static size_t count_set(void *const *v, size_t n)
+{
+	size_t set = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		set += v[i] != NULL;
+	}
+	return set;
+}
+
+#define COUNT_SET(vec) count_set((void *const *)(vec).v, (vec).n)
+
+static const char *check_task(const struct cluster *c, const struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
+	if (cluster_task_find(c, strbuf_str(&key)) != t) {
+		return "a task is not found by its key";
+	}
+	if (t->klass == NULL && t->node != MODEL_NONE) {
+		return "a task without class is on a node";
+	}
+	if (t->klass != NULL &&
+	    (t->klass->id >= c->class_by_id.n || c->class_by_id.v[t->klass->id] != t->klass)) {
+		return "a task's class is not in the table";
+	}
+	if (t->job != MODEL_NONE && (t->job >= c->jobs.n || c->jobs.v[t->job] == NULL ||
+				     t->job_pos >= c->jobs.v[t->job]->tasks.n ||
+				     c->jobs.v[t->job]->tasks.v[t->job_pos] != t->id)) {
+		return "a task is not at its place in its job";
+	}
+	if (t->node != MODEL_NONE && (t->node >= c->nodes.n || c->nodes.v[t->node] == NULL ||
+				      t->node_pos >= c->nodes.v[t->node]->tasks.n ||
+				      c->nodes.v[t->node]->tasks.v[t->node_pos] != t->id)) {
+		return "a task is not at its place on its node";
+	}
+	if (t->nominated != MODEL_NONE &&
+	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {
+		return "a task is nominated to a node that is gone";
+	}
+	if (t->status >= TASK_STATUS_COUNT_ || t->status == TASK_ALLOCATED ||
+	    t->status == TASK_PIPELINED) {
+		return "a task has a status of sessions only";
+	}
+	if ((t->status == TASK_BINDING || t->status == TASK_BOUND || t->status == TASK_RUNNING) &&
+	    t->node == MODEL_NONE) {
+		return "a bound task has no node";
+	}
+	if ((t->status == TASK_PENDING || t->status == TASK_SUCCEEDED ||
+	     t->status == TASK_FAILED) &&
+	    t->node != MODEL_NONE) {
+		return "a pending or finished task occupies a node";
+	}
+	if ((t->charge == CHARGE_NONE) != (t->charge_queue == MODEL_NONE)) {
+		return "a task's charge and the queue of its charge disagree";
+	}
+	if (t->charge_queue != MODEL_NONE &&
+	    (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL)) {
+		return "a task is charged to a queue that is gone";
+	}
+	return NULL;
+}
+
+static const char *check_tasks(const struct cluster *c)
+{
+	if (COUNT_SET(c->tasks) != strmap_count(c->task_by_key) ||
+	    COUNT_SET(c->tasks) + c->free_tasks.n != c->tasks.n) {
+		return "the number of tasks is off";
+	}
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const char *wrong;
+
+		if (c->tasks.v[i] == NULL) {
+			continue;
+		}
+		if (c->tasks.v[i]->id != i) {
+			return "a task has another id than its place";
+		}
+		wrong = check_task(c, c->tasks.v[i]);
+		if (wrong != NULL) {
+			return wrong;
+		}
+	}
+	return NULL;
+}
+
+static const char *check_classes(const struct cluster *c)
+{
+	uint32_t *refs = xmalloc_zero(c->class_by_id.n + 1, sizeof(*refs));
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		if (c->tasks.v[i] != NULL && c->tasks.v[i]->klass != NULL) {
+			refs[c->tasks.v[i]->klass->id]++;
+		}
+	}
+	if (COUNT_SET(c->class_by_id) != strmap_count(c->classes) ||
+	    COUNT_SET(c->class_by_id) + c->free_classes.n != c->class_by_id.n) {
+		wrong = "the number of pod classes is off";
+	}
+	for (size_t i = 0; i < c->class_by_id.n && wrong == NULL; i++) {
+		const struct pod_class *k = c->class_by_id.v[i];
+
+		if (k == NULL) {
+			continue;
+		}
+		if (k->id != i || strmap_get(c->classes, str_of(k->signature)) != k) {
+			wrong = "a pod class is not found by its signature";
+		} else if (k->refs != refs[i]) {
+			wrong = "a pod class's reference count is not the number of its tasks";
+		}
+	}
+	free(refs);
+	return wrong;
+}
+
+static const char *check_job_queue(const struct cluster *c, const struct job *j)
+{
+	const struct queue *q;
+
+	if (j->queue_name == MODEL_NONE) {
+		return j->queue == MODEL_NONE ? NULL : "a job is in a queue that it does not name";
+	}
+	q = queue_find(c, intern_str(c->names, j->queue_name));
+	if (q == NULL) {
+		return "the queue that a job names is not known";
+	}
+	if (j->queue != (q->exists ? q->id : MODEL_NONE)) {
+		return "a job is not in the queue that it names";
+	}
+	if (q->exists ? j->queue_pos >= q->jobs.n || q->jobs.v[j->queue_pos] != j->id
+		      : j->queue_pos >= q->waiting.n || q->waiting.v[j->queue_pos] != j->id) {
+		return "a job is not at its place in its queue";
+	}
+	return NULL;
+}
+
+static const char *check_job(const struct cluster *c, const struct job *j)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
+
+	strbuf_printf(&key, "%s/%s", j->namespace_, j->name);
+	if (cluster_job_find(c, strbuf_str(&key)) != j) {
+		return "a job is not found by its key";
+	}
+	if (!j->has_group && j->tasks.n == 0) {
+		return "a job without PodGroup and pods is still there";
+	}
+	for (size_t i = 0; i < j->tasks.n; i++) {
+		const struct task *t =
+			j->tasks.v[i] < c->tasks.n ? c->tasks.v[j->tasks.v[i]] : NULL;
+
+		if (t == NULL || t->job != j->id || t->job_pos != i) {
+			return "a job lists a task that is not its own";
+		}
+		by_status[t->status]++;
+	}
+	if (memcmp(by_status, j->by_status, sizeof(by_status)) != 0) {
+		return "a job's counts by status are off";
+	}
+	for (size_t i = 1; i < j->role_min.n; i++) {
+		if (j->role_min.v[i - 1].role >= j->role_min.v[i].role) {
+			return "a job's roles are not sorted";
+		}
+	}
+	return check_job_queue(c, j);
+}
+
+static const char *check_jobs(const struct cluster *c)
+{
+	if (COUNT_SET(c->jobs) != strmap_count(c->job_by_key) ||
+	    COUNT_SET(c->jobs) + c->free_jobs.n != c->jobs.n) {
+		return "the number of jobs is off";
+	}
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		const char *wrong;
+
+		if (c->jobs.v[i] == NULL) {
+			continue;
+		}
+		if (c->jobs.v[i]->id != i) {
+			return "a job has another id than its place";
+		}
+		wrong = check_job(c, c->jobs.v[i]);
+		if (wrong != NULL) {
+			return wrong;
+		}
+	}
+	return NULL;
+}
+
+static const char *check_queue(const struct cluster *c, const struct queue *q)
+{
+	if (queue_find(c, str_of(q->name)) != q) {
+		return "a queue is not found by its name";
+	}
+	if (q->exists ? q->waiting.n > 0 : q->jobs.n > 0) {
+		return "jobs wait for a queue that exists, or are in one that does not";
+	}
+	for (size_t i = 0; i < q->children.n; i++) {
+		const struct queue *child = c->queues.v[q->children.v[i]];
+
+		if (child == NULL || child->parent != q->id || child->depth != q->depth + 1) {
+			return "a queue lists a child that is not its own";
+		}
+		if (i > 0 && strcmp(c->queues.v[q->children.v[i - 1]]->name, child->name) >= 0) {
+			return "the children of a queue are not sorted by name";
+		}
+	}
+	if (q->parent != MODEL_NONE &&
+	    (q->parent >= c->queues.n || c->queues.v[q->parent] == NULL)) {
+		return "the parent of a queue is gone";
+	}
+	if (!q->exists && q->id != c->root_queue && q->broken == NULL) {
+		return "a queue that does not exist counts as usable";
+	}
+	return NULL;
+}
+
+static const char *check_queues(const struct cluster *c)
+{
+	size_t jobs = 0, waiting = 0, named = 0, children = 0, parents = 0;
+
+	if (COUNT_SET(c->queues) != strmap_count(c->queue_by_name) ||
+	    COUNT_SET(c->queues) + c->free_queues.n != c->queues.n) {
+		return "the number of queues is off";
+	}
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+		const char *wrong;
+
+		if (q == NULL) {
+			continue;
+		}
+		wrong = q->id != i ? "a queue has another id than its place" : check_queue(c, q);
+		if (wrong != NULL) {
+			return wrong;
+		}
+		jobs += q->jobs.n;
+		waiting += q->waiting.n;
+		children += q->children.n;
+		parents += q->parent != MODEL_NONE;
+	}
+	for (size_t i = 0; i < c->jobs.n; i++) {
+		named += c->jobs.v[i] != NULL && c->jobs.v[i]->queue_name != MODEL_NONE;
+	}
+	if (named != jobs + waiting || children != parents) {
+		return "queues list jobs or children too many or too few";
+	}
+	return NULL;
+}
+
+static const char *check_node(const struct cluster *c, const struct node *n)
+{
+	struct res used = { .more = NULL }, releasing = { .more = NULL };
+
+	if (cluster_node_find(c, str_of(n->name)) != n) {
+		return "a node is not found by its name";
+	}
+	if (!n->exists && n->tasks.n == 0 && n->nominations == 0) {
+		return "a node without object and pods is still there";
+	}
+	for (size_t i = 0; i < n->tasks.n; i++) {
+		const struct task *t =
+			n->tasks.v[i] < c->tasks.n ? c->tasks.v[n->tasks.v[i]] : NULL;
+
+		if (t == NULL || t->node != n->id || t->node_pos != i) {
+			return "a node lists a task that is not on it";
+		}
+		res_add(&used, &t->klass->request);
+		if (t->status == TASK_RELEASING) {
+			res_add(&releasing, &t->klass->request);
+		}
+	}
+	if (!res_eq(&used, &n->used) || !res_eq(&releasing, &n->releasing)) {
+		return "a node's use is not the sum of its tasks";
+	}
+	for (size_t i = 1; i < n->labels.n; i++) {
+		if (strcmp(n->labels.v[i - 1].key, n->labels.v[i].key) >= 0) {
+			return "a node's labels are not sorted";
+		}
+	}
+	return NULL;
+}
+
+static const char *check_nodes(const struct cluster *c)
+{
+	struct res total = { .more = NULL };
+	size_t nominated = 0, nominations = 0;
+
+	if (COUNT_SET(c->nodes) != strmap_count(c->node_by_name) ||
+	    COUNT_SET(c->nodes) + c->free_nodes.n != c->nodes.n) {
+		return "the number of nodes is off";
+	}
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *n = c->nodes.v[i];
+		const char *wrong;
+
+		if (n == NULL) {
+			continue;
+		}
+		wrong = n->id != i ? "a node has another id than its place" : check_node(c, n);
+		if (wrong != NULL) {
+			return wrong;
+		}
+		if (n->exists) {
+			res_add(&total, &n->allocatable);
+		}
+		nominations += n->nominations;
+	}
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		nominated += c->tasks.v[i] != NULL && c->tasks.v[i]->nominated != MODEL_NONE;
+	}
+	if (nominated != nominations) {
+		return "nodes count nominations too many or too few";
+	}
+	return res_eq(&total, &c->total) ? NULL : "the cluster's total is not the sum of its nodes";
+}
+
+/* Classes come before nodes: those read the requests. */
+const char *cluster_verify(const struct cluster *c)
+{
+	static const char *(*const checks[])(const struct cluster *) = {
+		check_tasks, check_classes, check_jobs, check_queues, check_nodes,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		const char *wrong = checks[i](c);
+
+		if (wrong != NULL) {
+			return wrong;
+		}
+	}
+	return c->drift == 0 ? NULL : "an account went below zero";
+}

@@ -1,0 +1,245 @@
+/* scheduler/pods/model/model.h: the cluster as the scheduler sees it: queues, jobs (PodGroups),
+ * tasks (pods), nodes. Plain data. Owner: the sched thread; a cycle sees it const. The structs are
+ * changed only through pods/model/cluster.h (accounting that belongs together) and
+ * pods/core/ledger.h (quota charges). Ids are dense indices into the arrays of struct cluster,
+ * re-used after removal. */
+#ifndef SCHEDULER_PODS_MODEL_MODEL_H
+#define SCHEDULER_PODS_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "scheduler/base/match.h"
+#include "scheduler/base/sentinel.h"
+#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/model/unoffered.h"
+
+struct intern;
+struct strmap;
+struct pod_class; /* pods/model/pod_class.h */
+
+enum task_status {
+	TASK_PENDING,   /* no node */
+	TASK_ALLOCATED, /* session only: placed by this cycle */
+	TASK_PIPELINED, /* session only: placed on resources that are being released */
+	TASK_BINDING,   /* bind decided, not yet seen on the pod */
+	TASK_BOUND,     /* spec.nodeName set, phase Pending */
+	TASK_RUNNING,
+	TASK_RELEASING, /* deletionTimestamp set */
+	TASK_SUCCEEDED,
+	TASK_FAILED,
+	TASK_UNKNOWN,
+	TASK_STATUS_COUNT_
+};
+
+/* Life of the one quota charge of a pod (the ledger). NONE holds nothing. */
+enum charge_state {
+	CHARGE_NONE,
+	CHARGE_PATCHING,  /* reserved; the patch that removes the gate is not acknowledged yet */
+	CHARGE_UNGATED,   /* reserved; gate gone; not published */
+	CHARGE_PUBLISHED, /* reserved; PodScheduled=False/Unschedulable decided or seen */
+	CHARGE_AWAITING_VICTIMS, /* reserved for a preemptor while its victims terminate */
+	CHARGE_ASSUMED,          /* bind decided */
+	CHARGE_BOUND,            /* has a node; terminating pods stay here until they are gone */
+	CHARGE_WITHDRAWING, /* given up, but autoscalers still see the pod: free for others when
+			       the withdrawal is acknowledged */
+	CHARGE_STATE_COUNT_
+};
+
+/* What the PodScheduled condition says at present. */
+enum pod_cond {
+	POD_COND_NONE,
+	POD_COND_GATED,         /* SchedulingGated */
+	POD_COND_UNSCHEDULABLE, /* what autoscalers react to */
+	POD_COND_NOT_READY,     /* NotReadyForScheduling: withdrawn */
+	POD_COND_SCHEDULABLE,   /* reason Schedulable: gang short */
+	POD_COND_ERROR,         /* SchedulerError */
+	POD_COND_TRUE,
+	POD_COND_OTHER,
+	POD_COND_COUNT_
+};
+
+enum task_flag {
+	TASK_OPTED_IN = 1 << 0,     /* carries the opt-in annotation with value "true", or did when
+				       it got our gate or our mark (cluster->annotation_decides) */
+	TASK_OUR_GATE = 1 << 1,     /* one of our gates is on it */
+	TASK_FOREIGN_GATE = 1 << 2, /* some other gate is on it */
+	TASK_PREEMPTABLE = 1 << 3,
+	TASK_PREEMPT_NEVER = 1 << 4, /* preemptionPolicy: Never */
+	TASK_OURS = 1 << 5,          /* schedulerName is ours; else it only occupies its node */
+	TASK_RESERVED_MARK = 1 << 6, /* carries headgate.io/reserved */
+	TASK_PARKED = 1 << 7,        /* a permanent API failure: left alone until the pod changes */
+	TASK_CRITICAL = 1 << 8, /* protected by conformance: system priority class or kube-system */
+	TASK_HAS_CPU_LIMITS = 1 << 9,
+	TASK_UNGATING = 1 << 10, /* the patch of an uncharged UNGATE is on its way; the cache clears
+				    it with the outcome */
+	TASK_ADOPTED = 1 << 11,  /* its PodGroup was made for it; the annotation that names it is
+				    not written yet, the Binding will bring it */
+	TASK_STARTED = 1 << 12,  /* status.phase is beyond Pending: a kubelet has it */
+	TASK_GREW = 1 << 13,     /* asks for more than it did when its bound charge was booked */
+};
+
+struct task {
+	uint32_t id;
+	uint32_t job;     /* MODEL_NONE: no group annotation (or none yet) */
+	uint32_t job_pos; /* index in job->tasks */
+	uint32_t node;    /* MODEL_NONE */
+	uint32_t node_pos;
+	uint32_t nominated;            /* node id or MODEL_NONE */
+	const struct pod_class *klass; /* counted reference */
+	const char *namespace_;        /* interned */
+	char *name;                    /* owned; uid lies behind it in the same allocation */
+	const char *uid;
+	uint32_t role; /* id in cluster->names, MODEL_NONE */
+	int32_t priority;
+	uint32_t flags;         /* enum task_flag */
+	uint8_t gate_row;       /* which spelling of the gate (api/gate.h row) when TASK_OUR_GATE */
+	uint8_t status;         /* enum task_status */
+	uint8_t cond;           /* enum pod_cond */
+	uint8_t charge;         /* enum charge_state */
+	uint32_t charge_queue;  /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
+	uint32_t refused_queue; /* queue id that refused the charge of a bound pod, when that was
+				   reported (charge_queue: its growth by a resize); MODEL_NONE */
+	uint32_t reserved;      /* id in cluster->names: the queue in headgate.io/reserved;
+				   MODEL_NONE */
+	uint32_t unbound_failures; /* for back-off after bind errors */
+	uint32_t attempts;         /* reservations that ended since no node was found in time */
+	int64_t created, deleted;  /* wall ns; deleted: deletionTimestamp or MODEL_TIME_NONE */
+	/* By the clock of the process, which goes on evenly (cache_time.now): */
+	int64_t published_at; /* published since, MODEL_TIME_NONE */
+	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
+			     before nodes of another shape are there */
+	int64_t resource_version;
+	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
+				  are not repeated; 0: none */
+};
+
+enum job_phase {
+	JOB_PENDING,
+	JOB_INQUEUE,
+	JOB_RUNNING,
+	JOB_UNKNOWN,
+	JOB_COMPLETED,
+	JOB_PHASE_COUNT_
+};
+
+struct job_role_min {
+	uint32_t role;
+	int32_t min;
+};
+
+/* A PodGroup. A job exists from the first pod or PodGroup that names it; has_group tells whether
+ * the PodGroup is known. */
+struct job {
+	uint32_t id;
+	const char *namespace_;  /* interned */
+	char *name;              /* owned */
+	char *uid;               /* owned, of the PodGroup; NULL without one */
+	uint32_t queue;          /* MODEL_NONE: the queue does not exist */
+	uint32_t queue_pos;      /* index in queue->jobs, or queue->waiting while queue is NONE */
+	uint32_t queue_name;     /* id in cluster->names: the queue asked for; MODEL_NONE: none */
+	uint32_t barred_by;      /* id of the queue, or one above, that the namespace may not use
+				    (pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
+	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
+	bool has_group;
+	uint8_t phase; /* enum job_phase, as the PodGroup says */
+	int32_t min_member;
+	int32_t priority;
+	bool has_min_resources;
+	struct res min_resources;
+	struct unoffered min_unoffered;           /* part of minResources, owned */
+	struct VEC(struct job_role_min) role_min; /* sorted by role */
+	struct VEC(uint32_t) tasks;
+	uint32_t by_status[TASK_STATUS_COUNT_];
+	int64_t created;
+	int64_t resource_version;
+	int32_t status_running, status_succeeded, status_failed; /* as last written */
+	uint64_t status_hash; /* of the conditions last written */
+};
+
+enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
+
+/* What a finished look at a queue depended on: while nothing of it changed the queue need not be
+ * looked at. */
+struct queue_scan {
+	uint64_t jobs_gen, chain_gen, queues_gen, nodes_gen;
+	uint64_t all_jobs_gen; /* sum of jobs_gen over all queues */
+	bool done;             /* false: must be looked at */
+	bool waits_nodes;      /* nodes_gen matters */
+	bool waits_jobs;       /* all_jobs_gen matters */
+	int64_t timer_at;      /* by the clock of the process, INT64_MAX */
+};
+
+struct queue {
+	uint32_t id;
+	char *name;
+	char *uid;
+	bool exists;       /* false: only known by name (a child or a PodGroup named it) */
+	uint32_t parent;   /* MODEL_NONE for root and in a broken chain */
+	char *parent_name; /* as configured, NULL when empty */
+	struct VEC(uint32_t) children; /* ids, sorted by name */
+	struct VEC(uint32_t) jobs;
+	struct VEC(uint32_t) waiting; /* jobs that name this queue while it does not exist */
+	uint8_t state;                /* enum queue_state; an empty status.state is OPEN */
+	bool reclaimable;
+	int32_t weight, priority;
+	int64_t created;       /* wall ns, orders queues that are equal otherwise */
+	uint32_t depth;        /* root: 0 */
+	const char *broken;    /* static text: why the queue cannot be used (absent, cycle, missing
+				  parent, or one of its ancestors is broken); NULL: fine */
+	struct res capability; /* RES_UNLIMITED where absent */
+	struct res guarantee, deserved; /* 0 where absent */
+	/* The ledger's sums, this queue and all below it. releasing is the part of charged whose
+	 * pods terminate. */
+	struct res charged, releasing;
+	uint64_t jobs_gen; /* changes with any job or task of this very queue */
+	uint64_t room_gen; /* changes when charged shrinks or this queue's limit may have grown */
+	struct queue_scan scan;
+	int64_t resource_version;
+};
+
+struct node {
+	uint32_t id;
+	char *name;
+	bool exists; /* false: pods name it but the Node object is not there */
+	bool unschedulable;
+	struct VEC(struct label) labels; /* sorted by key text */
+	struct VEC(struct taint) taints;
+	struct res allocatable;
+	struct res used; /* of all pods on it that are not finished, terminating ones included */
+	struct res releasing; /* part of used */
+	struct VEC(uint32_t) tasks;
+	uint32_t nominations; /* tasks nominated to it: it keeps its id for them */
+	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
+			    */
+};
+
+struct cluster {
+	struct res_names *res;
+	uint64_t res_swept; /* grows with every sweep: a struct res that is held elsewhere has lost
+			       its further dimensions by then */
+	unsigned res_resolved; /* names that requests were looked through for: pods/core/offers.h */
+	struct intern *names;  /* roles, namespaces, label strings, queue names */
+	struct VEC(struct task *) tasks; /* by id, NULL: free */
+	struct VEC(struct job *) jobs;
+	struct VEC(struct queue *) queues;
+	struct VEC(struct node *) nodes;
+	struct VEC(uint32_t) free_tasks, free_jobs, free_queues, free_nodes;
+	struct strmap *task_by_key, *job_by_key, *queue_by_name,
+		*node_by_name;                      /* lookups; never iterated in decisions */
+	struct strmap *classes;                     /* pod classes by signature */
+	struct VEC(struct pod_class *) class_by_id; /* NULL: free */
+	struct VEC(uint32_t) free_classes;
+	struct strmap *priority_classes; /* name -> struct priority_class (pods/model/cluster.h) */
+	struct access *access;           /* pods/model/access.h */
+	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
+	struct res total;                   /* sum of allocatable of existing nodes */
+	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
+	uint64_t queues_gen, nodes_gen;
+	uint64_t drift; /* times an account would have gone below zero (a bug, counted instead of
+			   aborting) */
+};
+
+#endif

@@ -1,0 +1,279 @@
+#include "scheduler/pods/model/pod_class.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/model/model.h"
+
+const char *pod_class_refusal(struct str text)
+{
+	static const char *const refusals[] = { POD_CLASS_POD_AFFINITY, POD_CLASS_TOPOLOGY_SPREAD,
+						POD_CLASS_VOLUMES,      POD_CLASS_RESOURCE_CLAIMS,
+						POD_CLASS_TOO_LARGE,    POD_CLASS_UNREADABLE };
+
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+		if (str_eq_c(text, refusals[i])) {
+			return refusals[i];
+		}
+	}
+	return NULL;
+}
+
+/* Interned strings of equal text are one pointer, but the order must not depend on addresses. */
+static int text_cmp(const char *a, const char *b)
+{
+	if (a == b) {
+		return 0;
+	}
+	if (a == NULL || b == NULL) {
+		return a == NULL ? -1 : 1;
+	}
+	return strcmp(a, b);
+}
+
+static int value_cmp(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return text_cmp(*x, *y);
+}
+
+static int selector_cmp(const void *a, const void *b)
+{
+	const struct label *x = a, *y = b;
+	int r = text_cmp(x->key, y->key);
+
+	return r != 0 ? r : text_cmp(x->value, y->value);
+}
+
+static int toleration_cmp(const void *a, const void *b)
+{
+	const struct toleration *x = a, *y = b;
+	int r = text_cmp(x->key, y->key);
+
+	r = r != 0 ? r : text_cmp(x->value, y->value);
+	r = r != 0 ? r : (int)x->exists - (int)y->exists;
+	r = r != 0 ? r : (int)x->any_effect - (int)y->any_effect;
+	return r != 0 ? r : (int)x->effect - (int)y->effect;
+}
+
+static int port_cmp(const void *a, const void *b)
+{
+	const struct host_port *x = a, *y = b;
+	int r = (int)x->port - (int)y->port;
+
+	r = r != 0 ? r : (int)x->protocol - (int)y->protocol;
+	return r != 0 ? r : text_cmp(x->ip, y->ip);
+}
+
+static void sort(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *))
+{
+	if (n > 1) {
+		qsort(v, n, size, cmp);
+	}
+}
+
+static void sort_terms(struct match_term *terms, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < terms[i].nexprs; j++) {
+			struct match_expr *e = &terms[i].exprs[j];
+
+			sort(e->values, e->nvalues, sizeof(e->values[0]), value_cmp);
+		}
+	}
+}
+
+void pod_class_normalise(struct pod_class *k)
+{
+	k->request.v[RES_PODS] = 1;
+	k->mask = res_mask(&k->request) & ~(UINT32_C(1) << RES_PODS);
+	k->best_effort = k->mask == 0 && k->unoffered.n == 0;
+	sort(k->selector, k->nselector, sizeof(k->selector[0]), selector_cmp);
+	sort(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]), toleration_cmp);
+	sort(k->ports, k->nports, sizeof(k->ports[0]), port_cmp);
+	sort_terms(k->required, k->nrequired);
+	sort_terms(k->preferred, k->npreferred);
+}
+
+const struct res *pod_class_charge(const struct pod_class *k)
+{
+	static const struct res nothing;
+
+	return k->elsewhere ? &nothing : &k->request;
+}
+
+uint32_t pod_class_charge_mask(const struct pod_class *k)
+{
+	return k->elsewhere ? 0 : k->mask | 1u << RES_PODS;
+}
+
+static void put_int(struct strbuf *out, int64_t n)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+	uint64_t u = n < 0 ? -(uint64_t)n : (uint64_t)n;
+
+	do {
+		digits[--at] = (char)('0' + u % 10);
+		u /= 10;
+	} while (u != 0);
+	if (n < 0) {
+		digits[--at] = '-';
+	}
+	strbuf_add(out, digits + at, sizeof(digits) - at);
+}
+
+/* Length first, so that no text can be mistaken for two. */
+static void put_text(struct strbuf *out, const char *text)
+{
+	if (text == NULL) {
+		strbuf_add_ch(out, '~');
+		return;
+	}
+	put_int(out, (int64_t)strlen(text));
+	strbuf_add_ch(out, ':');
+	strbuf_add_c(out, text);
+}
+
+static void put_terms(struct strbuf *out, char mark, const struct match_term *terms, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		strbuf_add_ch(out, mark);
+		put_int(out, terms[i].weight);
+		for (size_t j = 0; j < terms[i].nexprs; j++) {
+			const struct match_expr *e = &terms[i].exprs[j];
+
+			strbuf_add_ch(out, e->on_field ? 'f' : 'l');
+			put_int(out, (int64_t)e->op);
+			put_text(out, e->key);
+			for (size_t v = 0; v < e->nvalues; v++) {
+				strbuf_add_ch(out, ',');
+				put_text(out, e->values[v]);
+			}
+		}
+	}
+}
+
+void pod_class_format(const struct pod_class *k, struct strbuf *out)
+{
+	for (unsigned i = 0; i < res_width(&k->request); i++) {
+		if (res_get(&k->request, i) != 0) {
+			strbuf_add_ch(out, 'r');
+			put_int(out, i);
+			strbuf_add_ch(out, '=');
+			put_int(out, res_get(&k->request, i));
+		}
+	}
+	for (size_t i = 0; i < k->unoffered.n; i++) {
+		strbuf_add_ch(out, 'o');
+		put_text(out, k->unoffered.v[i].name);
+		put_int(out, k->unoffered.v[i].amount);
+	}
+	if (k->elsewhere) {
+		strbuf_add_ch(out, 'w');
+	}
+	for (size_t i = 0; i < k->nselector; i++) {
+		strbuf_add_ch(out, 's');
+		put_text(out, k->selector[i].key);
+		put_text(out, k->selector[i].value);
+	}
+	strbuf_add_c(out, k->has_required ? "A" : "");
+	put_terms(out, 'a', k->required, k->nrequired);
+	put_terms(out, 'p', k->preferred, k->npreferred);
+	for (size_t i = 0; i < k->ntolerations; i++) {
+		const struct toleration *t = &k->tolerations[i];
+
+		strbuf_add_ch(out, 't');
+		put_text(out, t->key);
+		put_text(out, t->value);
+		strbuf_add_c(out, t->exists ? "e" : "");
+		put_int(out, t->any_effect ? -1 : t->effect);
+	}
+	for (size_t i = 0; i < k->nports; i++) {
+		strbuf_add_ch(out, 'h');
+		put_int(out, k->ports[i].port);
+		strbuf_add_ch(out, '/');
+		put_int(out, k->ports[i].protocol);
+		put_text(out, k->ports[i].ip);
+	}
+	if (k->unsupported != NULL) {
+		strbuf_add_ch(out, 'u');
+		put_text(out, k->unsupported);
+	}
+}
+
+static void *copy_array(const void *v, size_t n, size_t size)
+{
+	void *copy;
+
+	if (n == 0) {
+		return NULL;
+	}
+	copy = xmalloc_zero(n, size);
+	memcpy(copy, v, n * size);
+	return copy;
+}
+
+static struct match_term *copy_terms(const struct match_term *terms, size_t n)
+{
+	struct match_term *copy = copy_array(terms, n, sizeof(*terms));
+
+	for (size_t i = 0; i < n; i++) {
+		struct match_term *t = &copy[i];
+
+		t->exprs = copy_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
+		for (size_t j = 0; j < t->nexprs; j++) {
+			struct match_expr *e = &t->exprs[j];
+
+			e->values = copy_array(e->values, e->nvalues, sizeof(e->values[0]));
+		}
+	}
+	return copy;
+}
+
+struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature)
+{
+	struct pod_class *copy = xmalloc(sizeof(*copy));
+
+	*copy = *k;
+	copy->refs = 0;
+	copy->id = 0;
+	copy->signature = xmalloc_dup(signature);
+	copy->unoffered = unoffered_copy(&k->unoffered);
+	copy->selector = copy_array(k->selector, k->nselector, sizeof(k->selector[0]));
+	copy->tolerations = copy_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
+	copy->ports = copy_array(k->ports, k->nports, sizeof(k->ports[0]));
+	copy->required = copy_terms(k->required, k->nrequired);
+	copy->preferred = copy_terms(k->preferred, k->npreferred);
+	return copy;
+}
+
+static void free_terms(struct match_term *terms, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < terms[i].nexprs; j++) {
+			free(terms[i].exprs[j].values);
+		}
+		free(terms[i].exprs);
+	}
+	free(terms);
+}
+
+void pod_class_destroy(struct pod_class *k)
+{
+	if (k == NULL) {
+		return;
+	}
+	unoffered_finish(&k->unoffered);
+	free(k->selector);
+	free(k->tolerations);
+	free(k->ports);
+	free_terms(k->required, k->nrequired);
+	free_terms(k->preferred, k->npreferred);
+	free(k->signature);
+	free(k);
+}

@@ -1,0 +1,76 @@
+/* scheduler/pods/model/pod_class.h: the part of a pod spec that placement depends on, shared by all
+ * equal pods. Interned by a canonical signature: equal pods have the same pointer, so one predicate
+ * and score pass serves them all. Immutable; reference counted by tasks; owned by the cluster. */
+#ifndef SCHEDULER_PODS_MODEL_POD_CLASS_H
+#define SCHEDULER_PODS_MODEL_POD_CLASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/base/match.h"
+#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/model/unoffered.h"
+
+struct host_port {
+	const char *ip;   /* interned; "0.0.0.0" is every address */
+	uint8_t protocol; /* 0 TCP, 1 UDP, 2 SCTP */
+	uint16_t port;
+};
+
+struct pod_class {
+	uint32_t refs;
+	uint32_t id;        /* dense, for per-class caches; re-used after the class is gone */
+	struct res request; /* includes pods = 1 */
+	uint32_t mask;      /* dimensions requested, without pods */
+	struct unoffered unoffered; /* requested besides: no node satisfies it */
+	bool best_effort;           /* mask == 0 and nothing unoffered */
+	bool elsewhere;             /* its Workload holds quota for it: it is charged to no Queue */
+	struct label *selector;     /* nodeSelector, sorted */
+	size_t nselector;
+	struct match_term *required; /* any term must hold; nrequired 0: no constraint */
+	size_t nrequired;
+	bool has_required; /* affinity present: an empty list matches nothing */
+	struct match_term *preferred;
+	size_t npreferred;
+	struct toleration *tolerations;
+	size_t ntolerations;
+	struct host_port *ports;
+	size_t nports;
+	const char
+		*unsupported; /* static text: why this scheduler refuses it for now; NULL: fine */
+	char *signature;      /* canonical text, owned */
+};
+
+/* Why a pod is refused for now (struct pod_class.unsupported). */
+#define POD_CLASS_POD_AFFINITY "required inter-pod affinity or anti-affinity is not supported yet"
+#define POD_CLASS_TOPOLOGY_SPREAD "topology spread with DoNotSchedule is not supported yet"
+#define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
+#define POD_CLASS_UNREADABLE "a part of the pod cannot be read: left as it is until it changes"
+#define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
+#define POD_CLASS_TOO_LARGE "more than 1000 labels, terms, tolerations and ports are not supported"
+
+/* The parts of a class that are looked at again for every node, in every cycle: a pod with more is
+ * refused, so that one pod cannot hold up the others. Values of an expression do not count: they
+ * are searched, not looked through. */
+#define POD_CLASS_PARTS_MAX 1000
+
+struct str;
+struct strbuf;
+
+/* What the Queue is charged for such a pod, and in which dimensions (pods included): its request,
+ * or nothing. */
+const struct res *pod_class_charge(const struct pod_class *k);
+uint32_t pod_class_charge_mask(const struct pod_class *k);
+/* The static text equal to `text`; NULL when it is none of the above. */
+const char *pod_class_refusal(struct str text);
+/* Brings a class under construction into canonical order and derives mask, best_effort and the one
+ * pod of its request. */
+void pod_class_normalise(struct pod_class *k);
+/* Appends the signature: equal texts mean equal classes. k must be normalised. */
+void pod_class_format(const struct pod_class *k, struct strbuf *out);
+/* Deep copy with refs 0 and the given signature; interned strings are shared. */
+struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature);
+void pod_class_destroy(struct pod_class *k); /* of pod_class_copy; NULL is fine */
+
+#endif

@@ -1,0 +1,57 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/model/cluster.h"
+
+struct queue *queue_find(const struct cluster *c, struct str name)
+{
+	return strmap_get(c->queue_by_name, name);
+}
+
+struct queue *queue_get(struct cluster *c, struct str name)
+{
+	struct queue *q = queue_find(c, name);
+
+	if (q != NULL) {
+		return q;
+	}
+	q = xmalloc_zero(1, sizeof(*q));
+	q->name = xmalloc_dup_n(name.p, name.len);
+	q->parent = MODEL_NONE;
+	q->reclaimable = true;
+	q->weight = 1;
+	q->created = MODEL_TIME_NONE;
+	q->broken = "the queue does not exist";
+	q->scan.timer_at = INT64_MAX;
+	res_fill(&q->capability, RES_UNLIMITED);
+	if (c->free_queues.n > 0) {
+		q->id = vec_pop(&c->free_queues);
+	} else {
+		q->id = (uint32_t)c->queues.n;
+		vec_push(&c->queues, NULL);
+	}
+	c->queues.v[q->id] = q;
+	strmap_set(c->queue_by_name, name, q);
+	return q;
+}
+
+void queue_prune(struct cluster *c, struct queue *q)
+{
+	if (q->exists || q->id == c->root_queue || q->id == c->default_queue || q->jobs.n > 0 ||
+	    q->waiting.n > 0 || q->children.n > 0 || q->parent != MODEL_NONE ||
+	    !res_is_zero(&q->charged)) {
+		return;
+	}
+	strmap_remove(c->queue_by_name, str_of(q->name));
+	c->queues.v[q->id] = NULL;
+	vec_push(&c->free_queues, q->id);
+	vec_finish(&q->children);
+	vec_finish(&q->jobs);
+	vec_finish(&q->waiting);
+	free(q->name);
+	free(q->uid);
+	free(q->parent_name);
+	free(q);
+}

@@ -1,0 +1,480 @@
+#include "scheduler/pods/model/resources.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+
+#define SLACK_BYTES (1u << 18) /* not worth a sweep */
+
+struct res_more {
+	struct res_names *owner; /* NULL: one of the constants below */
+	struct res_more *next;   /* of the same owner */
+	bool marked;
+	uint32_t n;
+	int64_t rest; /* of all dimensions after the n */
+	int64_t v[];  /* from RES_DENSE on */
+};
+
+struct res_names {
+	struct VEC(char *) names;
+	struct strmap *dims;     /* values: dim + 1 */
+	struct strmap *left_out; /* names; values mean nothing */
+	struct res_more *more;   /* all there are */
+	size_t bytes, bytes_swept;
+};
+
+_Static_assert(RES_DENSE == 31, "a mask has one bit per dense dimension and one for the others");
+
+/* Vectors that are the same in every dimension need no names. */
+static struct res_more all_unlimited = { .rest = RES_UNLIMITED };
+static struct res_more all_minus_one = { .rest = -1 };
+
+static struct res_more *constant(int64_t value)
+{
+	return value == 0 ? NULL : value < 0 ? &all_minus_one : &all_unlimited;
+}
+
+static void add_name(struct res_names *n, struct str name)
+{
+	vec_push(&n->names, xmalloc_dup_n(name.p, name.len));
+	strmap_set(n->dims, name, (void *)n->names.n);
+}
+
+struct res_names *res_names_create(void)
+{
+	static const char *const always[] = {
+		[RES_CPU] = "cpu",
+		[RES_MEMORY] = "memory",
+		[RES_PODS] = "pods",
+		[RES_EPHEMERAL] = "ephemeral-storage",
+	};
+	struct res_names *n = xmalloc_zero(1, sizeof(*n));
+
+	_Static_assert(sizeof(always) / sizeof(always[0]) == RES_FIRST_NAMED,
+		       "every fixed dimension has its name");
+	n->dims = strmap_create(NULL);
+	n->left_out = strmap_create(NULL);
+	for (unsigned i = 0; i < RES_FIRST_NAMED; i++) {
+		add_name(n, str_of(always[i]));
+	}
+	return n;
+}
+
+void res_names_destroy(struct res_names *n)
+{
+	if (n == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < n->names.n; i++) {
+		free(n->names.v[i]);
+	}
+	vec_finish(&n->names);
+	strmap_destroy(n->dims);
+	strmap_destroy(n->left_out);
+	while (n->more != NULL) {
+		struct res_more *m = n->more;
+
+		n->more = m->next;
+		free(m);
+	}
+	free(n);
+}
+
+unsigned res_names_count(const struct res_names *n)
+{
+	return (unsigned)n->names.n;
+}
+
+const char *res_names_get(const struct res_names *n, unsigned dim)
+{
+	assert(dim < n->names.n);
+	return n->names.v[dim];
+}
+
+const char *res_names_of_bit(const struct res_names *n, unsigned bit)
+{
+	return bit < RES_DENSE ? res_names_get(n, bit) : "other resources";
+}
+
+int res_names_find(const struct res_names *n, struct str name)
+{
+	return (int)(uintptr_t)strmap_get(n->dims, name) - 1;
+}
+
+int res_names_add(struct res_names *n, struct str name)
+{
+	int dim = res_names_find(n, name);
+
+	if (dim >= 0) {
+		return dim;
+	}
+	if (n->names.n == RES_NAMES_MAX) {
+		strmap_set(n->left_out, name, NULL);
+		return -1;
+	}
+	add_name(n, name);
+	return (int)n->names.n - 1;
+}
+
+size_t res_names_left_out(const struct res_names *n)
+{
+	return strmap_count(n->left_out);
+}
+
+bool res_names_wants_sweep(const struct res_names *n)
+{
+	return n->bytes > 2 * n->bytes_swept + SLACK_BYTES;
+}
+
+void res_names_mark(const struct res *r)
+{
+	if (r->more != NULL && r->more->owner != NULL) {
+		r->more->marked = true;
+	}
+}
+
+static size_t bytes_of(uint32_t n)
+{
+	return sizeof(struct res_more) + n * sizeof(int64_t);
+}
+
+void res_names_sweep(struct res_names *n)
+{
+	struct res_more **at = &n->more;
+
+	n->bytes = 0;
+	while (*at != NULL) {
+		struct res_more *m = *at;
+
+		if (m->marked) {
+			m->marked = false;
+			n->bytes += bytes_of(m->n);
+			at = &m->next;
+		} else {
+			*at = m->next;
+			free(m);
+		}
+	}
+	n->bytes_swept = n->bytes;
+}
+
+static struct res_more *more_new(struct res_names *owner, uint32_t n, int64_t rest)
+{
+	struct res_more *m = xmalloc_zero(1, bytes_of(n));
+
+	assert(owner != NULL); /* of the operands, one has further dimensions */
+	m->owner = owner;
+	m->n = n;
+	m->rest = rest;
+	m->next = owner->more;
+	owner->more = m;
+	owner->bytes += bytes_of(n);
+	return m;
+}
+
+/* Of dimension RES_DENSE + i. */
+static int64_t more_get(const struct res_more *m, uint32_t i)
+{
+	return m == NULL ? 0 : i < m->n ? m->v[i] : m->rest;
+}
+
+static uint32_t more_n(const struct res_more *m)
+{
+	return m == NULL ? 0 : m->n;
+}
+
+int64_t res_get(const struct res *r, unsigned dim)
+{
+	return dim < RES_DENSE ? r->v[dim] : more_get(r->more, dim - RES_DENSE);
+}
+
+unsigned res_width(const struct res *r)
+{
+	return RES_DENSE + more_n(r->more);
+}
+
+void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value)
+{
+	const struct res_more *old = r->more;
+	uint32_t i = dim - RES_DENSE, n = more_n(old);
+	struct res_more *m;
+
+	if (dim < RES_DENSE) {
+		r->v[dim] = value;
+		return;
+	}
+	if (res_get(r, dim) == value) {
+		return;
+	}
+	n = i < n ? n : i + 1;
+	m = more_new(names, n, old == NULL ? 0 : old->rest);
+	for (uint32_t k = 0; k < n; k++) {
+		m->v[k] = k == i ? value : more_get(old, k);
+	}
+	r->more = m;
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	if (__builtin_add_overflow(a, b, &r)) {
+		return b > 0 ? INT64_MAX : INT64_MIN;
+	}
+	return r;
+}
+
+static int64_t difference(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	if (__builtin_sub_overflow(a, b, &r)) {
+		return b < 0 ? INT64_MAX : INT64_MIN;
+	}
+	return r;
+}
+
+static inline int64_t add_one(int64_t a, int64_t b)
+{
+	return a == RES_UNLIMITED || b == RES_UNLIMITED ? RES_UNLIMITED : sum(a, b);
+}
+
+static inline int64_t sub_floor_one(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	if (a == RES_UNLIMITED) {
+		return a;
+	}
+	d = difference(a, b);
+	return d < 0 ? 0 : d;
+}
+
+static inline int64_t max_one(int64_t a, int64_t b)
+{
+	return b > a ? b : a;
+}
+
+static inline int64_t min_one(int64_t a, int64_t b)
+{
+	return b < a ? b : a;
+}
+
+static inline int64_t inherit_one(int64_t a, int64_t b)
+{
+	return a == RES_UNLIMITED ? b : a;
+}
+
+/* Of sums that are kept: up saturating, down not below 0. */
+static int64_t book_up(int64_t a, int64_t b)
+{
+	return sum(a, b);
+}
+
+static int64_t book_down(int64_t a, int64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Of the further dimensions of a and b, one by one. */
+static struct res_more *combine(const struct res_more *a, const struct res_more *b,
+				int64_t (*op)(int64_t a, int64_t b))
+{
+	uint32_t n = more_n(a) > more_n(b) ? more_n(a) : more_n(b);
+	int64_t rest = op(more_get(a, n), more_get(b, n)), differs = 0;
+	struct res_names *owner = a != NULL && a->owner != NULL ? a->owner
+				  : b == NULL                   ? NULL
+								: b->owner;
+	struct res_more *m;
+
+	for (uint32_t i = 0; i < n; i++) {
+		differs |= op(more_get(a, i), more_get(b, i)) ^ rest;
+	}
+	if (differs == 0 && (owner == NULL || rest == 0 || rest == -1 || rest == RES_UNLIMITED)) {
+		return constant(rest);
+	}
+	m = more_new(owner, n, rest);
+	for (uint32_t i = 0; i < n; i++) {
+		m->v[i] = op(more_get(a, i), more_get(b, i));
+	}
+	return m;
+}
+
+#define COMBINE(a, b, op)                                                                          \
+	do {                                                                                       \
+		for (unsigned i_ = 0; i_ < RES_DENSE; i_++) {                                      \
+			(a)->v[i_] = op((a)->v[i_], (b)->v[i_]);                                   \
+		}                                                                                  \
+		if ((a)->more != NULL || (b)->more != NULL) {                                      \
+			(a)->more = combine((a)->more, (b)->more, op);                             \
+		}                                                                                  \
+	} while (0)
+
+void res_add(struct res *a, const struct res *b)
+{
+	COMBINE(a, b, add_one);
+}
+
+void res_sub(struct res *a, const struct res *b)
+{
+	COMBINE(a, b, difference);
+}
+
+void res_sub_floor(struct res *a, const struct res *b)
+{
+	COMBINE(a, b, sub_floor_one);
+}
+
+void res_max(struct res *a, const struct res *b)
+{
+	COMBINE(a, b, max_one);
+}
+
+void res_min(struct res *a, const struct res *b)
+{
+	COMBINE(a, b, min_one);
+}
+
+void res_inherit(struct res *a, const struct res *b)
+{
+	COMBINE(a, b, inherit_one);
+}
+
+void res_negate(struct res *a)
+{
+	struct res zero = { .more = NULL }, negative = zero;
+
+	COMBINE(&negative, a, difference);
+	*a = negative;
+}
+
+void res_fill(struct res *a, int64_t value)
+{
+	for (unsigned i = 0; i < RES_DENSE; i++) {
+		a->v[i] = value;
+	}
+	a->more = constant(value);
+}
+
+bool res_eq(const struct res *a, const struct res *b)
+{
+	uint32_t n = more_n(a->more) > more_n(b->more) ? more_n(a->more) : more_n(b->more);
+
+	if (memcmp(a->v, b->v, sizeof(a->v)) != 0) {
+		return false;
+	}
+	for (uint32_t i = 0; a->more != b->more && i <= n; i++) {
+		if (more_get(a->more, i) != more_get(b->more, i)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool res_is_zero(const struct res *a)
+{
+	static const struct res zero;
+	int64_t any = 0;
+
+	for (unsigned i = 0; i < RES_DENSE; i++) {
+		any |= a->v[i];
+	}
+	return any == 0 && (a->more == NULL || res_eq(a, &zero));
+}
+
+int64_t res_more_sum(const struct res *a, const struct res *b, int sign)
+{
+	struct res r = { .more = NULL };
+
+	if (a->more != NULL || b->more != NULL) {
+		r.more = combine(a->more, b->more, sign > 0 ? book_up : book_down);
+	}
+	return r.more_word;
+}
+
+static bool is_more_positive(const struct res_more *m)
+{
+	for (uint32_t i = 0; m != NULL && i <= m->n; i++) {
+		if (more_get(m, i) > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t res_mask(const struct res *a)
+{
+	uint32_t mask = a->more != NULL && is_more_positive(a->more) ? RES_FURTHER : 0;
+
+	for (unsigned i = 0; i < RES_DENSE; i++) {
+		mask |= (uint32_t)(a->v[i] > 0) << i;
+	}
+	return mask;
+}
+
+static bool is_more_over(const struct res_more *used, const struct res_more *req,
+			 const struct res_more *limit)
+{
+	uint32_t n = more_n(req == NULL ? used : req);
+
+	for (uint32_t i = 0; i <= n; i++) {
+		int64_t need = more_get(req, i);
+
+		if ((req == NULL || need > 0) &&
+		    sum(more_get(used, i), need) > more_get(limit, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t res_over(const struct res *used, const struct res *req, const struct res *limit,
+		  uint32_t mask)
+{
+	uint32_t over = 0;
+
+	if ((mask & RES_FURTHER) != 0) {
+		over = is_more_over(used->more, req->more, limit->more) ? RES_FURTHER : 0;
+		mask &= ~RES_FURTHER;
+	}
+	/* An unlimited dimension needs no case of its own: nothing saturates beyond INT64_MAX. */
+	for (; mask != 0; mask &= mask - 1) {
+		unsigned i = (unsigned)__builtin_ctz(mask);
+
+		if (sum(used->v[i], req->v[i]) > limit->v[i]) {
+			over |= UINT32_C(1) << i;
+		}
+	}
+	return over;
+}
+
+static double share_one(int64_t used, int64_t total)
+{
+	if (used <= 0 || total == RES_UNLIMITED) {
+		return 0;
+	}
+	return total <= 0 ? 1 : (double)used / (double)total;
+}
+
+double res_share(const struct res *used, const struct res *total, uint32_t mask)
+{
+	double share = 0;
+
+	for (uint32_t i = 0; (mask & RES_FURTHER) != 0 && i < more_n(total->more); i++) {
+		double s = more_get(total->more, i) <= 0
+				   ? 0
+				   : share_one(more_get(used->more, i), more_get(total->more, i));
+
+		share = s > share ? s : share;
+	}
+	for (mask &= ~RES_FURTHER; mask != 0; mask &= mask - 1) {
+		unsigned i = (unsigned)__builtin_ctz(mask);
+		double s = share_one(used->v[i], total->v[i]);
+
+		share = s > share ? s : share;
+	}
+	return share;
+}

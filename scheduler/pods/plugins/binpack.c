@@ -1,0 +1,170 @@
+/* Volcano's binpack plugin: prefers the node that the pod fills up most, so that other nodes stay
+ * empty and can be taken away by an autoscaler.
+ *
+ * Arguments: binpack.weight (1), binpack.cpu (1), binpack.memory (1), binpack.resources (names
+ * joined by commas), binpack.resources.<name> (1). Negative weights of dimensions count as 1.
+ *
+ * This file is also the example of a plugin: arguments are read once in create, what depends on the
+ * cluster is looked up in open, the extension point itself is arithmetic only, and the last lines
+ * say which extension points there are. */
+#include "scheduler/pods/plugins/binpack.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/registry.h"
+
+#define SCORE_MAX 100.0
+
+struct named_weight {
+	char *name;
+	double weight;
+};
+
+struct binpack {
+	double weight, cpu, memory;
+	struct named_weight *extra;
+	size_t nextra;
+	struct binpack_weights
+		weights; /* of this session: dimensions get their ids as they appear */
+};
+
+/* The mean of used/allocatable over the requested dimensions, weighted. With cpu and memory at
+ * weight 1, a pod of 1 cpu and 2 GiB on a node of 4 cpu and 16 GiB, 2 cpu and 2 GiB of which are
+ * used, gives ((2+1)/4 + (2+2)/16) / 2 * 100 = (0.75 + 0.25) / 2 * 100 = 50. */
+double binpack_score(const struct binpack_weights *w, const struct res *request,
+		     const struct res *used, const struct res *allocatable)
+{
+	double score = 0, weight_sum = 0;
+
+	for (uint32_t m = res_mask(request) & w->weighted; m != 0; m &= m - 1) {
+		unsigned d = (unsigned)__builtin_ctz(m);
+		double after = (double)used->v[d] + (double)request->v[d];
+
+		weight_sum += w->dim[d];
+		/* A dimension that the node does not have, or that has no weight, adds nothing and
+		 * does not speak against the node either: whether the pod fits is asked elsewhere.
+		 */
+		if (allocatable->v[d] == 0 || w->dim[d] == 0) {
+			continue;
+		}
+		if (after > (double)allocatable->v[d]) {
+			return 0;
+		}
+		score += after / (double)allocatable->v[d] * w->dim[d];
+	}
+	return weight_sum > 0 ? score / weight_sum * SCORE_MAX * w->plugin : 0;
+}
+
+static void binpack_destroy(void *state)
+{
+	struct binpack *b = state;
+
+	for (size_t i = 0; i < b->nextra; i++) {
+		free(b->extra[i].name);
+	}
+	free(b->extra);
+	free(b);
+}
+
+static int read_weight(const struct plugin_args *args, const char *key, double *ret,
+		       struct err *err)
+{
+	int r = plugin_args_double(args, key, 1, ret, err);
+
+	if (r == 0 && *ret < 0) {
+		*ret = 1;
+	}
+	return r;
+}
+
+/* binpack.resources: "nvidia.com/gpu, example.com/foo" */
+static int read_extra(const struct plugin_args *args, struct binpack *b, struct err *err)
+{
+	struct str rest = str_of(plugin_args_get(args, "binpack.resources"));
+
+	while (rest.p != NULL) {
+		struct str name = str_trim(str_next(&rest, ','));
+		CLEANUP(xmalloc_freep) char *key = NULL;
+		struct named_weight *w;
+		int r;
+
+		if (name.len == 0) {
+			continue;
+		}
+		b->extra = xmalloc_resize(b->extra, b->nextra + 1, sizeof(b->extra[0]));
+		w = &b->extra[b->nextra++];
+		w->name = xmalloc_dup_n(name.p, name.len);
+		key = xmalloc_printf("binpack.resources.%s", w->name);
+		r = read_weight(args, key, &w->weight, err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	return 0;
+}
+
+static int binpack_create(const struct plugin_args *args, void **ret_state, struct err *err)
+{
+	struct binpack *b = xmalloc_zero(1, sizeof(*b));
+	int r = plugin_args_double(args, "binpack.weight", 1, &b->weight, err);
+
+	if (r == 0) {
+		r = read_weight(args, "binpack.cpu", &b->cpu, err);
+	}
+	if (r == 0) {
+		r = read_weight(args, "binpack.memory", &b->memory, err);
+	}
+	if (r == 0) {
+		r = read_extra(args, b, err);
+	}
+	if (r < 0) {
+		binpack_destroy(b);
+		return r;
+	}
+	*ret_state = b;
+	return 0;
+}
+
+static void set_weight(struct binpack_weights *w, unsigned dim, double weight)
+{
+	w->dim[dim] = weight;
+	w->weighted |= UINT32_C(1) << dim;
+}
+
+static void binpack_open(void *state, struct session *s)
+{
+	const struct res_names *names = session_cluster(s)->res;
+	struct binpack *b = state;
+
+	b->weights = (struct binpack_weights){ .plugin = b->weight };
+	set_weight(&b->weights, RES_CPU, b->cpu);
+	set_weight(&b->weights, RES_MEMORY, b->memory);
+	for (size_t i = 0; i < b->nextra; i++) {
+		int dim = res_names_find(names, str_of(b->extra[i].name));
+
+		if (dim >= 0 && dim < RES_DENSE) {
+			set_weight(&b->weights, (unsigned)dim, b->extra[i].weight);
+		}
+	}
+}
+
+static double binpack_node_score(void *state, const struct session *s, const struct pod_class *k,
+				 const struct node *n)
+{
+	const struct binpack *b = state;
+
+	return binpack_score(&b->weights, &k->request, session_node_used(s, n), &n->allocatable);
+}
+
+const struct plugin_ops binpack_ops = {
+	.name = "binpack",
+	.create = binpack_create,
+	.destroy = binpack_destroy,
+	.open = binpack_open,
+	.node_score = binpack_node_score,
+};

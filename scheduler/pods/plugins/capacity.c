@@ -1,0 +1,382 @@
+/* Volcano's capacity plugin: queues have a capability (limit), a guarantee and a deserved share, in
+ * a tree when enableHierarchy is on. It keeps no account of its own: what is used is what the
+ * ledger charges.
+ *
+ * What differs from Volcano: a queue that is misconfigured closes only itself and what is below it;
+ * limits for reserving (quota_limits) are never clipped to the present cluster; pods that are
+ * charged but not placed yet count as allocated; a capability of 0 means 0, also for cpu and
+ * memory. */
+#include "scheduler/pods/plugins/capacity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "scheduler/base/tree.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/capacity_limits.h"
+#include "scheduler/pods/plugins/registry.h"
+
+struct capacity {
+	bool hierarchy;
+	/* Derived from the queues' configuration; rebuilt when that, or for the flat mode the size
+	 * of the cluster, has changed. */
+	const struct cluster *cluster;
+	uint64_t queues_gen, res_swept;
+	size_t nqueues;
+	struct res total;
+	struct tree *tree;  /* over queue ids; without hierarchy no queue has a parent in it */
+	struct res *limits; /* configured */
+	struct res *real;   /* for ordinary scheduling; the same array with hierarchy */
+	struct res *deserved;
+	struct capacity_demand demand; /* of this session */
+};
+
+static void forget_derived(struct capacity *p)
+{
+	tree_destroy(p->tree);
+	p->tree = NULL;
+	if (p->real != p->limits) {
+		free(p->real);
+	}
+	free(p->limits);
+	free(p->deserved);
+	p->limits = p->real = p->deserved = NULL;
+}
+
+static void build_tree(struct capacity *p, const struct cluster *c)
+{
+	uint32_t *parent = xmalloc(c->queues.n * sizeof(*parent));
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		parent[i] = p->hierarchy && q != NULL ? q->parent : MODEL_NONE;
+	}
+	_Static_assert(MODEL_NONE == TREE_NONE, "queue parents are taken as they are");
+	p->tree = tree_create(parent, c->queues.n);
+	free(parent);
+}
+
+static void derive(struct capacity *p, const struct cluster *c)
+{
+	size_t n = c->queues.n;
+
+	forget_derived(p);
+	p->cluster = c;
+	p->queues_gen = c->queues_gen;
+	p->res_swept = c->res_swept;
+	p->nqueues = n;
+	p->total = c->total;
+	build_tree(p, c);
+	p->limits = xmalloc(n * sizeof(*p->limits));
+	p->deserved = xmalloc(n * sizeof(*p->deserved));
+	if (p->hierarchy) {
+		p->real = p->limits;
+		capacity_limits_tree(c, p->tree, p->limits);
+		capacity_limits_deserved(c, NULL, p->deserved);
+	} else {
+		p->real = xmalloc(n * sizeof(*p->real));
+		capacity_limits_flat(c, p->limits);
+		capacity_limits_flat_real(c, p->real);
+		capacity_limits_deserved(c, p->real, p->deserved);
+	}
+}
+
+static bool is_current(const struct capacity *p, const struct cluster *c)
+{
+	return p->tree != NULL && p->cluster == c && p->queues_gen == c->queues_gen &&
+	       p->res_swept == c->res_swept && p->nqueues == c->queues.n &&
+	       (p->hierarchy || res_eq(&p->total, &c->total));
+}
+
+static int capacity_create(const struct plugin_args *args, void **ret_state, struct err *err)
+{
+	struct capacity *p = xmalloc_zero(1, sizeof(*p));
+
+	(void)err;
+	p->hierarchy = args->hierarchy;
+	*ret_state = p;
+	return 0;
+}
+
+static void capacity_destroy(void *state)
+{
+	struct capacity *p = state;
+
+	capacity_demand_finish(&p->demand);
+	forget_derived(p);
+	free(p);
+}
+
+static void capacity_open(void *state, struct session *s)
+{
+	struct capacity *p = state;
+
+	if (!is_current(p, session_cluster(s))) {
+		derive(p, session_cluster(s));
+	}
+}
+
+static void capacity_close(void *state, struct session *s)
+{
+	struct capacity *p = state;
+
+	(void)s;
+	capacity_demand_finish(&p->demand);
+}
+
+static void capacity_quota_limits(void *state, struct session *s, struct res *limits)
+{
+	const struct capacity *p = state;
+
+	(void)s;
+	for (size_t i = 0; i < p->nqueues; i++) {
+		res_min(&limits[i], &p->limits[i]);
+	}
+}
+
+/* Volcano's "allocated": charged, without pods that are on their way out. Without hierarchy a
+ * queue's children are none of its business, while the ledger rolls them up. */
+static void allocated(const struct capacity *p, const struct session *s, const struct queue *q,
+		      struct res *ret)
+{
+	*ret = *session_queue_charged(s, q);
+	res_sub(ret, session_queue_releasing(s, q));
+	for (size_t i = 0; !p->hierarchy && i < q->children.n; i++) {
+		const struct queue *child = session_cluster(s)->queues.v[q->children.v[i]];
+
+		res_sub(ret, session_queue_charged(s, child));
+		res_add(ret, session_queue_releasing(s, child));
+	}
+}
+
+static const struct queue *parent_of(const struct capacity *p, const struct session *s,
+				     const struct queue *q)
+{
+	uint32_t parent = tree_parent(p->tree, q->id);
+
+	return parent == TREE_NONE ? NULL : session_cluster(s)->queues.v[parent];
+}
+
+static uint32_t deserved_dims(const struct capacity *p, const struct queue *q)
+{
+	return res_mask(&p->deserved[q->id]) & ~(UINT32_C(1) << RES_PODS);
+}
+
+static double share_of(const struct capacity *p, const struct session *s, const struct queue *q)
+{
+	uint32_t mask = deserved_dims(p, q);
+	struct res used;
+
+	if (mask == 0) {
+		return 1;
+	}
+	allocated(p, s, q, &used);
+	return round(res_share(&used, &p->deserved[q->id], mask) * 1e9) / 1e9;
+}
+
+static int compare_shares(const struct capacity *p, const struct session *s, const struct queue *a,
+			  const struct queue *b)
+{
+	double x = share_of(p, s, a), y = share_of(p, s, b);
+	bool has_x = deserved_dims(p, a) != 0, has_y = deserved_dims(p, b) != 0;
+
+	if (x != y) {
+		return x < y ? -1 : 1;
+	}
+	return has_x == has_y ? 0 : has_x ? -1 : 1;
+}
+
+/* Leaves are compared by the shares of their ancestors right below the deepest common one, so that
+ * the branch which has less of what it deserves goes first. */
+static int compare_leaves(const struct capacity *p, const struct session *s, const struct queue *a,
+			  const struct queue *b)
+{
+	const struct cluster *c = session_cluster(s);
+	uint32_t common;
+
+	if (!tree_is_placed(p->tree, a->id) || !tree_is_placed(p->tree, b->id)) {
+		return compare_shares(p, s, a, b);
+	}
+	common = tree_common(p->tree, a->id, b->id);
+	return compare_shares(p, s, c->queues.v[tree_below(p->tree, a->id, common)],
+			      c->queues.v[tree_below(p->tree, b->id, common)]);
+}
+
+static int capacity_queue_order(void *state, const struct session *s, const struct queue *a,
+				const struct queue *b)
+{
+	const struct capacity *p = state;
+	bool leaf_a = tree_is_leaf(p->tree, a->id), leaf_b = tree_is_leaf(p->tree, b->id);
+
+	if (a->priority != b->priority) {
+		return a->priority > b->priority ? -1 : 1;
+	}
+	if (leaf_a != leaf_b) {
+		return leaf_a ? -1 : 1;
+	}
+	return leaf_a ? compare_leaves(p, s, a, b) : compare_shares(p, s, a, b);
+}
+
+static bool refuse(struct reason *why, const char *code, const char *detail)
+{
+	if (why != NULL) {
+		*why = (struct reason){ .code = code, .detail = detail };
+	}
+	return false;
+}
+
+static bool capacity_queue_accepts(void *state, const struct session *s, const struct queue *q,
+				   struct reason *why)
+{
+	const struct capacity *p = state;
+
+	(void)s;
+	if (q->broken != NULL) {
+		return refuse(why, q->broken, NULL);
+	}
+	if (q->state != QUEUE_OPEN) {
+		return refuse(why, "the queue is not open", NULL);
+	}
+	if (!tree_is_leaf(p->tree, q->id)) {
+		return refuse(why, "the queue is not a leaf of the queue tree", NULL);
+	}
+	return true;
+}
+
+/* "insufficient cpu, memory in queue a" */
+static bool refuse_dims(const struct session *s, const struct queue *q, uint32_t dims,
+			struct reason *why)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const char *separator = "insufficient ";
+
+	if (why == NULL) {
+		return false;
+	}
+	for (; dims != 0; dims &= dims - 1) {
+		strbuf_add_c(&text, separator);
+		strbuf_add_c(&text, res_names_of_bit(session_cluster(s)->res,
+						     (unsigned)__builtin_ctz(dims)));
+		separator = ", ";
+	}
+	strbuf_printf(&text, " in queue %s", q->name);
+	return refuse(why, "queue resource quota insufficient",
+		      arena_dup(session_arena(s), text.p));
+}
+
+/* Names that no Queue has are limited by none. Without hierarchy a queue is limited by the present
+ * nodes as well, and no node has them either. */
+static bool accepts_unoffered(const struct capacity *p, const struct session *s,
+			      const struct queue *q, const struct unoffered *u, struct reason *why)
+{
+	if (p->hierarchy || u->n == 0 || q == NULL) {
+		return true;
+	}
+	return refuse(why, "queue resource quota insufficient",
+		      why == NULL ? NULL
+				  : arena_printf(session_arena(s), "insufficient %s in queue %s",
+						 u->v[0].name, q->name));
+}
+
+static bool capacity_allocatable(void *state, struct session *s, const struct queue *q,
+				 const struct task *t, struct reason *why)
+{
+	const struct capacity *p = state;
+
+	for (const struct queue *at = q; at != NULL; at = parent_of(p, s, at)) {
+		struct res used;
+		uint32_t over;
+
+		allocated(p, s, at, &used);
+		over = res_over(&used, pod_class_charge(t->klass), &p->real[at->id],
+				t->klass->elsewhere ? 0 : t->klass->mask);
+		if (over != 0) {
+			return refuse_dims(s, at, over, why);
+		}
+	}
+	return t->klass->elsewhere || accepts_unoffered(p, s, q, &t->klass->unoffered, why);
+}
+
+static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)
+{
+	if (p->demand.sums == NULL) {
+		capacity_demand_build(&p->demand, s, p->tree);
+	}
+	return &p->demand;
+}
+
+/* minResources that are not charged yet + allocated + inqueue - elastic must fit everywhere up to
+ * the root, in the dimensions of minResources except the number of pods. */
+static bool fits_enqueued(struct capacity *p, struct session *s, const struct job *j,
+			  struct reason *why)
+{
+	const struct capacity_demand *demand = demand_of(p, s);
+	const struct queue *at = session_cluster(s)->queues.v[j->queue];
+	uint32_t mask;
+	struct res need;
+
+	capacity_demand_of_job(s, j, &need);
+	mask = res_mask(&need) & ~(UINT32_C(1) << RES_PODS);
+	for (; at != NULL; at = parent_of(p, s, at)) {
+		struct res used, extra;
+		uint32_t over;
+
+		allocated(p, s, at, &used);
+		capacity_demand_of_queue(demand, s, at, &extra);
+		res_add(&used, &extra);
+		over = res_over(&used, &need, &p->real[at->id], mask);
+		if (over != 0) {
+			return refuse_dims(s, at, over, why);
+		}
+	}
+	return accepts_unoffered(p, s, session_cluster(s)->queues.v[j->queue], &j->min_unoffered,
+				 why);
+}
+
+static enum vote capacity_job_enqueueable(void *state, struct session *s, const struct job *j,
+					  struct reason *why)
+{
+	struct capacity *p = state;
+
+	if (j->queue == MODEL_NONE) {
+		refuse(why, "the queue does not exist", NULL);
+		return VOTE_REJECT;
+	}
+	if (!capacity_queue_accepts(p, s, session_cluster(s)->queues.v[j->queue], why)) {
+		return VOTE_REJECT;
+	}
+	if (j->has_min_resources && !fits_enqueued(p, s, j, why)) {
+		return VOTE_REJECT;
+	}
+	return VOTE_PERMIT;
+}
+
+static void capacity_job_enqueued(void *state, struct session *s, const struct job *j)
+{
+	struct capacity *p = state;
+
+	if (j->queue != MODEL_NONE) {
+		demand_of(p, s);
+		capacity_demand_add(&p->demand, s, j);
+	}
+}
+
+const struct plugin_ops capacity_ops = {
+	.name = "capacity",
+	.create = capacity_create,
+	.destroy = capacity_destroy,
+	.open = capacity_open,
+	.close = capacity_close,
+	.queue_order = capacity_queue_order,
+	.job_enqueueable = capacity_job_enqueueable,
+	.job_enqueued = capacity_job_enqueued,
+	.queue_accepts = capacity_queue_accepts,
+	.allocatable = capacity_allocatable,
+	.quota_limits = capacity_quota_limits,
+};

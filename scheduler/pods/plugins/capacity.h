@@ -1,0 +1,38 @@
+/* scheduler/pods/plugins/capacity.h: shared by the files of the capacity plugin only. Thread:
+ * sched. */
+#ifndef SCHEDULER_PODS_PLUGINS_CAPACITY_H
+#define SCHEDULER_PODS_PLUGINS_CAPACITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scheduler/pods/model/resources.h"
+
+struct cluster;
+struct job;
+struct queue;
+struct session;
+struct tree;
+struct tree_sums;
+
+/* What enqueued jobs will still ask for beyond what is charged, minus what running jobs could give
+ * back: Volcano's inqueue - elastic, rolled up. Costs a walk over all jobs, so it is built only in
+ * a session that has a job to vote on. */
+struct capacity_demand {
+	struct tree_sums *sums; /* by queue id */
+	unsigned width;         /* of the sums: names of resources */
+	int64_t *flat;          /* one vector, for a moment */
+};
+
+void capacity_demand_build(struct capacity_demand *d, const struct session *s,
+			   const struct tree *tree);
+void capacity_demand_finish(struct capacity_demand *d);
+/* The job is enqueued now. */
+void capacity_demand_add(struct capacity_demand *d, const struct session *s, const struct job *j);
+/* minResources of j minus what its pods are charged already, not below 0. */
+/* The sums of one queue. */
+void capacity_demand_of_queue(const struct capacity_demand *d, const struct session *s,
+			      const struct queue *q, struct res *ret);
+void capacity_demand_of_job(const struct session *s, const struct job *j, struct res *ret);
+
+#endif

@@ -1,0 +1,136 @@
+/* Volcano's predicates plugin, as far as node properties, host ports and the pod count go; what a
+ * class asks for beyond that (volumes, pod affinity, spread) is refused visibly. Whether resources
+ * fit is not asked here. Texts are kube-scheduler's.
+ *
+ * Arguments: predicate.NodeAffinityEnable, predicate.NodePortsEnable,
+ * predicate.TaintTolerationEnable (all true). */
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/plugins/registry.h"
+
+struct predicates {
+	bool affinity, ports, taints;
+};
+
+static void predicates_destroy(void *state)
+{
+	free(state);
+}
+
+static int predicates_create(const struct plugin_args *args, void **ret_state, struct err *err)
+{
+	struct predicates p;
+	int r = plugin_args_bool(args, "predicate.NodeAffinityEnable", true, &p.affinity, err);
+
+	if (r == 0) {
+		r = plugin_args_bool(args, "predicate.NodePortsEnable", true, &p.ports, err);
+	}
+	if (r == 0) {
+		r = plugin_args_bool(args, "predicate.TaintTolerationEnable", true, &p.taints, err);
+	}
+	if (r == 0) {
+		struct predicates *kept = xmalloc(sizeof(*kept));
+
+		*kept = p;
+		*ret_state = kept;
+	}
+	return r;
+}
+
+/* unresolvable: evicting pods from this node would not help. */
+static bool refuse(struct reason *why, const char *code, const char *detail, bool unresolvable)
+{
+	if (why != NULL) {
+		*why = (struct reason){ code, detail, unresolvable };
+	}
+	return false;
+}
+
+static const char *describe_taint(const struct session *s, const struct taint *t)
+{
+	return arena_printf(session_arena(s), "{%s: %s}", t->key, t->value == NULL ? "" : t->value);
+}
+
+static bool predicates_class_predicate(void *state, const struct session *s,
+				       const struct pod_class *k, const struct node *n,
+				       struct reason *why)
+{
+	const struct predicates *p = state;
+	const struct taint *taint;
+
+	if (k->unsupported != NULL) {
+		return refuse(why, k->unsupported, NULL, true);
+	}
+	if (!n->exists) {
+		return refuse(why, "node(s) do not exist", NULL, true);
+	}
+	if (n->unschedulable && !predicates_match_cordoned(k)) {
+		return refuse(why, "node(s) were unschedulable", NULL, true);
+	}
+	if (p->affinity && !predicates_match_affinity(k, n)) {
+		return refuse(why, "node(s) didn't match Pod's node affinity/selector", NULL, true);
+	}
+	taint = p->taints ? predicates_match_taint(k, n) : NULL;
+	if (taint != NULL) {
+		return refuse(why, "node(s) had untolerated taint",
+			      why == NULL ? NULL : describe_taint(s, taint), true);
+	}
+	return true;
+}
+
+static bool holds_ports(const struct session *s, const struct task *t)
+{
+	enum task_status status = session_task_status(s, t);
+
+	return t->klass != NULL && t->klass->nports > 0 && status != TASK_SUCCEEDED &&
+	       status != TASK_FAILED;
+}
+
+static bool ports_are_free(const struct session *s, const struct pod_class *k, const struct node *n)
+{
+	const struct task *t;
+
+	for (size_t i = 0; i < n->tasks.n; i++) {
+		t = session_task(s, n->tasks.v[i]);
+		if (holds_ports(s, t) && predicates_match_ports(k, t->klass)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; (t = session_node_added(s, n, i)) != NULL; i++) {
+		if (holds_ports(s, t) && predicates_match_ports(k, t->klass)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool predicates_predicate(void *state, const struct session *s, const struct task *t,
+				 const struct node *n, struct reason *why)
+{
+	const struct predicates *p = state;
+	int64_t pods =
+		session_node_used(s, n)->v[RES_PODS] + session_node_pipelined(s, n)->v[RES_PODS];
+
+	if (pods >= n->allocatable.v[RES_PODS]) {
+		return refuse(why, "Too many pods", NULL, false);
+	}
+	if (p->ports && t->klass->nports > 0 && !ports_are_free(s, t->klass, n)) {
+		return refuse(why, "node(s) didn't have free ports for the requested pod ports",
+			      NULL, false);
+	}
+	return true;
+}
+
+const struct plugin_ops predicates_ops = {
+	.name = "predicates",
+	.create = predicates_create,
+	.destroy = predicates_destroy,
+	.class_predicate = predicates_class_predicate,
+	.predicate = predicates_predicate,
+};

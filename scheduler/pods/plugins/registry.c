@@ -1,0 +1,31 @@
+#include "scheduler/pods/plugins/registry.h"
+
+#include "base/attrs.h"
+
+const struct plugin_row plugin_registry[] = {
+	{ "binpack", &binpack_ops },
+	{ "capacity", &capacity_ops },
+	{ "cdp", NULL },
+	{ "conformance", &conformance_ops },
+	{ "deviceshare", NULL },
+	{ "drf", NULL },
+	{ "extender", NULL },
+	{ "gang", &gang_ops },
+	{ "network-topology-aware", NULL },
+	{ "nodegroup", NULL },
+	{ "nodeorder", NULL },
+	{ "numa-aware", NULL },
+	{ "overcommit", NULL },
+	{ "pdb", NULL },
+	{ "predicates", &predicates_ops },
+	{ "priority", &priority_ops },
+	{ "proportion", NULL },
+	{ "rescheduling", NULL },
+	{ "resource-strategy-fit", NULL },
+	{ "resourcequota", NULL },
+	{ "sla", NULL },
+	{ "task-topology", NULL },
+	{ "tdm", NULL },
+	{ "usage", NULL },
+};
+const size_t plugin_registry_count = ARRAY_LEN(plugin_registry);

@@ -1,0 +1,16 @@
+/* scheduler/pods/plugins/registry.h: the plugins there are; one file each, none includes another.
+ * The table that the configuration is compiled from (plugin_registry, pods/core/plugin.h) lists
+ * them next to the names that Volcano has and we do not. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_PLUGINS_REGISTRY_H
+#define SCHEDULER_PODS_PLUGINS_REGISTRY_H
+
+#include "scheduler/pods/core/plugin.h"
+
+extern const struct plugin_ops binpack_ops;
+extern const struct plugin_ops capacity_ops;
+extern const struct plugin_ops conformance_ops;
+extern const struct plugin_ops gang_ops;
+extern const struct plugin_ops predicates_ops;
+extern const struct plugin_ops priority_ops;
+
+#endif

@@ -1,0 +1,48 @@
+#include "scheduler/pods/writes/eviction.h"
+
+#include "base/strbuf.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "kube/rest.h"
+#include "scheduler/pods/writes/pod_write.h"
+
+static void eviction_fill(const struct pod_write *w, struct http_call *call, struct strbuf *scratch)
+{
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, NULL);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", "v1");
+	json_out_kv(&o, "kind", "DeleteOptions");
+	json_out_key(&o, "preconditions");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", w->uid);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	rest_fill(call, scratch, body, HTTP_DELETE, "application/json");
+}
+
+static enum pod_write_judgement eviction_judge(const struct pod_write *w UNUSED,
+					       const struct jdoc *pod)
+{
+	return jdoc_path(pod, "metadata.deletionTimestamp") != NULL ? POD_WRITE_IS_DONE
+								    : POD_WRITE_REFUSED;
+}
+
+static const struct pod_write_kind eviction_kind = {
+	.request = SCHED_REQ_EVICT,
+	.fill = eviction_fill,
+	.judge = eviction_judge,
+	.read_after_unknown = false,
+	.gone_is_done = true,
+};
+
+struct pod_write *eviction_new(const struct task *t)
+{
+	return pod_write_new(&eviction_kind, t);
+}

@@ -1,0 +1,236 @@
+#include "scheduler/pods/writes/exec.h"
+
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "kube/pool.h"
+#include "kube/recorder.h"
+#include "scheduler/pods/core/decision.h"
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/writes/binding.h"
+#include "scheduler/pods/writes/eviction.h"
+#include "scheduler/pods/writes/gate_removal.h"
+#include "scheduler/pods/writes/pod_status.h"
+#include "scheduler/pods/writes/pod_write.h"
+#include "scheduler/pods/writes/podgroup_status.h"
+
+#define GATE_SLOTS 8
+#define BIND_SLOTS 64
+#define STATUS_SLOTS 32
+
+enum { POOL_GATES, POOL_BINDS, POOL_EVICTIONS, POOL_POD_STATUS, POOL_PODGROUPS, POOL_COUNT };
+
+struct exec {
+	struct pod_write_target target;
+	struct pool *pools[POOL_COUNT];
+	struct podgroup_status *podgroups;
+	struct recorder *recorder;
+	uint64_t transitions; /* one per decision list, becomes transitionID */
+};
+
+static const struct {
+	const char *name;
+	const struct pool_ops *ops;
+	unsigned slots;
+} pool_rows[POOL_COUNT] = {
+	[POOL_GATES] = { "gate-removal", &pod_write_pool_ops, GATE_SLOTS },
+	[POOL_BINDS] = { "bind", &pod_write_pool_ops, BIND_SLOTS },
+	[POOL_EVICTIONS] = { "evict", &pod_write_pool_ops, STATUS_SLOTS },
+	[POOL_POD_STATUS] = { "pod-status", &pod_write_pool_ops, STATUS_SLOTS },
+	[POOL_PODGROUPS] = { "podgroup-status", &podgroup_status_pool_ops, STATUS_SLOTS },
+};
+
+struct exec *exec_create(const struct exec_options *opt)
+{
+	struct exec *e = xmalloc_zero(1, sizeof(*e));
+	struct pool_options po = {
+		.transport = opt->transport,
+		.clock = opt->clock,
+		.limiter = opt->limiter,
+		.timeout_ns = opt->request_timeout_ns,
+		.backoff_min_ns = 100 * CLOCK_NS_PER_MS,
+		.backoff_max_ns = 30 * CLOCK_NS_PER_S,
+	};
+
+	e->target.post = opt->post;
+	e->target.may_send = opt->may_send;
+	e->target.ctx = opt->ctx;
+	e->podgroups = podgroup_status_create(&e->target);
+	for (unsigned i = 0; i < POOL_COUNT; i++) {
+		po.name = pool_rows[i].name;
+		po.ops = pool_rows[i].ops;
+		po.slots = pool_rows[i].slots;
+		po.workers = i == POOL_GATES ? opt->gate_workers : 1;
+		if (opt->manual) {
+			po.workers = 0;
+		}
+		po.seed = opt->seed + i;
+		po.ctx = i == POOL_PODGROUPS ? (void *)e->podgroups : (void *)&e->target;
+		po.may_send = i == POOL_PODGROUPS ? podgroup_status_may_send : pod_write_may_send;
+		e->pools[i] = pool_create(&po);
+	}
+	po.workers = opt->manual ? 0 : 1;
+	po.seed = opt->seed + POOL_COUNT;
+	e->recorder = recorder_create(&po, opt->component, opt->component);
+	return e;
+}
+
+void exec_destroy(struct exec *e)
+{
+	if (e == NULL) {
+		return;
+	}
+	for (unsigned i = 0; i < POOL_COUNT; i++) {
+		pool_destroy(e->pools[i]);
+	}
+	recorder_destroy(e->recorder);
+	podgroup_status_destroy(e->podgroups);
+	free(e);
+}
+
+static void add_pod_write(struct exec *e, unsigned pool, const struct task *t, struct pod_write *w)
+{
+	char buf[600];
+	size_t n = cluster_task_key(t, buf, sizeof(buf));
+
+	pool_add(e->pools[pool], (struct str){ buf, n < sizeof(buf) ? n : sizeof(buf) - 1 }, w);
+}
+
+static void wish_podgroup(struct exec *e, const struct job *j, const struct decision *d,
+			  int64_t now)
+{
+	static const char *const phases[JOB_PHASE_COUNT_] = {
+		[JOB_PENDING] = "Pending", [JOB_INQUEUE] = "Inqueue",     [JOB_RUNNING] = "Running",
+		[JOB_UNKNOWN] = "Unknown", [JOB_COMPLETED] = "Completed",
+	};
+	struct podgroup_wish wish = { .transition = e->transitions, .now = now };
+
+	if (!j->has_group) {
+		return;
+	}
+	if (d->kind == DECISION_JOB_PHASE) {
+		wish.phase = phases[d->phase];
+	} else {
+		wish.type = d->reason2;
+		wish.reason = d->reason;
+		wish.message = d->message;
+	}
+	podgroup_status_wish(e->podgroups, e->pools[POOL_PODGROUPS], j, &wish);
+}
+
+static void record(struct exec *e, const struct cluster *c, const struct decision *d)
+{
+	struct recorder_object about = { .api_version = KEYS_VOLCANO_API_VERSION };
+
+	if (d->task != MODEL_NONE) {
+		const struct task *t = c->tasks.v[d->task];
+
+		about = (struct recorder_object){ .api_version = "v1",
+						  .kind = "Pod",
+						  .name = t->name,
+						  .uid = t->uid,
+						  .namespace_ = t->namespace_ };
+	} else if (d->job != MODEL_NONE) {
+		about.kind = "PodGroup";
+		about.name = c->jobs.v[d->job]->name;
+		about.uid = c->jobs.v[d->job]->uid;
+		about.namespace_ = c->jobs.v[d->job]->namespace_;
+	} else {
+		about.kind = "Queue";
+		about.name = c->queues.v[d->queue]->name;
+		about.uid = c->queues.v[d->queue]->uid;
+	}
+	if (d->hint) {
+		recorder_hint(e->recorder, &about, d->reason, d->message);
+	} else {
+		recorder_event(e->recorder, &about, d->warning, d->reason, d->message);
+	}
+}
+
+static void exec_task(struct exec *e, const struct cluster *c, const struct decision *d,
+		      int64_t now)
+{
+	const struct task *t = c->tasks.v[d->task];
+	const char *node = d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]->name;
+
+	switch (d->kind) {
+	case DECISION_UNGATE:
+		add_pod_write(e, POOL_GATES, t,
+			      gate_removal_new(t, d->uncharged || t->charge_queue == MODEL_NONE
+							  ? NULL
+							  : c->queues.v[t->charge_queue]->name));
+		break;
+	case DECISION_BIND:
+		add_pod_write(e, POOL_BINDS, t,
+			      binding_new(t, node,
+					  (t->flags & TASK_ADOPTED) == 0
+						  ? NULL
+						  : c->jobs.v[t->job]->name));
+		break;
+	case DECISION_EVICT:
+		add_pod_write(e, POOL_EVICTIONS, t, eviction_new(t));
+		break;
+	case DECISION_PUBLISH:
+		add_pod_write(
+			e, POOL_POD_STATUS, t,
+			pod_status_new(t, KEYS_REASON_UNSCHEDULABLE, d->message, node, 0, now));
+		break;
+	case DECISION_WITHDRAW:
+		add_pod_write(e, POOL_POD_STATUS, t,
+			      pod_status_new(t, KEYS_REASON_NOT_READY, d->message, NULL,
+					     d->attempts, now));
+		break;
+	case DECISION_CONDITION:
+		add_pod_write(e, POOL_POD_STATUS, t,
+			      pod_status_new(t, d->reason, d->message, node, 0, now));
+		break;
+	case DECISION_RESERVE:
+	case DECISION_RELEASE:
+	case DECISION_MOVE:
+	case DECISION_STAY:
+	case DECISION_JOB_PHASE:
+	case DECISION_JOB_CONDITION:
+	case DECISION_EVENT:
+	case DECISION_QUEUE_SCANNED:
+	case DECISION_KIND_COUNT_:
+		break;
+	}
+}
+
+void exec_decisions(struct exec *e, const struct cluster *c, const struct decisions *list,
+		    int64_t now)
+{
+	e->transitions++;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct decision *d = &list->v[i];
+
+		if (d->kind == DECISION_JOB_PHASE || d->kind == DECISION_JOB_CONDITION) {
+			wish_podgroup(e, c->jobs.v[d->job], d, now);
+		} else if (d->kind == DECISION_EVENT) {
+			record(e, c, d);
+		} else if (d->task != MODEL_NONE) {
+			exec_task(e, c, d, now);
+		}
+	}
+}
+
+struct recorder *exec_recorder(struct exec *e)
+{
+	return e->recorder;
+}
+
+size_t exec_pools(struct exec *e, struct pool **out, size_t max)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < POOL_COUNT && n < max; i++) {
+		out[n++] = e->pools[i];
+	}
+	if (n < max) {
+		out[n++] = recorder_pool(e->recorder);
+	}
+	return n;
+}

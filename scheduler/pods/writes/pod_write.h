@@ -1,0 +1,62 @@
+/* scheduler/pods/writes/pod_write.h: what all writes to one pod have in common: identity by UID,
+ * reading the pod back where the answer leaves open what happened, and the mapping of answers to
+ * outcomes. Kinds (gate removal, bind, evict, status) supply the request and the judgement of a pod
+ * that was read back. Thread: created by the sched thread, then owned by the pool. */
+#ifndef SCHEDULER_PODS_WRITES_POD_WRITE_H
+#define SCHEDULER_PODS_WRITES_POD_WRITE_H
+
+#include <stdbool.h>
+
+#include "kube/pool.h"
+#include "scheduler/base/message.h"
+
+struct cluster;
+struct jdoc;
+struct pod_write;
+struct strbuf;
+struct task;
+
+/* What a pod that was read back says about the write. */
+enum pod_write_judgement {
+	POD_WRITE_IS_DONE,
+	POD_WRITE_IS_STALE,
+	POD_WRITE_NOT_YET,
+	POD_WRITE_REFUSED
+};
+
+struct pod_write_kind {
+	enum sched_request request;
+	/* Fills method, url, content type and body of call from scratch memory. */
+	void (*fill)(const struct pod_write *w, struct http_call *call, struct strbuf *scratch);
+	/* NOT_YET: send again. REFUSED: the first answer was final. `pod` has the right UID. */
+	enum pod_write_judgement (*judge)(const struct pod_write *w, const struct jdoc *pod);
+	/* The answer of a request that reached the server but whose outcome is unknown: true reads
+	 * the pod first, false sends again (repeating is harmless). */
+	bool read_after_unknown;
+	const char *sub;   /* sub-resource or NULL */
+	bool gone_is_done; /* 404 means that the write has had its effect */
+};
+
+struct pod_write {
+	const struct pod_write_kind *kind;
+	char *namespace_, *name, *uid;
+	char *texts[4];  /* meaning by kind */
+	int64_t wall_ns; /* by kind */
+	bool reading;    /* a GET is out */
+	int refused_status;
+	char *refused_text;
+};
+
+/* Context of the four pod pools. */
+struct pod_write_target {
+	void (*post)(void *ctx, struct sched_msg *msg);
+	bool (*may_send)(void *ctx);
+	void *ctx;
+};
+
+struct pod_write *pod_write_new(const struct pod_write_kind *kind, const struct task *t);
+/* Operations for pool_options; ctx there is a struct pod_write_target. */
+extern const struct pool_ops pod_write_pool_ops;
+bool pod_write_may_send(void *ctx);
+
+#endif

@@ -1,0 +1,420 @@
+#include "scheduler/pods/writes/podgroup_controller.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "api/status.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "enc/quantity.h"
+#include "kube/recorder.h"
+#include "kube/rest.h"
+#include "scheduler/pods/model/cluster.h"
+
+/* A queue that opens is noticed by trying again. */
+#define REFUSED_MAX_NS (5 * CLOCK_NS_PER_S)
+
+enum step { STEP_READ_OWNER, STEP_CREATE, STEP_ANNOTATE };
+
+struct podgroup_controller_controller {
+	struct pool *pool;
+	struct recorder *recorder; /* may be NULL */
+	char *default_queue;
+	bool (*may_send)(void *ctx);
+	void *may_send_ctx;
+};
+
+struct item {
+	enum step step;
+	char *namespace_, *pod, *pod_uid, *group, *queue, *priority_class;
+	char *owner_api_version, *owner_kind, *owner_name,
+		*owner_uid; /* of the PodGroup: the pod's owner or the pod */
+	char *owner_path;   /* NULL: nothing to read */
+	int64_t min_member;
+	bool adopted; /* the PodGroup is enough, if it is ours */
+	struct jdoc
+		*request; /* one pod's request: resource name -> int64 as text, see make_request */
+};
+
+/* Kinds whose annotations count for the group, with the resource to read them from. */
+static const struct {
+	const char *api_version, *kind, *group, *version, *resource;
+} owners[] = {
+	{ "apps/v1", "ReplicaSet", "apps", "v1", "replicasets" },
+	{ "apps/v1", "StatefulSet", "apps", "v1", "statefulsets" },
+	{ "apps/v1", "DaemonSet", "apps", "v1", "daemonsets" },
+	{ "batch/v1", "Job", "batch", "v1", "jobs" },
+};
+
+static void item_free(void *p)
+{
+	struct item *it = p;
+	char *texts[] = { it->namespace_,
+			  it->pod,
+			  it->pod_uid,
+			  it->group,
+			  it->queue,
+			  it->priority_class,
+			  it->owner_api_version,
+			  it->owner_kind,
+			  it->owner_name,
+			  it->owner_uid,
+			  it->owner_path };
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		free(texts[i]);
+	}
+	jdoc_destroy(it->request);
+	free(it);
+}
+
+static bool parse_min_member(const char *text, int64_t *ret)
+{
+	uint64_t n;
+
+	if (text == NULL || !str_to_u64(str_of(text), &n) || n > INT32_MAX) {
+		return false;
+	}
+	*ret = (int64_t)n;
+	return true;
+}
+
+static void write_resources(struct json_out *o, const struct item *it)
+{
+	json_out_key(o, "minResources");
+	json_out_object(o);
+	for (const struct jdoc *r = jdoc_first(it->request); r != NULL; r = jdoc_next(r)) {
+		bool is_cpu = str_streq(jdoc_key(r), "cpu");
+		bool is_binary = str_streq(jdoc_key(r), "memory") ||
+				 str_streq(jdoc_key(r), "ephemeral-storage");
+		char text[QUANTITY_TEXT_MAX];
+		int64_t amount = 0, total;
+
+		(void)str_to_i64(str_of(jdoc_str(r)), &amount);
+		if (__builtin_mul_overflow(amount, it->min_member, &total)) {
+			total = INT64_MAX;
+		}
+		quantity_format(is_cpu ? quantity_of_milli(total)
+				       : quantity_of(total, is_binary ? QUANTITY_BINARY_SI
+								      : QUANTITY_DECIMAL_SI),
+				text);
+		json_out_kv(o, jdoc_key(r), text);
+	}
+	json_out_object_end(o);
+}
+
+static void write_owner(struct json_out *o, const struct item *it)
+{
+	json_out_key(o, "ownerReferences");
+	json_out_array(o);
+	json_out_object(o);
+	json_out_kv(o, "apiVersion", it->owner_api_version);
+	json_out_kv(o, "kind", it->owner_kind);
+	json_out_kv(o, "name", it->owner_name);
+	json_out_kv(o, "uid", it->owner_uid);
+	json_out_kv_bool(o, "controller", true);
+	json_out_object_end(o);
+	json_out_array_end(o);
+}
+
+static void fill_create(const struct item *it, struct http_call *call, struct strbuf *scratch)
+{
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, it->namespace_, "podgroups",
+		  NULL, NULL);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", KEYS_VOLCANO_API_VERSION);
+	json_out_kv(&o, "kind", "PodGroup");
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "namespace", it->namespace_);
+	json_out_kv(&o, "name", it->group);
+	json_out_key(&o, "annotations");
+	json_out_object(&o);
+	json_out_kv(&o, KEYS_MADE_BY, KEYS_COMPONENT);
+	json_out_object_end(&o);
+	write_owner(&o, it);
+	json_out_object_end(&o);
+	json_out_key(&o, "spec");
+	json_out_object(&o);
+	json_out_kv_int(&o, "minMember", it->min_member);
+	json_out_kv(&o, "queue", it->queue);
+	if (it->priority_class != NULL) {
+		json_out_kv(&o, "priorityClassName", it->priority_class);
+	}
+	write_resources(&o, it);
+	json_out_object_end(&o);
+	json_out_key(&o, "status");
+	json_out_object(&o);
+	json_out_kv(&o, "phase", "Pending");
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	rest_fill(call, scratch, body, HTTP_POST, "application/json");
+}
+
+static void fill_annotate(const struct item *it, struct http_call *call, struct strbuf *scratch)
+{
+	struct json_out o;
+	size_t body;
+
+	rest_path(scratch, "", "v1", it->namespace_, "pods", it->pod, NULL);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	json_out_init(&o, scratch);
+	json_out_object(&o);
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", it->pod_uid);
+	json_out_key(&o, "annotations");
+	json_out_object(&o);
+	json_out_kv(&o, KEYS_GROUP_NAME, it->group);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+	rest_fill(call, scratch, body, HTTP_PATCH, "application/merge-patch+json");
+}
+
+static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct http_call *call,
+		  struct strbuf *scratch)
+{
+	struct item *it = item;
+
+	switch (it->step) {
+	case STEP_READ_OWNER:
+		call->method = HTTP_GET;
+		call->url = it->owner_path;
+		break;
+	case STEP_CREATE:
+		fill_create(it, call, scratch);
+		break;
+	case STEP_ANNOTATE:
+		fill_annotate(it, call, scratch);
+		break;
+	}
+	return true;
+}
+
+static void take_owner(struct item *it, const struct http_result *result)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *owner = NULL;
+	const struct jdoc *annotations;
+
+	if (result->status != STATUS_OK || jdoc_parse(result->body, &owner, NULL) < 0) {
+		return;
+	}
+	annotations = jdoc_path(owner, "metadata.annotations");
+	(void)parse_min_member(jdoc_str(jdoc_get(annotations, KEYS_GROUP_MIN_MEMBER)),
+			       &it->min_member);
+}
+
+/* Without a PodGroup the pod stays gated, and no other part of the scheduler knows why. */
+static void tell_refused(const struct podgroup_controller_controller *p, const struct item *it,
+			 const struct err *err)
+{
+	const struct recorder_object about = { "v1", "Pod", it->pod, it->pod_uid, it->namespace_ };
+
+	if (p->recorder != NULL) {
+		recorder_event(p->recorder, &about, true, "PodGroupRefused", err->text);
+	}
+}
+
+static enum pool_verdict after_create(const struct podgroup_controller_controller *p,
+				      struct item *it, int code, const struct err *err)
+{
+	/* 409: another pod of the same owner was first. */
+	if (code == 0 && it->adopted) {
+		return POOL_DONE;
+	}
+	if (code == 0 || code == -ERR_CONFLICT) {
+		it->step = STEP_ANNOTATE;
+		return POOL_AGAIN;
+	}
+	if (code == -ERR_NOT_FOUND) {
+		return POOL_DONE;
+	}
+	tell_refused(p, it, err);
+	return POOL_RETRY;
+}
+
+/* 404, 422: the pod is gone or another one; 409: a race lost; 403: rights and policies change
+ * without the pod. */
+static enum pool_verdict after_annotate(const struct podgroup_controller_controller *p,
+					const struct item *it, const struct http_result *result,
+					const struct err *err)
+{
+	if (result->status == STATUS_FORBIDDEN) {
+		tell_refused(p, it, err);
+	}
+	return result->status == STATUS_FORBIDDEN || result->status == STATUS_CONFLICT ? POOL_RETRY
+										       : POOL_DONE;
+}
+
+static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
+{
+	struct item *it = item;
+	struct err err = ERR_INIT;
+	int code = rest_result(result, &err);
+	bool again_later = code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO ||
+			   code == -ERR_INTERNAL || result->status == STATUS_UNAUTHORIZED;
+
+	/* Cancelled: writing is not allowed at present. Nothing else would bring the pod back here
+	 * before it changes. */
+	if (again_later || result->error == ERR_CANCELLED) {
+		return POOL_RETRY;
+	}
+	switch (it->step) {
+	case STEP_READ_OWNER: /* an owner that cannot be read counts as one without annotation */
+		take_owner(it, result);
+		it->step = STEP_CREATE;
+		return POOL_AGAIN;
+	case STEP_CREATE:
+		return after_create(ctx, it, code, &err);
+	case STEP_ANNOTATE:
+		return after_annotate(ctx, it, result, &err);
+	}
+	return POOL_DONE;
+}
+
+static bool may_send(void *ctx)
+{
+	const struct podgroup_controller_controller *p = ctx;
+
+	return p->may_send == NULL || p->may_send(p->may_send_ctx);
+}
+
+static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = item_free };
+
+struct podgroup_controller_controller *
+podgroup_controller_controller_create(const struct pool_options *base, const char *default_queue,
+				      struct recorder *recorder)
+{
+	struct podgroup_controller_controller *p = xmalloc_zero(1, sizeof(*p));
+	struct pool_options po = *base;
+
+	p->recorder = recorder;
+	p->default_queue = xmalloc_dup(default_queue);
+	p->may_send = base->may_send;
+	p->may_send_ctx = base->ctx;
+	po.name = "podgroup";
+	po.ops = &ops;
+	po.ctx = p;
+	po.may_send = may_send;
+	po.slots = 16;
+	if (po.backoff_max_ns > REFUSED_MAX_NS) {
+		po.backoff_max_ns = REFUSED_MAX_NS;
+	}
+	p->pool = pool_create(&po);
+	return p;
+}
+
+void podgroup_controller_controller_destroy(struct podgroup_controller_controller *p)
+{
+	if (p != NULL) {
+		pool_destroy(p->pool);
+		free(p->default_queue);
+		free(p);
+	}
+}
+
+struct pool *podgroup_controller_controller_pool(struct podgroup_controller_controller *p)
+{
+	return p->pool;
+}
+
+/* Amounts as text, because JSON numbers lose precision beyond 2^53. */
+static struct jdoc *make_request(const struct cluster *c, const struct task *t)
+{
+	struct jdoc *d = jdoc_new_object();
+
+	for (unsigned i = 0; i < res_names_count(c->res); i++) {
+		char text[24];
+
+		if (res_get(&t->klass->request, i) > 0) {
+			snprintf(text, sizeof(text), "%lld",
+				 (long long)res_get(&t->klass->request, i));
+			jdoc_set_str(d, res_names_get(c->res, i), text);
+		}
+	}
+	return d;
+}
+
+static char *owner_path(const struct podgroup_controller_pod *pod, const char *namespace_)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(owners); i++) {
+		if (str_streq(owners[i].api_version, pod->owner_api_version) &&
+		    str_streq(owners[i].kind, pod->owner_kind)) {
+			rest_path(&path, owners[i].group, owners[i].version, namespace_,
+				  owners[i].resource, pod->owner_name, NULL);
+			return strbuf_steal(&path, NULL);
+		}
+	}
+	return NULL;
+}
+
+void podgroup_controller_controller_pod(struct podgroup_controller_controller *p,
+					const struct cluster *c, const struct task *t,
+					const struct podgroup_controller_pod *pod)
+{
+	struct item *it = xmalloc_zero(1, sizeof(*it));
+	bool owned = pod->owner_uid != NULL;
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct job *j;
+
+	it->namespace_ = xmalloc_dup(t->namespace_);
+	it->pod = xmalloc_dup(t->name);
+	it->pod_uid = xmalloc_dup(t->uid);
+	it->group = xmalloc_printf("podgroup-%s", owned ? pod->owner_uid : t->uid);
+	it->queue = xmalloc_dup(pod->queue == NULL || pod->queue[0] == '\0' ? p->default_queue
+									    : pod->queue);
+	it->priority_class = pod->priority_class == NULL ? NULL : xmalloc_dup(pod->priority_class);
+	it->owner_api_version = xmalloc_dup(owned ? pod->owner_api_version : "v1");
+	it->owner_kind = xmalloc_dup(owned ? pod->owner_kind : "Pod");
+	it->owner_name = xmalloc_dup(owned ? pod->owner_name : t->name);
+	it->owner_uid = xmalloc_dup(owned ? pod->owner_uid : t->uid);
+	it->adopted = !owned && cluster_task_may_be_adopted(t);
+	it->min_member = 1;
+	it->request = make_request(c, t);
+	it->step = STEP_CREATE;
+	if (!parse_min_member(pod->min_member, &it->min_member) && owned) {
+		it->owner_path = owner_path(pod, t->namespace_);
+		it->step = it->owner_path == NULL ? STEP_CREATE : STEP_READ_OWNER;
+	}
+	strbuf_printf(&key, "%s/%s", t->namespace_, it->group);
+	j = cluster_job_find(c, strbuf_str(&key));
+	if (j != NULL && j->has_group) {
+		it->step = STEP_ANNOTATE;
+	}
+	strbuf_reset(&key);
+	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
+	pool_add(p->pool, strbuf_str(&key), it);
+}
+
+void podgroup_controller_controller_annotate(struct podgroup_controller_controller *p,
+					     const struct task *t, const char *group)
+{
+	struct item *it = xmalloc_zero(1, sizeof(*it));
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	it->step = STEP_ANNOTATE;
+	it->namespace_ = xmalloc_dup(t->namespace_);
+	it->pod = xmalloc_dup(t->name);
+	it->pod_uid = xmalloc_dup(t->uid);
+	it->group = xmalloc_dup(group);
+	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
+	pool_add(p->pool, strbuf_str(&key), it);
+}

@@ -1,0 +1,360 @@
+#include "scheduler/pods/writes/podgroup_status.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "api/status.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "kube/rest.h"
+#include "scheduler/pods/model/model.h"
+#include "scheduler/pods/writes/pod_write.h"
+
+#define MAX_TYPES 2 /* Unschedulable, Scheduled */
+#define GATHER_NS CLOCK_NS_PER_S
+
+struct wanted_condition {
+	char *type, *reason, *message;
+	uint64_t transition;
+	int64_t now;
+};
+
+/* What a PodGroup's status shall say; guarded by the mutex while it is in the map. */
+struct wanted {
+	char *phase;
+	int64_t running, succeeded, failed;
+	struct wanted_condition conditions[MAX_TYPES];
+	uint64_t
+		version; /* of the wish: a write that is acknowledged clears only what it carried */
+};
+
+struct podgroup_status {
+	const struct pod_write_target *target;
+	pthread_mutex_t lock;  /* guards wanted */
+	struct strmap *wanted; /* "namespace/name" -> struct wanted */
+};
+
+/* Pool item: first the object is read, then the patch made of it is sent. */
+struct podgroup_item {
+	char *namespace_, *name, *uid;
+	char *patch; /* NULL: to be read first */
+	bool exact;  /* not from the server's cache: that was too old */
+	uint64_t version;
+};
+
+static void wanted_free(void *value)
+{
+	struct wanted *w = value;
+
+	for (size_t i = 0; i < MAX_TYPES; i++) {
+		free(w->conditions[i].type);
+		free(w->conditions[i].reason);
+		free(w->conditions[i].message);
+	}
+	free(w->phase);
+	free(w);
+}
+
+struct podgroup_status *podgroup_status_create(const struct pod_write_target *target)
+{
+	struct podgroup_status *p = xmalloc_zero(1, sizeof(*p));
+
+	p->target = target;
+	pthread_mutex_init(&p->lock, NULL);
+	p->wanted = strmap_create(wanted_free);
+	return p;
+}
+
+void podgroup_status_destroy(struct podgroup_status *p)
+{
+	if (p == NULL) {
+		return;
+	}
+	strmap_destroy(p->wanted);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+bool podgroup_status_may_send(void *ctx)
+{
+	const struct podgroup_status *p = ctx;
+
+	return p->target->may_send == NULL || p->target->may_send(p->target->ctx);
+}
+
+static void replace_text(char **slot, const char *text)
+{
+	free(*slot);
+	*slot = xmalloc_dup(text == NULL ? "" : text);
+}
+
+static void wanted_set_condition(struct wanted *w, const struct podgroup_wish *wish)
+{
+	for (size_t i = 0; i < MAX_TYPES; i++) {
+		struct wanted_condition *c = &w->conditions[i];
+
+		if (c->type == NULL || str_streq(c->type, wish->type)) {
+			replace_text(&c->type, wish->type);
+			replace_text(&c->reason, wish->reason);
+			replace_text(&c->message, wish->message);
+			c->transition = wish->transition;
+			c->now = wish->now;
+			return;
+		}
+	}
+}
+
+static struct str item_key(char *buf, size_t size, const char *namespace_, const char *name)
+{
+	int n = snprintf(buf, size, "%s/%s", namespace_, name);
+
+	return (struct str){ buf, (size_t)n < size ? (size_t)n : size - 1 };
+}
+
+void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const struct job *j,
+			  const struct podgroup_wish *wish)
+{
+	char buf[600];
+	struct str key = item_key(buf, sizeof(buf), j->namespace_, j->name);
+	struct podgroup_item *item = xmalloc_zero(1, sizeof(*item));
+	struct wanted *w;
+
+	pthread_mutex_lock(&p->lock);
+	w = strmap_get(p->wanted, key);
+	if (w == NULL) {
+		w = xmalloc_zero(1, sizeof(*w));
+		strmap_set(p->wanted, key, w);
+	}
+	if (wish->phase != NULL) {
+		replace_text(&w->phase, wish->phase);
+	}
+	if (wish->type != NULL) {
+		wanted_set_condition(w, wish);
+	}
+	w->running = j->by_status[TASK_RUNNING];
+	w->succeeded = j->by_status[TASK_SUCCEEDED];
+	w->failed = j->by_status[TASK_FAILED];
+	w->version++;
+	pthread_mutex_unlock(&p->lock);
+	item->namespace_ = xmalloc_dup(j->namespace_);
+	item->name = xmalloc_dup(j->name);
+	item->uid = xmalloc_dup(j->uid == NULL ? "" : j->uid);
+	/* Those who make pods when their PodGroup is Inqueue are not kept waiting. */
+	pool_add_after(pool, key, item, j->tasks.n == 0 ? 0 : GATHER_NS);
+}
+
+static void podgroup_item_free(void *item)
+{
+	struct podgroup_item *it = item;
+
+	free(it->namespace_);
+	free(it->name);
+	free(it->uid);
+	free(it->patch);
+	free(it);
+}
+
+static bool podgroup_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
+			   struct http_call *call, struct strbuf *scratch)
+{
+	struct podgroup_item *it = item;
+
+	rest_path(scratch, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, it->namespace_, "podgroups",
+		  it->name, NULL);
+	if (it->patch == NULL && !it->exact) {
+		strbuf_add_c(scratch, "?resourceVersion=0");
+	}
+	call->url = scratch->p;
+	call->method = HTTP_GET;
+	if (it->patch != NULL) {
+		call->method = HTTP_PATCH;
+		call->content_type = "application/merge-patch+json";
+		call->body = str_of(it->patch);
+	}
+	return true;
+}
+
+static struct jdoc *condition_doc(const struct wanted_condition *c)
+{
+	struct jdoc *d = jdoc_new_object();
+	char when[CLOCK_RFC3339_MAX], transition[24];
+
+	clock_format_time(c->now, when);
+	snprintf(transition, sizeof(transition), "%016llx", (unsigned long long)c->transition);
+	jdoc_set_str(d, "type", c->type);
+	jdoc_set_str(d, "status", "True");
+	jdoc_set_str(d, "transitionID", transition);
+	jdoc_set_str(d, "lastTransitionTime", when);
+	jdoc_set_str(d, "reason", c->reason);
+	jdoc_set_str(d, "message", c->message);
+	return d;
+}
+
+/* Replaces the condition of the same type, or appends. */
+static void merge_condition(struct jdoc *conditions, const struct wanted_condition *c)
+{
+	for (size_t i = 0, n = jdoc_count(conditions); i < n; i++) {
+		struct jdoc *old = jdoc_at_mut(conditions, i);
+
+		if (jdoc_is_str(jdoc_get(old, "type"), c->type)) {
+			jdoc_replace_take(conditions, old, condition_doc(c));
+			return;
+		}
+	}
+	jdoc_append_take(conditions, condition_doc(c));
+}
+
+static struct jdoc *status_doc(const struct wanted *w, const struct jdoc *object)
+{
+	struct jdoc *status = jdoc_new_object();
+	const struct jdoc *old = jdoc_path(object, "status.conditions");
+	struct jdoc *conditions = old == NULL ? jdoc_new_array() : jdoc_copy(old);
+
+	for (size_t i = 0; i < MAX_TYPES; i++) {
+		if (w->conditions[i].type != NULL) {
+			merge_condition(conditions, &w->conditions[i]);
+		}
+	}
+	if (w->phase != NULL) {
+		jdoc_set_str(status, "phase", w->phase);
+	}
+	jdoc_set_int(status, "running", w->running);
+	jdoc_set_int(status, "succeeded", w->succeeded);
+	jdoc_set_int(status, "failed", w->failed);
+	jdoc_set_take(status, "conditions", conditions);
+	return status;
+}
+
+/* Makes the patch from the object that was read; false: nothing is wanted any more. */
+static bool make_patch(struct podgroup_status *p, struct podgroup_item *it,
+		       const struct jdoc *object)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct jdoc *patch, *meta;
+	const char *version = jdoc_path_str(object, "metadata.resourceVersion");
+	char buf[600];
+	struct wanted *w;
+
+	pthread_mutex_lock(&p->lock);
+	w = strmap_get(p->wanted, item_key(buf, sizeof(buf), it->namespace_, it->name));
+	if (w == NULL) {
+		pthread_mutex_unlock(&p->lock);
+		return false;
+	}
+	patch = jdoc_new_object();
+	jdoc_set_take(patch, "status", status_doc(w, object));
+	it->version = w->version;
+	pthread_mutex_unlock(&p->lock);
+	meta = jdoc_ensure_object(patch, "metadata");
+	jdoc_set_str(meta, "resourceVersion", version == NULL ? "" : version);
+	jdoc_format(patch, &text);
+	jdoc_destroy(patch);
+	it->patch = strbuf_steal(&text, NULL);
+	return true;
+}
+
+static void tell(struct podgroup_status *p, const struct podgroup_item *it,
+		 enum sched_outcome outcome, const struct http_result *result)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+	char buf[600];
+	struct str key = item_key(buf, sizeof(buf), it->namespace_, it->name);
+
+	m->resource = SCHED_PODGROUPS;
+	m->request = SCHED_REQ_PODGROUP;
+	m->outcome = outcome;
+	m->key = arena_str(m->arena, key);
+	m->uid = arena_dup(m->arena, it->uid);
+	m->status = result->status;
+	m->text = arena_dup(m->arena, result->error_text);
+	p->target->post(p->target->ctx, m);
+}
+
+static enum pool_verdict report(struct podgroup_status *p, const struct podgroup_item *it,
+				enum sched_outcome outcome, const struct http_result *result)
+{
+	char buf[600];
+	struct str key = item_key(buf, sizeof(buf), it->namespace_, it->name);
+	struct wanted *w;
+
+	pthread_mutex_lock(&p->lock);
+	w = strmap_get(p->wanted, key);
+	/* A wish that came in after the patch was made has put a new item into the pool. */
+	if (w != NULL && (it->patch == NULL || w->version == it->version)) {
+		strmap_remove(p->wanted, key);
+	}
+	pthread_mutex_unlock(&p->lock);
+	tell(p, it, outcome, result);
+	return POOL_DONE;
+}
+
+/* A right comes back, a policy changes; neither is watched. What is wished is made anew then. */
+static enum pool_verdict refused(struct podgroup_status *p, struct podgroup_item *it,
+				 const struct http_result *result)
+{
+	tell(p, it, SCHED_REJECTED, result);
+	free(take_ptr(&it->patch));
+	return POOL_REFUSED;
+}
+
+static enum pool_verdict on_read(struct podgroup_status *p, struct podgroup_item *it,
+				 const struct http_result *result)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+
+	if (jdoc_parse(result->body, &object, NULL) < 0) {
+		return POOL_RETRY;
+	}
+	if (it->uid[0] != '\0' && !jdoc_is_str(jdoc_path(object, "metadata.uid"), it->uid)) {
+		if (!it->exact) {
+			it->exact = true;
+			return POOL_AGAIN;
+		}
+		return report(p, it, SCHED_GONE, result);
+	}
+	return make_patch(p, it, object) ? POOL_AGAIN : POOL_DONE;
+}
+
+static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct http_result *result)
+{
+	struct podgroup_status *p = ctx;
+	struct podgroup_item *it = item;
+	int status = result->status;
+
+	if (result->error == ERR_CANCELLED) {
+		return report(p, it, SCHED_CANCELLED, result);
+	}
+	if (status_is_success(status)) {
+		return it->patch == NULL ? on_read(p, it, result)
+					 : report(p, it, SCHED_DONE, result);
+	}
+	if (status == STATUS_NOT_FOUND && it->patch == NULL && !it->exact) {
+		it->exact = true;
+		return POOL_AGAIN;
+	}
+	if (status == STATUS_NOT_FOUND) {
+		return report(p, it, SCHED_GONE, result);
+	}
+	if (status == STATUS_CONFLICT) { /* somebody else wrote meanwhile: read again */
+		free(take_ptr(&it->patch));
+		it->exact = true;
+		return POOL_RETRY;
+	}
+	if (rest_is_passing(status)) {
+		return POOL_RETRY;
+	}
+	return refused(p, it, result);
+}
+
+const struct pool_ops podgroup_status_pool_ops = {
+	.start = podgroup_start,
+	.finish = podgroup_finish,
+	.free_item = podgroup_item_free,
+};

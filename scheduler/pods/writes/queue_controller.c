@@ -1,0 +1,313 @@
+#include "scheduler/pods/writes/queue_controller.h"
+
+#include <stdlib.h>
+
+#include "api/keys.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/json_out.h"
+#include "enc/quantity.h"
+#include "kube/pool.h"
+#include "scheduler/base/object_write.h"
+#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/model/model.h"
+
+#define QUEUES_PATH "/apis/" KEYS_VOLCANO_API_VERSION "/queues"
+
+struct known {
+	char *state;
+	bool has_parent, closed_by_parent;
+	bool written;     /* a status was sent since the last change of the object */
+	char *sent_state; /* what was sent last */
+	struct res sent_allocated;
+	uint64_t res_swept; /* cluster->res_swept when it was sent */
+};
+
+struct queue_controller {
+	char *default_queue;
+	struct object_write_target target;
+	struct pool *pool;
+	struct strmap *known;
+	bool asked_root, asked_default; /* a create is out */
+};
+
+static void known_free(void *value)
+{
+	struct known *k = value;
+
+	free(k->state);
+	free(k->sent_state);
+	free(k);
+}
+
+struct queue_controller *queue_controller_create(const struct pool_options *base,
+						 const char *default_queue,
+						 void (*post)(void *ctx, struct sched_msg *msg))
+{
+	struct queue_controller *s = xmalloc_zero(1, sizeof(*s));
+
+	s->default_queue = xmalloc_dup(default_queue);
+	s->known = strmap_create(known_free);
+	s->pool = object_write_pool(base, "queue-status", 32, post, &s->target);
+	return s;
+}
+
+struct pool *queue_controller_pool(struct queue_controller *s)
+{
+	return s->pool;
+}
+
+void queue_controller_destroy(struct queue_controller *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	pool_destroy(s->pool);
+	strmap_destroy(s->known);
+	free(s->default_queue);
+	free(s);
+}
+
+void queue_controller_seen(struct queue_controller *s, struct str name,
+			   const struct queue_seen *seen)
+{
+	struct known *k = strmap_get(s->known, name);
+
+	if (k == NULL) {
+		k = xmalloc_zero(1, sizeof(*k));
+		strmap_set(s->known, name, k);
+	}
+	if (k->state == NULL || !str_streq(k->state, seen->state)) {
+		free(k->sent_state);
+		k->sent_state = NULL;
+	}
+	free(k->state);
+	k->state = xmalloc_dup(seen->state);
+	k->has_parent = seen->has_parent;
+	k->closed_by_parent = seen->closed_by_parent;
+}
+
+void queue_controller_gone(struct queue_controller *s, struct str name)
+{
+	strmap_remove(s->known, name);
+	if (str_eq_c(name, "root")) {
+		s->asked_root = false;
+	}
+	if (str_eq_c(name, s->default_queue)) {
+		s->asked_default = false;
+	}
+}
+
+static void send(struct queue_controller *s, enum http_method method, const char *key,
+		 const char *path, struct str body)
+{
+	struct object_write_spec spec = {
+		.request = SCHED_REQ_QUEUE,
+		.resource = SCHED_QUEUES,
+		.method = method,
+		.key = str_of(key),
+		.path = path,
+		.content_type =
+			method == HTTP_POST ? "application/json" : "application/merge-patch+json",
+		.body = body,
+		.insists = true,
+	};
+
+	pool_add(s->pool, spec.key, object_write_new(&spec));
+}
+
+static void create_queue(struct queue_controller *s, const char *name, bool reclaimable)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, key = STRBUF_INIT;
+	struct json_out o;
+
+	json_out_init(&o, &body);
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", KEYS_VOLCANO_API_VERSION);
+	json_out_kv(&o, "kind", "Queue");
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "name", name);
+	json_out_object_end(&o);
+	json_out_key(&o, "spec");
+	json_out_object(&o);
+	json_out_kv_int(&o, "weight", 1);
+	json_out_kv_bool(&o, "reclaimable", reclaimable);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	strbuf_printf(&key, "queue-create/%s", name);
+	send(s, HTTP_POST, key.p, QUEUES_PATH, strbuf_str(&body));
+}
+
+static void patch_parent(struct queue_controller *s, const struct queue *q)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, key = STRBUF_INIT;
+
+	strbuf_printf(&path, QUEUES_PATH "/%s", q->name);
+	strbuf_printf(&key, "queue-parent/%s", q->name);
+	send(s, HTTP_PATCH, key.p, path.p, STR_LIT("{\"spec\":{\"parent\":\"root\"}}"));
+}
+
+static void patch_closed_by_parent(struct queue_controller *s, const struct queue *q, bool closed)
+{
+	CLEANUP(strbuf_finish)
+	struct strbuf path = STRBUF_INIT, key = STRBUF_INIT, body = STRBUF_INIT;
+
+	strbuf_printf(&path, QUEUES_PATH "/%s", q->name);
+	strbuf_printf(&key, "queue-mark/%s", q->name);
+	strbuf_printf(&body, "{\"metadata\":{\"annotations\":{\"%s\":%s}}}", KEYS_CLOSED_BY_PARENT,
+		      closed ? "\"true\"" : "null");
+	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
+}
+
+static void write_allocated(struct json_out *o, const struct cluster *c, const struct res *now,
+			    const struct res *before)
+{
+	char text[QUANTITY_TEXT_MAX];
+
+	json_out_key(o, "allocated");
+	json_out_object(o);
+	for (unsigned d = 0; d < res_names_count(c->res); d++) {
+		struct quantity q;
+
+		if (d > RES_MEMORY && res_get(now, d) == 0 && res_get(before, d) == 0) {
+			continue;
+		}
+		q = d == RES_CPU
+			    ? quantity_of_milli(res_get(now, d))
+			    : quantity_of(res_get(now, d), d == RES_MEMORY || d == RES_EPHEMERAL
+								   ? QUANTITY_BINARY_SI
+								   : QUANTITY_DECIMAL_SI);
+		quantity_format(q, text);
+		json_out_kv(o, res_names_get(c->res, d), text);
+	}
+	json_out_object_end(o);
+}
+
+static void write_status(struct queue_controller *s, const struct cluster *c, const struct queue *q,
+			 struct known *k, const char *state, const struct res *allocated)
+{
+	CLEANUP(strbuf_finish)
+	struct strbuf body = STRBUF_INIT, path = STRBUF_INIT, key = STRBUF_INIT;
+	struct json_out o;
+
+	json_out_init(&o, &body);
+	json_out_object(&o);
+	json_out_key(&o, "status");
+	json_out_object(&o);
+	if (!str_streq(state, k->state)) {
+		json_out_kv(&o, "state", state);
+	}
+	write_allocated(&o, c, allocated, &k->sent_allocated);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	strbuf_printf(&path, QUEUES_PATH "/%s/status", q->name);
+	strbuf_printf(&key, "queue-status/%s", q->name);
+	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
+	free(k->sent_state);
+	k->sent_state = xmalloc_dup(state);
+	k->sent_allocated = *allocated;
+	k->res_swept = c->res_swept;
+	k->written = true;
+}
+
+static bool is_closed(const char *state)
+{
+	return str_streq(state, "Closed") || str_streq(state, "Closing");
+}
+
+static bool parent_is_closed(const struct queue_controller *s, const struct cluster *c,
+			     const struct queue *q)
+{
+	const struct known *parent;
+
+	if (q->parent == MODEL_NONE) {
+		return false;
+	}
+	parent = strmap_get(s->known, str_of(c->queues.v[q->parent]->name));
+	return parent != NULL && is_closed(parent->state);
+}
+
+static const char *closing_state(const struct queue_totals *totals)
+{
+	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
+		if (totals->podgroups[i] > 0) {
+			return "Closing";
+		}
+	}
+	return "Closed";
+}
+
+/* The transition table of Volcano's queue controller for SyncQueue, with the rules between parent
+ * and child. What was sent counts as the present state until the object shows another. */
+static const char *next_state(struct queue_controller *s, const struct cluster *c,
+			      const struct queue *q, struct known *k,
+			      const struct queue_totals *totals)
+{
+	const char *state = k->sent_state == NULL ? k->state : k->sent_state;
+	bool above_closed = parent_is_closed(s, c, q);
+
+	if (str_streq(q->name, "root")) {
+		return "Open";
+	}
+	if (is_closed(state)) {
+		if (k->closed_by_parent && !above_closed) {
+			patch_closed_by_parent(s, q, false);
+			k->closed_by_parent = false;
+			return "Open";
+		}
+		return str_streq(state, "Closing") ? closing_state(totals) : "Closed";
+	}
+	if (above_closed) {
+		patch_closed_by_parent(s, q, true);
+		k->closed_by_parent = true;
+		return closing_state(totals);
+	}
+	return "Open";
+}
+
+static void run_queue(struct queue_controller *s, const struct cluster *c, const struct queue *q,
+		      const struct queue_totals *totals)
+{
+	struct known *k = strmap_get(s->known, str_of(q->name));
+	const char *state;
+
+	if (k == NULL) {
+		return;
+	}
+	if (k->res_swept != c->res_swept) {
+		k->sent_allocated.more = NULL;
+	}
+	if (!k->has_parent && !str_streq(q->name, "root")) {
+		patch_parent(s, q);
+		k->has_parent = true; /* asked for; the next update of the object tells */
+	}
+	state = next_state(s, c, q, k, totals);
+	if (!str_streq(state, k->sent_state == NULL ? k->state : k->sent_state) || !k->written ||
+	    !res_eq(&totals->allocated, &k->sent_allocated)) {
+		write_status(s, c, q, k, state, &totals->allocated);
+	}
+}
+
+void queue_controller_run(struct queue_controller *s, const struct cluster *c,
+			  const struct queue_totals *totals)
+{
+	if (!strmap_has(s->known, STR_LIT("root")) && !s->asked_root) {
+		s->asked_root = true;
+		create_queue(s, "root", false);
+	}
+	if (!strmap_has(s->known, str_of(s->default_queue)) && !s->asked_default) {
+		s->asked_default = true;
+		create_queue(s, s->default_queue, true);
+	}
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		if (q != NULL && q->exists) {
+			run_queue(s, c, q, &totals[i]);
+		}
+	}
+}

@@ -1,0 +1,45 @@
+/* scheduler/pods/writes/queue_controller.h: keeps Queue objects right: makes root and default, sets
+ * spec.parent where empty, moves status.state (Volcano's queue controller table: "" and Unknown
+ * open, Closing becomes Closed when no PodGroup is left, a closed parent closes its children and an
+ * opened one re-opens those it closed), and writes status.allocated when it changed. Owner: the
+ * sched thread. Writes go out through `write`; nothing is written twice while an equal write is
+ * out. */
+#ifndef SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
+#define SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct cluster;
+struct pool;
+struct pool_options;
+struct queue;
+struct queue_controller;
+struct queue_totals;
+struct sched_msg;
+
+/* What the controller needs to know of an object as the API server has it. */
+struct queue_seen {
+	const char *state; /* status.state, "" when absent */
+	bool has_parent;
+	bool closed_by_parent; /* annotation volcano.sh/closed-by-parent */
+};
+
+/* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. post (with the
+ * same ctx) receives SCHED_MSG_REQUEST_DONE. */
+struct queue_controller *queue_controller_create(const struct pool_options *base,
+						 const char *default_queue,
+						 void (*post)(void *ctx, struct sched_msg *msg));
+struct pool *queue_controller_pool(struct queue_controller *s);
+void queue_controller_destroy(struct queue_controller *s);
+void queue_controller_seen(struct queue_controller *s, struct str name,
+			   const struct queue_seen *seen);
+void queue_controller_gone(struct queue_controller *s, struct str name);
+/* One pass over all queues; call after the cluster has changed, at most once a second. totals: one
+ * per queue id. */
+void queue_controller_run(struct queue_controller *s, const struct cluster *c,
+			  const struct queue_totals *totals);
+
+#endif

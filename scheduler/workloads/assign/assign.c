@@ -1,0 +1,385 @@
+#include "scheduler/workloads/assign/assign.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/intern.h"
+#include "scheduler/workloads/assign/assign_reason.h"
+#include "scheduler/workloads/assign/assign_scan.h"
+#include "scheduler/workloads/forest/amount.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+struct assigner {
+	const struct assign_request *r;
+	const struct quota *q;
+	const struct quota_node *node;
+	struct arena *arena;
+	struct assignment *out;
+	struct quota_amounts *requests; /* per pod set, by resource: of all its pods */
+};
+
+/* Pod sets that share their flavors. */
+struct members {
+	uint32_t *podsets;
+	size_t n;
+	struct quota_amounts need;       /* sum of their requests */
+	struct assigned_flavor *flavors; /* sorted by resource */
+	size_t nflavors;
+	struct assign_reasons why;
+};
+
+/* Like quota_amounts_add, for a list that has its room already: what is asked for is bounded. */
+static void add_amount(struct quota_amounts *list, uint32_t id, int64_t value)
+{
+	size_t at = list->n;
+
+	while (at > 0 && list->v[at - 1].id >= id) {
+		at--;
+	}
+	if (at < list->n && list->v[at].id == id) {
+		int64_t sum = amount_add(list->v[at].value, value);
+
+		list->v[at].value = sum == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : sum;
+		return;
+	}
+	assert(list->n < list->cap);
+	memmove(&list->v[at + 1], &list->v[at], (list->n - at) * sizeof(list->v[0]));
+	list->v[at] = (struct quota_amount){ id, value };
+	list->n++;
+}
+
+static struct quota_amounts list_of(struct arena *arena, size_t cap)
+{
+	struct quota_amounts list = { .n = 0, .cap = cap };
+
+	list.v = arena_alloc(arena, (cap + 1) * sizeof(list.v[0]));
+	return list;
+}
+
+/* What all pods of a pod set ask for, and the pods themselves where these are counted. */
+static struct quota_amounts request_of(const struct assigner *a, size_t podset)
+{
+	const struct podset *p = &a->r->w->podsets[podset];
+	struct quota_amounts all = list_of(a->arena, p->request.n + 1);
+	int32_t count = a->out->podsets[podset].count;
+
+	for (size_t i = 0; i < p->request.n; i++) {
+		add_amount(&all, p->request.v[i].id, amount_mul(p->request.v[i].value, count));
+	}
+	if (a->node->queue->covers_pods) {
+		uint32_t pods = intern_find(a->q->resources, str_of("pods"));
+
+		assert(pods != INTERN_NONE);
+		add_amount(&all, pods, count);
+	}
+	return all;
+}
+
+static bool share_flavors(const struct workload *w, size_t a, size_t b)
+{
+	return a == b ||
+	       (w->podsets[a].group != NULL && w->podsets[a].group == w->podsets[b].group);
+}
+
+/* The pod sets that go with `first`, which is the first of them. */
+static struct members gather(const struct assigner *a, size_t first)
+{
+	const struct workload *w = a->r->w;
+	struct members m = { .why = { .arena = a->arena } };
+	size_t most = 0;
+
+	m.podsets = arena_alloc(a->arena, w->npodsets * sizeof(m.podsets[0]));
+	for (size_t i = first; i < w->npodsets; i++) {
+		if (share_flavors(w, first, i)) {
+			m.podsets[m.n++] = (uint32_t)i;
+			most += a->requests[i].n;
+		}
+	}
+	m.need = list_of(a->arena, most);
+	for (size_t i = 0; i < m.n; i++) {
+		const struct quota_amounts *request = &a->requests[m.podsets[i]];
+
+		for (size_t k = 0; k < request->n; k++) {
+			add_amount(&m.need, request->v[k].id, request->v[k].value);
+		}
+	}
+	m.flavors = arena_alloc(a->arena, (m.need.n + 1) * sizeof(m.flavors[0]));
+	return m;
+}
+
+static bool is_first_of_its_group(const struct workload *w, size_t podset)
+{
+	for (size_t i = 0; i < podset; i++) {
+		if (share_flavors(w, i, podset)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Nothing of a resource may be asked for that the queue does not have. */
+static bool all_covered(const struct assigner *a, struct members *m)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < m->need.n && !a->q->options.ignore_undeclared; i++) {
+		if (m->need.v[i].value != 0 && quota_node_group(a->node, m->need.v[i].id) == NULL) {
+			assign_reason_add(&m->why, "%s is not covered by the ClusterQueue",
+					  intern_name(a->q->resources, m->need.v[i].id));
+			all = false;
+		}
+	}
+	return all;
+}
+
+static struct assigned_flavor *flavor_of(const struct members *m, uint32_t resource)
+{
+	for (size_t i = 0; i < m->nflavors; i++) {
+		if (m->flavors[i].resource == resource) {
+			return &m->flavors[i];
+		}
+	}
+	return NULL;
+}
+
+/* A group that comes later has its flavor for all its resources, whatever they had. */
+static void add_flavors(struct members *m, const struct assigned_flavor *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct assigned_flavor *had = flavor_of(m, v[i].resource);
+		size_t at = m->nflavors;
+
+		if (had != NULL) {
+			*had = v[i];
+			continue;
+		}
+		while (at > 0 && m->flavors[at - 1].resource > v[i].resource) {
+			at--;
+		}
+		memmove(&m->flavors[at + 1], &m->flavors[at],
+			(m->nflavors - at) * sizeof(m->flavors[0]));
+		m->flavors[at] = v[i];
+		m->nflavors++;
+	}
+}
+
+/* Some resource of the group is asked for and has no flavor from an earlier group. */
+static bool is_wanted(const struct members *m, const struct resource_group *g)
+{
+	for (size_t i = 0; i < m->need.n; i++) {
+		if (quota_group_covers(g, m->need.v[i].id) &&
+		    flavor_of(m, m->need.v[i].id) == NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The flavors of one resource group; NONE when they were found. */
+static enum nofit_reason solve(const struct assigner *a, struct members *m,
+			       const struct resource_group *g)
+{
+	struct quota_amounts needs = list_of(a->arena, m->need.n);
+	struct assigned_flavor *found = arena_alloc(a->arena, (m->need.n + 1) * sizeof(found[0]));
+	struct assign_reasons why = { .arena = a->arena };
+	struct assign_scan scan = {
+		.r = a->r,
+		.group = g,
+		.podsets = m->podsets,
+		.npodsets = m->n,
+		.earlier = &a->out->usage,
+		.why = &why,
+	};
+	enum nofit_reason reason;
+	bool fits = true;
+
+	for (size_t i = 0; i < m->need.n; i++) {
+		if (quota_group_covers(g, m->need.v[i].id)) {
+			needs.v[needs.n++] = m->need.v[i];
+		}
+	}
+	scan.needs = needs.v;
+	scan.nneeds = needs.n;
+	if (!assign_scan_flavors(&scan, found, &reason)) {
+		fits = false;
+	} else {
+		reason = QUOTA_REASON_NONE;
+		add_flavors(m, found, needs.n);
+	}
+	for (size_t i = 0; i < needs.n && fits; i++) {
+		fits = found[i].mode == FLAVOR_FIT;
+	}
+	for (size_t i = 0; i < why.n && !fits; i++) {
+		assign_reason_add(&m->why, "%s", why.v[i]);
+	}
+	return reason;
+}
+
+/* All resource groups are looked at even when one fails, so that the reason does not depend on
+ * their order. */
+static enum nofit_reason solve_all(const struct assigner *a, struct members *m)
+{
+	enum nofit_reason reason = QUOTA_REASON_NONE;
+
+	if (!all_covered(a, m)) {
+		return QUOTA_NO_MATCHING_FLAVOR;
+	}
+	for (size_t i = 0; i < a->node->groups.n; i++) {
+		if (is_wanted(m, &a->node->groups.v[i])) {
+			reason = assign_reason_both(reason, solve(a, m, &a->node->groups.v[i]));
+		}
+	}
+	return reason;
+}
+
+static enum assign_mode mode_of(enum flavor_mode m)
+{
+	return m == FLAVOR_FIT ? ASSIGN_FIT : m == FLAVOR_NO_FIT ? ASSIGN_NO_FIT : ASSIGN_PREEMPT;
+}
+
+/* The part of the group's flavors that the pod set asks for, and what it uses of them. */
+static void give(const struct assigner *a, const struct members *m, uint32_t podset)
+{
+	struct assigned_podset *out = &a->out->podsets[podset];
+	const struct quota_amounts *request = &a->requests[podset];
+
+	out->flavors = arena_alloc(a->arena, (request->n + 1) * sizeof(out->flavors[0]));
+	out->mode = ASSIGN_FIT;
+	for (size_t i = 0, k = 0; i < request->n; i++) {
+		const struct assigned_flavor *f;
+		uint32_t pair;
+
+		while (k < m->nflavors && m->flavors[k].resource < request->v[i].id) {
+			k++;
+		}
+		if (k == m->nflavors || m->flavors[k].resource != request->v[i].id) {
+			continue; /* not covered */
+		}
+		f = &m->flavors[k];
+		out->flavors[out->nflavors++] = *f;
+		out->mode = mode_of(f->mode) < out->mode ? mode_of(f->mode) : out->mode;
+		a->out->level = f->level > a->out->level ? f->level : a->out->level;
+		pair = quota_pair_find(a->q, f->flavor, f->resource);
+		if (pair != MODEL_NONE) { /* else it is nothing of what nobody has */
+			add_amount(&a->out->usage, pair, request->v[i].value);
+		}
+	}
+}
+
+/* False: the group does not fit, nor could it. */
+static bool assign_members(const struct assigner *a, size_t first)
+{
+	struct members m = gather(a, first);
+	enum nofit_reason reason = solve_all(a, &m);
+	const char *message = assign_reason_join(&m.why);
+
+	for (size_t i = 0; i < m.n; i++) {
+		struct assigned_podset *out = &a->out->podsets[m.podsets[i]];
+
+		out->message = message;
+		if (reason == QUOTA_REASON_NONE) {
+			give(a, &m, m.podsets[i]);
+		}
+	}
+	a->out->reason = reason;
+	return reason == QUOTA_REASON_NONE;
+}
+
+static void begin(struct assigner *a)
+{
+	const struct workload *w = a->r->w;
+	size_t most = 0;
+
+	a->out->podsets = arena_zero(a->arena, w->npodsets + 1, sizeof(a->out->podsets[0]));
+	a->out->npodsets = w->npodsets;
+	a->requests = arena_alloc(a->arena, (w->npodsets + 1) * sizeof(a->requests[0]));
+	for (size_t i = 0; i < w->npodsets; i++) {
+		struct assigned_podset *p = &a->out->podsets[i];
+
+		p->mode = ASSIGN_NO_FIT;
+		p->count = a->r->counts == NULL ? w->podsets[i].count : a->r->counts[i];
+		a->out->is_partial = a->out->is_partial || p->count < w->podsets[i].count;
+		a->requests[i] = request_of(a, i);
+		most += a->requests[i].n;
+	}
+	a->out->usage = list_of(a->arena, most);
+}
+
+/* "pod set main: <reasons>; pod set ps: <reasons>" of those that have some. */
+static const char *describe(const struct assigner *a)
+{
+	const char *text = NULL;
+
+	for (size_t i = 0; i < a->out->npodsets; i++) {
+		const char *message = a->out->podsets[i].message;
+
+		const char *const parts[] = { text == NULL ? "" : text,
+					      text == NULL ? "" : "; ",
+					      "pod set ",
+					      a->r->w->podsets[i].name,
+					      ": ",
+					      message };
+
+		if (message != NULL) {
+			text = arena_join(a->arena, parts, ARRAY_LEN(parts));
+		}
+	}
+	return text;
+}
+
+void assign_flavors(const struct assign_request *r, struct arena *arena, struct assignment *ret)
+{
+	struct assigner a = { .r = r, .q = forest_world(r->forest), .arena = arena, .out = ret };
+	bool goes_on = true;
+
+	a.node = a.q->nodes.v[r->node];
+	*ret = (struct assignment){ .mode = ASSIGN_NO_FIT };
+	begin(&a);
+	for (size_t i = 0; i < r->w->npodsets && goes_on; i++) {
+		if (is_first_of_its_group(r->w, i)) {
+			goes_on = assign_members(&a, i);
+		}
+	}
+	for (size_t i = 0; i < ret->npodsets; i++) {
+		enum assign_mode mode = ret->podsets[i].mode;
+
+		ret->mode = i == 0 || mode < ret->mode ? mode : ret->mode;
+	}
+	ret->message = describe(&a);
+}
+
+bool assign_tried_is_outdated(const struct quota *q, const struct workload *w,
+			      const struct cluster_queue *queue)
+{
+	if (q->options.preserve_scan_progress) {
+		if (w->tried_hash != w->hash) {
+			return true;
+		}
+		if (q->cycle - w->tried_cycle <= 1) {
+			return false;
+		}
+	}
+	return queue->allocatable_gen > w->tried_gen;
+}
+
+void assign_remember(const struct assignment *a, struct workload *w, const struct quota *q,
+		     const struct cluster_queue *queue, bool *ret_pending)
+{
+	vec_clear(&w->tried);
+	for (size_t i = 0; a != NULL && i < a->npodsets; i++) {
+		for (size_t k = 0; k < a->podsets[i].nflavors; k++) {
+			const struct assigned_flavor *f = &a->podsets[i].flavors[k];
+			struct last_assignment tried = { (uint32_t)i, f->resource, f->tried };
+
+			if (f->tried >= 0) {
+				vec_push(&w->tried, tried);
+			}
+		}
+	}
+	w->tried_gen = queue->allocatable_gen;
+	w->tried_cycle = q->cycle;
+	w->tried_hash = w->hash;
+	*ret_pending = w->tried.n > 0;
+}

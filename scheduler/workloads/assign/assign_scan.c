@@ -1,0 +1,228 @@
+#include "scheduler/workloads/assign/assign_scan.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/workloads/assign/assign_flavor.h"
+#include "scheduler/workloads/assign/assign_match.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+/* What became of one flavor. */
+struct look {
+	struct assign_fit fit;    /* the worst of its resources */
+	enum nofit_reason reason; /* why it cannot be had; NONE otherwise */
+};
+
+static const struct quota *world_of(const struct assign_scan *s)
+{
+	return forest_world(s->r->forest);
+}
+
+static const struct podset *podset_of(const struct assign_scan *s, size_t i)
+{
+	return &s->r->w->podsets[s->podsets[i]];
+}
+
+/* The first flavor to look at: behind the one where the last scan stopped. */
+static size_t first_index(const struct assign_scan *s)
+{
+	const struct workload *w = s->r->w;
+
+	if (s->r->from_start || !world_of(s)->options.flavor_fungibility) {
+		return 0;
+	}
+	for (size_t i = 0; i < w->tried.n; i++) {
+		const struct last_assignment *t = &w->tried.v[i];
+
+		if (t->podset == s->podsets[0] && t->resource == s->needs[0].id &&
+		    t->flavor + 1 < (int64_t)s->group->nflavors) {
+			return (size_t)((int64_t)t->flavor + 1);
+		}
+	}
+	return 0;
+}
+
+/* A recomputation stays with the flavors that it had. */
+static bool is_pinned_elsewhere(const struct assign_scan *s, uint32_t flavor)
+{
+	const struct assignment *pinned = s->r->pinned;
+
+	if (pinned == NULL || s->podsets[0] >= pinned->npodsets) {
+		return false;
+	}
+	for (size_t i = 0; i < pinned->podsets[s->podsets[0]].nflavors; i++) {
+		const struct assigned_flavor *f = &pinned->podsets[s->podsets[0]].flavors[i];
+
+		if (f->resource == s->needs[0].id) {
+			return f->flavor != flavor;
+		}
+	}
+	return false;
+}
+
+/* A variant of a workload is made for some flavors only (Kueue: concurrent admission). */
+static bool is_allowed(const struct workload *w, uint32_t flavor)
+{
+	for (size_t i = 0; i < w->nallowed; i++) {
+		if (w->allowed[i] == flavor) {
+			return true;
+		}
+	}
+	return w->allowed == NULL;
+}
+
+static const char *effect_name(uint8_t effect)
+{
+	return effect == TAINT_NO_EXECUTE ? "NoExecute" : "NoSchedule";
+}
+
+/* Whether the pods may run there; notes why not. */
+static bool matches(const struct assign_scan *s, const struct flavor *f)
+{
+	if (!f->exists) {
+		assign_reason_add(s->why, "flavor %s does not exist", f->name);
+		return false;
+	}
+	if (world_of(s)->options.topology && f->topology != NULL) {
+		assign_reason_add(s->why, "flavor %s has topology %s, which is not supported",
+				  f->name, f->topology);
+		return false;
+	}
+	for (size_t i = 0; i < s->npodsets; i++) {
+		const struct podset *p = podset_of(s, i);
+		const struct taint *t = assign_match_taint(f, p);
+
+		if (p->wants_topology) {
+			assign_reason_add(s->why, "flavor %s has no topology, pod set %s wants one",
+					  f->name, p->name);
+			return false;
+		}
+		if (t != NULL) {
+			assign_reason_add(s->why,
+					  "flavor %s has taint %s=%s:%s, which pod set %s does not "
+					  "tolerate",
+					  f->name, t->key, t->value == NULL ? "" : t->value,
+					  effect_name(t->effect), p->name);
+			return false;
+		}
+		if (!assign_match_labels(f, p)) {
+			assign_reason_add(s->why,
+					  "flavor %s has other labels than the node selector or "
+					  "affinity of pod set %s",
+					  f->name, p->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* All resources are looked at even when one is hopeless: people want to know them all. */
+static struct look look_at(const struct assign_scan *s, const struct flavor *flavor,
+			   struct assigned_flavor *out)
+{
+	const struct quota *q = world_of(s);
+	enum quota_preference preference = q->nodes.v[s->r->node]->queue->preference;
+	struct look look = { .fit = { FLAVOR_FIT, 0 }, .reason = QUOTA_REASON_NONE };
+
+	if (!matches(s, flavor)) {
+		look.fit.mode = FLAVOR_NO_FIT;
+		look.reason = QUOTA_NO_MATCHING_FLAVOR;
+		return look;
+	}
+	for (size_t i = 0; i < s->nneeds; i++) {
+		uint32_t resource = s->needs[i].id;
+		uint32_t pair = quota_pair_find(q, flavor->id, resource);
+		struct assign_need need = {
+			.flavor = flavor->id,
+			.resource = resource,
+			.earlier = pair == MODEL_NONE ? 0 : quota_amounts_get(s->earlier, pair),
+			.amount = s->needs[i].value,
+		};
+		enum nofit_reason reason;
+		struct assign_fit fit = assign_flavor_fit(s->r, &need, s->why, &reason);
+
+		look.reason = assign_reason_both(look.reason, reason);
+		if (assign_flavor_is_preferred(look.fit, fit, preference)) {
+			look.fit = fit;
+		}
+		out[i] = (struct assigned_flavor){
+			.resource = resource,
+			.flavor = flavor->id,
+			.mode = fit.mode,
+			.tried = -1,
+			.level = fit.level,
+		};
+	}
+	return look;
+}
+
+struct best { /* so far */
+	struct assigned_flavor *flavors;
+	struct assign_fit fit;
+	enum nofit_reason reason;
+	size_t last; /* index of the flavor looked at last */
+};
+
+/* Keeps the flavor when it is better; true: look no further. */
+static bool keep(const struct assign_scan *s, struct best *best, const struct look *look,
+		 const struct assigned_flavor *flavors)
+{
+	const struct quota *q = world_of(s);
+	const struct cluster_queue *queue = q->nodes.v[s->r->node]->queue;
+	bool stop, better;
+
+	if (look->fit.mode == FLAVOR_NO_FIT) {
+		best->reason = assign_reason_either(best->reason, look->reason);
+		return false;
+	}
+	if (q->options.flavor_fungibility) {
+		stop = !assign_flavor_try_next(queue, look->fit);
+		better = assign_flavor_is_preferred(look->fit, best->fit, queue->preference);
+	} else {
+		stop = look->fit.mode == FLAVOR_FIT;
+		better = look->fit.mode > best->fit.mode;
+	}
+	if (stop || better) {
+		best->fit = look->fit;
+		memcpy(best->flavors, flavors, s->nneeds * sizeof(flavors[0]));
+	}
+	return stop;
+}
+
+bool assign_scan_flavors(const struct assign_scan *s, struct assigned_flavor *ret_flavors,
+			 enum nofit_reason *ret_reason)
+{
+	const struct quota *q = world_of(s);
+	size_t size = s->nneeds * sizeof(ret_flavors[0]);
+	struct assigned_flavor *current = arena_alloc(s->why->arena, size);
+	struct best best = {
+		.flavors = arena_alloc(s->why->arena, size),
+		.fit = { FLAVOR_NO_FIT, 0 },
+	};
+
+	for (size_t i = first_index(s); i < s->group->nflavors; i++) {
+		const struct flavor *flavor = q->flavors.v[s->group->flavors[i]];
+		struct look look;
+
+		best.last = i;
+		if (is_pinned_elsewhere(s, flavor->id) || !is_allowed(s->r->w, flavor->id)) {
+			continue;
+		}
+		look = look_at(s, flavor, current);
+		if (keep(s, &best, &look, current)) {
+			break;
+		}
+	}
+	if (best.fit.mode == FLAVOR_NO_FIT) {
+		*ret_reason =
+			best.reason == QUOTA_REASON_NONE ? QUOTA_NO_MATCHING_FLAVOR : best.reason;
+		return false;
+	}
+	for (size_t i = 0; i < s->nneeds; i++) {
+		ret_flavors[i] = best.flavors[i];
+		if (q->options.flavor_fungibility && best.last + 1 < s->group->nflavors) {
+			ret_flavors[i].tried = (int32_t)best.last;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,39 @@
+/* scheduler/workloads/conf/kueue_conf.h: Kueue's configuration file (config.kueue.x-k8s.io/v1beta2,
+ * Configuration) as far as it decides anything for the Workload engine; everything else in it is
+ * accepted and ignored. Immutable after loading. Errors name the field. Any thread. */
+#ifndef SCHEDULER_WORKLOADS_CONF_KUEUE_CONF_H
+#define SCHEDULER_WORKLOADS_CONF_KUEUE_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "scheduler/workloads/conf/kueue_conf_metrics.h"
+#include "scheduler/workloads/conf/kueue_conf_owners.h"
+#include "scheduler/workloads/conf/kueue_conf_resources.h"
+#include "scheduler/workloads/model/quota.h"
+
+#define KUEUE_CONF_MAX_ITEMS 256 /* in each list and map */
+
+struct arena;
+struct err;
+struct jdoc;
+
+struct kueue_conf {
+	struct arena *arena;          /* holds all below */
+	struct quota_options options; /* defaults where the file says nothing */
+	struct kueue_conf_resources resources;
+	struct quota_times times;
+	struct kueue_conf_owners owners;
+	struct kueue_conf_metrics metrics;
+};
+
+typedef void (*kueue_conf_warn_fn)(void *ctx, const char *text);
+
+/* d NULL: defaults. warn is told of feature gates that are not known; may be NULL. */
+int kueue_conf_read(const struct jdoc *d, kueue_conf_warn_fn warn, void *ctx,
+		    struct kueue_conf **ret, struct err *err);
+void kueue_conf_destroy(struct kueue_conf *c); /* NULL is fine */
+void kueue_conf_destroyp(struct kueue_conf **pc);
+
+#endif

@@ -1,0 +1,19 @@
+/* scheduler/workloads/conf/kueue_gates.h: feature gates by name, Kueue's and NominalQuotaFirst,
+ * which it does not have, and which switch of the Workload engine each one is (defaults:
+ * quota_options_default). A gate that this engine has no switch for is known, and without effect.
+ * Any thread. */
+#ifndef SCHEDULER_WORKLOADS_CONF_KUEUE_GATES_H
+#define SCHEDULER_WORKLOADS_CONF_KUEUE_GATES_H
+
+#include "base/str.h"
+#include "scheduler/workloads/model/quota.h"
+
+/* Sets the switch of one gate. False: no such gate. */
+bool kueue_gates_set(struct str name, bool on, struct quota_options *o);
+/* The i-th gate without which this one must not be on; NULL: there are no more. Those are all on by
+ * default. */
+const char *kueue_gates_needed(struct str name, size_t i);
+/* Why a gate that is on or off does not do all that this does in Kueue; NULL: it does. */
+const char *kueue_gates_missing(struct str name, bool on);
+
+#endif

@@ -1,0 +1,119 @@
+#include "scheduler/workloads/cycle/admission_apply.h"
+
+#include <assert.h>
+
+#include "base/intern.h"
+#include "scheduler/workloads/forest/amount.h"
+#include "scheduler/workloads/forest/precedence.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+#include "scheduler/workloads/pending/usage.h"
+
+int64_t admission_apply_amount(const struct quota *q, const struct podset *p, int32_t count,
+			       uint32_t resource)
+{
+	if (resource == intern_find(q->resources, STR_LIT("pods"))) {
+		return count;
+	}
+	return amount_mul(quota_amounts_get(&p->request, resource), count);
+}
+
+static bool uses_flavor(const struct assignment *a, uint32_t flavor)
+{
+	for (size_t i = 0; i < a->npodsets; i++) {
+		for (size_t k = 0; k < a->podsets[i].nflavors; k++) {
+			if (a->podsets[i].flavors[k].flavor == flavor) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+bool admission_apply_needs_check(const struct quota_check *check, const struct assignment *a)
+{
+	for (size_t i = 0; i < check->nflavors; i++) {
+		if (uses_flavor(a, check->flavors[i])) {
+			return true;
+		}
+	}
+	return check->nflavors == 0;
+}
+
+static bool needs_checks(const struct cluster_queue *queue, const struct assignment *a)
+{
+	for (size_t i = 0; i < queue->checks.n; i++) {
+		if (admission_apply_needs_check(&queue->checks.v[i], a)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void assign_podset(const struct quota *q, struct workload *w, uint32_t podset,
+			  const struct assigned_podset *a)
+{
+	for (size_t i = 0; i < a->nflavors; i++) {
+		uint32_t resource = a->flavors[i].resource;
+		struct quota_assigned one = { podset, resource, a->flavors[i].flavor,
+					      admission_apply_amount(q, &w->podsets[podset],
+								     a->count, resource) };
+
+		vec_push(&w->assigned, one);
+	}
+}
+
+static void admit(struct forest *f, const struct admission_decision *d, int64_t now)
+{
+	struct quota *q = forest_world(f);
+	struct workload *w = q->workloads.v[d->workload];
+	const struct assignment *a = d->assignment;
+
+	assert(w->holds == MODEL_NONE);
+	pending_remove(q, w);
+	vec_clear(&w->tried);
+	vec_clear(&w->assigned);
+	for (size_t i = 0; i < a->npodsets; i++) {
+		assign_podset(q, w, (uint32_t)i, &a->podsets[i]);
+	}
+	w->usage.n = 0;
+	for (size_t i = 0; i < a->usage.n; i++) {
+		quota_amounts_add(&w->usage, a->usage.v[i].id, a->usage.v[i].value);
+	}
+	w->reserved_at = now;
+	w->evicted = w->evicted_by_timeout = w->evicted_by_check = false;
+	w->reclaimed_while_borrowing = false;
+	w->admitted = !needs_checks(q->nodes.v[d->node]->queue, a);
+	forest_hold(f, w, d->node);
+	usage_enter(q, w);
+}
+
+static void preempt(struct forest *f, const struct admission_decision *d, int64_t now)
+{
+	const struct quota *q = forest_world(f);
+	struct workload *w = q->workloads.v[d->workload];
+
+	if (d->ongoing) {
+		return;
+	}
+	precedence_note(f, q->workloads.v[d->by], w);
+	w->evicted = true;
+	w->evicted_by_timeout = w->evicted_by_check = false;
+	w->evicted_at = w->preempted_at = now;
+	w->reclaimed_while_borrowing = d->victim_reason == VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING;
+	w->preemption_gated = w->has_preemption_gates;
+}
+
+void admission_apply(struct forest *f, const struct admission_decision *d, int64_t now)
+{
+	switch (d->kind) {
+	case QUOTA_DECIDE_ADMIT:
+		admit(f, d, now);
+		break;
+	case QUOTA_DECIDE_PREEMPT:
+		preempt(f, d, now);
+		break;
+	case QUOTA_DECIDE_PENDING:
+		break;
+	}
+}

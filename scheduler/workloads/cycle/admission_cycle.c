@@ -1,0 +1,197 @@
+#include "scheduler/workloads/cycle/admission_cycle.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/cycle/nomination.h"
+#include "scheduler/workloads/cycle/process_entry.h"
+#include "scheduler/workloads/pending/pending.h"
+
+struct admission_cycle {
+	struct forest *forest;
+	struct arena *arena;   /* of the last run */
+	struct arena *scratch; /* of its searches */
+	struct pending_heads heads;
+	struct process process;
+	struct admission_decisions decisions;
+};
+
+struct admission_cycle *admission_cycle_create(struct forest *f)
+{
+	struct admission_cycle *c = xmalloc_zero(1, sizeof(*c));
+
+	c->forest = f;
+	c->arena = arena_create(1 << 16);
+	c->scratch = arena_create(1 << 16);
+	return c;
+}
+
+void admission_cycle_destroy(struct admission_cycle *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	vec_finish(&c->heads);
+	vec_finish(&c->decisions);
+	process_entry_finish(&c->process);
+	arena_destroy(c->arena);
+	arena_destroy(c->scratch);
+	free(c);
+}
+
+static bool forgets(const struct quota *q, const struct entry *e)
+{
+	return !e->keep_tried || (e->status == ENTRY_SKIPPED && !q->options.preserve_scan_progress);
+}
+
+/* Some flavor was not looked at yet. */
+static bool has_pending_flavors(const struct quota *q, const struct entry *e)
+{
+	for (size_t i = 0; i < e->w->tried.n && !forgets(q, e); i++) {
+		if (e->w->tried.v[i].flavor >= 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Back to its queue, and the decision that says so. */
+static void put_back(struct admission_cycle *c, struct entry *e, int64_t now)
+{
+	struct quota *q = forest_world(c->forest);
+	struct workload *w = e->w;
+	struct admission_decision d = { .kind = QUOTA_DECIDE_PENDING,
+					.workload = w->id,
+					.by = MODEL_NONE,
+					.node = e->node,
+					.status = e->status,
+					.requeue = e->requeue,
+					.reason = e->reason,
+					.recompute = e->recompute,
+					.message = e->message,
+					.assignment = e->has_assignment ? &e->assignment : NULL };
+	bool pending = has_pending_flavors(q, e);
+
+	if (forgets(q, e)) {
+		vec_clear(&w->tried);
+	}
+	w->last_reason = e->reason;
+	pending_requeue(q, w, e->requeue, pending, now);
+	d.where = w->where;
+	vec_push(&c->decisions, d);
+}
+
+/* The entries of a cycle: by queue, and those of one queue in its order. */
+struct batch {
+	struct entry *v;
+	size_t n;
+	struct entry **nominated;
+	size_t nnominated;
+	struct entry **processed; /* in the order of their turns */
+	size_t nprocessed;
+	bool *had_turn; /* by index in v */
+};
+
+static void make_batch(struct admission_cycle *c, int64_t now, struct batch *b)
+{
+	struct nominate_context context = {
+		.forest = c->forest, .arena = c->arena, .scratch = c->scratch, .now = now
+	};
+	const struct quota *q = forest_world(c->forest);
+	size_t n = c->heads.n;
+
+	*b = (struct batch){ .n = n };
+	b->v = arena_zero(c->arena, n + 1, sizeof(struct entry));
+	b->nominated = arena_alloc(c->arena, (n + 1) * sizeof(struct entry *));
+	b->processed = arena_alloc(c->arena, (n + 1) * sizeof(struct entry *));
+	b->had_turn = arena_zero(c->arena, n + 1, sizeof(bool));
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = &b->v[i];
+
+		e->w = c->heads.v[i];
+		e->node = e->w->queue;
+		e->is_preemptor = pending_is_preemptor(q, e->w);
+		nomination(&context, e);
+		if (e->status == ENTRY_NOMINATED) {
+			b->nominated[b->nnominated++] = e;
+		}
+	}
+}
+
+/* It stays first in its queue: nobody of the queue may overtake it. */
+static bool blocks(const struct quota *q, const struct entry *e, int64_t now)
+{
+	return e->status != ENTRY_ASSUMED &&
+	       pending_is_immediate(q, e->w, e->requeue, has_pending_flavors(q, e), now);
+}
+
+static void take_turn(struct admission_cycle *c, struct batch *b, size_t i, int64_t now)
+{
+	struct entry *e = &b->v[i];
+
+	if (b->had_turn[i] || e->status != ENTRY_NOMINATED) {
+		return;
+	}
+	b->had_turn[i] = true;
+	b->processed[b->nprocessed++] = e;
+	if (i > 0 && b->v[i - 1].node == e->node &&
+	    blocks(forest_world(c->forest), &b->v[i - 1], now)) {
+		process_entry_skip(e, "another workload of its queue goes first");
+		return;
+	}
+	process_entry_entry(&c->process, e);
+}
+
+/* One after another, in the order of the cycle; whoever stands before an entry in its queue has its
+ * turn before it. */
+static void process_batch(struct admission_cycle *c, struct batch *b, int64_t now)
+{
+	struct entry_order *order =
+		entry_order_create(c->forest, b->nominated, b->nnominated, c->arena);
+
+	for (const struct entry *e = entry_order_next(order); e != NULL;
+	     e = entry_order_next(order)) {
+		size_t last = (size_t)(e - b->v), first = last;
+
+		while (first > 0 && b->v[first - 1].node == e->node) {
+			first--;
+		}
+		for (size_t i = first; i <= last; i++) {
+			take_turn(c, b, i, now);
+		}
+	}
+	assert(b->nprocessed == b->nnominated);
+}
+
+const struct admission_decisions *admission_cycle_run(struct admission_cycle *c, int64_t now)
+{
+	struct quota *q = forest_world(c->forest);
+	struct batch b;
+	size_t mark;
+
+	arena_reset(c->arena);
+	vec_clear(&c->decisions);
+	vec_clear(&c->heads);
+	forest_sync(c->forest);
+	q->cycle++;
+	pending_pop(q, c->forest, &c->heads);
+	make_batch(c, now, &b);
+	mark = forest_mark(c->forest);
+	process_entry_begin(&c->process, c->forest, c->arena, c->scratch, now, &c->decisions);
+	process_batch(c, &b, now);
+	process_entry_end(&c->process);
+	forest_undo(c->forest, mark);
+	for (size_t i = 0; i < b.nprocessed; i++) {
+		if (b.processed[i]->status != ENTRY_ASSUMED) {
+			put_back(c, b.processed[i], now);
+		}
+	}
+	for (size_t i = 0; i < b.n; i++) {
+		if (b.v[i].status == ENTRY_NOT_NOMINATED) {
+			put_back(c, &b.v[i], now);
+		}
+	}
+	return &c->decisions;
+}

@@ -1,0 +1,261 @@
+#include "scheduler/workloads/cycle/nomination.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+
+/* One computation of flavors and victims for an entry. */
+struct attempt {
+	const struct nominate_context *c;
+	const struct entry *e;
+	struct assign_request request;
+	struct victims_oracle oracle;
+	struct assignment assignment; /* of the last try */
+	struct victims victims;
+	/* Partial admission: the last try that would do, and its counts. */
+	struct assignment good;
+	struct victims good_victims;
+	int32_t *good_counts;
+};
+
+static void reject(struct entry *e, enum nofit_reason reason, const char *message)
+{
+	e->status = ENTRY_NOT_NOMINATED;
+	e->reason = reason;
+	e->message = message;
+}
+
+static const char *first_invalid(const struct workload *w)
+{
+	for (size_t i = 0; i < w->npodsets; i++) {
+		if (w->podsets[i].invalid != NULL) {
+			return w->podsets[i].invalid;
+		}
+	}
+	return NULL;
+}
+
+/* The filters before flavors are looked at; the first that matches wins. */
+static bool passes(const struct nominate_context *c, struct entry *e)
+{
+	const struct quota *q = forest_world(c->forest);
+	const struct workload *w = e->w;
+	const char *invalid = first_invalid(w);
+
+	if (w->check_blocks) {
+		reject(e, QUOTA_PENDING_EVALUATION,
+		       "an admission check asks for a retry, or has refused it");
+	} else if (quota_namespace_find(q, str_of(w->namespace_)) == NULL) {
+		reject(e, QUOTA_MISCONFIGURED, "its namespace does not exist");
+	} else if (!pending_selects(q, q->nodes.v[e->node]->queue, w)) {
+		reject(e, QUOTA_MISCONFIGURED, "the ClusterQueue does not select its namespace");
+		e->requeue = QUOTA_REQUEUE_NAMESPACE_MISMATCH;
+	} else if (invalid != NULL) {
+		reject(e, QUOTA_MISCONFIGURED, invalid);
+	} else if (w->unsupported) {
+		reject(e, QUOTA_MISCONFIGURED,
+		       w->unsupported_what == NULL ? "it uses a feature that is not supported"
+						   : w->unsupported_what);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+/* The pairs whose quota is there only when somebody is preempted; sorted, each once. */
+static uint32_t *contested_pairs(const struct quota *q, const struct assignment *a,
+				 struct arena *arena, size_t *ret_n)
+{
+	uint32_t *pairs;
+	size_t n = 0, most = 0;
+
+	for (size_t i = 0; i < a->npodsets; i++) {
+		most += a->podsets[i].nflavors;
+	}
+	pairs = arena_alloc(arena, (most + 1) * sizeof(*pairs));
+	for (size_t i = 0; i < a->npodsets; i++) {
+		for (size_t k = 0; k < a->podsets[i].nflavors; k++) {
+			const struct assigned_flavor *f = &a->podsets[i].flavors[k];
+			uint32_t pair = quota_pair_find(q, f->flavor, f->resource);
+			size_t at = 0;
+
+			if (f->mode == FLAVOR_FIT || f->mode == FLAVOR_NO_FIT) {
+				continue;
+			}
+			while (at < n && pairs[at] < pair) {
+				at++;
+			}
+			if (at < n && pairs[at] == pair) {
+				continue;
+			}
+			memmove(&pairs[at + 1], &pairs[at], (n - at) * sizeof(*pairs));
+			pairs[at] = pair;
+			n++;
+		}
+	}
+	*ret_n = n;
+	return pairs;
+}
+
+static void find_victims(struct attempt *t)
+{
+	const struct nominate_context *c = t->c;
+	struct victims_request r = {
+		.forest = c->forest,
+		.w = t->e->w,
+		.node = t->e->node,
+		.need = &t->assignment.usage,
+		.now = c->now,
+		.gone = c->gone,
+		.ngone = c->ngone,
+		.scratch = c->scratch,
+	};
+
+	t->victims = (struct victims){ NULL, 0 };
+	if (t->assignment.mode == ASSIGN_PREEMPT) {
+		r.pairs = contested_pairs(forest_world(c->forest), &t->assignment, c->arena,
+					  &r.npairs);
+		victims_oracle_find(&t->oracle, &r, &t->victims);
+	}
+}
+
+/* With these counts, or as it asks (NULL): whether it fits, or fits when victims are gone. */
+static bool try_counts(void *ctx, const int32_t *counts)
+{
+	struct attempt *t = ctx;
+
+	t->request.counts = counts;
+	memset(&t->assignment, 0, sizeof(t->assignment));
+	assign_flavors(&t->request, t->c->arena, &t->assignment);
+	find_victims(t);
+	if (t->assignment.mode != ASSIGN_FIT && t->victims.n == 0) {
+		return false;
+	}
+	if (counts != NULL) {
+		t->good = t->assignment;
+		t->good_victims = t->victims;
+		memcpy(t->good_counts, counts, t->e->w->npodsets * sizeof(counts[0]));
+	}
+	return true;
+}
+
+static bool may_shrink(const struct quota *q, const struct workload *w)
+{
+	for (size_t i = 0; q->options.partial_admission && i < w->npodsets; i++) {
+		if (w->podsets[i].min_count > 0 && w->podsets[i].min_count < w->podsets[i].count) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Partial admission: the largest counts that will do. False: there are none. */
+static bool shrink(struct attempt *t)
+{
+	const struct workload *w = t->e->w;
+	struct arena *arena = t->c->arena;
+	size_t size = w->npodsets * sizeof(int32_t);
+	int32_t *counts = arena_alloc(arena, size);
+
+	t->good_counts = arena_zero(arena, w->npodsets, sizeof(int32_t));
+	if (!assign_search_counts(w, arena, try_counts, t, counts) ||
+	    memcmp(counts, t->good_counts, size) != 0) {
+		return false;
+	}
+	t->good.is_partial = true;
+	return true;
+}
+
+static bool starts_anew(const struct quota *q, const struct workload *w, uint32_t node)
+{
+	return w->tried.n == 0 || assign_tried_is_outdated(q, w, q->nodes.v[node]->queue);
+}
+
+const struct quota_amounts *nomination_nominal(const struct nominate_context *c, struct workload *w,
+					       uint32_t node)
+{
+	struct entry e = { .w = w, .node = node };
+	struct assign_request request = { .forest = c->forest, .w = w, .node = node };
+	struct assignment *a;
+
+	if (!passes(c, &e)) {
+		return NULL;
+	}
+	a = arena_zero(c->arena, 1, sizeof(*a));
+	request.from_start = starts_anew(forest_world(c->forest), w, node);
+	assign_flavors(&request, c->arena, a);
+	return a->mode == ASSIGN_FIT && a->level == 0 ? &a->usage : NULL;
+}
+
+static void compute(const struct nominate_context *c, struct entry *e,
+		    const struct assignment *pinned)
+{
+	const struct quota *q = forest_world(c->forest);
+	struct attempt t = { .c = c, .e = e };
+	bool fits;
+
+	t.oracle = (struct victims_oracle){ .forest = c->forest,
+					    .node = e->node,
+					    .now = c->now,
+					    .gone = c->gone,
+					    .ngone = c->ngone,
+					    .arena = c->arena,
+					    .scratch = c->scratch };
+	t.request = (struct assign_request){ .forest = c->forest,
+					     .w = e->w,
+					     .node = e->node,
+					     .from_start = e->w->tried.n == 0,
+					     .pinned = pinned,
+					     .oracle = victims_oracle_ask,
+					     .ctx = &t.oracle };
+	fits = try_counts(&t, NULL);
+	e->assignment = t.assignment;
+	e->victims = t.victims;
+	if (!fits && may_shrink(q, e->w) && shrink(&t)) {
+		e->assignment = t.good;
+		e->victims = t.good_victims;
+	}
+}
+
+static void remember(const struct quota *q, struct entry *e)
+{
+	bool pending;
+
+	assign_remember(&e->assignment, e->w, q, q->nodes.v[e->node]->queue, &pending);
+	e->keep_tried = true;
+}
+
+/* At the first flavor. */
+static void begin_anew(const struct quota *q, struct entry *e)
+{
+	vec_clear(&e->w->tried);
+	e->w->scan_cycle = q->nodes.v[e->node]->queue->pop_cycle;
+}
+
+void nomination(const struct nominate_context *c, struct entry *e)
+{
+	const struct quota *q = forest_world(c->forest);
+
+	if (!passes(c, e)) {
+		return;
+	}
+	if (assign_tried_is_outdated(q, e->w, q->nodes.v[e->node]->queue)) {
+		begin_anew(q, e);
+	}
+	compute(c, e, NULL);
+	e->status = ENTRY_NOMINATED;
+	e->has_assignment = true;
+	remember(q, e);
+}
+
+void nomination_again(const struct nominate_context *c, struct entry *e)
+{
+	const struct quota *q = forest_world(c->forest);
+	struct assignment before = e->assignment;
+
+	begin_anew(q, e);
+	compute(c, e, &before);
+	remember(q, e);
+}

@@ -1,0 +1,324 @@
+#include "scheduler/workloads/cycle/process_entry.h"
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "scheduler/workloads/cycle/nomination.h"
+#include "scheduler/workloads/forest/amount.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+/* Kueue: waitForPodsReady.blockAdmission. */
+static bool waits_for_pods(const struct quota *q)
+{
+	for (size_t i = 0; q->options.block_admission && i < q->workloads.n; i++) {
+		const struct workload *w = q->workloads.v[i];
+
+		if (w != NULL && w->holds != MODEL_NONE && !w->pods_ready) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void process_entry_begin(struct process *p, struct forest *f, struct arena *arena,
+			 struct arena *scratch, int64_t now, struct admission_decisions *decisions)
+{
+	p->forest = f;
+	p->arena = arena;
+	p->scratch = scratch;
+	p->now = now;
+	p->decisions = decisions;
+	p->blocked = waits_for_pods(forest_world(f));
+	for (size_t i = 0; i < p->claimed.n; i++) {
+		p->claimed_mark.v[p->claimed.v[i]] = 0;
+	}
+	vec_clear(&p->claimed);
+	nominal_first_begin(&p->nominal);
+	while (p->claimed_mark.n < forest_world(f)->workloads.n) {
+		vec_push(&p->claimed_mark, (uint8_t)0);
+	}
+}
+
+void process_entry_end(struct process *p)
+{
+	forest_destroy(p->after);
+	p->after = NULL;
+	nominal_first_end(&p->nominal);
+}
+
+void process_entry_finish(struct process *p)
+{
+	vec_finish(&p->claimed);
+	vec_finish(&p->claimed_mark);
+	nominal_first_finish(&p->nominal);
+}
+
+static const struct workload *workload(const struct process *p, uint32_t id)
+{
+	return forest_world(p->forest)->workloads.v[id];
+}
+
+static void set(struct entry *e, enum quota_requeue requeue, enum nofit_reason reason,
+		const char *message)
+{
+	e->requeue = requeue;
+	e->reason = reason;
+	e->message = message;
+}
+
+void process_entry_skip(struct entry *e, const char *message)
+{
+	e->status = ENTRY_SKIPPED;
+	set(e, QUOTA_REQUEUE_FAILED_AFTER_NOMINATION, QUOTA_WAITING_FOR_QUOTA, message);
+}
+
+static bool overlaps(const struct process *p, const struct victims *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (p->claimed_mark.v[v->v[i].workload] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The forest as it will be when all victims of the cycle are gone. */
+static struct forest *forest_after(const struct process *p)
+{
+	return p->after == NULL ? p->forest : p->after;
+}
+
+static void charge(struct process *p, uint32_t node, const struct quota_amounts *usage)
+{
+	forest_add(p->forest, node, usage);
+	if (p->after != NULL) {
+		forest_add(p->after, node, usage);
+	}
+	nominal_first_add(&p->nominal, node, usage);
+}
+
+static void claim(struct process *p, const struct workload *victim)
+{
+	if (p->after == NULL) {
+		p->after = forest_fork(p->forest);
+	}
+	forest_remove(p->after, victim->holds, &victim->usage);
+	nominal_first_remove(&p->nominal, victim->holds, &victim->usage);
+	p->claimed_mark.v[victim->id] = 1;
+	vec_push(&p->claimed, victim->id);
+}
+
+/* Whether the entry fits when all victims of the cycle and its own are gone. */
+static bool fits(const struct process *p, const struct entry *e)
+{
+	struct forest *f = forest_after(p);
+	size_t mark = forest_mark(f);
+	bool r;
+
+	for (size_t i = 0; i < e->victims.n; i++) {
+		const struct workload *victim = workload(p, e->victims.v[i].workload);
+
+		if (p->claimed_mark.v[victim->id] == 0) {
+			forest_remove(f, victim->holds, &victim->usage);
+		}
+	}
+	r = forest_fits(f, e->node, &e->assignment.usage);
+	forest_undo(f, mark);
+	return r;
+}
+
+/* Whether it takes nothing that the next workloads of another queue have the first right to. Not
+ * for whom others were preempted: that would have been for nothing. */
+static bool may_borrow(struct process *p, const struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+	struct nominate_context c = {
+		.forest = forest_after(p), .arena = p->arena, .scratch = p->scratch, .now = p->now
+	};
+
+	return !q->options.nominal_first || e->assignment.level == 0 || e->is_preemptor ||
+	       nominal_first_leaves(&p->nominal, &c, e->node, &e->assignment.usage);
+}
+
+/* Some of its victims are another entry's: with those gone it may fit, or need others. */
+static enum quota_recompute recompute(struct process *p, struct entry *e)
+{
+	struct nominate_context c = { .forest = forest_after(p),
+				      .arena = p->arena,
+				      .scratch = p->scratch,
+				      .now = p->now,
+				      .gone = p->claimed.v,
+				      .ngone = p->claimed.n };
+
+	nomination_again(&c, e);
+	if (e->assignment.mode == ASSIGN_FIT) {
+		e->assignment.mode = ASSIGN_DEFERRED_FIT;
+		return QUOTA_RECOMPUTE_DEFERRED_FIT;
+	}
+	return e->victims.n > 0 ? QUOTA_RECOMPUTE_NEW_TARGETS : QUOTA_RECOMPUTE_SKIPPED;
+}
+
+static int64_t clamp(int64_t value, int64_t most)
+{
+	int64_t least = value < most ? value : most;
+
+	return least > 0 ? least : 0;
+}
+
+/* A head that nobody can be preempted for keeps others of the cycle from its share, which it could
+ * not get back for sure. Kueue: resourcesToReserve. */
+static void reserve(struct process *p, const struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+	const struct quota_node *n = q->nodes.v[e->node];
+	struct quota_amounts kept = { NULL, 0, 0 };
+
+	if (n->queue->reclaim == QUOTA_ANY &&
+	    !(q->options.prioritize_preemptors && e->is_preemptor)) {
+		return;
+	}
+	for (size_t i = 0; i < e->assignment.usage.n; i++) {
+		struct quota_amount want = e->assignment.usage.v[i];
+		int64_t limit = forest_nominal(p->forest, e->node, want.id);
+		int64_t borrowing =
+			e->assignment.level > 0 ? forest_borrowing(p->forest, e->node, want.id) : 0;
+
+		limit = borrowing == QUOTA_NO_LIMIT ? QUOTA_UNLIMITED
+						    : amount_add(limit, borrowing);
+		if (borrowing != QUOTA_NO_LIMIT) {
+			limit = amount_sub(limit, forest_usage(p->forest, e->node, want.id));
+		}
+		quota_amounts_add(&kept, want.id, clamp(want.value, limit));
+	}
+	charge(p, e->node, &kept);
+	quota_amounts_finish(&kept);
+}
+
+static struct admission_decision *add(struct process *p, enum quota_decision_kind kind, uint32_t w)
+{
+	struct admission_decision d = {
+		.kind = kind, .workload = w, .by = MODEL_NONE, .node = MODEL_NONE
+	};
+
+	vec_push(p->decisions, d);
+	return &p->decisions->v[p->decisions->n - 1];
+}
+
+static void issue(struct process *p, struct entry *e)
+{
+	for (size_t i = 0; i < e->victims.n; i++) {
+		const struct victim *v = &e->victims.v[i];
+		const struct workload *victim = workload(p, v->workload);
+		struct admission_decision *d = add(p, QUOTA_DECIDE_PREEMPT, v->workload);
+
+		d->by = e->w->id;
+		d->node = victim->holds;
+		d->victim_reason = v->reason;
+		d->ongoing = victim->evicted;
+		d->message = victim_message(p->forest, e->w, e->node, v, p->arena);
+		claim(p, victim);
+	}
+}
+
+static const char *describe(struct process *p, const struct entry *e, const char *what)
+{
+	const char *why = e->assignment.message;
+	const char *const parts[] = { why, "; ", what };
+
+	return why == NULL || why[0] == '\0' ? what : arena_join(p->arena, parts, ARRAY_LEN(parts));
+}
+
+/* It has no victims, or may not have them. True: that was all. */
+static bool goes_without(struct process *p, struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+
+	if (e->assignment.mode == ASSIGN_NO_FIT) {
+		set(e, QUOTA_REQUEUE_NO_FIT, e->assignment.reason, e->assignment.message);
+		return true;
+	}
+	if (e->assignment.mode == ASSIGN_PREEMPT && e->victims.n == 0) {
+		set(e, QUOTA_REQUEUE_NO_CANDIDATES, QUOTA_WAITING_FOR_QUOTA,
+		    describe(p, e, "nobody may be preempted for it"));
+		reserve(p, e);
+		return true;
+	}
+	if (e->assignment.mode == ASSIGN_PREEMPT && q->options.preemption_gates &&
+	    e->w->preemption_gated) {
+		e->status = ENTRY_GATED;
+		e->keep_tried = false;
+		set(e, QUOTA_REQUEUE_GATED, QUOTA_ADMISSION_GATED,
+		    describe(p, e, "it would have to preempt, but a preemption gate is closed"));
+		return true;
+	}
+	if (e->assignment.mode == ASSIGN_DEFERRED_FIT) {
+		charge(p, e->node, &e->assignment.usage);
+		e->keep_tried = false;
+		set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
+		    "it fits when workloads that others of this cycle preempt have stopped");
+		return true;
+	}
+	return false;
+}
+
+static void preempt(struct process *p, struct entry *e)
+{
+	issue(p, e);
+	e->status = ENTRY_EVICTED;
+	e->keep_tried = false;
+	set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
+	    describe(p, e,
+		     arena_printf(p->arena, "waits for %zu workload%s to stop", e->victims.n,
+				  e->victims.n == 1 ? "" : "s")));
+}
+
+static void admit(struct process *p, struct entry *e)
+{
+	struct admission_decision *d = add(p, QUOTA_DECIDE_ADMIT, e->w->id);
+
+	e->status = ENTRY_ASSUMED;
+	d->node = e->node;
+	d->recompute = e->recompute;
+	d->assignment = &e->assignment;
+	d->message = e->assignment.message;
+	p->blocked = forest_world(p->forest)->options.block_admission;
+	if (e->assignment.level == 0) {
+		nominal_first_admitted(&p->nominal, e->node);
+	}
+}
+
+void process_entry_entry(struct process *p, struct entry *e)
+{
+	const struct quota *q = forest_world(p->forest);
+
+	if (q->options.recompute_on_overlap && overlaps(p, &e->victims)) {
+		e->recompute = recompute(p, e);
+	}
+	if (goes_without(p, e)) {
+		return;
+	}
+	if (overlaps(p, &e->victims)) {
+		process_entry_skip(
+			e, describe(p, e, "its victims are preempted for another workload"));
+		return;
+	}
+	if (!fits(p, e)) {
+		process_entry_skip(e, "another workload of this cycle took the quota");
+		return;
+	}
+	if (p->blocked) {
+		e->keep_tried = false;
+		set(e, QUOTA_REQUEUE_FAILED_AFTER_NOMINATION, QUOTA_WAITING_FOR_PODS_READY,
+		    "waits until the pods of all workloads that were admitted are ready");
+		return;
+	}
+	if (e->assignment.mode == ASSIGN_PREEMPT) {
+		preempt(p, e);
+	} else if (!may_borrow(p, e)) {
+		process_entry_skip(e, "it would borrow quota that the next workloads of the "
+				      "ClusterQueue it belongs to are about to use");
+		return;
+	} else {
+		admit(p, e);
+	}
+	charge(p, e->node, &e->assignment.usage);
+}

@@ -1,0 +1,50 @@
+/* scheduler/workloads/dump/manifest_dump.h: the Workload engine's world as manifests: a v1 List of
+ * what it knows of namespaces, flavors, checks, cohorts, queues and Workloads, with the statuses as
+ * they should stand. Reading it again gives the same decisions, so that `headgatectl explain` and
+ * `simulate` work on it. Requests are those that the engine counts with; classes and pod
+ * templates are not in it, nor owners of other kinds than Jobs and pods. Owner: the sched thread.
+ */
+#ifndef SCHEDULER_WORKLOADS_DUMP_MANIFEST_DUMP_H
+#define SCHEDULER_WORKLOADS_DUMP_MANIFEST_DUMP_H
+
+#include <stddef.h>
+
+struct api_meta;
+struct conditions;
+struct json_out;
+struct label;
+struct match_expr;
+struct owner_controller;
+struct quota;
+struct workload_cache;
+struct strbuf;
+struct toleration;
+struct workload;
+
+/* What the world does not know of its Workloads. */
+struct manifest_dump_source {
+	/* The status as it should stand. */
+	const struct conditions *(*status)(const void *ctx, const struct workload *w);
+	/* For the owners; may be NULL, and may return it. */
+	const struct api_meta *(*meta)(const void *ctx, const struct workload *w);
+	const void *ctx;
+};
+/* Appends JSON. */
+void manifest_dump_write(const struct quota *q, const struct manifest_dump_source *source,
+			 struct strbuf *out);
+/* The same of a cache, its statuses, and the owners that are looked after. */
+void manifest_dump_cache(const struct workload_cache *c, const struct owner_controller *owners,
+			 struct strbuf *out);
+
+/* --- its parts ---------------------------------------------------------------------------------*/
+
+/* One Workload. */
+void manifest_dump_workload(struct json_out *o, const struct quota *q, const struct workload *w,
+			    const struct manifest_dump_source *source);
+/* Members of the object that is open. */
+void manifest_dump_labels(struct json_out *o, const char *key, const struct label *v, size_t n);
+void manifest_dump_tolerations(struct json_out *o, const struct toleration *v, size_t n);
+/* An object with matchExpressions as the next value. */
+void manifest_dump_exprs(struct json_out *o, const struct match_expr *v, size_t n);
+
+#endif

@@ -1,0 +1,183 @@
+#include "scheduler/workloads/engine/deferred_reasons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/str.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+struct explanation {
+	struct list_node node; /* in `waiting`, or alone */
+	uint32_t workload;
+	uint64_t uid; /* hash: ids are given again */
+	uint32_t queue;
+	enum nofit_reason reason;
+	enum entry_status status;
+	char *message;
+	int64_t since; /* monotonic ns */
+};
+
+struct deferred_reasons {
+	struct VEC(struct explanation *) by_workload;
+	struct list_node waiting; /* the oldest first */
+	char *last;               /* message that was handed out */
+	double tokens;
+	int64_t tokens_at; /* monotonic ns */
+};
+
+struct deferred_reasons *deferred_reasons_create(void)
+{
+	struct deferred_reasons *x = xmalloc_zero(1, sizeof(*x));
+
+	list_init(&x->waiting);
+	x->tokens = DEFERRED_REASONS_BURST;
+	x->tokens_at = INT64_MIN;
+	return x;
+}
+
+static void drop(struct deferred_reasons *x, struct explanation *e)
+{
+	x->by_workload.v[e->workload] = NULL;
+	list_remove(&e->node);
+	free(e->message);
+	free(e);
+}
+
+void deferred_reasons_destroy(struct deferred_reasons *x)
+{
+	if (x == NULL) {
+		return;
+	}
+	LIST_FOR_EACH (node, &x->waiting) {
+		drop(x, LIST_ENTRY(node, struct explanation, node));
+	}
+	vec_finish(&x->by_workload);
+	free(x->last);
+	free(x);
+}
+
+static struct explanation *find(const struct deferred_reasons *x, const struct workload *w)
+{
+	return w->id < x->by_workload.n ? x->by_workload.v[w->id] : NULL;
+}
+
+void deferred_reasons_drop(struct deferred_reasons *x, const struct workload *w)
+{
+	struct explanation *e = find(x, w);
+
+	if (e != NULL) {
+		drop(x, e);
+	}
+}
+
+void deferred_reasons_put(struct deferred_reasons *x, const struct workload *w,
+			  const struct admission_decision *d, int64_t now)
+{
+	uint64_t uid = str_hash(str_of(w->uid));
+	struct explanation *e = find(x, w);
+
+	if (e != NULL && e->uid != uid) {
+		drop(x, e);
+		e = NULL;
+	}
+	if (e == NULL) {
+		e = xmalloc_zero(1, sizeof(*e));
+		e->workload = w->id;
+		e->uid = uid;
+		e->since = now;
+		while (x->by_workload.n <= w->id) {
+			vec_push(&x->by_workload, NULL);
+		}
+		x->by_workload.v[w->id] = e;
+		list_append(&x->waiting, &e->node);
+	}
+	e->queue = d->node;
+	e->reason = d->reason;
+	e->status = d->status;
+	free(e->message);
+	e->message = xmalloc_dup(d->message == NULL ? "" : d->message);
+}
+
+static int rate(bool busy)
+{
+	return busy ? DEFERRED_REASONS_BUSY_PER_S : DEFERRED_REASONS_PER_S;
+}
+
+static void add_tokens(struct deferred_reasons *x, bool busy, int64_t now)
+{
+	if (x->tokens_at != INT64_MIN) {
+		x->tokens += (double)(now - x->tokens_at) / CLOCK_NS_PER_S * rate(busy);
+	}
+	if (x->tokens > DEFERRED_REASONS_BURST) {
+		x->tokens = DEFERRED_REASONS_BURST;
+	}
+	x->tokens_at = now;
+}
+
+static struct explanation *first(const struct deferred_reasons *x)
+{
+	return list_is_empty(&x->waiting) ? NULL
+					  : LIST_ENTRY(x->waiting.next, struct explanation, node);
+}
+
+/* False: the Workload is gone, or it is a namesake. */
+static bool hand_out(struct deferred_reasons *x, const struct quota *q, struct explanation *e,
+		     struct admission_decision *ret)
+{
+	const struct workload *w =
+		e->workload < q->workloads.n ? q->workloads.v[e->workload] : NULL;
+	bool same = w != NULL && str_hash(str_of(w->uid)) == e->uid;
+
+	free(x->last);
+	x->last = e->message;
+	e->message = NULL;
+	if (same) {
+		*ret = (struct admission_decision){ .kind = QUOTA_DECIDE_PENDING,
+						    .workload = e->workload,
+						    .by = MODEL_NONE,
+						    .node = e->queue,
+						    .status = e->status,
+						    .reason = e->reason,
+						    .message = x->last };
+	}
+	drop(x, e);
+	return same;
+}
+
+bool deferred_reasons_next(struct deferred_reasons *x, const struct quota *q, bool busy,
+			   int64_t now, struct admission_decision *ret)
+{
+	struct explanation *e;
+
+	add_tokens(x, busy, now);
+	for (e = first(x); e != NULL; e = first(x)) {
+		if (x->tokens < 1 || now - e->since < DEFERRED_REASONS_AFTER_NS) {
+			return false;
+		}
+		if (hand_out(x, q, e, ret)) {
+			x->tokens--;
+			return true;
+		}
+	}
+	return false;
+}
+
+int64_t deferred_reasons_due(const struct deferred_reasons *x, bool busy)
+{
+	const struct explanation *e = first(x);
+	int64_t old, token;
+
+	if (e == NULL) {
+		return CLOCK_NEVER;
+	}
+	old = e->since + DEFERRED_REASONS_AFTER_NS;
+	if (x->tokens >= 1 || x->tokens_at == INT64_MIN) {
+		return old;
+	}
+	token = x->tokens_at + (int64_t)((1 - x->tokens) * CLOCK_NS_PER_S / rate(busy)) + 1;
+	return token > old ? token : old;
+}

@@ -1,0 +1,110 @@
+#include "scheduler/workloads/engine/pending_events.h"
+
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "kube/recorder.h"
+
+struct event {
+	char *about, *uid;
+	char *reason, *message;
+	bool warning;
+};
+
+struct events { /* of one write */
+	struct VEC(struct event) list;
+};
+
+struct pending_events {
+	struct recorder *recorder;
+	struct strmap *writes; /* "namespace/name" -> struct events */
+};
+
+static void events_free(void *value)
+{
+	struct events *all = value;
+
+	for (size_t i = 0; i < all->list.n; i++) {
+		free(all->list.v[i].about);
+		free(all->list.v[i].uid);
+		free(all->list.v[i].reason);
+		free(all->list.v[i].message);
+	}
+	vec_finish(&all->list);
+	free(all);
+}
+
+struct pending_events *pending_events_create(struct recorder *recorder)
+{
+	struct pending_events *u = xmalloc_zero(1, sizeof(*u));
+
+	u->recorder = recorder;
+	u->writes = strmap_create(events_free);
+	return u;
+}
+
+void pending_events_destroy(struct pending_events *u)
+{
+	if (u != NULL) {
+		strmap_destroy(u->writes);
+		free(u);
+	}
+}
+
+void pending_events_add(struct pending_events *u, const struct quota *q,
+			const struct workload *written, const struct conditions_events *events)
+{
+	struct events *all = strmap_get(u->writes, str_of(written->key));
+
+	if (all == NULL && events->n > 0) {
+		all = xmalloc_zero(1, sizeof(*all));
+		strmap_set(u->writes, str_of(written->key), all);
+	}
+	for (size_t i = 0; i < events->n; i++) {
+		const struct conditions_event *one = &events->v[i];
+		const struct workload *about = q->workloads.v[one->workload];
+		struct event e = { .about = xmalloc_dup(about->key),
+				   .uid = xmalloc_dup(about->uid),
+				   .reason = xmalloc_dup(one->reason),
+				   .message = xmalloc_dup(one->message),
+				   .warning = one->warning };
+
+		vec_push(&all->list, e);
+	}
+}
+
+/* key: of the Workload that it is about. */
+static void record(const struct pending_events *u, const char *key, const char *uid, bool warning,
+		   const char *reason, const char *message)
+{
+	struct str name = str_of(key), space = str_next(&name, '/');
+	CLEANUP(xmalloc_freep) char *namespace_ = xmalloc_dup_n(space.p, space.len);
+	struct recorder_object about = { .api_version = KUEUE_API_VERSION,
+					 .kind = "Workload",
+					 .name = name.p,
+					 .uid = uid,
+					 .namespace_ = namespace_ };
+
+	recorder_event(u->recorder, &about, warning, reason, message);
+}
+
+void pending_events_settle(struct pending_events *u, struct str written, bool ok)
+{
+	const struct events *all = strmap_get(u->writes, written);
+
+	for (size_t i = 0; ok && all != NULL && i < all->list.n; i++) {
+		const struct event *e = &all->list.v[i];
+
+		record(u, e->about, e->uid, e->warning, e->reason, e->message);
+	}
+	(void)strmap_remove(u->writes, written);
+}
+
+void pending_events_refused(struct pending_events *u, const struct workload *w, const char *why)
+{
+	record(u, w->key, w->uid, true, "WorkloadWriteRefused", why);
+}

@@ -1,0 +1,42 @@
+#include "scheduler/workloads/engine/queue_refresh_throttle.h"
+
+#include "base/clock.h"
+
+#define MAKING_SHARE 200 /* one part in so many */
+/* Whoever makes it out may be put off by others on the machine meanwhile. */
+#define MAKING_MAX_NS CLOCK_NS_PER_S
+#define GAUGES_MIN_NS CLOCK_NS_PER_S
+#define GAUGES_MAX_NS (10 * CLOCK_NS_PER_S)
+#define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for others who write */
+
+void queue_refresh_throttle_made(struct queue_refresh_throttle *r, int64_t from, int64_t to,
+				 bool pauses)
+{
+	*r = (struct queue_refresh_throttle){ from, to, from, pauses };
+}
+
+void queue_refresh_throttle_answer(struct queue_refresh_throttle *r, int64_t now)
+{
+	r->answered = now;
+}
+
+int64_t queue_refresh_throttle_next(const struct queue_refresh_throttle *r)
+{
+	int64_t making = r->made - r->from, writing = r->answered - r->from;
+	int64_t pause = r->pauses ? clock_earlier(writing, LONGEST_PAUSE_NS) : 0;
+
+	if (r->made == 0) {
+		return 0;
+	}
+	return clock_later(r->from + clock_earlier(making * MAKING_SHARE, MAKING_MAX_NS),
+			   r->answered + pause);
+}
+
+int64_t queue_refresh_throttle_next_gauges(const struct queue_refresh_throttle *r)
+{
+	int64_t making = (r->made - r->from) * MAKING_SHARE;
+
+	return r->made == 0
+		       ? 0
+		       : r->from + clock_later(GAUGES_MIN_NS, clock_earlier(making, GAUGES_MAX_NS));
+}

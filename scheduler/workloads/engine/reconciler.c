@@ -1,0 +1,573 @@
+#include "scheduler/workloads/engine/reconciler.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/json_out.h"
+#include "kube/pool.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/ingest/workload_cache.h"
+#include "scheduler/workloads/metrics/workload_metrics.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/owners/owner_controller.h"
+#include "scheduler/workloads/owners/owner_write.h"
+#include "scheduler/workloads/status/workload_reconcile.h"
+
+#define SLOTS 32
+#define MAX_CHECKS 64
+
+struct facts {               /* of a Workload, beside what is in the cache */
+	struct arena *arena; /* texts and lists; NULL: there are none */
+	const char *gated_by;
+	const char **gates, **finalizers; /* finalizers: all but ours */
+	uint32_t ngates, nfinalizers;
+	int64_t version; /* resourceVersion */
+	int64_t next;    /* wall ns */
+	int32_t max_execution;
+	bool active, deleted, has_finalizer, has_owner, had_owner;
+	bool todo; /* in the list of the same name */
+};
+
+struct reconciler {
+	struct reconciler_options opt;
+	struct owner_controller *owners;
+	struct owner_write_target target;
+	struct pool *pool;
+	struct VEC(struct facts *) facts; /* by id of the Workload; NULL: not known */
+	struct VEC(uint32_t) todo;        /* ids */
+	int64_t next;                     /* the earliest time of all */
+	uint64_t specs;                   /* changes of queues that were looked at */
+};
+
+static void facts_free(struct facts *f)
+{
+	if (f != NULL) {
+		arena_destroy(f->arena);
+		free(f);
+	}
+}
+
+static void want(struct reconciler *l, uint32_t id)
+{
+	if (!l->facts.v[id]->todo) {
+		l->facts.v[id]->todo = true;
+		vec_push(&l->todo, id);
+	}
+}
+
+void reconciler_touch(struct reconciler *l, struct str key)
+{
+	const struct workload *w = quota_workload_find(workload_cache_world(l->opt.cache), key);
+
+	if (w != NULL && w->id < l->facts.n && l->facts.v[w->id] != NULL) {
+		want(l, w->id);
+	}
+}
+
+static void wake_at(struct reconciler *l, struct facts *f, int64_t at)
+{
+	f->next = at;
+	l->next = at < l->next ? at : l->next;
+}
+
+void reconciler_put_off(struct reconciler *l, struct str key, int64_t at)
+{
+	const struct workload *w = quota_workload_find(workload_cache_world(l->opt.cache), key);
+
+	if (w != NULL && w->id < l->facts.n && l->facts.v[w->id] != NULL) {
+		wake_at(l, l->facts.v[w->id], at);
+	}
+}
+
+static void on_activity(void *ctx, struct str key)
+{
+	reconciler_touch(ctx, key);
+}
+
+/* The status as it should stand may be ahead of the one that is written; after a conflict it may be
+ * behind it. */
+static bool may_start(void *ctx, struct str key)
+{
+	const struct reconciler *l = ctx;
+	const struct workload *w = quota_workload_find(workload_cache_world(l->opt.cache), key);
+	const struct conditions *c = w == NULL ? NULL : workload_cache_status(l->opt.cache, w);
+
+	return c != NULL && !workload_cache_is_outdated(l->opt.cache, w) &&
+	       conditions_is_true(c, KUEUE_ADMITTED) && !conditions_is_true(c, KUEUE_EVICTED);
+}
+
+static bool knows(void *ctx, struct str key)
+{
+	const struct reconciler *l = ctx;
+
+	return quota_workload_find(workload_cache_world(l->opt.cache), key) != NULL;
+}
+
+static void read_again(void *ctx, struct str key)
+{
+	const struct reconciler *l = ctx;
+
+	l->opt.read(l->opt.ctx, key);
+}
+
+/* Every replica sees what happens; the one that writes counts it. */
+static bool counts(struct reconciler *l)
+{
+	return l->opt.metrics != NULL && owner_write_may_send(&l->target);
+}
+
+static void on_created(void *ctx, const char *kind, const struct api_workload *w UNUSED, int64_t ns)
+{
+	struct reconciler *l = ctx;
+
+	if (counts(l)) {
+		workload_metrics_created(l->opt.metrics, kind, ns);
+	}
+}
+
+static void on_ungated(void *ctx, const struct api_workload *w, bool group, int64_t ns)
+{
+	struct reconciler *l = ctx;
+
+	if (counts(l)) {
+		workload_metrics_ungated(l->opt.metrics, w->status.admission->cluster_queue, group,
+					 ns);
+	}
+}
+
+struct reconciler *reconciler_create(const struct reconciler_options *opt)
+{
+	struct reconciler *l = xmalloc_zero(1, sizeof(*l));
+	struct owner_controller_options oo = { .base = opt->base,
+					       .which = &opt->conf->owners,
+					       .recorder = opt->recorder,
+					       .wait_pods_ready = opt->conf->times.wait_pods_ready,
+					       .may_start = may_start,
+					       .knows = knows,
+					       .read = read_again,
+					       .on_created = on_created,
+					       .on_ungated = on_ungated,
+					       .ctx = l };
+	struct pool_options po = *opt->base;
+
+	l->opt = *opt;
+	l->opt.base = NULL;
+	l->next = INT64_MAX;
+	l->owners = owner_controller_create(&oo);
+	owner_controller_watch(l->owners, on_activity, l);
+	l->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
+	po.name = "workload";
+	po.ops = &owner_write_ops;
+	po.ctx = &l->target;
+	po.may_send = owner_write_may_send;
+	po.slots = SLOTS;
+	l->pool = pool_create(&po);
+	return l;
+}
+
+void reconciler_destroy(struct reconciler *l)
+{
+	if (l == NULL) {
+		return;
+	}
+	owner_controller_destroy(l->owners);
+	pool_destroy(l->pool);
+	for (size_t i = 0; i < l->facts.n; i++) {
+		facts_free(l->facts.v[i]);
+	}
+	vec_finish(&l->facts);
+	vec_finish(&l->todo);
+	free(l);
+}
+
+size_t reconciler_pools(struct reconciler *l, struct pool **out, size_t max)
+{
+	size_t n = 0;
+
+	if (n < max) {
+		out[n++] = owner_controller_pool(l->owners);
+	}
+	if (n < max) {
+		out[n++] = l->pool;
+	}
+	return n;
+}
+
+/* --- objects -----------------------------------------------------------------------------------*/
+
+static void object_gone(struct reconciler *l, enum sched_resource r, struct str key)
+{
+	if (r == SCHED_JOBS) {
+		owner_controller_job_gone(l->owners, key);
+	} else if (r == SCHED_PODS) {
+		owner_controller_pod_gone(l->owners, key);
+	} else if (r == SCHED_NAMESPACES) {
+		owner_controller_namespace_gone(l->owners, key);
+	} else if (r == SCHED_FLAVORS) {
+		owner_controller_flavor_gone(l->owners, key);
+	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
+		owner_controller_class_gone(l->owners, key);
+	} else if (r == SCHED_PRIORITY_CLASSES) {
+		owner_controller_pod_class_gone(l->owners, key);
+	}
+}
+
+void reconciler_object(struct reconciler *l, enum sched_resource r, struct str key,
+		       const void *object)
+{
+	if (object == NULL) {
+		object_gone(l, r, key);
+	} else if (r == SCHED_JOBS) {
+		owner_controller_job(l->owners, object);
+	} else if (r == SCHED_PODS) {
+		owner_controller_pod(l->owners, object);
+	} else if (r == SCHED_NAMESPACES) {
+		owner_controller_namespace(l->owners, object);
+	} else if (r == SCHED_FLAVORS) {
+		owner_controller_flavor(l->owners, object);
+	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
+		owner_controller_class(l->owners, object);
+	} else if (r == SCHED_PRIORITY_CLASSES) {
+		owner_controller_pod_class(l->owners, object);
+	}
+}
+
+/* Most need none. */
+static struct arena *arena_of(struct facts *f)
+{
+	if (f->arena == NULL) {
+		f->arena = arena_create(192);
+	}
+	return f->arena;
+}
+
+static void read_gates(struct facts *f, const struct api_workload *w)
+{
+	const char *by = field_map_get(&w->meta.annotations, KUEUE_ADMISSION_GATED_BY);
+	size_t n = w->spec.preemption_gates.n;
+
+	if (by != NULL) {
+		f->gated_by = arena_dup(arena_of(f), by);
+	}
+	if (n > 0) {
+		f->gates = arena_zero(arena_of(f), n, sizeof(*f->gates));
+	}
+	for (size_t i = 0; i < n; i++) {
+		f->gates[f->ngates++] = arena_dup(f->arena, w->spec.preemption_gates.v[i].name);
+	}
+}
+
+static void read_finalizers(struct facts *f, const struct api_workload *w)
+{
+	for (size_t i = 0; i < w->meta.finalizers.n; i++) {
+		const char *name = w->meta.finalizers.v[i];
+
+		if (str_streq(name, KUEUE_FINALIZER)) {
+			f->has_finalizer = true;
+			continue;
+		}
+		if (f->finalizers == NULL) {
+			f->finalizers = arena_zero(arena_of(f), w->meta.finalizers.n,
+						   sizeof(*f->finalizers));
+		}
+		f->finalizers[f->nfinalizers++] = arena_dup(f->arena, name);
+	}
+}
+
+static void read_facts(struct facts *f, const struct api_workload *w)
+{
+	int32_t most = w->spec.max_execution_time;
+
+	arena_destroy(f->arena);
+	*f = (struct facts){
+		.version = meta_version(&w->meta),
+		.next = INT64_MAX,
+		.max_execution = most == FIELD_NO_I32 ? 0 : most,
+		.active = kueue_workload_is_active(w),
+		.deleted = w->meta.deleted != FIELD_NO_TIME,
+		.has_owner = w->meta.owners.n > 0,
+		.had_owner = field_map_get(&w->meta.labels, KUEUE_JOB_UID) != NULL,
+		.todo = f->todo,
+	};
+	read_gates(f, w);
+	read_finalizers(f, w);
+}
+
+void reconciler_workload(struct reconciler *l, uint32_t id, struct str key,
+			 const struct api_workload *w)
+{
+	while (l->facts.n <= id) {
+		vec_push(&l->facts, NULL);
+	}
+	if (w == NULL) {
+		facts_free(l->facts.v[id]);
+		l->facts.v[id] = NULL;
+		owner_controller_workload_gone(l->owners, key);
+		return;
+	}
+	if (l->facts.v[id] == NULL) {
+		l->facts.v[id] = xmalloc_zero(1, sizeof(*l->facts.v[id]));
+	}
+	read_facts(l->facts.v[id], w);
+	want(l, id);
+	owner_controller_workload(l->owners, w);
+}
+
+bool reconciler_holds(struct reconciler *l, const struct api_pod *pod)
+{
+	return owner_controller_hold(l->owners, pod);
+}
+
+const struct owner_controller *reconciler_owners(const struct reconciler *l)
+{
+	return l->owners;
+}
+
+void reconciler_recheck(struct reconciler *l, void (*fn)(void *ctx, struct str key), void *ctx)
+{
+	owner_controller_hold_recheck(l->owners, fn, ctx);
+}
+
+void reconciler_synced(struct reconciler *l)
+{
+	owner_controller_synced(l->owners);
+}
+
+/* --- writes to the object ----------------------------------------------------------------------*/
+
+/* `what` names the write: a later one of this name takes its place. */
+static void send(struct reconciler *l, const struct workload *w, const char *what,
+		 struct owner_write *write)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, w->key);
+
+	write->workload = quota_workload_name(w);
+	write->about.uid = w->uid;
+	pool_add(l->pool, str_of(key), owner_write_new(w->namespace_, write));
+}
+
+/* Only as it was seen: who is kept from sending may find that somebody has switched it on again. */
+static void send_active(struct reconciler *l, const struct workload *w, const struct facts *f)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\",\"resourceVersion\":\"%" PRId64
+				    "\"},\"spec\":{\"active\":false}}",
+				    w->uid, f->version);
+
+	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
+}
+
+static void send_finalizers(struct reconciler *l, const struct workload *w, const struct facts *f)
+{
+	CLEANUP(xmalloc_freep)
+	char *version = xmalloc_printf("%" PRId64, f->version);
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	struct json_out o;
+
+	json_out_init(&o, &body);
+	json_out_object(&o);
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", w->uid);
+	/* The list is replaced: nobody else's finalizer of the meantime may get lost. */
+	json_out_kv(&o, "resourceVersion", version);
+	json_out_key(&o, "finalizers");
+	json_out_array(&o);
+	for (size_t i = 0; i < f->nfinalizers; i++) {
+		json_out_str(&o, f->finalizers[i]);
+	}
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	send(l, w, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
+}
+
+static void send_delete(struct reconciler *l, const struct workload *w)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+				    "\"preconditions\":{\"uid\":\"%s\"}}",
+				    w->uid);
+
+	send(l, w, "delete",
+	     &(struct owner_write){ .kind = OWNER_DELETE,
+				    .body = body,
+				    .event = "Deleted",
+				    .message =
+					    "Deleted finished workload due to elapsed retention" });
+}
+
+/* --- one Workload ------------------------------------------------------------------------------*/
+
+static struct workload_reconcile_queue local_of(const struct quota *q, const struct workload *w,
+						const struct local_queue **ret)
+{
+	const struct local_queue *l = quota_local_of(q, w);
+	struct workload_reconcile_queue out = { .name = w->local_queue == NULL ? ""
+									       : w->local_queue,
+						.exists = l != NULL };
+
+	out.stop = l == NULL ? QUOTA_RUN : l->stop;
+	*ret = l;
+	return out;
+}
+
+/* Where it holds quota, else where it would wait. */
+static struct workload_reconcile_queue cluster_of(const struct quota *q, const struct workload *w,
+						  const char *held, const struct local_queue *local)
+{
+	const char *name = held != NULL ? held : local == NULL ? NULL : local->queue;
+	const struct quota_node *n = name == NULL ? NULL : quota_queue_find(q, str_of(name));
+	struct workload_reconcile_queue out = { .name = name == NULL ? "" : name };
+
+	if (w->holds != MODEL_NONE) {
+		n = q->nodes.v[w->holds];
+		out.name = n->name;
+	}
+	out.exists = n != NULL && n->exists;
+	if (out.exists) {
+		out.terminating = n->queue->terminating;
+		out.stop = n->queue->stop;
+		out.inactive = n->queue->inactive != QUOTA_ACTIVE;
+	}
+	return out;
+}
+
+static const char *what_is_invalid(const struct workload *w)
+{
+	for (size_t i = 0; i < w->npodsets; i++) {
+		if (w->podsets[i].invalid != NULL) {
+			return w->podsets[i].invalid;
+		}
+	}
+	return w->unsupported ? w->unsupported_what : NULL;
+}
+
+static enum workload_reconcile_job job_state(const struct reconciler *l, const struct facts *f,
+					     const char *key)
+{
+	static const enum workload_reconcile_job of[] = {
+		[OWNER_CONTROLLER_FOREIGN] = WORKLOAD_RECONCILE_JOB_UNKNOWN,
+		[OWNER_CONTROLLER_RUN] = WORKLOAD_RECONCILE_JOB_RUNS,
+		[OWNER_CONTROLLER_STOPPED] = WORKLOAD_RECONCILE_JOB_STOPPED,
+	};
+
+	return !f->has_owner ? WORKLOAD_RECONCILE_NO_JOB
+			     : of[owner_controller_activity(l->owners, str_of(key))];
+}
+
+static void live(struct reconciler *l, const struct facts *f, const struct workload *w, int64_t now,
+		 struct workload_reconcile_out *out)
+{
+	const struct quota *q = workload_cache_world(l->opt.cache);
+	const char *checks[MAX_CHECKS];
+	const struct local_queue *local;
+	struct conditions *c = workload_cache_edit(l->opt.cache, w);
+	struct workload_reconcile_state s = {
+		.c = c,
+		.requeues = c->has_requeue_count ? c->requeue_count : 0,
+		.requeue_at = c->has_requeue_at ? c->requeue_at : MODEL_TIME_NONE,
+		.ran = c->has_past_seconds ? c->past_seconds : 0
+	};
+	struct workload_reconcile_in in = {
+		.id = w->id,
+		.namespace_ = w->namespace_,
+		.name = quota_workload_name(w),
+		.uid = w->uid,
+		.active = f->active,
+		.deleted = f->deleted,
+		.has_finalizer = f->has_finalizer,
+		.has_owner = f->has_owner,
+		.had_owner = f->had_owner,
+		.max_execution = f->max_execution,
+		.gated_by = f->gated_by,
+		.invalid = what_is_invalid(w),
+		.gates = f->gates,
+		.ngates = f->ngates,
+		.local = local_of(q, w, &local),
+		.checks = checks,
+		.job = job_state(l, f, w->key),
+	};
+
+	in.cluster = cluster_of(q, w, workload_cache_queue(l->opt.cache, w), local);
+	in.checks_known = workload_reconcile_checks(q, w, checks, MAX_CHECKS, &in.nchecks);
+	workload_reconcile(&in, &l->opt.conf->times, &s, now, out);
+	c->has_requeue_count = s.requeues != 0;
+	c->requeue_count = s.requeues;
+	c->has_requeue_at = s.requeue_at != MODEL_TIME_NONE;
+	c->requeue_at = c->has_requeue_at ? s.requeue_at : 0;
+	c->has_past_seconds = s.ran != 0;
+	c->past_seconds = s.ran;
+}
+
+static void look_after(struct reconciler *l, uint32_t id, int64_t now)
+{
+	const struct workload *w = workload_cache_world(l->opt.cache)->workloads.v[id];
+	struct facts *f = l->facts.v[id];
+	struct workload_reconcile_out out;
+
+	if (workload_cache_retry_at(l->opt.cache, w) > now) {
+		wake_at(l, f, workload_cache_retry_at(l->opt.cache, w));
+		return;
+	}
+	live(l, f, w, now, &out);
+	l->opt.tell(l->opt.ctx, w, &out.events);
+	(void)workload_cache_commit(l->opt.cache, w);
+	if (out.deactivate) {
+		send_active(l, w, f);
+	}
+	if (out.remove_finalizer) {
+		send_finalizers(l, w, f);
+	}
+	if (out.remove) {
+		send_delete(l, w);
+	}
+	if (l->opt.conf->times.keep_deactivated_ns >= 0) {
+		owner_controller_retire(l->owners, str_of(w->key), out.remove_owner);
+	}
+	wake_at(l, f, out.next);
+	workload_reconcile_finish(&out);
+}
+
+/* --- all of them -------------------------------------------------------------------------------*/
+
+static void want_due(struct reconciler *l, int64_t now, bool all)
+{
+	l->next = INT64_MAX;
+	for (uint32_t id = 0; id < l->facts.n; id++) {
+		const struct facts *f = l->facts.v[id];
+
+		if (f != NULL && (all || f->next <= now)) {
+			want(l, id);
+		} else if (f != NULL && f->next < l->next) {
+			l->next = f->next;
+		}
+	}
+}
+
+int64_t reconciler_step(struct reconciler *l, int64_t now)
+{
+	uint64_t specs = workload_cache_specs(l->opt.cache);
+
+	if (specs != l->specs || l->next <= now) {
+		want_due(l, now, specs != l->specs);
+		l->specs = specs;
+	}
+	for (size_t i = 0; i < l->todo.n; i++) {
+		struct facts *f = l->facts.v[l->todo.v[i]];
+
+		if (f != NULL && f->todo) {
+			f->todo = false;
+			look_after(l, l->todo.v[i], now);
+		}
+	}
+	vec_clear(&l->todo);
+	return l->next;
+}

@@ -1,0 +1,555 @@
+#include "scheduler/workloads/engine/workload_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/log.h"
+#include "base/xmalloc.h"
+#include "kube/pool.h"
+#include "kube/recorder.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/cycle/admission_apply.h"
+#include "scheduler/workloads/engine/cycle_pace.h"
+#include "scheduler/workloads/engine/deferred_reasons.h"
+#include "scheduler/workloads/engine/pending_events.h"
+#include "scheduler/workloads/engine/queue_refresh.h"
+#include "scheduler/workloads/engine/reconciler.h"
+#include "scheduler/workloads/engine/workload_reread.h"
+#include "scheduler/workloads/ingest/workload_cache.h"
+#include "scheduler/workloads/metrics/metric_families.h"
+#include "scheduler/workloads/metrics/workload_metrics.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+#include "scheduler/workloads/writes/finalizers.h"
+#include "scheduler/workloads/writes/preemption_cost.h"
+#include "scheduler/workloads/writes/workload_status.h"
+
+#define BYPASSED "An equivalent workload could not be admitted"
+
+struct workload_engine {
+	struct workload_engine_options opt;
+	const struct clock *clock;
+	struct workload_cache *cache;
+	struct admission_cycle *cycle;
+	struct deferred_reasons *deferred;
+	struct reconciler *life;
+	struct workload_status *writer;
+	struct queue_refresh *refresh;
+	struct finalizers *finalizers;
+	struct workload_reread *reread;
+	struct preemption_cost *costs; /* NULL: nobody keeps them */
+	struct metric_families *metrics;
+	struct pending_events *untold;
+	struct counter_cell *unanswered;
+	struct cycle_pace pace;
+	bool dirty; /* the next cycle may decide differently */
+	bool held;  /* it was put off */
+	bool synced[SCHED_RESOURCE_COUNT_];
+	bool lives; /* all kinds were listed */
+	bool leads;
+};
+
+static void keep_life_events(void *ctx, const struct workload *w,
+			     const struct conditions_events *events)
+{
+	struct workload_engine *e = ctx;
+
+	pending_events_add(e->untold, workload_cache_world(e->cache), w, events);
+}
+
+static void read_workload(void *ctx, struct str key)
+{
+	struct workload_engine *e = ctx;
+
+	workload_reread_add(e->reread, key);
+}
+
+/* --- what the cache tells ----------------------------------------------------------------------*/
+
+/* What is looked at in the same way whatever the kind. */
+struct parts {
+	const struct api_meta *meta;             /* NULL: gone, or of a kind that nobody asks for */
+	const struct api_conditions *conditions; /* NULL: without a status that we write */
+};
+
+static struct parts parts_of(enum sched_resource r, const void *object)
+{
+	const struct api_cluster_queue *cq = object;
+	const struct api_local_queue *lq = object;
+	const struct api_cohort *cohort = object;
+	const struct api_resource_flavor *flavor = object;
+	const struct api_admission_check *check = object;
+
+	if (object == NULL) {
+		return (struct parts){ NULL, NULL };
+	}
+	return r == SCHED_CLUSTER_QUEUES     ? (struct parts){ &cq->meta, &cq->status.conditions }
+	       : r == SCHED_LOCAL_QUEUES     ? (struct parts){ &lq->meta, &lq->status.conditions }
+	       : r == SCHED_COHORTS          ? (struct parts){ &cohort->meta, NULL }
+	       : r == SCHED_FLAVORS          ? (struct parts){ &flavor->meta, NULL }
+	       : r == SCHED_ADMISSION_CHECKS ? (struct parts){ &check->meta, NULL }
+					     : (struct parts){ NULL, NULL };
+}
+
+static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
+{
+	struct workload_engine *e = ctx;
+	struct parts p = parts_of(r, object);
+	const struct api_condition *active =
+		p.conditions == NULL ? NULL : meta_condition(p.conditions, KUEUE_ACTIVE);
+
+	reconciler_object(e->life, r, key, object);
+	finalizers_seen(e->finalizers, r, key, p.meta);
+	metric_families_seen(e->metrics, r, key, p.meta);
+	if (r == SCHED_CLUSTER_QUEUES && e->costs != NULL) {
+		preemption_cost_queue(e->costs, key, object);
+	}
+	if (object == NULL) {
+		queue_refresh_gone(e->refresh, r, key);
+	} else {
+		queue_refresh_seen(e->refresh, r, p.meta, active);
+	}
+}
+
+static void cost_seen(struct workload_engine *e, struct str key, const struct api_workload *w)
+{
+	const struct quota *q = workload_cache_world(e->cache);
+
+	if (e->costs != NULL && w == NULL) {
+		preemption_cost_gone(e->costs, key);
+	} else if (e->costs != NULL) {
+		preemption_cost_seen(e->costs, quota_workload_find(q, key), meta_version(&w->meta));
+	}
+}
+
+/* It waits behind one like it that no cycle could admit, and none looked at it. */
+static void explain_bypassed(struct workload_engine *e, const struct workload *w)
+{
+	const struct admission_decision d = { .kind = QUOTA_DECIDE_PENDING,
+					      .workload = w->id,
+					      .by = MODEL_NONE,
+					      .node = w->queue,
+					      .reason = QUOTA_WAITING_FOR_QUOTA,
+					      .message = BYPASSED };
+
+	if (w->where == QUOTA_INADMISSIBLE && w->evaluated_generation != w->generation &&
+	    pending_backoff_is_over(w, clock_wall(e->clock))) {
+		deferred_reasons_put(e->deferred, w, &d, clock_mono(e->clock));
+	}
+}
+
+static void on_workload(void *ctx, uint32_t id, struct str key, const struct api_workload *w)
+{
+	struct workload_engine *e = ctx;
+
+	metric_families_workload(e->metrics, key, w == NULL ? NULL : &w->meta);
+	if (w == NULL) {
+		pending_events_settle(e->untold, key, false);
+	} else {
+		explain_bypassed(e, quota_workload_find(workload_cache_world(e->cache), key));
+	}
+	cost_seen(e, key, w);
+	reconciler_workload(e->life, id, key, w);
+}
+
+static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,
+		       const char *text)
+{
+	struct workload_engine *e = ctx;
+	bool ok = outcome == SCHED_DONE;
+	int64_t again = workload_cache_retry_at(e->cache, w);
+
+	cycle_pace_answer(&e->pace, outcome, clock_mono(e->clock));
+	if (outcome == SCHED_REJECTED) {
+		log_warn("status of a Workload not written", LOG_STR("workload", w->key),
+			 LOG_STR("error", text));
+		pending_events_refused(e->untold, w, text);
+	}
+	if (again != MODEL_TIME_NONE) {
+		reconciler_put_off(e->life, str_of(w->key), again);
+	}
+	pending_events_settle(e->untold, str_of(w->key), ok);
+}
+
+/* Every replica sees what happens; the one that leads counts it. */
+static void on_status(void *ctx, const struct workload *w, const struct conditions *before,
+		      const struct conditions *after)
+{
+	struct workload_engine *e = ctx;
+
+	if (e->leads) {
+		workload_metrics_status(e->metrics, workload_cache_forest(e->cache), w, before,
+					after);
+	}
+}
+
+static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
+{
+	struct workload_engine *e = ctx;
+
+	e->opt.on_bad_object(e->opt.ctx, r, key, text);
+}
+
+struct workload_engine *workload_engine_create(const struct workload_engine_options *opt)
+{
+	struct workload_engine *e = xmalloc_zero(1, sizeof(*e));
+	struct workload_cache_listener listener = { .on_object = on_object,
+						    .on_workload = on_workload,
+						    .on_status = on_status,
+						    .on_written = on_written,
+						    .on_bad_object = on_bad_object,
+						    .ctx = e };
+
+	struct reconciler_options lo = { .conf = opt->conf,
+					 .base = opt->base,
+					 .recorder = opt->recorder,
+					 .tell = keep_life_events,
+					 .read = read_workload,
+					 .ctx = e };
+
+	e->opt = *opt;
+	e->opt.base = NULL;
+	e->clock = opt->base->clock;
+	e->cache = workload_cache_create(opt->conf, &listener);
+	e->metrics = metric_families_create(opt->counters, &opt->conf->metrics, opt->role);
+	lo.cache = e->cache;
+	lo.metrics = e->metrics;
+	e->life = reconciler_create(&lo);
+	e->cycle = admission_cycle_create(workload_cache_forest(e->cache));
+	e->deferred = deferred_reasons_create();
+	e->untold = pending_events_create(opt->recorder);
+	e->writer = workload_status_create(opt->base, opt->post);
+	e->refresh = queue_refresh_create(opt->base, opt->post, e->cache, e->metrics);
+	e->finalizers = finalizers_create(opt->base, opt->post);
+	e->reread = workload_reread_create(opt->base, opt->post);
+	if (opt->costs) {
+		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
+	}
+	e->unanswered = counter_cell(
+		counter_register(opt->counters, "headgate_workload_writes_unanswered",
+				 "Statuses of Workloads that are written or about to be",
+				 COUNTER_GAUGE, NULL),
+		NULL);
+	return e;
+}
+
+void workload_engine_destroy(struct workload_engine *e)
+{
+	if (e == NULL) {
+		return;
+	}
+	reconciler_destroy(e->life);
+	workload_status_destroy(e->writer);
+	queue_refresh_destroy(e->refresh);
+	finalizers_destroy(e->finalizers);
+	workload_reread_destroy(e->reread);
+	preemption_cost_destroy(e->costs);
+	admission_cycle_destroy(e->cycle);
+	deferred_reasons_destroy(e->deferred);
+	workload_cache_destroy(e->cache);
+	metric_families_destroy(e->metrics);
+	pending_events_destroy(e->untold);
+	free(e);
+}
+
+static void handle_done(struct workload_engine *e, const struct sched_msg *m)
+{
+	if (m->request == SCHED_REQ_QUOTA_FINALIZER) {
+		finalizers_done(e->finalizers, m);
+	} else if (m->request == SCHED_REQ_PREEMPTION_COST && e->costs != NULL) {
+		preemption_cost_done(e->costs, m, clock_mono(e->clock));
+	} else if (m->request == SCHED_REQ_QUOTA_STATUS) {
+		queue_refresh_done(e->refresh, m);
+	}
+}
+
+/* Gauges of one that leads no more would contradict those of its successor. */
+static void handle_lease(struct workload_engine *e, bool leads)
+{
+	if (e->leads && !leads) {
+		metric_families_begin(e->metrics);
+		metric_families_end(e->metrics);
+	}
+	e->leads = leads;
+	queue_refresh_changed(e->refresh);
+}
+
+bool workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
+{
+	if (m->kind == SCHED_MSG_REQUEST_DONE) {
+		handle_done(e, m);
+	} else if (m->kind == SCHED_MSG_LEASE) {
+		handle_lease(e, m->flag);
+	}
+	if (m->kind == SCHED_MSG_SYNCED) {
+		e->synced[m->resource] = true;
+	} else if ((m->resource == SCHED_PRIORITY_CLASSES || m->resource == SCHED_PODS) &&
+		   (m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE)) {
+		reconciler_object(e->life, m->resource, m->key,
+				  m->kind == SCHED_MSG_UPSERT ? m->object : NULL);
+	}
+	return workload_cache_apply(e->cache, m, clock_wall(e->clock));
+}
+
+/* --- cycles ------------------------------------------------------------------------------------*/
+
+static void take_decision(struct workload_engine *e, const struct admission_decision *d,
+			  int64_t now)
+{
+	const struct quota *q = workload_cache_world(e->cache);
+	const struct workload *w = q->workloads.v[d->workload];
+	struct conditions_events events = { NULL, 0, 0 };
+
+	conditions_decide(workload_cache_edit(e->cache, w), q, d, now, &events);
+	pending_events_add(e->untold, q, w, &events);
+	(void)workload_cache_commit(e->cache, w);
+	vec_finish(&events);
+}
+
+/* Why it waits need not be said at once, unless somebody is to act upon it. */
+static void take_or_explain(struct workload_engine *e, const struct admission_decision *d,
+			    int64_t now)
+{
+	const struct workload *w = workload_cache_world(e->cache)->workloads.v[d->workload];
+
+	if (d->kind == QUOTA_DECIDE_PENDING && d->status != ENTRY_GATED) {
+		deferred_reasons_put(e->deferred, w, d, clock_mono(e->clock));
+		return;
+	}
+	if (d->kind == QUOTA_DECIDE_ADMIT) {
+		deferred_reasons_drop(e->deferred, w);
+	}
+	take_decision(e, d, now);
+	if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
+		/* Where no job has to stop, the reservation goes with the same write. */
+		reconciler_touch(e->life, str_of(w->key));
+	}
+	if (d->kind == QUOTA_DECIDE_PREEMPT && e->opt.on_preempt != NULL) {
+		e->opt.on_preempt(e->opt.ctx, w,
+				  workload_cache_world(e->cache)->workloads.v[d->by]);
+	}
+}
+
+static bool waits(const struct workload_engine *e, const struct workload *w)
+{
+	return w->queue != MODEL_NONE && pending_is_admissible(w) &&
+	       pending_is_active(workload_cache_forest(e->cache),
+				 workload_cache_world(e->cache)->nodes.v[w->queue]);
+}
+
+/* Returns the monotonic time at which more may be said. */
+static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
+{
+	bool busy = pool_waiting(workload_status_pool(e->writer)) > 0;
+	const struct quota *q = workload_cache_world(e->cache);
+	struct admission_decision d;
+
+	while (deferred_reasons_next(e->deferred, q, busy, mono, &d)) {
+		if (waits(e, q->workloads.v[d.workload])) {
+			take_decision(e, &d, wall);
+		}
+	}
+	return deferred_reasons_due(e->deferred, busy);
+}
+
+static bool has_untried(const struct admission_decision *d, const struct workload *w)
+{
+	for (size_t i = 0; i < w->tried.n && d->where == QUOTA_HEAP; i++) {
+		if (w->tried.v[i].flavor >= 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether another cycle would decide anything else although nothing changes meanwhile: quota was
+ * given or taken, a head made room for the next one, or has flavors to look at. */
+static bool is_progress(const struct quota *q, const struct admission_decision *d)
+{
+	switch (d->kind) {
+	case QUOTA_DECIDE_ADMIT:
+		return true;
+	case QUOTA_DECIDE_PREEMPT:
+		return !d->ongoing;
+	case QUOTA_DECIDE_PENDING:
+		return d->where != QUOTA_HEAP || has_untried(d, q->workloads.v[d->workload]);
+	}
+	return false;
+}
+
+static bool has_heads(const struct workload_engine *e)
+{
+	const struct quota *q = workload_cache_world(e->cache);
+
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		const struct quota_node *n = q->nodes.v[i];
+
+		if (n != NULL && n->is_queue && n->queue->heap.n > 0 &&
+		    pending_is_active(workload_cache_forest(e->cache), n)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* When the next cycle may begin; not later than mono: now. */
+static int64_t cycle_at(struct workload_engine *e, int64_t mono)
+{
+	size_t unanswered = pool_unanswered(workload_status_pool(e->writer));
+	int64_t at = cycle_pace_next(&e->pace, unanswered);
+
+	counter_set(e->unanswered, (double)unanswered);
+	if (at > mono && !e->held) {
+		log_v(4, "next cycle waits", LOG_INT("writes", (int64_t)unanswered));
+	}
+	e->held = at > mono;
+	return at;
+}
+
+static void run_cycle(struct workload_engine *e, int64_t now)
+{
+	struct forest *f = workload_cache_forest(e->cache);
+	const struct quota *q = forest_world(f);
+	int64_t from = clock_mono(e->clock);
+	const struct admission_decisions *d = admission_cycle_run(e->cycle, now);
+	bool progress = false;
+
+	workload_metrics_cycle(e->metrics, q, d,
+			       (double)(clock_mono(e->clock) - from) / (double)CLOCK_NS_PER_S);
+	for (size_t i = 0; i < d->n; i++) {
+		take_or_explain(e, &d->v[i], now);
+		progress |= is_progress(q, &d->v[i]);
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		admission_apply(f, &d->v[i], now);
+	}
+	cycle_pace_cycle(&e->pace, from);
+	e->dirty = progress;
+	queue_refresh_changed(e->refresh);
+}
+
+static void send_writes(struct workload_engine *e)
+{
+	struct workload_cache_write w;
+
+	while (workload_cache_next_write(e->cache, &w)) {
+		workload_status_send(e->writer, workload_cache_world(e->cache),
+				     &(struct workload_status_write){
+					     .workload = w.workload,
+					     .status = w.status,
+					     .before = w.before,
+					     .resource_version = w.resource_version,
+					     .version = w.version,
+				     });
+	}
+}
+
+static void read_again(struct workload_engine *e)
+{
+	const struct workload *w;
+
+	while (workload_cache_next_unread(e->cache, &w)) {
+		workload_reread_add(e->reread, str_of(w->key));
+	}
+}
+
+/* Jobs and pods are looked after when all are known that may have one. */
+static void begin_life(struct workload_engine *e)
+{
+	if (!e->lives && e->synced[SCHED_JOBS] && e->synced[SCHED_PODS] &&
+	    e->synced[SCHED_PRIORITY_CLASSES]) {
+		e->lives = true;
+		reconciler_synced(e->life);
+		reconciler_recheck(e->life, e->opt.on_unheld, e->opt.ctx);
+	}
+}
+
+/* Returns the wall time at which something is due. */
+static int64_t decide(struct workload_engine *e, int64_t mono, int64_t wall)
+{
+	int64_t at = workload_cache_settle(e->cache, wall);
+	int64_t life = reconciler_step(e->life, wall);
+
+	at = clock_earlier(at, workload_cache_sample(e->cache, wall));
+	e->dirty |= workload_cache_take_dirty(e->cache);
+	if (e->dirty && cycle_at(e, mono) <= mono) {
+		if (has_heads(e)) {
+			run_cycle(e, wall);
+			life = reconciler_step(e->life, wall);
+		} else {
+			e->dirty = false;
+		}
+	}
+	return clock_earlier(at, life);
+}
+
+int64_t workload_engine_step(struct workload_engine *e)
+{
+	int64_t mono = clock_mono(e->clock), wall = clock_wall(e->clock), due = CLOCK_NEVER, at;
+
+	if (!workload_cache_is_synced(e->cache)) {
+		return CLOCK_NEVER;
+	}
+	begin_life(e);
+	at = decide(e, mono, wall);
+	if (at != INT64_MAX) {
+		due = mono + (at > wall ? at - wall : 0);
+	}
+	due = clock_earlier(due, explain(e, mono, wall));
+	send_writes(e);
+	read_again(e);
+	finalizers_run(e->finalizers, workload_cache_world(e->cache));
+	due = clock_earlier(due, queue_refresh_step(e->refresh));
+	if (e->costs != NULL) {
+		due = clock_earlier(due,
+				    preemption_cost_run(e->costs, workload_cache_world(e->cache),
+							workload_cache_specs(e->cache), mono));
+	}
+	if (e->dirty) {
+		at = cycle_at(e, mono);
+		due = clock_earlier(due, clock_later(at, mono));
+	}
+	return due;
+}
+
+bool workload_engine_holds(struct workload_engine *e, const struct api_pod *pod)
+{
+	return reconciler_holds(e->life, pod);
+}
+
+size_t workload_engine_pools(struct workload_engine *e, struct pool **out, size_t max)
+{
+	size_t n = 0;
+
+	if (n < max) {
+		out[n++] = workload_status_pool(e->writer);
+	}
+	if (n < max) {
+		out[n++] = queue_refresh_pool(e->refresh);
+	}
+	if (n < max) {
+		out[n++] = finalizers_pool(e->finalizers);
+	}
+	if (n < max) {
+		out[n++] = workload_reread_pool(e->reread);
+	}
+	if (e->costs != NULL && n < max) {
+		out[n++] = preemption_cost_pool(e->costs);
+	}
+	return n + reconciler_pools(e->life, out + n, max - n);
+}
+
+const struct owner_controller *workload_engine_owners(const struct workload_engine *e)
+{
+	return reconciler_owners(e->life);
+}
+
+struct workload_cache *workload_engine_cache(struct workload_engine *e)
+{
+	return e->cache;
+}

@@ -1,0 +1,13 @@
+#include "scheduler/workloads/forest/amount.h"
+
+#include "scheduler/workloads/model/quota.h"
+
+int64_t amount_mul(int64_t a, int64_t times)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(a, times, &product)) {
+		return (a < 0) == (times < 0) ? QUOTA_UNLIMITED - 1 : INT64_MIN;
+	}
+	return product == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : product;
+}

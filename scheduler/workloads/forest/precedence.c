@@ -1,0 +1,178 @@
+#include "scheduler/workloads/forest/precedence.h"
+
+#include "scheduler/workloads/model/quota_store.h"
+
+#define TIMES_MAX 20 /* a million changes: for ever, for all that matters */
+
+static bool is_there(const struct quota *q, uint32_t id, uint64_t serial)
+{
+	return q->workloads.v[id] != NULL && q->workloads.v[id]->serial == serial;
+}
+
+/* As long as nothing has changed since. */
+static bool is_good(const struct quota *q, const struct workload *w,
+		    const struct quota_precedence *p)
+{
+	const struct workload *by;
+
+	if (!is_there(q, p->by, p->by_serial) || q->forest_gen != p->forest_gen) {
+		return false;
+	}
+	by = q->workloads.v[p->by];
+	return by->generation == p->by_generation && w->generation == p->generation &&
+	       workload_priority(q, by) == p->by_priority &&
+	       workload_priority(q, w) == p->priority &&
+	       q->nodes.v[p->root]->released - p->released < UINT64_C(1) << p->reversals;
+}
+
+static struct quota_precedence *find(const struct workload *w, const struct workload *by)
+{
+	for (size_t i = 0; i < w->preempted_by.n; i++) {
+		struct quota_precedence *p = &w->preempted_by.v[i];
+
+		if (p->by == by->id && p->by_serial == by->serial) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* The record that `by` goes before w; those about workloads that are gone make room for it. */
+static struct quota_precedence *find_or_add(const struct quota *q, struct workload *w,
+					    const struct workload *by)
+{
+	struct quota_precedence fresh = { .by = by->id, .by_serial = by->serial };
+	struct quota_precedence *p = find(w, by);
+	size_t kept = 0;
+
+	if (p != NULL) {
+		return p;
+	}
+	for (size_t i = 0; i < w->preempted_by.n; i++) {
+		p = &w->preempted_by.v[i];
+		if (is_there(q, p->by, p->by_serial)) {
+			w->preempted_by.v[kept++] = *p;
+		}
+	}
+	w->preempted_by.n = kept;
+	vec_push(&w->preempted_by, fresh);
+	return &w->preempted_by.v[kept];
+}
+
+/* From now on, as things stand. */
+static void renew(const struct quota *q, const struct workload *w, uint32_t root,
+		  struct quota_precedence *p)
+{
+	const struct workload *by = q->workloads.v[p->by];
+
+	p->root = root;
+	p->released = q->nodes.v[root]->released;
+	p->forest_gen = q->forest_gen;
+	p->generation = w->generation;
+	p->priority = workload_priority(q, w);
+	p->by_generation = by->generation;
+	p->by_priority = workload_priority(q, by);
+}
+
+void precedence_note(struct forest *f, struct workload *by, struct workload *victim)
+{
+	const struct quota *q = forest_world(f);
+	uint32_t root = forest_root(f, victim->holds);
+	uint64_t released = q->nodes.v[root]->released;
+	const struct quota_precedence *back = find(by, victim);
+	struct quota_precedence *p = find_or_add(q, victim, by);
+
+	if (!is_good(q, victim, p)) {
+		if (back != NULL) {
+			p->reversals =
+				back->reversals < TIMES_MAX ? back->reversals + 1 : TIMES_MAX;
+		}
+		p->times = 0;
+		renew(q, victim, root, p);
+	}
+	p->times = p->last_released == released ? p->times + 1 : 1;
+	p->last_released = released;
+	p->cycle = q->cycle;
+	if (p->times >= PRECEDENCE_TIMES_MAX) {
+		renew(q, by, root, find_or_add(q, by, victim));
+	}
+}
+
+static void drop(struct workload *w, const struct workload *by)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->preempted_by.n; i++) {
+		if (w->preempted_by.v[i].by != by->id) {
+			w->preempted_by.v[kept++] = w->preempted_by.v[i];
+		}
+	}
+	w->preempted_by.n = kept;
+}
+
+void precedence_revoke(const struct quota *q, struct workload *victim)
+{
+	struct quota_precedence *last = NULL;
+	struct workload *by;
+
+	for (size_t i = 0; i < victim->preempted_by.n; i++) {
+		struct quota_precedence *p = &victim->preempted_by.v[i];
+
+		if (is_there(q, p->by, p->by_serial) && (last == NULL || p->cycle >= last->cycle)) {
+			last = p;
+		}
+	}
+	if (last == NULL) {
+		return;
+	}
+	by = q->workloads.v[last->by];
+	if (last->times >= PRECEDENCE_TIMES_MAX) {
+		drop(by, victim);
+	}
+	if (last->times <= 1) {
+		drop(victim, by);
+	} else {
+		last->times--;
+	}
+}
+
+void precedence_released(struct forest *f, const struct workload *w)
+{
+	bool was_preempted = w->evicted && w->preempted_at != MODEL_TIME_NONE &&
+			     w->preempted_at == w->evicted_at;
+
+	if (!was_preempted) {
+		forest_world(f)->nodes.v[forest_root(f, w->holds)]->released++;
+	}
+}
+
+static bool contains(const struct precedence_list *list, size_t from, uint32_t id)
+{
+	for (size_t i = from; i < list->n; i++) {
+		if (list->v[i] == id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void precedence_collect(const struct forest *f, const struct workload *w,
+			struct precedence_list *out)
+{
+	const struct quota *q = forest_world(f);
+	size_t first = out->n;
+
+	for (size_t at = first;; at++) {
+		for (size_t i = 0; i < w->preempted_by.n; i++) {
+			const struct quota_precedence *p = &w->preempted_by.v[i];
+
+			if (!contains(out, first, p->by) && is_good(q, w, p)) {
+				vec_push(out, p->by);
+			}
+		}
+		if (at == out->n) {
+			return;
+		}
+		w = q->workloads.v[out->v[at]];
+	}
+}

@@ -1,0 +1,103 @@
+/* scheduler/workloads/ingest/from_kueue.h: from decoded objects of kueue.x-k8s.io and their company
+ * to struct quota. Objects may come in any order; what the CRDs default is filled in here when it
+ * is absent. Errors name kind, object and field path. Every function checks all before it changes
+ * anything but the tables of names: after an error the world holds what it held. Nothing here
+ * changes who holds quota and who is pending. Owner: the sched thread. Pure.
+ *
+ * An object is gone: quota_flavor_clear + cluster_queue_check_all; quota_node_clear +
+ * quota_nodes_changed; quota_local_remove; quota_namespace_remove; quota_check_remove and
+ * quota_topology_set + cluster_queue_check_all; quota_workload_remove. */
+#ifndef SCHEDULER_WORKLOADS_INGEST_FROM_KUEUE_H
+#define SCHEDULER_WORKLOADS_INGEST_FROM_KUEUE_H
+
+#include "enc/field.h"
+#include "scheduler/workloads/conf/kueue_conf_resources.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+struct api_admission_check;
+struct api_cluster_queue;
+struct api_cohort;
+struct api_limit_range;
+struct api_local_queue;
+struct api_namespace;
+struct api_resource_flavor;
+struct api_runtime_class;
+struct api_topology;
+struct api_workload;
+struct err;
+
+/* The caller calls cluster_queue_check_all afterwards. A taint of an unknown effect is an error. */
+int from_kueue_flavor(struct quota *q, const struct api_resource_flavor *rf, struct err *err);
+void from_kueue_check(struct quota *q, const struct api_admission_check *ac);
+void from_kueue_topology(struct quota *q, const struct api_topology *t);
+/* The caller calls quota_nodes_changed afterwards, once for all that changed together. */
+int from_kueue_queue(struct quota *q, const struct api_cluster_queue *cq, struct err *err);
+int from_kueue_cohort(struct quota *q, const struct api_cohort *c, struct err *err);
+/* What it consumed is left alone: it comes from the status, see from_kueue_local_usage. */
+int from_kueue_local(struct quota *q, const struct api_local_queue *lq, struct err *err);
+/* Labels. */
+int from_kueue_namespace(struct quota *q, const struct api_namespace *ns, struct err *err);
+
+/* What it consumed and when that was sampled, by its status.fairSharing; nothing without one. The
+ * caller calls usage_weigh afterwards. */
+void from_kueue_local_usage(struct quota *q, struct local_queue *l,
+			    const struct api_local_queue *lq);
+
+/* How settings are written, by their values (enum quota_strategy, ...); NULL ends each list. */
+extern const char *const from_kueue_strategies[],
+	*const from_kueue_stops[], *const from_kueue_searches[],
+					   *const from_kueue_preferences[],
+						   *const from_kueue_policies[];
+
+/* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
+int64_t from_kueue_amount(struct str resource, struct quantity amount);
+/* The other way: an amount as a quantity is written. */
+void from_kueue_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX]);
+
+/* --- what a pod set requests --------------------------------------------------------------------
+ */
+
+/* LimitRanges and RuntimeClasses that are known, and the resources of the configuration: what a
+ * request depends on besides the Workload. Workloads that were read before a change keep their
+ * requests until they are read again. */
+struct from_kueue_rules;
+/* resources may be NULL and must outlive the rules. */
+struct from_kueue_rules *from_kueue_rules_create(const struct kueue_conf_resources *resources);
+void from_kueue_rules_destroy(struct from_kueue_rules *r); /* NULL is fine */
+/* Objects are copied. Removal by key ("namespace/name", "name"); unknown ones have no effect. */
+void from_kueue_rules_limits(struct from_kueue_rules *r, const struct api_limit_range *lr);
+void from_kueue_rules_no_limits(struct from_kueue_rules *r, struct str key);
+void from_kueue_rules_runtime(struct from_kueue_rules *r, const struct api_runtime_class *rc);
+void from_kueue_rules_no_runtime(struct from_kueue_rules *r, struct str name);
+
+/* --- Workloads ----------------------------------------------------------------------------------
+ */
+
+/* What a Workload says, before it becomes a struct workload. */
+struct from_kueue_workload {
+	struct workload w; /* only what comes from the object; its arena and lists are owned */
+	const char
+		*queue; /* ClusterQueue of its admission, when it holds quota; NULL: it does not */
+};
+
+/* Reads spec and status; no pod sets of one that is finished. Pods that are reclaimable are taken
+ * off; what it holds is scaled to the pods that are left (Kueue: ReclaimablePods). */
+int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rules,
+			     const struct api_workload *aw, struct from_kueue_workload *ret,
+			     struct err *err);
+/* Of a Workload that from_kueue_workload_read refuses, or that did not decode as a whole
+ * (decode_partial): what it holds by its status, as far as that can be read, and no pod sets.
+ * -ERR_NOT_FOUND: it holds nothing. */
+int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
+			     struct from_kueue_workload *ret);
+/* Whether w holds what it should hold by r: the same amounts in the same queue. If not, the caller
+ * releases it before from_kueue_workload_apply and makes it hold afterwards. */
+bool from_kueue_workload_holds(const struct quota *q, const struct from_kueue_workload *r,
+			       const struct workload *w);
+/* Moves r into w, which is new or was read before; pending side and holding stay as they are. True:
+ * one of the things changed that are worth a new try (for pending_update). */
+bool from_kueue_workload_apply(struct from_kueue_workload *r, struct workload *w);
+/* Of one that was read and not applied; no effect after from_kueue_workload_apply. */
+void from_kueue_workload_finish(struct from_kueue_workload *r);
+
+#endif

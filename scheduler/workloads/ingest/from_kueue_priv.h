@@ -1,0 +1,58 @@
+/* scheduler/workloads/ingest/from_kueue_priv.h: steps shared by from_kueue*.c only. Pure.
+ */
+#ifndef SCHEDULER_WORKLOADS_INGEST_FROM_KUEUE_PRIV_H
+#define SCHEDULER_WORKLOADS_INGEST_FROM_KUEUE_PRIV_H
+
+#include "scheduler/workloads/ingest/from_kueue.h"
+
+struct api_label_selector;
+struct api_pod_spec;
+struct api_resource_groups;
+struct api_workload_status;
+struct arena;
+struct quantity;
+
+/* An object needs a name, and there must be room for the names in it. */
+int from_kueue_check_names(const struct quota *q, const char *name, struct err *err);
+/* One of names, which ends with NULL, by its index; absent when text is NULL or "". */
+int from_kueue_enum(const char *text, const char *const *names, unsigned absent, unsigned *ret,
+		    struct err *err);
+/* fairSharing.weight; NULL: 1. */
+int from_kueue_weight(const struct quantity *weight, double *ret, struct err *err);
+
+/* resourceGroups: everything that can be wrong with them; then into a node that was cleared. */
+int from_kueue_groups_check(const struct api_resource_groups *groups, struct err *err);
+void from_kueue_groups_fill(struct quota *q, const struct api_resource_groups *groups,
+			    struct quota_node *n);
+
+/* What one pod of the template asks for by the rules: fills p->request, and p->invalid when no such
+ * pod could be made. All in the arena. */
+void from_kueue_request(struct quota *q, const struct from_kueue_rules *rules,
+			struct str namespace_, const struct api_pod_spec *spec, struct arena *arena,
+			struct podset *p);
+
+/* Summary of the LimitRanges of a namespace (Kueue: lowest max, highest min, first default). */
+struct from_api_quota_limits {
+	bool found; /* of this type */
+	struct field_resources max, min, default_, default_request;
+};
+enum from_api_quota_limit_type { FROM_API_QUOTA_CONTAINER, FROM_API_QUOTA_POD };
+void from_kueue_rules_summary(const struct from_kueue_rules *r, struct str namespace_,
+			      enum from_api_quota_limit_type type, struct arena *arena,
+			      struct from_api_quota_limits *ret);
+/* Overhead of a RuntimeClass; NULL: none, or not known. */
+const struct field_resources *from_kueue_rules_overhead(const struct from_kueue_rules *r,
+							const char *runtime_class);
+const struct kueue_conf_resources *from_kueue_rules_resources(const struct from_kueue_rules *r);
+
+/* Lists of amounts, sorted by name; results live in the arena. a, and what only b has. */
+struct field_resources from_kueue_rules_first(struct arena *arena, struct field_resources a,
+					      struct field_resources b);
+/* All of both; of what both have the smaller, or else the larger one. */
+struct field_resources from_kueue_rules_extreme(struct arena *arena, struct field_resources a,
+						struct field_resources b, bool largest);
+
+/* Conditions, checks, gates and the rest of status that is not the admission. */
+void from_kueue_status(const struct api_workload_status *status, struct workload *w);
+
+#endif

@@ -1,0 +1,466 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/ingest/from_kueue.h"
+#include "scheduler/workloads/ingest/workload_cache_priv.h"
+#include "scheduler/workloads/ingest/workload_cache_status.h"
+#include "scheduler/workloads/pending/pending.h"
+#include "scheduler/workloads/pending/usage.h"
+#include "scheduler/workloads/status/conditions_pack.h"
+#include "scheduler/workloads/status/conditions_same.h"
+
+static struct quota_cache_statuses *new_statuses(void)
+{
+	struct quota_cache_statuses *s = xmalloc_zero(1, sizeof(*s));
+
+	for (size_t i = 0; i < ARRAY_LEN(s->of); i++) {
+		s->of[i].arena = arena_create(0);
+	}
+	return s;
+}
+
+static void free_statuses(struct quota_cache_statuses *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(s->of); i++) {
+		arena_destroy(s->of[i].arena);
+		conditions_finish(&s->of[i]);
+	}
+	free(s);
+}
+
+const struct conditions *workload_cache_unpack(const struct workload_cache *c,
+					       const struct conditions_pack *from,
+					       enum quota_cache_use use)
+{
+	struct conditions *to = &c->statuses->of[use];
+
+	if (from == NULL) {
+		return NULL;
+	}
+	conditions_pack_read(from, to);
+	return to;
+}
+
+struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
+					     const struct workload_cache_listener *listener)
+{
+	struct workload_cache *c = xmalloc_zero(1, sizeof(*c));
+
+	c->conf = conf;
+	c->listener = *listener;
+	c->q = quota_create();
+	c->q->options = conf->options;
+	c->forest = forest_create(c->q);
+	c->rules = from_kueue_rules_create(&conf->resources);
+	c->seen = workload_cache_objects_seen();
+	c->statuses = new_statuses();
+	c->flush_at = c->timers_at = INT64_MAX;
+	c->nodes_stale = true;
+	return c;
+}
+
+void workload_cache_destroy(struct workload_cache *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < c->states.n; i++) {
+		workload_cache_workload_free(c->states.v[i]);
+	}
+	for (size_t i = 0; i < c->early.n; i++) {
+		message_free(c->early.v[i]);
+	}
+	free_statuses(c->statuses);
+	strmap_destroy(c->seen);
+	forest_destroy(c->forest);
+	quota_destroy(c->q);
+	from_kueue_rules_destroy(c->rules);
+	vec_finish(&c->states);
+	vec_finish(&c->wanted);
+	vec_finish(&c->unread);
+	vec_finish(&c->refused);
+	vec_finish(&c->flushes);
+	vec_finish(&c->early);
+	free(c);
+}
+
+struct quota *workload_cache_world(const struct workload_cache *c)
+{
+	return c->q;
+}
+
+struct forest *workload_cache_forest(const struct workload_cache *c)
+{
+	return c->forest;
+}
+
+struct workload_state *workload_cache_state(const struct workload_cache *c,
+					    const struct workload *w)
+{
+	return c->states.v[w->id];
+}
+
+/* --- what is due -------------------------------------------------------------------------------*/
+
+void workload_cache_settle_nodes(struct workload_cache *c)
+{
+	if (c->nodes_stale) {
+		c->nodes_stale = false;
+		quota_nodes_changed(c->q);
+		forest_sync(c->forest);
+	}
+}
+
+static void set_flush(struct workload_cache *c, int64_t now)
+{
+	int64_t wait = (int64_t)c->flushed * WORKLOAD_CACHE_FLUSH_EACH_NS;
+
+	if (c->flush_at == INT64_MAX) {
+		wait = clock_later(wait, WORKLOAD_CACHE_FLUSH_NS);
+		c->flush_at = now + clock_earlier(wait, WORKLOAD_CACHE_FLUSH_MOST_NS);
+	}
+}
+
+void workload_cache_want_flush(struct workload_cache *c, uint32_t node, int64_t now)
+{
+	for (size_t i = 0; i < c->flushes.n; i++) {
+		if (c->flushes.v[i] == node) {
+			return;
+		}
+	}
+	vec_push(&c->flushes, node);
+	set_flush(c, now);
+}
+
+void workload_cache_want_flush_all(struct workload_cache *c, int64_t now)
+{
+	c->flush_all = true;
+	c->changes++;
+	set_flush(c, now);
+}
+
+/* A flush is of the whole tree: one is enough, however many of its queues want it. */
+static void flush_trees(struct workload_cache *c, int64_t now)
+{
+	CLEANUP(xmalloc_freep) bool *done = xmalloc_zero(c->q->nodes.n, sizeof(*done));
+
+	for (size_t i = 0; i < c->flushes.n; i++) {
+		uint32_t id = c->flushes.v[i], root;
+
+		if (id >= c->q->nodes.n || c->q->nodes.v[id] == NULL) {
+			continue;
+		}
+		root = forest_root(c->forest, id);
+		if (!done[root]) {
+			done[root] = true;
+			c->flushed += pending_flush(c->q, c->forest, id, now);
+		}
+	}
+}
+
+static void flush_queues(struct workload_cache *c, int64_t now)
+{
+	c->flushed = 0;
+	for (uint32_t i = 0; c->flush_all && i < c->q->nodes.n; i++) {
+		const struct quota_node *n = c->q->nodes.v[i];
+
+		if (n != NULL && forest_parent(c->forest, i) == MODEL_NONE) {
+			c->flushed += pending_flush(c->q, c->forest, i, now);
+		}
+	}
+	if (!c->flush_all) {
+		flush_trees(c, now);
+	}
+	vec_clear(&c->flushes);
+	c->flush_all = false;
+	c->flush_at = INT64_MAX;
+	c->dirty = true;
+}
+
+int64_t workload_cache_settle(struct workload_cache *c, int64_t now)
+{
+	int64_t retry;
+
+	if (!c->placed) {
+		return INT64_MAX;
+	}
+	if (c->pending_stale || c->nodes_stale) {
+		c->pending_stale = false;
+		workload_cache_workload_place_again(c, now);
+		c->dirty = true;
+	}
+	retry = workload_cache_workload_retry(c, now);
+	if (c->flush_at <= now) {
+		flush_queues(c, now);
+	}
+	if (c->timers_at <= now) {
+		c->dirty = true;
+	}
+	c->timers_at = pending_timers(c->q, now);
+	return clock_earlier(retry, clock_earlier(c->flush_at, c->timers_at));
+}
+
+bool workload_cache_take_dirty(struct workload_cache *c)
+{
+	bool dirty = c->dirty;
+
+	c->dirty = false;
+	return dirty;
+}
+
+uint64_t workload_cache_changes(const struct workload_cache *c)
+{
+	return c->changes;
+}
+
+uint64_t workload_cache_specs(const struct workload_cache *c)
+{
+	return c->specs;
+}
+
+/* --- messages ----------------------------------------------------------------------------------*/
+
+static bool is_ours(enum sched_resource r)
+{
+	return r == SCHED_NAMESPACES || r >= SCHED_BASIC_COUNT_;
+}
+
+/* What a Workload asks for depends on other objects: those come first. */
+static bool knows_rules(const struct workload_cache *c)
+{
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		if (is_ours((enum sched_resource)r) && r != SCHED_WORKLOADS && r != SCHED_JOBS &&
+		    !c->synced[r]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
+{
+	struct err err = ERR_INIT;
+
+	if (m->resource == SCHED_WORKLOADS) {
+		return workload_cache_workload_upsert(c, m, now);
+	}
+	if (workload_cache_objects_upsert(c, m, now, &err) < 0 &&
+	    c->listener.on_bad_object != NULL) {
+		c->listener.on_bad_object(c->listener.ctx, m->resource, m->key, err.text);
+	}
+	return false;
+}
+
+static void take_early(struct workload_cache *c, int64_t now)
+{
+	for (size_t i = 0; i < c->early.n; i++) {
+		struct sched_msg *m = c->early.v[i];
+
+		if (m->kind == SCHED_MSG_DELETE) {
+			workload_cache_workload_remove(c, m->key, now);
+		} else if (m->kind == SCHED_MSG_BAD_OBJECT) {
+			workload_cache_workload_keep(c, m, now);
+		} else {
+			(void)workload_cache_workload_upsert(c, m, now);
+		}
+		message_free(m);
+	}
+	vec_finish(&c->early);
+}
+
+static void on_synced(struct workload_cache *c, enum sched_resource r, int64_t now)
+{
+	c->synced[r] = true;
+	if (!c->placed && knows_rules(c)) {
+		take_early(c, now);
+		if (c->synced[SCHED_WORKLOADS]) {
+			workload_cache_workload_place_all(c, now);
+			c->placed = true;
+			c->dirty = true;
+			c->changes++;
+		}
+	}
+}
+
+static bool apply_object(struct workload_cache *c, struct sched_msg *m, int64_t now)
+{
+	if (m->resource == SCHED_WORKLOADS && !knows_rules(c)) {
+		vec_push(&c->early, m);
+		return true;
+	}
+	if (m->kind == SCHED_MSG_UPSERT) {
+		return upsert(c, m, now);
+	}
+	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		workload_cache_workload_keep(c, m, now);
+		return false;
+	}
+	if (m->resource == SCHED_WORKLOADS) {
+		workload_cache_workload_remove(c, m->key, now);
+	} else {
+		workload_cache_objects_remove(c, m, now);
+	}
+	return false;
+}
+
+static bool apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
+{
+	switch (m->kind) {
+	case SCHED_MSG_UPSERT:
+	case SCHED_MSG_DELETE:
+		return is_ours(m->resource) && apply_object(c, m, now);
+	case SCHED_MSG_SYNCED:
+		if (is_ours(m->resource)) {
+			on_synced(c, m->resource, now);
+		}
+		break;
+	case SCHED_MSG_REQUEST_DONE:
+		if (m->request == SCHED_REQ_WORKLOAD) {
+			workload_cache_workload_done(c, m, now);
+		}
+		break;
+	case SCHED_MSG_REFRESHED:
+	case SCHED_MSG_LEASE:
+		c->samples = false;
+		break;
+	case SCHED_MSG_BAD_OBJECT:
+		return m->resource == SCHED_WORKLOADS && m->object != NULL &&
+		       apply_object(c, m, now);
+	case SCHED_MSG_CONF:
+	case SCHED_MSG_SNAPSHOT:
+	case SCHED_MSG_STOP:
+	case SCHED_MSG_KIND_COUNT_:
+		break;
+	}
+	return false;
+}
+
+bool workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
+{
+	bool took = apply(c, m, now);
+
+	quota_names_sweep(c->q);
+	return took;
+}
+
+int64_t workload_cache_sample(struct workload_cache *c, int64_t now)
+{
+	if (!c->q->options.admission_fair_sharing) {
+		return INT64_MAX;
+	}
+	c->samples = true;
+	if (now >= c->sample_at) {
+		c->sample_at = usage_sample(c->q, now);
+		c->changes++;
+		c->dirty = true;
+	}
+	return c->sample_at;
+}
+
+bool workload_cache_is_synced(const struct workload_cache *c)
+{
+	return c->placed;
+}
+
+bool workload_cache_next_unread(struct workload_cache *c, const struct workload **ret)
+{
+	while (c->unread.n > 0) {
+		uint32_t id = vec_pop(&c->unread);
+
+		if (id < c->q->workloads.n && c->q->workloads.v[id] != NULL) {
+			*ret = c->q->workloads.v[id];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- statuses ----------------------------------------------------------------------------------*/
+
+const struct conditions *workload_cache_status(const struct workload_cache *c,
+					       const struct workload *w)
+{
+	return workload_cache_unpack(c, workload_cache_state(c, w)->status, QUOTA_CACHE_SHOWN);
+}
+
+bool workload_cache_is_outdated(const struct workload_cache *c, const struct workload *w)
+{
+	return workload_cache_state(c, w)->outdated;
+}
+
+int64_t workload_cache_retry_at(const struct workload_cache *c, const struct workload *w)
+{
+	return workload_cache_state(c, w)->retry_at;
+}
+
+const char *workload_cache_queue(const struct workload_cache *c, const struct workload *w)
+{
+	return workload_cache_state(c, w)->queue;
+}
+
+struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w)
+{
+	struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+
+	conditions_pack_read(workload_cache_state(c, w)->status, draft);
+	return draft;
+}
+
+bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
+{
+	struct workload_state *s = workload_cache_state(c, w);
+	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+	struct conditions_pack *packed;
+
+	if (s->finished || w->unreadable ||
+	    conditions_same(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
+		return false;
+	}
+	/* A cycle must know of an eviction that was decided since the last one. */
+	workload_cache_status_flags(draft, c->q->workloads.v[w->id]);
+	packed = conditions_pack_make(draft); /* the draft's texts are those of the status */
+	if (s->flies && !s->wanted) {
+		s->sent_status = s->status;
+	} else if (s->out) {
+		free(s->status);
+	} else {
+		s->before = s->status;
+	}
+	s->status = packed;
+	s->out = true;
+	if (!s->wanted && !s->flies) {
+		vec_push(&c->wanted, w->id);
+	}
+	s->wanted = true;
+	return true;
+}
+
+bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_write *ret)
+{
+	while (c->wanted.n > 0) {
+		uint32_t id = vec_pop(&c->wanted);
+		struct workload_state *s = id < c->states.n ? c->states.v[id] : NULL;
+
+		if (s == NULL || !s->wanted) {
+			continue; /* it is gone */
+		}
+		s->wanted = false;
+		s->flies = true;
+		s->sent = ++c->writes;
+		*ret = (struct workload_cache_write){
+			.workload = c->q->workloads.v[id],
+			.status = workload_cache_unpack(c, s->status, QUOTA_CACHE_AFTER),
+			.before = workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE),
+			.resource_version = s->read > s->version ? s->read : s->version,
+			.version = s->sent
+		};
+		return true;
+	}
+	return false;
+}

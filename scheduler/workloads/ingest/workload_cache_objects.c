@@ -1,0 +1,314 @@
+#include <stdlib.h>
+
+#include "api/kueue.h"
+#include "api/limit_range.h"
+#include "api/namespace.h"
+#include "api/runtime_class.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/ingest/from_kueue.h"
+#include "scheduler/workloads/ingest/workload_cache_priv.h"
+#include "scheduler/workloads/pending/usage.h"
+
+/* What was read last of an object with a spec: its status, which we write ourselves, is no news. */
+struct seen {
+	uint64_t uid;
+	int64_t generation;
+	bool terminating;
+};
+
+struct strmap *workload_cache_objects_seen(void)
+{
+	return strmap_create(free);
+}
+
+static void seen_key(enum sched_resource r, struct str key, struct strbuf *out)
+{
+	strbuf_printf(out, "%d/", (int)r);
+	strbuf_add_str(out, key);
+}
+
+/* True: the spec is as it was. Objects without a generation are always news. */
+static bool is_known(struct workload_cache *c, const struct sched_msg *m,
+		     const struct api_meta *meta)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct seen now = { str_hash(str_of(meta->uid)), meta->generation,
+			    meta->deleted != FIELD_NO_TIME };
+	struct seen *old;
+
+	seen_key(m->resource, m->key, &key);
+	old = strmap_get(c->seen, strbuf_str(&key));
+	if (old != NULL && now.generation != 0 && old->uid == now.uid &&
+	    old->generation == now.generation && old->terminating == now.terminating) {
+		return true;
+	}
+	old = xmalloc_zero(1, sizeof(*old));
+	*old = now;
+	strmap_set(c->seen, strbuf_str(&key), old);
+	return false;
+}
+
+static void forget(struct workload_cache *c, const struct sched_msg *m)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	seen_key(m->resource, m->key, &key);
+	(void)strmap_remove(c->seen, strbuf_str(&key));
+}
+
+/* Trees, or who may be admitted, may be others now. */
+static void changed(struct workload_cache *c, int64_t now)
+{
+	c->nodes_stale = true;
+	c->pending_stale = true;
+	c->sample_at = now;
+	c->specs++;
+	workload_cache_want_flush_all(c, now);
+}
+
+static int upsert_queue(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+			struct err *err)
+{
+	const struct api_cluster_queue *cq = m->object;
+	int r;
+
+	if (is_known(c, m, &cq->meta)) {
+		return 0;
+	}
+	r = from_kueue_queue(c->q, cq, err);
+	if (r == 0) {
+		changed(c, now);
+	}
+	return r;
+}
+
+static int upsert_cohort(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+			 struct err *err)
+{
+	const struct api_cohort *o = m->object;
+	int r;
+
+	if (is_known(c, m, &o->meta)) {
+		return 0;
+	}
+	r = from_kueue_cohort(c->q, o, err);
+	if (r == 0) {
+		changed(c, now);
+	}
+	return r;
+}
+
+static int upsert_local(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+			struct err *err)
+{
+	const struct api_local_queue *o = m->object;
+	bool known = is_known(c, m, &o->meta);
+	struct local_queue *local;
+	int r;
+
+	if (known && !c->q->options.admission_fair_sharing) {
+		return 0;
+	}
+	r = from_kueue_local(c->q, o, err);
+	if (r < 0) {
+		return r;
+	}
+	local = quota_local_find(c->q, m->key);
+	/* Who samples knows better than what it wrote. */
+	if (c->q->options.admission_fair_sharing &&
+	    (!c->samples || local->sampled_at == MODEL_TIME_NONE)) {
+		from_kueue_local_usage(c->q, local, o);
+	}
+	/* The weight may be another one. */
+	usage_weigh(c->q, local);
+	if (!known) {
+		c->pending_stale = true;
+		c->sample_at = now;
+		c->specs++;
+		workload_cache_want_flush_all(c, now);
+	}
+	return 0;
+}
+
+static int upsert_flavor(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+			 struct err *err)
+{
+	const struct api_resource_flavor *o = m->object;
+	int r;
+
+	if (is_known(c, m, &o->meta)) {
+		return 0;
+	}
+	r = from_kueue_flavor(c->q, o, err);
+	if (r == 0) {
+		changed(c, now);
+	}
+	return r;
+}
+
+static int upsert_check(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+			struct err *err UNUSED)
+{
+	const struct quota_admission_check *old = quota_check_find(c->q, m->key), *new;
+	bool was = old != NULL && old->active, had = old != NULL;
+
+	from_kueue_check(c->q, m->object);
+	new = quota_check_find(c->q, m->key);
+	if (!had || (new != NULL &&new->active != was)) {
+		changed(c, now);
+	}
+	return 0;
+}
+
+static uint64_t labels_hash(const struct quota_namespace *n)
+{
+	uint64_t h = n == NULL ? 1 : 2;
+
+	for (size_t i = 0; n != NULL && i < n->nlabels; i++) {
+		h = h * UINT64_C(0x9e3779b97f4a7c15) + str_hash(str_of(n->labels[i].key));
+		h = h * UINT64_C(0x9e3779b97f4a7c15) + str_hash(str_of(n->labels[i].value));
+	}
+	return h;
+}
+
+static int upsert_namespace(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+			    struct err *err)
+{
+	uint64_t before = labels_hash(quota_namespace_find(c->q, m->key));
+	int r = from_kueue_namespace(c->q, m->object, err);
+
+	if (r == 0 && labels_hash(quota_namespace_find(c->q, m->key)) != before) {
+		workload_cache_want_flush_all(c, now);
+	}
+	return r;
+}
+
+/* What those who wait ask for may be something else now. namespace_ empty: everywhere. */
+static void want_reread(struct workload_cache *c, struct str namespace_)
+{
+	for (uint32_t i = 0; i < c->q->workloads.n; i++) {
+		const struct workload *w = c->q->workloads.v[i];
+
+		if (w != NULL && w->holds == MODEL_NONE && !w->finished &&
+		    (namespace_.len == 0 || str_eq_c(namespace_, w->namespace_))) {
+			vec_push(&c->unread, i);
+		}
+	}
+}
+
+static void limits_changed(struct workload_cache *c, struct str key)
+{
+	want_reread(c, str_next(&key, '/'));
+}
+
+static int upsert_limits(struct workload_cache *c, const struct sched_msg *m, int64_t now UNUSED,
+			 struct err *err UNUSED)
+{
+	from_kueue_rules_limits(c->rules, m->object);
+	limits_changed(c, m->key);
+	return 0;
+}
+
+static int upsert_runtime(struct workload_cache *c, const struct sched_msg *m, int64_t now UNUSED,
+			  struct err *err UNUSED)
+{
+	from_kueue_rules_runtime(c->rules, m->object);
+	want_reread(c, STR_LIT(""));
+	return 0;
+}
+
+static void tell(struct workload_cache *c, const struct sched_msg *m, const void *object)
+{
+	if (c->listener.on_object != NULL) {
+		c->listener.on_object(c->listener.ctx, m->resource, m->key, object);
+	}
+}
+
+int workload_cache_objects_upsert(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+				  struct err *err)
+{
+	static int (*const rows[SCHED_RESOURCE_COUNT_])(
+		struct workload_cache *, const struct sched_msg *, int64_t, struct err *) = {
+		[SCHED_NAMESPACES] = upsert_namespace, [SCHED_FLAVORS] = upsert_flavor,
+		[SCHED_CLUSTER_QUEUES] = upsert_queue, [SCHED_COHORTS] = upsert_cohort,
+		[SCHED_LOCAL_QUEUES] = upsert_local,   [SCHED_ADMISSION_CHECKS] = upsert_check,
+		[SCHED_LIMIT_RANGES] = upsert_limits,  [SCHED_RUNTIME_CLASSES] = upsert_runtime,
+	};
+	int r = rows[m->resource] == NULL ? 0 : rows[m->resource](c, m, now, err);
+
+	if (r == 0) {
+		tell(c, m, m->object);
+	} else {
+		forget(c, m);
+	}
+	return r;
+}
+
+/* --- gone --------------------------------------------------------------------------------------*/
+
+static void remove_node(struct workload_cache *c, struct quota_node *n, int64_t now)
+{
+	if (n != NULL && n->exists) {
+		quota_node_clear(n);
+		changed(c, now);
+	}
+}
+
+static void remove_local(struct workload_cache *c, struct str key)
+{
+	struct local_queue *l = quota_local_find(c->q, key);
+
+	if (l != NULL) {
+		quota_local_remove(c->q, l);
+		c->pending_stale = true;
+		c->specs++;
+	}
+}
+
+static void remove_flavor(struct workload_cache *c, struct str name, int64_t now)
+{
+	struct flavor *f = quota_flavor_find(c->q, name);
+
+	if (f != NULL && f->exists) {
+		quota_flavor_clear(f);
+		changed(c, now);
+	}
+}
+
+static void remove_rest(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+{
+	if (m->resource == SCHED_LIMIT_RANGES) {
+		from_kueue_rules_no_limits(c->rules, m->key);
+		limits_changed(c, m->key);
+	} else if (m->resource == SCHED_RUNTIME_CLASSES) {
+		from_kueue_rules_no_runtime(c->rules, m->key);
+		want_reread(c, STR_LIT(""));
+	} else if (m->resource == SCHED_ADMISSION_CHECKS) {
+		quota_check_remove(c->q, m->key);
+		changed(c, now);
+	}
+}
+
+void workload_cache_objects_remove(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+{
+	forget(c, m);
+	if (m->resource == SCHED_CLUSTER_QUEUES) {
+		remove_node(c, quota_queue_find(c->q, m->key), now);
+	} else if (m->resource == SCHED_COHORTS) {
+		remove_node(c, quota_cohort_find(c->q, m->key), now);
+	} else if (m->resource == SCHED_LOCAL_QUEUES) {
+		remove_local(c, m->key);
+	} else if (m->resource == SCHED_FLAVORS) {
+		remove_flavor(c, m->key, now);
+	} else if (m->resource == SCHED_NAMESPACES) {
+		quota_namespace_remove(c->q, m->key);
+	} else {
+		remove_rest(c, m, now);
+	}
+	tell(c, m, NULL);
+}

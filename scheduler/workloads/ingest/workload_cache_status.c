@@ -1,0 +1,186 @@
+#include "scheduler/workloads/ingest/workload_cache_status.h"
+
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "scheduler/workloads/ingest/from_kueue.h"
+
+static enum quota_check_state check_state(const char *name)
+{
+	static const char *const names[] = { KUEUE_CHECK_PENDING, KUEUE_CHECK_READY,
+					     KUEUE_CHECK_RETRY, KUEUE_CHECK_REJECTED };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (str_streq(name, names[i])) {
+			return (enum quota_check_state)i;
+		}
+	}
+	return QUOTA_CHECK_PENDING;
+}
+
+static const char *text(struct conditions *to, const char *s)
+{
+	return arena_dup(to->arena, s == NULL ? "" : s);
+}
+
+static void read_list(const struct api_conditions *from, struct conditions *to)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct api_condition *c = &from->v[i];
+		struct condition one = { .at = c->last_transition,
+					 .generation = c->observed_generation };
+
+		if (c->type == NULL || c->status == NULL) {
+			continue;
+		}
+		one.type = text(to, c->type);
+		one.status = text(to, c->status);
+		one.reason = text(to, c->reason);
+		one.message = text(to, c->message);
+		vec_push(&to->list, one);
+	}
+}
+
+static void read_checks(const struct api_workload_status *s, struct conditions *to)
+{
+	for (size_t i = 0; i < s->admission_checks.n; i++) {
+		const struct api_check_state *k = &s->admission_checks.v[i];
+		struct conditions_check one = { .name = text(to, k->name),
+						.message = text(to, k->message),
+						.state = check_state(k->state),
+						.at = k->last_transition };
+
+		one.retries = k->retry_count == FIELD_NO_I32 ? 0 : k->retry_count;
+		one.requeue_after = k->requeue_after == FIELD_NO_I32 ? 0 : k->requeue_after;
+		one.has_updates = k->updates.n > 0;
+		vec_push(&to->checks, one);
+	}
+	for (size_t i = 0; i < s->preemption_gates.n; i++) {
+		const struct api_preemption_gate_state *g = &s->preemption_gates.v[i];
+		const char *position = g->position == NULL ? g->state : g->position;
+		struct conditions_gate one = { text(to, g->name),
+					       str_streq(position, KUEUE_GATE_OPEN),
+					       g->last_transition };
+
+		vec_push(&to->gates, one);
+	}
+	for (size_t i = 0; s->scheduling_stats != NULL && i < s->scheduling_stats->evictions.n;
+	     i++) {
+		const struct api_eviction_count *e = &s->scheduling_stats->evictions.v[i];
+		struct conditions_eviction one = { text(to, e->reason),
+						   text(to, e->underlying_cause), e->count };
+
+		vec_push(&to->evictions, one);
+	}
+}
+
+static struct conditions_podset read_podset(struct quota *q, const char *name,
+					    const struct field_resources *usage,
+					    const struct field_map *flavors, struct arena *arena)
+{
+	struct conditions_podset p = { .name = arena_dup(arena, name == NULL ? "main" : name) };
+
+	p.v = arena_zero(arena, usage->n + 1, sizeof(p.v[0]));
+	for (size_t i = 0; i < usage->n; i++) {
+		struct str resource = str_of(usage->v[i].name);
+		struct conditions_usage *u = &p.v[p.n++];
+
+		u->resource = quota_resource(q, resource);
+		u->amount = from_kueue_amount(resource, usage->v[i].amount);
+		u->flavor = flavors == NULL
+				    ? NULL
+				    : arena_dup(arena, field_map_get(flavors, usage->v[i].name));
+	}
+	return p;
+}
+
+/* Amounts are written by id of the resource: so they are compared. */
+static void sort_podset(struct conditions_podset *p)
+{
+	for (size_t i = 1; i < p->n; i++) {
+		for (size_t k = i; k > 0 && p->v[k].resource < p->v[k - 1].resource; k--) {
+			struct conditions_usage swap = p->v[k];
+
+			p->v[k] = p->v[k - 1];
+			p->v[k - 1] = swap;
+		}
+	}
+}
+
+static void read_admission(struct quota *q, const struct api_workload_status *s,
+			   struct conditions *to)
+{
+	to->has_admission = s->admission != NULL;
+	to->queue = s->admission == NULL ? NULL : text(to, s->admission->cluster_queue);
+	for (size_t i = 0; s->admission != NULL && i < s->admission->assignments.n; i++) {
+		const struct api_pod_set_assignment *a = &s->admission->assignments.v[i];
+		struct conditions_podset p =
+			read_podset(q, a->name, &a->usage, &a->flavors, to->arena);
+
+		p.count = a->count == FIELD_NO_I32 ? 1 : a->count;
+		sort_podset(&p);
+		vec_push(&to->podsets, p);
+	}
+	for (size_t i = 0; i < s->resource_requests.n; i++) {
+		const struct api_pod_set_request *r = &s->resource_requests.v[i];
+		struct conditions_podset p =
+			read_podset(q, r->name, &r->resources, NULL, to->arena);
+
+		sort_podset(&p);
+		vec_push(&to->requests, p);
+	}
+}
+
+static void read_names(const struct api_workload_status *s, struct conditions *to)
+{
+	to->cluster = arena_dup(to->arena, s->cluster_name);
+	for (size_t i = 0; i < s->nominated_clusters.n; i++) {
+		vec_push(&to->nominated, arena_dup(to->arena, s->nominated_clusters.v[i]));
+	}
+	for (size_t i = 0; i < s->unhealthy_nodes.n; i++) {
+		vec_push(&to->unhealthy, text(to, s->unhealthy_nodes.v[i].name));
+	}
+}
+
+void workload_cache_status_read(struct quota *q, const struct api_workload *w,
+				struct conditions *to)
+{
+	const struct api_workload_status *s = &w->status;
+	const struct api_requeue_state *r = s->requeue_state;
+
+	to->generation = w->meta.generation;
+	read_names(s, to);
+	read_list(&s->conditions, to);
+	read_checks(s, to);
+	read_admission(q, s, to);
+	to->has_requeue_count = r != NULL && r->count != FIELD_NO_I32;
+	to->requeue_count = to->has_requeue_count ? r->count : 0;
+	to->has_requeue_at = r != NULL && r->requeue_at != FIELD_NO_TIME;
+	to->requeue_at = to->has_requeue_at ? r->requeue_at : 0;
+	to->has_past_seconds = s->past_execution_time != FIELD_NO_I32;
+	to->past_seconds = to->has_past_seconds ? s->past_execution_time : 0;
+}
+
+static const struct condition *find_true(const struct conditions *c, const char *type)
+{
+	return conditions_is_true(c, type) ? conditions_find(c, type) : NULL;
+}
+
+void workload_cache_status_flags(const struct conditions *from, struct workload *w)
+{
+	const struct condition *c = find_true(from, KUEUE_EVICTED);
+
+	w->evicted = c != NULL;
+	w->evicted_at = c == NULL ? MODEL_TIME_NONE : c->at;
+	w->evicted_by_timeout = c != NULL && str_streq(c->reason, "PodsReadyTimeout");
+	w->evicted_by_check = c != NULL && str_streq(c->reason, "AdmissionCheck");
+	c = find_true(from, KUEUE_PREEMPTED);
+	w->preempted_at = c == NULL ? MODEL_TIME_NONE : c->at;
+	w->reclaimed_while_borrowing =
+		c != NULL && str_streq(c->reason, "InCohortReclaimWhileBorrowing");
+	c = find_true(from, KUEUE_QUOTA_RESERVED);
+	w->reserved_at = c == NULL ? MODEL_TIME_NONE : c->at;
+	w->admitted = find_true(from, KUEUE_ADMITTED) != NULL;
+	w->pods_ready = find_true(from, KUEUE_PODS_READY) != NULL;
+}

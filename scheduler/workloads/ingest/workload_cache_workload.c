@@ -1,0 +1,500 @@
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "api/status.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/forest/precedence.h"
+#include "scheduler/workloads/ingest/from_kueue.h"
+#include "scheduler/workloads/ingest/workload_cache_priv.h"
+#include "scheduler/workloads/ingest/workload_cache_status.h"
+#include "scheduler/workloads/pending/pending.h"
+#include "scheduler/workloads/pending/usage.h"
+#include "scheduler/workloads/status/conditions_pack.h"
+
+#define RETRY_MIN_NS CLOCK_NS_PER_S
+#define RETRY_MAX_NS (60 * CLOCK_NS_PER_S)
+#define RETRY_INVALID_MAX_NS (600 * CLOCK_NS_PER_S) /* what is invalid stays so for long */
+#define RETRY_MAX_DOUBLINGS 10
+
+static void drop_before(struct workload_state *s)
+{
+	free(s->before);
+	s->before = NULL;
+}
+
+static void drop_sent(struct workload_state *s)
+{
+	free(s->sent_status);
+	s->sent_status = NULL;
+}
+
+static void drop_later(struct workload_state *s)
+{
+	message_free(s->later);
+	s->later = NULL;
+}
+
+void workload_cache_workload_free(struct workload_state *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	drop_before(s);
+	drop_later(s);
+	drop_sent(s);
+	free(s->status);
+	free(s);
+}
+
+static void add_state(struct workload_cache *c, const struct workload *w)
+{
+	while (c->states.n <= w->id) {
+		vec_push(&c->states, NULL);
+	}
+	c->states.v[w->id] = xmalloc_zero(1, sizeof(*c->states.v[0]));
+	c->states.v[w->id]->retry_at = MODEL_TIME_NONE;
+}
+
+static bool is_same(const struct workload *w, const char *uid)
+{
+	return str_streq(w->uid, uid == NULL ? "" : uid);
+}
+
+/* --- where it belongs --------------------------------------------------------------------------*/
+
+/* Quota that it held is free for others. */
+static void release(struct workload_cache *c, struct workload *w, int64_t now)
+{
+	if (w->holds != MODEL_NONE) {
+		workload_cache_settle_nodes(c);
+		workload_cache_want_flush(c, w->holds, now);
+		forest_release(c->forest, w);
+	}
+}
+
+/* One that waits does so no longer, for good. Nothing comes free, but who waits behind is looked at
+ * again, as in Kueue. */
+static void leave(struct workload_cache *c, const struct workload *w, int64_t now)
+{
+	if (w->where != QUOTA_NOWHERE) {
+		workload_cache_want_flush(c, w->queue, now);
+	}
+}
+
+/* It holds what its status says, when the ClusterQueue is there; one that does not holds waits. */
+static void place(struct workload_cache *c, struct workload *w, bool changed, int64_t now)
+{
+	const char *queue = workload_cache_state(c, w)->queue;
+	const struct quota_node *n;
+
+	if (w->holds != MODEL_NONE) {
+		return;
+	}
+	if (queue == NULL) {
+		pending_update(c->q, w, changed, now);
+		return;
+	}
+	n = quota_queue_find(c->q, str_of(queue));
+	pending_remove(c->q, w);
+	if (n != NULL && n->exists) {
+		workload_cache_settle_nodes(c);
+		forest_hold(c->forest, w, n->id);
+	}
+}
+
+void workload_cache_workload_place_all(struct workload_cache *c, int64_t now)
+{
+	workload_cache_settle_nodes(c);
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		if (c->q->workloads.v[i] != NULL) {
+			place(c, c->q->workloads.v[i], true, now);
+			c->nodes_stale |= c->q->workloads.v[i]->usage_unknown;
+		}
+	}
+}
+
+void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
+{
+	/* Out of queues that are gone, before their nodes go. */
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		struct workload *w = c->q->workloads.v[i];
+
+		if (w != NULL && w->holds == MODEL_NONE &&
+		    workload_cache_state(c, w)->queue == NULL) {
+			pending_update(c->q, w, false, now);
+		}
+	}
+	workload_cache_settle_nodes(c);
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		struct workload *w = c->q->workloads.v[i];
+
+		if (w != NULL && w->holds == MODEL_NONE &&
+		    workload_cache_state(c, w)->queue != NULL) {
+			place(c, w, false, now);
+		}
+	}
+}
+
+/* --- objects -----------------------------------------------------------------------------------*/
+
+/* The listener may ask for the cohorts above the queue, also while the first lists come in. */
+static void tell_status(struct workload_cache *c, const struct workload *w,
+			const struct conditions *before, const struct conditions *after)
+{
+	workload_cache_settle_nodes(c);
+	if (c->listener.on_status != NULL) {
+		c->listener.on_status(c->listener.ctx, w, before, after);
+	}
+}
+
+static void take_status(struct workload_cache *c, const struct workload *w,
+			const struct api_workload *aw)
+{
+	struct workload_state *s = workload_cache_state(c, w);
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
+	struct conditions fresh = { .arena = arena };
+
+	workload_cache_status_read(c->q, aw, &fresh);
+	if (s->status != NULL && !s->finished) {
+		tell_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), &fresh);
+	}
+	free(s->status);
+	s->finished = w->finished;
+	s->status = w->finished ? conditions_pack_one(&fresh, KUEUE_FINISHED)
+				: conditions_pack_make(&fresh);
+	conditions_finish(&fresh);
+}
+
+static struct workload *find_or_add(struct workload_cache *c, struct str key, const char *uid,
+				    int64_t now)
+{
+	struct workload *w = quota_workload_find(c->q, key);
+
+	if (w != NULL && !is_same(w, uid)) {
+		workload_cache_workload_remove(c, key, now);
+		w = NULL;
+	}
+	if (w == NULL) {
+		w = quota_workload_add(c->q, key);
+		add_state(c, w);
+	}
+	return w;
+}
+
+static void bad(struct workload_cache *c, struct str key, const char *text)
+{
+	if (c->listener.on_bad_object != NULL) {
+		c->listener.on_bad_object(c->listener.ctx, SCHED_WORKLOADS, key, text);
+	}
+}
+
+/* What a Workload holds has become known or unknown: its ClusterQueue may be active by that. */
+static void note_unknown(struct workload_cache *c, bool unknown)
+{
+	c->nodes_stale |= unknown;
+	c->pending_stale |= unknown;
+}
+
+/* Reads an update that counts. */
+static void take(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+{
+	const struct api_workload *aw = m->object;
+	struct from_kueue_workload read;
+	struct workload_state *s;
+	struct err err = ERR_INIT;
+	struct workload *w;
+	bool holds, changed, unknown, outdated;
+
+	if (from_kueue_workload_read(c->q, c->rules, aw, &read, &err) < 0) {
+		bad(c, m->key, err.text);
+		workload_cache_workload_keep(c, m, now);
+		return;
+	}
+	w = find_or_add(c, m->key, aw->meta.uid, now);
+	s = workload_cache_state(c, w);
+	unknown = w->usage_unknown;
+	holds = from_kueue_workload_holds(c->q, &read, w);
+	outdated = s->outdated && !m->flag && m->resource_version <= s->refused;
+	if (!holds && !(s->unsure && outdated)) {
+		if (s->unsure) {
+			usage_revoke(c->q, w);
+		}
+		release(c, w, now);
+	}
+	s->unsure &= outdated;
+	s->outdated = outdated;
+	s->queue = read.queue;
+	if (w->holds != MODEL_NONE &&
+	    workload_priority(c->q, &read.w) != workload_priority(c->q, w)) {
+		workload_cache_want_flush(c, w->holds, now);
+	}
+	if (read.w.finished || !read.w.active) {
+		leave(c, w, now);
+	}
+	changed = from_kueue_workload_apply(&read, w);
+	from_kueue_workload_finish(&read);
+	take_status(c, w, aw);
+	s->read = m->resource_version;
+	s->retry_at = MODEL_TIME_NONE;
+	if (c->placed) {
+		place(c, w, changed || !holds, now);
+		c->dirty = true;
+	}
+	note_unknown(c, unknown);
+	c->changes++;
+	if (c->listener.on_workload != NULL) {
+		c->listener.on_workload(c->listener.ctx, w->id, m->key, aw);
+	}
+}
+
+/* A known Workload stays as it was, except that its end is believed; of one that is not known the
+ * quota is held, and nothing else is done with it. */
+void workload_cache_workload_keep(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+{
+	const struct api_workload *aw = m->object;
+	struct workload *w = quota_workload_find(c->q, m->key);
+	struct from_kueue_workload read;
+
+	if (w != NULL && !w->unreadable && (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
+		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->finished &&
+		    kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED &&
+		    !workload_cache_state(c, w)->out) {
+			take(c, m, now);
+		}
+		return;
+	}
+	if (w != NULL) {
+		workload_cache_workload_remove(c, m->key, now);
+	}
+	if (from_kueue_workload_keep(c->q, aw, &read) < 0) {
+		return;
+	}
+	w = find_or_add(c, m->key, aw->meta.uid, now);
+	workload_cache_state(c, w)->queue = read.queue;
+	(void)from_kueue_workload_apply(&read, w);
+	from_kueue_workload_finish(&read);
+	take_status(c, w, aw);
+	workload_cache_state(c, w)->read = m->resource_version;
+	if (c->placed) {
+		place(c, w, true, now);
+		c->dirty = true;
+	}
+	note_unknown(c, w->usage_unknown);
+	c->changes++;
+}
+
+static bool is_old(const struct workload_state *s, const struct sched_msg *m)
+{
+	return m->resource_version != 0 && m->resource_version < s->version;
+}
+
+/* The answer of a GET is not in the order of the watch, which may have told since that the Workload
+ * has changed, is gone, or is another one. */
+static bool is_overtaken(const struct workload *w, const struct workload_state *s,
+			 const struct sched_msg *m)
+{
+	const struct api_workload *aw = m->object;
+
+	return s == NULL || !is_same(w, aw->meta.uid) || m->resource_version < s->read ||
+	       (s->later != NULL && m->resource_version < s->later->resource_version);
+}
+
+bool workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
+{
+	const struct api_workload *aw = m->object;
+	struct workload *w = quota_workload_find(c->q, m->key);
+	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
+
+	if (m->flag && is_overtaken(w, s, m)) {
+		return false;
+	}
+	if (s != NULL && is_same(w, aw->meta.uid)) {
+		if (is_old(s, m)) {
+			return false;
+		}
+		if (s->out) {
+			drop_later(s);
+			s->later = m;
+			return true;
+		}
+	}
+	take(c, m, now);
+	return false;
+}
+
+void workload_cache_workload_remove(struct workload_cache *c, struct str key, int64_t now)
+{
+	struct workload *w = quota_workload_find(c->q, key);
+	uint32_t id;
+	bool unknown;
+
+	if (w == NULL) {
+		return;
+	}
+	id = w->id;
+	unknown = w->usage_unknown;
+	leave(c, w, now);
+	pending_remove(c->q, w);
+	release(c, w, now);
+	quota_workload_remove(c->q, w);
+	note_unknown(c, unknown);
+	workload_cache_workload_free(c->states.v[id]);
+	c->states.v[id] = NULL;
+	c->dirty = true;
+	c->changes++;
+	if (c->listener.on_workload != NULL) {
+		c->listener.on_workload(c->listener.ctx, id, key, NULL);
+	}
+}
+
+/* --- outcomes of writes ------------------------------------------------------------------------*/
+
+static void put_off(struct workload_cache *c, struct workload *w, int status, int64_t now)
+{
+	struct workload_state *s = workload_cache_state(c, w);
+	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
+	int64_t wait = RETRY_MIN_NS << doublings;
+	int64_t most = status == STATUS_INVALID ? RETRY_INVALID_MAX_NS : RETRY_MAX_NS;
+
+	s->failures++;
+	s->retry_at = now + (wait < most ? wait : most);
+	if (s->queue == NULL) {
+		w->requeue_at = s->retry_at;
+	} else {
+		w->unwritable = true;
+		vec_push(&c->refused, w->id);
+	}
+}
+
+int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
+{
+	int64_t next = INT64_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->refused.n; i++) {
+		uint32_t id = c->refused.v[i];
+		struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
+		int64_t at = w == NULL ? MODEL_TIME_NONE : workload_cache_state(c, w)->retry_at;
+
+		if (w == NULL || !w->unwritable) {
+			continue; /* gone, or read anew */
+		}
+		if (at > now) {
+			c->refused.v[kept++] = id;
+			next = at < next ? at : next;
+			continue;
+		}
+		w->unwritable = false;
+		if (w->holds != MODEL_NONE) {
+			workload_cache_want_flush(c, w->holds, now);
+		}
+	}
+	c->refused.n = kept;
+	return next;
+}
+
+/* The decision did not come to be: as it was, and again after a while; at once, when only the
+ * object changed meanwhile. An earlier write of ours, of which no answer came, may be what changed
+ * it: the quota stays with it until it has been read. */
+static void take_back(struct workload_cache *c, struct workload *w, const struct sched_msg *m,
+		      int64_t now)
+{
+	struct workload_state *s = workload_cache_state(c, w);
+	bool stale = m->outcome == SCHED_STALE;
+	bool was_preempted = w->evicted && w->preempted_at == w->evicted_at;
+
+	free(s->status);
+	s->status = s->before;
+	s->before = NULL;
+	if (s->queue == NULL && w->holds != MODEL_NONE && stale) {
+		s->unsure = w->unwritable = true;
+	} else if (s->queue == NULL && w->holds != MODEL_NONE) {
+		usage_revoke(c->q, w);
+		release(c, w, now);
+	}
+	if (!stale) {
+		put_off(c, w, m->status, now);
+	} else {
+		s->outdated = true;
+		s->refused = s->read > s->version ? s->read : s->version;
+		vec_push(&c->unread, w->id);
+	}
+	workload_cache_status_flags(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), w);
+	if (was_preempted && !w->evicted) {
+		precedence_revoke(c->q, w);
+	}
+	pending_unblock(c->q, w); /* it is to be told again why it does not fit */
+	place(c, w, true, now);
+}
+
+static void take_later(struct workload_cache *c, struct workload_state *s, int64_t now)
+{
+	struct sched_msg *m = s->later;
+
+	s->later = NULL;
+	if (m != NULL && !is_old(s, m)) {
+		take(c, m, now);
+	}
+	message_free(m);
+}
+
+/* The API has what was sent. */
+static void take_done(struct workload_cache *c, const struct sched_msg *m, const struct workload *w)
+{
+	struct workload_state *s = workload_cache_state(c, w);
+	const struct conditions *sent =
+		workload_cache_unpack(c, s->wanted ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
+
+	s->version = m->resource_version > s->version ? m->resource_version : s->version;
+	s->failures = 0;
+	s->retry_at = MODEL_TIME_NONE;
+	if (sent->has_admission && sent->queue != NULL) {
+		s->queue = quota_name(c->q, str_of(sent->queue));
+	}
+	tell_status(c, w, workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
+	drop_before(s);
+	if (s->wanted) {
+		s->before = s->sent_status;
+		s->sent_status = NULL;
+	}
+}
+
+void workload_cache_workload_done(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+{
+	struct workload *w = quota_workload_find(c->q, m->key);
+	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
+	bool ok = m->outcome == SCHED_DONE;
+
+	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(w->uid, m->uid)) {
+		return;
+	}
+	s->flies = false;
+	if (ok) {
+		take_done(c, m, w);
+	} else {
+		s->wanted = false;
+		drop_sent(s);
+	}
+	if (s->wanted) {
+		vec_push(&c->wanted, w->id);
+		c->dirty = true;
+		return;
+	}
+	s->out = false;
+	if (m->outcome == SCHED_GONE) {
+		drop_before(s); /* its deletion is on the way */
+	} else if (!ok) {
+		take_back(c, w, m, now);
+	}
+	if (c->listener.on_written != NULL) {
+		c->listener.on_written(c->listener.ctx, w, m->outcome, m->text);
+	}
+	take_later(c, s, now);
+	c->dirty = true;
+	c->changes++;
+}

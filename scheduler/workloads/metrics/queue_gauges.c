@@ -1,0 +1,474 @@
+#include "scheduler/workloads/metrics/queue_gauges.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/cycle/admission_apply.h"
+#include "scheduler/workloads/cycle/nofit_reason.h"
+#include "scheduler/workloads/forest/forest.h"
+#include "scheduler/workloads/forest/share.h"
+#include "scheduler/workloads/ingest/workload_cache.h"
+#include "scheduler/workloads/metrics/metric_families.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+
+/* Reasons of Admitted=False, and those of QuotaReserved=False (none of them: it is reserved). */
+static const char *const unadmitted[] = { "NoReservation", "UnsatisfiedAdmissionChecks",
+					  "PendingDelayedTopologyRequests" };
+#define NREASONS ARRAY_LEN(unadmitted)
+#define NCAUSES (QUOTA_DEACTIVATED + 1)
+
+struct sort { /* Workloads of a ClusterQueue with the same custom labels */
+	bool there;
+	unsigned admitted;
+};
+
+struct sums {               /* of a queue */
+	struct sort *sorts; /* of a ClusterQueue; NULL: it has no Workloads, or all are of one */
+	unsigned active, inadmissible, reserving, admitted, finished;
+	unsigned waits[NREASONS][NCAUSES];
+	struct quota_amounts reserved, used; /* by pair */
+	struct quota_amounts pending;        /* by resource */
+};
+
+struct telling {
+	struct metric_families *f;
+	const struct workload_cache *cache;
+	const struct forest *forest;
+	const struct quota *q;
+	struct sums *nodes;  /* by id; of Cohorts: all below */
+	struct sums *locals; /* by id */
+	bool resources;
+	size_t nsorts;
+	struct VEC(uint64_t) hashes; /* scratch */
+};
+
+/* --- sums --------------------------------------------------------------------------------------*/
+
+static size_t find_reason(const struct condition *admitted)
+{
+	size_t i = 0;
+
+	while (admitted != NULL && i + 1 < NREASONS &&
+	       !str_streq(unadmitted[i], admitted->reason)) {
+		i++;
+	}
+	return i;
+}
+
+static size_t find_cause(const struct condition *reserved)
+{
+	if (reserved == NULL) {
+		return QUOTA_PENDING_EVALUATION;
+	}
+	for (size_t i = 1; i < NCAUSES && !str_streq(reserved->status, "True"); i++) {
+		if (str_streq(nofit_reason_name((enum nofit_reason)i), reserved->reason)) {
+			return i;
+		}
+	}
+	return QUOTA_REASON_NONE;
+}
+
+static void add_holder(const struct telling *t, struct sums *s, const struct workload *w)
+{
+	s->reserving++;
+	s->admitted += w->admitted;
+	for (size_t i = 0; t->resources && i < w->usage.n; i++) {
+		quota_amounts_add(&s->reserved, w->usage.v[i].id, w->usage.v[i].value);
+		if (w->admitted) {
+			quota_amounts_add(&s->used, w->usage.v[i].id, w->usage.v[i].value);
+		}
+	}
+}
+
+static void add_workload(const struct telling *t, struct sums *s, const struct workload *w)
+{
+	bool waits = w->where == QUOTA_HEAP || w->where == QUOTA_INADMISSIBLE;
+
+	s->finished += w->finished;
+	if (w->holds != MODEL_NONE) {
+		add_holder(t, s, w);
+	}
+	s->active += w->where == QUOTA_HEAP;
+	s->inadmissible += w->where == QUOTA_INADMISSIBLE;
+	for (size_t i = 0; waits && t->resources && i < w->npodsets; i++) {
+		const struct podset *p = &w->podsets[i];
+
+		for (size_t k = 0; k < p->request.n; k++) {
+			quota_amounts_add(
+				&s->pending, p->request.v[k].id,
+				admission_apply_amount(t->q, p, p->count, p->request.v[k].id));
+		}
+	}
+	if (!w->finished && !w->admitted) {
+		const struct conditions *c = workload_cache_status(t->cache, w);
+
+		s->waits[find_reason(conditions_find(c, KUEUE_ADMITTED))]
+			[find_cause(conditions_find(c, KUEUE_QUOTA_RESERVED))]++;
+	}
+}
+
+static void add_to_sort(const struct telling *t, struct sums *s, const struct workload *w)
+{
+	struct sort *sort;
+
+	if (t->nsorts == 1) {
+		return;
+	}
+	if (s->sorts == NULL) {
+		s->sorts = xmalloc_zero(t->nsorts, sizeof(s->sorts[0]));
+	}
+	sort = &s->sorts[metric_families_sort(t->f, str_of(w->key))];
+	sort->there = true;
+	sort->admitted += w->holds != MODEL_NONE && w->admitted;
+}
+
+static uint32_t queue_of(const struct quota *q, const struct local_queue *l)
+{
+	const struct quota_node *n =
+		l->queue == NULL ? NULL : quota_queue_find(q, str_of(l->queue));
+
+	return n == NULL ? MODEL_NONE : n->id;
+}
+
+static void add_up(struct telling *t)
+{
+	bool locals = metric_families_has(t->f, QF_LOCAL_PENDING);
+
+	for (size_t i = 0; i < t->q->workloads.n; i++) {
+		const struct workload *w = t->q->workloads.v[i];
+		const struct local_queue *local;
+		uint32_t node;
+
+		if (w == NULL) {
+			continue;
+		}
+		node = w->holds != MODEL_NONE ? w->holds : w->queue;
+		local = locals || node == MODEL_NONE ? quota_local_of(t->q, w) : NULL;
+		if (node == MODEL_NONE && local != NULL) {
+			node = queue_of(t->q, local);
+		}
+		if (node != MODEL_NONE) {
+			add_workload(t, &t->nodes[node], w);
+			add_to_sort(t, &t->nodes[node], w);
+		}
+		if (locals && local != NULL) {
+			add_workload(t, &t->locals[local->id], w);
+		}
+	}
+}
+
+/* What is held in queues is held in all cohorts above. */
+static void add_to_cohorts(struct telling *t, const struct quota_node *queue)
+{
+	const struct sums *from = &t->nodes[queue->id];
+	uint32_t up = forest_parent(t->forest, queue->id);
+
+	for (; up != MODEL_NONE; up = forest_parent(t->forest, up)) {
+		t->nodes[up].admitted += from->admitted;
+		for (size_t i = 0; i < queue->queue->holders.n; i++) {
+			const struct workload *w = queue->queue->holders.v[i].w;
+
+			for (size_t k = 0; k < w->usage.n; k++) {
+				quota_amounts_add(&t->nodes[up].reserved, w->usage.v[k].id,
+						  w->usage.v[k].value);
+			}
+		}
+	}
+}
+
+/* --- telling -----------------------------------------------------------------------------------*/
+
+static double amount(const struct quota *q, uint32_t resource, int64_t value)
+{
+	if (value == QUOTA_UNLIMITED || value == QUOTA_NO_LIMIT) {
+		return INFINITY;
+	}
+	return str_streq(quota_resource_name(q, resource), "cpu") ? (double)value / 1000
+								  : (double)value;
+}
+
+static void set(const struct telling *t, enum quota_family id, const char *a, const char *b,
+		double value)
+{
+	metric_families_set(t->f, id, (const char *const[]){ a, b }, value);
+}
+
+static const char *name_of(const struct telling *t, uint32_t node)
+{
+	return node == MODEL_NONE ? "" : t->q->nodes.v[node]->name;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static double count_hashes(struct telling *t, const uint32_t *ids, size_t n)
+{
+	size_t distinct = 0;
+
+	vec_clear(&t->hashes);
+	for (size_t i = 0; i < n; i++) {
+		vec_push(&t->hashes, t->q->workloads.v[ids[i]]->hash);
+	}
+	if (n > 1) {
+		qsort(t->hashes.v, n, sizeof(t->hashes.v[0]), by_hash);
+	}
+	for (size_t i = 0; i < n; i++) {
+		distinct += i == 0 || t->hashes.v[i] != t->hashes.v[i - 1];
+	}
+	return (double)distinct;
+}
+
+static void tell_waits(const struct telling *t, const struct sums *s, enum quota_family id,
+		       const char *const *who)
+{
+	const char *labels[5] = { who[0], who[1], who[2] };
+	size_t at = id == QF_UNADMITTED ? 1 : 3;
+
+	for (size_t r = 0; r < NREASONS; r++) {
+		for (size_t c = 0; c < NCAUSES; c++) {
+			if (s->waits[r][c] > 0) {
+				labels[at] = unadmitted[r];
+				labels[at + 1] = nofit_reason_name((enum nofit_reason)c);
+				metric_families_set(t->f, id, labels, s->waits[r][c]);
+			}
+		}
+	}
+}
+
+static void tell_status(const struct telling *t, const struct quota_node *n)
+{
+	static const char *const states[] = { "pending", "active", "terminating" };
+	const char *state = n->queue->terminating             ? states[2]
+			    : pending_is_active(t->forest, n) ? states[1]
+							      : states[0];
+
+	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+		set(t, QF_STATUS, n->name, states[i], states[i] == state);
+	}
+}
+
+static void tell_pairs(const struct telling *t, const struct quota_node *n)
+{
+	const struct sums *s = &t->nodes[n->id];
+
+	for (size_t i = 0; i < n->cells.n; i++) {
+		const struct quota_cell *c = &n->cells.v[i];
+		const struct flavor_resource *p = &t->q->pairs.v[c->pair];
+		const char *const labels[] = { name_of(t, n->parent_id), n->name,
+					       t->q->flavors.v[p->flavor]->name,
+					       quota_resource_name(t->q, p->resource) };
+
+		metric_families_set(
+			t->f, QF_RESERVATION, labels,
+			amount(t->q, p->resource, quota_amounts_get(&s->reserved, c->pair)));
+		metric_families_set(
+			t->f, QF_USAGE, labels,
+			amount(t->q, p->resource, quota_amounts_get(&s->used, c->pair)));
+		metric_families_set(t->f, QF_NOMINAL, labels,
+				    amount(t->q, p->resource, c->nominal));
+		metric_families_set(t->f, QF_BORROWING_LIMIT, labels,
+				    amount(t->q, p->resource, c->borrowing));
+		metric_families_set(t->f, QF_LENDING_LIMIT, labels,
+				    amount(t->q, p->resource, c->lending));
+	}
+	for (size_t i = 0; i < s->pending.n; i++) {
+		set(t, QF_RESOURCE_PENDING, n->name, quota_resource_name(t->q, s->pending.v[i].id),
+		    amount(t->q, s->pending.v[i].id, s->pending.v[i].value));
+	}
+}
+
+static double weighted_share(const struct telling *t, uint32_t node)
+{
+	struct share s = share_of(t->forest, node, NULL);
+
+	return share_is_infinite(s) ? NAN : (double)share_status(s);
+}
+
+/* Of sorts that nobody is of there is nothing to tell. */
+static void tell_admitted(const struct telling *t, const struct quota_node *n)
+{
+	const struct sums *s = &t->nodes[n->id];
+
+	if (t->nsorts == 1) {
+		metric_families_admitted(t->f, n->name, 0, s->admitted);
+	}
+	for (size_t i = 0; s->sorts != NULL && i < t->nsorts; i++) {
+		if (s->sorts[i].there) {
+			metric_families_admitted(t->f, n->name, i, s->sorts[i].admitted);
+		}
+	}
+}
+
+static void tell_queue(struct telling *t, const struct quota_node *n)
+{
+	const struct sums *s = &t->nodes[n->id];
+	const struct cluster_queue *queue = n->queue;
+	const char *const who[3] = { n->name };
+	bool in_cohort = n->parent_id != MODEL_NONE && forest_is_placed(t->forest, n->id);
+	const char *const info[] = { n->name, name_of(t, n->parent_id),
+				     in_cohort ? name_of(t, forest_root(t->forest, n->id)) : "" };
+
+	set(t, QF_PENDING, n->name, "active", (double)queue->heap.n);
+	set(t, QF_PENDING, n->name, "inadmissible", (double)queue->inadmissible.n);
+	set(t, QF_HASHES, n->name, "active", count_hashes(t, queue->heap.v, queue->heap.n));
+	set(t, QF_HASHES, n->name, "inadmissible",
+	    count_hashes(t, queue->inadmissible.v, queue->inadmissible.n));
+	set(t, QF_RESERVING, n->name, NULL, s->reserving);
+	tell_admitted(t, n);
+	set(t, QF_FINISHED, n->name, NULL, s->finished);
+	metric_families_set(t->f, QF_INFO, info, 1);
+	tell_status(t, n);
+	if (t->q->options.observability) {
+		tell_waits(t, s, QF_UNADMITTED, who);
+	}
+	if (t->q->options.fair_sharing && forest_is_placed(t->forest, n->id)) {
+		set(t, QF_SHARE, n->name, info[1], weighted_share(t, n->id));
+	}
+	if (t->resources) {
+		tell_pairs(t, n);
+	}
+}
+
+static void tell_cohort(struct telling *t, const struct quota_node *n)
+{
+	const char *const info[] = { n->name, name_of(t, n->parent_id),
+				     name_of(t, forest_root(t->forest, n->id)) };
+	const uint32_t *pairs;
+	size_t npairs;
+
+	if (t->q->options.fair_sharing) {
+		set(t, QF_COHORT_SHARE, n->name, NULL, weighted_share(t, n->id));
+	}
+	metric_families_set(t->f, QF_COHORT_INFO, info, 1);
+	set(t, QF_COHORT_ADMITTED, n->name, NULL, t->nodes[n->id].admitted);
+	pairs = forest_pairs(t->forest, n->id, &npairs);
+	for (size_t i = 0; i < npairs; i++) {
+		const struct flavor_resource *p = &t->q->pairs.v[pairs[i]];
+		const char *const labels[] = { n->name, t->q->flavors.v[p->flavor]->name,
+					       quota_resource_name(t->q, p->resource) };
+
+		if (!forest_has(t->forest, n->id, pairs[i])) {
+			continue;
+		}
+		metric_families_set(
+			t->f, QF_COHORT_QUOTA, labels,
+			amount(t->q, p->resource, forest_subtree(t->forest, n->id, pairs[i])));
+		metric_families_set(t->f, QF_COHORT_RESERVATIONS, labels,
+				    amount(t->q, p->resource,
+					   quota_amounts_get(&t->nodes[n->id].reserved, pairs[i])));
+	}
+}
+
+static void tell_local_pairs(const struct telling *t, const char *const *who, enum quota_family id,
+			     const struct quota_amounts *amounts)
+{
+	for (size_t i = 0; i < amounts->n; i++) {
+		const struct flavor_resource *p = &t->q->pairs.v[amounts->v[i].id];
+		const char *const labels[] = { who[0], who[1], t->q->flavors.v[p->flavor]->name,
+					       quota_resource_name(t->q, p->resource) };
+
+		metric_families_set(t->f, id, labels,
+				    amount(t->q, p->resource, amounts->v[i].value));
+	}
+}
+
+static void tell_local(const struct telling *t, const struct local_queue *l)
+{
+	const struct sums *s = &t->locals[l->id];
+	const char *labels[3] = { l->name, l->namespace_, "active" };
+	const struct quota_node *n = quota_local_queue(t->q, l);
+	bool active = l->stop == QUOTA_RUN && n != NULL && n->queue->inactive == QUOTA_ACTIVE;
+
+	metric_families_set(t->f, QF_LOCAL_PENDING, labels, s->active);
+	labels[2] = "inadmissible";
+	metric_families_set(t->f, QF_LOCAL_PENDING, labels, s->inadmissible);
+	metric_families_set(t->f, QF_LOCAL_RESERVING, labels, s->reserving);
+	metric_families_set(t->f, QF_LOCAL_ADMITTED, labels, s->admitted);
+	metric_families_set(t->f, QF_LOCAL_FINISHED, labels, s->finished);
+	labels[2] = "True";
+	metric_families_set(t->f, QF_LOCAL_STATUS, labels, active);
+	labels[2] = "False";
+	metric_families_set(t->f, QF_LOCAL_STATUS, labels, !active);
+	labels[2] = "Unknown";
+	metric_families_set(t->f, QF_LOCAL_STATUS, labels, 0);
+	labels[2] = l->queue;
+	if (t->q->options.observability) {
+		tell_waits(t, s, QF_LOCAL_UNADMITTED, labels);
+	}
+	if (t->q->options.admission_fair_sharing) {
+		metric_families_set(t->f, QF_LOCAL_FAIR_USAGE, labels, l->usage);
+	}
+	tell_local_pairs(t, labels, QF_LOCAL_RESERVATION, &s->reserved);
+	tell_local_pairs(t, labels, QF_LOCAL_USAGE, &s->used);
+}
+
+static void free_sums(struct sums *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		quota_amounts_finish(&v[i].reserved);
+		quota_amounts_finish(&v[i].used);
+		quota_amounts_finish(&v[i].pending);
+		free(v[i].sorts);
+	}
+	free(v);
+}
+
+static void tell_nodes(struct telling *t)
+{
+	bool cohorts = metric_families_has(t->f, QF_COHORT_INFO);
+
+	for (size_t i = 0; i < t->q->nodes.n; i++) {
+		const struct quota_node *n = t->q->nodes.v[i];
+
+		if (n == NULL || !n->is_queue) {
+			continue;
+		}
+		if (cohorts && n->exists && forest_is_placed(t->forest, n->id)) {
+			add_to_cohorts(t, n);
+		}
+		if (n->exists) {
+			tell_queue(t, n);
+		}
+	}
+	for (size_t i = 0; i < t->q->nodes.n; i++) {
+		const struct quota_node *n = t->q->nodes.v[i];
+
+		if (n != NULL && !n->is_queue && forest_is_placed(t->forest, n->id)) {
+			tell_cohort(t, n);
+		}
+	}
+}
+
+void queue_gauges_tell(struct metric_families *f, const struct workload_cache *cache)
+{
+	struct telling t = { .f = f,
+			     .cache = cache,
+			     .forest = workload_cache_forest(cache),
+			     .q = workload_cache_world(cache),
+			     .resources = metric_families_has(f, QF_RESERVATION),
+			     .nsorts = metric_families_sorts(f) };
+
+	t.nodes = xmalloc_zero(t.q->nodes.n + 1, sizeof(t.nodes[0]));
+	t.locals = xmalloc_zero(t.q->locals.n + 1, sizeof(t.locals[0]));
+	add_up(&t);
+	metric_families_begin(f);
+	tell_nodes(&t);
+	for (size_t i = 0; i < t.q->locals.n && metric_families_has(f, QF_LOCAL_PENDING); i++) {
+		if (t.q->locals.v[i] != NULL) {
+			tell_local(&t, t.q->locals.v[i]);
+		}
+	}
+	metric_families_end(f);
+	free_sums(t.nodes, t.q->nodes.n);
+	free_sums(t.locals, t.q->locals.n);
+	vec_finish(&t.hashes);
+}

@@ -1,0 +1,298 @@
+#include "scheduler/workloads/metrics/workload_metrics.h"
+
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "scheduler/workloads/forest/forest.h"
+#include "scheduler/workloads/metrics/metric_families.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+/* --- cycles ------------------------------------------------------------------------------------*/
+
+static const char *recomputed(enum quota_recompute r)
+{
+	static const char *const names[] = {
+		[QUOTA_RECOMPUTE_NONE] = "",
+		[QUOTA_RECOMPUTE_DEFERRED_FIT] = "deferred_fit",
+		[QUOTA_RECOMPUTE_NEW_TARGETS] = "new_targets",
+		[QUOTA_RECOMPUTE_SKIPPED] = "skipped",
+	};
+
+	return names[r];
+}
+
+static const char *queue_name(const struct quota *q, uint32_t node)
+{
+	return node == MODEL_NONE ? "" : q->nodes.v[node]->name;
+}
+
+static bool is_skipped_preemption(const struct admission_decision *d)
+{
+	return d->kind == QUOTA_DECIDE_PENDING && d->status == ENTRY_SKIPPED &&
+	       d->assignment != NULL && d->assignment->mode == ASSIGN_PREEMPT;
+}
+
+/* Of every queue that had a head in the cycle: also that there was none. */
+static void tell_skips(struct metric_families *f, const struct quota *q,
+		       const struct admission_decisions *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const char *queue = queue_name(q, list->v[i].node);
+		double n = 0;
+
+		if (list->v[i].kind != QUOTA_DECIDE_PENDING) {
+			continue;
+		}
+		/* With several heads per queue these stand together. */
+		for (size_t k = 0; k < list->n && q->options.heads > 1; k++) {
+			n += list->v[k].node == list->v[i].node &&
+			     is_skipped_preemption(&list->v[k]);
+		}
+		n = q->options.heads > 1 ? n : is_skipped_preemption(&list->v[i]);
+		metric_families_set(f, QF_PREEMPTION_SKIPS, &queue, n);
+	}
+}
+
+void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
+			    const struct admission_decisions *list, double seconds)
+{
+	const char *result = "inadmissible";
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct admission_decision *d = &list->v[i];
+		const char *labels[2] = { queue_name(q, d->node), recomputed(d->recompute) };
+
+		if (d->kind != QUOTA_DECIDE_PENDING) {
+			result = "success";
+		}
+		if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
+			labels[0] = queue_name(q, q->workloads.v[d->by]->queue);
+			labels[1] = victim_reason_name(d->victim_reason);
+			metric_families_add(f, QF_PREEMPTED_TOTAL, labels, 1);
+		} else if (d->kind != QUOTA_DECIDE_PREEMPT &&
+			   d->recompute != QUOTA_RECOMPUTE_NONE) {
+			metric_families_add(f, QF_RECOMPUTATIONS, labels, 1);
+		}
+	}
+	tell_skips(f, q, list);
+	if (list->n > 0) {
+		metric_families_add(f, QF_ATTEMPTS, &result, 1);
+		metric_families_observe(f, QF_ATTEMPT_DURATION, &result, seconds);
+	}
+}
+
+/* --- owners ------------------------------------------------------------------------------------*/
+
+void workload_metrics_created(struct metric_families *f, const char *kind, int64_t ns)
+{
+	metric_families_observe(f, QF_CREATION_LATENCY, &kind, (double)ns / (double)CLOCK_NS_PER_S);
+}
+
+void workload_metrics_ungated(struct metric_families *f, const char *queue, bool group, int64_t ns)
+{
+	const char *const labels[] = { KUEUE_GATE_ADMISSION, queue, group ? "true" : "false" };
+
+	metric_families_observe(f, QF_GATE_REMOVAL, labels, (double)ns / (double)CLOCK_NS_PER_S);
+}
+
+/* --- statuses ----------------------------------------------------------------------------------*/
+
+struct change {
+	struct metric_families *f;
+	const struct forest *forest;
+	const struct workload *w;
+	const struct conditions *before, *after;
+	const char *queue; /* where it holds or held quota; NULL: nowhere */
+	const char *local; /* NULL: there is no such LocalQueue, and no series of it shall stay */
+	const char *namespace_, *class;
+};
+
+static bool became(const struct change *c, const char *type)
+{
+	return conditions_is_true(c->after, type) && !conditions_is_true(c->before, type);
+}
+
+static double seconds(int64_t from, int64_t to)
+{
+	return (double)(to - from) / (double)CLOCK_NS_PER_S;
+}
+
+/* Since when it has waited: creation, or the last requeueing (Kueue: QueuedWaitTime). */
+static int64_t queued_at(const struct change *c, int64_t otherwise)
+{
+	const struct condition *requeued = conditions_find(c->after, KUEUE_REQUEUED);
+
+	if (requeued != NULL) {
+		return requeued->at;
+	}
+	return c->w->created == MODEL_TIME_NONE ? otherwise : c->w->created;
+}
+
+static int64_t at(const struct conditions *c, const char *type, int64_t otherwise)
+{
+	const struct condition *found = conditions_find(c, type);
+
+	return found == NULL ? otherwise : found->at;
+}
+
+static void add(const struct change *c, enum quota_family queue, enum quota_family local)
+{
+	metric_families_add(c->f, queue, (const char *const[]){ c->queue, c->class }, 1);
+	if (c->local != NULL) {
+		metric_families_add(c->f, local,
+				    (const char *const[]){ c->local, c->namespace_, c->class }, 1);
+	}
+}
+
+static void observe(const struct change *c, enum quota_family queue, enum quota_family local,
+		    double value)
+{
+	metric_families_observe(c->f, queue, (const char *const[]){ c->queue, c->class }, value);
+	if (c->local != NULL) {
+		metric_families_observe(c->f, local,
+					(const char *const[]){ c->local, c->namespace_, c->class },
+					value);
+	}
+}
+
+static void tell_cohorts(const struct change *c)
+{
+	const struct quota *q = forest_world(c->forest);
+	const struct quota_node *n = quota_queue_find(q, str_of(c->queue));
+	uint32_t up = n == NULL ? MODEL_NONE : forest_parent(c->forest, n->id);
+
+	for (; up != MODEL_NONE; up = forest_parent(c->forest, up)) {
+		metric_families_add(c->f, QF_COHORT_ADMITTED_TOTAL,
+				    (const char *const[]){ q->nodes.v[up]->name, c->class }, 1);
+	}
+}
+
+static void tell_admission(const struct change *c)
+{
+	if (became(c, KUEUE_QUOTA_RESERVED)) {
+		int64_t now = at(c->after, KUEUE_QUOTA_RESERVED, 0);
+
+		add(c, QF_RESERVED_TOTAL, QF_LOCAL_RESERVED_TOTAL);
+		observe(c, QF_RESERVED_WAIT, QF_LOCAL_RESERVED_WAIT,
+			seconds(queued_at(c, now), now));
+	}
+	if (became(c, KUEUE_ADMITTED)) {
+		int64_t now = at(c->after, KUEUE_ADMITTED, 0);
+
+		add(c, QF_ADMITTED_TOTAL, QF_LOCAL_ADMITTED_TOTAL);
+		observe(c, QF_ADMITTED_WAIT, QF_LOCAL_ADMITTED_WAIT,
+			seconds(queued_at(c, now), now));
+		if (c->after->checks.n > 0) {
+			observe(c, QF_CHECKS_WAIT, QF_LOCAL_CHECKS_WAIT,
+				seconds(at(c->after, KUEUE_QUOTA_RESERVED, now), now));
+		}
+		tell_cohorts(c);
+	}
+}
+
+/* Readiness that came back is not told. */
+static void tell_ready(const struct change *c)
+{
+	const struct condition *ready = conditions_find(c->after, KUEUE_PODS_READY);
+
+	if (became(c, KUEUE_PODS_READY) && str_streq(ready->reason, "Started")) {
+		observe(c, QF_READY_WAIT, QF_LOCAL_READY_WAIT,
+			seconds(queued_at(c, ready->at), ready->at));
+		observe(c, QF_ADMITTED_READY_WAIT, QF_LOCAL_ADMITTED_READY_WAIT,
+			seconds(at(c->after, KUEUE_ADMITTED, ready->at), ready->at));
+	}
+}
+
+static void tell_finished(const struct change *c)
+{
+	int64_t now = at(c->after, KUEUE_FINISHED, 0);
+	double ran = c->after->has_past_seconds ? c->after->past_seconds : 0;
+
+	if (!became(c, KUEUE_FINISHED)) {
+		return;
+	}
+	add(c, QF_FINISHED_TOTAL, QF_LOCAL_FINISHED_TOTAL);
+	if (conditions_is_true(c->after, KUEUE_ADMITTED)) {
+		ran += seconds(at(c->after, KUEUE_ADMITTED, now), now);
+		observe(c, QF_EXECUTION, QF_LOCAL_EXECUTION, ran);
+	}
+}
+
+static int32_t count_before(const struct change *c, const struct conditions_eviction *e)
+{
+	for (size_t i = 0; i < c->before->evictions.n; i++) {
+		const struct conditions_eviction *b = &c->before->evictions.v[i];
+
+		if (str_streq(b->reason, e->reason) && str_streq(b->cause, e->cause)) {
+			return b->count;
+		}
+	}
+	return 0;
+}
+
+static void tell_eviction(const struct change *c, const struct conditions_eviction *e)
+{
+	const char *const labels[] = { c->queue, e->reason, e->cause, c->class };
+	const char *const local[] = { c->local, c->namespace_, e->reason, e->cause, c->class };
+	int32_t before = count_before(c, e);
+
+	if (e->count <= before) {
+		return;
+	}
+	metric_families_add(c->f, QF_EVICTED_TOTAL, labels, (double)e->count - before);
+	if (c->local != NULL) {
+		metric_families_add(c->f, QF_LOCAL_EVICTED_TOTAL, local, (double)e->count - before);
+	}
+	if (before == 0) {
+		metric_families_add(c->f, QF_EVICTED_ONCE_TOTAL, labels, 1);
+	}
+	if (conditions_is_true(c->before, KUEUE_PODS_READY)) {
+		int64_t ready = at(c->before, KUEUE_PODS_READY, 0);
+
+		metric_families_observe(c->f, QF_READY_TO_EVICTED, labels,
+					seconds(ready, at(c->after, KUEUE_EVICTED, ready)));
+	}
+}
+
+static void tell_release(const struct change *c)
+{
+	const struct condition *evicted = conditions_find(c->after, KUEUE_EVICTED);
+
+	if (conditions_is_true(c->before, KUEUE_QUOTA_RESERVED) &&
+	    !conditions_is_true(c->after, KUEUE_QUOTA_RESERVED) &&
+	    conditions_is_true(c->after, KUEUE_EVICTED)) {
+		metric_families_observe(
+			c->f, QF_EVICTION_LATENCY,
+			(const char *const[]){ c->queue, evicted->reason },
+			seconds(evicted->at, at(c->after, KUEUE_QUOTA_RESERVED, evicted->at)));
+	}
+}
+
+void workload_metrics_status(struct metric_families *f, const struct forest *forest,
+			     const struct workload *w, const struct conditions *before,
+			     const struct conditions *after)
+{
+	const struct local_queue *local = quota_local_of(forest_world(forest), w);
+	struct change c = { .f = f,
+			    .forest = forest,
+			    .w = w,
+			    .before = before,
+			    .after = after,
+			    .queue = after->queue != NULL ? after->queue : before->queue,
+			    .local = local == NULL ? NULL : local->name,
+			    .namespace_ = w->namespace_,
+			    .class = w->priority_class };
+
+	tell_finished(&c);
+	if (c.queue == NULL) {
+		return;
+	}
+	tell_admission(&c);
+	tell_ready(&c);
+	for (size_t i = 0; i < after->evictions.n; i++) {
+		tell_eviction(&c, &after->evictions.v[i]);
+	}
+	tell_release(&c);
+}

@@ -1,0 +1,75 @@
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+/* A cohort exists while anybody names it (Kueue: implicit cohorts). Placeholders are appended while
+ * this runs; they have no parent. */
+static void resolve_parents(struct quota *q)
+{
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		struct quota_node *n = q->nodes.v[i];
+
+		if (n == NULL) {
+			continue;
+		}
+		n->parent_id = MODEL_NONE;
+		if (n->exists && n->parent != NULL && n->parent[0] != '\0') {
+			n->parent_id = quota_cohort_get(q, str_of(n->parent))->id;
+		}
+	}
+}
+
+static bool is_empty_queue(const struct quota_node *n)
+{
+	const struct cluster_queue *queue = n->queue;
+
+	return queue->holders.n == 0 && queue->heap.n == 0 && queue->inadmissible.n == 0;
+}
+
+/* used[id]: somebody points to the node, or it is there in its own right. *ret_idle: there are
+ * queues that nobody but a workload could need. */
+static void mark_used(const struct quota *q, bool *used, bool *ret_idle)
+{
+	*ret_idle = false;
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		const struct quota_node *n = q->nodes.v[i];
+
+		if (n == NULL) {
+			continue;
+		}
+		if (n->exists || (n->is_queue && !is_empty_queue(n))) {
+			used[i] = true;
+		} else if (n->is_queue) {
+			*ret_idle = true;
+		}
+		if (n->parent_id != MODEL_NONE) {
+			used[n->parent_id] = true;
+		}
+	}
+	for (size_t i = 0; *ret_idle && i < q->workloads.n; i++) {
+		const struct workload *w = q->workloads.v[i];
+
+		if (w != NULL && w->queue != MODEL_NONE) {
+			used[w->queue] = true;
+		}
+	}
+}
+
+void quota_nodes_changed(struct quota *q)
+{
+	bool idle;
+	bool *used;
+
+	resolve_parents(q);
+	used = xmalloc_zero(q->nodes.n, sizeof(*used));
+	mark_used(q, used, &idle);
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		if (q->nodes.v[i] != NULL && !used[i]) {
+			quota_node_drop(q, q->nodes.v[i]);
+		}
+	}
+	free(used);
+	q->forest_gen++;
+	cluster_queue_check_all(q);
+}

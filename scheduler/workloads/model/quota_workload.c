@@ -1,0 +1,69 @@
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+struct workload *quota_workload_add(struct quota *q, struct str key)
+{
+	struct workload *w = xmalloc_zero(1, sizeof(*w));
+
+	assert(quota_workload_find(q, key) == NULL);
+	w->arena = arena_create(512);
+	w->uid = "";
+	w->active = true;
+	w->created = MODEL_TIME_NONE;
+	w->evicted_at = w->preempted_at = w->reserved_at = w->requeue_at = MODEL_TIME_NONE;
+	w->holds = w->queue = w->local = MODEL_NONE;
+	w->where = QUOTA_NOWHERE;
+	w->serial = ++q->serials;
+	if (q->free_workloads.n > 0) {
+		w->id = vec_pop(&q->free_workloads);
+	} else {
+		w->id = (uint32_t)q->workloads.n;
+		vec_push(&q->workloads, NULL);
+	}
+	q->workloads.v[w->id] = w;
+	strmap_set(q->workload_of, key, w);
+	w->key = strmap_key(q->workload_of, key);
+	return w;
+}
+
+struct workload *quota_workload_find(const struct quota *q, struct str key)
+{
+	return strmap_get(q->workload_of, key);
+}
+
+const char *quota_workload_name(const struct workload *w)
+{
+	return strchr(w->key, '/') + 1;
+}
+
+/* The id is used again: it must not wait for a back-off of somebody who is gone. */
+static void forget_timer(struct quota *q, const struct workload *w)
+{
+	for (size_t i = 0; w->timed && i < q->timers.n; i++) {
+		if (q->timers.v[i] == w->id) {
+			vec_swap_remove(&q->timers, i);
+			return;
+		}
+	}
+}
+
+void quota_workload_remove(struct quota *q, struct workload *w)
+{
+	assert(w->holds == MODEL_NONE && w->where == QUOTA_NOWHERE);
+	forget_timer(q, w);
+	strmap_remove(q->workload_of, str_of(w->key));
+	q->workloads.v[w->id] = NULL;
+	vec_push(&q->free_workloads, w->id);
+	quota_amounts_finish(&w->usage);
+	vec_finish(&w->assigned);
+	vec_finish(&w->tried);
+	vec_finish(&w->preempted_by);
+	arena_destroy(w->arena);
+	free(w);
+}

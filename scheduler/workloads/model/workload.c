@@ -1,0 +1,19 @@
+#include "base/clock.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+/* Who was evicted because its pods were late, or by a check, queues again from then on. Without
+ * sorting by priority in the cohort, who lost quota to a borrower's reclaim would get in first
+ * again and lose it again: it queues behind (Kueue: queue-order timestamp). */
+int64_t workload_queue_time(const struct quota *q, const struct workload *w)
+{
+	if (w->evicted && w->evicted_by_timeout && !q->options.timestamp_creation) {
+		return w->evicted_at;
+	}
+	if (w->evicted && w->evicted_by_check) {
+		return w->evicted_at;
+	}
+	if (!q->options.priority_sorting && w->reclaimed_while_borrowing) {
+		return w->preempted_at + CLOCK_NS_PER_MS;
+	}
+	return w->created;
+}

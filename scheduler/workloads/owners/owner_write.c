@@ -1,0 +1,267 @@
+#include "scheduler/workloads/owners/owner_write.h"
+
+#include <stdlib.h>
+
+#include "api/kueue_keys.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "kube/recorder.h"
+#include "kube/rest.h"
+#include "scheduler/workloads/owners/job_podset.h"
+
+#define MERGE "application/merge-patch+json"
+#define APPLY "application/apply-patch+yaml"
+#define JSON "application/json"
+#define MANAGED "?fieldManager=" OWNER_WRITE_MANAGER "&force=true"
+
+struct gap {
+	char *name, *uid, *tail;
+};
+
+struct owner_write_item {
+	enum owner_write_kind kind;
+	bool pods;
+	char *namespace_, *name, *uid, *workload;
+	char *body, *event, *message;
+	char *refused; /* why, as the log has it; NULL: it was not */
+	struct gap *gaps;
+	size_t ngaps, filled; /* filled: gaps whose template is in the body */
+};
+
+enum subject { SUBJECT_WORKLOAD, SUBJECT_JOB, SUBJECT_POD };
+
+static const struct {
+	enum http_method method;
+	enum subject subject;
+	const char *content_type, *sub, *query;
+	bool by_uid; /* the body names the object's UID and no version of it */
+} how[OWNER_WRITE_COUNT_] = {
+	[OWNER_CREATE] = { HTTP_POST, SUBJECT_WORKLOAD, JSON, NULL, "" },
+	[OWNER_UPDATE] = { HTTP_PATCH, SUBJECT_WORKLOAD, MERGE, NULL, "" },
+	[OWNER_SYNC] = { HTTP_PATCH, SUBJECT_WORKLOAD, MERGE, NULL, "" },
+	[OWNER_STATUS] = { HTTP_PATCH, SUBJECT_WORKLOAD, APPLY, "status", MANAGED },
+	[OWNER_RELEASE] = { HTTP_PATCH, SUBJECT_WORKLOAD, MERGE, NULL, "" },
+	[OWNER_DELETE] = { HTTP_DELETE, SUBJECT_WORKLOAD, JSON, NULL, "", true },
+	[OWNER_JOB_START] = { HTTP_PATCH, SUBJECT_JOB, MERGE, NULL, "" },
+	[OWNER_JOB_SUSPEND] = { HTTP_PATCH, SUBJECT_JOB, MERGE, NULL, "" },
+	[OWNER_JOB_RESET] = { HTTP_PATCH, SUBJECT_JOB, MERGE, "status", "" },
+	[OWNER_JOB_RESTORE] = { HTTP_PATCH, SUBJECT_JOB, MERGE, NULL, "" },
+	[OWNER_JOB_DELETE] = { HTTP_DELETE, SUBJECT_JOB, JSON, NULL, "", true },
+	[OWNER_POD_START] = { HTTP_PATCH, SUBJECT_POD, MERGE, NULL, "" },
+	[OWNER_POD_END] = { HTTP_PATCH, SUBJECT_POD, APPLY, "status", MANAGED, true },
+	[OWNER_POD_DELETE] = { HTTP_DELETE, SUBJECT_POD, JSON, NULL, "", true },
+	[OWNER_POD_RELEASE] = { HTTP_PATCH, SUBJECT_POD, MERGE, NULL, "" },
+};
+
+static char *copy(const char *text)
+{
+	return text == NULL ? NULL : xmalloc_dup(text);
+}
+
+struct owner_write_item *owner_write_new(const char *namespace_, const struct owner_write *w)
+{
+	struct owner_write_item *new = xmalloc_zero(1, sizeof(*new));
+
+	new->kind = w->kind;
+	new->pods = w->pods;
+	new->namespace_ = copy(namespace_);
+	new->name = copy(w->about.name);
+	new->uid = copy(w->about.uid);
+	new->workload = copy(w->workload);
+	new->body = copy(w->body);
+	new->event = copy(w->event);
+	new->message = copy(w->message);
+	new->ngaps = w->ngaps;
+	new->gaps = xmalloc_zero(w->ngaps + 1, sizeof(*new->gaps));
+	for (size_t i = 0; i < w->ngaps; i++) {
+		new->gaps[i] = (struct gap){ copy(w->gaps[i].from.name), copy(w->gaps[i].from.uid),
+					     copy(w->gaps[i].tail) };
+	}
+	return new;
+}
+
+static void free_item(void *item)
+{
+	struct owner_write_item *w = item;
+	char *texts[] = { w->namespace_, w->name,  w->uid,     w->workload,
+			  w->body,       w->event, w->message, w->refused };
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		free(texts[i]);
+	}
+	for (size_t i = 0; i < w->ngaps; i++) {
+		free(w->gaps[i].name);
+		free(w->gaps[i].uid);
+		free(w->gaps[i].tail);
+	}
+	free(w->gaps);
+	free(w);
+}
+
+static void add_owner_path(const struct owner_write_item *w, bool pod, const char *name,
+			   const char *sub, struct strbuf *out)
+{
+	rest_path(out, pod ? "" : "batch", "v1", w->namespace_, pod ? "pods" : "jobs", name, sub);
+}
+
+static void add_path(const struct owner_write_item *w, struct strbuf *out)
+{
+	enum subject subject = how[w->kind].subject;
+	const char *sub = how[w->kind].sub;
+
+	if (subject == SUBJECT_WORKLOAD) {
+		rest_path(out, KUEUE_GROUP, KUEUE_VERSION, w->namespace_, "workloads",
+			  w->kind == OWNER_CREATE ? NULL : w->workload, sub);
+	} else {
+		add_owner_path(w, subject == SUBJECT_POD, w->name, sub, out);
+	}
+	strbuf_add_c(out, how[w->kind].query);
+}
+
+static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct http_call *call,
+		  struct strbuf *scratch)
+{
+	struct owner_write_item *w = item;
+	size_t body;
+
+	if (w->kind == OWNER_NOTE) {
+		return false;
+	}
+	if (w->filled < w->ngaps) {
+		add_owner_path(w, w->pods, w->gaps[w->filled].name, NULL, scratch);
+		call->method = HTTP_GET;
+		call->url = scratch->p;
+		return true;
+	}
+	add_path(w, scratch);
+	strbuf_add_ch(scratch, '\0');
+	body = scratch->len;
+	strbuf_add_c(scratch, w->body);
+	rest_fill(call, scratch, body, how[w->kind].method, how[w->kind].content_type);
+	return true;
+}
+
+/* Of a pod its spec alone (Kueue: pod integration). */
+static bool add_template(const struct owner_write_item *w, const struct jdoc *owner,
+			 struct strbuf *body)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *template_ = NULL;
+
+	if (w->pods) {
+		if (jdoc_kind(jdoc_get(owner, "spec")) != JDOC_OBJECT) {
+			return false;
+		}
+		strbuf_add_c(body, "{\"spec\":");
+		jdoc_format(jdoc_get(owner, "spec"), body);
+		strbuf_add_ch(body, '}');
+		return true;
+	}
+	template_ = job_podset_template(owner);
+	if (template_ == NULL) {
+		return false;
+	}
+	jdoc_format(template_, body);
+	return true;
+}
+
+/* The template as it is stored, with all that this program does not know of. */
+static enum pool_verdict take_template(struct owner_write_item *w, const struct http_result *result)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *owner = NULL;
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	const struct gap *gap = &w->gaps[w->filled];
+
+	if (jdoc_parse(result->body, &owner, NULL) < 0 ||
+	    !str_streq(jdoc_path_str(owner, "metadata.uid"), gap->uid)) {
+		return POOL_DONE; /* another object of this name: it has a plan of its own */
+	}
+	strbuf_add_c(&body, w->body);
+	if (!add_template(w, owner, &body)) {
+		return POOL_DONE;
+	}
+	strbuf_add_c(&body, gap->tail);
+	free(w->body);
+	w->body = strbuf_steal(&body, NULL);
+	w->filled++;
+	return POOL_AGAIN;
+}
+
+static void tell(const struct owner_write_target *t, const struct owner_write_item *w, bool warning,
+		 const char *reason, const char *message)
+{
+	const struct recorder_object owner = { w->pods ? "v1" : "batch/v1", w->pods ? "Pod" : "Job",
+					       w->name, w->uid, w->namespace_ };
+	const struct recorder_object workload = { KUEUE_API_VERSION, "Workload", w->workload,
+						  w->uid, w->namespace_ };
+
+	if (t->recorder != NULL && reason != NULL && (w->name != NULL || w->workload != NULL)) {
+		recorder_event(t->recorder, w->name != NULL ? &owner : &workload, warning, reason,
+			       message);
+	}
+}
+
+/* The log has it once, however often it is sent; the event is counted. */
+static void tell_refused(const struct owner_write_target *t, struct owner_write_item *w,
+			 const char *why)
+{
+	tell(t, w, true, "WorkloadWriteRefused", why);
+	if (str_streq(w->refused, why)) {
+		return;
+	}
+	free(w->refused);
+	w->refused = xmalloc_dup(why);
+	log_warn("write refused", LOG_STR("namespace", w->namespace_),
+		 LOG_STR(w->pods ? "pod" : "job", w->name), LOG_STR("workload", w->workload),
+		 LOG_STR("error", why));
+}
+
+static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
+{
+	const struct owner_write_target *t = ctx;
+	struct owner_write_item *w = item;
+	struct err err = ERR_INIT;
+	int code = rest_result(result, &err);
+
+	/* Cancelled: writing is not allowed at present; nothing else would bring the owner back
+	 * before it changes. */
+	if (result->error == ERR_CANCELLED) {
+		return POOL_RETRY;
+	}
+	if (code == 0 && w->filled < w->ngaps) {
+		return take_template(w, result);
+	}
+	if (code == 0) {
+		tell(t, w, false, w->event, w->message);
+		return POOL_DONE;
+	}
+	if (code == -ERR_NOT_FOUND || rest_is_other_uid(code, &err)) {
+		return POOL_DONE;
+	}
+	/* The version that the watch brings is decided anew; nothing newer comes where none was
+	 * named. */
+	if (code == -ERR_CONFLICT && !how[w->kind].by_uid) {
+		return POOL_DONE;
+	}
+	if (code == -ERR_CONFLICT || !rest_is_refused(code, result)) {
+		return POOL_RETRY;
+	}
+	/* A refusal passes, too: a right comes back, a quota has room. What changes none of the
+	 * objects that are watched brings nobody back to decide anew. */
+	tell_refused(t, w, err.text);
+	return POOL_REFUSED;
+}
+
+bool owner_write_may_send(void *ctx)
+{
+	const struct owner_write_target *t = ctx;
+
+	return t->may_send == NULL || t->may_send(t->ctx);
+}
+
+const struct pool_ops owner_write_ops = { .start = start,
+					  .finish = finish,
+					  .free_item = free_item };

@@ -1,0 +1,75 @@
+/* scheduler/workloads/owners/owner_write.h: one planned write about a Workload or its owner (a Job,
+ * or pods), and the same as work for a pool: sent until it is acknowledged, found pointless (404,
+ * another object of this name, a conflict: what has changed is looked at anyway) or replaced by
+ * what is decided later. Of refusals the owner is told, or the Workload that has none. Thread: made
+ * by the sched thread, then owned by the pool. */
+#ifndef SCHEDULER_WORKLOADS_OWNERS_OWNER_WRITE_H
+#define SCHEDULER_WORKLOADS_OWNERS_OWNER_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kube/pool.h"
+
+/* Field manager of what is applied. */
+#define OWNER_WRITE_MANAGER "headgate-job"
+
+struct owner_write_item;
+struct recorder;
+
+enum owner_write_kind {
+	OWNER_CREATE,      /* the Workload; pod templates are read from the owner */
+	OWNER_UPDATE,      /* merge patch of the Workload, templates likewise */
+	OWNER_SYNC,        /* merge patch of the Workload */
+	OWNER_STATUS,      /* apply configuration of the Workload's status */
+	OWNER_RELEASE,     /* merge patch of the Workload: without finalizer */
+	OWNER_DELETE,      /* the Workload; the body is DeleteOptions */
+	OWNER_JOB_START,   /* merge patch of the Job */
+	OWNER_JOB_SUSPEND, /* merge patch of the Job */
+	OWNER_JOB_RESET,   /* merge patch of the Job's status */
+	OWNER_JOB_RESTORE, /* merge patch of the Job */
+	OWNER_JOB_DELETE,  /* the Job; the body is DeleteOptions */
+	OWNER_POD_START,   /* merge patch of a pod: its gate goes */
+	OWNER_POD_END,     /* apply configuration of a pod's status: why it is ended */
+	OWNER_POD_DELETE,  /* a pod; the body is DeleteOptions */
+	OWNER_POD_RELEASE, /* merge patch of a pod: without finalizer */
+	OWNER_NOTE,        /* nothing is written: the event alone; in a pool it takes the place
+				of a write that is not wanted any more */
+	OWNER_WRITE_COUNT_
+};
+
+struct owner_write_object { /* a Job or a pod */
+	const char *name, *uid;
+};
+struct owner_write_gap { /* the pod template of an object goes before the tail */
+	struct owner_write_object from;
+	const char *tail;
+};
+
+struct owner_write {
+	enum owner_write_kind kind;
+	bool pods;            /* the owner is pods, not a Job */
+	const char *workload; /* its name; NULL: `about` is written */
+	/* Who is told: the owner. Without a name it is the Workload, whose UID this is then. */
+	struct owner_write_object about;
+	const char *body;
+	const struct owner_write_gap *gaps; /* CREATE, UPDATE */
+	size_t ngaps;
+	/* An event on `about` once it is written; NULL: none. */
+	const char *event, *message;
+	bool warning; /* NOTE */
+};
+
+/* Copies all texts; the caller owns the item until it is added to the pool. */
+struct owner_write_item *owner_write_new(const char *namespace_, const struct owner_write *w);
+
+/* Context of the pool. */
+struct owner_write_target {
+	struct recorder *recorder; /* NULL: nobody is told */
+	bool (*may_send)(void *ctx);
+	void *ctx;
+};
+extern const struct pool_ops owner_write_ops; /* ctx: struct owner_write_target */
+bool owner_write_may_send(void *ctx);
+
+#endif

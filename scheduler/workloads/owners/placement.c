@@ -1,0 +1,209 @@
+#include "scheduler/workloads/owners/placement.h"
+
+#include <string.h>
+
+#include "api/kueue.h"
+#include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "base/err.h"
+#include "enc/encode.h"
+#include "enc/json_out.h"
+#include "scheduler/workloads/owners/owner_spec.h"
+
+#define LABEL_VALUE_MAX 63
+
+void placement_finish(struct placement *m)
+{
+	vec_finish(&m->labels);
+	vec_finish(&m->annotations);
+	vec_finish(&m->selector);
+	vec_finish(&m->tolerations);
+}
+
+static int add_pair(struct placement_pairs *to, const struct field_map *base,
+		    const struct field_pair *p, const char *what, struct err *err)
+{
+	const char *old = field_map_get(base, p->key);
+
+	for (size_t i = 0; old == NULL && i < to->n; i++) {
+		if (str_streq(to->v[i].key, p->key)) {
+			old = to->v[i].value;
+		}
+	}
+	if (old == NULL) {
+		vec_push(to, *p);
+		return 0;
+	}
+	if (!str_streq(old, p->value)) {
+		return err_set(err, ERR_INVALID, "%s %s: cannot be both %s and %s", what, p->key,
+			       old, p->value);
+	}
+	return 0;
+}
+
+static int add_map(struct placement_pairs *to, const struct field_map *base,
+		   const struct field_map *from, const char *what, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < from->n; i++) {
+		r = add_pair(to, base, &from->v[i], what, err);
+	}
+	return r;
+}
+
+static bool is_same_toleration(const struct api_toleration *a, const struct api_toleration *b)
+{
+	return str_streq(a->key, b->key) && str_streq(a->operator_, b->operator_) &&
+	       str_streq(a->value, b->value) && str_streq(a->effect, b->effect) &&
+	       a->seconds == b->seconds;
+}
+
+static void add_tolerations(struct placement *m, const struct api_toleration *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		while (k < m->tolerations.n && !is_same_toleration(m->tolerations.v[k], &v[i])) {
+			k++;
+		}
+		if (k == m->tolerations.n) {
+			vec_push(&m->tolerations, &v[i]);
+		}
+	}
+}
+
+static int merge_flavors(struct placement *m, const struct placement_of *of,
+			 const struct api_pod_set_assignment *a,
+			 const struct placement_flavors *flavors, struct err *err)
+{
+	const struct field_map *base = &of->spec->node_selector;
+	int r = 0;
+
+	/* Resources share flavors; what was added once is there already. */
+	for (size_t i = 0; r == 0 && i < a->flavors.n; i++) {
+		const char *name = a->flavors.v[i].value;
+		const struct api_resource_flavor *rf = flavors->find(flavors->ctx, name);
+
+		if (rf == NULL) {
+			return err_set(err, ERR_NOT_FOUND, "ResourceFlavor %s is not known", name);
+		}
+		r = add_map(&m->selector, base, &rf->spec.node_labels, "node selector", err);
+		add_tolerations(m, rf->spec.tolerations.v, rf->spec.tolerations.n);
+	}
+	return r;
+}
+
+static int merge_update(struct placement *m, const struct placement_of *of,
+			const struct api_pod_set_update *u, struct err *err)
+{
+	int r = add_map(&m->labels, &of->meta->labels, &u->labels, "label", err);
+
+	if (r == 0) {
+		r = add_map(&m->annotations, &of->meta->annotations, &u->annotations, "annotation",
+			    err);
+	}
+	if (r == 0) {
+		r = add_map(&m->selector, &of->spec->node_selector, &u->node_selector,
+			    "node selector", err);
+	}
+	add_tolerations(m, u->tolerations.v, u->tolerations.n);
+	return r;
+}
+
+static int merge_checks(struct placement *m, const struct placement_of *of, struct err *err)
+{
+	const struct api_workload *w = of->w;
+	int r = 0;
+
+	for (size_t i = 0; i < w->status.admission_checks.n; i++) {
+		const struct api_check_state *k = &w->status.admission_checks.v[i];
+
+		for (size_t j = 0; r == 0 && j < k->updates.n; j++) {
+			if (str_streq(k->state, KUEUE_CHECK_READY) &&
+			    str_streq(k->updates.v[j].name, of->podset)) {
+				r = merge_update(m, of, &k->updates.v[j], err);
+			}
+		}
+	}
+	return r;
+}
+
+static void add_label(struct placement *m, const char *key, const char *value)
+{
+	struct field_pair p = { key, value };
+
+	if (value != NULL && strlen(value) <= LABEL_VALUE_MAX) {
+		vec_push(&m->labels, p);
+	}
+}
+
+int placement_make(const struct placement_of *of, const struct placement_flavors *flavors,
+		   struct placement *ret, struct err *err)
+{
+	const struct api_pod_set_assignment *a = kueue_workload_assignment(of->w, of->podset);
+	int r;
+
+	if (a == NULL) {
+		return err_set(err, ERR_INVALID, "the admission has no pod set %s", of->podset);
+	}
+	/* All that the pod tolerates itself stays, duplicates as well. */
+	for (size_t i = 0; i < of->spec->tolerations.n; i++) {
+		vec_push(&ret->tolerations, &of->spec->tolerations.v[i]);
+	}
+	r = merge_flavors(ret, of, a, flavors, err);
+	if (r == 0) {
+		r = merge_checks(ret, of, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	add_label(ret, KUEUE_PODSET, of->podset);
+	add_label(ret, KUEUE_MANAGED, "true");
+	add_label(ret, KUEUE_LOCAL_QUEUE_NAME, of->w->spec.queue_name);
+	add_label(ret, KUEUE_CLUSTER_QUEUE_NAME, of->w->status.admission->cluster_queue);
+	return 0;
+}
+
+static void write_pairs(struct json_out *o, const char *name, const struct placement_pairs *p)
+{
+	if (p->n == 0) {
+		return;
+	}
+	json_out_key(o, name);
+	json_out_object(o);
+	for (size_t i = 0; i < p->n; i++) {
+		json_out_kv(o, p->v[i].key, p->v[i].value);
+	}
+	json_out_object_end(o);
+}
+
+void placement_write_tolerations(const struct api_toleration *const *v, size_t n,
+				 struct json_out *o)
+{
+	json_out_key(o, "tolerations");
+	if (n == 0) {
+		json_out_null(o);
+		return;
+	}
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		encode_object(&pod_toleration_fields, v[i], o);
+	}
+	json_out_array_end(o);
+}
+
+void placement_write_meta(const struct placement *p, struct json_out *o)
+{
+	write_pairs(o, "labels", &p->labels);
+	write_pairs(o, "annotations", &p->annotations);
+}
+
+void placement_write_spec(const struct placement *p, const struct api_pod_spec *spec,
+			  struct json_out *o)
+{
+	write_pairs(o, "nodeSelector", &p->selector);
+	if (p->tolerations.n > spec->tolerations.n) {
+		placement_write_tolerations(p->tolerations.v, p->tolerations.n, o);
+	}
+}

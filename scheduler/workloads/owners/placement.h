@@ -1,0 +1,55 @@
+/* scheduler/workloads/owners/placement.h: what the pods of an admitted pod set get: node selector
+ * and tolerations of the assigned flavors, podSetUpdates of Ready checks, labels (Kueue: pod set
+ * info). Pure; texts are borrowed from Workload and flavors. */
+#ifndef SCHEDULER_WORKLOADS_OWNERS_PLACEMENT_H
+#define SCHEDULER_WORKLOADS_OWNERS_PLACEMENT_H
+
+#include "base/vec.h"
+#include "enc/field.h"
+
+struct api_meta;
+struct api_pod_spec;
+struct api_resource_flavor;
+struct api_toleration;
+struct api_workload;
+struct err;
+struct json_out;
+
+struct placement_flavors {
+	void *ctx;
+	const struct api_resource_flavor *(*find)(void *ctx, const char *name); /* NULL: unknown */
+};
+
+/* What is added to a map, in the order of finding. */
+struct placement_pairs VEC(struct field_pair);
+/* Borrowed from pod, flavors and checks. */
+struct placement_tolerations VEC(const struct api_toleration *);
+
+struct placement { /* what is added; tolerations: all, those of the pod first */
+	struct placement_pairs labels, annotations, selector;
+	struct placement_tolerations tolerations;
+};
+
+struct placement_of {
+	const struct api_meta *meta; /* of a pod, or of a pod template */
+	const struct api_pod_spec *spec;
+	const struct api_workload *w; /* holds an admission */
+	const char *podset;
+};
+
+/* Appends to *ret, which the caller finishes in any case. -ERR_NOT_FOUND: a flavor is not known
+ * (yet). -ERR_INVALID: the pods can never get it, because two want different values of one key, or
+ * there is no assignment. */
+int placement_make(const struct placement_of *of, const struct placement_flavors *flavors,
+		   struct placement *ret, struct err *err);
+void placement_finish(struct placement *p);
+
+/* Members of metadata and of spec in a merge patch; what the pod has is not repeated. */
+void placement_write_meta(const struct placement *p, struct json_out *o);
+void placement_write_spec(const struct placement *p, const struct api_pod_spec *spec,
+			  struct json_out *o);
+/* The member `tolerations`; null when there are none. */
+void placement_write_tolerations(const struct api_toleration *const *v, size_t n,
+				 struct json_out *o);
+
+#endif

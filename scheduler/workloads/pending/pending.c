@@ -1,0 +1,407 @@
+#include "scheduler/workloads/pending/pending.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending_heap.h"
+
+/* Every pending workload is in one of three places of its ClusterQueue: the heap, the inadmissible
+ * list, or in flight. A request to look again names a tree and takes effect at once: callers that
+ * want to gather several do so before they call pending_flush. */
+
+bool pending_backoff_is_over(const struct workload *w, int64_t now)
+{
+	return !w->requeued_false && (w->requeue_at == MODEL_TIME_NONE || now >= w->requeue_at);
+}
+
+bool pending_is_admissible(const struct workload *w)
+{
+	return !w->admission_gated && !w->finished && w->active && !w->deleting &&
+	       w->holds == MODEL_NONE && !w->on_hold && !w->waits_replacement;
+}
+
+bool pending_is_active(const struct forest *f, const struct quota_node *n)
+{
+	return n->is_queue && n->exists && n->queue->inactive == QUOTA_ACTIVE &&
+	       n->queue->stop == QUOTA_RUN && forest_is_placed(f, n->id);
+}
+
+bool pending_selects(const struct quota *q, const struct cluster_queue *queue,
+		     const struct workload *w)
+{
+	const struct quota_namespace *space = quota_namespace_find(q, str_of(w->namespace_));
+
+	return space != NULL &&
+	       namespace_selector_matches(&queue->namespaces, space->labels, space->nlabels);
+}
+
+static struct cluster_queue *queue_of(const struct quota *q, const struct workload *w)
+{
+	return q->nodes.v[w->queue]->queue;
+}
+
+/* The ClusterQueue in which w would wait: MODEL_NONE when its LocalQueue is not there or stopped,
+ * or names none that is there. */
+static uint32_t resolve(const struct quota *q, const struct workload *w)
+{
+	const struct local_queue *l = quota_local_of(q, w);
+	const struct quota_node *n =
+		l == NULL || l->stop != QUOTA_RUN ? NULL : quota_local_queue(q, l);
+
+	return n == NULL ? MODEL_NONE : n->id;
+}
+
+static uint64_t mix(uint64_t h, uint64_t value)
+{
+	h ^= value + UINT64_C(0x9e3779b97f4a7c15) + (h << 6) + (h >> 2);
+	h *= UINT64_C(0xff51afd7ed558ccd);
+	return h ^ (h >> 33);
+}
+
+/* Equal hashes: workloads that no cycle can tell apart (priority, pod sets, counts). */
+static uint64_t hash_of(const struct quota *q, const struct workload *w)
+{
+	uint64_t h = mix(w->npodsets, (uint64_t)workload_priority(q, w));
+
+	for (size_t i = 0; i < w->npodsets; i++) {
+		const struct podset *p = &w->podsets[i];
+
+		h = mix(h, p->shape);
+		h = mix(h, (uint64_t)p->count << 32 | (uint32_t)p->min_count);
+	}
+	for (size_t i = 0; i < w->nallowed; i++) {
+		h = mix(h, w->allowed[i]);
+	}
+	return h;
+}
+
+/* --- hashes of workloads that are known not to fit ---------------------------------------------*/
+
+/* The place of h in the sorted list, or where it would be. */
+static size_t blocked_place(const struct cluster_queue *queue, uint64_t h)
+{
+	size_t low = 0, high = queue->blocked.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (queue->blocked.v[mid] < h) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+static bool is_blocked(const struct quota *q, const struct cluster_queue *queue, uint64_t h)
+{
+	size_t i = blocked_place(queue, h);
+
+	return q->options.equivalence_hashing && queue->strategy == QUOTA_BEST_EFFORT_FIFO &&
+	       i < queue->blocked.n && queue->blocked.v[i] == h;
+}
+
+static void park(struct quota *q, struct cluster_queue *queue, struct workload *w)
+{
+	w->where = QUOTA_INADMISSIBLE;
+	w->pos = (uint32_t)queue->inadmissible.n;
+	vec_push(&queue->inadmissible, w->id);
+	if (w->requeue_at != MODEL_TIME_NONE && !w->timed) {
+		w->timed = true;
+		vec_push(&q->timers, w->id);
+	}
+}
+
+static void unpark(struct quota *q, struct cluster_queue *queue, struct workload *w)
+{
+	uint32_t last = queue->inadmissible.v[queue->inadmissible.n - 1];
+
+	vec_swap_remove(&queue->inadmissible, w->pos);
+	q->workloads.v[last]->pos = w->pos;
+	w->where = QUOTA_NOWHERE;
+	w->pos = MODEL_NONE;
+}
+
+/* Nobody equal to w fits either: they need not be tried before something changes. */
+static void block(struct quota *q, struct cluster_queue *queue, const struct workload *w)
+{
+	size_t place = blocked_place(queue, w->hash), kept = 0;
+
+	if (place < queue->blocked.n && queue->blocked.v[place] == w->hash) {
+		return;
+	}
+	vec_push(&queue->blocked, w->hash);
+	memmove(&queue->blocked.v[place + 1], &queue->blocked.v[place],
+		(queue->blocked.n - 1 - place) * sizeof(queue->blocked.v[0]));
+	queue->blocked.v[place] = w->hash;
+	for (size_t i = 0; i < queue->heap.n; i++) {
+		struct workload *other = q->workloads.v[queue->heap.v[i]];
+
+		if (other->hash != w->hash) {
+			queue->heap.v[kept++] = other->id;
+			continue;
+		}
+		park(q, queue, other);
+		other->last_requeue = w->last_requeue;
+		other->last_reason = w->last_reason;
+	}
+	if (kept < queue->heap.n) {
+		queue->heap.n = kept;
+		pending_heap_rebuild(q, queue);
+	}
+}
+
+void pending_unblock(struct quota *q, const struct workload *w)
+{
+	struct cluster_queue *queue = w->queue == MODEL_NONE ? NULL : queue_of(q, w);
+	size_t i = queue == NULL ? 0 : blocked_place(queue, w->hash);
+
+	if (queue != NULL && i < queue->blocked.n && queue->blocked.v[i] == w->hash) {
+		memmove(&queue->blocked.v[i], &queue->blocked.v[i + 1],
+			(queue->blocked.n - 1 - i) * sizeof(queue->blocked.v[0]));
+		queue->blocked.n--;
+	}
+}
+
+/* --- objects come and go -----------------------------------------------------------------------*/
+
+/* Out of the list that it is in, but still whose preemptor it was. */
+static void take_out(struct quota *q, struct workload *w)
+{
+	if (w->where == QUOTA_HEAP) {
+		(void)pending_heap_remove(q, queue_of(q, w), w->pos);
+	} else if (w->where == QUOTA_INADMISSIBLE) {
+		unpark(q, queue_of(q, w), w);
+	}
+	w->where = QUOTA_NOWHERE;
+	w->pos = MODEL_NONE;
+}
+
+void pending_remove(struct quota *q, struct workload *w)
+{
+	if (w->where == QUOTA_NOWHERE) {
+		return;
+	}
+	take_out(q, w);
+	if (queue_of(q, w)->preemptor == w->id) {
+		queue_of(q, w)->preemptor = MODEL_NONE;
+	}
+}
+
+static void place(struct quota *q, struct workload *w, int64_t now)
+{
+	struct cluster_queue *queue = queue_of(q, w);
+
+	if (!pending_backoff_is_over(w, now) || is_blocked(q, queue, w->hash)) {
+		park(q, queue, w);
+	} else {
+		pending_heap_push(q, queue, w);
+	}
+}
+
+void pending_update(struct quota *q, struct workload *w, bool changed, int64_t now)
+{
+	uint64_t before = w->hash;
+	uint32_t to;
+
+	if (w->where == QUOTA_IN_FLIGHT) {
+		return;
+	}
+	quota_local_remember(q, w);
+	to = pending_is_admissible(w) ? resolve(q, w) : MODEL_NONE;
+	if (w->queue != to) {
+		pending_remove(q, w);
+		w->evaluated_generation = 0; /* not looked at there, even if it comes back */
+	}
+	w->queue = to;
+	w->hash = hash_of(q, w);
+	if (to == MODEL_NONE) {
+		return;
+	}
+	if (before != 0 && before != w->hash) {
+		pending_unblock(q, w); /* what it was told is about what it asked for before */
+	}
+	if (w->where == QUOTA_INADMISSIBLE && !changed &&
+	    w->generation == w->evaluated_generation) {
+		return;
+	}
+	take_out(q, w);
+	place(q, w, now);
+}
+
+/* --- heads and what becomes of them ------------------------------------------------------------*/
+
+bool pending_is_preemptor(const struct quota *q, const struct workload *w)
+{
+	const struct cluster_queue *queue = w->queue == MODEL_NONE ? NULL : queue_of(q, w);
+
+	return queue != NULL && queue->preemptor == w->id &&
+	       queue->preemptor_generation == w->generation;
+}
+
+void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *out)
+{
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		struct quota_node *n = q->nodes.v[i];
+
+		if (n == NULL || !n->is_queue || !pending_is_active(f, n)) {
+			continue;
+		}
+		n->queue->pop_cycle++;
+		for (unsigned k = 0; k < q->options.heads && n->queue->heap.n > 0; k++) {
+			struct workload *w = pending_heap_remove(q, n->queue, 0);
+
+			w->where = QUOTA_IN_FLIGHT;
+			w->evaluated_generation = w->generation;
+			if (w->tried.n == 0) {
+				w->scan_cycle = n->queue->pop_cycle;
+			}
+			vec_push(out, w);
+		}
+	}
+}
+
+/* The one before loses its place at the top. */
+static void set_preemptor(struct quota *q, struct cluster_queue *queue, const struct workload *w)
+{
+	uint32_t before = queue->preemptor;
+	const struct workload *other = before == MODEL_NONE ? NULL : q->workloads.v[before];
+
+	queue->preemptor = w->id;
+	queue->preemptor_generation = w->generation;
+	if (other != NULL && other != w && other->where == QUOTA_HEAP &&
+	    queue_of(q, other) == queue) {
+		pending_heap_fix(q, queue, other->pos);
+	}
+}
+
+static bool is_urgent(const struct cluster_queue *queue, enum quota_requeue why)
+{
+	if (queue->strategy == QUOTA_STRICT_FIFO) {
+		return why != QUOTA_REQUEUE_NAMESPACE_MISMATCH;
+	}
+	return why == QUOTA_REQUEUE_FAILED_AFTER_NOMINATION ||
+	       why == QUOTA_REQUEUE_PENDING_PREEMPTION || why == QUOTA_REQUEUE_PENDING_MIGRATION ||
+	       why == QUOTA_REQUEUE_PREEMPTION_FAILED;
+}
+
+/* What came free since its scan began may be of a flavor that the scan had passed by then. */
+bool pending_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
+			  bool pending, int64_t now)
+{
+	const struct cluster_queue *queue = queue_of(q, w);
+
+	return pending_backoff_is_over(w, now) &&
+	       (is_urgent(queue, why) || pending ||
+		queue->inadmissible_cycle >= (int64_t)w->scan_cycle);
+}
+
+void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,
+		     int64_t now)
+{
+	struct cluster_queue *queue = queue_of(q, w);
+	bool waits =
+		why == QUOTA_REQUEUE_PENDING_PREEMPTION || why == QUOTA_REQUEUE_PENDING_MIGRATION;
+	bool no_hope = why == QUOTA_REQUEUE_NO_FIT || why == QUOTA_REQUEUE_NO_CANDIDATES;
+
+	assert(w->where == QUOTA_IN_FLIGHT);
+	w->last_requeue = why;
+	if (!pending_is_admissible(w) || resolve(q, w) != w->queue) {
+		pending_remove(q, w);
+		pending_update(q, w, true, now);
+		return;
+	}
+	w->where = QUOTA_NOWHERE;
+	w->hash = hash_of(q, w);
+	if (waits) {
+		set_preemptor(q, queue, w);
+	}
+	if (pending_is_immediate(q, w, why, pending, now)) {
+		pending_heap_push(q, queue, w);
+		return;
+	}
+	park(q, queue, w);
+	if (no_hope && q->options.equivalence_hashing &&
+	    queue->strategy == QUOTA_BEST_EFFORT_FIFO) {
+		block(q, queue, w);
+	}
+}
+
+/* --- trying again ------------------------------------------------------------------------------*/
+
+static size_t flush_queue(struct quota *q, struct cluster_queue *queue, int64_t now)
+{
+	size_t i = 0, moved = 0;
+
+	queue->inadmissible_cycle = (int64_t)queue->pop_cycle;
+	vec_clear(&queue->blocked);
+	while (i < queue->inadmissible.n) {
+		struct workload *w = q->workloads.v[queue->inadmissible.v[i]];
+
+		if (!pending_backoff_is_over(w, now) || !pending_selects(q, queue, w)) {
+			i++;
+			continue;
+		}
+		unpark(q, queue, w);
+		pending_heap_push(q, queue, w);
+		moved++;
+	}
+	return moved;
+}
+
+size_t pending_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now)
+{
+	struct VEC(uint32_t) todo = VEC_INIT;
+	size_t moved = 0;
+
+	if (node >= q->nodes.n || q->nodes.v[node] == NULL) {
+		return 0; /* gone since, with its workloads */
+	}
+	vec_push(&todo, forest_is_placed(f, node) ? forest_root(f, node) : node);
+	while (todo.n > 0) {
+		uint32_t id = vec_pop(&todo);
+		const uint32_t *children;
+		size_t n = 0;
+
+		if (q->nodes.v[id]->is_queue) {
+			moved += flush_queue(q, q->nodes.v[id]->queue, now);
+			continue;
+		}
+		children = forest_children(f, id, &n);
+		for (size_t i = 0; i < n; i++) {
+			vec_push(&todo, children[i]);
+		}
+	}
+	vec_finish(&todo);
+	return moved;
+}
+
+int64_t pending_timers(struct quota *q, int64_t now)
+{
+	int64_t next = INT64_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < q->timers.n; i++) {
+		uint32_t id = q->timers.v[i];
+		struct workload *w = id < q->workloads.n ? q->workloads.v[id] : NULL;
+
+		if (w == NULL || !w->timed) {
+			continue;
+		}
+		if (w->where != QUOTA_INADMISSIBLE || w->requeue_at == MODEL_TIME_NONE ||
+		    now >= w->requeue_at) {
+			if (w->where == QUOTA_INADMISSIBLE) {
+				pending_update(q, w, true, now);
+			}
+			w->timed = false;
+			continue;
+		}
+		next = w->requeue_at < next ? w->requeue_at : next;
+		q->timers.v[kept++] = id;
+	}
+	q->timers.n = kept;
+	return next;
+}

@@ -1,0 +1,28 @@
+/* scheduler/workloads/pending/pending_heap.h: the binary heap of a ClusterQueue's pending
+ * workloads, best first by pending_heap_cmp; each workload knows its index (workload.pos). Owner:
+ * the sched thread. Pure.
+ */
+#ifndef SCHEDULER_WORKLOADS_PENDING_PENDING_HEAP_H
+#define SCHEDULER_WORKLOADS_PENDING_PENDING_HEAP_H
+
+#include "scheduler/workloads/model/quota.h"
+
+/* Adds w, whose `queue` is that of h; sets where and pos. */
+void pending_heap_push(struct quota *q, struct cluster_queue *h, struct workload *w);
+/* Takes the element at pos out; its `where` is QUOTA_NOWHERE then. */
+struct workload *pending_heap_remove(struct quota *q, struct cluster_queue *h, uint32_t pos);
+/* The ids of its first elements in order, at most max; returns how many. */
+size_t pending_heap_first(const struct quota *q, const struct cluster_queue *h, uint32_t *ret_ids,
+			  size_t max);
+/* After the key of the element at pos changed. */
+void pending_heap_fix(struct quota *q, struct cluster_queue *h, uint32_t pos);
+/* After the usage of LocalQueues changed, by which admission fair sharing orders: in linear time.
+ */
+void pending_heap_reorder(struct quota *q, struct cluster_queue *h);
+/* After the array was changed by hand: orders it anew, in linear time. */
+void pending_heap_rebuild(struct quota *q, struct cluster_queue *h);
+/* The order of the heap, of two that wait in the same ClusterQueue: (admission fair sharing) usage;
+ * sticky preemptor; priority; time; uid; key. */
+int pending_heap_cmp(const struct quota *q, const struct workload *a, const struct workload *b);
+
+#endif

@@ -1,0 +1,191 @@
+#include "scheduler/workloads/preempt/candidates.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
+#include "scheduler/workloads/pending/usage.h"
+
+/* Usage of LocalQueues orders candidates of one ClusterQueue only. In a list of several queues such
+ * a rule has no total order (two of a queue by usage, each of them against a third by priority), so
+ * there it counts for the preemptor's own queue, whose candidates are together. With fair sharing
+ * the lists are per queue anyway. Kueue compares it in every list. */
+static bool counts_usage(const struct victims_request *r, uint32_t node)
+{
+	const struct quota *q = forest_world(r->forest);
+
+	return q->options.admission_fair_sharing && q->nodes.v[node]->queue->usage_based &&
+	       (node == r->node || q->options.fair_sharing);
+}
+
+/* All but id and usage, which are further away in w, and near where it is listed. */
+static inline void describe(const struct victims_request *r, const struct workload *w,
+			    uint32_t node, struct candidate *ret)
+{
+	*ret = (struct candidate){
+		.w = w,
+		.holds = node,
+		.has_cost = w->has_cost,
+		.priority = workload_priority(forest_world(r->forest), w),
+		.reserved = w->reserved_at == MODEL_TIME_NONE ? r->now : w->reserved_at,
+		.by_usage = counts_usage(r, node),
+		.evicted = w->evicted,
+		.outside = node != r->node,
+	};
+	if (ret->by_usage) {
+		ret->local_usage = usage_of(forest_world(r->forest), w);
+	}
+}
+
+void candidates_describe(const struct victims_request *r, const struct workload *w,
+			 struct candidate *ret)
+{
+	describe(r, w, w->holds, ret);
+	ret->id = w->id;
+	ret->usage = w->usage.v;
+	ret->nusage = (uint32_t)w->usage.n;
+}
+
+static int text_cmp(const char *a, const char *b)
+{
+	return strcmp(a == NULL ? "" : a, b == NULL ? "" : b);
+}
+
+int candidates_cmp(const struct candidate *a, const struct candidate *b)
+{
+	int c;
+
+	if (a->evicted != b->evicted) {
+		return a->evicted ? -1 : 1;
+	}
+	if (a->outside != b->outside) {
+		return a->outside ? -1 : 1;
+	}
+	if (a->by_usage && b->by_usage && a->local_usage != b->local_usage &&
+	    a->holds == b->holds) {
+		return a->local_usage > b->local_usage ? -1 : 1;
+	}
+	if (a->priority != b->priority) {
+		return a->priority < b->priority ? -1 : 1;
+	}
+	if ((a->has_cost || b->has_cost) && candidates_cost(a) != candidates_cost(b)) {
+		return candidates_cost(a) < candidates_cost(b) ? -1 : 1;
+	}
+	if (a->reserved != b->reserved) {
+		return a->reserved > b->reserved ? -1 : 1;
+	}
+	c = text_cmp(a->w->uid, b->w->uid);
+	return c != 0 ? c : strcmp(a->w->key, b->w->key);
+}
+
+static bool uses_one_of(const struct quota_holder *h, const uint32_t *pairs, size_t n)
+{
+	for (size_t i = 0, j = 0; i < n && j < h->nusage;) {
+		if (pairs[i] == h->usage[j].id) {
+			return true;
+		}
+		if (pairs[i] < h->usage[j].id) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	return false;
+}
+
+static bool is_gone(const struct victims_request *r, uint32_t id)
+{
+	size_t lo = 0, hi = r->ngone;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->gone[mid] < id) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo < r->ngone && r->gone[lo] == id;
+}
+
+static void reserve(struct candidates *out, size_t more, struct arena *arena)
+{
+	struct candidate **v;
+
+	if (out->n + more <= out->cap) {
+		return;
+	}
+	out->cap = out->n + more > 2 * out->cap ? out->n + more : 2 * out->cap;
+	v = arena_alloc(arena, out->cap * sizeof(struct candidate *));
+	if (out->n > 0) {
+		memcpy(v, out->v, out->n * sizeof(struct candidate *));
+	}
+	out->v = v;
+}
+
+void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena)
+{
+	reserve(out, 1, arena);
+	out->v[out->n++] = c;
+}
+
+void candidates_append(struct candidates *out, const struct candidates *more, struct arena *arena)
+{
+	if (more->n > 0) {
+		reserve(out, more->n, arena);
+		memcpy(&out->v[out->n], more->v, more->n * sizeof(struct candidate *));
+		out->n += more->n;
+	}
+}
+
+#define BLOCK 32 /* candidates that get their memory together */
+
+/* The usage is looked at only when the mask does not tell. */
+static bool uses(const struct quota_holder *h, const struct victims_request *r, uint64_t mask)
+{
+	uint64_t common = h->pairs & mask;
+
+	return (common & ~QUOTA_MASK_OTHERS) != 0 ||
+	       (common != 0 && uses_one_of(h, r->pairs, r->npairs));
+}
+
+void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
+			struct arena *arena, struct candidates *out)
+{
+	const struct quota *q = forest_world(r->forest);
+	const struct cluster_queue *queue = q->nodes.v[node]->queue;
+	struct candidate *block = NULL;
+	size_t left = 0; /* in the block */
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < r->npairs; i++) {
+		mask |= quota_amounts_bit(r->pairs[i]);
+	}
+	if (policy == QUOTA_NEVER || !pending_is_active(r->forest, q->nodes.v[node])) {
+		return;
+	}
+	reserve(out, queue->holders.n, arena);
+	for (size_t i = 0; i < queue->holders.n; i++) {
+		const struct quota_holder *h = &queue->holders.v[i];
+		const struct workload *w = h->w;
+
+		if (i + CANDIDATES_AHEAD < queue->holders.n) {
+			__builtin_prefetch(h[CANDIDATES_AHEAD].w);
+		}
+		if (w == r->w || !uses(h, r, mask) || is_gone(r, h->id) ||
+		    (w->unwritable && !w->evicted) || !victims_allowed(q, policy, r->w, w)) {
+			continue;
+		}
+		if (left-- == 0) {
+			left = queue->holders.n - i < BLOCK ? queue->holders.n - i : BLOCK;
+			block = arena_alloc(arena, left-- * sizeof(*block));
+		}
+		describe(r, w, node, block);
+		block->id = h->id;
+		block->usage = h->usage;
+		block->nusage = h->nusage;
+		out->v[out->n++] = block++;
+	}
+}

@@ -1,0 +1,390 @@
+#include "scheduler/workloads/preempt/fair_tournament.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/workloads/forest/forest_over.h"
+#include "scheduler/workloads/preempt/ranking.h"
+
+#define NONE FAIR_TOURNAMENT_NONE
+
+/* What the order of turns looks at, in as little memory as it takes. */
+struct fair_tournament_entry {
+	double height;                 /* of the share: weighted; INFINITY: compare the shares */
+	const struct candidate *front; /* NULL: a cohort */
+};
+
+struct fair_tournament_spot {    /* a queue that has candidates or is the preemptor's, or a cohort
+				    above one */
+	struct candidate *front; /* of a queue: whose turn it is; NULL: everybody is dealt with */
+	struct share share;      /* with what was taken so far */
+	bool share_is_current, is_queue, pruned;
+	uint32_t node;    /* of the forest */
+	uint32_t up;      /* NONE: the root */
+	uint32_t place;   /* among those below the same cohort */
+	uint32_t towards; /* the one below on the way to the preemptor's; NONE: not above */
+	/* Of a cohort, the tournament of those right below it, which are so many: best[below +
+	 * place] is the one in that place, NONE while it may not give; best[i] is whichever of
+	 * best[2 * i] and best[2 * i + 1] goes first; so best[1] goes before all. */
+	uint32_t below;
+	uint32_t *best;
+	/* Of a queue: */
+	struct candidates all;
+	struct ranking ranking;   /* of them: the first pass */
+	struct candidates later;  /* in order, those that were kept: the second pass */
+	size_t at;                /* the one behind the front, in ranking or later */
+	bool second_pass, popped; /* popped: front is the one that was popped last */
+};
+
+/* --- the part of the tree that matters --- */
+
+static uint32_t spot_create(struct fair_tournament *t, uint32_t node)
+{
+	struct fair_tournament_spot s = {
+		.node = node,
+		.up = NONE,
+		.towards = NONE,
+		.is_queue = forest_world(t->forest)->nodes.v[node]->is_queue
+	};
+
+	t->spot_of[node] = (uint32_t)t->spots.n;
+	vec_push(&t->spots, s);
+	return t->spot_of[node];
+}
+
+static void spot_link(struct fair_tournament *t, uint32_t up, uint32_t below)
+{
+	t->spots.v[below].up = up;
+	t->spots.v[below].place = t->spots.v[up].below++;
+}
+
+/* Adds node and what is above it. */
+static uint32_t spot_add(struct fair_tournament *t, uint32_t node)
+{
+	uint32_t below = NONE;
+
+	for (uint32_t at = node; at != MODEL_NONE; at = forest_parent(t->forest, at)) {
+		uint32_t id = t->spot_of[at];
+		bool known = id != NONE;
+
+		if (!known) {
+			id = spot_create(t, at);
+		}
+		if (below != NONE) {
+			spot_link(t, id, below);
+		}
+		if (known) {
+			break;
+		}
+		below = id;
+	}
+	return t->spot_of[node];
+}
+
+static void collect_queue(struct fair_tournament *t, const struct victims_request *r, uint32_t node)
+{
+	const struct cluster_queue *queue = forest_world(t->forest)->nodes.v[r->node]->queue;
+	struct candidates found = { 0 };
+	bool own = node == r->node;
+	uint32_t id;
+
+	candidates_collect(r, node, own ? queue->within_queue : queue->reclaim, t->arena, &found);
+	if (found.n == 0 && !own) {
+		return;
+	}
+	id = spot_add(t, node);
+	assert(t->spots.v != NULL);
+	t->spots.v[id].all = found;
+	candidates_append(&t->all, &found, t->arena);
+}
+
+/* The own queue and those of the tree that borrow. Cohorts below one are found in its order. */
+static void collect(struct fair_tournament *t, const struct victims_request *r)
+{
+	struct VEC(uint32_t) stack = VEC_INIT;
+	struct forest_over_list queues = VEC_INIT;
+
+	vec_push(&stack, forest_root(r->forest, r->node));
+	while (stack.n > 0) {
+		uint32_t at = vec_pop(&stack);
+		size_t n;
+		const uint32_t *cohorts = forest_cohorts(r->forest, at, &n);
+
+		while (n > 0) {
+			vec_push(&stack, cohorts[--n]);
+		}
+		if (at == r->node || at == forest_parent(r->forest, r->node)) {
+			vec_push(&queues, r->node);
+		}
+		forest_over_collect(r->forest, at, r->pairs, r->npairs, &queues);
+	}
+	for (size_t i = 0; i < queues.n; i++) {
+		if (t->spot_of[queues.v[i]] == NONE) {
+			collect_queue(t, r, queues.v[i]);
+		}
+	}
+	vec_finish(&queues);
+	vec_finish(&stack);
+	t->own = t->spot_of[r->node];
+	t->root = t->own;
+	assert(t->spots.v != NULL); /* the own queue is always there */
+	for (uint32_t at = t->own; t->spots.v[at].up != NONE; at = t->root) {
+		t->root = t->spots.v[at].up;
+		t->spots.v[t->root].towards = at;
+	}
+}
+
+void fair_tournament_init(struct fair_tournament *t, const struct victims_request *r,
+			  struct arena *arena)
+{
+	size_t n = forest_world(r->forest)->nodes.n;
+
+	*t = (struct fair_tournament){ .forest = r->forest, .arena = arena };
+	t->spot_of = arena_alloc(arena, n * sizeof(*t->spot_of));
+	memset(t->spot_of, 0xff, n * sizeof(*t->spot_of));
+	collect(t, r);
+}
+
+void fair_tournament_finish(struct fair_tournament *t)
+{
+	vec_finish(&t->spots);
+}
+
+void fair_tournament_rank(struct fair_tournament *t)
+{
+	for (size_t i = 0; i < t->spots.n; i++) {
+		struct fair_tournament_spot *s = &t->spots.v[i];
+
+		ranking_init(&s->ranking, &s->all, t->arena);
+		s->best = arena_alloc(t->arena, 2 * (size_t)s->below * sizeof(*s->best));
+	}
+	t->entries = arena_alloc(t->arena, t->spots.n * sizeof(*t->entries));
+}
+
+void fair_tournament_reset(struct fair_tournament *t)
+{
+	for (size_t i = 0; i < t->spots.n; i++) {
+		t->spots.v[i].share_is_current = false;
+		t->spots.v[i].later.n = 0;
+	}
+}
+
+/* --- candidates of a queue, and shares --- */
+
+static void advance(struct fair_tournament_spot *s)
+{
+	s->front = NULL;
+	s->popped = false;
+	if (s->second_pass) {
+		s->front = s->at < s->later.n ? s->later.v[s->at++] : NULL;
+		return;
+	}
+	while (s->at < s->ranking.n && s->front == NULL) {
+		struct candidate *c = ranking_at(&s->ranking, s->at++);
+
+		s->front = c->banned ? NULL : c;
+	}
+	if (s->front != NULL) {
+		candidates_fetch(s->front);
+	}
+}
+
+static void begin_pass(struct fair_tournament_spot *s, bool second_pass)
+{
+	s->at = 0;
+	s->pruned = false;
+	s->second_pass = second_pass;
+	advance(s);
+}
+
+/* Who comes behind one that was popped is looked for only when somebody asks: often it is the last
+ * one that is needed, and the order among the others does not matter. */
+static void settle_front(struct fair_tournament_spot *s)
+{
+	if (s->popped) {
+		advance(s);
+	}
+}
+
+struct candidate *fair_tournament_pop(struct fair_tournament *t, uint32_t queue)
+{
+	struct fair_tournament_spot *s = &t->spots.v[queue];
+
+	settle_front(s);
+	s->popped = s->front != NULL;
+	return s->front;
+}
+
+void fair_tournament_keep(struct fair_tournament *t, uint32_t queue, struct candidate *c)
+{
+	candidates_push(&t->spots.v[queue].later, c, t->arena);
+}
+
+void fair_tournament_skip(struct fair_tournament *t, uint32_t queue)
+{
+	t->spots.v[queue].pruned = true;
+}
+
+uint32_t fair_tournament_queue_of(const struct fair_tournament *t, const struct candidate *c)
+{
+	return t->spot_of[c->holds];
+}
+
+struct share fair_tournament_share(struct fair_tournament *t, uint32_t id)
+{
+	struct fair_tournament_spot *s = &t->spots.v[id];
+
+	if (!s->share_is_current) {
+		s->share = share_of(t->forest, s->node, NULL);
+		s->share_is_current = true;
+	}
+	return s->share;
+}
+
+void fair_tournament_changed(struct fair_tournament *t, uint32_t queue)
+{
+	for (uint32_t id = queue; id != NONE; id = t->spots.v[id].up) {
+		t->spots.v[id].share_is_current = false;
+	}
+}
+
+static bool is_above_preemptor(const struct fair_tournament *t, uint32_t id)
+{
+	return id == t->own || t->spots.v[id].towards != NONE;
+}
+
+struct fair_tournament_shares fair_tournament_compare(struct fair_tournament *t, uint32_t queue)
+{
+	struct fair_tournament_shares s = { .target = queue };
+	uint32_t common = t->spots.v[queue].up;
+
+	while (!is_above_preemptor(t, common)) {
+		s.target = common;
+		common = t->spots.v[common].up;
+	}
+	s.preemptor = fair_tournament_share(t, t->spots.v[common].towards);
+	s.old = fair_tournament_share(t, s.target);
+	return s;
+}
+
+/* --- whose turn it is --- */
+
+/* The higher share first. Of equals cohorts before queues; of cohorts the last one: they are
+ * numbered in the order of the forest; of queues the one with the better candidate: no two share
+ * it. */
+static bool goes_before(const struct fair_tournament *t, uint32_t a, uint32_t b)
+{
+	const struct fair_tournament_entry *x = &t->entries[a], *y = &t->entries[b];
+
+	if (x->height != y->height) {
+		return x->height > y->height;
+	}
+	if (isinf(x->height)) {
+		int c = share_cmp(t->spots.v[a].share, t->spots.v[b].share);
+
+		if (c != 0) {
+			return c > 0;
+		}
+	}
+	if (x->front != NULL && y->front != NULL) {
+		return candidates_cmp(x->front, y->front) < 0;
+	}
+	return x->front == NULL && (y->front != NULL || a > b);
+}
+
+static void play(const struct fair_tournament *t, struct fair_tournament_spot *cohort, size_t i)
+{
+	uint32_t a = cohort->best[2 * i], b = cohort->best[2 * i + 1];
+
+	cohort->best[i] = b == NONE || (a != NONE && goes_before(t, a, b)) ? a : b;
+}
+
+/* A queue is asked as long as it has candidates and borrows, a cohort as long as it borrows; the
+ * own queue, and what is above it, need not borrow. */
+static bool may_give(struct fair_tournament *t, uint32_t id)
+{
+	const struct fair_tournament_spot *s = &t->spots.v[id];
+
+	if (s->pruned || (s->is_queue && s->front == NULL)) {
+		return false;
+	}
+	return fair_tournament_share(t, id).borrowing || is_above_preemptor(t, id);
+}
+
+/* Among those below the same cohort. */
+static void enter(struct fair_tournament *t, uint32_t id)
+{
+	const struct fair_tournament_spot *s = &t->spots.v[id];
+	struct fair_tournament_spot *cohort = &t->spots.v[s->up];
+	bool enters = may_give(t, id);
+
+	cohort->best[cohort->below + s->place] = enters ? id : NONE;
+	if (enters) {
+		struct share share = fair_tournament_share(t, id);
+
+		t->entries[id].height =
+			share_is_infinite(share) ? INFINITY : share_weighted(&share);
+		t->entries[id].front = s->front;
+	}
+}
+
+/* Shares change only on the way from the queue to the root. */
+static void settle(struct fair_tournament *t, uint32_t id)
+{
+	for (; t->spots.v[id].up != NONE; id = t->spots.v[id].up) {
+		struct fair_tournament_spot *cohort = &t->spots.v[t->spots.v[id].up];
+
+		enter(t, id);
+		for (size_t i = (cohort->below + t->spots.v[id].place) / 2; i > 0; i /= 2) {
+			play(t, cohort, i);
+		}
+	}
+}
+
+void fair_tournament_settle(struct fair_tournament *t, uint32_t queue)
+{
+	settle_front(&t->spots.v[queue]);
+	settle(t, queue);
+}
+
+void fair_tournament_begin(struct fair_tournament *t, bool second_pass)
+{
+	for (uint32_t i = 0; i < t->spots.n; i++) {
+		begin_pass(&t->spots.v[i], second_pass);
+		if (i != t->root) {
+			enter(t, i);
+		}
+	}
+	for (uint32_t i = 0; i < t->spots.n; i++) {
+		struct fair_tournament_spot *s = &t->spots.v[i];
+
+		for (size_t k = s->below; k-- > 1;) {
+			play(t, s, k);
+		}
+	}
+}
+
+uint32_t fair_tournament_next(struct fair_tournament *t)
+{
+	uint32_t at = t->root;
+
+	if (at == t->own) {
+		return t->spots.v[at].front == NULL ? NONE : at;
+	}
+	while (!t->spots.v[at].is_queue) {
+		uint32_t best = t->spots.v[at].best[1];
+
+		if (best != NONE) {
+			at = best;
+		} else if (at == t->root) {
+			return NONE;
+		} else {
+			t->spots.v[at].pruned = true;
+			settle(t, at);
+			at = t->root;
+		}
+	}
+	return at;
+}

@@ -1,0 +1,93 @@
+/* scheduler/workloads/preempt/victims.h: whom to preempt (Kueue: preemption; KEP-83; KEP-7990 for
+ * the cost). The classical search is in victims_classical.c, fair sharing in victims_fair.c and
+ * turns.c, candidates and their order in candidates.h. Usage of the forest is as before on return.
+ * Owner: the sched thread. Pure. */
+#ifndef SCHEDULER_WORKLOADS_PREEMPT_VICTIMS_H
+#define SCHEDULER_WORKLOADS_PREEMPT_VICTIMS_H
+
+#include "scheduler/workloads/assign/assign.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/preempt/victim.h"
+
+struct victims {
+	struct victim *v; /* in the arena; in the order in which they were taken */
+	size_t n;
+};
+
+struct victims_request {
+	struct forest *forest;
+	const struct workload *w;
+	uint32_t node;                    /* its ClusterQueue */
+	const struct quota_amounts *need; /* by pair: all that it asks */
+	const uint32_t *pairs;            /* those that must be preempted for, sorted */
+	size_t npairs;
+	int64_t now; /* wall ns: of candidates whose QuotaReserved has no time */
+	/* Ids of workloads that are no candidates: victims of other entries of this cycle, whose
+	 * usage the caller has taken off the forest. In any order. */
+	const uint32_t *gone;
+	size_t ngone;
+	struct arena *scratch; /* emptied by every search, which saves allocations; NULL: its own */
+};
+
+/* An empty set: there is none that would do. Equal input gives equal output; no member could be
+ * left out; every member is allowed by the policies. What is needed must not fit already.
+ * O(c log c + c * d) for c candidates in a forest of depth d. */
+void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret);
+
+/* Whether the policy lets p preempt c: never, lower priority, or equal and newer. */
+static inline bool victims_allowed(const struct quota *q, enum quota_policy policy,
+				   const struct workload *p, const struct workload *c)
+{
+	int64_t pp, pc;
+
+	switch (policy) {
+	case QUOTA_NEVER:
+		return false;
+	case QUOTA_ANY:
+		return true;
+	case QUOTA_LOWER_PRIORITY:
+	case QUOTA_LOWER_OR_NEWER_EQUAL:
+		break;
+	}
+	pp = workload_priority(q, p);
+	pc = workload_priority(q, c);
+	if (pp != pc) {
+		return pp > pc;
+	}
+	return policy == QUOTA_LOWER_OR_NEWER_EQUAL &&
+	       workload_queue_time(q, p) < workload_queue_time(q, c);
+}
+
+struct victims_found { /* for one pair alone */
+	uint32_t pair;
+	int64_t amount;
+	struct victims victims;
+	struct victims_found *next;
+};
+
+/* The assign_oracle_fn of assign.h: the whole search for one pair alone. *level is set when there
+ * are victims: the level of borrowing with all of them gone. */
+struct victims_oracle {
+	struct forest *forest;
+	uint32_t node; /* the ClusterQueue of the workload */
+	int64_t now;
+	const uint32_t *gone; /* as in struct victims_request */
+	size_t ngone;
+	struct arena *arena;           /* of what it found */
+	struct arena *scratch;         /* as in struct victims_request */
+	struct victims_found *answers; /* the last one first */
+};
+/* ctx: a struct victims_oracle. */
+enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
+				      int64_t amount, unsigned *level);
+/* victims_find for a request of the workload that the oracle was asked about, without a search
+ * where it was asked just that. The forest must be as it was then. */
+void victims_oracle_find(const struct victims_oracle *o, const struct victims_request *r,
+			 struct victims *ret);
+
+/* The two searches; everything they need lives in the arena, the result too. `gone` is sorted, the
+ * ClusterQueue is in a tree (not on a cycle). */
+void victims_classical(const struct victims_request *r, struct arena *arena, struct victims *ret);
+void victims_fair(const struct victims_request *r, struct arena *arena, struct victims *ret);
+
+#endif

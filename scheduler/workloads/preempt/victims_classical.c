@@ -1,0 +1,211 @@
+/* The classical search (Kueue: hierarchical preemption; KEP-83 is its ground):
+ *   1. Candidates. Own queue: by withinClusterQueue. Of each cohort above, lowest first: the
+ *      queues below it that are over their quota, by reclaimWithinCohort. They are in list H when
+ *      the request fits into the quota of some node below that cohort (what is used there is ours
+ *      by right), else in list S.
+ *   2. Order: who is evicted already of H, S, own queue; then the rest of H, S, own queue.
+ *   3. One or two attempts, with and without borrowing. Each takes candidates in order, leaving
+ *      out whose queue or cohort is back within its quota, until the request fits; then gives back
+ *      whom it does not need. */
+#include "scheduler/workloads/preempt/victims.h"
+
+#include "base/arena.h"
+#include "scheduler/workloads/forest/forest_over.h"
+#include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/preempt/ranking.h"
+#include "scheduler/workloads/preempt/trial.h"
+
+enum list { LIST_RIGHT, LIST_PRIORITY, LIST_OWN, LIST_COUNT_ };
+
+struct search {
+	const struct victims_request *r;
+	const struct cluster_queue *queue;
+	struct arena *arena;
+	struct candidates all;
+	struct ranking ranking; /* of them */
+	size_t in_list[LIST_COUNT_];
+	bool may_reclaim_borrowing; /* borrowWithinCohort */
+};
+
+static bool is_within_quota(const struct search *s, uint32_t node)
+{
+	return forest_within_nominal(s->r->forest, node, s->r->pairs, s->r->npairs);
+}
+
+/* Why c, of another queue, would be preempted, and whether also for a preemptor that borrows. */
+static void classify(const struct search *s, bool by_right, struct candidate *c)
+{
+	int64_t priority = workload_priority(forest_world(s->r->forest), s->r->w);
+
+	c->reason = VICTIM_IN_COHORT_RECLAMATION;
+	if (by_right) {
+		return;
+	}
+	if (!s->may_reclaim_borrowing || c->priority >= priority ||
+	    (s->queue->has_threshold && c->priority > s->queue->threshold)) {
+		c->no_borrow = true;
+		return;
+	}
+	c->reason = VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING;
+}
+
+static void collect_queue(struct search *s, uint32_t node, uint32_t above, enum list list)
+{
+	enum quota_policy policy = list == LIST_OWN ? s->queue->within_queue : s->queue->reclaim;
+	size_t from = s->all.n;
+
+	candidates_collect(s->r, node, policy, s->arena, &s->all);
+	s->in_list[list] += s->all.n - from;
+	for (size_t i = from; i < s->all.n; i++) {
+		struct candidate *c = s->all.v[i];
+
+		c->above = above;
+		c->rank = (uint8_t)((c->evicted ? 0 : LIST_COUNT_) + list);
+		c->reason = VICTIM_IN_CLUSTER_QUEUE;
+		if (list != LIST_OWN) {
+			classify(s, list == LIST_RIGHT, c);
+		}
+	}
+}
+
+/* The queues below `above` that are over their quota, without the branch `done` and without what
+ * is below a cohort that is within its quota. */
+static void collect_below(struct search *s, uint32_t above, uint32_t done, enum list list)
+{
+	struct forest *f = s->r->forest;
+	struct VEC(uint32_t) stack = VEC_INIT;
+	struct forest_over_list queues = VEC_INIT;
+
+	vec_push(&stack, above);
+	while (stack.n > 0) {
+		uint32_t at = vec_pop(&stack);
+		size_t n;
+		const uint32_t *cohorts = forest_cohorts(f, at, &n);
+
+		for (size_t i = 0; i < n; i++) {
+			if (cohorts[i] != done && !is_within_quota(s, cohorts[i])) {
+				vec_push(&stack, cohorts[i]);
+			}
+		}
+		forest_over_collect(f, at, s->r->pairs, s->r->npairs, &queues);
+	}
+	for (size_t i = 0; i < queues.n; i++) {
+		if (queues.v[i] != done) {
+			collect_queue(s, queues.v[i], above, list);
+		}
+	}
+	vec_finish(&queues);
+	vec_finish(&stack);
+}
+
+static void collect_cohorts(struct search *s)
+{
+	struct forest *f = s->r->forest;
+	struct quota_amounts rest = { 0 };
+	uint32_t below = s->r->node;
+	bool by_right = forest_fits_here(f, below, s->r->need, &rest);
+
+	for (uint32_t at = forest_parent(f, below); at != MODEL_NONE; at = forest_parent(f, at)) {
+		collect_below(s, at, below, by_right ? LIST_RIGHT : LIST_PRIORITY);
+		if (forest_fits_here(f, at, &rest, &rest)) {
+			by_right = true;
+		}
+		below = at;
+	}
+	quota_amounts_finish(&rest);
+}
+
+/* With the removals so far: whether its queue, and all cohorts between it and the one above both,
+ * still use more than their quota. */
+static bool is_valid(const struct search *s, const struct candidate *c, bool may_borrow)
+{
+	if (!c->outside) {
+		return true;
+	}
+	if (may_borrow && c->no_borrow) {
+		return false;
+	}
+	for (uint32_t at = c->holds; at != c->above; at = forest_parent(s->r->forest, at)) {
+		if (is_within_quota(s, at)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool borrows(const struct victims_request *r)
+{
+	for (size_t i = 0; i < r->need->n; i++) {
+		if (forest_borrows_with(r->forest, r->node, r->need->v[i].id,
+					r->need->v[i].value)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool attempt(struct search *s, bool may_borrow, struct victims *ret)
+{
+	struct trial t;
+
+	if (!may_borrow && s->in_list[LIST_OWN] == 0 && borrows(s->r)) {
+		return false; /* what others use does not change that */
+	}
+	trial_begin(&t, s->r, s->arena);
+	for (size_t i = 0; i < s->ranking.n; i++) {
+		struct candidate *c = ranking_at(&s->ranking, i);
+
+		if (!is_valid(s, c, may_borrow)) {
+			continue;
+		}
+		trial_take(&t, c);
+		if (trial_fits(&t, may_borrow)) {
+			(void)trial_fill_back(&t, may_borrow);
+			trial_end(&t);
+			trial_result(&t, ret);
+			return true;
+		}
+	}
+	trial_end(&t);
+	return false;
+}
+
+static bool is_under_nominal(const struct search *s)
+{
+	const struct victims_request *r = s->r;
+
+	for (size_t i = 0; i < r->npairs; i++) {
+		if (forest_usage(r->forest, r->node, r->pairs[i]) >=
+		    forest_nominal(r->forest, r->node, r->pairs[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void victims_classical(const struct victims_request *r, struct arena *arena, struct victims *ret)
+{
+	const struct cluster_queue *queue = forest_world(r->forest)->nodes.v[r->node]->queue;
+	struct search s = { .r = r,
+			    .queue = queue,
+			    .arena = arena,
+			    .may_reclaim_borrowing = queue->borrow_within != QUOTA_NEVER };
+
+	collect_queue(&s, r->node, MODEL_NONE, LIST_OWN);
+	if (queue->reclaim != QUOTA_NEVER) {
+		collect_cohorts(&s);
+	}
+	*ret = (struct victims){ 0 };
+	if (!trial_is_hopeful(r, &s.all)) {
+		return;
+	}
+	ranking_init(&s.ranking, &s.all, arena);
+	if ((s.in_list[LIST_RIGHT] == 0 && s.in_list[LIST_PRIORITY] == 0) ||
+	    (!s.may_reclaim_borrowing && !is_under_nominal(&s))) {
+		attempt(&s, true, ret);
+	} else if (!s.may_reclaim_borrowing && s.in_list[LIST_RIGHT] == 0) {
+		(void)(attempt(&s, false, ret) || attempt(&s, true, ret));
+	} else {
+		(void)(attempt(&s, true, ret) || attempt(&s, false, ret));
+	}
+}

@@ -1,0 +1,119 @@
+/* scheduler/workloads/status/conditions.h: what of a Workload's status follows from the engine's
+ * decisions: conditions, admission, admission checks, preemption gates, scheduling statistics, and
+ * the events that go with them. The old status and a decision in, the new status out; both
+ * `headgatectl simulate` and the writer of statuses use it. Names as in the API group
+ * kueue.x-k8s.io. Owner: the caller. Pure. */
+#ifndef SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H
+#define SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H
+
+#include "scheduler/workloads/cycle/admission_cycle.h"
+
+#define CONDITIONS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
+#define CONDITIONS_EVENT_MAX 1024
+
+/* Types. */
+#define CONDITIONS_QUOTA_RESERVED "QuotaReserved"
+#define CONDITIONS_ADMITTED "Admitted"
+#define CONDITIONS_EVICTED "Evicted"
+#define CONDITIONS_PREEMPTED "Preempted"
+#define CONDITIONS_REQUEUED "Requeued"
+#define CONDITIONS_PODS_READY "PodsReady"
+#define CONDITIONS_FINISHED "Finished"
+#define CONDITIONS_DEACTIVATION_TARGET "DeactivationTarget"
+#define CONDITIONS_BLOCKED_ON_GATES "BlockedOnPreemptionGates"
+
+struct condition {
+	const char *type, *status, *reason, *message; /* status: "True", "False", "Unknown" */
+	int64_t at;                                   /* lastTransitionTime, wall ns */
+	int64_t generation;                           /* observedGeneration; 0: absent */
+};
+
+struct conditions_check { /* status.admissionChecks[] */
+	const char *name, *message;
+	enum quota_check_state state;
+	int64_t at;
+	int32_t retries;
+	int32_t requeue_after; /* requeueAfterSeconds; 0: absent */
+	bool has_updates;      /* podSetUpdates is not empty; what is in it is the check's affair */
+	bool drops_updates;    /* it is to be emptied */
+};
+
+struct conditions_gate { /* status.preemptionGates[] */
+	const char *name;
+	bool open;
+	int64_t at;
+};
+
+struct conditions_eviction { /* status.schedulingStats.evictions[] */
+	const char *reason, *cause;
+	int32_t count;
+};
+
+struct conditions_usage { /* of one resource of a pod set */
+	uint32_t resource;
+	const char *flavor; /* NULL in resourceRequests */
+	int64_t amount;
+};
+struct conditions_podset {
+	const char *name;
+	int32_t count;
+	struct conditions_usage *v;
+	size_t n;
+};
+
+struct conditions {
+	struct arena *arena; /* borrowed; texts that are added live there */
+	struct VEC(struct condition) list;
+	struct VEC(struct conditions_check) checks;
+	struct VEC(struct conditions_gate) gates;
+	struct VEC(struct conditions_eviction) evictions;
+	bool has_admission;
+	const char *queue;                             /* admission.clusterQueue; NULL: as it was */
+	struct VEC(struct conditions_podset) podsets;  /* admission.podSetAssignments of ours */
+	struct VEC(struct conditions_podset) requests; /* resourceRequests; empty: none */
+	const char *cluster;                           /* clusterName; NULL: none */
+	struct VEC(const char *) nominated, unhealthy; /* nominatedClusterNames, unhealthyNodes */
+	bool has_requeue_count, has_requeue_at, has_past_seconds;
+	int32_t requeue_count; /* requeueState.count */
+	int64_t requeue_at;    /* requeueState.requeueAt, wall ns */
+	int32_t past_seconds;  /* accumulatedPastExecutionTimeSeconds */
+	int64_t generation;    /* of the object */
+};
+
+struct conditions_event {
+	bool warning;
+	uint32_t workload;
+	const char *reason, *message; /* in the arena */
+};
+struct conditions_events {
+	struct conditions_event *v;
+	size_t n, cap;
+};
+
+void conditions_finish(struct conditions *c);
+/* NULL: not there. */
+const struct condition *conditions_find(const struct conditions *c, const char *type);
+bool conditions_is_true(const struct conditions *c, const char *type);
+/* Sets status, reason, message and generation; the time of transition changes only with the status.
+ * True when anything but the generation changed. Texts are copied. */
+bool conditions_set(struct conditions *c, const struct condition *to);
+/* Takes a condition off; false: it was not there. */
+bool conditions_remove(struct conditions *c, const char *type);
+
+/* The status of the workload that d is about after d; appends to events (in order). The
+ * world may have d applied or not: only names and requests are read from q. To one that has
+ * finished nothing happens any more. */
+void conditions_decide(struct conditions *c, const struct quota *q,
+		       const struct admission_decision *d, int64_t now,
+		       struct conditions_events *events);
+
+/* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew
+ * (without podSetUpdates), gates close, clusters and unhealthy nodes are forgotten. It keeps its
+ * reservation until conditions_release. */
+void conditions_evict(struct conditions *c, const char *reason, const char *cause,
+		      const char *message, int64_t now);
+/* The job of an evicted workload has stopped: the reservation is given back. Returns the seconds
+ * that it was admitted, for accumulatedPastExecutionTimeSeconds. */
+int32_t conditions_release(struct conditions *c, const char *message, int64_t now);
+
+#endif

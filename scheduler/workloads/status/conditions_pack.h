@@ -1,0 +1,18 @@
+/* scheduler/workloads/status/conditions_pack.h: statuses of Workloads that are kept for long, in as
+ * few bytes as they can be: there may be a hundred thousand of them. Owner: the caller. Pure. */
+#ifndef SCHEDULER_WORKLOADS_STATUS_CONDITIONS_PACK_H
+#define SCHEDULER_WORKLOADS_STATUS_CONDITIONS_PACK_H
+
+#include "scheduler/workloads/status/conditions.h"
+
+/* All of a status in one block, which free() ends. */
+struct conditions_pack;
+
+struct conditions_pack *conditions_pack_make(const struct conditions *from);
+/* The same, but of one condition only, if it is there, and without its message. */
+struct conditions_pack *conditions_pack_one(const struct conditions *from, const char *type);
+/* Reads it into `to`, whose arena (to->arena, of its own) is reset and whose lists are used again:
+ * what was in it is gone. Texts stay in the block, which must outlive what is read. */
+void conditions_pack_read(const struct conditions_pack *from, struct conditions *to);
+
+#endif

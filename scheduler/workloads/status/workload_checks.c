@@ -1,0 +1,156 @@
+#include "scheduler/workloads/status/workload_checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+
+#define DEACTIVATES "AdmissionCheck" /* reason of DeactivationTarget, and of Evicted */
+
+void workload_checks_delay(struct workload_reconcile *l)
+{
+	int64_t latest = l->s->requeue_at;
+
+	for (size_t i = 0; i < l->c->checks.n; i++) {
+		const struct conditions_check *k = &l->c->checks.v[i];
+		int64_t until;
+
+		if (k->state != QUOTA_CHECK_RETRY || k->requeue_after <= 0 ||
+		    __builtin_add_overflow(k->at, k->requeue_after * CLOCK_NS_PER_S, &until)) {
+			continue;
+		}
+		if (latest == MODEL_TIME_NONE || until > latest) {
+			latest = until;
+		}
+	}
+	if (latest != l->s->requeue_at) {
+		l->s->requeue_at = latest;
+		l->out->changed = true;
+	}
+}
+
+static bool is_wanted(const struct workload_reconcile_in *in, const char *name)
+{
+	for (size_t i = 0; i < in->nchecks; i++) {
+		if (str_streq(in->checks[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_listed(const struct conditions *c, const char *name)
+{
+	for (size_t i = 0; i < c->checks.n; i++) {
+		if (str_streq(c->checks.v[i].name, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct conditions_check *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+void workload_checks_sync(struct workload_reconcile *l)
+{
+	struct conditions *c = l->c;
+	size_t kept = 0, had = c->checks.n;
+
+	if (!l->in->checks_known) {
+		return;
+	}
+	for (size_t i = 0; i < had; i++) {
+		if (is_wanted(l->in, c->checks.v[i].name)) {
+			c->checks.v[kept++] = c->checks.v[i];
+		}
+	}
+	c->checks.n = kept;
+	for (size_t i = 0; i < l->in->nchecks; i++) {
+		struct conditions_check new = { .name = arena_dup(c->arena, l->in->checks[i]),
+						.message = "",
+						.state = QUOTA_CHECK_PENDING,
+						.at = l->now };
+
+		if (!is_listed(c, new.name)) {
+			vec_push(&c->checks, new);
+		}
+	}
+	if (kept != had || c->checks.n != kept) {
+		l->out->changed = true;
+		qsort(c->checks.v, c->checks.n, sizeof(c->checks.v[0]), by_name);
+	}
+}
+
+bool workload_checks_ready(const struct workload_reconcile *l)
+{
+	for (size_t i = 0; i < l->in->nchecks; i++) {
+		if (!is_listed(l->c, l->in->checks[i])) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < l->c->checks.n; i++) {
+		if (l->c->checks.v[i].state != QUOTA_CHECK_READY) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* `"a" (message of a); "b"`, of the checks in a state; NULL: none is. Names are quoted as they are:
+ * they are DNS names. */
+static const char *describe(const struct conditions *c, enum quota_check_state state,
+			    size_t *ret_count)
+{
+	const char *text = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < c->checks.n; i++) {
+		const struct conditions_check *k = &c->checks.v[i];
+		bool has_message = k->message != NULL && k->message[0] != '\0';
+
+		if (k->state != state) {
+			continue;
+		}
+		text = arena_printf(c->arena, "%s%s\"%s\"%s%s%s", text == NULL ? "" : text,
+				    text == NULL ? "" : "; ", k->name, has_message ? " (" : "",
+				    has_message ? k->message : "", has_message ? ")" : "");
+		(*ret_count)++;
+	}
+	return text;
+}
+
+bool workload_checks_judge(struct workload_reconcile *l)
+{
+	struct conditions *c = l->c;
+	size_t n;
+	const char *which = describe(c, QUOTA_CHECK_REJECTED, &n);
+
+	if (which != NULL) {
+		const char *message =
+			arena_printf(c->arena, "AdmissionCheck%s in Rejected state: %s",
+				     n > 1 ? "s" : "", which);
+
+		if (workload_reconcile_set(l, CONDITIONS_DEACTIVATION_TARGET, true, DEACTIVATES,
+					   message)) {
+			workload_reconcile_tell(
+				l, true, "AdmissionCheckRejected",
+				arena_printf(c->arena, "Deactivated due to %s", message));
+		}
+		return true;
+	}
+	which = describe(c, QUOTA_CHECK_RETRY, &n);
+	if (which == NULL) {
+		return false;
+	}
+	workload_reconcile_evict(l, DEACTIVATES, "",
+				 arena_printf(c->arena,
+					      "Evicted due to AdmissionCheck%s in Retry state: %s",
+					      n > 1 ? "s" : "", which));
+	return true;
+}

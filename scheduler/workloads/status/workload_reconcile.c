@@ -1,0 +1,312 @@
+#include "scheduler/workloads/status/workload_reconcile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/workloads/status/workload_checks.h"
+#include "scheduler/workloads/status/workload_pending.h"
+#include "scheduler/workloads/status/workload_reconcile_priv.h"
+#include "scheduler/workloads/status/workload_reserved.h"
+
+#define DEACTIVATED "Deactivated"
+#define MESSAGE_DEACTIVATED "The workload is deactivated"
+
+bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool is_true,
+			    const char *reason, const char *message)
+{
+	struct condition to = { .type = type,
+				.status = is_true ? "True" : "False",
+				.reason = reason,
+				.message = message,
+				.at = l->now,
+				.generation = l->c->generation };
+	bool changed = conditions_set(l->c, &to);
+
+	l->out->changed |= changed;
+	return changed;
+}
+
+void workload_reconcile_tell(struct workload_reconcile *l, bool warning, const char *reason,
+			     const char *message)
+{
+	size_t n = strlen(message);
+	struct conditions_event e = { warning, l->in->id, arena_dup(l->c->arena, reason),
+				      arena_dup_n(l->c->arena, message,
+						  n > CONDITIONS_EVENT_MAX ? CONDITIONS_EVENT_MAX
+									   : n) };
+
+	vec_push(&l->out->events, e);
+}
+
+void workload_reconcile_wake(struct workload_reconcile *l, int64_t at)
+{
+	if (at < l->out->next) {
+		l->out->next = at;
+	}
+}
+
+bool workload_reconcile_is(const struct workload_reconcile *l, const char *type, const char *status,
+			   const char *reason)
+{
+	const struct condition *c = conditions_find(l->c, type);
+
+	return c != NULL && str_streq(c->status, status) &&
+	       (reason == NULL || str_streq(c->reason, reason));
+}
+
+void workload_reconcile_evict(struct workload_reconcile *l, const char *reason, const char *cause,
+			      const char *message)
+{
+	bool held = conditions_is_true(l->c, CONDITIONS_QUOTA_RESERVED);
+
+	conditions_evict(l->c, reason, cause, message, l->now);
+	l->out->changed = true;
+	if (held) {
+		workload_reconcile_tell(
+			l, false, arena_printf(l->c->arena, "EvictedDueTo%s", reason), message);
+	}
+}
+
+int64_t workload_reconcile_backoff(const struct quota_times *times, int32_t n, const char *uid)
+{
+	int64_t delay = times->backoff_base_ns;
+	uint64_t spread = str_hash(str_of(uid == NULL ? "" : uid)) % 1001;
+
+	for (int32_t i = 1; i < n && delay < times->backoff_max_ns; i++) {
+		if (__builtin_mul_overflow(delay, 2, &delay)) {
+			delay = times->backoff_max_ns;
+		}
+	}
+	if (delay < times->backoff_max_ns) {
+		delay += delay / 10000000 * (int64_t)spread;
+	}
+	return delay < times->backoff_max_ns ? delay : times->backoff_max_ns;
+}
+
+/* --- checks ------------------------------------------------------------------------------------
+ */
+
+static bool is_assigned(const struct workload *w, const struct quota_check *check)
+{
+	if (check->nflavors == 0) {
+		return true;
+	}
+	for (size_t i = 0; i < w->assigned.n; i++) {
+		for (size_t k = 0; k < check->nflavors; k++) {
+			if (w->assigned.v[i].flavor == check->flavors[k]) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool workload_reconcile_checks(const struct quota *q, const struct workload *w, const char **names,
+			       size_t most, size_t *ret)
+{
+	bool holds = w->holds != MODEL_NONE;
+	uint32_t at = holds ? w->holds : w->queue;
+	const struct cluster_queue *queue = at == MODEL_NONE ? NULL : q->nodes.v[at]->queue;
+	size_t n = 0;
+
+	if (queue == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < queue->checks.n; i++) {
+		const struct quota_check *check = &queue->checks.v[i];
+
+		if (!holds && check->nflavors > 0) {
+			return false;
+		}
+		if (n < most && (!holds || is_assigned(w, check))) {
+			names[n++] = check->name;
+		}
+	}
+	if (n > 1) {
+		qsort(names, n, sizeof(*names), by_text);
+	}
+	*ret = n;
+	return true;
+}
+
+/* --- the steps ---------------------------------------------------------------------------------
+ */
+
+/* A Workload whose job is gone: nobody else takes the finalizer off. True: nothing more to do. */
+static bool handle_orphan(struct workload_reconcile *l)
+{
+	const struct workload_reconcile_in *in = l->in;
+	bool finished = conditions_is_true(l->c, CONDITIONS_FINISHED);
+
+	if (in->has_owner) {
+		return false;
+	}
+	if (in->had_owner && !finished && !in->deleted) {
+		(void)workload_reconcile_set(l, CONDITIONS_FINISHED, true, "OwnerNotFound",
+					     "The workload's owner was not found");
+		finished = true;
+	}
+	l->out->remove_finalizer = in->has_finalizer && (in->deleted || finished);
+	return in->deleted;
+}
+
+static bool is_in_spec(const struct workload_reconcile_in *in, const char *gate)
+{
+	for (size_t i = 0; i < in->ngates; i++) {
+		if (str_streq(in->gates[i], gate)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Kueue: a gate of spec is closed until status says otherwise; entries without a gate go. */
+static void sync_gates(struct workload_reconcile *l)
+{
+	struct conditions *c = l->c;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->gates.n; i++) {
+		if (is_in_spec(l->in, c->gates.v[i].name)) {
+			c->gates.v[kept++] = c->gates.v[i];
+		}
+	}
+	l->out->changed |= kept != c->gates.n;
+	c->gates.n = kept;
+	for (size_t i = 0; i < l->in->ngates; i++) {
+		struct conditions_gate new = { arena_dup(c->arena, l->in->gates[i]), false,
+					       l->now };
+		size_t k = 0;
+
+		while (k < c->gates.n && !str_streq(c->gates.v[k].name, new.name)) {
+			k++;
+		}
+		if (k == c->gates.n) {
+			vec_push(&c->gates, new);
+			l->out->changed = true;
+		}
+	}
+}
+
+static void handle_finished(struct workload_reconcile *l)
+{
+	int64_t at = conditions_find(l->c, CONDITIONS_FINISHED)->at, end;
+
+	if (l->times->keep_finished_ns < 0 || l->in->deleted ||
+	    __builtin_add_overflow(at, l->times->keep_finished_ns, &end)) {
+		return;
+	}
+	if (end > l->now) {
+		workload_reconcile_wake(l, end);
+		return;
+	}
+	l->out->remove = true;
+}
+
+/* spec.active=false: Evicted once, whoever switched it off and whether or not it holds quota. */
+static void deactivate(struct workload_reconcile *l)
+{
+	const struct condition *target = conditions_find(l->c, CONDITIONS_DEACTIVATION_TARGET);
+	const char *cause = target == NULL ? "" : target->reason;
+	const char *message = MESSAGE_DEACTIVATED;
+
+	if (target != NULL) {
+		message = arena_printf(l->c->arena, MESSAGE_DEACTIVATED " due to %s",
+				       target->message);
+	}
+	if (!conditions_is_true(l->c, CONDITIONS_EVICTED)) {
+		workload_reconcile_evict(
+			l,
+			target == NULL ? DEACTIVATED
+				       : arena_printf(l->c->arena, DEACTIVATED "DueTo%s", cause),
+			cause, message);
+	}
+	if (l->s->requeues != 0 || l->s->requeue_at != MODEL_TIME_NONE) {
+		l->s->requeues = 0;
+		l->s->requeue_at = MODEL_TIME_NONE;
+		l->out->changed = true;
+	}
+	l->out->changed |= conditions_remove(l->c, CONDITIONS_DEACTIVATION_TARGET);
+}
+
+/* Those that the engine deactivated are kept for a while, those that somebody did for ever. */
+static void handle_deactivated(struct workload_reconcile *l)
+{
+	const struct condition *evicted = conditions_find(l->c, CONDITIONS_EVICTED);
+	int64_t end;
+
+	if (l->times->keep_deactivated_ns < 0 || l->in->deleted || !l->in->has_owner ||
+	    !str_has_prefix(str_of(evicted->reason), DEACTIVATED "DueTo") ||
+	    __builtin_add_overflow(evicted->at, l->times->keep_deactivated_ns, &end)) {
+		return;
+	}
+	if (end > l->now) {
+		workload_reconcile_wake(l, end);
+		return;
+	}
+	l->out->remove_owner = true;
+}
+
+/* Reservation: hold it, or give it back once evicted. True while it is held. */
+static bool handle_reservation(struct workload_reconcile *l)
+{
+	if (!conditions_is_true(l->c, CONDITIONS_QUOTA_RESERVED)) {
+		return false;
+	}
+	if (!conditions_is_true(l->c, CONDITIONS_EVICTED)) {
+		return true;
+	}
+	workload_reserved_release(l);
+	return !l->out->released;
+}
+
+/* Kueue's order: orphans, preemption gates, finished, delays that checks ask for, deactivation,
+ * end of waiting, list of checks; then by reservation. */
+void workload_reconcile(const struct workload_reconcile_in *in, const struct quota_times *times,
+			struct workload_reconcile_state *s, int64_t now,
+			struct workload_reconcile_out *ret)
+{
+	struct workload_reconcile l = { in, times, s, s->c, now, ret };
+
+	*ret = (struct workload_reconcile_out){ .next = WORKLOAD_RECONCILE_NEVER };
+	if (handle_orphan(&l)) {
+		return;
+	}
+	sync_gates(&l);
+	if (conditions_is_true(s->c, CONDITIONS_FINISHED)) {
+		handle_finished(&l);
+		return;
+	}
+	workload_checks_delay(&l);
+	if (in->active && conditions_is_true(s->c, CONDITIONS_DEACTIVATION_TARGET)) {
+		ret->deactivate = true;
+		return;
+	}
+	if (!in->active) {
+		deactivate(&l);
+		handle_deactivated(&l);
+	}
+	if (handle_reservation(&l)) {
+		if (conditions_is_true(s->c, CONDITIONS_EVICTED)) {
+			return; /* nothing else counts before the job has stopped */
+		}
+		workload_checks_sync(&l);
+		workload_reserved_admit(&l);
+		workload_reserved_judge(&l);
+	} else {
+		workload_pending_requeue(&l);
+		workload_checks_sync(&l);
+		workload_pending_explain(&l);
+	}
+}
+
+void workload_reconcile_finish(struct workload_reconcile_out *out)
+{
+	vec_finish(&out->events);
+}

@@ -1,0 +1,160 @@
+#include "scheduler/workloads/status/workload_reserved.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "scheduler/workloads/status/workload_checks.h"
+#include "scheduler/workloads/status/workload_pending.h"
+
+#define DEACTIVATED "Deactivated"
+
+void workload_reserved_admit(struct workload_reconcile *l)
+{
+	const char *message;
+
+	if (conditions_is_true(l->c, CONDITIONS_ADMITTED)) {
+		return;
+	}
+	/* Until the flavors' checks are known nobody can say that they are Ready. */
+	if (!l->in->checks_known || !workload_checks_ready(l)) {
+		(void)workload_reconcile_set(l, CONDITIONS_ADMITTED, false,
+					     "UnsatisfiedAdmissionChecks",
+					     "The workload has not all checks ready");
+		return;
+	}
+	message = arena_printf(l->c->arena, "Admitted by ClusterQueue %s", l->in->cluster.name);
+	(void)workload_reconcile_set(l, CONDITIONS_ADMITTED, true, "Admitted", message);
+	workload_reconcile_tell(l, false, "Admitted", message);
+}
+
+/* Nothing runs yet that would have to be stopped first. Why, workload_pending_explain says. */
+static void withdraw(struct workload_reconcile *l)
+{
+	l->c->has_admission = false;
+	l->c->queue = NULL;
+	vec_clear(&l->c->podsets);
+	l->out->changed = l->out->released = true;
+	workload_pending_explain(l);
+}
+
+static bool judge_queue(struct workload_reconcile *l, const struct workload_reconcile_queue *q,
+			const char *kind, bool admitted)
+{
+	struct arena *arena = l->c->arena;
+	bool stops = q->exists && q->stop == QUOTA_HOLD_AND_DRAIN;
+
+	if (!admitted && (!q->exists || q->terminating || q->stop != QUOTA_RUN)) {
+		withdraw(l);
+		return true;
+	}
+	if (admitted && stops) {
+		workload_reconcile_evict(l, arena_printf(arena, "%sStopped", kind), "",
+					 arena_printf(arena, "The %s is stopped", kind));
+		return true;
+	}
+	return false;
+}
+
+static void mark(struct workload_reconcile *l, const char *cause, const char *message)
+{
+	(void)workload_reconcile_set(l, CONDITIONS_DEACTIVATION_TARGET, true, cause, message);
+}
+
+static void time_out(struct workload_reconcile *l, const char *cause)
+{
+	struct workload_reconcile_state *s = l->s;
+	int32_t tries = s->requeues < INT32_MAX ? s->requeues + 1 : s->requeues;
+	int64_t until;
+
+	if (l->times->backoff_limit >= 0 && tries > l->times->backoff_limit) {
+		mark(l, "RequeuingLimitExceeded",
+		     "exceeding the maximum number of re-queuing retries");
+		return;
+	}
+	until = l->now + workload_reconcile_backoff(l->times, tries, l->in->uid);
+	s->requeues = tries;
+	if (s->requeue_at == MODEL_TIME_NONE || s->requeue_at < until) {
+		s->requeue_at = until;
+	}
+	workload_reconcile_evict(l, "PodsReadyTimeout", cause,
+				 arena_printf(l->c->arena, "Exceeded the PodsReady timeout %s/%s",
+					      l->in->namespace_, l->in->name));
+}
+
+/* Before the pods were ready for the first time they are waited for since admission, later since
+ * they stopped being ready. Whoever looks after the job says whether they are ready; until then
+ * nobody knows: a Workload that somebody else admitted long ago may run. */
+static bool judge_pods_ready(struct workload_reconcile *l, int64_t admitted_at)
+{
+	const struct condition *ready = conditions_find(l->c, CONDITIONS_PODS_READY);
+	bool recovers = ready != NULL &&
+			workload_reconcile_is(l, CONDITIONS_PODS_READY, "False", "WaitForRecovery");
+	int64_t limit = recovers ? l->times->recovery_ns : l->times->ready_ns;
+	int64_t since = recovers ? ready->at : admitted_at;
+	int64_t end;
+
+	if (!l->times->wait_pods_ready || limit <= 0 || (ready == NULL && l->in->has_owner) ||
+	    conditions_is_true(l->c, CONDITIONS_PODS_READY) ||
+	    __builtin_add_overflow(since, limit, &end)) {
+		return false;
+	}
+	if (end > l->now) {
+		workload_reconcile_wake(l, end);
+		return false;
+	}
+	time_out(l, recovers ? "WaitForRecovery" : "WaitForStart");
+	return true;
+}
+
+static void judge_execution(struct workload_reconcile *l, int64_t admitted_at)
+{
+	int64_t left = ((int64_t)l->in->max_execution - l->s->ran) * CLOCK_NS_PER_S, end;
+	const char *cause = "MaximumExecutionTimeExceeded";
+
+	if (l->in->max_execution <= 0 || __builtin_add_overflow(admitted_at, left, &end)) {
+		return;
+	}
+	if (end > l->now) {
+		workload_reconcile_wake(l, end);
+		return;
+	}
+	mark(l, cause, "exceeding the maximum execution time");
+	workload_reconcile_tell(l, true, cause,
+				arena_printf(l->c->arena,
+					     "The maximum execution time (%ds) exceeded",
+					     l->in->max_execution));
+}
+
+void workload_reserved_judge(struct workload_reconcile *l)
+{
+	const struct condition *admitted = conditions_find(l->c, CONDITIONS_ADMITTED);
+	bool is_admitted = conditions_is_true(l->c, CONDITIONS_ADMITTED);
+
+	if (workload_checks_judge(l) || judge_queue(l, &l->in->local, "LocalQueue", is_admitted) ||
+	    judge_queue(l, &l->in->cluster, "ClusterQueue", is_admitted) || !is_admitted) {
+		return;
+	}
+	if (!judge_pods_ready(l, admitted->at)) {
+		judge_execution(l, admitted->at);
+	}
+}
+
+void workload_reserved_release(struct workload_reconcile *l)
+{
+	const struct condition *evicted = conditions_find(l->c, CONDITIONS_EVICTED);
+	bool deactivated = str_has_prefix(str_of(evicted->reason), DEACTIVATED);
+	int32_t ran;
+
+	if (l->in->job == WORKLOAD_RECONCILE_JOB_RUNS ||
+	    l->in->job == WORKLOAD_RECONCILE_JOB_UNKNOWN) {
+		return;
+	}
+	ran = conditions_release(l->c, evicted->message, l->now);
+	if (__builtin_add_overflow(l->s->ran, ran, &l->s->ran)) {
+		l->s->ran = INT32_MAX;
+	}
+	/* A Workload that is activated again has its time once more. */
+	if (deactivated) {
+		l->s->ran = 0;
+	}
+	l->out->changed = l->out->released = true;
+}

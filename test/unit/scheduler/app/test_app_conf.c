@@ -1,0 +1,75 @@
+#include "scheduler/app/app_conf.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "lib/unit.h"
+#include "scheduler/app/options.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+
+static void write_file(char *path, size_t size, const char *text)
+{
+	snprintf(path, size, "/tmp/headgate-conf-%d", (int)getpid());
+	assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+}
+
+static void flags_decide_for_the_core(void **state)
+{
+	char *queue = (char[]){ "main" };
+	struct sched_options o = { .gates_admission = true,
+				   .gate_sticky = false,
+				   .reservation_timeout = 7,
+				   .default_queue = queue };
+	struct sched_conf *conf = NULL;
+
+	(void)state;
+	assert_int_equal(app_conf_load(&o, &conf, NULL), 0);
+	assert_true(conf->gates_admission);
+	assert_false(conf->gate_sticky);
+	assert_int_equal(conf->reservation_timeout_ns, 7);
+	assert_string_equal(conf->default_queue, "main");
+	assert_true(conf->nplugins > 0);
+	conf_destroy(conf);
+}
+
+static void configuration_of_the_workload_engine(void **state)
+{
+	struct kueue_conf *conf = NULL;
+	struct err err = ERR_INIT;
+	char path[64];
+
+	(void)state;
+	assert_int_equal(app_conf_quota("", &conf, NULL), 0);
+	assert_false(conf->options.fair_sharing);
+	kueue_conf_destroyp(&conf);
+	write_file(path, sizeof(path),
+		   "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+		   "fairSharing: {preemptionStrategies: [LessThanInitialShare]}\n");
+	assert_int_equal(app_conf_quota(path, &conf, NULL), 0);
+	assert_true(conf->options.fair_sharing);
+	kueue_conf_destroyp(&conf);
+	write_file(path, sizeof(path), "fairSharing: {strategies: []}\n");
+	assert_int_equal(app_conf_quota(path, &conf, &err), -ERR_INVALID);
+	assert_true(str_has_prefix(str_of(err.text), path));
+	assert_true(str_has_suffix(str_of(err.text), ": fairSharing.strategies: unknown field"));
+	write_file(path, sizeof(path), "a: [\n");
+	assert_true(app_conf_quota(path, &conf, &err) < 0);
+	assert_non_null(strstr(err.text, path));
+	assert_int_equal(unlink(path), 0);
+	assert_true(app_conf_quota(path, &conf, &err) < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flags_decide_for_the_core),
+		cmocka_unit_test(configuration_of_the_workload_engine),
+	};
+
+	return cmocka_run_group_tests_name("app/app_conf", tests, NULL, NULL);
+}

@@ -1,0 +1,422 @@
+#include "scheduler/app/engine.h"
+
+#include "lib/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "kube/pool.h"
+#include "lib/fake_transport.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/model/cluster.h"
+
+#define WALL (1700000000 * CLOCK_NS_PER_S)
+
+struct fixture {
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct counter_registry *counters;
+	struct engine *engine;
+	struct sched_msg *done[16];
+	size_t ndone;
+};
+
+static void keep(void *ctx, struct sched_msg *m)
+{
+	struct fixture *f = ctx;
+
+	assert_true(f->ndone < ARRAY_LEN(f->done));
+	f->done[f->ndone++] = m;
+}
+
+static void begin(struct fixture *f)
+{
+	static const char *const names[] = { "volcano", NULL };
+	struct engine_options eo = { .scheduler_names = names,
+				     .default_queue = "default",
+				     .gate_workers = 1,
+				     .manual = true,
+				     .controllers_podgroup = true,
+				     .min_interval_ns = CLOCK_NS_PER_MS,
+				     .period_ns = CLOCK_NS_PER_S,
+				     .request_timeout_ns = CLOCK_NS_PER_S,
+				     .post = keep,
+				     .ctx = f };
+	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
+					       "capacity", "binpack", NULL };
+	static const char *const actions[] = { "enqueue", "allocate", "backfill", NULL };
+	struct conf_options co = { .known = { plugins, actions, NULL } };
+	struct sched_conf *conf = NULL;
+
+	*f = (struct fixture){ 0 };
+	clock_fake_init(&f->clock, WALL);
+	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
+	f->transport = fake_transport_create(&f->clock);
+	f->counters = counter_registry_create();
+	eo.transport = fake_transport_base(f->transport);
+	eo.clock = &f->clock.base;
+	eo.counters = f->counters;
+	assert_int_equal(conf_parse(str_of(conf_default_text()), "test", &co, &conf, NULL), 0);
+	conf->gates_admission = true;
+	assert_int_equal(engine_create(&eo, conf, &f->engine, NULL), 0);
+}
+
+static void end(struct fixture *f)
+{
+	engine_destroy(f->engine);
+	fake_transport_destroy(f->transport);
+	counter_registry_destroy(f->counters);
+}
+
+static void see(struct fixture *f, enum sched_resource r, const char *key, const char *json)
+{
+	struct sched_msg *m = message_decode(r, str_of(key), str_of(json), 1);
+
+	m->resource = r;
+	engine_handle(f->engine, m);
+}
+
+static void sync_all(struct fixture *f)
+{
+	for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
+		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
+
+		m->resource = (enum sched_resource)i;
+		engine_handle(f->engine, m);
+	}
+}
+
+static void lead(struct fixture *f, int64_t not_before)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_LEASE);
+
+	m->flag = true;
+	m->not_before = not_before;
+	engine_handle(f->engine, m);
+}
+
+/* Steps the engine and its pools, and hands outcomes back. */
+static void step(struct fixture *f)
+{
+	struct pool *pools[ENGINE_MAX_POOLS];
+	size_t n = engine_pools(f->engine, pools, ENGINE_MAX_POOLS);
+
+	clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_MS);
+	engine_step(f->engine);
+	for (size_t i = 0; i < n; i++) {
+		while (pool_step(pools[i])) {
+		}
+	}
+}
+
+static void take_outcomes(struct fixture *f)
+{
+	for (size_t i = 0; i < f->ndone; i++) {
+		engine_handle(f->engine, f->done[i]);
+	}
+	f->ndone = 0;
+}
+
+static void see_world(struct fixture *f)
+{
+	see(f, SCHED_QUEUES, "root",
+	    "{\"metadata\":{\"name\":\"root\",\"uid\":\"q0\"},\"spec\":{},\"status\":{\"state\":"
+	    "\"Open\"}}");
+	see(f, SCHED_QUEUES, "default",
+	    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{\"parent\":\"root\","
+	    "\"capability\":{\"cpu\":\"1\"}},"
+	    "\"status\":{\"state\":\"Open\"}}");
+	see(f, SCHED_PODGROUPS, "ns/g",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"g1\"},\"spec\":{"
+	    "\"minMember\":1,\"queue\":\"default\"}}");
+	see(f, SCHED_PODS, "ns/p",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":{"
+	    "\"scheduling.k8s.io/group-name\":"
+	    "\"g\",\"scheduling.volcano.sh/"
+	    "queue-allocation-gate\":\"true\"}},\"spec\":{\"schedulerName\":\"volcano\","
+	    "\"schedulingGates\":[{\"name\":\"scheduling.volcano.sh/"
+	    "queue-allocation-gate\"}],\"containers\":[{\"name\":\"c\","
+	    "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},\"status\":{\"phase\":\"Pending\"}}");
+}
+
+static void test_nothing_is_written_before_lease_and_lists(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	step(&f);
+	fake_transport_expect_none(f.transport); /* a standby */
+	lead(&f, clock_mono(&f.clock.base) + CLOCK_NS_PER_S);
+	step(&f);
+	fake_transport_expect_none(f.transport); /* lists not complete */
+	sync_all(&f);
+	step(&f);
+	fake_transport_expect_none(f.transport); /* the old leader's writes may still arrive */
+	assert_true(atomic_load(&engine_state(f.engine)->leading));
+	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+	step(&f);
+	(void)fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	assert_true(atomic_load(&engine_state(f.engine)->has_quota_plugin));
+	end(&f);
+}
+
+static void answer(struct fixture *f, const char *line, int status)
+{
+	fake_transport_answer(f->transport, fake_transport_expect_prefix(f->transport, line),
+			      status, "{}");
+}
+
+/* gate off -> acknowledged -> no node: published, and never before. */
+static void test_hole_24_one_patch_then_at_once_the_next_step(void **state)
+{
+	struct fixture f;
+	uint64_t gate;
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	step(&f);
+	gate = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	while (fake_transport_pending(f.transport) > 0) {
+		answer(&f, "", 200); /* events, PodGroup and Queue status */
+		step(&f);
+	}
+	fake_transport_answer(f.transport, gate, 200, "{}");
+	take_outcomes(&f);
+	step(&f);
+	gate = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p/status");
+	assert_non_null(strstr(fake_transport_body(f.transport, gate).p, "\"Unschedulable\""));
+	end(&f);
+}
+
+static void go_on(struct fixture *f, unsigned steps)
+{
+	while (steps-- > 0) {
+		step(f);
+		while (fake_transport_pending(f->transport) > 0) {
+			answer(f, "", 200);
+		}
+		take_outcomes(f);
+	}
+}
+
+static const struct task *pod_of(struct fixture *f)
+{
+	return cluster_task_find(engine_cluster(f->engine), STR_LIT("ns/p"));
+}
+
+/* Neither what is reserved nor a back-off depends on the time of day. */
+static void test_steps_of_the_wall_clock_change_nothing(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	f.clock.wall_ns += 3600 * CLOCK_NS_PER_S;
+	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	f.clock.wall_ns -= 36000 * CLOCK_NS_PER_S;
+	clock_fake_advance(&f.clock, 1790 * CLOCK_NS_PER_S);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	clock_fake_advance(&f.clock, 10 * CLOCK_NS_PER_S);
+	go_on(&f, 4);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_NONE);
+	f.clock.wall_ns -= 36000 * CLOCK_NS_PER_S;
+	clock_fake_advance(&f.clock, 3600 * CLOCK_NS_PER_S);
+	go_on(&f, 6);
+	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
+	end(&f);
+}
+
+static bool metric(struct fixture *f, const char *name, const char *label, double value)
+{
+	static const char *const names[] = { "result", NULL };
+	const char *values[] = { label };
+
+	return counter_get(counter_cell(
+		       counter_register(f->counters, name, "", COUNTER_COUNTER, names), values)) ==
+	       value;
+}
+
+static void test_a_configuration_that_did_not_load_changes_nothing(void **state)
+{
+	struct fixture f;
+	struct sched_msg *m = message_new(SCHED_MSG_CONF);
+
+	(void)state;
+	begin(&f);
+	m->text = "file:3: bad";
+	engine_handle(f.engine, m);
+	assert_true(metric(&f, "headgate_configuration_reloads_total", "failed", 1));
+	assert_true(metric(&f, "headgate_configuration_reloads_total", "ok", 0));
+	end(&f);
+}
+
+static void on_dump(void *ctx, const char *part, struct str json)
+{
+	assert_string_equal(part, "cluster");
+	strbuf_add_str(ctx, json);
+}
+
+static void test_a_snapshot_is_the_cluster_as_json(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct fixture f;
+	struct sched_msg *m = message_new(SCHED_MSG_SNAPSHOT);
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	m->reply = on_dump;
+	m->ctx = &text;
+	engine_handle(f.engine, m);
+	assert_non_null(strstr(text.p, "\"u1\""));
+	end(&f);
+}
+
+/* Answers all requests; true when one of them carries this text. */
+static bool answer_all(struct fixture *f, const char *text)
+{
+	bool found = false;
+
+	while (fake_transport_pending(f->transport) > 0) {
+		uint64_t id = fake_transport_expect_prefix(f->transport, "");
+		struct str body = fake_transport_body(f->transport, id);
+
+		found |= body.p != NULL && strstr(body.p, text) != NULL;
+		fake_transport_answer(f->transport, id, 200, "{}");
+	}
+	return found;
+}
+
+static void test_a_pod_without_its_podgroup_is_told_once(void **state)
+{
+	struct fixture f;
+	unsigned told = 0;
+
+	(void)state;
+	begin(&f);
+	see(&f, SCHED_PODS, "ns/p",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":{"
+	    "\"scheduling.k8s.io/group-name\":\"nobody\"}},\"spec\":{\"schedulerName\":\"volcano\","
+	    "\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"}}");
+	sync_all(&f);
+	lead(&f, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+		step(&f);
+		told += answer_all(&f, "PodGroupMissing");
+		take_outcomes(&f);
+	}
+	assert_int_equal(told, 1);
+	end(&f);
+}
+
+static void test_a_bad_object_is_counted_and_told(void **state)
+{
+	static const char *const names[] = { "resource", NULL };
+	const char *values[] = { "queues" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	see(&f, SCHED_QUEUES, "bad",
+	    "{\"metadata\":{\"name\":\"bad\"},\"spec\":{\"capability\":{\"cpu\":\"1x\"}}}");
+	assert_true(
+		counter_get(counter_cell(counter_register(f.counters, "headgate_bad_objects_total",
+							  "", COUNTER_COUNTER, names),
+					 values)) == 1);
+	step(&f);
+	assert_true(answer_all(&f, "InvalidObject"));
+	end(&f);
+}
+
+/* A plain pod gets the name of its PodGroup with its Binding; before that only if it has to wait.
+ */
+static void test_one_write_binds_a_plain_pod(void **state)
+{
+	(void)state;
+	for (int nodes = 0; nodes < 2; nodes++) {
+		struct fixture f;
+		const char *line = nodes == 0 ? "PATCH /api/v1/namespaces/ns/pods/plain"
+					      : "POST /api/v1/namespaces/ns/pods/plain/binding";
+		uint64_t id;
+
+		begin(&f);
+		see(&f, SCHED_QUEUES, "default",
+		    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
+		    "\"status\":{\"state\":\"Open\"}}");
+		if (nodes > 0) {
+			see(&f, SCHED_NODES, "n",
+			    "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":"
+			    "\"1\",\"pods\":\"9\"},\"conditions\":[{\"type\":\"Ready\","
+			    "\"status\":\"True\"}]}}");
+		}
+		sync_all(&f);
+		lead(&f, 0);
+		step(&f);
+		see(&f, SCHED_PODS, "ns/plain",
+		    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+		    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
+		    "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+		    "\"status\":{\"phase\":\"Pending\"}}");
+		step(&f);
+		answer(&f, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", 201);
+		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+		    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":"
+		    "\"g1\",\"annotations\":{\"headgate.io/made-by\":\"headgate-scheduler\"},"
+		    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":"
+		    "\"plain\",\"uid\":\"u1\",\"controller\":true}]},\"spec\":{\"minMember\":1,"
+		    "\"queue\":\"default\"},\"status\":{\"phase\":\"Pending\"}}");
+		step(&f);
+		step(&f);
+		if (nodes == 0) {
+			answer(&f, "PATCH /api/v1/namespaces/ns/pods/plain/status", 200);
+			answer(&f, "POST /api/v1/namespaces/ns/events", 201);
+			answer(&f, "POST /api/v1/namespaces/ns/events", 201);
+		}
+		id = fake_transport_expect(f.transport, line);
+		assert_non_null(strstr(fake_transport_body(f.transport, id).p,
+				       "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""));
+		take_outcomes(&f);
+		end(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_written_before_lease_and_lists),
+		cmocka_unit_test(test_hole_24_one_patch_then_at_once_the_next_step),
+		cmocka_unit_test(test_steps_of_the_wall_clock_change_nothing),
+		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
+		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
+		cmocka_unit_test(test_a_pod_without_its_podgroup_is_told_once),
+		cmocka_unit_test(test_a_bad_object_is_counted_and_told),
+		cmocka_unit_test(test_one_write_binds_a_plain_pod),
+	};
+
+	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);
+}

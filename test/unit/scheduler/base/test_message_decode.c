@@ -1,0 +1,80 @@
+#include "kube/reflector.h"
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/base/message_decode.h"
+
+static void test_decodes_every_resource(void **state)
+{
+	(void)state;
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		struct sched_msg *m = message_decode((enum sched_resource)r, STR_LIT("ns/x"),
+						     STR_LIT("{\"metadata\":{\"name\":\"x\"}}"), 7);
+
+		assert_int_equal(m->kind, SCHED_MSG_UPSERT);
+		assert_int_equal(m->resource, r);
+		assert_true(str_eq_c(m->key, "ns/x"));
+		assert_int_equal(m->resource_version, 7);
+		assert_non_null(m->object);
+		message_free(m);
+	}
+}
+
+static void test_names_the_path_of_a_fault(void **state)
+{
+	struct sched_msg *m = message_decode(SCHED_PODS, STR_LIT("ns/x"),
+					     STR_LIT("{\"spec\":{\"containers\":[{\"resources\":{"
+						     "\"requests\":{\"cpu\":\"1x\"}}}]"
+						     "}}"),
+					     7);
+
+	(void)state;
+	assert_int_equal(m->kind, SCHED_MSG_BAD_OBJECT);
+	assert_true(str_eq_c(m->key, "ns/x"));
+	assert_non_null(strstr(m->text, "spec.containers[0].resources.requests.cpu"));
+	message_free(m);
+}
+
+static void test_messages_of_a_reflector(void **state)
+{
+	static const struct {
+		enum reflector_event_kind event;
+		bool silent;
+		enum sched_msg_kind kind;
+	} rows[] = {
+		{ REFLECTOR_UPSERT, false, SCHED_MSG_UPSERT },
+		{ REFLECTOR_DELETE, false, SCHED_MSG_DELETE },
+		{ REFLECTOR_SYNCED, false, SCHED_MSG_SYNCED },
+		{ REFLECTOR_REFRESHED, false, SCHED_MSG_REFRESHED },
+		{ REFLECTOR_RELISTED, true, SCHED_MSG_KIND_COUNT_ },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct reflector_event e = { .kind = rows[i].event,
+						   .key = STR_LIT("q"),
+						   .object = STR_LIT("{}"),
+						   .resource_version = 7 };
+		struct sched_msg *m = message_decode_event(SCHED_QUEUES, &e);
+
+		assert_true((m == NULL) == rows[i].silent);
+		if (m != NULL) {
+			assert_int_equal(m->kind, rows[i].kind);
+			assert_int_equal(m->resource, SCHED_QUEUES);
+			assert_int_equal(m->resource_version,
+					 rows[i].event < REFLECTOR_SYNCED ? 7 : 0);
+			assert_true(rows[i].event >= REFLECTOR_SYNCED || str_eq_c(m->key, "q"));
+		}
+		message_free(m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_decodes_every_resource),
+		cmocka_unit_test(test_names_the_path_of_a_fault),
+		cmocka_unit_test(test_messages_of_a_reflector),
+	};
+
+	return cmocka_run_group_tests_name("base/message_decode", tests, NULL, NULL);
+}

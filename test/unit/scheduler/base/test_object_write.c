@@ -1,0 +1,145 @@
+#include "scheduler/base/object_write.h"
+
+#include <stdio.h>
+
+#include "base/attrs.h"
+#include "kube/pool.h"
+#include "lib/unit.h"
+#include "lib/write_fixture.h"
+
+static struct object_write_target target;
+
+static void begin_spec(struct write_fixture *f, enum http_method method, bool yields, bool insists)
+{
+	struct object_write_spec spec = { .request = SCHED_REQ_QUEUE,
+					  .resource = SCHED_QUEUES,
+					  .method = method,
+					  .key = STR_LIT("k"),
+					  .path = "/x",
+					  .content_type = "application/json",
+					  .body = STR_LIT("{}"),
+					  .yields = yields,
+					  .insists = insists };
+	struct pool_options base;
+
+	write_fixture_init(f);
+	base = write_fixture_options(f);
+	base.may_send = f->target.may_send;
+	base.ctx = f;
+	f->pool = object_write_pool(&base, "test", base.slots, f->target.post, &target);
+	pool_add(f->pool, spec.key, object_write_new(&spec));
+}
+
+static void begin(struct write_fixture *f, enum http_method method)
+{
+	begin_spec(f, method, false, false);
+}
+
+static void test_outcomes(void **state)
+{
+	static const struct {
+		enum http_method method;
+		const char *line;
+		int status;
+		const char *body;
+		enum sched_outcome outcome;
+	} rows[] = {
+		{ HTTP_POST, "POST /x", 201, "{}", SCHED_DONE },
+		{ HTTP_POST, "POST /x", 409, "{}", SCHED_DONE },
+		{ HTTP_PATCH, "PATCH /x", 404, "{}", SCHED_GONE },
+		{ HTTP_PATCH, "PATCH /x", 422, "{}", SCHED_REJECTED },
+		{ HTTP_PATCH, "PATCH /x", 422,
+		  "{\"message\":\"the server rejected our request due to an error in our "
+		  "request\"}",
+		  SCHED_STALE },
+		{ HTTP_PATCH, "PATCH /x", 403, "{}", SCHED_REJECTED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct write_fixture f;
+
+		begin(&f, rows[i].method);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, rows[i].line),
+				      rows[i].status, rows[i].body);
+		write_fixture_outcome(&f, rows[i].outcome);
+		assert_true(str_eq_c(f.last->key, "k"));
+		write_fixture_finish(&f);
+	}
+}
+
+/* Another manager's fields are left to it; other conflicts pass. */
+static void test_applies_that_yield(void **state)
+{
+	static const struct {
+		const char *message;
+		enum sched_outcome outcome;
+	} rows[] = {
+		{ "Apply failed with 1 conflict: conflict with \\\"x\\\": .status.a", SCHED_STALE },
+		{ "Precondition failed: UID in precondition: a, UID in object meta: b",
+		  SCHED_GONE },
+		{ "the object has been modified", SCHED_DONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct write_fixture f;
+		char body[256];
+
+		begin_spec(&f, HTTP_PATCH, true, false);
+		snprintf(body, sizeof(body), "{\"message\":\"%s\"}", rows[i].message);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 409, body);
+		if (rows[i].outcome == SCHED_DONE) {
+			write_fixture_no_outcome(&f);
+			write_fixture_later(&f);
+			fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"),
+					      200, "{}");
+		}
+		write_fixture_outcome(&f, rows[i].outcome);
+		write_fixture_finish(&f);
+	}
+}
+
+static void test_writes_that_insist(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin_spec(&f, HTTP_PATCH, false, true);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 403, "{}");
+	write_fixture_outcome(&f, SCHED_REJECTED);
+	while (pool_step(f.pool)) {
+	}
+	fake_transport_expect_none(f.transport);
+	write_fixture_later(&f);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 200, "{}");
+	write_fixture_outcome(&f, SCHED_DONE);
+	write_fixture_finish(&f);
+}
+
+static void test_passing_failures_are_sent_again(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin(&f, HTTP_PATCH);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 503, "{}");
+	write_fixture_later(&f);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 409, "{}");
+	write_fixture_later(&f);
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 200, "{}");
+	write_fixture_outcome(&f, SCHED_DONE);
+	write_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_applies_that_yield),
+		cmocka_unit_test(test_writes_that_insist),
+		cmocka_unit_test(test_passing_failures_are_sent_again),
+	};
+
+	return cmocka_run_group_tests_name("base/object_write", tests, NULL, NULL);
+}

@@ -1,0 +1,12 @@
+/* test/unit/scheduler/ctl/capture.h: what a function prints to standard output, as text. Owner: the
+ * test's thread; not nested. */
+#ifndef TEST_UNIT_SCHEDULER_CTL_CAPTURE_H
+#define TEST_UNIT_SCHEDULER_CTL_CAPTURE_H
+
+struct strbuf;
+
+/* Splits line at blanks into argv and calls run with standard output redirected; appends what it
+ * printed to out. Returns its code. */
+int capture_run(int (*run)(int argc, char **argv), const char *line, struct strbuf *out);
+
+#endif

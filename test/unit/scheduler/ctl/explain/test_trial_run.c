@@ -1,0 +1,127 @@
+#include "scheduler/ctl/explain/trial_run.h"
+
+#include "lib/unit.h"
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "lib/quota_world.h"
+#include "lib/victims_fixture.h"
+#include "scheduler/workloads/cycle/nofit_reason.h"
+
+static const struct row {
+	const char *name, *world;
+	enum entry_status status;
+	const char *reason;
+	size_t victims;
+} rows[] = {
+	{ "it fits", "quota a default cpu nominal=4\nworkload ns/p queue=a cpu=3\n", ENTRY_ASSUMED,
+	  "", 0 },
+	{ "it waits",
+	  "quota a default cpu nominal=4\nworkload ns/p queue=a cpu=3\n"
+	  "workload ns/v queue=a cpu=3 holds=default\n",
+	  ENTRY_NOMINATED, "WaitingForQuota", 0 },
+	{ "it preempts",
+	  "queue a within=LowerPriority\nquota a default cpu nominal=4\n"
+	  "workload ns/p queue=a cpu=3 prio=1\nworkload ns/v queue=a cpu=3 holds=default\n",
+	  ENTRY_EVICTED, "WaitingForPreemptedWorkloads", 1 },
+	{ "its gate is closed",
+	  "option preemption_gates=true\nqueue a within=LowerPriority\n"
+	  "quota a default cpu nominal=4\n"
+	  "workload ns/p queue=a cpu=3 prio=1 preemption-gated\n"
+	  "workload ns/v queue=a cpu=3 holds=default\n",
+	  ENTRY_GATED, "AdmissionGated", 1 },
+	{ "its namespace is not selected",
+	  "queue a namespaces=none\nquota a default cpu nominal=4\nworkload ns/p queue=a cpu=3\n",
+	  ENTRY_NOT_NOMINATED, "Misconfigured", 0 },
+	{ "it asks for more than there ever is",
+	  "quota a default cpu nominal=2\nworkload ns/p queue=a cpu=3\n", ENTRY_NOMINATED,
+	  "ExceedsMaxQuota", 0 },
+};
+
+static void test_its_turn_alone(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(quota_world_finish) struct quota_world w;
+		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+		struct workload *p;
+		struct entry e;
+		uint64_t before;
+
+		quota_world_init(&w, rows[i].world);
+		before = victims_fixture_usage(&w);
+		p = quota_world_workload(&w, "p");
+		trial_run_workload(&(struct trial_run){ w.f, w.now, arena }, p,
+				   quota_world_id(&w, "a"), &e);
+		if (e.status != rows[i].status || e.victims.n != rows[i].victims) {
+			fail_msg("%s: status %d, %zu victims", rows[i].name, (int)e.status,
+				 e.victims.n);
+		}
+		assert_string_equal(nofit_reason_name(e.reason), rows[i].reason);
+		assert_true(victims_fixture_usage(&w) == before);
+		assert_int_equal(p->tried.n, 0);
+	}
+}
+
+static void test_what_it_asks_of_a_flavor(void **state)
+{
+	CLEANUP(quota_world_finish) struct quota_world w;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	const struct workload *p;
+	const char *why = "";
+	uint32_t cpu;
+
+	(void)state;
+	quota_world_init(&w, "flavor gpu taint:gpu=yes:NoSchedule label:type=gpu\n"
+			     "flavor plain label:type=plain\n"
+			     "quota a plain cpu nominal=9\nquota a gpu cpu nominal=9\n"
+			     "quota a lost cpu nominal=9\nflavor lost missing\n"
+			     "workload ns/p queue=a cpu=2 pods=3\n"
+			     "podset worker pods=2 cpu=1 selector:type=gpu "
+			     "toleration:gpu=yes:NoSchedule\n");
+	p = quota_world_workload(&w, "p");
+	cpu = quota_world_resource(&w, "cpu");
+	assert_int_equal(trial_run_asked(w.q, p, quota_world_flavor(&w, "plain"), cpu, arena, &why),
+			 6000);
+	assert_null(why);
+	assert_int_equal(trial_run_asked(w.q, p, quota_world_flavor(&w, "gpu"), cpu, arena, &why),
+			 2000);
+	assert_null(why);
+	assert_int_equal(trial_run_asked(w.q, p, quota_world_flavor(&w, "lost"), cpu, arena, &why),
+			 0);
+	assert_string_equal(why, "there is no such ResourceFlavor");
+}
+
+static void test_why_a_flavor_is_not_for_it(void **state)
+{
+	CLEANUP(quota_world_finish) struct quota_world w;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	const char *why = NULL;
+	uint32_t cpu;
+
+	(void)state;
+	quota_world_init(&w, "flavor gpu taint:gpu=yes:NoSchedule\nflavor plain label:type=plain\n"
+			     "quota a plain cpu nominal=9\nquota a gpu cpu nominal=9\n"
+			     "workload ns/p queue=a cpu=2 selector:type=gpu\n");
+	cpu = quota_world_resource(&w, "cpu");
+	assert_int_equal(trial_run_asked(w.q, quota_world_workload(&w, "p"),
+					 quota_world_flavor(&w, "gpu"), cpu, arena, &why),
+			 0);
+	assert_string_equal(why, "not for its pods, which do not tolerate its taint gpu");
+	assert_int_equal(trial_run_asked(w.q, quota_world_workload(&w, "p"),
+					 quota_world_flavor(&w, "plain"), cpu, arena, &why),
+			 0);
+	assert_string_equal(why,
+			    "not for its pods, whose node selector or affinity wants other labels");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_its_turn_alone),
+		cmocka_unit_test(test_what_it_asks_of_a_flavor),
+		cmocka_unit_test(test_why_a_flavor_is_not_for_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

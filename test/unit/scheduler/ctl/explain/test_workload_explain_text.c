@@ -1,0 +1,133 @@
+#include "scheduler/ctl/explain/workload_explain_text.h"
+
+#include "lib/unit.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "lib/workload_sim_fixture.h"
+#include "unit/scheduler/ctl/workload_explain_fixture.h"
+
+#define WORKLOAD QUOTA_SIM_WORKLOAD
+
+static void print(const char *yaml, const char *key, struct strbuf *out)
+{
+	struct workload_explain_fixture f;
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	workload_explain_fixture_init(&f, yaml, NULL, key);
+	workload_explain_text_print(&f.x, to);
+	fclose(to);
+	strbuf_add_c(out, text);
+	free(text);
+	workload_explain_fixture_finish(&f);
+}
+
+static void test_one_that_waits(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	print(QUOTA_SIM_CLUSTER WORKLOAD("w", "2", "1", "")
+		      WORKLOAD("v", "3", "0", QUOTA_SIM_HOLDS("3")),
+	      "team/w", &out);
+	assert_string_equal(
+		out.p,
+		"Workload:     team/w\n"
+		"Verdict:      would preempt 1 workload: pod set main: cpu in flavor f: 2 "
+		"requested, 1 free, 1 too little\n"
+		"Reason:       WaitingForPreemptedWorkloads\n"
+		"LocalQueue:   team/lq, number 1 of 1\n"
+		"ClusterQueue: cq, number 1 of 1\n"
+		"Priority:     1\n"
+		"Asks for:     main x1: cpu 2\n"
+		"Would get:    main x1: cpu 2 of f\n"
+		"\n"
+		"FLAVOR   RESOURCE   AT   NOMINAL   LENDS   BORROWS   QUOTA   USED   ASKED   LEFT\n"
+		"f        cpu        cq   4         -       -         4       3      2       1     "
+		" "
+		"<- 1 too little\n"
+		"\n"
+		"WHO HOLDS IT   CLUSTERQUEUE   PRIORITY   SINCE                  HOLDS        "
+		"PREEMPTION   WHY\n"
+		"team/v         cq             0          2026-01-15T09:01:00Z   cpu 3 of f   "
+		"victim       InClusterQueue\n");
+}
+
+static void test_one_that_holds(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	print(QUOTA_SIM_CLUSTER WORKLOAD("w", "2", "1", "")
+		      WORKLOAD("v", "3", "0", QUOTA_SIM_HOLDS("3")),
+	      "team/v", &out);
+	assert_string_equal(
+		out.p,
+		"Workload:     team/v\n"
+		"Verdict:      has its quota since 2026-01-15T09:01:00Z and waits for its "
+		"admission\n"
+		"Reason:       QuotaReserved\n"
+		"LocalQueue:   team/lq\n"
+		"ClusterQueue: cq\n"
+		"Priority:     0\n"
+		"Holds:        cpu 3 of f\n"
+		"Wanted by:    team/w: the next cycle would preempt it\n"
+		"\n"
+		"FLAVOR   RESOURCE   AT   NOMINAL   LENDS   BORROWS   QUOTA   USED   HOLDS   LEFT\n"
+		"f        cpu        cq   4         -       -         4       3      3       1\n"
+		"\n"
+		"BY WORKLOADS OF      MAY IT BE PREEMPTED   WHICH, OR WHY NOT\n"
+		"cq (its own queue)   yes                   of a priority above 0\n");
+}
+
+/* A long table is cut; how much is missing is said. */
+static void test_many_holders(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT, out = STRBUF_INIT;
+
+	(void)state;
+	strbuf_add_c(&yaml, QUOTA_SIM_CLUSTER WORKLOAD("w", "4", "0", ""));
+	for (int i = 0; i < WORKLOAD_EXPLAIN_TEXT_ROWS + 3; i++) {
+		strbuf_printf(&yaml,
+			      "{" QUOTA_SIM_API "kind: Workload, metadata: {name: v%d, namespace: "
+			      "team}, spec: {queueName: lq, podSets: [{name: main, count: "
+			      "1}]}" QUOTA_SIM_HOLDS("100m") "}\n---\n",
+			      i);
+	}
+	print(yaml.p, "team/w", &out);
+	assert_non_null(strstr(out.p, "protected    its priority is not below 0\n"));
+	assert_non_null(strstr(
+		out.p,
+		"... and 3 more: 3 protected by priority or age; -o json has all of them\n"));
+}
+
+static void test_a_flavor_that_is_not_for_it(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	print(QUOTA_SIM_CLUSTER
+	      "{" QUOTA_SIM_API "kind: ResourceFlavor, metadata: {name: f}, spec: {nodeTaints: "
+	      "[{key: gpu, value: x, effect: NoSchedule}]}}\n---\n" WORKLOAD("w", "2", "1", ""),
+	      "team/w", &out);
+	assert_non_null(strstr(out.p, "Verdict:      no flavor is for it: "));
+	assert_non_null(strstr(
+		out.p, "\nFlavor f: not for its pods, which do not tolerate its taint gpu\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_that_waits),
+		cmocka_unit_test(test_one_that_holds),
+		cmocka_unit_test(test_many_holders),
+		cmocka_unit_test(test_a_flavor_that_is_not_for_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

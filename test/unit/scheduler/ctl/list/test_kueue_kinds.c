@@ -1,0 +1,61 @@
+#include "scheduler/ctl/list/kueue_kinds.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+
+static void test_as_people_type_them(void **state)
+{
+	static const struct {
+		const char *alias, *kind; /* NULL: none */
+	} rows[] = {
+		{ "clusterqueue", "ClusterQueue" },
+		{ "clusterqueues", "ClusterQueue" },
+		{ "ClusterQueue", "ClusterQueue" },
+		{ "cq", "ClusterQueue" },
+		{ "lq", "LocalQueue" },
+		{ "queue", "LocalQueue" },
+		{ "workload", "Workload" },
+		{ "wl", "Workload" },
+		{ "kwl", "Workload" },
+		{ "rf", "ResourceFlavor" },
+		{ "cohort", "Cohort" },
+		{ "workloads.kueue.x-k8s.io", "Workload" },
+		{ "queue.scheduling.volcano.sh", NULL },
+		{ "pod", NULL },
+		{ "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct kinds_row *k = kueue_kinds_find(rows[i].alias);
+
+		if (rows[i].kind == NULL) {
+			assert_null(k);
+		} else {
+			assert_non_null(k);
+			assert_string_equal(k->kind, rows[i].kind);
+		}
+	}
+}
+
+static void test_what_a_verb_takes(void **state)
+{
+	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", NULL };
+
+	(void)state;
+	assert_string_equal(kueue_kinds_need("stop", "cq", kinds)->plural, "clusterqueues");
+	assert_null(kueue_kinds_need("stop", "wl", kinds));
+	assert_null(kueue_kinds_need("stop", "cow", kinds));
+	assert_null(kueue_kinds_need("stop", NULL, kinds));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_people_type_them),
+		cmocka_unit_test(test_what_a_verb_takes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/* Its arguments; what it does to a cluster is in test/integration/test_ctl.c. */
+#include "scheduler/ctl/list/queue_state.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "lib/folder.h"
+#include "scheduler/ctl/ctl.h"
+
+static void test_exit_codes(void **state)
+{
+	static const struct {
+		const char *line;
+		int code;
+	} rows[] = {
+		{ "close", CTL_USAGE },
+		{ "close --help", CTL_OK },
+		{ "close queue", CTL_USAGE },
+		{ "close queue a b", CTL_USAGE },
+		{ "close queue ns/a", CTL_USAGE },
+		{ "close localqueue a", CTL_USAGE },
+		{ "close queue.kueue.x-k8s.io a", CTL_USAGE },
+		{ "close cow a", CTL_USAGE },
+		{ "close queue root", CTL_USAGE },
+		{ "close queue a --dry-run=maybe", CTL_USAGE },
+		{ "open", CTL_USAGE },
+		{ "open --help", CTL_OK },
+		{ "open queue", CTL_USAGE },
+		{ "close queue a --kubeconfig=@missing", CTL_FAILED },
+		{ "open queues.scheduling.volcano.sh a --kubeconfig=@missing", CTL_FAILED },
+		{ "open q root --kubeconfig=@missing", CTL_FAILED },
+	};
+	struct folder folder;
+
+	(void)state;
+	folder_make(&folder);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+
+		strbuf_printf(&line, "headgatectl %s", rows[i].line);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), rows[i].code);
+	}
+	folder_remove(&folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exit_codes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

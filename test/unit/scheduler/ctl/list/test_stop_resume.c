@@ -1,0 +1,50 @@
+/* Its arguments; what it does to a cluster is in test/integration/test_ctl_quota.c. */
+#include "scheduler/ctl/list/stop_resume.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "lib/folder.h"
+#include "scheduler/ctl/ctl.h"
+
+static void test_exit_codes(void **state)
+{
+	static const struct {
+		const char *line;
+		int code;
+	} rows[] = {
+		{ "stop", CTL_USAGE },
+		{ "stop --help", CTL_OK },
+		{ "stop clusterqueue", CTL_USAGE },
+		{ "stop clusterqueue a b", CTL_USAGE },
+		{ "stop clusterqueue ns/a", CTL_USAGE },
+		{ "stop cohort a", CTL_USAGE },
+		{ "stop wl ns/a --keep-already-running", CTL_USAGE },
+		{ "stop cq a --dry-run=maybe", CTL_USAGE },
+		{ "resume cq a --keep-already-running", CTL_USAGE },
+		{ "resume", CTL_USAGE },
+		{ "resume --help", CTL_OK },
+		{ "stop cq a --kubeconfig=@missing", CTL_FAILED },
+		{ "resume lq ns/a --kubeconfig=@missing", CTL_FAILED },
+	};
+	struct folder folder;
+
+	(void)state;
+	folder_make(&folder);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+
+		strbuf_printf(&line, "headgatectl %s", rows[i].line);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), rows[i].code);
+	}
+	folder_remove(&folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exit_codes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

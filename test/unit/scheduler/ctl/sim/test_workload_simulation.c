@@ -1,0 +1,262 @@
+#include "scheduler/ctl/sim/workload_simulation.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "lib/workload_sim_fixture.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+#define LOW QUOTA_SIM_WORKLOAD("low", "4", "0", QUOTA_SIM_HOLDS("4"))
+#define HIGH QUOTA_SIM_WORKLOAD("high", "2", "10", "")
+
+static const struct quota *world(const struct workload_simulation *s)
+{
+	return forest_world(workload_simulation_forest(s));
+}
+
+static void preemption_until_the_victim_is_deleted(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s =
+		workload_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
+	const struct workload_step *steps;
+	size_t n;
+
+	(void)state;
+	assert_true(workload_simulation_run_cycle(s));
+	/* The victim stays: no news. */
+	assert_false(workload_simulation_run_cycle(s));
+	assert_int_equal(workload_simulation_cycles(s), 2);
+	assert_true(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/low")));
+	assert_false(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/low")));
+	assert_true(workload_simulation_run_cycle(s));
+	assert_false(workload_simulation_run_cycle(s));
+	steps = workload_simulation_steps(s, &n);
+	assert_int_equal(n, 5);
+	assert_int_equal(steps[0].kind, QUOTA_DECIDE_PREEMPT);
+	assert_false(steps[0].ongoing);
+	assert_true(steps[2].ongoing);
+	assert_int_equal(steps[4].kind, QUOTA_DECIDE_ADMIT);
+	assert_int_equal(steps[4].cycle, 3);
+}
+
+static void victims_stop_and_wait_again(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s =
+		workload_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
+	const struct conditions *c;
+	const struct workload *low;
+
+	(void)state;
+	assert_false(workload_simulation_stop_victims(s));
+	assert_true(workload_simulation_run_cycle(s));
+	assert_true(workload_simulation_stop_victims(s));
+	assert_false(workload_simulation_stop_victims(s));
+	low = quota_workload_find(world(s), STR_LIT("team/low"));
+	assert_int_equal(low->holds, MODEL_NONE);
+	assert_int_equal(low->where, QUOTA_HEAP);
+	assert_null(workload_simulation_admission(s, low));
+	c = workload_simulation_status(s, low);
+	assert_true(conditions_is_true(c, "Evicted"));
+	assert_true(conditions_is_true(c, "Requeued"));
+	assert_false(conditions_is_true(c, "QuotaReserved"));
+	assert_true(workload_simulation_run_cycle(s));
+	assert_int_not_equal(quota_workload_find(world(s), STR_LIT("team/high"))->holds,
+			     MODEL_NONE);
+}
+
+static void statuses_and_events_follow(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s =
+		workload_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
+	const struct workload_simulation_event *events;
+	const struct workload *low;
+	size_t n;
+
+	(void)state;
+	(void)workload_simulation_run_cycle(s);
+	low = quota_workload_find(world(s), STR_LIT("team/low"));
+	assert_true(conditions_is_true(workload_simulation_status(s, low), "Evicted"));
+	assert_non_null(workload_simulation_admission(s, low));
+	events = workload_simulation_events(s, &n);
+	assert_int_equal(n, 4);
+	assert_string_equal(events[0].reason, "Preempted");
+	assert_string_equal(events[0].workload, "team/low");
+	assert_string_equal(events[3].reason, "WaitingForPreemptedWorkloads");
+	assert_true(events[3].warning);
+}
+
+static void events_outlive_their_workload(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s = workload_sim_fixture_create(QUOTA_SIM_CLUSTER HIGH, NULL);
+	const struct workload_simulation_event *events;
+	size_t n;
+
+	(void)state;
+	(void)workload_simulation_run_cycle(s);
+	assert_true(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/high")));
+	assert_true(workload_simulation_delete(s, SIM_LOCAL_QUEUE, STR_LIT("team/lq")));
+	assert_true(workload_simulation_delete(s, SIM_CLUSTER_QUEUE, STR_LIT("cq")));
+	assert_false(workload_simulation_run_cycle(s));
+	events = workload_simulation_events(s, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(events[0].workload, "team/high");
+	assert_string_equal(events[1].reason, "Admitted");
+	assert_string_equal(events[1].message, "Admitted by ClusterQueue cq");
+}
+
+/* What a removal makes worth a retry is tried in the next cycle, not before. */
+static void nothing_moves_after_the_last_cycle(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s = workload_sim_fixture_create(
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("run", "4", "50", QUOTA_SIM_HOLDS("4")) HIGH,
+		NULL);
+	const struct workload *high = quota_workload_find(world(s), STR_LIT("team/high"));
+
+	(void)state;
+	assert_false(workload_simulation_run_cycle(s));
+	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
+	assert_true(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/run")));
+	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
+	assert_true(workload_simulation_run_cycle(s));
+	assert_int_equal(high->holds, quota_queue_find(world(s), STR_LIT("cq"))->id);
+}
+
+static void other_objects_can_be_deleted(void **state)
+{
+	static const struct {
+		enum sim_kind kind;
+		const char *key;
+		bool is_queued; /* afterwards */
+	} rows[] = {
+		{ SIM_RESOURCE_FLAVOR, "f", true },
+		{ SIM_LOCAL_QUEUE, "team/lq", false },
+		{ SIM_CLUSTER_QUEUE, "cq", false },
+		{ SIM_NAMESPACE, "team", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(workload_simulation_destroyp)
+		struct workload_simulation *s =
+			workload_sim_fixture_create(QUOTA_SIM_CLUSTER HIGH, NULL);
+		const struct workload *w = quota_workload_find(world(s), STR_LIT("team/high"));
+
+		assert_true(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
+		assert_false(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
+		assert_int_equal(w->where, rows[i].is_queued ? QUOTA_HEAP : QUOTA_NOWHERE);
+		assert_false(workload_simulation_run_cycle(s));
+	}
+}
+
+static void a_cohort_and_a_check_can_be_deleted(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s = workload_sim_fixture_create(
+		QUOTA_SIM_CLUSTER "{" QUOTA_SIM_API "kind: Cohort, metadata: {name: all}}\n---\n"
+				  "{" QUOTA_SIM_API "kind: AdmissionCheck, metadata: {name: k}}\n",
+		NULL);
+
+	(void)state;
+	assert_true(workload_simulation_delete(s, SIM_COHORT, STR_LIT("all")));
+	assert_false(workload_simulation_delete(s, SIM_COHORT, STR_LIT("all")));
+	assert_true(workload_simulation_delete(s, SIM_ADMISSION_CHECK, STR_LIT("k")));
+	assert_false(workload_simulation_delete(s, SIM_ADMISSION_CHECK, STR_LIT("k")));
+	assert_false(workload_simulation_delete(s, SIM_POD, STR_LIT("team/p")));
+}
+
+static void the_configuration_decides(void **state)
+{
+	static const char world_text[] =
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("gated", "2", "10", "")
+			QUOTA_SIM_WORKLOAD("low", "4", "0", QUOTA_SIM_HOLDS("4"));
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(workload_simulation_destroyp)
+		struct workload_simulation *s = workload_sim_fixture_create(
+			world_text, i == 0 ? NULL : "fairSharing: {}\n");
+
+		assert_int_equal(world(s)->options.fair_sharing, i);
+		assert_true(workload_simulation_run_cycle(s));
+	}
+}
+
+static void errors_name_the_object(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	workload_sim_fixture_refused(
+		"{" QUOTA_SIM_API
+		"kind: ClusterQueue, metadata: {name: cq}, spec: {resourceGroups: "
+		"[{coveredResources: [cpu], flavors: [{name: f, resources: [{name: "
+		"cpu, nominalQuota: 1x}]}]}]}}\n",
+		&err);
+	assert_true(str_has_prefix(str_of(err.text), "f: document 1: ClusterQueue cq: "));
+	assert_true(str_has_suffix(str_of(err.text), "invalid quantity \"1x\""));
+	workload_sim_fixture_refused(
+		"{" QUOTA_SIM_API "kind: Cohort, metadata: {name: co}, spec: "
+		"{resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, "
+		"resources: [{name: cpu, nominalQuota: -1}]}]}]}}\n",
+		&err);
+	assert_string_equal(err.text, "f: document 1: Cohort co: spec.resourceGroups[0].flavors[0]."
+				      "resources[0].nominalQuota: negative");
+	workload_sim_fixture_refused("{" QUOTA_SIM_API "kind: Workload, metadata: {name: w, "
+				     "namespace: team}, spec: {podSets: [{count: -1}]}}\n",
+				     &err);
+	assert_string_equal(err.text,
+			    "f: document 1: Workload team/w: spec.podSets[0].count: negative");
+}
+
+static void keep_warning(void *ctx, const char *text)
+{
+	strbuf_printf(ctx, "%s\n", text);
+}
+
+static void what_is_bad_may_be_left_out(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf said = STRBUF_INIT;
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	CLEANUP(workload_simulation_destroyp) struct workload_simulation *s = NULL;
+	const struct workload_simulation_options opt = { .warn = keep_warning,
+							 .ctx = &said,
+							 .lenient = true };
+
+	(void)state;
+	assert_int_equal(sim_input_add(in, "f",
+				       STR_LIT(QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("bad", "1x",
+										    "0", "") HIGH),
+				       NULL),
+			 0);
+	assert_int_equal(workload_simulation_create(in, &opt, &s, NULL), 0);
+	assert_string_equal(said.p, "f: document 5: Workload team/bad: "
+				    "spec.podSets[0].template.spec.containers[0].resources."
+				    "requests.cpu: invalid quantity \"1x\"\n");
+	assert_null(quota_workload_find(world(s), STR_LIT("team/bad")));
+	assert_int_equal(quota_workload_find(world(s), STR_LIT("team/high"))->where, QUOTA_HEAP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(preemption_until_the_victim_is_deleted),
+		cmocka_unit_test(victims_stop_and_wait_again),
+		cmocka_unit_test(statuses_and_events_follow),
+		cmocka_unit_test(events_outlive_their_workload),
+		cmocka_unit_test(nothing_moves_after_the_last_cycle),
+		cmocka_unit_test(other_objects_can_be_deleted),
+		cmocka_unit_test(a_cohort_and_a_check_can_be_deleted),
+		cmocka_unit_test(the_configuration_decides),
+		cmocka_unit_test(errors_name_the_object),
+		cmocka_unit_test(what_is_bad_may_be_left_out),
+	};
+
+	return cmocka_run_group_tests_name("ctl/sim/workload_simulation", tests, NULL, NULL);
+}

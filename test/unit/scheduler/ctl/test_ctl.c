@@ -1,0 +1,83 @@
+#include "scheduler/ctl/ctl.h"
+
+#include "lib/unit.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+
+/* Runs headgatectl with words separated by blanks and its output thrown away. */
+static int run(const char *line)
+{
+	char *text = xmalloc_dup(line);
+	struct str rest = str_of(text);
+	char *argv[16] = { 0 };
+	char *copies[16] = { 0 };
+	int argc = 0, code;
+
+	while (rest.p != NULL && argc < 15) {
+		struct str word = str_next(&rest, ' ');
+
+		copies[argc] = xmalloc_dup_n(word.p, word.len);
+		argv[argc] = copies[argc];
+		argc++;
+	}
+	code = ctl_run(argc, argv);
+	for (int i = 0; i < argc; i++) {
+		free(copies[i]);
+	}
+	free(text);
+	return code;
+}
+
+static void test_exit_codes(void **state)
+{
+	static const struct {
+		const char *line;
+		int code;
+	} rows[] = {
+		{ "headgatectl", CTL_USAGE },
+		{ "headgatectl nope", CTL_USAGE },
+		{ "headgatectl --help", CTL_OK },
+		{ "headgatectl help", CTL_OK },
+		{ "headgatectl version", CTL_OK },
+		{ "headgatectl --version", CTL_OK },
+		{ "headgatectl version -o json", CTL_OK },
+		{ "headgatectl version -o yaml", CTL_USAGE },
+		{ "headgatectl version --nope", CTL_USAGE },
+		{ "headgatectl version more", CTL_USAGE },
+		{ "headgatectl version --help", CTL_OK },
+		{ "headgatectl certs", CTL_USAGE },
+		{ "headgatectl certs --dns a --days 0", CTL_USAGE },
+		{ "headgatectl certs --dns a --days 36501", CTL_USAGE },
+		{ "headgatectl certs --dns a --out /proc/no/such", CTL_FAILED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(run(rows[i].line), rows[i].code);
+	}
+}
+
+static void test_find(void **state)
+{
+	(void)state;
+	assert_string_equal(ctl_find_verb("certs")->name, "certs");
+	assert_string_equal(ctl_find_verb("version")->name, "version");
+	assert_null(ctl_find_verb("cert"));
+	assert_null(ctl_find_verb(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exit_codes),
+		cmocka_unit_test(test_find),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+#include "scheduler/ctl/ctl.h"
+
+#include "lib/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "certs/pair.h"
+
+static char dir[] = "/tmp/headgate-certs-XXXXXX";
+
+static const char *at(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void read_file(const char *name, struct strbuf *out)
+{
+	strbuf_reset(out);
+	assert_int_equal(file_read_all(at(name), PAIR_MAX_BYTES, out, NULL), 0);
+}
+
+static int make(const char *dns, const char *more)
+{
+	char *argv[] = {
+		(char[]){ "headgatectl certs" }, (char[]){ "--out" },     dir, (char[]){ "--dns" },
+		(char *)(uintptr_t)dns,          (char *)(uintptr_t)more, NULL
+	};
+
+	return ctl_certs_run(more != NULL ? 6 : 5, argv);
+}
+
+static void test_idempotent(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf ca = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf leaf = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf now = STRBUF_INIT;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(make("a.svc", NULL), CTL_OK);
+	read_file("ca.crt", &ca);
+	read_file("tls.crt", &leaf);
+	assert_int_equal(stat(at("tls.key"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+
+	assert_int_equal(make("a.svc", NULL), CTL_OK);
+	read_file("tls.crt", &now);
+	assert_string_equal(now.p, leaf.p);
+
+	assert_int_equal(make("b.svc", NULL), CTL_OK); /* another name: another certificate */
+	read_file("tls.crt", &now);
+	assert_string_not_equal(now.p, leaf.p);
+	assert_int_equal(pair_covers(strbuf_str(&now), "b.svc", NULL), 0);
+	assert_int_equal(pair_is_signed_by(strbuf_str(&now), strbuf_str(&ca), NULL), 0);
+
+	read_file("tls.crt", &leaf);
+	assert_int_equal(make("b.svc", "--force"), CTL_OK);
+	read_file("tls.crt", &now);
+	assert_string_not_equal(now.p, leaf.p);
+	read_file("ca.crt", &now);
+	assert_string_equal(now.p, ca.p);
+}
+
+static void test_broken_files(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	/* A broken server certificate is replaced, a broken authority is not. */
+	assert_int_equal(file_write_atomic(at("tls.key"), STR_LIT("x"), 0600, NULL), 0);
+	assert_int_equal(make("a.svc", NULL), CTL_OK);
+	read_file("tls.key", &text);
+	assert_true(text.len > 100);
+	assert_int_equal(file_write_atomic(at("ca.key"), STR_LIT("x"), 0600, NULL), 0);
+	assert_int_equal(make("a.svc", NULL), CTL_FAILED);
+	read_file("ca.key", &text);
+	assert_string_equal(text.p, "x");
+}
+
+static int open_dir(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) == NULL;
+}
+
+static int close_dir(void **state)
+{
+	static const char *const names[] = { "ca.crt", "ca.key", "tls.crt", "tls.key" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		unlink(at(names[i]));
+	}
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idempotent),
+		cmocka_unit_test(test_broken_files),
+	};
+
+	return cmocka_run_group_tests(tests, open_dir, close_dir);
+}

@@ -1,0 +1,147 @@
+#include "scheduler/ctl/ctl.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "enc/jdoc.h"
+#include "lib/folder.h"
+#include "lib/workload_sim_fixture.h"
+
+#define API QUOTA_SIM_API
+
+static struct folder folder;
+
+static const char world[] = QUOTA_SIM_CLUSTER
+	"{" API "kind: LocalQueue, metadata: {name: two, namespace: team}, spec: {clusterQueue: "
+	"cq}}\n---\n"
+	"{" API "kind: LocalQueue, metadata: {name: lost, namespace: team}, spec: {clusterQueue: "
+	"nope}}\n---\n"
+	"{" API "kind: ClusterQueue, metadata: {name: empty}}\n---\n"
+	"{" API "kind: Workload, metadata: {name: z, namespace: team, creationTimestamp: "
+	"\"2026-01-15T09:00:00Z\", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, "
+	"uid: u}]}, spec: {queueName: two, priority: 5, podSets: []}}\n---\n" QUOTA_SIM_WORKLOAD(
+		"a", "1", "7", "") QUOTA_SIM_WORKLOAD("b", "1", "1", "")
+		QUOTA_SIM_WORKLOAD("runs", "3", "9", QUOTA_SIM_HOLDS("3"));
+
+static int begin(void **state)
+{
+	(void)state;
+	folder_make(&folder);
+	folder_write(&folder, "world.yaml", world);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	folder_remove(&folder);
+	return 0;
+}
+
+#define HEAD "CLUSTERQUEUE   PLACE   WORKLOAD   PRIORITY   LOCALQUEUE   PLACE THERE\n"
+
+static void test_tables(void **state)
+{
+	static const struct {
+		const char *line, *out;
+	} rows[] = {
+		{ "", HEAD "cq             1       team/a     7          lq           1\n"
+			   "cq             2       team/z     5          two          1\n"
+			   "cq             3       team/b     1          lq           2\n" },
+		{ "localqueue team/lq",
+		  HEAD "cq             1       team/a     7          lq           1\n"
+		       "cq             3       team/b     1          lq           2\n" },
+		{ "lq two -n team",
+		  HEAD "cq             2       team/z     5          two          1\n" },
+		{ "clusterqueue cq --offset=1 --limit=1",
+		  HEAD "cq             2       team/z     5          two          1\n" },
+		{ "lq team/lq --offset=1",
+		  HEAD "cq             3       team/b     1          lq           2\n" },
+		{ "cq empty", "" },
+		{ "cq cq --limit=0", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+
+		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml%s%s",
+			      rows[i].line[0] == '\0' ? "" : " ", rows[i].line);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
+	}
+}
+
+static void expect_json(const char *words, const char *json)
+{
+	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *got = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *wanted = NULL;
+
+	strbuf_printf(&line, "headgatectl pending-workloads -o json -f @world.yaml%s", words);
+	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+	assert_int_equal(jdoc_parse(strbuf_str(&out), &got, NULL), 0);
+	assert_int_equal(jdoc_parse(str_of(json), &wanted, NULL), 0);
+	if (!jdoc_equal(got, wanted)) {
+		fail_msg("%s", out.p);
+	}
+}
+
+/* As the visibility API gives it: positions from 0. */
+#define SUMMARY                                                                                    \
+	"{\"apiVersion\": \"visibility.kueue.x-k8s.io/v1beta2\", \"kind\": "                       \
+	"\"PendingWorkloadsSummary\", \"metadata\": "
+#define Z                                                                                          \
+	"{\"metadata\": {\"name\": \"z\", \"namespace\": \"team\", \"creationTimestamp\": "        \
+	"\"2026-01-15T09:00:00Z\", \"ownerReferences\": [{\"apiVersion\": \"batch/v1\", "          \
+	"\"kind\": "                                                                               \
+	"\"Job\", \"name\": \"j\", \"uid\": \"u\"}]}, \"priority\": 5, \"localQueueName\": "       \
+	"\"two\", \"positionInClusterQueue\": 1, \"positionInLocalQueue\": 0}"
+
+static void test_summaries(void **state)
+{
+	(void)state;
+	expect_json(" localqueue team/two",
+		    SUMMARY "{\"name\": \"two\", \"namespace\": \"team\"}, \"items\": [" Z "]}");
+	expect_json(" clusterqueue cq --offset=1 --limit=1",
+		    SUMMARY "{\"name\": \"cq\"}, \"items\": [" Z "]}");
+	expect_json(" --offset=1 --limit=1",
+		    "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [" SUMMARY
+		    "{\"name\": \"cq\"}, \"items\": [" Z "]}, " SUMMARY
+		    "{\"name\": \"empty\"}, \"items\": []}]}");
+}
+
+static void test_exit_codes(void **state)
+{
+	static const struct {
+		const char *line;
+		int code;
+	} rows[] = {
+		{ "cq nope", CTL_FAILED },      { "lq team/nope", CTL_FAILED },
+		{ "lq team/lost", CTL_FAILED }, { "cq", CTL_USAGE },
+		{ "wl team/a", CTL_USAGE },     { "cq cq cq", CTL_USAGE },
+		{ "--limit=100000", CTL_OK },   { "--limit=100001", CTL_USAGE },
+		{ "--offset=-1", CTL_USAGE },   { "--help", CTL_OK },
+		{ "-f @missing", CTL_FAILED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+
+		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml %s",
+			      rows[i].line);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), rows[i].code);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_summaries),
+		cmocka_unit_test(test_exit_codes),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

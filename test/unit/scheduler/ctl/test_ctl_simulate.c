@@ -1,0 +1,182 @@
+#include "scheduler/ctl/ctl.h"
+
+#include "lib/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "base/xmalloc.h"
+#include "lib/workload_sim_fixture.h"
+#include "unit/scheduler/ctl/sim_fixture.h"
+
+static char folder[] = "/tmp/test_ctl_simulate_XXXXXX";
+
+/* Runs with words separated by blanks; "@NAME" is that file of the folder. Output is thrown away.
+ */
+static int run(const char *line)
+{
+	CLEANUP(xmalloc_freep) char *text = xmalloc_dup(line);
+	struct str rest = str_of(text);
+	char *argv[16] = { 0 };
+	int argc = 0, code;
+
+	while (rest.p != NULL && argc < 15) {
+		struct str word = str_next(&rest, ' ');
+
+		argv[argc++] = word.len > 0 && word.p[0] == '@'
+				       ? xmalloc_printf("%s/" STR_FMT, folder, (int)word.len - 1,
+							word.p + 1)
+				       : xmalloc_dup_n(word.p, word.len);
+	}
+	code = ctl_simulate_run(argc, argv);
+	for (int i = 0; i < argc; i++) {
+		free(argv[i]);
+	}
+	return code;
+}
+
+/* The same; what it says on standard error. */
+static void run_saying(const char *line, char *ret, size_t size)
+{
+	FILE *f = tmpfile();
+	int saved = dup(STDERR_FILENO);
+	size_t n;
+
+	assert_non_null(f);
+	assert_true(saved >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0);
+	assert_int_equal(run(line), CTL_OK);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	rewind(f);
+	n = fread(ret, 1, size - 1, f);
+	ret[n] = '\0';
+	fclose(f);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", folder, name);
+
+	assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+}
+
+static int make_files(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_file("good", SIM_FIXTURE_CLUSTER SIM_FIXTURE_GROUP("g", "1")
+				   SIM_FIXTURE_POD("p", "g", "1", SIM_FIXTURE_GATED));
+	write_file("bad", "a: [\n");
+	write_file("quota", QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "1", "0", ""));
+	write_file("kueue", "kind: Configuration\nfairSharing: {}\nfeatureGates: {Nope: true}\n");
+	write_file("badkueue", "fairSharing: {preemptionStrategies: [Nope]}\n");
+	write_file("conf", "actions: \"allocate\"\ntiers:\n- plugins:\n  - name: capacity\n");
+	write_file("badconf", "actions: \"dance\"\n");
+	return 0;
+}
+
+static int remove_files(void **state)
+{
+	static const char *const names[] = { "good",  "bad",   "conf",    "badconf",
+					     "quota", "kueue", "badkueue" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", folder, names[i]);
+
+		unlink(path);
+	}
+	return rmdir(folder);
+}
+
+static void test_exit_codes(void **state)
+{
+	static const struct {
+		const char *line;
+		int code;
+	} rows[] = {
+		{ "simulate @good", CTL_OK },
+		{ "simulate -o json @good @good", CTL_OK },
+		{ "simulate --output json --now 2026-01-15T10:00:00Z --cycles 2 --show all @good",
+		  CTL_OK },
+		{ "simulate --until-stable --delete-after 1:Pod/ns/p @good", CTL_OK },
+		{ "simulate --delete-after 1:Node/n1 --delete-after 1:Queue//q @good", CTL_OK },
+		{ "simulate --scheduler-conf @conf --config @conf @good", CTL_OK },
+		{ "simulate --show shares,events @good", CTL_OK },
+		{ "simulate --show all --config @kueue @good @quota", CTL_OK },
+		{ "simulate -o json --show all @quota", CTL_OK },
+		{ "simulate --until-stable --delete-after 1:Workload/team/w @quota", CTL_OK },
+		{ "simulate --until-stable --victims-stop @quota", CTL_OK },
+		{ "simulate --delete-after 1:Workload/w @quota", CTL_USAGE },
+		{ "simulate --config @badkueue @quota", CTL_FAILED },
+		{ "simulate --help", CTL_OK },
+		{ "simulate @bad", CTL_FAILED },
+		{ "simulate @missing", CTL_FAILED },
+		{ "simulate --config @bad @good", CTL_FAILED },
+		{ "simulate --scheduler-conf @badconf @good", CTL_FAILED },
+		{ "simulate", CTL_USAGE },
+		{ "simulate --nope @good", CTL_USAGE },
+		{ "simulate -o yaml @good", CTL_USAGE },
+		{ "simulate --cycles 0 @good", CTL_USAGE },
+		{ "simulate --cycles 1000 @good", CTL_OK },
+		{ "simulate --cycles 1001 @good", CTL_USAGE },
+		{ "simulate --cycles 2 --until-stable @good", CTL_USAGE },
+		{ "simulate --now yesterday @good", CTL_USAGE },
+		{ "simulate --show nothing @good", CTL_USAGE },
+		{ "simulate --delete-after Pod/ns/p @good", CTL_USAGE },
+		{ "simulate --delete-after 0:Pod/ns/p @good", CTL_USAGE },
+		{ "simulate --delete-after 1:Pod/p @good", CTL_USAGE },
+		{ "simulate --delete-after 1:Secret/ns/p @good", CTL_USAGE },
+		{ "simulate --delete-after 1:Pod @good", CTL_USAGE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int code = run(rows[i].line);
+
+		if (code != rows[i].code) {
+			fail_msg("%s: %d", rows[i].line, code);
+		}
+	}
+}
+
+static void test_removals_that_do_nothing_are_told(void **state)
+{
+	static const struct {
+		const char *line, *said; /* NULL: nothing */
+	} rows[] = {
+		{ "simulate --delete-after 1:Workload/team/w @quota", NULL },
+		{ "simulate --cycles 2 --delete-after 2:Workload/team/w @quota", NULL },
+		{ "simulate --until-stable --delete-after 9:Workload/team/w @quota", NULL },
+		{ "simulate --delete-after 2:Workload/team/w @quota",
+		  "headgatectl: warning: --delete-after 2:Workload/team/w: not removed, the run "
+		  "ended after cycle 1\n" },
+		{ "simulate --cycles 3 --delete-after 4:Workload/team/w @quota",
+		  "headgatectl: warning: --delete-after 4:Workload/team/w: not removed, the run "
+		  "ended after cycle 3\n" },
+		{ "simulate --delete-after 1:Workload/team/x @quota",
+		  "headgatectl: warning: --delete-after 1:Workload/team/x: no such object\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char said[1024];
+
+		run_saying(rows[i].line, said, sizeof(said));
+		assert_string_equal(said, rows[i].said == NULL ? "" : rows[i].said);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exit_codes),
+		cmocka_unit_test(test_removals_that_do_nothing_are_told),
+	};
+
+	return cmocka_run_group_tests_name("ctl/ctl_simulate", tests, make_files, remove_files);
+}

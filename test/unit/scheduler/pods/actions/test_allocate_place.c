@@ -1,0 +1,194 @@
+#include "scheduler/pods/actions/allocate_place.h"
+
+#include "lib/core_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/ledger.h"
+
+static void which_pods_are_placed(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t flags;
+		int64_t cpu;
+		enum charge_state charge;
+		bool expected;
+	} rows[] = {
+		{ "plain", TASK_OURS, 1, CHARGE_NONE, true },
+		{ "not ours", 0, 1, CHARGE_NONE, false },
+		{ "best effort", TASK_OURS, 0, CHARGE_NONE, false },
+		{ "gated", TASK_OURS | TASK_OUR_GATE, 1, CHARGE_NONE, false },
+		{ "other gate", TASK_OURS | TASK_FOREIGN_GATE, 1, CHARGE_NONE, false },
+		{ "opted in, no quota", TASK_OURS | TASK_OPTED_IN, 1, CHARGE_NONE, false },
+		{ "opted in, ungated", TASK_OURS | TASK_OPTED_IN, 1, CHARGE_UNGATED, true },
+		{ "opted in, published", TASK_OURS | TASK_OPTED_IN, 1, CHARGE_PUBLISHED, true },
+		{ "opted in, waits for victims", TASK_OURS | TASK_OPTED_IN, 1,
+		  CHARGE_AWAITING_VICTIMS, false },
+		{ "parked", TASK_OURS | TASK_PARKED, 1, CHARGE_NONE, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct queue *q;
+		struct task *t;
+
+		print_message("%s\n", rows[i].what);
+		core_fixture_init(&sf, NULL);
+		q = cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+		t = cluster_fixture_task(sf.f.cluster, "p",
+					 cluster_fixture_job(sf.f.cluster, "j", "q", 1),
+					 rows[i].cpu);
+		t->flags = rows[i].flags;
+		if (rows[i].charge != CHARGE_NONE) {
+			ledger_charge(sf.f.cluster, t, q, rows[i].charge);
+		}
+		core_fixture_open(&sf);
+		assert_int_equal(allocate_place_wants(sf.s, t), rows[i].expected);
+		core_fixture_finish(&sf);
+	}
+}
+
+static void a_gang_that_fits_in_part_gets_nothing(void **state)
+{
+	struct cycle_fixture f;
+	struct job *j;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	cluster_fixture_queue(f.cluster, "q", NULL, -1);
+	cluster_fixture_node(f.cluster, "n", 1000);
+	j = cluster_fixture_job(f.cluster, "j", "q", 2);
+	cluster_fixture_task(f.cluster, "p0", j, 1000);
+	cluster_fixture_task(f.cluster, "p1", j, 1000);
+	assert_string_equal(cycle_fixture_run(&f),
+			    "JobPhase j Inqueue; JobCondition j Unschedulable; "
+			    "Condition p0 Schedulable; Condition p1 Unschedulable");
+	assert_string_equal(cycle_fixture_run(&f), "");
+	cycle_fixture_finish(&f);
+}
+
+/* A gang that waits for resources that are being released holds them against later jobs, and what
+ * it would get now as well. */
+static void a_pipelined_gang_holds_its_place(void **state)
+{
+	struct cycle_fixture f;
+	struct cluster *c;
+	struct job *gang, *late;
+	struct task *old;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	c = f.cluster;
+	cluster_fixture_queue(c, "q", NULL, -1);
+	cluster_fixture_node(c, "n", 2000);
+	old = cluster_fixture_task(c, "old", NULL, 1000);
+	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
+	gang = cluster_fixture_job(c, "gang", "q", 2);
+	late = cluster_fixture_job(c, "late", "q", 1);
+	gang->created = 1;
+	late->created = 2;
+	cluster_fixture_task(c, "g0", gang, 1000);
+	cluster_fixture_task(c, "g1", gang, 1000);
+	cluster_fixture_task(c, "l0", late, 1000);
+	assert_string_equal(cycle_fixture_run(&f),
+			    "JobPhase gang Inqueue; Condition g0 Schedulable; "
+			    "Condition g1 Unschedulable; JobPhase late Inqueue; "
+			    "JobCondition late Unschedulable; Condition l0 Unschedulable");
+	cluster_task_remove(c, old);
+	assert_string_equal(cycle_fixture_run(&f), "Bind g0 n; Bind g1 n; JobCondition gang "
+						   "Scheduled");
+	cycle_fixture_finish(&f);
+}
+
+/* The same for pods that opted in: what does not fit now is shown to autoscalers. */
+static void a_pipelined_gang_that_opted_in_is_published(void **state)
+{
+	struct cycle_fixture f;
+	struct cluster *c;
+	struct task *old;
+	struct job *j;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	c = f.cluster;
+	cluster_fixture_queue(c, "q", NULL, 9000);
+	cluster_fixture_node(c, "n", 2000);
+	old = cluster_fixture_task(c, "old", NULL, 1000);
+	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
+	j = cluster_fixture_job(c, "gang", "q", 2);
+	cycle_fixture_gated(&f, "g0", j, 1000);
+	cycle_fixture_gated(&f, "g1", j, 1000);
+	assert_string_equal(cycle_fixture_run(&f), "Ungate g0; Ungate g1; JobPhase gang Inqueue");
+	cycle_fixture_acknowledge(&f);
+	assert_string_equal(cycle_fixture_run(&f), "Publish g0; Publish g1");
+	cluster_task_remove(c, old);
+	assert_string_equal(cycle_fixture_run(&f),
+			    "Bind g0 n; Bind g1 n; JobCondition gang Scheduled");
+	cycle_fixture_finish(&f);
+}
+
+static void ordinary_pods_ask_the_quota(void **state)
+{
+	struct cycle_fixture f;
+	struct job *j;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	cluster_fixture_queue(f.cluster, "q", NULL, 1500);
+	cluster_fixture_node(f.cluster, "n", 9000);
+	j = cluster_fixture_job(f.cluster, "j", "q", 1);
+	cluster_fixture_task(f.cluster, "p0", j, 1000);
+	cluster_fixture_task(f.cluster, "p1", j, 1000);
+	assert_string_equal(cycle_fixture_run(&f),
+			    "Bind p0 n; JobPhase j Inqueue; JobCondition j Scheduled; "
+			    "Condition p1 Unschedulable");
+	cycle_fixture_finish(&f);
+}
+
+/* What a terminating pod still holds goes to the pods that wait for it with a reservation beside
+ * them, not to an ordinary pod at their expense. */
+static void quota_coming_free_is_not_taken_from_reservations(void **state)
+{
+	struct cycle_fixture f;
+	struct cluster *c;
+	struct task *old, *opted;
+	struct job *j, *k;
+	struct queue *q;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	c = f.cluster;
+	q = cluster_fixture_queue(c, "q", NULL, 2000);
+	cluster_fixture_node(c, "n", 9000);
+	j = cluster_fixture_job(c, "j", "q", 1);
+	k = cluster_fixture_job(c, "k", "q", 1);
+	old = cluster_fixture_task(c, "old", k, 1000);
+	ledger_charge(c, old, q, CHARGE_BOUND);
+	ledger_set_releasing(c, old, true);
+	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
+	opted = cycle_fixture_gated(&f, "opted", j, 1000);
+	ledger_charge(c, opted, q, CHARGE_PATCHING);
+	cluster_fixture_task(c, "plain", k, 1000);
+	assert_string_equal(cycle_fixture_run(&f),
+			    "JobPhase j Inqueue; JobPhase k Running; Condition plain "
+			    "Unschedulable");
+	ledger_release(c, opted);
+	cluster_task_changed(c, opted);
+	opted->flags |= TASK_PARKED;
+	assert_string_equal(cycle_fixture_run(&f), "Bind plain n; JobCondition k Scheduled");
+	cycle_fixture_finish(&f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_pods_are_placed),
+		cmocka_unit_test(a_gang_that_fits_in_part_gets_nothing),
+		cmocka_unit_test(a_pipelined_gang_holds_its_place),
+		cmocka_unit_test(a_pipelined_gang_that_opted_in_is_published),
+		cmocka_unit_test(ordinary_pods_ask_the_quota),
+		cmocka_unit_test(quota_coming_free_is_not_taken_from_reservations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

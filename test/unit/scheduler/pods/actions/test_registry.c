@@ -1,0 +1,68 @@
+#include "scheduler/pods/actions/registry.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "lib/conf_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/action.h"
+#include "scheduler/pods/core/cycle.h"
+#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/core/plugin.h"
+
+/* Every action that Volcano has is a row; those that we have can run. */
+static void all_names_of_volcano_are_known(void **state)
+{
+	static const struct {
+		const char *name;
+		void (*run)(struct session *s);
+	} rows[] = {
+		{ "allocate", allocate_run }, { "backfill", backfill_run },
+		{ "enqueue", enqueue_run },   { "gangpreempt", NULL },
+		{ "gangreclaim", NULL },      { "preempt", NULL },
+		{ "reclaim", NULL },          { "shuffle", NULL },
+	};
+
+	(void)state;
+	assert_int_equal(action_registry_count, ARRAY_LEN(rows));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_string_equal(action_registry[i].name, rows[i].name);
+		assert_true(action_registry[i].run == rows[i].run);
+	}
+}
+
+/* Nobody who asks for preemption is left to find out by himself that there is none. */
+static void what_we_have_not_is_left_out_with_a_warning(void **state)
+{
+	static const char conf[] = "actions: \"enqueue, allocate, preempt, reclaim, backfill\"\n"
+				   "tiers:\n- plugins:\n  - name: conformance\n";
+	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
+					   action_registry_count };
+	struct names names;
+	struct conf_fixture f;
+	struct cycle *cycle = NULL;
+
+	(void)state;
+	conf_fixture_init(&f);
+	names_init(&names, &from);
+	f.opt.known = names_conf(&names);
+	assert_int_equal(conf_fixture_parse(&f, conf), 0);
+	assert_string_equal(
+		f.warnings.p,
+		"s.conf:1: action \"preempt\" has no implementation here and is left out\n"
+		"s.conf:1: action \"reclaim\" has no implementation here and is left out\n");
+	assert_int_equal(cycle_create(f.conf, &cycle, NULL), 0);
+	cycle_destroy(cycle);
+	names_finish(&names);
+	conf_fixture_finish(&f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_names_of_volcano_are_known),
+		cmocka_unit_test(what_we_have_not_is_left_out_with_a_warning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

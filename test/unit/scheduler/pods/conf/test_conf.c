@@ -1,0 +1,291 @@
+#include "scheduler/pods/conf/conf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/file.h"
+#include "lib/conf_fixture.h"
+
+static void
+test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, conf_default_text()), 0);
+	assert_string_equal(f.warnings.p, "");
+	assert_int_equal(f.conf->nactions, 3);
+	assert_string_equal(f.conf->actions[0].name, "enqueue");
+	assert_string_equal(f.conf->actions[1].name, "allocate");
+	assert_string_equal(f.conf->actions[2].name, "backfill");
+	assert_int_equal(f.conf->ntiers, 2);
+	assert_int_equal(f.conf->nplugins, 6);
+	assert_string_equal(f.conf->plugins[4].name, "capacity");
+	assert_true(f.conf->plugins[4].on[CONF_HIERARCHY]);
+	assert_int_equal(f.conf->plugins[2].tier, 0);
+	assert_int_equal(f.conf->plugins[3].tier, 1);
+	conf_fixture_finish(&f);
+}
+
+static void test_what_flags_decide_has_defaults(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, "actions: enqueue"), 0);
+	assert_true(f.conf->gates_admission);
+	assert_int_equal(f.conf->reservation_timeout_ns, INT64_C(1800000000000));
+	assert_int_equal(f.conf->reservation_backoff_ns, INT64_C(60000000000));
+	assert_string_equal(f.conf->default_queue, "default");
+	assert_int_equal(f.conf->nplugins, 0);
+	conf_fixture_finish(&f);
+}
+
+static void test_errors_name_file_line_and_key(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} rows[] = {
+		{ "", "s.conf: expected a map with actions and tiers" },
+		{ "[]", "s.conf: expected a map with actions and tiers" },
+		{ "tiers: []", "s.conf: actions: expected a text of names joined by commas" },
+		{ "actions: [enqueue]",
+		  "s.conf:1: actions: expected a text of names joined by commas" },
+		{ "actions: \"\"", "s.conf:1: actions: an empty action name" },
+		{ "\nactions: \"enqueue,, allocate\"", "s.conf:2: actions: an empty action name" },
+		{ "actions: \"enqueue,\"", "s.conf:1: actions: an empty action name" },
+		{ "actions: \"enqueue, alocate\"",
+		  "s.conf:1: actions: unknown action \"alocate\"" },
+		{ "actions: enqueue\ntiers: 3", "s.conf:2: tiers: expected a list" },
+		{ "actions: enqueue\ntiers: [3]",
+		  "s.conf:2: tiers[0]: expected a map with a list `plugins`" },
+		{ "actions: enqueue\ntiers:\n- plugins: 4",
+		  "s.conf:2: tiers[0]: expected a map with a list `plugins`" },
+		{ "actions: enqueue\ntiers:\n- plugins:\n  - name: gang\n- plugins:\n  - name: "
+		  "gangs\n",
+		  "s.conf:6: tiers[1].plugins[0].name: unknown plugin \"gangs\"" },
+		{ "actions: enqueue\ntiers:\n- plugins:\n  - name: proportion\n  - name: drf\n    "
+		  "enableHierarchy: true\n",
+		  "s.conf:5: tiers[0]: proportion and drf with enableHierarchy exclude each "
+		  "other" },
+		{ "actions: enqueue\nconfigurations: 3",
+		  "s.conf:2: configurations: expected a list" },
+		{ "actions: enqueue\nconfigurations:\n- arguments: {}",
+		  "s.conf:2: configurations[0].name: missing" },
+		{ "actions: enqueue\nconfigurations:\n- name: enqueue\n  arguments: 3",
+		  "s.conf:4: configurations[0].arguments: expected a map" },
+	};
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(conf_fixture_parse(&f, rows[i].text), -ERR_INVALID);
+		assert_string_equal(f.err.text, rows[i].error);
+		assert_null(f.conf);
+	}
+	conf_fixture_finish(&f);
+}
+
+static void test_yaml_errors_keep_their_line(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, "actions: enqueue\ntiers: [\n"), -ERR_INVALID);
+	assert_non_null(strstr(f.err.text, "s.conf: "));
+	assert_non_null(strstr(f.err.text, "line 3"));
+	assert_int_equal(conf_fixture_parse(&f, "actions: enqueue\n---\nactions: allocate\n"),
+			 -ERR_INVALID);
+	conf_fixture_finish(&f);
+}
+
+static void test_drf_and_proportion_may_be_in_different_tiers(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, "actions: enqueue\ntiers:\n"
+						"- plugins:\n  - name: proportion\n"
+						"- plugins:\n  - name: drf\n"
+						"    enableHierarchy: true\n"),
+			 0);
+	assert_int_equal(conf_fixture_parse(&f, "actions: enqueue\ntiers:\n"
+						"- plugins:\n  - name: proportion\n"
+						"  - name: drf\n"),
+			 0);
+	conf_fixture_finish(&f);
+}
+
+static void test_a_name_without_implementation_is_warned_about_once(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, "actions: \"enqueue, reclaim, reclaim\"\n"
+						"tiers:\n"
+						"- plugins:\n  - name: drf\n  - name: gang\n"
+						"- plugins:\n  - name: drf\n"),
+			 0);
+	assert_string_equal(
+		f.warnings.p,
+		"s.conf:1: action \"reclaim\" has no implementation here and is left "
+		"out\n"
+		"s.conf:4: plugin \"drf\" has no implementation here and is left out\n");
+	assert_int_equal(f.conf->nactions, 3);
+	assert_int_equal(f.conf->nplugins, 3);
+	conf_fixture_finish(&f);
+}
+
+static void test_unknown_keys_are_warned_about_and_ignored(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, "action: x\nactions: enqueue\nmetrics: {a: b}\n"
+						"tiers:\n- plugin: []\n"
+						"configurations:\n- name: enqueue\n  args: {}\n"
+						"- name: enquue\n"),
+			 0);
+	assert_string_equal(
+		f.warnings.p,
+		"s.conf:1: action: unknown key, ignored\n"
+		"s.conf:5: tiers[0].plugin: unknown key, ignored\n"
+		"s.conf:8: configurations[0].args: unknown key, ignored\n"
+		"s.conf:9: configurations[1].name: unknown action \"enquue\", ignored\n");
+	f.opt.warn = NULL;
+	assert_int_equal(conf_fixture_parse(&f, "action: x\nactions: enqueue"), 0);
+	conf_fixture_finish(&f);
+}
+
+static void test_arguments_of_actions(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, "actions: \"allocate, backfill, allocate\"\n"
+						"configurations:\n"
+						"- name: allocate\n"
+						"  arguments: {a: 1, b: x}\n"
+						"- name: allocate\n"
+						"  arguments: {a: 2}\n"
+						"- name: backfill\n"),
+			 0);
+	for (size_t i = 0; i < 3; i += 2) {
+		assert_int_equal(f.conf->actions[i].nargs, 3);
+		assert_string_equal(f.conf->actions[i].args[0].key, "a");
+		assert_string_equal(f.conf->actions[i].args[0].value, "1");
+		assert_string_equal(f.conf->actions[i].args[1].value, "x");
+	}
+	assert_int_equal(f.conf->actions[1].nargs, 0);
+	conf_fixture_finish(&f);
+}
+
+static void add_repeated(struct strbuf *b, const char *text, size_t times)
+{
+	for (size_t i = 0; i < times; i++) {
+		strbuf_add_c(b, text);
+	}
+}
+
+static void check_limit(const char *head, const char *item, size_t at_limit, const char *error)
+{
+	struct strbuf b = STRBUF_INIT;
+	struct conf_fixture f;
+
+	conf_fixture_init(&f);
+	strbuf_add_c(&b, head);
+	add_repeated(&b, item, at_limit);
+	assert_int_equal(conf_fixture_parse(&f, b.p), 0);
+	strbuf_add_c(&b, item);
+	assert_int_equal(conf_fixture_parse(&f, b.p), -ERR_INVALID);
+	assert_non_null(strstr(f.err.text, error));
+	conf_fixture_finish(&f);
+	strbuf_finish(&b);
+}
+
+static void test_limits_of_counts(void **state)
+{
+	(void)state;
+	check_limit("actions: enqueue\ntiers:\n", "- plugins: []\n", CONF_MAX_TIERS,
+		    "tiers: more than 16");
+	check_limit("actions: enqueue\ntiers:\n- plugins:\n", "  - name: gang\n", CONF_MAX_PLUGINS,
+		    "tiers[0].plugins[64]: more than 64 plugins");
+	check_limit("actions: enqueue", ",enqueue", CONF_MAX_ACTIONS - 1, "actions: more than 64");
+	check_limit("actions: enqueue\nconfigurations:\n", "- name: allocate\n", CONF_MAX_ACTIONS,
+		    "configurations: more than 64");
+}
+
+static void test_limit_of_bytes(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	strbuf_add_c(&b, "actions: enqueue\n#");
+	while (b.len < CONF_MAX_BYTES) {
+		strbuf_add_ch(&b, '#');
+	}
+	assert_int_equal(conf_fixture_parse(&f, b.p), 0);
+	strbuf_add_ch(&b, '#');
+	assert_int_equal(conf_fixture_parse(&f, b.p), -ERR_INVALID);
+	assert_string_equal(f.err.text, "s.conf: more than 1048576 bytes");
+	conf_fixture_finish(&f);
+	strbuf_finish(&b);
+}
+
+static void test_files(void **state)
+{
+	char path[] = "/tmp/headgate-conf-XXXXXX";
+	int fd = mkstemp(path);
+	struct conf_fixture f;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	conf_fixture_init(&f);
+	assert_int_equal(file_write_atomic(path, STR_LIT("actions: enqueue, x\n"), 0600, NULL), 0);
+	assert_int_equal(conf_load_file(path, &f.opt, &f.conf, &f.err), -ERR_INVALID);
+	assert_non_null(strstr(f.err.text, path));
+	assert_non_null(strstr(f.err.text, ":1: actions: unknown action \"x\""));
+	assert_int_equal(file_write_atomic(path, STR_LIT("actions: enqueue\n"), 0600, NULL), 0);
+	assert_int_equal(conf_load_file(path, &f.opt, &f.conf, &f.err), 0);
+	assert_int_equal(f.conf->nactions, 1);
+	unlink(path);
+	conf_destroyp(&f.conf);
+	assert_true(conf_load_file(path, &f.opt, &f.conf, &f.err) < 0);
+	assert_non_null(strstr(f.err.text, path));
+	assert_null(f.conf);
+	conf_fixture_finish(&f);
+	conf_destroy(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning),
+		cmocka_unit_test(test_what_flags_decide_has_defaults),
+		cmocka_unit_test(test_errors_name_file_line_and_key),
+		cmocka_unit_test(test_yaml_errors_keep_their_line),
+		cmocka_unit_test(test_drf_and_proportion_may_be_in_different_tiers),
+		cmocka_unit_test(test_a_name_without_implementation_is_warned_about_once),
+		cmocka_unit_test(test_unknown_keys_are_warned_about_and_ignored),
+		cmocka_unit_test(test_arguments_of_actions),
+		cmocka_unit_test(test_limits_of_counts),
+		cmocka_unit_test(test_limit_of_bytes),
+		cmocka_unit_test(test_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+#include "scheduler/pods/core/session.h"
+
+#include "lib/core_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/ledger.h"
+
+static void reads_the_cluster_until_something_changes(void **state)
+{
+	struct core_fixture sf;
+	struct cluster *c;
+	struct job *j;
+	struct task *t, *be;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	c = sf.f.cluster;
+	cluster_fixture_queue(c, "q", NULL, 5000);
+	cluster_fixture_node(c, "n1", 4000);
+	j = cluster_fixture_job(c, "j", "q", 2);
+	j->phase = JOB_INQUEUE;
+	t = cluster_fixture_task(c, "p1", j, 1000);
+	be = cluster_fixture_task(c, "p2", j, 0);
+	ledger_charge(c, t, c->queues.v[j->queue], CHARGE_BOUND);
+	cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[0]);
+	core_fixture_open(&sf);
+	assert_int_equal(session_task_status(sf.s, t), TASK_RUNNING);
+	assert_int_equal(session_task_node(sf.s, t), 0);
+	assert_int_equal(session_task_charge(sf.s, t), CHARGE_BOUND);
+	assert_false(session_task_was_released(sf.s, t));
+	assert_ptr_equal(session_node_used(sf.s, c->nodes.v[0]), &c->nodes.v[0]->used);
+	assert_true(res_is_zero(session_node_pipelined(sf.s, c->nodes.v[0])));
+	assert_int_equal(session_node_version(sf.s, c->nodes.v[0]), 0);
+	assert_int_equal(session_job_phase(sf.s, j), JOB_INQUEUE);
+	assert_int_equal(session_job_ready_count(sf.s, j), 1);
+	assert_int_equal(session_job_best_effort_pending(sf.s, j), 1);
+	assert_int_equal(session_queue_charged(sf.s, c->queues.v[j->queue])->v[RES_CPU], 1000);
+	assert_int_equal(session_queue_limit(sf.s, c->queues.v[j->queue])->v[RES_CPU], 5000);
+	assert_true(session_queue_limit(sf.s, c->queues.v[j->queue])->v[RES_MEMORY] ==
+		    RES_UNLIMITED);
+	assert_true(session_has_quota_plugin(sf.s));
+	assert_true(session_is_due(sf.s, c->queues.v[j->queue]));
+	statement_allocate(sf.s, be, c->nodes.v[0]);
+	assert_int_equal(session_job_best_effort_pending(sf.s, j), 0);
+	core_fixture_finish(&sf);
+}
+
+static void a_new_session_forgets_the_last(void **state)
+{
+	struct core_fixture sf;
+	struct task *t;
+	uint64_t before;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+	cluster_fixture_node(sf.f.cluster, "n1", 4000);
+	t = cluster_fixture_task(sf.f.cluster, "p1", cluster_fixture_job(sf.f.cluster, "j", "q", 1),
+				 1000);
+	core_fixture_open(&sf);
+	before = core_fixture_checksum(sf.s);
+	statement_allocate(sf.s, t, sf.f.cluster->nodes.v[0]);
+	assert_true(core_fixture_checksum(sf.s) != before);
+	session_close(sf.s);
+	core_fixture_open(&sf);
+	assert_true(core_fixture_checksum(sf.s) == before);
+	core_fixture_finish(&sf);
+}
+
+static void notes_survive_a_rollback(void **state)
+{
+	struct core_fixture sf;
+	const struct queue *q;
+	struct statement st;
+	struct task *t;
+	struct job *j;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	q = cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+	cluster_fixture_node(sf.f.cluster, "n1", 4000);
+	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
+	t = cluster_fixture_task(sf.f.cluster, "p1", j, 1000);
+	core_fixture_open(&sf);
+	assert_false(session_job_was_tried(sf.s, j));
+	st = statement_begin(sf.s);
+	statement_allocate(sf.s, t, sf.f.cluster->nodes.v[0]);
+	session_note_attempt(sf.s, t, ATTEMPT_ALLOCATED, sf.f.cluster->nodes.v[0], NULL);
+	session_note_tried(sf.s, j);
+	session_note_refusal(sf.s, j, "first", "the first");
+	session_note_refusal(sf.s, j, "second", "the second");
+	statement_discard(sf.s, st);
+	assert_int_equal(session_priv_task(sf.s, t)->attempt, ATTEMPT_ALLOCATED);
+	assert_int_equal(session_priv_task(sf.s, t)->attempt_node, 0);
+	assert_true(session_job_was_tried(sf.s, j));
+	assert_string_equal(session_priv_job(sf.s, j)->refusal, "the first");
+	session_wait_until(sf.s, q, 50);
+	session_wait_until(sf.s, q, 40);
+	session_wait_until(sf.s, q, 60);
+	assert_int_equal(sf.s->timers[q->id], 40);
+	session_wait_for_nodes(sf.s, q);
+	session_wait_for_jobs(sf.s, q);
+	assert_int_equal(sf.s->waits[q->id], SESSION_WAITS_NODES | SESSION_WAITS_JOBS);
+	core_fixture_finish(&sf);
+}
+
+static void what_failed_is_set_aside(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		int64_t retry_in;
+		bool expected;
+	} rows[] = {
+		{ 0, 0, false },
+		{ 0, 1, true },
+		{ 0, -1, false },
+		{ TASK_PARKED, 0, true },
+	};
+	struct core_fixture sf;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	core_fixture_open(&sf);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct task t = { .flags = rows[i].flags, .retry_at = sf.f.now + rows[i].retry_in };
+
+		assert_int_equal(session_task_is_set_aside(sf.s, &t), rows[i].expected);
+	}
+	core_fixture_finish(&sf);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_the_cluster_until_something_changes),
+		cmocka_unit_test(a_new_session_forgets_the_last),
+		cmocka_unit_test(notes_survive_a_rollback),
+		cmocka_unit_test(what_failed_is_set_aside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+#include "scheduler/pods/dump/dump.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/rng.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "lib/cluster_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/ledger.h"
+
+static const char *name_in(struct cluster *c, const char *text)
+{
+	return intern_name(c->names, intern_id(c->names, str_of(text)));
+}
+
+static const struct pod_class *rich_class(struct cluster *c)
+{
+	struct label sel[] = { { name_in(c, "disk"), name_in(c, "ssd") } };
+	const char *values[] = { name_in(c, "z2"), name_in(c, "z1") };
+	struct match_expr e[] = {
+		{ .key = name_in(c, "zone"), .values = values, .nvalues = 2 },
+		{ .key = name_in(c, "metadata.name"), .op = MATCH_NOT_EXISTS, .on_field = true }
+	};
+	struct match_term required = { e, 2, 0 }, preferred = { e, 1, 50 };
+	struct toleration tol[] = {
+		{ .value = name_in(c, ""), .exists = true, .any_effect = true },
+		{ .key = name_in(c, "gpu"), .value = name_in(c, "yes"), .effect = TAINT_NO_EXECUTE }
+	};
+	struct host_port port[] = { { name_in(c, "0.0.0.0"), 1, 8080 } };
+	struct pod_class k = { .request = { .v = { 250, 1 << 20 } },
+			       .selector = sel,
+			       .nselector = 1,
+			       .required = &required,
+			       .nrequired = 1,
+			       .has_required = true,
+			       .elsewhere = true,
+			       .preferred = &preferred,
+			       .npreferred = 1,
+			       .tolerations = tol,
+			       .ntolerations = 2,
+			       .ports = port,
+			       .nports = 1,
+			       .unsupported = POD_CLASS_VOLUMES,
+			       .unoffered = { &(struct unoffered_amount){ "example.com/x", 3 },
+					      1 } };
+
+	pod_class_normalise(&k);
+	return cluster_class_intern(c, &k);
+}
+
+static void add_node_spec(struct cluster *c, struct node *n)
+{
+	struct taint t = { name_in(c, "dedicated"), name_in(c, "x"), TAINT_NO_EXECUTE };
+	struct label l = { name_in(c, "zone"), name_in(c, "z1") };
+
+	vec_push(&n->taints, t);
+	vec_push(&n->labels, l);
+	n->unschedulable = true;
+}
+
+static struct cluster *rich_cluster(void)
+{
+	struct cluster *c = cluster_create();
+	struct queue *a = cluster_fixture_queue(c, "a", NULL, 4000);
+	struct queue *b = cluster_fixture_queue(c, "b", "a", -1);
+	struct job *j = cluster_fixture_job(c, "j", "b", 2);
+	struct job *waits = cluster_fixture_job(c, "waits", "nowhere", 1);
+	struct node *n = cluster_fixture_node(c, "n1", 1000);
+	struct task *t = cluster_fixture_task(c, "t1", j, 300);
+	struct task *gone = cluster_fixture_task(c, "gone", j, 77);
+	struct task *u = cluster_fixture_task(c, "t2", waits, 0);
+	struct priority_class *p = xmalloc_zero(1, sizeof(*p));
+
+	assert_true(res_names_add(c->res, STR_LIT("nvidia.com/gpu")) > 0);
+	a->guarantee.v[RES_FIRST_NAMED] = 3;
+	a->uid = xmalloc_dup("quid");
+	b->state = QUEUE_CLOSING;
+	b->scan.timer_at = INT64_C(1750000000123456789);
+	b->scan.done = true;
+	p->value = -5;
+	p->global_default = true;
+	strmap_set(c->priority_classes, STR_LIT("low"), p);
+	add_node_spec(c, n);
+	j->has_min_resources = true;
+	j->min_resources.v[RES_MEMORY] = INT64_C(1) << 60;
+	j->min_unoffered = unoffered_copy(
+		&(struct unoffered){ &(struct unoffered_amount){ "example.com/y", 2 }, 1 });
+	j->status_hash = UINT64_MAX - 1;
+	vec_push(&j->role_min, ((struct job_role_min){ intern_id(c->names, STR_LIT("w")), 2 }));
+	t->created = INT64_C(1750000000000000001);
+	t->flags |= TASK_OPTED_IN | TASK_PARKED;
+	ledger_charge(c, t, b, CHARGE_UNGATED);
+	ledger_advance(c, t, CHARGE_BOUND);
+	ledger_set_releasing(c, t, true);
+	cluster_task_set_status(c, t, TASK_RELEASING, n);
+	cluster_task_set_class(c, u, rich_class(c));
+	cluster_task_set_nominated(c, u, n);
+	u->role = intern_id(c->names, STR_LIT("w"));
+	cluster_task_remove(c, gone);
+	assert_null(cluster_verify(c));
+	assert_null(ledger_verify(c));
+	return c;
+}
+
+static void assert_round_trip(const struct cluster *c)
+{
+	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+	struct cluster *loaded = NULL;
+	struct err err = ERR_INIT;
+
+	dump_format(c, &first);
+	if (dump_load(strbuf_str(&first), &loaded, &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+	dump_format(loaded, &second);
+	assert_string_equal(first.p, second.p);
+	assert_true(cluster_checksum(c) == cluster_checksum(loaded));
+	assert_null(cluster_verify(loaded));
+	assert_null(ledger_verify(loaded));
+	cluster_destroy(loaded);
+}
+
+static void test_round_trip(void **state)
+{
+	struct cluster *c = rich_cluster(), *empty = cluster_create();
+
+	(void)state;
+	assert_round_trip(c);
+	assert_round_trip(empty);
+	cluster_destroy(c);
+	cluster_destroy(empty);
+}
+
+static void test_loaded_cluster_lives_on(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct cluster *c = rich_cluster(), *loaded = NULL;
+	struct task *t;
+
+	(void)state;
+	dump_format(c, &text);
+	cluster_destroy(c);
+	assert_int_equal(dump_load(strbuf_str(&text), &loaded, NULL), 0);
+	t = cluster_task_find(loaded, STR_LIT("ns/t1"));
+	ledger_release(loaded, t);
+	cluster_task_remove(loaded, t);
+	(void)cluster_fixture_queue(loaded, "nowhere", NULL, -1);
+	(void)cluster_fixture_task(loaded, "new", NULL, 5);
+	assert_null(cluster_verify(loaded));
+	assert_null(ledger_verify(loaded));
+	cluster_destroy(loaded);
+}
+
+static void test_random_clusters(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct cluster *c = cluster_create();
+		struct rng r;
+		char name[16];
+
+		rng_init(&r, seed);
+		for (int i = 0; i < 60; i++) {
+			struct task *t;
+			struct job *j;
+
+			snprintf(name, sizeof(name), "x%d", (int)rng_below(&r, 8));
+			(void)cluster_fixture_queue(c, name, rng_below(&r, 2) ? "x1" : NULL, 5);
+			(void)cluster_fixture_node(c, name, (int64_t)rng_below(&r, 1000));
+			j = cluster_fixture_job(c, name, rng_below(&r, 2) ? name : "absent", 1);
+			snprintf(name, sizeof(name), "t%d", i);
+			t = cluster_fixture_task(c, name, j, (int64_t)rng_below(&r, 3));
+			if (rng_below(&r, 2) == 0) {
+				struct queue *q = c->queues.v[rng_below(&r, c->queues.n)];
+
+				ledger_charge(c, t, q == NULL ? c->queues.v[0] : q,
+					      CHARGE_PUBLISHED);
+				ledger_rebuild_sums(c);
+			} else if (rng_below(&r, 2) == 0) {
+				cluster_task_set_status(c, t, TASK_RUNNING,
+							c->nodes.v[rng_below(&r, c->nodes.n)]);
+			} else {
+				cluster_task_remove(c, t);
+			}
+			(void)queue_topology_changed(c);
+			ledger_rebuild_sums(c);
+		}
+		assert_round_trip(c);
+		cluster_destroy(c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_loaded_cluster_lives_on),
+		cmocka_unit_test(test_random_clusters),
+	};
+
+	return cmocka_run_group_tests_name("pods/dump/dump", tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+#include "scheduler/pods/engine/sched_metrics.h"
+
+#include <string.h>
+
+#include "base/counter.h"
+#include "base/strbuf.h"
+#include "lib/cluster_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/decision.h"
+#include "scheduler/pods/core/totals.h"
+
+static bool shows(struct counter_registry *r, const char *line)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	counter_render(r, &text);
+	return strstr(text.p, line) != NULL;
+}
+
+static void test_gauges_of_queues_come_and_go(void **state)
+{
+	struct counter_registry *r = counter_registry_create();
+	struct sched_metrics *m = sched_metrics_create(r);
+	struct cluster *c = cluster_create();
+	struct queue_totals totals[4];
+	struct queue *q = cluster_fixture_queue(c, "q", NULL, 2000);
+
+	(void)state;
+	memset(totals, 0, sizeof(totals));
+	totals[q->id].gated = 7;
+	totals[q->id].reserved.v[RES_CPU] = 1500;
+	sched_metrics_totals(m, c, totals);
+	assert_true(shows(r, "headgate_queue_gated_pods{queue_name=\"q\"} 7"));
+	assert_true(shows(r, "headgate_queue_reserved_milli_cpu{queue_name=\"q\"} 1500"));
+	assert_true(shows(r, "volcano_queue_capacity_milli_cpu{queue_name=\"q\"} 2000"));
+	assert_false(shows(
+		r, "volcano_queue_capacity_memory_bytes{queue_name=\"q\"}")); /* not limited */
+	q->exists = false;
+	sched_metrics_totals(m, c, totals);
+	assert_false(shows(r, "queue_name=\"q\""));
+	sched_metrics_destroy(m);
+	cluster_destroy(c);
+	counter_registry_destroy(r);
+}
+
+static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
+{
+	struct counter_registry *r = counter_registry_create();
+	struct sched_metrics *m = sched_metrics_create(r);
+	struct cluster *c = cluster_create();
+	struct job *j;
+	struct task *t;
+	struct sched_msg done = { .request = SCHED_REQ_UNGATE, .outcome = SCHED_REJECTED };
+
+	(void)state;
+	cluster_fixture_queue(c, "q", NULL, 2000);
+	j = cluster_fixture_job(c, "j", "q", 1);
+	t = cluster_fixture_task(c, "t", j, 1000);
+	t->created = 0;
+	{
+		struct decision v[] = {
+			{ .kind = DECISION_UNGATE, .task = t->id },
+			{ .kind = DECISION_PUBLISH, .task = t->id },
+			{ .kind = DECISION_QUEUE_SCANNED, .task = MODEL_NONE },
+		};
+		struct decisions d = { v, 3, 3 };
+
+		sched_metrics_decisions(m, c, &d, INT64_C(2000000000));
+	}
+	sched_metrics_request(m, &done);
+	sched_metrics_bad_object(m, "queues");
+	sched_metrics_conf(m, false);
+	assert_true(shows(r, "headgate_decisions_total{queue_name=\"q\",decision=\"ungate\"} 1"));
+	assert_true(shows(r, "headgate_decisions_total{queue_name=\"q\",decision=\"publish\"} 1"));
+	assert_true(shows(r, "headgate_gate_wait_seconds_sum{queue_name=\"q\"} 2"));
+	assert_true(shows(r, "headgate_requests_total{request=\"ungate\",outcome=\"rejected\"} 1"));
+	assert_true(shows(r, "headgate_bad_objects_total{resource=\"queues\"} 1"));
+	assert_true(shows(r, "headgate_configuration_reloads_total{result=\"failed\"} 1"));
+	sched_metrics_destroy(m);
+	cluster_destroy(c);
+	counter_registry_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gauges_of_queues_come_and_go),
+		cmocka_unit_test(test_hole_22_decisions_and_outcomes_are_counted),
+	};
+
+	return cmocka_run_group_tests_name("pods/engine/sched_metrics", tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/model/access.h"
+
+/* Every status of the pod against every state of a charge it may come with. */
+static void test_settles_to_what_the_pod_shows(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		enum charge_state before, after;
+	} rows[] = {
+		{ { .opted_in = true }, CHARGE_PATCHING, CHARGE_UNGATED },
+		{ { .opted_in = true, .gated = true }, CHARGE_PATCHING, CHARGE_PATCHING },
+		{ { .opted_in = true, .reason = "Unschedulable" },
+		  CHARGE_UNGATED,
+		  CHARGE_PUBLISHED },
+		{ { .opted_in = true, .reason = "NotReadyForScheduling" },
+		  CHARGE_PUBLISHED,
+		  CHARGE_UNGATED },
+		{ { .opted_in = true, .reason = "SchedulerError" },
+		  CHARGE_PUBLISHED,
+		  CHARGE_PUBLISHED },
+		{ { .opted_in = false }, CHARGE_UNGATED, CHARGE_NONE },
+		{ { .opted_in = true, .cpu = "0" }, CHARGE_PUBLISHED, CHARGE_NONE },
+		{ { .opted_in = true, .node = "n" }, CHARGE_PATCHING, CHARGE_BOUND },
+		{ { .opted_in = true, .node = "n" }, CHARGE_NONE, CHARGE_BOUND },
+		{ { .opted_in = true, .deleted = true }, CHARGE_PUBLISHED, CHARGE_PUBLISHED },
+		{ { .opted_in = true, .phase = "Failed" }, CHARGE_PUBLISHED, CHARGE_NONE },
+		{ { .opted_in = true, .scheduler = "other" }, CHARGE_UNGATED, CHARGE_NONE },
+		{ { .opted_in = true, .scheduler = "other", .node = "n" },
+		  CHARGE_UNGATED,
+		  CHARGE_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = {
+			.name = "p", .group = "g", .opted_in = true, .gated = true
+		};
+		struct task *t;
+
+		(void)cache_fixture_node(f, "n", "8");
+		(void)cache_fixture_group(f, "g", "q", 1);
+		t = cache_fixture_pod(f, &p);
+		if (rows[i].before != CHARGE_NONE) {
+			ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), rows[i].before);
+		}
+		p = rows[i].pod;
+		p.name = "p";
+		p.group = "g";
+		t = cache_fixture_pod(f, &p);
+		if ((t == NULL ? CHARGE_NONE : t->charge) != rows[i].after) {
+			fail_msg("row %zu: %s", i, ledger_state_name((enum charge_state)t->charge));
+		}
+		assert_int_equal(cache_fixture_charged(f, "q"),
+				 rows[i].after == CHARGE_NONE ? 0 : 1000);
+		cache_fixture_destroy(f);
+	}
+}
+
+/* A tenant names a node at creation as it likes; the phase is the kubelet's. */
+static void test_a_node_that_does_not_exist_is_charged_nothing(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n" };
+	struct cache_fixture_pod deleted = { .name = "d", .group = "g", .node = "n" };
+	struct cache_fixture_pod runs = {
+		.name = "r", .group = "g", .node = "gone", .phase = "Running"
+	};
+
+	deleted.deleted = true;
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	(void)cache_fixture_pod(f, &deleted);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	(void)cache_fixture_pod(f, &runs);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	(void)cache_fixture_node(f, "n", "8");
+	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
+	cache_fixture_delete(f, SCHED_NODES, "n");
+	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
+}
+
+/* A tenant puts a pod on a node, in a PodGroup of a queue that is for others. */
+static void test_a_queue_of_others_is_charged_nothing(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n" };
+	struct cache_fixture_pod before = {
+		.name = "b", .group = "g", .node = "n", .opted_in = true, .reserved = "q"
+	};
+
+	(void)cache_fixture_node(f, "n", "8");
+	(void)cache_fixture_group(f, "g", "q", 1);
+	assert_true(access_set_queue(f->c, STR_LIT("q"), "kubernetes.io/metadata.name=other"));
+	(void)queue_topology_changed(f->c);
+	(void)cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	(void)cache_fixture_pod(f, &before);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+}
+
+/* A tenant edits its PodGroup, then the group annotation, of a pod that runs. */
+/* The binding may arrive whatever becomes of the PodGroup; when it does not, the pod waits again.
+ */
+static void test_a_binding_keeps_its_charge_without_its_group(void **state)
+{
+	static const struct {
+		enum sched_outcome outcome;
+		int64_t charged;
+	} rows[] = { { SCHED_DONE, 1000 }, { SCHED_STALE, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = { .name = "p", .group = "g", .opted_in = true };
+		struct node *n = cache_fixture_node(f, "n", "8");
+		struct task *t;
+
+		(void)cache_fixture_group(f, "g", "q", 1);
+		t = cache_fixture_pod(f, &p);
+		ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_ASSUMED);
+		cluster_task_set_status(f->c, t, TASK_BINDING, n);
+		cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+		assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+		cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", rows[i].outcome);
+		assert_int_equal(cache_fixture_charged(f, "q"), rows[i].charged);
+		cache_fixture_destroy(f);
+	}
+}
+
+static void test_an_edit_moves_no_charge(void **state)
+{
+	static const char *const nowhere = "no-such-queue";
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = {
+		.name = "p", .group = "g", .node = "n", .phase = "Running", .opted_in = true
+	};
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_group(f, "h", "default", 1);
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	(void)cache_fixture_group(f, "g", "default", 1);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	(void)cache_fixture_group(f, "g", nowhere, 1);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	p.group = "h";
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "default"), 0);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_settles_to_what_the_pod_shows),
+		CACHE_FIXTURE_TEST(test_a_node_that_does_not_exist_is_charged_nothing),
+		CACHE_FIXTURE_TEST(test_a_queue_of_others_is_charged_nothing),
+		cmocka_unit_test(test_a_binding_keeps_its_charge_without_its_group),
+		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
+	};
+
+	return cmocka_run_group_tests_name("pods/ingest/cache_charge", tests, NULL, NULL);
+}

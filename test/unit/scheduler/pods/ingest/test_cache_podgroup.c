@@ -1,0 +1,219 @@
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/ledger.h"
+
+static void test_charges_do_not_follow_an_edit(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *r;
+
+	(void)cache_fixture_queue(f, "other", NULL, NULL);
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	r = cache_fixture_pod(f, &cache_fixture_pending);
+	ledger_charge(f->c, r, queue_find(f->c, STR_LIT("q")), CHARGE_PATCHING);
+	(void)cache_fixture_group(f, "g", "other", 1);
+	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
+	assert_int_equal(cache_fixture_charged(f, "other"), 0);
+	(void)cache_fixture_group(f, "g", "nowhere", 1);
+	assert_int_equal(r->charge, CHARGE_NONE);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "nowhere"), 0);
+	assert_int_equal(cache_fixture_charged(f, "root"), 1000);
+}
+
+static void test_spec_is_taken_over(void **state)
+{
+	struct cache_fixture *f = *state;
+	const struct job *j;
+
+	cache_fixture_json(f, SCHED_PODGROUPS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"1\","
+			   "\"resourceVersion\":\"9\"},\"spec\":{\"minMember\":3,\"minTaskMember\":"
+			   "{\"w\":2,\"a\":1},\"minResources\":{\"cpu\":\"1100u\",\"count/pods\":"
+			   "\"3\",\"example.com/gpu\":\"2\"}},\"status\":{\"phase\":\"Inqueue\","
+			   "\"running\":4}}");
+	j = cluster_job_find(f->c, STR_LIT("ns/g"));
+	assert_int_equal(j->queue, f->c->default_queue);
+	assert_int_equal(j->min_member, 3);
+	assert_int_equal(j->role_min.n, 2);
+	assert_true(j->has_min_resources);
+	assert_int_equal(j->min_resources.v[RES_CPU], 2); /* rounded up */
+	assert_int_equal(j->min_unoffered.n, 1);
+	assert_string_equal(j->min_unoffered.v[0].name, "example.com/gpu");
+	assert_int_equal(j->min_unoffered.v[0].amount, 2);
+	assert_int_equal(res_names_count(f->c->res), RES_FIRST_NAMED);
+	assert_int_equal(j->phase, JOB_INQUEUE);
+	assert_int_equal(j->status_running, 4);
+}
+
+static void see_group_of(struct cache_fixture *f, const char *annotations, const char *owner_uid,
+			 const char *version)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text,
+		      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-x\","
+		      "\"uid\":\"g-x\",\"resourceVersion\":\"%s\",\"annotations\":{%s},"
+		      "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\","
+		      "\"name\":\"p\",\"uid\":\"%s\",\"controller\":true}]},"
+		      "\"spec\":{\"minMember\":1,\"queue\":\"q\"}}",
+		      version, annotations, owner_uid);
+	cache_fixture_json(f, SCHED_PODGROUPS, "%s", text.p);
+}
+
+#define OURS "\"headgate.io/made-by\":\"headgate-scheduler\""
+
+/* Its own pod is in it before the pod says so; nobody else's, and no pod that has to say so. */
+static void test_a_group_of_ours_adopts_its_pod(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		const char *annotations, *uid;
+		bool adopted;
+	} rows[] = {
+		{ { .name = "p" }, OURS, NULL, true },
+		{ { .name = "p" }, "", NULL, false },
+		{ { .name = "p" }, "\"headgate.io/made-by\":\"x\"", NULL, false },
+		{ { .name = "p" }, OURS, "another", false },
+		{ { .name = "p", .opted_in = true }, OURS, NULL, false },
+		{ { .name = "p", .group = "g" }, OURS, NULL, false },
+		{ { .name = "p", .node = "n", .phase = "Running" }, OURS, NULL, false },
+	};
+	struct cache_fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct task *t = cache_fixture_pod(f, &rows[i].pod);
+		const struct job *j;
+
+		see_group_of(f, rows[i].annotations, rows[i].uid == NULL ? t->uid : rows[i].uid,
+			     "100");
+		j = cluster_job_find(f->c, STR_LIT("ns/podgroup-x"));
+		assert_non_null(j);
+		assert_int_equal(t->job == j->id, rows[i].adopted);
+		assert_int_equal((t->flags & TASK_ADOPTED) != 0, rows[i].adopted);
+		assert_null(cluster_verify(f->c));
+		cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	}
+}
+
+static void test_an_adopted_pod_stays_until_it_names_a_group(void **state)
+{
+	static const struct cache_fixture_pod plain = { .name = "p" },
+					      named = { .name = "p", .group = "podgroup-x" },
+					      opted = { .name = "p", .opted_in = true };
+	struct cache_fixture *f = *state;
+	struct task *t = cache_fixture_pod(f, &plain);
+	uint32_t job;
+
+	see_group_of(f, OURS, t->uid, "100");
+	job = t->job;
+	assert_int_not_equal(job, MODEL_NONE);
+	t = cache_fixture_pod(f, &plain);
+	assert_int_equal(t->job, job);
+	assert_int_not_equal(t->flags & TASK_ADOPTED, 0);
+	t = cache_fixture_pod(f, &named);
+	assert_int_equal(t->job, job);
+	assert_int_equal(t->flags & TASK_ADOPTED, 0);
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	/* One that opts in has to be annotated; one whose PodGroup is gone needs another. */
+	for (int i = 0; i < 2; i++) {
+		t = cache_fixture_pod(f, &plain);
+		see_group_of(f, OURS, t->uid, i == 0 ? "101" : "102");
+		assert_int_not_equal(t->flags & TASK_ADOPTED, 0);
+		if (i == 1) {
+			cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
+		}
+		t = cache_fixture_pod(f, i == 0 ? &opted : &plain);
+		assert_int_equal(t->job, MODEL_NONE);
+		assert_int_equal(t->flags & TASK_ADOPTED, 0);
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	}
+}
+
+static void test_deletion_leaves_the_pods(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct job *j = cache_fixture_group(f, "g", "q", 2);
+	struct task *r;
+
+	(void)cache_fixture_pod(f, &cache_fixture_running);
+	r = cache_fixture_pod(f, &cache_fixture_pending);
+	ledger_charge(f->c, r, queue_find(f->c, STR_LIT("q")), CHARGE_UNGATED);
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+	assert_ptr_equal(cluster_job_find(f->c, STR_LIT("ns/g")), j);
+	assert_false(j->has_group);
+	assert_int_equal(j->min_member, 0);
+	assert_int_equal(j->queue, MODEL_NONE);
+	assert_int_equal(r->charge, CHARGE_NONE);
+	assert_int_equal(cache_fixture_charged(f, "q"),
+			 1000); /* what runs stays where it was charged */
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	cache_fixture_delete(f, SCHED_PODS, "ns/r");
+	assert_null(cluster_job_find(f->c, STR_LIT("ns/g")));
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+}
+
+static void test_older_and_bad_ones_are_refused(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct job *j = cache_fixture_group(f, "g", "q", 2);
+
+	cache_fixture_json(f, SCHED_PODGROUPS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"resourceVersion\":"
+			   "\"1\"},\"spec\":{\"minMember\":7}}");
+	assert_int_equal(j->min_member, 2);
+	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g",
+			  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"},\"spec\":{"
+			  "\"minMember\":-1}}");
+	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g",
+			  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"},\"spec\":{"
+			  "\"minTaskMember\":{\"w\":-1}}}");
+	assert_int_equal(f->bad, 2);
+	assert_string_equal(f->bad_text, "spec.minTaskMember.w: negative");
+	assert_int_equal(j->min_member, 2);
+}
+
+#define UNREADABLE(uid)                                                                            \
+	"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"" uid "\"},"                 \
+	"\"spec\":{\"queue\":\"q\",\"minMember\":1,\"minResources\":{\"cpu\":\"-1\"}}}"
+
+/* Its members stay charged to its queue, and no other starts; a known one is as it was. */
+static void test_unreadable_podgroup(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = cache_fixture_pod(f, &cache_fixture_running);
+	struct job *j;
+
+	assert_int_equal(t->charge, CHARGE_NONE);
+	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g", UNREADABLE("u1"));
+	assert_int_equal(f->bad, 1);
+	j = f->c->jobs.v[t->job];
+	assert_true(j->has_group);
+	assert_int_equal(j->min_member, INT32_MAX);
+	assert_int_equal(t->charge, CHARGE_BOUND);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	j = cache_fixture_group(f, "g", "q", 3);
+	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g",
+			  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"},\"spec\":5}");
+	assert_int_equal(j->min_member, 3);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CACHE_FIXTURE_TEST(test_unreadable_podgroup),
+		CACHE_FIXTURE_TEST(test_charges_do_not_follow_an_edit),
+		CACHE_FIXTURE_TEST(test_spec_is_taken_over),
+		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),
+		CACHE_FIXTURE_TEST(test_an_adopted_pod_stays_until_it_names_a_group),
+		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),
+		CACHE_FIXTURE_TEST(test_older_and_bad_ones_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("pods/ingest/cache_podgroup", tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+#include "lib/cache_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/ledger.h"
+
+static void test_rebuilt_from_what_the_pods_prove(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		enum charge_state charge;
+	} rows[] = {
+		{ { .name = "a", .group = "g", .opted_in = true, .reserved = "q" },
+		  CHARGE_UNGATED },
+		{ { .name = "b",
+		    .group = "g",
+		    .opted_in = true,
+		    .reserved = "q",
+		    .reason = "Unschedulable" },
+		  CHARGE_PUBLISHED },
+		{ { .name = "c", .group = "g", .opted_in = true, .gated = true, .reserved = "q" },
+		  CHARGE_NONE }, /* forged: its gate is still there */
+		{ { .name = "d", .group = "g", .opted_in = true }, CHARGE_NONE },
+		{ { .name = "e", .group = "g", .reserved = "q" },
+		  CHARGE_UNGATED }, /* the mark outlasts the annotation */
+		{ { .name = "f", .group = "g", .node = "n", .phase = "Running" }, CHARGE_BOUND },
+		{ { .name = "h", .group = "g", .node = "n", .phase = "Running", .deleted = true },
+		  CHARGE_BOUND },
+		{ { .name = "i", .group = "g", .node = "n", .phase = "Succeeded" }, CHARGE_NONE },
+		{ { .name = "j", .group = "nowhere", .opted_in = true, .reserved = "q" },
+		  CHARGE_NONE },
+		{ { .name = "k", .group = "g", .opted_in = true, .reserved = "q", .cpu = "0" },
+		  CHARGE_NONE }, /* best effort: nothing to charge */
+		{ { .name = "l", .group = "nowhere", .node = "n", .phase = "Running" },
+		  CHARGE_BOUND }, /* its PodGroup is not there: to the default queue */
+	};
+	struct cache_fixture *f = *state;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		(void)cache_fixture_pod(f, &rows[i].pod);
+	}
+	for (int again = 0; again < 2; again++) {
+		cache_rebuild_ledger(f->cache, f->now);
+		cache_fixture_check(f);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			const struct task *t = cache_fixture_task(f, rows[i].pod.name);
+
+			if (t->charge != rows[i].charge) {
+				fail_msg("%s: %s", t->name,
+					 ledger_state_name((enum charge_state)t->charge));
+			}
+		}
+		assert_int_equal(cache_fixture_charged(f, "q"), 5000);
+		assert_int_equal(cache_fixture_charged(f, "default"), 1000);
+	}
+}
+
+static void test_writes_in_flight_keep_their_charge(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .opted_in = true, .gated = true };
+	struct cache_fixture_pod b = { .name = "b", .group = "g" };
+	struct queue *q = queue_find(f->c, STR_LIT("q"));
+	struct task *t, *u;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	ledger_charge(f->c, t, q, CHARGE_PATCHING);
+	u = cache_fixture_pod(f, &b);
+	ledger_charge(f->c, u, q, CHARGE_ASSUMED);
+	cluster_task_set_status(f->c, u, TASK_BINDING, cache_fixture_node(f, "n", "8"));
+	cache_rebuild_ledger(f->cache, f->now);
+	cache_fixture_check(f);
+	assert_int_equal(t->charge, CHARGE_PATCHING);
+	assert_int_equal(u->charge, CHARGE_ASSUMED);
+}
+
+/* The PodGroup names "default" by now; q granted the quota. */
+static void test_the_queue_that_granted_it_is_charged(void **state)
+{
+	static const struct {
+		struct cache_fixture_pod pod;
+		const char *queue;
+	} rows[] = {
+		{ { .node = "n", .phase = "Running", .opted_in = true, .reserved = "q" }, "q" },
+		{ { .node = "n", .phase = "Running", .reserved = "q" }, "q" },
+		{ { .node = "n", .phase = "Running", .reserved = "gone" }, "default" },
+		{ { .node = "n", .phase = "Running", .reserved = "No Name" }, "default" },
+		{ { .node = "n", .phase = "Running" }, "default" },
+		{ { .opted_in = true, .reserved = "q" }, "q" },
+		{ { .opted_in = true, .reserved = "q", .reason = "Unschedulable" }, "q" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = rows[i].pod;
+
+		p.name = "p";
+		p.group = "g";
+		(void)cache_fixture_group(f, "g", "default", 1);
+		(void)cache_fixture_pod(f, &p);
+		for (int again = 0; again < 2; again++) {
+			cache_rebuild_ledger(f->cache, f->now);
+			cache_fixture_check(f);
+			if (cache_fixture_charged(f, rows[i].queue) != 1000) {
+				fail_msg("row %zu: %s is not charged", i, rows[i].queue);
+			}
+		}
+		cache_fixture_destroy(f);
+	}
+}
+
+/* Without a mark, what this process has seen counts. */
+static void test_an_edit_does_not_count_at_the_next_leadership(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n", .phase = "Running" };
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	(void)cache_fixture_group(f, "g", "default", 1);
+	cache_rebuild_ledger(f->cache, f->now);
+	cache_fixture_check(f);
+	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CACHE_FIXTURE_TEST(test_rebuilt_from_what_the_pods_prove),
+		CACHE_FIXTURE_TEST(test_writes_in_flight_keep_their_charge),
+		CACHE_FIXTURE_TEST(test_the_queue_that_granted_it_is_charged),
+		CACHE_FIXTURE_TEST(test_an_edit_does_not_count_at_the_next_leadership),
+	};
+
+	return cmocka_run_group_tests_name("pods/ingest/cache_rebuild", tests, NULL, NULL);
+}

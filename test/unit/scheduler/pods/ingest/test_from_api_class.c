@@ -1,0 +1,253 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "api/pod.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "lib/unit.h"
+#include "scheduler/pods/ingest/from_api.h"
+#include "unit/scheduler/pods/ingest/api_fixture.h"
+
+struct fixture {
+	struct cluster *c;
+	struct arena *arena;
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+
+	f.c = cluster_create();
+	f.arena = arena_create(0);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	cluster_destroy(f->c);
+	arena_destroy(f->arena);
+	return 0;
+}
+
+static int read_spec(struct fixture *f, const char *spec, struct pod_class *k, struct err *err)
+{
+	char json[2048];
+
+	snprintf(json, sizeof(json), "{\"metadata\":{\"name\":\"p\"},\"spec\":{%s}}", spec);
+	*k = (struct pod_class){ .refs = 0 };
+	return from_api_class_read(f->c, api_fixture_decode(f->arena, &pod_fields, json), f->arena,
+				   k, err);
+}
+
+#define AFFINITY(text) "\"affinity\":{\"nodeAffinity\":{" text "}}"
+#define REQUIRED(text)                                                                             \
+	AFFINITY(                                                                                  \
+		"\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[" text \
+		"]}")
+
+static void test_refusals(void **state)
+{
+	static const struct {
+		const char *spec, *refusal;
+	} rows[] = {
+		{ "", NULL },
+		{ "\"affinity\":{\"podAffinity\":{"
+		  "\"requiredDuringSchedulingIgnoredDuringExecution\":"
+		  "[{}]}}",
+		  POD_CLASS_POD_AFFINITY },
+		{ "\"affinity\":{\"podAntiAffinity\":{"
+		  "\"requiredDuringSchedulingIgnoredDuringExecution\":[{}]}}",
+		  POD_CLASS_POD_AFFINITY },
+		{ "\"affinity\":{\"podAntiAffinity\":{"
+		  "\"preferredDuringSchedulingIgnoredDuringExecution\":[{}]}}",
+		  NULL },
+		{ "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"ScheduleAnyway\"}]",
+		  NULL },
+		{ "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
+		  POD_CLASS_TOPOLOGY_SPREAD },
+		{ "\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]", NULL },
+		{ "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]",
+		  POD_CLASS_VOLUMES },
+		{ "\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", POD_CLASS_VOLUMES },
+		{ "\"resourceClaims\":[{\"name\":\"x\"}]", POD_CLASS_RESOURCE_CLAIMS },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pod_class k;
+
+		assert_int_equal(read_spec(*state, rows[i].spec, &k, NULL), 0);
+		if (!str_streq(k.unsupported, rows[i].refusal)) {
+			fail_msg("row %zu: %s", i, k.unsupported);
+		}
+		if (k.unsupported != NULL) { /* a dump can be loaded again */
+			assert_non_null(pod_class_refusal(str_of(k.unsupported)));
+		}
+	}
+}
+
+/* With n labels and tolerations in all, and many values, which do not count. */
+static const char *refusal_of_size(struct fixture *f, int n)
+{
+	struct strbuf json CLEANUP(strbuf_finish) = STRBUF_INIT;
+	struct pod_class k = { .refs = 0 };
+
+	strbuf_add_c(&json,
+		     "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"nodeSelector\":{\"k\":\"v\"},"
+		     "\"affinity\":{\"nodeAffinity\":{"
+		     "\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+		     "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\","
+		     "\"operator\":\"In\",\"values\":[\"z\"");
+	for (int i = 9000; i > 0; i--) {
+		strbuf_printf(&json, ",\"v%d\"", i);
+	}
+	strbuf_add_c(&json, "]}]}]}}},\"tolerations\":[{\"operator\":\"Exists\"}");
+	for (int i = 4; i < n; i++) { /* a label, a term, an expression, a toleration */
+		strbuf_printf(&json, ",{\"key\":\"t%d\",\"operator\":\"Exists\"}", i);
+	}
+	strbuf_add_c(&json, "]}}");
+	assert_int_equal(from_api_class_read(f->c,
+					     api_fixture_decode(f->arena, &pod_fields, json.p),
+					     f->arena, &k, NULL),
+			 0);
+	assert_int_equal(k.required[0].exprs[0].nvalues, 9001);
+	for (size_t i = 1; i < 9001; i++) {
+		assert_true(strcmp(k.required[0].exprs[0].values[i - 1],
+				   k.required[0].exprs[0].values[i]) < 0);
+	}
+	return k.unsupported;
+}
+
+static void test_pods_that_cost_too_much_per_node_are_refused(void **state)
+{
+	assert_null(refusal_of_size(*state, POD_CLASS_PARTS_MAX));
+	assert_string_equal(refusal_of_size(*state, POD_CLASS_PARTS_MAX + 1), POD_CLASS_TOO_LARGE);
+	assert_non_null(pod_class_refusal(str_of(POD_CLASS_TOO_LARGE)));
+}
+
+static void test_node_affinity(void **state)
+{
+	struct pod_class k;
+
+	assert_int_equal(
+		read_spec(*state,
+			  REQUIRED("{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\","
+				   "\"values\":[\"a\",\"b\"]},{\"key\":\"gpu\",\"operator\":"
+				   "\"Exists\"}],\"matchFields\":[{\"key\":\"metadata.name\","
+				   "\"operator\":\"NotIn\",\"values\":[\"n1\"]}]},{}"),
+			  &k, NULL),
+		0);
+	assert_true(k.has_required);
+	assert_int_equal(k.nrequired, 1); /* the empty term matches nothing */
+	assert_int_equal(k.required[0].nexprs, 3);
+	assert_int_equal(k.required[0].exprs[0].nvalues, 2);
+	assert_int_equal(k.required[0].exprs[1].op, MATCH_EXISTS);
+	assert_true(k.required[0].exprs[2].on_field);
+	assert_int_equal(k.required[0].exprs[2].op, MATCH_NOT_IN);
+	assert_int_equal(read_spec(*state, REQUIRED(""), &k, NULL), 0);
+	assert_true(k.has_required);
+	assert_int_equal(k.nrequired, 0);
+	assert_int_equal(
+		read_spec(
+			*state,
+			AFFINITY("\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":"
+				 "30,\"preference\":{\"matchExpressions\":[{\"key\":\"a\","
+				 "\"operator\":\"Gt\",\"values\":[\"5\"]}]}},{\"weight\":1,"
+				 "\"preference\":{}}]"),
+			&k, NULL),
+		0);
+	assert_false(k.has_required);
+	assert_int_equal(k.npreferred, 1);
+	assert_int_equal(k.preferred[0].weight, 30);
+	assert_int_equal(k.preferred[0].exprs[0].op, MATCH_GT);
+}
+
+static void test_bad_affinity_names_its_place(void **state)
+{
+	struct pod_class k;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(read_spec(*state,
+				   REQUIRED("{},{\"matchExpressions\":[{\"key\":\"zone\","
+					    "\"operator\":\"Near\"}]}"),
+				   &k, &err),
+			 -ERR_INVALID);
+	assert_non_null(strstr(err.text, "nodeSelectorTerms[1]: operator: unknown \"Near\""));
+	assert_int_equal(read_spec(*state,
+				   REQUIRED("{\"matchFields\":[{\"key\":\"zone\",\"operator\":"
+					    "\"Exists\"}]}"),
+				   &k, &err),
+			 -ERR_INVALID);
+	assert_non_null(strstr(err.text, "matchFields"));
+}
+
+static void test_tolerations(void **state)
+{
+	struct pod_class k;
+
+	assert_int_equal(
+		read_spec(
+			*state,
+			"\"tolerations\":[{\"operator\":\"Exists\"},{\"key\":\"a\",\"value\":\"1\","
+			"\"effect\":\"NoExecute\",\"tolerationSeconds\":5},{\"key\":\"b\","
+			"\"operator\":\"Lt\",\"value\":\"3\"},{\"value\":\"x\"},{\"key\":\"c\","
+			"\"operator\":\"Equal\",\"effect\":\"Whenever\"}]",
+			&k, NULL),
+		0);
+	/* What is not understood tolerates nothing. */
+	assert_int_equal(k.ntolerations, 2);
+	assert_null(k.tolerations[0].key);
+	assert_true(k.tolerations[0].exists && k.tolerations[0].any_effect);
+	assert_string_equal(k.tolerations[1].key, "a");
+	assert_string_equal(k.tolerations[1].value, "1");
+	assert_int_equal(k.tolerations[1].effect, TAINT_NO_EXECUTE);
+	assert_false(k.tolerations[1].exists || k.tolerations[1].any_effect);
+}
+
+static void test_ports(void **state)
+{
+	struct pod_class k;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(
+		read_spec(
+			*state,
+			"\"containers\":[{\"ports\":[{\"containerPort\":1},{\"hostPort\":80,"
+			"\"protocol\":\"UDP\",\"hostIP\":\"10.0.0.1\"}]}],\"initContainers\":["
+			"{\"ports\":[{\"hostPort\":81}]},{\"restartPolicy\":\"Always\",\"ports\":["
+			"{\"hostPort\":82,\"protocol\":\"SCTP\"}]}]",
+			&k, NULL),
+		0);
+	assert_int_equal(k.nports, 2);
+	assert_int_equal(k.ports[0].port, 80);
+	assert_int_equal(k.ports[0].protocol, 1);
+	assert_string_equal(k.ports[0].ip, "10.0.0.1");
+	assert_int_equal(k.ports[1].port, 82);
+	assert_int_equal(k.ports[1].protocol, 2);
+	assert_string_equal(k.ports[1].ip, "0.0.0.0");
+	assert_int_equal(read_spec(*state,
+				   "\"hostNetwork\":true,\"containers\":[{\"ports\":["
+				   "{\"containerPort\":65535}]}]",
+				   &k, NULL),
+			 0);
+	assert_int_equal(k.ports[0].port, 65535);
+	assert_int_equal(
+		read_spec(*state, "\"containers\":[{\"ports\":[{\"hostPort\":65536}]}]", &k, &err),
+		-ERR_INVALID);
+	assert_non_null(strstr(err.text, "ports[0]: hostPort"));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_refusals),      T(test_pods_that_cost_too_much_per_node_are_refused),
+		T(test_node_affinity), T(test_bad_affinity_names_its_place),
+		T(test_tolerations),   T(test_ports),
+	};
+
+	return cmocka_run_group_tests_name("pods/ingest/from_api_class", tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+#include "api/scheduling.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "lib/unit.h"
+#include "scheduler/pods/ingest/from_api.h"
+#include "unit/scheduler/pods/ingest/api_fixture.h"
+
+static int read_group(struct cluster *c, const char *json, struct err *err)
+{
+	struct arena *arena = arena_create(0);
+	int r = from_api_podgroup(c, api_fixture_decode(arena, &scheduling_pod_group_fields, json),
+				  STR_LIT("default"), err);
+
+	arena_destroy(arena);
+	return r;
+}
+
+#define GROUP(members) "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"}" members "}"
+
+static void test_queue_and_defaults(void **state)
+{
+	struct cluster *c = cluster_create();
+	const struct job *j;
+
+	(void)state;
+	assert_int_equal(read_group(c, GROUP(""), NULL), 0);
+	j = cluster_job_find(c, STR_LIT("ns/g"));
+	assert_true(j->has_group);
+	assert_string_equal(intern_name(c->names, j->queue_name), "default");
+	assert_int_equal(j->min_member, 0);
+	assert_int_equal(j->phase, JOB_PENDING);
+	assert_false(j->has_min_resources);
+	assert_int_equal(
+		read_group(c, GROUP(",\"spec\":{\"queue\":\"q\",\"minResources\":{}}"), NULL), 0);
+	assert_string_equal(intern_name(c->names, j->queue_name), "q");
+	assert_true(j->has_min_resources); /* there, though empty */
+	assert_null(queue_find(c, STR_LIT("default")));
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+static void test_phases(void **state)
+{
+	static const struct {
+		const char *json;
+		enum job_phase phase;
+	} rows[] = {
+		{ GROUP(",\"status\":{\"phase\":\"Pending\"}"), JOB_PENDING },
+		{ GROUP(",\"status\":{\"phase\":\"Inqueue\"}"), JOB_INQUEUE },
+		{ GROUP(",\"status\":{\"phase\":\"Running\"}"), JOB_RUNNING },
+		{ GROUP(",\"status\":{\"phase\":\"Unknown\"}"), JOB_UNKNOWN },
+		{ GROUP(",\"status\":{\"phase\":\"Completed\"}"), JOB_COMPLETED },
+		{ GROUP(",\"status\":{\"phase\":\"\"}"), JOB_PENDING },
+	};
+	struct cluster *c = cluster_create();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(read_group(c, rows[i].json, NULL), 0);
+		assert_int_equal(cluster_job_find(c, STR_LIT("ns/g"))->phase, rows[i].phase);
+	}
+	cluster_destroy(c);
+}
+
+static void test_roles_are_sorted_and_replaced(void **state)
+{
+	struct cluster *c = cluster_create();
+	const struct job *j;
+
+	(void)state;
+	/* "z" gets the lower id, though it comes later in the map. */
+	assert_int_equal(intern_id(c->names, STR_LIT("z")), 0);
+	assert_int_equal(
+		read_group(c, GROUP(",\"spec\":{\"minTaskMember\":{\"a\":1,\"z\":2}}"), NULL), 0);
+	j = cluster_job_find(c, STR_LIT("ns/g"));
+	assert_int_equal(j->role_min.n, 2);
+	assert_int_equal(j->role_min.v[0].min, 2);
+	assert_int_equal(j->role_min.v[1].min, 1);
+	assert_int_equal(read_group(c, GROUP(",\"spec\":{\"minTaskMember\":{\"a\":4}}"), NULL), 0);
+	assert_int_equal(j->role_min.n, 1);
+	assert_int_equal(j->role_min.v[0].min, 4);
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+static void test_keeps_what_only_we_know(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct job *j;
+
+	(void)state;
+	assert_int_equal(read_group(c, GROUP(""), NULL), 0);
+	j = cluster_job_find(c, STR_LIT("ns/g"));
+	j->status_hash = 7;
+	assert_int_equal(read_group(c, GROUP(",\"spec\":{\"minMember\":2}"), NULL), 0);
+	assert_int_equal(j->status_hash, 7);
+	cluster_destroy(c);
+}
+
+static void test_refuses(void **state)
+{
+	static const struct {
+		const char *json, *text;
+	} rows[] = {
+		{ "{\"metadata\":{\"name\":\"g\"}}", "metadata.name: missing" },
+		{ GROUP(",\"spec\":{\"minMember\":-1}"), "spec.minMember: negative" },
+		{ GROUP(",\"spec\":{\"minResources\":{\"cpu\":\"-1\"}}"),
+		  "spec.minResources: cpu: negative" },
+	};
+	struct cluster *c = cluster_create();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = ERR_INIT;
+
+		assert_int_equal(read_group(c, rows[i].json, &err), -ERR_INVALID);
+		assert_string_equal(err.text, rows[i].text);
+		assert_int_equal(c->jobs.n, 0);
+	}
+	cluster_destroy(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_queue_and_defaults),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_roles_are_sorted_and_replaced),
+		cmocka_unit_test(test_keeps_what_only_we_know),
+		cmocka_unit_test(test_refuses),
+	};
+
+	return cmocka_run_group_tests_name("pods/ingest/from_api_podgroup", tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+#include "lib/cluster_fixture.h"
+#include "lib/unit.h"
+
+static void test_total_counts_existing_nodes(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct node *n = cluster_fixture_node(c, "n", 1000);
+	struct res old;
+
+	(void)state;
+	(void)cluster_fixture_node(c, "m", 500);
+	(void)cluster_node_get(c, STR_LIT("placeholder"));
+	assert_int_equal(c->total.v[RES_CPU], 1500);
+	(void)cluster_fixture_node(c, "n", 2000);
+	assert_int_equal(c->total.v[RES_CPU], 2500);
+	old = n->allocatable;
+	n->exists = false;
+	cluster_node_changed(c, n, &old, true);
+	assert_int_equal(c->total.v[RES_CPU], 500);
+	cluster_node_prune(c, n);
+	cluster_node_prune(c, cluster_node_find(c, STR_LIT("placeholder")));
+	assert_null(cluster_node_find(c, STR_LIT("n")));
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+static void test_spec_gen_never_repeats_for_an_id(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct node *n = cluster_fixture_node(c, "n", 1000);
+	uint64_t gen = n->spec_gen;
+	uint32_t id = n->id;
+	struct res old = n->allocatable;
+
+	(void)state;
+	cluster_node_changed(c, n, &old, false);
+	assert_int_equal(n->spec_gen, gen);
+	n->exists = false;
+	cluster_node_changed(c, n, &old, true);
+	cluster_node_prune(c, n);
+	n = cluster_fixture_node(c, "another", 1000);
+	assert_int_equal(n->id, id);
+	assert_true(n->spec_gen > gen);
+	cluster_destroy(c);
+}
+
+static void test_node_gone_under_its_pods(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct node *n = cluster_fixture_node(c, "n", 1000);
+	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
+	struct res old = n->allocatable;
+
+	(void)state;
+	cluster_task_set_status(c, t, TASK_RUNNING, n);
+	n->exists = false;
+	cluster_node_changed(c, n, &old, true);
+	cluster_node_prune(c, n);
+	assert_ptr_equal(cluster_node_find(c, STR_LIT("n")), n);
+	assert_int_equal(n->used.v[RES_CPU], 100);
+	cluster_task_set_status(c, t, TASK_FAILED, NULL);
+	assert_null(cluster_node_find(c, STR_LIT("n")));
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+static void test_nominated_tasks_keep_the_id(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
+	struct node *n = cluster_node_get(c, STR_LIT("n"));
+
+	(void)state;
+	cluster_task_set_nominated(c, t, n);
+	cluster_node_prune(c, n);
+	assert_ptr_equal(c->nodes.v[t->nominated], n);
+	assert_null(cluster_verify(c));
+	cluster_task_set_nominated(c, t, cluster_node_get(c, STR_LIT("m")));
+	assert_null(cluster_node_find(c, STR_LIT("n")));
+	cluster_task_remove(c, t);
+	assert_null(cluster_node_find(c, STR_LIT("m")));
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_total_counts_existing_nodes),
+		cmocka_unit_test(test_spec_gen_never_repeats_for_an_id),
+		cmocka_unit_test(test_node_gone_under_its_pods),
+		cmocka_unit_test(test_nominated_tasks_keep_the_id),
+	};
+
+	return cmocka_run_group_tests_name("pods/model/cluster_node", tests, NULL, NULL);
+}

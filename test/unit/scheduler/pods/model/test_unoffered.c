@@ -1,0 +1,57 @@
+#include "scheduler/pods/model/unoffered.h"
+
+#include <string.h>
+
+#include "lib/unit.h"
+
+static void test_copies_are_deep_and_compared_by_value(void **state)
+{
+	char name[] = "example.com/a";
+	struct unoffered_amount v[] = { { name, 3 }, { "example.com/b", 1 } };
+	struct unoffered u = { v, 2 }, copy = unoffered_copy(&u), none;
+
+	(void)state;
+	assert_true(unoffered_eq(&u, &copy));
+	name[0] = 'E';
+	assert_string_equal(copy.v[0].name, "example.com/a");
+	assert_false(unoffered_eq(&u, &copy));
+	name[0] = 'e';
+	v[1].amount = 2;
+	assert_false(unoffered_eq(&u, &copy));
+	unoffered_finish(&copy);
+	assert_int_equal(copy.n, 0);
+	assert_false(unoffered_eq(&u, &copy));
+	none = unoffered_copy(&copy);
+	assert_null(none.v);
+	unoffered_finish(&none);
+}
+
+static void test_names_that_are_offered_leave_the_list(void **state)
+{
+	struct unoffered_amount v[] = { { "a", 1 }, { "b", 2 }, { "c", 3 } };
+	struct unoffered u = { v, 3 };
+	struct res_names *names = res_names_create();
+	struct res r = { .v = { [RES_CPU] = 7 } };
+	int dim;
+
+	(void)state;
+	assert_int_equal(unoffered_resolve(&u, names, &r), 0);
+	dim = res_names_add(names, STR_LIT("b"));
+	assert_int_equal(unoffered_resolve(&u, names, &r), 1);
+	assert_int_equal(r.v[dim], 2);
+	assert_int_equal(r.v[RES_CPU], 7);
+	assert_int_equal(u.n, 2);
+	assert_string_equal(u.v[0].name, "a");
+	assert_string_equal(u.v[1].name, "c");
+	res_names_destroy(names);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_copies_are_deep_and_compared_by_value),
+		cmocka_unit_test(test_names_that_are_offered_leave_the_list),
+	};
+
+	return cmocka_run_group_tests_name("pods/model/unoffered", tests, NULL, NULL);
+}

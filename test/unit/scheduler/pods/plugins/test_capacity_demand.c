@@ -1,0 +1,272 @@
+#include "lib/hooks_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/base/tree.h"
+#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/capacity.h"
+
+static struct hooks_fixture f;
+static struct queue *parent, *left, *right;
+static struct node *node;
+
+static int setup(void **state)
+{
+	(void)state;
+	hooks_fixture_init(&f, "- plugins: [{name: capacity}]\n", plugin_registry,
+			   plugin_registry_count);
+	parent = cluster_fixture_queue(f.cluster, "p", NULL, -1);
+	left = cluster_fixture_queue(f.cluster, "left", "p", -1);
+	right = cluster_fixture_queue(f.cluster, "right", "p", -1);
+	node = cluster_fixture_node(f.cluster, "n", 1000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	hooks_fixture_finish(&f);
+	return 0;
+}
+
+static struct job *job(const char *name, const char *queue, enum job_phase phase, int64_t min_cpu)
+{
+	struct job *j = cluster_fixture_job(f.cluster, name, queue, 1);
+
+	j->phase = (uint8_t)phase;
+	j->has_min_resources = min_cpu >= 0;
+	j->min_resources.v[RES_CPU] = min_cpu < 0 ? 0 : min_cpu;
+	return j;
+}
+
+static struct task *charged(const char *name, struct job *j, struct queue *q, int64_t cpu)
+{
+	struct task *t = cluster_fixture_task(f.cluster, name, j, cpu);
+
+	cluster_task_set_status(f.cluster, t, TASK_RUNNING, node);
+	ledger_charge(f.cluster, t, q, CHARGE_BOUND);
+	return t;
+}
+
+static int64_t sum_at(const struct capacity_demand *d, const struct queue *q)
+{
+	return tree_sums_of(d->sums, q->id)[RES_CPU];
+}
+
+static struct tree *tree;
+
+static struct capacity_demand build(void)
+{
+	uint32_t above[8];
+	struct capacity_demand d;
+
+	hooks_fixture_open(&f);
+	assert_true(f.cluster->queues.n <= 8);
+	for (size_t i = 0; i < f.cluster->queues.n; i++) {
+		above[i] = f.cluster->queues.v[i]->parent;
+	}
+	tree = tree_create(above, f.cluster->queues.n);
+	capacity_demand_build(&d, f.s, tree);
+	return d;
+}
+
+static void finish(struct capacity_demand *d)
+{
+	capacity_demand_finish(d);
+	assert_null(d->sums);
+	tree_destroy(tree);
+}
+
+static void test_inqueue_jobs_demand_what_is_not_charged_yet(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+
+	(void)state;
+	job("b", "right", JOB_INQUEUE, 5);
+	job("waits", "right", JOB_PENDING, 100);
+	job("no-min", "right", JOB_INQUEUE, -1);
+	charged("t", j, left, 4);
+	d = build();
+	assert_int_equal(sum_at(&d, left), 6);
+	assert_int_equal(sum_at(&d, right), 5);
+	assert_int_equal(sum_at(&d, parent), 11);
+	assert_int_equal(sum_at(&d, f.cluster->queues.v[f.cluster->root_queue]), 11);
+	finish(&d);
+}
+
+static void go_elsewhere(struct task *t)
+{
+	struct pod_class *k = pod_class_copy(t->klass, "");
+
+	k->elsewhere = true;
+	cluster_task_set_class(f.cluster, t, cluster_class_intern(f.cluster, k));
+	pod_class_destroy(k);
+}
+
+/* Neither what the PodGroup announces nor what its pods run with, as long as none is our own. */
+static void test_pods_charged_elsewhere_demand_nothing(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+
+	(void)state;
+	go_elsewhere(cluster_fixture_task(f.cluster, "t", j, 4));
+	d = build();
+	assert_int_equal(sum_at(&d, left), 0);
+	finish(&d);
+	cluster_fixture_task(f.cluster, "ours", j, 4);
+	d = build();
+	assert_int_equal(sum_at(&d, left), 10);
+	finish(&d);
+}
+
+static void test_running_jobs_count_when_they_have_their_members(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_RUNNING, 10);
+
+	(void)state;
+	charged("t", j, left, 4);
+	d = build();
+	assert_int_equal(sum_at(&d, left), 6);
+	finish(&d);
+	j->min_member = 2;
+	d = build();
+	assert_int_equal(sum_at(&d, left), 0);
+	finish(&d);
+}
+
+static void test_what_a_job_holds_beyond_its_minimum_is_elastic(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_RUNNING, 10);
+
+	(void)state;
+	charged("t", j, left, 15);
+	d = build();
+	assert_int_equal(sum_at(&d, left), -5);
+	assert_int_equal(sum_at(&d, parent), -5);
+	finish(&d);
+}
+
+static void test_quirk_a_job_without_min_resources_is_all_elastic(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_RUNNING, -1);
+
+	(void)state;
+	charged("t", j, left, 15);
+	d = build();
+	assert_int_equal(sum_at(&d, left), -15);
+	finish(&d);
+}
+
+static void test_terminating_pods_hold_nothing_here(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+	struct task *t = charged("t", j, left, 4);
+
+	(void)state;
+	ledger_set_releasing(f.cluster, t, true);
+	cluster_task_set_status(f.cluster, t, TASK_RELEASING, node);
+	d = build();
+	assert_int_equal(sum_at(&d, left), 10);
+	finish(&d);
+}
+
+static void test_pods_held_by_foreign_gates_demand_nothing(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+
+	(void)state;
+	cluster_fixture_task(f.cluster, "foreign", j, 3)->flags |= TASK_FOREIGN_GATE;
+	cluster_fixture_task(f.cluster, "both", j, 2)->flags |= TASK_FOREIGN_GATE | TASK_OUR_GATE;
+	cluster_fixture_task(f.cluster, "ours", j, 4)->flags |= TASK_OUR_GATE;
+	d = build();
+	assert_int_equal(sum_at(&d, left), 5);
+	finish(&d);
+}
+
+static void test_quotas_on_object_counts_are_no_demand(void **state)
+{
+	int count = res_names_add(f.cluster->res, STR_LIT("count/pods"));
+	int gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"));
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+
+	(void)state;
+	j->min_resources.v[count] = 7;
+	j->min_resources.v[gpu] = 3;
+	d = build();
+	assert_int_equal(tree_sums_of(d.sums, left->id)[count], 0);
+	assert_int_equal(tree_sums_of(d.sums, left->id)[gpu], 3);
+	finish(&d);
+}
+
+static void test_jobs_without_group_or_queue_are_left_out(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+
+	(void)state;
+	job("lost", "nowhere", JOB_INQUEUE, 10);
+	j->has_group = false;
+	d = build();
+	assert_int_equal(sum_at(&d, left), 0);
+	finish(&d);
+}
+
+static void test_a_job_that_was_enqueued_is_added(void **state)
+{
+	struct capacity_demand d;
+	struct job *j = job("a", "left", JOB_PENDING, 10);
+	struct job *bare = job("b", "left", JOB_PENDING, -1);
+
+	(void)state;
+	d = build();
+	assert_int_equal(sum_at(&d, left), 0);
+	capacity_demand_add(&d, f.s, j);
+	capacity_demand_add(&d, f.s, bare);
+	assert_int_equal(sum_at(&d, left), 10);
+	assert_int_equal(sum_at(&d, parent), 10);
+	finish(&d);
+}
+
+static void test_demand_of_a_job_is_its_minimum_without_what_it_holds(void **state)
+{
+	struct job *j = job("a", "left", JOB_PENDING, 10);
+	struct res demand;
+
+	(void)state;
+	charged("t", j, left, 4);
+	hooks_fixture_open(&f);
+	capacity_demand_of_job(f.s, j, &demand);
+	assert_int_equal(demand.v[RES_CPU], 6);
+	charged("u", j, left, 40);
+	hooks_fixture_open(&f);
+	capacity_demand_of_job(f.s, j, &demand);
+	assert_int_equal(demand.v[RES_CPU], 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_inqueue_jobs_demand_what_is_not_charged_yet),
+		TEST(test_pods_charged_elsewhere_demand_nothing),
+		TEST(test_running_jobs_count_when_they_have_their_members),
+		TEST(test_what_a_job_holds_beyond_its_minimum_is_elastic),
+		TEST(test_quirk_a_job_without_min_resources_is_all_elastic),
+		TEST(test_terminating_pods_hold_nothing_here),
+		TEST(test_pods_held_by_foreign_gates_demand_nothing),
+		TEST(test_quotas_on_object_counts_are_no_demand),
+		TEST(test_jobs_without_group_or_queue_are_left_out),
+		TEST(test_a_job_that_was_enqueued_is_added),
+		TEST(test_demand_of_a_job_is_its_minimum_without_what_it_holds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+#include "lib/hooks_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/hooks.h"
+
+static void test_the_higher_priority_goes_first(void **state)
+{
+	struct hooks_fixture f;
+	struct job *a, *b;
+	struct task *t, *u;
+
+	(void)state;
+	hooks_fixture_init(&f, "- plugins:\n  - name: priority\n", plugin_registry,
+			   plugin_registry_count);
+	a = cluster_fixture_job(f.cluster, "a", NULL, 1);
+	b = cluster_fixture_job(f.cluster, "b", NULL, 1);
+	t = cluster_fixture_task(f.cluster, "t", a, 1);
+	u = cluster_fixture_task(f.cluster, "u", a, 1);
+	hooks_fixture_open(&f);
+	assert_true(hooks_job_order(f.s, a, b) < 0); /* equal: by name */
+	b->priority = 1;
+	assert_true(hooks_job_order(f.s, a, b) > 0);
+	a->priority = INT32_MIN;
+	b->priority = INT32_MAX;
+	assert_true(hooks_job_order(f.s, a, b) > 0);
+	assert_true(hooks_job_order(f.s, b, a) < 0);
+	u->priority = 2;
+	assert_true(hooks_task_order(f.s, t, u) > 0);
+	t->priority = 3;
+	assert_true(hooks_task_order(f.s, t, u) < 0);
+	hooks_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_the_higher_priority_goes_first) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+#include "scheduler/pods/writes/exec.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "enc/jdoc.h"
+#include "kube/pool.h"
+#include "lib/cluster_fixture.h"
+#include "lib/fake_transport.h"
+#include "lib/unit.h"
+#include "scheduler/pods/core/decision.h"
+#include "scheduler/pods/core/ledger.h"
+
+#define MAX_POOLS 16
+
+struct fixture {
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct exec *exec;
+	struct cluster *cluster;
+	struct queue *queue;
+	struct job *job;
+	struct task *task;
+	struct node *node;
+	size_t done;
+};
+
+static void count(void *ctx, struct sched_msg *m)
+{
+	struct fixture *f = ctx;
+
+	f->done++;
+	message_free(m);
+}
+
+static void begin(struct fixture *f)
+{
+	struct exec_options eo = { .manual = true,
+				   .component = "volcano",
+				   .post = count,
+				   .ctx = f,
+				   .request_timeout_ns = CLOCK_NS_PER_S };
+
+	*f = (struct fixture){ 0 };
+	clock_fake_init(&f->clock, 1700000000 * CLOCK_NS_PER_S);
+	f->transport = fake_transport_create(&f->clock);
+	eo.transport = fake_transport_base(f->transport);
+	eo.clock = &f->clock.base;
+	f->exec = exec_create(&eo);
+	f->cluster = cluster_create();
+	f->queue = cluster_fixture_queue(f->cluster, "team", NULL, 8000);
+	f->job = cluster_fixture_job(f->cluster, "j", "team", 1);
+	f->task = cluster_fixture_task(f->cluster, "p", f->job, 1000);
+	f->node = cluster_fixture_node(f->cluster, "n", 4000);
+}
+
+static void end(struct fixture *f)
+{
+	exec_destroy(f->exec);
+	fake_transport_destroy(f->transport);
+	cluster_destroy(f->cluster);
+}
+
+static void step(struct fixture *f)
+{
+	struct pool *pools[MAX_POOLS];
+	size_t n = exec_pools(f->exec, pools, MAX_POOLS);
+
+	for (size_t i = 0; i < n; i++) {
+		while (pool_step(pools[i])) {
+		}
+	}
+}
+
+static void decide(struct fixture *f, struct decision d)
+{
+	struct decisions list = { &d, 1, 1 };
+
+	exec_decisions(f->exec, f->cluster, &list, f->clock.wall_ns);
+	step(f);
+}
+
+static struct decision of_task(const struct fixture *f, enum decision_kind kind)
+{
+	return (struct decision){ .kind = kind,
+				  .task = f->task->id,
+				  .job = MODEL_NONE,
+				  .queue = MODEL_NONE,
+				  .node = MODEL_NONE,
+				  .reason = "R",
+				  .message = "m" };
+}
+
+/* Each decision becomes one request of its kind, and each request one outcome. */
+static void test_decisions_become_requests(void **state)
+{
+	static const struct {
+		enum decision_kind kind;
+		bool node;
+		const char *line;
+	} rows[] = {
+		{ DECISION_UNGATE, false, "PATCH /api/v1/namespaces/ns/pods/p" },
+		{ DECISION_BIND, true, "POST /api/v1/namespaces/ns/pods/p/binding" },
+		{ DECISION_EVICT, false, "DELETE /api/v1/namespaces/ns/pods/p" },
+		{ DECISION_PUBLISH, false, "PATCH /api/v1/namespaces/ns/pods/p/status" },
+		{ DECISION_WITHDRAW, false, "PATCH /api/v1/namespaces/ns/pods/p/status" },
+		{ DECISION_CONDITION, true, "PATCH /api/v1/namespaces/ns/pods/p/status" },
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct decision d = of_task(&f, rows[i].kind);
+
+		d.node = rows[i].node ? f.node->id : MODEL_NONE;
+		decide(&f, d);
+		fake_transport_answer(f.transport, fake_transport_expect(f.transport, rows[i].line),
+				      200, "{}");
+		assert_int_equal(f.done, i + 1);
+	}
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+static void test_ungating_notes_the_queue_it_is_charged_to(void **state)
+{
+	struct fixture f;
+	struct decision d;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	ledger_charge(f.cluster, f.task, f.queue, CHARGE_PATCHING);
+	decide(&f, of_task(&f, DECISION_UNGATE));
+	id = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p,
+			       "\"headgate.io/reserved\":\"team\""));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	d = of_task(&f, DECISION_UNGATE);
+	d.uncharged = true;
+	decide(&f, d);
+	id = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	assert_non_null(
+		strstr(fake_transport_body(f.transport, id).p, "\"headgate.io/reserved\":null"));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	end(&f);
+}
+
+static void test_events_name_their_object(void **state)
+{
+	struct fixture f;
+	struct decision d;
+	struct jdoc *body = NULL;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	decide(&f, of_task(&f, DECISION_EVENT));
+	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/events");
+	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &body, NULL), 0);
+	assert_string_equal(jdoc_path_str(body, "involvedObject.kind"), "Pod");
+	assert_string_equal(jdoc_path_str(body, "involvedObject.name"), "p");
+	assert_string_equal(jdoc_path_str(body, "involvedObject.uid"), "uid-p");
+	assert_string_equal(jdoc_path_str(body, "reason"), "R");
+	jdoc_destroy(body);
+	fake_transport_answer(f.transport, id, 201, "{}");
+	d = of_task(&f, DECISION_EVENT);
+	d.task = MODEL_NONE;
+	d.job = f.job->id;
+	decide(&f, d);
+	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/events");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"PodGroup\""));
+	fake_transport_answer(f.transport, id, 201, "{}");
+	d.job = MODEL_NONE;
+	d.queue = f.queue->id;
+	decide(&f, d);
+	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/default/events");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"Queue\""));
+	fake_transport_answer(f.transport, id, 201, "{}");
+	end(&f);
+}
+
+#define GROUP "GET /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups"
+
+static void test_phases_go_to_podgroups_that_exist(void **state)
+{
+	struct fixture f;
+	struct decision d = { .kind = DECISION_JOB_PHASE,
+			      .task = MODEL_NONE,
+			      .queue = MODEL_NONE,
+			      .node = MODEL_NONE,
+			      .phase = JOB_INQUEUE };
+
+	(void)state;
+	begin(&f);
+	d.job = f.job->id;
+	/* One with pods is written when more was gathered. */
+	decide(&f, d);
+	fake_transport_expect_none(f.transport);
+	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+	step(&f);
+	fake_transport_answer(f.transport,
+			      fake_transport_expect(f.transport, GROUP "/j?resourceVersion=0"), 404,
+			      "{}");
+	step(&f);
+	fake_transport_answer(f.transport, fake_transport_expect(f.transport, GROUP "/j"), 404,
+			      "{}");
+	assert_int_equal(f.done, 1);
+	f.job->has_group = false;
+	decide(&f, d);
+	fake_transport_expect_none(f.transport);
+	f.job->has_group = true;
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_decisions_become_requests),
+		cmocka_unit_test(test_ungating_notes_the_queue_it_is_charged_to),
+		cmocka_unit_test(test_events_name_their_object),
+		cmocka_unit_test(test_phases_go_to_podgroups_that_exist),
+	};
+
+	return cmocka_run_group_tests_name("pods/writes/exec", tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+#include "scheduler/pods/writes/queue_controller.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "enc/jdoc.h"
+#include "kube/pool.h"
+#include "lib/cluster_fixture.h"
+#include "lib/fake_transport.h"
+#include "lib/unit.h"
+#include "scheduler/base/message.h"
+#include "scheduler/pods/core/totals.h"
+
+#define QUEUES "/apis/scheduling.volcano.sh/v1beta1/queues"
+
+struct fixture {
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct queue_controller *status;
+	struct cluster *cluster;
+	struct queue_totals totals[8];
+	size_t done;
+};
+
+static void count(void *ctx, struct sched_msg *m)
+{
+	struct fixture *f = ctx;
+
+	f->done++;
+	message_free(m);
+}
+
+static void seen(struct fixture *f, const char *name, const char *state, bool has_parent,
+		 bool marked)
+{
+	struct queue_seen s = { .state = state,
+				.has_parent = has_parent,
+				.closed_by_parent = marked };
+
+	queue_controller_seen(f->status, str_of(name), &s);
+}
+
+static void begin(struct fixture *f)
+{
+	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
+				     .backoff_max_ns = CLOCK_NS_PER_S,
+				     .timeout_ns = CLOCK_NS_PER_S,
+				     .ctx = f };
+
+	*f = (struct fixture){ 0 };
+	clock_fake_init(&f->clock, 0);
+	f->transport = fake_transport_create(&f->clock);
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	f->status = queue_controller_create(&base, "default", count);
+	f->cluster = cluster_create();
+	cluster_fixture_queue(f->cluster, "root", NULL, -1);
+}
+
+static void end(struct fixture *f)
+{
+	queue_controller_destroy(f->status);
+	fake_transport_destroy(f->transport);
+	cluster_destroy(f->cluster);
+}
+
+static void run(struct fixture *f)
+{
+	queue_controller_run(f->status, f->cluster, f->totals);
+	while (pool_step(queue_controller_pool(f->status))) {
+	}
+}
+
+static void expect_state(struct fixture *f, const char *queue, const char *state)
+{
+	char line[200];
+	struct jdoc *d = NULL;
+	uint64_t id;
+
+	snprintf(line, sizeof(line), "PATCH " QUEUES "/%s/status", queue);
+	id = fake_transport_expect(f->transport, line);
+	assert_int_equal(jdoc_parse(fake_transport_body(f->transport, id), &d, NULL), 0);
+	if (state == NULL) {
+		assert_null(jdoc_path(d, "status.state"));
+	} else {
+		assert_string_equal(jdoc_path_str(d, "status.state"), state);
+	}
+	jdoc_destroy(d);
+	fake_transport_answer(f->transport, id, 200, "{}");
+}
+
+static void settle(struct fixture *f)
+{
+	seen(f, "root", "Open", false, false);
+	seen(f, "default", "Open", true, false);
+	cluster_fixture_queue(f->cluster, "default", NULL, -1);
+	run(f);
+	expect_state(f, "root", NULL);
+	expect_state(f, "default", NULL);
+}
+
+static void test_root_and_default_are_made(void **state)
+{
+	struct fixture f;
+	struct jdoc *d = NULL;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	run(&f);
+	id = fake_transport_expect(f.transport, "POST " QUEUES);
+	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &d, NULL), 0);
+	assert_string_equal(jdoc_path_str(d, "metadata.name"), "root");
+	assert_false(jdoc_bool(jdoc_path(d, "spec.reclaimable"), true));
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 201, "{}");
+	fake_transport_answer(f.transport, fake_transport_expect(f.transport, "POST " QUEUES), 409,
+			      "{}");
+	run(&f);
+	fake_transport_expect_none(f.transport); /* asked for once */
+	assert_int_equal(f.done, 2);
+	end(&f);
+}
+
+static void test_an_empty_state_opens_and_parent_is_set(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	settle(&f);
+	cluster_fixture_queue(f.cluster, "a", NULL, 1000);
+	seen(&f, "a", "", false, false);
+	run(&f);
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/a");
+	assert_true(
+		str_eq_c(fake_transport_body(f.transport, id), "{\"spec\":{\"parent\":\"root\"}}"));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	expect_state(&f, "a", "Open");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+static void test_closing_becomes_closed_without_podgroups(void **state)
+{
+	struct fixture f;
+	struct queue *q;
+
+	(void)state;
+	begin(&f);
+	settle(&f);
+	q = cluster_fixture_queue(f.cluster, "a", NULL, 1000);
+	f.totals[q->id].podgroups[JOB_RUNNING] = 1;
+	seen(&f, "a", "Closing", true, false);
+	run(&f);
+	expect_state(&f, "a", NULL);
+	f.totals[q->id].podgroups[JOB_RUNNING] = 0;
+	run(&f);
+	expect_state(&f, "a", "Closed");
+	end(&f);
+}
+
+static void test_a_closed_parent_closes_and_an_open_one_reopens_its_own(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	settle(&f);
+	cluster_fixture_queue(f.cluster, "p", NULL, 1000);
+	cluster_fixture_queue(f.cluster, "c", "p", 1000);
+	seen(&f, "p", "Closed", true, false);
+	seen(&f, "c", "Open", true, false);
+	run(&f);
+	expect_state(&f, "p", NULL);
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/c");
+	assert_non_null(
+		strstr(fake_transport_body(f.transport, id).p, "closed-by-parent\":\"true\""));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	expect_state(&f, "c", "Closed");
+	seen(&f, "c", "Closed", true, true);
+	seen(&f, "p", "Open", true, false);
+	run(&f);
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/c");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "closed-by-parent\":null"));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	expect_state(&f, "c", "Open");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+static void test_allocated_is_written_when_it_changes(void **state)
+{
+	struct fixture f;
+	struct queue *q;
+	struct jdoc *d = NULL;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	settle(&f);
+	q = cluster_fixture_queue(f.cluster, "a", NULL, 1000);
+	seen(&f, "a", "Open", true, false);
+	f.totals[q->id].allocated.v[RES_CPU] = 1500;
+	f.totals[q->id].allocated.v[RES_MEMORY] = 1 << 30;
+	run(&f);
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/a/status");
+	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &d, NULL), 0);
+	assert_string_equal(jdoc_path_str(d, "status.allocated.cpu"), "1500m");
+	assert_string_equal(jdoc_path_str(d, "status.allocated.memory"), "1Gi");
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 200, "{}");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	f.totals[q->id].allocated.v[RES_CPU] = 0;
+	run(&f);
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/a/status");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"cpu\":\"0\""));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_root_and_default_are_made),
+		cmocka_unit_test(test_an_empty_state_opens_and_parent_is_set),
+		cmocka_unit_test(test_closing_becomes_closed_without_podgroups),
+		cmocka_unit_test(test_a_closed_parent_closes_and_an_open_one_reopens_its_own),
+		cmocka_unit_test(test_allocated_is_written_when_it_changes),
+	};
+
+	return cmocka_run_group_tests_name("pods/writes/queue_controller", tests, NULL, NULL);
+}

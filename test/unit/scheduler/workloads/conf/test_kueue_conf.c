@@ -1,0 +1,231 @@
+#include "scheduler/workloads/conf/kueue_conf.h"
+
+#include "lib/unit.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/jdoc.h"
+#include "enc/yaml.h"
+
+static void remember(void *ctx, const char *text)
+{
+	strbuf_printf(ctx, "%s;", text);
+}
+
+static int read_text(const char *text, struct strbuf *warnings, struct kueue_conf **ret,
+		     struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+
+	assert_int_equal(yaml_parse(str_of(text), &d, err), 0);
+	return kueue_conf_read(d, remember, warnings, ret, err);
+}
+
+static void without_a_file_kueue_defaults_hold(void **state)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+
+	(void)state;
+	assert_int_equal(kueue_conf_read(NULL, NULL, NULL, &c, NULL), 0);
+	assert_false(c->options.fair_sharing);
+	assert_true(c->options.partial_admission);
+	assert_false(c->options.timestamp_creation);
+	assert_false(c->options.admission_fair_sharing);
+	assert_int_equal(c->options.heads, 1);
+	assert_int_equal(c->resources.ntransformations, 0);
+}
+
+static void what_the_engine_needs_is_read(void **state)
+{
+	static const char text[] =
+		"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+		"health: {healthProbeBindAddress: ':8081'}\n"
+		"featureGates: {PriorityBoost: true, NoSuchGate: true, TASBalancedPlacement: "
+		"true,\n"
+		"  ConcurrentAdmission: false}\n"
+		"fairSharing: {preemptionStrategies: [LessThanInitialShare]}\n"
+		"admissionFairSharing: {usageHalfLifeTime: 168h, usageSamplingInterval: 10s,\n"
+		"  resourceWeights: {cpu: 2, memory: 0.5}}\n"
+		"resources:\n  quotaCheckStrategy: IgnoreUndeclared\n"
+		"  excludeResourcePrefixes: [example.com/]\n"
+		"  transformations:\n"
+		"  - {input: nvidia.com/mig, strategy: Replace, multiplyBy: pods,\n"
+		"     outputs: {gpu: 500m, mem: 5Gi}}\n"
+		"waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}\n";
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+	CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(read_text(text, &warnings, &c, NULL), 0);
+	assert_string_equal(warnings.p, "featureGates.NoSuchGate: no such feature gate;"
+					"featureGates.TASBalancedPlacement: topology-aware "
+					"scheduling is not supported yet;");
+	assert_true(c->options.priority_boost);
+	assert_true(c->options.fair_sharing);
+	assert_false(c->options.lte_final);
+	assert_true(c->options.lt_initial);
+	assert_true(c->options.admission_fair_sharing);
+	assert_int_equal(c->options.usage.half_life_ns, INT64_C(168) * 3600 * 1000000000);
+	assert_int_equal(c->options.usage.sampling_ns, INT64_C(10000000000));
+	assert_int_equal(c->options.usage.nweights, 2);
+	assert_true(c->options.usage.weights[1].weight > 0.49 &&
+		    c->options.usage.weights[1].weight < 0.51);
+	assert_true(c->options.ignore_undeclared);
+	assert_int_equal(c->resources.nexcluded, 1);
+	assert_string_equal(c->resources.excluded[0], "example.com/");
+	assert_int_equal(c->resources.ntransformations, 1);
+	assert_true(c->resources.transformations[0].replace);
+	assert_string_equal(c->resources.transformations[0].multiply_by, "pods");
+	assert_int_equal(c->resources.transformations[0].outputs.n, 2);
+	assert_int_equal(quantity_milli(c->resources.transformations[0].outputs.v[0].amount), 500);
+	assert_true(c->options.timestamp_creation);
+}
+
+static void fair_sharing_is_on_when_it_is_there(void **state)
+{
+	static const struct {
+		const char *text;
+		bool on;
+	} rows[] = {
+		{ "fairSharing: {}\n", true },
+		{ "fairSharing: {preemptionStrategies: []}\n", true },
+		{ "fairSharing: null\n", false },
+		{ "a: 1\n", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+
+		assert_int_equal(read_text(rows[i].text, NULL, &c, NULL), 0);
+		assert_int_equal(c->options.fair_sharing, rows[i].on);
+		assert_true(c->options.lte_final && c->options.lt_initial);
+	}
+}
+
+static void errors_name_the_field(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "kind: Deployment\n", "kind: must be Configuration, not Deployment" },
+		{ "- 1\n", "the configuration: must be an object" },
+		{ "featureGates: [a]\n", "featureGates: must be an object" },
+		{ "featureGates: {PriorityBoost: 1}\n",
+		  "featureGates.PriorityBoost: must be a boolean" },
+		{ "fairSharing: true\n", "fairSharing: must be an object" },
+		{ "fairSharing: {preemptionStrategies: [X]}\n",
+		  "fairSharing.preemptionStrategies: must be LessThanOrEqualToFinalShare, "
+		  "LessThanInitialShare, or both in this order" },
+		{ "fairSharing: {preemptionStrategies: [LessThanInitialShare, "
+		  "LessThanOrEqualToFinalShare]}\n",
+		  "fairSharing.preemptionStrategies: must be LessThanOrEqualToFinalShare, "
+		  "LessThanInitialShare, or both in this order" },
+		{ "admissionFairSharing: {usageHalfLifeTime: 5}\n",
+		  "admissionFairSharing.usageHalfLifeTime: not a duration like 5m" },
+		{ "admissionFairSharing: {resourceWeights: {cpu: -1}}\n",
+		  "admissionFairSharing.resourceWeights.cpu: must be a number, not negative" },
+		{ "resources: {quotaCheckStrategy: Maybe}\n",
+		  "resources.quotaCheckStrategy: must be BlockUndeclared or IgnoreUndeclared" },
+		{ "resources: {excludeResourcePrefixes: [1]}\n",
+		  "resources.excludeResourcePrefixes: must be texts" },
+		{ "resources: {transformations: [{}]}\n",
+		  "resources.transformations.input: missing" },
+		{ "resources: {transformations: [{input: a, strategy: X}]}\n",
+		  "resources.transformations.strategy: must be Retain or Replace" },
+		{ "resources: {transformations: [{input: a, outputs: {b: 1x}}]}\n",
+		  "resources.transformations.outputs.b: invalid quantity \"1x\"" },
+		{ "waitForPodsReady: {blockAdmission: 1}\n",
+		  "waitForPodsReady.blockAdmission: must be a boolean" },
+		{ "featureGates: {UnadmittedWorkloadsExplicitStatus: true, "
+		  "UnadmittedWorkloadsObservability: false}\n",
+		  "featureGates.UnadmittedWorkloadsExplicitStatus: requires "
+		  "UnadmittedWorkloadsObservability to be enabled" },
+		{ "featureGates: {TopologyAwareScheduling: false, TASBalancedPlacement: true}\n",
+		  "featureGates.TASBalancedPlacement: requires TopologyAwareScheduling to be "
+		  "enabled" },
+		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Now}}\n",
+		  "waitForPodsReady.requeuingStrategy.timestamp: must be Eviction or Creation" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(read_text(rows[i][0], &warnings, &c, &err), -ERR_INVALID);
+		assert_string_equal(err.text, rows[i][1]);
+		assert_null(c);
+	}
+}
+
+static void expect_keys(const struct field_strs *list, const char *a, const char *b)
+{
+	assert_int_equal(list->n, (a != NULL) + (b != NULL));
+	assert_true(a == NULL || str_streq(list->v[0], a));
+	assert_true(b == NULL || str_streq(list->v[1], b));
+}
+
+/* Workloads have no other labels than those that they get of their Jobs and pods. */
+static void what_metrics_tell_of_workloads_is_copied(void **state)
+{
+	static const char labels[] =
+		"metrics: {customLabels: [\n"
+		"  {name: team, sourceKind: Workload, trackedValues: [a]},\n"
+		"  {name: cost, sourceKind: Workload, sourceAnnotationKey: x/cost, trackedValues: "
+		"[b]},\n"
+		"  {name: site}, {name: room, sourceAnnotationKey: room}]}\n"
+		"integrations: {labelKeysToCopy: [%s]}\nfeatureGates: {CustomMetricLabels: %s}\n";
+	static const struct {
+		const char *copied, *gate, *keys[2], *annotation;
+	} rows[] = {
+		{ "", "true", { "team", NULL }, "x/cost" },
+		{ "own, own", "true", { "own", "team" }, "x/cost" },
+		{ "team", "true", { "team", NULL }, "x/cost" },
+		{ "own", "false", { "own", NULL }, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, warnings = STRBUF_INIT;
+
+		strbuf_printf(&text, labels, rows[i].copied, rows[i].gate);
+		assert_int_equal(read_text(text.p, &warnings, &c, NULL), 0);
+		expect_keys(&c->owners.label_keys, rows[i].keys[0], rows[i].keys[1]);
+		expect_keys(&c->owners.annotation_keys, rows[i].annotation, NULL);
+	}
+}
+
+static void lists_have_a_limit(void **state)
+{
+	(void)state;
+	for (size_t extra = 0; extra < 2; extra++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		struct err err = ERR_INIT;
+
+		strbuf_add_c(&text, "resources: {excludeResourcePrefixes: [a");
+		for (size_t i = 1; i < KUEUE_CONF_MAX_ITEMS + extra; i++) {
+			strbuf_add_c(&text, ", a");
+		}
+		strbuf_add_c(&text, "]}\n");
+		assert_int_equal(read_text(text.p, NULL, &c, &err), extra == 0 ? 0 : -ERR_INVALID);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_file_kueue_defaults_hold),
+		cmocka_unit_test(what_the_engine_needs_is_read),
+		cmocka_unit_test(fair_sharing_is_on_when_it_is_there),
+		cmocka_unit_test(errors_name_the_field),
+		cmocka_unit_test(what_metrics_tell_of_workloads_is_copied),
+		cmocka_unit_test(lists_have_a_limit),
+	};
+
+	return cmocka_run_group_tests_name("workloads/conf/kueue_conf", tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+#include "scheduler/workloads/cycle/process_entry.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "lib/admission_cycle_fixture.h"
+
+struct row {
+	const char *option, *world, *decided;
+};
+
+static void run_rows(const char *world, const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct admission_cycle_fixture f;
+
+		admission_cycle_fixture_init(&f, rows[i].option);
+		admission_cycle_fixture_add(&f, world);
+		admission_cycle_fixture_add(&f, rows[i].world);
+		assert_string_equal(admission_cycle_fixture_run(&f), rows[i].decided);
+		admission_cycle_fixture_finish(&f);
+	}
+}
+
+/* Two queues want what one victim leaves: the second one is computed anew. */
+static void overlapping_victims(void **state)
+{
+	static const char world[] = "queue a cohort=c reclaim=Any\nqueue b cohort=c reclaim=Any\n"
+				    "queue x cohort=c\n"
+				    "quota a f cpu nominal=2\nquota b f cpu nominal=2\n"
+				    "quota x f cpu nominal=2\n"
+				    "workload wa queue=a cpu=2 prio=2\n"
+				    "workload wb queue=b cpu=2 prio=1\n";
+	static const struct row rows[] = {
+		{ "", "workload x1 queue=x cpu=6 holds=f reserved=-9s\n",
+		  "preempt x1 for wa InCohortReclamation; "
+		  "wait wa heap PendingPreemption WaitingForPreemptedWorkloads; "
+		  "wait wb heap PendingPreemption WaitingForPreemptedWorkloads" },
+		{ "",
+		  "workload x1 queue=x cpu=3 holds=f reserved=-9s\n"
+		  "workload x2 queue=x cpu=3 holds=f reserved=-8s\n",
+		  "preempt x2 for wa InCohortReclamation; preempt x1 for wb InCohortReclamation; "
+		  "wait wa heap PendingPreemption WaitingForPreemptedWorkloads; "
+		  "wait wb heap PendingPreemption WaitingForPreemptedWorkloads" },
+		{ "option recompute_on_overlap=false\n",
+		  "workload x1 queue=x cpu=6 holds=f reserved=-9s\n",
+		  "preempt x1 for wa InCohortReclamation; "
+		  "wait wa heap PendingPreemption WaitingForPreemptedWorkloads; "
+		  "wait wb heap FailedAfterNomination WaitingForQuota" },
+	};
+
+	(void)state;
+	run_rows(world, rows, ARRAY_LEN(rows));
+}
+
+static void recomputation_is_told(void **state)
+{
+	struct admission_cycle_fixture f;
+	const struct admission_decision *d;
+
+	(void)state;
+	admission_cycle_fixture_init(&f,
+				     "queue a cohort=c reclaim=Any\nqueue b cohort=c reclaim=Any\n"
+				     "queue x cohort=c\n"
+				     "quota a f cpu nominal=2\nquota b f cpu nominal=2\n"
+				     "quota x f cpu nominal=2\n"
+				     "workload x1 queue=x cpu=6 holds=f reserved=-9s\n"
+				     "workload wa queue=a cpu=2 prio=2\n"
+				     "workload wb queue=b cpu=2 prio=1\n");
+	(void)admission_cycle_fixture_run(&f);
+	assert_int_equal(f.last->n, 3);
+	d = &f.last->v[2];
+	assert_int_equal(d->recompute, QUOTA_RECOMPUTE_DEFERRED_FIT);
+	assert_int_equal(d->assignment->mode, ASSIGN_DEFERRED_FIT);
+	assert_int_equal(f.last->v[1].recompute, QUOTA_RECOMPUTE_NONE);
+	admission_cycle_fixture_finish(&f);
+}
+
+static void earlier_ones_take_the_quota(void **state)
+{
+	static const char world[] = "queue a cohort=c\nqueue b cohort=c\nqueue x cohort=c\n"
+				    "quota a f cpu nominal=0\nquota b f cpu nominal=0\n"
+				    "quota x f cpu nominal=4\n"
+				    "workload wa queue=a cpu=3 prio=2\n";
+	static const struct row rows[] = {
+		{ "", "workload wb queue=b cpu=2 prio=1\n",
+		  "admit wa to a cpu=f; wait wb heap FailedAfterNomination WaitingForQuota" },
+		/* Any number of borrowers of one cohort get in when they fit. */
+		{ "", "workload wb queue=b cpu=1 prio=1\n",
+		  "admit wa to a cpu=f; admit wb to b cpu=f" },
+	};
+
+	(void)state;
+	run_rows(world, rows, ARRAY_LEN(rows));
+}
+
+/* A blocked head keeps its nominal share from borrowers of the cycle, unless it can always reclaim
+ * it. */
+static void capacity_is_reserved_for_a_blocked_head(void **state)
+{
+	static const char world[] = "queue a cohort=c\nqueue b cohort=c\n"
+				    "quota a f cpu nominal=4\nquota b f cpu nominal=0\n"
+				    "workload run queue=a cpu=2 holds=f reserved=-9s\n"
+				    "workload wa queue=a cpu=3 prio=2\n"
+				    "workload wb queue=b cpu=2 prio=1\n";
+	static const struct row rows[] = {
+		{ "", "queue a reclaim=Never\n",
+		  "wait wa inadmissible PreemptionNoCandidates WaitingForQuota; "
+		  "wait wb heap FailedAfterNomination WaitingForQuota" },
+		{ "", "queue a reclaim=LowerPriority\n",
+		  "wait wa inadmissible PreemptionNoCandidates WaitingForQuota; "
+		  "wait wb heap FailedAfterNomination WaitingForQuota" },
+		{ "", "queue a reclaim=Any\n",
+		  "admit wb to b cpu=f; "
+		  "wait wa inadmissible PreemptionNoCandidates WaitingForQuota" },
+	};
+
+	(void)state;
+	run_rows(world, rows, ARRAY_LEN(rows));
+}
+
+static void a_closed_gate_holds_back_preemption_and_reserves_nothing(void **state)
+{
+	static const char world[] = "queue a cohort=c within=LowerPriority\nqueue b cohort=c\n"
+				    "quota a f cpu nominal=4\nquota b f cpu nominal=0\n"
+				    "workload low queue=a cpu=2 prio=-9 holds=f reserved=-9s\n"
+				    "workload wb queue=b cpu=2 prio=1\n";
+	static const struct row rows[] = {
+		{ "option preemption_gates=true\n",
+		  "workload wa queue=a cpu=3 prio=2 preemption-gated\n",
+		  "admit wb to b cpu=f; wait wa inadmissible PreemptionGated AdmissionGated" },
+		{ "option preemption_gates=false\n",
+		  "workload wa queue=a cpu=3 prio=2 preemption-gated\n",
+		  "preempt low for wa InClusterQueue; "
+		  "wait wa heap PendingPreemption WaitingForPreemptedWorkloads; "
+		  "wait wb heap FailedAfterNomination WaitingForQuota" },
+		/* What fits without preemption does not mind. */
+		{ "option preemption_gates=true\n",
+		  "workload wa queue=a cpu=2 prio=2 preemption-gated\n",
+		  "admit wa to a cpu=f; wait wb heap FailedAfterNomination WaitingForQuota" },
+		/* Without victims the gate says nothing. */
+		{ "option preemption_gates=true\n",
+		  "workload wa queue=a cpu=3 prio=-10 preemption-gated\n",
+		  "admit wb to b cpu=f; "
+		  "wait wa inadmissible PreemptionNoCandidates WaitingForQuota" },
+	};
+
+	(void)state;
+	run_rows(world, rows, ARRAY_LEN(rows));
+}
+
+/* Kueue: waitForPodsReady.blockAdmission. */
+static void one_after_the_other_until_its_pods_are_ready(void **state)
+{
+	static const char world[] = "queue a\nqueue b within=LowerPriority\n"
+				    "quota a f cpu nominal=2\nquota b f cpu nominal=2\n"
+				    "workload wa queue=a cpu=1 prio=2\n"
+				    "workload wb queue=b cpu=2 prio=1\n";
+	static const struct row rows[] = {
+		{ "option block_admission=true\n", "",
+		  "admit wa to a cpu=f; wait wb heap FailedAfterNomination WaitingForPodsReady" },
+		{ "option block_admission=true\n", "workload x queue=a cpu=1 holds=f pods-ready\n",
+		  "admit wa to a cpu=f; wait wb heap FailedAfterNomination WaitingForPodsReady" },
+		{ "option block_admission=true\n",
+		  "workload x queue=b cpu=1 prio=-1 holds=f reserved=-9s\n",
+		  "wait wa heap FailedAfterNomination WaitingForPodsReady; "
+		  "wait wb heap FailedAfterNomination WaitingForPodsReady" },
+		{ "", "workload x queue=a cpu=1 holds=f\n",
+		  "admit wa to a cpu=f; admit wb to b cpu=f" },
+	};
+
+	(void)state;
+	run_rows(world, rows, ARRAY_LEN(rows));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(overlapping_victims),
+		cmocka_unit_test(recomputation_is_told),
+		cmocka_unit_test(one_after_the_other_until_its_pods_are_ready),
+		cmocka_unit_test(earlier_ones_take_the_quota),
+		cmocka_unit_test(capacity_is_reserved_for_a_blocked_head),
+		cmocka_unit_test(a_closed_gate_holds_back_preemption_and_reserves_nothing),
+	};
+
+	return cmocka_run_group_tests_name("workloads/cycle/process_entry", tests, NULL, NULL);
+}

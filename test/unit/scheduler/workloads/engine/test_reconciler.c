@@ -1,0 +1,363 @@
+#include "scheduler/workloads/engine/reconciler.h"
+
+#include <string.h>
+
+#include "api/kueue_workload.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/xmalloc.h"
+#include "kube/pool.h"
+#include "kube/recorder.h"
+#include "lib/fake_transport.h"
+#include "lib/unit.h"
+#include "lib/workload_cache_fixture.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/pods/ingest/cache.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/status/conditions.h"
+
+#define PATCH "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
+#define DELETE "DELETE /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
+#define EVENT "POST /api/v1/namespaces/ns/events"
+
+struct fixture {
+	struct workload_cache_fixture c;
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct recorder *recorder;
+	struct reconciler *life;
+	size_t told;
+};
+
+static void tell(void *ctx, const struct workload *w, const struct conditions_events *events)
+{
+	struct fixture *f = ctx;
+
+	(void)w;
+	f->told += events->n;
+}
+
+static void begin(struct fixture *f)
+{
+	struct pool_options base = { .timeout_ns = CLOCK_NS_PER_S,
+				     .backoff_min_ns = CLOCK_NS_PER_MS,
+				     .backoff_max_ns = CLOCK_NS_PER_S };
+	struct reconciler_options opt = { .base = &base, .tell = tell, .ctx = f };
+
+	memset(f, 0, sizeof(*f));
+	workload_cache_fixture_init(&f->c);
+	workload_cache_fixture_world(&f->c);
+	workload_cache_fixture_later(&f->c, 2);
+	clock_fake_init(&f->clock, f->c.now);
+	f->transport = fake_transport_create(&f->clock);
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	f->recorder = recorder_create(&base, "headgate", "here");
+	opt.recorder = f->recorder;
+	opt.cache = f->c.cache;
+	opt.conf = f->c.conf;
+	f->life = reconciler_create(&opt);
+	reconciler_synced(f->life);
+}
+
+static void end(struct fixture *f)
+{
+	reconciler_destroy(f->life);
+	recorder_destroy(f->recorder);
+	fake_transport_destroy(f->transport);
+	workload_cache_fixture_finish(&f->c);
+}
+
+/* Both the cache and the life are told, as in the scheduler. */
+static void see(struct fixture *f, const char *meta, const char *spec, const char *status)
+{
+	CLEANUP(xmalloc_freep)
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"one\",\"namespace\":\"ns\",\"uid\":\"u-one\","
+		"\"generation\":1,\"resourceVersion\":\"7\"%s},\"spec\":{\"queueName\":\"lq\","
+		"\"podSets\":[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
+		"\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]%s},"
+		"\"status\":{%s}}",
+		meta, spec, status);
+	struct sched_msg *m =
+		message_decode(SCHED_WORKLOADS, STR_LIT("ns/one"), str_of(json), ++f->c.version);
+
+	bool kept = workload_cache_apply(f->c.cache, m, f->c.now);
+
+	reconciler_workload(f->life, workload_cache_fixture_get(&f->c, "one")->id,
+			    STR_LIT("ns/one"), m->object);
+	if (!kept) {
+		message_free(m);
+	}
+}
+
+static int64_t step(struct fixture *f)
+{
+	struct pool *pools[5];
+	int64_t next = reconciler_step(f->life, f->c.now);
+	size_t n = reconciler_pools(f->life, pools, 4);
+
+	pools[n++] = recorder_pool(f->recorder);
+	for (size_t i = 0; i < n; i++) {
+		while (pool_step(pools[i])) {
+		}
+	}
+	return next;
+}
+
+static bool sent(struct fixture *f, const char *line, const char *what)
+{
+	uint64_t id = fake_transport_expect(f->transport, line);
+	bool has = strstr(fake_transport_body(f->transport, id).p, what) != NULL;
+
+	fake_transport_answer(f->transport, id, 200, "{}");
+	return has;
+}
+
+static void what_nobody_runs_gives_back_at_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", ",\"active\":false", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	(void)step(&f);
+	(void)workload_cache_fixture_write(&f.c, "one");
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "Evicted"), "Deactivated");
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
+			    "Deactivated");
+	/* Its own result changes nothing. */
+	(void)step(&f);
+	workload_cache_fixture_no_write(&f.c);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+static void a_limit_of_time_deactivates_when_it_is_over(void **state)
+{
+	struct fixture f;
+	int64_t next;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.wait_pods_ready = false;
+	see(&f, "", ",\"maximumExecutionTimeSeconds\":30000000",
+	    WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	next = step(&f);
+	assert_true(next > f.c.now && next != INT64_MAX);
+	fake_transport_expect_none(f.transport);
+	f.c.now = next - 1;
+	assert_int_equal(step(&f), next);
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "DeactivationTarget"), "");
+	f.c.now = next;
+	(void)step(&f);
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "DeactivationTarget"),
+			    "MaximumExecutionTimeExceeded");
+	assert_int_equal(f.told, 1);
+	end(&f);
+}
+
+static void marked_for_deactivation_it_is_switched_off(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", "",
+	    "\"conditions\":[{\"type\":\"DeactivationTarget\",\"status\":\"True\",\"reason\":"
+	    "\"AdmissionCheck\",\"message\":\"m\"}]");
+	(void)step(&f);
+	/* Only as it was seen: it may be switched on again by the time that this is sent. */
+	assert_true(sent(&f, PATCH,
+			 "{\"metadata\":{\"uid\":\"u-one\",\"resourceVersion\":\"7\"},"
+			 "\"spec\":{\"active\":false}}"));
+	end(&f);
+}
+
+/* Somebody's policy does not let it be written: the Workload says so. */
+static void a_write_that_is_refused_is_told(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", "",
+	    "\"conditions\":[{\"type\":\"DeactivationTarget\",\"status\":\"True\",\"reason\":"
+	    "\"AdmissionCheck\",\"message\":\"m\"}]");
+	(void)step(&f);
+	id = fake_transport_expect(f.transport, PATCH);
+	fake_transport_answer(f.transport, id, 403, "{\"message\":\"no, by policy\"}");
+	(void)step(&f);
+	assert_true(sent(&f, EVENT, "no, by policy"));
+	end(&f);
+}
+
+/* The event follows the deletion. */
+static void what_was_kept_long_enough_is_deleted(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.keep_finished_ns = CLOCK_NS_PER_S;
+	see(&f, "", "",
+	    "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\",\"reason\":"
+	    "\"Succeeded\",\"message\":\"m\",\"lastTransitionTime\":\"2020-01-01T00:00:00Z\"}]");
+	(void)step(&f);
+	id = fake_transport_expect(f.transport, DELETE);
+	fake_transport_expect_none(f.transport);
+	fake_transport_answer(f.transport, id, 200, "{}");
+	(void)step(&f);
+	assert_true(sent(&f, EVENT, "\"Deleted\""));
+	end(&f);
+}
+
+static void see_job(struct fixture *f)
+{
+	struct sched_msg *m = message_decode(
+		SCHED_JOBS, STR_LIT("ns/j"),
+		STR_LIT("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"j-1\","
+			"\"resourceVersion\":\"3\"},\"spec\":{\"suspend\":true}}"),
+		3);
+
+	reconciler_object(f->life, SCHED_JOBS, STR_LIT("ns/j"), m->object);
+	message_free(m);
+}
+
+#define OF_JOB                                                                                     \
+	",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\","      \
+	"\"uid\":\"j-1\",\"controller\":true}]"
+
+/* With the time at which it was evicted. */
+static void see_deactivated(struct fixture *f, bool active)
+{
+	see(f, OF_JOB, active ? "" : ",\"active\":false",
+	    "\"conditions\":[{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":"
+	    "\"DeactivatedDueToAdmissionCheck\",\"message\":\"m\",\"lastTransitionTime\":"
+	    "\"2023-11-14T22:00:00Z\"}]");
+}
+
+static void the_job_of_what_was_deactivated_goes(void **state)
+{
+	struct fixture f;
+	int64_t next;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.keep_deactivated_ns = 30000000 * CLOCK_NS_PER_S;
+	see_job(&f);
+	see_deactivated(&f, false);
+	next = step(&f);
+	assert_true(next > f.c.now && next != INT64_MAX);
+	fake_transport_expect_none(f.transport);
+	f.c.now = next;
+	(void)step(&f);
+	assert_true(sent(&f, "DELETE /apis/batch/v1/namespaces/ns/jobs/j",
+			 "\"preconditions\":{\"uid\":\"j-1\"},\"propagationPolicy\":"
+			 "\"Background\"}"));
+	(void)step(&f);
+	assert_true(sent(&f, EVENT, "\"Deleted\""));
+	end(&f);
+}
+
+/* The answer to the write of its eviction was lost, and the next write was refused because the
+ * Workload had changed: it may be evicted, although it was admitted when it was read. */
+static void a_status_that_is_outdated_is_read_again(void **state)
+{
+	struct fixture f;
+	const struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	see(&f, OF_JOB, ",\"active\":false", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	(void)step(&f);
+	write = workload_cache_fixture_write(&f.c, "one");
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "Evicted"), "Deactivated");
+	w = workload_cache_fixture_get(&f.c, "one");
+	assert_false(workload_cache_is_outdated(f.c.cache, w));
+	workload_cache_fixture_done(&f.c, "one", write, SCHED_STALE, 0);
+	assert_true(workload_cache_is_outdated(f.c.cache, w));
+	f.c.version--; /* as it was read before */
+	see(&f, OF_JOB, ",\"active\":false", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	assert_true(workload_cache_is_outdated(f.c.cache, w));
+	assert_true(workload_cache_next_unread(f.c.cache, &w));
+	assert_string_equal(w->key, "ns/one");
+	assert_false(workload_cache_next_unread(f.c.cache, &w));
+	see(&f, OF_JOB, "", "");
+	assert_false(
+		workload_cache_is_outdated(f.c.cache, workload_cache_fixture_get(&f.c, "one")));
+	end(&f);
+}
+
+static void somebody_activates_it_in_time(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.c.conf->times.keep_deactivated_ns = 0;
+	see_job(&f);
+	see_deactivated(&f, false);
+	(void)reconciler_step(f.life, f.c.now); /* nothing is sent yet */
+	see_deactivated(&f, true);
+	(void)step(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+/* Nobody else takes the finalizer off; those of others stay. */
+static void an_orphan_loses_its_finalizer(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f,
+	    ",\"deletionTimestamp\":\"2023-01-01T00:00:00Z\",\"finalizers\":[\"a/b\","
+	    "\"kueue.x-k8s.io/resource-in-use\"]",
+	    "", "");
+	(void)step(&f);
+	assert_true(sent(&f, PATCH,
+			 "\"uid\":\"u-one\",\"resourceVersion\":\"7\",\"finalizers\":[\"a/b\"]"));
+	end(&f);
+}
+
+static void queues_that_change_are_looked_at(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", "", "");
+	(void)step(&f);
+	workload_cache_fixture_gone(&f.c, SCHED_LOCAL_QUEUES, "ns/lq");
+	(void)workload_cache_settle(f.c.cache, f.c.now);
+	(void)step(&f);
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
+			    "Misconfigured");
+	reconciler_workload(f.life, workload_cache_fixture_get(&f.c, "one")->id, STR_LIT("ns/one"),
+			    NULL);
+	assert_int_equal(step(&f), INT64_MAX);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_nobody_runs_gives_back_at_once),
+		cmocka_unit_test(a_limit_of_time_deactivates_when_it_is_over),
+		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
+		cmocka_unit_test(a_write_that_is_refused_is_told),
+		cmocka_unit_test(what_was_kept_long_enough_is_deleted),
+		cmocka_unit_test(the_job_of_what_was_deactivated_goes),
+		cmocka_unit_test(a_status_that_is_outdated_is_read_again),
+		cmocka_unit_test(somebody_activates_it_in_time),
+		cmocka_unit_test(an_orphan_loses_its_finalizer),
+		cmocka_unit_test(queues_that_change_are_looked_at),
+	};
+
+	return cmocka_run_group_tests_name("workloads/engine/reconciler", tests, NULL, NULL);
+}

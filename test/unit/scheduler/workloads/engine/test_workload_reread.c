@@ -1,0 +1,117 @@
+#include "scheduler/workloads/engine/workload_reread.h"
+
+#include <string.h>
+
+#include "api/kueue_workload.h"
+#include "base/clock.h"
+#include "kube/pool.h"
+#include "lib/fake_transport.h"
+#include "lib/unit.h"
+#include "scheduler/base/message.h"
+
+#define LINE "GET /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
+
+struct fixture {
+	struct clock_fake clock;
+	struct fake_transport *transport;
+	struct workload_reread *r;
+	struct sched_msg *last;
+	unsigned posts;
+};
+
+static void post(void *ctx, struct sched_msg *m)
+{
+	struct fixture *f = ctx;
+
+	message_free(f->last);
+	f->last = m;
+	f->posts++;
+}
+
+static void begin(struct fixture *f)
+{
+	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
+				     .backoff_max_ns = CLOCK_NS_PER_S,
+				     .timeout_ns = CLOCK_NS_PER_S };
+
+	memset(f, 0, sizeof(*f));
+	clock_fake_init(&f->clock, 0);
+	f->transport = fake_transport_create(&f->clock);
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	base.ctx = f;
+	f->r = workload_reread_create(&base, post);
+}
+
+static void end(struct fixture *f)
+{
+	workload_reread_destroy(f->r);
+	fake_transport_destroy(f->transport);
+	message_free(f->last);
+}
+
+static void work(struct fixture *f)
+{
+	while (pool_step(workload_reread_pool(f->r))) {
+	}
+}
+
+static void it_arrives_as_an_update(void **state)
+{
+	const struct api_workload *w;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_reread_add(f.r, STR_LIT("ns/one"));
+	workload_reread_add(f.r, STR_LIT("ns/one"));
+	work(&f);
+	fake_transport_answer(f.transport, fake_transport_expect(f.transport, LINE), 200,
+			      "{\"metadata\":{\"name\":\"one\",\"resourceVersion\":\"8\"}}");
+	work(&f);
+	fake_transport_expect_none(f.transport);
+	assert_int_equal(f.posts, 1);
+	assert_int_equal(f.last->kind, SCHED_MSG_UPSERT);
+	assert_int_equal(f.last->resource, SCHED_WORKLOADS);
+	assert_int_equal(f.last->resource_version, 8);
+	assert_true(f.last->flag);
+	assert_true(str_eq_c(f.last->key, "ns/one"));
+	w = f.last->object;
+	assert_string_equal(w->meta.name, "one");
+	end(&f);
+}
+
+static void answers(void **state)
+{
+	static const struct {
+		int status;
+		bool again;
+	} rows[] = { { 404, false }, { 403, false }, { 500, true }, { 429, true } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		begin(&f);
+		workload_reread_add(f.r, STR_LIT("ns/one"));
+		work(&f);
+		fake_transport_answer(f.transport, fake_transport_expect(f.transport, LINE),
+				      rows[i].status, "{}");
+		work(&f);
+		fake_transport_advance(f.transport, 10 * CLOCK_NS_PER_S);
+		work(&f);
+		assert_int_equal(fake_transport_pending(f.transport), rows[i].again);
+		assert_int_equal(f.posts, 0);
+		end(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_arrives_as_an_update),
+		cmocka_unit_test(answers),
+	};
+
+	return cmocka_run_group_tests_name("workloads/engine/workload_reread", tests, NULL, NULL);
+}

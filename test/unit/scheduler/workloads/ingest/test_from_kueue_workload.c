@@ -1,0 +1,434 @@
+#include "scheduler/workloads/ingest/from_kueue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/kueue_workload.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "lib/decode_fixture.h"
+#include "lib/unit.h"
+
+struct fixture {
+	struct quota *q;
+	struct from_kueue_rules *rules;
+	struct from_kueue_workload r;
+	struct err err;
+};
+
+static void begin(struct fixture *f)
+{
+	*f = (struct fixture){ .q = quota_create(), .rules = from_kueue_rules_create(NULL) };
+}
+
+static void end(struct fixture *f)
+{
+	from_kueue_workload_finish(&f->r);
+	quota_destroy(f->q);
+	from_kueue_rules_destroy(f->rules);
+}
+
+static int read_text(struct fixture *f, const char *text)
+{
+	struct api_workload aw;
+
+	from_kueue_workload_finish(&f->r);
+	decode_fixture(&kueue_workload_fields, text, &aw);
+	return from_kueue_workload_read(f->q, f->rules, &aw, &f->r, &f->err);
+}
+
+static void read_ok(struct fixture *f, const char *text)
+{
+	if (read_text(f, text) < 0) {
+		fail_msg("%s", f->err.text);
+	}
+}
+
+#define PODS(more)                                                                                 \
+	"{" more "'template':{'spec':{'containers':[{'resources':{'requests':{'cpu':'1'}}}]}}}"
+#define META "'metadata':{'name':'w','namespace':'ns'}"
+
+static void test_defaults(void **state)
+{
+	struct fixture f;
+	const struct podset *p;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]}}");
+	assert_true(f.r.w.active);
+	assert_null(f.r.queue);
+	assert_null(f.r.w.local_queue);
+	assert_int_equal(f.r.w.priority, 0);
+	assert_int_equal(f.r.w.created, MODEL_TIME_NONE);
+	assert_int_equal(f.r.w.requeue_at, MODEL_TIME_NONE);
+	assert_string_equal(f.r.w.uid, "");
+	assert_string_equal(f.r.w.namespace_, "ns");
+	assert_false(f.r.w.unsupported);
+	assert_int_equal(f.r.w.npodsets, 1);
+	p = &f.r.w.podsets[0];
+	assert_string_equal(p->name, "main");
+	assert_int_equal(p->count, 1);
+	assert_int_equal(p->spec_count, 1);
+	assert_int_equal(p->min_count, 0);
+	assert_int_equal(p->request.v[0].value, 1000);
+	assert_true(p->shape == podset_shape(p));
+	end(&f);
+}
+
+static void test_spec_and_metadata(void **state)
+{
+	struct fixture f;
+	const struct podset *p;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f, "{'metadata':{'name':'w','namespace':'ns','uid':'u','generation':3,'"
+		    "creationTimestamp':'2026-01-15T10:00:00Z','labels':{'kueue.x-k8s.io/"
+		    "job-uid':'j'},'"
+		    "annotations':{'kueue.x-k8s.io/admission-gated-by':'g','kueue.x-k8s.io/"
+		    "priority-boost':'-5'}},'spec':{'queueName':'lq','priority':7,'active':false,'"
+		    "preemptionGates':[{'name':'x'}],'podSets':[" PODS(
+			    "'name':'a','count':4,'minCount':"
+			    "2,") ",{'name':'b','template':"
+				  "{'spec':{'nodeSelector':{'k':'v'},'tolerations':[{'key':'t','"
+				  "operator':'Exists'}],"
+				  "'affinity':{'nodeAffinity':{'"
+				  "requiredDuringSchedulingIgnoredDuringExecution':{'"
+				  "nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','"
+				  "operator':'In','values'"
+				  ":['n']}]},{'matchExpressions':[{'key':'k','operator':'Exists'}]}"
+				  "]}}}}}}]}}");
+	assert_string_equal(f.r.w.uid, "u");
+	assert_string_equal(f.r.w.job_uid, "j");
+	assert_int_equal(f.r.w.generation, 3);
+	assert_int_equal(f.r.w.created, INT64_C(1768471200000000000));
+	assert_true(f.r.w.admission_gated && f.r.w.preemption_gated && f.r.w.has_preemption_gates);
+	assert_int_equal(f.r.w.boost, -5);
+	assert_string_equal(f.r.w.local_queue, "lq");
+	assert_int_equal(f.r.w.priority, 7);
+	assert_false(f.r.w.active);
+	assert_int_equal(f.r.w.podsets[0].min_count, 2);
+	p = &f.r.w.podsets[1];
+	assert_ptr_equal(p->selector[0].key, quota_name(f.q, STR_LIT("k")));
+	assert_int_equal(p->ntolerations, 1);
+	assert_true(p->has_required);
+	assert_int_equal(p->nrequired, 2);
+	assert_int_equal(p->required[0].nexprs, 0);
+	assert_int_equal(p->required[1].nexprs, 1);
+	end(&f);
+}
+
+static void test_a_boost_that_cannot_be_read_is_none(void **state)
+{
+	static const char *const texts[] = { "", "x", "1.5", "99999999999" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct fixture f;
+		char text[200];
+
+		begin(&f);
+		(void)snprintf(
+			text, sizeof(text),
+			"{'metadata':{'name':'w','annotations':{'kueue.x-k8s.io/priority-boost':"
+			"'%s'}}}",
+			texts[i]);
+		read_ok(&f, text);
+		assert_int_equal(f.r.w.boost, 0);
+		end(&f);
+	}
+}
+
+static void test_what_is_not_supported_shows(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f, "{" META ",'spec':{'podSets':[{'topologyRequest':{'podSetGroupName':'g','"
+		    "unconstrained':false}},{'topologyRequest':{'preferred':'rack'}},{'"
+		    "topologyRequest':{'podSetSliceSize':2}}]}}");
+	assert_false(f.r.w.podsets[0].wants_topology);
+	assert_string_equal(f.r.w.podsets[0].group, "g");
+	assert_true(f.r.w.podsets[1].wants_topology);
+	assert_null(f.r.w.podsets[1].group);
+	assert_true(f.r.w.podsets[2].wants_topology);
+	assert_false(f.r.w.unsupported);
+	read_ok(&f,
+		"{" META ",'spec':{'podSets':[{'template':{'spec':{'resourceClaims':[{'name':'c'}"
+		"]}}}]}}");
+	assert_true(f.r.w.unsupported);
+	assert_non_null(strstr(f.r.w.unsupported_what, "resource claims"));
+	read_ok(&f, "{'metadata':{'name':'w','annotations':{'kueue.x-k8s.io/"
+		    "workload-slice-replacement-for':'v'}}}");
+	assert_non_null(strstr(f.r.w.unsupported_what, "elastic"));
+	end(&f);
+}
+
+static void test_gates_of_the_configuration(void **state)
+{
+	static const char text[] =
+		"{'metadata':{'name':'w','annotations':{'kueue.x-k8s.io/admission-gated-by':'g','"
+		"kueue.x-k8s.io/workload-allowed-resource-flavors':'f, "
+		"g'},'ownerReferences':[{'kind':"
+		"'Workload','name':'p','controller':true}]},'spec':{'podSets':[{'count':4,'"
+		"topologyRequest':{'preferred':'rack'}}]},'status':{'reclaimablePods':[{'name':'"
+		"main',"
+		"'count':3}]}}";
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f, text);
+	assert_true(f.r.w.admission_gated && f.r.w.podsets[0].wants_topology);
+	assert_int_equal(f.r.w.podsets[0].count, 1);
+	assert_null(f.r.w.allowed);
+	assert_false(f.r.w.unsupported);
+	f.q->options.admission_gates = f.q->options.topology = f.q->options.reclaimable_pods =
+		false;
+	f.q->options.concurrent_admission = true;
+	read_ok(&f, text);
+	assert_false(f.r.w.admission_gated || f.r.w.podsets[0].wants_topology);
+	assert_int_equal(f.r.w.podsets[0].count, 4);
+	assert_int_equal(f.r.w.nallowed, 2);
+	assert_int_equal(f.r.w.allowed[1], quota_flavor_find(f.q, STR_LIT("g"))->id);
+	assert_true(f.r.w.unsupported);
+	assert_non_null(strstr(f.r.w.unsupported_what, "variants"));
+	end(&f);
+}
+
+static void test_errors_name_object_and_field(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} rows[] = {
+		{ "{'metadata':{'namespace':'ns'}}", "Workload ns/: metadata.name: missing" },
+		{ "{" META ",'spec':{'podSets':[{},{'count':-1}]}}",
+		  "Workload ns/w: spec.podSets[1].count: negative" },
+		{ "{" META ",'spec':{'podSets':[{'minCount':-1}]}}",
+		  "Workload ns/w: spec.podSets[0].minCount: negative" },
+		{ "{" META ",'spec':{'podSets':[{'template':{'spec':{'affinity':{'nodeAffinity':{'"
+		  "requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{'"
+		  "matchExpressions':[{'key':'k','operator':'Near'}]}]}}}}}}]}}",
+		  "Workload ns/w: spec.podSets[0].template.spec.affinity.nodeAffinity."
+		  "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]: operator: "
+		  "unknown \"Near\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		begin(&f);
+		assert_int_equal(read_text(&f, rows[i].text), -ERR_INVALID);
+		assert_string_equal(f.err.text, rows[i].error);
+		f.r = (struct from_kueue_workload){ .queue = NULL };
+		end(&f);
+	}
+}
+
+#define RESERVED "'conditions':[{'type':'QuotaReserved','status':'True'}]"
+#define ADMISSION(more)                                                                            \
+	"'admission':{'clusterQueue':'cq','podSetAssignments':[{'name':'a','flavors':{'cpu':'f','" \
+	"memory':'f'},'resourceUsage':{'cpu':'4','memory':'7','gpu':'1'}" more "}]}"
+
+static void test_admission(void **state)
+{
+	static const struct {
+		const char *status, *spec;
+		int64_t cpu, memory; /* cpu -1: holds nothing */
+	} rows[] = {
+		{ RESERVED "," ADMISSION(""), "", 4000, 7 },
+		{ RESERVED, "", -1, 0 },
+		{ ADMISSION(""), "", -1, 0 },
+		{ RESERVED "," ADMISSION(""), "'active':false,", -1, 0 },
+		{ "'conditions':[{'type':'QuotaReserved','status':'True'},{'type':'Finished','"
+		  "status':"
+		  "'True'}]," ADMISSION(""),
+		  "", -1, 0 },
+		{ "'conditions':[{'type':'QuotaReserved','status':'True'},{'type':'Evicted','"
+		  "status':"
+		  "'True'}]," ADMISSION(""),
+		  "", 4000, 7 },
+		/* One of four pods is done: what the other three use. */
+		{ RESERVED ",'reclaimablePods':[{'name':'a','count':1}]," ADMISSION(""), "", 3000,
+		  3 },
+		/* Admitted with two of four pods: the one that is done is one of the others. */
+		{ RESERVED ",'reclaimablePods':[{'name':'a','count':1}]," ADMISSION(",'count':2"),
+		  "", 4000, 7 },
+		{ RESERVED ",'reclaimablePods':[{'name':'a','count':9}]," ADMISSION(""), "", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		char text[900];
+
+		begin(&f);
+		(void)snprintf(text, sizeof(text), "{%s,'spec':{%s'podSets':[%s]},'status':{%s}}",
+			       META, rows[i].spec, PODS("'name':'a','count':4,"), rows[i].status);
+		read_ok(&f, text);
+		if (rows[i].cpu < 0) {
+			assert_null(f.r.queue);
+			assert_int_equal(f.r.w.usage.n, 0);
+			end(&f);
+			continue;
+		}
+		assert_string_equal(f.r.queue, "cq");
+		assert_int_equal(f.r.w.usage.n, 2);
+		assert_int_equal(f.r.w.usage.v[0].value, rows[i].cpu);
+		assert_int_equal(f.r.w.usage.v[1].value, rows[i].memory);
+		assert_int_equal(f.r.w.assigned.n, 2);
+		assert_int_equal(f.r.w.assigned.v[0].podset, 0);
+		assert_int_equal(f.r.w.assigned.v[0].amount, rows[i].cpu);
+		end(&f);
+	}
+}
+
+static void test_usage_of_a_pod_set_that_is_gone_counts(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f, "{" META ",'spec':{'podSets':[]},'status':{" RESERVED "," ADMISSION("") "}}");
+	assert_int_equal(f.r.w.usage.v[0].value, 4000);
+	assert_int_equal(f.r.w.assigned.n, 0);
+	end(&f);
+}
+
+static void test_reclaimable_pods_are_taken_off(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f,
+		"{" META ",'spec':{'podSets':[" PODS(
+			"'count':4,") "]},'status':{'reclaimablePods'"
+				      ":[{'name':'main','count':3},{'name':'other','count':1}]}}");
+	assert_int_equal(f.r.w.podsets[0].count, 1);
+	assert_int_equal(f.r.w.podsets[0].spec_count, 4);
+	end(&f);
+}
+
+static void test_applying_keeps_the_pending_side(void **state)
+{
+	struct fixture f;
+	struct workload *w;
+
+	(void)state;
+	begin(&f);
+	w = quota_workload_add(f.q, STR_LIT("ns/w"));
+	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]}}");
+	assert_true(from_kueue_workload_apply(&f.r, w));
+	assert_string_equal(w->key, "ns/w");
+	assert_int_equal(w->npodsets, 1);
+	assert_int_equal(w->holds, MODEL_NONE);
+	w->queue = 5;
+	w->pos = 6;
+	w->hash = 7;
+	w->tried_hash = 8;
+	w->last_reason = QUOTA_WAITING_FOR_QUOTA;
+	vec_push(&w->tried, ((struct last_assignment){ .flavor = 2 }));
+	/* The same again is no change; nor is a condition that nobody waits for. */
+	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]},'status':{'conditions':[{'type':'"
+							     "PodsReady','status':'True'}]}}");
+	assert_false(from_kueue_workload_apply(&f.r, w));
+	assert_int_equal(w->queue, 5);
+	assert_int_equal(w->pos, 6);
+	assert_int_equal(w->hash, 7);
+	assert_int_equal(w->tried_hash, 8);
+	assert_int_equal(w->last_reason, QUOTA_WAITING_FOR_QUOTA);
+	assert_int_equal(w->tried.n, 1);
+	assert_int_equal(quota_workload_find(f.q, STR_LIT("ns/w"))->id, w->id);
+	from_kueue_workload_finish(&f.r);
+	end(&f);
+}
+
+static void test_what_is_worth_a_new_try(void **state)
+{
+	static const char *const texts[] = {
+		"{'metadata':{'name':'w','generation':2}}",
+		"{'metadata':{'name':'w'},'spec':{'priority':1}}",
+		"{'metadata':{'name':'w','annotations':{'kueue.x-k8s.io/priority-boost':'1'}}}",
+		"{'metadata':{'name':'w'},'status':{'conditions':[{'type':'Evicted','status':'True'"
+		"}]}}",
+		"{'metadata':{'name':'w'},'status':{'conditions':[{'type':'Requeued','status':'"
+		"False'}"
+		"]}}",
+		"{'metadata':{'name':'w'},'spec':{'preemptionGates':[{'name':'g'}]}}",
+		"{'metadata':{'name':'w'},'spec':{'podSets':[" PODS("") "]}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct fixture f;
+		struct workload *w;
+
+		begin(&f);
+		w = quota_workload_add(f.q, STR_LIT("/w"));
+		read_ok(&f, "{'metadata':{'name':'w'}}");
+		assert_false(from_kueue_workload_apply(&f.r, w));
+		read_ok(&f, texts[i]);
+		assert_true(from_kueue_workload_apply(&f.r, w));
+		end(&f);
+	}
+}
+
+static void test_holding_is_the_callers_business(void **state)
+{
+	static const char text[] =
+		"{" META ",'spec':{'podSets':[" PODS("'name':'a',") "]},'status':{" RESERVED
+								    "," ADMISSION("") "}}";
+	struct fixture f;
+	struct workload *w;
+	struct quota_node *cq;
+
+	(void)state;
+	begin(&f);
+	cq = quota_queue_get(f.q, STR_LIT("cq"));
+	w = quota_workload_add(f.q, STR_LIT("ns/w"));
+	assert_true(from_kueue_workload_holds(f.q, &f.r, w));
+	read_ok(&f, text);
+	assert_false(from_kueue_workload_holds(f.q, &f.r, w));
+	(void)from_kueue_workload_apply(&f.r, w);
+	assert_int_equal(w->usage.n, 2);
+	w->holds = cq->id; /* as forest_hold does */
+	read_ok(&f, text);
+	assert_true(from_kueue_workload_holds(f.q, &f.r, w));
+	(void)from_kueue_workload_apply(&f.r, w);
+	assert_int_equal(w->holds, cq->id);
+	assert_int_equal(w->usage.n, 2);
+	assert_int_equal(w->assigned.n, 2);
+	/* The status does not say it any more, but it was not released yet. */
+	read_ok(&f, "{" META "}");
+	assert_false(from_kueue_workload_holds(f.q, &f.r, w));
+	(void)from_kueue_workload_apply(&f.r, w);
+	assert_int_equal(w->usage.n, 2);
+	read_ok(&f, text);
+	w->usage.v[0].value++;
+	assert_false(from_kueue_workload_holds(f.q, &f.r, w));
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_spec_and_metadata),
+		cmocka_unit_test(test_a_boost_that_cannot_be_read_is_none),
+		cmocka_unit_test(test_what_is_not_supported_shows),
+		cmocka_unit_test(test_gates_of_the_configuration),
+		cmocka_unit_test(test_errors_name_object_and_field),
+		cmocka_unit_test(test_admission),
+		cmocka_unit_test(test_usage_of_a_pod_set_that_is_gone_counts),
+		cmocka_unit_test(test_reclaimable_pods_are_taken_off),
+		cmocka_unit_test(test_applying_keeps_the_pending_side),
+		cmocka_unit_test(test_what_is_worth_a_new_try),
+		cmocka_unit_test(test_holding_is_the_callers_business),
+	};
+
+	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);
+}

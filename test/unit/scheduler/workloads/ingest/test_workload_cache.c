@@ -1,0 +1,232 @@
+#include "scheduler/workloads/ingest/workload_cache.h"
+
+#include "lib/unit.h"
+
+#include <stdio.h>
+
+#include "lib/workload_cache_fixture.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+/* What a Workload asks for depends on LimitRanges: it is read behind them. */
+static void nothing_is_placed_before_everything_is_listed(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_workload(&f, "one", 0, "1", "");
+	workload_cache_fixture_workload(&f, "gone", 0, "1", "");
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/gone");
+	assert_null(workload_cache_fixture_get(&f, "one"));
+	assert_false(workload_cache_is_synced(f.cache));
+	workload_cache_fixture_world(&f);
+	assert_true(workload_cache_is_synced(f.cache));
+	assert_non_null(workload_cache_fixture_get(&f, "one"));
+	assert_null(workload_cache_fixture_get(&f, "gone"));
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	workload_cache_fixture_finish(&f);
+}
+
+static void flushes_are_gathered(void **state)
+{
+	struct workload_cache_fixture f;
+	int64_t at;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_later(&f, 1);
+	workload_cache_fixture_workload(&f, "holder", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	workload_cache_fixture_workload(&f, "one", 0, "2", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/holder");
+	at = workload_cache_settle(f.cache, f.now);
+	assert_int_equal(at, f.now + WORKLOAD_CACHE_FLUSH_NS);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	(void)workload_cache_take_dirty(f.cache);
+	workload_cache_fixture_later(&f, 1);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	assert_true(workload_cache_take_dirty(f.cache));
+	assert_false(workload_cache_take_dirty(f.cache));
+	workload_cache_fixture_finish(&f);
+}
+
+static void where_many_come_back_it_is_longer(void **state)
+{
+	enum { N = WORKLOAD_CACHE_FLUSH_NS / WORKLOAD_CACHE_FLUSH_EACH_NS + 500 };
+	struct workload_cache_fixture f;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_workload(&f, "holder", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	for (unsigned i = 0; i < N; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "w%u", i);
+		workload_cache_fixture_workload(&f, name, 0, "2", "");
+	}
+	workload_cache_fixture_cycle(&f);
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/holder");
+	assert_int_equal(workload_cache_settle(f.cache, f.now), f.now + WORKLOAD_CACHE_FLUSH_NS);
+	workload_cache_fixture_later(&f, 1);
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/w1");
+	assert_int_equal(workload_cache_settle(f.cache, f.now),
+			 f.now + N * WORKLOAD_CACHE_FLUSH_EACH_NS);
+	workload_cache_fixture_finish(&f);
+}
+
+static void a_commit_that_says_nothing_new_is_not_written(void **state)
+{
+	struct workload_cache_fixture f;
+	const struct workload *w;
+	uint64_t first;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_workload(&f, "big", 0, "5", "");
+	workload_cache_fixture_cycle(&f);
+	first = workload_cache_fixture_write(&f, "big");
+	workload_cache_fixture_no_write(&f);
+	workload_cache_fixture_done(&f, "big", first, SCHED_DONE, 500);
+	assert_int_equal(f.written, 1);
+	w = workload_cache_fixture_get(&f, "big");
+	(void)workload_cache_edit(f.cache, w);
+	assert_false(workload_cache_commit(f.cache, w));
+	/* The same decision again, one that came after a flush. */
+	workload_cache_fixture_gone(&f, SCHED_FLAVORS, "x");
+	workload_cache_fixture_later(&f, 2);
+	workload_cache_fixture_cycle(&f);
+	workload_cache_fixture_no_write(&f);
+	workload_cache_fixture_finish(&f);
+}
+
+static void what_is_not_ours_has_no_effect(void **state)
+{
+	struct workload_cache_fixture f;
+	uint64_t before;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	before = workload_cache_changes(f.cache);
+	workload_cache_fixture_see(&f, SCHED_NODES, "n", "{\"metadata\":{\"name\":\"n\"}}");
+	workload_cache_fixture_gone(&f, SCHED_PODS, "ns/p");
+	workload_cache_fixture_done(&f, "nobody", 1, SCHED_DONE, 1);
+	assert_int_equal(workload_cache_changes(f.cache), before);
+	workload_cache_fixture_finish(&f);
+}
+
+static enum quota_inactive why_inactive(const struct workload_cache_fixture *f)
+{
+	return quota_queue_find(workload_cache_world(f->cache), STR_LIT("team"))->queue->inactive;
+}
+
+/* Never read before: what it holds is held, whether it came before or behind its queue. */
+static void unreadable_workloads_hold_their_quota(void **state)
+{
+	for (int late = 0; late < 2; late++) {
+		struct workload_cache_fixture f;
+		const struct workload *w;
+
+		(void)state;
+		workload_cache_fixture_init(&f);
+		if (late == 1) {
+			workload_cache_fixture_world(&f);
+		}
+		workload_cache_fixture_workload(&f, "odd", 0, "2x",
+						WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+		workload_cache_fixture_workload(&f, "waits", 0, "2x", "");
+		if (late == 0) {
+			workload_cache_fixture_world(&f);
+		}
+		workload_cache_fixture_workload(&f, "two", 0, "2", "");
+		workload_cache_fixture_workload(&f, "one", 0, "1", "");
+		workload_cache_fixture_cycle(&f);
+		workload_cache_fixture_cycle(&f);
+		w = workload_cache_fixture_get(&f, "odd");
+		assert_true(w->holds != MODEL_NONE && w->unreadable && !w->usage_unknown);
+		assert_int_equal(w->usage.v[0].value, 2000);
+		assert_null(workload_cache_fixture_get(&f, "waits"));
+		assert_true(workload_cache_fixture_get(&f, "two")->holds == MODEL_NONE);
+		assert_true(workload_cache_fixture_get(&f, "one")->holds != MODEL_NONE);
+		assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
+		workload_cache_fixture_finish(&f);
+	}
+}
+
+/* How much is not known: the queue admits nothing more until it is. */
+static void unknown_amounts_close_the_queue(void **state)
+{
+	for (int late = 0; late < 2; late++) {
+		struct workload_cache_fixture f;
+
+		(void)state;
+		workload_cache_fixture_init(&f);
+		if (late == 1) {
+			workload_cache_fixture_world(&f);
+		}
+		workload_cache_fixture_workload(&f, "odd", 0, "1",
+						WORKLOAD_CACHE_FIXTURE_ADMITTED("?"));
+		if (late == 0) {
+			workload_cache_fixture_world(&f);
+		}
+		workload_cache_fixture_workload(&f, "one", 0, "1", "");
+		workload_cache_fixture_cycle(&f);
+		assert_int_equal(why_inactive(&f), QUOTA_UNREADABLE_WORKLOAD);
+		assert_string_equal(quota_queue_find(workload_cache_world(f.cache), STR_LIT("team"))
+					    ->queue->inactive_what,
+				    "ns/odd");
+		assert_true(workload_cache_fixture_get(&f, "one")->holds == MODEL_NONE);
+		if (late == 0) {
+			workload_cache_fixture_workload(&f, "odd", 0, "1",
+							WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+		} else {
+			workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/odd");
+		}
+		workload_cache_fixture_cycle(&f);
+		assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
+		workload_cache_fixture_later(&f, 2);
+		workload_cache_fixture_cycle(&f);
+		assert_true(workload_cache_fixture_get(&f, "one")->holds != MODEL_NONE);
+		workload_cache_fixture_finish(&f);
+	}
+}
+
+/* A known one stays as it was; that it has finished is believed. */
+static void known_workloads_stay_as_they_were(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_workload(&f, "one", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	workload_cache_fixture_workload(&f, "one", 0, "2x", WORKLOAD_CACHE_FIXTURE_ADMITTED("?"));
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->usage.v[0].value, 2000);
+	assert_false(workload_cache_fixture_get(&f, "one")->unreadable);
+	assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
+	workload_cache_fixture_workload(&f, "one", 0, "2x",
+					WORKLOAD_CACHE_FIXTURE_CONDITION("Finished"));
+	assert_true(workload_cache_fixture_get(&f, "one")->holds == MODEL_NONE);
+	assert_true(workload_cache_fixture_get(&f, "one")->finished);
+	workload_cache_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unreadable_workloads_hold_their_quota),
+		cmocka_unit_test(unknown_amounts_close_the_queue),
+		cmocka_unit_test(known_workloads_stay_as_they_were),
+		cmocka_unit_test(nothing_is_placed_before_everything_is_listed),
+		cmocka_unit_test(flushes_are_gathered),
+		cmocka_unit_test(where_many_come_back_it_is_longer),
+		cmocka_unit_test(a_commit_that_says_nothing_new_is_not_written),
+		cmocka_unit_test(what_is_not_ours_has_no_effect),
+	};
+
+	return cmocka_run_group_tests_name("workloads/ingest/workload_cache", tests, NULL, NULL);
+}

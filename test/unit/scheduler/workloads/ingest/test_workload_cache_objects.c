@@ -1,0 +1,235 @@
+#include "scheduler/workloads/ingest/workload_cache.h"
+
+#include "base/attrs.h"
+#include "lib/unit.h"
+#include "lib/workload_cache_fixture.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+#define QUEUE(name, generation, cpu, more)                                                         \
+	"{\"metadata\":{\"name\":\"" name "\",\"generation\":" generation                          \
+	"},\"spec\":{\"namespaceSelector\":{},\"resourceGroups\":[{\"coveredResources\":["         \
+	"\"cpu\"],\"flavors\":[{\"name\":\"default\",\"resources\":[{\"name\":\"cpu\","            \
+	"\"nominalQuota\":\"" cpu "\"}]}]}]" more "}}"
+
+static void begin(struct workload_cache_fixture *f)
+{
+	workload_cache_fixture_init(f);
+	workload_cache_fixture_world(f);
+	workload_cache_fixture_later(f, 2);
+}
+
+static uint32_t holds(const struct workload_cache_fixture *f, const char *name)
+{
+	return workload_cache_fixture_get(f, name)->holds;
+}
+
+/* We write statuses of queues ourselves, every second. */
+static void only_a_new_spec_is_news(void **state)
+{
+	struct workload_cache_fixture f;
+	uint64_t before;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "2", "3", ""));
+	before = workload_cache_changes(f.cache);
+	workload_cache_fixture_later(&f, 2);
+	(void)workload_cache_take_dirty(f.cache);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "2", "3", ""));
+	workload_cache_fixture_later(&f, 2);
+	assert_int_equal(workload_cache_changes(f.cache), before);
+	assert_false(workload_cache_take_dirty(f.cache));
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "3", "4", ""));
+	assert_true(workload_cache_changes(f.cache) > before);
+	workload_cache_fixture_finish(&f);
+}
+
+static void more_quota_wakes_those_who_wait(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "big", 0, "5", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(holds(&f, "big"), MODEL_NONE);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "2", "5", ""));
+	workload_cache_fixture_later(&f, 1);
+	workload_cache_fixture_cycle(&f);
+	assert_int_not_equal(holds(&f, "big"), MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+/* Objects come in any order, and go. */
+static void workloads_follow_their_queues(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "one", 0, "1", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	workload_cache_fixture_workload(&f, "two", 0, "1", "");
+	workload_cache_fixture_gone(&f, SCHED_CLUSTER_QUEUES, "team");
+	(void)workload_cache_settle(f.cache, f.now);
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->where, QUOTA_NOWHERE);
+	workload_cache_fixture_workload(&f, "three", 0, "1", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	assert_int_equal(holds(&f, "three"), MODEL_NONE);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "1", "3", ""));
+	(void)workload_cache_settle(f.cache, f.now);
+	assert_int_not_equal(holds(&f, "one"), MODEL_NONE);
+	assert_int_equal(holds(&f, "three"), holds(&f, "one"));
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->where, QUOTA_HEAP);
+	workload_cache_fixture_gone(&f, SCHED_LOCAL_QUEUES, "ns/lq");
+	(void)workload_cache_settle(f.cache, f.now);
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->where, QUOTA_NOWHERE);
+	assert_int_equal(holds(&f, "three"), holds(&f, "one"));
+	workload_cache_fixture_finish(&f);
+}
+
+static void a_cohort_lends(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team",
+				   QUEUE("team", "2", "3", ",\"cohortName\":\"all\""));
+	workload_cache_fixture_see(&f, SCHED_COHORTS, "all", QUEUE("all", "1", "2", ""));
+	workload_cache_fixture_workload(&f, "big", 0, "5", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_not_equal(holds(&f, "big"), MODEL_NONE);
+	workload_cache_fixture_gone(&f, SCHED_COHORTS, "all");
+	(void)workload_cache_settle(f.cache, f.now);
+	assert_int_not_equal(holds(&f, "big"), MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+static void flavors_checks_and_namespaces(void **state)
+{
+	static const struct {
+		enum sched_resource r;
+		const char *key, *json;
+	} rows[] = {
+		{ SCHED_FLAVORS, "default", "{\"metadata\":{\"name\":\"default\"}}" },
+		{ SCHED_NAMESPACES, "ns", "{\"metadata\":{\"name\":\"ns\"}}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct workload_cache_fixture f;
+
+		begin(&f);
+		workload_cache_fixture_gone(&f, rows[i].r, rows[i].key);
+		workload_cache_fixture_workload(&f, "one", 0, "1", "");
+		workload_cache_fixture_cycle(&f);
+		assert_int_equal(holds(&f, "one"), MODEL_NONE);
+		workload_cache_fixture_see(&f, rows[i].r, rows[i].key, rows[i].json);
+		workload_cache_fixture_later(&f, 2);
+		workload_cache_fixture_cycle(&f);
+		assert_int_not_equal(holds(&f, "one"), MODEL_NONE);
+		workload_cache_fixture_finish(&f);
+	}
+}
+
+static void expect_unread(struct workload_cache_fixture *f, const char *name)
+{
+	const struct workload *w = NULL;
+
+	if (name != NULL) {
+		assert_true(workload_cache_next_unread(f->cache, &w));
+		assert_ptr_equal(w, workload_cache_fixture_get(f, name));
+	}
+	assert_false(workload_cache_next_unread(f->cache, &w));
+}
+
+/* Only quantities are kept: who waits is read once more. */
+static void what_a_workload_asks_for_may_change(void **state)
+{
+	static const char limits[] = "{\"metadata\":{\"name\":\"l\",\"namespace\":\"ns\"},\"spec\":"
+				     "{\"limits\":[{\"type\":\"Container\",\"defaultRequest\":"
+				     "{\"cpu\":\"1\"}}]}}";
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "holder", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	workload_cache_fixture_workload(&f, "waits", 0, "2", "");
+	workload_cache_fixture_workload(
+		&f, "done", 0, "2", "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]");
+	expect_unread(&f, NULL);
+	workload_cache_fixture_see(&f, SCHED_LIMIT_RANGES, "ns/l", limits);
+	expect_unread(&f, "waits");
+	workload_cache_fixture_see(&f, SCHED_LIMIT_RANGES, "elsewhere/l", limits);
+	expect_unread(&f, NULL);
+	workload_cache_fixture_gone(&f, SCHED_LIMIT_RANGES, "ns/l");
+	expect_unread(&f, "waits");
+	workload_cache_fixture_see(&f, SCHED_RUNTIME_CLASSES, "kata",
+				   "{\"metadata\":{\"name\":\"kata\"},\"handler\":\"kata\"}");
+	expect_unread(&f, "waits");
+	workload_cache_fixture_gone(&f, SCHED_RUNTIME_CLASSES, "kata");
+	expect_unread(&f, "waits");
+	workload_cache_fixture_finish(&f);
+}
+
+static void a_check_that_becomes_active_opens_the_queue(void **state)
+{
+	static const char check[] =
+		"{\"metadata\":{\"name\":\"c\"},\"status\":{\"conditions\":[{\"type\":\"Active\","
+		"\"status\":\"True\"}]}}";
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_see(
+		&f, SCHED_CLUSTER_QUEUES, "team",
+		QUEUE("team", "2", "3",
+		      ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"c\"}]}"));
+	workload_cache_fixture_workload(&f, "one", 0, "1", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(holds(&f, "one"), MODEL_NONE);
+	workload_cache_fixture_see(&f, SCHED_ADMISSION_CHECKS, "c", check);
+	workload_cache_fixture_later(&f, 1);
+	workload_cache_fixture_cycle(&f);
+	assert_int_not_equal(holds(&f, "one"), MODEL_NONE);
+	assert_string_equal(workload_cache_fixture_reason(&f, "one", "Admitted"),
+			    "UnsatisfiedAdmissionChecks");
+	workload_cache_fixture_gone(&f, SCHED_ADMISSION_CHECKS, "c");
+	workload_cache_fixture_workload(&f, "two", 0, "1", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(holds(&f, "two"), MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+static void bad_ones_change_nothing(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "2", "-1", ""));
+	assert_int_equal(f.nbad, 1);
+	workload_cache_fixture_workload(&f, "one", 0, "3", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_not_equal(holds(&f, "one"), MODEL_NONE);
+	/* Said again each time that it comes. */
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "2", "-1", ""));
+	assert_int_equal(f.nbad, 2);
+	workload_cache_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_a_new_spec_is_news),
+		cmocka_unit_test(more_quota_wakes_those_who_wait),
+		cmocka_unit_test(workloads_follow_their_queues),
+		cmocka_unit_test(a_cohort_lends),
+		cmocka_unit_test(flavors_checks_and_namespaces),
+		cmocka_unit_test(what_a_workload_asks_for_may_change),
+		cmocka_unit_test(a_check_that_becomes_active_opens_the_queue),
+		cmocka_unit_test(bad_ones_change_nothing),
+	};
+
+	return cmocka_run_group_tests_name("workloads/ingest/workload_cache_objects", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,592 @@
+#include "scheduler/workloads/ingest/workload_cache.h"
+
+#include "base/attrs.h"
+#include "lib/unit.h"
+#include "lib/workload_cache_fixture.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+static uint32_t team(const struct workload_cache_fixture *f)
+{
+	return quota_queue_find(workload_cache_world(f->cache), STR_LIT("team"))->id;
+}
+
+static void begin(struct workload_cache_fixture *f)
+{
+	workload_cache_fixture_init(f);
+	workload_cache_fixture_world(f);
+	workload_cache_fixture_later(f, 2);
+}
+
+static void quota_comes_from_the_status(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *w;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "one", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	w = workload_cache_fixture_get(&f, "one");
+	assert_int_equal(w->holds, team(&f));
+	assert_true(w->admitted);
+	assert_string_equal(workload_cache_queue(f.cache, w), "team");
+	/* Evicted and stopped: it waits again. */
+	workload_cache_fixture_workload(&f, "one", 0, "2", "");
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_null(workload_cache_queue(f.cache, w));
+	workload_cache_fixture_finish(&f);
+}
+
+static void write_status(struct workload_cache_fixture *f, const char *name)
+{
+	workload_cache_fixture_done(f, name, workload_cache_fixture_write(f, name), SCHED_DONE, 0);
+}
+
+static void who_waits_is_looked_at_again_when_another_one_goes(void **state)
+{
+	static const struct {
+		const char *status; /* of one that waits from then on; NULL: it is deleted */
+		enum quota_where other;
+	} rows[] = {
+		{ NULL, QUOTA_HEAP },
+		{ WORKLOAD_CACHE_FIXTURE_CONDITION("Finished"), QUOTA_HEAP },
+		{ "", QUOTA_INADMISSIBLE },
+		{ WORKLOAD_CACHE_FIXTURE_CONDITION("PodsReady"), QUOTA_INADMISSIBLE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct workload_cache_fixture f;
+
+		begin(&f);
+		workload_cache_fixture_workload(&f, "big", 1, "4", "");
+		workload_cache_fixture_workload(&f, "large", 0, "5", "");
+		workload_cache_fixture_cycle(&f);
+		write_status(&f, "big");
+		workload_cache_fixture_cycle(&f);
+		write_status(&f, "large");
+		workload_cache_fixture_later(&f, 2);
+		assert_int_equal(workload_cache_fixture_get(&f, "big")->where, QUOTA_INADMISSIBLE);
+		assert_int_equal(workload_cache_fixture_get(&f, "large")->where,
+				 QUOTA_INADMISSIBLE);
+		if (rows[i].status == NULL) {
+			workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/big");
+		} else {
+			workload_cache_fixture_workload(&f, "big", 1, "4", rows[i].status);
+		}
+		workload_cache_fixture_later(&f, 2);
+		assert_int_equal(workload_cache_fixture_get(&f, "large")->where, rows[i].other);
+		workload_cache_fixture_finish(&f);
+	}
+}
+
+static void a_status_may_change_while_the_first_lists_come_in(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team",
+				   "{\"metadata\":{\"name\":\"team\",\"generation\":1}}");
+	workload_cache_fixture_workload(&f, "one", 0, "2", "");
+	workload_cache_fixture_workload(&f, "one", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	workload_cache_fixture_sync_all(&f);
+	assert_int_equal(f.changed, 1);
+	workload_cache_fixture_finish(&f);
+}
+
+/* Whatever else happens between the moment when the queue appears and the next look at all. */
+static void quota_in_a_queue_that_appears_is_held(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "two", 0, "1", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	workload_cache_fixture_workload(&f, "one", 0, "2",
+					WORKLOAD_CACHE_FIXTURE_ADMITTED_BY("other", "2"));
+	workload_cache_fixture_later(&f, 2);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "other",
+				   "{\"metadata\":{\"name\":\"other\",\"generation\":1}}");
+	workload_cache_fixture_workload(&f, "two", 0, "1", "");
+	workload_cache_fixture_later(&f, 2);
+	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+static void updates_of_before_a_write_are_not_read(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	workload_cache_fixture_cycle(&f);
+	w = workload_cache_fixture_get(&f, "one");
+	assert_int_equal(w->holds, team(&f));
+	write = workload_cache_fixture_write(&f, "one");
+	/* While the write is under way, and after it. */
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 110);
+	assert_int_equal(w->holds, team(&f));
+	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 120);
+	assert_int_equal(w->holds, team(&f));
+	assert_string_equal(workload_cache_queue(f.cache, w), "team");
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 119);
+	assert_int_equal(w->holds, team(&f));
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2",
+					   WORKLOAD_CACHE_FIXTURE_ADMITTED("2"), 120);
+	assert_int_equal(w->holds, team(&f));
+	/* Newer than ours: somebody took it away. */
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 121);
+	assert_int_equal(w->holds, MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+static void an_update_that_came_meanwhile_counts_when_it_is_newer(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	workload_cache_fixture_cycle(&f);
+	w = workload_cache_fixture_get(&f, "one");
+	write = workload_cache_fixture_write(&f, "one");
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 130);
+	assert_int_equal(w->holds, team(&f));
+	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 120);
+	assert_int_equal(w->holds, MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+static void a_failed_admission_is_taken_back(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "one", 0, "2", "");
+	workload_cache_fixture_cycle(&f);
+	w = workload_cache_fixture_get(&f, "one");
+	write = workload_cache_fixture_write(&f, "one");
+	workload_cache_fixture_done(&f, "one", write, SCHED_REJECTED, 0);
+	assert_int_equal(f.failed, 1);
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_string_equal(workload_cache_fixture_reason(&f, "one", "QuotaReserved"), "");
+	assert_int_equal(w->where, QUOTA_INADMISSIBLE);
+	/* Later each time. */
+	workload_cache_fixture_later(&f, 2);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(w->holds, team(&f));
+	write = workload_cache_fixture_write(&f, "one");
+	workload_cache_fixture_done(&f, "one", write, SCHED_REJECTED, 0);
+	workload_cache_fixture_later(&f, 1);
+	assert_int_equal(w->where, QUOTA_INADMISSIBLE);
+	workload_cache_fixture_later(&f, 1);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	workload_cache_fixture_finish(&f);
+}
+
+static void a_failed_preemption_is_taken_back(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *low;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "low", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	workload_cache_fixture_workload(&f, "high", 9, "3", "");
+	workload_cache_fixture_cycle(&f);
+	low = workload_cache_fixture_get(&f, "low");
+	assert_true(low->evicted);
+	assert_int_equal(low->holds, team(&f));
+	(void)workload_cache_fixture_write(&f, "high");
+	write = workload_cache_fixture_write(&f, "low");
+	/* Evicted already: nothing is said twice. */
+	workload_cache_fixture_cycle(&f);
+	workload_cache_fixture_no_write(&f);
+	workload_cache_fixture_done(&f, "low", write, SCHED_REJECTED, 0);
+	assert_false(low->evicted);
+	assert_int_equal(low->holds, team(&f));
+	assert_string_equal(workload_cache_fixture_reason(&f, "low", "Evicted"), "");
+	workload_cache_fixture_finish(&f);
+}
+
+/* Others like it need not be looked at, but it must be told why it waits. */
+static void a_reason_that_was_not_written_is_found_again(void **state)
+{
+	struct workload_cache_fixture f;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "big", 0, "9", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(workload_cache_fixture_get(&f, "big")->where, QUOTA_INADMISSIBLE);
+	write = workload_cache_fixture_write(&f, "big");
+	workload_cache_fixture_done(&f, "big", write, SCHED_STALE, 0);
+	assert_int_equal(workload_cache_fixture_get(&f, "big")->where, QUOTA_HEAP);
+	workload_cache_fixture_cycle(&f);
+	assert_string_equal(workload_cache_fixture_reason(&f, "big", "QuotaReserved"),
+			    "ExceedsMaxQuota");
+	(void)workload_cache_fixture_write(&f, "big");
+	workload_cache_fixture_finish(&f);
+}
+
+/* Decided between two cycles: the second one must know. */
+static void an_eviction_counts_as_soon_as_it_is_decided(void **state)
+{
+	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
+	struct workload_cache_fixture f;
+	const struct workload *low;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "low", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	low = workload_cache_fixture_get(&f, "low");
+	(void)conditions_set(workload_cache_edit(f.cache, low), &evicted);
+	assert_true(workload_cache_commit(f.cache, low));
+	assert_true(low->evicted);
+	assert_true(low->evicted_by_timeout);
+	workload_cache_fixture_workload(&f, "high", 9, "3", "");
+	workload_cache_fixture_cycle(&f);
+	assert_string_equal(workload_cache_fixture_reason(&f, "low", "Evicted"),
+			    "PodsReadyTimeout");
+	workload_cache_fixture_finish(&f);
+}
+
+static void writes_of_a_workload_go_one_by_one(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *w;
+	uint64_t first, second;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "low", 0, "2", "");
+	workload_cache_fixture_cycle(&f);
+	first = workload_cache_fixture_write(&f, "low");
+	workload_cache_fixture_workload(&f, "high", 9, "3", "");
+	workload_cache_fixture_cycle(&f);
+	(void)workload_cache_fixture_write(&f, "high");
+	workload_cache_fixture_no_write(&f);
+	workload_cache_fixture_done(&f, "low", first, SCHED_DONE, 400);
+	w = workload_cache_fixture_get(&f, "low");
+	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(f.written, 0);
+	second = workload_cache_fixture_write(&f, "low");
+	assert_true(second > first);
+	workload_cache_fixture_done(&f, "low", first, SCHED_REJECTED, 0);
+	assert_int_equal(f.failed, 0);
+	workload_cache_fixture_done(&f, "low", second, SCHED_DONE, 500);
+	assert_int_equal(w->holds, team(&f));
+	assert_true(w->evicted);
+	assert_int_equal(f.written, 1);
+	workload_cache_fixture_finish(&f);
+}
+
+static bool is_evicted(struct workload_cache_fixture *f, const char *name)
+{
+	(void)workload_cache_settle(f->cache, f->now);
+	workload_cache_fixture_cycle(f);
+	return workload_cache_fixture_get(f, name)->evicted;
+}
+
+/* It is no victim for a while, longer each time, and at once when it is read anew. */
+static void an_eviction_that_is_refused_is_put_off(void **state)
+{
+	static const int64_t waits[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600 };
+	static const char holds[] = "\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":"
+				    "\"True\",\"reason\":\"r\"}],"
+				    "\"admission\":{\"clusterQueue\":\"team\","
+				    "\"podSetAssignments\":[{\"name\":\"main\","
+				    "\"flavors\":{\"cpu\":\"default\"},\"resourceUsage\":{\"cpu\":"
+				    "\"3\"},\"count\":1}]}";
+	struct workload_cache_fixture f;
+	struct workload_cache_write write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "low", 0, "3", holds);
+	workload_cache_fixture_workload(&f, "high", 9, "3", "");
+	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+		assert_true(is_evicted(&f, "low"));
+		do {
+			assert_true(workload_cache_next_write(f.cache, &write));
+		} while (write.workload != workload_cache_fixture_get(&f, "low"));
+		f.status = 422;
+		workload_cache_fixture_done(&f, "low", write.version, SCHED_REJECTED, 0);
+		assert_int_equal(workload_cache_retry_at(f.cache, write.workload),
+				 f.now + waits[i] * 1000000000);
+		assert_false(is_evicted(&f, "low"));
+		workload_cache_fixture_later(&f, waits[i]);
+		workload_cache_fixture_later(&f, 1); /* those who wait are woken */
+	}
+	assert_true(is_evicted(&f, "low"));
+	assert_true(workload_cache_next_write(f.cache, &write));
+	workload_cache_fixture_done(&f, "low", write.version, SCHED_REJECTED, 0);
+	workload_cache_fixture_workload(&f, "low", 0, "3", holds);
+	assert_int_equal(workload_cache_retry_at(f.cache, workload_cache_fixture_get(&f, "low")),
+			 MODEL_TIME_NONE);
+	workload_cache_fixture_workload(&f, "higher", 10, "3", "");
+	assert_true(is_evicted(&f, "low"));
+	workload_cache_fixture_finish(&f);
+}
+
+/* The first write is done: only what came after it is taken back. */
+static void what_was_written_stays_when_the_next_write_fails(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *w;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "low", 0, "2", "");
+	workload_cache_fixture_cycle(&f);
+	(void)workload_cache_fixture_write(&f, "low");
+	workload_cache_fixture_workload(&f, "high", 9, "3", "");
+	workload_cache_fixture_cycle(&f);
+	(void)workload_cache_fixture_write(&f, "high");
+	workload_cache_fixture_done(&f, "low", 1, SCHED_DONE, 400);
+	workload_cache_fixture_done(&f, "low", workload_cache_fixture_write(&f, "low"),
+				    SCHED_REJECTED, 0);
+	w = workload_cache_fixture_get(&f, "low");
+	assert_int_equal(w->holds, team(&f));
+	assert_false(w->evicted);
+	assert_string_equal(workload_cache_fixture_reason(&f, "low", "QuotaReserved"),
+			    "QuotaReserved");
+	workload_cache_fixture_finish(&f);
+}
+
+/* A check that became Ready between our reading and our writing stays so. */
+static void what_others_write_is_not_overwritten(void **state)
+{
+	static const char pending[] =
+		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Pending\"}]";
+	struct workload_cache_fixture f;
+	struct workload_cache_write write;
+	struct workload *w;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", pending, 100);
+	workload_cache_fixture_cycle(&f);
+	assert_true(workload_cache_next_write(f.cache, &write));
+	assert_int_equal(write.resource_version, 100);
+	workload_cache_fixture_done(&f, "one", write.version, SCHED_STALE, 0);
+	w = workload_cache_fixture_get(&f, "one");
+	assert_int_equal(w->holds, team(&f)); /* until it is read */
+	assert_string_equal(workload_cache_fixture_reason(&f, "one", "QuotaReserved"), "");
+	workload_cache_fixture_workload_at(
+		&f, "one", "u-one", "2",
+		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Ready\"}]", 101);
+	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	workload_cache_fixture_cycle(&f);
+	assert_true(workload_cache_next_write(f.cache, &write));
+	assert_int_equal(write.resource_version, 101);
+	assert_int_equal(write.status->checks.v[0].state, QUOTA_CHECK_READY);
+	workload_cache_fixture_finish(&f);
+}
+
+/* Its pods have ended, and somebody said so, between our reading and our writing. */
+static void who_has_finished_meanwhile_is_not_evicted(void **state)
+{
+	static const char ended[] = "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]";
+	struct workload_cache_fixture f;
+	struct workload_cache_write write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "low", 0, "3", "");
+	workload_cache_fixture_cycle(&f);
+	workload_cache_fixture_done(&f, "low", workload_cache_fixture_write(&f, "low"), SCHED_DONE,
+				    400);
+	workload_cache_fixture_workload(&f, "high", 9, "3", "");
+	workload_cache_fixture_cycle(&f);
+	do {
+		assert_true(workload_cache_next_write(f.cache, &write));
+	} while (write.workload != workload_cache_fixture_get(&f, "low"));
+	assert_true(conditions_is_true(write.status, "Evicted"));
+	assert_int_equal(write.resource_version, 400);
+	workload_cache_fixture_workload_at(&f, "low", "u-low", "3", ended, 401);
+	workload_cache_fixture_done(&f, "low", write.version, SCHED_STALE, 0);
+	assert_string_equal(workload_cache_fixture_reason(&f, "low", "Evicted"), "");
+	assert_int_equal(workload_cache_fixture_get(&f, "low")->holds, MODEL_NONE);
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(workload_cache_fixture_get(&f, "high")->holds, team(&f));
+	workload_cache_fixture_finish(&f);
+}
+
+static void a_namesake_starts_anew(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	workload_cache_fixture_cycle(&f);
+	write = workload_cache_fixture_write(&f, "one");
+	workload_cache_fixture_workload_at(&f, "one", "u-two", "3", "", 200);
+	w = workload_cache_fixture_get(&f, "one");
+	assert_string_equal(w->uid, "u-two");
+	assert_int_equal(w->holds, MODEL_NONE);
+	/* What is known of the first one does not matter to it. */
+	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 150);
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(w->holds, team(&f));
+	assert_true(workload_cache_fixture_write(&f, "one") > write);
+	workload_cache_fixture_finish(&f);
+}
+
+static void a_deletion_frees_its_quota_at_once(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "one", 0, "3", "");
+	workload_cache_fixture_cycle(&f);
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/one");
+	assert_int_equal(f.untold, 1);
+	workload_cache_fixture_no_write(&f);
+	workload_cache_fixture_workload(&f, "two", 0, "3", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->holds, team(&f));
+	workload_cache_fixture_finish(&f);
+}
+
+static int64_t cpu_of(const struct workload_cache_fixture *f, const char *name)
+{
+	uint32_t cpu = quota_resource(workload_cache_world(f->cache), STR_LIT("cpu"));
+
+	return quota_amounts_get(&workload_cache_fixture_get(f, name)->podsets[0].request, cpu);
+}
+
+/* The answer of a GET may come after what the watch told of the time since. */
+static void what_was_read_apart_is_no_newer_than_the_watch(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	workload_cache_fixture_read_again(&f, "one", "u-one", "1", "", 100);
+	assert_int_equal(cpu_of(&f, "one"), 1000);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 110);
+	workload_cache_fixture_read_again(&f, "one", "u-one", "1", "", 100);
+	assert_int_equal(cpu_of(&f, "one"), 2000);
+	workload_cache_fixture_workload_at(&f, "one", "u-two", "3", "", 130);
+	workload_cache_fixture_read_again(&f, "one", "u-one", "1", "", 120);
+	assert_string_equal(workload_cache_fixture_get(&f, "one")->uid, "u-two");
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/one");
+	workload_cache_fixture_read_again(&f, "one", "u-two", "3", "", 130);
+	assert_null(workload_cache_fixture_get(&f, "one"));
+	workload_cache_fixture_finish(&f);
+}
+
+static void nor_newer_than_what_waits_for_a_write(void **state)
+{
+	struct workload_cache_fixture f;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	workload_cache_fixture_cycle(&f);
+	write = workload_cache_fixture_write(&f, "one");
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 120);
+	workload_cache_fixture_read_again(&f, "one", "u-one", "1", "", 110);
+	workload_cache_fixture_done(&f, "one", write, SCHED_STALE, 0);
+	assert_int_equal(cpu_of(&f, "one"), 2000);
+	workload_cache_fixture_finish(&f);
+}
+
+static void finished_and_bad_ones(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(
+		&f, "done", 0, "2", "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]");
+	assert_int_equal(workload_cache_fixture_get(&f, "done")->where, QUOTA_NOWHERE);
+	assert_int_equal(f.nbad, 0);
+	workload_cache_fixture_see(
+		&f, SCHED_WORKLOADS, "ns/bad",
+		"{\"metadata\":{\"name\":\"bad\",\"namespace\":\"ns\"},\"spec\":{"
+		"\"podSets\":[{\"count\":-1}]}}");
+	assert_int_equal(f.nbad, 1);
+	assert_null(workload_cache_fixture_get(&f, "bad"));
+	workload_cache_fixture_finish(&f);
+}
+
+/* Most of its status is not kept: a write would take the rest off. */
+static void of_a_finished_one_nothing_is_written(void **state)
+{
+	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
+	struct workload_cache_fixture f;
+	const struct conditions *status;
+	const struct workload *w;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "done", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	w = workload_cache_fixture_get(&f, "done");
+	assert_int_equal(w->npodsets, 1);
+	workload_cache_fixture_workload(&f, "done", 0, "2",
+					WORKLOAD_CACHE_FIXTURE_CONDITION("Finished"));
+	status = workload_cache_status(f.cache, w);
+	assert_true(conditions_is_true(status, "Finished"));
+	assert_string_equal(conditions_find(status, "Finished")->message, "");
+	assert_int_equal(w->npodsets, 0);
+	(void)conditions_set(workload_cache_edit(f.cache, w), &evicted);
+	assert_false(workload_cache_commit(f.cache, w));
+	workload_cache_fixture_no_write(&f);
+	/* Somebody had it back. */
+	workload_cache_fixture_workload(&f, "done", 0, "2", "");
+	assert_int_equal(w->npodsets, 1);
+	assert_int_equal(w->where, QUOTA_HEAP);
+	workload_cache_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quota_comes_from_the_status),
+		cmocka_unit_test(who_waits_is_looked_at_again_when_another_one_goes),
+		cmocka_unit_test(a_status_may_change_while_the_first_lists_come_in),
+		cmocka_unit_test(quota_in_a_queue_that_appears_is_held),
+		cmocka_unit_test(updates_of_before_a_write_are_not_read),
+		cmocka_unit_test(an_update_that_came_meanwhile_counts_when_it_is_newer),
+		cmocka_unit_test(a_failed_admission_is_taken_back),
+		cmocka_unit_test(a_failed_preemption_is_taken_back),
+		cmocka_unit_test(a_reason_that_was_not_written_is_found_again),
+		cmocka_unit_test(an_eviction_counts_as_soon_as_it_is_decided),
+		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
+		cmocka_unit_test(an_eviction_that_is_refused_is_put_off),
+		cmocka_unit_test(what_was_written_stays_when_the_next_write_fails),
+		cmocka_unit_test(what_others_write_is_not_overwritten),
+		cmocka_unit_test(who_has_finished_meanwhile_is_not_evicted),
+		cmocka_unit_test(a_namesake_starts_anew),
+		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
+		cmocka_unit_test(what_was_read_apart_is_no_newer_than_the_watch),
+		cmocka_unit_test(nor_newer_than_what_waits_for_a_write),
+		cmocka_unit_test(finished_and_bad_ones),
+		cmocka_unit_test(of_a_finished_one_nothing_is_written),
+	};
+
+	return cmocka_run_group_tests_name("workloads/ingest/workload_cache_workload", tests, NULL,
+					   NULL);
+}

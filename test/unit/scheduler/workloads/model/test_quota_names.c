@@ -1,0 +1,96 @@
+#include <stdio.h>
+
+#include "base/attrs.h"
+#include "base/intern.h"
+#include "base/strbuf.h"
+#include "lib/unit.h"
+#include "lib/workload_cache_fixture.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+enum { WORKLOADS = 60, VALUES = 5000 };
+
+/* A Workload with many texts that no other object has, wherever a pod set may have some. */
+static void odd_workload(struct workload_cache_fixture *f, int n)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	char key[24];
+
+	snprintf(key, sizeof(key), "ns/w%d", n);
+	strbuf_printf(
+		&json,
+		"{\"metadata\":{\"name\":\"w%d\",\"namespace\":\"ns\",\"uid\":\"u-w%d\","
+		"\"resourceVersion\":\"%lld\"},\"spec\":{\"queueName\":\"lq\",\"podSets\":[{"
+		"\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
+		"\"nodeSelector\":{\"k%d\":\"v%d\"},"
+		"\"tolerations\":[{\"key\":\"t%d\",\"value\":\"u%d\"}],"
+		"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"9\"}}}],"
+		"\"affinity\":{\"nodeAffinity\":{"
+		"\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[{"
+		"\"matchExpressions\":[{\"key\":\"e%d\",\"operator\":\"In\",\"values\":[\"x\"",
+		n, n, (long long)++f->version, n, n, n, n, n);
+	for (int i = 0; i < VALUES; i++) {
+		strbuf_printf(&json, ",\"%d-%d\"", n, i);
+	}
+	strbuf_add_c(&json, "]}]}]}}}}}}]}}");
+	workload_cache_fixture_see(f, SCHED_WORKLOADS, key, json.p);
+	assert_int_equal(f->nbad, 0);
+}
+
+static void test_texts_go_with_the_workloads_that_brought_them(void **state)
+{
+	struct workload_cache_fixture f;
+	const struct podset *p;
+	const struct intern *names;
+	uint32_t most = 0;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_see(
+		&f, SCHED_NAMESPACES, "ns",
+		"{\"metadata\":{\"name\":\"ns\",\"labels\":{\"team\":\"blue\"}}}");
+	workload_cache_fixture_see(
+		&f, SCHED_FLAVORS, "default",
+		"{\"metadata\":{\"name\":\"default\"},\"spec\":{\"nodeLabels\":{"
+		"\"rack\":\"r1\"},\"nodeTaints\":[{\"key\":\"mine\",\"value\":\"x\","
+		"\"effect\":\"NoSchedule\"}],\"tolerations\":[{\"key\":\"far\","
+		"\"operator\":\"Exists\"}]}}");
+	names = workload_cache_world(f.cache)->names;
+	odd_workload(&f, 1000);
+	for (int i = 0; i < WORKLOADS; i++) {
+		char key[24];
+
+		odd_workload(&f, i);
+		snprintf(key, sizeof(key), "ns/w%d", i);
+		workload_cache_fixture_gone(&f, SCHED_WORKLOADS, key);
+		most = intern_live(names) > most ? intern_live(names) : most;
+	}
+	assert_in_range(most, VALUES, 14 * VALUES); /* of 60 times that */
+	/* What is there has its texts. */
+	p = workload_cache_fixture_get(&f, "w1000")->podsets;
+	assert_string_equal(p->name, "main");
+	assert_string_equal(p->selector[0].key, "k1000");
+	assert_string_equal(p->tolerations[0].value, "u1000");
+	assert_string_equal(p->required[0].exprs[0].key, "e1000");
+	assert_int_equal(p->required[0].exprs[0].nvalues, VALUES + 1);
+	for (size_t i = 0; i < VALUES + 1; i++) {
+		assert_int_not_equal(intern_find(names, str_of(p->required[0].exprs[0].values[i])),
+				     INTERN_NONE);
+	}
+	assert_int_not_equal(intern_find(names, STR_LIT("blue")), INTERN_NONE);
+	assert_int_not_equal(intern_find(names, STR_LIT("rack")), INTERN_NONE);
+	assert_int_not_equal(intern_find(names, STR_LIT("mine")), INTERN_NONE);
+	assert_int_not_equal(intern_find(names, STR_LIT("far")), INTERN_NONE);
+	assert_int_not_equal(intern_find(names, STR_LIT("team")), INTERN_NONE);
+	assert_int_equal(intern_find(names, STR_LIT("k1")), INTERN_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts_go_with_the_workloads_that_brought_them),
+	};
+
+	return cmocka_run_group_tests_name("workloads/model/quota_names", tests, NULL, NULL);
+}

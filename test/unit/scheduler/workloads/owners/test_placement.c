@@ -1,0 +1,83 @@
+#include "scheduler/workloads/owners/placement.h"
+
+#include "lib/unit.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "enc/json_out.h"
+#include "lib/decode_fixture.h"
+#include "scheduler/workloads/owners/owner_plan.h"
+#include "unit/scheduler/workloads/owners/job_fixture.h"
+
+/* What a template gets is in test_job_start.c, what a pod gets in test_pod_start.c. */
+static void long_names_are_no_labels(void **state)
+{
+	const struct job_fixture jf = { .template_spec = "'tolerations':[{'key':'x'}]" };
+	const struct job_fixture_workload wf = { .status = JOB_FIXTURE_ADMITTED };
+	CLEANUP(placement_finish) struct placement p = { .labels = VEC_INIT };
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct placement_of of = { .podset = "main" };
+	struct owner_plan_env env;
+	struct api_workload w;
+	struct api_job job;
+	struct json_out o;
+	char name[65];
+
+	(void)state;
+	memset(name, 'n', 64);
+	name[64] = '\0';
+	job_fixture_job(&jf, &job);
+	job_fixture_workload(&wf, &w);
+	job_fixture_env(&env);
+	w.spec.queue_name = name; /* one more than a label may have */
+	w.status.admission->cluster_queue = name + 1;
+	of.meta = &job.spec.template_.meta;
+	of.spec = &job.spec.template_.spec;
+	of.w = &w;
+	assert_int_equal(placement_make(&of, &env.flavors, &p, NULL), 0);
+	assert_int_equal(p.labels.n, 3);
+	assert_string_equal(p.labels.v[2].key, "kueue.x-k8s.io/cluster-queue-name");
+	assert_int_equal(p.tolerations.n, 2);
+	json_out_init(&o, &text);
+	json_out_object(&o);
+	placement_write_spec(&p, of.spec, &o);
+	json_out_object_end(&o);
+	job_fixture_expect_json(strbuf_str(&text),
+				"{'nodeSelector':{'type':'spot'},'tolerations':[{'key':'x'},"
+				"{'key':'spot','operator':'Exists','effect':'NoSchedule'}]}");
+}
+
+static void pod_sets_that_were_not_admitted(void **state)
+{
+	const struct job_fixture jf = { .template_spec = NULL };
+	const struct job_fixture_workload wf = { .status = JOB_FIXTURE_ADMITTED };
+	CLEANUP(placement_finish) struct placement p = { .labels = VEC_INIT };
+	struct placement_of of = { .podset = "driver" };
+	struct err err = ERR_INIT;
+	struct owner_plan_env env;
+	struct api_workload w;
+	struct api_job job;
+
+	(void)state;
+	job_fixture_job(&jf, &job);
+	job_fixture_workload(&wf, &w);
+	job_fixture_env(&env);
+	of.meta = &job.spec.template_.meta;
+	of.spec = &job.spec.template_.spec;
+	of.w = &w;
+	assert_int_equal(placement_make(&of, &env.flavors, &p, &err), -ERR_INVALID);
+	assert_string_equal(err.text, "the admission has no pod set driver");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_names_are_no_labels),
+		cmocka_unit_test(pod_sets_that_were_not_admitted),
+	};
+
+	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);
+}

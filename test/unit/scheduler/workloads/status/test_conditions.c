@@ -1,0 +1,373 @@
+#include "scheduler/workloads/status/conditions.h"
+
+#include "lib/unit.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "lib/admission_cycle_fixture.h"
+
+struct fixture {
+	struct admission_cycle_fixture f;
+	struct conditions c;
+	struct conditions_events events;
+};
+
+static void init(struct fixture *x, const char *world)
+{
+	memset(x, 0, sizeof(*x));
+	x->c.arena = arena_create(0);
+	x->c.generation = 3;
+	if (world != NULL) {
+		admission_cycle_fixture_init(&x->f, world);
+	}
+}
+
+static void finish(struct fixture *x, bool with_world)
+{
+	arena_destroy(x->c.arena);
+	conditions_finish(&x->c);
+	vec_finish(&x->events);
+	if (with_world) {
+		admission_cycle_fixture_finish(&x->f);
+	}
+}
+
+static void expect(const struct fixture *x, const char *type, const char *status,
+		   const char *reason)
+{
+	const struct condition *c = conditions_find(&x->c, type);
+
+	assert_non_null(c);
+	assert_string_equal(c->status, status);
+	assert_string_equal(c->reason, reason);
+}
+
+static void expect_event(const struct fixture *x, size_t i, bool warning, const char *reason)
+{
+	assert_true(i < x->events.n);
+	assert_int_equal(x->events.v[i].warning, warning);
+	assert_string_equal(x->events.v[i].reason, reason);
+}
+
+/* Runs a cycle and turns those of its decisions that are about one workload into its status. */
+static void decide(struct fixture *x, const char *workload)
+{
+	const struct workload *w = quota_world_workload(&x->f.w, workload);
+
+	(void)admission_cycle_fixture_run(&x->f);
+	for (size_t i = 0; i < x->f.last->n; i++) {
+		if (x->f.last->v[i].workload == w->id) {
+			conditions_decide(&x->c, x->f.w.q, &x->f.last->v[i], x->f.w.now,
+					  &x->events);
+		}
+	}
+}
+
+static void the_time_changes_with_the_status_only(void **state)
+{
+	struct condition c = { "A", "True", "R", "m", 10, 1 };
+	struct fixture x;
+
+	(void)state;
+	init(&x, NULL);
+	assert_true(conditions_set(&x.c, &c));
+	c.at = 20;
+	c.generation = 2;
+	assert_false(conditions_set(&x.c, &c));
+	assert_int_equal(conditions_find(&x.c, "A")->at, 10);
+	assert_int_equal(conditions_find(&x.c, "A")->generation, 2);
+	c.message = "other";
+	assert_true(conditions_set(&x.c, &c));
+	assert_int_equal(conditions_find(&x.c, "A")->at, 10);
+	c.status = "False";
+	assert_true(conditions_set(&x.c, &c));
+	assert_int_equal(conditions_find(&x.c, "A")->at, 20);
+	assert_int_equal(x.c.list.n, 1);
+	finish(&x, false);
+}
+
+static void a_condition_taken_off_leaves_the_others_in_order(void **state)
+{
+	struct condition c[] = { { "A", "True", "R", "", 1, 1 },
+				 { "B", "True", "R", "", 1, 1 },
+				 { "C", "True", "R", "", 1, 1 } };
+	struct fixture x;
+
+	(void)state;
+	init(&x, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(c); i++) {
+		conditions_set(&x.c, &c[i]);
+	}
+	assert_true(conditions_remove(&x.c, "B"));
+	assert_false(conditions_remove(&x.c, "B"));
+	assert_int_equal(x.c.list.n, 2);
+	assert_string_equal(x.c.list.v[0].type, "A");
+	assert_string_equal(x.c.list.v[1].type, "C");
+	finish(&x, false);
+}
+
+static void messages_are_cut_between_characters(void **state)
+{
+	struct condition c = { "A", "True", "R", NULL, 1, 1 };
+	struct fixture x;
+	char *text;
+
+	(void)state;
+	init(&x, NULL);
+	text = arena_alloc(x.c.arena, CONDITIONS_MESSAGE_MAX + 2);
+	memset(text, 'x', CONDITIONS_MESSAGE_MAX + 1);
+	text[CONDITIONS_MESSAGE_MAX] = '\0';
+	c.message = text;
+	conditions_set(&x.c, &c);
+	assert_int_equal(strlen(conditions_find(&x.c, "A")->message), CONDITIONS_MESSAGE_MAX);
+	memcpy(&text[CONDITIONS_MESSAGE_MAX - 1], "\xc3\xa4", 3);
+	conditions_set(&x.c, &c);
+	assert_int_equal(strlen(conditions_find(&x.c, "A")->message), CONDITIONS_MESSAGE_MAX - 1);
+	finish(&x, false);
+}
+
+static void admitted(void **state)
+{
+	struct fixture x;
+	struct condition evicted = { "Evicted", "True", "Preempted", "old words", 5, 1 };
+
+	(void)state;
+	init(&x, "quota q f cpu nominal=9\nworkload w queue=q cpu=2 pods=2 created=-30s\n");
+	conditions_set(&x.c, &evicted);
+	decide(&x, "w");
+	expect(&x, "QuotaReserved", "True", "QuotaReserved");
+	expect(&x, "Admitted", "True", "Admitted");
+	expect(&x, "Evicted", "False", "QuotaReserved");
+	assert_string_equal(conditions_find(&x.c, "Evicted")->message, "Previously: old words");
+	assert_null(conditions_find(&x.c, "Preempted"));
+	assert_true(x.c.has_admission);
+	assert_string_equal(x.c.queue, "q");
+	assert_int_equal(x.c.podsets.n, 1);
+	assert_string_equal(x.c.podsets.v[0].name, "main");
+	assert_int_equal(x.c.podsets.v[0].count, 2);
+	assert_int_equal(x.c.podsets.v[0].v[0].amount, 4000);
+	assert_string_equal(x.c.podsets.v[0].v[0].flavor, "f");
+	assert_int_equal(x.events.n, 2);
+	expect_event(&x, 0, false, "QuotaReserved");
+	expect_event(&x, 1, false, "Admitted");
+	finish(&x, true);
+}
+
+static void admission_checks_come_between(void **state)
+{
+	static const enum quota_check_state states[] = { QUOTA_CHECK_PENDING, QUOTA_CHECK_READY };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct conditions_check check = { .name = "c", .state = states[i] };
+		struct fixture x;
+
+		init(&x, "check c active=true\nquota q f cpu nominal=9\nqueue q checks=c\n"
+			 "workload w queue=q cpu=2\n");
+		vec_push(&x.c.checks, check);
+		decide(&x, "w");
+		expect(&x, "QuotaReserved", "True", "QuotaReserved");
+		expect(&x, "Admitted", i == 0 ? "False" : "True",
+		       i == 0 ? "UnsatisfiedAdmissionChecks" : "Admitted");
+		assert_int_equal(x.events.n, 1 + i);
+		finish(&x, true);
+	}
+}
+
+/* Until the list is brought up to date, one that the queue does not ask for holds it as well. */
+static void a_check_of_the_status_alone_counts(void **state)
+{
+	struct conditions_check check = { .name = "old", .state = QUOTA_CHECK_PENDING };
+	struct fixture x;
+
+	(void)state;
+	init(&x, "quota q f cpu nominal=9\nworkload w queue=q cpu=2\n");
+	vec_push(&x.c.checks, check);
+	decide(&x, "w");
+	expect(&x, "Admitted", "False", "UnsatisfiedAdmissionChecks");
+	finish(&x, true);
+}
+
+static void preempted(void **state)
+{
+	struct conditions_check check = {
+		.name = "c", .state = QUOTA_CHECK_RETRY, .retries = 1, .has_updates = true
+	};
+	struct conditions_gate gate = { "g", true, 7 };
+	struct condition blocked = {
+		"BlockedOnPreemptionGates", "True", "PreemptionGated", "", 5, 1
+	};
+	struct fixture x;
+
+	(void)state;
+	init(&x, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n"
+		 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
+		 "workload p queue=q cpu=2 prio=10\n");
+	vec_push(&x.c.checks, check);
+	vec_push(&x.c.gates, gate);
+	conditions_set(&x.c, &blocked);
+	x.c.cluster = "far";
+	vec_push(&x.c.nominated, "near");
+	vec_push(&x.c.unhealthy, "n1");
+	decide(&x, "v");
+	expect(&x, "Preempted", "True", "InClusterQueue");
+	assert_int_equal(conditions_find(&x.c, "Preempted")->generation, 0);
+	expect(&x, "Evicted", "True", "Preempted");
+	assert_int_equal(conditions_find(&x.c, "Evicted")->generation, 3);
+	expect(&x, "BlockedOnPreemptionGates", "False", "Preempted");
+	assert_null(conditions_find(&x.c, "QuotaReserved"));
+	assert_int_equal(x.c.checks.v[0].state, QUOTA_CHECK_PENDING);
+	assert_int_equal(x.c.checks.v[0].retries, 2);
+	assert_true(x.c.checks.v[0].drops_updates && !x.c.checks.v[0].has_updates);
+	assert_false(x.c.gates.v[0].open);
+	assert_int_equal(x.c.gates.v[0].at, x.f.w.now);
+	assert_int_equal(x.c.evictions.n, 1);
+	assert_int_equal(x.c.evictions.v[0].count, 1);
+	assert_null(x.c.cluster);
+	assert_int_equal(x.c.nominated.n + x.c.unhealthy.n, 0);
+	assert_int_equal(x.events.n, 3);
+	expect_event(&x, 0, false, "Preempted");
+	expect_event(&x, 1, false, "PreemptedWorkload");
+	expect_event(&x, 2, false, "EvictedDueToPreempted");
+	/* The same victim in the next cycle is no news. */
+	decide(&x, "v");
+	assert_int_equal(x.c.evictions.v[0].count, 1);
+	assert_int_equal(x.events.n, 3);
+	finish(&x, true);
+}
+
+static void what_has_finished_stays_as_it_is(void **state)
+{
+	static const struct condition finished = { "Finished", "True", "OwnerNotFound", "", 1, 3 };
+	static const char *const about[] = { "v", "p" };
+	struct fixture x;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(about); i++) {
+		init(&x, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n"
+			 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
+			 "workload p queue=q cpu=2 prio=10\n");
+		(void)conditions_set(&x.c, &finished);
+		decide(&x, about[i]);
+		assert_int_equal(x.c.list.n, 1);
+		assert_int_equal(x.c.evictions.n, 0);
+		assert_int_equal(x.events.n, 0);
+		finish(&x, true);
+	}
+}
+
+static void waiting(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	init(&x, "quota q f cpu nominal=4\nqueue q strategy=StrictFIFO\n"
+		 "workload w queue=q cpu=5 pods=2\n");
+	decide(&x, "w");
+	expect(&x, "QuotaReserved", "False", "ExceedsMaxQuota");
+	expect(&x, "Admitted", "False", "NoReservation");
+	assert_null(conditions_find(&x.c, "BlockedOnPreemptionGates"));
+	assert_int_equal(x.c.requests.n, 1);
+	assert_int_equal(x.c.requests.v[0].v[0].amount, 10000);
+	assert_int_equal(x.events.n, 1);
+	expect_event(&x, 0, true, "ExceedsMaxQuota");
+	decide(&x, "w");
+	assert_int_equal(x.events.n, 1);
+	finish(&x, true);
+}
+
+static void gated(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	init(&x, "option preemption_gates=true\nquota q f cpu nominal=4\n"
+		 "queue q within=LowerPriority\n"
+		 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
+		 "workload p queue=q cpu=2 prio=10 preemption-gated\n");
+	decide(&x, "p");
+	expect(&x, "QuotaReserved", "False", "AdmissionGated");
+	expect(&x, "BlockedOnPreemptionGates", "True", "PreemptionGated");
+	expect_event(&x, 0, true, "AdmissionGated");
+	finish(&x, true);
+}
+
+static void evictions_are_counted_by_reason_and_cause(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	init(&x, NULL);
+	conditions_evict(&x.c, "PodsReadyTimeout", "WaitForStart", "m", 1);
+	conditions_evict(&x.c, "PodsReadyTimeout", "WaitForRecovery", "m", 2);
+	conditions_evict(&x.c, "PodsReadyTimeout", "WaitForStart", "m", 3);
+	assert_int_equal(x.c.evictions.n, 2);
+	assert_int_equal(x.c.evictions.v[0].count, 2);
+	assert_string_equal(x.c.evictions.v[1].cause, "WaitForRecovery");
+	finish(&x, false);
+}
+
+/* An admission without a time, as one may write that goes past the schema. */
+static void released_without_a_time(void **state)
+{
+	struct condition ok = { "Admitted", "True", "Admitted", "", INT64_MIN, 1 };
+	struct fixture x;
+
+	(void)state;
+	init(&x, NULL);
+	conditions_set(&x.c, &ok);
+	assert_int_equal(conditions_release(&x.c, "m", INT64_C(1768469400000000000)), 0);
+	finish(&x, false);
+}
+
+static void the_reservation_is_given_back_when_the_job_has_stopped(void **state)
+{
+	static const struct {
+		const char *reason, *requeued;
+	} rows[] = { { "Preempted", "True" },
+		     { "NodeFailures", "True" },
+		     { "PodsReadyTimeout", "False" },
+		     { "Deactivated", "False" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct condition ok = { "Admitted", "True", "Admitted", "", 1000000000, 1 };
+		struct fixture x;
+
+		init(&x, NULL);
+		x.c.has_admission = true;
+		conditions_set(&x.c, &ok);
+		ok.type = "QuotaReserved";
+		conditions_set(&x.c, &ok);
+		conditions_evict(&x.c, rows[i].reason, "", "m", 2);
+		assert_int_equal(conditions_release(&x.c, "m", INT64_C(42000000000)), 41);
+		expect(&x, "Requeued", rows[i].requeued, rows[i].reason);
+		expect(&x, "QuotaReserved", "False", "PendingEvaluation");
+		expect(&x, "Admitted", "False", "NoReservation");
+		assert_false(x.c.has_admission);
+		assert_int_equal(conditions_release(&x.c, "m", INT64_C(99000000000)), 0);
+		finish(&x, false);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_time_changes_with_the_status_only),
+		cmocka_unit_test(a_condition_taken_off_leaves_the_others_in_order),
+		cmocka_unit_test(messages_are_cut_between_characters),
+		cmocka_unit_test(admitted),
+		cmocka_unit_test(admission_checks_come_between),
+		cmocka_unit_test(a_check_of_the_status_alone_counts),
+		cmocka_unit_test(preempted),
+		cmocka_unit_test(what_has_finished_stays_as_it_is),
+		cmocka_unit_test(waiting),
+		cmocka_unit_test(gated),
+		cmocka_unit_test(evictions_are_counted_by_reason_and_cause),
+		cmocka_unit_test(the_reservation_is_given_back_when_the_job_has_stopped),
+		cmocka_unit_test(released_without_a_time),
+	};
+
+	return cmocka_run_group_tests_name("workloads/status/conditions", tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+#include "scheduler/workloads/status/conditions_pack.h"
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/xmalloc.h"
+#include "lib/unit.h"
+#include "scheduler/workloads/status/conditions_same.h"
+
+/* A status with something of everything, its texts in an arena that goes. */
+static struct conditions make(struct arena *arena)
+{
+	static struct conditions_usage usage[2] = { { 1, "f", 5 }, { 2, NULL, 6 } };
+	struct conditions c = { .arena = arena,
+				.has_admission = true,
+				.queue = arena_dup(arena, "q"),
+				.cluster = arena_dup(arena, "remote"),
+				.generation = 7 };
+	struct condition one = { "A", "True", "R", "m", 10, INT64_MIN },
+			 two = { "B", "False", "S", "", 0, 0 };
+	struct conditions_check check = { "c",  "x", QUOTA_CHECK_RETRY, INT64_MAX, 3, INT32_MIN,
+					  true, true };
+	struct conditions_gate gate = { "g", true, 1 };
+	struct conditions_eviction eviction = { "Preempted", "", 4 };
+	struct conditions_podset p = { "main", 2, usage, 2 }, none = { "none", 1, NULL, 0 };
+
+	vec_push(&c.list, one);
+	vec_push(&c.list, two);
+	vec_push(&c.checks, check);
+	vec_push(&c.gates, gate);
+	vec_push(&c.evictions, eviction);
+	vec_push(&c.podsets, p);
+	vec_push(&c.podsets, none);
+	vec_push(&c.requests, p);
+	vec_push(&c.nominated, "n1");
+	vec_push(&c.nominated, "n2");
+	vec_push(&c.unhealthy, "node");
+	c.has_requeue_count = c.has_requeue_at = c.has_past_seconds = true;
+	c.requeue_count = 1;
+	c.requeue_at = 2;
+	c.past_seconds = 3;
+	return c;
+}
+
+static void expect_all(const struct conditions *c)
+{
+	const struct conditions_check *check = &c->checks.v[0];
+
+	assert_int_equal(c->list.v[0].at, 10);
+	assert_int_equal(c->list.v[0].generation, INT64_MIN);
+	assert_int_equal(c->list.v[1].generation, 0);
+	assert_int_equal(check->at, INT64_MAX);
+	assert_int_equal(check->requeue_after, INT32_MIN);
+	assert_true(check->has_updates && check->drops_updates);
+	assert_int_equal(c->gates.v[0].at, 1);
+	assert_int_equal(c->generation, 7);
+	assert_int_equal(c->podsets.v[0].v[1].resource, 2);
+	assert_string_equal(c->podsets.v[0].v[0].flavor, "f");
+	assert_null(c->podsets.v[0].v[1].flavor);
+	assert_string_equal(c->podsets.v[1].name, "none");
+	assert_string_equal(c->requests.v[0].name, "main");
+	assert_string_equal(c->unhealthy.v[0], "node");
+}
+
+static void all_of_it_comes_back(void **state)
+{
+	struct arena *first = arena_create(0);
+	struct conditions a = make(first), back = { .arena = arena_create(0) };
+	CLEANUP(xmalloc_freep) struct conditions_pack *packed = conditions_pack_make(&a);
+	CLEANUP(xmalloc_freep) struct conditions_pack *again = NULL;
+
+	(void)state;
+	conditions_pack_read(packed, &back);
+	assert_true(conditions_same(&a, &back));
+	conditions_finish(&a);
+	arena_destroy(first);
+	expect_all(&back);
+	/* Once more, from texts in the first block, into what is in use. */
+	again = conditions_pack_make(&back);
+	conditions_pack_read(again, &back);
+	expect_all(&back);
+	conditions_finish(&back);
+	arena_destroy(back.arena);
+}
+
+static void of_what_was_there_nothing_stays(void **state)
+{
+	const struct conditions none = { .generation = 1 };
+	struct conditions to = { .arena = arena_create(0) };
+	struct conditions all = make(to.arena);
+	CLEANUP(xmalloc_freep) struct conditions_pack *full = conditions_pack_make(&all);
+	CLEANUP(xmalloc_freep) struct conditions_pack *empty = conditions_pack_make(&none);
+
+	(void)state;
+	conditions_finish(&all);
+	conditions_pack_read(full, &to);
+	assert_int_equal(to.list.n, 2);
+	conditions_pack_read(empty, &to);
+	assert_true(conditions_same(&none, &to));
+	assert_int_equal(to.generation, 1);
+	assert_null(to.queue);
+	assert_null(to.cluster);
+	conditions_finish(&to);
+	arena_destroy(to.arena);
+}
+
+/* Around every number of bytes that a number and the length of a text may take. */
+static void numbers_and_texts_of_all_lengths(void **state)
+{
+	struct conditions to = { .arena = arena_create(0) };
+	char text[300];
+
+	(void)state;
+	for (int bit = 0; bit < 64; bit++) {
+		const int64_t around[] = { (int64_t)(UINT64_C(1) << bit),
+					   (int64_t)((UINT64_C(1) << bit) - 1),
+					   (int64_t) - (UINT64_C(1) << bit) };
+
+		for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+			const struct conditions from = { .generation = around[i] };
+			CLEANUP(xmalloc_freep)
+			struct conditions_pack *packed = conditions_pack_make(&from);
+
+			conditions_pack_read(packed, &to);
+			assert_int_equal(to.generation, around[i]);
+		}
+	}
+	memset(text, 'x', sizeof(text));
+	for (size_t len = sizeof(text); len-- > 0;) {
+		const struct conditions from = { .queue = text, .cluster = "behind" };
+		CLEANUP(xmalloc_freep) struct conditions_pack *packed = NULL;
+
+		text[len] = '\0';
+		packed = conditions_pack_make(&from);
+		conditions_pack_read(packed, &to);
+		assert_string_equal(to.queue, text);
+		assert_string_equal(to.cluster, "behind");
+	}
+	conditions_finish(&to);
+	arena_destroy(to.arena);
+}
+
+static void one_condition_alone(void **state)
+{
+	struct arena *arena = arena_create(0);
+	struct conditions a = make(arena), to = { .arena = arena_create(0) };
+	CLEANUP(xmalloc_freep) struct conditions_pack *packed = conditions_pack_one(&a, "A");
+	CLEANUP(xmalloc_freep) struct conditions_pack *none = conditions_pack_one(&a, "C");
+
+	(void)state;
+	conditions_finish(&a);
+	arena_destroy(arena);
+	conditions_pack_read(none, &to);
+	assert_int_equal(to.list.n, 0);
+	conditions_pack_read(packed, &to);
+	assert_int_equal(to.list.n, 1);
+	assert_true(conditions_is_true(&to, "A"));
+	assert_string_equal(to.list.v[0].reason, "R");
+	assert_string_equal(to.list.v[0].message, "");
+	assert_int_equal(to.list.v[0].at, 10);
+	assert_int_equal(to.evictions.n, 0);
+	assert_false(to.has_admission);
+	assert_int_equal(to.podsets.n + to.requests.n + to.checks.n, 0);
+	conditions_finish(&to);
+	arena_destroy(to.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_it_comes_back),
+		cmocka_unit_test(of_what_was_there_nothing_stays),
+		cmocka_unit_test(numbers_and_texts_of_all_lengths),
+		cmocka_unit_test(one_condition_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

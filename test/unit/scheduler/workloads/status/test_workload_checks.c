@@ -1,0 +1,75 @@
+#include "scheduler/workloads/status/workload_checks.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "unit/scheduler/workloads/status/workload_reconcile_fixture.h"
+
+static const struct workload_life_row table[] = {
+	{ .name = "checks are listed by name, those not asked for go",
+	  .before = "QuotaReserved=True/QuotaReserved",
+	  .wants = "b a",
+	  .checks = "old:Ready b:Ready",
+	  .after = "QuotaReserved=True/QuotaReserved "
+		   "Admitted=False/UnsatisfiedAdmissionChecks",
+	  .checks_after = "a:Pending b:Ready" },
+	{ .name = "checks that are not known yet",
+	  .wants = "a",
+	  .checks_unknown = true,
+	  .after = "" },
+	{ .name = "all checks Ready",
+	  .before = "QuotaReserved=True/QuotaReserved "
+		    "Admitted=False/UnsatisfiedAdmissionChecks",
+	  .wants = "a b",
+	  .checks = "a:Ready b:Ready",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .checks_after = "a:Ready b:Ready",
+	  .events = "Admitted" },
+	{ .name = "a new check of the queue does not undo an admission",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .wants = "a",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .checks_after = "a:Pending" },
+	{ .name = "a check wants a retry",
+	  .before = "QuotaReserved=True/QuotaReserved",
+	  .wants = "a b",
+	  .checks = "a:Retry b:Ready",
+	  .after = "QuotaReserved=True/QuotaReserved "
+		   "Admitted=False/UnsatisfiedAdmissionChecks Evicted=True/AdmissionCheck",
+	  .checks_after = "a:Pending b:Pending",
+	  .evictions = "AdmissionCheck:1",
+	  .events = "EvictedDueToAdmissionCheck" },
+	{ .name = "a check wants a retry later",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .wants = "a",
+	  .checks = "a:Retry@0+30",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
+		   "Evicted=True/AdmissionCheck",
+	  .checks_after = "a:Pending",
+	  .requeue_at_after = 30,
+	  .evictions = "AdmissionCheck:1",
+	  .events = "EvictedDueToAdmissionCheck" },
+	{ .name = "a check was rejected, whatever others want",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .wants = "a b",
+	  .checks = "a:Rejected b:Retry",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
+		   "DeactivationTarget=True/AdmissionCheck",
+	  .checks_after = "a:Rejected b:Retry",
+	  .events = "AdmissionCheckRejected" },
+};
+
+static void rows(void **state)
+{
+	(void)state;
+	workload_reconcile_fixture_check(table, ARRAY_LEN(table));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+/* test/unit/scheduler/workloads/status/workload_reconcile_fixture.h: one row of what becomes of a
+ * Workload, as short texts. Times are seconds from now; 0 is "none" where a time may be absent. */
+#ifndef TEST_UNIT_SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_FIXTURE_H
+#define TEST_UNIT_SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_FIXTURE_H
+
+#include "scheduler/workloads/status/workload_reconcile.h"
+
+struct workload_life_row {
+	const char *name;
+	/* "Type=Status/Reason[@seconds][!message]", blanks of the message as '~'. In `after` every
+	 * condition must be named; times only where they matter. */
+	const char *before, *after;
+	const char *checks, *checks_after; /* "name:State[@seconds+delay]"; after: "name:State" */
+	const char *gate_states, *gate_states_after; /* "name:open", "name:closed" */
+	const char *wants, *gates;                   /* names */
+	const char *evictions;                       /* "reason[/cause]:count" afterwards */
+	const char *events;                          /* reasons */
+	bool explicit_status, orphan, had_owner, deleted, inactive, checks_unknown;
+	bool local_missing, cluster_missing, cluster_inactive;
+	enum quota_stop local_stop, cluster_stop;
+	const char *gated_by, *invalid;
+	enum workload_reconcile_job job; /* NO_JOB here: it runs */
+	int32_t requeues, ran, max_execution;
+	int64_t requeue_at;
+	int64_t ready, recovery, keep_finished, keep_deactivated; /* limits; 0: none */
+	int32_t limit;                                            /* backoffLimitCount; 0: none */
+	int32_t requeues_after, ran_after;
+	int64_t requeue_at_after, next;
+	bool deactivate, removed, owner_removed, released, finalizer_goes;
+};
+
+/* Runs each row, and once more on its own result, which must change nothing. */
+void workload_reconcile_fixture_check(const struct workload_life_row *rows, size_t n);
+
+#endif

@@ -1,0 +1,404 @@
+#include "scheduler/workloads/writes/workload_status.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "enc/jdoc.h"
+#include "kube/pool.h"
+#include "lib/unit.h"
+#include "lib/write_fixture.h"
+#include "scheduler/workloads/model/quota_store.h"
+
+#define LINE                                                                                       \
+	"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/w/"                            \
+	"status?fieldManager=kueue-admission&force=true"
+
+struct fixture {
+	struct write_fixture w;
+	struct workload_status *status;
+	struct quota *q;
+	struct workload *workload;
+	struct conditions c;
+	const struct conditions *before;
+	int64_t resource_version;
+};
+
+static void begin(struct fixture *f)
+{
+	struct pool_options po = { .timeout_ns = CLOCK_NS_PER_S,
+				   .backoff_min_ns = CLOCK_NS_PER_MS,
+				   .backoff_max_ns = CLOCK_NS_PER_S };
+	struct condition one = { "QuotaReserved", "True", "QuotaReserved", "m", 0, 3 };
+
+	*f = (struct fixture){ 0 };
+	write_fixture_init(&f->w);
+	po.transport = fake_transport_base(f->w.transport);
+	po.clock = &f->w.clock.base;
+	po.may_send = f->w.target.may_send;
+	po.ctx = &f->w;
+	f->status = workload_status_create(&po, f->w.target.post);
+	f->w.pool = workload_status_pool(f->status);
+	f->q = quota_create();
+	f->workload = quota_workload_add(f->q, STR_LIT("ns/w"));
+	f->workload->namespace_ = quota_name(f->q, STR_LIT("ns"));
+	f->workload->uid = "u-1";
+	f->c.arena = arena_create(0);
+	vec_push(&f->c.list, one);
+}
+
+static void end(struct fixture *f)
+{
+	f->w.pool = NULL;
+	workload_status_destroy(f->status);
+	write_fixture_finish(&f->w);
+	arena_destroy(f->c.arena);
+	conditions_finish(&f->c);
+	quota_destroy(f->q);
+}
+
+static void send(struct fixture *f, uint64_t version)
+{
+	workload_status_send(f->status, f->q,
+			     &(struct workload_status_write){
+				     .workload = f->workload,
+				     .status = &f->c,
+				     .before = f->before,
+				     .resource_version = f->resource_version,
+				     .version = version,
+			     });
+}
+
+static struct jdoc *format(struct fixture *f)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct jdoc *d = NULL;
+
+	workload_status_format(f->q, f->workload, &f->c, f->resource_version, &text);
+	assert_int_equal(jdoc_parse(strbuf_str(&text), &d, NULL), 0);
+	return d;
+}
+
+static void what_is_absent_is_left_out(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	d = format(&f);
+	assert_string_equal(jdoc_path_str(d, "metadata.uid"), "u-1");
+	assert_string_equal(jdoc_path_str(d, "metadata.namespace"), "ns");
+	assert_string_equal(jdoc_path_str(d, "metadata.name"), "w");
+	assert_int_equal(jdoc_count(jdoc_path(d, "status")), 1);
+	assert_int_equal(jdoc_int(jdoc_get(jdoc_at(jdoc_path(d, "status.conditions"), 0),
+					   "observedGeneration"),
+				  0),
+			 3);
+	jdoc_destroy(d);
+	end(&f);
+}
+
+/* PodsReady and Finished have other managers: applied by us they would be ours. */
+static void others_keep_their_conditions(void **state)
+{
+	struct condition ready = { "PodsReady", "True", "Started", "m", 0, 0 };
+	struct condition finished = { "Finished", "True", "Succeeded", "m", 0, 0 };
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	vec_push(&f.c.list, ready);
+	vec_push(&f.c.list, finished);
+	d = format(&f);
+	assert_int_equal(jdoc_count(jdoc_path(d, "status.conditions")), 1);
+	jdoc_destroy(d);
+	end(&f);
+}
+
+/* Pod changes that a check asked for are for one admission. */
+static void updates_of_a_check_that_starts_anew_are_taken_off_once(void **state)
+{
+	struct conditions_check check = { .name = "c", .message = "", .drops_updates = true };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	vec_push(&f.c.checks, check);
+	for (int drops = 1; drops >= 0; drops--) {
+		const struct jdoc *k;
+		struct jdoc *d;
+
+		f.c.checks.v[0].drops_updates = drops;
+		d = format(&f);
+		k = jdoc_at(jdoc_path(d, "status.admissionChecks"), 0);
+		assert_int_equal(jdoc_get(k, "podSetUpdates") != NULL, drops);
+		assert_int_equal(jdoc_count(jdoc_get(k, "podSetUpdates")), 0);
+		jdoc_destroy(d);
+	}
+	end(&f);
+}
+
+/* Nobody else is left to say so; left out, it would be found missing again and again. */
+static void a_workload_without_owner_is_finished_by_us(void **state)
+{
+	struct condition finished = { "Finished", "True", "OwnerNotFound", "m", 0, 0 };
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	vec_push(&f.c.list, finished);
+	d = format(&f);
+	assert_int_equal(jdoc_count(jdoc_path(d, "status.conditions")), 2);
+	jdoc_destroy(d);
+	end(&f);
+}
+
+static void all_of_it(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+	struct conditions_usage usage[2];
+	struct conditions_podset set = { "main", 2, usage, 2 };
+	struct conditions_check check = { "c", "x", QUOTA_CHECK_RETRY, 0, 4, 9, true, false };
+	struct conditions_gate gate = { "g", false, 0 };
+	struct conditions_eviction eviction = { "Preempted", "", 2 };
+	const struct jdoc *a;
+
+	(void)state;
+	begin(&f);
+	usage[0] = (struct conditions_usage){ quota_resource(f.q, STR_LIT("cpu")), "fl", 1500 };
+	usage[1] =
+		(struct conditions_usage){ quota_resource(f.q, STR_LIT("memory")), "fl", 1 << 30 };
+	f.c.has_admission = true;
+	f.c.queue = "team";
+	vec_push(&f.c.podsets, set);
+	vec_push(&f.c.requests, set);
+	vec_push(&f.c.checks, check);
+	vec_push(&f.c.gates, gate);
+	vec_push(&f.c.evictions, eviction);
+	f.c.has_requeue_count = f.c.has_requeue_at = f.c.has_past_seconds = true;
+	f.c.requeue_count = 3;
+	f.c.past_seconds = 8;
+	d = format(&f);
+	a = jdoc_at(jdoc_path(d, "status.admission.podSetAssignments"), 0);
+	assert_string_equal(jdoc_path_str(d, "status.admission.clusterQueue"), "team");
+	assert_string_equal(jdoc_path_str(a, "flavors.memory"), "fl");
+	assert_string_equal(jdoc_path_str(a, "resourceUsage.cpu"), "1500m");
+	assert_string_equal(jdoc_path_str(a, "resourceUsage.memory"), "1Gi");
+	assert_int_equal(jdoc_int(jdoc_get(a, "count"), 0), 2);
+	assert_string_equal(
+		jdoc_path_str(jdoc_at(jdoc_path(d, "status.resourceRequests"), 0), "resources.cpu"),
+		"1500m");
+	a = jdoc_at(jdoc_path(d, "status.admissionChecks"), 0);
+	assert_string_equal(jdoc_path_str(a, "state"), "Retry");
+	assert_int_equal(jdoc_int(jdoc_get(a, "retryCount"), 0), 4);
+	assert_int_equal(jdoc_int(jdoc_get(a, "requeueAfterSeconds"), 0), 9);
+	assert_string_equal(
+		jdoc_path_str(jdoc_at(jdoc_path(d, "status.preemptionGates"), 0), "position"),
+		"Closed");
+	a = jdoc_at(jdoc_path(d, "status.schedulingStats.evictions"), 0);
+	assert_string_equal(jdoc_path_str(a, "underlyingCause"), "");
+	assert_int_equal(jdoc_int(jdoc_path(d, "status.requeueState.count"), 0), 3);
+	assert_string_equal(jdoc_path_str(d, "status.requeueState.requeueAt"),
+			    "1970-01-01T00:00:00Z");
+	assert_int_equal(jdoc_int(jdoc_path(d, "status.accumulatedPastExecutionTimeSeconds"), 0),
+			 8);
+	jdoc_destroy(d);
+	end(&f);
+}
+
+static void the_answer_tells_the_version(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	send(&f, 5);
+	id = write_fixture_expect(&f.w, LINE);
+	assert_string_equal(fake_transport_request(f.w.transport, id)->content_type,
+			    "application/apply-patch+yaml");
+	fake_transport_answer(f.w.transport, id, 200,
+			      "{\"metadata\":{\"resourceVersion\":\"41\"}}");
+	write_fixture_outcome(&f.w, SCHED_DONE);
+	assert_int_equal(f.w.last->resource_version, 41);
+	assert_int_equal(f.w.last->version, 5);
+	assert_string_equal(f.w.last->uid, "u-1");
+	assert_true(str_eq_c(f.w.last->key, "ns/w"));
+	end(&f);
+}
+
+static void writes_that_wait_are_coalesced(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	send(&f, 1);
+	f.c.list.v[0].status = "False";
+	send(&f, 2);
+	id = write_fixture_expect(&f.w, LINE);
+	assert_non_null(strstr(fake_transport_body(f.w.transport, id).p, "\"False\""));
+	fake_transport_answer(f.w.transport, id, 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_DONE);
+	assert_int_equal(f.w.last->version, 2);
+	end(&f);
+}
+
+static void answers(void **state)
+{
+	static const struct {
+		const char *body;
+		int status;
+		enum sched_outcome outcome;
+	} rows[] = {
+		{ "{}", 404, SCHED_GONE },
+		{ "{\"kind\":\"Status\",\"message\":\"Precondition failed: UID in precondition: "
+		  "u-1, UID in object meta: u-2\"}",
+		  409, SCHED_GONE },
+		{ "{\"kind\":\"Status\",\"message\":\"status.conditions: bad\"}", 422,
+		  SCHED_REJECTED },
+		{ "{}", 403, SCHED_REJECTED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		begin(&f);
+		send(&f, 1);
+		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE),
+				      rows[i].status, rows[i].body);
+		write_fixture_outcome(&f.w, rows[i].outcome);
+		end(&f);
+	}
+}
+
+static void what_may_pass_is_sent_again(void **state)
+{
+	static const int statuses[] = { 409, 429, 500, 503 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+		struct fixture f;
+
+		begin(&f);
+		send(&f, 1);
+		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), statuses[i],
+				      "{}");
+		write_fixture_no_outcome(&f.w);
+		write_fixture_later(&f.w);
+		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), 200, "{}");
+		write_fixture_outcome(&f.w, SCHED_DONE);
+		end(&f);
+	}
+}
+
+/* What others wrote since it was read is not overwritten. */
+static void a_write_may_be_good_for_one_version_only(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	f.resource_version = 17;
+	send(&f, 1);
+	id = write_fixture_expect(&f.w, LINE);
+	assert_non_null(
+		strstr(fake_transport_body(f.w.transport, id).p, "\"resourceVersion\":\"17\""));
+	fake_transport_answer(f.w.transport, id, 409, "{}");
+	write_fixture_outcome(&f.w, SCHED_STALE);
+	end(&f);
+}
+
+/* An apply that leaves out the last item of a list ends with null where somebody else owns a field
+ * of it, which a real API server refuses. */
+static void a_list_is_emptied_by_a_write_of_its_own(void **state)
+{
+	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_READY };
+	struct conditions before = { 0 };
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	vec_push(&before.checks, check);
+	f.before = &before;
+	f.resource_version = 17;
+	send(&f, 1);
+	id = write_fixture_expect(&f.w,
+				  "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/w/"
+				  "status?fieldManager=kueue-admission");
+	assert_string_equal(fake_transport_request(f.w.transport, id)->content_type,
+			    "application/merge-patch+json");
+	assert_true(str_eq_c(fake_transport_body(f.w.transport, id),
+			     "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"17\"},"
+			     "\"status\":{\"admissionChecks\":null}}"));
+	fake_transport_answer(f.w.transport, id, 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_STALE);
+	vec_push(&f.c.checks, check);
+	send(&f, 2);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_DONE);
+	conditions_finish(&before);
+	end(&f);
+}
+
+static void clusters_and_nodes_stay_until_they_are_taken_off(void **state)
+{
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	f.c.cluster = "far";
+	vec_push(&f.c.nominated, "near");
+	vec_push(&f.c.unhealthy, "n1");
+	d = format(&f);
+	assert_string_equal(jdoc_path_str(d, "status.clusterName"), "far");
+	assert_true(jdoc_is_str(jdoc_at(jdoc_path(d, "status.nominatedClusterNames"), 0), "near"));
+	assert_string_equal(
+		jdoc_path_str(jdoc_at(jdoc_path(d, "status.unhealthyNodes"), 0), "name"), "n1");
+	assert_null(jdoc_path(d, "metadata.resourceVersion"));
+	jdoc_destroy(d);
+	end(&f);
+}
+
+static void nothing_is_sent_without_the_lease(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.w.refuse = true;
+	send(&f, 1);
+	write_fixture_outcome(&f.w, SCHED_CANCELLED);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_absent_is_left_out),
+		cmocka_unit_test(others_keep_their_conditions),
+		cmocka_unit_test(updates_of_a_check_that_starts_anew_are_taken_off_once),
+		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),
+		cmocka_unit_test(all_of_it),
+		cmocka_unit_test(the_answer_tells_the_version),
+		cmocka_unit_test(writes_that_wait_are_coalesced),
+		cmocka_unit_test(answers),
+		cmocka_unit_test(what_may_pass_is_sent_again),
+		cmocka_unit_test(a_write_may_be_good_for_one_version_only),
+		cmocka_unit_test(a_list_is_emptied_by_a_write_of_its_own),
+		cmocka_unit_test(clusters_and_nodes_stay_until_they_are_taken_off),
+		cmocka_unit_test(nothing_is_sent_without_the_lease),
+	};
+
+	return cmocka_run_group_tests_name("workloads/writes/workload_status", tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+#include "webhook/server/lister.h"
+
+#include "lib/unit.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "api/gate.h"
+#include "base/counter.h"
+#include "base/log.h"
+#include "kube/reflector.h"
+#include "webhook/admit/admit.h"
+
+static void drop_line(struct str line, void *ctx)
+{
+	(void)line;
+	(void)ctx;
+}
+
+static void send(struct lister *l, reflector_fn fn, enum reflector_event_kind kind, const char *key,
+		 const char *object)
+{
+	struct reflector_event event = { .kind = kind,
+					 .key = str_of(key),
+					 .object = str_of(object) };
+
+	fn(l, &event);
+}
+
+static void test_views_are_immutable(void **state)
+{
+	struct lister *l = lister_create(NULL);
+	const struct admit_view *before, *after;
+
+	(void)state;
+	send(l, lister_on_queue, REFLECTOR_UPSERT, "b", "{\"spec\":{\"weight\":1}}");
+	send(l, lister_on_queue, REFLECTOR_UPSERT, "a", "{}");
+	before = lister_view(l);
+	assert_int_equal(before->queue_count, 2);
+	assert_string_equal(before->queues[0]->meta.name, "a");
+	assert_true(before->queues_known);
+	send(l, lister_on_queue, REFLECTOR_UPSERT, "b", "{\"spec\":{\"weight\":2}}");
+	send(l, lister_on_queue, REFLECTOR_DELETE, "a", NULL);
+	after = lister_view(l);
+	assert_int_equal(before->queue_count, 2);
+	assert_int_equal(admit_find_queue(before, "b")->spec.weight, 1);
+	assert_int_equal(after->queue_count, 1);
+	assert_int_equal(admit_find_queue(after, "b")->spec.weight, 2);
+	lister_release(before);
+	lister_release(after);
+	lister_destroy(l);
+	lister_destroy(NULL);
+}
+
+static void test_namespaces_that_matter(void **state)
+{
+	struct lister *l = lister_create(NULL);
+	const struct admit_view *v;
+
+	(void)state;
+	send(l, lister_on_namespace, REFLECTOR_UPSERT, "plain",
+	     "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+	send(l, lister_on_namespace, REFLECTOR_UPSERT, "gated",
+	     "{\"metadata\":{\"labels\":{\"volcano.sh/queue-allocation-gate\":\"true\"}}}");
+	send(l, lister_on_namespace, REFLECTOR_UPSERT, "queued",
+	     "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/queue-name\":\"q\"}}}");
+	v = lister_view(l);
+	assert_int_equal(v->namespace_count, 3);
+	assert_string_equal(field_map_get(&admit_find_namespace(v, "plain")->labels, "a"), "b");
+	assert_null(admit_find_namespace(v, "plain")->gate);
+	assert_ptr_equal(admit_find_namespace(v, "gated")->gate, gate_at(1));
+	assert_string_equal(admit_find_namespace(v, "queued")->queue, "q");
+	lister_release(v);
+	/* the label is taken off */
+	send(l, lister_on_namespace, REFLECTOR_UPSERT, "gated", "{\"metadata\":{}}");
+	send(l, lister_on_namespace, REFLECTOR_DELETE, "queued", NULL);
+	v = lister_view(l);
+	assert_null(admit_find_namespace(v, "gated")->gate);
+	assert_null(admit_find_namespace(v, "queued"));
+	lister_release(v);
+	lister_destroy(l);
+}
+
+static void test_defaults_of_the_quota_kinds(void **state)
+{
+	struct lister *l = lister_create(NULL);
+	const struct admit_view *v;
+
+	(void)state;
+	send(l, lister_on_default_queue, REFLECTOR_UPSERT, "b/default", "{}");
+	send(l, lister_on_default_queue, REFLECTOR_UPSERT, "a/default", "{}");
+	send(l, lister_on_default_queue, REFLECTOR_UPSERT, "c/default", "{}");
+	send(l, lister_on_default_queue, REFLECTOR_DELETE, "c/default", NULL);
+	send(l, lister_on_default_class, REFLECTOR_UPSERT, "default", "{}");
+	v = lister_view(l);
+	assert_int_equal(v->default_queue_count, 2);
+	assert_true(admit_has_default_queue(v, "a"));
+	assert_true(admit_has_default_queue(v, "b"));
+	assert_false(admit_has_default_queue(v, "c"));
+	assert_false(admit_has_default_queue(v, NULL));
+	assert_true(v->has_default_class);
+	send(l, lister_on_default_class, REFLECTOR_DELETE, "default", NULL);
+	send(l, lister_on_default_queue, REFLECTOR_DELETE, "a/default", NULL);
+	/* A view that was taken keeps what it has. */
+	assert_true(admit_has_default_queue(v, "a"));
+	lister_release(v);
+	v = lister_view(l);
+	assert_false(v->has_default_class);
+	assert_false(admit_has_default_queue(v, "a"));
+	lister_release(v);
+	lister_destroy(l);
+}
+
+static void test_undecodable_keeps_the_old(void **state)
+{
+	struct counter_registry *r = counter_registry_create();
+	struct lister *l = lister_create(r);
+	struct counter_family *f = counter_register(
+		r, "headgate_webhook_undecodable_objects_total",
+		"Queues and namespaces that could not be decoded.", COUNTER_COUNTER, NULL);
+	const struct admit_view *v;
+
+	(void)state;
+	log_set_sink(drop_line, NULL);
+	send(l, lister_on_queue, REFLECTOR_UPSERT, "a", "{\"spec\":{\"weight\":3}}");
+	send(l, lister_on_queue, REFLECTOR_UPSERT, "a", "{\"spec\":{\"weight\":\"x\"}}");
+	send(l, lister_on_queue, REFLECTOR_UPSERT, "b", "{\"spec\":[]}");
+	send(l, lister_on_namespace, REFLECTOR_UPSERT, "n", "{\"metadata\":1}");
+	v = lister_view(l);
+	assert_int_equal(v->queue_count, 1);
+	assert_int_equal(v->queues[0]->spec.weight, 3);
+	assert_true(counter_get(counter_cell(f, NULL)) == 3);
+	lister_release(v);
+	lister_destroy(l);
+	counter_registry_destroy(r);
+}
+
+static void test_unconnected(void **state)
+{
+	struct lister *l = lister_create(NULL);
+	const struct admit_view *v = lister_view(l);
+
+	(void)state;
+	assert_true(lister_is_synced(l));
+	assert_false(v->queues_known);
+	lister_release(v);
+	lister_destroy(l);
+}
+
+static void *read_views(void *arg)
+{
+	struct lister *l = arg;
+
+	for (int i = 0; i < 2000; i++) {
+		const struct admit_view *v = lister_view(l);
+
+		for (size_t j = 0; j < v->queue_count; j++) {
+			assert_int_equal(strlen(v->queues[j]->meta.name), 1);
+		}
+		lister_release(v);
+	}
+	return NULL;
+}
+
+static void test_readers_and_writer(void **state)
+{
+	struct lister *l = lister_create(NULL);
+	pthread_t threads[2];
+	char key[2] = "a";
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(pthread_create(&threads[i], NULL, read_views, l), 0);
+	}
+	for (int i = 0; i < 2000; i++) {
+		key[0] = (char)('a' + i % 20);
+		send(l, lister_on_queue, i % 3 == 0 ? REFLECTOR_DELETE : REFLECTOR_UPSERT, key,
+		     "{}");
+	}
+	for (size_t i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	lister_destroy(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_views_are_immutable),
+		cmocka_unit_test(test_namespaces_that_matter),
+		cmocka_unit_test(test_defaults_of_the_quota_kinds),
+		cmocka_unit_test(test_undecodable_keeps_the_old),
+		cmocka_unit_test(test_unconnected),
+		cmocka_unit_test(test_readers_and_writer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,18 @@
+/* webhook/admit/kueue/workload_change.h: what of a Workload may change when. Any thread. */
+#ifndef WEBHOOK_ADMIT_KUEUE_WORKLOAD_CHANGE_H
+#define WEBHOOK_ADMIT_KUEUE_WORKLOAD_CHANGE_H
+
+#include "api/kueue_workload.h"
+#include "webhook/admit/admit_check.h"
+
+/* While quota is reserved: pod sets, queue, class; while admitted: the execution time. The texts of
+ * the request are compared where the decoded form does not hold everything; -ERR_INVALID when they
+ * do not decode. */
+int workload_change_check_spec(const struct admit_check *c, const struct api_workload *old,
+			       const struct api_workload *w, struct err *err);
+/* The admission once given, the cluster once chosen, reclaimable pods only grow while quota is
+ * reserved, updates of a check that is Ready. */
+int workload_change_check_status(const struct admit_check *c, const struct api_workload *old,
+				 const struct api_workload *w, struct err *err);
+
+#endif

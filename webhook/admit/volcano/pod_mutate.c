@@ -1,0 +1,169 @@
+/* 1. A forged reservation is removed, whoever schedules the pod.
+ * 2. The pod is ours when it names one of our schedulers and no node yet.
+ * 3. It opted in by its annotation, else by its namespace.
+ * 4. The gate is appended unless one of ours is there; the API server only allows that at creation.
+ * 5. A queue that does not exist or is closed is worth a warning: the pod will wait for it. One
+ * that the namespace may not use refuses the pod. */
+#include "webhook/admit/volcano/pod_mutate.h"
+
+#include "api/gate.h"
+#include "api/keys.h"
+#include "api/pod.h"
+#include "enc/decode.h"
+#include "webhook/admit/volcano/queue_access.h"
+
+#define PATH_ANNOTATIONS "/metadata/annotations"
+#define PATH_GATES "/spec/schedulingGates"
+
+static bool is_ours(const struct admit_options *o, const struct api_pod *pod)
+{
+	const char *node = pod->spec.node_name;
+
+	if (node != NULL && node[0] != '\0') {
+		return false;
+	}
+	for (size_t i = 0; i < o->scheduler_count; i++) {
+		if (str_streq(pod->spec.scheduler_name, o->scheduler_names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_our_gate(const struct api_pod *pod)
+{
+	for (size_t i = 0; i < pod->spec.gates.n; i++) {
+		if (gate_is_ours(pod->spec.gates.v[i].name) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void write_gate(struct admit_answer *a, const char *name)
+{
+	json_out_object(&a->out);
+	json_out_kv(&a->out, "name", name);
+	json_out_object_end(&a->out);
+}
+
+static void add_gate(struct admit_answer *a, const struct api_pod *pod, const char *name)
+{
+	if (pod->spec.gates.v == NULL) {
+		admit_patch_add(a, PATH_GATES, NULL);
+		json_out_array(&a->out);
+		write_gate(a, name);
+		json_out_array_end(&a->out);
+	} else {
+		admit_patch_add(a, PATH_GATES, "-");
+		write_gate(a, name);
+	}
+	admit_patch_end(a);
+	a->gated = true;
+}
+
+static void add_annotation(struct admit_answer *a, const struct api_pod *pod, const char *key)
+{
+	if (pod->meta.annotations.v == NULL) {
+		admit_patch_add(a, PATH_ANNOTATIONS, NULL);
+		json_out_object(&a->out);
+		json_out_kv(&a->out, key, "true");
+		json_out_object_end(&a->out);
+	} else {
+		admit_patch_add(a, PATH_ANNOTATIONS, key);
+		json_out_str(&a->out, "true");
+	}
+	admit_patch_end(a);
+}
+
+/* The queue that the pod will belong to when it needs no PodGroup of somebody else's making. */
+static const char *queue_of(const struct api_pod *pod, const struct admit_namespace *ns)
+{
+	const char *queue = field_map_get(&pod->meta.annotations, KEYS_QUEUE_NAME);
+
+	if (queue != NULL && queue[0] != '\0') {
+		return queue;
+	}
+	return ns != NULL && ns->queue != NULL ? ns->queue : KEYS_DEFAULT_QUEUE;
+}
+
+static void check_queue(const struct admit_request *q, const struct api_pod *pod,
+			const struct admit_namespace *ns, struct admit_answer *a)
+{
+	const char *name = queue_of(pod, ns);
+	const struct api_queue *queue, *bar;
+
+	/* A PodGroup names its own queue. */
+	if (!q->view->queues_known ||
+	    field_map_get(&pod->meta.annotations, KEYS_GROUP_NAME) != NULL) {
+		return;
+	}
+	queue = admit_find_queue(q->view, name);
+	if (queue == NULL || !admit_queue_is_open(queue)) {
+		a->doubt = name;
+	}
+	if (queue == NULL) {
+		admit_warn(a, q->arena,
+			   "queue \"%s\" does not exist: the pod stays gated until it does", name);
+	} else if (!admit_queue_is_open(queue)) {
+		admit_warn(a, q->arena, "queue \"%s\" is %s: the pod stays gated until it is open",
+			   name, queue->status.state);
+	}
+	bar = ns == NULL ? NULL : queue_access_bar(q, ns->name, queue);
+	if (bar != NULL) {
+		admit_deny_forbidden(a, q->arena,
+				     "metadata.annotations[" KEYS_QUEUE_NAME
+				     "]: namespace \"%s\" may not use queue \"%s\": its labels do "
+				     "not match the annotation " KEYS_NAMESPACE_SELECTOR
+				     " of queue \"%s\"",
+				     ns->name, name, bar->meta.name);
+	}
+}
+
+static void mutate(const struct admit_request *q, const struct api_pod *pod, struct admit_answer *a)
+{
+	const char *ns_name =
+		pod->meta.namespace_ != NULL ? pod->meta.namespace_ : q->review->namespace_;
+	const struct admit_namespace *ns = admit_find_namespace(q->view, ns_name);
+	const struct gate_row *row = gate_opt_in(&pod->meta.annotations);
+	bool by_namespace = row == NULL;
+
+	if (row == NULL) {
+		row = q->namespace_gate;
+	}
+	if (row == NULL && ns != NULL) {
+		row = ns->gate;
+	}
+	if (row == NULL) {
+		return;
+	}
+	if (by_namespace) {
+		add_annotation(a, pod, row->annotation);
+	}
+	if (!has_our_gate(pod)) {
+		add_gate(a, pod, row->gate);
+	}
+	check_queue(q, pod, ns, a);
+}
+
+int pod_mutate(const struct admit_request *q, struct admit_answer *ret, struct err *err)
+{
+	struct api_pod pod;
+	int r;
+
+	if (!admit_is_operation(q, "CREATE")) {
+		return 0;
+	}
+	r = decode_text(&pod_admission_fields, q->review->object, &pod, q->arena, err);
+	if (r < 0) {
+		return r;
+	}
+	if (field_map_get(&pod.meta.annotations, KEYS_RESERVED) != NULL) {
+		admit_patch_remove(ret, PATH_ANNOTATIONS, KEYS_RESERVED);
+	}
+	if (q->options->gate_feature && is_ours(q->options, &pod)) {
+		mutate(q, &pod, ret);
+	}
+	admit_patch_close(ret);
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* webhook/admit/volcano/pod_mutate.h: puts the queue-allocation gate on pods that opted in. Any
+ * thread. */
+#ifndef WEBHOOK_ADMIT_VOLCANO_POD_MUTATE_H
+#define WEBHOOK_ADMIT_VOLCANO_POD_MUTATE_H
+
+#include "webhook/admit/admit.h"
+
+/* CREATE of pods of our schedulers that name no node; all else is allowed untouched. A pod opts in
+ * by annotation or by its namespace's label (then the annotation is written, too). A reservation
+ * annotation that the user brought along is taken off any pod: it is the scheduler's to write. */
+int pod_mutate(const struct admit_request *q, struct admit_answer *ret, struct err *err);
+
+#endif

@@ -1,0 +1,153 @@
+#include "webhook/admit/volcano/pod_validate.h"
+
+#include "api/gate.h"
+#include "api/keys.h"
+#include "api/pod.h"
+#include "api/pod_request.h"
+#include "enc/decode.h"
+#include "webhook/admit/admit_check.h"
+#include "webhook/admit/volcano/queue_tree.h"
+
+struct growth {
+	const char *resource;
+	struct quantity before, after;
+	bool on_node; /* then status.allocated contains `before` */
+};
+
+/* Since a reservation, or a gate of ours, which is taken off only with a reservation. */
+static bool is_held(const struct api_pod *pod)
+{
+	for (size_t i = 0; i < pod->spec.gates.n; i++) {
+		if (gate_is_ours(pod->spec.gates.v[i].name) != NULL) {
+			return true;
+		}
+	}
+	return field_map_get(&pod->meta.annotations, KEYS_RESERVED) != NULL;
+}
+
+static int check_annotation(const struct admit_request *q, struct admit_answer *a, struct err *err)
+{
+	const struct gate_row *row;
+	struct api_pod pod, old;
+	int r = admit_check_read(q, &pod_admission_fields, &pod, &old, err);
+
+	if (r != ADMIT_CHECK_UPDATE) {
+		return r < 0 ? r : 0;
+	}
+	row = gate_opt_in(&old.meta.annotations);
+	if (row != NULL && gate_opt_in(&pod.meta.annotations) == NULL && is_held(&old)) {
+		admit_deny_forbidden(a, q->arena,
+				     "metadata.annotations[%s]: the pod is under the quota of its "
+				     "queue until it ends, so the annotation stays",
+				     row->annotation);
+	}
+	return 0;
+}
+
+static bool is_resize(const struct admit_request *q)
+{
+	return str_streq(q->review->operation, "UPDATE") &&
+	       str_streq(q->review->sub_resource, "resize");
+}
+
+static bool is_under_quota(const struct api_pod *pod)
+{
+	return gate_opt_in(&pod->meta.annotations) != NULL ||
+	       field_map_get(&pod->meta.annotations, KEYS_RESERVED) != NULL;
+}
+
+/* The former object decides: a resize that changes annotations as well is not believed. */
+static const struct api_queue *queue_of(const struct admit_request *q, const struct api_pod *old)
+{
+	const char *name = field_map_get(&old->meta.annotations, KEYS_RESERVED);
+
+	if (name == NULL) {
+		name = field_map_get(&old->meta.annotations, KEYS_QUEUE_NAME);
+	}
+	return name == NULL ? NULL : admit_find_queue(q->view, name);
+}
+
+static void check_level(const struct admit_request *q, const struct api_queue *queue,
+			const struct growth *g, struct admit_answer *a)
+{
+	const struct quantity *limit = field_resources_get(&queue->spec.capability, g->resource);
+	const struct quantity *used = field_resources_get(&queue->status.allocated, g->resource);
+	char has[QUANTITY_TEXT_MAX], uses[QUANTITY_TEXT_MAX], asks[QUANTITY_TEXT_MAX];
+
+	if (limit == NULL) {
+		return;
+	}
+	quantity_format(*limit, has);
+	quantity_format(g->after, asks);
+	if (quantity_cmp(g->after, *limit) > 0) {
+		admit_deny_forbidden(a, q->arena,
+				     "spec.containers: the pod would ask for %s %s, queue \"%s\" "
+				     "has a capability of %s",
+				     asks, g->resource, queue->meta.name, has);
+	} else if (g->on_node && used != NULL &&
+		   quantity_cmp(quantity_add(*used, g->after), quantity_add(*limit, g->before)) >
+			   0) {
+		quantity_format(*used, uses);
+		admit_deny_forbidden(a, q->arena,
+				     "spec.containers: the pod would ask for %s %s, queue \"%s\" "
+				     "has a capability of %s and its pods have %s already",
+				     asks, g->resource, queue->meta.name, has, uses);
+	}
+}
+
+static void check_growth(const struct admit_request *q, const struct api_queue *queue,
+			 const struct growth *g, struct admit_answer *a)
+{
+	for (unsigned i = 0; queue != NULL && i < QUEUE_TREE_MAX_WALK; i++) {
+		const char *parent = queue_tree_parent(queue);
+
+		check_level(q, queue, g, a);
+		queue = parent == NULL ? NULL : admit_find_queue(q->view, parent);
+	}
+}
+
+static void check_resize(const struct admit_request *q, const struct api_pod *pod,
+			 const struct api_pod *old, struct admit_answer *a)
+{
+	const struct api_queue *queue = queue_of(q, old);
+	struct field_resources before, after;
+
+	if (queue == NULL) {
+		return;
+	}
+	pod_request_sum(old, q->arena, &before);
+	pod_request_sum(pod, q->arena, &after);
+	for (size_t i = 0; i < after.n; i++) {
+		const struct quantity *had = field_resources_get(&before, after.v[i].name);
+		struct growth g = { .resource = after.v[i].name,
+				    .before = had != NULL ? *had : (struct quantity){ 0 },
+				    .after = after.v[i].amount,
+				    .on_node = old->spec.node_name != NULL &&
+					       old->spec.node_name[0] != '\0' };
+
+		if (quantity_cmp(g.after, g.before) > 0) {
+			check_growth(q, queue, &g, a);
+		}
+	}
+}
+
+int pod_validate(const struct admit_request *q, struct admit_answer *ret, struct err *err)
+{
+	struct api_pod pod, old;
+	int r;
+
+	if (!is_resize(q)) {
+		return q->options->gate_sticky ? check_annotation(q, ret, err) : 0;
+	}
+	r = decode_text(&pod_fields, q->review->object, &pod, q->arena, err);
+	if (r == 0) {
+		r = decode_text(&pod_fields, q->review->old_object, &old, q->arena, err);
+	}
+	if (r != 0) {
+		return r;
+	}
+	if (is_under_quota(&old)) {
+		check_resize(q, &pod, &old, ret);
+	}
+	return 0;
+}

@@ -1,0 +1,163 @@
+#include "webhook/certs/ca_bundles.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/xmalloc.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+
+struct registration {
+	struct jdoc *object;
+	int64_t retry_at;
+};
+
+struct ca_bundles {
+	struct strmap *registrations; /* by path */
+};
+
+static void free_registration(void *value)
+{
+	struct registration *r = value;
+
+	jdoc_destroy(r->object);
+	free(r);
+}
+
+struct ca_bundles *ca_bundles_create(void)
+{
+	struct ca_bundles *b = xmalloc_zero(1, sizeof(*b));
+
+	b->registrations = strmap_create(free_registration);
+	return b;
+}
+
+void ca_bundles_destroy(struct ca_bundles *b)
+{
+	if (b != NULL) {
+		strmap_destroy(b->registrations);
+		free(b);
+	}
+}
+
+bool ca_bundles_set(struct ca_bundles *b, struct str path, struct str json)
+{
+	struct registration *r = strmap_get(b->registrations, path);
+	struct jdoc *object;
+
+	if (jdoc_parse(json, &object, NULL) < 0) {
+		return false;
+	}
+	if (r == NULL) {
+		r = xmalloc_zero(1, sizeof(*r));
+		strmap_set(b->registrations, path, r);
+	}
+	jdoc_destroy(r->object);
+	r->object = object;
+	return true;
+}
+
+void ca_bundles_remove(struct ca_bundles *b, struct str path)
+{
+	(void)strmap_remove(b->registrations, path);
+}
+
+void ca_bundles_put_off(struct ca_bundles *b, struct str path, int64_t retry_at)
+{
+	struct registration *r = strmap_get(b->registrations, path);
+
+	if (r != NULL) {
+		r->retry_at = retry_at;
+	}
+}
+
+static bool carries(const struct jdoc *webhook, struct str bundle64)
+{
+	const char *has = jdoc_path_str(webhook, "clientConfig.caBundle");
+
+	return str_eq(str_of(has), bundle64);
+}
+
+static bool lacks(const struct registration *r, struct str bundle64)
+{
+	for (const struct jdoc *w = jdoc_first(jdoc_get(r->object, "webhooks")); w != NULL;
+	     w = jdoc_next(w)) {
+		if (!carries(w, bundle64)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_operation(struct json_out *o, const char *op, size_t i, const char *member,
+			  struct str value)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "/webhooks/%zu/%s", i, member);
+	json_out_object(o);
+	json_out_kv(o, "op", op);
+	json_out_kv(o, "path", path.p);
+	json_out_key(o, "value");
+	json_out_slice(o, value);
+	json_out_object_end(o);
+}
+
+static void format_patch(const struct registration *r, struct str bundle64, struct strbuf *out)
+{
+	struct json_out o;
+	size_t i = 0;
+
+	json_out_init(&o, out);
+	json_out_array(&o);
+	for (const struct jdoc *w = jdoc_first(jdoc_get(r->object, "webhooks")); w != NULL;
+	     w = jdoc_next(w), i++) {
+		if (!carries(w, bundle64)) {
+			add_operation(&o, "test", i, "name",
+				      str_of(jdoc_str_or(jdoc_get(w, "name"), "")));
+			add_operation(&o, "add", i, "clientConfig/caBundle", bundle64);
+		}
+	}
+	json_out_array_end(&o);
+	json_out_end(&o);
+}
+
+struct search {
+	struct str bundle64, path;
+	int64_t now, at;
+	const struct registration *found;
+};
+
+static bool look(struct str path, void *value, void *ctx)
+{
+	const struct registration *r = value;
+	struct search *s = ctx;
+
+	if (!lacks(r, s->bundle64)) {
+		return true;
+	}
+	if (r->retry_at > s->now) {
+		s->at = r->retry_at < s->at ? r->retry_at : s->at;
+		return true;
+	}
+	s->path = path;
+	s->found = r;
+	return false;
+}
+
+bool ca_bundles_next(const struct ca_bundles *b, struct str bundle64, int64_t now,
+		     struct strbuf *ret_path, struct strbuf *ret_patch, int64_t *ret_at)
+{
+	struct search s = { .bundle64 = bundle64, .now = now, .at = CLOCK_NEVER };
+
+	strmap_each(b->registrations, look, &s);
+	if (s.found == NULL) {
+		*ret_at = s.at;
+		return false;
+	}
+	strbuf_add_str(ret_path, s.path);
+	format_patch(s.found, bundle64, ret_patch);
+	return true;
+}

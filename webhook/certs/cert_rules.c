@@ -1,0 +1,46 @@
+#include "webhook/certs/cert_rules.h"
+
+#include <assert.h>
+
+#include "base/attrs.h"
+
+/* The first row that matches holds: the facts in `of` are exactly those in `are`. The certificate
+ * comes before a rotation under way, which may wait for long (a registration that refuses to be
+ * patched). */
+static const struct {
+	unsigned of, are;
+	enum cert_action action;
+} rules[] = {
+	{ CERT_CA_GOOD, 0, CERT_MAKE_ALL },
+	{ CERT_LEAF_GOOD, 0, CERT_MAKE_LEAF },
+	{ CERT_HAS_NEXT | CERT_NEXT_SPREAD, CERT_HAS_NEXT | CERT_NEXT_SPREAD, CERT_PROMOTE },
+	{ CERT_LEAF_DUE, CERT_LEAF_DUE, CERT_MAKE_LEAF },
+	{ CERT_HAS_OLD | CERT_OLD_DONE, CERT_HAS_OLD | CERT_OLD_DONE, CERT_DROP_OLD },
+	{ CERT_CA_DUE | CERT_HAS_NEXT | CERT_HAS_OLD, CERT_CA_DUE, CERT_MAKE_NEXT },
+	{ 0, 0, CERT_WAIT },
+};
+
+enum cert_action cert_rules_next(unsigned facts)
+{
+	size_t i = 0;
+
+	while ((facts & rules[i].of) != rules[i].are) {
+		i++;
+	}
+	assert(i < ARRAY_LEN(rules));
+	return rules[i].action;
+}
+
+const char *cert_rules_name(enum cert_action a)
+{
+	static const char *const names[CERT_ACTION_COUNT_] = {
+		[CERT_WAIT] = "nothing",
+		[CERT_MAKE_ALL] = "a new authority and certificate",
+		[CERT_MAKE_LEAF] = "a new certificate",
+		[CERT_MAKE_NEXT] = "the next authority",
+		[CERT_PROMOTE] = "the next authority in use",
+		[CERT_DROP_OLD] = "the former authority dropped",
+	};
+
+	return names[a];
+}

@@ -1,0 +1,34 @@
+/* webhook/certs/cert_rules.h: what to do next about the certificates in the Secret, as a table of
+ * facts. The order of a rotation of the CA: the next one is made and put into every registration
+ * beside the present one; when API servers had time to see it, it becomes the present one and signs
+ * the certificate; when every replica had time to serve that, the former one is dropped. So at any
+ * moment every replica's certificate is trusted by every API server. Pure. Any thread. */
+#ifndef WEBHOOK_CERTS_CERT_RULES_H
+#define WEBHOOK_CERTS_CERT_RULES_H
+
+/* Bits. */
+enum cert_fact {
+	CERT_CA_GOOD = 1,      /* certificate and key belong together and are valid now */
+	CERT_LEAF_GOOD = 2,    /* likewise, signed by the CA, for all names */
+	CERT_CA_DUE = 4,       /* two thirds of its life are over */
+	CERT_LEAF_DUE = 8,     /* likewise */
+	CERT_HAS_NEXT = 16,    /* a next CA */
+	CERT_NEXT_SPREAD = 32, /* every registration has had it for long enough */
+	CERT_HAS_OLD = 64,     /* a former CA */
+	CERT_OLD_DONE = 128,   /* every replica had the time to leave it */
+};
+
+enum cert_action {
+	CERT_WAIT,
+	CERT_MAKE_ALL,  /* CA and certificate */
+	CERT_MAKE_LEAF, /* the certificate, by the present CA */
+	CERT_MAKE_NEXT, /* the next CA */
+	CERT_PROMOTE,   /* next becomes present, present becomes old; a certificate by the new */
+	CERT_DROP_OLD,
+	CERT_ACTION_COUNT_
+};
+
+enum cert_action cert_rules_next(unsigned facts); /* any combination of facts */
+const char *cert_rules_name(enum cert_action a);  /* for logs */
+
+#endif

@@ -1,0 +1,280 @@
+#include "webhook/certs/cert_secret.h"
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "certs/ca.h"
+#include "certs/leaf.h"
+#include "enc/base64.h"
+#include "enc/jdoc.h"
+#include "enc/json_out.h"
+#include "webhook/certs/cert_names.h"
+
+#define SKEW_NS (300 * CLOCK_NS_PER_S) /* certificates begin that long before they are made */
+
+/* Member of the Secret and where it lives. */
+static const struct member {
+	const char *key;
+	size_t offset;
+} members[] = {
+	{ "tls.crt", offsetof(struct cert_secret, leaf.cert) },
+	{ "tls.key", offsetof(struct cert_secret, leaf.key) },
+	{ "ca.crt", offsetof(struct cert_secret, ca.cert) },
+	{ "ca.key", offsetof(struct cert_secret, ca.key) },
+	{ "next-ca.crt", offsetof(struct cert_secret, next.cert) },
+	{ "next-ca.key", offsetof(struct cert_secret, next.key) },
+	{ "old-ca.crt", offsetof(struct cert_secret, old) },
+};
+
+static struct strbuf *member_of(struct cert_secret *s, size_t i)
+{
+	return (struct strbuf *)(void *)((char *)s + members[i].offset);
+}
+
+static const struct strbuf *value_of(const struct cert_secret *s, size_t i)
+{
+	return (const struct strbuf *)(const void *)((const char *)s + members[i].offset);
+}
+
+void cert_secret_init(struct cert_secret *s)
+{
+	pair_init(&s->ca);
+	pair_init(&s->leaf);
+	pair_init(&s->next);
+	strbuf_init(&s->old);
+}
+
+void cert_secret_finish(struct cert_secret *s)
+{
+	pair_finish(&s->ca);
+	pair_finish(&s->leaf);
+	pair_finish(&s->next);
+	strbuf_finish(&s->old);
+}
+
+void cert_secret_parse(const struct jdoc *secret, struct cert_secret *ret)
+{
+	const struct jdoc *data = jdoc_get(secret, "data");
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		const char *text = jdoc_str(jdoc_get(data, members[i].key));
+		struct strbuf *value = member_of(ret, i);
+
+		if (text != NULL && base64_decode(str_of(text), value, NULL) < 0) {
+			strbuf_reset(value);
+		}
+	}
+}
+
+static void add_pem(struct strbuf *out, const struct strbuf *pem)
+{
+	strbuf_add_str(out, strbuf_str(pem));
+	if (pem->len > 0 && pem->p[pem->len - 1] != '\n') {
+		strbuf_add_ch(out, '\n');
+	}
+}
+
+void cert_secret_bundle(const struct cert_secret *s, struct strbuf *out)
+{
+	add_pem(out, &s->ca.cert);
+	add_pem(out, &s->next.cert);
+	add_pem(out, &s->old);
+}
+
+/* ---- facts ---- */
+
+static bool is_pair(const struct pair *p)
+{
+	return p->cert.len > 0 && pair_check(strbuf_str(&p->cert), strbuf_str(&p->key), NULL) == 0;
+}
+
+static void sooner(int64_t *until, int64_t at, int64_t now)
+{
+	if (at > now && at < *until) {
+		*until = at;
+	}
+}
+
+/* Of a pair that is one: is it valid, and is it time for another? */
+static unsigned age(const struct pair *p, int64_t now, int64_t *until, unsigned good, unsigned due)
+{
+	int64_t from, to, made, renew;
+
+	if (pair_validity(strbuf_str(&p->cert), &from, &to, NULL) < 0 || now < from || now >= to) {
+		return 0;
+	}
+	made = from + SKEW_NS < to ? from + SKEW_NS : from;
+	renew = made + (to - made) / 3 * 2;
+	sooner(until, renew, now);
+	sooner(until, to, now);
+	return now >= renew ? good | due : good;
+}
+
+static bool is_for_all_names(const struct pair *p, const struct cert_names *names)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		if (pair_covers(strbuf_str(&p->cert), names->all[i], NULL) < 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The certificate was made when its CA became the present one, or later. */
+static bool is_old_done(const struct cert_secret *s, int64_t keep_ns, int64_t now, int64_t *until)
+{
+	int64_t from, to;
+
+	if (pair_validity(strbuf_str(&s->leaf.cert), &from, &to, NULL) < 0) {
+		return false;
+	}
+	sooner(until, from + SKEW_NS + keep_ns, now);
+	return now >= from + SKEW_NS + keep_ns;
+}
+
+unsigned cert_secret_facts(const struct cert_secret *s, const struct cert_secret_options *opt,
+			   int64_t now_ns, int64_t *ret_until)
+{
+	int64_t until = CLOCK_NEVER;
+	unsigned facts = 0;
+
+	if (is_pair(&s->ca)) {
+		facts |= age(&s->ca, now_ns, &until, CERT_CA_GOOD, CERT_CA_DUE);
+	}
+	if (is_pair(&s->leaf) && is_for_all_names(&s->leaf, opt->names) &&
+	    pair_is_signed_by(strbuf_str(&s->leaf.cert), strbuf_str(&s->ca.cert), NULL) == 0) {
+		facts |= age(&s->leaf, now_ns, &until, CERT_LEAF_GOOD, CERT_LEAF_DUE);
+	}
+	if (is_pair(&s->next)) {
+		facts |= age(&s->next, now_ns, &until, CERT_HAS_NEXT, 0);
+	}
+	if (s->old.len > 0) {
+		facts |= CERT_HAS_OLD;
+		facts |= is_old_done(s, opt->keep_old_ns, now_ns, &until) ? CERT_OLD_DONE : 0;
+	}
+	*ret_until = until;
+	return facts;
+}
+
+/* ---- actions ---- */
+
+static int make_ca(const struct cert_secret_options *opt, int64_t now, struct pair *ret,
+		   struct err *err)
+{
+	struct ca_options co = { .common_name = "headgate-webhook-ca",
+				 .now_ns = now,
+				 .validity_ns = opt->ca_ns };
+
+	pair_finish(ret);
+	return ca_create(&co, ret, err);
+}
+
+static int make_leaf(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
+		     struct err *err)
+{
+	struct leaf_options lo = { .ca = &s->ca,
+				   .dns = opt->names->dns,
+				   .dns_count = opt->names->dns_count,
+				   .ip = opt->names->ip,
+				   .ip_count = opt->names->ip_count,
+				   .now_ns = now,
+				   .validity_ns = opt->leaf_ns };
+
+	pair_finish(&s->leaf);
+	return leaf_create(&lo, &s->leaf, err);
+}
+
+static int make_all(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
+		    struct err *err)
+{
+	int r = make_ca(opt, now, &s->ca, err);
+
+	pair_finish(&s->next);
+	strbuf_finish(&s->old);
+	return r < 0 ? r : make_leaf(s, opt, now, err);
+}
+
+static int promote(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
+		   struct err *err)
+{
+	strbuf_reset(&s->old);
+	strbuf_add_str(&s->old, strbuf_str(&s->ca.cert));
+	pair_finish(&s->ca);
+	s->ca = s->next;
+	pair_init(&s->next);
+	return make_leaf(s, opt, now, err);
+}
+
+int cert_secret_apply(struct cert_secret *s, enum cert_action action,
+		      const struct cert_secret_options *opt, int64_t now_ns, struct err *err)
+{
+	switch (action) {
+	case CERT_MAKE_ALL:
+		return make_all(s, opt, now_ns, err);
+	case CERT_MAKE_LEAF:
+		return make_leaf(s, opt, now_ns, err);
+	case CERT_MAKE_NEXT:
+		return make_ca(opt, now_ns, &s->next, err);
+	case CERT_PROMOTE:
+		return promote(s, opt, now_ns, err);
+	case CERT_DROP_OLD:
+		strbuf_finish(&s->old);
+		return 0;
+	case CERT_WAIT:
+	case CERT_ACTION_COUNT_:
+		break;
+	}
+	return 0;
+}
+
+/* ---- as JSON ---- */
+
+static void add_data(const struct cert_secret *s, bool is_patch, struct json_out *o)
+{
+	json_out_key(o, "data");
+	json_out_object(o);
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		const struct strbuf *value = value_of(s, i);
+
+		if (value->len == 0) {
+			if (is_patch) {
+				json_out_kv(o, members[i].key, NULL);
+			}
+			continue;
+		}
+		base64_encode(strbuf_str(value), &text);
+		json_out_kv(o, members[i].key, text.p);
+	}
+	json_out_object_end(o);
+}
+
+void cert_secret_format(const struct cert_secret *s, const char *namespace_, const char *name,
+			const char *version, struct strbuf *out)
+{
+	struct json_out o;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	if (version == NULL) {
+		json_out_kv(&o, "apiVersion", "v1");
+		json_out_kv(&o, "kind", "Secret");
+		json_out_kv(&o, "type", "kubernetes.io/tls");
+	}
+	json_out_key(&o, "metadata");
+	json_out_object(&o);
+	if (version == NULL) {
+		json_out_kv(&o, "namespace", namespace_);
+		json_out_kv(&o, "name", name);
+		json_out_key(&o, "labels");
+		json_out_object(&o);
+		json_out_kv(&o, "app.kubernetes.io/part-of", "headgate");
+		json_out_object_end(&o);
+	} else {
+		json_out_kv(&o, "resourceVersion", version);
+	}
+	json_out_object_end(&o);
+	add_data(s, version != NULL, &o);
+	json_out_object_end(&o);
+	json_out_end(&o);
+}

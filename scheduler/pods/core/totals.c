@@ -22,6 +22,9 @@ static void count_task(const struct task *t, struct queue_totals *q)
 		res_add(&q->request, request);
 		return;
 	}
+	if (t->charge != CHARGE_NONE) {
+		res_add(&q->held, request);
+	}
 	if (t->status != TASK_PENDING) {
 		return;
 	}
@@ -53,6 +56,7 @@ static void add_up(struct queue_totals *to, const struct queue_totals *from)
 {
 	res_add(&to->allocated, &from->allocated);
 	res_add(&to->reserved, &from->reserved);
+	res_add(&to->held, &from->held);
 	res_add(&to->request, &from->request);
 	res_add(&to->published, &from->published);
 	to->gated += from->gated;

@@ -12,7 +12,9 @@ struct queue_totals {
 	struct res allocated; /* pods with a node (or a bind decided) that are not terminating, at
 				 the queue that they are charged to: Volcano's status.allocated */
 	struct res reserved;  /* charges of pods without a node */
-	struct res request;   /* allocated plus everything pending, gated included */
+	struct res held;    /* charges that allocated does not count: of pods without a node and of
+			       terminating ones */
+	struct res request; /* allocated plus everything pending, gated included */
 	struct res published; /* pods with PodScheduled=False/Unschedulable that opted in */
 	uint32_t gated; /* pods that carry our gate, not counting those whose patch is in flight */
 	uint32_t patching, ungated, published_pods, withdrawn;

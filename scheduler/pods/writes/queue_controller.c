@@ -22,7 +22,7 @@ struct known {
 	bool has_parent, closed_by_parent;
 	bool written;     /* a status was sent since the last change of the object */
 	char *sent_state; /* what was sent last */
-	struct res sent_allocated;
+	struct res sent_allocated, sent_held;
 	uint64_t res_swept; /* cluster->res_swept when it was sent */
 };
 
@@ -163,12 +163,12 @@ static void patch_closed_by_parent(struct queue_controller *s, const struct queu
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 }
 
-static void write_allocated(struct json_out *o, const struct cluster *c, const struct res *now,
-			    const struct res *before)
+/* What was written before and is none now is written as 0: a merge patch keeps the rest. */
+static void write_amounts(struct json_out *o, const struct cluster *c, const struct res *now,
+			  const struct res *before)
 {
 	char text[QUANTITY_TEXT_MAX];
 
-	json_out_key(o, "allocated");
 	json_out_object(o);
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
 		struct quantity q;
@@ -188,7 +188,7 @@ static void write_allocated(struct json_out *o, const struct cluster *c, const s
 }
 
 static void write_status(struct queue_controller *s, const struct cluster *c, const struct queue *q,
-			 struct known *k, const char *state, const struct res *allocated)
+			 struct known *k, const char *state, const struct queue_totals *totals)
 {
 	CLEANUP(strbuf_finish)
 	struct strbuf body = STRBUF_INIT, path = STRBUF_INIT, key = STRBUF_INIT;
@@ -201,7 +201,13 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 	if (!str_streq(state, k->state)) {
 		json_out_kv(&o, "state", state);
 	}
-	write_allocated(&o, c, allocated, &k->sent_allocated);
+	json_out_key(&o, "allocated");
+	write_amounts(&o, c, &totals->allocated, &k->sent_allocated);
+	json_out_key(&o, "reservation");
+	json_out_object(&o);
+	json_out_key(&o, "resource");
+	write_amounts(&o, c, &totals->held, &k->sent_held);
+	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	strbuf_printf(&path, QUEUES_PATH "/%s/status", q->name);
@@ -209,7 +215,8 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 	free(k->sent_state);
 	k->sent_state = xmalloc_dup(state);
-	k->sent_allocated = *allocated;
+	k->sent_allocated = totals->allocated;
+	k->sent_held = totals->held;
 	k->res_swept = c->res_swept;
 	k->written = true;
 }
@@ -279,7 +286,7 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 		return;
 	}
 	if (k->res_swept != c->res_swept) {
-		k->sent_allocated.more = NULL;
+		k->sent_allocated.more = k->sent_held.more = NULL;
 	}
 	if (!k->has_parent && !str_streq(q->name, "root")) {
 		patch_parent(s, q);
@@ -287,8 +294,9 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 	}
 	state = next_state(s, c, q, k, totals);
 	if (!str_streq(state, k->sent_state == NULL ? k->state : k->sent_state) || !k->written ||
-	    !res_eq(&totals->allocated, &k->sent_allocated)) {
-		write_status(s, c, q, k, state, &totals->allocated);
+	    !res_eq(&totals->allocated, &k->sent_allocated) ||
+	    !res_eq(&totals->held, &k->sent_held)) {
+		write_status(s, c, q, k, state, totals);
 	}
 }
 

@@ -1,9 +1,9 @@
 /* scheduler/pods/writes/queue_controller.h: keeps Queue objects right: makes root and default, sets
  * spec.parent where empty, moves status.state (Volcano's queue controller table: "" and Unknown
  * open, Closing becomes Closed when no PodGroup is left, a closed parent closes its children and an
- * opened one re-opens those it closed), and writes status.allocated when it changed. Owner: the
- * sched thread. Writes go out through `write`; nothing is written twice while an equal write is
- * out. */
+ * opened one re-opens those it closed), and writes status.allocated and status.reservation.resource
+ * (what is given away beside it) when they changed. Owner: the sched thread. Writes go out through
+ * `write`; nothing is written twice while an equal write is out. */
 #ifndef SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 #define SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 

@@ -90,6 +90,13 @@ func TestTenantResizes(t *testing.T) {
 	create("other", "1")
 	s.WaitRunning("other")
 	waitAllocated(s, q, "1010m")
+	// Quota that another tenant's pod has, and waits for a node with, is not there to grow into.
+	s.Pod("victim", suite.Opted, suite.Queue(q), suite.Request("500m", "1Gi"), suite.Select("no", "such-node"))
+	s.WaitPublished("victim")
+	refused("600m", "its pods have 1510m already")
+	s.SchedulerSawAll()
+	s.WaitPublished("victim")
+	s.DeletePod("victim")
 	refused("1500m", "its pods have 1010m already")
 	s.Must(resize(s, pods, "small", "1"))
 	kubeletGrants(s, "small")

@@ -11,7 +11,7 @@
 struct growth {
 	const char *resource;
 	struct quantity before, after;
-	bool on_node; /* then status.allocated contains `before` */
+	bool on_node; /* then the queue's status counts `before` */
 };
 
 /* Since a reservation, or a gate of ours, which is taken off only with a reservation. */
@@ -67,11 +67,27 @@ static const struct api_queue *queue_of(const struct admit_request *q, const str
 	return name == NULL ? NULL : admit_find_queue(q->view, name);
 }
 
+/* Quota that is reserved for pods without a node is given away as well: to grow into it would have
+ * those pods withdrawn. */
+static struct quantity amount_used(const struct api_queue *queue, const char *resource)
+{
+	const struct quantity *allocated = field_resources_get(&queue->status.allocated, resource);
+	const struct quantity *reserved =
+		field_resources_get(&queue->status.reservation.resource, resource);
+
+	if (allocated == NULL || reserved == NULL) {
+		const struct quantity *one = allocated != NULL ? allocated : reserved;
+
+		return one != NULL ? *one : (struct quantity){ 0 };
+	}
+	return quantity_add(*allocated, *reserved);
+}
+
 static void check_level(const struct admit_request *q, const struct api_queue *queue,
 			const struct growth *g, struct admit_answer *a)
 {
 	const struct quantity *limit = field_resources_get(&queue->spec.capability, g->resource);
-	const struct quantity *used = field_resources_get(&queue->status.allocated, g->resource);
+	struct quantity used = amount_used(queue, g->resource);
 	char has[QUANTITY_TEXT_MAX], uses[QUANTITY_TEXT_MAX], asks[QUANTITY_TEXT_MAX];
 
 	if (limit == NULL) {
@@ -84,10 +100,9 @@ static void check_level(const struct admit_request *q, const struct api_queue *q
 				     "spec.containers: the pod would ask for %s %s, queue \"%s\" "
 				     "has a capability of %s",
 				     asks, g->resource, queue->meta.name, has);
-	} else if (g->on_node && used != NULL &&
-		   quantity_cmp(quantity_add(*used, g->after), quantity_add(*limit, g->before)) >
-			   0) {
-		quantity_format(*used, uses);
+	} else if (g->on_node && quantity_cmp(quantity_add(used, g->after),
+					      quantity_add(*limit, g->before)) > 0) {
+		quantity_format(used, uses);
 		admit_deny_forbidden(a, q->arena,
 				     "spec.containers: the pod would ask for %s %s, queue \"%s\" "
 				     "has a capability of %s and its pods have %s already",

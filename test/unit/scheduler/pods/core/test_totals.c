@@ -36,6 +36,7 @@ static void test_each_state_counts_where_it_belongs(void **state)
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
 	t = add(c, "ending", j, TASK_OPTED_IN);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
+	ledger_charge(c, t, q, CHARGE_BOUND);
 	add(c, "plain", j, 0);
 	totals_compute(c, totals);
 	for (unsigned i = 0; i < 2; i++) {
@@ -48,6 +49,7 @@ static void test_each_state_counts_where_it_belongs(void **state)
 		assert_int_equal(x->ungated, 1);
 		assert_int_equal(x->allocated.v[RES_CPU], 1000);
 		assert_int_equal(x->reserved.v[RES_CPU], 2000);
+		assert_int_equal(x->held.v[RES_CPU], 3000);
 		assert_int_equal(x->published.v[RES_CPU], 1000);
 		assert_int_equal(x->request.v[RES_CPU], 6000);
 		assert_int_equal(x->podgroups[JOB_PENDING] + x->podgroups[JOB_INQUEUE], 1);

@@ -225,6 +225,40 @@ static void test_allocated_is_written_when_it_changes(void **state)
 	end(&f);
 }
 
+/* The webhook judges a resize by what is given away, and not by what runs alone. */
+static void test_reservations_are_written_when_they_change(void **state)
+{
+	struct fixture f;
+	struct queue *q;
+	struct jdoc *d = NULL;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	settle(&f);
+	q = cluster_fixture_queue(f.cluster, "a", NULL, 4000);
+	seen(&f, "a", "Open", true, false);
+	f.totals[q->id].allocated.v[RES_CPU] = 1000;
+	f.totals[q->id].held.v[RES_CPU] = 2500;
+	run(&f);
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/a/status");
+	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &d, NULL), 0);
+	assert_string_equal(jdoc_path_str(d, "status.allocated.cpu"), "1");
+	assert_string_equal(jdoc_path_str(d, "status.reservation.resource.cpu"), "2500m");
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 200, "{}");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	f.totals[q->id].held.v[RES_CPU] = 0;
+	run(&f);
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/a/status");
+	assert_int_equal(jdoc_parse(fake_transport_body(f.transport, id), &d, NULL), 0);
+	assert_string_equal(jdoc_path_str(d, "status.reservation.resource.cpu"), "0");
+	jdoc_destroy(d);
+	fake_transport_answer(f.transport, id, 200, "{}");
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_closing_becomes_closed_without_podgroups),
 		cmocka_unit_test(test_a_closed_parent_closes_and_an_open_one_reopens_its_own),
 		cmocka_unit_test(test_allocated_is_written_when_it_changes),
+		cmocka_unit_test(test_reservations_are_written_when_they_change),
 	};
 
 	return cmocka_run_group_tests_name("pods/writes/queue_controller", tests, NULL, NULL);

@@ -34,6 +34,7 @@ static void assume_release(struct cluster *c, struct task *t, const struct decis
 	} else {
 		ledger_release(c, t);
 	}
+	t->flags &= ~(uint32_t)TASK_GREW;
 	t->retry_at = d->retry_at;
 	t->published_at = MODEL_TIME_NONE;
 	if (d->attempts > 0) {
@@ -88,6 +89,7 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 		assert(t->job != MODEL_NONE);
 		charge(c, t, c->jobs.v[t->job]->queue, CHARGE_ASSUMED);
 	}
+	t->flags &= ~(uint32_t)TASK_GREW;
 	t->attempts = 0;
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
 }

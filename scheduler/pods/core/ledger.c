@@ -219,7 +219,7 @@ void ledger_resize(struct cluster *c, struct task *t, const struct res *old_requ
 	static const struct res nothing;
 
 	ledger_recharge(c, t, old_request);
-	if ((t->charge != CHARGE_BOUND && t->charge != CHARGE_ASSUMED) ||
+	if (t->charge == CHARGE_NONE ||
 	    res_over(pod_class_charge(t->klass), &nothing, old_request, UINT32_MAX) == 0) {
 		return;
 	}

@@ -18,7 +18,7 @@ void ledger_release(struct cluster *c, struct task *t); /* no effect without a c
 void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing);
 /* Called after the class of a charged task changed: books the difference. */
 void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_request);
-/* Likewise, after the pod itself changed (resize in place): marks a pod with a node that grew. */
+/* Likewise, after the pod itself changed (resize in place): marks a charged pod that grew. */
 void ledger_resize(struct cluster *c, struct task *t, const struct res *old_request);
 /* To another queue, whatever its limit: pods/core/moves.h decides. */
 void ledger_move(struct cluster *c, struct task *t, struct queue *to);

@@ -135,10 +135,15 @@ static uint32_t over_limit(struct session *s, const struct queue *q)
 	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
 }
 
-static int youngest_first(const void *a, const void *b)
+/* Those that were resized pay for it, before anything else does. */
+static int grown_and_youngest_first(const void *a, const void *b)
 {
 	const struct task *const *x = a, *const *y = b;
+	uint32_t grew = (*x)->flags & TASK_GREW;
 
+	if (grew != ((*y)->flags & TASK_GREW)) {
+		return grew != 0 ? -1 : 1;
+	}
 	if ((*x)->created != (*y)->created) {
 		return (*x)->created > (*y)->created ? -1 : 1;
 	}
@@ -163,7 +168,7 @@ static void shrink_queue(struct session *s, const struct queue *q)
 			v[n++] = t;
 		}
 	}
-	qsort(v, n, sizeof(v[0]), youngest_first);
+	qsort(v, n, sizeof(v[0]), grown_and_youngest_first);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t over = over_limit(s, q);
 

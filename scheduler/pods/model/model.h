@@ -78,7 +78,8 @@ enum task_flag {
 	TASK_ADOPTED = 1 << 11,  /* its PodGroup was made for it; the annotation that names it is
 				    not written yet, the Binding will bring it */
 	TASK_STARTED = 1 << 12,  /* status.phase is beyond Pending: a kubelet has it */
-	TASK_GREW = 1 << 13,     /* asks for more than it did when its bound charge was booked */
+	TASK_GREW = 1 << 13,     /* asks for more than it did when its charge was booked, or when
+				    it was bound */
 };
 
 struct task {

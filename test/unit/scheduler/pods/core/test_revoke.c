@@ -47,6 +47,24 @@ static void the_youngest_without_a_node_pay_for_an_excess(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* A tenant resizes a pod that waits for a node: the quota of others is not what pays for it. */
+static void a_pod_that_grew_pays_for_its_growth(void **state)
+{
+	struct core_fixture sf;
+	struct job *j, *k;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_queue(sf.f.cluster, "q", NULL, 2000);
+	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
+	k = cluster_fixture_job(sf.f.cluster, "k", "q", 1);
+	charged(&sf, "grew", j, CHARGE_PUBLISHED)->flags |= TASK_GREW;
+	charged(&sf, "p1", k, CHARGE_PUBLISHED);
+	charged(&sf, "p2", k, CHARGE_PUBLISHED);
+	assert_string_equal(run(&sf), "Release grew; Withdraw grew");
+	core_fixture_finish(&sf);
+}
+
 static void a_parent_over_its_limit_counts_what_children_gave_up(void **state)
 {
 	struct core_fixture sf;
@@ -245,6 +263,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_youngest_without_a_node_pay_for_an_excess),
+		cmocka_unit_test(a_pod_that_grew_pays_for_its_growth),
 		cmocka_unit_test(a_parent_over_its_limit_counts_what_children_gave_up),
 		cmocka_unit_test(what_is_not_short_is_not_taken),
 		cmocka_unit_test(a_gang_goes_whole),

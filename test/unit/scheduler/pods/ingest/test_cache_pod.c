@@ -428,6 +428,24 @@ static void test_growth_is_noted(void **state)
 	assert_int_equal(t->refused_queue, MODEL_NONE);
 }
 
+/* As well before it has a node: it is the first to lose its quota when there is not enough. */
+static void test_growth_of_a_reservation_is_noted(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .opted_in = true };
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	p.cpu = "2";
+	t = cache_fixture_pod(f, &p);
+	assert_false(t->flags & TASK_GREW);
+	ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_UNGATED);
+	p.cpu = "3";
+	t = cache_fixture_pod(f, &p);
+	assert_true(t->flags & TASK_GREW);
+}
+
 /* Without a group annotation there is no job, until the PodGroup controller writes one. */
 static void test_group_annotation_comes_later(void **state)
 {
@@ -660,6 +678,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_finished_pods_of_ours_stay_uncharged),
 		CACHE_FIXTURE_TEST(test_resize_in_place_follows),
 		CACHE_FIXTURE_TEST(test_growth_is_noted),
+		CACHE_FIXTURE_TEST(test_growth_of_a_reservation_is_noted),
 		CACHE_FIXTURE_TEST(test_group_annotation_comes_later),
 		CACHE_FIXTURE_TEST(test_spec_edited_while_gated),
 		CACHE_FIXTURE_TEST(test_parked_until_the_pod_changes),

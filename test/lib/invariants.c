@@ -210,7 +210,14 @@ static bool has_revocable(const struct cluster *c, const struct queue *q, unsign
 	return false;
 }
 
-/* What is on its way out is not counted against the limit a second time. */
+static bool was_placed_by_others(const struct task *t)
+{
+	return t->charge == CHARGE_BOUND &&
+	       (t->flags & ((uint32_t)TASK_RESERVED_MARK | TASK_BOUND_MARK)) == 0;
+}
+
+/* What is on its way out is not counted against the limit a second time, and what was placed by
+ * others takes nothing back. */
 static int64_t kept(const struct cluster *c, const struct queue *q, unsigned dim)
 {
 	int64_t amount = q->charged.v[dim];
@@ -218,7 +225,7 @@ static int64_t kept(const struct cluster *c, const struct queue *q, unsigned dim
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && t->charge == CHARGE_WITHDRAWING &&
+		if (t != NULL && (t->charge == CHARGE_WITHDRAWING || was_placed_by_others(t)) &&
 		    is_below(c, t->charge_queue, q)) {
 			amount -= t->klass->request.v[dim];
 		}

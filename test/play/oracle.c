@@ -15,6 +15,7 @@
 #define GATE_KEY_ALIAS "volcano.sh/queue-allocation-gate"
 #define GROUP_KEY "scheduling.k8s.io/group-name"
 #define RESERVED_KEY "headgate.io/reserved"
+#define BOUND_KEY "headgate.io/bound-by"
 #define MAX_DEPTH 32
 
 /* Amounts by resource name in nano units. */
@@ -29,6 +30,7 @@ struct oracle_pod {
 	char *former; /* the PodGroups that it named before, "a/b,c/d"; NULL: none */
 	bool published, placed;
 	bool opted_in, leaving; /* leaving: on a node, and deleted */
+	bool by_hand;           /* placed, and neither granted quota nor bound by the scheduler */
 	struct amounts request;
 };
 
@@ -219,6 +221,8 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 	struct oracle_pod *pod = xmalloc_zero(1, sizeof(*pod));
 
 	pod->placed = node != NULL && node[0] != '\0' && !finished;
+	pod->by_hand = pod->placed && jdoc_get(annotations, RESERVED_KEY) == NULL &&
+		       jdoc_get(annotations, BOUND_KEY) == NULL;
 	pod->opted_in = opted_in;
 	pod->leaving = pod->placed && jdoc_path(object, "metadata.deletionTimestamp") != NULL;
 	pod->published = opted_in && !finished && !pod->placed && is_unschedulable(object) &&
@@ -445,7 +449,7 @@ static bool book(struct str key UNUSED, void *value, void *ctx)
 	bool elsewhere = pod->placed && may_be_elsewhere(o, pod);
 	struct str rest = str_of(pod->former);
 
-	if (!pod->published && (!pod->placed || (elsewhere && !o->everywhere))) {
+	if (!pod->published && (!pod->placed || ((elsewhere || pod->by_hand) && !o->everywhere))) {
 		return true;
 	}
 	o->counting++;

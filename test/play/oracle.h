@@ -5,8 +5,9 @@
  * resourceVersion order. After a change from outside that lowers a limit, moves pods to another
  * queue or makes a pod ask for more, an excess is tolerated for ORACLE_GRACE_NS. Pods on a node
  * that were moved to another PodGroup or queue are not counted as allocated: which of the queues is
- * charged cannot be seen from outside. Pods that did not opt in may take the place of terminating
- * ones before these have gone. Owner: one thread.
+ * charged cannot be seen from outside; nor are those that something else than the scheduler put on
+ * their node, for which no reservation is taken back. Pods that did not opt in may take the place
+ * of terminating ones before these have gone. Owner: one thread.
  */
 #ifndef TEST_PLAY_ORACLE_H
 #define TEST_PLAY_ORACLE_H

@@ -20,6 +20,11 @@ static struct jdoc *pod_of(struct world *w, const struct decision *d)
 	return pod;
 }
 
+static void annotate(struct jdoc *pod, const char *key, const char *value)
+{
+	jdoc_set_str(jdoc_ensure_object(jdoc_get_mut(pod, "metadata"), "annotations"), key, value);
+}
+
 static void remove_gate(struct jdoc *pod, const struct decision *d, const struct cluster *c)
 {
 	struct jdoc *spec = jdoc_get_mut(pod, "spec");
@@ -33,8 +38,7 @@ static void remove_gate(struct jdoc *pod, const struct decision *d, const struct
 		}
 	}
 	if (!d->uncharged) {
-		jdoc_set_str(jdoc_ensure_object(jdoc_get_mut(pod, "metadata"), "annotations"),
-			     "headgate.io/reserved", c->queues.v[d->queue]->name);
+		annotate(pod, "headgate.io/reserved", c->queues.v[d->queue]->name);
 	}
 }
 
@@ -96,6 +100,7 @@ static void write_one(struct world *w, const struct decision *d)
 		break;
 	case DECISION_BIND:
 		pod = pod_of(w, d);
+		annotate(pod, "headgate.io/bound-by", "headgate-scheduler");
 		jdoc_set_str(jdoc_get_mut(pod, "spec"), "nodeName", c->nodes.v[d->node]->name);
 		jdoc_set_str(jdoc_get_mut(pod, "status"), "phase", "Running");
 		jdoc_remove(jdoc_get_mut(pod, "status"), "conditions");

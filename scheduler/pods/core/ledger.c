@@ -42,6 +42,11 @@ bool ledger_is_unbound(enum charge_state s)
 	return states[s].unbound;
 }
 
+bool ledger_is_granted(const struct task *t)
+{
+	return (t->flags & ((uint32_t)TASK_RESERVED_MARK | TASK_BOUND_MARK)) != 0;
+}
+
 bool ledger_may_be_published(const struct task *t)
 {
 	return t->cond == POD_COND_UNSCHEDULABLE || t->cond == POD_COND_OTHER;

@@ -29,6 +29,8 @@ void ledger_rebuild_sums(struct cluster *c);
 bool ledger_may_advance(enum charge_state from, enum charge_state to);
 /* True for the states that hold quota for a pod that has no node and is to get one. */
 bool ledger_is_unbound(enum charge_state s);
+/* The pod shows that it was given quota, or its node, by us. Tenants cannot write these marks. */
+bool ledger_is_granted(const struct task *t);
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
  * without an answer that tells what it says. */
 bool ledger_may_be_published(const struct task *t);

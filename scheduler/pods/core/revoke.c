@@ -45,8 +45,8 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 
 	statement_release(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
 	if (published) {
-		if (s->withdrawing != NULL) {
-			add_upwards(s, s->withdrawing, t);
+		if (s->excused != NULL) {
+			add_upwards(s, s->excused, t);
 		}
 		d = decision_add(&s->decisions, DECISION_WITHDRAW);
 		d->task = t->id;
@@ -103,9 +103,17 @@ static bool is_below(const struct cluster *c, uint32_t queue, const struct queue
 	return queue == top->id;
 }
 
-/* What is on its way out need not be taken twice: by queue id, ancestors included. Summed when the
- * first queue is found over its limit, and kept up by every revocation after that. */
-static struct res *sum_withdrawing(struct session *s)
+/* Its creator chose the node, or another scheduler did: nothing was decided here, and a pod of
+ * another tenant does not lose its quota for it. The queue gives out nothing new meanwhile. */
+static bool is_ungranted(const struct session *s, const struct task *t)
+{
+	return session_task_charge(s, t) == CHARGE_BOUND && !ledger_is_granted(t);
+}
+
+/* The charges for which no reservation is revoked, by queue id, ancestors included: what is on its
+ * way out need not be taken twice, and what was never granted takes nothing. Summed when the first
+ * queue is found over its limit, and kept up by every revocation after that. */
+static struct res *sum_excused(struct session *s)
 {
 	const struct cluster *c = s->cluster;
 	struct res *sums = arena_zero(s->arena, c->queues.n, sizeof(*sums));
@@ -113,7 +121,8 @@ static struct res *sum_withdrawing(struct session *s)
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && session_task_charge(s, t) == CHARGE_WITHDRAWING) {
+		if (t != NULL &&
+		    (session_task_charge(s, t) == CHARGE_WITHDRAWING || is_ungranted(s, t))) {
 			add_upwards(s, sums, t);
 		}
 	}
@@ -128,10 +137,10 @@ static uint32_t over_limit(struct session *s, const struct queue *q)
 	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
 		return 0;
 	}
-	if (s->withdrawing == NULL) {
-		s->withdrawing = sum_withdrawing(s);
+	if (s->excused == NULL) {
+		s->excused = sum_excused(s);
 	}
-	res_sub_floor(&used, &s->withdrawing[q->id]);
+	res_sub_floor(&used, &s->excused[q->id]);
 	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
 }
 

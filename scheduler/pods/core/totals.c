@@ -15,7 +15,7 @@ static void count_task(const struct task *t, struct queue_totals *q)
 	const struct res *request = pod_class_charge(t->klass);
 
 	if (holds_node(t) && t->charge == CHARGE_NONE) {
-		return; /* on a node that does not exist */
+		return; /* on a node that does not exist, or cannot hold it */
 	}
 	if (holds_node(t)) {
 		res_add(&q->allocated, request);

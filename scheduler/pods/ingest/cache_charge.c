@@ -1,6 +1,7 @@
 #include "base/intern.h"
 #include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/model/pod_class.h"
 
 /* The queue that the task's job names; NULL when it names none. It need not exist. */
 static struct queue *queue_of(const struct cluster *c, const struct task *t)
@@ -47,10 +48,20 @@ static bool is_intruder(const struct cluster *c, const struct task *t)
 	       t->reserved == MODEL_NONE;
 }
 
+/* The kubelet refuses what the node cannot hold, and its phase shows it when it does not. We never
+ * bind a pod that does not fit, so our marks show that the node was larger then. */
+static bool may_run(const struct node *n, const struct task *t)
+{
+	static const struct res nothing;
+
+	return n->exists && (ledger_is_granted(t) || res_over(&nothing, pod_class_charge(t->klass),
+							      &n->allocatable, UINT32_MAX) == 0);
+}
+
 bool cache_charge_is_real(const struct cluster *c, const struct task *t)
 {
 	return !is_intruder(c, t) && t->node != MODEL_NONE &&
-	       (c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0);
+	       ((t->flags & TASK_STARTED) != 0 || may_run(c->nodes.v[t->node], t));
 }
 
 /* A charge stays where it was granted: whether it may follow its job is decided in

@@ -3,7 +3,7 @@
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
 
-/* Pods that name it may have been seen first. */
+/* Pods that name it may have been seen first, or ask for more than it had so far. */
 static void settle_pods(struct cache *c, const struct node *n)
 {
 	for (size_t i = 0; i < n->tasks.n; i++) {
@@ -37,17 +37,15 @@ static void try_again(struct cache *c)
 int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
 {
 	uint64_t before = c->cluster->nodes_gen;
-	struct node *n = find(c, node);
-	bool existed = n != NULL && n->exists;
 
 	if (from_api_node(c->cluster, node, err) < 0) {
 		return -ERR_INVALID;
 	}
-	if (!existed) {
+	if (c->cluster->nodes_gen != before) {
 		settle_pods(c, find(c, node));
-	}
-	if (c->cluster->nodes_gen != before && cache_shapes_add(c, node)) {
-		try_again(c);
+		if (cache_shapes_add(c, node)) {
+			try_again(c);
+		}
 	}
 	cache_resources_changed(c);
 	/* Heartbeats change nothing that matters. */

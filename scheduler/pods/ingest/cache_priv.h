@@ -75,8 +75,9 @@ void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
  * are charged, finished and foreign ones are not. A charge stays on its queue. */
 void cache_charge_settle(struct cache *c, struct task *t);
 /* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
- * Node must exist, or the phase be beyond Pending, which tenants cannot write (the pod outlives its
- * Node). A charge that was given while the Node existed stays without it. In a PodGroup of a queue
+ * Node must exist and, unless we have granted the pod quota or bound it, be large enough, or the
+ * phase be beyond Pending, which tenants cannot write (the pod outlives its Node). A charge that
+ * was given while the Node existed stays without it. In a PodGroup of a queue
  * that the namespace may not use a pod occupies nothing either, unless its mark shows a grant. */
 bool cache_charge_is_real(const struct cluster *c, const struct task *t);
 void cache_charge_settle_job(struct cache *c, struct job *j);

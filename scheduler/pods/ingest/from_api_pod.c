@@ -87,6 +87,9 @@ static void read_flags(const struct api_pod *pod, struct from_api_pod *p)
 	if (p->reserved.p != NULL) {
 		p->flags |= TASK_RESERVED_MARK;
 	}
+	if (field_map_get(&pod->meta.annotations, KEYS_BOUND_BY) != NULL) {
+		p->flags |= TASK_BOUND_MARK;
+	}
 	if (pod->status.phase != NULL && !str_streq(pod->status.phase, "Pending")) {
 		p->flags |= TASK_STARTED;
 	}

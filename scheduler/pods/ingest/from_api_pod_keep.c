@@ -85,7 +85,8 @@ static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod
 static void complete(const struct cluster *c, const struct task *known, struct arena *scratch,
 		     struct from_api_pod *p)
 {
-	p->flags |= known->flags & (TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK | TASK_STARTED);
+	p->flags |= known->flags & (TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK |
+				    TASK_BOUND_MARK | TASK_STARTED);
 	if (p->reserved.p == NULL) {
 		p->reserved_name = known->reserved;
 	}

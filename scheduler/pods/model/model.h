@@ -80,6 +80,7 @@ enum task_flag {
 	TASK_STARTED = 1 << 12,  /* status.phase is beyond Pending: a kubelet has it */
 	TASK_GREW = 1 << 13,     /* asks for more than it did when its charge was booked, or when
 				    it was bound */
+	TASK_BOUND_MARK = 1 << 14, /* carries headgate.io/bound-by */
 };
 
 struct task {

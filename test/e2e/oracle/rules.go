@@ -17,6 +17,7 @@ const (
 	GateKeyAlias = "volcano.sh/queue-allocation-gate"
 	GroupKey     = "scheduling.k8s.io/group-name"
 	MarkKey      = "headgate.io/reserved"
+	BoundKey     = "headgate.io/bound-by"
 	maxDepth     = 32
 )
 
@@ -92,10 +93,11 @@ type pod struct {
 
 func newPod(p *corev1.Pod) *pod {
 	finished := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-	placed := p.Spec.NodeName != "" && !finished
+	onNode := p.Spec.NodeName != "" && !finished
 	o := &pod{
-		placed: placed,
-		published: OptedIn(p) && !finished && !placed && Unschedulable(p) &&
+		// A pod whose creator chose the node was never granted quota: the reservations of others stand beside it.
+		placed: onNode && (p.Annotations[MarkKey] != "" || p.Annotations[BoundKey] != ""),
+		published: OptedIn(p) && !finished && !onNode && Unschedulable(p) &&
 			p.DeletionTimestamp == nil,
 		request: request(&p.Spec),
 		granted: p.Annotations[MarkKey],

@@ -37,7 +37,7 @@ func testPod(group, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-func onNode(p *corev1.Pod)    { p.Spec.NodeName = "n" }
+func byHand(p *corev1.Pod)    { p.Spec.NodeName = "n" }
 func moved(p *corev1.Pod)     { p.Annotations[MarkKey] = "b" }
 func finished(p *corev1.Pod)  { p.Status.Phase = corev1.PodSucceeded }
 func ending(p *corev1.Pod)    { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
@@ -45,6 +45,10 @@ func notOpted(p *corev1.Pod)  { delete(p.Annotations, GateKey) }
 func withdrawn(p *corev1.Pod) { p.Status.Conditions[0].Reason = "NotReadyForScheduling" }
 func bestEffort(p *corev1.Pod) {
 	p.Spec.Containers[0].Resources.Requests = nil
+}
+func onNode(p *corev1.Pod) {
+	p.Spec.NodeName = "n"
+	p.Annotations[BoundKey] = "headgate-scheduler"
 }
 func alias(p *corev1.Pod) {
 	delete(p.Annotations, GateKey)
@@ -68,6 +72,7 @@ func TestRules(t *testing.T) {
 		{name: "beyond the limit", a: []*corev1.Pod{testPod("a", "1"), testPod("a", "1100m")}, breach: "queue a"},
 		{name: "what is allocated counts", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", onNode)}, breach: "queue a"},
 		{name: "allocated by others counts", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", onNode, notOpted)}, breach: "queue a"},
+		{name: "what was placed by hand takes nothing", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", byHand)}},
 		{name: "allocated beyond the limit alone", a: []*corev1.Pod{testPod("a", "3", onNode)}},
 		{name: "a group that was moved", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", onNode, moved)}},
 		{name: "a move of what is published", a: []*corev1.Pod{testPod("a", "3", moved)}, breach: "queue a"},

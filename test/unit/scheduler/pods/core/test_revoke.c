@@ -65,6 +65,59 @@ static void a_pod_that_grew_pays_for_its_growth(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* A tenant puts a pod on a node by hand, in a group of a queue that is at its limit. */
+static void what_was_never_granted_takes_nothing(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		const char *decisions;
+	} rows[] = {
+		{ 0, "" },
+		{ TASK_RESERVED_MARK, "Release p0; Withdraw p0" },
+		{ TASK_BOUND_MARK, "Release p0; Withdraw p0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct task *t;
+		struct node *n;
+		struct job *j;
+
+		core_fixture_init(&sf, NULL);
+		n = cluster_fixture_node(sf.f.cluster, "n", 9000);
+		cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
+		j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
+		charged(&sf, "p0", j, CHARGE_PUBLISHED);
+		t = charged(&sf, "placed", j, CHARGE_BOUND);
+		t->flags = rows[i].flags | TASK_OURS;
+		cluster_task_set_status(sf.f.cluster, t, TASK_BOUND, n);
+		assert_string_equal(run(&sf), rows[i].decisions);
+		core_fixture_finish(&sf);
+	}
+}
+
+/* The limit that is lowered is kept by what was granted. */
+static void a_lowered_limit_is_kept_beside_what_was_never_granted(void **state)
+{
+	struct core_fixture sf;
+	struct task *t;
+	struct job *j;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
+	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
+	charged(&sf, "p0", j, CHARGE_PUBLISHED);
+	charged(&sf, "p1", j, CHARGE_PUBLISHED);
+	t = charged(&sf, "placed", j, CHARGE_BOUND);
+	t->flags = TASK_OURS;
+	cluster_task_set_status(sf.f.cluster, t, TASK_BOUND,
+				cluster_fixture_node(sf.f.cluster, "n", 9000));
+	assert_string_equal(run(&sf), "Release p1; Withdraw p1");
+	core_fixture_finish(&sf);
+}
+
 static void a_parent_over_its_limit_counts_what_children_gave_up(void **state)
 {
 	struct core_fixture sf;
@@ -264,6 +317,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_youngest_without_a_node_pay_for_an_excess),
 		cmocka_unit_test(a_pod_that_grew_pays_for_its_growth),
+		cmocka_unit_test(what_was_never_granted_takes_nothing),
+		cmocka_unit_test(a_lowered_limit_is_kept_beside_what_was_never_granted),
 		cmocka_unit_test(a_parent_over_its_limit_counts_what_children_gave_up),
 		cmocka_unit_test(what_is_not_short_is_not_taken),
 		cmocka_unit_test(a_gang_goes_whole),

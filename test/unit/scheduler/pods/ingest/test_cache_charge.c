@@ -87,6 +87,49 @@ static void test_a_node_that_does_not_exist_is_charged_nothing(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 3000);
 }
 
+/* Nor does a kubelet take what its node cannot hold. */
+static void test_more_than_its_node_has_is_charged_when_it_runs(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n", .cpu = "9" };
+	struct cache_fixture_pod ours = {
+		.name = "o", .group = "g", .node = "n", .cpu = "9", .bound_by_us = true
+	};
+	struct cache_fixture_pod granted = { .name = "r",
+					     .group = "g",
+					     .node = "n",
+					     .cpu = "9",
+					     .opted_in = true,
+					     .reserved = "q" };
+
+	(void)cache_fixture_node(f, "n", "8");
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	(void)cache_fixture_pod(f, &ours);
+	(void)cache_fixture_pod(f, &granted);
+	assert_int_equal(cache_fixture_charged(f, "q"), 18000);
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(cache_fixture_charged(f, "q"), 18000);
+	p.phase = "Running";
+	(void)cache_fixture_pod(f, &p);
+	assert_int_equal(cache_fixture_charged(f, "q"), 27000);
+}
+
+static void test_a_node_that_grows_can_hold_it(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n", .cpu = "9" };
+
+	(void)cache_fixture_node(f, "n", "8");
+	(void)cache_fixture_group(f, "g", "q", 1);
+	(void)cache_fixture_pod(f, &p);
+	(void)cache_fixture_node(f, "n", "9");
+	assert_int_equal(cache_fixture_charged(f, "q"), 9000);
+}
+
 /* A tenant puts a pod on a node, in a PodGroup of a queue that is for others. */
 static void test_a_queue_of_others_is_charged_nothing(void **state)
 {
@@ -166,6 +209,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_settles_to_what_the_pod_shows),
 		CACHE_FIXTURE_TEST(test_a_node_that_does_not_exist_is_charged_nothing),
+		CACHE_FIXTURE_TEST(test_more_than_its_node_has_is_charged_when_it_runs),
+		CACHE_FIXTURE_TEST(test_a_node_that_grows_can_hold_it),
 		CACHE_FIXTURE_TEST(test_a_queue_of_others_is_charged_nothing),
 		cmocka_unit_test(test_a_binding_keeps_its_charge_without_its_group),
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),

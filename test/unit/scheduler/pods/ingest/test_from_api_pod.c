@@ -75,6 +75,8 @@ static void test_flags(void **state)
 		{ "", "\"preemptionPolicy\":\"Never\"", TASK_PREEMPT_NEVER },
 		{ "", "\"preemptionPolicy\":\"PreemptLowerPriority\"", 0 },
 		{ "\"annotations\":{\"headgate.io/reserved\":\"q\"}", "", TASK_RESERVED_MARK },
+		{ "\"annotations\":{\"headgate.io/bound-by\":\"headgate-scheduler\"}", "",
+		  TASK_BOUND_MARK },
 		{ "", "\"priorityClassName\":\"system-node-critical\"", TASK_CRITICAL },
 		{ "\"namespace\":\"kube-system\"", "", TASK_CRITICAL },
 		{ "", "\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"1\"}}}]",

@@ -57,11 +57,15 @@ struct http_server_options {
 	bool thread_per_connection; /* instead of a pool: handlers may wait for other connections */
 	unsigned max_connections;   /* 0: 1000 */
 	unsigned max_per_address;   /* of them from one address, further ones are closed; 0: all */
-	size_t max_body;            /* bytes, 0: 3 MiB */
-	/* Bytes of all bodies that are being read or answered; 0: no limit. A request beyond it
-	 * gets 503 with Retry-After and its body is not kept. Bodies of more than 64 KiB, and those
-	 * of unknown length, may use three quarters of it, so that they leave room for small ones.
-	 */
+	/* At max_connections a new one is served all the same, and the one that has made no
+	 * progress for longest is closed; otherwise a new one waits. For servers whose clients
+	 * repeat a request that was cut. */
+	bool cuts_longest_idle;
+	size_t max_body; /* bytes, 0: 3 MiB */
+	/* Bytes of all bodies that are being read or answered, as far as they have come; 0: no
+	 * limit. A request beyond it gets 503 with Retry-After and its body is not kept. Bodies of
+	 * more than 64 KiB, and those of unknown length, may use three quarters of it, so that they
+	 * leave room for small ones. */
 	size_t max_bodies;
 	unsigned request_timeout_s;   /* whole request, 0: 30 */
 	unsigned idle_timeout_s;      /* 0: 120 */

@@ -1,7 +1,8 @@
-/* What is announced is charged before it is read, so that many senders cannot add up beyond the
- * server's memory. A body that is refused for its size is still read, and dropped as it comes,
- * unless it is enormous or the client waits for "100 Continue": a client may not look for an
- * answer before it has sent all, and would see a broken connection instead of the status. */
+/* Memory for a body is charged before it is taken, so that many senders cannot add up beyond the
+ * server's, and it is taken as the bytes come: to announce a body and send nothing costs the others
+ * nothing. A body that is refused is still read, and dropped as it comes, unless it is enormous or
+ * the client waits for "100 Continue": a client may not look for an answer before it has sent all,
+ * and would see a broken connection instead of the status. */
 #include "net/http_server_priv.h"
 
 #include <malloc.h>
@@ -11,6 +12,7 @@
 
 #define BODY_SWALLOW 4    /* read so many times max_body before giving up on a client */
 #define BODY_SMALL 65536  /* may use the whole budget */
+#define BODY_FIRST 4096   /* memory for the first byte, at most; it doubles from there */
 #define BODY_MUCH 1048576 /* freed at once: worth a look for pages to give back */
 #define BODY_RETRY_S 1
 
@@ -49,22 +51,67 @@ static bool is_ambiguous(const struct framing *f)
 	return f->differ || f->odd || f->encodings > 1 || (f->encodings > 0 && f->lengths > 0);
 }
 
+/* Whether n bytes more than `now` are within what bodies of this size may use. */
+static bool has_room(const struct http_server_conn *c, size_t now, size_t n)
+{
+	size_t all = c->server->opt.max_bodies;
+	size_t max = c->body_limit <= BODY_SMALL ? all : all - all / 4;
+
+	return all == 0 || (n <= max && now <= max - n);
+}
+
 static bool charge(struct http_server_conn *c, size_t n)
 {
 	struct http_server *s = c->server;
-	size_t all = s->opt.max_bodies, max = n <= BODY_SMALL ? all : all - all / 4;
 	size_t now = atomic_load(&s->bodies);
 
-	if (s->opt.max_bodies == 0) {
-		return true;
-	}
 	do {
-		if (n > max || now > max - n) {
+		if (!has_room(c, now, n)) {
 			return false;
 		}
 	} while (!atomic_compare_exchange_weak(&s->bodies, &now, now + n));
-	c->body_charge = n;
+	c->body_charge += n;
 	return true;
+}
+
+/* As many halvings of the limit as it takes, so that the doublings end at it. */
+static size_t first_step(size_t limit)
+{
+	while (limit > BODY_FIRST) {
+		limit = (limit + 1) / 2;
+	}
+	return limit;
+}
+
+/* Memory for the body up to `need` bytes, at least twice what it has: a body is copied a few times
+ * at most, and its sender has sent half of what it takes. */
+static bool grow(struct http_server_conn *c, size_t need)
+{
+	size_t to = c->body_charge > 0 ? c->body_charge * 2 : first_step(c->body_limit);
+
+	if (need <= c->body_charge) {
+		return true;
+	}
+	to = to < need ? need : to;
+	to = to > c->body_limit ? c->body_limit : to;
+	if (!charge(c, to - c->body_charge)) {
+		return false;
+	}
+	strbuf_reserve(&c->body, to - c->body.len);
+	return true;
+}
+
+static void drop(struct http_server_conn *c)
+{
+	size_t held = c->body.cap;
+
+	if (held > HTTP_SERVER_KEEP_BYTES) {
+		strbuf_finish(&c->body);
+		http_server_body_note_freed(c->server, held);
+	}
+	strbuf_reset(&c->body);
+	atomic_fetch_sub(&c->server->bodies, c->body_charge);
+	c->body_charge = 0;
 }
 
 enum MHD_Result http_server_body_begin(struct http_server_conn *c)
@@ -77,12 +124,12 @@ enum MHD_Result http_server_body_begin(struct http_server_conn *c)
 		c->refused = MHD_HTTP_BAD_REQUEST;
 		return http_server_body_refuse(c);
 	}
+	c->body_limit = f.encodings > 0 || f.bytes > max ? max : (size_t)f.bytes;
 	if (f.bytes > max) {
 		c->refused = MHD_HTTP_CONTENT_TOO_LARGE;
-	} else if (!charge(c, f.encodings > 0 ? max : (size_t)f.bytes)) {
-		c->refused = MHD_HTTP_SERVICE_UNAVAILABLE;
+	} else if (!has_room(c, atomic_load(&c->server->bodies), (size_t)f.bytes)) {
+		c->refused = MHD_HTTP_SERVICE_UNAVAILABLE; /* it need not be sent */
 	} else {
-		strbuf_reserve(&c->body, (size_t)f.bytes);
 		return MHD_YES;
 	}
 	if (f.bytes / BODY_SWALLOW <= max &&
@@ -99,9 +146,13 @@ bool http_server_body_add(struct http_server_conn *c, const char *bytes, size_t 
 	c->body_seen += len;
 	if (c->refused == 0 && c->body_seen > max) {
 		c->refused = MHD_HTTP_CONTENT_TOO_LARGE;
+	} else if (c->refused == 0 && !grow(c, c->body_seen)) {
+		c->refused = MHD_HTTP_SERVICE_UNAVAILABLE;
 	}
 	if (c->refused == 0) {
 		strbuf_add(&c->body, bytes, len);
+	} else {
+		drop(c);
 	}
 	return c->body_seen / BODY_SWALLOW <= max;
 }
@@ -130,15 +181,7 @@ enum MHD_Result http_server_body_refuse(struct http_server_conn *c)
 
 void http_server_body_release(struct http_server_conn *c)
 {
-	size_t held = c->body.cap;
-
-	if (held > HTTP_SERVER_KEEP_BYTES) {
-		strbuf_finish(&c->body);
-		http_server_body_note_freed(c->server, held);
-	}
-	strbuf_reset(&c->body);
-	atomic_fetch_sub(&c->server->bodies, c->body_charge);
-	c->body_charge = 0;
+	drop(c);
 	c->body_seen = 0;
 	c->refused = 0;
 }

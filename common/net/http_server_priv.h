@@ -57,6 +57,7 @@ struct http_server_conn {
 	bool started, counted;
 	int refused;         /* status to answer when the body has come; 0: none */
 	size_t body_seen;    /* bytes that came */
+	size_t body_limit;   /* bytes that may come: what was announced, or the server's limit */
 	size_t body_charge;  /* part of the server's `bodies` */
 	struct arena *arena; /* NULL until needed, kept between requests unless it grew large */
 	struct strbuf line, body;

@@ -557,31 +557,41 @@ static void test_bodies_have_a_total(void **state)
 	static char body[BUDGET / 2];
 	CLEANUP(strbuf_finish) struct strbuf in = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf refused = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf late_in = STRBUF_INIT;
+	int held, late, fd, status, retry_after_s;
 	struct https_fixture f;
 	struct https_call c;
 	struct site s;
-	int held, fd, status;
 
 	(void)state;
 	memset(body, 'x', sizeof(body));
 	site_start(&f, &s, (struct http_server_options){ .max_body = BUDGET, .max_bodies = BUDGET },
 		   true);
 	held = announce(&f, BUDGET / 2, &in, "100 Continue");
+	late = announce(&f, BUDGET / 2, &late_in, "100 Continue");
+	assert_int_equal(send(held, body, sizeof(body) - 1, MSG_NOSIGNAL), sizeof(body) - 1);
+	/* A client that sends without asking. There is room until the other one's bytes came. */
+	do {
+		https_fixture_do(&f, &c, "/a", (struct str){ body, sizeof(body) });
+		assert_int_equal(c.error, 0);
+		status = c.status;
+		retry_after_s = c.retry_after_s;
+		https_fixture_finish(&c);
+	} while (status == 200);
+	assert_int_equal(status, 503);
+	assert_int_equal(retry_after_s, 1);
 	fd = announce(&f, BUDGET / 2, &refused, "HTTP/1.1 503 ");
 	read_all(fd, &refused);
 	assert_non_null(strstr(refused.p, "Retry-After: 1\r\n"));
 	close(fd);
-	/* A client that sends without asking gets the same answer. */
-	https_fixture_do(&f, &c, "/a", (struct str){ body, sizeof(body) });
-	assert_int_equal(c.error, 0);
-	assert_int_equal(c.status, 503);
-	assert_int_equal(c.retry_after_s, 1);
-	https_fixture_finish(&c);
+	/* There was room when it was announced, and none when it came. */
+	assert_int_equal(send(late, body, sizeof(body), MSG_NOSIGNAL), sizeof(body));
+	read_until(late, &late_in, "HTTP/1.1 503 ", 1);
+	close(late);
 	/* Small ones have room. */
 	https_fixture_do(&f, &c, "/a", (struct str){ body, 65536 });
 	assert_int_equal(c.status, 200);
 	https_fixture_finish(&c);
-	assert_int_equal(atomic_load(&s.requests), 1);
 	/* The end of the connection gives its part back. */
 	close(held);
 	do {
@@ -590,6 +600,37 @@ static void test_bodies_have_a_total(void **state)
 		https_fixture_finish(&c);
 	} while (status == 503);
 	assert_int_equal(status, 200);
+	site_stop(&f, &s);
+}
+
+/* Clients that announce much and send one byte, or none, keep nobody from being answered. */
+static void test_what_is_announced_takes_no_room(void **state)
+{
+	static char body[BUDGET / 2];
+	struct strbuf in[20];
+	struct https_fixture f;
+	struct https_call c;
+	struct site s;
+	int fds[20];
+
+	(void)state;
+	memset(body, 'x', sizeof(body));
+	site_start(&f, &s, (struct http_server_options){ .max_body = BUDGET, .max_bodies = BUDGET },
+		   true);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		strbuf_init(&in[i]);
+		fds[i] = announce(&f, i % 2 == 0 ? BUDGET / 2 : 65536, &in[i], "100 Continue");
+		if (i % 3 == 0) {
+			assert_int_equal(send(fds[i], body, 1, MSG_NOSIGNAL), 1);
+		}
+	}
+	https_fixture_do(&f, &c, "/a", (struct str){ body, sizeof(body) });
+	assert_int_equal(c.status, 200);
+	https_fixture_finish(&c);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		close(fds[i]);
+		strbuf_finish(&in[i]);
+	}
 	site_stop(&f, &s);
 }
 
@@ -752,6 +793,7 @@ int main(void)
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
 		cmocka_unit_test(test_ambiguous_length_is_refused),
 		cmocka_unit_test(test_bodies_have_a_total),
+		cmocka_unit_test(test_what_is_announced_takes_no_room),
 		cmocka_unit_test(test_memory_of_large_bodies_goes_back),
 		cmocka_unit_test(test_certificate_swap_under_load),
 		cmocka_unit_test(test_bad_pair_keeps_the_old),

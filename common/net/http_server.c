@@ -21,6 +21,7 @@
 
 #define SERVER_REAP_NS (250 * CLOCK_NS_PER_MS)
 #define SERVER_LINGER_NS CLOCK_NS_PER_S /* idle keep-alive clients may still speak once */
+#define SERVER_CUT_MAX 64       /* connections that were cut and whose end MHD has not seen yet */
 #define SERVER_POOL_BYTES 16384 /* of MHD, per connection: headers; wiped after each request */
 #define SERVER_PRIORITIES                                                                          \
 	"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"              \
@@ -86,6 +87,40 @@ static void uncount(struct http_server_conn *c)
 	}
 }
 
+/* The earliest deadline: it moves with each request line that comes, and with each answer that was
+ * sent. */
+static struct http_server_conn *longest_idle_locked(struct http_server *s)
+{
+	struct http_server_conn *longest = NULL;
+	int64_t least = CLOCK_NEVER;
+
+	LIST_FOR_EACH (node, &s->conns) {
+		struct http_server_conn *c = LIST_ENTRY(node, struct http_server_conn, node);
+		int64_t at = atomic_load_explicit(&c->deadline_ns, memory_order_relaxed);
+
+		if (!c->cut && at < least) {
+			least = at;
+			longest = c;
+		}
+	}
+	return longest;
+}
+
+static void make_room_locked(struct http_server *s)
+{
+	struct http_server_conn *c;
+
+	if (!s->opt.cuts_longest_idle || s->open < s->opt.max_connections) {
+		return;
+	}
+	c = longest_idle_locked(s);
+	if (c != NULL) {
+		c->cut = true;
+		s->open--;
+		shutdown(c->fd, SHUT_RDWR);
+	}
+}
+
 static void conn_open(struct http_server *s, struct MHD_Connection *mhd, void **socket_context)
 {
 	struct http_server_conn *c = xmalloc_zero(1, sizeof(*c));
@@ -100,7 +135,9 @@ static void conn_open(struct http_server *s, struct MHD_Connection *mhd, void **
 	strbuf_init(&c->out);
 	set_deadline(c, s->opt.request_timeout_s);
 	pthread_mutex_lock(&s->lock);
+	make_room_locked(s);
 	list_append(&s->conns, &c->node);
+	s->open++;
 	pthread_mutex_unlock(&s->lock);
 	*socket_context = c;
 }
@@ -111,6 +148,7 @@ static void conn_close(struct http_server_conn *c)
 
 	pthread_mutex_lock(&s->lock);
 	list_remove(&c->node);
+	s->open -= !c->cut;
 	pthread_cond_broadcast(&s->quiet_cond);
 	pthread_mutex_unlock(&s->lock);
 	uncount(c);
@@ -371,13 +409,16 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 {
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
 	struct MHD_OptionItem more[5] = { { 0 } };
-	unsigned n = 0;
+	unsigned n = 0, connections = s->opt.max_connections;
 
 	if (s->opt.thread_per_connection) {
 		flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL_INTERNAL_THREAD;
 	} else if (s->opt.threads > 1) {
 		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE,
 						     (intptr_t)s->opt.threads, NULL };
+	}
+	if (s->opt.cuts_longest_idle) {
+		connections += SERVER_CUT_MAX;
 	}
 	if (s->opt.max_per_address > 0) {
 		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_PER_IP_CONNECTION_LIMIT,
@@ -396,7 +437,7 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 	s->daemon = MHD_start_daemon(
 		flags, s->port, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,
-		MHD_OPTION_CONNECTION_LIMIT, s->opt.max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+		MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
 		/* A stream that waited for long has not been idle; the reaper knows which are. */
 		s->opt.thread_per_connection ? 0 : s->opt.idle_timeout_s,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_NOTIFY_COMPLETED,

@@ -1,6 +1,7 @@
 /* common/net/http_server_priv.h: what the http_server*.c files share; nobody else includes it.
- * A connection is used by the one server thread that owns it; `node`, `suspended`, `wait_for` and
- * `gone` are guarded by the server's lock, `deadline_ns` is read by the reaper thread. */
+ * A connection is used by the one server thread that owns it; `node`, `cut`, `suspended`,
+ * `wait_for` and `gone` are guarded by the server's lock, `deadline_ns` is read by the reaper
+ * thread. */
 #ifndef COMMON_NET_HTTP_SERVER_PRIV_H
 #define COMMON_NET_HTTP_SERVER_PRIV_H
 
@@ -35,6 +36,7 @@ struct http_server {
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct list_node conns;
+	unsigned open; /* of them, those that were not cut to make room */
 	struct http_server_cred *cred;
 	bool reaper_stop;
 	bool closing; /* the grace of http_server_stop is over: no request waits any more */
@@ -50,6 +52,7 @@ struct http_server_conn {
 	struct MHD_Connection *mhd;
 	int fd;
 	_Atomic int64_t deadline_ns;   /* CLOCK_NEVER: none */
+	bool cut;                      /* to make room for another one; MHD is to notice */
 	struct http_server_cred *cred; /* held until the handshake is over */
 	uint64_t generation;           /* of the certificate it was greeted with */
 

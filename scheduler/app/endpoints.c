@@ -116,6 +116,7 @@ static int serve(struct endpoints *e, const char *address, struct http_server **
 	struct http_server_options so = { .threads = 1,
 					  .max_connections = HEALTH_CONNECTIONS,
 					  .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
+					  .cuts_longest_idle = true,
 					  .request_timeout_s = HEALTH_IDLE_S,
 					  .idle_timeout_s = HEALTH_IDLE_S,
 					  .max_body = MAX_BODY,

@@ -459,6 +459,47 @@ static void read_until(int fd, struct strbuf *in, const char *what, int times)
 	}
 }
 
+/* Connections that say nothing, from however many addresses: the first of them are closed. */
+static void test_the_longest_idle_makes_room(void **state)
+{
+	enum { PLACES = 4, IDLE = 3 * PLACES };
+	CLEANUP(strbuf_finish) struct strbuf in = STRBUF_INIT;
+	static const char get[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct https_fixture f;
+	struct pollfd end = { .events = POLLIN };
+	struct site s;
+	int idle[IDLE], fd;
+	char byte;
+
+	(void)state;
+	site_start(&f, &s,
+		   (struct http_server_options){ .threads = 1,
+						 .max_connections = PLACES,
+						 .idle_timeout_s = 3600,
+						 .request_timeout_s = 3600,
+						 .cuts_longest_idle = true },
+		   true);
+	for (int i = 0; i < IDLE; i++) {
+		idle[i] = raw_connect(&f);
+	}
+	fd = raw_connect(&f);
+	assert_int_equal(send(fd, get, strlen(get), MSG_NOSIGNAL), strlen(get));
+	read_until(fd, &in, "HTTP/1.1 200 ", 1);
+	for (int i = 0; i <= IDLE - PLACES; i++) {
+		end.fd = idle[i];
+		assert_int_equal(poll(&end, 1, 60000), 1);
+		assert_int_equal(recv(idle[i], &byte, 1, 0), 0);
+	}
+	/* Not more of them than need be. */
+	end.fd = idle[IDLE - 1];
+	assert_int_equal(poll(&end, 1, 0), 0);
+	close(fd);
+	for (int i = 0; i < IDLE; i++) {
+		close(idle[i]);
+	}
+	site_stop(&f, &s);
+}
+
 static void test_keep_alive_pipelined_and_malformed(void **state)
 {
 	static const char two[] =
@@ -789,6 +830,7 @@ int main(void)
 		cmocka_unit_test_prestate(test_stop_ends_streams_and_answers_close, &own),
 		cmocka_unit_test(test_handlers_wait_for_other_connections),
 		cmocka_unit_test(test_idle_connections_of_one_address),
+		cmocka_unit_test(test_the_longest_idle_makes_room),
 		cmocka_unit_test(test_slow_sender_is_cut),
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
 		cmocka_unit_test(test_ambiguous_length_is_refused),

@@ -247,6 +247,7 @@ static int start_health_server(struct app *a, struct err *err)
 					   .threads = 1,
 					   .max_connections = HEALTH_CONNECTIONS,
 					   .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
+					   .cuts_longest_idle = true,
 					   .request_timeout_s = HEALTH_IDLE_S,
 					   .idle_timeout_s = HEALTH_IDLE_S,
 					   .handler = handle_health,

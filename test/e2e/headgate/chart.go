@@ -50,7 +50,8 @@ var DefaultLease = []string{"scheduler.leaderElection.leaseDuration=15s",
 // ShippedTimes are all the times that the chart ships with and patience changes.
 var ShippedTimes = slices.Concat(DefaultLease, []string{"webhook.timeoutSeconds=5"})
 
-func patient() bool {
+// Patient reports whether this machine has the values of patience.
+func Patient() bool {
 	if told := os.Getenv("E2E_PATIENCE"); told != "" {
 		return told != "0"
 	}
@@ -61,7 +62,7 @@ func patient() bool {
 func (h *Headgate) values() []string {
 	args := []string{"--set", "webhook.url=" + h.Front.URL()}
 	values := h.o.Values
-	if patient() {
+	if Patient() {
 		values = slices.Concat(patience, values)
 	}
 	for _, v := range values {

@@ -203,6 +203,16 @@ lacks certmanager 'secrets'
 lacks certmanager 'by-our-webhook'
 loads certmanager
 
+render metrics --set metrics.tokenSecret=scrape --set metrics.serviceMonitor.enabled=true
+for text in '--metrics-token-file=/etc/headgate-metrics/token' 'secretName: scrape' \
+	'{name: metrics-token, mountPath: /etc/headgate-metrics, readOnly: true}' \
+	'credentials: {name: scrape, key: token}'; do
+	[ "$(grep -cF -- "$text" "$work/metrics.yaml")" -eq 2 ] ||
+		echo "$chart:1: case metrics: not once for each daemon: $text" >>"$FOUND"
+done
+lacks default metrics-token
+loads metrics
+
 render secret --set webhook.certificates.mode=secret --set webhook.certificates.secretName=mine \
 	--set webhook.certificates.caBundle=PEM
 has secret 'secretName: mine'

@@ -19,6 +19,8 @@ selector: {type: object, properties: {matchLabels: {type: object, additionalProp
 endpoints:
   type: array
   items: {type: object, properties: {port: {type: string}, path: {type: string},
+    authorization: {type: object, properties: {credentials: {type: object, required: [key],
+      properties: {name: {type: string}, key: {type: string}}}}},
     interval: {type: string, pattern: '^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$'}}}`},
 	{"cert-manager.io", "v1", "issuers", "Issuer", `
 selfSigned: {type: object, properties: {crlDistributionPoints: {type: array, items: {type: string}}}}`},
@@ -90,6 +92,8 @@ func TestChartObjects(t *testing.T) {
 		{"defaults", nil, "Deployment/chart-headgate-webhook"},
 		{"certManager", []string{"webhook.certificates.mode=certManager", "metrics.serviceMonitor.enabled=true",
 			"metrics.serviceMonitor.labels.team=a"}, "Issuer/chart-headgate-webhook"},
+		{"metrics with a token", []string{"metrics.tokenSecret=scrape", "metrics.serviceMonitor.enabled=true"},
+			"ServiceMonitor/chart-headgate-scheduler"},
 		{"own issuer, address", []string{"webhook.certificates.mode=certManager", "webhook.url=https://10.0.0.1:8443",
 			"webhook.certificates.issuerRef.name=ours", "webhook.certificates.issuerRef.kind=ClusterIssuer"},
 			"-Issuer/chart-headgate-webhook"},

@@ -7,7 +7,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"headgate/e2e/headgate"
 	"headgate/e2e/suite"
 )
 
@@ -20,6 +22,9 @@ func ownedBy(job *batchv1.Job) suite.PodOption {
 		p.Labels["kueue.x-k8s.io/podset"] = "main"
 	}
 }
+
+// unlabelled takes the name of the queue away.
+func unlabelled(p *corev1.Pod) { delete(p.Labels, headgate.QueueLabel) }
 
 // A tenant with rights on pods alone, in a namespace whose pods queue, writes into a pod that a Job owns it. The pod
 // waits as any other does, also after the Job controller let it go.
@@ -46,5 +51,31 @@ func TestTenantForgesOwner(t *testing.T) {
 	unseen(s, "forged")
 	// It is a pod that queues: it runs when there is quota.
 	s.DeletePod("honest")
+	s.WaitRunning("forged")
+}
+
+// The same where all that runs has to queue, label or not: what the Job controller let go has no queue, and waits until
+// somebody gives it one.
+func TestTenantForgesOwnerWhereAllQueue(t *testing.T) {
+	s := suite.StartOwn(t, suite.Options{Values: []string{"quota.enabled=true", "scheduler.replicas=1", "webhook.replicas=1",
+		"quota.config=manageJobsWithoutQueueName: true\nintegrations:\n  frameworks:\n  - batch/job\n  - pod\n"}})
+	makeTenants(s)
+	job := s.Job("owner", "green", 8)
+	pods := s.Tenant("eve").CoreV1().Pods(s.Namespace)
+	_, err := pods.Create(s.Ctx, s.Spec("forged", queued("", "3"), unlabelled, ownedBy(job)), metav1.CreateOptions{})
+	s.Must(err)
+	unseen(s, "forged")
+	s.Eventually("the Job controller let the pod go, which is not its own", func() error {
+		if metav1.GetControllerOf(s.GetPod("forged")) != nil {
+			return fmt.Errorf("it has a controller")
+		}
+		return nil
+	})
+	s.Pod("last", queued("blue", "1"))
+	s.WaitRunning("last")
+	unseen(s, "forged")
+	_, err = pods.Patch(s.Ctx, "forged", types.MergePatchType,
+		[]byte(`{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"green"}}}`), metav1.PatchOptions{})
+	s.Must(err)
 	s.WaitRunning("forged")
 }

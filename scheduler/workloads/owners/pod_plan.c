@@ -428,7 +428,7 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 		}
 		return;
 	}
-	plan_leave(p);
+	plan_leave(p); /* also when a Workload went before its pods were off */
 	plan_stop(p, "NoMatchingWorkload", "No matching Workload", false);
 	if (other != NULL && !(held && is_unborn(other))) {
 		owner_plan_delete(p->plan, other);

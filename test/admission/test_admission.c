@@ -91,6 +91,7 @@ static void bench_open(struct bench *b, const struct jdoc *c)
 	opt.admit.root_queue_protection = jdoc_bool(jdoc_get(o, "rootProtection"), true);
 	opt.admit.manage_jobs_without_queue = jdoc_bool(jdoc_get(o, "manageJobs"), false);
 	opt.admit.integrations = jdoc_str(jdoc_get(o, "integrations"));
+	opt.admit.integration_users = jdoc_str(jdoc_get(o, "integrationUsers"));
 	opt.lister = b->lister;
 	opt.registry = b->registry;
 	opt.enabled = quota_path(jdoc_str_or(jdoc_get(c, "path"), ""));

@@ -110,7 +110,7 @@ has quota ',/mutate-batch-v1-job,/mutate--v1-pod,/validate-kueue-x-k8s-io-v1beta
 has quota '--manage-jobs-without-queue-name=false'
 has quota 'namespace: default'
 has quota 'resources: [pods/finalizers]'
-lacks quota '--integrations='
+lacks quota '--integration'
 has quota 'system:serviceaccount:default:headgate-scheduler'
 has quota 'team: a'
 has quota 'failurePolicy: Ignore'
@@ -162,12 +162,14 @@ quota:
     managedJobsNamespaceSelector:
       matchLabels: {team: b}
       matchExpressions: [{key: tier, operator: Exists}]
-    integrations: {frameworks: [batch/job, kubeflow.org/mpijob], externalFrameworks: [Foo.v1.x.org]}
+    integrations: {frameworks: [batch/job, kubeflow.org/mpijob], externalFrameworks: [Foo.v1.x.org, Bar.v1.y.org]}
     objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: 1h}}
+  externalUsers: ["system:serviceaccount:x:foo", bar]
 END
 render managed -f "$work/conf.yaml"
 has managed '--manage-jobs-without-queue-name=true'
-has managed '--integrations=kubeflow.org/mpijob,Foo.v1.x.org'
+has managed '--integrations=Foo.v1.x.org,Bar.v1.y.org'
+has managed '--integration-users=system:serviceaccount:x:foo,bar'
 has managed '--quota-conf=/etc/headgate/quota.yaml'
 has managed 'team: b'
 has managed 'key: tier'

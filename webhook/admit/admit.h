@@ -49,9 +49,9 @@ struct admit_options {
 	bool queue_allocated_pods_check;
 	bool root_queue_protection;
 	bool manage_jobs_without_queue; /* hold Jobs and pods that name no LocalQueue, too */
-	/* Integrations of others, separated by commas: what their objects own waits with them
-	 * ("kubeflow.org/mpijob", "Kind.version.group"). NULL: none. */
-	const char *integrations;
+	/* External frameworks, "Kind.version.group" separated by commas, and the user names under
+	 * which their controllers act. NULL: none. */
+	const char *integrations, *integration_users;
 };
 
 struct admit_request {

@@ -42,6 +42,7 @@ enum key {
 	KEY_STICKY,
 	KEY_MANAGE_JOBS,
 	KEY_INTEGRATIONS,
+	KEY_INTEGRATION_USERS,
 	KEY_HEALTHZ,
 	KEY_HEALTHZ_ADDRESS,
 	KEY_METRICS_TOKEN,
@@ -104,9 +105,14 @@ static const struct argp_option rows[] = {
 	  "refuse to change the amounts of the root queue (true)", 0 },
 	{ "manage-jobs-without-queue-name", KEY_MANAGE_JOBS, "BOOL", OPTION_ARG_OPTIONAL,
 	  "hold Jobs and pods that name no LocalQueue, too (false)", 0 },
-	{ "integrations", KEY_INTEGRATIONS, "NAMES", 0,
-	  "integrations of others, separated by commas: what their objects own waits with them "
-	  "(none)",
+	{ "integrations", KEY_INTEGRATIONS, "KINDS", 0,
+	  "external frameworks, Kind.version.group separated by commas: what their objects own "
+	  "waits "
+	  "with them (none)",
+	  0 },
+	{ "integration-users", KEY_INTEGRATION_USERS, "NAMES", 0,
+	  "user names of their controllers, separated by commas, beside those of kube-system; an "
+	  "owner that anybody else writes does not count (none)",
 	  0 },
 	{ 0, 0, 0, 0, "API server:", 4 },
 	{ "kubeconfig", KEY_KUBECONFIG, "FILE", 0,
@@ -362,6 +368,9 @@ static error_t on_flag(int key, char *arg, struct argp_state *s, struct webhook_
 		return 0;
 	case KEY_INTEGRATIONS:
 		o->integrations = arg;
+		return 0;
+	case KEY_INTEGRATION_USERS:
+		o->integration_users = arg;
 		return 0;
 	case KEY_MANAGE_JOBS:
 		o->manage_jobs_without_queue = boolean(s, "manage-jobs-without-queue-name", arg);

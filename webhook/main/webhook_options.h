@@ -29,7 +29,7 @@ struct webhook_options {
 	size_t scheduler_count;
 	const char *kubeconfig, *master;
 	const char *enabled_admission;
-	const char *integrations;
+	const char *integrations, *integration_users;
 	const char *metrics_token; /* file; NULL: everybody may read /metrics */
 	char healthz_host[64];
 	int64_t grace_ns, delay_ns;

@@ -75,10 +75,8 @@ static int read_framework(struct reading *r, const struct jdoc *d, struct err *e
 			r->out->jobs = true;
 		} else if (str_streq(name, "pod")) {
 			r->out->pods = true;
-		} else {
-			add_other(r, frameworks[i].kind.group, frameworks[i].kind.kind);
 		}
-		return 0;
+		return 0; /* one that Kueue has and Headgate has not: no controller queues for it */
 	}
 	return err_set(err, ERR_INVALID, FRAMEWORKS ": no such integration: \"%s\"", name);
 }

@@ -28,7 +28,7 @@ struct kueue_conf_owners {
 	/* Of labels and annotations that Workloads get of them: integrations.labelKeysToCopy; what
 	 * metrics.customLabels reads of Workloads, kueue_conf_read adds. */
 	struct field_strs label_keys, annotation_keys;
-	/* Of the integrations that are somebody else's, because there are none here. */
+	/* integrations.externalFrameworks: another controller queues for what these own. */
 	const struct kueue_conf_owners_kind *others;
 	size_t nothers;
 };

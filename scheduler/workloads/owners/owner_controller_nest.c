@@ -199,7 +199,8 @@ enum job_plan_place owner_controller_nest_place(const struct owner_controller *o
 		const struct api_owner *ref = meta_controller(m);
 		struct above a;
 
-		if (ref != NULL && is_foreign(o, ref)) {
+		/* Of a Job that queues the webhook has checked that the owner is not forged. */
+		if (ref != NULL && owner_plan_is_managed(&o->env, m) && is_foreign(o, ref)) {
 			return JOB_PLAN_ELSEWHERE;
 		}
 		if (ref == NULL || known_kind(ref) == NULL) {

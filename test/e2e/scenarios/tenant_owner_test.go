@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -78,4 +79,48 @@ func TestTenantForgesOwnerWhereAllQueue(t *testing.T) {
 		[]byte(`{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"green"}}}`), metav1.PatchOptions{})
 	s.Must(err)
 	s.WaitRunning("forged")
+}
+
+// controlledBy is an owner that any tenant may write, with or without such an object.
+func controlledBy(apiVersion, kind string) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: "none",
+		UID: "705ab4f5-6393-11e8-b7cc-42010a800002", Controller: new(true)}}
+}
+
+// The Configuration names a framework of Kueue that Headgate does not have, and an external one. A tenant writes that
+// objects of these kinds control its pods and Jobs: none starts without quota.
+func TestTenantForgesExternalOwner(t *testing.T) {
+	s := suite.StartOwn(t, suite.Options{Values: []string{"quota.enabled=true", "scheduler.replicas=1",
+		"webhook.replicas=1", `quota.config=integrations: {frameworks: [batch/job\, pod\, ray.io/raycluster]\, ` +
+			`externalFrameworks: [Foo.v1.example.com]}`}})
+	makeTenants(s)
+	eve := s.JobTenant("eve")
+	for name, owner := range map[string][]metav1.OwnerReference{
+		"ray": controlledBy("ray.io/v1", "RayCluster"), "foo": controlledBy("example.com/v1", "Foo")} {
+		// More than the queue ever has.
+		pod := s.Spec(name, queued("green", "8"))
+		pod.OwnerReferences = owner
+		_, err := eve.CoreV1().Pods(s.Namespace).Create(s.Ctx, pod, metav1.CreateOptions{})
+		s.Must(err)
+	}
+	jobs := eve.BatchV1().Jobs(s.Namespace)
+	job := s.JobSpec("ray", "green", 8)
+	job.OwnerReferences = controlledBy("ray.io/v1", "RayCluster")
+	_, err := jobs.Create(s.Ctx, job, metav1.CreateOptions{})
+	s.Must(err)
+	job = s.JobSpec("foo", "green", 8)
+	job.OwnerReferences = controlledBy("example.com/v1", "Foo")
+	if _, err = jobs.Create(s.Ctx, job, metav1.CreateOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "is no account of the Foo's controller") {
+		t.Errorf("a Job with a forged owner: %v", err)
+	}
+	// What was created before it has been decided when this runs.
+	s.Pod("last", queued("blue", "1"))
+	s.WaitRunning("last")
+	for _, name := range []string{"ray", "foo"} {
+		unseen(s, name)
+	}
+	if job, err = jobs.Get(s.Ctx, "ray", metav1.GetOptions{}); err != nil || job.Spec.Suspend == nil || !*job.Spec.Suspend {
+		t.Errorf("the Job with an owner that no controller queues for runs: %v", err)
+	}
 }

@@ -18,11 +18,23 @@ func (s *S) Tenant(name string, subResources ...string) kubernetes.Interface {
 	for _, sub := range subResources {
 		resources = append(resources, "pods/"+sub)
 	}
+	return s.tenant(name, rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{""}, Resources: resources})
+}
+
+// JobTenant has all rights on Jobs as well.
+func (s *S) JobTenant(name string) kubernetes.Interface {
+	s.Helper()
+	return s.tenant(name, rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{""}, Resources: []string{"pods"}},
+		rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{"batch"}, Resources: []string{"jobs"}})
+}
+
+func (s *S) tenant(name string, rules ...rbacv1.PolicyRule) kubernetes.Interface {
+	s.Helper()
 	rbac := s.Cluster.Client.RbacV1()
 	s.Must(s.send(func() error {
 		_, err := rbac.Roles(s.Namespace).Create(s.Ctx, &rbacv1.Role{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Rules:      []rbacv1.PolicyRule{{Verbs: []string{"*"}, APIGroups: []string{""}, Resources: resources}},
+			Rules:      rules,
 		}, metav1.CreateOptions{})
 		return err
 	}))

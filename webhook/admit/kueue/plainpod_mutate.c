@@ -1,6 +1,6 @@
 /* 1. A pod is left alone that has a node, or whose owner queues for it: a Job that was started by
  * its Workload says so in the labels of its pods. An owner is a field that anybody may write, so
- * the Job controller itself must have made the pod.
+ * the Job controller itself, or that of an external framework, must have made the pod.
  * 2. Without a queue it gets the LocalQueue "default" of its namespace, if there is one.
  * 3. What waits gets label, finalizer, role and gate; the API server allows the gate only now. */
 #include "webhook/admit/kueue/plainpod_mutate.h"
@@ -29,7 +29,7 @@ static bool is_queued_by_owner(const struct admit_request *q, const struct api_p
 {
 	const struct api_meta *m = &pod->meta;
 
-	if (queueing_has_foreign_owner(q->options, m)) {
+	if (queued_owner(q, m) == QUEUED_OWNER_EXTERNAL) {
 		return true;
 	}
 	return queueing_is_owned_by_job(m) && is_made_by_job_controller(q->review) &&
@@ -114,6 +114,13 @@ static void hold(const struct admit_request *q, const struct api_pod *pod, const
 	if (q->view->has_default_class && queueing_class(m) == NULL &&
 	    jdoc_str(jdoc_get(spec, "priorityClassName")) == NULL) {
 		labels[1].value = KUEUE_DEFAULT_PRIORITY_CLASS;
+	}
+	if (queued_owner(q, m) == QUEUED_OWNER_FORGED) {
+		admit_warn(a, q->arena,
+			   "metadata.ownerReferences: the pod queues by itself: \"%s\" is no "
+			   "account of the %s's controller",
+			   q->review->user.username == NULL ? "" : q->review->user.username,
+			   meta_controller(m)->kind);
 	}
 	queueing_add_labels(a, m, labels, ARRAY_LEN(labels));
 	add_finalizer(a, m);

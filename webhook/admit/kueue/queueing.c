@@ -28,36 +28,13 @@ bool queueing_is_same(const char *a, const char *b)
 /* --- owners ------------------------------------------------------------------------------------
  */
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_same_word(struct str a, struct str b)
-{
-	if (a.len != b.len) {
-		return false;
-	}
-	for (size_t i = 0; i < a.len; i++) {
-		if (lower(a.p[i]) != lower(b.p[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* "kubeflow.org/mpijob", as Kueue names integrations, or "Kind.version.group". */
+/* "Kind.version.group", of any version. */
 static bool is_integration(struct str name, struct str group, struct str kind)
 {
-	struct str rest = name, first = str_next(&rest, '/');
+	struct str rest = name, first = str_next(&rest, '.');
 
-	if (rest.p != NULL) {
-		return str_eq(first, group) && is_same_word(rest, kind);
-	}
-	rest = name;
-	first = str_next(&rest, '.');
 	(void)str_next(&rest, '.');
-	return is_same_word(first, kind) && str_eq(rest, group);
+	return str_eq(first, kind) && str_eq(rest, group);
 }
 
 bool queueing_is_owned_by_job(const struct api_meta *m)
@@ -68,7 +45,7 @@ bool queueing_is_owned_by_job(const struct api_meta *m)
 	       str_streq(owner->kind, "Job");
 }
 
-bool queueing_has_foreign_owner(const struct admit_options *o, const struct api_meta *m)
+static bool has_external_owner(const struct admit_options *o, const struct api_meta *m)
 {
 	const struct api_owner *owner = meta_controller(m);
 	struct str list = str_of(o->integrations), version, group;
@@ -86,6 +63,36 @@ bool queueing_has_foreign_owner(const struct admit_options *o, const struct api_
 		}
 	}
 	return false;
+}
+
+/* Kubernetes' own controllers set the owners of what they make by themselves: no tenant acts under
+ * their names. */
+static bool is_external_user(const struct admit_options *o, const char *user)
+{
+	struct str list = str_of(o->integration_users);
+
+	if (user == NULL) {
+		return false;
+	}
+	if (str_has_prefix(str_of(user), "system:serviceaccount:kube-system:") ||
+	    str_streq(user, "system:kube-controller-manager")) {
+		return true;
+	}
+	while (list.p != NULL) {
+		if (str_eq_c(str_trim(str_next(&list, ',')), user)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+enum queued_owner queued_owner(const struct admit_request *q, const struct api_meta *m)
+{
+	if (!has_external_owner(q->options, m)) {
+		return QUEUED_OWNER_NONE;
+	}
+	return is_external_user(q->options, q->review->user.username) ? QUEUED_OWNER_EXTERNAL
+								      : QUEUED_OWNER_FORGED;
 }
 
 /* --- patches -----------------------------------------------------------------------------------
@@ -178,6 +185,25 @@ void queueing_check_running(const struct admit_check *c, const struct api_meta *
 	if ((was == NULL) != (is == NULL)) {
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_PRIORITY_CLASS), "cannot be %s while %s",
 				 is == NULL ? "removed" : "added", state);
+	}
+}
+
+static bool queues(const struct admit_check *c, const struct api_meta *m)
+{
+	return c->q->options->manage_jobs_without_queue || queueing_queue(m) != NULL;
+}
+
+void queued_check_owner(const struct admit_check *c, const struct api_meta *old,
+			const struct api_meta *meta)
+{
+	bool had = queues(c, old) && queued_owner(c->q, old) != QUEUED_OWNER_NONE;
+	const char *user = c->q->review->user.username;
+
+	if (!had && queues(c, meta) && queued_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
+		admit_check_deny(c, "metadata.ownerReferences",
+				 "\"%s\" is no account of the %s's controller, which would queue "
+				 "for the job",
+				 user == NULL ? "" : user, meta_controller(meta)->kind);
 	}
 }
 

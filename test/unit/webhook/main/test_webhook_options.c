@@ -24,6 +24,8 @@ static void test_defaults(void **state)
 	assert_int_equal(o.healthz_port, 11251);
 	assert_true(o.grace_ns == 30 * CLOCK_NS_PER_S && o.delay_ns == 0);
 	assert_null(o.enabled_admission);
+	assert_null(o.integrations);
+	assert_null(o.integration_users);
 }
 
 static void test_flags_of_volcano(void **state)
@@ -42,6 +44,8 @@ static void test_flags_of_volcano(void **state)
 				"--enable-root-queue-protection=false",
 				"--enable-queue-allocated-pods-check",
 				"--manage-jobs-without-queue-name",
+				"--integrations=Foo.v1.x.org",
+				"--integration-users=system:serviceaccount:foo:manager",
 				"--feature-gates=SchedulingGatesQueueAdmission=false",
 				"--kube-api-qps=50",
 				"--webhook-namespace",
@@ -65,6 +69,8 @@ static void test_flags_of_volcano(void **state)
 	assert_true(o.grace_ns == 60 * CLOCK_NS_PER_S);
 	assert_int_equal(o.max_queue_depth, 7);
 	assert_string_equal(o.webhook_namespace, "volcano-system");
+	assert_string_equal(o.integrations, "Foo.v1.x.org");
+	assert_string_equal(o.integration_users, "system:serviceaccount:foo:manager");
 	assert_int_equal(o.ignored_count, 3);
 	assert_string_equal(o.ignored[0], "--kube-api-qps=50");
 	assert_string_equal(o.ignored[1], "--ca-cert-file");

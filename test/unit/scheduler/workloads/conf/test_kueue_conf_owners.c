@@ -62,11 +62,10 @@ static void what_the_file_says(void **state)
 	assert_true(o.without_queue_name);
 	assert_false(o.jobs); /* the list is the whole */
 	assert_true(o.pods);
-	assert_int_equal(o.nothers, 2);
-	assert_string_equal(o.others[0].group, "kubeflow.org");
-	assert_string_equal(o.others[0].kind, "MPIJob");
-	assert_string_equal(o.others[1].group, "example.com");
-	assert_string_equal(o.others[1].kind, "Foo");
+	/* No controller queues for an integration that Kueue has and Headgate has not. */
+	assert_int_equal(o.nothers, 1);
+	assert_string_equal(o.others[0].group, "example.com");
+	assert_string_equal(o.others[0].kind, "Foo");
 	assert_int_equal(o.label_keys.n, 2);
 	assert_string_equal(o.label_keys.v[1], "example.com/cost");
 	assert_true(manages(&o, "x", "b"));

@@ -155,7 +155,8 @@ static void owners_that_do_not_count(void **state)
 		{ { "x.io/v1", "Job", "plain", "x" }, 1 },           /* another kind */
 		{ { "v1", "Pod", "none", "x" }, 1 },                 /* one that does not queue */
 		{ { "batch/v1", "Job", "absent", "x" }, 0 },         /* it may come */
-		{ { "jobset.x-k8s.io/v1", "JobSet", "s", "x" }, 0 }, /* somebody else's */
+		{ { "jobset.x-k8s.io/v1", "JobSet", "s", "x" }, 1 }, /* nothing queues for it */
+		{ { "example.com/v1", "Foo", "s", "x" }, 0 },        /* external */
 	};
 
 	(void)state;
@@ -163,7 +164,8 @@ static void owners_that_do_not_count(void **state)
 		struct owner_fixture f;
 
 		owner_fixture_begin(&f, "{integrations: {frameworks: [batch/job,"
-					" jobset.x-k8s.io/jobset]}}");
+					" jobset.x-k8s.io/jobset], externalFrameworks:"
+					" [Foo.v1.example.com]}}");
 		owner_controller_synced(f.o);
 		create_job(&f, "plain", "", NULL);
 		create_job(&f, "low", QUEUE, &cases[i].ref);
@@ -172,6 +174,26 @@ static void owners_that_do_not_count(void **state)
 		expect_workloads(&f, cases[i].workloads);
 		owner_fixture_end(&f);
 	}
+}
+
+/* The webhook checks who writes the owner of a Job that queues. Of the others anybody may say that
+ * an external framework owns them. */
+static void a_forged_owner_above(void **state)
+{
+	const struct owner_ref external = { "example.com/v1", "Foo", "s", "x" };
+	const struct owner_ref middle = { "batch/v1", "Job", "middle", NULL };
+	struct owner_fixture f;
+
+	(void)state;
+	owner_fixture_begin(&f, "{integrations: {externalFrameworks: [Foo.v1.example.com]}}");
+	owner_controller_synced(f.o);
+	create_job(&f, "middle", "", &external);
+	create_job(&f, "low", QUEUE, &middle);
+	owner_fixture_settle(&f);
+	expect_suspended(&f, "middle", false);
+	expect_suspended(&f, "low", true);
+	expect_workloads(&f, 1);
+	owner_fixture_end(&f);
 }
 
 /* A chain of so many Jobs above one, the topmost of which queues. */
@@ -243,6 +265,7 @@ int main(void)
 		cmocka_unit_test(jobs_below_run_with_the_topmost),
 		cmocka_unit_test(a_job_that_comes_to_queue),
 		cmocka_unit_test(owners_that_do_not_count),
+		cmocka_unit_test(a_forged_owner_above),
 		cmocka_unit_test(ten_levels_and_one_more),
 		cmocka_unit_test(a_job_of_a_pod_that_queues),
 	};

@@ -192,9 +192,16 @@ static const struct field admission_spec_rows[] = {
 static const struct field_table admission_spec_fields =
 	FIELD_TABLE(struct api_pod_spec, admission_spec_rows);
 
+static const struct field admission_status_rows[] = {
+	F_STR(struct api_pod_status, phase, "phase"),
+};
+static const struct field_table admission_status_fields =
+	FIELD_TABLE(struct api_pod_status, admission_status_rows);
+
 static const struct field admission_rows[] = {
 	F_OBJ(struct api_pod, meta, "metadata", meta_fields),
 	F_OBJ(struct api_pod, spec, "spec", admission_spec_fields),
+	F_OBJ(struct api_pod, status, "status", admission_status_fields),
 };
 const struct field_table pod_admission_fields = FIELD_TABLE(struct api_pod, admission_rows);
 

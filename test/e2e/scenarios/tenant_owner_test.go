@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -122,5 +123,34 @@ func TestTenantForgesExternalOwner(t *testing.T) {
 	}
 	if job, err = jobs.Get(s.Ctx, "ray", metav1.GetOptions{}); err != nil || job.Spec.Suspend == nil || !*job.Spec.Suspend {
 		t.Errorf("the Job with an owner that no controller queues for runs: %v", err)
+	}
+}
+
+// ofClass is a pod with this WorkloadPriorityClass.
+func ofClass(name string) suite.PodOption {
+	return func(p *corev1.Pod) { p.Labels["kueue.x-k8s.io/priority-class"] = name }
+}
+
+// A tenant takes the marks off a pod that was admitted, by which the scheduler knows that it has a Workload. It is
+// refused, and the pod goes when the Workload is preempted.
+func TestTenantLeavesItsWorkload(t *testing.T) {
+	s := startTenants(t)
+	s.Pod("low", queued("green", "4"), ofClass(s.Namespace+"-idle"))
+	s.WaitRunning("low")
+	pods := s.Tenant("eve").CoreV1().Pods(s.Namespace)
+	for _, patch := range []string{
+		`{"metadata": {"labels": {"kueue.x-k8s.io/managed": null}}}`,
+		`{"metadata": {"labels": {"kueue.x-k8s.io/managed": null, "kueue.x-k8s.io/queue-name": null}}}`,
+		`{"metadata": {"annotations": {"kueue.x-k8s.io/role-hash": null}}}`,
+	} {
+		_, err := pods.Patch(s.Ctx, "low", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		if !apierrors.IsInvalid(err) {
+			t.Errorf("%s: %v", patch, err)
+		}
+	}
+	s.Pod("high", queued("green", "4"), ofClass(s.Namespace+"-high"))
+	s.WaitRunning("high")
+	if _, err := pods.Get(s.Ctx, "low", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the pod whose quota another one has is still there: %v", err)
 	}
 }

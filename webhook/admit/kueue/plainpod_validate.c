@@ -61,9 +61,31 @@ static bool is_unretriable(const struct api_pod *pod)
 	return field_map_is(&pod->meta.annotations, KUEUE_RETRIABLE_IN_GROUP, "false");
 }
 
+/* By these two the scheduler knows that the pod has a Workload. Without them it would go on running
+ * when the Workload loses its quota. */
+static void check_marks(const struct admit_check *c, const struct api_pod *old,
+			const struct api_pod *pod)
+{
+	const char *role = field_map_get(&old->meta.annotations, KUEUE_ROLE_HASH);
+
+	if (pod_is_finished(pod)) {
+		return;
+	}
+	if (field_map_is(&old->meta.labels, KUEUE_MANAGED, "true") &&
+	    field_map_get(&pod->meta.labels, KUEUE_MANAGED) == NULL) {
+		admit_check_deny(c, QUEUEING_LABEL(KUEUE_MANAGED),
+				 "cannot be removed before the pod has ended");
+	}
+	if (role != NULL &&
+	    !str_streq(role, field_map_get(&pod->meta.annotations, KUEUE_ROLE_HASH))) {
+		admit_check_deny(c, QUEUEING_ANNOTATION(KUEUE_ROLE_HASH), "field is immutable");
+	}
+}
+
 static void check_change(const struct admit_check *c, const struct api_pod *old,
 			 const struct api_pod *pod)
 {
+	check_marks(c, old, pod);
 	if (group_of(old) != NULL && !queueing_is_same(group_of(old), group_of(pod))) {
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_POD_GROUP_NAME), "field is immutable");
 	}

@@ -176,12 +176,28 @@ has managed 'key: tier'
 lacks managed 'managed-namespace'
 lacks managed '-v1-pod'
 lacks managed 'its-pods-name-none'
-lacks managed 'resources: [mpijobs]'
-has managed 'resources: [pytorchjobs]'
 lacks managed 'pods/finalizers'
 has managed 'verbs: [list, watch, patch, delete]'
 lacks quota 'verbs: [list, watch, patch, delete]'
 loads managed
+# No controller queues for the frameworks of Kueue that Headgate has not, whatever the Configuration says.
+render kinds -f "$work/conf.yaml" --show-only templates/unsupported-kinds.yaml
+has kinds 'resources: [mpijobs]'
+has kinds 'resources: [pods]'
+has kinds 'name: is-no-pod-of-a-job'
+lacks kinds 'resources: [jobs]'
+render kinds --set quota.enabled=true --show-only templates/unsupported-kinds.yaml \
+	--set quota.config='integrations: {frameworks: [pod]\, externalFrameworks: [MPIJob.v2beta1.kubeflow.org]}'
+has kinds 'resources: [jobs]'
+has kinds 'resources: [tfjobs]'
+lacks kinds 'resources: [mpijobs]'
+lacks kinds 'resources: [pods]'
+# The API server refuses a policy without rules.
+all=$(sed -n 's/.*group: \([^,]*\), kind: \([^,]*\),.*/\2.v1.\1/p' $chart/files/unsupported-kinds.yaml | paste -sd ,)
+echo "quota: {enabled: true, config: \"integrations: {frameworks: [batch/job, pod], externalFrameworks: [$all]}\"}" >"$work/values.yaml"
+render external -f "$work/values.yaml"
+lacks external unsupported-kinds
+loads external
 
 render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \
 	--set webhook.failurePolicy.pods=Ignore

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+
+	"headgate/e2e/headgate"
 	"headgate/e2e/suite"
 )
 
@@ -61,9 +64,21 @@ func TestQuotaUnsupportedKinds(t *testing.T) {
 	}
 }
 
-// With the value deny it is refused.
+// With the value deny it is refused, also when the Configuration is one of Kueue's that integrates the kind. So are
+// pods, which this one does not have queue, but not those of a Job that does.
 func TestQuotaUnsupportedKindsAreDenied(t *testing.T) {
 	s := suite.StartOwn(t, suite.Options{Values: []string{"quota.enabled=true", "scheduler.replicas=1",
-		"webhook.replicas=1", "quota.unsupportedKinds=deny"}})
+		"webhook.replicas=1", "quota.unsupportedKinds=deny",
+		`quota.config=integrations: {frameworks: [batch/job\, deployment]}`}})
 	eventuallyAnswered(s, "denied request")
+	out := said(s, `{apiVersion: v1, kind: Pod, metadata: {name: named, labels: {`+queueLabel+`}},
+		spec: {containers: [{name: main, image: pause}]}}`, "create -f -")
+	if !strings.Contains(out, "a Pod does not wait for quota, it starts at once") {
+		t.Errorf("a labelled pod: %s", out)
+	}
+	makeTenants(s)
+	s.Job("labelled", "green", 1, func(j *batchv1.Job) {
+		j.Spec.Template.Labels = map[string]string{headgate.QueueLabel: "green"}
+	})
+	s.WaitJobRuns("labelled")
 }

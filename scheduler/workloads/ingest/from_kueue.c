@@ -42,7 +42,7 @@ int from_kueue_check_names(const struct quota *q, const char *name, struct err *
 		return err_set(err, ERR_INVALID, "metadata.name: missing");
 	}
 	if (intern_live(q->names) > INTERN_MAX - NAMES_OF_ONE_OBJECT ||
-	    intern_count(q->resources) > INTERN_MAX - NAMES_OF_ONE_OBJECT) {
+	    intern_live(q->resources) > INTERN_MAX - NAMES_OF_ONE_OBJECT) {
 		return err_set(err, ERR_INVALID, "too many different names in the cluster");
 	}
 	return 0;

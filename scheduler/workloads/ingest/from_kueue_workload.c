@@ -77,14 +77,14 @@ static int read_podset(struct quota *q, const struct from_kueue_rules *rules,
 	const struct api_pod_spec *spec = &a->template_.spec;
 	const struct api_topology_request *t = a->topology_request;
 
-	p->name = quota_name(q, str_of(a->name == NULL ? "main" : a->name));
+	p->name = quota_text(q, str_of(a->name == NULL ? "main" : a->name));
 	if (read_counts(q, aw, a, p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	if (read_placement(q, spec, w->arena, p, err) < 0) {
 		return err_path(err, "template.spec.");
 	}
-	p->group = t == NULL || t->group_name == NULL ? NULL : quota_name(q, str_of(t->group_name));
+	p->group = t == NULL || t->group_name == NULL ? NULL : quota_text(q, str_of(t->group_name));
 	p->wants_topology = q->options.topology && wants_topology(t);
 	from_kueue_request(q, rules, str_of(w->namespace_), spec, w->arena, p);
 	if (spec->claims.n > 0) {
@@ -123,7 +123,7 @@ static void read_meta(struct quota *q, const struct api_meta *meta, struct workl
 	const char *boost = field_map_get(&meta->annotations, KUEUE_PRIORITY_BOOST);
 	int64_t number;
 
-	w->namespace_ = quota_name(q, str_of(meta->namespace_));
+	w->namespace_ = quota_text(q, str_of(meta->namespace_));
 	w->uid = meta->uid == NULL ? "" : arena_dup(w->arena, meta->uid);
 	w->job_uid = arena_dup(w->arena, field_map_get(&meta->labels, KUEUE_JOB_UID));
 	w->generation = meta->generation;
@@ -152,10 +152,10 @@ static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
 	}
 	read_meta(q, &aw->meta, w);
 	w->local_queue =
-		aw->spec.queue_name == NULL ? NULL : quota_name(q, str_of(aw->spec.queue_name));
+		aw->spec.queue_name == NULL ? NULL : quota_text(q, str_of(aw->spec.queue_name));
 	w->priority_class = aw->spec.priority_class_ref == NULL
 				    ? NULL
-				    : quota_name(q, str_of(aw->spec.priority_class_ref->name));
+				    : quota_text(q, str_of(aw->spec.priority_class_ref->name));
 	w->priority = aw->spec.priority == FIELD_NO_I32 ? 0 : aw->spec.priority;
 	w->active = kueue_workload_is_active(aw);
 	w->preemption_gated = kueue_workload_has_closed_gate(aw);

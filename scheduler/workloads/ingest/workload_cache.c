@@ -341,11 +341,39 @@ static bool apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 	return false;
 }
 
+static void mark_resource(void *q, uint32_t resource)
+{
+	quota_names_mark_resource(q, resource);
+}
+
+static void mark_status(const struct workload_cache *c, const struct conditions_pack *status)
+{
+	if (status != NULL) {
+		conditions_pack_resources(status, mark_resource, c->q);
+	}
+}
+
+static void sweep_names(const struct workload_cache *c)
+{
+	for (size_t i = 0; i < c->states.n; i++) {
+		const struct workload_state *s = c->states.v[i];
+
+		if (s != NULL) {
+			mark_status(c, s->status);
+			mark_status(c, s->before);
+			mark_status(c, s->sent_status);
+		}
+	}
+	quota_names_sweep(c->q);
+}
+
 bool workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	bool took = apply(c, m, now);
 
-	quota_names_sweep(c->q);
+	if (quota_names_wants_sweep(c->q)) {
+		sweep_names(c);
+	}
 	return took;
 }
 

@@ -120,13 +120,25 @@ void quota_destroy(struct quota *q)
 	free(q);
 }
 
-const char *quota_name(struct quota *q, struct str name)
+static uint32_t name_id(struct quota *q, struct str name)
 {
 	uint32_t id = intern_id(q->names, name.p == NULL ? STR_LIT("") : name);
 
 	assert(id != INTERN_NONE);
+	return id;
+}
+
+const char *quota_name(struct quota *q, struct str name)
+{
+	uint32_t id = name_id(q, name);
+
 	intern_keep(q->names, id);
 	return intern_name(q->names, id);
+}
+
+const char *quota_text(struct quota *q, struct str text)
+{
+	return intern_name(q->names, name_id(q, text));
 }
 
 uint32_t quota_resource(struct quota *q, struct str name)

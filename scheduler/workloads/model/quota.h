@@ -3,7 +3,7 @@
  * The structs are changed only through workloads/model/quota_store.h (objects),
  * workloads/forest/forest.h (who holds quota) and workloads/pending/pending.h (who is pending). Ids
  * are dense indices into the arrays of struct quota, re-used after removal; names are interned in
- * struct quota and live as long as it.
+ * struct quota and live as long as something in it has them.
  *
  * Amounts are int64: cpu in milli-CPU, everything else in whole units, requests and limits both
  * rounded up (Kueue's rule). QUOTA_UNLIMITED is a quota too large to count.
@@ -416,8 +416,8 @@ struct quota_times {
 };
 
 struct quota {
-	struct intern *names; /* all names but keys; labels and the like are swept: quota_names.c */
-	struct intern *resources;
+	struct intern *names; /* all names but keys; what tenants write is swept: quota_names.c */
+	struct intern *resources; /* swept, too */
 	struct VEC(struct flavor_resource) pairs;
 	struct VEC(uint32_t) pairs_sorted; /* ids by (flavor, resource), to find them */
 	struct VEC(struct flavor *) flavors;

@@ -39,16 +39,63 @@ static void mark_flavor(struct intern *names, const struct flavor *f)
 	}
 }
 
-static void mark_workload(struct intern *names, const struct workload *w)
+static void mark_podsets(struct intern *names, const struct workload *w)
 {
 	for (size_t i = 0; i < w->npodsets; i++) {
 		const struct podset *p = &w->podsets[i];
 
+		intern_mark_name(names, p->name);
+		intern_mark_name(names, p->group);
 		mark_labels(names, p->selector, p->nselector);
 		mark_tolerations(names, p->tolerations, p->ntolerations);
 		for (size_t k = 0; k < p->nrequired; k++) {
 			mark_exprs(names, p->required[k].exprs, p->required[k].nexprs);
 		}
+	}
+}
+
+static void mark_resources(struct intern *resources, const struct workload *w)
+{
+	for (size_t i = 0; i < w->npodsets; i++) {
+		const struct quota_amounts *request = &w->podsets[i].request;
+
+		for (size_t k = 0; k < request->n; k++) {
+			intern_mark(resources, request->v[k].id);
+		}
+	}
+	for (size_t i = 0; i < w->assigned.n; i++) {
+		intern_mark(resources, w->assigned.v[i].resource);
+	}
+	for (size_t i = 0; i < w->tried.n; i++) {
+		intern_mark(resources, w->tried.v[i].resource);
+	}
+}
+
+static void mark_workload(struct quota *q, const struct workload *w)
+{
+	intern_mark_name(q->names, w->namespace_);
+	intern_mark_name(q->names, w->local_queue);
+	intern_mark_name(q->names, w->priority_class);
+	mark_podsets(q->names, w);
+	mark_resources(q->resources, w);
+}
+
+static void mark_node(struct quota *q, const struct quota_node *n)
+{
+	for (size_t i = 0; i < n->groups.n; i++) {
+		for (size_t k = 0; k < n->groups.v[i].nresources; k++) {
+			intern_mark(q->resources, n->groups.v[i].resources[k]);
+		}
+	}
+	if (n->queue != NULL) {
+		mark_exprs(q->names, n->queue->namespaces.exprs, n->queue->namespaces.nexprs);
+	}
+}
+
+static void mark_local(struct quota *q, const struct local_queue *l)
+{
+	for (size_t i = 0; i < l->consumed.n; i++) {
+		intern_mark(q->resources, l->consumed.v[i].resource);
 	}
 }
 
@@ -61,10 +108,20 @@ static bool mark_namespace(struct str key, void *value, void *names)
 	return true;
 }
 
+bool quota_names_wants_sweep(const struct quota *q)
+{
+	return intern_wants_sweep(q->names) || intern_wants_sweep(q->resources);
+}
+
+void quota_names_mark_resource(struct quota *q, uint32_t resource)
+{
+	intern_mark(q->resources, resource);
+}
+
 void quota_names_sweep(struct quota *q)
 {
-	if (!intern_wants_sweep(q->names)) {
-		return;
+	for (size_t i = 0; i < q->pairs.n; i++) {
+		intern_mark(q->resources, q->pairs.v[i].resource);
 	}
 	for (size_t i = 0; i < q->flavors.n; i++) {
 		if (q->flavors.v[i] != NULL) {
@@ -72,18 +129,21 @@ void quota_names_sweep(struct quota *q)
 		}
 	}
 	for (size_t i = 0; i < q->nodes.n; i++) {
-		const struct quota_node *n = q->nodes.v[i];
-
-		if (n != NULL && n->queue != NULL) {
-			mark_exprs(q->names, n->queue->namespaces.exprs,
-				   n->queue->namespaces.nexprs);
+		if (q->nodes.v[i] != NULL) {
+			mark_node(q, q->nodes.v[i]);
+		}
+	}
+	for (size_t i = 0; i < q->locals.n; i++) {
+		if (q->locals.v[i] != NULL) {
+			mark_local(q, q->locals.v[i]);
 		}
 	}
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		if (q->workloads.v[i] != NULL) {
-			mark_workload(q->names, q->workloads.v[i]);
+			mark_workload(q, q->workloads.v[i]);
 		}
 	}
 	strmap_each(q->namespace_of, mark_namespace, q->names);
 	intern_sweep(q->names);
+	intern_sweep(q->resources);
 }

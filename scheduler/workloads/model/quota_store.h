@@ -13,10 +13,15 @@ struct quota *quota_create(void);
 void quota_destroy(struct quota *q); /* NULL is fine */
 void quota_options_default(struct quota_options *o);
 
-const char *quota_name(struct quota *q, struct str name); /* interned; absent: "" */
-/* Forgets labels, values and keys of selectors, affinity, taints and tolerations that nothing has
- * any more, when so many may have gathered that the look at everything is worth it. Those that
- * stand as names (quota_name) stay. */
+const char *quota_name(struct quota *q, struct str name); /* interned for good; absent: "" */
+/* Interned until a sweep finds that no Workload of the world has it: for what tenants write. */
+const char *quota_text(struct quota *q, struct str text);
+/* So many names may have gathered that nothing has any more that the look at everything is worth
+ * it. */
+bool quota_names_wants_sweep(const struct quota *q);
+/* Forgets resources, and all names but those of quota_name, that nothing in the world has any more.
+ * Ids of resources that live outside of it are marked first. */
+void quota_names_mark_resource(struct quota *q, uint32_t resource);
 void quota_names_sweep(struct quota *q);
 uint32_t quota_resource(struct quota *q, struct str name);
 const char *quota_resource_name(const struct quota *q, uint32_t resource);

@@ -14,13 +14,16 @@ struct conditions_pack {
 enum step { COUNT, PUT, TAKE };
 
 /* One walk over the members serves all three steps, so that they cannot disagree: it counts the
- * bytes, puts them, or takes them. */
+ * bytes, puts them, or takes them. What is taken goes nowhere when only resources are looked for.
+ */
 struct walk {
 	enum step step;
 	unsigned char *put;
 	const unsigned char *take;
 	size_t used;
-	struct arena *arena; /* TAKE */
+	struct arena *arena; /* TAKE; NULL: lists stay empty */
+	void (*on_resource)(void *ctx, uint32_t resource);
+	void *ctx;
 };
 
 static void put_byte(struct walk *k, unsigned byte)
@@ -93,10 +96,10 @@ static const char *text(struct walk *k, const char *s)
 /* Walks over the elements of a list, of which those that are put stay untouched. */
 #define LIST(k, list, each)                                                                        \
 	do {                                                                                       \
-		bool take_ = (k)->step == TAKE;                                                    \
+		bool take_ = (k)->step == TAKE, keep_ = take_ && (k)->arena != NULL;               \
 		size_t n_ = count(k, (list)->n);                                                   \
                                                                                                    \
-		if (take_) {                                                                       \
+		if (keep_) {                                                                       \
 			vec_reserve(list, n_);                                                     \
 			(list)->n = n_;                                                            \
 		}                                                                                  \
@@ -107,7 +110,7 @@ static const char *text(struct walk *k, const char *s)
 				one_ = (list)->v[i_];                                              \
 			}                                                                          \
 			each(k, &one_);                                                            \
-			if (take_) {                                                               \
+			if (keep_) {                                                               \
 				(list)->v[i_] = one_;                                              \
 			}                                                                          \
 		}                                                                                  \
@@ -157,22 +160,27 @@ static void eviction(struct walk *k, struct conditions_eviction *e)
 static void podset(struct walk *k, struct conditions_podset *p)
 {
 	struct conditions_usage *v = p->v;
-	bool take = k->step == TAKE;
+	bool take = k->step == TAKE, keep = take && k->arena != NULL;
 
 	p->name = text(k, p->name);
 	p->count = small(k, p->count);
 	p->n = count(k, p->n);
-	if (take) {
+	if (keep) {
 		v = arena_zero(k->arena, p->n, sizeof(v[0]));
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		struct conditions_usage u = v[i];
+		struct conditions_usage u = { 0 };
 
+		if (!take) {
+			u = v[i];
+		}
 		u.resource = (uint32_t)number(k, u.resource);
 		u.flavor = text(k, u.flavor);
 		u.amount = number(k, u.amount);
-		if (take) {
+		if (keep) {
 			v[i] = u;
+		} else if (take) {
+			k->on_resource(k->ctx, u.resource);
 		}
 	}
 	p->v = v;
@@ -232,4 +240,13 @@ void conditions_pack_read(const struct conditions_pack *from, struct conditions 
 
 	arena_reset(to->arena);
 	status(&take, to);
+}
+
+void conditions_pack_resources(const struct conditions_pack *from,
+			       void (*fn)(void *ctx, uint32_t resource), void *ctx)
+{
+	struct walk look = { .step = TAKE, .take = &from->first, .on_resource = fn, .ctx = ctx };
+	struct conditions none = { 0 };
+
+	status(&look, &none);
 }

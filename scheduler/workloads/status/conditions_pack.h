@@ -14,5 +14,8 @@ struct conditions_pack *conditions_pack_one(const struct conditions *from, const
 /* Reads it into `to`, whose arena (to->arena, of its own) is reset and whose lists are used again:
  * what was in it is gone. Texts stay in the block, which must outlive what is read. */
 void conditions_pack_read(const struct conditions_pack *from, struct conditions *to);
+/* Calls fn for each resource in it, some of them more than once. */
+void conditions_pack_resources(const struct conditions_pack *from,
+			       void (*fn)(void *ctx, uint32_t resource), void *ctx);
 
 #endif

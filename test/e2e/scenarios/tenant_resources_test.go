@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,4 +64,27 @@ func TestTenantInventsResources(t *testing.T) {
 			t.Errorf("%s runs on %s, not on %s", name, on, node)
 		}
 	}
+}
+
+// The same with Jobs that queue: the names go with their Workloads, and what others ask for is decided meanwhile.
+func TestTenantInventsResourcesOfJobs(t *testing.T) {
+	s := startTenants(t)
+	jobs := s.JobTenant("eve").BatchV1().Jobs(s.Namespace)
+	for n := range 10 {
+		name := fmt.Sprintf("odd-%d", n)
+		job := s.JobSpec(name, "green", 1, func(j *batchv1.Job) {
+			r := &j.Spec.Template.Spec.Containers[0].Resources
+			r.Limits = corev1.ResourceList{}
+			for i := range 2000 {
+				invented := corev1.ResourceName(fmt.Sprintf("example.com/x%d-%d", n, i))
+				r.Requests[invented], r.Limits[invented] = resource.MustParse("1"), resource.MustParse("1")
+			}
+		})
+		_, err := jobs.Create(s.Ctx, job, metav1.CreateOptions{})
+		s.Must(err)
+		s.WaitWorkload(name, "QuotaReserved", "False/NoMatchingFlavor")
+		s.Must(jobs.Delete(s.Ctx, name, metav1.DeleteOptions{}))
+	}
+	s.Job("honest", "green", 1)
+	s.WaitJobRuns("honest")
 }

@@ -86,9 +86,100 @@ static void test_texts_go_with_the_workloads_that_brought_them(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+/* A Workload with names that no other object has: queue, class, pod set and resources, which its
+ * status repeats. */
+static void odd_names(struct workload_cache_fixture *f, int n)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf amounts = STRBUF_INIT;
+	char key[24];
+
+	snprintf(key, sizeof(key), "ns/w%d", n);
+	for (int i = 0; i < VALUES; i++) {
+		strbuf_printf(&amounts, "%s\"x.io/%d-%d\":\"1\"", i == 0 ? "" : ",", n, i);
+	}
+	strbuf_printf(&json,
+		      "{\"metadata\":{\"name\":\"w%d\",\"namespace\":\"ns\",\"uid\":\"u-w%d\","
+		      "\"resourceVersion\":\"%lld\"},\"spec\":{\"queueName\":\"q%d\","
+		      "\"priorityClassRef\":{\"name\":\"c%d\"},\"podSets\":[{\"name\":\"p%d\","
+		      "\"count\":1,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+		      "\"resources\":{\"requests\":{%s}}}]}}}]},\"status\":{\"resourceRequests\":[{"
+		      "\"name\":\"p%d\",\"resources\":{%s,\"y.io/%d\":\"1\"}}]}}",
+		      n, n, (long long)++f->version, n, n, n, amounts.p, n, amounts.p, n);
+	workload_cache_fixture_see(f, SCHED_WORKLOADS, key, json.p);
+	assert_int_equal(f->nbad, 0);
+}
+
+/* Of a Workload that is still there: in its pod set, and in the status that may be written. */
+static void has_names(const struct workload_cache_fixture *f, int n)
+{
+	const struct quota *q = workload_cache_world(f->cache);
+	const struct workload *w;
+	const struct conditions *status;
+	char text[32];
+
+	snprintf(text, sizeof(text), "w%d", n);
+	w = workload_cache_fixture_get(f, text);
+	status = workload_cache_status(f->cache, w);
+	snprintf(text, sizeof(text), "q%d", n);
+	assert_string_equal(w->local_queue, text);
+	snprintf(text, sizeof(text), "c%d", n);
+	assert_string_equal(w->priority_class, text);
+	snprintf(text, sizeof(text), "p%d", n);
+	assert_string_equal(w->podsets->name, text);
+	assert_int_equal(w->podsets->request.n, VALUES);
+	assert_int_equal(status->requests.n, 1);
+	assert_int_equal(status->requests.v[0].n, VALUES + 1);
+	snprintf(text, sizeof(text), "x.io/%d-", n);
+	for (size_t i = 0; i < VALUES; i++) {
+		uint32_t id = w->podsets->request.v[i].id;
+
+		assert_true(str_has_prefix(str_of(quota_resource_name(q, id)), text));
+	}
+	for (size_t i = 0; i < VALUES + 1; i++) {
+		uint32_t id = status->requests.v[0].v[i].resource;
+
+		(void)quota_resource_name(q, id); /* asserts that it is there */
+	}
+	snprintf(text, sizeof(text), "y.io/%d", n); /* that only the status has */
+	assert_int_not_equal(intern_find(q->resources, str_of(text)), INTERN_NONE);
+}
+
+static void test_names_go_with_the_workloads_that_brought_them(void **state)
+{
+	struct workload_cache_fixture f;
+	const struct quota *q;
+	uint32_t most = 0;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	q = workload_cache_world(f.cache);
+	odd_names(&f, 1000);
+	for (int i = 0; i < WORKLOADS; i++) {
+		char key[24];
+
+		odd_names(&f, i);
+		snprintf(key, sizeof(key), "ns/w%d", i);
+		workload_cache_fixture_gone(&f, SCHED_WORKLOADS, key);
+		most = intern_live(q->resources) > most ? intern_live(q->resources) : most;
+	}
+	assert_in_range(most, VALUES, 14 * VALUES); /* of 60 times that */
+	assert_in_range(intern_count(q->resources), VALUES, 14 * VALUES);
+	has_names(&f, 1000);
+	assert_int_not_equal(intern_find(q->resources, STR_LIT("cpu")), INTERN_NONE);
+	assert_int_equal(intern_find(q->resources, STR_LIT("x.io/1-1")), INTERN_NONE);
+	assert_int_equal(intern_find(q->names, STR_LIT("q1")), INTERN_NONE);
+	assert_int_equal(intern_find(q->names, STR_LIT("c1")), INTERN_NONE);
+	assert_int_equal(intern_find(q->names, STR_LIT("p1")), INTERN_NONE);
+	assert_int_not_equal(intern_find(q->names, STR_LIT("lq")), INTERN_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_go_with_the_workloads_that_brought_them),
 		cmocka_unit_test(test_texts_go_with_the_workloads_that_brought_them),
 	};
 

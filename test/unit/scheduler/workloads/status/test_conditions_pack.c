@@ -164,6 +164,34 @@ static void one_condition_alone(void **state)
 	arena_destroy(to.arena);
 }
 
+static void count_resource(void *ctx, uint32_t resource)
+{
+	unsigned *seen = ctx;
+
+	assert_in_range(resource, 0, 2);
+	seen[resource]++;
+}
+
+static void its_resources(void **state)
+{
+	const struct conditions none = { .generation = 1 };
+	struct arena *arena = arena_create(0);
+	struct conditions all = make(arena);
+	CLEANUP(xmalloc_freep) struct conditions_pack *full = conditions_pack_make(&all);
+	CLEANUP(xmalloc_freep) struct conditions_pack *empty = conditions_pack_make(&none);
+	unsigned seen[3] = { 0 };
+
+	(void)state;
+	conditions_finish(&all);
+	arena_destroy(arena);
+	conditions_pack_resources(empty, count_resource, seen);
+	assert_int_equal(seen[0] + seen[1] + seen[2], 0);
+	conditions_pack_resources(full, count_resource, seen);
+	assert_int_equal(seen[0], 0);
+	assert_int_equal(seen[1], 2); /* of the admission, and of the requests */
+	assert_int_equal(seen[2], 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +199,7 @@ int main(void)
 		cmocka_unit_test(of_what_was_there_nothing_stays),
 		cmocka_unit_test(numbers_and_texts_of_all_lengths),
 		cmocka_unit_test(one_condition_alone),
+		cmocka_unit_test(its_resources),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/quote.h"
 #include "base/strbuf.h"
 
 /* The one global of the process besides the metric registry. */
@@ -36,59 +37,11 @@ bool log_enabled(enum log_level level)
 	return (int)level <= atomic_load_explicit(&log_level_now, memory_order_relaxed);
 }
 
-/* Length of the UTF-8 sequence at p, 0 if there is no valid one. */
-static size_t utf8_len(const unsigned char *p, size_t len)
-{
-	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-
-	if (n == 0 || n > len || p[0] > 0xf4) {
-		return 0;
-	}
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	/* Overlong forms, surrogates, beyond U+10FFFF. */
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) {
-		return 0;
-	}
-	return n;
-}
-
-/* A JSON string; the text format quotes the same way. What is not UTF-8 becomes U+FFFD. */
-static void add_quoted(struct strbuf *out, struct str s)
-{
-	strbuf_add_ch(out, '"');
-	while (s.len > 0) {
-		unsigned char c = (unsigned char)s.p[0];
-		size_t n = utf8_len((const unsigned char *)s.p, s.len);
-
-		if (c == '"' || c == '\\') {
-			strbuf_add_ch(out, '\\');
-			strbuf_add_ch(out, (char)c);
-		} else if (c == '\n') {
-			strbuf_add_c(out, "\\n");
-		} else if (c < 0x20 || c == 0x7f) {
-			strbuf_printf(out, "\\u%04x", c);
-		} else if (n == 0) {
-			strbuf_add_c(out, "\\ufffd");
-		} else {
-			strbuf_add(out, s.p, n);
-		}
-		n = n == 0 ? 1 : n;
-		s.p += n;
-		s.len -= n;
-	}
-	strbuf_add_ch(out, '"');
-}
-
 static void add_value(struct strbuf *out, const struct log_field *f)
 {
 	switch (f->kind) {
 	case LOG_KIND_STR:
-		add_quoted(out, f->s);
+		quote_json(out, f->s);
 		break;
 	case LOG_KIND_INT:
 		strbuf_printf(out, "%lld", (long long)f->i);
@@ -158,11 +111,11 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 	} else {
 		add_text_head(&out, level, file, line);
 	}
-	add_quoted(&out, str_of(msg));
+	quote_json(&out, str_of(msg));
 	for (const struct log_field *f = fields; f->key != NULL; f++) {
 		if (json) {
 			strbuf_add_ch(&out, ',');
-			add_quoted(&out, str_of(f->key));
+			quote_json(&out, str_of(f->key));
 			strbuf_add_ch(&out, ':');
 		} else {
 			strbuf_printf(&out, " %s=", f->key);

@@ -146,8 +146,7 @@ int jdoc_parse(struct str text, struct jdoc **ret, struct err *err)
 			       column, e.what);
 	}
 	pthread_once(&hooks_once, install_hooks);
-	/* cJSON would end a string at \u0000. */
-	text = json_text_with_nul(text, &replaced);
+	text = json_text_for_cjson(text, &replaced);
 	c = cJSON_ParseWithLength(text.p, text.len);
 	if (c == NULL) {
 		return err_set(err, ERR_INVALID, "invalid JSON");

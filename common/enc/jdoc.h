@@ -1,7 +1,7 @@
 /* common/enc/jdoc.h: a JSON document as a tree (the only user of cJSON).
  * A struct jdoc is one node; the root owns all below it. Owner: one thread; a tree that is no
  * longer changed may be read by many. Object keys are compared case-sensitively. Strings are
- * NUL-terminated UTF-8, in which SCAN_NUL (scan.h) stands for the escape \u0000.
+ * NUL-terminated UTF-8, in which UTF8_NUL (base/utf8.h) stands for the escape \u0000.
  * Limits: JDOC_MAX_DEPTH levels and JDOC_MAX_BYTES of text (-ERR_INVALID beyond). Integers beyond
  * 2^53 lose precision (Kubernetes sends such numbers as strings). */
 #ifndef COMMON_ENC_JDOC_H

@@ -1,5 +1,6 @@
 #include "enc/jdoc.h"
 
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "enc/json_text.h"
 
@@ -13,7 +14,7 @@ static void format_children(const struct jdoc *d, struct strbuf *out)
 			strbuf_add_ch(out, ',');
 		}
 		if (is_object) {
-			json_text_quote(out, str_of(jdoc_key(c)));
+			quote_json(out, str_of(jdoc_key(c)));
 			strbuf_add_ch(out, ':');
 		}
 		jdoc_format(c, out);
@@ -34,7 +35,7 @@ void jdoc_format(const struct jdoc *d, struct strbuf *out)
 		json_text_number(out, jdoc_num(d, 0));
 		break;
 	case JDOC_STRING:
-		json_text_quote(out, str_of(jdoc_str(d)));
+		quote_json(out, str_of(jdoc_str(d)));
 		break;
 	case JDOC_ARRAY:
 	case JDOC_OBJECT:

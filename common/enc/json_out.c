@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
-#include "enc/json_text.h"
 
 void json_out_init(struct json_out *o, struct strbuf *buf)
 {
@@ -72,7 +72,7 @@ void json_out_key(struct json_out *o, const char *key)
 {
 	assert(o->depth > 0 && !o->after_key);
 	separate(o);
-	json_text_quote(o->buf, str_of(key));
+	quote_json(o->buf, str_of(key));
 	strbuf_add_ch(o->buf, ':');
 	o->after_key = true;
 }
@@ -89,7 +89,7 @@ void json_out_slice(struct json_out *o, struct str s)
 		return;
 	}
 	separate(o);
-	json_text_quote(o->buf, s);
+	quote_json(o->buf, s);
 }
 
 void json_out_int(struct json_out *o, int64_t n)

@@ -1,5 +1,6 @@
 #include "enc/json_text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,85 +8,36 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "enc/scan.h"
 
-#define NUL_ESCAPE "\\u0000"
 #define EXACT_INT 9007199254740992.0 /* 2^53 */
 
-static void escape(struct strbuf *out, unsigned char c)
+/* cJSON ends a string at a NUL and refuses half of a surrogate pair. */
+static bool is_unlike_cjson(uint32_t c)
 {
-	switch (c) {
-	case '"':
-		strbuf_add(out, "\\\"", 2);
-		break;
-	case '\\':
-		strbuf_add(out, "\\\\", 2);
-		break;
-	case '\n':
-		strbuf_add(out, "\\n", 2);
-		break;
-	case '\r':
-		strbuf_add(out, "\\r", 2);
-		break;
-	case '\t':
-		strbuf_add(out, "\\t", 2);
-		break;
-	default:
-		strbuf_printf(out, "\\u%04x", c);
-	}
+	return c == 0 || c == UTF8_REPLACEMENT_CHARACTER;
 }
 
-void json_text_quote(struct strbuf *out, struct str s)
+struct str json_text_for_cjson(struct str text, struct strbuf *out)
 {
-	const char *p = s.p, *end = s.p + s.len, *run = s.p;
-	size_t n;
+	const char *p = text.p, *end = text.p + text.len, *run = p, *after;
+	char bytes[UTF8_MAX];
+	struct scan_error e;
+	uint32_t c;
 
-	strbuf_add_ch(out, '"');
-	while (p < end) {
-		unsigned char c = (unsigned char)*p;
-
-		if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-			p++;
-			continue;
-		}
-		n = c >= 0x80 ? scan_utf8(p, end) : 0;
-		if (n > 0) {
-			p += n;
-			continue;
-		}
-		strbuf_add(out, run, (size_t)(p - run));
-		if (scan_is_nul(p, end)) {
-			strbuf_add_c(out, NUL_ESCAPE);
-			p++;
-		} else if (c >= 0x80) {
-			strbuf_add(out, "\xef\xbf\xbd", 3);
-		} else {
-			escape(out, c);
-		}
-		run = ++p;
-	}
-	if (p > run) {
-		strbuf_add(out, run, (size_t)(p - run));
-	}
-	strbuf_add_ch(out, '"');
-}
-
-struct str json_text_with_nul(struct str text, struct strbuf *out)
-{
-	const char *p = text.p, *end = text.p + text.len, *run = p;
-
-	if (memmem(text.p, text.len, NUL_ESCAPE, strlen(NUL_ESCAPE)) == NULL) {
-		return text;
-	}
 	while ((p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
-		if (!str_has_prefix((struct str){ p, (size_t)(end - p) }, NUL_ESCAPE)) {
-			p += 2;
-			continue;
+		after = scan_escape(p, end, &c, &e);
+		assert(after != NULL);
+		if (is_unlike_cjson(c)) {
+			strbuf_add(out, run, (size_t)(p - run));
+			strbuf_add(out, bytes, utf8_put(c, bytes));
+			run = after;
 		}
-		strbuf_add(out, run, (size_t)(p - run));
-		strbuf_add_c(out, SCAN_NUL);
-		p += strlen(NUL_ESCAPE);
-		run = p;
+		p = after;
+	}
+	if (run == text.p) {
+		return text;
 	}
 	strbuf_add(out, run, (size_t)(end - run));
 	return strbuf_str(out);

@@ -6,11 +6,10 @@
 
 struct strbuf;
 
-/* s in quotes; SCAN_NUL becomes \u0000, other invalid UTF-8 U+FFFD. */
-void json_text_quote(struct strbuf *out, struct str s);
-/* text, which the scanner accepted, with SCAN_NUL in the place of each \u0000: text itself when it
- * has none, else written to out. */
-struct str json_text_with_nul(struct str text, struct strbuf *out);
+/* text, which the scanner accepted, with the character itself in the place of each escape that
+ * cJSON would read otherwise than the scanner: text itself when it has none, else written to out.
+ */
+struct str json_text_for_cjson(struct str text, struct strbuf *out);
 /* Shortest text that reads back as n, integers without exponent; not finite: null. */
 void json_text_number(struct strbuf *out, double n);
 

@@ -129,8 +129,10 @@ void reader_enter(struct reader *r)
 static struct str unescape(struct str s, struct arena *arena)
 {
 	char *copy = arena_alloc(arena, s.len + 1);
-	size_t n = scan_unescape(s, copy);
+	size_t n = 0;
+	bool valid = scan_unescape(s, copy, &n);
 
+	assert(valid);
 	copy[n] = '\0';
 	return (struct str){ copy, n };
 }

@@ -11,6 +11,7 @@
 #endif
 
 #include "base/attrs.h"
+#include "base/utf8.h"
 
 static const char too_deep[] = "nested too deeply";
 
@@ -63,36 +64,6 @@ static inline const char *skip_plain(const char *p, const char *end)
 }
 #endif
 
-size_t scan_utf8(const char *p, const char *end)
-{
-	/* Allowed range of the second byte keeps out overlong forms, surrogates, > U+10FFFF. */
-	unsigned char c = (unsigned char)*p, lo = 0x80, hi = 0xbf;
-	size_t n;
-
-	if (c >= 0xc2 && c <= 0xdf) {
-		n = 2;
-	} else if (c >= 0xe0 && c <= 0xef) {
-		n = 3;
-		lo = c == 0xe0 ? 0xa0 : 0x80;
-		hi = c == 0xed ? 0x9f : 0xbf;
-	} else if (c >= 0xf0 && c <= 0xf4) {
-		n = 4;
-		lo = c == 0xf0 ? 0x90 : 0x80;
-		hi = c == 0xf4 ? 0x8f : 0xbf;
-	} else {
-		return 0;
-	}
-	if ((size_t)(end - p) < n || (unsigned char)p[1] < lo || (unsigned char)p[1] > hi) {
-		return 0;
-	}
-	for (size_t i = 2; i < n; i++) {
-		if (((unsigned char)p[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	return n;
-}
-
 /* Four hexadecimal digits at p, or -1. */
 static int hex4(const char *p, const char *end)
 {
@@ -115,9 +86,10 @@ static int hex4(const char *p, const char *end)
 	return v;
 }
 
-/* p is at the backslash; the result is behind the escape. */
-static const char *scan_escape(const char *p, const char *end, struct scan_error *e)
+const char *scan_escape(const char *p, const char *end, uint32_t *ret_char, struct scan_error *e)
 {
+	static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+	const char *name;
 	int high, low;
 
 	if (end - p < 2) {
@@ -125,27 +97,34 @@ static const char *scan_escape(const char *p, const char *end, struct scan_error
 	}
 	if (p[1] != 'u') {
 		/* memchr, since strchr would find the terminating NUL, too. */
-		return memchr("\"\\/bfnrt", p[1], 8) != NULL
-			       ? p + 2
-			       : fail(e, p, "unknown escape in string");
+		name = memchr(names, p[1], sizeof(names) - 1);
+		if (name == NULL) {
+			return fail(e, p, "unknown escape in string");
+		}
+		*ret_char = (uint32_t)bytes[name - names];
+		return p + 2;
 	}
 	high = hex4(p + 2, end);
 	if (high < 0) {
 		return fail(e, p, "bad \\u escape in string");
 	}
+	*ret_char = (uint32_t)high;
 	if (high < 0xd800 || high > 0xdfff) {
 		return p + 6;
 	}
+	*ret_char = UTF8_REPLACEMENT_CHARACTER;
 	low = end - p >= 12 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8, end) : -1;
 	if (high > 0xdbff || low < 0xdc00 || low > 0xdfff) {
-		return fail(e, p, "lone surrogate in string");
+		return p + 6;
 	}
+	*ret_char = 0x10000 + (((uint32_t)high - 0xd800) << 10) + ((uint32_t)low - 0xdc00);
 	return p + 12;
 }
 
 const char *scan_string(const char *p, const char *end, bool *ret_escaped, struct scan_error *e)
 {
 	bool escaped = false;
+	uint32_t c;
 	size_t n;
 
 	for (;;) {
@@ -159,19 +138,33 @@ const char *scan_string(const char *p, const char *end, bool *ret_escaped, struc
 		}
 		if (*p == '\\') {
 			escaped = true;
-			p = scan_escape(p, end, e);
+			p = scan_escape(p, end, &c, e);
 			if (p == NULL) {
 				return NULL;
 			}
 		} else if ((unsigned char)*p < 0x20) {
 			return fail(e, p, "control character in string");
 		} else {
-			n = scan_utf8(p, end);
+			n = utf8_len(p, end);
 			if (n == 0) {
 				return fail(e, p, "invalid UTF-8 in string");
 			}
 			p += n;
 		}
+	}
+}
+
+const char *scan_string_end(const char *p, const char *end)
+{
+	for (;;) {
+		p = skip_plain(p, end);
+		if (UNLIKELY(p == end)) {
+			return NULL;
+		}
+		if (LIKELY(*p == '"')) {
+			return p;
+		}
+		p += *p == '\\' && p + 1 < end ? 2 : 1;
 	}
 }
 
@@ -371,61 +364,26 @@ const char *scan_value(const char *p, const char *end, unsigned depth, struct sc
 	return after == NULL && e->what == too_deep ? scan_deep(p, end, depth, e) : after;
 }
 
-static size_t put_utf8(unsigned c, char *out)
+bool scan_unescape(struct str s, char *out, size_t *ret_len)
 {
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | (c >> 6));
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | (c >> 12));
-		out[1] = (char)(0x80 | ((c >> 6) & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | (c >> 18));
-	out[1] = (char)(0x80 | ((c >> 12) & 0x3f));
-	out[2] = (char)(0x80 | ((c >> 6) & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
-static size_t put_nul(char *out)
-{
-	memcpy(out, SCAN_NUL, 2);
-	return 2;
-}
-
-size_t scan_unescape(struct str s, char *out)
-{
-	static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
 	const char *p = s.p, *end = s.p + s.len;
+	struct scan_error e;
+	uint32_t c;
 	size_t n = 0;
-	unsigned c;
 
 	while (p < end) {
 		if (*p != '\\') {
 			out[n++] = *p++;
-		} else if (p[1] != 'u') {
-			out[n++] = bytes[strchr(names, p[1]) - names];
-			p += 2;
-		} else {
-			c = (unsigned)hex4(p + 2, end);
-			p += 6;
-			if (c >= 0xd800 && c <= 0xdfff) {
-				c = 0x10000 + ((c - 0xd800) << 10) +
-				    ((unsigned)hex4(p + 2, end) - 0xdc00);
-				p += 6;
-			}
-			n += c == 0 ? put_nul(out + n) : put_utf8(c, out + n);
+			continue;
 		}
+		p = scan_escape(p, end, &c, &e);
+		if (p == NULL) {
+			return false;
+		}
+		n += utf8_put(c, out + n);
 	}
-	return n;
+	*ret_len = n;
+	return true;
 }
 
 void scan_position(const char *start, const char *at, size_t *ret_line, size_t *ret_column)

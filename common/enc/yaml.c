@@ -9,9 +9,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
+#include "base/utf8.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "enc/scan.h"
 #include "enc/yaml_scalar.h"
 
 #define MERGE_KEY "<<"
@@ -173,11 +173,11 @@ static int on_key(struct builder *b, struct frame *f, struct str text)
 }
 
 /* A quoted "\0" as all strings have it in memory. */
-static struct str with_scan_nul(struct str text, struct strbuf *out)
+static struct str with_nul_pair(struct str text, struct strbuf *out)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.p[i] == '\0') {
-			strbuf_add_c(out, SCAN_NUL);
+			strbuf_add_c(out, UTF8_NUL);
 		} else {
 			strbuf_add_ch(out, text.p[i]);
 		}
@@ -200,7 +200,7 @@ static int on_scalar(struct builder *b, const yaml_event_t *ev)
 		return bad(b, "tags are not supported");
 	}
 	if (memchr(text.p, '\0', text.len) != NULL) {
-		text = with_scan_nul(text, &replaced);
+		text = with_nul_pair(text, &replaced);
 	}
 	if (f != NULL && f->key == NULL && jdoc_kind(f->container) == JDOC_OBJECT) {
 		return on_key(b, f, text);
@@ -465,11 +465,11 @@ static void emit_scalar(yaml_emitter_t *e, struct str text, yaml_scalar_style_t 
 	emit(e, &ev);
 }
 
-/* libyaml refuses SCAN_NUL, which is no UTF-8, and writes a NUL as the escape. */
-static struct str without_scan_nul(struct str text, struct strbuf *out)
+/* libyaml refuses UTF8_NUL, which is no UTF-8, and writes a NUL as the escape. */
+static struct str without_nul_pair(struct str text, struct strbuf *out)
 {
 	for (const char *p = text.p, *end = p + text.len; p < end; p++) {
-		bool nul = scan_is_nul(p, end);
+		bool nul = utf8_is_nul(p, end);
 
 		strbuf_add_ch(out, nul ? '\0' : *p);
 		p += nul;
@@ -483,8 +483,8 @@ static void emit_string(yaml_emitter_t *e, const char *text)
 	struct str s = str_of(text);
 	yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;
 
-	if (strstr(text, SCAN_NUL) != NULL) {
-		s = without_scan_nul(s, &plain);
+	if (strstr(text, UTF8_NUL) != NULL) {
+		s = without_nul_pair(s, &plain);
 		style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 	} else if (memchr(s.p, '\n', s.len) != NULL) {
 		style = YAML_LITERAL_SCALAR_STYLE;

@@ -4,25 +4,25 @@
 
 static int cut_items(struct str items, list_page_fn fn, void *ctx, size_t *ret_n, struct err *err)
 {
-	struct json_cut c;
+	struct cut c;
 	struct str item;
 	size_t n = 0;
 
-	json_cut_init(&c, items);
-	if (!json_cut_open(&c, '[')) {
+	cut_init(&c, items);
+	if (!cut_open(&c, '[')) {
 		/* Go encodes a nil slice as null. */
 		return str_eq_c(items, "null")
 			       ? 0
 			       : err_set(err, ERR_INVALID, "list: items: not an array");
 	}
-	while (json_cut_item(&c, &item)) {
-		struct json_cut_meta meta;
+	while (cut_item(&c, &item)) {
+		struct cut_meta meta;
 
 		if (++n > LIST_PAGE_MAX_ITEMS) {
 			return err_set(err, ERR_INVALID, "list: items: more than %d",
 				       LIST_PAGE_MAX_ITEMS);
 		}
-		if (json_cut_meta(item, &meta) && meta.name.len > 0) {
+		if (cut_meta(item, &meta) && meta.name.len > 0) {
 			fn(ctx, item, &meta);
 		}
 	}
@@ -35,18 +35,18 @@ static int cut_items(struct str items, list_page_fn fn, void *ctx, size_t *ret_n
 
 static bool cut_metadata(struct str metadata, struct list_page *page)
 {
-	struct json_cut c;
+	struct cut c;
 	struct str key, value;
 
-	json_cut_init(&c, metadata);
-	if (!json_cut_open(&c, '{')) {
+	cut_init(&c, metadata);
+	if (!cut_open(&c, '{')) {
 		return false;
 	}
-	while (json_cut_member(&c, &key, &value)) {
+	while (cut_member(&c, &key, &value)) {
 		if (str_eq_c(key, "resourceVersion")) {
-			page->resource_version = json_cut_string(value);
+			page->resource_version = cut_string(value);
 		} else if (str_eq_c(key, "continue")) {
-			page->continue_ = json_cut_string(value);
+			page->continue_ = cut_string(value);
 		}
 	}
 	return !c.failed;
@@ -57,21 +57,21 @@ int list_page_cut(struct str body, list_page_fn fn, void *ctx, struct list_page 
 {
 	struct list_page page = { { NULL, 0 }, { NULL, 0 }, 0 };
 	struct str key, value, items = { NULL, 0 }, metadata = { NULL, 0 };
-	struct json_cut c;
+	struct cut c;
 	int r;
 
-	json_cut_init(&c, body);
-	if (!json_cut_open(&c, '{')) {
+	cut_init(&c, body);
+	if (!cut_open(&c, '{')) {
 		return err_set(err, ERR_INVALID, "list: not an object");
 	}
-	while (json_cut_member(&c, &key, &value)) {
+	while (cut_member(&c, &key, &value)) {
 		if (str_eq_c(key, "items")) {
 			items = value;
 		} else if (str_eq_c(key, "metadata")) {
 			metadata = value;
 		}
 	}
-	if (!json_cut_at_end(&c)) {
+	if (!cut_at_end(&c)) {
 		return err_set(err, ERR_INVALID, "list: broken JSON");
 	}
 	if (!cut_metadata(metadata, &page)) {

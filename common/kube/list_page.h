@@ -3,7 +3,7 @@
 #ifndef COMMON_KUBE_LIST_PAGE_H
 #define COMMON_KUBE_LIST_PAGE_H
 
-#include "kube/json_cut.h"
+#include "enc/cut.h"
 
 #define LIST_PAGE_MAX_ITEMS 1000000
 
@@ -15,7 +15,7 @@ struct list_page {
 	size_t items;
 };
 
-typedef void (*list_page_fn)(void *ctx, struct str object, const struct json_cut_meta *meta);
+typedef void (*list_page_fn)(void *ctx, struct str object, const struct cut_meta *meta);
 
 /* fn is called for each item in order, before a later part of the body may turn out broken; items
  * without metadata.name are counted but not handed out. -ERR_INVALID: no list. */

@@ -3,7 +3,7 @@
 #include "api/status.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "kube/json_cut.h"
+#include "enc/cut.h"
 #include "kube/list_page.h"
 #include "kube/seen.h"
 #include "kube/wakeup.h"
@@ -56,13 +56,13 @@ static int64_t number_of(struct str version)
 {
 	int64_t n;
 
-	return json_cut_int(version, &n) && n > 0 ? n : 0;
+	return cut_int(version, &n) && n > 0 ? n : 0;
 }
 
 static void set_text(struct strbuf *to, struct str raw)
 {
 	strbuf_reset(to);
-	if (!json_cut_unescape(raw, to)) {
+	if (!cut_unescape(raw, to)) {
 		strbuf_reset(to);
 	}
 }
@@ -73,18 +73,18 @@ static void set_position(struct reflector *r, struct str version)
 	r->position_n = number_of(strbuf_str(&r->position));
 }
 
-static struct str make_key(struct reflector *r, const struct json_cut_meta *meta)
+static struct str make_key(struct reflector *r, const struct cut_meta *meta)
 {
 	strbuf_reset(&r->key);
 	if (meta->namespace_.len > 0) {
-		json_cut_unescape(meta->namespace_, &r->key);
+		cut_unescape(meta->namespace_, &r->key);
 		strbuf_add_ch(&r->key, '/');
 	}
-	json_cut_unescape(meta->name, &r->key);
+	cut_unescape(meta->name, &r->key);
 	return strbuf_str(&r->key);
 }
 
-static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct reflector *r = ctx;
 	struct str key = make_key(r, meta);
@@ -124,11 +124,11 @@ static void on_change(struct reflector *r, const struct watch_frame *f)
  * if it is there. */
 bool reflector_answer_offer(struct reflector *r, struct str object)
 {
-	struct json_cut_meta meta;
+	struct cut_meta meta;
 	int64_t version, known = 0;
 	struct str key;
 
-	if (!json_cut_meta(object, &meta) || meta.name.len == 0) {
+	if (!cut_meta(object, &meta) || meta.name.len == 0) {
 		return false;
 	}
 	version = number_of(meta.resource_version);
@@ -310,7 +310,7 @@ enum reflector_event_id reflector_answer_judge(struct reflector *r, const struct
 	return f->is_watch ? judge_watch_end(r, f) : judge_page(r, result->body);
 }
 
-static void skip_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void skip_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	(void)ctx;
 	(void)object;

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/cut.h"
 #include "enc/jdoc.h"
-#include "kube/json_cut.h"
 #include "kube/page_size.h"
 #include "kube/transport.h"
 
@@ -103,11 +103,11 @@ bool rest_is_passing(int status)
 
 int64_t rest_version(const struct http_result *result)
 {
-	struct json_cut_meta meta;
+	struct cut_meta meta;
 	int64_t version;
 
 	/* Of each write the whole object comes back; nothing else in it is looked at. */
-	if (!json_cut_meta(result->body, &meta) || !json_cut_int(meta.resource_version, &version)) {
+	if (!cut_meta(result->body, &meta) || !cut_int(meta.resource_version, &version)) {
 		return 0;
 	}
 	return version;
@@ -289,7 +289,7 @@ int rest_list_cut(struct transport *t, const char *path, int64_t timeout_ns, lis
 			return err_set(err, ERR_INVALID, "%s: %s", path, why.text);
 		}
 		strbuf_reset(&next);
-		if (!json_cut_unescape(page.continue_, &next)) {
+		if (!cut_unescape(page.continue_, &next)) {
 			return err_set(err, ERR_INVALID, "%s: metadata.continue: broken", path);
 		}
 	} while (next.len > 0);
@@ -302,7 +302,7 @@ struct tree_list {
 	struct err err;
 };
 
-static void on_tree_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void on_tree_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct tree_list *l = ctx;
 	CLEANUP(jdoc_destroyp) struct jdoc *item = NULL;

@@ -41,17 +41,16 @@ static bool find_type(struct str name, enum watch_frame_type *ret)
 /* The code of a metav1.Status, 0: none. */
 static int status_code(struct str object)
 {
-	struct json_cut c;
+	struct cut c;
 	struct str key, value;
 	int64_t code;
 
-	json_cut_init(&c, object);
-	if (!json_cut_open(&c, '{')) {
+	cut_init(&c, object);
+	if (!cut_open(&c, '{')) {
 		return 0;
 	}
-	while (json_cut_member(&c, &key, &value)) {
-		if (str_eq_c(key, "code") && json_cut_int(value, &code) && code > 0 &&
-		    code < 1000) {
+	while (cut_member(&c, &key, &value)) {
+		if (str_eq_c(key, "code") && cut_int(value, &code) && code > 0 && code < 1000) {
 			return (int)code;
 		}
 	}
@@ -62,20 +61,20 @@ int watch_frame_parse(struct str line, struct watch_frame *ret, struct err *err)
 {
 	struct watch_frame f = { .type = WATCH_FRAME_COUNT_ };
 	struct str key, value, type = { NULL, 0 };
-	struct json_cut c;
+	struct cut c;
 
-	json_cut_init(&c, line);
-	if (!json_cut_open(&c, '{')) {
+	cut_init(&c, line);
+	if (!cut_open(&c, '{')) {
 		return err_set(err, ERR_INVALID, "watch frame: not an object");
 	}
-	while (json_cut_member(&c, &key, &value)) {
+	while (cut_member(&c, &key, &value)) {
 		if (str_eq_c(key, "type")) {
-			type = json_cut_string(value);
+			type = cut_string(value);
 		} else if (str_eq_c(key, "object")) {
 			f.object = value;
 		}
 	}
-	if (!json_cut_at_end(&c)) {
+	if (!cut_at_end(&c)) {
 		return err_set(err, ERR_INVALID, "watch frame: broken JSON");
 	}
 	if (!find_type(type, &f.type)) {
@@ -87,7 +86,7 @@ int watch_frame_parse(struct str line, struct watch_frame *ret, struct err *err)
 	}
 	if (f.type == WATCH_FRAME_ERROR) {
 		f.code = status_code(f.object);
-	} else if (!json_cut_meta(f.object, &f.meta)) {
+	} else if (!cut_meta(f.object, &f.meta)) {
 		return err_set(err, ERR_INVALID, "watch frame: object.metadata: missing");
 	}
 	*ret = f;

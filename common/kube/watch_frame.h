@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/strbuf.h"
-#include "kube/json_cut.h"
+#include "enc/cut.h"
 
 #define WATCH_FRAME_MAX (64u << 20) /* as one object of a list, see page_size.h */
 
@@ -26,9 +26,9 @@ enum watch_frame_type {
 /* Slices are borrowed for the duration of the callback. */
 struct watch_frame {
 	enum watch_frame_type type;
-	struct str object;         /* JSON text */
-	struct json_cut_meta meta; /* not of ERROR */
-	int code;                  /* ERROR: Status.code, 0 when absent */
+	struct str object;    /* JSON text */
+	struct cut_meta meta; /* not of ERROR */
+	int code;             /* ERROR: Status.code, 0 when absent */
 };
 
 struct watch_frame_splitter {

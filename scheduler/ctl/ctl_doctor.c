@@ -37,7 +37,7 @@ static bool pods_have_label(struct str object)
 	       jdoc_get(jdoc_path(tree, "spec.template.metadata.labels"), KUEUE_QUEUE_NAME) != NULL;
 }
 
-static void on_object(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void on_object(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct doctor *d = ctx;
 

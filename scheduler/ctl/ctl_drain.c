@@ -73,7 +73,7 @@ struct listing {
 	const char *path;
 };
 
-static void on_registration(void *ctx, struct str object UNUSED, const struct json_cut_meta *meta)
+static void on_registration(void *ctx, struct str object UNUSED, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
 	struct found f = { .path = xmalloc_printf("%s/" STR_FMT, l->path, STR_ARG(meta->name)),
@@ -107,7 +107,7 @@ static bool may_have_our_gate(struct str object)
 	return false;
 }
 
-static void on_pod(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void on_pod(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);

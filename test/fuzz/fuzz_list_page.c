@@ -25,7 +25,7 @@ static void inside(const struct check *c, struct str s)
 	assert(s.p == NULL || (s.p >= c->body.p && s.p + s.len <= c->body.p + c->body.len));
 }
 
-static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct check *c = ctx;
 

@@ -33,7 +33,7 @@ static bool on_frame(void *ctx, const struct watch_frame *f)
 	note(log, f->meta.resource_version);
 	note(log, f->object);
 	if (f->meta.name.len > 0) {
-		json_cut_unescape(f->meta.name, &name);
+		cut_unescape(f->meta.name, &name);
 	}
 	assert(name.len <= f->meta.name.len);
 	strbuf_finish(&name);

@@ -5,7 +5,7 @@
 #include "base/attrs.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "kube/json_cut.h"
+#include "enc/cut.h"
 
 static void on_event(void *ctx, const struct reflector_event *e)
 {
@@ -62,11 +62,11 @@ static void compare(void *ctx, struct str text)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct comparison *c = ctx;
-	struct json_cut_meta meta;
+	struct cut_meta meta;
 	const char *version;
 
 	c->objects++;
-	if (!json_cut_meta(text, &meta)) {
+	if (!cut_meta(text, &meta)) {
 		abort();
 	}
 	strbuf_printf(&key, STR_FMT "/" STR_FMT, STR_ARG(meta.namespace_), STR_ARG(meta.name));

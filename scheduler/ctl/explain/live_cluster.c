@@ -55,7 +55,7 @@ static void apply(struct live_cluster *s, struct sched_msg *m, int64_t now)
 	message_free(m);
 }
 
-static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -66,7 +66,7 @@ static void on_item(void *ctx, struct str object, const struct json_cut_meta *me
 		strbuf_add_ch(&key, '/');
 	}
 	strbuf_add_str(&key, meta->name);
-	(void)json_cut_int(meta->resource_version, &number);
+	(void)cut_int(meta->resource_version, &number);
 	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, number), l->now);
 }
 

@@ -46,7 +46,7 @@ static void warn(void *ctx UNUSED, const char *text)
 	fprintf(stderr, "headgatectl: warning: %s\n", text);
 }
 
-static void on_item(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
 	struct jdoc *item = NULL;

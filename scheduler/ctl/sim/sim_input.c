@@ -11,9 +11,9 @@
 #include "base/strmap.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
+#include "enc/cut.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
-#include "kube/json_cut.h"
 
 struct sim_input {
 	struct strmap *objects; /* "Kind namespace/name" -> struct sim_object */
@@ -304,14 +304,14 @@ int sim_input_add(struct sim_input *in, const char *file, struct str text, struc
 
 static int add_items(struct sim_input *in, struct str items, struct place *at, struct err *err)
 {
-	struct json_cut c;
+	struct cut c;
 	struct str item;
 
-	json_cut_init(&c, items);
-	if (!json_cut_open(&c, '[')) {
+	cut_init(&c, items);
+	if (!cut_open(&c, '[')) {
 		return err_set(err, ERR_INVALID, "items: not a list");
 	}
-	for (at->document = 1; json_cut_item(&c, &item); at->document++) {
+	for (at->document = 1; cut_item(&c, &item); at->document++) {
 		CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 
 		if (jdoc_parse(item, &d, err) < 0 || add_document(in, d, at, err) < 0) {
@@ -325,19 +325,19 @@ int sim_input_add_list(struct sim_input *in, const char *file, struct str text, 
 {
 	struct place at = { file, 0 };
 	struct str key, value, kind = { NULL, 0 };
-	struct json_cut c;
+	struct cut c;
 	int r = 0;
 
-	json_cut_init(&c, text);
-	(void)json_cut_open(&c, '{');
-	while (r == 0 && json_cut_member(&c, &key, &value)) {
+	cut_init(&c, text);
+	(void)cut_open(&c, '{');
+	while (r == 0 && cut_member(&c, &key, &value)) {
 		if (str_eq_c(key, "kind")) {
-			kind = json_cut_string(value);
+			kind = cut_string(value);
 		} else if (str_eq_c(key, "items")) {
 			r = add_items(in, value, &at, err);
 		}
 	}
-	if (r == 0 && (c.failed || !json_cut_at_end(&c) || !str_eq_c(kind, "List"))) {
+	if (r == 0 && (c.failed || !cut_at_end(&c) || !str_eq_c(kind, "List"))) {
 		r = err_set(err, ERR_INVALID, "not a List in JSON");
 	}
 	return r < 0 ? err_wrap(err, "%s", file) : 0;

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/cut.h"
 #include "enc/jdoc.h"
-#include "kube/json_cut.h"
 #include "kube/rest.h"
 #include "scheduler/pods/model/model.h"
 
@@ -65,10 +65,10 @@ static bool pod_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
  * shows none. */
 static int64_t version_of(struct str body)
 {
-	struct json_cut_meta meta;
+	struct cut_meta meta;
 	int64_t version = 0;
 
-	if (body.p != NULL && json_cut_meta(body, &meta) && meta.resource_version.p != NULL) {
+	if (body.p != NULL && cut_meta(body, &meta) && meta.resource_version.p != NULL) {
 		(void)str_to_i64(meta.resource_version, &version);
 	}
 	return version;

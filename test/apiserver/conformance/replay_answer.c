@@ -6,12 +6,12 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "enc/json_text.h"
 
 #define UUID_LEN 36
 
@@ -293,7 +293,7 @@ static void add_string(struct walk *w, const struct jdoc *parent, const char *ke
 		}
 		clean(w->symbols, text, &cleaned);
 	}
-	json_text_quote(out, strbuf_str(&cleaned));
+	quote_json(out, strbuf_str(&cleaned));
 }
 
 static bool fits_any(char *const *patterns, const char *path)
@@ -367,7 +367,7 @@ static void add_name(struct strbuf *path, const char *key)
 		strbuf_printf(path, "%s%s", path->len > 0 ? "." : "", key);
 		return;
 	}
-	json_text_quote(&quoted, str_of(key));
+	quote_json(&quoted, str_of(key));
 	strbuf_printf(path, "[%s]", quoted.p);
 }
 

@@ -73,7 +73,7 @@ static void test_json(void **state)
 	assert_non_null(
 		strstr(out->p, "Z\",\"level\":\"warning\",\"v\":0,\"caller\":\"test_log.c:"));
 	assert_string_equal(tail(out, "\",\"msg\":"),
-			    "\"odd\",\"k\":\"q\\\"\\\\\\n\\u0001\\ufffd\xc3\xa9\",\"d\":null,"
+			    "\"odd\",\"k\":\"q\\\"\\\\\\n\\u0001\xef\xbf\xbd\xc3\xa9\",\"d\":null,"
 			    "\"b\":false,\"none\":\"\"}\n");
 }
 
@@ -84,14 +84,14 @@ static void test_invalid_utf8(void **state)
 	} cases[] = {
 		{ "\xe2\x82\xac", "\xe2\x82\xac" },
 		{ "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
-		{ "\xe2\x82", "\\ufffd\\ufffd" },
-		{ "\xc0\x80", "\\ufffd\\ufffd" },
-		{ "\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd" },
-		{ "\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd" },
-		{ "\xe0\x80\x80", "\\ufffd\\ufffd\\ufffd" },
-		{ "\xf0\x80\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd" },
-		{ "\xf5x", "\\ufffdx" },
-		{ "\xe2x", "\\ufffdx" },
+		{ "\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xc0\x80", "\\u0000" },
+		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xf0\x80\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xf5x", "\xef\xbf\xbdx" },
+		{ "\xe2x", "\xef\xbf\xbdx" },
 	};
 	struct strbuf *out = *state;
 

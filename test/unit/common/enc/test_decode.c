@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "enc/jdoc.h"
 #include "enc/reader.h"
 #include "enc/scan.h"
@@ -250,10 +251,10 @@ static void test_nul(void **state)
 	struct outer o;
 
 	assert_int_equal(decode_text(&outer_fields, str_of(text), &o, *state, NULL), 0);
-	assert_string_equal(o.s, "x" SCAN_NUL "y");
+	assert_string_equal(o.s, "x" UTF8_NUL "y");
 	assert_int_equal(o.map.n, 2);
 	assert_string_equal(field_map_get(&o.map, "k"), "1");
-	assert_string_equal(field_map_get(&o.map, "k" SCAN_NUL), "2");
+	assert_string_equal(field_map_get(&o.map, "k" UTF8_NUL), "2");
 }
 
 /* The API server takes the years 0 to 9999. */

@@ -9,25 +9,29 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
-static void test_quote(void **state)
+static void test_for_cjson(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "", "\"\"" },
-		{ "plain", "\"plain\"" },
-		{ "a\"\\\n\r\t\x01z", "\"a\\\"\\\\\\n\\r\\t\\u0001z\"" },
-		{ "\xc3\xa9", "\"\xc3\xa9\"" },
-		{ "a\xff\xfez", "\"a\xef\xbf\xbd\xef\xbf\xbdz\"" },
-		{ "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
-		{ "a\xc0\x80z\xc0", "\"a\\u0000z\xef\xbf\xbd\"" },
+		{ "{\"a\":1}", NULL },
+		{ "\"a\\n\\u0041\\ud83d\\ude00\\\\u0000\"", NULL },
+		{ "[\"x\\u0000\",\"\\ud800\\n\"]",
+		  "[\"x" UTF8_NUL "\",\"" UTF8_REPLACEMENT "\\n\"]" },
+		{ "\"\\udc00\"", "\"" UTF8_REPLACEMENT "\"" },
 	};
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
+		struct str text = str_of(rows[i][0]), plain = json_text_for_cjson(text, &out);
 
-		json_text_quote(&out, str_of(rows[i][0]));
-		assert_string_equal(out.p, rows[i][1]);
+		if (rows[i][1] == NULL) {
+			assert_ptr_equal(plain.p, text.p);
+			assert_int_equal(plain.len, text.len);
+		} else {
+			assert_true(str_eq_c(plain, rows[i][1]));
+		}
 	}
 }
 
@@ -59,7 +63,7 @@ static void test_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quote),
+		cmocka_unit_test(test_for_cjson),
 		cmocka_unit_test(test_number),
 	};
 

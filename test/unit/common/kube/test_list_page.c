@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
-static void note(void *ctx, struct str object, const struct json_cut_meta *meta)
+static void note(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	strbuf_printf(ctx, STR_FMT "/" STR_FMT "@" STR_FMT "=%zu;", STR_ARG(meta->namespace_),
 		      STR_ARG(meta->name), STR_ARG(meta->resource_version), object.len);

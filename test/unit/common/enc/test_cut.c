@@ -1,9 +1,10 @@
-#include "kube/json_cut.h"
+#include "enc/cut.h"
 
 #include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 static void test_values(void **state)
 {
@@ -14,6 +15,7 @@ static void test_values(void **state)
 		{ " {\"a\":[1,{\"b\":\"}\"}]} ,x", "{\"a\":[1,{\"b\":\"}\"}]}", " ,x" },
 		{ "\"a\\\"b\",", "\"a\\\"b\"", "," },
 		{ "\"a\\\\\",", "\"a\\\\\"", "," },
+		{ "\"\xff\n\"1", "\"\xff\n\"", "1" },
 		{ "\"\\\\\\\"x\"", "\"\\\\\\\"x\"", "" },
 		{ "12.5e3]", "12.5e3", "]" },
 		{ "true}", "true", "}" },
@@ -29,12 +31,12 @@ static void test_values(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct json_cut c;
+		struct cut c;
 		struct str value;
 		bool ok;
 
-		json_cut_init(&c, str_of(rows[i].text));
-		ok = json_cut_value(&c, &value);
+		cut_init(&c, str_of(rows[i].text));
+		ok = cut_value(&c, &value);
 		assert_int_equal(ok, rows[i].value != NULL);
 		assert_int_equal(c.failed, !ok);
 		if (ok) {
@@ -43,39 +45,39 @@ static void test_values(void **state)
 					     rows[i].rest));
 		} else {
 			/* The error stays. */
-			assert_false(json_cut_value(&c, &value));
-			assert_false(json_cut_at_end(&c));
+			assert_false(cut_value(&c, &value));
+			assert_false(cut_at_end(&c));
 		}
 	}
 }
 
 static void test_members_and_items(void **state)
 {
-	struct json_cut c;
+	struct cut c;
 	struct str key, value;
 	(void)state;
 
-	json_cut_init(&c, STR_LIT(" { \"a\" : 1 , \"b c\":[true,\"x\"] } "));
-	assert_false(json_cut_open(&c, '['));
-	assert_true(json_cut_open(&c, '{'));
-	assert_true(json_cut_member(&c, &key, &value));
+	cut_init(&c, STR_LIT(" { \"a\" : 1 , \"b c\":[true,\"x\"] } "));
+	assert_false(cut_open(&c, '['));
+	assert_true(cut_open(&c, '{'));
+	assert_true(cut_member(&c, &key, &value));
 	assert_true(str_eq_c(key, "a") && str_eq_c(value, "1"));
-	assert_true(json_cut_member(&c, &key, &value));
+	assert_true(cut_member(&c, &key, &value));
 	assert_true(str_eq_c(key, "b c") && str_eq_c(value, "[true,\"x\"]"));
-	assert_false(json_cut_member(&c, &key, &value));
+	assert_false(cut_member(&c, &key, &value));
 	assert_false(c.failed);
-	assert_true(json_cut_at_end(&c));
+	assert_true(cut_at_end(&c));
 
-	json_cut_init(&c, value);
-	assert_true(json_cut_open(&c, '['));
-	assert_true(json_cut_item(&c, &value) && str_eq_c(value, "true"));
-	assert_true(json_cut_item(&c, &value) && str_eq_c(value, "\"x\""));
-	assert_false(json_cut_item(&c, &value));
+	cut_init(&c, value);
+	assert_true(cut_open(&c, '['));
+	assert_true(cut_item(&c, &value) && str_eq_c(value, "true"));
+	assert_true(cut_item(&c, &value) && str_eq_c(value, "\"x\""));
+	assert_false(cut_item(&c, &value));
 	assert_false(c.failed);
 
-	json_cut_init(&c, STR_LIT("[]"));
-	assert_true(json_cut_open(&c, '['));
-	assert_false(json_cut_item(&c, &value));
+	cut_init(&c, STR_LIT("[]"));
+	assert_true(cut_open(&c, '['));
+	assert_false(cut_item(&c, &value));
 	assert_false(c.failed);
 }
 
@@ -87,12 +89,12 @@ static void test_broken_members(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct json_cut c;
+		struct cut c;
 		struct str key, value;
 
-		json_cut_init(&c, str_of(rows[i]));
-		assert_true(json_cut_open(&c, '{'));
-		while (json_cut_member(&c, &key, &value)) {
+		cut_init(&c, str_of(rows[i]));
+		assert_true(cut_open(&c, '{'));
+		while (cut_member(&c, &key, &value)) {
 		}
 		assert_true(c.failed);
 	}
@@ -112,16 +114,16 @@ static void nest(struct strbuf *b, unsigned depth)
 static void test_depth_limit(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
-	struct json_cut c;
+	struct cut c;
 	struct str value;
 	(void)state;
 
-	nest(&b, JSON_CUT_MAX_DEPTH);
-	json_cut_init(&c, strbuf_str(&b));
-	assert_true(json_cut_value(&c, &value));
-	nest(&b, JSON_CUT_MAX_DEPTH + 1);
-	json_cut_init(&c, strbuf_str(&b));
-	assert_false(json_cut_value(&c, &value));
+	nest(&b, CUT_MAX_DEPTH);
+	cut_init(&c, strbuf_str(&b));
+	assert_true(cut_value(&c, &value));
+	nest(&b, CUT_MAX_DEPTH + 1);
+	cut_init(&c, strbuf_str(&b));
+	assert_false(cut_value(&c, &value));
 }
 
 static void test_meta(void **state)
@@ -144,9 +146,9 @@ static void test_meta(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct json_cut_meta m;
+		struct cut_meta m;
 
-		assert_int_equal(json_cut_meta(str_of(rows[i].text), &m), rows[i].ok);
+		assert_int_equal(cut_meta(str_of(rows[i].text), &m), rows[i].ok);
 		if (rows[i].ok) {
 			assert_true(str_eq_c(m.namespace_, rows[i].namespace_));
 			assert_true(str_eq_c(m.name, rows[i].name));
@@ -159,15 +161,15 @@ static void test_absent_text(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
 	const struct str none = { NULL, 0 };
-	struct json_cut_meta meta;
-	struct json_cut c;
+	struct cut_meta meta;
+	struct cut c;
 	(void)state;
 
-	json_cut_init(&c, none);
-	assert_false(json_cut_open(&c, '{'));
-	assert_false(json_cut_at_end(&c));
-	assert_false(json_cut_meta(none, &meta));
-	assert_true(json_cut_unescape(none, &b));
+	cut_init(&c, none);
+	assert_false(cut_open(&c, '{'));
+	assert_false(cut_at_end(&c));
+	assert_false(cut_meta(none, &meta));
+	assert_true(cut_unescape(none, &b));
 	assert_int_equal(b.len, 0);
 }
 
@@ -176,12 +178,12 @@ static void test_scalars(void **state)
 	int64_t n = 5;
 	(void)state;
 
-	assert_true(str_eq_c(json_cut_string(STR_LIT("\"x\"")), "x"));
-	assert_null(json_cut_string(STR_LIT("12")).p);
-	assert_null(json_cut_string(STR_LIT("\"")).p);
-	assert_true(json_cut_int(STR_LIT("-3"), &n) && n == -3);
-	assert_false(json_cut_int(STR_LIT("1.5"), &n));
-	assert_false(json_cut_int((struct str){ NULL, 0 }, &n));
+	assert_true(str_eq_c(cut_string(STR_LIT("\"x\"")), "x"));
+	assert_null(cut_string(STR_LIT("12")).p);
+	assert_null(cut_string(STR_LIT("\"")).p);
+	assert_true(cut_int(STR_LIT("-3"), &n) && n == -3);
+	assert_false(cut_int(STR_LIT("1.5"), &n));
+	assert_false(cut_int((struct str){ NULL, 0 }, &n));
 	assert_int_equal(n, -3);
 }
 
@@ -194,9 +196,8 @@ static void test_unescape(void **state)
 		{ "a\\\"\\\\\\/\\b\\f\\n\\r\\t", "a\"\\/\b\f\n\r\t" },
 		{ "\\u0041\\u00e4\\u20AC", "A\xc3\xa4\xe2\x82\xac" },
 		{ "\\ud83d\\ude00", "\xf0\x9f\x98\x80" },
-		{ "\\ud83dx", "\xef\xbf\xbdx" },
-		{ "\\ud83d\\u0041", "\xef\xbf\xbd"
-				    "A" },
+		{ "\\ud83dx", UTF8_REPLACEMENT "x" },
+		{ "a\\u0000b", "a" UTF8_NUL "b" },
 		{ "\\", NULL },
 		{ "\\q", NULL },
 		{ "\\u12", NULL },
@@ -207,9 +208,11 @@ static void test_unescape(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		strbuf_reset(&b);
-		assert_int_equal(json_cut_unescape(str_of(rows[i].raw), &b), rows[i].text != NULL);
+		assert_int_equal(cut_unescape(str_of(rows[i].raw), &b), rows[i].text != NULL);
 		if (rows[i].text != NULL) {
 			assert_string_equal(b.p, rows[i].text);
+		} else {
+			assert_int_equal(b.len, 0);
 		}
 	}
 }
@@ -223,5 +226,5 @@ int main(void)
 		cmocka_unit_test(test_unescape),       cmocka_unit_test(test_absent_text),
 	};
 
-	return cmocka_run_group_tests_name("json_cut", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cut", tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "api/admission.h"
+#include "apiserver/patch_apply.h"
 #include "base/arena.h"
 #include "base/counter.h"
 #include "base/err.h"
@@ -33,7 +34,6 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "enc/patch.h"
 #include "enc/yaml.h"
 #include "kube/reflector.h"
 #include "webhook/server/lister.h"

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "apiserver/patch_apply.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
-#include "enc/patch.h"
 #include "webhook/certs/ca_bundles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

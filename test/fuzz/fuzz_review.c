@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "api/admission.h"
+#include "apiserver/patch_apply.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/counter.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
-#include "enc/patch.h"
 #include "kube/reflector.h"
 #include "webhook/server/lister.h"
 #include "webhook/server/router.h"

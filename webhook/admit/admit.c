@@ -61,47 +61,33 @@ void admit_warn(struct admit_answer *a, struct arena *arena, const char *fmt, ..
 	va_end(args);
 }
 
-static void open_operation(struct admit_answer *a, const char *op, const char *parent,
-			   const char *token)
+static struct json_out *writer(struct admit_answer *a)
 {
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
-
 	if (a->patch.len == 0) {
-		json_out_init(&a->out, &a->patch);
-		json_out_array(&a->out);
+		patch_begin(&a->out, &a->patch);
 	}
-	strbuf_add_c(&path, parent);
-	if (token != NULL) {
-		patch_pointer_add(&path, str_of(token));
-	}
-	json_out_object(&a->out);
-	json_out_kv(&a->out, "op", op);
-	json_out_key(&a->out, "path");
-	json_out_slice(&a->out, strbuf_str(&path));
+	return &a->out;
 }
 
 void admit_patch_add(struct admit_answer *a, const char *parent, const char *token)
 {
-	open_operation(a, "add", parent, token);
-	json_out_key(&a->out, "value");
+	patch_add(writer(a), parent, token);
 }
 
 void admit_patch_end(struct admit_answer *a)
 {
-	json_out_object_end(&a->out);
+	patch_add_end(&a->out);
 }
 
 void admit_patch_remove(struct admit_answer *a, const char *parent, const char *token)
 {
-	open_operation(a, "remove", parent, token);
-	json_out_object_end(&a->out);
+	patch_remove(writer(a), parent, token);
 }
 
 void admit_patch_close(struct admit_answer *a)
 {
 	if (a->patch.len > 0) {
-		json_out_array_end(&a->out);
-		json_out_end(&a->out);
+		patch_end(&a->out);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
+#include "enc/patch.h"
 
 struct registration {
 	struct jdoc *object;
@@ -91,37 +92,25 @@ static bool lacks(const struct registration *r, struct str bundle64)
 	return false;
 }
 
-static void add_operation(struct json_out *o, const char *op, size_t i, const char *member,
-			  struct str value)
-{
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
-
-	strbuf_printf(&path, "/webhooks/%zu/%s", i, member);
-	json_out_object(o);
-	json_out_kv(o, "op", op);
-	json_out_kv(o, "path", path.p);
-	json_out_key(o, "value");
-	json_out_slice(o, value);
-	json_out_object_end(o);
-}
-
 static void format_patch(const struct registration *r, struct str bundle64, struct strbuf *out)
 {
 	struct json_out o;
 	size_t i = 0;
 
-	json_out_init(&o, out);
-	json_out_array(&o);
+	patch_begin(&o, out);
 	for (const struct jdoc *w = jdoc_first(jdoc_get(r->object, "webhooks")); w != NULL;
 	     w = jdoc_next(w), i++) {
-		if (!carries(w, bundle64)) {
-			add_operation(&o, "test", i, "name",
-				      str_of(jdoc_str_or(jdoc_get(w, "name"), "")));
-			add_operation(&o, "add", i, "clientConfig/caBundle", bundle64);
+		CLEANUP(strbuf_finish) struct strbuf webhook = STRBUF_INIT;
+
+		if (carries(w, bundle64)) {
+			continue;
 		}
+		strbuf_printf(&webhook, "/webhooks/%zu", i);
+		patch_test_str(&o, webhook.p, "name", str_of(jdoc_str_or(jdoc_get(w, "name"), "")));
+		strbuf_add_c(&webhook, "/clientConfig");
+		patch_add_str(&o, webhook.p, "caBundle", bundle64);
 	}
-	json_out_array_end(&o);
-	json_out_end(&o);
+	patch_end(&o);
 }
 
 struct search {

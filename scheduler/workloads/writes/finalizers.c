@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json_out.h"
 #include "enc/patch.h"
 #include "kube/pool.h"
 #include "scheduler/base/object_write.h"
@@ -194,27 +194,29 @@ static bool is_used(const struct wrong *w, const struct quota *q)
 /* The tests keep it from being done to a namesake, twice, or to what somebody else put there. */
 static void format(const struct wrong *w, struct strbuf *out)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *patch = patch_new();
+	const struct str finalizer = STR_LIT(KUEUE_FINALIZER);
 	CLEANUP(strbuf_finish) struct strbuf at = STRBUF_INIT;
+	struct json_out o;
 
-	patch_test(patch, "/metadata/uid", jdoc_new_str(w->uid));
+	patch_begin(&o, out);
+	patch_test_str(&o, "/metadata/uid", NULL, str_of(w->uid));
 	if (w->deleted) {
 		strbuf_printf(&at, "/metadata/finalizers/%zu", w->at);
-		patch_test(patch, at.p, jdoc_new_str(KUEUE_FINALIZER));
-		patch_remove(patch, at.p);
+		patch_test_str(&o, at.p, NULL, finalizer);
+		patch_remove(&o, at.p, NULL);
 	} else {
-		struct jdoc *list = jdoc_new_array();
-
-		patch_test(patch, "/metadata/resourceVersion", jdoc_new_str(w->version));
+		patch_test_str(&o, "/metadata/resourceVersion", NULL, str_of(w->version));
 		if (w->empty) {
-			jdoc_append_take(list, jdoc_new_str(KUEUE_FINALIZER));
-			patch_add(patch, "/metadata/finalizers", list);
+			patch_add(&o, "/metadata/finalizers", NULL);
+			json_out_array(&o);
+			json_out_slice(&o, finalizer);
+			json_out_array_end(&o);
+			patch_add_end(&o);
 		} else {
-			jdoc_destroy(list);
-			patch_add(patch, "/metadata/finalizers/-", jdoc_new_str(KUEUE_FINALIZER));
+			patch_add_str(&o, "/metadata/finalizers", "-", finalizer);
 		}
 	}
-	jdoc_format(patch, out);
+	patch_end(&o);
 }
 
 struct running {

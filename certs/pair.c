@@ -14,11 +14,8 @@ void pair_init(struct pair *p)
 
 void pair_finish(struct pair *p)
 {
-	if (p->key.cap > 0) {
-		OPENSSL_cleanse(p->key.p, p->key.cap);
-	}
 	strbuf_finish(&p->cert);
-	strbuf_finish(&p->key);
+	strbuf_wipe(&p->key);
 }
 
 int pair_read(const char *cert_path, const char *key_path, struct pair *ret, struct err *err)

@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/strbuf.h"
 #include "enc/decode.h"
 #include "enc/jdoc.h"
 
@@ -415,12 +414,9 @@ static const char *get_label(const void *ctx, const char *key)
 
 int selector_read(const struct jdoc *d, struct arena *arena, struct selector *ret, struct err *err)
 {
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct api_label_selector *ls = arena_zero(arena, 1, sizeof(*ls));
-	int r;
+	int r = decode_jdoc(&selector_fields, d, ls, arena, err);
 
-	jdoc_format(d, &text);
-	r = decode_text(&selector_fields, arena_str(arena, strbuf_str(&text)), ls, arena, err);
 	return r < 0 ? r : selector_of_labels(ls, arena, ret, err);
 }
 

@@ -28,6 +28,14 @@ void strbuf_finish(struct strbuf *b)
 	strbuf_init(b);
 }
 
+void strbuf_wipe(struct strbuf *b)
+{
+	if (b->cap > 0) {
+		explicit_bzero(b->p, b->cap);
+	}
+	strbuf_finish(b);
+}
+
 void strbuf_reset(struct strbuf *b)
 {
 	strbuf_truncate(b, 0);

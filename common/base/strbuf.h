@@ -22,7 +22,10 @@ extern char strbuf_empty[1];
 
 void strbuf_init(struct strbuf *b);
 void strbuf_finish(struct strbuf *b); /* frees; b is as after init */
-void strbuf_reset(struct strbuf *b);  /* length 0, memory kept */
+/* As strbuf_finish, for secrets: the bytes are overwritten. Growing leaves copies behind, so room
+ * is reserved before a secret is added. */
+void strbuf_wipe(struct strbuf *b);
+void strbuf_reset(struct strbuf *b); /* length 0, memory kept */
 void strbuf_add(struct strbuf *b, const void *bytes, size_t len);
 void strbuf_add_c(struct strbuf *b, const char *text);
 void strbuf_add_str(struct strbuf *b, struct str s);

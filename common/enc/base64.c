@@ -74,6 +74,7 @@ int base64_decode(struct str text, struct strbuf *out, struct err *err)
 	uint32_t v = 0;
 	unsigned n = 0, pad = 0;
 
+	strbuf_reserve(out, text.len / 4 * 3 + 2);
 	for (size_t i = 0; i < text.len; i++) {
 		int d = value_of(text.p[i]);
 

@@ -89,7 +89,7 @@ void http_transfer_finish(struct http_transfer *t)
 	free_const(t->call.content_type);
 	free_const(t->call.accept);
 	free_const(t->call.bearer);
-	strbuf_finish(&t->body);
+	strbuf_wipe(&t->body); /* private keys are among what is written */
 	strbuf_finish(&t->answer);
 	curl_slist_free_all(t->headers);
 	curl_slist_free_all(t->connect_list);

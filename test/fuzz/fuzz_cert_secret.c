@@ -6,7 +6,6 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "enc/jdoc.h"
 #include "webhook/certs/cert_names.h"
 #include "webhook/certs/cert_secret.h"
 
@@ -24,13 +23,11 @@ static bool is_equal(const struct strbuf *a, const struct strbuf *b)
 static void check_format(const struct cert_secret *s)
 {
 	CLEANUP(cert_secret_finish) struct cert_secret again;
-	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	cert_secret_init(&again);
 	cert_secret_format(s, "ns", "name", NULL, &text);
-	assert(jdoc_parse(strbuf_str(&text), &d, NULL) == 0);
-	cert_secret_parse(d, &again);
+	assert(cert_secret_parse(strbuf_str(&text), &again, NULL) == 0);
 	assert(is_equal(&s->ca.cert, &again.ca.cert) && is_equal(&s->ca.key, &again.ca.key));
 	assert(is_equal(&s->leaf.cert, &again.leaf.cert) &&
 	       is_equal(&s->leaf.key, &again.leaf.key));
@@ -61,15 +58,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(cert_secret_finish) struct cert_secret s;
 	CLEANUP(cert_names_finish) struct cert_names names = { 0 };
-	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 	const struct cert_secret_options opt = {
 		.names = &names, .ca_ns = 300 * HOUR, .leaf_ns = 30 * HOUR, .keep_old_ns = HOUR
 	};
 
 	cert_secret_init(&s);
 	assert(cert_names_of(&names, "ns", "svc", NULL, NULL) == 0);
-	if (jdoc_parse((struct str){ (const char *)data, size }, &d, NULL) == 0) {
-		cert_secret_parse(d, &s);
+	if (cert_secret_parse((struct str){ (const char *)data, size }, &s, NULL) == 0) {
 		check_format(&s);
 		check_actions(&s, &opt);
 	}

@@ -1,13 +1,14 @@
 #include "webhook/certs/cert_secret.h"
 
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "certs/ca.h"
 #include "certs/leaf.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
 #include "enc/json_out.h"
+#include "enc/reader.h"
 #include "webhook/certs/cert_names.h"
 
 #define SKEW_NS (300 * CLOCK_NS_PER_S) /* certificates begin that long before they are made */
@@ -52,18 +53,63 @@ void cert_secret_finish(struct cert_secret *s)
 	strbuf_finish(&s->old);
 }
 
-void cert_secret_parse(const struct jdoc *secret, struct cert_secret *ret)
+void cert_secret_copy(const struct cert_secret *s, struct cert_secret *ret)
 {
-	const struct jdoc *data = jdoc_get(secret, "data");
-
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		const char *text = jdoc_str(jdoc_get(data, members[i].key));
-		struct strbuf *value = member_of(ret, i);
+		strbuf_add_str(member_of(ret, i), strbuf_str(value_of(s, i)));
+	}
+}
 
-		if (text != NULL && base64_decode(str_of(text), value, NULL) < 0) {
+static void take_member(struct cert_secret *s, struct str key, struct str text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		struct strbuf *value = member_of(s, i);
+
+		if (str_eq_c(key, members[i].key)) {
 			strbuf_reset(value);
+			(void)base64_decode(text, value, NULL);
 		}
 	}
+}
+
+static void read_data(struct reader *r, struct cert_secret *ret)
+{
+	struct str key;
+
+	if (reader_kind(r) != JDOC_OBJECT) {
+		reader_skip(r);
+		return;
+	}
+	reader_enter(r);
+	while (reader_next(r, &key)) {
+		if (reader_kind(r) == JDOC_STRING) {
+			take_member(ret, key, reader_str(r));
+		} else {
+			reader_skip(r);
+		}
+	}
+}
+
+int cert_secret_parse(struct str json, struct cert_secret *ret, struct err *err)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct reader r;
+	struct str key;
+
+	reader_of_text(&r, json, arena);
+	if (reader_kind(&r) != JDOC_OBJECT) {
+		reader_skip(&r);
+		return reader_finish(&r, err);
+	}
+	reader_enter(&r);
+	while (reader_next(&r, &key)) {
+		if (str_eq_c(key, "data")) {
+			read_data(&r, ret);
+		} else {
+			reader_skip(&r);
+		}
+	}
+	return reader_finish(&r, err);
 }
 
 static void add_pem(struct strbuf *out, const struct strbuf *pem)
@@ -234,7 +280,7 @@ static void add_data(const struct cert_secret *s, bool is_patch, struct json_out
 	json_out_key(o, "data");
 	json_out_object(o);
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(strbuf_wipe) struct strbuf text = STRBUF_INIT;
 		const struct strbuf *value = value_of(s, i);
 
 		if (value->len == 0) {
@@ -249,11 +295,24 @@ static void add_data(const struct cert_secret *s, bool is_patch, struct json_out
 	json_out_object_end(o);
 }
 
+/* Bytes that hold the Secret in base64, with room for its metadata. */
+static size_t size_of(const struct cert_secret *s, const char *namespace_, const char *name)
+{
+	size_t n = 1024 + strlen(namespace_) + strlen(name);
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		n += value_of(s, i)->len / 3 * 4 + 4;
+	}
+	return n;
+}
+
 void cert_secret_format(const struct cert_secret *s, const char *namespace_, const char *name,
 			const char *version, struct strbuf *out)
 {
 	struct json_out o;
 
+	/* In one piece, so that growing leaves no copy of a key. */
+	strbuf_reserve(out, size_of(s, namespace_, name));
 	json_out_init(&o, out);
 	json_out_object(&o);
 	if (version == NULL) {

@@ -11,7 +11,6 @@
 
 struct cert_names;
 struct err;
-struct jdoc;
 
 struct cert_secret {
 	struct pair ca, leaf, next; /* empty when absent */
@@ -26,9 +25,11 @@ struct cert_secret_options {
 
 void cert_secret_init(struct cert_secret *s);
 void cert_secret_finish(struct cert_secret *s);
-/* Members of a Secret's data; what is absent, or is no base64, is empty. ret must be initialised
- * and empty. */
-void cert_secret_parse(const struct jdoc *secret, struct cert_secret *ret);
+/* ret must be initialised and empty in both. */
+void cert_secret_copy(const struct cert_secret *s, struct cert_secret *ret);
+/* Members of a Secret's data; what is absent, or is no base64, is empty. -ERR_INVALID: json is
+ * broken. The keys are decoded from json straight into ret: nothing else holds a copy. */
+int cert_secret_parse(struct str json, struct cert_secret *ret, struct err *err);
 /* The certificates that clients must trust: present, next, former CA. Appends PEM. */
 void cert_secret_bundle(const struct cert_secret *s, struct strbuf *out);
 /* Facts about the content (all but CERT_NEXT_SPREAD); *ret_until is when time alone may change
@@ -39,7 +40,7 @@ unsigned cert_secret_facts(const struct cert_secret *s, const struct cert_secret
 int cert_secret_apply(struct cert_secret *s, enum cert_action action,
 		      const struct cert_secret_options *opt, int64_t now_ns, struct err *err);
 /* Appends a Secret to create, or (version: its resourceVersion) a merge patch that sets all of our
- * members and removes those that are empty. */
+ * members and removes those that are empty. It holds private keys: strbuf_wipe. */
 void cert_secret_format(const struct cert_secret *s, const char *namespace_, const char *name,
 			const char *version, struct strbuf *out);
 

@@ -18,7 +18,7 @@
 #include "base/xmalloc.h"
 #include "certs/pair.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/cut.h"
 #include "kube/lease.h"
 #include "kube/reflector.h"
 #include "kube/rest.h"
@@ -123,18 +123,20 @@ static void forget_secret(struct certs_manager *m)
 /* The bundle may be another from now on. */
 static void take_secret(struct certs_manager *m, struct str json)
 {
+	CLEANUP(cert_secret_finish) struct cert_secret read;
 	struct err err = ERR_INIT;
-	struct jdoc *doc;
+	struct cut_meta meta = { 0 };
 
-	if (jdoc_parse(json, &doc, &err) < 0) {
+	cert_secret_init(&read);
+	if (cert_secret_parse(json, &read, &err) < 0) {
 		log_warn("the certificates' Secret does not decode", LOG_STR("error", err.text));
 		return;
 	}
 	forget_secret(m);
-	m->secret_version =
-		xmalloc_dup(jdoc_str_or(jdoc_path(doc, "metadata.resourceVersion"), ""));
-	cert_secret_parse(doc, &m->secret);
-	jdoc_destroy(doc);
+	m->secret = read;
+	cert_secret_init(&read);
+	(void)cut_meta(json, &meta);
+	m->secret_version = xmalloc_dup_n(meta.resource_version.p, meta.resource_version.len);
 	m->spread_since = CLOCK_NEVER;
 	publish(m);
 }
@@ -241,21 +243,13 @@ static void submit(struct certs_manager *m, enum kind kind, enum http_method met
 static void write_secret(struct certs_manager *m, enum cert_action action)
 {
 	CLEANUP(cert_secret_finish) struct cert_secret next;
-	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-	CLEANUP(strbuf_finish) struct strbuf copy = STRBUF_INIT;
+	CLEANUP(strbuf_wipe) struct strbuf body = STRBUF_INIT;
 	struct err err = ERR_INIT;
-	struct jdoc *doc = NULL;
 	int r;
 
-	/* A copy by way of its JSON form. */
 	cert_secret_init(&next);
-	cert_secret_format(&m->secret, m->namespace_, m->secret_name, NULL, &copy);
-	r = jdoc_parse(strbuf_str(&copy), &doc, &err);
-	if (r == 0) {
-		cert_secret_parse(doc, &next);
-		r = cert_secret_apply(&next, action, &m->rules, clock_wall(m->clock), &err);
-	}
-	jdoc_destroy(doc);
+	cert_secret_copy(&m->secret, &next);
+	r = cert_secret_apply(&next, action, &m->rules, clock_wall(m->clock), &err);
 	if (r < 0) {
 		counter_add(m->failures, 1);
 		log_error("certificates: cannot make them", LOG_STR("error", err.text));

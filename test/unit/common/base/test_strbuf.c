@@ -118,6 +118,19 @@ static void test_reserve(void **state)
 	assert_ptr_equal(b.p, p);
 }
 
+static void test_wipe(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	(void)state;
+	strbuf_wipe(&b);
+	check(&b, "");
+	strbuf_add_c(&b, "secret");
+	strbuf_wipe(&b);
+	check(&b, "");
+	assert_int_equal(b.cap, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_empty_is_shared),
 		cmocka_unit_test(test_steal),
 		cmocka_unit_test(test_reserve),
+		cmocka_unit_test(test_wipe),
 	};
 
 	return cmocka_run_group_tests_name("strbuf", tests, NULL, NULL);

@@ -87,21 +87,50 @@ static void test_nothing_and_nonsense(void **state)
 	static const char *const texts[] = {
 		"{}",
 		"{\"data\":null}",
+		"null",
 		"{\"data\":{\"ca.crt\":\"%%%\",\"ca.key\":1,\"tls.crt\":\"YQ==\"}}",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct cert_secret s;
-		struct jdoc *doc;
+		CLEANUP(cert_secret_finish) struct cert_secret s;
 
 		cert_secret_init(&s);
-		assert_int_equal(jdoc_parse(str_of(texts[i]), &doc, NULL), 0);
-		cert_secret_parse(doc, &s);
+		assert_int_equal(cert_secret_parse(str_of(texts[i]), &s, NULL), 0);
 		assert_int_equal(facts_at(&s, NOW), 0);
-		jdoc_destroy(doc);
-		cert_secret_finish(&s);
 	}
+}
+
+static void test_broken_json(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"{\"data\":{\"ca.crt\":\"YQ==\"",
+		"{\"data\":{}} x",
+		"{\"data\":{\"a\":tru}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		CLEANUP(cert_secret_finish) struct cert_secret s;
+
+		cert_secret_init(&s);
+		assert_int_equal(cert_secret_parse(str_of(texts[i]), &s, NULL), -ERR_INVALID);
+	}
+}
+
+static void test_copy(void **state)
+{
+	const struct cert_secret *s = *state;
+	CLEANUP(cert_secret_finish) struct cert_secret copy;
+
+	cert_secret_init(&copy);
+	cert_secret_copy(s, &copy);
+	assert_int_equal(facts_at(&copy, NOW), GOOD);
+	assert_true(str_eq(strbuf_str(&copy.leaf.key), strbuf_str(&s->leaf.key)));
+	assert_ptr_not_equal(copy.leaf.key.p, s->leaf.key.p);
+	assert_int_equal(copy.next.cert.len, 0);
 }
 
 static void test_rotation_of_the_authority(void **state)
@@ -146,8 +175,8 @@ static void test_there_and_back(void **state)
 	assert_string_equal(jdoc_path_str(doc, "metadata.name"), "x");
 	assert_string_equal(jdoc_path_str(doc, "type"), "kubernetes.io/tls");
 	assert_null(jdoc_get(jdoc_get(doc, "data"), "next-ca.crt"));
-	cert_secret_parse(doc, &back);
 	jdoc_destroy(doc);
+	assert_int_equal(cert_secret_parse(strbuf_str(&text), &back, NULL), 0);
 	assert_true(str_eq(strbuf_str(&back.ca.key), strbuf_str(&s->ca.key)));
 	assert_int_equal(facts_at(&back, NOW), GOOD);
 
@@ -164,6 +193,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_other_names_need_another_certificate, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_and_nonsense, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_broken_json, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rotation_of_the_authority, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_there_and_back, setup, teardown),
 	};

@@ -26,7 +26,7 @@
 #include "base/str.h"
 
 struct clock;
-struct counter_registry;
+struct metric_registry;
 struct reflector;
 struct transport;
 
@@ -53,7 +53,7 @@ struct reflector_options {
 	const char *label_selector; /* or NULL */
 	const char *field_selector; /* or NULL */
 	const char *resource;       /* its name in logs and metrics (borrowed), NULL: in neither */
-	struct counter_registry *counters; /* or NULL */
+	struct metric_registry *counters; /* or NULL */
 	struct transport *transport;
 	const struct clock *clock;
 	reflector_fn on_event;

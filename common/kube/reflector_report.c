@@ -2,10 +2,10 @@
 
 #include "api/status.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "kube/rest.h"
+#include "obs/metric.h"
 
 static const char *const names[REFLECTOR_REASON_COUNT_] = {
 	[REFLECTOR_REASON_NONE] = "none",       [REFLECTOR_REASON_UNREACHABLE] = "unreachable",
@@ -16,7 +16,7 @@ static const char *const names[REFLECTOR_REASON_COUNT_] = {
 };
 
 void reflector_report_init(struct reflector_report *r, const char *resource,
-			   struct counter_registry *registry, const struct clock *clock)
+			   struct metric_registry *registry, const struct clock *clock)
 {
 	static const char *const by_resource[] = { "resource", NULL };
 	static const char *const by_reason[] = { "resource", "reason", NULL };
@@ -29,19 +29,19 @@ void reflector_report_init(struct reflector_report *r, const char *resource,
 		return;
 	}
 	r->errors =
-		counter_register(registry, "headgate_reflector_errors_total",
-				 "Failed lists and watches by reason", COUNTER_COUNTER, by_reason);
-	r->lists = counter_cell(counter_register(registry, "headgate_reflector_lists_total",
-						 "Lists begun", COUNTER_COUNTER, by_resource),
-				values);
-	r->relists = counter_cell(counter_register(registry, "headgate_reflector_relists_total",
-						   "Lists begun after the first was complete",
-						   COUNTER_COUNTER, by_resource),
-				  values);
-	r->watches = counter_cell(counter_register(registry, "headgate_reflector_watches_total",
-						   "Watches opened, each restart included",
-						   COUNTER_COUNTER, by_resource),
-				  values);
+		metric_register(registry, "headgate_reflector_errors_total",
+				"Failed lists and watches by reason", METRIC_COUNTER, by_reason);
+	r->lists = metric_cell(metric_register(registry, "headgate_reflector_lists_total",
+					       "Lists begun", METRIC_COUNTER, by_resource),
+			       values);
+	r->relists = metric_cell(metric_register(registry, "headgate_reflector_relists_total",
+						 "Lists begun after the first was complete",
+						 METRIC_COUNTER, by_resource),
+				 values);
+	r->watches = metric_cell(metric_register(registry, "headgate_reflector_watches_total",
+						 "Watches opened, each restart included",
+						 METRIC_COUNTER, by_resource),
+				 values);
 }
 
 const char *reflector_report_reason(enum reflector_reason reason)
@@ -52,15 +52,15 @@ const char *reflector_report_reason(enum reflector_reason reason)
 void reflector_report_list(struct reflector_report *r, bool again)
 {
 	if (r->lists != NULL) {
-		counter_add(r->lists, 1);
-		counter_add(r->relists, again ? 1 : 0);
+		metric_cell_add(r->lists, 1);
+		metric_cell_add(r->relists, again ? 1 : 0);
 	}
 }
 
 void reflector_report_watch(struct reflector_report *r)
 {
 	if (r->watches != NULL) {
-		counter_add(r->watches, 1);
+		metric_cell_add(r->watches, 1);
 	}
 }
 
@@ -70,7 +70,7 @@ void reflector_report_failed(struct reflector_report *r, enum reflector_reason r
 	if (r->errors != NULL) {
 		const char *values[] = { r->resource, names[reason], NULL };
 
-		counter_add(counter_cell(r->errors, values), 1);
+		metric_cell_add(metric_cell(r->errors, values), 1);
 	}
 	if (atomic_exchange(&r->reason, reason) != reason && r->resource != NULL) {
 		log_warn("list or watch failed", LOG_STR("resource", r->resource),

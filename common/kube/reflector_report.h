@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 struct clock;
-struct counter_cell;
-struct counter_family;
-struct counter_registry;
+struct metric_cell;
+struct metric_family;
+struct metric_registry;
 struct http_result;
 
 enum reflector_reason {
@@ -32,15 +32,15 @@ enum reflector_reason {
 struct reflector_report {
 	const char *resource; /* borrowed; NULL: nothing is logged or counted */
 	const struct clock *clock;
-	struct counter_family *errors;                  /* NULL: not counted */
-	struct counter_cell *lists, *relists, *watches; /* NULL: not counted */
-	_Atomic int64_t heard_at;                       /* monotonic ns, CLOCK_NEVER: nothing yet */
-	_Atomic(enum reflector_reason) reason;          /* NONE: in step */
+	struct metric_family *errors;                  /* NULL: not counted */
+	struct metric_cell *lists, *relists, *watches; /* NULL: not counted */
+	_Atomic int64_t heard_at;                      /* monotonic ns, CLOCK_NEVER: nothing yet */
+	_Atomic(enum reflector_reason) reason;         /* NONE: in step */
 };
 
 /* registry NULL: only logged. */
 void reflector_report_init(struct reflector_report *r, const char *resource,
-			   struct counter_registry *registry, const struct clock *clock);
+			   struct metric_registry *registry, const struct clock *clock);
 const char *reflector_report_reason(enum reflector_reason reason);
 void reflector_report_list(struct reflector_report *r, bool again);
 void reflector_report_watch(struct reflector_report *r);

@@ -15,7 +15,6 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/dirwatch.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -31,6 +30,7 @@
 #include "kube/pool.h"
 #include "kube/reflector.h"
 #include "kube/transport.h"
+#include "obs/metric.h"
 #include "scheduler/app/app_conf.h"
 #include "scheduler/app/endpoints.h"
 #include "scheduler/app/engine.h"
@@ -66,7 +66,7 @@ struct app {
 	struct kubeconfig *kube;
 	struct transport *watches, *requests;
 	struct pool_limiter *limiter;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct lease *lease;
 	struct kueue_conf *kueue_conf; /* NULL: the Workload engine is off */
 	struct engine *engine;
@@ -519,7 +519,7 @@ static int start(struct app *a, struct err *err)
 	int r;
 
 	a->queue = mpsc_create();
-	a->counters = counter_registry_create();
+	a->counters = metric_registry_create();
 	a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (a->wake_fd < 0) {
 		return err_set(err, ERR_IO, "eventfd: %s", strerror(errno));
@@ -616,7 +616,7 @@ static void stop(struct app *a)
 		drain_messages(a);
 		mpsc_destroy(a->queue);
 	}
-	counter_registry_destroy(a->counters);
+	metric_registry_destroy(a->counters);
 	close(a->wake_fd);
 }
 

@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "net/http_server.h"
+#include "obs/exposition.h"
 #include "obs/health.h"
-#include "obs/metrics.h"
 #include "scheduler/app/engine.h"
 #include "scheduler/pods/engine/foreign.h"
 
@@ -19,7 +19,7 @@
 
 struct endpoints {
 	const char *metrics_token;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	const struct engine_state *state;
 	struct foreign *foreign;
 	const char *(*stale)(void *ctx, int64_t now, int64_t *ret_since);
@@ -100,7 +100,7 @@ static void on_request(void *ctx, const struct http_request *req, struct arena *
 	struct endpoints *e = ctx;
 
 	if (health_handle(e->health, req, arena, ret) ||
-	    metrics_handle(e->counters, e->metrics_token, req, arena, ret)) {
+	    exposition_handle(e->counters, e->metrics_token, req, arena, ret)) {
 		return;
 	}
 	ret->status = 404;
@@ -162,7 +162,7 @@ int endpoints_start(const struct endpoints_options *opt, struct endpoints **ret,
 	if (opt->foreign != NULL) {
 		health_add_ready(e->health, "foreign", check_foreign, e);
 	}
-	r = metrics_check_token(opt->metrics_token, err);
+	r = exposition_check_token(opt->metrics_token, err);
 	if (r == 0 && opt->listen_address != NULL) {
 		r = serve(e, opt->listen_address, &e->servers[0], err);
 	}

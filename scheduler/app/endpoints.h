@@ -10,7 +10,7 @@
 
 #define ENDPOINTS_STUCK_NS (30 * CLOCK_NS_PER_S)
 
-struct counter_registry;
+struct metric_registry;
 struct endpoints;
 struct engine_state;
 struct err;
@@ -19,8 +19,8 @@ struct foreign;
 struct endpoints_options {
 	const char *listen_address,
 		*healthz_address;  /* "host:port" or ":port"; NULL: not served; equal: one server */
-	const char *metrics_token; /* obs/metrics.h */
-	struct counter_registry *counters;
+	const char *metrics_token; /* obs/exposition.h */
+	struct metric_registry *counters;
 	const struct engine_state *state; /* borrowed until endpoints_stop */
 	struct foreign *foreign;          /* likewise; NULL: nothing is shown */
 	/* The resource of which nothing was heard for long, and since when (monotonic ns); NULL:

@@ -15,7 +15,7 @@
 
 struct clock;
 struct cluster;
-struct counter_registry;
+struct metric_registry;
 struct decisions;
 struct engine;
 struct err;
@@ -34,7 +34,7 @@ struct engine_options {
 	struct transport *transport; /* for writes */
 	const struct clock *clock;
 	struct pool_limiter *limiter;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	bool standalone; /* no replica takes over: for replica_role of metrics */
 	unsigned gate_workers;
 	bool manual; /* pools are stepped by the owner */

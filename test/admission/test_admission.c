@@ -28,7 +28,6 @@
 #include "api/admission.h"
 #include "apiserver/patch_apply.h"
 #include "base/arena.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -36,13 +35,14 @@
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
 #include "kube/reflector.h"
+#include "obs/metric.h"
 #include "webhook/server/lister.h"
 #include "webhook/server/router.h"
 
 #define CASES_MAX_BYTES ((size_t)1 << 20)
 
 struct bench {
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	struct lister *lister;
 	struct router *router;
 	struct arena *arena;
@@ -77,7 +77,7 @@ static void bench_open(struct bench *b, const struct jdoc *c)
 	const struct jdoc *o = jdoc_get(c, "options");
 	struct router_options opt = { 0 };
 
-	b->registry = counter_registry_create();
+	b->registry = metric_registry_create();
 	b->lister = lister_create(b->registry);
 	b->arena = arena_create(0);
 	b->schedulers[0] = "volcano";
@@ -106,7 +106,7 @@ static void bench_close(struct bench *b)
 {
 	router_destroy(b->router);
 	lister_destroy(b->lister);
-	counter_registry_destroy(b->registry);
+	metric_registry_destroy(b->registry);
 	arena_destroy(b->arena);
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -16,8 +15,8 @@
 #include "kube/recorder.h"
 #include "kube/seen.h"
 #include "lib/fake_transport.h"
+#include "obs/metric.h"
 #include "scheduler/base/message_decode.h"
-#include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/engine/workload_engine.h"
 
@@ -54,7 +53,7 @@ static const struct state states[] = {
 struct bench {
 	struct clock_fake clock;
 	struct fake_transport *transport;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct recorder *recorder;
 	struct kueue_conf *conf;
 	struct workload_engine *engine;
@@ -102,7 +101,7 @@ static void begin(struct bench *b)
 	*b = (struct bench){ .seen = seen_create() };
 	clock_fake_init(&b->clock, WALL);
 	b->transport = fake_transport_create(&b->clock);
-	b->counters = counter_registry_create();
+	b->counters = metric_registry_create();
 	base.transport = fake_transport_base(b->transport);
 	base.clock = &b->clock.base;
 	b->recorder = recorder_create(&base, "bench", "bench");
@@ -125,7 +124,7 @@ static size_t end(struct bench *b)
 	recorder_destroy(b->recorder);
 	events -= heap_used();
 	fake_transport_destroy(b->transport);
-	counter_registry_destroy(b->counters);
+	metric_registry_destroy(b->counters);
 	kueue_conf_destroy(b->conf);
 	seen_destroy(b->seen);
 	return events;

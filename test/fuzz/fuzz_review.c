@@ -8,10 +8,10 @@
 #include "apiserver/patch_apply.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
 #include "kube/reflector.h"
+#include "obs/metric.h"
 #include "webhook/server/lister.h"
 #include "webhook/server/router.h"
 
@@ -70,7 +70,7 @@ static struct router *router(void)
 			}
 		}
 		opt.enabled = all.p;
-		opt.registry = counter_registry_create();
+		opt.registry = metric_registry_create();
 		opt.lister = lister_create(opt.registry);
 		feed(opt.lister);
 		if (router_create(&opt, &r, NULL) < 0) {

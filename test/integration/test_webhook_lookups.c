@@ -9,10 +9,10 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "lib/fake_transport.h"
 #include "lib/https_fixture.h"
+#include "obs/metric.h"
 #include "play/probe.h"
 #include "webhook/server/lister.h"
 #include "webhook/server/lookups.h"
@@ -34,7 +34,7 @@
 struct set {
 	struct clock_fake clock;
 	struct fake_transport *transport;
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	struct lister *lister;
 	struct router *router;
 	struct https_fixture web;
@@ -65,7 +65,7 @@ static void begin(struct set *s)
 	*s = (struct set){ 0 };
 	clock_fake_init(&s->clock, 1000 * CLOCK_NS_PER_S);
 	s->transport = fake_transport_create(&s->clock);
-	s->registry = counter_registry_create();
+	s->registry = metric_registry_create();
 	s->lister = lister_create(s->registry);
 	opt.lister = s->lister;
 	opt.registry = s->registry;
@@ -86,7 +86,7 @@ static void end(struct set *s)
 	fake_transport_destroy(s->transport);
 	router_destroy(s->router);
 	lister_destroy(s->lister);
-	counter_registry_destroy(s->registry);
+	metric_registry_destroy(s->registry);
 }
 
 static void post(struct set *s, struct https_call *c, const char *review)

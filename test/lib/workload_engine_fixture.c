@@ -1,15 +1,14 @@
 #include "lib/workload_engine_fixture.h"
 
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
+#include "obs/metric.h"
 #include "scheduler/base/message_decode.h"
-#include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
 static void handle(struct workload_engine_fixture *f, struct sched_msg *m)
@@ -83,7 +82,7 @@ void workload_engine_fixture_init_conf(struct workload_engine_fixture *f, bool c
 	*f = (struct workload_engine_fixture){ 0 };
 	clock_fake_init(&f->clock, WORKLOAD_ENGINE_FIXTURE_WALL);
 	f->transport = fake_transport_create(&f->clock);
-	f->counters = counter_registry_create();
+	f->counters = metric_registry_create();
 	base.transport = fake_transport_base(f->transport);
 	base.clock = &f->clock.base;
 	f->recorder = recorder_create(&base, "test", "test");
@@ -101,7 +100,7 @@ void workload_engine_fixture_finish(struct workload_engine_fixture *f)
 	workload_engine_destroy(f->engine);
 	recorder_destroy(f->recorder);
 	fake_transport_destroy(f->transport);
-	counter_registry_destroy(f->counters);
+	metric_registry_destroy(f->counters);
 	kueue_conf_destroy(f->conf);
 }
 

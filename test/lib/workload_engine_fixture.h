@@ -19,7 +19,7 @@
 struct workload_engine_fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct recorder *recorder;
 	struct kueue_conf *conf;
 	struct workload_engine *engine;

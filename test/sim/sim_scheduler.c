@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
@@ -12,6 +11,7 @@
 #include "kube/pool.h"
 #include "kube/reflector.h"
 #include "lib/invariants.h"
+#include "obs/metric.h"
 #include "scheduler/app/engine.h"
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
@@ -44,7 +44,7 @@ struct sim_scheduler {
 	struct sim_world *world;
 	struct sim_scheduler_options opt;
 	struct sim_transport *watches, *requests;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct engine *engine;
 	struct lease *lease; /* NULL: alone */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
@@ -442,7 +442,7 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 	s->opt = *opt;
 	s->watches = sim_transport_create(w, SIM_SCHEDULER);
 	s->requests = sim_transport_create(w, SIM_SCHEDULER);
-	s->counters = counter_registry_create();
+	s->counters = metric_registry_create();
 	s->began_wall = clock_wall(&w->machine.base) - clock_mono(&w->machine.base);
 	make_engine(s);
 	make_watches(s);
@@ -472,7 +472,7 @@ void sim_scheduler_kill(struct sim_scheduler *s)
 	vec_finish(&s->queue);
 	vec_finish(&s->charged);
 	strmap_destroy(s->bound);
-	counter_registry_destroy(s->counters);
+	metric_registry_destroy(s->counters);
 	free(s);
 }
 

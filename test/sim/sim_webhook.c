@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "obs/metric.h"
 #include "play/registration.h"
 #include "webhook/server/lister.h"
 #include "webhook/server/router.h"
@@ -18,7 +18,7 @@
 #define KUEUE_VALIDATE ",/validate-kueue-x-k8s-io-v1beta2-"
 
 struct sim_webhook {
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct lister *lister;
 	struct router *router;
 };
@@ -40,7 +40,7 @@ struct sim_webhook *sim_webhook_create(bool quota)
 						 .gate_sticky = true },
 				      .enabled = quota ? quota_paths : "/pods/mutate" };
 
-	h->counters = counter_registry_create();
+	h->counters = metric_registry_create();
 	h->lister = lister_create(NULL);
 	opt.lister = h->lister;
 	opt.registry = h->counters;
@@ -52,7 +52,7 @@ void sim_webhook_destroy(struct sim_webhook *h)
 {
 	router_destroy(h->router);
 	lister_destroy(h->lister);
-	counter_registry_destroy(h->counters);
+	metric_registry_destroy(h->counters);
 	free(h);
 }
 

@@ -10,7 +10,6 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/rng.h"
@@ -24,6 +23,7 @@
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "kube/wakeup.h"
+#include "obs/metric.h"
 #include "webhook/certs/ca_bundles.h"
 #include "webhook/certs/cert_names.h"
 #include "webhook/certs/cert_secret.h"
@@ -67,8 +67,8 @@ struct certs_manager {
 	struct wakeup *wakeup;
 	struct rng rng;
 	struct backoff backoff;
-	struct counter_registry *counters; /* borrowed */
-	struct counter_cell *failures;
+	struct metric_registry *counters; /* borrowed */
+	struct metric_cell *failures;
 
 	char *secret_version; /* NULL: there is no Secret */
 	struct cert_secret secret;
@@ -202,7 +202,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	if (r < 0) {
 		int64_t at = clock_mono(m->clock) + backoff_next(&m->backoff, &m->rng);
 
-		counter_add(m->failures, 1);
+		metric_cell_add(m->failures, 1);
 		log_warn("certificates: a write failed", LOG_STR("path", m->writing.p),
 			 LOG_STR("error", err.text));
 		if (m->writing_kind == KIND_SECRET) {
@@ -251,7 +251,7 @@ static void write_secret(struct certs_manager *m, enum cert_action action)
 	cert_secret_copy(&m->secret, &next);
 	r = cert_secret_apply(&next, action, &m->rules, clock_wall(m->clock), &err);
 	if (r < 0) {
-		counter_add(m->failures, 1);
+		metric_cell_add(m->failures, 1);
 		log_error("certificates: cannot make them", LOG_STR("error", err.text));
 		m->retry_at = clock_mono(m->clock) + backoff_next(&m->backoff, &m->rng);
 		wakeup_set(m->wakeup, m->retry_at);
@@ -405,11 +405,11 @@ int certs_manager_create(const struct certs_manager_options *opt, struct certs_m
 	m->spread_ns = opt->spread_ns;
 	m->spread_since = CLOCK_NEVER;
 	m->counters = opt->registry;
-	m->failures = counter_cell(
-		counter_register(opt->registry, "headgate_webhook_certificate_write_errors_total",
-				 "Writes of the certificates' Secret and of registrations that "
-				 "failed.",
-				 COUNTER_COUNTER, NULL),
+	m->failures = metric_cell(
+		metric_register(opt->registry, "headgate_webhook_certificate_write_errors_total",
+				"Writes of the certificates' Secret and of registrations that "
+				"failed.",
+				METRIC_COUNTER, NULL),
 		NULL);
 	m->bundles = ca_bundles_create();
 	cert_secret_init(&m->secret);

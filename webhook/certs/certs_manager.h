@@ -11,7 +11,7 @@
 
 struct certs_manager;
 struct clock;
-struct counter_registry;
+struct metric_registry;
 struct err;
 struct pair;
 struct transport;
@@ -25,7 +25,7 @@ struct certs_manager_options {
 	const char *identity;       /* in the Lease */
 	int64_t ca_ns, leaf_ns;     /* validity */
 	int64_t spread_ns;          /* time for API servers and replicas to see a change */
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	uint64_t seed;
 };
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/dirwatch.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "net/http_server.h"
+#include "obs/metric.h"
 #include "webhook/certs/certs_manager.h"
 
 struct webhook_cert {
@@ -19,7 +19,7 @@ struct webhook_cert {
 	struct dirwatch *watch;
 	struct pair pair;
 	_Atomic int64_t not_after_ns;
-	struct counter_cell *expiry, *reloads, *errors;
+	struct metric_cell *expiry, *reloads, *errors;
 };
 
 static int read_pair(const struct webhook_cert *c, struct pair *ret, int64_t *ret_not_after,
@@ -49,28 +49,28 @@ static void adopt(struct webhook_cert *c, struct pair *p, int64_t not_after)
 	c->pair = *p;
 	pair_init(p);
 	atomic_store(&c->not_after_ns, not_after);
-	counter_set(c->expiry, (double)not_after / (double)CLOCK_NS_PER_S);
+	metric_cell_set(c->expiry, (double)not_after / (double)CLOCK_NS_PER_S);
 }
 
-static void register_metrics(struct webhook_cert *c, struct counter_registry *r)
+static void register_metrics(struct webhook_cert *c, struct metric_registry *r)
 {
-	c->expiry = counter_cell(counter_register(r, "headgate_webhook_certificate_expiry_seconds",
-						  "When the serving certificate ends, Unix time.",
-						  COUNTER_GAUGE, NULL),
+	c->expiry = metric_cell(metric_register(r, "headgate_webhook_certificate_expiry_seconds",
+						"When the serving certificate ends, Unix time.",
+						METRIC_GAUGE, NULL),
+				NULL);
+	c->reloads = metric_cell(metric_register(r, "headgate_webhook_certificate_reloads_total",
+						 "Certificates taken from a changed source.",
+						 METRIC_COUNTER, NULL),
 				 NULL);
-	c->reloads = counter_cell(counter_register(r, "headgate_webhook_certificate_reloads_total",
-						   "Certificates taken from a changed source.",
-						   COUNTER_COUNTER, NULL),
-				  NULL);
 	c->errors =
-		counter_cell(counter_register(r, "headgate_webhook_certificate_reload_errors_total",
-					      "Changes of the source that held no usable pair.",
-					      COUNTER_COUNTER, NULL),
-			     NULL);
+		metric_cell(metric_register(r, "headgate_webhook_certificate_reload_errors_total",
+					    "Changes of the source that held no usable pair.",
+					    METRIC_COUNTER, NULL),
+			    NULL);
 }
 
-int webhook_cert_open(const char *cert_path, const char *key_path,
-		      struct counter_registry *registry, struct webhook_cert **ret, struct err *err)
+int webhook_cert_open(const char *cert_path, const char *key_path, struct metric_registry *registry,
+		      struct webhook_cert **ret, struct err *err)
 {
 	struct webhook_cert *c = xmalloc_zero(1, sizeof(*c));
 	CLEANUP(pair_finish) struct pair p = PAIR_INIT;
@@ -101,7 +101,7 @@ int webhook_cert_open(const char *cert_path, const char *key_path,
 }
 
 struct webhook_cert *webhook_cert_of(struct certs_manager *manager,
-				     struct counter_registry *registry)
+				     struct metric_registry *registry)
 {
 	struct webhook_cert *c = xmalloc_zero(1, sizeof(*c));
 
@@ -156,12 +156,12 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 						&err);
 	}
 	if (r < 0) {
-		counter_add(c->errors, 1);
+		metric_cell_add(c->errors, 1);
 		log_warn("kept the old certificate", LOG_STR("error", err.text));
 		return false;
 	}
 	adopt(c, &p, not_after);
-	counter_add(c->reloads, 1);
+	metric_cell_add(c->reloads, 1);
 	log_info("a new certificate",
 		 LOG_STR("source", c->manager != NULL ? "Secret" : c->cert_path));
 	return true;

@@ -11,18 +11,17 @@
 #include "certs/pair.h"
 
 struct certs_manager;
-struct counter_registry;
+struct metric_registry;
 struct err;
 struct http_server;
 struct webhook_cert;
 
 /* Reads and checks the pair; -ERR_X when there is none yet. Paths are borrowed. */
-int webhook_cert_open(const char *cert_path, const char *key_path,
-		      struct counter_registry *registry, struct webhook_cert **ret,
-		      struct err *err);
+int webhook_cert_open(const char *cert_path, const char *key_path, struct metric_registry *registry,
+		      struct webhook_cert **ret, struct err *err);
 /* The pair of the manager (borrowed); there may be none yet. */
 struct webhook_cert *webhook_cert_of(struct certs_manager *manager,
-				     struct counter_registry *registry);
+				     struct metric_registry *registry);
 void webhook_cert_close(struct webhook_cert *c); /* NULL is fine */
 /* Empty texts when there is none yet. */
 const struct pair *webhook_cert_pair(const struct webhook_cert *c);

@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/rng.h"
@@ -17,8 +16,9 @@
 #include "base/xmalloc.h"
 #include "kube/kubeconfig.h"
 #include "kube/transport.h"
+#include "obs/exposition.h"
 #include "obs/health.h"
-#include "obs/metrics.h"
+#include "obs/metric.h"
 #include "webhook/certs/certs_manager.h"
 #include "webhook/certs/webhook_cert.h"
 #include "webhook/main/webhook_options.h"
@@ -41,7 +41,7 @@ struct app {
 	const struct webhook_options *o;
 	int signal_fd;
 	atomic_bool draining;
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	struct health *health;
 	struct kubeconfig *kube;     /* NULL: offline */
 	struct certs_manager *certs; /* NULL: certificates come from files */
@@ -91,7 +91,7 @@ static bool is_staying(void *ctx, char *detail, size_t detail_size)
 static int start_basics(struct app *a, struct err *err)
 {
 	(void)err;
-	a->registry = counter_registry_create();
+	a->registry = metric_registry_create();
 	a->lister = lister_create(a->registry);
 	a->health = health_create();
 	health_add_ready(a->health, "informer-sync", is_synced, a);
@@ -104,7 +104,7 @@ static void stop_basics(struct app *a)
 {
 	health_destroy(a->health);
 	lister_destroy(a->lister);
-	counter_registry_destroy(a->registry);
+	metric_registry_destroy(a->registry);
 }
 
 static int start_kubeconfig(struct app *a, struct err *err)
@@ -233,7 +233,7 @@ static void handle_health(void *ctx, const struct http_request *req, struct aren
 	const struct app *a = ctx;
 
 	if (health_handle(a->health, req, arena, ret) ||
-	    metrics_handle(a->registry, a->o->metrics_token, req, arena, ret)) {
+	    exposition_handle(a->registry, a->o->metrics_token, req, arena, ret)) {
 		return;
 	}
 	ret->status = 404;
@@ -258,7 +258,7 @@ static int start_health_server(struct app *a, struct err *err)
 	if (!a->o->enable_healthz) {
 		return 0;
 	}
-	r = metrics_check_token(a->o->metrics_token, err);
+	r = exposition_check_token(a->o->metrics_token, err);
 	if (r < 0) {
 		return r;
 	}

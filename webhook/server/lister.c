@@ -11,13 +11,13 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/decode.h"
 #include "kube/reflector.h"
+#include "obs/metric.h"
 #include "webhook/admit/admit.h"
 #include "webhook/server/lookups.h"
 
@@ -43,11 +43,11 @@ struct lister {
 	struct reflector *default_queue_reflector,
 		*default_class_reflector; /* NULL: not followed */
 	bool quota;
-	struct counter_cell *undecodable;
+	struct metric_cell *undecodable;
 	bool connected;
-	struct lookups *lookups;           /* NULL: not connected */
-	struct counter_registry *counters; /* borrowed, or NULL */
-	atomic_uint synced;                /* reflectors that are */
+	struct lookups *lookups;          /* NULL: not connected */
+	struct metric_registry *counters; /* borrowed, or NULL */
+	atomic_uint synced;               /* reflectors that are */
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct strmap *queues, *namespaces;
@@ -92,7 +92,7 @@ static void view_unref(struct view *v)
 	free(v);
 }
 
-struct lister *lister_create(struct counter_registry *registry)
+struct lister *lister_create(struct metric_registry *registry)
 {
 	struct lister *l = xmalloc_zero(1, sizeof(*l));
 
@@ -103,10 +103,10 @@ struct lister *lister_create(struct counter_registry *registry)
 	l->default_queues = strmap_create(free_entry);
 	l->default_classes = strmap_create(free_entry);
 	if (registry != NULL) {
-		l->undecodable = counter_cell(
-			counter_register(registry, "headgate_webhook_undecodable_objects_total",
-					 "Queues and namespaces that could not be decoded.",
-					 COUNTER_COUNTER, NULL),
+		l->undecodable = metric_cell(
+			metric_register(registry, "headgate_webhook_undecodable_objects_total",
+					"Queues and namespaces that could not be decoded.",
+					METRIC_COUNTER, NULL),
 			NULL);
 	}
 	return l;
@@ -244,7 +244,7 @@ static void report(struct lister *l, const char *kind, struct str key, const str
 	log_warn("skipped an object that does not decode", LOG_STR("kind", kind),
 		 LOG_SLICE("key", key), LOG_STR("error", err->text));
 	if (l->undecodable != NULL) {
-		counter_add(l->undecodable, 1);
+		metric_cell_add(l->undecodable, 1);
 	}
 }
 

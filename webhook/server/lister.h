@@ -10,14 +10,14 @@
 
 struct admit_view;
 struct clock;
-struct counter_registry;
+struct metric_registry;
 struct http_server;
 struct lister;
 struct reflector_event;
 struct transport;
 
 /* registry may be NULL; it outlives the lister. */
-struct lister *lister_create(struct counter_registry *registry);
+struct lister *lister_create(struct metric_registry *registry);
 /* After the transport has stopped; every view must have been released. NULL is fine. */
 void lister_destroy(struct lister *l);
 /* What the quota kinds need is followed, too; before lister_connect. Kinds that are not installed

@@ -7,13 +7,13 @@
 #include "api/keys.h"
 #include "api/validate.h"
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "net/http_server.h"
+#include "obs/metric.h"
 
 #define LOOKUPS_MAX_BODY ((size_t)4 << 20) /* more than etcd stores of one object */
 
@@ -35,7 +35,7 @@ struct slot {
 
 struct lookups {
 	struct lookups_options opt;
-	struct counter_cell *results[LOOKUP_COUNT_];
+	struct metric_cell *results[LOOKUP_COUNT_];
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t ended;
@@ -55,21 +55,21 @@ static void register_metric(struct lookups *l)
 {
 	static const char *const labels[] = { "result", NULL };
 	static const char *const names[LOOKUP_COUNT_] = { "found", "absent", "failed", "limited" };
-	struct counter_family *f = counter_register(
+	struct metric_family *f = metric_register(
 		l->opt.registry, "headgate_webhook_queue_lookups_total",
 		"Reads of a queue that the webhook's watch did not know, by outcome; limited: not "
 		"begun since too many were in flight.",
-		COUNTER_COUNTER, labels);
+		METRIC_COUNTER, labels);
 
 	for (size_t i = 0; i < LOOKUP_COUNT_; i++) {
-		l->results[i] = counter_cell(f, &names[i]);
+		l->results[i] = metric_cell(f, &names[i]);
 	}
 }
 
 static void count(const struct lookups *l, enum lookup_result result)
 {
 	if (l->results[result] != NULL) {
-		counter_add(l->results[result], 1);
+		metric_cell_add(l->results[result], 1);
 	}
 }
 

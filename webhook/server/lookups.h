@@ -23,7 +23,7 @@
 #define LOOKUPS_DEADLINE_NS (800 * CLOCK_NS_PER_MS)
 #define LOOKUPS_REMEMBER_NS CLOCK_NS_PER_S
 
-struct counter_registry;
+struct metric_registry;
 struct http_server;
 struct lookups;
 struct transport;
@@ -31,7 +31,7 @@ struct transport;
 struct lookups_options {
 	struct transport *transport;
 	const struct clock *clock;
-	struct counter_registry *registry; /* or NULL */
+	struct metric_registry *registry; /* or NULL */
 	/* The queue that was read, as text; on the transport's thread, before reviews are woken. */
 	void (*on_found)(void *ctx, struct str object);
 	void *ctx;

@@ -5,9 +5,9 @@
 #include "api/gate.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "obs/metric.h"
 #include "webhook/admit/kueue/clusterqueue_mutate.h"
 #include "webhook/admit/kueue/clusterqueue_validate.h"
 #include "webhook/admit/kueue/cohort_validate.h"
@@ -89,9 +89,9 @@ struct call {
 struct router {
 	struct router_options opt;
 	bool enabled[ROUTE_COUNT];
-	struct counter_cell *results[ROUTE_COUNT][RESULT_COUNT_];
-	struct counter_cell *seconds[ROUTE_COUNT];
-	struct counter_cell *gated;
+	struct metric_cell *results[ROUTE_COUNT][RESULT_COUNT_];
+	struct metric_cell *seconds[ROUTE_COUNT];
+	struct metric_cell *gated;
 };
 
 bool router_serves_quota(const struct router *r)
@@ -149,32 +149,32 @@ static int enable_list(struct router *r, const char *list, struct err *err)
 	return 0;
 }
 
-static void register_metrics(struct router *r, struct counter_registry *registry)
+static void register_metrics(struct router *r, struct metric_registry *registry)
 {
 	static const char *const by_result[] = { "path", "result", NULL };
 	static const char *const by_path[] = { "path", NULL };
 	static const double bounds[] = { 0.00001, 0.00005, 0.0001, 0.0005, 0.001,
 					 0.005,   0.025,   0.1,    0.5,    1 };
-	struct counter_family *reviews =
-		counter_register(registry, "headgate_webhook_reviews_total",
-				 "Admission reviews by outcome.", COUNTER_COUNTER, by_result);
-	struct counter_family *seconds =
-		counter_register_histogram(registry, "headgate_webhook_review_duration_seconds",
-					   "Time to decide a review, without the network.", by_path,
-					   bounds, ARRAY_LEN(bounds));
+	struct metric_family *reviews =
+		metric_register(registry, "headgate_webhook_reviews_total",
+				"Admission reviews by outcome.", METRIC_COUNTER, by_result);
+	struct metric_family *seconds =
+		metric_register_histogram(registry, "headgate_webhook_review_duration_seconds",
+					  "Time to decide a review, without the network.", by_path,
+					  bounds, ARRAY_LEN(bounds));
 
 	for (size_t i = 0; i < ROUTE_COUNT; i++) {
 		for (size_t j = 0; j < RESULT_COUNT_; j++) {
 			const char *const values[] = { routes[i].path, result_names[j] };
 
-			r->results[i][j] = counter_cell(reviews, values);
+			r->results[i][j] = metric_cell(reviews, values);
 		}
-		r->seconds[i] = counter_cell(seconds, &routes[i].path);
+		r->seconds[i] = metric_cell(seconds, &routes[i].path);
 	}
-	r->gated = counter_cell(counter_register(registry, "headgate_webhook_gated_pods_total",
-						 "Pods that were given the queue-allocation gate.",
-						 COUNTER_COUNTER, NULL),
-				NULL);
+	r->gated = metric_cell(metric_register(registry, "headgate_webhook_gated_pods_total",
+					       "Pods that were given the queue-allocation gate.",
+					       METRIC_COUNTER, NULL),
+			       NULL);
 }
 
 int router_create(const struct router_options *opt, struct router **ret, struct err *err)
@@ -285,7 +285,7 @@ static enum router_result run(const struct router *r, const struct route *route,
 		return RESULT_COUNT_;
 	}
 	if (outcome.gated) {
-		counter_add(r->gated, 1);
+		metric_cell_add(r->gated, 1);
 	}
 	ret->status = 200;
 	ret->body = outcome.body;
@@ -308,7 +308,7 @@ void router_handle(void *ctx, const struct http_request *req, struct arena *aren
 	if (result == RESULT_COUNT_) {
 		return; /* it waits */
 	}
-	counter_add(r->results[route - routes][result], 1);
-	counter_observe(r->seconds[route - routes],
-			(double)(clock_mono(clock_real()) - start) / (double)CLOCK_NS_PER_S);
+	metric_cell_add(r->results[route - routes][result], 1);
+	metric_cell_observe(r->seconds[route - routes],
+			    (double)(clock_mono(clock_real()) - start) / (double)CLOCK_NS_PER_S);
 }

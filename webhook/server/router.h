@@ -5,14 +5,14 @@
 #include "net/http_server.h"
 #include "webhook/admit/admit.h"
 
-struct counter_registry;
+struct metric_registry;
 struct lister;
 struct router;
 
 struct router_options {
 	struct admit_options admit; /* borrowed texts */
 	struct lister *lister;
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	/* Paths served, separated by commas ("/pods/mutate,/queues/validate"); NULL: all but those
 	 * of the quota kinds. Paths that only Volcano serves are left out; others are an error. */
 	const char *enabled;

@@ -5,7 +5,6 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -14,6 +13,7 @@
 #include "enc/quantity.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "obs/metric.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/base/resource_name.h"
@@ -31,7 +31,7 @@ struct live_cluster {
 	struct sched_conf *conf;
 	struct hooks *hooks;
 	struct session *session;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct cache *cache;    /* of a live cluster */
 	struct cluster *loaded; /* of a dump */
 	struct queue_totals *totals;
@@ -90,7 +90,7 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 	if (r < 0) {
 		return r;
 	}
-	s->counters = counter_registry_create();
+	s->counters = metric_registry_create();
 	co.counters = s->counters;
 	s->cache = cache_create(&co);
 	for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
@@ -176,7 +176,7 @@ void live_cluster_destroy(struct live_cluster *s)
 		cluster_destroy(s->loaded);
 	}
 	if (s->counters != NULL) {
-		counter_registry_destroy(s->counters);
+		metric_registry_destroy(s->counters);
 	}
 	conf_destroy(s->conf);
 	free(s->totals);

@@ -6,33 +6,33 @@
 
 #include "api/keys.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "kube/recorder.h"
+#include "obs/metric.h"
 #include "scheduler/pods/model/model.h"
 
 #define LOG_INTERVAL_NS (60 * CLOCK_NS_PER_S)
 
 struct foreign {
-	struct counter_cell *binds, *podgroups;
+	struct metric_cell *binds, *podgroups;
 	int64_t log_after; /* wall ns */
 	pthread_mutex_t lock;
 	char *last; /* under lock; NULL: nothing yet */
 };
 
-struct foreign *foreign_create(struct counter_registry *r)
+struct foreign *foreign_create(struct metric_registry *r)
 {
 	struct foreign *f = xmalloc_zero(1, sizeof(*f));
 
-	f->binds = counter_cell(counter_register(r, "headgate_foreign_binds_total",
-						 "Pods of our scheduler names bound by others",
-						 COUNTER_COUNTER, NULL),
-				NULL);
-	f->podgroups = counter_cell(
-		counter_register(r, "headgate_foreign_podgroups_total",
-				 "PodGroups made by others for pods of our scheduler names",
-				 COUNTER_COUNTER, NULL),
+	f->binds = metric_cell(metric_register(r, "headgate_foreign_binds_total",
+					       "Pods of our scheduler names bound by others",
+					       METRIC_COUNTER, NULL),
+			       NULL);
+	f->podgroups = metric_cell(
+		metric_register(r, "headgate_foreign_podgroups_total",
+				"PodGroups made by others for pods of our scheduler names",
+				METRIC_COUNTER, NULL),
 		NULL);
 	f->log_after = INT64_MIN;
 	pthread_mutex_init(&f->lock, NULL);
@@ -55,7 +55,7 @@ static void note(struct foreign *f, const char *what, int64_t now)
 
 	clock_format_time(now, when);
 	text = xmalloc_printf("at %s %s (%.0f foreign binds, %.0f foreign PodGroups in all)", when,
-			      what, counter_get(f->binds), counter_get(f->podgroups));
+			      what, metric_cell_get(f->binds), metric_cell_get(f->podgroups));
 	if (now >= f->log_after) {
 		log_warn("somebody else works under our scheduler name", LOG_STR("last", text));
 		f->log_after = now + LOG_INTERVAL_NS;
@@ -79,7 +79,7 @@ void foreign_bind(struct foreign *f, struct recorder *recorder, const struct tas
 				       "was bound to node %s, and not by Headgate",
 				       node);
 
-	counter_add(f->binds, 1);
+	metric_cell_add(f->binds, 1);
 	recorder_event(recorder, &about, true, "ForeignBind", message);
 	note(f, what, now);
 }
@@ -93,7 +93,7 @@ void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct
 	char *what = xmalloc_printf("PodGroup %s/%s was made, and not by Headgate", j->namespace_,
 				    j->name);
 
-	counter_add(f->podgroups, 1);
+	metric_cell_add(f->podgroups, 1);
 	recorder_event(recorder, &about, true, "ForeignPodGroup",
 		       "another PodGroup controller works for pods of our scheduler name: this "
 		       "PodGroup was not made by Headgate");

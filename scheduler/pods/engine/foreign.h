@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct counter_registry;
+struct metric_registry;
 struct foreign;
 struct job;
 struct recorder;
 struct task;
 
-struct foreign *foreign_create(struct counter_registry *r);
+struct foreign *foreign_create(struct metric_registry *r);
 void foreign_destroy(struct foreign *f); /* NULL is fine */
 /* t was bound to the node, and not by us. now: wall ns. */
 void foreign_bind(struct foreign *f, struct recorder *recorder, const struct task *t,

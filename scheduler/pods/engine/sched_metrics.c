@@ -5,9 +5,9 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "obs/metric.h"
 #include "scheduler/pods/core/decision.h"
 #include "scheduler/pods/core/totals.h"
 #include "scheduler/pods/model/model.h"
@@ -60,14 +60,14 @@ static const char *const phase_names[JOB_PHASE_COUNT_] = {
 };
 
 struct sched_metrics {
-	struct counter_family *cpu[AMOUNT_COUNT], *memory[AMOUNT_COUNT], *scalar[AMOUNT_COUNT];
-	struct counter_family *tally[TALLY_COUNT], *phase[JOB_PHASE_COUNT_], *weight;
-	struct counter_family *decided, *wait, *requests, *bad_objects, *conf, *action;
-	struct counter_cell *cycle;
+	struct metric_family *cpu[AMOUNT_COUNT], *memory[AMOUNT_COUNT], *scalar[AMOUNT_COUNT];
+	struct metric_family *tally[TALLY_COUNT], *phase[JOB_PHASE_COUNT_], *weight;
+	struct metric_family *decided, *wait, *requests, *bad_objects, *conf, *action;
+	struct metric_cell *cycle;
 	struct strmap *queues; /* names with series */
 };
 
-struct sched_metrics *sched_metrics_create(struct counter_registry *r)
+struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 {
 	static const char *const by_queue[] = { "queue_name", NULL };
 	static const char *const by_queue_resource[] = { "queue_name", "resource", NULL };
@@ -84,45 +84,45 @@ struct sched_metrics *sched_metrics_create(struct counter_registry *r)
 
 	for (unsigned i = 0; i < AMOUNT_COUNT; i++) {
 		snprintf(name, sizeof(name), "%s_milli_cpu", amount_names[i]);
-		m->cpu[i] = counter_register(r, name, amount_help[i], COUNTER_GAUGE, by_queue);
+		m->cpu[i] = metric_register(r, name, amount_help[i], METRIC_GAUGE, by_queue);
 		snprintf(name, sizeof(name), "%s_memory_bytes", amount_names[i]);
-		m->memory[i] = counter_register(r, name, amount_help[i], COUNTER_GAUGE, by_queue);
+		m->memory[i] = metric_register(r, name, amount_help[i], METRIC_GAUGE, by_queue);
 		snprintf(name, sizeof(name), "%s_scalar_resources", amount_names[i]);
 		m->scalar[i] =
-			counter_register(r, name, amount_help[i], COUNTER_GAUGE, by_queue_resource);
+			metric_register(r, name, amount_help[i], METRIC_GAUGE, by_queue_resource);
 	}
 	for (unsigned i = 0; i < TALLY_COUNT; i++) {
 		m->tally[i] =
-			counter_register(r, tally_names[i], tally_help[i], COUNTER_GAUGE, by_queue);
+			metric_register(r, tally_names[i], tally_help[i], METRIC_GAUGE, by_queue);
 	}
 	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
 		m->phase[i] =
-			counter_register(r, phase_names[i], "PodGroups of the queue in this phase",
-					 COUNTER_GAUGE, by_queue);
+			metric_register(r, phase_names[i], "PodGroups of the queue in this phase",
+					METRIC_GAUGE, by_queue);
 	}
-	m->weight = counter_register(r, "volcano_queue_weight", "Weight of the queue",
-				     COUNTER_GAUGE, by_queue);
-	m->decided = counter_register(r, "headgate_decisions_total", "Decisions on pods by kind",
-				      COUNTER_COUNTER, by_queue_decision);
-	m->wait = counter_register_histogram(r, "headgate_gate_wait_seconds",
-					     "Age of pods when quota was reserved for them",
-					     by_queue, seconds, ARRAY_LEN(seconds));
-	m->requests = counter_register(r, "headgate_requests_total",
-				       "Writes to the API server by how they ended",
-				       COUNTER_COUNTER, by_request);
-	m->bad_objects = counter_register(r, "headgate_bad_objects_total",
-					  "Times that an object of the resource could not be read",
-					  COUNTER_COUNTER, by_resource);
-	m->conf = counter_register(r, "headgate_configuration_reloads_total",
-				   "Reloads of the scheduler configuration", COUNTER_COUNTER,
-				   by_result);
+	m->weight = metric_register(r, "volcano_queue_weight", "Weight of the queue", METRIC_GAUGE,
+				    by_queue);
+	m->decided = metric_register(r, "headgate_decisions_total", "Decisions on pods by kind",
+				     METRIC_COUNTER, by_queue_decision);
+	m->wait = metric_register_histogram(r, "headgate_gate_wait_seconds",
+					    "Age of pods when quota was reserved for them",
+					    by_queue, seconds, ARRAY_LEN(seconds));
+	m->requests = metric_register(r, "headgate_requests_total",
+				      "Writes to the API server by how they ended", METRIC_COUNTER,
+				      by_request);
+	m->bad_objects = metric_register(r, "headgate_bad_objects_total",
+					 "Times that an object of the resource could not be read",
+					 METRIC_COUNTER, by_resource);
+	m->conf = metric_register(r, "headgate_configuration_reloads_total",
+				  "Reloads of the scheduler configuration", METRIC_COUNTER,
+				  by_result);
 	m->action =
-		counter_register_histogram(r, "volcano_action_scheduling_latency_milliseconds",
-					   "Duration of an action", by_action, ms, ARRAY_LEN(ms));
-	m->cycle = counter_cell(counter_register_histogram(
-					r, "volcano_e2e_scheduling_latency_milliseconds",
-					"Duration of a scheduling cycle", NULL, ms, ARRAY_LEN(ms)),
-				NULL);
+		metric_register_histogram(r, "volcano_action_scheduling_latency_milliseconds",
+					  "Duration of an action", by_action, ms, ARRAY_LEN(ms));
+	m->cycle = metric_cell(metric_register_histogram(
+				       r, "volcano_e2e_scheduling_latency_milliseconds",
+				       "Duration of a scheduling cycle", NULL, ms, ARRAY_LEN(ms)),
+			       NULL);
 	m->queues = strmap_create(NULL);
 	return m;
 }
@@ -166,21 +166,21 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 		t = c->tasks.v[one->task];
 		labels[0] = queue_of(c, t);
 		labels[1] = names[one->kind];
-		counter_add(counter_cell(m->decided, labels), 1);
+		metric_cell_add(metric_cell(m->decided, labels), 1);
 		if (((one->kind == DECISION_UNGATE && !one->uncharged) ||
 		     one->kind == DECISION_RESERVE) &&
 		    t->created != MODEL_TIME_NONE) {
-			counter_observe(counter_cell(m->wait, labels),
-					(double)(now - t->created) / (double)CLOCK_NS_PER_S);
+			metric_cell_observe(metric_cell(m->wait, labels),
+					    (double)(now - t->created) / (double)CLOCK_NS_PER_S);
 		}
 	}
 }
 
-static void set(struct counter_family *f, const char *queue, double value)
+static void set(struct metric_family *f, const char *queue, double value)
 {
 	const char *labels[1] = { queue };
 
-	counter_set(counter_cell(f, labels), value);
+	metric_cell_set(metric_cell(f, labels), value);
 }
 
 static void set_amount(struct sched_metrics *m, enum amount a, const struct cluster *c,
@@ -197,7 +197,7 @@ static void set_amount(struct sched_metrics *m, enum amount a, const struct clus
 		} else if (d == RES_MEMORY) {
 			set(m->memory[a], queue, (double)res_get(r, d));
 		} else {
-			counter_set(counter_cell(m->scalar[a], labels), (double)res_get(r, d));
+			metric_cell_set(metric_cell(m->scalar[a], labels), (double)res_get(r, d));
 		}
 	}
 }
@@ -207,20 +207,20 @@ static void forget_queue(struct sched_metrics *m, const struct cluster *c, const
 	const char *labels[2] = { queue, NULL };
 
 	for (unsigned a = 0; a < AMOUNT_COUNT; a++) {
-		counter_remove(m->cpu[a], labels);
-		counter_remove(m->memory[a], labels);
+		metric_remove(m->cpu[a], labels);
+		metric_remove(m->memory[a], labels);
 		for (unsigned d = 0; d < res_names_count(c->res); d++) {
 			labels[1] = res_names_get(c->res, d);
-			counter_remove(m->scalar[a], labels);
+			metric_remove(m->scalar[a], labels);
 		}
 	}
 	for (unsigned i = 0; i < TALLY_COUNT; i++) {
-		counter_remove(m->tally[i], labels);
+		metric_remove(m->tally[i], labels);
 	}
 	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
-		counter_remove(m->phase[i], labels);
+		metric_remove(m->phase[i], labels);
 	}
-	counter_remove(m->weight, labels);
+	metric_remove(m->weight, labels);
 }
 
 struct stale {
@@ -285,15 +285,15 @@ void sched_metrics_totals(struct sched_metrics *m, const struct cluster *c,
 
 void sched_metrics_cycle(struct sched_metrics *m, int64_t duration_ns)
 {
-	counter_observe(m->cycle, (double)duration_ns / (double)CLOCK_NS_PER_MS);
+	metric_cell_observe(m->cycle, (double)duration_ns / (double)CLOCK_NS_PER_MS);
 }
 
 void sched_metrics_action(struct sched_metrics *m, const char *action, int64_t duration_ns)
 {
 	const char *labels[1] = { action };
 
-	counter_observe(counter_cell(m->action, labels),
-			(double)duration_ns / (double)CLOCK_NS_PER_MS);
+	metric_cell_observe(metric_cell(m->action, labels),
+			    (double)duration_ns / (double)CLOCK_NS_PER_MS);
 }
 
 void sched_metrics_request(struct sched_metrics *m, const struct sched_msg *done)
@@ -313,19 +313,19 @@ void sched_metrics_request(struct sched_metrics *m, const struct sched_msg *done
 	static const char *const outcomes[] = { "done", "gone", "rejected", "cancelled", "stale" };
 	const char *labels[2] = { requests[done->request], outcomes[done->outcome] };
 
-	counter_add(counter_cell(m->requests, labels), 1);
+	metric_cell_add(metric_cell(m->requests, labels), 1);
 }
 
 void sched_metrics_bad_object(struct sched_metrics *m, const char *resource)
 {
 	const char *labels[1] = { resource };
 
-	counter_add(counter_cell(m->bad_objects, labels), 1);
+	metric_cell_add(metric_cell(m->bad_objects, labels), 1);
 }
 
 void sched_metrics_conf(struct sched_metrics *m, bool ok)
 {
 	const char *labels[1] = { ok ? "ok" : "failed" };
 
-	counter_add(counter_cell(m->conf, labels), 1);
+	metric_cell_add(metric_cell(m->conf, labels), 1);
 }

@@ -9,12 +9,12 @@
 #include "scheduler/base/message.h"
 
 struct cluster;
-struct counter_registry;
+struct metric_registry;
 struct decisions;
 struct queue_totals;
 struct sched_metrics;
 
-struct sched_metrics *sched_metrics_create(struct counter_registry *r);
+struct sched_metrics *sched_metrics_create(struct metric_registry *r);
 void sched_metrics_destroy(struct sched_metrics *m);
 /* Counts what a cycle decided. now: wall ns. */
 void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,

@@ -3,10 +3,10 @@
 
 #include "api/namespace.h"
 #include "base/arena.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "obs/metric.h"
 #include "scheduler/pods/core/offers.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/model/access.h"
@@ -44,15 +44,15 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->judges_from = MODEL_TIME_NONE;
 	c->strangers = strmap_create(NULL);
 	if (opt->counters != NULL) {
-		c->drift = counter_cell(
-			counter_register(opt->counters, "headgate_cache_accounting_drift",
-					 "Times an account would have gone below zero.",
-					 COUNTER_GAUGE, NULL),
+		c->drift = metric_cell(
+			metric_register(opt->counters, "headgate_cache_accounting_drift",
+					"Times an account would have gone below zero.",
+					METRIC_GAUGE, NULL),
 			NULL);
-		c->resource_names = counter_cell(
-			counter_register(opt->counters, "headgate_resource_names",
-					 "Names of resources that nodes and Queues have.",
-					 COUNTER_GAUGE, NULL),
+		c->resource_names = metric_cell(
+			metric_register(opt->counters, "headgate_resource_names",
+					"Names of resources that nodes and Queues have.",
+					METRIC_GAUGE, NULL),
 			NULL);
 	}
 	return c;
@@ -94,7 +94,7 @@ void cache_resources_changed(struct cache *c)
 	}
 	c->resources = all;
 	if (c->resource_names != NULL) {
-		counter_set(c->resource_names, (double)all);
+		metric_cell_set(c->resource_names, (double)all);
 	}
 	if (c->listener.on_resources != NULL) {
 		c->listener.on_resources(c->listener.ctx, res_names_count(names), left_out);
@@ -263,7 +263,7 @@ bool cache_take_dirty(struct cache *c)
 	bool dirty = c->dirty;
 
 	if (c->drift != NULL) {
-		counter_set(c->drift, (double)c->cluster->drift);
+		metric_cell_set(c->drift, (double)c->cluster->drift);
 	}
 	c->dirty = false;
 	return dirty;

@@ -40,7 +40,7 @@
 
 struct cache;
 struct cluster;
-struct counter_registry;
+struct metric_registry;
 struct decisions;
 struct job;
 struct node;
@@ -87,7 +87,7 @@ struct cache_options {
 	/* How long a pod waits that a reservation timed out for, found at the start: as
 	 * pods/core/attempts.h says, after reservations of that length. */
 	int64_t attempt_least_ns, attempt_held_ns;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct cache_listener listener;
 };
 

@@ -12,7 +12,7 @@ struct api_pod_group;
 struct api_priority_class;
 struct api_queue;
 struct arena;
-struct counter_cell;
+struct metric_cell;
 struct err;
 struct strmap;
 
@@ -23,7 +23,7 @@ struct cache {
 	int64_t found_age_max_ns, attempt_least_ns, attempt_held_ns;
 	struct strmap *shapes; /* of nodes that were seen: cache_shapes.c */
 	struct cache_listener listener;
-	struct counter_cell *drift, *resource_names; /* NULL without a registry */
+	struct metric_cell *drift, *resource_names; /* NULL without a registry */
 	size_t resources;         /* names that were reported last, those left out included */
 	struct arena *scratch;    /* for one message */
 	int64_t judges_from;      /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */

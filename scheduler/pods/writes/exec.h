@@ -14,7 +14,7 @@
 
 struct clock;
 struct cluster;
-struct counter_registry;
+struct metric_registry;
 struct decisions;
 struct exec;
 struct pool;

@@ -7,11 +7,11 @@
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
+#include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/engine/cycle_pace.h"
@@ -45,7 +45,7 @@ struct workload_engine {
 	struct preemption_cost *costs; /* NULL: nobody keeps them */
 	struct metric_families *metrics;
 	struct pending_events *untold;
-	struct counter_cell *unanswered;
+	struct metric_cell *unanswered;
 	struct cycle_pace pace;
 	bool dirty; /* the next cycle may decide differently */
 	bool held;  /* it was put off */
@@ -230,11 +230,11 @@ struct workload_engine *workload_engine_create(const struct workload_engine_opti
 	if (opt->costs) {
 		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
 	}
-	e->unanswered = counter_cell(
-		counter_register(opt->counters, "headgate_workload_writes_unanswered",
-				 "Statuses of Workloads that are written or about to be",
-				 COUNTER_GAUGE, NULL),
-		NULL);
+	e->unanswered =
+		metric_cell(metric_register(opt->counters, "headgate_workload_writes_unanswered",
+					    "Statuses of Workloads that are written or about to be",
+					    METRIC_GAUGE, NULL),
+			    NULL);
 	return e;
 }
 
@@ -403,7 +403,7 @@ static int64_t cycle_at(struct workload_engine *e, int64_t mono)
 	size_t unanswered = pool_unanswered(workload_status_pool(e->writer));
 	int64_t at = cycle_pace_next(&e->pace, unanswered);
 
-	counter_set(e->unanswered, (double)unanswered);
+	metric_cell_set(e->unanswered, (double)unanswered);
 	if (at > mono && !e->held) {
 		log_v(4, "next cycle waits", LOG_INT("writes", (int64_t)unanswered));
 	}

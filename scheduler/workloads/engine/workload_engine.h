@@ -12,7 +12,7 @@
 
 struct api_pod;
 struct clock;
-struct counter_registry;
+struct metric_registry;
 struct pool;
 struct pool_options;
 struct workload_cache;
@@ -25,7 +25,7 @@ struct workload;
 struct workload_engine_options {
 	const struct kueue_conf *conf;   /* must outlive the engine */
 	const struct pool_options *base; /* of the pools that write; copied */
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	const char *role;          /* replica_role of metrics, static: leader, standalone */
 	struct recorder *recorder; /* borrowed */
 	void (*post)(void *ctx, struct sched_msg *msg); /* outcomes; ctx is that of base */

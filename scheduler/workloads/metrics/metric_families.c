@@ -6,10 +6,10 @@
 
 #include "api/kueue_keys.h"
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/str.h"
 #include "base/version.h"
 #include "base/xmalloc.h"
+#include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/metrics/metric_labels.h"
 
@@ -44,9 +44,9 @@ static const double short_bounds[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 static const double creation_bounds[] = { 0.01, 0.02, 0.04, 0.08, 0.16, 0.32,
 					  0.64, 1.28, 2.56, 5.12, 10.24 };
 
-#define C COUNTER_COUNTER
-#define G COUNTER_GAUGE
-#define H COUNTER_HISTOGRAM
+#define C METRIC_COUNTER
+#define G METRIC_GAUGE
+#define H METRIC_HISTOGRAM
 
 /* Whom a family is about; the label of this number names it, of a LocalQueue the first two. */
 struct about {
@@ -56,7 +56,7 @@ struct about {
 
 static const struct row {
 	const char *name;
-	enum counter_type type;
+	enum metric_type type;
 	enum condition condition;
 	const char *labels, *help;
 } rows[QF_COUNT_] = {
@@ -202,8 +202,8 @@ static const struct row {
 };
 
 struct metric_families {
-	struct counter_family *v[QF_COUNT_]; /* NULL: switched off */
-	size_t nlabels[QF_COUNT_];           /* without the role and those that are added */
+	struct metric_family *v[QF_COUNT_]; /* NULL: switched off */
+	size_t nlabels[QF_COUNT_];          /* without the role and those that are added */
 	struct about about[QF_COUNT_];
 	struct metric_labels *added;
 	const char *role;
@@ -230,7 +230,7 @@ static bool is_on(enum condition c, const struct kueue_conf_metrics *conf)
 
 /* Cuts "a, b" into names, which live in `text`. */
 static size_t split(const char *labels, char text[MAX_LABEL_BYTES],
-		    const char *out[COUNTER_MAX_LABELS + 1])
+		    const char *out[METRIC_MAX_LABELS + 1])
 {
 	struct str rest = str_of(labels);
 	size_t n = 0, at = 0;
@@ -242,7 +242,7 @@ static size_t split(const char *labels, char text[MAX_LABEL_BYTES],
 			one.p++;
 			one.len--;
 		}
-		assert(at + one.len < MAX_LABEL_BYTES && n < COUNTER_MAX_LABELS);
+		assert(at + one.len < MAX_LABEL_BYTES && n < METRIC_MAX_LABELS);
 		memcpy(text + at, one.p, one.len);
 		text[at + one.len] = '\0';
 		out[n++] = text + at;
@@ -283,23 +283,23 @@ static const double *choose_bounds(enum quota_family id, size_t *ret_n)
 	return bounds;
 }
 
-static struct counter_family *make(struct counter_registry *r, enum quota_family id,
-				   const char *const *labels)
+static struct metric_family *make(struct metric_registry *r, enum quota_family id,
+				  const char *const *labels)
 {
 	const struct row *row = &rows[id];
 	CLEANUP(xmalloc_freep) char *name = xmalloc_printf(PREFIX "%s", row->name);
 	const double *list;
 	size_t n;
 
-	if (row->type != COUNTER_HISTOGRAM) {
-		return counter_register(r, name, row->help, row->type, labels);
+	if (row->type != METRIC_HISTOGRAM) {
+		return metric_register(r, name, row->help, row->type, labels);
 	}
 	list = choose_bounds(id, &n);
-	return counter_register_histogram(r, name, row->help, labels, list, n);
+	return metric_register_histogram(r, name, row->help, labels, list, n);
 }
 
 /* Of every replica, as long as it lives; dashboards ask for the labels of Kueue's. */
-static void tell_build(struct counter_registry *r)
+static void tell_build(struct metric_registry *r)
 {
 	static const char *const labels[] = { "git_version", "git_commit", "build_date",
 					      "go_version",  "compiler",   "platform",
@@ -307,13 +307,13 @@ static void tell_build(struct counter_registry *r)
 	static const char *const values[] = { "v" HEADGATE_VERSION, "",      "", "",
 					      "C " __VERSION__,     PLATFORM };
 
-	counter_set(counter_cell(counter_register(r, PREFIX "build_info", "1; what was built",
-						  COUNTER_GAUGE, labels),
-				 values),
-		    1);
+	metric_cell_set(metric_cell(metric_register(r, PREFIX "build_info", "1; what was built",
+						    METRIC_GAUGE, labels),
+				    values),
+			1);
 }
 
-struct metric_families *metric_families_create(struct counter_registry *r,
+struct metric_families *metric_families_create(struct metric_registry *r,
 					       const struct kueue_conf_metrics *conf,
 					       const char *role)
 {
@@ -324,7 +324,7 @@ struct metric_families *metric_families_create(struct counter_registry *r,
 	tell_build(r);
 	for (int i = 0; i < QF_COUNT_; i++) {
 		char text[MAX_LABEL_BYTES];
-		const char *labels[COUNTER_MAX_LABELS + 1];
+		const char *labels[METRIC_MAX_LABELS + 1];
 		size_t n = split(rows[i].labels, text, labels);
 
 		f->nlabels[i] = n;
@@ -375,10 +375,10 @@ static bool add_values(const struct metric_families *f, const struct about *abou
 }
 
 /* NULL: it is not told. */
-static struct counter_cell *cell(struct metric_families *f, enum quota_family id,
-				 const char *const *values)
+static struct metric_cell *cell(struct metric_families *f, enum quota_family id,
+				const char *const *values)
 {
-	const char *all[COUNTER_MAX_LABELS] = { NULL };
+	const char *all[METRIC_MAX_LABELS] = { NULL };
 	size_t n = f->nlabels[id];
 
 	if (f->v[id] == NULL) {
@@ -388,27 +388,27 @@ static struct counter_cell *cell(struct metric_families *f, enum quota_family id
 		all[i] = values[i] == NULL ? "" : values[i];
 	}
 	all[n] = f->role;
-	return add_values(f, &f->about[id], all, all + n + 1) ? counter_cell(f->v[id], all) : NULL;
+	return add_values(f, &f->about[id], all, all + n + 1) ? metric_cell(f->v[id], all) : NULL;
 }
 
 void metric_families_add(struct metric_families *f, enum quota_family id, const char *const *values,
 			 double n)
 {
-	struct counter_cell *c = cell(f, id, values);
+	struct metric_cell *c = cell(f, id, values);
 
 	if (c != NULL) {
-		counter_add(c, n);
+		metric_cell_add(c, n);
 	}
 }
 
 void metric_families_set(struct metric_families *f, enum quota_family id, const char *const *values,
 			 double value)
 {
-	struct counter_cell *c = cell(f, id, values);
+	struct metric_cell *c = cell(f, id, values);
 
 	assert(id != QF_ADMITTED);
 	if (c != NULL) {
-		counter_set(c, value);
+		metric_cell_set(c, value);
 	}
 }
 
@@ -425,35 +425,35 @@ size_t metric_families_sort(const struct metric_families *f, struct str key)
 void metric_families_admitted(struct metric_families *f, const char *queue, size_t sort,
 			      double value)
 {
-	const char *all[COUNTER_MAX_LABELS] = { queue, f->role };
+	const char *all[METRIC_MAX_LABELS] = { queue, f->role };
 	size_t n = 2;
 
 	n += metric_labels_values(f->added, KUEUE_CONF_METRICS_CLUSTER_QUEUE, str_of(queue),
 				  all + n);
 	(void)metric_labels_sort_values(f->added, sort, all + n);
-	counter_set(counter_cell(f->v[QF_ADMITTED], all), value);
+	metric_cell_set(metric_cell(f->v[QF_ADMITTED], all), value);
 }
 
 void metric_families_observe(struct metric_families *f, enum quota_family id,
 			     const char *const *values, double seconds)
 {
-	struct counter_cell *c = cell(f, id, values);
+	struct metric_cell *c = cell(f, id, values);
 
 	if (c != NULL) {
-		counter_observe(c, seconds < 0 ? 0 : seconds);
+		metric_cell_observe(c, seconds < 0 ? 0 : seconds);
 	}
 }
 
 static bool is_told_as_a_whole(const struct metric_families *f, int id)
 {
-	return f->v[id] != NULL && rows[id].type == COUNTER_GAUGE && id != QF_PREEMPTION_SKIPS;
+	return f->v[id] != NULL && rows[id].type == METRIC_GAUGE && id != QF_PREEMPTION_SKIPS;
 }
 
 void metric_families_begin(struct metric_families *f)
 {
 	for (int i = 0; i < QF_COUNT_; i++) {
 		if (is_told_as_a_whole(f, i)) {
-			counter_begin(f->v[i]);
+			metric_begin(f->v[i]);
 		}
 	}
 }
@@ -462,7 +462,7 @@ void metric_families_end(struct metric_families *f)
 {
 	for (int i = 0; i < QF_COUNT_; i++) {
 		if (is_told_as_a_whole(f, i)) {
-			counter_end(f->v[i]);
+			metric_end(f->v[i]);
 		}
 	}
 }
@@ -474,7 +474,7 @@ static void forget(struct metric_families *f, const char *labels, const char *co
 	for (int i = 0; i < QF_COUNT_; i++) {
 		if (f->v[i] != NULL && !is_told_as_a_whole(f, i) &&
 		    str_has_prefix(str_of(rows[i].labels), labels)) {
-			counter_remove_where(f->v[i], values, n);
+			metric_remove_where(f->v[i], values, n);
 		}
 	}
 }
@@ -524,9 +524,9 @@ void metric_families_workload(struct metric_families *f, struct str key, const s
 
 struct metric_families_row metric_families_describe(enum quota_family id)
 {
-	static const char *const types[] = { [COUNTER_COUNTER] = "counter",
-					     [COUNTER_GAUGE] = "gauge",
-					     [COUNTER_HISTOGRAM] = "histogram" };
+	static const char *const types[] = { [METRIC_COUNTER] = "counter",
+					     [METRIC_GAUGE] = "gauge",
+					     [METRIC_HISTOGRAM] = "histogram" };
 	const struct row *row = &rows[id];
 
 	return (struct metric_families_row){ row->name, types[row->type], row->labels, row->help };

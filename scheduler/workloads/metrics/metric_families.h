@@ -13,7 +13,7 @@
 #include "scheduler/base/message.h"
 
 struct api_meta;
-struct counter_registry;
+struct metric_registry;
 struct kueue_conf_metrics;
 
 enum quota_family {
@@ -87,7 +87,7 @@ enum quota_family {
 struct metric_families;
 
 /* conf: borrowed. role: leader or standalone; static. */
-struct metric_families *metric_families_create(struct counter_registry *r,
+struct metric_families *metric_families_create(struct metric_registry *r,
 					       const struct kueue_conf_metrics *conf,
 					       const char *role);
 void metric_families_destroy(struct metric_families *f); /* NULL is fine */

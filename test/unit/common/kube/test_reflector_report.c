@@ -6,20 +6,21 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "net/http_loop.h"
+#include "obs/exposition.h"
+#include "obs/metric.h"
 #include "unit/common/kube/reflector_fixture.h"
 
 #define S CLOCK_NS_PER_S
 
-static void expect_metric(struct counter_registry *r, const char *line)
+static void expect_metric(struct metric_registry *r, const char *line)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
-	counter_render(r, &text);
+	exposition_render(r, &text);
 	if (strstr(text.p, line) == NULL) {
 		fail_msg("no %s in:\n%s", line, text.p);
 	}
@@ -47,7 +48,7 @@ static void test_answers_have_reasons(void **state)
 
 	clock_fake_init(&clock, 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct counter_registry *registry = counter_registry_create();
+		struct metric_registry *registry = metric_registry_create();
 		struct reflector_report r;
 		char line[120];
 
@@ -59,13 +60,13 @@ static void test_answers_have_reasons(void **state)
 			 "headgate_reflector_errors_total{resource=\"pods\",reason=\"%s\"} 1\n",
 			 rows[i].reason);
 		expect_metric(registry, line);
-		counter_registry_destroy(registry);
+		metric_registry_destroy(registry);
 	}
 }
 
 static void test_counts(void **state)
 {
-	struct counter_registry *registry = counter_registry_create();
+	struct metric_registry *registry = metric_registry_create();
 	struct reflector_options opt = { .resource = "pods", .counters = registry };
 	struct reflector_fixture f;
 	uint64_t w;
@@ -85,7 +86,7 @@ static void test_counts(void **state)
 	expect_metric(registry, "errors_total{resource=\"pods\",reason=\"gone\"} 1\n");
 	expect_metric(registry, "errors_total{resource=\"pods\",reason=\"too_large\"} 1\n");
 	reflector_fixture_end(&f);
-	counter_registry_destroy(registry);
+	metric_registry_destroy(registry);
 }
 
 static int64_t stale_for(struct reflector_fixture *f)

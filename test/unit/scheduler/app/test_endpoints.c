@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/counter.h"
 #include "base/err.h"
 #include "kube/rest.h"
 #include "lib/unit.h"
 #include "net/http_loop.h"
+#include "obs/metric.h"
 #include "play/proc.h"
 #include "scheduler/app/engine.h"
 
@@ -31,7 +31,7 @@ static void on_done(void *ctx, const struct http_result *r)
 struct fixture {
 	struct clock_fake clock;
 	struct engine_state state;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct endpoints *endpoints;
 	struct http_loop *loop;
 	uint16_t port;
@@ -62,7 +62,7 @@ static void begin(struct fixture *f)
 	memset(f, 0, sizeof(*f));
 	clock_fake_init(&f->clock, 0);
 	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
-	f->counters = counter_registry_create();
+	f->counters = metric_registry_create();
 	eo.counters = f->counters;
 	f->port = proc_free_port();
 	snprintf(address, sizeof(address), "127.0.0.1:%u", f->port);
@@ -74,7 +74,7 @@ static void end(struct fixture *f)
 {
 	http_loop_destroy(f->loop);
 	endpoints_stop(f->endpoints);
-	counter_registry_destroy(f->counters);
+	metric_registry_destroy(f->counters);
 }
 
 static int get(struct fixture *f, const char *path, const char *says)
@@ -152,10 +152,10 @@ static void test_metrics_and_unknown_paths(void **state)
 
 	(void)state;
 	begin(&f);
-	counter_add(counter_cell(counter_register(f.counters, "headgate_test_total", "h",
-						  COUNTER_COUNTER, NULL),
-				 NULL),
-		    3);
+	metric_cell_add(metric_cell(metric_register(f.counters, "headgate_test_total", "h",
+						    METRIC_COUNTER, NULL),
+				    NULL),
+			3);
 	assert_int_equal(get(&f, "/metrics", "headgate_test_total 3"), 200);
 	assert_int_equal(get(&f, "/", NULL), 404);
 	end(&f);

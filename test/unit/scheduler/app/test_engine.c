@@ -8,11 +8,11 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "kube/pool.h"
 #include "lib/fake_transport.h"
+#include "obs/metric.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/conf/conf.h"
@@ -24,7 +24,7 @@
 struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct engine *engine;
 	struct sched_msg *done[16];
 	size_t ndone;
@@ -61,7 +61,7 @@ static void begin(struct fixture *f)
 	clock_fake_init(&f->clock, WALL);
 	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
 	f->transport = fake_transport_create(&f->clock);
-	f->counters = counter_registry_create();
+	f->counters = metric_registry_create();
 	eo.transport = fake_transport_base(f->transport);
 	eo.clock = &f->clock.base;
 	eo.counters = f->counters;
@@ -74,7 +74,7 @@ static void end(struct fixture *f)
 {
 	engine_destroy(f->engine);
 	fake_transport_destroy(f->transport);
-	counter_registry_destroy(f->counters);
+	metric_registry_destroy(f->counters);
 }
 
 static void see(struct fixture *f, enum sched_resource r, const char *key, const char *json)
@@ -253,8 +253,8 @@ static bool metric(struct fixture *f, const char *name, const char *label, doubl
 	static const char *const names[] = { "result", NULL };
 	const char *values[] = { label };
 
-	return counter_get(counter_cell(
-		       counter_register(f->counters, name, "", COUNTER_COUNTER, names), values)) ==
+	return metric_cell_get(metric_cell(
+		       metric_register(f->counters, name, "", METRIC_COUNTER, names), values)) ==
 	       value;
 }
 
@@ -344,10 +344,10 @@ static void test_a_bad_object_is_counted_and_told(void **state)
 	lead(&f, 0);
 	see(&f, SCHED_QUEUES, "bad",
 	    "{\"metadata\":{\"name\":\"bad\"},\"spec\":{\"capability\":{\"cpu\":\"1x\"}}}");
-	assert_true(
-		counter_get(counter_cell(counter_register(f.counters, "headgate_bad_objects_total",
-							  "", COUNTER_COUNTER, names),
-					 values)) == 1);
+	assert_true(metric_cell_get(
+			    metric_cell(metric_register(f.counters, "headgate_bad_objects_total",
+							"", METRIC_COUNTER, names),
+					values)) == 1);
 	step(&f);
 	assert_true(answer_all(&f, "InvalidObject"));
 	end(&f);

@@ -8,7 +8,6 @@
 #include "apiserver/apiserver.h"
 #include "apiserver/mem_transport.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/strbuf.h"
@@ -16,6 +15,7 @@
 #include "enc/base64.h"
 #include "enc/jdoc.h"
 #include "lib/unit.h"
+#include "obs/metric.h"
 #include "unit/apiserver/apiserver_fixture.h"
 
 #define MINUTE (60 * CLOCK_NS_PER_S)
@@ -34,7 +34,7 @@ struct replica {
 struct fixture {
 	struct apiserver_fixture api;
 	struct clock_fake clock;
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	struct replica r[REPLICAS];
 };
 
@@ -104,7 +104,7 @@ static int setup(void **state)
 {
 	static struct fixture f;
 
-	f = (struct fixture){ .registry = counter_registry_create() };
+	f = (struct fixture){ .registry = metric_registry_create() };
 	apiserver_fixture_start(&f.api, NULL, NULL);
 	clock_fake_init(&f.clock, APISERVER_FIXTURE_NOW);
 	f.api.now = f.clock.wall_ns;
@@ -121,7 +121,7 @@ static int teardown(void **state)
 		stop_replica(f, i);
 	}
 	apiserver_fixture_stop(&f->api);
-	counter_registry_destroy(f->registry);
+	metric_registry_destroy(f->registry);
 	return 0;
 }
 
@@ -321,11 +321,11 @@ static void test_failures_are_tried_again(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = ERR_INIT;
-	const struct counter_cell *failures = counter_cell(
-		counter_register(f->registry, "headgate_webhook_certificate_write_errors_total",
-				 "Writes of the certificates' Secret and of registrations that "
-				 "failed.",
-				 COUNTER_COUNTER, NULL),
+	const struct metric_cell *failures = metric_cell(
+		metric_register(f->registry, "headgate_webhook_certificate_write_errors_total",
+				"Writes of the certificates' Secret and of registrations that "
+				"failed.",
+				METRIC_COUNTER, NULL),
 		NULL);
 
 	assert_int_equal(
@@ -337,7 +337,7 @@ static void test_failures_are_tried_again(void **state)
 		0);
 	start_replica(f, 0);
 	run(f, 120 * CLOCK_NS_PER_S);
-	assert_true(counter_get(failures) >= 1);
+	assert_true(metric_cell_get(failures) >= 1);
 	assert_trusted(f, 0);
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "api/gate.h"
-#include "base/counter.h"
 #include "base/log.h"
 #include "kube/reflector.h"
+#include "obs/metric.h"
 #include "webhook/admit/admit.h"
 
 static void drop_line(struct str line, void *ctx)
@@ -113,11 +113,11 @@ static void test_defaults_of_the_quota_kinds(void **state)
 
 static void test_undecodable_keeps_the_old(void **state)
 {
-	struct counter_registry *r = counter_registry_create();
+	struct metric_registry *r = metric_registry_create();
 	struct lister *l = lister_create(r);
-	struct counter_family *f = counter_register(
+	struct metric_family *f = metric_register(
 		r, "headgate_webhook_undecodable_objects_total",
-		"Queues and namespaces that could not be decoded.", COUNTER_COUNTER, NULL);
+		"Queues and namespaces that could not be decoded.", METRIC_COUNTER, NULL);
 	const struct admit_view *v;
 
 	(void)state;
@@ -129,10 +129,10 @@ static void test_undecodable_keeps_the_old(void **state)
 	v = lister_view(l);
 	assert_int_equal(v->queue_count, 1);
 	assert_int_equal(v->queues[0]->spec.weight, 3);
-	assert_true(counter_get(counter_cell(f, NULL)) == 3);
+	assert_true(metric_cell_get(metric_cell(f, NULL)) == 3);
 	lister_release(v);
 	lister_destroy(l);
-	counter_registry_destroy(r);
+	metric_registry_destroy(r);
 }
 
 static void test_unconnected(void **state)

@@ -6,16 +6,16 @@
 #include <stdio.h>
 
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "lib/fake_transport.h"
+#include "obs/metric.h"
 
 #define PATH "GET /apis/scheduling.volcano.sh/v1beta1/queues/"
 
 struct set {
 	struct clock_fake clock;
 	struct fake_transport *transport;
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	struct lookups *lookups;
 	unsigned found;
 };
@@ -33,7 +33,7 @@ static void begin(struct set *s)
 	*s = (struct set){ 0 };
 	clock_fake_init(&s->clock, 1000 * CLOCK_NS_PER_S);
 	s->transport = fake_transport_create(&s->clock);
-	s->registry = counter_registry_create();
+	s->registry = metric_registry_create();
 	s->lookups = lookups_create(
 		&(struct lookups_options){ .transport = fake_transport_base(s->transport),
 					   .clock = &s->clock.base,
@@ -47,16 +47,16 @@ static void end(struct set *s)
 	fake_transport_destroy(s->transport);
 	lookups_destroy(s->lookups);
 	lookups_destroy(NULL);
-	counter_registry_destroy(s->registry);
+	metric_registry_destroy(s->registry);
 }
 
 static double counted(struct set *s, const char *result)
 {
 	static const char *const labels[] = { "result", NULL };
-	struct counter_family *f = counter_register(
-		s->registry, "headgate_webhook_queue_lookups_total", "", COUNTER_COUNTER, labels);
+	struct metric_family *f = metric_register(
+		s->registry, "headgate_webhook_queue_lookups_total", "", METRIC_COUNTER, labels);
 
-	return counter_get(counter_cell(f, &result));
+	return metric_cell_get(metric_cell(f, &result));
 }
 
 static uint64_t ask(struct set *s, const char *name)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/counter.h"
 #include "base/err.h"
 #include "kube/reflector.h"
+#include "obs/metric.h"
 #include "webhook/server/lister.h"
 
 #define REVIEW(object)                                                                             \
@@ -15,7 +15,7 @@
 	"\"uid\":\"u\",\"operation\":\"CREATE\",\"namespace\":\"ns\",\"object\":" object "}}"
 
 struct set {
-	struct counter_registry *registry;
+	struct metric_registry *registry;
 	struct lister *lister;
 	struct router *router;
 	struct arena *arena;
@@ -30,7 +30,7 @@ static int open_set(struct set *s, const char *enabled, struct err *err)
 						 .max_queue_depth = 5 },
 				      .enabled = enabled };
 
-	s->registry = counter_registry_create();
+	s->registry = metric_registry_create();
 	s->lister = lister_create(s->registry);
 	s->arena = arena_create(0);
 	s->router = NULL;
@@ -43,7 +43,7 @@ static void close_set(struct set *s)
 {
 	router_destroy(s->router);
 	lister_destroy(s->lister);
-	counter_registry_destroy(s->registry);
+	metric_registry_destroy(s->registry);
 	arena_destroy(s->arena);
 }
 
@@ -213,7 +213,7 @@ static void test_counts(void **state)
 	const char *allowed[] = { "/queues/validate", "allowed" };
 	const char *denied[] = { "/queues/validate", "denied" };
 	const char *error[] = { "/queues/validate", "error" };
-	struct counter_family *f;
+	struct metric_family *f;
 	struct set s;
 
 	(void)state;
@@ -222,11 +222,11 @@ static void test_counts(void **state)
 	post(&s, "/queues/validate", "application/json", REVIEW("{}"));
 	post(&s, "/queues/validate", "application/json", REVIEW("{\"spec\":1}"));
 	post(&s, "/queues/validate", "application/json", "{}");
-	f = counter_register(s.registry, "headgate_webhook_reviews_total",
-			     "Admission reviews by outcome.", COUNTER_COUNTER, result);
-	assert_true(counter_get(counter_cell(f, allowed)) == 2);
-	assert_true(counter_get(counter_cell(f, denied)) == 1);
-	assert_true(counter_get(counter_cell(f, error)) == 1);
+	f = metric_register(s.registry, "headgate_webhook_reviews_total",
+			    "Admission reviews by outcome.", METRIC_COUNTER, result);
+	assert_true(metric_cell_get(metric_cell(f, allowed)) == 2);
+	assert_true(metric_cell_get(metric_cell(f, denied)) == 1);
+	assert_true(metric_cell_get(metric_cell(f, error)) == 1);
 	close_set(&s);
 }
 

@@ -3,19 +3,19 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/counter.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
+#include "obs/metric.h"
 #include "scheduler/pods/model/model.h"
 
 #define NOW (INT64_C(1750000000) * CLOCK_NS_PER_S)
 
-static double value_of(struct counter_registry *r, const char *name)
+static double value_of(struct metric_registry *r, const char *name)
 {
-	return counter_get(
-		counter_cell(counter_register(r, name, "", COUNTER_COUNTER, NULL), NULL));
+	return metric_cell_get(
+		metric_cell(metric_register(r, name, "", METRIC_COUNTER, NULL), NULL));
 }
 
 static void expect_event(struct fake_transport *transport, struct recorder *recorder,
@@ -39,7 +39,7 @@ static void test_event_metric_and_text(void **state)
 	const struct job j = { .namespace_ = "ns", .name = name, .uid = uid };
 	struct clock_fake clock;
 	struct fake_transport *transport;
-	struct counter_registry *counters = counter_registry_create();
+	struct metric_registry *counters = metric_registry_create();
 	struct foreign *f = foreign_create(counters);
 	struct recorder *recorder;
 	char text[300] = "as it was";
@@ -73,7 +73,7 @@ static void test_event_metric_and_text(void **state)
 	fake_transport_destroy(transport);
 	foreign_destroy(f);
 	foreign_destroy(NULL);
-	counter_registry_destroy(counters);
+	metric_registry_destroy(counters);
 }
 
 int main(void)

@@ -2,24 +2,25 @@
 
 #include <string.h>
 
-#include "base/counter.h"
 #include "base/strbuf.h"
 #include "lib/cluster_fixture.h"
 #include "lib/unit.h"
+#include "obs/exposition.h"
+#include "obs/metric.h"
 #include "scheduler/pods/core/decision.h"
 #include "scheduler/pods/core/totals.h"
 
-static bool shows(struct counter_registry *r, const char *line)
+static bool shows(struct metric_registry *r, const char *line)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
-	counter_render(r, &text);
+	exposition_render(r, &text);
 	return strstr(text.p, line) != NULL;
 }
 
 static void test_gauges_of_queues_come_and_go(void **state)
 {
-	struct counter_registry *r = counter_registry_create();
+	struct metric_registry *r = metric_registry_create();
 	struct sched_metrics *m = sched_metrics_create(r);
 	struct cluster *c = cluster_create();
 	struct queue_totals totals[4];
@@ -40,12 +41,12 @@ static void test_gauges_of_queues_come_and_go(void **state)
 	assert_false(shows(r, "queue_name=\"q\""));
 	sched_metrics_destroy(m);
 	cluster_destroy(c);
-	counter_registry_destroy(r);
+	metric_registry_destroy(r);
 }
 
 static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
 {
-	struct counter_registry *r = counter_registry_create();
+	struct metric_registry *r = metric_registry_create();
 	struct sched_metrics *m = sched_metrics_create(r);
 	struct cluster *c = cluster_create();
 	struct job *j;
@@ -78,7 +79,7 @@ static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
 	assert_true(shows(r, "headgate_configuration_reloads_total{result=\"failed\"} 1"));
 	sched_metrics_destroy(m);
 	cluster_destroy(c);
-	counter_registry_destroy(r);
+	metric_registry_destroy(r);
 }
 
 int main(void)

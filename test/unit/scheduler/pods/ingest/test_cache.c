@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-#include "base/counter.h"
 #include "base/strbuf.h"
 #include "lib/cache_fixture.h"
+#include "obs/exposition.h"
+#include "obs/metric.h"
 
 static void count_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
 {
@@ -21,7 +22,7 @@ static void test_bad_objects_are_told(void **state)
 {
 	static const char *const names[] = { "volcano", NULL };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	struct counter_registry *counters = counter_registry_create();
+	struct metric_registry *counters = metric_registry_create();
 	int told = 0;
 	struct cache_options opt = { .scheduler_names = names,
 				     .default_queue = "default",
@@ -35,14 +36,14 @@ static void test_bad_objects_are_told(void **state)
 	cache_apply(c, m, (struct cache_time){ 0, 0 });
 	cache_apply(c, m, (struct cache_time){ 0, 0 });
 	(void)cache_take_dirty(c);
-	counter_render(counters, &text);
+	exposition_render(counters, &text);
 	assert_int_equal(told, 2);
 	assert_non_null(strstr(text.p, "headgate_cache_accounting_drift 0"));
 	assert_non_null(strstr(text.p, "headgate_resource_names 0"));
 	message_free(m);
 	cache_destroy(c);
 	cache_destroy(NULL);
-	counter_registry_destroy(counters);
+	metric_registry_destroy(counters);
 }
 
 /* What does not decode, or makes no sense, takes nothing from what was known before. */

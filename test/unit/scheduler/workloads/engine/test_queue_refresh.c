@@ -4,11 +4,11 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/xmalloc.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
 #include "lib/workload_engine_fixture.h"
+#include "obs/metric.h"
 
 /* The engine with many queues: when it tells of them. */
 
@@ -130,10 +130,10 @@ static double gauge(const struct workload_engine_fixture *f)
 	static const char *const labels[] = { "cluster_queue", "replica_role", NULL };
 	const char *const values[] = { "team", "leader" };
 
-	return counter_get(
-		counter_cell(counter_register(f->counters, "kueue_admitted_active_workloads", "",
-					      COUNTER_GAUGE, labels),
-			     values));
+	return metric_cell_get(
+		metric_cell(metric_register(f->counters, "kueue_admitted_active_workloads", "",
+					    METRIC_GAUGE, labels),
+			    values));
 }
 
 /* Gauges do not wait for the API server to take the statuses. */

@@ -4,11 +4,11 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/counter.h"
 #include "base/xmalloc.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
 #include "lib/workload_engine_fixture.h"
+#include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf_metrics.h"
 #include "scheduler/workloads/engine/cycle_pace.h"
 #include "scheduler/workloads/engine/deferred_reasons.h"
@@ -35,10 +35,10 @@ static double attempts(const struct workload_engine_fixture *f, const char *resu
 	static const char *const labels[] = { "result", "replica_role", NULL };
 	const char *const values[] = { result, "leader" };
 
-	return counter_get(
-		counter_cell(counter_register(f->counters, "kueue_admission_attempts_total", "",
-					      COUNTER_COUNTER, labels),
-			     values));
+	return metric_cell_get(
+		metric_cell(metric_register(f->counters, "kueue_admission_attempts_total", "",
+					    METRIC_COUNTER, labels),
+			    values));
 }
 
 /* The world is there, its queues were told about. */
@@ -358,10 +358,10 @@ static double admitted(const struct workload_engine_fixture *f, const char *tier
 					      NULL };
 	const char *const values[] = { "team", "leader", tier };
 
-	return counter_get(
-		counter_cell(counter_register(f->counters, "kueue_admitted_active_workloads", "",
-					      COUNTER_GAUGE, labels),
-			     values));
+	return metric_cell_get(
+		metric_cell(metric_register(f->counters, "kueue_admitted_active_workloads", "",
+					    METRIC_GAUGE, labels),
+			    values));
 }
 
 static void see_tier(struct workload_engine_fixture *f, const char *tier)

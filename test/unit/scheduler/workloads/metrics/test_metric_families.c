@@ -4,23 +4,24 @@
 
 #include "api/meta.h"
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/version.h"
 #include "lib/unit.h"
+#include "obs/exposition.h"
+#include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
 static const struct kueue_conf_metrics everything = {
 	.queue_resources = true, .local_queues = true, .cohorts = true, .creation_latency = true
 };
 
-static bool has(struct counter_registry *r, const char *line)
+static bool has(struct metric_registry *r, const char *line)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
-	counter_render(r, &out);
+	exposition_render(r, &out);
 	return strstr(out.p, line) != NULL;
 }
 
@@ -60,7 +61,7 @@ static void the_configuration_switches_groups_off(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct counter_registry *r = counter_registry_create();
+		struct metric_registry *r = metric_registry_create();
 		struct metric_families *f = metric_families_create(r, &rows[i].conf, "leader");
 		const char *const labels[4] = { "a", "b", "c", "d" };
 
@@ -71,14 +72,14 @@ static void the_configuration_switches_groups_off(void **state)
 		metric_families_set(f, rows[i].there, labels, 1);
 		metric_families_set(f, rows[i].absent, labels, 1);
 		metric_families_destroy(f);
-		counter_registry_destroy(r);
+		metric_registry_destroy(r);
 	}
 }
 
 static void series_of_what_is_gone_go(void **state)
 {
 	static const char *const queues[] = { "a", "b" };
-	struct counter_registry *r = counter_registry_create();
+	struct metric_registry *r = metric_registry_create();
 	struct metric_families *f = metric_families_create(r, &everything, "standalone");
 
 	(void)state;
@@ -110,7 +111,7 @@ static void series_of_what_is_gone_go(void **state)
 	assert_false(has(r, "{cohort=\"a\""));
 	assert_true(has(r, "{cohort=\"b\""));
 	metric_families_destroy(f);
-	counter_registry_destroy(r);
+	metric_registry_destroy(r);
 }
 
 static void see(struct metric_families *f, enum sched_resource r, const char *key,
@@ -131,7 +132,7 @@ static void labels_that_are_added(void **state)
 		{ "custom_unit", "unit", false, KUEUE_CONF_METRICS_COHORT, NULL, 0 },
 	};
 	struct kueue_conf_metrics conf = everything;
-	struct counter_registry *r = counter_registry_create();
+	struct metric_registry *r = metric_registry_create();
 	struct metric_families *f;
 	const char *const queue[] = { "q", "c" }, *const local[] = { "l", "ns", "c" };
 
@@ -162,7 +163,7 @@ static void labels_that_are_added(void **state)
 	assert_true(has(r, "custom_team=\"blue\"} 1"));
 	assert_true(has(r, "custom_site=\"north\"} 1"));
 	metric_families_destroy(f);
-	counter_registry_destroy(r);
+	metric_registry_destroy(r);
 }
 
 /* Kueue: labels of ClusterQueues go before those of Workloads. */
@@ -174,7 +175,7 @@ static void labels_of_workloads(void **state)
 		{ "custom_team", "team", false, KUEUE_CONF_METRICS_CLUSTER_QUEUE, NULL, 0 },
 	};
 	struct kueue_conf_metrics conf = everything;
-	struct counter_registry *r = counter_registry_create();
+	struct metric_registry *r = metric_registry_create();
 	struct metric_families *f;
 	struct field_pair one = { "tier", "gold" };
 	struct api_meta m = { .labels = { &one, 1 } };
@@ -198,7 +199,7 @@ static void labels_of_workloads(void **state)
 	assert_true(has(r, "kueue_reserving_active_workloads{cluster_queue=\"q\",replica_role="
 			   "\"leader\",custom_team=\"red\"} 7"));
 	metric_families_destroy(f);
-	counter_registry_destroy(r);
+	metric_registry_destroy(r);
 }
 
 static void only_selected_local_queues_are_told(void **state)
@@ -206,7 +207,7 @@ static void only_selected_local_queues_are_told(void **state)
 	static const char *values[] = { "yes" };
 	static const struct selector_req req = { "metrics", SELECTOR_IN, { values, 1 } };
 	struct kueue_conf_metrics conf = everything;
-	struct counter_registry *r = counter_registry_create();
+	struct metric_registry *r = metric_registry_create();
 	struct metric_families *f;
 	const char *const a[] = { "a", "ns", "c" }, *const b[] = { "b", "ns", "c" };
 
@@ -227,7 +228,7 @@ static void only_selected_local_queues_are_told(void **state)
 	see(f, SCHED_LOCAL_QUEUES, "ns/a", "metrics", "no");
 	assert_false(has(r, "{name=\"a\""));
 	metric_families_destroy(f);
-	counter_registry_destroy(r);
+	metric_registry_destroy(r);
 }
 
 /* The labels as the page shows them: each in back-quotes. */

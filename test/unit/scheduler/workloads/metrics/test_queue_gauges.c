@@ -5,10 +5,11 @@
 
 #include "api/meta.h"
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/strbuf.h"
 #include "lib/unit.h"
 #include "lib/workload_cache_fixture.h"
+#include "obs/exposition.h"
+#include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/metrics/metric_families.h"
 
@@ -16,7 +17,7 @@
 
 struct fixture {
 	struct workload_cache_fixture q;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct metric_families *m;
 	struct strbuf text;
 };
@@ -31,7 +32,7 @@ static void begin(struct fixture *x, const struct kueue_conf_metrics *conf)
 	strbuf_init(&x->text);
 	workload_cache_fixture_init(&x->q);
 	workload_cache_fixture_world(&x->q);
-	x->counters = counter_registry_create();
+	x->counters = metric_registry_create();
 	x->m = metric_families_create(x->counters, conf, "leader");
 	workload_cache_fixture_see(
 		&x->q, SCHED_CLUSTER_QUEUES, "team",
@@ -52,7 +53,7 @@ static void begin(struct fixture *x, const struct kueue_conf_metrics *conf)
 static void end(struct fixture *x)
 {
 	metric_families_destroy(x->m);
-	counter_registry_destroy(x->counters);
+	metric_registry_destroy(x->counters);
 	workload_cache_fixture_finish(&x->q);
 	strbuf_finish(&x->text);
 }
@@ -61,7 +62,7 @@ static void tell(struct fixture *x)
 {
 	queue_gauges_tell(x->m, x->q.cache);
 	strbuf_reset(&x->text);
-	counter_render(x->counters, &x->text);
+	exposition_render(x->counters, &x->text);
 }
 
 static void expect_line(struct fixture *x, const char *text)

@@ -5,10 +5,11 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/counter.h"
 #include "base/strbuf.h"
 #include "lib/admission_cycle_fixture.h"
 #include "lib/unit.h"
+#include "obs/exposition.h"
+#include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/metrics/metric_families.h"
@@ -29,7 +30,7 @@ static const char world[] = "cohort all\n"
 
 struct fixture {
 	struct admission_cycle_fixture f;
-	struct counter_registry *counters;
+	struct metric_registry *counters;
 	struct metric_families *m;
 	struct strbuf text;
 	struct conditions before, after;
@@ -45,7 +46,7 @@ static void begin(struct fixture *x)
 	memset(x, 0, sizeof(*x));
 	strbuf_init(&x->text);
 	admission_cycle_fixture_init(&x->f, world);
-	x->counters = counter_registry_create();
+	x->counters = metric_registry_create();
 	x->m = metric_families_create(x->counters, &conf, "leader");
 	x->before.arena = arena_create(0);
 	x->after.arena = arena_create(0);
@@ -58,7 +59,7 @@ static void end(struct fixture *x)
 	conditions_finish(&x->before);
 	conditions_finish(&x->after);
 	metric_families_destroy(x->m);
-	counter_registry_destroy(x->counters);
+	metric_registry_destroy(x->counters);
 	admission_cycle_fixture_finish(&x->f);
 	strbuf_finish(&x->text);
 }
@@ -68,7 +69,7 @@ static void expect(struct fixture *x, const char *series, const char *value)
 	char line[300];
 
 	strbuf_reset(&x->text);
-	counter_render(x->counters, &x->text);
+	exposition_render(x->counters, &x->text);
 	snprintf(line, sizeof(line), "\nkueue_%s," ROLE "} %s\n", series, value);
 	if (strstr(x->text.p, line) == NULL) {
 		fail_msg("%s is not in %s", line, x->text.p);

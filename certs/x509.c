@@ -189,5 +189,5 @@ int64_t x509_time(const ASN1_TIME *t)
 {
 	struct tm tm = { 0 };
 
-	return ASN1_TIME_to_tm(t, &tm) == 1 ? (int64_t)timegm(&tm) * CLOCK_NS_PER_S : 0;
+	return ASN1_TIME_to_tm(t, &tm) == 1 ? clock_of_utc(&tm) : 0;
 }

@@ -6,8 +6,6 @@
 
 #include "base/err.h"
 
-#define SECONDS_PER_DAY INT64_C(86400)
-
 static int64_t read_clock(clockid_t id)
 {
 	struct timespec ts;
@@ -67,54 +65,21 @@ int64_t clock_wall(const struct clock *c)
 	return c->wall(c);
 }
 
-/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar. Years are counted from
- * March, so that the leap day is the last of its year; 400 years have 146097 days. */
-static int64_t days_of(int64_t year, int month, int day)
-{
-	int64_t y = month <= 2 ? year - 1 : year;
-	int64_t era = (y >= 0 ? y : y - 399) / 400;
-	int64_t year_of_era = y - era * 400;
-	int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-
-	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
-	       day_of_year - 719468;
-}
-
 struct civil {
-	int64_t year;
-	int month, day, hour, minute, second, ns;
+	struct tm utc;
+	int ns;
 };
 
 static struct civil civil_of(int64_t wall_ns)
 {
-	int64_t ns = wall_ns % CLOCK_NS_PER_S;
-	int64_t s = wall_ns / CLOCK_NS_PER_S;
-	int64_t days, rest, era, of_era, year_of_era, of_year, shifted;
-	struct civil c;
+	struct civil c = { .ns = (int)(wall_ns % CLOCK_NS_PER_S) };
+	time_t s = wall_ns / CLOCK_NS_PER_S;
 
-	if (ns < 0) {
-		ns += CLOCK_NS_PER_S;
+	if (c.ns < 0) {
+		c.ns += (int)CLOCK_NS_PER_S;
 		s--;
 	}
-	days = s / SECONDS_PER_DAY;
-	rest = s % SECONDS_PER_DAY;
-	if (rest < 0) {
-		rest += SECONDS_PER_DAY;
-		days--;
-	}
-	days += 719468;
-	era = (days >= 0 ? days : days - 146096) / 146097;
-	of_era = days - era * 146097;
-	year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-	shifted = (5 * of_year + 2) / 153;
-	c.day = (int)(of_year - (153 * shifted + 2) / 5 + 1);
-	c.month = (int)(shifted < 10 ? shifted + 3 : shifted - 9);
-	c.year = era * 400 + year_of_era + (c.month <= 2 ? 1 : 0);
-	c.hour = (int)(rest / 3600);
-	c.minute = (int)(rest / 60 % 60);
-	c.second = (int)(rest % 60);
-	c.ns = (int)ns;
+	(void)gmtime_r(&s, &c.utc);
 	return c;
 }
 
@@ -122,16 +87,17 @@ void clock_format_time(int64_t wall_ns, char out[CLOCK_RFC3339_MAX])
 {
 	struct civil c = civil_of(wall_ns);
 
-	snprintf(out, CLOCK_RFC3339_MAX, "%04d-%02d-%02dT%02d:%02d:%02dZ", (int)c.year, c.month,
-		 c.day, c.hour, c.minute, c.second);
+	snprintf(out, CLOCK_RFC3339_MAX, "%04d-%02d-%02dT%02d:%02d:%02dZ", c.utc.tm_year + 1900,
+		 c.utc.tm_mon + 1, c.utc.tm_mday, c.utc.tm_hour, c.utc.tm_min, c.utc.tm_sec);
 }
 
 void clock_format_micro(int64_t wall_ns, char out[CLOCK_RFC3339_MAX])
 {
 	struct civil c = civil_of(wall_ns);
 
-	snprintf(out, CLOCK_RFC3339_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", (int)c.year,
-		 c.month, c.day, c.hour, c.minute, c.second, c.ns / 1000);
+	snprintf(out, CLOCK_RFC3339_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ",
+		 c.utc.tm_year + 1900, c.utc.tm_mon + 1, c.utc.tm_mday, c.utc.tm_hour, c.utc.tm_min,
+		 c.utc.tm_sec, c.ns / 1000);
 }
 
 /* Takes one byte c off the front. */
@@ -156,14 +122,6 @@ static bool eat_digits(struct str *s, size_t count, int max, int *ret)
 	s->len -= count;
 	*ret = (int)n;
 	return true;
-}
-
-static int month_days(int year, int month)
-{
-	static const signed char days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-	return days[month - 1] + (leap && month == 2 ? 1 : 0);
 }
 
 /* Fraction digits beyond nanoseconds are dropped. */
@@ -203,31 +161,11 @@ static bool eat_zone(struct str *s, int *ret_offset_s)
 	return true;
 }
 
-int clock_parse_time(struct str text, int64_t *ret_wall_ns)
+/* The sum of seconds and nanoseconds since 1970, or the earliest or latest time there is. */
+static int64_t wall_of(int64_t s, int ns)
 {
-	int year, month, day, hour, minute, second, offset;
-	int ns = 0;
-	int64_t s, wall;
+	int64_t wall;
 
-	if (!eat_digits(&text, 4, 9999, &year) || !eat(&text, '-') ||
-	    !eat_digits(&text, 2, 12, &month) || !eat(&text, '-') ||
-	    !eat_digits(&text, 2, 31, &day) || !eat(&text, 'T') ||
-	    !eat_digits(&text, 2, 23, &hour) || !eat(&text, ':') ||
-	    !eat_digits(&text, 2, 59, &minute) || !eat(&text, ':') ||
-	    !eat_digits(&text, 2, 59, &second)) {
-		return -ERR_INVALID;
-	}
-	if (eat(&text, '.') && !eat_fraction(&text, &ns)) {
-		return -ERR_INVALID;
-	}
-	if (!eat_zone(&text, &offset) || text.len != 0) {
-		return -ERR_INVALID;
-	}
-	if (month == 0 || day == 0 || day > month_days(year, month)) {
-		return -ERR_INVALID;
-	}
-	s = days_of(year, month, day) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second -
-	    offset;
 	if (s < 0 && ns > 0) {
 		/* Borrow a second, so that the product cannot overflow where the sum fits. */
 		s++;
@@ -235,9 +173,57 @@ int clock_parse_time(struct str text, int64_t *ret_wall_ns)
 	}
 	if (__builtin_mul_overflow(s, CLOCK_NS_PER_S, &wall) ||
 	    __builtin_add_overflow(wall, (int64_t)ns, &wall)) {
-		wall = s < 0 ? INT64_MIN : INT64_MAX;
+		return s < 0 ? INT64_MIN : INT64_MAX;
 	}
-	*ret_wall_ns = wall;
+	return wall;
+}
+
+int64_t clock_of_utc(const struct tm *utc)
+{
+	struct tm copy = *utc;
+
+	return wall_of(timegm(&copy), 0);
+}
+
+/* Seconds since 1970; false: there is no such day. */
+static bool seconds_of(struct tm *utc, int64_t *ret)
+{
+	const int day = utc->tm_mday;
+
+	*ret = timegm(utc);
+	/* Of February 30 timegm makes a day of March. */
+	return utc->tm_mday == day;
+}
+
+/* "2026-01-02T15:04:05"; timegm takes months from 0 and years from 1900. */
+static bool eat_civil(struct str *s, struct tm *ret)
+{
+	struct tm c = { 0 };
+
+	if (!eat_digits(s, 4, 9999, &c.tm_year) || !eat(s, '-') ||
+	    !eat_digits(s, 2, 12, &c.tm_mon) || !eat(s, '-') || !eat_digits(s, 2, 31, &c.tm_mday) ||
+	    !eat(s, 'T') || !eat_digits(s, 2, 23, &c.tm_hour) || !eat(s, ':') ||
+	    !eat_digits(s, 2, 59, &c.tm_min) || !eat(s, ':') || !eat_digits(s, 2, 59, &c.tm_sec) ||
+	    c.tm_mon == 0) {
+		return false;
+	}
+	c.tm_year -= 1900;
+	c.tm_mon--;
+	*ret = c;
+	return true;
+}
+
+int clock_parse_time(struct str text, int64_t *ret_wall_ns)
+{
+	int ns = 0, offset;
+	int64_t s;
+	struct tm civil;
+
+	if (!eat_civil(&text, &civil) || (eat(&text, '.') && !eat_fraction(&text, &ns)) ||
+	    !eat_zone(&text, &offset) || text.len != 0 || !seconds_of(&civil, &s)) {
+		return -ERR_INVALID;
+	}
+	*ret_wall_ns = wall_of(s - offset, ns);
 	return 0;
 }
 

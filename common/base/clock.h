@@ -12,6 +12,8 @@
 #define CLOCK_NS_PER_S INT64_C(1000000000)
 #define CLOCK_NEVER INT64_MAX
 
+struct tm;
+
 struct clock {
 	int64_t (*mono)(const struct clock *c);
 	int64_t (*wall)(const struct clock *c);
@@ -39,12 +41,16 @@ static inline int64_t clock_later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* Unix nanoseconds of a UTC date; before 1677 and after 2262 the earliest or latest time there is.
+ */
+int64_t clock_of_utc(const struct tm *utc);
+
 #define CLOCK_RFC3339_MAX 40
 /* metav1.Time ("2026-01-02T15:04:05Z") and metav1.MicroTime ("...05.000000Z") of wall_ns, UTC. */
 void clock_format_time(int64_t wall_ns, char out[CLOCK_RFC3339_MAX]);
 void clock_format_micro(int64_t wall_ns, char out[CLOCK_RFC3339_MAX]);
-/* RFC 3339 with optional fraction and Z or +hh:mm offset; 0 or -ERR_INVALID, *ret untouched then.
- * Before 1677 and after 2262 it is the earliest or latest time there is. */
+/* RFC 3339 with optional fraction and Z or +hh:mm offset, bounded as by clock_of_utc; 0 or
+ * -ERR_INVALID, *ret untouched then. */
 int clock_parse_time(struct str text, int64_t *ret_wall_ns);
 /* Go durations ("1h30m", "500ms", "0", "1.5s"); 0 or -ERR_INVALID. Negative ones are refused. */
 int clock_parse_duration(struct str text, int64_t *ret_ns);

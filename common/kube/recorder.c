@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/list.h"
-#include "base/sha1.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "enc/digest.h"
 #include "enc/json_out.h"
 #include "kube/pool.h"
 #include "kube/rest.h"
@@ -42,7 +42,7 @@ struct entry {
 struct item {
 	unsigned sends;
 	bool is_patch, warning;
-	char key[SHA1_HEX_SIZE];
+	char key[DIGEST_SHA1_HEX_SIZE];
 	struct recorder_object about;
 	const char *reason, *message;
 	char texts[]; /* of all of these */
@@ -75,7 +75,7 @@ static struct str cut(const char *text, size_t max)
 }
 
 static void make_key(const struct recorder_object *o, bool warning, const char *reason,
-		     struct str message, char ret[SHA1_HEX_SIZE])
+		     struct str message, char ret[DIGEST_SHA1_HEX_SIZE])
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
@@ -83,7 +83,7 @@ static void make_key(const struct recorder_object *o, bool warning, const char *
 		      o->namespace_ == NULL ? "" : o->namespace_, o->name,
 		      o->uid == NULL ? "" : o->uid, warning, reason);
 	strbuf_add_str(&text, message);
-	sha1_hex(strbuf_str(&text), ret);
+	digest_sha1_hex(strbuf_str(&text), ret);
 }
 
 static struct entry *new_entry(struct recorder *r, const char *key)
@@ -188,7 +188,7 @@ void recorder_event(struct recorder *r, const struct recorder_object *about, boo
 		    const char *reason, const char *message)
 {
 	struct str text = cut(message, RECORDER_MAX_MESSAGE);
-	char key[SHA1_HEX_SIZE];
+	char key[DIGEST_SHA1_HEX_SIZE];
 	struct item *item;
 	bool send;
 

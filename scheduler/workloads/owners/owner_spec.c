@@ -4,8 +4,8 @@
 #include "api/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/sha1.h"
 #include "base/strbuf.h"
+#include "enc/digest.h"
 #include "enc/encode.h"
 #include "enc/json_out.h"
 
@@ -18,9 +18,9 @@ const char *owner_spec_name(const char *prefix, const char *kind, const char *gr
 	const char *source = arena_printf(arena, "%s\n%s\n%s\n%s", kind, group, m->name,
 					  m->uid == NULL ? "" : m->uid);
 	size_t len = strlen(m->name);
-	char hash[SHA1_HEX_SIZE];
+	char hash[DIGEST_SHA1_HEX_SIZE];
 
-	sha1_hex(str_of(source), hash);
+	digest_sha1_hex(str_of(source), hash);
 	return arena_printf(arena, "%s%.*s-%.*s", prefix, (int)(len < most ? len : most), m->name,
 			    HASH_DIGITS, hash);
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "certs/ca.h"
+#include "certs/x509.h"
 
 static struct pair one, two;
 
@@ -104,9 +105,21 @@ static void test_read(void **state)
 	rmdir(dir);
 }
 
+/* The date that RFC 5280 gives to a certificate without end lies beyond what nanoseconds count. */
+static void test_no_expiration(void **state)
+{
+	ASN1_TIME *t = ASN1_TIME_new();
+
+	(void)state;
+	assert_int_equal(ASN1_TIME_set_string_X509(t, "99991231235959Z"), 1);
+	assert_true(x509_time(t) == INT64_MAX);
+	ASN1_TIME_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_expiration),
 		cmocka_unit_test(test_check),
 		cmocka_unit_test(test_size_limit),
 		cmocka_unit_test(test_read),

@@ -5,9 +5,9 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/sha1.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "enc/digest.h"
 #include "enc/jdoc.h"
 
 static int by_key(const void *a, const void *b)
@@ -75,7 +75,7 @@ const char *pod_role_hash(const struct jdoc *spec, struct arena *arena)
 					     "resourceClaims", "runtimeClassName",
 					     "tolerations",    "topologySpreadConstraints" };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	char hash[SHA1_HEX_SIZE];
+	char hash[DIGEST_SHA1_HEX_SIZE];
 
 	add_containers(&text, jdoc_get(spec, "initContainers"));
 	add_containers(&text, jdoc_get(spec, "containers"));
@@ -83,6 +83,6 @@ const char *pod_role_hash(const struct jdoc *spec, struct arena *arena)
 		add_sorted(&text, jdoc_get(spec, plain[i]));
 	}
 	add_sorted(&text, jdoc_path(spec, "resources.requests"));
-	sha1_hex(strbuf_str(&text), hash);
+	digest_sha1_hex(strbuf_str(&text), hash);
 	return arena_dup_n(arena, hash, POD_ROLE_DIGITS);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -236,9 +237,22 @@ static void test_earlier_later(void **state)
 	assert_int_equal(clock_later(CLOCK_NEVER, -1), CLOCK_NEVER);
 }
 
+static void test_of_utc(void **state)
+{
+	const struct tm day = { .tm_year = 100, .tm_mon = 1, .tm_mday = 29, .tm_sec = 1 };
+	const struct tm late = { .tm_year = 9999 - 1900, .tm_mon = 11, .tm_mday = 31 };
+	const struct tm early = { .tm_year = 1 - 1900, .tm_mday = 1 };
+	(void)state;
+
+	assert_true(clock_of_utc(&day) == 951782401 * CLOCK_NS_PER_S);
+	assert_true(clock_of_utc(&late) == INT64_MAX);
+	assert_true(clock_of_utc(&early) == INT64_MIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of_utc),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_parse_time),
 		cmocka_unit_test(test_parse_time_refuses),

@@ -1,4 +1,4 @@
-#include "base/sha1.h"
+#include "enc/digest.h"
 
 #include "lib/unit.h"
 
@@ -17,11 +17,11 @@ static void known_digests(void **state)
 		{ "The quick brown fox jumps over the lazy dog",
 		  "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12" },
 	};
-	char out[SHA1_HEX_SIZE];
+	char out[DIGEST_SHA1_HEX_SIZE];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		sha1_hex(str_of(cases[i].text), out);
+		digest_sha1_hex(str_of(cases[i].text), out);
 		assert_string_equal(out, cases[i].digest);
 	}
 }
@@ -29,13 +29,13 @@ static void known_digests(void **state)
 static void a_million_bytes(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
-	char out[SHA1_HEX_SIZE];
+	char out[DIGEST_SHA1_HEX_SIZE];
 
 	(void)state;
 	for (unsigned i = 0; i < 1000000; i++) {
 		strbuf_add_ch(&b, 'a');
 	}
-	sha1_hex(strbuf_str(&b), out);
+	digest_sha1_hex(strbuf_str(&b), out);
 	assert_string_equal(out, "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
 }
 
@@ -51,12 +51,12 @@ static void every_length_of_a_block(void **state)
 		{ 63, "03f09f5b158a7a8cdad920bddc29b81c18a551f5" },
 		{ 64, "0098ba824b5c16427bd7a1122a5a442a25ec644d" },
 	};
-	char text[64], out[SHA1_HEX_SIZE];
+	char text[64], out[DIGEST_SHA1_HEX_SIZE];
 
 	(void)state;
 	memset(text, 'a', sizeof(text));
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		sha1_hex((struct str){ text, cases[i].n }, out);
+		digest_sha1_hex((struct str){ text, cases[i].n }, out);
 		assert_string_equal(out, cases[i].digest);
 	}
 }

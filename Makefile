@@ -33,7 +33,7 @@ INCLUDES := -I. -Icommon -Itest
 CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(INCLUDES) $(CFLAGS)
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(LDFLAGS)
-LIBS := -lmicrohttpd -lgnutls -lcurl -lssl -lcrypto -lcjson -lyaml -lm
+LIBS := -lmicrohttpd -lgnutls -lcurl -lcrypto -lcjson -lyaml -lm
 
 # Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
 PURE := $(addprefix scheduler/pods/,model dump core actions plugins) \
@@ -135,7 +135,7 @@ $(BUILD)/test/%: $(BUILD)/obj/test/%.o $(BUILD)/libtest.a $(BUILD)/libheadgate.a
 	@mkdir -p $(@D)
 	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $< -o $@ $(LDFLAGS_ALL) \
 		$(if $(filter fuzz_%,$(notdir $@)),-fsanitize=fuzzer) \
-		$(BUILD)/libtest.a $(BUILD)/libheadgate.a -lcmocka $(LIBS)
+		$(BUILD)/libtest.a $(BUILD)/libheadgate.a -lcmocka -lssl $(LIBS)
 
 ifneq ($(DEMO_SRC),)
 $(BUILD)/test/demo/demo: $(DEMO_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/libtest.a $(BUILD)/libheadgate.a

@@ -105,9 +105,9 @@ MAKEFLAGS += --no-print-directory
 all: $(BIN) lib ## the programs, into build/bin
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@./run
 
-lib: $(BUILD)/libheadgate.a
+lib: $(BUILD)/libheadgate.a ## everything but the main functions, as one archive
 
 # Changes when the compiler, its flags or the list of files change, so that no stale object stays.
 $(BUILD)/flags: FORCE
@@ -184,7 +184,7 @@ lint: lib $(BUILD)/libtest.a $(DOCS_BIN) ## the rules of the house over the tree
 conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMANCE, if they are there
 	@BUILD=$(BUILD) CONFORMANCE=$(CONFORMANCE) test/conformance/run.sh $(ARGS)
 
-suite: $(BIN) $(SUITE_BIN)
+suite: $(BIN) $(SUITE_BIN) ## all tests, no lints
 	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH)
 
 test: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests and lints
@@ -210,9 +210,9 @@ clang-check: ## everything compiles without a warning with clang
 	@$(MAKE) BUILD=$(BUILD)/clang CC=$(CLANG) WERROR=1 all \
 		$(patsubst $(BUILD)/%,$(BUILD)/clang/%,$(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN))
 
-fuzz-bin: $(FUZZ_BIN)
+fuzz-bin: $(FUZZ_BIN) ## the fuzz targets alone (CC=clang-14 SAN=address,undefined FUZZ=1)
 
-fuzz-smoke: fuzz
+fuzz-smoke: fuzz ## the same as fuzz
 fuzz: ## every fuzz target over its corpus and for FUZZ_SECONDS more
 	@$(MAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) SAN=address,undefined FUZZ=1 fuzz-bin
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) LOG_DIR=$(BUILD)/fuzz/test-logs test/lib/run_fuzz.sh \
@@ -259,8 +259,8 @@ TIDY_OK := $(LIB_SRC:%.c=$(BUILD)/tidy/%.ok)
 ANALYZER_OK := $(LIB_SRC:%.c=$(BUILD)/analyzer/%.ok)
 
 analyze: $(ANALYZER_OK) $(TIDY_OK) $(BUILD)/cppcheck.ok ## gcc -fanalyzer, clang-tidy, cppcheck and go vet
-	@test/lib/go_vet.sh test/e2e test/differential
-	@echo "analysis found nothing"
+	@echo "the analysers found nothing"
+	@$(RUN_TESTS) test/lib/go_vet.sh
 
 # Depending on the object means: again when any header of the file changed. The null checks of gcc 12
 # do not connect a count of 0 with its NULL array; those of clang below do.

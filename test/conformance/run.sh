@@ -4,11 +4,14 @@
 # has its reason: a failure that is not listed is an error, and so is a listed case that passes.
 # Arguments go to replay.py (default: both suites).
 set -u
+# shellcheck source=test/lib/count.sh
+. test/lib/count.sh
 BUILD=${BUILD:-build}
 open=$(dirname "$0")/open.txt
 
 if [ ! -f "$CONFORMANCE/replay.py" ]; then
 	echo "conformance: no cases in $CONFORMANCE (set CONFORMANCE to their folder): nothing replayed"
+	count_line 0 0 1
 	exit 0
 fi
 [ $# -gt 0 ] || set -- -j 2

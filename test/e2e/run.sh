@@ -1,10 +1,12 @@
 #!/bin/sh
 # test/e2e/run.sh [SCENARIO=N|chart|quota|tenant | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
 # regular expression of tests instead, E2E_COUNT how often each is played. The last line is
-# "N passed, N failed". --serve leaves a cluster with Headgate running and prints its KUBECONFIG.
+# "N passed, N failed", with ", N skipped" where some were. --serve leaves a cluster with Headgate running and prints its KUBECONFIG.
 # Expects the daemons in $BUILD/bin.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=test/lib/count.sh
+. "$root/test/lib/count.sh"
 case ${BUILD:-build} in
 /*) E2E_BUILD=$BUILD ;;
 *) E2E_BUILD=$root/${BUILD:-build} ;;
@@ -95,6 +97,7 @@ status=$E2E_WORK/status
 done
 passed=$(grep -c '^--- PASS' "$log") || true
 failed=$(grep -c '^--- FAIL' "$log") || true
+skipped=$(grep -c '^--- SKIP' "$log") || true
 if [ "$(cat "$status")" -ne 0 ] && [ "$failed" -eq 0 ]; then
 	echo "the scenarios ended early; see $log"
 	failed=1
@@ -104,5 +107,5 @@ if [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
 	failed=1
 fi
 wait # for Karpenter's build, which no scenario that was played may have needed
-echo "$passed passed, $failed failed" | tee "$E2E_WORK/summary"
+count_line "$passed" "$failed" "$skipped" | tee "$E2E_WORK/summary"
 [ "$failed" -eq 0 ]

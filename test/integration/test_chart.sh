@@ -2,15 +2,17 @@
 # The chart at the embedded API server: helm renders it (helm itself stores releases in protobuf, which
 # this server does not speak), kubectl applies it, both daemons run with the arguments that it rendered
 # and look after their own certificates, a pod waits for quota, headgatectl drains. Needs helm and
-# kubectl; says so when there is none.
+# kubectl; is skipped where there is none.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=test/lib/count.sh
+. test/lib/count.sh
 bin=$(pwd)/${BUILD:-build}/bin
 # On PATH, or the one that the end-to-end scenarios built.
 helm=$(command -v helm || printf '%s\n' "${XDG_CACHE_HOME:-$HOME/.cache}"/headgate/e2e-*/helm | tail -n 1)
 if [ ! -x "$helm" ] || ! command -v kubectl >/dev/null; then
-	echo "helm or kubectl is not installed: skipped"
-	exit 0
+	echo "helm or kubectl is not installed"
+	exit "$SKIPPED"
 fi
 work=$(mktemp -d)
 pids=

@@ -1,12 +1,14 @@
 #!/bin/sh
 # The embedded API server as kubectl sees it. BUILD: the build folder (build). KUBECTL: the program
-# (kubectl). Without kubectl this is skipped with a message and exit code 0.
+# (kubectl). Without kubectl this is skipped.
 set -u
+# shellcheck source=test/lib/count.sh
+. test/lib/count.sh
 BUILD=${BUILD:-build}
 KUBECTL=${KUBECTL:-kubectl}
 if ! command -v "$KUBECTL" >/dev/null 2>&1; then
-	echo "skipped: no kubectl on this machine"
-	exit 0
+	echo "no kubectl on this machine"
+	exit "$SKIPPED"
 fi
 
 work=$(mktemp -d)

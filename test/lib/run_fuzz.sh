@@ -3,6 +3,8 @@
 # FUZZ_SECONDS (5) on its own inputs; <name> is the program's without "fuzz_". Inputs that broke a
 # program stay in LOG_DIR. The last line is "N passed, N failed".
 set -u
+# shellcheck source=test/lib/count.sh
+. "$(dirname "$0")/count.sh"
 FUZZ_SECONDS=${FUZZ_SECONDS:-5}
 LOG_DIR=${LOG_DIR:-build/fuzz/test-logs}
 passed=0
@@ -28,5 +30,5 @@ for program; do
 		tail -n 60 "$LOG_DIR/$name.log" | sed 's/^/    /'
 	fi
 done
-printf "%s passed, %s failed\n" "$passed" "$failed" | tee "$LOG_DIR/summary"
+count_line "$passed" "$failed" 0 | tee "$LOG_DIR/summary"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -2,12 +2,15 @@
 # run_tests.sh PROGRAM...: runs test programs, a few at a time, and counts what passed.
 #
 # A program that speaks TAP (cmocka does) counts test by test; a script (*.sh) is one test that
-# passes by exit code 0. Output appears only for what failed. The last line is "N passed, N failed";
-# exit 1 when something failed or nothing ran.
+# passes by exit code 0 and is skipped by exit code 77. Output appears only for what failed, one line for
+# what was skipped, and the slowest programs with their seconds. The last line is "N passed, N failed",
+# followed by ", N skipped" when something was; exit 1 when something failed or nothing ran.
 #
 # JOBS: how many at a time (all processors). WRAP: a command put before each program.
 # TEST_TIMEOUT: seconds for one program (900). LOG_DIR: where the outputs stay (build/test-logs).
 set -u
+# shellcheck source=test/lib/count.sh
+. "$(dirname "$0")/count.sh"
 
 JOBS=${JOBS:-$(nproc)}
 LOG_DIR=${LOG_DIR:-build/test-logs}
@@ -20,6 +23,7 @@ log_of() {
 
 if [ "${1:-}" = --one ]; then
 	log=$(log_of "$2")
+	began=$(date +%s%N)
 	case $2 in
 	/*) program=$2 ;;
 	*) program=./$2 ;;
@@ -32,13 +36,15 @@ if [ "${1:-}" = --one ]; then
 	trap 'kill -9 -- "-$group" 2>/dev/null; exit 1' INT TERM HUP
 	wait "$group"
 	echo $? >"$log.rc"
+	echo "$((($(date +%s%N) - began) / 1000000)) $2" >"$log.ms"
 	kill -9 -- "-$group" 2>/dev/null
 	exit 0
 fi
 
 mkdir -p "$LOG_DIR"
 for program; do
-	rm -f "$(log_of "$program").log" "$(log_of "$program").rc"
+	log=$(log_of "$program")
+	rm -f "$log.log" "$log.rc" "$log.ms"
 done
 for program; do
 	printf '%s\n' "$program"
@@ -56,6 +62,9 @@ for program; do
 	why=
 	if [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
 		why="ended after $TEST_TIMEOUT s"
+	elif [ "$rc" -eq "$SKIPPED" ] && [ "$((good + bad + skips))" -eq 0 ]; then
+		skips=1
+		printf 'skipped %s: %s\n' "$program" "$(tail -n 1 "$log.log")"
 	elif [ "$rc" -ne 0 ] && [ "$bad" -eq 0 ]; then
 		why="exit code $rc"
 	elif [ "$((good + bad + skips))" -eq 0 ]; then
@@ -68,11 +77,15 @@ for program; do
 	passed=$((passed + good))
 	failed=$((failed + bad))
 	skipped=$((skipped + skips))
+	sed -nE "s|^(not )?ok [0-9]+ (- )?# SKIP (.*)|skipped $program: \3|p" "$log.log"
 	if [ "$bad" -gt 0 ]; then
 		printf 'FAILED %s%s\n' "$program" "${why:+ ($why)}"
 		grep -v '^ok ' "$log.log" | head -n 200 | sed 's/^/    /'
 	fi
 done
-[ "$skipped" -eq 0 ] || printf '%s skipped\n' "$skipped"
-printf "%s passed, %s failed\n" "$passed" "$failed" | tee "$LOG_DIR/summary"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+[ $# -lt 10 ] || echo "the slowest:"
+[ $# -lt 10 ] || for program; do
+	cat "$(log_of "$program").ms" 2>/dev/null
+done | LC_ALL=C sort -rn | head -n 10 | awk '{ printf "%8.1f s  %s\n", $1 / 1000, $2 }'
+count_line "$passed" "$failed" "$skipped" | tee "$LOG_DIR/summary"
+[ "$failed" -eq 0 ] && [ "$((passed + skipped))" -gt 0 ]

@@ -13,7 +13,7 @@ if command -v yamllint >/dev/null; then
 	find $chart -name '*.yaml' ! -path '*/templates/*' -type f \
 		-exec yamllint -f parsable -d "{extends: default, rules: {$rules}}" {} + >>"$FOUND"
 else
-	echo "yamllint is not installed: plain files not looked at"
+	skip "yamllint is not installed: plain files not looked at"
 fi
 # Every value is in the schema; the page of values is what the schema and the defaults give.
 sed -n 's/^ *\([a-zA-Z]*\):.*/\1/p' $chart/values.yaml | sort -u | grep -vx -e requests -e limits |
@@ -24,7 +24,7 @@ sed -n 's/^ *\([a-zA-Z]*\):.*/\1/p' $chart/values.yaml | sort -u | grep -vx -e r
 "${BUILD:-build}/test/docs/values_table" $chart/values.schema.json $chart/values.yaml 2>>"$FOUND" |
 	cmp -s - docs/values.md || echo "docs/values.md:1: not what \`make docs\` writes" >>"$FOUND"
 if [ ! -x "$helm" ]; then
-	echo "helm is not installed: templates not rendered"
+	skip "helm is not installed: templates not rendered"
 	finish
 fi
 

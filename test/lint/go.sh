@@ -3,8 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 if ! command -v gofmt >/dev/null; then
-	echo "gofmt is not installed: skipped"
-	exit 0
+	skip "gofmt is not installed"
+	finish
 fi
 sources '*.go' | xargs -r gofmt -l 2>&1 | sed 's/$/: not as gofmt writes it/' >"$FOUND"
 finish

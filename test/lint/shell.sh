@@ -3,8 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 if ! command -v shellcheck >/dev/null; then
-	echo "shellcheck is not installed: skipped"
-	exit 0
+	skip "shellcheck is not installed"
+	finish
 fi
 {
 	sources '*.sh'

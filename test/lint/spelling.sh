@@ -3,8 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 if ! command -v codespell >/dev/null; then
-	echo "codespell is not installed: skipped"
-	exit 0
+	skip "codespell is not installed"
+	finish
 fi
 for path in common certs scheduler webhook test charts docs README.md CONTRIBUTING.md Makefile run .ci; do
 	[ -e "$path" ] && echo "$path"

@@ -3,6 +3,8 @@
 # prints which. A seed that fails is printed with the command that plays it again; it fails the run
 # only when held.txt says that the program has held 50,000 seeds. BUILD: the build folder (build).
 set -u
+# shellcheck source=test/lib/count.sh
+. test/lib/count.sh
 BUILD=${BUILD:-build}
 minutes=${1:-3}
 out=$(mktemp)
@@ -38,5 +40,5 @@ for name in sim_main sim_quota_main; do
 		failed=$((failed + 1))
 	fi
 done
-echo "$((2 - failed)) passed, $failed failed"
+count_line "$((2 - failed))" "$failed" 0
 [ "$failed" -eq 0 ]

@@ -12,7 +12,7 @@ bad=0
 
 # The clean tree: one file with header and test, compiled.
 plant_clean() {
-	rm -rf "${TREE:?}"/* && mkdir -p common/base common/enc scheduler/core test/unit/base build/obj/common/base
+	rm -rf "${TREE:?}"/* && mkdir -p common/base common/enc scheduler/core test/unit/base docs charts/headgate build/obj/common/base
 	cat >common/base/thing.h <<'EOF'
 /* common/base/thing.h: a thing. */
 #ifndef COMMON_BASE_THING_H
@@ -32,6 +32,18 @@ int thing_of(int n)
 }
 EOF
 	: >test/unit/base/test_thing.c
+	cat >common/base/version.h <<'EOF'
+/* common/base/version.h: the version. */
+#ifndef COMMON_BASE_VERSION_H
+#define COMMON_BASE_VERSION_H
+
+#define HEADGATE_VERSION "1.2.3"
+
+#endif
+EOF
+	printf 'version: 1.2.3\nappVersion: "1.2.3"\n' >charts/headgate/Chart.yaml
+	printf '# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-01\n' >CHANGELOG.md
+	: >README.md
 	cp "$LINT/../../.clang-format" .
 	"${CC:-gcc}" -Icommon -c common/base/thing.c -o build/obj/common/base/thing.o
 }
@@ -93,6 +105,8 @@ printf 'package main\n\nvar  x int\n' | expect go 'bad format' test/e2e/x.go
 echo 'm ||| common/base/thing.c ||| return m; ||| return 0;' |
 	expect mutants 'a mutant without its line' test/sim/mutants.txt
 echo 'int  x ;' | expect format 'bad format' common/base/thing.c
+echo 'docker load headgate:1.2.4' | expect version 'an image of another version' docs/page.md
+echo 'version: 1.2.4' | expect version 'a chart of another version' charts/headgate/Chart.yaml
 : | expect units 'a missing test' common/base/untested.c
 
 # An upward include needs the target to exist.

@@ -6,7 +6,7 @@ if ! command -v codespell >/dev/null; then
 	skip "codespell is not installed"
 	finish
 fi
-for path in common certs scheduler webhook test charts docs README.md CONTRIBUTING.md Makefile run .ci; do
+for path in common certs scheduler webhook test charts docs README.md CONTRIBUTING.md CHANGELOG.md Makefile run .ci; do
 	[ -e "$path" ] && echo "$path"
 done | xargs codespell --quiet-level=7 --ignore-words="$LINT/spelling.ignore" \
 	--skip='*.crt,*.key,*.pem,*/corpus/*,*/go.sum' >"$FOUND" 2>&1

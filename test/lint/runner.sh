@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the last line of a run says: passed, failed and skipped of TAP programs and scripts are summed, a
-# program that breaks is a failure, and the line is read back by what sums the steps of a run.
+# The last line of a run: passed, failed and skipped of TAP programs and scripts are summed, a
+# program that breaks is a failure, and the line is read back where the steps of a run are summed.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=test/lib/count.sh
 . "$LINT/../lib/count.sh"

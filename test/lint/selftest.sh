@@ -105,6 +105,8 @@ printf 'package main\n\nvar  x int\n' | expect go 'bad format' test/e2e/x.go
 echo 'm ||| common/base/thing.c ||| return m; ||| return 0;' |
 	expect mutants 'a mutant without its line' test/sim/mutants.txt
 echo 'int  x ;' | expect format 'bad format' common/base/thing.c
+printf '/* %s stands here. */\n' What | expect words 'a comment that opens with What' common/base/thing.c
+printf 'The queue is %s of it.\n' told | expect words 'a report that is told' docs/page.md
 echo 'docker load headgate:1.2.4' | expect version 'an image of another version' docs/page.md
 echo 'version: 1.2.4' | expect version 'a chart of another version' charts/headgate/Chart.yaml
 : | expect units 'a missing test' common/base/untested.c

@@ -41,6 +41,15 @@ if [ "${1:-}" = --one ]; then
 	exit 0
 fi
 
+# The output without the tests that passed; of the rows of a table (unit_row), the one before what failed.
+failing_rows() {
+	awk '
+		/^ok / { row = ""; next }
+		/^# row / { row = $0; next }
+		row != "" { print row; row = "" }
+		{ print }' "$1"
+}
+
 mkdir -p "$LOG_DIR"
 for program; do
 	log=$(log_of "$program")
@@ -80,7 +89,7 @@ for program; do
 	sed -nE "s|^(not )?ok [0-9]+ (- )?# SKIP (.*)|skipped $program: \3|p" "$log.log"
 	if [ "$bad" -gt 0 ]; then
 		printf 'FAILED %s%s\n' "$program" "${why:+ ($why)}"
-		grep -v '^ok ' "$log.log" | head -n 200 | sed 's/^/    /'
+		failing_rows "$log.log" | head -n 200 | sed 's/^/    /'
 	fi
 done
 [ $# -lt 10 ] || echo "the slowest:"

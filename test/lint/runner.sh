@@ -37,6 +37,11 @@ says() {
 	grep -qxF "$1" out || echo "test/lib/run_tests.sh:1: lacks: $1" >>"$FOUND"
 }
 
+# lacks TEXT: the output has no such line.
+lacks() {
+	! grep -qxF "$1" out || echo "test/lib/run_tests.sh:1: has: $1" >>"$FOUND"
+}
+
 program good.sh ':'
 program bad.sh 'exit 3'
 program absent.sh 'echo no tool' 'exit 77'
@@ -44,6 +49,7 @@ program tap 'echo ok 1 - a' 'echo ok 2 - b' 'echo "ok 3 # SKIP c"'
 program tap_bad 'echo ok 1 - a' 'echo not ok 2 - b' 'exit 1'
 program tap_ends 'echo ok 1 - a' 'exit 77'
 program silent ':'
+program rows 'echo "# row a"' 'echo ok 1 - t' 'echo "# row b"' 'echo "# row c"' 'echo not ok 2 - u' 'exit 1'
 
 expect 0 '1 passed, 0 failed' good.sh
 expect 0 '0 passed, 0 failed, 1 skipped' absent.sh
@@ -53,6 +59,9 @@ says 'skipped tap: c'
 expect 1 '1 passed, 2 failed' good.sh bad.sh silent
 expect 1 '2 passed, 1 failed' good.sh tap_bad
 expect 1 '1 passed, 1 failed' tap_ends
+expect 1 '1 passed, 1 failed' rows
+says '    # row c'
+lacks '    # row b'
 expect 1 '0 passed, 1 failed' not_there
 expect 1 '0 passed, 0 failed'
 

@@ -1,11 +1,6 @@
 #include "api/pod_request.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "api/pod.h"
 #include "base/arena.h"
@@ -67,6 +62,7 @@ static void test_containers(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i][0]);
 		assert_request(rows[i][0], rows[i][1]);
 	}
 }
@@ -82,6 +78,7 @@ static void test_sidecars(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i][0]);
 		assert_request(rows[i][0], rows[i][1]);
 	}
 }
@@ -102,6 +99,7 @@ static void test_pod_level(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i][0]);
 		assert_request(rows[i][0], rows[i][1]);
 	}
 }
@@ -132,6 +130,7 @@ static void test_in_place_resize(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i][0]);
 		assert_request(rows[i][0], rows[i][1]);
 	}
 }
@@ -207,6 +206,7 @@ static void test_limits_cpu(void **state)
 		struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
 		struct api_pod pod;
 
+		unit_row(rows[i].json);
 		assert_int_equal(decode_text(&pod_fields, str_of(rows[i].json), &pod, arena, NULL),
 				 0);
 		assert_int_equal(pod_request_limits_cpu(&pod), rows[i].limits);

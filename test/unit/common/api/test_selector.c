@@ -1,11 +1,6 @@
 #include "api/selector.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -63,6 +58,7 @@ static void test_label_text(void **state)
 		struct err err = ERR_INIT;
 		struct selector s;
 
+		unit_row(rows[i].text);
 		if (selector_parse_labels(str_of(rows[i].text), arena, &s, &err) != 0) {
 			fail_msg("%s: %s", rows[i].text, err.text);
 		}
@@ -86,6 +82,7 @@ static void test_label_text_refused(void **state)
 		struct err err = ERR_INIT;
 		struct selector s;
 
+		unit_row(rows[i]);
 		if (selector_parse_labels(str_of(rows[i]), arena, &s, &err) != -ERR_INVALID) {
 			fail_msg("%s accepted", rows[i]);
 		}
@@ -124,6 +121,7 @@ static void test_field_text(void **state)
 		struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
 		struct selector s;
 
+		unit_row(rows[i].text);
 		assert_int_equal(selector_parse_fields(str_of(rows[i].text), arena, &s, NULL), 0);
 		if (selector_match_with(&s, get_field, NULL) != rows[i].matches) {
 			fail_msg("%s", rows[i].text);
@@ -140,6 +138,7 @@ static void test_field_text_refused(void **state)
 		struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
 		struct selector s;
 
+		unit_row(rows[i]);
 		if (selector_parse_fields(str_of(rows[i]), arena, &s, NULL) != -ERR_INVALID) {
 			fail_msg("%s accepted", rows[i]);
 		}
@@ -178,6 +177,7 @@ static void test_label_selector_objects(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].json);
 		assert_int_equal(of_json(rows[i].json, arena, &s, NULL), 0);
 		assert_int_equal(selector_match(&s, &labels), rows[i].matches);
 	}
@@ -206,6 +206,7 @@ static void test_label_selector_objects_refused(void **state)
 		struct err err = ERR_INIT;
 		struct selector s;
 
+		unit_row(rows[i][0]);
 		assert_int_equal(of_json(rows[i][0], arena, &s, &err), -ERR_INVALID);
 		assert_non_null(strstr(err.text, rows[i][1]));
 	}

@@ -1,13 +1,8 @@
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <time.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <time.h>
 
 #include "base/attrs.h"
 #include "base/err.h"
@@ -34,6 +29,7 @@ static void test_format(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char out[CLOCK_RFC3339_MAX];
 
+		unit_row(cases[i].time);
 		clock_format_time(cases[i].ns, out);
 		assert_string_equal(out, cases[i].time);
 		clock_format_micro(cases[i].ns, out);
@@ -69,6 +65,7 @@ static void test_parse_time(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int64_t ns = 77;
 
+		unit_row(cases[i].text);
 		assert_int_equal(clock_parse_time(str_of(cases[i].text), &ns), 0);
 		assert_true(ns == cases[i].ns);
 	}
@@ -106,6 +103,7 @@ static void test_parse_time_refuses(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int64_t ns = 77;
 
+		unit_row(cases[i]);
 		assert_int_equal(clock_parse_time(str_of(cases[i]), &ns), -ERR_INVALID);
 		assert_int_equal(ns, 77);
 	}
@@ -157,6 +155,7 @@ static void test_parse_duration(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int64_t ns = 77;
 
+		unit_row(cases[i].text);
 		assert_int_equal(clock_parse_duration(str_of(cases[i].text), &ns), 0);
 		assert_true(ns == cases[i].ns);
 	}
@@ -195,6 +194,7 @@ static void test_parse_duration_refuses(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int64_t ns = 77;
 
+		unit_row(cases[i]);
 		assert_int_equal(clock_parse_duration(str_of(cases[i]), &ns), -ERR_INVALID);
 		assert_int_equal(ns, 77);
 	}

@@ -1,11 +1,6 @@
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 
@@ -24,6 +19,7 @@ static void test_compare(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct str a = str_of(cases[i].a), b = str_of(cases[i].b);
 
+		unit_row(cases[i].a);
 		assert_int_equal(str_cmp(a, b), cases[i].order);
 		assert_int_equal(str_cmp(b, a), -cases[i].order);
 		assert_int_equal(str_eq(a, b), cases[i].order == 0);
@@ -66,6 +62,7 @@ static void test_affixes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		unit_row(cases[i].s);
 		assert_int_equal(str_has_prefix(str_of(cases[i].s), cases[i].affix),
 				 cases[i].prefix);
 		assert_int_equal(str_has_suffix(str_of(cases[i].s), cases[i].affix),
@@ -93,6 +90,7 @@ static void test_next(void **state)
 		struct str rest = str_of(cases[i].text);
 		size_t n = 0;
 
+		unit_row(cases[i].text);
 		for (; rest.p != NULL; n++) {
 			assert_true(n < 4);
 			assert_non_null(cases[i].parts[n]);
@@ -146,6 +144,7 @@ static void test_to_integer(void **state)
 		uint64_t u = 77;
 		int64_t n = 77;
 
+		unit_row(cases[i].text);
 		assert_int_equal(str_to_u64(str_of(cases[i].text), &u), cases[i].is_u64);
 		assert_true(u == (cases[i].is_u64 ? cases[i].u : 77));
 		assert_int_equal(str_to_i64(str_of(cases[i].text), &n), cases[i].is_i64);
@@ -173,6 +172,7 @@ static void test_to_double(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		double d = 77;
 
+		unit_row(cases[i].text);
 		assert_int_equal(str_to_double(str_of(cases[i].text), &d), cases[i].ok);
 		assert_true(d == (cases[i].ok ? cases[i].d : 77)); /* exact on purpose */
 	}

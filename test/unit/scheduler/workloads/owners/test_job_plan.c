@@ -355,7 +355,7 @@ static void rows(void **state)
 		struct job_plan_of of = { .workloads = list };
 		struct owner_plan_env env;
 
-		print_message("           %s\n", r->name);
+		unit_row(r->name);
 		job_fixture_job(&r->job, &job);
 		job_fixture_workload(&r->w, &w);
 		job_fixture_env(&env);

@@ -75,7 +75,7 @@ static void what_a_job_asks_for(void **state)
 		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 		struct owner_spec p;
 
-		print_message("           %s\n", asked[i].name);
+		unit_row(asked[i].name);
 		assert_true(read_job(&asked[i].job, arena, &p));
 		assert_string_equal(p.queue, "lq");
 		assert_int_equal(p.podsets->count, asked[i].count);
@@ -180,7 +180,7 @@ static void which_workloads_fit(void **state)
 		struct api_job job;
 		struct api_workload w;
 
-		print_message("           %s\n", pairs[i].name);
+		unit_row(pairs[i].name);
 		job_fixture_job(&pairs[i].job, &job);
 		job_fixture_workload(&pairs[i].w, &w);
 		job_fixture_env(&env);

@@ -100,7 +100,7 @@ static void starts(void **state)
 		struct api_job job;
 		struct api_workload w;
 
-		print_message("           %s\n", start_rows[i].name);
+		unit_row(start_rows[i].name);
 		job_fixture_job(&start_rows[i].job, &job);
 		job_fixture_workload(&start_rows[i].w, &w);
 		job_fixture_env(&env);

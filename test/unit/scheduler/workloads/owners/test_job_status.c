@@ -57,7 +57,7 @@ static void reclaimable_pods(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct api_job job;
 
-		print_message("           %s\n", cases[i].name);
+		unit_row(cases[i].name);
 		job_fixture_job(&cases[i].job, &job);
 		assert_int_equal(job_status_reclaimable(&job), cases[i].n);
 	}
@@ -202,7 +202,7 @@ static void statuses(void **state)
 		struct api_job job;
 		struct api_workload w;
 
-		print_message("           %s\n", status_rows[i].name);
+		unit_row(status_rows[i].name);
 		job_fixture_job(&status_rows[i].job, &job);
 		job_fixture_workload(&g, &w);
 		assert_int_equal(job_status_apply(&job, &w, &opt, &body),

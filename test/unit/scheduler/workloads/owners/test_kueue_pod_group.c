@@ -108,7 +108,7 @@ static void who_stays(void **state)
 		struct api_workload w;
 		size_t n = read_pods(stays[i].pods, stays[i].notes, pods, list);
 
-		print_message("           %s\n", stays[i].name);
+		unit_row(stays[i].name);
 		pod_fixture_workload(&wf, &w);
 		kueue_pod_group_split(list, n, &w, JOB_FIXTURE_NOW * 2, &s);
 		expect_split(&s, stays[i].want);
@@ -155,7 +155,7 @@ static void what_pods_say(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		print_message("           %s\n", cases[i].pod);
+		unit_row(cases[i].pod);
 		(void)read_pods(cases[i].pod, NULL, &pod, list);
 		assert_int_equal(kueue_pod_group_counts(&pod), cases[i].counts);
 		assert_int_equal(kueue_pod_group_is_held(&pod), cases[i].held);

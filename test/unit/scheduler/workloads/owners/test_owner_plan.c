@@ -109,7 +109,7 @@ static void rows(void **state)
 		CLEANUP(owner_plan_finish) struct owner_plan p = { .arena = arena };
 		struct api_workload w;
 
-		print_message("           %s\n", table[i].name);
+		unit_row(table[i].name);
 		job_fixture_workload(&table[i].w, &w);
 		table[i].plan(&p, &w);
 		assert_int_equal(p.writes.n, table[i].want != NULL);

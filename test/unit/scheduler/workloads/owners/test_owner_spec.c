@@ -44,7 +44,7 @@ static void in_step_with_its_owner(void **state)
 							.meta = cases[i].meta };
 		struct api_workload w;
 
-		print_message("           %s\n", cases[i].name);
+		unit_row(cases[i].name);
 		job_fixture_workload(&f, &w);
 		assert_int_equal(owner_spec_is_synced(&cases[i].s, &w), cases[i].synced);
 	}

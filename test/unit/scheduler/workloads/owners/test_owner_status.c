@@ -90,7 +90,7 @@ static void conditions(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		print_message("           %s\n", cases[i].name);
+		unit_row(cases[i].name);
 		expect(&cases[i].s, cases[i].w, cases[i].want);
 	}
 }

@@ -375,7 +375,7 @@ static void rows(void **state)
 		CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
 		CLEANUP(strbuf_finish) struct strbuf have = STRBUF_INIT;
 
-		print_message("           %s\n", table[i].name);
+		unit_row(table[i].name);
 		run(&table[i], &plan);
 		add_kinds(&plan, &have);
 		assert_string_equal(have.p, table[i].want);

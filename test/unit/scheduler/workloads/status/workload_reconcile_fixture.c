@@ -246,7 +246,7 @@ static void check(const struct workload_life_row *row)
 	struct run r = { .arena = arena_create(0) };
 	struct workload_reconcile_out out;
 
-	print_message("           %s\n", row->name);
+	unit_row(row->name);
 	fill_status(&r, row);
 	fill_in(&r, row);
 	workload_reconcile(&r.in, &r.times, &r.s, NOW, &out);

@@ -57,7 +57,7 @@ static void what_is_alike(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *have = hash(cases[i].spec, arena);
 
-		print_message("           %s\n", cases[i].spec);
+		unit_row(cases[i].spec);
 		assert_int_equal(strlen(have), POD_ROLE_DIGITS);
 		assert_int_equal(str_streq(have, hash(base, arena)), cases[i].alike);
 	}

@@ -9,6 +9,7 @@ CLANG_FORMAT ?= clang-format-14
 CLANG_TIDY ?= clang-tidy-14
 SAN ?=
 FUZZ ?=
+COVERAGE ?=
 WERROR ?=
 OPT ?= -O2
 FUZZ_SECONDS ?= 5
@@ -25,14 +26,15 @@ accepted = $(foreach f,$(1),$(shell $(CC) -Werror $f -E -x c /dev/null >/dev/nul
 # Branch targets are marked (x86-64, arm64), large frames touch each page, locals never show what the
 # stack held before. Sanitizers do the last two better.
 # No path of this folder stands in a binary, so that the same commit gives the same bytes anywhere.
-HARDEN := -ffile-prefix-map=$(CURDIR)=. -fno-common -fstack-protector-strong -fPIE $(FORTIFY) \
+HARDEN := $(if $(COVERAGE),,-ffile-prefix-map=$(CURDIR)=.) -fno-common -fstack-protector-strong -fPIE $(FORTIFY) \
 	$(call accepted,-fcf-protection -mbranch-protection=standard \
 	$(if $(SAN),,-fstack-clash-protection -ftrivial-auto-var-init=zero))
+COVFLAGS := $(if $(COVERAGE),--coverage)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 INCLUDES := -I. -Icommon -Itest
-CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
+CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $(COVFLAGS) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(INCLUDES) $(CFLAGS)
-LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(LDFLAGS)
+LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(COVFLAGS) $(LDFLAGS)
 LIBS := -lmicrohttpd -lgnutls -lcurl -lcrypto -lcjson -lyaml -lm
 
 # Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
@@ -97,7 +99,7 @@ quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
 RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib unit scenario admission integration sim sim-fresh mutants lint conformance test check suite \
+.PHONY: all lib unit scenario admission integration sim sim-fresh mutants lint conformance test check suite coverage \
 	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo docs e2e \
 	bench-e2e bench-quota differential image image-check image-reproduce clean help FORCE
 .DELETE_ON_ERROR:
@@ -205,6 +207,17 @@ check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer, 
 check-tsan: ## the suite under ThreadSanitizer
 	@WRAP="$$(setarch -R true 2>/dev/null && echo setarch -R)" TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/test/lib/tsan.supp" \
 		TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/tsan SAN=thread suite
+
+# A run starts without the counts of the one before.
+ifeq ($(COVERAGE),)
+coverage: ## lines and branches that the tests reach, by folder; fails below the floors of test/coverage
+	@TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/coverage OPT=-O0 COVERAGE=1 coverage
+else
+coverage: $(BIN) $(CHECK_BIN) $(INTEGRATION_BIN)
+	@find $(BUILD) -name '*.gcda' -delete
+	@$(RUN_TESTS) $(CHECK_BIN) $(INTEGRATION_BIN)
+	@test/coverage/report.sh $(BUILD)/obj
+endif
 
 clang-check: ## everything compiles without a warning with clang
 	@$(MAKE) BUILD=$(BUILD)/clang CC=$(CLANG) WERROR=1 all \

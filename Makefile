@@ -12,6 +12,11 @@ FUZZ ?=
 COVERAGE ?=
 WERROR ?=
 OPT ?= -O2
+STRIP ?= strip
+export STRIP
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DESTDIR ?=
 FUZZ_SECONDS ?= 5
 ARGS ?=
 CONFORMANCE ?= ../shared/conformance
@@ -32,10 +37,17 @@ HARDEN := $(if $(COVERAGE),,-ffile-prefix-map=$(CURDIR)=.) -fno-common -fstack-p
 COVFLAGS := $(if $(COVERAGE),--coverage)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 INCLUDES := -I. -Icommon -Itest
+# Where pkg-config does not know one of the libraries, all are looked for under their usual names. Our
+# sources name the headers by their paths below /usr/include, so that only other places matter.
+PKG_CONFIG ?= pkg-config
+REQUIRED := libmicrohttpd gnutls libcurl libcrypto libcjson yaml-0.1
+PKG_CFLAGS := $(filter-out -I/usr/include%,$(shell $(PKG_CONFIG) --cflags $(REQUIRED) cmocka 2>/dev/null))
+LIBS := $(or $(strip $(shell $(PKG_CONFIG) --libs $(REQUIRED) 2>/dev/null)),\
+	-lmicrohttpd -lgnutls -lcurl -lcrypto -lcjson -lyaml) -lm
+CMOCKA := $(or $(strip $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)),-lcmocka)
 CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $(COVFLAGS) \
-	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(INCLUDES) $(CFLAGS)
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(INCLUDES) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(COVFLAGS) $(LDFLAGS)
-LIBS := -lmicrohttpd -lgnutls -lcurl -lcrypto -lcjson -lyaml -lm
 
 # Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
 PURE := $(addprefix scheduler/pods/,model dump core actions plugins) \
@@ -99,9 +111,10 @@ quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
 RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib unit scenario admission integration sim sim-fresh mutants lint conformance test check suite coverage \
-	check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke analyze format bench demo docs e2e \
-	bench-e2e bench-quota differential image image-check image-reproduce clean help FORCE
+.PHONY: all lib install uninstall unit scenario admission integration sim sim-fresh mutants lint \
+	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
+	analyze format bench demo docs e2e bench-e2e bench-quota differential image image-check \
+	image-reproduce clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -122,11 +135,11 @@ $(BUILD)/files: FORCE
 
 $(BUILD)/libheadgate.a: $(LIB_OBJ) $(BUILD)/files
 	@rm -f $@
-	$(call quiet,AR) ar rcs $@ $(LIB_OBJ)
+	$(call quiet,AR) $(AR) rcs $@ $(LIB_OBJ)
 
 $(BUILD)/libtest.a: $(TESTLIB_OBJ) $(BUILD)/files
 	@rm -f $@
-	$(call quiet,AR) ar rcs $@ $(TESTLIB_OBJ)
+	$(call quiet,AR) $(AR) rcs $@ $(TESTLIB_OBJ)
 
 pure = $(if $(filter $(PURE),$(patsubst %/,%,$(dir $(1)))),-include test/lint/pure.h)
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
@@ -137,7 +150,7 @@ $(BUILD)/test/%: $(BUILD)/obj/test/%.o $(BUILD)/libtest.a $(BUILD)/libheadgate.a
 	@mkdir -p $(@D)
 	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $< -o $@ $(LDFLAGS_ALL) \
 		$(if $(filter fuzz_%,$(notdir $@)),-fsanitize=fuzzer) \
-		$(BUILD)/libtest.a $(BUILD)/libheadgate.a -lcmocka -lssl $(LIBS)
+		$(BUILD)/libtest.a $(BUILD)/libheadgate.a $(CMOCKA) -lssl $(LIBS)
 
 ifneq ($(DEMO_SRC),)
 $(BUILD)/test/demo/demo: $(DEMO_SRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/libtest.a $(BUILD)/libheadgate.a
@@ -153,6 +166,26 @@ $(BUILD)/bin/$(1): $(BUILD)/obj/$(MAIN_$(1):.c=.o) $(if $(filter test/%,$(MAIN_$
 	$$(call quiet,LINK) $$(CC) $$(CFLAGS_ALL) $$^ -o $$@ $$(LDFLAGS_ALL) $$(LIBS)
 endef
 $(foreach p,$(notdir $(BIN)),$(eval $(call program,$p)))
+
+# --- elsewhere on this machine ---------------------------------------------------------------------
+
+PROGRAMS := headgate-webhook headgate-scheduler headgatectl
+install: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs into $(DESTDIR)$(PREFIX)/bin; PREFIX=/usr/local
+	install -d '$(DESTDIR)$(BINDIR)'
+	install -m 0755 $^ '$(DESTDIR)$(BINDIR)'
+
+uninstall: ## removes what install puts there
+	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%')
+
+COMPILED := $(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) $(INTEGRATION_SRC) $(SIM_SRC) $(REPLAY_SRC) \
+	$(BENCH_SRC) $(FUZZ_SRC) test/docs/values_table.c
+comma := ,
+compile_commands.json: FORCE ## how each file is compiled, for clangd and editors
+	$(file >$@,[)
+	$(foreach f,$(COMPILED),$(file >>$@,{"directory": "$(CURDIR)"$(comma) "file": "$f"$(comma) \
+		"command": "$(strip $(CC) $(CFLAGS_ALL) $(call pure,$f)) -c $f"}$(if $(filter $f,$(lastword $(COMPILED))),,$(comma))))
+	$(file >>$@,])
+	@:
 
 # --- tests ---------------------------------------------------------------------------------------
 
@@ -302,5 +335,4 @@ format: ## apply clang-format 14
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
--include $(patsubst %.c,$(BUILD)/obj/%.d,$(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) \
-	$(INTEGRATION_SRC) $(SIM_SRC) $(REPLAY_SRC) $(BENCH_SRC) $(FUZZ_SRC) test/docs/values_table.c)
+-include $(COMPILED:%.c=$(BUILD)/obj/%.d)

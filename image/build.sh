@@ -49,7 +49,7 @@ objects() {
 for program in $programs; do
 	[ -x "$bin/$program" ] || fail "$bin/$program is not there: make all"
 	put "$bin/$program" "/usr/bin/$program"
-	strip --strip-all "$root/usr/bin/$program"
+	"${STRIP:-strip}" --strip-all "$root/usr/bin/$program"
 done
 # shellcheck disable=SC2046
 set -- $(for program in $programs; do echo "$bin/$program"; done)

@@ -3,7 +3,8 @@
 # it (sim_main, or the one that the row names) must fail. Speaks TAP. Run by `make mutants`, which
 # gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
 # SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
-# time.
+# time. SAMPLE: how many rows (all of them); they are chosen by SAMPLE_SEED, which is another one each time and
+# is printed.
 set -u
 BUILD=${BUILD:-build}
 SEEDS=${SEEDS:-400}
@@ -55,8 +56,10 @@ try() {
 		echo "not ok $1 - $name # does not build: $base.log"
 		return
 	fi
+	began=$(date +%s)
 	timeout "$LIMIT" "$base" --seeds "1..$SEEDS" --quick >"$base.log" 2>&1
 	code=$?
+	took=$(($(date +%s) - began))
 	why=$(sed -n 's/^# \(seed [0-9]*: .*\)/\1/p' "$base.log" | head -n 1)
 	# Only a seed that says what is wrong has caught it: who runs out of memory or time has not.
 	case $code in
@@ -64,7 +67,7 @@ try() {
 	124) echo "not ok $1 - $name # survived $LIMIT s" ;;
 	*)
 		if [ -n "$why" ]; then
-			echo "ok $1 - $name # $why"
+			echo "ok $1 - $name # $took s, $why"
 		else
 			echo "not ok $1 - $name # ended with $code: $base.log"
 		fi
@@ -81,7 +84,15 @@ if [ -z "${CC:-}" ]; then
 	exec make BUILD="$BUILD" mutants
 fi
 count=$(grep -vc '^#' "$ROWS")
-seq "${1:-1}" "${1:-$count}" | xargs -P "$JOBS" -n 1 "$0" --one >"$OUT/tap"
+rows=$(seq "${1:-1}" "${1:-$count}")
+if [ -n "${SAMPLE:-}" ] && [ $# -eq 0 ]; then
+	seed=${SAMPLE_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+	rows=$(for row in $rows; do
+		echo "$(echo "$seed $row" | cksum | cut -d ' ' -f 1) $row"
+	done | sort -n | head -n "$SAMPLE" | cut -d ' ' -f 2 | sort -n)
+	echo "# $SAMPLE of $count mutants, the same again: make mutants SAMPLE=$SAMPLE SAMPLE_SEED=$seed"
+fi
+printf '%s\n' "$rows" | xargs -P "$JOBS" -n 1 "$0" --one >"$OUT/tap"
 sed 's/^\(not ok\|ok\) \([0-9]*\)/\2 &/' "$OUT/tap" | sort -n | cut -d ' ' -f 2-
 echo "1..$(wc -l <"$OUT/tap")"
 ! grep -q '^not ok' "$OUT/tap"

@@ -94,6 +94,11 @@ struct router {
 	struct metric_cell *gated;
 };
 
+const char *router_path(size_t i)
+{
+	return i < ROUTE_COUNT ? routes[i].path : NULL;
+}
+
 bool router_serves_quota(const struct router *r)
 {
 	for (size_t i = 0; i < ROUTE_COUNT; i++) {

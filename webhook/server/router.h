@@ -21,6 +21,8 @@ struct router_options {
 /* -ERR_INVALID names an unknown path. */
 int router_create(const struct router_options *opt, struct router **ret, struct err *err);
 void router_destroy(struct router *r); /* NULL is fine */
+/* The i-th of all paths that there are, enabled or not, in order; NULL beyond the last. */
+const char *router_path(size_t i);
 /* Is any path of the quota kinds served? */
 bool router_serves_quota(const struct router *r);
 /* http_handler_fn; ctx is the router. 404 unknown path, 405 not POST, 415 not JSON, 503 before the

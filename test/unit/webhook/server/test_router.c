@@ -230,6 +230,21 @@ static void test_counts(void **state)
 	close_set(&s);
 }
 
+/* The look-up of a path is a binary search. */
+static void test_paths_are_sorted(void **state)
+{
+	size_t n = 0;
+	(void)state;
+
+	while (router_path(n) != NULL) {
+		assert_int_equal(router_path(n)[0], '/');
+		assert_true(n == 0 || strcmp(router_path(n - 1), router_path(n)) < 0);
+		n++;
+	}
+	assert_true(n > 0);
+	assert_null(router_path(n + 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_enabled),
 		cmocka_unit_test(test_quota_is_served_when_asked_for),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_paths_are_sorted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

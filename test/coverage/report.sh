@@ -2,10 +2,10 @@
 # report.sh OBJECTS: prints the shares of lines and branches that were executed, for each folder of the
 # sources compiled into folder OBJECTS and for each part of the program. Fails when a part is below its
 # floor in floors.txt. A branch counts as covered when it was taken at least once. GCOV: the gcov of
-# the compiler (gcov).
+# the compiler (gcov). FLOORS: another list of floors.
 set -eu
 objects=$1
-floors=$(dirname "$0")/floors.txt
+floors=${FLOORS:-$(dirname "$0")/floors.txt}
 
 # gcov prints a "File" line for each source, then its lines and branches; an object's headers are left
 # out, because they would count once for each file that includes them.

@@ -68,7 +68,7 @@ kind == "c" && !in_comment && !index($0, "/*") && !index($0, "\"") { next }
 	}
 	openings = prose
 	sub(/^\001 *[^ ]*[a-z]\.[a-z]+( [^:]*)?: /, "\001", openings) # the path that a file opens with
-	found(openings, "\001 *[Ww](hat|ho|hoever|hose) ", "a comment opens with what or who")
+	found(openings, "\001 *(What|Who|Whoever|Whose|what|who|whoever|whose) ", "a comment opens with what or who")
 	found(prose, "[.:;] (What|Who|Whoever|Whose) ", "a sentence opens with what or who")
 	prose = " " tolower(prose) " "
 	gsub(/(tell|tells|told|telling)( [a-z]+)*( [a-z]+)? apart/, "", prose)

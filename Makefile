@@ -13,7 +13,11 @@ COVERAGE ?=
 WERROR ?=
 OPT ?= -O2
 STRIP ?= strip
-export STRIP
+# Libraries and headers of another architecture or day (image/sysroot.sh), libcurl and cJSON as archives
+# (image/static.sh); a release is built with them.
+SYSROOT ?=
+STATIC ?=
+export STRIP SYSROOT
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DESTDIR ?=
@@ -36,6 +40,8 @@ HARDEN := $(if $(COVERAGE),,-ffile-prefix-map=$(CURDIR)=.) -fno-common -fstack-p
 	$(if $(SAN),,-fstack-clash-protection -ftrivial-auto-var-init=zero))
 COVFLAGS := $(if $(COVERAGE),--coverage)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# -B goes before the folders of the compiler itself, which a native one would look into first.
+SYSFLAGS := $(if $(SYSROOT),--sysroot=$(SYSROOT) -B$(SYSROOT)/usr/lib/$(shell $(CC) -dumpmachine))
 INCLUDES := -I. -Icommon -Itest
 # Where pkg-config does not know one of the libraries, all are looked for under their usual names. Our
 # sources name the headers by their paths below /usr/include, so that only other places matter.
@@ -46,7 +52,7 @@ LIBS := $(or $(strip $(shell $(PKG_CONFIG) --libs $(REQUIRED) 2>/dev/null)),\
 	-lmicrohttpd -lgnutls -lcurl -lcrypto -lcjson -lyaml) -lm
 CMOCKA := $(or $(strip $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null)),-lcmocka)
 CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $(COVFLAGS) \
-	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(INCLUDES) $(PKG_CFLAGS) $(CFLAGS)
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(SYSFLAGS) $(INCLUDES) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(COVFLAGS) $(LDFLAGS)
 
 # Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
@@ -114,7 +120,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all lib install uninstall unit scenario admission integration sim sim-fresh mutants lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
 	analyze format bench demo docs e2e bench-e2e bench-quota differential image image-check \
-	image-reproduce clean help FORCE
+	image-reproduce release clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -290,7 +296,7 @@ CHART_VALUES := charts/headgate/values.schema.json charts/headgate/values.yaml
 docs: $(DOCS_BIN) ## writes the pages that are made from other files
 	@$(DOCS_BIN) $(CHART_VALUES) >$(BUILD)/values.md && mv $(BUILD)/values.md docs/values.md
 
-image: $(BIN) ## the programs and what they need as an OCI image
+image: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs and what they need as an OCI image
 	@image/build.sh $(BUILD)/bin $(IMAGE)
 
 image-reproduce: image ## builds a copy of the tree elsewhere and compares the bytes of the image
@@ -298,6 +304,31 @@ image-reproduce: image ## builds a copy of the tree elsewhere and compares the b
 
 image-check: image $(BUILD)/test/demo/demo ## the demo with both daemons confined to the image
 	@image/check.sh $(IMAGE) $(BUILD)
+
+# --- a release -----------------------------------------------------------------------------------
+
+# Each architecture is built against Debian's packages of the day, unpacked beside the build; they are fetched
+# anew after make clean.
+TRIPLET_amd64 := x86_64-linux-gnu
+TRIPLET_arm64 := aarch64-linux-gnu
+ARCH_BUILDS := $(BUILD)/arch/amd64 $(BUILD)/arch/arm64
+release: $(ARCH_BUILDS:%=%/started) ## image index, chart, static headgatectl, SBOM, checksums, into build/release; RELEASE_KEY=FILE signs
+	@SYSROOTS=$(BUILD)/sysroot image/release.sh $(BUILD)/release $(ARCH_BUILDS)
+
+$(BUILD)/arch/%/started: FORCE
+	@image/tools.sh $* $(TRIPLET_$*)
+	@image/sysroot.sh $* $(BUILD)/sysroot/$*
+	@image/static.sh $(TRIPLET_$*)-gcc $(BUILD)/sysroot/$* $(BUILD)/static/$*
+	@$(MAKE) BUILD=$(BUILD)/arch/$* CC=$(TRIPLET_$*)-gcc AR=$(TRIPLET_$*)-ar STRIP=$(TRIPLET_$*)-strip PKG_CONFIG=false \
+		SYSROOT=$(BUILD)/sysroot/$* STATIC=$(BUILD)/static/$* image $(BUILD)/arch/$*/headgatectl
+	@image/start.sh $* $(BUILD)/arch/$* && touch $@
+
+# Without anything of the machine that it will run on. getaddrinfo warns that it would load modules for name
+# services; files and DNS are in the C library itself.
+$(BUILD)/headgatectl: $(BUILD)/obj/$(MAIN_headgatectl:.c=.o) $(BUILD)/libheadgate.a
+	$(call quiet,STATIC) $(CC) $(CFLAGS_ALL) $^ -o $@ $(LDFLAGS_ALL) -static-pie -L$(STATIC)/lib \
+		-lcurl -lnghttp2 -lssl -lcrypto -lcjson -lyaml -lm 2>$@.log || { cat $@.log; exit 1; }
+	@$(STRIP) --strip-all $@
 
 # --- analysis ------------------------------------------------------------------------------------
 

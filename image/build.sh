@@ -3,13 +3,21 @@
 # folder BIN and the shared objects they need, with what scanners read: the records of the Debian packages
 # that the objects come from, and an SBOM. No base image, no shell. The same input gives the same bytes;
 # times are SOURCE_DATE_EPOCH (the last commit's). Beside OUT.tar stand the SBOM (.spdx.json) and the
-# provenance (.provenance.json).
+# provenance (.provenance.json). SYSROOT: the folder of image/sysroot.sh that the programs were built with,
+# when they are of another architecture. STRIP: the strip of their compiler.
 set -eu
+# shellcheck source=image/oci.sh
+. "$(dirname "$0")/oci.sh"
 bin=$1
 out=$2
 programs='headgate-webhook headgate-scheduler headgatectl'
 user=65532
 limit=41943040 # bytes of the file system
+sysroot=
+if [ -n "${SYSROOT:-}" ]; then
+	sysroot=$(readlink -f "$SYSROOT")
+	export DPKG_ADMINDIR="$sysroot/var/lib/dpkg"
+fi
 
 fail() {
 	echo "image: $*" >&2
@@ -19,10 +27,11 @@ fail() {
 version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/base/version.h)
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
-case $(uname -m) in
-x86_64) arch=amd64 ;;
-aarch64) arch=arm64 ;;
-*) arch=$(uname -m) ;;
+machine=$(readelf -h "$bin/headgatectl" | sed -n 's/^ *Machine: *//p')
+case $machine in
+*X86-64) arch=amd64 triplet=x86_64-linux-gnu ;;
+AArch64) arch=arm64 triplet=aarch64-linux-gnu ;;
+*) fail "no architecture of ours: $machine" ;;
 esac
 
 work=$(mktemp -d)
@@ -31,19 +40,40 @@ root=$work/root
 oci=$work/oci
 mkdir -p "$root" "$oci/blobs/sha256"
 
-# put FILE [PATH]: a copy at the same path in the image, whatever links lead there.
+# put FILE [PATH]: a copy at the same path in the image (without the sysroot), whatever links lead there.
 put() {
-	to=$root${2:-$1}
+	set -- "$1" "${2:-${1#"$sysroot"}}"
+	to=$root$2
 	mkdir -p "$(dirname "$to")"
 	cp -L "$1" "$to"
 }
 
-# Names and paths of what the loader would load, the loader itself included.
+# needed FILE...: what the loader would be asked for, its own path included.
+needed() {
+	readelf -dl "$@" | sed -n 's/.*Shared library: \[\(.*\)\]/\1/p; s/.*program interpreter: \(.*\)\]/\1/p'
+}
+
+# locate NAME: its path, where the loader looks for it.
+locate() {
+	for path in "$1" "/lib/$triplet/$1" "/usr/lib/$triplet/$1"; do
+		case $path in
+		/*) [ ! -e "$sysroot$path" ] || break ;;
+		esac
+	done
+	[ -e "$sysroot$path" ] || fail "no $1 for $arch"
+	echo "$sysroot$path"
+}
+
+# objects FILE...: puts the paths of all shared objects that these load, directly or not, into $work/objects.
 objects() {
-	LC_ALL=C ldd "$@" | awk '
-		/not found/ { print "missing " $1 > "/dev/stderr"; exit 1 }
-		$2 == "=>" && $3 ~ /^\// { print $3 }
-		$1 ~ /^\// && $2 ~ /^\(/ { print $1 }' | sort -u
+	known=$(wc -l <"$work/objects")
+	for name in $(needed "$@" | sort -u); do
+		# The C library names the loader, of which the programs have the path.
+		grep -q "/$(basename "$name")\$" "$work/objects" || locate "$name" >>"$work/objects"
+	done
+	# shellcheck disable=SC2046
+	set -- $(tail -n +$((known + 1)) "$work/objects")
+	[ $# -eq 0 ] || objects "$@"
 }
 
 for program in $programs; do
@@ -53,8 +83,9 @@ for program in $programs; do
 done
 # shellcheck disable=SC2046
 set -- $(for program in $programs; do echo "$bin/$program"; done)
-objects "$@" >"$work/objects" || fail "ldd failed"
-[ -s "$work/objects" ] || fail "ldd found no shared objects"
+: >"$work/objects"
+objects "$@"
+LC_ALL=C sort -o "$work/objects" "$work/objects"
 while read -r object; do
 	put "$object"
 done <"$work/objects"
@@ -66,6 +97,7 @@ gcc_s=$(dirname "$(grep '/libc\.so' "$work/objects")")/libgcc_s.so.1
 owners() {
 	while read -r object; do
 		file=$(readlink -f "$object")
+		file=${file#"$sysroot"}
 		dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}" 2>/dev/null ||
 			fail "no Debian package owns $file: the SBOM would not name it"
 	done <"$work/objects" | sed 's/: .*//' | LC_ALL=C sort -u
@@ -76,7 +108,7 @@ mkdir -p "$root/var/lib/dpkg/status.d"
 for package in $packages; do
 	name=${package%%:*}
 	dpkg -s "$package" >"$root/var/lib/dpkg/status.d/$name"
-	put "/usr/share/doc/$name/copyright"
+	put "$sysroot/usr/share/doc/$name/copyright"
 done
 put /etc/os-release
 
@@ -99,27 +131,6 @@ chmod 1777 "$root/tmp"
 bytes=$(du -sb --apparent-size "$root" | cut -f 1)
 [ "$bytes" -le $limit ] || fail "$bytes bytes: more than $limit"
 
-# pack FOLDER: a tar file on standard output that depends on names, modes and bytes only.
-pack() {
-	LC_ALL=C tar -C "$1" --sort=name --format=ustar --mtime="@$epoch" --owner=0 --group=0 \
-		--numeric-owner -cf - .
-}
-
-digest() {
-	sha256sum "$1" | cut -d ' ' -f 1
-}
-
-# keep FILE: moves it among the blobs; prints its digest.
-keep() {
-	sum=$(digest "$1")
-	mv "$1" "$oci/blobs/sha256/$sum"
-	echo "$sum"
-}
-
-size() {
-	wc -c <"$oci/blobs/sha256/$1" | tr -d ' '
-}
-
 pack "$root" >"$work/layer.tar"
 diff_id=$(digest "$work/layer.tar")
 gzip -n -9 "$work/layer.tar"
@@ -135,7 +146,6 @@ cat >"$work/config" <<EOF
 EOF
 config=$(keep "$work/config")
 
-oci_type=application/vnd.oci.image
 cat >"$work/manifest" <<EOF
 {"schemaVersion":2,"mediaType":"$oci_type.manifest.v1+json",
 "config":{"mediaType":"$oci_type.config.v1+json","digest":"sha256:$config","size":$(size "$config")},
@@ -144,12 +154,11 @@ EOF
 manifest=$(keep "$work/manifest")
 
 echo '{"imageLayoutVersion":"1.0.0"}' >"$oci/oci-layout"
-# containerd keeps the name as it stands here, and the kubelet asks for it in full.
 cat >"$oci/index.json" <<EOF
 {"schemaVersion":2,"mediaType":"$oci_type.index.v1+json","manifests":[
 {"mediaType":"$oci_type.manifest.v1+json","digest":"sha256:$manifest","size":$(size "$manifest"),
 "platform":{"architecture":"$arch","os":"linux"},
-"annotations":{"org.opencontainers.image.ref.name":"$version","io.containerd.image.name":"docker.io/library/headgate:$version"}}]}
+$(named "$version")}]}
 EOF
 # For docker load of before version 25.
 cat >"$oci/manifest.json" <<EOF

@@ -1,7 +1,7 @@
 #!/bin/sh
 # image/provenance.sh VERSION DIGEST: an in-toto statement with SLSA v1 provenance of the image whose
 # manifest has this SHA-256, on standard output: the commit, the compiler, the C library's headers. It is
-# a claim of whoever builds; BUILDER_ID (a URI) says which builder that is.
+# a claim of the builder; BUILDER_ID (a URI) says which builder that is.
 set -eu
 version=$1
 digest=$2

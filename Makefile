@@ -285,8 +285,9 @@ bench-quota: $(BIN) ## Kueue's performance runner, beside Kueue on real Kubernet
 differential: $(BUILD)/bin/headgatectl ## random clusters against Kueue's scheduler (needs Go 1.26); ARGS="N SEED"
 	@BUILD=$(BUILD) test/differential/run.sh $(ARGS)
 
-demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine
-	@BUILD=$(BUILD) $(BUILD)/test/demo/demo $(ARGS)
+demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine; draws build/demo/timeline.svg
+	@mkdir -p $(BUILD)/demo
+	@BUILD=$(BUILD) $(BUILD)/test/demo/demo --picture $(BUILD)/demo/timeline.svg $(ARGS)
 
 # --- the image ----------------------------------------------------------------------------------
 

@@ -10,7 +10,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "base/strbuf.h"
+#include "demo/chart.h"
 #include "demo/timeline.h"
 #include "enc/jdoc.h"
 #include "kube/transport.h"
@@ -38,18 +40,19 @@ struct act {
 	unsigned pods;
 	const char *pool; /* whose nodes are counted */
 	unsigned bought;
+	const char *title; /* in the picture */
 };
 
 static struct act acts[] = {
 	{ "01-proposal.yaml", "default/pod-",
 	  "1. Three pods, a queue that holds one; pod-2 needs a node that does not exist yet", 3,
-	  "special", 0 },
+	  "special", 0, "1. Three pods, quota for one" },
 	{ "02-gang.yaml", "default/train-", "2. A gang of four, on nodes that do not exist yet", 4,
-	  "large", 0 },
+	  "large", 0, "2. A gang of four" },
 	{ "03-ten.yaml", "default/ten-", "3. Ten pods of which quota allows three at a time", 10,
-	  "small", 0 },
+	  "small", 0, "3. Ten pods, quota for three" },
 	{ "04-ten-without-gate.yaml", "default/plain-", "4. The same ten pods without opting in",
-	  10, "plain", 0 },
+	  10, "plain", 0, "4. The same ten pods without opting in" },
 };
 
 struct demo {
@@ -209,6 +212,20 @@ static void stop(struct demo *d, bool keep_logs)
 	stack_stop(d->stack, keep_logs);
 }
 
+/* path NULL: no picture is wanted. */
+static int draw(const struct demo *d, const char *path, struct err *err)
+{
+	struct chart_panel panels[ARRAY_LEN(acts)];
+
+	if (path == NULL || d->mirror == NULL) {
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+		panels[i] = (struct chart_panel){ acts[i].title, acts[i].prefix, acts[i].pool };
+	}
+	return chart_write(d->mirror, panels, ARRAY_LEN(panels), path, err);
+}
+
 /* Keeps everything running for a person with kubectl, until Ctrl-C. */
 static int serve(struct demo *d, sigset_t *signals, struct err *err)
 {
@@ -229,40 +246,56 @@ static int serve(struct demo *d, sigset_t *signals, struct err *err)
 	return 0;
 }
 
+static int play_all(struct demo *d, const char *picture, struct err *err)
+{
+	int64_t began = clock_mono(clock_real());
+	int r = start(d, err);
+
+	for (size_t i = 0; i < ARRAY_LEN(acts) && r == 0; i++) {
+		r = play(d, &acts[i], err);
+	}
+	if (d->mirror != NULL) {
+		judge(d);
+	}
+	print_table();
+	if (r == 0) {
+		r = draw(d, picture, err);
+	}
+	if (r < 0) {
+		printf("demo stopped: %s\n", err->text);
+		d->failures++;
+	}
+	printf("%s (%.1f s)\n", d->failures == 0 ? "every promise held" : "a promise was broken",
+	       (double)(clock_mono(clock_real()) - began) / (double)CLOCK_NS_PER_S);
+	fflush(stdout);
+	stop(d, d->failures > 0);
+	return d->failures == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct demo d = { 0 };
 	struct err err = ERR_INIT;
-	int64_t began = clock_mono(clock_real());
+	const char *picture = NULL;
+	bool serves = false;
 	sigset_t signals;
-	int r;
 
-	if (argc == 2 && strcmp(argv[1], "--serve") == 0) {
-		sigemptyset(&signals);
-		sigaddset(&signals, SIGINT);
-		sigaddset(&signals, SIGTERM);
-		sigprocmask(SIG_BLOCK, &signals, NULL); /* before any thread */
-		return serve(&d, &signals, &err);
+	for (int i = 1; i < argc; i++) {
+		if (str_streq(argv[i], "--serve")) {
+			serves = true;
+		} else if (str_streq(argv[i], "--picture") && i + 1 < argc) {
+			picture = argv[++i];
+		} else {
+			fprintf(stderr, "usage: demo [--serve] [--picture FILE.svg]\n");
+			return 2;
+		}
 	}
-	if (argc > 1) {
-		fprintf(stderr, "usage: demo [--serve]\n");
-		return 2;
+	if (!serves) {
+		return play_all(&d, picture, &err);
 	}
-	r = start(&d, &err);
-	for (size_t i = 0; i < ARRAY_LEN(acts) && r == 0; i++) {
-		r = play(&d, &acts[i], &err);
-	}
-	if (d.mirror != NULL) {
-		judge(&d);
-	}
-	print_table();
-	if (r < 0) {
-		printf("demo stopped: %s\n", err.text);
-		d.failures++;
-	}
-	printf("%s (%.1f s)\n", d.failures == 0 ? "every promise held" : "a promise was broken",
-	       (double)(clock_mono(clock_real()) - began) / (double)CLOCK_NS_PER_S);
-	fflush(stdout);
-	stop(&d, d.failures > 0);
-	return d.failures == 0 ? 0 : 1;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL); /* before any thread */
+	return serve(&d, &signals, &err);
 }

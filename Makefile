@@ -99,7 +99,7 @@ BENCH_BIN := $(call programs,$(BENCH_SRC))
 BENCH_PEER := $(call programs,$(wildcard test/bench/*_main.c)) # what scripts compare with
 FUZZ_BIN := $(call programs,$(FUZZ_SRC))
 DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
-DOCS_BIN := $(BUILD)/test/docs/values_table
+DOCS_BIN := $(BUILD)/test/docs/values_table $(BUILD)/test/docs/metrics_table
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
 # The simulation has one thread: there is nothing in it for ThreadSanitizer.
 SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
@@ -204,7 +204,7 @@ scenario: $(SCENARIO_BIN) ## objects in, decisions out
 admission: $(ADMISSION_BIN) ## admission reviews in, patches out
 	@$(RUN_TESTS) $(ADMISSION_BIN)
 
-integration: $(BIN) $(INTEGRATION_BIN) ## daemons and embedded API server over sockets
+integration: $(BIN) $(INTEGRATION_BIN) $(DOCS_BIN) ## daemons and embedded API server over sockets
 	@$(RUN_TESTS) $(INTEGRATION_BIN) $(INTEGRATION_SH)
 
 sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
@@ -225,7 +225,7 @@ lint: lib $(BUILD)/libtest.a $(DOCS_BIN) ## the rules of the house over the tree
 conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMANCE, if they are there
 	@BUILD=$(BUILD) CONFORMANCE=$(CONFORMANCE) test/conformance/run.sh $(ARGS)
 
-suite: $(BIN) $(SUITE_BIN) ## all tests, no lints
+suite: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests, no lints
 	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH)
 
 test: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests and lints
@@ -294,8 +294,10 @@ demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, o
 IMAGE := $(BUILD)/headgate-image.tar
 
 CHART_VALUES := charts/headgate/values.schema.json charts/headgate/values.yaml
-docs: $(DOCS_BIN) ## writes the pages that are made from other files
-	@$(DOCS_BIN) $(CHART_VALUES) >$(BUILD)/values.md && mv $(BUILD)/values.md docs/values.md
+docs: $(BIN) $(DOCS_BIN) ## writes the pages, and parts of pages, that are made from the code and the chart
+	@$(BUILD)/test/docs/values_table $(CHART_VALUES) >$(BUILD)/values.md && mv $(BUILD)/values.md docs/values.md
+	@$(BUILD)/test/docs/metrics_table test/docs/metrics.md >$(BUILD)/metrics.md && mv $(BUILD)/metrics.md docs/reference/metrics.md
+	@BUILD=$(BUILD) test/integration/test_docs.sh --write
 
 image: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs and what they need as an OCI image
 	@image/build.sh $(BUILD)/bin $(IMAGE)

@@ -1,36 +1,89 @@
 #!/bin/sh
-# What pages say of the code is so: docs/quota.md shows what its commands print and the events that there
-# are, docs/threat-model.md names tests that there are. With --write the commands' output is put into the page
-# instead. BUILD: the build folder (build).
+# What pages say of the code is so: docs/quota.md and docs/reference/headgatectl.md show what their commands
+# print, docs/quota.md the events that there are, docs/threat-model.md names tests that there are, links lead
+# somewhere. With --write the commands' output is put into the pages instead. BUILD: the build folder (build).
 set -eu
 cd "$(dirname "$0")/../.."
 page=docs/quota.md
 bin=$(cd "${BUILD:-build}/bin" && pwd)
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
+unset ARGP_HELP_FMT COLUMNS
 
 # In a fenced block, all between a command and the next one, or the end, is its output.
-PATH=$bin:$PATH awk '
-/^```/ { fenced = !fenced; shown = 0 }
-fenced && /^\$ headgatectl / {
-	if (shown) {
-		print ""
+for shows in $page docs/reference/headgatectl.md; do
+	PATH=$bin:$PATH awk '
+	/^```/ { fenced = !fenced; shown = 0 }
+	fenced && /^\$ headgatectl / {
+		if (shown) {
+			print ""
+		}
+		print
+		command = substr($0, 3) " 2>&1"
+		while ((command | getline line) > 0) {
+			print line
+		}
+		close(command)
+		shown = 1
+		commands++
+		next
 	}
-	print
-	command = substr($0, 3) " 2>&1"
-	while ((command | getline line) > 0) {
-		print line
+	!shown { print }
+	END { exit commands == 0 }' "$shows" >"$new" || {
+		echo "FAILED: $shows shows no command"
+		exit 1
 	}
-	close(command)
-	shown = 1
-	commands++
-	next
-}
-!shown { print }
-END { exit commands == 0 }' "$page" >"$new" || {
-	echo "FAILED: $page shows no command"
+	if [ "${1:-}" = --write ]; then
+		cat "$new" >"$shows"
+	elif ! diff -u "$shows" "$new"; then
+		echo "FAILED: $shows does not show what its commands print: make docs"
+		exit 1
+	fi
+done
+
+# Metrics are those that the daemons register. A name in the sources that the page lacks is one that
+# metrics_table does not make.
+"${BUILD:-build}/test/docs/metrics_table" test/docs/metrics.md | cmp -s - docs/reference/metrics.md || {
+	echo "FAILED: docs/reference/metrics.md is not what make docs writes"
 	exit 1
 }
+for metric in $(grep -rhoE '"(headgate|volcano)_[a-z_0-9]+"' common scheduler webhook --include='*.c' | tr -d '"'); do
+	grep -q "^| .$metric" docs/reference/metrics.md || {
+		echo "FAILED: docs/reference/metrics.md lacks $metric"
+		exit 1
+	}
+done
+
+# Each verb has a section.
+for verb in $("$bin/headgatectl" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+	grep -qx "## $verb" docs/reference/headgatectl.md || {
+		echo "FAILED: docs/reference/headgatectl.md lacks $verb"
+		exit 1
+	}
+done
+
+# Links lead to files that there are, and to headings that these have.
+anchors() {
+	sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+for from in *.md docs/*.md docs/reference/*.md; do
+	# shellcheck disable=SC2013 # no link has a blank in it
+	for link in $(grep -oE '\]\([^)]+\)' "$from" | sed 's/^..//; s/)$//' | grep -v '^http'); do
+		file=${link%%#*}
+		to=$(dirname "$from")/$file
+		[ -n "$file" ] || to=$from
+		[ -e "$to" ] || {
+			echo "FAILED: $from links to $link: there is no such file"
+			exit 1
+		}
+		case $link in
+		*#*) anchors "$to" | grep -qxF -e "${link#*#}" || {
+			echo "FAILED: $from links to $link: there is no such heading"
+			exit 1
+		} ;;
+		esac
+	done
+done
 
 # Events: each of the page's tables is one that the code tells, and the other way round. Names that
 # are put together (EvictedDueTo...) are only looked for by their beginning.
@@ -54,24 +107,32 @@ for event in $shown; do
 	}
 done
 
-# The threat model names tests, files of tests, scenarios and fuzz targets that there are.
-model=docs/threat-model.md
-for name in $(tr '\140' ' ' <$model | grep -oE ' (test_[a-z0-9_]+|Test[A-Za-z0-9]+|fuzz_[a-z0-9_]+|[a-z0-9_]+[.]yaml) ' |
-	tr -d ' ' | sort -u); do
-	case $name in
-	*.yaml) found=$(find test/scenario test/admission -name "$name") ;;
-	Test*) found=$(grep -rl "^func $name(" test/e2e) || true ;;
-	*) found=$(find test -name "$name.c" -o -name "$name.sh" -o -name "$name.txt"
-		grep -rlE "^(static void )?$name\(" test/unit test/integration) || true ;;
-	esac
-	[ -n "$found" ] || {
-		echo "FAILED: $model names a test that is not there: $name"
+# Pages name tests, files of tests, scenarios and fuzz targets that there are.
+for names in docs/threat-model.md docs/known-defects.md; do
+	for name in $(tr '\140' ' ' <$names | grep -oE ' (test_[a-z0-9_]+|Test[A-Za-z0-9]+|fuzz_[a-z0-9_]+|[a-z0-9_]+[.]yaml)[ ,]' |
+		tr -d ' ,' | sort -u); do
+		case $name in
+		*.yaml) found=$(find test/scenario test/admission -name "$name") ;;
+		Test*) found=$(grep -rl "^func $name(" test/e2e) || true ;;
+		*) found=$(find test -name "$name.c" -o -name "$name.sh" -o -name "$name.txt"
+			grep -rlE "^(static void )?$name\(" test/unit test/integration) || true ;;
+		esac
+		[ -n "$found" ] || {
+			echo "FAILED: $names names a test that is not there: $name"
+			exit 1
+		}
+	done
+done
+
+# The page of defects has 27, and every test that is named after one.
+[ "$(grep -cE '^[|] [0-9]+ [|]' docs/known-defects.md)" -eq 27 ] || {
+	echo "FAILED: docs/known-defects.md does not have 27 rows"
+	exit 1
+}
+for name in $( (find test/scenario -name 'hole_*.yaml' -exec basename {} \;
+	grep -rhoE 'void test_hole_[a-z0-9_]+' test/unit test/integration | sed 's/^void //') | sort -u); do
+	grep -qF "\`$name\`" docs/known-defects.md || {
+		echo "FAILED: docs/known-defects.md lacks $name"
 		exit 1
 	}
 done
-if [ "${1:-}" = --write ]; then
-	cat "$new" >"$page"
-elif ! diff -u "$page" "$new"; then
-	echo "FAILED: $page does not show what its commands print: test/integration/test_docs.sh --write"
-	exit 1
-fi

@@ -184,7 +184,7 @@ uninstall: ## removes what install puts there
 	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%')
 
 COMPILED := $(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) $(INTEGRATION_SRC) $(SIM_SRC) $(REPLAY_SRC) \
-	$(BENCH_SRC) $(FUZZ_SRC) test/docs/values_table.c
+	$(BENCH_SRC) $(FUZZ_SRC) $(wildcard test/docs/*.c)
 comma := ,
 compile_commands.json: FORCE ## how each file is compiled, for clangd and editors
 	$(file >$@,[)

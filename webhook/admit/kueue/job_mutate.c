@@ -22,7 +22,7 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 	struct plan p = { 0 };
 
 	if (queueing_is_owned_by_job(&job->meta) ||
-	    queued_owner(q, &job->meta) != QUEUED_OWNER_NONE) {
+	    queueing_owner(q, &job->meta) != QUEUED_OWNER_NONE) {
 		return p;
 	}
 	if (queueing_queue(&job->meta) == NULL &&
@@ -51,7 +51,7 @@ int job_mutate(const struct admit_request *q, struct admit_answer *ret, struct e
 	if (verb != ADMIT_CHECK_CREATE) {
 		return verb < 0 ? verb : 0;
 	}
-	queued_check_owner(&c, &none, &job.meta);
+	queueing_check_owner(&c, &none, &job.meta);
 	p = make_plan(q, &job);
 	queueing_add_labels(ret, &job.meta,
 			    (const struct queueing_label[]){ { KUEUE_PRIORITY_CLASS, p.class },

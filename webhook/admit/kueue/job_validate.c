@@ -116,7 +116,7 @@ int job_validate(const struct admit_request *q, struct admit_answer *ret, struct
 	if (verb <= ADMIT_CHECK_OTHER) {
 		return verb;
 	}
-	queued_check_owner(&c, &old.meta, &job.meta);
+	queueing_check_owner(&c, &old.meta, &job.meta);
 	check_write(&c, &old, &job, create);
 	if (!create && !batch_is_suspended(&job)) {
 		check_running(&c, &old, &job);

@@ -29,7 +29,7 @@ static bool is_queued_by_owner(const struct admit_request *q, const struct api_p
 {
 	const struct api_meta *m = &pod->meta;
 
-	if (queued_owner(q, m) == QUEUED_OWNER_EXTERNAL) {
+	if (queueing_owner(q, m) == QUEUED_OWNER_EXTERNAL) {
 		return true;
 	}
 	return queueing_is_owned_by_job(m) && is_made_by_job_controller(q->review) &&
@@ -115,7 +115,7 @@ static void hold(const struct admit_request *q, const struct api_pod *pod, const
 	    jdoc_str(jdoc_get(spec, "priorityClassName")) == NULL) {
 		labels[1].value = KUEUE_DEFAULT_PRIORITY_CLASS;
 	}
-	if (queued_owner(q, m) == QUEUED_OWNER_FORGED) {
+	if (queueing_owner(q, m) == QUEUED_OWNER_FORGED) {
 		admit_warn(a, q->arena,
 			   "metadata.ownerReferences: the pod queues by itself: \"%s\" is no "
 			   "account of the %s's controller",

@@ -86,7 +86,7 @@ static bool is_external_user(const struct admit_options *o, const char *user)
 	return false;
 }
 
-enum queued_owner queued_owner(const struct admit_request *q, const struct api_meta *m)
+enum queueing_owner queueing_owner(const struct admit_request *q, const struct api_meta *m)
 {
 	if (!has_external_owner(q->options, m)) {
 		return QUEUED_OWNER_NONE;
@@ -193,13 +193,13 @@ static bool queues(const struct admit_check *c, const struct api_meta *m)
 	return c->q->options->manage_jobs_without_queue || queueing_queue(m) != NULL;
 }
 
-void queued_check_owner(const struct admit_check *c, const struct api_meta *old,
-			const struct api_meta *meta)
+void queueing_check_owner(const struct admit_check *c, const struct api_meta *old,
+			  const struct api_meta *meta)
 {
-	bool had = queues(c, old) && queued_owner(c->q, old) != QUEUED_OWNER_NONE;
+	bool had = queues(c, old) && queueing_owner(c->q, old) != QUEUED_OWNER_NONE;
 	const char *user = c->q->review->user.username;
 
-	if (!had && queues(c, meta) && queued_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
+	if (!had && queues(c, meta) && queueing_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
 		admit_check_deny(c, "metadata.ownerReferences",
 				 "\"%s\" is no account of the %s's controller, which would queue "
 				 "for the job",

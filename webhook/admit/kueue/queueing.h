@@ -17,16 +17,16 @@ const char *queueing_queue(const struct api_meta *m);
 const char *queueing_class(const struct api_meta *m); /* WorkloadPriorityClass, likewise */
 /* The controller in ownerReferences, a field that anybody may write: it counts as external only if
  * an account of the external framework writes the object. */
-enum queued_owner {
+enum queueing_owner {
 	QUEUED_OWNER_NONE,     /* no controller, or none of an external framework */
 	QUEUED_OWNER_EXTERNAL, /* another controller queues for the object */
 	QUEUED_OWNER_FORGED,   /* of an external framework, but its accounts did not write this */
 };
-enum queued_owner queued_owner(const struct admit_request *q, const struct api_meta *m);
+enum queueing_owner queueing_owner(const struct admit_request *q, const struct api_meta *m);
 /* A Job that queues gets no forged owner: the scheduler leaves to its controller what has one. old:
  * what was there before, all zero at creation. */
-void queued_check_owner(const struct admit_check *c, const struct api_meta *old,
-			const struct api_meta *meta);
+void queueing_check_owner(const struct admit_check *c, const struct api_meta *old,
+			  const struct api_meta *meta);
 bool queueing_is_owned_by_job(const struct api_meta *m); /* the controller is a batch/v1 Job */
 /* Both absent, or the same text. */
 bool queueing_is_same(const char *a, const char *b);

@@ -300,7 +300,8 @@ struct jdoc *fieldset_disputed(const struct jdoc *set, const struct jdoc *other,
 			const struct jdoc *x = child(a, name), *y = child(b, name);
 			/* Owning an empty object is not owning its members. */
 			bool vague = jdoc_kind(x) == JDOC_OBJECT && jdoc_kind(y) == JDOC_OBJECT &&
-				     (is_empty_object(x) || is_empty_object(y));
+				     (is_leaf(s) != is_leaf(o) || is_empty_object(x) ||
+				      is_empty_object(y));
 
 			if (!vague && !jdoc_equal(x, y)) {
 				jdoc_set_take(res, name, jdoc_copy(is_leaf(s) ? s : o));

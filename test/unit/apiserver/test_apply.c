@@ -62,6 +62,7 @@ static void test_members_of_empty_objects(void **state)
 	struct apiserver_fixture *f = *state;
 
 	assert_int_equal(apply(f, URL, "a", "spec: {capability: {}}"), 201);
+	assert_int_equal(apply(f, URL, "b", "spec: {capability: {cpu: 3}}"), 200);
 	assert_int_equal(apply(f, URL, "b", "spec: {capability: {cpu: 2}}"), 200);
 	assert_int_equal(apply(f, URL, "c", "spec: {capability: {}}"), 200);
 	assert_int_equal(jdoc_int(jdoc_path(f->doc, "spec.capability.cpu"), 0), 2);

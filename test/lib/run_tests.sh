@@ -65,9 +65,9 @@ skipped=0
 for program; do
 	log=$(log_of "$program")
 	rc=$(cat "$log.rc" 2>/dev/null || echo 127)
-	bad=$(grep -v '# SKIP' "$log.log" | grep -c '^not ok ')
-	good=$(grep -v '# SKIP' "$log.log" | grep -c '^ok ')
-	skips=$(grep -Ec '^(not )?ok .*# SKIP' "$log.log")
+	bad=$(grep -av '# SKIP' "$log.log" | grep -ac '^not ok ')
+	good=$(grep -av '# SKIP' "$log.log" | grep -ac '^ok ')
+	skips=$(grep -aEc '^(not )?ok .*# SKIP' "$log.log")
 	why=
 	if [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
 		why="ended after $TEST_TIMEOUT s"

@@ -10,10 +10,18 @@
 #include <cmocka.h>
 
 /* Names the row of a table that is tested next; when it fails, the runner prints the name above the
- * assertion. */
+ * assertion. Bytes that are not printable become dots, so that a name stays on its line; NULL is
+ * fine. */
 static inline void unit_row(const char *name)
 {
-	print_message("# row %s\n", name);
+	char text[200];
+	size_t n = 0;
+
+	for (; name != NULL && name[n] != '\0' && n < sizeof(text) - 1; n++) {
+		text[n] = (char)(name[n] >= ' ' && name[n] <= '~' ? name[n] : '.');
+	}
+	text[n] = '\0';
+	print_message("# row %s\n", text);
 }
 
 #endif

@@ -49,6 +49,7 @@ program tap 'echo ok 1 - a' 'echo ok 2 - b' 'echo "ok 3 # SKIP c"'
 program tap_bad 'echo ok 1 - a' 'echo not ok 2 - b' 'exit 1'
 program tap_ends 'echo ok 1 - a' 'exit 77'
 program silent ':'
+program binary 'printf "\\000\\nok 1 - a\\nok 2 - b\\n"'
 program rows 'echo "# row a"' 'echo ok 1 - t' 'echo "# row b"' 'echo "# row c"' 'echo not ok 2 - u' 'exit 1'
 
 expect 0 '1 passed, 0 failed' good.sh
@@ -59,6 +60,7 @@ says 'skipped tap: c'
 expect 1 '1 passed, 2 failed' good.sh bad.sh silent
 expect 1 '2 passed, 1 failed' good.sh tap_bad
 expect 1 '1 passed, 1 failed' tap_ends
+expect 0 '2 passed, 0 failed' binary
 expect 1 '1 passed, 1 failed' rows
 says '    # row c'
 lacks '    # row b'

@@ -77,6 +77,7 @@ static void put_back(struct admission_cycle *c, struct entry *e, int64_t now)
 	if (forgets(q, e)) {
 		vec_clear(&w->tried);
 	}
+	w->scan_lost_turn = w->scan_lost_turn || (pending && e->status == ENTRY_SKIPPED);
 	w->last_reason = e->reason;
 	pending_requeue(q, w, e->requeue, pending, now);
 	d.where = w->where;

@@ -232,6 +232,7 @@ static void begin_anew(const struct quota *q, struct entry *e)
 {
 	vec_clear(&e->w->tried);
 	e->w->scan_cycle = q->nodes.v[e->node]->queue->pop_cycle;
+	e->w->scan_lost_turn = false;
 }
 
 void nomination(const struct nominate_context *c, struct entry *e)

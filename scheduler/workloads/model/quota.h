@@ -361,6 +361,8 @@ struct workload {
 	uint64_t tried_cycle; /* cycle of it */
 	uint64_t tried_hash;
 	uint64_t scan_cycle; /* queue->pop_cycle when the scan began, at the first flavor */
+	bool scan_lost_turn; /* the scan passed a flavor whose quota others took in the same cycle
+			      */
 	uint64_t serial;     /* no two workloads have had the same one */
 	struct VEC(struct quota_precedence) preempted_by; /* workloads/forest/precedence.h */
 };

@@ -258,6 +258,7 @@ void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *
 			w->evaluated_generation = w->generation;
 			if (w->tried.n == 0) {
 				w->scan_cycle = n->queue->pop_cycle;
+				w->scan_lost_turn = false;
 			}
 			vec_push(out, w);
 		}
@@ -288,14 +289,16 @@ static bool is_urgent(const struct cluster_queue *queue, enum quota_requeue why)
 	       why == QUOTA_REQUEUE_PREEMPTION_FAILED;
 }
 
-/* What came free since its scan began may be of a flavor that the scan had passed by then. */
+/* A scan that ends without a fit begins again at once when a flavor that it has passed may fit now:
+ * quota came free since it began, or others took the flavor's quota in the same cycle and may have
+ * left enough for fewer pods. Nothing else would wake the workload. */
 bool pending_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
 			  bool pending, int64_t now)
 {
 	const struct cluster_queue *queue = queue_of(q, w);
 
 	return pending_backoff_is_over(w, now) &&
-	       (is_urgent(queue, why) || pending ||
+	       (is_urgent(queue, why) || pending || w->scan_lost_turn ||
 		queue->inadmissible_cycle >= (int64_t)w->scan_cycle);
 }
 

@@ -130,6 +130,26 @@ static void quota_behind_the_scan_is_not_missed(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
+/* A flavor was passed only because others of the same cycle took its quota: fewer pods may still fit
+ * there, and nothing that came free would wake the workload. */
+static void a_flavor_lost_within_a_cycle_is_tried_again(void **state)
+{
+	struct admission_cycle_fixture f;
+
+	(void)state;
+	admission_cycle_fixture_init(&f, "quota q x cpu nominal=0\nquota q y cpu nominal=0\n"
+					 "queue q cohort=c whenborrow=MayStopSearch\n"
+					 "quota r x cpu nominal=3\nqueue r cohort=c\n"
+					 "workload a queue=q pods=3 min=2 cpu=1\n"
+					 "workload b queue=r cpu=1\n");
+	assert_string_equal(
+		admission_cycle_fixture_run(&f),
+		"admit b to r cpu=x; wait a heap FailedAfterNomination WaitingForQuota");
+	assert_string_equal(admission_cycle_fixture_run(&f), "wait a heap NoFit ExceedsMaxQuota");
+	assert_string_equal(admission_cycle_fixture_run(&f), "admit a to q cpu=x x2");
+	admission_cycle_fixture_finish(&f);
+}
+
 /* Several heads of one queue: nobody overtakes one that stays first, whatever the order of the
  * cycle says. */
 static void heads_of_one_queue_keep_their_order(void **state)
@@ -201,6 +221,7 @@ int main(void)
 		cmocka_unit_test(quota_is_as_before_until_decisions_are_applied),
 		cmocka_unit_test(flavors_not_looked_at_yet_are_tried_at_once),
 		cmocka_unit_test(quota_behind_the_scan_is_not_missed),
+		cmocka_unit_test(a_flavor_lost_within_a_cycle_is_tried_again),
 		cmocka_unit_test(heads_of_one_queue_keep_their_order),
 		cmocka_unit_test(equal_input_gives_equal_output),
 	};

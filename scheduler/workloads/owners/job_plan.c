@@ -257,11 +257,14 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	}
 }
 
-/* A Job that belongs to another one that queues runs with that one; to start it again is for who
- * made it. */
+/* A Job that belongs to another one that queues runs with that one. The webhook suspends it at
+ * creation if it queues, and then it is started from here; to start others is for what made them.
+ */
 static void plan_nested(struct planning *p)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	bool queues = owner_plan_is_managed(p->env, &p->job->meta);
+	bool holds = p->of->place == JOB_PLAN_HELD || (p->of->place == JOB_PLAN_TOO_DEEP && queues);
 
 	if (p->of->place == JOB_PLAN_TOO_DEEP) {
 		(void)owner_plan_note(
@@ -270,11 +273,18 @@ static void plan_nested(struct planning *p)
 				     "Terminated search for Kueue-managed Job because ancestor "
 				     "depth exceeded limit of %d",
 				     JOB_PLAN_MAX_DEPTH));
-	} else if (p->of->place == JOB_PLAN_HELD && !batch_is_suspended(p->job) &&
-		   batch_finished(p->job) == NULL) {
+	}
+	if (batch_finished(p->job) != NULL) {
+		return;
+	}
+	if (holds && runs(p)) {
 		job_start_hold(p->job, &body);
 		owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body),
 				"Suspended", "Kueue managed child job suspended");
+	} else if (p->of->place == JOB_PLAN_NESTED && queues && batch_is_suspended(p->job)) {
+		job_start_nested(p->job, &body);
+		owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_START, NULL, &body), "Started",
+				"Admitted with the owner that queues for it");
 	}
 }
 

@@ -12,8 +12,9 @@ struct api_workload;
 enum job_plan_place {
 	JOB_PLAN_OWN,       /* it queues for itself, if it queues */
 	JOB_PLAN_ELSEWHERE, /* its namespace is not managed, or it is left to what it belongs to */
-	JOB_PLAN_HELD,      /* what it belongs to queues for it, and is not admitted */
-	JOB_PLAN_TOO_DEEP,  /* nobody looks for what it belongs to any more */
+	JOB_PLAN_NESTED,    /* what it belongs to queues for it, and is admitted */
+	JOB_PLAN_HELD, /* what it belongs to queues for it and is not admitted, or is not there */
+	JOB_PLAN_TOO_DEEP, /* more levels of owners than are looked at */
 };
 
 /* Levels of owners that are looked at above a Job. */

@@ -85,7 +85,7 @@ int job_start_patch(const struct api_job *job, const struct api_workload *w,
 	return 0;
 }
 
-static void write_suspend(const struct api_job *job, bool mark, struct strbuf *body)
+static void write_suspend(const struct api_job *job, bool suspend, bool mark, struct strbuf *body)
 {
 	struct json_out o;
 
@@ -99,19 +99,24 @@ static void write_suspend(const struct api_job *job, bool mark, struct strbuf *b
 	json_out_object_end(&o);
 	json_out_key(&o, "spec");
 	json_out_object(&o);
-	json_out_kv_bool(&o, "suspend", true);
+	json_out_kv_bool(&o, "suspend", suspend);
 	json_out_object_end(&o);
 	close_patch(&o);
 }
 
 void job_start_suspend(const struct api_job *job, struct strbuf *body)
 {
-	write_suspend(job, true, body);
+	write_suspend(job, true, true, body);
 }
 
 void job_start_hold(const struct api_job *job, struct strbuf *body)
 {
-	write_suspend(job, false, body);
+	write_suspend(job, true, false, body);
+}
+
+void job_start_nested(const struct api_job *job, struct strbuf *body)
+{
+	write_suspend(job, false, false, body);
 }
 
 void job_start_reset(const struct api_job *job, struct strbuf *body)

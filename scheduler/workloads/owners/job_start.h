@@ -22,6 +22,8 @@ int job_start_patch(const struct api_job *job, const struct api_workload *w,
 void job_start_suspend(const struct api_job *job, struct strbuf *body);
 /* Suspends it and nothing else: it is no Workload's. */
 void job_start_hold(const struct api_job *job, struct strbuf *body);
+/* Unsuspends it and nothing else, likewise. */
+void job_start_nested(const struct api_job *job, struct strbuf *body);
 /* Of the status: forgets when it started, without which the API server refuses a changed template.
  */
 void job_start_reset(const struct api_job *job, struct strbuf *body);

@@ -186,9 +186,15 @@ static bool is_admitted(const struct owner *e)
 	return last != NULL && owner_plan_is_admitted(last);
 }
 
+/* What belongs to a Job that is not there (yet), or to itself: anybody may write such an owner, so
+ * a Job that queues does not run with it. */
+static enum job_plan_place place_without(const struct owner_controller *o, const struct owner *e)
+{
+	return owner_plan_is_managed(&o->env, &e->job->meta) ? JOB_PLAN_HELD : JOB_PLAN_ELSEWHERE;
+}
+
 /* Kueue: from controller to controller; the topmost of them that queues, queues for all below it.
- * What belongs to an object that is not there (yet), or of which nothing is known here but that
- * somebody else looks after it, is left alone. */
+ * What belongs to an object of an external framework is left alone. */
 enum job_plan_place owner_controller_nest_place(const struct owner_controller *o,
 						const struct owner *e)
 {
@@ -211,7 +217,7 @@ enum job_plan_place owner_controller_nest_place(const struct owner_controller *o
 			break; /* one that does not queue by itself */
 		}
 		if (a.meta == NULL || str_streq(a.meta->uid, e->job->meta.uid)) {
-			return JOB_PLAN_ELSEWHERE;
+			return place_without(o, e);
 		}
 		if (!str_streq(a.meta->uid, ref->uid)) {
 			break;
@@ -225,5 +231,5 @@ enum job_plan_place owner_controller_nest_place(const struct owner_controller *o
 	if (top == NULL) {
 		return JOB_PLAN_OWN;
 	}
-	return is_admitted(top) ? JOB_PLAN_ELSEWHERE : JOB_PLAN_HELD;
+	return is_admitted(top) ? JOB_PLAN_NESTED : JOB_PLAN_HELD;
 }

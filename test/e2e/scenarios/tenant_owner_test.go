@@ -154,3 +154,16 @@ func TestTenantLeavesItsWorkload(t *testing.T) {
 		t.Errorf("the pod whose quota another one has is still there: %v", err)
 	}
 }
+
+// A tenant writes that a Job which does not exist controls its Job, which is suspended nevertheless. The garbage
+// collector deletes it later.
+func TestTenantForgesJobOwner(t *testing.T) {
+	s := startTenants(t)
+	job := s.JobSpec("below", "green", 8)
+	job.OwnerReferences = controlledBy("batch/v1", "Job")
+	job, err := s.JobTenant("eve").BatchV1().Jobs(s.Namespace).Create(s.Ctx, job, metav1.CreateOptions{})
+	s.Must(err)
+	if job.Spec.Suspend == nil || !*job.Spec.Suspend {
+		t.Errorf("a Job with a queue is created running, since an absent Job controls it")
+	}
+}

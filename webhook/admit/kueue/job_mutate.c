@@ -5,6 +5,8 @@
 #include "webhook/admit/admit_check.h"
 #include "webhook/admit/kueue/queueing.h"
 
+/* A Job that belongs to another one is suspended as well: whether that one is there, and admitted,
+ * is for the scheduler to find out, which then starts it. */
 struct plan {
 	const char *queue, *class; /* labels to add; NULL: none */
 	bool suspend;
@@ -21,8 +23,7 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 {
 	struct plan p = { 0 };
 
-	if (queueing_is_owned_by_job(&job->meta) ||
-	    queueing_owner(q, &job->meta) != QUEUED_OWNER_NONE) {
+	if (queueing_owner(q, &job->meta) != QUEUED_OWNER_NONE) {
 		return p;
 	}
 	if (queueing_queue(&job->meta) == NULL &&

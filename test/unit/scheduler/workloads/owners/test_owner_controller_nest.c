@@ -30,8 +30,8 @@ static void add_owner(struct owner_fixture *f, const struct owner_ref *ref, stru
 		uid = jdoc_path_str(f->api.doc, "metadata.uid");
 	}
 	strbuf_printf(body,
-		      ", ownerReferences: [{apiVersion: %s, kind: %s, name: %s, uid: %s,"
-		      " controller: true}]",
+		      ", \"ownerReferences\": [{\"apiVersion\": \"%s\", \"kind\": \"%s\","
+		      " \"name\": \"%s\", \"uid\": \"%s\", \"controller\": true}]",
 		      ref->api_version, ref->kind, ref->name, uid);
 }
 
@@ -98,15 +98,15 @@ static void jobs_below_run_with_the_topmost(void **state)
 	expect_suspended(&f, "low", true);
 	expect_workloads(&f, 1);
 	assert_true(owner_fixture_has_event(&f, "Suspended"));
-	/* Who made them lets them go: that is not undone while top is admitted. */
+	/* What queues is started with top, the other by its maker: that is not undone. */
 	owner_fixture_admit(&f, "main:1");
 	owner_fixture_settle(&f);
 	expect_suspended(&f, "top", false);
-	expect_suspended(&f, "low", true);
-	let_go(&f, "middle");
-	let_go(&f, "low");
-	owner_fixture_settle(&f);
+	expect_suspended(&f, "middle", true);
 	expect_suspended(&f, "low", false);
+	let_go(&f, "middle");
+	owner_fixture_settle(&f);
+	expect_suspended(&f, "middle", false);
 	owner_fixture_workload_status(
 		&f, OWNER_FIXTURE_CONDITION("False", "QuotaReserved", "Pending"), NULL);
 	owner_fixture_settle(&f);
@@ -115,12 +115,50 @@ static void jobs_below_run_with_the_topmost(void **state)
 	expect_suspended(&f, "low", true);
 	expect_workloads(&f, 1);
 	assert_false(owner_fixture_has_event(&f, "JobNestingTooDeep"));
-	/* top is gone: what is below is not ours to start. */
+	/* top is gone: what queues below it does not run without. */
 	owner_fixture_call(&f, HTTP_DELETE, JOBS "/top", NULL, NULL);
 	owner_fixture_settle(&f);
+	let_go(&f, "middle");
 	let_go(&f, "low");
 	owner_fixture_settle(&f);
-	expect_suspended(&f, "low", false);
+	expect_suspended(&f, "middle", false);
+	expect_suspended(&f, "low", true);
+	owner_fixture_end(&f);
+}
+
+/* Two Jobs that name each other as controller, and one that names itself. */
+static void owners_in_a_circle(void **state)
+{
+	static const char *const names[] = { "a", "b", "self" };
+	static const char *const owners[] = { "b", "a", "self" };
+	struct owner_fixture f;
+
+	(void)state;
+	owner_fixture_begin(&f, "{}");
+	owner_controller_synced(f.o);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		create_job(&f, names[i], QUEUE, NULL);
+	}
+	owner_fixture_settle(&f);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct owner_ref ref = { "batch/v1", "Job", owners[i], NULL };
+		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+		char url[200];
+
+		strbuf_printf(&body, "{\"metadata\": {\"name\": \"%s\"", names[i]);
+		add_owner(&f, &ref, &body);
+		strbuf_add_c(&body, "}}");
+		snprintf(url, sizeof(url), JOBS "/%s", names[i]);
+		owner_fixture_call(&f, HTTP_PATCH, url, APISERVER_FIXTURE_MERGE, body.p);
+	}
+	owner_fixture_settle(&f);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		let_go(&f, names[i]);
+	}
+	owner_fixture_settle(&f);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		expect_suspended(&f, names[i], true);
+	}
 	owner_fixture_end(&f);
 }
 
@@ -148,15 +186,17 @@ static void owners_that_do_not_count(void **state)
 {
 	static const struct {
 		struct owner_ref ref;
-		size_t workloads; /* of the Job with a queue below it */
+		bool runs;        /* the Job with a queue below it */
+		size_t workloads; /* of it */
 	} cases[] = {
-		{ { "batch/v1", "Job", "plain", NULL }, 1 },         /* it does not queue */
-		{ { "batch/v1", "Job", "plain", "x" }, 1 },          /* another one of this name */
-		{ { "x.io/v1", "Job", "plain", "x" }, 1 },           /* another kind */
-		{ { "v1", "Pod", "none", "x" }, 1 },                 /* one that does not queue */
-		{ { "batch/v1", "Job", "absent", "x" }, 0 },         /* it may come */
-		{ { "jobset.x-k8s.io/v1", "JobSet", "s", "x" }, 1 }, /* nothing queues for it */
-		{ { "example.com/v1", "Foo", "s", "x" }, 0 },        /* external */
+		{ { "batch/v1", "Job", "plain", NULL }, false, 1 }, /* it does not queue */
+		{ { "batch/v1", "Job", "plain", "x" }, false, 1 },  /* another one of this name */
+		{ { "x.io/v1", "Job", "plain", "x" }, false, 1 },   /* another kind */
+		{ { "v1", "Pod", "none", "x" }, false, 1 },         /* one that does not queue */
+		{ { "batch/v1", "Job", "absent", "x" }, false, 0 }, /* it may come */
+		/* Nothing queues for it. */
+		{ { "jobset.x-k8s.io/v1", "JobSet", "s", "x" }, false, 1 },
+		{ { "example.com/v1", "Foo", "s", "x" }, true, 0 }, /* external */
 	};
 
 	(void)state;
@@ -170,7 +210,7 @@ static void owners_that_do_not_count(void **state)
 		create_job(&f, "plain", "", NULL);
 		create_job(&f, "low", QUEUE, &cases[i].ref);
 		owner_fixture_settle(&f);
-		expect_suspended(&f, "low", cases[i].workloads > 0);
+		expect_suspended(&f, "low", !cases[i].runs);
 		expect_workloads(&f, cases[i].workloads);
 		owner_fixture_end(&f);
 	}
@@ -249,8 +289,6 @@ static void a_job_of_a_pod_that_queues(void **state)
 	expect_workloads(&f, 1);
 	owner_fixture_admit(&f, "main:1");
 	owner_fixture_settle(&f);
-	let_go(&f, "low");
-	owner_fixture_settle(&f);
 	expect_suspended(&f, "low", false);
 	owner_fixture_workload_status(
 		&f, OWNER_FIXTURE_CONDITION("False", "QuotaReserved", "Pending"), NULL);
@@ -263,6 +301,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_below_run_with_the_topmost),
+		cmocka_unit_test(owners_in_a_circle),
 		cmocka_unit_test(a_job_that_comes_to_queue),
 		cmocka_unit_test(owners_that_do_not_count),
 		cmocka_unit_test(a_forged_owner_above),

@@ -76,6 +76,7 @@ SCENARIO_SRC := $(sort $(wildcard test/scenario/test_*.c))
 ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
 INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
 INTEGRATION_SH := $(sort $(wildcard test/integration/test_*.sh))
+CHART_SH := $(sort $(wildcard test/chart/test_*.sh))
 SIM_SRC := $(sort $(wildcard test/sim/*_main.c))
 REPLAY_SRC := $(wildcard test/apiserver/conformance/replay_main.c)
 BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
@@ -117,7 +118,7 @@ quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
 RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib install uninstall unit scenario admission integration sim sim-fresh mutants lint \
+.PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
 	analyze format bench demo docs e2e bench-e2e bench-quota differential image image-check \
 	image-reproduce release clean help FORCE
@@ -207,6 +208,9 @@ admission: $(ADMISSION_BIN) ## admission reviews in, patches out
 integration: $(BIN) $(INTEGRATION_BIN) $(DOCS_BIN) ## daemons and embedded API server over sockets
 	@$(RUN_TESTS) $(INTEGRATION_BIN) $(INTEGRATION_SH)
 
+chart: $(BIN) $(DOCS_BIN) ## the Helm chart, rendered and run (needs helm and kubectl)
+	@$(RUN_TESTS) $(CHART_SH)
+
 sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
 	@$(if $(ARGS),$(foreach b,$(SIM_BIN),$b $(ARGS) &&) true,$(RUN_TESTS) $(SIM_BIN))
 
@@ -226,17 +230,17 @@ conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMAN
 	@BUILD=$(BUILD) CONFORMANCE=$(CONFORMANCE) test/conformance/run.sh $(ARGS)
 
 suite: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests, no lints
-	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH)
+	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) test/chart/test_install.sh
 
 test: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests and lints
-	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) $(LINTS)
+	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) $(CHART_SH) $(LINTS)
 
 ifeq ($(WERROR),)
 check: ## as -Werror: build, unit, scenario, admission, lints
 	@$(MAKE) BUILD=$(BUILD)/check WERROR=1 check
 else
-check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN)
-	@$(RUN_TESTS) $(CHECK_BIN) $(LINTS)
+check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN) $(DOCS_BIN)
+	@$(RUN_TESTS) $(CHECK_BIN) test/chart/test_render.sh $(LINTS)
 endif
 
 check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer, the simulations by a sample

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The chart: plain files pass yamllint; helm lints and renders it for a matrix of values, wrong values
 # are refused by name, and the embedded API server takes what was rendered.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lint/lib.sh"
 chart=charts/headgate
 server=${BUILD:-build}/bin/headgate-apiserver
 # On PATH, or the one that the end-to-end scenarios built.
@@ -30,6 +30,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work" "$FOUND"' EXIT
+mkfifo "$work/url"
 
 # render NAME ARGS...: into $work/NAME.yaml.
 render() {
@@ -65,12 +66,11 @@ loads() {
 		"$work/$1.yaml" >"$work/load.yaml"
 	"$server" --port 0 --load "$work/load.yaml" >"$work/url" 2>"$work/err" &
 	pid=$!
-	while kill -0 $pid 2>/dev/null && [ ! -s "$work/url" ]; do :; done
-	[ -s "$work/url" ] ||
+	# Waits for the line that says where it serves; a server that refuses ends without one.
+	read -r _ <"$work/url" ||
 		echo "$chart:1: the API server refuses case $1: $(tr '\n' ' ' <"$work/err")" >>"$FOUND"
 	kill $pid 2>/dev/null
 	wait $pid
-	: >"$work/url"
 }
 
 "$helm" lint --strict --quiet $chart >"$work/lint" 2>&1 || sed "s|^|$chart:1: |" "$work/lint" >>"$FOUND"

@@ -1,6 +1,5 @@
 #include "bench/bind_count.h"
 
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "kube/reflector.h"
+#include "lib/wait.h"
 
 struct bind_count {
 	const char *prefix;
@@ -56,17 +56,16 @@ struct bind_count *bind_count_start(struct transport *t, const char *prefix)
 	b->reflector = reflector_create(&ro);
 	reflector_start(b->reflector);
 	while (!atomic_load(&b->synced)) {
-		poll(NULL, 0, 10);
+		(void)wait_until(INT64_MAX);
 	}
 	return b;
 }
 
 bool bind_count_wait(struct bind_count *b, size_t n, int64_t timeout_ns)
 {
-	int64_t deadline = clock_mono(clock_real()) + timeout_ns;
+	int64_t deadline = wait_deadline(timeout_ns);
 
-	while (atomic_load(&b->bound) < n && clock_mono(clock_real()) < deadline) {
-		poll(NULL, 0, 10);
+	while (atomic_load(&b->bound) < n && wait_until(deadline)) {
 	}
 	return atomic_load(&b->bound) >= n;
 }

@@ -2,7 +2,6 @@
  * held all the way. */
 #include "lib/unit.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +13,12 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/default/leases/volcano"
 #define PLAY_NS (300 * CLOCK_NS_PER_S)
 #define LOOK_NS CLOCK_NS_PER_S
-#define POLL_MS 20
 
 static const struct autoscaler_group groups[] = {
 	{ "special", "2", "4Gi", 110, "pool", "special", 5 },
@@ -124,7 +123,7 @@ static void revive(struct scene *s)
 
 static void wait_moment(struct scene *s, const char *what, mirror_cond_fn cond)
 {
-	int64_t deadline = clock_mono(clock_real()) + PLAY_NS;
+	int64_t deadline = wait_deadline(PLAY_NS);
 
 	while (!mirror_wait(s->mirror, cond, NULL, LOOK_NS)) {
 		if (clock_mono(clock_real()) > deadline) {
@@ -344,13 +343,17 @@ static void test_lost_lease_is_not_taken_up_again(void **state UNUSED)
 {
 	const struct scene_pod p = { .name = "pod-1", .queue = "regained", .cpu = "1" };
 	struct scene s;
+	int64_t deadline;
 
 	begin(&s, NULL);
 	scene_add_queue(&s, "regained", NULL, "1", NULL);
 	scene_faults(&s, "- {fault: delay, delayMs: 60000, path: /api/v1/.*/binding, count: 0}\n");
 	scene_add_pod(&s, &p);
+	deadline = wait_deadline(PLAY_NS);
 	while (scene_faults_struck(&s, "delay") == 0) {
-		(void)poll(NULL, 0, POLL_MS);
+		if (!wait_until(deadline)) {
+			scene_fail(&s, "no binding is sent");
+		}
 	}
 	usurp(&s);
 	scene_wait_for(&s, "the leader has ended", has_ended, &s);

@@ -3,7 +3,6 @@
 #include "lib/unit.h"
 
 #include <dirent.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 #include "play/workload_scene.h"
 
@@ -80,15 +80,14 @@ static void add_workload(const char *name, int priority, const char *cpu)
 /* Asked again until it says so. */
 static void wait_says(const char *words, const char *says)
 {
-	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
+	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	do {
 		if (ctl(words, &out) == 0 && strstr(out.p, says) != NULL) {
 			return;
 		}
-		poll(NULL, 0, 50);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(&scene, "headgatectl %s: never \"%s\", but: %s", words, says, out.p);
 }
 

@@ -3,13 +3,13 @@
 
 #include "lib/unit.h"
 
-#include <poll.h>
 #include <stdio.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "enc/jdoc.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 
 #define WAIT_NS (120 * CLOCK_NS_PER_S)
@@ -110,7 +110,7 @@ static void close_it(struct scene *s)
 	static const char probe[] =
 		"{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"PodGroup\","
 		"\"metadata\":{\"name\":\"probe\"},\"spec\":{\"queue\":\"closed\"}}";
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	struct err err = ERR_INIT;
 
 	/* What the scheduler says of a new one would undo it. */
@@ -119,10 +119,9 @@ static void close_it(struct scene *s)
 		   "{\"status\":{\"state\":\"Closed\",\"allocated\":{}}}", NULL);
 	while (stack_call(s->stack, "POST", VOLCANO "/namespaces/default/podgroups?dryRun=All",
 			  str_of(probe), NULL, &err) == 0) {
-		if (clock_mono(clock_real()) > deadline) {
+		if (!wait_until(deadline)) {
 			scene_fail(s, "the webhook does not know that the queue is closed");
 		}
-		poll(NULL, 0, 20);
 	}
 	/* One that starts reads everything before it decides. */
 	scene_restart_scheduler(s, NULL, NULL);

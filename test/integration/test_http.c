@@ -15,7 +15,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "lib/https_fixture.h"
+#include "lib/wait.h"
 
+#define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define MAX_BODY 10000
 
 /* What the handler of all tests shares with them. */
@@ -66,9 +68,10 @@ static void handle(void *ctx, const struct http_request *req, struct arena *aren
 		return;
 	}
 	if (str_eq_c(req->path, "/meet")) {
+		const int64_t deadline = wait_deadline(WAIT_NS);
+
 		atomic_fetch_add(&s->meeting, 1);
-		while (atomic_load(&s->meeting) < 2) {
-			(void)poll(NULL, 0, 5);
+		while (atomic_load(&s->meeting) < 2 && wait_until(deadline)) {
 		}
 		return;
 	}
@@ -266,8 +269,10 @@ static void test_stream(void **state)
 /* The server finds out by itself that a client has gone: nobody wakes it. */
 static void wait_closed(struct site *s)
 {
+	const int64_t deadline = wait_deadline(WAIT_NS);
+
 	while (atomic_load(&s->streams_closed) < atomic_load(&s->streams_opened)) {
-		(void)poll(NULL, 0, 5);
+		assert_true(wait_until(deadline));
 	}
 	assert_true(atomic_load(&s->streams_closed) > 0);
 }
@@ -698,6 +703,7 @@ static void test_memory_of_large_bodies_goes_back(void **state)
 	static char body[LARGE];
 	struct https_call calls[MANY_LARGE];
 	struct https_fixture f;
+	int64_t deadline;
 	size_t before;
 	struct site s;
 
@@ -719,8 +725,9 @@ static void test_memory_of_large_bodies_goes_back(void **state)
 			https_fixture_finish(&calls[i]);
 		}
 	}
+	deadline = wait_deadline(WAIT_NS);
 	while (resident() > before + 2 * LARGE) {
-		(void)poll(NULL, 0, 50);
+		assert_true(wait_until(deadline));
 	}
 	site_stop(&f, &s);
 }
@@ -752,10 +759,12 @@ static void test_certificate_swap_under_load(void **state)
 	pthread_t threads[THREADS];
 	struct https_fixture f;
 	struct https_call c;
+	int64_t deadline;
 	struct site s;
 
 	(void)state;
 	site_start(&f, &s, (struct http_server_options){ 0 }, false);
+	deadline = wait_deadline(WAIT_NS);
 	for (size_t i = 0; i < THREADS; i++) {
 		loads[i] = (struct load){ .f = &f };
 		assert_int_equal(pthread_create(&threads[i], NULL, load_main, &loads[i]), 0);
@@ -770,7 +779,7 @@ static void test_certificate_swap_under_load(void **state)
 				 0);
 		pair_finish(&p);
 		while (atomic_load(&s.requests) < before + 20) {
-			(void)poll(NULL, 0, 1);
+			assert_true(wait_until(deadline));
 		}
 	}
 	for (size_t i = 0; i < THREADS; i++) {

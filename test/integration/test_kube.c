@@ -1,5 +1,4 @@
 /* The Kubernetes client against the embedded API server over real sockets and TLS. */
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "kube/rest.h"
+#include "lib/wait.h"
 #include "play/kube_mirror.h"
 
 #define MS CLOCK_NS_PER_MS
@@ -259,8 +259,7 @@ static void test_credentials(void **state)
 /* ---- leases ---- */
 
 #define LONG_NS (300 * S) /* nobody waits for it */
-#define POLL_MS 20
-#define SHORT_NS (4 * S) /* the test waits for it; requests have half of it */
+#define SHORT_NS (4 * S)  /* the test waits for it; requests have half of it */
 
 struct candidate {
 	struct lease *lease;
@@ -359,9 +358,8 @@ static void test_lease_is_lost_and_regained(void **state)
 			    "- {fault: status, code: 500, path: /apis/coordination, count: 0}\n");
 	wait_flag(&a, &a.held, false);
 	/* It may have been lost before that, and the answer to a renewal may still come. */
-	until = clock_mono(clock_real()) + CALL_NS;
-	while (lease_may_send(a.lease) && clock_mono(clock_real()) < until) {
-		(void)poll(NULL, 0, POLL_MS);
+	until = wait_deadline(CALL_NS);
+	while (lease_may_send(a.lease) && wait_until(until)) {
 	}
 	assert_false(lease_may_send(a.lease));
 	kube_fixture_faults(&f, "[]\n");

@@ -2,7 +2,6 @@
  * hand, the test plays the jobs. */
 #include "lib/unit.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +12,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 #include "play/workload_scene.h"
 
@@ -235,7 +235,7 @@ static void test_a_restart_keeps_all(void **state)
 
 static void wait_queue(struct scene *s, int pending, int reserving, const char *total)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	static const char *const paths[] = {
 		QUEUES "team", "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq"
@@ -261,8 +261,7 @@ static void wait_queue(struct scene *s, int pending, int reserving, const char *
 		if (right == ARRAY_LEN(paths)) {
 			return;
 		}
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "queues: not %d pending, %d reserving, %s cpu: %s", pending, reserving, total,
 		   text.p);
 }
@@ -297,7 +296,7 @@ static void wait_suspended(struct scene *s, const char *name, bool suspended)
 {
 	CLEANUP(xmalloc_freep)
 	char *path = xmalloc_printf("/apis/batch/v1/namespaces/default/jobs/%s", name);
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *job = get(s, path);
@@ -306,8 +305,7 @@ static void wait_suspended(struct scene *s, const char *name, bool suspended)
 		if (is == suspended) {
 			return;
 		}
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "%s is %s suspended", name, suspended ? "not" : "still");
 }
 

@@ -3,8 +3,6 @@
  * back at once. */
 #include "lib/unit.h"
 
-#include <poll.h>
-
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -12,6 +10,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 #include "play/workload_scene.h"
 
@@ -94,7 +93,7 @@ static void cost_of(struct scene *s, const char *name, struct strbuf *out)
 
 static void wait_cost(struct scene *s, const char *name, const char *cost)
 {
-	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
+	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);
 	CLEANUP(strbuf_finish) struct strbuf now = STRBUF_INIT;
 
 	do {
@@ -102,8 +101,7 @@ static void wait_cost(struct scene *s, const char *name, const char *cost)
 		if (str_streq(now.p, cost)) {
 			return;
 		}
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "%s costs \"%s\", not \"%s\"", name, now.p, cost);
 }
 

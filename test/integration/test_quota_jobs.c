@@ -2,7 +2,6 @@
  * of Kubernetes, which there is none of. */
 #include "lib/unit.h"
 
-#include <poll.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -11,6 +10,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 #include "play/workload_scene.h"
 
@@ -74,7 +74,7 @@ static bool has_condition(const struct jdoc *object, const char *type, const cha
 static void wait_workload(struct scene *s, const char *job, const char *type, const char *status,
 			  const char *reason)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	do {
@@ -87,8 +87,7 @@ static void wait_workload(struct scene *s, const char *job, const char *type, co
 		if (w != NULL) {
 			jdoc_format(jdoc_path(w, "status"), &text);
 		}
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "Workload of %s: no %s=%s/%s, but %s", job, type, status, reason, text.p);
 }
 
@@ -100,27 +99,24 @@ static bool is_pinned(const struct jdoc *job)
 /* Suspended; as its user wrote it only when its pods have ended. */
 static void wait_suspended(struct scene *s, const char *name)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(JOBS "/%s", name);
 
-	for (;;) {
+	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *job = NULL;
 
 		scene_call(s, "GET", path, NULL, &job);
 		if (jdoc_bool(jdoc_path(job, "spec.suspend"), false)) {
 			return;
 		}
-		if (clock_mono(clock_real()) > deadline) {
-			scene_fail(s, "Job %s is not suspended", name);
-		}
-		poll(NULL, 0, 20);
-	}
+	} while (wait_until(deadline));
+	scene_fail(s, "Job %s is not suspended", name);
 }
 
 /* Suspended as its user wrote it, or started on the flavor's nodes. */
 static void wait_job(struct scene *s, const char *name, bool starts)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(JOBS "/%s", name);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
@@ -134,8 +130,7 @@ static void wait_job(struct scene *s, const char *name, bool starts)
 		}
 		strbuf_reset(&text);
 		jdoc_format(job, &text);
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "Job %s is not %s: %s", name, starts ? "started" : "restored", text.p);
 }
 
@@ -233,13 +228,12 @@ static double writes(struct scene *s)
 /* The answers to at least so many have come. */
 static void wait_writes(struct scene *s, double n)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 
 	while (writes(s) < n) {
-		if (clock_mono(clock_real()) > deadline) {
+		if (!wait_until(deadline)) {
 			scene_fail(s, "only %g statuses written, not %g", writes(s), n);
 		}
-		poll(NULL, 0, 20);
 	}
 }
 

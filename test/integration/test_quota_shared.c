@@ -2,7 +2,6 @@
  * people who edit a status, people who delete what is in use. */
 #include "lib/unit.h"
 
-#include <poll.h>
 #include <stdio.h>
 
 #include "base/attrs.h"
@@ -10,6 +9,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 #include "play/workload_scene.h"
 
@@ -327,7 +327,7 @@ static int with_the_engine(void **state)
 
 static void wait_gone(struct scene *s, const char *list, const char *name)
 {
-	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
+	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);
 
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *all = NULL;
@@ -341,8 +341,7 @@ static void wait_gone(struct scene *s, const char *list, const char *name)
 		if (!found) {
 			return;
 		}
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "%s is still in %s", name, list);
 }
 
@@ -356,7 +355,7 @@ static void expect_deleting(struct scene *s, const char *path)
 
 static void wait_finalizer(struct scene *s, const char *path)
 {
-	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
+	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);
 
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
@@ -365,8 +364,7 @@ static void wait_finalizer(struct scene *s, const char *path)
 		if (jdoc_count(jdoc_path(object, "metadata.finalizers")) > 0) {
 			return;
 		}
-		poll(NULL, 0, 20);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "%s bears no finalizer", path);
 }
 

@@ -2,7 +2,6 @@
  */
 #include "lib/unit.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,13 +16,14 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/https_fixture.h"
+#include "lib/wait.h"
 #include "play/probe.h"
 #include "play/registration.h"
 #include "play/scene.h"
 
 #define ANSWER_MS 300000 /* more than anything takes on a busy machine */
 #define HELLOS 5
-#define POLL_MS 20
+#define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define MANY 40
 
 static struct scene scene;
@@ -328,14 +328,16 @@ static void test_sigterm_drains(void **state UNUSED)
 					  .content_type = "application/json",
 					  .body = { review_pod, sizeof(review_pod) - 1 } };
 	struct err err = ERR_INIT;
+	int64_t deadline;
 
 	for (size_t i = 0; i < MANY; i++) {
 		submit(&calls[i], "/pods/mutate", review);
 	}
 	https_fixture_wait(&calls[0]);
 	assert_true(stack_signal(scene.stack, STACK_WEBHOOK, SIGTERM));
+	deadline = wait_deadline(WAIT_NS);
 	while (scene_http(&scene, STACK_WEBHOOK, "/readyz", NULL) == 200) {
-		(void)poll(NULL, 0, POLL_MS);
+		assert_true(wait_until(deadline));
 	}
 	for (size_t i = 0; i < MANY; i++) {
 		https_fixture_wait(&calls[i]);

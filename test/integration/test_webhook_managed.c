@@ -18,13 +18,13 @@
 #include "enc/base64.h"
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
+#include "lib/wait.h"
 #include "play/registration.h"
 #include "play/scene.h"
 
 #define SECRETS "/api/v1/namespaces/default/secrets"
 #define SECRET SECRETS "/headgate-webhook-tls"
 #define TIMEOUT_NS (300 * CLOCK_NS_PER_S)
-#define PACE_MS 50
 #define MINUTE_NS (60 * CLOCK_NS_PER_S)
 #define CA_LIFE_NS (60 * MINUTE_NS)
 #define CA_DUE_NS (40 * MINUTE_NS) /* two thirds of it */
@@ -54,13 +54,12 @@ static void create_pod(unsigned i)
 	if (scene_try_pod(&scene, &p, &err) < 0) {
 		scene_fail(&scene, "%s: %s", name, err.text);
 	}
-	(void)poll(NULL, 0, PACE_MS);
 }
 
 /* Creates a pod, and more of them while the Secret's member is as before. */
 static void create_until_changed(const char *key, const char *before, unsigned *count)
 {
-	int64_t end = clock_mono(clock_real()) + TIMEOUT_NS;
+	int64_t end = wait_deadline(TIMEOUT_NS);
 	bool same = true;
 
 	while (same) {
@@ -69,7 +68,7 @@ static void create_until_changed(const char *key, const char *before, unsigned *
 		create_pod((*count)++);
 		now = member(key);
 		same = str_streq(now, before);
-		if (same && clock_mono(clock_real()) > end) {
+		if (same && !wait_until(end)) {
 			scene_fail(&scene, "%s did not change", key);
 		}
 	}

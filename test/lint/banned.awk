@@ -38,14 +38,22 @@ function check_name(name) {
 		print FILENAME ":" FNR ": " name ": tests do not sleep, they use the fake clock or wait for an event"
 }
 
+# poll without descriptors is a sleep by another name.
+function check_pause() {
+	if (CODE ~ /(^|[^A-Za-z0-9_])poll\(NULL/ && FILENAME ~ /^test\// && FILENAME != "test/lib/wait.c")
+		print FILENAME ":" FNR ": poll: tests pause by wait_until only"
+}
+
 FNR == 1 {
 	IN_COMMENT = 0
 }
 
 {
 	strip($0)
-	if (CODE ~ /\(/)
+	if (CODE ~ /\(/) {
 		check_calls()
+		check_pause()
+	}
 	if (CODE ~ /^#[ ]*if[ ]+0/)
 		print FILENAME ":" FNR ": disabled code"
 	if ($0 ~ /(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)/)

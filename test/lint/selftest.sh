@@ -96,6 +96,8 @@ echo '#include <strange.h>' | expect thirdparty 'an unknown header' common/base/
 echo '#include <time.h>' | expect thirdparty 'an impure header' scheduler/core/thing.c
 printf 'void f(void)\n{\n\tstrcpy (a, b);\n}\n' | expect banned 'strcpy' common/base/thing.c
 printf 'void f(void)\n{\n\tusleep(1);\n}\n' | expect banned 'a sleeping test' test/unit/base/test_thing.c
+printf 'void f(void)\n{\n\t(void)poll(NULL, 0, 5);\n}\n' | expect banned 'a pause by poll' test/unit/base/test_thing.c
+printf 'void f(void)\n{\n\tgmtime_r(a, b);\n}\n' | expect banned 'the calendar' common/base/thing.c
 printf '/* %s: later */\n' TODO | expect banned 'unfinished work' common/base/thing.c
 printf '\nint thing_other(int n);\n' | expect comments 'a prototype without contract' common/base/thing.h
 printf '/* reci%s */\n' eve | expect spelling 'a typo' common/base/thing.c

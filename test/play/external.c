@@ -1,7 +1,6 @@
 #include "play/external.h"
 
 #include <dirent.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +15,10 @@
 #include "enc/yaml.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "lib/wait.h"
 
 #define CALL_NS (120 * CLOCK_NS_PER_S)
 #define WAIT_NS (300 * CLOCK_NS_PER_S)
-#define POLL_MS 50
 #define JSON "application/json"
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"
 #define VOLCANO "/apis/scheduling.volcano.sh/v1beta1"
@@ -48,12 +47,11 @@ static int call(struct transport *t, enum http_method m, const char *path, const
 static int insist(struct transport *t, enum http_method m, const char *path, const char *body,
 		  struct err *err)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	int r;
 
 	while ((r = call(t, m, path, body, err)) < 0 && r != -ERR_NOT_FOUND &&
-	       clock_mono(clock_real()) < deadline) {
-		poll(NULL, 0, POLL_MS);
+	       wait_until(deadline)) {
 	}
 	return r == -ERR_NOT_FOUND ? 0 : r;
 }
@@ -81,12 +79,10 @@ static int ensure_crd(struct transport *t, const char *path, struct err *err)
 
 static int await_served(struct transport *t, const char *path, struct err *err)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	int r;
 
-	while ((r = call(t, HTTP_GET, path, NULL, err)) < 0 &&
-	       clock_mono(clock_real()) < deadline) {
-		poll(NULL, 0, POLL_MS);
+	while ((r = call(t, HTTP_GET, path, NULL, err)) < 0 && wait_until(deadline)) {
 	}
 	return r;
 }
@@ -265,15 +261,14 @@ static bool groups_are_judged(struct transport *t, struct err *err)
 
 int external_wait_webhooks(struct transport *t, struct err *err)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	struct err last = ERR_INIT;
 
 	while (!pods_are_gated(t, &last) || !groups_are_judged(t, &last)) {
-		if (clock_mono(clock_real()) > deadline) {
+		if (!wait_until(deadline)) {
 			return err_set(err, ERR_TIMEOUT, "the webhook is not called: %s",
 				       last.text);
 		}
-		poll(NULL, 0, POLL_MS);
 	}
 	return 0;
 }

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,8 +18,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/rng.h"
+#include "lib/wait.h"
 
-#define STEP_MS 10
 #define FIRST_PORT 10000 /* below ip_local_port_range as kernels have it */
 #define PORTS 10000
 
@@ -81,16 +80,17 @@ bool proc_is_running(struct proc *p)
 
 int proc_stop(struct proc *p, int signal, int timeout_ms)
 {
+	int64_t deadline = wait_deadline(timeout_ms * CLOCK_NS_PER_MS);
+
 	if (!proc_is_running(p)) {
 		return -1;
 	}
 	kill(p->pid, signal);
-	for (int waited = 0; waited < timeout_ms && proc_is_running(p); waited += STEP_MS) {
-		poll(NULL, 0, STEP_MS);
+	while (proc_is_running(p) && wait_until(deadline)) {
 	}
 	while (proc_is_running(p)) {
 		kill(p->pid, SIGKILL);
-		poll(NULL, 0, STEP_MS);
+		(void)wait_until(INT64_MAX);
 	}
 	return p->code;
 }
@@ -154,7 +154,9 @@ uint16_t proc_free_port(void)
 
 bool proc_wait_port(uint16_t port, int timeout_ms)
 {
-	for (int waited = 0; waited < timeout_ms; waited += STEP_MS) {
+	int64_t deadline = wait_deadline(timeout_ms * CLOCK_NS_PER_MS);
+
+	do {
 		struct sockaddr_in a;
 		int fd = loopback(port, &a);
 		bool up = fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0;
@@ -165,18 +167,18 @@ bool proc_wait_port(uint16_t port, int timeout_ms)
 		if (up) {
 			return true;
 		}
-		poll(NULL, 0, STEP_MS);
-	}
+	} while (wait_until(deadline));
 	return false;
 }
 
 bool proc_wait_file(const char *path, int timeout_ms)
 {
-	for (int waited = 0; waited < timeout_ms; waited += STEP_MS) {
+	int64_t deadline = wait_deadline(timeout_ms * CLOCK_NS_PER_MS);
+
+	do {
 		if (access(path, R_OK) == 0) {
 			return true;
 		}
-		poll(NULL, 0, STEP_MS);
-	}
+	} while (wait_until(deadline));
 	return false;
 }

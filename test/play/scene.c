@@ -2,7 +2,6 @@
 
 #include "play/scene.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +13,11 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "kube/transport.h"
+#include "lib/wait.h"
 #include "play/kubelet.h"
 #include "play/probe.h"
 
 #define WAIT_NS (120 * CLOCK_NS_PER_S)
-#define POLL_MS 20
 #define HTTP_MS 60000
 #define START_DELAY_NS (10 * CLOCK_NS_PER_MS)
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"
@@ -269,7 +268,7 @@ int scene_try_pod(struct scene *s, const struct scene_pod *p, struct err *err)
 
 void scene_add_pod(struct scene *s, const struct scene_pod *p)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	struct err err = ERR_INIT;
 	int r;
 
@@ -503,16 +502,9 @@ static bool has_event(const struct jdoc *events, const char *reason, const char 
 	return false;
 }
 
-/* Every step of a wait that asks over HTTP. False: the time is up. */
-static bool again(int64_t deadline)
-{
-	poll(NULL, 0, POLL_MS);
-	return clock_mono(clock_real()) < deadline;
-}
-
 void scene_wait_event(struct scene *s, const char *reason, const char *name)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *events = NULL;
@@ -521,7 +513,7 @@ void scene_wait_event(struct scene *s, const char *reason, const char *name)
 		if (has_event(events, reason, name)) {
 			return;
 		}
-	} while (again(deadline));
+	} while (wait_until(deadline));
 	scene_fail(s, "no event %s about %s", reason, name);
 }
 
@@ -534,13 +526,13 @@ void scene_wait_metric(struct scene *s, enum stack_program p, const char *line)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *whole = xmalloc_printf("\n%s\n", line);
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 
 	do {
 		if (scene_http(s, p, "/metrics", &body) == 200 && strstr(body.p, whole) != NULL) {
 			return;
 		}
-	} while (again(deadline));
+	} while (wait_until(deadline));
 	scene_fail(s, "no metric %s", line);
 }
 
@@ -548,11 +540,11 @@ double scene_metric(struct scene *s, enum stack_program p, const char *sample)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *begin = xmalloc_printf("\n%s ", sample);
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 	const char *at;
 
 	while (scene_http(s, p, "/metrics", &body) != 200) {
-		if (!again(deadline)) {
+		if (!wait_until(deadline)) {
 			scene_fail(s, "no metrics");
 		}
 	}
@@ -563,10 +555,10 @@ double scene_metric(struct scene *s, enum stack_program p, const char *sample)
 void scene_wait_metric_above(struct scene *s, enum stack_program p, const char *sample,
 			     double value)
 {
-	int64_t deadline = clock_mono(clock_real()) + WAIT_NS;
+	int64_t deadline = wait_deadline(WAIT_NS);
 
 	while (scene_metric(s, p, sample) <= value) {
-		if (!again(deadline)) {
+		if (!wait_until(deadline)) {
 			scene_fail(s, "%s stays at %g", sample, value);
 		}
 	}

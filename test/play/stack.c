@@ -18,6 +18,7 @@
 #include "kube/kubeconfig.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "lib/wait.h"
 #include "play/external.h"
 #include "play/proc.h"
 #include "play/registration.h"
@@ -30,7 +31,6 @@
 #define PATH_LEN 512
 #define MAX_ARGS 48
 #define RUN_MS 120000
-#define RUN_STEP_MS 10
 #define MAX_OUTPUT ((size_t)4 << 20)
 
 struct stack {
@@ -215,9 +215,9 @@ int stack_run(struct stack *s, const char *program, const char *const *args, str
 	snprintf(log, sizeof(log), "%s/run.log", s->dir);
 	unlink(log);
 	if (proc_start(&p, a->v, log, NULL) == 0) {
-		for (int waited = 0; waited < RUN_MS && proc_is_running(&p);
-		     waited += RUN_STEP_MS) {
-			proc_wait_file("/dev/null/nothing", RUN_STEP_MS);
+		int64_t deadline = wait_deadline(RUN_MS * CLOCK_NS_PER_MS);
+
+		while (proc_is_running(&p) && wait_until(deadline)) {
 		}
 		code = proc_is_running(&p) ? proc_stop(&p, SIGKILL, STOP_MS) : p.code;
 	}
@@ -417,8 +417,7 @@ int stack_call(struct stack *s, const char *method, const char *path, struct str
 
 bool stack_may_try_again(const struct err *err, int64_t deadline)
 {
-	return strstr(err->text, "failed calling webhook") != NULL &&
-	       !proc_wait_file("/dev/null/nothing", STEP_MS) && clock_mono(clock_real()) < deadline;
+	return strstr(err->text, "failed calling webhook") != NULL && wait_until(deadline);
 }
 
 static int apply_one(struct stack *s, const struct jdoc *object, struct err *err)

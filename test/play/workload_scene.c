@@ -1,6 +1,5 @@
 #include "play/workload_scene.h"
 
-#include <poll.h>
 #include <stdio.h>
 
 #include "base/attrs.h"
@@ -8,10 +7,10 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "lib/wait.h"
 #include "play/scene.h"
 
 #define KINDS 7
-#define POLL_MS 20
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 
@@ -60,7 +59,7 @@ const struct jdoc *workload_scene_condition(const struct jdoc *object, const cha
 void workload_scene_wait(struct scene *s, const char *path, const char *type, const char *status,
 			 const char *reason)
 {
-	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
+	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	do {
@@ -75,8 +74,7 @@ void workload_scene_wait(struct scene *s, const char *path, const char *type, co
 		}
 		strbuf_reset(&text);
 		jdoc_format(jdoc_path(object, "status"), &text);
-		poll(NULL, 0, POLL_MS);
-	} while (clock_mono(clock_real()) < deadline);
+	} while (wait_until(deadline));
 	scene_fail(s, "%s: no %s=%s/%s, but %s", path, type, status, reason, text.p);
 }
 
@@ -115,7 +113,7 @@ static bool has_unfinished(const struct jdoc *workloads, const struct jdoc *jobs
  * scheduler sees first is up to its watches. */
 static void end_jobs(struct scene *s)
 {
-	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
+	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);
 	CLEANUP(jdoc_destroyp) struct jdoc *jobs = NULL;
 	bool waits = true;
 
@@ -136,17 +134,16 @@ static void end_jobs(struct scene *s)
 
 		scene_call(s, "GET", WORKLOADS, NULL, &workloads);
 		waits = has_unfinished(workloads, jobs);
-		if (waits && clock_mono(clock_real()) > deadline) {
+		if (waits && !wait_until(deadline)) {
 			scene_fail(s, "Jobs have ended, and their Workloads not");
 		}
-		poll(NULL, 0, POLL_MS);
 	}
 	scene_call(s, "DELETE", JOBS, NULL, NULL);
 }
 
 static void remove_workloads(struct scene *s)
 {
-	int64_t deadline = clock_mono(clock_real()) + WORKLOAD_SCENE_WAIT_NS;
+	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);
 	size_t left;
 
 	do {
@@ -155,10 +152,9 @@ static void remove_workloads(struct scene *s)
 		scene_call(s, "DELETE", WORKLOADS, NULL, NULL);
 		scene_call(s, "GET", WORKLOADS, NULL, &list);
 		left = jdoc_count(jdoc_get(list, "items"));
-		if (left > 0 && clock_mono(clock_real()) > deadline) {
+		if (left > 0 && !wait_until(deadline)) {
 			scene_fail(s, "%zu Workloads do not go", left);
 		}
-		poll(NULL, 0, POLL_MS);
 	} while (left > 0);
 }
 

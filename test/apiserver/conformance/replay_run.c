@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,9 +19,9 @@
 #include "enc/base64.h"
 #include "enc/jdoc.h"
 #include "enc/yaml.h"
+#include "lib/wait.h"
 
 #define UNTIL_NS (300 * CLOCK_NS_PER_S)
-#define POLL_MS 50
 #define TRIES 3
 #define PAD_MAX ((int64_t)8 << 20)
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -131,18 +130,14 @@ static int send_once(struct replay_run *r, const struct replay_step *s, struct r
 static int send_until(struct replay_run *r, const struct replay_step *s, struct replay_reply *reply,
 		      struct err *err)
 {
-	int64_t deadline = clock_mono(clock_real()) + UNTIL_NS;
+	int64_t deadline = wait_deadline(UNTIL_NS);
 	int ret;
 
-	for (;;) {
+	do {
 		jdoc_destroy(replay_hook_take(r->hook));
 		ret = send_once(r, s, reply, err);
-		if (ret < 0 || s->until == 0 || reply->status == s->until ||
-		    clock_mono(clock_real()) > deadline) {
-			return ret;
-		}
-		poll(NULL, 0, POLL_MS);
-	}
+	} while (ret >= 0 && s->until != 0 && reply->status != s->until && wait_until(deadline));
+	return ret;
 }
 
 static void save(struct replay_run *r, const struct replay_step *s, const struct jdoc *doc)

@@ -160,7 +160,7 @@ static void on_lease(void *ctx, bool held)
 		wake_main(a);
 		return;
 	}
-	log_info("leading", LOG_STR("scheduler", a->o->scheduler_names[0]));
+	log_info("leading", LOG_STR("scheduler", a->o->daemon.scheduler_names.v[0]));
 	/* What was seen so far may be older than the lease and than the last write of its former
 	 * holder: the ledger is rebuilt from what is stored then, and what that makes us write may
 	 * be sent. */
@@ -359,7 +359,7 @@ static int main_loop(struct app *a)
 
 static int start_client(struct app *a, struct err *err)
 {
-	int r = kubeconfig_load(a->o->kubeconfig, NULL, a->o->master, &a->kube, err);
+	int r = kubeconfig_load(a->o->daemon.kubeconfig, NULL, a->o->daemon.master, &a->kube, err);
 
 	if (r < 0) {
 		return r;
@@ -393,7 +393,7 @@ static int start_engine(struct app *a, struct err *err)
 {
 	const struct sched_options *o = a->o;
 	struct engine_options eo = {
-		.scheduler_names = (const char *const *)o->scheduler_names,
+		.scheduler_names = o->daemon.scheduler_names.v,
 		.default_queue = o->default_queue,
 		.transport = a->requests,
 		.clock = clock_real(),
@@ -401,9 +401,9 @@ static int start_engine(struct app *a, struct err *err)
 		.counters = a->counters,
 		.standalone = !o->leader_elect,
 		.gate_workers = (unsigned)o->gate_workers,
-		.controllers_podgroup = o->controller_podgroup,
-		.controllers_queue = o->controller_queue,
-		.controllers_cost = o->controller_cost,
+		.controllers_podgroup = (o->controllers & OPTIONS_PODGROUP) != 0,
+		.controllers_queue = (o->controllers & OPTIONS_QUEUE) != 0,
+		.controllers_cost = (o->controllers & OPTIONS_COST) != 0,
 		.min_interval_ns = MIN_CYCLE_INTERVAL_NS,
 		.period_ns = o->schedule_period,
 		.request_timeout_ns = request_timeout(o),
@@ -413,7 +413,9 @@ static int start_engine(struct app *a, struct err *err)
 		.ctx = a,
 	};
 	struct sched_conf *conf = NULL;
-	int r = o->controller_workload ? app_conf_quota(o->kueue_conf, &a->kueue_conf, err) : 0;
+	int r = (o->controllers & OPTIONS_WORKLOAD) != 0
+			? app_conf_quota(o->kueue_conf, &a->kueue_conf, err)
+			: 0;
 
 	eo.kueue_conf = a->kueue_conf;
 	r = r < 0 ? r : app_conf_load(o, &conf, err);
@@ -428,7 +430,8 @@ static int start_engine(struct app *a, struct err *err)
 
 static void make_watches(struct app *a)
 {
-	a->nwatches = a->o->controller_workload ? SCHED_RESOURCE_COUNT_ : SCHED_BASIC_COUNT_;
+	a->nwatches = (a->o->controllers & OPTIONS_WORKLOAD) != 0 ? SCHED_RESOURCE_COUNT_
+								  : SCHED_BASIC_COUNT_;
 	for (unsigned i = 0; i < a->nwatches; i++) {
 		struct reflector_options ro = {
 			.path = resource_name((enum sched_resource)i)->path,
@@ -469,7 +472,7 @@ static int start_endpoints(struct app *a, struct err *err)
 	struct endpoints_options eo = {
 		.listen_address = a->o->enable_metrics ? a->o->listen_address : NULL,
 		.healthz_address = a->o->enable_healthz ? a->o->healthz_address : NULL,
-		.metrics_token = a->o->metrics_token,
+		.metrics_token = a->o->daemon.metrics_token,
 		.counters = a->counters,
 		.state = engine_state(a->engine),
 		.foreign = engine_foreign(a->engine),
@@ -489,7 +492,8 @@ static void start_leading(struct app *a)
 	struct lease_options lo = {
 		.namespace_ =
 			a->o->lease_namespace == NULL ? a->kube->namespace_ : a->o->lease_namespace,
-		.name = a->o->lease_name == NULL ? a->o->scheduler_names[0] : a->o->lease_name,
+		.name = a->o->lease_name == NULL ? a->o->daemon.scheduler_names.v[0]
+						 : a->o->lease_name,
 		.duration_ns = a->o->lease_duration,
 		.renew_deadline_ns = a->o->lease_renew,
 		.retry_ns = a->o->lease_retry,
@@ -525,7 +529,7 @@ static int start(struct app *a, struct err *err)
 		return err_set(err, ERR_IO, "eventfd: %s", strerror(errno));
 	}
 	r = start_client(a, err);
-	if (r == 0 && a->o->scheduler_conf != NULL && a->o->scheduler_conf[0] != '\0') {
+	if (r == 0 && a->o->scheduler_conf != NULL) {
 		r = dirwatch_create(&a->conf_watch, err);
 		if (r == 0) {
 			r = dirwatch_add_file(a->conf_watch, a->o->scheduler_conf, err);
@@ -620,25 +624,13 @@ static void stop(struct app *a)
 	close(a->wake_fd);
 }
 
-static void configure_log(const struct sched_options *o)
-{
-	int64_t most = LOG_V6 - LOG_INFO;
-
-	log_set_level((enum log_level)(LOG_INFO + (o->verbosity < most ? o->verbosity : most)));
-	log_set_format(str_streq(o->log_format, "json") ? LOG_JSON : LOG_TEXT);
-	for (size_t i = 0; i < o->ignored_count; i++) {
-		log_warn("flag accepted for compatibility, without effect",
-			 LOG_STR("flag", o->ignored[i]));
-	}
-}
-
 int app_run(const struct sched_options *o)
 {
 	struct app a = { .o = o, .wake_fd = -1 };
 	struct err err = ERR_INIT;
 	int code;
 
-	configure_log(o);
+	daemon_flags_configure_log(&o->daemon);
 	a.signal_fd = signals_block(&err);
 	if (a.signal_fd < 0 || start(&a, &err) < 0) {
 		log_error("not started", LOG_STR("error", err.text));

@@ -25,7 +25,7 @@ int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct
 {
 	struct names names;
 	struct conf_options co = { .warn = warn_conf };
-	bool built_in = o->scheduler_conf == NULL || o->scheduler_conf[0] == '\0';
+	bool built_in = o->scheduler_conf == NULL;
 	int r;
 
 	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
@@ -36,7 +36,7 @@ int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct
 		     : conf_load_file(o->scheduler_conf, &co, ret, err);
 	names_finish(&names);
 	if (r == 0) {
-		(*ret)->gates_admission = o->gates_admission;
+		(*ret)->gates_admission = o->daemon.gates.queue_admission;
 		(*ret)->gate_sticky = o->gate_sticky;
 		(*ret)->reservation_timeout_ns = o->reservation_timeout;
 		(*ret)->reservation_attempts = (uint32_t)o->reservation_attempts;

@@ -20,11 +20,10 @@ static void write_file(char *path, size_t size, const char *text)
 
 static void flags_decide_for_the_core(void **state)
 {
-	char *queue = (char[]){ "main" };
-	struct sched_options o = { .gates_admission = true,
+	struct sched_options o = { .daemon.gates.queue_admission = true,
 				   .gate_sticky = false,
 				   .reservation_timeout = 7,
-				   .default_queue = queue };
+				   .default_queue = "main" };
 	struct sched_conf *conf = NULL;
 
 	(void)state;

@@ -1,27 +1,23 @@
 #include "scheduler/app/options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/xmalloc.h"
+#include "lib/flags_check.h"
 #include "lib/unit.h"
 
+/* Texts of *o are borrowed from args. */
 static int parse(const char *const *args, struct sched_options *o, struct err *err)
 {
-	char *argv[32] = { xmalloc_dup("headgate-scheduler") };
-	int argc = 1, r;
+	const char *argv[32] = { "headgate-scheduler" };
+	int argc = 1;
 
 	for (; args != NULL && *args != NULL; args++) {
-		argv[argc++] = xmalloc_dup(*args);
+		argv[argc++] = *args;
 	}
-	r = options_parse(argc, argv, o, err);
-	for (int i = 0; i < argc; i++) {
-		free(argv[i]);
-	}
-	return r;
+	return options_parse(argc, (char **)(uintptr_t)argv, o, err);
 }
 
 static void test_defaults_are_volcanos(void **state)
@@ -30,8 +26,8 @@ static void test_defaults_are_volcanos(void **state)
 
 	(void)state;
 	assert_int_equal(parse(NULL, &o, NULL), 0);
-	assert_string_equal(o.scheduler_names[0], "volcano");
-	assert_null(o.scheduler_names[1]);
+	assert_string_equal(o.daemon.scheduler_names.v[0], "volcano");
+	assert_null(o.daemon.scheduler_names.v[1]);
 	assert_string_equal(o.default_queue, "default");
 	assert_int_equal(o.schedule_period, CLOCK_NS_PER_S);
 	assert_true(o.kube_api_qps == 2000);
@@ -39,10 +35,10 @@ static void test_defaults_are_volcanos(void **state)
 	assert_int_equal(o.gate_workers, 5);
 	assert_int_equal(o.reservation_timeout, 1800 * CLOCK_NS_PER_S);
 	assert_int_equal(o.lease_duration, 15 * CLOCK_NS_PER_S);
-	assert_true(o.leader_elect && o.gates_admission && o.gate_sticky && o.controller_podgroup &&
-		    o.controller_queue);
-	assert_false(o.controller_workload);
-	options_finish(&o);
+	assert_true(o.leader_elect && o.gate_sticky && o.daemon.gates.queue_admission);
+	assert_int_equal(o.controllers, OPTIONS_PODGROUP | OPTIONS_QUEUE);
+	assert_int_equal(o.daemon.log_format, LOG_TEXT);
+	assert_null(o.scheduler_conf);
 }
 
 static void test_spellings_of_go_programs(void **state)
@@ -64,17 +60,15 @@ static void test_spellings_of_go_programs(void **state)
 
 	(void)state;
 	assert_int_equal(parse(args, &o, NULL), 0);
-	assert_int_equal(o.scheduler_name_count, 2);
-	assert_string_equal(o.scheduler_names[1], "b");
+	assert_int_equal(o.daemon.scheduler_names.n, 2);
+	assert_string_equal(o.daemon.scheduler_names.v[1], "b");
 	assert_false(o.leader_elect);
-	assert_int_equal(o.verbosity, 4);
+	assert_int_equal(o.daemon.verbosity, 4);
 	assert_true(o.kube_api_qps == 0);
-	assert_true(o.controller_podgroup && o.controller_workload && o.controller_cost);
-	assert_false(o.controller_queue);
-	assert_false(o.gates_admission || o.gate_sticky);
+	assert_int_equal(o.controllers, OPTIONS_PODGROUP | OPTIONS_WORKLOAD | OPTIONS_COST);
+	assert_false(o.daemon.gates.queue_admission || o.gate_sticky);
 	assert_int_equal(o.reservation_timeout, 5400 * CLOCK_NS_PER_S);
-	assert_int_equal(o.ignored_count, 2);
-	options_finish(&o);
+	assert_int_equal(o.daemon.parsed.ignored.n, 2);
 }
 
 static void test_mistakes_are_named(void **state)
@@ -91,6 +85,8 @@ static void test_mistakes_are_named(void **state)
 		{ "--controllers=job", "job" },
 		{ "--controllers=*,preemption-cost", "preemption-cost needs workload" },
 		{ "--logging-format=xml", "--logging-format" },
+		{ "--scheduler-sharding-mode=hard", "--scheduler-sharding-mode" },
+		{ "--node-selector=a:b", "--node-selector" },
 		{ "--leader-elect-retry-period=20s", "retry period" },
 		{ "--leader-elect-renew-deadline=14500ms", "1 s or more below" },
 		{ "--scheduler-name=", "--scheduler-name" },
@@ -109,20 +105,61 @@ static void test_mistakes_are_named(void **state)
 	}
 }
 
-static void test_too_many_names(void **state)
+/* Flags that a Deployment of Volcano's scheduler carries. */
+static void test_flags_of_volcano_are_accepted(void **state)
 {
-	const char *args[OPTIONS_MAX_NAMES + 2];
+	static const char *const args[] = {
+		"--logtostderr",
+		"--log_dir=/var/log",
+		"--enable-pprof=t",
+		"--percentage-nodes-to-find=50",
+		"--scheduler-sharding-mode=none",
+		"--feature-gates=PodDisruptionBudgetsSupport=true,AllBeta=f",
+		"--logtostderr=1",
+		NULL
+	};
 	struct sched_options o;
 
 	(void)state;
-	for (size_t i = 0; i <= OPTIONS_MAX_NAMES; i++) {
+	assert_int_equal(parse(args, &o, NULL), 0);
+	assert_int_equal(o.daemon.parsed.ignored.n, 5);
+	assert_string_equal(o.daemon.parsed.ignored.v[1], "log-dir");
+	assert_int_equal(o.daemon.gates.ignored.n, 2);
+	assert_true(o.daemon.gates.queue_admission);
+}
+
+static void test_version_and_help(void **state)
+{
+	static const char *const words[] = { "--version", "--help", "-h" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		const char *const args[] = { words[i], NULL };
+		struct sched_options o;
+
+		assert_int_equal(parse(args, &o, NULL), 1);
+	}
+}
+
+static void test_the_table_is_sound(void **state)
+{
+	(void)state;
+	flags_check(options_flags());
+}
+
+static void test_too_many_names(void **state)
+{
+	const char *args[DAEMON_FLAGS_MAX_NAMES + 2];
+	struct sched_options o;
+
+	(void)state;
+	for (size_t i = 0; i <= DAEMON_FLAGS_MAX_NAMES; i++) {
 		args[i] = "--scheduler-name=x";
 	}
-	args[OPTIONS_MAX_NAMES + 1] = NULL;
+	args[DAEMON_FLAGS_MAX_NAMES + 1] = NULL;
 	assert_int_equal(parse(args, &o, NULL), -ERR_INVALID);
-	args[OPTIONS_MAX_NAMES] = NULL;
+	args[DAEMON_FLAGS_MAX_NAMES] = NULL;
 	assert_int_equal(parse(args, &o, NULL), 0);
-	options_finish(&o);
 }
 
 int main(void)
@@ -131,6 +168,9 @@ int main(void)
 		cmocka_unit_test(test_defaults_are_volcanos),
 		cmocka_unit_test(test_spellings_of_go_programs),
 		cmocka_unit_test(test_mistakes_are_named),
+		cmocka_unit_test(test_flags_of_volcano_are_accepted),
+		cmocka_unit_test(test_version_and_help),
+		cmocka_unit_test(test_the_table_is_sound),
 		cmocka_unit_test(test_too_many_names),
 	};
 

@@ -1,0 +1,65 @@
+#include "obs/daemon_flags.h"
+
+#include "base/err.h"
+
+#define AT(kind, member) FLAGS_AT(struct daemon_flags, kind, member)
+
+static const struct flags_choice formats[] = { { "text", LOG_TEXT },
+					       { "json", LOG_JSON },
+					       { NULL, 0 } };
+
+const struct flags_row daemon_flags_rows[] = {
+	{ "General", .type = FLAGS_HEADING },
+	{ "master", AT(TEXT, master), .arg = "URL", .unset = "that of the kubeconfig",
+	  .help = "Address of the API server" },
+	{ "kubeconfig", AT(TEXT, kubeconfig), .arg = "FILE",
+	  .unset = "$KUBECONFIG, in-cluster, ~/.kube/config",
+	  .help = "How to reach the API server" },
+	{ "scheduler-name", AT(LIST, scheduler_names), .arg = "NAME", .def = "volcano",
+	  .max = DAEMON_FLAGS_MAX_NAMES,
+	  .help = "Pods of this schedulerName are ours; may be repeated" },
+	{ "feature-gates", FLAGS_CUSTOM_AT(struct daemon_flags, feature_gates_set, gates),
+	  .arg = "NAME=BOOL,...", .def = FEATURE_GATES_DEFAULT, .help = "Features to switch" },
+	{ "metrics-token-file", AT(TEXT, metrics_token), .arg = "FILE",
+	  .unset = "no token is needed",
+	  .help = "/metrics asks for the bearer token in this file; read again for each request" },
+	{ "v", .letter = 'v', AT(INT, verbosity), .max = 100, .def = "0",
+	  .help = "Verbosity of messages; above 6 nothing is added" },
+	{ "logging-format", FLAGS_CHOICE_AT(struct daemon_flags, formats, log_format),
+	  .def = "text", .help = "Form of the messages on standard error" },
+	{ .type = FLAGS_END },
+};
+
+int daemon_flags_parse(const struct flags *f, int argc, char **argv, struct daemon_flags *options,
+		       struct err *err)
+{
+	struct flags_parsed parsed;
+	int r = flags_parse(f, argc, argv, options, &parsed, err);
+
+	if (r == 0) {
+		options->parsed = parsed;
+	}
+	return r;
+}
+
+/* There are no messages between the ordinary ones and V(2). */
+static enum log_level level_of(int64_t verbosity)
+{
+	return verbosity < 2   ? LOG_INFO
+	       : verbosity > 6 ? LOG_V6
+			       : (enum log_level)(LOG_V2 + verbosity - 2);
+}
+
+void daemon_flags_configure_log(const struct daemon_flags *d)
+{
+	log_set_level(level_of(d->verbosity));
+	log_set_format(d->log_format);
+	for (size_t i = 0; i < d->parsed.ignored.n; i++) {
+		log_warn("flag accepted for compatibility, without effect",
+			 LOG_STR("flag", d->parsed.ignored.v[i]));
+	}
+	for (size_t i = 0; i < d->gates.ignored.n; i++) {
+		log_warn("feature gate accepted for compatibility, without effect",
+			 LOG_STR("gate", d->gates.ignored.v[i]));
+	}
+}

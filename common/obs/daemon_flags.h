@@ -1,0 +1,31 @@
+/* common/obs/daemon_flags.h: the flags that both daemons take, in one table: how to reach the API
+ * server, the schedulers whose pods count, feature gates, messages. Owner: main thread. */
+#ifndef COMMON_OBS_DAEMON_FLAGS_H
+#define COMMON_OBS_DAEMON_FLAGS_H
+
+#include "base/feature_gates.h"
+#include "base/flags.h"
+#include "base/log.h"
+
+#define DAEMON_FLAGS_MAX_NAMES 16 /* of schedulers */
+
+/* The first member of a daemon's options: the offsets of the rows are those in this struct. */
+struct daemon_flags {
+	const char *master, *kubeconfig, *metrics_token;
+	struct flags_list scheduler_names;
+	struct feature_gates gates;
+	int64_t verbosity;
+	enum log_format log_format;
+	struct flags_parsed parsed;
+};
+
+extern const struct flags_row daemon_flags_rows[];
+
+/* flags_parse() of a daemon, which takes no arguments; options begins with a struct daemon_flags.
+ */
+int daemon_flags_parse(const struct flags *f, int argc, char **argv, struct daemon_flags *options,
+		       struct err *err);
+/* Sets level and format of the log, then warns once of each flag and gate without effect. */
+void daemon_flags_configure_log(const struct daemon_flags *d);
+
+#endif

@@ -11,10 +11,17 @@ int main(int argc, char **argv)
 {
 	struct err err = ERR_INIT;
 	struct webhook_options o;
-	int fd;
+	int fd, r;
 
 	hash_seed(rng_entropy(), rng_entropy());
-	webhook_options_parse(argc, argv, &o);
+	r = webhook_options_parse(argc, argv, &o, &err);
+	if (r < 0) {
+		fprintf(stderr, "headgate-webhook: %s\n", err.text);
+		return 2;
+	}
+	if (r > 0) {
+		return 0;
+	}
 	fd = signals_block(&err);
 	if (fd < 0) {
 		fprintf(stderr, "headgate-webhook: %s\n", err.text);

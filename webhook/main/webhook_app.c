@@ -110,7 +110,8 @@ static void stop_basics(struct app *a)
 static int start_kubeconfig(struct app *a, struct err *err)
 {
 	return a->o->offline ? 0
-			     : kubeconfig_load(a->o->kubeconfig, NULL, a->o->master, &a->kube, err);
+			     : kubeconfig_load(a->o->daemon.kubeconfig, NULL, a->o->daemon.master,
+					       &a->kube, err);
 }
 
 static void stop_kubeconfig(struct app *a)
@@ -151,7 +152,7 @@ static int start_cert(struct app *a, struct err *err)
 {
 	int r;
 
-	if (a->o->cert_managed) {
+	if (a->o->cert_mode == WEBHOOK_OPTIONS_SECRET) {
 		r = start_certs_manager(a, err);
 		a->cert = r == 0 ? webhook_cert_of(a->certs, a->registry) : NULL;
 	} else {
@@ -174,11 +175,11 @@ static void stop_cert(struct app *a)
 static int start_router(struct app *a, struct err *err)
 {
 	struct router_options opt = {
-		.admit = { .scheduler_names = a->o->scheduler_names,
-			   .scheduler_count = a->o->scheduler_count,
-			   .gate_feature = a->o->gate_feature,
+		.admit = { .scheduler_names = a->o->daemon.scheduler_names.v,
+			   .scheduler_count = a->o->daemon.scheduler_names.n,
+			   .gate_feature = a->o->daemon.gates.queue_admission,
 			   .gate_sticky = a->o->gate_sticky,
-			   .max_queue_depth = a->o->max_queue_depth,
+			   .max_queue_depth = (unsigned)a->o->max_queue_depth,
 			   .queue_allocated_pods_check = a->o->queue_allocated_pods_check,
 			   .root_queue_protection = a->o->root_queue_protection,
 			   .manage_jobs_without_queue = a->o->manage_jobs_without_queue,
@@ -233,7 +234,7 @@ static void handle_health(void *ctx, const struct http_request *req, struct aren
 	const struct app *a = ctx;
 
 	if (health_handle(a->health, req, arena, ret) ||
-	    exposition_handle(a->registry, a->o->metrics_token, req, arena, ret)) {
+	    exposition_handle(a->registry, a->o->daemon.metrics_token, req, arena, ret)) {
 		return;
 	}
 	ret->status = 404;
@@ -243,8 +244,8 @@ static void handle_health(void *ctx, const struct http_request *req, struct aren
 
 static int start_health_server(struct app *a, struct err *err)
 {
-	struct http_server_options opt = { .address = a->o->healthz_host,
-					   .port = a->o->healthz_port,
+	struct http_server_options opt = { .address = a->o->healthz.host,
+					   .port = a->o->healthz.port,
 					   .threads = 1,
 					   .max_connections = HEALTH_CONNECTIONS,
 					   .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
@@ -258,7 +259,7 @@ static int start_health_server(struct app *a, struct err *err)
 	if (!a->o->enable_healthz) {
 		return 0;
 	}
-	r = exposition_check_token(a->o->metrics_token, err);
+	r = exposition_check_token(a->o->daemon.metrics_token, err);
 	if (r < 0) {
 		return r;
 	}
@@ -316,8 +317,8 @@ static int start_server(struct app *a, struct err *err)
 {
 	const struct pair *pair = webhook_cert_pair(a->cert);
 	struct http_server_options opt = { .address = a->o->listen_address,
-					   .port = a->o->port,
-					   .threads = a->o->threads,
+					   .port = (uint16_t)a->o->port,
+					   .threads = (unsigned)a->o->threads,
 					   .max_connections = APP_CONNECTIONS,
 					   .max_body = APP_MAX_BODY,
 					   .max_bodies = APP_MAX_BODIES,
@@ -388,17 +389,6 @@ static void serve(struct app *a, int64_t until_ns)
 	}
 }
 
-static void note_ignored(const struct webhook_options *o)
-{
-	for (size_t i = 0; i < o->ignored_count; i++) {
-		log_info("flag accepted for compatibility, without effect",
-			 LOG_STR("flag", o->ignored[i]));
-	}
-	if (o->offline) {
-		log_warn("no API server: labels of namespaces and queues are not known");
-	}
-}
-
 int webhook_app_run(const struct webhook_options *o, int signal_fd)
 {
 	struct app a = { .o = o, .signal_fd = signal_fd };
@@ -406,7 +396,10 @@ int webhook_app_run(const struct webhook_options *o, int signal_fd)
 	size_t started = 0;
 	int code = 0;
 
-	note_ignored(o);
+	daemon_flags_configure_log(&o->daemon);
+	if (o->offline) {
+		log_warn("no API server: labels of namespaces and queues are not known");
+	}
 	while (started < ARRAY_LEN(parts)) {
 		if (parts[started].start(&a, &err) < 0) {
 			log_error("cannot start", LOG_STR("part", parts[started].name),

@@ -1,47 +1,43 @@
 /* webhook/main/webhook_options.h: the command line of headgate-webhook. Flags of Volcano's webhook
- * manager keep their names; those without a meaning here are accepted and named in a note.
+ * manager keep their names; those without a meaning here are accepted and named in a warning.
  * Owner: main thread. Texts are borrowed from argv. */
 #ifndef WEBHOOK_MAIN_WEBHOOK_OPTIONS_H
 #define WEBHOOK_MAIN_WEBHOOK_OPTIONS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#define WEBHOOK_OPTIONS_MAX_NAMES 16
+#include "obs/daemon_flags.h"
 
 struct err;
 
-struct webhook_options {
-	const char *listen_address;
-	uint16_t port, healthz_port;
-	unsigned threads, max_queue_depth;
-	const char *tls_cert_file, *tls_key_file;
-	bool cert_managed; /* the pair comes from a Secret that we look after, not from files */
-	bool offline;      /* no API server: queues and namespaces are not known */
-	bool gate_feature, gate_sticky;
-	bool queue_allocated_pods_check, root_queue_protection;
-	bool manage_jobs_without_queue, enable_healthz;
-	const char *cert_secret, *cert_lease, *cert_selector;
-	const char *webhook_namespace, *webhook_service, *webhook_url;
-	int64_t cert_ca_ns, cert_leaf_ns, cert_spread_ns;
-	const char *scheduler_names[WEBHOOK_OPTIONS_MAX_NAMES];
-	size_t scheduler_count;
-	const char *kubeconfig, *master;
-	const char *enabled_admission;
-	const char *integrations, *integration_users;
-	const char *metrics_token; /* file; NULL: everybody may read /metrics */
-	char healthz_host[64];
-	int64_t grace_ns, delay_ns;
-	const char *ignored[32]; /* flags accepted and not used, for the note */
-	size_t ignored_count;
+/* Of --cert-mode: the pair comes from files, or from a Secret in which this program renews it. */
+enum webhook_options_cert { WEBHOOK_OPTIONS_FILES, WEBHOOK_OPTIONS_SECRET };
+
+struct webhook_options_address {
+	char host[64];
+	uint16_t port;
 };
 
-/* Fills *o with defaults and argv. --help, --version and usage errors end the process (0, 0, 2). */
-void webhook_options_parse(int argc, char **argv, struct webhook_options *o);
-/* Single values, for tests: -ERR_INVALID names what is wrong. */
-int webhook_options_feature_gates(struct webhook_options *o, const char *text, struct err *err);
-/* "host:port", ":port" or "[v6]:port". */
-int webhook_options_address(struct webhook_options *o, const char *text, struct err *err);
+struct webhook_options {
+	struct daemon_flags daemon; /* first */
+	const char *listen_address;
+	struct webhook_options_address healthz;
+	int64_t port, threads, max_queue_depth;
+	const char *tls_cert_file, *tls_key_file;
+	enum webhook_options_cert cert_mode;
+	bool offline; /* no API server: queues and namespaces are not known */
+	bool gate_sticky, enable_healthz;
+	bool queue_allocated_pods_check, root_queue_protection, manage_jobs_without_queue;
+	const char *cert_secret, *cert_lease, *cert_selector;
+	const char *webhook_namespace, *webhook_service, *webhook_url;
+	int64_t cert_ca_ns, cert_leaf_ns, cert_spread_ns, grace_ns, delay_ns;
+	const char *enabled_admission, *integrations, *integration_users;
+};
+
+/* The whole table, for the reference. */
+const struct flags *webhook_options_flags(void);
+/* 0; 1: help or version was printed, exit 0; -ERR_INVALID: message in err, exit 2. */
+int webhook_options_parse(int argc, char **argv, struct webhook_options *ret, struct err *err);
 
 #endif

@@ -4,11 +4,11 @@
  * match its key, or has less than a third of its validity left. */
 #include "scheduler/ctl/ctl.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -22,65 +22,35 @@
 
 struct certs_options {
 	const char *out;
-	const char *dns[LEAF_MAX_NAMES], *ip[LEAF_MAX_NAMES];
-	size_t dns_count, ip_count;
-	uint64_t days, ca_days;
+	struct flags_list dns, ip;
+	int64_t days, ca_days;
 	bool force;
 	enum ctl_output output;
+};
+
+#define AT(kind, member) FLAGS_AT(struct certs_options, kind, member)
+
+static const struct flags_row rows[] = {
+	{ "out", .letter = 'd', AT(TEXT, out), .arg = "DIR", .def = ".",
+	  .help = "Folder of the files" },
+	{ "dns", .letter = 'n', AT(LIST, dns), .arg = "NAME", .max = LEAF_MAX_NAMES,
+	  .help = "DNS name of the server; may be repeated" },
+	{ "ip", .letter = 'i', AT(LIST, ip), .arg = "ADDRESS", .max = LEAF_MAX_NAMES,
+	  .help = "IP address of the server; may be repeated" },
+	{ "days", .letter = 'y', AT(INT, days), .min = 1, .max = MAX_DAYS, .def = "365",
+	  .help = "Validity of the server certificate" },
+	{ "ca-days", .letter = 'c', AT(INT, ca_days), .min = 1, .max = MAX_DAYS, .def = "3650",
+	  .help = "Validity of the authority" },
+	{ "force", .letter = 'f', AT(BOOL, force),
+	  .help = "Make the server certificate again in any case" },
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct certs_options, ctl_outputs, output),
+	  .def = "table", .help = "How to print" },
+	{ .type = FLAGS_END },
 };
 
 struct paths {
 	char *ca_cert, *ca_key, *cert, *key;
 };
-
-static bool add_name(const char **list, size_t *n, const char *name)
-{
-	if (*n == LEAF_MAX_NAMES) {
-		fprintf(stderr, "headgatectl: at most %d names\n", LEAF_MAX_NAMES);
-		return false;
-	}
-	list[(*n)++] = name;
-	return true;
-}
-
-static bool parse_days(const char *text, uint64_t *ret)
-{
-	if (!str_to_u64(str_of(text), ret) || *ret == 0 || *ret > MAX_DAYS) {
-		fprintf(stderr, "headgatectl: \"%s\" is not a number of days up to %d\n", text,
-			MAX_DAYS);
-		return false;
-	}
-	return true;
-}
-
-static error_t on_option(int key, char *arg, struct argp_state *s)
-{
-	struct certs_options *o = s->input;
-
-	switch (key) {
-	case 'd':
-		o->out = arg;
-		return 0;
-	case 'n':
-		return add_name(o->dns, &o->dns_count, arg) ? 0 : EINVAL;
-	case 'i':
-		return add_name(o->ip, &o->ip_count, arg) ? 0 : EINVAL;
-	case 'y':
-		return parse_days(arg, &o->days) ? 0 : EINVAL;
-	case 'c':
-		return parse_days(arg, &o->ca_days) ? 0 : EINVAL;
-	case 'f':
-		o->force = true;
-		return 0;
-	case 'o':
-		return ctl_parse_output(arg, CTL_JSON, &o->output) ? 0 : EINVAL;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static void paths_init(struct paths *p, const char *dir)
 {
@@ -132,10 +102,10 @@ static int load_or_make_ca(const struct certs_options *o, const struct paths *p,
 	return r < 0 ? err_wrap(err, "%s", p->ca_cert) : 0;
 }
 
-static bool covers_all(struct str cert, const char *const *names, size_t n)
+static bool covers_all(struct str cert, const struct flags_list *names)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (pair_covers(cert, names[i], NULL) < 0) {
+	for (size_t i = 0; i < names->n; i++) {
+		if (pair_covers(cert, names->v[i], NULL) < 0) {
 			return false;
 		}
 	}
@@ -155,7 +125,7 @@ static bool is_good(const struct certs_options *o, const struct paths *p, const 
 	return pair_check(cert, strbuf_str(&leaf.key), NULL) == 0 &&
 	       pair_is_signed_by(cert, strbuf_str(&ca->cert), NULL) == 0 &&
 	       pair_validity(cert, &from, &to, NULL) == 0 && now - from < (to - from) / 3 * 2 &&
-	       covers_all(cert, o->dns, o->dns_count) && covers_all(cert, o->ip, o->ip_count);
+	       covers_all(cert, &o->dns) && covers_all(cert, &o->ip);
 }
 
 static int make_leaf(const struct certs_options *o, const struct paths *p, const struct pair *ca,
@@ -163,10 +133,10 @@ static int make_leaf(const struct certs_options *o, const struct paths *p, const
 {
 	CLEANUP(pair_finish) struct pair leaf = PAIR_INIT;
 	struct leaf_options opt = { .ca = ca,
-				    .dns = o->dns,
-				    .dns_count = o->dns_count,
-				    .ip = o->ip,
-				    .ip_count = o->ip_count,
+				    .dns = o->dns.v,
+				    .dns_count = o->dns.n,
+				    .ip = o->ip.v,
+				    .ip_count = o->ip.n,
 				    .now_ns = clock_wall(clock_real()),
 				    .days = (unsigned)o->days };
 	int r = leaf_create(&opt, &leaf, err);
@@ -180,30 +150,30 @@ static int print_files(const struct certs_options *o, const struct paths *p, boo
 	const struct {
 		const char *name, *path;
 		bool made;
-	} rows[] = { { "ca", p->ca_cert, ca_made }, { "tls", p->cert, leaf_made } };
+	} files[] = { { "ca", p->ca_cert, ca_made }, { "tls", p->cert, leaf_made } };
 	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
 	struct json_out out;
 
 	json_out_init(&out, &json);
 	json_out_object(&out);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT;
 		char until[CLOCK_RFC3339_MAX];
 		int64_t from = 0, to = 0;
 
-		if (file_read_all(rows[i].path, PAIR_MAX_BYTES, &pem, err) < 0 ||
+		if (file_read_all(files[i].path, PAIR_MAX_BYTES, &pem, err) < 0 ||
 		    pair_validity(strbuf_str(&pem), &from, &to, err) < 0) {
 			return ctl_fail(err);
 		}
 		clock_format_time(to, until);
 		if (o->output == CTL_TABLE) {
-			printf("%-8s until %s  %s\n", rows[i].made ? "made" : "kept", until,
-			       rows[i].path);
+			printf("%-8s until %s  %s\n", files[i].made ? "made" : "kept", until,
+			       files[i].path);
 		}
-		json_out_key(&out, rows[i].name);
+		json_out_key(&out, files[i].name);
 		json_out_object(&out);
-		json_out_kv(&out, "path", rows[i].path);
-		json_out_kv_bool(&out, "made", rows[i].made);
+		json_out_kv(&out, "path", files[i].path);
+		json_out_kv_bool(&out, "made", files[i].made);
 		json_out_kv(&out, "notAfter", until);
 		json_out_object_end(&out);
 	}
@@ -232,35 +202,30 @@ static int run(const struct certs_options *o, struct err *err)
 	return print_files(o, &p, ca_made, leaf_made, err);
 }
 
-int ctl_certs_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	static const struct argp_option rows[] = {
-		{ "out", 'd', "DIR", 0, "folder of the files (.)", 0 },
-		{ "dns", 'n', "NAME", 0, "DNS name of the server, may be given again", 0 },
-		{ "ip", 'i', "ADDRESS", 0, "IP address of the server, may be given again", 0 },
-		{ "days", 'y', "N", 0, "validity of the server certificate (365)", 0 },
-		{ "ca-days", 'c', "N", 0, "validity of the authority (3650)", 0 },
-		{ "force", 'f', 0, 0, "make the server certificate anew in any case", 0 },
-		{ "output", 'o', "table|json", 0, "form of the output", 0 },
-		{ 0, 0, 0, 0, 0, 0 },
-	};
-	static const struct argp argp = {
-		.options = rows,
-		.parser = on_option,
-		.doc = "Makes ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256) unless good ones "
-		       "are "
-		       "there already.",
-	};
-	struct certs_options o = { .out = ".", .days = 365, .ca_days = 3650 };
+	struct certs_options o = { .out = NULL };
+	struct flags_parsed parsed;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!ctl_parse(&argp, argc, argv, &o, &code)) {
+	if (!ctl_parse(&ctl_certs_verb.flags, argc, argv, &o, &parsed, &code)) {
 		return code;
 	}
-	if (o.dns_count + o.ip_count == 0) {
+	if (o.dns.n + o.ip.n == 0) {
 		fprintf(stderr, "headgatectl: certs: give at least one --dns or --ip\n");
 		return CTL_USAGE;
 	}
 	return run(&o, &err);
 }
+
+static const struct flags_row *const tables[] = { rows, flags_help, NULL };
+
+const struct ctl_verb ctl_certs_verb = {
+	CTL_VERB("certs"),
+	.help = "make a certificate authority and a server certificate",
+	.flags.doc = "Make ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256) unless good ones are "
+		     "there already.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

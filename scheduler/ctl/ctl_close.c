@@ -1,7 +1,18 @@
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/list/queue_state.h"
 
-int ctl_close_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	return queue_state_run(argc, argv, true);
+	return queue_state_run(&ctl_close_verb, argc, argv, true);
 }
+
+const struct ctl_verb ctl_close_verb = {
+	CTL_VERB("close"),
+	.help = "close a Queue: it gives no quota and takes reservations back",
+	.flags.args = "queue NAME",
+	.flags.doc = "Close a queue of Volcano's kind and all queues below it: they give no quota, "
+		     "and pods that have no node yet lose theirs; pods that run go on. "
+		     "`headgatectl open` takes it back.",
+	.flags.tables = queue_state_tables,
+	.run = run_verb,
+};

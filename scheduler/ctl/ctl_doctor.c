@@ -106,23 +106,14 @@ static int examine(const struct cluster_args *a, struct doctor *d, struct err *e
 	return r;
 }
 
-int ctl_doctor_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	static const struct cluster_args_usage usage = {
-		NULL,
-		"Look for objects that name a queue and do not wait for it: those of kinds that "
-		"Kueue "
-		"integrates and Headgate does not, unless their pods have the label. Kinds that "
-		"the "
-		"API server does not serve are left out. The exit code is 1 when there are some.",
-		""
-	};
 	struct doctor d = { .found = 0 };
 	struct cluster_args a;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(&usage, argc, argv, &a, &code)) {
+	if (!cluster_args_parse(&ctl_doctor_verb, argc, argv, &a, &code)) {
 		return code;
 	}
 	if (examine(&a, &d, &err) < 0) {
@@ -133,3 +124,20 @@ int ctl_doctor_run(int argc, char **argv)
 	}
 	return d.found == 0 && d.failed == 0 ? CTL_OK : CTL_FAILED;
 }
+
+static const struct flags_row *const tables[] = {
+	cluster_args_reach,
+	flags_help,
+	NULL,
+};
+
+const struct ctl_verb ctl_doctor_verb = {
+	CTL_VERB("doctor"),
+	.help = "look for objects that name a queue and do not wait for it",
+	.flags.doc = "Look for objects that name a queue and do not wait for it: those of kinds "
+		     "that Kueue integrates and Headgate does not, unless their pods have the "
+		     "label. Kinds that the API server does not serve are left out. The exit code "
+		     "is 1 when there are some.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

@@ -233,21 +233,27 @@ static int drain(const struct cluster_args *f, struct err *err)
 	return result(&d, err);
 }
 
-int ctl_drain_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	static const struct cluster_args_usage usage = {
-		NULL,
-		"Take our scheduling gates off all pods, before uninstalling: "
-		"first the webhook registrations "
-		"are deleted, then every gate is removed.",
-		"yi"
-	};
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
+	if (!cluster_args_parse(&ctl_drain_verb, argc, argv, &f, &code)) {
 		return code;
 	}
 	return drain(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 }
+
+static const struct flags_row *const tables[] = {
+	cluster_args_reach, cluster_args_instance, cluster_args_yes, flags_help, NULL,
+};
+
+const struct ctl_verb ctl_drain_verb = {
+	CTL_VERB("drain"),
+	.help = "take our gates off all pods, before uninstalling",
+	.flags.doc = "Take our scheduling gates off all pods, before uninstalling: first the "
+		     "webhook registrations are deleted, then every gate is removed.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

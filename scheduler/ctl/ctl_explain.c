@@ -466,27 +466,16 @@ static bool is_workload(const char *kind)
 	return row != NULL ? str_streq(row->kind, "Job") : strchr(kind, '.') != NULL;
 }
 
-int ctl_explain_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	static const struct cluster_args_usage usage = {
-		"pod NAMESPACE/NAME\nworkload NAMESPACE/NAME\njob NAMESPACE/NAME",
-		"Say what a pod waits for: its gate, the arithmetic of its queue up the tree, the "
-		"nodes by reason. Or what a Workload waits for: its place, the arithmetic along "
-		"its cohorts, whom it would preempt and what protects the others; or who could "
-		"take back what it holds. A Job, or KIND.GROUP of another job, stands for its "
-		"Workload."
-		"\v--dump and --scheduler-conf are for pods; -f, --config "
-		"and --now for Workloads.",
-		"dfno"
-	};
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
+	if (!cluster_args_parse(&ctl_explain_verb, argc, argv, &f, &code)) {
 		return code;
 	}
-	if (f.nrest == 2 && is_pod(f.rest[0]) && f.nfiles == 0) {
+	if (f.nrest == 2 && is_pod(f.rest[0]) && f.files.n == 0) {
 		return explain_pod(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 	}
 	if (f.nrest == 2 && is_workload(f.rest[0]) && f.dump == NULL) {
@@ -496,3 +485,28 @@ int ctl_explain_run(int argc, char **argv)
 			"explain workload|job NAMESPACE/NAME [-f FILE]\n");
 	return CTL_USAGE;
 }
+
+static const struct flags_row *const tables[] = {
+	cluster_args_reach,
+	cluster_args_dump,
+	cluster_args_files,
+	cluster_args_namespace,
+	cluster_args_output,
+	flags_help,
+	NULL,
+};
+
+const struct ctl_verb ctl_explain_verb = {
+	CTL_VERB("explain"),
+	.help = "say what a pod or a Workload waits for, with the arithmetic",
+	.flags.args = "pod NAMESPACE/NAME\nworkload NAMESPACE/NAME\njob NAMESPACE/NAME",
+	.flags.doc = "Say what a pod waits for: its gate, the arithmetic of its queue up the tree, "
+		     "the nodes by reason. Or what a Workload waits for: its place, the arithmetic "
+		     "along its cohorts, the Workloads it would preempt and what protects the "
+		     "others; or which Workloads could take back what it holds. A Job, or "
+		     "KIND.GROUP of another job, stands for its Workload.",
+	.flags.notes =
+		"--dump and --scheduler-conf are for pods; -f, --config and --now for Workloads.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

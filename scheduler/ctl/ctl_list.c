@@ -97,8 +97,8 @@ static void add_count(const struct listing *l, const struct jdoc *object, const 
 
 static bool cluster_queue_wanted(const struct listing *l, const struct jdoc *object)
 {
-	return l->args->active == NULL ||
-	       is_true(object, "Active") == str_streq(l->args->active, "true");
+	return l->args->active == CLUSTER_ARGS_ANY ||
+	       is_true(object, "Active") == (l->args->active == CLUSTER_ARGS_ACTIVE);
 }
 
 static void add_cluster_queue(const struct listing *l, const struct jdoc *object)
@@ -482,24 +482,15 @@ static const struct list_kind *find_kind(const char *alias)
 	return NULL;
 }
 
-int ctl_list_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	static const struct cluster_args_usage usage = {
-		"clusterqueues|localqueues|workloads|resourceflavors|cohorts|pods --for "
-		"TYPE/NAME",
-		"List objects of the quota engine. --clusterqueue is for LocalQueues and "
-		"Workloads, --localqueue, --status and --for are for Workloads, --active is for "
-		"ClusterQueues. Pods are those of the Job, or of the group of the pod, that --for "
-		"names.",
-		"aflnOqs"
-	};
 	CLEANUP(list_filter_finish) struct list_filter filter = { 0 };
 	const struct list_kind *kind;
 	struct cluster_args a;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(&usage, argc, argv, &a, &code)) {
+	if (!cluster_args_parse(&ctl_list_verb, argc, argv, &a, &code)) {
 		return code;
 	}
 	kind = find_kind(a.nrest == 0 ? NULL : a.rest[0]);
@@ -520,3 +511,29 @@ int ctl_list_run(int argc, char **argv)
 	}
 	return list(&a, kind, &filter, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 }
+
+static const struct flags_row *const tables[] = {
+	cluster_args_reach,
+	cluster_args_files,
+	cluster_args_namespace,
+	cluster_args_all,
+	cluster_args_queues,
+	cluster_args_jobs,
+	cluster_args_selectors,
+	cluster_args_objects,
+	flags_help,
+	NULL,
+};
+
+const struct ctl_verb ctl_list_verb = {
+	CTL_VERB("list"),
+	.help = "list ClusterQueues, LocalQueues, Workloads, ResourceFlavors, Cohorts, pods",
+	.flags.args =
+		"clusterqueues|localqueues|workloads|resourceflavors|cohorts\npods --for TYPE/NAME",
+	.flags.doc = "List objects of the quota engine. --clusterqueue is for LocalQueues and "
+		     "Workloads, --localqueue, --status and --for are for Workloads, --active is "
+		     "for ClusterQueues. Pods are those of the Job, or of the group of the pod, "
+		     "that --for names.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

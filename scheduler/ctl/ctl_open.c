@@ -1,7 +1,17 @@
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/list/queue_state.h"
 
-int ctl_open_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	return queue_state_run(argc, argv, false);
+	return queue_state_run(&ctl_open_verb, argc, argv, false);
 }
+
+const struct ctl_verb ctl_open_verb = {
+	CTL_VERB("open"),
+	.help = "open a Queue that was closed",
+	.flags.args = "queue NAME",
+	.flags.doc =
+		"Open a queue of Volcano's kind, and the queues below it that were closed with it.",
+	.flags.tables = queue_state_tables,
+	.run = run_verb,
+};

@@ -103,10 +103,10 @@ static void show_rows(struct showing *x, const struct quota_node *queue, const c
 	size_t n, shown = 0, skipped = 0;
 	const struct workload **v = quota_lists_pending(x->q, queue->queue, &n);
 
-	for (size_t i = 0; i < n && shown < x->args->limit; i++) {
+	for (size_t i = 0; i < n && shown < (size_t)x->args->limit; i++) {
 		struct row r = { v[i], queue, i, count_local(counts, v[i]) };
 
-		if (!is_of_local(v[i], local) || skipped++ < x->args->offset) {
+		if (!is_of_local(v[i], local) || skipped++ < (size_t)x->args->offset) {
 			continue;
 		}
 		shown++;
@@ -229,22 +229,15 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 	return r;
 }
 
-int ctl_pending_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	static const struct cluster_args_usage usage = {
-		"\nclusterqueue NAME\nlocalqueue NAMESPACE/NAME",
-		"Show who waits in a queue, or in all ClusterQueues, in the order of their turns."
-		"\v-o json is a PendingWorkloadsSummary of Kueue's visibility API, where positions "
-		"begin at 0; of all queues a List of them.",
-		"fnop"
-	};
 	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", NULL };
 	const struct kinds_row *kind = NULL;
 	struct cluster_args a;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(&usage, argc, argv, &a, &code)) {
+	if (!cluster_args_parse(&ctl_pending_verb, argc, argv, &a, &code)) {
 		return code;
 	}
 	if (a.nrest > 0) {
@@ -259,3 +252,25 @@ int ctl_pending_run(int argc, char **argv)
 	}
 	return show(&a, kind, &err) < 0 ? ctl_fail(&err) : CTL_OK;
 }
+
+static const struct flags_row *const tables[] = {
+	cluster_args_reach,
+	cluster_args_files,
+	cluster_args_namespace,
+	cluster_args_page,
+	cluster_args_output,
+	flags_help,
+	NULL,
+};
+
+const struct ctl_verb ctl_pending_verb = {
+	CTL_VERB("pending-workloads"),
+	.help = "show the Workloads that wait in a ClusterQueue or LocalQueue, in order",
+	.flags.args = "\nclusterqueue NAME\nlocalqueue NAMESPACE/NAME",
+	.flags.doc = "Show the Workloads that wait in a queue, or in all ClusterQueues, in the "
+		     "order of their turns.",
+	.flags.notes = "-o json is a PendingWorkloadsSummary of Kueue's visibility API, where "
+		       "positions begin at 0; of all queues a List of them.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

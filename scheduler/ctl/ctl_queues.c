@@ -150,20 +150,14 @@ static void print_table(const struct live_cluster *s)
 	columns_print(table, stdout);
 }
 
-int ctl_queues_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
 	CLEANUP(live_cluster_destroyp) struct live_cluster *s = NULL;
-	static const struct cluster_args_usage usage = {
-		NULL,
-		"Show the queue tree: limit, allocated, reserved, published and "
-		"gated pods of each queue and all below it.",
-		"do"
-	};
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(&usage, argc, argv, &f, &code)) {
+	if (!cluster_args_parse(&ctl_queues_verb, argc, argv, &f, &code)) {
 		return code;
 	}
 	if (live_cluster_load(&f, &s, &err) < 0) {
@@ -176,3 +170,16 @@ int ctl_queues_run(int argc, char **argv)
 	}
 	return CTL_OK;
 }
+
+static const struct flags_row *const tables[] = {
+	cluster_args_reach, cluster_args_dump, cluster_args_output, flags_help, NULL,
+};
+
+const struct ctl_verb ctl_queues_verb = {
+	CTL_VERB("queues"),
+	.help = "show the queue tree with what is allocated, reserved, published",
+	.flags.doc = "Show the queue tree: limit, allocated, reserved, published and gated pods of "
+		     "each queue and all below it.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

@@ -1,6 +1,5 @@
 #include "scheduler/ctl/ctl.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,32 +24,57 @@ struct deletion {
 	const char *text;
 };
 
+enum show { /* bits */
+	    SHOW_SHARES = 1,
+	    SHOW_CAPACITY = 2,
+	    SHOW_WORKLOADS = 4,
+	    SHOW_EVENTS = 8,
+};
+
 struct arguments {
-	struct VEC(const char *) files;
+	const char *const *files;
+	size_t nfiles;
 	struct VEC(struct deletion) deletions;
 	const char *config, *scheduler_conf;
 	enum ctl_output output;
-	struct sim_report_show show;
-	bool has_now, has_cycles, until_stable, victims_stop;
-	int64_t now;
-	unsigned cycles;
+	unsigned show; /* enum show */
+	bool has_now, until_stable, victims_stop;
+	int64_t now, cycles;
 };
 
-enum {
-	KEY_CONFIG = 256,
-	KEY_NOW,
-	KEY_CYCLES,
-	KEY_UNTIL_STABLE,
-	KEY_VICTIMS_STOP,
-	KEY_DELETE,
-	KEY_SHOW
+static int add_deletion(void *arguments, const char *value, struct err *err);
+
+#define AT(kind, member) FLAGS_AT(struct arguments, kind, member)
+
+static const struct flags_choice sections[] = {
+	{ "shares", SHOW_SHARES },
+	{ "capacity", SHOW_CAPACITY },
+	{ "workloads", SHOW_WORKLOADS },
+	{ "events", SHOW_EVENTS },
+	{ "all", SHOW_SHARES | SHOW_CAPACITY | SHOW_WORKLOADS | SHOW_EVENTS },
+	{ NULL, 0 },
 };
 
-static int refuse(const char *option, const char *value, const char *why)
-{
-	fprintf(stderr, "headgatectl: %s %s: %s\n", option, value, why);
-	return EINVAL;
-}
+static const struct flags_row rows[] = {
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, ctl_outputs, output),
+	  .def = "table", .help = "How to print" },
+	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
+	  .help = "Kueue's configuration file, for the quota part" },
+	{ "scheduler-conf", .letter = 'C', AT(TEXT, scheduler_conf), .arg = "FILE",
+	  .unset = "built in", .help = "Configuration of the scheduler" },
+	{ "now", AT(TIME, now), .unset = "the youngest in the files",
+	  .help = "The time, which stands still" },
+	{ "cycles", AT(INT, cycles), .min = 1, .max = MAX_CYCLES, .def = "1",
+	  .help = "Run N cycles" },
+	{ "until-stable", AT(BOOL, until_stable),
+	  .help = "Run cycles until one decides nothing, at most 1000" },
+	{ "victims-stop", AT(BOOL, victims_stop),
+	  .help = "Workloads that are preempted stop after the cycle, and wait again" },
+	{ "delete-after", .type = FLAGS_CUSTOM, .set = add_deletion, .arg = "N:KIND/NAMESPACE/NAME",
+	  .help = "Remove that object after cycle N; may be repeated" },
+	{ "show", FLAGS_SET_AT(struct arguments, sections, show), .help = "More sections" },
+	{ .type = FLAGS_END },
+};
 
 static bool parse_count(struct str text, unsigned *ret)
 {
@@ -64,144 +88,47 @@ static bool parse_count(struct str text, unsigned *ret)
 }
 
 /* N:KIND/NAMESPACE/NAME, and N:KIND/NAME for kinds without a namespace. */
-static int parse_deletion(struct arguments *a, char *arg)
+static int add_deletion(void *arguments, const char *value, struct err *err)
 {
-	struct str rest = str_of(arg), number = str_next(&rest, ':');
+	struct arguments *a = arguments;
+	struct str rest = str_of(value), number = str_next(&rest, ':');
 	struct str kind = str_next(&rest, '/');
-	struct deletion d = { .text = arg };
+	struct deletion d = { .text = value };
 	char name[64];
 	bool namespaced;
 
 	if (rest.p == NULL || rest.len == 0 || !parse_count(number, &d.cycle)) {
-		return refuse("--delete-after", arg, "not N:KIND/NAMESPACE/NAME");
+		return err_set(err, ERR_INVALID, "expected N:KIND/NAMESPACE/NAME");
 	}
 	snprintf(name, sizeof(name), STR_FMT, STR_ARG(kind));
 	if (!sim_input_kind(name, &d.kind, &namespaced)) {
-		return refuse("--delete-after", arg, "not a kind that is simulated");
+		return err_set(err, ERR_INVALID, "not a kind that is simulated");
 	}
 	if (namespaced && strchr(rest.p, '/') == NULL) {
-		return refuse("--delete-after", arg, "the namespace is missing");
+		return err_set(err, ERR_INVALID, "the namespace is missing");
 	}
 	d.key = !namespaced && rest.p[0] == '/' ? rest.p + 1 : rest.p;
 	vec_push(&a->deletions, d);
 	return 0;
 }
 
-static int parse_show(struct arguments *a, char *arg)
-{
-	struct {
-		const char *name;
-		bool *flag;
-	} rows[] = {
-		{ "shares", &a->show.shares },
-		{ "capacity", &a->show.capacity },
-		{ "workloads", &a->show.workloads },
-		{ "events", &a->show.events },
-	};
-	struct str rest = str_of(arg);
-
-	while (rest.p != NULL) {
-		struct str one = str_next(&rest, ',');
-		bool all = str_eq_c(one, "all"), found = all;
-
-		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-			if (all || str_eq_c(one, rows[i].name)) {
-				*rows[i].flag = found = true;
-			}
-		}
-		if (!found) {
-			return refuse("--show", arg,
-				      "known are shares, capacity, workloads, events, all");
-		}
-	}
-	return 0;
-}
-
-static int parse_numbers(struct arguments *a, int key, char *arg)
-{
-	if (key == KEY_NOW) {
-		a->has_now = true;
-		return clock_parse_time(str_of(arg), &a->now) == 0
-			       ? 0
-			       : refuse("--now", arg, "not a time like 2026-01-02T15:04:05Z");
-	}
-	a->has_cycles = true;
-	return parse_count(str_of(arg), &a->cycles) ? 0 : refuse("--cycles", arg, "not in 1..1000");
-}
-
-static error_t on_option(int key, char *arg, struct argp_state *state)
-{
-	struct arguments *a = state->input;
-
-	switch (key) {
-	case 'o':
-		return ctl_parse_output(arg, CTL_JSON, &a->output) ? 0 : EINVAL;
-	case 'C':
-		a->scheduler_conf = arg;
-		return 0;
-	case KEY_CONFIG:
-		a->config = arg;
-		return 0;
-	case KEY_NOW:
-	case KEY_CYCLES:
-		return parse_numbers(a, key, arg);
-	case KEY_UNTIL_STABLE:
-		a->until_stable = true;
-		return 0;
-	case KEY_VICTIMS_STOP:
-		a->victims_stop = true;
-		return 0;
-	case KEY_DELETE:
-		return parse_deletion(a, arg);
-	case KEY_SHOW:
-		return parse_show(a, arg);
-	case ARGP_KEY_ARG:
-		vec_push(&a->files, (const char *)arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret_code)
 {
-	static const struct argp_option rows[] = {
-		{ "output", 'o', "json|table", 0, "how to print", 0 },
-		{ "config", KEY_CONFIG, "FILE", 0,
-		  "Kueue's configuration file, for the quota part (default: its defaults)", 0 },
-		{ "scheduler-conf", 'C', "FILE", 0,
-		  "the scheduler's configuration (default: built in)", 0 },
-		{ "now", KEY_NOW, "TIME", 0,
-		  "the time, which stands still (default: the youngest one in the files)", 0 },
-		{ "cycles", KEY_CYCLES, "N", 0, "run N cycles (default: 1)", 0 },
-		{ "until-stable", KEY_UNTIL_STABLE, NULL, 0,
-		  "run cycles until one decides nothing, at most 1000", 0 },
-		{ "victims-stop", KEY_VICTIMS_STOP, NULL, 0,
-		  "Workloads that are preempted stop after the cycle, and wait again", 0 },
-		{ "delete-after", KEY_DELETE, "N:KIND/NAMESPACE/NAME", 0,
-		  "remove that object after cycle N; may be repeated", 0 },
-		{ "show", KEY_SHOW, "LIST", 0,
-		  "more sections: shares, capacity, workloads, events, all", 0 },
-		{ 0, 0, 0, 0, 0, 0 },
-	};
-	static const struct argp argp = {
-		.options = rows,
-		.parser = on_option,
-		.args_doc = "FILE...",
-		.doc = "Run the scheduler on manifests, without a cluster, and print what it "
-		       "decides. FILE may be a folder of .yaml, .yml and .json files; - is "
-		       "standard input."
-	};
+	const struct flags *f = &ctl_simulate_verb.flags;
+	struct flags_parsed parsed;
 
-	if (!ctl_parse(&argp, argc, argv, a, ret_code)) {
+	if (!ctl_parse(f, argc, argv, a, &parsed, ret_code)) {
 		return false;
 	}
+	a->files = (const char *const *)(argv + 1);
+	a->nfiles = parsed.nargs;
+	a->has_now = flags_is_given(f, &parsed, "now");
 	*ret_code = CTL_USAGE;
-	if (a->files.n == 0) {
+	if (a->nfiles == 0) {
 		fprintf(stderr, "headgatectl: simulate needs a FILE\n");
 		return false;
 	}
-	if (a->has_cycles && a->until_stable) {
+	if (a->until_stable && flags_is_given(f, &parsed, "cycles")) {
 		fprintf(stderr, "headgatectl: --cycles and --until-stable exclude each other\n");
 		return false;
 	}
@@ -216,7 +143,7 @@ static void warn(void *ctx UNUSED, const char *text)
 static int read_files(const struct arguments *a, struct sim_input *in, struct jdoc **ret_config,
 		      struct err *err)
 {
-	int r = sim_files_read(a->files.v, a->files.n, in, err);
+	int r = sim_files_read(a->files, a->nfiles, in, err);
 
 	if (r == 0 && a->config != NULL) {
 		r = sim_files_read_document(a->config, ret_config, err);
@@ -269,7 +196,7 @@ static void warn_of_late_removals(const struct arguments *a, const struct parts 
 
 static void run_cycles(const struct arguments *a, const struct parts *p)
 {
-	unsigned limit = a->until_stable ? MAX_CYCLES : a->has_cycles ? a->cycles : 1;
+	unsigned limit = a->until_stable ? MAX_CYCLES : (unsigned)a->cycles;
 
 	while (simulation_cycles(p->pods) < limit) {
 		bool decided = workload_simulation_run_cycle(p->quota), more;
@@ -287,12 +214,16 @@ static void print(const struct arguments *a, const struct parts *p)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct sim_report_parts parts = { p->pods, p->quota };
+	struct sim_report_show show = { .shares = (a->show & SHOW_SHARES) != 0,
+					.capacity = (a->show & SHOW_CAPACITY) != 0,
+					.workloads = (a->show & SHOW_WORKLOADS) != 0,
+					.events = (a->show & SHOW_EVENTS) != 0 };
 
 	if (a->output == CTL_TABLE) {
-		sim_report_table(&parts, &a->show, stdout);
+		sim_report_table(&parts, &show, stdout);
 		return;
 	}
-	sim_report_json(&parts, &a->show, &text);
+	sim_report_json(&parts, &show, &text);
 	printf("%s\n", text.p);
 }
 
@@ -324,15 +255,27 @@ static int simulate(const struct arguments *a)
 	return CTL_OK;
 }
 
-int ctl_simulate_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	struct arguments a = { .files = VEC_INIT, .deletions = VEC_INIT };
+	struct arguments a = { .deletions = VEC_INIT };
 	int code;
 
 	if (parse_arguments(argc, argv, &a, &code)) {
 		code = simulate(&a);
 	}
-	vec_finish(&a.files);
 	vec_finish(&a.deletions);
 	return code;
 }
+
+static const struct flags_row *const tables[] = { rows, flags_help, NULL };
+
+const struct ctl_verb ctl_simulate_verb = {
+	CTL_VERB("simulate"),
+	.help = "run the scheduler on manifests, without a cluster",
+	.flags.args = "FILE...",
+	.flags.doc =
+		"Run the scheduler on manifests, without a cluster, and print what it decides. "
+		"FILE may be a folder of .yaml, .yml and .json files; - is standard input.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

@@ -1,7 +1,25 @@
+#include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/list/stop_resume.h"
 
-int ctl_stop_run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	return stop_resume_run(argc, argv, true);
+	return stop_resume_run(&ctl_stop_verb, argc, argv, true);
 }
+
+static const struct flags_row *const tables[] = {
+	cluster_args_reach, cluster_args_namespace,
+	cluster_args_keep,  cluster_args_dry_run,
+	flags_help,         NULL,
+};
+
+const struct ctl_verb ctl_stop_verb = {
+	CTL_VERB("stop"),
+	.help = "stop a ClusterQueue, LocalQueue or Workload",
+	.flags.args = QUOTA_SWITCH_ARGS,
+	.flags.doc =
+		"Let a queue admit nothing and stop what runs in it (stopPolicy HoldAndDrain), or "
+		"stop a Workload (active: false). `headgatectl resume` takes it back.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

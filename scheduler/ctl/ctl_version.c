@@ -1,43 +1,33 @@
-#include "scheduler/ctl/ctl.h"
-
-#include <errno.h>
 #include <stdio.h>
 
+#include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/version.h"
 #include "enc/json_out.h"
+#include "scheduler/ctl/ctl.h"
 
-static error_t on_option(int key, char *arg, struct argp_state *s)
+struct arguments {
+	enum ctl_output output;
+};
+
+static const struct flags_row rows[] = {
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, ctl_outputs, output),
+	  .def = "table", .help = "How to print" },
+	{ .type = FLAGS_END },
+};
+
+static int run_verb(int argc, char **argv)
 {
-	enum ctl_output *output = s->input;
-
-	switch (key) {
-	case 'o':
-		return ctl_parse_output(arg, CTL_JSON, output) ? 0 : EINVAL;
-	case ARGP_KEY_ARG:
-		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-int ctl_version_run(int argc, char **argv)
-{
-	static const struct argp_option rows[] = {
-		{ "output", 'o', "table|json", 0, "form of the output", 0 },
-		{ 0, 0, 0, 0, 0, 0 },
-	};
-	static const struct argp argp = { .options = rows, .parser = on_option };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	enum ctl_output output = CTL_TABLE;
+	struct arguments a = { CTL_TABLE };
+	struct flags_parsed parsed;
 	struct json_out o;
 	int code;
 
-	if (!ctl_parse(&argp, argc, argv, &output, &code)) {
+	if (!ctl_parse(&ctl_version_verb.flags, argc, argv, &a, &parsed, &code)) {
 		return code;
 	}
-	if (output == CTL_TABLE) {
+	if (a.output == CTL_TABLE) {
 		printf("headgatectl %s\n", HEADGATE_VERSION);
 		return CTL_OK;
 	}
@@ -49,3 +39,13 @@ int ctl_version_run(int argc, char **argv)
 	printf("%s\n", text.p);
 	return CTL_OK;
 }
+
+static const struct flags_row *const tables[] = { rows, flags_help, NULL };
+
+const struct ctl_verb ctl_version_verb = {
+	CTL_VERB("version"),
+	.help = "print the version",
+	.flags.doc = "Print the version of this program.",
+	.flags.tables = tables,
+	.run = run_verb,
+};

@@ -1,303 +1,181 @@
 #include "scheduler/ctl/cli/cluster_args.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/attrs.h"
-#include "base/clock.h"
+#include "base/err.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "kube/kubeconfig.h"
 #include "kube/transport.h"
 
-enum {
-	KEY_CONTEXT = 256,
-	KEY_CONFIG,
-	KEY_NOW,
-	KEY_STATUS,
-	KEY_FOR,
-	KEY_ACTIVE,
-	KEY_FIELDS,
-	KEY_OFFSET,
-	KEY_LIMIT,
-	KEY_DRY_RUN,
-	KEY_KEEP,
-	KEY_INSTANCE,
+#define AT(kind, member) FLAGS_AT(struct cluster_args, kind, member)
+#define END                                                                                        \
+	{                                                                                          \
+		.type = FLAGS_END                                                                  \
+	}
+
+static int set_owner(void *member, const char *value, struct err *err);
+static int set_active(void *member, const char *value, struct err *err);
+static int set_instance(void *member, const char *value, struct err *err);
+
+static const struct flags_choice statuses[] = {
+	{ "pending", CLUSTER_ARGS_PENDING },
+	{ "quotareserved", CLUSTER_ARGS_RESERVED },
+	{ "admitted", CLUSTER_ARGS_ADMITTED },
+	{ "finished", CLUSTER_ARGS_FINISHED },
+	{ "all", CLUSTER_ARGS_PENDING | CLUSTER_ARGS_RESERVED | CLUSTER_ARGS_ADMITTED |
+			 CLUSTER_ARGS_FINISHED },
+	{ NULL, 0 },
+};
+static const struct flags_choice dry_runs[] = {
+	{ "none", CLUSTER_ARGS_DO },
+	{ "client", CLUSTER_ARGS_DRY_CLIENT },
+	{ "server", CLUSTER_ARGS_DRY_SERVER },
+	{ NULL, 0 },
 };
 
-static const struct row {
-	char group; /* 0: every verb takes it */
-	struct argp_option option;
-} rows[] = {
-	{ 0,
-	  { "kubeconfig", 'k', "FILE", 0,
-	    "how to reach the cluster (default: $KUBECONFIG, in-cluster, ~/.kube/config)", 0 } },
-	{ 0, { "context", KEY_CONTEXT, "NAME", 0, "context of the kubeconfig", 0 } },
-	{ 0, { "server", 's', "URL", 0, "address of the API server", 0 } },
-	{ 'd',
-	  { "dump", 'D', "FILE", 0, "look at this dump of a scheduler instead of a cluster", 0 } },
-	{ 'd',
-	  { "scheduler-conf", 'C', "FILE", 0, "the scheduler's configuration (default: built in)",
-	    0 } },
-	{ 'f',
-	  { "filename", 'f', "FILE", 0,
-	    "look at these manifests instead of a cluster: a file, a folder, - for standard "
-	    "input; may be repeated",
-	    0 } },
-	{ 'f',
-	  { "config", KEY_CONFIG, "FILE", 0,
-	    "Kueue's configuration file, as the scheduler has it (default: its defaults)", 0 } },
-	{ 'f',
-	  { "now", KEY_NOW, "TIME", 0,
-	    "the time (default: that of this machine; of manifests: the youngest in them)", 0 } },
-	{ 'n', { "namespace", 'n', "NAME", 0, "namespace of names that have none", 0 } },
-	{ 'a', { "all-namespaces", 'A', NULL, 0, "of all namespaces", 0 } },
-	{ 'q', { "clusterqueue", 'c', "NAME", 0, "only of this ClusterQueue", 0 } },
-	{ 'q', { "localqueue", 'q', "NAME", 0, "only of this LocalQueue", 0 } },
-	{ 's',
-	  { "status", KEY_STATUS, "LIST", 0,
-	    "only Workloads that are pending, quotareserved, admitted, finished; all (default)",
-	    0 } },
-	{ 's',
-	  { "for", KEY_FOR, "KIND/NAME", 0, "only the Workload, or the pods, of this job", 0 } },
-	{ 's',
-	  { "active", KEY_ACTIVE, "true|false", 0, "only ClusterQueues that are (not) active",
-	    0 } },
-	{ 'l',
-	  { "selector", 'l', "LIST", 0, "only objects with these labels: a=b,c!=d,e in (f,g),!h",
-	    0 } },
-	{ 'l',
-	  { "field-selector", KEY_FIELDS, "LIST", 0,
-	    "only objects with these fields: metadata.name, metadata.namespace", 0 } },
-	{ 'p', { "offset", KEY_OFFSET, "N", 0, "leave out the first N of each queue", 0 } },
-	{ 'p', { "limit", KEY_LIMIT, "N", 0, "at most N of each queue (default: 1000)", 0 } },
-	{ 'k',
-	  { "keep-already-running", KEY_KEEP, NULL, 0,
-	    "admit nobody, but let run who is admitted (default: they are stopped)", 0 } },
-	{ 'r',
-	  { "dry-run", KEY_DRY_RUN, "none|client|server", 0,
-	    "client: only look; server: have it checked, not done", 0 } },
-	{ 'o', { "output", 'o', "json|table", 0, "how to print", 0 } },
-	{ 'O', { "output", 'o', "json|yaml|name|table", 0, "how to print", 0 } },
-	{ 'i',
-	  { "instance", KEY_INSTANCE, "NAME", 0,
-	    "only registrations of the Helm release of this name (all that are ours)", 0 } },
-	{ 'y', { "yes", 'y', NULL, 0, "do it; without it only what would be done is printed", 0 } },
+const struct flags_row cluster_args_reach[] = {
+	{ "kubeconfig", .letter = 'k', AT(TEXT, kubeconfig), .arg = "FILE",
+	  .unset = "$KUBECONFIG, in-cluster, ~/.kube/config", .help = "How to reach the cluster" },
+	{ "context", AT(TEXT, context), .arg = "NAME", .unset = "the current one",
+	  .help = "Context of the kubeconfig" },
+	{ "server", .letter = 's', AT(TEXT, server), .arg = "URL",
+	  .unset = "that of the kubeconfig", .help = "Address of the API server" },
+	END,
+};
+const struct flags_row cluster_args_dump[] = {
+	{ "dump", .letter = 'D', AT(TEXT, dump), .arg = "FILE",
+	  .help = "Look at this dump of a scheduler instead of a cluster" },
+	{ "scheduler-conf", .letter = 'C', AT(TEXT, conf), .arg = "FILE", .unset = "built in",
+	  .help = "Configuration of the scheduler" },
+	END,
+};
+const struct flags_row cluster_args_files[] = {
+	{ "filename", .letter = 'f', AT(LIST, files), .arg = "FILE",
+	  .help = "Look at these manifests instead of a cluster: a file, a folder, - for standard "
+		  "input; may be repeated" },
+	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
+	  .help = "Kueue's configuration file, as the scheduler has it" },
+	{ "now", AT(TIME, now), .unset = "that of this machine; of manifests, the youngest in them",
+	  .help = "The time" },
+	END,
+};
+const struct flags_row cluster_args_namespace[] = {
+	{ "namespace", .letter = 'n', AT(TEXT, namespace_), .arg = "NAME", .def = "default",
+	  .help = "Namespace of names that have none" },
+	END,
+};
+const struct flags_row cluster_args_all[] = {
+	{ "all-namespaces", .letter = 'A', AT(BOOL, all_namespaces), .help = "Of all namespaces" },
+	END,
+};
+const struct flags_row cluster_args_queues[] = {
+	{ "clusterqueue", .letter = 'c', AT(TEXT, cluster_queue), .arg = "NAME",
+	  .help = "Only of this ClusterQueue" },
+	{ "localqueue", .letter = 'q', AT(TEXT, local_queue), .arg = "NAME",
+	  .help = "Only of this LocalQueue" },
+	END,
+};
+const struct flags_row cluster_args_jobs[] = {
+	{ "status", FLAGS_SET_AT(struct cluster_args, statuses, statuses), .unset = "all",
+	  .help = "Only Workloads in these states" },
+	{ "for", FLAGS_CUSTOM_AT(struct cluster_args, set_owner, owner), .arg = "KIND/NAME",
+	  .help = "Only the Workload, or the pods, of this job" },
+	{ "active", FLAGS_CUSTOM_AT(struct cluster_args, set_active, active), .arg = "BOOL",
+	  .unset = "both", .help = "Only ClusterQueues that are active, or that are not" },
+	END,
+};
+const struct flags_row cluster_args_selectors[] = {
+	{ "selector", .letter = 'l', AT(TEXT, labels), .arg = "LIST",
+	  .help = "Only objects with these labels: a=b,c!=d,e in (f,g),!h" },
+	{ "field-selector", AT(TEXT, fields), .arg = "LIST",
+	  .help = "Only objects with these fields: metadata.name, metadata.namespace" },
+	END,
+};
+const struct flags_row cluster_args_page[] = {
+	{ "offset", AT(INT, offset), .help = "Leave out the first N of each queue" },
+	/* The default is that of Kueue's visibility API. */
+	{ "limit", AT(INT, limit), .max = CLUSTER_ARGS_LIMIT_MAX, .def = "1000",
+	  .help = "At most N of each queue" },
+	END,
+};
+const struct flags_row cluster_args_keep[] = {
+	{ "keep-already-running", AT(BOOL, keep_running),
+	  .help = "Admit no more, but let what is admitted run to its end instead of stopping it" },
+	END,
+};
+const struct flags_row cluster_args_dry_run[] = {
+	{ "dry-run", FLAGS_CHOICE_AT(struct cluster_args, dry_runs, dry), .def = "none",
+	  .help = "Only look (client), or have the change checked and not done (server)" },
+	END,
+};
+const struct flags_row cluster_args_output[] = {
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, ctl_outputs, output),
+	  .def = "table", .help = "How to print" },
+	END,
+};
+const struct flags_row cluster_args_objects[] = {
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, ctl_object_outputs, output),
+	  .def = "table", .help = "How to print" },
+	END,
+};
+const struct flags_row cluster_args_instance[] = {
+	{ "instance", FLAGS_CUSTOM_AT(struct cluster_args, set_instance, instance), .arg = "NAME",
+	  .unset = "all that are ours",
+	  .help = "Only registrations of the Helm release of this name" },
+	END,
+};
+const struct flags_row cluster_args_yes[] = {
+	{ "yes", .letter = 'y', AT(BOOL, yes),
+	  .help = "Do it; without it only what would be done is printed" },
+	END,
 };
 
-static bool is_label_value(const char *text)
+static int set_owner(void *member, const char *value, struct err *err)
+{
+	if (strchr(value, '/') == NULL) {
+		return err_set(err, ERR_INVALID, "expected KIND/NAME");
+	}
+	*(const char **)member = value;
+	return 0;
+}
+
+static int set_active(void *member, const char *value, struct err *err)
+{
+	bool on;
+
+	if (!flags_parse_bool(str_of(value), &on)) {
+		return err_set(err, ERR_INVALID, "neither true nor false");
+	}
+	*(enum cluster_args_active *)member = on ? CLUSTER_ARGS_ACTIVE : CLUSTER_ARGS_INACTIVE;
+	return 0;
+}
+
+static int set_instance(void *member, const char *value, struct err *err)
 {
 	size_t n =
-		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+		strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
 
-	return n > 0 && n <= 63 && text[n] == '\0';
-}
-
-static int refuse(const char *option, const char *value, const char *why)
-{
-	fprintf(stderr, "headgatectl: %s %s: %s\n", option, value, why);
-	return EINVAL;
-}
-
-static int parse_statuses(struct cluster_args *a, const char *arg)
-{
-	static const struct {
-		const char *name;
-		unsigned bits;
-	} names[] = {
-		{ "all", CLUSTER_ARGS_PENDING | CLUSTER_ARGS_RESERVED | CLUSTER_ARGS_ADMITTED |
-				 CLUSTER_ARGS_FINISHED },
-		{ "pending", CLUSTER_ARGS_PENDING },
-		{ "quotareserved", CLUSTER_ARGS_RESERVED },
-		{ "admitted", CLUSTER_ARGS_ADMITTED },
-		{ "finished", CLUSTER_ARGS_FINISHED },
-	};
-	struct str rest = str_of(arg);
-
-	while (rest.p != NULL) {
-		struct str one = str_next(&rest, ',');
-		unsigned bits = 0;
-
-		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-			bool is = one.len == strlen(names[i].name) &&
-				  strncasecmp(one.p, names[i].name, one.len) == 0;
-
-			bits |= is ? names[i].bits : 0;
-		}
-		if (bits == 0) {
-			return refuse("--status", arg,
-				      "known are all, pending, quotareserved, admitted, finished");
-		}
-		a->statuses |= bits;
+	if (n == 0 || n > 63 || value[n] != '\0') {
+		return err_set(err, ERR_INVALID, "is not a name of a release");
 	}
+	*(const char **)member = value;
 	return 0;
 }
 
-static int parse_count(const char *option, const char *arg, uint64_t most, size_t *ret)
-{
-	uint64_t n;
-
-	if (!str_to_u64(str_of(arg), &n) || n > most) {
-		return refuse(option, arg, "not a number, or too large");
-	}
-	*ret = (size_t)n;
-	return 0;
-}
-
-static int parse_dry(struct cluster_args *a, const char *arg)
-{
-	static const char *const names[] = { [CLUSTER_ARGS_DO] = "none",
-					     [CLUSTER_ARGS_DRY_CLIENT] = "client",
-					     [CLUSTER_ARGS_DRY_SERVER] = "server" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (str_streq(arg, names[i])) {
-			a->dry = (enum cluster_args_dry)i;
-			return 0;
-		}
-	}
-	return refuse("--dry-run", arg, "known are none, client, server");
-}
-
-/* Options of verbs about queues and Workloads. */
-static error_t on_quota_option(struct cluster_args *a, int key, char *arg)
-{
-	switch (key) {
-	case 'f':
-		if (a->nfiles == CLUSTER_ARGS_FILES_MAX) {
-			return refuse("-f", arg, "too many files: name a folder");
-		}
-		a->files[a->nfiles++] = arg;
-		return 0;
-	case KEY_CONFIG:
-		a->config = arg;
-		return 0;
-	case KEY_NOW:
-		a->has_now = true;
-		return clock_parse_time(str_of(arg), &a->now) == 0
-			       ? 0
-			       : refuse("--now", arg, "not a time like 2026-01-02T15:04:05Z");
-	case 'A':
-		a->all_namespaces = true;
-		return 0;
-	case 'c':
-		a->cluster_queue = arg;
-		return 0;
-	case 'q':
-		a->local_queue = arg;
-		return 0;
-	case KEY_STATUS:
-		return parse_statuses(a, arg);
-	case KEY_FOR:
-		a->owner = arg;
-		return strchr(arg, '/') != NULL ? 0 : refuse("--for", arg, "not KIND/NAME");
-	case 'l':
-		a->labels = arg;
-		return 0;
-	case KEY_FIELDS:
-		a->fields = arg;
-		return 0;
-	case KEY_ACTIVE:
-		a->active = arg;
-		return str_streq(arg, "true") || str_streq(arg, "false")
-			       ? 0
-			       : refuse("--active", arg, "neither true nor false");
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t on_common_option(struct cluster_args *a, int key, char *arg)
-{
-	switch (key) {
-	case 'k':
-		a->kubeconfig = arg;
-		return 0;
-	case KEY_CONTEXT:
-		a->context = arg;
-		return 0;
-	case 's':
-		a->server = arg;
-		return 0;
-	case 'D':
-		a->dump = arg;
-		return 0;
-	case 'C':
-		a->conf = arg;
-		return 0;
-	case 'n':
-		a->namespace_ = arg;
-		a->has_namespace = true;
-		return 0;
-	case 'o':
-		return ctl_parse_output(arg, a->prints_objects ? CTL_NAME : CTL_JSON, &a->output)
-			       ? 0
-			       : EINVAL;
-	case 'y':
-		a->yes = true;
-		return 0;
-	case KEY_INSTANCE:
-		if (!is_label_value(arg)) {
-			return refuse("--instance", arg, "is not a name of a release");
-		}
-		a->instance = arg;
-		return 0;
-	case KEY_KEEP:
-		a->keep_running = true;
-		return 0;
-	case KEY_DRY_RUN:
-		return parse_dry(a, arg);
-	case KEY_OFFSET:
-		return parse_count("--offset", arg, UINT32_MAX, &a->offset);
-	case KEY_LIMIT:
-		return parse_count("--limit", arg, CLUSTER_ARGS_LIMIT_MAX, &a->limit);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t on_option(int key, char *arg, struct argp_state *s)
-{
-	struct cluster_args *a = s->input;
-	error_t r;
-
-	if (key == ARGP_KEY_ARG) {
-		if (a->nrest == CLUSTER_ARGS_MAX) {
-			fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", arg);
-			return EINVAL;
-		}
-		a->rest[a->nrest++] = arg;
-		return 0;
-	}
-	r = on_common_option(a, key, arg);
-	return r == ARGP_ERR_UNKNOWN ? on_quota_option(a, key, arg) : r;
-}
-
-bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char **argv,
+bool cluster_args_parse(const struct ctl_verb *verb, int argc, char **argv,
 			struct cluster_args *ret, int *ret_code)
 {
-	struct argp_option options[ARRAY_LEN(rows) + 1] = { 0 };
-	const struct argp argp = { options, on_option, usage->args, usage->doc, NULL, NULL, NULL };
-	size_t n = 0;
+	struct flags_parsed parsed;
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (rows[i].group == 0 || strchr(usage->takes, rows[i].group) != NULL) {
-			options[n++] = rows[i].option;
-		}
-	}
-	*ret = (struct cluster_args){ .namespace_ = "default",
-				      .limit = CLUSTER_ARGS_LIMIT,
-				      .prints_objects = strchr(usage->takes, 'O') != NULL };
-	if (!ctl_parse(&argp, argc, argv, ret, ret_code)) {
+	*ret = (struct cluster_args){ .kubeconfig = NULL };
+	if (!ctl_parse(&verb->flags, argc, argv, ret, &parsed, ret_code)) {
 		return false;
 	}
-	if (usage->args == NULL && ret->nrest > 0) {
-		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", ret->rest[0]);
-		*ret_code = CTL_USAGE;
-		return false;
-	}
+	ret->has_now = flags_is_given(&verb->flags, &parsed, "now");
+	ret->rest = argv + 1;
+	ret->nrest = parsed.nargs;
 	return true;
 }
 

@@ -12,9 +12,6 @@
 struct err;
 struct transport;
 
-#define CLUSTER_ARGS_MAX 4
-#define CLUSTER_ARGS_FILES_MAX 64
-#define CLUSTER_ARGS_LIMIT 1000 /* default of --limit, as in Kueue's visibility API */
 #define CLUSTER_ARGS_LIMIT_MAX 100000
 
 enum cluster_args_status { /* of Workloads, bits */
@@ -23,6 +20,7 @@ enum cluster_args_status { /* of Workloads, bits */
 			   CLUSTER_ARGS_FINISHED = 4,
 			   CLUSTER_ARGS_RESERVED = 8, /* holds quota, not admitted */
 };
+enum cluster_args_active { CLUSTER_ARGS_ANY, CLUSTER_ARGS_ACTIVE, CLUSTER_ARGS_INACTIVE };
 enum cluster_args_dry { CLUSTER_ARGS_DO, CLUSTER_ARGS_DRY_CLIENT, CLUSTER_ARGS_DRY_SERVER };
 
 struct cluster_args {
@@ -30,42 +28,45 @@ struct cluster_args {
 	const char *dump;       /* a dump file instead of a cluster */
 	const char *conf;       /* the scheduler's configuration file, NULL: built in */
 	const char *namespace_; /* of names that have none, "default" */
-	bool has_namespace;     /* it was given */
 	enum ctl_output output;
-	bool prints_objects;                       /* as yaml and name, too */
-	bool yes;                                  /* really do it */
-	const char *instance;                      /* only what this release made; NULL: any */
-	const char *files[CLUSTER_ARGS_FILES_MAX]; /* manifests instead of a cluster */
-	size_t nfiles;
-	const char *config; /* Kueue's configuration file, NULL: its defaults */
+	bool yes;                /* really do it */
+	const char *instance;    /* only what this release made; NULL: any */
+	struct flags_list files; /* manifests instead of a cluster */
+	const char *config;      /* Kueue's configuration file, NULL: its defaults */
 	bool has_now;
 	int64_t now; /* wall ns */
 	bool all_namespaces;
 	const char *cluster_queue, *local_queue; /* only those of this queue; NULL: of any */
 	const char *owner;                       /* only those of this job, KIND/NAME */
 	unsigned statuses;                       /* enum cluster_args_status; 0: any */
-	const char *active;                      /* "true" or "false"; NULL: both */
-	const char *labels, *fields;             /* selectors; NULL: any */
-	size_t offset, limit;
+	enum cluster_args_active active;
+	const char *labels, *fields; /* selectors; NULL: any */
+	int64_t offset, limit;
 	enum cluster_args_dry dry;
 	bool keep_running;
-	const char *rest[CLUSTER_ARGS_MAX]; /* positional arguments */
+	char **rest; /* positional arguments */
 	size_t nrest;
 };
 
-/* What a verb takes, as argp shows it. args: NULL: no positional arguments. takes: any of
- *   i  --instance
- *   d  --dump, --scheduler-conf      f  -f, --config, --now        n  --namespace
- *   o  --output                      y  --yes                      a  --all-namespaces
- *   q  --clusterqueue, --localqueue  s  --status, --for, --active  p  --offset, --limit
- *   r  --dry-run                     k  --keep-already-running
- *   l  --selector, --field-selector  O  --output of whole objects, instead of o */
-struct cluster_args_usage {
-	const char *args, *doc, *takes;
-};
+/* Rows for the tables of verbs; each verb about a cluster takes those of how to reach it. */
+extern const struct flags_row cluster_args_reach[];     /* --kubeconfig, --context, --server */
+extern const struct flags_row cluster_args_dump[];      /* --dump, --scheduler-conf */
+extern const struct flags_row cluster_args_files[];     /* --filename, --config, --now */
+extern const struct flags_row cluster_args_namespace[]; /* --namespace */
+extern const struct flags_row cluster_args_all[];       /* --all-namespaces */
+extern const struct flags_row cluster_args_queues[];    /* --clusterqueue, --localqueue */
+extern const struct flags_row cluster_args_jobs[];      /* --status, --for, --active */
+extern const struct flags_row cluster_args_selectors[]; /* --selector, --field-selector */
+extern const struct flags_row cluster_args_page[];      /* --offset, --limit */
+extern const struct flags_row cluster_args_keep[];      /* --keep-already-running */
+extern const struct flags_row cluster_args_dry_run[];   /* --dry-run */
+extern const struct flags_row cluster_args_output[];    /* --output */
+extern const struct flags_row cluster_args_objects[];   /* --output of whole objects */
+extern const struct flags_row cluster_args_instance[];  /* --instance */
+extern const struct flags_row cluster_args_yes[];       /* --yes */
 
 /* Parses the arguments of one verb. True: go on, else *ret_code is what to return. */
-bool cluster_args_parse(const struct cluster_args_usage *usage, int argc, char **argv,
+bool cluster_args_parse(const struct ctl_verb *verb, int argc, char **argv,
 			struct cluster_args *ret, int *ret_code);
 /* Connects to the cluster that the arguments name; transport_destroy. */
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);

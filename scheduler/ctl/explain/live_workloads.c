@@ -104,9 +104,9 @@ static int read_cluster(const struct cluster_args *a, unsigned kinds, struct sim
 static void set_in(const struct cluster_args *a, struct sim_input *in_take,
 		   struct live_workloads *ret)
 {
-	ret->now = a->has_now      ? a->now
-		   : a->nfiles > 0 ? sim_input_youngest(in_take)
-				   : clock_wall(clock_real());
+	ret->now = a->has_now       ? a->now
+		   : a->files.n > 0 ? sim_input_youngest(in_take)
+				    : clock_wall(clock_real());
 	ret->in = in_take;
 }
 
@@ -114,8 +114,8 @@ int live_workloads_read(const struct cluster_args *a, unsigned kinds, struct liv
 			struct err *err)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
-	int r = a->nfiles > 0 ? sim_files_read(a->files, a->nfiles, in, err)
-			      : read_cluster(a, kinds, in, err);
+	int r = a->files.n > 0 ? sim_files_read(a->files.v, a->files.n, in, err)
+			       : read_cluster(a, kinds, in, err);
 
 	if (r == 0) {
 		set_in(a, take_ptr(&in), ret);
@@ -153,8 +153,8 @@ int live_workloads_pods(const struct cluster_args *a, const char *labels, const 
 			struct live_workloads *ret, struct err *err)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
-	int r = a->nfiles > 0 ? sim_files_read(a->files, a->nfiles, in, err)
-			      : list_pods(a, labels, fields, in, err);
+	int r = a->files.n > 0 ? sim_files_read(a->files.v, a->files.n, in, err)
+			       : list_pods(a, labels, fields, in, err);
 
 	if (r == 0) {
 		set_in(a, take_ptr(&in), ret);

@@ -195,20 +195,15 @@ static int usage(bool closes)
 	return CTL_USAGE;
 }
 
-int queue_state_run(int argc, char **argv, bool closes)
+const struct flags_row *const queue_state_tables[] = {
+	cluster_args_reach,
+	cluster_args_dry_run,
+	flags_help,
+	NULL,
+};
+
+int queue_state_run(const struct ctl_verb *verb, int argc, char **argv, bool closes)
 {
-	static const struct cluster_args_usage usages[] = {
-		{ "queue NAME",
-		  "Open a queue of Volcano's kind, and the queues below it that were closed with "
-		  "it.",
-		  "r" },
-		{ "queue NAME",
-		  "Close a queue of Volcano's kind and all queues below it: they give no quota, "
-		  "and "
-		  "pods that have no node yet lose theirs; pods that run go on. `headgatectl open` "
-		  "takes it back.",
-		  "r" },
-	};
 	static const char *const dry[] = { [CLUSTER_ARGS_DO] = "",
 					   [CLUSTER_ARGS_DRY_CLIENT] = " (dry run)",
 					   [CLUSTER_ARGS_DRY_SERVER] = " (server dry run)" };
@@ -217,7 +212,7 @@ int queue_state_run(int argc, char **argv, bool closes)
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!cluster_args_parse(&usages[closes], argc, argv, &a, &code)) {
+	if (!cluster_args_parse(verb, argc, argv, &a, &code)) {
 		return code;
 	}
 	if (a.nrest != 2 || a.rest[1][0] == '\0' || strchr(a.rest[1], '/') != NULL ||

@@ -93,32 +93,22 @@ static int change(const struct cluster_args *a, const struct kinds_row *kind, bo
 	return CTL_OK;
 }
 
-int stop_resume_run(int argc, char **argv, bool stop)
+int stop_resume_run(const struct ctl_verb *verb, int argc, char **argv, bool stop)
 {
-	static const char args[] = "clusterqueue NAME\nlocalqueue NAMESPACE/NAME\nworkload "
-				   "NAMESPACE/NAME";
-	static const struct cluster_args_usage usages[] = {
-		{ args, "Let a queue admit again, or a Workload be queued again.", "nr" },
-		{ args,
-		  "Let a queue admit nobody and stop who runs in it (stopPolicy HoldAndDrain), or "
-		  "stop a Workload (active: false). `headgatectl resume` takes it back.",
-		  "knr" },
-	};
 	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", "Workload", NULL };
 	const struct kinds_row *kind;
 	struct cluster_args a;
 	int code;
 
-	if (!cluster_args_parse(&usages[stop], argc, argv, &a, &code)) {
+	if (!cluster_args_parse(verb, argc, argv, &a, &code)) {
 		return code;
 	}
-	kind = kueue_kinds_need(stop ? "stop" : "resume", a.nrest == 0 ? NULL : a.rest[0], kinds);
+	kind = kueue_kinds_need(verb->name, a.nrest == 0 ? NULL : a.rest[0], kinds);
 	if (kind == NULL) {
 		return CTL_USAGE;
 	}
 	if (a.nrest != 2 || a.rest[1][0] == '\0') {
-		fprintf(stderr, "headgatectl: expected: %s %s NAME\n", stop ? "stop" : "resume",
-			kind->singular);
+		fprintf(stderr, "headgatectl: expected: %s %s NAME\n", verb->name, kind->singular);
 		return CTL_USAGE;
 	}
 	if (a.keep_running && str_streq(kind->kind, "Workload")) {

@@ -2,6 +2,7 @@
 
 #include "lib/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "lib/flags_check.h"
 
 /* Runs headgatectl with words separated by blanks and its output thrown away. */
 static int run(const char *line)
@@ -51,6 +53,10 @@ static void test_exit_codes(void **state)
 		{ "headgatectl version --nope", CTL_USAGE },
 		{ "headgatectl version more", CTL_USAGE },
 		{ "headgatectl version --help", CTL_OK },
+		{ "headgatectl version -h", CTL_OK },
+		{ "headgatectl completion", CTL_USAGE },
+		{ "headgatectl completion csh", CTL_USAGE },
+		{ "headgatectl completion bash zsh", CTL_USAGE },
 		{ "headgatectl certs", CTL_USAGE },
 		{ "headgatectl certs --dns a --days 0", CTL_USAGE },
 		{ "headgatectl certs --dns a --days 36501", CTL_USAGE },
@@ -72,11 +78,31 @@ static void test_find(void **state)
 	assert_null(ctl_find_verb(""));
 }
 
+/* bsearch finds them, and their flags are in order. */
+static void test_verbs_are_sorted_and_sound(void **state)
+{
+	const struct ctl_verb *verb, *before = NULL;
+
+	(void)state;
+	for (size_t i = 0; (verb = ctl_verb_at(i)) != NULL; i++) {
+		char program[64];
+
+		assert_true(before == NULL || strcmp(before->name, verb->name) < 0);
+		assert_ptr_equal(ctl_find_verb(verb->name), verb);
+		snprintf(program, sizeof(program), "headgatectl %s", verb->name);
+		assert_string_equal(verb->flags.program, program);
+		assert_non_null(verb->run);
+		flags_check(&verb->flags);
+		before = verb;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_codes),
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_verbs_are_sorted_and_sound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

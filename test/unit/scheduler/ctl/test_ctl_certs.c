@@ -35,7 +35,7 @@ static int make(const char *dns, const char *more)
 		(char *)(uintptr_t)dns,          (char *)(uintptr_t)more, NULL
 	};
 
-	return ctl_certs_run(more != NULL ? 6 : 5, argv);
+	return ctl_certs_verb.run(more != NULL ? 6 : 5, argv);
 }
 
 static void test_idempotent(void **state)

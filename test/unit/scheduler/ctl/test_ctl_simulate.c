@@ -32,7 +32,7 @@ static int run(const char *line)
 							word.p + 1)
 				       : xmalloc_dup_n(word.p, word.len);
 	}
-	code = ctl_simulate_run(argc, argv);
+	code = ctl_simulate_verb.run(argc, argv);
 	for (int i = 0; i < argc; i++) {
 		free(argv[i]);
 	}

@@ -38,7 +38,7 @@ static int end(void **state)
 static void load(struct live_workloads *s, const struct quota **ret_q)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_dup(folder.path);
-	struct cluster_args a = { .files = { path }, .nfiles = 1 };
+	struct cluster_args a = { .files = { { path }, 1 } };
 	struct err err = ERR_INIT;
 
 	if (live_workloads_load(&a, s, &err) < 0) {
@@ -123,7 +123,7 @@ static void test_time_and_kinds(void **state)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/good.yaml", folder.path);
 	CLEANUP(live_workloads_finish) struct live_workloads s = { 0 }, t = { 0 };
-	struct cluster_args a = { .files = { path }, .nfiles = 1 };
+	struct cluster_args a = { .files = { { path }, 1 } };
 
 	(void)state;
 	assert_int_equal(live_workloads_read(&a, 1u << SIM_WORKLOAD, &s, NULL), 0);

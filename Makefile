@@ -100,7 +100,7 @@ BENCH_BIN := $(call programs,$(BENCH_SRC))
 BENCH_PEER := $(call programs,$(wildcard test/bench/*_main.c)) # what scripts compare with
 FUZZ_BIN := $(call programs,$(FUZZ_SRC))
 DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
-DOCS_BIN := $(BUILD)/test/docs/values_table $(BUILD)/test/docs/metrics_table
+DOCS_BIN := $(BUILD)/test/docs/values_table $(BUILD)/test/docs/metrics_table $(BUILD)/test/docs/flags_table
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
 # The simulation has one thread: there is nothing in it for ThreadSanitizer.
 SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
@@ -120,7 +120,7 @@ MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
-	analyze format bench demo docs e2e bench-e2e bench-quota differential image image-check \
+	analyze format bench demo docs man e2e bench-e2e bench-quota differential image image-check \
 	image-reproduce release clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -301,7 +301,14 @@ CHART_VALUES := charts/headgate/values.schema.json charts/headgate/values.yaml
 docs: $(BIN) $(DOCS_BIN) ## writes the pages, and parts of pages, that are made from the code and the chart
 	@$(BUILD)/test/docs/values_table $(CHART_VALUES) >$(BUILD)/values.md && mv $(BUILD)/values.md docs/values.md
 	@$(BUILD)/test/docs/metrics_table test/docs/metrics.md >$(BUILD)/metrics.md && mv $(BUILD)/metrics.md docs/reference/metrics.md
+	@$(BUILD)/test/docs/flags_table markdown >$(BUILD)/flags.md && mv $(BUILD)/flags.md docs/reference/flags.md
 	@BUILD=$(BUILD) test/integration/test_docs.sh --write
+
+MAN := $(addprefix $(BUILD)/man/,man1/headgatectl.1 man8/headgate-scheduler.8 man8/headgate-webhook.8)
+man: $(MAN) ## the manual pages, into build/man
+$(MAN): $(BUILD)/test/docs/flags_table
+	@mkdir -p $(@D)
+	$(call quiet,MAN) $< man $(basename $(@F)) >$@
 
 image: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs and what they need as an OCI image
 	@image/build.sh $(BUILD)/bin $(IMAGE)

@@ -1,0 +1,332 @@
+/* test/docs/flags_table.c: prints the reference of all flags from the tables that the programs
+ * parse by: as one Markdown page, or as the manual page of one program. Usage: flags_table markdown
+ * | flags_table man PROGRAM */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/feature_gates.h"
+#include "base/flags.h"
+#include "base/flags_text.h"
+#include "base/strbuf.h"
+#include "base/version.h"
+#include "scheduler/app/options.h"
+#include "scheduler/ctl/ctl.h"
+#include "webhook/main/webhook_options.h"
+
+struct daemon {
+	const struct flags *(*flags)(void);
+	const char *summary;
+};
+
+static const struct daemon daemons[] = {
+	{ options_flags, "scheduler of Headgate" },
+	{ webhook_options_flags, "admission webhook of Headgate" },
+};
+
+/* Text with a backslash before each of these characters. */
+static void put(const char *before, const char *text, const char *special, const char *behind)
+{
+	fputs(before, stdout);
+	for (const char *c = text; *c != '\0'; c++) {
+		if (strchr(special, *c) != NULL) {
+			putchar('\\');
+		}
+		putchar(*c);
+	}
+	fputs(behind, stdout);
+}
+
+/* --- Markdown ------------------------------------------------------------------------------- */
+
+static void md_cell(const char *mark, const struct strbuf *text)
+{
+	if (text->len > 0) {
+		put(mark, text->p, "|", mark);
+	}
+	fputs(" | ", stdout);
+}
+
+static void md_row(const struct flags_row *row)
+{
+	CLEANUP(strbuf_finish) struct strbuf value = STRBUF_INIT, bounds = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf def = STRBUF_INIT;
+
+	flags_text_add_value(row, &value);
+	flags_text_add_bounds(row, value.len > 0 ? ": " : "", "", &bounds);
+	flags_text_add_default(row, &def);
+	printf("| ");
+	if (row->letter != '\0') {
+		printf("`-%c`, ", row->letter);
+	}
+	printf("`--%s` | ", row->name);
+	if (value.len > 0) {
+		put("`", value.p, "|", "`");
+	}
+	md_cell("", &bounds);
+	md_cell(row->unset == NULL ? "`" : "", &def);
+	put("", row->help, "|", " |\n");
+}
+
+/* Rows without effect are named behind the table. */
+static void md_rows(const struct flags *f, const char *mark)
+{
+	static const char *const head = "| flag | value | default | meaning |\n|---|---|---|---|\n";
+	const struct flags_row *row = flags_at(f, 0);
+
+	if (row != NULL && row->type != FLAGS_HEADING) {
+		fputs(head, stdout);
+	}
+	for (size_t i = 0; (row = flags_at(f, i)) != NULL; i++) {
+		if (row->type == FLAGS_HEADING) {
+			printf("%s%s %s\n\n%s", i > 0 ? "\n" : "", mark, row->name, head);
+		} else if (!flags_has_no_effect(row)) {
+			md_row(row);
+		}
+	}
+	putchar('\n');
+}
+
+static void md_ignored(const struct flags *f, bool supported, const char *lead)
+{
+	const struct flags_row *row;
+	const char *separator = lead;
+
+	for (size_t i = 0; (row = flags_at(f, i)) != NULL; i++) {
+		bool ignored = row->type == FLAGS_IGNORED || row->type == FLAGS_IGNORED_BOOL;
+
+		if (flags_has_no_effect(row) && ignored == supported) {
+			printf("%s`--%s`", separator, row->name);
+			separator = ", ";
+		}
+	}
+	if (separator != lead) {
+		printf(".\n\n");
+	}
+}
+
+static void md_gates(void)
+{
+	const char *name, *effect = NULL;
+
+	printf("## Feature gates\n\n`--feature-gates=NAME=BOOL,...` of both daemons. Gates without "
+	       "effect are Volcano's; each that is\ngiven is named in one warning.\n\n"
+	       "| gate | effect |\n|---|---|\n");
+	for (size_t i = 0; (name = feature_gates_at(i, &effect)) != NULL; i++) {
+		printf("| `%s` | %s |\n", name, effect == NULL ? "none" : effect);
+	}
+	putchar('\n');
+}
+
+static void md_verb(const struct ctl_verb *verb)
+{
+	struct str forms = str_of(verb->flags.args == NULL ? "" : verb->flags.args);
+
+	printf("### %s\n\n```\n", verb->flags.program);
+	while (forms.p != NULL) {
+		struct str form = str_next(&forms, '\n');
+
+		printf("%s%s" STR_FMT " [FLAG...]\n", verb->flags.program, form.len > 0 ? " " : "",
+		       STR_ARG(form));
+	}
+	printf("```\n\n");
+	put("", verb->flags.doc, "", "\n\n");
+	md_rows(&verb->flags, "####");
+	if (verb->flags.notes != NULL) {
+		put("", verb->flags.notes, "", "\n\n");
+	}
+}
+
+static void print_markdown(void)
+{
+	const struct ctl_verb *verb;
+
+	printf("# Flags\n\n`make docs` writes this page from the tables that the programs parse "
+	       "by; "
+	       "`--help` shows the same.\n\nFlags are spelled as Go programs take them: "
+	       "`--name=value` or `--name value`, `-n value`; a boolean is `--name`\nor "
+	       "`--name=false` (`true`, `t`, `1`, `false`, `f`, `0`). Durations are written like "
+	       "`30s` or `1h30m`. A flag given\ntwice has its last value, but where it may be "
+	       "repeated. Wrong flags and values end the program with exit\ncode 2.\n\n");
+	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
+		const struct flags *f = daemons[i].flags();
+
+		printf("## %s\n\n%s\n\n", f->program, f->doc);
+		md_rows(f, "###");
+		md_ignored(f, true,
+			   "Accepted for compatibility, without effect, with one warning "
+			   "each: ");
+		md_ignored(f, false,
+			   "Accepted with their default only, since other values would "
+			   "be without effect: ");
+	}
+	md_gates();
+	printf("## headgatectl\n\n");
+	for (size_t i = 0; (verb = ctl_verb_at(i)) != NULL; i++) {
+		md_verb(verb);
+	}
+}
+
+/* --- manual pages --------------------------------------------------------------------------- */
+
+static void man_text(const char *before, const char *text, const char *behind)
+{
+	put(before, text, "-\\", behind);
+}
+
+static void man_title(const char *program, int section, const char *summary)
+{
+	printf(".TH ");
+	for (const char *c = program; *c != '\0'; c++) {
+		putchar(toupper((unsigned char)*c));
+	}
+	printf(" %d \"\" \"Headgate " HEADGATE_VERSION "\" \"Headgate\"\n.SH NAME\n", section);
+	man_text("", program, " \\- ");
+	man_text("", summary, "\n");
+}
+
+static void man_usage(const struct flags *f)
+{
+	struct str forms = str_of(f->args == NULL ? "" : f->args);
+	const char *lead = "";
+
+	while (forms.p != NULL) {
+		struct str form = str_next(&forms, '\n');
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+		printf("%s.B ", lead);
+		man_text("", f->program, "\n");
+		strbuf_add_str(&text, form);
+		if (text.len > 0) {
+			man_text("", text.p, "\n");
+		}
+		printf(".RI [ FLAG ...]\n");
+		lead = ".br\n";
+	}
+}
+
+static void man_row(const struct flags_row *row)
+{
+	CLEANUP(strbuf_finish) struct strbuf value = STRBUF_INIT, more = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf def = STRBUF_INIT;
+
+	flags_text_add_value(row, &value);
+	printf(".TP\n");
+	if (row->letter != '\0') {
+		printf("\\fB\\-%c\\fR, ", row->letter);
+	}
+	man_text("\\fB\\-\\-", row->name, "\\fR");
+	if (value.len > 0) {
+		man_text("=\\fI", value.p, "\\fR");
+	}
+	man_text("\n", row->help, "");
+	flags_text_add_bounds(row, " (", ")", &more);
+	flags_text_add_default(row, &def);
+	strbuf_add_ch(&more, '.');
+	if (def.len > 0) {
+		strbuf_printf(&more, " Default: %s", def.p);
+	}
+	man_text("", more.p, "\n");
+}
+
+static void man_rows(const struct flags *f)
+{
+	const struct flags_row *row;
+
+	for (size_t i = 0; (row = flags_at(f, i)) != NULL; i++) {
+		if (row->type == FLAGS_HEADING) {
+			printf(".SS %s\n", row->name);
+		} else if (!flags_has_no_effect(row)) {
+			man_row(row);
+		}
+	}
+}
+
+static void man_ignored(const struct flags *f)
+{
+	const struct flags_row *row;
+	const char *separator = "";
+
+	printf(".SH COMPATIBILITY\nFlags of Volcano that are accepted without effect:\n");
+	for (size_t i = 0; (row = flags_at(f, i)) != NULL; i++) {
+		if (flags_has_no_effect(row)) {
+			printf("%s\\fB\\-\\-", separator);
+			man_text("", row->name, "\\fR");
+			separator = ",\n";
+		}
+	}
+	printf(".\n.SH \"FEATURE GATES\"\n");
+	for (size_t i = 0;; i++) {
+		const char *effect = NULL, *name = feature_gates_at(i, &effect);
+
+		if (name == NULL) {
+			return;
+		}
+		man_text(".TP\n\\fB", name, "\\fR\n");
+		man_text("", effect == NULL ? "Accepted without effect" : effect, ".\n");
+	}
+}
+
+static void print_man_daemon(const struct daemon *d)
+{
+	const struct flags *f = d->flags();
+
+	man_title(f->program, 8, d->summary);
+	printf(".SH SYNOPSIS\n");
+	man_usage(f);
+	man_text(".SH DESCRIPTION\n", f->doc, "\n.SH OPTIONS\n");
+	man_rows(f);
+	man_ignored(f);
+	printf(".SH \"EXIT STATUS\"\n0 after SIGTERM, 2 when flags or configuration are wrong, "
+	       "else "
+	       "1.\n.SH \"SEE ALSO\"\n.BR headgatectl (1)\n");
+}
+
+static void print_man_ctl(void)
+{
+	const struct ctl_verb *verb;
+
+	man_title("headgatectl", 1, "explain, simulate and operate Headgate's queues");
+	printf(".SH SYNOPSIS\n.B headgatectl\n.I VERB\n.RI [ FLAG ...]\n.SH VERBS\n");
+	for (size_t i = 0; (verb = ctl_verb_at(i)) != NULL; i++) {
+		man_text(".SS ", verb->name, "\n");
+		man_usage(&verb->flags);
+		man_text(".PP\n", verb->flags.doc, "\n");
+		man_rows(&verb->flags);
+		if (verb->flags.notes != NULL) {
+			man_text(".PP\n", verb->flags.notes, "\n");
+		}
+	}
+	printf(".SH \"EXIT STATUS\"\n0 done, 1 failed, 2 wrong usage.\n.SH \"SEE ALSO\"\n"
+	       ".BR headgate\\-scheduler (8),\n.BR headgate\\-webhook (8)\n");
+}
+
+static int print_man(const char *program)
+{
+	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
+		if (str_streq(program, daemons[i].flags()->program)) {
+			print_man_daemon(&daemons[i]);
+			return 0;
+		}
+	}
+	if (!str_streq(program, "headgatectl")) {
+		fprintf(stderr, "flags_table: no such program: %s\n", program);
+		return 2;
+	}
+	print_man_ctl();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && str_streq(argv[1], "markdown")) {
+		print_markdown();
+		return 0;
+	}
+	if (argc == 3 && str_streq(argv[1], "man")) {
+		return print_man(argv[2]);
+	}
+	fprintf(stderr, "usage: flags_table markdown | flags_table man PROGRAM\n");
+	return 2;
+}

@@ -50,7 +50,7 @@ static void print_usage(FILE *to)
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
 		fprintf(to, "  %-18s %s\n", verbs[i]->name, verbs[i]->help);
 	}
-	fprintf(to, "\n`headgatectl VERB --help` tells more. "
+	fprintf(to, "\n`headgatectl VERB --help` lists the flags of a verb. "
 		    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n");
 }
 

@@ -28,7 +28,7 @@ hardened() {
 	for flag in $flags; do
 		! grep -vqF -e " $flag" "$work/units" || fail "$1: a part of it was compiled without $flag"
 	done
-	readelf -W --dyn-syms "$1" | grep -q '__[a-z]*_chk' || fail "$1: without _FORTIFY_SOURCE"
+	readelf -W --dyn-syms "$1" | grep -q '__[a-z]*_chk@' || fail "$1: without _FORTIFY_SOURCE"
 	readelf -dW "$1" | grep -q 'FLAGS_1.*NOW.*PIE' || fail "$1: not a PIE that is bound at its start"
 	readelf -lW "$1" | grep -q GNU_RELRO || fail "$1: without RELRO"
 	! readelf -lW "$1" | grep GNU_STACK | grep -q RWE || fail "$1: its stack is executable"

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/err.h"
@@ -65,39 +66,36 @@ int64_t clock_wall(const struct clock *c)
 	return c->wall(c);
 }
 
-struct civil {
-	struct tm utc;
-	int ns;
-};
-
-static struct civil civil_of(int64_t wall_ns)
+/* "2026-01-02T15:04:05"; its length, and the rest in nanoseconds. */
+static size_t format_seconds(int64_t wall_ns, char out[CLOCK_RFC3339_MAX], int *ret_ns)
 {
-	struct civil c = { .ns = (int)(wall_ns % CLOCK_NS_PER_S) };
 	time_t s = wall_ns / CLOCK_NS_PER_S;
+	int ns = (int)(wall_ns % CLOCK_NS_PER_S);
+	struct tm utc;
 
-	if (c.ns < 0) {
-		c.ns += (int)CLOCK_NS_PER_S;
+	if (ns < 0) {
+		ns += (int)CLOCK_NS_PER_S;
 		s--;
 	}
-	(void)gmtime_r(&s, &c.utc);
-	return c;
+	*ret_ns = ns;
+	(void)gmtime_r(&s, &utc);
+	return strftime(out, CLOCK_RFC3339_MAX, "%Y-%m-%dT%H:%M:%S", &utc);
 }
 
 void clock_format_time(int64_t wall_ns, char out[CLOCK_RFC3339_MAX])
 {
-	struct civil c = civil_of(wall_ns);
+	int ns;
+	size_t n = format_seconds(wall_ns, out, &ns);
 
-	snprintf(out, CLOCK_RFC3339_MAX, "%04d-%02d-%02dT%02d:%02d:%02dZ", c.utc.tm_year + 1900,
-		 c.utc.tm_mon + 1, c.utc.tm_mday, c.utc.tm_hour, c.utc.tm_min, c.utc.tm_sec);
+	memcpy(out + n, "Z", sizeof("Z"));
 }
 
 void clock_format_micro(int64_t wall_ns, char out[CLOCK_RFC3339_MAX])
 {
-	struct civil c = civil_of(wall_ns);
+	int ns;
+	size_t n = format_seconds(wall_ns, out, &ns);
 
-	snprintf(out, CLOCK_RFC3339_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ",
-		 c.utc.tm_year + 1900, c.utc.tm_mon + 1, c.utc.tm_mday, c.utc.tm_hour, c.utc.tm_min,
-		 c.utc.tm_sec, c.ns / 1000);
+	snprintf(out + n, CLOCK_RFC3339_MAX - n, ".%06dZ", ns / 1000);
 }
 
 /* Takes one byte c off the front. */

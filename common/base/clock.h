@@ -45,8 +45,7 @@ static inline int64_t clock_later(int64_t a, int64_t b)
  */
 int64_t clock_of_utc(const struct tm *utc);
 
-#define CLOCK_RFC3339_MAX 80 /* for any value of struct tm, so that no compiler sees a truncation  \
-			      */
+#define CLOCK_RFC3339_MAX 40
 /* metav1.Time ("2026-01-02T15:04:05Z") and metav1.MicroTime ("...05.000000Z") of wall_ns, UTC. */
 void clock_format_time(int64_t wall_ns, char out[CLOCK_RFC3339_MAX]);
 void clock_format_micro(int64_t wall_ns, char out[CLOCK_RFC3339_MAX]);

@@ -121,10 +121,17 @@ const char *scan_escape(const char *p, const char *end, uint32_t *ret_char, stru
 	return p + 12;
 }
 
+/* Apart: the address of a local would cost scan_string a stack guard for each string. */
+static NOINLINE const char *skip_escape(const char *p, const char *end, struct scan_error *e)
+{
+	uint32_t c;
+
+	return scan_escape(p, end, &c, e);
+}
+
 const char *scan_string(const char *p, const char *end, bool *ret_escaped, struct scan_error *e)
 {
 	bool escaped = false;
-	uint32_t c;
 	size_t n;
 
 	for (;;) {
@@ -138,7 +145,7 @@ const char *scan_string(const char *p, const char *end, bool *ret_escaped, struc
 		}
 		if (*p == '\\') {
 			escaped = true;
-			p = scan_escape(p, end, &c, e);
+			p = skip_escape(p, end, e);
 			if (p == NULL) {
 				return NULL;
 			}

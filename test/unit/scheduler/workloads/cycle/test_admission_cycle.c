@@ -130,8 +130,8 @@ static void quota_behind_the_scan_is_not_missed(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* A flavor was passed only because others of the same cycle took its quota: fewer pods may still fit
- * there, and nothing that came free would wake the workload. */
+/* A flavor was passed only because others of the same cycle took its quota: fewer pods may still
+ * fit there, and nothing that came free would wake the workload. */
 static void a_flavor_lost_within_a_cycle_is_tried_again(void **state)
 {
 	struct admission_cycle_fixture f;

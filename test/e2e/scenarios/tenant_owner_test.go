@@ -56,32 +56,6 @@ func TestTenantForgesOwner(t *testing.T) {
 	s.WaitRunning("forged")
 }
 
-// The same where all that runs has to queue, label or not: what the Job controller let go has no queue, and waits until
-// somebody gives it one.
-func TestTenantForgesOwnerWhereAllQueue(t *testing.T) {
-	s := suite.StartOwn(t, suite.Options{Values: []string{"quota.enabled=true", "scheduler.replicas=1", "webhook.replicas=1",
-		"quota.config=manageJobsWithoutQueueName: true\nintegrations:\n  frameworks:\n  - batch/job\n  - pod\n"}})
-	makeTenants(s)
-	job := s.Job("owner", "green", 8)
-	pods := s.Tenant("eve").CoreV1().Pods(s.Namespace)
-	_, err := pods.Create(s.Ctx, s.Spec("forged", queued("", "3"), unlabelled, ownedBy(job)), metav1.CreateOptions{})
-	s.Must(err)
-	unseen(s, "forged")
-	s.Eventually("the Job controller let the pod go, which is not its own", func() error {
-		if metav1.GetControllerOf(s.GetPod("forged")) != nil {
-			return fmt.Errorf("it has a controller")
-		}
-		return nil
-	})
-	s.Pod("last", queued("blue", "1"))
-	s.WaitRunning("last")
-	unseen(s, "forged")
-	_, err = pods.Patch(s.Ctx, "forged", types.MergePatchType,
-		[]byte(`{"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"green"}}}`), metav1.PatchOptions{})
-	s.Must(err)
-	s.WaitRunning("forged")
-}
-
 // controlledBy is an owner that any tenant may write, with or without such an object.
 func controlledBy(apiVersion, kind string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: "none",

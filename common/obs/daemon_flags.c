@@ -19,7 +19,9 @@ const struct flags_row daemon_flags_rows[] = {
 	  .max = DAEMON_FLAGS_MAX_NAMES,
 	  .help = "Pods of this schedulerName are ours; may be repeated" },
 	{ "feature-gates", FLAGS_CUSTOM_AT(struct daemon_flags, feature_gates_set, gates),
-	  .arg = "NAME=BOOL,...", .def = FEATURE_GATES_DEFAULT, .help = "Features to switch" },
+	  .arg = "NAME=BOOL,...", .def = FEATURE_GATES_DEFAULT,
+	  .help = "Features to switch on or off; without SchedulingGatesQueueAdmission all gates "
+		  "come off" },
 	{ "metrics-token-file", AT(TEXT, metrics_token), .arg = "FILE",
 	  .unset = "no token is needed",
 	  .help = "/metrics asks for the bearer token in this file; read again for each request" },

@@ -1,32 +1,89 @@
+/* 1. Objects of kinds that nothing queues, with the label of a queue.
+ * 2. Pods with the label, which the webhook did not see when they were created.
+ * 3. Jobs with the label that run, when all Workloads are listed after them: one that has just got
+ *    its Workload is not reported. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/batch.h"
 #include "api/kueue_keys.h"
+#include "api/kueue_workload.h"
+#include "api/pod.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/strmap.h"
+#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "enc/decode.h"
 #include "enc/jdoc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
-#define LABELLED "?labelSelector=kueue.x-k8s.io%%2Fqueue-name"
+#define LABELLED "?labelSelector=kueue.x-k8s.io%2Fqueue-name"
+#define WORKLOADS "/apis/" KUEUE_GROUP "/" KUEUE_VERSION "/workloads"
+
+struct running { /* a Job */
+	char *uid, *shown;
+};
 
 struct doctor {
 	struct transport *transport;
+	const struct kueue_conf_owners *conf;
 	const struct kueue_conf_owners_kind *kind; /* that is looked at */
+	struct VEC(struct running) jobs;
+	struct strmap *owners; /* UIDs of what has a Workload */
 	size_t found, failed;
 };
 
-static int get(struct doctor *d, const char *path, struct jdoc **ret, struct err *err)
+static void report(struct doctor *d, const char *kind, const struct cut_meta *meta)
 {
-	return rest_call(d->transport, HTTP_GET, path, NULL, (struct str){ NULL, 0 }, CALL_NS, ret,
-			 err);
+	printf("%s " STR_FMT "/" STR_FMT ": has the label " KUEUE_QUEUE_NAME
+	       " and does not wait for quota\n",
+	       kind, STR_ARG(meta->namespace_), STR_ARG(meta->name));
+	d->found++;
 }
+
+/* Left to the controller of an external framework. */
+static bool is_external(const struct doctor *d, const char *group, const char *kind)
+{
+	for (size_t i = 0; i < d->conf->nothers; i++) {
+		if (str_streq(d->conf->others[i].group, group) &&
+		    str_streq(d->conf->others[i].kind, kind)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_controlled(const struct api_owner *owner, const char *api_version, const char *kind)
+{
+	return owner != NULL && str_streq(owner->api_version, api_version) &&
+	       str_streq(owner->kind, kind);
+}
+
+static bool has_external_owner(const struct doctor *d, const struct api_owner *owner)
+{
+	struct str version = str_of(owner == NULL ? NULL : owner->api_version);
+	struct str group = str_next(&version, '/');
+	CLEANUP(xmalloc_freep) char *copy = NULL;
+
+	if (version.p == NULL) {
+		return false; /* none, or of the core group */
+	}
+	copy = xmalloc_dup_n(group.p, group.len);
+	return is_external(d, copy, owner->kind);
+}
+
+/* --- kinds that nothing queues -----------------------------------------------------------------
+ */
 
 /* With the label in the template each pod queues by itself. */
 static bool pods_have_label(struct str object)
@@ -40,14 +97,19 @@ static bool pods_have_label(struct str object)
 static void on_object(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct doctor *d = ctx;
+	CLEANUP(xmalloc_freep) char *kind = NULL;
 
 	if (str_streq(d->kind->group, "apps") && pods_have_label(object)) {
 		return;
 	}
-	printf("%s.%s " STR_FMT "/" STR_FMT ": has the label " KUEUE_QUEUE_NAME
-	       " and does not wait for quota\n",
-	       d->kind->kind, d->kind->group, STR_ARG(meta->namespace_), STR_ARG(meta->name));
-	d->found++;
+	kind = xmalloc_printf("%s.%s", d->kind->kind, d->kind->group);
+	report(d, kind, meta);
+}
+
+static int get(struct doctor *d, const char *path, struct jdoc **ret, struct err *err)
+{
+	return rest_call(d->transport, HTTP_GET, path, NULL, (struct str){ NULL, 0 }, CALL_NS, ret,
+			 err);
 }
 
 /* The plural of the kind in its group, as the API server serves it; NULL: it does not. */
@@ -84,31 +146,157 @@ static int check_kind(struct doctor *d, struct err *err)
 	if (r < 0 || plural == NULL) {
 		return r == -ERR_NOT_FOUND ? 0 : r;
 	}
-	strbuf_printf(&path, "/%s" LABELLED, plural);
+	strbuf_printf(&path, "/%s%s", plural, LABELLED);
 	return rest_list_cut(d->transport, path.p, CALL_NS, on_object, d, err);
+}
+
+/* --- pods and Jobs -----------------------------------------------------------------------------
+ */
+
+/* What cannot be read of an object counts as absent: it is rather reported than passed over. The
+ * pods of a Job run with it. */
+static void on_pod(void *ctx, struct str object, const struct cut_meta *meta)
+{
+	struct doctor *d = ctx;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	const struct api_owner *owner;
+	struct api_pod pod;
+
+	(void)decode_partial(&pod_admission_fields, object, &pod, arena, NULL);
+	owner = meta_controller(&pod.meta);
+	if (!field_map_is(&pod.meta.labels, KUEUE_MANAGED, "true") && !pod_is_finished(&pod) &&
+	    !is_controlled(owner, "batch/v1", "Job") && !has_external_owner(d, owner)) {
+		report(d, "Pod", meta);
+	}
+}
+
+/* A Job that belongs to another one, or to a pod, may run with that one. */
+static void on_job(void *ctx, struct str object, const struct cut_meta *meta)
+{
+	struct doctor *d = ctx;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	const struct api_owner *owner;
+	struct running one;
+	struct api_job job;
+
+	(void)decode_partial(&batch_job_fields, object, &job, arena, NULL);
+	owner = meta_controller(&job.meta);
+	if (batch_is_suspended(&job) || batch_finished(&job) != NULL ||
+	    job.meta.deleted != FIELD_NO_TIME || is_controlled(owner, "batch/v1", "Job") ||
+	    is_controlled(owner, "v1", "Pod") || has_external_owner(d, owner)) {
+		return;
+	}
+	one.uid = xmalloc_dup(job.meta.uid == NULL ? "" : job.meta.uid);
+	one.shown =
+		xmalloc_printf(STR_FMT "/" STR_FMT, STR_ARG(meta->namespace_), STR_ARG(meta->name));
+	vec_push(&d->jobs, one);
+}
+
+static void on_workload(void *ctx, struct str object, const struct cut_meta *meta UNUSED)
+{
+	struct doctor *d = ctx;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct api_workload w;
+
+	(void)decode_partial(&kueue_workload_fields, object, &w, arena, NULL);
+	for (size_t i = 0; i < w.meta.owners.n; i++) {
+		if (w.meta.owners.v[i].uid != NULL) {
+			strmap_set(d->owners, str_of(w.meta.owners.v[i].uid), d);
+		}
+	}
+}
+
+static int check_pods(struct doctor *d, struct err *err)
+{
+	return rest_list_cut(d->transport, "/api/v1/pods" LABELLED, CALL_NS, on_pod, d, err);
+}
+
+static int check_jobs(struct doctor *d, struct err *err)
+{
+	int r = rest_list_cut(d->transport, "/apis/batch/v1/jobs" LABELLED, CALL_NS, on_job, d,
+			      err);
+
+	if (r == 0) {
+		r = rest_list_cut(d->transport, WORKLOADS, CALL_NS, on_workload, d, err);
+	}
+	if (r < 0 && r != -ERR_NOT_FOUND) {
+		return r;
+	}
+	for (size_t i = 0; i < d->jobs.n; i++) {
+		if (!strmap_has(d->owners, str_of(d->jobs.v[i].uid))) {
+			printf("Job.batch %s: has the label " KUEUE_QUEUE_NAME
+			       " and runs without a Workload\n",
+			       d->jobs.v[i].shown);
+			d->found++;
+		}
+	}
+	return 0;
+}
+
+/* --- the verb ----------------------------------------------------------------------------------
+ */
+
+static void run_check(struct doctor *d, const char *what,
+		      int (*check)(struct doctor *d, struct err *err))
+{
+	struct err why = ERR_INIT;
+
+	if (check(d, &why) < 0) {
+		fprintf(stderr, "headgatectl: %s: %s\n", what, why.text);
+		d->failed++;
+	}
 }
 
 static int examine(const struct cluster_args *a, struct doctor *d, struct err *err)
 {
 	int r = cluster_args_connect(a, &d->transport, err);
 
-	for (size_t i = 0; r == 0 && kueue_conf_owners_unsupported(i) != NULL; i++) {
-		struct err why = ERR_INIT;
+	if (r < 0) {
+		return r;
+	}
+	for (size_t i = 0; kueue_conf_owners_unsupported(i) != NULL; i++) {
+		CLEANUP(xmalloc_freep) char *what = NULL;
 
 		d->kind = kueue_conf_owners_unsupported(i);
-		if (check_kind(d, &why) < 0) {
-			fprintf(stderr, "headgatectl: %s.%s: %s\n", d->kind->kind, d->kind->group,
-				why.text);
-			d->failed++;
+		what = xmalloc_printf("%s.%s", d->kind->kind, d->kind->group);
+		if (!is_external(d, d->kind->group, d->kind->kind)) {
+			run_check(d, what, check_kind);
 		}
 	}
+	run_check(d, "Pod", check_pods);
+	run_check(d, "Job.batch", check_jobs);
 	transport_destroy(d->transport);
-	return r;
+	return 0;
+}
+
+static void finish(struct doctor *d)
+{
+	for (size_t i = 0; i < d->jobs.n; i++) {
+		free(d->jobs.v[i].uid);
+		free(d->jobs.v[i].shown);
+	}
+	vec_finish(&d->jobs);
+	strmap_destroy(d->owners);
+}
+
+static int read_config(const struct cluster_args *a, struct arena *arena,
+		       struct kueue_conf_owners *ret, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
+	int r = a->config == NULL ? 0 : sim_files_read_document(a->config, &config, err);
+
+	if (r < 0) {
+		return r;
+	}
+	r = kueue_conf_owners_read(config, arena, ret, err);
+	return r < 0 ? err_wrap(err, "%s", a->config) : 0;
 }
 
 static int run_verb(int argc, char **argv)
 {
-	struct doctor d = { .found = 0 };
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct kueue_conf_owners conf;
+	struct doctor d = { .conf = &conf };
 	struct cluster_args a;
 	struct err err = ERR_INIT;
 	int code;
@@ -116,7 +304,13 @@ static int run_verb(int argc, char **argv)
 	if (!cluster_args_parse(&ctl_doctor_verb, argc, argv, &a, &code)) {
 		return code;
 	}
-	if (examine(&a, &d, &err) < 0) {
+	if (read_config(&a, arena, &conf, &err) < 0) {
+		return ctl_fail(&err);
+	}
+	d.owners = strmap_create(NULL);
+	code = examine(&a, &d, &err);
+	finish(&d);
+	if (code < 0) {
 		return ctl_fail(&err);
 	}
 	if (d.found == 0 && d.failed == 0) {
@@ -127,6 +321,7 @@ static int run_verb(int argc, char **argv)
 
 static const struct flags_row *const tables[] = {
 	cluster_args_reach,
+	cluster_args_config,
 	flags_help,
 	NULL,
 };
@@ -134,10 +329,12 @@ static const struct flags_row *const tables[] = {
 const struct ctl_verb ctl_doctor_verb = {
 	CTL_VERB("doctor"),
 	.help = "look for objects that name a queue and do not wait for it",
-	.flags.doc = "Look for objects that name a queue and do not wait for it: those of kinds "
-		     "that Kueue integrates and Headgate does not, unless their pods have the "
-		     "label. Kinds that the API server does not serve are left out. The exit code "
-		     "is 1 when there are some.",
+	.flags.doc =
+		"Look for objects that name a queue and do not wait for it: those of kinds "
+		"that Kueue integrates and Headgate does not, unless their pods have the "
+		"label; pods that the webhook did not see, and Jobs that run without a "
+		"Workload. Kinds that the API server does not serve are left out, and those of "
+		"externalFrameworks. The exit code is 1 when there are some.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

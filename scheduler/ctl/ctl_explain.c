@@ -487,13 +487,8 @@ static int run_verb(int argc, char **argv)
 }
 
 static const struct flags_row *const tables[] = {
-	cluster_args_reach,
-	cluster_args_dump,
-	cluster_args_files,
-	cluster_args_namespace,
-	cluster_args_output,
-	flags_help,
-	NULL,
+	cluster_args_reach,     cluster_args_dump,   cluster_args_files, cluster_args_config,
+	cluster_args_namespace, cluster_args_output, flags_help,         NULL,
 };
 
 const struct ctl_verb ctl_explain_verb = {

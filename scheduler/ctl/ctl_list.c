@@ -515,6 +515,7 @@ static int run_verb(int argc, char **argv)
 static const struct flags_row *const tables[] = {
 	cluster_args_reach,
 	cluster_args_files,
+	cluster_args_config,
 	cluster_args_namespace,
 	cluster_args_all,
 	cluster_args_queues,

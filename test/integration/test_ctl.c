@@ -291,6 +291,74 @@ static void test_doctor(void **state UNUSED)
 	scene_call(&scene, "DELETE", DEPLOYMENTS "/named", NULL, NULL);
 }
 
+#define QUEUE_NAME "kueue.x-k8s.io/queue-name: q"
+#define CONTAINERS "restartPolicy: Never, containers: [{name: c, image: i}]"
+
+static void add_labelled_pod(const char *name, const char *labels, const char *owners)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf(
+		"{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: default, labels: "
+		"{" QUEUE_NAME
+		"%s}, ownerReferences: [%s]}, spec: {schedulerName: other, " CONTAINERS "}}",
+		name, labels, owners);
+
+	scene_apply(&scene, yaml);
+}
+
+static void add_job(const char *name, const char *owners, const char *suspend)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf(
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: %s, namespace: default, "
+		"labels: {" QUEUE_NAME
+		"}, ownerReferences: [%s]}, spec: {suspend: %s, template: {spec: {" CONTAINERS
+		"}}}}",
+		name, owners, suspend);
+
+	scene_apply(&scene, yaml);
+}
+
+static char *write_config(void)
+{
+	char *path = xmalloc_printf("%s/kueue.yaml", stack_dir(scene.stack));
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("integrations: {externalFrameworks: [Foo.v1.example.com, Deployment.v1.apps]}\n", f);
+	assert_int_equal(fclose(f), 0);
+	return path;
+}
+
+#define OWNER(version, kind)                                                                       \
+	"{apiVersion: " version ", kind: " kind ", name: o, uid: u, controller: true}"
+
+/* What was there before the webhook, or came while it was away. */
+static void test_doctor_of_pods_and_jobs(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep) char *config = write_config();
+	CLEANUP(xmalloc_freep) char *words = xmalloc_printf("doctor --config=%s", config);
+
+	add_labelled_pod("managed", ", kueue.x-k8s.io/managed: 'true'", "");
+	add_labelled_pod("of-a-job", "", OWNER("batch/v1", "Job"));
+	add_job("suspended", "", "true");
+	add_job("nested", OWNER("batch/v1", "Job"), "false");
+	say("doctor", 0, "nothing found");
+	add_labelled_pod("external", "", OWNER("example.com/v1", "Foo"));
+	say("doctor", 1, "Pod default/external: has the label");
+	add_job("external", OWNER("example.com/v1", "Foo"), "false");
+	say("doctor", 1, "Job.batch default/external: has the label");
+	add_deployment("external", QUEUE_LABEL, NO_LABEL);
+	say(words, 0, "nothing found");
+	add_labelled_pod("free", "", "");
+	add_job("free", "", "false");
+	say(words, 1, "Pod default/free: has the label");
+	say(words, 1,
+	    "Job.batch default/free: has the label kueue.x-k8s.io/queue-name and runs "
+	    "without a Workload");
+	say("doctor --config=/nowhere", 1, "/nowhere");
+}
+
 /* The last test: the registrations are gone afterwards. */
 static void test_drain(void **state)
 {
@@ -325,6 +393,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_close_and_open),
 		cmocka_unit_test(test_close_and_open_a_tree),
 		cmocka_unit_test(test_doctor),
+		cmocka_unit_test(test_doctor_of_pods_and_jobs),
 		cmocka_unit_test(test_drain),
 	};
 

@@ -271,11 +271,23 @@ static void test_a_dump_explains(void **state UNUSED)
 	expect(words, 0, "default/waits");
 }
 
+/* A Job that was admitted runs with a Workload. */
+static void test_doctor(void **state UNUSED)
+{
+	scene_apply(&scene, "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: "
+			    "default, labels: {kueue.x-k8s.io/queue-name: lq}}, spec: {template: "
+			    "{spec: {restartPolicy: Never, containers: [{name: c, image: i, "
+			    "resources: {requests: {cpu: '0'}}}]}}}}");
+	wait_says("list workloads --for=job/j --status=admitted -o name", "workload");
+	expect("doctor", 0, "nothing found");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_it_says),
 		cmocka_unit_test(test_a_dump_explains),
+		cmocka_unit_test(test_doctor),
 		cmocka_unit_test_teardown(test_stop_and_resume_a_queue, resume_all),
 		cmocka_unit_test_teardown(test_stop_and_resume_in_a_namespace, resume_all),
 	};

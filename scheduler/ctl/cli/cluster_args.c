@@ -55,10 +55,13 @@ const struct flags_row cluster_args_files[] = {
 	{ "filename", .letter = 'f', AT(LIST, files), .arg = "FILE",
 	  .help = "Look at these manifests instead of a cluster: a file, a folder, - for standard "
 		  "input; may be repeated" },
-	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
-	  .help = "Kueue's configuration file, as the scheduler has it" },
 	{ "now", AT(TIME, now), .unset = "that of this machine; of manifests, the youngest in them",
 	  .help = "The time" },
+	END,
+};
+const struct flags_row cluster_args_config[] = {
+	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
+	  .help = "Kueue's configuration file, as the scheduler has it" },
 	END,
 };
 const struct flags_row cluster_args_namespace[] = {

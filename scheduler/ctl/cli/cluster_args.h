@@ -51,7 +51,8 @@ struct cluster_args {
 /* Rows for the tables of verbs; each verb about a cluster takes those of how to reach it. */
 extern const struct flags_row cluster_args_reach[];     /* --kubeconfig, --context, --server */
 extern const struct flags_row cluster_args_dump[];      /* --dump, --scheduler-conf */
-extern const struct flags_row cluster_args_files[];     /* --filename, --config, --now */
+extern const struct flags_row cluster_args_files[];     /* --filename, --now */
+extern const struct flags_row cluster_args_config[];    /* --config */
 extern const struct flags_row cluster_args_namespace[]; /* --namespace */
 extern const struct flags_row cluster_args_all[];       /* --all-namespaces */
 extern const struct flags_row cluster_args_queues[];    /* --clusterqueue, --localqueue */

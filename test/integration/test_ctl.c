@@ -333,7 +333,7 @@ static char *write_config(void)
 #define OWNER(version, kind)                                                                       \
 	"{apiVersion: " version ", kind: " kind ", name: o, uid: u, controller: true}"
 
-/* What was there before the webhook, or came while it was away. */
+/* Pods and Jobs that are older than the webhook, or were created while it did not answer. */
 static void test_doctor_of_pods_and_jobs(void **state UNUSED)
 {
 	CLEANUP(xmalloc_freep) char *config = write_config();

@@ -95,8 +95,8 @@ static void test_table(void **state)
 		"1       Ungate     ns/p1   scheduling.volcano.sh/queue-allocation-gate\n",
 		"2       Bind       ns/p1   n1\n",
 		"ns/g        q       Inqueue   1 Pending, 1 Binding\n",
-		"ns/p2         q       gated   queue q has not enough quota left: insufficient "
-		"cpu\n",
+		("ns/p2         q       gated   queue q has not enough quota left: insufficient "
+		 "cpu\n"),
 	};
 	CLEANUP(simulation_destroyp) struct simulation *s = two_cycles();
 	char *text = NULL;

@@ -41,9 +41,9 @@ struct engine {
 					    a queue in the tree is to be looked at */
 	struct cycle *cycle;
 	struct exec *exec;
-	struct queue_controller *queues;                  /* NULL: controller off */
-	struct podgroup_controller_controller *podgroups; /* NULL: controller off */
-	struct workload_engine *quota;                    /* NULL: it does not run */
+	struct queue_controller *queues;       /* NULL: controller off */
+	struct podgroup_controller *podgroups; /* NULL: controller off */
+	struct workload_engine *quota;         /* NULL: it does not run */
 	struct sched_metrics *metrics;
 	struct foreign *foreign;
 	struct orphans *orphans;
@@ -72,7 +72,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 
 	orphans_see(e->orphans, e->unsettled, t, clock_mono(e->opt.clock));
 	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 ||
-	    t->job != MODEL_NONE || t->status != TASK_PENDING) {
+	    t->podgroup != MODEL_NONE || t->status != TASK_PENDING) {
 		return;
 	}
 	owner = meta_controller(&pod->meta);
@@ -85,7 +85,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 		.owner_name = owner == NULL ? NULL : owner->name,
 		.owner_uid = owner == NULL ? NULL : owner->uid,
 	};
-	podgroup_controller_controller_pod(e->podgroups, cache_cluster(e->cache), t, &seen);
+	podgroup_controller_pod(e->podgroups, cache_cluster(e->cache), t, &seen);
 }
 
 static void on_pod_gone(void *ctx, const struct task *t)
@@ -95,12 +95,12 @@ static void on_pod_gone(void *ctx, const struct task *t)
 	orphans_gone(e->orphans, t);
 }
 
-static void on_podgroup(void *ctx, const struct job *j, const void *object)
+static void on_podgroup(void *ctx, const struct podgroup *g, const void *object)
 {
 	struct engine *e = ctx;
 
 	if (object == NULL) {
-		orphans_bereave(e->orphans, e->unsettled, j, clock_mono(e->opt.clock));
+		orphans_bereave(e->orphans, e->unsettled, g, clock_mono(e->opt.clock));
 	}
 }
 
@@ -177,12 +177,12 @@ static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
 }
 
 /* Without our controller it is others who make PodGroups. */
-static void on_foreign_podgroup(void *ctx, const struct job *j)
+static void on_foreign_podgroup(void *ctx, const struct podgroup *g)
 {
 	struct engine *e = ctx;
 
 	if (e->leading && e->rebuilt && e->podgroups != NULL) {
-		foreign_podgroup(e->foreign, exec_recorder(e->exec), j, clock_wall(e->opt.clock));
+		foreign_podgroup(e->foreign, exec_recorder(e->exec), g, clock_wall(e->opt.clock));
 	}
 }
 
@@ -232,8 +232,8 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 		e->queues = queue_controller_create(po, opt->default_queue, opt->post);
 	}
 	if (opt->controllers_podgroup) {
-		e->podgroups = podgroup_controller_controller_create(po, opt->default_queue,
-								     exec_recorder(e->exec));
+		e->podgroups =
+			podgroup_controller_create(po, opt->default_queue, exec_recorder(e->exec));
 	}
 	if (opt->kueue_conf != NULL) {
 		struct workload_engine_options qo = { .conf = opt->kueue_conf,
@@ -334,7 +334,7 @@ void engine_destroy(struct engine *e)
 	if (e == NULL) {
 		return;
 	}
-	podgroup_controller_controller_destroy(e->podgroups);
+	podgroup_controller_destroy(e->podgroups);
 	workload_engine_destroy(e->quota);
 	exec_destroy(e->exec);
 	queue_controller_destroy(e->queues);
@@ -469,8 +469,8 @@ static void annotate_adopted(struct engine *e, const struct cluster *c,
 		const struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
 
 		if (t != NULL && (t->flags & TASK_ADOPTED) != 0 && d->kind == DECISION_CONDITION) {
-			podgroup_controller_controller_annotate(e->podgroups, t,
-								c->jobs.v[t->job]->name);
+			podgroup_controller_annotate(e->podgroups, t,
+						     c->podgroups.v[t->podgroup]->name);
 		}
 	}
 }
@@ -582,7 +582,7 @@ size_t engine_pools(struct engine *e, struct pool **out, size_t max)
 	size_t n = exec_pools(e->exec, out, max);
 
 	if (e->podgroups != NULL && n < max) {
-		out[n++] = podgroup_controller_controller_pool(e->podgroups);
+		out[n++] = podgroup_controller_pool(e->podgroups);
 	}
 	if (e->queues != NULL && n < max) {
 		out[n++] = queue_controller_pool(e->queues);

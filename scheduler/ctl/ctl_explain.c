@@ -37,10 +37,10 @@ struct line {
 
 struct explanation {
 	const struct task *task;
-	const struct job *job;       /* NULL: none yet */
-	const struct queue *queue;   /* that its PodGroup names; NULL: none */
-	const struct queue *charged; /* NULL: none */
-	const char *verdict;         /* one sentence */
+	const struct podgroup *podgroup; /* NULL: none yet */
+	const struct queue *queue;       /* that its PodGroup names; NULL: none */
+	const struct queue *charged;     /* NULL: none */
+	const char *verdict;             /* one sentence */
 	const char *gate;
 	const char *nodes;
 	struct VEC(struct line) lines;
@@ -85,8 +85,9 @@ static void sum_needs(const struct live_cluster *s, struct explanation *x)
 	if (t->charge != CHARGE_NONE) {
 		return;
 	}
-	for (size_t i = 0; i < x->job->tasks.n && (int32_t)x->pods < x->missing; i++) {
-		const struct task *other = live_cluster_cluster(s)->tasks.v[x->job->tasks.v[i]];
+	for (size_t i = 0; i < x->podgroup->tasks.n && (int32_t)x->pods < x->missing; i++) {
+		const struct task *other =
+			live_cluster_cluster(s)->tasks.v[x->podgroup->tasks.v[i]];
 
 		if (other != t && gang_is_candidate(live_cluster_session(s), other)) {
 			res_add(&x->needs, &other->klass->request);
@@ -141,12 +142,13 @@ static const char *judge_quota(const struct live_cluster *s, const struct explan
 		return arena_printf(a, "queue %s takes nothing new: %s", x->queue->name,
 				    why.code == NULL ? "closed" : why.code);
 	}
-	if (x->job->barred_by != MODEL_NONE) {
-		return arena_printf(a,
-				    "waits for another queue: namespace %s may not use queue %s "
-				    "(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
-				    t->namespace_,
-				    live_cluster_cluster(s)->queues.v[x->job->barred_by]->name);
+	if (x->podgroup->barred_by != MODEL_NONE) {
+		return arena_printf(
+			a,
+			"waits for another queue: namespace %s may not use queue %s "
+			"(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
+			t->namespace_,
+			live_cluster_cluster(s)->queues.v[x->podgroup->barred_by]->name);
 	}
 	if (x->members == INT32_MAX) { /* from_api_podgroup_keep */
 		return "waits for its PodGroup, which cannot be read or asks for more members than "
@@ -207,10 +209,10 @@ static const char *judge(const struct live_cluster *s, const struct explanation 
 	if ((t->flags & TASK_OURS) == 0) {
 		return "not ours: another scheduler takes care of it";
 	}
-	if (x->job == NULL) {
+	if (x->podgroup == NULL) {
 		return "waits for its PodGroup: the PodGroup controller has not annotated it yet";
 	}
-	if (!x->job->has_group) {
+	if (!x->podgroup->exists) {
 		return "waits for its PodGroup, which does not exist";
 	}
 	if (x->queue == NULL || !x->queue->exists) {
@@ -253,14 +255,15 @@ static void explain(const struct live_cluster *s, const struct task *t, struct e
 	struct gang_need need;
 
 	x->task = t;
-	x->job = t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
-	x->queue =
-		x->job == NULL || x->job->queue == MODEL_NONE ? NULL : c->queues.v[x->job->queue];
+	x->podgroup = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
+	x->queue = x->podgroup == NULL || x->podgroup->queue == MODEL_NONE
+			   ? NULL
+			   : c->queues.v[x->podgroup->queue];
 	x->charged = t->charge == CHARGE_NONE ? NULL : c->queues.v[t->charge_queue];
 	x->gate = describe_gate(t);
 	if (x->queue != NULL && t->klass != NULL && t->status == TASK_PENDING) {
-		gang_need(live_cluster_session(s), x->job, GANG_RESERVED, &need);
-		x->members = x->job->min_member;
+		gang_need(live_cluster_session(s), x->podgroup, GANG_RESERVED, &need);
+		x->members = x->podgroup->min_member;
 		x->missing = need.missing > 0 ? need.missing : 0;
 		x->have = x->members - x->missing;
 		sum_needs(s, x);
@@ -288,7 +291,7 @@ static void print_table(const struct explanation *x)
 	printf("Pod:       %s/%s\n", x->task->namespace_, x->task->name);
 	printf("Verdict:   %s\n", x->verdict);
 	printf("Gate:      %s\n", x->gate);
-	printf("PodGroup:  %s\n", x->job == NULL ? "<none>" : x->job->name);
+	printf("PodGroup:  %s\n", x->podgroup == NULL ? "<none>" : x->podgroup->name);
 	if (x->members > 1) {
 		printf("Gang:      %d of %d members have quota\n", x->have, x->members);
 	}
@@ -346,7 +349,7 @@ static void print_json(const struct explanation *x)
 	json_out_kv(&o, "name", x->task->name);
 	json_out_kv(&o, "verdict", x->verdict);
 	json_out_kv(&o, "gate", x->gate);
-	json_out_kv(&o, "podGroup", x->job == NULL ? NULL : x->job->name);
+	json_out_kv(&o, "podGroup", x->podgroup == NULL ? NULL : x->podgroup->name);
 	json_out_kv(&o, "queue", x->queue == NULL ? NULL : x->queue->name);
 	json_out_kv(&o, "charge", ledger_state_name(x->task->charge));
 	json_out_kv(&o, "chargedQueue", x->charged == NULL ? NULL : x->charged->name);

@@ -38,23 +38,23 @@ static void add_nodes(struct cycle_fixture *f, int n)
 	}
 }
 
-/* pods in jobs of `per_job`, of `shapes` different sizes. */
-static void add_pods(struct cycle_fixture *f, int pods, int per_job, int shapes)
+/* pods in jobs of `per_podgroup`, of `shapes` different sizes. */
+static void add_pods(struct cycle_fixture *f, int pods, int per_podgroup, int shapes)
 {
-	struct job *j = NULL;
+	struct podgroup *g = NULL;
 	char name[32];
 
 	for (int i = 0; i < pods; i++) {
 		struct task *t;
 
-		if (i % per_job == 0) {
-			snprintf(name, sizeof(name), "job-%06d", i / per_job);
-			j = cluster_fixture_job(f->cluster, name, "q", per_job);
-			j->phase = JOB_INQUEUE;
-			j->created = i;
+		if (i % per_podgroup == 0) {
+			snprintf(name, sizeof(name), "job-%06d", i / per_podgroup);
+			g = cluster_fixture_podgroup(f->cluster, name, "q", per_podgroup);
+			g->phase = PODGROUP_INQUEUE;
+			g->created = i;
 		}
 		snprintf(name, sizeof(name), "pod-w-%06d", i);
-		t = cluster_fixture_task(f->cluster, name, j, 1000 + 10 * (i % shapes));
+		t = cluster_fixture_task(f->cluster, name, g, 1000 + 10 * (i % shapes));
 		t->created = i;
 	}
 }
@@ -69,7 +69,7 @@ static size_t count_kind(const struct decisions *d, enum decision_kind kind)
 	return n;
 }
 
-static void bench_place(int per_job, int shapes)
+static void bench_place(int per_podgroup, int shapes)
 {
 	struct cycle_fixture f;
 	const struct decisions *d;
@@ -78,12 +78,12 @@ static void bench_place(int per_job, int shapes)
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	add_nodes(&f, NODES);
-	add_pods(&f, PODS, per_job, shapes);
+	add_pods(&f, PODS, per_podgroup, shapes);
 	start = now_s();
 	d = cycle_run(f.cycle, f.cluster, f.now, NULL);
 	end = now_s();
 	printf("place %d pods in gangs of %d, %d shapes, onto %d nodes: %zu bound, %.0f pods/s\n",
-	       PODS, per_job, shapes, NODES, count_kind(d, DECISION_BIND),
+	       PODS, per_podgroup, shapes, NODES, count_kind(d, DECISION_BIND),
 	       (double)count_kind(d, DECISION_BIND) / (end - start));
 	cycle_fixture_finish(&f);
 }
@@ -99,17 +99,17 @@ static void add_gated(struct cycle_fixture *f, int queues, int per_queue)
 	}
 	(void)queue_topology_changed(f->cluster);
 	for (int i = 0; i < queues * per_queue; i++) {
-		struct job *j;
+		struct podgroup *g;
 
 		snprintf(name, sizeof(name), "q-%04d", i % queues);
-		char *job = xmalloc_printf("job-%06d", i);
+		char *podgroup = xmalloc_printf("job-%06d", i);
 
-		j = cluster_fixture_job(f->cluster, job, name, 1);
-		j->phase = JOB_INQUEUE;
-		j->created = i;
-		free(job);
+		g = cluster_fixture_podgroup(f->cluster, podgroup, name, 1);
+		g->phase = PODGROUP_INQUEUE;
+		g->created = i;
+		free(podgroup);
 		snprintf(name, sizeof(name), "pod-w-%06d", i);
-		cycle_fixture_gated(f, name, j, 1000 + i % 7)->created = i;
+		cycle_fixture_gated(f, name, g, 1000 + i % 7)->created = i;
 	}
 }
 
@@ -168,16 +168,16 @@ static void bench_full_queue(void)
 static void bench_gang(int size)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 	char name[32];
 
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	add_nodes(&f, NODES);
-	j = cluster_fixture_job(f.cluster, "gang", "q", size);
+	g = cluster_fixture_podgroup(f.cluster, "gang", "q", size);
 	for (int i = 0; i < size; i++) {
 		snprintf(name, sizeof(name), "pod-w-%06d", i);
-		cycle_fixture_gated(&f, name, j, 1000)->created = i;
+		cycle_fixture_gated(&f, name, g, 1000)->created = i;
 	}
 	snprintf(name, sizeof(name), "gang of %d: quota", size);
 	run_and_assume(&f, name);

@@ -160,15 +160,15 @@ static void request_done(struct input *in, struct cache *c)
 static struct decision decide(const struct cluster *c, const struct task *t, unsigned what)
 {
 	struct decision d = { .task = t->id,
-			      .job = t->job,
+			      .podgroup = t->podgroup,
 			      .queue = MODEL_NONE,
 			      .node = MODEL_NONE,
 			      .retry_at = MODEL_TIME_NONE };
 	bool may_reserve = t->status == TASK_PENDING && t->charge == CHARGE_NONE;
 
 	d.kind = DECISION_KIND_COUNT_;
-	if (t->job != MODEL_NONE) {
-		d.queue = c->jobs.v[t->job]->queue;
+	if (t->podgroup != MODEL_NONE) {
+		d.queue = c->podgroups.v[t->podgroup]->queue;
 	}
 	if (d.queue == MODEL_NONE || (t->flags & TASK_OURS) == 0 || t->klass->best_effort) {
 		return d;

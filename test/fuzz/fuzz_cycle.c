@@ -75,13 +75,13 @@ static void make_task(struct cluster *c, struct input *in, unsigned i)
 	uint8_t a = take(in), b = take(in);
 	char name[32], group[32], queue[8];
 	struct task *t;
-	struct job *j;
+	struct podgroup *g;
 
 	snprintf(name, sizeof(name), "p-w-%u", i);
 	snprintf(group, sizeof(group), "j%u", a % JOBS_MAX);
 	snprintf(queue, sizeof(queue), "q%u", a % JOBS_MAX % QUEUES);
-	j = cluster_fixture_job(c, group, queue, a % JOBS_MAX % 4);
-	t = cluster_fixture_task(c, name, j, (b & 7) * 100);
+	g = cluster_fixture_podgroup(c, group, queue, a % JOBS_MAX % 4);
+	t = cluster_fixture_task(c, name, g, (b & 7) * 100);
 	t->created = i;
 	t->flags |= TASK_PREEMPTABLE;
 	t->flags |= (b & 8) != 0 ? TASK_OPTED_IN | TASK_OUR_GATE : 0;

@@ -45,11 +45,11 @@ static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
 	f->foreign_binds++;
 }
 
-static void on_foreign_podgroup(void *ctx, const struct job *j)
+static void on_foreign_podgroup(void *ctx, const struct podgroup *g)
 {
 	struct cache_fixture *f = ctx;
 
-	assert_true(j->has_group);
+	assert_true(g->exists);
 	f->foreign_podgroups++;
 }
 
@@ -256,8 +256,8 @@ struct task *cache_fixture_task(const struct cache_fixture *f, const char *name)
 	return cluster_task_find(f->c, str_of(key));
 }
 
-struct job *cache_fixture_group(struct cache_fixture *f, const char *name, const char *queue,
-				int min_member)
+struct podgroup *cache_fixture_group(struct cache_fixture *f, const char *name, const char *queue,
+				     int min_member)
 {
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", name);
 
@@ -266,7 +266,7 @@ struct job *cache_fixture_group(struct cache_fixture *f, const char *name, const
 			   "\"resourceVersion\":\"%lld\"},\"spec\":{\"minMember\":%d,"
 			   "\"queue\":\"%s\"}}",
 			   name, name, (long long)++f->version, min_member, queue);
-	return cluster_job_find(f->c, str_of(key));
+	return cluster_podgroup_find(f->c, str_of(key));
 }
 
 struct queue *cache_fixture_queue(struct cache_fixture *f, const char *name, const char *parent,

@@ -57,8 +57,8 @@ void cache_fixture_raw(struct cache_fixture *f, enum sched_resource r, const cha
 void cache_fixture_delete(struct cache_fixture *f, enum sched_resource r, const char *key);
 /* The task as it is then; NULL when the cache does not keep such a pod. */
 struct task *cache_fixture_pod(struct cache_fixture *f, const struct cache_fixture_pod *p);
-struct job *cache_fixture_group(struct cache_fixture *f, const char *name, const char *queue,
-				int min_member);
+struct podgroup *cache_fixture_group(struct cache_fixture *f, const char *name, const char *queue,
+				     int min_member);
 struct queue *cache_fixture_queue(struct cache_fixture *f, const char *name, const char *parent,
 				  const char *cpu);
 struct node *cache_fixture_node(struct cache_fixture *f, const char *name, const char *cpu);

@@ -30,15 +30,15 @@ struct node *cluster_fixture_node(struct cluster *c, const char *name, int64_t c
 	return n;
 }
 
-struct job *cluster_fixture_job(struct cluster *c, const char *name, const char *queue,
-				int32_t min_member)
+struct podgroup *cluster_fixture_podgroup(struct cluster *c, const char *name, const char *queue,
+					  int32_t min_member)
 {
-	struct job *j = cluster_job_get(c, STR_LIT("ns"), str_of(name));
+	struct podgroup *g = cluster_podgroup_get(c, STR_LIT("ns"), str_of(name));
 
-	j->has_group = true;
-	j->min_member = min_member;
-	cluster_job_set_queue(c, j, str_of(queue));
-	return j;
+	g->exists = true;
+	g->min_member = min_member;
+	cluster_podgroup_set_queue(c, g, str_of(queue));
+	return g;
 }
 
 const struct pod_class *cluster_fixture_class(struct cluster *c, int64_t cpu)
@@ -49,7 +49,8 @@ const struct pod_class *cluster_fixture_class(struct cluster *c, int64_t cpu)
 	return cluster_class_intern(c, &k);
 }
 
-struct task *cluster_fixture_task(struct cluster *c, const char *name, struct job *job, int64_t cpu)
+struct task *cluster_fixture_task(struct cluster *c, const char *name, struct podgroup *podgroup,
+				  int64_t cpu)
 {
 	char *uid = xmalloc_printf("uid-%s", name);
 	struct task *t = cluster_task_add(c, STR_LIT("ns"), str_of(name), str_of(uid));
@@ -58,7 +59,7 @@ struct task *cluster_fixture_task(struct cluster *c, const char *name, struct jo
 	t->flags = TASK_OURS;
 	t->priority = 1;
 	cluster_task_set_class(c, t, cluster_fixture_class(c, cpu));
-	cluster_task_set_job(c, t, job);
+	cluster_task_set_podgroup(c, t, podgroup);
 	return t;
 }
 

@@ -1,5 +1,5 @@
-/* test/lib/cluster_fixture.h: short ways to put queues, nodes, jobs and tasks into a cluster by
- * hand. Everything is in namespace "ns"; amounts are milli-CPU. Owner: the test. */
+/* test/lib/cluster_fixture.h: short ways to put queues, nodes, PodGroups and tasks into a cluster
+ * by hand. Everything is in namespace "ns"; amounts are milli-CPU. Owner: the test. */
 #ifndef TEST_LIB_CLUSTER_FIXTURE_H
 #define TEST_LIB_CLUSTER_FIXTURE_H
 
@@ -11,10 +11,10 @@ struct queue *cluster_fixture_queue(struct cluster *c, const char *name, const c
 				    int64_t cpu);
 struct node *cluster_fixture_node(struct cluster *c, const char *name, int64_t cpu);
 /* A PodGroup that asks for queue (NULL: none). */
-struct job *cluster_fixture_job(struct cluster *c, const char *name, const char *queue,
-				int32_t min_member);
-/* A pending task of ours with uid "uid-NAME"; job may be NULL. */
-struct task *cluster_fixture_task(struct cluster *c, const char *name, struct job *job,
+struct podgroup *cluster_fixture_podgroup(struct cluster *c, const char *name, const char *queue,
+					  int32_t min_member);
+/* A pending task of ours with uid "uid-NAME"; podgroup may be NULL. */
+struct task *cluster_fixture_task(struct cluster *c, const char *name, struct podgroup *podgroup,
 				  int64_t cpu);
 /* The task asks for u besides. */
 void cluster_fixture_request(struct cluster *c, struct task *t, const struct unoffered *u);

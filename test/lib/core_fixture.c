@@ -63,13 +63,13 @@ static uint64_t mix_node(uint64_t h, const struct session *s, const struct node 
 	return h;
 }
 
-static uint64_t mix_job(uint64_t h, const struct session *s, const struct job *j)
+static uint64_t mix_podgroup(uint64_t h, const struct session *s, const struct podgroup *g)
 {
-	int32_t be = session_job_best_effort_pending(s, j);
-	enum job_phase phase = session_job_phase(s, j);
+	int32_t be = session_podgroup_best_effort_pending(s, g);
+	enum podgroup_phase phase = session_podgroup_phase(s, g);
 
 	for (int i = 0; i < TASK_STATUS_COUNT_; i++) {
-		uint32_t n = session_job_count(s, j, (enum task_status)i);
+		uint32_t n = session_podgroup_count(s, g, (enum task_status)i);
 
 		h = mix(h, &n, sizeof(n));
 	}
@@ -91,8 +91,8 @@ uint64_t core_fixture_checksum(const struct session *s)
 	for (size_t i = 0; i < c->nodes.n; i++) {
 		h = mix_node(h, s, c->nodes.v[i]);
 	}
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		h = mix_job(h, s, c->jobs.v[i]);
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		h = mix_podgroup(h, s, c->podgroups.v[i]);
 	}
 	for (size_t i = 0; i < c->queues.n; i++) {
 		h = mix(h, session_queue_charged(s, c->queues.v[i]), sizeof(struct res));

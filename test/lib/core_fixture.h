@@ -17,7 +17,8 @@ struct core_fixture {
 void core_fixture_init(struct core_fixture *sf, const char *conf_text);
 void core_fixture_open(struct core_fixture *sf);
 void core_fixture_finish(struct core_fixture *sf);
-/* FNV over all that a session says of tasks, jobs, nodes and queues, except versions of nodes. */
+/* FNV over all that a session says of tasks, PodGroups, nodes and queues, except versions of nodes.
+ */
 uint64_t core_fixture_checksum(const struct session *s);
 /* The session's decisions so far, as in cycle_fixture_run; valid until the next call. */
 const char *core_fixture_decisions(struct core_fixture *sf);

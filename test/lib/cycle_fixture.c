@@ -63,8 +63,8 @@ static const char *name_of(const struct cluster *c, const struct decision *d)
 	if (d->task != MODEL_NONE) {
 		return c->tasks.v[d->task]->name;
 	}
-	if (d->job != MODEL_NONE) {
-		return c->jobs.v[d->job]->name;
+	if (d->podgroup != MODEL_NONE) {
+		return c->podgroups.v[d->podgroup]->name;
 	}
 	return d->queue != MODEL_NONE ? c->queues.v[d->queue]->name : "-";
 }
@@ -79,9 +79,9 @@ void cycle_fixture_format(const struct cluster *c, const struct decision *d, str
 		strbuf_add_c(out, " uncharged");
 	} else if (d->kind == DECISION_BIND) {
 		strbuf_printf(out, " %s", c->nodes.v[d->node]->name);
-	} else if (d->kind == DECISION_JOB_PHASE) {
+	} else if (d->kind == DECISION_PODGROUP_PHASE) {
 		strbuf_printf(out, " %s", phases[d->phase]);
-	} else if (d->kind == DECISION_JOB_CONDITION) {
+	} else if (d->kind == DECISION_PODGROUP_CONDITION) {
 		strbuf_printf(out, " %s", d->reason2);
 	} else if (d->kind == DECISION_CONDITION) {
 		strbuf_printf(out, " %s", d->reason);
@@ -171,10 +171,10 @@ void cycle_fixture_acknowledge_withdrawals(struct cycle_fixture *f)
 	}
 }
 
-struct task *cycle_fixture_gated(struct cycle_fixture *f, const char *name, struct job *j,
+struct task *cycle_fixture_gated(struct cycle_fixture *f, const char *name, struct podgroup *g,
 				 int64_t cpu)
 {
-	struct task *t = cluster_fixture_task(f->cluster, name, j, cpu);
+	struct task *t = cluster_fixture_task(f->cluster, name, g, cpu);
 
 	t->flags |= TASK_OPTED_IN | TASK_OUR_GATE;
 	t->cond = POD_COND_GATED;

@@ -35,7 +35,7 @@ void cycle_fixture_acknowledge_withdrawals(struct cycle_fixture *f);
 /* Appends one decision as in cycle_fixture_run. */
 void cycle_fixture_format(const struct cluster *c, const struct decision *d, struct strbuf *out);
 /* A gated task that opted in. */
-struct task *cycle_fixture_gated(struct cycle_fixture *f, const char *name, struct job *j,
+struct task *cycle_fixture_gated(struct cycle_fixture *f, const char *name, struct podgroup *g,
 				 int64_t cpu);
 
 #endif

@@ -103,8 +103,8 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		return s->charged ? NULL : "a charge that is not there is moved";
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
-	case DECISION_JOB_PHASE:
-	case DECISION_JOB_CONDITION:
+	case DECISION_PODGROUP_PHASE:
+	case DECISION_PODGROUP_CONDITION:
 	case DECISION_EVENT:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:
@@ -113,15 +113,16 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	return NULL;
 }
 
-/* Tasks of the job that have a node, or get one, or are best effort: at least minMember, if any is
- * bound now. */
-static const char *check_gang(const struct cluster *c, const struct job *j, const struct seen *seen)
+/* Tasks of the PodGroup that have a node, or get one, or are best effort: at least minMember, if
+ * any is bound now. */
+static const char *check_gang(const struct cluster *c, const struct podgroup *g,
+			      const struct seen *seen)
 {
 	int64_t have = 0;
 	bool binds = false;
 
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = c->tasks.v[j->tasks.v[i]];
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = c->tasks.v[g->tasks.v[i]];
 		bool bound = seen[t->id].kinds[DECISION_BIND] > 0;
 
 		binds |= bound;
@@ -129,7 +130,7 @@ static const char *check_gang(const struct cluster *c, const struct job *j, cons
 			t->status == TASK_RUNNING || t->status == TASK_SUCCEEDED ||
 			(t->status == TASK_PENDING && t->klass->best_effort);
 	}
-	return binds && have < j->min_member ? "part of a gang is bound" : NULL;
+	return binds && have < g->min_member ? "part of a gang is bound" : NULL;
 }
 
 const char *invariants_of_decisions(const struct cluster *c, const struct decisions *d)
@@ -155,8 +156,9 @@ const char *invariants_of_decisions(const struct cluster *c, const struct decisi
 			return wrong;
 		}
 	}
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		const char *wrong = c->jobs.v[i] == NULL ? NULL : check_gang(c, c->jobs.v[i], seen);
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		const char *wrong =
+			c->podgroups.v[i] == NULL ? NULL : check_gang(c, c->podgroups.v[i], seen);
 
 		if (wrong != NULL) {
 			return wrong;

@@ -10,7 +10,7 @@ struct decisions;
  * bound that is gated or already has a node, nothing but preemptable tasks evicted, gangs bound
  * whole, no pod that opted in published or bound without quota. */
 const char *invariants_of_decisions(const struct cluster *c, const struct decisions *d);
-/* Accounts of nodes, jobs and queues equal the sums of their tasks, no quota is held twice. */
+/* Accounts of nodes, PodGroups and queues equal the sums of their tasks, no quota is held twice. */
 const char *invariants_of_cluster(const struct cluster *c);
 /* Right after the decisions are assumed: no node that got a pod is overcommitted in what the pod
  * asks for. Later it may be, by a node that shrinks, or by a binding that a former leader sent and

@@ -102,7 +102,7 @@ static void complete_meta(struct world *w, struct jdoc *object)
 static void settle_status(struct cluster *c, struct task *t, const struct from_api_pod *p)
 {
 	struct node *n = p->node.p == NULL ? NULL : cluster_node_get(c, p->node);
-	struct job *j = t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
+	struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 
 	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED) {
 		ledger_release(c, t);
@@ -117,8 +117,8 @@ static void settle_status(struct cluster *c, struct task *t, const struct from_a
 	}
 	if (t->charge != CHARGE_NONE) {
 		ledger_advance(c, t, CHARGE_BOUND);
-	} else if (j != NULL && j->queue != MODEL_NONE) {
-		ledger_charge(c, t, c->queues.v[j->queue], CHARGE_BOUND);
+	} else if (g != NULL && g->queue != MODEL_NONE) {
+		ledger_charge(c, t, c->queues.v[g->queue], CHARGE_BOUND);
 	}
 }
 

@@ -62,14 +62,14 @@ static void set_phase(struct world *w, const struct decision *d)
 {
 	static const char *const phases[] = { "Pending", "Inqueue", "Running", "Unknown",
 					      "Completed" };
-	const struct job *j = w->f.cluster->jobs.v[d->job];
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("PodGroup %s/%s", j->namespace_, j->name);
+	const struct podgroup *g = w->f.cluster->podgroups.v[d->podgroup];
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("PodGroup %s/%s", g->namespace_, g->name);
 	struct jdoc *status = jdoc_ensure_object(strmap_get(w->objects, str_of(key)), "status");
 
 	jdoc_set_str(status, "phase", phases[d->phase]);
-	jdoc_set_int(status, "running", j->status_running);
-	jdoc_set_int(status, "succeeded", j->status_succeeded);
-	jdoc_set_int(status, "failed", j->status_failed);
+	jdoc_set_int(status, "running", g->status_running);
+	jdoc_set_int(status, "succeeded", g->status_succeeded);
+	jdoc_set_int(status, "failed", g->status_failed);
 }
 
 static void add_event(struct world *w, const struct decision *d)
@@ -77,9 +77,9 @@ static void add_event(struct world *w, const struct decision *d)
 	const struct cluster *c = w->f.cluster;
 
 	strbuf_printf(&w->events, "%s%s %s", w->events.len == 0 ? "" : "; ", d->reason,
-		      d->task != MODEL_NONE  ? c->tasks.v[d->task]->name
-		      : d->job != MODEL_NONE ? c->jobs.v[d->job]->name
-					     : "-");
+		      d->task != MODEL_NONE       ? c->tasks.v[d->task]->name
+		      : d->podgroup != MODEL_NONE ? c->podgroups.v[d->podgroup]->name
+						  : "-");
 }
 
 static void write_one(struct world *w, const struct decision *d)
@@ -105,7 +105,7 @@ static void write_one(struct world *w, const struct decision *d)
 		jdoc_set_str(jdoc_get_mut(pod, "status"), "phase", "Running");
 		jdoc_remove(jdoc_get_mut(pod, "status"), "conditions");
 		break;
-	case DECISION_JOB_PHASE:
+	case DECISION_PODGROUP_PHASE:
 		set_phase(w, d);
 		break;
 	case DECISION_EVENT:
@@ -116,7 +116,7 @@ static void write_one(struct world *w, const struct decision *d)
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_EVICT:
-	case DECISION_JOB_CONDITION:
+	case DECISION_PODGROUP_CONDITION:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:
 		break;

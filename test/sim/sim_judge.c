@@ -57,11 +57,11 @@ static void collect(const struct judge *j, const char *group, struct members *re
 }
 
 /* In phase Inqueue, or Running with less than its minResources in members. */
-static bool asks_for_more(const struct judge *j, const struct job *other)
+static bool asks_for_more(const struct judge *j, const struct podgroup *other)
 {
 	struct res lacks = other->min_resources;
 
-	if (!other->has_min_resources || other->phase == JOB_INQUEUE) {
+	if (!other->has_min_resources || other->phase == PODGROUP_INQUEUE) {
 		return other->has_min_resources;
 	}
 	for (size_t i = 0; i < other->tasks.n; i++) {
@@ -71,7 +71,7 @@ static bool asks_for_more(const struct judge *j, const struct job *other)
 			res_sub_floor(&lacks, pod_class_charge(t->klass));
 		}
 	}
-	return other->phase == JOB_RUNNING && !res_is_zero(&lacks);
+	return other->phase == PODGROUP_RUNNING && !res_is_zero(&lacks);
 }
 
 /* Volcano's rule of the action enqueue: what a PodGroup that was enqueued still asks for counts
@@ -81,8 +81,8 @@ static bool waits_for_its_turn(const struct judge *j, const struct jdoc *group)
 	if (jdoc_is_str(jdoc_path(group, "status.phase"), "Inqueue")) {
 		return false;
 	}
-	for (size_t i = 0; i < j->cluster->jobs.n; i++) {
-		const struct job *other = j->cluster->jobs.v[i];
+	for (size_t i = 0; i < j->cluster->podgroups.n; i++) {
+		const struct podgroup *other = j->cluster->podgroups.v[i];
 
 		if (other != NULL && asks_for_more(j, other)) {
 			return true;

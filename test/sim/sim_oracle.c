@@ -121,14 +121,15 @@ void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const s
 	for (size_t i = 0; i < d->n; i++) {
 		const struct decision *e = &d->v[i];
 		const struct task *t = e->task == MODEL_NONE ? NULL : c->tasks.v[e->task];
-		const struct job *j = t == NULL || t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
+		const struct podgroup *g =
+			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 		bool long_ago = false;
 
-		if (j == NULL || !str_streq(e->reason, "ReservationTimedOut")) {
+		if (g == NULL || !str_streq(e->reason, "ReservationTimedOut")) {
 			continue;
 		}
-		for (size_t k = 0; k < j->tasks.n; k++) {
-			long_ago |= was_published_for(o, c->tasks.v[j->tasks.v[k]], timeout_ns / 2);
+		for (size_t k = 0; k < g->tasks.n; k++) {
+			long_ago |= was_published_for(o, c->tasks.v[g->tasks.v[k]], timeout_ns / 2);
 		}
 		if (!long_ago) {
 			sim_world_fail(o->world, "decisions: %s timed out before its time",

@@ -135,7 +135,7 @@ static void check_rebuilt(struct sim_scheduler *s, const struct cluster *c)
 
 		if (t != NULL && (t->flags & must) == must && t->status == TASK_PENDING &&
 		    t->cond == POD_COND_UNSCHEDULABLE && !t->klass->best_effort &&
-		    t->job != MODEL_NONE && c->jobs.v[t->job]->queue != MODEL_NONE &&
+		    t->podgroup != MODEL_NONE && c->podgroups.v[t->podgroup]->queue != MODEL_NONE &&
 		    t->charge == CHARGE_NONE) {
 			sim_world_fail(s->world, "restart: %s is published, but not charged",
 				       t->name);
@@ -221,7 +221,7 @@ static uint32_t queue_of(const struct cluster *c, const struct task *t)
 	if (t->charge != CHARGE_NONE) {
 		return t->charge_queue;
 	}
-	return t->job == MODEL_NONE ? MODEL_NONE : c->jobs.v[t->job]->queue;
+	return t->podgroup == MODEL_NONE ? MODEL_NONE : c->podgroups.v[t->podgroup]->queue;
 }
 
 static bool occupies(const struct cluster *c, const struct task *t)
@@ -259,7 +259,7 @@ static int64_t taken_later(const struct cluster *c, const struct decisions *list
 			list->v[i].kind == DECISION_BIND ? c->tasks.v[list->v[i].task] : NULL;
 
 		if (t != NULL && (t->flags & TASK_OPTED_IN) == 0 &&
-		    is_below(c, c->jobs.v[t->job]->queue, q)) {
+		    is_below(c, c->podgroups.v[t->podgroup]->queue, q)) {
 			sum += t->klass->request.v[d];
 		}
 	}

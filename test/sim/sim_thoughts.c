@@ -23,14 +23,15 @@ static void trace_tasks(struct sim_world *w, const struct cluster *c)
 			ledger_state_name((enum charge_state)t->charge),
 			t->charge_queue == MODEL_NONE ? "-" : c->queues.v[t->charge_queue]->name,
 			t->cond, t->flags, t->node == MODEL_NONE ? "-" : c->nodes.v[t->node]->name,
-			t->job == MODEL_NONE ? "-" : c->jobs.v[t->job]->name,
-			t->job == MODEL_NONE || c->jobs.v[t->job]->queue == MODEL_NONE
+			t->podgroup == MODEL_NONE ? "-" : c->podgroups.v[t->podgroup]->name,
+			t->podgroup == MODEL_NONE ||
+					c->podgroups.v[t->podgroup]->queue == MODEL_NONE
 				? "-"
-				: c->queues.v[c->jobs.v[t->job]->queue]->name,
-			t->job == MODEL_NONE ? 0 : c->jobs.v[t->job]->phase,
-			t->job == MODEL_NONE
+				: c->queues.v[c->podgroups.v[t->podgroup]->queue]->name,
+			t->podgroup == MODEL_NONE ? 0 : c->podgroups.v[t->podgroup]->phase,
+			t->podgroup == MODEL_NONE
 				? 0
-				: (long long)c->jobs.v[t->job]->min_resources.v[RES_CPU],
+				: (long long)c->podgroups.v[t->podgroup]->min_resources.v[RES_CPU],
 			t->retry_at == MODEL_TIME_NONE
 				? 0LL
 				: (long long)((t->retry_at - clock_wall(&w->clock.base)) /

@@ -25,29 +25,29 @@ static const char *const status_names[TASK_STATUS_COUNT_] = {
 	"Running", "Releasing", "Succeeded", "Failed",  "Unknown",
 };
 
-static const char *const phase_names[JOB_PHASE_COUNT_] = { "Pending", "Inqueue", "Running",
-							   "Unknown", "Completed" };
+static const char *const phase_names[PODGROUP_PHASE_COUNT_] = { "Pending", "Inqueue", "Running",
+								"Unknown", "Completed" };
 
-static int by_job_name(const void *a, const void *b)
+static int by_podgroup_name(const void *a, const void *b)
 {
-	const struct job *const *x = a, *const *y = b;
+	const struct podgroup *const *x = a, *const *y = b;
 	int r = strcmp((*x)->namespace_, (*y)->namespace_);
 
 	return r != 0 ? r : strcmp((*x)->name, (*y)->name);
 }
 
 /* PodGroups by name; the caller frees. */
-static const struct job **sorted_jobs(const struct cluster *c, size_t *ret_n)
+static const struct podgroup **sorted_podgroups(const struct cluster *c, size_t *ret_n)
 {
-	const struct job **v = xmalloc_zero(c->jobs.n + 1, sizeof(*v));
+	const struct podgroup **v = xmalloc_zero(c->podgroups.n + 1, sizeof(*v));
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		if (c->jobs.v[i] != NULL && c->jobs.v[i]->has_group) {
-			v[n++] = c->jobs.v[i];
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		if (c->podgroups.v[i] != NULL && c->podgroups.v[i]->exists) {
+			v[n++] = c->podgroups.v[i];
 		}
 	}
-	qsort(v, n, sizeof(v[0]), by_job_name);
+	qsort(v, n, sizeof(v[0]), by_podgroup_name);
 	*ret_n = n;
 	return v;
 }
@@ -60,14 +60,14 @@ static int by_task_name(const void *a, const void *b)
 	return r != 0 ? r : strcmp((*x)->name, (*y)->name);
 }
 
-static void count_tasks(const struct simulation *s, const struct job *j,
+static void count_tasks(const struct simulation *s, const struct podgroup *g,
 			unsigned counts[TASK_STATUS_COUNT_])
 {
 	const struct cluster *c = simulation_cluster(s);
 
 	memset(counts, 0, TASK_STATUS_COUNT_ * sizeof(counts[0]));
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		counts[simulation_task_status(s, c->tasks.v[j->tasks.v[i]])]++;
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		counts[simulation_task_status(s, c->tasks.v[g->tasks.v[i]])]++;
 	}
 }
 
@@ -119,15 +119,15 @@ static void write_decisions(const struct sim_report_parts *p, struct json_out *o
 	json_out_array_end(o);
 }
 
-static void write_job(const struct simulation *s, const struct job *j, struct json_out *o)
+static void write_podgroup(const struct simulation *s, const struct podgroup *g, struct json_out *o)
 {
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", j->namespace_, j->name);
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", g->namespace_, g->name);
 	unsigned counts[TASK_STATUS_COUNT_];
 
-	count_tasks(s, j, counts);
+	count_tasks(s, g, counts);
 	json_out_object(o);
 	json_out_kv(o, "name", key);
-	json_out_kv(o, "phase", phase_names[j->phase]);
+	json_out_kv(o, "phase", phase_names[g->phase]);
 	json_out_key(o, "tasks");
 	json_out_object(o);
 	for (int i = 0; i < TASK_STATUS_COUNT_; i++) {
@@ -139,18 +139,18 @@ static void write_job(const struct simulation *s, const struct job *j, struct js
 	json_out_object_end(o);
 }
 
-static void write_jobs(const struct simulation *s, struct json_out *o)
+static void write_podgroups(const struct simulation *s, struct json_out *o)
 {
 	size_t n;
-	const struct job **jobs = sorted_jobs(simulation_cluster(s), &n);
+	const struct podgroup **podgroups = sorted_podgroups(simulation_cluster(s), &n);
 
 	json_out_key(o, "podGroups");
 	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
-		write_job(s, jobs[i], o);
+		write_podgroup(s, podgroups[i], o);
 	}
 	json_out_array_end(o);
-	free(jobs);
+	free(podgroups);
 }
 
 static void write_pod_events(const struct simulation *s, unsigned cycle, struct json_out *o)
@@ -211,7 +211,7 @@ void sim_report_json(const struct sim_report_parts *parts, const struct sim_repo
 	json_out_kv_int(&o, "cycles", simulation_cycles(parts->pods));
 	write_decisions(parts, &o);
 	write_quota(parts, "queues", false, workload_report_queues, &o);
-	write_jobs(parts->pods, &o);
+	write_podgroups(parts->pods, &o);
 	if (show->shares) {
 		write_quota(parts, "shares", false, workload_report_shares, &o);
 	}
@@ -276,12 +276,12 @@ static void print_steps(const struct simulation *s, bool events, FILE *to)
 	}
 }
 
-static const char *queue_name(const struct cluster *c, const struct job *j)
+static const char *queue_name(const struct cluster *c, const struct podgroup *g)
 {
-	return j->queue_name == MODEL_NONE ? "-" : intern_str(c->names, j->queue_name).p;
+	return g->queue_name == MODEL_NONE ? "-" : intern_str(c->names, g->queue_name).p;
 }
 
-static void print_jobs(const struct simulation *s, FILE *to)
+static void print_podgroups(const struct simulation *s, FILE *to)
 {
 	static const char *const heads[] = { "POD GROUP", "QUEUE", "PHASE", "PODS", NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
@@ -289,10 +289,10 @@ static void print_jobs(const struct simulation *s, FILE *to)
 	const struct cluster *c = simulation_cluster(s);
 	unsigned counts[TASK_STATUS_COUNT_];
 	size_t n;
-	const struct job **jobs = sorted_jobs(c, &n);
+	const struct podgroup **podgroups = sorted_podgroups(c, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		count_tasks(s, jobs[i], counts);
+		count_tasks(s, podgroups[i], counts);
 		strbuf_reset(&text);
 		for (int k = 0; k < TASK_STATUS_COUNT_; k++) {
 			if (counts[k] > 0) {
@@ -300,16 +300,16 @@ static void print_jobs(const struct simulation *s, FILE *to)
 					      status_names[k]);
 			}
 		}
-		columns_add(table, "%s/%s", jobs[i]->namespace_, jobs[i]->name);
-		columns_add(table, "%s", queue_name(c, jobs[i]));
-		columns_add(table, "%s", phase_names[jobs[i]->phase]);
+		columns_add(table, "%s/%s", podgroups[i]->namespace_, podgroups[i]->name);
+		columns_add(table, "%s", queue_name(c, podgroups[i]));
+		columns_add(table, "%s", phase_names[podgroups[i]->phase]);
 		columns_add(table, "%s", text.len > 0 ? text.p : "-");
 	}
 	if (n > 0) {
 		fprintf(to, "\n");
 		columns_print(table, to);
 	}
-	free(jobs);
+	free(podgroups);
 }
 
 static const char *state_of(const struct simulation *s, const struct task *t)
@@ -346,7 +346,9 @@ static void print_waiting(const struct simulation *s, FILE *to)
 	for (size_t i = 0; i < n; i++) {
 		columns_add(table, "%s/%s", v[i]->namespace_, v[i]->name);
 		columns_add(table, "%s",
-			    v[i]->job == MODEL_NONE ? "-" : queue_name(c, c->jobs.v[v[i]->job]));
+			    v[i]->podgroup == MODEL_NONE
+				    ? "-"
+				    : queue_name(c, c->podgroups.v[v[i]->podgroup]));
 		columns_add(table, "%s", state_of(s, v[i]));
 		columns_add(table, "%s", or_dash(simulation_why(s, v[i])));
 	}
@@ -386,7 +388,7 @@ void sim_report_table(const struct sim_report_parts *parts, const struct sim_rep
 		print_quota(parts->quota, show, to);
 	}
 	print_steps(s, false, to);
-	print_jobs(s, to);
+	print_podgroups(s, to);
 	print_waiting(s, to);
 	if (show->events) {
 		print_steps(s, true, to);

@@ -56,7 +56,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 {
 	struct simulation *s = ctx;
 
-	if ((t->flags & TASK_OURS) != 0 && t->job == MODEL_NONE && s->new_group == NULL) {
+	if ((t->flags & TASK_OURS) != 0 && t->podgroup == MODEL_NONE && s->new_group == NULL) {
 		s->new_group = sim_group_make(cache_cluster(s->cache), t, object);
 	}
 }
@@ -85,13 +85,13 @@ static int give_group(struct simulation *s, const struct sim_object *pod, struct
 	CLEANUP(xmalloc_freep) char *key = NULL;
 	struct jdoc *meta = jdoc_get_mut(pod->json, "metadata");
 	const char *name = jdoc_path_str(group, "metadata.name");
-	const struct job *j;
+	const struct podgroup *g;
 	int r = 0;
 
 	s->new_group = NULL;
 	key = xmalloc_printf("%s/%s", jdoc_path_str(group, "metadata.namespace"), name);
-	j = cluster_job_find(cache_cluster(s->cache), str_of(key));
-	if (j == NULL || !j->has_group) {
+	g = cluster_podgroup_find(cache_cluster(s->cache), str_of(key));
+	if (g == NULL || !g->exists) {
 		r = apply_object(s, SCHED_PODGROUPS, key, group, err);
 	}
 	jdoc_set_str(jdoc_ensure_object(meta, "annotations"), KEYS_GROUP_NAME, name);
@@ -313,9 +313,9 @@ static const char *task_key(struct simulation *s, const struct task *t)
 	return arena_printf(s->arena, "%s/%s", t->namespace_, t->name);
 }
 
-static const char *job_key(struct simulation *s, const struct job *j)
+static const char *podgroup_key(struct simulation *s, const struct podgroup *g)
 {
-	return arena_printf(s->arena, "%s/%s", j->namespace_, j->name);
+	return arena_printf(s->arena, "%s/%s", g->namespace_, g->name);
 }
 
 static const char *copy(struct simulation *s, const char *text)
@@ -344,7 +344,7 @@ static void add_step(struct simulation *s, enum sim_step_kind kind, const struct
 {
 	const struct cluster *c = cache_cluster(s->cache);
 	const struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
-	const struct job *j = d->job == MODEL_NONE ? NULL : c->jobs.v[d->job];
+	const struct podgroup *g = d->podgroup == MODEL_NONE ? NULL : c->podgroups.v[d->podgroup];
 	struct sim_step step = { .kind = kind,
 				 .cycle = s->cycles,
 				 .reason = copy(s, d->reason),
@@ -354,8 +354,8 @@ static void add_step(struct simulation *s, enum sim_step_kind kind, const struct
 	if (t != NULL) {
 		step.object = task_key(s, t);
 		remember_why(s, "Pod", step.object, d->message);
-	} else if (j != NULL) {
-		step.object = job_key(s, j);
+	} else if (g != NULL) {
+		step.object = podgroup_key(s, g);
 	} else if (d->queue != MODEL_NONE) {
 		step.object = copy(s, c->queues.v[d->queue]->name);
 	} else {
@@ -398,15 +398,16 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 		remember_why(s, "Pod", task_key(s, cache_cluster(s->cache)->tasks.v[d->task]),
 			     d->message);
 		return false;
-	case DECISION_JOB_CONDITION:
-		remember_why(s, "PodGroup", job_key(s, cache_cluster(s->cache)->jobs.v[d->job]),
+	case DECISION_PODGROUP_CONDITION:
+		remember_why(s, "PodGroup",
+			     podgroup_key(s, cache_cluster(s->cache)->podgroups.v[d->podgroup]),
 			     d->message);
 		return false;
 	case DECISION_RESERVE:
 	case DECISION_RELEASE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
-	case DECISION_JOB_PHASE:
+	case DECISION_PODGROUP_PHASE:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:
 		break;
@@ -421,8 +422,9 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
 				 .cycle = s->cycles,
 				 .object = task_key(s, t),
 				 .node = copy(s, c->nodes.v[node]->name),
-				 .group = t->job == MODEL_NONE ? ""
-							       : job_key(s, c->jobs.v[t->job]) };
+				 .group = t->podgroup == MODEL_NONE
+						  ? ""
+						  : podgroup_key(s, c->podgroups.v[t->podgroup]) };
 
 	vec_push(&s->steps, step);
 }
@@ -431,7 +433,7 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
 static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
 {
 	const struct cluster *c = cache_cluster(s->cache);
-	const struct queue *q = c->queues.v[c->jobs.v[t->job]->queue];
+	const struct queue *q = c->queues.v[c->podgroups.v[t->podgroup]->queue];
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	const char *separator = "insufficient ";
 	uint32_t over = 0;
@@ -471,11 +473,12 @@ static bool take_session(struct simulation *s, const struct session *session)
 	}
 	for (size_t i = 0; session != NULL && i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
-		const struct job *j = t == NULL || t->job == MODEL_NONE ? NULL : c->jobs.v[t->job];
+		const struct podgroup *g =
+			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 		enum task_status status;
 
-		if (j == NULL || j->queue == MODEL_NONE ||
-		    !session_is_due(session, c->queues.v[j->queue])) {
+		if (g == NULL || g->queue == MODEL_NONE ||
+		    !session_is_due(session, c->queues.v[g->queue])) {
 			continue;
 		}
 		explain_quota(s, session, t);
@@ -514,10 +517,10 @@ static bool is_there(const struct cluster *c, enum sched_resource resource, stru
 {
 	const struct queue *q = resource == SCHED_QUEUES ? queue_find(c, key) : NULL;
 	const struct node *n = resource == SCHED_NODES ? cluster_node_find(c, key) : NULL;
-	const struct job *j = resource == SCHED_PODGROUPS ? cluster_job_find(c, key) : NULL;
+	const struct podgroup *g =
+		resource == SCHED_PODGROUPS ? cluster_podgroup_find(c, key) : NULL;
 
-	return (q != NULL && q->exists) || (n != NULL && n->exists) ||
-	       (j != NULL && j->has_group) ||
+	return (q != NULL && q->exists) || (n != NULL && n->exists) || (g != NULL && g->exists) ||
 	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||
 	       (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
 }
@@ -567,16 +570,16 @@ enum task_status simulation_task_status(const struct simulation *s, const struct
 const char *simulation_why(const struct simulation *s, const struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	const struct job *j;
+	const struct podgroup *g;
 	const char *text;
 
 	strbuf_printf(&key, "Pod %s/%s", t->namespace_, t->name);
 	text = strmap_get(s->why, strbuf_str(&key));
-	if (text != NULL || t->job == MODEL_NONE) {
+	if (text != NULL || t->podgroup == MODEL_NONE) {
 		return text;
 	}
-	j = cache_cluster(s->cache)->jobs.v[t->job];
+	g = cache_cluster(s->cache)->podgroups.v[t->podgroup];
 	strbuf_reset(&key);
-	strbuf_printf(&key, "PodGroup %s/%s", j->namespace_, j->name);
+	strbuf_printf(&key, "PodGroup %s/%s", g->namespace_, g->name);
 	return strmap_get(s->why, strbuf_str(&key));
 }

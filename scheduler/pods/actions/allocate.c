@@ -55,39 +55,40 @@ static void collect_task(struct allocate_run *run, struct allocate_work *w, cons
 	}
 }
 
-static bool holds_unbound_charge(const struct session *s, const struct job *j)
+static bool holds_unbound_charge(const struct session *s, const struct podgroup *g)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		if (ledger_is_unbound(session_task_charge(s, session_task(s, j->tasks.v[i])))) {
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		if (ledger_is_unbound(session_task_charge(s, session_task(s, g->tasks.v[i])))) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/* NULL when there is nothing to do for the job. */
-static struct allocate_work *collect_job(struct allocate_run *run, const struct queue *q,
-					 const struct job *j)
+/* NULL when there is nothing to do for the PodGroup. */
+static struct allocate_work *collect_podgroup(struct allocate_run *run, const struct queue *q,
+					      const struct podgroup *g)
 {
 	struct session *s = run->session;
 	struct allocate_work *w;
 
-	if (session_job_count(s, j, TASK_PENDING) == 0) {
+	if (session_podgroup_count(s, g, TASK_PENDING) == 0) {
 		return NULL;
 	}
 	w = arena_zero(session_arena(s), 1, sizeof(*w));
-	w->order.job = w->job = j;
+	w->order.podgroup = w->podgroup = g;
 	w->queue = q;
-	list_init(s, &w->reserve, j->tasks.n);
-	list_init(s, &w->place, j->tasks.n);
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		collect_task(run, w, session_task(s, j->tasks.v[i]));
+	list_init(s, &w->reserve, g->tasks.n);
+	list_init(s, &w->place, g->tasks.n);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		collect_task(run, w, session_task(s, g->tasks.v[i]));
 	}
 	/* A PodGroup that holds quota is admitted, whatever became of its phase. */
-	if (session_job_phase(s, j) == JOB_PENDING && w->opted_in && holds_unbound_charge(s, j)) {
-		statement_set_phase(s, j, JOB_INQUEUE);
+	if (session_podgroup_phase(s, g) == PODGROUP_PENDING && w->opted_in &&
+	    holds_unbound_charge(s, g)) {
+		statement_set_phase(s, g, PODGROUP_INQUEUE);
 	}
-	if (!j->has_group || j->queue == MODEL_NONE || w->reserve.n + w->place.n == 0) {
+	if (!g->exists || g->queue == MODEL_NONE || w->reserve.n + w->place.n == 0) {
 		return NULL;
 	}
 	if (w->place.n == 0 && allocate_gate_is_hopeless(run, w)) {
@@ -96,9 +97,9 @@ static struct allocate_work *collect_job(struct allocate_run *run, const struct 
 	order_sort(s, w->reserve.v, w->reserve.n);
 	order_sort(s, w->place.v, w->place.n);
 	if (w->reserve.n > 0) {
-		gang_need(s, j, GANG_RESERVED, &w->need);
+		gang_need(s, g, GANG_RESERVED, &w->need);
 		w->order.filled = gang_is_met(&w->need);
-		w->order.first = !w->order.filled && w->need.missing < j->min_member;
+		w->order.first = !w->order.filled && w->need.missing < g->min_member;
 	}
 	return w;
 }
@@ -107,16 +108,17 @@ static void collect_queue(struct allocate_run *run, const struct queue *q, struc
 {
 	const struct cluster *c = session_cluster(run->session);
 
-	for (size_t k = 0; k < q->jobs.n; k++) {
-		struct allocate_work *w = collect_job(run, q, c->jobs.v[q->jobs.v[k]]);
+	for (size_t k = 0; k < q->podgroups.n; k++) {
+		struct allocate_work *w =
+			collect_podgroup(run, q, c->podgroups.v[q->podgroups.v[k]]);
 
 		if (w != NULL) {
 			order_add(o, &w->order);
 		}
 	}
-	/* Of jobs whose queue does not exist only gates that need no quota matter. */
+	/* Of PodGroups whose queue does not exist only gates that need no quota matter. */
 	for (size_t k = 0; k < q->waiting.n; k++) {
-		(void)collect_job(run, q, c->jobs.v[q->waiting.v[k]]);
+		(void)collect_podgroup(run, q, c->podgroups.v[q->waiting.v[k]]);
 	}
 }
 
@@ -139,16 +141,16 @@ static bool has_more(const struct allocate_work *w)
 /* True when the queue may have more to do. */
 static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 {
-	struct order_job *next;
+	struct order_podgroup *next;
 	struct allocate_work *w;
 	bool got;
 
 	if (hooks_overused(run->session, q->queue)) {
-		session_wait_for_jobs(run->session, q->queue);
+		session_wait_for_podgroups(run->session, q->queue);
 		session_wait_for_nodes(run->session, q->queue);
 		return false;
 	}
-	next = order_next_job(q);
+	next = order_next_podgroup(q);
 	if (next == NULL) {
 		return false;
 	}
@@ -158,16 +160,16 @@ static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 	w->order.filled = w->reserve.n > 0 && gang_is_met(&w->need);
 	w->order.first = w->order.first && !w->order.filled;
 	if (got && has_more(w)) {
-		heap_push(&q->jobs, next);
+		heap_push(&q->podgroups, next);
 	}
 	return true;
 }
 
-/* 1. Gates that need no quota come off; jobs with work are collected per queue.
- * 2. The first queue, and of it the first job; gangs that are under way first.
+/* 1. Gates that need no quota come off; PodGroups with work are collected per queue.
+ * 2. The first queue, and of it the first PodGroup; gangs that are under way first.
  * 3. Quota for its gang or for one pod beyond it.
- * 4. Nodes until the job is ready.
- * 5. A job that got something and has more to do queues up again, and so does the queue, whose
+ * 4. Nodes until the PodGroup is ready.
+ * 5. A PodGroup that got something and has more to do queues up again, and so does the queue, whose
  *    share is then another. */
 void allocate_run(struct session *s)
 {

@@ -29,7 +29,8 @@ static bool has_free_gate(const struct session *s, const struct task *t)
 
 static bool is_barred(const struct session *s, const struct task *t)
 {
-	return t->job != MODEL_NONE && session_cluster(s)->jobs.v[t->job]->barred_by != MODEL_NONE;
+	return t->podgroup != MODEL_NONE &&
+	       session_cluster(s)->podgroups.v[t->podgroup]->barred_by != MODEL_NONE;
 }
 
 bool allocate_gate_opens(struct allocate_run *run, const struct queue *q, const struct task *t)
@@ -142,7 +143,7 @@ static void reserve(struct allocate_run *run, struct allocate_work *w, const str
 
 static void note_quota_refusal(struct allocate_run *run, const struct allocate_work *w)
 {
-	session_note_refusal(run->session, w->job, "quota", refusal_of(run, w)->text);
+	session_note_refusal(run->session, w->podgroup, "quota", refusal_of(run, w)->text);
 }
 
 bool allocate_gate_is_hopeless(struct allocate_run *run, const struct allocate_work *w)
@@ -162,17 +163,17 @@ bool allocate_gate_is_hopeless(struct allocate_run *run, const struct allocate_w
 	return true;
 }
 
-/* Whether the job may reserve at all. */
+/* Whether the PodGroup may reserve at all. */
 static bool may_reserve(struct allocate_run *run, const struct allocate_work *w)
 {
 	struct session *s = run->session;
 
 	if (!run->reserves) {
-		session_note_refusal(s, w->job, "no quota plugin",
+		session_note_refusal(s, w->podgroup, "no quota plugin",
 				     "no quota plugin is active: no gate is removed");
 		return false;
 	}
-	return hooks_queue_accepts(s, w->queue, NULL) && hooks_job_valid(s, w->job, NULL);
+	return hooks_queue_accepts(s, w->queue, NULL) && hooks_job_valid(s, w->podgroup, NULL);
 }
 
 static struct gang_need copy_need(struct session *s, const struct gang_need *need)
@@ -192,7 +193,7 @@ static void give_up_gang(struct allocate_run *run, struct allocate_work *w, bool
 	if (refused) {
 		note_quota_refusal(run, w);
 	} else {
-		session_note_refusal(run->session, w->job, "members",
+		session_note_refusal(run->session, w->podgroup, "members",
 				     "members of the gang cannot be reserved yet");
 	}
 }
@@ -263,7 +264,7 @@ static void tell_reserved(struct allocate_run *run, const struct allocate_work *
 {
 	struct decision *d = decision_add(session_decisions(run->session), DECISION_EVENT);
 
-	d->job = w->job->id;
+	d->podgroup = w->podgroup->id;
 	d->reason = "QuotaReserved";
 	d->message = "the queue has room: quota is reserved and gates are removed";
 }
@@ -284,8 +285,8 @@ bool allocate_gate_step(struct allocate_run *run, struct allocate_work *w)
 		return false;
 	}
 	tell_reserved(run, w);
-	if (session_job_phase(run->session, w->job) == JOB_PENDING) {
-		statement_set_phase(run->session, w->job, JOB_INQUEUE);
+	if (session_podgroup_phase(run->session, w->podgroup) == PODGROUP_PENDING) {
+		statement_set_phase(run->session, w->podgroup, PODGROUP_INQUEUE);
 	}
 	return true;
 }

@@ -89,9 +89,9 @@ static bool place_task(struct session *s, const struct allocate_work *w, const s
 }
 
 /* A gang that needs every member it has is lost with the first that does not fit. */
-static bool needs_everybody(const struct job *j)
+static bool needs_everybody(const struct podgroup *g)
 {
-	return j->min_member > 0 && (size_t)j->min_member >= j->tasks.n;
+	return g->min_member > 0 && (size_t)g->min_member >= g->tasks.n;
 }
 
 /* A gang of pods that opted in waits until the gates of all members that it needs are off. */
@@ -99,10 +99,10 @@ static bool is_complete(struct session *s, const struct allocate_work *w)
 {
 	struct gang_need need;
 
-	if (!w->opted_in || hooks_job_ready(s, w->job)) {
+	if (!w->opted_in || hooks_job_ready(s, w->podgroup)) {
 		return true;
 	}
-	gang_need(s, w->job, GANG_PLACEABLE, &need);
+	gang_need(s, w->podgroup, GANG_PLACEABLE, &need);
 	return gang_is_met(&need);
 }
 
@@ -110,26 +110,26 @@ static bool may_place(struct allocate_run *run, struct allocate_work *w)
 {
 	struct session *s = run->session;
 
-	if (session_job_phase(s, w->job) == JOB_PENDING) {
+	if (session_podgroup_phase(s, w->podgroup) == PODGROUP_PENDING) {
 		if (run->enqueue_configured) {
 			return false;
 		}
-		statement_set_phase(s, w->job, JOB_INQUEUE);
+		statement_set_phase(s, w->podgroup, PODGROUP_INQUEUE);
 	}
-	return hooks_job_valid(s, w->job, NULL) && is_complete(s, w);
+	return hooks_job_valid(s, w->podgroup, NULL) && is_complete(s, w);
 }
 
 static bool end_statement(struct session *s, struct allocate_work *w, struct statement st,
 			  bool placed)
 {
-	if (hooks_job_ready(s, w->job)) {
+	if (hooks_job_ready(s, w->podgroup)) {
 		statement_commit(s, st);
 		return placed;
 	}
 	w->place.next = w->place.n;
 	session_wait_for_nodes(s, w->queue);
-	if (placed && hooks_job_pipelined(s, w->job)) {
-		session_note_held(s, w->job);
+	if (placed && hooks_job_pipelined(s, w->podgroup)) {
+		session_note_held(s, w->podgroup);
 		statement_hold(s, st);
 	} else {
 		statement_discard(s, st);
@@ -150,20 +150,20 @@ bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 		w->place.next = w->place.n;
 		return false;
 	}
-	session_note_tried(s, w->job);
+	session_note_tried(s, w->podgroup);
 	st = statement_begin(s);
 	while (w->place.next < w->place.n) {
 		const struct task *t = w->place.v[w->place.next++];
 
 		if (!place_task(s, w, t)) {
 			session_wait_for_nodes(s, w->queue);
-			if (needs_everybody(w->job)) {
+			if (needs_everybody(w->podgroup)) {
 				break;
 			}
 			continue;
 		}
 		placed = true;
-		if (hooks_job_ready(s, w->job)) {
+		if (hooks_job_ready(s, w->podgroup)) {
 			break;
 		}
 	}

@@ -1,5 +1,5 @@
-/* scheduler/pods/actions/allocate_work.h: what the allocate action keeps of one job while it runs.
- * In the session's arena. Thread: sched. Pure. */
+/* scheduler/pods/actions/allocate_work.h: what the allocate action keeps of one PodGroup while it
+ * runs. In the session's arena. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 #define SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 
@@ -12,9 +12,9 @@ struct allocate_list {
 };
 
 struct allocate_work {
-	struct order_job order; /* first member */
+	struct order_podgroup order; /* first member */
 	const struct queue *queue;
-	const struct job *job;
+	const struct podgroup *podgroup;
 	struct allocate_list reserve; /* candidates for quota */
 	struct allocate_list place;   /* may be put on a node; has room for all of reserve */
 	struct gang_need need;        /* what the gang lacks in reservations */
@@ -29,11 +29,11 @@ struct allocate_refusal {
 	const char *text;
 };
 
-/* What is the same for all jobs of one run. */
+/* What is the same for all PodGroups of one run. */
 struct allocate_run {
 	struct session *session;
 	bool reserves;                    /* quota may be given, and gates taken off for it */
-	bool enqueue_configured;          /* then only jobs that are not Pending are placed */
+	bool enqueue_configured;          /* then only PodGroups that are not Pending are placed */
 	struct allocate_refusal *refused; /* by queue id */
 };
 

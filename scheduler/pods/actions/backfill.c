@@ -14,15 +14,15 @@ static bool is_wanted(const struct session *s, const struct task *t)
 	       !session_task_is_set_aside(s, t);
 }
 
-static bool has_wanted(struct session *s, const struct job *j)
+static bool has_wanted(struct session *s, const struct podgroup *g)
 {
-	if (!j->has_group || session_job_best_effort_pending(s, j) == 0 ||
-	    session_job_phase(s, j) == JOB_PENDING) {
+	if (!g->exists || session_podgroup_best_effort_pending(s, g) == 0 ||
+	    session_podgroup_phase(s, g) == PODGROUP_PENDING) {
 		return false;
 	}
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		if (is_wanted(s, session_task(s, j->tasks.v[i]))) {
-			return hooks_job_valid(s, j, NULL);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		if (is_wanted(s, session_task(s, g->tasks.v[i]))) {
+			return hooks_job_valid(s, g, NULL);
 		}
 	}
 	return false;
@@ -41,19 +41,19 @@ static void place(struct session *s, const struct queue *q, const struct task *t
 	session_wait_for_nodes(s, q);
 }
 
-static void backfill_job(struct session *s, const struct queue *q, const struct job *j)
+static void backfill_podgroup(struct session *s, const struct queue *q, const struct podgroup *g)
 {
 	struct statement st = statement_begin(s);
 	size_t n;
-	const struct task **tasks = order_tasks(s, j, &n);
+	const struct task **tasks = order_tasks(s, g, &n);
 
-	session_note_tried(s, j);
+	session_note_tried(s, g);
 	for (size_t i = 0; i < n; i++) {
 		if (is_wanted(s, tasks[i])) {
 			place(s, q, tasks[i]);
 		}
 	}
-	if (hooks_job_ready(s, j)) {
+	if (hooks_job_ready(s, g)) {
 		statement_commit(s, st);
 	} else {
 		session_wait_for_nodes(s, q);
@@ -65,5 +65,5 @@ static void backfill_job(struct session *s, const struct queue *q, const struct 
  * so they also leave closed queues, as in Volcano. */
 void backfill_run(struct session *s)
 {
-	order_serve(s, has_wanted, backfill_job);
+	order_serve(s, has_wanted, backfill_podgroup);
 }

@@ -4,34 +4,34 @@
 #include "scheduler/pods/core/order.h"
 #include "scheduler/pods/core/statement.h"
 
-static bool is_pending(struct session *s, const struct job *j)
+static bool is_pending(struct session *s, const struct podgroup *g)
 {
-	return j->has_group && session_job_phase(s, j) == JOB_PENDING;
+	return g->exists && session_podgroup_phase(s, g) == PODGROUP_PENDING;
 }
 
-static void vote(struct session *s, const struct queue *q, const struct job *j)
+static void vote(struct session *s, const struct queue *q, const struct podgroup *g)
 {
 	struct reason why = { .code = NULL };
 
-	if (!j->has_min_resources || hooks_job_enqueueable(s, j, &why)) {
-		hooks_job_enqueued(s, j);
-		statement_set_phase(s, j, JOB_INQUEUE);
+	if (!g->has_min_resources || hooks_job_enqueueable(s, g, &why)) {
+		hooks_job_enqueued(s, g);
+		statement_set_phase(s, g, PODGROUP_INQUEUE);
 		return;
 	}
 	/* What others have queued up counts in the vote, and in flat mode the cluster's size. */
-	session_wait_for_jobs(s, q);
+	session_wait_for_podgroups(s, q);
 	session_wait_for_nodes(s, q);
 	if (why.code == NULL) {
 		why.code = "the pod group may not be enqueued";
 	}
-	session_note_refusal(s, j, why.code,
+	session_note_refusal(s, g, why.code,
 			     why.detail == NULL ? why.code
 						: arena_printf(session_arena(s), "%s: %s", why.code,
 							       why.detail));
 }
 
-/* Queues in turn, one job each; a job that is refused waits for the next cycle, and smaller ones
- * behind it may pass. */
+/* Queues in turn, one PodGroup each; a PodGroup that is refused waits for the next cycle, and
+ * smaller ones behind it may pass. */
 void enqueue_run(struct session *s)
 {
 	order_serve(s, is_pending, vote);

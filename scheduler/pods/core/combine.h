@@ -27,7 +27,7 @@ struct hook_list {
 struct hook_call {
 	const struct session *session;
 	struct session *mutable_session; /* NULL for those that only read */
-	const struct job *job, *other_job;
+	const struct podgroup *podgroup, *other_podgroup;
 	const struct queue *queue, *other_queue;
 	const struct task *task, *other_task;
 	const struct pod_class *klass;

@@ -94,28 +94,30 @@ const struct session *cycle_last_session(const struct cycle *c)
 	return c->has_run ? c->session : NULL;
 }
 
-static uint64_t sum_jobs_gen(const struct cluster *c)
+static uint64_t sum_podgroups_gen(const struct cluster *c)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < c->queues.n; i++) {
-		sum += c->queues.v[i] == NULL ? 0 : c->queues.v[i]->jobs_gen;
+		sum += c->queues.v[i] == NULL ? 0 : c->queues.v[i]->podgroups_gen;
 	}
 	return sum;
 }
 
 /* Whether anything changed that the last look at the queue depended on. */
-static bool is_due(const struct cluster *c, const struct queue *q, int64_t now, uint64_t all_jobs)
+static bool is_due(const struct cluster *c, const struct queue *q, int64_t now,
+		   uint64_t all_podgroups)
 {
 	const struct queue_scan *scan = &q->scan;
 
-	return !scan->done || scan->jobs_gen != q->jobs_gen || scan->queues_gen != c->queues_gen ||
-	       scan->timer_at <= now || scan->chain_gen != cluster_chain_gen(c, q) ||
+	return !scan->done || scan->podgroups_gen != q->podgroups_gen ||
+	       scan->queues_gen != c->queues_gen || scan->timer_at <= now ||
+	       scan->chain_gen != cluster_chain_gen(c, q) ||
 	       (scan->waits_nodes && scan->nodes_gen != c->nodes_gen) ||
-	       (scan->waits_jobs && scan->all_jobs_gen != all_jobs);
+	       (scan->waits_podgroups && scan->all_podgroups_gen != all_podgroups);
 }
 
-static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uint64_t all_jobs)
+static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uint64_t all_podgroups)
 {
 	struct session *s = cy->session;
 
@@ -127,7 +129,7 @@ static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uin
 		if (q == NULL) {
 			continue;
 		}
-		if (is_due(c, q, now, all_jobs)) {
+		if (is_due(c, q, now, all_podgroups)) {
 			bitset_set(s->due, i);
 			s->queues_due++;
 		} else {
@@ -140,7 +142,7 @@ static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uin
 	cy->stats.queues_scanned = s->queues_due;
 }
 
-static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t all_jobs)
+static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t all_podgroups)
 {
 	struct session *s = cy->session;
 
@@ -154,14 +156,14 @@ static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t a
 		d = decision_add(&s->decisions, DECISION_QUEUE_SCANNED);
 		d->queue = q->id;
 		d->scan = (struct queue_scan){
-			.jobs_gen = q->jobs_gen,
+			.podgroups_gen = q->podgroups_gen,
 			.chain_gen = cluster_chain_gen(c, q),
 			.queues_gen = c->queues_gen,
 			.nodes_gen = c->nodes_gen,
-			.all_jobs_gen = all_jobs,
+			.all_podgroups_gen = all_podgroups,
 			.done = true,
 			.waits_nodes = (s->waits[i] & SESSION_WAITS_NODES) != 0,
-			.waits_jobs = (s->waits[i] & SESSION_WAITS_JOBS) != 0,
+			.waits_podgroups = (s->waits[i] & SESSION_WAITS_PODGROUPS) != 0,
 			.timer_at = s->timers[i],
 		};
 		if (s->timers[i] < cy->stats.next_timer) {
@@ -212,23 +214,23 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 				  const struct cycle_trace *trace)
 {
 	struct session *s = cy->session;
-	uint64_t all_jobs = sum_jobs_gen(c);
+	uint64_t all_podgroups = sum_podgroups_gen(c);
 
 	arena_reset(s->arena);
 	s->decisions.n = 0;
-	s->jobs_seen = s->tasks_seen = s->nodes_scored = 0;
+	s->podgroups_seen = s->tasks_seen = s->nodes_scored = 0;
 	cy->stats = (struct cycle_stats){
 		.next_timer = INT64_MAX,
 		.has_quota_plugin = s->has_quota_plugin,
 	};
-	find_due(cy, c, now, all_jobs);
+	find_due(cy, c, now, all_podgroups);
 	/* Pods that belong to no queue are drained, too: that needs a look at all of them. */
 	cy->has_run = s->queues_due > 0 || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
-		remember_scans(cy, c, all_jobs);
+		remember_scans(cy, c, all_podgroups);
 	}
-	cy->stats.jobs_seen = s->jobs_seen;
+	cy->stats.podgroups_seen = s->podgroups_seen;
 	cy->stats.tasks_seen = s->tasks_seen;
 	cy->stats.nodes_scored = s->nodes_scored;
 	return &s->decisions;

@@ -12,7 +12,7 @@ struct sched_conf;
 struct session;
 
 struct cycle_stats {
-	uint64_t queues_scanned, queues_skipped, jobs_seen, tasks_seen, nodes_scored;
+	uint64_t queues_scanned, queues_skipped, podgroups_seen, tasks_seen, nodes_scored;
 	int64_t next_timer; /* when a cycle is needed although nothing changed; INT64_MAX: none */
 	bool has_quota_plugin;
 };

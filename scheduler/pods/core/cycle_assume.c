@@ -86,8 +86,8 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 	if (t->charge != CHARGE_NONE) {
 		ledger_advance(c, t, CHARGE_ASSUMED);
 	} else {
-		assert(t->job != MODEL_NONE);
-		charge(c, t, c->jobs.v[t->job]->queue, CHARGE_ASSUMED);
+		assert(t->podgroup != MODEL_NONE);
+		charge(c, t, c->podgroups.v[t->podgroup]->queue, CHARGE_ASSUMED);
 	}
 	t->flags &= ~(uint32_t)TASK_GREW;
 	t->attempts = 0;
@@ -103,20 +103,21 @@ static void assume_evict(struct cluster *c, struct task *t, int64_t now)
 	t->deleted = now;
 }
 
-static void assume_phase(struct cluster *c, struct job *j, const struct decision *d)
+static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
 {
-	j->phase = d->phase;
-	j->status_running = (int32_t)j->by_status[TASK_RUNNING];
-	j->status_succeeded = (int32_t)j->by_status[TASK_SUCCEEDED];
-	j->status_failed = (int32_t)j->by_status[TASK_FAILED];
-	cluster_job_changed(c, j);
+	g->phase = d->phase;
+	g->status_running = (int32_t)g->by_status[TASK_RUNNING];
+	g->status_succeeded = (int32_t)g->by_status[TASK_SUCCEEDED];
+	g->status_failed = (int32_t)g->by_status[TASK_FAILED];
+	cluster_podgroup_changed(c, g);
 }
 
 static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 {
 	struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
 
-	assert(t != NULL || d->kind >= DECISION_JOB_PHASE); /* the kinds before are about a pod */
+	assert(t != NULL ||
+	       d->kind >= DECISION_PODGROUP_PHASE); /* the kinds before are about a pod */
 	switch (d->kind) {
 	case DECISION_UNGATE:
 		assume_ungate(c, t, d);
@@ -147,11 +148,11 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_EVICT:
 		assume_evict(c, t, now);
 		break;
-	case DECISION_JOB_PHASE:
-		assume_phase(c, c->jobs.v[d->job], d);
+	case DECISION_PODGROUP_PHASE:
+		assume_phase(c, c->podgroups.v[d->podgroup], d);
 		break;
-	case DECISION_JOB_CONDITION:
-		c->jobs.v[d->job]->status_hash = d->hash;
+	case DECISION_PODGROUP_CONDITION:
+		c->podgroups.v[d->podgroup]->status_hash = d->hash;
 		break;
 	case DECISION_EVENT:
 		/* What a gated pod was told: it has no condition of ours to compare with. */

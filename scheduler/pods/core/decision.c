@@ -3,13 +3,20 @@
 #include <string.h>
 
 static const char *const names[DECISION_KIND_COUNT_] = {
-	[DECISION_UNGATE] = "Ungate",      [DECISION_RESERVE] = "Reserve",
-	[DECISION_RELEASE] = "Release",    [DECISION_MOVE] = "Move",
-	[DECISION_STAY] = "Stay",          [DECISION_PUBLISH] = "Publish",
-	[DECISION_WITHDRAW] = "Withdraw",  [DECISION_CONDITION] = "Condition",
-	[DECISION_BIND] = "Bind",          [DECISION_EVICT] = "Evict",
-	[DECISION_JOB_PHASE] = "JobPhase", [DECISION_JOB_CONDITION] = "JobCondition",
-	[DECISION_EVENT] = "Event",        [DECISION_QUEUE_SCANNED] = "QueueScanned",
+	[DECISION_UNGATE] = "Ungate",
+	[DECISION_RESERVE] = "Reserve",
+	[DECISION_RELEASE] = "Release",
+	[DECISION_MOVE] = "Move",
+	[DECISION_STAY] = "Stay",
+	[DECISION_PUBLISH] = "Publish",
+	[DECISION_WITHDRAW] = "Withdraw",
+	[DECISION_CONDITION] = "Condition",
+	[DECISION_BIND] = "Bind",
+	[DECISION_EVICT] = "Evict",
+	[DECISION_PODGROUP_PHASE] = "JobPhase",
+	[DECISION_PODGROUP_CONDITION] = "JobCondition",
+	[DECISION_EVENT] = "Event",
+	[DECISION_QUEUE_SCANNED] = "QueueScanned",
 };
 
 struct decision *decision_add(struct decisions *d, enum decision_kind kind)
@@ -22,7 +29,7 @@ struct decision *decision_add(struct decisions *d, enum decision_kind kind)
 	e = &d->v[d->n++];
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
-	e->task = e->job = e->queue = e->node = MODEL_NONE;
+	e->task = e->podgroup = e->queue = e->node = MODEL_NONE;
 	e->retry_at = MODEL_TIME_NONE;
 	return e;
 }

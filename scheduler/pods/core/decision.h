@@ -25,24 +25,24 @@ enum decision_kind {
 			       opt in) */
 	DECISION_BIND,      /* task, node */
 	DECISION_EVICT,     /* task: victim; reason, message */
-	DECISION_JOB_PHASE, /* job: phase */
-	DECISION_JOB_CONDITION, /* job: type (in reason2), status true, reason, message */
-	DECISION_EVENT,         /* task or job or queue: event reason and message, warning or not */
+	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
+	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in reason2), status true, reason, message */
+	DECISION_EVENT, /* task or PodGroup or queue: event reason and message, warning or not */
 	DECISION_QUEUE_SCANNED, /* queue: remember scan */
 	DECISION_KIND_COUNT_
 };
 
 struct decision {
 	enum decision_kind kind;
-	uint32_t task, job, queue, node; /* MODEL_NONE where not meant */
+	uint32_t task, podgroup, queue, node; /* MODEL_NONE where not meant */
 	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;      /* EVENT */
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
-	uint8_t phase;     /* JOB_PHASE */
+	uint8_t phase;     /* PODGROUP_PHASE */
 	int64_t retry_at;  /* RELEASE */
 	uint32_t attempts; /* RELEASE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */
-	uint64_t hash;     /* JOB_CONDITION: what it says, without counts that change often */
+	uint64_t hash;     /* PODGROUP_CONDITION: what it says, without counts that change often */
 	const char *reason, *reason2, *message; /* NULL where not meant */
 	struct queue_scan scan;                 /* QUEUE_SCANNED */
 };

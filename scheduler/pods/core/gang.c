@@ -55,31 +55,31 @@ static struct gang_role *find_role(const struct gang_need *need, uint32_t role)
 	return NULL;
 }
 
-static void copy_roles(const struct session *s, const struct job *j, struct gang_need *need)
+static void copy_roles(const struct session *s, const struct podgroup *g, struct gang_need *need)
 {
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < j->role_min.n; i++) {
-		sum += j->role_min.v[i].min;
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		sum += g->role_min.v[i].min;
 	}
-	if (j->role_min.n == 0 || sum > j->min_member) {
+	if (g->role_min.n == 0 || sum > g->min_member) {
 		return;
 	}
-	need->nroles = j->role_min.n;
+	need->nroles = g->role_min.n;
 	need->roles = arena_alloc(session_arena(s), need->nroles * sizeof(need->roles[0]));
 	for (size_t i = 0; i < need->nroles; i++) {
-		need->roles[i].role = j->role_min.v[i].role;
-		need->roles[i].missing = j->role_min.v[i].min;
+		need->roles[i].role = g->role_min.v[i].role;
+		need->roles[i].missing = g->role_min.v[i].min;
 	}
 }
 
-void gang_need(const struct session *s, const struct job *j, enum gang_stage stage,
+void gang_need(const struct session *s, const struct podgroup *g, enum gang_stage stage,
 	       struct gang_need *ret)
 {
-	*ret = (struct gang_need){ .missing = j->min_member };
-	copy_roles(s, j, ret);
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = session_task(s, j->tasks.v[i]);
+	*ret = (struct gang_need){ .missing = g->min_member };
+	copy_roles(s, g, ret);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 		struct gang_role *role;
 
 		if (!gang_counts(s, t, stage)) {

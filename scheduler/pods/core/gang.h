@@ -27,7 +27,7 @@ struct gang_need {
 /* Whether t counts as a member that has reached the stage. */
 bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage);
 /* roles lie in the session's arena. O(tasks). */
-void gang_need(const struct session *s, const struct job *j, enum gang_stage stage,
+void gang_need(const struct session *s, const struct podgroup *g, enum gang_stage stage,
 	       struct gang_need *ret);
 bool gang_is_met(const struct gang_need *need);
 /* Whether a member with this role is of use: its role lacks members, or more members are missing

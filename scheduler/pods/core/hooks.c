@@ -194,21 +194,22 @@ int hooks_queue_order(const struct session *s, const struct queue *a, const stru
 
 static int ask_job_order(const struct hook *h, const struct hook_call *c)
 {
-	return h->ops->job_order(h->state, c->session, c->job, c->other_job);
+	return h->ops->job_order(h->state, c->session, c->podgroup, c->other_podgroup);
 }
 
-int hooks_job_preference(const struct session *s, const struct job *a, const struct job *b)
+int hooks_job_preference(const struct session *s, const struct podgroup *a,
+			 const struct podgroup *b)
 {
-	struct hook_call c = { .session = s, .job = a, .other_job = b };
+	struct hook_call c = { .session = s, .podgroup = a, .other_podgroup = b };
 
 	return combine_order(&session_hooks(s)->job_order, ask_job_order, &c);
 }
 
-int hooks_job_order(const struct session *s, const struct job *a, const struct job *b)
+int hooks_job_order(const struct session *s, const struct podgroup *a, const struct podgroup *b)
 {
 	int r = hooks_job_preference(s, a, b);
 
-	return r != 0 ? r : hooks_fallback_job(a, b);
+	return r != 0 ? r : hooks_fallback_podgroup(a, b);
 }
 
 static int ask_task_order(const struct hook *h, const struct hook_call *c)
@@ -266,49 +267,49 @@ bool hooks_overused(const struct session *s, const struct queue *q)
 
 static enum vote ask_job_enqueueable(const struct hook *h, const struct hook_call *c)
 {
-	return h->ops->job_enqueueable(h->state, c->mutable_session, c->job, c->why);
+	return h->ops->job_enqueueable(h->state, c->mutable_session, c->podgroup, c->why);
 }
 
-bool hooks_job_enqueueable(struct session *s, const struct job *j, struct reason *why)
+bool hooks_job_enqueueable(struct session *s, const struct podgroup *g, struct reason *why)
 {
-	struct hook_call c = { .session = s, .mutable_session = s, .job = j, .why = why };
+	struct hook_call c = { .session = s, .mutable_session = s, .podgroup = g, .why = why };
 
 	return combine_vote(&session_hooks(s)->job_enqueueable, ask_job_enqueueable, &c);
 }
 
-void hooks_job_enqueued(struct session *s, const struct job *j)
+void hooks_job_enqueued(struct session *s, const struct podgroup *g)
 {
 	const struct hook_list *l = &session_hooks(s)->job_enqueued;
 
 	for (size_t i = 0; i < l->n; i++) {
-		l->v[i].ops->job_enqueued(l->v[i].state, s, j);
+		l->v[i].ops->job_enqueued(l->v[i].state, s, g);
 	}
 }
 
 static bool ask_job_valid(const struct hook *h, const struct hook_call *c)
 {
-	return h->ops->job_valid(h->state, c->mutable_session, c->job, c->why);
+	return h->ops->job_valid(h->state, c->mutable_session, c->podgroup, c->why);
 }
 
 /* For people: one sentence of the PodGroup's condition. */
-static void explain_bar(const struct session *s, const struct job *j, struct reason *why)
+static void explain_bar(const struct session *s, const struct podgroup *g, struct reason *why)
 {
-	const char *bar = s->cluster->queues.v[j->barred_by]->name;
+	const char *bar = s->cluster->queues.v[g->barred_by]->name;
 
 	why->code = "QueueNotAllowed";
 	why->detail = arena_printf(s->arena,
 				   "namespace %s may not use queue %s: its labels do not match the "
 				   "queue's selector of namespaces",
-				   j->namespace_, bar);
+				   g->namespace_, bar);
 }
 
-bool hooks_job_valid(struct session *s, const struct job *j, struct reason *why)
+bool hooks_job_valid(struct session *s, const struct podgroup *g, struct reason *why)
 {
-	struct hook_call c = { .session = s, .mutable_session = s, .job = j, .why = why };
+	struct hook_call c = { .session = s, .mutable_session = s, .podgroup = g, .why = why };
 
-	if (j->barred_by != MODEL_NONE) {
+	if (g->barred_by != MODEL_NONE) {
 		if (why != NULL) {
-			explain_bar(s, j, why);
+			explain_bar(s, g, why);
 		}
 		return false;
 	}
@@ -317,24 +318,24 @@ bool hooks_job_valid(struct session *s, const struct job *j, struct reason *why)
 
 static bool ask_job_ready(const struct hook *h, const struct hook_call *c)
 {
-	return h->ops->job_ready(h->state, c->session, c->job);
+	return h->ops->job_ready(h->state, c->session, c->podgroup);
 }
 
-bool hooks_job_ready(const struct session *s, const struct job *j)
+bool hooks_job_ready(const struct session *s, const struct podgroup *g)
 {
-	struct hook_call c = { .session = s, .job = j };
+	struct hook_call c = { .session = s, .podgroup = g };
 
 	return combine_all(&session_hooks(s)->job_ready, ask_job_ready, &c);
 }
 
 static enum vote ask_job_pipelined(const struct hook *h, const struct hook_call *c)
 {
-	return h->ops->job_pipelined(h->state, c->session, c->job);
+	return h->ops->job_pipelined(h->state, c->session, c->podgroup);
 }
 
-bool hooks_job_pipelined(const struct session *s, const struct job *j)
+bool hooks_job_pipelined(const struct session *s, const struct podgroup *g)
 {
-	struct hook_call c = { .session = s, .job = j };
+	struct hook_call c = { .session = s, .podgroup = g };
 
 	return combine_vote(&session_hooks(s)->job_pipelined, ask_job_pipelined, &c);
 }

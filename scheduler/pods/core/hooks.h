@@ -4,9 +4,9 @@
  * Pure.
  *
  * Every order ends in a unique key, so that equal input gives equal output: queues by creation
- * time, then UID, then name; jobs by creation time, then UID, then namespace and name; tasks by the
- * number at the end of the pod name when both names have at least three parts joined by dashes,
- * then creation time, UID, namespace and name. Negative: a goes first. */
+ * time, then UID, then name; PodGroups by creation time, then UID, then namespace and name; tasks
+ * by the number at the end of the pod name when both names have at least three parts joined by
+ * dashes, then creation time, UID, namespace and name. Negative: a goes first. */
 #ifndef SCHEDULER_PODS_CORE_HOOKS_H
 #define SCHEDULER_PODS_CORE_HOOKS_H
 
@@ -38,11 +38,12 @@ void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *li
 
 /* Which queue's turn it is. */
 int hooks_queue_order(const struct session *s, const struct queue *a, const struct queue *b);
-/* Among the jobs of a queue: what the plugins prefer; 0: they do not mind. */
-int hooks_job_preference(const struct session *s, const struct job *a, const struct job *b);
+/* Among the PodGroups of a queue: what the plugins prefer; 0: they do not mind. */
+int hooks_job_preference(const struct session *s, const struct podgroup *a,
+			 const struct podgroup *b);
 /* The same, with a unique order where they do not mind. */
-int hooks_job_order(const struct session *s, const struct job *a, const struct job *b);
-/* Among the tasks of a job. */
+int hooks_job_order(const struct session *s, const struct podgroup *a, const struct podgroup *b);
+/* Among the tasks of a PodGroup. */
 int hooks_task_order(const struct session *s, const struct task *a, const struct task *b);
 
 /* Whether pods may be reserved or placed directly in q at all (open, unbroken, a leaf where quota
@@ -54,18 +55,17 @@ bool hooks_allocatable(struct session *s, const struct queue *q, const struct ta
 /* True when some plugin wants nothing more allocated from q in this cycle. */
 bool hooks_overused(const struct session *s, const struct queue *q);
 
-/* Whether a Pending job may become Inqueue. */
-bool hooks_job_enqueueable(struct session *s, const struct job *j, struct reason *why);
+/* Whether a Pending PodGroup may become Inqueue. */
+bool hooks_job_enqueueable(struct session *s, const struct podgroup *g, struct reason *why);
 /* To be told when it did. */
-void hooks_job_enqueued(struct session *s, const struct job *j);
-/* Whether the job's namespace may use its queue, and the job has the tasks that it needs, in
- * whatever state. The reason's code is the reason
- * of the PodGroup condition. */
-bool hooks_job_valid(struct session *s, const struct job *j, struct reason *why);
-/* Whether enough tasks have a node for the job to be committed. */
-bool hooks_job_ready(const struct session *s, const struct job *j);
+void hooks_job_enqueued(struct session *s, const struct podgroup *g);
+/* Whether the PodGroup's namespace may use its queue, and the PodGroup has the tasks that it needs,
+ * in whatever state. The reason's code is the reason of the PodGroup condition. */
+bool hooks_job_valid(struct session *s, const struct podgroup *g, struct reason *why);
+/* Whether enough tasks have a node for the PodGroup to be committed. */
+bool hooks_job_ready(const struct session *s, const struct podgroup *g);
 /* The same, counting tasks that wait for resources to be released. */
-bool hooks_job_pipelined(const struct session *s, const struct job *j);
+bool hooks_job_pipelined(const struct session *s, const struct podgroup *g);
 
 /* What depends on class and node spec only; worth caching per class and node->spec_gen. */
 bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,

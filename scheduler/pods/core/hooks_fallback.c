@@ -25,7 +25,7 @@ int hooks_fallback_queue(const struct queue *a, const struct queue *b)
 	return r != 0 ? r : compare_text(a->name, b->name);
 }
 
-int hooks_fallback_job(const struct job *a, const struct job *b)
+int hooks_fallback_podgroup(const struct podgroup *a, const struct podgroup *b)
 {
 	int r = compare_time(a->created, b->created);
 

@@ -3,17 +3,17 @@
 #ifndef SCHEDULER_PODS_CORE_HOOKS_FALLBACK_H
 #define SCHEDULER_PODS_CORE_HOOKS_FALLBACK_H
 
-struct job;
+struct podgroup;
 struct queue;
 struct task;
 
 /* By creation time, UID, then name. */
 int hooks_fallback_queue(const struct queue *a, const struct queue *b);
 /* By creation time, UID, namespace, then name. */
-int hooks_fallback_job(const struct job *a, const struct job *b);
+int hooks_fallback_podgroup(const struct podgroup *a, const struct podgroup *b);
 /* By the number at the end of the pod name, when both names have at least three parts joined by
- * dashes and end in different numbers ("job-worker-2" before "job-worker-10"); else by creation
- * time, UID, namespace, then name. */
+ * dashes and end in different numbers ("PodGroup-worker-2" before "PodGroup-worker-10"); else by
+ * creation time, UID, namespace, then name. */
 int hooks_fallback_task(const struct task *a, const struct task *b);
 
 #endif

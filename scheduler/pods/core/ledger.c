@@ -151,7 +151,7 @@ void ledger_charge(struct cluster *c, struct task *t, struct queue *q, enum char
 	assert(t->charge == CHARGE_NONE && state != CHARGE_NONE);
 	t->charge = (uint8_t)state;
 	t->charge_queue = q->id;
-	q->jobs_gen++;
+	q->podgroups_gen++;
 	roll_up(c, q, pod_class_charge(t->klass), 1, is_releasing(t));
 }
 
@@ -162,7 +162,7 @@ void ledger_advance(struct cluster *c, struct task *t, enum charge_state state)
 		return;
 	}
 	t->charge = (uint8_t)state;
-	c->queues.v[t->charge_queue]->jobs_gen++;
+	c->queues.v[t->charge_queue]->podgroups_gen++;
 }
 
 void ledger_release(struct cluster *c, struct task *t)
@@ -175,7 +175,7 @@ void ledger_release(struct cluster *c, struct task *t)
 	q = c->queues.v[t->charge_queue];
 	t->charge = CHARGE_NONE;
 	t->charge_queue = MODEL_NONE;
-	q->jobs_gen++;
+	q->podgroups_gen++;
 	if (is_cut_off(c, q, pod_class_charge(t->klass))) {
 		ledger_rebuild_sums(c);
 		return;
@@ -210,7 +210,7 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 		return;
 	}
 	q = c->queues.v[t->charge_queue];
-	q->jobs_gen++;
+	q->podgroups_gen++;
 	if (is_cut_off(c, q, old_request)) {
 		ledger_rebuild_sums(c);
 		return;

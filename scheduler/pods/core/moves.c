@@ -145,12 +145,12 @@ void moves_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
-			const struct job *j = c->jobs.v[q->jobs.v[k]];
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
+			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
 
-			for (size_t m = 0; m < j->tasks.n; m++) {
-				settle(s, session_task(s, j->tasks.v[m]), q,
-				       j->barred_by != MODEL_NONE);
+			for (size_t m = 0; m < g->tasks.n; m++) {
+				settle(s, session_task(s, g->tasks.v[m]), q,
+				       g->barred_by != MODEL_NONE);
 			}
 		}
 	}

@@ -57,12 +57,12 @@ void offers_resolve(struct cluster *c)
 	}
 	c->res_resolved = res_names_count(c->res);
 	resolve_tasks(c);
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		struct job *j = c->jobs.v[i];
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		struct podgroup *g = c->podgroups.v[i];
 
-		if (j != NULL &&
-		    unoffered_resolve(&j->min_unoffered, c->res, &j->min_resources) > 0) {
-			cluster_job_changed(c, j);
+		if (g != NULL &&
+		    unoffered_resolve(&g->min_unoffered, c->res, &g->min_resources) > 0) {
+			cluster_podgroup_changed(c, g);
 		}
 	}
 }

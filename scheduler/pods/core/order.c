@@ -13,19 +13,19 @@ static int by_queue(const void *a, const void *b, const void *ctx)
 	return hooks_queue_order(ctx, x->queue, y->queue);
 }
 
-static int by_job(const void *a, const void *b, const void *ctx)
+static int by_podgroup(const void *a, const void *b, const void *ctx)
 {
-	const struct order_job *x = a, *y = b;
+	const struct order_podgroup *x = a, *y = b;
 	int r;
 
 	if (x->first != y->first) {
 		return x->first ? -1 : 1;
 	}
 	if (x->filled != y->filled) {
-		r = hooks_job_preference(ctx, x->job, y->job);
+		r = hooks_job_preference(ctx, x->podgroup, y->podgroup);
 		return r != 0 ? r : x->filled ? 1 : -1;
 	}
-	return hooks_job_order(ctx, x->job, y->job);
+	return hooks_job_order(ctx, x->podgroup, y->podgroup);
 }
 
 void order_init(struct order *o, const struct session *s)
@@ -42,23 +42,23 @@ void order_finish(struct order *o)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		if (o->by_id[i] != NULL) {
-			heap_finish(&o->by_id[i]->jobs);
+			heap_finish(&o->by_id[i]->podgroups);
 		}
 	}
 	heap_finish(&o->queues);
 }
 
-void order_add(struct order *o, struct order_job *j)
+void order_add(struct order *o, struct order_podgroup *g)
 {
-	struct order_queue *q = o->by_id[j->job->queue];
+	struct order_queue *q = o->by_id[g->podgroup->queue];
 
 	if (q == NULL) {
 		q = arena_zero(session_arena(o->session), 1, sizeof(*q));
-		q->queue = session_cluster(o->session)->queues.v[j->job->queue];
-		heap_init(&q->jobs, by_job, NULL, o->session);
-		o->by_id[j->job->queue] = q;
+		q->queue = session_cluster(o->session)->queues.v[g->podgroup->queue];
+		heap_init(&q->podgroups, by_podgroup, NULL, o->session);
+		o->by_id[g->podgroup->queue] = q;
 	}
-	heap_push(&q->jobs, j);
+	heap_push(&q->podgroups, g);
 }
 
 void order_start(struct order *o)
@@ -80,9 +80,9 @@ void order_put_back(struct order *o, struct order_queue *q)
 	heap_push(&o->queues, q);
 }
 
-struct order_job *order_next_job(struct order_queue *q)
+struct order_podgroup *order_next_podgroup(struct order_queue *q)
 {
-	return heap_pop(&q->jobs);
+	return heap_pop(&q->podgroups);
 }
 
 static int by_task(const void *a, const void *b, void *ctx)
@@ -106,29 +106,29 @@ void order_sort(const struct session *s, const struct task **tasks, size_t n)
 }
 
 static void collect(struct order *o, struct session *s,
-		    bool (*is_wanted)(struct session *s, const struct job *j))
+		    bool (*is_wanted)(struct session *s, const struct podgroup *g))
 {
 	const struct cluster *c = session_cluster(s);
 
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
-			const struct job *j = c->jobs.v[q->jobs.v[k]];
-			struct order_job *oj;
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
+			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+			struct order_podgroup *entry;
 
-			if (!is_wanted(s, j)) {
+			if (!is_wanted(s, g)) {
 				continue;
 			}
-			oj = arena_zero(session_arena(s), 1, sizeof(*oj));
-			oj->job = j;
-			order_add(o, oj);
+			entry = arena_zero(session_arena(s), 1, sizeof(*entry));
+			entry->podgroup = g;
+			order_add(o, entry);
 		}
 	}
 }
 
-void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const struct job *j),
-		 void (*serve)(struct session *s, const struct queue *q, const struct job *j))
+void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const struct podgroup *g),
+		 void (*serve)(struct session *s, const struct queue *q, const struct podgroup *g))
 {
 	struct order_queue *q;
 	struct order o;
@@ -137,25 +137,25 @@ void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const s
 	collect(&o, s, is_wanted);
 	order_start(&o);
 	while ((q = order_next_queue(&o)) != NULL) {
-		struct order_job *next = order_next_job(q);
+		struct order_podgroup *next = order_next_podgroup(q);
 
 		if (next == NULL) {
 			continue;
 		}
-		serve(s, q->queue, next->job);
+		serve(s, q->queue, next->podgroup);
 		order_put_back(&o, q);
 	}
 	order_finish(&o);
 }
 
-const struct task **order_tasks(const struct session *s, const struct job *j, size_t *ret_n)
+const struct task **order_tasks(const struct session *s, const struct podgroup *g, size_t *ret_n)
 {
-	const struct task **v = arena_alloc(session_arena(s), (j->tasks.n + 1) * sizeof(*v));
+	const struct task **v = arena_alloc(session_arena(s), (g->tasks.n + 1) * sizeof(*v));
 
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		v[i] = session_task(s, j->tasks.v[i]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		v[i] = session_task(s, g->tasks.v[i]);
 	}
-	order_sort(s, v, j->tasks.n);
-	*ret_n = j->tasks.n;
+	order_sort(s, v, g->tasks.n);
+	*ret_n = g->tasks.n;
 	return v;
 }

@@ -1,9 +1,11 @@
 /* scheduler/pods/core/plugin.h: what a plugin may implement, one strictly typed optional function
- * per extension point. A plugin is a const struct plugin_ops in one file of scheduler/plugins and
- * one row of pods/plugins/registry.c. `state` is the plugin's own memory across cycles (derived
- * caches only); memory for one cycle comes from session_arena(). Combination rules over tiers
- * (pods/core/combine.c) follow Volcano: orders: first non-zero; boolean votes: all must agree; enum
- * vote: a reject wins, a tier with a permit ends the walk. Thread: sched. Pure. */
+ * per extension point. The points have Volcano's names, where a PodGroup is a job: jobOrder,
+ * jobReady and so on are what its configuration switches. A plugin is a const struct plugin_ops in
+ * one file of pods/plugins and one row of pods/plugins/registry.c. `state` is the plugin's own
+ * memory across cycles (derived caches only); memory for one cycle comes from session_arena().
+ * Combination rules over tiers (pods/core/combine.c) follow Volcano: orders: first non-zero;
+ * boolean votes: all must agree; enum vote: a reject wins, a tier with a permit ends the walk.
+ * Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_CORE_PLUGIN_H
 #define SCHEDULER_PODS_CORE_PLUGIN_H
 
@@ -49,19 +51,20 @@ struct plugin_ops {
 	void (*open)(void *state, struct session *s);
 	void (*close)(void *state, struct session *s);
 
-	int (*job_order)(void *state, const struct session *s, const struct job *a,
-			 const struct job *b);
+	int (*job_order)(void *state, const struct session *s, const struct podgroup *a,
+			 const struct podgroup *b);
 	int (*queue_order)(void *state, const struct session *s, const struct queue *a,
 			   const struct queue *b);
 	int (*task_order)(void *state, const struct session *s, const struct task *a,
 			  const struct task *b);
 
-	enum vote (*job_enqueueable)(void *state, struct session *s, const struct job *j,
+	enum vote (*job_enqueueable)(void *state, struct session *s, const struct podgroup *g,
 				     struct reason *why);
-	void (*job_enqueued)(void *state, struct session *s, const struct job *j);
-	bool (*job_valid)(void *state, struct session *s, const struct job *j, struct reason *why);
-	bool (*job_ready)(void *state, const struct session *s, const struct job *j);
-	enum vote (*job_pipelined)(void *state, const struct session *s, const struct job *j);
+	void (*job_enqueued)(void *state, struct session *s, const struct podgroup *g);
+	bool (*job_valid)(void *state, struct session *s, const struct podgroup *g,
+			  struct reason *why);
+	bool (*job_ready)(void *state, const struct session *s, const struct podgroup *g);
+	enum vote (*job_pipelined)(void *state, const struct session *s, const struct podgroup *g);
 	bool (*overused)(void *state, const struct session *s, const struct queue *q);
 	/* Whether pods may be reserved or placed directly in q at all, whatever its room: open, not
 	 * broken, a leaf where quota is hierarchical. */

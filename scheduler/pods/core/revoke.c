@@ -61,10 +61,11 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 	d->message = why->message;
 }
 
-static void revoke_job(struct session *s, const struct job *j, const struct revocation *why)
+static void revoke_podgroup(struct session *s, const struct podgroup *g,
+			    const struct revocation *why)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = session_task(s, j->tasks.v[i]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if (is_revocable(s, t)) {
 			revoke_task(s, t, why);
@@ -75,16 +76,17 @@ static void revoke_job(struct session *s, const struct job *j, const struct revo
 /* The rest of a gang goes with the member that broke it. */
 static void revoke_with_gang(struct session *s, const struct task *t, const struct revocation *why)
 {
-	const struct job *j = t->job == MODEL_NONE ? NULL : s->cluster->jobs.v[t->job];
+	const struct podgroup *g =
+		t->podgroup == MODEL_NONE ? NULL : s->cluster->podgroups.v[t->podgroup];
 	struct gang_need need;
 
 	revoke_task(s, t, why);
-	if (j == NULL) {
+	if (g == NULL) {
 		return;
 	}
-	gang_need(s, j, GANG_RESERVED, &need);
+	gang_need(s, g, GANG_RESERVED, &need);
 	if (!gang_is_met(&need)) {
-		revoke_job(s, j, why);
+		revoke_podgroup(s, g, why);
 	}
 }
 
@@ -225,10 +227,10 @@ static void revoke_over_limits(struct session *s)
 	}
 }
 
-static bool holds_revocable(const struct session *s, const struct job *j)
+static bool holds_revocable(const struct session *s, const struct podgroup *g)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		if (is_revocable(s, session_task(s, j->tasks.v[i]))) {
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		if (is_revocable(s, session_task(s, g->tasks.v[i]))) {
 			return true;
 		}
 	}
@@ -236,10 +238,11 @@ static bool holds_revocable(const struct session *s, const struct job *j)
 }
 
 /* Of those that still wait: it counts as a member whose quota is settled, but holds none. */
-static const struct task *find_member_without_gate(const struct session *s, const struct job *j)
+static const struct task *find_member_without_gate(const struct session *s,
+						   const struct podgroup *g)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = session_task(s, j->tasks.v[i]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if ((t->flags & (TASK_OURS | TASK_OPTED_IN)) == TASK_OURS && t->klass != NULL &&
 		    !t->klass->best_effort && session_task_status(s, t) == TASK_PENDING) {
@@ -250,16 +253,16 @@ static const struct task *find_member_without_gate(const struct session *s, cons
 }
 
 /* The quota that the others held may be what this member lacked, and will be again. */
-static void tell_member_without_gate(struct session *s, const struct job *j)
+static void tell_member_without_gate(struct session *s, const struct podgroup *g)
 {
-	const struct task *t = find_member_without_gate(s, j);
+	const struct task *t = find_member_without_gate(s, g);
 	struct decision *d;
 
-	if (t == NULL || (int32_t)session_job_ready_count(s, j) >= j->min_member) {
+	if (t == NULL || (int32_t)session_podgroup_ready_count(s, g) >= g->min_member) {
 		return;
 	}
 	d = decision_add(&s->decisions, DECISION_EVENT);
-	d->job = j->id;
+	d->podgroup = g->id;
 	d->warning = true;
 	d->reason = "MemberNotOptedIn";
 	d->message = arena_printf(s->arena,
@@ -269,15 +272,15 @@ static void tell_member_without_gate(struct session *s, const struct job *j)
 				  t->name);
 }
 
-/* One more reservation of the job ended without a node; it had lasted for `held`. */
-static void count_attempt(struct session *s, const struct job *j, int64_t held,
+/* One more reservation of the PodGroup ended without a node; it had lasted for `held`. */
+static void count_attempt(struct session *s, const struct podgroup *g, int64_t held,
 			  struct revocation *ret)
 {
 	uint32_t most = s->conf->reservation_attempts, before = 0;
 	int64_t wait;
 
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		uint32_t n = session_task(s, j->tasks.v[i])->attempts;
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		uint32_t n = session_task(s, g->tasks.v[i])->attempts;
 
 		before = n > before ? n : before;
 	}
@@ -300,51 +303,51 @@ static void count_attempt(struct session *s, const struct job *j, int64_t held,
 		ret->attempts, (long long)(wait / NS_PER_S));
 }
 
-static void revoke_timed_out(struct session *s, const struct job *j)
+static void revoke_timed_out(struct session *s, const struct podgroup *g)
 {
 	struct revocation why = { .code = "ReservationTimedOut" };
 	bool any = false;
 
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = session_task(s, j->tasks.v[i]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if (session_task_charge(s, t) == CHARGE_PUBLISHED &&
 		    session_task_status(s, t) == TASK_PENDING &&
 		    t->published_at != MODEL_TIME_NONE &&
 		    s->now - t->published_at >= s->conf->reservation_timeout_ns) {
 			if (!any) {
-				count_attempt(s, j, s->now - t->published_at, &why);
+				count_attempt(s, g, s->now - t->published_at, &why);
 			}
 			revoke_with_gang(s, t, &why);
 			any = true;
 		}
 	}
 	if (any) {
-		tell_member_without_gate(s, j);
+		tell_member_without_gate(s, g);
 	}
 }
 
-static void revoke_in_job(struct session *s, const struct queue *q, const struct job *j)
+static void revoke_in_podgroup(struct session *s, const struct queue *q, const struct podgroup *g)
 {
 	struct reason why = { .code = "the queue cannot be used" };
 	struct revocation r = { .code = "QuotaRevoked" };
 
-	if (!holds_revocable(s, j)) {
+	if (!holds_revocable(s, g)) {
 		return;
 	}
 	if (!hooks_queue_accepts(s, q, &why)) {
 		r.message = arena_printf(s->arena, "queue %s: %s", q->name, why.code);
-		revoke_job(s, j, &r);
+		revoke_podgroup(s, g, &r);
 		return;
 	}
 	why = (struct reason){ .code = "NotEnoughTasks" };
-	if (!hooks_job_valid(s, j, &why)) {
+	if (!hooks_job_valid(s, g, &why)) {
 		r.message = why.detail != NULL ? why.detail : why.code;
-		revoke_job(s, j, &r);
+		revoke_podgroup(s, g, &r);
 		return;
 	}
 	if (s->conf->reservation_timeout_ns > 0) {
-		revoke_timed_out(s, j);
+		revoke_timed_out(s, g);
 	}
 }
 
@@ -359,11 +362,11 @@ void revoke_run(struct session *s)
 		if (q == NULL || !session_is_due(s, q)) {
 			continue;
 		}
-		for (size_t k = 0; k < q->jobs.n; k++) {
-			revoke_in_job(s, q, c->jobs.v[q->jobs.v[k]]);
+		for (size_t k = 0; k < q->podgroups.n; k++) {
+			revoke_in_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
 		}
 		for (size_t k = 0; k < q->waiting.n; k++) {
-			revoke_in_job(s, q, c->jobs.v[q->waiting.v[k]]);
+			revoke_in_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
 		}
 	}
 }
@@ -379,16 +382,16 @@ void revoke_partial_gangs(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->jobs.n; k++) {
-			const struct job *j = c->jobs.v[q->jobs.v[k]];
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
+			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
 			struct gang_need need;
 
-			if (!holds_revocable(s, j)) {
+			if (!holds_revocable(s, g)) {
 				continue;
 			}
-			gang_need(s, j, GANG_RESERVED, &need);
+			gang_need(s, g, GANG_RESERVED, &need);
 			if (!gang_is_met(&need)) {
-				revoke_job(s, j, &why);
+				revoke_podgroup(s, g, &why);
 			}
 		}
 	}

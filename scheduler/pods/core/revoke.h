@@ -6,7 +6,7 @@
 
 #include "scheduler/pods/core/session.h"
 
-/* Before the actions: queues over their limit, closed queues, jobs that lack tasks, and
+/* Before the actions: queues over their limit, closed queues, PodGroups that lack tasks, and
  * reservations that timed out. */
 void revoke_run(struct session *s);
 /* That of t and, when its gang is broken by it, of the gang. Event QuotaRevoked with this message,

@@ -162,18 +162,19 @@ const struct task *session_node_added(const struct session *s, const struct node
 	return slot->epoch == s->overlay->epoch && i < slot->nadded ? slot->added[i] : NULL;
 }
 
-uint32_t session_job_count(const struct session *s, const struct job *j, enum task_status status)
+uint32_t session_podgroup_count(const struct session *s, const struct podgroup *g,
+				enum task_status status)
 {
-	const struct overlay_job *slot = &s->overlay->jobs[j->id];
+	const struct overlay_podgroup *slot = &s->overlay->podgroups[g->id];
 
-	return slot->epoch == s->overlay->epoch ? slot->by_status[status] : j->by_status[status];
+	return slot->epoch == s->overlay->epoch ? slot->by_status[status] : g->by_status[status];
 }
 
-enum job_phase session_job_phase(const struct session *s, const struct job *j)
+enum podgroup_phase session_podgroup_phase(const struct session *s, const struct podgroup *g)
 {
-	const struct overlay_job *slot = &s->overlay->jobs[j->id];
+	const struct overlay_podgroup *slot = &s->overlay->podgroups[g->id];
 
-	return (enum job_phase)(slot->epoch == s->overlay->epoch ? slot->phase : j->phase);
+	return (enum podgroup_phase)(slot->epoch == s->overlay->epoch ? slot->phase : g->phase);
 }
 
 const struct res *session_queue_charged(const struct session *s, const struct queue *q)
@@ -223,21 +224,21 @@ bool session_is_due(const struct session *s, const struct queue *q)
 	return bitset_has(s->due, q->id);
 }
 
-bool session_job_was_tried(const struct session *s, const struct job *j)
+bool session_podgroup_was_tried(const struct session *s, const struct podgroup *g)
 {
-	const struct overlay_job *slot = &s->overlay->jobs[j->id];
+	const struct overlay_podgroup *slot = &s->overlay->podgroups[g->id];
 
 	return slot->epoch == s->overlay->epoch && slot->tried;
 }
 
-void session_note_tried(struct session *s, const struct job *j)
+void session_note_tried(struct session *s, const struct podgroup *g)
 {
-	session_priv_job(s, j)->tried = true;
+	session_priv_podgroup(s, g)->tried = true;
 }
 
-void session_note_held(struct session *s, const struct job *j)
+void session_note_held(struct session *s, const struct podgroup *g)
 {
-	session_priv_job(s, j)->held = true;
+	session_priv_podgroup(s, g)->held = true;
 }
 
 void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
@@ -250,10 +251,10 @@ void session_note_attempt(struct session *s, const struct task *t, enum attempt 
 	slot->attempt_message = message;
 }
 
-void session_note_refusal(struct session *s, const struct job *j, const char *code,
+void session_note_refusal(struct session *s, const struct podgroup *g, const char *code,
 			  const char *message)
 {
-	struct overlay_job *slot = session_priv_job(s, j);
+	struct overlay_podgroup *slot = session_priv_podgroup(s, g);
 
 	if (slot->refusal == NULL) {
 		slot->refusal = message;
@@ -266,9 +267,9 @@ void session_wait_for_nodes(struct session *s, const struct queue *q)
 	s->waits[q->id] |= SESSION_WAITS_NODES;
 }
 
-void session_wait_for_jobs(struct session *s, const struct queue *q)
+void session_wait_for_podgroups(struct session *s, const struct queue *q)
 {
-	s->waits[q->id] |= SESSION_WAITS_JOBS;
+	s->waits[q->id] |= SESSION_WAITS_PODGROUPS;
 }
 
 void session_wait_until(struct session *s, const struct queue *q, int64_t at)
@@ -278,21 +279,21 @@ void session_wait_until(struct session *s, const struct queue *q, int64_t at)
 	}
 }
 
-int32_t session_job_ready_count(const struct session *s, const struct job *j)
+int32_t session_podgroup_ready_count(const struct session *s, const struct podgroup *g)
 {
-	return (int32_t)(session_job_count(s, j, TASK_BOUND) +
-			 session_job_count(s, j, TASK_BINDING) +
-			 session_job_count(s, j, TASK_RUNNING) +
-			 session_job_count(s, j, TASK_ALLOCATED) +
-			 session_job_count(s, j, TASK_SUCCEEDED));
+	return (int32_t)(session_podgroup_count(s, g, TASK_BOUND) +
+			 session_podgroup_count(s, g, TASK_BINDING) +
+			 session_podgroup_count(s, g, TASK_RUNNING) +
+			 session_podgroup_count(s, g, TASK_ALLOCATED) +
+			 session_podgroup_count(s, g, TASK_SUCCEEDED));
 }
 
-int32_t session_job_waiting_count(const struct session *s, const struct job *j)
+int32_t session_podgroup_waiting_count(const struct session *s, const struct podgroup *g)
 {
-	return (int32_t)session_job_count(s, j, TASK_PIPELINED);
+	return (int32_t)session_podgroup_count(s, g, TASK_PIPELINED);
 }
 
-int32_t session_job_best_effort_pending(const struct session *s, const struct job *j)
+int32_t session_podgroup_best_effort_pending(const struct session *s, const struct podgroup *g)
 {
-	return (int32_t)session_priv_job(s, j)->best_effort_pending;
+	return (int32_t)session_priv_podgroup(s, g)->best_effort_pending;
 }

@@ -57,8 +57,9 @@ uint32_t session_node_version(const struct session *s,
 /* Tasks placed on the node by this cycle come after the cluster's; i runs from 0 until it returns
  * NULL. */
 const struct task *session_node_added(const struct session *s, const struct node *n, size_t i);
-uint32_t session_job_count(const struct session *s, const struct job *j, enum task_status status);
-enum job_phase session_job_phase(const struct session *s, const struct job *j);
+uint32_t session_podgroup_count(const struct session *s, const struct podgroup *g,
+				enum task_status status);
+enum podgroup_phase session_podgroup_phase(const struct session *s, const struct podgroup *g);
 const struct res *session_queue_charged(const struct session *s,
 					const struct queue *q); /* with releasing */
 const struct res *session_queue_releasing(const struct session *s, const struct queue *q);
@@ -75,28 +76,29 @@ bool session_task_was_released(const struct session *s, const struct task *t);
 /* Left alone for now: an API call for it failed, for good (until the pod changes) or for a while.
  */
 bool session_task_is_set_aside(const struct session *s, const struct task *t);
-/* The job was tried on nodes: members that are still without one do not fit. */
-bool session_job_was_tried(const struct session *s, const struct job *j);
+/* The PodGroup was tried on nodes: members that are still without one do not fit. */
+bool session_podgroup_was_tried(const struct session *s, const struct podgroup *g);
 
 /* What conditions will tell of; kept when a statement is rolled back. Texts live in the session
  * arena or are static. */
-void session_note_tried(struct session *s, const struct job *j);
-/* What the job was given in this session is not decided: see statement_hold. */
-void session_note_held(struct session *s, const struct job *j);
+void session_note_tried(struct session *s, const struct podgroup *g);
+/* What the PodGroup was given in this session is not decided: see statement_hold. */
+void session_note_held(struct session *s, const struct podgroup *g);
 void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
 			  const struct node *n, const char *message);
-void session_note_refusal(struct session *s, const struct job *j, const char *code,
+void session_note_refusal(struct session *s, const struct podgroup *g, const char *code,
 			  const char *message); /* the first one counts */
-/* The queue must be looked at again when a node changes, or a job of any queue. */
+/* The queue must be looked at again when a node changes, or a PodGroup of any queue. */
 void session_wait_for_nodes(struct session *s, const struct queue *q);
-void session_wait_for_jobs(struct session *s, const struct queue *q);
+void session_wait_for_podgroups(struct session *s, const struct queue *q);
 void session_wait_until(struct session *s, const struct queue *q, int64_t at);
 
 /* Readiness arithmetic of Volcano's JobInfo. */
-int32_t
-session_job_ready_count(const struct session *s,
-			const struct job *j); /* bound, binding, running, allocated, succeeded */
-int32_t session_job_waiting_count(const struct session *s, const struct job *j); /* pipelined */
-int32_t session_job_best_effort_pending(const struct session *s, const struct job *j);
+int32_t session_podgroup_ready_count(
+	const struct session *s,
+	const struct podgroup *g); /* bound, binding, running, allocated, succeeded */
+int32_t session_podgroup_waiting_count(const struct session *s,
+				       const struct podgroup *g); /* pipelined */
+int32_t session_podgroup_best_effort_pending(const struct session *s, const struct podgroup *g);
 
 #endif

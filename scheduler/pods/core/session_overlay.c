@@ -24,7 +24,7 @@ void session_overlay_finish(struct overlay *o)
 {
 	free(o->tasks);
 	free(o->nodes);
-	free(o->jobs);
+	free(o->podgroups);
 	free(o->queues);
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
@@ -35,13 +35,13 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 {
 	o->tasks = slots(o->tasks, &o->ntasks, c->tasks.n, sizeof(*o->tasks));
 	o->nodes = slots(o->nodes, &o->nnodes, c->nodes.n, sizeof(*o->nodes));
-	o->jobs = slots(o->jobs, &o->njobs, c->jobs.n, sizeof(*o->jobs));
+	o->podgroups = slots(o->podgroups, &o->npodgroups, c->podgroups.n, sizeof(*o->podgroups));
 	o->queues = slots(o->queues, &o->nqueues, c->queues.n, sizeof(*o->queues));
 	o->epoch++;
 	if (o->epoch == 0) {
 		memset(o->tasks, 0, o->ntasks * sizeof(*o->tasks));
 		memset(o->nodes, 0, o->nnodes * sizeof(*o->nodes));
-		memset(o->jobs, 0, o->njobs * sizeof(*o->jobs));
+		memset(o->podgroups, 0, o->npodgroups * sizeof(*o->podgroups));
 		memset(o->queues, 0, o->nqueues * sizeof(*o->queues));
 		o->epoch = 1;
 	}
@@ -84,20 +84,20 @@ struct overlay_node *session_overlay_node(struct overlay *o, const struct node *
 	return slot;
 }
 
-struct overlay_job *session_overlay_job(struct overlay *o, const struct job *j)
+struct overlay_podgroup *session_overlay_podgroup(struct overlay *o, const struct podgroup *g)
 {
-	struct overlay_job *slot = &o->jobs[j->id];
+	struct overlay_podgroup *slot = &o->podgroups[g->id];
 
 	if (slot->epoch == o->epoch) {
 		return slot;
 	}
-	*slot = (struct overlay_job){ .epoch = o->epoch, .phase = j->phase };
-	memcpy(slot->by_status, j->by_status, sizeof(slot->by_status));
+	*slot = (struct overlay_podgroup){ .epoch = o->epoch, .phase = g->phase };
+	memcpy(slot->by_status, g->by_status, sizeof(slot->by_status));
 	if (slot->by_status[TASK_PENDING] == 0) {
 		return slot;
 	}
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = o->cluster->tasks.v[j->tasks.v[i]];
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = o->cluster->tasks.v[g->tasks.v[i]];
 
 		if (t->status == TASK_PENDING && t->klass != NULL && t->klass->best_effort) {
 			slot->best_effort_pending++;

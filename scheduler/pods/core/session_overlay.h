@@ -28,7 +28,7 @@ struct overlay_node {
 	struct res used, pipelined, releasing;
 };
 
-struct overlay_job {
+struct overlay_podgroup {
 	uint32_t epoch;
 	uint32_t by_status[TASK_STATUS_COUNT_];
 	uint32_t best_effort_pending;
@@ -62,9 +62,9 @@ struct overlay {
 	uint32_t epoch;
 	struct overlay_task *tasks;
 	struct overlay_node *nodes;
-	struct overlay_job *jobs;
+	struct overlay_podgroup *podgroups;
 	struct overlay_queue *queues;
-	size_t ntasks, nnodes, njobs, nqueues; /* slots */
+	size_t ntasks, nnodes, npodgroups, nqueues; /* slots */
 	struct VEC(struct undo) log;
 	struct VEC(uint32_t) touched; /* nodes in the order their use changed, with repeats */
 	uint64_t grown; /* times room appeared on a node: what did not fit may fit now */
@@ -80,7 +80,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 /* The slot with its present values, copied from the cluster at the first use. */
 struct overlay_task *session_overlay_task(struct overlay *o, const struct task *t);
 struct overlay_node *session_overlay_node(struct overlay *o, const struct node *n);
-struct overlay_job *session_overlay_job(struct overlay *o, const struct job *j);
+struct overlay_podgroup *session_overlay_podgroup(struct overlay *o, const struct podgroup *g);
 struct overlay_queue *session_overlay_queue(struct overlay *o, const struct queue *q);
 
 /* Logged writes. */

@@ -25,30 +25,31 @@ struct session {
 	uint8_t *waits;      /* by queue id: bits of enum session_wait */
 	uint8_t *unbound;    /* by queue id; NULL: nobody has asked yet */
 	unsigned statements; /* begun and not ended */
-	uint64_t queues_due, jobs_seen, tasks_seen, nodes_scored;
+	uint64_t queues_due, podgroups_seen, tasks_seen, nodes_scored;
 	bool has_quota_plugin;
 };
 
 /* What a queue that was looked at waits for, beyond its own changes. */
-enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_JOBS = 2 };
+enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_PODGROUPS = 2 };
 
 static inline struct overlay_task *session_priv_task(const struct session *s, const struct task *t)
 {
 	return session_overlay_task(s->overlay, t);
 }
 
-static inline struct overlay_job *session_priv_job(const struct session *s, const struct job *j)
+static inline struct overlay_podgroup *session_priv_podgroup(const struct session *s,
+							     const struct podgroup *g)
 {
-	return session_overlay_job(s->overlay, j);
+	return session_overlay_podgroup(s->overlay, g);
 }
 
-/* The queue of t's charge (or of its job) and its ancestors hold an unbound charge. */
+/* The queue of t's charge (or of its PodGroup) and its ancestors hold an unbound charge. */
 static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
 {
 	uint32_t q = session_task_charge_queue(s, t);
 
 	if (q == MODEL_NONE) {
-		q = s->cluster->jobs.v[t->job]->queue;
+		q = s->cluster->podgroups.v[t->podgroup]->queue;
 	}
 	for (; s->unbound != NULL && q != MODEL_NONE; q = s->cluster->queues.v[q]->parent) {
 		s->unbound[q] = 1;

@@ -21,15 +21,16 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 	struct overlay *o = s->overlay;
 	struct overlay_task *slot = session_overlay_task(o, t);
 
-	if (t->job != MODEL_NONE) {
-		struct overlay_job *j = session_overlay_job(o, s->cluster->jobs.v[t->job]);
+	if (t->podgroup != MODEL_NONE) {
+		struct overlay_podgroup *g =
+			session_overlay_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
 
-		session_overlay_set32(o, &j->by_status[slot->status],
-				      j->by_status[slot->status] - 1);
-		session_overlay_set32(o, &j->by_status[status], j->by_status[status] + 1);
+		session_overlay_set32(o, &g->by_status[slot->status],
+				      g->by_status[slot->status] - 1);
+		session_overlay_set32(o, &g->by_status[status], g->by_status[status] + 1);
 		if (t->klass->best_effort && slot->status == TASK_PENDING) {
-			session_overlay_set32(o, &j->best_effort_pending,
-					      j->best_effort_pending - 1);
+			session_overlay_set32(o, &g->best_effort_pending,
+					      g->best_effort_pending - 1);
 		}
 	}
 	session_overlay_set8(o, &slot->status, (uint8_t)status);
@@ -41,8 +42,8 @@ static const struct queue *queue_of(const struct session *s, const struct task *
 {
 	uint32_t id = session_task_charge_queue(s, t);
 
-	if (id == MODEL_NONE && t->job != MODEL_NONE) {
-		id = s->cluster->jobs.v[t->job]->queue;
+	if (id == MODEL_NONE && t->podgroup != MODEL_NONE) {
+		id = s->cluster->podgroups.v[t->podgroup]->queue;
 	}
 	return id == MODEL_NONE ? NULL : s->cluster->queues.v[id];
 }
@@ -168,13 +169,13 @@ void statement_reserve(struct session *s, const struct task *t)
 	bool gated = (t->flags & TASK_OUR_GATE) != 0;
 	struct decision *d;
 
-	assert(session_task_charge(s, t) == CHARGE_NONE && t->job != MODEL_NONE);
+	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
 	set_charge(s, t, gated ? CHARGE_PATCHING : CHARGE_UNGATED);
 	session_priv_mark_unbound(s, t);
 	d = decision_add(&s->decisions, gated ? DECISION_UNGATE : DECISION_RESERVE);
 	d->task = t->id;
-	d->job = t->job;
-	d->queue = s->cluster->jobs.v[t->job]->queue;
+	d->podgroup = t->podgroup;
+	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
 }
 
 void statement_release(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts)
@@ -191,9 +192,9 @@ void statement_release(struct session *s, const struct task *t, int64_t retry_at
 	d->attempts = attempts;
 }
 
-void statement_set_phase(struct session *s, const struct job *j, enum job_phase phase)
+void statement_set_phase(struct session *s, const struct podgroup *g, enum podgroup_phase phase)
 {
-	session_overlay_set8(s->overlay, &session_overlay_job(s->overlay, j)->phase,
+	session_overlay_set8(s->overlay, &session_overlay_podgroup(s->overlay, g)->phase,
 			     (uint8_t)phase);
 }
 

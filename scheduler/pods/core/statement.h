@@ -19,14 +19,14 @@ void statement_pipeline(struct session *s, const struct task *t,
 			const struct node *n); /* no decision */
 void statement_evict(struct session *s, const struct task *t, const char *reason,
 		     const char *message);
-/* Charge t to its job's queue; decision UNGATE or RESERVE depending on its gate. */
+/* Charge t to its PodGroup's queue; decision UNGATE or RESERVE depending on its gate. */
 void statement_reserve(struct session *s, const struct task *t);
 void statement_release(struct session *s, const struct task *t, int64_t retry_at,
 		       uint32_t attempts);
 /* Phase of the PodGroup in this session; the decision is made once, when the cycle ends. */
-void statement_set_phase(struct session *s, const struct job *j, enum job_phase phase);
-/* Keeps what was done in this session, so that it holds room against later jobs, but takes back the
- * decisions: for gangs that wait for resources that are being released. */
+void statement_set_phase(struct session *s, const struct podgroup *g, enum podgroup_phase phase);
+/* Keeps what was done in this session, so that it holds room against later PodGroups, but takes
+ * back the decisions: for gangs that wait for resources that are being released. */
 void statement_hold(struct session *s, struct statement st);
 void statement_commit(struct session *s, struct statement st);
 void statement_discard(struct session *s, struct statement st);

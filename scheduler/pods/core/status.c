@@ -5,7 +5,7 @@
 #include "scheduler/pods/core/gang.h"
 #include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/core/session_priv.h"
-#include "scheduler/pods/core/status_job.h"
+#include "scheduler/pods/core/status_podgroup.h"
 #include "scheduler/pods/model/pod_class.h"
 
 #define NO_MESSAGE "the pod group is waiting for its turn"
@@ -60,9 +60,10 @@ static void publish(struct session *s, const struct task *t, const char *message
 	d->reason = "Unschedulable";
 	d->message = message;
 	add_event(s, t, "FailedScheduling", message);
-	if (s->conf->reservation_timeout_ns > 0 && t->job != MODEL_NONE) {
-		session_wait_until(s, s->cluster->queues.v[s->cluster->jobs.v[t->job]->queue],
-				   s->now + s->conf->reservation_timeout_ns);
+	if (s->conf->reservation_timeout_ns > 0 && t->podgroup != MODEL_NONE) {
+		session_wait_until(
+			s, s->cluster->queues.v[s->cluster->podgroups.v[t->podgroup]->queue],
+			s->now + s->conf->reservation_timeout_ns);
 	}
 }
 
@@ -75,16 +76,16 @@ static void withdraw(struct session *s, const struct task *t)
 	d->message = "the queue has no quota for the pod at present";
 }
 
-struct job_view {
+struct podgroup_view {
 	const struct queue *queue;
-	const struct job *job;
+	const struct podgroup *podgroup;
 	struct verdict verdict;
 	bool held;      /* has places in this session that are not decided */
 	bool placeable; /* its gang is complete and ungated: what is charged may be published */
 };
 
 static const char *publish_message(const struct session *s, const struct task *t,
-				   const struct job_view *v)
+				   const struct podgroup_view *v)
 {
 	const struct overlay_task *slot = session_priv_task(s, t);
 
@@ -94,10 +95,10 @@ static const char *publish_message(const struct session *s, const struct task *t
 	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
 }
 
-static void tell_opted_in(struct session *s, const struct task *t, const struct job_view *v)
+static void tell_opted_in(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	enum charge_state charge = session_task_charge(s, t);
-	bool tried = v->placeable && session_job_was_tried(s, v->job);
+	bool tried = v->placeable && session_podgroup_was_tried(s, v->podgroup);
 
 	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
 		tell_gated(s, t, &v->verdict);
@@ -123,8 +124,8 @@ static void tell_opted_in(struct session *s, const struct task *t, const struct 
 }
 
 /* Reason and text for a pod that did not opt in, as Volcano has them. */
-static const char *describe(const struct session *s, const struct task *t, const struct job_view *v,
-			    const char **ret_message)
+static const char *describe(const struct session *s, const struct task *t,
+			    const struct podgroup_view *v, const char **ret_message)
 {
 	const struct overlay_task *slot = session_priv_task(s, t);
 	const char *node = slot->attempt_node == MODEL_NONE
@@ -180,7 +181,7 @@ static bool cond_is(const struct task *t, const char *reason)
 	return false;
 }
 
-static void tell_plain(struct session *s, const struct task *t, const struct job_view *v)
+static void tell_plain(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	const char *message, *reason;
 	struct decision *d;
@@ -211,7 +212,7 @@ static void note_timers(struct session *s, const struct queue *q, const struct t
 	}
 }
 
-static void tell_task(struct session *s, const struct task *t, const struct job_view *v)
+static void tell_task(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	enum task_status status = session_task_status(s, t);
 
@@ -226,29 +227,31 @@ static void tell_task(struct session *s, const struct task *t, const struct job_
 	}
 	if ((t->flags & TASK_OPTED_IN) != 0) {
 		tell_opted_in(s, t, v);
-	} else if (v->job->has_group) {
+	} else if (v->podgroup->exists) {
 		tell_plain(s, t, v);
 	}
 }
 
-static void tell_job(struct session *s, const struct queue *q, const struct job *j)
+static void report_podgroup(struct session *s, const struct queue *q, const struct podgroup *g)
 {
-	struct job_view v = { .queue = q, .job = j };
+	struct podgroup_view v = { .queue = q, .podgroup = g };
 	struct gang_need need;
 
-	s->jobs_seen++;
-	status_job_judge(s, q, j, &v.verdict);
-	status_job_tell(s, j, &v.verdict);
-	if (session_job_count(s, j, TASK_PENDING) + session_job_count(s, j, TASK_PIPELINED) == 0) {
+	s->podgroups_seen++;
+	status_podgroup_judge(s, q, g, &v.verdict);
+	status_podgroup_report(s, g, &v.verdict);
+	if (session_podgroup_count(s, g, TASK_PENDING) +
+		    session_podgroup_count(s, g, TASK_PIPELINED) ==
+	    0) {
 		return;
 	}
-	v.held = session_priv_job(s, j)->held;
-	if (session_job_was_tried(s, j) && v.verdict.valid && !v.verdict.queue_refuses) {
-		gang_need(s, j, GANG_PLACEABLE, &need);
+	v.held = session_priv_podgroup(s, g)->held;
+	if (session_podgroup_was_tried(s, g) && v.verdict.valid && !v.verdict.queue_refuses) {
+		gang_need(s, g, GANG_PLACEABLE, &need);
 		v.placeable = gang_is_met(&need);
 	}
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		tell_task(s, session_task(s, j->tasks.v[i]), &v);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		tell_task(s, session_task(s, g->tasks.v[i]), &v);
 	}
 }
 
@@ -262,11 +265,11 @@ void status_run(struct session *s)
 		if (q == NULL || !session_is_due(s, q)) {
 			continue;
 		}
-		for (size_t k = 0; k < q->jobs.n; k++) {
-			tell_job(s, q, c->jobs.v[q->jobs.v[k]]);
+		for (size_t k = 0; k < q->podgroups.n; k++) {
+			report_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
 		}
 		for (size_t k = 0; k < q->waiting.n; k++) {
-			tell_job(s, q, c->jobs.v[q->waiting.v[k]]);
+			report_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
 		}
 	}
 }

@@ -6,7 +6,7 @@
 
 #include "scheduler/pods/core/session.h"
 
-/* For all jobs of the queues that this cycle looks at. */
+/* For all PodGroups of the queues that this cycle looks at. */
 void status_run(struct session *s);
 
 #endif

@@ -64,7 +64,7 @@ static void add_up(struct queue_totals *to, const struct queue_totals *from)
 	to->ungated += from->ungated;
 	to->published_pods += from->published_pods;
 	to->withdrawn += from->withdrawn;
-	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
+	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		to->podgroups[i] += from->podgroups[i];
 	}
 }
@@ -93,19 +93,19 @@ static void roll_up(const struct cluster *c, struct queue_totals *out)
 void totals_compute(const struct cluster *c, struct queue_totals *out)
 {
 	memset(out, 0, c->queues.n * sizeof(*out));
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		const struct job *j = c->jobs.v[i];
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		const struct podgroup *g = c->podgroups.v[i];
 
-		if (j == NULL || j->queue == MODEL_NONE) {
+		if (g == NULL || g->queue == MODEL_NONE) {
 			continue;
 		}
-		out[j->queue].podgroups[j->phase] += j->has_group;
-		for (size_t k = 0; k < j->tasks.n; k++) {
-			const struct task *t = c->tasks.v[j->tasks.v[k]];
+		out[g->queue].podgroups[g->phase] += g->exists;
+		for (size_t k = 0; k < g->tasks.n; k++) {
+			const struct task *t = c->tasks.v[g->tasks.v[k]];
 
 			if ((t->flags & TASK_OURS) != 0 && t->klass != NULL) {
 				count_task(t, &out[t->charge != CHARGE_NONE ? t->charge_queue
-									    : j->queue]);
+									    : g->queue]);
 			}
 		}
 	}

@@ -18,7 +18,7 @@ struct queue_totals {
 	struct res published; /* pods with PodScheduled=False/Unschedulable that opted in */
 	uint32_t gated; /* pods that carry our gate, not counting those whose patch is in flight */
 	uint32_t patching, ungated, published_pods, withdrawn;
-	uint32_t podgroups[JOB_PHASE_COUNT_];
+	uint32_t podgroups[PODGROUP_PHASE_COUNT_];
 };
 
 /* out: one element per queue id (cluster->queues.n), overwritten. */

@@ -164,32 +164,32 @@ static void put_queue(struct json_out *o, const struct cluster *c, const struct 
 	dump_fields_write_res(o, "deserved", c->res, &q->deserved, 0);
 	dump_fields_write_res(o, "charged", c->res, &q->charged, 0);
 	dump_fields_write_res(o, "releasing", c->res, &q->releasing, 0);
-	put_ids(o, "jobs", q->jobs.v, q->jobs.n);
+	put_ids(o, "jobs", q->podgroups.v, q->podgroups.n);
 	put_ids(o, "waiting", q->waiting.v, q->waiting.n);
 }
 
-static void put_job(struct json_out *o, const struct cluster *c, const struct job *j)
+static void put_podgroup(struct json_out *o, const struct cluster *c, const struct podgroup *g)
 {
-	json_out_kv(o, "ns", j->namespace_);
-	json_out_kv(o, "name", j->name);
-	if (j->uid != NULL) {
-		json_out_kv(o, "uid", j->uid);
+	json_out_kv(o, "ns", g->namespace_);
+	json_out_kv(o, "name", g->name);
+	if (g->uid != NULL) {
+		json_out_kv(o, "uid", g->uid);
 	}
-	dump_fields_write(dump_fields_job, j, o);
-	dump_fields_write_res(o, "minResources", c->res, &j->min_resources, 0);
-	dump_fields_write_unoffered(o, "minUnoffered", &j->min_unoffered);
-	if (j->role_min.n > 0) {
+	dump_fields_write(dump_fields_podgroup, g, o);
+	dump_fields_write_res(o, "minResources", c->res, &g->min_resources, 0);
+	dump_fields_write_unoffered(o, "minUnoffered", &g->min_unoffered);
+	if (g->role_min.n > 0) {
 		json_out_key(o, "roleMin");
 		json_out_array(o);
-		for (size_t i = 0; i < j->role_min.n; i++) {
+		for (size_t i = 0; i < g->role_min.n; i++) {
 			json_out_array(o);
-			json_out_int(o, j->role_min.v[i].role);
-			json_out_int(o, j->role_min.v[i].min);
+			json_out_int(o, g->role_min.v[i].role);
+			json_out_int(o, g->role_min.v[i].min);
 			json_out_array_end(o);
 		}
 		json_out_array_end(o);
 	}
-	put_ids(o, "tasks", j->tasks.v, j->tasks.n);
+	put_ids(o, "tasks", g->tasks.v, g->tasks.n);
 }
 
 static void put_task(struct json_out *o, const struct cluster *c, const struct task *t)
@@ -276,7 +276,7 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	PUT_LIST(&o, c, "classes", c->class_by_id, put_class);
 	PUT_LIST(&o, c, "nodes", c->nodes, put_node);
 	PUT_LIST(&o, c, "queues", c->queues, put_queue);
-	PUT_LIST(&o, c, "jobs", c->jobs, put_job);
+	PUT_LIST(&o, c, "jobs", c->podgroups, put_podgroup);
 	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
 	json_out_object_end(&o);
 	json_out_end(&o);

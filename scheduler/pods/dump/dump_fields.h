@@ -24,7 +24,7 @@ struct dump_field {
 	int64_t max; /* of DUMP_U8 and DUMP_U32; def is always accepted */
 };
 
-extern const struct dump_field dump_fields_cluster[], dump_fields_task[], dump_fields_job[],
+extern const struct dump_field dump_fields_cluster[], dump_fields_task[], dump_fields_podgroup[],
 	dump_fields_queue[], dump_fields_node[];
 
 /* As members of the object that is open in o. */

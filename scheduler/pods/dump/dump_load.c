@@ -173,7 +173,8 @@ static bool is_name(const struct cluster *c, uint32_t id)
 	       (id < intern_count(c->names) && intern_str(c->names, id).p != NULL);
 }
 
-static int load_role_min(struct cluster *c, const struct jdoc *d, struct job *j, struct err *err)
+static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgroup *g,
+			 struct err *err)
 {
 	for (const struct jdoc *r = jdoc_first(jdoc_get(d, "roleMin")); r != NULL;
 	     r = jdoc_next(r)) {
@@ -187,7 +188,8 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct job *j,
 		if (!is_name(c, (uint32_t)role)) {
 			return bad(err, "roleMin: no such name");
 		}
-		vec_push(&j->role_min, ((struct job_role_min){ (uint32_t)role, (int32_t)min }));
+		vec_push(&g->role_min,
+			 ((struct podgroup_role_min){ (uint32_t)role, (int32_t)min }));
 	}
 	return 0;
 }
@@ -204,27 +206,27 @@ static bool is_new_key(struct cluster *c, const struct strmap *map, struct str n
 	       intern_id(c->names, ns) != INTERN_NONE;
 }
 
-static int load_job(struct cluster *c, const struct jdoc *d, struct err *err)
+static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *err)
 {
 	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
-	struct job *j;
+	struct podgroup *g;
 
-	if (!is_new_key(c, c->job_by_key, ns, name)) {
+	if (!is_new_key(c, c->podgroup_by_key, ns, name)) {
 		return bad(err, "name: absent or not unique");
 	}
-	j = cluster_job_get(c, ns, name);
-	j->uid = dup_or_null(text_of(d, "uid"));
-	if (dump_fields_read(dump_fields_job, d, j, err) < 0 ||
-	    dump_fields_read_res(d, "minResources", c->res, 0, &j->min_resources, err) < 0 ||
-	    dump_fields_read_unoffered(d, "minUnoffered", &j->min_unoffered, err) < 0 ||
-	    load_role_min(c, d, j, err) < 0) {
+	g = cluster_podgroup_get(c, ns, name);
+	g->uid = dup_or_null(text_of(d, "uid"));
+	if (dump_fields_read(dump_fields_podgroup, d, g, err) < 0 ||
+	    dump_fields_read_res(d, "minResources", c->res, 0, &g->min_resources, err) < 0 ||
+	    dump_fields_read_unoffered(d, "minUnoffered", &g->min_unoffered, err) < 0 ||
+	    load_role_min(c, d, g, err) < 0) {
 		return -ERR_INVALID;
 	}
-	if (!is_name(c, j->queue_name) || !is_name(c, j->priority_class)) {
+	if (!is_name(c, g->queue_name) || !is_name(c, g->priority_class)) {
 		return bad(err, "queueName or priorityClass: no such name");
 	}
-	if (j->barred_by != MODEL_NONE &&
-	    (j->barred_by >= c->queues.n || c->queues.v[j->barred_by] == NULL)) {
+	if (g->barred_by != MODEL_NONE &&
+	    (g->barred_by >= c->queues.n || c->queues.v[g->barred_by] == NULL)) {
 		return bad(err, "barredBy: no such queue");
 	}
 	return 0;
@@ -336,24 +338,25 @@ static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, st
 	return 0;
 }
 
-static int link_job(struct cluster *c, const struct jdoc *d, struct job *j, struct err *err)
+static int link_podgroup(struct cluster *c, const struct jdoc *d, struct podgroup *g,
+			 struct err *err)
 {
 	for (const struct jdoc *i = jdoc_first(jdoc_get(d, "tasks")); i != NULL; i = jdoc_next(i)) {
 		uint32_t id;
 		struct task *t;
 
 		if (read_id(i, (void *const *)c->tasks.v, c->tasks.n, &id, err) < 0) {
-			return err_wrap(err, "jobs: tasks of %s", j->name);
+			return err_wrap(err, "jobs: tasks of %s", g->name);
 		}
 		t = c->tasks.v[id];
-		if (t->job != MODEL_NONE) {
+		if (t->podgroup != MODEL_NONE) {
 			return err_set(err, ERR_INVALID, "jobs: tasks of %s: listed twice",
-				       j->name);
+				       g->name);
 		}
-		t->job = j->id;
-		t->job_pos = (uint32_t)j->tasks.n;
-		vec_push(&j->tasks, id);
-		j->by_status[t->status]++;
+		t->podgroup = g->id;
+		t->podgroup_pos = (uint32_t)g->tasks.n;
+		vec_push(&g->tasks, id);
+		g->by_status[t->status]++;
 	}
 	return 0;
 }
@@ -364,18 +367,18 @@ static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, 
 
 	for (const struct jdoc *i = jdoc_first(list); i != NULL; i = jdoc_next(i)) {
 		uint32_t id;
-		struct job *j;
+		struct podgroup *g;
 
-		if (read_id(i, (void *const *)c->jobs.v, c->jobs.n, &id, err) < 0) {
+		if (read_id(i, (void *const *)c->podgroups.v, c->podgroups.n, &id, err) < 0) {
 			return err_wrap(err, "queues: jobs of %s", q->name);
 		}
-		j = c->jobs.v[id];
-		j->queue = q->exists ? q->id : MODEL_NONE;
+		g = c->podgroups.v[id];
+		g->queue = q->exists ? q->id : MODEL_NONE;
 		if (q->exists) {
-			j->queue_pos = (uint32_t)q->jobs.n;
-			vec_push(&q->jobs, id);
+			g->queue_pos = (uint32_t)q->podgroups.n;
+			vec_push(&q->podgroups, id);
 		} else {
-			j->queue_pos = (uint32_t)q->waiting.n;
+			g->queue_pos = (uint32_t)q->waiting.n;
 			vec_push(&q->waiting, id);
 		}
 	}
@@ -420,7 +423,7 @@ static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
 	COLLECT_FREE(&c->class_by_id, &c->free_classes);
 	COLLECT_FREE(&c->nodes, &c->free_nodes);
 	COLLECT_FREE(&c->queues, &c->free_queues);
-	COLLECT_FREE(&c->jobs, &c->free_jobs);
+	COLLECT_FREE(&c->podgroups, &c->free_podgroups);
 	COLLECT_FREE(&c->tasks, &c->free_tasks);
 	(void)queue_topology_changed(c);
 	c->queues_gen--;
@@ -435,10 +438,10 @@ static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 	    LOAD_LIST(c, doc, "classes", &c->class_by_id, dump_class_load, err) < 0 ||
 	    LOAD_LIST(c, doc, "nodes", &c->nodes, load_node, err) < 0 ||
 	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||
-	    LOAD_LIST(c, doc, "jobs", &c->jobs, load_job, err) < 0 ||
+	    LOAD_LIST(c, doc, "jobs", &c->podgroups, load_podgroup, err) < 0 ||
 	    LOAD_LIST(c, doc, "tasks", &c->tasks, load_task, err) < 0 ||
 	    LINK_LIST(c, doc, "nodes", &c->nodes, link_node, err) < 0 ||
-	    LINK_LIST(c, doc, "jobs", &c->jobs, link_job, err) < 0 ||
+	    LINK_LIST(c, doc, "jobs", &c->podgroups, link_podgroup, err) < 0 ||
 	    LINK_LIST(c, doc, "queues", &c->queues, link_queue, err) < 0) {
 		return -ERR_INVALID;
 	}

@@ -84,14 +84,14 @@ void foreign_bind(struct foreign *f, struct recorder *recorder, const struct tas
 	note(f, what, now);
 }
 
-void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct job *j,
+void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct podgroup *g,
 		      int64_t now)
 {
-	const struct recorder_object about = { KEYS_VOLCANO_API_VERSION, "PodGroup", j->name,
-					       j->uid, j->namespace_ };
+	const struct recorder_object about = { KEYS_VOLCANO_API_VERSION, "PodGroup", g->name,
+					       g->uid, g->namespace_ };
 	CLEANUP(xmalloc_freep)
-	char *what = xmalloc_printf("PodGroup %s/%s was made, and not by Headgate", j->namespace_,
-				    j->name);
+	char *what = xmalloc_printf("PodGroup %s/%s was made, and not by Headgate", g->namespace_,
+				    g->name);
 
 	metric_cell_add(f->podgroups, 1);
 	recorder_event(recorder, &about, true, "ForeignPodGroup",

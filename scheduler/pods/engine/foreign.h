@@ -11,7 +11,7 @@
 
 struct metric_registry;
 struct foreign;
-struct job;
+struct podgroup;
 struct recorder;
 struct task;
 
@@ -20,8 +20,8 @@ void foreign_destroy(struct foreign *f); /* NULL is fine */
 /* t was bound to the node, and not by us. now: wall ns. */
 void foreign_bind(struct foreign *f, struct recorder *recorder, const struct task *t,
 		  const char *node, int64_t now);
-/* The PodGroup of j was made, and not by us. */
-void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct job *j,
+/* The PodGroup of g was made, and not by us. */
+void foreign_podgroup(struct foreign *f, struct recorder *recorder, const struct podgroup *g,
 		      int64_t now);
 /* Writes what was seen last, when, and how much in all; false: nothing was seen, text is as it was.
  */

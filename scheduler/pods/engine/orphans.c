@@ -51,7 +51,8 @@ void orphans_destroy(struct orphans *o)
 
 static bool waits_for_group(const struct task *t)
 {
-	return (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING && t->job != MODEL_NONE;
+	return (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING &&
+	       t->podgroup != MODEL_NONE;
 }
 
 static void add(struct orphans *o, const struct task *t, int64_t now)
@@ -66,7 +67,7 @@ static void add(struct orphans *o, const struct task *t, int64_t now)
 
 void orphans_see(struct orphans *o, const struct cluster *c, const struct task *t, int64_t now)
 {
-	bool orphan = waits_for_group(t) && !c->jobs.v[t->job]->has_group;
+	bool orphan = waits_for_group(t) && !c->podgroups.v[t->podgroup]->exists;
 
 	if (!orphan) {
 		orphans_gone(o, t);
@@ -82,10 +83,11 @@ void orphans_gone(struct orphans *o, const struct task *t)
 	}
 }
 
-void orphans_bereave(struct orphans *o, const struct cluster *c, const struct job *j, int64_t now)
+void orphans_bereave(struct orphans *o, const struct cluster *c, const struct podgroup *g,
+		     int64_t now)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = c->tasks.v[j->tasks.v[i]];
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = c->tasks.v[g->tasks.v[i]];
 
 		if (waits_for_group(t)) {
 			add(o, t, now);
@@ -104,7 +106,7 @@ static void tell(struct orphans *o, const struct cluster *c, struct recorder *re
 		return;
 	}
 	if (t == NULL || !str_streq(t->uid, w->uid) || !waits_for_group(t) ||
-	    c->jobs.v[t->job]->has_group) {
+	    c->podgroups.v[t->podgroup]->exists) {
 		(void)strmap_remove(o->known, str_of(w->uid));
 		return;
 	}
@@ -113,7 +115,7 @@ static void tell(struct orphans *o, const struct cluster *c, struct recorder *re
 	about.uid = t->uid;
 	about.namespace_ = t->namespace_;
 	message = xmalloc_printf("the pod waits for PodGroup %s, which does not exist",
-				 c->jobs.v[t->job]->name);
+				 c->podgroups.v[t->podgroup]->name);
 	recorder_event(recorder, &about, true, "PodGroupMissing", message);
 }
 

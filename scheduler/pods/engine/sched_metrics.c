@@ -53,7 +53,7 @@ static const char *const tally_help[TALLY_COUNT] = {
 	"Pods with quota and without a node",       "Pods that autoscalers see",
 	"Pods withdrawn from autoscalers",
 };
-static const char *const phase_names[JOB_PHASE_COUNT_] = {
+static const char *const phase_names[PODGROUP_PHASE_COUNT_] = {
 	"volcano_queue_pod_group_pending_count",   "volcano_queue_pod_group_inqueue_count",
 	"volcano_queue_pod_group_running_count",   "volcano_queue_pod_group_unknown_count",
 	"volcano_queue_pod_group_completed_count",
@@ -61,7 +61,7 @@ static const char *const phase_names[JOB_PHASE_COUNT_] = {
 
 struct sched_metrics {
 	struct metric_family *cpu[AMOUNT_COUNT], *memory[AMOUNT_COUNT], *scalar[AMOUNT_COUNT];
-	struct metric_family *tally[TALLY_COUNT], *phase[JOB_PHASE_COUNT_], *weight;
+	struct metric_family *tally[TALLY_COUNT], *phase[PODGROUP_PHASE_COUNT_], *weight;
 	struct metric_family *decided, *wait, *requests, *bad_objects, *conf, *action;
 	struct metric_cell *cycle;
 	struct strmap *queues; /* names with series */
@@ -95,7 +95,7 @@ struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 		m->tally[i] =
 			metric_register(r, tally_names[i], tally_help[i], METRIC_GAUGE, by_queue);
 	}
-	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
+	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		m->phase[i] =
 			metric_register(r, phase_names[i], "PodGroups of the queue in this phase",
 					METRIC_GAUGE, by_queue);
@@ -139,8 +139,8 @@ static const char *queue_of(const struct cluster *c, const struct task *t)
 {
 	uint32_t q = t->charge_queue;
 
-	if (q == MODEL_NONE && t->job != MODEL_NONE) {
-		q = c->jobs.v[t->job]->queue;
+	if (q == MODEL_NONE && t->podgroup != MODEL_NONE) {
+		q = c->podgroups.v[t->podgroup]->queue;
 	}
 	return q == MODEL_NONE ? "" : c->queues.v[q]->name;
 }
@@ -217,7 +217,7 @@ static void forget_queue(struct sched_metrics *m, const struct cluster *c, const
 	for (unsigned i = 0; i < TALLY_COUNT; i++) {
 		metric_remove(m->tally[i], labels);
 	}
-	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
+	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		metric_remove(m->phase[i], labels);
 	}
 	metric_remove(m->weight, labels);
@@ -276,7 +276,7 @@ void sched_metrics_totals(struct sched_metrics *m, const struct cluster *c,
 		set(m->tally[TALLY_PUBLISHED], q->name, t->published_pods);
 		set(m->tally[TALLY_WITHDRAWN], q->name, t->withdrawn);
 		set(m->weight, q->name, q->weight);
-		for (unsigned p = 0; p < JOB_PHASE_COUNT_; p++) {
+		for (unsigned p = 0; p < PODGROUP_PHASE_COUNT_; p++) {
 			set(m->phase[p], q->name, t->podgroups[p]);
 		}
 	}

@@ -42,7 +42,7 @@ struct cache;
 struct cluster;
 struct metric_registry;
 struct decisions;
-struct job;
+struct podgroup;
 struct node;
 struct queue;
 struct task;
@@ -52,12 +52,12 @@ struct cache_listener {
 	void (*on_pod)(void *ctx, const struct task *t,
 		       const void *pod_object);               /* upserted; pod_object: struct pod */
 	void (*on_pod_gone)(void *ctx, const struct task *t); /* before it is removed */
-	void (*on_podgroup)(void *ctx, const struct job *j,
+	void (*on_podgroup)(void *ctx, const struct podgroup *g,
 			    const void *podgroup_object); /* object NULL: deleted */
 	void (*on_queue)(void *ctx, const struct queue *q,
 			 const void *queue_object); /* object NULL: deleted */
 	void (*on_foreign_bind)(void *ctx, const struct task *t, const char *node);
-	void (*on_foreign_podgroup)(void *ctx, const struct job *j); /* once per PodGroup */
+	void (*on_foreign_podgroup)(void *ctx, const struct podgroup *g); /* once per PodGroup */
 	/* Whether a Workload holds quota for this pod of ours, so that it is charged to no Queue.
 	 * NULL: never. */
 	bool (*is_elsewhere)(void *ctx, const void *pod_object);

@@ -3,19 +3,19 @@
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/model/pod_class.h"
 
-/* The queue that the task's job names; NULL when it names none. It need not exist. */
+/* The queue that the task's PodGroup names; NULL when it names none. It need not exist. */
 static struct queue *queue_of(const struct cluster *c, const struct task *t)
 {
-	const struct job *j;
+	const struct podgroup *g;
 
-	if (t->job == MODEL_NONE) {
+	if (t->podgroup == MODEL_NONE) {
 		return NULL;
 	}
-	j = c->jobs.v[t->job];
-	if (j->queue_name == MODEL_NONE) {
+	g = c->podgroups.v[t->podgroup];
+	if (g->queue_name == MODEL_NONE) {
 		return NULL;
 	}
-	return queue_find(c, intern_str(c->names, j->queue_name));
+	return queue_find(c, intern_str(c->names, g->queue_name));
 }
 
 static void release(struct cache *c, struct task *t)
@@ -44,7 +44,7 @@ static void charge(struct cache *c, struct task *t, struct queue *q, enum charge
  * never granted anything there. The mark shows a grant of before the rule. */
 static bool is_intruder(const struct cluster *c, const struct task *t)
 {
-	return t->job != MODEL_NONE && c->jobs.v[t->job]->barred_by != MODEL_NONE &&
+	return t->podgroup != MODEL_NONE && c->podgroups.v[t->podgroup]->barred_by != MODEL_NONE &&
 	       t->reserved == MODEL_NONE;
 }
 
@@ -64,7 +64,7 @@ bool cache_charge_is_real(const struct cluster *c, const struct task *t)
 	       ((t->flags & TASK_STARTED) != 0 || may_run(c->nodes.v[t->node], t));
 }
 
-/* A charge stays where it was granted: whether it may follow its job is decided in
+/* A charge stays where it was granted: whether it may follow its PodGroup is decided in
  * pods/core/moves.h. */
 static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 {
@@ -119,9 +119,9 @@ void cache_charge_settle(struct cache *c, struct task *t)
 	}
 }
 
-void cache_charge_settle_job(struct cache *c, struct job *j)
+void cache_charge_settle_podgroup(struct cache *c, struct podgroup *g)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		cache_charge_settle(c, c->cluster->tasks.v[j->tasks.v[i]]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		cache_charge_settle(c, c->cluster->tasks.v[g->tasks.v[i]]);
 	}
 }

@@ -56,30 +56,31 @@ static bool is_since(const struct cache *c, int64_t created)
 	return created != FIELD_NO_TIME && created > c->judges_from - CLOCK_NS_PER_S;
 }
 
-static void add_key(struct strbuf *out, const struct job *j)
+static void add_key(struct strbuf *out, const struct podgroup *g)
 {
-	strbuf_printf(out, "%s/%s", j->namespace_, j->name);
+	strbuf_printf(out, "%s/%s", g->namespace_, g->name);
 }
 
-static bool has_ours(const struct cluster *c, const struct job *j)
+static bool has_ours(const struct cluster *c, const struct podgroup *g)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		if ((c->tasks.v[j->tasks.v[i]]->flags & TASK_OURS) != 0) {
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		if ((c->tasks.v[g->tasks.v[i]]->flags & TASK_OURS) != 0) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static void report_if_ours(struct cache *c, const struct job *j, struct str key)
+static void report_if_ours(struct cache *c, const struct podgroup *g, struct str key)
 {
-	if (has_ours(c->cluster, j)) {
+	if (has_ours(c->cluster, g)) {
 		strmap_remove(c->strangers, key);
-		c->listener.on_foreign_podgroup(c->listener.ctx, j);
+		c->listener.on_foreign_podgroup(c->listener.ctx, g);
 	}
 }
 
-void cache_foreign_podgroup(struct cache *c, const struct job *j, const struct api_pod_group *group)
+void cache_foreign_podgroup(struct cache *c, const struct podgroup *g,
+			    const struct api_pod_group *group)
 {
 	const struct api_meta *m = &group->meta;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -87,28 +88,28 @@ void cache_foreign_podgroup(struct cache *c, const struct job *j, const struct a
 	if (!judges(c) || c->listener.on_foreign_podgroup == NULL) {
 		return;
 	}
-	add_key(&key, j);
+	add_key(&key, g);
 	strmap_remove(c->strangers, strbuf_str(&key)); /* another one by the same name */
 	if (!is_since(c, m->created) || !is_made_up(m) ||
 	    field_map_get(&m->annotations, KEYS_MADE_BY) != NULL) {
 		return;
 	}
 	strmap_set(c->strangers, strbuf_str(&key), c);
-	report_if_ours(c, j, strbuf_str(&key));
+	report_if_ours(c, g, strbuf_str(&key));
 }
 
 void cache_foreign_member(struct cache *c, const struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	const struct job *j;
+	const struct podgroup *g;
 
-	if (t->job == MODEL_NONE || strmap_count(c->strangers) == 0) {
+	if (t->podgroup == MODEL_NONE || strmap_count(c->strangers) == 0) {
 		return;
 	}
-	j = c->cluster->jobs.v[t->job];
-	add_key(&key, j);
+	g = c->cluster->podgroups.v[t->podgroup];
+	add_key(&key, g);
 	if (strmap_has(c->strangers, strbuf_str(&key))) {
-		report_if_ours(c, j, strbuf_str(&key));
+		report_if_ours(c, g, strbuf_str(&key));
 	}
 }
 

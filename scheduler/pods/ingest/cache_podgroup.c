@@ -7,38 +7,38 @@
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
 
-static struct job *find(const struct cache *c, const struct api_meta *m)
+static struct podgroup *find(const struct cache *c, const struct api_meta *m)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
 	strbuf_add_str(&key, str_of(m->namespace_));
 	strbuf_add_ch(&key, '/');
 	strbuf_add_str(&key, str_of(m->name));
-	return cluster_job_find(c->cluster, strbuf_str(&key));
+	return cluster_podgroup_find(c->cluster, strbuf_str(&key));
 }
 
 /* Everything that was remembered of a PodGroup and is not that of another one by the same name. */
-static void forget_group(struct job *j)
+static void forget_group(struct podgroup *g)
 {
-	free(j->uid);
-	j->uid = NULL;
-	j->status_hash = 0;
-	j->phase = JOB_PENDING;
-	j->min_member = 0;
-	j->priority = 0;
-	j->priority_class = MODEL_NONE;
-	j->has_min_resources = false;
-	res_fill(&j->min_resources, 0);
-	unoffered_finish(&j->min_unoffered);
-	vec_clear(&j->role_min);
-	j->created = MODEL_TIME_NONE;
-	j->resource_version = 0;
-	j->status_running = j->status_succeeded = j->status_failed = 0;
+	free(g->uid);
+	g->uid = NULL;
+	g->status_hash = 0;
+	g->phase = PODGROUP_PENDING;
+	g->min_member = 0;
+	g->priority = 0;
+	g->priority_class = MODEL_NONE;
+	g->has_min_resources = false;
+	res_fill(&g->min_resources, 0);
+	unoffered_finish(&g->min_unoffered);
+	vec_clear(&g->role_min);
+	g->created = MODEL_TIME_NONE;
+	g->resource_version = 0;
+	g->status_running = g->status_succeeded = g->status_failed = 0;
 }
 
 /* A PodGroup that our controller made for one pod has its member at once: that the pod names it
  * need not be written before the pod is bound. */
-static void adopt(struct cache *c, struct job *j, const struct api_pod_group *group)
+static void adopt(struct cache *c, struct podgroup *g, const struct api_pod_group *group)
 {
 	const struct api_owner *owner = meta_controller(&group->meta);
 	const char *maker = field_map_get(&group->meta.annotations, KEYS_MADE_BY);
@@ -51,43 +51,43 @@ static void adopt(struct cache *c, struct job *j, const struct api_pod_group *gr
 	}
 	strbuf_printf(&key, "%s/%s", group->meta.namespace_, owner->name);
 	t = cluster_task_find(c->cluster, strbuf_str(&key));
-	if (t == NULL || t->job != MODEL_NONE || t->status != TASK_PENDING ||
+	if (t == NULL || t->podgroup != MODEL_NONE || t->status != TASK_PENDING ||
 	    !str_streq(t->uid, owner->uid) || !cluster_task_may_be_adopted(t)) {
 		return;
 	}
-	cluster_task_set_job(c->cluster, t, j);
+	cluster_task_set_podgroup(c->cluster, t, g);
 	t->flags |= TASK_ADOPTED;
 	cluster_task_changed(c->cluster, t);
 }
 
-/* j: as it is now. known: it was there before. */
-static void took(struct cache *c, struct job *j, const struct api_pod_group *group, bool known)
+/* g: as it is now. known: it was there before. */
+static void took(struct cache *c, struct podgroup *g, const struct api_pod_group *group, bool known)
 {
-	adopt(c, j, group);
-	cache_charge_settle_job(c, j);
+	adopt(c, g, group);
+	cache_charge_settle_podgroup(c, g);
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
 		cache_queue_settle(c);
 	}
 	c->dirty = true;
 	if (!known) {
-		cache_foreign_podgroup(c, j, group);
+		cache_foreign_podgroup(c, g, group);
 	}
 	if (c->listener.on_podgroup != NULL) {
-		c->listener.on_podgroup(c->listener.ctx, j, group);
+		c->listener.on_podgroup(c->listener.ctx, g, group);
 	}
 }
 
 int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err)
 {
 	const struct api_meta *m = &group->meta;
-	struct job *j = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
+	struct podgroup *g = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
 	int64_t version = meta_version(m);
 	bool known;
 
-	if (j != NULL && j->has_group && version != 0 && version < j->resource_version) {
+	if (g != NULL && g->exists && version != 0 && version < g->resource_version) {
 		return 0;
 	}
-	known = j != NULL && j->has_group && str_streq(j->uid, m->uid);
+	known = g != NULL && g->exists && str_streq(g->uid, m->uid);
 	if (from_api_podgroup(c->cluster, group, str_of(c->default_queue), err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -98,10 +98,10 @@ int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, st
 void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group)
 {
 	const struct api_meta *m = &group->meta;
-	struct job *j = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
+	struct podgroup *g = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
 
 	/* The last version that could be read stays. */
-	if (j != NULL && j->has_group && (m->uid == NULL || str_streq(j->uid, m->uid))) {
+	if (g != NULL && g->exists && (m->uid == NULL || str_streq(g->uid, m->uid))) {
 		return;
 	}
 	if (from_api_podgroup_keep(c->cluster, group, str_of(c->default_queue), NULL) == 0) {
@@ -111,21 +111,21 @@ void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group)
 
 void cache_podgroup_remove(struct cache *c, struct str key)
 {
-	struct job *j = cluster_job_find(c->cluster, key);
+	struct podgroup *g = cluster_podgroup_find(c->cluster, key);
 
-	if (j == NULL || !j->has_group) {
+	if (g == NULL || !g->exists) {
 		return;
 	}
 	if (c->listener.on_podgroup != NULL) {
-		c->listener.on_podgroup(c->listener.ctx, j, NULL);
+		c->listener.on_podgroup(c->listener.ctx, g, NULL);
 	}
 	cache_foreign_forget(c, key);
-	j->has_group = false;
-	forget_group(j);
-	cluster_job_changed(c->cluster, j);
-	cluster_job_set_queue(c->cluster, j, str_of(NULL));
-	cache_charge_settle_job(c, j);
-	cluster_job_prune(c->cluster, j);
+	g->exists = false;
+	forget_group(g);
+	cluster_podgroup_changed(c->cluster, g);
+	cluster_podgroup_set_queue(c->cluster, g, str_of(NULL));
+	cache_charge_settle_podgroup(c, g);
+	cluster_podgroup_prune(c->cluster, g);
 	c->dirty = true;
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
 		cache_queue_settle(c);

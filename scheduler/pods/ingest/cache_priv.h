@@ -53,7 +53,7 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 void cache_node_remove(struct cache *c, struct str name);
 int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err);
 void cache_queue_remove(struct cache *c, struct str name);
-/* Brings topology, sums and the charges of jobs that wait for queues up to date if need be. */
+/* Brings topology, sums and the charges of PodGroups that wait for queues up to date if need be. */
 void cache_queue_settle(struct cache *c);
 int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err);
 void cache_podgroup_remove(struct cache *c, struct str key);
@@ -63,7 +63,7 @@ void cache_priority_remove(struct cache *c, struct str name);
 /* Reports a bind by somebody else: before an update of a known pod is applied. */
 void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod);
 /* A PodGroup that was not known before; a task that may belong to one; a PodGroup that is gone. */
-void cache_foreign_podgroup(struct cache *c, const struct job *j,
+void cache_foreign_podgroup(struct cache *c, const struct podgroup *g,
 			    const struct api_pod_group *group);
 void cache_foreign_member(struct cache *c, const struct task *t);
 void cache_foreign_forget(struct cache *c, struct str key);
@@ -71,8 +71,8 @@ void cache_foreign_forget(struct cache *c, struct str key);
 /* The outcome of a write. */
 void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now);
 
-/* Makes the charge of a task agree with what is known of the pod and of its job: pods with a node
- * are charged, finished and foreign ones are not. A charge stays on its queue. */
+/* Makes the charge of a task agree with what is known of the pod and of its PodGroup: pods with a
+ * node are charged, finished and foreign ones are not. A charge stays on its queue. */
 void cache_charge_settle(struct cache *c, struct task *t);
 /* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
  * Node must exist and, unless we have granted the pod quota or bound it, be large enough, or the
@@ -80,6 +80,6 @@ void cache_charge_settle(struct cache *c, struct task *t);
  * was given while the Node existed stays without it. In a PodGroup of a queue
  * that the namespace may not use a pod occupies nothing either, unless its mark shows a grant. */
 bool cache_charge_is_real(const struct cluster *c, const struct task *t);
-void cache_charge_settle_job(struct cache *c, struct job *j);
+void cache_charge_settle_podgroup(struct cache *c, struct podgroup *g);
 
 #endif

@@ -7,11 +7,11 @@
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/model/access.h"
 
-static void settle_jobs(struct cache *c)
+static void settle_podgroups(struct cache *c)
 {
-	for (size_t i = 0; i < c->cluster->jobs.n; i++) {
-		if (c->cluster->jobs.v[i] != NULL) {
-			cache_charge_settle_job(c, c->cluster->jobs.v[i]);
+	for (size_t i = 0; i < c->cluster->podgroups.n; i++) {
+		if (c->cluster->podgroups.v[i] != NULL) {
+			cache_charge_settle_podgroup(c, c->cluster->podgroups.v[i]);
 		}
 	}
 }
@@ -34,7 +34,7 @@ void cache_queue_settle(struct cache *c)
 		if (queue_topology_changed(c->cluster)) {
 			ledger_rebuild_sums(c->cluster);
 		}
-		settle_jobs(c);
+		settle_podgroups(c);
 	}
 	prune(c);
 }

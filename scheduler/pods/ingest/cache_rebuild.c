@@ -56,8 +56,8 @@ static struct queue *granted_by(const struct cluster *c, const struct task *t)
 	if (q == NULL && has_node(t)) {
 		q = existing(c, t->charge_queue);
 	}
-	if (q == NULL && t->job != MODEL_NONE) {
-		q = existing(c, c->jobs.v[t->job]->queue);
+	if (q == NULL && t->podgroup != MODEL_NONE) {
+		q = existing(c, c->podgroups.v[t->podgroup]->queue);
 	}
 	if (q == NULL && has_node(t)) {
 		q = existing(c, c->default_queue);

@@ -168,11 +168,11 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
  * loop. */
 static void on_podgroup_status(struct cache *c, const struct sched_msg *m)
 {
-	struct job *j = cluster_job_find(c->cluster, m->key);
+	struct podgroup *g = cluster_podgroup_find(c->cluster, m->key);
 
-	if (j != NULL && m->outcome == SCHED_CANCELLED) {
-		j->status_hash = 0;
-		cluster_job_changed(c->cluster, j);
+	if (g != NULL && m->outcome == SCHED_CANCELLED) {
+		g->status_hash = 0;
+		cluster_podgroup_changed(c->cluster, g);
 	}
 }
 

@@ -64,9 +64,9 @@ int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
  * that members which run stay charged and no other starts. Fails without a name. */
 int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
 			   struct str default_queue, struct err *err);
-/* Class, job, nomination and plain members of an existing task. Not: status and node (the ledger
- * must hear of RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at;
- * nor the job of a task that is TASK_ADOPTED and names none. */
+/* Class, PodGroup, nomination and plain members of an existing task. Not: status and node (the
+ * ledger must hear of RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at; nor the
+ * PodGroup of a task that is TASK_ADOPTED and names none. */
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t);
 
 /* Adds or updates; node accounts and generations follow. */
@@ -75,14 +75,15 @@ int from_api_node(struct cluster *c, const struct api_node *node, struct err *er
  * queue_topology_changed), as opposed to the status alone. */
 int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_changed,
 		   struct err *err);
-/* Adds or updates the job; an empty queue name means default_queue. Charges of its tasks stay on
- * the queue they were on. Phase and counts are taken as the object has them. */
+/* Adds or updates the PodGroup; an empty queue name means default_queue. Charges of its tasks stay
+ * on the queue they were on. Phase and counts are taken as the object has them. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err);
-/* Adds or updates; priorities of jobs follow by from_api_podgroup_priorities. */
+/* Adds or updates; priorities of PodGroups follow by from_api_podgroup_priorities. */
 int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
 			    struct err *err);
-/* Works out the priority of every job anew: its class, else the global default class, else 0. */
+/* Works out the priority of every PodGroup anew: its class, else the global default class, else 0.
+ */
 void from_api_podgroup_priorities(struct cluster *c);
 
 /* What a node has or a Queue limits, into *ret (the caller fills it before with what absent names

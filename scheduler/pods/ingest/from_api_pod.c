@@ -310,8 +310,8 @@ static void apply_condition(const struct from_api_pod *p, struct task *t)
 static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
 			  const struct task *t)
 {
-	return (t->flags & TASK_ADOPTED) != 0 && p->group.p == NULL && t->job != MODEL_NONE &&
-	       c->jobs.v[t->job]->has_group && (p->flags & TASK_OURS) != 0 &&
+	return (t->flags & TASK_ADOPTED) != 0 && p->group.p == NULL && t->podgroup != MODEL_NONE &&
+	       c->podgroups.v[t->podgroup]->exists && (p->flags & TASK_OURS) != 0 &&
 	       (p->flags & TASK_OPTED_IN) == 0;
 }
 
@@ -335,9 +335,10 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	if (stays_adopted(c, p, t)) {
 		kept |= TASK_ADOPTED;
 	} else {
-		cluster_task_set_job(
+		cluster_task_set_podgroup(
 			c, t,
-			p->group.p == NULL ? NULL : cluster_job_get(c, p->namespace_, p->group));
+			p->group.p == NULL ? NULL
+					   : cluster_podgroup_get(c, p->namespace_, p->group));
 	}
 	if (p->nominated.p != NULL) {
 		nominated = cluster_node_get(c, p->nominated);

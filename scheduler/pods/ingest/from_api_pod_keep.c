@@ -99,8 +99,8 @@ static void complete(const struct cluster *c, const struct task *known, struct a
 			p->status = known->status;
 		}
 	}
-	if (p->group.p == NULL && known->job != MODEL_NONE && (p->flags & TASK_OURS) != 0) {
-		p->group = arena_str(scratch, str_of(c->jobs.v[known->job]->name));
+	if (p->group.p == NULL && known->podgroup != MODEL_NONE && (p->flags & TASK_OURS) != 0) {
+		p->group = arena_str(scratch, str_of(c->podgroups.v[known->podgroup]->name));
 	}
 	p->role = known->role;
 	p->created = p->created == MODEL_TIME_NONE ? known->created : p->created;

@@ -7,7 +7,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/ingest/from_api.h"
 
-struct group_roles VEC(struct job_role_min);
+struct group_roles VEC(struct podgroup_role_min);
 
 struct group {
 	struct group_roles roles;
@@ -26,8 +26,9 @@ static void group_finish(struct group *g)
 static uint8_t phase_of(const char *text)
 {
 	static const char *const names[] = {
-		[JOB_PENDING] = "Pending", [JOB_INQUEUE] = "Inqueue",     [JOB_RUNNING] = "Running",
-		[JOB_UNKNOWN] = "Unknown", [JOB_COMPLETED] = "Completed",
+		[PODGROUP_PENDING] = "Pending",     [PODGROUP_INQUEUE] = "Inqueue",
+		[PODGROUP_RUNNING] = "Running",     [PODGROUP_UNKNOWN] = "Unknown",
+		[PODGROUP_COMPLETED] = "Completed",
 	};
 
 	for (uint8_t i = 0; text != NULL && i < ARRAY_LEN(names); i++) {
@@ -35,12 +36,12 @@ static uint8_t phase_of(const char *text)
 			return i;
 		}
 	}
-	return JOB_PENDING;
+	return PODGROUP_PENDING;
 }
 
 static int by_role(const void *a, const void *b)
 {
-	const struct job_role_min *x = a, *y = b;
+	const struct podgroup_role_min *x = a, *y = b;
 
 	return x->role < y->role ? -1 : x->role > y->role;
 }
@@ -60,7 +61,7 @@ static int read_roles(struct cluster *c, const struct field_int_map *map, struct
 		      struct err *err)
 {
 	for (size_t i = 0; i < map->n; i++) {
-		struct job_role_min r = { .min = map->v[i].value };
+		struct podgroup_role_min r = { .min = map->v[i].value };
 
 		if (r.min < 0) {
 			return err_set(err, ERR_INVALID, "spec.minTaskMember.%s: negative",
@@ -122,7 +123,7 @@ static int read_group(struct cluster *c, const struct api_pod_group *group,
 	    read_name(c, spec->priority_class_name, &g->priority_class, err) < 0) {
 		return err_wrap(err, "spec.priorityClassName");
 	}
-	/* What cluster_job_get and cluster_job_set_queue intern must be there before. */
+	/* What cluster_podgroup_get and cluster_podgroup_set_queue intern must be there before. */
 	if (read_name(c, group->meta.namespace_, &(uint32_t){ 0 }, err) < 0 ||
 	    (g->queue.len > 0 && intern_id(c->names, g->queue) == INTERN_NONE)) {
 		return err_set(err, ERR_INVALID, "too many different names in the cluster");
@@ -168,34 +169,35 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err)
 {
 	CLEANUP(group_finish) struct group g = { .priority_class = MODEL_NONE };
-	struct job *j;
+	struct podgroup *podgroup;
 
 	if (read_group(c, group, default_queue, &g, err) < 0) {
 		return -ERR_INVALID;
 	}
-	j = cluster_job_get(c, str_of(group->meta.namespace_), str_of(group->meta.name));
-	j->has_group = true;
-	j->min_member = group->spec.min_member;
-	j->has_min_resources = group->spec.min_resources.v != NULL;
-	j->min_resources = g.min_resources;
-	unoffered_finish(&j->min_unoffered);
-	j->min_unoffered = unoffered_copy(&g.unoffered);
-	j->priority_class = g.priority_class;
-	j->priority = class_value(c, g.priority_class, default_value(c));
-	j->phase = phase_of(group->status.phase);
-	j->status_running = group->status.running;
-	j->status_succeeded = group->status.succeeded;
-	j->status_failed = group->status.failed;
-	j->created = group->meta.created;
-	j->resource_version = meta_version(&group->meta);
-	free(j->uid);
-	j->uid = group->meta.uid == NULL ? NULL : xmalloc_dup(group->meta.uid);
-	vec_clear(&j->role_min);
+	podgroup =
+		cluster_podgroup_get(c, str_of(group->meta.namespace_), str_of(group->meta.name));
+	podgroup->exists = true;
+	podgroup->min_member = group->spec.min_member;
+	podgroup->has_min_resources = group->spec.min_resources.v != NULL;
+	podgroup->min_resources = g.min_resources;
+	unoffered_finish(&podgroup->min_unoffered);
+	podgroup->min_unoffered = unoffered_copy(&g.unoffered);
+	podgroup->priority_class = g.priority_class;
+	podgroup->priority = class_value(c, g.priority_class, default_value(c));
+	podgroup->phase = phase_of(group->status.phase);
+	podgroup->status_running = group->status.running;
+	podgroup->status_succeeded = group->status.succeeded;
+	podgroup->status_failed = group->status.failed;
+	podgroup->created = group->meta.created;
+	podgroup->resource_version = meta_version(&group->meta);
+	free(podgroup->uid);
+	podgroup->uid = group->meta.uid == NULL ? NULL : xmalloc_dup(group->meta.uid);
+	vec_clear(&podgroup->role_min);
 	for (size_t i = 0; i < g.roles.n; i++) {
-		vec_push(&j->role_min, g.roles.v[i]);
+		vec_push(&podgroup->role_min, g.roles.v[i]);
 	}
-	cluster_job_set_queue(c, j, g.queue);
-	cluster_job_changed(c, j);
+	cluster_podgroup_set_queue(c, podgroup, g.queue);
+	cluster_podgroup_changed(c, podgroup);
 	return 0;
 }
 
@@ -213,17 +215,17 @@ void from_api_podgroup_priorities(struct cluster *c)
 {
 	int32_t def = default_value(c);
 
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		struct job *j = c->jobs.v[i];
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		struct podgroup *g = c->podgroups.v[i];
 		int32_t priority;
 
-		if (j == NULL || !j->has_group) {
+		if (g == NULL || !g->exists) {
 			continue;
 		}
-		priority = class_value(c, j->priority_class, def);
-		if (priority != j->priority) {
-			j->priority = priority;
-			cluster_job_changed(c, j);
+		priority = class_value(c, g->priority_class, def);
+		if (priority != g->priority) {
+			g->priority = priority;
+			cluster_podgroup_changed(c, g);
 		}
 	}
 }

@@ -25,7 +25,7 @@ struct labels { /* of a namespace */
 
 struct access {
 	struct strmap *rules, *namespaces; /* by name */
-	bool used;                         /* there was a rule: without one no job is looked at */
+	bool used; /* there was a rule: without one no PodGroup is looked at */
 };
 
 static void free_rule(void *value)
@@ -157,12 +157,12 @@ static const char *get_label(const void *ctx, const char *key)
 }
 
 /* The nearest queue, upwards, that the namespace may not use. */
-static uint32_t find_bar(const struct cluster *c, const struct job *j)
+static uint32_t find_bar(const struct cluster *c, const struct podgroup *g)
 {
-	struct who who = { j->namespace_,
-			   strmap_get(c->access->namespaces, str_of(j->namespace_)) };
+	struct who who = { g->namespace_,
+			   strmap_get(c->access->namespaces, str_of(g->namespace_)) };
 
-	for (uint32_t id = j->queue; id != MODEL_NONE; id = c->queues.v[id]->parent) {
+	for (uint32_t id = g->queue; id != MODEL_NONE; id = c->queues.v[id]->parent) {
 		const struct rule *r = strmap_get(c->access->rules, str_of(c->queues.v[id]->name));
 
 		if (r != NULL && !selector_match_with(&r->selector, get_label, &who)) {
@@ -172,19 +172,19 @@ static uint32_t find_bar(const struct cluster *c, const struct job *j)
 	return MODEL_NONE;
 }
 
-bool access_settle_job(struct cluster *c, struct job *j)
+bool access_settle_podgroup(struct cluster *c, struct podgroup *g)
 {
 	uint32_t bar;
 
 	if (!c->access->used) {
 		return false;
 	}
-	bar = find_bar(c, j);
-	if (bar == j->barred_by) {
+	bar = find_bar(c, g);
+	if (bar == g->barred_by) {
 		return false;
 	}
-	j->barred_by = bar;
-	cluster_job_changed(c, j);
+	g->barred_by = bar;
+	cluster_podgroup_changed(c, g);
 	return true;
 }
 
@@ -192,9 +192,9 @@ bool access_settle(struct cluster *c)
 {
 	bool any = false;
 
-	for (size_t i = 0; c->access->used && i < c->jobs.n; i++) {
-		if (c->jobs.v[i] != NULL) {
-			any |= access_settle_job(c, c->jobs.v[i]);
+	for (size_t i = 0; c->access->used && i < c->podgroups.n; i++) {
+		if (c->podgroups.v[i] != NULL) {
+			any |= access_settle_podgroup(c, c->podgroups.v[i]);
 		}
 	}
 	return any;

@@ -17,7 +17,7 @@ struct cluster *cluster_create(void)
 	c->res_resolved = res_names_count(c->res);
 	c->names = intern_create();
 	c->task_by_key = strmap_create(NULL);
-	c->job_by_key = strmap_create(NULL);
+	c->podgroup_by_key = strmap_create(NULL);
 	c->queue_by_name = strmap_create(NULL);
 	c->node_by_name = strmap_create(NULL);
 	c->classes = strmap_create(NULL);
@@ -51,22 +51,22 @@ static void free_tasks(struct cluster *c)
 	vec_finish(&c->free_classes);
 }
 
-static void free_jobs(struct cluster *c)
+static void free_podgroups(struct cluster *c)
 {
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		struct job *j = c->jobs.v[i];
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		struct podgroup *g = c->podgroups.v[i];
 
-		if (j != NULL) {
-			free(j->name);
-			free(j->uid);
-			unoffered_finish(&j->min_unoffered);
-			vec_finish(&j->role_min);
-			vec_finish(&j->tasks);
-			free(j);
+		if (g != NULL) {
+			free(g->name);
+			free(g->uid);
+			unoffered_finish(&g->min_unoffered);
+			vec_finish(&g->role_min);
+			vec_finish(&g->tasks);
+			free(g);
 		}
 	}
-	vec_finish(&c->jobs);
-	vec_finish(&c->free_jobs);
+	vec_finish(&c->podgroups);
+	vec_finish(&c->free_podgroups);
 }
 
 static void free_queues(struct cluster *c)
@@ -79,7 +79,7 @@ static void free_queues(struct cluster *c)
 			free(q->uid);
 			free(q->parent_name);
 			vec_finish(&q->children);
-			vec_finish(&q->jobs);
+			vec_finish(&q->podgroups);
 			vec_finish(&q->waiting);
 			free(q);
 		}
@@ -111,11 +111,11 @@ void cluster_destroy(struct cluster *c)
 		return;
 	}
 	free_tasks(c);
-	free_jobs(c);
+	free_podgroups(c);
 	free_queues(c);
 	free_nodes(c);
 	strmap_destroy(c->task_by_key);
-	strmap_destroy(c->job_by_key);
+	strmap_destroy(c->podgroup_by_key);
 	strmap_destroy(c->queue_by_name);
 	strmap_destroy(c->node_by_name);
 	strmap_destroy(c->classes);

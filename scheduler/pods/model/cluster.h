@@ -1,7 +1,7 @@
 /* scheduler/pods/model/cluster.h: building and changing a struct cluster with its accounts kept
- * right: node use, job counts, generations, queue topology. Quota charges are pods/core/ledger.h's
- * business: a caller that removes or re-books a task releases its charge first (asserted). Owner:
- * the sched thread. Pure: no I/O, no clock. */
+ * right: node use, PodGroup counts, generations, queue topology. Quota charges are
+ * pods/core/ledger.h's business: a caller that removes or re-books a task releases its charge first
+ * (asserted). Owner: the sched thread. Pure: no I/O, no clock. */
 #ifndef SCHEDULER_PODS_MODEL_CLUSTER_H
 #define SCHEDULER_PODS_MODEL_CLUSTER_H
 
@@ -30,20 +30,23 @@ bool queue_topology_changed(struct cluster *c);
 /* Forgets a placeholder nobody refers to any more. */
 void queue_prune(struct cluster *c, struct queue *q);
 
-/* Jobs, by "namespace/name". */
-struct job *cluster_job_get(struct cluster *c, struct str namespace_, struct str name);
-struct job *cluster_job_find(const struct cluster *c, struct str key);
-void cluster_job_set_queue(struct cluster *c, struct job *j, struct str queue_name);
-void cluster_job_changed(struct cluster *c, struct job *j); /* bumps the queue's jobs_gen */
-void cluster_job_prune(struct cluster *c,
-		       struct job *j); /* removes it when it has neither PodGroup nor tasks */
+/* PodGroups, by "namespace/name". */
+struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name);
+struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key);
+void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct str queue_name);
+void cluster_podgroup_changed(struct cluster *c,
+			      struct podgroup *g); /* bumps the queue's podgroups_gen */
+void cluster_podgroup_prune(
+	struct cluster *c,
+	struct podgroup *g); /* removes it when it has neither PodGroup nor tasks */
 
-/* Tasks, by "namespace/name". A new task is PENDING without job, node and class. */
+/* Tasks, by "namespace/name". A new task is PENDING without PodGroup, node and class. */
 struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct str name,
 			      struct str uid);
 struct task *cluster_task_find(const struct cluster *c, struct str key);
 void cluster_task_remove(struct cluster *c, struct task *t);
-void cluster_task_set_job(struct cluster *c, struct task *t, struct job *j); /* NULL: none */
+void cluster_task_set_podgroup(struct cluster *c, struct task *t,
+			       struct podgroup *g); /* NULL: none */
 /* A pod of ours that may be bound without another write before: no gate, not opted in. */
 bool cluster_task_may_be_adopted(const struct task *t);
 void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take);

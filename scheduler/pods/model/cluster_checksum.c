@@ -33,7 +33,7 @@ static uint64_t mix_ids(uint64_t h, const uint32_t *v, size_t n)
 
 static uint64_t mix_task(uint64_t h, const struct task *t)
 {
-	h = mix(h, (uint64_t)t->job << 32 | t->job_pos);
+	h = mix(h, (uint64_t)t->podgroup << 32 | t->podgroup_pos);
 	h = mix(h, (uint64_t)t->node << 32 | t->node_pos);
 	h = mix(h, (uint64_t)t->nominated << 32 | t->role);
 	h = mix(h, t->klass == NULL ? UINT64_MAX : t->klass->id);
@@ -54,31 +54,31 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	return mix(h, t->cond_message);
 }
 
-static uint64_t mix_job(uint64_t h, const struct job *j)
+static uint64_t mix_podgroup(uint64_t h, const struct podgroup *g)
 {
-	h = mix_text(h, j->namespace_);
-	h = mix_text(h, j->name);
-	h = mix_text(h, j->uid);
-	h = mix(h, (uint64_t)j->queue << 32 | j->queue_pos);
-	h = mix(h, (uint64_t)j->queue_name << 32 | j->priority_class);
-	h = mix(h, j->barred_by);
-	h = mix(h, (uint64_t)j->has_group << 16 | (uint64_t)j->has_min_resources << 8 | j->phase);
-	h = mix(h, (uint64_t)(uint32_t)j->min_member << 32 | (uint32_t)j->priority);
-	h = mix_res(h, &j->min_resources);
-	for (size_t i = 0; i < j->min_unoffered.n; i++) {
-		h = mix_text(h, j->min_unoffered.v[i].name);
-		h = mix(h, (uint64_t)j->min_unoffered.v[i].amount);
+	h = mix_text(h, g->namespace_);
+	h = mix_text(h, g->name);
+	h = mix_text(h, g->uid);
+	h = mix(h, (uint64_t)g->queue << 32 | g->queue_pos);
+	h = mix(h, (uint64_t)g->queue_name << 32 | g->priority_class);
+	h = mix(h, g->barred_by);
+	h = mix(h, (uint64_t)g->exists << 16 | (uint64_t)g->has_min_resources << 8 | g->phase);
+	h = mix(h, (uint64_t)(uint32_t)g->min_member << 32 | (uint32_t)g->priority);
+	h = mix_res(h, &g->min_resources);
+	for (size_t i = 0; i < g->min_unoffered.n; i++) {
+		h = mix_text(h, g->min_unoffered.v[i].name);
+		h = mix(h, (uint64_t)g->min_unoffered.v[i].amount);
 	}
-	for (size_t i = 0; i < j->role_min.n; i++) {
-		h = mix(h, (uint64_t)j->role_min.v[i].role << 32 | (uint32_t)j->role_min.v[i].min);
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		h = mix(h, (uint64_t)g->role_min.v[i].role << 32 | (uint32_t)g->role_min.v[i].min);
 	}
-	h = mix_ids(h, j->tasks.v, j->tasks.n);
-	h = mix_ids(h, j->by_status, TASK_STATUS_COUNT_);
-	h = mix(h, (uint64_t)j->created);
-	h = mix(h, (uint64_t)j->resource_version);
-	h = mix(h, (uint64_t)(uint32_t)j->status_running << 32 | (uint32_t)j->status_succeeded);
-	h = mix(h, (uint32_t)j->status_failed);
-	return mix(h, j->status_hash);
+	h = mix_ids(h, g->tasks.v, g->tasks.n);
+	h = mix_ids(h, g->by_status, TASK_STATUS_COUNT_);
+	h = mix(h, (uint64_t)g->created);
+	h = mix(h, (uint64_t)g->resource_version);
+	h = mix(h, (uint64_t)(uint32_t)g->status_running << 32 | (uint32_t)g->status_succeeded);
+	h = mix(h, (uint32_t)g->status_failed);
+	return mix(h, g->status_hash);
 }
 
 static uint64_t mix_queue(uint64_t h, const struct queue *q)
@@ -89,7 +89,7 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix_text(h, q->broken);
 	h = mix(h, (uint64_t)q->parent << 32 | q->depth);
 	h = mix_ids(h, q->children.v, q->children.n);
-	h = mix_ids(h, q->jobs.v, q->jobs.n);
+	h = mix_ids(h, q->podgroups.v, q->podgroups.n);
 	h = mix_ids(h, q->waiting.v, q->waiting.n);
 	h = mix(h, (uint64_t)q->exists << 16 | (uint64_t)q->reclaimable << 8 | q->state);
 	h = mix(h, (uint64_t)(uint32_t)q->weight << 32 | (uint32_t)q->priority);
@@ -99,14 +99,14 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix_res(h, &q->deserved);
 	h = mix_res(h, &q->charged);
 	h = mix_res(h, &q->releasing);
-	h = mix(h, q->jobs_gen);
+	h = mix(h, q->podgroups_gen);
 	h = mix(h, q->room_gen);
-	h = mix(h, q->scan.jobs_gen);
+	h = mix(h, q->scan.podgroups_gen);
 	h = mix(h, q->scan.chain_gen);
 	h = mix(h, q->scan.queues_gen);
 	h = mix(h, q->scan.nodes_gen);
-	h = mix(h, q->scan.all_jobs_gen);
-	h = mix(h, (uint64_t)q->scan.done << 16 | (uint64_t)q->scan.waits_jobs << 8 |
+	h = mix(h, q->scan.all_podgroups_gen);
+	h = mix(h, (uint64_t)q->scan.done << 16 | (uint64_t)q->scan.waits_podgroups << 8 |
 			   q->scan.waits_nodes);
 	h = mix(h, (uint64_t)q->scan.timer_at);
 	return mix(h, (uint64_t)q->resource_version);
@@ -139,8 +139,9 @@ uint64_t cluster_checksum(const struct cluster *c)
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		h = c->tasks.v[i] == NULL ? mix(h, 0) : mix_task(mix(h, 1), c->tasks.v[i]);
 	}
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		h = c->jobs.v[i] == NULL ? mix(h, 0) : mix_job(mix(h, 1), c->jobs.v[i]);
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		h = c->podgroups.v[i] == NULL ? mix(h, 0)
+					      : mix_podgroup(mix(h, 1), c->podgroups.v[i]);
 	}
 	for (size_t i = 0; i < c->queues.n; i++) {
 		h = c->queues.v[i] == NULL ? mix(h, 0) : mix_queue(mix(h, 1), c->queues.v[i]);

@@ -37,13 +37,13 @@ static void mark_class(struct intern *names, const struct pod_class *k)
 	}
 }
 
-static void mark_job(struct intern *names, const struct job *j)
+static void mark_podgroup(struct intern *names, const struct podgroup *g)
 {
-	intern_mark_name(names, j->namespace_);
-	intern_mark(names, j->queue_name);
-	intern_mark(names, j->priority_class);
-	for (size_t i = 0; i < j->role_min.n; i++) {
-		intern_mark(names, j->role_min.v[i].role);
+	intern_mark_name(names, g->namespace_);
+	intern_mark(names, g->queue_name);
+	intern_mark(names, g->priority_class);
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		intern_mark(names, g->role_min.v[i].role);
 	}
 }
 
@@ -70,9 +70,9 @@ static void sweep_names(struct cluster *c)
 			intern_mark(c->names, c->tasks.v[i]->reserved);
 		}
 	}
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		if (c->jobs.v[i] != NULL) {
-			mark_job(c->names, c->jobs.v[i]);
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		if (c->podgroups.v[i] != NULL) {
+			mark_podgroup(c->names, c->podgroups.v[i]);
 		}
 	}
 	for (size_t i = 0; i < c->nodes.n; i++) {
@@ -99,9 +99,9 @@ static void sweep_resources(struct cluster *c)
 			res_names_mark(&c->class_by_id.v[i]->request);
 		}
 	}
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		if (c->jobs.v[i] != NULL) {
-			res_names_mark(&c->jobs.v[i]->min_resources);
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		if (c->podgroups.v[i] != NULL) {
+			res_names_mark(&c->podgroups.v[i]->min_resources);
 		}
 	}
 	for (size_t i = 0; i < c->queues.n; i++) {

@@ -42,7 +42,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 		memcpy(t->name + name.len + 1, uid.p, uid.len);
 	}
 	t->uid = t->name + name.len + 1;
-	t->job = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
+	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
 	t->refused_queue = t->reserved = MODEL_NONE;
 	t->status = TASK_PENDING;
 	t->created = t->deleted = t->published_at = t->retry_at = MODEL_TIME_NONE;
@@ -59,43 +59,43 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 
 void cluster_task_changed(struct cluster *c, struct task *t)
 {
-	if (t->job != MODEL_NONE) {
-		cluster_job_changed(c, c->jobs.v[t->job]);
+	if (t->podgroup != MODEL_NONE) {
+		cluster_podgroup_changed(c, c->podgroups.v[t->podgroup]);
 	}
 }
 
-static void leave_job(struct cluster *c, struct task *t)
+static void leave_podgroup(struct cluster *c, struct task *t)
 {
-	struct job *j;
+	struct podgroup *g;
 
-	if (t->job == MODEL_NONE) {
+	if (t->podgroup == MODEL_NONE) {
 		return;
 	}
-	j = c->jobs.v[t->job];
-	j->by_status[t->status]--;
-	vec_swap_remove(&j->tasks, t->job_pos);
-	if (t->job_pos < j->tasks.n) {
-		c->tasks.v[j->tasks.v[t->job_pos]]->job_pos = t->job_pos;
+	g = c->podgroups.v[t->podgroup];
+	g->by_status[t->status]--;
+	vec_swap_remove(&g->tasks, t->podgroup_pos);
+	if (t->podgroup_pos < g->tasks.n) {
+		c->tasks.v[g->tasks.v[t->podgroup_pos]]->podgroup_pos = t->podgroup_pos;
 	}
-	t->job = MODEL_NONE;
-	cluster_job_changed(c, j);
-	cluster_job_prune(c, j);
+	t->podgroup = MODEL_NONE;
+	cluster_podgroup_changed(c, g);
+	cluster_podgroup_prune(c, g);
 }
 
-void cluster_task_set_job(struct cluster *c, struct task *t, struct job *j)
+void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgroup *g)
 {
-	if (t->job == (j == NULL ? MODEL_NONE : j->id)) {
+	if (t->podgroup == (g == NULL ? MODEL_NONE : g->id)) {
 		return;
 	}
-	leave_job(c, t);
-	if (j == NULL) {
+	leave_podgroup(c, t);
+	if (g == NULL) {
 		return;
 	}
-	t->job = j->id;
-	t->job_pos = (uint32_t)j->tasks.n;
-	vec_push(&j->tasks, t->id);
-	j->by_status[t->status]++;
-	cluster_job_changed(c, j);
+	t->podgroup = g->id;
+	t->podgroup_pos = (uint32_t)g->tasks.n;
+	vec_push(&g->tasks, t->id);
+	g->by_status[t->status]++;
+	cluster_podgroup_changed(c, g);
 }
 
 bool cluster_task_may_be_adopted(const struct task *t)
@@ -170,9 +170,9 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 	} else {
 		leave_node(c, t);
 	}
-	if (t->job != MODEL_NONE) {
-		c->jobs.v[t->job]->by_status[t->status]--;
-		c->jobs.v[t->job]->by_status[status]++;
+	if (t->podgroup != MODEL_NONE) {
+		c->podgroups.v[t->podgroup]->by_status[t->status]--;
+		c->podgroups.v[t->podgroup]->by_status[status]++;
 	}
 	t->status = (uint8_t)status;
 	if (n != NULL) {
@@ -230,7 +230,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	assert(t->charge == CHARGE_NONE);
 	cluster_task_set_nominated(c, t, NULL);
 	leave_node(c, t);
-	leave_job(c, t);
+	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));
 	strmap_remove(c->task_by_key, strbuf_str(&key));
 	cluster_class_unref(c, t->klass);

@@ -33,10 +33,11 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 	    (t->klass->id >= c->class_by_id.n || c->class_by_id.v[t->klass->id] != t->klass)) {
 		return "a task's class is not in the table";
 	}
-	if (t->job != MODEL_NONE && (t->job >= c->jobs.n || c->jobs.v[t->job] == NULL ||
-				     t->job_pos >= c->jobs.v[t->job]->tasks.n ||
-				     c->jobs.v[t->job]->tasks.v[t->job_pos] != t->id)) {
-		return "a task is not at its place in its job";
+	if (t->podgroup != MODEL_NONE &&
+	    (t->podgroup >= c->podgroups.n || c->podgroups.v[t->podgroup] == NULL ||
+	     t->podgroup_pos >= c->podgroups.v[t->podgroup]->tasks.n ||
+	     c->podgroups.v[t->podgroup]->tasks.v[t->podgroup_pos] != t->id)) {
+		return "a task is not at its place in its PodGroup";
 	}
 	if (t->node != MODEL_NONE && (t->node >= c->nodes.n || c->nodes.v[t->node] == NULL ||
 				      t->node_pos >= c->nodes.v[t->node]->tasks.n ||
@@ -123,75 +124,76 @@ static const char *check_classes(const struct cluster *c)
 	return wrong;
 }
 
-static const char *check_job_queue(const struct cluster *c, const struct job *j)
+static const char *check_podgroup_queue(const struct cluster *c, const struct podgroup *g)
 {
 	const struct queue *q;
 
-	if (j->queue_name == MODEL_NONE) {
-		return j->queue == MODEL_NONE ? NULL : "a job is in a queue that it does not name";
+	if (g->queue_name == MODEL_NONE) {
+		return g->queue == MODEL_NONE ? NULL
+					      : "a PodGroup is in a queue that it does not name";
 	}
-	q = queue_find(c, intern_str(c->names, j->queue_name));
+	q = queue_find(c, intern_str(c->names, g->queue_name));
 	if (q == NULL) {
-		return "the queue that a job names is not known";
+		return "the queue that a PodGroup names is not known";
 	}
-	if (j->queue != (q->exists ? q->id : MODEL_NONE)) {
-		return "a job is not in the queue that it names";
+	if (g->queue != (q->exists ? q->id : MODEL_NONE)) {
+		return "a PodGroup is not in the queue that it names";
 	}
-	if (q->exists ? j->queue_pos >= q->jobs.n || q->jobs.v[j->queue_pos] != j->id
-		      : j->queue_pos >= q->waiting.n || q->waiting.v[j->queue_pos] != j->id) {
-		return "a job is not at its place in its queue";
+	if (q->exists ? g->queue_pos >= q->podgroups.n || q->podgroups.v[g->queue_pos] != g->id
+		      : g->queue_pos >= q->waiting.n || q->waiting.v[g->queue_pos] != g->id) {
+		return "a PodGroup is not at its place in its queue";
 	}
 	return NULL;
 }
 
-static const char *check_job(const struct cluster *c, const struct job *j)
+static const char *check_podgroup(const struct cluster *c, const struct podgroup *g)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
 
-	strbuf_printf(&key, "%s/%s", j->namespace_, j->name);
-	if (cluster_job_find(c, strbuf_str(&key)) != j) {
-		return "a job is not found by its key";
+	strbuf_printf(&key, "%s/%s", g->namespace_, g->name);
+	if (cluster_podgroup_find(c, strbuf_str(&key)) != g) {
+		return "a PodGroup is not found by its key";
 	}
-	if (!j->has_group && j->tasks.n == 0) {
-		return "a job without PodGroup and pods is still there";
+	if (!g->exists && g->tasks.n == 0) {
+		return "a PodGroup without PodGroup and pods is still there";
 	}
-	for (size_t i = 0; i < j->tasks.n; i++) {
+	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t =
-			j->tasks.v[i] < c->tasks.n ? c->tasks.v[j->tasks.v[i]] : NULL;
+			g->tasks.v[i] < c->tasks.n ? c->tasks.v[g->tasks.v[i]] : NULL;
 
-		if (t == NULL || t->job != j->id || t->job_pos != i) {
-			return "a job lists a task that is not its own";
+		if (t == NULL || t->podgroup != g->id || t->podgroup_pos != i) {
+			return "a PodGroup lists a task that is not its own";
 		}
 		by_status[t->status]++;
 	}
-	if (memcmp(by_status, j->by_status, sizeof(by_status)) != 0) {
-		return "a job's counts by status are off";
+	if (memcmp(by_status, g->by_status, sizeof(by_status)) != 0) {
+		return "a PodGroup's counts by status are off";
 	}
-	for (size_t i = 1; i < j->role_min.n; i++) {
-		if (j->role_min.v[i - 1].role >= j->role_min.v[i].role) {
-			return "a job's roles are not sorted";
+	for (size_t i = 1; i < g->role_min.n; i++) {
+		if (g->role_min.v[i - 1].role >= g->role_min.v[i].role) {
+			return "a PodGroup's roles are not sorted";
 		}
 	}
-	return check_job_queue(c, j);
+	return check_podgroup_queue(c, g);
 }
 
-static const char *check_jobs(const struct cluster *c)
+static const char *check_podgroups(const struct cluster *c)
 {
-	if (COUNT_SET(c->jobs) != strmap_count(c->job_by_key) ||
-	    COUNT_SET(c->jobs) + c->free_jobs.n != c->jobs.n) {
-		return "the number of jobs is off";
+	if (COUNT_SET(c->podgroups) != strmap_count(c->podgroup_by_key) ||
+	    COUNT_SET(c->podgroups) + c->free_podgroups.n != c->podgroups.n) {
+		return "the number of PodGroups is off";
 	}
-	for (size_t i = 0; i < c->jobs.n; i++) {
+	for (size_t i = 0; i < c->podgroups.n; i++) {
 		const char *wrong;
 
-		if (c->jobs.v[i] == NULL) {
+		if (c->podgroups.v[i] == NULL) {
 			continue;
 		}
-		if (c->jobs.v[i]->id != i) {
-			return "a job has another id than its place";
+		if (c->podgroups.v[i]->id != i) {
+			return "a PodGroup has another id than its place";
 		}
-		wrong = check_job(c, c->jobs.v[i]);
+		wrong = check_podgroup(c, c->podgroups.v[i]);
 		if (wrong != NULL) {
 			return wrong;
 		}
@@ -204,8 +206,8 @@ static const char *check_queue(const struct cluster *c, const struct queue *q)
 	if (queue_find(c, str_of(q->name)) != q) {
 		return "a queue is not found by its name";
 	}
-	if (q->exists ? q->waiting.n > 0 : q->jobs.n > 0) {
-		return "jobs wait for a queue that exists, or are in one that does not";
+	if (q->exists ? q->waiting.n > 0 : q->podgroups.n > 0) {
+		return "PodGroups wait for a queue that exists, or are in one that does not";
 	}
 	for (size_t i = 0; i < q->children.n; i++) {
 		const struct queue *child = c->queues.v[q->children.v[i]];
@@ -229,7 +231,7 @@ static const char *check_queue(const struct cluster *c, const struct queue *q)
 
 static const char *check_queues(const struct cluster *c)
 {
-	size_t jobs = 0, waiting = 0, named = 0, children = 0, parents = 0;
+	size_t podgroups = 0, waiting = 0, named = 0, children = 0, parents = 0;
 
 	if (COUNT_SET(c->queues) != strmap_count(c->queue_by_name) ||
 	    COUNT_SET(c->queues) + c->free_queues.n != c->queues.n) {
@@ -246,16 +248,16 @@ static const char *check_queues(const struct cluster *c)
 		if (wrong != NULL) {
 			return wrong;
 		}
-		jobs += q->jobs.n;
+		podgroups += q->podgroups.n;
 		waiting += q->waiting.n;
 		children += q->children.n;
 		parents += q->parent != MODEL_NONE;
 	}
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		named += c->jobs.v[i] != NULL && c->jobs.v[i]->queue_name != MODEL_NONE;
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		named += c->podgroups.v[i] != NULL && c->podgroups.v[i]->queue_name != MODEL_NONE;
 	}
-	if (named != jobs + waiting || children != parents) {
-		return "queues list jobs or children too many or too few";
+	if (named != podgroups + waiting || children != parents) {
+		return "queues list PodGroups or children too many or too few";
 	}
 	return NULL;
 }
@@ -331,7 +333,7 @@ static const char *check_nodes(const struct cluster *c)
 const char *cluster_verify(const struct cluster *c)
 {
 	static const char *(*const checks[])(const struct cluster *) = {
-		check_tasks, check_classes, check_jobs, check_queues, check_nodes,
+		check_tasks, check_classes, check_podgroups, check_queues, check_nodes,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

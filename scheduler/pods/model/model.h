@@ -1,4 +1,4 @@
-/* scheduler/pods/model/model.h: the cluster as the scheduler sees it: queues, jobs (PodGroups),
+/* scheduler/pods/model/model.h: the cluster as the scheduler sees it: queues, PodGroups,
  * tasks (pods), nodes. Plain data. Owner: the sched thread; a cycle sees it const. The structs are
  * changed only through pods/model/cluster.h (accounting that belongs together) and
  * pods/core/ledger.h (quota charges). Ids are dense indices into the arrays of struct cluster,
@@ -85,9 +85,9 @@ enum task_flag {
 
 struct task {
 	uint32_t id;
-	uint32_t job;     /* MODEL_NONE: no group annotation (or none yet) */
-	uint32_t job_pos; /* index in job->tasks */
-	uint32_t node;    /* MODEL_NONE */
+	uint32_t podgroup;     /* MODEL_NONE: no group annotation (or none yet) */
+	uint32_t podgroup_pos; /* index in podgroup->tasks */
+	uint32_t node;         /* MODEL_NONE */
 	uint32_t node_pos;
 	uint32_t nominated;            /* node id or MODEL_NONE */
 	const struct pod_class *klass; /* counted reference */
@@ -118,41 +118,41 @@ struct task {
 				  are not repeated; 0: none */
 };
 
-enum job_phase {
-	JOB_PENDING,
-	JOB_INQUEUE,
-	JOB_RUNNING,
-	JOB_UNKNOWN,
-	JOB_COMPLETED,
-	JOB_PHASE_COUNT_
+enum podgroup_phase {
+	PODGROUP_PENDING,
+	PODGROUP_INQUEUE,
+	PODGROUP_RUNNING,
+	PODGROUP_UNKNOWN,
+	PODGROUP_COMPLETED,
+	PODGROUP_PHASE_COUNT_
 };
 
-struct job_role_min {
+struct podgroup_role_min {
 	uint32_t role;
 	int32_t min;
 };
 
-/* A PodGroup. A job exists from the first pod or PodGroup that names it; has_group tells whether
- * the PodGroup is known. */
-struct job {
+/* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
+ * object is there. */
+struct podgroup {
 	uint32_t id;
-	const char *namespace_;  /* interned */
-	char *name;              /* owned */
-	char *uid;               /* owned, of the PodGroup; NULL without one */
-	uint32_t queue;          /* MODEL_NONE: the queue does not exist */
-	uint32_t queue_pos;      /* index in queue->jobs, or queue->waiting while queue is NONE */
-	uint32_t queue_name;     /* id in cluster->names: the queue asked for; MODEL_NONE: none */
-	uint32_t barred_by;      /* id of the queue, or one above, that the namespace may not use
-				    (pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
+	const char *namespace_; /* interned */
+	char *name;             /* owned */
+	char *uid;              /* owned, of the PodGroup; NULL without one */
+	uint32_t queue;         /* MODEL_NONE: the queue does not exist */
+	uint32_t queue_pos;  /* index in queue->podgroups, or queue->waiting while queue is NONE */
+	uint32_t queue_name; /* id in cluster->names: the queue asked for; MODEL_NONE: none */
+	uint32_t barred_by;  /* id of the queue, or one above, that the namespace may not use
+				(pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
-	bool has_group;
-	uint8_t phase; /* enum job_phase, as the PodGroup says */
+	bool exists;
+	uint8_t phase; /* enum podgroup_phase, as the PodGroup says */
 	int32_t min_member;
 	int32_t priority;
 	bool has_min_resources;
 	struct res min_resources;
-	struct unoffered min_unoffered;           /* part of minResources, owned */
-	struct VEC(struct job_role_min) role_min; /* sorted by role */
+	struct unoffered min_unoffered;                /* part of minResources, owned */
+	struct VEC(struct podgroup_role_min) role_min; /* sorted by role */
 	struct VEC(uint32_t) tasks;
 	uint32_t by_status[TASK_STATUS_COUNT_];
 	int64_t created;
@@ -166,12 +166,12 @@ enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
 /* What a finished look at a queue depended on: while nothing of it changed the queue need not be
  * looked at. */
 struct queue_scan {
-	uint64_t jobs_gen, chain_gen, queues_gen, nodes_gen;
-	uint64_t all_jobs_gen; /* sum of jobs_gen over all queues */
-	bool done;             /* false: must be looked at */
-	bool waits_nodes;      /* nodes_gen matters */
-	bool waits_jobs;       /* all_jobs_gen matters */
-	int64_t timer_at;      /* by the clock of the process, INT64_MAX */
+	uint64_t podgroups_gen, chain_gen, queues_gen, nodes_gen;
+	uint64_t all_podgroups_gen; /* sum of podgroups_gen over all queues */
+	bool done;                  /* false: must be looked at */
+	bool waits_nodes;           /* nodes_gen matters */
+	bool waits_podgroups;       /* all_podgroups_gen matters */
+	int64_t timer_at;           /* by the clock of the process, INT64_MAX */
 };
 
 struct queue {
@@ -182,8 +182,8 @@ struct queue {
 	uint32_t parent;   /* MODEL_NONE for root and in a broken chain */
 	char *parent_name; /* as configured, NULL when empty */
 	struct VEC(uint32_t) children; /* ids, sorted by name */
-	struct VEC(uint32_t) jobs;
-	struct VEC(uint32_t) waiting; /* jobs that name this queue while it does not exist */
+	struct VEC(uint32_t) podgroups;
+	struct VEC(uint32_t) waiting; /* PodGroups that name this queue while it does not exist */
 	uint8_t state;                /* enum queue_state; an empty status.state is OPEN */
 	bool reclaimable;
 	int32_t weight, priority;
@@ -196,7 +196,7 @@ struct queue {
 	/* The ledger's sums, this queue and all below it. releasing is the part of charged whose
 	 * pods terminate. */
 	struct res charged, releasing;
-	uint64_t jobs_gen; /* changes with any job or task of this very queue */
+	uint64_t podgroups_gen; /* changes with any PodGroup or task of this very queue */
 	uint64_t room_gen; /* changes when charged shrinks or this queue's limit may have grown */
 	struct queue_scan scan;
 	int64_t resource_version;
@@ -225,11 +225,11 @@ struct cluster {
 	unsigned res_resolved; /* names that requests were looked through for: pods/core/offers.h */
 	struct intern *names;  /* roles, namespaces, label strings, queue names */
 	struct VEC(struct task *) tasks; /* by id, NULL: free */
-	struct VEC(struct job *) jobs;
+	struct VEC(struct podgroup *) podgroups;
 	struct VEC(struct queue *) queues;
 	struct VEC(struct node *) nodes;
-	struct VEC(uint32_t) free_tasks, free_jobs, free_queues, free_nodes;
-	struct strmap *task_by_key, *job_by_key, *queue_by_name,
+	struct VEC(uint32_t) free_tasks, free_podgroups, free_queues, free_nodes;
+	struct strmap *task_by_key, *podgroup_by_key, *queue_by_name,
 		*node_by_name;                      /* lookups; never iterated in decisions */
 	struct strmap *classes;                     /* pod classes by signature */
 	struct VEC(struct pod_class *) class_by_id; /* NULL: free */

@@ -39,16 +39,16 @@ struct queue *queue_get(struct cluster *c, struct str name)
 
 void queue_prune(struct cluster *c, struct queue *q)
 {
-	if (q->exists || q->id == c->root_queue || q->id == c->default_queue || q->jobs.n > 0 ||
-	    q->waiting.n > 0 || q->children.n > 0 || q->parent != MODEL_NONE ||
-	    !res_is_zero(&q->charged)) {
+	if (q->exists || q->id == c->root_queue || q->id == c->default_queue ||
+	    q->podgroups.n > 0 || q->waiting.n > 0 || q->children.n > 0 ||
+	    q->parent != MODEL_NONE || !res_is_zero(&q->charged)) {
 		return;
 	}
 	strmap_remove(c->queue_by_name, str_of(q->name));
 	c->queues.v[q->id] = NULL;
 	vec_push(&c->free_queues, q->id);
 	vec_finish(&q->children);
-	vec_finish(&q->jobs);
+	vec_finish(&q->podgroups);
 	vec_finish(&q->waiting);
 	free(q->name);
 	free(q->uid);

@@ -128,33 +128,33 @@ static void descend(struct cluster *c, const struct queue_list *all)
 	vec_finish(&order);
 }
 
-static void move_jobs(struct cluster *c, struct queue *q)
+static void move_podgroups(struct cluster *c, struct queue *q)
 {
 	if (q->exists) {
 		for (size_t i = 0; i < q->waiting.n; i++) {
-			struct job *j = c->jobs.v[q->waiting.v[i]];
+			struct podgroup *g = c->podgroups.v[q->waiting.v[i]];
 
-			j->queue = q->id;
-			j->queue_pos = (uint32_t)q->jobs.n;
-			vec_push(&q->jobs, j->id);
-			q->jobs_gen++;
+			g->queue = q->id;
+			g->queue_pos = (uint32_t)q->podgroups.n;
+			vec_push(&q->podgroups, g->id);
+			q->podgroups_gen++;
 		}
 		vec_clear(&q->waiting);
 		return;
 	}
-	for (size_t i = 0; i < q->jobs.n; i++) {
-		struct job *j = c->jobs.v[q->jobs.v[i]];
+	for (size_t i = 0; i < q->podgroups.n; i++) {
+		struct podgroup *g = c->podgroups.v[q->podgroups.v[i]];
 
-		j->queue = MODEL_NONE;
-		j->queue_pos = (uint32_t)q->waiting.n;
-		vec_push(&q->waiting, j->id);
-		q->jobs_gen++;
+		g->queue = MODEL_NONE;
+		g->queue_pos = (uint32_t)q->waiting.n;
+		vec_push(&q->waiting, g->id);
+		q->podgroups_gen++;
 	}
-	vec_clear(&q->jobs);
+	vec_clear(&q->podgroups);
 }
 
 /* 1. The parent that each queue asks for. 2. Cycles are cut. 3. Children, sorted by name.
- * 4. Depths and inherited faults from the tops down. 5. Jobs of queues that came or went. */
+ * 4. Depths and inherited faults from the tops down. 5. PodGroups of queues that came or went. */
 bool queue_topology_changed(struct cluster *c)
 {
 	struct queue_list all = sorted_queues(c);
@@ -169,7 +169,7 @@ bool queue_topology_changed(struct cluster *c)
 	link_children(c, &all);
 	descend(c, &all);
 	for (size_t i = 0; i < all.n; i++) {
-		move_jobs(c, all.v[i]);
+		move_podgroups(c, all.v[i]);
 		if (all.v[i]->parent != old[i] && !res_is_zero(&all.v[i]->charged)) {
 			rolled = true;
 		}

@@ -313,15 +313,15 @@ static const struct capacity_demand *demand_of(struct capacity *p, const struct 
 
 /* minResources that are not charged yet + allocated + inqueue - elastic must fit everywhere up to
  * the root, in the dimensions of minResources except the number of pods. */
-static bool fits_enqueued(struct capacity *p, struct session *s, const struct job *j,
+static bool fits_enqueued(struct capacity *p, struct session *s, const struct podgroup *g,
 			  struct reason *why)
 {
 	const struct capacity_demand *demand = demand_of(p, s);
-	const struct queue *at = session_cluster(s)->queues.v[j->queue];
+	const struct queue *at = session_cluster(s)->queues.v[g->queue];
 	uint32_t mask;
 	struct res need;
 
-	capacity_demand_of_job(s, j, &need);
+	capacity_demand_of_podgroup(s, g, &need);
 	mask = res_mask(&need) & ~(UINT32_C(1) << RES_PODS);
 	for (; at != NULL; at = parent_of(p, s, at)) {
 		struct res used, extra;
@@ -335,35 +335,35 @@ static bool fits_enqueued(struct capacity *p, struct session *s, const struct jo
 			return refuse_dims(s, at, over, why);
 		}
 	}
-	return accepts_unoffered(p, s, session_cluster(s)->queues.v[j->queue], &j->min_unoffered,
+	return accepts_unoffered(p, s, session_cluster(s)->queues.v[g->queue], &g->min_unoffered,
 				 why);
 }
 
-static enum vote capacity_job_enqueueable(void *state, struct session *s, const struct job *j,
+static enum vote capacity_job_enqueueable(void *state, struct session *s, const struct podgroup *g,
 					  struct reason *why)
 {
 	struct capacity *p = state;
 
-	if (j->queue == MODEL_NONE) {
+	if (g->queue == MODEL_NONE) {
 		refuse(why, "the queue does not exist", NULL);
 		return VOTE_REJECT;
 	}
-	if (!capacity_queue_accepts(p, s, session_cluster(s)->queues.v[j->queue], why)) {
+	if (!capacity_queue_accepts(p, s, session_cluster(s)->queues.v[g->queue], why)) {
 		return VOTE_REJECT;
 	}
-	if (j->has_min_resources && !fits_enqueued(p, s, j, why)) {
+	if (g->has_min_resources && !fits_enqueued(p, s, g, why)) {
 		return VOTE_REJECT;
 	}
 	return VOTE_PERMIT;
 }
 
-static void capacity_job_enqueued(void *state, struct session *s, const struct job *j)
+static void capacity_job_enqueued(void *state, struct session *s, const struct podgroup *g)
 {
 	struct capacity *p = state;
 
-	if (j->queue != MODEL_NONE) {
+	if (g->queue != MODEL_NONE) {
 		demand_of(p, s);
-		capacity_demand_add(&p->demand, s, j);
+		capacity_demand_add(&p->demand, s, g);
 	}
 }
 

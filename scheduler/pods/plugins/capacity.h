@@ -9,15 +9,15 @@
 #include "scheduler/pods/model/resources.h"
 
 struct cluster;
-struct job;
+struct podgroup;
 struct queue;
 struct session;
 struct tree;
 struct tree_sums;
 
-/* What enqueued jobs will still ask for beyond what is charged, minus what running jobs could give
- * back: Volcano's inqueue - elastic, rolled up. Costs a walk over all jobs, so it is built only in
- * a session that has a job to vote on. */
+/* What enqueued PodGroups will still ask for beyond what is charged, minus what running PodGroups
+ * could give back: Volcano's inqueue - elastic, rolled up. Costs a walk over all PodGroups, so it
+ * is built only in a session that has a PodGroup to vote on. */
 struct capacity_demand {
 	struct tree_sums *sums; /* by queue id */
 	unsigned width;         /* of the sums: names of resources */
@@ -27,12 +27,14 @@ struct capacity_demand {
 void capacity_demand_build(struct capacity_demand *d, const struct session *s,
 			   const struct tree *tree);
 void capacity_demand_finish(struct capacity_demand *d);
-/* The job is enqueued now. */
-void capacity_demand_add(struct capacity_demand *d, const struct session *s, const struct job *j);
+/* The PodGroup is enqueued now. */
+void capacity_demand_add(struct capacity_demand *d, const struct session *s,
+			 const struct podgroup *g);
 /* minResources of j minus what its pods are charged already, not below 0. */
 /* The sums of one queue. */
 void capacity_demand_of_queue(const struct capacity_demand *d, const struct session *s,
 			      const struct queue *q, struct res *ret);
-void capacity_demand_of_job(const struct session *s, const struct job *j, struct res *ret);
+void capacity_demand_of_podgroup(const struct session *s, const struct podgroup *g,
+				 struct res *ret);
 
 #endif

@@ -27,16 +27,16 @@ static void charge(const struct capacity_demand *d, uint32_t queue, const struct
 	tree_sums_charge(d->sums, queue, d->flat, NULL, NULL);
 }
 
-/* Sum of what the job's pods are charged, terminating ones left out. */
-static void sum_charged(const struct session *s, const struct job *j, struct res *ret)
+/* Sum of what the PodGroup's pods are charged, terminating ones left out. */
+static void sum_charged(const struct session *s, const struct podgroup *g, struct res *ret)
 {
 	*ret = (struct res){ .v = { 0 } };
-	if (j->queue != MODEL_NONE &&
-	    res_is_zero(session_queue_charged(s, session_cluster(s)->queues.v[j->queue]))) {
+	if (g->queue != MODEL_NONE &&
+	    res_is_zero(session_queue_charged(s, session_cluster(s)->queues.v[g->queue]))) {
 		return;
 	}
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = session_task(s, j->tasks.v[i]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if (session_task_charge(s, t) != CHARGE_NONE &&
 		    session_task_status(s, t) != TASK_RELEASING) {
@@ -46,11 +46,11 @@ static void sum_charged(const struct session *s, const struct job *j, struct res
 }
 
 /* Pods held by somebody else's gate will not ask for anything soon. */
-static void sum_foreign_gated(const struct session *s, const struct job *j, struct res *ret)
+static void sum_foreign_gated(const struct session *s, const struct podgroup *g, struct res *ret)
 {
 	*ret = (struct res){ .v = { 0 } };
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = session_task(s, j->tasks.v[i]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if ((t->flags & TASK_FOREIGN_GATE) != 0 && t->klass != NULL) {
 			res_add(ret, pod_class_charge(t->klass));
@@ -59,79 +59,80 @@ static void sum_foreign_gated(const struct session *s, const struct job *j, stru
 }
 
 /* All of its pods are charged to no Queue: nor is what its PodGroup announces. */
-static bool is_elsewhere(const struct session *s, const struct job *j)
+static bool is_elsewhere(const struct session *s, const struct podgroup *g)
 {
-	for (size_t i = 0; i < j->tasks.n; i++) {
-		const struct task *t = session_task(s, j->tasks.v[i]);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if (t->klass == NULL || !t->klass->elsewhere) {
 			return false;
 		}
 	}
-	return j->tasks.n > 0;
+	return g->tasks.n > 0;
 }
 
-void capacity_demand_of_job(const struct session *s, const struct job *j, struct res *ret)
+void capacity_demand_of_podgroup(const struct session *s, const struct podgroup *g, struct res *ret)
 {
 	struct res charged;
 
-	if (is_elsewhere(s, j)) {
+	if (is_elsewhere(s, g)) {
 		*ret = (struct res){ .v = { 0 } };
 		return;
 	}
-	sum_charged(s, j, &charged);
-	*ret = j->min_resources;
+	sum_charged(s, g, &charged);
+	*ret = g->min_resources;
 	res_sub_floor(ret, &charged);
 }
 
-static void add_inqueue(struct capacity_demand *d, const struct session *s, const struct job *j)
+static void add_inqueue(struct capacity_demand *d, const struct session *s,
+			const struct podgroup *g)
 {
 	struct res demand, gated;
 
-	capacity_demand_of_job(s, j, &demand);
-	sum_foreign_gated(s, j, &gated);
+	capacity_demand_of_podgroup(s, g, &demand);
+	sum_foreign_gated(s, g, &gated);
 	res_sub_floor(&demand, &gated);
 	drop_counts(session_cluster(s), &demand);
-	charge(d, j->queue, &demand);
+	charge(d, g->queue, &demand);
 }
 
-static bool is_inqueue(const struct session *s, const struct job *j)
+static bool is_inqueue(const struct session *s, const struct podgroup *g)
 {
 	uint32_t placed;
 
-	if (!j->has_min_resources) {
+	if (!g->has_min_resources) {
 		return false;
 	}
-	switch (session_job_phase(s, j)) {
-	case JOB_INQUEUE:
+	switch (session_podgroup_phase(s, g)) {
+	case PODGROUP_INQUEUE:
 		return true;
-	case JOB_RUNNING:
-		placed = session_job_count(s, j, TASK_ALLOCATED) +
-			 session_job_count(s, j, TASK_BINDING) +
-			 session_job_count(s, j, TASK_BOUND) +
-			 session_job_count(s, j, TASK_RUNNING);
-		return placed >= (uint32_t)(j->min_member > 0 ? j->min_member : 0);
-	case JOB_PENDING:
-	case JOB_UNKNOWN:
-	case JOB_COMPLETED:
-	case JOB_PHASE_COUNT_:
+	case PODGROUP_RUNNING:
+		placed = session_podgroup_count(s, g, TASK_ALLOCATED) +
+			 session_podgroup_count(s, g, TASK_BINDING) +
+			 session_podgroup_count(s, g, TASK_BOUND) +
+			 session_podgroup_count(s, g, TASK_RUNNING);
+		return placed >= (uint32_t)(g->min_member > 0 ? g->min_member : 0);
+	case PODGROUP_PENDING:
+	case PODGROUP_UNKNOWN:
+	case PODGROUP_COMPLETED:
+	case PODGROUP_PHASE_COUNT_:
 		break;
 	}
 	return false;
 }
 
-/* What the job holds beyond its minResources could be taken from it. */
+/* What the PodGroup holds beyond its minResources could be taken from it. */
 static void subtract_elastic(struct capacity_demand *d, const struct session *s,
-			     const struct job *j)
+			     const struct podgroup *g)
 {
 	struct res elastic;
 
-	sum_charged(s, j, &elastic);
-	if (j->has_min_resources) {
-		res_sub_floor(&elastic, &j->min_resources);
+	sum_charged(s, g, &elastic);
+	if (g->has_min_resources) {
+		res_sub_floor(&elastic, &g->min_resources);
 	}
 	res_negate(&elastic);
-	charge(d, j->queue, &elastic);
+	charge(d, g->queue, &elastic);
 }
 
 void capacity_demand_build(struct capacity_demand *d, const struct session *s,
@@ -142,16 +143,16 @@ void capacity_demand_build(struct capacity_demand *d, const struct session *s,
 	d->width = res_names_count(c->res);
 	d->flat = xmalloc_zero(d->width, sizeof(*d->flat));
 	d->sums = tree_sums_create(tree, d->width);
-	for (size_t i = 0; i < c->jobs.n; i++) {
-		const struct job *j = c->jobs.v[i];
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		const struct podgroup *g = c->podgroups.v[i];
 
-		if (j == NULL || !j->has_group || j->queue == MODEL_NONE) {
+		if (g == NULL || !g->exists || g->queue == MODEL_NONE) {
 			continue;
 		}
-		if (is_inqueue(s, j)) {
-			add_inqueue(d, s, j);
+		if (is_inqueue(s, g)) {
+			add_inqueue(d, s, g);
 		}
-		subtract_elastic(d, s, j);
+		subtract_elastic(d, s, g);
 	}
 	tree_sums_forget(d->sums);
 }
@@ -175,10 +176,11 @@ void capacity_demand_of_queue(const struct capacity_demand *d, const struct sess
 	}
 }
 
-void capacity_demand_add(struct capacity_demand *d, const struct session *s, const struct job *j)
+void capacity_demand_add(struct capacity_demand *d, const struct session *s,
+			 const struct podgroup *g)
 {
-	if (j->has_min_resources) {
-		add_inqueue(d, s, j);
+	if (g->has_min_resources) {
+		add_inqueue(d, s, g);
 		tree_sums_forget(d->sums);
 	}
 }

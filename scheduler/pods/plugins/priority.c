@@ -1,4 +1,4 @@
-/* Volcano's priority plugin: jobs and tasks with the higher priority first. */
+/* Volcano's priority plugin: PodGroups and tasks with the higher priority first. */
 #include "scheduler/pods/plugins/registry.h"
 
 static int by_priority(int32_t a, int32_t b)
@@ -6,8 +6,8 @@ static int by_priority(int32_t a, int32_t b)
 	return a > b ? -1 : a < b;
 }
 
-static int priority_job_order(void *state, const struct session *s, const struct job *a,
-			      const struct job *b)
+static int priority_job_order(void *state, const struct session *s, const struct podgroup *a,
+			      const struct podgroup *b)
 {
 	(void)state;
 	(void)s;

@@ -99,26 +99,27 @@ static void add_pod_write(struct exec *e, unsigned pool, const struct task *t, s
 	pool_add(e->pools[pool], (struct str){ buf, n < sizeof(buf) ? n : sizeof(buf) - 1 }, w);
 }
 
-static void wish_podgroup(struct exec *e, const struct job *j, const struct decision *d,
+static void wish_podgroup(struct exec *e, const struct podgroup *g, const struct decision *d,
 			  int64_t now)
 {
-	static const char *const phases[JOB_PHASE_COUNT_] = {
-		[JOB_PENDING] = "Pending", [JOB_INQUEUE] = "Inqueue",     [JOB_RUNNING] = "Running",
-		[JOB_UNKNOWN] = "Unknown", [JOB_COMPLETED] = "Completed",
+	static const char *const phases[PODGROUP_PHASE_COUNT_] = {
+		[PODGROUP_PENDING] = "Pending",     [PODGROUP_INQUEUE] = "Inqueue",
+		[PODGROUP_RUNNING] = "Running",     [PODGROUP_UNKNOWN] = "Unknown",
+		[PODGROUP_COMPLETED] = "Completed",
 	};
 	struct podgroup_wish wish = { .transition = e->transitions, .now = now };
 
-	if (!j->has_group) {
+	if (!g->exists) {
 		return;
 	}
-	if (d->kind == DECISION_JOB_PHASE) {
+	if (d->kind == DECISION_PODGROUP_PHASE) {
 		wish.phase = phases[d->phase];
 	} else {
 		wish.type = d->reason2;
 		wish.reason = d->reason;
 		wish.message = d->message;
 	}
-	podgroup_status_wish(e->podgroups, e->pools[POOL_PODGROUPS], j, &wish);
+	podgroup_status_wish(e->podgroups, e->pools[POOL_PODGROUPS], g, &wish);
 }
 
 static void record(struct exec *e, const struct cluster *c, const struct decision *d)
@@ -133,11 +134,11 @@ static void record(struct exec *e, const struct cluster *c, const struct decisio
 						  .name = t->name,
 						  .uid = t->uid,
 						  .namespace_ = t->namespace_ };
-	} else if (d->job != MODEL_NONE) {
+	} else if (d->podgroup != MODEL_NONE) {
 		about.kind = "PodGroup";
-		about.name = c->jobs.v[d->job]->name;
-		about.uid = c->jobs.v[d->job]->uid;
-		about.namespace_ = c->jobs.v[d->job]->namespace_;
+		about.name = c->podgroups.v[d->podgroup]->name;
+		about.uid = c->podgroups.v[d->podgroup]->uid;
+		about.namespace_ = c->podgroups.v[d->podgroup]->namespace_;
 	} else {
 		about.kind = "Queue";
 		about.name = c->queues.v[d->queue]->name;
@@ -168,7 +169,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 			      binding_new(t, node,
 					  (t->flags & TASK_ADOPTED) == 0
 						  ? NULL
-						  : c->jobs.v[t->job]->name));
+						  : c->podgroups.v[t->podgroup]->name));
 		break;
 	case DECISION_EVICT:
 		add_pod_write(e, POOL_EVICTIONS, t, eviction_new(t));
@@ -191,8 +192,8 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	case DECISION_RELEASE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
-	case DECISION_JOB_PHASE:
-	case DECISION_JOB_CONDITION:
+	case DECISION_PODGROUP_PHASE:
+	case DECISION_PODGROUP_CONDITION:
 	case DECISION_EVENT:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:
@@ -207,8 +208,8 @@ void exec_decisions(struct exec *e, const struct cluster *c, const struct decisi
 	for (size_t i = 0; i < list->n; i++) {
 		const struct decision *d = &list->v[i];
 
-		if (d->kind == DECISION_JOB_PHASE || d->kind == DECISION_JOB_CONDITION) {
-			wish_podgroup(e, c->jobs.v[d->job], d, now);
+		if (d->kind == DECISION_PODGROUP_PHASE || d->kind == DECISION_PODGROUP_CONDITION) {
+			wish_podgroup(e, c->podgroups.v[d->podgroup], d, now);
 		} else if (d->kind == DECISION_EVENT) {
 			record(e, c, d);
 		} else if (d->task != MODEL_NONE) {

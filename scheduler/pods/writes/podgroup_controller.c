@@ -22,7 +22,7 @@
 
 enum step { STEP_READ_OWNER, STEP_CREATE, STEP_ANNOTATE };
 
-struct podgroup_controller_controller {
+struct podgroup_controller {
 	struct pool *pool;
 	struct recorder *recorder; /* may be NULL */
 	char *default_queue;
@@ -221,7 +221,7 @@ static void take_owner(struct item *it, const struct http_result *result)
 }
 
 /* Without a PodGroup the pod stays gated, and no other part of the scheduler knows why. */
-static void tell_refused(const struct podgroup_controller_controller *p, const struct item *it,
+static void tell_refused(const struct podgroup_controller *p, const struct item *it,
 			 const struct err *err)
 {
 	const struct recorder_object about = { "v1", "Pod", it->pod, it->pod_uid, it->namespace_ };
@@ -231,8 +231,8 @@ static void tell_refused(const struct podgroup_controller_controller *p, const s
 	}
 }
 
-static enum pool_verdict after_create(const struct podgroup_controller_controller *p,
-				      struct item *it, int code, const struct err *err)
+static enum pool_verdict after_create(const struct podgroup_controller *p, struct item *it,
+				      int code, const struct err *err)
 {
 	/* 409: another pod of the same owner was first. */
 	if (code == 0 && it->adopted) {
@@ -251,9 +251,8 @@ static enum pool_verdict after_create(const struct podgroup_controller_controlle
 
 /* 404, 422: the pod is gone or another one; 409: a race lost; 403: rights and policies change
  * without the pod. */
-static enum pool_verdict after_annotate(const struct podgroup_controller_controller *p,
-					const struct item *it, const struct http_result *result,
-					const struct err *err)
+static enum pool_verdict after_annotate(const struct podgroup_controller *p, const struct item *it,
+					const struct http_result *result, const struct err *err)
 {
 	if (result->status == STATUS_FORBIDDEN) {
 		tell_refused(p, it, err);
@@ -290,18 +289,18 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 
 static bool may_send(void *ctx)
 {
-	const struct podgroup_controller_controller *p = ctx;
+	const struct podgroup_controller *p = ctx;
 
 	return p->may_send == NULL || p->may_send(p->may_send_ctx);
 }
 
 static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = item_free };
 
-struct podgroup_controller_controller *
-podgroup_controller_controller_create(const struct pool_options *base, const char *default_queue,
-				      struct recorder *recorder)
+struct podgroup_controller *podgroup_controller_create(const struct pool_options *base,
+						       const char *default_queue,
+						       struct recorder *recorder)
 {
-	struct podgroup_controller_controller *p = xmalloc_zero(1, sizeof(*p));
+	struct podgroup_controller *p = xmalloc_zero(1, sizeof(*p));
 	struct pool_options po = *base;
 
 	p->recorder = recorder;
@@ -320,7 +319,7 @@ podgroup_controller_controller_create(const struct pool_options *base, const cha
 	return p;
 }
 
-void podgroup_controller_controller_destroy(struct podgroup_controller_controller *p)
+void podgroup_controller_destroy(struct podgroup_controller *p)
 {
 	if (p != NULL) {
 		pool_destroy(p->pool);
@@ -329,7 +328,7 @@ void podgroup_controller_controller_destroy(struct podgroup_controller_controlle
 	}
 }
 
-struct pool *podgroup_controller_controller_pool(struct podgroup_controller_controller *p)
+struct pool *podgroup_controller_pool(struct podgroup_controller *p)
 {
 	return p->pool;
 }
@@ -366,14 +365,13 @@ static char *owner_path(const struct podgroup_controller_pod *pod, const char *n
 	return NULL;
 }
 
-void podgroup_controller_controller_pod(struct podgroup_controller_controller *p,
-					const struct cluster *c, const struct task *t,
-					const struct podgroup_controller_pod *pod)
+void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
+			     const struct task *t, const struct podgroup_controller_pod *pod)
 {
 	struct item *it = xmalloc_zero(1, sizeof(*it));
 	bool owned = pod->owner_uid != NULL;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	const struct job *j;
+	const struct podgroup *g;
 
 	it->namespace_ = xmalloc_dup(t->namespace_);
 	it->pod = xmalloc_dup(t->name);
@@ -395,8 +393,8 @@ void podgroup_controller_controller_pod(struct podgroup_controller_controller *p
 		it->step = it->owner_path == NULL ? STEP_CREATE : STEP_READ_OWNER;
 	}
 	strbuf_printf(&key, "%s/%s", t->namespace_, it->group);
-	j = cluster_job_find(c, strbuf_str(&key));
-	if (j != NULL && j->has_group) {
+	g = cluster_podgroup_find(c, strbuf_str(&key));
+	if (g != NULL && g->exists) {
 		it->step = STEP_ANNOTATE;
 	}
 	strbuf_reset(&key);
@@ -404,8 +402,8 @@ void podgroup_controller_controller_pod(struct podgroup_controller_controller *p
 	pool_add(p->pool, strbuf_str(&key), it);
 }
 
-void podgroup_controller_controller_annotate(struct podgroup_controller_controller *p,
-					     const struct task *t, const char *group)
+void podgroup_controller_annotate(struct podgroup_controller *p, const struct task *t,
+				  const char *group)
 {
 	struct item *it = xmalloc_zero(1, sizeof(*it));
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;

@@ -1,4 +1,4 @@
-/* scheduler/pods/writes/podgroup_controller_controller.h: makes PodGroups for pods of our scheduler
+/* scheduler/pods/writes/podgroup_controller.h: makes PodGroups for pods of our scheduler
  * that name none, as Volcano's PodGroup controller does: PodGroup "podgroup-<UID of the controlling
  * owner, else of the pod>", then the annotation scheduling.k8s.io/group-name on the pod. All
  * replicas of one owner share it. minMember comes from the annotation group-min-member of the pod
@@ -15,7 +15,7 @@
 #include "kube/pool.h"
 
 struct cluster;
-struct podgroup_controller_controller;
+struct podgroup_controller;
 struct recorder;
 struct task;
 
@@ -30,17 +30,16 @@ struct podgroup_controller_pod {
 
 /* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. recorder:
  * borrowed, told on the pod why its PodGroup was refused (a closed queue); NULL: nobody is. */
-struct podgroup_controller_controller *
-podgroup_controller_controller_create(const struct pool_options *base, const char *default_queue,
-				      struct recorder *recorder);
-void podgroup_controller_controller_destroy(struct podgroup_controller_controller *p);
+struct podgroup_controller *podgroup_controller_create(const struct pool_options *base,
+						       const char *default_queue,
+						       struct recorder *recorder);
+void podgroup_controller_destroy(struct podgroup_controller *p);
 /* A pod of ours without group annotation was seen. Repeats while one is under way are harmless. */
-void podgroup_controller_controller_pod(struct podgroup_controller_controller *p,
-					const struct cluster *c, const struct task *t,
-					const struct podgroup_controller_pod *pod);
+void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
+			     const struct task *t, const struct podgroup_controller_pod *pod);
 /* An adopted pod is not bound at once: its annotation is written now. */
-void podgroup_controller_controller_annotate(struct podgroup_controller_controller *p,
-					     const struct task *t, const char *group);
-struct pool *podgroup_controller_controller_pool(struct podgroup_controller_controller *p);
+void podgroup_controller_annotate(struct podgroup_controller *p, const struct task *t,
+				  const char *group);
+struct pool *podgroup_controller_pool(struct podgroup_controller *p);
 
 #endif

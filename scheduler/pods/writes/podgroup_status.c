@@ -118,11 +118,11 @@ static struct str item_key(char *buf, size_t size, const char *namespace_, const
 	return (struct str){ buf, (size_t)n < size ? (size_t)n : size - 1 };
 }
 
-void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const struct job *j,
+void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const struct podgroup *g,
 			  const struct podgroup_wish *wish)
 {
 	char buf[600];
-	struct str key = item_key(buf, sizeof(buf), j->namespace_, j->name);
+	struct str key = item_key(buf, sizeof(buf), g->namespace_, g->name);
 	struct podgroup_item *item = xmalloc_zero(1, sizeof(*item));
 	struct wanted *w;
 
@@ -138,16 +138,16 @@ void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const st
 	if (wish->type != NULL) {
 		wanted_set_condition(w, wish);
 	}
-	w->running = j->by_status[TASK_RUNNING];
-	w->succeeded = j->by_status[TASK_SUCCEEDED];
-	w->failed = j->by_status[TASK_FAILED];
+	w->running = g->by_status[TASK_RUNNING];
+	w->succeeded = g->by_status[TASK_SUCCEEDED];
+	w->failed = g->by_status[TASK_FAILED];
 	w->version++;
 	pthread_mutex_unlock(&p->lock);
-	item->namespace_ = xmalloc_dup(j->namespace_);
-	item->name = xmalloc_dup(j->name);
-	item->uid = xmalloc_dup(j->uid == NULL ? "" : j->uid);
+	item->namespace_ = xmalloc_dup(g->namespace_);
+	item->name = xmalloc_dup(g->name);
+	item->uid = xmalloc_dup(g->uid == NULL ? "" : g->uid);
 	/* Those who make pods when their PodGroup is Inqueue are not kept waiting. */
-	pool_add_after(pool, key, item, j->tasks.n == 0 ? 0 : GATHER_NS);
+	pool_add_after(pool, key, item, g->tasks.n == 0 ? 0 : GATHER_NS);
 }
 
 static void podgroup_item_free(void *item)

@@ -13,7 +13,7 @@
 
 #include "kube/pool.h"
 
-struct job;
+struct podgroup;
 struct podgroup_status;
 struct pod_write_target;
 
@@ -29,7 +29,7 @@ struct podgroup_wish {
 	uint64_t transition;
 	int64_t now;
 };
-void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const struct job *j,
+void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const struct podgroup *g,
 			  const struct podgroup_wish *wish);
 bool podgroup_status_may_send(void *ctx);
 

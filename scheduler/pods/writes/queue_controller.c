@@ -240,7 +240,7 @@ static bool parent_is_closed(const struct queue_controller *s, const struct clus
 
 static const char *closing_state(const struct queue_totals *totals)
 {
-	for (unsigned i = 0; i < JOB_PHASE_COUNT_; i++) {
+	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		if (totals->podgroups[i] > 0) {
 			return "Closing";
 		}

@@ -27,20 +27,20 @@ static int make_dump(void **state)
 	struct cluster *c = cluster_create();
 	struct queue *q;
 	struct node *n;
-	struct job *gang;
+	struct podgroup *gang;
 	struct task *t;
 
 	(void)state;
 	cluster_fixture_queue(c, "root", NULL, -1);
 	q = cluster_fixture_queue(c, "team-a", "root", 2000);
 	n = cluster_fixture_node(c, "node-1", 1000);
-	t = cluster_fixture_task(c, "runs", cluster_fixture_job(c, "one", "team-a", 1), 1000);
+	t = cluster_fixture_task(c, "runs", cluster_fixture_podgroup(c, "one", "team-a", 1), 1000);
 	ledger_charge(c, t, q, CHARGE_PATCHING);
 	ledger_advance(c, t, CHARGE_UNGATED);
 	ledger_advance(c, t, CHARGE_ASSUMED);
 	ledger_advance(c, t, CHARGE_BOUND);
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
-	gang = cluster_fixture_job(c, "gang", "team-a", 3);
+	gang = cluster_fixture_podgroup(c, "gang", "team-a", 3);
 	for (unsigned i = 0; i < 3; i++) {
 		char name[16];
 
@@ -48,20 +48,21 @@ static int make_dump(void **state)
 		t = cluster_fixture_task(c, name, gang, 500);
 		t->flags |= TASK_OPTED_IN | TASK_OUR_GATE;
 	}
-	t = cluster_fixture_task(c, "seen", cluster_fixture_job(c, "two", "team-a", 1), 100);
+	t = cluster_fixture_task(c, "seen", cluster_fixture_podgroup(c, "two", "team-a", 1), 100);
 	t->flags |= TASK_OPTED_IN;
 	t->cond = POD_COND_UNSCHEDULABLE;
 	ledger_charge(c, t, q, CHARGE_PATCHING);
 	ledger_advance(c, t, CHARGE_UNGATED);
 	ledger_advance(c, t, CHARGE_PUBLISHED);
-	(void)cluster_fixture_task(c, "lone", cluster_job_get(c, STR_LIT("ns"), STR_LIT("nobody")),
-				   100);
+	(void)cluster_fixture_task(c, "lone",
+				   cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("nobody")), 100);
 	q = cluster_fixture_queue(c, "small", "root", 1000);
-	t = cluster_fixture_task(c, "moved", cluster_fixture_job(c, "three", "team-a", 1), 3000);
+	t = cluster_fixture_task(c, "moved", cluster_fixture_podgroup(c, "three", "team-a", 1),
+				 3000);
 	ledger_charge(c, t, q, CHARGE_BOUND);
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
 	q = cluster_fixture_queue(c, "theirs", "root", 1000);
-	gang = cluster_fixture_job(c, "four", "theirs", 1);
+	gang = cluster_fixture_podgroup(c, "four", "theirs", 1);
 	gang->barred_by = q->id;
 	t = cluster_fixture_task(c, "barred", gang, 100);
 	t->flags |= TASK_OPTED_IN | TASK_OUR_GATE;

@@ -106,7 +106,7 @@ static void test_what_the_api_server_would_fill_in(void **state)
 
 	(void)state;
 	assert_int_equal(cluster_task_find(c, STR_LIT("default/a"))->priority, 7);
-	assert_non_null(cluster_job_find(c, STR_LIT("default/podgroup-a")));
+	assert_non_null(cluster_podgroup_find(c, STR_LIT("default/podgroup-a")));
 	assert_int_equal(status_of(s, "default/b"), TASK_RUNNING);
 	assert_true(queue_find(c, STR_LIT("default"))->exists);
 }

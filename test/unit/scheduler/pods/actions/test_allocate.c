@@ -4,15 +4,15 @@
 #include "lib/unit.h"
 #include "scheduler/pods/core/ledger.h"
 
-static void pods(struct cycle_fixture *f, struct job *j, int n, int64_t cpu, bool gated)
+static void pods(struct cycle_fixture *f, struct podgroup *g, int n, int64_t cpu, bool gated)
 {
 	for (int i = 0; i < n; i++) {
 		char name[32];
 		struct task *t;
 
-		snprintf(name, sizeof(name), "%s-w-%d", j->name, i);
-		t = gated ? cycle_fixture_gated(f, name, j, cpu)
-			  : cluster_fixture_task(f->cluster, name, j, cpu);
+		snprintf(name, sizeof(name), "%s-w-%d", g->name, i);
+		t = gated ? cycle_fixture_gated(f, name, g, cpu)
+			  : cluster_fixture_task(f->cluster, name, g, cpu);
 		t->created = (int64_t)t->id;
 	}
 }
@@ -21,14 +21,14 @@ static void pods(struct cycle_fixture *f, struct job *j, int n, int64_t cpu, boo
 static void what_is_beyond_the_minimum_takes_turns(void **state)
 {
 	struct cycle_fixture f;
-	struct job *a, *b;
+	struct podgroup *a, *b;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	cluster_fixture_node(f.cluster, "n", 4000);
-	a = cluster_fixture_job(f.cluster, "a", "q", 1);
-	b = cluster_fixture_job(f.cluster, "b", "q", 1);
+	a = cluster_fixture_podgroup(f.cluster, "a", "q", 1);
+	b = cluster_fixture_podgroup(f.cluster, "b", "q", 1);
 	a->created = 1;
 	b->created = 2;
 	pods(&f, a, 3, 1000, false);
@@ -44,17 +44,17 @@ static void what_is_beyond_the_minimum_takes_turns(void **state)
 static void gangs_under_way_come_first(void **state)
 {
 	struct cycle_fixture f;
-	struct job *old, *started;
+	struct podgroup *old, *started;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 2000);
 	cluster_fixture_node(f.cluster, "n", 9000);
-	old = cluster_fixture_job(f.cluster, "old", "q", 1);
-	started = cluster_fixture_job(f.cluster, "started", "q", 2);
+	old = cluster_fixture_podgroup(f.cluster, "old", "q", 1);
+	started = cluster_fixture_podgroup(f.cluster, "started", "q", 2);
 	old->created = 1;
 	started->created = 2;
-	started->phase = JOB_RUNNING;
+	started->phase = PODGROUP_RUNNING;
 	pods(&f, old, 1, 1000, true);
 	pods(&f, started, 2, 1000, true);
 	/* One of them runs already. */
@@ -72,12 +72,12 @@ static void gangs_under_way_come_first(void **state)
 static void a_queue_without_changes_is_not_looked_at(void **state)
 {
 	struct cycle_fixture f;
-	struct job *a;
+	struct podgroup *a;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 1000);
-	a = cluster_fixture_job(f.cluster, "a", "q", 1);
+	a = cluster_fixture_podgroup(f.cluster, "a", "q", 1);
 	pods(&f, a, 3, 1000, true);
 	cycle_fixture_run(&f);
 	cycle_fixture_run(&f);
@@ -89,7 +89,7 @@ static void a_queue_without_changes_is_not_looked_at(void **state)
 	cycle_fixture_finish(&f);
 }
 
-static void without_the_enqueue_action_pending_jobs_are_placed(void **state)
+static void without_the_enqueue_action_pending_podgroups_are_placed(void **state)
 {
 	struct cycle_fixture f;
 
@@ -98,7 +98,7 @@ static void without_the_enqueue_action_pending_jobs_are_placed(void **state)
 			       "tiers:\n- plugins: [{name: gang}, {name: predicates}]\n");
 	cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	cluster_fixture_node(f.cluster, "n", 4000);
-	pods(&f, cluster_fixture_job(f.cluster, "a", "q", 1), 1, 1000, false);
+	pods(&f, cluster_fixture_podgroup(f.cluster, "a", "q", 1), 1, 1000, false);
 	assert_string_equal(cycle_fixture_run(&f),
 			    "Bind a-w-0 n; JobPhase a Inqueue; JobCondition a Scheduled");
 	cycle_fixture_finish(&f);
@@ -107,17 +107,17 @@ static void without_the_enqueue_action_pending_jobs_are_placed(void **state)
 static void a_pod_group_that_holds_quota_is_admitted(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 1000);
-	j = cluster_fixture_job(f.cluster, "a", "q", 1);
-	j->has_min_resources = true;
-	j->min_resources.v[RES_CPU] = 5000;
-	pods(&f, j, 1, 1000, true);
+	g = cluster_fixture_podgroup(f.cluster, "a", "q", 1);
+	g->has_min_resources = true;
+	g->min_resources.v[RES_CPU] = 5000;
+	pods(&f, g, 1, 1000, true);
 	f.cluster->tasks.v[0]->flags &= ~(uint32_t)TASK_OUR_GATE;
-	ledger_charge(f.cluster, f.cluster->tasks.v[0], f.cluster->queues.v[j->queue],
+	ledger_charge(f.cluster, f.cluster->tasks.v[0], f.cluster->queues.v[g->queue],
 		      CHARGE_UNGATED);
 	assert_string_equal(cycle_fixture_run(&f),
 			    "JobPhase a Inqueue; JobCondition a Unschedulable; Publish a-w-0");
@@ -130,7 +130,7 @@ int main(void)
 		cmocka_unit_test(what_is_beyond_the_minimum_takes_turns),
 		cmocka_unit_test(gangs_under_way_come_first),
 		cmocka_unit_test(a_queue_without_changes_is_not_looked_at),
-		cmocka_unit_test(without_the_enqueue_action_pending_jobs_are_placed),
+		cmocka_unit_test(without_the_enqueue_action_pending_podgroups_are_placed),
 		cmocka_unit_test(a_pod_group_that_holds_quota_is_admitted),
 	};
 

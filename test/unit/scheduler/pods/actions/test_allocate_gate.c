@@ -35,7 +35,8 @@ static void which_gates_need_no_quota(void **state)
 		core_fixture_init(&sf, NULL);
 		q = cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
 		q->state = rows[i].closed ? QUEUE_CLOSED : QUEUE_OPEN;
-		t = cycle_fixture_gated(&sf.f, "p", cluster_fixture_job(sf.f.cluster, "j", "q", 1),
+		t = cycle_fixture_gated(&sf.f, "p",
+					cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
 					rows[i].cpu);
 		t->flags = (t->flags | rows[i].add) & ~rows[i].remove;
 		core_fixture_open(&sf);
@@ -64,13 +65,13 @@ static void run_case(const struct gate_case *row)
 	struct allocate_run run = { .reserves = true };
 	struct allocate_work w = { .need = { 0 } };
 	const struct task *reserve[8], *place[8];
-	struct job *j;
+	struct podgroup *g;
 
 	print_message("%s\n", row->what);
 	core_fixture_init(&sf, NULL);
 	c = sf.f.cluster;
 	w.queue = cluster_fixture_queue(c, "q", NULL, row->limit);
-	w.job = j = cluster_fixture_job(c, "j", "q", row->min);
+	w.podgroup = g = cluster_fixture_podgroup(c, "j", "q", row->min);
 	w.reserve.v = reserve;
 	w.place.v = place;
 	for (size_t i = 0; row->pods[i] != '\0'; i++) {
@@ -78,13 +79,13 @@ static void run_case(const struct gate_case *row)
 
 		snprintf(name, sizeof(name), "p%zu", i);
 		reserve[w.reserve.n++] =
-			cycle_fixture_gated(&sf.f, name, j, row->pods[i] == 'b' ? 3000 : 1000);
+			cycle_fixture_gated(&sf.f, name, g, row->pods[i] == 'b' ? 3000 : 1000);
 	}
 	core_fixture_open(&sf);
 	run.session = sf.s;
 	run.refused = arena_zero(sf.s->arena, c->queues.n, sizeof(*run.refused));
-	gang_need(sf.s, j, GANG_RESERVED, &w.need);
-	/* Never said of a job that then gets something. */
+	gang_need(sf.s, g, GANG_RESERVED, &w.need);
+	/* Never said of a PodGroup that then gets something. */
 	if (allocate_gate_is_hopeless(&run, &w)) {
 		assert_string_equal(row->expected, "");
 	}
@@ -123,8 +124,8 @@ static void the_drain_spares_nobody(void **state)
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cycle_fixture_gated(&sf.f, "alone", NULL, 100);
-	cycle_fixture_gated(&sf.f, "lost", cluster_fixture_job(sf.f.cluster, "j", "missing", 1),
-			    100);
+	cycle_fixture_gated(&sf.f, "lost",
+			    cluster_fixture_podgroup(sf.f.cluster, "j", "missing", 1), 100);
 	cluster_fixture_task(sf.f.cluster, "plain", NULL, 100);
 	core_fixture_open(&sf);
 	allocate_gate_drain(sf.s);

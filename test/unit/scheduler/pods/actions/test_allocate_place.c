@@ -36,7 +36,7 @@ static void which_pods_are_placed(void **state)
 		core_fixture_init(&sf, NULL);
 		q = cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 		t = cluster_fixture_task(sf.f.cluster, "p",
-					 cluster_fixture_job(sf.f.cluster, "j", "q", 1),
+					 cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
 					 rows[i].cpu);
 		t->flags = rows[i].flags;
 		if (rows[i].charge != CHARGE_NONE) {
@@ -51,15 +51,15 @@ static void which_pods_are_placed(void **state)
 static void a_gang_that_fits_in_part_gets_nothing(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	cluster_fixture_node(f.cluster, "n", 1000);
-	j = cluster_fixture_job(f.cluster, "j", "q", 2);
-	cluster_fixture_task(f.cluster, "p0", j, 1000);
-	cluster_fixture_task(f.cluster, "p1", j, 1000);
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 2);
+	cluster_fixture_task(f.cluster, "p0", g, 1000);
+	cluster_fixture_task(f.cluster, "p1", g, 1000);
 	assert_string_equal(cycle_fixture_run(&f),
 			    "JobPhase j Inqueue; JobCondition j Unschedulable; "
 			    "Condition p0 Schedulable; Condition p1 Unschedulable");
@@ -67,13 +67,13 @@ static void a_gang_that_fits_in_part_gets_nothing(void **state)
 	cycle_fixture_finish(&f);
 }
 
-/* A gang that waits for resources that are being released holds them against later jobs, and what
- * it would get now as well. */
+/* A gang that waits for resources that are being released holds them against later PodGroups, and
+ * what it would get now as well. */
 static void a_pipelined_gang_holds_its_place(void **state)
 {
 	struct cycle_fixture f;
 	struct cluster *c;
-	struct job *gang, *late;
+	struct podgroup *gang, *late;
 	struct task *old;
 
 	(void)state;
@@ -83,8 +83,8 @@ static void a_pipelined_gang_holds_its_place(void **state)
 	cluster_fixture_node(c, "n", 2000);
 	old = cluster_fixture_task(c, "old", NULL, 1000);
 	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
-	gang = cluster_fixture_job(c, "gang", "q", 2);
-	late = cluster_fixture_job(c, "late", "q", 1);
+	gang = cluster_fixture_podgroup(c, "gang", "q", 2);
+	late = cluster_fixture_podgroup(c, "late", "q", 1);
 	gang->created = 1;
 	late->created = 2;
 	cluster_fixture_task(c, "g0", gang, 1000);
@@ -106,7 +106,7 @@ static void a_pipelined_gang_that_opted_in_is_published(void **state)
 	struct cycle_fixture f;
 	struct cluster *c;
 	struct task *old;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
@@ -115,9 +115,9 @@ static void a_pipelined_gang_that_opted_in_is_published(void **state)
 	cluster_fixture_node(c, "n", 2000);
 	old = cluster_fixture_task(c, "old", NULL, 1000);
 	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
-	j = cluster_fixture_job(c, "gang", "q", 2);
-	cycle_fixture_gated(&f, "g0", j, 1000);
-	cycle_fixture_gated(&f, "g1", j, 1000);
+	g = cluster_fixture_podgroup(c, "gang", "q", 2);
+	cycle_fixture_gated(&f, "g0", g, 1000);
+	cycle_fixture_gated(&f, "g1", g, 1000);
 	assert_string_equal(cycle_fixture_run(&f), "Ungate g0; Ungate g1; JobPhase gang Inqueue");
 	cycle_fixture_acknowledge(&f);
 	assert_string_equal(cycle_fixture_run(&f), "Publish g0; Publish g1");
@@ -130,15 +130,15 @@ static void a_pipelined_gang_that_opted_in_is_published(void **state)
 static void ordinary_pods_ask_the_quota(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 1500);
 	cluster_fixture_node(f.cluster, "n", 9000);
-	j = cluster_fixture_job(f.cluster, "j", "q", 1);
-	cluster_fixture_task(f.cluster, "p0", j, 1000);
-	cluster_fixture_task(f.cluster, "p1", j, 1000);
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 1);
+	cluster_fixture_task(f.cluster, "p0", g, 1000);
+	cluster_fixture_task(f.cluster, "p1", g, 1000);
 	assert_string_equal(cycle_fixture_run(&f),
 			    "Bind p0 n; JobPhase j Inqueue; JobCondition j Scheduled; "
 			    "Condition p1 Unschedulable");
@@ -152,7 +152,7 @@ static void quota_coming_free_is_not_taken_from_reservations(void **state)
 	struct cycle_fixture f;
 	struct cluster *c;
 	struct task *old, *opted;
-	struct job *j, *k;
+	struct podgroup *g, *k;
 	struct queue *q;
 
 	(void)state;
@@ -160,13 +160,13 @@ static void quota_coming_free_is_not_taken_from_reservations(void **state)
 	c = f.cluster;
 	q = cluster_fixture_queue(c, "q", NULL, 2000);
 	cluster_fixture_node(c, "n", 9000);
-	j = cluster_fixture_job(c, "j", "q", 1);
-	k = cluster_fixture_job(c, "k", "q", 1);
+	g = cluster_fixture_podgroup(c, "j", "q", 1);
+	k = cluster_fixture_podgroup(c, "k", "q", 1);
 	old = cluster_fixture_task(c, "old", k, 1000);
 	ledger_charge(c, old, q, CHARGE_BOUND);
 	ledger_set_releasing(c, old, true);
 	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
-	opted = cycle_fixture_gated(&f, "opted", j, 1000);
+	opted = cycle_fixture_gated(&f, "opted", g, 1000);
 	ledger_charge(c, opted, q, CHARGE_PATCHING);
 	cluster_fixture_task(c, "plain", k, 1000);
 	assert_string_equal(cycle_fixture_run(&f),

@@ -4,16 +4,16 @@
 static void pods_without_requests_go_anywhere(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	/* A queue without any room: best-effort pods need none. */
 	cluster_fixture_queue(f.cluster, "q", NULL, 0);
 	cluster_fixture_node(f.cluster, "n", 0);
-	j = cluster_fixture_job(f.cluster, "j", "q", 2);
-	cluster_fixture_task(f.cluster, "p0", j, 0);
-	cluster_fixture_task(f.cluster, "p1", j, 0);
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 2);
+	cluster_fixture_task(f.cluster, "p0", g, 0);
+	cluster_fixture_task(f.cluster, "p1", g, 0);
 	assert_string_equal(cycle_fixture_run(&f), "Bind p0 n; Bind p1 n; JobPhase j Inqueue; "
 						   "JobCondition j Scheduled");
 	cycle_fixture_finish(&f);
@@ -23,15 +23,15 @@ static void pods_without_requests_go_anywhere(void **state)
 static void mixed_gangs(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	cluster_fixture_node(f.cluster, "n", 1000);
-	j = cluster_fixture_job(f.cluster, "j", "q", 2);
-	cluster_fixture_task(f.cluster, "p0", j, 1000);
-	cluster_fixture_task(f.cluster, "p1", j, 0);
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 2);
+	cluster_fixture_task(f.cluster, "p0", g, 1000);
+	cluster_fixture_task(f.cluster, "p1", g, 0);
 	assert_string_equal(cycle_fixture_run(&f), "Bind p0 n; Bind p1 n; JobPhase j Inqueue; "
 						   "JobCondition j Scheduled");
 	cycle_fixture_finish(&f);
@@ -44,7 +44,7 @@ static void one_that_opted_in_and_fits_nowhere_is_published(void **state)
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 0);
-	cycle_fixture_gated(&f, "p0", cluster_fixture_job(f.cluster, "j", "q", 1), 0);
+	cycle_fixture_gated(&f, "p0", cluster_fixture_podgroup(f.cluster, "j", "q", 1), 0);
 	assert_string_equal(cycle_fixture_run(&f), "Ungate p0 uncharged; JobPhase j Inqueue");
 	cycle_fixture_acknowledge(&f);
 	assert_string_equal(cycle_fixture_run(&f), "Publish p0");

@@ -1,14 +1,15 @@
 #include "lib/cycle_fixture.h"
 #include "lib/unit.h"
 
-static struct job *wants(struct cycle_fixture *f, const char *name, int64_t cpu, int64_t created)
+static struct podgroup *wants(struct cycle_fixture *f, const char *name, int64_t cpu,
+			      int64_t created)
 {
-	struct job *j = cluster_fixture_job(f->cluster, name, "q", 1);
+	struct podgroup *g = cluster_fixture_podgroup(f->cluster, name, "q", 1);
 
-	j->has_min_resources = cpu >= 0;
-	j->min_resources.v[RES_CPU] = cpu >= 0 ? cpu : 0;
-	j->created = created;
-	return j;
+	g->has_min_resources = cpu >= 0;
+	g->min_resources.v[RES_CPU] = cpu >= 0 ? cpu : 0;
+	g->created = created;
+	return g;
 }
 
 /* The second does not fit beside the first; the third, smaller one passes it. */
@@ -35,7 +36,7 @@ static void smaller_ones_pass(void **state)
 static void a_refusal_is_looked_at_again(void **state)
 {
 	struct cycle_fixture f;
-	struct job *a;
+	struct podgroup *a;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
@@ -44,9 +45,9 @@ static void a_refusal_is_looked_at_again(void **state)
 	wants(&f, "b", 1000, 2);
 	cycle_fixture_run(&f);
 	assert_string_equal(cycle_fixture_run(&f), "");
-	a->has_group = false;
-	cluster_job_changed(f.cluster, a);
-	cluster_job_prune(f.cluster, a);
+	a->exists = false;
+	cluster_podgroup_changed(f.cluster, a);
+	cluster_podgroup_prune(f.cluster, a);
 	assert_string_equal(cycle_fixture_run(&f), "JobPhase b Inqueue");
 	cycle_fixture_finish(&f);
 }

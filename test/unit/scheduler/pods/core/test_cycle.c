@@ -10,14 +10,14 @@
 static void gated_pod_is_ungated_then_bound(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 2000);
 	cluster_fixture_node(f.cluster, "n1", 4000);
-	j = cluster_fixture_job(f.cluster, "j", "q", 1);
-	cycle_fixture_gated(&f, "p1", j, 1000);
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 1);
+	cycle_fixture_gated(&f, "p1", g, 1000);
 	assert_string_equal(cycle_fixture_run(&f), "Ungate p1; JobPhase j Inqueue");
 	assert_string_equal(cycle_fixture_run(&f), "");
 	cycle_fixture_acknowledge(&f);
@@ -31,15 +31,15 @@ static void gated_pod_is_ungated_then_bound(void **state)
 static void what_fits_quota_but_no_node_is_published_once(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 2000);
-	j = cluster_fixture_job(f.cluster, "j", "q", 2);
-	cycle_fixture_gated(&f, "p1", j, 1000);
-	cycle_fixture_gated(&f, "p2", j, 1000);
-	cycle_fixture_gated(&f, "p3", j, 1000);
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 2);
+	cycle_fixture_gated(&f, "p1", g, 1000);
+	cycle_fixture_gated(&f, "p2", g, 1000);
+	cycle_fixture_gated(&f, "p3", g, 1000);
 	assert_string_equal(cycle_fixture_run(&f), "Ungate p1; Ungate p2; JobPhase j Inqueue");
 	cycle_fixture_acknowledge(&f);
 	assert_string_equal(cycle_fixture_run(&f),
@@ -54,14 +54,14 @@ static void what_fits_quota_but_no_node_is_published_once(void **state)
 static void the_next_timer_is_the_earliest(void **state)
 {
 	struct cycle_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	cycle_fixture_init(&f, NULL);
 	cluster_fixture_queue(f.cluster, "q", NULL, 2000);
-	j = cluster_fixture_job(f.cluster, "j", "q", 1);
-	cycle_fixture_gated(&f, "p1", j, 1000)->retry_at = f.now + 5 * CYCLE_FIXTURE_S;
-	cycle_fixture_gated(&f, "p2", j, 1000)->retry_at = f.now + 3 * CYCLE_FIXTURE_S;
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 1);
+	cycle_fixture_gated(&f, "p1", g, 1000)->retry_at = f.now + 5 * CYCLE_FIXTURE_S;
+	cycle_fixture_gated(&f, "p2", g, 1000)->retry_at = f.now + 3 * CYCLE_FIXTURE_S;
 	assert_string_equal(cycle_fixture_run(&f), "JobPhase j Inqueue");
 	assert_string_equal(cycle_fixture_run(&f), "");
 	assert_true(cycle_last_stats(f.cycle).next_timer ==
@@ -113,7 +113,7 @@ static void the_session_of_a_cycle_can_be_read(void **state)
 	cycle_fixture_init(&f, NULL);
 	assert_null(cycle_last_session(f.cycle));
 	cluster_fixture_queue(f.cluster, "q", NULL, 2000);
-	t = cycle_fixture_gated(&f, "p1", cluster_fixture_job(f.cluster, "j", "q", 1), 1000);
+	t = cycle_fixture_gated(&f, "p1", cluster_fixture_podgroup(f.cluster, "j", "q", 1), 1000);
 	cycle_run(f.cycle, f.cluster, f.now, NULL);
 	assert_int_equal(session_task_charge(cycle_last_session(f.cycle), t), CHARGE_PATCHING);
 	assert_int_equal(t->charge, CHARGE_NONE);

@@ -8,7 +8,7 @@ struct fixture {
 	struct cycle_fixture f;
 	struct decisions list;
 	struct queue *q;
-	struct job *j;
+	struct podgroup *g;
 	struct task *t;
 };
 
@@ -20,8 +20,8 @@ static int setup(void **state)
 	cycle_fixture_init(&f.f, NULL);
 	f.q = cluster_fixture_queue(f.f.cluster, "q", NULL, 9000);
 	cluster_fixture_node(f.f.cluster, "n", 9000);
-	f.j = cluster_fixture_job(f.f.cluster, "j", "q", 1);
-	f.t = cycle_fixture_gated(&f.f, "p", f.j, 1000);
+	f.g = cluster_fixture_podgroup(f.f.cluster, "j", "q", 1);
+	f.t = cycle_fixture_gated(&f.f, "p", f.g, 1000);
 	*state = &f;
 	return 0;
 }
@@ -169,18 +169,18 @@ static void what_was_said_is_remembered(void **state)
 	add(f, DECISION_EVENT)->warning = true;
 	assume(f);
 	assert_true(f->t->cond_message == str_hash(STR_LIT("said")));
-	d = decision_add(&f->list, DECISION_JOB_CONDITION);
-	d->job = f->j->id;
+	d = decision_add(&f->list, DECISION_PODGROUP_CONDITION);
+	d->podgroup = f->g->id;
 	d->hash = 4711;
-	d = decision_add(&f->list, DECISION_JOB_PHASE);
-	d->job = f->j->id;
-	d->phase = JOB_INQUEUE;
+	d = decision_add(&f->list, DECISION_PODGROUP_PHASE);
+	d->podgroup = f->g->id;
+	d->phase = PODGROUP_INQUEUE;
 	d = decision_add(&f->list, DECISION_QUEUE_SCANNED);
 	d->queue = f->q->id;
 	d->scan.timer_at = 12;
 	assume(f);
-	assert_int_equal(f->j->status_hash, 4711);
-	assert_int_equal(f->j->phase, JOB_INQUEUE);
+	assert_int_equal(f->g->status_hash, 4711);
+	assert_int_equal(f->g->phase, PODGROUP_INQUEUE);
 	assert_int_equal(f->q->scan.timer_at, 12);
 }
 

@@ -15,7 +15,7 @@ static void a_new_decision_means_nothing_yet(void **state)
 
 		assert_int_equal(d->kind, DECISION_BIND);
 		assert_int_equal(d->task, MODEL_NONE);
-		assert_int_equal(d->job, MODEL_NONE);
+		assert_int_equal(d->podgroup, MODEL_NONE);
 		assert_int_equal(d->queue, MODEL_NONE);
 		assert_int_equal(d->node, MODEL_NONE);
 		assert_true(d->retry_at == MODEL_TIME_NONE);

@@ -34,7 +34,7 @@ static void which_members_count(void **state)
 		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 		t = cluster_fixture_task(sf.f.cluster, "t",
-					 cluster_fixture_job(sf.f.cluster, "j", "q", 1),
+					 cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
 					 rows[i].cpu);
 		t->flags |= rows[i].flags;
 		if (rows[i].charge != CHARGE_NONE) {
@@ -99,19 +99,19 @@ static void roles_that_ask_for_more_than_the_whole_are_not_looked_at(void **stat
 {
 	struct core_fixture sf;
 	struct gang_need need;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 3);
-	vec_push(&j->role_min, ((struct job_role_min){ 1, 2 }));
-	vec_push(&j->role_min, ((struct job_role_min){ 2, 2 }));
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 3);
+	vec_push(&g->role_min, ((struct podgroup_role_min){ 1, 2 }));
+	vec_push(&g->role_min, ((struct podgroup_role_min){ 2, 2 }));
 	core_fixture_open(&sf);
-	gang_need(sf.s, j, GANG_RESERVED, &need);
+	gang_need(sf.s, g, GANG_RESERVED, &need);
 	assert_int_equal(need.nroles, 0);
 	assert_int_equal(need.missing, 3);
-	j->min_member = 4;
-	gang_need(sf.s, j, GANG_RESERVED, &need);
+	g->min_member = 4;
+	gang_need(sf.s, g, GANG_RESERVED, &need);
 	assert_int_equal(need.nroles, 2);
 	core_fixture_finish(&sf);
 }

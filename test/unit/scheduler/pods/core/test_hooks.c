@@ -66,8 +66,8 @@ static void fake_close(void *state, struct session *s)
 	note(state, "close");
 }
 
-static int fake_job_order(void *state, const struct session *s, const struct job *a,
-			  const struct job *b)
+static int fake_podgroup_order(void *state, const struct session *s, const struct podgroup *a,
+			       const struct podgroup *b)
 {
 	(void)s;
 	(void)a;
@@ -96,27 +96,28 @@ static int fake_task_order(void *state, const struct session *s, const struct ta
 	return order;
 }
 
-static enum vote fake_job_enqueueable(void *state, struct session *s, const struct job *j,
-				      struct reason *why)
+static enum vote fake_podgroup_enqueueable(void *state, struct session *s, const struct podgroup *g,
+					   struct reason *why)
 {
 	(void)s;
-	(void)j;
+	(void)g;
 	(void)why;
 	note(state, "job_enqueueable");
 	return vote;
 }
 
-static void fake_job_enqueued(void *state, struct session *s, const struct job *j)
+static void fake_podgroup_enqueued(void *state, struct session *s, const struct podgroup *g)
 {
 	(void)s;
-	(void)j;
+	(void)g;
 	note(state, "job_enqueued");
 }
 
-static bool fake_job_valid(void *state, struct session *s, const struct job *j, struct reason *why)
+static bool fake_podgroup_valid(void *state, struct session *s, const struct podgroup *g,
+				struct reason *why)
 {
 	(void)s;
-	(void)j;
+	(void)g;
 	note(state, "job_valid");
 	if (!yes && why != NULL) {
 		why->code = "invalid";
@@ -124,18 +125,19 @@ static bool fake_job_valid(void *state, struct session *s, const struct job *j, 
 	return yes;
 }
 
-static bool fake_job_ready(void *state, const struct session *s, const struct job *j)
+static bool fake_podgroup_ready(void *state, const struct session *s, const struct podgroup *g)
 {
 	(void)s;
-	(void)j;
+	(void)g;
 	note(state, "job_ready");
 	return yes;
 }
 
-static enum vote fake_job_pipelined(void *state, const struct session *s, const struct job *j)
+static enum vote fake_podgroup_pipelined(void *state, const struct session *s,
+					 const struct podgroup *g)
 {
 	(void)s;
-	(void)j;
+	(void)g;
 	note(state, "job_pipelined");
 	return vote;
 }
@@ -225,10 +227,11 @@ static void fake_on_deallocate(void *state, struct session *s, const struct task
 #define FAKE(label, create_fn)                                                                     \
 	{                                                                                          \
 		.name = label, .create = create_fn, .destroy = free, .open = fake_open,            \
-		.close = fake_close, .job_order = fake_job_order, .queue_order = fake_queue_order, \
-		.task_order = fake_task_order, .job_enqueueable = fake_job_enqueueable,            \
-		.job_enqueued = fake_job_enqueued, .job_valid = fake_job_valid,                    \
-		.job_ready = fake_job_ready, .job_pipelined = fake_job_pipelined,                  \
+		.close = fake_close, .job_order = fake_podgroup_order,                             \
+		.queue_order = fake_queue_order, .task_order = fake_task_order,                    \
+		.job_enqueueable = fake_podgroup_enqueueable,                                      \
+		.job_enqueued = fake_podgroup_enqueued, .job_valid = fake_podgroup_valid,          \
+		.job_ready = fake_podgroup_ready, .job_pipelined = fake_podgroup_pipelined,        \
 		.overused = fake_overused, .queue_accepts = fake_queue_accepts,                    \
 		.allocatable = fake_allocatable, .quota_limits = fake_quota_limits,                \
 		.class_predicate = fake_class_predicate, .predicate = fake_predicate,              \
@@ -272,8 +275,8 @@ static void test_sessions_open_in_order_and_close_in_reverse(void **state)
 static void call_everything(struct hooks_fixture *f)
 {
 	struct queue *q = cluster_fixture_queue(f->cluster, "q", NULL, -1);
-	struct job *j = cluster_fixture_job(f->cluster, "j", "q", 1);
-	struct task *t = cluster_fixture_task(f->cluster, "t", j, 1);
+	struct podgroup *g = cluster_fixture_podgroup(f->cluster, "j", "q", 1);
+	struct task *t = cluster_fixture_task(f->cluster, "t", g, 1);
 	struct node *n = cluster_fixture_node(f->cluster, "n", 1);
 	struct res limits[8];
 
@@ -281,16 +284,16 @@ static void call_everything(struct hooks_fixture *f)
 	strbuf_reset(&asked);
 	hooks_quota_limits(f->hooks, f->s, limits);
 	hooks_queue_order(f->s, q, q);
-	hooks_job_order(f->s, j, j);
+	hooks_job_order(f->s, g, g);
 	hooks_task_order(f->s, t, t);
 	hooks_queue_accepts(f->s, q, NULL);
 	hooks_allocatable(f->s, q, t, NULL);
 	hooks_overused(f->s, q);
-	hooks_job_enqueueable(f->s, j, NULL);
-	hooks_job_enqueued(f->s, j);
-	hooks_job_valid(f->s, j, NULL);
-	hooks_job_ready(f->s, j);
-	hooks_job_pipelined(f->s, j);
+	hooks_job_enqueueable(f->s, g, NULL);
+	hooks_job_enqueued(f->s, g);
+	hooks_job_valid(f->s, g, NULL);
+	hooks_job_ready(f->s, g);
+	hooks_job_pipelined(f->s, g);
 	hooks_class_predicate(f->s, t->klass, n, NULL);
 	hooks_predicate(f->s, t, n, NULL);
 	hooks_node_score(f->s, t->klass, n);
@@ -381,15 +384,15 @@ static void test_orders_fall_back_to_unique_keys(void **state)
 {
 	struct hooks_fixture f;
 	struct queue *q, *r;
-	struct job *i, *j;
+	struct podgroup *i, *j;
 	struct task *t, *u;
 
 	(void)state;
 	start(&f, TWO_TIERS);
 	q = cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	r = cluster_fixture_queue(f.cluster, "r", NULL, -1);
-	i = cluster_fixture_job(f.cluster, "i", "q", 1);
-	j = cluster_fixture_job(f.cluster, "j", "q", 1);
+	i = cluster_fixture_podgroup(f.cluster, "i", "q", 1);
+	j = cluster_fixture_podgroup(f.cluster, "j", "q", 1);
 	t = cluster_fixture_task(f.cluster, "t", i, 1);
 	u = cluster_fixture_task(f.cluster, "u", i, 1);
 	hooks_fixture_open(&f);
@@ -410,22 +413,22 @@ static void test_votes_and_reasons_come_through(void **state)
 {
 	struct hooks_fixture f;
 	struct reason why = { .code = NULL };
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(&f, TWO_TIERS);
-	j = cluster_fixture_job(f.cluster, "j", NULL, 1);
+	g = cluster_fixture_podgroup(f.cluster, "j", NULL, 1);
 	hooks_fixture_open(&f);
 	yes = false;
-	assert_false(hooks_job_valid(f.s, j, &why));
+	assert_false(hooks_job_valid(f.s, g, &why));
 	assert_string_equal(why.code, "invalid");
-	assert_false(hooks_job_ready(f.s, j));
+	assert_false(hooks_job_ready(f.s, g));
 	vote = VOTE_REJECT;
-	assert_false(hooks_job_enqueueable(f.s, j, NULL));
-	assert_false(hooks_job_pipelined(f.s, j));
+	assert_false(hooks_job_enqueueable(f.s, g, NULL));
+	assert_false(hooks_job_pipelined(f.s, g));
 	vote = VOTE_PERMIT;
 	strbuf_reset(&asked);
-	assert_true(hooks_job_enqueueable(f.s, j, NULL));
+	assert_true(hooks_job_enqueueable(f.s, g, NULL));
 	assert_string_equal(asked.p, "b:job_enqueueable ");
 	score = 1.5;
 	assert_true(hooks_node_score(f.s, NULL, NULL) == 3);
@@ -435,16 +438,16 @@ static void test_votes_and_reasons_come_through(void **state)
 static void test_nobody_asked_means_yes(void **state)
 {
 	struct hooks_fixture f;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(&f, "- plugins: [{name: bare}, {name: absent}]\n");
-	j = cluster_fixture_job(f.cluster, "j", NULL, 1);
+	g = cluster_fixture_podgroup(f.cluster, "j", NULL, 1);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_valid(f.s, j, NULL));
-	assert_true(hooks_job_ready(f.s, j));
-	assert_true(hooks_job_pipelined(f.s, j));
-	assert_true(hooks_job_enqueueable(f.s, j, NULL));
+	assert_true(hooks_job_valid(f.s, g, NULL));
+	assert_true(hooks_job_ready(f.s, g));
+	assert_true(hooks_job_pipelined(f.s, g));
+	assert_true(hooks_job_enqueueable(f.s, g, NULL));
 	assert_true(hooks_allocatable(f.s, NULL, NULL, NULL));
 	assert_false(hooks_overused(f.s, NULL));
 	assert_true(hooks_predicate(f.s, NULL, NULL, NULL));

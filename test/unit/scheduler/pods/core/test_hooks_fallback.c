@@ -71,24 +71,24 @@ static void test_task_namespace_counts_before_name(void **state)
 	assert_true(hooks_fallback_task(&a, &b) > 0);
 }
 
-static void test_jobs(void **state)
+static void test_podgroups(void **state)
 {
-	struct job a = { .namespace_ = "a", .name = own("x"), .uid = own("2"), .created = 1 };
-	struct job b = { .namespace_ = "a", .name = own("x"), .uid = own("1"), .created = 2 };
+	struct podgroup a = { .namespace_ = "a", .name = own("x"), .uid = own("2"), .created = 1 };
+	struct podgroup b = { .namespace_ = "a", .name = own("x"), .uid = own("1"), .created = 2 };
 
 	(void)state;
-	assert_true(hooks_fallback_job(&a, &b) < 0);
+	assert_true(hooks_fallback_podgroup(&a, &b) < 0);
 	b.created = 1;
-	assert_true(hooks_fallback_job(&a, &b) > 0);
+	assert_true(hooks_fallback_podgroup(&a, &b) > 0);
 	b.uid = NULL; /* no PodGroup yet */
-	assert_true(hooks_fallback_job(&a, &b) > 0);
+	assert_true(hooks_fallback_podgroup(&a, &b) > 0);
 	a.uid = NULL;
-	assert_int_equal(hooks_fallback_job(&a, &b), 0);
+	assert_int_equal(hooks_fallback_podgroup(&a, &b), 0);
 	b.namespace_ = "b";
-	assert_true(hooks_fallback_job(&a, &b) < 0);
+	assert_true(hooks_fallback_podgroup(&a, &b) < 0);
 	b.namespace_ = "a";
 	b.name = own("y");
-	assert_true(hooks_fallback_job(&a, &b) < 0);
+	assert_true(hooks_fallback_podgroup(&a, &b) < 0);
 }
 
 static void test_pending(void **state)
@@ -110,7 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_task_namespace_counts_before_name),
-		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_podgroups),
 		cmocka_unit_test(test_pending),
 	};
 

@@ -126,11 +126,11 @@ static void every_change_is_seen_by_the_queue(void **state)
 	uint64_t gen;
 
 	ledger_charge(&f->c, &f->tasks[1], &f->queues[4], CHARGE_PATCHING);
-	gen = f->queues[4].jobs_gen;
+	gen = f->queues[4].podgroups_gen;
 	ledger_advance(&f->c, &f->tasks[1], CHARGE_PATCHING);
-	assert_int_equal(f->queues[4].jobs_gen, gen);
+	assert_int_equal(f->queues[4].podgroups_gen, gen);
 	ledger_advance(&f->c, &f->tasks[1], CHARGE_UNGATED);
-	assert_true(f->queues[4].jobs_gen > gen);
+	assert_true(f->queues[4].podgroups_gen > gen);
 }
 
 static void releasing_follows_the_status(void **state)

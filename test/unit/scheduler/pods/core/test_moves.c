@@ -5,12 +5,12 @@
 #include "scheduler/pods/core/cycle.h"
 #include "scheduler/pods/core/ledger.h"
 
-/* A pod with 1 cpu that is charged to one queue while its job names another. */
+/* A pod with 1 cpu that is charged to one queue while its PodGroup names another. */
 static struct task *charged(struct core_fixture *sf, const char *name, const char *queue,
-			    struct job *j, enum charge_state state)
+			    struct podgroup *g, enum charge_state state)
 {
 	struct cluster *c = sf->f.cluster;
-	struct task *t = cluster_fixture_task(c, name, j, 1000);
+	struct task *t = cluster_fixture_task(c, name, g, 1000);
 
 	t->flags |= TASK_OPTED_IN;
 	t->created = (int64_t)t->id;
@@ -43,7 +43,7 @@ static void begin(struct core_fixture *sf, int64_t top)
 	cluster_fixture_queue(c, "a", "top", 9000);
 	cluster_fixture_queue(c, "b", "top", 2000);
 	cluster_fixture_queue(c, "other", NULL, 9000);
-	charged(sf, "victim", "b", cluster_fixture_job(c, "v", "b", 1), CHARGE_PUBLISHED);
+	charged(sf, "victim", "b", cluster_fixture_podgroup(c, "v", "b", 1), CHARGE_PUBLISHED);
 }
 
 static void a_charge_follows_within_the_limits(void **state)
@@ -75,13 +75,13 @@ static void a_charge_follows_within_the_limits(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct core_fixture sf;
-		struct job *j;
+		struct podgroup *g;
 
 		begin(&sf, rows[i].top);
-		j = cluster_fixture_job(sf.f.cluster, "j", rows[i].to, 1);
-		charged(&sf, "p0", rows[i].from, j, rows[i].charge);
+		g = cluster_fixture_podgroup(sf.f.cluster, "j", rows[i].to, 1);
+		charged(&sf, "p0", rows[i].from, g, rows[i].charge);
 		if (rows[i].pods > 1) {
-			charged(&sf, "p1", rows[i].from, j, rows[i].charge);
+			charged(&sf, "p1", rows[i].from, g, rows[i].charge);
 		}
 		assert_string_equal(run(&sf), rows[i].expected);
 		core_fixture_finish(&sf);
@@ -91,13 +91,13 @@ static void a_charge_follows_within_the_limits(void **state)
 static void queues_that_take_no_pods_take_no_charges(void **state)
 {
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	begin(&sf, 9000);
 	queue_find(sf.f.cluster, STR_LIT("b"))->state = QUEUE_CLOSED;
-	j = cluster_fixture_job(sf.f.cluster, "j", "b", 1);
-	charged(&sf, "p0", "a", j, CHARGE_BOUND);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "b", 1);
+	charged(&sf, "p0", "a", g, CHARGE_BOUND);
 	assert_string_equal(run(&sf), "Stay p0");
 	core_fixture_finish(&sf);
 }
@@ -105,13 +105,13 @@ static void queues_that_take_no_pods_take_no_charges(void **state)
 static void the_rest_of_a_gang_is_revoked_with_it(void **state)
 {
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	begin(&sf, 9000);
-	j = cluster_fixture_job(sf.f.cluster, "j", "b", 2);
-	charged(&sf, "p0", "a", j, CHARGE_UNGATED);
-	charged(&sf, "p1", "a", j, CHARGE_UNGATED);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "b", 2);
+	charged(&sf, "p0", "a", g, CHARGE_UNGATED);
+	charged(&sf, "p1", "a", g, CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Move p0; Release p1; Release p0");
 	core_fixture_finish(&sf);
 }
@@ -123,8 +123,9 @@ static void a_refusal_is_reported_once(void **state)
 
 	(void)state;
 	begin(&sf, 9000);
-	charged(&sf, "p0", "b", cluster_fixture_job(sf.f.cluster, "w", "b", 1), CHARGE_BOUND);
-	t = charged(&sf, "p1", "a", cluster_fixture_job(sf.f.cluster, "j", "b", 1), CHARGE_BOUND);
+	charged(&sf, "p0", "b", cluster_fixture_podgroup(sf.f.cluster, "w", "b", 1), CHARGE_BOUND);
+	t = charged(&sf, "p1", "a", cluster_fixture_podgroup(sf.f.cluster, "j", "b", 1),
+		    CHARGE_BOUND);
 	assert_string_equal(run(&sf), "Stay p1");
 	cycle_assume(sf.f.cluster, session_decisions(sf.s), sf.f.now);
 	assert_int_equal(t->refused_queue, queue_find(sf.f.cluster, STR_LIT("b"))->id);
@@ -154,9 +155,9 @@ static void growth_beyond_a_limit_is_reported_once(void **state)
 		struct task *t;
 
 		begin(&sf, rows[i].top);
-		charged(&sf, "q0", "a", cluster_fixture_job(sf.f.cluster, "w", "a", 1),
+		charged(&sf, "q0", "a", cluster_fixture_podgroup(sf.f.cluster, "w", "a", 1),
 			CHARGE_BOUND);
-		t = charged(&sf, "p0", "a", cluster_fixture_job(sf.f.cluster, "j", "a", 1),
+		t = charged(&sf, "p0", "a", cluster_fixture_podgroup(sf.f.cluster, "j", "a", 1),
 			    rows[i].charge);
 		t->flags |= rows[i].flags;
 		assert_string_equal(run(&sf), rows[i].expected);

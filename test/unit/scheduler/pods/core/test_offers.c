@@ -103,7 +103,7 @@ static void test_earlier_pods_count_when_a_queue_has_the_name(void **state)
 static void test_min_resources_are_kept_by_name_too(void **state)
 {
 	struct cache_fixture *f = *state;
-	struct job *j;
+	struct podgroup *g;
 	int dim;
 
 	cache_fixture_json(
@@ -111,14 +111,14 @@ static void test_min_resources_are_kept_by_name_too(void **state)
 		"{\"metadata\":{\"name\":\"g\",\"namespace\":\"ns\",\"resourceVersion\":\"1\"}"
 		",\"spec\":{\"minMember\":1,\"queue\":\"q\",\"minResources\":{\"cpu\":\"1\","
 		"\"" GPU "\":\"4\",\"example.com/x\":\"1\"}}}");
-	j = cluster_job_find(f->c, STR_LIT("ns/g"));
+	g = cluster_podgroup_find(f->c, STR_LIT("ns/g"));
 	assert_int_equal(res_names_count(f->c->res), RES_FIRST_NAMED);
-	assert_int_equal(j->min_unoffered.n, 2);
+	assert_int_equal(g->min_unoffered.n, 2);
 	gpu_node(f);
 	dim = res_names_find(f->c->res, STR_LIT(GPU));
-	assert_int_equal(j->min_resources.v[dim], 4);
-	assert_int_equal(j->min_unoffered.n, 1);
-	assert_string_equal(j->min_unoffered.v[0].name, "example.com/x");
+	assert_int_equal(g->min_resources.v[dim], 4);
+	assert_int_equal(g->min_unoffered.n, 1);
+	assert_string_equal(g->min_unoffered.v[0].name, "example.com/x");
 }
 
 /* More names on one node than have a place in struct res itself: each counts like any other. */

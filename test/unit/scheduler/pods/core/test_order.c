@@ -3,21 +3,21 @@
 #include "lib/core_fixture.h"
 #include "lib/unit.h"
 
-static struct order_job *make(struct core_fixture *sf, const char *name, bool first)
+static struct order_podgroup *make(struct core_fixture *sf, const char *name, bool first)
 {
-	struct order_job *j = arena_zero(sf->s->arena, 1, sizeof(*j));
+	struct order_podgroup *j = arena_zero(sf->s->arena, 1, sizeof(*j));
 	char *key = arena_printf(sf->s->arena, "ns/%s", name);
 
-	j->job = cluster_job_find(sf->f.cluster, str_of(key));
+	j->podgroup = cluster_podgroup_find(sf->f.cluster, str_of(key));
 	j->first = first;
 	return j;
 }
 
-static void queues_by_priority_jobs_by_age_those_under_way_first(void **state)
+static void queues_by_priority_podgroups_by_age_those_under_way_first(void **state)
 {
 	static const char *const expected[] = { "b3", "b1", "b2", "b0", "a1" };
 	struct core_fixture sf;
-	struct order_job *filled;
+	struct order_podgroup *filled;
 	struct order_queue *q;
 	struct order o;
 	size_t n = 0;
@@ -26,11 +26,11 @@ static void queues_by_priority_jobs_by_age_those_under_way_first(void **state)
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "a", NULL, -1);
 	cluster_fixture_queue(sf.f.cluster, "b", NULL, -1)->priority = 5;
-	cluster_fixture_job(sf.f.cluster, "a1", "a", 1)->created = 1;
-	cluster_fixture_job(sf.f.cluster, "b2", "b", 1)->created = 3;
-	cluster_fixture_job(sf.f.cluster, "b1", "b", 1)->created = 2;
-	cluster_fixture_job(sf.f.cluster, "b3", "b", 1)->created = 9;
-	cluster_fixture_job(sf.f.cluster, "b0", "b", 1)->created = 1;
+	cluster_fixture_podgroup(sf.f.cluster, "a1", "a", 1)->created = 1;
+	cluster_fixture_podgroup(sf.f.cluster, "b2", "b", 1)->created = 3;
+	cluster_fixture_podgroup(sf.f.cluster, "b1", "b", 1)->created = 2;
+	cluster_fixture_podgroup(sf.f.cluster, "b3", "b", 1)->created = 9;
+	cluster_fixture_podgroup(sf.f.cluster, "b0", "b", 1)->created = 1;
 	core_fixture_open(&sf);
 	order_init(&o, sf.s);
 	filled = make(&sf, "b0", false);
@@ -42,10 +42,10 @@ static void queues_by_priority_jobs_by_age_those_under_way_first(void **state)
 	order_add(&o, make(&sf, "b3", true));
 	order_start(&o);
 	while ((q = order_next_queue(&o)) != NULL) {
-		struct order_job *j = order_next_job(q);
+		struct order_podgroup *j = order_next_podgroup(q);
 
 		if (j != NULL) {
-			assert_string_equal(j->job->name, expected[n++]);
+			assert_string_equal(j->podgroup->name, expected[n++]);
 			order_put_back(&o, q);
 		}
 	}
@@ -59,18 +59,18 @@ static void tasks_by_priority_then_number(void **state)
 	static const char *const expected[] = { "j-w-9", "j-w-1", "j-w-2", "j-w-10" };
 	struct core_fixture sf;
 	const struct task **tasks;
-	struct job *j;
+	struct podgroup *g;
 	size_t n;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
-	cluster_fixture_task(sf.f.cluster, "j-w-10", j, 1);
-	cluster_fixture_task(sf.f.cluster, "j-w-2", j, 1);
-	cluster_fixture_task(sf.f.cluster, "j-w-1", j, 1);
-	cluster_fixture_task(sf.f.cluster, "j-w-9", j, 1)->priority = 10;
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+	cluster_fixture_task(sf.f.cluster, "j-w-10", g, 1);
+	cluster_fixture_task(sf.f.cluster, "j-w-2", g, 1);
+	cluster_fixture_task(sf.f.cluster, "j-w-1", g, 1);
+	cluster_fixture_task(sf.f.cluster, "j-w-9", g, 1)->priority = 10;
 	core_fixture_open(&sf);
-	tasks = order_tasks(sf.s, j, &n);
+	tasks = order_tasks(sf.s, g, &n);
 	assert_int_equal(n, 4);
 	for (size_t i = 0; i < n; i++) {
 		assert_string_equal(tasks[i]->name, expected[i]);
@@ -81,7 +81,7 @@ static void tasks_by_priority_then_number(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queues_by_priority_jobs_by_age_those_under_way_first),
+		cmocka_unit_test(queues_by_priority_podgroups_by_age_those_under_way_first),
 		cmocka_unit_test(tasks_by_priority_then_number),
 	};
 

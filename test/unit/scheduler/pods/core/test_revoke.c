@@ -4,11 +4,11 @@
 #include "lib/unit.h"
 #include "scheduler/pods/core/ledger.h"
 
-static struct task *charged(struct core_fixture *sf, const char *name, struct job *j,
+static struct task *charged(struct core_fixture *sf, const char *name, struct podgroup *g,
 			    enum charge_state state)
 {
 	struct cluster *c = sf->f.cluster;
-	struct task *t = cluster_fixture_task(c, name, j, 1000);
+	struct task *t = cluster_fixture_task(c, name, g, 1000);
 
 	t->flags |= TASK_OPTED_IN;
 	t->created = (int64_t)t->id;
@@ -19,7 +19,7 @@ static struct task *charged(struct core_fixture *sf, const char *name, struct jo
 		t->cond = POD_COND_UNSCHEDULABLE;
 		t->published_at = sf->f.now;
 	}
-	ledger_charge(c, t, c->queues.v[j->queue], state);
+	ledger_charge(c, t, c->queues.v[g->queue], state);
 	return t;
 }
 
@@ -33,16 +33,16 @@ static const char *run(struct core_fixture *sf)
 static void the_youngest_without_a_node_pay_for_an_excess(void **state)
 {
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 2500);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
-	charged(&sf, "p0", j, CHARGE_UNGATED);
-	charged(&sf, "p1", j, CHARGE_PUBLISHED);
-	charged(&sf, "p2", j, CHARGE_UNGATED);
-	charged(&sf, "p3", j, CHARGE_PATCHING);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+	charged(&sf, "p0", g, CHARGE_UNGATED);
+	charged(&sf, "p1", g, CHARGE_PUBLISHED);
+	charged(&sf, "p2", g, CHARGE_UNGATED);
+	charged(&sf, "p3", g, CHARGE_PATCHING);
 	assert_string_equal(run(&sf), "Release p2; Release p1; Withdraw p1");
 	core_fixture_finish(&sf);
 }
@@ -51,14 +51,14 @@ static void the_youngest_without_a_node_pay_for_an_excess(void **state)
 static void a_pod_that_grew_pays_for_its_growth(void **state)
 {
 	struct core_fixture sf;
-	struct job *j, *k;
+	struct podgroup *g, *k;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 2000);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
-	k = cluster_fixture_job(sf.f.cluster, "k", "q", 1);
-	charged(&sf, "grew", j, CHARGE_PUBLISHED)->flags |= TASK_GREW;
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+	k = cluster_fixture_podgroup(sf.f.cluster, "k", "q", 1);
+	charged(&sf, "grew", g, CHARGE_PUBLISHED)->flags |= TASK_GREW;
 	charged(&sf, "p1", k, CHARGE_PUBLISHED);
 	charged(&sf, "p2", k, CHARGE_PUBLISHED);
 	assert_string_equal(run(&sf), "Release grew; Withdraw grew");
@@ -82,14 +82,14 @@ static void what_was_never_granted_takes_nothing(void **state)
 		struct core_fixture sf;
 		struct task *t;
 		struct node *n;
-		struct job *j;
+		struct podgroup *g;
 
 		core_fixture_init(&sf, NULL);
 		n = cluster_fixture_node(sf.f.cluster, "n", 9000);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
-		j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
-		charged(&sf, "p0", j, CHARGE_PUBLISHED);
-		t = charged(&sf, "placed", j, CHARGE_BOUND);
+		g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+		charged(&sf, "p0", g, CHARGE_PUBLISHED);
+		t = charged(&sf, "placed", g, CHARGE_BOUND);
 		t->flags = rows[i].flags | TASK_OURS;
 		cluster_task_set_status(sf.f.cluster, t, TASK_BOUND, n);
 		assert_string_equal(run(&sf), rows[i].decisions);
@@ -102,15 +102,15 @@ static void a_lowered_limit_is_kept_beside_what_was_never_granted(void **state)
 {
 	struct core_fixture sf;
 	struct task *t;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
-	charged(&sf, "p0", j, CHARGE_PUBLISHED);
-	charged(&sf, "p1", j, CHARGE_PUBLISHED);
-	t = charged(&sf, "placed", j, CHARGE_BOUND);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+	charged(&sf, "p0", g, CHARGE_PUBLISHED);
+	charged(&sf, "p1", g, CHARGE_PUBLISHED);
+	t = charged(&sf, "placed", g, CHARGE_BOUND);
 	t->flags = TASK_OURS;
 	cluster_task_set_status(sf.f.cluster, t, TASK_BOUND,
 				cluster_fixture_node(sf.f.cluster, "n", 9000));
@@ -121,15 +121,15 @@ static void a_lowered_limit_is_kept_beside_what_was_never_granted(void **state)
 static void a_parent_over_its_limit_counts_what_children_gave_up(void **state)
 {
 	struct core_fixture sf;
-	struct job *a, *b;
+	struct podgroup *a, *b;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "top", NULL, 3000);
 	cluster_fixture_queue(sf.f.cluster, "a", "top", 1000);
 	cluster_fixture_queue(sf.f.cluster, "b", "top", 9000);
-	a = cluster_fixture_job(sf.f.cluster, "ja", "a", 1);
-	b = cluster_fixture_job(sf.f.cluster, "jb", "b", 1);
+	a = cluster_fixture_podgroup(sf.f.cluster, "ja", "a", 1);
+	b = cluster_fixture_podgroup(sf.f.cluster, "jb", "b", 1);
 	charged(&sf, "a0", a, CHARGE_UNGATED);
 	charged(&sf, "a1", a, CHARGE_UNGATED);
 	charged(&sf, "b0", b, CHARGE_UNGATED);
@@ -142,18 +142,18 @@ static void what_is_not_short_is_not_taken(void **state)
 {
 	struct core_fixture sf;
 	struct task *t;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
-	charged(&sf, "p0", j, CHARGE_UNGATED);
-	charged(&sf, "p1", j, CHARGE_UNGATED);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+	charged(&sf, "p0", g, CHARGE_UNGATED);
+	charged(&sf, "p1", g, CHARGE_UNGATED);
 	/* The youngest asks for nothing that the queue lacks. */
-	t = cluster_fixture_task(sf.f.cluster, "p2", j, 0);
+	t = cluster_fixture_task(sf.f.cluster, "p2", g, 0);
 	t->created = 100;
-	ledger_charge(sf.f.cluster, t, sf.f.cluster->queues.v[j->queue], CHARGE_UNGATED);
+	ledger_charge(sf.f.cluster, t, sf.f.cluster->queues.v[g->queue], CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Release p1");
 	core_fixture_finish(&sf);
 }
@@ -161,15 +161,15 @@ static void what_is_not_short_is_not_taken(void **state)
 static void a_gang_goes_whole(void **state)
 {
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 2000);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 3);
-	charged(&sf, "p0", j, CHARGE_UNGATED);
-	charged(&sf, "p1", j, CHARGE_UNGATED);
-	charged(&sf, "p2", j, CHARGE_UNGATED);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 3);
+	charged(&sf, "p0", g, CHARGE_UNGATED);
+	charged(&sf, "p1", g, CHARGE_UNGATED);
+	charged(&sf, "p2", g, CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Release p2; Release p0; Release p1");
 	core_fixture_finish(&sf);
 }
@@ -177,19 +177,19 @@ static void a_gang_goes_whole(void **state)
 static void closed_queues_and_short_gangs_hold_nothing(void **state)
 {
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "closed", NULL, 9000)->state = QUEUE_CLOSED;
 	cluster_fixture_queue(sf.f.cluster, "open", NULL, 9000);
-	j = cluster_fixture_job(sf.f.cluster, "j", "closed", 1);
-	charged(&sf, "p0", j, CHARGE_PUBLISHED);
-	j = cluster_fixture_job(sf.f.cluster, "k", "open", 3);
-	charged(&sf, "p1", j, CHARGE_UNGATED);
-	charged(&sf, "p2", j, CHARGE_PATCHING);
-	j = cluster_fixture_job(sf.f.cluster, "l", "open", 1);
-	charged(&sf, "p3", j, CHARGE_UNGATED);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "closed", 1);
+	charged(&sf, "p0", g, CHARGE_PUBLISHED);
+	g = cluster_fixture_podgroup(sf.f.cluster, "k", "open", 3);
+	charged(&sf, "p1", g, CHARGE_UNGATED);
+	charged(&sf, "p2", g, CHARGE_PATCHING);
+	g = cluster_fixture_podgroup(sf.f.cluster, "l", "open", 1);
+	charged(&sf, "p3", g, CHARGE_UNGATED);
 	assert_string_equal(run(&sf), "Release p0; Withdraw p0; Release p1");
 	core_fixture_finish(&sf);
 }
@@ -209,9 +209,9 @@ static void time_runs_out_for_what_is_published(void **state)
 
 		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
-		t = charged(&sf, "p0", cluster_fixture_job(sf.f.cluster, "j", "q", 1),
+		t = charged(&sf, "p0", cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
 			    CHARGE_PUBLISHED);
-		young = charged(&sf, "p1", cluster_fixture_job(sf.f.cluster, "k", "q", 1),
+		young = charged(&sf, "p1", cluster_fixture_podgroup(sf.f.cluster, "k", "q", 1),
 				CHARGE_PUBLISHED);
 		t->attempts = rows[i].attempts;
 		sf.f.conf->reservation_attempts = rows[i].most;
@@ -234,20 +234,20 @@ static void halves_of_gangs_do_not_block_each_other(void **state)
 {
 	struct core_fixture sf;
 	struct task *bound;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, 3000);
 	cluster_fixture_node(sf.f.cluster, "n", 9000);
-	j = cluster_fixture_job(sf.f.cluster, "half", "q", 2);
-	charged(&sf, "h0", j, CHARGE_UNGATED);
-	cycle_fixture_gated(&sf.f, "h1", j, 5000);
-	j = cluster_fixture_job(sf.f.cluster, "started", "q", 3);
-	charged(&sf, "s0", j, CHARGE_UNGATED);
-	bound = charged(&sf, "s1", j, CHARGE_BOUND);
+	g = cluster_fixture_podgroup(sf.f.cluster, "half", "q", 2);
+	charged(&sf, "h0", g, CHARGE_UNGATED);
+	cycle_fixture_gated(&sf.f, "h1", g, 5000);
+	g = cluster_fixture_podgroup(sf.f.cluster, "started", "q", 3);
+	charged(&sf, "s0", g, CHARGE_UNGATED);
+	bound = charged(&sf, "s1", g, CHARGE_BOUND);
 	cluster_task_set_status(sf.f.cluster, bound, TASK_RUNNING, sf.f.cluster->nodes.v[0]);
-	cycle_fixture_gated(&sf.f, "s2", j, 5000);
+	cycle_fixture_gated(&sf.f, "s2", g, 5000);
 	core_fixture_open(&sf);
 	revoke_partial_gangs(sf.s);
 	assert_string_equal(core_fixture_decisions(&sf), "Release h0; Release s0");
@@ -290,14 +290,14 @@ static void a_member_that_did_not_opt_in_is_named(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct core_fixture sf;
 		struct task *t;
-		struct job *j;
+		struct podgroup *g;
 
 		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
 		cluster_fixture_node(sf.f.cluster, "n", 9000);
-		j = cluster_fixture_job(sf.f.cluster, "j", "q", rows[i].min_member);
-		charged(&sf, "p0", j, CHARGE_PUBLISHED);
-		t = cluster_fixture_task(sf.f.cluster, "p1", j, rows[i].cpu);
+		g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", rows[i].min_member);
+		charged(&sf, "p0", g, CHARGE_PUBLISHED);
+		t = cluster_fixture_task(sf.f.cluster, "p1", g, rows[i].cpu);
 		t->flags = rows[i].flags;
 		if (rows[i].status != TASK_PENDING) {
 			cluster_task_set_status(sf.f.cluster, t, rows[i].status,

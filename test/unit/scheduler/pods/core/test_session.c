@@ -8,7 +8,7 @@ static void reads_the_cluster_until_something_changes(void **state)
 {
 	struct core_fixture sf;
 	struct cluster *c;
-	struct job *j;
+	struct podgroup *g;
 	struct task *t, *be;
 
 	(void)state;
@@ -16,11 +16,11 @@ static void reads_the_cluster_until_something_changes(void **state)
 	c = sf.f.cluster;
 	cluster_fixture_queue(c, "q", NULL, 5000);
 	cluster_fixture_node(c, "n1", 4000);
-	j = cluster_fixture_job(c, "j", "q", 2);
-	j->phase = JOB_INQUEUE;
-	t = cluster_fixture_task(c, "p1", j, 1000);
-	be = cluster_fixture_task(c, "p2", j, 0);
-	ledger_charge(c, t, c->queues.v[j->queue], CHARGE_BOUND);
+	g = cluster_fixture_podgroup(c, "j", "q", 2);
+	g->phase = PODGROUP_INQUEUE;
+	t = cluster_fixture_task(c, "p1", g, 1000);
+	be = cluster_fixture_task(c, "p2", g, 0);
+	ledger_charge(c, t, c->queues.v[g->queue], CHARGE_BOUND);
 	cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[0]);
 	core_fixture_open(&sf);
 	assert_int_equal(session_task_status(sf.s, t), TASK_RUNNING);
@@ -30,17 +30,17 @@ static void reads_the_cluster_until_something_changes(void **state)
 	assert_ptr_equal(session_node_used(sf.s, c->nodes.v[0]), &c->nodes.v[0]->used);
 	assert_true(res_is_zero(session_node_pipelined(sf.s, c->nodes.v[0])));
 	assert_int_equal(session_node_version(sf.s, c->nodes.v[0]), 0);
-	assert_int_equal(session_job_phase(sf.s, j), JOB_INQUEUE);
-	assert_int_equal(session_job_ready_count(sf.s, j), 1);
-	assert_int_equal(session_job_best_effort_pending(sf.s, j), 1);
-	assert_int_equal(session_queue_charged(sf.s, c->queues.v[j->queue])->v[RES_CPU], 1000);
-	assert_int_equal(session_queue_limit(sf.s, c->queues.v[j->queue])->v[RES_CPU], 5000);
-	assert_true(session_queue_limit(sf.s, c->queues.v[j->queue])->v[RES_MEMORY] ==
+	assert_int_equal(session_podgroup_phase(sf.s, g), PODGROUP_INQUEUE);
+	assert_int_equal(session_podgroup_ready_count(sf.s, g), 1);
+	assert_int_equal(session_podgroup_best_effort_pending(sf.s, g), 1);
+	assert_int_equal(session_queue_charged(sf.s, c->queues.v[g->queue])->v[RES_CPU], 1000);
+	assert_int_equal(session_queue_limit(sf.s, c->queues.v[g->queue])->v[RES_CPU], 5000);
+	assert_true(session_queue_limit(sf.s, c->queues.v[g->queue])->v[RES_MEMORY] ==
 		    RES_UNLIMITED);
 	assert_true(session_has_quota_plugin(sf.s));
-	assert_true(session_is_due(sf.s, c->queues.v[j->queue]));
+	assert_true(session_is_due(sf.s, c->queues.v[g->queue]));
 	statement_allocate(sf.s, be, c->nodes.v[0]);
-	assert_int_equal(session_job_best_effort_pending(sf.s, j), 0);
+	assert_int_equal(session_podgroup_best_effort_pending(sf.s, g), 0);
 	core_fixture_finish(&sf);
 }
 
@@ -54,8 +54,8 @@ static void a_new_session_forgets_the_last(void **state)
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 	cluster_fixture_node(sf.f.cluster, "n1", 4000);
-	t = cluster_fixture_task(sf.f.cluster, "p1", cluster_fixture_job(sf.f.cluster, "j", "q", 1),
-				 1000);
+	t = cluster_fixture_task(sf.f.cluster, "p1",
+				 cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1), 1000);
 	core_fixture_open(&sf);
 	before = core_fixture_checksum(sf.s);
 	statement_allocate(sf.s, t, sf.f.cluster->nodes.v[0]);
@@ -72,34 +72,34 @@ static void notes_survive_a_rollback(void **state)
 	const struct queue *q;
 	struct statement st;
 	struct task *t;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	q = cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 	cluster_fixture_node(sf.f.cluster, "n1", 4000);
-	j = cluster_fixture_job(sf.f.cluster, "j", "q", 1);
-	t = cluster_fixture_task(sf.f.cluster, "p1", j, 1000);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+	t = cluster_fixture_task(sf.f.cluster, "p1", g, 1000);
 	core_fixture_open(&sf);
-	assert_false(session_job_was_tried(sf.s, j));
+	assert_false(session_podgroup_was_tried(sf.s, g));
 	st = statement_begin(sf.s);
 	statement_allocate(sf.s, t, sf.f.cluster->nodes.v[0]);
 	session_note_attempt(sf.s, t, ATTEMPT_ALLOCATED, sf.f.cluster->nodes.v[0], NULL);
-	session_note_tried(sf.s, j);
-	session_note_refusal(sf.s, j, "first", "the first");
-	session_note_refusal(sf.s, j, "second", "the second");
+	session_note_tried(sf.s, g);
+	session_note_refusal(sf.s, g, "first", "the first");
+	session_note_refusal(sf.s, g, "second", "the second");
 	statement_discard(sf.s, st);
 	assert_int_equal(session_priv_task(sf.s, t)->attempt, ATTEMPT_ALLOCATED);
 	assert_int_equal(session_priv_task(sf.s, t)->attempt_node, 0);
-	assert_true(session_job_was_tried(sf.s, j));
-	assert_string_equal(session_priv_job(sf.s, j)->refusal, "the first");
+	assert_true(session_podgroup_was_tried(sf.s, g));
+	assert_string_equal(session_priv_podgroup(sf.s, g)->refusal, "the first");
 	session_wait_until(sf.s, q, 50);
 	session_wait_until(sf.s, q, 40);
 	session_wait_until(sf.s, q, 60);
 	assert_int_equal(sf.s->timers[q->id], 40);
 	session_wait_for_nodes(sf.s, q);
-	session_wait_for_jobs(sf.s, q);
-	assert_int_equal(sf.s->waits[q->id], SESSION_WAITS_NODES | SESSION_WAITS_JOBS);
+	session_wait_for_podgroups(sf.s, q);
+	assert_int_equal(sf.s->waits[q->id], SESSION_WAITS_NODES | SESSION_WAITS_PODGROUPS);
 	core_fixture_finish(&sf);
 }
 

@@ -9,9 +9,10 @@
 #include "lib/unit.h"
 #include "scheduler/pods/core/ledger.h"
 
-enum { JOBS = 4, PER_JOB = 6, NODES = 3, ROUNDS = 300, STEPS = 25 };
+enum { PODGROUPS = 4, PER_PODGROUP = 6, NODES = 3, ROUNDS = 300, STEPS = 25 };
 
-/* Two queues below one, jobs of gated, plain, charged and running tasks, one of them best effort.
+/* Two queues below one, PodGroups of gated, plain, charged and running tasks, one of them best
+ * effort.
  */
 static int setup(void **state)
 {
@@ -28,19 +29,19 @@ static int setup(void **state)
 		snprintf(name, sizeof(name), "n%d", i);
 		cluster_fixture_node(c, name, 100000);
 	}
-	for (int i = 0; i < JOBS; i++) {
-		struct job *j;
+	for (int i = 0; i < PODGROUPS; i++) {
+		struct podgroup *g;
 
 		snprintf(name, sizeof(name), "j%d", i);
-		j = cluster_fixture_job(c, name, i % 2 == 0 ? "q0" : "q1", 2);
-		for (int k = 0; k < PER_JOB; k++) {
+		g = cluster_fixture_podgroup(c, name, i % 2 == 0 ? "q0" : "q1", 2);
+		for (int k = 0; k < PER_PODGROUP; k++) {
 			struct task *t;
 
 			snprintf(name, sizeof(name), "p%d-%d", i, k);
-			t = k < 3 ? cycle_fixture_gated(&sf.f, name, j, k * 1000)
-				  : cluster_fixture_task(c, name, j, k * 100);
+			t = k < 3 ? cycle_fixture_gated(&sf.f, name, g, k * 1000)
+				  : cluster_fixture_task(c, name, g, k * 100);
 			if (k == 4) {
-				ledger_charge(c, t, c->queues.v[j->queue], CHARGE_BOUND);
+				ledger_charge(c, t, c->queues.v[g->queue], CHARGE_BOUND);
 				cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[0]);
 			}
 		}
@@ -70,7 +71,7 @@ static void allocate_takes_the_node_and_the_quota(void **state)
 	struct session *s = sf->s;
 	const struct task *t = task(sf, "p0-3");
 	const struct node *n = sf->f.cluster->nodes.v[1];
-	const struct job *j = sf->f.cluster->jobs.v[t->job];
+	const struct podgroup *g = sf->f.cluster->podgroups.v[t->podgroup];
 	const struct queue *top = queue_find(sf->f.cluster, STR_LIT("top"));
 	int64_t before = session_queue_charged(s, top)->v[RES_CPU];
 	struct statement st = statement_begin(s);
@@ -85,8 +86,8 @@ static void allocate_takes_the_node_and_the_quota(void **state)
 	assert_ptr_equal(session_node_added(s, n, 0), t);
 	assert_null(session_node_added(s, n, 1));
 	assert_int_equal(session_queue_charged(s, top)->v[RES_CPU], before + 300);
-	assert_int_equal(session_job_count(s, j, TASK_ALLOCATED), 1);
-	assert_int_equal(session_job_ready_count(s, j), 2);
+	assert_int_equal(session_podgroup_count(s, g, TASK_ALLOCATED), 1);
+	assert_int_equal(session_podgroup_ready_count(s, g), 2);
 	assert_true(session_node_version(s, n) > version);
 	assert_int_equal(t->status, TASK_PENDING);
 	assert_int_equal(n->used.v[RES_CPU], 0);
@@ -105,7 +106,8 @@ static void pipeline_waits_and_decides_nothing(void **state)
 	statement_pipeline(s, t, n);
 	assert_int_equal(session_node_pipelined(s, n)->v[RES_CPU], 300);
 	assert_int_equal(session_node_used(s, n)->v[RES_CPU], 0);
-	assert_int_equal(session_job_waiting_count(s, sf->f.cluster->jobs.v[t->job]), 1);
+	assert_int_equal(session_podgroup_waiting_count(s, sf->f.cluster->podgroups.v[t->podgroup]),
+			 1);
 	statement_commit(s, st);
 	assert_string_equal(core_fixture_decisions(sf), "");
 }
@@ -220,7 +222,8 @@ static void random_operation(struct core_fixture *sf, struct rng *r)
 		}
 		break;
 	default:
-		statement_set_phase(s, c->jobs.v[t->job], (enum job_phase)rng_below(r, 3));
+		statement_set_phase(s, c->podgroups.v[t->podgroup],
+				    (enum podgroup_phase)rng_below(r, 3));
 		break;
 	}
 }

@@ -8,7 +8,7 @@
 
 struct fixture {
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 	struct task *t;
 };
 
@@ -17,9 +17,9 @@ static void start(struct fixture *f)
 	core_fixture_init(&f->sf, NULL);
 	cluster_fixture_queue(f->sf.f.cluster, "q", NULL, 9000);
 	cluster_fixture_node(f->sf.f.cluster, "n", 9000);
-	f->j = cluster_fixture_job(f->sf.f.cluster, "j", "q", 1);
-	f->j->phase = JOB_INQUEUE;
-	f->t = cluster_fixture_task(f->sf.f.cluster, "p", f->j, 100);
+	f->g = cluster_fixture_podgroup(f->sf.f.cluster, "j", "q", 1);
+	f->g->phase = PODGROUP_INQUEUE;
+	f->t = cluster_fixture_task(f->sf.f.cluster, "p", f->g, 100);
 }
 
 static const struct decision *find(struct session *s, enum decision_kind kind)
@@ -124,12 +124,12 @@ static void publishing(void **state)
 		f.t->cond = (uint8_t)rows[i].cond;
 		f.t->published_at = f.sf.f.now;
 		if (rows[i].charge != CHARGE_NONE) {
-			ledger_charge(f.sf.f.cluster, f.t, f.sf.f.cluster->queues.v[f.j->queue],
+			ledger_charge(f.sf.f.cluster, f.t, f.sf.f.cluster->queues.v[f.g->queue],
 				      rows[i].charge);
 		}
 		core_fixture_open(&f.sf);
 		if (rows[i].tried) {
-			session_note_tried(f.sf.s, f.j);
+			session_note_tried(f.sf.s, f.g);
 		}
 		status_run(f.sf.s);
 		assert_string_equal(core_fixture_decisions(&f.sf), rows[i].expected);
@@ -145,14 +145,14 @@ static void a_gang_with_a_gated_member_is_not_published(void **state)
 
 	(void)state;
 	start(&f);
-	f.j->min_member = 2;
-	q = f.sf.f.cluster->queues.v[f.j->queue];
-	other = cycle_fixture_gated(&f.sf.f, "p2", f.j, 100);
+	f.g->min_member = 2;
+	q = f.sf.f.cluster->queues.v[f.g->queue];
+	other = cycle_fixture_gated(&f.sf.f, "p2", f.g, 100);
 	f.t->flags |= TASK_OPTED_IN;
 	ledger_charge(f.sf.f.cluster, f.t, q, CHARGE_UNGATED);
 	ledger_charge(f.sf.f.cluster, other, q, CHARGE_PATCHING);
 	core_fixture_open(&f.sf);
-	session_note_tried(f.sf.s, f.j);
+	session_note_tried(f.sf.s, f.g);
 	status_run(f.sf.s);
 	assert_string_equal(core_fixture_decisions(&f.sf), "");
 	core_fixture_finish(&f.sf);
@@ -165,7 +165,7 @@ static void timers_are_kept_for_what_waits(void **state)
 
 	(void)state;
 	start(&f);
-	q = f.j->queue;
+	q = f.g->queue;
 	f.t->flags |= TASK_OPTED_IN;
 	f.t->retry_at = f.sf.f.now + 500;
 	core_fixture_open(&f.sf);

@@ -4,9 +4,9 @@
 #include "lib/unit.h"
 #include "scheduler/pods/core/ledger.h"
 
-static struct task *add(struct cluster *c, const char *name, struct job *j, uint32_t flags)
+static struct task *add(struct cluster *c, const char *name, struct podgroup *g, uint32_t flags)
 {
-	struct task *t = cluster_fixture_task(c, name, j, 1000);
+	struct task *t = cluster_fixture_task(c, name, g, 1000);
 
 	t->flags |= flags;
 	return t;
@@ -20,24 +20,24 @@ static void test_each_state_counts_where_it_belongs(void **state)
 	struct queue *root = cluster_fixture_queue(c, "root", NULL, -1),
 		     *q = cluster_fixture_queue(c, "q", "root", 8000);
 	struct node *n = cluster_fixture_node(c, "n", 8000);
-	struct job *j = cluster_fixture_job(c, "j", "q", 1);
+	struct podgroup *g = cluster_fixture_podgroup(c, "j", "q", 1);
 	struct task *t;
 
 	(void)state;
-	add(c, "gated", j, TASK_OPTED_IN | TASK_OUR_GATE);
-	ledger_charge(c, add(c, "patching", j, TASK_OPTED_IN | TASK_OUR_GATE), q, CHARGE_PATCHING);
-	t = add(c, "published", j, TASK_OPTED_IN);
+	add(c, "gated", g, TASK_OPTED_IN | TASK_OUR_GATE);
+	ledger_charge(c, add(c, "patching", g, TASK_OPTED_IN | TASK_OUR_GATE), q, CHARGE_PATCHING);
+	t = add(c, "published", g, TASK_OPTED_IN);
 	t->cond = POD_COND_UNSCHEDULABLE;
 	ledger_charge(c, t, q, CHARGE_PATCHING);
-	t = add(c, "withdrawn", j, TASK_OPTED_IN);
+	t = add(c, "withdrawn", g, TASK_OPTED_IN);
 	t->cond = POD_COND_NOT_READY;
-	t = add(c, "running", j, TASK_OPTED_IN);
+	t = add(c, "running", g, TASK_OPTED_IN);
 	ledger_charge(c, t, q, CHARGE_BOUND);
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
-	t = add(c, "ending", j, TASK_OPTED_IN);
+	t = add(c, "ending", g, TASK_OPTED_IN);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
 	ledger_charge(c, t, q, CHARGE_BOUND);
-	add(c, "plain", j, 0);
+	add(c, "plain", g, 0);
 	totals_compute(c, totals);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct queue_totals *x = &totals[i == 0 ? q->id : root->id];
@@ -52,7 +52,8 @@ static void test_each_state_counts_where_it_belongs(void **state)
 		assert_int_equal(x->held.v[RES_CPU], 3000);
 		assert_int_equal(x->published.v[RES_CPU], 1000);
 		assert_int_equal(x->request.v[RES_CPU], 6000);
-		assert_int_equal(x->podgroups[JOB_PENDING] + x->podgroups[JOB_INQUEUE], 1);
+		assert_int_equal(x->podgroups[PODGROUP_PENDING] + x->podgroups[PODGROUP_INQUEUE],
+				 1);
 	}
 	cluster_destroy(c);
 }
@@ -64,20 +65,20 @@ static void test_what_is_charged_counts_where_it_is_charged(void **state)
 	struct queue_totals totals[3];
 	struct queue *was = cluster_fixture_queue(c, "was", NULL, 8000);
 	struct node *n = cluster_fixture_node(c, "n", 8000);
-	struct job *j;
+	struct podgroup *g;
 	struct task *t;
 
 	(void)state;
 	(void)cluster_fixture_queue(c, "now", NULL, 8000);
-	j = cluster_fixture_job(c, "j", "now", 1);
-	t = add(c, "moved", j, TASK_OPTED_IN);
+	g = cluster_fixture_podgroup(c, "j", "now", 1);
+	t = add(c, "moved", g, TASK_OPTED_IN);
 	ledger_charge(c, t, was, CHARGE_BOUND);
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
-	t = add(c, "nowhere", j, TASK_OPTED_IN);
+	t = add(c, "nowhere", g, TASK_OPTED_IN);
 	cluster_task_set_status(c, t, TASK_BOUND, n);
 	totals_compute(c, totals);
 	assert_int_equal(totals[was->id].allocated.v[RES_CPU], 1000);
-	assert_int_equal(totals[j->queue].allocated.v[RES_CPU], 0);
+	assert_int_equal(totals[g->queue].allocated.v[RES_CPU], 0);
 	cluster_destroy(c);
 }
 

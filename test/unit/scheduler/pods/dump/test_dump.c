@@ -68,11 +68,11 @@ static struct cluster *rich_cluster(void)
 	struct cluster *c = cluster_create();
 	struct queue *a = cluster_fixture_queue(c, "a", NULL, 4000);
 	struct queue *b = cluster_fixture_queue(c, "b", "a", -1);
-	struct job *j = cluster_fixture_job(c, "j", "b", 2);
-	struct job *waits = cluster_fixture_job(c, "waits", "nowhere", 1);
+	struct podgroup *g = cluster_fixture_podgroup(c, "j", "b", 2);
+	struct podgroup *waits = cluster_fixture_podgroup(c, "waits", "nowhere", 1);
 	struct node *n = cluster_fixture_node(c, "n1", 1000);
-	struct task *t = cluster_fixture_task(c, "t1", j, 300);
-	struct task *gone = cluster_fixture_task(c, "gone", j, 77);
+	struct task *t = cluster_fixture_task(c, "t1", g, 300);
+	struct task *gone = cluster_fixture_task(c, "gone", g, 77);
 	struct task *u = cluster_fixture_task(c, "t2", waits, 0);
 	struct priority_class *p = xmalloc_zero(1, sizeof(*p));
 
@@ -86,12 +86,13 @@ static struct cluster *rich_cluster(void)
 	p->global_default = true;
 	strmap_set(c->priority_classes, STR_LIT("low"), p);
 	add_node_spec(c, n);
-	j->has_min_resources = true;
-	j->min_resources.v[RES_MEMORY] = INT64_C(1) << 60;
-	j->min_unoffered = unoffered_copy(
+	g->has_min_resources = true;
+	g->min_resources.v[RES_MEMORY] = INT64_C(1) << 60;
+	g->min_unoffered = unoffered_copy(
 		&(struct unoffered){ &(struct unoffered_amount){ "example.com/y", 2 }, 1 });
-	j->status_hash = UINT64_MAX - 1;
-	vec_push(&j->role_min, ((struct job_role_min){ intern_id(c->names, STR_LIT("w")), 2 }));
+	g->status_hash = UINT64_MAX - 1;
+	vec_push(&g->role_min,
+		 ((struct podgroup_role_min){ intern_id(c->names, STR_LIT("w")), 2 }));
 	t->created = INT64_C(1750000000000000001);
 	t->flags |= TASK_OPTED_IN | TASK_PARKED;
 	ledger_charge(c, t, b, CHARGE_UNGATED);
@@ -167,14 +168,15 @@ static void test_random_clusters(void **state)
 		rng_init(&r, seed);
 		for (int i = 0; i < 60; i++) {
 			struct task *t;
-			struct job *j;
+			struct podgroup *g;
 
 			snprintf(name, sizeof(name), "x%d", (int)rng_below(&r, 8));
 			(void)cluster_fixture_queue(c, name, rng_below(&r, 2) ? "x1" : NULL, 5);
 			(void)cluster_fixture_node(c, name, (int64_t)rng_below(&r, 1000));
-			j = cluster_fixture_job(c, name, rng_below(&r, 2) ? name : "absent", 1);
+			g = cluster_fixture_podgroup(c, name, rng_below(&r, 2) ? name : "absent",
+						     1);
 			snprintf(name, sizeof(name), "t%d", i);
-			t = cluster_fixture_task(c, name, j, (int64_t)rng_below(&r, 3));
+			t = cluster_fixture_task(c, name, g, (int64_t)rng_below(&r, 3));
 			if (rng_below(&r, 2) == 0) {
 				struct queue *q = c->queues.v[rng_below(&r, c->queues.n)];
 

@@ -70,7 +70,7 @@ static void test_tables_are_sound(void **state)
 	(void)state;
 	check_table(dump_fields_cluster, sizeof(struct cluster));
 	check_table(dump_fields_task, sizeof(struct task));
-	check_table(dump_fields_job, sizeof(struct job));
+	check_table(dump_fields_podgroup, sizeof(struct podgroup));
 	check_table(dump_fields_queue, sizeof(struct queue));
 	check_table(dump_fields_node, sizeof(struct node));
 }
@@ -79,25 +79,25 @@ static void test_defaults_are_left_out_and_come_back(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
-	struct job j = { .queue_name = MODEL_NONE,
-			 .barred_by = MODEL_NONE,
-			 .priority_class = MODEL_NONE,
-			 .has_group = true,
-			 .created = MODEL_TIME_NONE },
-		   back = { .phase = JOB_RUNNING };
+	struct podgroup j = { .queue_name = MODEL_NONE,
+			      .barred_by = MODEL_NONE,
+			      .priority_class = MODEL_NONE,
+			      .exists = true,
+			      .created = MODEL_TIME_NONE },
+			back = { .phase = PODGROUP_RUNNING };
 	struct json_out o;
 
 	(void)state;
 	json_out_init(&o, &b);
 	json_out_object(&o);
-	dump_fields_write(dump_fields_job, &j, &o);
+	dump_fields_write(dump_fields_podgroup, &j, &o);
 	json_out_object_end(&o);
 	assert_string_equal(b.p, "{}");
 	assert_int_equal(jdoc_parse(strbuf_str(&b), &d, NULL), 0);
-	assert_int_equal(dump_fields_read(dump_fields_job, d, &back, NULL), 0);
+	assert_int_equal(dump_fields_read(dump_fields_podgroup, d, &back, NULL), 0);
 	assert_int_equal(back.queue_name, MODEL_NONE);
-	assert_int_equal(back.phase, JOB_PENDING);
-	assert_true(back.has_group);
+	assert_int_equal(back.phase, PODGROUP_PENDING);
+	assert_true(back.exists);
 }
 
 static void test_resources_by_name(void **state)

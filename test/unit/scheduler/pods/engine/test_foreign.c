@@ -36,7 +36,7 @@ static void test_event_metric_and_text(void **state)
 {
 	static char name[] = "podgroup-u-1", uid[] = "u-2", pod[] = "p";
 	const struct task t = { .namespace_ = "ns", .name = pod, .uid = "u-1" };
-	const struct job j = { .namespace_ = "ns", .name = name, .uid = uid };
+	const struct podgroup j = { .namespace_ = "ns", .name = name, .uid = uid };
 	struct clock_fake clock;
 	struct fake_transport *transport;
 	struct metric_registry *counters = metric_registry_create();

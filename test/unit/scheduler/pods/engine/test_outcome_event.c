@@ -47,7 +47,7 @@ static void which_ends_are_told(void **state)
 		o.clock = &clock.base;
 		r = recorder_create(&o, "headgate", "here");
 		(void)cluster_fixture_queue(c, "q", NULL, -1);
-		t = cluster_fixture_task(c, "p", cluster_fixture_job(c, "j", "q", 1), 1);
+		t = cluster_fixture_task(c, "p", cluster_fixture_podgroup(c, "j", "q", 1), 1);
 		m.key = STR_LIT("ns/p");
 		m.uid = cases[i].uid == NULL ? t->uid : cases[i].uid;
 		outcome_event_tell(r, c, &m);

@@ -49,14 +49,14 @@ static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
 	struct metric_registry *r = metric_registry_create();
 	struct sched_metrics *m = sched_metrics_create(r);
 	struct cluster *c = cluster_create();
-	struct job *j;
+	struct podgroup *g;
 	struct task *t;
 	struct sched_msg done = { .request = SCHED_REQ_UNGATE, .outcome = SCHED_REJECTED };
 
 	(void)state;
 	cluster_fixture_queue(c, "q", NULL, 2000);
-	j = cluster_fixture_job(c, "j", "q", 1);
-	t = cluster_fixture_task(c, "t", j, 1000);
+	g = cluster_fixture_podgroup(c, "j", "q", 1);
+	t = cluster_fixture_task(c, "t", g, 1000);
 	t->created = 0;
 	{
 		struct decision v[] = {

@@ -8,7 +8,8 @@
 /* What a cycle and its assumption do to an opted-in pod. */
 static void reserve(struct cache_fixture *f, struct task *t)
 {
-	ledger_charge(f->c, t, f->c->queues.v[f->c->jobs.v[t->job]->queue], CHARGE_PATCHING);
+	ledger_charge(f->c, t, f->c->queues.v[f->c->podgroups.v[t->podgroup]->queue],
+		      CHARGE_PATCHING);
 }
 
 static void bind(struct cache_fixture *f, struct task *t, const char *node)
@@ -16,7 +17,8 @@ static void bind(struct cache_fixture *f, struct task *t, const char *node)
 	struct node *n = cluster_node_get(f->c, str_of(node));
 
 	if (t->charge == CHARGE_NONE) {
-		ledger_charge(f->c, t, f->c->queues.v[f->c->jobs.v[t->job]->queue], CHARGE_ASSUMED);
+		ledger_charge(f->c, t, f->c->queues.v[f->c->podgroups.v[t->podgroup]->queue],
+			      CHARGE_ASSUMED);
 	} else {
 		ledger_advance(f->c, t, CHARGE_ASSUMED);
 	}
@@ -367,7 +369,7 @@ static void test_foreign_pods_only_occupy_nodes(void **state)
 	p.node = "n";
 	p.phase = "Running";
 	t = cache_fixture_pod(f, &p);
-	assert_int_equal(t->job, MODEL_NONE);
+	assert_int_equal(t->podgroup, MODEL_NONE);
 	assert_int_equal(t->charge, CHARGE_NONE);
 	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 1000);
 	p.phase = "Succeeded";
@@ -446,20 +448,20 @@ static void test_growth_of_a_reservation_is_noted(void **state)
 	assert_true(t->flags & TASK_GREW);
 }
 
-/* Without a group annotation there is no job, until the PodGroup controller writes one. */
+/* Without a group annotation there is no PodGroup, until the PodGroup controller writes one. */
 static void test_group_annotation_comes_later(void **state)
 {
 	struct cache_fixture *f = *state;
 	struct cache_fixture_pod p = { .name = "p" };
 	struct task *t = cache_fixture_pod(f, &p);
 
-	assert_int_equal(t->job, MODEL_NONE);
+	assert_int_equal(t->podgroup, MODEL_NONE);
 	p.group = "g";
 	t = cache_fixture_pod(f, &p);
-	assert_int_not_equal(t->job, MODEL_NONE);
-	assert_false(f->c->jobs.v[t->job]->has_group);
+	assert_int_not_equal(t->podgroup, MODEL_NONE);
+	assert_false(f->c->podgroups.v[t->podgroup]->exists);
 	(void)cache_fixture_group(f, "g", "q", 1);
-	assert_string_equal(f->c->queues.v[f->c->jobs.v[t->job]->queue]->name, "q");
+	assert_string_equal(f->c->queues.v[f->c->podgroups.v[t->podgroup]->queue]->name, "q");
 }
 
 /* Selector and request edited while gated: another class, and the charge follows. */

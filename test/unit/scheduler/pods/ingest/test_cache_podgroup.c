@@ -27,7 +27,7 @@ static void test_charges_do_not_follow_an_edit(void **state)
 static void test_spec_is_taken_over(void **state)
 {
 	struct cache_fixture *f = *state;
-	const struct job *j;
+	const struct podgroup *g;
 
 	cache_fixture_json(f, SCHED_PODGROUPS,
 			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"1\","
@@ -35,18 +35,18 @@ static void test_spec_is_taken_over(void **state)
 			   "{\"w\":2,\"a\":1},\"minResources\":{\"cpu\":\"1100u\",\"count/pods\":"
 			   "\"3\",\"example.com/gpu\":\"2\"}},\"status\":{\"phase\":\"Inqueue\","
 			   "\"running\":4}}");
-	j = cluster_job_find(f->c, STR_LIT("ns/g"));
-	assert_int_equal(j->queue, f->c->default_queue);
-	assert_int_equal(j->min_member, 3);
-	assert_int_equal(j->role_min.n, 2);
-	assert_true(j->has_min_resources);
-	assert_int_equal(j->min_resources.v[RES_CPU], 2); /* rounded up */
-	assert_int_equal(j->min_unoffered.n, 1);
-	assert_string_equal(j->min_unoffered.v[0].name, "example.com/gpu");
-	assert_int_equal(j->min_unoffered.v[0].amount, 2);
+	g = cluster_podgroup_find(f->c, STR_LIT("ns/g"));
+	assert_int_equal(g->queue, f->c->default_queue);
+	assert_int_equal(g->min_member, 3);
+	assert_int_equal(g->role_min.n, 2);
+	assert_true(g->has_min_resources);
+	assert_int_equal(g->min_resources.v[RES_CPU], 2); /* rounded up */
+	assert_int_equal(g->min_unoffered.n, 1);
+	assert_string_equal(g->min_unoffered.v[0].name, "example.com/gpu");
+	assert_int_equal(g->min_unoffered.v[0].amount, 2);
 	assert_int_equal(res_names_count(f->c->res), RES_FIRST_NAMED);
-	assert_int_equal(j->phase, JOB_INQUEUE);
-	assert_int_equal(j->status_running, 4);
+	assert_int_equal(g->phase, PODGROUP_INQUEUE);
+	assert_int_equal(g->status_running, 4);
 }
 
 static void see_group_of(struct cache_fixture *f, const char *annotations, const char *owner_uid,
@@ -86,13 +86,13 @@ static void test_a_group_of_ours_adopts_its_pod(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct task *t = cache_fixture_pod(f, &rows[i].pod);
-		const struct job *j;
+		const struct podgroup *g;
 
 		see_group_of(f, rows[i].annotations, rows[i].uid == NULL ? t->uid : rows[i].uid,
 			     "100");
-		j = cluster_job_find(f->c, STR_LIT("ns/podgroup-x"));
-		assert_non_null(j);
-		assert_int_equal(t->job == j->id, rows[i].adopted);
+		g = cluster_podgroup_find(f->c, STR_LIT("ns/podgroup-x"));
+		assert_non_null(g);
+		assert_int_equal(t->podgroup == g->id, rows[i].adopted);
 		assert_int_equal((t->flags & TASK_ADOPTED) != 0, rows[i].adopted);
 		assert_null(cluster_verify(f->c));
 		cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
@@ -107,16 +107,16 @@ static void test_an_adopted_pod_stays_until_it_names_a_group(void **state)
 					      opted = { .name = "p", .opted_in = true };
 	struct cache_fixture *f = *state;
 	struct task *t = cache_fixture_pod(f, &plain);
-	uint32_t job;
+	uint32_t podgroup;
 
 	see_group_of(f, OURS, t->uid, "100");
-	job = t->job;
-	assert_int_not_equal(job, MODEL_NONE);
+	podgroup = t->podgroup;
+	assert_int_not_equal(podgroup, MODEL_NONE);
 	t = cache_fixture_pod(f, &plain);
-	assert_int_equal(t->job, job);
+	assert_int_equal(t->podgroup, podgroup);
 	assert_int_not_equal(t->flags & TASK_ADOPTED, 0);
 	t = cache_fixture_pod(f, &named);
-	assert_int_equal(t->job, job);
+	assert_int_equal(t->podgroup, podgroup);
 	assert_int_equal(t->flags & TASK_ADOPTED, 0);
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	/* One that opts in has to be annotated; one whose PodGroup is gone needs another. */
@@ -128,7 +128,7 @@ static void test_an_adopted_pod_stays_until_it_names_a_group(void **state)
 			cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
 		}
 		t = cache_fixture_pod(f, i == 0 ? &opted : &plain);
-		assert_int_equal(t->job, MODEL_NONE);
+		assert_int_equal(t->podgroup, MODEL_NONE);
 		assert_int_equal(t->flags & TASK_ADOPTED, 0);
 		cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	}
@@ -137,35 +137,35 @@ static void test_an_adopted_pod_stays_until_it_names_a_group(void **state)
 static void test_deletion_leaves_the_pods(void **state)
 {
 	struct cache_fixture *f = *state;
-	struct job *j = cache_fixture_group(f, "g", "q", 2);
+	struct podgroup *g = cache_fixture_group(f, "g", "q", 2);
 	struct task *r;
 
 	(void)cache_fixture_pod(f, &cache_fixture_running);
 	r = cache_fixture_pod(f, &cache_fixture_pending);
 	ledger_charge(f->c, r, queue_find(f->c, STR_LIT("q")), CHARGE_UNGATED);
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
-	assert_ptr_equal(cluster_job_find(f->c, STR_LIT("ns/g")), j);
-	assert_false(j->has_group);
-	assert_int_equal(j->min_member, 0);
-	assert_int_equal(j->queue, MODEL_NONE);
+	assert_ptr_equal(cluster_podgroup_find(f->c, STR_LIT("ns/g")), g);
+	assert_false(g->exists);
+	assert_int_equal(g->min_member, 0);
+	assert_int_equal(g->queue, MODEL_NONE);
 	assert_int_equal(r->charge, CHARGE_NONE);
 	assert_int_equal(cache_fixture_charged(f, "q"),
 			 1000); /* what runs stays where it was charged */
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	cache_fixture_delete(f, SCHED_PODS, "ns/r");
-	assert_null(cluster_job_find(f->c, STR_LIT("ns/g")));
+	assert_null(cluster_podgroup_find(f->c, STR_LIT("ns/g")));
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
 }
 
 static void test_older_and_bad_ones_are_refused(void **state)
 {
 	struct cache_fixture *f = *state;
-	struct job *j = cache_fixture_group(f, "g", "q", 2);
+	struct podgroup *g = cache_fixture_group(f, "g", "q", 2);
 
 	cache_fixture_json(f, SCHED_PODGROUPS,
 			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"resourceVersion\":"
 			   "\"1\"},\"spec\":{\"minMember\":7}}");
-	assert_int_equal(j->min_member, 2);
+	assert_int_equal(g->min_member, 2);
 	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g",
 			  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"},\"spec\":{"
 			  "\"minMember\":-1}}");
@@ -174,7 +174,7 @@ static void test_older_and_bad_ones_are_refused(void **state)
 			  "\"minTaskMember\":{\"w\":-1}}}");
 	assert_int_equal(f->bad, 2);
 	assert_string_equal(f->bad_text, "spec.minTaskMember.w: negative");
-	assert_int_equal(j->min_member, 2);
+	assert_int_equal(g->min_member, 2);
 }
 
 #define UNREADABLE(uid)                                                                            \
@@ -186,20 +186,20 @@ static void test_unreadable_podgroup(void **state)
 {
 	struct cache_fixture *f = *state;
 	struct task *t = cache_fixture_pod(f, &cache_fixture_running);
-	struct job *j;
+	struct podgroup *g;
 
 	assert_int_equal(t->charge, CHARGE_NONE);
 	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g", UNREADABLE("u1"));
 	assert_int_equal(f->bad, 1);
-	j = f->c->jobs.v[t->job];
-	assert_true(j->has_group);
-	assert_int_equal(j->min_member, INT32_MAX);
+	g = f->c->podgroups.v[t->podgroup];
+	assert_true(g->exists);
+	assert_int_equal(g->min_member, INT32_MAX);
 	assert_int_equal(t->charge, CHARGE_BOUND);
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
-	j = cache_fixture_group(f, "g", "q", 3);
+	g = cache_fixture_group(f, "g", "q", 3);
 	cache_fixture_raw(f, SCHED_PODGROUPS, "ns/g",
 			  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"},\"spec\":5}");
-	assert_int_equal(j->min_member, 3);
+	assert_int_equal(g->min_member, 3);
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 }
 

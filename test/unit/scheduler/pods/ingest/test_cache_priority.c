@@ -8,16 +8,16 @@ static void set_class(struct cache_fixture *f, const char *name, int value, bool
 			   name, value, global ? "true" : "false");
 }
 
-static void test_jobs_follow_their_class_and_the_default(void **state)
+static void test_podgroups_follow_their_class_and_the_default(void **state)
 {
 	struct cache_fixture *f = *state;
-	const struct job *plain = cache_fixture_group(f, "plain", "q", 1);
-	const struct job *high;
+	const struct podgroup *plain = cache_fixture_group(f, "plain", "q", 1);
+	const struct podgroup *high;
 
 	cache_fixture_json(f, SCHED_PODGROUPS,
 			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"high\"},\"spec\":{"
 			   "\"queue\":\"q\",\"priorityClassName\":\"high\"}}");
-	high = cluster_job_find(f->c, STR_LIT("ns/high"));
+	high = cluster_podgroup_find(f->c, STR_LIT("ns/high"));
 	assert_int_equal(high->priority, 0);
 	set_class(f, "high", 1000, false);
 	assert_int_equal(high->priority, 1000);
@@ -36,7 +36,7 @@ static void test_jobs_follow_their_class_and_the_default(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CACHE_FIXTURE_TEST(test_jobs_follow_their_class_and_the_default),
+		CACHE_FIXTURE_TEST(test_podgroups_follow_their_class_and_the_default),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/cache_priority", tests, NULL, NULL);

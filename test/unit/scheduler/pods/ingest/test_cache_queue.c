@@ -72,7 +72,7 @@ static void test_deleted_queue_keeps_what_runs(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"),
 			 1000); /* the ancestors still count what runs */
 	assert_non_null(child->broken);
-	assert_int_equal(f->c->jobs.v[r->job]->queue, MODEL_NONE);
+	assert_int_equal(f->c->podgroups.v[r->podgroup]->queue, MODEL_NONE);
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	cache_fixture_delete(f, SCHED_PODS, "ns/r");
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");

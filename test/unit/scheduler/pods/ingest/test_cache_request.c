@@ -166,12 +166,12 @@ static void test_only_an_unsent_status_of_a_podgroup_is_decided_again(void **sta
 		     { SCHED_STALE, 9 },
 		     { SCHED_CANCELLED, 0 } };
 	struct cache_fixture *f = *state;
-	struct job *j = cache_fixture_group(f, "g", "q", 1);
+	struct podgroup *g = cache_fixture_group(f, "g", "q", 1);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		j->status_hash = 9;
+		g->status_hash = 9;
 		cache_fixture_done(f, SCHED_REQ_PODGROUP, "ns/g", NULL, rows[i].outcome);
-		assert_int_equal(j->status_hash, rows[i].hash);
+		assert_int_equal(g->status_hash, rows[i].hash);
 	}
 }
 

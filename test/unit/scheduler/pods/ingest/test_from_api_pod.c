@@ -258,7 +258,7 @@ static void test_apply(void **state)
 	t->flags = TASK_PARKED;
 	from_api_pod_apply(f->c, &p, t);
 	assert_int_equal(t->flags, TASK_OURS | TASK_PREEMPTABLE | TASK_PARKED);
-	assert_string_equal(f->c->jobs.v[t->job]->name, "g");
+	assert_string_equal(f->c->podgroups.v[t->podgroup]->name, "g");
 	assert_string_equal(f->c->nodes.v[t->nominated]->name, "n");
 	assert_null(cluster_verify(f->c));
 	/* A condition of ours is not replaced by what was before it. */
@@ -270,7 +270,7 @@ static void test_apply(void **state)
 	from_api_pod_apply(f->c, &p, t);
 	assert_int_equal(t->cond, POD_COND_UNSCHEDULABLE);
 	assert_int_equal(t->cond_message, 5);
-	assert_int_equal(t->job, MODEL_NONE);
+	assert_int_equal(t->podgroup, MODEL_NONE);
 	assert_int_equal(t->nominated, MODEL_NONE);
 	assert_null(cluster_node_find(f->c, STR_LIT("n")));
 	assert_null(cluster_verify(f->c));

@@ -20,20 +20,20 @@ static int read_group(struct cluster *c, const char *json, struct err *err)
 static void test_queue_and_defaults(void **state)
 {
 	struct cluster *c = cluster_create();
-	const struct job *j;
+	const struct podgroup *g;
 
 	(void)state;
 	assert_int_equal(read_group(c, GROUP(""), NULL), 0);
-	j = cluster_job_find(c, STR_LIT("ns/g"));
-	assert_true(j->has_group);
-	assert_string_equal(intern_name(c->names, j->queue_name), "default");
-	assert_int_equal(j->min_member, 0);
-	assert_int_equal(j->phase, JOB_PENDING);
-	assert_false(j->has_min_resources);
+	g = cluster_podgroup_find(c, STR_LIT("ns/g"));
+	assert_true(g->exists);
+	assert_string_equal(intern_name(c->names, g->queue_name), "default");
+	assert_int_equal(g->min_member, 0);
+	assert_int_equal(g->phase, PODGROUP_PENDING);
+	assert_false(g->has_min_resources);
 	assert_int_equal(
 		read_group(c, GROUP(",\"spec\":{\"queue\":\"q\",\"minResources\":{}}"), NULL), 0);
-	assert_string_equal(intern_name(c->names, j->queue_name), "q");
-	assert_true(j->has_min_resources); /* there, though empty */
+	assert_string_equal(intern_name(c->names, g->queue_name), "q");
+	assert_true(g->has_min_resources); /* there, though empty */
 	assert_null(queue_find(c, STR_LIT("default")));
 	assert_null(cluster_verify(c));
 	cluster_destroy(c);
@@ -43,21 +43,21 @@ static void test_phases(void **state)
 {
 	static const struct {
 		const char *json;
-		enum job_phase phase;
+		enum podgroup_phase phase;
 	} rows[] = {
-		{ GROUP(",\"status\":{\"phase\":\"Pending\"}"), JOB_PENDING },
-		{ GROUP(",\"status\":{\"phase\":\"Inqueue\"}"), JOB_INQUEUE },
-		{ GROUP(",\"status\":{\"phase\":\"Running\"}"), JOB_RUNNING },
-		{ GROUP(",\"status\":{\"phase\":\"Unknown\"}"), JOB_UNKNOWN },
-		{ GROUP(",\"status\":{\"phase\":\"Completed\"}"), JOB_COMPLETED },
-		{ GROUP(",\"status\":{\"phase\":\"\"}"), JOB_PENDING },
+		{ GROUP(",\"status\":{\"phase\":\"Pending\"}"), PODGROUP_PENDING },
+		{ GROUP(",\"status\":{\"phase\":\"Inqueue\"}"), PODGROUP_INQUEUE },
+		{ GROUP(",\"status\":{\"phase\":\"Running\"}"), PODGROUP_RUNNING },
+		{ GROUP(",\"status\":{\"phase\":\"Unknown\"}"), PODGROUP_UNKNOWN },
+		{ GROUP(",\"status\":{\"phase\":\"Completed\"}"), PODGROUP_COMPLETED },
+		{ GROUP(",\"status\":{\"phase\":\"\"}"), PODGROUP_PENDING },
 	};
 	struct cluster *c = cluster_create();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(read_group(c, rows[i].json, NULL), 0);
-		assert_int_equal(cluster_job_find(c, STR_LIT("ns/g"))->phase, rows[i].phase);
+		assert_int_equal(cluster_podgroup_find(c, STR_LIT("ns/g"))->phase, rows[i].phase);
 	}
 	cluster_destroy(c);
 }
@@ -65,20 +65,20 @@ static void test_phases(void **state)
 static void test_roles_are_sorted_and_replaced(void **state)
 {
 	struct cluster *c = cluster_create();
-	const struct job *j;
+	const struct podgroup *g;
 
 	(void)state;
 	/* "z" gets the lower id, though it comes later in the map. */
 	assert_int_equal(intern_id(c->names, STR_LIT("z")), 0);
 	assert_int_equal(
 		read_group(c, GROUP(",\"spec\":{\"minTaskMember\":{\"a\":1,\"z\":2}}"), NULL), 0);
-	j = cluster_job_find(c, STR_LIT("ns/g"));
-	assert_int_equal(j->role_min.n, 2);
-	assert_int_equal(j->role_min.v[0].min, 2);
-	assert_int_equal(j->role_min.v[1].min, 1);
+	g = cluster_podgroup_find(c, STR_LIT("ns/g"));
+	assert_int_equal(g->role_min.n, 2);
+	assert_int_equal(g->role_min.v[0].min, 2);
+	assert_int_equal(g->role_min.v[1].min, 1);
 	assert_int_equal(read_group(c, GROUP(",\"spec\":{\"minTaskMember\":{\"a\":4}}"), NULL), 0);
-	assert_int_equal(j->role_min.n, 1);
-	assert_int_equal(j->role_min.v[0].min, 4);
+	assert_int_equal(g->role_min.n, 1);
+	assert_int_equal(g->role_min.v[0].min, 4);
 	assert_null(cluster_verify(c));
 	cluster_destroy(c);
 }
@@ -86,14 +86,14 @@ static void test_roles_are_sorted_and_replaced(void **state)
 static void test_keeps_what_only_we_know(void **state)
 {
 	struct cluster *c = cluster_create();
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	assert_int_equal(read_group(c, GROUP(""), NULL), 0);
-	j = cluster_job_find(c, STR_LIT("ns/g"));
-	j->status_hash = 7;
+	g = cluster_podgroup_find(c, STR_LIT("ns/g"));
+	g->status_hash = 7;
 	assert_int_equal(read_group(c, GROUP(",\"spec\":{\"minMember\":2}"), NULL), 0);
-	assert_int_equal(j->status_hash, 7);
+	assert_int_equal(g->status_hash, 7);
 	cluster_destroy(c);
 }
 
@@ -115,7 +115,7 @@ static void test_refuses(void **state)
 
 		assert_int_equal(read_group(c, rows[i].json, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].text);
-		assert_int_equal(c->jobs.n, 0);
+		assert_int_equal(c->podgroups.n, 0);
 	}
 	cluster_destroy(c);
 }

@@ -20,12 +20,12 @@ static void rule(struct cluster *c, const char *queue, const char *text)
 	}
 }
 
-static const char *bar(const struct cluster *c, const struct job *j)
+static const char *bar(const struct cluster *c, const struct podgroup *g)
 {
-	return j->barred_by == MODEL_NONE ? "" : c->queues.v[j->barred_by]->name;
+	return g->barred_by == MODEL_NONE ? "" : c->queues.v[g->barred_by]->name;
 }
 
-/* The fixture's jobs lie in namespace "ns". */
+/* The fixture's PodGroups lie in namespace "ns". */
 static void test_a_queue_is_for_what_all_above_it_match(void **state)
 {
 	static const struct {
@@ -48,24 +48,24 @@ static void test_a_queue_is_for_what_all_above_it_match(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct cluster *c = cluster_create();
-		struct job *j;
+		struct podgroup *g;
 		uint64_t gen;
 
 		cluster_fixture_queue(c, "top", NULL, -1);
 		cluster_fixture_queue(c, "leaf", "top", -1);
-		j = cluster_fixture_job(c, "j", "leaf", 1);
+		g = cluster_fixture_podgroup(c, "j", "leaf", 1);
 		label(c, "ns", rows[i].team);
 		rule(c, "top", rows[i].top);
 		rule(c, "leaf", rows[i].leaf);
-		assert_string_equal(bar(c, j), rows[i].expected);
-		j = cluster_fixture_job(c, "later", "leaf", 1);
-		assert_string_equal(bar(c, j), rows[i].expected);
-		gen = c->queues.v[j->queue]->jobs_gen;
+		assert_string_equal(bar(c, g), rows[i].expected);
+		g = cluster_fixture_podgroup(c, "later", "leaf", 1);
+		assert_string_equal(bar(c, g), rows[i].expected);
+		gen = c->queues.v[g->queue]->podgroups_gen;
 		label(c, "ns", rows[i].team);
-		assert_int_equal(c->queues.v[j->queue]->jobs_gen, gen);
+		assert_int_equal(c->queues.v[g->queue]->podgroups_gen, gen);
 		rule(c, "top", NULL);
 		rule(c, "leaf", NULL);
-		assert_string_equal(bar(c, j), "");
+		assert_string_equal(bar(c, g), "");
 		cluster_destroy(c);
 	}
 }
@@ -74,23 +74,23 @@ static void test_what_changes_is_judged_anew(void **state)
 {
 	struct cluster *c = cluster_create();
 	struct err err = ERR_INIT;
-	struct job *j;
+	struct podgroup *g;
 	uint64_t gen;
 
 	(void)state;
 	cluster_fixture_queue(c, "q", NULL, -1);
 	cluster_fixture_queue(c, "free", NULL, -1);
 	rule(c, "q", "team=a");
-	j = cluster_fixture_job(c, "j", "q", 1);
-	assert_string_equal(bar(c, j), "q");
-	gen = c->queues.v[j->queue]->jobs_gen;
+	g = cluster_fixture_podgroup(c, "j", "q", 1);
+	assert_string_equal(bar(c, g), "q");
+	gen = c->queues.v[g->queue]->podgroups_gen;
 	label(c, "ns", "a");
-	assert_string_equal(bar(c, j), "");
-	assert_true(c->queues.v[j->queue]->jobs_gen > gen);
+	assert_string_equal(bar(c, g), "");
+	assert_true(c->queues.v[g->queue]->podgroups_gen > gen);
 	assert_true(access_set_namespace(c, STR_LIT("ns"), NULL));
-	assert_string_equal(bar(c, j), "q");
-	cluster_job_set_queue(c, j, STR_LIT("free"));
-	assert_string_equal(bar(c, j), "");
+	assert_string_equal(bar(c, g), "q");
+	cluster_podgroup_set_queue(c, g, STR_LIT("free"));
+	assert_string_equal(bar(c, g), "");
 	assert_false(access_set_queue(c, STR_LIT("q"), "team=a"));
 	assert_int_equal(access_check_queue(c, STR_LIT("q"), &err), 0);
 	assert_true(access_set_queue(c, STR_LIT("q"), "team in b"));

@@ -104,10 +104,11 @@ static void change_task(struct cluster *c, struct rng *r)
 		return;
 	default:
 		name_of(name, 'j', rng_below(r, NAMES));
-		cluster_task_set_job(c, t,
-				     rng_below(r, 4) == 0
-					     ? NULL
-					     : cluster_job_get(c, STR_LIT("ns"), str_of(name)));
+		cluster_task_set_podgroup(
+			c, t,
+			rng_below(r, 4) == 0
+				? NULL
+				: cluster_podgroup_get(c, STR_LIT("ns"), str_of(name)));
 	}
 }
 
@@ -126,17 +127,17 @@ static void change_queue(struct cluster *c, struct rng *r)
 	queue_prune(c, q);
 }
 
-static void change_job(struct cluster *c, struct rng *r)
+static void change_podgroup(struct cluster *c, struct rng *r)
 {
 	char name[16], queue[16];
-	struct job *j;
+	struct podgroup *g;
 
 	name_of(name, 'j', rng_below(r, NAMES));
 	name_of(queue, 'q', rng_below(r, NAMES));
-	j = cluster_job_get(c, STR_LIT("ns"), str_of(name));
-	j->has_group = rng_below(r, 3) > 0;
-	cluster_job_set_queue(c, j, j->has_group ? str_of(queue) : str_of(NULL));
-	cluster_job_prune(c, j);
+	g = cluster_podgroup_get(c, STR_LIT("ns"), str_of(name));
+	g->exists = rng_below(r, 3) > 0;
+	cluster_podgroup_set_queue(c, g, g->exists ? str_of(queue) : str_of(NULL));
+	cluster_podgroup_prune(c, g);
 }
 
 static void change_node(struct cluster *c, struct rng *r)
@@ -163,7 +164,7 @@ static void change_node(struct cluster *c, struct rng *r)
 static void test_random_operations_keep_the_accounts(void **state)
 {
 	static void (*const ops[])(struct cluster *, struct rng *) = {
-		change_task, change_task, change_task, change_queue, change_job, change_node,
+		change_task, change_task, change_task, change_queue, change_podgroup, change_node,
 	};
 
 	(void)state;

@@ -4,12 +4,12 @@
 static struct cluster *build(void)
 {
 	struct cluster *c = cluster_create();
-	struct job *j;
+	struct podgroup *g;
 
 	(void)cluster_fixture_queue(c, "q", NULL, 1000);
 	(void)cluster_fixture_node(c, "n", 1000);
-	j = cluster_fixture_job(c, "j", "q", 1);
-	(void)cluster_fixture_task(c, "t", j, 100);
+	g = cluster_fixture_podgroup(c, "j", "q", 1);
+	(void)cluster_fixture_task(c, "t", g, 100);
 	return c;
 }
 
@@ -28,7 +28,7 @@ static void test_every_change_shows(void **state)
 {
 	struct cluster *c = build();
 	struct task *t = c->tasks.v[0];
-	struct job *j = c->jobs.v[0];
+	struct podgroup *g = c->podgroups.v[0];
 	struct queue *q = queue_find(c, STR_LIT("q"));
 	struct node *n = c->nodes.v[0];
 	uint64_t sums[16];
@@ -42,9 +42,9 @@ static void test_every_change_shows(void **state)
 	sums[k++] = cluster_checksum(c);
 	t->cond_message = 9;
 	sums[k++] = cluster_checksum(c);
-	j->min_member = 3;
+	g->min_member = 3;
 	sums[k++] = cluster_checksum(c);
-	j->phase = JOB_INQUEUE;
+	g->phase = PODGROUP_INQUEUE;
 	sums[k++] = cluster_checksum(c);
 	q->charged.v[RES_MEMORY] = 1;
 	sums[k++] = cluster_checksum(c);

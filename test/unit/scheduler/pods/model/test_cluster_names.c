@@ -90,10 +90,11 @@ static void test_what_is_there_keeps_its_names(void **state)
 		snprintf(key, sizeof(key), "ns/p%d", 100 + i);
 		cache_fixture_delete(f, SCHED_PODS, key);
 	}
-	assert_string_equal(f->c->jobs.v[cache_fixture_task(f, "p1")->job]->namespace_, "ns");
+	assert_string_equal(f->c->podgroups.v[cache_fixture_task(f, "p1")->podgroup]->namespace_,
+			    "ns");
 	assert_string_equal(intern_name(f->c->names, cache_fixture_task(f, "p1")->role), "role-1");
 	assert_string_equal(
-		intern_name(f->c->names, cluster_job_find(f->c, STR_LIT("ns/g1"))->queue_name),
+		intern_name(f->c->names, cluster_podgroup_find(f->c, STR_LIT("ns/g1"))->queue_name),
 		"later");
 	assert_string_equal(cluster_node_find(f->c, STR_LIT("n"))->taints.v[0].key, "mine");
 	assert_string_equal(cache_fixture_task(f, "p1")->klass->required[0].exprs[0].key, "e1");

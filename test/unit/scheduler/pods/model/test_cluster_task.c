@@ -12,7 +12,7 @@ static void test_new_task_is_blank(void **state)
 	assert_string_equal(t->uid, "11-22");
 	assert_string_equal(t->namespace_, "ns");
 	assert_int_equal(t->status, TASK_PENDING);
-	assert_int_equal(t->job, MODEL_NONE);
+	assert_int_equal(t->podgroup, MODEL_NONE);
 	assert_int_equal(t->charge, CHARGE_NONE);
 	assert_int_equal(t->published_at, MODEL_TIME_NONE);
 	assert_ptr_equal(cluster_task_find(c, STR_LIT("ns/pod-1")), t);
@@ -38,8 +38,8 @@ static void test_statuses_in_node_accounts(void **state)
 	};
 	struct cluster *c = cluster_create();
 	struct node *n = cluster_fixture_node(c, "n", 1000);
-	struct job *j = cluster_fixture_job(c, "j", NULL, 1);
-	struct task *t = cluster_fixture_task(c, "t", j, 300);
+	struct podgroup *g = cluster_fixture_podgroup(c, "j", NULL, 1);
+	struct task *t = cluster_fixture_task(c, "t", g, 300);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -47,7 +47,7 @@ static void test_statuses_in_node_accounts(void **state)
 		assert_int_equal(n->used.v[RES_CPU], rows[i].used);
 		assert_int_equal(n->releasing.v[RES_CPU], rows[i].releasing);
 		assert_int_equal(n->used.v[RES_PODS], rows[i].used > 0);
-		assert_int_equal(j->by_status[rows[i].status], 1);
+		assert_int_equal(g->by_status[rows[i].status], 1);
 		assert_null(cluster_verify(c));
 	}
 	cluster_destroy(c);
@@ -82,20 +82,20 @@ static void test_changes_wake_the_queue(void **state)
 {
 	struct cluster *c = cluster_create();
 	struct queue *q = cluster_fixture_queue(c, "q", NULL, -1);
-	struct job *j = cluster_fixture_job(c, "j", "q", 1);
-	struct job *k = cluster_fixture_job(c, "k", "q", 1);
-	struct task *t = cluster_fixture_task(c, "t", j, 1);
-	uint64_t gen = q->jobs_gen;
+	struct podgroup *g = cluster_fixture_podgroup(c, "j", "q", 1);
+	struct podgroup *k = cluster_fixture_podgroup(c, "k", "q", 1);
+	struct task *t = cluster_fixture_task(c, "t", g, 1);
+	uint64_t gen = q->podgroups_gen;
 
 	(void)state;
 	cluster_task_changed(c, t);
-	assert_true(q->jobs_gen > gen);
-	gen = q->jobs_gen;
+	assert_true(q->podgroups_gen > gen);
+	gen = q->podgroups_gen;
 	cluster_task_set_status(c, t, TASK_PENDING, NULL); /* nothing new */
-	assert_int_equal(q->jobs_gen, gen);
-	cluster_task_set_job(c, t, k);
-	assert_true(q->jobs_gen > gen);
-	assert_int_equal(j->tasks.n, 0);
+	assert_int_equal(q->podgroups_gen, gen);
+	cluster_task_set_podgroup(c, t, k);
+	assert_true(q->podgroups_gen > gen);
+	assert_int_equal(g->tasks.n, 0);
 	assert_int_equal(k->by_status[TASK_PENDING], 1);
 	assert_null(cluster_verify(c));
 	cluster_destroy(c);

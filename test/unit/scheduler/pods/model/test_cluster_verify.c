@@ -4,7 +4,7 @@
 struct scene {
 	struct cluster *c;
 	struct queue *q, *below;
-	struct job *j;
+	struct podgroup *g;
 	struct task *t, *u;
 	struct node *n;
 };
@@ -14,9 +14,9 @@ static void build(struct scene *s)
 	s->c = cluster_create();
 	s->q = cluster_fixture_queue(s->c, "q", NULL, 1000);
 	s->below = cluster_fixture_queue(s->c, "below", "q", 1000);
-	s->j = cluster_fixture_job(s->c, "j", "q", 1);
-	s->t = cluster_fixture_task(s->c, "t", s->j, 100);
-	s->u = cluster_fixture_task(s->c, "u", s->j, 100);
+	s->g = cluster_fixture_podgroup(s->c, "j", "q", 1);
+	s->t = cluster_fixture_task(s->c, "t", s->g, 100);
+	s->u = cluster_fixture_task(s->c, "u", s->g, 100);
 	s->n = cluster_fixture_node(s->c, "n", 1000);
 	cluster_task_set_status(s->c, s->t, TASK_RUNNING, s->n);
 }
@@ -46,9 +46,9 @@ static void harm_session_status(struct scene *s)
 	s->u->status = TASK_ALLOCATED;
 }
 
-static void harm_job_pos(struct scene *s)
+static void harm_podgroup_pos(struct scene *s)
 {
-	s->t->job_pos = 1;
+	s->t->podgroup_pos = 1;
 }
 
 static void harm_node_pos(struct scene *s)
@@ -58,7 +58,7 @@ static void harm_node_pos(struct scene *s)
 
 static void harm_queue_pos(struct scene *s)
 {
-	s->j->queue_pos = 4;
+	s->g->queue_pos = 4;
 }
 
 static void harm_charge(struct scene *s)
@@ -99,9 +99,10 @@ static void harm_name(struct scene *s)
 static void test_finds_each_fault(void **state)
 {
 	static void (*const harms[])(struct scene *) = {
-		harm_used,    harm_releasing, harm_total,     harm_status,    harm_session_status,
-		harm_job_pos, harm_node_pos,  harm_queue_pos, harm_charge,    harm_exists,
-		harm_depth,   harm_refs,      harm_drift,     harm_free_list, harm_name,
+		harm_used,           harm_releasing,    harm_total,    harm_status,
+		harm_session_status, harm_podgroup_pos, harm_node_pos, harm_queue_pos,
+		harm_charge,         harm_exists,       harm_depth,    harm_refs,
+		harm_drift,          harm_free_list,    harm_name,
 	};
 
 	(void)state;

@@ -22,22 +22,22 @@ static void test_prune_spares_what_is_needed(void **state)
 {
 	struct cluster *c = cluster_create();
 	struct queue *a = cluster_fixture_queue(c, "a", NULL, -1);
-	struct job *j = cluster_fixture_job(c, "j", "b", 1);
+	struct podgroup *g = cluster_fixture_podgroup(c, "j", "b", 1);
 	struct queue *b = queue_find(c, STR_LIT("b"));
 	uint32_t id = b->id;
 
 	(void)state;
 	queue_prune(c, a); /* exists */
-	queue_prune(c, b); /* a job waits for it */
+	queue_prune(c, b); /* a PodGroup waits for it */
 	queue_prune(c, c->queues.v[c->root_queue]);
 	assert_non_null(queue_find(c, STR_LIT("a")));
 	assert_non_null(queue_find(c, STR_LIT("b")));
-	cluster_job_set_queue(c, j, STR_LIT("a"));
+	cluster_podgroup_set_queue(c, g, STR_LIT("a"));
 	assert_null(queue_find(c, STR_LIT("b")));
 	assert_int_equal(queue_get(c, STR_LIT("new"))->id, id); /* ids are re-used */
 	a->charged.v[RES_CPU] = 1;
 	a->exists = false;
-	cluster_job_set_queue(c, j, str_of(NULL));
+	cluster_podgroup_set_queue(c, g, str_of(NULL));
 	(void)queue_topology_changed(c);
 	queue_prune(c, a); /* still charged */
 	assert_ptr_equal(queue_find(c, STR_LIT("a")), a);

@@ -91,22 +91,22 @@ static void test_depth_at_limit_and_beyond(void **state)
 	cluster_destroy(c);
 }
 
-static void test_jobs_wait_for_their_queue(void **state)
+static void test_podgroups_wait_for_their_queue(void **state)
 {
 	struct cluster *c = cluster_create();
-	struct job *j = cluster_fixture_job(c, "j", "late", 1);
+	struct podgroup *g = cluster_fixture_podgroup(c, "j", "late", 1);
 	struct queue *q = find(c, "late");
 
 	(void)state;
-	assert_int_equal(j->queue, MODEL_NONE);
+	assert_int_equal(g->queue, MODEL_NONE);
 	assert_int_equal(q->waiting.n, 1);
 	(void)cluster_fixture_queue(c, "late", NULL, -1);
-	assert_int_equal(j->queue, q->id);
-	assert_int_equal(q->jobs.n, 1);
+	assert_int_equal(g->queue, q->id);
+	assert_int_equal(q->podgroups.n, 1);
 	q->exists = false;
 	(void)queue_topology_changed(c);
-	assert_int_equal(j->queue, MODEL_NONE);
-	assert_int_equal(q->jobs.n, 0);
+	assert_int_equal(g->queue, MODEL_NONE);
+	assert_int_equal(q->podgroups.n, 0);
 	assert_null(cluster_verify(c));
 	cluster_destroy(c);
 }
@@ -139,7 +139,7 @@ int main(void)
 		cmocka_unit_test(test_parents_children_and_depth),
 		cmocka_unit_test(test_a_fault_closes_only_its_own_subtree),
 		cmocka_unit_test(test_depth_at_limit_and_beyond),
-		cmocka_unit_test(test_jobs_wait_for_their_queue),
+		cmocka_unit_test(test_podgroups_wait_for_their_queue),
 		cmocka_unit_test(test_tells_when_charges_must_be_rolled_again),
 	};
 

@@ -45,8 +45,8 @@ static void changed(void)
 /* A running pod that is charged to the queue. */
 static struct task *use(const char *queue_name, const char *name, int64_t cpu)
 {
-	struct job *j = cluster_fixture_job(f.cluster, queue_name, queue_name, 1);
-	struct task *t = cluster_fixture_task(f.cluster, name, j, cpu);
+	struct podgroup *g = cluster_fixture_podgroup(f.cluster, queue_name, queue_name, 1);
+	struct task *t = cluster_fixture_task(f.cluster, name, g, cpu);
 
 	cluster_task_set_status(f.cluster, t, TASK_RUNNING, node);
 	ledger_charge(f.cluster, t, find(queue_name), CHARGE_BOUND);
@@ -55,13 +55,13 @@ static struct task *use(const char *queue_name, const char *name, int64_t cpu)
 
 static struct task *candidate(const char *queue_name, int64_t cpu)
 {
-	struct job *j = cluster_fixture_job(f.cluster, "candidate", queue_name, 1);
+	struct podgroup *g = cluster_fixture_podgroup(f.cluster, "candidate", queue_name, 1);
 	struct task *t = cluster_task_find(f.cluster, STR_LIT("ns/candidate"));
 
 	if (t != NULL) {
 		cluster_task_remove(f.cluster, t);
 	}
-	return cluster_fixture_task(f.cluster, "candidate", j, cpu);
+	return cluster_fixture_task(f.cluster, "candidate", g, cpu);
 }
 
 static bool allocatable(const char *queue_name, int64_t cpu)
@@ -74,12 +74,12 @@ static bool allocatable(const char *queue_name, int64_t cpu)
 
 static bool enqueueable(const char *queue_name, int64_t min_cpu)
 {
-	struct job *j = cluster_fixture_job(f.cluster, "new", queue_name, 1);
+	struct podgroup *g = cluster_fixture_podgroup(f.cluster, "new", queue_name, 1);
 
-	j->has_min_resources = min_cpu >= 0;
-	j->min_resources.v[RES_CPU] = min_cpu < 0 ? 0 : min_cpu;
+	g->has_min_resources = min_cpu >= 0;
+	g->min_resources.v[RES_CPU] = min_cpu < 0 ? 0 : min_cpu;
 	hooks_fixture_open(&f);
-	return hooks_job_enqueueable(f.s, j, &why);
+	return hooks_job_enqueueable(f.s, g, &why);
 }
 
 static int64_t limit_of(const char *name)
@@ -151,18 +151,18 @@ static void test_names_that_only_pods_have(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(confs); i++) {
 		struct task *t;
-		struct job *j;
+		struct podgroup *g;
 
 		start(confs[i]);
 		queue("a", NULL, 50);
 		t = candidate("a", 1);
 		cluster_fixture_request(f.cluster, t, &u);
-		j = f.cluster->jobs.v[t->job];
-		j->has_min_resources = true;
-		j->min_unoffered = unoffered_copy(&u);
+		g = f.cluster->podgroups.v[t->podgroup];
+		g->has_min_resources = true;
+		g->min_unoffered = unoffered_copy(&u);
 		hooks_fixture_open(&f);
 		assert_int_equal(hooks_allocatable(f.s, find("a"), t, &why), i == 0);
-		assert_int_equal(hooks_job_enqueueable(f.s, j, &why), i == 0);
+		assert_int_equal(hooks_job_enqueueable(f.s, g, &why), i == 0);
 		if (i == 1) {
 			assert_string_equal(why.detail, "insufficient example.com/a in queue a");
 		}
@@ -245,7 +245,8 @@ static void test_what_this_cycle_placed_counts(void **state)
 	(void)state;
 	start(TREE);
 	queue("a", NULL, 10);
-	t = cluster_fixture_task(f.cluster, "t", cluster_fixture_job(f.cluster, "j", "a", 1), 6);
+	t = cluster_fixture_task(f.cluster, "t", cluster_fixture_podgroup(f.cluster, "j", "a", 1),
+				 6);
 	u = candidate("a", 6);
 	hooks_fixture_open(&f);
 	assert_true(hooks_allocatable(f.s, find("a"), u, NULL));
@@ -263,7 +264,8 @@ static void test_reserved_pods_count_for_ordinary_pods(void **state)
 	(void)state;
 	start(TREE);
 	queue("a", NULL, 10);
-	t = cluster_fixture_task(f.cluster, "t", cluster_fixture_job(f.cluster, "j", "a", 1), 6);
+	t = cluster_fixture_task(f.cluster, "t", cluster_fixture_podgroup(f.cluster, "j", "a", 1),
+				 6);
 	ledger_charge(f.cluster, t, find("a"), CHARGE_PATCHING);
 	assert_true(allocatable("a", 4));
 	assert_false(allocatable("a", 5));
@@ -332,20 +334,20 @@ static void test_deviation_a_broken_queue_closes_only_its_own_subtree(void **sta
 
 static void test_a_queue_that_does_not_exist(void **state)
 {
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(TREE);
-	j = cluster_fixture_job(f.cluster, "j", "nowhere", 1);
+	g = cluster_fixture_podgroup(f.cluster, "j", "nowhere", 1);
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_enqueueable(f.s, j, &why));
+	assert_false(hooks_job_enqueueable(f.s, g, &why));
 	assert_string_equal(why.code, "the queue does not exist");
 	assert_false(hooks_queue_accepts(f.s, find("nowhere"), NULL));
 }
 
 /* --- enqueue ------------------------------------------------------------------------------- */
 
-static void test_a_job_without_min_resources_is_enqueued(void **state)
+static void test_a_podgroup_without_min_resources_is_enqueued(void **state)
 {
 	(void)state;
 	start(TREE);
@@ -354,23 +356,23 @@ static void test_a_job_without_min_resources_is_enqueued(void **state)
 	assert_true(enqueueable("a", -1));
 }
 
-static void test_enqueueable_jobs_fit_beside_what_is_charged_and_inqueue(void **state)
+static void test_enqueueable_podgroups_fit_beside_what_is_charged_and_inqueue(void **state)
 {
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(TREE);
 	queue("p", NULL, 20);
 	queue("a", "p", -1);
 	queue("b", "p", -1);
-	j = cluster_fixture_job(f.cluster, "b", "b", 1);
-	j->has_min_resources = true;
-	j->min_resources.v[RES_CPU] = 8;
+	g = cluster_fixture_podgroup(f.cluster, "b", "b", 1);
+	g->has_min_resources = true;
+	g->min_resources.v[RES_CPU] = 8;
 	use("b", "t", 8); /* allocated 8, nothing of it elastic */
-	j = cluster_fixture_job(f.cluster, "waits", "b", 1);
-	j->has_min_resources = true;
-	j->min_resources.v[RES_CPU] = 5;
-	j->phase = JOB_INQUEUE; /* inqueue 5 */
+	g = cluster_fixture_podgroup(f.cluster, "waits", "b", 1);
+	g->has_min_resources = true;
+	g->min_resources.v[RES_CPU] = 5;
+	g->phase = PODGROUP_INQUEUE; /* inqueue 5 */
 	assert_true(enqueueable("a", 7));
 	assert_false(enqueueable("a", 8));
 	assert_string_equal(why.code, "queue resource quota insufficient");
@@ -382,22 +384,22 @@ static void test_elastic_resources_are_room_for_enqueue(void **state)
 	(void)state;
 	start(TREE);
 	queue("a", NULL, 10);
-	use("a", "t", 9); /* a job without minResources: all elastic */
+	use("a", "t", 9); /* a PodGroup without minResources: all elastic */
 	assert_true(enqueueable("a", 10));
 	assert_false(enqueueable("a", 11));
 }
 
-static void test_jobs_enqueued_in_this_cycle_count(void **state)
+static void test_podgroups_enqueued_in_this_cycle_count(void **state)
 {
-	struct job *i, *j;
+	struct podgroup *i, *j;
 
 	(void)state;
 	start(TREE);
 	queue("p", NULL, 10);
 	queue("a", "p", -1);
 	queue("b", "p", -1);
-	i = cluster_fixture_job(f.cluster, "i", "a", 1);
-	j = cluster_fixture_job(f.cluster, "j", "b", 1);
+	i = cluster_fixture_podgroup(f.cluster, "i", "a", 1);
+	j = cluster_fixture_podgroup(f.cluster, "j", "b", 1);
 	i->has_min_resources = j->has_min_resources = true;
 	i->min_resources.v[RES_CPU] = j->min_resources.v[RES_CPU] = 6;
 	hooks_fixture_open(&f);
@@ -408,38 +410,38 @@ static void test_jobs_enqueued_in_this_cycle_count(void **state)
 	assert_true(hooks_job_enqueueable(f.s, j, NULL));
 }
 
-/* In Volcano a Pending job holds nothing; here gated members may hold charges already. */
-static void test_deviation_what_the_job_holds_already_is_not_asked_for_twice(void **state)
+/* In Volcano a Pending PodGroup holds nothing; here gated members may hold charges already. */
+static void test_deviation_what_the_podgroup_holds_already_is_not_asked_for_twice(void **state)
 {
-	struct job *j;
+	struct podgroup *g;
 	struct task *t;
 
 	(void)state;
 	start(TREE);
 	queue("a", NULL, 10);
-	j = cluster_fixture_job(f.cluster, "j", "a", 1);
-	j->has_min_resources = true;
-	j->min_resources.v[RES_CPU] = 10;
-	t = cluster_fixture_task(f.cluster, "t", j, 6);
+	g = cluster_fixture_podgroup(f.cluster, "j", "a", 1);
+	g->has_min_resources = true;
+	g->min_resources.v[RES_CPU] = 10;
+	t = cluster_fixture_task(f.cluster, "t", g, 6);
 	ledger_charge(f.cluster, t, find("a"), CHARGE_PATCHING);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_enqueueable(f.s, j, NULL));
+	assert_true(hooks_job_enqueueable(f.s, g, NULL));
 }
 
 static void test_enqueue_names_all_dimensions_that_are_short(void **state)
 {
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(TREE);
 	queue("a", NULL, 10)->capability.v[RES_MEMORY] = 5;
 	changed();
-	j = cluster_fixture_job(f.cluster, "j", "a", 1);
-	j->has_min_resources = true;
-	j->min_resources.v[RES_CPU] = 11;
-	j->min_resources.v[RES_MEMORY] = 6;
+	g = cluster_fixture_podgroup(f.cluster, "j", "a", 1);
+	g->has_min_resources = true;
+	g->min_resources.v[RES_CPU] = 11;
+	g->min_resources.v[RES_MEMORY] = 6;
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_enqueueable(f.s, j, &why));
+	assert_false(hooks_job_enqueueable(f.s, g, &why));
 	assert_string_equal(why.detail, "insufficient cpu, memory in queue a");
 }
 
@@ -551,11 +553,11 @@ int main(void)
 		TEST(test_only_leaves_take_pods_in_a_tree),
 		TEST(test_deviation_a_broken_queue_closes_only_its_own_subtree),
 		TEST(test_a_queue_that_does_not_exist),
-		TEST(test_a_job_without_min_resources_is_enqueued),
-		TEST(test_enqueueable_jobs_fit_beside_what_is_charged_and_inqueue),
+		TEST(test_a_podgroup_without_min_resources_is_enqueued),
+		TEST(test_enqueueable_podgroups_fit_beside_what_is_charged_and_inqueue),
 		TEST(test_elastic_resources_are_room_for_enqueue),
-		TEST(test_jobs_enqueued_in_this_cycle_count),
-		TEST(test_deviation_what_the_job_holds_already_is_not_asked_for_twice),
+		TEST(test_podgroups_enqueued_in_this_cycle_count),
+		TEST(test_deviation_what_the_podgroup_holds_already_is_not_asked_for_twice),
 		TEST(test_enqueue_names_all_dimensions_that_are_short),
 		TEST(test_queues_by_priority_then_share),
 		TEST(test_share_is_the_largest_over_the_deserved_dimensions),

@@ -28,19 +28,20 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct job *job(const char *name, const char *queue, enum job_phase phase, int64_t min_cpu)
+static struct podgroup *podgroup(const char *name, const char *queue, enum podgroup_phase phase,
+				 int64_t min_cpu)
 {
-	struct job *j = cluster_fixture_job(f.cluster, name, queue, 1);
+	struct podgroup *g = cluster_fixture_podgroup(f.cluster, name, queue, 1);
 
-	j->phase = (uint8_t)phase;
-	j->has_min_resources = min_cpu >= 0;
-	j->min_resources.v[RES_CPU] = min_cpu < 0 ? 0 : min_cpu;
-	return j;
+	g->phase = (uint8_t)phase;
+	g->has_min_resources = min_cpu >= 0;
+	g->min_resources.v[RES_CPU] = min_cpu < 0 ? 0 : min_cpu;
+	return g;
 }
 
-static struct task *charged(const char *name, struct job *j, struct queue *q, int64_t cpu)
+static struct task *charged(const char *name, struct podgroup *g, struct queue *q, int64_t cpu)
 {
-	struct task *t = cluster_fixture_task(f.cluster, name, j, cpu);
+	struct task *t = cluster_fixture_task(f.cluster, name, g, cpu);
 
 	cluster_task_set_status(f.cluster, t, TASK_RUNNING, node);
 	ledger_charge(f.cluster, t, q, CHARGE_BOUND);
@@ -76,16 +77,16 @@ static void finish(struct capacity_demand *d)
 	tree_destroy(tree);
 }
 
-static void test_inqueue_jobs_demand_what_is_not_charged_yet(void **state)
+static void test_inqueue_podgroups_demand_what_is_not_charged_yet(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_INQUEUE, 10);
 
 	(void)state;
-	job("b", "right", JOB_INQUEUE, 5);
-	job("waits", "right", JOB_PENDING, 100);
-	job("no-min", "right", JOB_INQUEUE, -1);
-	charged("t", j, left, 4);
+	podgroup("b", "right", PODGROUP_INQUEUE, 5);
+	podgroup("waits", "right", PODGROUP_PENDING, 100);
+	podgroup("no-min", "right", PODGROUP_INQUEUE, -1);
+	charged("t", g, left, 4);
 	d = build();
 	assert_int_equal(sum_at(&d, left), 6);
 	assert_int_equal(sum_at(&d, right), 5);
@@ -107,55 +108,55 @@ static void go_elsewhere(struct task *t)
 static void test_pods_charged_elsewhere_demand_nothing(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_INQUEUE, 10);
 
 	(void)state;
-	go_elsewhere(cluster_fixture_task(f.cluster, "t", j, 4));
+	go_elsewhere(cluster_fixture_task(f.cluster, "t", g, 4));
 	d = build();
 	assert_int_equal(sum_at(&d, left), 0);
 	finish(&d);
-	cluster_fixture_task(f.cluster, "ours", j, 4);
+	cluster_fixture_task(f.cluster, "ours", g, 4);
 	d = build();
 	assert_int_equal(sum_at(&d, left), 10);
 	finish(&d);
 }
 
-static void test_running_jobs_count_when_they_have_their_members(void **state)
+static void test_running_podgroups_count_when_they_have_their_members(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_RUNNING, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_RUNNING, 10);
 
 	(void)state;
-	charged("t", j, left, 4);
+	charged("t", g, left, 4);
 	d = build();
 	assert_int_equal(sum_at(&d, left), 6);
 	finish(&d);
-	j->min_member = 2;
+	g->min_member = 2;
 	d = build();
 	assert_int_equal(sum_at(&d, left), 0);
 	finish(&d);
 }
 
-static void test_what_a_job_holds_beyond_its_minimum_is_elastic(void **state)
+static void test_what_a_podgroup_holds_beyond_its_minimum_is_elastic(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_RUNNING, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_RUNNING, 10);
 
 	(void)state;
-	charged("t", j, left, 15);
+	charged("t", g, left, 15);
 	d = build();
 	assert_int_equal(sum_at(&d, left), -5);
 	assert_int_equal(sum_at(&d, parent), -5);
 	finish(&d);
 }
 
-static void test_quirk_a_job_without_min_resources_is_all_elastic(void **state)
+static void test_quirk_a_podgroup_without_min_resources_is_all_elastic(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_RUNNING, -1);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_RUNNING, -1);
 
 	(void)state;
-	charged("t", j, left, 15);
+	charged("t", g, left, 15);
 	d = build();
 	assert_int_equal(sum_at(&d, left), -15);
 	finish(&d);
@@ -164,8 +165,8 @@ static void test_quirk_a_job_without_min_resources_is_all_elastic(void **state)
 static void test_terminating_pods_hold_nothing_here(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_INQUEUE, 10);
-	struct task *t = charged("t", j, left, 4);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_INQUEUE, 10);
+	struct task *t = charged("t", g, left, 4);
 
 	(void)state;
 	ledger_set_releasing(f.cluster, t, true);
@@ -178,12 +179,12 @@ static void test_terminating_pods_hold_nothing_here(void **state)
 static void test_pods_held_by_foreign_gates_demand_nothing(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_INQUEUE, 10);
 
 	(void)state;
-	cluster_fixture_task(f.cluster, "foreign", j, 3)->flags |= TASK_FOREIGN_GATE;
-	cluster_fixture_task(f.cluster, "both", j, 2)->flags |= TASK_FOREIGN_GATE | TASK_OUR_GATE;
-	cluster_fixture_task(f.cluster, "ours", j, 4)->flags |= TASK_OUR_GATE;
+	cluster_fixture_task(f.cluster, "foreign", g, 3)->flags |= TASK_FOREIGN_GATE;
+	cluster_fixture_task(f.cluster, "both", g, 2)->flags |= TASK_FOREIGN_GATE | TASK_OUR_GATE;
+	cluster_fixture_task(f.cluster, "ours", g, 4)->flags |= TASK_OUR_GATE;
 	d = build();
 	assert_int_equal(sum_at(&d, left), 5);
 	finish(&d);
@@ -194,59 +195,59 @@ static void test_quotas_on_object_counts_are_no_demand(void **state)
 	int count = res_names_add(f.cluster->res, STR_LIT("count/pods"));
 	int gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"));
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_INQUEUE, 10);
 
 	(void)state;
-	j->min_resources.v[count] = 7;
-	j->min_resources.v[gpu] = 3;
+	g->min_resources.v[count] = 7;
+	g->min_resources.v[gpu] = 3;
 	d = build();
 	assert_int_equal(tree_sums_of(d.sums, left->id)[count], 0);
 	assert_int_equal(tree_sums_of(d.sums, left->id)[gpu], 3);
 	finish(&d);
 }
 
-static void test_jobs_without_group_or_queue_are_left_out(void **state)
+static void test_podgroups_without_group_or_queue_are_left_out(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_INQUEUE, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_INQUEUE, 10);
 
 	(void)state;
-	job("lost", "nowhere", JOB_INQUEUE, 10);
-	j->has_group = false;
+	podgroup("lost", "nowhere", PODGROUP_INQUEUE, 10);
+	g->exists = false;
 	d = build();
 	assert_int_equal(sum_at(&d, left), 0);
 	finish(&d);
 }
 
-static void test_a_job_that_was_enqueued_is_added(void **state)
+static void test_a_podgroup_that_was_enqueued_is_added(void **state)
 {
 	struct capacity_demand d;
-	struct job *j = job("a", "left", JOB_PENDING, 10);
-	struct job *bare = job("b", "left", JOB_PENDING, -1);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_PENDING, 10);
+	struct podgroup *bare = podgroup("b", "left", PODGROUP_PENDING, -1);
 
 	(void)state;
 	d = build();
 	assert_int_equal(sum_at(&d, left), 0);
-	capacity_demand_add(&d, f.s, j);
+	capacity_demand_add(&d, f.s, g);
 	capacity_demand_add(&d, f.s, bare);
 	assert_int_equal(sum_at(&d, left), 10);
 	assert_int_equal(sum_at(&d, parent), 10);
 	finish(&d);
 }
 
-static void test_demand_of_a_job_is_its_minimum_without_what_it_holds(void **state)
+static void test_demand_of_a_podgroup_is_its_minimum_without_what_it_holds(void **state)
 {
-	struct job *j = job("a", "left", JOB_PENDING, 10);
+	struct podgroup *g = podgroup("a", "left", PODGROUP_PENDING, 10);
 	struct res demand;
 
 	(void)state;
-	charged("t", j, left, 4);
+	charged("t", g, left, 4);
 	hooks_fixture_open(&f);
-	capacity_demand_of_job(f.s, j, &demand);
+	capacity_demand_of_podgroup(f.s, g, &demand);
 	assert_int_equal(demand.v[RES_CPU], 6);
-	charged("u", j, left, 40);
+	charged("u", g, left, 40);
 	hooks_fixture_open(&f);
-	capacity_demand_of_job(f.s, j, &demand);
+	capacity_demand_of_podgroup(f.s, g, &demand);
 	assert_int_equal(demand.v[RES_CPU], 0);
 }
 
@@ -255,17 +256,17 @@ static void test_demand_of_a_job_is_its_minimum_without_what_it_holds(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_inqueue_jobs_demand_what_is_not_charged_yet),
+		TEST(test_inqueue_podgroups_demand_what_is_not_charged_yet),
 		TEST(test_pods_charged_elsewhere_demand_nothing),
-		TEST(test_running_jobs_count_when_they_have_their_members),
-		TEST(test_what_a_job_holds_beyond_its_minimum_is_elastic),
-		TEST(test_quirk_a_job_without_min_resources_is_all_elastic),
+		TEST(test_running_podgroups_count_when_they_have_their_members),
+		TEST(test_what_a_podgroup_holds_beyond_its_minimum_is_elastic),
+		TEST(test_quirk_a_podgroup_without_min_resources_is_all_elastic),
 		TEST(test_terminating_pods_hold_nothing_here),
 		TEST(test_pods_held_by_foreign_gates_demand_nothing),
 		TEST(test_quotas_on_object_counts_are_no_demand),
-		TEST(test_jobs_without_group_or_queue_are_left_out),
-		TEST(test_a_job_that_was_enqueued_is_added),
-		TEST(test_demand_of_a_job_is_its_minimum_without_what_it_holds),
+		TEST(test_podgroups_without_group_or_queue_are_left_out),
+		TEST(test_a_podgroup_that_was_enqueued_is_added),
+		TEST(test_demand_of_a_podgroup_is_its_minimum_without_what_it_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 static struct hooks_fixture f;
 static struct node *node;
-static struct job *job;
+static struct podgroup *podgroup;
 
 static int setup(void **state)
 {
@@ -15,7 +15,7 @@ static int setup(void **state)
 	hooks_fixture_init(&f, "- plugins:\n  - name: gang\n", plugin_registry,
 			   plugin_registry_count);
 	node = cluster_fixture_node(f.cluster, "n", 1000);
-	job = cluster_fixture_job(f.cluster, "j", NULL, 3);
+	podgroup = cluster_fixture_podgroup(f.cluster, "j", NULL, 3);
 	return 0;
 }
 
@@ -33,7 +33,7 @@ static uint32_t role(const char *name)
 
 static struct task *add(const char *name, const char *of_role, enum task_status status, int64_t cpu)
 {
-	struct task *t = cluster_fixture_task(f.cluster, name, job, cpu);
+	struct task *t = cluster_fixture_task(f.cluster, name, podgroup, cpu);
 
 	t->role = of_role == NULL ? MODEL_NONE : role(of_role);
 	cluster_task_set_status(
@@ -45,16 +45,16 @@ static struct task *add(const char *name, const char *of_role, enum task_status 
 
 static void need(const char *of_role, int32_t min)
 {
-	struct job_role_min m = { .role = role(of_role), .min = min };
+	struct podgroup_role_min m = { .role = role(of_role), .min = min };
 
-	vec_push(&job->role_min, m);
+	vec_push(&podgroup->role_min, m);
 }
 
 static const char *invalid_because(void)
 {
 	struct reason why = { .code = NULL };
 
-	return hooks_job_valid(f.s, job, &why) ? NULL : why.code;
+	return hooks_job_valid(f.s, podgroup, &why) ? NULL : why.code;
 }
 
 static void test_ready_counts_what_is_placed_or_done(void **state)
@@ -63,17 +63,17 @@ static void test_ready_counts_what_is_placed_or_done(void **state)
 	add("a", NULL, TASK_BOUND, 1);
 	add("b", NULL, TASK_RUNNING, 1);
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_ready(f.s, job));
+	assert_false(hooks_job_ready(f.s, podgroup));
 	add("c", NULL, TASK_PENDING, 1);
 	add("d", NULL, TASK_FAILED, 1);
 	add("e", NULL, TASK_RELEASING, 1);
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_ready(f.s, job));
-	assert_false(hooks_job_pipelined(f.s, job));
+	assert_false(hooks_job_ready(f.s, podgroup));
+	assert_false(hooks_job_pipelined(f.s, podgroup));
 	add("g", NULL, TASK_SUCCEEDED, 1);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_ready(f.s, job));
-	assert_true(hooks_job_pipelined(f.s, job));
+	assert_true(hooks_job_ready(f.s, podgroup));
+	assert_true(hooks_job_pipelined(f.s, podgroup));
 }
 
 static void test_best_effort_tasks_need_no_decision(void **state)
@@ -83,7 +83,7 @@ static void test_best_effort_tasks_need_no_decision(void **state)
 	add("b", NULL, TASK_BOUND, 1);
 	add("c", NULL, TASK_PENDING, 0);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_ready(f.s, job));
+	assert_true(hooks_job_ready(f.s, podgroup));
 }
 
 static void test_roles_must_have_their_minimum(void **state)
@@ -95,16 +95,16 @@ static void test_roles_must_have_their_minimum(void **state)
 	add("w2", "worker", TASK_BOUND, 1);
 	add("w3", "worker", TASK_BOUND, 1);
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_ready(f.s, job));
-	assert_false(hooks_job_pipelined(f.s, job));
+	assert_false(hooks_job_ready(f.s, podgroup));
+	assert_false(hooks_job_pipelined(f.s, podgroup));
 	assert_string_equal(invalid_because(), "NotEnoughPodsOfTask");
 	add("p1", "ps", TASK_PENDING, 1);
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_ready(f.s, job));
+	assert_false(hooks_job_ready(f.s, podgroup));
 	assert_null(invalid_because());
 	add("p2", "ps", TASK_RUNNING, 1);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_ready(f.s, job));
+	assert_true(hooks_job_ready(f.s, podgroup));
 }
 
 static void test_quirk_roles_are_ignored_when_they_ask_for_more_than_min_member(void **state)
@@ -116,12 +116,12 @@ static void test_quirk_roles_are_ignored_when_they_ask_for_more_than_min_member(
 	add("w2", "worker", TASK_BOUND, 1);
 	add("w3", "worker", TASK_BOUND, 1);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_ready(f.s, job));
+	assert_true(hooks_job_ready(f.s, podgroup));
 	assert_null(invalid_because());
-	job->min_member = 4;
+	podgroup->min_member = 4;
 	add("w4", "worker", TASK_BOUND, 1);
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_ready(f.s, job));
+	assert_false(hooks_job_ready(f.s, podgroup));
 }
 
 static void test_valid_counts_pending_but_not_lost_tasks(void **state)
@@ -134,11 +134,11 @@ static void test_valid_counts_pending_but_not_lost_tasks(void **state)
 	add("c", NULL, TASK_FAILED, 1);
 	add("d", NULL, TASK_RELEASING, 1);
 	hooks_fixture_open(&f);
-	assert_false(hooks_job_valid(f.s, job, &why));
+	assert_false(hooks_job_valid(f.s, podgroup, &why));
 	assert_string_equal(why.code, "NotEnoughTasks");
 	assert_string_equal(why.detail,
 			    "Not enough valid tasks for gang-scheduling, valid: 2, min: 3");
-	assert_false(hooks_job_valid(f.s, job, NULL));
+	assert_false(hooks_job_valid(f.s, podgroup, NULL));
 	add("e", NULL, TASK_PENDING, 1);
 	hooks_fixture_open(&f);
 	assert_null(invalid_because());
@@ -149,7 +149,7 @@ static void test_many_roles(void **state)
 	char name[16];
 
 	(void)state;
-	job->min_member = 20;
+	podgroup->min_member = 20;
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "r%d", i);
 		need(name, 1);
@@ -157,12 +157,12 @@ static void test_many_roles(void **state)
 	}
 	add("more", "r0", TASK_BOUND, 1);
 	hooks_fixture_open(&f);
-	assert_int_equal(session_job_ready_count(f.s, job), 20);
-	assert_false(hooks_job_ready(f.s, job));
+	assert_int_equal(session_podgroup_ready_count(f.s, podgroup), 20);
+	assert_false(hooks_job_ready(f.s, podgroup));
 	cluster_task_set_status(f.cluster, cluster_task_find(f.cluster, STR_LIT("ns/r19")),
 				TASK_BOUND, node);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_ready(f.s, job));
+	assert_true(hooks_job_ready(f.s, podgroup));
 }
 
 static void test_a_role_with_minimum_zero_is_met(void **state)
@@ -174,21 +174,21 @@ static void test_a_role_with_minimum_zero_is_met(void **state)
 	add("w2", "worker", TASK_BOUND, 1);
 	add("w3", "worker", TASK_BOUND, 1);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_ready(f.s, job));
+	assert_true(hooks_job_ready(f.s, podgroup));
 }
 
-static void test_jobs_that_lack_members_go_first(void **state)
+static void test_podgroups_that_lack_members_go_first(void **state)
 {
-	struct job *other = cluster_fixture_job(f.cluster, "z", NULL, 1);
+	struct podgroup *other = cluster_fixture_podgroup(f.cluster, "z", NULL, 1);
 
 	(void)state;
-	job->min_member = 1;
+	podgroup->min_member = 1;
 	add("a", NULL, TASK_BOUND, 1);
 	hooks_fixture_open(&f);
-	assert_true(hooks_job_order(f.s, job, other) > 0);
-	assert_true(hooks_job_order(f.s, other, job) < 0);
-	job->min_member = 2;
-	assert_true(hooks_job_order(f.s, job, other) < 0); /* both lack: by name */
+	assert_true(hooks_job_order(f.s, podgroup, other) > 0);
+	assert_true(hooks_job_order(f.s, other, podgroup) < 0);
+	podgroup->min_member = 2;
+	assert_true(hooks_job_order(f.s, podgroup, other) < 0); /* both lack: by name */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -203,7 +203,7 @@ int main(void)
 		TEST(test_valid_counts_pending_but_not_lost_tasks),
 		TEST(test_many_roles),
 		TEST(test_a_role_with_minimum_zero_is_met),
-		TEST(test_jobs_that_lack_members_go_first),
+		TEST(test_podgroups_that_lack_members_go_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,14 +5,14 @@
 static void test_the_higher_priority_goes_first(void **state)
 {
 	struct hooks_fixture f;
-	struct job *a, *b;
+	struct podgroup *a, *b;
 	struct task *t, *u;
 
 	(void)state;
 	hooks_fixture_init(&f, "- plugins:\n  - name: priority\n", plugin_registry,
 			   plugin_registry_count);
-	a = cluster_fixture_job(f.cluster, "a", NULL, 1);
-	b = cluster_fixture_job(f.cluster, "b", NULL, 1);
+	a = cluster_fixture_podgroup(f.cluster, "a", NULL, 1);
+	b = cluster_fixture_podgroup(f.cluster, "b", NULL, 1);
 	t = cluster_fixture_task(f.cluster, "t", a, 1);
 	u = cluster_fixture_task(f.cluster, "u", a, 1);
 	hooks_fixture_open(&f);

@@ -20,7 +20,7 @@ struct fixture {
 	struct exec *exec;
 	struct cluster *cluster;
 	struct queue *queue;
-	struct job *job;
+	struct podgroup *podgroup;
 	struct task *task;
 	struct node *node;
 	size_t done;
@@ -50,8 +50,8 @@ static void begin(struct fixture *f)
 	f->exec = exec_create(&eo);
 	f->cluster = cluster_create();
 	f->queue = cluster_fixture_queue(f->cluster, "team", NULL, 8000);
-	f->job = cluster_fixture_job(f->cluster, "j", "team", 1);
-	f->task = cluster_fixture_task(f->cluster, "p", f->job, 1000);
+	f->podgroup = cluster_fixture_podgroup(f->cluster, "j", "team", 1);
+	f->task = cluster_fixture_task(f->cluster, "p", f->podgroup, 1000);
 	f->node = cluster_fixture_node(f->cluster, "n", 4000);
 }
 
@@ -85,7 +85,7 @@ static struct decision of_task(const struct fixture *f, enum decision_kind kind)
 {
 	return (struct decision){ .kind = kind,
 				  .task = f->task->id,
-				  .job = MODEL_NONE,
+				  .podgroup = MODEL_NONE,
 				  .queue = MODEL_NONE,
 				  .node = MODEL_NONE,
 				  .reason = "R",
@@ -168,12 +168,12 @@ static void test_events_name_their_object(void **state)
 	fake_transport_answer(f.transport, id, 201, "{}");
 	d = of_task(&f, DECISION_EVENT);
 	d.task = MODEL_NONE;
-	d.job = f.job->id;
+	d.podgroup = f.podgroup->id;
 	decide(&f, d);
 	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/events");
 	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"PodGroup\""));
 	fake_transport_answer(f.transport, id, 201, "{}");
-	d.job = MODEL_NONE;
+	d.podgroup = MODEL_NONE;
 	d.queue = f.queue->id;
 	decide(&f, d);
 	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/default/events");
@@ -187,15 +187,15 @@ static void test_events_name_their_object(void **state)
 static void test_phases_go_to_podgroups_that_exist(void **state)
 {
 	struct fixture f;
-	struct decision d = { .kind = DECISION_JOB_PHASE,
+	struct decision d = { .kind = DECISION_PODGROUP_PHASE,
 			      .task = MODEL_NONE,
 			      .queue = MODEL_NONE,
 			      .node = MODEL_NONE,
-			      .phase = JOB_INQUEUE };
+			      .phase = PODGROUP_INQUEUE };
 
 	(void)state;
 	begin(&f);
-	d.job = f.job->id;
+	d.podgroup = f.podgroup->id;
 	/* One with pods is written when more was gathered. */
 	decide(&f, d);
 	fake_transport_expect_none(f.transport);
@@ -208,10 +208,10 @@ static void test_phases_go_to_podgroups_that_exist(void **state)
 	fake_transport_answer(f.transport, fake_transport_expect(f.transport, GROUP "/j"), 404,
 			      "{}");
 	assert_int_equal(f.done, 1);
-	f.job->has_group = false;
+	f.podgroup->exists = false;
 	decide(&f, d);
 	fake_transport_expect_none(f.transport);
-	f.job->has_group = true;
+	f.podgroup->exists = true;
 	end(&f);
 }
 

@@ -15,7 +15,7 @@
 struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
-	struct podgroup_controller_controller *controller;
+	struct podgroup_controller *controller;
 	struct recorder *recorder;
 	struct cluster *cluster;
 	struct task *task;
@@ -43,14 +43,14 @@ static void begin(struct fixture *f)
 	base.transport = fake_transport_base(f->transport);
 	base.clock = &f->clock.base;
 	f->recorder = recorder_create(&base, "volcano", "here");
-	f->controller = podgroup_controller_controller_create(&base, "default", f->recorder);
+	f->controller = podgroup_controller_create(&base, "default", f->recorder);
 	f->cluster = cluster_create();
 	f->task = cluster_fixture_task(f->cluster, "p", NULL, 1500);
 }
 
 static void end(struct fixture *f)
 {
-	podgroup_controller_controller_destroy(f->controller);
+	podgroup_controller_destroy(f->controller);
 	recorder_destroy(f->recorder);
 	fake_transport_destroy(f->transport);
 	cluster_destroy(f->cluster);
@@ -58,7 +58,7 @@ static void end(struct fixture *f)
 
 static uint64_t expect(struct fixture *f, const char *line)
 {
-	while (pool_step(podgroup_controller_controller_pool(f->controller))) {
+	while (pool_step(podgroup_controller_pool(f->controller))) {
 	}
 	return fake_transport_expect(f->transport, line);
 }
@@ -81,7 +81,7 @@ static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
 	(void)state;
 	begin(&f);
 	f.task->flags |= TASK_OPTED_IN;
-	podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	id = expect(&f, POST);
 	d = body_of(&f, id);
 	assert_string_equal(jdoc_path_str(d, "metadata.name"), "podgroup-uid-p");
@@ -104,7 +104,7 @@ static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
 			    "podgroup-uid-p");
 	jdoc_destroy(d);
 	fake_transport_answer(f.transport, id, 200, "{}");
-	assert_int_equal(pool_in_flight(podgroup_controller_controller_pool(f.controller)), 0);
+	assert_int_equal(pool_in_flight(podgroup_controller_pool(f.controller)), 0);
 	end(&f);
 }
 
@@ -128,12 +128,12 @@ static void test_a_plain_pod_is_not_annotated(void **state)
 
 		begin(&f);
 		f.task->flags |= rows[i].flag;
-		podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
+		podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 		fake_transport_answer(f.transport, expect(&f, POST), rows[i].status, "{}");
 		if (rows[i].annotated) {
 			fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");
 		}
-		while (pool_step(podgroup_controller_controller_pool(f.controller))) {
+		while (pool_step(podgroup_controller_pool(f.controller))) {
 		}
 		fake_transport_expect_none(f.transport);
 		end(&f);
@@ -148,7 +148,7 @@ static void test_an_adopted_pod_that_waits_is_annotated(void **state)
 
 	(void)state;
 	begin(&f);
-	podgroup_controller_controller_annotate(f.controller, f.task, "podgroup-uid-p");
+	podgroup_controller_annotate(f.controller, f.task, "podgroup-uid-p");
 	id = expect(&f, ANNOTATE);
 	d = body_of(&f, id);
 	assert_string_equal(jdoc_path_str(d, "metadata.uid"), "uid-p");
@@ -172,7 +172,7 @@ static void test_the_owner_says_how_many(void **state)
 
 	(void)state;
 	begin(&f);
-	podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	fake_transport_answer(f.transport,
 			      expect(&f, "GET /apis/apps/v1/namespaces/ns/replicasets/web"), 200,
 			      "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/"
@@ -201,7 +201,7 @@ static void test_an_owner_that_cannot_be_read_counts_one(void **state)
 
 	(void)state;
 	begin(&f);
-	podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	fake_transport_answer(f.transport, expect(&f, "GET /apis/batch/v1/namespaces/ns/jobs/j"),
 			      403, "{}");
 	id = expect(&f, POST);
@@ -223,8 +223,8 @@ static void test_a_known_group_only_needs_the_annotation(void **state)
 
 	(void)state;
 	begin(&f);
-	cluster_fixture_job(f.cluster, "podgroup-rs-1", NULL, 1);
-	podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
+	cluster_fixture_podgroup(f.cluster, "podgroup-rs-1", NULL, 1);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	fake_transport_answer(f.transport, expect(&f, ANNOTATE), 200, "{}");
 	end(&f);
 }
@@ -239,7 +239,7 @@ static void test_a_refused_group_is_tried_again(void **state)
 	(void)state;
 	begin(&f);
 	f.task->flags |= TASK_OPTED_IN;
-	podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 	fake_transport_answer(f.transport, expect(&f, POST), 403,
 			      "{\"kind\":\"Status\",\"message\":\"queue is Closed\"}");
 	while (pool_step(recorder_pool(f.recorder))) {
@@ -265,8 +265,8 @@ static void test_what_may_not_be_written_yet_is_written_later(void **state)
 	(void)state;
 	begin(&f);
 	f.refuse = true;
-	podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
-	assert_true(pool_step(podgroup_controller_controller_pool(f.controller)));
+	podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+	assert_true(pool_step(podgroup_controller_pool(f.controller)));
 	fake_transport_expect_none(f.transport);
 	f.refuse = false;
 	fake_transport_advance(f.transport, 60 * CLOCK_NS_PER_S);
@@ -285,7 +285,7 @@ static void test_an_annotation_that_was_not_taken_is_sent_again(void **state)
 
 		begin(&f);
 		f.task->flags |= TASK_OPTED_IN;
-		podgroup_controller_controller_pod(f.controller, f.cluster, f.task, &pod);
+		podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 		fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
 		fake_transport_answer(f.transport, expect(&f, ANNOTATE), passing[i], "{}");
 		fake_transport_advance(f.transport, 60 * CLOCK_NS_PER_S);

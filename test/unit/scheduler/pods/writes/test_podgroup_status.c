@@ -17,15 +17,15 @@ struct fixture {
 	struct podgroup_status *status;
 };
 
-static struct job job = { .namespace_ = "ns",
-			  .by_status = { [TASK_RUNNING] = 2, [TASK_SUCCEEDED] = 1 } };
+static struct podgroup podgroup = { .namespace_ = "ns",
+				    .by_status = { [TASK_RUNNING] = 2, [TASK_SUCCEEDED] = 1 } };
 
 static void begin(struct fixture *f)
 {
 	static char name[] = "g", uid[] = "g-1";
 
-	job.name = name;
-	job.uid = uid;
+	podgroup.name = name;
+	podgroup.uid = uid;
 	write_fixture_init(&f->w);
 	f->status = podgroup_status_create(&f->w.target);
 	write_fixture_pool(&f->w, &podgroup_status_pool_ops, f->status);
@@ -45,7 +45,7 @@ static void wish(struct fixture *f, const char *phase, const char *type)
 				   .message = "m",
 				   .transition = 7 };
 
-	podgroup_status_wish(f->status, f->w.pool, &job, &w);
+	podgroup_status_wish(f->status, f->w.pool, &podgroup, &w);
 }
 
 /* Others' conditions and unknown fields of the list stay: ours is merged into what was read. */
@@ -216,14 +216,14 @@ static void test_wishes_are_gathered(void **state)
 
 	(void)state;
 	begin(&f);
-	job.tasks.n = 1;
+	podgroup.tasks.n = 1;
 	wish(&f, "Inqueue", "Unschedulable");
 	while (pool_step(f.w.pool)) {
 	}
 	fake_transport_expect_none(f.w.transport);
 	fake_transport_advance(f.w.transport, CLOCK_NS_PER_S - 1);
 	wish(&f, "Running", "Scheduled");
-	job.tasks.n = 0;
+	podgroup.tasks.n = 0;
 	while (pool_step(f.w.pool)) {
 	}
 	fake_transport_expect_none(f.w.transport);

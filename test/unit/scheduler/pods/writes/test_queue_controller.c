@@ -153,11 +153,11 @@ static void test_closing_becomes_closed_without_podgroups(void **state)
 	begin(&f);
 	settle(&f);
 	q = cluster_fixture_queue(f.cluster, "a", NULL, 1000);
-	f.totals[q->id].podgroups[JOB_RUNNING] = 1;
+	f.totals[q->id].podgroups[PODGROUP_RUNNING] = 1;
 	seen(&f, "a", "Closing", true, false);
 	run(&f);
 	expect_state(&f, "a", NULL);
-	f.totals[q->id].podgroups[JOB_RUNNING] = 0;
+	f.totals[q->id].podgroups[PODGROUP_RUNNING] = 0;
 	run(&f);
 	expect_state(&f, "a", "Closed");
 	end(&f);

@@ -1,4 +1,4 @@
-#include "scheduler/pods/core/status_job.h"
+#include "scheduler/pods/core/status_podgroup.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,23 +6,23 @@
 #include "lib/core_fixture.h"
 #include "lib/unit.h"
 
-/* Tasks of one job in statuses given as letters: pending, bound, running, succeeded, failed,
+/* Tasks of one PodGroup in statuses given as letters: pending, bound, running, succeeded, failed,
  * terminating (on a node). */
-static struct job *job_of(struct core_fixture *sf, const char *statuses, int32_t min)
+static struct podgroup *podgroup_of(struct core_fixture *sf, const char *statuses, int32_t min)
 {
 	static const struct {
 		char letter;
 		enum task_status status;
 	} rows[] = { { 'p', TASK_PENDING },   { 'b', TASK_BOUND },  { 'r', TASK_RUNNING },
 		     { 's', TASK_SUCCEEDED }, { 'f', TASK_FAILED }, { 't', TASK_RELEASING } };
-	struct job *j = cluster_fixture_job(sf->f.cluster, "j", "q", min);
+	struct podgroup *g = cluster_fixture_podgroup(sf->f.cluster, "j", "q", min);
 
 	for (size_t i = 0; statuses[i] != '\0'; i++) {
 		char name[32];
 		struct task *t;
 
 		snprintf(name, sizeof(name), "p%zu", i);
-		t = cluster_fixture_task(sf->f.cluster, name, j, 100);
+		t = cluster_fixture_task(sf->f.cluster, name, g, 100);
 		for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
 			if (rows[k].letter == statuses[i]) {
 				cluster_task_set_status(sf->f.cluster, t, rows[k].status,
@@ -30,7 +30,7 @@ static struct job *job_of(struct core_fixture *sf, const char *statuses, int32_t
 			}
 		}
 	}
-	return j;
+	return g;
 }
 
 static void start(struct core_fixture *sf)
@@ -46,45 +46,45 @@ static void phases(void **state)
 	static const struct {
 		const char *tasks;
 		int32_t min;
-		enum job_phase old;
+		enum podgroup_phase old;
 		bool unschedulable;
-		enum job_phase expected;
+		enum podgroup_phase expected;
 	} rows[] = {
-		{ "ppp", 2, JOB_PENDING, false, JOB_PENDING },
-		{ "ppp", 2, JOB_INQUEUE, false, JOB_INQUEUE },
-		{ "ppp", 2, JOB_RUNNING, false, JOB_PENDING },
-		{ "bpp", 2, JOB_INQUEUE, false, JOB_INQUEUE },
-		{ "brp", 2, JOB_INQUEUE, false, JOB_RUNNING },
-		{ "rtp", 2, JOB_INQUEUE, false, JOB_RUNNING },
-		{ "rsf", 3, JOB_RUNNING, false, JOB_RUNNING },
-		{ "ssf", 3, JOB_RUNNING, false, JOB_COMPLETED },
-		{ "ssp", 2, JOB_RUNNING, false, JOB_COMPLETED },
-		{ "rpp", 2, JOB_RUNNING, true, JOB_UNKNOWN },
-		{ "bpp", 2, JOB_INQUEUE, true, JOB_INQUEUE },
-		{ "", 0, JOB_PENDING, false, JOB_COMPLETED },
-		{ "p", 0, JOB_INQUEUE, false, JOB_COMPLETED },
-		{ "r", 0, JOB_INQUEUE, false, JOB_RUNNING },
+		{ "ppp", 2, PODGROUP_PENDING, false, PODGROUP_PENDING },
+		{ "ppp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
+		{ "ppp", 2, PODGROUP_RUNNING, false, PODGROUP_PENDING },
+		{ "bpp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
+		{ "brp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
+		{ "rtp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
+		{ "rsf", 3, PODGROUP_RUNNING, false, PODGROUP_RUNNING },
+		{ "ssf", 3, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },
+		{ "ssp", 2, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },
+		{ "rpp", 2, PODGROUP_RUNNING, true, PODGROUP_UNKNOWN },
+		{ "bpp", 2, PODGROUP_INQUEUE, true, PODGROUP_INQUEUE },
+		{ "", 0, PODGROUP_PENDING, false, PODGROUP_COMPLETED },
+		{ "p", 0, PODGROUP_INQUEUE, false, PODGROUP_COMPLETED },
+		{ "r", 0, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct verdict v = { .condition = "NotEnoughResources", .valid = true };
 		struct core_fixture sf;
-		enum job_phase got;
-		struct job *j;
+		enum podgroup_phase got;
+		struct podgroup *g;
 
 		print_message("%s of %d\n", rows[i].tasks, rows[i].min);
 		start(&sf);
-		j = job_of(&sf, rows[i].tasks, rows[i].min);
-		j->phase = (uint8_t)rows[i].old;
+		g = podgroup_of(&sf, rows[i].tasks, rows[i].min);
+		g->phase = (uint8_t)rows[i].old;
 		if (rows[i].unschedulable) {
 			v.code = v.message = "no node";
 		}
 		core_fixture_open(&sf);
-		status_job_tell(sf.s, j, &v);
+		status_podgroup_report(sf.s, g, &v);
 		got = rows[i].old;
-		if (sf.s->decisions.n > 0 && sf.s->decisions.v[0].kind == DECISION_JOB_PHASE) {
-			got = (enum job_phase)sf.s->decisions.v[0].phase;
+		if (sf.s->decisions.n > 0 && sf.s->decisions.v[0].kind == DECISION_PODGROUP_PHASE) {
+			got = (enum podgroup_phase)sf.s->decisions.v[0].phase;
 		}
 		assert_int_equal(got, rows[i].expected);
 		core_fixture_finish(&sf);
@@ -96,7 +96,7 @@ static const struct decision *only_condition(struct session *s)
 	const struct decision *found = NULL;
 
 	for (size_t i = 0; i < s->decisions.n; i++) {
-		if (s->decisions.v[i].kind == DECISION_JOB_CONDITION) {
+		if (s->decisions.v[i].kind == DECISION_PODGROUP_CONDITION) {
 			assert_null(found);
 			found = &s->decisions.v[i];
 		}
@@ -112,26 +112,26 @@ static void a_condition_is_told_once(void **state)
 			     .message = "0/5 nodes are available." };
 	const struct decision *d;
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(&sf);
-	j = job_of(&sf, "ppp", 3);
+	g = podgroup_of(&sf, "ppp", 3);
 	core_fixture_open(&sf);
-	status_job_tell(sf.s, j, &v);
+	status_podgroup_report(sf.s, g, &v);
 	d = only_condition(sf.s);
 	assert_string_equal(d->reason2, "Unschedulable");
 	assert_string_equal(d->reason, "NotEnoughResources");
 	assert_string_equal(d->message,
 			    "3/3 tasks in gang unschedulable: 0/5 nodes are available.");
-	j->status_hash = d->hash;
+	g->status_hash = d->hash;
 	sf.s->decisions.n = 0;
 	/* Other counts of nodes are no news, another obstacle is. */
 	v.message = "0/6 nodes are available.";
-	status_job_tell(sf.s, j, &v);
+	status_podgroup_report(sf.s, g, &v);
 	assert_null(only_condition(sf.s));
 	v.code = "quota";
-	status_job_tell(sf.s, j, &v);
+	status_podgroup_report(sf.s, g, &v);
 	assert_non_null(only_condition(sf.s));
 	core_fixture_finish(&sf);
 }
@@ -152,12 +152,12 @@ static void only_what_is_wrong_is_warned_of(void **state)
 				     .message = "m" };
 		const struct decision *event = NULL;
 		struct core_fixture sf;
-		struct job *j;
+		struct podgroup *g;
 
 		start(&sf);
-		j = job_of(&sf, rows[i].ready ? "rrr" : "ppp", 3);
+		g = podgroup_of(&sf, rows[i].ready ? "rrr" : "ppp", 3);
 		core_fixture_open(&sf);
-		status_job_tell(sf.s, j, &v);
+		status_podgroup_report(sf.s, g, &v);
 		for (size_t k = 0; k < sf.s->decisions.n; k++) {
 			if (sf.s->decisions.v[k].kind == DECISION_EVENT) {
 				event = &sf.s->decisions.v[k];
@@ -174,13 +174,13 @@ static void who_only_waits_for_its_own_pods_to_end_lacks_nothing(void **state)
 {
 	struct verdict v = { .condition = "NotEnoughTasks", .code = "x", .message = "x" };
 	struct core_fixture sf;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(&sf);
-	j = job_of(&sf, "rt", 2);
+	g = podgroup_of(&sf, "rt", 2);
 	core_fixture_open(&sf);
-	status_job_tell(sf.s, j, &v);
+	status_podgroup_report(sf.s, g, &v);
 	assert_null(only_condition(sf.s));
 	core_fixture_finish(&sf);
 }
@@ -190,28 +190,28 @@ static void verdicts(void **state)
 	struct core_fixture sf;
 	struct verdict v;
 	struct queue *q;
-	struct job *j;
+	struct podgroup *g;
 
 	(void)state;
 	start(&sf);
 	q = queue_find(sf.f.cluster, STR_LIT("q"));
-	j = job_of(&sf, "pp", 3);
+	g = podgroup_of(&sf, "pp", 3);
 	core_fixture_open(&sf);
-	status_job_judge(sf.s, q, j, &v);
+	status_podgroup_judge(sf.s, q, g, &v);
 	assert_false(v.valid);
 	assert_string_equal(v.condition, "NotEnoughTasks");
-	j->min_member = 2;
-	status_job_judge(sf.s, q, j, &v);
+	g->min_member = 2;
+	status_podgroup_judge(sf.s, q, g, &v);
 	assert_true(v.valid);
 	assert_false(v.ready);
 	assert_null(v.code);
-	session_note_refusal(sf.s, j, "quota", "no quota");
-	session_note_tried(sf.s, j);
+	session_note_refusal(sf.s, g, "quota", "no quota");
+	session_note_tried(sf.s, g);
 	session_note_attempt(sf.s, sf.f.cluster->tasks.v[1], ATTEMPT_NO_NODE, NULL, "no node fits");
-	status_job_judge(sf.s, q, j, &v);
+	status_podgroup_judge(sf.s, q, g, &v);
 	assert_string_equal(v.message, "no node fits");
 	q->state = QUEUE_CLOSED;
-	status_job_judge(sf.s, q, j, &v);
+	status_podgroup_judge(sf.s, q, g, &v);
 	assert_true(v.queue_refuses);
 	core_fixture_finish(&sf);
 }

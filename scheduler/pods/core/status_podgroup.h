@@ -1,7 +1,7 @@
-/* scheduler/pods/core/status_job.h: the verdict of a cycle on one job, and what its PodGroup is
- * told. For pods/core/status.c. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_CORE_STATUS_JOB_H
-#define SCHEDULER_PODS_CORE_STATUS_JOB_H
+/* scheduler/pods/core/status_podgroup.h: the verdict of a cycle on one PodGroup, and what its
+ * status says of it. For pods/core/status.c. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_CORE_STATUS_PODGROUP_H
+#define SCHEDULER_PODS_CORE_STATUS_PODGROUP_H
 
 #include "scheduler/pods/core/session.h"
 
@@ -15,9 +15,9 @@ struct verdict {
 };
 
 /* q may be one that does not exist. */
-void status_job_judge(struct session *s, const struct queue *q, const struct job *j,
-		      struct verdict *ret);
+void status_podgroup_judge(struct session *s, const struct queue *q, const struct podgroup *g,
+			   struct verdict *ret);
 /* Decisions about phase and conditions, where they differ from what was said last. */
-void status_job_tell(struct session *s, const struct job *j, const struct verdict *v);
+void status_podgroup_report(struct session *s, const struct podgroup *g, const struct verdict *v);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturating.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
 
@@ -195,16 +196,6 @@ const int64_t *tree_sums_of(const struct tree_sums *s, uint32_t node)
 	return &s->v[(size_t)node * s->width];
 }
 
-static int64_t add_saturating(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum)) {
-		return a > 0 ? INT64_MAX : INT64_MIN;
-	}
-	return sum;
-}
-
 void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int64_t amount,
 			  tree_rise_fn rise, void *ctx)
 {
@@ -215,7 +206,7 @@ void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int6
 
 		u.before = s->v[u.at];
 		vec_push(&s->undo, u);
-		s->v[u.at] = add_saturating(u.before, part);
+		s->v[u.at] = saturating_add(u.before, part);
 		if (rise != NULL) {
 			part = rise(ctx, at, dim, u.before, part);
 		}

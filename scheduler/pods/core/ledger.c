@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/saturating.h"
 #include "scheduler/pods/model/pod_class.h"
 
 #define BIT(state) (1u << (state))
@@ -84,9 +85,7 @@ static void book(struct cluster *c, struct res *account, const struct res *req, 
 		unsigned d = (unsigned)__builtin_ctz(m);
 
 		if (sign > 0) {
-			if (__builtin_add_overflow(account->v[d], req->v[d], &account->v[d])) {
-				account->v[d] = INT64_MAX;
-			}
+			account->v[d] = saturating_add(account->v[d], req->v[d]);
 			continue;
 		}
 		if (account->v[d] < req->v[d]) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/saturating.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/pod_class.h"
 
@@ -155,9 +156,7 @@ void session_overlay_add(struct overlay *o, struct res *a, const struct res *b, 
 		int64_t v;
 
 		if (sign > 0) {
-			if (__builtin_add_overflow(a->v[d], b->v[d], &v)) {
-				v = INT64_MAX;
-			}
+			v = saturating_add(a->v[d], b->v[d]);
 		} else {
 			v = a->v[d] > b->v[d] ? a->v[d] - b->v[d] : 0;
 		}

@@ -1,5 +1,6 @@
 #include "scheduler/pods/core/status_podgroup.h"
 
+#include "base/mix.h"
 #include "base/str.h"
 #include "scheduler/pods/core/attempts.h"
 #include "scheduler/pods/core/gang.h"
@@ -99,12 +100,6 @@ static uint32_t unplaced(const struct session *s, const struct podgroup *g)
 {
 	return session_podgroup_count(s, g, TASK_PENDING) +
 	       session_podgroup_count(s, g, TASK_PIPELINED);
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h ^= v + UINT64_C(0x9e3779b97f4a7c15) + (h << 6) + (h >> 2);
-	return h == 0 ? 1 : h;
 }
 
 /* One condition and one event, once per change. What changes with every pod that comes or goes

@@ -398,11 +398,11 @@ static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, 
 		link_r_;                                                                           \
 	})
 
-#define COLLECT_FREE(vec, free_list)                                                               \
+#define COLLECT_FREE(slots)                                                                        \
 	do {                                                                                       \
-		for (size_t free_i_ = (vec)->n; free_i_-- > 0;) {                                  \
-			if ((vec)->v[free_i_] == NULL) {                                           \
-				vec_push((free_list), (uint32_t)free_i_);                          \
+		for (size_t free_i_ = (slots)->n; free_i_-- > 0;) {                                \
+			if ((slots)->v[free_i_] == NULL) {                                         \
+				vec_push(&(slots)->free, (uint32_t)free_i_);                       \
 			}                                                                          \
 		}                                                                                  \
 	} while (0)
@@ -420,11 +420,11 @@ static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
 	     (c->default_queue >= c->queues.n || c->queues.v[c->default_queue] == NULL))) {
 		return bad(err, "root or defaultQueue: no such queue");
 	}
-	COLLECT_FREE(&c->class_by_id, &c->free_classes);
-	COLLECT_FREE(&c->nodes, &c->free_nodes);
-	COLLECT_FREE(&c->queues, &c->free_queues);
-	COLLECT_FREE(&c->podgroups, &c->free_podgroups);
-	COLLECT_FREE(&c->tasks, &c->free_tasks);
+	COLLECT_FREE(&c->class_by_id);
+	COLLECT_FREE(&c->nodes);
+	COLLECT_FREE(&c->queues);
+	COLLECT_FREE(&c->podgroups);
+	COLLECT_FREE(&c->tasks);
 	(void)queue_topology_changed(c);
 	c->queues_gen--;
 	wrong = cluster_verify(c);
@@ -471,7 +471,7 @@ int dump_load(struct str json, struct cluster **ret, struct err *err)
 	c->root_queue = MODEL_NONE;
 	queue_prune(c, root);
 	vec_clear(&c->queues);
-	vec_clear(&c->free_queues);
+	vec_clear(&c->queues.free);
 	if (load(c, doc, err) < 0) {
 		return err_wrap(err, "dump");
 	}

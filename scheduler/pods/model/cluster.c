@@ -45,10 +45,8 @@ static void free_tasks(struct cluster *c)
 	for (size_t i = 0; i < c->class_by_id.n; i++) {
 		pod_class_destroy(c->class_by_id.v[i]);
 	}
-	vec_finish(&c->tasks);
-	vec_finish(&c->free_tasks);
-	vec_finish(&c->class_by_id);
-	vec_finish(&c->free_classes);
+	slots_finish(&c->tasks);
+	slots_finish(&c->class_by_id);
 }
 
 static void free_podgroups(struct cluster *c)
@@ -65,8 +63,7 @@ static void free_podgroups(struct cluster *c)
 			free(g);
 		}
 	}
-	vec_finish(&c->podgroups);
-	vec_finish(&c->free_podgroups);
+	slots_finish(&c->podgroups);
 }
 
 static void free_queues(struct cluster *c)
@@ -84,8 +81,7 @@ static void free_queues(struct cluster *c)
 			free(q);
 		}
 	}
-	vec_finish(&c->queues);
-	vec_finish(&c->free_queues);
+	slots_finish(&c->queues);
 }
 
 static void free_nodes(struct cluster *c)
@@ -101,8 +97,7 @@ static void free_nodes(struct cluster *c)
 			free(n);
 		}
 	}
-	vec_finish(&c->nodes);
-	vec_finish(&c->free_nodes);
+	slots_finish(&c->nodes);
 }
 
 void cluster_destroy(struct cluster *c)

@@ -1,13 +1,6 @@
 #include "base/intern.h"
+#include "base/mix.h"
 #include "scheduler/pods/model/cluster.h"
-
-/* FNV-1a over 8 bytes at a time. */
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h ^= v;
-	h *= UINT64_C(0x100000001b3);
-	return h ^ (h >> 29);
-}
 
 static uint64_t mix_text(uint64_t h, const char *text)
 {

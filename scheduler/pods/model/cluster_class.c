@@ -13,13 +13,7 @@ const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod
 	k = strmap_get(c->classes, strbuf_str(&signature));
 	if (k == NULL) {
 		k = pod_class_copy(candidate, signature.p);
-		if (c->free_classes.n > 0) {
-			k->id = vec_pop(&c->free_classes);
-		} else {
-			k->id = (uint32_t)c->class_by_id.n;
-			vec_push(&c->class_by_id, NULL);
-		}
-		c->class_by_id.v[k->id] = k;
+		k->id = slots_add(&c->class_by_id, k);
 		strmap_set(c->classes, strbuf_str(&signature), k);
 	}
 	k->refs++;
@@ -45,7 +39,6 @@ void cluster_class_unref(struct cluster *c, const struct pod_class *klass)
 		return;
 	}
 	strmap_remove(c->classes, str_of(k->signature));
-	c->class_by_id.v[k->id] = NULL;
-	vec_push(&c->free_classes, k->id);
+	slots_remove(&c->class_by_id, k->id);
 	pod_class_destroy(k);
 }

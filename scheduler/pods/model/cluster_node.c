@@ -19,13 +19,7 @@ struct node *cluster_node_get(struct cluster *c, struct str name)
 	}
 	n = xmalloc_zero(1, sizeof(*n));
 	n->name = xmalloc_dup_n(name.p, name.len);
-	if (c->free_nodes.n > 0) {
-		n->id = vec_pop(&c->free_nodes);
-	} else {
-		n->id = (uint32_t)c->nodes.n;
-		vec_push(&c->nodes, NULL);
-	}
-	c->nodes.v[n->id] = n;
+	n->id = slots_add(&c->nodes, n);
 	strmap_set(c->node_by_name, name, n);
 	return n;
 }
@@ -53,8 +47,7 @@ void cluster_node_prune(struct cluster *c, struct node *n)
 		return;
 	}
 	strmap_remove(c->node_by_name, str_of(n->name));
-	c->nodes.v[n->id] = NULL;
-	vec_push(&c->free_nodes, n->id);
+	slots_remove(&c->nodes, n->id);
 	vec_finish(&n->labels);
 	vec_finish(&n->taints);
 	vec_finish(&n->tasks);

@@ -38,13 +38,7 @@ struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, 
 	g->name = xmalloc_dup_n(name.p, name.len);
 	g->queue = g->queue_name = g->priority_class = g->barred_by = MODEL_NONE;
 	g->created = MODEL_TIME_NONE;
-	if (c->free_podgroups.n > 0) {
-		g->id = vec_pop(&c->free_podgroups);
-	} else {
-		g->id = (uint32_t)c->podgroups.n;
-		vec_push(&c->podgroups, NULL);
-	}
-	c->podgroups.v[g->id] = g;
+	g->id = slots_add(&c->podgroups, g);
 	strmap_set(c->podgroup_by_key, strbuf_str(&key), g);
 	return g;
 }
@@ -129,8 +123,7 @@ void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)
 	leave_queue(c, g);
 	podgroup_key(&key, str_of(g->namespace_), str_of(g->name));
 	strmap_remove(c->podgroup_by_key, strbuf_str(&key));
-	c->podgroups.v[g->id] = NULL;
-	vec_push(&c->free_podgroups, g->id);
+	slots_remove(&c->podgroups, g->id);
 	unoffered_finish(&g->min_unoffered);
 	vec_finish(&g->role_min);
 	vec_finish(&g->tasks);

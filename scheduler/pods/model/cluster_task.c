@@ -46,13 +46,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	t->refused_queue = t->reserved = MODEL_NONE;
 	t->status = TASK_PENDING;
 	t->created = t->deleted = t->published_at = t->retry_at = MODEL_TIME_NONE;
-	if (c->free_tasks.n > 0) {
-		t->id = vec_pop(&c->free_tasks);
-	} else {
-		t->id = (uint32_t)c->tasks.n;
-		vec_push(&c->tasks, NULL);
-	}
-	c->tasks.v[t->id] = t;
+	t->id = slots_add(&c->tasks, t);
 	strmap_set(c->task_by_key, strbuf_str(&key), t);
 	return t;
 }
@@ -234,8 +228,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	put_key(&key, str_of(t->namespace_), str_of(t->name));
 	strmap_remove(c->task_by_key, strbuf_str(&key));
 	cluster_class_unref(c, t->klass);
-	c->tasks.v[t->id] = NULL;
-	vec_push(&c->free_tasks, t->id);
+	slots_remove(&c->tasks, t->id);
 	free(t->name);
 	free(t);
 }

@@ -74,7 +74,7 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 static const char *check_tasks(const struct cluster *c)
 {
 	if (COUNT_SET(c->tasks) != strmap_count(c->task_by_key) ||
-	    COUNT_SET(c->tasks) + c->free_tasks.n != c->tasks.n) {
+	    COUNT_SET(c->tasks) != slots_count(&c->tasks)) {
 		return "the number of tasks is off";
 	}
 	for (size_t i = 0; i < c->tasks.n; i++) {
@@ -105,7 +105,7 @@ static const char *check_classes(const struct cluster *c)
 		}
 	}
 	if (COUNT_SET(c->class_by_id) != strmap_count(c->classes) ||
-	    COUNT_SET(c->class_by_id) + c->free_classes.n != c->class_by_id.n) {
+	    COUNT_SET(c->class_by_id) != slots_count(&c->class_by_id)) {
 		wrong = "the number of pod classes is off";
 	}
 	for (size_t i = 0; i < c->class_by_id.n && wrong == NULL; i++) {
@@ -181,7 +181,7 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 static const char *check_podgroups(const struct cluster *c)
 {
 	if (COUNT_SET(c->podgroups) != strmap_count(c->podgroup_by_key) ||
-	    COUNT_SET(c->podgroups) + c->free_podgroups.n != c->podgroups.n) {
+	    COUNT_SET(c->podgroups) != slots_count(&c->podgroups)) {
 		return "the number of PodGroups is off";
 	}
 	for (size_t i = 0; i < c->podgroups.n; i++) {
@@ -234,7 +234,7 @@ static const char *check_queues(const struct cluster *c)
 	size_t podgroups = 0, waiting = 0, named = 0, children = 0, parents = 0;
 
 	if (COUNT_SET(c->queues) != strmap_count(c->queue_by_name) ||
-	    COUNT_SET(c->queues) + c->free_queues.n != c->queues.n) {
+	    COUNT_SET(c->queues) != slots_count(&c->queues)) {
 		return "the number of queues is off";
 	}
 	for (size_t i = 0; i < c->queues.n; i++) {
@@ -301,7 +301,7 @@ static const char *check_nodes(const struct cluster *c)
 	size_t nominated = 0, nominations = 0;
 
 	if (COUNT_SET(c->nodes) != strmap_count(c->node_by_name) ||
-	    COUNT_SET(c->nodes) + c->free_nodes.n != c->nodes.n) {
+	    COUNT_SET(c->nodes) != slots_count(&c->nodes)) {
 		return "the number of nodes is off";
 	}
 	for (size_t i = 0; i < c->nodes.n; i++) {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "base/slots.h"
 #include "scheduler/base/match.h"
 #include "scheduler/base/sentinel.h"
 #include "scheduler/pods/model/resources.h"
@@ -224,16 +224,14 @@ struct cluster {
 			       its further dimensions by then */
 	unsigned res_resolved; /* names that requests were looked through for: pods/core/offers.h */
 	struct intern *names;  /* roles, namespaces, label strings, queue names */
-	struct VEC(struct task *) tasks; /* by id, NULL: free */
-	struct VEC(struct podgroup *) podgroups;
-	struct VEC(struct queue *) queues;
-	struct VEC(struct node *) nodes;
-	struct VEC(uint32_t) free_tasks, free_podgroups, free_queues, free_nodes;
+	struct SLOTS(struct task) tasks; /* by id, as all of these */
+	struct SLOTS(struct podgroup) podgroups;
+	struct SLOTS(struct queue) queues;
+	struct SLOTS(struct node) nodes;
 	struct strmap *task_by_key, *podgroup_by_key, *queue_by_name,
-		*node_by_name;                      /* lookups; never iterated in decisions */
-	struct strmap *classes;                     /* pod classes by signature */
-	struct VEC(struct pod_class *) class_by_id; /* NULL: free */
-	struct VEC(uint32_t) free_classes;
+		*node_by_name;  /* lookups; never iterated in decisions */
+	struct strmap *classes; /* pod classes by signature */
+	struct SLOTS(struct pod_class) class_by_id;
 	struct strmap *priority_classes; /* name -> struct priority_class (pods/model/cluster.h) */
 	struct access *access;           /* pods/model/access.h */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */

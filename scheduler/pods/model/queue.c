@@ -26,13 +26,7 @@ struct queue *queue_get(struct cluster *c, struct str name)
 	q->broken = "the queue does not exist";
 	q->scan.timer_at = INT64_MAX;
 	res_fill(&q->capability, RES_UNLIMITED);
-	if (c->free_queues.n > 0) {
-		q->id = vec_pop(&c->free_queues);
-	} else {
-		q->id = (uint32_t)c->queues.n;
-		vec_push(&c->queues, NULL);
-	}
-	c->queues.v[q->id] = q;
+	q->id = slots_add(&c->queues, q);
 	strmap_set(c->queue_by_name, name, q);
 	return q;
 }
@@ -45,8 +39,7 @@ void queue_prune(struct cluster *c, struct queue *q)
 		return;
 	}
 	strmap_remove(c->queue_by_name, str_of(q->name));
-	c->queues.v[q->id] = NULL;
-	vec_push(&c->free_queues, q->id);
+	slots_remove(&c->queues, q->id);
 	vec_finish(&q->children);
 	vec_finish(&q->podgroups);
 	vec_finish(&q->waiting);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/saturating.h"
 #include "base/strmap.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
@@ -217,29 +218,9 @@ void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value
 	r->more = m;
 }
 
-static int64_t sum(int64_t a, int64_t b)
-{
-	int64_t r;
-
-	if (__builtin_add_overflow(a, b, &r)) {
-		return b > 0 ? INT64_MAX : INT64_MIN;
-	}
-	return r;
-}
-
-static int64_t difference(int64_t a, int64_t b)
-{
-	int64_t r;
-
-	if (__builtin_sub_overflow(a, b, &r)) {
-		return b < 0 ? INT64_MAX : INT64_MIN;
-	}
-	return r;
-}
-
 static inline int64_t add_one(int64_t a, int64_t b)
 {
-	return a == RES_UNLIMITED || b == RES_UNLIMITED ? RES_UNLIMITED : sum(a, b);
+	return a == RES_UNLIMITED || b == RES_UNLIMITED ? RES_UNLIMITED : saturating_add(a, b);
 }
 
 static inline int64_t sub_floor_one(int64_t a, int64_t b)
@@ -249,7 +230,7 @@ static inline int64_t sub_floor_one(int64_t a, int64_t b)
 	if (a == RES_UNLIMITED) {
 		return a;
 	}
-	d = difference(a, b);
+	d = saturating_sub(a, b);
 	return d < 0 ? 0 : d;
 }
 
@@ -271,7 +252,7 @@ static inline int64_t inherit_one(int64_t a, int64_t b)
 /* Of sums that are kept: up saturating, down not below 0. */
 static int64_t book_up(int64_t a, int64_t b)
 {
-	return sum(a, b);
+	return saturating_add(a, b);
 }
 
 static int64_t book_down(int64_t a, int64_t b)
@@ -320,7 +301,7 @@ void res_add(struct res *a, const struct res *b)
 
 void res_sub(struct res *a, const struct res *b)
 {
-	COMBINE(a, b, difference);
+	COMBINE(a, b, saturating_sub);
 }
 
 void res_sub_floor(struct res *a, const struct res *b)
@@ -347,7 +328,7 @@ void res_negate(struct res *a)
 {
 	struct res zero = { .more = NULL }, negative = zero;
 
-	COMBINE(&negative, a, difference);
+	COMBINE(&negative, a, saturating_sub);
 	*a = negative;
 }
 
@@ -424,7 +405,7 @@ static bool is_more_over(const struct res_more *used, const struct res_more *req
 		int64_t need = more_get(req, i);
 
 		if ((req == NULL || need > 0) &&
-		    sum(more_get(used, i), need) > more_get(limit, i)) {
+		    saturating_add(more_get(used, i), need) > more_get(limit, i)) {
 			return true;
 		}
 	}
@@ -444,7 +425,7 @@ uint32_t res_over(const struct res *used, const struct res *req, const struct re
 	for (; mask != 0; mask &= mask - 1) {
 		unsigned i = (unsigned)__builtin_ctz(mask);
 
-		if (sum(used->v[i], req->v[i]) > limit->v[i]) {
+		if (saturating_add(used->v[i], req->v[i]) > limit->v[i]) {
 			over |= UINT32_C(1) << i;
 		}
 	}

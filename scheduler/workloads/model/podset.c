@@ -1,17 +1,7 @@
 #include "base/hash.h"
+#include "base/mix.h"
 #include "base/str.h"
 #include "scheduler/workloads/model/quota_store.h"
-
-#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
-
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-	for (int i = 0; i < 8; i++) {
-		h = (h ^ (value >> (8 * i) & 0xff)) * FNV_PRIME;
-	}
-	return h;
-}
 
 static uint64_t mix_text(uint64_t h, const char *text)
 {
@@ -39,7 +29,7 @@ static uint64_t mix_terms(uint64_t h, const struct match_term *terms, size_t n)
 
 uint64_t podset_shape(const struct podset *p)
 {
-	uint64_t h = mix_text(FNV_OFFSET, p->name);
+	uint64_t h = mix_text(0, p->name);
 
 	h = mix(h, (uint64_t)(uint32_t)p->count << 32 | (uint32_t)p->min_count);
 	h = mix(h, p->request.n);

@@ -1,3 +1,4 @@
+#include "base/saturating.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 /* Index of the first entry whose id is not below `id`. */
@@ -26,11 +27,8 @@ int64_t quota_amounts_get(const struct quota_amounts *a, uint32_t id)
 
 static int64_t add_bounded(int64_t a, int64_t b)
 {
-	int64_t sum;
+	int64_t sum = saturating_add(a, b);
 
-	if (__builtin_add_overflow(a, b, &sum)) {
-		return a > 0 ? QUOTA_UNLIMITED - 1 : INT64_MIN;
-	}
 	return sum == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : sum;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/mix.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending_heap.h"
 
@@ -51,13 +52,6 @@ static uint32_t resolve(const struct quota *q, const struct workload *w)
 		l == NULL || l->stop != QUOTA_RUN ? NULL : quota_local_queue(q, l);
 
 	return n == NULL ? MODEL_NONE : n->id;
-}
-
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-	h ^= value + UINT64_C(0x9e3779b97f4a7c15) + (h << 6) + (h >> 2);
-	h *= UINT64_C(0xff51afd7ed558ccd);
-	return h ^ (h >> 33);
 }
 
 /* Equal hashes: workloads that no cycle can tell apart (priority, pod sets, counts). */

@@ -6,6 +6,7 @@
 #include "api/meta.h"
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/mix.h"
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
@@ -264,12 +265,6 @@ static struct known *find(struct queue_statuses *s, enum sched_resource r, uint3
 
 /* Statuses whose fingerprints are equal are equal: these are compared a thousand at a time. What
  * only a new generation changes is not in it. */
-
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-	h = (h ^ value) * UINT64_C(0xbf58476d1ce4e5b9);
-	return h ^ (h >> 29);
-}
 
 static uint64_t mix_amounts(uint64_t h, const struct quota_amounts *a)
 {

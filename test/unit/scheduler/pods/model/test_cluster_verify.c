@@ -88,7 +88,7 @@ static void harm_drift(struct scene *s)
 
 static void harm_free_list(struct scene *s)
 {
-	vec_push(&s->c->free_tasks, 77);
+	vec_push(&s->c->tasks.free, 77);
 }
 
 static void harm_name(struct scene *s)

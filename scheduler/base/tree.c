@@ -14,6 +14,7 @@ struct tree {
 	uint32_t *depth;    /* TREE_NONE: not placed */
 	uint32_t *children; /* number of them */
 	uint32_t *order;
+	bool *on_cycle; /* NULL: there is no cycle */
 };
 
 /* Breadth first from the roots: what is not reached lies on a cycle or below one. `first` and
@@ -59,6 +60,34 @@ static void sort_levels(struct tree *t)
 	}
 }
 
+/* What was not placed lies on a cycle or below one: from the leaves on, everything is taken off
+ * until only cycles are left. */
+static void find_cycles(struct tree *t)
+{
+	uint32_t *left = xmalloc(t->n * sizeof(*left)); /* children that are not taken off */
+	uint32_t *leaves = xmalloc(t->n * sizeof(*leaves));
+	size_t n = 0;
+
+	t->on_cycle = xmalloc_zero(t->n, sizeof(*t->on_cycle));
+	for (uint32_t i = 0; i < t->n; i++) {
+		t->on_cycle[i] = t->depth[i] == TREE_NONE;
+		left[i] = t->children[i];
+		if (t->on_cycle[i] && left[i] == 0) {
+			leaves[n++] = i;
+		}
+	}
+	for (size_t at = 0; at < n; at++) {
+		uint32_t above = t->parent[leaves[at]];
+
+		t->on_cycle[leaves[at]] = false;
+		if (--left[above] == 0) {
+			leaves[n++] = above;
+		}
+	}
+	free(left);
+	free(leaves);
+}
+
 struct tree *tree_create(const uint32_t *parent, size_t n)
 {
 	struct tree *t = xmalloc_zero(1, sizeof(*t));
@@ -88,6 +117,9 @@ struct tree *tree_create(const uint32_t *parent, size_t n)
 	}
 	place_from_roots(t, first, next);
 	sort_levels(t);
+	if (t->norder < t->n) {
+		find_cycles(t);
+	}
 	free(first);
 	free(next);
 	return t;
@@ -100,6 +132,7 @@ void tree_destroy(struct tree *t)
 		free(t->depth);
 		free(t->children);
 		free(t->order);
+		free(t->on_cycle);
 		free(t);
 	}
 }
@@ -107,6 +140,11 @@ void tree_destroy(struct tree *t)
 bool tree_is_placed(const struct tree *t, uint32_t node)
 {
 	return t->depth[node] != TREE_NONE;
+}
+
+bool tree_is_on_cycle(const struct tree *t, uint32_t node)
+{
+	return t->on_cycle != NULL && t->on_cycle[node];
 }
 
 bool tree_is_leaf(const struct tree *t, uint32_t node)

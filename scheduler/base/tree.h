@@ -1,6 +1,6 @@
 /* scheduler/base/tree.h: a forest over dense indices, given as parent[]; and amounts on it that are
- * charged upwards with undo. Both quota engines use it with rules of their own. Any size: nothing
- * recurses. Owner: one thread. Pure. */
+ * charged upwards with undo. Both wings use it with rules of their own. Any size: nothing recurses.
+ * Owner: one thread. Pure. */
 #ifndef SCHEDULER_BASE_TREE_H
 #define SCHEDULER_BASE_TREE_H
 
@@ -20,6 +20,8 @@ void tree_destroy(struct tree *t); /* NULL is fine */
 bool tree_is_placed(const struct tree *t, uint32_t node);
 bool tree_is_leaf(const struct tree *t, uint32_t node);
 uint32_t tree_parent(const struct tree *t, uint32_t node); /* TREE_NONE for a root */
+/* Whether the node is its own ancestor; what hangs below a cycle is not. */
+bool tree_is_on_cycle(const struct tree *t, uint32_t node);
 /* All placed nodes, parents before children, by depth and then index. */
 const uint32_t *tree_order(const struct tree *t, size_t *ret_n);
 /* Deepest node that is a or b or above both; TREE_NONE in different trees. Only placed nodes. */

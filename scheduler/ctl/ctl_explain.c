@@ -96,11 +96,12 @@ static void sum_needs(const struct live_cluster *s, struct explanation *x)
 	}
 }
 
-static void add_lines(const struct live_cluster *s, struct explanation *x, const struct queue *q)
+static void add_lines(const struct live_cluster *s, struct explanation *x, const struct queue *from)
 {
 	const struct cluster *c = live_cluster_cluster(s);
+	const struct queue *q;
 
-	while (q != NULL) {
+	QUEUE_FOR_EACH_UP (q, c, from->id) {
 		const struct res *limit = session_queue_limit(live_cluster_session(s), q);
 
 		for (unsigned d = 0; d < res_names_count(c->res); d++) {
@@ -117,7 +118,6 @@ static void add_lines(const struct live_cluster *s, struct explanation *x, const
 			fill_line(x->task, &live_cluster_totals(s)[q->id], &l);
 			vec_push(&x->lines, l);
 		}
-		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
 	}
 }
 

@@ -190,14 +190,6 @@ const char *invariants_of_cluster(const struct cluster *c)
 	return wrong == NULL ? ledger_verify(c) : wrong;
 }
 
-static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)
-{
-	while (queue != MODEL_NONE && queue != top->id) {
-		queue = c->queues.v[queue]->parent;
-	}
-	return queue == top->id;
-}
-
 static bool has_revocable(const struct cluster *c, const struct queue *q, unsigned dim)
 {
 	for (size_t i = 0; i < c->tasks.n; i++) {
@@ -205,7 +197,7 @@ static bool has_revocable(const struct cluster *c, const struct queue *q, unsign
 
 		if (t != NULL && ledger_is_unbound((enum charge_state)t->charge) &&
 		    t->charge != CHARGE_PATCHING && t->klass->request.v[dim] > 0 &&
-		    is_below(c, t->charge_queue, q)) {
+		    queue_is_within(c, t->charge_queue, q)) {
 			return true;
 		}
 	}
@@ -228,7 +220,7 @@ static int64_t kept(const struct cluster *c, const struct queue *q, unsigned dim
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL && (t->charge == CHARGE_WITHDRAWING || was_placed_by_others(t)) &&
-		    is_below(c, t->charge_queue, q)) {
+		    queue_is_within(c, t->charge_queue, q)) {
 			amount -= t->klass->request.v[dim];
 		}
 	}

@@ -207,14 +207,6 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	}
 }
 
-static bool is_below(const struct cluster *c, uint32_t id, const struct queue *top)
-{
-	while (id != MODEL_NONE && id != top->id) {
-		id = c->queues.v[id]->parent;
-	}
-	return id == top->id;
-}
-
 /* Where the pod is charged; without a charge, where its PodGroup is. */
 static uint32_t queue_of(const struct cluster *c, const struct task *t)
 {
@@ -240,7 +232,7 @@ static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL && (t->flags & TASK_OURS) != 0 && occupies(c, t) &&
-		    is_below(c, queue_of(c, t), q)) {
+		    queue_is_within(c, queue_of(c, t), q)) {
 			sum += t->klass->request.v[d];
 		}
 	}
@@ -259,7 +251,7 @@ static int64_t taken_later(const struct cluster *c, const struct decisions *list
 			list->v[i].kind == DECISION_BIND ? c->tasks.v[list->v[i].task] : NULL;
 
 		if (t != NULL && (t->flags & TASK_OPTED_IN) == 0 &&
-		    is_below(c, c->podgroups.v[t->podgroup]->queue, q)) {
+		    queue_is_within(c, c->podgroups.v[t->podgroup]->queue, q)) {
 			sum += t->klass->request.v[d];
 		}
 	}
@@ -272,15 +264,16 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 			 const struct decisions *list, size_t n)
 {
 	const struct task *t = c->tasks.v[list->v[n].task];
-	uint32_t id = t->charge_queue;
+	const struct queue *q;
 
 	if (t->charge == CHARGE_NONE) {
 		sim_world_fail(s->world, "decisions: %s is ungated without a charge", t->name);
 		return;
 	}
-	while (id != MODEL_NONE && !is_below(c, s->charged.v[t->id], c->queues.v[id])) {
-		const struct queue *q = c->queues.v[id];
-
+	QUEUE_FOR_EACH_UP (q, c, t->charge_queue) {
+		if (queue_is_within(c, s->charged.v[t->id], q)) {
+			break;
+		}
 		for (uint32_t m = res_mask(&t->klass->request) & ~RES_FURTHER; m != 0; m &= m - 1) {
 			unsigned d = (unsigned)__builtin_ctz(m);
 
@@ -289,7 +282,6 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 					       t->name, q->name);
 			}
 		}
-		id = q->parent;
 	}
 }
 

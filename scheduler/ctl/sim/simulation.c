@@ -433,7 +433,7 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
 static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
 {
 	const struct cluster *c = cache_cluster(s->cache);
-	const struct queue *q = c->queues.v[c->podgroups.v[t->podgroup]->queue];
+	const struct queue *q;
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	const char *separator = "insufficient ";
 	uint32_t over = 0;
@@ -442,7 +442,7 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	    t->status != TASK_PENDING || t->klass == NULL) {
 		return;
 	}
-	for (; q != NULL; q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent]) {
+	QUEUE_FOR_EACH_UP (q, c, c->podgroups.v[t->podgroup]->queue) {
 		over = res_over(session_queue_charged(session, q), &t->klass->request,
 				session_queue_limit(session, q), t->klass->mask | 1u << RES_PODS);
 		if (over != 0) {

@@ -116,11 +116,10 @@ static void describe_refusal(struct allocate_run *run, struct allocate_refusal *
 static bool has_room(struct allocate_run *run, const struct allocate_work *w, const struct task *t)
 {
 	struct session *s = run->session;
-	const struct cluster *c = session_cluster(s);
-	const struct queue *q = w->queue;
 	uint32_t mask = pod_class_charge_mask(t->klass);
+	const struct queue *q;
 
-	while (q != NULL) {
+	QUEUE_FOR_EACH_UP (q, session_cluster(s), w->queue->id) {
 		uint32_t over = res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
 					 session_queue_limit(s, q), mask);
 
@@ -128,7 +127,6 @@ static bool has_room(struct allocate_run *run, const struct allocate_work *w, co
 			describe_refusal(run, refusal_of(run, w), q, over);
 			return false;
 		}
-		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
 	}
 	return true;
 }

@@ -36,15 +36,14 @@ static const char *quota_text(struct session *s, const struct reason *why)
  * what was shown to autoscalers would have to be withdrawn: then the stricter count holds. */
 static bool takes_reserved_quota(struct session *s, const struct queue *q, const struct task *t)
 {
-	const struct cluster *c = session_cluster(s);
+	const struct queue *at;
 
-	while (q != NULL) {
-		if (res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
-			     session_queue_limit(s, q), pod_class_charge_mask(t->klass)) != 0 &&
-		    session_queue_has_unbound(s, q)) {
+	QUEUE_FOR_EACH_UP (at, session_cluster(s), q->id) {
+		if (res_over(session_queue_charged(s, at), pod_class_charge(t->klass),
+			     session_queue_limit(s, at), pod_class_charge_mask(t->klass)) != 0 &&
+		    session_queue_has_unbound(s, at)) {
 			return true;
 		}
-		q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
 	}
 	return false;
 }

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/saturating.h"
+#include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 
 #define BIT(state) (1u << (state))
@@ -69,11 +70,6 @@ bool ledger_may_advance(enum charge_state from, enum charge_state to)
 	return from != CHARGE_NONE && (from == to || (states[from].next & BIT(to)) != 0);
 }
 
-static struct queue *queue_at(const struct cluster *c, uint32_t id)
-{
-	return id == MODEL_NONE ? NULL : c->queues.v[id];
-}
-
 /* Adds sign * req to one account, in the dimensions of mask; never below zero. */
 static void book(struct cluster *c, struct res *account, const struct res *req, uint32_t mask,
 		 int sign)
@@ -98,12 +94,13 @@ static void book(struct cluster *c, struct res *account, const struct res *req, 
 }
 
 /* Books on the queue and every ancestor; what shrinks makes room for whoever waits below. */
-static void roll_up(struct cluster *c, struct queue *q, const struct res *req, int sign,
+static void roll_up(struct cluster *c, uint32_t from, const struct res *req, int sign,
 		    bool releasing)
 {
 	uint32_t mask = res_mask(req);
+	struct queue *q;
 
-	for (; q != NULL; q = queue_at(c, q->parent)) {
+	QUEUE_FOR_EACH_UP (q, c, from) {
 		book(c, &q->charged, req, mask, sign);
 		if (releasing) {
 			book(c, &q->releasing, req, mask, sign);
@@ -120,11 +117,12 @@ static bool is_at_the_end(const struct queue *q, unsigned dim)
 }
 
 /* A sum that was cut off at the largest number does not come back by subtraction. */
-static bool is_cut_off(const struct cluster *c, const struct queue *q, const struct res *req)
+static bool is_cut_off(const struct cluster *c, uint32_t queue, const struct res *req)
 {
 	uint32_t mask = res_mask(req);
+	const struct queue *q;
 
-	while (q != NULL) {
+	QUEUE_FOR_EACH_UP (q, c, queue) {
 		for (uint32_t m = mask & ~RES_FURTHER; m != 0; m &= m - 1) {
 			if (is_at_the_end(q, (unsigned)__builtin_ctz(m))) {
 				return true;
@@ -135,7 +133,6 @@ static bool is_cut_off(const struct cluster *c, const struct queue *q, const str
 				return true;
 			}
 		}
-		q = queue_at(c, q->parent);
 	}
 	return false;
 }
@@ -151,7 +148,7 @@ void ledger_charge(struct cluster *c, struct task *t, struct queue *q, enum char
 	t->charge = (uint8_t)state;
 	t->charge_queue = q->id;
 	q->podgroups_gen++;
-	roll_up(c, q, pod_class_charge(t->klass), 1, is_releasing(t));
+	roll_up(c, q->id, pod_class_charge(t->klass), 1, is_releasing(t));
 }
 
 void ledger_advance(struct cluster *c, struct task *t, enum charge_state state)
@@ -175,24 +172,24 @@ void ledger_release(struct cluster *c, struct task *t)
 	t->charge = CHARGE_NONE;
 	t->charge_queue = MODEL_NONE;
 	q->podgroups_gen++;
-	if (is_cut_off(c, q, pod_class_charge(t->klass))) {
+	if (is_cut_off(c, q->id, pod_class_charge(t->klass))) {
 		ledger_rebuild_sums(c);
 		return;
 	}
-	roll_up(c, q, pod_class_charge(t->klass), -1, is_releasing(t));
+	roll_up(c, q->id, pod_class_charge(t->klass), -1, is_releasing(t));
 }
 
 void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing)
 {
+	struct queue *q;
 	uint32_t mask;
 
 	if (t->charge == CHARGE_NONE || releasing == is_releasing(t)) {
 		return;
 	}
 	mask = res_mask(pod_class_charge(t->klass));
-	for (struct queue *q = c->queues.v[t->charge_queue]; q != NULL;
-	     q = queue_at(c, q->parent)) {
-		if (releasing || !is_cut_off(c, q, pod_class_charge(t->klass))) {
+	QUEUE_FOR_EACH_UP (q, c, t->charge_queue) {
+		if (releasing || !is_cut_off(c, q->id, pod_class_charge(t->klass))) {
 			book(c, &q->releasing, pod_class_charge(t->klass), mask,
 			     releasing ? 1 : -1);
 		}
@@ -210,12 +207,12 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 	}
 	q = c->queues.v[t->charge_queue];
 	q->podgroups_gen++;
-	if (is_cut_off(c, q, old_request)) {
+	if (is_cut_off(c, q->id, old_request)) {
 		ledger_rebuild_sums(c);
 		return;
 	}
-	roll_up(c, q, old_request, -1, is_releasing(t));
-	roll_up(c, q, pod_class_charge(t->klass), 1, is_releasing(t));
+	roll_up(c, q->id, old_request, -1, is_releasing(t));
+	roll_up(c, q->id, pod_class_charge(t->klass), 1, is_releasing(t));
 }
 
 void ledger_resize(struct cluster *c, struct task *t, const struct res *old_request)
@@ -259,8 +256,7 @@ void ledger_rebuild_sums(struct cluster *c)
 		struct task *t = c->tasks.v[i];
 
 		if (t != NULL && t->charge != CHARGE_NONE) {
-			roll_up(c, c->queues.v[t->charge_queue], pod_class_charge(t->klass), 1,
-				is_releasing(t));
+			roll_up(c, t->charge_queue, pod_class_charge(t->klass), 1, is_releasing(t));
 		}
 	}
 }
@@ -274,16 +270,11 @@ static const char *verify_queue(const struct cluster *c, const struct queue *q)
 	res_fill(&releasing, 0);
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
-		const struct queue *at;
 
 		if (t == NULL || t->charge == CHARGE_NONE) {
 			continue;
 		}
-		at = queue_at(c, t->charge_queue);
-		while (at != NULL && at != q) {
-			at = queue_at(c, at->parent);
-		}
-		if (at == q) {
+		if (queue_is_within(c, t->charge_queue, q)) {
 			res_add(&charged, pod_class_charge(t->klass));
 			if (is_releasing(t)) {
 				res_add(&releasing, pod_class_charge(t->klass));

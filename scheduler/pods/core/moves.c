@@ -6,49 +6,29 @@
 #include "scheduler/pods/core/session_priv.h"
 #include "scheduler/pods/model/pod_class.h"
 
-static const struct queue *parent_of(const struct session *s, const struct queue *q)
-{
-	return q->parent == MODEL_NONE ? NULL : s->cluster->queues.v[q->parent];
-}
-
-static bool is_at_or_above(const struct session *s, const struct queue *q, uint32_t below)
-{
-	while (below != MODEL_NONE && below != q->id) {
-		below = s->cluster->queues.v[below]->parent;
-	}
-	return below == q->id;
-}
-
 /* The ancestors that both queues have carry the charge before and after. */
 static bool fits(const struct session *s, const struct task *t, const struct queue *to)
 {
-	const struct queue *q = to;
+	const struct queue *q;
 
-	while (q != NULL && !is_at_or_above(s, q, t->charge_queue)) {
+	QUEUE_FOR_EACH_UP (q, s->cluster, to->id) {
+		if (queue_is_within(s->cluster, t->charge_queue, q)) {
+			break;
+		}
 		if (res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
 			     &s->limits[q->id], pod_class_charge_mask(t->klass)) != 0) {
 			return false;
 		}
-		q = parent_of(s, q);
 	}
 	return true;
-}
-
-static void book(struct session *s, const struct task *t, const struct queue *q, int sign)
-{
-	for (; q != NULL; q = parent_of(s, q)) {
-		session_overlay_add(s->overlay, &session_overlay_queue(s->overlay, q)->charged,
-				    pod_class_charge(t->klass), pod_class_charge_mask(t->klass),
-				    sign);
-	}
 }
 
 static void move(struct session *s, const struct task *t, const struct queue *to)
 {
 	struct decision *d = decision_add(&s->decisions, DECISION_MOVE);
 
-	book(s, t, s->cluster->queues.v[t->charge_queue], -1);
-	book(s, t, to, 1);
+	session_overlay_charge(s->overlay, t->charge_queue, t, -1);
+	session_overlay_charge(s->overlay, to->id, t, 1);
 	session_priv_task(s, t)->charge_queue = to->id;
 	d->task = t->id;
 	d->queue = to->id;
@@ -78,13 +58,15 @@ static void stay(struct session *s, const struct task *t, const struct queue *to
 static const struct queue *find_over(const struct session *s, const struct task *t)
 {
 	static const struct res nothing;
-	const struct queue *q = s->cluster->queues.v[t->charge_queue];
+	const struct queue *q;
 
-	while (q != NULL && res_over(session_queue_charged(s, q), &nothing, &s->limits[q->id],
-				     pod_class_charge_mask(t->klass)) == 0) {
-		q = parent_of(s, q);
+	QUEUE_FOR_EACH_UP (q, s->cluster, t->charge_queue) {
+		if (res_over(session_queue_charged(s, q), &nothing, &s->limits[q->id],
+			     pod_class_charge_mask(t->klass)) != 0) {
+			return q;
+		}
 	}
-	return q;
+	return NULL;
 }
 
 static void report_growth(struct session *s, const struct task *t)

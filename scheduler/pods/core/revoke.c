@@ -30,11 +30,10 @@ static bool is_revocable(const struct session *s, const struct task *t)
 /* In the account of the charge's queue and of every queue above it. */
 static void add_upwards(const struct session *s, struct res *sums, const struct task *t)
 {
-	const struct cluster *c = s->cluster;
+	const struct queue *q;
 
-	for (uint32_t q = session_task_charge_queue(s, t); q != MODEL_NONE;
-	     q = c->queues.v[q]->parent) {
-		res_add(&sums[q], pod_class_charge(t->klass));
+	QUEUE_FOR_EACH_UP (q, s->cluster, session_task_charge_queue(s, t)) {
+		res_add(&sums[q->id], pod_class_charge(t->klass));
 	}
 }
 
@@ -95,14 +94,6 @@ void revoke_charge(struct session *s, const struct task *t, const char *message)
 	struct revocation why = { .code = "QuotaRevoked", .message = message };
 
 	revoke_with_gang(s, t, &why);
-}
-
-static bool is_below(const struct cluster *c, uint32_t queue, const struct queue *top)
-{
-	while (queue != MODEL_NONE && queue != top->id) {
-		queue = c->queues.v[queue]->parent;
-	}
-	return queue == top->id;
 }
 
 /* Its creator chose the node, or another scheduler did: nothing was decided here, and a pod of
@@ -175,7 +166,7 @@ static void shrink_queue(struct session *s, const struct queue *q)
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL && is_revocable(s, t) &&
-		    is_below(c, session_task_charge_queue(s, t), q)) {
+		    queue_is_within(c, session_task_charge_queue(s, t), q)) {
 			v[n++] = t;
 		}
 	}

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/saturating.h"
 #include "base/xmalloc.h"
+#include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 
 /* A zeroed slot has epoch 0, which no session uses. */
@@ -161,6 +162,17 @@ void session_overlay_add(struct overlay *o, struct res *a, const struct res *b, 
 			v = a->v[d] > b->v[d] ? a->v[d] - b->v[d] : 0;
 		}
 		session_overlay_set64(o, &a->v[d], v);
+	}
+}
+
+void session_overlay_charge(struct overlay *o, uint32_t queue, const struct task *t, int sign)
+{
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, o->cluster, queue) {
+		session_overlay_add(o, &session_overlay_queue(o, q)->charged,
+				    pod_class_charge(t->klass), pod_class_charge_mask(t->klass),
+				    sign);
 	}
 }
 

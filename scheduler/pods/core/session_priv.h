@@ -46,13 +46,15 @@ static inline struct overlay_podgroup *session_priv_podgroup(const struct sessio
 /* The queue of t's charge (or of its PodGroup) and its ancestors hold an unbound charge. */
 static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
 {
-	uint32_t q = session_task_charge_queue(s, t);
+	uint32_t id = session_task_charge_queue(s, t);
+	const struct queue *q;
 
-	if (q == MODEL_NONE) {
-		q = s->cluster->podgroups.v[t->podgroup]->queue;
+	if (s->unbound == NULL) {
+		return;
 	}
-	for (; s->unbound != NULL && q != MODEL_NONE; q = s->cluster->queues.v[q]->parent) {
-		s->unbound[q] = 1;
+	QUEUE_FOR_EACH_UP (q, s->cluster,
+			   id != MODEL_NONE ? id : s->cluster->podgroups.v[t->podgroup]->queue) {
+		s->unbound[q->id] = 1;
 	}
 }
 

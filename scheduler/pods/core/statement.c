@@ -37,20 +37,15 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 	session_overlay_set32(o, &slot->node, node);
 }
 
-/* Where the charge of t is, or would be booked; NULL: nowhere. */
-static const struct queue *queue_of(const struct session *s, const struct task *t)
+/* Where the charge of t is, or would be booked; MODEL_NONE: nowhere. */
+static uint32_t queue_of(const struct session *s, const struct task *t)
 {
 	uint32_t id = session_task_charge_queue(s, t);
 
 	if (id == MODEL_NONE && t->podgroup != MODEL_NONE) {
 		id = s->cluster->podgroups.v[t->podgroup]->queue;
 	}
-	return id == MODEL_NONE ? NULL : s->cluster->queues.v[id];
-}
-
-static const struct queue *parent_of(const struct session *s, const struct queue *q)
-{
-	return q->parent == MODEL_NONE ? NULL : s->cluster->queues.v[q->parent];
+	return id;
 }
 
 static uint32_t booked_mask(const struct task *t)
@@ -58,21 +53,13 @@ static uint32_t booked_mask(const struct task *t)
 	return t->klass->mask | 1u << RES_PODS;
 }
 
-static void book_charge(struct session *s, const struct task *t, int sign)
-{
-	for (const struct queue *q = queue_of(s, t); q != NULL; q = parent_of(s, q)) {
-		session_overlay_add(s->overlay, &session_overlay_queue(s->overlay, q)->charged,
-				    pod_class_charge(t->klass), pod_class_charge_mask(t->klass),
-				    sign);
-	}
-}
-
 static void set_charge(struct session *s, const struct task *t, enum charge_state state)
 {
 	struct overlay_task *slot = session_overlay_task(s->overlay, t);
 
 	if ((slot->charge == CHARGE_NONE) != (state == CHARGE_NONE)) {
-		book_charge(s, t, state == CHARGE_NONE ? -1 : 1);
+		session_overlay_charge(s->overlay, queue_of(s, t), t,
+				       state == CHARGE_NONE ? -1 : 1);
 	}
 	session_overlay_set8(s->overlay, &slot->charge, (uint8_t)state);
 }
@@ -140,6 +127,7 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 		     const char *message)
 {
 	uint32_t node = session_task_node(s, t);
+	const struct queue *q;
 	struct decision *d;
 
 	assert(node != MODEL_NONE && session_task_status(s, t) != TASK_RELEASING);
@@ -151,7 +139,7 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
 	s->overlay->evicted = true;
 	if (session_task_charge(s, t) != CHARGE_NONE) {
-		for (const struct queue *q = queue_of(s, t); q != NULL; q = parent_of(s, q)) {
+		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
 			session_overlay_add(
 				s->overlay, &session_overlay_queue(s->overlay, q)->releasing,
 				pod_class_charge(t->klass), pod_class_charge_mask(t->klass), 1);

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "scheduler/base/tree.h"
 #include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 
 static bool holds_node(const struct task *t)
@@ -72,22 +74,19 @@ static void add_up(struct queue_totals *to, const struct queue_totals *from)
 /* Children first: every queue is added to its parent after all below it have been added to it. */
 static void roll_up(const struct cluster *c, struct queue_totals *out)
 {
-	uint32_t deepest = 0;
+	struct tree *t = queue_topology_tree(c);
+	const uint32_t *order;
+	size_t n;
 
-	for (size_t i = 0; i < c->queues.n; i++) {
-		if (c->queues.v[i] != NULL && c->queues.v[i]->depth > deepest) {
-			deepest = c->queues.v[i]->depth;
+	order = tree_order(t, &n);
+	for (size_t i = n; i-- > 0;) {
+		uint32_t parent = tree_parent(t, order[i]);
+
+		if (parent != TREE_NONE) {
+			add_up(&out[parent], &out[order[i]]);
 		}
 	}
-	for (uint32_t depth = deepest; depth > 0; depth--) {
-		for (size_t i = 0; i < c->queues.n; i++) {
-			const struct queue *q = c->queues.v[i];
-
-			if (q != NULL && q->depth == depth && q->parent != MODEL_NONE) {
-				add_up(&out[q->parent], &out[i]);
-			}
-		}
-	}
+	tree_destroy(t);
 }
 
 void totals_compute(const struct cluster *c, struct queue_totals *out)

@@ -162,11 +162,13 @@ static uint32_t find_bar(const struct cluster *c, const struct podgroup *g)
 	struct who who = { g->namespace_,
 			   strmap_get(c->access->namespaces, str_of(g->namespace_)) };
 
-	for (uint32_t id = g->queue; id != MODEL_NONE; id = c->queues.v[id]->parent) {
-		const struct rule *r = strmap_get(c->access->rules, str_of(c->queues.v[id]->name));
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, c, g->queue) {
+		const struct rule *r = strmap_get(c->access->rules, str_of(q->name));
 
 		if (r != NULL && !selector_match_with(&r->selector, get_label, &who)) {
-			return id;
+			return q->id;
 		}
 	}
 	return MODEL_NONE;

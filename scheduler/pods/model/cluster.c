@@ -134,11 +134,11 @@ void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b)
 
 uint64_t cluster_chain_gen(const struct cluster *c, const struct queue *q)
 {
-	uint64_t gen = q->room_gen;
+	const struct queue *at;
+	uint64_t gen = 0;
 
-	while (q->parent != MODEL_NONE) {
-		q = c->queues.v[q->parent];
-		gen += q->room_gen;
+	QUEUE_FOR_EACH_UP (at, c, q->id) {
+		gen += at->room_gen;
 	}
 	return gen;
 }

@@ -11,6 +11,8 @@
 
 #define CLUSTER_MAX_QUEUE_DEPTH 64 /* levels below the root; deeper queues are broken */
 
+struct tree; /* scheduler/base/tree.h */
+
 struct priority_class {
 	int32_t value;
 	bool global_default;
@@ -27,8 +29,19 @@ struct queue *queue_find(const struct cluster *c, struct str name); /* NULL */
  * recomputes parents, children, depth, broken and bumps queues_gen. Charges must be re-rolled by
  * ledger_rebuild_sums afterwards when parents changed (returns true then). */
 bool queue_topology_changed(struct cluster *c);
-/* Forgets a placeholder nobody refers to any more. */
+/* Removes a placeholder to which nothing refers any more. */
 void queue_prune(struct cluster *c, struct queue *q);
+/* The queues by id, as they lie now; free ids are roots. The caller destroys it. */
+struct tree *queue_topology_tree(const struct cluster *c);
+static inline struct queue *queue_at(const struct cluster *c, uint32_t id) /* NULL: MODEL_NONE */
+{
+	return id == MODEL_NONE ? NULL : c->queues.v[id];
+}
+/* q is the queue with the id from (MODEL_NONE: none), then each queue above it. */
+#define QUEUE_FOR_EACH_UP(q, c, from)                                                              \
+	for ((q) = queue_at((c), (from)); (q) != NULL; (q) = queue_at((c), (q)->parent))
+/* Whether the queue with this id is top or lies below it; false for MODEL_NONE. */
+bool queue_is_within(const struct cluster *c, uint32_t id, const struct queue *top);
 
 /* PodGroups, by "namespace/name". */
 struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name);

@@ -31,6 +31,18 @@ struct queue *queue_get(struct cluster *c, struct str name)
 	return q;
 }
 
+bool queue_is_within(const struct cluster *c, uint32_t id, const struct queue *top)
+{
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, c, id) {
+		if (q == top) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void queue_prune(struct cluster *c, struct queue *q)
 {
 	if (q->exists || q->id == c->root_queue || q->id == c->default_queue ||

@@ -3,6 +3,7 @@
 
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "scheduler/base/tree.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/cluster.h"
 
@@ -59,30 +60,28 @@ static uint32_t wanted_parent(const struct cluster *c, struct queue *q)
 	return parent->id;
 }
 
-/* depth marks the visit: 0 not yet, 1 on the present walk, 2 done. Every member of a cycle loses
- * its parent; what hangs below the cycle keeps its link and inherits the fault. */
-static void cut_cycles(struct cluster *c, const struct queue_list *all)
+struct tree *queue_topology_tree(const struct cluster *c)
+{
+	uint32_t *parent = xmalloc(c->queues.n * sizeof(*parent));
+	struct tree *t;
+
+	_Static_assert(MODEL_NONE == TREE_NONE, "parents are taken as they are");
+	for (size_t i = 0; i < c->queues.n; i++) {
+		parent[i] = c->queues.v[i] == NULL ? TREE_NONE : c->queues.v[i]->parent;
+	}
+	t = tree_create(parent, c->queues.n);
+	free(parent);
+	return t;
+}
+
+/* Every member of a cycle loses its parent; what hangs below the cycle keeps its link and inherits
+ * the fault. */
+static void cut_cycles(const struct tree *t, const struct queue_list *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
-		all->v[i]->depth = 0;
-	}
-	for (size_t i = 0; i < all->n; i++) {
-		struct queue *q = all->v[i];
-
-		while (q != NULL && q->depth == 0) {
-			q->depth = 1;
-			q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
-		}
-		while (q != NULL && q->depth == 1 && q->parent != MODEL_NONE) {
-			struct queue *next = c->queues.v[q->parent];
-
-			q->parent = MODEL_NONE;
-			q->broken = "the queue is its own ancestor";
-			q = next;
-		}
-		for (q = all->v[i]; q != NULL && q->depth == 1;) {
-			q->depth = 2;
-			q = q->parent == MODEL_NONE ? NULL : c->queues.v[q->parent];
+		if (tree_is_on_cycle(t, all->v[i]->id)) {
+			all->v[i]->parent = MODEL_NONE;
+			all->v[i]->broken = "the queue is its own ancestor";
 		}
 	}
 }
@@ -99,33 +98,42 @@ static void link_children(struct cluster *c, const struct queue_list *all)
 	}
 }
 
-/* Breadth first from all tops: depth, and the fault of a parent spreads to all below it. */
-static void descend(struct cluster *c, const struct queue_list *all)
+static void place_below_parent(const struct cluster *c, struct queue *q)
 {
-	struct queue_list order = VEC_INIT;
+	const struct queue *parent = queue_at(c, q->parent);
 
-	for (size_t i = 0; i < all->n; i++) {
-		if (all->v[i]->parent == MODEL_NONE) {
-			all->v[i]->depth = 0;
-			vec_push(&order, all->v[i]);
+	q->depth = parent == NULL ? 0 : parent->depth + 1;
+	if (parent == NULL || q->broken != NULL) {
+		return;
+	}
+	if (parent->broken != NULL) {
+		q->broken = "an ancestor of the queue cannot be used";
+	} else if (q->depth > CLUSTER_MAX_QUEUE_DEPTH) {
+		q->broken = "the queue lies too deep below the root";
+	}
+}
+
+/* Parents first: depth, and the fault of a queue spreads to all below it. */
+static void descend(const struct cluster *c, const struct queue_list *all)
+{
+	struct tree *t = queue_topology_tree(c);
+	const uint32_t *order;
+	size_t n;
+
+	(void)tree_order(t, &n);
+	if (n < c->queues.n) {
+		cut_cycles(t, all);
+		tree_destroy(t);
+		t = queue_topology_tree(c);
+	}
+	order = tree_order(t, &n);
+	assert(n == c->queues.n);
+	for (size_t i = 0; i < n; i++) {
+		if (c->queues.v[order[i]] != NULL) {
+			place_below_parent(c, c->queues.v[order[i]]);
 		}
 	}
-	for (size_t i = 0; i < order.n; i++) {
-		for (size_t k = 0; k < order.v[i]->children.n; k++) {
-			struct queue *child = c->queues.v[order.v[i]->children.v[k]];
-
-			child->depth = order.v[i]->depth + 1;
-			if (child->broken == NULL && order.v[i]->broken != NULL) {
-				child->broken = "an ancestor of the queue cannot be used";
-			} else if (child->broken == NULL &&
-				   child->depth > CLUSTER_MAX_QUEUE_DEPTH) {
-				child->broken = "the queue lies too deep below the root";
-			}
-			vec_push(&order, child);
-		}
-	}
-	assert(order.n == all->n);
-	vec_finish(&order);
+	tree_destroy(t);
 }
 
 static void move_podgroups(struct cluster *c, struct queue *q)
@@ -153,8 +161,10 @@ static void move_podgroups(struct cluster *c, struct queue *q)
 	vec_clear(&q->podgroups);
 }
 
-/* 1. The parent that each queue asks for. 2. Cycles are cut. 3. Children, sorted by name.
- * 4. Depths and inherited faults from the tops down. 5. PodGroups of queues that came or went. */
+/* 1. The parent that each queue asks for.
+ * 2. Cycles are cut; depths and inherited faults from the tops down.
+ * 3. Children, sorted by name.
+ * 4. PodGroups of queues that came or went. */
 bool queue_topology_changed(struct cluster *c)
 {
 	struct queue_list all = sorted_queues(c);
@@ -165,9 +175,8 @@ bool queue_topology_changed(struct cluster *c)
 		old[i] = all.v[i]->parent;
 		all.v[i]->parent = wanted_parent(c, all.v[i]);
 	}
-	cut_cycles(c, &all);
-	link_children(c, &all);
 	descend(c, &all);
+	link_children(c, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		move_podgroups(c, all.v[i]);
 		if (all.v[i]->parent != old[i] && !res_is_zero(&all.v[i]->charged)) {

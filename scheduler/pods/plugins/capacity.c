@@ -50,14 +50,16 @@ static void forget_derived(struct capacity *p)
 
 static void build_tree(struct capacity *p, const struct cluster *c)
 {
-	uint32_t *parent = xmalloc(c->queues.n * sizeof(*parent));
+	uint32_t *parent;
 
-	for (size_t i = 0; i < c->queues.n; i++) {
-		const struct queue *q = c->queues.v[i];
-
-		parent[i] = p->hierarchy && q != NULL ? q->parent : MODEL_NONE;
+	if (p->hierarchy) {
+		p->tree = queue_topology_tree(c);
+		return;
 	}
-	_Static_assert(MODEL_NONE == TREE_NONE, "queue parents are taken as they are");
+	parent = xmalloc(c->queues.n * sizeof(*parent));
+	for (size_t i = 0; i < c->queues.n; i++) {
+		parent[i] = TREE_NONE;
+	}
 	p->tree = tree_create(parent, c->queues.n);
 	free(parent);
 }

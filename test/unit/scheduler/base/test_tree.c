@@ -40,6 +40,7 @@ static void test_a_cycle_and_what_is_below_it_are_not_placed(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < ARRAY_LEN(forest); i++) {
 		assert_int_equal(tree_is_placed(t, i), i < 6 || i == 9);
+		assert_int_equal(tree_is_on_cycle(t, i), i == 6 || i == 7);
 	}
 	assert_false(tree_is_leaf(t, 7));
 	assert_true(tree_is_leaf(t, 8));
@@ -48,6 +49,8 @@ static void test_a_cycle_and_what_is_below_it_are_not_placed(void **state)
 	tree_destroy(t);
 	own = tree_create(itself, 2);
 	assert_false(tree_is_placed(own, 0));
+	assert_true(tree_is_on_cycle(own, 0));
+	assert_false(tree_is_on_cycle(own, 1));
 	assert_true(tree_is_placed(own, 1));
 	tree_destroy(own);
 	tree_destroy(NULL);

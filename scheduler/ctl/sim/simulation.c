@@ -429,36 +429,23 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
 	vec_push(&s->steps, step);
 }
 
-/* A pod beyond its gang's minimum is told nothing while it waits for quota. */
+/* A pod beyond its gang's minimum gets no condition while it waits for quota. */
 static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
 {
 	const struct cluster *c = cache_cluster(s->cache);
-	const struct queue *q;
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	const char *separator = "insufficient ";
-	uint32_t over = 0;
+	const struct queue *full;
+	uint32_t over;
 
 	if (session_task_charge(session, t) != CHARGE_NONE || (t->flags & TASK_OPTED_IN) == 0 ||
 	    t->status != TASK_PENDING || t->klass == NULL) {
 		return;
 	}
-	QUEUE_FOR_EACH_UP (q, c, c->podgroups.v[t->podgroup]->queue) {
-		over = res_over(session_queue_charged(session, q), &t->klass->request,
-				session_queue_limit(session, q), t->klass->mask | 1u << RES_PODS);
-		if (over != 0) {
-			break;
-		}
+	full = session_find_full_queue(session, c->queues.v[c->podgroups.v[t->podgroup]->queue], t,
+				       &over);
+	if (full != NULL) {
+		remember_why(s, "Pod", task_key(s, t),
+			     session_describe_full_queue(session, full, over));
 	}
-	if (over == 0) {
-		return;
-	}
-	strbuf_printf(&text, "queue %s has not enough quota left: ", q->name);
-	for (; over != 0; over &= over - 1) {
-		strbuf_printf(&text, "%s%s", separator,
-			      res_names_of_bit(c->res, (unsigned)__builtin_ctz(over)));
-		separator = ", ";
-	}
-	remember_why(s, "Pod", task_key(s, t), text.p);
 }
 
 /* Placements of the session that no decision tells of. Those of queues that it did not look at are

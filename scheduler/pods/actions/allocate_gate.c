@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/bitset.h"
-#include "base/strbuf.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/core/hooks.h"
 #include "scheduler/pods/core/statement.h"
@@ -90,45 +89,22 @@ static void remember_refusal(struct allocate_run *run, const struct allocate_wor
 	bitset_set(r->classes, t->klass->id);
 }
 
-static void describe_refusal(struct allocate_run *run, struct allocate_refusal *r,
-			     const struct queue *by, uint32_t dims)
-{
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	const char *separator = " has not enough quota left: insufficient ";
-	struct session *s = run->session;
-
-	if (r->by == by && r->dims == dims) {
-		return;
-	}
-	r->by = by;
-	r->dims = dims;
-	strbuf_printf(&text, "queue %s", by->name);
-	for (; dims != 0; dims &= dims - 1) {
-		strbuf_add_c(&text, separator);
-		strbuf_add_c(&text, res_names_of_bit(session_cluster(s)->res,
-						     (unsigned)__builtin_ctz(dims)));
-		separator = ", ";
-	}
-	r->text = arena_dup_n(session_arena(s), strbuf_str(&text).p, strbuf_str(&text).len);
-}
-
 /* Room in the queue and in every ancestor, in what t requests. */
 static bool has_room(struct allocate_run *run, const struct allocate_work *w, const struct task *t)
 {
-	struct session *s = run->session;
-	uint32_t mask = pod_class_charge_mask(t->klass);
-	const struct queue *q;
+	struct allocate_refusal *r = refusal_of(run, w);
+	uint32_t over;
+	const struct queue *full = session_find_full_queue(run->session, w->queue, t, &over);
 
-	QUEUE_FOR_EACH_UP (q, session_cluster(s), w->queue->id) {
-		uint32_t over = res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
-					 session_queue_limit(s, q), mask);
-
-		if (over != 0) {
-			describe_refusal(run, refusal_of(run, w), q, over);
-			return false;
-		}
+	if (full == NULL) {
+		return true;
 	}
-	return true;
+	if (r->by != full || r->dims != over) {
+		r->by = full;
+		r->dims = over;
+		r->text = session_describe_full_queue(run->session, full, over);
+	}
+	return false;
 }
 
 static void reserve(struct allocate_run *run, struct allocate_work *w, const struct task *t)

@@ -1,5 +1,7 @@
 #include "scheduler/pods/core/gang.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -24,25 +26,93 @@ static bool is_pending_member(const struct session *s, const struct task *t, enu
 	return (t->flags & gates) == 0;
 }
 
-bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage)
+static bool pending_counts(const struct session *s, const struct task *t, enum gang_stage stage)
 {
-	switch (session_task_status(s, t)) {
-	case TASK_BOUND:
-	case TASK_BINDING:
-	case TASK_RUNNING:
-	case TASK_ALLOCATED:
-	case TASK_SUCCEEDED:
+	switch (stage) {
+	case GANG_VALID:
 		return true;
-	case TASK_PENDING:
-	case TASK_PIPELINED:
+	case GANG_RESERVED:
+	case GANG_PLACEABLE:
 		return t->klass != NULL && is_pending_member(s, t, stage);
-	case TASK_RELEASING:
-	case TASK_FAILED:
-	case TASK_UNKNOWN:
-	case TASK_STATUS_COUNT_:
+	case GANG_PIPELINED:
+	case GANG_READY:
 		break;
 	}
-	return false;
+	/* A task without requests needs no decision to get ready. */
+	return t->klass != NULL && t->klass->best_effort;
+}
+
+bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage)
+{
+	enum task_status status = session_task_status(s, t);
+
+	if (status == TASK_PENDING) {
+		return pending_counts(s, t, stage);
+	}
+	if (status == TASK_PIPELINED) {
+		return stage == GANG_PIPELINED ||
+		       (stage != GANG_READY && pending_counts(s, t, stage));
+	}
+	return session_is_ready_status(status);
+}
+
+int32_t gang_count(const struct session *s, const struct podgroup *g, enum gang_stage stage)
+{
+	int32_t count = session_podgroup_ready_count(s, g);
+
+	assert(stage != GANG_RESERVED && stage != GANG_PLACEABLE);
+	if (stage != GANG_READY) {
+		count += (int32_t)session_podgroup_count(s, g, TASK_PIPELINED);
+	}
+	return count + (stage == GANG_VALID ? (int32_t)session_podgroup_count(s, g, TASK_PENDING)
+					    : session_podgroup_best_effort_pending(s, g));
+}
+
+/* Minimums per role are not looked at when they ask for more than minMember does in total. */
+static bool has_role_minimums(const struct podgroup *g)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		sum += g->role_min.v[i].min;
+	}
+	return g->role_min.n > 0 && sum <= g->min_member;
+}
+
+static const struct podgroup_role_min *find_minimum(const struct podgroup *g, uint32_t role)
+{
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		if (g->role_min.v[i].role == role) {
+			return &g->role_min.v[i];
+		}
+	}
+	return NULL;
+}
+
+bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum gang_stage stage)
+{
+	int32_t few[16] = { 0 };
+	int32_t *found = few;
+	size_t met = 0;
+
+	if (!has_role_minimums(g)) {
+		return true;
+	}
+	if (g->role_min.n > ARRAY_LEN(few)) {
+		found = arena_zero(session_arena(s), g->role_min.n, sizeof(*found));
+	}
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		met += g->role_min.v[i].min <= 0;
+	}
+	for (size_t i = 0; i < g->tasks.n && met < g->role_min.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+		const struct podgroup_role_min *role = find_minimum(g, t->role);
+
+		if (role != NULL && gang_counts(s, t, stage)) {
+			met += ++found[role - g->role_min.v] == role->min;
+		}
+	}
+	return met == g->role_min.n;
 }
 
 static struct gang_role *find_role(const struct gang_need *need, uint32_t role)
@@ -57,12 +127,7 @@ static struct gang_role *find_role(const struct gang_need *need, uint32_t role)
 
 static void copy_roles(const struct session *s, const struct podgroup *g, struct gang_need *need)
 {
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < g->role_min.n; i++) {
-		sum += g->role_min.v[i].min;
-	}
-	if (g->role_min.n == 0 || sum > g->min_member) {
+	if (!has_role_minimums(g)) {
 		return;
 	}
 	need->nroles = g->role_min.n;

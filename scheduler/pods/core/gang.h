@@ -1,15 +1,18 @@
-/* scheduler/pods/core/gang.h: how many members a gang (PodGroup with minMember, minTaskMember) has,
- * for the two questions that are asked before nodes are: may it be ungated, and may it be placed or
- * published. Like Volcano, minimums per role are not looked at when they ask for more than
- * minMember does in total. Thread: sched. Pure. */
+/* scheduler/pods/core/gang.h: how many members a gang (PodGroup with minMember, minTaskMember) has
+ * that got as far as a stage: may it be ungated, may it be placed or published, and, for the gang
+ * plugin, is it valid, pipelined, ready. Like Volcano, minimums per role are not looked at when
+ * they ask for more than minMember does in total. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_CORE_GANG_H
 #define SCHEDULER_PODS_CORE_GANG_H
 
 #include "scheduler/pods/core/session.h"
 
 enum gang_stage {
+	GANG_VALID,     /* is there, and not on its way out */
 	GANG_RESERVED,  /* has its quota: charged, on a node, or in no need of a charge */
 	GANG_PLACEABLE, /* and its gate is off */
+	GANG_PIPELINED, /* has a node, or will have one that is being released */
+	GANG_READY,     /* has a node, or needs no decision to get one */
 };
 
 struct gang_role {
@@ -26,6 +29,11 @@ struct gang_need {
 
 /* Whether t counts as a member that has reached the stage. */
 bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage);
+/* How many do, by their statuses alone: for GANG_VALID, GANG_PIPELINED and GANG_READY. O(1). */
+int32_t gang_count(const struct session *s, const struct podgroup *g, enum gang_stage stage);
+/* Whether every role has its minimum of tasks that have reached the stage. O(tasks) at most: the
+ * walk ends with the last minimum, so that a big PodGroup that has long been ready costs little. */
+bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum gang_stage stage);
 /* roles lie in the session's arena. O(tasks). */
 void gang_need(const struct session *s, const struct podgroup *g, enum gang_stage stage,
 	       struct gang_need *ret);

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 
 #include "base/bitset.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/core/fit.h"
 #include "scheduler/pods/core/hooks.h"
 #include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/core/session_priv.h"
+#include "scheduler/pods/model/pod_class.h"
 
 struct session *session_create(const struct sched_conf *conf, const struct hooks *hooks)
 {
@@ -196,6 +198,33 @@ const struct res *session_queue_limit(const struct session *s, const struct queu
 	return &s->limits[q->id];
 }
 
+const struct queue *session_find_full_queue(const struct session *s, const struct queue *q,
+					    const struct task *t, uint32_t *ret_over)
+{
+	const struct res *request = pod_class_charge(t->klass);
+	uint32_t mask = pod_class_charge_mask(t->klass);
+	const struct queue *at;
+
+	QUEUE_FOR_EACH_UP (at, s->cluster, q->id) {
+		*ret_over = res_over(session_queue_charged(s, at), request,
+				     session_queue_limit(s, at), mask);
+		if (*ret_over != 0) {
+			return at;
+		}
+	}
+	return NULL;
+}
+
+const char *session_describe_full_queue(const struct session *s, const struct queue *full,
+					uint32_t over)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text, "queue %s has not enough quota left: ", full->name);
+	res_describe_over(s->cluster->res, over, &text);
+	return arena_dup_n(s->arena, strbuf_str(&text).p, strbuf_str(&text).len);
+}
+
 bool session_has_quota_plugin(const struct session *s)
 {
 	return s->has_quota_plugin;
@@ -281,16 +310,14 @@ void session_wait_until(struct session *s, const struct queue *q, int64_t at)
 
 int32_t session_podgroup_ready_count(const struct session *s, const struct podgroup *g)
 {
-	return (int32_t)(session_podgroup_count(s, g, TASK_BOUND) +
-			 session_podgroup_count(s, g, TASK_BINDING) +
-			 session_podgroup_count(s, g, TASK_RUNNING) +
-			 session_podgroup_count(s, g, TASK_ALLOCATED) +
-			 session_podgroup_count(s, g, TASK_SUCCEEDED));
-}
+	int32_t count = 0;
 
-int32_t session_podgroup_waiting_count(const struct session *s, const struct podgroup *g)
-{
-	return (int32_t)session_podgroup_count(s, g, TASK_PIPELINED);
+	for (enum task_status i = 0; i < TASK_STATUS_COUNT_; i++) {
+		if (session_is_ready_status(i)) {
+			count += (int32_t)session_podgroup_count(s, g, i);
+		}
+	}
+	return count;
 }
 
 int32_t session_podgroup_best_effort_pending(const struct session *s, const struct podgroup *g)

@@ -65,6 +65,14 @@ const struct res *session_queue_charged(const struct session *s,
 const struct res *session_queue_releasing(const struct session *s, const struct queue *q);
 /* Configured limit from the quota plugins (RES_UNLIMITED where none). */
 const struct res *session_queue_limit(const struct session *s, const struct queue *q);
+/* The nearest queue from q upwards that has no room for t beside what is charged, and in which
+ * dimensions; NULL: all have room. */
+const struct queue *session_find_full_queue(const struct session *s, const struct queue *q,
+					    const struct task *t, uint32_t *ret_over);
+/* What that means, in the session's arena: "queue a has not enough quota left: insufficient cpu".
+ */
+const char *session_describe_full_queue(const struct session *s, const struct queue *full,
+					uint32_t over);
 bool session_has_quota_plugin(const struct session *s);
 /* Whether some pod in or below the queue holds quota without having a node; what got one in this
  * session may still count. O(tasks) at the first call of a session. */
@@ -93,12 +101,14 @@ void session_wait_for_nodes(struct session *s, const struct queue *q);
 void session_wait_for_podgroups(struct session *s, const struct queue *q);
 void session_wait_until(struct session *s, const struct queue *q, int64_t at);
 
-/* Readiness arithmetic of Volcano's JobInfo. */
-int32_t session_podgroup_ready_count(
-	const struct session *s,
-	const struct podgroup *g); /* bound, binding, running, allocated, succeeded */
-int32_t session_podgroup_waiting_count(const struct session *s,
-				       const struct podgroup *g); /* pipelined */
+/* Readiness arithmetic of Volcano's JobInfo. A task is ready that has a node, or had one and
+ * succeeded. */
+static inline bool session_is_ready_status(enum task_status status)
+{
+	return status == TASK_ALLOCATED || status == TASK_BINDING || status == TASK_BOUND ||
+	       status == TASK_RUNNING || status == TASK_SUCCEEDED;
+}
+int32_t session_podgroup_ready_count(const struct session *s, const struct podgroup *g);
 int32_t session_podgroup_best_effort_pending(const struct session *s, const struct podgroup *g);
 
 #endif

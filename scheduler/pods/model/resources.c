@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/saturating.h"
+#include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
@@ -430,6 +431,17 @@ uint32_t res_over(const struct res *used, const struct res *req, const struct re
 		}
 	}
 	return over;
+}
+
+void res_describe_over(const struct res_names *names, uint32_t over, struct strbuf *out)
+{
+	const char *separator = "insufficient ";
+
+	for (; over != 0; over &= over - 1) {
+		strbuf_add_c(out, separator);
+		strbuf_add_c(out, res_names_of_bit(names, (unsigned)__builtin_ctz(over)));
+		separator = ", ";
+	}
 }
 
 static double share_one(int64_t used, int64_t total)

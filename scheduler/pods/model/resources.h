@@ -32,6 +32,7 @@ struct res {
 };
 
 struct res_names;
+struct strbuf;
 
 /* Names of dimensions; the four above are always there. Owner: the owner of the cluster. */
 struct res_names *res_names_create(void);
@@ -75,6 +76,8 @@ uint32_t res_mask(const struct res *a);
  * those that req has, or all when it has none. */
 uint32_t res_over(const struct res *used, const struct res *req, const struct res *limit,
 		  uint32_t mask);
+/* Appends "insufficient cpu, memory" for dimensions that res_over returned. */
+void res_describe_over(const struct res_names *names, uint32_t over, struct strbuf *out);
 /* max over dimensions of mask of used/total; x/0 counts as 1 for x > 0 and as 0 for 0. */
 double res_share(const struct res *used, const struct res *total, uint32_t mask);
 

@@ -256,17 +256,11 @@ static bool refuse_dims(const struct session *s, const struct queue *q, uint32_t
 			struct reason *why)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	const char *separator = "insufficient ";
 
 	if (why == NULL) {
 		return false;
 	}
-	for (; dims != 0; dims &= dims - 1) {
-		strbuf_add_c(&text, separator);
-		strbuf_add_c(&text, res_names_of_bit(session_cluster(s)->res,
-						     (unsigned)__builtin_ctz(dims)));
-		separator = ", ";
-	}
+	res_describe_over(session_cluster(s)->res, dims, &text);
 	strbuf_printf(&text, " in queue %s", q->name);
 	return refuse(why, "queue resource quota insufficient",
 		      arena_dup(session_arena(s), text.p));

@@ -3,6 +3,7 @@
 #include "lib/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/core/statement.h"
 
 static void which_members_count(void **state)
 {
@@ -55,13 +56,15 @@ static void which_statuses_count(void **state)
 		[TASK_RUNNING] = true,  [TASK_SUCCEEDED] = true, [TASK_RELEASING] = false,
 		[TASK_UNKNOWN] = false, [TASK_FAILED] = false,
 	};
+	struct podgroup *g;
 	struct core_fixture sf;
 	struct task *t;
 
 	(void)state;
 	core_fixture_init(&sf, NULL);
 	cluster_fixture_node(sf.f.cluster, "n", 10);
-	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 1);
+	g = cluster_fixture_podgroup(sf.f.cluster, "g", "q", 1);
+	t = cluster_fixture_task(sf.f.cluster, "t", g, 1);
 	for (int i = 0; i < TASK_STATUS_COUNT_; i++) {
 		if (i == TASK_ALLOCATED || i == TASK_PIPELINED) {
 			continue;
@@ -70,9 +73,46 @@ static void which_statuses_count(void **state)
 					sf.f.cluster->nodes.v[0]);
 		core_fixture_open(&sf);
 		assert_int_equal(gang_counts(sf.s, t, GANG_RESERVED), expected[i]);
+		assert_int_equal(gang_counts(sf.s, t, GANG_VALID), expected[i]);
+		assert_int_equal(gang_counts(sf.s, t, GANG_READY),
+				 expected[i] && i != TASK_PENDING);
+		assert_int_equal(gang_count(sf.s, g, GANG_VALID), expected[i]);
+		assert_int_equal(gang_count(sf.s, g, GANG_PIPELINED),
+				 expected[i] && i != TASK_PENDING);
+		assert_int_equal(gang_count(sf.s, g, GANG_READY), expected[i] && i != TASK_PENDING);
 		session_close(sf.s);
 	}
 	core_fixture_open(&sf);
+	core_fixture_finish(&sf);
+}
+
+/* What a gang asks for at each stage, and how far its one task of a role has got. */
+static void roles_are_met_stage_by_stage(void **state)
+{
+	struct core_fixture sf;
+	struct podgroup *g;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+	cluster_fixture_node(sf.f.cluster, "n", 10);
+	g = cluster_fixture_podgroup(sf.f.cluster, "g", "q", 1);
+	vec_push(&g->role_min, ((struct podgroup_role_min){ 1, 1 }));
+	t = cluster_fixture_task(sf.f.cluster, "t", g, 1);
+	core_fixture_open(&sf);
+	assert_false(gang_roles_are_met(sf.s, g, GANG_VALID)); /* another role */
+	t->role = 1;
+	assert_true(gang_roles_are_met(sf.s, g, GANG_VALID));
+	assert_false(gang_roles_are_met(sf.s, g, GANG_PIPELINED));
+	statement_pipeline(sf.s, t, sf.f.cluster->nodes.v[0]);
+	assert_true(gang_roles_are_met(sf.s, g, GANG_VALID));
+	assert_true(gang_roles_are_met(sf.s, g, GANG_PIPELINED));
+	assert_false(gang_roles_are_met(sf.s, g, GANG_READY));
+	assert_int_equal(gang_count(sf.s, g, GANG_PIPELINED), 1);
+	assert_int_equal(gang_count(sf.s, g, GANG_READY), 0);
+	g->min_member = 0; /* less than the roles ask for */
+	assert_true(gang_roles_are_met(sf.s, g, GANG_READY));
 	core_fixture_finish(&sf);
 }
 
@@ -156,6 +196,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_members_count),
 		cmocka_unit_test(which_statuses_count),
+		cmocka_unit_test(roles_are_met_stage_by_stage),
 		cmocka_unit_test(roles_come_before_the_rest),
 		cmocka_unit_test(roles_that_ask_for_more_than_the_whole_are_not_looked_at),
 		cmocka_unit_test(who_may_ask_for_quota),

@@ -44,6 +44,47 @@ static void reads_the_cluster_until_something_changes(void **state)
 	core_fixture_finish(&sf);
 }
 
+static void the_nearest_full_queue_is_found_and_described(void **state)
+{
+	static const struct {
+		int64_t beside, cpu; /* charged to a queue beside it; asked for */
+		const char *full;
+	} rows[] = { { 1000, 1000, NULL }, { 1500, 1000, "top" }, { 1500, 2500, "below" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct cluster *c;
+		struct queue *below, *beside;
+		const struct queue *full;
+		struct task *t, *other;
+		uint32_t over = 0;
+
+		core_fixture_init(&sf, NULL);
+		c = sf.f.cluster;
+		cluster_fixture_queue(c, "top", NULL, 2000);
+		below = cluster_fixture_queue(c, "below", "top", 2000);
+		beside = cluster_fixture_queue(c, "beside", "top", 2000);
+		t = cluster_fixture_task(c, "p1", cluster_fixture_podgroup(c, "g", "below", 1),
+					 rows[i].cpu);
+		other = cluster_fixture_task(c, "p2", cluster_fixture_podgroup(c, "h", "beside", 1),
+					     rows[i].beside);
+		ledger_charge(c, other, beside, CHARGE_UNGATED);
+		core_fixture_open(&sf);
+		full = session_find_full_queue(sf.s, below, t, &over);
+		if (rows[i].full == NULL) {
+			assert_null(full);
+		} else {
+			assert_string_equal(full->name, rows[i].full);
+			assert_int_equal(over, 1u << RES_CPU);
+			assert_string_equal(session_describe_full_queue(sf.s, below, over),
+					    "queue below has not enough quota left: "
+					    "insufficient cpu");
+		}
+		core_fixture_finish(&sf);
+	}
+}
+
 static void a_new_session_forgets_the_last(void **state)
 {
 	struct core_fixture sf;
@@ -132,6 +173,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_the_cluster_until_something_changes),
+		cmocka_unit_test(the_nearest_full_queue_is_found_and_described),
 		cmocka_unit_test(a_new_session_forgets_the_last),
 		cmocka_unit_test(notes_survive_a_rollback),
 		cmocka_unit_test(what_failed_is_set_aside),

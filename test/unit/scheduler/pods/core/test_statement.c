@@ -106,8 +106,9 @@ static void pipeline_waits_and_decides_nothing(void **state)
 	statement_pipeline(s, t, n);
 	assert_int_equal(session_node_pipelined(s, n)->v[RES_CPU], 300);
 	assert_int_equal(session_node_used(s, n)->v[RES_CPU], 0);
-	assert_int_equal(session_podgroup_waiting_count(s, sf->f.cluster->podgroups.v[t->podgroup]),
-			 1);
+	assert_int_equal(
+		session_podgroup_count(s, sf->f.cluster->podgroups.v[t->podgroup], TASK_PIPELINED),
+		1);
 	statement_commit(s, st);
 	assert_string_equal(core_fixture_decisions(sf), "");
 }

@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/rng.h"
+#include "base/strbuf.h"
 #include "lib/unit.h"
 
 static struct res r2(int64_t cpu, int64_t memory)
@@ -269,6 +270,22 @@ static void test_sweeping_keeps_what_is_marked(void **state)
 	res_names_destroy(n);
 }
 
+static void test_dimensions_that_are_over_are_described(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct res_names *n = res_names_create();
+
+	(void)state;
+	res_describe_over(n, 0, &text);
+	assert_int_equal(text.len, 0);
+	res_describe_over(n, UINT32_C(1) << RES_MEMORY, &text);
+	assert_string_equal(text.p, "insufficient memory");
+	strbuf_reset(&text);
+	res_describe_over(n, UINT32_C(1) << RES_CPU | UINT32_C(1) << RES_MEMORY, &text);
+	assert_string_equal(text.p, "insufficient cpu, memory");
+	res_names_destroy(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_further_dimensions_are_like_the_others),
 		cmocka_unit_test(test_masks_and_limits_of_further_dimensions),
 		cmocka_unit_test(test_sweeping_keeps_what_is_marked),
+		cmocka_unit_test(test_dimensions_that_are_over_are_described),
 	};
 
 	return cmocka_run_group_tests_name("pods/model/resources", tests, NULL, NULL);

@@ -10,13 +10,36 @@
 #include "scheduler/pods/core/hooks_fallback.h"
 #include "scheduler/pods/core/session_priv.h"
 
+/* Every extension point, and what switches it on. */
+#define POINTS(POINT)                                                                              \
+	POINT(job_order, on[CONF_JOB_ORDER])                                                       \
+	POINT(queue_order, on[CONF_QUEUE_ORDER])                                                   \
+	POINT(task_order, on[CONF_TASK_ORDER])                                                     \
+	POINT(job_enqueueable, on[CONF_JOB_ENQUEUED])                                              \
+	POINT(job_enqueued, on[CONF_JOB_ENQUEUED])                                                 \
+	POINT(job_valid, true) /* Volcano has no switch for it */                                  \
+	POINT(job_ready, on[CONF_JOB_READY])                                                       \
+	POINT(job_pipelined, on[CONF_JOB_PIPELINED])                                               \
+	POINT(overused, on[CONF_OVERUSED])                                                         \
+	POINT(queue_accepts, on[CONF_ALLOCATABLE])                                                 \
+	POINT(allocatable, on[CONF_ALLOCATABLE])                                                   \
+	POINT(quota_limits, on[CONF_ALLOCATABLE])                                                  \
+	POINT(class_predicate, on[CONF_PREDICATE])                                                 \
+	POINT(predicate, on[CONF_PREDICATE])                                                       \
+	POINT(node_score, on[CONF_NODE_ORDER])                                                     \
+	POINT(on_allocate, true)                                                                   \
+	POINT(on_deallocate, true)
+
+#define LIST(point, on) struct hook_list point;
+#define ADD_IF(point, on)                                                                          \
+	if (hook.ops->point != NULL && (on)) {                                                     \
+		list_push(&h->point, &hook);                                                       \
+	}
+#define FREE(point, on) free(h->point.v);
+
 struct hooks {
 	struct hook_list all; /* every plugin once, owns the states */
-	struct hook_list job_order, queue_order, task_order;
-	struct hook_list job_enqueueable, job_enqueued, job_valid, job_ready, job_pipelined;
-	struct hook_list overused, queue_accepts, allocatable, quota_limits;
-	struct hook_list class_predicate, predicate, node_score;
-	struct hook_list on_allocate, on_deallocate;
+	POINTS(LIST)
 };
 
 static void list_push(struct hook_list *l, const struct hook *h)
@@ -25,34 +48,10 @@ static void list_push(struct hook_list *l, const struct hook *h)
 	l->v[l->n++] = *h;
 }
 
-/* One line per extension point: implemented and switched on. */
-#define ADD_IF(point, on)                                                                          \
-	do {                                                                                       \
-		if (hook.ops->point != NULL && (on)) {                                             \
-			list_push(&h->point, &hook);                                               \
-		}                                                                                  \
-	} while (0)
-
 static void compile_plugin(struct hooks *h, struct hook hook, const bool *on)
 {
 	list_push(&h->all, &hook);
-	ADD_IF(job_order, on[CONF_JOB_ORDER]);
-	ADD_IF(queue_order, on[CONF_QUEUE_ORDER]);
-	ADD_IF(task_order, on[CONF_TASK_ORDER]);
-	ADD_IF(job_enqueueable, on[CONF_JOB_ENQUEUED]);
-	ADD_IF(job_enqueued, on[CONF_JOB_ENQUEUED]);
-	ADD_IF(job_valid, true); /* Volcano has no switch for it */
-	ADD_IF(job_ready, on[CONF_JOB_READY]);
-	ADD_IF(job_pipelined, on[CONF_JOB_PIPELINED]);
-	ADD_IF(overused, on[CONF_OVERUSED]);
-	ADD_IF(queue_accepts, on[CONF_ALLOCATABLE]);
-	ADD_IF(allocatable, on[CONF_ALLOCATABLE]);
-	ADD_IF(quota_limits, on[CONF_ALLOCATABLE]);
-	ADD_IF(class_predicate, on[CONF_PREDICATE]);
-	ADD_IF(predicate, on[CONF_PREDICATE]);
-	ADD_IF(node_score, on[CONF_NODE_ORDER]);
-	ADD_IF(on_allocate, true);
-	ADD_IF(on_deallocate, true);
+	POINTS(ADD_IF)
 }
 
 static int create_plugin(const struct sched_conf *conf, const struct conf_plugin *p,
@@ -122,23 +121,7 @@ void hooks_destroy(struct hooks *h)
 		}
 	}
 	free(h->all.v);
-	free(h->job_order.v);
-	free(h->queue_order.v);
-	free(h->task_order.v);
-	free(h->job_enqueueable.v);
-	free(h->job_enqueued.v);
-	free(h->job_valid.v);
-	free(h->job_ready.v);
-	free(h->job_pipelined.v);
-	free(h->overused.v);
-	free(h->queue_accepts.v);
-	free(h->allocatable.v);
-	free(h->quota_limits.v);
-	free(h->class_predicate.v);
-	free(h->predicate.v);
-	free(h->node_score.v);
-	free(h->on_allocate.v);
-	free(h->on_deallocate.v);
+	POINTS(FREE)
 	free(h);
 }
 
@@ -172,37 +155,20 @@ void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *li
 	for (size_t i = 0; i < n; i++) {
 		res_fill(&limits[i], RES_UNLIMITED);
 	}
-	for (size_t i = 0; i < h->quota_limits.n; i++) {
-		const struct hook *q = &h->quota_limits.v[i];
-
-		q->ops->quota_limits(q->state, s, limits);
-	}
-}
-
-static int ask_queue_order(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->queue_order(h->state, c->session, c->queue, c->other_queue);
+	COMBINE_EACH(&h->quota_limits, quota_limits, s, limits);
 }
 
 int hooks_queue_order(const struct session *s, const struct queue *a, const struct queue *b)
 {
-	struct hook_call c = { .session = s, .queue = a, .other_queue = b };
-	int r = combine_order(&session_hooks(s)->queue_order, ask_queue_order, &c);
+	int r = COMBINE_ORDER(&session_hooks(s)->queue_order, queue_order, s, a, b);
 
 	return r != 0 ? r : hooks_fallback_queue(a, b);
-}
-
-static int ask_job_order(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->job_order(h->state, c->session, c->podgroup, c->other_podgroup);
 }
 
 int hooks_job_preference(const struct session *s, const struct podgroup *a,
 			 const struct podgroup *b)
 {
-	struct hook_call c = { .session = s, .podgroup = a, .other_podgroup = b };
-
-	return combine_order(&session_hooks(s)->job_order, ask_job_order, &c);
+	return COMBINE_ORDER(&session_hooks(s)->job_order, job_order, s, a, b);
 }
 
 int hooks_job_order(const struct session *s, const struct podgroup *a, const struct podgroup *b)
@@ -212,86 +178,41 @@ int hooks_job_order(const struct session *s, const struct podgroup *a, const str
 	return r != 0 ? r : hooks_fallback_podgroup(a, b);
 }
 
-static int ask_task_order(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->task_order(h->state, c->session, c->task, c->other_task);
-}
-
 int hooks_task_order(const struct session *s, const struct task *a, const struct task *b)
 {
-	struct hook_call c = { .session = s, .task = a, .other_task = b };
-	int r = combine_order(&session_hooks(s)->task_order, ask_task_order, &c);
+	int r = COMBINE_ORDER(&session_hooks(s)->task_order, task_order, s, a, b);
 
 	return r != 0 ? r : hooks_fallback_task(a, b);
 }
 
-static bool ask_queue_accepts(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->queue_accepts(h->state, c->session, c->queue, c->why);
-}
-
 bool hooks_queue_accepts(const struct session *s, const struct queue *q, struct reason *why)
 {
-	struct hook_call c = { .session = s, .queue = q, .why = why };
-
-	return combine_all(&session_hooks(s)->queue_accepts, ask_queue_accepts, &c);
-}
-
-static bool ask_allocatable(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->allocatable(h->state, c->mutable_session, c->queue, c->task, c->why);
+	return COMBINE_ALL(&session_hooks(s)->queue_accepts, queue_accepts, s, q, why);
 }
 
 bool hooks_allocatable(struct session *s, const struct queue *q, const struct task *t,
 		       struct reason *why)
 {
-	struct hook_call c = {
-		.session = s, .mutable_session = s, .queue = q, .task = t, .why = why
-	};
-
-	return combine_all(&session_hooks(s)->queue_accepts, ask_queue_accepts, &c) &&
-	       combine_all(&session_hooks(s)->allocatable, ask_allocatable, &c);
-}
-
-static bool ask_overused(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->overused(h->state, c->session, c->queue);
+	return COMBINE_ALL(&session_hooks(s)->queue_accepts, queue_accepts, s, q, why) &&
+	       COMBINE_ALL(&session_hooks(s)->allocatable, allocatable, s, q, t, why);
 }
 
 bool hooks_overused(const struct session *s, const struct queue *q)
 {
-	struct hook_call c = { .session = s, .queue = q };
-
-	return combine_any(&session_hooks(s)->overused, ask_overused, &c);
-}
-
-static enum vote ask_job_enqueueable(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->job_enqueueable(h->state, c->mutable_session, c->podgroup, c->why);
+	return COMBINE_ANY(&session_hooks(s)->overused, overused, s, q);
 }
 
 bool hooks_job_enqueueable(struct session *s, const struct podgroup *g, struct reason *why)
 {
-	struct hook_call c = { .session = s, .mutable_session = s, .podgroup = g, .why = why };
-
-	return combine_vote(&session_hooks(s)->job_enqueueable, ask_job_enqueueable, &c);
+	return COMBINE_VOTE(&session_hooks(s)->job_enqueueable, job_enqueueable, s, g, why);
 }
 
 void hooks_job_enqueued(struct session *s, const struct podgroup *g)
 {
-	const struct hook_list *l = &session_hooks(s)->job_enqueued;
-
-	for (size_t i = 0; i < l->n; i++) {
-		l->v[i].ops->job_enqueued(l->v[i].state, s, g);
-	}
+	COMBINE_EACH(&session_hooks(s)->job_enqueued, job_enqueued, s, g);
 }
 
-static bool ask_job_valid(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->job_valid(h->state, c->mutable_session, c->podgroup, c->why);
-}
-
-/* For people: one sentence of the PodGroup's condition. */
+/* One sentence of the PodGroup's condition. */
 static void explain_bar(const struct session *s, const struct podgroup *g, struct reason *why)
 {
 	const char *bar = s->cluster->queues.v[g->barred_by]->name;
@@ -305,93 +226,48 @@ static void explain_bar(const struct session *s, const struct podgroup *g, struc
 
 bool hooks_job_valid(struct session *s, const struct podgroup *g, struct reason *why)
 {
-	struct hook_call c = { .session = s, .mutable_session = s, .podgroup = g, .why = why };
-
 	if (g->barred_by != MODEL_NONE) {
 		if (why != NULL) {
 			explain_bar(s, g, why);
 		}
 		return false;
 	}
-	return combine_all(&session_hooks(s)->job_valid, ask_job_valid, &c);
-}
-
-static bool ask_job_ready(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->job_ready(h->state, c->session, c->podgroup);
+	return COMBINE_ALL(&session_hooks(s)->job_valid, job_valid, s, g, why);
 }
 
 bool hooks_job_ready(const struct session *s, const struct podgroup *g)
 {
-	struct hook_call c = { .session = s, .podgroup = g };
-
-	return combine_all(&session_hooks(s)->job_ready, ask_job_ready, &c);
-}
-
-static enum vote ask_job_pipelined(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->job_pipelined(h->state, c->session, c->podgroup);
+	return COMBINE_ALL(&session_hooks(s)->job_ready, job_ready, s, g);
 }
 
 bool hooks_job_pipelined(const struct session *s, const struct podgroup *g)
 {
-	struct hook_call c = { .session = s, .podgroup = g };
-
-	return combine_vote(&session_hooks(s)->job_pipelined, ask_job_pipelined, &c);
-}
-
-static bool ask_class_predicate(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->class_predicate(h->state, c->session, c->klass, c->node, c->why);
+	return COMBINE_VOTE(&session_hooks(s)->job_pipelined, job_pipelined, s, g);
 }
 
 bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
 			   struct reason *why)
 {
-	struct hook_call c = { .session = s, .klass = k, .node = n, .why = why };
-
-	return combine_all(&session_hooks(s)->class_predicate, ask_class_predicate, &c);
-}
-
-static bool ask_predicate(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->predicate(h->state, c->session, c->task, c->node, c->why);
+	return COMBINE_ALL(&session_hooks(s)->class_predicate, class_predicate, s, k, n, why);
 }
 
 bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
 		     struct reason *why)
 {
-	struct hook_call c = { .session = s, .task = t, .node = n, .why = why };
-
-	return combine_all(&session_hooks(s)->predicate, ask_predicate, &c);
-}
-
-static double ask_node_score(const struct hook *h, const struct hook_call *c)
-{
-	return h->ops->node_score(h->state, c->session, c->klass, c->node);
+	return COMBINE_ALL(&session_hooks(s)->predicate, predicate, s, t, n, why);
 }
 
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n)
 {
-	struct hook_call c = { .session = s, .klass = k, .node = n };
-
-	return combine_sum(&session_hooks(s)->node_score, ask_node_score, &c);
+	return COMBINE_SUM(&session_hooks(s)->node_score, node_score, s, k, n);
 }
 
 void hooks_on_allocate(struct session *s, const struct task *t)
 {
-	const struct hook_list *l = &session_hooks(s)->on_allocate;
-
-	for (size_t i = 0; i < l->n; i++) {
-		l->v[i].ops->on_allocate(l->v[i].state, s, t);
-	}
+	COMBINE_EACH(&session_hooks(s)->on_allocate, on_allocate, s, t);
 }
 
 void hooks_on_deallocate(struct session *s, const struct task *t)
 {
-	const struct hook_list *l = &session_hooks(s)->on_deallocate;
-
-	for (size_t i = 0; i < l->n; i++) {
-		l->v[i].ops->on_deallocate(l->v[i].state, s, t);
-	}
+	COMBINE_EACH(&session_hooks(s)->on_deallocate, on_deallocate, s, t);
 }

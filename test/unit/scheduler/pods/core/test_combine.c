@@ -14,46 +14,61 @@ struct answer {
 	int asked;
 };
 
-static int ask_order(const struct hook *h, const struct hook_call *c)
+static int queue_order(void *state, const struct session *s, const struct queue *a,
+		       const struct queue *b)
 {
-	struct answer *a = h->state;
+	struct answer *answer = state;
 
-	(void)c;
-	a->asked++;
-	return a->order;
+	(void)s;
+	(void)a;
+	(void)b;
+	answer->asked++;
+	return answer->order;
 }
 
-static bool ask_bool(const struct hook *h, const struct hook_call *c)
+static bool overused(void *state, const struct session *s, const struct queue *q)
 {
-	struct answer *a = h->state;
+	struct answer *a = state;
 
-	(void)c;
+	(void)s;
+	(void)q;
 	a->asked++;
 	return a->yes;
 }
 
-static enum vote ask_vote(const struct hook *h, const struct hook_call *c)
+static enum vote job_pipelined(void *state, const struct session *s, const struct podgroup *g)
 {
-	struct answer *a = h->state;
+	struct answer *a = state;
 
-	(void)c;
+	(void)s;
+	(void)g;
 	a->asked++;
 	return a->vote;
 }
 
-static double ask_score(const struct hook *h, const struct hook_call *c)
+static double node_score(void *state, const struct session *s, const struct pod_class *k,
+			 const struct node *n)
 {
-	struct answer *a = h->state;
+	struct answer *a = state;
 
-	(void)c;
+	(void)s;
+	(void)k;
+	(void)n;
 	a->asked++;
 	return a->score;
 }
 
+static const struct plugin_ops ops = {
+	.queue_order = queue_order,
+	.overused = overused,
+	.job_pipelined = job_pipelined,
+	.node_score = node_score,
+};
+
 static struct hook_list list_of(struct hook *v, struct answer *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		v[i] = (struct hook){ .state = &a[i] };
+		v[i] = (struct hook){ .ops = &ops, .state = &a[i] };
 	}
 	return (struct hook_list){ v, n };
 }
@@ -80,7 +95,8 @@ static void test_order_takes_the_first_that_is_not_zero(void **state)
 		for (size_t k = 0; k < MAX; k++) {
 			a[k].order = rows[i].answers[k];
 		}
-		assert_int_equal(combine_order(&l, ask_order, NULL), rows[i].expected);
+		assert_int_equal(COMBINE_ORDER(&l, queue_order, NULL, NULL, NULL),
+				 rows[i].expected);
 		for (size_t k = 0; k < MAX; k++) {
 			asked += a[k].asked;
 		}
@@ -95,19 +111,19 @@ static void test_all_stops_at_the_first_no_and_any_at_the_first_yes(void **state
 	struct hook_list l = list_of(v, a, 3), none = { NULL, 0 };
 
 	(void)state;
-	assert_false(combine_all(&l, ask_bool, NULL));
+	assert_false(COMBINE_ALL(&l, overused, NULL, NULL));
 	assert_int_equal(a[1].asked, 1);
 	assert_int_equal(a[2].asked, 0);
 	a[1].yes = true;
-	assert_true(combine_all(&l, ask_bool, NULL));
-	assert_true(combine_all(&none, ask_bool, NULL));
-	assert_false(combine_any(&none, ask_bool, NULL));
+	assert_true(COMBINE_ALL(&l, overused, NULL, NULL));
+	assert_true(COMBINE_ALL(&none, overused, NULL, NULL));
+	assert_false(COMBINE_ANY(&none, overused, NULL, NULL));
 	a[0].yes = a[1].yes = false;
 	a[0].asked = a[1].asked = a[2].asked = 0;
-	assert_true(combine_any(&l, ask_bool, NULL));
+	assert_true(COMBINE_ANY(&l, overused, NULL, NULL));
 	assert_int_equal(a[2].asked, 1);
 	a[2].yes = false;
-	assert_false(combine_any(&l, ask_bool, NULL));
+	assert_false(COMBINE_ANY(&l, overused, NULL, NULL));
 }
 
 static void test_votes_over_tiers(void **state)
@@ -149,7 +165,7 @@ static void test_votes_over_tiers(void **state)
 			v[k].tier = rows[i].tiers[k];
 		}
 		print_message("%s\n", rows[i].what);
-		assert_int_equal(combine_vote(&l, ask_vote, NULL), rows[i].expected);
+		assert_int_equal(COMBINE_VOTE(&l, job_pipelined, NULL, NULL), rows[i].expected);
 		for (size_t k = 0; k < MAX; k++) {
 			asked += a[k].asked;
 		}
@@ -166,10 +182,12 @@ static void test_sum_is_rounded_so_that_equal_nodes_are_equal(void **state)
 
 	(void)state;
 	assert_true(0.1 + 0.2 != 0.3);
-	assert_true(combine_sum(&la, ask_score, NULL) == combine_sum(&lb, ask_score, NULL));
-	assert_true(combine_sum(&none, ask_score, NULL) == 0);
+	assert_true(COMBINE_SUM(&la, node_score, NULL, NULL, NULL) ==
+		    COMBINE_SUM(&lb, node_score, NULL, NULL, NULL));
+	assert_true(COMBINE_SUM(&none, node_score, NULL, NULL, NULL) == 0);
 	b[0].score = 0.300001;
-	assert_true(combine_sum(&la, ask_score, NULL) < combine_sum(&lb, ask_score, NULL));
+	assert_true(COMBINE_SUM(&la, node_score, NULL, NULL, NULL) <
+		    COMBINE_SUM(&lb, node_score, NULL, NULL, NULL));
 }
 
 int main(void)

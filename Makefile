@@ -56,7 +56,7 @@ CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(COVFLAGS) $(LDFLAGS)
 
 # Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
-PURE := $(addprefix scheduler/pods/,model dump core actions plugins) \
+PURE := $(addprefix scheduler/pods/,model dump ledger session actions plugins cycle) \
 	$(addprefix scheduler/workloads/,model forest pending assign preempt cycle status) \
 	$(addprefix webhook/,admit admit/volcano admit/kueue)
 

@@ -12,7 +12,7 @@
 #include "enc/yaml.h"
 #include "scheduler/app/options.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/cycle/names.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/conf/kueue_conf_fields.h"
 

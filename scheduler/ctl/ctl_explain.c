@@ -19,13 +19,13 @@
 #include "scheduler/ctl/explain/workload_explain_text.h"
 #include "scheduler/ctl/list/kueue_kinds.h"
 #include "scheduler/ctl/list/workload_owner.h"
-#include "scheduler/pods/core/fit.h"
-#include "scheduler/pods/core/gang.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/ledger.h"
-#include "scheduler/pods/core/session.h"
-#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/session/gang.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session.h"
 
 /* One dimension of one queue on the way up. */
 struct line {

@@ -8,8 +8,8 @@
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/explain/live_cluster.h"
-#include "scheduler/pods/core/session.h"
-#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/ledger/totals.h"
+#include "scheduler/pods/session/session.h"
 
 static const char *const state_names[] = { "Open", "Closed", "Closing", "Unknown" };
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "lib/cycle_fixture.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 #define PODS 50000
 #define NODES 5000

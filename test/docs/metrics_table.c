@@ -17,7 +17,7 @@
 #include "scheduler/app/engine.h"
 #include "scheduler/pods/actions/registry.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/cycle/names.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "webhook/certs/certs_manager.h"

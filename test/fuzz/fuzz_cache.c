@@ -10,11 +10,11 @@
 #include "base/strbuf.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
-#include "scheduler/pods/core/cycle.h"
-#include "scheduler/pods/core/decision.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/session/decision.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/session/hooks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include "lib/cluster_fixture.h"
 #include "lib/cycle_fixture.h"
 #include "lib/invariants.h"
-#include "scheduler/pods/core/ledger.h"
-#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 #define TASKS_MAX 48
 #define JOBS_MAX 10

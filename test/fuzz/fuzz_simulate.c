@@ -10,7 +10,7 @@
 #include "scheduler/ctl/sim/sim_report.h"
 #include "scheduler/ctl/sim/simulation.h"
 #include "scheduler/ctl/sim/workload_simulation.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/workloads/forest/forest.h"
 

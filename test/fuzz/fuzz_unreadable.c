@@ -11,8 +11,8 @@
 #include "enc/decode.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
-#include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 

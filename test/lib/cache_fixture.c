@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 const struct cache_fixture_pod cache_fixture_running = {
 	.name = "p", .group = "g", .node = "n", .phase = "Running"

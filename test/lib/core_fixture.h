@@ -4,9 +4,9 @@
 #define TEST_LIB_CORE_FIXTURE_H
 
 #include "lib/cycle_fixture.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/session_priv.h"
-#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/session/statement.h"
 
 struct core_fixture {
 	struct cycle_fixture f;

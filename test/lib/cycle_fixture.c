@@ -5,9 +5,9 @@
 #include "base/err.h"
 #include "lib/invariants.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/action.h"
-#include "scheduler/pods/core/ledger.h"
-#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/session/action.h"
 
 static void parse_conf(struct cycle_fixture *f, const char *text)
 {

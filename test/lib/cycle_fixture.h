@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "lib/cluster_fixture.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/cycle.h"
+#include "scheduler/pods/cycle/cycle.h"
 
 #define CYCLE_FIXTURE_START (INT64_C(1700000000) * 1000000000)
 #define CYCLE_FIXTURE_S INT64_C(1000000000)

@@ -5,8 +5,8 @@
 #include "base/xmalloc.h"
 #include "lib/unit.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/names.h"
+#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/session/hooks.h"
 
 static void run_nothing(struct session *s)
 {

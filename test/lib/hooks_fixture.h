@@ -4,7 +4,7 @@
 #define TEST_LIB_HOOKS_FIXTURE_H
 
 #include "lib/cluster_fixture.h"
-#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/session/session.h"
 
 struct hooks_fixture {
 	struct cluster *cluster;

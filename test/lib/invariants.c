@@ -4,10 +4,10 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "scheduler/pods/core/decision.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/decision.h"
 
 struct seen {
 	uint8_t kinds[DECISION_KIND_COUNT_];

@@ -18,9 +18,9 @@
 #include "lib/unit.h"
 #include "play/oracle.h"
 #include "scenario/world_write.h"
-#include "scheduler/pods/core/ledger.h"
-#include "scheduler/pods/core/offers.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
 
 static const char *const scheduler_names[] = { "volcano", NULL };

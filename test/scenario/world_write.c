@@ -8,7 +8,7 @@
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/decision.h"
+#include "scheduler/pods/session/decision.h"
 
 static struct jdoc *pod_of(struct world *w, const struct decision *d)
 {

@@ -11,7 +11,7 @@
 #include "enc/jdoc.h"
 #include "play/mirror.h"
 #include "play/oracle.h"
-#include "scheduler/pods/core/decision.h"
+#include "scheduler/pods/session/decision.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 

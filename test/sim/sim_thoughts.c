@@ -1,6 +1,6 @@
 #include "sim/sim_thoughts.h"
 
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/workloads/model/quota.h"

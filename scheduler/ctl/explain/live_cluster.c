@@ -18,12 +18,12 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/base/resource_name.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/names.h"
-#include "scheduler/pods/core/session.h"
-#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/cycle/names.h"
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/ledger/totals.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 

@@ -15,12 +15,12 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/ctl/sim/sim_group.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/cycle.h"
-#include "scheduler/pods/core/ledger.h"
-#include "scheduler/pods/core/names.h"
-#include "scheduler/pods/core/session.h"
+#include "scheduler/pods/cycle/cycle.h"
+#include "scheduler/pods/cycle/names.h"
 #include "scheduler/pods/ingest/cache.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/session/session.h"
 
 /* A write that is acknowledged before the next cycle. */
 struct write {

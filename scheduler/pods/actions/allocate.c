@@ -5,9 +5,9 @@
 #include "scheduler/pods/actions/allocate_place.h"
 #include "scheduler/pods/actions/registry.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/ledger.h"
-#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/statement.h"
 
 static bool is_configured(const struct sched_conf *conf, const char *action)
 {

@@ -1,10 +1,10 @@
 #include "scheduler/pods/actions/allocate_place.h"
 
 #include "base/arena.h"
-#include "scheduler/pods/core/fit.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/statement.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/statement.h"
 
 bool allocate_place_wants(const struct session *s, const struct task *t)
 {

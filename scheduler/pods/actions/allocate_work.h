@@ -3,8 +3,8 @@
 #ifndef SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 #define SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 
-#include "scheduler/pods/core/gang.h"
-#include "scheduler/pods/core/order.h"
+#include "scheduler/pods/session/gang.h"
+#include "scheduler/pods/session/order.h"
 
 struct allocate_list {
 	const struct task **v;

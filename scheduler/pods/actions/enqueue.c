@@ -1,8 +1,8 @@
 #include "base/arena.h"
 #include "scheduler/pods/actions/registry.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/order.h"
-#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/order.h"
+#include "scheduler/pods/session/statement.h"
 
 static bool is_pending(struct session *s, const struct podgroup *g)
 {

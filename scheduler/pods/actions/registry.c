@@ -1,7 +1,7 @@
 #include "scheduler/pods/actions/registry.h"
 
 #include "base/attrs.h"
-#include "scheduler/pods/core/action.h"
+#include "scheduler/pods/session/action.h"
 
 const struct action_row action_registry[] = {
 	{ "allocate", allocate_run }, { "backfill", backfill_run }, { "enqueue", enqueue_run },

@@ -1,6 +1,6 @@
 /* scheduler/pods/actions/registry.h: the actions there are; one file each, none includes another.
- * The table that the configuration is resolved against (action_registry, pods/core/action.h) lists
- * them next to the names that Volcano has and we do not. Thread: sched. Pure. */
+ * The table that the configuration is resolved against (action_registry, pods/session/action.h)
+ * lists them next to the names that Volcano has and we do not. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_ACTIONS_REGISTRY_H
 #define SCHEDULER_PODS_ACTIONS_REGISTRY_H
 

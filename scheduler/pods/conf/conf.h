@@ -76,7 +76,7 @@ struct sched_conf {
 	bool gate_sticky;               /* --gate-sticky; read once, at the start */
 	int64_t reservation_timeout_ns; /* 0: off */
 	int64_t reservation_backoff_ns; /* least time before a timed-out pod is decided again
-					   (pods/core/attempts.h); default 1 min */
+					   (pods/ledger/attempts.h); default 1 min */
 	uint32_t reservation_attempts;  /* then it waits for nodes of another shape; 0: no limit */
 	char *default_queue;
 };
@@ -91,7 +91,7 @@ struct conf_names {
 typedef void (*conf_warn_fn)(void *ctx, const char *text);
 
 struct conf_options {
-	struct conf_names known; /* pods/core/names.h fills it from the registries */
+	struct conf_names known; /* pods/cycle/names.h fills it from the registries */
 	conf_warn_fn warn;       /* unknown keys, names without implementation; may be NULL */
 	void *ctx;               /* of warn */
 };

@@ -8,9 +8,9 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "obs/metric.h"
-#include "scheduler/pods/core/decision.h"
-#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/model.h"
+#include "scheduler/pods/session/decision.h"
 
 /* One row per gauge of a queue: either an amount in a fixed dimension or a count. */
 enum amount {

@@ -7,8 +7,8 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "obs/metric.h"
-#include "scheduler/pods/core/offers.h"
 #include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
 
 static char **copy_names(const char *const *names)

@@ -7,7 +7,7 @@
  * still lack a node; an UNGATE in flight stays charged until the outcome or a watch event shows it;
  * updates older than the known resourceVersion are ignored; an object with another UID replaces the
  * old one (its charge is released first); evicted pods leave the ledger when they are gone; a
- * charge stays on the queue that granted it until a cycle moves it (pods/core/moves.h); after
+ * charge stays on the queue that granted it until a cycle moves it (pods/cycle/moves.h); after
  * leadership was gained charges are rebuilt from headgate.io/reserved: that of a pod on a node is
  * booked on the queue that the mark names while that queue exists, else on its PodGroup's, and what
  * exceeds a limit then the next cycle revokes, youngest first.
@@ -85,7 +85,7 @@ struct cache_options {
 	 * time was taken from another clock, or from this one before a step. */
 	int64_t found_age_max_ns;
 	/* How long a pod waits that a reservation timed out for, found at the start: as
-	 * pods/core/attempts.h says, after reservations of that length. */
+	 * pods/ledger/attempts.h says, after reservations of that length. */
 	int64_t attempt_least_ns, attempt_held_ns;
 	struct metric_registry *counters;
 	struct cache_listener listener;

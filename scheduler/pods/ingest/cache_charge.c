@@ -1,6 +1,6 @@
 #include "base/intern.h"
-#include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 
 /* The queue that the task's PodGroup names; NULL when it names none. It need not exist. */
@@ -65,7 +65,7 @@ bool cache_charge_is_real(const struct cluster *c, const struct task *t)
 }
 
 /* A charge stays where it was granted: whether it may follow its PodGroup is decided in
- * pods/core/moves.h. */
+ * pods/cycle/moves.h. */
 static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 {
 	if (t->charge == CHARGE_NONE) {

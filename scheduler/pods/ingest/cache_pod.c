@@ -2,10 +2,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "scheduler/pods/core/attempts.h"
-#include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/ledger/attempts.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 
 static void drop(struct cache *c, struct task *t)

@@ -2,9 +2,9 @@
 
 #include "api/scheduling.h"
 #include "base/err.h"
-#include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/access.h"
 
 static void settle_podgroups(struct cache *c)

@@ -1,6 +1,6 @@
 #include "base/intern.h"
-#include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 /* Writes on their way keep what was booked for them: their outcomes are still to come. */
 static enum charge_state in_flight(const struct task *t)

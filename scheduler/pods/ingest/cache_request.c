@@ -2,8 +2,8 @@
 #include "api/status.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/ingest/cache_priv.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 #define BACKOFF_MAX_SHIFT 8
 #define BACKOFF_MAX (300 * CLOCK_NS_PER_S)

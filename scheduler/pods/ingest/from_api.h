@@ -88,7 +88,7 @@ void from_api_podgroup_priorities(struct cluster *c);
 
 /* What a node has or a Queue limits, into *ret (the caller fills it before with what absent names
  * mean). Rounded down. New names become dimensions, for good: only administrators write these
- * objects; the caller then calls offers_resolve (pods/core/offers.h). max: largest amount that is
+ * objects; the caller then calls offers_resolve (pods/ledger/offers.h). max: largest amount that is
  * not an error. */
 int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
 		     struct res *ret, struct err *err);

@@ -1,7 +1,7 @@
 /* scheduler/pods/model/cluster.h: building and changing a struct cluster with its accounts kept
  * right: node use, PodGroup counts, generations, queue topology. Quota charges are
- * pods/core/ledger.h's business: a caller that removes or re-books a task releases its charge first
- * (asserted). Owner: the sched thread. Pure: no I/O, no clock. */
+ * pods/ledger/ledger.h's business: a caller that removes or re-books a task releases its charge
+ * first (asserted). Owner: the sched thread. Pure: no I/O, no clock. */
 #ifndef SCHEDULER_PODS_MODEL_CLUSTER_H
 #define SCHEDULER_PODS_MODEL_CLUSTER_H
 

@@ -1,7 +1,7 @@
 /* scheduler/pods/model/model.h: the cluster as the scheduler sees it: queues, PodGroups,
  * tasks (pods), nodes. Plain data. Owner: the sched thread; a cycle sees it const. The structs are
  * changed only through pods/model/cluster.h (accounting that belongs together) and
- * pods/core/ledger.h (quota charges). Ids are dense indices into the arrays of struct cluster,
+ * pods/ledger/ledger.h (quota charges). Ids are dense indices into the arrays of struct cluster,
  * re-used after removal. */
 #ifndef SCHEDULER_PODS_MODEL_MODEL_H
 #define SCHEDULER_PODS_MODEL_MODEL_H
@@ -222,7 +222,8 @@ struct cluster {
 	struct res_names *res;
 	uint64_t res_swept; /* grows with every sweep: a struct res that is held elsewhere has lost
 			       its further dimensions by then */
-	unsigned res_resolved; /* names that requests were looked through for: pods/core/offers.h */
+	unsigned res_resolved; /* names that requests were looked through for: pods/ledger/offers.h
+				*/
 	struct intern *names;  /* roles, namespaces, label strings, queue names */
 	struct SLOTS(struct task) tasks; /* by id, as all of these */
 	struct SLOTS(struct podgroup) podgroups;

@@ -14,9 +14,9 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
-#include "scheduler/pods/core/session.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/session/session.h"
 
 #define SCORE_MAX 100.0
 

@@ -16,10 +16,10 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
-#include "scheduler/pods/core/session.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/session/session.h"
 
 struct capacity {
 	bool hierarchy;

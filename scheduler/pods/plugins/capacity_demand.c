@@ -4,8 +4,8 @@
 
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
-#include "scheduler/pods/core/session.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/session.h"
 
 /* The four resources that every cluster has, and ordinary extended ones; the name of a quota on
  * object counts ("count/pods") is no resource that pods ask for. */

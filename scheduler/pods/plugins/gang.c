@@ -1,10 +1,10 @@
 /* Volcano's gang plugin: a PodGroup counts as ready, pipelined or valid when minMember of its
  * tasks, and of each role the minimum that minTaskMember asks for, have got that far
- * (pods/core/gang.h). */
+ * (pods/session/gang.h). */
 #include "scheduler/pods/plugins/registry.h"
 
 #include "base/arena.h"
-#include "scheduler/pods/core/gang.h"
+#include "scheduler/pods/session/gang.h"
 
 static bool is_met(const struct session *s, const struct podgroup *g, enum gang_stage stage)
 {

@@ -9,10 +9,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "scheduler/pods/core/session.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/predicates_match.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/session/session.h"
 
 struct predicates {
 	bool affinity, ports, taints;

@@ -1,10 +1,10 @@
 /* scheduler/pods/plugins/registry.h: the plugins there are; one file each, none includes another.
- * The table that the configuration is compiled from (plugin_registry, pods/core/plugin.h) lists
+ * The table that the configuration is compiled from (plugin_registry, pods/session/plugin.h) lists
  * them next to the names that Volcano has and we do not. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_PLUGINS_REGISTRY_H
 #define SCHEDULER_PODS_PLUGINS_REGISTRY_H
 
-#include "scheduler/pods/core/plugin.h"
+#include "scheduler/pods/session/plugin.h"
 
 extern const struct plugin_ops binpack_ops;
 extern const struct plugin_ops capacity_ops;

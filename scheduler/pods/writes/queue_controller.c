@@ -12,7 +12,7 @@
 #include "enc/quantity.h"
 #include "kube/pool.h"
 #include "scheduler/base/object_write.h"
-#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/model.h"
 
 #define QUEUES_PATH "/apis/" KEYS_VOLCANO_API_VERSION "/queues"

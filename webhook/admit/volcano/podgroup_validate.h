@@ -8,7 +8,7 @@
  * namespace, and one that the group is moved to has no children; minimums are not negative;
  * highestTierAllowed and highestTierName exclude each other, in sub-groups, too. Whether the
  * charges of members that run follow the group to another queue is the scheduler's to decide
- * (pods/core/moves.h).
+ * (pods/cycle/moves.h).
  */
 int podgroup_validate(const struct admit_request *q, struct admit_answer *ret, struct err *err);
 

@@ -34,5 +34,5 @@ int main(void)
 		cmocka_unit_test(test_codes),
 	};
 
-	return cmocka_run_group_tests_name("pods/core/status", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/cycle/status", tests, NULL, NULL);
 }

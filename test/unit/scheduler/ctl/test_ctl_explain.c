@@ -13,8 +13,8 @@
 #include "lib/cluster_fixture.h"
 #include "lib/folder.h"
 #include "lib/workload_sim_fixture.h"
-#include "scheduler/pods/core/ledger.h"
 #include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "unit/scheduler/ctl/capture.h"
 
 static char path[64];

@@ -2,7 +2,7 @@
 
 #include "lib/cycle_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 static void pods(struct cycle_fixture *f, struct podgroup *g, int n, int64_t cpu, bool gated)
 {

@@ -2,7 +2,7 @@
 
 #include "lib/core_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 static void which_pods_are_placed(void **state)
 {

@@ -5,10 +5,10 @@
 #include "base/attrs.h"
 #include "lib/conf_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/action.h"
-#include "scheduler/pods/core/cycle.h"
-#include "scheduler/pods/core/names.h"
-#include "scheduler/pods/core/plugin.h"
+#include "scheduler/pods/cycle/cycle.h"
+#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/session/action.h"
+#include "scheduler/pods/session/plugin.h"
 
 /* Every action that Volcano has is a row; those that we have can run. */
 static void all_names_of_volcano_are_known(void **state)

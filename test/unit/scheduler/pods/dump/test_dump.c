@@ -11,7 +11,7 @@
 #include "base/xmalloc.h"
 #include "lib/cluster_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 static const char *name_in(struct cluster *c, const char *text)
 {

@@ -7,8 +7,8 @@
 #include "lib/unit.h"
 #include "obs/exposition.h"
 #include "obs/metric.h"
-#include "scheduler/pods/core/decision.h"
-#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/ledger/totals.h"
+#include "scheduler/pods/session/decision.h"
 
 static bool shows(struct metric_registry *r, const char *line)
 {

@@ -1,6 +1,6 @@
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/access.h"
 
 /* Every status of the pod against every state of a charge it may come with. */

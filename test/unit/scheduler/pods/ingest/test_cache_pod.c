@@ -2,7 +2,7 @@
 
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 
 /* What a cycle and its assumption do to an opted-in pod. */

@@ -2,7 +2,7 @@
 #include "base/strbuf.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 static void test_charges_do_not_follow_an_edit(void **state)
 {

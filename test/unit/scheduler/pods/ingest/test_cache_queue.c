@@ -1,6 +1,6 @@
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 static void test_one_bad_queue_closes_only_its_own_subtree(void **state)
 {

@@ -1,6 +1,6 @@
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 static void test_rebuilt_from_what_the_pods_prove(void **state)
 {

@@ -1,6 +1,6 @@
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 
 static const struct cache_fixture_pod gated = {
 	.name = "p", .group = "g", .opted_in = true, .gated = true

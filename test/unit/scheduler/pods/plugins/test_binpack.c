@@ -8,8 +8,8 @@
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/core/hooks.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/session/hooks.h"
 
 enum { GPU = RES_FIRST_NAMED, CPU_BIT = 1 << RES_CPU, MEM_BIT = 1 << RES_MEMORY };
 enum { GPU_BIT = 1 << RES_FIRST_NAMED };

@@ -1,9 +1,9 @@
 #include "base/attrs.h"
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/ledger.h"
-#include "scheduler/pods/core/statement.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/statement.h"
 
 #define FLAT "- plugins: [{name: capacity}]\n"
 #define TREE "- plugins: [{name: capacity, enableHierarchy: true}]\n"

@@ -1,7 +1,7 @@
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/tree.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
 

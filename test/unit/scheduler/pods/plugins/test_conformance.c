@@ -1,6 +1,6 @@
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/session/hooks.h"
 
 static void test_a_configuration_may_name_it(void **state)
 {

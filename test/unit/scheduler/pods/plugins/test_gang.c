@@ -3,7 +3,7 @@
 #include "base/intern.h"
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/hooks.h"
+#include "scheduler/pods/session/hooks.h"
 
 static struct hooks_fixture f;
 static struct node *node;

@@ -6,9 +6,9 @@
 #include "base/intern.h"
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/hooks.h"
-#include "scheduler/pods/core/statement.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/statement.h"
 
 static struct hooks_fixture f;
 static struct node *node;

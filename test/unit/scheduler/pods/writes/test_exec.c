@@ -9,8 +9,8 @@
 #include "lib/cluster_fixture.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
-#include "scheduler/pods/core/decision.h"
-#include "scheduler/pods/core/ledger.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/session/decision.h"
 
 #define MAX_POOLS 16
 

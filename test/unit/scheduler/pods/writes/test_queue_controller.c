@@ -10,7 +10,7 @@
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
 #include "scheduler/base/message.h"
-#include "scheduler/pods/core/totals.h"
+#include "scheduler/pods/ledger/totals.h"
 
 #define QUEUES "/apis/scheduling.volcano.sh/v1beta1/queues"
 

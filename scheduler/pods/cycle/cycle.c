@@ -1,0 +1,237 @@
+#include "scheduler/pods/cycle/cycle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/moves.h"
+#include "scheduler/pods/cycle/revoke.h"
+#include "scheduler/pods/cycle/status.h"
+#include "scheduler/pods/session/action.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session_priv.h"
+
+struct cycle {
+	const struct sched_conf *conf;
+	struct hooks *hooks;
+	struct session *session;
+	const struct action_row **actions;
+	size_t nactions;
+	struct cycle_stats stats;
+	bool has_run; /* the last cycle opened the session */
+};
+
+static const struct action_row *find_action(const char *name)
+{
+	for (size_t i = 0; i < action_registry_count; i++) {
+		if (strcmp(action_registry[i].name, name) == 0) {
+			return &action_registry[i];
+		}
+	}
+	return NULL;
+}
+
+/* Names that Volcano has and we do not are passed over. */
+static int resolve_actions(struct cycle *c, struct err *err)
+{
+	c->actions = xmalloc_zero(c->conf->nactions + 1, sizeof(c->actions[0]));
+	for (size_t i = 0; i < c->conf->nactions; i++) {
+		const struct action_row *row = find_action(c->conf->actions[i].name);
+
+		if (row == NULL) {
+			return err_set(err, ERR_INVALID, "action %s is not known",
+				       c->conf->actions[i].name);
+		}
+		if (row->run != NULL) {
+			c->actions[c->nactions++] = row;
+		}
+	}
+	return 0;
+}
+
+int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *err)
+{
+	struct cycle *c = xmalloc_zero(1, sizeof(*c));
+	int r;
+
+	c->conf = conf;
+	r = resolve_actions(c, err);
+	if (r == 0) {
+		r = hooks_create(conf, plugin_registry, plugin_registry_count, &c->hooks, err);
+	}
+	if (r < 0) {
+		cycle_destroy(c);
+		return r;
+	}
+	c->session = session_create(conf, c->hooks);
+	*ret = c;
+	return 0;
+}
+
+void cycle_destroy(struct cycle *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	session_destroy(c->session);
+	if (c->hooks != NULL) {
+		hooks_destroy(c->hooks);
+	}
+	free(c->actions);
+	free(c);
+}
+
+struct cycle_stats cycle_last_stats(const struct cycle *c)
+{
+	return c->stats;
+}
+
+const struct session *cycle_last_session(const struct cycle *c)
+{
+	return c->has_run ? c->session : NULL;
+}
+
+static uint64_t sum_podgroups_gen(const struct cluster *c)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		sum += c->queues.v[i] == NULL ? 0 : c->queues.v[i]->podgroups_gen;
+	}
+	return sum;
+}
+
+/* Whether anything changed that the last look at the queue depended on. */
+static bool is_due(const struct cluster *c, const struct queue *q, int64_t now,
+		   uint64_t all_podgroups)
+{
+	const struct queue_scan *scan = &q->scan;
+
+	return !scan->done || scan->podgroups_gen != q->podgroups_gen ||
+	       scan->queues_gen != c->queues_gen || scan->timer_at <= now ||
+	       scan->chain_gen != cluster_chain_gen(c, q) ||
+	       (scan->waits_nodes && scan->nodes_gen != c->nodes_gen) ||
+	       (scan->waits_podgroups && scan->all_podgroups_gen != all_podgroups);
+}
+
+static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uint64_t all_podgroups)
+{
+	struct session *s = cy->session;
+
+	s->due = arena_zero(s->arena, BITSET_WORDS(c->queues.n) + 1, sizeof(*s->due));
+	s->queues_due = 0;
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		if (q == NULL) {
+			continue;
+		}
+		if (is_due(c, q, now, all_podgroups)) {
+			bitset_set(s->due, i);
+			s->queues_due++;
+		} else {
+			cy->stats.queues_skipped++;
+			if (q->scan.timer_at < cy->stats.next_timer) {
+				cy->stats.next_timer = q->scan.timer_at;
+			}
+		}
+	}
+	cy->stats.queues_scanned = s->queues_due;
+}
+
+static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t all_podgroups)
+{
+	struct session *s = cy->session;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+		struct decision *d;
+
+		if (q == NULL || !bitset_has(s->due, i)) {
+			continue;
+		}
+		d = decision_add(&s->decisions, DECISION_QUEUE_SCANNED);
+		d->queue = q->id;
+		d->scan = (struct queue_scan){
+			.podgroups_gen = q->podgroups_gen,
+			.chain_gen = cluster_chain_gen(c, q),
+			.queues_gen = c->queues_gen,
+			.nodes_gen = c->nodes_gen,
+			.all_podgroups_gen = all_podgroups,
+			.done = true,
+			.waits_nodes = (s->waits[i] & SESSION_WAITS_NODES) != 0,
+			.waits_podgroups = (s->waits[i] & SESSION_WAITS_PODGROUPS) != 0,
+			.timer_at = s->timers[i],
+		};
+		if (s->timers[i] < cy->stats.next_timer) {
+			cy->stats.next_timer = s->timers[i];
+		}
+	}
+}
+
+static void trace_phase(const struct cycle_trace *trace, const char *name, bool begin)
+{
+	if (trace != NULL && trace->phase != NULL) {
+		trace->phase(trace->ctx, name, begin);
+	}
+}
+
+static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
+		       const struct cycle_trace *trace)
+{
+	struct session *s = cy->session;
+
+	trace_phase(trace, "open", true);
+	session_open(s, c, now);
+	trace_phase(trace, "open", false);
+	trace_phase(trace, "revoke", true);
+	moves_run(s);
+	revoke_run(s);
+	trace_phase(trace, "revoke", false);
+	for (size_t i = 0; i < cy->nactions; i++) {
+		trace_phase(trace, cy->actions[i]->name, true);
+		cy->actions[i]->run(s);
+		trace_phase(trace, cy->actions[i]->name, false);
+	}
+	trace_phase(trace, "status", true);
+	revoke_partial_gangs(s);
+	status_run(s);
+	trace_phase(trace, "status", false);
+	session_close(s);
+}
+
+/* 1. Which queues changed; with none there is nothing to do.
+ * 2. Overlay, plugins, limits.
+ * 3. Charges follow edited PodGroups where there is room; quota that is held without right is taken
+ *    back.
+ * 4. The actions in configured order.
+ * 5. What is told about it: phases, conditions, events.
+ * 6. What the look at each queue depended on, so that it is not repeated while nothing changes. */
+const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int64_t now,
+				  const struct cycle_trace *trace)
+{
+	struct session *s = cy->session;
+	uint64_t all_podgroups = sum_podgroups_gen(c);
+
+	arena_reset(s->arena);
+	s->decisions.n = 0;
+	s->podgroups_seen = s->tasks_seen = s->nodes_scored = 0;
+	cy->stats = (struct cycle_stats){
+		.next_timer = INT64_MAX,
+		.has_quota_plugin = s->has_quota_plugin,
+	};
+	find_due(cy, c, now, all_podgroups);
+	/* Pods that belong to no queue are drained, too: that needs a look at all of them. */
+	cy->has_run = s->queues_due > 0 || !cy->conf->gates_admission;
+	if (cy->has_run) {
+		run_phases(cy, c, now, trace);
+		remember_scans(cy, c, all_podgroups);
+	}
+	cy->stats.podgroups_seen = s->podgroups_seen;
+	cy->stats.tasks_seen = s->tasks_seen;
+	cy->stats.nodes_scored = s->nodes_scored;
+	return &s->decisions;
+}

@@ -1,0 +1,176 @@
+#include <assert.h>
+
+#include "base/str.h"
+#include "scheduler/pods/cycle/cycle.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/cluster.h"
+
+static uint64_t hash_of(const char *message)
+{
+	return str_hash(str_of(message));
+}
+
+static void charge(struct cluster *c, struct task *t, uint32_t queue, enum charge_state state)
+{
+	if (queue != MODEL_NONE) {
+		ledger_charge(c, t, c->queues.v[queue], state);
+	}
+}
+
+static void assume_ungate(struct cluster *c, struct task *t, const struct decision *d)
+{
+	if (d->uncharged) {
+		t->flags |= TASK_UNGATING;
+		cluster_task_changed(c, t);
+		return;
+	}
+	charge(c, t, d->queue, CHARGE_PATCHING);
+}
+
+static void assume_release(struct cluster *c, struct task *t, const struct decision *d)
+{
+	if (ledger_given_up(t, (enum charge_state)t->charge) == CHARGE_WITHDRAWING) {
+		ledger_advance(c, t, CHARGE_WITHDRAWING);
+	} else {
+		ledger_release(c, t);
+	}
+	t->flags &= ~(uint32_t)TASK_GREW;
+	t->retry_at = d->retry_at;
+	t->published_at = MODEL_TIME_NONE;
+	if (d->attempts > 0) {
+		t->attempts = d->attempts;
+	}
+}
+
+static void assume_publish(struct cluster *c, struct task *t, const struct decision *d, int64_t now)
+{
+	if (t->charge != CHARGE_NONE) {
+		ledger_advance(c, t, CHARGE_PUBLISHED);
+	}
+	t->cond = POD_COND_UNSCHEDULABLE;
+	t->published_at = now;
+	t->cond_message = hash_of(d->message);
+}
+
+static enum pod_cond cond_of(const char *reason)
+{
+	static const struct {
+		const char *reason;
+		enum pod_cond cond;
+	} rows[] = {
+		{ "Unschedulable", POD_COND_UNSCHEDULABLE },
+		{ "Schedulable", POD_COND_SCHEDULABLE },
+		{ "NotReadyForScheduling", POD_COND_NOT_READY },
+		{ "SchedulerError", POD_COND_ERROR },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (str_streq(rows[i].reason, reason)) {
+			return rows[i].cond;
+		}
+	}
+	return POD_COND_OTHER;
+}
+
+static void assume_condition(struct task *t, const struct decision *d)
+{
+	t->cond = (uint8_t)cond_of(d->reason);
+	t->cond_message = hash_of(d->message);
+	if (t->cond != POD_COND_UNSCHEDULABLE) {
+		t->published_at = MODEL_TIME_NONE;
+	}
+}
+
+static void assume_bind(struct cluster *c, struct task *t, const struct decision *d)
+{
+	if (t->charge != CHARGE_NONE) {
+		ledger_advance(c, t, CHARGE_ASSUMED);
+	} else {
+		assert(t->podgroup != MODEL_NONE);
+		charge(c, t, c->podgroups.v[t->podgroup]->queue, CHARGE_ASSUMED);
+	}
+	t->flags &= ~(uint32_t)TASK_GREW;
+	t->attempts = 0;
+	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
+}
+
+static void assume_evict(struct cluster *c, struct task *t, int64_t now)
+{
+	struct node *n = t->node == MODEL_NONE ? NULL : c->nodes.v[t->node];
+
+	ledger_set_releasing(c, t, true);
+	cluster_task_set_status(c, t, TASK_RELEASING, n);
+	t->deleted = now;
+}
+
+static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
+{
+	g->phase = d->phase;
+	g->status_running = (int32_t)g->by_status[TASK_RUNNING];
+	g->status_succeeded = (int32_t)g->by_status[TASK_SUCCEEDED];
+	g->status_failed = (int32_t)g->by_status[TASK_FAILED];
+	cluster_podgroup_changed(c, g);
+}
+
+static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
+{
+	struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
+
+	assert(t != NULL ||
+	       d->kind >= DECISION_PODGROUP_PHASE); /* the kinds before are about a pod */
+	switch (d->kind) {
+	case DECISION_UNGATE:
+		assume_ungate(c, t, d);
+		break;
+	case DECISION_RESERVE:
+		charge(c, t, d->queue, CHARGE_UNGATED);
+		break;
+	case DECISION_MOVE:
+		ledger_move(c, t, c->queues.v[d->queue]);
+		t->refused_queue = MODEL_NONE;
+		break;
+	case DECISION_STAY:
+		t->refused_queue = d->queue;
+		break;
+	case DECISION_RELEASE:
+		assume_release(c, t, d);
+		break;
+	case DECISION_PUBLISH:
+		assume_publish(c, t, d, now);
+		break;
+	case DECISION_WITHDRAW:
+	case DECISION_CONDITION:
+		assume_condition(t, d);
+		break;
+	case DECISION_BIND:
+		assume_bind(c, t, d);
+		break;
+	case DECISION_EVICT:
+		assume_evict(c, t, now);
+		break;
+	case DECISION_PODGROUP_PHASE:
+		assume_phase(c, c->podgroups.v[d->podgroup], d);
+		break;
+	case DECISION_PODGROUP_CONDITION:
+		c->podgroups.v[d->podgroup]->status_hash = d->hash;
+		break;
+	case DECISION_EVENT:
+		/* What a gated pod was told: it has no condition of ours to compare with. */
+		if (t != NULL && (d->warning || d->hint)) {
+			t->cond_message = hash_of(d->message);
+		}
+		break;
+	case DECISION_QUEUE_SCANNED:
+		c->queues.v[d->queue]->scan = d->scan;
+		break;
+	case DECISION_KIND_COUNT_:
+		assert(false);
+	}
+}
+
+void cycle_assume(struct cluster *cluster, const struct decisions *d, int64_t now)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		assume_one(cluster, &d->v[i], now);
+	}
+}

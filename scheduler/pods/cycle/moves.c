@@ -1,0 +1,139 @@
+#include "scheduler/pods/cycle/moves.h"
+
+#include "scheduler/pods/cycle/revoke.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session_priv.h"
+
+/* The ancestors that both queues have carry the charge before and after. */
+static bool fits(const struct session *s, const struct task *t, const struct queue *to)
+{
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, s->cluster, to->id) {
+		if (queue_is_within(s->cluster, t->charge_queue, q)) {
+			break;
+		}
+		if (res_over(session_queue_charged(s, q), pod_class_charge(t->klass),
+			     &s->limits[q->id], pod_class_charge_mask(t->klass)) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void move(struct session *s, const struct task *t, const struct queue *to)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_MOVE);
+
+	session_overlay_charge(s->overlay, t->charge_queue, t, -1);
+	session_overlay_charge(s->overlay, to->id, t, 1);
+	session_priv_task(s, t)->charge_queue = to->id;
+	d->task = t->id;
+	d->queue = to->id;
+}
+
+static void stay(struct session *s, const struct task *t, const struct queue *to, const char *why)
+{
+	struct decision *d;
+
+	if (t->refused_queue == to->id) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_STAY);
+	d->task = t->id;
+	d->queue = to->id;
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->warning = true;
+	d->reason = "QuotaMoveRefused";
+	d->message = arena_printf(s->arena,
+				  "the PodGroup names queue %s now, which %s: its quota stays "
+				  "charged to queue %s",
+				  to->name, why, s->cluster->queues.v[t->charge_queue]->name);
+}
+
+/* Where the growth of a running pod took the charges beyond a limit. */
+static const struct queue *find_over(const struct session *s, const struct task *t)
+{
+	static const struct res nothing;
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, s->cluster, t->charge_queue) {
+		if (res_over(session_queue_charged(s, q), &nothing, &s->limits[q->id],
+			     pod_class_charge_mask(t->klass)) != 0) {
+			return q;
+		}
+	}
+	return NULL;
+}
+
+static void report_growth(struct session *s, const struct task *t)
+{
+	const struct queue *over;
+	struct decision *d;
+
+	if ((t->flags & TASK_GREW) == 0 || t->refused_queue == t->charge_queue) {
+		return;
+	}
+	over = find_over(s, t);
+	if (over == NULL) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_STAY);
+	d->task = t->id;
+	d->queue = t->charge_queue;
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->warning = true;
+	d->reason = "ResizedBeyondQuota";
+	d->message = arena_printf(s->arena,
+				  "the pod was resized, and queue %s is over its limit with it: no "
+				  "pod of that queue gets quota until it is within its limit again",
+				  over->name);
+}
+
+static void settle(struct session *s, const struct task *t, const struct queue *to, bool barred)
+{
+	const char *text = barred ? "its namespace may not use" : "has no room for this pod";
+	struct reason why = { .code = "the queue cannot be used" };
+	enum charge_state charge = session_task_charge(s, t);
+	bool bound = charge == CHARGE_BOUND;
+
+	if (bound && session_task_charge_queue(s, t) == to->id) {
+		report_growth(s, t);
+	}
+	if (charge == CHARGE_NONE || session_task_charge_queue(s, t) == to->id ||
+	    t->status == TASK_RELEASING ||
+	    (!bound && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {
+		return;
+	}
+	if (!barred && hooks_queue_accepts(s, to, &why) && fits(s, t, to)) {
+		move(s, t, to);
+	} else if (bound) {
+		stay(s, t, to, text);
+	} else {
+		revoke_charge(s, t,
+			      arena_printf(s->arena, "the PodGroup names queue %s now, which %s",
+					   to->name, text));
+	}
+}
+
+void moves_run(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
+			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+
+			for (size_t m = 0; m < g->tasks.n; m++) {
+				settle(s, session_task(s, g->tasks.v[m]), q,
+				       g->barred_by != MODEL_NONE);
+			}
+		}
+	}
+}

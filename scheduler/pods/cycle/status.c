@@ -1,0 +1,275 @@
+#include "scheduler/pods/cycle/status.h"
+
+#include "base/str.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/status_podgroup.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/gang.h"
+#include "scheduler/pods/session/session_priv.h"
+
+#define NO_MESSAGE "the pod group is waiting for its turn"
+
+static void add_event(struct session *s, const struct task *t, const char *reason,
+		      const char *message)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_EVENT);
+
+	d->task = t->id;
+	d->warning = true;
+	d->reason = reason;
+	d->message = message;
+}
+
+static bool was_said(const struct task *t, const char *message)
+{
+	return t->cond_message == str_hash(str_of(message));
+}
+
+/* A pod that stays gated keeps the API server's own condition; an event tells why, once. That it
+ * waits for quota is nothing to warn of, and there may be very many of them. */
+static void tell_gated(struct session *s, const struct task *t, const struct verdict *v)
+{
+	const char *message = v->queue_refuses ? v->message : t->klass->unsupported;
+	struct decision *d;
+
+	if (message != NULL) {
+		if (!was_said(t, message)) {
+			add_event(s, t, v->queue_refuses ? "QueueUnavailable" : "Unsupported",
+				  message);
+		}
+		return;
+	}
+	message = v->message;
+	if (message == NULL || (t->flags & TASK_FOREIGN_GATE) != 0 || was_said(t, message) ||
+	    session_task_charge(s, t) != CHARGE_NONE) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->task = t->id;
+	d->hint = true;
+	d->reason = v->valid ? "WaitingForQuota" : "WaitingForGang";
+	d->message = message;
+}
+
+static void publish(struct session *s, const struct task *t, const char *message)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_PUBLISH);
+
+	d->task = t->id;
+	d->reason = "Unschedulable";
+	d->message = message;
+	add_event(s, t, "FailedScheduling", message);
+	if (s->conf->reservation_timeout_ns > 0 && t->podgroup != MODEL_NONE) {
+		session_wait_until(
+			s, s->cluster->queues.v[s->cluster->podgroups.v[t->podgroup]->queue],
+			s->now + s->conf->reservation_timeout_ns);
+	}
+}
+
+static void withdraw(struct session *s, const struct task *t)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_WITHDRAW);
+
+	d->task = t->id;
+	d->reason = "NotReadyForScheduling";
+	d->message = "the queue has no quota for the pod at present";
+}
+
+struct podgroup_view {
+	const struct queue *queue;
+	const struct podgroup *podgroup;
+	struct verdict verdict;
+	bool held;      /* has places in this session that are not decided */
+	bool placeable; /* its gang is complete and ungated: what is charged may be published */
+};
+
+static const char *publish_message(const struct session *s, const struct task *t,
+				   const struct podgroup_view *v)
+{
+	const struct overlay_task *slot = session_priv_task(s, t);
+
+	if (slot->attempt_message != NULL) {
+		return slot->attempt_message;
+	}
+	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
+}
+
+static void tell_opted_in(struct session *s, const struct task *t, const struct podgroup_view *v)
+{
+	enum charge_state charge = session_task_charge(s, t);
+	bool tried = v->placeable && session_podgroup_was_tried(s, v->podgroup);
+
+	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
+		tell_gated(s, t, &v->verdict);
+		return;
+	}
+	if (t->klass->best_effort) {
+		if (session_priv_task(s, t)->attempt == ATTEMPT_NO_NODE &&
+		    t->cond != POD_COND_UNSCHEDULABLE) {
+			publish(s, t, publish_message(s, t, v));
+		}
+		return;
+	}
+	if (v->held && charge == CHARGE_ASSUMED && t->charge != CHARGE_PUBLISHED) {
+		charge = CHARGE_UNGATED;
+	}
+	if (charge == CHARGE_UNGATED && tried) {
+		publish(s, t, publish_message(s, t, v));
+	}
+	if (charge == CHARGE_NONE && ledger_may_be_published(t) &&
+	    !session_task_was_released(s, t)) {
+		withdraw(s, t);
+	}
+}
+
+/* Reason and text for a pod that did not opt in, as Volcano has them. */
+static const char *describe(const struct session *s, const struct task *t,
+			    const struct podgroup_view *v, const char **ret_message)
+{
+	const struct overlay_task *slot = session_priv_task(s, t);
+	const char *node = slot->attempt_node == MODEL_NONE
+				   ? ""
+				   : s->cluster->nodes.v[slot->attempt_node]->name;
+
+	*ret_message = slot->attempt_message;
+	if (t->klass->unsupported != NULL) {
+		/* Autoscalers must not buy nodes for what we would not place on them. */
+		*ret_message = t->klass->unsupported;
+		return "NotReadyForScheduling";
+	}
+	switch ((enum attempt)slot->attempt) {
+	case ATTEMPT_ALLOCATED:
+		*ret_message = arena_printf(s->arena,
+					    "the pod can be assigned to node %s once minMember of "
+					    "its pod group is met",
+					    node);
+		return "Schedulable";
+	case ATTEMPT_PIPELINED:
+		*ret_message = arena_printf(s->arena,
+					    "the pod can be assigned to node %s once resources "
+					    "there are released",
+					    node);
+		return "Unschedulable";
+	case ATTEMPT_NONE:
+		*ret_message = v->verdict.message != NULL ? v->verdict.message : NO_MESSAGE;
+		return "Unschedulable";
+	case ATTEMPT_QUOTA:
+	case ATTEMPT_NO_NODE:
+		break;
+	}
+	return "Unschedulable";
+}
+
+static bool cond_is(const struct task *t, const char *reason)
+{
+	switch ((enum pod_cond)t->cond) {
+	case POD_COND_UNSCHEDULABLE:
+		return str_streq(reason, "Unschedulable");
+	case POD_COND_SCHEDULABLE:
+		return str_streq(reason, "Schedulable");
+	case POD_COND_NOT_READY:
+		return str_streq(reason, "NotReadyForScheduling");
+	case POD_COND_NONE:
+	case POD_COND_GATED:
+	case POD_COND_ERROR:
+	case POD_COND_TRUE:
+	case POD_COND_OTHER:
+	case POD_COND_COUNT_:
+		break;
+	}
+	return false;
+}
+
+static void tell_plain(struct session *s, const struct task *t, const struct podgroup_view *v)
+{
+	const char *message, *reason;
+	struct decision *d;
+
+	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
+		return;
+	}
+	reason = describe(s, t, v, &message);
+	if (cond_is(t, reason) && was_said(t, message)) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_CONDITION);
+	d->task = t->id;
+	d->reason = reason;
+	d->message = message;
+	add_event(s, t, "FailedScheduling", message);
+}
+
+/* When the pod may be decided again, or its reservation ends. */
+static void note_timers(struct session *s, const struct queue *q, const struct task *t)
+{
+	if (t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now) {
+		session_wait_until(s, q, t->retry_at);
+	}
+	if (t->charge == CHARGE_PUBLISHED && t->published_at != MODEL_TIME_NONE &&
+	    s->conf->reservation_timeout_ns > 0) {
+		session_wait_until(s, q, t->published_at + s->conf->reservation_timeout_ns);
+	}
+}
+
+static void tell_task(struct session *s, const struct task *t, const struct podgroup_view *v)
+{
+	enum task_status status = session_task_status(s, t);
+
+	if ((t->flags & TASK_OURS) == 0 || t->klass == NULL ||
+	    (status != TASK_PENDING && status != TASK_PIPELINED &&
+	     !(v->held && status == TASK_ALLOCATED))) {
+		return;
+	}
+	note_timers(s, v->queue, t);
+	if (session_task_is_set_aside(s, t)) {
+		return;
+	}
+	if ((t->flags & TASK_OPTED_IN) != 0) {
+		tell_opted_in(s, t, v);
+	} else if (v->podgroup->exists) {
+		tell_plain(s, t, v);
+	}
+}
+
+static void report_podgroup(struct session *s, const struct queue *q, const struct podgroup *g)
+{
+	struct podgroup_view v = { .queue = q, .podgroup = g };
+	struct gang_need need;
+
+	s->podgroups_seen++;
+	status_podgroup_judge(s, q, g, &v.verdict);
+	status_podgroup_report(s, g, &v.verdict);
+	if (session_podgroup_count(s, g, TASK_PENDING) +
+		    session_podgroup_count(s, g, TASK_PIPELINED) ==
+	    0) {
+		return;
+	}
+	v.held = session_priv_podgroup(s, g)->held;
+	if (session_podgroup_was_tried(s, g) && v.verdict.valid && !v.verdict.queue_refuses) {
+		gang_need(s, g, GANG_PLACEABLE, &need);
+		v.placeable = gang_is_met(&need);
+	}
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		tell_task(s, session_task(s, g->tasks.v[i]), &v);
+	}
+}
+
+void status_run(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		if (q == NULL || !session_is_due(s, q)) {
+			continue;
+		}
+		for (size_t k = 0; k < q->podgroups.n; k++) {
+			report_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
+		}
+		for (size_t k = 0; k < q->waiting.n; k++) {
+			report_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
+		}
+	}
+}

@@ -1,0 +1,12 @@
+/* scheduler/pods/cycle/status.h: what is told at the end of a cycle: phases and conditions of
+ * PodGroups, PodScheduled conditions of pods, events. Nothing is told twice: what was said last is
+ * remembered in the model. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_CYCLE_STATUS_H
+#define SCHEDULER_PODS_CYCLE_STATUS_H
+
+#include "scheduler/pods/session/session.h"
+
+/* For all PodGroups of the queues that this cycle looks at. */
+void status_run(struct session *s);
+
+#endif

@@ -1,0 +1,209 @@
+#include "scheduler/pods/cycle/status_podgroup.h"
+
+#include "base/mix.h"
+#include "base/str.h"
+#include "scheduler/pods/ledger/attempts.h"
+#include "scheduler/pods/session/gang.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session_priv.h"
+
+/* The first task that no node was found for speaks for the PodGroup. */
+static const char *misfit(const struct session *s, const struct podgroup *g)
+{
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct overlay_task *slot =
+			session_priv_task(s, session_task(s, g->tasks.v[i]));
+
+		if (slot->attempt == ATTEMPT_NO_NODE) {
+			return slot->attempt_message;
+		}
+	}
+	return NULL;
+}
+
+/* A gang that has its quota waits for its gates or its nodes; that there is no quota for more pods
+ * than it needs is no obstacle to it. */
+static bool lacks_quota(const struct session *s, const struct podgroup *g)
+{
+	struct gang_need need;
+
+	gang_need(s, g, GANG_RESERVED, &need);
+	return g->min_member <= 0 || !gang_is_met(&need);
+}
+
+/* It was published again and again, and is not for now. */
+static uint32_t vain_attempts(const struct session *s, const struct podgroup *g)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		if (t->attempts > most && session_task_is_set_aside(s, t)) {
+			most = t->attempts;
+		}
+	}
+	return most;
+}
+
+static void find_obstacle(struct session *s, const struct podgroup *g, struct verdict *v)
+{
+	const struct overlay_podgroup *slot = session_priv_podgroup(s, g);
+	uint32_t attempts = vain_attempts(s, g);
+
+	if (attempts >= ATTEMPTS_TOLD && lacks_quota(s, g)) {
+		v->condition = v->code = "ReservationTimedOut";
+		v->message =
+			arena_printf(s->arena,
+				     "nodes were asked for %u times, and each time no node was "
+				     "found before the reservation timed out",
+				     attempts);
+		return;
+	}
+
+	if (slot->tried) {
+		v->message = misfit(s, g);
+		v->code = v->message == NULL ? NULL : "no node";
+	}
+	if (v->code == NULL && slot->refusal != NULL && lacks_quota(s, g)) {
+		v->code = slot->refusal_code;
+		v->message = slot->refusal;
+	}
+}
+
+void status_podgroup_judge(struct session *s, const struct queue *q, const struct podgroup *g,
+			   struct verdict *ret)
+{
+	struct verdict v = { .condition = "NotEnoughResources", .valid = true };
+	struct reason why = { .code = NULL };
+
+	if (!q->exists || !hooks_queue_accepts(s, q, &why)) {
+		v.queue_refuses = true;
+		v.code = why.code != NULL ? why.code : "the queue does not exist";
+		v.message = arena_printf(s->arena, "queue %s: %s", q->name, v.code);
+		*ret = v;
+		return;
+	}
+	if (!hooks_job_valid(s, g, &why)) {
+		v.valid = false;
+		v.condition = v.code = why.code != NULL ? why.code : "NotEnoughTasks";
+		v.message = why.detail != NULL ? why.detail : v.code;
+		*ret = v;
+		return;
+	}
+	v.ready = hooks_job_ready(s, g);
+	find_obstacle(s, g, &v);
+	*ret = v;
+}
+
+static uint32_t unplaced(const struct session *s, const struct podgroup *g)
+{
+	return session_podgroup_count(s, g, TASK_PENDING) +
+	       session_podgroup_count(s, g, TASK_PIPELINED);
+}
+
+/* One condition and one event, once per change. What changes with every pod that comes or goes
+ * (counts of nodes) is not part of the hash: a rewrite per cycle helps nobody. */
+static void tell_condition(struct session *s, const struct podgroup *g, const struct verdict *v,
+			   bool ready)
+{
+	uint32_t missing = unplaced(s, g);
+	const char *message = "";
+	uint64_t hash = mix(0, ready);
+	struct decision *d;
+
+	if (!ready) {
+		hash = mix(hash, str_hash(str_of(v->condition)));
+		hash = mix(hash, str_hash(str_of(v->code)));
+		hash = mix(hash, missing);
+		hash = mix(hash, g->tasks.n);
+	}
+	if (hash == g->status_hash) {
+		return;
+	}
+	if (!ready) {
+		message = arena_printf(s->arena, "%u/%zu tasks in gang unschedulable: %s", missing,
+				       g->tasks.n, v->message);
+	}
+	d = decision_add(&s->decisions, DECISION_PODGROUP_CONDITION);
+	d->podgroup = g->id;
+	d->reason2 = ready ? "Scheduled" : "Unschedulable";
+	d->reason = ready ? "tasks in gang are ready to be scheduled" : v->condition;
+	d->message = message;
+	d->hash = hash;
+	if (g->tasks.n == 0) {
+		return; /* most groups get their pods a moment later: no reason for a warning */
+	}
+	d = decision_add(&s->decisions, DECISION_EVENT);
+	d->podgroup = g->id;
+	/* That all is well, or that pods of the gang are still to come, is nothing to warn of. */
+	d->warning = !ready && v->valid;
+	d->hint = !d->warning;
+	d->reason = ready ? "Scheduled" : "Unschedulable";
+	d->message = ready ? "pod group is ready" : message;
+}
+
+/* Volcano's table; Releasing tasks still count where they are. */
+static enum podgroup_phase phase_of(const struct session *s, const struct podgroup *g,
+				    bool unschedulable)
+{
+	uint32_t completed = session_podgroup_count(s, g, TASK_SUCCEEDED) +
+			     session_podgroup_count(s, g, TASK_FAILED);
+	uint32_t scheduled = completed + session_podgroup_count(s, g, TASK_RUNNING) +
+			     session_podgroup_count(s, g, TASK_BOUND);
+	enum podgroup_phase old = session_podgroup_phase(s, g);
+
+	for (size_t i = 0; i < g->tasks.n && session_podgroup_count(s, g, TASK_RELEASING) > 0;
+	     i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		if (session_task_status(s, t) == TASK_RELEASING &&
+		    session_task_node(s, t) != MODEL_NONE) {
+			scheduled++;
+		}
+	}
+	if (session_podgroup_count(s, g, TASK_RUNNING) > 0 && unschedulable) {
+		return PODGROUP_UNKNOWN;
+	}
+	/* With minMember 0 and nothing scheduled that is Completed, too, as in Volcano. */
+	if ((int64_t)scheduled >= g->min_member) {
+		return scheduled == completed ? PODGROUP_COMPLETED : PODGROUP_RUNNING;
+	}
+	return old == PODGROUP_INQUEUE ? PODGROUP_INQUEUE : PODGROUP_PENDING;
+}
+
+static void tell_phase(struct session *s, const struct podgroup *g, bool unschedulable)
+{
+	enum podgroup_phase phase = phase_of(s, g, unschedulable);
+	struct decision *d;
+
+	if ((uint8_t)phase == g->phase &&
+	    g->status_running == (int32_t)session_podgroup_count(s, g, TASK_RUNNING) &&
+	    g->status_succeeded == (int32_t)session_podgroup_count(s, g, TASK_SUCCEEDED) &&
+	    g->status_failed == (int32_t)session_podgroup_count(s, g, TASK_FAILED)) {
+		return;
+	}
+	d = decision_add(&s->decisions, DECISION_PODGROUP_PHASE);
+	d->podgroup = g->id;
+	d->phase = (uint8_t)phase;
+}
+
+void status_podgroup_report(struct session *s, const struct podgroup *g, const struct verdict *v)
+{
+	bool unschedulable = !v->ready && v->code != NULL;
+
+	if (!g->exists) {
+		return;
+	}
+	/* What only waits for its own pods to end is not short of anything. */
+	if (unschedulable && unplaced(s, g) == 0 &&
+	    session_podgroup_count(s, g, TASK_RELEASING) > 0) {
+		unschedulable = false;
+	}
+	tell_phase(s, g, unschedulable);
+	if (unschedulable) {
+		tell_condition(s, g, v, false);
+	} else if (v->ready && session_podgroup_ready_count(s, g) > 0) {
+		tell_condition(s, g, v, true);
+	}
+}

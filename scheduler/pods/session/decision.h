@@ -1,0 +1,60 @@
+/* scheduler/pods/session/decision.h: what a cycle wants done. The list is the only output of a
+ * cycle; cycle_assume counts it in the model, pods/writes turns it into API calls. Texts live in the
+ * cycle's arena until the next cycle starts. Order matters: decisions are applied and sent in list
+ * order. */
+#ifndef SCHEDULER_PODS_SESSION_DECISION_H
+#define SCHEDULER_PODS_SESSION_DECISION_H
+
+#include "base/vec.h"
+#include "scheduler/pods/model/model.h"
+
+enum decision_kind {
+	DECISION_UNGATE,  /* task: charge it (unless `uncharged`) and patch our gate away */
+	DECISION_RESERVE, /* task: charge it; it has no gate of ours any more (somebody else took it
+			     off) */
+	DECISION_RELEASE, /* task: drop its charge (revoked, timed out), that of a published pod
+			     when its withdrawal is acknowledged; retry_at says when it may be
+			     decided again */
+	DECISION_MOVE,    /* task, queue: its charge goes there */
+	DECISION_STAY,    /* task, queue: that queue refuses its charge, which stays; not to be
+			     reported    again */
+	DECISION_PUBLISH, /* task: PodScheduled=False/Unschedulable with message, nominated node
+			     only after evictions */
+	DECISION_WITHDRAW,  /* task: PodScheduled=False/NotReadyForScheduling with message */
+	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
+			       opt in) */
+	DECISION_BIND,      /* task, node */
+	DECISION_EVICT,     /* task: victim; reason, message */
+	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
+	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in reason2), status true, reason, message */
+	DECISION_EVENT, /* task or PodGroup or queue: event reason and message, warning or not */
+	DECISION_QUEUE_SCANNED, /* queue: remember scan */
+	DECISION_KIND_COUNT_
+};
+
+struct decision {
+	enum decision_kind kind;
+	uint32_t task, podgroup, queue, node; /* MODEL_NONE where not meant */
+	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
+	bool warning;      /* EVENT */
+	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
+	uint8_t phase;     /* PODGROUP_PHASE */
+	int64_t retry_at;  /* RELEASE */
+	uint32_t attempts; /* RELEASE, WITHDRAW: that many reservations ended without a node; 0: it
+			      is for another reason */
+	uint64_t hash;     /* PODGROUP_CONDITION: what it says, without counts that change often */
+	const char *reason, *reason2, *message; /* NULL where not meant */
+	struct queue_scan scan;                 /* QUEUE_SCANNED */
+};
+
+struct decisions {
+	struct decision *v;
+	size_t n, cap;
+};
+
+/* Appends a decision of that kind that means no object yet; valid until the next append. */
+struct decision *decision_add(struct decisions *d, enum decision_kind kind);
+void decision_finish(struct decisions *d);
+const char *decision_kind_name(enum decision_kind kind); /* "Ungate", ... */
+
+#endif

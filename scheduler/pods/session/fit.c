@@ -1,0 +1,373 @@
+#include "scheduler/pods/session/fit.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitset.h"
+#include "base/strbuf.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session_priv.h"
+
+#define NOBODY UINT32_MAX
+#define REASONS_MAX 32
+
+/* The ranking of one class. Leaf i of the tournament stands for node i of struct fit; tree[1] is
+ * the best leaf, tree[k] the better of tree[2k] and tree[2k + 1]. */
+struct fit_class {
+	const struct pod_class *klass;
+	uint64_t *may;     /* bit set over nodes: the class predicate passes */
+	uint32_t *version; /* of the node when its leaf was last played */
+	double *score;     /* of leaves that fit */
+	uint32_t *tree;    /* 2 * width, NOBODY: nobody fits */
+	size_t seen;       /* entries of overlay->touched that have been played */
+	uint64_t nowhere;  /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
+	const char *explain;
+};
+
+struct fit {
+	const struct node **nodes; /* that exist, by id */
+	uint32_t *index;           /* node id -> position in nodes, NOBODY */
+	size_t n, width;           /* width: power of two, at least n */
+	struct fit_class *by_class[FIT_CLASSES_MAX];
+	size_t next;         /* victim */
+	uint8_t *slot_of;    /* class id -> slot + 1 */
+	uint32_t *releasing; /* positions of nodes where pods terminate */
+	size_t nreleasing;
+	const char **short_of; /* by dimension: "Insufficient cpu", made at first use */
+};
+
+static bool is_zero(const struct res *r)
+{
+	return res_mask(r) == 0;
+}
+
+static void list_nodes(struct session *s, struct fit *f)
+{
+	const struct cluster *c = s->cluster;
+
+	f->nodes = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->nodes));
+	f->index = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->index));
+	f->releasing = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->releasing));
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *n = c->nodes.v[i];
+
+		f->index[i] = NOBODY;
+		if (n == NULL || !n->exists) {
+			continue;
+		}
+		if (!is_zero(&n->releasing)) {
+			f->releasing[f->nreleasing++] = (uint32_t)f->n;
+		}
+		f->index[i] = (uint32_t)f->n;
+		f->nodes[f->n++] = n;
+	}
+	f->width = 1;
+	while (f->width < f->n) {
+		f->width *= 2;
+	}
+}
+
+struct fit *fit_create(struct session *s)
+{
+	struct fit *f = arena_zero(s->arena, 1, sizeof(*f));
+
+	f->short_of = arena_zero(s->arena, res_names_count(s->cluster->res), sizeof(*f->short_of));
+	f->slot_of = arena_zero(s->arena, s->cluster->class_by_id.n + 1, 1);
+	return f;
+}
+
+static uint32_t better(const struct fit_class *k, uint32_t a, uint32_t b)
+{
+	if (a == NOBODY || b == NOBODY) {
+		return a == NOBODY ? b : a;
+	}
+	if (k->score[a] > k->score[b] || (!(k->score[a] < k->score[b]) && a < b)) {
+		return a;
+	}
+	return b;
+}
+
+/* Whether the class fits node i now, and with which score. */
+static uint32_t play(struct session *s, struct fit_class *k, const struct task *t, uint32_t i)
+{
+	const struct node *n = s->fit->nodes[i];
+
+	s->nodes_scored++;
+	k->version[i] = session_node_version(s, n);
+	if (!bitset_has(k->may, i) ||
+	    res_over(session_node_used(s, n), &k->klass->request, &n->allocatable,
+		     k->klass->mask) != 0 ||
+	    !hooks_predicate(s, t, n, NULL)) {
+		return NOBODY;
+	}
+	k->score[i] = hooks_node_score(s, k->klass, n);
+	return i;
+}
+
+static void play_all(struct session *s, struct fit_class *k, const struct task *t)
+{
+	struct fit *f = s->fit;
+
+	for (uint32_t i = 0; i < f->width; i++) {
+		k->tree[f->width + i] = i < f->n ? play(s, k, t, i) : NOBODY;
+	}
+	for (size_t i = f->width - 1; i > 0; i--) {
+		k->tree[i] = better(k, k->tree[2 * i], k->tree[2 * i + 1]);
+	}
+	k->seen = s->overlay->touched.n;
+}
+
+static void replay_changed(struct session *s, struct fit_class *k, const struct task *t)
+{
+	struct fit *f = s->fit;
+
+	if (s->overlay->touched.n - k->seen > f->n) {
+		play_all(s, k, t);
+		return;
+	}
+	for (; k->seen < s->overlay->touched.n; k->seen++) {
+		uint32_t i = f->index[s->overlay->touched.v[k->seen]];
+
+		if (i == NOBODY || k->version[i] == session_node_version(s, f->nodes[i])) {
+			continue;
+		}
+		k->tree[f->width + i] = play(s, k, t, i);
+		for (size_t up = (f->width + i) / 2; up > 0; up /= 2) {
+			k->tree[up] = better(k, k->tree[2 * up], k->tree[2 * up + 1]);
+		}
+	}
+}
+
+static struct fit_class *new_class(struct session *s, struct fit *f)
+{
+	struct fit_class *k = arena_zero(s->arena, 1, sizeof(*k));
+
+	k->may = arena_alloc(s->arena, BITSET_WORDS(f->width) * sizeof(*k->may));
+	k->version = arena_alloc(s->arena, f->width * sizeof(*k->version));
+	k->score = arena_alloc(s->arena, f->width * sizeof(*k->score));
+	k->tree = arena_alloc(s->arena, 2 * f->width * sizeof(*k->tree));
+	return k;
+}
+
+/* The ranking of t's class, up to date. */
+static struct fit_class *ranking(struct session *s, const struct task *t)
+{
+	struct fit *f = s->fit;
+	struct fit_class *k;
+
+	if (f->nodes == NULL) {
+		list_nodes(s, f);
+	}
+	if (f->slot_of[t->klass->id] != 0) {
+		k = f->by_class[f->slot_of[t->klass->id] - 1];
+		replay_changed(s, k, t);
+		return k;
+	}
+	k = f->by_class[f->next];
+	if (k == NULL) {
+		k = f->by_class[f->next] = new_class(s, f);
+	} else {
+		f->slot_of[k->klass->id] = 0;
+	}
+	f->slot_of[t->klass->id] = (uint8_t)(f->next + 1);
+	f->next = (f->next + 1) % FIT_CLASSES_MAX;
+	k->klass = t->klass;
+	k->nowhere = 0;
+	k->explain = NULL;
+	memset(k->may, 0, BITSET_WORDS(f->width) * sizeof(*k->may));
+	for (size_t i = 0; i < f->n; i++) {
+		if (t->klass->unsupported == NULL && t->klass->unoffered.n == 0 &&
+		    hooks_class_predicate(s, t->klass, f->nodes[i], NULL)) {
+			bitset_set(k->may, i);
+		}
+	}
+	play_all(s, k, t);
+	return k;
+}
+
+/* used - releasing + pipelined + request <= allocatable, saturating. */
+static bool fits_later(struct session *s, const struct pod_class *k, const struct node *n)
+{
+	struct res taken = *session_node_used(s, n);
+
+	res_sub(&taken, session_node_releasing(s, n));
+	res_add(&taken, session_node_pipelined(s, n));
+	return res_over(&taken, &k->request, &n->allocatable, k->mask) == 0;
+}
+
+static const struct node *best_later(struct session *s, struct fit_class *k, const struct task *t)
+{
+	struct fit *f = s->fit;
+	const struct node *best = NULL;
+	double best_score = 0;
+
+	for (size_t r = 0; r < (s->overlay->evicted ? f->n : f->nreleasing); r++) {
+		uint32_t i = s->overlay->evicted ? (uint32_t)r : f->releasing[r];
+		const struct node *n = f->nodes[i];
+		double score;
+
+		if (!bitset_has(k->may, i) || !fits_later(s, k->klass, n) ||
+		    !hooks_predicate(s, t, n, NULL)) {
+			continue;
+		}
+		score = hooks_node_score(s, k->klass, n);
+		if (best == NULL || score > best_score) {
+			best = n;
+			best_score = score;
+		}
+	}
+	return best;
+}
+
+static bool nominated_fits(struct session *s, struct fit_class *k, const struct task *t,
+			   const struct node **ret_node)
+{
+	uint32_t i = t->nominated == MODEL_NONE ? NOBODY : s->fit->index[t->nominated];
+
+	if (i == NOBODY || k->tree[s->fit->width + i] == NOBODY) {
+		return false;
+	}
+	*ret_node = s->fit->nodes[i];
+	return true;
+}
+
+enum fit_result fit_find(struct session *s, const struct task *t, const struct node **ret_node)
+{
+	struct fit_class *k = ranking(s, t);
+	const struct node *later;
+
+	s->tasks_seen++;
+	if (nominated_fits(s, k, t, ret_node)) {
+		return FIT_IDLE;
+	}
+	if (s->fit->n > 0 && k->tree[1] != NOBODY) {
+		*ret_node = s->fit->nodes[k->tree[1]];
+		return FIT_IDLE;
+	}
+	if (k->nowhere == s->overlay->grown + 1) {
+		return FIT_NONE;
+	}
+	later = best_later(s, k, t);
+	if (later == NULL) {
+		k->nowhere = s->overlay->grown + 1;
+		return FIT_NONE;
+	}
+	*ret_node = later;
+	return FIT_RELEASING;
+}
+
+struct tally {
+	const char *text;
+	size_t count;
+};
+
+struct tallies {
+	struct tally v[REASONS_MAX];
+	size_t n;
+};
+
+static void count(struct tallies *c, const char *text)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (strcmp(c->v[i].text, text) == 0) {
+			c->v[i].count++;
+			return;
+		}
+	}
+	if (c->n < REASONS_MAX) {
+		c->v[c->n++] = (struct tally){ text, 1 };
+	}
+}
+
+/* "Insufficient NAME" of names that no node has: the same for every node. */
+static void tally_unoffered(struct session *s, const struct pod_class *k, size_t nodes,
+			    struct tallies *c)
+{
+	for (size_t i = 0; i < k->unoffered.n && nodes > 0 && c->n < REASONS_MAX; i++) {
+		c->v[c->n++] = (struct tally){
+			arena_printf(s->arena, "Insufficient %s", k->unoffered.v[i].name), nodes
+		};
+	}
+}
+
+static void count_short(struct session *s, unsigned dim, struct tallies *c)
+{
+	if (s->fit->short_of[dim] == NULL) {
+		s->fit->short_of[dim] = arena_printf(s->arena, "Insufficient %s",
+						     res_names_get(s->cluster->res, dim));
+	}
+	count(c, s->fit->short_of[dim]);
+}
+
+/* False: a predicate refuses the node, which is the whole reason then. */
+static bool tally_node(struct session *s, const struct task *t, const struct node *n,
+		       struct tallies *c)
+{
+	struct reason why = { .code = NULL };
+	uint32_t over;
+
+	if (!hooks_class_predicate(s, t->klass, n, &why) || !hooks_predicate(s, t, n, &why)) {
+		count(c, why.code == NULL ? "node(s) were refused" : why.code);
+		return false;
+	}
+	over = res_over(session_node_used(s, n), &t->klass->request, &n->allocatable,
+			t->klass->mask);
+	for (uint32_t m = over & ~RES_FURTHER; m != 0; m &= m - 1) {
+		count_short(s, (unsigned)__builtin_ctz(m), c);
+	}
+	for (unsigned d = RES_DENSE; (over & RES_FURTHER) != 0 && d < res_width(&t->klass->request);
+	     d++) {
+		struct res one = { .more = NULL };
+
+		res_set(s->cluster->res, &one, d, res_get(&t->klass->request, d));
+		if (res_over(session_node_used(s, n), &one, &n->allocatable, res_mask(&one)) != 0) {
+			count_short(s, d, c);
+		}
+	}
+	return true;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->count != y->count) {
+		return x->count > y->count ? -1 : 1;
+	}
+	return strcmp(x->text, y->text);
+}
+
+static const char *explain(struct session *s, const struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct tallies c = { .n = 0 };
+	struct fit *f = s->fit;
+	size_t suit = 0;
+
+	if (t->klass->unsupported != NULL) {
+		return t->klass->unsupported;
+	}
+	for (size_t i = 0; i < f->n; i++) {
+		suit += tally_node(s, t, f->nodes[i], &c);
+	}
+	tally_unoffered(s, t->klass, suit, &c);
+	qsort(c.v, c.n, sizeof(c.v[0]), by_count);
+	strbuf_printf(&text, "0/%zu nodes are available", f->n);
+	for (size_t i = 0; i < c.n; i++) {
+		strbuf_printf(&text, "%s%zu %s", i == 0 ? ": " : ", ", c.v[i].count, c.v[i].text);
+	}
+	strbuf_add_ch(&text, '.');
+	return arena_dup_n(s->arena, strbuf_str(&text).p, strbuf_str(&text).len);
+}
+
+const char *fit_explain(struct session *s, const struct task *t)
+{
+	struct fit_class *k = ranking(s, t);
+
+	if (k->explain == NULL) {
+		k->explain = explain(s, t);
+	}
+	return k->explain;
+}

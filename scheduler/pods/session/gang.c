@@ -1,0 +1,202 @@
+#include "scheduler/pods/session/gang.h"
+
+#include <assert.h>
+
+#include "base/arena.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/pod_class.h"
+
+static bool is_pending_member(const struct session *s, const struct task *t, enum gang_stage stage)
+{
+	enum charge_state charge = session_task_charge(s, t);
+	uint32_t gates = TASK_FOREIGN_GATE;
+
+	if (t->klass->best_effort) {
+		return true;
+	}
+	if ((t->flags & TASK_OPTED_IN) != 0) {
+		return ledger_is_unbound(charge) &&
+		       (stage == GANG_RESERVED || charge == CHARGE_UNGATED ||
+			charge == CHARGE_PUBLISHED);
+	}
+	/* It asks the ordinary quota vote when it is placed. A gate of ours on it goes at once. */
+	if (stage == GANG_PLACEABLE) {
+		gates |= TASK_OUR_GATE;
+	}
+	return (t->flags & gates) == 0;
+}
+
+static bool pending_counts(const struct session *s, const struct task *t, enum gang_stage stage)
+{
+	switch (stage) {
+	case GANG_VALID:
+		return true;
+	case GANG_RESERVED:
+	case GANG_PLACEABLE:
+		return t->klass != NULL && is_pending_member(s, t, stage);
+	case GANG_PIPELINED:
+	case GANG_READY:
+		break;
+	}
+	/* A task without requests needs no decision to get ready. */
+	return t->klass != NULL && t->klass->best_effort;
+}
+
+bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage)
+{
+	enum task_status status = session_task_status(s, t);
+
+	if (status == TASK_PENDING) {
+		return pending_counts(s, t, stage);
+	}
+	if (status == TASK_PIPELINED) {
+		return stage == GANG_PIPELINED ||
+		       (stage != GANG_READY && pending_counts(s, t, stage));
+	}
+	return session_is_ready_status(status);
+}
+
+int32_t gang_count(const struct session *s, const struct podgroup *g, enum gang_stage stage)
+{
+	int32_t count = session_podgroup_ready_count(s, g);
+
+	assert(stage != GANG_RESERVED && stage != GANG_PLACEABLE);
+	if (stage != GANG_READY) {
+		count += (int32_t)session_podgroup_count(s, g, TASK_PIPELINED);
+	}
+	return count + (stage == GANG_VALID ? (int32_t)session_podgroup_count(s, g, TASK_PENDING)
+					    : session_podgroup_best_effort_pending(s, g));
+}
+
+/* Minimums per role are not looked at when they ask for more than minMember does in total. */
+static bool has_role_minimums(const struct podgroup *g)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		sum += g->role_min.v[i].min;
+	}
+	return g->role_min.n > 0 && sum <= g->min_member;
+}
+
+static const struct podgroup_role_min *find_minimum(const struct podgroup *g, uint32_t role)
+{
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		if (g->role_min.v[i].role == role) {
+			return &g->role_min.v[i];
+		}
+	}
+	return NULL;
+}
+
+bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum gang_stage stage)
+{
+	int32_t few[16] = { 0 };
+	int32_t *found = few;
+	size_t met = 0;
+
+	if (!has_role_minimums(g)) {
+		return true;
+	}
+	if (g->role_min.n > ARRAY_LEN(few)) {
+		found = arena_zero(session_arena(s), g->role_min.n, sizeof(*found));
+	}
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		met += g->role_min.v[i].min <= 0;
+	}
+	for (size_t i = 0; i < g->tasks.n && met < g->role_min.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+		const struct podgroup_role_min *role = find_minimum(g, t->role);
+
+		if (role != NULL && gang_counts(s, t, stage)) {
+			met += ++found[role - g->role_min.v] == role->min;
+		}
+	}
+	return met == g->role_min.n;
+}
+
+static struct gang_role *find_role(const struct gang_need *need, uint32_t role)
+{
+	for (size_t i = 0; i < need->nroles; i++) {
+		if (need->roles[i].role == role) {
+			return &need->roles[i];
+		}
+	}
+	return NULL;
+}
+
+static void copy_roles(const struct session *s, const struct podgroup *g, struct gang_need *need)
+{
+	if (!has_role_minimums(g)) {
+		return;
+	}
+	need->nroles = g->role_min.n;
+	need->roles = arena_alloc(session_arena(s), need->nroles * sizeof(need->roles[0]));
+	for (size_t i = 0; i < need->nroles; i++) {
+		need->roles[i].role = g->role_min.v[i].role;
+		need->roles[i].missing = g->role_min.v[i].min;
+	}
+}
+
+void gang_need(const struct session *s, const struct podgroup *g, enum gang_stage stage,
+	       struct gang_need *ret)
+{
+	*ret = (struct gang_need){ .missing = g->min_member };
+	copy_roles(s, g, ret);
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+		struct gang_role *role;
+
+		if (!gang_counts(s, t, stage)) {
+			continue;
+		}
+		ret->missing--;
+		role = find_role(ret, t->role);
+		if (role != NULL) {
+			role->missing--;
+		}
+	}
+}
+
+static int32_t missing_in_roles(const struct gang_need *need)
+{
+	int32_t sum = 0;
+
+	for (size_t i = 0; i < need->nroles; i++) {
+		sum += need->roles[i].missing > 0 ? need->roles[i].missing : 0;
+	}
+	return sum;
+}
+
+bool gang_is_met(const struct gang_need *need)
+{
+	return need->missing <= 0 && missing_in_roles(need) == 0;
+}
+
+bool gang_wants(const struct gang_need *need, uint32_t role)
+{
+	const struct gang_role *r = find_role(need, role);
+
+	return (r != NULL && r->missing > 0) || need->missing > missing_in_roles(need);
+}
+
+void gang_take(struct gang_need *need, uint32_t role)
+{
+	struct gang_role *r = find_role(need, role);
+
+	need->missing--;
+	if (r != NULL) {
+		r->missing--;
+	}
+}
+
+bool gang_is_candidate(const struct session *s, const struct task *t)
+{
+	const uint32_t must = TASK_OURS | TASK_OPTED_IN;
+
+	return (t->flags & must) == must && (t->flags & TASK_FOREIGN_GATE) == 0 &&
+	       t->klass != NULL && !t->klass->best_effort && t->klass->unsupported == NULL &&
+	       session_task_status(s, t) == TASK_PENDING &&
+	       session_task_charge(s, t) == CHARGE_NONE && !session_task_was_released(s, t) &&
+	       !session_task_is_set_aside(s, t);
+}

@@ -1,0 +1,84 @@
+/* scheduler/pods/session/hooks.h: the plugins of one configuration, compiled: for each extension
+ * point a dense array in tier order with the switches resolved, and one typed function that actions
+ * and the session call: hooks_<extension point>(session, ...). Thread: sched; owner: struct cycle.
+ * Pure.
+ *
+ * Every order ends in a unique key, so that equal input gives equal output: queues by creation
+ * time, then UID, then name; PodGroups by creation time, then UID, then namespace and name; tasks
+ * by the number at the end of the pod name when both names have at least three parts joined by
+ * dashes, then creation time, UID, namespace and name. Negative: a goes first. */
+#ifndef SCHEDULER_PODS_SESSION_HOOKS_H
+#define SCHEDULER_PODS_SESSION_HOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scheduler/pods/session/plugin.h"
+
+struct err;
+struct hooks;
+struct sched_conf;
+
+/* Creates the state of every plugin of conf that has a row with functions; rows without functions
+ * and names without a row are left out (conf_parse warned about them). Arguments that do not parse:
+ * -ERR_INVALID naming plugin and argument. conf may be destroyed afterwards. */
+int hooks_create(const struct sched_conf *conf, const struct plugin_row *rows, size_t nrows,
+		 struct hooks **ret, struct err *err);
+void hooks_destroy(struct hooks *h); /* NULL is fine */
+
+/* Around every session: plugins see it in configured order, and in reverse order at its end. */
+void hooks_open(const struct hooks *h, struct session *s);
+/* The other end of hooks_open. */
+void hooks_close(const struct hooks *h, struct session *s);
+
+/* Without a quota plugin no gate may be removed. */
+bool hooks_has_quota_plugin(const struct hooks *h);
+/* Fills limits[0 .. queues.n - 1], by queue id: RES_UNLIMITED where no quota plugin limits. */
+void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *limits);
+
+/* Which queue's turn it is. */
+int hooks_queue_order(const struct session *s, const struct queue *a, const struct queue *b);
+/* Among the PodGroups of a queue: what the plugins prefer; 0: they do not mind. */
+int hooks_job_preference(const struct session *s, const struct podgroup *a,
+			 const struct podgroup *b);
+/* The same, with a unique order where they do not mind. */
+int hooks_job_order(const struct session *s, const struct podgroup *a, const struct podgroup *b);
+/* Among the tasks of a PodGroup. */
+int hooks_task_order(const struct session *s, const struct task *a, const struct task *b);
+
+/* Whether pods may be reserved or placed directly in q at all (open, unbroken, a leaf where quota
+ * is hierarchical). Asked before reserving for opted-in pods; hooks_allocatable includes it. */
+bool hooks_queue_accepts(const struct session *s, const struct queue *q, struct reason *why);
+/* The ordinary quota vote, for a pod without a charge that did not opt in. */
+bool hooks_allocatable(struct session *s, const struct queue *q, const struct task *t,
+		       struct reason *why);
+/* True when some plugin wants nothing more allocated from q in this cycle. */
+bool hooks_overused(const struct session *s, const struct queue *q);
+
+/* Whether a Pending PodGroup may become Inqueue. */
+bool hooks_job_enqueueable(struct session *s, const struct podgroup *g, struct reason *why);
+/* To be told when it did. */
+void hooks_job_enqueued(struct session *s, const struct podgroup *g);
+/* Whether the PodGroup's namespace may use its queue, and the PodGroup has the tasks that it needs,
+ * in whatever state. The reason's code is the reason of the PodGroup condition. */
+bool hooks_job_valid(struct session *s, const struct podgroup *g, struct reason *why);
+/* Whether enough tasks have a node for the PodGroup to be committed. */
+bool hooks_job_ready(const struct session *s, const struct podgroup *g);
+/* The same, counting tasks that wait for resources to be released. */
+bool hooks_job_pipelined(const struct session *s, const struct podgroup *g);
+
+/* What depends on class and node spec only; worth caching per class and node->spec_gen. */
+bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
+			   struct reason *why);
+/* What depends on the pods that are on the node now. */
+bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
+		     struct reason *why);
+/* The higher the better, rounded to 1e-6. */
+double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
+
+/* To be told after a task was put on a node in the session, and after that was undone. */
+void hooks_on_allocate(struct session *s, const struct task *t);
+/* See hooks_on_allocate. */
+void hooks_on_deallocate(struct session *s, const struct task *t);
+
+#endif

@@ -1,0 +1,161 @@
+#include "scheduler/pods/session/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/pods/session/hooks.h"
+
+static int by_queue(const void *a, const void *b, const void *ctx)
+{
+	const struct order_queue *x = a, *y = b;
+
+	return hooks_queue_order(ctx, x->queue, y->queue);
+}
+
+static int by_podgroup(const void *a, const void *b, const void *ctx)
+{
+	const struct order_podgroup *x = a, *y = b;
+	int r;
+
+	if (x->first != y->first) {
+		return x->first ? -1 : 1;
+	}
+	if (x->filled != y->filled) {
+		r = hooks_job_preference(ctx, x->podgroup, y->podgroup);
+		return r != 0 ? r : x->filled ? 1 : -1;
+	}
+	return hooks_job_order(ctx, x->podgroup, y->podgroup);
+}
+
+void order_init(struct order *o, const struct session *s)
+{
+	const struct cluster *c = session_cluster(s);
+
+	o->session = s;
+	o->n = c->queues.n;
+	o->by_id = arena_zero(session_arena(s), o->n + 1, sizeof(o->by_id[0]));
+	heap_init(&o->queues, by_queue, NULL, s);
+}
+
+void order_finish(struct order *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->by_id[i] != NULL) {
+			heap_finish(&o->by_id[i]->podgroups);
+		}
+	}
+	heap_finish(&o->queues);
+}
+
+void order_add(struct order *o, struct order_podgroup *g)
+{
+	struct order_queue *q = o->by_id[g->podgroup->queue];
+
+	if (q == NULL) {
+		q = arena_zero(session_arena(o->session), 1, sizeof(*q));
+		q->queue = session_cluster(o->session)->queues.v[g->podgroup->queue];
+		heap_init(&q->podgroups, by_podgroup, NULL, o->session);
+		o->by_id[g->podgroup->queue] = q;
+	}
+	heap_push(&q->podgroups, g);
+}
+
+void order_start(struct order *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->by_id[i] != NULL) {
+			heap_push(&o->queues, o->by_id[i]);
+		}
+	}
+}
+
+struct order_queue *order_next_queue(struct order *o)
+{
+	return heap_pop(&o->queues);
+}
+
+void order_put_back(struct order *o, struct order_queue *q)
+{
+	heap_push(&o->queues, q);
+}
+
+struct order_podgroup *order_next_podgroup(struct order_queue *q)
+{
+	return heap_pop(&q->podgroups);
+}
+
+static int by_task(const void *a, const void *b, void *ctx)
+{
+	const struct task *const *x = a, *const *y = b;
+
+	return hooks_task_order(ctx, *x, *y);
+}
+
+void order_sort(const struct session *s, const struct task **tasks, size_t n)
+{
+	/* qsort_r may allocate for large arrays but calls nothing else; ctx is only read. */
+	union {
+		const struct session *in;
+		void *out;
+	} ctx = { .in = s };
+
+	if (n > 1) {
+		qsort_r(tasks, n, sizeof(tasks[0]), by_task, ctx.out);
+	}
+}
+
+static void collect(struct order *o, struct session *s,
+		    bool (*is_wanted)(struct session *s, const struct podgroup *g))
+{
+	const struct cluster *c = session_cluster(s);
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
+			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+			struct order_podgroup *entry;
+
+			if (!is_wanted(s, g)) {
+				continue;
+			}
+			entry = arena_zero(session_arena(s), 1, sizeof(*entry));
+			entry->podgroup = g;
+			order_add(o, entry);
+		}
+	}
+}
+
+void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const struct podgroup *g),
+		 void (*serve)(struct session *s, const struct queue *q, const struct podgroup *g))
+{
+	struct order_queue *q;
+	struct order o;
+
+	order_init(&o, s);
+	collect(&o, s, is_wanted);
+	order_start(&o);
+	while ((q = order_next_queue(&o)) != NULL) {
+		struct order_podgroup *next = order_next_podgroup(q);
+
+		if (next == NULL) {
+			continue;
+		}
+		serve(s, q->queue, next->podgroup);
+		order_put_back(&o, q);
+	}
+	order_finish(&o);
+}
+
+const struct task **order_tasks(const struct session *s, const struct podgroup *g, size_t *ret_n)
+{
+	const struct task **v = arena_alloc(session_arena(s), (g->tasks.n + 1) * sizeof(*v));
+
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		v[i] = session_task(s, g->tasks.v[i]);
+	}
+	order_sort(s, v, g->tasks.n);
+	*ret_n = g->tasks.n;
+	return v;
+}

@@ -1,0 +1,106 @@
+/* scheduler/pods/session/plugin.h: what a plugin may implement, one strictly typed optional
+ * function per extension point. The points have Volcano's names, where a PodGroup is a job:
+ * jobOrder, jobReady and so on are what its configuration switches. A plugin is a const struct
+ * plugin_ops in one file of pods/plugins and one row of pods/plugins/registry.c. `state` is the
+ * plugin's own memory across cycles (derived caches only); memory for one cycle comes from
+ * session_arena(). Combination rules over tiers (pods/session/combine.c) follow Volcano: orders:
+ * first non-zero; boolean votes: all must agree; enum vote: a reject wins, a tier with a permit
+ * ends the walk. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_SESSION_PLUGIN_H
+#define SCHEDULER_PODS_SESSION_PLUGIN_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "scheduler/pods/model/model.h"
+
+struct err;
+struct session;
+
+enum vote { VOTE_REJECT = -1, VOTE_ABSTAIN = 0, VOTE_PERMIT = 1 };
+
+/* Why something was refused. `code` is a static short text used to count and aggregate
+ * ("Insufficient cpu"); detail lives in the session arena. */
+struct reason {
+	const char *code;
+	const char *detail; /* or NULL */
+	bool unresolvable;  /* evicting pods would not help */
+};
+
+struct plugin_arg {
+	const char *key, *value;
+};
+
+struct plugin_args {
+	const struct plugin_arg *v;
+	size_t n;
+	bool hierarchy;               /* enableHierarchy of this plugin entry */
+	bool feature_gates_admission; /* SchedulingGatesQueueAdmission */
+};
+
+const char *plugin_args_get(const struct plugin_args *a, const char *key); /* NULL */
+int plugin_args_double(const struct plugin_args *a, const char *key, double def, double *ret,
+		       struct err *err);
+int plugin_args_bool(const struct plugin_args *a, const char *key, bool def, bool *ret,
+		     struct err *err);
+
+struct plugin_ops {
+	const char *name;
+	int (*create)(const struct plugin_args *args, void **ret_state, struct err *err);
+	void (*destroy)(void *state);
+	void (*open)(void *state, struct session *s);
+	void (*close)(void *state, struct session *s);
+
+	int (*job_order)(void *state, const struct session *s, const struct podgroup *a,
+			 const struct podgroup *b);
+	int (*queue_order)(void *state, const struct session *s, const struct queue *a,
+			   const struct queue *b);
+	int (*task_order)(void *state, const struct session *s, const struct task *a,
+			  const struct task *b);
+
+	enum vote (*job_enqueueable)(void *state, struct session *s, const struct podgroup *g,
+				     struct reason *why);
+	void (*job_enqueued)(void *state, struct session *s, const struct podgroup *g);
+	bool (*job_valid)(void *state, struct session *s, const struct podgroup *g,
+			  struct reason *why);
+	bool (*job_ready)(void *state, const struct session *s, const struct podgroup *g);
+	enum vote (*job_pipelined)(void *state, const struct session *s, const struct podgroup *g);
+	bool (*overused)(void *state, const struct session *s, const struct queue *q);
+	/* Whether pods may be reserved or placed directly in q at all, whatever its room: open, not
+	 * broken, a leaf where quota is hierarchical. */
+	bool (*queue_accepts)(void *state, const struct session *s, const struct queue *q,
+			      struct reason *why);
+	/* Ordinary quota vote for a pod without a charge that did not opt in (Volcano's
+	 * AllocatableFn). */
+	bool (*allocatable)(void *state, struct session *s, const struct queue *q,
+			    const struct task *t, struct reason *why);
+	/* A quota plugin lowers limits[queue id] (all start unlimited) to the configured limit of
+	 * each queue, never clipped to the present cluster size. A plugin with this function is a
+	 * "quota plugin": without one no gate is removed. */
+	void (*quota_limits)(void *state, struct session *s, struct res *limits);
+
+	/* The part of the predicate that depends on class and node spec only (cached per class). */
+	bool (*class_predicate)(void *state, const struct session *s, const struct pod_class *k,
+				const struct node *n, struct reason *why);
+	/* The part that depends on what is on the node now (ports, pod count). */
+	bool (*predicate)(void *state, const struct session *s, const struct task *t,
+			  const struct node *n, struct reason *why);
+	/* Added up; rounded to 1e-6 before comparing. Must depend on class and node (with its
+	 * overlay) only. */
+	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
+			     const struct node *n);
+
+	void (*on_allocate)(void *state, struct session *s, const struct task *t);
+	void (*on_deallocate)(void *state, struct session *s, const struct task *t);
+};
+
+/* Sorted by name; plugins that Volcano has and we do not are listed with ops NULL (tolerated with
+ * one warning). */
+struct plugin_row {
+	const char *name;
+	const struct plugin_ops *ops;
+};
+extern const struct plugin_row plugin_registry[];
+extern const size_t plugin_registry_count;
+
+#endif

@@ -1,0 +1,114 @@
+/* scheduler/pods/session/session.h: one cycle's view: the frozen cluster plus an overlay of what
+ * this cycle has decided so far. Everything that differs from the cluster is in the overlay and
+ * every change is recorded in an undo log, so a statement can be rolled back exactly. Memory: one
+ * arena, reset per cycle. Thread: sched. Pure. Plugins and actions read through session_*; actions
+ * change through pods/session/statement.h only. */
+#ifndef SCHEDULER_PODS_SESSION_SESSION_H
+#define SCHEDULER_PODS_SESSION_SESSION_H
+
+#include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/session/decision.h"
+#include "scheduler/pods/session/plugin.h"
+
+struct arena;
+struct hooks;      /* pods/session/hooks.h: plugins compiled from the configuration */
+struct sched_conf; /* pods/conf/conf.h */
+
+struct session;
+
+/* How the last attempt to place a task ended. */
+enum attempt {
+	ATTEMPT_NONE,
+	ATTEMPT_QUOTA,     /* the quota vote said no */
+	ATTEMPT_NO_NODE,   /* fits no node */
+	ATTEMPT_ALLOCATED, /* fits, but its gang was short */
+	ATTEMPT_PIPELINED, /* fits what is being released */
+};
+
+/* For pods/cycle/cycle.c: one object for many sessions, so that memory is kept between them. */
+struct session *session_create(const struct sched_conf *conf, const struct hooks *hooks);
+void session_destroy(struct session *s); /* NULL is fine */
+void session_open(struct session *s, const struct cluster *c, int64_t now);
+void session_close(struct session *s);
+
+const struct cluster *session_cluster(const struct session *s);
+const struct sched_conf *session_conf(const struct session *s);
+const struct hooks *session_hooks(const struct session *s);
+struct arena *session_arena(const struct session *s); /* mutable memory of this cycle */
+struct decisions *session_decisions(struct session *s);
+
+static inline const struct task *session_task(const struct session *s, uint32_t id)
+{
+	return session_cluster(s)->tasks.v[id];
+}
+
+/* Overlaid state. */
+enum task_status session_task_status(const struct session *s, const struct task *t);
+uint32_t session_task_node(const struct session *s, const struct task *t); /* MODEL_NONE */
+enum charge_state session_task_charge(const struct session *s, const struct task *t);
+/* Where the charge that the task had when the session was opened is booked; MODEL_NONE: it had
+ * none. */
+uint32_t session_task_charge_queue(const struct session *s, const struct task *t);
+const struct res *session_node_used(const struct session *s, const struct node *n);
+const struct res *session_node_pipelined(const struct session *s, const struct node *n);
+const struct res *session_node_releasing(const struct session *s, const struct node *n);
+uint32_t session_node_version(const struct session *s,
+			      const struct node *n); /* bumped per overlay change */
+/* Tasks placed on the node by this cycle come after the cluster's; i runs from 0 until it returns
+ * NULL. */
+const struct task *session_node_added(const struct session *s, const struct node *n, size_t i);
+uint32_t session_podgroup_count(const struct session *s, const struct podgroup *g,
+				enum task_status status);
+enum podgroup_phase session_podgroup_phase(const struct session *s, const struct podgroup *g);
+const struct res *session_queue_charged(const struct session *s,
+					const struct queue *q); /* with releasing */
+const struct res *session_queue_releasing(const struct session *s, const struct queue *q);
+/* Configured limit from the quota plugins (RES_UNLIMITED where none). */
+const struct res *session_queue_limit(const struct session *s, const struct queue *q);
+/* The nearest queue from q upwards that has no room for t beside what is charged, and in which
+ * dimensions; NULL: all have room. */
+const struct queue *session_find_full_queue(const struct session *s, const struct queue *q,
+					    const struct task *t, uint32_t *ret_over);
+/* What that means, in the session's arena: "queue a has not enough quota left: insufficient cpu".
+ */
+const char *session_describe_full_queue(const struct session *s, const struct queue *full,
+					uint32_t over);
+bool session_has_quota_plugin(const struct session *s);
+/* Whether some pod in or below the queue holds quota without having a node; what got one in this
+ * session may still count. O(tasks) at the first call of a session. */
+bool session_queue_has_unbound(struct session *s, const struct queue *q);
+/* Whether this cycle looks at the queue; the others have not changed since they were looked at. */
+bool session_is_due(const struct session *s, const struct queue *q);
+/* True when it lost its charge in this cycle: it is not charged again before the next. */
+bool session_task_was_released(const struct session *s, const struct task *t);
+/* Left alone for now: an API call for it failed, for good (until the pod changes) or for a while.
+ */
+bool session_task_is_set_aside(const struct session *s, const struct task *t);
+/* The PodGroup was tried on nodes: members that are still without one do not fit. */
+bool session_podgroup_was_tried(const struct session *s, const struct podgroup *g);
+
+/* What conditions will tell of; kept when a statement is rolled back. Texts live in the session
+ * arena or are static. */
+void session_note_tried(struct session *s, const struct podgroup *g);
+/* What the PodGroup was given in this session is not decided: see statement_hold. */
+void session_note_held(struct session *s, const struct podgroup *g);
+void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
+			  const struct node *n, const char *message);
+void session_note_refusal(struct session *s, const struct podgroup *g, const char *code,
+			  const char *message); /* the first one counts */
+/* The queue must be looked at again when a node changes, or a PodGroup of any queue. */
+void session_wait_for_nodes(struct session *s, const struct queue *q);
+void session_wait_for_podgroups(struct session *s, const struct queue *q);
+void session_wait_until(struct session *s, const struct queue *q, int64_t at);
+
+/* Readiness arithmetic of Volcano's JobInfo. A task is ready that has a node, or had one and
+ * succeeded. */
+static inline bool session_is_ready_status(enum task_status status)
+{
+	return status == TASK_ALLOCATED || status == TASK_BINDING || status == TASK_BOUND ||
+	       status == TASK_RUNNING || status == TASK_SUCCEEDED;
+}
+int32_t session_podgroup_ready_count(const struct session *s, const struct podgroup *g);
+int32_t session_podgroup_best_effort_pending(const struct session *s, const struct podgroup *g);
+
+#endif

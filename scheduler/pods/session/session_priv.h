@@ -1,0 +1,61 @@
+/* scheduler/pods/session/session_priv.h: the inside of a session, for pods/session and pods/cycle.
+ * Actions and plugins see session.h. */
+#ifndef SCHEDULER_PODS_SESSION_SESSION_PRIV_H
+#define SCHEDULER_PODS_SESSION_SESSION_PRIV_H
+
+#include "base/arena.h"
+#include "scheduler/pods/session/session.h"
+#include "scheduler/pods/session/session_overlay.h"
+
+struct fit;
+
+struct session {
+	const struct cluster *cluster;
+	const struct sched_conf *conf;
+	const struct hooks *hooks;
+	struct arena *arena;
+	int64_t now;
+	struct decisions decisions;
+	struct overlay *overlay;
+	struct res *limits;  /* by queue id */
+	struct res *excused; /* revoke.c, by queue id; NULL: no queue was over its limit yet */
+	struct fit *fit;
+	int64_t *timers;     /* by queue id: when to look again, INT64_MAX: never */
+	uint64_t *due;       /* bit set: queues that this cycle looks at */
+	uint8_t *waits;      /* by queue id: bits of enum session_wait */
+	uint8_t *unbound;    /* by queue id; NULL: nobody has asked yet */
+	unsigned statements; /* begun and not ended */
+	uint64_t queues_due, podgroups_seen, tasks_seen, nodes_scored;
+	bool has_quota_plugin;
+};
+
+/* What a queue that was looked at waits for, beyond its own changes. */
+enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_PODGROUPS = 2 };
+
+static inline struct overlay_task *session_priv_task(const struct session *s, const struct task *t)
+{
+	return session_overlay_task(s->overlay, t);
+}
+
+static inline struct overlay_podgroup *session_priv_podgroup(const struct session *s,
+							     const struct podgroup *g)
+{
+	return session_overlay_podgroup(s->overlay, g);
+}
+
+/* The queue of t's charge (or of its PodGroup) and its ancestors hold an unbound charge. */
+static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
+{
+	uint32_t id = session_task_charge_queue(s, t);
+	const struct queue *q;
+
+	if (s->unbound == NULL) {
+		return;
+	}
+	QUEUE_FOR_EACH_UP (q, s->cluster,
+			   id != MODEL_NONE ? id : s->cluster->podgroups.v[t->podgroup]->queue) {
+		s->unbound[q->id] = 1;
+	}
+}
+
+#endif

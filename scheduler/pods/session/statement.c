@@ -1,0 +1,244 @@
+#include "scheduler/pods/session/statement.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session_priv.h"
+
+struct statement statement_begin(struct session *s)
+{
+	s->statements++;
+	return (struct statement){ .undo_mark = s->overlay->log.n,
+				   .decision_mark = s->decisions.n };
+}
+
+static void set_status(struct session *s, const struct task *t, enum task_status status,
+		       uint32_t node)
+{
+	struct overlay *o = s->overlay;
+	struct overlay_task *slot = session_overlay_task(o, t);
+
+	if (t->podgroup != MODEL_NONE) {
+		struct overlay_podgroup *g =
+			session_overlay_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
+
+		session_overlay_set32(o, &g->by_status[slot->status],
+				      g->by_status[slot->status] - 1);
+		session_overlay_set32(o, &g->by_status[status], g->by_status[status] + 1);
+		if (t->klass->best_effort && slot->status == TASK_PENDING) {
+			session_overlay_set32(o, &g->best_effort_pending,
+					      g->best_effort_pending - 1);
+		}
+	}
+	session_overlay_set8(o, &slot->status, (uint8_t)status);
+	session_overlay_set32(o, &slot->node, node);
+}
+
+/* Where the charge of t is, or would be booked; MODEL_NONE: nowhere. */
+static uint32_t queue_of(const struct session *s, const struct task *t)
+{
+	uint32_t id = session_task_charge_queue(s, t);
+
+	if (id == MODEL_NONE && t->podgroup != MODEL_NONE) {
+		id = s->cluster->podgroups.v[t->podgroup]->queue;
+	}
+	return id;
+}
+
+static uint32_t booked_mask(const struct task *t)
+{
+	return t->klass->mask | 1u << RES_PODS;
+}
+
+static void set_charge(struct session *s, const struct task *t, enum charge_state state)
+{
+	struct overlay_task *slot = session_overlay_task(s->overlay, t);
+
+	if ((slot->charge == CHARGE_NONE) != (state == CHARGE_NONE)) {
+		session_overlay_charge(s->overlay, queue_of(s, t), t,
+				       state == CHARGE_NONE ? -1 : 1);
+	}
+	session_overlay_set8(s->overlay, &slot->charge, (uint8_t)state);
+}
+
+static void add_to_node(struct session *s, const struct task *t, const struct node *n)
+{
+	struct overlay_node *slot = session_overlay_node(s->overlay, n);
+
+	if (slot->nadded == slot->cap) {
+		/* The old list may be named by nobody: what a rollback restores is the count. */
+		const struct task **grown;
+
+		slot->cap = slot->cap == 0 ? 8 : slot->cap * 2;
+		grown = arena_alloc(s->arena, slot->cap * sizeof(*grown));
+		if (slot->nadded > 0) {
+			memcpy(grown, slot->added, slot->nadded * sizeof(*grown));
+		}
+		slot->added = grown;
+	}
+	slot->added[slot->nadded] = t;
+	session_overlay_set32(s->overlay, &slot->nadded, slot->nadded + 1);
+}
+
+static void log_event(struct session *s, enum undo_kind kind, const struct task *t)
+{
+	struct undo u = { .kind = (uint8_t)kind, .at.task = t };
+
+	vec_push(&s->overlay->log, u);
+}
+
+void statement_allocate(struct session *s, const struct task *t, const struct node *n)
+{
+	struct decision *d;
+
+	assert(session_task_status(s, t) == TASK_PENDING);
+	log_event(s, UNDO_ALLOCATE, t);
+	set_status(s, t, TASK_ALLOCATED, n->id);
+	session_overlay_add(s->overlay, &session_overlay_node(s->overlay, n)->used,
+			    &t->klass->request, booked_mask(t), 1);
+	add_to_node(s, t, n);
+	session_overlay_touch(s->overlay, n, false);
+	set_charge(s, t, CHARGE_ASSUMED);
+	hooks_on_allocate(s, t);
+	d = decision_add(&s->decisions, DECISION_BIND);
+	d->task = t->id;
+	d->node = n->id;
+}
+
+void statement_pipeline(struct session *s, const struct task *t, const struct node *n)
+{
+	assert(session_task_status(s, t) == TASK_PENDING);
+	log_event(s, UNDO_ALLOCATE, t);
+	set_status(s, t, TASK_PIPELINED, n->id);
+	session_overlay_add(s->overlay, &session_overlay_node(s->overlay, n)->pipelined,
+			    &t->klass->request, booked_mask(t), 1);
+	add_to_node(s, t, n);
+	session_overlay_touch(s->overlay, n, false);
+	if (session_task_charge(s, t) == CHARGE_NONE) {
+		set_charge(s, t, CHARGE_ASSUMED);
+	}
+	hooks_on_allocate(s, t);
+}
+
+void statement_evict(struct session *s, const struct task *t, const char *reason,
+		     const char *message)
+{
+	uint32_t node = session_task_node(s, t);
+	const struct queue *q;
+	struct decision *d;
+
+	assert(node != MODEL_NONE && session_task_status(s, t) != TASK_RELEASING);
+	log_event(s, UNDO_DEALLOCATE, t);
+	set_status(s, t, TASK_RELEASING, node);
+	session_overlay_add(s->overlay,
+			    &session_overlay_node(s->overlay, s->cluster->nodes.v[node])->releasing,
+			    &t->klass->request, booked_mask(t), 1);
+	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
+	s->overlay->evicted = true;
+	if (session_task_charge(s, t) != CHARGE_NONE) {
+		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
+			session_overlay_add(
+				s->overlay, &session_overlay_queue(s->overlay, q)->releasing,
+				pod_class_charge(t->klass), pod_class_charge_mask(t->klass), 1);
+		}
+	}
+	hooks_on_deallocate(s, t);
+	d = decision_add(&s->decisions, DECISION_EVICT);
+	d->task = t->id;
+	d->reason = reason;
+	d->message = message;
+}
+
+void statement_reserve(struct session *s, const struct task *t)
+{
+	bool gated = (t->flags & TASK_OUR_GATE) != 0;
+	struct decision *d;
+
+	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	set_charge(s, t, gated ? CHARGE_PATCHING : CHARGE_UNGATED);
+	session_priv_mark_unbound(s, t);
+	d = decision_add(&s->decisions, gated ? DECISION_UNGATE : DECISION_RESERVE);
+	d->task = t->id;
+	d->podgroup = t->podgroup;
+	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
+}
+
+void statement_release(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts)
+{
+	struct decision *d;
+
+	assert(ledger_is_unbound(session_task_charge(s, t)));
+	set_charge(s, t, ledger_given_up(t, session_task_charge(s, t)));
+	session_overlay_set8(s->overlay, &session_overlay_task(s->overlay, t)->released, 1);
+	d = decision_add(&s->decisions, DECISION_RELEASE);
+	d->task = t->id;
+	d->queue = session_task_charge_queue(s, t);
+	d->retry_at = retry_at;
+	d->attempts = attempts;
+}
+
+void statement_set_phase(struct session *s, const struct podgroup *g, enum podgroup_phase phase)
+{
+	session_overlay_set8(s->overlay, &session_overlay_podgroup(s->overlay, g)->phase,
+			     (uint8_t)phase);
+}
+
+/* What is kept by the outermost statement cannot be undone any more. */
+static void end_statement(struct session *s, struct statement st)
+{
+	assert(s->statements > 0);
+	assert(st.undo_mark <= s->overlay->log.n && st.decision_mark <= s->decisions.n);
+	s->statements--;
+	if (s->statements == 0) {
+		vec_clear(&s->overlay->log);
+	}
+}
+
+void statement_hold(struct session *s, struct statement st)
+{
+	end_statement(s, st);
+	s->decisions.n = st.decision_mark;
+}
+
+void statement_commit(struct session *s, struct statement st)
+{
+	end_statement(s, st);
+}
+
+static void undo_one(struct session *s, struct undo u)
+{
+	switch ((enum undo_kind)u.kind) {
+	case UNDO_64:
+		*u.at.w64 = u.old;
+		break;
+	case UNDO_32:
+		*u.at.w32 = (uint32_t)u.old;
+		break;
+	case UNDO_8:
+		*u.at.w8 = (uint8_t)u.old;
+		break;
+	case UNDO_NODE:
+		s->overlay->nodes[u.node].version++;
+		vec_push(&s->overlay->touched, u.node);
+		s->overlay->grown++;
+		break;
+	case UNDO_ALLOCATE:
+		hooks_on_deallocate(s, u.at.task);
+		break;
+	case UNDO_DEALLOCATE:
+		hooks_on_allocate(s, u.at.task);
+		break;
+	}
+}
+
+void statement_discard(struct session *s, struct statement st)
+{
+	while (s->overlay->log.n > st.undo_mark) {
+		undo_one(s, vec_pop(&s->overlay->log));
+	}
+	s->decisions.n = st.decision_mark;
+	end_statement(s, st);
+}

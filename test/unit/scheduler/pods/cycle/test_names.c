@@ -1,0 +1,57 @@
+#include "scheduler/pods/cycle/names.h"
+
+#include "lib/unit.h"
+
+static void run_nothing(struct session *s)
+{
+	(void)s;
+}
+
+static void test_absent_are_rows_without_functions(void **state)
+{
+	static const struct plugin_ops ops = { .name = "gang" };
+	static const struct plugin_row plugins[] = { { "gang", &ops }, { "drf", NULL } };
+	static const struct action_row actions[] = { { "enqueue", run_nothing },
+						     { "reclaim", NULL } };
+	const struct names_source from = { plugins, 2, actions, 2 };
+	struct names n;
+	struct conf_names known;
+
+	(void)state;
+	names_init(&n, &from);
+	known = names_conf(&n);
+	assert_string_equal(known.plugins[0], "gang");
+	assert_string_equal(known.plugins[1], "drf");
+	assert_null(known.plugins[2]);
+	assert_string_equal(known.actions[0], "enqueue");
+	assert_string_equal(known.actions[1], "reclaim");
+	assert_null(known.actions[2]);
+	assert_string_equal(known.absent[0], "drf");
+	assert_string_equal(known.absent[1], "reclaim");
+	assert_null(known.absent[2]);
+	names_finish(&n);
+	assert_null(n.plugins);
+}
+
+static void test_empty_registries(void **state)
+{
+	const struct names_source from = { .plugins = NULL };
+	struct names n;
+
+	(void)state;
+	names_init(&n, &from);
+	assert_null(n.plugins[0]);
+	assert_null(n.actions[0]);
+	assert_null(n.absent[0]);
+	names_finish(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_absent_are_rows_without_functions),
+		cmocka_unit_test(test_empty_registries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+#include "scheduler/pods/cycle/status_podgroup.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/core_fixture.h"
+#include "lib/unit.h"
+
+/* Tasks of one PodGroup in statuses given as letters: pending, bound, running, succeeded, failed,
+ * terminating (on a node). */
+static struct podgroup *podgroup_of(struct core_fixture *sf, const char *statuses, int32_t min)
+{
+	static const struct {
+		char letter;
+		enum task_status status;
+	} rows[] = { { 'p', TASK_PENDING },   { 'b', TASK_BOUND },  { 'r', TASK_RUNNING },
+		     { 's', TASK_SUCCEEDED }, { 'f', TASK_FAILED }, { 't', TASK_RELEASING } };
+	struct podgroup *g = cluster_fixture_podgroup(sf->f.cluster, "j", "q", min);
+
+	for (size_t i = 0; statuses[i] != '\0'; i++) {
+		char name[32];
+		struct task *t;
+
+		snprintf(name, sizeof(name), "p%zu", i);
+		t = cluster_fixture_task(sf->f.cluster, name, g, 100);
+		for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+			if (rows[k].letter == statuses[i]) {
+				cluster_task_set_status(sf->f.cluster, t, rows[k].status,
+							sf->f.cluster->nodes.v[0]);
+			}
+		}
+	}
+	return g;
+}
+
+static void start(struct core_fixture *sf)
+{
+	core_fixture_init(sf, NULL);
+	cluster_fixture_queue(sf->f.cluster, "q", NULL, -1);
+	cluster_fixture_node(sf->f.cluster, "n", 9000);
+}
+
+/* Volcano's table of phases. */
+static void phases(void **state)
+{
+	static const struct {
+		const char *tasks;
+		int32_t min;
+		enum podgroup_phase old;
+		bool unschedulable;
+		enum podgroup_phase expected;
+	} rows[] = {
+		{ "ppp", 2, PODGROUP_PENDING, false, PODGROUP_PENDING },
+		{ "ppp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
+		{ "ppp", 2, PODGROUP_RUNNING, false, PODGROUP_PENDING },
+		{ "bpp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
+		{ "brp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
+		{ "rtp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
+		{ "rsf", 3, PODGROUP_RUNNING, false, PODGROUP_RUNNING },
+		{ "ssf", 3, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },
+		{ "ssp", 2, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },
+		{ "rpp", 2, PODGROUP_RUNNING, true, PODGROUP_UNKNOWN },
+		{ "bpp", 2, PODGROUP_INQUEUE, true, PODGROUP_INQUEUE },
+		{ "", 0, PODGROUP_PENDING, false, PODGROUP_COMPLETED },
+		{ "p", 0, PODGROUP_INQUEUE, false, PODGROUP_COMPLETED },
+		{ "r", 0, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct verdict v = { .condition = "NotEnoughResources", .valid = true };
+		struct core_fixture sf;
+		enum podgroup_phase got;
+		struct podgroup *g;
+
+		print_message("%s of %d\n", rows[i].tasks, rows[i].min);
+		start(&sf);
+		g = podgroup_of(&sf, rows[i].tasks, rows[i].min);
+		g->phase = (uint8_t)rows[i].old;
+		if (rows[i].unschedulable) {
+			v.code = v.message = "no node";
+		}
+		core_fixture_open(&sf);
+		status_podgroup_report(sf.s, g, &v);
+		got = rows[i].old;
+		if (sf.s->decisions.n > 0 && sf.s->decisions.v[0].kind == DECISION_PODGROUP_PHASE) {
+			got = (enum podgroup_phase)sf.s->decisions.v[0].phase;
+		}
+		assert_int_equal(got, rows[i].expected);
+		core_fixture_finish(&sf);
+	}
+}
+
+static const struct decision *only_condition(struct session *s)
+{
+	const struct decision *found = NULL;
+
+	for (size_t i = 0; i < s->decisions.n; i++) {
+		if (s->decisions.v[i].kind == DECISION_PODGROUP_CONDITION) {
+			assert_null(found);
+			found = &s->decisions.v[i];
+		}
+	}
+	return found;
+}
+
+static void a_condition_is_told_once(void **state)
+{
+	struct verdict v = { .condition = "NotEnoughResources",
+			     .valid = true,
+			     .code = "no node",
+			     .message = "0/5 nodes are available." };
+	const struct decision *d;
+	struct core_fixture sf;
+	struct podgroup *g;
+
+	(void)state;
+	start(&sf);
+	g = podgroup_of(&sf, "ppp", 3);
+	core_fixture_open(&sf);
+	status_podgroup_report(sf.s, g, &v);
+	d = only_condition(sf.s);
+	assert_string_equal(d->reason2, "Unschedulable");
+	assert_string_equal(d->reason, "NotEnoughResources");
+	assert_string_equal(d->message,
+			    "3/3 tasks in gang unschedulable: 0/5 nodes are available.");
+	g->status_hash = d->hash;
+	sf.s->decisions.n = 0;
+	/* Other counts of nodes are no news, another obstacle is. */
+	v.message = "0/6 nodes are available.";
+	status_podgroup_report(sf.s, g, &v);
+	assert_null(only_condition(sf.s));
+	v.code = "quota";
+	status_podgroup_report(sf.s, g, &v);
+	assert_non_null(only_condition(sf.s));
+	core_fixture_finish(&sf);
+}
+
+/* A gang comes pod by pod: its condition says so, a warning each time would be noise. */
+static void only_what_is_wrong_is_warned_of(void **state)
+{
+	static const struct {
+		bool ready, valid, warning;
+	} rows[] = { { true, true, false }, { false, true, true }, { false, false, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct verdict v = { .condition = "NotEnoughResources",
+				     .valid = rows[i].valid,
+				     .ready = rows[i].ready,
+				     .code = rows[i].ready ? NULL : "no node",
+				     .message = "m" };
+		const struct decision *event = NULL;
+		struct core_fixture sf;
+		struct podgroup *g;
+
+		start(&sf);
+		g = podgroup_of(&sf, rows[i].ready ? "rrr" : "ppp", 3);
+		core_fixture_open(&sf);
+		status_podgroup_report(sf.s, g, &v);
+		for (size_t k = 0; k < sf.s->decisions.n; k++) {
+			if (sf.s->decisions.v[k].kind == DECISION_EVENT) {
+				event = &sf.s->decisions.v[k];
+			}
+		}
+		assert_non_null(event);
+		assert_int_equal(event->warning, rows[i].warning);
+		assert_int_equal(event->hint, !rows[i].warning);
+		core_fixture_finish(&sf);
+	}
+}
+
+static void who_only_waits_for_its_own_pods_to_end_lacks_nothing(void **state)
+{
+	struct verdict v = { .condition = "NotEnoughTasks", .code = "x", .message = "x" };
+	struct core_fixture sf;
+	struct podgroup *g;
+
+	(void)state;
+	start(&sf);
+	g = podgroup_of(&sf, "rt", 2);
+	core_fixture_open(&sf);
+	status_podgroup_report(sf.s, g, &v);
+	assert_null(only_condition(sf.s));
+	core_fixture_finish(&sf);
+}
+
+static void verdicts(void **state)
+{
+	struct core_fixture sf;
+	struct verdict v;
+	struct queue *q;
+	struct podgroup *g;
+
+	(void)state;
+	start(&sf);
+	q = queue_find(sf.f.cluster, STR_LIT("q"));
+	g = podgroup_of(&sf, "pp", 3);
+	core_fixture_open(&sf);
+	status_podgroup_judge(sf.s, q, g, &v);
+	assert_false(v.valid);
+	assert_string_equal(v.condition, "NotEnoughTasks");
+	g->min_member = 2;
+	status_podgroup_judge(sf.s, q, g, &v);
+	assert_true(v.valid);
+	assert_false(v.ready);
+	assert_null(v.code);
+	session_note_refusal(sf.s, g, "quota", "no quota");
+	session_note_tried(sf.s, g);
+	session_note_attempt(sf.s, sf.f.cluster->tasks.v[1], ATTEMPT_NO_NODE, NULL, "no node fits");
+	status_podgroup_judge(sf.s, q, g, &v);
+	assert_string_equal(v.message, "no node fits");
+	q->state = QUEUE_CLOSED;
+	status_podgroup_judge(sf.s, q, g, &v);
+	assert_true(v.queue_refuses);
+	core_fixture_finish(&sf);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(phases),
+		cmocka_unit_test(a_condition_is_told_once),
+		cmocka_unit_test(only_what_is_wrong_is_warned_of),
+		cmocka_unit_test(who_only_waits_for_its_own_pods_to_end_lacks_nothing),
+		cmocka_unit_test(verdicts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

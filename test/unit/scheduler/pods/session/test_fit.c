@@ -1,0 +1,248 @@
+#include "scheduler/pods/session/fit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "lib/core_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/model/pod_class.h"
+
+enum { NODES = 13, SHAPES = 80, STEPS = 3000 };
+
+static void the_best_score_wins_and_ties_go_to_the_smaller_id(void **state)
+{
+	struct core_fixture sf;
+	const struct node *n = NULL;
+	struct task *a, *b;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_node(sf.f.cluster, "n0", 4000);
+	cluster_fixture_node(sf.f.cluster, "n1", 2000);
+	cluster_fixture_node(sf.f.cluster, "n2", 2000);
+	a = cluster_fixture_task(sf.f.cluster, "a", NULL, 1000);
+	b = cluster_fixture_task(sf.f.cluster, "b", NULL, 1000);
+	core_fixture_open(&sf);
+	/* binpack: 1000 of 2000 is fuller than 1000 of 4000. */
+	assert_int_equal(fit_find(sf.s, a, &n), FIT_IDLE);
+	assert_string_equal(n->name, "n1");
+	statement_allocate(sf.s, a, sf.f.cluster->nodes.v[2]);
+	assert_int_equal(fit_find(sf.s, b, &n), FIT_IDLE);
+	assert_string_equal(n->name, "n2");
+	core_fixture_finish(&sf);
+}
+
+static void names_that_no_node_has_fit_nowhere_and_are_named(void **state)
+{
+	struct unoffered_amount v[] = { { "example.com/a", 1 }, { "example.com/b", 1 } };
+	struct core_fixture sf;
+	const struct node *n = NULL;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_node(sf.f.cluster, "n0", 4000);
+	cluster_fixture_node(sf.f.cluster, "n1", 100);
+	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 1000);
+	cluster_fixture_request(sf.f.cluster, t, &(struct unoffered){ v, 2 });
+	core_fixture_open(&sf);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
+	assert_string_equal(fit_explain(sf.s, t),
+			    "0/2 nodes are available: 2 Insufficient example.com/a, "
+			    "2 Insufficient example.com/b, 1 Insufficient cpu.");
+	core_fixture_finish(&sf);
+}
+
+static void the_nominated_node_goes_first(void **state)
+{
+	struct core_fixture sf;
+	const struct node *n = NULL;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_node(sf.f.cluster, "n0", 1000);
+	cluster_task_set_nominated(sf.f.cluster,
+				   t = cluster_fixture_task(sf.f.cluster, "t", NULL, 1000),
+				   cluster_fixture_node(sf.f.cluster, "n1", 8000));
+	core_fixture_open(&sf);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_IDLE);
+	assert_string_equal(n->name, "n1");
+	core_fixture_finish(&sf);
+}
+
+static void what_is_being_released_counts_for_later(void **state)
+{
+	struct core_fixture sf;
+	struct cluster *c;
+	const struct node *n = NULL;
+	struct task *t, *big, *old;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	c = sf.f.cluster;
+	cluster_fixture_node(c, "n0", 1000);
+	old = cluster_fixture_task(c, "old", NULL, 1000);
+	cluster_task_set_status(c, old, TASK_RELEASING, c->nodes.v[0]);
+	t = cluster_fixture_task(c, "t", NULL, 600);
+	big = cluster_fixture_task(c, "big", NULL, 1001);
+	core_fixture_open(&sf);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_RELEASING);
+	assert_string_equal(n->name, "n0");
+	assert_int_equal(fit_find(sf.s, big, &n), FIT_NONE);
+	statement_pipeline(sf.s, t, n);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
+	core_fixture_finish(&sf);
+}
+
+static void a_place_that_was_given_back_is_free_again(void **state)
+{
+	struct core_fixture sf;
+	const struct node *n = NULL;
+	struct statement st;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_node(sf.f.cluster, "n0", 1000);
+	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 600);
+	core_fixture_open(&sf);
+	st = statement_begin(sf.s);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_IDLE);
+	statement_allocate(sf.s, t, n);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
+	statement_discard(sf.s, st);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_IDLE);
+	core_fixture_finish(&sf);
+}
+
+static void evictions_of_this_session_count(void **state)
+{
+	struct core_fixture sf;
+	struct cluster *c;
+	const struct node *n = NULL;
+	struct task *t, *victim;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	c = sf.f.cluster;
+	cluster_fixture_node(c, "n0", 1000);
+	victim = cluster_fixture_task(c, "victim", NULL, 1000);
+	cluster_task_set_status(c, victim, TASK_RUNNING, c->nodes.v[0]);
+	t = cluster_fixture_task(c, "t", NULL, 600);
+	core_fixture_open(&sf);
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
+	statement_evict(sf.s, victim, "r", "m");
+	assert_int_equal(fit_find(sf.s, t, &n), FIT_RELEASING);
+	core_fixture_finish(&sf);
+}
+
+static void the_explanation_counts_reasons(void **state)
+{
+	struct core_fixture sf;
+	struct cluster *c;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	c = sf.f.cluster;
+	for (int i = 0; i < 5; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		cluster_fixture_node(c, name, 500);
+	}
+	c->nodes.v[1]->unschedulable = c->nodes.v[3]->unschedulable = true;
+	t = cluster_fixture_task(c, "t", NULL, 600);
+	core_fixture_open(&sf);
+	assert_string_equal(fit_explain(sf.s, t),
+			    "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) were "
+			    "unschedulable.");
+	core_fixture_finish(&sf);
+	core_fixture_init(&sf, NULL);
+	t = cluster_fixture_task(sf.f.cluster, "t", NULL, 600);
+	core_fixture_open(&sf);
+	assert_string_equal(fit_explain(sf.s, t), "0/0 nodes are available.");
+	core_fixture_finish(&sf);
+}
+
+/* Asked of every node, without any memory. */
+static const struct node *best_by_hand(struct session *s, const struct task *t)
+{
+	const struct cluster *c = session_cluster(s);
+	const struct node *best = NULL;
+
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *n = c->nodes.v[i];
+
+		if (session_node_used(s, n)->v[RES_CPU] + t->klass->request.v[RES_CPU] <=
+			    n->allocatable.v[RES_CPU] &&
+		    hooks_class_predicate(s, t->klass, n, NULL) && hooks_predicate(s, t, n, NULL) &&
+		    (best == NULL ||
+		     hooks_node_score(s, t->klass, n) > hooks_node_score(s, t->klass, best))) {
+			best = n;
+		}
+	}
+	return best;
+}
+
+/* More classes than rankings are kept, placements and rollbacks at random: always the node that a
+ * plain search finds. */
+static void agrees_with_a_plain_search(void **state)
+{
+	struct core_fixture sf;
+	struct statement st;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 5000);
+	core_fixture_init(&sf, NULL);
+	for (int i = 0; i < NODES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		cluster_fixture_node(sf.f.cluster, name, 40000 + 1000 * i)->unschedulable =
+			i % 5 == 4;
+	}
+	for (int i = 0; i < STEPS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%d", i);
+		cluster_fixture_task(sf.f.cluster, name, NULL,
+				     100 + (int64_t)rng_below(&r, SHAPES) * 10);
+	}
+	core_fixture_open(&sf);
+	st = statement_begin(sf.s);
+	for (size_t i = 0; i < STEPS; i++) {
+		const struct task *t = sf.f.cluster->tasks.v[i];
+		const struct node *want = best_by_hand(sf.s, t), *n = NULL;
+
+		assert_int_equal(fit_find(sf.s, t, &n), want == NULL ? FIT_NONE : FIT_IDLE);
+		if (want != NULL) {
+			assert_string_equal(n->name, want->name);
+			statement_allocate(sf.s, t, n);
+		}
+		if (rng_below(&r, 400) == 0) {
+			statement_discard(sf.s, st);
+			st = statement_begin(sf.s);
+		}
+	}
+	core_fixture_finish(&sf);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_best_score_wins_and_ties_go_to_the_smaller_id),
+		cmocka_unit_test(names_that_no_node_has_fit_nowhere_and_are_named),
+		cmocka_unit_test(the_nominated_node_goes_first),
+		cmocka_unit_test(what_is_being_released_counts_for_later),
+		cmocka_unit_test(a_place_that_was_given_back_is_free_again),
+		cmocka_unit_test(evictions_of_this_session_count),
+		cmocka_unit_test(the_explanation_counts_reasons),
+		cmocka_unit_test(agrees_with_a_plain_search),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

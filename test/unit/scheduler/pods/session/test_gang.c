@@ -1,0 +1,206 @@
+#include "scheduler/pods/session/gang.h"
+
+#include "lib/core_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/session/statement.h"
+
+static void which_members_count(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t flags;
+		int64_t cpu;
+		enum charge_state charge;
+		bool reserved, placeable;
+	} rows[] = {
+		{ "plain", 0, 1, CHARGE_NONE, true, true },
+		{ "plain, our gate goes at once", TASK_OUR_GATE, 1, CHARGE_NONE, true, false },
+		{ "plain, other gate", TASK_FOREIGN_GATE, 1, CHARGE_NONE, false, false },
+		{ "best effort, gated", TASK_OPTED_IN | TASK_OUR_GATE, 0, CHARGE_NONE, true, true },
+		{ "gated", TASK_OPTED_IN | TASK_OUR_GATE, 1, CHARGE_NONE, false, false },
+		{ "patching", TASK_OPTED_IN | TASK_OUR_GATE, 1, CHARGE_PATCHING, true, false },
+		{ "ungated", TASK_OPTED_IN, 1, CHARGE_UNGATED, true, true },
+		{ "published", TASK_OPTED_IN, 1, CHARGE_PUBLISHED, true, true },
+		{ "for a preemptor", TASK_OPTED_IN, 1, CHARGE_AWAITING_VICTIMS, true, false },
+		{ "lost its charge", TASK_OPTED_IN, 1, CHARGE_NONE, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct task *t;
+
+		print_message("%s\n", rows[i].what);
+		core_fixture_init(&sf, NULL);
+		cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+		t = cluster_fixture_task(sf.f.cluster, "t",
+					 cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
+					 rows[i].cpu);
+		t->flags |= rows[i].flags;
+		if (rows[i].charge != CHARGE_NONE) {
+			ledger_charge(sf.f.cluster, t, queue_find(sf.f.cluster, STR_LIT("q")),
+				      rows[i].charge);
+		}
+		core_fixture_open(&sf);
+		assert_int_equal(gang_counts(sf.s, t, GANG_RESERVED), rows[i].reserved);
+		assert_int_equal(gang_counts(sf.s, t, GANG_PLACEABLE), rows[i].placeable);
+		core_fixture_finish(&sf);
+	}
+}
+
+static void which_statuses_count(void **state)
+{
+	static const bool expected[TASK_STATUS_COUNT_] = {
+		[TASK_PENDING] = true,  [TASK_BINDING] = true,   [TASK_BOUND] = true,
+		[TASK_RUNNING] = true,  [TASK_SUCCEEDED] = true, [TASK_RELEASING] = false,
+		[TASK_UNKNOWN] = false, [TASK_FAILED] = false,
+	};
+	struct podgroup *g;
+	struct core_fixture sf;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_node(sf.f.cluster, "n", 10);
+	g = cluster_fixture_podgroup(sf.f.cluster, "g", "q", 1);
+	t = cluster_fixture_task(sf.f.cluster, "t", g, 1);
+	for (int i = 0; i < TASK_STATUS_COUNT_; i++) {
+		if (i == TASK_ALLOCATED || i == TASK_PIPELINED) {
+			continue;
+		}
+		cluster_task_set_status(sf.f.cluster, t, (enum task_status)i,
+					sf.f.cluster->nodes.v[0]);
+		core_fixture_open(&sf);
+		assert_int_equal(gang_counts(sf.s, t, GANG_RESERVED), expected[i]);
+		assert_int_equal(gang_counts(sf.s, t, GANG_VALID), expected[i]);
+		assert_int_equal(gang_counts(sf.s, t, GANG_READY),
+				 expected[i] && i != TASK_PENDING);
+		assert_int_equal(gang_count(sf.s, g, GANG_VALID), expected[i]);
+		assert_int_equal(gang_count(sf.s, g, GANG_PIPELINED),
+				 expected[i] && i != TASK_PENDING);
+		assert_int_equal(gang_count(sf.s, g, GANG_READY), expected[i] && i != TASK_PENDING);
+		session_close(sf.s);
+	}
+	core_fixture_open(&sf);
+	core_fixture_finish(&sf);
+}
+
+/* What a gang asks for at each stage, and how far its one task of a role has got. */
+static void roles_are_met_stage_by_stage(void **state)
+{
+	struct core_fixture sf;
+	struct podgroup *g;
+	struct task *t;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+	cluster_fixture_node(sf.f.cluster, "n", 10);
+	g = cluster_fixture_podgroup(sf.f.cluster, "g", "q", 1);
+	vec_push(&g->role_min, ((struct podgroup_role_min){ 1, 1 }));
+	t = cluster_fixture_task(sf.f.cluster, "t", g, 1);
+	core_fixture_open(&sf);
+	assert_false(gang_roles_are_met(sf.s, g, GANG_VALID)); /* another role */
+	t->role = 1;
+	assert_true(gang_roles_are_met(sf.s, g, GANG_VALID));
+	assert_false(gang_roles_are_met(sf.s, g, GANG_PIPELINED));
+	statement_pipeline(sf.s, t, sf.f.cluster->nodes.v[0]);
+	assert_true(gang_roles_are_met(sf.s, g, GANG_VALID));
+	assert_true(gang_roles_are_met(sf.s, g, GANG_PIPELINED));
+	assert_false(gang_roles_are_met(sf.s, g, GANG_READY));
+	assert_int_equal(gang_count(sf.s, g, GANG_PIPELINED), 1);
+	assert_int_equal(gang_count(sf.s, g, GANG_READY), 0);
+	g->min_member = 0; /* less than the roles ask for */
+	assert_true(gang_roles_are_met(sf.s, g, GANG_READY));
+	core_fixture_finish(&sf);
+}
+
+static void roles_come_before_the_rest(void **state)
+{
+	struct gang_role roles[] = { { 1, 1 }, { 2, 2 } };
+	struct gang_need need = { .missing = 4, .roles = roles, .nroles = 2 };
+
+	(void)state;
+	/* Three of four belong to roles: one is free for anybody. */
+	assert_true(gang_wants(&need, 9));
+	gang_take(&need, 9);
+	assert_false(gang_wants(&need, 9));
+	assert_true(gang_wants(&need, 1));
+	gang_take(&need, 1);
+	assert_false(gang_wants(&need, 1));
+	assert_false(gang_is_met(&need));
+	gang_take(&need, 2);
+	gang_take(&need, 2);
+	assert_true(gang_is_met(&need));
+}
+
+static void roles_that_ask_for_more_than_the_whole_are_not_looked_at(void **state)
+{
+	struct core_fixture sf;
+	struct gang_need need;
+	struct podgroup *g;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 3);
+	vec_push(&g->role_min, ((struct podgroup_role_min){ 1, 2 }));
+	vec_push(&g->role_min, ((struct podgroup_role_min){ 2, 2 }));
+	core_fixture_open(&sf);
+	gang_need(sf.s, g, GANG_RESERVED, &need);
+	assert_int_equal(need.nroles, 0);
+	assert_int_equal(need.missing, 3);
+	g->min_member = 4;
+	gang_need(sf.s, g, GANG_RESERVED, &need);
+	assert_int_equal(need.nroles, 2);
+	core_fixture_finish(&sf);
+}
+
+static void who_may_ask_for_quota(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t add, remove;
+		int64_t cpu, retry_in;
+		bool expected;
+	} rows[] = {
+		{ "gated", 0, 0, 1, 0, true },
+		{ "gate taken off by somebody else", 0, TASK_OUR_GATE, 1, 0, true },
+		{ "other gate", TASK_FOREIGN_GATE, 0, 1, 0, false },
+		{ "not ours", 0, TASK_OURS, 1, 0, false },
+		{ "did not opt in", 0, TASK_OPTED_IN, 1, 0, false },
+		{ "parked", TASK_PARKED, 0, 1, 0, false },
+		{ "best effort", 0, 0, 0, 0, false },
+		{ "to be tried later", 0, 0, 1, 5, false },
+		{ "time has come", 0, 0, 1, -5, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct task *t;
+
+		print_message("%s\n", rows[i].what);
+		core_fixture_init(&sf, NULL);
+		t = cycle_fixture_gated(&sf.f, "t", NULL, rows[i].cpu);
+		t->flags = (t->flags | rows[i].add) & ~rows[i].remove;
+		t->retry_at = rows[i].retry_in == 0 ? MODEL_TIME_NONE : sf.f.now + rows[i].retry_in;
+		core_fixture_open(&sf);
+		assert_int_equal(gang_is_candidate(sf.s, t), rows[i].expected);
+		core_fixture_finish(&sf);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_members_count),
+		cmocka_unit_test(which_statuses_count),
+		cmocka_unit_test(roles_are_met_stage_by_stage),
+		cmocka_unit_test(roles_come_before_the_rest),
+		cmocka_unit_test(roles_that_ask_for_more_than_the_whole_are_not_looked_at),
+		cmocka_unit_test(who_may_ask_for_quota),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -100,7 +100,7 @@ static void on_podgroup(void *ctx, const struct podgroup *g, const void *object)
 	struct engine *e = ctx;
 
 	if (object == NULL) {
-		orphans_bereave(e->orphans, e->unsettled, g, clock_mono(e->opt.clock));
+		orphans_podgroup_deleted(e->orphans, e->unsettled, g, clock_mono(e->opt.clock));
 	}
 }
 
@@ -186,7 +186,7 @@ static void on_foreign_podgroup(void *ctx, const struct podgroup *g)
 	}
 }
 
-static bool is_elsewhere(void *ctx, const void *pod_object)
+static bool is_charged_to_workload(void *ctx, const void *pod_object)
 {
 	struct engine *e = ctx;
 
@@ -262,7 +262,7 @@ static struct cache_listener listener(struct engine *e)
 		.on_queue = on_queue,
 		.on_foreign_bind = on_foreign_bind,
 		.on_foreign_podgroup = on_foreign_podgroup,
-		.is_elsewhere = is_elsewhere,
+		.is_charged_to_workload = is_charged_to_workload,
 		.on_resources = on_resources,
 		.on_bad_object = on_bad_object,
 		.ctx = e,

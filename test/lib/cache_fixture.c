@@ -119,11 +119,11 @@ static void synced(struct cache_fixture *f, enum sched_resource r)
 	message_free(m);
 }
 
-static bool is_elsewhere(void *ctx, const void *pod_object UNUSED)
+static bool is_charged_to_workload(void *ctx, const void *pod_object UNUSED)
 {
 	const struct cache_fixture *f = ctx;
 
-	return f->elsewhere;
+	return f->charged_to_workload;
 }
 
 struct cache_fixture *cache_fixture_create(void)
@@ -140,7 +140,7 @@ struct cache_fixture *cache_fixture_create(void)
 			      .on_pod_gone = on_gone,
 			      .on_foreign_bind = on_foreign_bind,
 			      .on_foreign_podgroup = on_foreign_podgroup,
-			      .is_elsewhere = is_elsewhere,
+			      .is_charged_to_workload = is_charged_to_workload,
 			      .ctx = f },
 	};
 

@@ -20,7 +20,7 @@ struct cache_fixture {
 	char bad_text[256];
 	unsigned gone;                             /* pods reported as gone */
 	unsigned foreign_binds, foreign_podgroups; /* reported */
-	bool elsewhere;                            /* pods of ours are charged to no Queue */
+	bool charged_to_workload;                  /* pods of ours are charged to no Queue */
 };
 
 /* Members that are NULL or 0 are left out of the object. */

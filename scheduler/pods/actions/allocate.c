@@ -45,10 +45,10 @@ static void collect_task(struct allocate_run *run, struct allocate_work *w, cons
 	bool drained = !session_conf(s)->gates_admission && (t->flags & TASK_OUR_GATE) != 0;
 
 	w->opted_in |= (t->flags & TASK_OPTED_IN) != 0;
-	if (allocate_gate_opens(run, w->queue, t)) {
+	if (allocate_gate_remove_free(run, w->queue, t)) {
 		return;
 	}
-	if (allocate_place_wants(s, t)) {
+	if (allocate_place_is_candidate(s, t)) {
 		w->place.v[w->place.n++] = t;
 	} else if (!drained && gang_is_candidate(s, t)) {
 		w->reserve.v[w->reserve.n++] = t;
@@ -91,7 +91,7 @@ static struct allocate_work *collect_podgroup(struct allocate_run *run, const st
 	if (!g->exists || g->queue == MODEL_NONE || w->reserve.n + w->place.n == 0) {
 		return NULL;
 	}
-	if (w->place.n == 0 && allocate_gate_is_hopeless(run, w)) {
+	if (w->place.n == 0 && allocate_gate_has_no_room(run, w)) {
 		return NULL;
 	}
 	order_sort(s, w->reserve.v, w->reserve.n);

@@ -32,7 +32,8 @@ static bool is_barred(const struct session *s, const struct task *t)
 	       session_cluster(s)->podgroups.v[t->podgroup]->barred_by != MODEL_NONE;
 }
 
-bool allocate_gate_opens(struct allocate_run *run, const struct queue *q, const struct task *t)
+bool allocate_gate_remove_free(struct allocate_run *run, const struct queue *q,
+			       const struct task *t)
 {
 	struct session *s = run->session;
 
@@ -120,7 +121,7 @@ static void note_quota_refusal(struct allocate_run *run, const struct allocate_w
 	session_note_refusal(run->session, w->podgroup, "quota", refusal_of(run, w)->text);
 }
 
-bool allocate_gate_is_hopeless(struct allocate_run *run, const struct allocate_work *w)
+bool allocate_gate_has_no_room(struct allocate_run *run, const struct allocate_work *w)
 {
 	for (size_t i = 0; i < w->reserve.n; i++) {
 		const struct task *t = w->reserve.v[i];
@@ -234,7 +235,7 @@ static bool reserve_one(struct allocate_run *run, struct allocate_work *w)
 	return false;
 }
 
-static void tell_reserved(struct allocate_run *run, const struct allocate_work *w)
+static void report_reserved(struct allocate_run *run, const struct allocate_work *w)
 {
 	struct decision *d = decision_add(session_decisions(run->session), DECISION_EVENT);
 
@@ -258,7 +259,7 @@ bool allocate_gate_step(struct allocate_run *run, struct allocate_work *w)
 	if (!reserved) {
 		return false;
 	}
-	tell_reserved(run, w);
+	report_reserved(run, w);
 	if (session_podgroup_phase(run->session, w->podgroup) == PODGROUP_PENDING) {
 		statement_set_phase(run->session, w->podgroup, PODGROUP_INQUEUE);
 	}

@@ -8,12 +8,13 @@
 
 /* Gates that come off without quota: the annotation is gone, or nothing is requested. True when t's
  * gate was one. */
-bool allocate_gate_opens(struct allocate_run *run, const struct queue *q, const struct task *t);
+bool allocate_gate_remove_free(struct allocate_run *run, const struct queue *q,
+			       const struct task *t);
 /* The feature is off: every gate of ours comes off, wherever the pod belongs. */
 void allocate_gate_drain(struct session *s);
 /* No candidate of the PodGroup has room now, so none will have any in this run: in a full queue
  * most PodGroups need not be put in order. Says so for the PodGroup. */
-bool allocate_gate_is_hopeless(struct allocate_run *run, const struct allocate_work *w);
+bool allocate_gate_has_no_room(struct allocate_run *run, const struct allocate_work *w);
 /* One step for a PodGroup: its whole gang, or one pod beyond it. True when something was reserved;
  * what has no gate any more joins the list of pods to place. */
 bool allocate_gate_step(struct allocate_run *run, struct allocate_work *w);

@@ -6,7 +6,7 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
 
-bool allocate_place_wants(const struct session *s, const struct task *t)
+bool allocate_place_is_candidate(const struct session *s, const struct task *t)
 {
 	enum charge_state charge = session_task_charge(s, t);
 
@@ -88,7 +88,7 @@ static bool place_task(struct session *s, const struct allocate_work *w, const s
 }
 
 /* A gang that needs every member it has is lost with the first that does not fit. */
-static bool needs_everybody(const struct podgroup *g)
+static bool needs_all_members(const struct podgroup *g)
 {
 	return g->min_member > 0 && (size_t)g->min_member >= g->tasks.n;
 }
@@ -156,7 +156,7 @@ bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 
 		if (!place_task(s, w, t)) {
 			session_wait_for_nodes(s, w->queue);
-			if (needs_everybody(w->podgroup)) {
+			if (needs_all_members(w->podgroup)) {
 				break;
 			}
 			continue;

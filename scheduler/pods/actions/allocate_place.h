@@ -7,7 +7,7 @@
 
 /* Whether t belongs on the list of pods to place: no gate is on it, and when it opted in it holds
  * quota. Best-effort pods are the backfill action's. */
-bool allocate_place_wants(const struct session *s, const struct task *t);
+bool allocate_place_is_candidate(const struct session *s, const struct task *t);
 /* One step for a PodGroup: places tasks until the PodGroup is ready, as Volcano does, so that what
  * is beyond the minimum waits for its turn. True when something was decided. */
 bool allocate_place_step(struct allocate_run *run, struct allocate_work *w);

@@ -65,5 +65,5 @@ static void backfill_podgroup(struct session *s, const struct queue *q, const st
  * so they also leave closed queues, as in Volcano. */
 void backfill_run(struct session *s)
 {
-	order_serve(s, has_wanted, backfill_podgroup);
+	order_for_each_podgroup(s, has_wanted, backfill_podgroup);
 }

@@ -34,5 +34,5 @@ static void vote(struct session *s, const struct queue *q, const struct podgroup
  * smaller ones behind it may pass. */
 void enqueue_run(struct session *s)
 {
-	order_serve(s, is_pending, vote);
+	order_for_each_podgroup(s, is_pending, vote);
 }

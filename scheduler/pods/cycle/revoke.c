@@ -39,7 +39,8 @@ static void add_upwards(const struct session *s, struct res *sums, const struct 
 
 static void revoke_task(struct session *s, const struct task *t, const struct revocation *why)
 {
-	bool published = ledger_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
+	bool published =
+		ledger_state_after_release(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
 	struct decision *d;
 
 	statement_release(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
@@ -244,7 +245,7 @@ static const struct task *find_member_without_gate(const struct session *s,
 }
 
 /* The quota that the others held may be what this member lacked, and will be again. */
-static void tell_member_without_gate(struct session *s, const struct podgroup *g)
+static void report_member_without_gate(struct session *s, const struct podgroup *g)
 {
 	const struct task *t = find_member_without_gate(s, g);
 	struct decision *d;
@@ -314,7 +315,7 @@ static void revoke_timed_out(struct session *s, const struct podgroup *g)
 		}
 	}
 	if (any) {
-		tell_member_without_gate(s, g);
+		report_member_without_gate(s, g);
 	}
 }
 

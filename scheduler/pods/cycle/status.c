@@ -28,7 +28,7 @@ static bool was_said(const struct task *t, const char *message)
 
 /* A pod that stays gated keeps the API server's own condition; an event tells why, once. That it
  * waits for quota is nothing to warn of, and there may be very many of them. */
-static void tell_gated(struct session *s, const struct task *t, const struct verdict *v)
+static void report_gated(struct session *s, const struct task *t, const struct verdict *v)
 {
 	const char *message = v->queue_refuses ? v->message : t->klass->unsupported;
 	struct decision *d;
@@ -95,13 +95,13 @@ static const char *publish_message(const struct session *s, const struct task *t
 	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
 }
 
-static void tell_opted_in(struct session *s, const struct task *t, const struct podgroup_view *v)
+static void report_opted_in(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	enum charge_state charge = session_task_charge(s, t);
 	bool tried = v->placeable && session_podgroup_was_tried(s, v->podgroup);
 
 	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
-		tell_gated(s, t, &v->verdict);
+		report_gated(s, t, &v->verdict);
 		return;
 	}
 	if (t->klass->best_effort) {
@@ -181,7 +181,7 @@ static bool cond_is(const struct task *t, const char *reason)
 	return false;
 }
 
-static void tell_plain(struct session *s, const struct task *t, const struct podgroup_view *v)
+static void report_plain(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	const char *message, *reason;
 	struct decision *d;
@@ -212,7 +212,7 @@ static void note_timers(struct session *s, const struct queue *q, const struct t
 	}
 }
 
-static void tell_task(struct session *s, const struct task *t, const struct podgroup_view *v)
+static void report_task(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	enum task_status status = session_task_status(s, t);
 
@@ -226,9 +226,9 @@ static void tell_task(struct session *s, const struct task *t, const struct podg
 		return;
 	}
 	if ((t->flags & TASK_OPTED_IN) != 0) {
-		tell_opted_in(s, t, v);
+		report_opted_in(s, t, v);
 	} else if (v->podgroup->exists) {
-		tell_plain(s, t, v);
+		report_plain(s, t, v);
 	}
 }
 
@@ -238,7 +238,7 @@ static void report_podgroup(struct session *s, const struct queue *q, const stru
 	struct gang_need need;
 
 	s->podgroups_seen++;
-	status_podgroup_judge(s, q, g, &v.verdict);
+	status_podgroup_assess(s, q, g, &v.verdict);
 	status_podgroup_report(s, g, &v.verdict);
 	if (session_podgroup_count(s, g, TASK_PENDING) +
 		    session_podgroup_count(s, g, TASK_PIPELINED) ==
@@ -251,7 +251,7 @@ static void report_podgroup(struct session *s, const struct queue *q, const stru
 		v.placeable = gang_is_met(&need);
 	}
 	for (size_t i = 0; i < g->tasks.n; i++) {
-		tell_task(s, session_task(s, g->tasks.v[i]), &v);
+		report_task(s, session_task(s, g->tasks.v[i]), &v);
 	}
 }
 

@@ -71,8 +71,8 @@ static void find_obstacle(struct session *s, const struct podgroup *g, struct ve
 	}
 }
 
-void status_podgroup_judge(struct session *s, const struct queue *q, const struct podgroup *g,
-			   struct verdict *ret)
+void status_podgroup_assess(struct session *s, const struct queue *q, const struct podgroup *g,
+			    struct verdict *ret)
 {
 	struct verdict v = { .condition = "NotEnoughResources", .valid = true };
 	struct reason why = { .code = NULL };
@@ -104,8 +104,8 @@ static uint32_t unplaced(const struct session *s, const struct podgroup *g)
 
 /* One condition and one event, once per change. What changes with every pod that comes or goes
  * (counts of nodes) is not part of the hash: a rewrite per cycle helps nobody. */
-static void tell_condition(struct session *s, const struct podgroup *g, const struct verdict *v,
-			   bool ready)
+static void report_condition(struct session *s, const struct podgroup *g, const struct verdict *v,
+			     bool ready)
 {
 	uint32_t missing = unplaced(s, g);
 	const char *message = "";
@@ -172,7 +172,7 @@ static enum podgroup_phase phase_of(const struct session *s, const struct podgro
 	return old == PODGROUP_INQUEUE ? PODGROUP_INQUEUE : PODGROUP_PENDING;
 }
 
-static void tell_phase(struct session *s, const struct podgroup *g, bool unschedulable)
+static void report_phase(struct session *s, const struct podgroup *g, bool unschedulable)
 {
 	enum podgroup_phase phase = phase_of(s, g, unschedulable);
 	struct decision *d;
@@ -200,10 +200,10 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 	    session_podgroup_count(s, g, TASK_RELEASING) > 0) {
 		unschedulable = false;
 	}
-	tell_phase(s, g, unschedulable);
+	report_phase(s, g, unschedulable);
 	if (unschedulable) {
-		tell_condition(s, g, v, false);
+		report_condition(s, g, v, false);
 	} else if (v->ready && session_podgroup_ready_count(s, g) > 0) {
-		tell_condition(s, g, v, true);
+		report_condition(s, g, v, true);
 	}
 }

@@ -15,8 +15,8 @@ struct verdict {
 };
 
 /* q may be one that does not exist. */
-void status_podgroup_judge(struct session *s, const struct queue *q, const struct podgroup *g,
-			   struct verdict *ret);
+void status_podgroup_assess(struct session *s, const struct queue *q, const struct podgroup *g,
+			    struct verdict *ret);
 /* Decisions about phase and conditions, where they differ from what was said last. */
 void status_podgroup_report(struct session *s, const struct podgroup *g, const struct verdict *v);
 

@@ -120,7 +120,7 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	if (k->nports > 0) {
 		put_ports(o, k);
 	}
-	if (k->elsewhere) {
+	if (k->charged_to_workload) {
 		json_out_kv_bool(o, "elsewhere", true);
 	}
 	if (k->unsupported != NULL) {

@@ -144,7 +144,7 @@ static int load_parts(struct cluster *c, const struct jdoc *d, struct pod_class 
 	const struct jdoc *refusal = jdoc_get(d, "unsupported");
 
 	k->has_required = jdoc_get(d, "required") != NULL;
-	k->elsewhere = jdoc_bool(jdoc_get(d, "elsewhere"), false);
+	k->charged_to_workload = jdoc_bool(jdoc_get(d, "elsewhere"), false);
 	if (refusal != NULL) {
 		k->unsupported = pod_class_refusal(str_of(jdoc_str(refusal)));
 		if (k->unsupported == NULL) {

@@ -83,8 +83,8 @@ void orphans_gone(struct orphans *o, const struct task *t)
 	}
 }
 
-void orphans_bereave(struct orphans *o, const struct cluster *c, const struct podgroup *g,
-		     int64_t now)
+void orphans_podgroup_deleted(struct orphans *o, const struct cluster *c, const struct podgroup *g,
+			      int64_t now)
 {
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t = c->tasks.v[g->tasks.v[i]];

@@ -23,8 +23,8 @@ void orphans_destroy(struct orphans *o); /* NULL is fine */
  * monotonic ns, never less than before. */
 void orphans_see(struct orphans *o, const struct cluster *c, const struct task *t, int64_t now);
 void orphans_gone(struct orphans *o, const struct task *t);
-void orphans_bereave(struct orphans *o, const struct cluster *c, const struct podgroup *g,
-		     int64_t now);
+void orphans_podgroup_deleted(struct orphans *o, const struct cluster *c, const struct podgroup *g,
+			      int64_t now);
 /* Records the events that are due. O(those due). */
 void orphans_tell(struct orphans *o, const struct cluster *c, struct recorder *recorder,
 		  int64_t now);

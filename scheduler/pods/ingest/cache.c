@@ -41,7 +41,7 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->cluster->annotation_decides = opt->annotation_decides;
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
-	c->judges_from = MODEL_TIME_NONE;
+	c->reports_foreign_from = MODEL_TIME_NONE;
 	c->strangers = strmap_create(NULL);
 	if (opt->counters != NULL) {
 		c->drift = metric_cell(

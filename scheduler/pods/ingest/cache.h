@@ -60,7 +60,7 @@ struct cache_listener {
 	void (*on_foreign_podgroup)(void *ctx, const struct podgroup *g); /* once per PodGroup */
 	/* Whether a Workload holds quota for this pod of ours, so that it is charged to no Queue.
 	 * NULL: never. */
-	bool (*is_elsewhere)(void *ctx, const void *pod_object);
+	bool (*is_charged_to_workload)(void *ctx, const void *pod_object);
 	/* Nodes and Queues have another number of names: so many are counted, and so many are not
 	 * because there are more than RES_NAMES_MAX. */
 	void (*on_resources)(void *ctx, unsigned counted, size_t left_out);
@@ -99,7 +99,8 @@ struct cluster *cache_cluster(struct cache *c);
  * REQUEST_DONE: resource_version of the answer, when it is known, hides older updates of the pod.
  */
 void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time time);
-/* A pod that is_elsewhere was said of is to be charged here after all; unknown ones have no effect.
+/* A pod that is_charged_to_workload was said of is to be charged here after all; unknown ones have
+ * no effect.
  */
 void cache_pod_here(struct cache *c, struct str key);
 bool cache_is_synced(const struct cache *c); /* every basic resource had its first LIST */

@@ -8,16 +8,16 @@
 
 #define PODGROUP_PREFIX "podgroup-"
 
-static bool judges(const struct cache *c)
+static bool reports_foreign(const struct cache *c)
 {
-	return c->judges_from != MODEL_TIME_NONE;
+	return c->reports_foreign_from != MODEL_TIME_NONE;
 }
 
 void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod)
 {
 	const char *node = pod->spec.node_name;
 
-	if (!judges(c) || c->listener.on_foreign_bind == NULL || node == NULL ||
+	if (!reports_foreign(c) || c->listener.on_foreign_bind == NULL || node == NULL ||
 	    (t->flags & TASK_OURS) == 0) {
 		return;
 	}
@@ -53,7 +53,7 @@ static bool is_made_up(const struct api_meta *m)
 /* Times of creation are in whole seconds. */
 static bool is_since(const struct cache *c, int64_t created)
 {
-	return created != FIELD_NO_TIME && created > c->judges_from - CLOCK_NS_PER_S;
+	return created != FIELD_NO_TIME && created > c->reports_foreign_from - CLOCK_NS_PER_S;
 }
 
 static void add_key(struct strbuf *out, const struct podgroup *g)
@@ -85,7 +85,7 @@ void cache_foreign_podgroup(struct cache *c, const struct podgroup *g,
 	const struct api_meta *m = &group->meta;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	if (!judges(c) || c->listener.on_foreign_podgroup == NULL) {
+	if (!reports_foreign(c) || c->listener.on_foreign_podgroup == NULL) {
 		return;
 	}
 	add_key(&key, g);

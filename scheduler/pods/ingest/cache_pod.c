@@ -134,11 +134,11 @@ static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
 	return age < wait ? time.now + wait - age : MODEL_TIME_NONE;
 }
 
-static bool is_elsewhere(const struct cache *c, const struct api_pod *pod,
-			 const struct from_api_pod *p)
+static bool is_charged_to_workload(const struct cache *c, const struct api_pod *pod,
+				   const struct from_api_pod *p)
 {
-	return (p->flags & TASK_OURS) != 0 && c->listener.is_elsewhere != NULL &&
-	       c->listener.is_elsewhere(c->listener.ctx, pod);
+	return (p->flags & TASK_OURS) != 0 && c->listener.is_charged_to_workload != NULL &&
+	       c->listener.is_charged_to_workload(c->listener.ctx, pod);
 }
 
 /* t: known under that name, or NULL. Returns the task as it is then; NULL: it is not wanted, or the
@@ -182,7 +182,7 @@ int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_ti
 	}
 	p.published_at = found_since(c, p.published_at, time);
 	p.retry_at = found_wait(c, &p, time);
-	p.klass->elsewhere = is_elsewhere(c, pod, &p);
+	p.klass->charged_to_workload = is_charged_to_workload(c, pod, &p);
 	(void)take(c, pod, &p, find(c, &p), is_wanted(&p));
 	return 0;
 }
@@ -206,8 +206,9 @@ void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_tim
 	same = t != NULL && (p.uid.p == NULL || str_eq_c(p.uid, t->uid)) ? t : NULL;
 	(void)from_api_pod_keep(c->cluster, pod, names, same, c->scratch, &p);
 	p.published_at = found_since(c, p.published_at, time);
-	p.klass->elsewhere = is_elsewhere(c, pod, &p) ||
-			     (same != NULL && same->klass != NULL && same->klass->elsewhere);
+	p.klass->charged_to_workload =
+		is_charged_to_workload(c, pod, &p) ||
+		(same != NULL && same->klass != NULL && same->klass->charged_to_workload);
 	t = take(c, pod, &p, t, is_wanted(&p) && (same != NULL || holds(&p)));
 	if (t != NULL) {
 		t->flags |= TASK_PARKED;
@@ -229,12 +230,12 @@ void cache_pod_here(struct cache *c, struct str key)
 	struct pod_class *k;
 	struct res old;
 
-	if (t == NULL || t->klass == NULL || !t->klass->elsewhere) {
+	if (t == NULL || t->klass == NULL || !t->klass->charged_to_workload) {
 		return;
 	}
 	old = *pod_class_charge(t->klass);
 	k = pod_class_copy(t->klass, "");
-	k->elsewhere = false;
+	k->charged_to_workload = false;
 	cluster_task_set_class(c->cluster, t, cluster_class_intern(c->cluster, k));
 	pod_class_destroy(k);
 	ledger_recharge(c->cluster, t, &old);

@@ -24,11 +24,11 @@ struct cache {
 	struct strmap *shapes; /* of nodes that were seen: cache_shapes.c */
 	struct cache_listener listener;
 	struct metric_cell *drift, *resource_names; /* NULL without a registry */
-	size_t resources;         /* names that were reported last, those left out included */
-	struct arena *scratch;    /* for one message */
-	int64_t judges_from;      /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */
-	struct strmap *strangers; /* keys of PodGroups that are not ours, until a pod of ours
-				     belongs to them; values mean nothing */
+	size_t resources;             /* names that were reported last, those left out included */
+	struct arena *scratch;        /* for one message */
+	int64_t reports_foreign_from; /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */
+	struct strmap *strangers;     /* keys of PodGroups that are not ours, until a pod of ours
+					 belongs to them; values mean nothing */
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool dirty;
 	bool queues_stale; /* queue_topology_changed is still to be called */

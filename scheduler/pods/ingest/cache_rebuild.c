@@ -85,7 +85,7 @@ static void rebuild(struct cache *c, struct task *t)
  * without a node, youngest first: it alone knows the limits. */
 void cache_rebuild_ledger(struct cache *c, int64_t wall)
 {
-	c->judges_from = wall;
+	c->reports_foreign_from = wall;
 	cache_queue_settle(c);
 	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
 		if (c->cluster->tasks.v[i] != NULL) {

@@ -36,7 +36,7 @@ bool ledger_is_granted(const struct task *t);
 bool ledger_may_be_published(const struct task *t);
 /* What giving a charge up leads to: autoscalers still act on a published pod until its withdrawal
  * is acknowledged, so what it holds may not be given to others before. */
-enum charge_state ledger_given_up(const struct task *t, enum charge_state charge);
+enum charge_state ledger_state_after_release(const struct task *t, enum charge_state charge);
 /* NULL when every sum equals the sum of its tasks' charges, else a static text. For tests and
  * invariants. */
 const char *ledger_verify(const struct cluster *c);

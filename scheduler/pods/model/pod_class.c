@@ -103,12 +103,12 @@ const struct res *pod_class_charge(const struct pod_class *k)
 {
 	static const struct res nothing;
 
-	return k->elsewhere ? &nothing : &k->request;
+	return k->charged_to_workload ? &nothing : &k->request;
 }
 
 uint32_t pod_class_charge_mask(const struct pod_class *k)
 {
-	return k->elsewhere ? 0 : k->mask | 1u << RES_PODS;
+	return k->charged_to_workload ? 0 : k->mask | 1u << RES_PODS;
 }
 
 static void put_int(struct strbuf *out, int64_t n)
@@ -173,7 +173,7 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 		put_text(out, k->unoffered.v[i].name);
 		put_int(out, k->unoffered.v[i].amount);
 	}
-	if (k->elsewhere) {
+	if (k->charged_to_workload) {
 		strbuf_add_ch(out, 'w');
 	}
 	for (size_t i = 0; i < k->nselector; i++) {

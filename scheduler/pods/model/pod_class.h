@@ -25,7 +25,7 @@ struct pod_class {
 	uint32_t mask;      /* dimensions requested, without pods */
 	struct unoffered unoffered; /* requested besides: no node satisfies it */
 	bool best_effort;           /* mask == 0 and nothing unoffered */
-	bool elsewhere;             /* its Workload holds quota for it: it is charged to no Queue */
+	bool charged_to_workload;   /* its Workload holds quota for it: it is charged to no Queue */
 	struct label *selector;     /* nodeSelector, sorted */
 	size_t nselector;
 	struct match_term *required; /* any term must hold; nrequired 0: no constraint */

@@ -84,7 +84,7 @@ static void derive(struct capacity *p, const struct cluster *c)
 	} else {
 		p->real = xmalloc(n * sizeof(*p->real));
 		capacity_limits_flat(c, p->limits);
-		capacity_limits_flat_real(c, p->real);
+		capacity_limits_flat_clipped(c, p->real);
 		capacity_limits_deserved(c, p->real, p->deserved);
 	}
 }
@@ -291,12 +291,13 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 
 		allocated(p, s, at, &used);
 		over = res_over(&used, pod_class_charge(t->klass), &p->real[at->id],
-				t->klass->elsewhere ? 0 : t->klass->mask);
+				t->klass->charged_to_workload ? 0 : t->klass->mask);
 		if (over != 0) {
 			return refuse_dims(s, at, over, why);
 		}
 	}
-	return t->klass->elsewhere || accepts_unoffered(p, s, q, &t->klass->unoffered, why);
+	return t->klass->charged_to_workload ||
+	       accepts_unoffered(p, s, q, &t->klass->unoffered, why);
 }
 
 static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)

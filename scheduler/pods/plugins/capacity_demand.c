@@ -59,12 +59,12 @@ static void sum_foreign_gated(const struct session *s, const struct podgroup *g,
 }
 
 /* All of its pods are charged to no Queue: nor is what its PodGroup announces. */
-static bool is_elsewhere(const struct session *s, const struct podgroup *g)
+static bool is_charged_to_workload(const struct session *s, const struct podgroup *g)
 {
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 
-		if (t->klass == NULL || !t->klass->elsewhere) {
+		if (t->klass == NULL || !t->klass->charged_to_workload) {
 			return false;
 		}
 	}
@@ -75,7 +75,7 @@ void capacity_demand_of_podgroup(const struct session *s, const struct podgroup 
 {
 	struct res charged;
 
-	if (is_elsewhere(s, g)) {
+	if (is_charged_to_workload(s, g)) {
 		*ret = (struct res){ .v = { 0 } };
 		return;
 	}

@@ -64,7 +64,7 @@ void capacity_limits_flat(const struct cluster *c, struct res *ret)
 	}
 }
 
-void capacity_limits_flat_real(const struct cluster *c, struct res *ret)
+void capacity_limits_flat_clipped(const struct cluster *c, struct res *ret)
 {
 	struct res rest = c->total, guaranteed = { .v = { 0 } };
 

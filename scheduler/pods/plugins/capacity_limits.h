@@ -15,8 +15,8 @@ void capacity_limits_tree(const struct cluster *c, const struct tree *tree, stru
 /* Without a tree each queue has its own capability and nothing else... */
 void capacity_limits_flat(const struct cluster *c, struct res *ret);
 /* ... and ordinary scheduling also what the cluster has beyond the guarantees of others. */
-void capacity_limits_flat_real(const struct cluster *c, struct res *ret);
-/* What each queue is entitled to; limits: of capacity_limits_flat_real, or NULL for the tree. */
+void capacity_limits_flat_clipped(const struct cluster *c, struct res *ret);
+/* What each queue is entitled to; limits: of capacity_limits_flat_clipped, or NULL for the tree. */
 void capacity_limits_deserved(const struct cluster *c, const struct res *limits, struct res *ret);
 
 #endif

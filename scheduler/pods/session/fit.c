@@ -10,7 +10,7 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 
-#define NOBODY UINT32_MAX
+#define NONE UINT32_MAX
 #define REASONS_MAX 32
 
 /* The ranking of one class. Leaf i of the tournament stands for node i of struct fit; tree[1] is
@@ -20,7 +20,7 @@ struct fit_class {
 	uint64_t *may;     /* bit set over nodes: the class predicate passes */
 	uint32_t *version; /* of the node when its leaf was last played */
 	double *score;     /* of leaves that fit */
-	uint32_t *tree;    /* 2 * width, NOBODY: nobody fits */
+	uint32_t *tree;    /* 2 * width, NONE: nobody fits */
 	size_t seen;       /* entries of overlay->touched that have been played */
 	uint64_t nowhere;  /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
 	const char *explain;
@@ -28,7 +28,7 @@ struct fit_class {
 
 struct fit {
 	const struct node **nodes; /* that exist, by id */
-	uint32_t *index;           /* node id -> position in nodes, NOBODY */
+	uint32_t *index;           /* node id -> position in nodes, NONE */
 	size_t n, width;           /* width: power of two, at least n */
 	struct fit_class *by_class[FIT_CLASSES_MAX];
 	size_t next;         /* victim */
@@ -53,7 +53,7 @@ static void list_nodes(struct session *s, struct fit *f)
 	for (size_t i = 0; i < c->nodes.n; i++) {
 		const struct node *n = c->nodes.v[i];
 
-		f->index[i] = NOBODY;
+		f->index[i] = NONE;
 		if (n == NULL || !n->exists) {
 			continue;
 		}
@@ -80,8 +80,8 @@ struct fit *fit_create(struct session *s)
 
 static uint32_t better(const struct fit_class *k, uint32_t a, uint32_t b)
 {
-	if (a == NOBODY || b == NOBODY) {
-		return a == NOBODY ? b : a;
+	if (a == NONE || b == NONE) {
+		return a == NONE ? b : a;
 	}
 	if (k->score[a] > k->score[b] || (!(k->score[a] < k->score[b]) && a < b)) {
 		return a;
@@ -100,7 +100,7 @@ static uint32_t play(struct session *s, struct fit_class *k, const struct task *
 	    res_over(session_node_used(s, n), &k->klass->request, &n->allocatable,
 		     k->klass->mask) != 0 ||
 	    !hooks_predicate(s, t, n, NULL)) {
-		return NOBODY;
+		return NONE;
 	}
 	k->score[i] = hooks_node_score(s, k->klass, n);
 	return i;
@@ -111,7 +111,7 @@ static void play_all(struct session *s, struct fit_class *k, const struct task *
 	struct fit *f = s->fit;
 
 	for (uint32_t i = 0; i < f->width; i++) {
-		k->tree[f->width + i] = i < f->n ? play(s, k, t, i) : NOBODY;
+		k->tree[f->width + i] = i < f->n ? play(s, k, t, i) : NONE;
 	}
 	for (size_t i = f->width - 1; i > 0; i--) {
 		k->tree[i] = better(k, k->tree[2 * i], k->tree[2 * i + 1]);
@@ -130,7 +130,7 @@ static void replay_changed(struct session *s, struct fit_class *k, const struct 
 	for (; k->seen < s->overlay->touched.n; k->seen++) {
 		uint32_t i = f->index[s->overlay->touched.v[k->seen]];
 
-		if (i == NOBODY || k->version[i] == session_node_version(s, f->nodes[i])) {
+		if (i == NONE || k->version[i] == session_node_version(s, f->nodes[i])) {
 			continue;
 		}
 		k->tree[f->width + i] = play(s, k, t, i);
@@ -224,9 +224,9 @@ static const struct node *best_later(struct session *s, struct fit_class *k, con
 static bool nominated_fits(struct session *s, struct fit_class *k, const struct task *t,
 			   const struct node **ret_node)
 {
-	uint32_t i = t->nominated == MODEL_NONE ? NOBODY : s->fit->index[t->nominated];
+	uint32_t i = t->nominated == MODEL_NONE ? NONE : s->fit->index[t->nominated];
 
-	if (i == NOBODY || k->tree[s->fit->width + i] == NOBODY) {
+	if (i == NONE || k->tree[s->fit->width + i] == NONE) {
 		return false;
 	}
 	*ret_node = s->fit->nodes[i];
@@ -242,7 +242,7 @@ enum fit_result fit_find(struct session *s, const struct task *t, const struct n
 	if (nominated_fits(s, k, t, ret_node)) {
 		return FIT_IDLE;
 	}
-	if (s->fit->n > 0 && k->tree[1] != NOBODY) {
+	if (s->fit->n > 0 && k->tree[1] != NONE) {
 		*ret_node = s->fit->nodes[k->tree[1]];
 		return FIT_IDLE;
 	}

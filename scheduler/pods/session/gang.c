@@ -42,7 +42,7 @@ static bool pending_counts(const struct session *s, const struct task *t, enum g
 	return t->klass != NULL && t->klass->best_effort;
 }
 
-bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage)
+bool gang_has_reached(const struct session *s, const struct task *t, enum gang_stage stage)
 {
 	enum task_status status = session_task_status(s, t);
 
@@ -108,7 +108,7 @@ bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum 
 		const struct task *t = session_task(s, g->tasks.v[i]);
 		const struct podgroup_role_min *role = find_minimum(g, t->role);
 
-		if (role != NULL && gang_counts(s, t, stage)) {
+		if (role != NULL && gang_has_reached(s, t, stage)) {
 			met += ++found[role - g->role_min.v] == role->min;
 		}
 	}
@@ -147,7 +147,7 @@ void gang_need(const struct session *s, const struct podgroup *g, enum gang_stag
 		const struct task *t = session_task(s, g->tasks.v[i]);
 		struct gang_role *role;
 
-		if (!gang_counts(s, t, stage)) {
+		if (!gang_has_reached(s, t, stage)) {
 			continue;
 		}
 		ret->missing--;

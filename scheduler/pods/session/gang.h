@@ -28,7 +28,7 @@ struct gang_need {
 };
 
 /* Whether t counts as a member that has reached the stage. */
-bool gang_counts(const struct session *s, const struct task *t, enum gang_stage stage);
+bool gang_has_reached(const struct session *s, const struct task *t, enum gang_stage stage);
 /* How many do, by their statuses alone: for GANG_VALID, GANG_PIPELINED and GANG_READY. O(1). */
 int32_t gang_count(const struct session *s, const struct podgroup *g, enum gang_stage stage);
 /* Whether every role has its minimum of tasks that have reached the stage. O(tasks) at most: the

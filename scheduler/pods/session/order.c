@@ -127,8 +127,10 @@ static void collect(struct order *o, struct session *s,
 	}
 }
 
-void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const struct podgroup *g),
-		 void (*serve)(struct session *s, const struct queue *q, const struct podgroup *g))
+void order_for_each_podgroup(struct session *s,
+			     bool (*is_wanted)(struct session *s, const struct podgroup *g),
+			     void (*serve)(struct session *s, const struct queue *q,
+					   const struct podgroup *g))
 {
 	struct order_queue *q;
 	struct order o;

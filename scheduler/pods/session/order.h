@@ -40,8 +40,10 @@ struct order_podgroup *order_next_podgroup(struct order_queue *q); /* NULL: none
 
 /* Serves every PodGroup of a queue that is due and that is wanted once: queues in turn, one
  * PodGroup each. */
-void order_serve(struct session *s, bool (*is_wanted)(struct session *s, const struct podgroup *g),
-		 void (*serve)(struct session *s, const struct queue *q, const struct podgroup *g));
+void order_for_each_podgroup(struct session *s,
+			     bool (*is_wanted)(struct session *s, const struct podgroup *g),
+			     void (*serve)(struct session *s, const struct queue *q,
+					   const struct podgroup *g));
 
 /* The ids of the PodGroup's tasks in task order; in the session's arena. */
 const struct task **order_tasks(const struct session *s, const struct podgroup *g, size_t *ret_n);

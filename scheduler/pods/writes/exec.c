@@ -99,27 +99,27 @@ static void add_pod_write(struct exec *e, unsigned pool, const struct task *t, s
 	pool_add(e->pools[pool], (struct str){ buf, n < sizeof(buf) ? n : sizeof(buf) - 1 }, w);
 }
 
-static void wish_podgroup(struct exec *e, const struct podgroup *g, const struct decision *d,
-			  int64_t now)
+static void request_podgroup_status(struct exec *e, const struct podgroup *g,
+				    const struct decision *d, int64_t now)
 {
 	static const char *const phases[PODGROUP_PHASE_COUNT_] = {
 		[PODGROUP_PENDING] = "Pending",     [PODGROUP_INQUEUE] = "Inqueue",
 		[PODGROUP_RUNNING] = "Running",     [PODGROUP_UNKNOWN] = "Unknown",
 		[PODGROUP_COMPLETED] = "Completed",
 	};
-	struct podgroup_wish wish = { .transition = e->transitions, .now = now };
+	struct podgroup_change change = { .transition = e->transitions, .now = now };
 
 	if (!g->exists) {
 		return;
 	}
 	if (d->kind == DECISION_PODGROUP_PHASE) {
-		wish.phase = phases[d->phase];
+		change.phase = phases[d->phase];
 	} else {
-		wish.type = d->reason2;
-		wish.reason = d->reason;
-		wish.message = d->message;
+		change.type = d->reason2;
+		change.reason = d->reason;
+		change.message = d->message;
 	}
-	podgroup_status_wish(e->podgroups, e->pools[POOL_PODGROUPS], g, &wish);
+	podgroup_status_request(e->podgroups, e->pools[POOL_PODGROUPS], g, &change);
 }
 
 static void record(struct exec *e, const struct cluster *c, const struct decision *d)
@@ -209,7 +209,7 @@ void exec_decisions(struct exec *e, const struct cluster *c, const struct decisi
 		const struct decision *d = &list->v[i];
 
 		if (d->kind == DECISION_PODGROUP_PHASE || d->kind == DECISION_PODGROUP_CONDITION) {
-			wish_podgroup(e, c->podgroups.v[d->podgroup], d, now);
+			request_podgroup_status(e, c->podgroups.v[d->podgroup], d, now);
 		} else if (d->kind == DECISION_EVENT) {
 			record(e, c, d);
 		} else if (d->task != MODEL_NONE) {

@@ -221,8 +221,8 @@ static void take_owner(struct item *it, const struct http_result *result)
 }
 
 /* Without a PodGroup the pod stays gated, and no other part of the scheduler knows why. */
-static void tell_refused(const struct podgroup_controller *p, const struct item *it,
-			 const struct err *err)
+static void report_refused(const struct podgroup_controller *p, const struct item *it,
+			   const struct err *err)
 {
 	const struct recorder_object about = { "v1", "Pod", it->pod, it->pod_uid, it->namespace_ };
 
@@ -245,7 +245,7 @@ static enum pool_verdict after_create(const struct podgroup_controller *p, struc
 	if (code == -ERR_NOT_FOUND) {
 		return POOL_DONE;
 	}
-	tell_refused(p, it, err);
+	report_refused(p, it, err);
 	return POOL_RETRY;
 }
 
@@ -255,7 +255,7 @@ static enum pool_verdict after_annotate(const struct podgroup_controller *p, con
 					const struct http_result *result, const struct err *err)
 {
 	if (result->status == STATUS_FORBIDDEN) {
-		tell_refused(p, it, err);
+		report_refused(p, it, err);
 	}
 	return result->status == STATUS_FORBIDDEN || result->status == STATUS_CONFLICT ? POOL_RETRY
 										       : POOL_DONE;

@@ -31,8 +31,8 @@ struct wanted {
 	char *phase;
 	int64_t running, succeeded, failed;
 	struct wanted_condition conditions[MAX_TYPES];
-	uint64_t
-		version; /* of the wish: a write that is acknowledged clears only what it carried */
+	uint64_t version; /* of the change: a write that is acknowledged clears only what it carried
+			   */
 };
 
 struct podgroup_status {
@@ -95,17 +95,17 @@ static void replace_text(char **slot, const char *text)
 	*slot = xmalloc_dup(text == NULL ? "" : text);
 }
 
-static void wanted_set_condition(struct wanted *w, const struct podgroup_wish *wish)
+static void wanted_set_condition(struct wanted *w, const struct podgroup_change *change)
 {
 	for (size_t i = 0; i < MAX_TYPES; i++) {
 		struct wanted_condition *c = &w->conditions[i];
 
-		if (c->type == NULL || str_streq(c->type, wish->type)) {
-			replace_text(&c->type, wish->type);
-			replace_text(&c->reason, wish->reason);
-			replace_text(&c->message, wish->message);
-			c->transition = wish->transition;
-			c->now = wish->now;
+		if (c->type == NULL || str_streq(c->type, change->type)) {
+			replace_text(&c->type, change->type);
+			replace_text(&c->reason, change->reason);
+			replace_text(&c->message, change->message);
+			c->transition = change->transition;
+			c->now = change->now;
 			return;
 		}
 	}
@@ -118,8 +118,8 @@ static struct str item_key(char *buf, size_t size, const char *namespace_, const
 	return (struct str){ buf, (size_t)n < size ? (size_t)n : size - 1 };
 }
 
-void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const struct podgroup *g,
-			  const struct podgroup_wish *wish)
+void podgroup_status_request(struct podgroup_status *p, struct pool *pool, const struct podgroup *g,
+			     const struct podgroup_change *change)
 {
 	char buf[600];
 	struct str key = item_key(buf, sizeof(buf), g->namespace_, g->name);
@@ -132,11 +132,11 @@ void podgroup_status_wish(struct podgroup_status *p, struct pool *pool, const st
 		w = xmalloc_zero(1, sizeof(*w));
 		strmap_set(p->wanted, key, w);
 	}
-	if (wish->phase != NULL) {
-		replace_text(&w->phase, wish->phase);
+	if (change->phase != NULL) {
+		replace_text(&w->phase, change->phase);
 	}
-	if (wish->type != NULL) {
-		wanted_set_condition(w, wish);
+	if (change->type != NULL) {
+		wanted_set_condition(w, change);
 	}
 	w->running = g->by_status[TASK_RUNNING];
 	w->succeeded = g->by_status[TASK_SUCCEEDED];
@@ -286,7 +286,7 @@ static enum pool_verdict report(struct podgroup_status *p, const struct podgroup
 
 	pthread_mutex_lock(&p->lock);
 	w = strmap_get(p->wanted, key);
-	/* A wish that came in after the patch was made has put a new item into the pool. */
+	/* A change that came in after the patch was made has put a new item into the pool. */
 	if (w != NULL && (it->patch == NULL || w->version == it->version)) {
 		strmap_remove(p->wanted, key);
 	}
@@ -295,7 +295,7 @@ static enum pool_verdict report(struct podgroup_status *p, const struct podgroup
 	return POOL_DONE;
 }
 
-/* A right comes back, a policy changes; neither is watched. What is wished is made anew then. */
+/* A right comes back, a policy changes; neither is watched. What is requested is made anew then. */
 static enum pool_verdict refused(struct podgroup_status *p, struct podgroup_item *it,
 				 const struct http_result *result)
 {

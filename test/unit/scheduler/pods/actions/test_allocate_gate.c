@@ -41,11 +41,11 @@ static void which_gates_need_no_quota(void **state)
 		t->flags = (t->flags | rows[i].add) & ~rows[i].remove;
 		core_fixture_open(&sf);
 		run.session = sf.s;
-		assert_int_equal(allocate_gate_opens(&run, q, t), rows[i].expected);
+		assert_int_equal(allocate_gate_remove_free(&run, q, t), rows[i].expected);
 		assert_string_equal(core_fixture_decisions(&sf),
 				    rows[i].expected ? "Ungate p uncharged" : "");
 		run.reserves = false;
-		assert_false(allocate_gate_opens(&run, q, t));
+		assert_false(allocate_gate_remove_free(&run, q, t));
 		core_fixture_finish(&sf);
 	}
 }
@@ -86,7 +86,7 @@ static void run_case(const struct gate_case *row)
 	run.refused = arena_zero(sf.s->arena, c->queues.n, sizeof(*run.refused));
 	gang_need(sf.s, g, GANG_RESERVED, &w.need);
 	/* Never said of a PodGroup that then gets something. */
-	if (allocate_gate_is_hopeless(&run, &w)) {
+	if (allocate_gate_has_no_room(&run, &w)) {
 		assert_string_equal(row->expected, "");
 	}
 	while (allocate_gate_step(&run, &w)) {

@@ -43,7 +43,7 @@ static void which_pods_are_placed(void **state)
 			ledger_charge(sf.f.cluster, t, q, rows[i].charge);
 		}
 		core_fixture_open(&sf);
-		assert_int_equal(allocate_place_wants(sf.s, t), rows[i].expected);
+		assert_int_equal(allocate_place_is_candidate(sf.s, t), rows[i].expected);
 		core_fixture_finish(&sf);
 	}
 }

@@ -197,21 +197,21 @@ static void verdicts(void **state)
 	q = queue_find(sf.f.cluster, STR_LIT("q"));
 	g = podgroup_of(&sf, "pp", 3);
 	core_fixture_open(&sf);
-	status_podgroup_judge(sf.s, q, g, &v);
+	status_podgroup_assess(sf.s, q, g, &v);
 	assert_false(v.valid);
 	assert_string_equal(v.condition, "NotEnoughTasks");
 	g->min_member = 2;
-	status_podgroup_judge(sf.s, q, g, &v);
+	status_podgroup_assess(sf.s, q, g, &v);
 	assert_true(v.valid);
 	assert_false(v.ready);
 	assert_null(v.code);
 	session_note_refusal(sf.s, g, "quota", "no quota");
 	session_note_tried(sf.s, g);
 	session_note_attempt(sf.s, sf.f.cluster->tasks.v[1], ATTEMPT_NO_NODE, NULL, "no node fits");
-	status_podgroup_judge(sf.s, q, g, &v);
+	status_podgroup_assess(sf.s, q, g, &v);
 	assert_string_equal(v.message, "no node fits");
 	q->state = QUEUE_CLOSED;
-	status_podgroup_judge(sf.s, q, g, &v);
+	status_podgroup_assess(sf.s, q, g, &v);
 	assert_true(v.queue_refuses);
 	core_fixture_finish(&sf);
 }

@@ -38,7 +38,7 @@ static const struct pod_class *rich_class(struct cluster *c)
 			       .required = &required,
 			       .nrequired = 1,
 			       .has_required = true,
-			       .elsewhere = true,
+			       .charged_to_workload = true,
 			       .preferred = &preferred,
 			       .npreferred = 1,
 			       .tolerations = tol,

@@ -121,8 +121,9 @@ static void test_the_podgroup_comes_in_time_and_goes(void **state)
 	see(&f, &lone);
 	(void)cache_fixture_group(f.cache, "g", "q", 1);
 	assert_int_equal(after(&f, ORPHANS_GRACE_NS), 0);
-	orphans_bereave(f.orphans, f.cache->c, cluster_podgroup_find(f.cache->c, STR_LIT("ns/g")),
-			clock_mono(&f.clock.base));
+	orphans_podgroup_deleted(f.orphans, f.cache->c,
+				 cluster_podgroup_find(f.cache->c, STR_LIT("ns/g")),
+				 clock_mono(&f.clock.base));
 	cache_fixture_delete(f.cache, SCHED_PODGROUPS, "ns/g");
 	assert_int_equal(after(&f, ORPHANS_GRACE_NS), 1);
 	end(&f);

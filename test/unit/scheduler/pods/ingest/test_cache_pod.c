@@ -528,9 +528,9 @@ static void test_pods_charged_elsewhere(void **state)
 	struct task *t;
 
 	(void)cache_fixture_group(f, "g", "q", 1);
-	f->elsewhere = true;
+	f->charged_to_workload = true;
 	t = cache_fixture_pod(f, &cache_fixture_running);
-	assert_true(t->klass->elsewhere);
+	assert_true(t->klass->charged_to_workload);
 	assert_int_equal(t->charge, CHARGE_BOUND);
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	cache_pod_here(f->cache, STR_LIT("ns/absent"));
@@ -541,9 +541,9 @@ static void test_pods_charged_elsewhere(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	t = cache_fixture_pod(f, &cache_fixture_running);
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
-	f->elsewhere = false;
+	f->charged_to_workload = false;
 	t = cache_fixture_pod(f, &cache_fixture_running);
-	assert_false(t->klass->elsewhere);
+	assert_false(t->klass->charged_to_workload);
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	assert_null(ledger_verify(f->c));
 }

@@ -84,7 +84,7 @@ static void what_is_charged_elsewhere_weighs_nothing(void **state)
 	struct res whole = f->classes[3].request;
 	const struct res nothing = { .v = { 0 } };
 
-	f->classes[3].elsewhere = true;
+	f->classes[3].charged_to_workload = true;
 	ledger_charge(&f->c, &f->tasks[3], &f->queues[5], CHARGE_ASSUMED);
 	ledger_set_releasing(&f->c, &f->tasks[3], true);
 	f->tasks[3].status = TASK_RELEASING;
@@ -94,11 +94,11 @@ static void what_is_charged_elsewhere_weighs_nothing(void **state)
 	assert_null(ledger_verify(&f->c));
 	f->tasks[3].status = TASK_RUNNING;
 	/* It is charged here after all, and then not any more. */
-	f->classes[3].elsewhere = false;
+	f->classes[3].charged_to_workload = false;
 	ledger_recharge(&f->c, &f->tasks[3], &nothing);
 	assert_int_equal(f->queues[0].charged.v[RES_CPU], 300);
 	assert_null(ledger_verify(&f->c));
-	f->classes[3].elsewhere = true;
+	f->classes[3].charged_to_workload = true;
 	ledger_recharge(&f->c, &f->tasks[3], &whole);
 	assert_true(res_is_zero(&f->queues[0].charged));
 	ledger_release(&f->c, &f->tasks[3]);
@@ -306,7 +306,7 @@ static void what_autoscalers_may_see_is_held_until_withdrawn(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct task t = { .cond = (uint8_t)rows[i].cond };
 
-		assert_int_equal(ledger_given_up(&t, rows[i].charge), rows[i].after);
+		assert_int_equal(ledger_state_after_release(&t, rows[i].charge), rows[i].after);
 	}
 }
 

@@ -170,7 +170,7 @@ static void test_what_a_queue_is_charged(void **state)
 	pod_class_normalise(&other);
 	assert_int_equal(pod_class_charge(&k)->v[RES_CPU], 5);
 	assert_int_equal(pod_class_charge_mask(&k), 1u << RES_CPU | 1u << RES_PODS);
-	other.elsewhere = true;
+	other.charged_to_workload = true;
 	assert_true(res_is_zero(pod_class_charge(&other)));
 	assert_int_equal(pod_class_charge_mask(&other), 0);
 	assert_differ(&k, &other);

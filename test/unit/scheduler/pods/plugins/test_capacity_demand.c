@@ -99,7 +99,7 @@ static void go_elsewhere(struct task *t)
 {
 	struct pod_class *k = pod_class_copy(t->klass, "");
 
-	k->elsewhere = true;
+	k->charged_to_workload = true;
 	cluster_task_set_class(f.cluster, t, cluster_class_intern(f.cluster, k));
 	pod_class_destroy(k);
 }

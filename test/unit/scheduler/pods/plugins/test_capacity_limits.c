@@ -152,7 +152,7 @@ static void test_a_deleted_queue_guarantees_nothing(void **state)
 	compute_tree();
 	assert_int_equal(cpu_of("a"), 100);
 	cluster_fixture_node(cluster, "n", 100);
-	capacity_limits_flat_real(cluster, limits);
+	capacity_limits_flat_clipped(cluster, limits);
 	assert_int_equal(cpu_of("a"), 100);
 }
 
@@ -192,7 +192,7 @@ static void test_flat_ordinary_scheduling_has_what_others_are_not_guaranteed(voi
 	queue("b", NULL, -1, 30);
 	queue("c", NULL, 10, 0);
 	queue("d", NULL, -1, 0);
-	capacity_limits_flat_real(cluster, limits);
+	capacity_limits_flat_clipped(cluster, limits);
 	assert_int_equal(cpu_of("a"), 50); /* 100 - 50 + 20, within its 50 */
 	assert_int_equal(cpu_of("b"), 80); /* 100 - 50 + 30 */
 	assert_int_equal(cpu_of("c"), 10);
@@ -206,7 +206,7 @@ static void test_flat_guarantees_beyond_the_cluster(void **state)
 	queue("a", NULL, -1, 20);
 	queue("b", NULL, -1, 30);
 	queue("c", NULL, -1, 0);
-	capacity_limits_flat_real(cluster, limits);
+	capacity_limits_flat_clipped(cluster, limits);
 	assert_int_equal(cpu_of("a"), 20);
 	assert_int_equal(cpu_of("b"), 30);
 	assert_int_equal(cpu_of("c"), 0);
@@ -219,7 +219,7 @@ static void test_quirk_flat_a_resource_that_no_node_has_is_not_to_be_had(void **
 
 	(void)state;
 	cluster_fixture_node(cluster, "n", 40);
-	capacity_limits_flat_real(cluster, limits);
+	capacity_limits_flat_clipped(cluster, limits);
 	assert_int_equal(limits[a->id].v[gpu], 0);
 	capacity_limits_flat(cluster, limits); /* but it may be reserved: scale from zero */
 	assert_int_equal(limits[a->id].v[gpu], RES_UNLIMITED);
@@ -235,7 +235,7 @@ static void test_deserved(void **state)
 	a->deserved.v[RES_CPU] = 70;
 	b->deserved.v[RES_CPU] = 10;
 	cluster_fixture_node(cluster, "n", 100);
-	capacity_limits_flat_real(cluster, limits);
+	capacity_limits_flat_clipped(cluster, limits);
 	capacity_limits_deserved(cluster, limits, deserved);
 	assert_int_equal(deserved[a->id].v[RES_CPU], 50); /* clipped to what it can get */
 	assert_int_equal(deserved[b->id].v[RES_CPU], 30); /* raised to the guarantee */
@@ -259,7 +259,7 @@ static void test_free_queue_ids(void **state)
 	assert_int_equal(cpu_of("a"), 5);
 	capacity_limits_flat(cluster, limits);
 	assert_int_equal(limits[id].v[RES_CPU], RES_UNLIMITED);
-	capacity_limits_flat_real(cluster, limits);
+	capacity_limits_flat_clipped(cluster, limits);
 	capacity_limits_deserved(cluster, NULL, limits);
 	assert_int_equal(limits[id].v[RES_CPU], 0);
 }

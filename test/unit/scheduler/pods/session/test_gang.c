@@ -43,8 +43,8 @@ static void which_members_count(void **state)
 				      rows[i].charge);
 		}
 		core_fixture_open(&sf);
-		assert_int_equal(gang_counts(sf.s, t, GANG_RESERVED), rows[i].reserved);
-		assert_int_equal(gang_counts(sf.s, t, GANG_PLACEABLE), rows[i].placeable);
+		assert_int_equal(gang_has_reached(sf.s, t, GANG_RESERVED), rows[i].reserved);
+		assert_int_equal(gang_has_reached(sf.s, t, GANG_PLACEABLE), rows[i].placeable);
 		core_fixture_finish(&sf);
 	}
 }
@@ -72,9 +72,9 @@ static void which_statuses_count(void **state)
 		cluster_task_set_status(sf.f.cluster, t, (enum task_status)i,
 					sf.f.cluster->nodes.v[0]);
 		core_fixture_open(&sf);
-		assert_int_equal(gang_counts(sf.s, t, GANG_RESERVED), expected[i]);
-		assert_int_equal(gang_counts(sf.s, t, GANG_VALID), expected[i]);
-		assert_int_equal(gang_counts(sf.s, t, GANG_READY),
+		assert_int_equal(gang_has_reached(sf.s, t, GANG_RESERVED), expected[i]);
+		assert_int_equal(gang_has_reached(sf.s, t, GANG_VALID), expected[i]);
+		assert_int_equal(gang_has_reached(sf.s, t, GANG_READY),
 				 expected[i] && i != TASK_PENDING);
 		assert_int_equal(gang_count(sf.s, g, GANG_VALID), expected[i]);
 		assert_int_equal(gang_count(sf.s, g, GANG_PIPELINED),

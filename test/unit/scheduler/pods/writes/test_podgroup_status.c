@@ -39,13 +39,13 @@ static void end(struct fixture *f)
 
 static void wish(struct fixture *f, const char *phase, const char *type)
 {
-	struct podgroup_wish w = { .phase = phase,
-				   .type = type,
-				   .reason = "NotEnoughResources",
-				   .message = "m",
-				   .transition = 7 };
+	struct podgroup_change w = { .phase = phase,
+				     .type = type,
+				     .reason = "NotEnoughResources",
+				     .message = "m",
+				     .transition = 7 };
 
-	podgroup_status_wish(f->status, f->w.pool, &podgroup, &w);
+	podgroup_status_request(f->status, f->w.pool, &podgroup, &w);
 }
 
 /* Others' conditions and unknown fields of the list stay: ours is merged into what was read. */

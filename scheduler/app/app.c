@@ -161,9 +161,9 @@ static void on_lease(void *ctx, bool held)
 		return;
 	}
 	log_info("leading", LOG_STR("scheduler", a->o->daemon.scheduler_names.v[0]));
-	/* What was seen so far may be older than the lease and than the last write of its former
-	 * holder: the ledger is rebuilt from what is stored then, and what that makes us write may
-	 * be sent. */
+	/* The state seen so far may be older than the lease and than the last write of its former
+	 * holder: the ledger is rebuilt from what is stored then, and the writes that follow from
+	 * it may be sent. */
 	transport_call(a->watches, wait > 0 ? wait : 0, refresh_watches, a);
 }
 
@@ -174,7 +174,7 @@ static void to_engine(void *ctx, struct sched_msg *m)
 	engine_handle(a->engine, m);
 }
 
-/* What a standby sees is for the day on which it leads. */
+/* A standby keeps what it sees for the time when it leads. */
 static void handle(struct app *a, struct sched_msg *m)
 {
 	if (a->standby == NULL || !standby_take(a->standby, m)) {

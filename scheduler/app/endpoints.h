@@ -1,8 +1,8 @@
 /* scheduler/app/endpoints.h: the scheduler's HTTP endpoints: /metrics, and /healthz, /livez,
- * /readyz that tell the truth: livez is red when the sched thread has not come round for
- * ENDPOINTS_STUCK_NS or one cycle takes longer than that; readyz is red for a leader that has not
- * synced or has no quota plugin (a standby is ready), and while nothing is heard of a resource.
- * ?verbose shows as a warning when somebody else works under our scheduler names. */
+ * /readyz. livez is red when the sched thread has not come round for ENDPOINTS_STUCK_NS or one
+ * cycle takes longer than that; readyz is red for a leader that has not synced or has no quota
+ * plugin (a standby is ready), and while nothing is heard of a resource. ?verbose shows as a
+ * warning when another program uses our scheduler names. */
 #ifndef SCHEDULER_APP_ENDPOINTS_H
 #define SCHEDULER_APP_ENDPOINTS_H
 

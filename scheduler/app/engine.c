@@ -356,7 +356,8 @@ static void handle_conf(struct engine *e, struct sched_msg *m)
 
 	sched_metrics_conf(e->metrics, r == 0);
 	if (r < 0) {
-		log_error("configuration not taken, the old one stays", LOG_STR("error", err.text));
+		log_error("configuration rejected, the old one stays in use",
+			  LOG_STR("error", err.text));
 		conf_destroy(m->conf);
 	} else {
 		log_info("configuration reloaded");
@@ -395,7 +396,7 @@ static void handle_snapshot(struct engine *e, const struct sched_msg *m)
 	}
 }
 
-/* What controllers and the recorder want written before the new leader may write waits for it. */
+/* Writes of controllers and of the recorder wait until the new leader may write. */
 static void hold_writes(struct engine *e, int64_t until)
 {
 	struct pool *pools[ENGINE_MAX_POOLS];

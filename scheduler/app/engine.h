@@ -60,7 +60,7 @@ struct engine_options {
 	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 };
 
-/* What health checks read. */
+/* For health checks. */
 struct engine_state {
 	_Atomic int64_t heartbeat; /* monotonic ns of the last engine_step */
 	_Atomic int64_t
@@ -78,7 +78,7 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take);
  * message. */
 int64_t engine_step(struct engine *e);
 const struct engine_state *engine_state(const struct engine *e);
-/* What was seen of others under our scheduler names; lives as long as the engine. */
+/* Other programs that were seen to use our scheduler names; lives as long as the engine. */
 struct foreign *engine_foreign(const struct engine *e);
 /* Every pool that writes, for stepping in manual mode; returns how many. */
 size_t engine_pools(struct engine *e, struct pool **out, size_t max);

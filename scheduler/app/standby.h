@@ -1,4 +1,4 @@
-/* scheduler/app/standby.h: what a process has seen of the cluster before it leads: the latest
+/* scheduler/app/standby.h: the cluster as a process sees it before it leads: the latest
  * message about each object. When it leads, and each resource has been refreshed since, all of it
  * is handed to the engine at once, as a first LIST would bring it: nothing was decided or written
  * by an older view, and no request is between the lease and the first cycle but the refresh.

@@ -60,7 +60,7 @@ static void sort_levels(struct tree *t)
 	}
 }
 
-/* What was not placed lies on a cycle or below one: from the leaves on, everything is taken off
+/* A node that was not placed lies on a cycle or below one: from the leaves on, nodes are taken off
  * until only cycles are left. */
 static void find_cycles(struct tree *t)
 {

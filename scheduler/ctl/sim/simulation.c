@@ -448,7 +448,7 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	}
 }
 
-/* Placements of the session that no decision tells of. Those of queues that it did not look at are
+/* Placements of the session without a decision. Those of queues that it did not look at are
  * as they were. */
 static bool take_session(struct simulation *s, const struct session *session)
 {

@@ -116,7 +116,7 @@ static void collect_queue(struct allocate_run *run, const struct queue *q, struc
 			order_add(o, &w->order);
 		}
 	}
-	/* Of PodGroups whose queue does not exist only gates that need no quota matter. */
+	/* A PodGroup in a queue that does not exist may have gates that need no quota. */
 	for (size_t k = 0; k < q->waiting.n; k++) {
 		(void)collect_podgroup(run, q, c->podgroups.v[q->waiting.v[k]]);
 	}
@@ -169,8 +169,8 @@ static bool serve_queue(struct allocate_run *run, struct order_queue *q)
  * 2. The first queue, and of it the first PodGroup; gangs that are under way first.
  * 3. Quota for its gang or for one pod beyond it.
  * 4. Nodes until the PodGroup is ready.
- * 5. A PodGroup that got something and has more to do queues up again, and so does the queue, whose
- *    share is then another. */
+ * 5. A PodGroup that got something and has more to do queues up again, and so does the queue,
+ *    with its new share. */
 void allocate_run(struct session *s)
 {
 	struct allocate_run run = start_run(s);

@@ -55,7 +55,9 @@ static bool quota_admits(struct session *s, const struct queue *q, const struct 
 		return false;
 	}
 	if (takes_reserved_quota(s, q, t)) {
-		*why = (struct reason){ .code = "the quota that is coming free is reserved" };
+		*why = (struct reason){
+			.code = "the quota that is being released is reserved for other pods"
+		};
 		return false;
 	}
 	return true;

@@ -1,5 +1,5 @@
-/* scheduler/pods/actions/allocate_work.h: what the allocate action keeps of one PodGroup while it
- * runs. In the session's arena. Thread: sched. Pure. */
+/* scheduler/pods/actions/allocate_work.h: state of the allocate action for one PodGroup. In the
+ * session's arena. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 #define SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 
@@ -17,11 +17,11 @@ struct allocate_work {
 	const struct podgroup *podgroup;
 	struct allocate_list reserve; /* candidates for quota */
 	struct allocate_list place;   /* may be put on a node; has room for all of reserve */
-	struct gang_need need;        /* what the gang lacks in reservations */
+	struct gang_need need;        /* members that lack a reservation */
 	bool opted_in;                /* some member asked for the gate */
 };
 
-/* What one queue refused in this run. */
+/* The pod classes that one queue refused in this run. */
 struct allocate_refusal {
 	uint64_t *classes;      /* bit set of pod classes without room, or NULL */
 	const struct queue *by; /* the queue or ancestor without room, the latest */
@@ -29,7 +29,7 @@ struct allocate_refusal {
 	const char *text;
 };
 
-/* What is the same for all PodGroups of one run. */
+/* Common to all PodGroups of one run. */
 struct allocate_run {
 	struct session *session;
 	bool reserves;                    /* quota may be given, and gates taken off for it */

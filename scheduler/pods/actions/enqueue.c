@@ -18,7 +18,8 @@ static void vote(struct session *s, const struct queue *q, const struct podgroup
 		statement_set_phase(s, g, PODGROUP_INQUEUE);
 		return;
 	}
-	/* What others have queued up counts in the vote, and in flat mode the cluster's size. */
+	/* The vote counts PodGroups of other queues that are Inqueue, and in flat mode the
+	 * cluster's size. */
 	session_wait_for_podgroups(s, q);
 	session_wait_for_nodes(s, q);
 	if (why.code == NULL) {

@@ -96,7 +96,7 @@ struct conf_options {
 	void *ctx;               /* of warn */
 };
 
-/* name: of the source, for messages. What flags decide gets its default. */
+/* name: of the source, for messages. Settings that flags decide get their defaults. */
 int conf_parse(struct str text, const char *name, const struct conf_options *opt,
 	       struct sched_conf **ret, struct err *err);
 int conf_load_file(const char *path, const struct conf_options *opt, struct sched_conf **ret,

@@ -208,8 +208,8 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
  * 3. Charges follow edited PodGroups where there is room; quota that is held without right is taken
  *    back.
  * 4. The actions in configured order.
- * 5. What is told about it: phases, conditions, events.
- * 6. What the look at each queue depended on, so that it is not repeated while nothing changes. */
+ * 5. Reports: phases, conditions, events.
+ * 6. Each queue's scan: a queue is not looked at again while nothing changes that it depends on. */
 const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int64_t now,
 				  const struct cycle_trace *trace)
 {

@@ -29,7 +29,7 @@ struct cycle_trace {
 int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *err);
 void cycle_destroy(struct cycle *c);
 /* The list is valid until the next cycle_run or cycle_destroy. now: of the clock that the times in
- * the cluster are of: it must not go back, nor leap when somebody sets the time of day. */
+ * the cluster are of: it must not go back, nor leap when the time of day is set. */
 const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int64_t now,
 				  const struct cycle_trace *trace);
 struct cycle_stats cycle_last_stats(const struct cycle *c);

@@ -155,7 +155,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		c->podgroups.v[d->podgroup]->status_hash = d->hash;
 		break;
 	case DECISION_EVENT:
-		/* What a gated pod was told: it has no condition of ours to compare with. */
+		/* The last report about a gated pod, which has no condition of ours. */
 		if (t != NULL && (d->warning || d->hint)) {
 			t->cond_message = hash_of(d->message);
 		}

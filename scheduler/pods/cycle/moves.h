@@ -8,8 +8,8 @@
  * - a pod without a node loses its quota, with its gang, and waits in the new queue.
  * So no other pod of the new queue is revoked by a move. A pod that was resized while it ran is
  * charged for what it asks for now; when that takes a queue beyond its limit the pod gets the event
- * ResizedBeyondQuota, once for each growth. Charges whose patch, bind or withdrawal is
- * in flight and those of terminating pods stay. Thread: sched. Pure. */
+ * ResizedBeyondQuota, once for each growth. A charge stays while a patch, bind or withdrawal of its
+ * pod is in flight, and while the pod terminates. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_CYCLE_MOVES_H
 #define SCHEDULER_PODS_CYCLE_MOVES_H
 

@@ -229,7 +229,7 @@ static bool holds_revocable(const struct session *s, const struct podgroup *g)
 	return false;
 }
 
-/* Of those that still wait: it counts as a member whose quota is settled, but holds none. */
+/* A member that waits and did not opt in: the gang counts it, although it holds no charge. */
 static const struct task *find_member_without_gate(const struct session *s,
 						   const struct podgroup *g)
 {

@@ -1,6 +1,6 @@
 /* scheduler/pods/cycle/revoke.h: how a pod loses the quota that it holds without having a node.
- * Pods whose patch is on its way keep it until the outcome is known. A gang loses all of it when
- * what is left does not make a gang. What was published is withdrawn. Thread: sched. Pure. */
+ * A pod with a patch in flight keeps it until the outcome is known. A gang loses all of it when the
+ * rest does not make a gang. Published pods are withdrawn. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_CYCLE_REVOKE_H
 #define SCHEDULER_PODS_CYCLE_REVOKE_H
 

@@ -26,8 +26,8 @@ static bool was_said(const struct task *t, const char *message)
 	return t->cond_message == str_hash(str_of(message));
 }
 
-/* A pod that stays gated keeps the API server's own condition; an event tells why, once. That it
- * waits for quota is nothing to warn of, and there may be very many of them. */
+/* A pod that stays gated keeps the API server's own condition; an event says why, once. Waiting for
+ * quota is no reason for a warning, and there may be very many of them. */
 static void report_gated(struct session *s, const struct task *t, const struct verdict *v)
 {
 	const char *message = v->queue_refuses ? v->message : t->klass->unsupported;

@@ -1,6 +1,6 @@
-/* scheduler/pods/cycle/status.h: what is told at the end of a cycle: phases and conditions of
- * PodGroups, PodScheduled conditions of pods, events. Nothing is told twice: what was said last is
- * remembered in the model. Thread: sched. Pure. */
+/* scheduler/pods/cycle/status.h: the reports at the end of a cycle: phases and conditions of
+ * PodGroups, PodScheduled conditions of pods, events. Nothing is reported twice: the model has the
+ * last report. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_CYCLE_STATUS_H
 #define SCHEDULER_PODS_CYCLE_STATUS_H
 

@@ -102,8 +102,8 @@ static uint32_t unplaced(const struct session *s, const struct podgroup *g)
 	       session_podgroup_count(s, g, TASK_PIPELINED);
 }
 
-/* One condition and one event, once per change. What changes with every pod that comes or goes
- * (counts of nodes) is not part of the hash: a rewrite per cycle helps nobody. */
+/* One condition and one event, once per change. Counts that change with every pod or node are not
+ * part of the hash, since that would mean a write per cycle. */
 static void report_condition(struct session *s, const struct podgroup *g, const struct verdict *v,
 			     bool ready)
 {
@@ -195,7 +195,7 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 	if (!g->exists) {
 		return;
 	}
-	/* What only waits for its own pods to end is not short of anything. */
+	/* A PodGroup that only waits for its own pods to end lacks nothing. */
 	if (unschedulable && unplaced(s, g) == 0 &&
 	    session_podgroup_count(s, g, TASK_RELEASING) > 0) {
 		unschedulable = false;

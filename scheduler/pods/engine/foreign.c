@@ -57,7 +57,7 @@ static void note(struct foreign *f, const char *what, int64_t now)
 	text = xmalloc_printf("at %s %s (%.0f foreign binds, %.0f foreign PodGroups in all)", when,
 			      what, metric_cell_get(f->binds), metric_cell_get(f->podgroups));
 	if (now >= f->log_after) {
-		log_warn("somebody else works under our scheduler name", LOG_STR("last", text));
+		log_warn("another program uses our scheduler name", LOG_STR("last", text));
 		f->log_after = now + LOG_INTERVAL_NS;
 	}
 	pthread_mutex_lock(&f->lock);

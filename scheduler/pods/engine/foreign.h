@@ -1,7 +1,7 @@
-/* scheduler/pods/engine/foreign.h: tells about others who work under our scheduler names: a Warning
- * event on each pod or PodGroup, metrics, a line in the log (at most one a minute), and what health
- * checks show. What counts as foreign is decided in pods/ingest/cache.h. Owner: the sched thread;
- * foreign_describe from any thread. */
+/* scheduler/pods/engine/foreign.h: reports other programs that use our scheduler names: a Warning
+ * event on each pod or PodGroup, metrics, a line in the log (at most one a minute), and a text for
+ * health checks. pods/ingest/cache.h decides which binds and PodGroups are foreign. Owner: the
+ * sched thread; foreign_describe from any thread. */
 #ifndef SCHEDULER_PODS_ENGINE_FOREIGN_H
 #define SCHEDULER_PODS_ENGINE_FOREIGN_H
 

@@ -1,7 +1,8 @@
 /* scheduler/pods/engine/orphans.h: pods of ours that name a PodGroup which does not exist. No queue
  * knows them, so no cycle looks at them: each gets one Warning event here, when its PodGroup is
  * still missing ORPHANS_GRACE_NS after the pod was seen (people apply pods first, lists arrive in
- * any order). Told again only after the PodGroup was there in between. Owner: the sched thread. */
+ * any order). The next event comes only after the PodGroup was there in between. Owner: the sched
+ * thread. */
 #ifndef SCHEDULER_PODS_ENGINE_ORPHANS_H
 #define SCHEDULER_PODS_ENGINE_ORPHANS_H
 

@@ -6,7 +6,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/pods/model/cluster.h"
 
-/* What a person should read about the end of a write. */
+/* Events about writes that ended. */
 static const struct outcome_event {
 	enum sched_request request;
 	enum sched_outcome outcome;

@@ -1,5 +1,5 @@
-/* scheduler/pods/engine/outcome_event.h: what a person should read about the end of a write to a
- * pod. Owner: the sched thread. */
+/* scheduler/pods/engine/outcome_event.h: the event about the end of a write to a pod. Owner: the
+ * sched thread. */
 #ifndef SCHEDULER_PODS_ENGINE_OUTCOME_EVENT_H
 #define SCHEDULER_PODS_ENGINE_OUTCOME_EVENT_H
 

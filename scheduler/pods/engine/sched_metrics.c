@@ -49,8 +49,10 @@ static const char *const tally_names[TALLY_COUNT] = {
 	"headgate_queue_withdrawn_pods",
 };
 static const char *const tally_help[TALLY_COUNT] = {
-	"Pods that wait for quota behind our gate", "Pods whose gate is being taken off",
-	"Pods with quota and without a node",       "Pods that autoscalers see",
+	"Pods that wait for quota behind our gate",
+	"Pods that wait for the patch that removes their gate",
+	"Pods with quota and without a node",
+	"Pods that autoscalers see",
 	"Pods withdrawn from autoscalers",
 };
 static const char *const phase_names[PODGROUP_PHASE_COUNT_] = {

@@ -124,7 +124,7 @@ static void keep(struct cache *c, const struct sched_msg *m, struct cache_time t
 	}
 }
 
-/* ns: NULL when it is gone. What its pods are charged for depends on the queues that it may use. */
+/* ns: NULL when it is gone. Its labels decide which queues its pods may use. */
 static void set_namespace(struct cache *c, struct str name, const struct api_namespace *ns)
 {
 	if (!access_set_namespace(c->cluster, name, ns == NULL ? NULL : &ns->meta.labels)) {

@@ -1,7 +1,7 @@
 /* scheduler/pods/ingest/cache.h: owner of the cluster: turns messages (objects seen, outcomes of
  * writes) into changes of struct cluster and its ledger, and assumes the decisions of a cycle.
- * Owner: the sched thread. No I/O, no clock: struct cache_time is given. What other parts must hear
- * about (metrics, events, controllers) goes through cache_listener.
+ * Owner: the sched thread. No I/O, no clock: struct cache_time is given. Metrics, events and
+ * controllers learn of changes through cache_listener.
  *
  * Rules kept here (design of the gate feature): a task that is BINDING ignores pod updates that
  * still lack a node; an UNGATE in flight stays charged until the outcome or a watch event shows it;
@@ -19,15 +19,15 @@
  *
  * Others who work under our scheduler names are recognised by what Headgate leaves on everything it
  * writes, in the same write: headgate.io/bound-by on the pods that it binds and headgate.io/made-by
- * on its PodGroups. So former leaders and lost answers are never taken for others. What is judged
- * is what was seen to happen after cache_rebuild_ledger:
+ * on its PodGroups. So former leaders and lost answers are never taken for others. Only changes
+ * that were seen to happen after cache_rebuild_ledger are reported:
  * - A bind is foreign when a pod of ours that was known without a node shows one and lacks the
  * mark, unless a bind of ours to that very node is under way. Pods that have a node when they are
- * first seen (first LIST, created with nodeName) are not judged.
+ * first seen (first LIST, created with nodeName) are not reported.
  * - A PodGroup is foreign when it is new here, was created since, lacks the mark, is named as our
  *   PodGroup controller would name it ("podgroup-" and the UID of its owner), and a pod of ours
  *   belongs to it.
- * What cannot be told is not reported. */
+ * A doubtful case is not reported. */
 #ifndef SCHEDULER_PODS_INGEST_CACHE_H
 #define SCHEDULER_PODS_INGEST_CACHE_H
 
@@ -99,9 +99,8 @@ struct cluster *cache_cluster(struct cache *c);
  * REQUEST_DONE: resource_version of the answer, when it is known, hides older updates of the pod.
  */
 void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time time);
-/* A pod that is_charged_to_workload was said of is to be charged here after all; unknown ones have
- * no effect.
- */
+/* The pod is charged to its Queue from now on, although is_charged_to_workload was true. No effect
+ * on unknown pods. */
 void cache_pod_here(struct cache *c, struct str key);
 bool cache_is_synced(const struct cache *c); /* every basic resource had its first LIST */
 /* Called once when synced and leading, and again after every gain of leadership: rebuilds all

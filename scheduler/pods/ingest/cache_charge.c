@@ -81,8 +81,8 @@ static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 }
 
 /* A charge without a node needs a queue that exists: without one the pod is as undecided as
- * before. A best-effort pod needs no reservation; it may have become one by a resize. A pod whose
- * binding is on its way keeps its charge where it was granted, as one that has its node. */
+ * before. A best-effort pod needs no reservation; it may have become one by a resize. A pod with a
+ * bind in flight keeps its charge where it was granted, like one that has its node. */
 static void settle_unbound(struct cache *c, struct task *t, struct queue *q)
 {
 	bool reserves = (t->flags & TASK_OPTED_IN) != 0 && !t->klass->best_effort;

@@ -20,7 +20,7 @@ static struct node *find(const struct cache *c, const struct api_node *node)
 				       : cluster_node_find(c->cluster, str_of(node->meta.name));
 }
 
-/* What no node was found for may fit one of this shape. */
+/* Pods for which no node was found may fit one of this shape. */
 static void try_again(struct cache *c)
 {
 	for (size_t i = 0; i < c->cluster->tasks.n; i++) {

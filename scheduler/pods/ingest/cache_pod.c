@@ -24,7 +24,7 @@ static void drop(struct cache *c, struct task *t)
 	c->dirty = true;
 }
 
-/* A pod of somebody else matters while it occupies a node. */
+/* A pod of another scheduler matters while it occupies a node. */
 static bool is_wanted(const struct from_api_pod *p)
 {
 	if ((p->flags & TASK_OURS) != 0) {
@@ -33,7 +33,7 @@ static bool is_wanted(const struct from_api_pod *p)
 	return p->node.p != NULL && p->status != TASK_SUCCEEDED && p->status != TASK_FAILED;
 }
 
-/* What we have decided and not yet seen on the pod outlives updates that were sent before. */
+/* A decision that the pod does not show yet outlives updates that were sent before it. */
 static bool keeps_status(const struct task *t, const struct from_api_pod *p)
 {
 	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED ||
@@ -116,8 +116,8 @@ static int64_t found_since(const struct cache *c, int64_t published, struct cach
 	return time.now - (age < c->found_age_max_ns ? age : c->found_age_max_ns);
 }
 
-/* An earlier process gave its reservation up, and it waited for the next one. What it waits for no
- * more before nodes of another shape come, it waits for no longer than it would without that. */
+/* An earlier process gave its reservation up, and it waited for the next one. A wait for nodes of
+ * another shape ends with the process: the pod waits no longer than after an ordinary attempt. */
 static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
 			  struct cache_time time)
 {

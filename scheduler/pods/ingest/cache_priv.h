@@ -1,5 +1,4 @@
-/* scheduler/pods/ingest/cache_priv.h: what the files of the cache share. Owner: the sched thread.
- */
+/* scheduler/pods/ingest/cache_priv.h: shared by the files of the cache. Owner: sched thread. */
 #ifndef SCHEDULER_PODS_INGEST_CACHE_PRIV_H
 #define SCHEDULER_PODS_INGEST_CACHE_PRIV_H
 
@@ -60,7 +59,7 @@ void cache_podgroup_remove(struct cache *c, struct str key);
 int cache_priority_upsert(struct cache *c, const struct api_priority_class *pc, struct err *err);
 void cache_priority_remove(struct cache *c, struct str name);
 
-/* Reports a bind by somebody else: before an update of a known pod is applied. */
+/* Reports a bind by another program: before an update of a known pod is applied. */
 void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod);
 /* A PodGroup that was not known before; a task that may belong to one; a PodGroup that is gone. */
 void cache_foreign_podgroup(struct cache *c, const struct podgroup *g,

@@ -11,8 +11,8 @@ static enum charge_state in_flight(const struct task *t)
 	return t->status == TASK_BINDING ? CHARGE_ASSUMED : CHARGE_NONE;
 }
 
-/* What the pod itself proves: the mark that our patch left on it. A pod whose gate somebody else
- * took off has no mark and is decided anew. */
+/* The pod itself proves it by the mark that our patch left. A pod that lost its gate to another
+ * client has no mark and is decided anew. */
 static enum charge_state proven(const struct task *t)
 {
 	const uint32_t must = TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK;
@@ -41,8 +41,8 @@ static struct queue *existing(const struct cluster *c, uint32_t id)
 }
 
 /* The queue that granted the quota, not the one that the pod names today, which its owner may have
- * edited since: the mark tells; without it, what this process has seen. A pod that runs is charged
- * somewhere, whatever it names: where nothing tells, to the default queue. */
+ * edited since: the mark says where; without it, what this process has seen. A running pod is
+ * always charged, without any sign to the default queue. */
 static struct queue *granted_by(const struct cluster *c, const struct task *t)
 {
 	struct queue *q = NULL;

@@ -35,7 +35,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 	case SCHED_GONE:
 	case SCHED_REJECTED:
 		/* 403 is about rights and policies, which change without the pod: an API server
-		 * that has just started refuses everybody until it has read the roles. */
+		 * that has just started refuses all requests until it has read the roles. */
 		if (m->status == STATUS_FORBIDDEN) {
 			back_off(t, now);
 			break;
@@ -92,7 +92,7 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 	cache_charge_settle(c, t); /* its group or queue may have gone meanwhile */
 }
 
-/* The victim stays. What it was before (bound or running) its next update tells. */
+/* The victim stays. Its next update says whether it is bound or running. */
 static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m)
 {
 	if ((m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) ||
@@ -163,9 +163,9 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	cluster_task_changed(c->cluster, t);
 }
 
-/* What was never sent is decided again. What is refused the pool repeats itself, and a PodGroup
- * that is gone, or is another one by now, has its own events: deciding again at once would be a
- * loop. */
+/* A write that was never sent is decided again. The pool itself repeats a refused one, and a
+ * PodGroup that is gone, or is another one by now, has its own events: deciding again at once would
+ * be a loop. */
 static void on_podgroup_status(struct cache *c, const struct sched_msg *m)
 {
 	struct podgroup *g = cluster_podgroup_find(c->cluster, m->key);

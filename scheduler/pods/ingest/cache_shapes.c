@@ -26,7 +26,7 @@ static void add_amounts(const struct field_resources *r, struct strbuf *out)
 	}
 }
 
-/* What pods choose nodes by; a name of its own says nothing about the next one. */
+/* The labels by which pods choose nodes; the name of one node says nothing about the next. */
 static void add_labels(const struct api_meta *m, struct strbuf *out)
 {
 	for (size_t i = 0; i < m->labels.n; i++) {

@@ -21,8 +21,8 @@ struct arena;
 struct err;
 struct field_resources;
 
-/* What a pod says, before it becomes (part of) a task. Texts point into the API object, the class
- * into the scratch arena. */
+/* A pod as it was read, before it becomes (part of) a task. Texts point into the API object, the
+ * class into the scratch arena. */
 struct from_api_pod {
 	struct str namespace_, name, uid;
 	struct str group;           /* PodGroup it names; absent: none (yet), or not our pod */
@@ -43,8 +43,8 @@ struct from_api_pod {
 	int64_t retry_at;    /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
 };
 
-/* scheduler_names: NULL-terminated, those that are ours. A pod of somebody else gets a class with
- * its request and ports only. */
+/* scheduler_names: NULL-terminated, those that are ours. A pod of another scheduler gets a class
+ * with its request and ports only. */
 int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 		      const char *const *scheduler_names, struct arena *scratch,
 		      struct from_api_pod *ret, struct err *err);
@@ -86,15 +86,15 @@ int from_api_priority_class(struct cluster *c, const struct api_priority_class *
  */
 void from_api_podgroup_priorities(struct cluster *c);
 
-/* What a node has or a Queue limits, into *ret (the caller fills it before with what absent names
- * mean). Rounded down. New names become dimensions, for good: only administrators write these
+/* Amounts that a node has or a Queue limits, into *ret (the caller fills it before with what absent
+ * names mean). Rounded down. New names become dimensions, for good: only administrators write these
  * objects; the caller then calls offers_resolve (pods/ledger/offers.h). max: largest amount that is
  * not an error. */
 int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
 		     struct res *ret, struct err *err);
-/* What a pod or a PodGroup asks for, rounded up. Adds no name: amounts above 0 of names without a
- * dimension are appended to *ret_unoffered, with names that point into r. The caller has made room
- * in its v for r->n more. */
+/* Amounts that a pod or a PodGroup asks for, rounded up. Adds no name: amounts above 0 of names
+ * without a dimension are appended to *ret_unoffered, with names that point into r. The caller has
+ * made room in its v for r->n more. */
 int from_api_requested(const struct cluster *c, const struct field_resources *r, int64_t max,
 		       struct res *ret, struct unoffered *ret_unoffered, struct err *err);
 /* An interned copy of text ("" for NULL). */

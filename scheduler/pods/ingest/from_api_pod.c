@@ -118,7 +118,7 @@ static enum task_status status_of(const struct api_pod *pod)
 	if (phase == NULL || str_streq(phase, "Pending")) {
 		return has_node ? TASK_BOUND : TASK_PENDING;
 	}
-	/* No kubelet reports Running for a pod without a node; such a pod is nobody's to place. */
+	/* No kubelet reports Running for a pod without a node; such a pod is not to be placed. */
 	return str_streq(phase, "Running") && has_node ? TASK_RUNNING : TASK_UNKNOWN;
 }
 
@@ -175,7 +175,7 @@ static void read_condition(const struct api_pod *pod, struct from_api_pod *p)
 	if (p->cond == POD_COND_UNSCHEDULABLE) {
 		p->published_at = c->last_transition;
 	}
-	/* What the API server says of a gated pod is not a message of ours. */
+	/* The API server's message on a gated pod is not one of ours. */
 	if (p->cond != POD_COND_GATED && c->message != NULL) {
 		p->cond_message = str_hash(str_of(c->message));
 	}
@@ -285,8 +285,8 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 	return 0;
 }
 
-/* The API server writes SchedulingGated at creation and never again, and nobody takes the condition
- * away: an update that shows either was sent before what we know or assume. */
+/* The API server writes SchedulingGated at creation and never again, and the condition is never
+ * removed: an update that shows either was sent before what we know or assume. */
 static void apply_condition(const struct from_api_pod *p, struct task *t)
 {
 	if ((p->cond == POD_COND_NONE || p->cond == POD_COND_GATED) && t->cond != POD_COND_NONE &&
@@ -305,7 +305,7 @@ static void apply_condition(const struct from_api_pod *p, struct task *t)
 	t->cond = (uint8_t)p->cond;
 }
 
-/* What is adopted stays so until the pod names a PodGroup itself, or has to: opted-in pods do at
+/* An adopted pod stays so until it names a PodGroup itself, or has to: opted-in pods do at
  * once. Without its PodGroup it needs a new one. */
 static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
 			  const struct task *t)

@@ -81,7 +81,7 @@ static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod
 	return k;
 }
 
-/* What a pod is and holds does not end because an update of it cannot be read. */
+/* A pod keeps its state and its charge when an update of it cannot be read. */
 static void complete(const struct cluster *c, const struct task *known, struct arena *scratch,
 		     struct from_api_pod *p)
 {

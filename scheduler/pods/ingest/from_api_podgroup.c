@@ -123,7 +123,7 @@ static int read_group(struct cluster *c, const struct api_pod_group *group,
 	    read_name(c, spec->priority_class_name, &g->priority_class, err) < 0) {
 		return err_wrap(err, "spec.priorityClassName");
 	}
-	/* What cluster_podgroup_get and cluster_podgroup_set_queue intern must be there before. */
+	/* cluster_podgroup_get and cluster_podgroup_set_queue intern them, which must not fail. */
 	if (read_name(c, group->meta.namespace_, &(uint32_t){ 0 }, err) < 0 ||
 	    (g->queue.len > 0 && intern_id(c->names, g->queue) == INTERN_NONE)) {
 		return err_set(err, ERR_INVALID, "too many different names in the cluster");

@@ -7,7 +7,7 @@
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/model/access.h"
 
-/* Nobody has written a state yet: the queue is open. */
+/* Without a state yet, the queue is open. */
 static uint8_t state_of(const char *text)
 {
 	if (text == NULL || str_streq(text, KEYS_QUEUE_OPEN)) {

@@ -32,10 +32,10 @@ bool ledger_is_unbound(enum charge_state s);
 /* The pod shows that it was given quota, or its node, by us. Tenants cannot write these marks. */
 bool ledger_is_granted(const struct task *t);
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
- * without an answer that tells what it says. */
+ * without a clear answer. */
 bool ledger_may_be_published(const struct task *t);
-/* What giving a charge up leads to: autoscalers still act on a published pod until its withdrawal
- * is acknowledged, so what it holds may not be given to others before. */
+/* The state of a charge after its release: autoscalers act on a published pod until its withdrawal
+ * is acknowledged, so its quota may not be given to others before (CHARGE_WITHDRAWING). */
 enum charge_state ledger_state_after_release(const struct task *t, enum charge_state charge);
 /* NULL when every sum equals the sum of its tasks' charges, else a static text. For tests and
  * invariants. */

@@ -1,6 +1,6 @@
-/* scheduler/pods/ledger/totals.h: what each queue holds and waits for, counted from the tasks in
- * one pass and rolled up to the ancestors: for status.allocated, metrics and people (headgatectl
- * queues). Pure; O(tasks + queues * depth). */
+/* scheduler/pods/ledger/totals.h: amounts that each queue holds and waits for, counted from the
+ * tasks in one pass and rolled up to the ancestors: for status.allocated, metrics and headgatectl
+ * queues. Pure; O(tasks + queues * log queues). */
 #ifndef SCHEDULER_PODS_LEDGER_TOTALS_H
 #define SCHEDULER_PODS_LEDGER_TOTALS_H
 
@@ -16,7 +16,7 @@ struct queue_totals {
 			       terminating ones */
 	struct res request; /* allocated plus everything pending, gated included */
 	struct res published; /* pods with PodScheduled=False/Unschedulable that opted in */
-	uint32_t gated; /* pods that carry our gate, not counting those whose patch is in flight */
+	uint32_t gated; /* pods that carry our gate, without those that have a patch in flight */
 	uint32_t patching, ungated, published_pods, withdrawn;
 	uint32_t podgroups[PODGROUP_PHASE_COUNT_];
 };

@@ -30,7 +30,7 @@ bool access_set_queue(struct cluster *c, struct str queue, const char *text);
 /* -ERR_INVALID says why the queue's selector does not parse. */
 int access_check_queue(const struct cluster *c, struct str queue, struct err *err);
 
-/* What the cluster calls when a PodGroup names another queue, and when the tree has changed. */
+/* Called by the cluster when a PodGroup names another queue, and when the tree has changed. */
 bool access_settle_podgroup(struct cluster *c,
 			    struct podgroup *g); /* true: it is another result now */
 bool access_settle(struct cluster *c);           /* likewise, of any PodGroup */

@@ -50,8 +50,8 @@ void cluster_podgroup_changed(struct cluster *c, struct podgroup *g)
 	if (g->queue != MODEL_NONE) {
 		q = c->queues.v[g->queue];
 	} else if (g->queue_name != MODEL_NONE) {
-		/* Pods of an unknown queue are told so: its placeholder is looked at like a queue.
-		 */
+		/* Pods of an unknown queue get a condition that says so: its placeholder is looked
+		 * at like a queue. */
 		q = queue_find(c, intern_str(c->names, g->queue_name));
 	}
 	if (q != NULL) {

@@ -48,11 +48,11 @@ enum charge_state {
 	CHARGE_STATE_COUNT_
 };
 
-/* What the PodScheduled condition says at present. */
+/* The PodScheduled condition at present. */
 enum pod_cond {
 	POD_COND_NONE,
 	POD_COND_GATED,         /* SchedulingGated */
-	POD_COND_UNSCHEDULABLE, /* what autoscalers react to */
+	POD_COND_UNSCHEDULABLE, /* autoscalers react to it */
 	POD_COND_NOT_READY,     /* NotReadyForScheduling: withdrawn */
 	POD_COND_SCHEDULABLE,   /* reason Schedulable: gang short */
 	POD_COND_ERROR,         /* SchedulerError */
@@ -163,8 +163,8 @@ struct podgroup {
 
 enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
 
-/* What a finished look at a queue depended on: while nothing of it changed the queue need not be
- * looked at. */
+/* The generations on which a look at a queue depended: while none has changed, the queue need not
+ * be looked at. */
 struct queue_scan {
 	uint64_t podgroups_gen, chain_gen, queues_gen, nodes_gen;
 	uint64_t all_podgroups_gen; /* sum of podgroups_gen over all queues */
@@ -193,8 +193,8 @@ struct queue {
 				  parent, or one of its ancestors is broken); NULL: fine */
 	struct res capability; /* RES_UNLIMITED where absent */
 	struct res guarantee, deserved; /* 0 where absent */
-	/* The ledger's sums, this queue and all below it. releasing is the part of charged whose
-	 * pods terminate. */
+	/* The ledger's sums, this queue and all below it. releasing is the part of charged that
+	 * belongs to terminating pods. */
 	struct res charged, releasing;
 	uint64_t podgroups_gen; /* changes with any PodGroup or task of this very queue */
 	uint64_t room_gen; /* changes when charged shrinks or this queue's limit may have grown */

@@ -25,8 +25,8 @@ struct pod_class {
 	uint32_t mask;      /* dimensions requested, without pods */
 	struct unoffered unoffered; /* requested besides: no node satisfies it */
 	bool best_effort;           /* mask == 0 and nothing unoffered */
-	bool charged_to_workload;   /* its Workload holds quota for it: it is charged to no Queue */
-	struct label *selector;     /* nodeSelector, sorted */
+	bool charged_to_workload; /* its Workload holds the quota for it, and no Queue is charged */
+	struct label *selector;   /* nodeSelector, sorted */
 	size_t nselector;
 	struct match_term *required; /* any term must hold; nrequired 0: no constraint */
 	size_t nrequired;
@@ -58,8 +58,8 @@ struct pod_class {
 struct str;
 struct strbuf;
 
-/* What the Queue is charged for such a pod, and in which dimensions (pods included): its request,
- * or nothing. */
+/* The charge of such a pod to its Queue, and its dimensions (pods included): its request, or
+ * nothing. */
 const struct res *pod_class_charge(const struct pod_class *k);
 uint32_t pod_class_charge_mask(const struct pod_class *k);
 /* The static text equal to `text`; NULL when it is none of the above. */

@@ -20,8 +20,8 @@
 enum { RES_CPU, RES_MEMORY, RES_PODS, RES_EPHEMERAL, RES_FIRST_NAMED };
 
 /* The dimensions from RES_DENSE on, which few clusters have: immutable, so that a struct res may be
- * copied as it is, and owned by the names. What nothing holds any more is swept (res_names_sweep),
- * like names that are interned. */
+ * copied as it is, and owned by the names. Vectors without a holder are swept (res_names_sweep),
+ * like interned names. */
 struct res_more;
 struct res {
 	int64_t v[RES_DENSE]; /* dimensions at or above res_names_count() are 0 */
@@ -39,7 +39,7 @@ struct res_names *res_names_create(void);
 void res_names_destroy(struct res_names *n);
 unsigned res_names_count(const struct res_names *n);
 const char *res_names_get(const struct res_names *n, unsigned dim);
-/* What a bit of a mask stands for, for people. */
+/* The name for a bit of a mask, in messages. */
 const char *res_names_of_bit(const struct res_names *n, unsigned bit);
 int res_names_find(const struct res_names *n, struct str name); /* -1: unknown */
 /* Adds when new. -1 when all RES_NAMES_MAX are taken: the name is left out, which means that no

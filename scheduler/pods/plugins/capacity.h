@@ -15,9 +15,9 @@ struct session;
 struct tree;
 struct tree_sums;
 
-/* What enqueued PodGroups will still ask for beyond what is charged, minus what running PodGroups
- * could give back: Volcano's inqueue - elastic, rolled up. Costs a walk over all PodGroups, so it
- * is built only in a session that has a PodGroup to vote on. */
+/* Amounts that Inqueue PodGroups will ask for beyond their charges, minus those that running
+ * PodGroups could give back: Volcano's inqueue - elastic, rolled up. Costs a walk over all
+ * PodGroups, so it is built only in a session that has a PodGroup to vote on. */
 struct capacity_demand {
 	struct tree_sums *sums; /* by queue id */
 	unsigned width;         /* of the sums: names of resources */

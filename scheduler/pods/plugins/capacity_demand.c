@@ -45,7 +45,7 @@ static void sum_charged(const struct session *s, const struct podgroup *g, struc
 	}
 }
 
-/* Pods held by somebody else's gate will not ask for anything soon. */
+/* Pods behind a foreign gate will not ask for anything soon. */
 static void sum_foreign_gated(const struct session *s, const struct podgroup *g, struct res *ret)
 {
 	*ret = (struct res){ .v = { 0 } };
@@ -121,7 +121,7 @@ static bool is_inqueue(const struct session *s, const struct podgroup *g)
 	return false;
 }
 
-/* What the PodGroup holds beyond its minResources could be taken from it. */
+/* Charges beyond the PodGroup's minResources could be taken from it. */
 static void subtract_elastic(struct capacity_demand *d, const struct session *s,
 			     const struct podgroup *g)
 {

@@ -1,4 +1,4 @@
-/* scheduler/pods/plugins/capacity_limits.h: what the capacity plugin derives from the queues'
+/* scheduler/pods/plugins/capacity_limits.h: limits and shares that follow from the queues'
  * capability, guarantee and deserved; one vector per queue id. Pure functions of the cluster's
  * configuration; any thread. */
 #ifndef SCHEDULER_PODS_PLUGINS_CAPACITY_LIMITS_H
@@ -16,7 +16,7 @@ void capacity_limits_tree(const struct cluster *c, const struct tree *tree, stru
 void capacity_limits_flat(const struct cluster *c, struct res *ret);
 /* ... and ordinary scheduling also what the cluster has beyond the guarantees of others. */
 void capacity_limits_flat_clipped(const struct cluster *c, struct res *ret);
-/* What each queue is entitled to; limits: of capacity_limits_flat_clipped, or NULL for the tree. */
+/* The deserved amounts; limits: of capacity_limits_flat_clipped, or NULL for the tree. */
 void capacity_limits_deserved(const struct cluster *c, const struct res *limits, struct res *ret);
 
 #endif

@@ -1,7 +1,7 @@
-/* scheduler/pods/session/decision.h: what a cycle wants done. The list is the only output of a
- * cycle; cycle_assume counts it in the model, pods/writes turns it into API calls. Texts live in the
- * cycle's arena until the next cycle starts. Order matters: decisions are applied and sent in list
- * order. */
+/* scheduler/pods/session/decision.h: the results of a cycle. The list is the only output of a
+ * cycle; cycle_assume counts it in the model, pods/writes turns it into API calls. Texts live in
+ * the cycle's arena until the next cycle starts. Order matters: decisions are applied and sent in
+ * list order. */
 #ifndef SCHEDULER_PODS_SESSION_DECISION_H
 #define SCHEDULER_PODS_SESSION_DECISION_H
 
@@ -9,17 +9,16 @@
 #include "scheduler/pods/model/model.h"
 
 enum decision_kind {
-	DECISION_UNGATE,  /* task: charge it (unless `uncharged`) and patch our gate away */
-	DECISION_RESERVE, /* task: charge it; it has no gate of ours any more (somebody else took it
-			     off) */
-	DECISION_RELEASE, /* task: drop its charge (revoked, timed out), that of a published pod
-			     when its withdrawal is acknowledged; retry_at says when it may be
-			     decided again */
-	DECISION_MOVE,    /* task, queue: its charge goes there */
-	DECISION_STAY,    /* task, queue: that queue refuses its charge, which stays; not to be
-			     reported    again */
-	DECISION_PUBLISH, /* task: PodScheduled=False/Unschedulable with message, nominated node
-			     only after evictions */
+	DECISION_UNGATE,    /* task: charge it (unless `uncharged`) and patch our gate away */
+	DECISION_RESERVE,   /* task: charge it; another client took our gate off */
+	DECISION_RELEASE,   /* task: drop its charge (revoked, timed out), that of a published pod
+			       when its withdrawal is acknowledged; retry_at says when it may be
+			       decided again */
+	DECISION_MOVE,      /* task, queue: its charge goes there */
+	DECISION_STAY,      /* task, queue: that queue refuses its charge, which stays; not to be
+			       reported again */
+	DECISION_PUBLISH,   /* task: PodScheduled=False/Unschedulable with message, nominated node
+			       only after evictions */
 	DECISION_WITHDRAW,  /* task: PodScheduled=False/NotReadyForScheduling with message */
 	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
 			       opt in) */

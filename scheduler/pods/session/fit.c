@@ -20,7 +20,7 @@ struct fit_class {
 	uint64_t *may;     /* bit set over nodes: the class predicate passes */
 	uint32_t *version; /* of the node when its leaf was last played */
 	double *score;     /* of leaves that fit */
-	uint32_t *tree;    /* 2 * width, NONE: nobody fits */
+	uint32_t *tree;    /* 2 * width, NONE: no node fits */
 	size_t seen;       /* entries of overlay->touched that have been played */
 	uint64_t nowhere;  /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
 	const char *explain;

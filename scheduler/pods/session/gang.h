@@ -20,7 +20,7 @@ struct gang_role {
 	int32_t missing; /* may be negative: more than asked for */
 };
 
-/* What a gang lacks. */
+/* Members that a gang lacks. */
 struct gang_need {
 	int32_t missing; /* members, at least; not positive: none */
 	struct gang_role *roles;

@@ -220,7 +220,7 @@ static void explain_bar(const struct session *s, const struct podgroup *g, struc
 	why->code = "QueueNotAllowed";
 	why->detail = arena_printf(s->arena,
 				   "namespace %s may not use queue %s: its labels do not match the "
-				   "queue's selector of namespaces",
+				   "queue's namespace selector",
 				   g->namespace_, bar);
 }
 

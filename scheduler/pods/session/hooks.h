@@ -38,10 +38,10 @@ void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *li
 
 /* Which queue's turn it is. */
 int hooks_queue_order(const struct session *s, const struct queue *a, const struct queue *b);
-/* Among the PodGroups of a queue: what the plugins prefer; 0: they do not mind. */
+/* Among the PodGroups of a queue: the order that the plugins prefer; 0: none. */
 int hooks_job_preference(const struct session *s, const struct podgroup *a,
 			 const struct podgroup *b);
-/* The same, with a unique order where they do not mind. */
+/* The same, with a unique order where they have none. */
 int hooks_job_order(const struct session *s, const struct podgroup *a, const struct podgroup *b);
 /* Among the tasks of a PodGroup. */
 int hooks_task_order(const struct session *s, const struct task *a, const struct task *b);
@@ -57,7 +57,7 @@ bool hooks_overused(const struct session *s, const struct queue *q);
 
 /* Whether a Pending PodGroup may become Inqueue. */
 bool hooks_job_enqueueable(struct session *s, const struct podgroup *g, struct reason *why);
-/* To be told when it did. */
+/* Notifies the plugins after it did. */
 void hooks_job_enqueued(struct session *s, const struct podgroup *g);
 /* Whether the PodGroup's namespace may use its queue, and the PodGroup has the tasks that it needs,
  * in whatever state. The reason's code is the reason of the PodGroup condition. */
@@ -67,16 +67,17 @@ bool hooks_job_ready(const struct session *s, const struct podgroup *g);
 /* The same, counting tasks that wait for resources to be released. */
 bool hooks_job_pipelined(const struct session *s, const struct podgroup *g);
 
-/* What depends on class and node spec only; worth caching per class and node->spec_gen. */
+/* The part that depends on class and node spec only; worth caching per class and node->spec_gen. */
 bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
 			   struct reason *why);
-/* What depends on the pods that are on the node now. */
+/* The part that depends on the pods that are on the node now. */
 bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
 		     struct reason *why);
 /* The higher the better, rounded to 1e-6. */
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
 
-/* To be told after a task was put on a node in the session, and after that was undone. */
+/* Notifies the plugins after a task was put on a node in the session; hooks_on_deallocate after
+ * that was undone. */
 void hooks_on_allocate(struct session *s, const struct task *t);
 /* See hooks_on_allocate. */
 void hooks_on_deallocate(struct session *s, const struct task *t);

@@ -13,8 +13,8 @@
 struct order_podgroup {
 	const struct podgroup *podgroup;
 	bool first;  /* before all PodGroups that are not */
-	bool filled; /* lacks nothing to start with: behind those that do, where the plugins do not
-			mind */
+	bool filled; /* lacks nothing to start with: behind those that do, where the plugins have
+			no preference */
 };
 
 struct order_queue {

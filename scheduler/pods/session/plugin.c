@@ -30,7 +30,7 @@ int plugin_args_double(const struct plugin_args *a, const char *key, double def,
 int plugin_args_bool(const struct plugin_args *a, const char *key, bool def, bool *ret,
 		     struct err *err)
 {
-	/* What Go's ParseBool takes, as Volcano reads these arguments with it. */
+	/* The texts of Go's ParseBool, with which Volcano reads these arguments. */
 	static const char *const yes[] = { "1", "t", "T", "true", "TRUE", "True" };
 	static const char *const no[] = { "0", "f", "F", "false", "FALSE", "False" };
 	const char *text = plugin_args_get(a, key);

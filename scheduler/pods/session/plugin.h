@@ -1,11 +1,10 @@
-/* scheduler/pods/session/plugin.h: what a plugin may implement, one strictly typed optional
- * function per extension point. The points have Volcano's names, where a PodGroup is a job:
- * jobOrder, jobReady and so on are what its configuration switches. A plugin is a const struct
- * plugin_ops in one file of pods/plugins and one row of pods/plugins/registry.c. `state` is the
- * plugin's own memory across cycles (derived caches only); memory for one cycle comes from
- * session_arena(). Combination rules over tiers (pods/session/combine.c) follow Volcano: orders:
- * first non-zero; boolean votes: all must agree; enum vote: a reject wins, a tier with a permit
- * ends the walk. Thread: sched. Pure. */
+/* scheduler/pods/session/plugin.h: the extension points of plugins, one strictly typed optional
+ * function each. The points have Volcano's names, where a PodGroup is a job: jobOrder, jobReady and
+ * so on are what its configuration switches. A plugin is a const struct plugin_ops in one file of
+ * pods/plugins and one row of pods/plugins/registry.c. `state` is the plugin's own memory across
+ * cycles (derived caches only); memory for one cycle comes from session_arena(). Combination rules
+ * over tiers (pods/session/combine.h) follow Volcano: orders: first non-zero; boolean votes: all
+ * must agree; enum vote: a reject wins, a tier with a permit ends the walk. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SESSION_PLUGIN_H
 #define SCHEDULER_PODS_SESSION_PLUGIN_H
 

@@ -69,8 +69,8 @@ const struct res *session_queue_limit(const struct session *s, const struct queu
  * dimensions; NULL: all have room. */
 const struct queue *session_find_full_queue(const struct session *s, const struct queue *q,
 					    const struct task *t, uint32_t *ret_over);
-/* What that means, in the session's arena: "queue a has not enough quota left: insufficient cpu".
- */
+/* The message about it, in the session's arena: "queue a has not enough quota left: insufficient
+ * cpu". */
 const char *session_describe_full_queue(const struct session *s, const struct queue *full,
 					uint32_t over);
 bool session_has_quota_plugin(const struct session *s);
@@ -87,10 +87,10 @@ bool session_task_is_set_aside(const struct session *s, const struct task *t);
 /* The PodGroup was tried on nodes: members that are still without one do not fit. */
 bool session_podgroup_was_tried(const struct session *s, const struct podgroup *g);
 
-/* What conditions will tell of; kept when a statement is rolled back. Texts live in the session
- * arena or are static. */
+/* Notes for the conditions at the end of the cycle; kept when a statement is rolled back. Texts
+ * live in the session arena or are static. */
 void session_note_tried(struct session *s, const struct podgroup *g);
-/* What the PodGroup was given in this session is not decided: see statement_hold. */
+/* Allocations of the PodGroup in this session are not decided: see statement_hold. */
 void session_note_held(struct session *s, const struct podgroup *g);
 void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
 			  const struct node *n, const char *message);

@@ -1,4 +1,4 @@
-/* scheduler/pods/session/session_overlay.h: what a session has changed so far, beside the frozen
+/* scheduler/pods/session/session_overlay.h: the changes of a session so far, beside the frozen
  * cluster. One slot per object; a slot counts only while its epoch is the session's, so opening a
  * session costs nothing per object. Every write goes through the undo log, word by word, so that a
  * rollback restores the overlay exactly. For pods/session/session.c and pods/session/statement.c

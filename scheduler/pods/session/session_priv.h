@@ -23,13 +23,13 @@ struct session {
 	int64_t *timers;     /* by queue id: when to look again, INT64_MAX: never */
 	uint64_t *due;       /* bit set: queues that this cycle looks at */
 	uint8_t *waits;      /* by queue id: bits of enum session_wait */
-	uint8_t *unbound;    /* by queue id; NULL: nobody has asked yet */
+	uint8_t *unbound;    /* by queue id; NULL: not counted yet */
 	unsigned statements; /* begun and not ended */
 	uint64_t queues_due, podgroups_seen, tasks_seen, nodes_scored;
 	bool has_quota_plugin;
 };
 
-/* What a queue that was looked at waits for, beyond its own changes. */
+/* Changes for which a queue that was looked at waits, beyond its own. */
 enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_PODGROUPS = 2 };
 
 static inline struct overlay_task *session_priv_task(const struct session *s, const struct task *t)

@@ -69,7 +69,7 @@ static void add_to_node(struct session *s, const struct task *t, const struct no
 	struct overlay_node *slot = session_overlay_node(s->overlay, n);
 
 	if (slot->nadded == slot->cap) {
-		/* The old list may be named by nobody: what a rollback restores is the count. */
+		/* Nothing refers to the old list: a rollback restores the count alone. */
 		const struct task **grown;
 
 		slot->cap = slot->cap == 0 ? 8 : slot->cap * 2;
@@ -186,7 +186,7 @@ void statement_set_phase(struct session *s, const struct podgroup *g, enum podgr
 			     (uint8_t)phase);
 }
 
-/* What is kept by the outermost statement cannot be undone any more. */
+/* Operations that the outermost statement keeps cannot be undone any more. */
 static void end_statement(struct session *s, struct statement st)
 {
 	assert(s->statements > 0);

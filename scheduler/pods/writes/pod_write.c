@@ -61,7 +61,7 @@ static bool pod_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 	return true;
 }
 
-/* The version that an answer shows, so that older watch events can be told from newer ones; 0: it
+/* The version that an answer shows, so that older watch events are recognised; 0: it
  * shows none. */
 static int64_t version_of(struct str body)
 {

@@ -1,4 +1,4 @@
-/* scheduler/pods/writes/pod_write.h: what all writes to one pod have in common: identity by UID,
+/* scheduler/pods/writes/pod_write.h: the common part of all writes to one pod: identity by UID,
  * reading the pod back where the answer leaves open what happened, and the mapping of answers to
  * outcomes. Kinds (gate removal, bind, evict, status) supply the request and the judgement of a pod
  * that was read back. Thread: created by the sched thread, then owned by the pool. */
@@ -16,7 +16,7 @@ struct pod_write;
 struct strbuf;
 struct task;
 
-/* What a pod that was read back says about the write. */
+/* The meaning of a pod that was read back for the write. */
 enum pod_write_judgement {
 	POD_WRITE_IS_DONE,
 	POD_WRITE_IS_STALE,
@@ -30,7 +30,7 @@ struct pod_write_kind {
 	void (*fill)(const struct pod_write *w, struct http_call *call, struct strbuf *scratch);
 	/* NOT_YET: send again. REFUSED: the first answer was final. `pod` has the right UID. */
 	enum pod_write_judgement (*judge)(const struct pod_write *w, const struct jdoc *pod);
-	/* The answer of a request that reached the server but whose outcome is unknown: true reads
+	/* For a request that may have reached the server without an answer: true reads
 	 * the pod first, false sends again (repeating is harmless). */
 	bool read_after_unknown;
 	const char *sub;   /* sub-resource or NULL */

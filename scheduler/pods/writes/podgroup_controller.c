@@ -42,7 +42,7 @@ struct item {
 		*request; /* one pod's request: resource name -> int64 as text, see make_request */
 };
 
-/* Kinds whose annotations count for the group, with the resource to read them from. */
+/* Kinds with annotations that count for the PodGroup, and the resource to read them from. */
 static const struct {
 	const char *api_version, *kind, *group, *version, *resource;
 } owners[] = {

@@ -19,7 +19,8 @@ struct podgroup_controller;
 struct recorder;
 struct task;
 
-/* What the controller reads of a pod; slices and texts are borrowed for the call. NULL: absent. */
+/* The parts of a pod that the controller reads; slices and texts are borrowed for the call. NULL:
+ * absent. */
 struct podgroup_controller_pod {
 	const char *queue;      /* annotation scheduling.volcano.sh/queue-name */
 	const char *min_member; /* annotation scheduling.volcano.sh/group-min-member */
@@ -29,7 +30,8 @@ struct podgroup_controller_pod {
 };
 
 /* base: transport, clock, limiter, workers (0: manual), seed, may_send and its ctx. recorder:
- * borrowed, told on the pod why its PodGroup was refused (a closed queue); NULL: nobody is. */
+ * borrowed, for events on pods about the refusal of their PodGroup (a closed queue); NULL: no
+ * events. */
 struct podgroup_controller *podgroup_controller_create(const struct pool_options *base,
 						       const char *default_queue,
 						       struct recorder *recorder);

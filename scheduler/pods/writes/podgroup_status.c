@@ -26,7 +26,7 @@ struct wanted_condition {
 	int64_t now;
 };
 
-/* What a PodGroup's status shall say; guarded by the mutex while it is in the map. */
+/* The status that a PodGroup is to have; guarded by the mutex while it is in the map. */
 struct wanted {
 	char *phase;
 	int64_t running, succeeded, failed;
@@ -295,7 +295,7 @@ static enum pool_verdict report(struct podgroup_status *p, const struct podgroup
 	return POOL_DONE;
 }
 
-/* A right comes back, a policy changes; neither is watched. What is requested is made anew then. */
+/* A right comes back, a policy changes; neither is watched, so the change is made anew then. */
 static enum pool_verdict refused(struct podgroup_status *p, struct podgroup_item *it,
 				 const struct http_result *result)
 {
@@ -342,7 +342,7 @@ static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct htt
 	if (status == STATUS_NOT_FOUND) {
 		return report(p, it, SCHED_GONE, result);
 	}
-	if (status == STATUS_CONFLICT) { /* somebody else wrote meanwhile: read again */
+	if (status == STATUS_CONFLICT) { /* another client wrote meanwhile: read again */
 		free(take_ptr(&it->patch));
 		it->exact = true;
 		return POOL_RETRY;

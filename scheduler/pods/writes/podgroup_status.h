@@ -1,6 +1,6 @@
 /* scheduler/pods/writes/podgroup_status.h: writes status of PodGroups. The CRD has no status
  * sub-resource and its conditions are a plain list that others write, too, so a write is: read the
- * object, merge our fields, PATCH with its resourceVersion. What is wanted is kept per PodGroup and
+ * object, merge our fields, PATCH with its resourceVersion. Changes are kept per PodGroup and
  * coalesced: a newer change joins an older one that has not been sent. A PodGroup with pods is
  * written a moment later, because the next change is near: a gang comes pod by pod, and what fits
  * goes from Pending to Running within one. Threads: change from the sched thread, the rest from the

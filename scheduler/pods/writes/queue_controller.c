@@ -21,7 +21,7 @@ struct known {
 	char *state;
 	bool has_parent, closed_by_parent;
 	bool written;     /* a status was sent since the last change of the object */
-	char *sent_state; /* what was sent last */
+	char *sent_state; /* as sent last */
 	struct res sent_allocated, sent_held;
 	uint64_t res_swept; /* cluster->res_swept when it was sent */
 };
@@ -163,7 +163,8 @@ static void patch_closed_by_parent(struct queue_controller *s, const struct queu
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 }
 
-/* What was written before and is none now is written as 0: a merge patch keeps the rest. */
+/* An amount that was written before and is none now is written as 0, since a merge patch keeps the
+ * rest. */
 static void write_amounts(struct json_out *o, const struct cluster *c, const struct res *now,
 			  const struct res *before)
 {
@@ -249,7 +250,7 @@ static const char *closing_state(const struct queue_totals *totals)
 }
 
 /* The transition table of Volcano's queue controller for SyncQueue, with the rules between parent
- * and child. What was sent counts as the present state until the object shows another. */
+ * and child. The state sent last counts as the present one until the object shows another. */
 static const char *next_state(struct queue_controller *s, const struct cluster *c,
 			      const struct queue *q, struct known *k,
 			      const struct queue_totals *totals)
@@ -290,7 +291,7 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 	}
 	if (!k->has_parent && !str_streq(q->name, "root")) {
 		patch_parent(s, q);
-		k->has_parent = true; /* asked for; the next update of the object tells */
+		k->has_parent = true; /* asked for; the next update of the object shows it */
 	}
 	state = next_state(s, c, q, k, totals);
 	if (!str_streq(state, k->sent_state == NULL ? k->state : k->sent_state) || !k->written ||

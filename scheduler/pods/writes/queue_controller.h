@@ -20,7 +20,7 @@ struct queue_controller;
 struct queue_totals;
 struct sched_msg;
 
-/* What the controller needs to know of an object as the API server has it. */
+/* The object as the API server has it, as far as the controller reads it. */
 struct queue_seen {
 	const char *state; /* status.state, "" when absent */
 	bool has_parent;

@@ -9,7 +9,7 @@
  *   victimsStop: true: after each step victims stop and wait again
  *   steps: each deletes `delete` (KIND/NAMESPACE/NAME or KIND/NAME) and runs a cycle.
  *     expect: all its decisions in order, as text_of below writes them
- *     queues: {ClusterQueue: "heap | inadmissible"}, all of those that have somebody waiting
+ *     queues: {ClusterQueue: "heap | inadmissible"}, all of those with a Workload that waits
  *     shares: {"ClusterQueue/NAME": weighted share}
  *     statuses: {NAMESPACE/NAME: "Type=Status/Reason, ..."} */
 #include <stdlib.h>

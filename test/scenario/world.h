@@ -30,7 +30,7 @@ void world_delete(struct world *w, const char *kind, const char *name);
 const char *world_run(struct world *w);
 /* The cluster learns what has become of the objects. */
 void world_acknowledge(struct world *w);
-/* To be told when an object of w was changed in place: the oracle looks at it again. */
+/* Call it after an object of w was changed in place: the oracle looks at it again. */
 void world_rewatch(struct world *w, const struct jdoc *object);
 /* Names of published pods that opted in, sorted: "p1 p2". */
 void world_published(struct world *w, struct strbuf *out);

@@ -1,4 +1,4 @@
-/* test/scenario/world_write.h: what decisions write to the objects of a world. For
+/* test/scenario/world_write.h: the writes of decisions to the objects of a world. For
  * scenario/world.c. Owner: the test. */
 #ifndef TEST_SCENARIO_WORLD_WRITE_H
 #define TEST_SCENARIO_WORLD_WRITE_H

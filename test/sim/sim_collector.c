@@ -7,7 +7,7 @@
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 
-/* What is deleted when none of its owners is there any more. */
+/* Objects of these kinds are deleted when none of their owners is there any more. */
 static const struct {
 	enum sim_resource resource;
 	const char *api, *plural;

@@ -17,7 +17,7 @@
 
 struct sim_costs {
 	struct sim_world *world;
-	struct strmap *theirs; /* UIDs of Workloads whose cost somebody else has set */
+	struct strmap *theirs; /* UIDs of Workloads with a cost that a user has set */
 	int64_t ruled_at;      /* healthy ns of the last change of what costs follow; -1: none */
 	uint64_t seen[SIM_COSTS_COUNT_];
 };
@@ -115,8 +115,8 @@ static void check_write(struct sim_costs *c, const struct sim_change *change)
 	c->seen[SIM_COSTS_WRITTEN]++;
 	c->seen[SIM_COSTS_HIGHER] += now > old && n > 0;
 	if (is_theirs(c, change->now)) {
-		sim_world_fail(c->world, "%s: its cost is somebody else's, and becomes %lld",
-			       change->key, (long long)now);
+		sim_world_fail(c->world, "%s: its cost is a user's, and becomes %lld", change->key,
+			       (long long)now);
 	} else if (!has_cost(change->now)) {
 		sim_world_fail(c->world, "%s: its cost is taken away", change->key);
 	} else if (!ruled_recently(c) && !may_be(&r, n, now)) {
@@ -252,7 +252,7 @@ static void annotate(struct sim_costs *c, const struct jdoc *queue)
 	patch(c, QUEUES, queue, "", body);
 }
 
-/* Somebody who knows better what it costs, and then does not any more. */
+/* A user sets a cost, and takes it away again. */
 static void set_cost(struct sim_costs *c, const struct jdoc *w)
 {
 	CLEANUP(xmalloc_freep)

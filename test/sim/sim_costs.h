@@ -1,8 +1,8 @@
-/* test/sim/sim_costs.h: the costs of preemption in a run: people who annotate ClusterQueues and who
- * set costs themselves, and the oracle of what the scheduler makes of it. A cost that somebody else
- * has set is theirs until they take it away. The scheduler's own is base + weight * preemptions, of
- * no more preemptions than there were, and smaller than before only when the rule changed; in the
- * end it counts all of them. Owner: the run. */
+/* test/sim/sim_costs.h: the costs of preemption in a run: users annotate ClusterQueues and set
+ * costs themselves, and an oracle watches the scheduler. A cost that a user has set stays until the
+ * user takes it away. The scheduler's own is base + weight * preemptions, of no more preemptions
+ * than there were, and smaller than before only when the rule changed; in the end it counts all of
+ * them. Owner: the run. */
 #ifndef TEST_SIM_SIM_COSTS_H
 #define TEST_SIM_SIM_COSTS_H
 
@@ -13,7 +13,7 @@ struct sim_costs;
 enum sim_costs_event {
 	SIM_COSTS_WRITTEN, /* by the scheduler */
 	SIM_COSTS_HIGHER,  /* because it was preempted once more */
-	SIM_COSTS_THEIRS,  /* set by somebody else */
+	SIM_COSTS_THEIRS,  /* set by a user */
 	SIM_COSTS_COUNT_
 };
 

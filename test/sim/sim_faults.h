@@ -1,4 +1,4 @@
-/* test/sim/sim_faults.h: what goes wrong in a run, how often it may, and how often it did. Owner:
+/* test/sim/sim_faults.h: the faults of a run, their limits, and how often each happened. Owner:
  * the run. */
 #ifndef TEST_SIM_SIM_FAULTS_H
 #define TEST_SIM_SIM_FAULTS_H
@@ -28,7 +28,7 @@ enum sim_fault {
 	SIM_CRASH_BEFORE,    /* the scheduler dies as it sends a request, which may still arrive */
 	SIM_CRASH_AFTER,     /* the scheduler dies after the effect, before the answer */
 	SIM_CRASH_IDLE,      /* the scheduler dies between two steps */
-	SIM_TERMINATE,       /* the scheduler is told to stop, and another one starts */
+	SIM_TERMINATE,       /* the scheduler is stopped, and another one starts */
 	SIM_PAUSE,           /* the scheduler stands still until another one leads, then goes on */
 	SIM_WATCH_TRUNCATED, /* the stream ends within a frame */
 	SIM_WATCH_DUPLICATE, /* a frame comes twice */
@@ -58,9 +58,9 @@ struct sim_faults {
 const char *sim_faults_name(enum sim_fault f);
 /* Counts it. */
 void sim_faults_strike(struct sim_faults *f, enum sim_fault which, int64_t now);
-/* What happens to a request; false: nothing. Does not count. */
+/* Chooses the fault of a request; false: none. Does not count it. */
 bool sim_faults_of_request(struct sim_faults *f, enum sim_request_kind kind, enum sim_fault *ret);
-/* What happens to a stream that has a frame to deliver. */
+/* The fault of a stream that has a frame to deliver. */
 bool sim_faults_of_stream(struct sim_faults *f, enum sim_fault *ret);
 
 #endif

@@ -21,7 +21,7 @@ struct sim_groups {
 	struct sim_world *world;
 	unsigned next;           /* number of the next group or pod */
 	struct strmap *unlawful; /* UID of a pod that runs without quota -> healthy ns, + 1 */
-	struct strmap *forced;   /* UIDs of pods whose gate a user took off */
+	struct strmap *forced;   /* UIDs of pods that lost their gate to a user */
 	uint64_t seen[SIM_GROUPS_COUNT_];
 };
 
@@ -114,7 +114,7 @@ static const struct jdoc *workload_of(const struct sim_groups *g, const struct j
 	return NULL;
 }
 
-/* What it held is free for others: none of its pods may go on. */
+/* Its quota is free for others: none of its pods may go on. */
 static void check_released(const struct sim_groups *g, const struct jdoc *w)
 {
 	for (size_t i = 0; i < sim_view_count(g->world->view, SIM_PODS); i++) {
@@ -432,7 +432,7 @@ void sim_groups_leave(struct sim_groups *g)
 	erase_all(g, SIM_PODS, PODS, NULL);
 }
 
-/* Who came too late to stand in for another stays held when the group has ended. */
+/* A replacement that came too late stays gated when the group has ended. */
 static bool runs(const struct jdoc *w)
 {
 	return sim_workload_is(w, KUEUE_ADMITTED) && !sim_workload_is(w, KUEUE_FINISHED);

@@ -11,7 +11,7 @@ struct jdoc;
 struct sim_groups;
 
 enum sim_groups_event {
-	SIM_GROUPS_LET_GO,   /* pods whose gate went with an admission */
+	SIM_GROUPS_LET_GO,   /* pods that an admission ungated */
 	SIM_GROUPS_STOPPED,  /* pods deleted by the scheduler: their Workload lost its quota */
 	SIM_GROUPS_RELEASED, /* pods that went with their finalizer taken off */
 	SIM_GROUPS_COUNT_

@@ -172,7 +172,7 @@ static bool says(const struct jdoc *job, const char *key, unsigned n)
 	return jdoc_int(jdoc_get(jdoc_get(job, "status"), key), 0) == (int64_t)n;
 }
 
-/* What the status should say; no write when it does. */
+/* Writes the status unless it is right already. */
 static void write_status(struct sim_jobs *j, const struct jdoc *job, const struct count *c,
 			 const char *end)
 {
@@ -229,8 +229,8 @@ static void fail_pod(struct sim_jobs *j, const char *uid)
 
 /* --- one Job -----------------------------------------------------------------------------------*/
 
-/* As many pods as there should be; the numbers are told in the same breath, since nobody could know
- * otherwise that a Job has pods. */
+/* As many pods as there should be; the numbers are written in the same step, since no other client
+ * could know that the Job has pods. */
 static void scale(struct sim_jobs *j, const struct jdoc *job, struct count *c)
 {
 	int64_t completions = jdoc_int(jdoc_path(job, "spec.completions"), 1) - c->succeeded;
@@ -250,7 +250,7 @@ static void scale(struct sim_jobs *j, const struct jdoc *job, struct count *c)
 
 static void sync_job(struct sim_jobs *j, const struct jdoc *live)
 {
-	/* What is written changes the view. */
+	/* Writes change the view. */
 	CLEANUP(jdoc_destroyp) struct jdoc *job = jdoc_copy(live);
 	const char *uid = sim_workload_uid(job);
 	struct count c = count_pods(j->world, uid);

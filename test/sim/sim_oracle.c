@@ -161,8 +161,8 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 			continue; /* of pods that queue by themselves: see sim_groups */
 		}
 		if (gate_is_ours(name) == NULL) {
-			sim_world_fail(o->world, "%s: gate %s of somebody else was removed",
-				       change->key, name);
+			sim_world_fail(o->world, "%s: foreign gate %s was removed", change->key,
+				       name);
 		} else if ((decided(o, sim_pod_uid(change->now)) & DECIDED_UNGATE) == 0) {
 			sim_world_fail(o->world,
 				       "%s: ungated by an operation meant for another pod",

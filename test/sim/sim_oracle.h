@@ -13,8 +13,7 @@ struct sim_oracle;
 /* Listens to the view of the world. */
 struct sim_oracle *sim_oracle_create(struct sim_world *w);
 void sim_oracle_destroy(struct sim_oracle *o);
-/* What a scheduler wants: whatever happens to a pod later must have been decided for that very
- * pod. */
+/* A decision of a scheduler: later changes of a pod must have been decided for that very pod. */
 void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const struct decisions *d);
 /* Nothing is given up as timed out before a member of its gang was published for half the time-out:
  * the least that is left to a reservation which another process made, whatever clocks say. */

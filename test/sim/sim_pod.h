@@ -1,4 +1,4 @@
-/* test/sim/sim_pod.h: what a pod says, read from its JSON. Pure. All accept NULL. */
+/* test/sim/sim_pod.h: the fields of a pod, read from its JSON. Pure. All accept NULL. */
 #ifndef TEST_SIM_SIM_POD_H
 #define TEST_SIM_SIM_POD_H
 
@@ -25,7 +25,7 @@ bool sim_pod_has_requests(const struct jdoc *pod); /* else it is best effort */
 int64_t sim_pod_milli_cpu(const struct jdoc *pod); /* requested */
 /* Volcano's reason Schedulable: it would have a place, but others of its gang have none. */
 bool sim_pod_is_short_of_gang(const struct jdoc *pod);
-/* Selects nodes that nobody ever makes. */
+/* Selects nodes that never exist. */
 bool sim_pod_is_impossible(const struct jdoc *pod);
 /* "namespace/name" of its PodGroup, or NULL; the caller frees it. */
 char *sim_pod_group(const struct jdoc *pod);

@@ -70,7 +70,7 @@ static struct sim_scheduler *start_scheduler(struct sim_run *r)
 	return sim_scheduler_create(&r->world, &r->options);
 }
 
-/* What differs from run to run. */
+/* Choices that differ from run to run. */
 static void choose(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
@@ -192,8 +192,8 @@ static void take_choice(struct sim_run *r)
 	}
 }
 
-/* The process is gone; its supervisor starts another one. Without a lease nothing tells the old
- * one's requests from the new one's: the supervisor waits for them. */
+/* The process is gone; its supervisor starts another one. Without a lease, requests of the old one
+ * and of the new one look alike: the supervisor waits for them. */
 static void replace(struct sim_run *r, unsigned i)
 {
 	if (!r->options.leader_elect) {
@@ -256,7 +256,8 @@ static void disturb_scheduler(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
 
-	/* What Kueue's API defines by times in a Workload's status follows the wall clock. */
+	/* Kueue's API defines some delays by times in a Workload's status: these follow the wall
+	 * clock. */
 	if (r->quota == NULL && sim_world_chance(w, 250)) {
 		set_wall_clock(w);
 		return;

@@ -223,7 +223,7 @@ static bool occupies(const struct cluster *c, const struct task *t)
 		(c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0));
 }
 
-/* What is used of a queue, from the pods: on a node, terminating or not, or holding a charge. */
+/* The use of a queue, from the pods: on a node, terminating or not, or holding a charge. */
 static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d)
 {
 	int64_t sum = 0;
@@ -316,7 +316,7 @@ static void check_cluster(struct sim_scheduler *s)
 	char foreign[400];
 
 	if (foreign_describe(engine_foreign(s->engine), foreign, sizeof(foreign))) {
-		sim_world_fail(s->world, "foreign: there is nobody else, but %s", foreign);
+		sim_world_fail(s->world, "foreign: there is no other program, but %s", foreign);
 	}
 	if (wrong != NULL) {
 		sim_world_fail(s->world, "cluster: %s", wrong);

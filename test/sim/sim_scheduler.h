@@ -1,6 +1,6 @@
 /* test/sim/sim_scheduler.h: one process of the scheduler in virtual time: the engine with pools in
  * manual mode, its reflectors, its lease, two transports and the message queue between them, put
- * together as the daemon does. It can die, be told to stop, or stand still, at any half step.
+ * together as the daemon does. It can die, be stopped, or stand still, at any half step.
  * Owner: the run. */
 #ifndef TEST_SIM_SIM_SCHEDULER_H
 #define TEST_SIM_SIM_SCHEDULER_H
@@ -45,7 +45,7 @@ bool sim_scheduler_has_lost(const struct sim_scheduler *s);
 bool sim_scheduler_is_leading(const struct sim_scheduler *s);
 /* Leads, may write, sees everything and has no write in back-off. */
 bool sim_scheduler_is_healthy(struct sim_scheduler *s);
-/* What it thinks, into the trace. */
+/* Writes its model into the trace. */
 void sim_scheduler_trace(struct sim_scheduler *s);
 const struct cluster *sim_scheduler_cluster(const struct sim_scheduler *s);
 /* The time that times in its cluster are compared with. */

@@ -1,4 +1,4 @@
-/* test/sim/sim_thoughts.h: what a scheduler thinks, into the trace. Pure. */
+/* test/sim/sim_thoughts.h: writes a scheduler's model into the trace. Pure. */
 #ifndef TEST_SIM_SIM_THOUGHTS_H
 #define TEST_SIM_SIM_THOUGHTS_H
 

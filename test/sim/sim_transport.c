@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 
-/* How long a request whose sender has gone may still be on its way. */
+/* How long a request without a sender may still be in flight. */
 #define ORPHAN_NS (4 * CLOCK_NS_PER_S)
 #define STREAM_LATE_NS (2 * CLOCK_NS_PER_S)
 

@@ -1,8 +1,8 @@
 /* test/sim/sim_transport.h: a transport into the server of a world, in virtual time. Every request
  * takes three half steps that the run chooses when to do: it arrives, it is answered, and in
  * between everything else may happen; streams deliver frame by frame. Faults of the world strike
- * the requests of the scheduler only. What is destroyed with requests under way leaves them to the
- * world as orphans. Owner: the run. */
+ * the requests of the scheduler only. A transport that is destroyed leaves its requests in flight
+ * to the world as orphans. Owner: the run. */
 #ifndef TEST_SIM_SIM_TRANSPORT_H
 #define TEST_SIM_SIM_TRANSPORT_H
 
@@ -15,7 +15,7 @@ struct sim_transport;
 struct sim_transport *sim_transport_create(struct sim_world *w, enum sim_actor actor);
 /* Destroyed by transport_destroy. */
 struct transport *sim_transport_base(struct sim_transport *t);
-/* What could happen now, and when time brings something new. */
+/* The steps that are possible now, and when time brings new ones. */
 void sim_transport_offer(struct sim_transport *t, struct sim_choices *out);
 /* Streams that are open and not held up. */
 size_t sim_transport_streams(const struct sim_transport *t);

@@ -234,10 +234,10 @@ int sim_tree_root(const struct sim_tree *t, int node)
 	return node;
 }
 
-/* What all below has to give, together. */
+/* The quota of all below, together. */
 static int64_t subtree(const struct sim_tree *t, int node, size_t p);
 
-/* What is kept from others. */
+/* Quota that is not lent. */
 static int64_t kept(const struct sim_tree *t, int node, size_t p)
 {
 	const struct sim_tree_node *n = &t->v[node];

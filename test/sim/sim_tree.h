@@ -42,14 +42,14 @@ struct sim_tree {
 /* Quotas only: nothing is used. */
 void sim_tree_read(struct sim_tree *t, const struct sim_view *view);
 bool sim_tree_same(const struct sim_tree *a, const struct sim_tree *b); /* but for what is used */
-/* What all Workloads use that hold quota. */
+/* The use of all Workloads that hold quota. */
 void sim_tree_charge(struct sim_tree *t, const struct sim_view *view);
 int sim_tree_find(const struct sim_tree *t, const char *queue); /* -1: no such ClusterQueue */
 int sim_tree_root(const struct sim_tree *t, int node);
 void sim_tree_add(struct sim_tree *t, int node, const struct sim_tree_amounts *a, int sign);
 int64_t sim_tree_amount(const char *resource, const char *quantity);
 
-/* What a Workload uses by its admission. */
+/* The use of a Workload by its admission. */
 void sim_tree_usage_of(const struct jdoc *w, struct sim_tree_amounts *ret);
 
 /* No limit on the way of what the queue uses of a pair is exceeded: its borrowing limit, those of

@@ -159,7 +159,7 @@ static void delete_pod(struct sim_users *u)
 	}
 }
 
-/* Somebody's job is cancelled: the pod terminates for a while and needs its quota meanwhile. */
+/* A user cancels a job: the pod terminates for a while and needs its quota meanwhile. */
 static void stop_pod(struct sim_users *u)
 {
 	size_t n = sim_view_count(u->world->view, SIM_PODS), from = below(u, MAX_PODS);

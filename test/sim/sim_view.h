@@ -1,4 +1,4 @@
-/* test/sim/sim_view.h: what the server holds, followed change by change in resourceVersion order:
+/* test/sim/sim_view.h: the server's objects, followed change by change in resourceVersion order:
  * the truth that users act on and judges look at. Owner: the run. */
 #ifndef TEST_SIM_SIM_VIEW_H
 #define TEST_SIM_SIM_VIEW_H

@@ -1,4 +1,4 @@
-/* test/sim/sim_workload.h: what a Workload and its Job say, read from their JSON. Pure. All accept
+/* test/sim/sim_workload.h: fields of a Workload and its Job, read from their JSON. Pure. All accept
  * NULL. */
 #ifndef TEST_SIM_SIM_WORKLOAD_H
 #define TEST_SIM_SIM_WORKLOAD_H

@@ -1,6 +1,6 @@
-/* test/sim/sim_world.h: what all parts of a run share: seed, virtual time, the API server, faults,
- * requests whose senders have gone, the trace and the verdict. A run is a pure function of its seed
- * and options. Owner: the run. */
+/* test/sim/sim_world.h: shared by all parts of a run: seed, virtual time, the API server, faults,
+ * requests without a sender, the trace and the verdict. A run is a pure function of its seed and
+ * options. Owner: the run. */
 #ifndef TEST_SIM_SIM_WORLD_H
 #define TEST_SIM_SIM_WORLD_H
 
@@ -52,7 +52,7 @@ struct sim_world {
 	struct sim_webhook *webhook;
 	struct sim_view *view;
 	struct sim_faults faults;
-	struct list_node orphans; /* requests under way whose sender gave up or died */
+	struct list_node orphans; /* requests in flight after their sender gave up or died */
 	int64_t healthy_ns;       /* time during which a leader could write unhindered */
 	int64_t wrote_at; /* monotonic ns of the scheduler's last request that was no reading, but
 			     for its lease */
@@ -99,8 +99,8 @@ int sim_world_act(struct sim_world *w, const struct sim_call *call);
 /* A user's. */
 int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
 		   const char *content_type, struct str body);
-/* A write that is good for one version of its object only fails when somebody else was faster, and
- * only then: somebody is. False: it is no such write. */
+/* Changes the object first, so that a write which is good for one version of it only meets a
+ * conflict. False: it is no such write. */
 bool sim_world_outrun(struct sim_world *w, const struct sim_message *m);
 /* Takes the contents of m: the request arrives later, or never. */
 void sim_world_orphan(struct sim_world *w, struct sim_message *m);

@@ -145,8 +145,8 @@ static void ordinary_pods_ask_the_quota(void **state)
 	cycle_fixture_finish(&f);
 }
 
-/* What a terminating pod still holds goes to the pods that wait for it with a reservation beside
- * them, not to an ordinary pod at their expense. */
+/* Quota of a terminating pod goes to the pods that wait for it with a reservation beside them, not
+ * to an ordinary pod at their expense. */
 static void quota_coming_free_is_not_taken_from_reservations(void **state)
 {
 	struct cycle_fixture f;

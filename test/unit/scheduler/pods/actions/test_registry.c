@@ -31,7 +31,7 @@ static void all_names_of_volcano_are_known(void **state)
 	}
 }
 
-/* Nobody who asks for preemption is left to find out by himself that there is none. */
+/* A configuration that asks for preemption gets a warning that there is none. */
 static void what_we_have_not_is_left_out_with_a_warning(void **state)
 {
 	static const char conf[] = "actions: \"enqueue, allocate, preempt, reclaim, backfill\"\n"

@@ -32,7 +32,7 @@ static const struct decision *find(struct session *s, enum decision_kind kind)
 	return NULL;
 }
 
-/* What Volcano says of pods that did not opt in. */
+/* Volcano's conditions of pods that did not opt in. */
 static void reasons_of_plain_pods(void **state)
 {
 	static const struct {

@@ -46,7 +46,7 @@ static void test_bad_objects_are_told(void **state)
 	metric_registry_destroy(counters);
 }
 
-/* What does not decode, or makes no sense, takes nothing from what was known before. */
+/* An object that does not decode, or makes no sense, changes nothing of the known one. */
 static void test_bad_object_keeps_the_stored_version(void **state)
 {
 	static const struct {

@@ -16,7 +16,7 @@ struct bind_row {
 };
 
 static const struct bind_row bind_rows[] = {
-	{ .what = "somebody binds it", .before = PENDING, .foreign = 1 },
+	{ .what = "another program binds it", .before = PENDING, .foreign = 1 },
 	{ .what = "and it runs at once", .before = PENDING, .phase = "Running", .foreign = 1 },
 	{ .what = "and is over at once", .before = PENDING, .phase = "Succeeded", .foreign = 1 },
 	{ .what = "and is deleted at once", .before = PENDING, .terminating = true, .foreign = 1 },
@@ -24,7 +24,7 @@ static const struct bind_row bind_rows[] = {
 	{ .what = "and our bind was answered first", .before = UNDONE, .foreign = 1 },
 	{ .what = "ours, seen before its answer", .before = BINDING_THERE, .marked = true },
 	{ .what = "ours, the mark was taken away", .before = BINDING_THERE },
-	{ .what = "an earlier try of ours, whose answer was lost",
+	{ .what = "an earlier try of ours without an answer",
 	  .before = BINDING_ELSEWHERE,
 	  .marked = true },
 	{ .what = "ours, after it was given up", .before = UNDONE, .marked = true },
@@ -108,7 +108,7 @@ struct group_row {
 };
 
 static const struct group_row group_rows[] = {
-	{ .what = "somebody's controller", .name = "podgroup-u-1", .owner = "u-1", .foreign = 1 },
+	{ .what = "another controller", .name = "podgroup-u-1", .owner = "u-1", .foreign = 1 },
 	{ .what = "ours, of this or a former leader",
 	  .name = "podgroup-u-1",
 	  .owner = "u-1",
@@ -117,7 +117,7 @@ static const struct group_row group_rows[] = {
 	{ .what = "a person's with a funny name", .name = "podgroup-u-1" },
 	{ .what = "of another owner", .name = "podgroup-u-1", .owner = "u-2" },
 	{ .what = "a name that is only the prefix", .name = "podgroup-", .owner = "u-1" },
-	{ .what = "nobody's", .name = "podgroup-u-1", .owner = "u-1", .no_pod = true },
+	{ .what = "without a pod", .name = "podgroup-u-1", .owner = "u-1", .no_pod = true },
 	{ .what = "for another scheduler",
 	  .name = "podgroup-u-1",
 	  .owner = "u-1",

@@ -52,7 +52,7 @@ static void test_absurd_node_keeps_the_old_version(void **state)
 	assert_int_equal(n->labels.n, 1);
 }
 
-/* What changed may have been a taint or a cordon: nothing more is placed there. */
+/* The change may have been a taint or a cordon: nothing more is placed there. */
 static void test_unreadable_node_gets_no_more_pods(void **state)
 {
 	struct cache_fixture *f = *state;

@@ -5,7 +5,7 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 
-/* What a cycle and its assumption do to an opted-in pod. */
+/* The effect of a cycle and its assumption on an opted-in pod. */
 static void reserve(struct cache_fixture *f, struct task *t)
 {
 	ledger_charge(f->c, t, f->c->queues.v[f->c->podgroups.v[t->podgroup]->queue],
@@ -337,7 +337,7 @@ static void test_binding_outlives_updates_without_node(void **state)
 	t = cache_fixture_pod(f, &bound);
 	assert_int_equal(t->status, TASK_BOUND);
 	assert_int_equal(t->charge, CHARGE_BOUND);
-	/* Bound by somebody else: taken as it is. */
+	/* Bound by another program: taken as it is. */
 	t = cache_fixture_pod(f, &elsewhere);
 	assert_string_equal(f->c->nodes.v[t->node]->name, "m");
 	assert_int_equal(cluster_node_find(f->c, STR_LIT("n"))->used.v[RES_CPU], 0);

@@ -66,7 +66,7 @@ static void see_group_of(struct cache_fixture *f, const char *annotations, const
 
 #define OURS "\"headgate.io/made-by\":\"headgate-scheduler\""
 
-/* Its own pod is in it before the pod says so; nobody else's, and no pod that has to say so. */
+/* Its own pod is in it before the pod says so; no other pod is, and none that has to say so. */
 static void test_a_group_of_ours_adopts_its_pod(void **state)
 {
 	static const struct {
@@ -119,7 +119,7 @@ static void test_an_adopted_pod_stays_until_it_names_a_group(void **state)
 	assert_int_equal(t->podgroup, podgroup);
 	assert_int_equal(t->flags & TASK_ADOPTED, 0);
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
-	/* One that opts in has to be annotated; one whose PodGroup is gone needs another. */
+	/* One that opts in has to be annotated; one that lost its PodGroup needs another. */
 	for (int i = 0; i < 2; i++) {
 		t = cache_fixture_pod(f, &plain);
 		see_group_of(f, OURS, t->uid, i == 0 ? "101" : "102");
@@ -150,7 +150,7 @@ static void test_deletion_leaves_the_pods(void **state)
 	assert_int_equal(g->queue, MODEL_NONE);
 	assert_int_equal(r->charge, CHARGE_NONE);
 	assert_int_equal(cache_fixture_charged(f, "q"),
-			 1000); /* what runs stays where it was charged */
+			 1000); /* a running pod stays where it was charged */
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	cache_fixture_delete(f, SCHED_PODS, "ns/r");
 	assert_null(cluster_podgroup_find(f->c, STR_LIT("ns/g")));

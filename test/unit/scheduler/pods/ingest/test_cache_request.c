@@ -152,8 +152,8 @@ static void test_bind_of_a_best_effort_pod(void **state)
 	assert_int_equal(t->charge, CHARGE_NONE);
 }
 
-/* Deciding again what is refused, or what nobody has any more, would write as fast as it is
- * answered.
+/* Deciding again after a refusal, or about an object that is gone, would write as fast as the
+ * answers come.
  */
 static void test_only_an_unsent_status_of_a_podgroup_is_decided_again(void **state)
 {
@@ -207,7 +207,7 @@ static struct task *withdrawing(struct cache_fixture *f)
 	return t;
 }
 
-/* Until then autoscalers may see the pod: its quota is nobody else's. */
+/* Until then autoscalers may see the pod: its quota is not free for others. */
 static void test_quota_is_free_when_the_withdrawal_is_acknowledged(void **state)
 {
 	struct cache_fixture *f = *state;

@@ -72,7 +72,7 @@ static void test_amounts_at_limit_and_beyond(void **state)
 	cluster_destroy(c);
 }
 
-/* What is asked for makes no dimension, whatever its name; nothing of it is asked for by 0. */
+/* A request makes no dimension, whatever its name; a request of 0 asks for nothing. */
 static void test_requests_add_no_name(void **state)
 {
 	struct field_resource two[] = { { "example.com/a", parse("1500m") },

@@ -196,7 +196,7 @@ static void test_tolerations(void **state)
 			"\"operator\":\"Equal\",\"effect\":\"Whenever\"}]",
 			&k, NULL),
 		0);
-	/* What is not understood tolerates nothing. */
+	/* An unknown toleration tolerates nothing. */
 	assert_int_equal(k.ntolerations, 2);
 	assert_null(k.tolerations[0].key);
 	assert_true(k.tolerations[0].exists && k.tolerations[0].any_effect);

@@ -99,7 +99,7 @@ static struct task *known_task(struct fixture *f)
 	return t;
 }
 
-/* What an update does not say is as it was, and no amount becomes less. */
+/* Fields that an update lacks are as before, and no amount becomes less. */
 static void test_known(void **state)
 {
 	struct fixture *f = *state;

@@ -27,7 +27,7 @@ static void test_defaults(void **state)
 		read_queue(c, "{\"metadata\":{\"name\":\"q\",\"uid\":\"u\"}}", &changed, NULL), 0);
 	q = queue_find(c, STR_LIT("q"));
 	assert_true(changed && q->exists && q->reclaimable);
-	assert_int_equal(q->state, QUEUE_OPEN); /* nobody has written a state yet */
+	assert_int_equal(q->state, QUEUE_OPEN); /* without a state yet */
 	assert_int_equal(q->weight, 1);
 	assert_null(q->parent_name);
 	assert_string_equal(q->uid, "u");

@@ -77,7 +77,7 @@ static void charge_rolls_up_to_every_ancestor(void **state)
 	assert_int_equal(f->c.drift, 0);
 }
 
-/* A pod whose quota a Workload holds goes through the same states for nothing. */
+/* A pod that is charged to a Workload goes through the same states for nothing. */
 static void what_is_charged_elsewhere_weighs_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -163,7 +163,7 @@ static void saturates_instead_of_wrapping(void **state)
 	assert_true(f->queues[2].charged.v[RES_MEMORY] == INT64_MAX);
 }
 
-/* What others still hold is counted in full when one of them goes. */
+/* The charges of the others are counted in full when one goes. */
 static void a_sum_that_was_cut_off_comes_back(void **state)
 {
 	struct fixture *f = *state;
@@ -200,7 +200,7 @@ static void below_zero_is_counted_not_fatal(void **state)
 	assert_int_equal(f->queues[0].charged.v[RES_CPU], 0);
 }
 
-/* What the life of a charge may look like, written down a second time. */
+/* The legal lives of a charge, written down a second time. */
 static void transitions_are_the_documented_ones(void **state)
 {
 	static const char *const allowed[CHARGE_STATE_COUNT_] = {

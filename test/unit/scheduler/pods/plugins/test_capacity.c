@@ -136,7 +136,7 @@ static void test_flat_vote_is_against_the_queue_alone(void **state)
 	assert_false(allocatable("a", 9));
 	assert_string_equal(why.code, "queue resource quota insufficient");
 	assert_string_equal(why.detail, "insufficient cpu in queue a");
-	/* what runs in a is rolled up to p by the ledger, but no business of p without a tree */
+	/* the ledger rolls the charges of a up to p, but without a tree p does not count them */
 	assert_true(allocatable("p", 10));
 	assert_false(allocatable("p", 11));
 }

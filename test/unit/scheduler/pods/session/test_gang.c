@@ -86,7 +86,7 @@ static void which_statuses_count(void **state)
 	core_fixture_finish(&sf);
 }
 
-/* What a gang asks for at each stage, and how far its one task of a role has got. */
+/* The minimum of a role at each stage, and its one task on the way. */
 static void roles_are_met_stage_by_stage(void **state)
 {
 	struct core_fixture sf;
@@ -165,7 +165,7 @@ static void who_may_ask_for_quota(void **state)
 		bool expected;
 	} rows[] = {
 		{ "gated", 0, 0, 1, 0, true },
-		{ "gate taken off by somebody else", 0, TASK_OUR_GATE, 1, 0, true },
+		{ "gate removed by another client", 0, TASK_OUR_GATE, 1, 0, true },
 		{ "other gate", TASK_FOREIGN_GATE, 0, 1, 0, false },
 		{ "not ours", 0, TASK_OURS, 1, 0, false },
 		{ "did not opt in", 0, TASK_OPTED_IN, 1, 0, false },

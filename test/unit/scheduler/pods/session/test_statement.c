@@ -143,7 +143,7 @@ static void evict_frees_later_what_is_used_now(void **state)
 	int64_t charged = session_queue_charged(s, q)->v[RES_CPU];
 	struct statement st = statement_begin(s);
 
-	statement_evict(s, t, "Preempted", "for somebody");
+	statement_evict(s, t, "Preempted", "for another pod");
 	assert_int_equal(session_task_status(s, t), TASK_RELEASING);
 	assert_int_equal(session_node_releasing(s, n)->v[RES_CPU], 400);
 	assert_int_equal(session_queue_charged(s, q)->v[RES_CPU], charged);

@@ -24,7 +24,7 @@ static void begin(struct write_fixture *f, const char *nominated)
 	begin_after(f, nominated, 0);
 }
 
-/* What Cluster Autoscaler's fast loop needs: exact words, a fresh lastTransitionTime, no
+/* Cluster Autoscaler's fast loop needs exact words, a fresh lastTransitionTime, no
  * nomination. */
 static void test_condition_as_autoscalers_read_it(void **state)
 {

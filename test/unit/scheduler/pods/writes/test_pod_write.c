@@ -9,7 +9,7 @@
 #include "lib/unit.h"
 #include "lib/write_fixture.h"
 
-/* A kind whose judgement the test chooses. */
+/* A kind with a judgement that the test chooses. */
 static enum pod_write_judgement judgement;
 
 static void fill(const struct pod_write *w, struct http_call *call, struct strbuf *scratch)

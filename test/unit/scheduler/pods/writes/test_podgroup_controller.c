@@ -108,7 +108,7 @@ static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
 	end(&f);
 }
 
-/* The cache adopts it; only a PodGroup that may be somebody else's has to be named at once. */
+/* The cache adopts it; only a PodGroup that may belong to other pods has to be named at once. */
 static void test_a_plain_pod_is_not_annotated(void **state)
 {
 	static const struct {

@@ -207,7 +207,7 @@ static void test_refused(void **state)
 	end(&f);
 }
 
-/* What happens to a PodGroup with pods within a moment is one write. */
+/* Changes of a PodGroup with pods within a moment make one write. */
 static void test_wishes_are_gathered(void **state)
 {
 	struct fixture f;

@@ -61,19 +61,30 @@ const struct kinds_row *kinds_all(size_t *ret_n)
 	return rows;
 }
 
-/* "v1" or "group/version". */
-static void api_version_of(const struct kinds_row *k, char out[128])
+const char *kinds_api_version(const struct kinds_row *k, char ret[KINDS_API_VERSION_MAX])
 {
-	snprintf(out, 128, "%s%s%s", k->group, k->group[0] == '\0' ? "" : "/", k->version);
+	snprintf(ret, KINDS_API_VERSION_MAX, "%s%s%s", k->group, k->group[0] == '\0' ? "" : "/",
+		 k->version);
+	return ret;
 }
 
 const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind)
 {
-	char version[128];
+	char version[KINDS_API_VERSION_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		api_version_of(&rows[i], version);
-		if (str_streq(version, api_version) && str_streq(rows[i].kind, kind)) {
+		if (str_streq(kinds_api_version(&rows[i], version), api_version) &&
+		    str_streq(rows[i].kind, kind)) {
+			return &rows[i];
+		}
+	}
+	return NULL;
+}
+
+const struct kinds_row *kinds_by_fields(const struct field_table *fields)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i].fields == fields) {
 			return &rows[i];
 		}
 	}

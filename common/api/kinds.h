@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "enc/field.h"
 
+#define KINDS_API_VERSION_MAX 128
+
 struct kinds_row {
 	const char *group; /* "" for the core group */
 	const char *plural, *version, *kind, *singular;
@@ -20,8 +22,11 @@ struct kinds_row {
 const struct kinds_row *kinds_all(size_t *ret_n);
 /* NULL: unknown. */
 const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind);
+const struct kinds_row *kinds_by_fields(const struct field_table *fields);
 /* Plural, singular, kind in any case, or short name, as a user types it; optionally ".group".
  * Names go before short names. */
 const struct kinds_row *kinds_by_alias(struct str alias);
+/* "v1" or "group/version". Returns ret. */
+const char *kinds_api_version(const struct kinds_row *k, char ret[KINDS_API_VERSION_MAX]);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "api/kinds.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -37,7 +38,6 @@
 #include "scheduler/app/options.h"
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
-#include "scheduler/base/resource_name.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -430,23 +430,25 @@ static int start_engine(struct app *a, struct err *err)
 
 static void make_watches(struct app *a)
 {
-	a->nwatches = (a->o->controllers & OPTIONS_WORKLOAD) != 0 ? SCHED_RESOURCE_COUNT_
-								  : SCHED_BASIC_COUNT_;
+	a->nwatches = sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0);
 	for (unsigned i = 0; i < a->nwatches; i++) {
+		enum sched_resource r = (enum sched_resource)i;
+		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 		struct reflector_options ro = {
-			.path = resource_name((enum sched_resource)i)->path,
-			.resource = resource_name((enum sched_resource)i)->plural,
+			.resource = sched_kinds_names(r)->plural,
 			.counters = a->counters,
 			.transport = a->watches,
 			.clock = clock_real(),
 			.on_event = on_event,
 			.ctx = &a->watch[i],
-			.missing_ok = i >= SCHED_BASIC_COUNT_,
+			.missing_ok = (sched_kinds_get(r)->wings & SCHED_WING_PODS) == 0,
 			.seed = rng_entropy(),
 		};
 
+		sched_kinds_path(r, NULL, NULL, NULL, &path);
+		ro.path = path.p;
 		a->watch[i].app = a;
-		a->watch[i].resource = (enum sched_resource)i;
+		a->watch[i].resource = r;
 		a->watch[i].reflector = reflector_create(&ro);
 	}
 	a->standby = standby_create(a->nwatches);
@@ -461,7 +463,7 @@ static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)
 
 		if (since != CLOCK_NEVER) {
 			*ret_since = since;
-			return resource_name(a->watch[i].resource)->plural;
+			return sched_kinds_names(a->watch[i].resource)->plural;
 		}
 	}
 	return NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/keys.h"
+#include "api/kinds.h"
 #include "api/pod.h"
 #include "api/scheduling.h"
 #include "base/arena.h"
@@ -14,7 +15,6 @@
 #include "base/xmalloc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "scheduler/base/resource_name.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/dump/dump.h"
@@ -136,8 +136,9 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	CLEANUP(xmalloc_freep) char *space = namespaced ? xmalloc_dup_n(first.p, first.len) : NULL;
 	CLEANUP(xmalloc_freep)
 	char *name = namespaced ? xmalloc_dup_n(rest.p, rest.len) : xmalloc_dup_n(key.p, key.len);
-	const struct resource_name *names = resource_name(r);
-	struct recorder_object about = { .api_version = names->api_version,
+	const struct kinds_row *names = sched_kinds_names(r);
+	char version[KINDS_API_VERSION_MAX];
+	struct recorder_object about = { .api_version = kinds_api_version(names, version),
 					 .kind = names->kind,
 					 .name = name,
 					 .namespace_ = space };
@@ -435,7 +436,8 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 	case SCHED_MSG_DELETE:
 	case SCHED_MSG_BAD_OBJECT:
 	case SCHED_MSG_SYNCED:
-		if (m->resource < SCHED_BASIC_COUNT_ || m->kind == SCHED_MSG_BAD_OBJECT) {
+		if ((sched_kinds_get(m->resource)->wings & SCHED_WING_PODS) != 0 ||
+		    m->kind == SCHED_MSG_BAD_OBJECT) {
 			cache_apply(e->cache, m, time_of(e));
 		}
 		break;

@@ -9,6 +9,7 @@
 
 #include "base/mpsc_node.h"
 #include "base/str.h"
+#include "scheduler/base/sched_kinds.h"
 
 struct arena;
 struct sched_conf;
@@ -19,7 +20,7 @@ enum sched_msg_kind {
 	SCHED_MSG_DELETE,     /* key only */
 	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode; object: what can be read of it */
 	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
-	SCHED_MSG_REFRESHED,  /* resource: what was stored when it was asked for has been told */
+	SCHED_MSG_REFRESHED,  /* resource: what was stored when it was asked for has been sent */
 	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
 	SCHED_MSG_LEASE,        /* flag: held or lost */
 	SCHED_MSG_CONF, /* conf: a new configuration (ownership passes); NULL: it did not load, text
@@ -27,28 +28,6 @@ enum sched_msg_kind {
 	SCHED_MSG_SNAPSHOT, /* dump wanted: reply */
 	SCHED_MSG_STOP,
 	SCHED_MSG_KIND_COUNT_
-};
-
-enum sched_resource {
-	SCHED_PODS,
-	SCHED_NODES,
-	SCHED_QUEUES,
-	SCHED_PODGROUPS,
-	SCHED_PRIORITY_CLASSES,
-	SCHED_NAMESPACES,
-	/* Watched only when the Workload engine runs: */
-	SCHED_FLAVORS,
-	SCHED_CLUSTER_QUEUES,
-	SCHED_COHORTS,
-	SCHED_LOCAL_QUEUES,
-	SCHED_WORKLOADS,
-	SCHED_WORKLOAD_PRIORITY_CLASSES,
-	SCHED_ADMISSION_CHECKS,
-	SCHED_LIMIT_RANGES,
-	SCHED_RUNTIME_CLASSES,
-	SCHED_JOBS,
-	SCHED_RESOURCE_COUNT_,
-	SCHED_BASIC_COUNT_ = SCHED_FLAVORS /* the resources before are always watched */
 };
 
 enum sched_request {

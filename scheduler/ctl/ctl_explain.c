@@ -413,7 +413,7 @@ static const char *find_workload(const struct cluster_args *f, const struct live
 		return key;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (v[i]->kind == SIM_WORKLOAD &&
+		if (v[i]->kind == SCHED_WORKLOADS &&
 		    str_eq_c(space, jdoc_path_str(v[i]->json, "metadata.namespace")) &&
 		    workload_owner_is(v[i]->json, f->rest[0], name)) {
 			return v[i]->key;

@@ -37,8 +37,7 @@ struct listing {
 
 /* How one kind is listed. */
 struct list_kind {
-	const char *api_version, *kind;
-	enum sim_kind sim;
+	enum sched_resource resource;
 	const char *heads[12];
 	bool (*wanted)(const struct listing *l, const struct jdoc *object); /* NULL: all are */
 	void (*add)(const struct listing *l, const struct jdoc *object);    /* behind the name */
@@ -278,42 +277,24 @@ static void add_pod(const struct listing *l, const struct jdoc *object)
 /* --- the verb ----------------------------------------------------------------------------------*/
 
 static const struct list_kind kinds[] = {
-	{ KUEUE_API_VERSION,
-	  "ClusterQueue",
-	  SIM_CLUSTER_QUEUE,
+	{ SCHED_CLUSTER_QUEUES,
 	  { "NAME", "COHORT", "PENDING WORKLOADS", "ADMITTED WORKLOADS", "ACTIVE", "STOP POLICY",
 	    "AGE", NULL },
 	  cluster_queue_wanted,
 	  add_cluster_queue },
-	{ KUEUE_API_VERSION,
-	  "LocalQueue",
-	  SIM_LOCAL_QUEUE,
+	{ SCHED_LOCAL_QUEUES,
 	  { "NAMESPACE", "NAME", "CLUSTERQUEUE", "PENDING WORKLOADS", "ADMITTED WORKLOADS",
 	    "STOP POLICY", "AGE", NULL },
 	  local_queue_wanted,
 	  add_local_queue },
-	{ KUEUE_API_VERSION,
-	  "Workload",
-	  SIM_WORKLOAD,
+	{ SCHED_WORKLOADS,
 	  { "NAMESPACE", "NAME", "JOB TYPE", "JOB NAME", "LOCALQUEUE", "CLUSTERQUEUE", "STATUS",
 	    "PLACE IN QUEUE", "EXEC TIME", "AGE", NULL },
 	  workload_wanted,
 	  add_workload },
-	{ KUEUE_API_VERSION,
-	  "ResourceFlavor",
-	  SIM_RESOURCE_FLAVOR,
-	  { "NAME", "NODE LABELS", "AGE", NULL },
-	  NULL,
-	  add_flavor },
-	{ KUEUE_API_VERSION,
-	  "Cohort",
-	  SIM_COHORT,
-	  { "NAME", "PARENT", "AGE", NULL },
-	  NULL,
-	  add_cohort },
-	{ "v1",
-	  "Pod",
-	  SIM_POD,
+	{ SCHED_FLAVORS, { "NAME", "NODE LABELS", "AGE", NULL }, NULL, add_flavor },
+	{ SCHED_COHORTS, { "NAME", "PARENT", "AGE", NULL }, NULL, add_cohort },
+	{ SCHED_PODS,
 	  { "NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS", "AGE", NULL },
 	  pod_wanted,
 	  add_pod },
@@ -321,7 +302,7 @@ static const struct list_kind kinds[] = {
 
 static bool is_namespaced(const struct list_kind *kind)
 {
-	return str_streq(kind->heads[0], "NAMESPACE");
+	return sched_kinds_names(kind->resource)->namespaced;
 }
 
 static bool is_wanted(const struct listing *l, const struct jdoc *object)
@@ -337,7 +318,7 @@ static bool is_wanted(const struct listing *l, const struct jdoc *object)
 /* As kubectl does: clusterqueue.kueue.x-k8s.io/NAME, pod/NAME. */
 static void print_name(const struct list_kind *kind, const struct jdoc *object)
 {
-	const struct kinds_row *row = kinds_by_kind(kind->api_version, kind->kind);
+	const struct kinds_row *row = sched_kinds_names(kind->resource);
 
 	printf("%s%s%s/%s\n", row->singular, row->group[0] == '\0' ? "" : ".", row->group,
 	       jdoc_path_str(object, "metadata.name"));
@@ -351,10 +332,12 @@ static void add_object(struct listing *l, const struct jdoc *object)
 
 	l->rows++;
 	if (l->json != NULL) {
+		const struct kinds_row *row = sched_kinds_names(l->kind->resource);
 		CLEANUP(jdoc_destroyp) struct jdoc *whole = jdoc_copy(object);
+		char version[KINDS_API_VERSION_MAX];
 
-		jdoc_set_str(whole, "apiVersion", l->kind->api_version);
-		jdoc_set_str(whole, "kind", l->kind->kind);
+		jdoc_set_str(whole, "apiVersion", kinds_api_version(row, version));
+		jdoc_set_str(whole, "kind", row->kind);
 		json_out_doc(l->json, whole);
 		return;
 	}
@@ -379,7 +362,7 @@ static void list_objects(struct listing *l)
 	struct sim_object *const *v = sim_input_objects(l->source->in, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (v[i]->kind == l->kind->sim && is_wanted(l, v[i]->json)) {
+		if (v[i]->kind == l->kind->resource && is_wanted(l, v[i]->json)) {
 			add_object(l, v[i]->json);
 		}
 	}
@@ -446,9 +429,10 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 			     .pods = &pods,
 			     .table = table };
 	/* Places in queues need all there is. */
-	int r = kind->sim == SIM_WORKLOAD ? live_workloads_load(a, &source, err)
-		: kind->sim == SIM_POD    ? list_pods_read(a, &pods, &source, err)
-					  : live_workloads_read(a, 1u << kind->sim, &source, err);
+	int r = kind->resource == SCHED_WORKLOADS ? live_workloads_load(a, &source, err)
+		: kind->resource == SCHED_PODS
+			? list_pods_read(a, &pods, &source, err)
+			: live_workloads_read(a, 1u << kind->resource, &source, err);
 
 	if (r < 0) {
 		return r;
@@ -471,11 +455,11 @@ static const struct list_kind *find_kind(const char *alias)
 	const struct kinds_row *row;
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		names[i] = kinds[i].kind;
+		names[i] = sched_kinds_names(kinds[i].resource)->kind;
 	}
 	row = kueue_kinds_need("list", alias, names);
 	for (size_t i = 0; row != NULL && i < ARRAY_LEN(kinds); i++) {
-		if (str_streq(kinds[i].kind, row->kind)) {
+		if (sched_kinds_names(kinds[i].resource) == row) {
 			return &kinds[i];
 		}
 	}
@@ -501,7 +485,7 @@ static int run_verb(int argc, char **argv)
 		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", a.rest[1]);
 		return CTL_USAGE;
 	}
-	if (kind->sim == SIM_POD && a.owner == NULL) {
+	if (kind->resource == SCHED_PODS && a.owner == NULL) {
 		fprintf(stderr, "headgatectl: list pods takes --for TYPE/NAME\n");
 		return CTL_USAGE;
 	}

@@ -47,7 +47,7 @@ static void add_row(struct showing *x, const struct row *r)
 
 static void write_meta(const struct showing *x, const struct workload *w)
 {
-	const struct sim_object *object = sim_input_find(x->source->in, SIM_WORKLOAD, w->key);
+	const struct sim_object *object = sim_input_find(x->source->in, SCHED_WORKLOADS, w->key);
 	static const char *const members[] = { "name", "namespace", "creationTimestamp",
 					       "ownerReferences" };
 	const struct jdoc *meta = object == NULL ? NULL : jdoc_get(object->json, "metadata");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/kinds.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -19,7 +20,7 @@
 
 struct deletion {
 	unsigned cycle;
-	enum sim_kind kind;
+	enum sched_resource kind;
 	const char *key; /* in argv */
 	const char *text;
 };
@@ -101,9 +102,10 @@ static int add_deletion(void *arguments, const char *value, struct err *err)
 		return err_set(err, ERR_INVALID, "expected N:KIND/NAMESPACE/NAME");
 	}
 	snprintf(name, sizeof(name), STR_FMT, STR_ARG(kind));
-	if (!sim_input_kind(name, &d.kind, &namespaced)) {
+	if (!sim_input_kind(name, &d.kind)) {
 		return err_set(err, ERR_INVALID, "not a kind that is simulated");
 	}
+	namespaced = sched_kinds_names(d.kind)->namespaced;
 	if (namespaced && strchr(rest.p, '/') == NULL) {
 		return err_set(err, ERR_INVALID, "the namespace is missing");
 	}

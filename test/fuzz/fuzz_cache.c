@@ -124,6 +124,7 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 	case SCHED_LIMIT_RANGES:
 	case SCHED_RUNTIME_CLASSES:
 	case SCHED_JOBS:
+	case SCHED_TOPOLOGIES:
 	case SCHED_RESOURCE_COUNT_:
 		strbuf_add_c(b, "{}");
 		break;
@@ -212,7 +213,7 @@ static void step(struct input *in, struct cache *c)
 {
 	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
 	unsigned what = take(in, 16), n;
-	enum sched_resource r = (enum sched_resource)take(in, SCHED_BASIC_COUNT_);
+	enum sched_resource r = (enum sched_resource)take(in, sched_kinds_watched(false));
 	struct sched_msg *m;
 
 	if (what < 2) {

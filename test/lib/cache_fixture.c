@@ -149,7 +149,7 @@ struct cache_fixture *cache_fixture_create(void)
 	cache_fixture_check(f);
 	(void)cache_fixture_queue(f, "default", NULL, NULL);
 	(void)cache_fixture_queue(f, "q", NULL, "4");
-	for (int r = 0; r < SCHED_BASIC_COUNT_; r++) {
+	for (unsigned r = 0; r < sched_kinds_watched(false); r++) {
 		assert_false(cache_is_synced(f->cache));
 		synced(f, (enum sched_resource)r);
 	}

@@ -163,10 +163,9 @@ static void delete_objects(struct workload_simulation *s, const struct jdoc *key
 	for (const struct jdoc *k = jdoc_first(keys); k != NULL; k = jdoc_next(k)) {
 		struct str key = str_of(jdoc_str(k)), kind = str_next(&key, '/');
 		CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(kind.p, kind.len);
-		enum sim_kind which;
-		bool namespaced;
+		enum sched_resource which;
 
-		assert_true(sim_input_kind(name, &which, &namespaced));
+		assert_true(sim_input_kind(name, &which));
 		assert_true(workload_simulation_delete(s, which, key));
 	}
 }

@@ -15,7 +15,6 @@
 #include "scheduler/app/engine.h"
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
-#include "scheduler/base/resource_name.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/names.h"
 #include "scheduler/pods/engine/foreign.h"
@@ -381,10 +380,10 @@ static void make_engine(struct sim_scheduler *s)
 
 static void make_watches(struct sim_scheduler *s)
 {
-	s->nwatches = s->opt.kueue_conf == NULL ? SCHED_BASIC_COUNT_ : SCHED_RESOURCE_COUNT_;
+	s->nwatches = sched_kinds_watched(s->opt.kueue_conf != NULL);
 	for (unsigned i = 0; i < s->nwatches; i++) {
+		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 		struct reflector_options ro = {
-			.path = resource_name((enum sched_resource)i)->path,
 			.transport = sim_transport_base(s->watches),
 			.clock = &s->world->machine.base,
 			.on_event = on_event,
@@ -393,6 +392,8 @@ static void make_watches(struct sim_scheduler *s)
 			.seed = rng_next(&s->world->rng),
 		};
 
+		sched_kinds_path((enum sched_resource)i, NULL, NULL, NULL, &path);
+		ro.path = path.p;
 		s->watch[i].scheduler = s;
 		s->watch[i].resource = (enum sched_resource)i;
 		s->watch[i].reflector = reflector_create(&ro);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/kinds.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -16,7 +17,6 @@
 #include "obs/metric.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
-#include "scheduler/base/resource_name.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/names.h"
 #include "scheduler/pods/dump/dump.h"
@@ -37,12 +37,6 @@ struct live_cluster {
 	struct queue_totals *totals;
 };
 
-/* In this order: what is referred to comes first. */
-static const enum sched_resource lists[] = {
-	SCHED_PRIORITY_CLASSES, SCHED_NAMESPACES, SCHED_QUEUES,
-	SCHED_PODGROUPS,        SCHED_NODES,      SCHED_PODS,
-};
-
 struct listing {
 	struct live_cluster *s;
 	enum sched_resource resource;
@@ -61,7 +55,7 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	int64_t number = 0;
 
-	if (resource_name(l->resource)->namespaced) {
+	if (sched_kinds_names(l->resource)->namespaced) {
 		strbuf_add_str(&key, meta->namespace_);
 		strbuf_add_ch(&key, '/');
 	}
@@ -72,7 +66,7 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 
 static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)
 {
-	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", resource_name(r)->plural,
+	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", sched_kinds_names(r)->plural,
 		STR_ARG(key), text);
 }
 
@@ -83,7 +77,9 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 				    .default_queue = "default",
 				    .found_age_max_ns = INT64_MAX,
 				    .listener = { .on_bad_object = on_bad_object } };
-	struct listing l = { .s = s, .now = clock_wall(clock_real()) };
+	struct listing l = { .s = s,
+			     .resource = SCHED_RESOURCE_COUNT_,
+			     .now = clock_wall(clock_real()) };
 	struct transport *t = NULL;
 	int r = cluster_args_connect(f, &t, err);
 
@@ -93,11 +89,12 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 	s->counters = metric_registry_create();
 	co.counters = s->counters;
 	s->cache = cache_create(&co);
-	for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
+	while (r == 0 && sched_kinds_next(SCHED_WING_PODS, &l.resource)) {
 		struct sched_msg *synced = message_new(SCHED_MSG_SYNCED);
+		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
-		l.resource = lists[i];
-		r = rest_list_cut(t, resource_name(l.resource)->path, CALL_NS, on_item, &l, err);
+		sched_kinds_path(l.resource, NULL, NULL, NULL, &path);
+		r = rest_list_cut(t, path.p, CALL_NS, on_item, &l, err);
 		synced->resource = l.resource;
 		apply(s, synced, l.now);
 	}

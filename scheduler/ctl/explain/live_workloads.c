@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -16,29 +15,10 @@
 #include "scheduler/ctl/sim/sim_files.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
-#define KUEUE "/apis/" KUEUE_API_VERSION "/"
-
-static const struct {
-	const char *path;
-	enum sim_kind kind;
-	bool needed; /* else a cluster may do without the kind */
-} lists[] = {
-	{ "/api/v1/namespaces", SIM_NAMESPACE, true },
-	{ "/api/v1/limitranges", SIM_LIMIT_RANGE, false },
-	{ "/apis/node.k8s.io/v1/runtimeclasses", SIM_RUNTIME_CLASS, false },
-	{ KUEUE "topologies", SIM_TOPOLOGY, false },
-	{ KUEUE "resourceflavors", SIM_RESOURCE_FLAVOR, true },
-	{ KUEUE "admissionchecks", SIM_ADMISSION_CHECK, false },
-	{ KUEUE "cohorts", SIM_COHORT, false },
-	{ KUEUE "clusterqueues", SIM_CLUSTER_QUEUE, true },
-	{ KUEUE "localqueues", SIM_LOCAL_QUEUE, true },
-	{ KUEUE "workloadpriorityclasses", SIM_WORKLOAD_PRIORITY_CLASS, false },
-	{ KUEUE "workloads", SIM_WORKLOAD, true },
-};
 
 struct listing {
 	struct sim_input *in;
-	enum sim_kind kind;
+	enum sched_resource kind;
 };
 
 static void warn(void *ctx UNUSED, const char *text)
@@ -65,24 +45,31 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 	}
 }
 
+static int list_kind(struct transport *t, struct listing *l, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	int r;
+
+	sched_kinds_path(l->kind, NULL, NULL, NULL, &path);
+	r = rest_list_cut(t, path.p, CALL_NS, on_item, l, err);
+	if (r == -ERR_NOT_FOUND && !sched_kinds_get(l->kind)->needed) {
+		return 0;
+	}
+	return r == -ERR_NOT_FOUND ? err_wrap(err,
+					      "the cluster does not serve %ss: are the "
+					      "CustomResourceDefinitions installed?",
+					      sim_input_kind_name(l->kind))
+				   : r;
+}
+
 static int list_all(struct transport *t, unsigned kinds, struct sim_input *in, struct err *err)
 {
-	struct listing l = { .in = in };
+	struct listing l = { .in = in, .kind = SCHED_RESOURCE_COUNT_ };
 	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
-		if ((kinds & 1u << lists[i].kind) == 0) {
-			continue;
-		}
-		l.kind = lists[i].kind;
-		r = rest_list_cut(t, lists[i].path, CALL_NS, on_item, &l, err);
-		if (r == -ERR_NOT_FOUND && !lists[i].needed) {
-			r = 0;
-		} else if (r == -ERR_NOT_FOUND) {
-			return err_wrap(err,
-					"the cluster does not serve %ss: are the "
-					"CustomResourceDefinitions installed?",
-					sim_input_kind_name(l.kind));
+	while (r == 0 && sched_kinds_next(SCHED_WING_WORKLOADS, &l.kind)) {
+		if ((kinds & 1u << l.kind) != 0) {
+			r = list_kind(t, &l, err);
 		}
 	}
 	return r;
@@ -135,11 +122,11 @@ static int list_pods(const struct cluster_args *a, const char *labels, const cha
 		     struct sim_input *in, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
-	struct listing l = { .in = in, .kind = SIM_POD };
+	struct listing l = { .in = in, .kind = SCHED_PODS };
 	struct transport *t = NULL;
 	int r = cluster_args_connect(a, &t, err);
 
-	rest_path(&path, "", "v1", a->all_namespaces ? NULL : a->namespace_, "pods", NULL, NULL);
+	sched_kinds_path(SCHED_PODS, a->all_namespaces ? NULL : a->namespace_, NULL, NULL, &path);
 	add_selector(&path, "labelSelector", labels);
 	add_selector(&path, "fieldSelector", fields);
 	if (r == 0) {

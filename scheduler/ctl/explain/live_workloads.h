@@ -15,7 +15,7 @@ struct live_workloads {
 	int64_t now;                       /* wall ns */
 };
 
-/* Objects of these kinds alone; bits of enum sim_kind: 1u << SIM_WORKLOAD. */
+/* Objects of these kinds alone; bits of enum sched_resource: 1u << SCHED_WORKLOADS. */
 int live_workloads_read(const struct cluster_args *a, unsigned kinds, struct live_workloads *ret,
 			struct err *err);
 /* Pods alone: of a cluster those that the selectors (NULL: all) choose in the namespace, or in all;

@@ -445,7 +445,7 @@ int workload_explain_workload(struct live_workloads *s, const char *key,
 {
 	struct forest *forest = workload_simulation_forest_to_try(s->world);
 	struct workload *w = quota_workload_find(forest_world(forest), str_of(key));
-	const struct sim_object *object = sim_input_find(s->in, SIM_WORKLOAD, key);
+	const struct sim_object *object = sim_input_find(s->in, SCHED_WORKLOADS, key);
 	struct workload_explanation *x = ret;
 
 	if (w == NULL || object == NULL) {

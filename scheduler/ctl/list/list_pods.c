@@ -44,7 +44,7 @@ static const struct jdoc *find_pod(const struct cluster_args *a,
 	struct sim_object *const *v = sim_input_objects(source->in, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (v[i]->kind == SIM_POD && is_named(v[i]->json, name) &&
+		if (v[i]->kind == SCHED_PODS && is_named(v[i]->json, name) &&
 		    (a->all_namespaces ||
 		     jdoc_is_str(jdoc_path(v[i]->json, "metadata.namespace"), a->namespace_))) {
 			return v[i]->json;

@@ -13,6 +13,7 @@
 #include "enc/json_out.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "scheduler/base/sched_kinds.h"
 #include "scheduler/ctl/cli/cluster_args.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
@@ -31,7 +32,7 @@ typedef void (*fill_fn)(const struct change *c, const struct jdoc *queue, struct
 
 static void queue_path(const char *name, const char *sub, struct strbuf *out)
 {
-	rest_path(out, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, NULL, "queues", name, sub);
+	sched_kinds_path(SCHED_QUEUES, NULL, name, sub, out);
 }
 
 static int get(struct change *c, const char *name, struct jdoc **ret, struct err *err)

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keys.h"
-#include "api/kueue_keys.h"
+#include "api/kinds.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -30,43 +29,29 @@ struct place {
 	size_t document; /* 0: not of a file */
 };
 
-static const struct {
-	const char *kind, *group;
-	bool namespaced;
-} kinds[SIM_KIND_COUNT_] = {
-	[SIM_PRIORITY_CLASS] = { "PriorityClass", "scheduling.k8s.io", false },
-	[SIM_NAMESPACE] = { "Namespace", "", false },
-	[SIM_VOLCANO_QUEUE] = { "Queue", KEYS_VOLCANO_GROUP, false },
-	[SIM_POD_GROUP] = { "PodGroup", KEYS_VOLCANO_GROUP, true },
-	[SIM_NODE] = { "Node", "", false },
-	[SIM_POD] = { "Pod", "", true },
-	[SIM_LIMIT_RANGE] = { "LimitRange", "", true },
-	[SIM_RUNTIME_CLASS] = { "RuntimeClass", "node.k8s.io", false },
-	[SIM_TOPOLOGY] = { "Topology", KUEUE_GROUP, false },
-	[SIM_RESOURCE_FLAVOR] = { "ResourceFlavor", KUEUE_GROUP, false },
-	[SIM_ADMISSION_CHECK] = { "AdmissionCheck", KUEUE_GROUP, false },
-	[SIM_COHORT] = { "Cohort", KUEUE_GROUP, false },
-	[SIM_CLUSTER_QUEUE] = { "ClusterQueue", KUEUE_GROUP, false },
-	[SIM_LOCAL_QUEUE] = { "LocalQueue", KUEUE_GROUP, true },
-	[SIM_WORKLOAD_PRIORITY_CLASS] = { "WorkloadPriorityClass", KUEUE_GROUP, false },
-	[SIM_WORKLOAD] = { "Workload", KUEUE_GROUP, true },
-};
-
-bool sim_input_kind(const char *kind, enum sim_kind *ret, bool *ret_namespaced)
+/* The kind that is simulated with that name, in that group (NULL: any). */
+static bool find_kind(const char *kind, const struct str *group, enum sched_resource *ret)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (str_streq(kinds[i].kind, kind)) {
-			*ret = (enum sim_kind)i;
-			*ret_namespaced = kinds[i].namespaced;
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		const struct kinds_row *k = sched_kinds_names((enum sched_resource)r);
+
+		if (sched_kinds_get((enum sched_resource)r)->read_at > 0 &&
+		    str_streq(k->kind, kind) && (group == NULL || str_eq_c(*group, k->group))) {
+			*ret = (enum sched_resource)r;
 			return true;
 		}
 	}
 	return false;
 }
 
-const char *sim_input_kind_name(enum sim_kind kind)
+bool sim_input_kind(const char *kind, enum sched_resource *ret)
 {
-	return kinds[kind].kind;
+	return find_kind(kind, NULL, ret);
+}
+
+const char *sim_input_kind_name(enum sched_resource kind)
+{
+	return sched_kinds_names(kind)->kind;
 }
 
 static void free_object(void *value)
@@ -152,7 +137,7 @@ static void find_youngest(const struct jdoc *d, int64_t *youngest)
 	}
 }
 
-/* What the API server fills in. An absent uid is the empty one. */
+/* Fills in the fields that the API server would. An absent uid is the empty one. */
 static char *complete(struct jdoc *meta, bool namespaced)
 {
 	const char *name = jdoc_str(jdoc_get(meta, "name"));
@@ -176,34 +161,34 @@ static bool is_text_or_absent(const struct jdoc *d)
 	return jdoc_kind(d) == JDOC_NULL || jdoc_kind(d) == JDOC_STRING;
 }
 
-static char *full_key(enum sim_kind kind, const char *key)
+static char *full_key(enum sched_resource kind, const char *key)
 {
-	return xmalloc_printf("%s %s", kinds[kind].kind, key);
+	return xmalloc_printf("%s %s", sim_input_kind_name(kind), key);
 }
 
-static int take_known(struct sim_input *in, size_t row, struct jdoc *object, const struct place *at,
-		      struct err *err)
+static int take_known(struct sim_input *in, enum sched_resource kind, struct jdoc *object,
+		      const struct place *at, struct err *err)
 {
+	const struct kinds_row *names = sched_kinds_names(kind);
 	CLEANUP(jdoc_destroyp) struct jdoc *own = object;
 	CLEANUP(xmalloc_freep) char *full = NULL;
 	struct jdoc *meta = jdoc_get_mut(own, "metadata");
 	struct sim_object *o;
 
 	if (!is_text_or_absent(jdoc_get(meta, "name"))) {
-		return err_set(err, ERR_INVALID, "%s: metadata.name: not a string",
-			       kinds[row].kind);
+		return err_set(err, ERR_INVALID, "%s: metadata.name: not a string", names->kind);
 	}
 	if (name_of(own)[0] == '\0') {
-		return err_set(err, ERR_INVALID, "%s: metadata.name: missing", kinds[row].kind);
+		return err_set(err, ERR_INVALID, "%s: metadata.name: missing", names->kind);
 	}
 	if (!is_text_or_absent(jdoc_get(meta, "namespace"))) {
 		return err_set(err, ERR_INVALID, "%s: metadata.namespace: not a string",
-			       kinds[row].kind);
+			       names->kind);
 	}
 	find_youngest(own, &in->youngest);
 	o = xmalloc_zero(1, sizeof(*o));
-	o->kind = (enum sim_kind)row;
-	o->key = complete(meta, kinds[row].namespaced);
+	o->kind = kind;
+	o->key = complete(meta, names->namespaced);
 	o->where = at->document == 0 ? xmalloc_dup(at->file)
 				     : xmalloc_printf("%s: document %zu", at->file, at->document);
 	o->json = take_ptr(&own);
@@ -212,8 +197,8 @@ static int take_known(struct sim_input *in, size_t row, struct jdoc *object, con
 	return 0;
 }
 
-int sim_input_take(struct sim_input *in, enum sim_kind kind, struct jdoc *object, const char *where,
-		   struct err *err)
+int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *object,
+		   const char *where, struct err *err)
 {
 	const struct place at = { where, 0 };
 
@@ -226,11 +211,10 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 	const char *kind = jdoc_str(jdoc_get(object, "kind"));
 	const char *api_version = jdoc_str(jdoc_get(object, "apiVersion"));
 	struct str group = group_of(api_version == NULL ? "" : api_version);
+	enum sched_resource known;
 
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (str_streq(kinds[i].kind, kind) && str_eq_c(group, kinds[i].group)) {
-			return take_known(in, i, jdoc_copy(object), at, err);
-		}
+	if (find_kind(kind, &group, &known)) {
+		return take_known(in, known, jdoc_copy(object), at, err);
 	}
 	/* The head of a scenario file tells tests what to expect: nothing for the scheduler. */
 	if (api_version != NULL || !str_streq(kind, "Scenario")) {
@@ -355,8 +339,9 @@ static int by_kind_and_key(const void *a, const void *b)
 {
 	const struct sim_object *const *x = a, *const *y = b;
 
-	return (*x)->kind != (*y)->kind ? (int)(*x)->kind - (int)(*y)->kind
-					: strcmp((*x)->key, (*y)->key);
+	return (*x)->kind != (*y)->kind
+		       ? sched_kinds_get((*x)->kind)->read_at - sched_kinds_get((*y)->kind)->read_at
+		       : strcmp((*x)->key, (*y)->key);
 }
 
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
@@ -369,7 +354,7 @@ struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
 	return in->sorted.v;
 }
 
-const struct sim_object *sim_input_find(const struct sim_input *in, enum sim_kind kind,
+const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_resource kind,
 					const char *key)
 {
 	CLEANUP(xmalloc_freep) char *full = full_key(kind, key);

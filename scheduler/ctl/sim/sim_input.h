@@ -10,36 +10,14 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "scheduler/base/sched_kinds.h"
 
 struct err;
 struct jdoc;
 struct sim_input;
 
-/* In the order in which objects are read: what others refer to comes first. */
-enum sim_kind {
-	SIM_PRIORITY_CLASS,
-	SIM_NAMESPACE,
-	/* Of the pod part: */
-	SIM_VOLCANO_QUEUE,
-	SIM_POD_GROUP,
-	SIM_NODE,
-	SIM_POD,
-	/* Of the quota part: */
-	SIM_LIMIT_RANGE,
-	SIM_RUNTIME_CLASS,
-	SIM_TOPOLOGY,
-	SIM_RESOURCE_FLAVOR,
-	SIM_ADMISSION_CHECK,
-	SIM_COHORT,
-	SIM_CLUSTER_QUEUE,
-	SIM_LOCAL_QUEUE,
-	SIM_WORKLOAD_PRIORITY_CLASS,
-	SIM_WORKLOAD,
-	SIM_KIND_COUNT_
-};
-
 struct sim_object {
-	enum sim_kind kind;
+	enum sched_resource kind;
 	char *key;         /* "namespace/name" or "name" */
 	char *where;       /* "pods.yaml: document 2", for messages */
 	struct jdoc *json; /* may be changed until the simulation has read it */
@@ -47,7 +25,7 @@ struct sim_object {
 
 typedef void (*sim_input_warn_fn)(void *ctx, const char *text);
 
-/* warn is told of kinds that are ignored, once each; may be NULL. */
+/* warn is called for each kind that is ignored, once; may be NULL. */
 struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx);
 void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
 /* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
@@ -58,19 +36,19 @@ int sim_input_add(struct sim_input *in, const char *file, struct str text, struc
 int sim_input_add_list(struct sim_input *in, const char *file, struct str text, struct err *err);
 /* Adds one object of a kind that is known, completed in the same way, and takes it over, also when
  * it fails; where is for messages. -ERR_INVALID: it has no name. */
-int sim_input_take(struct sim_input *in, enum sim_kind kind, struct jdoc *object, const char *where,
-		   struct err *err);
+int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *object,
+		   const char *where, struct err *err);
 /* By "namespace/name" or "name"; NULL: there is none. */
-const struct sim_object *sim_input_find(const struct sim_input *in, enum sim_kind kind,
+const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_resource kind,
 					const char *key);
 /* Objects ordered by kind, then key, whatever the order of the files. Valid until the next
  * sim_input_add. */
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n);
 /* The youngest time that any object names, wall ns; 0 when there is none. */
 int64_t sim_input_youngest(const struct sim_input *in);
-/* "Pod" -> SIM_POD; false: no kind that is simulated. *ret_namespaced: its names have one. */
-bool sim_input_kind(const char *kind, enum sim_kind *ret, bool *ret_namespaced);
+/* "Pod" -> SCHED_PODS; false: no kind that is simulated. */
+bool sim_input_kind(const char *kind, enum sched_resource *ret);
 /* For messages and tables: "Pod". */
-const char *sim_input_kind_name(enum sim_kind kind);
+const char *sim_input_kind_name(enum sched_resource kind);
 
 #endif

@@ -125,43 +125,23 @@ static void give_node(const struct sim_object *pod)
 	}
 }
 
-/* False: not of this part. */
-static bool resource_of(enum sim_kind kind, enum sched_resource *ret)
+static bool is_ours(enum sched_resource kind)
 {
-	static const struct {
-		enum sim_kind kind;
-		enum sched_resource resource;
-	} rows[] = {
-		{ SIM_PRIORITY_CLASS, SCHED_PRIORITY_CLASSES },
-		{ SIM_NAMESPACE, SCHED_NAMESPACES },
-		{ SIM_VOLCANO_QUEUE, SCHED_QUEUES },
-		{ SIM_POD_GROUP, SCHED_PODGROUPS },
-		{ SIM_NODE, SCHED_NODES },
-		{ SIM_POD, SCHED_PODS },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (rows[i].kind == kind) {
-			*ret = rows[i].resource;
-			return true;
-		}
-	}
-	return false;
+	return (sched_kinds_get(kind)->wings & SCHED_WING_PODS) != 0;
 }
 
 static int load_object(struct simulation *s, const struct sim_object *o, struct err *err)
 {
-	enum sched_resource resource;
 	int r;
 
-	if (!resource_of(o->kind, &resource)) {
+	if (!is_ours(o->kind)) {
 		return 0;
 	}
-	if (o->kind == SIM_POD) {
+	if (o->kind == SCHED_PODS) {
 		give_priority(s, o);
 		give_node(o);
 	}
-	r = apply_object(s, resource, o->key, o->json, err);
+	r = apply_object(s, o->kind, o->key, o->json, err);
 	if (r == 0 && s->new_group != NULL) {
 		r = give_group(s, o, err);
 	}
@@ -187,7 +167,7 @@ static int load_objects(struct simulation *s, struct sim_input *in, struct err *
 	for (size_t i = 0; i < n && r == 0; i++) {
 		r = load_object(s, objects[i], err);
 	}
-	for (int i = 0; i < SCHED_BASIC_COUNT_; i++) {
+	for (unsigned i = 0; i < sched_kinds_watched(false); i++) {
 		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
 
 		m->resource = (enum sched_resource)i;
@@ -512,19 +492,18 @@ static bool is_there(const struct cluster *c, enum sched_resource resource, stru
 	       (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
 }
 
-bool simulation_delete(struct simulation *s, enum sim_kind kind, struct str key)
+bool simulation_delete(struct simulation *s, enum sched_resource kind, struct str key)
 {
-	enum sched_resource resource;
 	struct sched_msg *m;
 
-	if (!resource_of(kind, &resource)) {
+	if (!is_ours(kind)) {
 		return false;
 	}
-	if (!is_there(cache_cluster(s->cache), resource, key)) {
-		return resource == SCHED_NAMESPACES;
+	if (!is_there(cache_cluster(s->cache), kind, key)) {
+		return kind == SCHED_NAMESPACES;
 	}
 	m = message_new(SCHED_MSG_DELETE);
-	m->resource = resource;
+	m->resource = kind;
 	m->key = arena_str(m->arena, key);
 	apply_message(s, m);
 	return true;

@@ -50,7 +50,7 @@ void simulation_destroyp(struct simulation **ps); /* for CLEANUP */
 /* One cycle; true when it took off a gate, bound, evicted or pipelined something. */
 bool simulation_run_cycle(struct simulation *s);
 /* Removes an object with all that its removal causes; false: there is none. */
-bool simulation_delete(struct simulation *s, enum sim_kind kind, struct str key);
+bool simulation_delete(struct simulation *s, enum sched_resource kind, struct str key);
 unsigned simulation_cycles(const struct simulation *s);
 const struct sim_step *simulation_steps(const struct simulation *s, size_t *ret_n);
 const struct cluster *simulation_cluster(const struct simulation *s);

@@ -143,12 +143,17 @@ static int load_local(const struct reading *r, struct err *err)
 
 int workload_load_object(const struct workload_load *l, const struct sim_object *o, struct err *err)
 {
-	static int (*const loaders[SIM_KIND_COUNT_])(const struct reading *, struct err *) = {
-		[SIM_NAMESPACE] = load_namespace,    [SIM_LIMIT_RANGE] = load_limits,
-		[SIM_RUNTIME_CLASS] = load_runtime,  [SIM_TOPOLOGY] = load_topology,
-		[SIM_RESOURCE_FLAVOR] = load_flavor, [SIM_ADMISSION_CHECK] = load_check,
-		[SIM_COHORT] = load_cohort,          [SIM_CLUSTER_QUEUE] = load_queue,
-		[SIM_LOCAL_QUEUE] = load_local,      [SIM_WORKLOAD_PRIORITY_CLASS] = load_priority,
+	static int (*const loaders[SCHED_RESOURCE_COUNT_])(const struct reading *, struct err *) = {
+		[SCHED_NAMESPACES] = load_namespace,
+		[SCHED_LIMIT_RANGES] = load_limits,
+		[SCHED_RUNTIME_CLASSES] = load_runtime,
+		[SCHED_TOPOLOGIES] = load_topology,
+		[SCHED_FLAVORS] = load_flavor,
+		[SCHED_ADMISSION_CHECKS] = load_check,
+		[SCHED_COHORTS] = load_cohort,
+		[SCHED_CLUSTER_QUEUES] = load_queue,
+		[SCHED_LOCAL_QUEUES] = load_local,
+		[SCHED_WORKLOAD_PRIORITY_CLASSES] = load_priority,
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = NULL;
 	struct reading r = { .l = l, .object = o };

@@ -46,13 +46,13 @@ static int load_object(struct workload_simulation *s, const struct sim_object *o
 	struct workload *w = NULL;
 	int r;
 
-	if (o->kind != SIM_WORKLOAD) {
+	if (o->kind != SCHED_WORKLOADS) {
 		r = workload_load_object(&l, o, err);
 	} else {
 		r = workload_load_workload(&l, o, &w, &status, err);
 	}
 	/* It is reported, and what it holds is not given to others. */
-	if (r < 0 && o->kind == SIM_WORKLOAD) {
+	if (r < 0 && o->kind == SCHED_WORKLOADS) {
 		(void)workload_load_workload_keep(&l, o, &w, &status);
 	}
 	if (w != NULL) {
@@ -347,42 +347,44 @@ static bool delete_check(struct workload_simulation *s, struct str key)
 	return true;
 }
 
-static bool delete_other(struct workload_simulation *s, enum sim_kind kind, struct str key)
+static bool delete_other(struct workload_simulation *s, enum sched_resource kind, struct str key)
 {
 	switch (kind) {
-	case SIM_NAMESPACE:
+	case SCHED_NAMESPACES:
 		return delete_namespace(s, key);
-	case SIM_RESOURCE_FLAVOR:
+	case SCHED_FLAVORS:
 		return delete_flavor(s, key);
-	case SIM_ADMISSION_CHECK:
+	case SCHED_ADMISSION_CHECKS:
 		return delete_check(s, key);
-	case SIM_COHORT:
+	case SCHED_COHORTS:
 		return delete_node(quota_cohort_find(s->q, key));
-	case SIM_CLUSTER_QUEUE:
+	case SCHED_CLUSTER_QUEUES:
 		return delete_node(quota_queue_find(s->q, key));
-	case SIM_LOCAL_QUEUE:
+	case SCHED_LOCAL_QUEUES:
 		return delete_local(s, key);
-	case SIM_TOPOLOGY:
+	case SCHED_TOPOLOGIES:
 		quota_topology_set(s->q, key, false);
 		return true;
-	case SIM_WORKLOAD:
-	case SIM_PRIORITY_CLASS:
-	case SIM_VOLCANO_QUEUE:
-	case SIM_POD_GROUP:
-	case SIM_NODE:
-	case SIM_POD:
-	case SIM_LIMIT_RANGE:
-	case SIM_RUNTIME_CLASS:
-	case SIM_WORKLOAD_PRIORITY_CLASS:
-	case SIM_KIND_COUNT_:
+	case SCHED_WORKLOADS:
+	case SCHED_PRIORITY_CLASSES:
+	case SCHED_QUEUES:
+	case SCHED_PODGROUPS:
+	case SCHED_NODES:
+	case SCHED_PODS:
+	case SCHED_LIMIT_RANGES:
+	case SCHED_RUNTIME_CLASSES:
+	case SCHED_WORKLOAD_PRIORITY_CLASSES:
+	case SCHED_JOBS:
+	case SCHED_RESOURCE_COUNT_:
 		break;
 	}
 	return false;
 }
 
-bool workload_simulation_delete(struct workload_simulation *s, enum sim_kind kind, struct str key)
+bool workload_simulation_delete(struct workload_simulation *s, enum sched_resource kind,
+				struct str key)
 {
-	if (kind == SIM_WORKLOAD) {
+	if (kind == SCHED_WORKLOADS) {
 		return delete_workload(s, key);
 	}
 	if (!delete_other(s, kind, key)) {

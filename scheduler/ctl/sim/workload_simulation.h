@@ -41,7 +41,8 @@ bool workload_simulation_run_cycle(struct workload_simulation *s);
 bool workload_simulation_stop_victims(struct workload_simulation *s);
 /* Removes an object with all that its removal causes; what becomes worth a retry is tried in the
  * next cycle. False: there is none. */
-bool workload_simulation_delete(struct workload_simulation *s, enum sim_kind kind, struct str key);
+bool workload_simulation_delete(struct workload_simulation *s, enum sched_resource kind,
+				struct str key);
 
 unsigned workload_simulation_cycles(const struct workload_simulation *s);
 /* Texts live as long as the simulation. */

@@ -137,44 +137,35 @@ static void set_namespace(struct cache *c, struct str name, const struct api_nam
 	}
 }
 
+static int upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+		  struct err *err)
+{
+	if (m->resource == SCHED_PODS) {
+		return cache_pod_upsert(c, m->object, time, err);
+	}
+	if (m->resource == SCHED_NODES) {
+		return cache_node_upsert(c, m->object, err);
+	}
+	if (m->resource == SCHED_QUEUES) {
+		return cache_queue_upsert(c, m->object, err);
+	}
+	if (m->resource == SCHED_PODGROUPS) {
+		return cache_podgroup_upsert(c, m->object, err);
+	}
+	if (m->resource == SCHED_PRIORITY_CLASSES) {
+		return cache_priority_upsert(c, m->object, err);
+	}
+	if (m->resource == SCHED_NAMESPACES) {
+		set_namespace(c, m->key, m->object);
+	}
+	return 0;
+}
+
 static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	struct err err = ERR_INIT;
-	int r = 0;
 
-	switch (m->resource) {
-	case SCHED_PODS:
-		r = cache_pod_upsert(c, m->object, time, &err);
-		break;
-	case SCHED_NODES:
-		r = cache_node_upsert(c, m->object, &err);
-		break;
-	case SCHED_QUEUES:
-		r = cache_queue_upsert(c, m->object, &err);
-		break;
-	case SCHED_PODGROUPS:
-		r = cache_podgroup_upsert(c, m->object, &err);
-		break;
-	case SCHED_PRIORITY_CLASSES:
-		r = cache_priority_upsert(c, m->object, &err);
-		break;
-	case SCHED_NAMESPACES:
-		set_namespace(c, m->key, m->object);
-		break;
-	case SCHED_FLAVORS:
-	case SCHED_CLUSTER_QUEUES:
-	case SCHED_COHORTS:
-	case SCHED_LOCAL_QUEUES:
-	case SCHED_WORKLOADS:
-	case SCHED_WORKLOAD_PRIORITY_CLASSES:
-	case SCHED_ADMISSION_CHECKS:
-	case SCHED_LIMIT_RANGES:
-	case SCHED_RUNTIME_CLASSES:
-	case SCHED_JOBS:
-	case SCHED_RESOURCE_COUNT_:
-		break; /* no decision depends on them */
-	}
-	if (r < 0) {
+	if (upsert(c, m, time, &err) < 0) {
 		on_bad_object(c, m->resource, m->key, err.text);
 		keep(c, m, time);
 	}
@@ -182,37 +173,18 @@ static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_t
 
 static void on_delete(struct cache *c, const struct sched_msg *m)
 {
-	switch (m->resource) {
-	case SCHED_PODS:
+	if (m->resource == SCHED_PODS) {
 		cache_pod_remove(c, m->key, m->uid);
-		break;
-	case SCHED_NODES:
+	} else if (m->resource == SCHED_NODES) {
 		cache_node_remove(c, m->key);
-		break;
-	case SCHED_QUEUES:
+	} else if (m->resource == SCHED_QUEUES) {
 		cache_queue_remove(c, m->key);
-		break;
-	case SCHED_PODGROUPS:
+	} else if (m->resource == SCHED_PODGROUPS) {
 		cache_podgroup_remove(c, m->key);
-		break;
-	case SCHED_PRIORITY_CLASSES:
+	} else if (m->resource == SCHED_PRIORITY_CLASSES) {
 		cache_priority_remove(c, m->key);
-		break;
-	case SCHED_NAMESPACES:
+	} else if (m->resource == SCHED_NAMESPACES) {
 		set_namespace(c, m->key, NULL);
-		break;
-	case SCHED_FLAVORS:
-	case SCHED_CLUSTER_QUEUES:
-	case SCHED_COHORTS:
-	case SCHED_LOCAL_QUEUES:
-	case SCHED_WORKLOADS:
-	case SCHED_WORKLOAD_PRIORITY_CLASSES:
-	case SCHED_ADMISSION_CHECKS:
-	case SCHED_LIMIT_RANGES:
-	case SCHED_RUNTIME_CLASSES:
-	case SCHED_JOBS:
-	case SCHED_RESOURCE_COUNT_:
-		break;
 	}
 }
 
@@ -250,7 +222,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 
 bool cache_is_synced(const struct cache *c)
 {
-	for (size_t i = 0; i < SCHED_BASIC_COUNT_; i++) {
+	for (unsigned i = 0; i < sched_kinds_watched(false); i++) {
 		if (!c->synced[i]) {
 			return false;
 		}

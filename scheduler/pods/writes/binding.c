@@ -14,7 +14,7 @@ static void binding_fill(const struct pod_write *w, struct http_call *call, stru
 	struct json_out o;
 	size_t body;
 
-	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, "binding");
+	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, "binding", scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	json_out_init(&o, scratch);

@@ -11,7 +11,7 @@ static void eviction_fill(const struct pod_write *w, struct http_call *call, str
 	struct json_out o;
 	size_t body;
 
-	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, NULL);
+	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	json_out_init(&o, scratch);

@@ -49,7 +49,7 @@ static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
 {
 	size_t body;
 
-	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, NULL);
+	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	gate_removal_body(w->uid, w->texts[0], scratch);

@@ -31,7 +31,7 @@ static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 	struct json_out o;
 	size_t body;
 
-	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, "status");
+	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, "status", scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	clock_format_time(w->wall_ns, when);

@@ -55,7 +55,7 @@ static bool pod_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 		w->kind->fill(w, call, scratch);
 		return true;
 	}
-	rest_path(scratch, "", "v1", w->namespace_, "pods", w->name, NULL);
+	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, NULL, scratch);
 	call->method = HTTP_GET;
 	call->url = scratch->p;
 	return true;

@@ -15,6 +15,7 @@
 #include "enc/quantity.h"
 #include "kube/recorder.h"
 #include "kube/rest.h"
+#include "scheduler/base/sched_kinds.h"
 #include "scheduler/pods/model/cluster.h"
 
 /* A queue that opens is noticed by trying again. */
@@ -128,8 +129,7 @@ static void fill_create(const struct item *it, struct http_call *call, struct st
 	struct json_out o;
 	size_t body;
 
-	rest_path(scratch, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, it->namespace_, "podgroups",
-		  NULL, NULL);
+	sched_kinds_path(SCHED_PODGROUPS, it->namespace_, NULL, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	json_out_init(&o, scratch);
@@ -169,7 +169,7 @@ static void fill_annotate(const struct item *it, struct http_call *call, struct 
 	struct json_out o;
 	size_t body;
 
-	rest_path(scratch, "", "v1", it->namespace_, "pods", it->pod, NULL);
+	sched_kinds_path(SCHED_PODS, it->namespace_, it->pod, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	json_out_init(&o, scratch);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/keys.h"
 #include "api/status.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -166,8 +165,7 @@ static bool podgroup_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 {
 	struct podgroup_item *it = item;
 
-	rest_path(scratch, KEYS_VOLCANO_GROUP, KEYS_VOLCANO_VERSION, it->namespace_, "podgroups",
-		  it->name, NULL);
+	sched_kinds_path(SCHED_PODGROUPS, it->namespace_, it->name, NULL, scratch);
 	if (it->patch == NULL && !it->exact) {
 		strbuf_add_c(scratch, "?resourceVersion=0");
 	}

@@ -15,8 +15,6 @@
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/model.h"
 
-#define QUEUES_PATH "/apis/" KEYS_VOLCANO_API_VERSION "/queues"
-
 struct known {
 	char *state;
 	bool has_parent, closed_by_parent;
@@ -121,7 +119,8 @@ static void send(struct queue_controller *s, enum http_method method, const char
 
 static void create_queue(struct queue_controller *s, const char *name, bool reclaimable)
 {
-	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, key = STRBUF_INIT;
+	CLEANUP(strbuf_finish)
+	struct strbuf body = STRBUF_INIT, key = STRBUF_INIT, path = STRBUF_INIT;
 	struct json_out o;
 
 	json_out_init(&o, &body);
@@ -139,14 +138,15 @@ static void create_queue(struct queue_controller *s, const char *name, bool recl
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	strbuf_printf(&key, "queue-create/%s", name);
-	send(s, HTTP_POST, key.p, QUEUES_PATH, strbuf_str(&body));
+	sched_kinds_path(SCHED_QUEUES, NULL, NULL, NULL, &path);
+	send(s, HTTP_POST, key.p, path.p, strbuf_str(&body));
 }
 
 static void patch_parent(struct queue_controller *s, const struct queue *q)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, key = STRBUF_INIT;
 
-	strbuf_printf(&path, QUEUES_PATH "/%s", q->name);
+	sched_kinds_path(SCHED_QUEUES, NULL, q->name, NULL, &path);
 	strbuf_printf(&key, "queue-parent/%s", q->name);
 	send(s, HTTP_PATCH, key.p, path.p, STR_LIT("{\"spec\":{\"parent\":\"root\"}}"));
 }
@@ -156,7 +156,7 @@ static void patch_closed_by_parent(struct queue_controller *s, const struct queu
 	CLEANUP(strbuf_finish)
 	struct strbuf path = STRBUF_INIT, key = STRBUF_INIT, body = STRBUF_INIT;
 
-	strbuf_printf(&path, QUEUES_PATH "/%s", q->name);
+	sched_kinds_path(SCHED_QUEUES, NULL, q->name, NULL, &path);
 	strbuf_printf(&key, "queue-mark/%s", q->name);
 	strbuf_printf(&body, "{\"metadata\":{\"annotations\":{\"%s\":%s}}}", KEYS_CLOSED_BY_PARENT,
 		      closed ? "\"true\"" : "null");
@@ -211,7 +211,7 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
-	strbuf_printf(&path, QUEUES_PATH "/%s/status", q->name);
+	sched_kinds_path(SCHED_QUEUES, NULL, q->name, "status", &path);
 	strbuf_printf(&key, "queue-status/%s", q->name);
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 	free(k->sent_state);

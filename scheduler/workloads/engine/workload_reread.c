@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -23,11 +22,7 @@ struct workload_reread {
 static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct http_call *call,
 		  struct strbuf *scratch)
 {
-	struct str name = str_of(item), space = str_next(&name, '/');
-
-	strbuf_printf(scratch,
-		      "/apis/" KUEUE_API_VERSION "/namespaces/" STR_FMT "/workloads/" STR_FMT,
-		      STR_ARG(space), STR_ARG(name));
+	sched_kinds_key_path(SCHED_WORKLOADS, str_of(item), NULL, scratch);
 	call->method = HTTP_GET;
 	call->url = scratch->p;
 	return true;

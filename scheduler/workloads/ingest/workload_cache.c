@@ -228,13 +228,13 @@ uint64_t workload_cache_specs(const struct workload_cache *c)
 
 static bool is_ours(enum sched_resource r)
 {
-	return r == SCHED_NAMESPACES || r >= SCHED_BASIC_COUNT_;
+	return (sched_kinds_get(r)->wings & SCHED_WING_WORKLOADS) != 0;
 }
 
 /* What a Workload asks for depends on other objects: those come first. */
 static bool knows_rules(const struct workload_cache *c)
 {
-	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+	for (unsigned r = 0; r < sched_kinds_watched(true); r++) {
 		if (is_ours((enum sched_resource)r) && r != SCHED_WORKLOADS && r != SCHED_JOBS &&
 		    !c->synced[r]) {
 			return false;

@@ -222,36 +222,17 @@ static int upsert_runtime(struct workload_cache *c, const struct sched_msg *m, i
 	return 0;
 }
 
-static void tell(struct workload_cache *c, const struct sched_msg *m, const void *object)
+static int upsert_topology(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+			   struct err *err UNUSED)
 {
-	if (c->listener.on_object != NULL) {
-		c->listener.on_object(c->listener.ctx, m->resource, m->key, object);
-	}
-}
-
-int workload_cache_objects_upsert(struct workload_cache *c, const struct sched_msg *m, int64_t now,
-				  struct err *err)
-{
-	static int (*const rows[SCHED_RESOURCE_COUNT_])(
-		struct workload_cache *, const struct sched_msg *, int64_t, struct err *) = {
-		[SCHED_NAMESPACES] = upsert_namespace, [SCHED_FLAVORS] = upsert_flavor,
-		[SCHED_CLUSTER_QUEUES] = upsert_queue, [SCHED_COHORTS] = upsert_cohort,
-		[SCHED_LOCAL_QUEUES] = upsert_local,   [SCHED_ADMISSION_CHECKS] = upsert_check,
-		[SCHED_LIMIT_RANGES] = upsert_limits,  [SCHED_RUNTIME_CLASSES] = upsert_runtime,
-	};
-	int r = rows[m->resource] == NULL ? 0 : rows[m->resource](c, m, now, err);
-
-	if (r == 0) {
-		tell(c, m, m->object);
-	} else {
-		forget(c, m);
-	}
-	return r;
+	from_kueue_topology(c->q, m->object);
+	changed(c, now);
+	return 0;
 }
 
 /* --- gone --------------------------------------------------------------------------------------*/
 
-static void remove_node(struct workload_cache *c, struct quota_node *n, int64_t now)
+static void clear_node(struct workload_cache *c, struct quota_node *n, int64_t now)
 {
 	if (n != NULL && n->exists) {
 		quota_node_clear(n);
@@ -259,7 +240,17 @@ static void remove_node(struct workload_cache *c, struct quota_node *n, int64_t 
 	}
 }
 
-static void remove_local(struct workload_cache *c, struct str key)
+static void remove_queue(struct workload_cache *c, struct str name, int64_t now)
+{
+	clear_node(c, quota_queue_find(c->q, name), now);
+}
+
+static void remove_cohort(struct workload_cache *c, struct str name, int64_t now)
+{
+	clear_node(c, quota_cohort_find(c->q, name), now);
+}
+
+static void remove_local(struct workload_cache *c, struct str key, int64_t now UNUSED)
 {
 	struct local_queue *l = quota_local_find(c->q, key);
 
@@ -280,35 +271,79 @@ static void remove_flavor(struct workload_cache *c, struct str name, int64_t now
 	}
 }
 
-static void remove_rest(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+static void remove_namespace(struct workload_cache *c, struct str name, int64_t now UNUSED)
 {
-	if (m->resource == SCHED_LIMIT_RANGES) {
-		from_kueue_rules_no_limits(c->rules, m->key);
-		limits_changed(c, m->key);
-	} else if (m->resource == SCHED_RUNTIME_CLASSES) {
-		from_kueue_rules_no_runtime(c->rules, m->key);
-		want_reread(c, STR_LIT(""));
-	} else if (m->resource == SCHED_ADMISSION_CHECKS) {
-		quota_check_remove(c->q, m->key);
-		changed(c, now);
+	quota_namespace_remove(c->q, name);
+}
+
+static void remove_limits(struct workload_cache *c, struct str key, int64_t now UNUSED)
+{
+	from_kueue_rules_no_limits(c->rules, key);
+	limits_changed(c, key);
+}
+
+static void remove_runtime(struct workload_cache *c, struct str name, int64_t now UNUSED)
+{
+	from_kueue_rules_no_runtime(c->rules, name);
+	want_reread(c, STR_LIT(""));
+}
+
+static void remove_check(struct workload_cache *c, struct str name, int64_t now)
+{
+	quota_check_remove(c->q, name);
+	changed(c, now);
+}
+
+static void remove_topology(struct workload_cache *c, struct str name, int64_t now)
+{
+	quota_topology_set(c->q, name, false);
+	changed(c, now);
+}
+
+/* --- by kind -----------------------------------------------------------------------------------*/
+
+/* Of a kind without a row only the listener hears. */
+static const struct {
+	int (*upsert)(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+		      struct err *err);
+	void (*remove)(struct workload_cache *c, struct str key, int64_t now);
+} rows[SCHED_RESOURCE_COUNT_] = {
+	[SCHED_NAMESPACES] = { upsert_namespace, remove_namespace },
+	[SCHED_FLAVORS] = { upsert_flavor, remove_flavor },
+	[SCHED_CLUSTER_QUEUES] = { upsert_queue, remove_queue },
+	[SCHED_COHORTS] = { upsert_cohort, remove_cohort },
+	[SCHED_LOCAL_QUEUES] = { upsert_local, remove_local },
+	[SCHED_ADMISSION_CHECKS] = { upsert_check, remove_check },
+	[SCHED_LIMIT_RANGES] = { upsert_limits, remove_limits },
+	[SCHED_RUNTIME_CLASSES] = { upsert_runtime, remove_runtime },
+	[SCHED_TOPOLOGIES] = { upsert_topology, remove_topology },
+};
+
+static void tell(struct workload_cache *c, const struct sched_msg *m, const void *object)
+{
+	if (c->listener.on_object != NULL) {
+		c->listener.on_object(c->listener.ctx, m->resource, m->key, object);
 	}
+}
+
+int workload_cache_objects_upsert(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+				  struct err *err)
+{
+	int r = rows[m->resource].upsert == NULL ? 0 : rows[m->resource].upsert(c, m, now, err);
+
+	if (r == 0) {
+		tell(c, m, m->object);
+	} else {
+		forget(c, m);
+	}
+	return r;
 }
 
 void workload_cache_objects_remove(struct workload_cache *c, const struct sched_msg *m, int64_t now)
 {
 	forget(c, m);
-	if (m->resource == SCHED_CLUSTER_QUEUES) {
-		remove_node(c, quota_queue_find(c->q, m->key), now);
-	} else if (m->resource == SCHED_COHORTS) {
-		remove_node(c, quota_cohort_find(c->q, m->key), now);
-	} else if (m->resource == SCHED_LOCAL_QUEUES) {
-		remove_local(c, m->key);
-	} else if (m->resource == SCHED_FLAVORS) {
-		remove_flavor(c, m->key, now);
-	} else if (m->resource == SCHED_NAMESPACES) {
-		quota_namespace_remove(c->q, m->key);
-	} else {
-		remove_rest(c, m, now);
+	if (rows[m->resource].remove != NULL) {
+		rows[m->resource].remove(c, m->key, now);
 	}
 	tell(c, m, NULL);
 }

@@ -11,6 +11,7 @@
 #include "enc/jdoc.h"
 #include "kube/recorder.h"
 #include "kube/rest.h"
+#include "scheduler/base/sched_kinds.h"
 #include "scheduler/workloads/owners/job_podset.h"
 
 #define MERGE "application/merge-patch+json"
@@ -105,7 +106,7 @@ static void free_item(void *item)
 static void add_owner_path(const struct owner_write_item *w, bool pod, const char *name,
 			   const char *sub, struct strbuf *out)
 {
-	rest_path(out, pod ? "" : "batch", "v1", w->namespace_, pod ? "pods" : "jobs", name, sub);
+	sched_kinds_path(pod ? SCHED_PODS : SCHED_JOBS, w->namespace_, name, sub, out);
 }
 
 static void add_path(const struct owner_write_item *w, struct strbuf *out)
@@ -114,8 +115,8 @@ static void add_path(const struct owner_write_item *w, struct strbuf *out)
 	const char *sub = how[w->kind].sub;
 
 	if (subject == SUBJECT_WORKLOAD) {
-		rest_path(out, KUEUE_GROUP, KUEUE_VERSION, w->namespace_, "workloads",
-			  w->kind == OWNER_CREATE ? NULL : w->workload, sub);
+		sched_kinds_path(SCHED_WORKLOADS, w->namespace_,
+				 w->kind == OWNER_CREATE ? NULL : w->workload, sub, out);
 	} else {
 		add_owner_path(w, subject == SUBJECT_POD, w->name, sub, out);
 	}

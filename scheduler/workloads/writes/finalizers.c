@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/kinds.h"
 #include "api/kueue_keys.h"
 #include "api/meta.h"
 #include "base/attrs.h"
@@ -67,13 +68,9 @@ struct pool *finalizers_pool(struct finalizers *f)
 	return f->pool;
 }
 
-/* NULL: objects of the kind have no such finalizer. */
-static const char *plural_of(enum sched_resource r)
+static bool has_finalizer(enum sched_resource r)
 {
-	return r == SCHED_CLUSTER_QUEUES     ? "clusterqueues"
-	       : r == SCHED_FLAVORS          ? "resourceflavors"
-	       : r == SCHED_ADMISSION_CHECKS ? "admissionchecks"
-					     : NULL;
+	return r == SCHED_CLUSTER_QUEUES || r == SCHED_FLAVORS || r == SCHED_ADMISSION_CHECKS;
 }
 
 static size_t find_ours(const struct field_strs *list)
@@ -107,15 +104,14 @@ void finalizers_seen(struct finalizers *f, enum sched_resource r, struct str key
 		     const struct api_meta *meta)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
-	const char *plural = plural_of(r);
 	size_t at = meta == NULL ? NOWHERE : find_ours(&meta->finalizers);
 	bool deleted = meta != NULL && meta->deleted != FIELD_NO_TIME;
 	struct wrong *w;
 
-	if (plural == NULL) {
+	if (!has_finalizer(r)) {
 		return;
 	}
-	strbuf_printf(&name, "%s/" STR_FMT, plural, STR_ARG(key));
+	strbuf_printf(&name, "%s/" STR_FMT, sched_kinds_names(r)->plural, STR_ARG(key));
 	forget(f, strbuf_str(&name));
 	if (meta == NULL || deleted == (at == NOWHERE)) {
 		return;
@@ -239,7 +235,7 @@ static bool run_one(struct str key, void *value, void *ctx)
 		return true;
 	}
 	set_sent(r->f, w, true);
-	strbuf_printf(&path, "/apis/" KUEUE_API_VERSION "/" STR_FMT, STR_ARG(key));
+	sched_kinds_path(w->resource, NULL, w->name, NULL, &path);
 	format(w, &body);
 	spec.path = path.p;
 	spec.body = strbuf_str(&body);

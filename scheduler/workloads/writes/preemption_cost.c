@@ -242,10 +242,8 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	strbuf_printf(&path,
-		      "/apis/" KUEUE_API_VERSION
-		      "/namespaces/%s/workloads/%s/status?fieldManager=" PREEMPTION_COST_MANAGER,
-		      w->namespace_, name);
+	sched_kinds_path(SCHED_WORKLOADS, w->namespace_, name, "status", &path);
+	strbuf_add_c(&path, "?fieldManager=" PREEMPTION_COST_MANAGER);
 	spec.path = path.p;
 	spec.body = strbuf_str(&body);
 	pool_add(c->pool, spec.key, object_write_new(&spec));

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
+#include "api/kinds.h"
 #include "api/meta.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -106,29 +106,14 @@ bool queue_statuses_is_idle(const struct queue_statuses *s)
 
 /* --- objects -----------------------------------------------------------------------------------*/
 
-static const struct kind {
-	enum sched_resource resource;
-	const char *kind, *plural;
-} kinds[] = {
-	{ SCHED_CLUSTER_QUEUES, "ClusterQueue", "clusterqueues" },
-	{ SCHED_COHORTS, "Cohort", "cohorts" },
-	{ SCHED_LOCAL_QUEUES, "LocalQueue", "localqueues" },
-};
-
-static const struct kind *find_kind(enum sched_resource r)
+static bool has_status(enum sched_resource r)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (kinds[i].resource == r) {
-			return &kinds[i];
-		}
-	}
-	return NULL;
+	return r == SCHED_CLUSTER_QUEUES || r == SCHED_COHORTS || r == SCHED_LOCAL_QUEUES;
 }
 
-static void make_key(const struct kind *k, struct str key, struct strbuf *out)
+static void make_key(enum sched_resource r, struct str key, struct strbuf *out)
 {
-	strbuf_printf(out, "%s/", k->plural);
-	strbuf_add_str(out, key);
+	strbuf_printf(out, "%s/" STR_FMT, sched_kinds_names(r)->plural, STR_ARG(key));
 }
 
 /* Somebody else wrote after us. */
@@ -148,10 +133,12 @@ static void set_flies(struct queue_statuses *s, struct known *k, bool flies)
 	k->flies = flies;
 }
 
-static void key_of(const struct kind *kind, const struct api_meta *meta, struct strbuf *out)
+static void key_of(enum sched_resource r, const struct api_meta *meta, struct strbuf *out)
 {
-	strbuf_printf(out, "%s/", kind->plural);
-	if (kind->resource == SCHED_LOCAL_QUEUES) {
+	const struct kinds_row *k = sched_kinds_names(r);
+
+	strbuf_printf(out, "%s/", k->plural);
+	if (k->namespaced) {
 		strbuf_printf(out, "%s/", meta->namespace_);
 	}
 	strbuf_add_c(out, meta->name);
@@ -161,13 +148,12 @@ bool queue_statuses_seen(struct queue_statuses *s, enum sched_resource r,
 			 const struct api_meta *meta, const struct api_condition *active)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
-	const struct kind *kind = find_kind(r);
 	struct known *k;
 
-	if (kind == NULL) {
+	if (!has_status(r)) {
 		return false;
 	}
-	key_of(kind, meta, &name);
+	key_of(r, meta, &name);
 	k = strmap_get(s->known, strbuf_str(&name));
 	if (k == NULL) {
 		k = xmalloc_zero(1, sizeof(*k));
@@ -222,11 +208,10 @@ static void unbind(struct queue_statuses *s, struct known *k)
 void queue_statuses_gone(struct queue_statuses *s, enum sched_resource r, struct str key)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
-	const struct kind *kind = find_kind(r);
 	struct known *k = NULL;
 
-	if (kind != NULL) {
-		make_key(kind, key, &name);
+	if (has_status(r)) {
+		make_key(r, key, &name);
 		k = strmap_get(s->known, strbuf_str(&name));
 	}
 	if (k != NULL) {
@@ -250,7 +235,7 @@ static struct known *find(struct queue_statuses *s, enum sched_resource r, uint3
 	if (list->v[id] != NULL) {
 		return list->v[id];
 	}
-	make_key(find_kind(r), str_of(name), &key);
+	make_key(r, str_of(name), &key);
 	k = strmap_get(s->known, strbuf_str(&key));
 	if (k != NULL) {
 		unbind(s, k);
@@ -354,18 +339,6 @@ static bool is_active(const struct quota *q, const struct due *d)
 	return d->node->is_queue && queue_statuses_body_is_active(d->node);
 }
 
-static void make_path(const struct kind *kind, struct str key, struct strbuf *out)
-{
-	strbuf_add_c(out, "/apis/" KUEUE_API_VERSION "/");
-	if (kind->resource == SCHED_LOCAL_QUEUES) {
-		struct str space = str_next(&key, '/');
-
-		strbuf_printf(out, "namespaces/" STR_FMT "/", STR_ARG(space));
-	}
-	strbuf_printf(out, "%s/" STR_FMT "/status?fieldManager=" FIELD_MANAGER "&force=true",
-		      kind->plural, STR_ARG(key));
-}
-
 static void make_body(const struct queue_statuses *s, const struct forest *f, const struct due *d,
 		      struct strbuf *out)
 {
@@ -386,16 +359,17 @@ static void make_body(const struct queue_statuses *s, const struct forest *f, co
 static void send(struct queue_statuses *s, const struct due *d, struct str body)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, key = STRBUF_INIT;
-	const struct kind *kind = find_kind(resource_of(d));
+	enum sched_resource r = resource_of(d);
 	struct str name = str_of(d->local != NULL ? d->local->key : d->node->name);
 	struct object_write_spec spec = { .request = SCHED_REQ_QUOTA_STATUS,
-					  .resource = kind->resource,
+					  .resource = r,
 					  .method = HTTP_PATCH,
 					  .content_type = "application/apply-patch+yaml",
 					  .body = body };
 
-	make_path(kind, name, &path);
-	make_key(kind, name, &key);
+	sched_kinds_key_path(r, name, "status", &path);
+	strbuf_add_c(&path, "?fieldManager=" FIELD_MANAGER "&force=true");
+	make_key(r, name, &key);
 	spec.path = path.p;
 	spec.key = strbuf_str(&key);
 	pool_add(s->pool, spec.key, object_write_new(&spec));

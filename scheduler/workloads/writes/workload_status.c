@@ -374,12 +374,10 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 		  struct strbuf *scratch)
 {
 	const struct item *it = item;
-	struct str name = str_of(it->key), space = str_next(&name, '/');
 
-	strbuf_printf(scratch,
-		      "/apis/" KUEUE_API_VERSION "/namespaces/" STR_FMT "/workloads/" STR_FMT
-		      "/status?fieldManager=" KUEUE_FIELD_MANAGER "%s",
-		      STR_ARG(space), STR_ARG(name), it->empties ? "" : "&force=true");
+	sched_kinds_key_path(SCHED_WORKLOADS, str_of(it->key), "status", scratch);
+	strbuf_printf(scratch, "?fieldManager=" KUEUE_FIELD_MANAGER "%s",
+		      it->empties ? "" : "&force=true");
 	call->method = HTTP_PATCH;
 	call->url = scratch->p;
 	call->content_type =

@@ -36,6 +36,7 @@ static void test_by_kind(void **state)
 					       k[i].group[0] == '\0' ? "" : "/", k[i].version);
 
 		assert_ptr_equal(kinds_by_kind(version, k[i].kind), &k[i]);
+		assert_ptr_equal(kinds_by_fields(k[i].fields), &k[i]);
 	}
 	assert_string_equal(kinds_by_kind("scheduling.volcano.sh/v1beta1", "Queue")->plural,
 			    "queues");

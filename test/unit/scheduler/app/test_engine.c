@@ -87,7 +87,7 @@ static void see(struct fixture *f, enum sched_resource r, const char *key, const
 
 static void sync_all(struct fixture *f)
 {
-	for (unsigned i = 0; i < SCHED_BASIC_COUNT_; i++) {
+	for (unsigned i = 0; i < sched_kinds_watched(false); i++) {
 		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
 
 		m->resource = (enum sched_resource)i;

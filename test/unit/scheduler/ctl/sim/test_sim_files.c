@@ -45,11 +45,11 @@ static void test_a_folder_is_read_by_name(void **state)
 	assert_int_equal(sim_files_read(paths, 1, in, NULL), 0);
 	(void)sim_input_objects(in, &n);
 	assert_int_equal(n, 2);
-	x = sim_input_find(in, SIM_NAMESPACE, "x");
+	x = sim_input_find(in, SCHED_NAMESPACES, "x");
 	assert_non_null(x);
 	assert_string_equal(jdoc_path_str(x->json, "metadata.uid"), "b"); /* the later one */
 	assert_non_null(strstr(x->where, "/b.yaml: document 1"));
-	assert_null(sim_input_find(in, SIM_NAMESPACE, "z"));
+	assert_null(sim_input_find(in, SCHED_NAMESPACES, "z"));
 }
 
 /* As long as the dump of a large cluster. */
@@ -73,7 +73,7 @@ static void test_a_list_of_any_length(void **state)
 
 		folder_write(&folder, "list.json", text);
 		assert_int_equal(sim_files_read(paths, 1, in, &err), i == 0 ? 0 : -ERR_INVALID);
-		assert_non_null(sim_input_find(in, SIM_NAMESPACE, "far"));
+		assert_non_null(sim_input_find(in, SCHED_NAMESPACES, "far"));
 		if (i > 0) {
 			assert_non_null(strstr(err.text, "list.json: item 2"));
 		}

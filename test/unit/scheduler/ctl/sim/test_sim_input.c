@@ -78,8 +78,8 @@ static void test_lists_of_one_kind(void **state)
 					       " metadata: {name: n}}]\n"),
 				       NULL),
 			 0);
-	assert_non_null(sim_input_find(in, SIM_CLUSTER_QUEUE, "a"));
-	assert_non_null(sim_input_find(in, SIM_NAMESPACE, "n"));
+	assert_non_null(sim_input_find(in, SCHED_CLUSTER_QUEUES, "a"));
+	assert_non_null(sim_input_find(in, SCHED_NAMESPACES, "n"));
 }
 
 static void test_the_later_one_wins(void **state)
@@ -163,20 +163,19 @@ static void test_bad_yaml_names_file_and_line(void **state)
 
 static void test_kinds(void **state)
 {
-	enum sim_kind r;
-	bool namespaced;
+	enum sched_resource r;
 
 	(void)state;
-	assert_true(sim_input_kind("PodGroup", &r, &namespaced));
-	assert_int_equal(r, SIM_POD_GROUP);
-	assert_true(namespaced);
-	assert_true(sim_input_kind("Queue", &r, &namespaced));
-	assert_false(namespaced);
-	assert_true(sim_input_kind("Workload", &r, &namespaced));
-	assert_int_equal(r, SIM_WORKLOAD);
-	assert_true(namespaced);
-	assert_false(sim_input_kind("Secret", &r, &namespaced));
-	assert_string_equal(sim_input_kind_name(SIM_NODE), "Node");
+	assert_true(sim_input_kind("PodGroup", &r));
+	assert_int_equal(r, SCHED_PODGROUPS);
+	assert_true(sim_input_kind("Queue", &r));
+	assert_int_equal(r, SCHED_QUEUES);
+	assert_true(sim_input_kind("Workload", &r));
+	assert_int_equal(r, SCHED_WORKLOADS);
+	/* Known, but not simulated. */
+	assert_false(sim_input_kind("Job", &r));
+	assert_false(sim_input_kind("Secret", &r));
+	assert_string_equal(sim_input_kind_name(SCHED_NODES), "Node");
 }
 
 static void test_objects_one_by_one(void **state)
@@ -189,12 +188,12 @@ static void test_objects_one_by_one(void **state)
 	(void)state;
 	assert_int_equal(jdoc_parse(STR_LIT("{\"metadata\": {\"name\": \"p\"}}"), &object, NULL),
 			 0);
-	assert_int_equal(sim_input_take(in, SIM_POD, object, "cluster", NULL), 0);
-	o = sim_input_find(in, SIM_POD, "default/p");
+	assert_int_equal(sim_input_take(in, SCHED_PODS, object, "cluster", NULL), 0);
+	o = sim_input_find(in, SCHED_PODS, "default/p");
 	assert_non_null(o);
 	assert_string_equal(o->where, "cluster");
-	assert_null(sim_input_find(in, SIM_NODE, "default/p"));
-	assert_int_equal(sim_input_take(in, SIM_POD, jdoc_new_object(), "cluster", &err),
+	assert_null(sim_input_find(in, SCHED_NODES, "default/p"));
+	assert_int_equal(sim_input_take(in, SCHED_PODS, jdoc_new_object(), "cluster", &err),
 			 -ERR_INVALID);
 	assert_string_equal(err.text, "Pod: metadata.name: missing");
 }

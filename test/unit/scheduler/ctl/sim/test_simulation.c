@@ -46,8 +46,8 @@ static void test_cycles(void **state)
 	p2 = cluster_task_find(simulation_cluster(s), STR_LIT("ns/p2"));
 	assert_string_equal(simulation_why(s, p2),
 			    "queue q has not enough quota left: insufficient cpu");
-	assert_true(simulation_delete(s, SIM_POD, STR_LIT("ns/p1")));
-	assert_false(simulation_delete(s, SIM_POD, STR_LIT("ns/p1")));
+	assert_true(simulation_delete(s, SCHED_PODS, STR_LIT("ns/p1")));
+	assert_false(simulation_delete(s, SCHED_PODS, STR_LIT("ns/p1")));
 	assert_true(simulation_run_cycle(s));
 	assert_true(simulation_run_cycle(s));
 	assert_false(simulation_run_cycle(s));
@@ -87,7 +87,7 @@ static void test_room_that_is_being_released_is_pipelined(void **state)
 	(void)simulation_run_cycle(s);
 	assert_false(simulation_run_cycle(s));
 	assert_int_equal(status_of(s, "default/new"), TASK_PIPELINED);
-	assert_true(simulation_delete(s, SIM_POD, STR_LIT("default/old")));
+	assert_true(simulation_delete(s, SCHED_PODS, STR_LIT("default/old")));
 	assert_true(simulation_run_cycle(s));
 	assert_int_equal(status_of(s, "default/new"), TASK_BINDING);
 }
@@ -114,13 +114,13 @@ static void test_what_the_api_server_would_fill_in(void **state)
 static void test_deletions(void **state)
 {
 	static const struct {
-		enum sim_kind kind;
+		enum sched_resource kind;
 		const char *key;
 	} rows[] = {
-		{ SIM_VOLCANO_QUEUE, "q" },
-		{ SIM_NODE, "n1" },
-		{ SIM_POD_GROUP, "ns/g" },
-		{ SIM_POD, "ns/p" },
+		{ SCHED_QUEUES, "q" },
+		{ SCHED_NODES, "n1" },
+		{ SCHED_PODGROUPS, "ns/g" },
+		{ SCHED_PODS, "ns/p" },
 	};
 	CLEANUP(simulation_destroyp)
 	struct simulation *s = sim_fixture_create(SIM_FIXTURE_CLUSTER SIM_FIXTURE_GROUP("g", "1")

@@ -29,8 +29,8 @@ static void preemption_until_the_victim_is_deleted(void **state)
 	/* The victim stays: no news. */
 	assert_false(workload_simulation_run_cycle(s));
 	assert_int_equal(workload_simulation_cycles(s), 2);
-	assert_true(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/low")));
-	assert_false(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/low")));
+	assert_true(workload_simulation_delete(s, SCHED_WORKLOADS, STR_LIT("team/low")));
+	assert_false(workload_simulation_delete(s, SCHED_WORKLOADS, STR_LIT("team/low")));
 	assert_true(workload_simulation_run_cycle(s));
 	assert_false(workload_simulation_run_cycle(s));
 	steps = workload_simulation_steps(s, &n);
@@ -99,9 +99,9 @@ static void events_outlive_their_workload(void **state)
 
 	(void)state;
 	(void)workload_simulation_run_cycle(s);
-	assert_true(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/high")));
-	assert_true(workload_simulation_delete(s, SIM_LOCAL_QUEUE, STR_LIT("team/lq")));
-	assert_true(workload_simulation_delete(s, SIM_CLUSTER_QUEUE, STR_LIT("cq")));
+	assert_true(workload_simulation_delete(s, SCHED_WORKLOADS, STR_LIT("team/high")));
+	assert_true(workload_simulation_delete(s, SCHED_LOCAL_QUEUES, STR_LIT("team/lq")));
+	assert_true(workload_simulation_delete(s, SCHED_CLUSTER_QUEUES, STR_LIT("cq")));
 	assert_false(workload_simulation_run_cycle(s));
 	events = workload_simulation_events(s, &n);
 	assert_int_equal(n, 2);
@@ -122,7 +122,7 @@ static void nothing_moves_after_the_last_cycle(void **state)
 	(void)state;
 	assert_false(workload_simulation_run_cycle(s));
 	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
-	assert_true(workload_simulation_delete(s, SIM_WORKLOAD, STR_LIT("team/run")));
+	assert_true(workload_simulation_delete(s, SCHED_WORKLOADS, STR_LIT("team/run")));
 	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
 	assert_true(workload_simulation_run_cycle(s));
 	assert_int_equal(high->holds, quota_queue_find(world(s), STR_LIT("cq"))->id);
@@ -131,14 +131,14 @@ static void nothing_moves_after_the_last_cycle(void **state)
 static void other_objects_can_be_deleted(void **state)
 {
 	static const struct {
-		enum sim_kind kind;
+		enum sched_resource kind;
 		const char *key;
 		bool is_queued; /* afterwards */
 	} rows[] = {
-		{ SIM_RESOURCE_FLAVOR, "f", true },
-		{ SIM_LOCAL_QUEUE, "team/lq", false },
-		{ SIM_CLUSTER_QUEUE, "cq", false },
-		{ SIM_NAMESPACE, "team", true },
+		{ SCHED_FLAVORS, "f", true },
+		{ SCHED_LOCAL_QUEUES, "team/lq", false },
+		{ SCHED_CLUSTER_QUEUES, "cq", false },
+		{ SCHED_NAMESPACES, "team", true },
 	};
 
 	(void)state;
@@ -164,11 +164,11 @@ static void a_cohort_and_a_check_can_be_deleted(void **state)
 		NULL);
 
 	(void)state;
-	assert_true(workload_simulation_delete(s, SIM_COHORT, STR_LIT("all")));
-	assert_false(workload_simulation_delete(s, SIM_COHORT, STR_LIT("all")));
-	assert_true(workload_simulation_delete(s, SIM_ADMISSION_CHECK, STR_LIT("k")));
-	assert_false(workload_simulation_delete(s, SIM_ADMISSION_CHECK, STR_LIT("k")));
-	assert_false(workload_simulation_delete(s, SIM_POD, STR_LIT("team/p")));
+	assert_true(workload_simulation_delete(s, SCHED_COHORTS, STR_LIT("all")));
+	assert_false(workload_simulation_delete(s, SCHED_COHORTS, STR_LIT("all")));
+	assert_true(workload_simulation_delete(s, SCHED_ADMISSION_CHECKS, STR_LIT("k")));
+	assert_false(workload_simulation_delete(s, SCHED_ADMISSION_CHECKS, STR_LIT("k")));
+	assert_false(workload_simulation_delete(s, SCHED_PODS, STR_LIT("team/p")));
 }
 
 static void the_configuration_decides(void **state)

@@ -1,0 +1,102 @@
+#include "scheduler/base/sched_kinds.h"
+
+#include "api/batch.h"
+#include "api/kinds.h"
+#include "api/kueue.h"
+#include "api/kueue_workload.h"
+#include "api/limit_range.h"
+#include "api/namespace.h"
+#include "api/node.h"
+#include "api/pod.h"
+#include "api/runtime_class.h"
+#include "api/scheduling.h"
+#include "base/attrs.h"
+#include "base/xmalloc.h"
+#include "kube/rest.h"
+
+#define PODS SCHED_WING_PODS
+#define WORKLOADS SCHED_WING_WORKLOADS
+
+static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
+	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_at = 6 },
+	[SCHED_NODES] = { &node_fields, PODS, .needed = true, .read_at = 5 },
+	[SCHED_QUEUES] = { &scheduling_queue_fields, PODS, .needed = true, .read_at = 3 },
+	[SCHED_PODGROUPS] = { &scheduling_pod_group_fields, PODS, .needed = true, .read_at = 4 },
+	[SCHED_PRIORITY_CLASSES] = { &scheduling_priority_class_fields, PODS, .needed = true,
+				     .read_at = 1 },
+	[SCHED_NAMESPACES] = { &namespace_fields, PODS | WORKLOADS, .needed = true, .read_at = 2 },
+	[SCHED_FLAVORS] = { &kueue_resource_flavor_fields, WORKLOADS, .needed = true,
+			    .read_at = 10 },
+	[SCHED_CLUSTER_QUEUES] = { &kueue_cluster_queue_fields, WORKLOADS, .needed = true,
+				   .read_at = 13 },
+	[SCHED_COHORTS] = { &kueue_cohort_fields, WORKLOADS, .read_at = 12 },
+	[SCHED_LOCAL_QUEUES] = { &kueue_local_queue_fields, WORKLOADS, .needed = true,
+				 .read_at = 14 },
+	[SCHED_WORKLOADS] = { &kueue_workload_fields, WORKLOADS, .needed = true, .read_at = 16 },
+	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { &kueue_workload_priority_class_fields, WORKLOADS,
+					      .read_at = 15 },
+	[SCHED_ADMISSION_CHECKS] = { &kueue_admission_check_fields, WORKLOADS, .read_at = 11 },
+	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_at = 7 },
+	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_at = 8 },
+	[SCHED_JOBS] = { &batch_job_fields, WORKLOADS },
+	[SCHED_TOPOLOGIES] = { &kueue_topology_fields, WORKLOADS, .unwatched = true, .read_at = 9 },
+};
+
+const struct sched_kind *sched_kinds_get(enum sched_resource r)
+{
+	return &kinds[r];
+}
+
+const struct kinds_row *sched_kinds_names(enum sched_resource r)
+{
+	return kinds_by_fields(kinds[r].fields);
+}
+
+unsigned sched_kinds_watched(bool workloads)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		n += !kinds[i].unwatched && (workloads || (kinds[i].wings & PODS) != 0);
+	}
+	return n;
+}
+
+bool sched_kinds_next(enum sched_wing wing, enum sched_resource *r)
+{
+	int after = *r == SCHED_RESOURCE_COUNT_ ? 0 : kinds[*r].read_at;
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const struct sched_kind *k = &kinds[i];
+
+		if ((k->wings & wing) != 0 && k->read_at > after &&
+		    (!found || k->read_at < kinds[*r].read_at)) {
+			*r = (enum sched_resource)i;
+			found = true;
+		}
+	}
+	return found;
+}
+
+void sched_kinds_path(enum sched_resource r, const char *namespace_, const char *name,
+		      const char *sub, struct strbuf *out)
+{
+	const struct kinds_row *k = sched_kinds_names(r);
+
+	rest_path(out, k->group, k->version, namespace_, k->plural, name, sub);
+}
+
+void sched_kinds_key_path(enum sched_resource r, struct str key, const char *sub,
+			  struct strbuf *out)
+{
+	CLEANUP(xmalloc_freep) char *space = NULL, *name = NULL;
+
+	if (sched_kinds_names(r)->namespaced) {
+		struct str first = str_next(&key, '/');
+
+		space = xmalloc_dup_n(first.p, first.len);
+	}
+	name = xmalloc_dup_n(key.p, key.len);
+	sched_kinds_path(r, space, name, sub, out);
+}

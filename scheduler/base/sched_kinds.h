@@ -1,0 +1,65 @@
+/* scheduler/base/sched_kinds.h: the one table of the kinds of objects that the scheduler and
+ * headgatectl read. Watches, decoding, lists, simulations and the paths of writes follow from it;
+ * the names of a kind are those of common/api/kinds.h. Any thread. */
+#ifndef SCHEDULER_BASE_SCHED_KINDS_H
+#define SCHEDULER_BASE_SCHED_KINDS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+struct field_table;
+struct kinds_row;
+struct strbuf;
+
+/* In the order in which they are watched: those of the pods wing, then those that are watched only
+ * when the Workload engine runs, then those that are never watched. */
+enum sched_resource {
+	SCHED_PODS,
+	SCHED_NODES,
+	SCHED_QUEUES,
+	SCHED_PODGROUPS,
+	SCHED_PRIORITY_CLASSES,
+	SCHED_NAMESPACES,
+	SCHED_FLAVORS,
+	SCHED_CLUSTER_QUEUES,
+	SCHED_COHORTS,
+	SCHED_LOCAL_QUEUES,
+	SCHED_WORKLOADS,
+	SCHED_WORKLOAD_PRIORITY_CLASSES,
+	SCHED_ADMISSION_CHECKS,
+	SCHED_LIMIT_RANGES,
+	SCHED_RUNTIME_CLASSES,
+	SCHED_JOBS,
+	SCHED_TOPOLOGIES,
+	SCHED_RESOURCE_COUNT_
+};
+
+enum sched_wing { SCHED_WING_PODS = 1, SCHED_WING_WORKLOADS = 2 };
+
+struct sched_kind {
+	const struct field_table *fields; /* decodes objects of the kind */
+	unsigned wings;                   /* with a cache for its objects; enum sched_wing */
+	bool unwatched;                   /* headgatectl alone reads it */
+	bool needed; /* headgatectl fails where the cluster does not serve it */
+	int read_at; /* place in the order in which headgatectl reads objects: what others name
+			comes first; 0: not read */
+};
+
+/* Static; r below SCHED_RESOURCE_COUNT_. */
+const struct sched_kind *sched_kinds_get(enum sched_resource r);
+const struct kinds_row *sched_kinds_names(enum sched_resource r);
+/* The first so many of enum sched_resource are watched, with or without the Workload engine. */
+unsigned sched_kinds_watched(bool workloads);
+/* The kind that headgatectl reads next for a wing, in the order of read_at; for the first one *r is
+ * SCHED_RESOURCE_COUNT_. False: there is no further one. */
+bool sched_kinds_next(enum sched_wing wing, enum sched_resource *r);
+/* Appends a path as rest_path does: "/api/v1/namespaces/ns/pods/name[/sub]". namespace_, name and
+ * sub may be NULL; without a name it is that of all objects, without a namespace of all of them. */
+void sched_kinds_path(enum sched_resource r, const char *namespace_, const char *name,
+		      const char *sub, struct strbuf *out);
+/* The same for the object with a key as messages have it: "ns/name", or "name". */
+void sched_kinds_key_path(enum sched_resource r, struct str key, const char *sub,
+			  struct strbuf *out);
+
+#endif

@@ -1,0 +1,101 @@
+#include "scheduler/base/sched_kinds.h"
+
+#include "lib/unit.h"
+
+#include "api/kinds.h"
+#include "base/attrs.h"
+#include "base/strbuf.h"
+
+/* Every kind has its names, and no two share one. */
+static void all_are_named(void **state)
+{
+	(void)state;
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		const struct kinds_row *k = sched_kinds_names((enum sched_resource)r);
+
+		assert_non_null(k);
+		assert_ptr_equal(k->fields, sched_kinds_get((enum sched_resource)r)->fields);
+		for (int other = 0; other < r; other++) {
+			assert_ptr_not_equal(k, sched_kinds_names((enum sched_resource)other));
+		}
+	}
+}
+
+/* Those of the pods wing come first, those that are not watched last. */
+static void the_first_ones_are_watched(void **state)
+{
+	unsigned basic = sched_kinds_watched(false), all = sched_kinds_watched(true);
+
+	(void)state;
+	assert_int_equal(basic, SCHED_FLAVORS);
+	assert_int_equal(all, SCHED_TOPOLOGIES);
+	for (unsigned r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		const struct sched_kind *k = sched_kinds_get((enum sched_resource)r);
+
+		assert_int_equal((k->wings & SCHED_WING_PODS) != 0, r < basic);
+		assert_int_equal(k->unwatched, r >= all);
+	}
+}
+
+static void names_in_order(enum sched_wing wing, struct strbuf *out)
+{
+	enum sched_resource r = SCHED_RESOURCE_COUNT_;
+
+	while (sched_kinds_next(wing, &r)) {
+		strbuf_printf(out, "%s ", sched_kinds_names(r)->plural);
+	}
+}
+
+static void what_others_name_is_read_first(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf pods = STRBUF_INIT, workloads = STRBUF_INIT;
+
+	(void)state;
+	names_in_order(SCHED_WING_PODS, &pods);
+	assert_string_equal(pods.p, "priorityclasses namespaces queues podgroups nodes pods ");
+	names_in_order(SCHED_WING_WORKLOADS, &workloads);
+	assert_string_equal(workloads.p,
+			    "namespaces limitranges runtimeclasses topologies resourceflavors "
+			    "admissionchecks cohorts clusterqueues localqueues "
+			    "workloadpriorityclasses workloads ");
+}
+
+static void paths_of_lists_and_objects(void **state)
+{
+	static const struct {
+		enum sched_resource resource;
+		const char *key, *sub, *path;
+	} rows[] = {
+		{ SCHED_PODS, NULL, NULL, "/api/v1/pods" },
+		{ SCHED_PODGROUPS, NULL, NULL, "/apis/scheduling.volcano.sh/v1beta1/podgroups" },
+		{ SCHED_RUNTIME_CLASSES, NULL, NULL, "/apis/node.k8s.io/v1/runtimeclasses" },
+		{ SCHED_WORKLOADS, "team/w", "status",
+		  "/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads/w/status" },
+		{ SCHED_COHORTS, "all", NULL, "/apis/kueue.x-k8s.io/v1beta2/cohorts/all" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+		if (rows[i].key == NULL) {
+			sched_kinds_path(rows[i].resource, NULL, NULL, rows[i].sub, &path);
+		} else {
+			sched_kinds_key_path(rows[i].resource, str_of(rows[i].key), rows[i].sub,
+					     &path);
+		}
+		assert_string_equal(path.p, rows[i].path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_are_named),
+		cmocka_unit_test(the_first_ones_are_watched),
+		cmocka_unit_test(what_others_name_is_read_first),
+		cmocka_unit_test(paths_of_lists_and_objects),
+	};
+
+	return cmocka_run_group_tests_name("base/sched_kinds", tests, NULL, NULL);
+}

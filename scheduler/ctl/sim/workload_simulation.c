@@ -5,114 +5,128 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
+#include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "scheduler/ctl/sim/workload_load.h"
+#include "scheduler/base/message_decode.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/conf/kueue_conf_fields.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
-#include "scheduler/workloads/ingest/from_kueue.h"
+#include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/model/quota_store.h"
-#include "scheduler/workloads/pending/pending.h"
 
 struct workload_simulation {
-	struct quota *q;
-	struct forest *forest;
+	struct workload_cache *cache;
 	struct admission_cycle *cycle;
 	struct kueue_conf *conf;
-	struct from_kueue_rules *rules;
 	struct arena *arena; /* texts */
 	int64_t now;
 	unsigned cycles;
 	struct VEC(struct workload_step) steps;
 	struct VEC(struct workload_simulation_event) events;
-	struct VEC(struct workload_load_status *) statuses; /* by workload id */
-	struct VEC(uint32_t) flushes; /* nodes whose trees are looked at again in the next cycle */
+	struct strmap *admissions; /* by key of the Workload: status.admission as it was given */
+	struct err bad;            /* of the object that is read */
 };
 
-static void keep_status(struct workload_simulation *s, const struct workload *w,
-			struct workload_load_status *status)
+static struct quota *world(const struct workload_simulation *s)
 {
-	while (s->statuses.n <= w->id) {
-		vec_push(&s->statuses, NULL);
+	return workload_cache_world(s->cache);
+}
+
+/* --- objects -----------------------------------------------------------------------------------*/
+
+/* The text names the object itself. */
+static void on_bad_object(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED,
+			  const char *text)
+{
+	struct workload_simulation *s = ctx;
+
+	(void)err_set(&s->bad, ERR_INVALID, "%s", text);
+}
+
+static void apply(struct workload_simulation *s, struct sched_msg *m)
+{
+	if (!workload_cache_apply(s->cache, m, s->now)) {
+		message_free(m);
 	}
-	s->statuses.v[w->id] = status;
+}
+
+static void tell_synced(struct workload_simulation *s, enum sched_resource r)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
+
+	m->resource = r;
+	apply(s, m);
+}
+
+static void keep_admission(struct workload_simulation *s, const struct sim_object *o)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct jdoc *admission = jdoc_path(o->json, "status.admission");
+
+	if (jdoc_kind(admission) == JDOC_OBJECT) {
+		jdoc_format(admission, &text);
+		strmap_set(s->admissions, str_of(o->key), arena_dup(s->arena, text.p));
+	}
 }
 
 static int load_object(struct workload_simulation *s, const struct sim_object *o, struct err *err)
 {
-	struct workload_load l = { s->q, s->rules, s->conf };
-	struct workload_load_status *status = NULL;
-	struct workload *w = NULL;
-	int r;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct sched_msg *m;
 
-	if (o->kind != SCHED_WORKLOADS) {
-		r = workload_load_object(&l, o, err);
-	} else {
-		r = workload_load_workload(&l, o, &w, &status, err);
+	s->bad = (struct err)ERR_INIT;
+	jdoc_format(o->json, &text);
+	m = message_decode(o->kind, str_of(o->key), strbuf_str(&text), 0);
+	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		(void)err_set(&s->bad, ERR_INVALID, "%s %s: %s", sim_input_kind_name(o->kind),
+			      o->key, m->text);
 	}
-	/* It is reported, and what it holds is not given to others. */
-	if (r < 0 && o->kind == SCHED_WORKLOADS) {
-		(void)workload_load_workload_keep(&l, o, &w, &status);
+	apply(s, m);
+	if (o->kind == SCHED_WORKLOADS) {
+		keep_admission(s, o);
 	}
-	if (w != NULL) {
-		keep_status(s, w, status);
-	}
-	return r < 0 ? err_wrap(err, "%s", o->where) : 0;
+	return s->bad.code == ERR_NONE ? 0
+				       : err_set(err, ERR_INVALID, "%s: %s", o->where, s->bad.text);
 }
 
-/* Who holds quota does so; the others wait. One that was admitted by a ClusterQueue that is gone
- * takes nothing from anybody, and does not wait either. */
-static void place_workload(struct workload_simulation *s, struct workload *w)
+static int load_one(struct workload_simulation *s, const struct sim_object *o,
+		    const struct workload_simulation_options *opt, struct err *err)
 {
-	const char *queue = s->statuses.v[w->id]->queue;
-	const struct quota_node *n;
+	struct err bad = ERR_INIT;
+	int r = load_object(s, o, &bad);
 
-	if (queue == NULL) {
-		pending_update(s->q, w, true, s->now);
-		return;
-	}
-	n = quota_queue_find(s->q, str_of(queue));
-	if (n != NULL && n->exists) {
-		forest_hold(s->forest, w, n->id);
-	}
-}
-
-static void place_workloads(struct workload_simulation *s)
-{
-	quota_nodes_changed(s->q);
-	forest_sync(s->forest);
-	for (size_t i = 0; i < s->q->workloads.n; i++) {
-		if (s->q->workloads.v[i] != NULL) {
-			place_workload(s, s->q->workloads.v[i]);
+	if (r < 0 && opt->lenient) {
+		if (opt->warn != NULL) {
+			opt->warn(opt->ctx, bad.text);
 		}
+		return 0;
 	}
-	cluster_queue_check_all(s->q);
+	if (r < 0 && err != NULL) {
+		*err = bad;
+	}
+	return r;
 }
 
+/* Workloads are read when all else is known, so that each can be refused at its place. */
 static int load_objects(struct workload_simulation *s, struct sim_input *in,
 			const struct workload_simulation_options *opt, struct err *err)
 {
+	enum sched_resource kind = SCHED_RESOURCE_COUNT_;
 	size_t n;
 	struct sim_object *const *objects = sim_input_objects(in, &n);
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++) {
-		struct err one = ERR_INIT;
-
-		r = load_object(s, objects[i], &one);
-		if (r < 0 && opt->lenient) {
-			if (opt->warn != NULL) {
-				opt->warn(opt->ctx, one.text);
+	while (r == 0 && sched_kinds_next(SCHED_WING_WORKLOADS, &kind)) {
+		for (size_t i = 0; i < n && r == 0; i++) {
+			if (objects[i]->kind == kind) {
+				r = load_one(s, objects[i], opt, err);
 			}
-			r = 0;
-		} else if (r < 0 && err != NULL) {
-			*err = one;
 		}
+		tell_synced(s, kind);
 	}
-	if (r == 0) {
-		place_workloads(s);
-	}
+	(void)workload_cache_settle(s->cache, s->now);
 	return r;
 }
 
@@ -137,17 +151,18 @@ int workload_simulation_create(struct sim_input *in, const struct workload_simul
 {
 	CLEANUP(workload_simulation_destroyp)
 	struct workload_simulation *s = xmalloc_zero(1, sizeof(*s));
+	const struct workload_cache_listener listener = { .on_bad_object = on_bad_object,
+							  .ctx = s };
 	int r;
 
 	s->now = opt->now;
 	s->arena = arena_create(0);
-	s->q = quota_create();
-	s->forest = forest_create(s->q);
-	s->cycle = admission_cycle_create(s->forest);
+	s->admissions = strmap_create(NULL);
 	r = read_config(opt, &s->conf, err);
 	if (r == 0) {
-		s->q->options = s->conf->options;
-		s->rules = from_kueue_rules_create(&s->conf->resources);
+		s->cache = workload_cache_create(s->conf, &listener);
+		workload_cache_keep_finished(s->cache);
+		s->cycle = admission_cycle_create(workload_cache_forest(s->cache));
 		r = load_objects(s, in, opt, err);
 	}
 	if (r < 0) {
@@ -162,28 +177,42 @@ void workload_simulation_destroyp(struct workload_simulation **ps)
 	struct workload_simulation *s = *ps;
 
 	if (s != NULL) {
-		for (size_t i = 0; i < s->statuses.n; i++) {
-			workload_load_status_destroy(s->statuses.v[i]);
-		}
 		admission_cycle_destroy(s->cycle);
-		forest_destroy(s->forest);
-		quota_destroy(s->q);
-		from_kueue_rules_destroy(s->rules);
+		workload_cache_destroy(s->cache);
 		kueue_conf_destroy(s->conf);
+		strmap_destroy(s->admissions);
 		vec_finish(&s->steps);
 		vec_finish(&s->events);
-		vec_finish(&s->statuses);
-		vec_finish(&s->flushes);
 		arena_destroy(s->arena);
 		free(s);
 	}
 	*ps = NULL;
 }
 
+/* --- cycles ------------------------------------------------------------------------------------*/
+
+/* The API has what was decided in the cycle before. */
+static void acknowledge(struct workload_simulation *s)
+{
+	struct workload_cache_write w;
+
+	while (workload_cache_next_write(s->cache, &w)) {
+		struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+		m->resource = SCHED_WORKLOADS;
+		m->request = SCHED_REQ_WORKLOAD;
+		m->key = arena_str(m->arena, str_of(w.workload->key));
+		m->uid = arena_dup(m->arena, w.workload->uid);
+		m->version = w.version;
+		m->outcome = SCHED_DONE;
+		apply(s, m);
+	}
+}
+
 static void take_events(struct workload_simulation *s, const struct conditions_events *events)
 {
 	for (size_t i = 0; i < events->n; i++) {
-		const struct workload *w = s->q->workloads.v[events->v[i].workload];
+		const struct workload *w = world(s)->workloads.v[events->v[i].workload];
 		struct workload_simulation_event e = {
 			.cycle = s->cycles,
 			.warning = events->v[i].warning,
@@ -199,14 +228,16 @@ static void take_events(struct workload_simulation *s, const struct conditions_e
 /* True when it is news: a victim that is on its way out already is not. */
 static bool take_decision(struct workload_simulation *s, const struct admission_decision *d)
 {
-	struct workload_step step = workload_step_make(s->q, d, s->cycles, s->arena);
+	const struct workload *w = world(s)->workloads.v[d->workload];
+	struct workload_step step = workload_step_make(world(s), d, s->cycles, s->arena);
 	struct conditions_events events = { NULL, 0, 0 };
-	struct workload_load_status *status = s->statuses.v[d->workload];
 
 	vec_push(&s->steps, step);
-	conditions_decide(&status->conditions, s->q, d, s->now, &events);
+	conditions_decide(workload_cache_edit(s->cache, w), world(s), d, s->now, &events);
+	(void)workload_cache_commit(s->cache, w);
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
-		status->admission = NULL; /* there is a newer one */
+		/* There is a newer one. */
+		(void)strmap_remove(s->admissions, str_of(w->key));
 	}
 	take_events(s, &events);
 	vec_finish(&events);
@@ -218,182 +249,79 @@ bool workload_simulation_run_cycle(struct workload_simulation *s)
 	const struct admission_decisions *d;
 	bool any = false;
 
-	for (size_t i = 0; i < s->flushes.n; i++) {
-		pending_flush(s->q, s->forest, s->flushes.v[i], s->now);
-	}
-	vec_clear(&s->flushes);
+	acknowledge(s);
+	workload_cache_settle_at_once(s->cache, s->now);
 	s->cycles++;
 	d = admission_cycle_run(s->cycle, s->now);
 	for (size_t i = 0; i < d->n; i++) {
 		any |= take_decision(s, &d->v[i]);
 	}
 	for (size_t i = 0; i < d->n; i++) {
-		admission_apply(s->forest, &d->v[i], s->now);
+		admission_apply(workload_cache_forest(s->cache), &d->v[i], s->now);
 	}
 	return any;
 }
 
 bool workload_simulation_stop_victims(struct workload_simulation *s)
 {
+	const struct quota *q = world(s);
 	bool any = false;
 
-	for (size_t i = 0; i < s->q->workloads.n; i++) {
-		struct workload *w = s->q->workloads.v[i];
+	acknowledge(s);
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		const struct workload *w = q->workloads.v[i];
 
 		if (w == NULL || w->holds == MODEL_NONE || !w->evicted) {
 			continue;
 		}
 		any = true;
-		vec_push(&s->flushes, w->holds);
-		forest_release(s->forest, w);
-		(void)conditions_release(&s->statuses.v[i]->conditions, "its job has stopped",
+		(void)conditions_release(workload_cache_edit(s->cache, w), "its job has stopped",
 					 s->now);
-		s->statuses.v[i]->admission = NULL;
-		pending_update(s->q, w, true, s->now);
+		(void)workload_cache_commit(s->cache, w);
+		(void)strmap_remove(s->admissions, str_of(w->key));
+		workload_cache_give_back(s->cache, w, s->now);
 	}
 	return any;
 }
 
 /* --- removal -----------------------------------------------------------------------------------*/
 
-static bool delete_workload(struct workload_simulation *s, struct str key)
+static bool is_node(const struct quota_node *n)
 {
-	struct workload *w = quota_workload_find(s->q, key);
-
-	if (w == NULL) {
-		return false;
-	}
-	if (w->where != QUOTA_NOWHERE) {
-		vec_push(&s->flushes, w->queue);
-		pending_remove(s->q, w);
-	}
-	if (w->holds != MODEL_NONE) {
-		vec_push(&s->flushes, w->holds);
-		forest_release(s->forest, w);
-	}
-	workload_load_status_destroy(s->statuses.v[w->id]);
-	s->statuses.v[w->id] = NULL;
-	quota_workload_remove(s->q, w);
-	return true;
+	return n != NULL && n->exists;
 }
 
-/* Those who wait follow their LocalQueues and ClusterQueues. */
-static void update_pending(struct workload_simulation *s)
+/* Of the kinds that can be removed. */
+static bool is_there(const struct quota *q, enum sched_resource kind, struct str key)
 {
-	for (size_t i = 0; i < s->q->workloads.n; i++) {
-		struct workload *w = s->q->workloads.v[i];
+	const struct flavor *f = kind == SCHED_FLAVORS ? quota_flavor_find(q, key) : NULL;
 
-		if (w != NULL && w->where != QUOTA_NOWHERE) {
-			pending_update(s->q, w, false, s->now);
-		}
-	}
-}
-
-static void flush_all(struct workload_simulation *s)
-{
-	for (uint32_t i = 0; i < s->q->nodes.n; i++) {
-		if (s->q->nodes.v[i] != NULL && s->q->nodes.v[i]->is_queue) {
-			vec_push(&s->flushes, i);
-		}
-	}
-}
-
-static bool delete_node(struct quota_node *n)
-{
-	if (n == NULL || !n->exists) {
-		return false;
-	}
-	quota_node_clear(n);
-	return true;
-}
-
-static bool delete_flavor(struct workload_simulation *s, struct str key)
-{
-	struct flavor *f = quota_flavor_find(s->q, key);
-
-	if (f == NULL || !f->exists) {
-		return false;
-	}
-	quota_flavor_clear(f);
-	return true;
-}
-
-static bool delete_local(struct workload_simulation *s, struct str key)
-{
-	struct local_queue *l = quota_local_find(s->q, key);
-
-	if (l == NULL) {
-		return false;
-	}
-	quota_local_remove(s->q, l);
-	return true;
-}
-
-static bool delete_namespace(struct workload_simulation *s, struct str key)
-{
-	if (quota_namespace_find(s->q, key) == NULL) {
-		return false;
-	}
-	quota_namespace_remove(s->q, key);
-	return true;
-}
-
-static bool delete_check(struct workload_simulation *s, struct str key)
-{
-	if (quota_check_find(s->q, key) == NULL) {
-		return false;
-	}
-	quota_check_remove(s->q, key);
-	return true;
-}
-
-static bool delete_other(struct workload_simulation *s, enum sched_resource kind, struct str key)
-{
-	switch (kind) {
-	case SCHED_NAMESPACES:
-		return delete_namespace(s, key);
-	case SCHED_FLAVORS:
-		return delete_flavor(s, key);
-	case SCHED_ADMISSION_CHECKS:
-		return delete_check(s, key);
-	case SCHED_COHORTS:
-		return delete_node(quota_cohort_find(s->q, key));
-	case SCHED_CLUSTER_QUEUES:
-		return delete_node(quota_queue_find(s->q, key));
-	case SCHED_LOCAL_QUEUES:
-		return delete_local(s, key);
-	case SCHED_TOPOLOGIES:
-		quota_topology_set(s->q, key, false);
-		return true;
-	case SCHED_WORKLOADS:
-	case SCHED_PRIORITY_CLASSES:
-	case SCHED_QUEUES:
-	case SCHED_PODGROUPS:
-	case SCHED_NODES:
-	case SCHED_PODS:
-	case SCHED_LIMIT_RANGES:
-	case SCHED_RUNTIME_CLASSES:
-	case SCHED_WORKLOAD_PRIORITY_CLASSES:
-	case SCHED_JOBS:
-	case SCHED_RESOURCE_COUNT_:
-		break;
-	}
-	return false;
+	return (f != NULL && f->exists) ||
+	       (kind == SCHED_WORKLOADS && quota_workload_find(q, key) != NULL) ||
+	       (kind == SCHED_NAMESPACES && quota_namespace_find(q, key) != NULL) ||
+	       (kind == SCHED_ADMISSION_CHECKS && quota_check_find(q, key) != NULL) ||
+	       (kind == SCHED_COHORTS && is_node(quota_cohort_find(q, key))) ||
+	       (kind == SCHED_CLUSTER_QUEUES && is_node(quota_queue_find(q, key))) ||
+	       (kind == SCHED_LOCAL_QUEUES && quota_local_find(q, key) != NULL) ||
+	       (kind == SCHED_TOPOLOGIES && strmap_has(q->topology_of, key));
 }
 
 bool workload_simulation_delete(struct workload_simulation *s, enum sched_resource kind,
 				struct str key)
 {
-	if (kind == SCHED_WORKLOADS) {
-		return delete_workload(s, key);
-	}
-	if (!delete_other(s, kind, key)) {
+	struct sched_msg *m;
+
+	if (!is_there(world(s), kind, key)) {
 		return false;
 	}
-	update_pending(s);
-	quota_nodes_changed(s->q);
-	forest_sync(s->forest);
-	flush_all(s);
+	if (kind == SCHED_WORKLOADS) {
+		(void)strmap_remove(s->admissions, key);
+	}
+	m = message_new(SCHED_MSG_DELETE);
+	m->resource = kind;
+	m->key = arena_str(m->arena, key);
+	apply(s, m);
+	(void)workload_cache_settle(s->cache, s->now);
 	return true;
 }
 
@@ -420,22 +348,22 @@ workload_simulation_events(const struct workload_simulation *s, size_t *ret_n)
 
 const struct forest *workload_simulation_forest(const struct workload_simulation *s)
 {
-	return s->forest;
+	return workload_cache_forest(s->cache);
 }
 
 struct forest *workload_simulation_forest_to_try(struct workload_simulation *s)
 {
-	return s->forest;
+	return workload_cache_forest(s->cache);
 }
 
 const struct conditions *workload_simulation_status(const struct workload_simulation *s,
 						    const struct workload *w)
 {
-	return &s->statuses.v[w->id]->conditions;
+	return workload_cache_status(s->cache, w);
 }
 
 const char *workload_simulation_admission(const struct workload_simulation *s,
 					  const struct workload *w)
 {
-	return s->statuses.v[w->id]->admission;
+	return strmap_get(s->admissions, str_of(w->key));
 }

@@ -1,7 +1,7 @@
 /* scheduler/ctl/sim/workload_simulation.h: scheduling cycles over the Workloads of a sim_input,
- * without a cluster: no clock, no network, no randomness. No job controller runs: a victim keeps
- * its quota until it is stopped or deleted, no workload finishes, admission checks do not change.
- * One thread.
+ * read by the scheduler's own cache, without a cluster: no clock, no network, no randomness. No job
+ * controller runs: a victim keeps its quota until it is stopped or deleted, no workload finishes,
+ * admission checks do not change. One thread.
  */
 #ifndef SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
 #define SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
@@ -34,7 +34,7 @@ struct workload_simulation_event { /* in the order in which they were sent */
 int workload_simulation_create(struct sim_input *in, const struct workload_simulation_options *opt,
 			       struct workload_simulation **ret, struct err *err);
 void workload_simulation_destroyp(struct workload_simulation **ps); /* for CLEANUP */
-/* One cycle; true when it admitted or preempted somebody. */
+/* One cycle; true when it admitted or preempted a Workload. */
 bool workload_simulation_run_cycle(struct workload_simulation *s);
 /* The jobs of all victims stop: they give their quota back and wait again in the next cycle. False:
  * there was none. */
@@ -53,7 +53,8 @@ workload_simulation_events(const struct workload_simulation *s, size_t *ret_n);
 const struct forest *workload_simulation_forest(const struct workload_simulation *s);
 /* The same, to try something on it that is undone before the next cycle. */
 struct forest *workload_simulation_forest_to_try(struct workload_simulation *s);
-/* The status of a workload as it would stand in the API. */
+/* The status of a Workload as it would stand in the API; lives until the next call and through one
+ * cycle. */
 const struct conditions *workload_simulation_status(const struct workload_simulation *s,
 						    const struct workload *w);
 /* Its admission as it was given, JSON; NULL: there was none, or it was admitted anew. */

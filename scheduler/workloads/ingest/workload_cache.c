@@ -90,6 +90,11 @@ void workload_cache_destroy(struct workload_cache *c)
 	free(c);
 }
 
+void workload_cache_keep_finished(struct workload_cache *c)
+{
+	c->keeps_finished = true;
+}
+
 struct quota *workload_cache_world(const struct workload_cache *c)
 {
 	return c->q;
@@ -204,6 +209,12 @@ int64_t workload_cache_settle(struct workload_cache *c, int64_t now)
 	}
 	c->timers_at = pending_timers(c->q, now);
 	return clock_earlier(retry, clock_earlier(c->flush_at, c->timers_at));
+}
+
+void workload_cache_settle_at_once(struct workload_cache *c, int64_t now)
+{
+	c->flush_at = c->flush_at == INT64_MAX ? INT64_MAX : now;
+	(void)workload_cache_settle(c, now);
 }
 
 bool workload_cache_take_dirty(struct workload_cache *c)
@@ -467,6 +478,13 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 	}
 	s->wanted = true;
 	return true;
+}
+
+void workload_cache_give_back(struct workload_cache *c, const struct workload *w, int64_t now)
+{
+	workload_cache_workload_give_back(c, c->q->workloads.v[w->id], now);
+	c->dirty = true;
+	c->changes++;
 }
 
 bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_write *ret)

@@ -47,11 +47,11 @@ struct workload_cache_listener {
 	 * not change. */
 	void (*on_object)(void *ctx, enum sched_resource r, struct str key, const void *object);
 	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
-	 * told of updates that are older than what was written. id: that of struct workload. */
+	 * called for updates that are older than what was written. id: that of struct workload. */
 	void (*on_workload)(void *ctx, uint32_t id, struct str key, const struct api_workload *w);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
-	/* The status became another one: somebody wrote it and it was read, or a write of ours was
-	 * acknowledged. Not told of a Workload that is read for the first time, nor of one that
+	/* The status became another one: a write of another client was read, or one of ours was
+	 * acknowledged. Not called for a Workload that is read for the first time, nor for one that
 	 * was finished before. */
 	void (*on_status)(void *ctx, const struct workload *w, const struct conditions *before,
 			  const struct conditions *after);
@@ -65,6 +65,8 @@ struct workload_cache_listener {
 struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 					     const struct workload_cache_listener *listener);
 void workload_cache_destroy(struct workload_cache *c); /* NULL is fine */
+/* Statuses of finished Workloads are kept as a whole, to be shown. */
+void workload_cache_keep_finished(struct workload_cache *c);
 struct quota *workload_cache_world(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 
@@ -75,8 +77,10 @@ bool workload_cache_is_synced(const struct workload_cache *c); /* and everything
 /* Brings trees up to date and does what is due: flushes, ends of back-offs. Returns when it wants
  * to be called again (wall ns), INT64_MAX: not before something changes. */
 int64_t workload_cache_settle(struct workload_cache *c, int64_t now);
-/* Who leads remembers what LocalQueues use (admission fair sharing) and calls this; until then, and
- * after the lease is lost, it is read from their statuses. Returns as workload_cache_settle. */
+/* The same, without gathering what is to be tried again: for a clock that stands still. */
+void workload_cache_settle_at_once(struct workload_cache *c, int64_t now);
+/* The leader remembers what LocalQueues use (admission fair sharing) and calls this; until then,
+ * and after the lease is lost, it is read from their statuses. Returns as workload_cache_settle. */
 int64_t workload_cache_sample(struct workload_cache *c, int64_t now);
 /* True when something changed since the last call that a cycle may decide differently for. */
 bool workload_cache_take_dirty(struct workload_cache *c);
@@ -107,6 +111,9 @@ struct conditions *workload_cache_edit(struct workload_cache *c, const struct wo
 /* The copy becomes the status, and is to be used no more. False: nothing is to be written, since it
  * says nothing new or the Workload is finished. */
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w);
+/* Does what reading an update without an admission would do, where no update comes: the Workload
+ * gives its quota back and waits. */
+void workload_cache_give_back(struct workload_cache *c, const struct workload *w, int64_t now);
 
 /* A write that is to be sent: a status as a whole. */
 struct workload_cache_write {

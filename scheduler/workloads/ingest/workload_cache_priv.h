@@ -70,7 +70,8 @@ struct workload_cache {
 	bool nodes_stale;   /* quota_nodes_changed is to be called */
 	bool pending_stale; /* queues of those who wait may have changed */
 	bool flush_all;
-	bool samples; /* their use is worked out here, not read */
+	bool keeps_finished; /* all of the statuses of finished Workloads */
+	bool samples;        /* their use is worked out here, not read */
 	bool dirty;
 };
 
@@ -99,6 +100,7 @@ bool workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 /* Of a Workload that did not decode or makes no sense: m->object is what can be read of it. */
 void workload_cache_workload_keep(struct workload_cache *c, const struct sched_msg *m, int64_t now);
 void workload_cache_workload_remove(struct workload_cache *c, struct str key, int64_t now);
+void workload_cache_workload_give_back(struct workload_cache *c, struct workload *w, int64_t now);
 void workload_cache_workload_done(struct workload_cache *c, const struct sched_msg *m, int64_t now);
 void workload_cache_workload_free(struct workload_state *s); /* NULL is fine */
 /* Those whose writes were refused may be written again when their time has come. Returns the next

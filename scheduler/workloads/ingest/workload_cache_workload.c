@@ -165,8 +165,8 @@ static void take_status(struct workload_cache *c, const struct workload *w,
 	}
 	free(s->status);
 	s->finished = w->finished;
-	s->status = w->finished ? conditions_pack_one(&fresh, KUEUE_FINISHED)
-				: conditions_pack_make(&fresh);
+	s->status = w->finished && !c->keeps_finished ? conditions_pack_one(&fresh, KUEUE_FINISHED)
+						      : conditions_pack_make(&fresh);
 	conditions_finish(&fresh);
 }
 
@@ -350,6 +350,13 @@ void workload_cache_workload_remove(struct workload_cache *c, struct str key, in
 	if (c->listener.on_workload != NULL) {
 		c->listener.on_workload(c->listener.ctx, id, key, NULL);
 	}
+}
+
+void workload_cache_workload_give_back(struct workload_cache *c, struct workload *w, int64_t now)
+{
+	workload_cache_state(c, w)->queue = NULL;
+	release(c, w, now);
+	place(c, w, true, now);
 }
 
 /* --- outcomes of writes ------------------------------------------------------------------------*/

@@ -110,7 +110,7 @@ static void events_outlive_their_workload(void **state)
 	assert_string_equal(events[1].message, "Admitted by ClusterQueue cq");
 }
 
-/* What a removal makes worth a retry is tried in the next cycle, not before. */
+/* Workloads that a removal makes worth a retry are tried in the next cycle, not before. */
 static void nothing_moves_after_the_last_cycle(void **state)
 {
 	CLEANUP(workload_simulation_destroyp)
@@ -243,6 +243,60 @@ static void what_is_bad_may_be_left_out(void **state)
 	assert_int_equal(quota_workload_find(world(s), STR_LIT("team/high"))->where, QUOTA_HEAP);
 }
 
+/* One that is refused holds what can be read of its status; one that holds nothing is left out. */
+static void what_cannot_be_read_holds_its_quota(void **state)
+{
+	static const char *const texts[] = {
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "much", "3", QUOTA_SIM_HOLDS("2")),
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "1", "3", QUOTA_SIM_HOLDS("much")),
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "much", "3", ""),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+		CLEANUP(workload_simulation_destroyp) struct workload_simulation *s = NULL;
+		const struct workload_simulation_options opt = { .lenient = true };
+		const struct workload *w;
+
+		assert_int_equal(sim_input_add(in, "f", str_of(texts[i]), NULL), 0);
+		assert_int_equal(workload_simulation_create(in, &opt, &s, NULL), 0);
+		w = quota_workload_find(world(s), STR_LIT("team/w"));
+		if (i == 2) {
+			assert_null(w);
+			continue;
+		}
+		assert_true(w->unreadable);
+		assert_int_equal(w->usage_unknown, i == 1);
+		assert_int_equal(w->holds, quota_queue_find(world(s), STR_LIT("cq"))->id);
+	}
+}
+
+static void statuses_are_shown_as_they_were_given(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s = workload_sim_fixture_create(
+		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD(
+			"done", "2", "3",
+			", status: {conditions: [{type: Finished, status: \"True\", reason: R, "
+			"message: M}, {type: Other, status: Unknown}]}")
+			QUOTA_SIM_WORKLOAD("holds", "2", "3", QUOTA_SIM_HOLDS("2")),
+		NULL);
+	const struct workload *done = quota_workload_find(world(s), STR_LIT("team/done"));
+	const struct workload *holds = quota_workload_find(world(s), STR_LIT("team/holds"));
+	const struct conditions *c = workload_simulation_status(s, done);
+
+	(void)state;
+	assert_int_equal(c->list.n, 2);
+	assert_string_equal(c->list.v[0].message, "M");
+	assert_string_equal(c->list.v[1].status, "Unknown");
+	assert_null(workload_simulation_admission(s, done));
+	assert_string_equal(workload_simulation_admission(s, holds),
+			    "{\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":\"main\","
+			    "\"count\":1,\"flavors\":{\"cpu\":\"f\"},\"resourceUsage\":"
+			    "{\"cpu\":2}}]}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +310,8 @@ int main(void)
 		cmocka_unit_test(the_configuration_decides),
 		cmocka_unit_test(errors_name_the_object),
 		cmocka_unit_test(what_is_bad_may_be_left_out),
+		cmocka_unit_test(what_cannot_be_read_holds_its_quota),
+		cmocka_unit_test(statuses_are_shown_as_they_were_given),
 	};
 
 	return cmocka_run_group_tests_name("ctl/sim/workload_simulation", tests, NULL, NULL);

@@ -52,6 +52,75 @@ static void flushes_are_gathered(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+static void at_once_nothing_is_gathered(void **state)
+{
+	struct workload_cache_fixture f;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_workload(&f, "holder", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	workload_cache_fixture_workload(&f, "one", 0, "2", "");
+	workload_cache_fixture_cycle(&f);
+	workload_cache_settle_at_once(f.cache, f.now);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	workload_cache_settle_at_once(f.cache, f.now);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/holder");
+	workload_cache_settle_at_once(f.cache, f.now);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	workload_cache_fixture_finish(&f);
+}
+
+static void what_is_given_back_wakes_others(void **state)
+{
+	struct workload_cache_fixture f;
+	const struct workload *holder;
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_later(&f, 1);
+	workload_cache_fixture_workload(&f, "holder", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
+	workload_cache_fixture_workload(&f, "one", 1, "2", "");
+	workload_cache_fixture_cycle(&f);
+	holder = workload_cache_fixture_get(&f, "holder");
+	workload_cache_give_back(f.cache, holder, f.now);
+	assert_int_equal(holder->holds, MODEL_NONE);
+	assert_int_equal(holder->where, QUOTA_HEAP);
+	assert_null(workload_cache_queue(f.cache, holder));
+	workload_cache_settle_at_once(f.cache, f.now);
+	workload_cache_fixture_cycle(&f);
+	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
+static void finished_statuses_are_kept_where_they_are_shown(void **state)
+{
+	static const char status[] =
+		"\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\",\"reason\":\"r\","
+		"\"message\":\"m\"},{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":\"r\"}]";
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct workload_cache_fixture f;
+		const struct conditions *c;
+
+		workload_cache_fixture_init(&f);
+		if (i == 1) {
+			workload_cache_keep_finished(f.cache);
+		}
+		workload_cache_fixture_world(&f);
+		workload_cache_fixture_workload(&f, "one", 0, "1", status);
+		c = workload_cache_status(f.cache, workload_cache_fixture_get(&f, "one"));
+		assert_true(conditions_is_true(c, "Finished"));
+		assert_int_equal(conditions_is_true(c, "Admitted"), i == 1);
+		workload_cache_fixture_finish(&f);
+	}
+}
+
 static void where_many_come_back_it_is_longer(void **state)
 {
 	enum { N = WORKLOAD_CACHE_FLUSH_NS / WORKLOAD_CACHE_FLUSH_EACH_NS + 500 };
@@ -223,6 +292,9 @@ int main(void)
 		cmocka_unit_test(known_workloads_stay_as_they_were),
 		cmocka_unit_test(nothing_is_placed_before_everything_is_listed),
 		cmocka_unit_test(flushes_are_gathered),
+		cmocka_unit_test(at_once_nothing_is_gathered),
+		cmocka_unit_test(what_is_given_back_wakes_others),
+		cmocka_unit_test(finished_statuses_are_kept_where_they_are_shown),
 		cmocka_unit_test(where_many_come_back_it_is_longer),
 		cmocka_unit_test(a_commit_that_says_nothing_new_is_not_written),
 		cmocka_unit_test(what_is_not_ours_has_no_effect),

@@ -4,6 +4,7 @@
 #include "lib/unit.h"
 #include "lib/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/pending/pending.h"
 
 #define QUEUE(name, generation, cpu, more)                                                         \
 	"{\"metadata\":{\"name\":\"" name "\",\"generation\":" generation                          \
@@ -200,6 +201,30 @@ static void a_check_that_becomes_active_opens_the_queue(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+/* Only headgatectl reads them. */
+static void a_topology_opens_the_queues_of_its_flavors(void **state)
+{
+	static const char flavor[] = "{\"metadata\":{\"name\":\"default\",\"generation\":2},"
+				     "\"spec\":{\"topologyName\":\"racks\"}}";
+	struct workload_cache_fixture f;
+	const struct quota_node *team;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_see(&f, SCHED_FLAVORS, "default", flavor);
+	workload_cache_settle_at_once(f.cache, f.now);
+	team = quota_queue_find(workload_cache_world(f.cache), STR_LIT("team"));
+	assert_false(pending_is_active(workload_cache_forest(f.cache), team));
+	workload_cache_fixture_see(&f, SCHED_TOPOLOGIES, "racks",
+				   "{\"metadata\":{\"name\":\"racks\"}}");
+	workload_cache_settle_at_once(f.cache, f.now);
+	assert_true(pending_is_active(workload_cache_forest(f.cache), team));
+	workload_cache_fixture_gone(&f, SCHED_TOPOLOGIES, "racks");
+	workload_cache_settle_at_once(f.cache, f.now);
+	assert_false(pending_is_active(workload_cache_forest(f.cache), team));
+	workload_cache_fixture_finish(&f);
+}
+
 static void bad_ones_change_nothing(void **state)
 {
 	struct workload_cache_fixture f;
@@ -227,6 +252,7 @@ int main(void)
 		cmocka_unit_test(flavors_checks_and_namespaces),
 		cmocka_unit_test(what_a_workload_asks_for_may_change),
 		cmocka_unit_test(a_check_that_becomes_active_opens_the_queue),
+		cmocka_unit_test(a_topology_opens_the_queues_of_its_flavors),
 		cmocka_unit_test(bad_ones_change_nothing),
 	};
 

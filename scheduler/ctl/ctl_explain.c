@@ -222,7 +222,8 @@ static const char *judge(const struct live_cluster *s, const struct explanation 
 		return t->klass->unsupported;
 	}
 	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
-		return "waits for somebody else's scheduling gate; no quota is reserved until then";
+		return "waits for another controller's scheduling gate; no quota is reserved until "
+		       "then";
 	}
 	if (t->charge != CHARGE_NONE) {
 		return t->charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE

@@ -25,7 +25,7 @@ MUST_USE char *arena_dup(struct arena *a, const char *text);           /* NULL g
 MUST_USE char *arena_dup_n(struct arena *a, const char *bytes, size_t len);
 MUST_USE char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 MUST_USE char *arena_vprintf(struct arena *a, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
-/* The texts one after another: much faster than arena_printf. */
+/* Concatenates the texts: much faster than arena_printf. */
 MUST_USE char *arena_join(struct arena *a, const char *const *parts, size_t n);
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated behind len */
 

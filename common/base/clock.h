@@ -1,5 +1,5 @@
 /* common/base/clock.h: time as a value. Nanoseconds. Any thread for the real clock; a fake clock is
- * owned by its test. mono never goes back; wall is Unix time. */
+ * owned by its test. mono never decreases; wall is Unix time. */
 #ifndef COMMON_BASE_CLOCK_H
 #define COMMON_BASE_CLOCK_H
 
@@ -31,7 +31,7 @@ void clock_fake_advance(struct clock_fake *c, int64_t ns);
 int64_t clock_mono(const struct clock *c);
 int64_t clock_wall(const struct clock *c);
 
-/* Of two times of the same clock. */
+/* The earlier and the later of two times of the same clock. */
 static inline int64_t clock_earlier(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -41,8 +41,8 @@ static inline int64_t clock_later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Unix nanoseconds of a UTC date; before 1677 and after 2262 the earliest or latest time there is.
- */
+/* Unix nanoseconds of a UTC date; before 1677 and after 2262 the earliest or latest representable
+ * time. */
 int64_t clock_of_utc(const struct tm *utc);
 
 #define CLOCK_RFC3339_MAX 40

@@ -1,4 +1,4 @@
-/* common/base/dirwatch.h: tells when files may have changed (inotify on their directories, which
+/* common/base/dirwatch.h: reports when files may have changed (inotify on their directories, which
  * also sees the symlink swap of a mounted ConfigMap or Secret). Owner: one thread. */
 #ifndef COMMON_BASE_DIRWATCH_H
 #define COMMON_BASE_DIRWATCH_H

@@ -44,8 +44,8 @@ int err_wrap(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
  * turns "cpu: bad" into "spec.cpu: bad". Returns -err->code. */
 int err_path(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* The macros tell compiler and analyzers what they cannot see from here: the result is negative, so
- * outputs are not read after a failure. */
+/* The macros let compilers and analyzers see that the result is negative, so that outputs are not
+ * read after a failure. */
 #define err_set(err, code, ...)                                                                    \
 	({                                                                                         \
 		enum err_code err_code_ = (code);                                                  \

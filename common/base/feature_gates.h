@@ -18,10 +18,10 @@ struct feature_gates {
 	struct flags_list ignored; /* gates given that have no effect, once each */
 };
 
-/* "NAME=BOOL,...": for a flag (FLAGS_CUSTOM_AT), on a struct feature_gates. -ERR_INVALID: err says
- * what is wrong with the value. */
+/* Parses "NAME=BOOL,..." into a struct feature_gates, for a flag (FLAGS_CUSTOM_AT). -ERR_INVALID:
+ * err describes the error in the value. */
 int feature_gates_set(void *gates, const char *value, struct err *err);
-/* Gate i, by name; NULL behind the last one. effect: what it does here; NULL: nothing. */
+/* The name of gate i; NULL behind the last one. effect: its effect here; NULL: none. */
 const char *feature_gates_at(size_t i, const char **ret_effect);
 
 #endif

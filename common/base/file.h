@@ -11,7 +11,8 @@ struct strbuf;
 
 /* Appends the file to out. More than max bytes: -ERR_INVALID. Path "-" reads standard input. */
 int file_read_all(const char *path, size_t max, struct strbuf *out, struct err *err);
-/* Writes to a temporary neighbour, fsyncs and renames, so that readers see old or new. */
+/* Writes a temporary file in the same directory, fsyncs and renames it, so that readers see the old
+ * or the new content. */
 int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct err *err);
 int file_make_dirs(const char *path, struct err *err); /* like mkdir -p */
 

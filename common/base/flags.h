@@ -1,6 +1,6 @@
-/* common/base/flags.h: the command line of a program as a table. A row says what a flag is called,
- * where its value goes, its default and its bounds; parsing, --help, the reference pages, the man
- * pages and the shell completion all read the same rows.
+/* common/base/flags.h: the command line of a program as a table. A row has a flag's name, the place
+ * of its value, its default and its bounds; parsing, --help, the reference pages, the man pages and
+ * the shell completion all read the same rows.
  *
  * Flags are spelled as Go programs take them: --name=value, --name value, -n value, -n=value; a
  * boolean is --name or --name=false; '_' in a name means '-'; "--" ends the flags. One thread;
@@ -34,7 +34,7 @@ enum flags_type {
 	FLAGS_CUSTOM,   /* `set` reads the value */
 	FLAGS_IGNORED,  /* accepted without effect */
 	FLAGS_IGNORED_BOOL,
-	FLAGS_UNSUPPORTED, /* only its default is accepted: without effect others would do harm */
+	FLAGS_UNSUPPORTED, /* only its default is accepted: ignoring other values would do harm */
 	FLAGS_UNSUPPORTED_BOOL,
 	FLAGS_HELP,
 	FLAGS_VERSION,
@@ -56,13 +56,13 @@ struct flags_row {
 	enum flags_type type;
 	size_t offset;     /* of the member in the struct of the options */
 	const char *def;   /* the default, as it would be given; NULL: zeros */
-	const char *unset; /* in words, what holds without the flag when that is not a constant */
-	const char *arg;   /* what the value is called; NULL: by the type */
+	const char *unset; /* the default in words, when it is not a constant */
+	const char *arg;   /* name of the value in --help; NULL: by the type */
 	int64_t min, max;  /* max 0: no upper bound */
 	const struct flags_choice *choices;
-	/* Errors say what is wrong with the value; flag and value are put before. */
+	/* Errors describe the error in the value; flag and value are prefixed. */
 	int (*set)(void *member, const char *value, struct err *err);
-	const char *help; /* neither default nor bounds: they are added */
+	const char *help; /* without default and bounds, which are appended */
 };
 
 struct flags {
@@ -79,8 +79,8 @@ struct flags_parsed {
 	size_t nargs;              /* positional arguments, moved to argv[1] and on, flags behind */
 };
 
-/* The columns of a row whose value goes to a member of a struct; a compile error when the member
- * has another type: { "port", FLAGS_AT(struct options, INT, port), .def = "8443", ... }. */
+/* The columns of a row that stores its value in a member of a struct; a compile error when the
+ * member has another type: { "port", FLAGS_AT(struct options, INT, port), .def = "8443", ... }. */
 #define FLAGS_AT(options, kind, member)                                                            \
 	.type = FLAGS_##kind,                                                                      \
 	.offset = offsetof(options, member) +                                                      \

@@ -1,7 +1,6 @@
-/* common/base/hash.h: the hash of tables whose keys come from outside: SipHash-1-3 with a key of
- * the process, so that nobody can choose keys that meet in one slot. Differs from process to
- * process: nothing that is written, sent or ordered may depend on it (str_hash is for that). Any
- * thread. */
+/* common/base/hash.h: the hash for tables with keys from outside: SipHash-1-3 with a random key per
+ * process, so that colliding keys cannot be chosen. It differs from process to process: no output
+ * and no order may depend on it (str_hash is for that). Any thread. */
 #ifndef COMMON_BASE_HASH_H
 #define COMMON_BASE_HASH_H
 
@@ -9,8 +8,8 @@
 
 #include "base/str.h"
 
-/* Sets the key: before other threads and before the first table. Without it the key is 0, which is
- * for tests. */
+/* Sets the key; call it before other threads start and before the first table is made. Without it
+ * the key is 0, which is for tests. */
 void hash_seed(uint64_t k0, uint64_t k1);
 uint64_t hash_of(struct str s);
 

@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 typedef int (*heap_cmp_fn)(const void *a, const void *b, const void *ctx);
-/* Told the new index of an element when it moves; SIZE_MAX when it leaves. May be NULL. */
+/* Called with the new index of an element when it moves; SIZE_MAX when it is removed. May be
+ * NULL. */
 typedef void (*heap_moved_fn)(void *elem, size_t index);
 
 struct heap {

@@ -3,9 +3,9 @@
  * are swept or the table is destroyed. Ids start at 0; those of swept names are used again. Limit:
  * INTERN_MAX names, then intern_id returns INTERN_NONE.
  *
- * A table whose names come from objects that others write grows with every name that was ever there
- * unless it is swept: intern_wants_sweep says when that is worth the look at all that holds names;
- * then every name in use is marked, and intern_sweep forgets the others. */
+ * A table of names from users' objects grows without bound unless it is swept. intern_wants_sweep
+ * is true when a walk over all holders of names pays off; then the caller marks every name in use,
+ * and intern_sweep removes the others. */
 #ifndef COMMON_BASE_INTERN_H
 #define COMMON_BASE_INTERN_H
 
@@ -27,14 +27,14 @@ uint32_t intern_find(const struct intern *t, struct str name); /* INTERN_NONE: u
 const char *intern_name(const struct intern *t, uint32_t id);  /* asserts that the id is in use */
 struct str intern_str(const struct intern *t, uint32_t id);    /* absent: swept */
 uint32_t intern_count(const struct intern *t);                 /* every id is below */
-uint32_t intern_live(const struct intern *t);                  /* names that are there */
+uint32_t intern_live(const struct intern *t);                  /* number of names in the table */
 
-/* The names take more than twice what the last sweep left, and 1 MiB more. */
+/* Whether the names take more than twice the memory that the last sweep left, plus 1 MiB. */
 bool intern_wants_sweep(const struct intern *t);
 void intern_mark(struct intern *t, uint32_t id);           /* INTERN_NONE is fine */
 void intern_mark_name(struct intern *t, const char *name); /* of this table, or NULL */
-void intern_keep(struct intern *t, uint32_t id); /* as if it were marked before every sweep */
-/* Forgets what is neither marked nor kept, and the marks. */
+void intern_keep(struct intern *t, uint32_t id);           /* marked for every sweep */
+/* Removes names that are neither marked nor kept, and clears the marks. */
 void intern_sweep(struct intern *t);
 
 #endif

@@ -1,6 +1,7 @@
 /* common/base/log.h: one line per message with key/value pairs, klog text or JSON, on stderr.
  *   log_info("bound pod", LOG_STR("pod", name), LOG_INT("node", id));
- * Any thread; each line is one write(2). Libraries and the core do not log: shells do. */
+ * Any thread; each line is one write(2). Only the daemons' shells log; libraries and the core do
+ * not. */
 #ifndef COMMON_BASE_LOG_H
 #define COMMON_BASE_LOG_H
 
@@ -56,7 +57,7 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 			log_write((level), __FILE__, __LINE__, (msg), log_fields_);                \
 		}                                                                                  \
 	} while (0)
-/* msg first; the row that ends the list is added here. */
+/* Takes msg, then the fields; the macro adds the row that ends the list. */
 #define LOG_AT(level, ...) LOG_AT_(level, __VA_ARGS__, (struct log_field){ 0 })
 #define log_error(...) LOG_AT(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...) LOG_AT(LOG_WARN, __VA_ARGS__)

@@ -27,9 +27,9 @@ void metric_cell_set(struct metric_cell *c, double value);     /* gauges */
 void metric_cell_observe(struct metric_cell *c, double value); /* histograms */
 double metric_cell_get(const struct metric_cell *c);           /* histogram: the sum */
 uint64_t metric_cell_observations(const struct metric_cell *c);
-/* Observations in bucket i (<= nbounds, the last has no bound), those below not counted. */
+/* Observations in bucket i alone (<= nbounds, the last has no bound), not cumulated. */
 uint64_t metric_cell_bucket(const struct metric_cell *c, size_t i);
-/* Was the gauge set in this round? */
+/* Whether the gauge was set in this round. */
 bool metric_cell_is_of_round(const struct metric_cell *c, uint64_t round);
 
 #endif

@@ -1,7 +1,6 @@
-/* common/base/mpsc.h: messages from any thread to one receiving thread.
- * A message embeds struct mpsc_node first and owns its payload. push: any thread. drain: the
- * receiver only; it takes everything at once, oldest first. What wakes it is an eventfd (mpsc_fd),
- * readable while something waits. */
+/* common/base/mpsc.h: messages from any thread to one receiving thread. A message embeds struct
+ * mpsc_node first and owns its payload. push: any thread. drain: the receiver only; it takes
+ * everything at once, oldest first. An eventfd (mpsc_fd) wakes it: readable while messages wait. */
 #ifndef COMMON_BASE_MPSC_H
 #define COMMON_BASE_MPSC_H
 
@@ -17,7 +16,8 @@ void mpsc_destroy(struct mpsc *q); /* asserts empty: drain first */
 void mpsc_push(struct mpsc *q, struct mpsc_node *msg);
 struct mpsc_node *mpsc_drain(struct mpsc *q); /* singly linked list or NULL; clears the eventfd */
 int mpsc_fd(const struct mpsc *q);
-/* Waits until something is there or timeout_ns passed (CLOCK_NEVER: for ever). True: something. */
+/* Waits until a message is there or timeout_ns has passed (CLOCK_NEVER: without limit). True: a
+ * message is there. */
 bool mpsc_wait(struct mpsc *q, int64_t timeout_ns);
 
 #endif

@@ -28,7 +28,7 @@ int str_cmp(struct str a, struct str b); /* bytewise, shorter first */
 bool str_has_prefix(struct str s, const char *prefix);
 bool str_has_suffix(struct str s, const char *suffix);
 bool str_streq(const char *a, const char *b); /* NULL equals only NULL */
-/* Stable across runs and machines: of what is written or compared. Tables use hash_of
+/* Stable across runs and machines, for hashes that are written or compared. Tables use hash_of
  * (base/hash.h). */
 uint64_t str_hash(struct str s);
 

@@ -22,8 +22,8 @@ extern char strbuf_empty[1];
 
 void strbuf_init(struct strbuf *b);
 void strbuf_finish(struct strbuf *b); /* frees; b is as after init */
-/* As strbuf_finish, for secrets: the bytes are overwritten. Growing leaves copies behind, so room
- * is reserved before a secret is added. */
+/* Like strbuf_finish, but overwrites the bytes, for secrets. Growing leaves copies behind, so
+ * reserve room before adding a secret. */
 void strbuf_wipe(struct strbuf *b);
 void strbuf_reset(struct strbuf *b); /* length 0, memory kept */
 void strbuf_add(struct strbuf *b, const void *bytes, size_t len);

@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 #define UTF8_MAX 4                        /* bytes of one character */
-#define UTF8_REPLACEMENT_CHARACTER 0xfffd /* for what is no character, as Go writes it */
+#define UTF8_REPLACEMENT_CHARACTER 0xfffd /* in place of malformed bytes, as in Go */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"   /* its bytes */
 
-/* Strings in memory end with a NUL, yet JSON has \u0000, a character like any other to the API
- * server. It stands as two bytes that no UTF-8 text holds, so that a string with it equals no other
- * one. It is the overlong form, as Java has it in class files. */
+/* Strings in memory end with a NUL, yet JSON has \u0000, which the API server accepts. It is stored
+ * as two bytes that do not occur in UTF-8, the overlong form that Java uses in class files, so that
+ * a string with it equals no other one. */
 #define UTF8_NUL "\xc0\x80"
 
 /* Length of the well-formed sequence at p (1..4, an ASCII byte included); 0: malformed, or p is the
@@ -21,7 +21,7 @@
 size_t utf8_len(const char *p, const char *end);
 /* Writes character c (<= U+10FFFF), U+0000 as UTF8_NUL; the number of bytes. */
 size_t utf8_put(uint32_t c, char out[UTF8_MAX]);
-/* Whether UTF8_NUL stands at p. */
+/* Whether the bytes at p are UTF8_NUL. */
 static inline bool utf8_is_nul(const char *p, const char *end)
 {
 	return end - p >= 2 && p[0] == UTF8_NUL[0] && p[1] == UTF8_NUL[1];

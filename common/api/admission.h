@@ -35,16 +35,16 @@ struct api_admission_response {
 	const char *uid;
 	bool allowed;
 	struct str patch;    /* JSON Patch text, absent: none */
-	int32_t code;        /* of a denial; 0: left out */
-	const char *reason;  /* of a denial, as metav1.Status has it; NULL: left out */
+	int32_t code;        /* of a denial; 0: omitted */
+	const char *reason;  /* of a denial, as in metav1.Status; NULL: omitted */
 	const char *message; /* NULL: none */
 	struct field_strs warnings;
 };
 
 extern const struct field_table admission_request_fields;
 
-/* A review of version v1 with a request and its uid; the body must outlive ret. -ERR_INVALID names
- * the path or the place in the text. */
+/* Parses a review of version v1, which must have a request with a uid; the body must outlive ret.
+ * -ERR_INVALID names the path or the place in the text. */
 int admission_parse(struct str body, struct arena *arena, struct api_admission_request *ret,
 		    struct err *err);
 /* Appends the whole AdmissionReview (patch as base64 of type JSONPatch). */

@@ -36,9 +36,10 @@ extern const struct field_table batch_job_fields;
 
 int32_t batch_parallelism(const struct api_job *job); /* absent is 1 */
 bool batch_is_suspended(const struct api_job *job);   /* spec.suspend */
-/* Pods that run at once when nothing holds them: parallelism, or completions if fewer. */
+/* The number of pods that run at once when nothing holds them back: parallelism, or completions if
+ * that is less. */
 int32_t batch_pod_count(const struct api_job *job);
-/* The condition Complete or Failed that is True; NULL: not finished. */
+/* Returns the condition Complete or Failed that is True; NULL: the Job is not finished. */
 const struct api_condition *batch_finished(const struct api_job *job);
 
 #endif

@@ -1,7 +1,7 @@
-/* common/api/gate.h: the queue-allocation gate. The one place that knows how it is spelled.
- * A pod opts in by an annotation of value exactly "true" (a namespace by a label of the same key)
- * and carries a scheduling gate. Each row is one spelling; the gate injected has the spelling of
- * the annotation used. Any thread. */
+/* common/api/gate.h: the queue-allocation gate. Its spellings are stated here only. A pod opts in
+ * by an annotation of value exactly "true" (a namespace by a label of the same key) and carries a
+ * scheduling gate. Each row is one spelling; the gate injected has the spelling of the annotation
+ * used. Any thread. */
 #ifndef COMMON_API_GATE_H
 #define COMMON_API_GATE_H
 
@@ -21,7 +21,7 @@ size_t gate_index(const struct gate_row *row);
 /* The first row whose key is "true" in annotations (or in a namespace's labels); NULL: not opted
  * in. */
 const struct gate_row *gate_opt_in(const struct field_map *annotations);
-/* The row of a gate name; NULL: the gate is somebody else's. */
+/* The row of a gate name; NULL: not one of our gates. */
 const struct gate_row *gate_is_ours(const char *gate);
 
 #endif

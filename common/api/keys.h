@@ -1,4 +1,4 @@
-/* common/api/keys.h: annotation and label keys, fixed names. Those of the gate are in gate.h. */
+/* common/api/keys.h: annotation and label keys, fixed names. The gate's are in gate.h. */
 #ifndef COMMON_API_KEYS_H
 #define COMMON_API_KEYS_H
 
@@ -20,13 +20,13 @@
 #define KEYS_NAMESPACE_SELECTOR "headgate.io/namespace-selector"
 #define KEYS_NAMESPACE_NAME "kubernetes.io/metadata.name" /* on every Namespace */
 #define KEYS_RESERVED "headgate.io/reserved"              /* value: the queue charged */
-/* What is on every pod that Headgate bound (the API server copies a Binding's annotations to the
- * pod) and on every PodGroup that it made: others' are told apart by them, across leaders and lost
- * answers. Value: the component. */
+/* An annotation on every pod that Headgate bound (the API server copies a Binding's annotations to
+ * the pod) and on every PodGroup that it made. It distinguishes them from those of other programs,
+ * across changes of leader and lost answers. Value: the component. */
 #define KEYS_BOUND_BY "headgate.io/bound-by"
 #define KEYS_MADE_BY "headgate.io/made-by"
-/* On a Job from its start until its template is restored: the template may hold what its admission
- * added. Value: "true". */
+/* On a Job from its start until its template is restored: the template may contain changes made by
+ * the admission. Value: "true". */
 #define KEYS_STARTED "headgate.io/started"
 #define KEYS_COMPONENT "headgate-scheduler"
 #define KEYS_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
@@ -36,7 +36,7 @@
 #define KEYS_ROOT_QUEUE "root"
 
 #define KEYS_CONDITION_SCHEDULED "PodScheduled"
-/* Of pods: how many reservations ended without a node; the number stands first in the message. */
+/* On pods: the number of reservations that ended without a node; it comes first in the message. */
 #define KEYS_CONDITION_ATTEMPTS "headgate.io/ReservationTimedOut"
 #define KEYS_REASON_GATED "SchedulingGated"
 #define KEYS_REASON_UNSCHEDULABLE "Unschedulable"

@@ -23,8 +23,8 @@ const struct kinds_row *kinds_all(size_t *ret_n);
 /* NULL: unknown. */
 const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind);
 const struct kinds_row *kinds_by_fields(const struct field_table *fields);
-/* Plural, singular, kind in any case, or short name, as a user types it; optionally ".group".
- * Names go before short names. */
+/* Finds a kind as a user types it: plural, singular, kind in any case, or short name, optionally
+ * followed by ".group". Names take precedence over short names. */
 const struct kinds_row *kinds_by_alias(struct str alias);
 /* "v1" or "group/version". Returns ret. */
 const char *kinds_api_version(const struct kinds_row *k, char ret[KINDS_API_VERSION_MAX]);

@@ -1,7 +1,7 @@
 /* common/api/kueue.h: kueue.x-k8s.io/v1beta2 as far as quota needs it: ResourceFlavor,
  * ClusterQueue, Cohort, LocalQueue, WorkloadPriorityClass, AdmissionCheck, Topology. Workload:
- * kueue_workload.h. Plain data in an arena. Decoding keeps absence (field.h): what absence means is
- * for those to say who read a field. Values of enumerations are in kueue_keys.h. */
+ * kueue_workload.h. Plain data in an arena. Decoding keeps absence (field.h): its meaning is up to
+ * the code that reads the field. Values of enumerations are in kueue_keys.h. */
 #ifndef COMMON_API_KUEUE_H
 #define COMMON_API_KUEUE_H
 

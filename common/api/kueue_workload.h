@@ -76,7 +76,7 @@ struct api_check_state {
 	int32_t retry_count;     /* FIELD_NO_I32 */
 	struct FIELD_LIST(struct api_pod_set_update) updates;
 };
-struct api_pod_set_request { /* resourceRequests: what the scheduler counted with */
+struct api_pod_set_request { /* resourceRequests: the amounts counted by the scheduler */
 	const char *name;
 	struct field_resources resources;
 };
@@ -92,7 +92,7 @@ struct api_unhealthy_node {
 };
 struct api_preemption_gate_state {
 	const char *name;
-	const char *position; /* Open, Closed: what Kueue ships */
+	const char *position; /* Open, Closed: Kueue's field */
 	const char *state;    /* Open, Closed: as KEP-8303 spells it; position wins */
 	int64_t last_transition;
 };
@@ -120,7 +120,7 @@ struct api_workload {
 
 extern const struct field_table kueue_workload_fields;
 
-/* How far a Workload is; each step includes those before it. */
+/* The stages of a Workload; each includes those before it. */
 enum kueue_workload_stage {
 	KUEUE_WORKLOAD_PENDING,
 	KUEUE_WORKLOAD_RESERVING, /* QuotaReserved */
@@ -128,7 +128,7 @@ enum kueue_workload_stage {
 	KUEUE_WORKLOAD_FINISHED,
 };
 enum kueue_workload_stage kueue_workload_stage(const struct api_workload *w);
-/* QuotaReserved, whatever else is true. */
+/* QuotaReserved is True, regardless of other conditions. */
 bool kueue_workload_is_reserving(const struct api_workload *w);
 bool kueue_workload_is_active(const struct api_workload *w); /* spec.active, absent is true */
 /* A gate of spec is closed unless status says Open; entries of status alone do not count. */

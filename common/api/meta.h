@@ -19,7 +19,7 @@ struct api_meta {
 	struct field_strs finalizers;
 };
 
-/* Conditions of pods, nodes, PodGroups, Workloads alike. */
+/* A condition of a pod, node, PodGroup or Workload. */
 struct api_condition {
 	const char *type, *status, *reason, *message, *transition_id;
 	int64_t last_transition;     /* wall ns, FIELD_NO_TIME */

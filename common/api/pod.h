@@ -121,7 +121,7 @@ extern const struct field_table pod_fields;
 extern const struct field_table pod_spec_fields;
 extern const struct field_table pod_template_fields;
 extern const struct field_table pod_toleration_fields;
-/* What admission looks at, and nothing else: meta, and of spec schedulerName, nodeName,
+/* The members that admission reads, and no others: meta, and of spec schedulerName, nodeName,
  * schedulingGates. Decodes into a struct api_pod. */
 extern const struct field_table pod_admission_fields;
 

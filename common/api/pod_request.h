@@ -1,4 +1,4 @@
-/* common/api/pod_request.h: what a pod asks of its node, by Kubernetes' rules:
+/* common/api/pod_request.h: the resources that a pod requests from its node, by Kubernetes' rules:
  *   max(sum of containers and restartable init containers,
  *       each other init container plus the restartable ones before it)
  *   with pod-level cpu, memory and hugepages in place of the sums, plus overhead.
@@ -14,7 +14,7 @@ struct arena;
 
 /* Sorted by name, exact, in the arena; zero amounts are kept; *ret.v is never NULL. */
 void pod_request_sum(const struct api_pod *pod, struct arena *arena, struct field_resources *ret);
-/* Does any container (or the pod) limit cpu? */
+/* Whether any container (or the pod) has a cpu limit. */
 bool pod_request_limits_cpu(const struct api_pod *pod);
 
 #endif

@@ -37,7 +37,7 @@ struct api_queue_spec {
 	struct FIELD_LIST(struct api_queue_cluster) extend_clusters;
 };
 struct api_queue_status {
-	const char *state; /* NULL: nobody has written it, counts as Open */
+	const char *state; /* NULL: not written yet, counts as Open */
 	struct field_resources allocated;
 	struct api_queue_reservation reservation;
 	int32_t pending, running, inqueue, unknown, completed;

@@ -48,7 +48,7 @@ struct selector { /* all requirements must hold; none: everything matches */
 	bool nothing; /* matches nothing at all */
 };
 
-/* -ERR_INVALID names what is wrong. Empty text selects everything. */
+/* -ERR_INVALID names the error. Empty text selects everything. */
 int selector_parse_labels(struct str text, struct arena *arena, struct selector *ret,
 			  struct err *err);
 /* Keys are paths (metadata.name); which ones exist is for the caller to check. */
@@ -58,12 +58,12 @@ int selector_parse_fields(struct str text, struct arena *arena, struct selector 
 int selector_of_labels(const struct api_label_selector *ls, struct arena *arena,
 		       struct selector *ret, struct err *err);
 
-/* The same of a metav1.LabelSelector in JSON. Texts are copied into the arena. */
+/* The same for a metav1.LabelSelector in JSON. Texts are copied into the arena. */
 int selector_read(const struct jdoc *d, struct arena *arena, struct selector *ret, struct err *err);
 
 bool selector_match(const struct selector *s, const struct field_map *labels);
 /* get returns the value of a key or NULL when it is absent; for fields without a value it returns
- * "", so that `spec.nodeName=` selects what has none. */
+ * "", so that `spec.nodeName=` selects objects without one. */
 typedef const char *(*selector_get_fn)(const void *ctx, const char *key);
 bool selector_match_with(const struct selector *s, selector_get_fn get, const void *ctx);
 

@@ -1,4 +1,4 @@
-/* common/api/status.h: metav1.Status, the answer of the API server to what it cannot do. */
+/* common/api/status.h: metav1.Status, the API server's answer to a request that failed. */
 #ifndef COMMON_API_STATUS_H
 #define COMMON_API_STATUS_H
 
@@ -25,7 +25,7 @@ struct api_status {
 
 extern const struct field_table status_fields;
 
-/* Codes on which something depends, by the names that the API conventions give their reasons. */
+/* The codes that our code distinguishes, named after their reasons in the API conventions. */
 enum status_code {
 	STATUS_OK = 200,
 	STATUS_BAD_REQUEST = 400,

@@ -1,6 +1,6 @@
 /* common/enc/cut.h: finds the borders of values in JSON text without building a tree and without
- * validating the values. Pages and frames are cut into objects by it; the decoder validates each
- * object, so that a broken one does not cost the others. Strings are those of scan.h. Any thread,
+ * validating the values. It cuts pages and frames into objects; the decoder then validates each
+ * object, so that a broken one does not affect the others. Strings are those of scan.h. Any thread,
  * no allocation except in cut_unescape. Limit: CUT_MAX_DEPTH levels inside one value. */
 #ifndef COMMON_ENC_CUT_H
 #define COMMON_ENC_CUT_H
@@ -20,13 +20,14 @@ struct cut {
 	bool first, failed;
 };
 
-/* From the metadata of an object; slices of the text, raw (still escaped). Absent: not there. */
+/* Fields of an object's metadata; slices of the text, raw (still escaped). Absent fields are absent
+ * slices. */
 struct cut_meta {
 	struct str namespace_, name, resource_version;
 };
 
 void cut_init(struct cut *c, struct str text);
-/* Enters an object ('{') or array ('['); false: something else is there. */
+/* Enters an object ('{') or array ('['); false: the value is of another type. */
 bool cut_open(struct cut *c, char bracket);
 /* Next member of an object: raw key without quotes, value with its quotes or brackets. False:
  * the object is left, or an error (c->failed). */
@@ -40,7 +41,8 @@ struct str cut_string(struct str value);
 bool cut_int(struct str value, int64_t *ret);
 /* metadata.{namespace,name,resourceVersion} of an object; false: no object, or no metadata. */
 bool cut_meta(struct str object, struct cut_meta *ret);
-/* Appends raw string contents with the escapes resolved; false, and nothing added: a broken one. */
+/* Appends raw string contents with the escapes resolved; false, with nothing appended: a broken
+ * escape. */
 bool cut_unescape(struct str raw, struct strbuf *out);
 
 #endif

@@ -1,15 +1,14 @@
-/* common/enc/decode.h: JSON to structs by field tables.
- * Everything decoded lives in the arena and does not refer to the document (except
- * FIELD_RAW_SLICE). Unknown members are ignored, null counts as absent, of members named twice the
- * last wins. Errors name the path: `spec.containers[2].resources.requests.cpu: invalid quantity
- * "1x"`. Any thread.
+/* common/enc/decode.h: JSON to structs by field tables. Everything decoded lives in the arena and
+ * does not refer to the document (except FIELD_RAW_SLICE). Unknown members are ignored, null counts
+ * as absent; of duplicate members the last wins. Errors name the path:
+ * `spec.containers[2].resources.requests.cpu: invalid quantity "1x"`. Any thread.
  *
  * Limits: DECODE_MAX_ITEMS items in one list or map: an item takes two bytes at least where objects
  * are stored, and etcd takes no request of more than 1.5 MiB, so no stored object has more.
  * DECODE_MAX_BYTES of memory for the lists and maps of one object, room for growth included: forty
  * times the largest object that is stored; reached only by lists of empty objects, which no schema
- * of a kind that is decoded permits. Times are taken to lie between 1823 and 2116
- * (DECODE_MAX_TIME ns from 1970), so that neither sum nor difference of two overflows. Depth as the
+ * of a kind that is decoded permits. Times are clamped to the years 1823 to 2116 (DECODE_MAX_TIME
+ * ns around 1970), so that neither sum nor difference of two overflows. The depth limit is the
  * scanner's (the tables themselves are a finite tree). */
 #ifndef COMMON_ENC_DECODE_H
 #define COMMON_ENC_DECODE_H
@@ -32,13 +31,13 @@ void decode_init(const struct field_table *t, void *obj);
  * obj is half filled; when the reader itself failed that error is returned. */
 int decode_object(const struct field_table *t, struct reader *r, void *obj, struct arena *arena,
 		  struct err *err);
-/* The whole text, as far as it can be read: a member, list item or map entry that cannot be is left
- * out (absent), an amount in a map of resources that cannot be read is the largest there is. 0: all
- * was read; -ERR_INVALID: obj holds the rest, *err names the first that it lacks. Of broken JSON
- * there is what stands before the break. */
+/* Decodes as much of the text as is valid: an invalid member, list item or map entry is left out
+ * (absent), an invalid amount in a map of resources becomes the largest amount. 0: all was valid;
+ * -ERR_INVALID: obj has the valid part, *err names the first error. Of broken JSON the part before
+ * the error is decoded. */
 int decode_partial(const struct field_table *t, struct str text, void *obj, struct arena *arena,
 		   struct err *err);
-/* The whole text / tree. */
+/* Decodes the whole text / tree. */
 int decode_text(const struct field_table *t, struct str text, void *obj, struct arena *arena,
 		struct err *err);
 int decode_jdoc(const struct field_table *t, const struct jdoc *d, void *obj, struct arena *arena,

@@ -1,4 +1,4 @@
-/* common/enc/decode_priv.h: what the files of the decoder share. Any thread. */
+/* common/enc/decode_priv.h: shared by the files of the decoder. Any thread. */
 #ifndef COMMON_ENC_DECODE_PRIV_H
 #define COMMON_ENC_DECODE_PRIV_H
 
@@ -16,13 +16,13 @@ struct decoder {
 	struct arena *arena;
 	struct err *err;
 	size_t room; /* bytes that lists and maps may still take */
-	/* Of a partial decode: */
+	/* For a partial decode: */
 	bool partial;
-	struct err *first; /* what was left out first, NULL: nothing yet */
+	struct err *first; /* the first error, NULL: none yet */
 	struct err *later; /* takes the errors after it */
 };
 
-/* Paths are put together on the way up: each level adds its part before ": what is wrong". */
+/* Paths are assembled on the way up: each level puts its element before ": <error>". */
 int decode_wrong_kind(struct decoder *d, const char *want);
 /* A value as text; slice: borrowed from the document. */
 int decode_raw(struct decoder *d, bool slice, struct str *ret);

@@ -7,10 +7,10 @@
  * decode.h fills a struct from JSON by its table, encode.h writes it back. Rows in the order in
  * which Kubernetes writes the members decode fastest. Tables are constant: any thread.
  *
- * How absence is told (JSON null counts as absent):
+ * Absence is stored as (JSON null counts as absent):
  *   string NULL (an empty one counts as absent) · bool false · tri-state FIELD_TRI_ABSENT
  *   int 0, or with _OPT FIELD_NO_I32 / FIELD_NO_I64 · time FIELD_NO_TIME · pointer NULL
- *   list, map, resources, raw text: .v (.p) == NULL; an empty one that is there has .v != NULL */
+ *   list, map, resources, raw text: .v (.p) == NULL; an empty one has .v != NULL */
 #ifndef COMMON_ENC_FIELD_H
 #define COMMON_ENC_FIELD_H
 
@@ -95,7 +95,7 @@ enum field_kind {
 	FIELD_OBJ_PTR,
 	FIELD_OBJS,
 	FIELD_RAW,       /* text copied into the arena */
-	FIELD_RAW_SLICE, /* text borrowed from what is decoded, if that is text */
+	FIELD_RAW_SLICE, /* text borrowed from the decoded text, if the source is text */
 	FIELD_RAW_LIST,
 	FIELD_INT_OR_STR,
 	FIELD_PRESENT, /* bool: the member is there; never written */

@@ -4,10 +4,10 @@
  * pull reader accept the same texts: invalid UTF-8, numbers longer than SCAN_NUMBER_MAX bytes or
  * beyond the range of double, more than SCAN_MAX_DEPTH levels (as Go's decoder).
  *
- * Half of a surrogate pair ("\ud800") is an escape that stands for no character. It reads as U+FFFD
- * because the API server's decoder, Go's, reads it so: text that a user wrote means the same to the
- * API server, to headgatectl and to the embedded server. The escape \u0000 reads as UTF8_NUL, which
- * quote_json writes as the escape again. Any thread, no allocation. */
+ * Half of a surrogate pair ("\ud800") encodes no character. It is read as U+FFFD, like Go's decoder
+ * in the API server does: text from users means the same to the API server, to headgatectl and to
+ * the embedded server. The escape \u0000 is read as UTF8_NUL, which quote_json writes as the escape
+ * again. Any thread, no allocation. */
 #ifndef COMMON_ENC_SCAN_H
 #define COMMON_ENC_SCAN_H
 
@@ -43,10 +43,11 @@ const char *scan_literal(const char *p, const char *end, const char *word, struc
 const char *scan_value(const char *p, const char *end, unsigned depth, struct scan_error *e);
 /* p is at the backslash of an escape. */
 const char *scan_escape(const char *p, const char *end, uint32_t *ret_char, struct scan_error *e);
-/* As scan_string without looking at anything but the end; NULL: there is no closing quote. */
+/* Like scan_string, but finds the end without validating the contents; NULL: there is no closing
+ * quote. */
 const char *scan_string_end(const char *p, const char *end);
-/* The text between two quotes, unescaped into out (at least s.len bytes). False: a broken escape,
- * which what scan_string has accepted does not have. */
+/* The text between two quotes, unescaped into out (at least s.len bytes). False: a broken escape;
+ * this cannot happen for text accepted by scan_string. */
 bool scan_unescape(struct str s, char *out, size_t *ret_len);
 /* A number that scan_number has accepted; HUGE_VAL when out of range. */
 double scan_double(struct str s);

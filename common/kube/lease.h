@@ -1,13 +1,13 @@
 /* common/kube/lease.h: leader election on a coordination.k8s.io/v1 Lease, compatible with
  * client-go's LeaderElector (same fields, so kubectl shows the holder). Kubernetes has no fencing
- * tokens, hence: lease_may_send is asked immediately before each write and is false from renew
- * deadline on, so that the last write of a holder is over when its lease expires (renew deadline +
- * request deadline <= lease duration). A new leader may write at once: it takes the lease only when
- * it was released, has expired or is not there. One that finds its own name in a lease that it did
- * not take waits for a lease duration. Expiry of another's lease is judged on our monotonic clock
- * since we last saw it change, so clocks need not agree; a candidate looks twice in a retry period
- * and when the lease expires. Unknown fields of the Lease are kept. Owner: the transport's thread;
- * lease_may_send and lease_is_held: any thread (atomics). */
+ * tokens, hence: lease_may_send is checked immediately before each write and is false from the
+ * renew deadline on, so that a holder's last write has ended when its lease expires (renew deadline
+ * + request deadline <= lease duration). A new leader may write at once: it takes the lease only
+ * when it was released, has expired or does not exist. A candidate that finds its own name in a
+ * lease that it did not take waits for a lease duration. Expiry of another's lease is measured by
+ * our monotonic clock from the last change that we saw, so clocks need not agree; a candidate reads
+ * the lease twice in a retry period and when it expires. Unknown fields of the Lease are kept.
+ * Owner: the transport's thread; lease_may_send and lease_is_held: any thread (atomics). */
 #ifndef COMMON_KUBE_LEASE_H
 #define COMMON_KUBE_LEASE_H
 
@@ -21,7 +21,8 @@ struct transport;
 struct lease_options {
 	const char *namespace_, *name, *identity;
 	int64_t duration_ns, renew_deadline_ns, retry_ns; /* 0: 15 s, 10 s, 2 s */
-	/* Longest write of ours, 0: 5 s; with renew_deadline_ns at most duration_ns. */
+	/* The longest that one of our writes takes, 0: 5 s; together with renew_deadline_ns at most
+	 * duration_ns. */
 	int64_t request_deadline_ns;
 	struct transport *transport;
 	const struct clock *clock;
@@ -38,10 +39,10 @@ bool lease_is_held(const struct lease *l);
 bool lease_may_send(const struct lease *l);
 int64_t lease_writes_from(const struct lease *l); /* monotonic ns; CLOCK_NEVER when not held */
 /* Gives the lease up (holderIdentity empty) so that the next leader need not wait; lease_may_send
- * is false from then on, on_change is not called; on_done (may be NULL) when answered or
- * impossible. The lease is not sought again. Any thread. */
+ * is false from then on, on_change is not called; on_done (may be NULL) runs when the write was
+ * answered or is impossible. The lease is not acquired again. Any thread. */
 void lease_release(struct lease *l, void (*on_done)(void *ctx), void *ctx);
-/* On the transport's thread or after the transport was destroyed. NULL is fine. */
+/* Call on the transport's thread or after the transport was destroyed. NULL is fine. */
 void lease_destroy(struct lease *l);
 
 #endif

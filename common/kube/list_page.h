@@ -17,8 +17,8 @@ struct list_page {
 
 typedef void (*list_page_fn)(void *ctx, struct str object, const struct cut_meta *meta);
 
-/* fn is called for each item in order, before a later part of the body may turn out broken; items
- * without metadata.name are counted but not handed out. -ERR_INVALID: no list. */
+/* fn is called for each item in order, even when a later part of the body is broken; items without
+ * metadata.name are counted but skipped. -ERR_INVALID: the body is not a list. */
 int list_page_cut(struct str body, list_page_fn fn, void *ctx, struct list_page *ret,
 		  struct err *err);
 

@@ -1,12 +1,12 @@
-/* common/kube/page_size.h: how many objects one page of a LIST asks for. A page whose answer is
- * larger than the budget is asked for again with half the limit; after a page that used less than
- * a quarter of the budget the limit doubles. A page of one object has a larger budget: etcd takes
- * objects of 1.5 MB (some clusters set 8 MB), and escapes can make six bytes of JSON from one.
+/* common/kube/page_size.h: the `limit` of the pages of a LIST. A page whose answer exceeds the
+ * budget is requested again with half the limit; after a page that used less than a quarter of the
+ * budget the limit doubles. A page of one object has a larger budget: etcd takes objects of 1.5 MB
+ * (some clusters set 8 MB), and escapes can make six bytes of JSON from one.
  *
- * Cost of objects made large on purpose: an answer that is dropped has shown that the next `limit`
- * objects hold more than the budget, and doubling takes an answered page for each step. So at most
- * as many pages are dropped as are answered plus nine, and a whole list reads a small multiple of
- * what is stored. Owner: one thread. */
+ * The cost of objects made large on purpose is bounded: a dropped answer shows that the next
+ * `limit` objects exceed the budget, and each doubling takes an answered page. So the number of
+ * dropped pages is at most that of answered pages plus nine, and a whole list reads a small
+ * multiple of the stored bytes. Owner: one thread. */
 #ifndef COMMON_KUBE_PAGE_SIZE_H
 #define COMMON_KUBE_PAGE_SIZE_H
 

@@ -1,15 +1,15 @@
 /* common/kube/pool.h: the one mechanism for all writes to the API server: workers x slots over a
- * keyed, deduplicating queue. Work is two functions: start turns an item into a request, finish
- * turns the response into what the owner wants to know (usually a message) and a verdict. Between
- * them a worker keeps up to its slots in flight. Nothing is dropped: retryable failures go back to
- * the queue with back-off and jitter; a token bucket shared by pools (limiter) bounds the rate;
- * 429/503 Retry-After is honoured for the whole pool, and fewer are in flight together after it
- * (a quarter; one more for each 32 successes or more). Threads: pool_add any thread; start and
- * finish on a worker thread (manual mode: whoever calls pool_step). Items are identified by key;
- * adding a key that waits replaces its item (the old one is freed), adding one that is in flight
- * runs the new item after the old one has finished. A replaced item inherits the wait of the key,
- * and an item that would be retried gives way to a newer one of its key. What was refused waits
- * longer, but not when there is a newer item: that one says something else. */
+ * keyed, deduplicating queue. Two functions define the work: start turns an item into a request,
+ * finish reports the response to the owner (usually by a message) and returns a verdict. A worker
+ * has up to `slots` requests in flight. No item is dropped: transient failures are requeued with
+ * back-off and jitter; a token bucket shared by pools (limiter) bounds the rate; 429/503
+ * Retry-After is honoured for the whole pool, and the number in flight is reduced to a quarter
+ * after it, then raised by one for each 32 successes or more. Threads: pool_add any thread; start
+ * and finish on a worker thread (manual mode: the thread that calls pool_step). Items are
+ * identified by key; adding a key that waits replaces its item (the old one is freed), adding one
+ * that is in flight runs the new item after the old one has finished. A replaced item inherits the
+ * wait of the key, and an item due for a retry is replaced by a newer one of its key. A refused
+ * item waits longer, unless there is a newer item: its content differs and may succeed. */
 #ifndef COMMON_KUBE_POOL_H
 #define COMMON_KUBE_POOL_H
 
@@ -27,16 +27,17 @@ struct strbuf;
 struct transport;
 
 enum pool_verdict {
-	POOL_DONE,    /* finished, for good or ill: finish has told its owner */
-	POOL_RETRY,   /* again after back-off */
-	POOL_REFUSED, /* likewise, up to refused_max_ns; a newer item of the key is sent at once */
-	POOL_AGAIN,   /* again at once with the item as finish left it (e.g. a GET after an unknown
-			 outcome) */
+	POOL_DONE,    /* final, success or failure; already reported */
+	POOL_RETRY,   /* send again after back-off */
+	POOL_REFUSED, /* the same, but back off up to refused_max_ns; a newer item of the key is
+			 sent at once */
+	POOL_AGAIN,   /* send again at once with the item as finish left it (e.g. a GET after an
+			 unknown outcome) */
 };
 
-/* start fills the call (strings may point into scratch, which lives until submit returns);
- * false: nothing to do any more (counts as done). timeout_ns is set by the pool from its options
- * unless start sets it. `sends` counts earlier attempts. */
+/* start fills the call (strings may point into scratch, which lives until submit returns); false:
+ * nothing is left to do (counts as done). timeout_ns is set by the pool from its options unless
+ * start sets it. `sends` counts earlier attempts. */
 struct pool_ops {
 	bool (*start)(void *ctx, void *item, unsigned sends, struct http_call *call,
 		      struct strbuf *scratch);
@@ -57,42 +58,42 @@ struct pool_options {
 	int64_t backoff_min_ns, backoff_max_ns;
 	int64_t refused_max_ns; /* of POOL_REFUSED; 0: backoff_max_ns */
 	uint64_t seed;          /* of the jitter */
-	/* Asked immediately before each send (leadership); false: the item is handed to finish with
-	 * error ERR_CANCELLED without being sent. May be NULL. */
+	/* Called immediately before each send (leadership); false: finish gets the item with error
+	 * ERR_CANCELLED, unsent. May be NULL. */
 	bool (*may_send)(void *ctx);
 };
 
 /* A token bucket that several pools share. qps 0: off. Any thread; destroy after the pools. */
 struct pool_limiter *pool_limiter_create(double qps, unsigned burst, const struct clock *clock);
 void pool_limiter_destroy(struct pool_limiter *l);
-/* Limiter NULL: never waits. Takes one token: 0, or how long to wait in ns when there is none (then
- * nothing was taken). */
+/* Takes one token and returns 0; without a token it takes nothing and returns the ns to wait. A
+ * NULL limiter always returns 0. */
 int64_t pool_limiter_take(struct pool_limiter *l);
 void pool_limiter_give_back(struct pool_limiter *l); /* a token taken for a send that was not */
 
 struct pool *pool_create(const struct pool_options *opt);
 void pool_add(struct pool *p, struct str key, void *item_take);
-/* As pool_add, but sent in delay_ns at the earliest, so that more that is wanted of the key goes
- * with it. A key that waits already keeps its time. */
+/* Like pool_add, but the item is sent in delay_ns at the earliest, so that further changes of the
+ * key share the request. A key that waits already keeps its time. */
 void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t delay_ns);
 /* Nothing is sent before until_mono_ns; an earlier time than one already given has no effect. Any
  * thread. */
 void pool_hold_until(struct pool *p, int64_t until_mono_ns);
-/* Items that wait are freed unsent; those in flight are awaited (finish runs) up to grace_ns, then
- * cancelled (finish runs with ERR_CANCELLED). Not on the transport's thread, and before it is
- * destroyed. Manual mode does not wait: what is in flight is cancelled without finish. */
+/* Frees waiting items unsent; waits up to grace_ns for those in flight (finish runs), then cancels
+ * them (finish runs with ERR_CANCELLED). Call it before the transport is destroyed, not on its
+ * thread. Manual mode does not wait: requests in flight are cancelled without finish. */
 void pool_stop(struct pool *p, int64_t grace_ns);
 void pool_destroy(struct pool *p); /* stops with grace 0 if still running; NULL is fine */
 /* Frees the item that has waited longest, unsent; false: nothing waits. Any thread. */
 bool pool_drop_oldest(struct pool *p);
 size_t pool_waiting(const struct pool *p);
 size_t pool_in_flight(const struct pool *p);
-/* Both together, but for what is to be sent again and backs off. */
+/* Waiting items and those in flight, without those that back off before a retry. */
 size_t pool_unanswered(const struct pool *p);
 
-/* Manual mode only. pool_step does one half step: sends the next ready item if a slot is free;
- * true: did. Completions run inside the transport's own stepping. pool_wake_at: next time something
- * is ready. */
+/* Manual mode only. pool_step sends the next ready item if a slot is free; true: it sent one.
+ * Completions run while the transport is stepped. pool_wake_at: the next time at which an item is
+ * ready. */
 bool pool_step(struct pool *p);
 int64_t pool_wake_at(const struct pool *p); /* monotonic ns, CLOCK_NEVER: nothing waits */
 

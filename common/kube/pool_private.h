@@ -1,4 +1,4 @@
-/* common/kube/pool_private.h: what pool.c and pool_worker.c share. Nobody else includes it. */
+/* common/kube/pool_private.h: shared by pool.c and pool_worker.c; no other file includes it. */
 #ifndef COMMON_KUBE_POOL_PRIVATE_H
 #define COMMON_KUBE_POOL_PRIVATE_H
 
@@ -9,11 +9,11 @@
 #include "kube/pool.h"
 #include "kube/workqueue.h"
 
-/* One of the places where a request can be in flight, and what is in it. Its worker's thread owns
- * it, except between submit and on_done, when it belongs to the transport. */
+/* One slot for a request in flight, and its item. It is owned by its worker's thread, except
+ * between submit and on_done, when the transport owns it. */
 struct pool_slot {
 	struct list_node node; /* in worker->flying, ->done or ->again; guarded by the lock */
-	struct pool *pool;     /* NULL: the pool went away (manual mode) */
+	struct pool *pool;     /* NULL: the pool was destroyed (manual mode) */
 	struct pool_worker *worker;
 	char *key;
 	size_t key_len;
@@ -32,7 +32,7 @@ struct pool_worker {
 	size_t in_flight;        /* slots in use */
 	struct list_node flying; /* submitted */
 	struct list_node done;   /* answered, not yet finished */
-	struct list_node again;  /* to be sent again at once */
+	struct list_node again;  /* to send again at once */
 };
 
 struct pool {
@@ -43,22 +43,23 @@ struct pool {
 	struct workqueue *queue;
 	struct strmap *items; /* key -> struct pool_waiting: what waits */
 	int64_t held_until;   /* Retry-After or the limiter: nothing is sent before */
-	/* How many may be in flight together, at most workers x slots: a quarter after the API
-	 * server said that it is busy, then one more for each round of successes. */
+	/* The limit of requests in flight, at most workers x slots: reduced to a quarter after the
+	 * API server reported that it is busy, then raised by one for each round of successes. */
 	unsigned window, window_max, successes;
 	int64_t busy_until; /* Retry-After of the burst that was refused last */
 	size_t in_flight;
 	bool stopping;   /* nothing new is sent */
-	bool cancelling; /* what is submitted from now on is cancelled at once */
+	bool cancelling; /* requests submitted from now on are cancelled at once */
 	bool stopped;
 	pthread_cond_t idle; /* in_flight became 0 */
 };
 
-/* Sends the next thing the worker may send; false: nothing now. The worker's thread. */
+/* Sends the next item that the worker may send; false: none now. The worker's thread. */
 bool pool_send_next(struct pool *p, struct pool_worker *w);
-/* Runs finish and files the verdict; the slot is gone or in `again` afterwards. */
+/* Runs finish and applies the verdict; afterwards the slot is freed or in `again`. */
 void pool_settle(struct pool_slot *s, const struct http_result *result);
-/* With the lock held: when the worker could send something; CLOCK_NEVER: not before a wake-up. */
+/* With the lock held: the time at which the worker could send an item; CLOCK_NEVER: not before a
+ * wake-up. */
 int64_t pool_next_send(const struct pool *p, const struct pool_worker *w);
 
 void pool_worker_init(struct pool_worker *w, struct pool *p);

@@ -27,14 +27,14 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 				 const char *instance);
 void recorder_event(struct recorder *r, const struct recorder_object *about, bool warning,
 		    const char *reason, const char *message);
-/* A Normal event that thousands of objects may get at once: given up, and counted as dropped, when
- * RECORDER_MAX_HINTS events wait already, or when there were more than the rate allows: each is a
- * write that the API server could spend on a pod. */
+/* A Normal event that thousands of objects may get at once. It is dropped, and counted, when
+ * RECORDER_MAX_HINTS events wait already or the rate is exceeded: each is a write that competes
+ * with writes of pods. */
 void recorder_hint(struct recorder *r, const struct recorder_object *about, const char *reason,
 		   const char *message);
 struct pool *recorder_pool(struct recorder *r);      /* for stepping in manual mode */
 uint64_t recorder_dropped(const struct recorder *r); /* events given up; any thread */
-/* Sends nothing more. Before the transport is destroyed, not on its thread. NULL is fine. */
+/* Stops sending. Call it before the transport is destroyed, not on its thread. NULL is fine. */
 void recorder_destroy(struct recorder *r);
 
 #endif

@@ -2,17 +2,17 @@
  * fewer while they are large: page_size.h), then WATCH with bookmarks; resumes at once after a
  * clean end; back-off with jitter after errors; 410 leads to a new LIST. A stream without a byte
  * for 90 s (a bookmark is due each minute) is cut and resumed; after a second silent one in a row
- * comes a LIST, so that a server without bookmarks, or a path that swallows watches, costs one
- * LIST in 180 s and leaves the consumer no further behind. It keeps key -> resourceVersion only,
- * and so computes the deletions of a relist itself and drops duplicated watch events and list
- * items that have not changed. Objects are not validated beyond their borders: decoding is the
- * consumer's.
+ * it LISTs again, so that a server without bookmarks, or a proxy that swallows watches, costs one
+ * LIST in 180 s and the consumer lags no longer than that. It keeps key -> resourceVersion only,
+ * which suffices to compute the deletions of a relist and to drop duplicate watch events and
+ * unchanged list items. Only object boundaries are checked; the consumer decodes and validates
+ * objects.
  *
- * A consumer that must not act on an old view (a new leader) asks for a refresh: REFRESHED comes
- * when everything stored at that moment has been told. A resource that fits one page is listed. Of
- * a larger one a LIST of one object tells the version of now, and the open stream has told all
- * that came before once it is there; where it does not get there within half a second (nothing
- * changes, so nothing is sent), the whole is listed. None of these reads the server's cache
+ * A consumer that must not act on a stale view (a new leader) requests a refresh: REFRESHED follows
+ * when everything stored at that moment has been delivered. A resource that fits one page is
+ * listed. For a larger one a LIST of one object returns the current version, and the refresh is
+ * complete when the open stream has reached it; if it has not within half a second (without changes
+ * nothing is sent), the whole resource is listed. None of these reads the server's cache
  * (resourceVersion=0), which may be behind.
  *
  * A table-driven state machine over transport callbacks and timers: no thread of its own. Owner:
@@ -35,7 +35,7 @@ enum reflector_event_kind {
 	REFLECTOR_DELETE,    /* object may be absent (deletion found by a relist): then only key */
 	REFLECTOR_SYNCED,    /* the first LIST is complete (once per start) */
 	REFLECTOR_RELISTED,  /* a later LIST is complete */
-	REFLECTOR_REFRESHED, /* what was stored at reflector_refresh has been told */
+	REFLECTOR_REFRESHED, /* everything stored at reflector_refresh has been delivered */
 };
 
 struct reflector_event {
@@ -52,7 +52,8 @@ struct reflector_options {
 	const char *path; /* "/api/v1/pods", "/apis/scheduling.volcano.sh/v1beta1/queues" */
 	const char *label_selector; /* or NULL */
 	const char *field_selector; /* or NULL */
-	const char *resource;       /* its name in logs and metrics (borrowed), NULL: in neither */
+	const char
+		*resource; /* its name in logs and metrics (borrowed); NULL: no logs and metrics */
 	struct metric_registry *counters; /* or NULL */
 	struct transport *transport;
 	const struct clock *clock;
@@ -61,8 +62,7 @@ struct reflector_options {
 	unsigned page_size;      /* most objects of a page, 0: 500 */
 	int64_t watch_timeout_s; /* timeoutSeconds of a watch, 0: 300 with jitter */
 	int64_t silence_ns;      /* an open stream without a byte is cut after this, 0: 90 s */
-	bool missing_ok; /* 404 on the resource (CRD not installed): treat as empty, look again
-			    later */
+	bool missing_ok; /* 404 on the resource (CRD not installed): treat as empty, retry later */
 	uint64_t seed;
 };
 
@@ -77,16 +77,16 @@ void reflector_start(struct reflector *r); /* any thread */
 /* Stops and frees; call on the transport's thread or after the transport was destroyed. Not from
  * within on_event. NULL is fine. */
 void reflector_destroy(struct reflector *r);
-/* An object of the resource that was read beside the reflector (a GET): told like a change of the
- * stream, unless it is not newer than what was told already; so an object that was deleted since
- * it was read does not come back, or only until the stream tells of the deletion. On the
+/* Delivers an object of the resource that was read separately (by a GET) like a change of the
+ * stream, unless it is not newer than what was delivered already. So an object that was deleted
+ * since that read does not come back, or only until the stream delivers the deletion. On the
  * transport's thread, not from within on_event. False: dropped. */
 bool reflector_offer(struct reflector *r, struct str object);
-/* On the transport's thread. Asked for again before it is complete: one REFRESHED, for both. */
+/* On the transport's thread. Two requests before completion yield one REFRESHED for both. */
 void reflector_refresh(struct reflector *r);
 struct reflector_stats reflector_stats(const struct reflector *r); /* any thread */
-/* Monotonic ns since when nothing was heard, while lists or watches fail or a stream is silent and
- * that has lasted for silence_ns; else CLOCK_NEVER. Any thread. */
+/* Monotonic ns of the last contact, if lists or watches have failed or a stream has been silent for
+ * at least silence_ns; else CLOCK_NEVER. Any thread. */
 int64_t reflector_stale_since(const struct reflector *r, int64_t now);
 
 #endif

@@ -17,46 +17,46 @@
 #include "kube/watch_frame.h"
 
 enum reflector_state {
-	STATE_IDLE,       /* not started, or the transport went away */
-	STATE_LISTING,    /* a page is under way */
-	STATE_WAIT_LIST,  /* a page is to be asked for later */
+	STATE_IDLE,       /* not started, or the transport was closed */
+	STATE_LISTING,    /* a page is in flight */
+	STATE_WAIT_LIST,  /* a page will be requested later */
 	STATE_WATCHING,   /* a stream is open */
-	STATE_WAIT_WATCH, /* the stream is to be resumed later */
-	STATE_MISSING,    /* the resource does not exist; look again later */
+	STATE_WAIT_WATCH, /* the stream will be resumed later */
+	STATE_MISSING,    /* the resource does not exist; retry later */
 	STATE_COUNT_
 };
 
 enum reflector_event_id {
 	EVENT_START,
 	EVENT_PAGE,    /* a page arrived, more follow */
-	EVENT_BULKY,   /* the page is larger than its budget: the next one asks for less */
+	EVENT_BULKY,   /* the page exceeds its budget: the next limit is smaller */
 	EVENT_LISTED,  /* the last page arrived */
-	EVENT_ENDED,   /* the stream ended as streams do */
+	EVENT_ENDED,   /* the stream ended normally */
 	EVENT_GONE,    /* 410: continue token or resource version too old */
-	EVENT_ABSENT,  /* 404 where that is allowed */
-	EVENT_FAILED,  /* no answer, cut, 408, 429, 5xx: the same again may work */
-	EVENT_REFUSED, /* another answer: the same again will not work */
+	EVENT_ABSENT,  /* 404, and missing_ok is set */
+	EVENT_FAILED,  /* no answer, cut, 408, 429, 5xx: a retry may succeed */
+	EVENT_REFUSED, /* another answer: a retry will not succeed */
 	EVENT_SILENT,  /* the stream is open but silent: resume it */
-	EVENT_MUTE,    /* a second silent stream in a row: list, whatever watches say */
-	EVENT_REFRESH, /* the owner wants what is stored now: list */
-	EVENT_PROBE,   /* the same of a large resource: ask only for the version of now */
+	EVENT_MUTE,    /* a second silent stream in a row: list, even if watches succeed */
+	EVENT_REFRESH, /* the owner requested a refresh: list */
+	EVENT_PROBE,   /* the same for a large resource: get the current version only */
 	EVENT_TIMER,
-	EVENT_CLOSED, /* the transport goes away */
+	EVENT_CLOSED, /* the transport is closing */
 	EVENT_COUNT_
 };
 
-/* A request under way. It outlives the reflector when that is destroyed first. */
+/* A request in flight. It outlives the reflector when that is destroyed first. */
 struct reflector_fetch {
-	struct reflector *owner; /* NULL: nobody is interested any more */
+	struct reflector *owner; /* NULL: abandoned, the answer is ignored */
 	uint64_t id;
 	struct watch_frame_splitter frames;
 	bool is_watch;
 	bool had_frame;
-	enum reflector_event_id verdict; /* what a frame or its lack said; EVENT_COUNT_: nothing */
+	enum reflector_event_id verdict; /* of a frame, or of the silence; EVENT_COUNT_: none */
 	int64_t opened_at;
 };
 
-/* reflector_start under way to the transport's thread. */
+/* A reflector_start that has not reached the transport's thread yet. */
 struct reflector_starter {
 	struct reflector *owner;
 };
@@ -72,39 +72,40 @@ struct reflector {
 	struct page_size page;
 	int retry_after_s; /* of the answer at hand, -1: none */
 	unsigned gone_streak, quick_ends, silent_streak;
-	uint32_t list_no;   /* counts LISTs, marks what each has shown */
-	bool has_bookmarks; /* the server has sent some: their absence means something */
+	uint32_t list_no;   /* counts LISTs; marks the keys that each has shown */
+	bool has_bookmarks; /* the server has sent some, so their absence is significant */
 	bool refreshing;    /* a refresh is not complete */
 	bool missing;
 	atomic_bool synced;
 	struct wakeup *timer;
 	struct reflector_fetch *fetch;
-	struct reflector_fetch *probe; /* asks for the version of now, beside the open stream */
-	int64_t probed_n;              /* its answer: the stream is caught up there; 0: none */
-	struct wakeup *catch_up;       /* then a list takes its place */
+	struct reflector_fetch
+		*probe;          /* gets the current version, in parallel to the open stream */
+	int64_t probed_n;        /* its answer: the stream has caught up at this version; 0: none */
+	struct wakeup *catch_up; /* the time after which a list replaces it */
 	struct reflector_starter *starter;
 	struct seen *seen;
 	struct strbuf next;     /* continue token; empty: the first page */
 	struct strbuf position; /* resourceVersion to watch from */
-	int64_t position_n;     /* the same as a number, 0: it is none */
+	int64_t position_n;     /* the same as a number, 0: not a number */
 	struct strbuf url, key;
 	int64_t watch_limit_ns; /* silence allowed to the open stream */
 	_Atomic uint64_t lists, pages, watches, relists_gone, cuts, errors, events;
 };
 
-/* Hands out what a piece of a stream holds. EVENT_COUNT_: go on reading. */
+/* Delivers the events in a piece of a stream. EVENT_COUNT_: go on reading. */
 enum reflector_event_id reflector_answer_data(struct reflector_fetch *f, struct str bytes);
-/* The end of a request. */
+/* Ends a request. */
 enum reflector_event_id reflector_answer_judge(struct reflector *r, const struct reflector_fetch *f,
 					       const struct http_result *result);
 enum reflector_event_id reflector_answer_silence(struct reflector *r);
-/* False: the answer does not say which version there is now. */
+/* False: the answer has no current version. */
 bool reflector_answer_probe(struct reflector *r, const struct http_result *result);
 /* reflector_offer. */
 bool reflector_answer_offer(struct reflector *r, struct str object);
-/* Deletes what the list has not shown and reports it complete. */
+/* Delivers deletions of the keys that the list has not shown, then reports it complete. */
 void reflector_answer_listed(struct reflector *r);
-/* The resource does not exist: a list of nothing. */
+/* The resource does not exist: treats it as an empty list. */
 void reflector_answer_missing(struct reflector *r);
 
 #endif

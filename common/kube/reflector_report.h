@@ -1,8 +1,7 @@
-/* common/kube/reflector_report.h: what a reflector's operator sees. Each failure is counted by
+/* common/kube/reflector_report.h: logs and metrics of a reflector. Each failure is counted by
  * resource and reason; a line is logged when the reason changes and when the resource is in step
- * again, so that a server that is away for an hour costs two lines. Keeps since when nothing was
- * heard while something is wrong. Owner: the transport's thread; reflector_report_silent_since:
- * any thread (atomics). */
+ * again, so that an outage of an hour costs two lines. Records the time of the last contact during
+ * a failure. Owner: the transport's thread; reflector_report_silent_since: any thread (atomics). */
 #ifndef COMMON_KUBE_REFLECTOR_REPORT_H
 #define COMMON_KUBE_REFLECTOR_REPORT_H
 
@@ -24,7 +23,7 @@ enum reflector_reason {
 	REFLECTOR_REASON_SERVER,      /* 429, 5xx */
 	REFLECTOR_REASON_REFUSED,     /* another status: rights, path, request */
 	REFLECTOR_REASON_GONE,        /* 410 */
-	REFLECTOR_REASON_INVALID,     /* the answer is no list, or no frame */
+	REFLECTOR_REASON_INVALID,     /* the answer is not a list, or not a frame */
 	REFLECTOR_REASON_SILENT,      /* an open stream without a byte */
 	REFLECTOR_REASON_COUNT_
 };
@@ -38,21 +37,21 @@ struct reflector_report {
 	_Atomic(enum reflector_reason) reason;         /* NONE: in step */
 };
 
-/* registry NULL: only logged. */
+/* registry NULL: logs only. */
 void reflector_report_init(struct reflector_report *r, const char *resource,
 			   struct metric_registry *registry, const struct clock *clock);
 const char *reflector_report_reason(enum reflector_reason reason);
 void reflector_report_list(struct reflector_report *r, bool again);
 void reflector_report_watch(struct reflector_report *r);
-/* detail: what the server or the connection said, may be "". */
+/* detail: the message of the server or the connection, may be "". */
 void reflector_report_failed(struct reflector_report *r, enum reflector_reason reason,
 			     const char *detail);
-/* The same for an answer without success. */
+/* The same for an unsuccessful answer. */
 void reflector_report_answer(struct reflector_report *r, const struct http_result *result);
-/* A frame came, or a list is complete. */
+/* Records that a frame arrived or a list is complete. */
 void reflector_report_heard(struct reflector_report *r);
-/* Monotonic ns of the last word from the server while something is wrong; CLOCK_NEVER: in step, or
- * not listed yet. */
+/* Monotonic ns of the last contact with the server during a failure; CLOCK_NEVER: in step, or not
+ * listed yet. */
 int64_t reflector_report_silent_since(const struct reflector_report *r);
 
 #endif

@@ -35,12 +35,12 @@ void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct s
  * (404 NOT_FOUND, 409 CONFLICT, 410 GONE, 401/403 FORBIDDEN, 400/422 INVALID, 408/504 TIMEOUT,
  * 429/5xx UNAVAILABLE; no answer: its error). */
 int rest_result(const struct http_result *result, struct err *err);
-/* By the code of rest_result: nothing but a change of the object or of rights makes it succeed. Not
- * 401: by the next time the token is read again. */
+/* By the code of rest_result: the request succeeds only after a change of the object or of
+ * permissions. Excludes 401: the token may have been renewed by the next attempt. */
 bool rest_is_refused(int code, const struct http_result *result);
-/* A status that has nothing to do with what was asked (0: no answer): the same again may work. */
+/* The failure is not about the request (0: no answer); retrying it unchanged may succeed. */
 bool rest_is_passing(int status);
-/* metadata.resourceVersion of the object that was answered; 0: none, or not a number. */
+/* metadata.resourceVersion of the object in an answer; 0: none, or not a number. */
 int64_t rest_version(const struct http_result *result);
 /* True for the 504 of a server that is behind the resourceVersion asked for (it was restored from a
  * backup, or it lags). */
@@ -49,22 +49,22 @@ bool rest_is_version_ahead(const struct http_result *result);
  * one applied; or (without force) another field manager has set a field otherwise. */
 bool rest_is_other_uid(int code, const struct err *err);
 bool rest_is_other_manager(int code, const struct err *err);
-/* A JSON patch does not apply to the object as it is, by code and error of rest_result: one of its
- * tests has failed, or a path is not there. An object that is invalid is called so. */
+/* A JSON patch does not apply to the present object, by code and error of rest_result: one of its
+ * tests failed, or a path does not exist. An invalid result has another error. */
 bool rest_is_failed_test(int code, const struct err *err);
-/* For requests written into one buffer: path, NUL, and from offset `body` on the body. Call it when
- * the buffer grows no more: the call points into it. */
+/* For requests written into one buffer: path, NUL, and from offset `body` on the body. Call it once
+ * the buffer is complete: the call points into it. */
 void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,
 	       enum http_method method, const char *content_type);
 /* Blocking, not on the transport's thread. ret may be NULL; the caller owns *ret. */
 int rest_call(struct transport *t, enum http_method method, const char *path,
 	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,
 	      struct err *err);
-/* GETs all pages and calls each on every item, as text that is not validated: an item that does not
- * decode is the caller's to name. Stops at the first page that cannot be had or cut. */
+/* GETs all pages and calls each on every item, as text that is not validated: the caller reports
+ * items that do not decode. Stops at the first page that cannot be read or parsed. */
 int rest_list_cut(struct transport *t, const char *path, int64_t timeout_ns, list_page_fn each,
 		  void *ctx, struct err *err);
-/* The same with items as trees; one that is no tree ends it with an error. */
+/* The same with items as trees; an item that is not valid JSON ends it with an error. */
 int rest_list(struct transport *t, const char *path, int64_t timeout_ns,
 	      void (*each)(void *ctx, const struct jdoc *item), void *ctx, struct err *err);
 

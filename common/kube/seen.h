@@ -1,6 +1,6 @@
 /* common/kube/seen.h: compact set of the keys a reflector has seen, each with its resourceVersion
  * and the number of the LIST that last showed it. Owner: one thread. Keys are copied. About 24
- * bytes plus the key per entry and half as much air; find, set and remove O(1). */
+ * bytes plus the key per entry, plus ~50 % slack; find, set and remove O(1). */
 #ifndef COMMON_KUBE_SEEN_H
 #define COMMON_KUBE_SEEN_H
 

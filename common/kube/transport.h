@@ -1,8 +1,8 @@
-/* common/kube/transport.h: the seam between everything that talks to a Kubernetes API server and
- * how the bytes travel: over HTTPS (transport_http) or straight into the embedded API server in one
- * process and virtual time (test/apiserver's in-memory transport). Nothing else is mocked.
- * Threads: as the implementation says; callbacks arrive on the transport's thread (HTTP: its loop's
- * thread; in-memory: whoever steps it). */
+/* common/kube/transport.h: the interface between the clients of a Kubernetes API server and the way
+ * in which bytes travel: over HTTPS (transport_http) or straight into the embedded API server in
+ * one process and virtual time (test/apiserver's in-memory transport). Nothing else is mocked.
+ * Threads: as documented by the implementation; callbacks run on the transport's thread (HTTP: its
+ * loop's thread; in-memory: the thread that steps it). */
 #ifndef COMMON_KUBE_TRANSPORT_H
 #define COMMON_KUBE_TRANSPORT_H
 
@@ -16,15 +16,14 @@ struct transport;
 struct kubeconfig;
 struct err;
 
-/* A call's url is only path and query ("/api/v1/pods?limit=500"); bearer is the transport's
- * business. Rules that hold for every implementation:
+/* A call's url is only path and query ("/api/v1/pods?limit=500"); the transport sets bearer. Rules
+ * for every implementation:
  * - submit copies what the call points to; no callback runs inside submit.
  * - cancel leads to on_done with ERR_CANCELLED, possibly before cancel returns.
  * - each fn given to call runs exactly once. Destroying the transport sets `stopping`, ends calls
- *   in flight with ERR_CANCELLED and then runs the functions that still wait, before their time,
+ *   in flight with ERR_CANCELLED and then runs the functions that still wait, early,
  *   so that they can free their ctx.
- * - a user that meets ERR_CANCELLED without having cancelled sees a transport that goes away: it
- *   asks for nothing more. */
+ * - ERR_CANCELLED without a cancel means that the transport is closing: submit nothing else. */
 struct transport_ops {
 	uint64_t (*submit)(struct transport *t, const struct http_call *call);
 	void (*cancel)(struct transport *t, uint64_t id);

@@ -1,6 +1,6 @@
 /* common/kube/wakeup.h: one re-settable timer on a transport's thread. transport_call can neither
- * be cancelled nor moved; this can: what comes too early is put off, what is no longer wanted is
- * dropped. Owner: the transport's thread. fn may set the timer again or destroy it. */
+ * be cancelled nor moved; this can: early firings re-arm, cancelled ones are ignored. Owner: the
+ * transport's thread. fn may set the timer again or destroy it. */
 #ifndef COMMON_KUBE_WAKEUP_H
 #define COMMON_KUBE_WAKEUP_H
 

@@ -37,17 +37,17 @@ struct watch_frame_splitter {
 	bool failed;
 };
 
-/* False: stop here (the rest of the bytes is dropped). */
+/* False: stop (the remaining bytes are dropped). */
 typedef bool (*watch_frame_fn)(void *ctx, const struct watch_frame *frame);
 
 void watch_frame_init(struct watch_frame_splitter *s, size_t max_line); /* 0: WATCH_FRAME_MAX */
 void watch_frame_finish(struct watch_frame_splitter *s);
-/* 0, or -ERR_INVALID for a line that is too long or no frame; then the stream is of no more use. */
+/* 0, or -ERR_INVALID for a line that is too long or not a frame; then the stream must be closed. */
 int watch_frame_feed(struct watch_frame_splitter *s, struct str bytes, watch_frame_fn fn, void *ctx,
 		     struct err *err);
 /* True when the stream ended inside a line. */
 bool watch_frame_is_partial(const struct watch_frame_splitter *s);
-/* One line. -ERR_INVALID: no frame. */
+/* Parses one line. -ERR_INVALID: not a frame. */
 int watch_frame_parse(struct str line, struct watch_frame *ret, struct err *err);
 
 #endif

@@ -25,12 +25,12 @@ struct workqueue_options {
 struct workqueue *workqueue_create(const struct workqueue_options *opt, const struct clock *clock);
 void workqueue_destroy(struct workqueue *wq);             /* NULL is fine */
 void workqueue_add(struct workqueue *wq, struct str key); /* no effect if waiting already */
-/* Ready in delay_ns at the earliest; what waits already keeps its time. */
+/* Ready in delay_ns at the earliest; a key that waits already keeps its time. */
 void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns);
 void workqueue_retry(struct workqueue *wq, struct str key); /* adds after the key's back-off */
-/* Likewise, but this time the back-off grows up to max_ns instead of delay_max_ns. */
+/* Like workqueue_retry, but this time the back-off grows up to max_ns instead of delay_max_ns. */
 void workqueue_retry_up_to(struct workqueue *wq, struct str key, int64_t max_ns);
-void workqueue_hurry(struct workqueue *wq, struct str key);  /* what is delayed is ready now */
+void workqueue_hurry(struct workqueue *wq, struct str key);  /* a delayed key is ready now */
 void workqueue_forget(struct workqueue *wq, struct str key); /* resets the back-off */
 /* Takes the oldest ready key; it is valid until workqueue_done. False: nothing is ready. */
 bool workqueue_next(struct workqueue *wq, struct str *ret_key);
@@ -40,8 +40,8 @@ void workqueue_done(struct workqueue *wq, struct str key);
 bool workqueue_drop_oldest(struct workqueue *wq, struct str *ret_key);
 size_t workqueue_waiting(const struct workqueue *wq); /* ready and delayed */
 size_t workqueue_ready(struct workqueue *wq);         /* not delayed, or no more */
-/* When something is or becomes ready (monotonic ns, now or earlier: ready); CLOCK_NEVER: nothing
- * waits. */
+/* The time at which a key is ready (monotonic ns, now or earlier: one is ready); CLOCK_NEVER:
+ * nothing waits. */
 int64_t workqueue_wake_at(const struct workqueue *wq);
 
 #endif

@@ -23,7 +23,7 @@ enum http_method {
 	HTTP_METHOD_COUNT_
 };
 
-/* What a server handler sees. Slices are borrowed for the duration of the call. */
+/* A request as a server handler gets it. Slices are borrowed for the duration of the call. */
 struct http_request {
 	enum http_method method;
 	struct str path;  /* as sent, without the query */

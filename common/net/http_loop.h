@@ -1,8 +1,8 @@
-/* common/net/http_loop.h: HTTP client loop, one curl multi handle on one thread of its own
- * (the only user of libcurl). HTTP/2 where the server offers it, keep-alive otherwise.
- * submit and cancel: any thread. Callbacks run on the loop's thread, must not block, and are called
- * in this order: on_data zero or more times (only with on_data set, and only for 2xx), then on_done
- * exactly once. Deadlines are mandatory except for streams, whose silence is bounded. */
+/* common/net/http_loop.h: HTTP client loop, one curl multi handle on one thread of its own (the
+ * only user of libcurl). HTTP/2 where the server offers it, keep-alive otherwise. submit and
+ * cancel: any thread. Callbacks run on the loop's thread, must not block, and are called in this
+ * order: on_data zero or more times (only with on_data set, and only for 2xx), then on_done exactly
+ * once. Deadlines are mandatory except for streams, for which silence is bounded. */
 #ifndef COMMON_NET_HTTP_LOOP_H
 #define COMMON_NET_HTTP_LOOP_H
 

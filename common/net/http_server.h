@@ -1,12 +1,11 @@
 /* common/net/http_server.h: HTTP/1.1 server (the only user of libmicrohttpd; its TLS is GnuTLS).
  * The handler runs on server threads (thread pool) and must not block for long, since the thread
  * has other connections, too; with thread_per_connection it may. Each request has an arena that
- * lives until the response is sent. Bodies are capped (413 beyond), each and all together, a length
- * that can be read in two ways is refused (400), memory of large bodies goes back to the system
- * within a second; the whole request has a
- * deadline (slow senders are cut), idle keep-alive connections are closed. Certificates are PEM and
- * can be replaced at any time from any thread: connections in flight finish, new handshakes see the
- * new pair at once. */
+ * lives until the response is sent. Bodies are capped (413 beyond), each and all together, an
+ * ambiguous length is refused (400), memory of large bodies goes back to the system within a
+ * second; the whole request has a deadline (slow senders are cut), idle keep-alive connections are
+ * closed. Certificates are PEM and can be replaced at any time from any thread: connections in
+ * flight finish, new handshakes see the new pair at once. */
 #ifndef COMMON_NET_HTTP_SERVER_H
 #define COMMON_NET_HTTP_SERVER_H
 
@@ -23,7 +22,7 @@ struct err;
  * stream->next is asked for more whenever http_server_wake was called, until it returns false
  * and then stream->close runs once (also when the client goes away). */
 struct http_stream {
-	/* Appends what is ready to out (may be nothing). False: end of stream. Server thread. */
+	/* Appends available bytes to out (may be none). False: end of stream. Server thread. */
 	bool (*next)(void *ctx, struct strbuf *out);
 	void (*close)(void *ctx);
 	void *ctx;
@@ -38,7 +37,7 @@ struct http_response {
 	const char *authenticate;         /* of a WWW-Authenticate header, NULL: none */
 	bool close;                       /* sends Connection: close */
 	const struct http_stream *stream; /* in the arena */
-	/* Not 0: there is no answer yet, and the other fields do not count. The connection is
+	/* Not 0: there is no answer yet, and the other fields are ignored. The connection is
 	 * suspended, without a thread, until http_server_wake_waiting with the same number; then
 	 * the handler is called again with the same request and an empty arena, `waited` set. (It
 	 * is called again without `waited` when some number was woken while the handler ran.) Only
@@ -57,9 +56,9 @@ struct http_server_options {
 	bool thread_per_connection; /* instead of a pool: handlers may wait for other connections */
 	unsigned max_connections;   /* 0: 1000 */
 	unsigned max_per_address;   /* of them from one address, further ones are closed; 0: all */
-	/* At max_connections a new one is served all the same, and the one that has made no
-	 * progress for longest is closed; otherwise a new one waits. For servers whose clients
-	 * repeat a request that was cut. */
+	/* At max_connections a new connection is served nevertheless, and the one without progress
+	 * for longest is closed; if unset, a new one waits. For servers with clients that repeat a
+	 * request that was cut. */
 	bool cuts_longest_idle;
 	size_t max_body; /* bytes, 0: 3 MiB */
 	/* Bytes of all bodies that are being read or answered, as far as they have come; 0: no
@@ -81,9 +80,9 @@ uint16_t http_server_port(const struct http_server *s);
  * -ERR_INVALID keeps the old one. Any thread. */
 int http_server_set_certificate(struct http_server *s, struct str cert, struct str key,
 				struct err *err);
-/* Asks every open stream for more. Any thread. */
+/* Calls `next` of every open stream. Any thread. */
 void http_server_wake(struct http_server *s);
-/* Calls the handlers again that wait for this number. O(connections). Any thread. */
+/* Calls the handlers that wait for this number again. O(connections). Any thread. */
 void http_server_wake_waiting(struct http_server *s, uint64_t number);
 /* Stops accepting, ends streams, answers what is in flight with Connection: close and waits for it
  * up to grace_ms (idle keep-alive connections get a second of it to hear of the end), then closes

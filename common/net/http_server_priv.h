@@ -1,7 +1,6 @@
-/* common/net/http_server_priv.h: what the http_server*.c files share; nobody else includes it.
- * A connection is used by the one server thread that owns it; `node`, `cut`, `suspended`,
- * `wait_for` and `gone` are guarded by the server's lock, `deadline_ns` is read by the reaper
- * thread. */
+/* common/net/http_server_priv.h: shared by the http_server*.c files; no other file includes it. A
+ * connection is used by the one server thread that owns it; `node`, `cut`, `suspended`, `wait_for`
+ * and `gone` are guarded by the server's lock, `deadline_ns` is read by the reaper thread. */
 #ifndef COMMON_NET_HTTP_SERVER_PRIV_H
 #define COMMON_NET_HTTP_SERVER_PRIV_H
 
@@ -14,7 +13,8 @@
 #include "base/strbuf.h"
 #include "net/http_server.h"
 
-/* Memory that a connection keeps between requests, of each kind: arena, body, request line. */
+/* The most memory of each kind (arena, body, request line) that a connection keeps between
+ * requests. */
 #define HTTP_SERVER_KEEP_BYTES 16384
 
 struct http_server_cred;
@@ -30,7 +30,7 @@ struct http_server {
 	atomic_bool stopping;
 	atomic_uint in_flight;
 	atomic_size_t bodies; /* bytes of all bodies, see http_server_options.max_bodies */
-	atomic_bool trim;     /* much memory was freed */
+	atomic_bool trim;     /* large bodies were freed: return memory to the system */
 	_Atomic uint64_t wake_seq;
 	_Atomic uint64_t generation; /* of the current certificate */
 
@@ -51,10 +51,10 @@ struct http_server_conn {
 	struct http_server *server;
 	struct MHD_Connection *mhd;
 	int fd;
-	_Atomic int64_t deadline_ns;   /* CLOCK_NEVER: none */
-	bool cut;                      /* to make room for another one; MHD is to notice */
+	_Atomic int64_t deadline_ns; /* CLOCK_NEVER: none */
+	bool cut;                    /* shut down to make room for another one; MHD notices later */
 	struct http_server_cred *cred; /* held until the handshake is over */
-	uint64_t generation;           /* of the certificate it was greeted with */
+	uint64_t generation;           /* of the certificate in its handshake */
 
 	/* the request */
 	bool started, counted;
@@ -115,18 +115,16 @@ enum http_server_suspended {
 	HTTP_SERVER_WOKEN,     /* woken since `seen` was read, or resumed already: ask again */
 	HTTP_SERVER_GONE,      /* the client is gone, or the server closes what is left */
 };
-/* seen: wake_seq from before the question whether there is something to wait for. wait_for 0: a
- * stream. */
+/* seen: wake_seq as read before the decision to wait. wait_for 0: a stream. */
 enum http_server_suspended http_server_suspend(struct http_server_conn *c, uint64_t wait_for,
 					       uint64_t seen);
 bool http_server_suspend_is_gone(struct http_server_conn *c);
 /* The lock is held. wake: all requests that wait for this number. */
 void http_server_suspend_resume_locked(struct http_server_conn *c);
 void http_server_suspend_wake_locked(struct http_server *s, uint64_t number);
-/* Resumes what the server waits to send, however suspended, and suspends no more; the lock is held.
- */
+/* Resumes all suspended connections and suspends none from now on; the lock is held. */
 void http_server_suspend_close_locked(struct http_server *s);
-/* Finds suspended connections whose client has gone; the lock is held. */
+/* Finds suspended connections that their client has closed; the lock is held. */
 void http_server_suspend_reap_locked(struct http_server *s);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct curl_slist;
 
-/* What the transfers of one loop share: a deep copy of http_loop_options. */
+/* Shared by the transfers of one loop: a deep copy of http_loop_options. */
 struct http_transfer_config {
 	char *user_agent;
 	bool http1_only;
@@ -17,8 +17,9 @@ struct http_transfer_config {
 	char *ca_file, *cert_file, *key_file, *server_name;
 	struct strbuf ca_pem, cert_pem, key_pem;
 	int64_t connect_ms;
-	int64_t last_bytes_ns;   /* when any transfer last heard from a server */
-	struct VEC(int) sockets; /* open ones; curl does not tell which a running transfer uses */
+	int64_t last_bytes_ns; /* when any transfer last heard from a server */
+	struct VEC(int)
+		sockets; /* open ones; curl does not expose which one a running transfer uses */
 };
 
 struct http_transfer {
@@ -46,16 +47,17 @@ void http_transfer_config_finish(struct http_transfer_config *c);
 /* Copies call; the transfer is not started. */
 void http_transfer_copy(struct http_transfer *t, const struct http_call *call);
 void http_transfer_finish(struct http_transfer *t); /* frees the copies; not the easy handle */
-/* Gives easy (fresh) what is the same for all calls of a loop; it stays set between them. */
+/* Sets the options of easy (fresh) that are the same for all calls of a loop; they stay set between
+ * calls. */
 void http_transfer_set_up(struct http_transfer_config *config, void *easy);
-/* Gives easy what is this call's own; others may have used it before. */
+/* Sets the options of easy that are specific to this call; other calls may have used it before. */
 void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config *config,
 			   void *easy);
-/* Takes back what easy borrows from t: another call can use it, or nobody. */
+/* Clears the pointers that easy borrows from t, so that another call can use it. */
 void http_transfer_release(struct http_transfer *t);
-/* Translates what curl says (its CURLcode) into a result that borrows from t. */
+/* Translates a CURLcode into a result that borrows from t. */
 void http_transfer_result(struct http_transfer *t, int code, struct http_result *ret);
-/* Shuts the connection down under the transfer, so that nobody uses it again. */
+/* Shuts down the connection of the transfer, so that it is not reused. */
 void http_transfer_cut_connection(struct http_transfer *t);
 
 #endif

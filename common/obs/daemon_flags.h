@@ -1,5 +1,5 @@
-/* common/obs/daemon_flags.h: the flags that both daemons take, in one table: how to reach the API
- * server, the schedulers whose pods count, feature gates, messages. Owner: main thread. */
+/* common/obs/daemon_flags.h: the flags shared by both daemons, in one table: how to reach the API
+ * server, scheduler names, feature gates, logging. Owner: main thread. */
 #ifndef COMMON_OBS_DAEMON_FLAGS_H
 #define COMMON_OBS_DAEMON_FLAGS_H
 
@@ -25,7 +25,7 @@ extern const struct flags_row daemon_flags_rows[];
  */
 int daemon_flags_parse(const struct flags *f, int argc, char **argv, struct daemon_flags *options,
 		       struct err *err);
-/* Sets level and format of the log, then warns once of each flag and gate without effect. */
+/* Sets level and format of the log, then logs a warning for each flag and gate without effect. */
 void daemon_flags_configure_log(const struct daemon_flags *d);
 
 #endif

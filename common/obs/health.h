@@ -11,21 +11,22 @@
 #include "net/http_server.h"
 
 /* For the server of these endpoints (http_server_options): a probe comes from another address than
- * connections of a pod that say nothing, which take few places and lose them soon. */
+ * idle connections of a pod, which are limited in number and closed early. */
 #define HEALTH_CONNECTIONS 256
 #define HEALTH_CONNECTIONS_OF_ONE 16
 #define HEALTH_IDLE_S 5
 
 struct health;
 
-/* True: fine. Else writes why into detail. A check that is fine may write a warning there. */
+/* Returns true when healthy, else writes the reason into detail. A healthy check may write a
+ * warning there. */
 typedef bool (*health_check_fn)(void *ctx, char *detail, size_t detail_size);
 
 struct health *health_create(void);
 void health_destroy(struct health *h);
 void health_add_live(struct health *h, const char *name, health_check_fn fn, void *ctx);
 void health_add_ready(struct health *h, const char *name, health_check_fn fn, void *ctx);
-/* True when the path was one of ours and ret is filled. */
+/* True when the path is a health endpoint; ret is then filled. */
 bool health_handle(const struct health *h, const struct http_request *req, struct arena *arena,
 		   struct http_response *ret);
 

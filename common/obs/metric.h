@@ -30,12 +30,12 @@ struct metric_family *metric_register_histogram(struct metric_registry *r, const
 						const double *bounds, size_t nbounds);
 
 /* values: as many as the family has labels; NULL for none. Created on first use. Keep the pointer
- * for hot paths; it dies with metric_remove of the same values. */
+ * for hot paths; metric_remove of the same values frees it. */
 struct metric_cell *metric_cell(struct metric_family *f, const char *const *values);
 void metric_remove(struct metric_family *f, const char *const *values);
-/* Every cell whose first n labels have these values. */
+/* Removes every cell with these values in its first n labels. */
 void metric_remove_where(struct metric_family *f, const char *const *values, size_t n);
-/* The two replace a family of gauges: cells that are not set in between are removed. One thread. */
+/* begin and end replace a family of gauges: cells not set in between are removed. One thread. */
 void metric_begin(struct metric_family *f);
 void metric_end(struct metric_family *f);
 

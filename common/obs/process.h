@@ -1,4 +1,4 @@
-/* common/obs/process.h: what the kernel says about this process, from /proc. Any thread. */
+/* common/obs/process.h: statistics of this process from /proc. Any thread. */
 #ifndef COMMON_OBS_PROCESS_H
 #define COMMON_OBS_PROCESS_H
 

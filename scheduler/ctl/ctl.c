@@ -4,41 +4,30 @@
 #include <stdlib.h>
 
 #include "base/attrs.h"
-#include "base/err.h"
 #include "base/str.h"
+#include "scheduler/ctl/cli/verb.h"
 
 /* Sorted by name. */
-static const struct ctl_verb *const verbs[] = {
+static const struct verb *const verbs[] = {
 	&ctl_certs_verb,   &ctl_close_verb,   &ctl_completion_verb, &ctl_doctor_verb,
 	&ctl_drain_verb,   &ctl_explain_verb, &ctl_list_verb,       &ctl_open_verb,
 	&ctl_pending_verb, &ctl_queues_verb,  &ctl_resume_verb,     &ctl_simulate_verb,
 	&ctl_stop_verb,    &ctl_version_verb,
 };
 
-const struct flags_choice ctl_outputs[] = {
-	{ "table", CTL_TABLE },
-	{ "json", CTL_JSON },
-	{ NULL, 0 },
-};
-
-const struct flags_choice ctl_object_outputs[] = {
-	{ "table", CTL_TABLE }, { "json", CTL_JSON }, { "yaml", CTL_YAML },
-	{ "name", CTL_NAME },   { NULL, 0 },
-};
-
-const struct ctl_verb *ctl_verb_at(size_t i)
+const struct verb *ctl_verb_at(size_t i)
 {
 	return i < ARRAY_LEN(verbs) ? verbs[i] : NULL;
 }
 
 static int cmp_verb(const void *name, const void *verb)
 {
-	return strcmp(name, (*(const struct ctl_verb *const *)verb)->name);
+	return strcmp(name, (*(const struct verb *const *)verb)->name);
 }
 
-const struct ctl_verb *ctl_find_verb(const char *name)
+const struct verb *ctl_find_verb(const char *name)
 {
-	const struct ctl_verb *const *verb =
+	const struct verb *const *verb =
 		bsearch(name, verbs, ARRAY_LEN(verbs), sizeof(verbs[0]), cmp_verb);
 
 	return verb == NULL ? NULL : *verb;
@@ -56,41 +45,22 @@ static void print_usage(FILE *to)
 
 int ctl_run(int argc, char **argv)
 {
-	const struct ctl_verb *verb;
+	const struct verb *verb;
 
 	if (argc < 2) {
 		print_usage(stderr);
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (str_streq(argv[1], "--help") || str_streq(argv[1], "-h") ||
 	    str_streq(argv[1], "help")) {
 		print_usage(stdout);
-		return CTL_OK;
+		return VERB_OK;
 	}
 	verb = ctl_find_verb(str_streq(argv[1], "--version") ? "version" : argv[1]);
 	if (verb == NULL) {
 		fprintf(stderr, "headgatectl: no such verb: %s\n\n", argv[1]);
 		print_usage(stderr);
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	return verb->run(argc - 1, argv + 1);
-}
-
-bool ctl_parse(const struct flags *f, int argc, char **argv, void *options,
-	       struct flags_parsed *ret, int *ret_code)
-{
-	struct err err = ERR_INIT;
-	int r = flags_parse(f, argc, argv, options, ret, &err);
-
-	if (r < 0) {
-		(void)ctl_fail(&err);
-	}
-	*ret_code = r < 0 ? CTL_USAGE : CTL_OK;
-	return r == 0;
-}
-
-int ctl_fail(const struct err *err)
-{
-	fprintf(stderr, "headgatectl: %s\n", err->text);
-	return CTL_FAILED;
 }

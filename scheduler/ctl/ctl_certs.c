@@ -2,6 +2,7 @@
  * nothing as long as what is there is good: the authority is kept, the server certificate is made
  * anew only when it does not cover the names asked for, was signed by another authority, does not
  * match its key, or has less than a third of its validity left. */
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ struct certs_options {
 	struct flags_list dns, ip;
 	int64_t days, ca_days;
 	bool force;
-	enum ctl_output output;
+	enum verb_output output;
 };
 
 #define AT(kind, member) FLAGS_AT(struct certs_options, kind, member)
@@ -43,7 +44,7 @@ static const struct flags_row rows[] = {
 	  .help = "Validity of the authority" },
 	{ "force", .letter = 'f', AT(BOOL, force),
 	  .help = "Make the server certificate again in any case" },
-	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct certs_options, ctl_outputs, output),
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct certs_options, verb_outputs, output),
 	  .def = "table", .help = "How to print" },
 	{ .type = FLAGS_END },
 };
@@ -163,10 +164,10 @@ static int print_files(const struct certs_options *o, const struct paths *p, boo
 
 		if (file_read_all(files[i].path, PAIR_MAX_BYTES, &pem, err) < 0 ||
 		    pair_validity(strbuf_str(&pem), &from, &to, err) < 0) {
-			return ctl_fail(err);
+			return verb_fail(err);
 		}
 		clock_format_time(to, until);
-		if (o->output == CTL_TABLE) {
+		if (o->output == VERB_TABLE) {
 			printf("%-8s until %s  %s\n", files[i].made ? "made" : "kept", until,
 			       files[i].path);
 		}
@@ -179,10 +180,10 @@ static int print_files(const struct certs_options *o, const struct paths *p, boo
 	}
 	json_out_object_end(&out);
 	json_out_end(&out);
-	if (o->output == CTL_JSON) {
+	if (o->output == VERB_JSON) {
 		printf("%s\n", json.p);
 	}
-	return CTL_OK;
+	return VERB_OK;
 }
 
 static int run(const struct certs_options *o, struct err *err)
@@ -193,11 +194,11 @@ static int run(const struct certs_options *o, struct err *err)
 
 	paths_init(&p, o->out);
 	if (file_make_dirs(o->out, err) < 0 || load_or_make_ca(o, &p, &ca, &ca_made, err) < 0) {
-		return ctl_fail(err);
+		return verb_fail(err);
 	}
 	leaf_made = !is_good(o, &p, &ca);
 	if (leaf_made && make_leaf(o, &p, &ca, err) < 0) {
-		return ctl_fail(err);
+		return verb_fail(err);
 	}
 	return print_files(o, &p, ca_made, leaf_made, err);
 }
@@ -209,20 +210,20 @@ static int run_verb(int argc, char **argv)
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!ctl_parse(&ctl_certs_verb.flags, argc, argv, &o, &parsed, &code)) {
+	if (!verb_parse(&ctl_certs_verb.flags, argc, argv, &o, &parsed, &code)) {
 		return code;
 	}
 	if (o.dns.n + o.ip.n == 0) {
 		fprintf(stderr, "headgatectl: certs: give at least one --dns or --ip\n");
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	return run(&o, &err);
 }
 
 static const struct flags_row *const tables[] = { rows, flags_help, NULL };
 
-const struct ctl_verb ctl_certs_verb = {
-	CTL_VERB("certs"),
+const struct verb ctl_certs_verb = {
+	VERB("certs"),
 	.help = "make a certificate authority and a server certificate",
 	.flags.doc = "Make ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256) unless good ones are "
 		     "there already.",

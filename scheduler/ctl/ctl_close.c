@@ -1,3 +1,4 @@
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/list/queue_state.h"
 
@@ -6,8 +7,8 @@ static int run_verb(int argc, char **argv)
 	return queue_state_run(&ctl_close_verb, argc, argv, true);
 }
 
-const struct ctl_verb ctl_close_verb = {
-	CTL_VERB("close"),
+const struct verb ctl_close_verb = {
+	VERB("close"),
 	.help = "close a Queue: it gives no quota and takes reservations back",
 	.flags.args = "queue NAME",
 	.flags.doc = "Close a queue of Volcano's kind and all queues below it: they give no quota, "

@@ -6,6 +6,7 @@
 #include "base/attrs.h"
 #include "base/flags_text.h"
 #include "base/strbuf.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
 /* What may follow a flag, or stand as an argument. */
@@ -64,7 +65,7 @@ static enum hint hint_value(const struct flags_row *row, struct strbuf *words)
 }
 
 /* Row i of a verb that is a flag; NULL behind the last one. */
-static const struct flags_row *flag_at(const struct ctl_verb *verb, size_t *i)
+static const struct flags_row *flag_at(const struct verb *verb, size_t *i)
 {
 	const struct flags_row *row = flags_at(&verb->flags, (*i)++);
 
@@ -88,7 +89,7 @@ static void add_escaped(const char *text, const char *special, struct strbuf *ou
 	}
 }
 
-static void bash_value(const struct ctl_verb *verb, const struct flags_row *row, struct strbuf *out)
+static void bash_value(const struct verb *verb, const struct flags_row *row, struct strbuf *out)
 {
 	CLEANUP(strbuf_finish) struct strbuf words = STRBUF_INIT;
 	enum hint hint = hint_value(row, &words);
@@ -107,7 +108,7 @@ static void bash_value(const struct ctl_verb *verb, const struct flags_row *row,
 	}
 }
 
-static void bash_words(const struct ctl_verb *verb, struct strbuf *out)
+static void bash_words(const struct verb *verb, struct strbuf *out)
 {
 	CLEANUP(strbuf_finish) struct strbuf words = STRBUF_INIT;
 	enum hint hint = hint_arguments(&verb->flags, &words);
@@ -122,7 +123,7 @@ static void bash_words(const struct ctl_verb *verb, struct strbuf *out)
 
 static void add_bash(struct strbuf *out)
 {
-	const struct ctl_verb *verb;
+	const struct verb *verb;
 
 	strbuf_add_c(out, "# bash completion for headgatectl\n"
 			  "_headgatectl()\n{\n"
@@ -189,7 +190,7 @@ static void zsh_flag(const struct flags_row *row, struct strbuf *out)
 
 static void add_zsh(struct strbuf *out)
 {
-	const struct ctl_verb *verb;
+	const struct verb *verb;
 
 	strbuf_add_c(out, "#compdef headgatectl\n"
 			  "_headgatectl()\n{\n\tlocal -a verbs=(\n");
@@ -224,7 +225,7 @@ static void add_zsh(struct strbuf *out)
 			  "\tcompdef _headgatectl headgatectl\nfi\n");
 }
 
-static void fish_flag(const struct ctl_verb *verb, const struct flags_row *row, struct strbuf *out)
+static void fish_flag(const struct verb *verb, const struct flags_row *row, struct strbuf *out)
 {
 	CLEANUP(strbuf_finish) struct strbuf words = STRBUF_INIT;
 	enum hint hint = hint_value(row, &words);
@@ -246,7 +247,7 @@ static void fish_flag(const struct ctl_verb *verb, const struct flags_row *row, 
 
 static void add_fish(struct strbuf *out)
 {
-	const struct ctl_verb *verb;
+	const struct verb *verb;
 
 	strbuf_add_c(out, "# fish completion for headgatectl\ncomplete -c headgatectl -f\n");
 	for (size_t v = 0; (verb = ctl_verb_at(v)) != NULL; v++) {
@@ -283,24 +284,24 @@ static int run_verb(int argc, char **argv)
 	char unused;
 	int code;
 
-	if (!ctl_parse(&ctl_completion_verb.flags, argc, argv, &unused, &parsed, &code)) {
+	if (!verb_parse(&ctl_completion_verb.flags, argc, argv, &unused, &parsed, &code)) {
 		return code;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(shells) && parsed.nargs == 1; i++) {
 		if (str_streq(argv[1], shells[i].name)) {
 			shells[i].add(&text);
 			fwrite(text.p, 1, text.len, stdout);
-			return CTL_OK;
+			return VERB_OK;
 		}
 	}
 	fprintf(stderr, "headgatectl: expected: completion bash|zsh|fish\n");
-	return CTL_USAGE;
+	return VERB_USAGE;
 }
 
 static const struct flags_row *const tables[] = { flags_help, NULL };
 
-const struct ctl_verb ctl_completion_verb = {
-	CTL_VERB("completion"),
+const struct verb ctl_completion_verb = {
+	VERB("completion"),
 	.help = "print a script that completes headgatectl's words in a shell",
 	.flags.args = "bash|zsh|fish",
 	.flags.doc = "Print a script that makes a shell complete verbs, flags and their values: "

@@ -23,6 +23,7 @@
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 
@@ -305,18 +306,18 @@ static int run_verb(int argc, char **argv)
 		return code;
 	}
 	if (read_config(&a, arena, &conf, &err) < 0) {
-		return ctl_fail(&err);
+		return verb_fail(&err);
 	}
 	d.owners = strmap_create(NULL);
 	code = examine(&a, &d, &err);
 	finish(&d);
 	if (code < 0) {
-		return ctl_fail(&err);
+		return verb_fail(&err);
 	}
 	if (d.found == 0 && d.failed == 0) {
 		printf("nothing found\n");
 	}
-	return d.found == 0 && d.failed == 0 ? CTL_OK : CTL_FAILED;
+	return d.found == 0 && d.failed == 0 ? VERB_OK : VERB_FAILED;
 }
 
 static const struct flags_row *const tables[] = {
@@ -326,8 +327,8 @@ static const struct flags_row *const tables[] = {
 	NULL,
 };
 
-const struct ctl_verb ctl_doctor_verb = {
-	CTL_VERB("doctor"),
+const struct verb ctl_doctor_verb = {
+	VERB("doctor"),
 	.help = "look for objects that name a queue and do not wait for it",
 	.flags.doc =
 		"Look for objects that name a queue and do not wait for it: those of kinds "

@@ -15,6 +15,7 @@
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "scheduler/ctl/cli/cluster_args.h"
+#include "scheduler/ctl/ctl.h"
 #include "scheduler/pods/writes/gate_removal.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
@@ -242,15 +243,15 @@ static int run_verb(int argc, char **argv)
 	if (!cluster_args_parse(&ctl_drain_verb, argc, argv, &f, &code)) {
 		return code;
 	}
-	return drain(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+	return drain(&f, &err) < 0 ? verb_fail(&err) : VERB_OK;
 }
 
 static const struct flags_row *const tables[] = {
 	cluster_args_reach, cluster_args_instance, cluster_args_yes, flags_help, NULL,
 };
 
-const struct ctl_verb ctl_drain_verb = {
-	CTL_VERB("drain"),
+const struct verb ctl_drain_verb = {
+	VERB("drain"),
 	.help = "take our gates off all pods, before uninstalling",
 	.flags.doc = "Take our scheduling gates off all pods, before uninstalling: first the "
 		     "webhook registrations are deleted, then every gate is removed.",

@@ -14,6 +14,7 @@
 #include "enc/json_out.h"
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/explain/live_cluster.h"
 #include "scheduler/ctl/explain/workload_explain_json.h"
 #include "scheduler/ctl/explain/workload_explain_text.h"
@@ -391,7 +392,7 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	}
 	assert(t != NULL); /* find_pod said so */
 	explain(s, t, &x);
-	if (f->output == CTL_JSON) {
+	if (f->output == VERB_JSON) {
 		print_json(&x);
 	} else {
 		print_table(&x);
@@ -444,7 +445,7 @@ static int explain_workload(const struct cluster_args *f, struct err *err)
 	if (r < 0) {
 		return r;
 	}
-	if (f->output == CTL_JSON) {
+	if (f->output == VERB_JSON) {
 		workload_explain_json_write(&x, &text);
 		printf("%s\n", text.p);
 	} else {
@@ -480,14 +481,14 @@ static int run_verb(int argc, char **argv)
 		return code;
 	}
 	if (f.nrest == 2 && is_pod(f.rest[0]) && f.files.n == 0) {
-		return explain_pod(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+		return explain_pod(&f, &err) < 0 ? verb_fail(&err) : VERB_OK;
 	}
 	if (f.nrest == 2 && is_workload(f.rest[0]) && f.dump == NULL) {
-		return explain_workload(&f, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+		return explain_workload(&f, &err) < 0 ? verb_fail(&err) : VERB_OK;
 	}
 	fprintf(stderr, "headgatectl: expected: explain pod NAMESPACE/NAME [--dump FILE], or "
 			"explain workload|job NAMESPACE/NAME [-f FILE]\n");
-	return CTL_USAGE;
+	return VERB_USAGE;
 }
 
 static const struct flags_row *const tables[] = {
@@ -495,8 +496,8 @@ static const struct flags_row *const tables[] = {
 	cluster_args_namespace, cluster_args_output, flags_help,         NULL,
 };
 
-const struct ctl_verb ctl_explain_verb = {
-	CTL_VERB("explain"),
+const struct verb ctl_explain_verb = {
+	VERB("explain"),
 	.help = "say what a pod or a Workload waits for, with the arithmetic",
 	.flags.args = "pod NAMESPACE/NAME\nworkload NAMESPACE/NAME\njob NAMESPACE/NAME",
 	.flags.doc = "Say what a pod waits for: its gate, the arithmetic of its queue up the tree, "

@@ -15,6 +15,7 @@
 #include "enc/yaml.h"
 #include "scheduler/ctl/cli/age.h"
 #include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/explain/live_workloads.h"
 #include "scheduler/ctl/list/kueue_kinds.h"
 #include "scheduler/ctl/list/list_filter.h"
@@ -341,7 +342,7 @@ static void add_object(struct listing *l, const struct jdoc *object)
 		json_out_doc(l->json, whole);
 		return;
 	}
-	if (l->args->output == CTL_NAME) {
+	if (l->args->output == VERB_NAME) {
 		print_name(l->kind, object);
 		return;
 	}
@@ -395,7 +396,7 @@ static void print_list(struct listing *l)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	l->json = NULL;
-	if (l->args->output == CTL_YAML) {
+	if (l->args->output == VERB_YAML) {
 		print_yaml(strbuf_str(&text));
 	} else {
 		printf("%s\n", text.p);
@@ -406,7 +407,7 @@ static void print_rows(struct listing *l)
 {
 	list_objects(l);
 	if (l->rows > 0) {
-		if (l->args->output == CTL_TABLE) {
+		if (l->args->output == VERB_TABLE) {
 			columns_print(l->table, stdout);
 		}
 	} else if (is_namespaced(l->kind) && !l->args->all_namespaces) {
@@ -440,7 +441,7 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 	if (source.world != NULL) {
 		l.places = find_places(world(&l));
 	}
-	if (a->output == CTL_JSON || a->output == CTL_YAML) {
+	if (a->output == VERB_JSON || a->output == VERB_YAML) {
 		print_list(&l);
 	} else {
 		print_rows(&l);
@@ -479,21 +480,21 @@ static int run_verb(int argc, char **argv)
 	}
 	kind = find_kind(a.nrest == 0 ? NULL : a.rest[0]);
 	if (kind == NULL) {
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (a.nrest > 1) {
 		fprintf(stderr, "headgatectl: unexpected argument \"%s\"\n", a.rest[1]);
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (kind->resource == SCHED_PODS && a.owner == NULL) {
 		fprintf(stderr, "headgatectl: list pods takes --for TYPE/NAME\n");
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (list_filter_parse(a.labels, a.fields, is_namespaced(kind), &filter, &err) < 0) {
-		(void)ctl_fail(&err);
-		return CTL_USAGE;
+		(void)verb_fail(&err);
+		return VERB_USAGE;
 	}
-	return list(&a, kind, &filter, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+	return list(&a, kind, &filter, &err) < 0 ? verb_fail(&err) : VERB_OK;
 }
 
 static const struct flags_row *const tables[] = {
@@ -510,8 +511,8 @@ static const struct flags_row *const tables[] = {
 	NULL,
 };
 
-const struct ctl_verb ctl_list_verb = {
-	CTL_VERB("list"),
+const struct verb ctl_list_verb = {
+	VERB("list"),
 	.help = "list ClusterQueues, LocalQueues, Workloads, ResourceFlavors, Cohorts, pods",
 	.flags.args =
 		"clusterqueues|localqueues|workloads|resourceflavors|cohorts\npods --for TYPE/NAME",

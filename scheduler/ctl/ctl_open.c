@@ -1,3 +1,4 @@
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/list/queue_state.h"
 
@@ -6,8 +7,8 @@ static int run_verb(int argc, char **argv)
 	return queue_state_run(&ctl_open_verb, argc, argv, false);
 }
 
-const struct ctl_verb ctl_open_verb = {
-	CTL_VERB("open"),
+const struct verb ctl_open_verb = {
+	VERB("open"),
 	.help = "open a Queue that was closed",
 	.flags.args = "queue NAME",
 	.flags.doc =

@@ -11,6 +11,7 @@
 #include "enc/jdoc.h"
 #include "enc/json_out.h"
 #include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/explain/live_workloads.h"
 #include "scheduler/ctl/list/kueue_kinds.h"
 #include "scheduler/ctl/sim/quota_lists.h"
@@ -210,7 +211,7 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 		return r;
 	}
 	x.q = forest_world(workload_simulation_forest(source.world));
-	if (a->output == CTL_JSON) {
+	if (a->output == VERB_JSON) {
 		json_out_init(&json, &text);
 		x.json = &json;
 	}
@@ -243,14 +244,14 @@ static int run_verb(int argc, char **argv)
 	if (a.nrest > 0) {
 		kind = kueue_kinds_need("pending-workloads", a.rest[0], kinds);
 		if (kind == NULL) {
-			return CTL_USAGE;
+			return VERB_USAGE;
 		}
 	}
 	if (a.nrest != 0 && a.nrest != 2) {
 		fprintf(stderr, "headgatectl: expected: pending-workloads [%s NAME]\n", a.rest[0]);
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
-	return show(&a, kind, &err) < 0 ? ctl_fail(&err) : CTL_OK;
+	return show(&a, kind, &err) < 0 ? verb_fail(&err) : VERB_OK;
 }
 
 static const struct flags_row *const tables[] = {
@@ -258,8 +259,8 @@ static const struct flags_row *const tables[] = {
 	cluster_args_page,  cluster_args_output, flags_help,          NULL,
 };
 
-const struct ctl_verb ctl_pending_verb = {
-	CTL_VERB("pending-workloads"),
+const struct verb ctl_pending_verb = {
+	VERB("pending-workloads"),
 	.help = "show the Workloads that wait in a ClusterQueue or LocalQueue, in order",
 	.flags.args = "\nclusterqueue NAME\nlocalqueue NAMESPACE/NAME",
 	.flags.doc = "Show the Workloads that wait in a queue, or in all ClusterQueues, in the "

@@ -7,6 +7,7 @@
 #include "enc/json_out.h"
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/explain/live_cluster.h"
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/session/session.h"
@@ -161,22 +162,22 @@ static int run_verb(int argc, char **argv)
 		return code;
 	}
 	if (live_cluster_load(&f, &s, &err) < 0) {
-		return ctl_fail(&err);
+		return verb_fail(&err);
 	}
-	if (f.output == CTL_JSON) {
+	if (f.output == VERB_JSON) {
 		print_json(s);
 	} else {
 		print_table(s);
 	}
-	return CTL_OK;
+	return VERB_OK;
 }
 
 static const struct flags_row *const tables[] = {
 	cluster_args_reach, cluster_args_dump, cluster_args_output, flags_help, NULL,
 };
 
-const struct ctl_verb ctl_queues_verb = {
-	CTL_VERB("queues"),
+const struct verb ctl_queues_verb = {
+	VERB("queues"),
 	.help = "show the queue tree with what is allocated, reserved, published",
 	.flags.doc = "Show the queue tree: limit, allocated, reserved, published and gated pods of "
 		     "each queue and all below it.",

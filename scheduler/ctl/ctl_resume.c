@@ -11,8 +11,8 @@ static const struct flags_row *const tables[] = {
 	cluster_args_reach, cluster_args_namespace, cluster_args_dry_run, flags_help, NULL,
 };
 
-const struct ctl_verb ctl_resume_verb = {
-	CTL_VERB("resume"),
+const struct verb ctl_resume_verb = {
+	VERB("resume"),
 	.help = "resume a ClusterQueue, LocalQueue or Workload",
 	.flags.args = QUOTA_SWITCH_ARGS,
 	.flags.doc = "Let a queue admit again, or a Workload be queued again.",

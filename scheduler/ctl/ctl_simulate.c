@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "enc/jdoc.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/ctl/sim/sim_report.h"
@@ -37,7 +38,7 @@ struct arguments {
 	size_t nfiles;
 	struct VEC(struct deletion) deletions;
 	const char *config, *scheduler_conf;
-	enum ctl_output output;
+	enum verb_output output;
 	unsigned show; /* enum show */
 	bool has_now, until_stable, victims_stop;
 	int64_t now, cycles;
@@ -57,7 +58,7 @@ static const struct flags_choice sections[] = {
 };
 
 static const struct flags_row rows[] = {
-	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, ctl_outputs, output),
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, verb_outputs, output),
 	  .def = "table", .help = "How to print" },
 	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
 	  .help = "Kueue's configuration file, for the quota part" },
@@ -119,13 +120,13 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 	const struct flags *f = &ctl_simulate_verb.flags;
 	struct flags_parsed parsed;
 
-	if (!ctl_parse(f, argc, argv, a, &parsed, ret_code)) {
+	if (!verb_parse(f, argc, argv, a, &parsed, ret_code)) {
 		return false;
 	}
 	a->files = (const char *const *)(argv + 1);
 	a->nfiles = parsed.nargs;
 	a->has_now = flags_is_given(f, &parsed, "now");
-	*ret_code = CTL_USAGE;
+	*ret_code = VERB_USAGE;
 	if (a->nfiles == 0) {
 		fprintf(stderr, "headgatectl: simulate needs a FILE\n");
 		return false;
@@ -221,7 +222,7 @@ static void print(const struct arguments *a, const struct parts *p)
 					.workloads = (a->show & SHOW_WORKLOADS) != 0,
 					.events = (a->show & SHOW_EVENTS) != 0 };
 
-	if (a->output == CTL_TABLE) {
+	if (a->output == VERB_TABLE) {
 		sim_report_table(&parts, &show, stdout);
 		return;
 	}
@@ -241,20 +242,20 @@ static int simulate(const struct arguments *a)
 	struct err err = ERR_INIT;
 
 	if (read_files(a, in, &config, &err) < 0) {
-		return ctl_fail(&err);
+		return verb_fail(&err);
 	}
 	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
 	quota_opt.config = config;
 	quota_opt.config_path = a->config;
 	if (workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
 	    simulation_create(in, &opt, &pods, &err) < 0) {
-		return ctl_fail(&err);
+		return verb_fail(&err);
 	}
 	parts = (struct parts){ pods, quota };
 	run_cycles(a, &parts);
 	warn_of_late_removals(a, &parts);
 	print(a, &parts);
-	return CTL_OK;
+	return VERB_OK;
 }
 
 static int run_verb(int argc, char **argv)
@@ -271,8 +272,8 @@ static int run_verb(int argc, char **argv)
 
 static const struct flags_row *const tables[] = { rows, flags_help, NULL };
 
-const struct ctl_verb ctl_simulate_verb = {
-	CTL_VERB("simulate"),
+const struct verb ctl_simulate_verb = {
+	VERB("simulate"),
 	.help = "run the scheduler on manifests, without a cluster",
 	.flags.args = "FILE...",
 	.flags.doc =

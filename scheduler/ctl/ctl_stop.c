@@ -13,8 +13,8 @@ static const struct flags_row *const tables[] = {
 	flags_help,         NULL,
 };
 
-const struct ctl_verb ctl_stop_verb = {
-	CTL_VERB("stop"),
+const struct verb ctl_stop_verb = {
+	VERB("stop"),
 	.help = "stop a ClusterQueue, LocalQueue or Workload",
 	.flags.args = QUOTA_SWITCH_ARGS,
 	.flags.doc =

@@ -4,14 +4,15 @@
 #include "base/strbuf.h"
 #include "base/version.h"
 #include "enc/json_out.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
 struct arguments {
-	enum ctl_output output;
+	enum verb_output output;
 };
 
 static const struct flags_row rows[] = {
-	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, ctl_outputs, output),
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, verb_outputs, output),
 	  .def = "table", .help = "How to print" },
 	{ .type = FLAGS_END },
 };
@@ -19,17 +20,17 @@ static const struct flags_row rows[] = {
 static int run_verb(int argc, char **argv)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	struct arguments a = { CTL_TABLE };
+	struct arguments a = { VERB_TABLE };
 	struct flags_parsed parsed;
 	struct json_out o;
 	int code;
 
-	if (!ctl_parse(&ctl_version_verb.flags, argc, argv, &a, &parsed, &code)) {
+	if (!verb_parse(&ctl_version_verb.flags, argc, argv, &a, &parsed, &code)) {
 		return code;
 	}
-	if (a.output == CTL_TABLE) {
+	if (a.output == VERB_TABLE) {
 		printf("headgatectl %s\n", HEADGATE_VERSION);
-		return CTL_OK;
+		return VERB_OK;
 	}
 	json_out_init(&o, &text);
 	json_out_object(&o);
@@ -37,13 +38,13 @@ static int run_verb(int argc, char **argv)
 	json_out_object_end(&o);
 	json_out_end(&o);
 	printf("%s\n", text.p);
-	return CTL_OK;
+	return VERB_OK;
 }
 
 static const struct flags_row *const tables[] = { rows, flags_help, NULL };
 
-const struct ctl_verb ctl_version_verb = {
-	CTL_VERB("version"),
+const struct verb ctl_version_verb = {
+	VERB("version"),
 	.help = "print the version",
 	.flags.doc = "Print the version of this program.",
 	.flags.tables = tables,

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "base/version.h"
 #include "scheduler/app/options.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 #include "webhook/main/webhook_options.h"
 
@@ -119,7 +120,7 @@ static void md_gates(void)
 	putchar('\n');
 }
 
-static void md_verb(const struct ctl_verb *verb)
+static void md_verb(const struct verb *verb)
 {
 	struct str forms = str_of(verb->flags.args == NULL ? "" : verb->flags.args);
 
@@ -140,7 +141,7 @@ static void md_verb(const struct ctl_verb *verb)
 
 static void print_markdown(void)
 {
-	const struct ctl_verb *verb;
+	const struct verb *verb;
 
 	printf("# Flags\n\n`make docs` writes this page from the tables that the programs parse "
 	       "by; "
@@ -285,7 +286,7 @@ static void print_man_daemon(const struct daemon *d)
 
 static void print_man_ctl(void)
 {
-	const struct ctl_verb *verb;
+	const struct verb *verb;
 
 	man_title("headgatectl", 1, "explain, simulate and operate Headgate's queues");
 	printf(".SH SYNOPSIS\n.B headgatectl\n.I VERB\n.RI [ FLAG ...]\n.SH VERBS\n");

@@ -114,13 +114,14 @@ const struct flags_row cluster_args_dry_run[] = {
 	END,
 };
 const struct flags_row cluster_args_output[] = {
-	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, ctl_outputs, output),
+	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, verb_outputs, output),
 	  .def = "table", .help = "How to print" },
 	END,
 };
 const struct flags_row cluster_args_objects[] = {
-	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, ctl_object_outputs, output),
-	  .def = "table", .help = "How to print" },
+	{ "output", .letter = 'o',
+	  FLAGS_CHOICE_AT(struct cluster_args, verb_object_outputs, output), .def = "table",
+	  .help = "How to print" },
 	END,
 };
 const struct flags_row cluster_args_instance[] = {
@@ -167,13 +168,13 @@ static int set_instance(void *member, const char *value, struct err *err)
 	return 0;
 }
 
-bool cluster_args_parse(const struct ctl_verb *verb, int argc, char **argv,
-			struct cluster_args *ret, int *ret_code)
+bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct cluster_args *ret,
+			int *ret_code)
 {
 	struct flags_parsed parsed;
 
 	*ret = (struct cluster_args){ .kubeconfig = NULL };
-	if (!ctl_parse(&verb->flags, argc, argv, ret, &parsed, ret_code)) {
+	if (!verb_parse(&verb->flags, argc, argv, ret, &parsed, ret_code)) {
 		return false;
 	}
 	ret->has_now = flags_is_given(&verb->flags, &parsed, "now");

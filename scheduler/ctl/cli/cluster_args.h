@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scheduler/ctl/ctl.h"
+#include "scheduler/ctl/cli/verb.h"
 
 struct err;
 struct transport;
@@ -28,7 +28,7 @@ struct cluster_args {
 	const char *dump;       /* a dump file instead of a cluster */
 	const char *conf;       /* the scheduler's configuration file, NULL: built in */
 	const char *namespace_; /* of names that have none, "default" */
-	enum ctl_output output;
+	enum verb_output output;
 	bool yes;                /* really do it */
 	const char *instance;    /* only what this release made; NULL: any */
 	struct flags_list files; /* manifests instead of a cluster */
@@ -67,8 +67,8 @@ extern const struct flags_row cluster_args_instance[];  /* --instance */
 extern const struct flags_row cluster_args_yes[];       /* --yes */
 
 /* Parses the arguments of one verb. True: go on, else *ret_code is what to return. */
-bool cluster_args_parse(const struct ctl_verb *verb, int argc, char **argv,
-			struct cluster_args *ret, int *ret_code);
+bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct cluster_args *ret,
+			int *ret_code);
 /* Connects to the cluster that the arguments name; transport_destroy. */
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);
 /* "namespace/name" of a positional argument that may lack its namespace; the caller frees it. */

@@ -193,7 +193,7 @@ static int apply(const struct cluster_args *a, struct change *c, struct err *err
 static int usage(bool closes)
 {
 	fprintf(stderr, "headgatectl: expected: %s queue NAME\n", closes ? "close" : "open");
-	return CTL_USAGE;
+	return VERB_USAGE;
 }
 
 const struct flags_row *const queue_state_tables[] = {
@@ -203,7 +203,7 @@ const struct flags_row *const queue_state_tables[] = {
 	NULL,
 };
 
-int queue_state_run(const struct ctl_verb *verb, int argc, char **argv, bool closes)
+int queue_state_run(const struct verb *verb, int argc, char **argv, bool closes)
 {
 	static const char *const dry[] = { [CLUSTER_ARGS_DO] = "",
 					   [CLUSTER_ARGS_DRY_CLIENT] = " (dry run)",
@@ -225,11 +225,11 @@ int queue_state_run(const struct ctl_verb *verb, int argc, char **argv, bool clo
 	if (closes && str_streq(c.name, KEYS_ROOT_QUEUE)) {
 		fprintf(stderr,
 			"headgatectl: the queue root is always open: close those below it\n");
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (apply(&a, &c, &err) < 0) {
-		return ctl_fail(&err);
+		return verb_fail(&err);
 	}
 	printf("queue." KEYS_VOLCANO_GROUP "/%s %s%s\n", c.name, c.done, dry[c.dry]);
-	return CTL_OK;
+	return VERB_OK;
 }

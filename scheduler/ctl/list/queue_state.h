@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-struct ctl_verb;
+struct verb;
 struct flags_row;
 
 extern const struct flags_row *const queue_state_tables[]; /* the flags of both verbs */
 
 /* The whole verb "open", or "close": parses, reads, patches, prints; an exit code. */
-int queue_state_run(const struct ctl_verb *verb, int argc, char **argv, bool closes);
+int queue_state_run(const struct verb *verb, int argc, char **argv, bool closes);
 
 #endif

@@ -77,7 +77,7 @@ static int change(const struct cluster_args *a, const struct kinds_row *kind, bo
 	if (slash != NULL && !kind->namespaced) {
 		fprintf(stderr, "headgatectl: %s: a %s has no namespace\n", a->rest[1],
 			kind->singular);
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (kind->namespaced) {
 		snprintf(space, sizeof(space), "%.*s",
@@ -86,14 +86,14 @@ static int change(const struct cluster_args *a, const struct kinds_row *kind, bo
 		c.namespace_ = space;
 	}
 	if (apply(a, &c, &err) < 0) {
-		return ctl_fail(&err);
+		return verb_fail(&err);
 	}
 	printf("%s.%s/%s %s%s\n", kind->singular, kind->group, c.name, stop ? "stopped" : "resumed",
 	       dry[a->dry]);
-	return CTL_OK;
+	return VERB_OK;
 }
 
-int stop_resume_run(const struct ctl_verb *verb, int argc, char **argv, bool stop)
+int stop_resume_run(const struct verb *verb, int argc, char **argv, bool stop)
 {
 	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", "Workload", NULL };
 	const struct kinds_row *kind;
@@ -105,15 +105,15 @@ int stop_resume_run(const struct ctl_verb *verb, int argc, char **argv, bool sto
 	}
 	kind = kueue_kinds_need(verb->name, a.nrest == 0 ? NULL : a.rest[0], kinds);
 	if (kind == NULL) {
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (a.nrest != 2 || a.rest[1][0] == '\0') {
 		fprintf(stderr, "headgatectl: expected: %s %s NAME\n", verb->name, kind->singular);
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	if (a.keep_running && str_streq(kind->kind, "Workload")) {
 		fprintf(stderr, "headgatectl: --keep-already-running is for queues\n");
-		return CTL_USAGE;
+		return VERB_USAGE;
 	}
 	return change(&a, kind, stop);
 }

@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-struct ctl_verb;
+struct verb;
 
 /* Positional arguments of both verbs. */
 #define QUOTA_SWITCH_ARGS "clusterqueue NAME\nlocalqueue NAMESPACE/NAME\nworkload NAMESPACE/NAME"
 
 /* The whole verb "stop", or "resume": parses, patches, prints; an exit code. */
-int stop_resume_run(const struct ctl_verb *verb, int argc, char **argv, bool stop);
+int stop_resume_run(const struct verb *verb, int argc, char **argv, bool stop);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/flags_check.h"
+#include "scheduler/ctl/cli/verb.h"
 
 /* Runs headgatectl with words separated by blanks and its output thrown away. */
 static int run(const char *line)
@@ -42,25 +43,25 @@ static void test_exit_codes(void **state)
 		const char *line;
 		int code;
 	} rows[] = {
-		{ "headgatectl", CTL_USAGE },
-		{ "headgatectl nope", CTL_USAGE },
-		{ "headgatectl --help", CTL_OK },
-		{ "headgatectl help", CTL_OK },
-		{ "headgatectl version", CTL_OK },
-		{ "headgatectl --version", CTL_OK },
-		{ "headgatectl version -o json", CTL_OK },
-		{ "headgatectl version -o yaml", CTL_USAGE },
-		{ "headgatectl version --nope", CTL_USAGE },
-		{ "headgatectl version more", CTL_USAGE },
-		{ "headgatectl version --help", CTL_OK },
-		{ "headgatectl version -h", CTL_OK },
-		{ "headgatectl completion", CTL_USAGE },
-		{ "headgatectl completion csh", CTL_USAGE },
-		{ "headgatectl completion bash zsh", CTL_USAGE },
-		{ "headgatectl certs", CTL_USAGE },
-		{ "headgatectl certs --dns a --days 0", CTL_USAGE },
-		{ "headgatectl certs --dns a --days 36501", CTL_USAGE },
-		{ "headgatectl certs --dns a --out /proc/no/such", CTL_FAILED },
+		{ "headgatectl", VERB_USAGE },
+		{ "headgatectl nope", VERB_USAGE },
+		{ "headgatectl --help", VERB_OK },
+		{ "headgatectl help", VERB_OK },
+		{ "headgatectl version", VERB_OK },
+		{ "headgatectl --version", VERB_OK },
+		{ "headgatectl version -o json", VERB_OK },
+		{ "headgatectl version -o yaml", VERB_USAGE },
+		{ "headgatectl version --nope", VERB_USAGE },
+		{ "headgatectl version more", VERB_USAGE },
+		{ "headgatectl version --help", VERB_OK },
+		{ "headgatectl version -h", VERB_OK },
+		{ "headgatectl completion", VERB_USAGE },
+		{ "headgatectl completion csh", VERB_USAGE },
+		{ "headgatectl completion bash zsh", VERB_USAGE },
+		{ "headgatectl certs", VERB_USAGE },
+		{ "headgatectl certs --dns a --days 0", VERB_USAGE },
+		{ "headgatectl certs --dns a --days 36501", VERB_USAGE },
+		{ "headgatectl certs --dns a --out /proc/no/such", VERB_FAILED },
 	};
 
 	(void)state;
@@ -81,7 +82,7 @@ static void test_find(void **state)
 /* bsearch finds them, and their flags are in order. */
 static void test_verbs_are_sorted_and_sound(void **state)
 {
-	const struct ctl_verb *verb, *before = NULL;
+	const struct verb *verb, *before = NULL;
 
 	(void)state;
 	for (size_t i = 0; (verb = ctl_verb_at(i)) != NULL; i++) {

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "certs/pair.h"
+#include "scheduler/ctl/cli/verb.h"
 
 static char dir[] = "/tmp/headgate-certs-XXXXXX";
 
@@ -46,24 +47,24 @@ static void test_idempotent(void **state)
 	struct stat st;
 
 	(void)state;
-	assert_int_equal(make("a.svc", NULL), CTL_OK);
+	assert_int_equal(make("a.svc", NULL), VERB_OK);
 	read_file("ca.crt", &ca);
 	read_file("tls.crt", &leaf);
 	assert_int_equal(stat(at("tls.key"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 
-	assert_int_equal(make("a.svc", NULL), CTL_OK);
+	assert_int_equal(make("a.svc", NULL), VERB_OK);
 	read_file("tls.crt", &now);
 	assert_string_equal(now.p, leaf.p);
 
-	assert_int_equal(make("b.svc", NULL), CTL_OK); /* another name: another certificate */
+	assert_int_equal(make("b.svc", NULL), VERB_OK); /* another name: another certificate */
 	read_file("tls.crt", &now);
 	assert_string_not_equal(now.p, leaf.p);
 	assert_int_equal(pair_covers(strbuf_str(&now), "b.svc", NULL), 0);
 	assert_int_equal(pair_is_signed_by(strbuf_str(&now), strbuf_str(&ca), NULL), 0);
 
 	read_file("tls.crt", &leaf);
-	assert_int_equal(make("b.svc", "--force"), CTL_OK);
+	assert_int_equal(make("b.svc", "--force"), VERB_OK);
 	read_file("tls.crt", &now);
 	assert_string_not_equal(now.p, leaf.p);
 	read_file("ca.crt", &now);
@@ -77,11 +78,11 @@ static void test_broken_files(void **state)
 	(void)state;
 	/* A broken server certificate is replaced, a broken authority is not. */
 	assert_int_equal(file_write_atomic(at("tls.key"), STR_LIT("x"), 0600, NULL), 0);
-	assert_int_equal(make("a.svc", NULL), CTL_OK);
+	assert_int_equal(make("a.svc", NULL), VERB_OK);
 	read_file("tls.key", &text);
 	assert_true(text.len > 100);
 	assert_int_equal(file_write_atomic(at("ca.key"), STR_LIT("x"), 0600, NULL), 0);
-	assert_int_equal(make("a.svc", NULL), CTL_FAILED);
+	assert_int_equal(make("a.svc", NULL), VERB_FAILED);
 	read_file("ca.key", &text);
 	assert_string_equal(text.p, "x");
 }

@@ -1,4 +1,5 @@
 /* The scripts are run by the shells themselves, as far as those are installed. */
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
 #include "lib/unit.h"
@@ -35,7 +36,7 @@ static void write_script(const char *shell)
 	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 	strbuf_printf(&line, "headgatectl completion %s", shell);
-	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	folder_write(&folder, shell, out.p);
 }
 
@@ -131,7 +132,7 @@ static void expect_lines(const char *shell, const char *const *lines)
 	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 	strbuf_printf(&line, "headgatectl completion %s", shell);
-	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	for (; *lines != NULL; lines++) {
 		if (strstr(out.p, *lines) == NULL) {
 			fail_msg("%s: no %s", shell, *lines);

@@ -13,6 +13,7 @@
 #include "lib/cluster_fixture.h"
 #include "lib/folder.h"
 #include "lib/workload_sim_fixture.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "unit/scheduler/ctl/capture.h"
@@ -93,7 +94,7 @@ static void test_a_gang_waits_for_all_it_lacks(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/g-0", &out), CTL_OK);
+	assert_int_equal(ask("explain pod ns/g-0", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "queue team-a has 900m cpu left, 1500m needed by its gang"));
 	assert_non_null(strstr(out.p, "Gang:      0 of 3 members have quota"));
 	assert_non_null(strstr(out.p, "<- short"));
@@ -107,7 +108,7 @@ static void test_what_is_published_has_quota(void **state)
 	const struct jdoc *line;
 
 	(void)state;
-	assert_int_equal(ask("explain pod seen -n ns -o json", &out), CTL_OK);
+	assert_int_equal(ask("explain pod seen -n ns -o json", &out), VERB_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
 	assert_string_equal(jdoc_path_str(d, "verdict"),
 			    "has quota and waits for a node: autoscalers see it");
@@ -126,7 +127,7 @@ static void test_a_running_pod_does_not_wait(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/runs", &out), CTL_OK);
+	assert_int_equal(ask("explain pod ns/runs", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "it does not wait: it has a node"));
 	assert_null(strstr(out.p, "NEEDS"));
 }
@@ -136,7 +137,7 @@ static void test_a_charge_elsewhere_and_beyond_a_limit_is_said(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/moved", &out), CTL_OK);
+	assert_int_equal(ask("explain pod ns/moved", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "its quota is charged to queue small, and not to team-a"));
 	assert_non_null(strstr(out.p, "queue small has more cpu charged than its limit"));
 	assert_non_null(strstr(out.p, "Queue:     team-a\n"));
@@ -148,7 +149,7 @@ static void test_a_queue_of_others_is_said(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/barred", &out), CTL_OK);
+	assert_int_equal(ask("explain pod ns/barred", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "namespace ns may not use queue theirs"));
 }
 
@@ -157,7 +158,7 @@ static void test_a_podgroup_that_does_not_exist_is_said(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/lone", &out), CTL_OK);
+	assert_int_equal(ask("explain pod ns/lone", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "waits for its PodGroup, which does not exist"));
 	assert_non_null(strstr(out.p, "nobody"));
 }
@@ -167,12 +168,12 @@ static void test_codes_for_scripts(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/nobody", &out), CTL_FAILED);
-	assert_int_equal(ask("explain queue team-a", &out), CTL_USAGE);
-	assert_int_equal(ask("explain pod", &out), CTL_USAGE);
+	assert_int_equal(ask("explain pod ns/nobody", &out), VERB_FAILED);
+	assert_int_equal(ask("explain queue team-a", &out), VERB_USAGE);
+	assert_int_equal(ask("explain pod", &out), VERB_USAGE);
 	assert_int_equal(
 		capture_run(ctl_run, "headgatectl explain pod a/b --dump=/nonexistent", &out),
-		CTL_FAILED);
+		VERB_FAILED);
 }
 
 static void test_workloads_of_manifests(void **state)
@@ -192,41 +193,41 @@ static void test_workloads_of_manifests(void **state)
 						"spec: {queueName: lq}}\n");
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain job team/j -f @w.yaml", &out),
-		CTL_OK);
+		VERB_OK);
 	assert_non_null(strstr(out.p, "Workload:     team/job-j\n"));
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain job other/j -f @w.yaml", &out),
-		CTL_FAILED);
+		VERB_FAILED);
 	assert_int_equal(folder_run(&folder, ctl_run,
 				    "headgatectl explain cow.farm team/j -f @w.yaml", &out),
-			 CTL_FAILED);
+			 VERB_FAILED);
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain cow team/j -f @w.yaml", &out),
-		CTL_USAGE);
+		VERB_USAGE);
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain cq team/j -f @w.yaml", &out),
-		CTL_USAGE);
+		VERB_USAGE);
 	assert_int_equal(folder_run(&folder, ctl_run,
 				    "headgatectl explain workload team/w -f @w.yaml", &out),
-			 CTL_OK);
+			 VERB_OK);
 	assert_non_null(strstr(out.p, "Reason:       ExceedsMaxQuota\n"));
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain wl w -n team -o json -f @", &out),
-		CTL_OK);
+		VERB_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
 	assert_string_equal(jdoc_path_str(d, "reason"), "ExceedsMaxQuota");
 	assert_int_equal(folder_run(&folder, ctl_run,
 				    "headgatectl explain workload team/x -f @w.yaml", &out),
-			 CTL_FAILED);
+			 VERB_FAILED);
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain workload -f @w.yaml", &out),
-		CTL_USAGE);
+		VERB_USAGE);
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain pod team/w -f @w.yaml", &out),
-		CTL_USAGE);
+		VERB_USAGE);
 	assert_int_equal(folder_run(&folder, ctl_run,
 				    "headgatectl explain workload team/w --dump @w.yaml", &out),
-			 CTL_USAGE);
+			 VERB_USAGE);
 	folder_remove(&folder);
 }
 
@@ -237,11 +238,11 @@ static void test_queues_shows_the_tree(void **state)
 	const struct jdoc *q;
 
 	(void)state;
-	assert_int_equal(ask("queues", &out), CTL_OK);
+	assert_int_equal(ask("queues", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "QUEUE"));
 	assert_non_null(strstr(out.p, "\nroot "));
 	assert_non_null(strstr(out.p, "\n  team-a "));
-	assert_int_equal(ask("queues -o json", &out), CTL_OK);
+	assert_int_equal(ask("queues -o json", &out), VERB_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
 	q = jdoc_at(jdoc_get(d, "queues"), 1);
 	assert_string_equal(jdoc_path_str(q, "name"), "small");
@@ -253,7 +254,7 @@ static void test_queues_shows_the_tree(void **state)
 	assert_string_equal(jdoc_path_str(q, "reserved.cpu"), "100m");
 	assert_int_equal(jdoc_int(jdoc_get(q, "gatedPods"), -1), 3);
 	assert_int_equal(jdoc_int(jdoc_get(q, "publishedPods"), -1), 1);
-	assert_int_equal(ask("queues stray", &out), CTL_USAGE);
+	assert_int_equal(ask("queues stray", &out), VERB_USAGE);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include "enc/jdoc.h"
 #include "lib/folder.h"
 #include "lib/workload_sim_fixture.h"
+#include "scheduler/ctl/cli/verb.h"
 
 #define API QUOTA_SIM_API
 #define TIME "2026-01-15T09:00:00Z"
@@ -90,7 +91,7 @@ static void test_tables(void **state)
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 		strbuf_printf(&line, "headgatectl %s -f @world.yaml", rows[i].line);
-		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
 	}
 }
@@ -135,7 +136,7 @@ static void test_filters(void **state)
 		strbuf_printf(&line,
 			      "headgatectl list workloads -n team -o json -f @world.yaml%s%s",
 			      rows[i].filter[0] == '\0' ? "" : " ", rows[i].filter);
-		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
 		item = jdoc_first(jdoc_get(d, "items"));
 		for (size_t k = 0; k < 4 && rows[i].names[k] != NULL; k++) {
@@ -168,7 +169,7 @@ static void test_whole_objects(void **state)
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 		strbuf_printf(&line, "headgatectl %s -f @world.yaml", rows[i].line);
-		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
 	}
 }
@@ -179,28 +180,28 @@ static void test_exit_codes(void **state)
 		const char *line;
 		int code;
 	} rows[] = {
-		{ "list", CTL_USAGE },
-		{ "list pods", CTL_USAGE },
-		{ "list nodes", CTL_USAGE },
-		{ "list cq more", CTL_USAGE },
-		{ "list cq -o wide", CTL_USAGE },
-		{ "pending-workloads -o yaml", CTL_USAGE },
-		{ "list pods --for=jobset/x -f @world.yaml", CTL_FAILED },
-		{ "list pods --for=job/x -f @bad.yaml", CTL_FAILED },
-		{ "list pods --for=pod/x -f @missing.yaml", CTL_FAILED },
-		{ "list wl --status=lost", CTL_USAGE },
-		{ "list wl --for=job", CTL_USAGE },
-		{ "list cq --active=maybe", CTL_USAGE },
-		{ "list cq --now=yesterday", CTL_USAGE },
-		{ "list cq --help", CTL_OK },
-		{ "list wl -l =x", CTL_USAGE },
-		{ "list wl --field-selector=spec.queueName=lq", CTL_USAGE },
-		{ "list cq --field-selector=metadata.namespace=x", CTL_USAGE },
-		{ "list cq -f @bad.yaml", CTL_FAILED },
-		{ "list wl -f @bad.yaml", CTL_FAILED },
-		{ "list wl -f @missing.yaml", CTL_FAILED },
-		{ "list wl -f @world.yaml --config @bad.yaml", CTL_FAILED },
-		{ "list cq --server=https://127.0.0.1:1 --kubeconfig=@missing", CTL_FAILED },
+		{ "list", VERB_USAGE },
+		{ "list pods", VERB_USAGE },
+		{ "list nodes", VERB_USAGE },
+		{ "list cq more", VERB_USAGE },
+		{ "list cq -o wide", VERB_USAGE },
+		{ "pending-workloads -o yaml", VERB_USAGE },
+		{ "list pods --for=jobset/x -f @world.yaml", VERB_FAILED },
+		{ "list pods --for=job/x -f @bad.yaml", VERB_FAILED },
+		{ "list pods --for=pod/x -f @missing.yaml", VERB_FAILED },
+		{ "list wl --status=lost", VERB_USAGE },
+		{ "list wl --for=job", VERB_USAGE },
+		{ "list cq --active=maybe", VERB_USAGE },
+		{ "list cq --now=yesterday", VERB_USAGE },
+		{ "list cq --help", VERB_OK },
+		{ "list wl -l =x", VERB_USAGE },
+		{ "list wl --field-selector=spec.queueName=lq", VERB_USAGE },
+		{ "list cq --field-selector=metadata.namespace=x", VERB_USAGE },
+		{ "list cq -f @bad.yaml", VERB_FAILED },
+		{ "list wl -f @bad.yaml", VERB_FAILED },
+		{ "list wl -f @missing.yaml", VERB_FAILED },
+		{ "list wl -f @world.yaml --config @bad.yaml", VERB_FAILED },
+		{ "list cq --server=https://127.0.0.1:1 --kubeconfig=@missing", VERB_FAILED },
 	};
 
 	(void)state;

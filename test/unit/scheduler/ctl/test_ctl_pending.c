@@ -6,6 +6,7 @@
 #include "enc/jdoc.h"
 #include "lib/folder.h"
 #include "lib/workload_sim_fixture.h"
+#include "scheduler/ctl/cli/verb.h"
 
 #define API QUOTA_SIM_API
 
@@ -67,7 +68,7 @@ static void test_tables(void **state)
 
 		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml%s%s",
 			      rows[i].line[0] == '\0' ? "" : " ", rows[i].line);
-		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
 	}
 }
@@ -79,7 +80,7 @@ static void expect_json(const char *words, const char *json)
 	CLEANUP(jdoc_destroyp) struct jdoc *wanted = NULL;
 
 	strbuf_printf(&line, "headgatectl pending-workloads -o json -f @world.yaml%s", words);
-	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &got, NULL), 0);
 	assert_int_equal(jdoc_parse(str_of(json), &wanted, NULL), 0);
 	if (!jdoc_equal(got, wanted)) {
@@ -117,12 +118,12 @@ static void test_exit_codes(void **state)
 		const char *line;
 		int code;
 	} rows[] = {
-		{ "cq nope", CTL_FAILED },      { "lq team/nope", CTL_FAILED },
-		{ "lq team/lost", CTL_FAILED }, { "cq", CTL_USAGE },
-		{ "wl team/a", CTL_USAGE },     { "cq cq cq", CTL_USAGE },
-		{ "--limit=100000", CTL_OK },   { "--limit=100001", CTL_USAGE },
-		{ "--offset=-1", CTL_USAGE },   { "--help", CTL_OK },
-		{ "-f @missing", CTL_FAILED },
+		{ "cq nope", VERB_FAILED },      { "lq team/nope", VERB_FAILED },
+		{ "lq team/lost", VERB_FAILED }, { "cq", VERB_USAGE },
+		{ "wl team/a", VERB_USAGE },     { "cq cq cq", VERB_USAGE },
+		{ "--limit=100000", VERB_OK },   { "--limit=100001", VERB_USAGE },
+		{ "--offset=-1", VERB_USAGE },   { "--help", VERB_OK },
+		{ "-f @missing", VERB_FAILED },
 	};
 
 	(void)state;

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "lib/workload_sim_fixture.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "unit/scheduler/ctl/sim_fixture.h"
 
 static char folder[] = "/tmp/test_ctl_simulate_XXXXXX";
@@ -48,7 +49,7 @@ static void run_saying(const char *line, char *ret, size_t size)
 
 	assert_non_null(f);
 	assert_true(saved >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0);
-	assert_int_equal(run(line), CTL_OK);
+	assert_int_equal(run(line), VERB_OK);
 	assert_true(dup2(saved, STDERR_FILENO) >= 0);
 	close(saved);
 	rewind(f);
@@ -99,39 +100,39 @@ static void test_exit_codes(void **state)
 		const char *line;
 		int code;
 	} rows[] = {
-		{ "simulate @good", CTL_OK },
-		{ "simulate -o json @good @good", CTL_OK },
+		{ "simulate @good", VERB_OK },
+		{ "simulate -o json @good @good", VERB_OK },
 		{ "simulate --output json --now 2026-01-15T10:00:00Z --cycles 2 --show all @good",
-		  CTL_OK },
-		{ "simulate --until-stable --delete-after 1:Pod/ns/p @good", CTL_OK },
-		{ "simulate --delete-after 1:Node/n1 --delete-after 1:Queue//q @good", CTL_OK },
-		{ "simulate --scheduler-conf @conf --config @conf @good", CTL_OK },
-		{ "simulate --show shares,events @good", CTL_OK },
-		{ "simulate --show all --config @kueue @good @quota", CTL_OK },
-		{ "simulate -o json --show all @quota", CTL_OK },
-		{ "simulate --until-stable --delete-after 1:Workload/team/w @quota", CTL_OK },
-		{ "simulate --until-stable --victims-stop @quota", CTL_OK },
-		{ "simulate --delete-after 1:Workload/w @quota", CTL_USAGE },
-		{ "simulate --config @badkueue @quota", CTL_FAILED },
-		{ "simulate --help", CTL_OK },
-		{ "simulate @bad", CTL_FAILED },
-		{ "simulate @missing", CTL_FAILED },
-		{ "simulate --config @bad @good", CTL_FAILED },
-		{ "simulate --scheduler-conf @badconf @good", CTL_FAILED },
-		{ "simulate", CTL_USAGE },
-		{ "simulate --nope @good", CTL_USAGE },
-		{ "simulate -o yaml @good", CTL_USAGE },
-		{ "simulate --cycles 0 @good", CTL_USAGE },
-		{ "simulate --cycles 1000 @good", CTL_OK },
-		{ "simulate --cycles 1001 @good", CTL_USAGE },
-		{ "simulate --cycles 2 --until-stable @good", CTL_USAGE },
-		{ "simulate --now yesterday @good", CTL_USAGE },
-		{ "simulate --show nothing @good", CTL_USAGE },
-		{ "simulate --delete-after Pod/ns/p @good", CTL_USAGE },
-		{ "simulate --delete-after 0:Pod/ns/p @good", CTL_USAGE },
-		{ "simulate --delete-after 1:Pod/p @good", CTL_USAGE },
-		{ "simulate --delete-after 1:Secret/ns/p @good", CTL_USAGE },
-		{ "simulate --delete-after 1:Pod @good", CTL_USAGE },
+		  VERB_OK },
+		{ "simulate --until-stable --delete-after 1:Pod/ns/p @good", VERB_OK },
+		{ "simulate --delete-after 1:Node/n1 --delete-after 1:Queue//q @good", VERB_OK },
+		{ "simulate --scheduler-conf @conf --config @conf @good", VERB_OK },
+		{ "simulate --show shares,events @good", VERB_OK },
+		{ "simulate --show all --config @kueue @good @quota", VERB_OK },
+		{ "simulate -o json --show all @quota", VERB_OK },
+		{ "simulate --until-stable --delete-after 1:Workload/team/w @quota", VERB_OK },
+		{ "simulate --until-stable --victims-stop @quota", VERB_OK },
+		{ "simulate --delete-after 1:Workload/w @quota", VERB_USAGE },
+		{ "simulate --config @badkueue @quota", VERB_FAILED },
+		{ "simulate --help", VERB_OK },
+		{ "simulate @bad", VERB_FAILED },
+		{ "simulate @missing", VERB_FAILED },
+		{ "simulate --config @bad @good", VERB_FAILED },
+		{ "simulate --scheduler-conf @badconf @good", VERB_FAILED },
+		{ "simulate", VERB_USAGE },
+		{ "simulate --nope @good", VERB_USAGE },
+		{ "simulate -o yaml @good", VERB_USAGE },
+		{ "simulate --cycles 0 @good", VERB_USAGE },
+		{ "simulate --cycles 1000 @good", VERB_OK },
+		{ "simulate --cycles 1001 @good", VERB_USAGE },
+		{ "simulate --cycles 2 --until-stable @good", VERB_USAGE },
+		{ "simulate --now yesterday @good", VERB_USAGE },
+		{ "simulate --show nothing @good", VERB_USAGE },
+		{ "simulate --delete-after Pod/ns/p @good", VERB_USAGE },
+		{ "simulate --delete-after 0:Pod/ns/p @good", VERB_USAGE },
+		{ "simulate --delete-after 1:Pod/p @good", VERB_USAGE },
+		{ "simulate --delete-after 1:Secret/ns/p @good", VERB_USAGE },
+		{ "simulate --delete-after 1:Pod @good", VERB_USAGE },
 	};
 
 	(void)state;

@@ -5,6 +5,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "lib/folder.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
 #define POD(name, space, labels, status)                                                           \
@@ -49,7 +50,7 @@ static void expect(const char *args, const char *want)
 
 	strbuf_printf(&line, "headgatectl list pods -f @world.yaml --now=2026-01-15T09:01:00Z %s",
 		      args);
-	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), CTL_OK);
+	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	assert_string_equal(out.p == NULL ? "" : out.p, want);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/attrs.h"
 #include "lib/folder.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
 static void test_exit_codes(void **state)
@@ -13,22 +14,22 @@ static void test_exit_codes(void **state)
 		const char *line;
 		int code;
 	} rows[] = {
-		{ "close", CTL_USAGE },
-		{ "close --help", CTL_OK },
-		{ "close queue", CTL_USAGE },
-		{ "close queue a b", CTL_USAGE },
-		{ "close queue ns/a", CTL_USAGE },
-		{ "close localqueue a", CTL_USAGE },
-		{ "close queue.kueue.x-k8s.io a", CTL_USAGE },
-		{ "close cow a", CTL_USAGE },
-		{ "close queue root", CTL_USAGE },
-		{ "close queue a --dry-run=maybe", CTL_USAGE },
-		{ "open", CTL_USAGE },
-		{ "open --help", CTL_OK },
-		{ "open queue", CTL_USAGE },
-		{ "close queue a --kubeconfig=@missing", CTL_FAILED },
-		{ "open queues.scheduling.volcano.sh a --kubeconfig=@missing", CTL_FAILED },
-		{ "open q root --kubeconfig=@missing", CTL_FAILED },
+		{ "close", VERB_USAGE },
+		{ "close --help", VERB_OK },
+		{ "close queue", VERB_USAGE },
+		{ "close queue a b", VERB_USAGE },
+		{ "close queue ns/a", VERB_USAGE },
+		{ "close localqueue a", VERB_USAGE },
+		{ "close queue.kueue.x-k8s.io a", VERB_USAGE },
+		{ "close cow a", VERB_USAGE },
+		{ "close queue root", VERB_USAGE },
+		{ "close queue a --dry-run=maybe", VERB_USAGE },
+		{ "open", VERB_USAGE },
+		{ "open --help", VERB_OK },
+		{ "open queue", VERB_USAGE },
+		{ "close queue a --kubeconfig=@missing", VERB_FAILED },
+		{ "open queues.scheduling.volcano.sh a --kubeconfig=@missing", VERB_FAILED },
+		{ "open q root --kubeconfig=@missing", VERB_FAILED },
 	};
 	struct folder folder;
 

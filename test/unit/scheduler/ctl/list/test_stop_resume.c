@@ -5,6 +5,7 @@
 
 #include "base/attrs.h"
 #include "lib/folder.h"
+#include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
 static void test_exit_codes(void **state)
@@ -13,19 +14,19 @@ static void test_exit_codes(void **state)
 		const char *line;
 		int code;
 	} rows[] = {
-		{ "stop", CTL_USAGE },
-		{ "stop --help", CTL_OK },
-		{ "stop clusterqueue", CTL_USAGE },
-		{ "stop clusterqueue a b", CTL_USAGE },
-		{ "stop clusterqueue ns/a", CTL_USAGE },
-		{ "stop cohort a", CTL_USAGE },
-		{ "stop wl ns/a --keep-already-running", CTL_USAGE },
-		{ "stop cq a --dry-run=maybe", CTL_USAGE },
-		{ "resume cq a --keep-already-running", CTL_USAGE },
-		{ "resume", CTL_USAGE },
-		{ "resume --help", CTL_OK },
-		{ "stop cq a --kubeconfig=@missing", CTL_FAILED },
-		{ "resume lq ns/a --kubeconfig=@missing", CTL_FAILED },
+		{ "stop", VERB_USAGE },
+		{ "stop --help", VERB_OK },
+		{ "stop clusterqueue", VERB_USAGE },
+		{ "stop clusterqueue a b", VERB_USAGE },
+		{ "stop clusterqueue ns/a", VERB_USAGE },
+		{ "stop cohort a", VERB_USAGE },
+		{ "stop wl ns/a --keep-already-running", VERB_USAGE },
+		{ "stop cq a --dry-run=maybe", VERB_USAGE },
+		{ "resume cq a --keep-already-running", VERB_USAGE },
+		{ "resume", VERB_USAGE },
+		{ "resume --help", VERB_OK },
+		{ "stop cq a --kubeconfig=@missing", VERB_FAILED },
+		{ "resume lq ns/a --kubeconfig=@missing", VERB_FAILED },
 	};
 	struct folder folder;
 

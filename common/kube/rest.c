@@ -125,6 +125,7 @@ bool rest_is_other_uid(int code, const struct err *err)
 {
 	return (code == -ERR_CONFLICT || code == -ERR_INVALID) &&
 	       (strstr(err->text, "UID in precondition") != NULL ||
+		strstr(err->text, "UID in the precondition") != NULL || /* of a DELETE */
 		strstr(err->text, "metadata.uid") != NULL);
 }
 

@@ -167,6 +167,9 @@ static void test_why_a_write_was_refused(void **state)
 		bool uid, manager, test;
 	} rows[] = {
 		{ "Precondition failed: UID in precondition: a", -ERR_CONFLICT, .uid = true },
+		{ "the UID in the precondition (a) does not match the UID in record (b). The "
+		  "object might have been deleted and then recreated",
+		  -ERR_CONFLICT, .uid = true },
 		{ "metadata.uid: Invalid value: field is immutable", -ERR_INVALID, .uid = true },
 		{ "Apply failed with 2 conflicts: conflicts with", -ERR_CONFLICT, .manager = true },
 		{ "the object has been modified", -ERR_CONFLICT, .uid = false },

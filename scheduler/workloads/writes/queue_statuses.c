@@ -365,7 +365,8 @@ static void send(struct queue_statuses *s, const struct due *d, struct str body)
 					  .resource = r,
 					  .method = HTTP_PATCH,
 					  .content_type = "application/apply-patch+yaml",
-					  .body = body };
+					  .body = body,
+					  .insists = true };
 
 	sched_kinds_key_path(r, name, "status", &path);
 	strbuf_add_c(&path, "?fieldManager=" FIELD_MANAGER "&force=true");

@@ -533,6 +533,25 @@ static void one_that_is_not_answered_is_made_out_anew(void **state)
 	end(&f);
 }
 
+/* A right that is missing for a moment comes back without any change of the queue. */
+static void a_refused_status_is_sent_again(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	seen(&f, SCHED_CLUSTER_QUEUES, "team");
+	run(&f);
+	fake_transport_answer(f.transport, fake_transport_expect(f.transport, TEAM), 403, "{}");
+	for (int i = 0; i < 5; i++) {
+		run(&f);
+	}
+	jdoc_destroy(expect(&f, TEAM));
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +566,7 @@ int main(void)
 		cmocka_unit_test(whose_turn_it_is),
 		cmocka_unit_test(not_too_often),
 		cmocka_unit_test(one_that_is_not_answered_is_made_out_anew),
+		cmocka_unit_test(a_refused_status_is_sent_again),
 	};
 
 	return cmocka_run_group_tests_name("workloads/writes/queue_statuses", tests, NULL, NULL);

@@ -487,6 +487,7 @@ int http_server_start(const struct http_server_options *opt, struct http_server 
 	struct http_server *s = server_create(opt);
 	int fd = -1, r = 0;
 
+	http_server_body_init();
 	if (s->tls) {
 		r = http_server_set_certificate(s, opt->tls_cert, opt->tls_key, err);
 	}

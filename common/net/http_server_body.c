@@ -10,10 +10,11 @@
 
 #include "base/arena.h"
 
-#define BODY_SWALLOW 4    /* read so many times max_body before giving up on a client */
-#define BODY_SMALL 65536  /* may use the whole budget */
-#define BODY_FIRST 4096   /* memory for the first byte, at most; it doubles from there */
-#define BODY_MUCH 1048576 /* freed at once: worth a look for pages to give back */
+#define BODY_SWALLOW 4     /* read so many times max_body before giving up on a client */
+#define BODY_SMALL 65536   /* may use the whole budget */
+#define BODY_FIRST 4096    /* memory for the first byte, at most; it doubles from there */
+#define BODY_MUCH 1048576  /* freed at once: worth a look for pages to give back */
+#define BODY_MAPPED 262144 /* blocks from this size on are mapped one by one */
 #define BODY_RETRY_S 1
 
 /* How the length of a body is given. */
@@ -193,8 +194,15 @@ void http_server_body_note_freed(struct http_server *s, size_t bytes)
 	}
 }
 
-/* Blocks that were mapped go back by themselves, until malloc has seen a few and takes the next
- * from its heaps, where free pages below a block in use stay. */
+/* Large blocks are mapped one by one and go back when they are freed. Left to itself malloc raises
+ * the size from which it maps after the first few: the next large bodies come from the heaps of its
+ * arenas, whose last free block no trim gives back. */
+void http_server_body_init(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, BODY_MAPPED);
+}
+
+/* Bodies that grew through smaller blocks leave free pages in the heaps. */
 void http_server_body_trim(struct http_server *s)
 {
 	if (atomic_exchange(&s->trim, false)) {

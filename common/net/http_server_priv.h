@@ -101,6 +101,7 @@ enum MHD_Result http_server_body_refuse(struct http_server_conn *c); /* answers 
 void http_server_body_release(struct http_server_conn *c);
 void http_server_body_note_freed(struct http_server *s, size_t bytes);
 void http_server_body_trim(struct http_server *s); /* reaper thread */
+void http_server_body_init(void);                  /* of the process; more than once does no harm */
 
 /* http_server_stream.c: responses that stay open. */
 struct MHD_Response *http_server_stream_open(struct http_server_conn *c,

@@ -22,6 +22,7 @@
 #include "enc/jdoc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "scheduler/base/sched_kinds.h"
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/sim/sim_files.h"
@@ -29,7 +30,6 @@
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define LABELLED "?labelSelector=kueue.x-k8s.io%2Fqueue-name"
-#define WORKLOADS "/apis/" KUEUE_GROUP "/" KUEUE_VERSION "/workloads"
 
 struct running { /* a Job */
 	char *uid, *shown;
@@ -207,18 +207,28 @@ static void on_workload(void *ctx, struct str object, const struct cut_meta *met
 	}
 }
 
+static int list(struct doctor *d, enum sched_resource r, const char *query,
+		void (*on_item)(void *ctx, struct str object, const struct cut_meta *meta),
+		struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	sched_kinds_path(r, NULL, NULL, NULL, &path);
+	strbuf_add_c(&path, query);
+	return rest_list_cut(d->transport, path.p, CALL_NS, on_item, d, err);
+}
+
 static int check_pods(struct doctor *d, struct err *err)
 {
-	return rest_list_cut(d->transport, "/api/v1/pods" LABELLED, CALL_NS, on_pod, d, err);
+	return list(d, SCHED_PODS, LABELLED, on_pod, err);
 }
 
 static int check_jobs(struct doctor *d, struct err *err)
 {
-	int r = rest_list_cut(d->transport, "/apis/batch/v1/jobs" LABELLED, CALL_NS, on_job, d,
-			      err);
+	int r = list(d, SCHED_JOBS, LABELLED, on_job, err);
 
 	if (r == 0) {
-		r = rest_list_cut(d->transport, WORKLOADS, CALL_NS, on_workload, d, err);
+		r = list(d, SCHED_WORKLOADS, "", on_workload, err);
 	}
 	if (r < 0 && r != -ERR_NOT_FOUND) {
 		return r;

@@ -14,6 +14,7 @@
 #include "enc/decode.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
+#include "scheduler/base/sched_kinds.h"
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/pods/writes/gate_removal.h"
@@ -116,6 +117,7 @@ static void on_pod(void *ctx, struct str object, const struct cut_meta *meta)
 	struct api_pod pod;
 	bool whole = decode_partial(&pod_admission_fields, object, &pod, arena, &why) == 0;
 	const char *uid = pod.meta.uid;
+	struct strbuf path = STRBUF_INIT;
 	struct found f;
 
 	if (!has_our_gate(&pod) && (whole || !may_have_our_gate(object))) {
@@ -128,12 +130,12 @@ static void on_pod(void *ctx, struct str object, const struct cut_meta *meta)
 			STR_ARG(meta->namespace_), STR_ARG(meta->name), why.text);
 	}
 	f = (struct found){
-		.path = xmalloc_printf("/api/v1/namespaces/" STR_FMT "/pods/" STR_FMT,
-				       STR_ARG(meta->namespace_), STR_ARG(meta->name)),
 		.shown = xmalloc_printf(STR_FMT "/" STR_FMT, STR_ARG(meta->namespace_),
 					STR_ARG(meta->name)),
 		.uid = uid == NULL ? NULL : xmalloc_dup(uid),
 	};
+	sched_kinds_key_path(SCHED_PODS, str_of(f.shown), NULL, &path);
+	f.path = strbuf_steal(&path, NULL);
 	vec_push(&l->drain->pods, f);
 }
 
@@ -190,7 +192,10 @@ static int remove_gate(struct drain *d, const struct found *pod, struct err *err
 
 static void drain_pods(struct drain *d)
 {
-	list(d, "/api/v1/pods", "", on_pod);
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	sched_kinds_path(SCHED_PODS, NULL, NULL, NULL, &path);
+	list(d, path.p, "", on_pod);
 	for (size_t i = 0; i < d->pods.n && d->yes; i++) {
 		struct err why = ERR_INIT;
 

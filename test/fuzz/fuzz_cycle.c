@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
+#include "lib/cluster_checksum.h"
 #include "lib/cluster_fixture.h"
 #include "lib/cycle_fixture.h"
 #include "lib/invariants.h"

@@ -1,4 +1,5 @@
 #include "lib/cache_fixture.h"
+#include "lib/ledger_verify.h"
 #include "scheduler/base/message_decode.h"
 
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "lib/cluster_checksum.h"
+#include "lib/decision_name.h"
 #include "lib/invariants.h"
 #include "lib/unit.h"
 #include "scheduler/pods/cycle/names.h"
@@ -74,7 +76,7 @@ void cycle_fixture_format(const struct cluster *c, const struct decision *d, str
 	static const char *const phases[] = { "Pending", "Inqueue", "Running", "Unknown",
 					      "Completed" };
 
-	strbuf_printf(out, "%s %s", decision_kind_name(d->kind), name_of(c, d));
+	strbuf_printf(out, "%s %s", decision_name(d->kind), name_of(c, d));
 	if (d->kind == DECISION_UNGATE && d->uncharged) {
 		strbuf_add_c(out, " uncharged");
 	} else if (d->kind == DECISION_BIND) {

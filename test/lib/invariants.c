@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
+#include "lib/ledger_verify.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"

@@ -9,6 +9,7 @@
 #include "base/strmap.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
+#include "lib/decision_name.h"
 #include "play/mirror.h"
 #include "play/oracle.h"
 #include "scheduler/pods/session/decision.h"
@@ -93,7 +94,7 @@ void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const str
 			continue;
 		}
 		if (e->kind != DECISION_EVENT) {
-			sim_world_trace(o->world, "decided %s %s %s", decision_kind_name(e->kind),
+			sim_world_trace(o->world, "decided %s %s %s", decision_name(e->kind),
 					t->name,
 					e->node != MODEL_NONE ? c->nodes.v[e->node]->name
 					: e->message != NULL  ? e->message

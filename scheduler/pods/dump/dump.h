@@ -18,8 +18,7 @@ struct strbuf;
 /* Appends one JSON object. Members that have their default are left out. */
 void dump_format(const struct cluster *c, struct strbuf *out);
 /* -ERR_INVALID with the path of the fault: no JSON, unknown version, dangling ids, accounts that
- * do not add up. Ledger sums are taken as they stand; ledger_verify checks
- * them. */
+ * do not add up. Ledger sums are taken as they stand. */
 int dump_load(struct str json, struct cluster **ret, struct err *err);
 
 #endif

@@ -37,9 +37,6 @@ bool ledger_may_be_published(const struct task *t);
 /* The state of a charge after its release: autoscalers act on a published pod until its withdrawal
  * is acknowledged, so its quota may not be given to others before (CHARGE_WITHDRAWING). */
 enum charge_state ledger_state_after_release(const struct task *t, enum charge_state charge);
-/* NULL when every sum equals the sum of its tasks' charges, else a static text. For tests and
- * invariants. */
-const char *ledger_verify(const struct cluster *c);
 const char *ledger_state_name(enum charge_state s);
 
 #endif

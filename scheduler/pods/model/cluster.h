@@ -97,8 +97,6 @@ void cluster_names_sweep(struct cluster *c);
 void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b);
 /* Sum of room_gen over the queue and its ancestors. */
 uint64_t cluster_chain_gen(const struct cluster *c, const struct queue *q);
-/* FNV over everything a cycle may read: to assert that a cycle changed nothing. */
-uint64_t cluster_checksum(const struct cluster *c);
 /* Recomputes every account from the tasks and compares; NULL when right, else a static text of what
  * is off. For tests. */
 const char *cluster_verify(const struct cluster *c);

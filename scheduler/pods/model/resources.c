@@ -96,11 +96,6 @@ const char *res_names_get(const struct res_names *n, unsigned dim)
 	return n->names.v[dim];
 }
 
-const char *res_names_of_bit(const struct res_names *n, unsigned bit)
-{
-	return bit < RES_DENSE ? res_names_get(n, bit) : "other resources";
-}
-
 int res_names_find(const struct res_names *n, struct str name)
 {
 	return (int)(uintptr_t)strmap_get(n->dims, name) - 1;
@@ -433,13 +428,19 @@ uint32_t res_over(const struct res *used, const struct res *req, const struct re
 	return over;
 }
 
+/* The name for a bit of a mask. */
+static const char *name_of_bit(const struct res_names *n, unsigned bit)
+{
+	return bit < RES_DENSE ? res_names_get(n, bit) : "other resources";
+}
+
 void res_describe_over(const struct res_names *names, uint32_t over, struct strbuf *out)
 {
 	const char *separator = "insufficient ";
 
 	for (; over != 0; over &= over - 1) {
 		strbuf_add_c(out, separator);
-		strbuf_add_c(out, res_names_of_bit(names, (unsigned)__builtin_ctz(over)));
+		strbuf_add_c(out, name_of_bit(names, (unsigned)__builtin_ctz(over)));
 		separator = ", ";
 	}
 }

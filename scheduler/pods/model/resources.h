@@ -39,8 +39,6 @@ struct res_names *res_names_create(void);
 void res_names_destroy(struct res_names *n);
 unsigned res_names_count(const struct res_names *n);
 const char *res_names_get(const struct res_names *n, unsigned dim);
-/* The name for a bit of a mask, in messages. */
-const char *res_names_of_bit(const struct res_names *n, unsigned bit);
 int res_names_find(const struct res_names *n, struct str name); /* -1: unknown */
 /* Adds when new. -1 when all RES_NAMES_MAX are taken: the name is left out, which means that no
  * node has it and no Queue limits it; nothing else of the object is touched. */

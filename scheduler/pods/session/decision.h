@@ -54,6 +54,5 @@ struct decisions {
 /* Appends a decision of that kind that means no object yet; valid until the next append. */
 struct decision *decision_add(struct decisions *d, enum decision_kind kind);
 void decision_finish(struct decisions *d);
-const char *decision_kind_name(enum decision_kind kind); /* "Ungate", ... */
 
 #endif

@@ -9,7 +9,9 @@
 #include "base/strbuf.h"
 #include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "lib/cluster_checksum.h"
 #include "lib/cluster_fixture.h"
+#include "lib/ledger_verify.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

@@ -1,3 +1,4 @@
+#include "lib/cluster_checksum.h"
 #include "lib/cluster_fixture.h"
 #include "lib/unit.h"
 

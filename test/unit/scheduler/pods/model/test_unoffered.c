@@ -4,23 +4,22 @@
 
 #include "lib/unit.h"
 
-static void test_copies_are_deep_and_compared_by_value(void **state)
+static void test_copies_are_deep(void **state)
 {
 	char name[] = "example.com/a";
 	struct unoffered_amount v[] = { { name, 3 }, { "example.com/b", 1 } };
 	struct unoffered u = { v, 2 }, copy = unoffered_copy(&u), none;
 
 	(void)state;
-	assert_true(unoffered_eq(&u, &copy));
 	name[0] = 'E';
-	assert_string_equal(copy.v[0].name, "example.com/a");
-	assert_false(unoffered_eq(&u, &copy));
-	name[0] = 'e';
 	v[1].amount = 2;
-	assert_false(unoffered_eq(&u, &copy));
+	assert_int_equal(copy.n, 2);
+	assert_string_equal(copy.v[0].name, "example.com/a");
+	assert_int_equal(copy.v[0].amount, 3);
+	assert_string_equal(copy.v[1].name, "example.com/b");
+	assert_int_equal(copy.v[1].amount, 1);
 	unoffered_finish(&copy);
 	assert_int_equal(copy.n, 0);
-	assert_false(unoffered_eq(&u, &copy));
 	none = unoffered_copy(&copy);
 	assert_null(none.v);
 	unoffered_finish(&none);
@@ -49,7 +48,7 @@ static void test_names_that_are_offered_leave_the_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copies_are_deep_and_compared_by_value),
+		cmocka_unit_test(test_copies_are_deep),
 		cmocka_unit_test(test_names_that_are_offered_leave_the_list),
 	};
 

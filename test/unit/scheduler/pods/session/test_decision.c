@@ -32,23 +32,10 @@ static void a_new_decision_means_nothing_yet(void **state)
 	assert_null(list.v);
 }
 
-static void every_kind_has_its_name(void **state)
-{
-	(void)state;
-	for (int i = 0; i < DECISION_KIND_COUNT_; i++) {
-		for (int k = 0; k < i; k++) {
-			assert_string_not_equal(decision_kind_name((enum decision_kind)i),
-						decision_kind_name((enum decision_kind)k));
-		}
-		assert_non_null(decision_kind_name((enum decision_kind)i));
-	}
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_decision_means_nothing_yet),
-		cmocka_unit_test(every_kind_has_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,5 @@
+#include "lib/cluster_checksum.h"
+
 #include "base/intern.h"
 #include "base/mix.h"
 #include "scheduler/pods/model/cluster.h"

@@ -196,7 +196,7 @@ void http_server_body_note_freed(struct http_server *s, size_t bytes)
 
 /* Large blocks are mapped one by one and go back when they are freed. Left to itself malloc raises
  * the size from which it maps after the first few: the next large bodies come from the heaps of its
- * arenas, whose last free block no trim gives back. */
+ * arenas, and no trim gives the last free block of a heap back. */
 void http_server_body_init(void)
 {
 	(void)mallopt(M_MMAP_THRESHOLD, BODY_MAPPED);

@@ -154,6 +154,12 @@ static bool is_over(const struct victims_request *r, uint32_t node)
 	return !forest_within_nominal(r->forest, node, r->pairs, r->npairs);
 }
 
+static bool is_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
+		       const struct workload *w)
+{
+	return victims_policy_rule(q, policy, p, w) == PASSED_OVER_NOT;
+}
+
 /* Before anything is taken away. */
 static bool check_candidate(const struct victims_request *r, const struct victim *v,
 			    struct strbuf *out)
@@ -175,10 +181,10 @@ static bool check_candidate(const struct victims_request *r, const struct victim
 	}
 	if (w->holds == r->node) {
 		return (v->reason == VICTIM_IN_CLUSTER_QUEUE &&
-			victims_allowed(q, queue->within_queue, r->w, w)) ||
+			is_allowed(q, queue->within_queue, r->w, w)) ||
 		       wrong(out, w, "not allowed in the own queue");
 	}
-	if (v->reason == VICTIM_IN_CLUSTER_QUEUE || !victims_allowed(q, queue->reclaim, r->w, w)) {
+	if (v->reason == VICTIM_IN_CLUSTER_QUEUE || !is_allowed(q, queue->reclaim, r->w, w)) {
 		return wrong(out, w, "not allowed in the cohort");
 	}
 	if (forest_root(r->forest, w->holds) != forest_root(r->forest, r->node) ||

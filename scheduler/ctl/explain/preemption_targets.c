@@ -33,7 +33,7 @@ static const char *share_text(struct share s, struct arena *arena)
 				    : arena_printf(arena, "%" PRId64, share_status(s));
 }
 
-static const char *by_share(const struct victims_request *r, const struct protection *p,
+static const char *by_share(const struct victims_request *r, const struct passed_over *p,
 			    struct arena *arena)
 {
 	uint32_t common = forest_common(r->forest, p->node, r->node);
@@ -46,39 +46,42 @@ static const char *by_share(const struct victims_request *r, const struct protec
 }
 
 static const char *describe(const struct victims_request *r, const struct workload *w,
-			    const struct protection *p, struct arena *arena)
+			    const struct passed_over *p, struct arena *arena)
 {
 	const struct quota *q = forest_world(r->forest);
 
 	switch (p->rule) {
-	case PROTECTION_NONE:
-	case PROTECTION_UNCONCERNED:
+	case PASSED_OVER_NOT:
 		break;
-	case PROTECTION_INACTIVE:
+	case PASSED_OVER_INACTIVE:
 		return arena_printf(arena, "%s is not active: who runs in it goes on",
 				    name_of(r, w->holds));
-	case PROTECTION_POLICY:
+	case PASSED_OVER_POLICY:
 		return by_policy(r, w, arena);
-	case PROTECTION_PRIORITY:
+	case PASSED_OVER_UNWRITABLE:
+		return "its status cannot be written";
+	case PASSED_OVER_PRECEDENCE:
+		return "it goes before the workload, which was preempted for it";
+	case PASSED_OVER_PRIORITY:
 		return arena_printf(arena, "its priority is not below %" PRId64,
 				    workload_priority(q, r->w));
-	case PROTECTION_AGE:
+	case PASSED_OVER_AGE:
 		return "of equal priority, and older";
-	case PROTECTION_NOMINAL:
+	case PASSED_OVER_NOMINAL:
 		return within_quota(r, p->node, arena);
-	case PROTECTION_BORROW_POLICY:
+	case PASSED_OVER_BORROW_POLICY:
 		return arena_printf(arena, "%s would borrow, and its borrowWithinCohort is Never",
 				    name_of(r, r->node));
-	case PROTECTION_BORROW_PRIORITY:
+	case PASSED_OVER_BORROW_PRIORITY:
 		return arena_printf(arena,
 				    "%s would borrow: for that, only priorities below %" PRId64,
 				    name_of(r, r->node), workload_priority(q, r->w));
-	case PROTECTION_BORROW_THRESHOLD:
+	case PASSED_OVER_BORROW_THRESHOLD:
 		return arena_printf(arena,
 				    "%s would borrow: for that, only priorities up to its "
 				    "maxPriorityThreshold %d",
 				    name_of(r, r->node), q->nodes.v[r->node]->queue->threshold);
-	case PROTECTION_SHARE:
+	case PASSED_OVER_SHARE:
 		return by_share(r, p, arena);
 	}
 	return "";
@@ -94,29 +97,28 @@ static const struct victim *find_victim(const struct victims *victims, const str
 	return NULL;
 }
 
-static bool describe_target(const struct victims_request *r, const struct victims *victims,
-			    const struct workload *w, struct arena *arena,
-			    struct preemption_target *t)
+static struct preemption_target describe_target(const struct victims_request *r,
+						const struct victims *victims,
+						const struct workload *w, struct arena *arena)
 {
 	const struct victim *victim = find_victim(victims, w);
-	struct protection p = protection_of(r, w);
+	const struct passed_over *p = &r->passed_over[w->id];
+	struct preemption_target t = { .state = QUOTA_TARGET_SPARE };
 
-	candidates_describe(r, w, &t->order);
+	candidates_describe(r, w, &t.order);
 	if (victim != NULL) {
-		t->state = QUOTA_TARGET_VICTIM;
-		t->reason = victim->reason;
-		t->text = victim_reason_name(victim->reason);
-		return true;
+		t.state = QUOTA_TARGET_VICTIM;
+		t.reason = victim->reason;
+		t.text = victim_reason_name(victim->reason);
+	} else if (p->rule != PASSED_OVER_NOT) {
+		t.state = QUOTA_TARGET_PROTECTED;
+		t.rule = p->rule;
+		t.text = describe(r, w, p, arena);
+	} else {
+		t.text = victims->n > 0 ? "is not needed"
+					: "would not be enough, with all that could be";
 	}
-	if (p.rule == PROTECTION_UNCONCERNED) {
-		return false;
-	}
-	t->rule = p.rule;
-	t->state = p.rule == PROTECTION_NONE ? QUOTA_TARGET_SPARE : QUOTA_TARGET_PROTECTED;
-	t->text = p.rule != PROTECTION_NONE ? describe(r, w, &p, arena)
-		  : victims->n > 0          ? "is not needed"
-					    : "would not be enough, with all that could be";
-	return true;
+	return t;
 }
 
 static int by_order(const void *a, const void *b)
@@ -127,19 +129,20 @@ static int by_order(const void *a, const void *b)
 				    : candidates_cmp(&x->order, &y->order);
 }
 
-void preemption_targets_find(const struct victims_request *r, const struct victims *victims,
+void preemption_targets_find(const struct victims_request *request, const struct victims *victims,
 			     struct arena *arena, struct preemption_targets *out)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_world(request->forest);
+	struct victims_request r = *request;
+	struct victims ignored;
 
+	r.passed_over = arena_zero(arena, q->workloads.n, sizeof(*r.passed_over));
+	victims_find(&r, arena, &ignored);
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
-		struct preemption_target t = { .state = QUOTA_TARGET_SPARE };
 
-		if (w != NULL && w != r->w && w->holds != MODEL_NONE &&
-		    forest_is_placed(r->forest, w->holds) &&
-		    describe_target(r, victims, w, arena, &t)) {
-			vec_push(out, t);
+		if (w != NULL && (r.passed_over[i].is_concerned || find_victim(victims, w))) {
+			vec_push(out, describe_target(&r, victims, w, arena));
 		}
 	}
 	if (out->n > 1) {

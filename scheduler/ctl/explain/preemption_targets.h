@@ -4,7 +4,6 @@
 #define SCHEDULER_CTL_EXPLAIN_PREEMPTION_TARGETS_H
 
 #include "scheduler/workloads/preempt/candidates.h"
-#include "scheduler/workloads/preempt/protection.h"
 
 enum quota_target_state {
 	QUOTA_TARGET_VICTIM,    /* it would be preempted */
@@ -15,9 +14,9 @@ enum quota_target_state {
 struct preemption_target {
 	struct candidate order; /* order.w: the workload */
 	enum quota_target_state state;
-	enum victim_reason reason; /* of a victim */
-	enum protection_rule rule; /* of a protected one */
-	const char *text;          /* why, or why not; in the arena */
+	enum victim_reason reason;  /* of a victim */
+	enum passed_over_rule rule; /* of a protected one */
+	const char *text;           /* why, or why not; in the arena */
 };
 
 struct preemption_targets {

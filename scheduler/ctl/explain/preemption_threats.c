@@ -8,6 +8,7 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
+#include "scheduler/workloads/preempt/victims.h"
 
 struct finding {
 	const struct forest *f;
@@ -61,19 +62,16 @@ static void look_inside(const struct finding *x)
  */
 static uint32_t find_nominal(const struct finding *x, uint32_t other)
 {
-	uint32_t common = forest_common(x->f, x->w->holds, other);
+	struct VEC(uint32_t) pairs = VEC_INIT;
+	uint32_t within;
 
-	for (uint32_t at = x->w->holds; at != common; at = forest_parent(x->f, at)) {
-		bool within = true;
-
-		for (size_t i = 0; i < x->w->usage.n && within; i++) {
-			within = forest_within_nominal(x->f, at, &x->w->usage.v[i].id, 1);
-		}
-		if (within) {
-			return at;
-		}
+	for (size_t i = 0; i < x->w->usage.n; i++) {
+		vec_push(&pairs, x->w->usage.v[i].id);
 	}
-	return MODEL_NONE;
+	within = forest_find_within_nominal(
+		x->f, x->w->holds, forest_common(x->f, x->w->holds, other), pairs.v, pairs.n);
+	vec_finish(&pairs);
+	return within;
 }
 
 /* "2 of cpu in default": what the queue has not used of its own quota, of what w holds; NULL:
@@ -100,10 +98,10 @@ static const char *unused(const struct finding *x, uint32_t node)
 	return text;
 }
 
+/* For a preemptor of any priority. */
 static bool may_while_borrowing(const struct finding *x, const struct cluster_queue *queue)
 {
-	return queue->borrow_within != QUOTA_NEVER &&
-	       (!queue->has_threshold || x->priority <= queue->threshold);
+	return victims_borrow_rule(queue, INT64_MAX, x->priority) == PASSED_OVER_NOT;
 }
 
 static void look_at(const struct finding *x, const struct quota_node *n)

@@ -269,17 +269,18 @@ static void add_target(const struct workload_explanation *x, const struct preemp
 static void print_rest(const struct workload_explanation *x, size_t shown, FILE *to)
 {
 	static const struct {
-		enum protection_rule to;
+		enum passed_over_rule to;
 		const char *text;
 	} rows[] = {
 		/* each sums up the rules behind the row before */
-		{ PROTECTION_UNCONCERNED, "that could be" },
-		{ PROTECTION_INACTIVE, "in queues that are not active" },
-		{ PROTECTION_POLICY, "protected by a policy" },
-		{ PROTECTION_AGE, "protected by priority or age" },
-		{ PROTECTION_NOMINAL, "of those who do not borrow" },
-		{ PROTECTION_BORROW_THRESHOLD, "protected from one that borrows" },
-		{ PROTECTION_SHARE, "protected by fair sharing" },
+		{ PASSED_OVER_NOT, "that could be" },
+		{ PASSED_OVER_POLICY, "protected by a policy" },
+		{ PASSED_OVER_INACTIVE, "in queues that are not active" },
+		{ PASSED_OVER_PRECEDENCE, "that cannot be evicted or go before it" },
+		{ PASSED_OVER_AGE, "protected by priority or age" },
+		{ PASSED_OVER_NOMINAL, "of those who do not borrow" },
+		{ PASSED_OVER_BORROW_THRESHOLD, "protected from one that borrows" },
+		{ PASSED_OVER_SHARE, "protected by fair sharing" },
 	};
 	const char *between = ": ";
 
@@ -288,7 +289,7 @@ static void print_rest(const struct workload_explanation *x, size_t shown, FILE 
 		size_t n = 0;
 
 		for (size_t k = shown; k < x->targets.n; k++) {
-			enum protection_rule rule = x->targets.v[k].rule;
+			enum passed_over_rule rule = x->targets.v[k].rule;
 
 			n += rule <= rows[i].to && (i == 0 || rule > rows[i - 1].to);
 		}

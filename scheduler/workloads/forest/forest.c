@@ -291,6 +291,17 @@ bool forest_within_nominal(const struct forest *f, uint32_t node, const uint32_t
 	return true;
 }
 
+uint32_t forest_find_within_nominal(const struct forest *f, uint32_t node, uint32_t above,
+				    const uint32_t *pairs, size_t n)
+{
+	for (uint32_t at = node; at != above; at = forest_parent(f, at)) {
+		if (forest_within_nominal(f, at, pairs, n)) {
+			return at;
+		}
+	}
+	return MODEL_NONE;
+}
+
 bool forest_fits_here(const struct forest *f, uint32_t node, const struct quota_amounts *req,
 		      struct quota_amounts *ret_rest)
 {

@@ -51,6 +51,10 @@ int64_t forest_lendable(const struct forest *f, uint32_t node, uint32_t resource
 const uint32_t *forest_pairs(const struct forest *f, uint32_t node, size_t *ret_n);
 bool forest_borrows_with(const struct forest *f, uint32_t node, uint32_t pair, int64_t extra);
 bool forest_within_nominal(const struct forest *f, uint32_t node, const uint32_t *pairs, size_t n);
+/* The first node from `node` up, but below `above`, that is within nominal; MODEL_NONE: all of them
+ * use more than their quota of some pair. */
+uint32_t forest_find_within_nominal(const struct forest *f, uint32_t node, uint32_t above,
+				    const uint32_t *pairs, size_t n);
 /* Whether all of req fits the quota of this node alone; what is left to its parent goes to
  * *ret_rest, which is sorted as req and owned by the caller. req may be the same list. */
 bool forest_fits_here(const struct forest *f, uint32_t node, const struct quota_amounts *req,

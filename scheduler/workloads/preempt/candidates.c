@@ -140,6 +140,41 @@ void candidates_append(struct candidates *out, const struct candidates *more, st
 	}
 }
 
+static void record(const struct victims_request *r, uint32_t id, enum passed_over_rule rule,
+		   uint32_t node)
+{
+	r->passed_over[id] =
+		(struct passed_over){ .is_concerned = true, .rule = rule, .node = node };
+}
+
+void candidates_pass_over(const struct victims_request *r, struct candidates *out, size_t from,
+			  enum passed_over_rule rule, uint32_t node)
+{
+	for (size_t i = from; i < out->n; i++) {
+		record(r, out->v[i]->id, rule, node);
+	}
+	out->n = from;
+}
+
+void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
+			    struct forest_over_list *out)
+{
+	const struct quota *q = forest_world(r->forest);
+	const uint32_t *children;
+	size_t n;
+
+	if (r->passed_over == NULL) {
+		forest_over_collect(r->forest, cohort, r->pairs, r->npairs, out);
+		return;
+	}
+	children = forest_children(r->forest, cohort, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (q->nodes.v[children[i]]->is_queue) {
+			vec_push(out, children[i]);
+		}
+	}
+}
+
 #define BLOCK 32 /* candidates that get their memory together */
 
 /* The usage is looked at only when the mask does not tell. */
@@ -151,11 +186,38 @@ static bool uses(const struct quota_holder *h, const struct victims_request *r, 
 	       (common != 0 && uses_one_of(h, r->pairs, r->npairs));
 }
 
+/* The rule for all holders of a ClusterQueue. */
+static enum passed_over_rule queue_rule(const struct victims_request *r, uint32_t node,
+					enum quota_policy policy)
+{
+	if (policy == QUOTA_NEVER) {
+		return PASSED_OVER_POLICY;
+	}
+	return pending_is_active(r->forest, forest_world(r->forest)->nodes.v[node])
+		       ? PASSED_OVER_NOT
+		       : PASSED_OVER_INACTIVE;
+}
+
+static inline enum passed_over_rule holder_rule(const struct victims_request *r,
+						const struct quota *q, enum quota_policy policy,
+						const struct quota_holder *h)
+{
+	if (is_gone(r, h->id)) {
+		return PASSED_OVER_PRECEDENCE;
+	}
+	/* One that is evicted already needs no status of ours: its quota comes free by itself. */
+	if (h->w->unwritable && !h->w->evicted) {
+		return PASSED_OVER_UNWRITABLE;
+	}
+	return victims_policy_rule(q, policy, r->w, h->w);
+}
+
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out)
 {
 	const struct quota *q = forest_world(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[node]->queue;
+	enum passed_over_rule all = queue_rule(r, node, policy);
 	struct candidate *block = NULL;
 	size_t left = 0; /* in the block */
 	uint64_t mask = 0;
@@ -163,26 +225,32 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 	for (size_t i = 0; i < r->npairs; i++) {
 		mask |= quota_amounts_bit(r->pairs[i]);
 	}
-	if (policy == QUOTA_NEVER || !pending_is_active(r->forest, q->nodes.v[node])) {
+	if (all != PASSED_OVER_NOT && r->passed_over == NULL) {
 		return;
 	}
 	reserve(out, queue->holders.n, arena);
 	for (size_t i = 0; i < queue->holders.n; i++) {
 		const struct quota_holder *h = &queue->holders.v[i];
-		const struct workload *w = h->w;
+		enum passed_over_rule rule;
 
 		if (i + CANDIDATES_AHEAD < queue->holders.n) {
 			__builtin_prefetch(h[CANDIDATES_AHEAD].w);
 		}
-		if (w == r->w || !uses(h, r, mask) || is_gone(r, h->id) ||
-		    (w->unwritable && !w->evicted) || !victims_allowed(q, policy, r->w, w)) {
+		if (h->w == r->w || !uses(h, r, mask)) {
+			continue;
+		}
+		rule = all != PASSED_OVER_NOT ? all : holder_rule(r, q, policy, h);
+		if (r->passed_over != NULL) {
+			record(r, h->id, rule, MODEL_NONE);
+		}
+		if (rule != PASSED_OVER_NOT) {
 			continue;
 		}
 		if (left-- == 0) {
 			left = queue->holders.n - i < BLOCK ? queue->holders.n - i : BLOCK;
 			block = arena_alloc(arena, left-- * sizeof(*block));
 		}
-		describe(r, w, node, block);
+		describe(r, h->w, node, block);
 		block->id = h->id;
 		block->usage = h->usage;
 		block->nusage = h->nusage;

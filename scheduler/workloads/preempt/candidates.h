@@ -4,6 +4,7 @@
 #ifndef SCHEDULER_WORKLOADS_PREEMPT_CANDIDATES_H
 #define SCHEDULER_WORKLOADS_PREEMPT_CANDIDATES_H
 
+#include "scheduler/workloads/forest/forest_over.h"
 #include "scheduler/workloads/preempt/victims.h"
 
 /* Workloads are many, and all over the memory: so many before its turn what is looked at of one is
@@ -18,17 +19,17 @@ struct candidate { /* of one cache line: a search looks at nothing else of a wor
 	int64_t reserved;           /* when quota was reserved; now where that is not known */
 	double local_usage;         /* of its LocalQueue, where by_usage */
 	uint32_t nusage;
-	uint32_t id;    /* of w */
-	uint32_t holds; /* the ClusterQueue */
-	uint32_t above; /* classical: the lowest cohort above it and the preemptor */
-	uint8_t rank;   /* of the list it is in, before all else */
-	uint8_t reason; /* enum victim_reason */
-	bool by_usage;  /* admission fair sharing has a say */
-	bool has_cost;  /* w->cost counts */
-	bool evicted;   /* already on its way out */
-	bool outside;   /* in another ClusterQueue than the preemptor */
-	bool no_borrow; /* only for a preemptor that does not borrow */
-	bool banned;    /* fair sharing: it would not be a legal victim */
+	uint32_t id;       /* of w */
+	uint32_t holds;    /* the ClusterQueue */
+	uint32_t above;    /* classical: the lowest cohort above it and the preemptor */
+	uint8_t rank;      /* of the list it is in, before all else */
+	uint8_t reason;    /* enum victim_reason */
+	bool by_usage;     /* admission fair sharing has a say */
+	bool has_cost;     /* w->cost counts */
+	bool evicted;      /* already on its way out */
+	bool outside;      /* in another ClusterQueue than the preemptor */
+	uint8_t no_borrow; /* enum passed_over_rule of a preemptor that borrows */
+	bool banned;       /* fair sharing: it would not be a legal victim */
 };
 
 struct candidates {
@@ -44,8 +45,8 @@ void candidates_describe(const struct victims_request *r, const struct workload 
  * ClusterQueue) the LocalQueue that used more; lower priority; lower preemption cost (KEP-7990);
  * later reservation; uid; key. rank is not looked at. */
 int candidates_cmp(const struct candidate *a, const struct candidate *b);
-/* Appends who holds quota in `node`, uses one of the request's pairs and may be preempted; not whom
- * nobody can tell. */
+/* Appends the workloads that hold quota in `node`, use one of the request's pairs and may be
+ * preempted by the policy; not those whose status cannot be written. */
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out);
 /* What c uses will be looked at soon: starts to bring it near. */
@@ -63,6 +64,14 @@ static inline __int128 candidates_cost(const struct candidate *c)
 {
 	return c->has_cost ? c->w->cost : 0;
 }
+/* Takes the candidates from the index `from` on out of the list again, and records why: r has a
+ * record. */
+void candidates_pass_over(const struct victims_request *r, struct candidates *out, size_t from,
+			  enum passed_over_rule rule, uint32_t node);
+/* Appends the queues right below the cohort that can have candidates, which are those that use more
+ * than their quota; with a record all of them, so that it can say that of the others. */
+void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
+			    struct forest_over_list *out);
 void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena);
 /* Those of another list, behind those that are there. */
 void candidates_append(struct candidates *out, const struct candidates *more, struct arena *arena);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "scheduler/workloads/forest/forest_over.h"
 #include "scheduler/workloads/preempt/ranking.h"
 
 #define NONE FAIR_TOURNAMENT_NONE
@@ -91,6 +90,10 @@ static void collect_queue(struct fair_tournament *t, const struct victims_reques
 	uint32_t id;
 
 	candidates_collect(r, node, own ? queue->within_queue : queue->reclaim, t->arena, &found);
+	if (r->passed_over != NULL && !own &&
+	    forest_within_nominal(r->forest, node, r->pairs, r->npairs)) {
+		candidates_pass_over(r, &found, 0, PASSED_OVER_NOMINAL, node);
+	}
 	if (found.n == 0 && !own) {
 		return;
 	}
@@ -118,7 +121,7 @@ static void collect(struct fair_tournament *t, const struct victims_request *r)
 		if (at == r->node || at == forest_parent(r->forest, r->node)) {
 			vec_push(&queues, r->node);
 		}
-		forest_over_collect(r->forest, at, r->pairs, r->npairs, &queues);
+		candidates_find_queues(r, at, &queues);
 	}
 	for (size_t i = 0; i < queues.n; i++) {
 		if (t->spot_of[queues.v[i]] == NONE) {
@@ -232,6 +235,11 @@ uint32_t fair_tournament_queue_of(const struct fair_tournament *t, const struct 
 	return t->spot_of[c->holds];
 }
 
+uint32_t fair_tournament_node(const struct fair_tournament *t, uint32_t id)
+{
+	return t->spots.v[id].node;
+}
+
 struct share fair_tournament_share(struct fair_tournament *t, uint32_t id)
 {
 	struct fair_tournament_spot *s = &t->spots.v[id];
@@ -301,8 +309,23 @@ static void play(const struct fair_tournament *t, struct fair_tournament_spot *c
 	cohort->best[i] = b == NONE || (a != NONE && goes_before(t, a, b)) ? a : b;
 }
 
-/* A queue is asked as long as it has candidates and borrows, a cohort as long as it borrows; the
- * own queue, and what is above it, need not borrow. */
+/* The own queue, and what is above it, need not borrow. */
+static bool borrows_or_is_own(struct fair_tournament *t, uint32_t id)
+{
+	return fair_tournament_share(t, id).borrowing || is_above_preemptor(t, id);
+}
+
+uint32_t fair_tournament_find_within_quota(struct fair_tournament *t, uint32_t queue)
+{
+	for (uint32_t id = queue; id != NONE; id = t->spots.v[id].up) {
+		if (!borrows_or_is_own(t, id)) {
+			return t->spots.v[id].node;
+		}
+	}
+	return MODEL_NONE;
+}
+
+/* A queue is asked as long as it has candidates and borrows, a cohort as long as it borrows. */
 static bool may_give(struct fair_tournament *t, uint32_t id)
 {
 	const struct fair_tournament_spot *s = &t->spots.v[id];
@@ -310,7 +333,7 @@ static bool may_give(struct fair_tournament *t, uint32_t id)
 	if (s->pruned || (s->is_queue && s->front == NULL)) {
 		return false;
 	}
-	return fair_tournament_share(t, id).borrowing || is_above_preemptor(t, id);
+	return borrows_or_is_own(t, id);
 }
 
 /* Among those below the same cohort. */

@@ -62,5 +62,10 @@ void fair_tournament_changed(struct fair_tournament *t, uint32_t queue);
 struct share fair_tournament_share(struct fair_tournament *t, uint32_t id);
 /* Of a queue that is not the preemptor's. */
 struct fair_tournament_shares fair_tournament_compare(struct fair_tournament *t, uint32_t queue);
+/* The node of the forest, from the queue up, that keeps it from its turn, as it does not borrow;
+ * MODEL_NONE: nothing does. */
+uint32_t fair_tournament_find_within_quota(struct fair_tournament *t, uint32_t queue);
+/* The node of the forest that has this number. */
+uint32_t fair_tournament_node(const struct fair_tournament *t, uint32_t id);
 
 #endif

@@ -14,7 +14,7 @@ static bool may_preempt(const struct victims_request *r)
 	if (r->npairs == 0 || !forest_is_placed(r->forest, r->node)) {
 		return false;
 	}
-	return queue->within_queue != QUOTA_NEVER ||
+	return r->passed_over != NULL || queue->within_queue != QUOTA_NEVER ||
 	       (queue->reclaim != QUOTA_NEVER && forest_parent(r->forest, r->node) != MODEL_NONE);
 }
 

@@ -7,6 +7,7 @@
 
 #include "scheduler/workloads/assign/assign.h"
 #include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/preempt/passed_over.h"
 #include "scheduler/workloads/preempt/victim.h"
 
 struct victims {
@@ -27,6 +28,9 @@ struct victims_request {
 	const uint32_t *gone;
 	size_t ngone;
 	struct arena *scratch; /* emptied by every search, which saves allocations; NULL: its own */
+	/* NULL, or a zeroed array by workload id: the search records in it why each holder is
+	 * passed over. It looks at all holders of the tree then, with the same result. */
+	struct passed_over *passed_over;
 };
 
 /* An empty set: there is none that would do. Equal input gives equal output; no member could be
@@ -34,17 +38,20 @@ struct victims_request {
  * O(c log c + c * d) for c candidates in a forest of depth d. */
 void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret);
 
-/* Whether the policy lets p preempt c: never, lower priority, or equal and newer. */
-static inline bool victims_allowed(const struct quota *q, enum quota_policy policy,
-				   const struct workload *p, const struct workload *c)
+/* Whether the policy lets p preempt c (PASSED_OVER_NOT: it does): never, lower priority, or equal
+ * and newer. */
+static inline enum passed_over_rule victims_policy_rule(const struct quota *q,
+							enum quota_policy policy,
+							const struct workload *p,
+							const struct workload *c)
 {
 	int64_t pp, pc;
 
 	switch (policy) {
 	case QUOTA_NEVER:
-		return false;
+		return PASSED_OVER_POLICY;
 	case QUOTA_ANY:
-		return true;
+		return PASSED_OVER_NOT;
 	case QUOTA_LOWER_PRIORITY:
 	case QUOTA_LOWER_OR_NEWER_EQUAL:
 		break;
@@ -52,10 +59,28 @@ static inline bool victims_allowed(const struct quota *q, enum quota_policy poli
 	pp = workload_priority(q, p);
 	pc = workload_priority(q, c);
 	if (pp != pc) {
-		return pp > pc;
+		return pp > pc ? PASSED_OVER_NOT : PASSED_OVER_PRIORITY;
 	}
-	return policy == QUOTA_LOWER_OR_NEWER_EQUAL &&
-	       workload_queue_time(q, p) < workload_queue_time(q, c);
+	if (policy == QUOTA_LOWER_PRIORITY) {
+		return PASSED_OVER_PRIORITY;
+	}
+	return workload_queue_time(q, p) < workload_queue_time(q, c) ? PASSED_OVER_NOT
+								     : PASSED_OVER_AGE;
+}
+
+/* Whether borrowWithinCohort of the preemptor's queue lets it borrow by preempting a workload of
+ * another queue, by the priorities of both (PASSED_OVER_NOT: it does). */
+static inline enum passed_over_rule victims_borrow_rule(const struct cluster_queue *queue,
+							int64_t preemptor, int64_t victim)
+{
+	if (queue->borrow_within == QUOTA_NEVER) {
+		return PASSED_OVER_BORROW_POLICY;
+	}
+	if (victim >= preemptor) {
+		return PASSED_OVER_BORROW_PRIORITY;
+	}
+	return queue->has_threshold && victim > queue->threshold ? PASSED_OVER_BORROW_THRESHOLD
+								 : PASSED_OVER_NOT;
 }
 
 struct victims_found { /* for one pair alone */

@@ -10,7 +10,6 @@
 #include "scheduler/workloads/preempt/victims.h"
 
 #include "base/arena.h"
-#include "scheduler/workloads/forest/forest_over.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/preempt/ranking.h"
 #include "scheduler/workloads/preempt/trial.h"
@@ -32,6 +31,11 @@ static bool is_within_quota(const struct search *s, uint32_t node)
 	return forest_within_nominal(s->r->forest, node, s->r->pairs, s->r->npairs);
 }
 
+static uint32_t find_within_quota(const struct search *s, uint32_t node, uint32_t above)
+{
+	return forest_find_within_nominal(s->r->forest, node, above, s->r->pairs, s->r->npairs);
+}
+
 /* Why c, of another queue, would be preempted, and whether also for a preemptor that borrows. */
 static void classify(const struct search *s, bool by_right, struct candidate *c)
 {
@@ -41,12 +45,10 @@ static void classify(const struct search *s, bool by_right, struct candidate *c)
 	if (by_right) {
 		return;
 	}
-	if (!s->may_reclaim_borrowing || c->priority >= priority ||
-	    (s->queue->has_threshold && c->priority > s->queue->threshold)) {
-		c->no_borrow = true;
-		return;
+	c->no_borrow = (uint8_t)victims_borrow_rule(s->queue, priority, c->priority);
+	if (c->no_borrow == PASSED_OVER_NOT) {
+		c->reason = VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING;
 	}
-	c->reason = VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING;
 }
 
 static void collect_queue(struct search *s, uint32_t node, uint32_t above, enum list list)
@@ -55,6 +57,13 @@ static void collect_queue(struct search *s, uint32_t node, uint32_t above, enum 
 	size_t from = s->all.n;
 
 	candidates_collect(s->r, node, policy, s->arena, &s->all);
+	if (s->r->passed_over != NULL && list != LIST_OWN) {
+		uint32_t within = find_within_quota(s, node, above);
+
+		if (within != MODEL_NONE) {
+			candidates_pass_over(s->r, &s->all, from, PASSED_OVER_NOMINAL, within);
+		}
+	}
 	s->in_list[list] += s->all.n - from;
 	for (size_t i = from; i < s->all.n; i++) {
 		struct candidate *c = s->all.v[i];
@@ -83,11 +92,12 @@ static void collect_below(struct search *s, uint32_t above, uint32_t done, enum 
 		const uint32_t *cohorts = forest_cohorts(f, at, &n);
 
 		for (size_t i = 0; i < n; i++) {
-			if (cohorts[i] != done && !is_within_quota(s, cohorts[i])) {
+			if (cohorts[i] != done &&
+			    (s->r->passed_over != NULL || !is_within_quota(s, cohorts[i]))) {
 				vec_push(&stack, cohorts[i]);
 			}
 		}
-		forest_over_collect(f, at, s->r->pairs, s->r->npairs, &queues);
+		candidates_find_queues(s->r, at, &queues);
 	}
 	for (size_t i = 0; i < queues.n; i++) {
 		if (queues.v[i] != done) {
@@ -122,15 +132,10 @@ static bool is_valid(const struct search *s, const struct candidate *c, bool may
 	if (!c->outside) {
 		return true;
 	}
-	if (may_borrow && c->no_borrow) {
+	if (may_borrow && c->no_borrow != PASSED_OVER_NOT) {
 		return false;
 	}
-	for (uint32_t at = c->holds; at != c->above; at = forest_parent(s->r->forest, at)) {
-		if (is_within_quota(s, at)) {
-			return false;
-		}
-	}
-	return true;
+	return find_within_quota(s, c->holds, c->above) == MODEL_NONE;
 }
 
 static bool borrows(const struct victims_request *r)
@@ -183,6 +188,38 @@ static bool is_under_nominal(const struct search *s)
 	return true;
 }
 
+/* Even without all candidates of its own queue. */
+static bool borrows_without_own(const struct search *s)
+{
+	size_t mark = forest_mark(s->r->forest);
+	bool yes;
+
+	for (size_t i = 0; i < s->all.n; i++) {
+		struct quota_amounts usage = candidates_usage(s->all.v[i]);
+
+		if (!s->all.v[i]->outside) {
+			forest_remove(s->r->forest, s->r->node, &usage);
+		}
+	}
+	yes = borrows(s->r);
+	forest_undo(s->r->forest, mark);
+	return yes;
+}
+
+/* Those that no attempt can take: with borrowing a rule forbids it, and without borrowing no
+ * attempt is made, or it cannot succeed. */
+static void record_no_borrow(const struct search *s, bool must_borrow)
+{
+	if (!must_borrow && !borrows_without_own(s)) {
+		return;
+	}
+	for (size_t i = 0; i < s->all.n; i++) {
+		const struct candidate *c = s->all.v[i];
+
+		s->r->passed_over[c->id].rule = (enum passed_over_rule)c->no_borrow;
+	}
+}
+
 void victims_classical(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
 	const struct cluster_queue *queue = forest_world(r->forest)->nodes.v[r->node]->queue;
@@ -190,18 +227,22 @@ void victims_classical(const struct victims_request *r, struct arena *arena, str
 			    .queue = queue,
 			    .arena = arena,
 			    .may_reclaim_borrowing = queue->borrow_within != QUOTA_NEVER };
+	bool must_borrow; /* it is never tried without */
 
 	collect_queue(&s, r->node, MODEL_NONE, LIST_OWN);
-	if (queue->reclaim != QUOTA_NEVER) {
+	if (queue->reclaim != QUOTA_NEVER || r->passed_over != NULL) {
 		collect_cohorts(&s);
+	}
+	must_borrow = !s.may_reclaim_borrowing && !is_under_nominal(&s);
+	if (r->passed_over != NULL) {
+		record_no_borrow(&s, must_borrow);
 	}
 	*ret = (struct victims){ 0 };
 	if (!trial_is_hopeful(r, &s.all)) {
 		return;
 	}
 	ranking_init(&s.ranking, &s.all, arena);
-	if ((s.in_list[LIST_RIGHT] == 0 && s.in_list[LIST_PRIORITY] == 0) ||
-	    (!s.may_reclaim_borrowing && !is_under_nominal(&s))) {
+	if ((s.in_list[LIST_RIGHT] == 0 && s.in_list[LIST_PRIORITY] == 0) || must_borrow) {
 		attempt(&s, true, ret);
 	} else if (!s.may_reclaim_borrowing && s.in_list[LIST_RIGHT] == 0) {
 		(void)(attempt(&s, false, ret) || attempt(&s, true, ret));

@@ -232,6 +232,49 @@ static bool run_round(struct fair *f)
 	return found;
 }
 
+/* Whether the strategies allow c as the first victim; if not, with the three shares. */
+static void record_share(struct fair *f, struct candidate *c)
+{
+	uint32_t queue = fair_tournament_queue_of(&f->turns, c);
+	struct fair_tournament_shares shares = fair_tournament_compare(&f->turns, queue);
+	size_t mark = forest_mark(f->r->forest);
+
+	take(f, queue, c, VICTIM_IN_COHORT_FAIR_SHARING);
+	if (is_never_below(&shares) || (!passes(f, f->first, &shares) &&
+					!(f->has_second && passes(f, INITIAL_SHARE, &shares)))) {
+		f->r->passed_over[c->id] = (struct passed_over){
+			.is_concerned = true,
+			.rule = PASSED_OVER_SHARE,
+			.node = fair_tournament_node(&f->turns, shares.target),
+			.preemptor = shares.preemptor,
+			.target = shares.old,
+			.after = fair_tournament_share(&f->turns, shares.target)
+		};
+	}
+	trial_take_back(&f->trial, mark);
+	fair_tournament_changed(&f->turns, queue);
+}
+
+/* Each candidate of another queue is asked as if it were the first: later in a search the answer
+ * depends on what was taken before. */
+static void record_all(struct fair *f)
+{
+	begin_round(f);
+	for (size_t i = 0; i < f->turns.all.n; i++) {
+		struct candidate *c = f->turns.all.v[i];
+		uint32_t within = fair_tournament_find_within_quota(
+			&f->turns, fair_tournament_queue_of(&f->turns, c));
+
+		if (within != MODEL_NONE) {
+			f->r->passed_over[c->id].rule = PASSED_OVER_NOMINAL;
+			f->r->passed_over[c->id].node = within;
+		} else if (c->outside && !f->within_nominal) {
+			record_share(f, c);
+		}
+	}
+	trial_end(&f->trial);
+}
+
 static void search(struct fair *f, struct victims *ret)
 {
 	fair_tournament_rank(&f->turns);
@@ -254,6 +297,9 @@ void victims_fair(const struct victims_request *r, struct arena *arena, struct v
 
 	*ret = (struct victims){ 0 };
 	fair_tournament_init(&f.turns, r, arena);
+	if (r->passed_over != NULL) {
+		record_all(&f);
+	}
 	if (trial_is_hopeful(r, &f.turns.all)) {
 		search(&f, ret);
 	}

@@ -8,9 +8,9 @@
 #include "scheduler/workloads/pending/usage.h"
 
 /* Usage of LocalQueues orders candidates of one ClusterQueue only. In a list of several queues such
- * a rule has no total order (two of a queue by usage, each of them against a third by priority), so
- * there it counts for the preemptor's own queue, whose candidates are together. With fair sharing
- * the lists are per queue anyway. Kueue compares it in every list. */
+ * a rule is no total order (two of one queue compare by usage, each of them with a third by
+ * priority), so there it counts only within the preemptor's own queue, whose candidates are
+ * together. With fair sharing the lists are per queue anyway. Kueue compares it in every list. */
 static bool counts_usage(const struct victims_request *r, uint32_t node)
 {
 	const struct quota *q = forest_world(r->forest);
@@ -19,7 +19,7 @@ static bool counts_usage(const struct victims_request *r, uint32_t node)
 	       (node == r->node || q->options.fair_sharing);
 }
 
-/* All but id and usage, which are further away in w, and near where it is listed. */
+/* All but id and usage: the caller copies them from its list of holders, which is in the cache. */
 static inline void describe(const struct victims_request *r, const struct workload *w,
 			    uint32_t node, struct candidate *ret)
 {
@@ -175,9 +175,9 @@ void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
 	}
 }
 
-#define BLOCK 32 /* candidates that get their memory together */
+#define BLOCK 32 /* candidates that are allocated together */
 
-/* The usage is looked at only when the mask does not tell. */
+/* The mask answers for most pairs; only those that share its last bit need a look at the usage. */
 static bool uses(const struct quota_holder *h, const struct victims_request *r, uint64_t mask)
 {
 	uint64_t common = h->pairs & mask;

@@ -1,18 +1,17 @@
-/* scheduler/workloads/preempt/candidates.h: who may be preempted for a request, and in which order
- * they are tried (sorted in ranking.h). What the order looks at is copied out of the workloads, so
- * that sorting stays within the cache. Owner: the sched thread. Pure. */
+/* scheduler/workloads/preempt/candidates.h: the workloads that may be preempted for a request, and
+ * the order in which they are tried (sorted in ranking.h). The keys of the order are copied out of
+ * the workloads, so that sorting stays within the CPU's cache. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_PREEMPT_CANDIDATES_H
 #define SCHEDULER_WORKLOADS_PREEMPT_CANDIDATES_H
 
 #include "scheduler/workloads/forest/forest_over.h"
 #include "scheduler/workloads/preempt/victims.h"
 
-/* Workloads are many, and all over the memory: so many before its turn what is looked at of one is
- * fetched. */
+/* Workloads are spread over the memory: the data of one is prefetched so many steps ahead. */
 #define CANDIDATES_AHEAD 12
 
-struct candidate { /* of one cache line: a search looks at nothing else of a workload, but for
-		      cost, uid and key where all else is equal, and the amounts */
+struct candidate { /* one cache line: a search reads nothing else of a workload, but its amounts
+		      and, where all else is equal, cost, uid and key */
 	const struct workload *w;
 	struct quota_amount *usage; /* borrowed: does not change while quota is held */
 	int64_t priority;           /* effective */
@@ -22,14 +21,14 @@ struct candidate { /* of one cache line: a search looks at nothing else of a wor
 	uint32_t id;       /* of w */
 	uint32_t holds;    /* the ClusterQueue */
 	uint32_t above;    /* classical: the lowest cohort above it and the preemptor */
-	uint8_t rank;      /* of the list it is in, before all else */
+	uint8_t rank;      /* of the list it is in: the first key */
 	uint8_t reason;    /* enum victim_reason */
-	bool by_usage;     /* admission fair sharing has a say */
+	bool by_usage;     /* local_usage counts (admission fair sharing) */
 	bool has_cost;     /* w->cost counts */
-	bool evicted;      /* already on its way out */
+	bool evicted;      /* already: its quota comes free by itself */
 	bool outside;      /* in another ClusterQueue than the preemptor */
 	uint8_t no_borrow; /* enum passed_over_rule of a preemptor that borrows */
-	bool banned;       /* fair sharing: it would not be a legal victim */
+	bool banned;       /* fair sharing: no legal victim, found in an earlier round */
 };
 
 struct candidates {
@@ -37,24 +36,24 @@ struct candidates {
 	size_t n, cap;
 };
 
-/* What the order needs to know of a workload that holds quota. rank, above, reason and the flags of
- * the searches are zero. */
+/* Fills in the keys of a workload that holds quota. rank, above, reason and the flags of the
+ * searches are zero. */
 void candidates_describe(const struct victims_request *r, const struct workload *w,
 			 struct candidate *ret);
 /* Smaller: tried first. Already evicted; other ClusterQueues; (admission fair sharing, in one
  * ClusterQueue) the LocalQueue that used more; lower priority; lower preemption cost (KEP-7990);
- * later reservation; uid; key. rank is not looked at. */
+ * later reservation; uid; key. rank does not count. */
 int candidates_cmp(const struct candidate *a, const struct candidate *b);
 /* Appends the workloads that hold quota in `node`, use one of the request's pairs and may be
- * preempted by the policy; not those whose status cannot be written. */
+ * preempted by the policy; not those with a status that cannot be written. */
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out);
-/* What c uses will be looked at soon: starts to bring it near. */
+/* Prefetches the amounts that c uses. */
 static inline void candidates_fetch(const struct candidate *c)
 {
 	__builtin_prefetch(c->usage);
 }
-/* What c uses; borrowed. */
+/* The amounts that c uses; borrowed. */
 static inline struct quota_amounts candidates_usage(const struct candidate *c)
 {
 	return (struct quota_amounts){ .v = c->usage, .n = c->nusage, .cap = c->nusage };
@@ -73,7 +72,7 @@ void candidates_pass_over(const struct victims_request *r, struct candidates *ou
 void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
 			    struct forest_over_list *out);
 void candidates_push(struct candidates *out, struct candidate *c, struct arena *arena);
-/* Those of another list, behind those that are there. */
+/* Appends another list. */
 void candidates_append(struct candidates *out, const struct candidates *more, struct arena *arena);
 
 #endif

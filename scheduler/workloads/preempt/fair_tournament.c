@@ -9,15 +9,15 @@
 
 #define NONE FAIR_TOURNAMENT_NONE
 
-/* What the order of turns looks at, in as little memory as it takes. */
+/* The keys of a match, in little memory. */
 struct fair_tournament_entry {
 	double height;                 /* of the share: weighted; INFINITY: compare the shares */
 	const struct candidate *front; /* NULL: a cohort */
 };
 
-struct fair_tournament_spot {    /* a queue that has candidates or is the preemptor's, or a cohort
+struct fair_tournament_node {    /* a queue that has candidates or is the preemptor's, or a cohort
 				    above one */
-	struct candidate *front; /* of a queue: whose turn it is; NULL: everybody is dealt with */
+	struct candidate *front; /* of a queue: its next candidate; NULL: none is left */
 	struct share share;      /* with what was taken so far */
 	bool share_is_current, is_queue, pruned;
 	uint32_t node;    /* of the forest */
@@ -25,8 +25,8 @@ struct fair_tournament_spot {    /* a queue that has candidates or is the preemp
 	uint32_t place;   /* among those below the same cohort */
 	uint32_t towards; /* the one below on the way to the preemptor's; NONE: not above */
 	/* Of a cohort, the tournament of those right below it, which are so many: best[below +
-	 * place] is the one in that place, NONE while it may not give; best[i] is whichever of
-	 * best[2 * i] and best[2 * i + 1] goes first; so best[1] goes before all. */
+	 * place] is the one in that place, NONE while it does not compete; best[i] is the winner of
+	 * best[2 * i] and best[2 * i + 1]; so best[1] is the winner of all. */
 	uint32_t below;
 	uint32_t *best;
 	/* Of a queue: */
@@ -39,47 +39,47 @@ struct fair_tournament_spot {    /* a queue that has candidates or is the preemp
 
 /* --- the part of the tree that matters --- */
 
-static uint32_t spot_create(struct fair_tournament *t, uint32_t node)
+static uint32_t node_create(struct fair_tournament *t, uint32_t node)
 {
-	struct fair_tournament_spot s = {
+	struct fair_tournament_node s = {
 		.node = node,
 		.up = NONE,
 		.towards = NONE,
 		.is_queue = forest_world(t->forest)->nodes.v[node]->is_queue
 	};
 
-	t->spot_of[node] = (uint32_t)t->spots.n;
-	vec_push(&t->spots, s);
-	return t->spot_of[node];
+	t->node_at[node] = (uint32_t)t->nodes.n;
+	vec_push(&t->nodes, s);
+	return t->node_at[node];
 }
 
-static void spot_link(struct fair_tournament *t, uint32_t up, uint32_t below)
+static void node_link(struct fair_tournament *t, uint32_t up, uint32_t below)
 {
-	t->spots.v[below].up = up;
-	t->spots.v[below].place = t->spots.v[up].below++;
+	t->nodes.v[below].up = up;
+	t->nodes.v[below].place = t->nodes.v[up].below++;
 }
 
 /* Adds node and what is above it. */
-static uint32_t spot_add(struct fair_tournament *t, uint32_t node)
+static uint32_t node_add(struct fair_tournament *t, uint32_t node)
 {
 	uint32_t below = NONE;
 
 	for (uint32_t at = node; at != MODEL_NONE; at = forest_parent(t->forest, at)) {
-		uint32_t id = t->spot_of[at];
+		uint32_t id = t->node_at[at];
 		bool known = id != NONE;
 
 		if (!known) {
-			id = spot_create(t, at);
+			id = node_create(t, at);
 		}
 		if (below != NONE) {
-			spot_link(t, id, below);
+			node_link(t, id, below);
 		}
 		if (known) {
 			break;
 		}
 		below = id;
 	}
-	return t->spot_of[node];
+	return t->node_at[node];
 }
 
 static void collect_queue(struct fair_tournament *t, const struct victims_request *r, uint32_t node)
@@ -97,9 +97,9 @@ static void collect_queue(struct fair_tournament *t, const struct victims_reques
 	if (found.n == 0 && !own) {
 		return;
 	}
-	id = spot_add(t, node);
-	assert(t->spots.v != NULL);
-	t->spots.v[id].all = found;
+	id = node_add(t, node);
+	assert(t->nodes.v != NULL);
+	t->nodes.v[id].all = found;
 	candidates_append(&t->all, &found, t->arena);
 }
 
@@ -124,18 +124,18 @@ static void collect(struct fair_tournament *t, const struct victims_request *r)
 		candidates_find_queues(r, at, &queues);
 	}
 	for (size_t i = 0; i < queues.n; i++) {
-		if (t->spot_of[queues.v[i]] == NONE) {
+		if (t->node_at[queues.v[i]] == NONE) {
 			collect_queue(t, r, queues.v[i]);
 		}
 	}
 	vec_finish(&queues);
 	vec_finish(&stack);
-	t->own = t->spot_of[r->node];
+	t->own = t->node_at[r->node];
 	t->root = t->own;
-	assert(t->spots.v != NULL); /* the own queue is always there */
-	for (uint32_t at = t->own; t->spots.v[at].up != NONE; at = t->root) {
-		t->root = t->spots.v[at].up;
-		t->spots.v[t->root].towards = at;
+	assert(t->nodes.v != NULL); /* the own queue is always there */
+	for (uint32_t at = t->own; t->nodes.v[at].up != NONE; at = t->root) {
+		t->root = t->nodes.v[at].up;
+		t->nodes.v[t->root].towards = at;
 	}
 }
 
@@ -145,38 +145,38 @@ void fair_tournament_init(struct fair_tournament *t, const struct victims_reques
 	size_t n = forest_world(r->forest)->nodes.n;
 
 	*t = (struct fair_tournament){ .forest = r->forest, .arena = arena };
-	t->spot_of = arena_alloc(arena, n * sizeof(*t->spot_of));
-	memset(t->spot_of, 0xff, n * sizeof(*t->spot_of));
+	t->node_at = arena_alloc(arena, n * sizeof(*t->node_at));
+	memset(t->node_at, 0xff, n * sizeof(*t->node_at));
 	collect(t, r);
 }
 
 void fair_tournament_finish(struct fair_tournament *t)
 {
-	vec_finish(&t->spots);
+	vec_finish(&t->nodes);
 }
 
 void fair_tournament_rank(struct fair_tournament *t)
 {
-	for (size_t i = 0; i < t->spots.n; i++) {
-		struct fair_tournament_spot *s = &t->spots.v[i];
+	for (size_t i = 0; i < t->nodes.n; i++) {
+		struct fair_tournament_node *s = &t->nodes.v[i];
 
 		ranking_init(&s->ranking, &s->all, t->arena);
 		s->best = arena_alloc(t->arena, 2 * (size_t)s->below * sizeof(*s->best));
 	}
-	t->entries = arena_alloc(t->arena, t->spots.n * sizeof(*t->entries));
+	t->entries = arena_alloc(t->arena, t->nodes.n * sizeof(*t->entries));
 }
 
 void fair_tournament_reset(struct fair_tournament *t)
 {
-	for (size_t i = 0; i < t->spots.n; i++) {
-		t->spots.v[i].share_is_current = false;
-		t->spots.v[i].later.n = 0;
+	for (size_t i = 0; i < t->nodes.n; i++) {
+		t->nodes.v[i].share_is_current = false;
+		t->nodes.v[i].later.n = 0;
 	}
 }
 
 /* --- candidates of a queue, and shares --- */
 
-static void advance(struct fair_tournament_spot *s)
+static void advance(struct fair_tournament_node *s)
 {
 	s->front = NULL;
 	s->popped = false;
@@ -194,7 +194,7 @@ static void advance(struct fair_tournament_spot *s)
 	}
 }
 
-static void begin_pass(struct fair_tournament_spot *s, bool second_pass)
+static void begin_pass(struct fair_tournament_node *s, bool second_pass)
 {
 	s->at = 0;
 	s->pruned = false;
@@ -202,9 +202,9 @@ static void begin_pass(struct fair_tournament_spot *s, bool second_pass)
 	advance(s);
 }
 
-/* Who comes behind one that was popped is looked for only when somebody asks: often it is the last
- * one that is needed, and the order among the others does not matter. */
-static void settle_front(struct fair_tournament_spot *s)
+/* The successor of a popped candidate is found only when it is needed: often the popped one was the
+ * last of the search, and then the others need no order. */
+static void settle_front(struct fair_tournament_node *s)
 {
 	if (s->popped) {
 		advance(s);
@@ -213,7 +213,7 @@ static void settle_front(struct fair_tournament_spot *s)
 
 struct candidate *fair_tournament_pop(struct fair_tournament *t, uint32_t queue)
 {
-	struct fair_tournament_spot *s = &t->spots.v[queue];
+	struct fair_tournament_node *s = &t->nodes.v[queue];
 
 	settle_front(s);
 	s->popped = s->front != NULL;
@@ -222,27 +222,27 @@ struct candidate *fair_tournament_pop(struct fair_tournament *t, uint32_t queue)
 
 void fair_tournament_keep(struct fair_tournament *t, uint32_t queue, struct candidate *c)
 {
-	candidates_push(&t->spots.v[queue].later, c, t->arena);
+	candidates_push(&t->nodes.v[queue].later, c, t->arena);
 }
 
 void fair_tournament_skip(struct fair_tournament *t, uint32_t queue)
 {
-	t->spots.v[queue].pruned = true;
+	t->nodes.v[queue].pruned = true;
 }
 
 uint32_t fair_tournament_queue_of(const struct fair_tournament *t, const struct candidate *c)
 {
-	return t->spot_of[c->holds];
+	return t->node_at[c->holds];
 }
 
-uint32_t fair_tournament_node(const struct fair_tournament *t, uint32_t id)
+uint32_t fair_tournament_forest_node(const struct fair_tournament *t, uint32_t id)
 {
-	return t->spots.v[id].node;
+	return t->nodes.v[id].node;
 }
 
 struct share fair_tournament_share(struct fair_tournament *t, uint32_t id)
 {
-	struct fair_tournament_spot *s = &t->spots.v[id];
+	struct fair_tournament_node *s = &t->nodes.v[id];
 
 	if (!s->share_is_current) {
 		s->share = share_of(t->forest, s->node, NULL);
@@ -253,36 +253,36 @@ struct share fair_tournament_share(struct fair_tournament *t, uint32_t id)
 
 void fair_tournament_changed(struct fair_tournament *t, uint32_t queue)
 {
-	for (uint32_t id = queue; id != NONE; id = t->spots.v[id].up) {
-		t->spots.v[id].share_is_current = false;
+	for (uint32_t id = queue; id != NONE; id = t->nodes.v[id].up) {
+		t->nodes.v[id].share_is_current = false;
 	}
 }
 
 static bool is_above_preemptor(const struct fair_tournament *t, uint32_t id)
 {
-	return id == t->own || t->spots.v[id].towards != NONE;
+	return id == t->own || t->nodes.v[id].towards != NONE;
 }
 
 struct fair_tournament_shares fair_tournament_compare(struct fair_tournament *t, uint32_t queue)
 {
 	struct fair_tournament_shares s = { .target = queue };
-	uint32_t common = t->spots.v[queue].up;
+	uint32_t common = t->nodes.v[queue].up;
 
 	while (!is_above_preemptor(t, common)) {
 		s.target = common;
-		common = t->spots.v[common].up;
+		common = t->nodes.v[common].up;
 	}
-	s.preemptor = fair_tournament_share(t, t->spots.v[common].towards);
+	s.preemptor = fair_tournament_share(t, t->nodes.v[common].towards);
 	s.old = fair_tournament_share(t, s.target);
 	return s;
 }
 
-/* --- whose turn it is --- */
+/* --- the order of the queues --- */
 
 /* The higher share first. Of equals cohorts before queues; of cohorts the last one: they are
  * numbered in the order of the forest; of queues the one with the better candidate: no two share
  * it. */
-static bool goes_before(const struct fair_tournament *t, uint32_t a, uint32_t b)
+static bool wins(const struct fair_tournament *t, uint32_t a, uint32_t b)
 {
 	const struct fair_tournament_entry *x = &t->entries[a], *y = &t->entries[b];
 
@@ -290,7 +290,7 @@ static bool goes_before(const struct fair_tournament *t, uint32_t a, uint32_t b)
 		return x->height > y->height;
 	}
 	if (isinf(x->height)) {
-		int c = share_cmp(t->spots.v[a].share, t->spots.v[b].share);
+		int c = share_cmp(t->nodes.v[a].share, t->nodes.v[b].share);
 
 		if (c != 0) {
 			return c > 0;
@@ -302,11 +302,11 @@ static bool goes_before(const struct fair_tournament *t, uint32_t a, uint32_t b)
 	return x->front == NULL && (y->front != NULL || a > b);
 }
 
-static void play(const struct fair_tournament *t, struct fair_tournament_spot *cohort, size_t i)
+static void play(const struct fair_tournament *t, struct fair_tournament_node *cohort, size_t i)
 {
 	uint32_t a = cohort->best[2 * i], b = cohort->best[2 * i + 1];
 
-	cohort->best[i] = b == NONE || (a != NONE && goes_before(t, a, b)) ? a : b;
+	cohort->best[i] = b == NONE || (a != NONE && wins(t, a, b)) ? a : b;
 }
 
 /* The own queue, and what is above it, need not borrow. */
@@ -317,18 +317,18 @@ static bool borrows_or_is_own(struct fair_tournament *t, uint32_t id)
 
 uint32_t fair_tournament_find_within_quota(struct fair_tournament *t, uint32_t queue)
 {
-	for (uint32_t id = queue; id != NONE; id = t->spots.v[id].up) {
+	for (uint32_t id = queue; id != NONE; id = t->nodes.v[id].up) {
 		if (!borrows_or_is_own(t, id)) {
-			return t->spots.v[id].node;
+			return t->nodes.v[id].node;
 		}
 	}
 	return MODEL_NONE;
 }
 
-/* A queue is asked as long as it has candidates and borrows, a cohort as long as it borrows. */
-static bool may_give(struct fair_tournament *t, uint32_t id)
+/* A queue competes as long as it has candidates and borrows, a cohort as long as it borrows. */
+static bool competes(struct fair_tournament *t, uint32_t id)
 {
-	const struct fair_tournament_spot *s = &t->spots.v[id];
+	const struct fair_tournament_node *s = &t->nodes.v[id];
 
 	if (s->pruned || (s->is_queue && s->front == NULL)) {
 		return false;
@@ -339,9 +339,9 @@ static bool may_give(struct fair_tournament *t, uint32_t id)
 /* Among those below the same cohort. */
 static void enter(struct fair_tournament *t, uint32_t id)
 {
-	const struct fair_tournament_spot *s = &t->spots.v[id];
-	struct fair_tournament_spot *cohort = &t->spots.v[s->up];
-	bool enters = may_give(t, id);
+	const struct fair_tournament_node *s = &t->nodes.v[id];
+	struct fair_tournament_node *cohort = &t->nodes.v[s->up];
+	bool enters = competes(t, id);
 
 	cohort->best[cohort->below + s->place] = enters ? id : NONE;
 	if (enters) {
@@ -356,11 +356,11 @@ static void enter(struct fair_tournament *t, uint32_t id)
 /* Shares change only on the way from the queue to the root. */
 static void settle(struct fair_tournament *t, uint32_t id)
 {
-	for (; t->spots.v[id].up != NONE; id = t->spots.v[id].up) {
-		struct fair_tournament_spot *cohort = &t->spots.v[t->spots.v[id].up];
+	for (; t->nodes.v[id].up != NONE; id = t->nodes.v[id].up) {
+		struct fair_tournament_node *cohort = &t->nodes.v[t->nodes.v[id].up];
 
 		enter(t, id);
-		for (size_t i = (cohort->below + t->spots.v[id].place) / 2; i > 0; i /= 2) {
+		for (size_t i = (cohort->below + t->nodes.v[id].place) / 2; i > 0; i /= 2) {
 			play(t, cohort, i);
 		}
 	}
@@ -368,20 +368,20 @@ static void settle(struct fair_tournament *t, uint32_t id)
 
 void fair_tournament_settle(struct fair_tournament *t, uint32_t queue)
 {
-	settle_front(&t->spots.v[queue]);
+	settle_front(&t->nodes.v[queue]);
 	settle(t, queue);
 }
 
 void fair_tournament_begin(struct fair_tournament *t, bool second_pass)
 {
-	for (uint32_t i = 0; i < t->spots.n; i++) {
-		begin_pass(&t->spots.v[i], second_pass);
+	for (uint32_t i = 0; i < t->nodes.n; i++) {
+		begin_pass(&t->nodes.v[i], second_pass);
 		if (i != t->root) {
 			enter(t, i);
 		}
 	}
-	for (uint32_t i = 0; i < t->spots.n; i++) {
-		struct fair_tournament_spot *s = &t->spots.v[i];
+	for (uint32_t i = 0; i < t->nodes.n; i++) {
+		struct fair_tournament_node *s = &t->nodes.v[i];
 
 		for (size_t k = s->below; k-- > 1;) {
 			play(t, s, k);
@@ -394,17 +394,17 @@ uint32_t fair_tournament_next(struct fair_tournament *t)
 	uint32_t at = t->root;
 
 	if (at == t->own) {
-		return t->spots.v[at].front == NULL ? NONE : at;
+		return t->nodes.v[at].front == NULL ? NONE : at;
 	}
-	while (!t->spots.v[at].is_queue) {
-		uint32_t best = t->spots.v[at].best[1];
+	while (!t->nodes.v[at].is_queue) {
+		uint32_t best = t->nodes.v[at].best[1];
 
 		if (best != NONE) {
 			at = best;
 		} else if (at == t->root) {
 			return NONE;
 		} else {
-			t->spots.v[at].pruned = true;
+			t->nodes.v[at].pruned = true;
 			settle(t, at);
 			at = t->root;
 		}

@@ -27,8 +27,8 @@ struct passed_over {       /* as things stand before anything is taken */
 	bool is_concerned; /* it uses what is short, in the preemptor's tree; false: the rest is
 			      not set */
 	enum passed_over_rule rule;
-	uint32_t node; /* NOMINAL: the node that is within its quota; SHARE: the node whose share
-			  `target` is */
+	uint32_t node; /* NOMINAL: the node that is within its quota; SHARE: the node that has the
+			  share `target` */
 	/* SHARE: of the preemptor with the request; of the target as it is; of the target without
 	 * the workload */
 	struct share preemptor, target, after;

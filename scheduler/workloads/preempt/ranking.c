@@ -1,6 +1,6 @@
-/* Sorting: what comes first in the order is packed into one number for each candidate, in no more
- * bits than its values differ by; candidates are sorted by that, byte by byte, which reads memory
- * in order and branches on nothing; those whose numbers are equal are compared. */
+/* A radix sort: the first keys of the order are packed into one number for each candidate, each in
+ * no more bits than its values differ by. Candidates are sorted by that, byte by byte, which reads
+ * memory in order and has no branches to predict; candidates with equal numbers are compared. */
 #include "scheduler/workloads/preempt/ranking.h"
 
 #include <assert.h>
@@ -64,7 +64,7 @@ static unsigned bits_of(unsigned __int128 v)
 	return bits;
 }
 
-/* Adds a field to the key; false: it does not fit, and so nothing behind it tells anything. */
+/* Adds a field to the key; false: it does not fit, so later fields must not be added. */
 static bool add_field(struct layout *l, const struct ranking *r, enum field f)
 {
 	__int128 least = value_of(r->v[0], f), most = least;
@@ -104,7 +104,7 @@ static void layout_init(struct layout *l, const struct ranking *r)
 	}
 }
 
-/* A smaller one comes first; equal ones say nothing. */
+/* The smaller key comes first; equal keys decide nothing. */
 static uint64_t key_of(const struct layout *l, const struct candidate *c)
 {
 	uint64_t key = 0;

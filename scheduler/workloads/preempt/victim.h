@@ -1,6 +1,6 @@
-/* scheduler/workloads/preempt/victim.h: one workload that is to be preempted, and what is said
- * about it on the victim: reason and message of its Evicted and Preempted conditions and of the
- * event. Owner: the sched thread. Pure. */
+/* scheduler/workloads/preempt/victim.h: one workload that is to be preempted, with the reason and
+ * message of its Evicted and Preempted conditions and of the event. Owner: the sched thread. Pure.
+ */
 #ifndef SCHEDULER_WORKLOADS_PREEMPT_VICTIM_H
 #define SCHEDULER_WORKLOADS_PREEMPT_VICTIM_H
 
@@ -22,8 +22,9 @@ struct victim {
 
 /* "InClusterQueue", ...: as the API spells it. */
 const char *victim_reason_name(enum victim_reason r);
-/* For whom (uid, uid of its job or UNKNOWN), why, and the paths of both ClusterQueues from their
- * roots. `node` is the ClusterQueue of the preemptor; the victim holds quota. In the arena. */
+/* Names the preemptor (its uid, the uid of its job or UNKNOWN), the reason, and the paths of both
+ * ClusterQueues from their roots. `node` is the ClusterQueue of the preemptor; the victim holds
+ * quota. In the arena. */
 const char *victim_message(const struct forest *f, const struct workload *preemptor, uint32_t node,
 			   const struct victim *v, struct arena *arena);
 

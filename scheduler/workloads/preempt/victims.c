@@ -25,9 +25,9 @@ static int by_id(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* Who is gone, and who goes before r->w: no candidates. */
-static void leave_out(const struct victims_request *r, struct victims_request *ret,
-		      struct arena *arena)
+/* The ids that are no candidates: those that are gone, and those with precedence over r->w. */
+static void collect_gone(const struct victims_request *r, struct victims_request *ret,
+			 struct arena *arena)
 {
 	struct precedence_list before = VEC_INIT;
 	uint32_t *v = NULL;
@@ -45,7 +45,7 @@ static void leave_out(const struct victims_request *r, struct victims_request *r
 	vec_finish(&before);
 }
 
-/* Asking for nothing of a resource asks for nothing, even where more is used than there is. */
+/* The request without its zeros: zero of a resource fits even where usage is above the quota. */
 static struct quota_amounts more_than_zero(const struct quota_amounts *need, struct arena *arena)
 {
 	struct quota_amounts out = { .n = 0, .cap = need->n };
@@ -78,7 +78,7 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 	arena_reset(scratch);
 	need = more_than_zero(r->need, scratch);
 	inner.need = &need;
-	leave_out(r, &inner, scratch);
+	collect_gone(r, &inner, scratch);
 	if (forest_world(r->forest)->options.fair_sharing) {
 		victims_fair(&inner, scratch, &found);
 	} else {
@@ -94,7 +94,7 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 	ret->n = found.n;
 }
 
-/* Where the victims are, and the level of borrowing without them. */
+/* Whether a victim is in the preemptor's own queue, and the level of borrowing without them all. */
 static enum assign_answer answer(const struct victims_oracle *o, const struct victims_found *found,
 				 unsigned *level)
 {
@@ -140,7 +140,7 @@ enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint3
 	return found->victims.n == 0 ? ASSIGN_NO_TARGETS : answer(o, found, level);
 }
 
-/* The request is for this pair alone: nothing else is needed, nothing else contested. */
+/* The request is for this pair alone. */
 static bool is_for(const struct victims_request *r, uint32_t pair, int64_t amount)
 {
 	if (r->npairs != 1 || r->pairs[0] != pair || quota_amounts_get(r->need, pair) != amount) {

@@ -1,7 +1,7 @@
-/* scheduler/workloads/preempt/victims.h: whom to preempt (Kueue: preemption; KEP-83; KEP-7990 for
- * the cost). The classical search is in victims_classical.c, fair sharing in victims_fair.c and
- * turns.c, candidates and their order in candidates.h. Usage of the forest is as before on return.
- * Owner: the sched thread. Pure. */
+/* scheduler/workloads/preempt/victims.h: the search for victims (Kueue: preemption; KEP-83;
+ * KEP-7990 for the cost). The classical search is in victims_classical.c, fair sharing in
+ * victims_fair.c and fair_tournament.c, candidates and their order in candidates.h. Usage of the
+ * forest is as before on return. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_PREEMPT_VICTIMS_H
 #define SCHEDULER_WORKLOADS_PREEMPT_VICTIMS_H
 
@@ -19,12 +19,12 @@ struct victims_request {
 	struct forest *forest;
 	const struct workload *w;
 	uint32_t node;                    /* its ClusterQueue */
-	const struct quota_amounts *need; /* by pair: all that it asks */
-	const uint32_t *pairs;            /* those that must be preempted for, sorted */
+	const struct quota_amounts *need; /* by pair: the whole request */
+	const uint32_t *pairs;            /* the pairs that need preemption, sorted */
 	size_t npairs;
-	int64_t now; /* wall ns: of candidates whose QuotaReserved has no time */
-	/* Ids of workloads that are no candidates: victims of other entries of this cycle, whose
-	 * usage the caller has taken off the forest. In any order. */
+	int64_t now; /* wall ns: for candidates with a QuotaReserved that has no time */
+	/* Ids of workloads that are no candidates: victims of other entries of this cycle; the
+	 * caller has removed their usage from the forest. In any order. */
 	const uint32_t *gone;
 	size_t ngone;
 	struct arena *scratch; /* emptied by every search, which saves allocations; NULL: its own */
@@ -33,8 +33,8 @@ struct victims_request {
 	struct passed_over *passed_over;
 };
 
-/* An empty set: there is none that would do. Equal input gives equal output; no member could be
- * left out; every member is allowed by the policies. What is needed must not fit already.
+/* An empty set: preemption cannot help. Equal input gives equal output; no member could be left
+ * out; every member is allowed by the policies. The request must not fit already.
  * O(c log c + c * d) for c candidates in a forest of depth d. */
 void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret);
 
@@ -90,8 +90,8 @@ struct victims_found { /* for one pair alone */
 	struct victims_found *next;
 };
 
-/* The assign_oracle_fn of assign.h: the whole search for one pair alone. *level is set when there
- * are victims: the level of borrowing with all of them gone. */
+/* The assign_oracle_fn of assign.h: runs the whole search for one pair alone. *level is set when
+ * there are victims: the level of borrowing with all of them gone. */
 struct victims_oracle {
 	struct forest *forest;
 	uint32_t node; /* the ClusterQueue of the workload */
@@ -105,13 +105,13 @@ struct victims_oracle {
 /* ctx: a struct victims_oracle. */
 enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
 				      int64_t amount, unsigned *level);
-/* victims_find for a request of the workload that the oracle was asked about, without a search
- * where it was asked just that. The forest must be as it was then. */
+/* victims_find for a request of the same workload; an equal request that the oracle has answered
+ * is not searched again. The forest must be as it was then. */
 void victims_oracle_find(const struct victims_oracle *o, const struct victims_request *r,
 			 struct victims *ret);
 
-/* The two searches; everything they need lives in the arena, the result too. `gone` is sorted, the
- * ClusterQueue is in a tree (not on a cycle). */
+/* The two searches; their data and the result live in the arena. `gone` is sorted, the ClusterQueue
+ * is in a tree (not on a cycle). */
 void victims_classical(const struct victims_request *r, struct arena *arena, struct victims *ret);
 void victims_fair(const struct victims_request *r, struct arena *arena, struct victims *ret);
 

@@ -1,18 +1,18 @@
 /* The classical search (Kueue: hierarchical preemption; KEP-83 is its ground):
  *   1. Candidates. Own queue: by withinClusterQueue. Of each cohort above, lowest first: the
- *      queues below it that are over their quota, by reclaimWithinCohort. They are in list H when
- *      the request fits into the quota of some node below that cohort (what is used there is ours
- *      by right), else in list S.
- *   2. Order: who is evicted already of H, S, own queue; then the rest of H, S, own queue.
- *   3. One or two attempts, with and without borrowing. Each takes candidates in order, leaving
- *      out whose queue or cohort is back within its quota, until the request fits; then gives back
- *      whom it does not need. */
+ *      queues below it that are over their quota, by reclaimWithinCohort. They are in list H
+ *      (Kueue: hierarchical reclaim) when the request fits into the quota of some node below that
+ *      cohort, so that the preemptor has a right to it, else in list S (same queue or by priority).
+ *   2. Order: the evicted ones of H, S, own queue; then the rest of H, S, own queue.
+ *   3. One or two attempts, with and without borrowing. Each takes candidates in order until the
+ *      request fits, passing over those with a queue or cohort that is back within its quota; then
+ *      it gives back the victims that it does not need. */
 #include "scheduler/workloads/preempt/victims.h"
 
 #include "base/arena.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/preempt/ranking.h"
-#include "scheduler/workloads/preempt/trial.h"
+#include "scheduler/workloads/preempt/victim_set.h"
 
 enum list { LIST_RIGHT, LIST_PRIORITY, LIST_OWN, LIST_COUNT_ };
 
@@ -36,7 +36,8 @@ static uint32_t find_within_quota(const struct search *s, uint32_t node, uint32_
 	return forest_find_within_nominal(s->r->forest, node, above, s->r->pairs, s->r->npairs);
 }
 
-/* Why c, of another queue, would be preempted, and whether also for a preemptor that borrows. */
+/* Sets the reason for which c, of another queue, would be preempted, and whether it may be for
+ * a preemptor that borrows. */
 static void classify(const struct search *s, bool by_right, struct candidate *c)
 {
 	int64_t priority = workload_priority(forest_world(s->r->forest), s->r->w);
@@ -151,27 +152,27 @@ static bool borrows(const struct victims_request *r)
 
 static bool attempt(struct search *s, bool may_borrow, struct victims *ret)
 {
-	struct trial t;
+	struct victim_set t;
 
 	if (!may_borrow && s->in_list[LIST_OWN] == 0 && borrows(s->r)) {
-		return false; /* what others use does not change that */
+		return false; /* removals in other queues do not change that */
 	}
-	trial_begin(&t, s->r, s->arena);
+	victim_set_begin(&t, s->r, s->arena);
 	for (size_t i = 0; i < s->ranking.n; i++) {
 		struct candidate *c = ranking_at(&s->ranking, i);
 
 		if (!is_valid(s, c, may_borrow)) {
 			continue;
 		}
-		trial_take(&t, c);
-		if (trial_fits(&t, may_borrow)) {
-			(void)trial_fill_back(&t, may_borrow);
-			trial_end(&t);
-			trial_result(&t, ret);
+		victim_set_add(&t, c);
+		if (victim_set_fits(&t, may_borrow)) {
+			(void)victim_set_fill_back(&t, may_borrow);
+			victim_set_end(&t);
+			victim_set_result(&t, ret);
 			return true;
 		}
 	}
-	trial_end(&t);
+	victim_set_end(&t);
 	return false;
 }
 
@@ -238,7 +239,7 @@ void victims_classical(const struct victims_request *r, struct arena *arena, str
 		record_no_borrow(&s, must_borrow);
 	}
 	*ret = (struct victims){ 0 };
-	if (!trial_is_hopeful(r, &s.all)) {
+	if (!victim_set_could_fit(r, &s.all)) {
 		return;
 	}
 	ranking_init(&s.ranking, &s.all, arena);

@@ -72,7 +72,7 @@ static void play(struct playing *p, bool second_pass, const char *expected)
 }
 
 static const struct row {
-	const char *name, *world, *turns;
+	const char *name, *world, *tournament;
 } rows[] = {
 	{ "shares follow what is taken",
 	  SHARED "workload ns/b1 queue=b cpu=3 holds=default prio=1\n"
@@ -159,7 +159,7 @@ static void test_rows(void **state)
 
 		print_message("%s\n", rows[i].name);
 		playing_init(&p, rows[i].world);
-		play(&p, false, rows[i].turns);
+		play(&p, false, rows[i].tournament);
 		playing_finish(&p);
 	}
 }

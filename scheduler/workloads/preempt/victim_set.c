@@ -1,4 +1,4 @@
-#include "scheduler/workloads/preempt/trial.h"
+#include "scheduler/workloads/preempt/victim_set.h"
 
 #include <assert.h>
 
@@ -6,7 +6,7 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* Available quota of a queue grows at most by what is taken away, wherever in the tree that is. */
+/* Available quota of a queue grows at most by what is removed, wherever in the tree that is. */
 static bool could_cover(const struct quota_amount *a, int64_t available,
 			const struct candidates *all)
 {
@@ -21,7 +21,7 @@ static bool could_cover(const struct quota_amount *a, int64_t available,
 	return available >= a->value;
 }
 
-bool trial_is_hopeful(const struct victims_request *r, const struct candidates *all)
+bool victim_set_could_fit(const struct victims_request *r, const struct candidates *all)
 {
 	for (size_t i = 0; i < r->need->n; i++) {
 		const struct quota_amount *a = &r->need->v[i];
@@ -34,12 +34,12 @@ bool trial_is_hopeful(const struct victims_request *r, const struct candidates *
 	return all->n > 0;
 }
 
-void trial_begin(struct trial *t, const struct victims_request *r, struct arena *arena)
+void victim_set_begin(struct victim_set *t, const struct victims_request *r, struct arena *arena)
 {
-	*t = (struct trial){ .r = r, .arena = arena, .mark = forest_mark(r->forest) };
+	*t = (struct victim_set){ .r = r, .arena = arena, .mark = forest_mark(r->forest) };
 }
 
-void trial_take(struct trial *t, struct candidate *c)
+void victim_set_add(struct victim_set *t, struct candidate *c)
 {
 	struct quota_amounts usage = candidates_usage(c);
 
@@ -51,7 +51,7 @@ void trial_take(struct trial *t, struct candidate *c)
 	candidates_push(&t->taken, c, t->arena);
 }
 
-void trial_take_back(struct trial *t, size_t mark)
+void victim_set_undo(struct victim_set *t, size_t mark)
 {
 	assert(t->taken.n > 0);
 	forest_undo(t->r->forest, mark);
@@ -70,7 +70,7 @@ static bool one_fits(const struct victims_request *r, const struct quota_amount 
 	return a->value <= (available < 0 ? 0 : available);
 }
 
-static bool fits_now(struct trial *t, bool may_borrow)
+static bool fits_now(struct victim_set *t, bool may_borrow)
 {
 	const struct quota_amounts *need = t->r->need;
 
@@ -85,18 +85,18 @@ static bool fits_now(struct trial *t, bool may_borrow)
 	return true;
 }
 
-bool trial_may_fit(const struct trial *t)
+bool victim_set_may_fit(const struct victim_set *t)
 {
 	return t->missing <= 0;
 }
 
-/* Available quota grows at most by what is taken: until what lacks now is taken, there is no need
- * to look again. */
-bool trial_fits(struct trial *t, bool may_borrow)
+/* Available quota grows at most by what is removed: until as much as is missing now is removed,
+ * another check would fail. */
+bool victim_set_fits(struct victim_set *t, bool may_borrow)
 {
 	const struct quota_amount *a;
 
-	if (!trial_may_fit(t)) {
+	if (!victim_set_may_fit(t)) {
 		return false;
 	}
 	if (fits_now(t, may_borrow)) {
@@ -109,9 +109,9 @@ bool trial_fits(struct trial *t, bool may_borrow)
 	return false;
 }
 
-/* Gives back one victim, unless the request would not fit then. Pairs have nothing to do with each
- * other, so that of what did not fit last alone is given back first: mostly it does not fit. */
-static bool give_back(struct trial *t, const struct candidate *c, bool may_borrow)
+/* Gives back one victim, unless the request would not fit then. Pairs are independent of each
+ * other, so the pair that did not fit last is tried alone first: mostly it fails. */
+static bool give_back(struct victim_set *t, const struct candidate *c, bool may_borrow)
 {
 	const struct quota_amount *blocked = &t->r->need->v[t->blocked];
 	struct quota_amounts usage = candidates_usage(c);
@@ -134,7 +134,7 @@ static bool give_back(struct trial *t, const struct candidate *c, bool may_borro
 	return fits;
 }
 
-bool trial_fill_back(struct trial *t, bool may_borrow)
+bool victim_set_fill_back(struct victim_set *t, bool may_borrow)
 {
 	struct candidates *taken = &t->taken;
 	size_t kept = taken->n - 1; /* taken[kept ..] stay */
@@ -156,12 +156,12 @@ bool trial_fill_back(struct trial *t, bool may_borrow)
 	return kept > 0;
 }
 
-void trial_end(struct trial *t)
+void victim_set_end(struct victim_set *t)
 {
 	forest_undo(t->r->forest, t->mark);
 }
 
-void trial_result(const struct trial *t, struct victims *ret)
+void victim_set_result(const struct victim_set *t, struct victims *ret)
 {
 	struct victim *v = arena_alloc(t->arena, (t->taken.n + 1) * sizeof(*v));
 

@@ -1,4 +1,4 @@
-#include "scheduler/workloads/preempt/trial.h"
+#include "scheduler/workloads/preempt/victim_set.h"
 
 #include "lib/unit.h"
 
@@ -11,7 +11,7 @@ struct fixture {
 	struct quota_world w;
 	struct victims_fixture v;
 	struct arena *arena;
-	struct trial t;
+	struct victim_set t;
 	struct candidate c[4];
 };
 
@@ -34,7 +34,7 @@ static void setup(struct fixture *f, const char *need)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		candidates_describe(&f->v.r, quota_world_workload(&f->w, names[i]), &f->c[i]);
 	}
-	trial_begin(&f->t, &f->v.r, f->arena);
+	victim_set_begin(&f->t, &f->v.r, f->arena);
 }
 
 static void teardown(struct fixture *f)
@@ -52,13 +52,13 @@ static void test_what_is_taken_makes_room_until_the_end(void **state)
 	(void)state;
 	setup(&f, "default/cpu=2");
 	before = victims_fixture_usage(&f.w);
-	assert_false(trial_fits(&f.t, true));
-	trial_take(&f.t, &f.c[0]);
-	assert_false(trial_fits(&f.t, true));
-	trial_take(&f.t, &f.c[2]);
-	assert_true(trial_fits(&f.t, true));
+	assert_false(victim_set_fits(&f.t, true));
+	victim_set_add(&f.t, &f.c[0]);
+	assert_false(victim_set_fits(&f.t, true));
+	victim_set_add(&f.t, &f.c[2]);
+	assert_true(victim_set_fits(&f.t, true));
 	assert_true(victims_fixture_usage(&f.w) != before);
-	trial_end(&f.t);
+	victim_set_end(&f.t);
 	assert_true(victims_fixture_usage(&f.w) == before);
 	assert_int_equal(f.t.taken.n, 2);
 }
@@ -69,12 +69,12 @@ static void test_without_borrowing_the_own_quota_is_the_bound(void **state)
 
 	(void)state;
 	setup(&f, "default/cpu=2");
-	trial_take(&f.t, &f.c[3]);
-	assert_true(trial_fits(&f.t, true));
-	assert_false(trial_fits(&f.t, false));
-	trial_take(&f.t, &f.c[1]);
-	assert_true(trial_fits(&f.t, false));
-	trial_end(&f.t);
+	victim_set_add(&f.t, &f.c[3]);
+	assert_true(victim_set_fits(&f.t, true));
+	assert_false(victim_set_fits(&f.t, false));
+	victim_set_add(&f.t, &f.c[1]);
+	assert_true(victim_set_fits(&f.t, false));
+	victim_set_end(&f.t);
 }
 
 static void test_taking_back(void **state)
@@ -85,15 +85,15 @@ static void test_taking_back(void **state)
 
 	(void)state;
 	setup(&f, "default/cpu=2");
-	trial_take(&f.t, &f.c[0]);
+	victim_set_add(&f.t, &f.c[0]);
 	before = victims_fixture_usage(&f.w);
 	mark = forest_mark(f.w.f);
-	trial_take(&f.t, &f.c[1]);
-	trial_take_back(&f.t, mark);
+	victim_set_add(&f.t, &f.c[1]);
+	victim_set_undo(&f.t, mark);
 	assert_true(victims_fixture_usage(&f.w) == before);
 	assert_int_equal(f.t.taken.n, 1);
 	assert_ptr_equal(f.t.taken.v[0], &f.c[0]);
-	trial_end(&f.t);
+	victim_set_end(&f.t);
 }
 
 /* Until enough is taken for what did not fit, it is not looked at again; what is taken back counts
@@ -105,23 +105,23 @@ static void test_what_is_missing(void **state)
 
 	(void)state;
 	setup(&f, "default/cpu=3");
-	assert_true(trial_may_fit(&f.t));
-	assert_false(trial_fits(&f.t, true));
-	assert_false(trial_may_fit(&f.t)); /* 3 */
-	trial_take(&f.t, &f.c[0]);
-	assert_false(trial_may_fit(&f.t)); /* 2 */
+	assert_true(victim_set_may_fit(&f.t));
+	assert_false(victim_set_fits(&f.t, true));
+	assert_false(victim_set_may_fit(&f.t)); /* 3 */
+	victim_set_add(&f.t, &f.c[0]);
+	assert_false(victim_set_may_fit(&f.t)); /* 2 */
 	mark = forest_mark(f.w.f);
-	trial_take(&f.t, &f.c[1]);
-	assert_true(trial_may_fit(&f.t));
-	trial_take_back(&f.t, mark);
-	assert_false(trial_may_fit(&f.t));
+	victim_set_add(&f.t, &f.c[1]);
+	assert_true(victim_set_may_fit(&f.t));
+	victim_set_undo(&f.t, mark);
+	assert_false(victim_set_may_fit(&f.t));
 	mark = forest_mark(f.w.f);
-	trial_take(&f.t, &f.c[2]);
-	assert_false(trial_fits(&f.t, true)); /* 1 */
-	trial_take_back(&f.t, mark);
-	trial_take(&f.t, &f.c[1]);
-	assert_true(trial_fits(&f.t, true));
-	trial_end(&f.t);
+	victim_set_add(&f.t, &f.c[2]);
+	assert_false(victim_set_fits(&f.t, true)); /* 1 */
+	victim_set_undo(&f.t, mark);
+	victim_set_add(&f.t, &f.c[1]);
+	assert_true(victim_set_fits(&f.t, true));
+	victim_set_end(&f.t);
 }
 
 /* Who stays keeps the order, and its usage stays off until the end. */
@@ -133,12 +133,12 @@ static void test_filling_back(void **state)
 	(void)state;
 	setup(&f, "default/cpu=3");
 	for (size_t i = 0; i < 3; i++) {
-		trial_take(&f.t, &f.c[i]);
+		victim_set_add(&f.t, &f.c[i]);
 	}
-	assert_true(trial_fill_back(&f.t, true));
-	assert_true(trial_fits(&f.t, true));
-	trial_end(&f.t);
-	trial_result(&f.t, &found);
+	assert_true(victim_set_fill_back(&f.t, true));
+	assert_true(victim_set_fits(&f.t, true));
+	victim_set_end(&f.t);
+	victim_set_result(&f.t, &found);
 	assert_int_equal(found.n, 2);
 	assert_int_equal(found.v[0].workload, f.c[1].w->id);
 	assert_int_equal(found.v[1].workload, f.c[2].w->id);
@@ -150,10 +150,10 @@ static void test_one_alone_is_needed(void **state)
 
 	(void)state;
 	setup(&f, "default/cpu=2");
-	trial_take(&f.t, &f.c[1]);
-	assert_false(trial_fill_back(&f.t, true));
+	victim_set_add(&f.t, &f.c[1]);
+	assert_false(victim_set_fill_back(&f.t, true));
 	assert_int_equal(f.t.taken.n, 1);
-	trial_end(&f.t);
+	victim_set_end(&f.t);
 }
 
 static void test_hope(void **state)
@@ -178,8 +178,8 @@ static void test_hope(void **state)
 		for (size_t k = 0; k < table[i].ncandidates; k++) {
 			candidates_push(&all, &f.c[k], f.arena);
 		}
-		assert_true(trial_is_hopeful(&f.v.r, &all) == table[i].hope);
-		trial_end(&f.t);
+		assert_true(victim_set_could_fit(&f.v.r, &all) == table[i].hope);
+		victim_set_end(&f.t);
 	}
 }
 

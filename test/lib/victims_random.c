@@ -245,7 +245,7 @@ static void preempt(struct victims_random *x, struct workload *w, const struct v
 	for (size_t i = 0; i < found->n; i++) {
 		struct workload *victim = x->w.q->workloads.v[found->v[i].workload];
 
-		precedence_note(x->w.f, w, victim);
+		precedence_record(x->w.f, w, victim);
 		victim->evicted = true;
 		victim->evicted_at = victim->preempted_at = x->w.now;
 		forest_release(x->w.f, victim);

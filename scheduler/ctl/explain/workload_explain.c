@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/jdoc.h"
-#include "scheduler/ctl/explain/trial_run.h"
+#include "scheduler/ctl/explain/dry_run.h"
 #include "scheduler/ctl/sim/quota_lists.h"
 #include "scheduler/ctl/sim/waiting_reason.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
@@ -161,7 +161,7 @@ static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t r
 		asked.value = quota_amounts_get(&x->entry.assignment.usage, pair);
 		if (asked.value == 0) {
 			asked.value =
-				trial_run_asked(world(x), x->w, flavor, resource, x->arena, &why);
+				dry_run_asked(world(x), x->w, flavor, resource, x->arena, &why);
 		}
 		if (why != NULL) {
 			note_mismatch(x, flavor, why);
@@ -189,7 +189,7 @@ static void find_levels(struct workload_explanation *x)
 /* --- whom it would preempt ---------------------------------------------------------------------*/
 
 /* What is short: of the flavors that it would get; when there are none, of all. */
-static void find_targets(struct workload_explanation *x, const struct trial_run *t)
+static void find_targets(struct workload_explanation *x, const struct dry_run *t)
 {
 	const struct assignment *a = &x->entry.assignment;
 	struct quota_amounts need = { 0 };
@@ -395,13 +395,13 @@ static void judge(struct workload_explanation *x, int64_t now)
 static void explain_waiting(struct workload_explanation *x, struct live_workloads *s,
 			    struct workload *w)
 {
-	struct trial_run t = { workload_simulation_forest_to_try(s->world), s->now, x->arena };
+	struct dry_run t = { workload_simulation_forest_to_try(s->world), s->now, x->arena };
 
 	find_place(x);
 	if (x->w->finished || x->queue == NULL || !forest_is_placed(x->forest, x->queue->id)) {
 		return;
 	}
-	trial_run_workload(&t, w, x->queue->id, &x->entry);
+	dry_run_workload(&t, w, x->queue->id, &x->entry);
 	x->has_turn = true;
 	find_levels(x);
 	find_targets(x, &t);

@@ -30,7 +30,8 @@ struct members {
 	struct assign_reasons why;
 };
 
-/* Like quota_amounts_add, for a list that has its room already: what is asked for is bounded. */
+/* Like quota_amounts_add, for a list with enough capacity. Requests are bounded, so their sum stays
+ * below QUOTA_UNLIMITED. */
 static void add_amount(struct quota_amounts *list, uint32_t id, int64_t value)
 {
 	size_t at = list->n;
@@ -58,7 +59,7 @@ static struct quota_amounts list_of(struct arena *arena, size_t cap)
 	return list;
 }
 
-/* What all pods of a pod set ask for, and the pods themselves where these are counted. */
+/* The request of all pods of a pod set, with the pods themselves where the queue counts them. */
 static struct quota_amounts request_of(const struct assigner *a, size_t podset)
 {
 	const struct podset *p = &a->r->w->podsets[podset];
@@ -83,7 +84,7 @@ static bool share_flavors(const struct workload *w, size_t a, size_t b)
 	       (w->podsets[a].group != NULL && w->podsets[a].group == w->podsets[b].group);
 }
 
-/* The pod sets that go with `first`, which is the first of them. */
+/* The pod sets that share flavors with `first`, which is the first of them. */
 static struct members gather(const struct assigner *a, size_t first)
 {
 	const struct workload *w = a->r->w;
@@ -119,7 +120,7 @@ static bool is_first_of_its_group(const struct workload *w, size_t podset)
 	return true;
 }
 
-/* Nothing of a resource may be asked for that the queue does not have. */
+/* Every requested resource must be in a resource group of the queue. */
 static bool all_covered(const struct assigner *a, struct members *m)
 {
 	bool all = true;
@@ -144,7 +145,8 @@ static struct assigned_flavor *flavor_of(const struct members *m, uint32_t resou
 	return NULL;
 }
 
-/* A group that comes later has its flavor for all its resources, whatever they had. */
+/* A later resource group sets its flavor for all of its resources, also for those that an earlier
+ * group has set. */
 static void add_flavors(struct members *m, const struct assigned_flavor *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -165,7 +167,7 @@ static void add_flavors(struct members *m, const struct assigned_flavor *v, size
 	}
 }
 
-/* Some resource of the group is asked for and has no flavor from an earlier group. */
+/* Some resource of the group is requested and has no flavor from an earlier group. */
 static bool is_wanted(const struct members *m, const struct resource_group *g)
 {
 	for (size_t i = 0; i < m->need.n; i++) {
@@ -178,8 +180,8 @@ static bool is_wanted(const struct members *m, const struct resource_group *g)
 }
 
 /* The flavors of one resource group; NONE when they were found. */
-static enum nofit_reason solve(const struct assigner *a, struct members *m,
-			       const struct resource_group *g)
+static enum nofit_reason assign_group(const struct assigner *a, struct members *m,
+				      const struct resource_group *g)
 {
 	struct quota_amounts needs = list_of(a->arena, m->need.n);
 	struct assigned_flavor *found = arena_alloc(a->arena, (m->need.n + 1) * sizeof(found[0]));
@@ -217,9 +219,9 @@ static enum nofit_reason solve(const struct assigner *a, struct members *m,
 	return reason;
 }
 
-/* All resource groups are looked at even when one fails, so that the reason does not depend on
- * their order. */
-static enum nofit_reason solve_all(const struct assigner *a, struct members *m)
+/* All resource groups are tried even when one fails, so that the reason does not depend on their
+ * order. */
+static enum nofit_reason assign_groups(const struct assigner *a, struct members *m)
 {
 	enum nofit_reason reason = QUOTA_REASON_NONE;
 
@@ -228,7 +230,8 @@ static enum nofit_reason solve_all(const struct assigner *a, struct members *m)
 	}
 	for (size_t i = 0; i < a->node->groups.n; i++) {
 		if (is_wanted(m, &a->node->groups.v[i])) {
-			reason = assign_reason_both(reason, solve(a, m, &a->node->groups.v[i]));
+			reason = assign_reason_both(reason,
+						    assign_group(a, m, &a->node->groups.v[i]));
 		}
 	}
 	return reason;
@@ -239,8 +242,8 @@ static enum assign_mode mode_of(enum flavor_mode m)
 	return m == FLAVOR_FIT ? ASSIGN_FIT : m == FLAVOR_NO_FIT ? ASSIGN_NO_FIT : ASSIGN_PREEMPT;
 }
 
-/* The part of the group's flavors that the pod set asks for, and what it uses of them. */
-static void give(const struct assigner *a, const struct members *m, uint32_t podset)
+/* Copies the flavors of the resources that the pod set requests, and adds its usage of them. */
+static void add_podset_flavors(const struct assigner *a, const struct members *m, uint32_t podset)
 {
 	struct assigned_podset *out = &a->out->podsets[podset];
 	const struct quota_amounts *request = &a->requests[podset];
@@ -262,17 +265,17 @@ static void give(const struct assigner *a, const struct members *m, uint32_t pod
 		out->mode = mode_of(f->mode) < out->mode ? mode_of(f->mode) : out->mode;
 		a->out->level = f->level > a->out->level ? f->level : a->out->level;
 		pair = quota_pair_find(a->q, f->flavor, f->resource);
-		if (pair != MODEL_NONE) { /* else it is nothing of what nobody has */
+		if (pair != MODEL_NONE) { /* else it is zero of a resource without a flavor */
 			add_amount(&a->out->usage, pair, request->v[i].value);
 		}
 	}
 }
 
-/* False: the group does not fit, nor could it. */
+/* False: the pod sets neither fit now nor could by preemption. */
 static bool assign_members(const struct assigner *a, size_t first)
 {
 	struct members m = gather(a, first);
-	enum nofit_reason reason = solve_all(a, &m);
+	enum nofit_reason reason = assign_groups(a, &m);
 	const char *message = assign_reason_join(&m.why);
 
 	for (size_t i = 0; i < m.n; i++) {
@@ -280,7 +283,7 @@ static bool assign_members(const struct assigner *a, size_t first)
 
 		out->message = message;
 		if (reason == QUOTA_REASON_NONE) {
-			give(a, &m, m.podsets[i]);
+			add_podset_flavors(a, &m, m.podsets[i]);
 		}
 	}
 	a->out->reason = reason;
@@ -307,7 +310,7 @@ static void begin(struct assigner *a)
 	a->out->usage = list_of(a->arena, most);
 }
 
-/* "pod set main: <reasons>; pod set ps: <reasons>" of those that have some. */
+/* "pod set main: <reasons>; pod set ps: <reasons>" */
 static const char *describe(const struct assigner *a)
 {
 	const char *text = NULL;
@@ -332,14 +335,14 @@ static const char *describe(const struct assigner *a)
 void assign_flavors(const struct assign_request *r, struct arena *arena, struct assignment *ret)
 {
 	struct assigner a = { .r = r, .q = forest_world(r->forest), .arena = arena, .out = ret };
-	bool goes_on = true;
+	bool fits = true;
 
 	a.node = a.q->nodes.v[r->node];
 	*ret = (struct assignment){ .mode = ASSIGN_NO_FIT };
 	begin(&a);
-	for (size_t i = 0; i < r->w->npodsets && goes_on; i++) {
+	for (size_t i = 0; i < r->w->npodsets && fits; i++) {
 		if (is_first_of_its_group(r->w, i)) {
-			goes_on = assign_members(&a, i);
+			fits = assign_members(&a, i);
 		}
 	}
 	for (size_t i = 0; i < ret->npodsets; i++) {
@@ -350,8 +353,8 @@ void assign_flavors(const struct assign_request *r, struct arena *arena, struct 
 	ret->message = describe(&a);
 }
 
-bool assign_tried_is_outdated(const struct quota *q, const struct workload *w,
-			      const struct cluster_queue *queue)
+bool assign_last_is_outdated(const struct quota *q, const struct workload *w,
+			     const struct cluster_queue *queue)
 {
 	if (q->options.preserve_scan_progress) {
 		if (w->tried_hash != w->hash) {
@@ -364,8 +367,8 @@ bool assign_tried_is_outdated(const struct quota *q, const struct workload *w,
 	return queue->allocatable_gen > w->tried_gen;
 }
 
-void assign_remember(const struct assignment *a, struct workload *w, const struct quota *q,
-		     const struct cluster_queue *queue, bool *ret_pending)
+void assign_store_last(const struct assignment *a, struct workload *w, const struct quota *q,
+		       const struct cluster_queue *queue, bool *ret_pending)
 {
 	vec_clear(&w->tried);
 	for (size_t i = 0; a != NULL && i < a->npodsets; i++) {

@@ -11,8 +11,8 @@ static const struct cluster_queue *queue_of(const struct assign_request *r)
 }
 
 /* "cpu in flavor spot: 4 requested besides 2 of other pod sets, <rest>"; rest in four parts. */
-static void note(const struct assign_request *r, const struct assign_need *need,
-		 struct assign_reasons *why, const char *const rest[4])
+static void add_reason(const struct assign_request *r, const struct assign_need *need,
+		       struct assign_reasons *why, const char *const rest[4])
 {
 	const struct quota *q = forest_world(r->forest);
 	const char *resource = intern_name(q->resources, need->resource);
@@ -38,18 +38,18 @@ static void note(const struct assign_request *r, const struct assign_need *need,
 	assign_reason_add_parts(why, parts, ARRAY_LEN(parts));
 }
 
-static void note_too_large(const struct assign_request *r, const struct assign_need *need,
-			   struct assign_reasons *why, int64_t most)
+static void add_too_large(const struct assign_request *r, const struct assign_need *need,
+			  struct assign_reasons *why, int64_t most)
 {
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 	const char *const rest[] = { "the most it can have is ", amount, "", "" };
 
 	assign_reason_amount(intern_name(forest_world(r->forest)->resources, need->resource), most,
 			     amount);
-	note(r, need, why, rest);
+	add_reason(r, need, why, rest);
 }
 
-/* Requests are bounded, however many there are. */
+/* Requests are bounded: their sum stays below QUOTA_UNLIMITED. */
 static int64_t sum_of(const struct assign_need *need)
 {
 	int64_t sum = amount_add(need->earlier, need->amount);
@@ -57,8 +57,8 @@ static int64_t sum_of(const struct assign_need *need)
 	return sum == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : sum;
 }
 
-static void note_short(const struct assign_request *r, const struct assign_need *need,
-		       struct assign_reasons *why, int64_t available)
+static void add_short(const struct assign_request *r, const struct assign_need *need,
+		      struct assign_reasons *why, int64_t available)
 {
 	const char *resource = intern_name(forest_world(r->forest)->resources, need->resource);
 	char have[ASSIGN_REASON_AMOUNT_MAX], lack[ASSIGN_REASON_AMOUNT_MAX];
@@ -66,11 +66,11 @@ static void note_short(const struct assign_request *r, const struct assign_need 
 
 	assign_reason_amount(resource, available, have);
 	assign_reason_amount(resource, amount_sub(sum_of(need), available), lack);
-	note(r, need, why, rest);
+	add_reason(r, need, why, rest);
 }
 
-/* Preemption for more than the nominal quota: of lower priorities when the queue says so, and of
- * whoever has the larger share with fair sharing. */
+/* Preemption can help beyond the nominal quota: with borrowWithinCohort by lower priorities, with
+ * fair sharing by larger shares. */
 static bool preempts_while_borrowing(const struct assign_request *r)
 {
 	const struct cluster_queue *queue = queue_of(r);
@@ -113,11 +113,11 @@ struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct
 	*ret_reason = QUOTA_REASON_NONE;
 	if (amount > most) {
 		*ret_reason = QUOTA_EXCEEDS_MAX_QUOTA;
-		note_too_large(r, need, why, most);
+		add_too_large(r, need, why, most);
 		return (struct assign_fit){ FLAVOR_NO_FIT, 0 };
 	}
 	if (pair == MODEL_NONE) {
-		return fit; /* nothing of nothing */
+		return fit; /* zero of a resource that no flavor defines */
 	}
 	fit.level = forest_level(f, r->node, pair, amount, &may_reclaim);
 	available = forest_available(f, r->node, pair);
@@ -125,7 +125,7 @@ struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct
 	if (amount <= available) {
 		return fit;
 	}
-	note_short(r, need, why, available);
+	add_short(r, need, why, available);
 	if (forest_nominal(f, r->node, pair) >= amount || may_reclaim ||
 	    preempts_while_borrowing(r)) {
 		return ask_oracle(r, pair, amount, fit.level);
@@ -135,7 +135,8 @@ struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct
 	return fit;
 }
 
-/* 0: cannot be used; 1: with candidates that there are not; 2: now, or by preemption. */
+/* 0: cannot be used; 1: only by preemption, but there are no candidates; 2: now or by preemption.
+ * Kueue compares these before the preference of the queue. */
 static int rank(enum flavor_mode m)
 {
 	return m == FLAVOR_NO_FIT ? 0 : m == FLAVOR_NO_CANDIDATES ? 1 : 2;

@@ -1,5 +1,5 @@
 /* scheduler/workloads/assign/assign_match.h: whether the pods of a pod set may run on the nodes of
- * a flavor, as far as the flavor says what these are like (Kueue: flavorassigner). Pure; any
+ * a flavor, as far as the flavor declares labels and taints (Kueue: flavorassigner). Pure; any
  * thread. */
 #ifndef SCHEDULER_WORKLOADS_ASSIGN_ASSIGN_MATCH_H
 #define SCHEDULER_WORKLOADS_ASSIGN_ASSIGN_MATCH_H

@@ -69,7 +69,7 @@ const char *assign_reason_join(struct assign_reasons *r)
 	return arena_join(r->arena, parts, n);
 }
 
-/* Kueue's order of severity; what says nothing about flavors is below all. */
+/* Kueue's order of severity; reasons that are not about flavors are below all. */
 static int severity(enum nofit_reason r)
 {
 	static const enum nofit_reason order[] = { QUOTA_TOPOLOGY_PLACEMENT_FAILED,
@@ -103,7 +103,7 @@ static bool is_in_bytes(const char *resource)
 	       strncmp(resource, "hugepages-", strlen("hugepages-")) == 0;
 }
 
-/* What printf does, for numbers that are told of in every cycle. */
+/* As snprintf, but faster: every cycle formats many amounts. */
 static void put_number(int64_t value, const char *unit, char out[ASSIGN_REASON_AMOUNT_MAX])
 {
 	char digits[ASSIGN_REASON_AMOUNT_MAX];

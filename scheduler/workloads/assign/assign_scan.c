@@ -7,10 +7,10 @@
 #include "scheduler/workloads/assign/assign_match.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* What became of one flavor. */
-struct look {
+/* The outcome of one flavor. */
+struct outcome {
 	struct assign_fit fit;    /* the worst of its resources */
-	enum nofit_reason reason; /* why it cannot be had; NONE otherwise */
+	enum nofit_reason reason; /* why it cannot be used; NONE otherwise */
 };
 
 static const struct quota *world_of(const struct assign_scan *s)
@@ -23,7 +23,7 @@ static const struct podset *podset_of(const struct assign_scan *s, size_t i)
 	return &s->r->w->podsets[s->podsets[i]];
 }
 
-/* The first flavor to look at: behind the one where the last scan stopped. */
+/* The first flavor to try: the one after the last scan stopped (Kueue: LastTriedFlavorIdx). */
 static size_t first_index(const struct assign_scan *s)
 {
 	const struct workload *w = s->r->w;
@@ -42,7 +42,7 @@ static size_t first_index(const struct assign_scan *s)
 	return 0;
 }
 
-/* A recomputation stays with the flavors that it had. */
+/* A recomputation keeps to the flavors of the first assignment. */
 static bool is_pinned_elsewhere(const struct assign_scan *s, uint32_t flavor)
 {
 	const struct assignment *pinned = s->r->pinned;
@@ -76,7 +76,7 @@ static const char *effect_name(uint8_t effect)
 	return effect == TAINT_NO_EXECUTE ? "NoExecute" : "NoSchedule";
 }
 
-/* Whether the pods may run there; notes why not. */
+/* Whether the pods may run on the nodes of the flavor; if not, adds the reason. */
 static bool matches(const struct assign_scan *s, const struct flavor *f)
 {
 	if (!f->exists) {
@@ -116,18 +116,18 @@ static bool matches(const struct assign_scan *s, const struct flavor *f)
 	return true;
 }
 
-/* All resources are looked at even when one is hopeless: people want to know them all. */
-static struct look look_at(const struct assign_scan *s, const struct flavor *flavor,
-			   struct assigned_flavor *out)
+/* All resources are tried even when one cannot fit, so that the message names all that do not. */
+static struct outcome try_flavor(const struct assign_scan *s, const struct flavor *flavor,
+				 struct assigned_flavor *out)
 {
 	const struct quota *q = world_of(s);
 	enum quota_preference preference = q->nodes.v[s->r->node]->queue->preference;
-	struct look look = { .fit = { FLAVOR_FIT, 0 }, .reason = QUOTA_REASON_NONE };
+	struct outcome o = { .fit = { FLAVOR_FIT, 0 }, .reason = QUOTA_REASON_NONE };
 
 	if (!matches(s, flavor)) {
-		look.fit.mode = FLAVOR_NO_FIT;
-		look.reason = QUOTA_NO_MATCHING_FLAVOR;
-		return look;
+		o.fit.mode = FLAVOR_NO_FIT;
+		o.reason = QUOTA_NO_MATCHING_FLAVOR;
+		return o;
 	}
 	for (size_t i = 0; i < s->nneeds; i++) {
 		uint32_t resource = s->needs[i].id;
@@ -141,9 +141,9 @@ static struct look look_at(const struct assign_scan *s, const struct flavor *fla
 		enum nofit_reason reason;
 		struct assign_fit fit = assign_flavor_fit(s->r, &need, s->why, &reason);
 
-		look.reason = assign_reason_both(look.reason, reason);
-		if (assign_flavor_is_preferred(look.fit, fit, preference)) {
-			look.fit = fit;
+		o.reason = assign_reason_both(o.reason, reason);
+		if (assign_flavor_is_preferred(o.fit, fit, preference)) {
+			o.fit = fit;
 		}
 		out[i] = (struct assigned_flavor){
 			.resource = resource,
@@ -153,37 +153,37 @@ static struct look look_at(const struct assign_scan *s, const struct flavor *fla
 			.level = fit.level,
 		};
 	}
-	return look;
+	return o;
 }
 
 struct best { /* so far */
 	struct assigned_flavor *flavors;
 	struct assign_fit fit;
 	enum nofit_reason reason;
-	size_t last; /* index of the flavor looked at last */
+	size_t last; /* index of the flavor tried last */
 };
 
-/* Keeps the flavor when it is better; true: look no further. */
-static bool keep(const struct assign_scan *s, struct best *best, const struct look *look,
+/* Keeps the flavor when it is better than the best so far; true: the scan stops here. */
+static bool keep(const struct assign_scan *s, struct best *best, const struct outcome *o,
 		 const struct assigned_flavor *flavors)
 {
 	const struct quota *q = world_of(s);
 	const struct cluster_queue *queue = q->nodes.v[s->r->node]->queue;
 	bool stop, better;
 
-	if (look->fit.mode == FLAVOR_NO_FIT) {
-		best->reason = assign_reason_either(best->reason, look->reason);
+	if (o->fit.mode == FLAVOR_NO_FIT) {
+		best->reason = assign_reason_either(best->reason, o->reason);
 		return false;
 	}
 	if (q->options.flavor_fungibility) {
-		stop = !assign_flavor_try_next(queue, look->fit);
-		better = assign_flavor_is_preferred(look->fit, best->fit, queue->preference);
+		stop = !assign_flavor_try_next(queue, o->fit);
+		better = assign_flavor_is_preferred(o->fit, best->fit, queue->preference);
 	} else {
-		stop = look->fit.mode == FLAVOR_FIT;
-		better = look->fit.mode > best->fit.mode;
+		stop = o->fit.mode == FLAVOR_FIT;
+		better = o->fit.mode > best->fit.mode;
 	}
 	if (stop || better) {
-		best->fit = look->fit;
+		best->fit = o->fit;
 		memcpy(best->flavors, flavors, s->nneeds * sizeof(flavors[0]));
 	}
 	return stop;
@@ -202,14 +202,14 @@ bool assign_scan_flavors(const struct assign_scan *s, struct assigned_flavor *re
 
 	for (size_t i = first_index(s); i < s->group->nflavors; i++) {
 		const struct flavor *flavor = q->flavors.v[s->group->flavors[i]];
-		struct look look;
+		struct outcome o;
 
 		best.last = i;
 		if (is_pinned_elsewhere(s, flavor->id) || !is_allowed(s->r->w, flavor->id)) {
 			continue;
 		}
-		look = look_at(s, flavor, current);
-		if (keep(s, &best, &look, current)) {
+		o = try_flavor(s, flavor, current);
+		if (keep(s, &best, &o, current)) {
 			break;
 		}
 	}

@@ -14,12 +14,12 @@ struct assign_scan {
 	size_t npodsets;
 	const struct quota_amount *needs; /* of all of them, by resource; at least one */
 	size_t nneeds;
-	const struct quota_amounts *earlier; /* what other pod sets got, by pair */
+	const struct quota_amounts *earlier; /* assigned to other pod sets, by pair */
 	struct assign_reasons *why;
 };
 
-/* The flavor for each of the needs in ret_flavors, which has room for them. False: no flavor will
- * do; *ret_reason says why. */
+/* The flavor for each of the needs in ret_flavors, which has room for them. False: no flavor can
+ * be used; *ret_reason says why. */
 bool assign_scan_flavors(const struct assign_scan *s, struct assigned_flavor *ret_flavors,
 			 enum nofit_reason *ret_reason);
 

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "scheduler/workloads/assign/assign.h"
 
-/* How many pods less the pod set may get. */
+/* By how many pods the pod set may be smaller. */
 static int64_t slack(const struct podset *p)
 {
 	return p->min_count > 0 && p->min_count < p->count ? p->count - p->min_count : 0;
@@ -29,8 +29,8 @@ bool assign_search_counts(const struct workload *w, struct arena *arena, assign_
 	if (total == 0) {
 		return false;
 	}
-	/* What is smaller need not fit where something larger does: the order of the probes is part
-	 * of the answer. `high` is the last one that did, so the answer is its success. */
+	/* A smaller size need not fit where a larger one does, so the order of the probes decides
+	 * the answer; it is Kueue's. `high` is the last size that fitted. */
 	high = total + 1;
 	while (low < high) {
 		int64_t middle = (low + high) / 2;

@@ -96,7 +96,7 @@ static void preempt(struct forest *f, const struct admission_decision *d, int64_
 	if (d->ongoing) {
 		return;
 	}
-	precedence_note(f, q->workloads.v[d->by], w);
+	precedence_record(f, q->workloads.v[d->by], w);
 	w->evicted = true;
 	w->evicted_by_timeout = w->evicted_by_check = false;
 	w->evicted_at = w->preempted_at = now;

@@ -1,6 +1,6 @@
-/* scheduler/workloads/cycle/admission_apply.h: what a decision means for the world: an admitted
- * workload holds its quota, a victim is Evicted and keeps its quota until its job has stopped. One
- * meaning for the scheduler, the simulator and tests. Owner: the sched thread. Pure. */
+/* scheduler/workloads/cycle/admission_apply.h: applies decisions to the world: an admitted workload
+ * holds its quota, a victim is Evicted and keeps its quota until its job has stopped. The
+ * scheduler, the simulator and tests share it. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ADMISSION_APPLY_H
 #define SCHEDULER_WORKLOADS_CYCLE_ADMISSION_APPLY_H
 
@@ -9,8 +9,8 @@
 /* Nothing may be marked in f. A decision of kind PENDING changes nothing more: the cycle has put
  * the workload back. */
 void admission_apply(struct forest *f, const struct admission_decision *d, int64_t now);
-/* What `count` pods of a pod set ask of a resource: that of one pod, times count; for "pods" the
- * count itself. */
+/* The request of `count` pods of a pod set for a resource: that of one pod, times count; for "pods"
+ * the count itself. */
 int64_t admission_apply_amount(const struct quota *q, const struct podset *p, int32_t count,
 			       uint32_t resource);
 /* Whether an AdmissionCheck of the queue applies to one of the assigned flavors. */

@@ -41,15 +41,15 @@ void admission_cycle_destroy(struct admission_cycle *c)
 	free(c);
 }
 
-static bool forgets(const struct quota *q, const struct entry *e)
+static bool drops_scan(const struct quota *q, const struct entry *e)
 {
 	return !e->keep_tried || (e->status == ENTRY_SKIPPED && !q->options.preserve_scan_progress);
 }
 
-/* Some flavor was not looked at yet. */
+/* The scan has flavors left. */
 static bool has_pending_flavors(const struct quota *q, const struct entry *e)
 {
-	for (size_t i = 0; i < e->w->tried.n && !forgets(q, e); i++) {
+	for (size_t i = 0; i < e->w->tried.n && !drops_scan(q, e); i++) {
 		if (e->w->tried.v[i].flavor >= 0) {
 			return true;
 		}
@@ -57,8 +57,8 @@ static bool has_pending_flavors(const struct quota *q, const struct entry *e)
 	return false;
 }
 
-/* Back to its queue, and the decision that says so. */
-static void put_back(struct admission_cycle *c, struct entry *e, int64_t now)
+/* Requeues the workload, and adds the decision that says so. */
+static void requeue(struct admission_cycle *c, struct entry *e, int64_t now)
 {
 	struct quota *q = forest_world(c->forest);
 	struct workload *w = e->w;
@@ -74,7 +74,7 @@ static void put_back(struct admission_cycle *c, struct entry *e, int64_t now)
 					.assignment = e->has_assignment ? &e->assignment : NULL };
 	bool pending = has_pending_flavors(q, e);
 
-	if (forgets(q, e)) {
+	if (drops_scan(q, e)) {
 		vec_clear(&w->tried);
 	}
 	w->scan_lost_turn = w->scan_lost_turn || (pending && e->status == ENTRY_SKIPPED);
@@ -90,12 +90,12 @@ struct batch {
 	size_t n;
 	struct entry **nominated;
 	size_t nnominated;
-	struct entry **processed; /* in the order of their turns */
+	struct entry **processed; /* in the order in which they were */
 	size_t nprocessed;
-	bool *had_turn; /* by index in v */
+	bool *is_processed; /* by index in v */
 };
 
-static void make_batch(struct admission_cycle *c, int64_t now, struct batch *b)
+static void nominate_heads(struct admission_cycle *c, int64_t now, struct batch *b)
 {
 	struct nominate_context context = {
 		.forest = c->forest, .arena = c->arena, .scratch = c->scratch, .now = now
@@ -107,7 +107,7 @@ static void make_batch(struct admission_cycle *c, int64_t now, struct batch *b)
 	b->v = arena_zero(c->arena, n + 1, sizeof(struct entry));
 	b->nominated = arena_alloc(c->arena, (n + 1) * sizeof(struct entry *));
 	b->processed = arena_alloc(c->arena, (n + 1) * sizeof(struct entry *));
-	b->had_turn = arena_zero(c->arena, n + 1, sizeof(bool));
+	b->is_processed = arena_zero(c->arena, n + 1, sizeof(bool));
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e = &b->v[i];
 
@@ -121,21 +121,21 @@ static void make_batch(struct admission_cycle *c, int64_t now, struct batch *b)
 	}
 }
 
-/* It stays first in its queue: nobody of the queue may overtake it. */
+/* It stays the first of its queue, and the others of the queue must not overtake it. */
 static bool blocks(const struct quota *q, const struct entry *e, int64_t now)
 {
 	return e->status != ENTRY_ASSUMED &&
 	       pending_is_immediate(q, e->w, e->requeue, has_pending_flavors(q, e), now);
 }
 
-static void take_turn(struct admission_cycle *c, struct batch *b, size_t i, int64_t now)
+static void process(struct admission_cycle *c, struct batch *b, size_t i, int64_t now)
 {
 	struct entry *e = &b->v[i];
 
-	if (b->had_turn[i] || e->status != ENTRY_NOMINATED) {
+	if (b->is_processed[i] || e->status != ENTRY_NOMINATED) {
 		return;
 	}
-	b->had_turn[i] = true;
+	b->is_processed[i] = true;
 	b->processed[b->nprocessed++] = e;
 	if (i > 0 && b->v[i - 1].node == e->node &&
 	    blocks(forest_world(c->forest), &b->v[i - 1], now)) {
@@ -145,8 +145,8 @@ static void take_turn(struct admission_cycle *c, struct batch *b, size_t i, int6
 	process_entry_entry(&c->process, e);
 }
 
-/* One after another, in the order of the cycle; whoever stands before an entry in its queue has its
- * turn before it. */
+/* One after another, in the order of the cycle; but the entries of one queue keep their order:
+ * those before an entry in its queue are processed before it. */
 static void process_batch(struct admission_cycle *c, struct batch *b, int64_t now)
 {
 	struct entry_order *order =
@@ -160,7 +160,7 @@ static void process_batch(struct admission_cycle *c, struct batch *b, int64_t no
 			first--;
 		}
 		for (size_t i = first; i <= last; i++) {
-			take_turn(c, b, i, now);
+			process(c, b, i, now);
 		}
 	}
 	assert(b->nprocessed == b->nnominated);
@@ -178,7 +178,7 @@ const struct admission_decisions *admission_cycle_run(struct admission_cycle *c,
 	forest_sync(c->forest);
 	q->cycle++;
 	pending_pop(q, c->forest, &c->heads);
-	make_batch(c, now, &b);
+	nominate_heads(c, now, &b);
 	mark = forest_mark(c->forest);
 	process_entry_begin(&c->process, c->forest, c->arena, c->scratch, now, &c->decisions);
 	process_batch(c, &b, now);
@@ -186,12 +186,12 @@ const struct admission_decisions *admission_cycle_run(struct admission_cycle *c,
 	forest_undo(c->forest, mark);
 	for (size_t i = 0; i < b.nprocessed; i++) {
 		if (b.processed[i]->status != ENTRY_ASSUMED) {
-			put_back(c, b.processed[i], now);
+			requeue(c, b.processed[i], now);
 		}
 	}
 	for (size_t i = 0; i < b.n; i++) {
 		if (b.v[i].status == ENTRY_NOT_NOMINATED) {
-			put_back(c, &b.v[i], now);
+			requeue(c, &b.v[i], now);
 		}
 	}
 	return &c->decisions;

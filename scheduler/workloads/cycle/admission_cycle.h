@@ -1,8 +1,8 @@
 /* scheduler/workloads/cycle/admission_cycle.h: one scheduling cycle over Workloads (Kueue:
- * scheduler.schedule). Pops the heads, nominates, orders and processes them, puts back who did not
- * get in. Changes nothing of the world but the pending side (heap, inadmissible, scan positions):
- * quota that was given and victims are decisions, which the caller applies (admission_apply) before
- * the next cycle. Owner: the sched thread. Pure; now is handed in. */
+ * scheduler.schedule). Pops the heads, nominates, orders and processes them, and requeues those
+ * that are not admitted. Changes only the pending side of the world (heap, inadmissible, scan
+ * positions): admissions and preemptions are decisions, which the caller applies (admission_apply)
+ * before the next cycle. Owner: the sched thread. Pure; now is handed in. */
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ADMISSION_CYCLE_H
 #define SCHEDULER_WORKLOADS_CYCLE_ADMISSION_CYCLE_H
 
@@ -12,11 +12,11 @@ enum quota_decision_kind {
 	QUOTA_DECIDE_ADMIT,   /* workload, node, assignment */
 	QUOTA_DECIDE_PREEMPT, /* workload: victim; by, victim_reason, message; ongoing: evicted
 				 already */
-	QUOTA_DECIDE_PENDING, /* workload, node: looked at, not in: status, where, requeue, reason,
-				 message, assignment */
+	QUOTA_DECIDE_PENDING, /* workload, node: requeued; status, where, requeue, reason, message,
+				 assignment */
 };
 
-/* What came of an entry whose victims were claimed by another one of the cycle. */
+/* The second nomination of an entry with victims that another entry of the cycle has claimed. */
 enum quota_recompute {
 	QUOTA_RECOMPUTE_NONE,
 	QUOTA_RECOMPUTE_DEFERRED_FIT,
@@ -26,7 +26,7 @@ enum quota_recompute {
 
 struct admission_decision {
 	enum quota_decision_kind kind;
-	uint32_t workload, by, node; /* MODEL_NONE where not meant */
+	uint32_t workload, by, node; /* MODEL_NONE where the kind has none */
 	enum victim_reason victim_reason;
 	bool ongoing;
 	enum entry_status status; /* PENDING; ENTRY_GATED: a preemption gate is closed */
@@ -35,11 +35,11 @@ struct admission_decision {
 	enum nofit_reason reason;
 	enum quota_recompute recompute; /* ADMIT and PENDING */
 	const char *message;
-	const struct assignment *assignment; /* NULL: flavors were not looked at */
+	const struct assignment *assignment; /* NULL: it was not nominated */
 };
 
 struct admission_decisions {
-	struct admission_decision *v; /* what they point to is in the cycle's arena */
+	struct admission_decision *v; /* they point into the cycle's arena */
 	size_t n, cap;
 };
 
@@ -49,7 +49,7 @@ struct admission_cycle; /* arena and scratch that live from cycle to cycle */
 struct admission_cycle *admission_cycle_create(struct forest *f);
 void admission_cycle_destroy(struct admission_cycle *c); /* NULL is fine */
 /* Decisions live until the next run: those of the entries in the order in which they were
- * processed, then the workloads that were put back. */
+ * processed, then the requeued workloads. */
 const struct admission_decisions *admission_cycle_run(struct admission_cycle *c, int64_t now);
 
 #endif

@@ -1,6 +1,6 @@
-/* scheduler/workloads/cycle/entry_order.h: in which order the entries of a cycle are processed
- * (Kueue: entry ordering): a sort, or with fair sharing a tournament that is held anew for each
- * winner because admissions before it count. Owner: the sched thread. Pure. */
+/* scheduler/workloads/cycle/entry_order.h: the order in which the entries of a cycle are processed
+ * (Kueue: entry ordering): a sort, or with fair sharing a tournament that is played again for each
+ * winner, because the admissions before it count. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ENTRY_ORDER_H
 #define SCHEDULER_WORKLOADS_CYCLE_ENTRY_ORDER_H
 
@@ -15,7 +15,7 @@ enum entry_status {
 	ENTRY_EVICTED, /* its victims were issued, or are on their way */
 };
 
-struct entry { /* a head that is looked at in this cycle */
+struct entry { /* a head within a cycle */
 	struct workload *w;
 	uint32_t node;
 	struct assignment assignment;
@@ -25,9 +25,9 @@ struct entry { /* a head that is looked at in this cycle */
 	enum nofit_reason reason;
 	const char *message;
 	uint8_t recompute;   /* enum quota_recompute */
-	bool has_assignment; /* flavors were looked at */
+	bool has_assignment; /* it was nominated */
 	bool is_preemptor;   /* its queue's sticky preemptor */
-	bool keep_tried;     /* where the scan stopped is still worth something */
+	bool keep_tried;     /* the position of the scan stays for the next cycle */
 };
 
 struct entry_order;
@@ -35,7 +35,7 @@ struct entry_order;
 struct entry_order *entry_order_create(struct forest *f, struct entry **entries, size_t n,
 				       struct arena *arena);
 /* NULL at the end. Between two calls usage may change only by what the entry of the last call adds
- * to its ClusterQueue: with fair sharing only the shares on its way to the root are looked at
+ * to its ClusterQueue: with fair sharing only the shares on its way to the root are computed
  * anew. */
 struct entry *entry_order_next(struct entry_order *o);
 

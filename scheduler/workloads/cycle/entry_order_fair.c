@@ -8,14 +8,15 @@
 #include "scheduler/workloads/model/quota_store.h"
 
 /* A node of a tree with entries below it, and how its winner does among its siblings. */
-struct spot {
+struct tournament_node {
 	uint32_t node;
-	struct spot *parent; /* NULL: root */
-	size_t place;        /* among the children of the parent */
+	struct tournament_node *parent; /* NULL: root */
+	size_t place;                   /* among the children of the parent */
 	/* A ClusterQueue has entries, a cohort has children. */
 	struct entry **entries;
 	size_t nentries, capacity, next;
-	struct spot **bracket; /* of a cohort: [1] is the best child, [nchildren..] the children */
+	struct tournament_node *
+		*bracket; /* of a cohort: [1] is the best child, [nchildren..] the children */
 	size_t nchildren;
 	struct entry *winner; /* NULL: none is left */
 	struct share share;   /* of this node with the winner admitted */
@@ -26,10 +27,10 @@ struct entry_order_fair {
 	struct forest *f;
 	const struct quota *q;
 	struct arena *arena;
-	struct spot **spots; /* by node id; NULL: no entry there or below */
-	struct spot **roots; /* sorted */
+	struct tournament_node **nodes; /* by node id; NULL: no entry there or below */
+	struct tournament_node **roots; /* sorted */
 	size_t nroots, at;
-	struct spot *last; /* ClusterQueue of the entry returned last */
+	struct tournament_node *last; /* ClusterQueue of the entry returned last */
 };
 
 static int compare_text(const char *a, const char *b)
@@ -38,7 +39,8 @@ static int compare_text(const char *a, const char *b)
 }
 
 /* Between the winners of two children of one cohort. */
-static int compare_spots(const struct quota *q, const struct spot *a, const struct spot *b)
+static int compare_nodes(const struct quota *q, const struct tournament_node *a,
+			 const struct tournament_node *b)
 {
 	const struct entry *x = a->winner, *y = b->winner;
 	int64_t i, k;
@@ -68,7 +70,8 @@ static int compare_spots(const struct quota *q, const struct spot *a, const stru
 	return r != 0 ? r : strcmp(x->w->key, y->w->key);
 }
 
-static struct spot *better(const struct quota *q, struct spot *a, struct spot *b)
+static struct tournament_node *better(const struct quota *q, struct tournament_node *a,
+				      struct tournament_node *b)
 {
 	if (a == NULL || a->winner == NULL) {
 		return b;
@@ -76,11 +79,12 @@ static struct spot *better(const struct quota *q, struct spot *a, struct spot *b
 	if (b == NULL || b->winner == NULL) {
 		return a;
 	}
-	return compare_spots(q, a, b) <= 0 ? a : b;
+	return compare_nodes(q, a, b) <= 0 ? a : b;
 }
 
 /* The matches of one child of a cohort. */
-static void play(const struct entry_order_fair *o, struct spot *cohort, struct spot *child)
+static void play(const struct entry_order_fair *o, struct tournament_node *cohort,
+		 struct tournament_node *child)
 {
 	size_t i = cohort->nchildren + child->place;
 
@@ -91,9 +95,9 @@ static void play(const struct entry_order_fair *o, struct spot *cohort, struct s
 	}
 }
 
-/* Share and borrowing of the node as if its winner were admitted. What holds its quota already adds
- * nothing. */
-static void measure(const struct entry_order_fair *o, struct spot *s)
+/* Share and borrowing of the node as if its winner were admitted. A winner that holds its quota
+ * already adds nothing. */
+static void measure(const struct entry_order_fair *o, struct tournament_node *s)
 {
 	const struct entry *e = s->winner;
 	const struct quota_amounts *usage = &e->assignment.usage;
@@ -112,7 +116,7 @@ static void measure(const struct entry_order_fair *o, struct spot *s)
 }
 
 /* After entries or usage of a ClusterQueue changed: everything on the way to the root. */
-static void refresh(const struct entry_order_fair *o, struct spot *s)
+static void refresh(const struct entry_order_fair *o, struct tournament_node *s)
 {
 	for (; s != NULL; s = s->parent) {
 		if (s->nchildren == 0) {
@@ -129,16 +133,16 @@ static void refresh(const struct entry_order_fair *o, struct spot *s)
 	}
 }
 
-static struct spot *spot_of(struct entry_order_fair *o, uint32_t node)
+static struct tournament_node *add_node(struct entry_order_fair *o, uint32_t node)
 {
-	struct spot *first = NULL, *below = NULL;
+	struct tournament_node *first = NULL, *below = NULL;
 
 	while (node != MODEL_NONE) {
-		struct spot *s = o->spots[node];
+		struct tournament_node *s = o->nodes[node];
 		bool is_new = s == NULL;
 
 		if (is_new) {
-			s = o->spots[node] = arena_zero(o->arena, 1, sizeof(*s));
+			s = o->nodes[node] = arena_zero(o->arena, 1, sizeof(*s));
 			s->node = node;
 		}
 		if (below != NULL) {
@@ -159,7 +163,7 @@ static struct spot *spot_of(struct entry_order_fair *o, uint32_t node)
 static void add_entries(struct entry_order_fair *o, struct entry **entries, size_t n, bool holding)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct spot *s = o->spots[entries[i]->node];
+		struct tournament_node *s = o->nodes[entries[i]->node];
 
 		if ((entries[i]->w->holds != MODEL_NONE) == holding) {
 			s->entries[s->nentries++] = entries[i];
@@ -170,7 +174,7 @@ static void add_entries(struct entry_order_fair *o, struct entry **entries, size
 static int compare_roots(const void *a, const void *b, void *world)
 {
 	const struct quota *q = world;
-	const struct spot *const *x = a, *const *y = b;
+	const struct tournament_node *const *x = a, *const *y = b;
 	const struct quota_node *m = q->nodes.v[(*x)->node], *n = q->nodes.v[(*y)->node];
 	int r = strcmp(m->name, n->name);
 
@@ -178,11 +182,11 @@ static int compare_roots(const void *a, const void *b, void *world)
 	return r != 0 ? r : (int)m->is_queue - (int)n->is_queue;
 }
 
-/* Brackets can be made when all spots are known, entries when each is counted. */
+/* Brackets can be made when all nodes are known, entries when each is counted. */
 static void make_room(struct entry_order_fair *o)
 {
 	for (size_t i = 0; i < o->q->nodes.n; i++) {
-		struct spot *s = o->spots[i];
+		struct tournament_node *s = o->nodes[i];
 
 		if (s != NULL && s->nchildren > 0) {
 			s->bracket = arena_zero(o->arena, 2 * s->nchildren, sizeof(s->bracket[0]));
@@ -201,18 +205,18 @@ struct entry_order_fair *entry_order_fair_create(struct forest *f, struct entry 
 	o->f = f;
 	o->q = q;
 	o->arena = arena;
-	o->spots = arena_zero(arena, q->nodes.n + 1, sizeof(o->spots[0]));
+	o->nodes = arena_zero(arena, q->nodes.n + 1, sizeof(o->nodes[0]));
 	o->roots = arena_alloc(arena, (n + 1) * sizeof(o->roots[0]));
 	for (size_t i = 0; i < n; i++) {
-		spot_of(o, entries[i]->node)->capacity++;
+		add_node(o, entries[i]->node)->capacity++;
 	}
 	make_room(o);
 	add_entries(o, entries, n, true);
 	add_entries(o, entries, n, false);
 	qsort_r(o->roots, o->nroots, sizeof(o->roots[0]), compare_roots, q);
 	for (size_t i = 0; i < q->nodes.n; i++) {
-		if (o->spots[i] != NULL && o->spots[i]->nchildren == 0) {
-			refresh(o, o->spots[i]);
+		if (o->nodes[i] != NULL && o->nodes[i]->nchildren == 0) {
+			refresh(o, o->nodes[i]);
 		}
 	}
 	return o;
@@ -233,7 +237,7 @@ struct entry *entry_order_fair_next(struct entry_order_fair *o)
 		return NULL;
 	}
 	e = o->roots[o->at]->winner;
-	o->last = o->spots[e->node];
+	o->last = o->nodes[e->node];
 	o->last->next++;
 	return e;
 }

@@ -3,8 +3,8 @@
  * child would have with its winner admitted; the winner at the root is next. Trees come one after
  * the other, by the names of their roots. Owner: the sched thread. Pure.
  *
- * Only what the last winner can have changed is worked out anew, so an entry costs the depth of its
- * tree times the logarithm of the number of siblings, not a new tournament. */
+ * Only the matches that the last winner can have changed are played again, so an entry costs the
+ * depth of its tree times the logarithm of the number of siblings, not a new tournament. */
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ENTRY_ORDER_FAIR_H
 #define SCHEDULER_WORKLOADS_CYCLE_ENTRY_ORDER_FAIR_H
 

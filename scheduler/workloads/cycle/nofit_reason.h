@@ -1,4 +1,4 @@
-/* scheduler/workloads/cycle/nofit_reason.h: the names that the API has for what the engine decides.
+/* scheduler/workloads/cycle/nofit_reason.h: the names in the API of the decisions of the engine.
  * Any thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_CYCLE_NOFIT_REASON_H
 #define SCHEDULER_WORKLOADS_CYCLE_NOFIT_REASON_H

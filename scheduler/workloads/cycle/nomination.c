@@ -14,7 +14,7 @@ struct attempt {
 	struct victims_oracle oracle;
 	struct assignment assignment; /* of the last try */
 	struct victims victims;
-	/* Partial admission: the last try that would do, and its counts. */
+	/* Partial admission: the last try that succeeded, and its counts. */
 	struct assignment good;
 	struct victims good_victims;
 	int32_t *good_counts;
@@ -37,7 +37,7 @@ static const char *first_invalid(const struct workload *w)
 	return NULL;
 }
 
-/* The filters before flavors are looked at; the first that matches wins. */
+/* The checks before flavors are assigned; the first that fails gives the reason. */
 static bool passes(const struct nominate_context *c, struct entry *e)
 {
 	const struct quota *q = forest_world(c->forest);
@@ -64,7 +64,7 @@ static bool passes(const struct nominate_context *c, struct entry *e)
 	return false;
 }
 
-/* The pairs whose quota is there only when somebody is preempted; sorted, each once. */
+/* The pairs that fit only by preemption; sorted, each once. */
 static uint32_t *contested_pairs(const struct quota *q, const struct assignment *a,
 				 struct arena *arena, size_t *ret_n)
 {
@@ -121,7 +121,7 @@ static void find_victims(struct attempt *t)
 	}
 }
 
-/* With these counts, or as it asks (NULL): whether it fits, or fits when victims are gone. */
+/* With these counts, or those of its spec (NULL): whether it fits, now or without its victims. */
 static bool try_counts(void *ctx, const int32_t *counts)
 {
 	struct attempt *t = ctx;
@@ -151,7 +151,7 @@ static bool may_shrink(const struct quota *q, const struct workload *w)
 	return false;
 }
 
-/* Partial admission: the largest counts that will do. False: there are none. */
+/* Partial admission: the largest counts that can be admitted. False: there are none. */
 static bool shrink(struct attempt *t)
 {
 	const struct workload *w = t->e->w;
@@ -168,13 +168,13 @@ static bool shrink(struct attempt *t)
 	return true;
 }
 
-static bool starts_anew(const struct quota *q, const struct workload *w, uint32_t node)
+static bool scan_restarts(const struct quota *q, const struct workload *w, uint32_t node)
 {
-	return w->tried.n == 0 || assign_tried_is_outdated(q, w, q->nodes.v[node]->queue);
+	return w->tried.n == 0 || assign_last_is_outdated(q, w, q->nodes.v[node]->queue);
 }
 
-const struct quota_amounts *nomination_nominal(const struct nominate_context *c, struct workload *w,
-					       uint32_t node)
+const struct quota_amounts *nomination_usage_without_borrowing(const struct nominate_context *c,
+							       struct workload *w, uint32_t node)
 {
 	struct entry e = { .w = w, .node = node };
 	struct assign_request request = { .forest = c->forest, .w = w, .node = node };
@@ -184,7 +184,7 @@ const struct quota_amounts *nomination_nominal(const struct nominate_context *c,
 		return NULL;
 	}
 	a = arena_zero(c->arena, 1, sizeof(*a));
-	request.from_start = starts_anew(forest_world(c->forest), w, node);
+	request.from_start = scan_restarts(forest_world(c->forest), w, node);
 	assign_flavors(&request, c->arena, a);
 	return a->mode == ASSIGN_FIT && a->level == 0 ? &a->usage : NULL;
 }
@@ -219,16 +219,16 @@ static void compute(const struct nominate_context *c, struct entry *e,
 	}
 }
 
-static void remember(const struct quota *q, struct entry *e)
+static void store_last(const struct quota *q, struct entry *e)
 {
 	bool pending;
 
-	assign_remember(&e->assignment, e->w, q, q->nodes.v[e->node]->queue, &pending);
+	assign_store_last(&e->assignment, e->w, q, q->nodes.v[e->node]->queue, &pending);
 	e->keep_tried = true;
 }
 
-/* At the first flavor. */
-static void begin_anew(const struct quota *q, struct entry *e)
+/* The scan begins at the first flavor. */
+static void restart_scan(const struct quota *q, struct entry *e)
 {
 	vec_clear(&e->w->tried);
 	e->w->scan_cycle = q->nodes.v[e->node]->queue->pop_cycle;
@@ -242,21 +242,21 @@ void nomination(const struct nominate_context *c, struct entry *e)
 	if (!passes(c, e)) {
 		return;
 	}
-	if (assign_tried_is_outdated(q, e->w, q->nodes.v[e->node]->queue)) {
-		begin_anew(q, e);
+	if (assign_last_is_outdated(q, e->w, q->nodes.v[e->node]->queue)) {
+		restart_scan(q, e);
 	}
 	compute(c, e, NULL);
 	e->status = ENTRY_NOMINATED;
 	e->has_assignment = true;
-	remember(q, e);
+	store_last(q, e);
 }
 
-void nomination_again(const struct nominate_context *c, struct entry *e)
+void nomination_recompute(const struct nominate_context *c, struct entry *e)
 {
 	const struct quota *q = forest_world(c->forest);
 	struct assignment before = e->assignment;
 
-	begin_anew(q, e);
+	restart_scan(q, e);
 	compute(c, e, &before);
-	remember(q, e);
+	store_last(q, e);
 }

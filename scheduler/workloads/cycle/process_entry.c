@@ -32,7 +32,7 @@ void process_entry_begin(struct process *p, struct forest *f, struct arena *aren
 		p->claimed_mark.v[p->claimed.v[i]] = 0;
 	}
 	vec_clear(&p->claimed);
-	nominal_first_begin(&p->nominal);
+	nominal_reserve_begin(&p->nominal);
 	while (p->claimed_mark.n < forest_world(f)->workloads.n) {
 		vec_push(&p->claimed_mark, (uint8_t)0);
 	}
@@ -42,14 +42,14 @@ void process_entry_end(struct process *p)
 {
 	forest_destroy(p->after);
 	p->after = NULL;
-	nominal_first_end(&p->nominal);
+	nominal_reserve_end(&p->nominal);
 }
 
 void process_entry_finish(struct process *p)
 {
 	vec_finish(&p->claimed);
 	vec_finish(&p->claimed_mark);
-	nominal_first_finish(&p->nominal);
+	nominal_reserve_finish(&p->nominal);
 }
 
 static const struct workload *workload(const struct process *p, uint32_t id)
@@ -93,7 +93,7 @@ static void charge(struct process *p, uint32_t node, const struct quota_amounts 
 	if (p->after != NULL) {
 		forest_add(p->after, node, usage);
 	}
-	nominal_first_add(&p->nominal, node, usage);
+	nominal_reserve_add(&p->nominal, node, usage);
 }
 
 static void claim(struct process *p, const struct workload *victim)
@@ -102,7 +102,7 @@ static void claim(struct process *p, const struct workload *victim)
 		p->after = forest_fork(p->forest);
 	}
 	forest_remove(p->after, victim->holds, &victim->usage);
-	nominal_first_remove(&p->nominal, victim->holds, &victim->usage);
+	nominal_reserve_remove(&p->nominal, victim->holds, &victim->usage);
 	p->claimed_mark.v[victim->id] = 1;
 	vec_push(&p->claimed, victim->id);
 }
@@ -126,8 +126,8 @@ static bool fits(const struct process *p, const struct entry *e)
 	return r;
 }
 
-/* Whether it takes nothing that the next workloads of another queue have the first right to. Not
- * for whom others were preempted: that would have been for nothing. */
+/* Whether it leaves the reserves of the lending queues alone. Not asked of a preemptor: its victims
+ * were preempted for this quota. */
 static bool may_borrow(struct process *p, const struct entry *e)
 {
 	const struct quota *q = forest_world(p->forest);
@@ -136,10 +136,10 @@ static bool may_borrow(struct process *p, const struct entry *e)
 	};
 
 	return !q->options.nominal_first || e->assignment.level == 0 || e->is_preemptor ||
-	       nominal_first_leaves(&p->nominal, &c, e->node, &e->assignment.usage);
+	       nominal_reserve_fits(&p->nominal, &c, e->node, &e->assignment.usage);
 }
 
-/* Some of its victims are another entry's: with those gone it may fit, or need others. */
+/* Some of its victims are claimed by another entry: without them it may fit, or need others. */
 static enum quota_recompute recompute(struct process *p, struct entry *e)
 {
 	struct nominate_context c = { .forest = forest_after(p),
@@ -149,7 +149,7 @@ static enum quota_recompute recompute(struct process *p, struct entry *e)
 				      .gone = p->claimed.v,
 				      .ngone = p->claimed.n };
 
-	nomination_again(&c, e);
+	nomination_recompute(&c, e);
 	if (e->assignment.mode == ASSIGN_FIT) {
 		e->assignment.mode = ASSIGN_DEFERRED_FIT;
 		return QUOTA_RECOMPUTE_DEFERRED_FIT;
@@ -164,8 +164,9 @@ static int64_t clamp(int64_t value, int64_t most)
 	return least > 0 ? least : 0;
 }
 
-/* A head that nobody can be preempted for keeps others of the cycle from its share, which it could
- * not get back for sure. Kueue: resourcesToReserve. */
+/* A head that preemption cannot help reserves its quota for the rest of the cycle: otherwise an
+ * entry after it would take the quota, and it might never get it back. With reclaimWithinCohort Any
+ * it could always take it back, so nothing is reserved. Kueue: resourcesToReserve. */
 static void reserve(struct process *p, const struct entry *e)
 {
 	const struct quota *q = forest_world(p->forest);
@@ -227,8 +228,8 @@ static const char *describe(struct process *p, const struct entry *e, const char
 	return why == NULL || why[0] == '\0' ? what : arena_join(p->arena, parts, ARRAY_LEN(parts));
 }
 
-/* It has no victims, or may not have them. True: that was all. */
-static bool goes_without(struct process *p, struct entry *e)
+/* The entries that end here, as they neither admit nor preempt. True: this is one. */
+static bool ends_without_decision(struct process *p, struct entry *e)
 {
 	const struct quota *q = forest_world(p->forest);
 
@@ -282,7 +283,7 @@ static void admit(struct process *p, struct entry *e)
 	d->message = e->assignment.message;
 	p->blocked = forest_world(p->forest)->options.block_admission;
 	if (e->assignment.level == 0) {
-		nominal_first_admitted(&p->nominal, e->node);
+		nominal_reserve_admitted(&p->nominal, e->node);
 	}
 }
 
@@ -293,7 +294,7 @@ void process_entry_entry(struct process *p, struct entry *e)
 	if (q->options.recompute_on_overlap && overlaps(p, &e->victims)) {
 		e->recompute = recompute(p, e);
 	}
-	if (goes_without(p, e)) {
+	if (ends_without_decision(p, e)) {
 		return;
 	}
 	if (overlaps(p, &e->victims)) {

@@ -7,7 +7,7 @@
 #include "base/saturating.h"
 #include "scheduler/workloads/model/quota.h"
 
-/* Inline: sums over trees are made of them. */
+/* Inline: the sums over trees call them for every node and pair. */
 static inline int64_t amount_add(int64_t a, int64_t b)
 {
 	if (a == QUOTA_UNLIMITED || b == QUOTA_UNLIMITED) {

@@ -63,9 +63,9 @@ static int64_t above_zero(int64_t amount)
 	return amount > 0 ? amount : 0;
 }
 
-/* What a parent is charged with: of what comes, that which exceeds the quota that is private to the
- * node and still free; of what goes, at most what the parent was charged with before (Kueue:
- * resource_node). */
+/* The part of a charge that goes on to the parent: of an addition, the part that exceeds the free
+ * private quota of the node; of a removal, at most the part that the parent was charged with before
+ * (Kueue: resource_node). */
 static int64_t rise(void *ctx, uint32_t node, unsigned pair, int64_t before, int64_t amount)
 {
 	const struct forest *f = ctx;
@@ -87,7 +87,7 @@ static void charge(struct forest *f, uint32_t node, const struct quota_amounts *
 	}
 }
 
-/* What is charged now is held: there is nothing to undo. */
+/* The charges so far are final: there is nothing to undo. */
 static void settle(struct forest *f)
 {
 	tree_sums_forget(f->sums);

@@ -1,6 +1,6 @@
 /* scheduler/workloads/forest/forest.h: quota and usage on the forest of cohorts and ClusterQueues
- * (Kueue: resource_node). Kept live: a cycle changes usage, looks, and takes its changes back by
- * mark and undo, so there is no snapshot. Charges go to a parent only beyond what is private to the
+ * (Kueue: resource_node). Kept live: a cycle changes usage and undoes its changes by mark and undo,
+ * so there is no snapshot (Kueue copies). Charges go to a parent only beyond what is private to the
  * node. Nodes and pairs by their ids in struct quota. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_FOREST_FOREST_H
 #define SCHEDULER_WORKLOADS_FOREST_FOREST_H
@@ -33,7 +33,7 @@ void forest_remove(struct forest *f, uint32_t node, const struct quota_amounts *
  * changes; it is not synchronised, and nothing is held or released in it. */
 struct forest *forest_fork(const struct forest *f);
 
-/* What is configured: nominal quota of the node itself, and SubtreeQuota. */
+/* The configured nominal quota of the node itself, and its SubtreeQuota. */
 int64_t forest_nominal(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_borrowing(const struct forest *f, uint32_t node, uint32_t pair); /* QUOTA_NO_LIMIT */
 int64_t forest_subtree(const struct forest *f, uint32_t node, uint32_t pair);
@@ -45,9 +45,9 @@ int64_t forest_local_available(const struct forest *f, uint32_t node, uint32_t p
 int64_t forest_available(const struct forest *f, uint32_t node, uint32_t pair);
 int64_t forest_potential(const struct forest *f, uint32_t node, uint32_t pair);
 /* Of a resource: sum of potential over the pairs of the tree (Kueue: lendable; the node is the
- * parent of the one whose share is asked for). */
+ * parent of the one that the share is for). */
 int64_t forest_lendable(const struct forest *f, uint32_t node, uint32_t resource);
-/* The pairs that anybody in the tree of node configures, by resource name, then id. */
+/* The pairs that some node in the tree configures, by resource name, then id. */
 const uint32_t *forest_pairs(const struct forest *f, uint32_t node, size_t *ret_n);
 bool forest_borrows_with(const struct forest *f, uint32_t node, uint32_t pair, int64_t extra);
 bool forest_within_nominal(const struct forest *f, uint32_t node, const uint32_t *pairs, size_t n);
@@ -55,8 +55,8 @@ bool forest_within_nominal(const struct forest *f, uint32_t node, const uint32_t
  * use more than their quota of some pair. */
 uint32_t forest_find_within_nominal(const struct forest *f, uint32_t node, uint32_t above,
 				    const uint32_t *pairs, size_t n);
-/* Whether all of req fits the quota of this node alone; what is left to its parent goes to
- * *ret_rest, which is sorted as req and owned by the caller. req may be the same list. */
+/* Whether all of req fits the quota of this node alone; the part that its parent must provide goes
+ * to *ret_rest, which is sorted as req and owned by the caller. req may be the same list. */
 bool forest_fits_here(const struct forest *f, uint32_t node, const struct quota_amounts *req,
 		      struct quota_amounts *ret_rest);
 /* Every pair of req: amount <= max(0, available). */

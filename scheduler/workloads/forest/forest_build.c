@@ -34,7 +34,7 @@ static int64_t local_quota(int64_t subtree, int64_t lending)
 	return local > 0 ? local : 0;
 }
 
-/* What the nodes say themselves. For a node that is not placed that is all there is. */
+/* The limits that nodes configure themselves. A node that is not placed has no others. */
 static void fill_own(struct forest *f, int64_t *lending)
 {
 	for (size_t i = 0; i < f->n * f->width; i++) {
@@ -60,7 +60,7 @@ static void fill_own(struct forest *f, int64_t *lending)
 	}
 }
 
-/* Children before parents: what a node lends joins the subtree of its parent. */
+/* Children before parents: the quota that a node lends is added to the subtree of its parent. */
 static void roll_up(struct forest *f, const int64_t *lending)
 {
 	size_t n;

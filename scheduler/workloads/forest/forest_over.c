@@ -7,7 +7,7 @@
 
 struct forest_over_of { /* a cohort */
 	uint32_t n;
-	uint64_t state; /* of the forest, then; 0: never asked */
+	uint64_t state; /* of the forest, then; 0: not filled yet */
 };
 
 struct forest_over {      /* for one pair */
@@ -30,8 +30,8 @@ static bool is_queue(const struct forest *f, uint32_t node)
 	return f->world->nodes.v[node]->is_queue;
 }
 
-/* The queues of the cohort that use more of the pair than their quota. */
-static const uint32_t *remembered(struct forest *f, uint32_t cohort, uint32_t pair, size_t *ret_n)
+/* The queues of the cohort that use more of the pair than their quota, from the cache. */
+static const uint32_t *cached(struct forest *f, uint32_t cohort, uint32_t pair, size_t *ret_n)
 {
 	size_t from = f->child_at[cohort], end = f->child_at[cohort + 1];
 	struct forest_over *over;
@@ -82,7 +82,7 @@ void forest_over_collect(struct forest *f, uint32_t cohort, const uint32_t *pair
 	for (size_t i = 0; i < n; i++) {
 		size_t found = 0;
 		const uint32_t *queues =
-			pairs[i] < f->width ? remembered(f, cohort, pairs[i], &found) : NULL;
+			pairs[i] < f->width ? cached(f, cohort, pairs[i], &found) : NULL;
 
 		for (size_t k = 0; k < found; k++) {
 			/* Else one of the pairs before has brought it. */

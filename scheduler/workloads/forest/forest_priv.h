@@ -1,4 +1,4 @@
-/* scheduler/workloads/forest/forest_priv.h: what is inside a forest; for quota/forest*.c only.
+/* scheduler/workloads/forest/forest_priv.h: the inside of a forest; for forest*.c only.
  * Pure. */
 #ifndef SCHEDULER_WORKLOADS_FOREST_FOREST_PRIV_H
 #define SCHEDULER_WORKLOADS_FOREST_FOREST_PRIV_H
@@ -10,7 +10,7 @@
 struct forest_limit {
 	bool has; /* the node, or one below it, configures the pair */
 	int64_t nominal, subtree;
-	int64_t local;     /* part of subtree that nobody above can use */
+	int64_t local;     /* part of subtree that is private: not lent */
 	int64_t borrowing; /* QUOTA_NO_LIMIT */
 	int64_t potential;
 };
@@ -19,7 +19,7 @@ struct forest {
 	struct quota *world;
 	bool is_built, is_fork; /* a fork owns its sums alone */
 	uint64_t gen;           /* world->forest_gen of what follows */
-	uint64_t state;         /* from 1; changes when somebody holds or releases */
+	uint64_t state;         /* from 1; changes when a workload holds or releases */
 	size_t n;               /* nodes, free ids included */
 	unsigned width, ncolumns;
 	struct tree *tree;
@@ -33,7 +33,7 @@ struct forest {
 	size_t *child_at;
 	uint32_t *pairs; /* those of the tree of root i: likewise; by resource name, then id */
 	size_t *pair_at;
-	struct forest_over *over; /* forest_over.h; by pair; NULL: nobody asked */
+	struct forest_over *over; /* forest_over.h; by pair; NULL: not needed yet */
 };
 
 /* Fills everything but sums from the world; frees what was there before. */

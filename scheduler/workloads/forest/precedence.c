@@ -2,20 +2,20 @@
 
 #include "scheduler/workloads/model/quota_store.h"
 
-#define TIMES_MAX 20 /* a million changes: for ever, for all that matters */
+#define REVERSALS_MAX 20 /* 2^20 releases: in practice, for ever */
 
-static bool is_there(const struct quota *q, uint32_t id, uint64_t serial)
+static bool exists(const struct quota *q, uint32_t id, uint64_t serial)
 {
 	return q->workloads.v[id] != NULL && q->workloads.v[id]->serial == serial;
 }
 
-/* As long as nothing has changed since. */
-static bool is_good(const struct quota *q, const struct workload *w,
-		    const struct quota_precedence *p)
+/* A record is valid as long as nothing has changed since, as precedence.h says. */
+static bool is_valid(const struct quota *q, const struct workload *w,
+		     const struct quota_precedence *p)
 {
 	const struct workload *by;
 
-	if (!is_there(q, p->by, p->by_serial) || q->forest_gen != p->forest_gen) {
+	if (!exists(q, p->by, p->by_serial) || q->forest_gen != p->forest_gen) {
 		return false;
 	}
 	by = q->workloads.v[p->by];
@@ -37,7 +37,7 @@ static struct quota_precedence *find(const struct workload *w, const struct work
 	return NULL;
 }
 
-/* The record that `by` goes before w; those about workloads that are gone make room for it. */
+/* The record that `by` has precedence over w; drops the records of workloads that are gone. */
 static struct quota_precedence *find_or_add(const struct quota *q, struct workload *w,
 					    const struct workload *by)
 {
@@ -50,7 +50,7 @@ static struct quota_precedence *find_or_add(const struct quota *q, struct worklo
 	}
 	for (size_t i = 0; i < w->preempted_by.n; i++) {
 		p = &w->preempted_by.v[i];
-		if (is_there(q, p->by, p->by_serial)) {
+		if (exists(q, p->by, p->by_serial)) {
 			w->preempted_by.v[kept++] = *p;
 		}
 	}
@@ -59,7 +59,7 @@ static struct quota_precedence *find_or_add(const struct quota *q, struct worklo
 	return &w->preempted_by.v[kept];
 }
 
-/* From now on, as things stand. */
+/* The record is valid from now on, until something changes from here. */
 static void renew(const struct quota *q, const struct workload *w, uint32_t root,
 		  struct quota_precedence *p)
 {
@@ -74,7 +74,7 @@ static void renew(const struct quota *q, const struct workload *w, uint32_t root
 	p->by_priority = workload_priority(q, by);
 }
 
-void precedence_note(struct forest *f, struct workload *by, struct workload *victim)
+void precedence_record(struct forest *f, struct workload *by, struct workload *victim)
 {
 	const struct quota *q = forest_world(f);
 	uint32_t root = forest_root(f, victim->holds);
@@ -82,10 +82,10 @@ void precedence_note(struct forest *f, struct workload *by, struct workload *vic
 	const struct quota_precedence *back = find(by, victim);
 	struct quota_precedence *p = find_or_add(q, victim, by);
 
-	if (!is_good(q, victim, p)) {
+	if (!is_valid(q, victim, p)) {
 		if (back != NULL) {
-			p->reversals =
-				back->reversals < TIMES_MAX ? back->reversals + 1 : TIMES_MAX;
+			p->reversals = back->reversals < REVERSALS_MAX ? back->reversals + 1
+								       : REVERSALS_MAX;
 		}
 		p->times = 0;
 		renew(q, victim, root, p);
@@ -118,7 +118,7 @@ void precedence_revoke(const struct quota *q, struct workload *victim)
 	for (size_t i = 0; i < victim->preempted_by.n; i++) {
 		struct quota_precedence *p = &victim->preempted_by.v[i];
 
-		if (is_there(q, p->by, p->by_serial) && (last == NULL || p->cycle >= last->cycle)) {
+		if (exists(q, p->by, p->by_serial) && (last == NULL || p->cycle >= last->cycle)) {
 			last = p;
 		}
 	}
@@ -166,7 +166,7 @@ void precedence_collect(const struct forest *f, const struct workload *w,
 		for (size_t i = 0; i < w->preempted_by.n; i++) {
 			const struct quota_precedence *p = &w->preempted_by.v[i];
 
-			if (!contains(out, first, p->by) && is_good(q, w, p)) {
+			if (!contains(out, first, p->by) && is_valid(q, w, p)) {
 				vec_push(out, p->by);
 			}
 		}

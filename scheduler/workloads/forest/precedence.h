@@ -1,14 +1,13 @@
-/* scheduler/workloads/forest/precedence.h: who was preempted does not preempt back. Policies can
- * give two workloads a right against each other (reclaimWithinCohort: Any in two queues; fair
- * sharing and priority; a second flavor), and Kueue lets them evict each other for ever. Here
- * whoever preempted goes before its victim, and so does who goes before that one, until something
- * changes from outside: one of the two asks for something else or is gone, queues or cohorts are
- * edited, or a workload of the tree gives quota back without having been preempted. Two that did
- * turn on each other all the same, because such things happen all the time, need twice as many of
- * them for each further turn. A preemptor can also lose again and again what its victim gave up, to
- * the victim or to others. After PRECEDENCE_TIMES_MAX times, with no change from outside between
- * them, it leaves the victim alone: so without changes, preemption ends. Owner: the sched thread.
- * Pure. */
+/* scheduler/workloads/forest/precedence.h: a victim does not preempt its preemptor. Policies can
+ * let two workloads preempt each other (reclaimWithinCohort: Any in two queues; fair sharing and
+ * priority; a second flavor), and in Kueue they evict each other for ever. Here a preemptor has
+ * precedence over its victim, transitively, until something changes from outside: one of the two
+ * changes its request or is gone, queues or cohorts are edited, or a workload of the tree releases
+ * quota without having been preempted. Releases happen all the time, so two workloads that
+ * preempted each other all the same need twice as many of them for each further turn. A preemptor
+ * can also lose, again and again, the quota that its victim released, to the victim or to others:
+ * after PRECEDENCE_TIMES_MAX times without a change from outside between them, the victim gets
+ * precedence as well. So without changes, preemption ends. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_FOREST_PRECEDENCE_H
 #define SCHEDULER_WORKLOADS_FOREST_PRECEDENCE_H
 
@@ -18,17 +17,17 @@
 #define PRECEDENCE_TIMES_MAX 3
 
 /* `by` preempts `victim`, which still holds quota. */
-void precedence_note(struct forest *f, struct workload *by, struct workload *victim);
-/* The last preemption of victim did not come to be. */
+void precedence_record(struct forest *f, struct workload *by, struct workload *victim);
+/* Undoes the record of the last preemption of victim, which failed. */
 void precedence_revoke(const struct quota *q, struct workload *victim);
-/* w, which holds quota, is about to give it back. */
+/* w, which holds quota, is about to release it. */
 void precedence_released(struct forest *f, const struct workload *w);
 
 struct precedence_list {
 	uint32_t *v; /* ids of workloads; freed by the caller (vec_finish) */
 	size_t n, cap;
 };
-/* Appends those who go before w: no prey of it. O(records * list). */
+/* Appends the workloads with precedence over w, which it must not preempt. O(records * list). */
 void precedence_collect(const struct forest *f, const struct workload *w,
 			struct precedence_list *out);
 

@@ -1,5 +1,5 @@
-/* scheduler/workloads/forest/share.h: dominant resource share (Kueue: fair sharing). What is
- * lendable is worked out once per forest generation, not per candidate. Owner: the sched thread.
+/* scheduler/workloads/forest/share.h: dominant resource share (Kueue: fair sharing). The lendable
+ * amounts are computed once per forest generation, not per candidate. Owner: the sched thread.
  * Pure. */
 #ifndef SCHEDULER_WORKLOADS_FOREST_SHARE_H
 #define SCHEDULER_WORKLOADS_FOREST_SHARE_H
@@ -25,8 +25,8 @@ static inline double share_weighted(const struct share *s)
 	return s->unweighted > 0 ? s->unweighted / s->weight : 0;
 }
 
-/* By weighted share; weight 0 with something borrowed is above all others, two such by what is
- * unweighted. */
+/* By weighted share; weight 0 with something borrowed is above all others, two such by the
+ * unweighted one. */
 static inline int share_cmp(struct share a, struct share b)
 {
 	bool infinite = share_is_infinite(a);

@@ -394,7 +394,7 @@ struct quota_options {
 		prioritize_non_borrowing, recompute_on_overlap, preserve_scan_progress,
 		prioritize_preemptors, equivalence_hashing, priority_boost, preemption_gates,
 		observability;
-	bool nominal_first; /* workloads/cycle/nominal_first.h */
+	bool nominal_first; /* workloads/cycle/nominal_reserve.h */
 	/* Off, what belongs to it is as if it were not there: topologies of flavors and pod sets,
 	 * reclaimable pods, the annotation of admission gates. */
 	bool topology, reclaimable_pods, admission_gates;

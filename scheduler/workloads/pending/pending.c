@@ -9,8 +9,8 @@
 #include "scheduler/workloads/pending/pending_heap.h"
 
 /* Every pending workload is in one of three places of its ClusterQueue: the heap, the inadmissible
- * list, or in flight. A request to look again names a tree and takes effect at once: callers that
- * want to gather several do so before they call pending_flush. */
+ * list, or in flight. A flush of a tree takes effect at once: callers that want to
+ * coalesce several flushes do so before they call pending_flush. */
 
 bool pending_backoff_is_over(const struct workload *w, int64_t now)
 {
@@ -54,7 +54,7 @@ static uint32_t resolve(const struct quota *q, const struct workload *w)
 	return n == NULL ? MODEL_NONE : n->id;
 }
 
-/* Equal hashes: workloads that no cycle can tell apart (priority, pod sets, counts). */
+/* Equal hashes: workloads that a cycle treats the same (priority, pod sets, counts). */
 static uint64_t hash_of(const struct quota *q, const struct workload *w)
 {
 	uint64_t h = mix(w->npodsets, (uint64_t)workload_priority(q, w));
@@ -119,7 +119,7 @@ static void unpark(struct quota *q, struct cluster_queue *queue, struct workload
 	w->pos = MODEL_NONE;
 }
 
-/* Nobody equal to w fits either: they need not be tried before something changes. */
+/* No workload equal to w fits either: they need not be tried before something changes. */
 static void block(struct quota *q, struct cluster_queue *queue, const struct workload *w)
 {
 	size_t place = blocked_place(queue, w->hash), kept = 0;
@@ -162,7 +162,7 @@ void pending_unblock(struct quota *q, const struct workload *w)
 
 /* --- objects come and go -----------------------------------------------------------------------*/
 
-/* Out of the list that it is in, but still whose preemptor it was. */
+/* Out of its list; a sticky preemptor stays one. */
 static void take_out(struct quota *q, struct workload *w)
 {
 	if (w->where == QUOTA_HEAP) {
@@ -208,7 +208,7 @@ void pending_update(struct quota *q, struct workload *w, bool changed, int64_t n
 	to = pending_is_admissible(w) ? resolve(q, w) : MODEL_NONE;
 	if (w->queue != to) {
 		pending_remove(q, w);
-		w->evaluated_generation = 0; /* not looked at there, even if it comes back */
+		w->evaluated_generation = 0; /* not tried there, even if it comes back */
 	}
 	w->queue = to;
 	w->hash = hash_of(q, w);
@@ -216,7 +216,7 @@ void pending_update(struct quota *q, struct workload *w, bool changed, int64_t n
 		return;
 	}
 	if (before != 0 && before != w->hash) {
-		pending_unblock(q, w); /* what it was told is about what it asked for before */
+		pending_unblock(q, w); /* the block was about its former request */
 	}
 	if (w->where == QUOTA_INADMISSIBLE && !changed &&
 	    w->generation == w->evaluated_generation) {
@@ -226,7 +226,7 @@ void pending_update(struct quota *q, struct workload *w, bool changed, int64_t n
 	place(q, w, now);
 }
 
-/* --- heads and what becomes of them ------------------------------------------------------------*/
+/* --- heads -----------------------------------------------------------------------------------*/
 
 bool pending_is_preemptor(const struct quota *q, const struct workload *w)
 {
@@ -259,7 +259,7 @@ void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *
 	}
 }
 
-/* The one before loses its place at the top. */
+/* The preemptor before it loses its place at the top of the heap. */
 static void set_preemptor(struct quota *q, struct cluster_queue *queue, const struct workload *w)
 {
 	uint32_t before = queue->preemptor;
@@ -284,8 +284,8 @@ static bool is_urgent(const struct cluster_queue *queue, enum quota_requeue why)
 }
 
 /* A scan that ends without a fit begins again at once when a flavor that it has passed may fit now:
- * quota came free since it began, or others took the flavor's quota in the same cycle and may have
- * left enough for fewer pods. Nothing else would wake the workload. */
+ * quota was released since it began, or other entries took the flavor's quota in the same cycle and
+ * may have left enough for fewer pods. No event would requeue the workload otherwise. */
 bool pending_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
 			  bool pending, int64_t now)
 {
@@ -302,7 +302,7 @@ void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why
 	struct cluster_queue *queue = queue_of(q, w);
 	bool waits =
 		why == QUOTA_REQUEUE_PENDING_PREEMPTION || why == QUOTA_REQUEUE_PENDING_MIGRATION;
-	bool no_hope = why == QUOTA_REQUEUE_NO_FIT || why == QUOTA_REQUEUE_NO_CANDIDATES;
+	bool cannot_fit = why == QUOTA_REQUEUE_NO_FIT || why == QUOTA_REQUEUE_NO_CANDIDATES;
 
 	assert(w->where == QUOTA_IN_FLIGHT);
 	w->last_requeue = why;
@@ -321,7 +321,7 @@ void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why
 		return;
 	}
 	park(q, queue, w);
-	if (no_hope && q->options.equivalence_hashing &&
+	if (cannot_fit && q->options.equivalence_hashing &&
 	    queue->strategy == QUOTA_BEST_EFFORT_FIFO) {
 		block(q, queue, w);
 	}

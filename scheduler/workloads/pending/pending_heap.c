@@ -46,7 +46,7 @@ static bool is_sticky(const struct cluster_queue *h, struct element e)
 	return e.id == h->preemptor && h->strategy == QUOTA_BEST_EFFORT_FIFO;
 }
 
-/* Without a look at the workloads where their ranks tell. */
+/* Reads the workloads only where their ranks are equal: the ranks are in the cache. */
 static int compare(const struct quota *q, const struct cluster_queue *h, struct element a,
 		   struct element b)
 {

@@ -7,9 +7,9 @@
 
 #include "scheduler/workloads/model/quota.h"
 
-/* Adds w, whose `queue` is that of h; sets where and pos. */
+/* Adds w, which waits in the queue of h; sets where and pos. */
 void pending_heap_push(struct quota *q, struct cluster_queue *h, struct workload *w);
-/* Takes the element at pos out; its `where` is QUOTA_NOWHERE then. */
+/* Removes the element at pos; sets its `where` to QUOTA_NOWHERE. */
 struct workload *pending_heap_remove(struct quota *q, struct cluster_queue *h, uint32_t pos);
 /* The ids of its first elements in order, at most max; returns how many. */
 size_t pending_heap_first(const struct quota *q, const struct cluster_queue *h, uint32_t *ret_ids,
@@ -19,7 +19,7 @@ void pending_heap_fix(struct quota *q, struct cluster_queue *h, uint32_t pos);
 /* After the usage of LocalQueues changed, by which admission fair sharing orders: in linear time.
  */
 void pending_heap_reorder(struct quota *q, struct cluster_queue *h);
-/* After the array was changed by hand: orders it anew, in linear time. */
+/* After the caller changed the array itself: orders it anew, in linear time. */
 void pending_heap_rebuild(struct quota *q, struct cluster_queue *h);
 /* The order of the heap, of two that wait in the same ClusterQueue: (admission fair sharing) usage;
  * sticky preemptor; priority; time; uid; key. */

@@ -72,7 +72,7 @@ static void add(struct local_queue *l, uint32_t resource, __int128 nano)
 	l->consumed.v[i].nano = nano < 0 ? 0 : nano > CONSUMED_MAX ? CONSUMED_MAX : nano;
 }
 
-/* What w holds, times factor. */
+/* The usage of w, times factor. */
 static void add_held(const struct quota *q, struct local_queue *l, const struct workload *w,
 		     double factor)
 {
@@ -90,7 +90,7 @@ static void decay(struct local_queue *l, double alpha)
 	}
 }
 
-/* Of resources that are forgotten nothing is left to be written. */
+/* A resource that has decayed to nothing is removed, so that the status does not list it. */
 static void drop_nothing(struct local_queue *l)
 {
 	size_t kept = 0;

@@ -9,8 +9,8 @@
 
 /* Usage of LocalQueues orders candidates of one ClusterQueue only. In a list of several queues such
  * a rule is no total order (two of one queue compare by usage, each of them with a third by
- * priority), so there it counts only within the preemptor's own queue, whose candidates are
- * together. With fair sharing the lists are per queue anyway. Kueue compares it in every list. */
+ * priority), so there it counts only within the preemptor's own queue: its candidates are
+ * one list. With fair sharing the lists are per queue anyway. Kueue compares it in every list. */
 static bool counts_usage(const struct victims_request *r, uint32_t node)
 {
 	const struct quota *q = forest_world(r->forest);

@@ -329,8 +329,8 @@ static void test_flavors_that_were_not_reached_are_remembered(void **state)
 	x.world.q->cycle = 7;
 	x.w->hash = 99;
 	assign_fixture_run(&x);
-	assign_remember(&x.result, x.w, x.world.q, x.world.q->nodes.v[x.request.node]->queue,
-			&pending);
+	assign_store_last(&x.result, x.w, x.world.q, x.world.q->nodes.v[x.request.node]->queue,
+			  &pending);
 	assert_true(pending);
 	assert_int_equal(x.w->tried.n, 1);
 	assert_int_equal(x.w->tried.v[0].podset, 0);
@@ -342,8 +342,8 @@ static void test_flavors_that_were_not_reached_are_remembered(void **state)
 			 x.world.q->nodes.v[x.request.node]->queue->allocatable_gen);
 	/* The next one sees the last flavor. */
 	assert_string_equal(assign_fixture_run(&x), "Fit 0 | main*1 cpu=b/Fit/0/-1 gpu=g/Fit/0/-1");
-	assign_remember(&x.result, x.w, x.world.q, x.world.q->nodes.v[x.request.node]->queue,
-			&pending);
+	assign_store_last(&x.result, x.w, x.world.q, x.world.q->nodes.v[x.request.node]->queue,
+			  &pending);
 	assert_false(pending);
 	assert_int_equal(x.w->tried.n, 0);
 	assign_fixture_finish(&x);
@@ -359,9 +359,9 @@ static void test_nothing_is_remembered_of_no_assignment(void **state)
 	assign_fixture_init(&x, "queue q\n" AB("5") "workload ns/w queue=q cpu=1\n");
 	queue = x.world.q->nodes.v[x.request.node]->queue;
 	assign_fixture_run(&x);
-	assign_remember(&x.result, x.w, x.world.q, queue, &pending);
+	assign_store_last(&x.result, x.w, x.world.q, queue, &pending);
 	assert_true(pending);
-	assign_remember(NULL, x.w, x.world.q, queue, &pending);
+	assign_store_last(NULL, x.w, x.world.q, queue, &pending);
 	assert_false(pending);
 	assert_int_equal(x.w->tried.n, 0);
 	assign_fixture_finish(&x);
@@ -400,7 +400,7 @@ static void test_when_the_position_of_the_scan_is_void(void **state)
 				      .tried_cycle = 10 - rows[i].cycles_ago,
 				      .tried_gen = 5 };
 
-		assert_int_equal(assign_tried_is_outdated(&q, &w, &queue), rows[i].outdated);
+		assert_int_equal(assign_last_is_outdated(&q, &w, &queue), rows[i].outdated);
 	}
 }
 

@@ -135,8 +135,8 @@ static void what_fits_into_nominal_quota(void **state)
 		quota_world_add(&w, rows[i].world);
 		c.forest = w.f;
 		c.now = w.now;
-		uses = nomination_nominal(&c, quota_world_workload(&w, "w"),
-					  quota_world_id(&w, "q"));
+		uses = nomination_usage_without_borrowing(&c, quota_world_workload(&w, "w"),
+							  quota_world_id(&w, "q"));
 		assert_int_equal(uses != NULL, rows[i].uses > 0);
 		if (uses != NULL) {
 			assert_int_equal(quota_amounts_get(uses, quota_world_pair(&w, "f", "cpu")),
@@ -204,7 +204,7 @@ static void anew_with_the_same_flavors_and_without_those_that_go(void **state)
 		.forest = w.f, .arena = arena, .now = w.now, .gone = &gone, .ngone = 1
 	};
 	forest_remove(w.f, e.node, &w.q->workloads.v[gone]->usage);
-	nomination_again(&c, &e);
+	nomination_recompute(&c, &e);
 	assert_int_equal(e.assignment.mode, ASSIGN_FIT);
 	assert_int_equal(e.victims.n, 0);
 	assert_int_equal(e.assignment.podsets[0].flavors[0].flavor, quota_world_flavor(&w, "f"));

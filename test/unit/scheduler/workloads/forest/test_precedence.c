@@ -43,7 +43,7 @@ static void before(const struct quota_world *w, const char *key, const char *exp
 
 static void note(const struct quota_world *w, const char *by, const char *victim)
 {
-	precedence_note(w->f, get(w, by), get(w, victim));
+	precedence_record(w->f, get(w, by), get(w, victim));
 }
 
 static void release(const struct quota_world *w, const char *key)

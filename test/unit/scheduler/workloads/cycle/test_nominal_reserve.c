@@ -1,4 +1,4 @@
-#include "scheduler/workloads/cycle/nominal_first.h"
+#include "scheduler/workloads/cycle/nominal_reserve.h"
 
 #include "lib/unit.h"
 
@@ -95,7 +95,7 @@ static void whom_others_were_preempted_for_may_borrow(void **state)
 static void follows_what_the_cycle_does(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	struct nominal_first n = { .kept = NULL };
+	struct nominal_reserve n = { .forest = NULL };
 	struct quota_amounts two = { NULL, 0, 0 };
 	struct admission_cycle_fixture f;
 	struct nominate_context c;
@@ -109,20 +109,20 @@ static void follows_what_the_cycle_does(void **state)
 	a = quota_world_id(&f.w, "a");
 	b = quota_world_id(&f.w, "b");
 	quota_amounts_add(&two, quota_world_pair(&f.w, "f", "cpu"), 2000);
-	nominal_first_begin(&n);
-	assert_true(nominal_first_leaves(&n, &c, a, &two));
-	assert_null(n.kept);
-	nominal_first_admitted(&n, b);
-	assert_true(nominal_first_leaves(&n, &c, a, &two));
-	nominal_first_add(&n, a, &two);
-	assert_false(nominal_first_leaves(&n, &c, a, &two));
-	nominal_first_remove(&n, a, &two);
-	assert_true(nominal_first_leaves(&n, &c, a, &two));
+	nominal_reserve_begin(&n);
+	assert_true(nominal_reserve_fits(&n, &c, a, &two));
+	assert_null(n.forest);
+	nominal_reserve_admitted(&n, b);
+	assert_true(nominal_reserve_fits(&n, &c, a, &two));
+	nominal_reserve_add(&n, a, &two);
+	assert_false(nominal_reserve_fits(&n, &c, a, &two));
+	nominal_reserve_remove(&n, a, &two);
+	assert_true(nominal_reserve_fits(&n, &c, a, &two));
 	assert_int_equal(forest_usage(f.w.f, a, two.v[0].id), 0);
-	nominal_first_end(&n);
-	nominal_first_begin(&n);
+	nominal_reserve_end(&n);
+	nominal_reserve_begin(&n);
 	assert_int_equal(n.queues.n, 0);
-	nominal_first_finish(&n);
+	nominal_reserve_finish(&n);
 	quota_amounts_finish(&two);
 	admission_cycle_fixture_finish(&f);
 }

@@ -1,4 +1,4 @@
-#include "scheduler/ctl/explain/trial_run.h"
+#include "scheduler/ctl/explain/dry_run.h"
 
 #include "base/arena.h"
 #include "scheduler/workloads/assign/assign_match.h"
@@ -8,8 +8,7 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-void trial_run_workload(const struct trial_run *t, struct workload *w, uint32_t node,
-			struct entry *ret)
+void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node, struct entry *ret)
 {
 	struct nominate_context c = { .forest = t->forest, .arena = t->arena, .now = t->now };
 	struct admission_decisions decisions = { NULL, 0, 0 };
@@ -48,8 +47,8 @@ static const char *mismatch(const struct flavor *f, const struct podset *p, stru
 			 "other labels";
 }
 
-int64_t trial_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
-			uint32_t resource, struct arena *arena, const char **ret_why)
+int64_t dry_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
+		      uint32_t resource, struct arena *arena, const char **ret_why)
 {
 	const char *why = NULL;
 	int64_t sum = 0;

@@ -1,11 +1,11 @@
-/* scheduler/ctl/explain/trial_run.h: what a scheduling cycle would make of one workload alone, as
+/* scheduler/ctl/explain/dry_run.h: what a scheduling cycle would make of one workload alone, as
  * if it were its turn: nothing else of the cycle takes quota before it. One thread. */
-#ifndef SCHEDULER_CTL_EXPLAIN_TRIAL_RUN_H
-#define SCHEDULER_CTL_EXPLAIN_TRIAL_RUN_H
+#ifndef SCHEDULER_CTL_EXPLAIN_DRY_RUN_H
+#define SCHEDULER_CTL_EXPLAIN_DRY_RUN_H
 
 #include "scheduler/workloads/cycle/entry_order.h"
 
-struct trial_run {
+struct dry_run {
 	struct forest *forest;
 	int64_t now;
 	struct arena *arena; /* holds the result */
@@ -13,11 +13,11 @@ struct trial_run {
 
 /* The world is as before, but for the scan position of w, which is forgotten. node: a ClusterQueue
  * in a tree. */
-void trial_run_workload(const struct trial_run *t, struct workload *w, uint32_t node,
-			struct entry *ret);
+void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node,
+		      struct entry *ret);
 /* All that the workload asks of a resource, over those of its pod sets that may run on the flavor.
  * *ret_why: NULL, or why none of them may; in the arena. */
-int64_t trial_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
-			uint32_t resource, struct arena *arena, const char **ret_why);
+int64_t dry_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
+		      uint32_t resource, struct arena *arena, const char **ret_why);
 
 #endif

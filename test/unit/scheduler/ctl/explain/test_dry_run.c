@@ -1,4 +1,4 @@
-#include "scheduler/ctl/explain/trial_run.h"
+#include "scheduler/ctl/explain/dry_run.h"
 
 #include "lib/unit.h"
 
@@ -51,8 +51,8 @@ static void test_its_turn_alone(void **state)
 		quota_world_init(&w, rows[i].world);
 		before = victims_fixture_usage(&w);
 		p = quota_world_workload(&w, "p");
-		trial_run_workload(&(struct trial_run){ w.f, w.now, arena }, p,
-				   quota_world_id(&w, "a"), &e);
+		dry_run_workload(&(struct dry_run){ w.f, w.now, arena }, p, quota_world_id(&w, "a"),
+				 &e);
 		if (e.status != rows[i].status || e.victims.n != rows[i].victims) {
 			fail_msg("%s: status %d, %zu victims", rows[i].name, (int)e.status,
 				 e.victims.n);
@@ -81,13 +81,13 @@ static void test_what_it_asks_of_a_flavor(void **state)
 			     "toleration:gpu=yes:NoSchedule\n");
 	p = quota_world_workload(&w, "p");
 	cpu = quota_world_resource(&w, "cpu");
-	assert_int_equal(trial_run_asked(w.q, p, quota_world_flavor(&w, "plain"), cpu, arena, &why),
+	assert_int_equal(dry_run_asked(w.q, p, quota_world_flavor(&w, "plain"), cpu, arena, &why),
 			 6000);
 	assert_null(why);
-	assert_int_equal(trial_run_asked(w.q, p, quota_world_flavor(&w, "gpu"), cpu, arena, &why),
+	assert_int_equal(dry_run_asked(w.q, p, quota_world_flavor(&w, "gpu"), cpu, arena, &why),
 			 2000);
 	assert_null(why);
-	assert_int_equal(trial_run_asked(w.q, p, quota_world_flavor(&w, "lost"), cpu, arena, &why),
+	assert_int_equal(dry_run_asked(w.q, p, quota_world_flavor(&w, "lost"), cpu, arena, &why),
 			 0);
 	assert_string_equal(why, "there is no such ResourceFlavor");
 }
@@ -104,12 +104,12 @@ static void test_why_a_flavor_is_not_for_it(void **state)
 			     "quota a plain cpu nominal=9\nquota a gpu cpu nominal=9\n"
 			     "workload ns/p queue=a cpu=2 selector:type=gpu\n");
 	cpu = quota_world_resource(&w, "cpu");
-	assert_int_equal(trial_run_asked(w.q, quota_world_workload(&w, "p"),
-					 quota_world_flavor(&w, "gpu"), cpu, arena, &why),
+	assert_int_equal(dry_run_asked(w.q, quota_world_workload(&w, "p"),
+				       quota_world_flavor(&w, "gpu"), cpu, arena, &why),
 			 0);
 	assert_string_equal(why, "not for its pods, which do not tolerate its taint gpu");
-	assert_int_equal(trial_run_asked(w.q, quota_world_workload(&w, "p"),
-					 quota_world_flavor(&w, "plain"), cpu, arena, &why),
+	assert_int_equal(dry_run_asked(w.q, quota_world_workload(&w, "p"),
+				       quota_world_flavor(&w, "plain"), cpu, arena, &why),
 			 0);
 	assert_string_equal(why,
 			    "not for its pods, whose node selector or affinity wants other labels");

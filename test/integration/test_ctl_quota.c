@@ -264,7 +264,7 @@ static void test_a_dump_explains(void **state UNUSED)
 	scene_wait_for(&scene, "the dump is there", has_dump, path);
 	snprintf(words, sizeof(words), "explain workload waits -f %s", path);
 	expect(words, 0, "Reason:       WaitingForQuota");
-	expect(words, 0, "WHO HOLDS IT");
+	expect(words, 0, "HOLDER");
 	snprintf(words, sizeof(words), "list wl -f %s --status=admitted", path);
 	expect(words, 0, "runs");
 	snprintf(words, sizeof(words), "pending-workloads cq team -f %s", path);

@@ -96,7 +96,7 @@ static bool keeps_its_share(const struct jdoc *w, const struct jdoc *cq)
 		jdoc_path_str(mirror_pod_condition(w, KUEUE_QUOTA_RESERVED), "message");
 
 	return !jdoc_is_str(jdoc_path(cq, "spec.preemption.reclaimWithinCohort"), "Any") &&
-	       message != NULL && strstr(message, "nobody may be preempted for it") != NULL;
+	       message != NULL && strstr(message, "preemption cannot make room for it") != NULL;
 }
 
 /* A workload of another queue of the tree waits: within every cycle the head of a StrictFIFO queue

@@ -38,13 +38,11 @@ static const char *mismatch(const struct flavor *f, const struct podset *p, stru
 	}
 	taint = assign_match_taint(f, p);
 	if (taint != NULL) {
-		return arena_printf(arena, "not for its pods, which do not tolerate its taint %s",
-				    taint->key);
+		return arena_printf(arena, "its pods do not tolerate the taint %s", taint->key);
 	}
 	return assign_match_labels(f, p)
 		       ? NULL
-		       : "not for its pods, whose node selector or affinity wants "
-			 "other labels";
+		       : "its pods have a node selector or affinity for other labels";
 }
 
 int64_t dry_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,

@@ -1,5 +1,5 @@
 /* scheduler/ctl/explain/live_cluster.h: the cluster as the scheduler would see it now, for verbs
- * that only look: from consistent lists of a live cluster, or from a dump file. With a session
+ * that only read: from consistent lists of a live cluster, or from a dump file. With a session
  * opened over it, so that limits and fits are the scheduler's own answers. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_LIVE_CLUSTER_H
 #define SCHEDULER_CTL_EXPLAIN_LIVE_CLUSTER_H

@@ -1,7 +1,6 @@
-/* scheduler/ctl/explain/live_workloads.h: the quota part as it stands, for verbs that look at it:
- * objects from consistent lists of a cluster, or from manifests, and the same loader for both. One
- * thread.
- */
+/* scheduler/ctl/explain/live_workloads.h: Workloads and their queues as they are now, for verbs
+ * that only read: objects from consistent lists of a cluster, or from manifests, and the same
+ * loader for both. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_LIVE_WORKLOADS_H
 #define SCHEDULER_CTL_EXPLAIN_LIVE_WORKLOADS_H
 
@@ -15,15 +14,15 @@ struct live_workloads {
 	int64_t now;                       /* wall ns */
 };
 
-/* Objects of these kinds alone; bits of enum sched_resource: 1u << SCHED_WORKLOADS. */
+/* Reads objects of these kinds alone; bits of enum sched_resource: 1u << SCHED_WORKLOADS. */
 int live_workloads_read(const struct cluster_args *a, unsigned kinds, struct live_workloads *ret,
 			struct err *err);
 /* Pods alone: of a cluster those that the selectors (NULL: all) choose in the namespace, or in all;
  * of manifests all there are. */
 int live_workloads_pods(const struct cluster_args *a, const char *labels, const char *fields,
 			struct live_workloads *ret, struct err *err);
-/* All objects of the quota part, and the world that they make. What cannot be read is left out,
- * with a warning that names object and field. */
+/* All objects of the quota part, and the world that they make. Objects that cannot be read are left
+ * out, with a warning that names object and field. */
 int live_workloads_load(const struct cluster_args *a, struct live_workloads *ret, struct err *err);
 void live_workloads_finish(struct live_workloads *s); /* for CLEANUP; zeroed is fine */
 

@@ -54,19 +54,20 @@ static const char *describe(const struct victims_request *r, const struct worklo
 	case PASSED_OVER_NOT:
 		break;
 	case PASSED_OVER_INACTIVE:
-		return arena_printf(arena, "%s is not active: who runs in it goes on",
+		return arena_printf(arena,
+				    "%s is not active, and preemption leaves its workloads alone",
 				    name_of(r, w->holds));
 	case PASSED_OVER_POLICY:
 		return by_policy(r, w, arena);
 	case PASSED_OVER_UNWRITABLE:
 		return "its status cannot be written";
 	case PASSED_OVER_PRECEDENCE:
-		return "it goes before the workload, which was preempted for it";
+		return "the workload was preempted for it, and does not preempt it back";
 	case PASSED_OVER_PRIORITY:
 		return arena_printf(arena, "its priority is not below %" PRId64,
 				    workload_priority(q, r->w));
 	case PASSED_OVER_AGE:
-		return "of equal priority, and older";
+		return "its priority is equal, and it is older";
 	case PASSED_OVER_NOMINAL:
 		return within_quota(r, p->node, arena);
 	case PASSED_OVER_BORROW_POLICY:
@@ -74,12 +75,13 @@ static const char *describe(const struct victims_request *r, const struct worklo
 				    name_of(r, r->node));
 	case PASSED_OVER_BORROW_PRIORITY:
 		return arena_printf(arena,
-				    "%s would borrow: for that, only priorities below %" PRId64,
+				    "%s would borrow, and may for that preempt only priorities "
+				    "below %" PRId64,
 				    name_of(r, r->node), workload_priority(q, r->w));
 	case PASSED_OVER_BORROW_THRESHOLD:
 		return arena_printf(arena,
-				    "%s would borrow: for that, only priorities up to its "
-				    "maxPriorityThreshold %d",
+				    "%s would borrow, and may for that preempt only priorities up "
+				    "to its maxPriorityThreshold %d",
 				    name_of(r, r->node), q->nodes.v[r->node]->queue->threshold);
 	case PASSED_OVER_SHARE:
 		return by_share(r, p, arena);
@@ -116,7 +118,7 @@ static struct preemption_target describe_target(const struct victims_request *r,
 		t.text = describe(r, w, p, arena);
 	} else {
 		t.text = victims->n > 0 ? "is not needed"
-					: "would not be enough, with all that could be";
+					: "preempting all that could be is not enough";
 	}
 	return t;
 }

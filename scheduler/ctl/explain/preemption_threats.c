@@ -30,7 +30,7 @@ static const struct quota_node *node_of(const struct finding *x, uint32_t id)
 	return forest_world(x->f)->nodes.v[id];
 }
 
-static const char *whose(const struct finding *x, enum quota_policy policy)
+static const char *priorities_of(const struct finding *x, enum quota_policy policy)
 {
 	switch (policy) {
 	case QUOTA_NEVER:
@@ -47,19 +47,19 @@ static const char *whose(const struct finding *x, enum quota_policy policy)
 	return "";
 }
 
-static void look_inside(const struct finding *x)
+static void find_inside(const struct finding *x)
 {
 	const struct quota_node *own = node_of(x, x->w->holds);
 
 	if (own->queue->within_queue == QUOTA_NEVER) {
 		add(x, own->id, false, "withinClusterQueue is Never");
 	} else {
-		add(x, own->id, true, whose(x, own->queue->within_queue));
+		add(x, own->id, true, priorities_of(x, own->queue->within_queue));
 	}
 }
 
-/* From its queue up to below the cohort above both: who keeps within quota for all that it holds.
- */
+/* From its queue up to below the cohort above both: the node that is within its quota for all that
+ * w uses. */
 static uint32_t find_nominal(const struct finding *x, uint32_t other)
 {
 	struct VEC(uint32_t) pairs = VEC_INIT;
@@ -74,8 +74,8 @@ static uint32_t find_nominal(const struct finding *x, uint32_t other)
 	return within;
 }
 
-/* "2 of cpu in default": what the queue has not used of its own quota, of what w holds; NULL:
- * nothing. */
+/* "cpu 2 of default": the part of its own quota that the queue does not use, in the pairs that w
+ * uses; NULL: none. */
 static const char *unused(const struct finding *x, uint32_t node)
 {
 	const struct quota *q = forest_world(x->f);
@@ -104,10 +104,10 @@ static bool may_while_borrowing(const struct finding *x, const struct cluster_qu
 	return victims_borrow_rule(queue, INT64_MAX, x->priority) == PASSED_OVER_NOT;
 }
 
-static void look_at(const struct finding *x, const struct quota_node *n)
+static void find_of_queue(const struct finding *x, const struct quota_node *n)
 {
 	uint32_t nominal = find_nominal(x, n->id);
-	const char *left = unused(x, n->id), *who = whose(x, n->queue->reclaim);
+	const char *left = unused(x, n->id), *which = priorities_of(x, n->queue->reclaim);
 
 	if (nominal != MODEL_NONE) {
 		add(x, n->id, false,
@@ -115,22 +115,23 @@ static void look_at(const struct finding *x, const struct quota_node *n)
 				 node_of(x, nominal)->is_queue ? "" : "cohort ",
 				 node_of(x, nominal)->name));
 	} else if (forest_world(x->f)->options.fair_sharing) {
-		add(x, n->id, true, arena_printf(x->arena, "%s, as far as the shares allow", who));
+		add(x, n->id, true,
+		    arena_printf(x->arena, "%s, as far as the shares allow", which));
 	} else if (may_while_borrowing(x, n->queue)) {
 		add(x, n->id, true,
 		    arena_printf(x->arena, "of a priority above %" PRId64 ", also to borrow%s%s",
 				 x->priority, left == NULL ? "" : "; for its own quota ",
-				 left == NULL ? "" : who));
+				 left == NULL ? "" : which));
 	} else if (left != NULL) {
 		add(x, n->id, true,
-		    arena_printf(x->arena, "%s, for its own quota: %s unused", who, left));
+		    arena_printf(x->arena, "%s, for its own quota: %s unused", which, left));
 	} else {
 		add(x, n->id, false, "it uses all of its own quota");
 	}
 }
 
-/* All other queues of the tree whose policy reclaims, in its order. */
-static void look_around(const struct finding *x)
+/* All other queues of the tree with a policy that reclaims, in its order. */
+static void find_outside(const struct finding *x)
 {
 	struct VEC(uint32_t) stack = VEC_INIT;
 
@@ -147,7 +148,7 @@ static void look_around(const struct finding *x)
 			}
 		} else if (n->id != x->w->holds && n->queue->reclaim != QUOTA_NEVER &&
 			   pending_is_active(x->f, n)) {
-			look_at(x, n);
+			find_of_queue(x, n);
 		}
 	}
 	vec_finish(&stack);
@@ -160,9 +161,10 @@ void preemption_threats_find(const struct forest *f, const struct workload *w, s
 
 	x.priority = workload_priority(forest_world(f), w);
 	if (!pending_is_active(f, node_of(&x, w->holds))) {
-		add(&x, w->holds, false, "the ClusterQueue is not active: who runs in it goes on");
+		add(&x, w->holds, false,
+		    "the ClusterQueue is not active, and preemption leaves its workloads alone");
 		return;
 	}
-	look_inside(&x);
-	look_around(&x);
+	find_inside(&x);
+	find_outside(&x);
 }

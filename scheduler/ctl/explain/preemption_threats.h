@@ -1,4 +1,5 @@
-/* scheduler/ctl/explain/preemption_threats.h: who could take back the quota that a workload holds.
+/* scheduler/ctl/explain/preemption_threats.h: the ClusterQueues with workloads that could preempt
+ * a given one.
  * One thread.
  */
 #ifndef SCHEDULER_CTL_EXPLAIN_PREEMPTION_THREATS_H
@@ -19,8 +20,8 @@ struct preemption_threats {
 	size_t n, cap;
 };
 
-/* Its own queue first, then those of its tree whose policy reclaims, in its order. w holds quota in
- * a tree. */
+/* Its own queue first, then those of its tree with a policy that reclaims, in its order. w holds
+ * quota in a tree. */
 void preemption_threats_find(const struct forest *f, const struct workload *w, struct arena *arena,
 			     struct preemption_threats *out);
 

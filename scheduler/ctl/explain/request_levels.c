@@ -5,7 +5,7 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* What those above never see of the node's quota. */
+/* The part of the node's quota that it does not lend. */
 static int64_t private_quota(const struct request_level *l)
 {
 	int64_t rest = l->lending == QUOTA_NO_LIMIT ? 0 : amount_sub(l->quota, l->lending);

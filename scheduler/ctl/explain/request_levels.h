@@ -1,6 +1,6 @@
 /* scheduler/ctl/explain/request_levels.h: the arithmetic of a request for one flavor and resource,
- * from its ClusterQueue up to the root of its cohorts: what is there at each level, what arrives
- * there, and where it is too little. One thread. */
+ * from its ClusterQueue up to the root of its cohorts: the quota of each level, the part of
+ * the request that arrives there, and where the quota is too little. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_REQUEST_LEVELS_H
 #define SCHEDULER_CTL_EXPLAIN_REQUEST_LEVELS_H
 
@@ -14,9 +14,9 @@ struct request_level {
 	int64_t lending, borrowing; /* limits; QUOTA_NO_LIMIT */
 	int64_t quota;              /* with what those below lend */
 	int64_t used;               /* of that */
-	int64_t asked;     /* of the request: all of it in the queue, what is not private above */
-	int64_t available; /* what may still be had here, of it and of those above */
-	const char *lack;  /* why it ends here; NULL: it does not */
+	int64_t asked;              /* of the request: all of it in the queue, the rest above */
+	int64_t available;          /* free here, with what may be borrowed from above */
+	const char *lack;           /* why the request does not fit here; NULL: it does */
 };
 
 struct request_levels {

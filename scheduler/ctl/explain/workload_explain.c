@@ -31,7 +31,7 @@ static const char *time_text(const struct workload_explanation *x, int64_t at)
 	return arena_dup(x->arena, text);
 }
 
-/* --- where it is -------------------------------------------------------------------------------*/
+/* --- its queues -------------------------------------------------------------------------------*/
 
 static void find_queues(struct workload_explanation *x)
 {
@@ -74,7 +74,7 @@ static void find_place(struct workload_explanation *x)
 	free(v);
 }
 
-/* --- what holds it -----------------------------------------------------------------------------*/
+/* --- obstacles ---------------------------------------------------------------------------------*/
 
 static void add_obstacle(struct workload_explanation *x, struct quota_obstacle o)
 {
@@ -108,7 +108,7 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 		o.message = !world(x)->options.preemption_gates
 				    ? "without effect: its feature gate is off"
 			    : open ? ""
-				   : "it is admitted when it fits, but preempts nobody";
+				   : "it is admitted when it fits, but cannot preempt";
 		add_obstacle(x, o);
 	}
 }
@@ -131,7 +131,7 @@ static void find_checks(struct workload_explanation *x)
 
 /* --- the arithmetic ----------------------------------------------------------------------------*/
 
-static void note_mismatch(struct workload_explanation *x, uint32_t flavor, const char *why)
+static void add_mismatch(struct workload_explanation *x, uint32_t flavor, const char *why)
 {
 	struct quota_mismatch m = { flavor, why };
 
@@ -164,7 +164,7 @@ static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t r
 				dry_run_asked(world(x), x->w, flavor, resource, x->arena, &why);
 		}
 		if (why != NULL) {
-			note_mismatch(x, flavor, why);
+			add_mismatch(x, flavor, why);
 		}
 	}
 	if (asked.value > 0) {
@@ -186,9 +186,10 @@ static void find_levels(struct workload_explanation *x)
 	}
 }
 
-/* --- whom it would preempt ---------------------------------------------------------------------*/
+/* --- preemption --------------------------------------------------------------------------------*/
 
-/* What is short: of the flavors that it would get; when there are none, of all. */
+/* Of the pairs that are short: those of the flavors that it would get, or of all flavors when it
+ * would get none. */
 static void find_targets(struct workload_explanation *x, const struct dry_run *t)
 {
 	const struct assignment *a = &x->entry.assignment;
@@ -222,15 +223,15 @@ static void find_targets(struct workload_explanation *x, const struct dry_run *t
 
 /* --- the verdict -------------------------------------------------------------------------------*/
 
-static void say(struct workload_explanation *x, const char *reason, const char *verdict)
+static void set_verdict(struct workload_explanation *x, const char *reason, const char *verdict)
 {
 	x->reason = reason;
 	x->verdict = verdict;
 }
 
-static void say_reason(struct workload_explanation *x, const char *reason, const struct strbuf *why)
+static void set_reason(struct workload_explanation *x, const char *reason, const struct strbuf *why)
 {
-	say(x, arena_dup(x->arena, reason), arena_dup(x->arena, why->p));
+	set_verdict(x, arena_dup(x->arena, reason), arena_dup(x->arena, why->p));
 }
 
 static const char *checks_not_ready(const struct workload_explanation *x)
@@ -248,30 +249,30 @@ static const char *checks_not_ready(const struct workload_explanation *x)
 	return names;
 }
 
-static void judge_holder(struct workload_explanation *x)
+static void decide_holder(struct workload_explanation *x)
 {
 	const struct condition *c = conditions_find(x->status, KUEUE_EVICTED);
 	const char *checks = checks_not_ready(x);
 
 	if (x->w->evicted && c != NULL) {
-		say(x, "Evicted",
-		    arena_printf(x->arena,
-				 "is being stopped, and keeps its quota until its pods are gone: "
-				 "evicted at %s, %s",
-				 time_text(x, c->at), c->reason));
+		set_verdict(x, "Evicted",
+			    arena_printf(x->arena,
+					 "was evicted at %s, %s, and keeps its quota until its "
+					 "pods are gone",
+					 time_text(x, c->at), c->reason));
 		return;
 	}
 	c = conditions_find(x->status, KUEUE_ADMITTED);
 	if (x->w->admitted && c != NULL) {
-		say(x, "Admitted",
-		    arena_printf(x->arena, "is admitted since %s", time_text(x, c->at)));
+		set_verdict(x, "Admitted",
+			    arena_printf(x->arena, "is admitted since %s", time_text(x, c->at)));
 	} else {
-		say(x, "QuotaReserved",
-		    arena_printf(x->arena, "has its quota since %s and waits for %s",
-				 time_text(x, x->w->reserved_at == MODEL_TIME_NONE
-						      ? 0
-						      : x->w->reserved_at),
-				 checks == NULL ? "its admission" : checks));
+		set_verdict(x, "QuotaReserved",
+			    arena_printf(x->arena, "has its quota since %s and waits for %s",
+					 time_text(x, x->w->reserved_at == MODEL_TIME_NONE
+							      ? 0
+							      : x->w->reserved_at),
+					 checks == NULL ? "its admission" : checks));
 	}
 }
 
@@ -285,11 +286,11 @@ static const char *in_queue(const struct workload_explanation *x)
 	return arena_printf(x->arena, "; %zu of its queue %s before it%s", before,
 			    before == 1 ? "goes" : "go",
 			    x->queue->queue->strategy == QUOTA_STRICT_FIFO
-				    ? ", and StrictFIFO lets nobody overtake"
+				    ? ", and StrictFIFO allows no overtaking"
 				    : "");
 }
 
-/* Victims that are not on their way out already. */
+/* Victims that are not evicted already. */
 static size_t count_new_victims(const struct workload_explanation *x)
 {
 	size_t n = 0;
@@ -324,9 +325,9 @@ static const char *headline(const struct workload_explanation *x)
 	case QUOTA_WAITING_FOR_QUOTA:
 		return "waits for quota";
 	case QUOTA_EXCEEDS_MAX_QUOTA:
-		return "asks for more than there can ever be";
+		return "asks for more than the quota can ever be";
 	case QUOTA_NO_MATCHING_FLAVOR:
-		return "no flavor is for it";
+		return "no flavor matches it";
 	case QUOTA_WAITING_FOR_PODS_READY:
 		return "waits until the pods of all workloads that were admitted are ready";
 	default:
@@ -334,18 +335,18 @@ static const char *headline(const struct workload_explanation *x)
 	}
 }
 
-/* What its turn would bring; who else is looked at in the same cycle is not known here. */
-static void judge_turn(struct workload_explanation *x)
+/* The result of its turn in a cycle, without the other entries of that cycle. */
+static void decide_turn(struct workload_explanation *x)
 {
 	const struct entry *e = &x->entry;
 	const char *details = e->has_assignment ? e->assignment.message : e->message;
 
-	say(x, nofit_reason_name(e->reason),
-	    arena_printf(x->arena, "%s%s%s%s", headline(x), in_queue(x),
-			 details == NULL ? "" : ": ", details == NULL ? "" : details));
+	set_verdict(x, nofit_reason_name(e->reason),
+		    arena_printf(x->arena, "%s%s%s%s", headline(x), in_queue(x),
+				 details == NULL ? "" : ": ", details == NULL ? "" : details));
 }
 
-static void judge_waiting(struct workload_explanation *x, int64_t now)
+static void decide_waiting(struct workload_explanation *x, int64_t now)
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
 	const char *reason = waiting_reason_outside(world(x), x->w, &why);
@@ -355,13 +356,13 @@ static void judge_waiting(struct workload_explanation *x, int64_t now)
 	}
 	if (reason != NULL) {
 		x->has_turn = false;
-		say_reason(x, reason, &why);
+		set_reason(x, reason, &why);
 	} else if (!pending_backoff_is_over(x->w, now)) {
-		say(x, "Requeued",
-		    arena_printf(x->arena, "its back-off lasts until %s",
-				 time_text(x, x->w->requeue_at)));
+		set_verdict(x, "Requeued",
+			    arena_printf(x->arena, "its back-off lasts until %s",
+					 time_text(x, x->w->requeue_at)));
 	} else {
-		judge_turn(x);
+		decide_turn(x);
 	}
 }
 
@@ -371,22 +372,23 @@ static bool is_lost(const struct workload_explanation *x)
 	       conditions_is_true(x->status, KUEUE_QUOTA_RESERVED);
 }
 
-static void judge(struct workload_explanation *x, int64_t now)
+static void decide(struct workload_explanation *x, int64_t now)
 {
 	const struct condition *c = conditions_find(x->status, KUEUE_FINISHED);
 
 	if (x->w->finished && c != NULL) {
-		say(x, "Finished",
-		    arena_printf(x->arena, "has finished at %s: %s", time_text(x, c->at),
-				 c->message));
+		set_verdict(x, "Finished",
+			    arena_printf(x->arena, "has finished at %s: %s", time_text(x, c->at),
+					 c->message));
 	} else if (x->holds) {
-		judge_holder(x);
+		decide_holder(x);
 	} else if (is_lost(x)) {
-		say(x, "Misconfigured",
-		    arena_printf(x->arena, "was admitted by ClusterQueue %s, which is not there",
-				 x->status->queue));
+		set_verdict(x, "Misconfigured",
+			    arena_printf(x->arena,
+					 "was admitted by ClusterQueue %s, which is not there",
+					 x->status->queue));
 	} else {
-		judge_waiting(x, now);
+		decide_waiting(x, now);
 	}
 }
 
@@ -436,7 +438,7 @@ static void explain_holder(struct workload_explanation *x, struct live_workloads
 		find_levels(x);
 		preemption_threats_find(x->forest, x->w, x->arena, &x->threats);
 	}
-	judge(x, s->now);
+	decide(x, s->now);
 	find_wanted_by(x, s);
 }
 
@@ -461,7 +463,7 @@ int workload_explain_workload(struct live_workloads *s, const char *key,
 		explain_holder(x, s);
 	} else {
 		explain_waiting(x, s, w);
-		judge(x, s->now);
+		decide(x, s->now);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
-/* scheduler/ctl/explain/workload_explain.h: all there is to say about one Workload: where it
- * stands, what holds it, the arithmetic along its cohorts, whom it would preempt and who is
- * protected from it; or, when it holds quota, what it holds and who could take that back. One
+/* scheduler/ctl/explain/workload_explain.h: explains one Workload: its place in its queue, its
+ * obstacles, the arithmetic along its cohorts, the holders that it would preempt and those that are
+ * protected from it; or, when it holds quota, its usage and the queues that could preempt it. One
  * thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_H
 #define SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_H
@@ -14,11 +14,11 @@ struct quota_place { /* in a queue, from 1; 0: in none */
 	size_t at, of;
 };
 
-struct quota_obstacle { /* something with a state of its own that holds it, or may */
+struct quota_obstacle { /* an object or gate that keeps it from being admitted */
 	const char *kind, *name, *state, *message;
 };
 
-struct quota_mismatch { /* a flavor that is not for its pods */
+struct quota_mismatch { /* a flavor that its pods cannot run on */
 	uint32_t flavor;
 	const char *why;
 };
@@ -32,14 +32,15 @@ struct workload_explanation {
 	const struct quota_node *queue; /* its ClusterQueue; NULL: none that is known */
 	struct quota_place place, local_place;
 	bool holds;    /* it holds quota: the threats count, not the targets */
-	bool has_turn; /* it will have one, and `entry` says what that would bring */
+	bool has_turn; /* a cycle will nominate it, and `entry` is the result */
 	struct entry entry;
 	struct VEC(struct quota_obstacle) obstacles;
 	struct VEC(struct quota_mismatch) mismatches;
 	struct request_levels levels;
 	struct preemption_targets targets;
 	struct preemption_threats threats;
-	const char *wanted_by; /* holds: who would preempt it in the next cycle; NULL: nobody */
+	const char *wanted_by; /* holds: the workload that would preempt it in the next cycle; NULL:
+				  none */
 	struct arena *arena;
 };
 

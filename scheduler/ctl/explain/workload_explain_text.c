@@ -130,7 +130,7 @@ static void print_head(const struct workload_explanation *x, FILE *to)
 	fprintf(to, "%-14s%" PRId64 "\n", "Priority:", workload_priority(world(x), x->w));
 	print_amounts(x, to);
 	if (x->wanted_by != NULL) {
-		fprintf(to, "%-14s%s: the next cycle would preempt it\n",
+		fprintf(to, "%-14s%s, which would preempt it in the next cycle\n",
 			"Wanted by:", x->wanted_by);
 	}
 }
@@ -265,7 +265,7 @@ static void add_target(const struct workload_explanation *x, const struct preemp
 	columns_add(table, "%s", t->text);
 }
 
-/* How many more there are, by what protects them. */
+/* The number of the rows left out, by the rule that protects them. */
 static void print_rest(const struct workload_explanation *x, size_t shown, FILE *to)
 {
 	static const struct {
@@ -278,8 +278,8 @@ static void print_rest(const struct workload_explanation *x, size_t shown, FILE 
 		{ PASSED_OVER_INACTIVE, "in queues that are not active" },
 		{ PASSED_OVER_PRECEDENCE, "that cannot be evicted or go before it" },
 		{ PASSED_OVER_AGE, "protected by priority or age" },
-		{ PASSED_OVER_NOMINAL, "of those who do not borrow" },
-		{ PASSED_OVER_BORROW_THRESHOLD, "protected from one that borrows" },
+		{ PASSED_OVER_NOMINAL, "in queues or cohorts that do not borrow" },
+		{ PASSED_OVER_BORROW_THRESHOLD, "protected from a preemptor that borrows" },
 		{ PASSED_OVER_SHARE, "protected by fair sharing" },
 	};
 	const char *between = ": ";
@@ -303,8 +303,8 @@ static void print_rest(const struct workload_explanation *x, size_t shown, FILE 
 
 static void print_targets(const struct workload_explanation *x, FILE *to)
 {
-	static const char *const heads[] = { "WHO HOLDS IT", "CLUSTERQUEUE", "PRIORITY", "SINCE",
-					     "HOLDS",        "PREEMPTION",   "WHY",      NULL };
+	static const char *const heads[] = { "HOLDER", "CLUSTERQUEUE", "PRIORITY", "SINCE",
+					     "HOLDS",  "PREEMPTION",   "WHY",      NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	size_t shown = x->targets.n < WORKLOAD_EXPLAIN_TEXT_ROWS ? x->targets.n
 								 : WORKLOAD_EXPLAIN_TEXT_ROWS;

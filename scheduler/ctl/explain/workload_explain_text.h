@@ -7,12 +7,10 @@
 
 #include "scheduler/ctl/explain/workload_explain.h"
 
-#define WORKLOAD_EXPLAIN_TEXT_ROWS                                                                 \
-	20 /* of workloads or queues; how many more there are is said                              \
-	    */
+#define WORKLOAD_EXPLAIN_TEXT_ROWS 20 /* of workloads or queues; the rest is only counted */
 
-/* The head in lines, then a table each for what holds it, the arithmetic, and whom it may preempt
- * or who may preempt it; tables without rows are left out. */
+/* The head in lines, then a table each for the obstacles, the arithmetic, and the holders that it
+ * may preempt or the queues that may preempt it; tables without rows are left out. */
 void workload_explain_text_print(const struct workload_explanation *x, FILE *to);
 
 #endif

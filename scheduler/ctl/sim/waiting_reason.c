@@ -52,7 +52,8 @@ const char *waiting_reason_outside(const struct quota *q, const struct workload 
 		return say(message, "Deleting", "it is being deleted");
 	}
 	if (w->admission_gated) {
-		return say(message, "AdmissionGated", "somebody holds it by an admission gate");
+		return say(message, "AdmissionGated",
+			   "an admission gate keeps it out of the queue");
 	}
 	if (w->on_hold) {
 		return say(message, "OnHold", "its own status says that it is not to be queued");

@@ -46,11 +46,12 @@ static bool passes(const struct nominate_context *c, struct entry *e)
 
 	if (w->check_blocks) {
 		reject(e, QUOTA_PENDING_EVALUATION,
-		       "an admission check asks for a retry, or has refused it");
+		       "an admission check is in state Retry or Rejected");
 	} else if (quota_namespace_find(q, str_of(w->namespace_)) == NULL) {
 		reject(e, QUOTA_MISCONFIGURED, "its namespace does not exist");
 	} else if (!pending_selects(q, q->nodes.v[e->node]->queue, w)) {
-		reject(e, QUOTA_MISCONFIGURED, "the ClusterQueue does not select its namespace");
+		reject(e, QUOTA_MISCONFIGURED,
+		       "the namespaceSelector of the ClusterQueue does not match its namespace");
 		e->requeue = QUOTA_REQUEUE_NAMESPACE_MISMATCH;
 	} else if (invalid != NULL) {
 		reject(e, QUOTA_MISCONFIGURED, invalid);

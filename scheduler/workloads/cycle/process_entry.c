@@ -239,7 +239,7 @@ static bool ends_without_decision(struct process *p, struct entry *e)
 	}
 	if (e->assignment.mode == ASSIGN_PREEMPT && e->victims.n == 0) {
 		set(e, QUOTA_REQUEUE_NO_CANDIDATES, QUOTA_WAITING_FOR_QUOTA,
-		    describe(p, e, "nobody may be preempted for it"));
+		    describe(p, e, "preemption cannot make room for it"));
 		reserve(p, e);
 		return true;
 	}
@@ -255,7 +255,8 @@ static bool ends_without_decision(struct process *p, struct entry *e)
 		charge(p, e->node, &e->assignment.usage);
 		e->keep_tried = false;
 		set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
-		    "it fits when workloads that others of this cycle preempt have stopped");
+		    "it fits when the workloads that other entries of this cycle preempt have "
+		    "stopped");
 		return true;
 	}
 	return false;
@@ -299,7 +300,7 @@ void process_entry_entry(struct process *p, struct entry *e)
 	}
 	if (overlaps(p, &e->victims)) {
 		process_entry_skip(
-			e, describe(p, e, "its victims are preempted for another workload"));
+			e, describe(p, e, "its victims are being preempted for another workload"));
 		return;
 	}
 	if (!fits(p, e)) {
@@ -315,8 +316,9 @@ void process_entry_entry(struct process *p, struct entry *e)
 	if (e->assignment.mode == ASSIGN_PREEMPT) {
 		preempt(p, e);
 	} else if (!may_borrow(p, e)) {
-		process_entry_skip(e, "it would borrow quota that the next workloads of the "
-				      "ClusterQueue it belongs to are about to use");
+		process_entry_skip(e,
+				   "it would borrow quota that the next workloads of the lending "
+				   "ClusterQueue are about to use");
 		return;
 	} else {
 		admit(p, e);

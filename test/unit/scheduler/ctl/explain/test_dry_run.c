@@ -107,12 +107,11 @@ static void test_why_a_flavor_is_not_for_it(void **state)
 	assert_int_equal(dry_run_asked(w.q, quota_world_workload(&w, "p"),
 				       quota_world_flavor(&w, "gpu"), cpu, arena, &why),
 			 0);
-	assert_string_equal(why, "not for its pods, which do not tolerate its taint gpu");
+	assert_string_equal(why, "its pods do not tolerate the taint gpu");
 	assert_int_equal(dry_run_asked(w.q, quota_world_workload(&w, "p"),
 				       quota_world_flavor(&w, "plain"), cpu, arena, &why),
 			 0);
-	assert_string_equal(why,
-			    "not for its pods, whose node selector or affinity wants other labels");
+	assert_string_equal(why, "its pods have a node selector or affinity for other labels");
 }
 
 int main(void)

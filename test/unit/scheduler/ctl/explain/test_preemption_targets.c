@@ -64,7 +64,7 @@ static void test_each_protection_has_its_words(void **state)
 								    "workload ns/b1 queue=b cpu=4 "
 								    "holds=default\n",
 	       "ns/b1 protected: b does not borrow\n"
-	       "ns/own protected: of equal priority, and older\n");
+	       "ns/own protected: its priority is equal, and it is older\n");
 	expect(PAIR("reclaim=Any") "workload ns/own queue=a cpu=2 holds=default\n"
 				   "workload ns/b1 queue=b cpu=6 holds=default\n",
 	       "ns/b1 protected: a would borrow, and its borrowWithinCohort is Never\n"
@@ -77,10 +77,11 @@ static void test_each_protection_has_its_words(void **state)
 								    "prio=1 holds=default\n"
 								    "workload ns/b3 queue=b cpu=2 "
 								    "prio=7 holds=default\n",
-	       "ns/b2 could be: would not be enough, with all that could be\n"
-	       "ns/b1 protected: a would borrow: for that, only priorities up to its "
+	       "ns/b2 could be: preempting all that could be is not enough\n"
+	       "ns/b1 protected: a would borrow, and may for that preempt only priorities up to "
+	       "its "
 	       "maxPriorityThreshold 1\n"
-	       "ns/b3 protected: a would borrow: for that, only priorities below 5\n"
+	       "ns/b3 protected: a would borrow, and may for that preempt only priorities below 5\n"
 	       "ns/own protected: withinClusterQueue of a is Never\n");
 	expect("option fair_sharing=true\n" PAIR(
 		       "reclaim=Any") "workload ns/own queue=a cpu=3 holds=default\n"
@@ -96,7 +97,7 @@ static void test_each_protection_has_its_words(void **state)
 	       "workload ns/b1 queue=b cpu=5 holds=default\n"
 	       "workload ns/h1 queue=held cpu=2 holds=default\n",
 	       "ns/b1 protected: cohort side does not borrow\n"
-	       "ns/h1 protected: held is not active: who runs in it goes on\n");
+	       "ns/h1 protected: held is not active, and preemption leaves its workloads alone\n");
 }
 
 int main(void)

@@ -72,7 +72,7 @@ static void test_who_runs_in_a_stopped_queue_goes_on(void **state)
 	(void)state;
 	expect(THREE("within=LowerPriority stop=Hold", "reclaim=Any",
 		     "") "workload ns/w queue=a cpu=6 holds=default\n",
-	       "a no: the ClusterQueue is not active: who runs in it goes on\n");
+	       "a no: the ClusterQueue is not active, and preemption leaves its workloads alone\n");
 }
 
 int main(void)

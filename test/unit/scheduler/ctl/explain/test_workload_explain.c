@@ -41,8 +41,8 @@ static const struct {
 	  "waits for workloads that are being preempted: pod set main: cpu in flavor f: 2 "
 	  "requested, 1 free, 1 too little" },
 	{ WORKLOAD("w", "5", "0", ""), NULL, "ExceedsMaxQuota",
-	  "asks for more than there can ever be: pod set main: cpu in flavor f: 5 requested, the "
-	  "most it can have is 4" },
+	  "asks for more than the quota can ever be: pod set main: cpu in flavor f: 5 requested, "
+	  "the most it can have is 4" },
 	{ WORKLOAD("w", "2", "0", SAYS(COND("Finished", "True", "Succeeded"))), NULL, "Finished",
 	  "has finished at 2026-01-15T09:02:00Z: m" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("cq", "")), NULL, "QuotaReserved",
@@ -51,8 +51,8 @@ static const struct {
 	  "Admitted", "is admitted since 2026-01-15T09:02:00Z" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("cq", ", " COND("Evicted", "True", "Preempted"))), NULL,
 	  "Evicted",
-	  "is being stopped, and keeps its quota until its pods are gone: evicted at "
-	  "2026-01-15T09:02:00Z, Preempted" },
+	  "was evicted at 2026-01-15T09:02:00Z, Preempted, and keeps its quota until its pods are "
+	  "gone" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("gone", "")), NULL, "Misconfigured",
 	  "was admitted by ClusterQueue gone, which is not there" },
 	{ WORKLOAD("w", "1", "0", "") WORKLOAD(
@@ -125,7 +125,7 @@ static void test_what_holds_it(void **state)
 		  "it is not queued while this annotation is there" },
 		{ "PreemptionGate", "g1", "Open", "" },
 		{ "PreemptionGate", "g2", "Closed",
-		  "it is admitted when it fits, but preempts nobody" },
+		  "it is admitted when it fits, but cannot preempt" },
 		{ "AdmissionCheck", "k", "Retry", "no nodes" },
 	};
 	struct workload_explain_fixture f;

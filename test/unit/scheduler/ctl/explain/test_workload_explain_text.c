@@ -52,9 +52,9 @@ static void test_one_that_waits(void **state)
 		" "
 		"<- 1 too little\n"
 		"\n"
-		"WHO HOLDS IT   CLUSTERQUEUE   PRIORITY   SINCE                  HOLDS        "
+		"HOLDER   CLUSTERQUEUE   PRIORITY   SINCE                  HOLDS        "
 		"PREEMPTION   WHY\n"
-		"team/v         cq             0          2026-01-15T09:01:00Z   cpu 3 of f   "
+		"team/v   cq             0          2026-01-15T09:01:00Z   cpu 3 of f   "
 		"victim       InClusterQueue\n");
 }
 
@@ -76,7 +76,7 @@ static void test_one_that_holds(void **state)
 		"ClusterQueue: cq\n"
 		"Priority:     0\n"
 		"Holds:        cpu 3 of f\n"
-		"Wanted by:    team/w: the next cycle would preempt it\n"
+		"Wanted by:    team/w, which would preempt it in the next cycle\n"
 		"\n"
 		"FLAVOR   RESOURCE   AT   NOMINAL   LENDS   BORROWS   QUOTA   USED   HOLDS   LEFT\n"
 		"f        cpu        cq   4         -       -         4       3      3       1\n"
@@ -115,9 +115,8 @@ static void test_a_flavor_that_is_not_for_it(void **state)
 	      "{" QUOTA_SIM_API "kind: ResourceFlavor, metadata: {name: f}, spec: {nodeTaints: "
 	      "[{key: gpu, value: x, effect: NoSchedule}]}}\n---\n" WORKLOAD("w", "2", "1", ""),
 	      "team/w", &out);
-	assert_non_null(strstr(out.p, "Verdict:      no flavor is for it: "));
-	assert_non_null(strstr(
-		out.p, "\nFlavor f: not for its pods, which do not tolerate its taint gpu\n"));
+	assert_non_null(strstr(out.p, "Verdict:      no flavor matches it: "));
+	assert_non_null(strstr(out.p, "\nFlavor f: its pods do not tolerate the taint gpu\n"));
 }
 
 int main(void)

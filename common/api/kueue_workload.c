@@ -196,29 +196,6 @@ bool kueue_workload_is_active(const struct api_workload *w)
 	return w->spec.active != 0;
 }
 
-static bool is_open(const struct api_workload *w, const char *gate)
-{
-	for (size_t i = 0; i < w->status.preemption_gates.n; i++) {
-		const struct api_preemption_gate_state *s = &w->status.preemption_gates.v[i];
-
-		if (str_streq(s->name, gate)) {
-			return str_streq(s->position != NULL ? s->position : s->state,
-					 KUEUE_GATE_OPEN);
-		}
-	}
-	return false;
-}
-
-bool kueue_workload_has_closed_gate(const struct api_workload *w)
-{
-	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
-		if (!is_open(w, w->spec.preemption_gates.v[i].name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 int32_t kueue_workload_reclaimable(const struct api_workload *w, const char *pod_set)
 {
 	for (size_t i = 0; i < w->status.reclaimable_pods.n; i++) {

@@ -131,8 +131,6 @@ enum kueue_workload_stage kueue_workload_stage(const struct api_workload *w);
 /* QuotaReserved is True, regardless of other conditions. */
 bool kueue_workload_is_reserving(const struct api_workload *w);
 bool kueue_workload_is_active(const struct api_workload *w); /* spec.active, absent is true */
-/* A gate of spec is closed unless status says Open; entries of status alone do not count. */
-bool kueue_workload_has_closed_gate(const struct api_workload *w);
 /* Pods of a pod set that need no quota any more; 0 when none are named. */
 int32_t kueue_workload_reclaimable(const struct api_workload *w, const char *pod_set);
 /* NULL: absent. */

@@ -50,7 +50,6 @@ static void ask(const struct field_table *t, const union object *o)
 {
 	if (t == &kueue_workload_fields) {
 		(void)kueue_workload_stage(&o->workload);
-		(void)kueue_workload_has_closed_gate(&o->workload);
 	} else if (t == &batch_job_fields) {
 		assert(batch_pod_count(&o->job) <= batch_parallelism(&o->job));
 		(void)batch_finished(&o->job);

@@ -1,5 +1,6 @@
 #include "lib/admission_cycle_fixture.h"
 
+#include "lib/decided.h"
 #include "lib/unit.h"
 
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 
 #include "base/attrs.h"
 #include "base/vec.h"
-#include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/pending/pending_heap.h"
@@ -105,9 +105,7 @@ const char *admission_cycle_fixture_run(struct admission_cycle_fixture *f)
 	for (size_t i = 0; i < f->last->n; i++) {
 		print(f, &f->last->v[i]);
 	}
-	for (size_t i = 0; i < f->last->n; i++) {
-		admission_apply(f->w.f, &f->last->v[i], f->w.now);
-	}
+	decided_apply(f->w.f, f->last, f->w.now);
 	return f->text.p;
 }
 

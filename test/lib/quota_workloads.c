@@ -87,6 +87,12 @@ static void set_times(struct quota_world *w, struct quota_words *l, struct workl
 	wl->evicted = wl->evicted_at != MODEL_TIME_NONE;
 }
 
+void quota_workloads_gate(struct workload *w)
+{
+	w->gates = arena_zero(w->arena, 1, sizeof(*w->gates));
+	w->gates[w->ngates++] = "g";
+}
+
 static void set_flags(struct quota_words *l, struct workload *wl)
 {
 	static const char *const words[] = { "admission-gated", "preemption-gated", "finished",
@@ -106,7 +112,9 @@ static void set_flags(struct quota_words *l, struct workload *wl)
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		*flags[i] = quota_words_has(l, words[i]);
 	}
-	wl->has_preemption_gates = wl->preemption_gated;
+	if (wl->preemption_gated) {
+		quota_workloads_gate(wl);
+	}
 	wl->evicted_by_check = str_streq(by, "check");
 	wl->evicted_by_timeout = str_streq(by, "timeout");
 	wl->active = !str_streq(quota_words_get(l, "active"), "false");

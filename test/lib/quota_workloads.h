@@ -1,4 +1,4 @@
-/* test/lib/quota_workloads.h: the workload lines of a quota world's text, for quota_world.c only. A
+/* test/lib/quota_workloads.h: the workload lines of a quota world's text, for quota_world.c. A
  * workload is finished, and holds what it holds, when the line behind its pod sets comes. Owner:
  * the test. */
 #ifndef TEST_LIB_QUOTA_WORKLOADS_H
@@ -11,5 +11,7 @@
 void quota_workloads_add(struct quota_world *w, struct quota_words *l);
 void quota_workloads_podset(struct quota_world *w, struct quota_words *l);
 void quota_workloads_finish(struct quota_world *w);
+/* The workload gets a preemption gate "g". */
+void quota_workloads_gate(struct workload *w);
 
 #endif

@@ -215,7 +215,7 @@ void workload_cache_fixture_cycle(struct workload_cache_fixture *f)
 		vec_finish(&events);
 	}
 	for (size_t i = 0; i < d->n; i++) {
-		admission_apply(workload_cache_forest(f->cache), &d->v[i], f->now);
+		admission_apply(workload_cache_forest(f->cache), &d->v[i]);
 	}
 }
 

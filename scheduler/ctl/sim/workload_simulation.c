@@ -257,7 +257,7 @@ bool workload_simulation_run_cycle(struct workload_simulation *s)
 		any |= take_decision(s, &d->v[i]);
 	}
 	for (size_t i = 0; i < d->n; i++) {
-		admission_apply(workload_cache_forest(s->cache), &d->v[i], s->now);
+		admission_apply(workload_cache_forest(s->cache), &d->v[i]);
 	}
 	return any;
 }

@@ -40,16 +40,6 @@ bool admission_apply_needs_check(const struct quota_check *check, const struct a
 	return check->nflavors == 0;
 }
 
-static bool needs_checks(const struct cluster_queue *queue, const struct assignment *a)
-{
-	for (size_t i = 0; i < queue->checks.n; i++) {
-		if (admission_apply_needs_check(&queue->checks.v[i], a)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void assign_podset(const struct quota *q, struct workload *w, uint32_t podset,
 			  const struct assigned_podset *a)
 {
@@ -63,13 +53,13 @@ static void assign_podset(const struct quota *q, struct workload *w, uint32_t po
 	}
 }
 
-static void admit(struct forest *f, const struct admission_decision *d, int64_t now)
+static void admit(struct forest *f, const struct admission_decision *d)
 {
 	struct quota *q = forest_world(f);
 	struct workload *w = q->workloads.v[d->workload];
 	const struct assignment *a = d->assignment;
 
-	assert(w->holds == MODEL_NONE);
+	assert(w->holds == MODEL_NONE && !w->evicted);
 	pending_remove(q, w);
 	vec_clear(&w->tried);
 	vec_clear(&w->assigned);
@@ -80,38 +70,29 @@ static void admit(struct forest *f, const struct admission_decision *d, int64_t 
 	for (size_t i = 0; i < a->usage.n; i++) {
 		quota_amounts_add(&w->usage, a->usage.v[i].id, a->usage.v[i].value);
 	}
-	w->reserved_at = now;
-	w->evicted = w->evicted_by_timeout = w->evicted_by_check = false;
-	w->reclaimed_while_borrowing = false;
-	w->admitted = !needs_checks(q->nodes.v[d->node]->queue, a);
 	forest_hold(f, w, d->node);
 	usage_enter(q, w);
 }
 
-static void preempt(struct forest *f, const struct admission_decision *d, int64_t now)
+static void preempt(struct forest *f, const struct admission_decision *d)
 {
 	const struct quota *q = forest_world(f);
 	struct workload *w = q->workloads.v[d->workload];
 
-	if (d->ongoing) {
-		return;
+	assert(w->evicted);
+	if (!d->ongoing) {
+		precedence_record(f, q->workloads.v[d->by], w);
 	}
-	precedence_record(f, q->workloads.v[d->by], w);
-	w->evicted = true;
-	w->evicted_by_timeout = w->evicted_by_check = false;
-	w->evicted_at = w->preempted_at = now;
-	w->reclaimed_while_borrowing = d->victim_reason == VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING;
-	w->preemption_gated = w->has_preemption_gates;
 }
 
-void admission_apply(struct forest *f, const struct admission_decision *d, int64_t now)
+void admission_apply(struct forest *f, const struct admission_decision *d)
 {
 	switch (d->kind) {
 	case QUOTA_DECIDE_ADMIT:
-		admit(f, d, now);
+		admit(f, d);
 		break;
 	case QUOTA_DECIDE_PREEMPT:
-		preempt(f, d, now);
+		preempt(f, d);
 		break;
 	case QUOTA_DECIDE_PENDING:
 		break;

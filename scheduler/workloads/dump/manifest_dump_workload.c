@@ -195,35 +195,29 @@ static void write_podset(struct json_out *o, const struct quota *q, const struct
 	json_out_object_end(o);
 }
 
-static void write_gates(struct json_out *o, const struct workload *w, const struct conditions *c)
+static void write_gates(struct json_out *o, const struct workload *w)
 {
-	if (!w->has_preemption_gates) {
+	if (w->ngates == 0) {
 		return;
 	}
 	json_out_key(o, "preemptionGates");
 	json_out_array(o);
-	for (size_t i = 0; i < c->gates.n; i++) {
+	for (size_t i = 0; i < w->ngates; i++) {
 		json_out_object(o);
-		json_out_kv(o, "name", c->gates.v[i].name);
-		json_out_object_end(o);
-	}
-	if (c->gates.n == 0) {
-		json_out_object(o);
-		json_out_kv(o, "name", NOT_KNOWN);
+		json_out_kv(o, "name", w->gates[i]);
 		json_out_object_end(o);
 	}
 	json_out_array_end(o);
 }
 
-static void write_spec(struct json_out *o, const struct quota *q, const struct workload *w,
-		       const struct conditions *status)
+static void write_spec(struct json_out *o, const struct quota *q, const struct workload *w)
 {
 	json_out_key(o, "spec");
 	json_out_object(o);
 	json_out_kv(o, "queueName", w->local_queue == NULL ? "" : w->local_queue);
 	json_out_kv_int(o, "priority", w->priority);
 	json_out_kv_bool(o, "active", w->active);
-	write_gates(o, w, status);
+	write_gates(o, w);
 	json_out_key(o, "podSets");
 	json_out_array(o);
 	for (size_t i = 0; i < w->npodsets; i++) {
@@ -255,7 +249,7 @@ void manifest_dump_workload(struct json_out *o, const struct quota *q, const str
 	json_out_kv(o, "apiVersion", KUEUE_API_VERSION);
 	json_out_kv(o, "kind", "Workload");
 	write_meta(o, q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w));
-	write_spec(o, q, w, status);
+	write_spec(o, q, w);
 	json_out_key(o, "status");
 	json_out_object(o);
 	workload_status_members(o, q, status, true);

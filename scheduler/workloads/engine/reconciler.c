@@ -26,8 +26,8 @@
 struct facts {               /* of a Workload, beside what is in the cache */
 	struct arena *arena; /* texts and lists; NULL: there are none */
 	const char *gated_by;
-	const char **gates, **finalizers; /* finalizers: all but ours */
-	uint32_t ngates, nfinalizers;
+	const char **finalizers; /* all but ours */
+	uint32_t nfinalizers;
 	int64_t version; /* resourceVersion */
 	int64_t next;    /* wall ns */
 	int32_t max_execution;
@@ -251,16 +251,9 @@ static struct arena *arena_of(struct facts *f)
 static void read_gates(struct facts *f, const struct api_workload *w)
 {
 	const char *by = field_map_get(&w->meta.annotations, KUEUE_ADMISSION_GATED_BY);
-	size_t n = w->spec.preemption_gates.n;
 
 	if (by != NULL) {
 		f->gated_by = arena_dup(arena_of(f), by);
-	}
-	if (n > 0) {
-		f->gates = arena_zero(arena_of(f), n, sizeof(*f->gates));
-	}
-	for (size_t i = 0; i < n; i++) {
-		f->gates[f->ngates++] = arena_dup(f->arena, w->spec.preemption_gates.v[i].name);
 	}
 }
 
@@ -489,8 +482,8 @@ static void live(struct reconciler *l, const struct facts *f, const struct workl
 		.max_execution = f->max_execution,
 		.gated_by = f->gated_by,
 		.invalid = what_is_invalid(w),
-		.gates = f->gates,
-		.ngates = f->ngates,
+		.gates = w->gates,
+		.ngates = w->ngates,
 		.local = local_of(q, w, &local),
 		.checks = checks,
 		.job = job_state(l, f, w->key),

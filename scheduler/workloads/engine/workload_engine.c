@@ -426,7 +426,7 @@ static void run_cycle(struct workload_engine *e, int64_t now)
 		progress |= is_progress(q, &d->v[i]);
 	}
 	for (size_t i = 0; i < d->n; i++) {
-		admission_apply(f, &d->v[i], now);
+		admission_apply(f, &d->v[i]);
 	}
 	cycle_pace_cycle(&e->pace, from);
 	e->dirty = progress;

@@ -24,6 +24,7 @@ struct api_resource_flavor;
 struct api_runtime_class;
 struct api_topology;
 struct api_workload;
+struct conditions;
 struct err;
 
 /* The caller calls cluster_queue_check_all afterwards. A taint of an unknown effect is an error. */
@@ -73,6 +74,9 @@ void from_kueue_rules_no_runtime(struct from_kueue_rules *r, struct str name);
 /* --- Workloads ----------------------------------------------------------------------------------
  */
 
+/* The status as decisions can change it. Texts go to to->arena, which is set before. */
+void from_kueue_status(struct quota *q, const struct api_workload *w, struct conditions *to);
+
 /* What a Workload says, before it becomes a struct workload. */
 struct from_kueue_workload {
 	struct workload w; /* only what comes from the object; its arena and lists are owned */
@@ -80,16 +84,17 @@ struct from_kueue_workload {
 		*queue; /* ClusterQueue of its admission, when it holds quota; NULL: it does not */
 };
 
-/* Reads spec and status; no pod sets of one that is finished. Pods that are reclaimable are taken
- * off; what it holds is scaled to the pods that are left (Kueue: ReclaimablePods). */
+/* Reads spec and status, which `status` has as from_kueue_status read it; no pod sets of one that
+ * is finished. Pods that are reclaimable are taken off; what it holds is scaled to the pods that
+ * are left (Kueue: ReclaimablePods). */
 int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rules,
-			     const struct api_workload *aw, struct from_kueue_workload *ret,
-			     struct err *err);
+			     const struct api_workload *aw, const struct conditions *status,
+			     struct from_kueue_workload *ret, struct err *err);
 /* Of a Workload that from_kueue_workload_read refuses, or that did not decode as a whole
  * (decode_partial): what it holds by its status, as far as that can be read, and no pod sets.
  * -ERR_NOT_FOUND: it holds nothing. */
 int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
-			     struct from_kueue_workload *ret);
+			     const struct conditions *status, struct from_kueue_workload *ret);
 /* Whether w holds what it should hold by r: the same amounts in the same queue. If not, the caller
  * releases it before from_kueue_workload_apply and makes it hold afterwards. */
 bool from_kueue_workload_holds(const struct quota *q, const struct from_kueue_workload *r,

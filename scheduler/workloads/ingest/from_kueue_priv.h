@@ -8,7 +8,6 @@
 struct api_label_selector;
 struct api_pod_spec;
 struct api_resource_groups;
-struct api_workload_status;
 struct arena;
 struct quantity;
 
@@ -51,8 +50,5 @@ struct field_resources from_kueue_rules_first(struct arena *arena, struct field_
 /* All of both; of what both have the smaller, or else the larger one. */
 struct field_resources from_kueue_rules_extreme(struct arena *arena, struct field_resources a,
 						struct field_resources b, bool largest);
-
-/* Conditions, checks, gates and the rest of status that is not the admission. */
-void from_kueue_status(const struct api_workload_status *status, struct workload *w);
 
 #endif

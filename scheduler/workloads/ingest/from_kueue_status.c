@@ -1,82 +1,157 @@
-#include "api/kueue.h"
-#include "api/kueue_cost.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
-#include "scheduler/workloads/ingest/from_kueue_priv.h"
+#include "base/arena.h"
+#include "scheduler/workloads/ingest/from_kueue.h"
+#include "scheduler/workloads/status/conditions.h"
 
-static const struct api_condition *find_true(const struct api_conditions *list, const char *type)
+static enum quota_check_state check_state(const char *name)
 {
-	const struct api_condition *c = meta_condition(list, type);
-
-	return c != NULL && str_streq(c->status, "True") ? c : NULL;
-}
-
-static const struct api_condition *find_false(const struct api_conditions *list, const char *type)
-{
-	const struct api_condition *c = meta_condition(list, type);
-
-	return c != NULL && str_streq(c->status, "False") ? c : NULL;
-}
-
-static void read_evicted(const struct api_conditions *list, struct workload *w)
-{
-	const struct api_condition *c = find_true(list, KUEUE_EVICTED);
-
-	if (c == NULL) {
-		return;
+	for (int i = QUOTA_CHECK_PENDING; i <= QUOTA_CHECK_REJECTED; i++) {
+		if (str_streq(name, conditions_check_name((enum quota_check_state)i))) {
+			return (enum quota_check_state)i;
+		}
 	}
-	w->evicted = true;
-	w->evicted_at = c->last_transition;
-	w->evicted_by_timeout = str_streq(c->reason, "PodsReadyTimeout");
-	w->evicted_by_check = str_streq(c->reason, "AdmissionCheck");
+	return QUOTA_CHECK_PENDING;
 }
 
-static void read_preempted(const struct api_conditions *list, struct workload *w)
+static const char *text(struct conditions *to, const char *s)
 {
-	const struct api_condition *c = find_true(list, KUEUE_PREEMPTED);
+	return arena_dup(to->arena, s == NULL ? "" : s);
+}
 
-	if (c != NULL) {
-		w->preempted_at = c->last_transition;
-		w->reclaimed_while_borrowing =
-			str_streq(c->reason, "InCohortReclaimWhileBorrowing");
+static void read_list(const struct api_conditions *from, struct conditions *to)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct api_condition *c = &from->v[i];
+		struct condition one = { .at = c->last_transition,
+					 .generation = c->observed_generation };
+
+		if (c->type == NULL || c->status == NULL) {
+			continue;
+		}
+		one.type = text(to, c->type);
+		one.status = text(to, c->status);
+		one.reason = text(to, c->reason);
+		one.message = text(to, c->message);
+		vec_push(&to->list, one);
 	}
 }
 
-static void read_reserved(const struct api_conditions *list, struct workload *w)
+static void read_checks(const struct api_workload_status *s, struct conditions *to)
 {
-	const struct api_condition *c = find_true(list, KUEUE_QUOTA_RESERVED);
+	for (size_t i = 0; i < s->admission_checks.n; i++) {
+		const struct api_check_state *k = &s->admission_checks.v[i];
+		struct conditions_check one = { .name = text(to, k->name),
+						.message = text(to, k->message),
+						.state = check_state(k->state),
+						.at = k->last_transition };
 
-	if (c != NULL) {
-		w->reserved_at = c->last_transition;
+		one.retries = k->retry_count == FIELD_NO_I32 ? 0 : k->retry_count;
+		one.requeue_after = k->requeue_after == FIELD_NO_I32 ? 0 : k->requeue_after;
+		one.has_updates = k->updates.n > 0;
+		vec_push(&to->checks, one);
 	}
-	c = find_false(list, KUEUE_QUOTA_RESERVED);
-	w->on_hold = c != NULL && str_streq(c->reason, "OnHold");
+	for (size_t i = 0; i < s->preemption_gates.n; i++) {
+		const struct api_preemption_gate_state *g = &s->preemption_gates.v[i];
+		const char *position = g->position == NULL ? g->state : g->position;
+		struct conditions_gate one = { text(to, g->name),
+					       str_streq(position, KUEUE_GATE_OPEN),
+					       g->last_transition };
+
+		vec_push(&to->gates, one);
+	}
+	for (size_t i = 0; s->scheduling_stats != NULL && i < s->scheduling_stats->evictions.n;
+	     i++) {
+		const struct api_eviction_count *e = &s->scheduling_stats->evictions.v[i];
+		struct conditions_eviction one = { text(to, e->reason),
+						   text(to, e->underlying_cause), e->count };
+
+		vec_push(&to->evictions, one);
+	}
 }
 
-void from_kueue_status(const struct api_workload_status *status, struct workload *w)
+static struct conditions_podset read_podset(struct quota *q, const char *name,
+					    const struct field_resources *usage,
+					    const struct field_map *flavors, struct arena *arena)
 {
-	const struct api_conditions *list = &status->conditions;
+	struct conditions_podset p = { .name = arena_dup(arena, name == NULL ? "main" : name) };
 
-	read_evicted(list, w);
-	read_preempted(list, w);
-	read_reserved(list, w);
-	w->finished = find_true(list, KUEUE_FINISHED) != NULL;
-	w->admitted = find_true(list, KUEUE_ADMITTED) != NULL;
-	w->pods_ready = find_true(list, KUEUE_PODS_READY) != NULL;
-	w->requeued_false = find_false(list, KUEUE_REQUEUED) != NULL;
-	w->waits_replacement = find_true(list, KUEUE_WAITING_FOR_REPLACEMENT) != NULL;
-	for (size_t i = 0; i < status->admission_checks.n; i++) {
-		const char *state = status->admission_checks.v[i].state;
+	p.v = arena_zero(arena, usage->n + 1, sizeof(p.v[0]));
+	for (size_t i = 0; i < usage->n; i++) {
+		struct str resource = str_of(usage->v[i].name);
+		struct conditions_usage *u = &p.v[p.n++];
 
-		w->check_blocks = w->check_blocks || str_streq(state, KUEUE_CHECK_RETRY) ||
-				  str_streq(state, KUEUE_CHECK_REJECTED);
+		u->resource = quota_resource(q, resource);
+		u->amount = from_kueue_amount(resource, usage->v[i].amount);
+		u->flavor = flavors == NULL
+				    ? NULL
+				    : arena_dup(arena, field_map_get(flavors, usage->v[i].name));
 	}
-	if (status->requeue_state != NULL) {
-		w->requeue_at = status->requeue_state->requeue_at;
+	return p;
+}
+
+/* Amounts are written by id of the resource: so they are compared. */
+static void sort_podset(struct conditions_podset *p)
+{
+	for (size_t i = 1; i < p->n; i++) {
+		for (size_t k = i; k > 0 && p->v[k].resource < p->v[k - 1].resource; k--) {
+			struct conditions_usage swap = p->v[k];
+
+			p->v[k] = p->v[k - 1];
+			p->v[k - 1] = swap;
+		}
 	}
-	w->preemptions = kueue_cost_preemptions(status);
-	if (status->preemption_cost != NULL) {
-		w->cost = status->preemption_cost->nano;
-		w->has_cost = true;
+}
+
+static void read_admission(struct quota *q, const struct api_workload_status *s,
+			   struct conditions *to)
+{
+	to->has_admission = s->admission != NULL;
+	to->queue = s->admission == NULL ? NULL : text(to, s->admission->cluster_queue);
+	for (size_t i = 0; s->admission != NULL && i < s->admission->assignments.n; i++) {
+		const struct api_pod_set_assignment *a = &s->admission->assignments.v[i];
+		struct conditions_podset p =
+			read_podset(q, a->name, &a->usage, &a->flavors, to->arena);
+
+		p.count = a->count == FIELD_NO_I32 ? 1 : a->count;
+		sort_podset(&p);
+		vec_push(&to->podsets, p);
 	}
+	for (size_t i = 0; i < s->resource_requests.n; i++) {
+		const struct api_pod_set_request *r = &s->resource_requests.v[i];
+		struct conditions_podset p =
+			read_podset(q, r->name, &r->resources, NULL, to->arena);
+
+		sort_podset(&p);
+		vec_push(&to->requests, p);
+	}
+}
+
+static void read_names(const struct api_workload_status *s, struct conditions *to)
+{
+	to->cluster = arena_dup(to->arena, s->cluster_name);
+	for (size_t i = 0; i < s->nominated_clusters.n; i++) {
+		vec_push(&to->nominated, arena_dup(to->arena, s->nominated_clusters.v[i]));
+	}
+	for (size_t i = 0; i < s->unhealthy_nodes.n; i++) {
+		vec_push(&to->unhealthy, text(to, s->unhealthy_nodes.v[i].name));
+	}
+}
+
+void from_kueue_status(struct quota *q, const struct api_workload *w, struct conditions *to)
+{
+	const struct api_workload_status *s = &w->status;
+	const struct api_requeue_state *r = s->requeue_state;
+
+	to->generation = w->meta.generation;
+	read_names(s, to);
+	read_list(&s->conditions, to);
+	read_checks(s, to);
+	read_admission(q, s, to);
+	to->has_requeue_count = r != NULL && r->count != FIELD_NO_I32;
+	to->requeue_count = to->has_requeue_count ? r->count : 0;
+	to->has_requeue_at = r != NULL && r->requeue_at != FIELD_NO_TIME;
+	to->requeue_at = to->has_requeue_at ? r->requeue_at : 0;
+	to->has_past_seconds = s->past_execution_time != FIELD_NO_I32;
+	to->past_seconds = to->has_past_seconds ? s->past_execution_time : 0;
 }

@@ -1,10 +1,13 @@
 
+#include "api/kueue_cost.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
+#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/conditions_flags.h"
 
 #define CLAIMS "resource claims of pods are not supported yet"
 #define SLICES "elastic jobs (slices of a workload) are not supported yet"
@@ -144,6 +147,31 @@ static void read_meta(struct quota *q, const struct api_meta *meta, struct workl
 	}
 }
 
+static void read_gates(const struct api_workload *aw, struct workload *w)
+{
+	size_t n = aw->spec.preemption_gates.n;
+
+	if (n > 0) {
+		w->gates = arena_zero(w->arena, n, sizeof(*w->gates));
+	}
+	for (size_t i = 0; i < n; i++) {
+		w->gates[w->ngates++] = arena_dup(w->arena, aw->spec.preemption_gates.v[i].name);
+	}
+}
+
+/* The status, with what of it is nothing that decisions are about. */
+static void read_status(const struct api_workload *aw, const struct conditions *status,
+			struct workload *w)
+{
+	read_gates(aw, w);
+	conditions_flags(status, w);
+	w->preemptions = kueue_cost_preemptions(&aw->status);
+	if (aw->status.preemption_cost != NULL) {
+		w->cost = aw->status.preemption_cost->nano;
+		w->has_cost = true;
+	}
+}
+
 static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
 		     const struct api_workload *aw, struct workload *w, struct err *err)
 {
@@ -158,8 +186,6 @@ static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
 				    : quota_text(q, str_of(aw->spec.priority_class_ref->name));
 	w->priority = aw->spec.priority == FIELD_NO_I32 ? 0 : aw->spec.priority;
 	w->active = kueue_workload_is_active(aw);
-	w->preemption_gated = kueue_workload_has_closed_gate(aw);
-	w->has_preemption_gates = aw->spec.preemption_gates.n > 0;
 	if (w->finished) {
 		return 0; /* nobody asks what it asked for */
 	}
@@ -240,22 +266,18 @@ static void read_admission(struct quota *q, const struct api_workload *aw,
 static struct from_kueue_workload empty(size_t bytes)
 {
 	return (struct from_kueue_workload){
-		.w = { .evicted_at = MODEL_TIME_NONE,
-		       .preempted_at = MODEL_TIME_NONE,
-		       .reserved_at = MODEL_TIME_NONE,
-		       .requeue_at = MODEL_TIME_NONE,
-		       .arena = arena_create(bytes) },
+		.w = { .arena = arena_create(bytes) },
 	};
 }
 
 int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rules,
-			     const struct api_workload *aw, struct from_kueue_workload *ret,
-			     struct err *err)
+			     const struct api_workload *aw, const struct conditions *status,
+			     struct from_kueue_workload *ret, struct err *err)
 {
-	bool finished = kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED;
+	bool finished = conditions_is_true(status, CONDITIONS_FINISHED);
 	struct from_kueue_workload r = empty(finished ? SMALL : USUAL);
 
-	from_kueue_status(&aw->status, &r.w);
+	read_status(aw, status, &r.w);
 	if (read_spec(q, rules, aw, &r.w, err) < 0) {
 		from_kueue_workload_finish(&r);
 		return err_wrap(err, "Workload %s/%s",
@@ -297,7 +319,7 @@ static void keep_assignment(struct quota *q, const struct api_pod_set_assignment
 }
 
 int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
-			     struct from_kueue_workload *ret)
+			     const struct conditions *status, struct from_kueue_workload *ret)
 {
 	const struct api_workload_admission *a = aw->status.admission;
 	struct from_kueue_workload r;
@@ -308,7 +330,7 @@ int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
 		return -ERR_NOT_FOUND;
 	}
 	r = empty(SMALL);
-	from_kueue_status(&aw->status, &r.w);
+	read_status(aw, status, &r.w);
 	read_meta(q, &aw->meta, &r.w);
 	r.w.active = true;
 	r.w.unreadable = true;

@@ -9,7 +9,6 @@
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/ingest/workload_cache_priv.h"
-#include "scheduler/workloads/ingest/workload_cache_status.h"
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/pending/usage.h"
 #include "scheduler/workloads/status/conditions_pack.h"
@@ -462,7 +461,7 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 		return false;
 	}
 	/* A cycle must know of an eviction that was decided since the last one. */
-	workload_cache_status_flags(draft, c->q->workloads.v[w->id]);
+	workload_cache_workload_flags(c, c->q->workloads.v[w->id], draft);
 	packed = conditions_pack_make(draft); /* the draft's texts are those of the status */
 	if (s->flies && !s->wanted) {
 		s->sent_status = s->status;

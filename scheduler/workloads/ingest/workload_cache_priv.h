@@ -25,6 +25,7 @@ struct workload_state {
 	bool flies;           /* a write is under way: the next one waits for its outcome */
 	bool unsure;          /* it may hold quota by a write whose answer was lost */
 	bool outdated;        /* the API has a status that has not been read yet */
+	bool requeued;        /* Requeued=True since it was read: worth a new try when it is read */
 	uint64_t sent;        /* number of the latest write */
 	int64_t version;      /* resourceVersion of the last write: older updates are not read */
 	int64_t refused;      /* of an outdated one: what is not newer than this is old */
@@ -82,6 +83,9 @@ void workload_cache_want_flush(struct workload_cache *c, uint32_t node, int64_t 
 void workload_cache_want_flush_all(struct workload_cache *c, int64_t now);
 struct workload_state *workload_cache_state(const struct workload_cache *c,
 					    const struct workload *w);
+/* Carries a status that was decided or taken back over to w. */
+void workload_cache_workload_flags(const struct workload_cache *c, struct workload *w,
+				   const struct conditions *status);
 /* NULL gives NULL. */
 const struct conditions *workload_cache_unpack(const struct workload_cache *c,
 					       const struct conditions_pack *from,

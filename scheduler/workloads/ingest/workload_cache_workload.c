@@ -11,9 +11,9 @@
 #include "scheduler/workloads/forest/precedence.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/ingest/workload_cache_priv.h"
-#include "scheduler/workloads/ingest/workload_cache_status.h"
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/pending/usage.h"
+#include "scheduler/workloads/status/conditions_flags.h"
 #include "scheduler/workloads/status/conditions_pack.h"
 
 #define RETRY_MIN_NS CLOCK_NS_PER_S
@@ -153,21 +153,18 @@ static void tell_status(struct workload_cache *c, const struct workload *w,
 }
 
 static void take_status(struct workload_cache *c, const struct workload *w,
-			const struct api_workload *aw)
+			const struct conditions *fresh)
 {
 	struct workload_state *s = workload_cache_state(c, w);
-	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
-	struct conditions fresh = { .arena = arena };
 
-	workload_cache_status_read(c->q, aw, &fresh);
 	if (s->status != NULL && !s->finished) {
-		tell_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), &fresh);
+		tell_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
 	}
 	free(s->status);
 	s->finished = w->finished;
-	s->status = w->finished && !c->keeps_finished ? conditions_pack_one(&fresh, KUEUE_FINISHED)
-						      : conditions_pack_make(&fresh);
-	conditions_finish(&fresh);
+	s->requeued = false;
+	s->status = w->finished && !c->keeps_finished ? conditions_pack_one(fresh, KUEUE_FINISHED)
+						      : conditions_pack_make(fresh);
 }
 
 static struct workload *find_or_add(struct workload_cache *c, struct str key, const char *uid,
@@ -200,8 +197,9 @@ static void note_unknown(struct workload_cache *c, bool unknown)
 	c->pending_stale |= unknown;
 }
 
-/* Reads an update that counts. */
-static void take(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+/* Reads an update that counts; status: its status. -ERR_INVALID: it cannot be used. */
+static int take_with(struct workload_cache *c, const struct sched_msg *m,
+		     const struct conditions *status, int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	struct from_kueue_workload read;
@@ -210,10 +208,9 @@ static void take(struct workload_cache *c, const struct sched_msg *m, int64_t no
 	struct workload *w;
 	bool holds, changed, unknown, outdated;
 
-	if (from_kueue_workload_read(c->q, c->rules, aw, &read, &err) < 0) {
+	if (from_kueue_workload_read(c->q, c->rules, aw, status, &read, &err) < 0) {
 		bad(c, m->key, err.text);
-		workload_cache_workload_keep(c, m, now);
-		return;
+		return -ERR_INVALID;
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
 	s = workload_cache_state(c, w);
@@ -236,9 +233,9 @@ static void take(struct workload_cache *c, const struct sched_msg *m, int64_t no
 	if (read.w.finished || !read.w.active) {
 		leave(c, w, now);
 	}
-	changed = from_kueue_workload_apply(&read, w);
+	changed = from_kueue_workload_apply(&read, w) || s->requeued;
 	from_kueue_workload_finish(&read);
-	take_status(c, w, aw);
+	take_status(c, w, status);
 	s->read = m->resource_version;
 	s->retry_at = MODEL_TIME_NONE;
 	if (c->placed) {
@@ -250,6 +247,45 @@ static void take(struct workload_cache *c, const struct sched_msg *m, int64_t no
 	if (c->listener.on_workload != NULL) {
 		c->listener.on_workload(c->listener.ctx, w->id, m->key, aw);
 	}
+	return 0;
+}
+
+static void take(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
+	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
+
+	from_kueue_status(c->q, m->object, &status);
+	if (take_with(c, m, &status, now) < 0) {
+		workload_cache_workload_keep(c, m, now);
+	}
+}
+
+/* Holds the quota of one that is not known, as far as it can be read. */
+static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
+	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
+	const struct api_workload *aw = m->object;
+	struct from_kueue_workload read;
+	struct workload *w;
+
+	from_kueue_status(c->q, aw, &status);
+	if (from_kueue_workload_keep(c->q, aw, &status, &read) < 0) {
+		return;
+	}
+	w = find_or_add(c, m->key, aw->meta.uid, now);
+	workload_cache_state(c, w)->queue = read.queue;
+	(void)from_kueue_workload_apply(&read, w);
+	from_kueue_workload_finish(&read);
+	take_status(c, w, &status);
+	workload_cache_state(c, w)->read = m->resource_version;
+	if (c->placed) {
+		place(c, w, true, now);
+		c->dirty = true;
+	}
+	note_unknown(c, w->usage_unknown);
+	c->changes++;
 }
 
 /* A known Workload stays as it was, except that its end is believed; of one that is not known the
@@ -257,8 +293,7 @@ static void take(struct workload_cache *c, const struct sched_msg *m, int64_t no
 void workload_cache_workload_keep(struct workload_cache *c, const struct sched_msg *m, int64_t now)
 {
 	const struct api_workload *aw = m->object;
-	struct workload *w = quota_workload_find(c->q, m->key);
-	struct from_kueue_workload read;
+	const struct workload *w = quota_workload_find(c->q, m->key);
 
 	if (w != NULL && !w->unreadable && (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
 		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->finished &&
@@ -271,21 +306,7 @@ void workload_cache_workload_keep(struct workload_cache *c, const struct sched_m
 	if (w != NULL) {
 		workload_cache_workload_remove(c, m->key, now);
 	}
-	if (from_kueue_workload_keep(c->q, aw, &read) < 0) {
-		return;
-	}
-	w = find_or_add(c, m->key, aw->meta.uid, now);
-	workload_cache_state(c, w)->queue = read.queue;
-	(void)from_kueue_workload_apply(&read, w);
-	from_kueue_workload_finish(&read);
-	take_status(c, w, aw);
-	workload_cache_state(c, w)->read = m->resource_version;
-	if (c->placed) {
-		place(c, w, true, now);
-		c->dirty = true;
-	}
-	note_unknown(c, w->usage_unknown);
-	c->changes++;
+	keep_new(c, m, now);
 }
 
 static bool is_old(const struct workload_state *s, const struct sched_msg *m)
@@ -361,6 +382,19 @@ void workload_cache_workload_give_back(struct workload_cache *c, struct workload
 
 /* --- outcomes of writes ------------------------------------------------------------------------*/
 
+void workload_cache_workload_flags(const struct workload_cache *c, struct workload *w,
+				   const struct conditions *status)
+{
+	struct workload_state *s = workload_cache_state(c, w);
+	bool waited = w->requeued_false;
+
+	conditions_flags(status, w);
+	s->requeued |= waited && !w->requeued_false;
+	if (s->queue == NULL && s->retry_at != MODEL_TIME_NONE) {
+		w->requeue_at = s->retry_at;
+	}
+}
+
 static void put_off(struct workload_cache *c, struct workload *w, int status, int64_t now)
 {
 	struct workload_state *s = workload_cache_state(c, w);
@@ -370,9 +404,7 @@ static void put_off(struct workload_cache *c, struct workload *w, int status, in
 
 	s->failures++;
 	s->retry_at = now + (wait < most ? wait : most);
-	if (s->queue == NULL) {
-		w->requeue_at = s->retry_at;
-	} else {
+	if (s->queue != NULL) {
 		w->unwritable = true;
 		vec_push(&c->refused, w->id);
 	}
@@ -431,7 +463,8 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 		s->refused = s->read > s->version ? s->read : s->version;
 		vec_push(&c->unread, w->id);
 	}
-	workload_cache_status_flags(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), w);
+	workload_cache_workload_flags(c, w,
+				      workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));
 	if (was_preempted && !w->evicted) {
 		precedence_revoke(c->q, w);
 	}

@@ -323,7 +323,6 @@ struct workload {
 	bool deleting;         /* metadata.deletionTimestamp: it may hold quota, and gets none */
 	bool admission_gated;  /* kueue.x-k8s.io/admission-gated-by is not empty */
 	bool preemption_gated; /* a gate of spec.preemptionGates is not Open in status */
-	bool has_preemption_gates; /* spec.preemptionGates is not empty */
 	bool finished, requeued_false, on_hold, waits_replacement;
 	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */
 	bool reclaimed_while_borrowing; /* Preempted=True, InCohortReclaimWhileBorrowing */
@@ -336,6 +335,8 @@ struct workload {
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
 	struct podset *podsets;           /* none when it is finished */
 	size_t npodsets;
+	const char **gates; /* names of spec.preemptionGates; in the arena */
+	size_t ngates;
 	const uint32_t *allowed; /* flavors; NULL: any (Kueue: concurrent admission) */
 	size_t nallowed;
 	uint64_t hash; /* equivalence class: workloads/pending/pending.h */

@@ -266,11 +266,11 @@ static void count_eviction(struct conditions *c, const char *reason, const char 
 	vec_push(&c->evictions, new);
 }
 
-static const char *state_name(enum quota_check_state s)
+const char *conditions_check_name(enum quota_check_state state)
 {
 	static const char *const names[] = { "Pending", "Ready", "Retry", "Rejected" };
 
-	return names[s];
+	return names[state];
 }
 
 void conditions_evict(struct conditions *c, const char *reason, const char *cause,
@@ -288,7 +288,7 @@ void conditions_evict(struct conditions *c, const char *reason, const char *caus
 		k->message = arena_printf(c->arena,
 					  "Reset to Pending after eviction. Previously: "
 					  "%s",
-					  state_name(k->state));
+					  conditions_check_name(k->state));
 		k->state = QUOTA_CHECK_PENDING;
 		k->drops_updates = k->has_updates;
 		k->has_updates = false;

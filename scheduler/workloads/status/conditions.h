@@ -21,6 +21,11 @@
 #define CONDITIONS_FINISHED "Finished"
 #define CONDITIONS_DEACTIVATION_TARGET "DeactivationTarget"
 #define CONDITIONS_BLOCKED_ON_GATES "BlockedOnPreemptionGates"
+#define CONDITIONS_WAITING_FOR_REPLACEMENT "WaitingForReplacementPods"
+
+/* Reasons of Evicted that say when the Workload queues again. */
+#define CONDITIONS_BY_TIMEOUT "PodsReadyTimeout"
+#define CONDITIONS_BY_CHECK "AdmissionCheck"
 
 struct condition {
 	const char *type, *status, *reason, *message; /* status: "True", "False", "Unknown" */
@@ -91,6 +96,8 @@ struct conditions_events {
 };
 
 void conditions_finish(struct conditions *c);
+/* As in status.admissionChecks[].state. */
+const char *conditions_check_name(enum quota_check_state state);
 /* NULL: not there. */
 const struct condition *conditions_find(const struct conditions *c, const char *type);
 bool conditions_is_true(const struct conditions *c, const char *type);

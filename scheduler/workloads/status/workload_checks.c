@@ -6,8 +6,6 @@
 #include "base/arena.h"
 #include "base/clock.h"
 
-#define DEACTIVATES "AdmissionCheck" /* reason of DeactivationTarget, and of Evicted */
-
 void workload_checks_delay(struct workload_reconcile *l)
 {
 	int64_t latest = l->s->requeue_at;
@@ -136,8 +134,8 @@ bool workload_checks_judge(struct workload_reconcile *l)
 			arena_printf(c->arena, "AdmissionCheck%s in Rejected state: %s",
 				     n > 1 ? "s" : "", which);
 
-		if (workload_reconcile_set(l, CONDITIONS_DEACTIVATION_TARGET, true, DEACTIVATES,
-					   message)) {
+		if (workload_reconcile_set(l, CONDITIONS_DEACTIVATION_TARGET, true,
+					   CONDITIONS_BY_CHECK, message)) {
 			workload_reconcile_tell(
 				l, true, "AdmissionCheckRejected",
 				arena_printf(c->arena, "Deactivated due to %s", message));
@@ -148,7 +146,7 @@ bool workload_checks_judge(struct workload_reconcile *l)
 	if (which == NULL) {
 		return false;
 	}
-	workload_reconcile_evict(l, DEACTIVATES, "",
+	workload_reconcile_evict(l, CONDITIONS_BY_CHECK, "",
 				 arena_printf(c->arena,
 					      "Evicted due to AdmissionCheck%s in Retry state: %s",
 					      n > 1 ? "s" : "", which));

@@ -47,8 +47,8 @@ void workload_pending_requeue(struct workload_reconcile *l)
 	/* Deactivated, and DeactivatedDueTo with a cause. */
 	if (str_has_prefix(str_of(c->reason), DEACTIVATED)) {
 		requeue(l, "Reactivated", "The workload was reactivated");
-	} else if (str_streq(c->reason, "PodsReadyTimeout") ||
-		   str_streq(c->reason, "AdmissionCheck")) {
+	} else if (str_streq(c->reason, CONDITIONS_BY_TIMEOUT) ||
+		   str_streq(c->reason, CONDITIONS_BY_CHECK)) {
 		end_backoff(l);
 	} else if (str_streq(c->reason, "LocalQueueStopped") && runs(&l->in->local)) {
 		requeue(l, "LocalQueueRestarted",

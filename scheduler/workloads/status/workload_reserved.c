@@ -75,7 +75,7 @@ static void time_out(struct workload_reconcile *l, const char *cause)
 	if (s->requeue_at == MODEL_TIME_NONE || s->requeue_at < until) {
 		s->requeue_at = until;
 	}
-	workload_reconcile_evict(l, "PodsReadyTimeout", cause,
+	workload_reconcile_evict(l, CONDITIONS_BY_TIMEOUT, cause,
 				 arena_printf(l->c->arena, "Exceeded the PodsReady timeout %s/%s",
 					      l->in->namespace_, l->in->name));
 }

@@ -190,40 +190,6 @@ static void test_stages(void **state)
 	}
 }
 
-static const struct {
-	const char *spec, *status;
-	bool closed;
-} gates[] = {
-	{ "", "", false },
-	{ "{'name':'a'}", "", true }, /* nobody has written a position yet */
-	{ "{'name':'a'}", "{'name':'a','position':'Open'}", false },
-	{ "{'name':'a'}", "{'name':'a','position':'Closed'}", true },
-	{ "{'name':'a'}", "{'name':'a'}", true },
-	{ "{'name':'a'}", "{'name':'a','state':'Open'}", false },
-	{ "{'name':'a'}", "{'name':'a','position':'Closed','state':'Open'}", true },
-	{ "{'name':'a'}", "{'name':'b','position':'Open'}", true },
-	{ "", "{'name':'b','position':'Closed'}", false },
-	{ "{'name':'a'},{'name':'b'}", "{'name':'a','position':'Open'}", true },
-};
-
-static void test_gates(void **state)
-{
-	struct strbuf text CLEANUP(strbuf_finish) = STRBUF_INIT;
-	struct api_workload w;
-	(void)state;
-
-	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
-		strbuf_reset(&text);
-		strbuf_printf(&text,
-			      "{'spec':{'preemptionGates':[%s]},'status':{'preemptionGates':[%s]}}",
-			      gates[i].spec, gates[i].status);
-		decode_fixture(&kueue_workload_fields, text.p, &w);
-		if (kueue_workload_has_closed_gate(&w) != gates[i].closed) {
-			fail_msg("%s", text.p);
-		}
-	}
-}
-
 /* A Workload with n empty pod sets. */
 static void many(struct strbuf *out, size_t n)
 {
@@ -269,8 +235,7 @@ int main(void)
 		cmocka_unit_test(test_spec),      cmocka_unit_test(test_pod_template),
 		cmocka_unit_test(test_pod_sets),  cmocka_unit_test(test_absence),
 		cmocka_unit_test(test_admission), cmocka_unit_test(test_status),
-		cmocka_unit_test(test_stages),    cmocka_unit_test(test_gates),
-		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_stages),    cmocka_unit_test(test_limits),
 	};
 
 	return cmocka_run_group_tests_name("kueue_workload", tests, decode_fixture_open,

@@ -3,6 +3,7 @@
 #include "lib/unit.h"
 
 #include "lib/admission_cycle_fixture.h"
+#include "lib/quota_workloads.h"
 #include "scheduler/workloads/pending/pending.h"
 
 static void an_admitted_one_holds_its_quota(void **state)
@@ -31,18 +32,6 @@ static void an_admitted_one_holds_its_quota(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void checks_of_the_assigned_flavors_come_first(void **state)
-{
-	struct admission_cycle_fixture f;
-
-	(void)state;
-	admission_cycle_fixture_init(&f, "check c active=true\nquota q f cpu nominal=9\n"
-					 "queue q checks=c\nworkload w queue=q cpu=1\n");
-	assert_string_equal(admission_cycle_fixture_run(&f), "admit w to q cpu=f");
-	assert_false(quota_world_workload(&f.w, "w")->admitted);
-	admission_cycle_fixture_finish(&f);
-}
-
 static void a_victim_is_evicted_and_keeps_its_quota(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -53,7 +42,7 @@ static void a_victim_is_evicted_and_keeps_its_quota(void **state)
 					 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
 					 "workload p queue=q cpu=2 prio=10\n");
 	v = quota_world_workload(&f.w, "v");
-	v->has_preemption_gates = true;
+	quota_workloads_gate(v);
 	(void)admission_cycle_fixture_run(&f);
 	assert_true(v->evicted);
 	assert_true(v->preemption_gated);
@@ -71,7 +60,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_admitted_one_holds_its_quota),
-		cmocka_unit_test(checks_of_the_assigned_flavors_come_first),
 		cmocka_unit_test(a_victim_is_evicted_and_keeps_its_quota),
 	};
 

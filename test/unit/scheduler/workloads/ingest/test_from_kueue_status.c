@@ -1,90 +1,137 @@
-#include "scheduler/workloads/ingest/from_kueue_priv.h"
+#include "scheduler/workloads/ingest/from_kueue.h"
 
-#include <stdio.h>
-
-#include "api/kueue_workload.h"
 #include "base/attrs.h"
-#include "lib/decode_fixture.h"
+#include "base/xmalloc.h"
 #include "lib/unit.h"
+#include "lib/workload_cache_fixture.h"
+#include "scheduler/workloads/model/quota_store.h"
 
-#define AT(second) "2026-01-15T10:00:" second "Z"
-#define TEN INT64_C(1768471200000000000)
+static const char full[] =
+	"\"conditions\":[{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":\"AdmissionCheck\","
+	"\"message\":\"e\",\"lastTransitionTime\":\"2023-01-02T00:00:00Z\","
+	"\"observedGeneration\":4},{\"type\":\"Foreign\",\"status\":\"Unknown\"}],"
+	"\"admission\":{\"clusterQueue\":\"team\",\"podSetAssignments\":[{\"name\":\"main\","
+	"\"flavors\":{\"memory\":\"default\",\"cpu\":\"default\"},\"resourceUsage\":{"
+	"\"memory\":\"1Gi\",\"cpu\":\"1500m\"},\"count\":3}]},"
+	"\"requeueState\":{\"count\":2,\"requeueAt\":\"2023-01-03T00:00:00Z\"},"
+	"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Retry\",\"message\":\"x\","
+	"\"lastTransitionTime\":\"2023-01-02T00:00:00Z\",\"retryCount\":3,"
+	"\"requeueAfterSeconds\":7,\"podSetUpdates\":[{\"name\":\"main\"}]}],"
+	"\"resourceRequests\":[{\"name\":\"main\",\"resources\":{\"cpu\":\"2\"}}],"
+	"\"accumulatedPastExecutionTimeSeconds\":11,"
+	"\"schedulingStats\":{\"evictions\":[{\"reason\":\"Preempted\",\"underlyingCause\":\"\","
+	"\"count\":5}]},"
+	"\"preemptionGates\":[{\"name\":\"g\",\"position\":\"Open\",\"lastTransitionTime\":"
+	"\"2023-01-02T00:00:00Z\"}]";
 
-static struct workload read(const char *status)
+static const struct conditions *read(struct workload_cache_fixture *f, const char *status)
 {
-	struct api_workload aw;
-	struct workload w = { .reserved_at = MODEL_TIME_NONE };
-	char text[600];
-
-	(void)snprintf(text, sizeof(text), "{'status':{%s}}", status);
-	decode_fixture(&kueue_workload_fields, text, &aw);
-	from_kueue_status(&aw.status, &w);
-	return w;
+	workload_cache_fixture_init(f);
+	workload_cache_fixture_world(f);
+	workload_cache_fixture_workload(f, "one", 0, "2", status);
+	return workload_cache_status(f->cache, workload_cache_fixture_get(f, "one"));
 }
 
-#define CONDITION(type, status, reason)                                                            \
-	"'conditions':[{'type':'" type "','status':'" status "','reason':'" reason                 \
-	"','lastTransitionTime':'" AT("05") "'}]"
-
-static void test_conditions(void **state)
+static void everything_of_this_manager_is_kept(void **state)
 {
-	struct workload w;
+	struct workload_cache_fixture f;
+	const struct conditions *c = read(&f, full);
+	const struct conditions_podset *p;
 
 	(void)state;
-	w = read(CONDITION("Evicted", "True", "PodsReadyTimeout"));
-	assert_true(w.evicted && w.evicted_by_timeout && !w.evicted_by_check);
-	assert_int_equal(w.evicted_at, TEN + INT64_C(5000000000));
-	w = read(CONDITION("Evicted", "True", "AdmissionCheck"));
-	assert_true(w.evicted && w.evicted_by_check && !w.evicted_by_timeout);
-	w = read(CONDITION("Evicted", "False", "AdmissionCheck"));
-	assert_false(w.evicted || w.evicted_by_check);
-	w = read(CONDITION("Preempted", "True", "InCohortReclaimWhileBorrowing"));
-	assert_true(w.reclaimed_while_borrowing);
-	assert_int_equal(w.preempted_at, TEN + INT64_C(5000000000));
-	w = read(CONDITION("Preempted", "True", "InCohortReclamation"));
-	assert_false(w.reclaimed_while_borrowing);
-	w = read(CONDITION("QuotaReserved", "True", "OnHold"));
-	assert_int_equal(w.reserved_at, TEN + INT64_C(5000000000));
-	assert_false(w.on_hold);
-	w = read(CONDITION("QuotaReserved", "False", "OnHold"));
-	assert_true(w.on_hold);
-	assert_int_equal(w.reserved_at, MODEL_TIME_NONE);
-	assert_true(read(CONDITION("Finished", "True", "Succeeded")).finished);
-	assert_true(read(CONDITION("Admitted", "True", "Admitted")).admitted);
-	assert_true(read(CONDITION("Requeued", "False", "Preempted")).requeued_false);
-	assert_false(read(CONDITION("Requeued", "True", "Preempted")).requeued_false);
-	assert_true(read(CONDITION("WaitingForReplacementPods", "True", "x")).waits_replacement);
+	assert_int_equal(c->list.n, 2);
+	assert_string_equal(c->list.v[0].reason, "AdmissionCheck");
+	assert_int_equal(c->list.v[0].generation, 4);
+	assert_true(c->has_admission);
+	assert_string_equal(c->queue, "team");
+	p = &c->podsets.v[0];
+	assert_int_equal(p->count, 3);
+	assert_int_equal(p->n, 2);
+	/* By id of the resource, however the object orders them. */
+	assert_true(p->v[0].resource < p->v[1].resource);
+	for (size_t i = 0; i < p->n; i++) {
+		const char *name =
+			quota_resource_name(workload_cache_world(f.cache), p->v[i].resource);
+
+		assert_string_equal(p->v[i].flavor, "default");
+		assert_int_equal(p->v[i].amount, str_streq(name, "cpu") ? 1500 : 1 << 30);
+	}
+	assert_int_equal(c->requests.v[0].v[0].amount, 2000);
+	assert_true(c->has_requeue_count && c->requeue_count == 2);
+	assert_true(c->has_requeue_at && c->requeue_at == INT64_C(1672704000) * 1000000000);
+	assert_true(c->has_past_seconds && c->past_seconds == 11);
+	assert_int_equal(c->checks.v[0].state, QUOTA_CHECK_RETRY);
+	assert_int_equal(c->checks.v[0].retries, 3);
+	assert_true(c->checks.v[0].has_updates);
+	assert_int_equal(c->checks.v[0].requeue_after, 7);
+	assert_int_equal(c->evictions.v[0].count, 5);
+	assert_true(c->gates.v[0].open);
+	workload_cache_fixture_finish(&f);
 }
 
-static void test_the_rest(void **state)
+static void absence_is_kept(void **state)
 {
-	struct workload w;
+	struct workload_cache_fixture f;
+	const struct conditions *c = read(&f, "");
 
 	(void)state;
-	w = read("");
-	assert_false(w.check_blocks || w.has_cost || w.finished || w.evicted);
-	assert_true(
-		read("'admissionChecks':[{'name':'a','state':'Ready'},{'name':'b','state':'Retry'}"
-		     "]")
-			.check_blocks);
-	assert_true(read("'admissionChecks':[{'name':'b','state':'Rejected'}]").check_blocks);
-	assert_false(read("'admissionChecks':[{'name':'b','state':'Pending'}]").check_blocks);
-	assert_int_equal(read("'requeueState':{'count':1,'requeueAt':'" AT("00") "'}").requeue_at,
-			 TEN);
-	w = read("'preemptionCost':'1500m'");
-	assert_true(w.has_cost && w.cost == INT64_C(1500000000));
-	assert_int_equal(w.preemptions, 0);
-	w = read("'schedulingStats':{'evictions':[{'reason':'Preempted','underlyingCause':'',"
-		 "'count':2},{'reason':'PodsReadyTimeout','underlyingCause':'','count':7}]}");
-	assert_int_equal(w.preemptions, 2);
+	assert_int_equal(c->list.n + c->checks.n + c->gates.n + c->evictions.n, 0);
+	assert_int_equal(c->podsets.n + c->requests.n, 0);
+	assert_false(c->has_admission || c->has_requeue_count || c->has_requeue_at ||
+		     c->has_past_seconds);
+	assert_null(c->queue);
+	workload_cache_fixture_finish(&f);
+}
+
+static void states_of_checks_and_gates_have_their_names(void **state)
+{
+	static const struct {
+		const char *text;
+		enum quota_check_state state;
+	} checks[] = {
+		{ "Pending", QUOTA_CHECK_PENDING },   { "Ready", QUOTA_CHECK_READY },
+		{ "Retry", QUOTA_CHECK_RETRY },       { "Rejected", QUOTA_CHECK_REJECTED },
+		{ "Something", QUOTA_CHECK_PENDING },
+	};
+	static const struct {
+		const char *text;
+		bool open;
+	} gates[] = {
+		{ "", false },
+		{ ",\"position\":\"Open\"", true },
+		{ ",\"position\":\"Closed\"", false },
+		{ ",\"state\":\"Open\"", true },
+		{ ",\"position\":\"Closed\",\"state\":\"Open\"", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf(
+			"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"%s\"}]", checks[i].text);
+		struct workload_cache_fixture f;
+
+		assert_int_equal(read(&f, text)->checks.v[0].state, checks[i].state);
+		workload_cache_fixture_finish(&f);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
+		CLEANUP(xmalloc_freep)
+		char *text =
+			xmalloc_printf("\"preemptionGates\":[{\"name\":\"g\"%s}]", gates[i].text);
+		struct workload_cache_fixture f;
+
+		assert_int_equal(read(&f, text)->gates.v[0].open, gates[i].open);
+		workload_cache_fixture_finish(&f);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_the_rest),
+		cmocka_unit_test(everything_of_this_manager_is_kept),
+		cmocka_unit_test(absence_is_kept),
+		cmocka_unit_test(states_of_checks_and_gates_have_their_names),
 	};
 
-	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);
+	return cmocka_run_group_tests_name("workloads/ingest/from_kueue_status", tests, NULL, NULL);
 }

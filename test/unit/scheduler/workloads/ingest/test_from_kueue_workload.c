@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "api/kueue_workload.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "lib/decode_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/workloads/status/conditions.h"
 
 struct fixture {
 	struct quota *q;
@@ -30,11 +32,14 @@ static void end(struct fixture *f)
 
 static int read_text(struct fixture *f, const char *text)
 {
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
 	struct api_workload aw;
 
 	from_kueue_workload_finish(&f->r);
 	decode_fixture(&kueue_workload_fields, text, &aw);
-	return from_kueue_workload_read(f->q, f->rules, &aw, &f->r, &f->err);
+	from_kueue_status(f->q, &aw, &status);
+	return from_kueue_workload_read(f->q, f->rules, &aw, &status, &f->r, &f->err);
 }
 
 static void read_ok(struct fixture *f, const char *text)
@@ -103,7 +108,8 @@ static void test_spec_and_metadata(void **state)
 	assert_string_equal(f.r.w.job_uid, "j");
 	assert_int_equal(f.r.w.generation, 3);
 	assert_int_equal(f.r.w.created, INT64_C(1768471200000000000));
-	assert_true(f.r.w.admission_gated && f.r.w.preemption_gated && f.r.w.has_preemption_gates);
+	assert_true(f.r.w.admission_gated && f.r.w.preemption_gated && f.r.w.ngates == 1);
+	assert_string_equal(f.r.w.gates[0], "x");
 	assert_int_equal(f.r.w.boost, -5);
 	assert_string_equal(f.r.w.local_queue, "lq");
 	assert_int_equal(f.r.w.priority, 7);
@@ -298,6 +304,25 @@ static void test_usage_of_a_pod_set_that_is_gone_counts(void **state)
 	end(&f);
 }
 
+static void test_the_status_is_read_as_well(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	read_ok(&f, "{" META ",'status':{'preemptionCost':'1500m','conditions':[{'type':'Evicted','"
+		    "status':'True','reason':'AdmissionCheck'}]}}");
+	assert_true(f.r.w.has_cost && f.r.w.cost == INT64_C(1500000000));
+	assert_true(f.r.w.evicted_by_check);
+	assert_int_equal(f.r.w.preemptions, 0);
+	read_ok(&f, "{" META ",'status':{'schedulingStats':{'evictions':[{'reason':'Preempted','"
+		    "underlyingCause':'','count':2},{'reason':'PodsReadyTimeout','underlyingCause':"
+		    "'','count':7}]}}}");
+	assert_false(f.r.w.has_cost);
+	assert_int_equal(f.r.w.preemptions, 2);
+	end(&f);
+}
+
 static void test_reclaimable_pods_are_taken_off(void **state)
 {
 	struct fixture f;
@@ -424,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_errors_name_object_and_field),
 		cmocka_unit_test(test_admission),
 		cmocka_unit_test(test_usage_of_a_pod_set_that_is_gone_counts),
+		cmocka_unit_test(test_the_status_is_read_as_well),
 		cmocka_unit_test(test_reclaimable_pods_are_taken_off),
 		cmocka_unit_test(test_applying_keeps_the_pending_side),
 		cmocka_unit_test(test_what_is_worth_a_new_try),

@@ -1,6 +1,7 @@
 #include "scheduler/workloads/ingest/workload_cache.h"
 
 #include "base/attrs.h"
+#include "base/xmalloc.h"
 #include "lib/unit.h"
 #include "lib/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
@@ -35,6 +36,47 @@ static void quota_comes_from_the_status(void **state)
 	assert_int_equal(w->where, QUOTA_HEAP);
 	assert_null(workload_cache_queue(f.cache, w));
 	workload_cache_fixture_finish(&f);
+}
+
+/* The model knows at once what the status says: also when the checks were Ready before quota was
+ * reserved. */
+static void one_whose_checks_are_ready_is_admitted_with_its_reservation(void **state)
+{
+	static const struct {
+		const char *state;
+		bool admitted;
+	} rows[] = { { "Ready", true }, { "Pending", false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *status = xmalloc_printf(
+			"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"%s\"}]", rows[i].state);
+		struct workload_cache_fixture f;
+		const struct workload *w;
+
+		begin(&f);
+		workload_cache_fixture_see(
+			&f, SCHED_ADMISSION_CHECKS, "c",
+			"{\"metadata\":{\"name\":\"c\"},\"status\":{\"conditions\":[{\"type\":"
+			"\"Active\",\"status\":\"True\"}]}}");
+		workload_cache_fixture_see(
+			&f, SCHED_CLUSTER_QUEUES, "team",
+			"{\"metadata\":{\"name\":\"team\",\"generation\":2},\"spec\":{"
+			"\"namespaceSelector\":{},\"admissionChecksStrategy\":{\"admissionChecks\":"
+			"[{\"name\":\"c\"}]},\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],"
+			"\"flavors\":[{\"name\":\"default\",\"resources\":[{\"name\":\"cpu\","
+			"\"nominalQuota\":\"3\"}]}]}]}}");
+		workload_cache_fixture_workload(&f, "one", 0, "2", status);
+		workload_cache_fixture_later(&f, 2);
+		workload_cache_fixture_cycle(&f);
+		w = workload_cache_fixture_get(&f, "one");
+		assert_int_equal(w->holds, team(&f));
+		assert_int_equal(conditions_is_true(workload_cache_status(f.cache, w), "Admitted"),
+				 rows[i].admitted);
+		assert_int_equal(w->admitted, rows[i].admitted);
+		workload_cache_fixture_finish(&f);
+	}
 }
 
 static void write_status(struct workload_cache_fixture *f, const char *name)
@@ -564,6 +606,7 @@ static void of_a_finished_one_nothing_is_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_whose_checks_are_ready_is_admitted_with_its_reservation),
 		cmocka_unit_test(quota_comes_from_the_status),
 		cmocka_unit_test(who_waits_is_looked_at_again_when_another_one_goes),
 		cmocka_unit_test(a_status_may_change_while_the_first_lists_come_in),

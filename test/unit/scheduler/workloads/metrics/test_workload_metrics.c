@@ -7,11 +7,11 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "lib/admission_cycle_fixture.h"
+#include "lib/decided.h"
 #include "lib/unit.h"
 #include "obs/exposition.h"
 #include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
-#include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/metrics/metric_families.h"
 #include "scheduler/workloads/model/quota_store.h"
 
@@ -86,9 +86,7 @@ static void cycles_are_counted(void **state)
 		const struct admission_decisions *d = admission_cycle_run(x.f.cycle, x.f.w.now);
 
 		workload_metrics_cycle(x.m, x.f.w.q, d, 0.25);
-		for (size_t k = 0; k < d->n; k++) {
-			admission_apply(x.f.w.f, &d->v[k], x.f.w.now);
-		}
+		decided_apply(x.f.w.f, d, x.f.w.now);
 	}
 	expect(&x,
 	       "preempted_workloads_total{preempting_cluster_queue=\"a\","

@@ -1,0 +1,14 @@
+/* scheduler/workloads/status/conditions_flags.h: what the model knows of a Workload's status. The
+ * model has no status of its own: wherever a status changes, because it was read, decided or taken
+ * back, conditions_flags carries the change over. Owner: the caller. Pure. */
+#ifndef SCHEDULER_WORKLOADS_STATUS_CONDITIONS_FLAGS_H
+#define SCHEDULER_WORKLOADS_STATUS_CONDITIONS_FLAGS_H
+
+struct conditions;
+struct workload;
+
+/* Sets everything in w that follows from conditions, admission checks, preemption gates and
+ * requeueState. The gates of w's spec must be known. */
+void conditions_flags(const struct conditions *c, struct workload *w);
+
+#endif

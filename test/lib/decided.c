@@ -1,0 +1,82 @@
+#include "lib/decided.h"
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "scheduler/workloads/cycle/admission_apply.h"
+#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/conditions_flags.h"
+
+static void set(struct conditions *c, bool is_there, const char *type, const char *status,
+		const char *reason, int64_t at)
+{
+	struct condition one = { .type = type, .status = status, .reason = reason, .at = at };
+
+	if (is_there) {
+		(void)conditions_set(c, &one);
+	}
+}
+
+static void add_checks_and_gates(const struct workload *w, struct conditions *c)
+{
+	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_RETRY };
+
+	if (w->check_blocks) {
+		vec_push(&c->checks, check);
+	}
+	for (size_t i = 0; i < w->ngates; i++) {
+		struct conditions_gate gate = { .name = w->gates[i], .open = !w->preemption_gated };
+
+		vec_push(&c->gates, gate);
+	}
+}
+
+/* conditions_flags, backwards. */
+static void status_of(const struct workload *w, struct conditions *c)
+{
+	bool was_preempted = w->preempted_at != MODEL_TIME_NONE;
+	enum victim_reason why = w->reclaimed_while_borrowing
+					 ? VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING
+					 : VICTIM_IN_CLUSTER_QUEUE;
+
+	set(c, w->evicted, CONDITIONS_EVICTED, "True",
+	    w->evicted_by_timeout ? CONDITIONS_BY_TIMEOUT
+	    : w->evicted_by_check ? CONDITIONS_BY_CHECK
+				  : "Preempted",
+	    w->evicted_at);
+	set(c, was_preempted || w->reclaimed_while_borrowing, CONDITIONS_PREEMPTED, "True",
+	    victim_reason_name(why), w->preempted_at);
+	set(c, w->reserved_at != MODEL_TIME_NONE, CONDITIONS_QUOTA_RESERVED, "True", "",
+	    w->reserved_at);
+	set(c, w->on_hold, CONDITIONS_QUOTA_RESERVED, "False", "OnHold", 0);
+	set(c, w->admitted, CONDITIONS_ADMITTED, "True", "", 0);
+	set(c, w->pods_ready, CONDITIONS_PODS_READY, "True", "", 0);
+	set(c, w->finished, CONDITIONS_FINISHED, "True", "", 0);
+	set(c, w->waits_replacement, CONDITIONS_WAITING_FOR_REPLACEMENT, "True", "", 0);
+	set(c, w->requeued_false, CONDITIONS_REQUEUED, "False", "", 0);
+	c->has_requeue_at = w->requeue_at != MODEL_TIME_NONE;
+	c->requeue_at = w->requeue_at;
+	add_checks_and_gates(w, c);
+}
+
+void decided_flags(const struct quota *q, const struct admission_decision *d, int64_t now)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(conditions_finish) struct conditions c = { .arena = arena };
+	struct conditions_events events = { NULL, 0, 0 };
+	struct workload *w = q->workloads.v[d->workload];
+
+	status_of(w, &c);
+	conditions_decide(&c, q, d, now, &events);
+	conditions_flags(&c, w);
+	vec_finish(&events);
+}
+
+void decided_apply(struct forest *f, const struct admission_decisions *d, int64_t now)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		decided_flags(forest_world(f), &d->v[i], now);
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		admission_apply(f, &d->v[i]);
+	}
+}

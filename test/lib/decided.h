@@ -1,0 +1,19 @@
+/* test/lib/decided.h: what a decision makes of a Workload of a test that keeps no statuses: its
+ * status is made from what the model knows of it, and the model follows from it. Owner: the test.
+ */
+#ifndef TEST_LIB_DECIDED_H
+#define TEST_LIB_DECIDED_H
+
+#include <stdint.h>
+
+struct admission_decision;
+struct admission_decisions;
+struct forest;
+struct quota;
+
+/* The flags of the workload that d is about, after d. */
+void decided_flags(const struct quota *q, const struct admission_decision *d, int64_t now);
+/* All of them, as the scheduler does: first statuses, then quota. */
+void decided_apply(struct forest *f, const struct admission_decisions *d, int64_t now);
+
+#endif

@@ -1,0 +1,169 @@
+#include "scheduler/workloads/status/conditions_flags.h"
+
+#include "lib/unit.h"
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "scheduler/workloads/status/conditions.h"
+
+#define AT 5
+
+struct fixture {
+	struct conditions c;
+	struct workload w;
+};
+
+static void begin(struct fixture *x)
+{
+	*x = (struct fixture){ .c = { .arena = arena_create(0) } };
+}
+
+static void end(struct fixture *x)
+{
+	arena_destroy(x->c.arena);
+	conditions_finish(&x->c);
+}
+
+/* The flags of a status with one condition. */
+static struct workload read(const char *type, const char *status, const char *reason)
+{
+	struct condition c = { .type = type, .status = status, .reason = reason, .at = AT };
+	struct fixture x;
+
+	begin(&x);
+	conditions_set(&x.c, &c);
+	conditions_flags(&x.c, &x.w);
+	end(&x);
+	return x.w;
+}
+
+static void flags_follow_from_conditions(void **state)
+{
+	struct workload w;
+
+	(void)state;
+	w = read("Evicted", "True", "PodsReadyTimeout");
+	assert_true(w.evicted && w.evicted_by_timeout && !w.evicted_by_check);
+	assert_int_equal(w.evicted_at, AT);
+	w = read("Evicted", "True", "AdmissionCheck");
+	assert_true(w.evicted && w.evicted_by_check && !w.evicted_by_timeout);
+	w = read("Evicted", "False", "AdmissionCheck");
+	assert_false(w.evicted || w.evicted_by_check);
+	assert_int_equal(w.evicted_at, MODEL_TIME_NONE);
+	w = read("Preempted", "True", "InCohortReclaimWhileBorrowing");
+	assert_true(w.reclaimed_while_borrowing);
+	assert_int_equal(w.preempted_at, AT);
+	w = read("Preempted", "True", "InCohortReclamation");
+	assert_false(w.reclaimed_while_borrowing);
+	w = read("QuotaReserved", "True", "OnHold");
+	assert_int_equal(w.reserved_at, AT);
+	assert_false(w.on_hold);
+	w = read("QuotaReserved", "False", "OnHold");
+	assert_true(w.on_hold);
+	assert_int_equal(w.reserved_at, MODEL_TIME_NONE);
+	assert_true(read("Finished", "True", "Succeeded").finished);
+	assert_true(read("Admitted", "True", "Admitted").admitted);
+	assert_true(read("PodsReady", "True", "Started").pods_ready);
+	assert_true(read("Requeued", "False", "Preempted").requeued_false);
+	assert_false(read("Requeued", "True", "Preempted").requeued_false);
+	assert_true(read("WaitingForReplacementPods", "True", "x").waits_replacement);
+}
+
+/* What a status does not say any more is no longer so. */
+static void nothing_stays_of_the_status_before(void **state)
+{
+	struct workload w = { .evicted = true,
+			      .evicted_by_timeout = true,
+			      .evicted_by_check = true,
+			      .reclaimed_while_borrowing = true,
+			      .on_hold = true,
+			      .finished = true,
+			      .admitted = true,
+			      .pods_ready = true,
+			      .waits_replacement = true,
+			      .requeued_false = true,
+			      .check_blocks = true,
+			      .preemption_gated = true };
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	conditions_flags(&x.c, &w);
+	assert_false(w.evicted || w.evicted_by_timeout || w.evicted_by_check ||
+		     w.reclaimed_while_borrowing || w.on_hold || w.finished || w.admitted ||
+		     w.pods_ready || w.waits_replacement || w.requeued_false || w.check_blocks ||
+		     w.preemption_gated);
+	assert_int_equal(w.evicted_at, MODEL_TIME_NONE);
+	assert_int_equal(w.preempted_at, MODEL_TIME_NONE);
+	assert_int_equal(w.reserved_at, MODEL_TIME_NONE);
+	assert_int_equal(w.requeue_at, MODEL_TIME_NONE);
+	end(&x);
+}
+
+static void checks_that_refuse_block(void **state)
+{
+	static const bool blocks[] = { [QUOTA_CHECK_RETRY] = true, [QUOTA_CHECK_REJECTED] = true };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
+		struct conditions_check ready = { .name = "a", .state = QUOTA_CHECK_READY };
+		struct conditions_check one = { .name = "b", .state = (enum quota_check_state)i };
+		struct fixture x;
+
+		begin(&x);
+		vec_push(&x.c.checks, ready);
+		vec_push(&x.c.checks, one);
+		x.c.has_requeue_at = true;
+		x.c.requeue_at = AT;
+		conditions_flags(&x.c, &x.w);
+		assert_int_equal(x.w.check_blocks, blocks[i]);
+		assert_int_equal(x.w.requeue_at, AT);
+		end(&x);
+	}
+}
+
+/* A gate of spec is closed unless status says Open; entries of status alone do not count. */
+static void gates_are_closed_until_the_status_opens_them(void **state)
+{
+	static const struct {
+		const char *spec[2];
+		const char *name;
+		bool open, gated;
+	} rows[] = {
+		{ { NULL }, NULL, false, false },  { { "a" }, NULL, false, true },
+		{ { "a" }, "a", true, false },     { { "a" }, "a", false, true },
+		{ { "a" }, "b", true, true },      { { NULL }, "b", false, false },
+		{ { "a", "b" }, "a", true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct conditions_gate gate = { .name = rows[i].name, .open = rows[i].open };
+		const char *spec[2] = { rows[i].spec[0], rows[i].spec[1] };
+		struct fixture x;
+
+		begin(&x);
+		x.w.gates = spec;
+		x.w.ngates = (spec[0] != NULL) + (spec[1] != NULL);
+		if (gate.name != NULL) {
+			vec_push(&x.c.gates, gate);
+		}
+		conditions_flags(&x.c, &x.w);
+		if (x.w.preemption_gated != rows[i].gated) {
+			fail_msg("row %zu", i);
+		}
+		end(&x);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flags_follow_from_conditions),
+		cmocka_unit_test(nothing_stays_of_the_status_before),
+		cmocka_unit_test(checks_that_refuse_block),
+		cmocka_unit_test(gates_are_closed_until_the_status_opens_them),
+	};
+
+	return cmocka_run_group_tests_name("workloads/status/conditions_flags", tests, NULL, NULL);
+}

@@ -41,7 +41,7 @@ static void add_row(struct showing *x, const struct row *r)
 	columns_add(x->table, "%zu", r->at + 1);
 	columns_add(x->table, "%s", r->w->key);
 	columns_add(x->table, "%" PRId64, workload_priority(x->q, r->w));
-	columns_add(x->table, "%s", r->w->local_queue);
+	columns_add(x->table, "%s", r->w->object.local_queue);
 	columns_add(x->table, "%zu", r->local_at + 1);
 	x->rows++;
 }
@@ -71,7 +71,7 @@ static void write_row(struct showing *x, const struct row *r)
 	json_out_object(x->json);
 	write_meta(x, r->w);
 	json_out_kv_int(x->json, "priority", workload_priority(x->q, r->w));
-	json_out_kv(x->json, "localQueueName", r->w->local_queue);
+	json_out_kv(x->json, "localQueueName", r->w->object.local_queue);
 	json_out_kv_int(x->json, "positionInClusterQueue", (int64_t)r->at);
 	json_out_kv_int(x->json, "positionInLocalQueue", (int64_t)r->local_at);
 	json_out_object_end(x->json);
@@ -80,7 +80,8 @@ static void write_row(struct showing *x, const struct row *r)
 /* How many of its LocalQueue came before; one more from now on. */
 static size_t count_local(struct strmap *counts, const struct workload *w)
 {
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
+	CLEANUP(xmalloc_freep)
+	char *key = xmalloc_printf("%s/%s", w->object.namespace_, w->object.local_queue);
 	size_t *n = strmap_get(counts, str_of(key));
 
 	if (n == NULL) {
@@ -92,7 +93,8 @@ static size_t count_local(struct strmap *counts, const struct workload *w)
 
 static bool is_of_local(const struct workload *w, const char *local)
 {
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, w->local_queue);
+	CLEANUP(xmalloc_freep)
+	char *key = xmalloc_printf("%s/%s", w->object.namespace_, w->object.local_queue);
 
 	return local == NULL || str_streq(key, local);
 }

@@ -36,26 +36,26 @@ static struct workload *add(struct quota_world *w, unsigned queue, char kind, un
 
 	snprintf(key, sizeof(key), "ns/%c%u-%u", kind, queue, i);
 	wl = quota_workload_add(w->q, str_of(key));
-	wl->namespace_ = quota_name(w->q, STR_LIT("ns"));
-	wl->uid = arena_dup(wl->arena, key);
+	wl->object.namespace_ = quota_name(w->q, STR_LIT("ns"));
+	wl->object.uid = arena_dup(wl->object.arena, key);
 	snprintf(key, sizeof(key), "l%u", queue);
-	wl->local_queue = quota_name(w->q, str_of(key));
+	wl->object.local_queue = quota_name(w->q, str_of(key));
 	return wl;
 }
 
 static void add_pending(struct quota_world *w, unsigned queue, unsigned i, struct rng *rng)
 {
 	struct workload *wl = add(w, queue, 'p', i);
-	struct podset *p = arena_zero(wl->arena, 1, sizeof(*p));
+	struct podset *p = arena_zero(wl->object.arena, 1, sizeof(*p));
 
 	p->name = quota_name(w->q, STR_LIT("main"));
 	p->count = p->spec_count = 1;
 	quota_amounts_add(&p->request, quota_world_resource(w, "cpu"), 1000);
 	p->shape = i; /* no two are equal */
-	wl->podsets = p;
-	wl->npodsets = 1;
-	wl->priority = 10 + (int32_t)rng_below(rng, 10);
-	wl->created = w->now - (int64_t)rng_below(rng, 1000000) * 1000;
+	wl->object.podsets = p;
+	wl->object.npodsets = 1;
+	wl->object.priority = 10 + (int32_t)rng_below(rng, 10);
+	wl->object.created = w->now - (int64_t)rng_below(rng, 1000000) * 1000;
 	pending_update(w->q, wl, true, w->now);
 }
 
@@ -65,9 +65,9 @@ static void add_admitted(struct quota_world *w, unsigned queue, unsigned i, stru
 	char name[32];
 
 	snprintf(name, sizeof(name), "q%u", queue);
-	wl->priority = (int32_t)rng_below(rng, 10);
-	wl->reserved_at = w->now - (int64_t)rng_below(rng, 1000000000);
-	quota_amounts_add(&wl->usage, quota_world_pair(w, "default", "cpu"), 1000);
+	wl->object.priority = (int32_t)rng_below(rng, 10);
+	wl->flags.reserved_at = w->now - (int64_t)rng_below(rng, 1000000000);
+	quota_amounts_add(&wl->holding.usage, quota_world_pair(w, "default", "cpu"), 1000);
 	forest_hold(w->f, wl, quota_world_id(w, name));
 }
 
@@ -105,8 +105,8 @@ static void destroy_world(struct quota_world *w)
 	for (size_t i = 0; i < w->q->workloads.n; i++) {
 		struct workload *wl = w->q->workloads.v[i];
 
-		for (size_t k = 0; wl != NULL && k < wl->npodsets; k++) {
-			quota_amounts_finish(&wl->podsets[k].request);
+		for (size_t k = 0; wl != NULL && k < wl->object.npodsets; k++) {
+			quota_amounts_finish(&wl->object.podsets[k].request);
 		}
 	}
 	quota_world_finish(w);

@@ -24,11 +24,11 @@ static void add_candidate(struct quota_world *w, unsigned i, uint32_t node, stru
 
 	snprintf(key, sizeof(key), "ns/w%u", i);
 	wl = quota_workload_add(w->q, str_of(key));
-	wl->uid = arena_dup(wl->arena, key);
-	wl->priority = (int32_t)rng_below(rng, 10);
-	wl->reserved_at = w->now - (int64_t)rng_below(rng, 1000000000);
-	quota_amounts_add(&wl->usage, quota_world_pair(w, "default", "cpu"), 1000);
-	quota_amounts_add(&wl->usage, quota_world_pair(w, "default", "memory"), 1);
+	wl->object.uid = arena_dup(wl->object.arena, key);
+	wl->object.priority = (int32_t)rng_below(rng, 10);
+	wl->flags.reserved_at = w->now - (int64_t)rng_below(rng, 1000000000);
+	quota_amounts_add(&wl->holding.usage, quota_world_pair(w, "default", "cpu"), 1000);
+	quota_amounts_add(&wl->holding.usage, quota_world_pair(w, "default", "memory"), 1);
 	forest_hold(w->f, wl, node);
 }
 

@@ -77,10 +77,10 @@ static void touch_workload(struct play *p, bool evict)
 	}
 	if (!evict) {
 		delete (p, w);
-	} else if (w->holds != MODEL_NONE && !w->evicted) {
+	} else if (w->holding.node != MODEL_NONE && !w->flags.evicted) {
 		strbuf_printf(&p->text, "# evict %s\n", w->key);
-		w->evicted = true;
-		w->evicted_at = p->f.w.now;
+		w->flags.evicted = true;
+		w->flags.evicted_at = p->f.w.now;
 	}
 }
 

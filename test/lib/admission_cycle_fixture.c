@@ -19,7 +19,8 @@ static void queue_all(struct admission_cycle_fixture *f)
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		struct workload *w = q->workloads.v[i];
 
-		if (w != NULL && w->where == QUOTA_NOWHERE && w->holds == MODEL_NONE) {
+		if (w != NULL && w->pending.where == QUOTA_NOWHERE &&
+		    w->holding.node == MODEL_NONE) {
 			pending_update(q, w, true, f->w.now);
 		}
 	}
@@ -68,7 +69,7 @@ static void print_assignment(struct admission_cycle_fixture *f, const struct wor
 				      quota_resource_name(f->w.q, p->flavors[k].resource),
 				      f->w.q->flavors.v[p->flavors[k].flavor]->name);
 		}
-		if (p->count != w->podsets[i].count) {
+		if (p->count != w->object.podsets[i].count) {
 			strbuf_printf(&f->text, " x%d", p->count);
 		}
 	}
@@ -145,7 +146,7 @@ static void print_list(struct admission_cycle_fixture *f, const uint32_t *ids, s
 	struct VEC(uint32_t) sorted = VEC_INIT;
 
 	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(f->w.q->workloads.v[ids[i]]->pos, i);
+		assert_int_equal(f->w.q->workloads.v[ids[i]]->pending.pos, i);
 		vec_push(&sorted, ids[i]);
 	}
 	sorting = f->w.q;
@@ -179,7 +180,7 @@ const char *admission_cycle_fixture_queue(struct admission_cycle_fixture *f, con
 void admission_cycle_fixture_delete(struct admission_cycle_fixture *f, const char *workload)
 {
 	struct workload *w = quota_world_workload(&f->w, workload);
-	uint32_t node = w->holds;
+	uint32_t node = w->holding.node;
 
 	pending_remove(f->w.q, w);
 	if (node != MODEL_NONE) {
@@ -197,12 +198,12 @@ void admission_cycle_fixture_stop(struct admission_cycle_fixture *f, bool costly
 		struct workload *w = q->workloads.v[i];
 		uint32_t node;
 
-		if (w == NULL || w->holds == MODEL_NONE || !w->evicted) {
+		if (w == NULL || w->holding.node == MODEL_NONE || !w->flags.evicted) {
 			continue;
 		}
-		node = w->holds;
-		w->has_cost = costly;
-		w->cost += costly ? 1 : 0;
+		node = w->holding.node;
+		w->object.has_cost = costly;
+		w->object.cost += costly ? 1 : 0;
 		forest_release(f->w.f, w);
 		pending_update(q, w, true, f->w.now);
 		pending_flush(q, f->w.f, node, f->w.now);

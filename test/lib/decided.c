@@ -20,11 +20,11 @@ static void add_checks_and_gates(const struct workload *w, struct conditions *c)
 {
 	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_RETRY };
 
-	if (w->check_blocks) {
+	if (w->flags.check_blocks) {
 		vec_push(&c->checks, check);
 	}
-	for (size_t i = 0; i < w->ngates; i++) {
-		struct conditions_gate gate = { .name = w->gates[i], .open = !w->preemption_gated };
+	for (const char **name = w->object.gates; name != NULL && *name != NULL; name++) {
+		struct conditions_gate gate = { .name = *name, .open = !w->flags.preemption_gated };
 
 		vec_push(&c->gates, gate);
 	}
@@ -33,28 +33,28 @@ static void add_checks_and_gates(const struct workload *w, struct conditions *c)
 /* conditions_flags, backwards. */
 static void status_of(const struct workload *w, struct conditions *c)
 {
-	bool was_preempted = w->preempted_at != MODEL_TIME_NONE;
-	enum victim_reason why = w->reclaimed_while_borrowing
+	bool was_preempted = w->flags.preempted_at != MODEL_TIME_NONE;
+	enum victim_reason why = w->flags.reclaimed_while_borrowing
 					 ? VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING
 					 : VICTIM_IN_CLUSTER_QUEUE;
 
-	set(c, w->evicted, CONDITIONS_EVICTED, "True",
-	    w->evicted_by_timeout ? CONDITIONS_BY_TIMEOUT
-	    : w->evicted_by_check ? CONDITIONS_BY_CHECK
-				  : "Preempted",
-	    w->evicted_at);
-	set(c, was_preempted || w->reclaimed_while_borrowing, CONDITIONS_PREEMPTED, "True",
-	    victim_reason_name(why), w->preempted_at);
-	set(c, w->reserved_at != MODEL_TIME_NONE, CONDITIONS_QUOTA_RESERVED, "True", "",
-	    w->reserved_at);
-	set(c, w->on_hold, CONDITIONS_QUOTA_RESERVED, "False", "OnHold", 0);
-	set(c, w->admitted, CONDITIONS_ADMITTED, "True", "", 0);
-	set(c, w->pods_ready, CONDITIONS_PODS_READY, "True", "", 0);
-	set(c, w->finished, CONDITIONS_FINISHED, "True", "", 0);
-	set(c, w->waits_replacement, CONDITIONS_WAITING_FOR_REPLACEMENT, "True", "", 0);
-	set(c, w->requeued_false, CONDITIONS_REQUEUED, "False", "", 0);
-	c->has_requeue_at = w->requeue_at != MODEL_TIME_NONE;
-	c->requeue_at = w->requeue_at;
+	set(c, w->flags.evicted, CONDITIONS_EVICTED, "True",
+	    w->flags.evicted_by_timeout ? CONDITIONS_BY_TIMEOUT
+	    : w->flags.evicted_by_check ? CONDITIONS_BY_CHECK
+					: "Preempted",
+	    w->flags.evicted_at);
+	set(c, was_preempted || w->flags.reclaimed_while_borrowing, CONDITIONS_PREEMPTED, "True",
+	    victim_reason_name(why), w->flags.preempted_at);
+	set(c, w->flags.reserved_at != MODEL_TIME_NONE, CONDITIONS_QUOTA_RESERVED, "True", "",
+	    w->flags.reserved_at);
+	set(c, w->flags.on_hold, CONDITIONS_QUOTA_RESERVED, "False", "OnHold", 0);
+	set(c, w->flags.admitted, CONDITIONS_ADMITTED, "True", "", 0);
+	set(c, w->flags.pods_ready, CONDITIONS_PODS_READY, "True", "", 0);
+	set(c, w->flags.finished, CONDITIONS_FINISHED, "True", "", 0);
+	set(c, w->flags.waits_replacement, CONDITIONS_WAITING_FOR_REPLACEMENT, "True", "", 0);
+	set(c, w->flags.requeued_false, CONDITIONS_REQUEUED, "False", "", 0);
+	c->has_requeue_at = w->flags.requeue_at != MODEL_TIME_NONE;
+	c->requeue_at = w->flags.requeue_at;
 	add_checks_and_gates(w, c);
 }
 

@@ -11,12 +11,13 @@
 
 static bool is_listed(const struct quota *q, const struct workload *w)
 {
-	const struct cluster_queue *queue = q->nodes.v[w->queue]->queue;
+	const struct cluster_queue *queue = q->nodes.v[w->pending.queue]->queue;
 
-	if (w->where == QUOTA_HEAP) {
-		return w->pos < queue->heap.n && queue->heap.v[w->pos] == w->id;
+	if (w->pending.where == QUOTA_HEAP) {
+		return w->pending.pos < queue->heap.n && queue->heap.v[w->pending.pos] == w->id;
 	}
-	return w->pos < queue->inadmissible.n && queue->inadmissible.v[w->pos] == w->id;
+	return w->pending.pos < queue->inadmissible.n &&
+	       queue->inadmissible.v[w->pending.pos] == w->id;
 }
 
 static void check_places(const struct quota *q, struct strbuf *problems)
@@ -35,11 +36,11 @@ static void check_places(const struct quota *q, struct strbuf *problems)
 		if (w == NULL) {
 			continue;
 		}
-		if (w->where == QUOTA_IN_FLIGHT ||
-		    (w->where == QUOTA_NOWHERE) != (w->holds != MODEL_NONE)) {
+		if (w->pending.where == QUOTA_IN_FLIGHT ||
+		    (w->pending.where == QUOTA_NOWHERE) != (w->holding.node != MODEL_NONE)) {
 			strbuf_printf(problems, "%s neither waits nor holds quota\n", w->key);
 		}
-		if (w->where == QUOTA_HEAP || w->where == QUOTA_INADMISSIBLE) {
+		if (w->pending.where == QUOTA_HEAP || w->pending.where == QUOTA_INADMISSIBLE) {
 			waiting++;
 			if (!is_listed(q, w)) {
 				strbuf_printf(problems, "%s is not where it says\n", w->key);
@@ -89,8 +90,8 @@ void quota_invariants_excess(const struct admission_cycle_fixture *f, struct quo
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
-		if (w != NULL && w->holds != MODEL_NONE && w->evicted) {
-			forest_remove(f->w.f, w->holds, &w->usage);
+		if (w != NULL && w->holding.node != MODEL_NONE && w->flags.evicted) {
+			forest_remove(f->w.f, w->holding.node, &w->holding.usage);
 		}
 	}
 	ret->n = q->nodes.n * q->pairs.n;
@@ -148,12 +149,12 @@ static bool is_eligible(const struct admission_cycle_fixture *f, const struct ad
 {
 	const struct quota *q = f->w.q;
 	const struct workload *w = q->workloads.v[d->by], *victim = q->workloads.v[d->workload];
-	const struct cluster_queue *queue = q->nodes.v[w->queue]->queue;
-	bool own = victim->holds == w->queue;
+	const struct cluster_queue *queue = q->nodes.v[w->pending.queue]->queue;
+	bool own = victim->holding.node == w->pending.queue;
 
-	return forest_root(f->w.f, victim->holds) == forest_root(f->w.f, w->queue) &&
-	       pending_is_active(f->w.f, q->nodes.v[victim->holds]) &&
-	       pending_is_active(f->w.f, q->nodes.v[w->queue]) &&
+	return forest_root(f->w.f, victim->holding.node) == forest_root(f->w.f, w->pending.queue) &&
+	       pending_is_active(f->w.f, q->nodes.v[victim->holding.node]) &&
+	       pending_is_active(f->w.f, q->nodes.v[w->pending.queue]) &&
 	       own == (d->victim_reason == VICTIM_IN_CLUSTER_QUEUE) &&
 	       allows(q, own ? queue->within_queue : queue->reclaim, w, victim);
 }
@@ -164,10 +165,10 @@ static bool is_applied(const struct admission_cycle_fixture *f, const struct adm
 
 	switch (d->kind) {
 	case QUOTA_DECIDE_ADMIT:
-		return w->holds == d->node && d->assignment->mode == ASSIGN_FIT;
+		return w->holding.node == d->node && d->assignment->mode == ASSIGN_FIT;
 	case QUOTA_DECIDE_PREEMPT:
-		return w->holds != MODEL_NONE && w->evicted &&
-		       f->w.q->workloads.v[d->by]->holds == MODEL_NONE;
+		return w->holding.node != MODEL_NONE && w->flags.evicted &&
+		       f->w.q->workloads.v[d->by]->holding.node == MODEL_NONE;
 	case QUOTA_DECIDE_PENDING:
 		return (d->where == QUOTA_HEAP || d->where == QUOTA_INADMISSIBLE) &&
 		       d->status != ENTRY_ASSUMED;

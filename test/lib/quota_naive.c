@@ -38,8 +38,8 @@ void quota_naive_read(struct quota_naive *t, const struct forest *f, uint32_t pa
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
-		if (w != NULL && w->holds != MODEL_NONE) {
-			t->v[w->holds].used += quota_amounts_get(&w->usage, pair);
+		if (w != NULL && w->holding.node != MODEL_NONE) {
+			t->v[w->holding.node].used += quota_amounts_get(&w->holding.usage, pair);
 		}
 	}
 }

@@ -27,15 +27,15 @@ static void add_podset(struct quota_world *w, struct quota_words *l, struct work
 		       const char *name)
 {
 	struct podset *p;
-	struct podset *list = arena_zero(wl->arena, wl->npodsets + 1, sizeof(*list));
+	struct podset *list = arena_zero(wl->object.arena, wl->object.npodsets + 1, sizeof(*list));
 	const char *group = quota_words_get(l, "group");
 	int64_t number;
 
-	for (size_t i = 0; i < wl->npodsets; i++) {
-		list[i] = wl->podsets[i];
+	for (size_t i = 0; i < wl->object.npodsets; i++) {
+		list[i] = wl->object.podsets[i];
 	}
-	wl->podsets = list;
-	p = &list[wl->npodsets++];
+	wl->object.podsets = list;
+	p = &list[wl->object.npodsets++];
 	p->name = quota_name(w->q, str_of(name));
 	p->group = group == NULL ? NULL : quota_name(w->q, str_of(group));
 	p->count = p->spec_count = 1;
@@ -47,12 +47,12 @@ static void add_podset(struct quota_world *w, struct quota_words *l, struct work
 	}
 	p->wants_topology = quota_words_has(l, "topology");
 	p->invalid = quota_words_has(l, "invalid") ? "invalid" : NULL;
-	p->selector = arena_zero(wl->arena, l->n, sizeof(*p->selector));
+	p->selector = arena_zero(wl->object.arena, l->n, sizeof(*p->selector));
 	p->nselector = quota_words_labels(l, w->q, "selector", p->selector);
-	p->tolerations = arena_zero(wl->arena, l->n, sizeof(*p->tolerations));
+	p->tolerations = arena_zero(wl->object.arena, l->n, sizeof(*p->tolerations));
 	p->ntolerations = quota_words_tolerations(l, w->q, p->tolerations);
-	quota_words_affinity(l, w->q, wl->arena, p);
-	p->request.v = arena_zero(wl->arena, l->n, sizeof(*p->request.v));
+	quota_words_affinity(l, w->q, wl->object.arena, p);
+	p->request.v = arena_zero(wl->object.arena, l->n, sizeof(*p->request.v));
 	p->request.cap = l->n;
 	for (size_t i = 0; i < l->n; i++) {
 		const char *eq = strchr(l->v[i], '=');
@@ -73,10 +73,10 @@ static void set_times(struct quota_world *w, struct quota_words *l, struct workl
 {
 	static const char *const words[] = { "created", "reserved", "evicted", "preempted",
 					     "requeue" };
-	int64_t *times[] = { &wl->created, &wl->reserved_at, &wl->evicted_at, &wl->preempted_at,
-			     &wl->requeue_at };
+	int64_t *times[] = { &wl->object.created, &wl->flags.reserved_at, &wl->flags.evicted_at,
+			     &wl->flags.preempted_at, &wl->flags.requeue_at };
 
-	wl->created = w->now;
+	wl->object.created = w->now;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		const char *text = quota_words_get(l, words[i]);
 
@@ -84,13 +84,13 @@ static void set_times(struct quota_world *w, struct quota_words *l, struct workl
 			*times[i] = seconds(w, text);
 		}
 	}
-	wl->evicted = wl->evicted_at != MODEL_TIME_NONE;
+	wl->flags.evicted = wl->flags.evicted_at != MODEL_TIME_NONE;
 }
 
 void quota_workloads_gate(struct workload *w)
 {
-	w->gates = arena_zero(w->arena, 1, sizeof(*w->gates));
-	w->gates[w->ngates++] = "g";
+	w->object.gates = arena_zero(w->object.arena, 2, sizeof(*w->object.gates));
+	w->object.gates[0] = "g";
 }
 
 static void set_flags(struct quota_words *l, struct workload *wl)
@@ -98,26 +98,26 @@ static void set_flags(struct quota_words *l, struct workload *wl)
 	static const char *const words[] = { "admission-gated", "preemption-gated", "finished",
 					     "requeued-false",  "on-hold",          "check-blocks",
 					     "reclaimed",       "admitted",         "pods-ready" };
-	bool *flags[] = { &wl->admission_gated,
-			  &wl->preemption_gated,
-			  &wl->finished,
-			  &wl->requeued_false,
-			  &wl->on_hold,
-			  &wl->check_blocks,
-			  &wl->reclaimed_while_borrowing,
-			  &wl->admitted,
-			  &wl->pods_ready };
+	bool *flags[] = { &wl->object.admission_gated,
+			  &wl->flags.preemption_gated,
+			  &wl->flags.finished,
+			  &wl->flags.requeued_false,
+			  &wl->flags.on_hold,
+			  &wl->flags.check_blocks,
+			  &wl->flags.reclaimed_while_borrowing,
+			  &wl->flags.admitted,
+			  &wl->flags.pods_ready };
 	const char *by = quota_words_get(l, "evicted-by");
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		*flags[i] = quota_words_has(l, words[i]);
 	}
-	if (wl->preemption_gated) {
+	if (wl->flags.preemption_gated) {
 		quota_workloads_gate(wl);
 	}
-	wl->evicted_by_check = str_streq(by, "check");
-	wl->evicted_by_timeout = str_streq(by, "timeout");
-	wl->active = !str_streq(quota_words_get(l, "active"), "false");
+	wl->flags.evicted_by_check = str_streq(by, "check");
+	wl->flags.evicted_by_timeout = str_streq(by, "timeout");
+	wl->object.active = !str_streq(quota_words_get(l, "active"), "false");
 }
 
 static void set_allowed(struct quota_world *w, struct quota_words *l, struct workload *wl)
@@ -128,11 +128,11 @@ static void set_allowed(struct quota_world *w, struct quota_words *l, struct wor
 	if (rest.p == NULL) {
 		return;
 	}
-	allowed = arena_zero(wl->arena, rest.len + 1, sizeof(*allowed));
+	allowed = arena_zero(wl->object.arena, rest.len + 1, sizeof(*allowed));
 	for (s = str_next(&rest, ','); s.p != NULL; s = str_next(&rest, ',')) {
-		allowed[wl->nallowed++] = quota_flavor_get(w->q, s)->id;
+		allowed[wl->object.nallowed++] = quota_flavor_get(w->q, s)->id;
 	}
-	wl->allowed = allowed;
+	wl->object.allowed = allowed;
 }
 
 static void set_numbers(struct quota_words *l, struct workload *wl)
@@ -141,18 +141,18 @@ static void set_numbers(struct quota_words *l, struct workload *wl)
 	struct quantity amount;
 	int64_t number;
 
-	wl->generation = 1;
-	(void)quota_words_int(l, "generation", &wl->generation);
-	(void)quota_words_int(l, "boost", &wl->boost);
+	wl->object.generation = 1;
+	(void)quota_words_int(l, "generation", &wl->object.generation);
+	(void)quota_words_int(l, "boost", &wl->object.boost);
 	if (quota_words_int(l, "prio", &number)) {
-		wl->priority = (int32_t)number;
+		wl->object.priority = (int32_t)number;
 	}
 	if (cost != NULL) {
 		if (quantity_parse(str_of(cost), &amount, NULL) < 0) {
 			fail_msg("cost: %s", cost);
 		}
-		wl->cost = amount.nano;
-		wl->has_cost = true;
+		wl->object.cost = amount.nano;
+		wl->object.has_cost = true;
 	}
 }
 
@@ -162,14 +162,14 @@ static void set_queue(struct quota_world *w, struct quota_words *l, struct workl
 	char *key;
 
 	if (local == NULL && queue == NULL) {
-		wl->local_queue = "";
+		wl->object.local_queue = "";
 		return;
 	}
 	if (local == NULL) {
-		local = arena_printf(wl->arena, "queue-%s", queue);
+		local = arena_printf(wl->object.arena, "queue-%s", queue);
 	}
-	wl->local_queue = quota_name(w->q, str_of(local));
-	key = xmalloc_printf("%s/%s", wl->namespace_, local);
+	wl->object.local_queue = quota_name(w->q, str_of(local));
+	key = xmalloc_printf("%s/%s", wl->object.namespace_, local);
 	if (queue != NULL) {
 		quota_local_get(w->q, str_of(key))->queue = quota_name(w->q, str_of(queue));
 	}
@@ -194,10 +194,10 @@ void quota_workloads_add(struct quota_world *w, struct quota_words *l)
 	key = xmalloc_printf(STR_FMT "/" STR_FMT, STR_ARG(ns), STR_ARG(name));
 	wl = quota_workload_add(w->q, str_of(key));
 	free(key);
-	wl->namespace_ = quota_name(w->q, ns);
+	wl->object.namespace_ = quota_name(w->q, ns);
 	(void)quota_namespace_get(w->q, ns);
-	wl->uid =
-		uid != NULL ? arena_dup(wl->arena, uid) : arena_dup_n(wl->arena, name.p, name.len);
+	wl->object.uid = uid != NULL ? arena_dup(wl->object.arena, uid)
+				     : arena_dup_n(wl->object.arena, name.p, name.len);
 	set_queue(w, l, wl);
 	set_times(w, l, wl);
 	set_flags(l, wl);
@@ -242,8 +242,8 @@ static void assign(struct quota_world *w, struct workload *wl, uint32_t podset, 
 	const char *name = quota_resource_name(w->q, resource);
 
 	a.flavor = quota_flavor_get(w->q, flavor_of(w->holds, name))->id;
-	vec_push(&wl->assigned, a);
-	quota_amounts_add(&wl->usage, quota_pair_get(w->q, a.flavor, resource), amount);
+	vec_push(&wl->holding.assigned, a);
+	quota_amounts_add(&wl->holding.usage, quota_pair_get(w->q, a.flavor, resource), amount);
 }
 
 void quota_workloads_finish(struct quota_world *w)
@@ -253,12 +253,12 @@ void quota_workloads_finish(struct quota_world *w)
 	char *key;
 
 	if (w->holds != NULL) {
-		key = xmalloc_printf("%s/%s", wl->namespace_, wl->local_queue);
+		key = xmalloc_printf("%s/%s", wl->object.namespace_, wl->object.local_queue);
 		n = quota_world_node(w, w->at != NULL ? w->at
 						      : quota_local_find(w->q, str_of(key))->queue);
 		free(key);
-		for (uint32_t i = 0; i < wl->npodsets; i++) {
-			const struct podset *p = &wl->podsets[i];
+		for (uint32_t i = 0; i < wl->object.npodsets; i++) {
+			const struct podset *p = &wl->object.podsets[i];
 
 			for (size_t k = 0; k < p->request.n; k++) {
 				assign(w, wl, i, p->request.v[k].id,

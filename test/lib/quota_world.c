@@ -364,12 +364,12 @@ static void find_queues(struct quota_world *w)
 		if (wl == NULL) {
 			continue;
 		}
-		key = xmalloc_printf("%s/%s", wl->namespace_, wl->local_queue);
+		key = xmalloc_printf("%s/%s", wl->object.namespace_, wl->object.local_queue);
 		local = quota_local_find(w->q, str_of(key));
 		free(key);
 		n = local == NULL ? NULL : quota_queue_find(w->q, str_of(local->queue));
-		if (wl->where == QUOTA_NOWHERE) {
-			wl->queue = n == NULL ? MODEL_NONE : n->id;
+		if (wl->pending.where == QUOTA_NOWHERE) {
+			wl->pending.queue = n == NULL ? MODEL_NONE : n->id;
 		}
 	}
 }

@@ -55,7 +55,7 @@ void victims_fixture_init(struct victims_fixture *v, const struct quota_world *w
 	memset(v, 0, sizeof(*v));
 	v->r = (struct victims_request){ .forest = w->f,
 					 .w = p,
-					 .node = p->queue,
+					 .node = p->pending.queue,
 					 .need = &v->need,
 					 .pairs = v->pairs,
 					 .now = w->now };
@@ -115,7 +115,7 @@ static bool fits_without(const struct victims_request *r, const struct victims *
 		const struct workload *w = workload_of(r, gone->v[i].workload);
 
 		if (i != spared) {
-			forest_remove(r->forest, w->holds, &w->usage);
+			forest_remove(r->forest, w->holding.node, &w->holding.usage);
 		}
 	}
 	fits = fits_now(r, may_borrow);
@@ -139,9 +139,9 @@ static bool wrong(struct strbuf *out, const struct workload *w, const char *what
 
 static bool uses_a_pair(const struct victims_request *r, const struct workload *w)
 {
-	for (size_t i = 0; i < w->usage.n; i++) {
+	for (size_t i = 0; i < w->holding.usage.n; i++) {
 		for (size_t k = 0; k < r->npairs; k++) {
-			if (w->usage.v[i].id == r->pairs[k]) {
+			if (w->holding.usage.v[i].id == r->pairs[k]) {
 				return true;
 			}
 		}
@@ -168,7 +168,7 @@ static bool check_candidate(const struct victims_request *r, const struct victim
 	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
 
-	if (w == NULL || w == r->w || w->holds == MODEL_NONE) {
+	if (w == NULL || w == r->w || w->holding.node == MODEL_NONE) {
 		return wrong(out, r->w, "a victim that holds no quota");
 	}
 	for (size_t i = 0; i < r->ngone; i++) {
@@ -179,7 +179,7 @@ static bool check_candidate(const struct victims_request *r, const struct victim
 	if (!uses_a_pair(r, w)) {
 		return wrong(out, w, "uses nothing of what is needed");
 	}
-	if (w->holds == r->node) {
+	if (w->holding.node == r->node) {
 		return (v->reason == VICTIM_IN_CLUSTER_QUEUE &&
 			is_allowed(q, queue->within_queue, r->w, w)) ||
 		       wrong(out, w, "not allowed in the own queue");
@@ -187,8 +187,8 @@ static bool check_candidate(const struct victims_request *r, const struct victim
 	if (v->reason == VICTIM_IN_CLUSTER_QUEUE || !is_allowed(q, queue->reclaim, r->w, w)) {
 		return wrong(out, w, "not allowed in the cohort");
 	}
-	if (forest_root(r->forest, w->holds) != forest_root(r->forest, r->node) ||
-	    !is_over(r, w->holds)) {
+	if (forest_root(r->forest, w->holding.node) != forest_root(r->forest, r->node) ||
+	    !is_over(r, w->holding.node)) {
 		return wrong(out, w, "is not of a queue of the tree that borrows");
 	}
 	return true;
@@ -200,10 +200,10 @@ static bool check_classical(const struct victims_request *r, const struct victim
 	const struct quota *q = forest_world(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
-	uint32_t common = forest_common(r->forest, r->node, w->holds);
+	uint32_t common = forest_common(r->forest, r->node, w->holding.node);
 	int64_t priority = workload_priority(q, w);
 
-	for (uint32_t at = w->holds; at != common; at = forest_parent(r->forest, at)) {
+	for (uint32_t at = w->holding.node; at != common; at = forest_parent(r->forest, at)) {
 		if (!is_over(r, at)) {
 			return wrong(out, w, "its queue or a cohort of it is within its quota");
 		}
@@ -225,8 +225,8 @@ static bool check_fair(const struct victims_request *r, const struct victim *v, 
 	struct forest *f = r->forest;
 	const struct quota_options *o = &forest_world(f)->options;
 	const struct workload *w = workload_of(r, v->workload);
-	uint32_t common = forest_common(f, r->node, w->holds);
-	uint32_t target = forest_below(f, w->holds, common);
+	uint32_t common = forest_common(f, r->node, w->holding.node);
+	uint32_t target = forest_below(f, w->holding.node, common);
 	struct share p = share_of(f, forest_below(f, r->node, common), NULL);
 	struct share before = share_of(f, target, NULL), after;
 	size_t mark = forest_mark(f);
@@ -238,7 +238,7 @@ static bool check_fair(const struct victims_request *r, const struct victim *v, 
 	if (v->reason != VICTIM_IN_COHORT_FAIR_SHARING) {
 		return wrong(out, w, "reason without fair sharing");
 	}
-	forest_remove(f, w->holds, &w->usage);
+	forest_remove(f, w->holding.node, &w->holding.usage);
 	after = share_of(f, target, NULL);
 	forest_undo(f, mark);
 	return (o->lte_final && share_cmp(p, after) <= 0) ||
@@ -262,18 +262,18 @@ static bool is_among(const struct victims *found, size_t n, uint32_t id)
 static void remove_leaving(const struct victims_request *r, const struct victims *found, size_t at)
 {
 	const struct quota *q = forest_world(r->forest);
-	uint32_t common =
-		forest_common(r->forest, r->node, workload_of(r, found->v[at].workload)->holds);
+	uint32_t common = forest_common(r->forest, r->node,
+					workload_of(r, found->v[at].workload)->holding.node);
 	uint32_t side = forest_below(r->forest, r->node, common);
 
 	for (uint32_t id = 0; id < q->workloads.n; id++) {
 		const struct workload *w = q->workloads.v[id];
 
-		if (w != NULL && w != r->w && w->holds != MODEL_NONE && w->evicted &&
+		if (w != NULL && w != r->w && w->holding.node != MODEL_NONE && w->flags.evicted &&
 		    !is_among(found, at, id) &&
-		    forest_root(r->forest, w->holds) == forest_root(r->forest, side) &&
-		    forest_common(r->forest, w->holds, side) == side) {
-			forest_remove(r->forest, w->holds, &w->usage);
+		    forest_root(r->forest, w->holding.node) == forest_root(r->forest, side) &&
+		    forest_common(r->forest, w->holding.node, side) == side) {
+			forest_remove(r->forest, w->holding.node, &w->holding.usage);
 		}
 	}
 }
@@ -288,14 +288,14 @@ static bool check_fair_in_turn(const struct victims_request *r, const struct vic
 	for (size_t i = 0; i < found->n && ok; i++) {
 		const struct workload *w = workload_of(r, found->v[i].workload);
 
-		if (!w->evicted && w->holds != r->node) {
+		if (!w->flags.evicted && w->holding.node != r->node) {
 			size_t turn = forest_mark(r->forest);
 
 			remove_leaving(r, found, i);
 			ok = check_fair(r, &found->v[i], out);
 			forest_undo(r->forest, turn);
 		}
-		forest_remove(r->forest, w->holds, &w->usage);
+		forest_remove(r->forest, w->holding.node, &w->holding.usage);
 	}
 	forest_undo(r->forest, mark);
 	return ok;
@@ -313,10 +313,10 @@ static bool check_in_turn(const struct victims_request *r, const struct victims 
 	for (size_t i = 0; i < found->n && ok; i++) {
 		const struct workload *w = workload_of(r, found->v[i].workload);
 
-		if (w->holds != r->node) {
+		if (w->holding.node != r->node) {
 			ok = check_classical(r, &found->v[i], out);
 		}
-		forest_remove(r->forest, w->holds, &w->usage);
+		forest_remove(r->forest, w->holding.node, &w->holding.usage);
 	}
 	forest_undo(r->forest, mark);
 	return ok;

@@ -190,7 +190,7 @@ static void admit_what_fits(struct victims_random *x)
 	uint32_t *held = xmalloc_zero(n + 1, sizeof(*held));
 
 	for (size_t i = 0; i < n; i++) {
-		held[i] = q->workloads.v[i]->holds;
+		held[i] = q->workloads.v[i]->holding.node;
 		if (held[i] != MODEL_NONE) {
 			forest_release(x->w.f, q->workloads.v[i]);
 		}
@@ -198,7 +198,7 @@ static void admit_what_fits(struct victims_random *x)
 	for (size_t i = 0; i < n; i++) {
 		struct workload *w = q->workloads.v[i];
 
-		if (held[i] != MODEL_NONE && forest_fits(x->w.f, held[i], &w->usage)) {
+		if (held[i] != MODEL_NONE && forest_fits(x->w.f, held[i], &w->holding.usage)) {
 			forest_hold(x->w.f, w, held[i]);
 		}
 	}
@@ -246,15 +246,15 @@ static void preempt(struct victims_random *x, struct workload *w, const struct v
 		struct workload *victim = x->w.q->workloads.v[found->v[i].workload];
 
 		precedence_record(x->w.f, w, victim);
-		victim->evicted = true;
-		victim->evicted_at = victim->preempted_at = x->w.now;
+		victim->flags.evicted = true;
+		victim->flags.evicted_at = victim->flags.preempted_at = x->w.now;
 		forest_release(x->w.f, victim);
 	}
-	w->usage.n = 0;
+	w->holding.usage.n = 0;
 	for (size_t i = 0; i < r->need->n; i++) {
-		quota_amounts_add(&w->usage, r->need->v[i].id, r->need->v[i].value);
+		quota_amounts_add(&w->holding.usage, r->need->v[i].id, r->need->v[i].value);
 	}
-	w->reserved_at = x->w.now;
+	w->flags.reserved_at = x->w.now;
 	forest_hold(x->w.f, w, r->node);
 }
 
@@ -273,12 +273,12 @@ static void ask(struct victims_random *x, const struct workload *w, struct asked
 		struct arena *arena)
 {
 	*a = (struct asked){ 0 };
-	for (size_t i = 0; i < w->usage.n; i++) {
-		quota_amounts_add(&a->need, w->usage.v[i].id, w->usage.v[i].value);
+	for (size_t i = 0; i < w->holding.usage.n; i++) {
+		quota_amounts_add(&a->need, w->holding.usage.v[i].id, w->holding.usage.v[i].value);
 	}
 	a->r = (struct victims_request){ .forest = x->w.f,
 					 .w = w,
-					 .node = w->queue,
+					 .node = w->pending.queue,
 					 .need = &a->need,
 					 .pairs = a->pairs,
 					 .now = x->w.now };

@@ -130,7 +130,7 @@ void sim_quota_end(struct sim_quota *q)
 void sim_quota_preempted(struct sim_quota *q, const struct workload *victim,
 			 const struct workload *by)
 {
-	sim_quota_oracle_preempted(q->oracle, victim->key, by->uid);
+	sim_quota_oracle_preempted(q->oracle, victim->key, by->object.uid);
 }
 
 void sim_quota_check(struct sim_quota *q)

@@ -74,12 +74,16 @@ void sim_thoughts_quota(struct sim_world *w, const struct quota *q)
 				w,
 				"  workload %s: %s of %s, holds %s, priority %d, requeue %d%s "
 				"%s",
-				one->key, places[one->where],
-				one->queue == MODEL_NONE ? "-" : q->nodes.v[one->queue]->name,
-				one->holds == MODEL_NONE ? "-" : q->nodes.v[one->holds]->name,
-				one->priority, one->last_requeue,
-				one->requeued_false ? " not requeued" : "",
-				one->requeue_at == MODEL_TIME_NONE ? "" : "backing off");
+				one->key, places[one->pending.where],
+				one->pending.queue == MODEL_NONE
+					? "-"
+					: q->nodes.v[one->pending.queue]->name,
+				one->holding.node == MODEL_NONE
+					? "-"
+					: q->nodes.v[one->holding.node]->name,
+				one->object.priority, one->pending.last_requeue,
+				one->flags.requeued_false ? " not requeued" : "",
+				one->flags.requeue_at == MODEL_TIME_NONE ? "" : "backing off");
 		}
 	}
 }

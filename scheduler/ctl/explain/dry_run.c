@@ -16,7 +16,7 @@ void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node
 	size_t mark = forest_mark(t->forest);
 
 	*ret = (struct entry){ .w = w, .node = node };
-	vec_clear(&w->tried);
+	vec_clear(&w->pending.tried);
 	nomination(&c, ret);
 	if (ret->status == ENTRY_NOMINATED) {
 		process_entry_begin(&p, t->forest, t->arena, NULL, t->now, &decisions);
@@ -26,7 +26,7 @@ void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node
 	}
 	vec_finish(&decisions);
 	forest_undo(t->forest, mark);
-	vec_clear(&w->tried);
+	vec_clear(&w->pending.tried);
 }
 
 static const char *mismatch(const struct flavor *f, const struct podset *p, struct arena *arena)
@@ -52,8 +52,8 @@ int64_t dry_run_asked(const struct quota *q, const struct workload *w, uint32_t 
 	int64_t sum = 0;
 	bool any = false;
 
-	for (size_t i = 0; i < w->npodsets; i++) {
-		const struct podset *p = &w->podsets[i];
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		const struct podset *p = &w->object.podsets[i];
 		int64_t amount = admission_apply_amount(q, p, p->count, resource);
 
 		if (amount == 0) {

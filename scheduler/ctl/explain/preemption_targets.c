@@ -16,7 +16,8 @@ static const char *by_policy(const struct victims_request *r, const struct workl
 			     struct arena *arena)
 {
 	return arena_printf(arena, "%s of %s is Never",
-			    w->holds == r->node ? "withinClusterQueue" : "reclaimWithinCohort",
+			    w->holding.node == r->node ? "withinClusterQueue"
+						       : "reclaimWithinCohort",
 			    name_of(r, r->node));
 }
 
@@ -56,7 +57,7 @@ static const char *describe(const struct victims_request *r, const struct worklo
 	case PASSED_OVER_INACTIVE:
 		return arena_printf(arena,
 				    "%s is not active, and preemption leaves its workloads alone",
-				    name_of(r, w->holds));
+				    name_of(r, w->holding.node));
 	case PASSED_OVER_POLICY:
 		return by_policy(r, w, arena);
 	case PASSED_OVER_UNWRITABLE:

@@ -49,7 +49,7 @@ static const char *priorities_of(const struct finding *x, enum quota_policy poli
 
 static void find_inside(const struct finding *x)
 {
-	const struct quota_node *own = node_of(x, x->w->holds);
+	const struct quota_node *own = node_of(x, x->w->holding.node);
 
 	if (own->queue->within_queue == QUOTA_NEVER) {
 		add(x, own->id, false, "withinClusterQueue is Never");
@@ -65,11 +65,12 @@ static uint32_t find_nominal(const struct finding *x, uint32_t other)
 	struct VEC(uint32_t) pairs = VEC_INIT;
 	uint32_t within;
 
-	for (size_t i = 0; i < x->w->usage.n; i++) {
-		vec_push(&pairs, x->w->usage.v[i].id);
+	for (size_t i = 0; i < x->w->holding.usage.n; i++) {
+		vec_push(&pairs, x->w->holding.usage.v[i].id);
 	}
-	within = forest_find_within_nominal(
-		x->f, x->w->holds, forest_common(x->f, x->w->holds, other), pairs.v, pairs.n);
+	within = forest_find_within_nominal(x->f, x->w->holding.node,
+					    forest_common(x->f, x->w->holding.node, other), pairs.v,
+					    pairs.n);
 	vec_finish(&pairs);
 	return within;
 }
@@ -81,8 +82,8 @@ static const char *unused(const struct finding *x, uint32_t node)
 	const struct quota *q = forest_world(x->f);
 	const char *text = NULL;
 
-	for (size_t i = 0; i < x->w->usage.n; i++) {
-		uint32_t pair = x->w->usage.v[i].id;
+	for (size_t i = 0; i < x->w->holding.usage.n; i++) {
+		uint32_t pair = x->w->holding.usage.v[i].id;
 		const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
 		int64_t left = amount_sub(forest_nominal(x->f, node, pair),
 					  forest_usage(x->f, node, pair));
@@ -135,7 +136,7 @@ static void find_outside(const struct finding *x)
 {
 	struct VEC(uint32_t) stack = VEC_INIT;
 
-	vec_push(&stack, forest_root(x->f, x->w->holds));
+	vec_push(&stack, forest_root(x->f, x->w->holding.node));
 	while (stack.n > 0) {
 		const struct quota_node *n = node_of(x, vec_pop(&stack));
 		const uint32_t *children;
@@ -146,7 +147,7 @@ static void find_outside(const struct finding *x)
 			while (count > 0) {
 				vec_push(&stack, children[--count]);
 			}
-		} else if (n->id != x->w->holds && n->queue->reclaim != QUOTA_NEVER &&
+		} else if (n->id != x->w->holding.node && n->queue->reclaim != QUOTA_NEVER &&
 			   pending_is_active(x->f, n)) {
 			find_of_queue(x, n);
 		}
@@ -160,8 +161,8 @@ void preemption_threats_find(const struct forest *f, const struct workload *w, s
 	struct finding x = { .f = f, .w = w, .arena = arena, .out = out };
 
 	x.priority = workload_priority(forest_world(f), w);
-	if (!pending_is_active(f, node_of(&x, w->holds))) {
-		add(&x, w->holds, false,
+	if (!pending_is_active(f, node_of(&x, w->holding.node))) {
+		add(&x, w->holding.node, false,
 		    "the ClusterQueue is not active, and preemption leaves its workloads alone");
 		return;
 	}

@@ -37,12 +37,13 @@ static void find_queues(struct workload_explanation *x)
 {
 	const struct local_queue *local = NULL;
 
-	if (x->w->local_queue != NULL && x->w->local_queue[0] != '\0') {
-		x->local = arena_printf(x->arena, "%s/%s", x->w->namespace_, x->w->local_queue);
+	if (x->w->object.local_queue != NULL && x->w->object.local_queue[0] != '\0') {
+		x->local = arena_printf(x->arena, "%s/%s", x->w->object.namespace_,
+					x->w->object.local_queue);
 		local = quota_local_find(world(x), str_of(x->local));
 	}
-	if (x->w->holds != MODEL_NONE) {
-		x->queue = world(x)->nodes.v[x->w->holds];
+	if (x->w->holding.node != MODEL_NONE) {
+		x->queue = world(x)->nodes.v[x->w->holding.node];
 	} else if (local != NULL) {
 		x->queue = quota_queue_find(world(x), str_of(local->queue));
 	}
@@ -56,14 +57,14 @@ static void find_place(struct workload_explanation *x)
 	size_t n;
 	const struct workload **v;
 
-	if (x->w->where == QUOTA_NOWHERE || x->queue == NULL) {
+	if (x->w->pending.where == QUOTA_NOWHERE || x->queue == NULL) {
 		return;
 	}
 	v = quota_lists_pending(world(x), x->queue->queue, &n);
 	x->place.of = n;
 	for (size_t i = 0; i < n; i++) {
-		bool same = str_streq(v[i]->namespace_, x->w->namespace_) &&
-			    str_streq(v[i]->local_queue, x->w->local_queue);
+		bool same = str_streq(v[i]->object.namespace_, x->w->object.namespace_) &&
+			    str_streq(v[i]->object.local_queue, x->w->object.local_queue);
 
 		x->local_place.of += same;
 		if (v[i] == x->w) {
@@ -153,7 +154,7 @@ static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t r
 		return;
 	}
 	if (x->holds) {
-		asked.value = quota_amounts_get(&x->w->usage, pair);
+		asked.value = quota_amounts_get(&x->w->holding.usage, pair);
 		if (asked.value == 0) {
 			return;
 		}
@@ -254,7 +255,7 @@ static void decide_holder(struct workload_explanation *x)
 	const struct condition *c = conditions_find(x->status, KUEUE_EVICTED);
 	const char *checks = checks_not_ready(x);
 
-	if (x->w->evicted && c != NULL) {
+	if (x->w->flags.evicted && c != NULL) {
 		set_verdict(x, "Evicted",
 			    arena_printf(x->arena,
 					 "was evicted at %s, %s, and keeps its quota until its "
@@ -263,15 +264,15 @@ static void decide_holder(struct workload_explanation *x)
 		return;
 	}
 	c = conditions_find(x->status, KUEUE_ADMITTED);
-	if (x->w->admitted && c != NULL) {
+	if (x->w->flags.admitted && c != NULL) {
 		set_verdict(x, "Admitted",
 			    arena_printf(x->arena, "is admitted since %s", time_text(x, c->at)));
 	} else {
 		set_verdict(x, "QuotaReserved",
 			    arena_printf(x->arena, "has its quota since %s and waits for %s",
-					 time_text(x, x->w->reserved_at == MODEL_TIME_NONE
+					 time_text(x, x->w->flags.reserved_at == MODEL_TIME_NONE
 							      ? 0
-							      : x->w->reserved_at),
+							      : x->w->flags.reserved_at),
 					 checks == NULL ? "its admission" : checks));
 	}
 }
@@ -296,7 +297,7 @@ static size_t count_new_victims(const struct workload_explanation *x)
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->entry.victims.n; i++) {
-		n += !world(x)->workloads.v[x->entry.victims.v[i].workload]->evicted;
+		n += !world(x)->workloads.v[x->entry.victims.v[i].workload]->flags.evicted;
 	}
 	return n;
 }
@@ -360,7 +361,7 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 	} else if (!pending_backoff_is_over(x->w, now)) {
 		set_verdict(x, "Requeued",
 			    arena_printf(x->arena, "its back-off lasts until %s",
-					 time_text(x, x->w->requeue_at)));
+					 time_text(x, x->w->flags.requeue_at)));
 	} else {
 		decide_turn(x);
 	}
@@ -368,7 +369,7 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 
 static bool is_lost(const struct workload_explanation *x)
 {
-	return x->w->holds == MODEL_NONE && x->status->has_admission &&
+	return x->w->holding.node == MODEL_NONE && x->status->has_admission &&
 	       conditions_is_true(x->status, KUEUE_QUOTA_RESERVED);
 }
 
@@ -376,7 +377,7 @@ static void decide(struct workload_explanation *x, int64_t now)
 {
 	const struct condition *c = conditions_find(x->status, KUEUE_FINISHED);
 
-	if (x->w->finished && c != NULL) {
+	if (x->w->flags.finished && c != NULL) {
 		set_verdict(x, "Finished",
 			    arena_printf(x->arena, "has finished at %s: %s", time_text(x, c->at),
 					 c->message));
@@ -400,7 +401,8 @@ static void explain_waiting(struct workload_explanation *x, struct live_workload
 	struct dry_run t = { workload_simulation_forest_to_try(s->world), s->now, x->arena };
 
 	find_place(x);
-	if (x->w->finished || x->queue == NULL || !forest_is_placed(x->forest, x->queue->id)) {
+	if (x->w->flags.finished || x->queue == NULL ||
+	    !forest_is_placed(x->forest, x->queue->id)) {
 		return;
 	}
 	dry_run_workload(&t, w, x->queue->id, &x->entry);
@@ -455,7 +457,7 @@ int workload_explain_workload(struct live_workloads *s, const char *key,
 	}
 	*x = (struct workload_explanation){ .forest = forest, .w = w, .arena = arena_create(0) };
 	x->status = workload_simulation_status(s->world, w);
-	x->holds = w->holds != MODEL_NONE;
+	x->holds = w->holding.node != MODEL_NONE;
 	find_queues(x);
 	find_gates(x, object->json);
 	find_checks(x);

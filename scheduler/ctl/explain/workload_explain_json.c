@@ -23,14 +23,14 @@ static void write_usage(const struct quota *q, const struct workload *w, struct 
 {
 	json_out_key(o, "holds");
 	json_out_array(o);
-	for (size_t i = 0; i < w->usage.n; i++) {
-		struct flavor_resource pair = q->pairs.v[w->usage.v[i].id];
+	for (size_t i = 0; i < w->holding.usage.n; i++) {
+		struct flavor_resource pair = q->pairs.v[w->holding.usage.v[i].id];
 		const char *resource = quota_resource_name(q, pair.resource);
 
 		json_out_object(o);
 		json_out_kv(o, "flavor", q->flavors.v[pair.flavor]->name);
 		json_out_kv(o, "resource", resource);
-		write_amount(o, "amount", resource, w->usage.v[i].value);
+		write_amount(o, "amount", resource, w->holding.usage.v[i].value);
 		json_out_object_end(o);
 	}
 	json_out_array_end(o);
@@ -123,15 +123,15 @@ static void write_target(const struct workload_explanation *x, const struct pree
 
 	json_out_object(o);
 	json_out_kv(o, "workload", w->key);
-	json_out_kv(o, "clusterQueue", world(x)->nodes.v[w->holds]->name);
+	json_out_kv(o, "clusterQueue", world(x)->nodes.v[w->holding.node]->name);
 	json_out_kv_int(o, "priority", t->order.priority);
-	if (w->reserved_at != MODEL_TIME_NONE) {
-		clock_format_time(w->reserved_at, since);
+	if (w->flags.reserved_at != MODEL_TIME_NONE) {
+		clock_format_time(w->flags.reserved_at, since);
 		json_out_kv(o, "quotaReservedSince", since);
 	}
 	write_usage(world(x), w, o);
 	json_out_kv(o, "preemption", states[t->state]);
-	json_out_kv_bool(o, "ongoing", w->evicted);
+	json_out_kv_bool(o, "ongoing", w->flags.evicted);
 	json_out_kv(o, t->state == QUOTA_TARGET_VICTIM ? "reason" : "message", t->text);
 	json_out_object_end(o);
 }
@@ -171,8 +171,8 @@ void workload_explain_json_write(const struct workload_explanation *x, struct st
 
 	json_out_init(&o, out);
 	json_out_object(&o);
-	json_out_kv(&o, "namespace", x->w->namespace_);
-	json_out_kv(&o, "name", x->w->key + strlen(x->w->namespace_) + 1);
+	json_out_kv(&o, "namespace", x->w->object.namespace_);
+	json_out_kv(&o, "name", x->w->key + strlen(x->w->object.namespace_) + 1);
 	json_out_kv(&o, "verdict", x->verdict);
 	json_out_kv(&o, "reason", x->reason);
 	json_out_kv(&o, "localQueue", x->local);

@@ -45,7 +45,7 @@ static void describe_given(const struct workload_explanation *x, const struct as
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 
 	for (size_t i = 0; i < a->npodsets; i++) {
-		const struct podset *p = &x->w->podsets[i];
+		const struct podset *p = &x->w->object.podsets[i];
 
 		strbuf_printf(out, "%s%s x%d", i == 0 ? "" : "; ", p->name, a->podsets[i].count);
 		if (a->podsets[i].count < p->count) {
@@ -69,8 +69,8 @@ static void describe_asked(const struct workload_explanation *x, struct strbuf *
 {
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 
-	for (size_t i = 0; i < x->w->npodsets; i++) {
-		const struct podset *p = &x->w->podsets[i];
+	for (size_t i = 0; i < x->w->object.npodsets; i++) {
+		const struct podset *p = &x->w->object.podsets[i];
 
 		strbuf_printf(out, "%s%s x%d", i == 0 ? "" : "; ", p->name, p->count);
 		for (size_t k = 0; k < p->request.n; k++) {
@@ -90,11 +90,11 @@ static void describe_usage(const struct quota *q, const struct workload *w, stru
 {
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 
-	for (size_t i = 0; i < w->usage.n; i++) {
-		struct flavor_resource pair = q->pairs.v[w->usage.v[i].id];
+	for (size_t i = 0; i < w->holding.usage.n; i++) {
+		struct flavor_resource pair = q->pairs.v[w->holding.usage.v[i].id];
 		const char *resource = quota_resource_name(q, pair.resource);
 
-		assign_reason_amount(resource, w->usage.v[i].value, amount);
+		assign_reason_amount(resource, w->holding.usage.v[i].value, amount);
 		strbuf_printf(out, "%s%s %s of %s", i == 0 ? "" : ", ", resource, amount,
 			      q->flavors.v[pair.flavor]->name);
 	}
@@ -253,15 +253,15 @@ static void add_target(const struct workload_explanation *x, const struct preemp
 	char since[CLOCK_RFC3339_MAX] = "-";
 
 	describe_usage(world(x), w, &uses);
-	if (w->reserved_at != MODEL_TIME_NONE) {
-		clock_format_time(w->reserved_at, since);
+	if (w->flags.reserved_at != MODEL_TIME_NONE) {
+		clock_format_time(w->flags.reserved_at, since);
 	}
 	columns_add(table, "%s", w->key);
-	columns_add(table, "%s", world(x)->nodes.v[w->holds]->name);
+	columns_add(table, "%s", world(x)->nodes.v[w->holding.node]->name);
 	columns_add(table, "%" PRId64, t->order.priority);
 	columns_add(table, "%s", since);
 	columns_add(table, "%s", or_dash(uses.p));
-	columns_add(table, "%s%s", states[t->state], w->evicted ? ", being stopped" : "");
+	columns_add(table, "%s%s", states[t->state], w->flags.evicted ? ", being stopped" : "");
 	columns_add(table, "%s", t->text);
 }
 
@@ -332,7 +332,7 @@ static size_t add_threats(const struct workload_explanation *x, bool may, size_t
 			continue;
 		}
 		columns_add(table, "%s%s", world(x)->nodes.v[t->node]->name,
-			    t->node == x->w->holds ? " (its own queue)" : "");
+			    t->node == x->w->holding.node ? " (its own queue)" : "");
 		columns_add(table, "%s", t->may ? "yes" : "no");
 		columns_add(table, "%s", t->text);
 		rows++;

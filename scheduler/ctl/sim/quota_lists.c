@@ -64,7 +64,7 @@ static void add_ids(const struct quota *q, const uint32_t *ids, size_t count,
 		    const struct workload **v, size_t *n)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!q->workloads.v[ids[i]]->requeued_false) {
+		if (!q->workloads.v[ids[i]]->flags.requeued_false) {
 			v[(*n)++] = q->workloads.v[ids[i]];
 		}
 	}

@@ -14,8 +14,8 @@ static const char *say(struct strbuf *message, const char *reason, const char *t
 static const char *about_queue(const struct quota *q, const struct workload *w,
 			       struct strbuf *message)
 {
-	const char *name = w->local_queue == NULL ? "" : w->local_queue;
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->namespace_, name);
+	const char *name = w->object.local_queue == NULL ? "" : w->object.local_queue;
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->object.namespace_, name);
 	const struct local_queue *local = quota_local_find(q, str_of(key));
 
 	if (name[0] == '\0') {
@@ -41,24 +41,24 @@ static const char *about_queue(const struct quota *q, const struct workload *w,
 const char *waiting_reason_outside(const struct quota *q, const struct workload *w,
 				   struct strbuf *message)
 {
-	if (w->finished || w->holds != MODEL_NONE ||
-	    (w->where != QUOTA_NOWHERE && !w->requeued_false)) {
+	if (w->flags.finished || w->holding.node != MODEL_NONE ||
+	    (w->pending.where != QUOTA_NOWHERE && !w->flags.requeued_false)) {
 		return NULL;
 	}
-	if (!w->active) {
+	if (!w->object.active) {
 		return say(message, "Deactivated", "spec.active is false");
 	}
-	if (w->deleting) {
+	if (w->object.deleting) {
 		return say(message, "Deleting", "it is being deleted");
 	}
-	if (w->admission_gated) {
+	if (w->object.admission_gated) {
 		return say(message, "AdmissionGated",
 			   "an admission gate keeps it out of the queue");
 	}
-	if (w->on_hold) {
+	if (w->flags.on_hold) {
 		return say(message, "OnHold", "its own status says that it is not to be queued");
 	}
-	if (w->requeued_false) {
+	if (w->flags.requeued_false) {
 		return say(message, "Suspended", "its condition Requeued is False");
 	}
 	return about_queue(q, w, message);

@@ -202,7 +202,7 @@ static void acknowledge(struct workload_simulation *s)
 		m->resource = SCHED_WORKLOADS;
 		m->request = SCHED_REQ_WORKLOAD;
 		m->key = arena_str(m->arena, str_of(w.workload->key));
-		m->uid = arena_dup(m->arena, w.workload->uid);
+		m->uid = arena_dup(m->arena, w.workload->object.uid);
 		m->version = w.version;
 		m->outcome = SCHED_DONE;
 		apply(s, m);
@@ -271,7 +271,7 @@ bool workload_simulation_stop_victims(struct workload_simulation *s)
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
-		if (w == NULL || w->holds == MODEL_NONE || !w->evicted) {
+		if (w == NULL || w->holding.node == MODEL_NONE || !w->flags.evicted) {
 			continue;
 		}
 		any = true;

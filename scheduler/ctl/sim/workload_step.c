@@ -43,7 +43,8 @@ static void add_assignment(const struct quota *q, const struct workload *w,
 	s->borrowing = a->level;
 	s->podsets = arena_zero(arena, a->npodsets + 1, sizeof(s->podsets[0]));
 	for (size_t i = 0; i < a->npodsets; i++) {
-		s->podsets[s->npodsets++] = make_podset(q, &w->podsets[i], &a->podsets[i], arena);
+		s->podsets[s->npodsets++] =
+			make_podset(q, &w->object.podsets[i], &a->podsets[i], arena);
 	}
 }
 

@@ -33,9 +33,9 @@ static void print(struct columns *table, size_t rows, FILE *to)
 /* How many pods the set has in all; 0: the workload has been removed since. */
 static int32_t all_pods(const struct workload *w, const char *podset)
 {
-	for (size_t i = 0; w != NULL && i < w->npodsets; i++) {
-		if (str_streq(w->podsets[i].name, podset)) {
-			return w->podsets[i].count;
+	for (size_t i = 0; w != NULL && i < w->object.npodsets; i++) {
+		if (str_streq(w->object.podsets[i].name, podset)) {
+			return w->object.podsets[i].count;
 		}
 	}
 	return 0;
@@ -71,7 +71,7 @@ static void describe_assignment(const struct workload_simulation *s,
 	if (step->borrowing > 0) {
 		strbuf_add_c(out, " (borrows)");
 	}
-	if (w != NULL && w->holds != MODEL_NONE &&
+	if (w != NULL && w->holding.node != MODEL_NONE &&
 	    !conditions_is_true(workload_simulation_status(s, w), "Admitted")) {
 		strbuf_add_c(out, "; starts after its admission checks");
 	}
@@ -149,7 +149,7 @@ static const struct workload *equal_of(const struct workload_simulation *s,
 				       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (v[i]->hash == w->hash && last_step(s, v[i]) != NULL) {
+		if (v[i]->pending.hash == w->pending.hash && last_step(s, v[i]) != NULL) {
 			return v[i];
 		}
 	}

@@ -62,7 +62,7 @@ static struct quota_amounts list_of(struct arena *arena, size_t cap)
 /* The request of all pods of a pod set, with the pods themselves where the queue counts them. */
 static struct quota_amounts request_of(const struct assigner *a, size_t podset)
 {
-	const struct podset *p = &a->r->w->podsets[podset];
+	const struct podset *p = &a->r->w->object.podsets[podset];
 	struct quota_amounts all = list_of(a->arena, p->request.n + 1);
 	int32_t count = a->out->podsets[podset].count;
 
@@ -80,8 +80,8 @@ static struct quota_amounts request_of(const struct assigner *a, size_t podset)
 
 static bool share_flavors(const struct workload *w, size_t a, size_t b)
 {
-	return a == b ||
-	       (w->podsets[a].group != NULL && w->podsets[a].group == w->podsets[b].group);
+	return a == b || (w->object.podsets[a].group != NULL &&
+			  w->object.podsets[a].group == w->object.podsets[b].group);
 }
 
 /* The pod sets that share flavors with `first`, which is the first of them. */
@@ -91,8 +91,8 @@ static struct members gather(const struct assigner *a, size_t first)
 	struct members m = { .why = { .arena = a->arena } };
 	size_t most = 0;
 
-	m.podsets = arena_alloc(a->arena, w->npodsets * sizeof(m.podsets[0]));
-	for (size_t i = first; i < w->npodsets; i++) {
+	m.podsets = arena_alloc(a->arena, w->object.npodsets * sizeof(m.podsets[0]));
+	for (size_t i = first; i < w->object.npodsets; i++) {
 		if (share_flavors(w, first, i)) {
 			m.podsets[m.n++] = (uint32_t)i;
 			most += a->requests[i].n;
@@ -295,15 +295,15 @@ static void begin(struct assigner *a)
 	const struct workload *w = a->r->w;
 	size_t most = 0;
 
-	a->out->podsets = arena_zero(a->arena, w->npodsets + 1, sizeof(a->out->podsets[0]));
-	a->out->npodsets = w->npodsets;
-	a->requests = arena_alloc(a->arena, (w->npodsets + 1) * sizeof(a->requests[0]));
-	for (size_t i = 0; i < w->npodsets; i++) {
+	a->out->podsets = arena_zero(a->arena, w->object.npodsets + 1, sizeof(a->out->podsets[0]));
+	a->out->npodsets = w->object.npodsets;
+	a->requests = arena_alloc(a->arena, (w->object.npodsets + 1) * sizeof(a->requests[0]));
+	for (size_t i = 0; i < w->object.npodsets; i++) {
 		struct assigned_podset *p = &a->out->podsets[i];
 
 		p->mode = ASSIGN_NO_FIT;
-		p->count = a->r->counts == NULL ? w->podsets[i].count : a->r->counts[i];
-		a->out->is_partial = a->out->is_partial || p->count < w->podsets[i].count;
+		p->count = a->r->counts == NULL ? w->object.podsets[i].count : a->r->counts[i];
+		a->out->is_partial = a->out->is_partial || p->count < w->object.podsets[i].count;
 		a->requests[i] = request_of(a, i);
 		most += a->requests[i].n;
 	}
@@ -321,7 +321,7 @@ static const char *describe(const struct assigner *a)
 		const char *const parts[] = { text == NULL ? "" : text,
 					      text == NULL ? "" : "; ",
 					      "pod set ",
-					      a->r->w->podsets[i].name,
+					      a->r->w->object.podsets[i].name,
 					      ": ",
 					      message };
 
@@ -340,7 +340,7 @@ void assign_flavors(const struct assign_request *r, struct arena *arena, struct 
 	a.node = a.q->nodes.v[r->node];
 	*ret = (struct assignment){ .mode = ASSIGN_NO_FIT };
 	begin(&a);
-	for (size_t i = 0; i < r->w->npodsets && fits; i++) {
+	for (size_t i = 0; i < r->w->object.npodsets && fits; i++) {
 		if (is_first_of_its_group(r->w, i)) {
 			fits = assign_members(&a, i);
 		}
@@ -357,32 +357,32 @@ bool assign_last_is_outdated(const struct quota *q, const struct workload *w,
 			     const struct cluster_queue *queue)
 {
 	if (q->options.preserve_scan_progress) {
-		if (w->tried_hash != w->hash) {
+		if (w->pending.tried_hash != w->pending.hash) {
 			return true;
 		}
-		if (q->cycle - w->tried_cycle <= 1) {
+		if (q->cycle - w->pending.tried_cycle <= 1) {
 			return false;
 		}
 	}
-	return queue->allocatable_gen > w->tried_gen;
+	return queue->allocatable_gen > w->pending.tried_gen;
 }
 
 void assign_store_last(const struct assignment *a, struct workload *w, const struct quota *q,
 		       const struct cluster_queue *queue, bool *ret_pending)
 {
-	vec_clear(&w->tried);
+	vec_clear(&w->pending.tried);
 	for (size_t i = 0; a != NULL && i < a->npodsets; i++) {
 		for (size_t k = 0; k < a->podsets[i].nflavors; k++) {
 			const struct assigned_flavor *f = &a->podsets[i].flavors[k];
 			struct last_assignment tried = { (uint32_t)i, f->resource, f->tried };
 
 			if (f->tried >= 0) {
-				vec_push(&w->tried, tried);
+				vec_push(&w->pending.tried, tried);
 			}
 		}
 	}
-	w->tried_gen = queue->allocatable_gen;
-	w->tried_cycle = q->cycle;
-	w->tried_hash = w->hash;
-	*ret_pending = w->tried.n > 0;
+	w->pending.tried_gen = queue->allocatable_gen;
+	w->pending.tried_cycle = q->cycle;
+	w->pending.tried_hash = w->pending.hash;
+	*ret_pending = w->pending.tried.n > 0;
 }

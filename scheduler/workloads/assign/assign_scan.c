@@ -20,7 +20,7 @@ static const struct quota *world_of(const struct assign_scan *s)
 
 static const struct podset *podset_of(const struct assign_scan *s, size_t i)
 {
-	return &s->r->w->podsets[s->podsets[i]];
+	return &s->r->w->object.podsets[s->podsets[i]];
 }
 
 /* The first flavor to try: the one after the last scan stopped (Kueue: LastTriedFlavorIdx). */
@@ -31,8 +31,8 @@ static size_t first_index(const struct assign_scan *s)
 	if (s->r->from_start || !world_of(s)->options.flavor_fungibility) {
 		return 0;
 	}
-	for (size_t i = 0; i < w->tried.n; i++) {
-		const struct last_assignment *t = &w->tried.v[i];
+	for (size_t i = 0; i < w->pending.tried.n; i++) {
+		const struct last_assignment *t = &w->pending.tried.v[i];
 
 		if (t->podset == s->podsets[0] && t->resource == s->needs[0].id &&
 		    t->flavor + 1 < (int64_t)s->group->nflavors) {
@@ -63,12 +63,12 @@ static bool is_pinned_elsewhere(const struct assign_scan *s, uint32_t flavor)
 /* A variant of a workload is made for some flavors only (Kueue: concurrent admission). */
 static bool is_allowed(const struct workload *w, uint32_t flavor)
 {
-	for (size_t i = 0; i < w->nallowed; i++) {
-		if (w->allowed[i] == flavor) {
+	for (size_t i = 0; i < w->object.nallowed; i++) {
+		if (w->object.allowed[i] == flavor) {
 			return true;
 		}
 	}
-	return w->allowed == NULL;
+	return w->object.allowed == NULL;
 }
 
 static const char *effect_name(uint8_t effect)

@@ -10,8 +10,8 @@ static int64_t slack(const struct podset *p)
 /* All pod sets shrink in proportion to their slack; step `total` is the minimum of all. */
 static void counts_at(const struct workload *w, int64_t step, int64_t total, int32_t *counts)
 {
-	for (size_t i = 0; i < w->npodsets; i++) {
-		const struct podset *p = &w->podsets[i];
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		const struct podset *p = &w->object.podsets[i];
 
 		counts[i] = p->count - (int32_t)((__int128)slack(p) * step / total);
 	}
@@ -20,11 +20,11 @@ static void counts_at(const struct workload *w, int64_t step, int64_t total, int
 bool assign_search_counts(const struct workload *w, struct arena *arena, assign_try_fn try_counts,
 			  void *ctx, int32_t *ret_counts)
 {
-	int32_t *counts = arena_alloc(arena, w->npodsets * sizeof(counts[0]));
+	int32_t *counts = arena_alloc(arena, w->object.npodsets * sizeof(counts[0]));
 	int64_t total = 0, low = 0, high;
 
-	for (size_t i = 0; i < w->npodsets; i++) {
-		total += slack(&w->podsets[i]);
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		total += slack(&w->object.podsets[i]);
 	}
 	if (total == 0) {
 		return false;

@@ -46,10 +46,10 @@ static void assign_podset(const struct quota *q, struct workload *w, uint32_t po
 	for (size_t i = 0; i < a->nflavors; i++) {
 		uint32_t resource = a->flavors[i].resource;
 		struct quota_assigned one = { podset, resource, a->flavors[i].flavor,
-					      admission_apply_amount(q, &w->podsets[podset],
+					      admission_apply_amount(q, &w->object.podsets[podset],
 								     a->count, resource) };
 
-		vec_push(&w->assigned, one);
+		vec_push(&w->holding.assigned, one);
 	}
 }
 
@@ -59,16 +59,16 @@ static void admit(struct forest *f, const struct admission_decision *d)
 	struct workload *w = q->workloads.v[d->workload];
 	const struct assignment *a = d->assignment;
 
-	assert(w->holds == MODEL_NONE && !w->evicted);
+	assert(w->holding.node == MODEL_NONE && !w->flags.evicted);
 	pending_remove(q, w);
-	vec_clear(&w->tried);
-	vec_clear(&w->assigned);
+	vec_clear(&w->pending.tried);
+	vec_clear(&w->holding.assigned);
 	for (size_t i = 0; i < a->npodsets; i++) {
 		assign_podset(q, w, (uint32_t)i, &a->podsets[i]);
 	}
-	w->usage.n = 0;
+	w->holding.usage.n = 0;
 	for (size_t i = 0; i < a->usage.n; i++) {
-		quota_amounts_add(&w->usage, a->usage.v[i].id, a->usage.v[i].value);
+		quota_amounts_add(&w->holding.usage, a->usage.v[i].id, a->usage.v[i].value);
 	}
 	forest_hold(f, w, d->node);
 	usage_enter(q, w);
@@ -79,7 +79,7 @@ static void preempt(struct forest *f, const struct admission_decision *d)
 	const struct quota *q = forest_world(f);
 	struct workload *w = q->workloads.v[d->workload];
 
-	assert(w->evicted);
+	assert(w->flags.evicted);
 	if (!d->ongoing) {
 		precedence_record(f, q->workloads.v[d->by], w);
 	}

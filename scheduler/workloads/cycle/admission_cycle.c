@@ -49,8 +49,8 @@ static bool drops_scan(const struct quota *q, const struct entry *e)
 /* The scan has flavors left. */
 static bool has_pending_flavors(const struct quota *q, const struct entry *e)
 {
-	for (size_t i = 0; i < e->w->tried.n && !drops_scan(q, e); i++) {
-		if (e->w->tried.v[i].flavor >= 0) {
+	for (size_t i = 0; i < e->w->pending.tried.n && !drops_scan(q, e); i++) {
+		if (e->w->pending.tried.v[i].flavor >= 0) {
 			return true;
 		}
 	}
@@ -75,12 +75,13 @@ static void requeue(struct admission_cycle *c, struct entry *e, int64_t now)
 	bool pending = has_pending_flavors(q, e);
 
 	if (drops_scan(q, e)) {
-		vec_clear(&w->tried);
+		vec_clear(&w->pending.tried);
 	}
-	w->scan_lost_turn = w->scan_lost_turn || (pending && e->status == ENTRY_SKIPPED);
-	w->last_reason = e->reason;
+	w->pending.scan_lost_turn =
+		w->pending.scan_lost_turn || (pending && e->status == ENTRY_SKIPPED);
+	w->pending.last_reason = e->reason;
 	pending_requeue(q, w, e->requeue, pending, now);
-	d.where = w->where;
+	d.where = w->pending.where;
 	vec_push(&c->decisions, d);
 }
 
@@ -112,7 +113,7 @@ static void nominate_heads(struct admission_cycle *c, int64_t now, struct batch 
 		struct entry *e = &b->v[i];
 
 		e->w = c->heads.v[i];
-		e->node = e->w->queue;
+		e->node = e->w->pending.queue;
 		e->is_preemptor = pending_is_preemptor(q, e->w);
 		nomination(&context, e);
 		if (e->status == ENTRY_NOMINATED) {

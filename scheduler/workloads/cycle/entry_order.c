@@ -22,7 +22,7 @@ static int compare_text(const char *a, const char *b)
  * preemptors, then the lower level of borrowing, the higher priority, the older, uid, key. */
 static int compare(const struct quota *q, const struct entry *a, const struct entry *b)
 {
-	bool holds_a = a->w->holds != MODEL_NONE, holds_b = b->w->holds != MODEL_NONE;
+	bool holds_a = a->w->holding.node != MODEL_NONE, holds_b = b->w->holding.node != MODEL_NONE;
 	int64_t x, y;
 	int r;
 
@@ -45,7 +45,7 @@ static int compare(const struct quota *q, const struct entry *a, const struct en
 	if (x != y) {
 		return x < y ? -1 : 1;
 	}
-	r = compare_text(a->w->uid, b->w->uid);
+	r = compare_text(a->w->object.uid, b->w->object.uid);
 	return r != 0 ? r : strcmp(a->w->key, b->w->key);
 }
 

@@ -66,7 +66,7 @@ static int compare_nodes(const struct quota *q, const struct tournament_node *a,
 	if (i != k) {
 		return i < k ? -1 : 1;
 	}
-	r = compare_text(x->w->uid, y->w->uid);
+	r = compare_text(x->w->object.uid, y->w->object.uid);
 	return r != 0 ? r : strcmp(x->w->key, y->w->key);
 }
 
@@ -103,7 +103,7 @@ static void measure(const struct entry_order_fair *o, struct tournament_node *s)
 	const struct quota_amounts *usage = &e->assignment.usage;
 	size_t mark = forest_mark(o->f);
 
-	if (e->w->holds == MODEL_NONE) {
+	if (e->w->holding.node == MODEL_NONE) {
 		forest_add(o->f, e->node, usage);
 	}
 	s->share = share_of(o->f, s->node, NULL);
@@ -165,7 +165,7 @@ static void add_entries(struct entry_order_fair *o, struct entry **entries, size
 	for (size_t i = 0; i < n; i++) {
 		struct tournament_node *s = o->nodes[entries[i]->node];
 
-		if ((entries[i]->w->holds != MODEL_NONE) == holding) {
+		if ((entries[i]->w->holding.node != MODEL_NONE) == holding) {
 			s->entries[s->nentries++] = entries[i];
 		}
 	}

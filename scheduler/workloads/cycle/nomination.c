@@ -29,9 +29,9 @@ static void reject(struct entry *e, enum nofit_reason reason, const char *messag
 
 static const char *first_invalid(const struct workload *w)
 {
-	for (size_t i = 0; i < w->npodsets; i++) {
-		if (w->podsets[i].invalid != NULL) {
-			return w->podsets[i].invalid;
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		if (w->object.podsets[i].invalid != NULL) {
+			return w->object.podsets[i].invalid;
 		}
 	}
 	return NULL;
@@ -44,10 +44,10 @@ static bool passes(const struct nominate_context *c, struct entry *e)
 	const struct workload *w = e->w;
 	const char *invalid = first_invalid(w);
 
-	if (w->check_blocks) {
+	if (w->flags.check_blocks) {
 		reject(e, QUOTA_PENDING_EVALUATION,
 		       "an admission check is in state Retry or Rejected");
-	} else if (quota_namespace_find(q, str_of(w->namespace_)) == NULL) {
+	} else if (quota_namespace_find(q, str_of(w->object.namespace_)) == NULL) {
 		reject(e, QUOTA_MISCONFIGURED, "its namespace does not exist");
 	} else if (!pending_selects(q, q->nodes.v[e->node]->queue, w)) {
 		reject(e, QUOTA_MISCONFIGURED,
@@ -55,10 +55,8 @@ static bool passes(const struct nominate_context *c, struct entry *e)
 		e->requeue = QUOTA_REQUEUE_NAMESPACE_MISMATCH;
 	} else if (invalid != NULL) {
 		reject(e, QUOTA_MISCONFIGURED, invalid);
-	} else if (w->unsupported) {
-		reject(e, QUOTA_MISCONFIGURED,
-		       w->unsupported_what == NULL ? "it uses a feature that is not supported"
-						   : w->unsupported_what);
+	} else if (w->object.unsupported != NULL) {
+		reject(e, QUOTA_MISCONFIGURED, w->object.unsupported);
 	} else {
 		return true;
 	}
@@ -137,15 +135,16 @@ static bool try_counts(void *ctx, const int32_t *counts)
 	if (counts != NULL) {
 		t->good = t->assignment;
 		t->good_victims = t->victims;
-		memcpy(t->good_counts, counts, t->e->w->npodsets * sizeof(counts[0]));
+		memcpy(t->good_counts, counts, t->e->w->object.npodsets * sizeof(counts[0]));
 	}
 	return true;
 }
 
 static bool may_shrink(const struct quota *q, const struct workload *w)
 {
-	for (size_t i = 0; q->options.partial_admission && i < w->npodsets; i++) {
-		if (w->podsets[i].min_count > 0 && w->podsets[i].min_count < w->podsets[i].count) {
+	for (size_t i = 0; q->options.partial_admission && i < w->object.npodsets; i++) {
+		if (w->object.podsets[i].min_count > 0 &&
+		    w->object.podsets[i].min_count < w->object.podsets[i].count) {
 			return true;
 		}
 	}
@@ -157,10 +156,10 @@ static bool shrink(struct attempt *t)
 {
 	const struct workload *w = t->e->w;
 	struct arena *arena = t->c->arena;
-	size_t size = w->npodsets * sizeof(int32_t);
+	size_t size = w->object.npodsets * sizeof(int32_t);
 	int32_t *counts = arena_alloc(arena, size);
 
-	t->good_counts = arena_zero(arena, w->npodsets, sizeof(int32_t));
+	t->good_counts = arena_zero(arena, w->object.npodsets, sizeof(int32_t));
 	if (!assign_search_counts(w, arena, try_counts, t, counts) ||
 	    memcmp(counts, t->good_counts, size) != 0) {
 		return false;
@@ -171,7 +170,7 @@ static bool shrink(struct attempt *t)
 
 static bool scan_restarts(const struct quota *q, const struct workload *w, uint32_t node)
 {
-	return w->tried.n == 0 || assign_last_is_outdated(q, w, q->nodes.v[node]->queue);
+	return w->pending.tried.n == 0 || assign_last_is_outdated(q, w, q->nodes.v[node]->queue);
 }
 
 const struct quota_amounts *nomination_usage_without_borrowing(const struct nominate_context *c,
@@ -207,7 +206,7 @@ static void compute(const struct nominate_context *c, struct entry *e,
 	t.request = (struct assign_request){ .forest = c->forest,
 					     .w = e->w,
 					     .node = e->node,
-					     .from_start = e->w->tried.n == 0,
+					     .from_start = e->w->pending.tried.n == 0,
 					     .pinned = pinned,
 					     .oracle = victims_oracle_ask,
 					     .ctx = &t.oracle };
@@ -231,9 +230,9 @@ static void store_last(const struct quota *q, struct entry *e)
 /* The scan begins at the first flavor. */
 static void restart_scan(const struct quota *q, struct entry *e)
 {
-	vec_clear(&e->w->tried);
-	e->w->scan_cycle = q->nodes.v[e->node]->queue->pop_cycle;
-	e->w->scan_lost_turn = false;
+	vec_clear(&e->w->pending.tried);
+	e->w->pending.scan_cycle = q->nodes.v[e->node]->queue->pop_cycle;
+	e->w->pending.scan_lost_turn = false;
 }
 
 void nomination(const struct nominate_context *c, struct entry *e)

@@ -12,7 +12,7 @@ static bool waits_for_pods(const struct quota *q)
 	for (size_t i = 0; q->options.block_admission && i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
-		if (w != NULL && w->holds != MODEL_NONE && !w->pods_ready) {
+		if (w != NULL && w->holding.node != MODEL_NONE && !w->flags.pods_ready) {
 			return true;
 		}
 	}
@@ -101,8 +101,8 @@ static void claim(struct process *p, const struct workload *victim)
 	if (p->after == NULL) {
 		p->after = forest_fork(p->forest);
 	}
-	forest_remove(p->after, victim->holds, &victim->usage);
-	nominal_reserve_remove(&p->nominal, victim->holds, &victim->usage);
+	forest_remove(p->after, victim->holding.node, &victim->holding.usage);
+	nominal_reserve_remove(&p->nominal, victim->holding.node, &victim->holding.usage);
 	p->claimed_mark.v[victim->id] = 1;
 	vec_push(&p->claimed, victim->id);
 }
@@ -118,7 +118,7 @@ static bool fits(const struct process *p, const struct entry *e)
 		const struct workload *victim = workload(p, e->victims.v[i].workload);
 
 		if (p->claimed_mark.v[victim->id] == 0) {
-			forest_remove(f, victim->holds, &victim->usage);
+			forest_remove(f, victim->holding.node, &victim->holding.usage);
 		}
 	}
 	r = forest_fits(f, e->node, &e->assignment.usage);
@@ -212,9 +212,9 @@ static void issue(struct process *p, struct entry *e)
 		struct admission_decision *d = add(p, QUOTA_DECIDE_PREEMPT, v->workload);
 
 		d->by = e->w->id;
-		d->node = victim->holds;
+		d->node = victim->holding.node;
 		d->victim_reason = v->reason;
-		d->ongoing = victim->evicted;
+		d->ongoing = victim->flags.evicted;
 		d->message = victim_message(p->forest, e->w, e->node, v, p->arena);
 		claim(p, victim);
 	}
@@ -244,7 +244,7 @@ static bool ends_without_decision(struct process *p, struct entry *e)
 		return true;
 	}
 	if (e->assignment.mode == ASSIGN_PREEMPT && q->options.preemption_gates &&
-	    e->w->preemption_gated) {
+	    e->w->flags.preemption_gated) {
 		e->status = ENTRY_GATED;
 		e->keep_tried = false;
 		set(e, QUOTA_REQUEUE_GATED, QUOTA_ADMISSION_GATED,

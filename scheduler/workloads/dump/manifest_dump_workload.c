@@ -19,24 +19,27 @@
 /* What cannot be said by requests and templates, and holds the Workload; NULL: nothing. */
 static const char *what_holds(const struct workload *w)
 {
-	for (size_t i = 0; i < w->npodsets; i++) {
-		if (w->podsets[i].invalid != NULL) {
-			return w->podsets[i].invalid;
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		if (w->object.podsets[i].invalid != NULL) {
+			return w->object.podsets[i].invalid;
 		}
 	}
-	return w->unsupported ? w->unsupported_what : w->admission_gated ? NOT_KNOWN : NULL;
+	return w->object.unsupported != NULL ? w->object.unsupported
+	       : w->object.admission_gated   ? NOT_KNOWN
+					     : NULL;
 }
 
 static void write_allowed(struct json_out *o, const struct quota *q, const struct workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf names = STRBUF_INIT;
 
-	if (w->allowed == NULL) {
+	if (w->object.allowed == NULL) {
 		return;
 	}
 	strbuf_add_c(&names, "");
-	for (size_t i = 0; i < w->nallowed; i++) {
-		strbuf_printf(&names, "%s%s", i > 0 ? "," : "", q->flavors.v[w->allowed[i]]->name);
+	for (size_t i = 0; i < w->object.nallowed; i++) {
+		strbuf_printf(&names, "%s%s", i > 0 ? "," : "",
+			      q->flavors.v[w->object.allowed[i]]->name);
 	}
 	json_out_key(o, KUEUE_ALLOWED_FLAVORS);
 	json_out_slice(o, strbuf_str(&names));
@@ -51,8 +54,8 @@ static void write_annotations(struct json_out *o, const struct quota *q, const s
 	if (what_holds(w) != NULL) {
 		json_out_kv(o, KUEUE_ADMISSION_GATED_BY, what_holds(w));
 	}
-	if (w->boost != 0) {
-		snprintf(boost, sizeof(boost), "%" PRId64, w->boost);
+	if (w->object.boost != 0) {
+		snprintf(boost, sizeof(boost), "%" PRId64, w->object.boost);
 		json_out_kv(o, KUEUE_PRIORITY_BOOST, boost);
 	}
 	write_allowed(o, q, w);
@@ -90,17 +93,17 @@ static void write_meta(struct json_out *o, const struct quota *q, const struct w
 	json_out_key(o, "metadata");
 	json_out_object(o);
 	json_out_kv(o, "name", quota_workload_name(w));
-	json_out_kv(o, "namespace", w->namespace_);
-	json_out_kv(o, "uid", w->uid);
-	json_out_kv_int(o, "generation", w->generation);
-	if (w->created != MODEL_TIME_NONE) {
-		clock_format_time(w->created, created);
+	json_out_kv(o, "namespace", w->object.namespace_);
+	json_out_kv(o, "uid", w->object.uid);
+	json_out_kv_int(o, "generation", w->object.generation);
+	if (w->object.created != MODEL_TIME_NONE) {
+		clock_format_time(w->object.created, created);
 		json_out_kv(o, "creationTimestamp", created);
 	}
-	if (w->job_uid != NULL) {
+	if (w->object.job_uid != NULL) {
 		json_out_key(o, "labels");
 		json_out_object(o);
-		json_out_kv(o, KUEUE_JOB_UID, w->job_uid);
+		json_out_kv(o, KUEUE_JOB_UID, w->object.job_uid);
 		json_out_object_end(o);
 	}
 	write_annotations(o, q, w);
@@ -197,14 +200,14 @@ static void write_podset(struct json_out *o, const struct quota *q, const struct
 
 static void write_gates(struct json_out *o, const struct workload *w)
 {
-	if (w->ngates == 0) {
+	if (w->object.gates == NULL) {
 		return;
 	}
 	json_out_key(o, "preemptionGates");
 	json_out_array(o);
-	for (size_t i = 0; i < w->ngates; i++) {
+	for (const char **gate = w->object.gates; *gate != NULL; gate++) {
 		json_out_object(o);
-		json_out_kv(o, "name", w->gates[i]);
+		json_out_kv(o, "name", *gate);
 		json_out_object_end(o);
 	}
 	json_out_array_end(o);
@@ -214,14 +217,14 @@ static void write_spec(struct json_out *o, const struct quota *q, const struct w
 {
 	json_out_key(o, "spec");
 	json_out_object(o);
-	json_out_kv(o, "queueName", w->local_queue == NULL ? "" : w->local_queue);
-	json_out_kv_int(o, "priority", w->priority);
-	json_out_kv_bool(o, "active", w->active);
+	json_out_kv(o, "queueName", w->object.local_queue == NULL ? "" : w->object.local_queue);
+	json_out_kv_int(o, "priority", w->object.priority);
+	json_out_kv_bool(o, "active", w->object.active);
 	write_gates(o, w);
 	json_out_key(o, "podSets");
 	json_out_array(o);
-	for (size_t i = 0; i < w->npodsets; i++) {
-		write_podset(o, q, &w->podsets[i]);
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		write_podset(o, q, &w->object.podsets[i]);
 	}
 	json_out_array_end(o);
 	json_out_object_end(o);
@@ -231,10 +234,10 @@ static void write_spec(struct json_out *o, const struct quota *q, const struct w
 
 static void write_cost(struct json_out *o, const struct workload *w)
 {
-	const struct quantity cost = { .nano = w->cost };
+	const struct quantity cost = { .nano = w->object.cost };
 	char text[QUANTITY_TEXT_MAX];
 
-	if (w->has_cost) {
+	if (w->object.has_cost) {
 		quantity_format(cost, text);
 		json_out_kv(o, "preemptionCost", text);
 	}

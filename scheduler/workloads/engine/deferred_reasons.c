@@ -77,7 +77,7 @@ void deferred_reasons_drop(struct deferred_reasons *x, const struct workload *w)
 void deferred_reasons_put(struct deferred_reasons *x, const struct workload *w,
 			  const struct admission_decision *d, int64_t now)
 {
-	uint64_t uid = str_hash(str_of(w->uid));
+	uint64_t uid = str_hash(str_of(w->object.uid));
 	struct explanation *e = find(x, w);
 
 	if (e != NULL && e->uid != uid) {
@@ -130,7 +130,7 @@ static bool hand_out(struct deferred_reasons *x, const struct quota *q, struct e
 {
 	const struct workload *w =
 		e->workload < q->workloads.n ? q->workloads.v[e->workload] : NULL;
-	bool same = w != NULL && str_hash(str_of(w->uid)) == e->uid;
+	bool same = w != NULL && str_hash(str_of(w->object.uid)) == e->uid;
 
 	free(x->last);
 	x->last = e->message;

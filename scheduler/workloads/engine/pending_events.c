@@ -68,7 +68,7 @@ void pending_events_add(struct pending_events *u, const struct quota *q,
 		const struct conditions_event *one = &events->v[i];
 		const struct workload *about = q->workloads.v[one->workload];
 		struct event e = { .about = xmalloc_dup(about->key),
-				   .uid = xmalloc_dup(about->uid),
+				   .uid = xmalloc_dup(about->object.uid),
 				   .reason = xmalloc_dup(one->reason),
 				   .message = xmalloc_dup(one->message),
 				   .warning = one->warning };
@@ -106,5 +106,5 @@ void pending_events_settle(struct pending_events *u, struct str written, bool ok
 
 void pending_events_refused(struct pending_events *u, const struct workload *w, const char *why)
 {
-	record(u, w->key, w->uid, true, "WorkloadWriteRefused", why);
+	record(u, w->key, w->object.uid, true, "WorkloadWriteRefused", why);
 }

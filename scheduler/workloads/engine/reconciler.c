@@ -342,8 +342,8 @@ static void send(struct reconciler *l, const struct workload *w, const char *wha
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, w->key);
 
 	write->workload = quota_workload_name(w);
-	write->about.uid = w->uid;
-	pool_add(l->pool, str_of(key), owner_write_new(w->namespace_, write));
+	write->about.uid = w->object.uid;
+	pool_add(l->pool, str_of(key), owner_write_new(w->object.namespace_, write));
 }
 
 /* Only as it was seen: who is kept from sending may find that somebody has switched it on again. */
@@ -352,7 +352,7 @@ static void send_active(struct reconciler *l, const struct workload *w, const st
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\",\"resourceVersion\":\"%" PRId64
 				    "\"},\"spec\":{\"active\":false}}",
-				    w->uid, f->version);
+				    w->object.uid, f->version);
 
 	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
@@ -368,7 +368,7 @@ static void send_finalizers(struct reconciler *l, const struct workload *w, cons
 	json_out_object(&o);
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
-	json_out_kv(&o, "uid", w->uid);
+	json_out_kv(&o, "uid", w->object.uid);
 	/* The list is replaced: nobody else's finalizer of the meantime may get lost. */
 	json_out_kv(&o, "resourceVersion", version);
 	json_out_key(&o, "finalizers");
@@ -387,7 +387,7 @@ static void send_delete(struct reconciler *l, const struct workload *w)
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
 				    "\"preconditions\":{\"uid\":\"%s\"}}",
-				    w->uid);
+				    w->object.uid);
 
 	send(l, w, "delete",
 	     &(struct owner_write){ .kind = OWNER_DELETE,
@@ -403,8 +403,9 @@ static struct workload_reconcile_queue local_of(const struct quota *q, const str
 						const struct local_queue **ret)
 {
 	const struct local_queue *l = quota_local_of(q, w);
-	struct workload_reconcile_queue out = { .name = w->local_queue == NULL ? ""
-									       : w->local_queue,
+	struct workload_reconcile_queue out = { .name = w->object.local_queue == NULL
+								? ""
+								: w->object.local_queue,
 						.exists = l != NULL };
 
 	out.stop = l == NULL ? QUOTA_RUN : l->stop;
@@ -420,8 +421,8 @@ static struct workload_reconcile_queue cluster_of(const struct quota *q, const s
 	const struct quota_node *n = name == NULL ? NULL : quota_queue_find(q, str_of(name));
 	struct workload_reconcile_queue out = { .name = name == NULL ? "" : name };
 
-	if (w->holds != MODEL_NONE) {
-		n = q->nodes.v[w->holds];
+	if (w->holding.node != MODEL_NONE) {
+		n = q->nodes.v[w->holding.node];
 		out.name = n->name;
 	}
 	out.exists = n != NULL && n->exists;
@@ -435,12 +436,12 @@ static struct workload_reconcile_queue cluster_of(const struct quota *q, const s
 
 static const char *what_is_invalid(const struct workload *w)
 {
-	for (size_t i = 0; i < w->npodsets; i++) {
-		if (w->podsets[i].invalid != NULL) {
-			return w->podsets[i].invalid;
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		if (w->object.podsets[i].invalid != NULL) {
+			return w->object.podsets[i].invalid;
 		}
 	}
-	return w->unsupported ? w->unsupported_what : NULL;
+	return w->object.unsupported;
 }
 
 static enum workload_reconcile_job job_state(const struct reconciler *l, const struct facts *f,
@@ -471,9 +472,9 @@ static void live(struct reconciler *l, const struct facts *f, const struct workl
 	};
 	struct workload_reconcile_in in = {
 		.id = w->id,
-		.namespace_ = w->namespace_,
+		.namespace_ = w->object.namespace_,
 		.name = quota_workload_name(w),
-		.uid = w->uid,
+		.uid = w->object.uid,
 		.active = f->active,
 		.deleted = f->deleted,
 		.has_finalizer = f->has_finalizer,
@@ -482,8 +483,7 @@ static void live(struct reconciler *l, const struct facts *f, const struct workl
 		.max_execution = f->max_execution,
 		.gated_by = f->gated_by,
 		.invalid = what_is_invalid(w),
-		.gates = w->gates,
-		.ngates = w->ngates,
+		.gates = w->object.gates,
 		.local = local_of(q, w, &local),
 		.checks = checks,
 		.job = job_state(l, f, w->key),

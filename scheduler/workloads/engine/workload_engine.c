@@ -133,11 +133,12 @@ static void explain_bypassed(struct workload_engine *e, const struct workload *w
 	const struct admission_decision d = { .kind = QUOTA_DECIDE_PENDING,
 					      .workload = w->id,
 					      .by = MODEL_NONE,
-					      .node = w->queue,
+					      .node = w->pending.queue,
 					      .reason = QUOTA_WAITING_FOR_QUOTA,
 					      .message = BYPASSED };
 
-	if (w->where == QUOTA_INADMISSIBLE && w->evaluated_generation != w->generation &&
+	if (w->pending.where == QUOTA_INADMISSIBLE &&
+	    w->pending.evaluated_generation != w->object.generation &&
 	    pending_backoff_is_over(w, clock_wall(e->clock))) {
 		deferred_reasons_put(e->deferred, w, &d, clock_mono(e->clock));
 	}
@@ -337,9 +338,9 @@ static void take_or_explain(struct workload_engine *e, const struct admission_de
 
 static bool waits(const struct workload_engine *e, const struct workload *w)
 {
-	return w->queue != MODEL_NONE && pending_is_admissible(w) &&
+	return w->pending.queue != MODEL_NONE && pending_is_admissible(w) &&
 	       pending_is_active(workload_cache_forest(e->cache),
-				 workload_cache_world(e->cache)->nodes.v[w->queue]);
+				 workload_cache_world(e->cache)->nodes.v[w->pending.queue]);
 }
 
 /* Returns the monotonic time at which more may be said. */
@@ -359,8 +360,8 @@ static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 
 static bool has_untried(const struct admission_decision *d, const struct workload *w)
 {
-	for (size_t i = 0; i < w->tried.n && d->where == QUOTA_HEAP; i++) {
-		if (w->tried.v[i].flavor >= 0) {
+	for (size_t i = 0; i < w->pending.tried.n && d->where == QUOTA_HEAP; i++) {
+		if (w->pending.tried.v[i].flavor >= 0) {
 			return true;
 		}
 	}

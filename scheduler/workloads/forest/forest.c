@@ -102,7 +102,7 @@ static void charge_holders(struct forest *f)
 		const struct quota_node *n = world->nodes.v[i];
 
 		for (size_t k = 0; n != NULL && n->is_queue && k < n->queue->holders.n; k++) {
-			charge(f, i, &n->queue->holders.v[k].w->usage, 1);
+			charge(f, i, &n->queue->holders.v[k].w->holding.usage, 1);
 		}
 	}
 	settle(f);
@@ -137,20 +137,20 @@ void forest_sync(struct forest *f)
 void forest_hold(struct forest *f, struct workload *w, uint32_t node)
 {
 	struct quota_holder holder = { .w = w,
-				       .pairs = quota_amounts_mask(&w->usage),
-				       .usage = w->usage.v,
-				       .nusage = (uint32_t)w->usage.n,
+				       .pairs = quota_amounts_mask(&w->holding.usage),
+				       .usage = w->holding.usage.v,
+				       .nusage = (uint32_t)w->holding.usage.n,
 				       .id = w->id };
 	struct cluster_queue *queue;
 
 	forest_sync(f);
-	assert(w->holds == MODEL_NONE && tree_sums_mark(f->sums) == 0);
+	assert(w->holding.node == MODEL_NONE && tree_sums_mark(f->sums) == 0);
 	queue = f->world->nodes.v[node]->queue;
 	quota_local_remember(f->world, w);
-	w->holds = node;
-	w->holds_pos = (uint32_t)queue->holders.n;
+	w->holding.node = node;
+	w->holding.pos = (uint32_t)queue->holders.n;
 	vec_push(&queue->holders, holder);
-	charge(f, node, &w->usage, 1);
+	charge(f, node, &w->holding.usage, 1);
 	settle(f);
 }
 
@@ -170,22 +170,22 @@ static bool is_saturated(const struct forest *f, uint32_t node, const struct quo
 void forest_release(struct forest *f, struct workload *w)
 {
 	struct cluster_queue *queue;
-	uint32_t node = w->holds;
+	uint32_t node = w->holding.node;
 
 	forest_sync(f);
 	assert(node != MODEL_NONE && tree_sums_mark(f->sums) == 0);
 	precedence_released(f, w);
 	queue = f->world->nodes.v[node]->queue;
-	assert(queue->holders.v[w->holds_pos].w == w);
-	queue->holders.v[queue->holders.n - 1].w->holds_pos = w->holds_pos;
-	vec_swap_remove(&queue->holders, w->holds_pos);
+	assert(queue->holders.v[w->holding.pos].w == w);
+	queue->holders.v[queue->holders.n - 1].w->holding.pos = w->holding.pos;
+	vec_swap_remove(&queue->holders, w->holding.pos);
 	queue->allocatable_gen++;
-	w->holds = MODEL_NONE;
-	if (is_saturated(f, node, &w->usage)) {
+	w->holding.node = MODEL_NONE;
+	if (is_saturated(f, node, &w->holding.usage)) {
 		rebuild(f);
 		return;
 	}
-	charge(f, node, &w->usage, -1);
+	charge(f, node, &w->holding.usage, -1);
 	settle(f);
 }
 

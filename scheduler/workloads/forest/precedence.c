@@ -19,7 +19,7 @@ static bool is_valid(const struct quota *q, const struct workload *w,
 		return false;
 	}
 	by = q->workloads.v[p->by];
-	return by->generation == p->by_generation && w->generation == p->generation &&
+	return by->object.generation == p->by_generation && w->object.generation == p->generation &&
 	       workload_priority(q, by) == p->by_priority &&
 	       workload_priority(q, w) == p->priority &&
 	       q->nodes.v[p->root]->released - p->released < UINT64_C(1) << p->reversals;
@@ -27,8 +27,8 @@ static bool is_valid(const struct quota *q, const struct workload *w,
 
 static struct quota_precedence *find(const struct workload *w, const struct workload *by)
 {
-	for (size_t i = 0; i < w->preempted_by.n; i++) {
-		struct quota_precedence *p = &w->preempted_by.v[i];
+	for (size_t i = 0; i < w->pending.preempted_by.n; i++) {
+		struct quota_precedence *p = &w->pending.preempted_by.v[i];
 
 		if (p->by == by->id && p->by_serial == by->serial) {
 			return p;
@@ -48,15 +48,15 @@ static struct quota_precedence *find_or_add(const struct quota *q, struct worklo
 	if (p != NULL) {
 		return p;
 	}
-	for (size_t i = 0; i < w->preempted_by.n; i++) {
-		p = &w->preempted_by.v[i];
+	for (size_t i = 0; i < w->pending.preempted_by.n; i++) {
+		p = &w->pending.preempted_by.v[i];
 		if (exists(q, p->by, p->by_serial)) {
-			w->preempted_by.v[kept++] = *p;
+			w->pending.preempted_by.v[kept++] = *p;
 		}
 	}
-	w->preempted_by.n = kept;
-	vec_push(&w->preempted_by, fresh);
-	return &w->preempted_by.v[kept];
+	w->pending.preempted_by.n = kept;
+	vec_push(&w->pending.preempted_by, fresh);
+	return &w->pending.preempted_by.v[kept];
 }
 
 /* The record is valid from now on, until something changes from here. */
@@ -68,16 +68,16 @@ static void renew(const struct quota *q, const struct workload *w, uint32_t root
 	p->root = root;
 	p->released = q->nodes.v[root]->released;
 	p->forest_gen = q->forest_gen;
-	p->generation = w->generation;
+	p->generation = w->object.generation;
 	p->priority = workload_priority(q, w);
-	p->by_generation = by->generation;
+	p->by_generation = by->object.generation;
 	p->by_priority = workload_priority(q, by);
 }
 
 void precedence_record(struct forest *f, struct workload *by, struct workload *victim)
 {
 	const struct quota *q = forest_world(f);
-	uint32_t root = forest_root(f, victim->holds);
+	uint32_t root = forest_root(f, victim->holding.node);
 	uint64_t released = q->nodes.v[root]->released;
 	const struct quota_precedence *back = find(by, victim);
 	struct quota_precedence *p = find_or_add(q, victim, by);
@@ -102,12 +102,12 @@ static void drop(struct workload *w, const struct workload *by)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < w->preempted_by.n; i++) {
-		if (w->preempted_by.v[i].by != by->id) {
-			w->preempted_by.v[kept++] = w->preempted_by.v[i];
+	for (size_t i = 0; i < w->pending.preempted_by.n; i++) {
+		if (w->pending.preempted_by.v[i].by != by->id) {
+			w->pending.preempted_by.v[kept++] = w->pending.preempted_by.v[i];
 		}
 	}
-	w->preempted_by.n = kept;
+	w->pending.preempted_by.n = kept;
 }
 
 void precedence_revoke(const struct quota *q, struct workload *victim)
@@ -115,8 +115,8 @@ void precedence_revoke(const struct quota *q, struct workload *victim)
 	struct quota_precedence *last = NULL;
 	struct workload *by;
 
-	for (size_t i = 0; i < victim->preempted_by.n; i++) {
-		struct quota_precedence *p = &victim->preempted_by.v[i];
+	for (size_t i = 0; i < victim->pending.preempted_by.n; i++) {
+		struct quota_precedence *p = &victim->pending.preempted_by.v[i];
 
 		if (exists(q, p->by, p->by_serial) && (last == NULL || p->cycle >= last->cycle)) {
 			last = p;
@@ -138,11 +138,11 @@ void precedence_revoke(const struct quota *q, struct workload *victim)
 
 void precedence_released(struct forest *f, const struct workload *w)
 {
-	bool was_preempted = w->evicted && w->preempted_at != MODEL_TIME_NONE &&
-			     w->preempted_at == w->evicted_at;
+	bool was_preempted = w->flags.evicted && w->flags.preempted_at != MODEL_TIME_NONE &&
+			     w->flags.preempted_at == w->flags.evicted_at;
 
 	if (!was_preempted) {
-		forest_world(f)->nodes.v[forest_root(f, w->holds)]->released++;
+		forest_world(f)->nodes.v[forest_root(f, w->holding.node)]->released++;
 	}
 }
 
@@ -163,8 +163,8 @@ void precedence_collect(const struct forest *f, const struct workload *w,
 	size_t first = out->n;
 
 	for (size_t at = first;; at++) {
-		for (size_t i = 0; i < w->preempted_by.n; i++) {
-			const struct quota_precedence *p = &w->preempted_by.v[i];
+		for (size_t i = 0; i < w->pending.preempted_by.n; i++) {
+			const struct quota_precedence *p = &w->pending.preempted_by.v[i];
 
 			if (!contains(out, first, p->by) && is_valid(q, w, p)) {
 				vec_push(out, p->by);

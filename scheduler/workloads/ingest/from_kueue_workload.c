@@ -76,7 +76,7 @@ static int read_podset(struct quota *q, const struct from_kueue_rules *rules,
 		       const struct api_workload *aw, size_t i, struct workload *w, struct err *err)
 {
 	const struct api_pod_set *a = &aw->spec.pod_sets.v[i];
-	struct podset *p = &w->podsets[i];
+	struct podset *p = &w->object.podsets[i];
 	const struct api_pod_spec *spec = &a->template_.spec;
 	const struct api_topology_request *t = a->topology_request;
 
@@ -84,15 +84,14 @@ static int read_podset(struct quota *q, const struct from_kueue_rules *rules,
 	if (read_counts(q, aw, a, p, err) < 0) {
 		return -ERR_INVALID;
 	}
-	if (read_placement(q, spec, w->arena, p, err) < 0) {
+	if (read_placement(q, spec, w->object.arena, p, err) < 0) {
 		return err_path(err, "template.spec.");
 	}
 	p->group = t == NULL || t->group_name == NULL ? NULL : quota_text(q, str_of(t->group_name));
 	p->wants_topology = q->options.topology && wants_topology(t);
-	from_kueue_request(q, rules, str_of(w->namespace_), spec, w->arena, p);
+	from_kueue_request(q, rules, str_of(w->object.namespace_), spec, w->object.arena, p);
 	if (spec->claims.n > 0) {
-		w->unsupported = true;
-		w->unsupported_what = CLAIMS;
+		w->object.unsupported = CLAIMS;
 	}
 	p->shape = podset_shape(p);
 	return 0;
@@ -107,17 +106,16 @@ static void read_variant(struct quota *q, const struct api_meta *meta, struct wo
 	uint32_t *allowed;
 
 	if (owner != NULL && str_streq(owner->kind, "Workload")) {
-		w->unsupported = true;
-		w->unsupported_what = VARIANTS;
+		w->object.unsupported = VARIANTS;
 	}
 	if (rest.p == NULL) {
 		return;
 	}
-	allowed = arena_zero(w->arena, rest.len + 1, sizeof(*allowed));
+	allowed = arena_zero(w->object.arena, rest.len + 1, sizeof(*allowed));
 	for (struct str s = str_next(&rest, ','); s.p != NULL; s = str_next(&rest, ',')) {
-		allowed[w->nallowed++] = quota_flavor_get(q, str_trim(s))->id;
+		allowed[w->object.nallowed++] = quota_flavor_get(q, str_trim(s))->id;
 	}
-	w->allowed = allowed;
+	w->object.allowed = allowed;
 }
 
 static void read_meta(struct quota *q, const struct api_meta *meta, struct workload *w)
@@ -126,21 +124,20 @@ static void read_meta(struct quota *q, const struct api_meta *meta, struct workl
 	const char *boost = field_map_get(&meta->annotations, KUEUE_PRIORITY_BOOST);
 	int64_t number;
 
-	w->namespace_ = quota_text(q, str_of(meta->namespace_));
-	w->uid = meta->uid == NULL ? "" : arena_dup(w->arena, meta->uid);
-	w->job_uid = arena_dup(w->arena, field_map_get(&meta->labels, KUEUE_JOB_UID));
-	w->generation = meta->generation;
-	w->created = meta->created;
-	w->deleting = meta->deleted != FIELD_NO_TIME;
-	w->admission_gated = q->options.admission_gates && gated != NULL && gated[0] != '\0';
+	w->object.namespace_ = quota_text(q, str_of(meta->namespace_));
+	w->object.uid = meta->uid == NULL ? "" : arena_dup(w->object.arena, meta->uid);
+	w->object.job_uid = arena_dup(w->object.arena, field_map_get(&meta->labels, KUEUE_JOB_UID));
+	w->object.generation = meta->generation;
+	w->object.created = meta->created;
+	w->object.deleting = meta->deleted != FIELD_NO_TIME;
+	w->object.admission_gated = q->options.admission_gates && gated != NULL && gated[0] != '\0';
 	/* One that cannot be read is none (Kueue: effective priority). */
 	if (boost != NULL && str_to_i64(str_of(boost), &number) && number >= INT32_MIN &&
 	    number <= INT32_MAX) {
-		w->boost = number;
+		w->object.boost = number;
 	}
 	if (field_map_get(&meta->annotations, SLICE_REPLACEMENT_FOR) != NULL) {
-		w->unsupported = true;
-		w->unsupported_what = SLICES;
+		w->object.unsupported = SLICES;
 	}
 	if (q->options.concurrent_admission) {
 		read_variant(q, meta, w);
@@ -152,10 +149,11 @@ static void read_gates(const struct api_workload *aw, struct workload *w)
 	size_t n = aw->spec.preemption_gates.n;
 
 	if (n > 0) {
-		w->gates = arena_zero(w->arena, n, sizeof(*w->gates));
+		w->object.gates = arena_zero(w->object.arena, n + 1, sizeof(*w->object.gates));
 	}
 	for (size_t i = 0; i < n; i++) {
-		w->gates[w->ngates++] = arena_dup(w->arena, aw->spec.preemption_gates.v[i].name);
+		w->object.gates[i] =
+			arena_dup(w->object.arena, aw->spec.preemption_gates.v[i].name);
 	}
 }
 
@@ -165,10 +163,10 @@ static void read_status(const struct api_workload *aw, const struct conditions *
 {
 	read_gates(aw, w);
 	conditions_flags(status, w);
-	w->preemptions = kueue_cost_preemptions(&aw->status);
+	w->object.preemptions = kueue_cost_preemptions(&aw->status);
 	if (aw->status.preemption_cost != NULL) {
-		w->cost = aw->status.preemption_cost->nano;
-		w->has_cost = true;
+		w->object.cost = aw->status.preemption_cost->nano;
+		w->object.has_cost = true;
 	}
 }
 
@@ -179,19 +177,21 @@ static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
 		return -ERR_INVALID;
 	}
 	read_meta(q, &aw->meta, w);
-	w->local_queue =
+	w->object.local_queue =
 		aw->spec.queue_name == NULL ? NULL : quota_text(q, str_of(aw->spec.queue_name));
-	w->priority_class = aw->spec.priority_class_ref == NULL
-				    ? NULL
-				    : quota_text(q, str_of(aw->spec.priority_class_ref->name));
-	w->priority = aw->spec.priority == FIELD_NO_I32 ? 0 : aw->spec.priority;
-	w->active = kueue_workload_is_active(aw);
-	if (w->finished) {
+	w->object.priority_class =
+		aw->spec.priority_class_ref == NULL
+			? NULL
+			: quota_text(q, str_of(aw->spec.priority_class_ref->name));
+	w->object.priority = aw->spec.priority == FIELD_NO_I32 ? 0 : aw->spec.priority;
+	w->object.active = kueue_workload_is_active(aw);
+	if (w->flags.finished) {
 		return 0; /* nobody asks what it asked for */
 	}
-	w->npodsets = aw->spec.pod_sets.n;
-	w->podsets = arena_zero(w->arena, w->npodsets, sizeof(*w->podsets));
-	for (size_t i = 0; i < w->npodsets; i++) {
+	w->object.npodsets = aw->spec.pod_sets.n;
+	w->object.podsets =
+		arena_zero(w->object.arena, w->object.npodsets, sizeof(*w->object.podsets));
+	for (size_t i = 0; i < w->object.npodsets; i++) {
 		if (read_podset(q, rules, aw, i, w, err) < 0) {
 			return err_path(err, "spec.podSets[%zu].", i);
 		}
@@ -204,8 +204,8 @@ static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
 
 static uint32_t find_podset(const struct workload *w, const char *name)
 {
-	for (uint32_t i = 0; i < w->npodsets; i++) {
-		if (str_streq(w->podsets[i].name, name)) {
+	for (uint32_t i = 0; i < w->object.npodsets; i++) {
+		if (str_streq(w->object.podsets[i].name, name)) {
 			return i;
 		}
 	}
@@ -223,7 +223,7 @@ static void read_assignment(struct quota *q, const struct api_pod_set_assignment
 			    struct workload *w)
 {
 	uint32_t at = find_podset(w, a->name == NULL ? "main" : a->name);
-	const struct podset *p = at == MODEL_NONE ? NULL : &w->podsets[at];
+	const struct podset *p = at == MODEL_NONE ? NULL : &w->object.podsets[at];
 	int32_t count = a->count != FIELD_NO_I32 ? a->count : p == NULL ? 0 : p->spec_count;
 	int32_t left = p == NULL ? count : p->count;
 
@@ -239,9 +239,10 @@ static void read_assignment(struct quota *q, const struct api_pod_set_assignment
 		as.flavor = quota_flavor_get(q, str_of(flavor))->id;
 		as.amount = from_kueue_amount(name, a->usage.v[i].amount);
 		as.amount = as.amount < 0 ? 0 : scale(as.amount, count, left);
-		quota_amounts_add(&w->usage, quota_pair_get(q, as.flavor, as.resource), as.amount);
+		quota_amounts_add(&w->holding.usage, quota_pair_get(q, as.flavor, as.resource),
+				  as.amount);
 		if (p != NULL) {
-			vec_push(&w->assigned, as);
+			vec_push(&w->holding.assigned, as);
 		}
 	}
 }
@@ -253,7 +254,7 @@ static void read_admission(struct quota *q, const struct api_workload *aw,
 {
 	const struct api_workload_admission *a = aw->status.admission;
 
-	if (a == NULL || a->cluster_queue == NULL || r->w.finished || !r->w.active ||
+	if (a == NULL || a->cluster_queue == NULL || r->w.flags.finished || !r->w.object.active ||
 	    !kueue_workload_is_reserving(aw)) {
 		return;
 	}
@@ -266,7 +267,7 @@ static void read_admission(struct quota *q, const struct api_workload *aw,
 static struct from_kueue_workload empty(size_t bytes)
 {
 	return (struct from_kueue_workload){
-		.w = { .arena = arena_create(bytes) },
+		.w = { .object.arena = arena_create(bytes) },
 	};
 }
 
@@ -309,7 +310,7 @@ static void keep_assignment(struct quota *q, const struct api_pod_set_assignment
 {
 	struct api_pod_set_assignment one = *a;
 
-	w->usage_unknown |= !is_known(a);
+	w->object.usage_unknown |= !is_known(a);
 	for (size_t i = 0; i < a->usage.n; i++) {
 		one.usage = (struct field_resources){ &a->usage.v[i], 1 };
 		if (is_known(&one)) {
@@ -332,24 +333,24 @@ int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
 	r = empty(SMALL);
 	read_status(aw, status, &r.w);
 	read_meta(q, &aw->meta, &r.w);
-	r.w.active = true;
-	r.w.unreadable = true;
-	r.w.unwritable = true;
+	r.w.object.active = true;
+	r.w.object.unreadable = true;
+	r.w.holding.unwritable = true;
 	r.queue = quota_name(q, str_of(a->cluster_queue));
 	for (size_t i = 0; i < a->assignments.n; i++) {
 		keep_assignment(q, &a->assignments.v[i], &r.w);
 	}
-	r.w.usage_unknown |= a->assignments.n == 0;
+	r.w.object.usage_unknown |= a->assignments.n == 0;
 	*ret = r;
 	return 0;
 }
 
 void from_kueue_workload_finish(struct from_kueue_workload *r)
 {
-	arena_destroy(r->w.arena);
-	r->w.arena = NULL;
-	quota_amounts_finish(&r->w.usage);
-	vec_finish(&r->w.assigned);
+	arena_destroy(r->w.object.arena);
+	r->w.object.arena = NULL;
+	quota_amounts_finish(&r->w.holding.usage);
+	vec_finish(&r->w.holding.assigned);
 }
 
 /* --- into the world -----------------------------------------------------------------------------
@@ -358,12 +359,12 @@ void from_kueue_workload_finish(struct from_kueue_workload *r)
 bool from_kueue_workload_holds(const struct quota *q, const struct from_kueue_workload *r,
 			       const struct workload *w)
 {
-	const struct quota_amounts *a = &r->w.usage, *b = &w->usage;
+	const struct quota_amounts *a = &r->w.holding.usage, *b = &w->holding.usage;
 
-	if (r->queue == NULL || w->holds == MODEL_NONE) {
-		return r->queue == NULL && w->holds == MODEL_NONE;
+	if (r->queue == NULL || w->holding.node == MODEL_NONE) {
+		return r->queue == NULL && w->holding.node == MODEL_NONE;
 	}
-	if (!str_streq(q->nodes.v[w->holds]->name, r->queue) || a->n != b->n) {
+	if (!str_streq(q->nodes.v[w->holding.node]->name, r->queue) || a->n != b->n) {
 		return false;
 	}
 	for (size_t i = 0; i < a->n; i++) {
@@ -376,51 +377,38 @@ bool from_kueue_workload_holds(const struct quota *q, const struct from_kueue_wo
 
 static bool has_changed(const struct workload *a, const struct workload *b)
 {
-	if (a->generation != b->generation || a->priority != b->priority || a->boost != b->boost ||
-	    a->evicted != b->evicted || a->requeued_false != b->requeued_false ||
-	    a->preemption_gated != b->preemption_gated || a->npodsets != b->npodsets) {
+	if (a->object.generation != b->object.generation ||
+	    a->object.priority != b->object.priority || a->object.boost != b->object.boost ||
+	    a->flags.evicted != b->flags.evicted ||
+	    a->flags.requeued_false != b->flags.requeued_false ||
+	    a->flags.preemption_gated != b->flags.preemption_gated ||
+	    a->object.npodsets != b->object.npodsets) {
 		return true;
 	}
-	for (size_t i = 0; i < a->npodsets; i++) {
-		if (a->podsets[i].shape != b->podsets[i].shape) {
+	for (size_t i = 0; i < a->object.npodsets; i++) {
+		if (a->object.podsets[i].shape != b->object.podsets[i].shape) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/* What does not come from the object stays as w has it: identity, holding, and all from `queue` on,
- * which is the pending side. */
-static void keep_state(struct workload *fresh, const struct workload *w)
-{
-	const size_t pending = offsetof(struct workload, queue);
-
-	memcpy((char *)fresh + pending, (const char *)w + pending, sizeof(*w) - pending);
-	fresh->id = w->id;
-	fresh->key = w->key;
-	fresh->hash = w->hash;
-	fresh->holds = w->holds;
-	fresh->holds_pos = w->holds_pos;
-}
-
 bool from_kueue_workload_apply(struct from_kueue_workload *r, struct workload *w)
 {
 	bool changed = has_changed(&r->w, w);
-	struct workload old = *w;
+	struct from_kueue_workload old = { .w = { .object = w->object } };
 
-	keep_state(&r->w, w);
-	*w = r->w;
-	if (old.holds != MODEL_NONE) {
-		w->usage = old.usage;
-		w->assigned.v = old.assigned.v;
-		w->assigned.n = old.assigned.n;
-		w->assigned.cap = old.assigned.cap;
-		old.usage = r->w.usage;
-		old.assigned.v = r->w.assigned.v;
+	w->object = r->w.object;
+	w->flags = r->w.flags;
+	w->holding.unwritable = r->w.holding.unwritable;
+	if (w->holding.node == MODEL_NONE) {
+		old.w.holding = w->holding;
+		w->holding.usage = r->w.holding.usage;
+		w->holding.assigned = r->w.holding.assigned;
+	} else {
+		old.w.holding = r->w.holding;
 	}
-	arena_destroy(old.arena);
-	quota_amounts_finish(&old.usage);
-	vec_finish(&old.assigned);
+	from_kueue_workload_finish(&old);
 	*r = (struct from_kueue_workload){ .queue = r->queue };
 	return changed;
 }

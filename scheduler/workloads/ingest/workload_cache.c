@@ -456,7 +456,7 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
 	struct conditions_pack *packed;
 
-	if (s->finished || w->unreadable ||
+	if (s->finished || w->object.unreadable ||
 	    conditions_same(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
 		return false;
 	}

@@ -194,8 +194,8 @@ static void want_reread(struct workload_cache *c, struct str namespace_)
 	for (uint32_t i = 0; i < c->q->workloads.n; i++) {
 		const struct workload *w = c->q->workloads.v[i];
 
-		if (w != NULL && w->holds == MODEL_NONE && !w->finished &&
-		    (namespace_.len == 0 || str_eq_c(namespace_, w->namespace_))) {
+		if (w != NULL && w->holding.node == MODEL_NONE && !w->flags.finished &&
+		    (namespace_.len == 0 || str_eq_c(namespace_, w->object.namespace_))) {
 			vec_push(&c->unread, i);
 		}
 	}

@@ -62,7 +62,7 @@ static void add_state(struct workload_cache *c, const struct workload *w)
 
 static bool is_same(const struct workload *w, const char *uid)
 {
-	return str_streq(w->uid, uid == NULL ? "" : uid);
+	return str_streq(w->object.uid, uid == NULL ? "" : uid);
 }
 
 /* --- where it belongs --------------------------------------------------------------------------*/
@@ -70,9 +70,9 @@ static bool is_same(const struct workload *w, const char *uid)
 /* Quota that it held is free for others. */
 static void release(struct workload_cache *c, struct workload *w, int64_t now)
 {
-	if (w->holds != MODEL_NONE) {
+	if (w->holding.node != MODEL_NONE) {
 		workload_cache_settle_nodes(c);
-		workload_cache_want_flush(c, w->holds, now);
+		workload_cache_want_flush(c, w->holding.node, now);
 		forest_release(c->forest, w);
 	}
 }
@@ -81,8 +81,8 @@ static void release(struct workload_cache *c, struct workload *w, int64_t now)
  * again, as in Kueue. */
 static void leave(struct workload_cache *c, const struct workload *w, int64_t now)
 {
-	if (w->where != QUOTA_NOWHERE) {
-		workload_cache_want_flush(c, w->queue, now);
+	if (w->pending.where != QUOTA_NOWHERE) {
+		workload_cache_want_flush(c, w->pending.queue, now);
 	}
 }
 
@@ -92,7 +92,7 @@ static void place(struct workload_cache *c, struct workload *w, bool changed, in
 	const char *queue = workload_cache_state(c, w)->queue;
 	const struct quota_node *n;
 
-	if (w->holds != MODEL_NONE) {
+	if (w->holding.node != MODEL_NONE) {
 		return;
 	}
 	if (queue == NULL) {
@@ -113,7 +113,7 @@ void workload_cache_workload_place_all(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		if (c->q->workloads.v[i] != NULL) {
 			place(c, c->q->workloads.v[i], true, now);
-			c->nodes_stale |= c->q->workloads.v[i]->usage_unknown;
+			c->nodes_stale |= c->q->workloads.v[i]->object.usage_unknown;
 		}
 	}
 }
@@ -124,7 +124,7 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
-		if (w != NULL && w->holds == MODEL_NONE &&
+		if (w != NULL && w->holding.node == MODEL_NONE &&
 		    workload_cache_state(c, w)->queue == NULL) {
 			pending_update(c->q, w, false, now);
 		}
@@ -133,7 +133,7 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
-		if (w != NULL && w->holds == MODEL_NONE &&
+		if (w != NULL && w->holding.node == MODEL_NONE &&
 		    workload_cache_state(c, w)->queue != NULL) {
 			place(c, w, false, now);
 		}
@@ -161,10 +161,11 @@ static void take_status(struct workload_cache *c, const struct workload *w,
 		tell_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
 	}
 	free(s->status);
-	s->finished = w->finished;
+	s->finished = w->flags.finished;
 	s->requeued = false;
-	s->status = w->finished && !c->keeps_finished ? conditions_pack_one(fresh, KUEUE_FINISHED)
-						      : conditions_pack_make(fresh);
+	s->status = w->flags.finished && !c->keeps_finished
+			    ? conditions_pack_one(fresh, KUEUE_FINISHED)
+			    : conditions_pack_make(fresh);
 }
 
 static struct workload *find_or_add(struct workload_cache *c, struct str key, const char *uid,
@@ -214,7 +215,7 @@ static int take_with(struct workload_cache *c, const struct sched_msg *m,
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
 	s = workload_cache_state(c, w);
-	unknown = w->usage_unknown;
+	unknown = w->object.usage_unknown;
 	holds = from_kueue_workload_holds(c->q, &read, w);
 	outdated = s->outdated && !m->flag && m->resource_version <= s->refused;
 	if (!holds && !(s->unsure && outdated)) {
@@ -226,11 +227,11 @@ static int take_with(struct workload_cache *c, const struct sched_msg *m,
 	s->unsure &= outdated;
 	s->outdated = outdated;
 	s->queue = read.queue;
-	if (w->holds != MODEL_NONE &&
+	if (w->holding.node != MODEL_NONE &&
 	    workload_priority(c->q, &read.w) != workload_priority(c->q, w)) {
-		workload_cache_want_flush(c, w->holds, now);
+		workload_cache_want_flush(c, w->holding.node, now);
 	}
-	if (read.w.finished || !read.w.active) {
+	if (read.w.flags.finished || !read.w.object.active) {
 		leave(c, w, now);
 	}
 	changed = from_kueue_workload_apply(&read, w) || s->requeued;
@@ -284,7 +285,7 @@ static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_
 		place(c, w, true, now);
 		c->dirty = true;
 	}
-	note_unknown(c, w->usage_unknown);
+	note_unknown(c, w->object.usage_unknown);
 	c->changes++;
 }
 
@@ -295,8 +296,9 @@ void workload_cache_workload_keep(struct workload_cache *c, const struct sched_m
 	const struct api_workload *aw = m->object;
 	const struct workload *w = quota_workload_find(c->q, m->key);
 
-	if (w != NULL && !w->unreadable && (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
-		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->finished &&
+	if (w != NULL && !w->object.unreadable &&
+	    (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
+		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->flags.finished &&
 		    kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED &&
 		    !workload_cache_state(c, w)->out) {
 			take(c, m, now);
@@ -358,7 +360,7 @@ void workload_cache_workload_remove(struct workload_cache *c, struct str key, in
 		return;
 	}
 	id = w->id;
-	unknown = w->usage_unknown;
+	unknown = w->object.usage_unknown;
 	leave(c, w, now);
 	pending_remove(c->q, w);
 	release(c, w, now);
@@ -386,12 +388,12 @@ void workload_cache_workload_flags(const struct workload_cache *c, struct worklo
 				   const struct conditions *status)
 {
 	struct workload_state *s = workload_cache_state(c, w);
-	bool waited = w->requeued_false;
+	bool waited = w->flags.requeued_false;
 
 	conditions_flags(status, w);
-	s->requeued |= waited && !w->requeued_false;
+	s->requeued |= waited && !w->flags.requeued_false;
 	if (s->queue == NULL && s->retry_at != MODEL_TIME_NONE) {
-		w->requeue_at = s->retry_at;
+		w->flags.requeue_at = s->retry_at;
 	}
 }
 
@@ -405,7 +407,7 @@ static void put_off(struct workload_cache *c, struct workload *w, int status, in
 	s->failures++;
 	s->retry_at = now + (wait < most ? wait : most);
 	if (s->queue != NULL) {
-		w->unwritable = true;
+		w->holding.unwritable = true;
 		vec_push(&c->refused, w->id);
 	}
 }
@@ -420,7 +422,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 		struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
 		int64_t at = w == NULL ? MODEL_TIME_NONE : workload_cache_state(c, w)->retry_at;
 
-		if (w == NULL || !w->unwritable) {
+		if (w == NULL || !w->holding.unwritable) {
 			continue; /* gone, or read anew */
 		}
 		if (at > now) {
@@ -428,9 +430,9 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 			next = at < next ? at : next;
 			continue;
 		}
-		w->unwritable = false;
-		if (w->holds != MODEL_NONE) {
-			workload_cache_want_flush(c, w->holds, now);
+		w->holding.unwritable = false;
+		if (w->holding.node != MODEL_NONE) {
+			workload_cache_want_flush(c, w->holding.node, now);
 		}
 	}
 	c->refused.n = kept;
@@ -445,14 +447,14 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 {
 	struct workload_state *s = workload_cache_state(c, w);
 	bool stale = m->outcome == SCHED_STALE;
-	bool was_preempted = w->evicted && w->preempted_at == w->evicted_at;
+	bool was_preempted = w->flags.evicted && w->flags.preempted_at == w->flags.evicted_at;
 
 	free(s->status);
 	s->status = s->before;
 	s->before = NULL;
-	if (s->queue == NULL && w->holds != MODEL_NONE && stale) {
-		s->unsure = w->unwritable = true;
-	} else if (s->queue == NULL && w->holds != MODEL_NONE) {
+	if (s->queue == NULL && w->holding.node != MODEL_NONE && stale) {
+		s->unsure = w->holding.unwritable = true;
+	} else if (s->queue == NULL && w->holding.node != MODEL_NONE) {
 		usage_revoke(c->q, w);
 		release(c, w, now);
 	}
@@ -465,7 +467,7 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 	}
 	workload_cache_workload_flags(c, w,
 				      workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));
-	if (was_preempted && !w->evicted) {
+	if (was_preempted && !w->flags.evicted) {
 		precedence_revoke(c->q, w);
 	}
 	pending_unblock(c->q, w); /* it is to be told again why it does not fit */
@@ -510,7 +512,7 @@ void workload_cache_workload_done(struct workload_cache *c, const struct sched_m
 	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
 	bool ok = m->outcome == SCHED_DONE;
 
-	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(w->uid, m->uid)) {
+	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(w->object.uid, m->uid)) {
 		return;
 	}
 	s->flies = false;

@@ -76,27 +76,29 @@ static size_t find_cause(const struct condition *reserved)
 static void add_holder(const struct telling *t, struct sums *s, const struct workload *w)
 {
 	s->reserving++;
-	s->admitted += w->admitted;
-	for (size_t i = 0; t->resources && i < w->usage.n; i++) {
-		quota_amounts_add(&s->reserved, w->usage.v[i].id, w->usage.v[i].value);
-		if (w->admitted) {
-			quota_amounts_add(&s->used, w->usage.v[i].id, w->usage.v[i].value);
+	s->admitted += w->flags.admitted;
+	for (size_t i = 0; t->resources && i < w->holding.usage.n; i++) {
+		quota_amounts_add(&s->reserved, w->holding.usage.v[i].id,
+				  w->holding.usage.v[i].value);
+		if (w->flags.admitted) {
+			quota_amounts_add(&s->used, w->holding.usage.v[i].id,
+					  w->holding.usage.v[i].value);
 		}
 	}
 }
 
 static void add_workload(const struct telling *t, struct sums *s, const struct workload *w)
 {
-	bool waits = w->where == QUOTA_HEAP || w->where == QUOTA_INADMISSIBLE;
+	bool waits = w->pending.where == QUOTA_HEAP || w->pending.where == QUOTA_INADMISSIBLE;
 
-	s->finished += w->finished;
-	if (w->holds != MODEL_NONE) {
+	s->finished += w->flags.finished;
+	if (w->holding.node != MODEL_NONE) {
 		add_holder(t, s, w);
 	}
-	s->active += w->where == QUOTA_HEAP;
-	s->inadmissible += w->where == QUOTA_INADMISSIBLE;
-	for (size_t i = 0; waits && t->resources && i < w->npodsets; i++) {
-		const struct podset *p = &w->podsets[i];
+	s->active += w->pending.where == QUOTA_HEAP;
+	s->inadmissible += w->pending.where == QUOTA_INADMISSIBLE;
+	for (size_t i = 0; waits && t->resources && i < w->object.npodsets; i++) {
+		const struct podset *p = &w->object.podsets[i];
 
 		for (size_t k = 0; k < p->request.n; k++) {
 			quota_amounts_add(
@@ -104,7 +106,7 @@ static void add_workload(const struct telling *t, struct sums *s, const struct w
 				admission_apply_amount(t->q, p, p->count, p->request.v[k].id));
 		}
 	}
-	if (!w->finished && !w->admitted) {
+	if (!w->flags.finished && !w->flags.admitted) {
 		const struct conditions *c = workload_cache_status(t->cache, w);
 
 		s->waits[find_reason(conditions_find(c, KUEUE_ADMITTED))]
@@ -124,7 +126,7 @@ static void add_to_sort(const struct telling *t, struct sums *s, const struct wo
 	}
 	sort = &s->sorts[metric_families_sort(t->f, str_of(w->key))];
 	sort->there = true;
-	sort->admitted += w->holds != MODEL_NONE && w->admitted;
+	sort->admitted += w->holding.node != MODEL_NONE && w->flags.admitted;
 }
 
 static uint32_t queue_of(const struct quota *q, const struct local_queue *l)
@@ -147,7 +149,7 @@ static void add_up(struct telling *t)
 		if (w == NULL) {
 			continue;
 		}
-		node = w->holds != MODEL_NONE ? w->holds : w->queue;
+		node = w->holding.node != MODEL_NONE ? w->holding.node : w->pending.queue;
 		local = locals || node == MODEL_NONE ? quota_local_of(t->q, w) : NULL;
 		if (node == MODEL_NONE && local != NULL) {
 			node = queue_of(t->q, local);
@@ -173,9 +175,9 @@ static void add_to_cohorts(struct telling *t, const struct quota_node *queue)
 		for (size_t i = 0; i < queue->queue->holders.n; i++) {
 			const struct workload *w = queue->queue->holders.v[i].w;
 
-			for (size_t k = 0; k < w->usage.n; k++) {
-				quota_amounts_add(&t->nodes[up].reserved, w->usage.v[k].id,
-						  w->usage.v[k].value);
+			for (size_t k = 0; k < w->holding.usage.n; k++) {
+				quota_amounts_add(&t->nodes[up].reserved, w->holding.usage.v[k].id,
+						  w->holding.usage.v[k].value);
 			}
 		}
 	}
@@ -216,7 +218,7 @@ static double count_hashes(struct telling *t, const uint32_t *ids, size_t n)
 
 	vec_clear(&t->hashes);
 	for (size_t i = 0; i < n; i++) {
-		vec_push(&t->hashes, t->q->workloads.v[ids[i]]->hash);
+		vec_push(&t->hashes, t->q->workloads.v[ids[i]]->pending.hash);
 	}
 	if (n > 1) {
 		qsort(t->hashes.v, n, sizeof(t->hashes.v[0]), by_hash);

@@ -68,7 +68,7 @@ void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
 			result = "success";
 		}
 		if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
-			labels[0] = queue_name(q, q->workloads.v[d->by]->queue);
+			labels[0] = queue_name(q, q->workloads.v[d->by]->pending.queue);
 			labels[1] = victim_reason_name(d->victim_reason);
 			metric_families_add(f, QF_PREEMPTED_TOTAL, labels, 1);
 		} else if (d->kind != QUOTA_DECIDE_PREEMPT &&
@@ -127,7 +127,7 @@ static int64_t queued_at(const struct change *c, int64_t otherwise)
 	if (requeued != NULL) {
 		return requeued->at;
 	}
-	return c->w->created == MODEL_TIME_NONE ? otherwise : c->w->created;
+	return c->w->object.created == MODEL_TIME_NONE ? otherwise : c->w->object.created;
 }
 
 static int64_t at(const struct conditions *c, const char *type, int64_t otherwise)
@@ -282,8 +282,8 @@ void workload_metrics_status(struct metric_families *f, const struct forest *for
 			    .after = after,
 			    .queue = after->queue != NULL ? after->queue : before->queue,
 			    .local = local == NULL ? NULL : local->name,
-			    .namespace_ = w->namespace_,
-			    .class = w->priority_class };
+			    .namespace_ = w->object.namespace_,
+			    .class = w->object.priority_class };
 
 	tell_finished(&c);
 	if (c.queue == NULL) {

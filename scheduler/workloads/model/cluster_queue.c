@@ -70,7 +70,7 @@ static const char *find_unknown(const struct cluster_queue *queue)
 	for (size_t i = 0; i < queue->holders.n; i++) {
 		const struct workload *w = queue->holders.v[i].w;
 
-		if (w->usage_unknown && (first == NULL || strcmp(w->key, first) < 0)) {
+		if (w->object.usage_unknown && (first == NULL || strcmp(w->key, first) < 0)) {
 			first = w->key;
 		}
 	}

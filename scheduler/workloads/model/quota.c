@@ -69,8 +69,8 @@ static void destroy_objects(struct quota *q)
 		struct workload *w = q->workloads.v[i];
 
 		if (w != NULL) {
-			w->holds = MODEL_NONE;
-			w->where = QUOTA_NOWHERE;
+			w->holding.node = MODEL_NONE;
+			w->pending.where = QUOTA_NOWHERE;
 			quota_workload_remove(q, w);
 		}
 	}
@@ -328,17 +328,19 @@ struct local_queue *quota_local_find(const struct quota *q, struct str key)
 
 struct local_queue *quota_local_of(const struct quota *q, const struct workload *w)
 {
-	struct local_queue *l = w->local < q->locals.n ? q->locals.v[w->local] : NULL;
+	struct local_queue *l =
+		w->pending.local < q->locals.n ? q->locals.v[w->pending.local] : NULL;
 	char key[512];
 	int n;
 
-	if (w->local_queue == NULL) {
+	if (w->object.local_queue == NULL) {
 		return NULL;
 	}
-	if (l != NULL && l->name == w->local_queue && l->namespace_ == w->namespace_) {
+	if (l != NULL && l->name == w->object.local_queue &&
+	    l->namespace_ == w->object.namespace_) {
 		return l; /* names are interned */
 	}
-	n = snprintf(key, sizeof(key), "%s/%s", w->namespace_, w->local_queue);
+	n = snprintf(key, sizeof(key), "%s/%s", w->object.namespace_, w->object.local_queue);
 	if (n < 0 || (size_t)n >= sizeof(key)) {
 		return NULL; /* longer than the API allows: no such LocalQueue */
 	}
@@ -349,7 +351,7 @@ void quota_local_remember(const struct quota *q, struct workload *w)
 {
 	const struct local_queue *l = quota_local_of(q, w);
 
-	w->local = l == NULL ? MODEL_NONE : l->id;
+	w->pending.local = l == NULL ? MODEL_NONE : l->id;
 }
 
 const struct quota_node *quota_local_queue(const struct quota *q, const struct local_queue *l)

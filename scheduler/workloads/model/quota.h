@@ -301,62 +301,69 @@ struct quota_precedence {
 	int64_t by_generation, by_priority, generation, priority;
 };
 
-struct workload {
-	/* What the search for victims looks at of each candidate comes first, side by side. */
-	uint32_t id;
-	uint32_t holds;   /* holds quota, and `usage` is charged, at this node; MODEL_NONE: none */
-	int32_t priority; /* spec.priority */
-	bool has_cost, evicted;
-	bool unwritable;     /* its status was refused: for now nobody's victim */
-	int64_t boost;       /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
-	int64_t reserved_at; /* of QuotaReserved=True; MODEL_TIME_NONE */
-	__int128 cost;       /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
-	struct quota_amounts usage; /* by pair */
+struct quota_assignments {
+	struct quota_assigned *v;
+	size_t n, cap;
+};
 
-	const char *key; /* "namespace/name", of quota->workload_of */
-	const char *namespace_, *uid, *job_uid, *local_queue;
-	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
-	struct arena *arena;        /* pod sets, texts; replaced as a whole with the spec */
-	int64_t generation;
-	int64_t created;       /* wall ns, whole seconds */
-	bool active;           /* spec.active */
-	bool deleting;         /* metadata.deletionTimestamp: it may hold quota, and gets none */
-	bool admission_gated;  /* kueue.x-k8s.io/admission-gated-by is not empty */
-	bool preemption_gated; /* a gate of spec.preemptionGates is not Open in status */
-	bool finished, requeued_false, on_hold, waits_replacement;
-	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */
-	bool reclaimed_while_borrowing; /* Preempted=True, InCohortReclaimWhileBorrowing */
-	bool check_blocks;              /* a check is in Retry or Rejected */
-	bool unreadable;                /* only what it holds was read: nothing is written to it */
-	bool usage_unknown; /* not all that it holds could be read: its queue admits nothing more */
-	bool unsupported;   /* uses what this engine does not do; unsupported_what says */
-	const char *unsupported_what;
+/* The quota that a workload holds. */
+struct workload_holding {
+	struct quota_assignments assigned;
+	struct quota_amounts usage; /* by pair */
+	uint32_t node;              /* at which `usage` is charged; MODEL_NONE: it holds nothing */
+	uint32_t pos;               /* in queue->holders of `node` */
+	bool unwritable;            /* its status was refused: for now no victim */
+};
+
+/* What follows from its status: conditions_flags of workloads/status/conditions_flags.h. */
+struct workload_flags {
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
-	struct podset *podsets;           /* none when it is finished */
-	size_t npodsets;
-	const char **gates; /* names of spec.preemptionGates; in the arena */
-	size_t ngates;
+	int64_t reserved_at;              /* of QuotaReserved=True; MODEL_TIME_NONE */
+	bool evicted;
+	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */
+	bool reclaimed_while_borrowing; /* Preempted=True, InCohortReclaimWhileBorrowing */
+	bool finished, admitted, pods_ready;
+	bool requeued_false, on_hold, waits_replacement;
+	bool check_blocks;     /* a check is in Retry or Rejected */
+	bool preemption_gated; /* a gate of spec.preemptionGates is not Open in status */
+};
+
+/* What else the object says; replaced as a whole when it is read. */
+struct workload_object {
+	__int128 cost;       /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
+	int64_t boost;       /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
+	int32_t priority;    /* spec.priority */
+	int32_t preemptions; /* how many, by status.schedulingStats */
+	bool has_cost;
+	bool active;          /* spec.active */
+	bool deleting;        /* metadata.deletionTimestamp: it may hold quota, and gets none */
+	bool admission_gated; /* kueue.x-k8s.io/admission-gated-by is not empty */
+	bool unreadable;      /* only what it holds was read: nothing is written to it */
+	bool usage_unknown;   /* not all that it holds could be read: its queue admits no more */
+	const char *namespace_, *uid, *job_uid, *local_queue;
+	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
+	struct arena *arena;        /* pod sets, texts */
+	int64_t generation;
+	int64_t created;         /* wall ns, whole seconds */
+	const char *unsupported; /* what it uses that this engine does not do; NULL: nothing */
+	struct podset *podsets;  /* none when it is finished */
+	const char **gates;      /* names of spec.preemptionGates, NULL behind; NULL: none */
 	const uint32_t *allowed; /* flavors; NULL: any (Kueue: concurrent admission) */
-	size_t nallowed;
-	uint64_t hash; /* equivalence class: workloads/pending/pending.h */
+	uint32_t npodsets, nallowed;
+};
 
-	uint32_t holds_pos;  /* in queue->holders of `holds` */
-	int32_t preemptions; /* so often, by status.schedulingStats */
-	bool admitted, pods_ready;
-	struct VEC(struct quota_assigned) assigned;
-
-	/* Pending (from here on: workloads/ingest/from_kueue_workload.c keeps it when the object
-	 * changes):
-	 */
+/* Where it waits: workloads/pending/pending.h and the scan over flavors. */
+struct workload_pending {
 	uint32_t queue; /* node id of the ClusterQueue its LocalQueue names; MODEL_NONE */
 	uint32_t local; /* id of that LocalQueue, if it is still there: quota_local_of */
 	enum quota_where where;
 	uint32_t pos; /* in queue->heap or queue->inadmissible */
-	bool timed;   /* in quota->timers */
-	int64_t evaluated_generation;
 	enum quota_requeue last_requeue;
 	enum nofit_reason last_reason;
+	bool timed; /* in quota->timers */
+	int64_t evaluated_generation;
+	uint64_t hash; /* equivalence class */
 	struct VEC(struct last_assignment) tried;
 	uint64_t tried_gen;   /* allocatable_gen when the scan stopped */
 	uint64_t tried_cycle; /* cycle of it */
@@ -364,8 +371,19 @@ struct workload {
 	uint64_t scan_cycle; /* queue->pop_cycle when the scan began, at the first flavor */
 	bool scan_lost_turn; /* the scan passed a flavor whose quota others took in the same cycle
 			      */
-	uint64_t serial;     /* no two workloads have had the same one */
 	struct VEC(struct quota_precedence) preempted_by; /* workloads/forest/precedence.h */
+};
+
+struct workload {
+	/* What the search for victims looks at of each candidate is side by side: the end of
+	 * `holding` and `flags`, the beginning of `object`. */
+	struct workload_holding holding;
+	struct workload_flags flags;
+	struct workload_object object;
+	struct workload_pending pending;
+	uint32_t id;
+	const char *key; /* "namespace/name", of quota->workload_of */
+	uint64_t serial; /* no two workloads have had the same one */
 };
 
 struct quota_usage_weight { /* admissionFairSharing.resourceWeights */

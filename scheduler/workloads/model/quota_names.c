@@ -41,8 +41,8 @@ static void mark_flavor(struct intern *names, const struct flavor *f)
 
 static void mark_podsets(struct intern *names, const struct workload *w)
 {
-	for (size_t i = 0; i < w->npodsets; i++) {
-		const struct podset *p = &w->podsets[i];
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		const struct podset *p = &w->object.podsets[i];
 
 		intern_mark_name(names, p->name);
 		intern_mark_name(names, p->group);
@@ -56,26 +56,26 @@ static void mark_podsets(struct intern *names, const struct workload *w)
 
 static void mark_resources(struct intern *resources, const struct workload *w)
 {
-	for (size_t i = 0; i < w->npodsets; i++) {
-		const struct quota_amounts *request = &w->podsets[i].request;
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		const struct quota_amounts *request = &w->object.podsets[i].request;
 
 		for (size_t k = 0; k < request->n; k++) {
 			intern_mark(resources, request->v[k].id);
 		}
 	}
-	for (size_t i = 0; i < w->assigned.n; i++) {
-		intern_mark(resources, w->assigned.v[i].resource);
+	for (size_t i = 0; i < w->holding.assigned.n; i++) {
+		intern_mark(resources, w->holding.assigned.v[i].resource);
 	}
-	for (size_t i = 0; i < w->tried.n; i++) {
-		intern_mark(resources, w->tried.v[i].resource);
+	for (size_t i = 0; i < w->pending.tried.n; i++) {
+		intern_mark(resources, w->pending.tried.v[i].resource);
 	}
 }
 
 static void mark_workload(struct quota *q, const struct workload *w)
 {
-	intern_mark_name(q->names, w->namespace_);
-	intern_mark_name(q->names, w->local_queue);
-	intern_mark_name(q->names, w->priority_class);
+	intern_mark_name(q->names, w->object.namespace_);
+	intern_mark_name(q->names, w->object.local_queue);
+	intern_mark_name(q->names, w->object.priority_class);
 	mark_podsets(q->names, w);
 	mark_resources(q->resources, w);
 }

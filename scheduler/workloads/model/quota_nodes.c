@@ -50,8 +50,8 @@ static void mark_used(const struct quota *q, bool *used, bool *ret_idle)
 	for (size_t i = 0; *ret_idle && i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
-		if (w != NULL && w->queue != MODEL_NONE) {
-			used[w->queue] = true;
+		if (w != NULL && w->pending.queue != MODEL_NONE) {
+			used[w->pending.queue] = true;
 		}
 	}
 }

@@ -107,7 +107,7 @@ void quota_namespace_remove(struct quota *q, struct str name);
 /* spec.priority, and the boost when its gate is on. Inline: asked of every candidate. */
 static inline int64_t workload_priority(const struct quota *q, const struct workload *w)
 {
-	return (int64_t)w->priority + (q->options.priority_boost ? w->boost : 0);
+	return (int64_t)w->object.priority + (q->options.priority_boost ? w->object.boost : 0);
 }
 /* The time that orders equal priorities (Kueue: queue-order timestamp). */
 int64_t workload_queue_time(const struct quota *q, const struct workload *w);

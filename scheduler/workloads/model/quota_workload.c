@@ -12,13 +12,15 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	struct workload *w = xmalloc_zero(1, sizeof(*w));
 
 	assert(quota_workload_find(q, key) == NULL);
-	w->arena = arena_create(512);
-	w->uid = "";
-	w->active = true;
-	w->created = MODEL_TIME_NONE;
-	w->evicted_at = w->preempted_at = w->reserved_at = w->requeue_at = MODEL_TIME_NONE;
-	w->holds = w->queue = w->local = MODEL_NONE;
-	w->where = QUOTA_NOWHERE;
+	w->object.arena = arena_create(512);
+	w->object.uid = "";
+	w->object.active = true;
+	w->object.created = MODEL_TIME_NONE;
+	w->flags.evicted_at = w->flags.preempted_at = MODEL_TIME_NONE;
+	w->flags.reserved_at = w->flags.requeue_at = MODEL_TIME_NONE;
+	w->holding.node = MODEL_NONE;
+	w->pending.queue = w->pending.local = MODEL_NONE;
+	w->pending.where = QUOTA_NOWHERE;
 	w->serial = ++q->serials;
 	if (q->free_workloads.n > 0) {
 		w->id = vec_pop(&q->free_workloads);
@@ -45,7 +47,7 @@ const char *quota_workload_name(const struct workload *w)
 /* The id is used again: it must not wait for a back-off of somebody who is gone. */
 static void forget_timer(struct quota *q, const struct workload *w)
 {
-	for (size_t i = 0; w->timed && i < q->timers.n; i++) {
+	for (size_t i = 0; w->pending.timed && i < q->timers.n; i++) {
 		if (q->timers.v[i] == w->id) {
 			vec_swap_remove(&q->timers, i);
 			return;
@@ -55,15 +57,15 @@ static void forget_timer(struct quota *q, const struct workload *w)
 
 void quota_workload_remove(struct quota *q, struct workload *w)
 {
-	assert(w->holds == MODEL_NONE && w->where == QUOTA_NOWHERE);
+	assert(w->holding.node == MODEL_NONE && w->pending.where == QUOTA_NOWHERE);
 	forget_timer(q, w);
 	strmap_remove(q->workload_of, str_of(w->key));
 	q->workloads.v[w->id] = NULL;
 	vec_push(&q->free_workloads, w->id);
-	quota_amounts_finish(&w->usage);
-	vec_finish(&w->assigned);
-	vec_finish(&w->tried);
-	vec_finish(&w->preempted_by);
-	arena_destroy(w->arena);
+	quota_amounts_finish(&w->holding.usage);
+	vec_finish(&w->holding.assigned);
+	vec_finish(&w->pending.tried);
+	vec_finish(&w->pending.preempted_by);
+	arena_destroy(w->object.arena);
 	free(w);
 }

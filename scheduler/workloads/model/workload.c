@@ -6,14 +6,14 @@
  * again and lose it again: it queues behind (Kueue: queue-order timestamp). */
 int64_t workload_queue_time(const struct quota *q, const struct workload *w)
 {
-	if (w->evicted && w->evicted_by_timeout && !q->options.timestamp_creation) {
-		return w->evicted_at;
+	if (w->flags.evicted && w->flags.evicted_by_timeout && !q->options.timestamp_creation) {
+		return w->flags.evicted_at;
 	}
-	if (w->evicted && w->evicted_by_check) {
-		return w->evicted_at;
+	if (w->flags.evicted && w->flags.evicted_by_check) {
+		return w->flags.evicted_at;
 	}
-	if (!q->options.priority_sorting && w->reclaimed_while_borrowing) {
-		return w->preempted_at + CLOCK_NS_PER_MS;
+	if (!q->options.priority_sorting && w->flags.reclaimed_while_borrowing) {
+		return w->flags.preempted_at + CLOCK_NS_PER_MS;
 	}
-	return w->created;
+	return w->object.created;
 }

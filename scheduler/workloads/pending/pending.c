@@ -14,13 +14,15 @@
 
 bool pending_backoff_is_over(const struct workload *w, int64_t now)
 {
-	return !w->requeued_false && (w->requeue_at == MODEL_TIME_NONE || now >= w->requeue_at);
+	return !w->flags.requeued_false &&
+	       (w->flags.requeue_at == MODEL_TIME_NONE || now >= w->flags.requeue_at);
 }
 
 bool pending_is_admissible(const struct workload *w)
 {
-	return !w->admission_gated && !w->finished && w->active && !w->deleting &&
-	       w->holds == MODEL_NONE && !w->on_hold && !w->waits_replacement;
+	return !w->object.admission_gated && !w->flags.finished && w->object.active &&
+	       !w->object.deleting && w->holding.node == MODEL_NONE && !w->flags.on_hold &&
+	       !w->flags.waits_replacement;
 }
 
 bool pending_is_active(const struct forest *f, const struct quota_node *n)
@@ -32,7 +34,7 @@ bool pending_is_active(const struct forest *f, const struct quota_node *n)
 bool pending_selects(const struct quota *q, const struct cluster_queue *queue,
 		     const struct workload *w)
 {
-	const struct quota_namespace *space = quota_namespace_find(q, str_of(w->namespace_));
+	const struct quota_namespace *space = quota_namespace_find(q, str_of(w->object.namespace_));
 
 	return space != NULL &&
 	       namespace_selector_matches(&queue->namespaces, space->labels, space->nlabels);
@@ -40,7 +42,7 @@ bool pending_selects(const struct quota *q, const struct cluster_queue *queue,
 
 static struct cluster_queue *queue_of(const struct quota *q, const struct workload *w)
 {
-	return q->nodes.v[w->queue]->queue;
+	return q->nodes.v[w->pending.queue]->queue;
 }
 
 /* The ClusterQueue in which w would wait: MODEL_NONE when its LocalQueue is not there or stopped,
@@ -57,16 +59,16 @@ static uint32_t resolve(const struct quota *q, const struct workload *w)
 /* Equal hashes: workloads that a cycle treats the same (priority, pod sets, counts). */
 static uint64_t hash_of(const struct quota *q, const struct workload *w)
 {
-	uint64_t h = mix(w->npodsets, (uint64_t)workload_priority(q, w));
+	uint64_t h = mix(w->object.npodsets, (uint64_t)workload_priority(q, w));
 
-	for (size_t i = 0; i < w->npodsets; i++) {
-		const struct podset *p = &w->podsets[i];
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		const struct podset *p = &w->object.podsets[i];
 
 		h = mix(h, p->shape);
 		h = mix(h, (uint64_t)p->count << 32 | (uint32_t)p->min_count);
 	}
-	for (size_t i = 0; i < w->nallowed; i++) {
-		h = mix(h, w->allowed[i]);
+	for (size_t i = 0; i < w->object.nallowed; i++) {
+		h = mix(h, w->object.allowed[i]);
 	}
 	return h;
 }
@@ -100,11 +102,11 @@ static bool is_blocked(const struct quota *q, const struct cluster_queue *queue,
 
 static void park(struct quota *q, struct cluster_queue *queue, struct workload *w)
 {
-	w->where = QUOTA_INADMISSIBLE;
-	w->pos = (uint32_t)queue->inadmissible.n;
+	w->pending.where = QUOTA_INADMISSIBLE;
+	w->pending.pos = (uint32_t)queue->inadmissible.n;
 	vec_push(&queue->inadmissible, w->id);
-	if (w->requeue_at != MODEL_TIME_NONE && !w->timed) {
-		w->timed = true;
+	if (w->flags.requeue_at != MODEL_TIME_NONE && !w->pending.timed) {
+		w->pending.timed = true;
 		vec_push(&q->timers, w->id);
 	}
 }
@@ -113,34 +115,34 @@ static void unpark(struct quota *q, struct cluster_queue *queue, struct workload
 {
 	uint32_t last = queue->inadmissible.v[queue->inadmissible.n - 1];
 
-	vec_swap_remove(&queue->inadmissible, w->pos);
-	q->workloads.v[last]->pos = w->pos;
-	w->where = QUOTA_NOWHERE;
-	w->pos = MODEL_NONE;
+	vec_swap_remove(&queue->inadmissible, w->pending.pos);
+	q->workloads.v[last]->pending.pos = w->pending.pos;
+	w->pending.where = QUOTA_NOWHERE;
+	w->pending.pos = MODEL_NONE;
 }
 
 /* No workload equal to w fits either: they need not be tried before something changes. */
 static void block(struct quota *q, struct cluster_queue *queue, const struct workload *w)
 {
-	size_t place = blocked_place(queue, w->hash), kept = 0;
+	size_t place = blocked_place(queue, w->pending.hash), kept = 0;
 
-	if (place < queue->blocked.n && queue->blocked.v[place] == w->hash) {
+	if (place < queue->blocked.n && queue->blocked.v[place] == w->pending.hash) {
 		return;
 	}
-	vec_push(&queue->blocked, w->hash);
+	vec_push(&queue->blocked, w->pending.hash);
 	memmove(&queue->blocked.v[place + 1], &queue->blocked.v[place],
 		(queue->blocked.n - 1 - place) * sizeof(queue->blocked.v[0]));
-	queue->blocked.v[place] = w->hash;
+	queue->blocked.v[place] = w->pending.hash;
 	for (size_t i = 0; i < queue->heap.n; i++) {
 		struct workload *other = q->workloads.v[queue->heap.v[i]];
 
-		if (other->hash != w->hash) {
+		if (other->pending.hash != w->pending.hash) {
 			queue->heap.v[kept++] = other->id;
 			continue;
 		}
 		park(q, queue, other);
-		other->last_requeue = w->last_requeue;
-		other->last_reason = w->last_reason;
+		other->pending.last_requeue = w->pending.last_requeue;
+		other->pending.last_reason = w->pending.last_reason;
 	}
 	if (kept < queue->heap.n) {
 		queue->heap.n = kept;
@@ -150,10 +152,10 @@ static void block(struct quota *q, struct cluster_queue *queue, const struct wor
 
 void pending_unblock(struct quota *q, const struct workload *w)
 {
-	struct cluster_queue *queue = w->queue == MODEL_NONE ? NULL : queue_of(q, w);
-	size_t i = queue == NULL ? 0 : blocked_place(queue, w->hash);
+	struct cluster_queue *queue = w->pending.queue == MODEL_NONE ? NULL : queue_of(q, w);
+	size_t i = queue == NULL ? 0 : blocked_place(queue, w->pending.hash);
 
-	if (queue != NULL && i < queue->blocked.n && queue->blocked.v[i] == w->hash) {
+	if (queue != NULL && i < queue->blocked.n && queue->blocked.v[i] == w->pending.hash) {
 		memmove(&queue->blocked.v[i], &queue->blocked.v[i + 1],
 			(queue->blocked.n - 1 - i) * sizeof(queue->blocked.v[0]));
 		queue->blocked.n--;
@@ -165,18 +167,18 @@ void pending_unblock(struct quota *q, const struct workload *w)
 /* Out of its list; a sticky preemptor stays one. */
 static void take_out(struct quota *q, struct workload *w)
 {
-	if (w->where == QUOTA_HEAP) {
-		(void)pending_heap_remove(q, queue_of(q, w), w->pos);
-	} else if (w->where == QUOTA_INADMISSIBLE) {
+	if (w->pending.where == QUOTA_HEAP) {
+		(void)pending_heap_remove(q, queue_of(q, w), w->pending.pos);
+	} else if (w->pending.where == QUOTA_INADMISSIBLE) {
 		unpark(q, queue_of(q, w), w);
 	}
-	w->where = QUOTA_NOWHERE;
-	w->pos = MODEL_NONE;
+	w->pending.where = QUOTA_NOWHERE;
+	w->pending.pos = MODEL_NONE;
 }
 
 void pending_remove(struct quota *q, struct workload *w)
 {
-	if (w->where == QUOTA_NOWHERE) {
+	if (w->pending.where == QUOTA_NOWHERE) {
 		return;
 	}
 	take_out(q, w);
@@ -189,7 +191,7 @@ static void place(struct quota *q, struct workload *w, int64_t now)
 {
 	struct cluster_queue *queue = queue_of(q, w);
 
-	if (!pending_backoff_is_over(w, now) || is_blocked(q, queue, w->hash)) {
+	if (!pending_backoff_is_over(w, now) || is_blocked(q, queue, w->pending.hash)) {
 		park(q, queue, w);
 	} else {
 		pending_heap_push(q, queue, w);
@@ -198,28 +200,28 @@ static void place(struct quota *q, struct workload *w, int64_t now)
 
 void pending_update(struct quota *q, struct workload *w, bool changed, int64_t now)
 {
-	uint64_t before = w->hash;
+	uint64_t before = w->pending.hash;
 	uint32_t to;
 
-	if (w->where == QUOTA_IN_FLIGHT) {
+	if (w->pending.where == QUOTA_IN_FLIGHT) {
 		return;
 	}
 	quota_local_remember(q, w);
 	to = pending_is_admissible(w) ? resolve(q, w) : MODEL_NONE;
-	if (w->queue != to) {
+	if (w->pending.queue != to) {
 		pending_remove(q, w);
-		w->evaluated_generation = 0; /* not tried there, even if it comes back */
+		w->pending.evaluated_generation = 0; /* not tried there, even if it comes back */
 	}
-	w->queue = to;
-	w->hash = hash_of(q, w);
+	w->pending.queue = to;
+	w->pending.hash = hash_of(q, w);
 	if (to == MODEL_NONE) {
 		return;
 	}
-	if (before != 0 && before != w->hash) {
+	if (before != 0 && before != w->pending.hash) {
 		pending_unblock(q, w); /* the block was about its former request */
 	}
-	if (w->where == QUOTA_INADMISSIBLE && !changed &&
-	    w->generation == w->evaluated_generation) {
+	if (w->pending.where == QUOTA_INADMISSIBLE && !changed &&
+	    w->object.generation == w->pending.evaluated_generation) {
 		return;
 	}
 	take_out(q, w);
@@ -230,10 +232,10 @@ void pending_update(struct quota *q, struct workload *w, bool changed, int64_t n
 
 bool pending_is_preemptor(const struct quota *q, const struct workload *w)
 {
-	const struct cluster_queue *queue = w->queue == MODEL_NONE ? NULL : queue_of(q, w);
+	const struct cluster_queue *queue = w->pending.queue == MODEL_NONE ? NULL : queue_of(q, w);
 
 	return queue != NULL && queue->preemptor == w->id &&
-	       queue->preemptor_generation == w->generation;
+	       queue->preemptor_generation == w->object.generation;
 }
 
 void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *out)
@@ -248,11 +250,11 @@ void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *
 		for (unsigned k = 0; k < q->options.heads && n->queue->heap.n > 0; k++) {
 			struct workload *w = pending_heap_remove(q, n->queue, 0);
 
-			w->where = QUOTA_IN_FLIGHT;
-			w->evaluated_generation = w->generation;
-			if (w->tried.n == 0) {
-				w->scan_cycle = n->queue->pop_cycle;
-				w->scan_lost_turn = false;
+			w->pending.where = QUOTA_IN_FLIGHT;
+			w->pending.evaluated_generation = w->object.generation;
+			if (w->pending.tried.n == 0) {
+				w->pending.scan_cycle = n->queue->pop_cycle;
+				w->pending.scan_lost_turn = false;
 			}
 			vec_push(out, w);
 		}
@@ -266,10 +268,10 @@ static void set_preemptor(struct quota *q, struct cluster_queue *queue, const st
 	const struct workload *other = before == MODEL_NONE ? NULL : q->workloads.v[before];
 
 	queue->preemptor = w->id;
-	queue->preemptor_generation = w->generation;
-	if (other != NULL && other != w && other->where == QUOTA_HEAP &&
+	queue->preemptor_generation = w->object.generation;
+	if (other != NULL && other != w && other->pending.where == QUOTA_HEAP &&
 	    queue_of(q, other) == queue) {
-		pending_heap_fix(q, queue, other->pos);
+		pending_heap_fix(q, queue, other->pending.pos);
 	}
 }
 
@@ -292,8 +294,8 @@ bool pending_is_immediate(const struct quota *q, const struct workload *w, enum 
 	const struct cluster_queue *queue = queue_of(q, w);
 
 	return pending_backoff_is_over(w, now) &&
-	       (is_urgent(queue, why) || pending || w->scan_lost_turn ||
-		queue->inadmissible_cycle >= (int64_t)w->scan_cycle);
+	       (is_urgent(queue, why) || pending || w->pending.scan_lost_turn ||
+		queue->inadmissible_cycle >= (int64_t)w->pending.scan_cycle);
 }
 
 void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,
@@ -304,15 +306,15 @@ void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why
 		why == QUOTA_REQUEUE_PENDING_PREEMPTION || why == QUOTA_REQUEUE_PENDING_MIGRATION;
 	bool cannot_fit = why == QUOTA_REQUEUE_NO_FIT || why == QUOTA_REQUEUE_NO_CANDIDATES;
 
-	assert(w->where == QUOTA_IN_FLIGHT);
-	w->last_requeue = why;
-	if (!pending_is_admissible(w) || resolve(q, w) != w->queue) {
+	assert(w->pending.where == QUOTA_IN_FLIGHT);
+	w->pending.last_requeue = why;
+	if (!pending_is_admissible(w) || resolve(q, w) != w->pending.queue) {
 		pending_remove(q, w);
 		pending_update(q, w, true, now);
 		return;
 	}
-	w->where = QUOTA_NOWHERE;
-	w->hash = hash_of(q, w);
+	w->pending.where = QUOTA_NOWHERE;
+	w->pending.hash = hash_of(q, w);
 	if (waits) {
 		set_preemptor(q, queue, w);
 	}
@@ -385,18 +387,18 @@ int64_t pending_timers(struct quota *q, int64_t now)
 		uint32_t id = q->timers.v[i];
 		struct workload *w = id < q->workloads.n ? q->workloads.v[id] : NULL;
 
-		if (w == NULL || !w->timed) {
+		if (w == NULL || !w->pending.timed) {
 			continue;
 		}
-		if (w->where != QUOTA_INADMISSIBLE || w->requeue_at == MODEL_TIME_NONE ||
-		    now >= w->requeue_at) {
-			if (w->where == QUOTA_INADMISSIBLE) {
+		if (w->pending.where != QUOTA_INADMISSIBLE ||
+		    w->flags.requeue_at == MODEL_TIME_NONE || now >= w->flags.requeue_at) {
+			if (w->pending.where == QUOTA_INADMISSIBLE) {
 				pending_update(q, w, true, now);
 			}
-			w->timed = false;
+			w->pending.timed = false;
 			continue;
 		}
-		next = w->requeue_at < next ? w->requeue_at : next;
+		next = w->flags.requeue_at < next ? w->flags.requeue_at : next;
 		q->timers.v[kept++] = id;
 	}
 	q->timers.n = kept;

@@ -31,7 +31,7 @@ static void put(const struct quota *q, struct cluster_queue *h, size_t i, struct
 {
 	h->heap.v[i] = e.id;
 	h->ranks.v[i] = e.rank;
-	q->workloads.v[e.id]->pos = (uint32_t)i;
+	q->workloads.v[e.id]->pending.pos = (uint32_t)i;
 }
 
 static double usage_in(const struct quota *q, struct element e)
@@ -71,13 +71,15 @@ static int compare(const struct quota *q, const struct cluster_queue *h, struct 
 	}
 	x = q->workloads.v[a.id];
 	y = q->workloads.v[b.id];
-	r = strcmp(x->uid == NULL ? "" : x->uid, y->uid == NULL ? "" : y->uid);
+	r = strcmp(x->object.uid == NULL ? "" : x->object.uid,
+		   y->object.uid == NULL ? "" : y->object.uid);
 	return r != 0 ? r : strcmp(x->key, y->key);
 }
 
 int pending_heap_cmp(const struct quota *q, const struct workload *a, const struct workload *b)
 {
-	return compare(q, q->nodes.v[a->queue]->queue, (struct element){ a->id, rank_of(q, a) },
+	return compare(q, q->nodes.v[a->pending.queue]->queue,
+		       (struct element){ a->id, rank_of(q, a) },
 		       (struct element){ b->id, rank_of(q, b) });
 }
 
@@ -127,7 +129,7 @@ void pending_heap_push(struct quota *q, struct cluster_queue *h, struct workload
 {
 	vec_push(&h->heap, w->id);
 	vec_push(&h->ranks, rank_of(q, w));
-	w->where = QUOTA_HEAP;
+	w->pending.where = QUOTA_HEAP;
 	sift_up(q, h, h->heap.n - 1);
 }
 
@@ -142,8 +144,8 @@ struct workload *pending_heap_remove(struct quota *q, struct cluster_queue *h, u
 		put(q, h, pos, last);
 		settle(q, h, pos);
 	}
-	w->where = QUOTA_NOWHERE;
-	w->pos = MODEL_NONE;
+	w->pending.where = QUOTA_NOWHERE;
+	w->pending.pos = MODEL_NONE;
 	return w;
 }
 
@@ -186,7 +188,7 @@ void pending_heap_rebuild(struct quota *q, struct cluster_queue *h)
 	vec_clear(&h->ranks);
 	for (size_t i = 0; i < h->heap.n; i++) {
 		vec_push(&h->ranks, rank_of(q, at(q, h, i)));
-		at(q, h, i)->pos = (uint32_t)i;
+		at(q, h, i)->pending.pos = (uint32_t)i;
 	}
 	pending_heap_reorder(q, h);
 }

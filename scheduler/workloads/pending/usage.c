@@ -76,10 +76,10 @@ static void add(struct local_queue *l, uint32_t resource, __int128 nano)
 static void add_held(const struct quota *q, struct local_queue *l, const struct workload *w,
 		     double factor)
 {
-	for (size_t i = 0; i < w->usage.n; i++) {
-		uint32_t resource = q->pairs.v[w->usage.v[i].id].resource;
+	for (size_t i = 0; i < w->holding.usage.n; i++) {
+		uint32_t resource = q->pairs.v[w->holding.usage.v[i].id].resource;
 
-		add(l, resource, part(factor, nano_of(q, resource, w->usage.v[i].value)));
+		add(l, resource, part(factor, nano_of(q, resource, w->holding.usage.v[i].value)));
 	}
 }
 
@@ -196,9 +196,10 @@ static void add_admitted(struct quota *q, const double *alphas)
 {
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
-		struct local_queue *l = w == NULL || w->holds == MODEL_NONE || !w->admitted
-						? NULL
-						: quota_local_of(q, w);
+		struct local_queue *l =
+			w == NULL || w->holding.node == MODEL_NONE || !w->flags.admitted
+				? NULL
+				: quota_local_of(q, w);
 
 		if (l != NULL && alphas[l->id] > 0) {
 			add_held(q, l, w, alphas[l->id]);

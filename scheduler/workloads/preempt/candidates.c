@@ -26,11 +26,11 @@ static inline void describe(const struct victims_request *r, const struct worklo
 	*ret = (struct candidate){
 		.w = w,
 		.holds = node,
-		.has_cost = w->has_cost,
+		.has_cost = w->object.has_cost,
 		.priority = workload_priority(forest_world(r->forest), w),
-		.reserved = w->reserved_at == MODEL_TIME_NONE ? r->now : w->reserved_at,
+		.reserved = w->flags.reserved_at == MODEL_TIME_NONE ? r->now : w->flags.reserved_at,
 		.by_usage = counts_usage(r, node),
-		.evicted = w->evicted,
+		.evicted = w->flags.evicted,
 		.outside = node != r->node,
 	};
 	if (ret->by_usage) {
@@ -41,10 +41,10 @@ static inline void describe(const struct victims_request *r, const struct worklo
 void candidates_describe(const struct victims_request *r, const struct workload *w,
 			 struct candidate *ret)
 {
-	describe(r, w, w->holds, ret);
+	describe(r, w, w->holding.node, ret);
 	ret->id = w->id;
-	ret->usage = w->usage.v;
-	ret->nusage = (uint32_t)w->usage.n;
+	ret->usage = w->holding.usage.v;
+	ret->nusage = (uint32_t)w->holding.usage.n;
 }
 
 static int text_cmp(const char *a, const char *b)
@@ -75,7 +75,7 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b)
 	if (a->reserved != b->reserved) {
 		return a->reserved > b->reserved ? -1 : 1;
 	}
-	c = text_cmp(a->w->uid, b->w->uid);
+	c = text_cmp(a->w->object.uid, b->w->object.uid);
 	return c != 0 ? c : strcmp(a->w->key, b->w->key);
 }
 
@@ -206,7 +206,7 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 		return PASSED_OVER_PRECEDENCE;
 	}
 	/* One that is evicted already needs no status of ours: its quota comes free by itself. */
-	if (h->w->unwritable && !h->w->evicted) {
+	if (h->w->holding.unwritable && !h->w->flags.evicted) {
 		return PASSED_OVER_UNWRITABLE;
 	}
 	return victims_policy_rule(q, policy, r->w, h->w);

@@ -61,7 +61,7 @@ static inline struct quota_amounts candidates_usage(const struct candidate *c)
 /* status.preemptionCost */
 static inline __int128 candidates_cost(const struct candidate *c)
 {
-	return c->has_cost ? c->w->cost : 0;
+	return c->has_cost ? c->w->object.cost : 0;
 }
 /* Takes the candidates from the index `from` on out of the list again, and records why: r has a
  * record. */

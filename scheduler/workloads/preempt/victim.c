@@ -55,10 +55,10 @@ const char *victim_message(const struct forest *f, const struct workload *preemp
 			   const struct victim *v, struct arena *arena)
 {
 	const struct workload *w = forest_world(f)->workloads.v[v->workload];
-	const char *job = preemptor->job_uid;
+	const char *job = preemptor->object.job_uid;
 	const char *const parts[] = {
 		"Preempted to make room for a workload (UID: ",
-		preemptor->uid == NULL ? "" : preemptor->uid,
+		preemptor->object.uid == NULL ? "" : preemptor->object.uid,
 		", JobUID: ",
 		job == NULL || *job == '\0' ? "UNKNOWN" : job,
 		") due to ",
@@ -66,9 +66,9 @@ const char *victim_message(const struct forest *f, const struct workload *preemp
 		"; preemptor path: ",
 		path_of(f, node, arena),
 		"; preemptee path: ",
-		path_of(f, w->holds, arena),
+		path_of(f, w->holding.node, arena),
 	};
 
-	assert(w->holds != MODEL_NONE);
+	assert(w->holding.node != MODEL_NONE);
 	return arena_join(arena, parts, ARRAY_LEN(parts));
 }

@@ -106,8 +106,8 @@ static enum assign_answer answer(const struct victims_oracle *o, const struct vi
 	for (size_t i = 0; i < found->victims.n; i++) {
 		const struct workload *v = q->workloads.v[found->victims.v[i].workload];
 
-		forest_remove(o->forest, v->holds, &v->usage);
-		if (v->holds == o->node) {
+		forest_remove(o->forest, v->holding.node, &v->holding.usage);
+		if (v->holding.node == o->node) {
 			r = ASSIGN_TARGETS_INSIDE;
 		}
 	}

@@ -167,14 +167,15 @@ static void set_admission(struct conditions *c, const struct quota *q, const str
 	vec_clear(&c->requests);
 	for (size_t i = 0; i < d->assignment->npodsets; i++) {
 		const struct assigned_podset *a = &d->assignment->podsets[i];
-		struct conditions_podset p = { .name = w->podsets[i].name, .count = a->count };
+		struct conditions_podset p = { .name = w->object.podsets[i].name,
+					       .count = a->count };
 
 		p.v = arena_zero(c->arena, a->nflavors + 1, sizeof(p.v[0]));
 		for (size_t k = 0; k < a->nflavors; k++) {
 			p.v[p.n++] = (struct conditions_usage){
 				.resource = a->flavors[k].resource,
 				.flavor = q->flavors.v[a->flavors[k].flavor]->name,
-				.amount = admission_apply_amount(q, &w->podsets[i], a->count,
+				.amount = admission_apply_amount(q, &w->object.podsets[i], a->count,
 								 a->flavors[k].resource)
 			};
 		}
@@ -187,7 +188,9 @@ static void admit(struct conditions *c, const struct quota *q, const struct admi
 {
 	const struct workload *w = q->workloads.v[d->workload];
 	const struct quota_node *n = q->nodes.v[d->node];
-	int64_t since = w->created == MODEL_TIME_NONE || w->created > now ? now : w->created;
+	int64_t since = w->object.created == MODEL_TIME_NONE || w->object.created > now
+				? now
+				: w->object.created;
 	const char *message =
 		arena_printf(c->arena, "Quota reserved in ClusterQueue %s after %lld s", n->name,
 			     (long long)((now - since) / CLOCK_NS_PER_S));
@@ -211,8 +214,8 @@ static void admit(struct conditions *c, const struct quota *q, const struct admi
 static void set_requests(struct conditions *c, const struct quota *q, const struct workload *w)
 {
 	vec_clear(&c->requests);
-	for (size_t i = 0; i < w->npodsets; i++) {
-		const struct podset *p = &w->podsets[i];
+	for (size_t i = 0; i < w->object.npodsets; i++) {
+		const struct podset *p = &w->object.podsets[i];
 		struct conditions_podset out = { .name = p->name, .count = p->count };
 
 		out.v = arena_zero(c->arena, p->request.n + 1, sizeof(out.v[0]));

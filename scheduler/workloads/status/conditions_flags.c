@@ -11,30 +11,14 @@ static const struct condition *find(const struct conditions *c, const char *type
 	return found != NULL && str_streq(found->status, status) ? found : NULL;
 }
 
-static void set_evicted(const struct conditions *c, struct workload *w)
+static int64_t at(const struct condition *c)
 {
-	const struct condition *evicted = find(c, CONDITIONS_EVICTED, "True");
-	const struct condition *preempted = find(c, CONDITIONS_PREEMPTED, "True");
-
-	w->evicted = evicted != NULL;
-	w->evicted_at = evicted == NULL ? MODEL_TIME_NONE : evicted->at;
-	w->evicted_by_timeout =
-		evicted != NULL && str_streq(evicted->reason, CONDITIONS_BY_TIMEOUT);
-	w->evicted_by_check = evicted != NULL && str_streq(evicted->reason, CONDITIONS_BY_CHECK);
-	w->preempted_at = preempted == NULL ? MODEL_TIME_NONE : preempted->at;
-	w->reclaimed_while_borrowing =
-		preempted != NULL &&
-		str_streq(preempted->reason,
-			  victim_reason_name(VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING));
+	return c == NULL ? MODEL_TIME_NONE : c->at;
 }
 
-static void set_reserved(const struct conditions *c, struct workload *w)
+static bool is_by(const struct condition *c, const char *reason)
 {
-	const struct condition *yes = find(c, CONDITIONS_QUOTA_RESERVED, "True");
-	const struct condition *no = find(c, CONDITIONS_QUOTA_RESERVED, "False");
-
-	w->reserved_at = yes == NULL ? MODEL_TIME_NONE : yes->at;
-	w->on_hold = no != NULL && str_streq(no->reason, nofit_reason_name(QUOTA_ON_HOLD));
+	return c != NULL && str_streq(c->reason, reason);
 }
 
 static bool is_blocked_by_check(const struct conditions *c)
@@ -60,8 +44,8 @@ static bool is_open(const struct conditions *c, const char *gate)
 
 static bool has_closed_gate(const struct conditions *c, const struct workload *w)
 {
-	for (size_t i = 0; i < w->ngates; i++) {
-		if (!is_open(c, w->gates[i])) {
+	for (const char **gate = w->object.gates; gate != NULL && *gate != NULL; gate++) {
+		if (!is_open(c, *gate)) {
 			return true;
 		}
 	}
@@ -70,14 +54,28 @@ static bool has_closed_gate(const struct conditions *c, const struct workload *w
 
 void conditions_flags(const struct conditions *c, struct workload *w)
 {
-	set_evicted(c, w);
-	set_reserved(c, w);
-	w->finished = conditions_is_true(c, CONDITIONS_FINISHED);
-	w->admitted = conditions_is_true(c, CONDITIONS_ADMITTED);
-	w->pods_ready = conditions_is_true(c, CONDITIONS_PODS_READY);
-	w->waits_replacement = conditions_is_true(c, CONDITIONS_WAITING_FOR_REPLACEMENT);
-	w->requeued_false = find(c, CONDITIONS_REQUEUED, "False") != NULL;
-	w->check_blocks = is_blocked_by_check(c);
-	w->preemption_gated = has_closed_gate(c, w);
-	w->requeue_at = c->has_requeue_at ? c->requeue_at : MODEL_TIME_NONE;
+	const struct condition *evicted = find(c, CONDITIONS_EVICTED, "True");
+	const struct condition *preempted = find(c, CONDITIONS_PREEMPTED, "True");
+	const struct condition *reserved = find(c, CONDITIONS_QUOTA_RESERVED, "True");
+	const struct condition *refused = find(c, CONDITIONS_QUOTA_RESERVED, "False");
+
+	w->flags = (struct workload_flags){
+		.evicted_at = at(evicted),
+		.preempted_at = at(preempted),
+		.requeue_at = c->has_requeue_at ? c->requeue_at : MODEL_TIME_NONE,
+		.reserved_at = at(reserved),
+		.evicted = evicted != NULL,
+		.evicted_by_timeout = is_by(evicted, CONDITIONS_BY_TIMEOUT),
+		.evicted_by_check = is_by(evicted, CONDITIONS_BY_CHECK),
+		.reclaimed_while_borrowing = is_by(
+			preempted, victim_reason_name(VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING)),
+		.finished = conditions_is_true(c, CONDITIONS_FINISHED),
+		.admitted = conditions_is_true(c, CONDITIONS_ADMITTED),
+		.pods_ready = conditions_is_true(c, CONDITIONS_PODS_READY),
+		.requeued_false = find(c, CONDITIONS_REQUEUED, "False") != NULL,
+		.on_hold = is_by(refused, nofit_reason_name(QUOTA_ON_HOLD)),
+		.waits_replacement = conditions_is_true(c, CONDITIONS_WAITING_FOR_REPLACEMENT),
+		.check_blocks = is_blocked_by_check(c),
+		.preemption_gated = has_closed_gate(c, w),
+	};
 }

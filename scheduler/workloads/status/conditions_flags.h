@@ -7,8 +7,7 @@
 struct conditions;
 struct workload;
 
-/* Sets everything in w that follows from conditions, admission checks, preemption gates and
- * requeueState. The gates of w's spec must be known. */
+/* Sets w->flags. The gates of w's spec must be known. */
 void conditions_flags(const struct conditions *c, struct workload *w);
 
 #endif

@@ -92,9 +92,9 @@ static bool is_assigned(const struct workload *w, const struct quota_check *chec
 	if (check->nflavors == 0) {
 		return true;
 	}
-	for (size_t i = 0; i < w->assigned.n; i++) {
+	for (size_t i = 0; i < w->holding.assigned.n; i++) {
 		for (size_t k = 0; k < check->nflavors; k++) {
-			if (w->assigned.v[i].flavor == check->flavors[k]) {
+			if (w->holding.assigned.v[i].flavor == check->flavors[k]) {
 				return true;
 			}
 		}
@@ -110,8 +110,8 @@ static int by_text(const void *a, const void *b)
 bool workload_reconcile_checks(const struct quota *q, const struct workload *w, const char **names,
 			       size_t most, size_t *ret)
 {
-	bool holds = w->holds != MODEL_NONE;
-	uint32_t at = holds ? w->holds : w->queue;
+	bool holds = w->holding.node != MODEL_NONE;
+	uint32_t at = holds ? w->holding.node : w->pending.queue;
 	const struct cluster_queue *queue = at == MODEL_NONE ? NULL : q->nodes.v[at]->queue;
 	size_t n = 0;
 
@@ -158,8 +158,8 @@ static bool handle_orphan(struct workload_reconcile *l)
 
 static bool is_in_spec(const struct workload_reconcile_in *in, const char *gate)
 {
-	for (size_t i = 0; i < in->ngates; i++) {
-		if (str_streq(in->gates[i], gate)) {
+	for (const char **g = in->gates; g != NULL && *g != NULL; g++) {
+		if (str_streq(*g, gate)) {
 			return true;
 		}
 	}
@@ -179,9 +179,8 @@ static void sync_gates(struct workload_reconcile *l)
 	}
 	l->out->changed |= kept != c->gates.n;
 	c->gates.n = kept;
-	for (size_t i = 0; i < l->in->ngates; i++) {
-		struct conditions_gate new = { arena_dup(c->arena, l->in->gates[i]), false,
-					       l->now };
+	for (const char **g = l->in->gates; g != NULL && *g != NULL; g++) {
+		struct conditions_gate new = { arena_dup(c->arena, *g), false, l->now };
 		size_t k = 0;
 
 		while (k < c->gates.n && !str_streq(c->gates.v[k].name, new.name)) {

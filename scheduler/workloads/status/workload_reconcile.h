@@ -32,12 +32,11 @@ struct workload_reconcile_in {
 	const char *namespace_, *name, *uid;
 	bool active; /* spec.active */
 	bool deleted, has_finalizer, has_owner;
-	bool had_owner;           /* it was made for a job: label kueue.x-k8s.io/job-uid */
-	int32_t max_execution;    /* spec.maximumExecutionTimeSeconds; 0: no limit */
-	const char *gated_by;     /* annotation admission-gated-by; NULL or "": not gated */
-	const char *invalid;      /* why it can never be admitted as it is; NULL: it can */
-	const char *const *gates; /* spec.preemptionGates */
-	size_t ngates;
+	bool had_owner;        /* it was made for a job: label kueue.x-k8s.io/job-uid */
+	int32_t max_execution; /* spec.maximumExecutionTimeSeconds; 0: no limit */
+	const char *gated_by;  /* annotation admission-gated-by; NULL or "": not gated */
+	const char *invalid;   /* why it can never be admitted as it is; NULL: it can */
+	const char **gates;    /* spec.preemptionGates, NULL behind; NULL: none */
 	struct workload_reconcile_queue local, cluster;
 	/* Checks that the ClusterQueue asks for with the flavors assigned
 	 * (workload_reconcile_checks), any order. */

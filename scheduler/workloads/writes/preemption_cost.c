@@ -165,7 +165,7 @@ static struct open *find(const struct preemption_cost *c, const struct workload 
 {
 	struct open *o = strmap_get(c->open, str_of(w->key));
 
-	return o != NULL && str_streq(o->uid, w->uid) ? o : NULL;
+	return o != NULL && str_streq(o->uid, w->object.uid) ? o : NULL;
 }
 
 void preemption_cost_seen(struct preemption_cost *c, const struct workload *w, int64_t version)
@@ -233,8 +233,8 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
 	json_out_kv(&o, "name", name);
-	json_out_kv(&o, "namespace", w->namespace_);
-	json_out_kv(&o, "uid", w->uid);
+	json_out_kv(&o, "namespace", w->object.namespace_);
+	json_out_kv(&o, "uid", w->object.uid);
 	json_out_object_end(&o);
 	json_out_key(&o, "status");
 	json_out_object(&o);
@@ -242,13 +242,13 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	sched_kinds_path(SCHED_WORKLOADS, w->namespace_, name, "status", &path);
+	sched_kinds_path(SCHED_WORKLOADS, w->object.namespace_, name, "status", &path);
 	strbuf_add_c(&path, "?fieldManager=" PREEMPTION_COST_MANAGER);
 	spec.path = path.p;
 	spec.body = strbuf_str(&body);
 	pool_add(c->pool, spec.key, object_write_new(&spec));
 	log_v(3, "preemption cost", LOG_STR("workload", w->key), LOG_STR("cost", text),
-	      LOG_INT("preemptions", w->preemptions));
+	      LOG_INT("preemptions", w->object.preemptions));
 }
 
 /* The ClusterQueue that it holds quota of, or waits for; an unknown one has no annotations. */
@@ -257,8 +257,8 @@ static const struct cost_queue *queue_of(const struct preemption_cost *c, const 
 {
 	const struct local_queue *l;
 
-	if (w->holds != MODEL_NONE) {
-		return strmap_get(c->queues, str_of(q->nodes.v[w->holds]->name));
+	if (w->holding.node != MODEL_NONE) {
+		return strmap_get(c->queues, str_of(q->nodes.v[w->holding.node]->name));
 	}
 	if (strmap_count(c->queues) == 0) {
 		return NULL;
@@ -273,7 +273,7 @@ static struct open *begin(struct preemption_cost *c, const struct workload *w)
 
 	if (o == NULL) {
 		o = xmalloc_zero(1, sizeof(*o));
-		o->uid = xmalloc_dup(w->uid);
+		o->uid = xmalloc_dup(w->object.uid);
 		strmap_set(c->open, str_of(w->key), o);
 	}
 	o->id = w->id;
@@ -284,17 +284,17 @@ static void consider(struct preemption_cost *c, const struct quota *q, const str
 		     int64_t now)
 {
 	struct kueue_cost rule = cost_of(queue_of(c, q, w));
-	struct quantity cost = kueue_cost_of(&rule, w->preemptions);
+	struct quantity cost = kueue_cost_of(&rule, w->object.preemptions);
 	struct open *o = find(c, w);
 
 	if (o != NULL && (o->flies || o->read < o->written)) {
 		return; /* outcome, or the update that shows it, is on the way */
 	}
-	if (w->finished || cost.nano == w->cost) {
+	if (w->flags.finished || cost.nano == w->object.cost) {
 		(void)strmap_remove(c->open, str_of(w->key));
 		return;
 	}
-	if (o != NULL && o->theirs && w->has_cost) {
+	if (o != NULL && o->theirs && w->object.has_cost) {
 		return;
 	}
 	if (o != NULL && o->refused_until > now) {

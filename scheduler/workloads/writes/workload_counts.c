@@ -5,11 +5,13 @@
 static void add_holder(struct workload_counts_of *t, const struct workload *w)
 {
 	t->reserving++;
-	t->admitted += w->admitted;
-	for (size_t i = 0; i < w->usage.n; i++) {
-		quota_amounts_add(&t->reserved, w->usage.v[i].id, w->usage.v[i].value);
-		if (w->admitted) {
-			quota_amounts_add(&t->used, w->usage.v[i].id, w->usage.v[i].value);
+	t->admitted += w->flags.admitted;
+	for (size_t i = 0; i < w->holding.usage.n; i++) {
+		quota_amounts_add(&t->reserved, w->holding.usage.v[i].id,
+				  w->holding.usage.v[i].value);
+		if (w->flags.admitted) {
+			quota_amounts_add(&t->used, w->holding.usage.v[i].id,
+					  w->holding.usage.v[i].value);
 		}
 	}
 }

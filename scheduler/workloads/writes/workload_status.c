@@ -302,8 +302,8 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
 	json_out_kv(&o, "name", quota_workload_name(w));
-	json_out_kv(&o, "namespace", w->namespace_);
-	json_out_kv(&o, "uid", w->uid);
+	json_out_kv(&o, "namespace", w->object.namespace_);
+	json_out_kv(&o, "uid", w->object.uid);
 	write_resource_version(&o, resource_version);
 	json_out_object_end(&o);
 	json_out_key(&o, "status");
@@ -337,7 +337,7 @@ static bool format_emptied(const struct workload_status_write *write, struct str
 	json_out_object(&o);
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
-	json_out_kv(&o, "uid", write->workload->uid);
+	json_out_kv(&o, "uid", write->workload->object.uid);
 	write_resource_version(&o, write->resource_version);
 	json_out_object_end(&o);
 	json_out_key(&o, "status");
@@ -484,7 +484,7 @@ void workload_status_send(struct workload_status *s, const struct quota *q,
 		workload_status_format(q, w, write->status, write->resource_version, &body);
 	}
 	it->key = xmalloc_dup(w->key);
-	it->uid = xmalloc_dup(w->uid);
+	it->uid = xmalloc_dup(w->object.uid);
 	it->body = strbuf_steal(&body, NULL);
 	it->version = write->version;
 	it->guarded = write->resource_version != 0;

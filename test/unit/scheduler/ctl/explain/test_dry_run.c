@@ -59,7 +59,7 @@ static void test_its_turn_alone(void **state)
 		}
 		assert_string_equal(nofit_reason_name(e.reason), rows[i].reason);
 		assert_true(victims_fixture_usage(&w) == before);
-		assert_int_equal(p->tried.n, 0);
+		assert_int_equal(p->pending.tried.n, 0);
 	}
 }
 

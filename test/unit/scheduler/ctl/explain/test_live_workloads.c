@@ -52,7 +52,7 @@ static void expect_good_waits(const struct quota *q)
 	const struct workload *w = quota_workload_find(q, STR_LIT("team/good"));
 
 	assert_non_null(w);
-	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
 	assert_int_equal(quota_queue_find(q, STR_LIT("cq"))->queue->inactive, QUOTA_ACTIVE);
 }
 

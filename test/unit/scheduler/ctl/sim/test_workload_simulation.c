@@ -56,15 +56,15 @@ static void victims_stop_and_wait_again(void **state)
 	assert_true(workload_simulation_stop_victims(s));
 	assert_false(workload_simulation_stop_victims(s));
 	low = quota_workload_find(world(s), STR_LIT("team/low"));
-	assert_int_equal(low->holds, MODEL_NONE);
-	assert_int_equal(low->where, QUOTA_HEAP);
+	assert_int_equal(low->holding.node, MODEL_NONE);
+	assert_int_equal(low->pending.where, QUOTA_HEAP);
 	assert_null(workload_simulation_admission(s, low));
 	c = workload_simulation_status(s, low);
 	assert_true(conditions_is_true(c, "Evicted"));
 	assert_true(conditions_is_true(c, "Requeued"));
 	assert_false(conditions_is_true(c, "QuotaReserved"));
 	assert_true(workload_simulation_run_cycle(s));
-	assert_int_not_equal(quota_workload_find(world(s), STR_LIT("team/high"))->holds,
+	assert_int_not_equal(quota_workload_find(world(s), STR_LIT("team/high"))->holding.node,
 			     MODEL_NONE);
 }
 
@@ -121,11 +121,11 @@ static void nothing_moves_after_the_last_cycle(void **state)
 
 	(void)state;
 	assert_false(workload_simulation_run_cycle(s));
-	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(high->pending.where, QUOTA_INADMISSIBLE);
 	assert_true(workload_simulation_delete(s, SCHED_WORKLOADS, STR_LIT("team/run")));
-	assert_int_equal(high->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(high->pending.where, QUOTA_INADMISSIBLE);
 	assert_true(workload_simulation_run_cycle(s));
-	assert_int_equal(high->holds, quota_queue_find(world(s), STR_LIT("cq"))->id);
+	assert_int_equal(high->holding.node, quota_queue_find(world(s), STR_LIT("cq"))->id);
 }
 
 static void other_objects_can_be_deleted(void **state)
@@ -150,7 +150,7 @@ static void other_objects_can_be_deleted(void **state)
 
 		assert_true(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
 		assert_false(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
-		assert_int_equal(w->where, rows[i].is_queued ? QUOTA_HEAP : QUOTA_NOWHERE);
+		assert_int_equal(w->pending.where, rows[i].is_queued ? QUOTA_HEAP : QUOTA_NOWHERE);
 		assert_false(workload_simulation_run_cycle(s));
 	}
 }
@@ -240,7 +240,8 @@ static void what_is_bad_may_be_left_out(void **state)
 				    "spec.podSets[0].template.spec.containers[0].resources."
 				    "requests.cpu: invalid quantity \"1x\"\n");
 	assert_null(quota_workload_find(world(s), STR_LIT("team/bad")));
-	assert_int_equal(quota_workload_find(world(s), STR_LIT("team/high"))->where, QUOTA_HEAP);
+	assert_int_equal(quota_workload_find(world(s), STR_LIT("team/high"))->pending.where,
+			 QUOTA_HEAP);
 }
 
 /* One that is refused holds what can be read of its status; one that holds nothing is left out. */
@@ -266,9 +267,9 @@ static void what_cannot_be_read_holds_its_quota(void **state)
 			assert_null(w);
 			continue;
 		}
-		assert_true(w->unreadable);
-		assert_int_equal(w->usage_unknown, i == 1);
-		assert_int_equal(w->holds, quota_queue_find(world(s), STR_LIT("cq"))->id);
+		assert_true(w->object.unreadable);
+		assert_int_equal(w->object.usage_unknown, i == 1);
+		assert_int_equal(w->holding.node, quota_queue_find(world(s), STR_LIT("cq"))->id);
 	}
 }
 

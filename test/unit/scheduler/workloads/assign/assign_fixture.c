@@ -82,7 +82,7 @@ const char *assign_fixture_run(struct assign_fixture *x)
 	for (size_t i = 0; i < x->result.npodsets; i++) {
 		const struct assigned_podset *p = &x->result.podsets[i];
 
-		strbuf_printf(&x->text, "%s %s*%d", i == 0 ? "" : ";", x->w->podsets[i].name,
+		strbuf_printf(&x->text, "%s %s*%d", i == 0 ? "" : ";", x->w->object.podsets[i].name,
 			      p->count);
 		for (size_t k = 0; k < p->nflavors; k++) {
 			const struct assigned_flavor *f = &p->flavors[k];

@@ -214,9 +214,9 @@ static void test_a_workload_without_pod_sets_does_not_fit(void **state)
 
 	(void)state;
 	assign_fixture_init(&x, "queue q\n" AB("5") "workload ns/w queue=q cpu=1\n");
-	x.w->npodsets = 0;
+	x.w->object.npodsets = 0;
 	assert_string_equal(assign_fixture_run(&x), "NoFit 0 |");
-	x.w->npodsets = 1;
+	x.w->object.npodsets = 1;
 	assign_fixture_finish(&x);
 }
 
@@ -327,25 +327,25 @@ static void test_flavors_that_were_not_reached_are_remembered(void **state)
 	assign_fixture_init(&x, "queue q\n" AB("5") "quota q g gpu nominal=1\n"
 						    "workload ns/w queue=q cpu=1 gpu=1\n");
 	x.world.q->cycle = 7;
-	x.w->hash = 99;
+	x.w->pending.hash = 99;
 	assign_fixture_run(&x);
 	assign_store_last(&x.result, x.w, x.world.q, x.world.q->nodes.v[x.request.node]->queue,
 			  &pending);
 	assert_true(pending);
-	assert_int_equal(x.w->tried.n, 1);
-	assert_int_equal(x.w->tried.v[0].podset, 0);
-	assert_int_equal(x.w->tried.v[0].resource, quota_world_resource(&x.world, "cpu"));
-	assert_int_equal(x.w->tried.v[0].flavor, 0);
-	assert_int_equal(x.w->tried_cycle, 7);
-	assert_int_equal(x.w->tried_hash, 99);
-	assert_int_equal(x.w->tried_gen,
+	assert_int_equal(x.w->pending.tried.n, 1);
+	assert_int_equal(x.w->pending.tried.v[0].podset, 0);
+	assert_int_equal(x.w->pending.tried.v[0].resource, quota_world_resource(&x.world, "cpu"));
+	assert_int_equal(x.w->pending.tried.v[0].flavor, 0);
+	assert_int_equal(x.w->pending.tried_cycle, 7);
+	assert_int_equal(x.w->pending.tried_hash, 99);
+	assert_int_equal(x.w->pending.tried_gen,
 			 x.world.q->nodes.v[x.request.node]->queue->allocatable_gen);
 	/* The next one sees the last flavor. */
 	assert_string_equal(assign_fixture_run(&x), "Fit 0 | main*1 cpu=b/Fit/0/-1 gpu=g/Fit/0/-1");
 	assign_store_last(&x.result, x.w, x.world.q, x.world.q->nodes.v[x.request.node]->queue,
 			  &pending);
 	assert_false(pending);
-	assert_int_equal(x.w->tried.n, 0);
+	assert_int_equal(x.w->pending.tried.n, 0);
 	assign_fixture_finish(&x);
 }
 
@@ -363,7 +363,7 @@ static void test_nothing_is_remembered_of_no_assignment(void **state)
 	assert_true(pending);
 	assign_store_last(NULL, x.w, x.world.q, queue, &pending);
 	assert_false(pending);
-	assert_int_equal(x.w->tried.n, 0);
+	assert_int_equal(x.w->pending.tried.n, 0);
 	assign_fixture_finish(&x);
 }
 
@@ -395,10 +395,10 @@ static void test_when_the_position_of_the_scan_is_void(void **state)
 		struct quota q = { .cycle = 10,
 				   .options.preserve_scan_progress = rows[i].preserve };
 		struct cluster_queue queue = { .allocatable_gen = rows[i].quota_came_free ? 6 : 5 };
-		struct workload w = { .hash = 1,
-				      .tried_hash = rows[i].other_hash ? 2 : 1,
-				      .tried_cycle = 10 - rows[i].cycles_ago,
-				      .tried_gen = 5 };
+		struct workload w = { .pending = { .hash = 1,
+						   .tried_hash = rows[i].other_hash ? 2 : 1,
+						   .tried_cycle = 10 - rows[i].cycles_ago,
+						   .tried_gen = 5 } };
 
 		assert_int_equal(assign_last_is_outdated(&q, &w, &queue), rows[i].outdated);
 	}

@@ -292,8 +292,8 @@ static const char *run_from(struct assign_fixture *x, int32_t tried)
 {
 	struct last_assignment t = { 0, quota_world_resource(&x->world, "cpu"), tried };
 
-	vec_clear(&x->w->tried);
-	vec_push(&x->w->tried, t);
+	vec_clear(&x->w->pending.tried);
+	vec_push(&x->w->pending.tried, t);
 	return assign_fixture_run(x);
 }
 
@@ -326,13 +326,13 @@ static void test_the_first_pod_set_of_a_group_says_where(void **state)
 				"workload ns/w queue=q cpu=1 group=g\npodset ps cpu=1 group=g\n"
 				"podset other cpu=1\n");
 	t.resource = quota_world_resource(&x.world, "cpu");
-	vec_push(&x.w->tried, t);
+	vec_push(&x.w->pending.tried, t);
 	assert_string_equal(assign_fixture_run(&x), "Fit 0 | main*1 cpu=a/Fit/0/0; "
 						    "ps*1 cpu=a/Fit/0/0; other*1 cpu=a/Fit/0/0");
-	x.w->tried.v[0].podset = 0;
+	x.w->pending.tried.v[0].podset = 0;
 	assert_string_equal(assign_fixture_run(&x), "Fit 0 | main*1 cpu=b/Fit/0/-1; "
 						    "ps*1 cpu=b/Fit/0/-1; other*1 cpu=a/Fit/0/0");
-	x.w->tried.v[0].podset = 2;
+	x.w->pending.tried.v[0].podset = 2;
 	assert_string_equal(assign_fixture_run(&x), "Fit 0 | main*1 cpu=a/Fit/0/0; "
 						    "ps*1 cpu=a/Fit/0/0; other*1 cpu=b/Fit/0/-1");
 	assign_fixture_finish(&x);
@@ -353,7 +353,7 @@ static void test_a_recomputation_stays_with_its_flavors(void **state)
 	/* c would fit. */
 	assert_string_equal(assign_fixture_run(&x), "Preempt 0 | main*1 cpu=b/NoCandidates/0/-1");
 	forest_remove(x.world.f, quota_world_id(&x.world, "q"),
-		      &quota_world_workload(&x.world, "used-b")->usage);
+		      &quota_world_workload(&x.world, "used-b")->holding.usage);
 	assert_string_equal(assign_fixture_run(&x), "Fit 0 | main*1 cpu=b/Fit/0/1");
 	forest_undo(x.world.f, 0);
 	/* Where it had no flavor it may take any. */

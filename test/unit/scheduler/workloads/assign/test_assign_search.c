@@ -17,7 +17,7 @@ static bool fits(void *ctx, const int32_t *counts)
 	struct probe *p = ctx;
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < p->w->npodsets; i++) {
+	for (size_t i = 0; i < p->w->object.npodsets; i++) {
 		sum += counts[i];
 	}
 	strbuf_printf(&p->sums, "%lld ", (long long)sum);
@@ -34,19 +34,19 @@ struct row {
 static void search(const struct row *row)
 {
 	struct podset podsets[3] = { { .count = 0 } };
-	struct workload w = { .podsets = podsets };
+	struct workload w = { .object.podsets = podsets };
 	struct probe p = { .w = &w, .most = row->most, .bad = row->bad, .sums = STRBUF_INIT };
 	struct arena *arena = arena_create(0);
 	int32_t counts[3] = { -1, -1, -1 };
 	bool found;
 
-	for (; w.npodsets < 3 && row->count[w.npodsets] > 0; w.npodsets++) {
-		podsets[w.npodsets].count = row->count[w.npodsets];
-		podsets[w.npodsets].min_count = row->min[w.npodsets];
+	for (; w.object.npodsets < 3 && row->count[w.object.npodsets] > 0; w.object.npodsets++) {
+		podsets[w.object.npodsets].count = row->count[w.object.npodsets];
+		podsets[w.object.npodsets].min_count = row->min[w.object.npodsets];
 	}
 	found = assign_search_counts(&w, arena, fits, &p, counts);
 	assert_int_equal(found, row->found[0] > 0);
-	for (size_t i = 0; i < w.npodsets; i++) {
+	for (size_t i = 0; i < w.object.npodsets; i++) {
 		assert_int_equal(counts[i], found ? row->found[i] : -1);
 	}
 	if (row->sums != NULL) {

@@ -22,7 +22,7 @@ static void add_entry(struct order_fixture *x, struct workload *w)
 
 	assert_true(x->n < ORDER_FIXTURE_MAX);
 	e->w = w;
-	e->node = w->holds == MODEL_NONE ? w->queue : w->holds;
+	e->node = w->holding.node == MODEL_NONE ? w->pending.queue : w->holding.node;
 	e->status = ENTRY_NOMINATED;
 	e->is_preemptor = begins_with(name_of(w), "preemptor");
 	r.node = e->node;
@@ -55,7 +55,7 @@ void order_fixture_finish(struct order_fixture *x)
 
 void order_fixture_admit(struct order_fixture *x, const struct entry *e)
 {
-	if (e->w->holds == MODEL_NONE && e->assignment.mode == ASSIGN_FIT &&
+	if (e->w->holding.node == MODEL_NONE && e->assignment.mode == ASSIGN_FIT &&
 	    forest_fits(x->world.f, e->node, &e->assignment.usage)) {
 		forest_add(x->world.f, e->node, &e->assignment.usage);
 	}

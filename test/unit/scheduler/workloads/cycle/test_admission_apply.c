@@ -18,17 +18,19 @@ static void an_admitted_one_holds_its_quota(void **state)
 	assert_string_equal(admission_cycle_fixture_run(&f),
 			    "admit w to q cpu=f pods=f cpu=f pods=f");
 	w = quota_world_workload(&f.w, "w");
-	assert_int_equal(w->holds, quota_world_id(&f.w, "q"));
-	assert_int_equal(w->where, QUOTA_NOWHERE);
-	assert_int_equal(w->reserved_at, f.w.now);
-	assert_true(w->admitted);
-	assert_int_equal(w->assigned.n, 4);
-	assert_int_equal(w->assigned.v[0].amount, 1500);
-	assert_int_equal(w->assigned.v[1].amount, 3);
-	assert_int_equal(w->assigned.v[3].podset, 1);
-	assert_int_equal(w->assigned.v[3].amount, 2);
-	assert_int_equal(forest_usage(f.w.f, w->holds, quota_world_pair(&f.w, "f", "cpu")), 3500);
-	assert_int_equal(forest_usage(f.w.f, w->holds, quota_world_pair(&f.w, "f", "pods")), 5);
+	assert_int_equal(w->holding.node, quota_world_id(&f.w, "q"));
+	assert_int_equal(w->pending.where, QUOTA_NOWHERE);
+	assert_int_equal(w->flags.reserved_at, f.w.now);
+	assert_true(w->flags.admitted);
+	assert_int_equal(w->holding.assigned.n, 4);
+	assert_int_equal(w->holding.assigned.v[0].amount, 1500);
+	assert_int_equal(w->holding.assigned.v[1].amount, 3);
+	assert_int_equal(w->holding.assigned.v[3].podset, 1);
+	assert_int_equal(w->holding.assigned.v[3].amount, 2);
+	assert_int_equal(forest_usage(f.w.f, w->holding.node, quota_world_pair(&f.w, "f", "cpu")),
+			 3500);
+	assert_int_equal(forest_usage(f.w.f, w->holding.node, quota_world_pair(&f.w, "f", "pods")),
+			 5);
 	admission_cycle_fixture_finish(&f);
 }
 
@@ -44,15 +46,15 @@ static void a_victim_is_evicted_and_keeps_its_quota(void **state)
 	v = quota_world_workload(&f.w, "v");
 	quota_workloads_gate(v);
 	(void)admission_cycle_fixture_run(&f);
-	assert_true(v->evicted);
-	assert_true(v->preemption_gated);
-	assert_false(v->reclaimed_while_borrowing);
-	assert_int_equal(v->evicted_at, f.w.now);
-	assert_int_equal(v->holds, quota_world_id(&f.w, "q"));
+	assert_true(v->flags.evicted);
+	assert_true(v->flags.preemption_gated);
+	assert_false(v->flags.reclaimed_while_borrowing);
+	assert_int_equal(v->flags.evicted_at, f.w.now);
+	assert_int_equal(v->holding.node, quota_world_id(&f.w, "q"));
 	/* Once more, it changes nothing. */
 	f.w.now += 1000000000;
 	(void)admission_cycle_fixture_run(&f);
-	assert_int_equal(v->evicted_at, f.w.now - 1000000000);
+	assert_int_equal(v->flags.evicted_at, f.w.now - 1000000000);
 	admission_cycle_fixture_finish(&f);
 }
 

@@ -85,7 +85,7 @@ static void quota_is_as_before_until_decisions_are_applied(void **state)
 	assert_int_equal(f.last->n, 2);
 	assert_int_equal(forest_usage(f.w.f, q, pair), 3000);
 	assert_int_equal(forest_mark(f.w.f), 0);
-	assert_false(quota_world_workload(&f.w, "low")->evicted);
+	assert_false(quota_world_workload(&f.w, "low")->flags.evicted);
 	admission_cycle_fixture_finish(&f);
 }
 

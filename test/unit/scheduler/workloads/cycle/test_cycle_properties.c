@@ -28,7 +28,7 @@ static void finish_one(struct admission_cycle_fixture *f, struct quota_random *r
 	size_t i = quota_random_below(r, (unsigned)f->w.q->workloads.n);
 	const struct workload *w = f->w.q->workloads.v[i];
 
-	if (w != NULL && w->holds != MODEL_NONE) {
+	if (w != NULL && w->holding.node != MODEL_NONE) {
 		char *key = xmalloc_dup(w->key);
 
 		admission_cycle_fixture_delete(f, key);
@@ -163,7 +163,7 @@ static void run_by_keys(const char *world, unsigned nworkloads, uint64_t seed, s
 		}
 		snprintf(key, sizeof(key), "ns/w%u", quota_random_below(&r, nworkloads));
 		w = quota_workload_find(f.w.q, str_of(key));
-		if (w != NULL && w->holds != MODEL_NONE) {
+		if (w != NULL && w->holding.node != MODEL_NONE) {
 			admission_cycle_fixture_delete(&f, key);
 		}
 		f.w.now += 1000000000;

@@ -230,7 +230,7 @@ static bool beats(const struct quota *q, const struct contender *a, const struct
 	if (pa != pb) {
 		return pa > pb;
 	}
-	return ta != tb ? ta < tb : strcmp(a->e->w->uid, b->e->w->uid) < 0;
+	return ta != tb ? ta < tb : strcmp(a->e->w->object.uid, b->e->w->object.uid) < 0;
 }
 
 /* The best entry at or below node; e NULL: none. What it means for the node is filled in. */

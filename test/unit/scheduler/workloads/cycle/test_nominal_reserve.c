@@ -75,7 +75,7 @@ static void set_preemptor(struct admission_cycle_fixture *f, const char *queue,
 	const struct workload *w = quota_world_workload(&f->w, workload);
 
 	q->preemptor = w->id;
-	q->preemptor_generation = w->generation;
+	q->preemptor_generation = w->object.generation;
 }
 
 static void whom_others_were_preempted_for_may_borrow(void **state)

@@ -57,16 +57,15 @@ static void requests_that_are_not_valid_and_unsupported_features(void **state)
 	(void)state;
 	quota_world_init(&w, "quota q f cpu nominal=1\nworkload w queue=q cpu=1\n");
 	one = quota_world_workload(&w, "w");
-	one->podsets[0].invalid = "requests exceed limits";
+	one->object.podsets[0].invalid = "requests exceed limits";
 	nominate(&w, arena, &e);
 	assert_int_equal(e.reason, QUOTA_MISCONFIGURED);
 	assert_string_equal(e.message, "requests exceed limits");
-	one->podsets[0].invalid = NULL;
-	one->unsupported = true;
-	one->unsupported_what = "topologyRequest is not supported";
+	one->object.podsets[0].invalid = NULL;
+	one->object.unsupported = "topologyRequest is not supported";
 	nominate(&w, arena, &e);
 	assert_int_equal(e.reason, QUOTA_MISCONFIGURED);
-	assert_string_equal(e.message, one->unsupported_what);
+	assert_string_equal(e.message, one->object.unsupported);
 	quota_world_finish(&w);
 }
 
@@ -142,7 +141,7 @@ static void what_fits_into_nominal_quota(void **state)
 			assert_int_equal(quota_amounts_get(uses, quota_world_pair(&w, "f", "cpu")),
 					 rows[i].uses);
 		}
-		assert_int_equal(quota_world_workload(&w, "w")->tried.n, 0);
+		assert_int_equal(quota_world_workload(&w, "w")->pending.tried.n, 0);
 		quota_world_finish(&w);
 	}
 }
@@ -203,7 +202,7 @@ static void anew_with_the_same_flavors_and_without_those_that_go(void **state)
 	c = (struct nominate_context){
 		.forest = w.f, .arena = arena, .now = w.now, .gone = &gone, .ngone = 1
 	};
-	forest_remove(w.f, e.node, &w.q->workloads.v[gone]->usage);
+	forest_remove(w.f, e.node, &w.q->workloads.v[gone]->holding.usage);
 	nomination_recompute(&c, &e);
 	assert_int_equal(e.assignment.mode, ASSIGN_FIT);
 	assert_int_equal(e.victims.n, 0);

@@ -135,11 +135,11 @@ static void an_evicted_one_keeps_what_it_holds(void **state)
 	(void)workload_simulation_run_cycle(a);
 	b = read_again(a, 0);
 	w = quota_workload_find(world_of(b), STR_LIT("team/low"));
-	assert_true(w->evicted && w->holds != MODEL_NONE);
+	assert_true(w->flags.evicted && w->holding.node != MODEL_NONE);
 	assert_true(conditions_is_true(workload_simulation_status(b, w), "Preempted"));
 	w = quota_workload_find(world_of(b), STR_LIT("team/high"));
-	assert_int_equal(w->priority, 9);
-	assert_true(w->queue != MODEL_NONE);
+	assert_int_equal(w->object.priority, 9);
+	assert_true(w->pending.queue != MODEL_NONE);
 }
 
 int main(void)

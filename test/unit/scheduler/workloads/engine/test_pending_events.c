@@ -23,7 +23,7 @@ static struct workload *add(struct fixture *f, const char *key, const char *uid)
 {
 	struct workload *w = quota_workload_add(f->q, str_of(key));
 
-	w->uid = quota_name(f->q, str_of(uid));
+	w->object.uid = quota_name(f->q, str_of(uid));
 	return w;
 }
 

@@ -252,7 +252,7 @@ static unsigned count_held(const struct workload_engine_fixture *f, char letter)
 	for (unsigned i = 0; i < QUEUES; i++) {
 		CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%c%u", letter, i);
 
-		n += quota_workload_find(q, str_of(key))->holds != MODEL_NONE;
+		n += quota_workload_find(q, str_of(key))->holding.node != MODEL_NONE;
 	}
 	return n;
 }

@@ -213,7 +213,7 @@ static void begin(struct random_world *w, uint64_t seed)
 		wl = quota_workload_add(w->q, str_of(name));
 		for (uint32_t p = 0; p < PAIRS; p++) {
 			if (rng_below(&w->r, 3) > 0) {
-				quota_amounts_add(&wl->usage, p, below(w, 12));
+				quota_amounts_add(&wl->holding.usage, p, below(w, 12));
 			}
 		}
 	}
@@ -229,8 +229,8 @@ static void end(struct random_world *w)
 
 static void count(struct random_world *w, const struct workload *wl, uint32_t node, int sign)
 {
-	for (size_t i = 0; i < wl->usage.n; i++) {
-		w->usage[node][wl->usage.v[i].id] += sign * wl->usage.v[i].value;
+	for (size_t i = 0; i < wl->holding.usage.n; i++) {
+		w->usage[node][wl->holding.usage.v[i].id] += sign * wl->holding.usage.v[i].value;
 	}
 }
 
@@ -239,8 +239,8 @@ static void hold_or_release(struct random_world *w)
 	struct workload *wl = w->q->workloads.v[rng_below(&w->r, WORKLOADS)];
 	uint32_t node = w->queues[rng_below(&w->r, QUEUES)]->id;
 
-	if (wl->holds != MODEL_NONE) {
-		count(w, wl, wl->holds, -1);
+	if (wl->holding.node != MODEL_NONE) {
+		count(w, wl, wl->holding.node, -1);
 		forest_release(w->f, wl);
 	} else {
 		count(w, wl, node, 1);
@@ -271,12 +271,12 @@ static void try_and_undo(struct random_world *w, int nesting)
 		struct workload *wl = w->q->workloads.v[rng_below(&w->r, WORKLOADS)];
 		uint32_t node = w->queues[rng_below(&w->r, QUEUES)]->id;
 
-		if (wl->holds != MODEL_NONE && i % 2 == 0) {
-			count(w, wl, wl->holds, -1);
-			forest_remove(w->f, wl->holds, &wl->usage);
+		if (wl->holding.node != MODEL_NONE && i % 2 == 0) {
+			count(w, wl, wl->holding.node, -1);
+			forest_remove(w->f, wl->holding.node, &wl->holding.usage);
 		} else {
 			count(w, wl, node, 1);
-			forest_add(w->f, node, &wl->usage);
+			forest_add(w->f, node, &wl->holding.usage);
 		}
 	}
 	check(w);
@@ -341,7 +341,7 @@ static void test_removing_more_than_is_there_stays_consistent(void **state)
 	(void)state;
 	quota_world_init(&w, "cohort r\nqueue a cohort=r\nquota a f cpu nominal=4 lend=1\n"
 			     "workload one queue=a cpu=5 holds=f\n");
-	usage = &quota_world_workload(&w, "one")->usage;
+	usage = &quota_world_workload(&w, "one")->holding.usage;
 	forest_remove(w.f, quota_world_id(&w, "a"), usage);
 	assert_int_equal(forest_usage(w.f, quota_world_id(&w, "r"), 0), 0);
 	forest_add(w.f, quota_world_id(&w, "a"), usage);

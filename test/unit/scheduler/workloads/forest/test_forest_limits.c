@@ -217,7 +217,7 @@ static void a_circle_touches_nobody_else(void **state)
 					"workload u queue=alone gpu=1\n");
 	assert_string_equal(admission_cycle_fixture_run(&f),
 			    "wait u inadmissible PreemptionNoCandidates WaitingForQuota");
-	assert_int_equal(quota_world_workload(&f.w, "x")->holds, quota_world_id(&f.w, "on"));
+	assert_int_equal(quota_world_workload(&f.w, "x")->holding.node, quota_world_id(&f.w, "on"));
 	admission_cycle_fixture_finish(&f);
 }
 

@@ -97,7 +97,7 @@ static void hold_or_release(struct quota_world *w, struct rng *r)
 	char name[8];
 
 	snprintf(name, sizeof(name), "q%u", (unsigned)rng_below(r, QUEUES));
-	if (wl->holds == MODEL_NONE) {
+	if (wl->holding.node == MODEL_NONE) {
 		forest_hold(w->f, wl, quota_world_id(w, name));
 	} else {
 		forest_release(w->f, wl);
@@ -111,14 +111,14 @@ static void charge(struct quota_world *w, struct rng *r)
 	struct forest *fork;
 	size_t mark = forest_mark(w->f);
 
-	if (wl->holds == MODEL_NONE) {
+	if (wl->holding.node == MODEL_NONE) {
 		return;
 	}
 	fork = forest_fork(w->f);
-	forest_remove(fork, wl->holds, &wl->usage);
+	forest_remove(fork, wl->holding.node, &wl->holding.usage);
 	check(w, fork);
 	forest_destroy(fork);
-	forest_remove(w->f, wl->holds, &wl->usage);
+	forest_remove(w->f, wl->holding.node, &wl->holding.usage);
 	check(w, w->f);
 	forest_undo(w->f, mark);
 }

@@ -99,22 +99,22 @@ static void release_timed_out(const struct quota_world *w)
 
 static void lower_preemptor(const struct quota_world *w)
 {
-	get(w, "a")->priority--;
+	get(w, "a")->object.priority--;
 }
 
 static void raise_victim(const struct quota_world *w)
 {
-	get(w, "b")->priority++;
+	get(w, "b")->object.priority++;
 }
 
 static void edit_preemptor(const struct quota_world *w)
 {
-	get(w, "a")->generation++;
+	get(w, "a")->object.generation++;
 }
 
 static void edit_victim(const struct quota_world *w)
 {
-	get(w, "b")->generation++;
+	get(w, "b")->object.generation++;
 }
 
 static void edit_queues(const struct quota_world *w)
@@ -128,8 +128,8 @@ static void remove_preemptor(const struct quota_world *w)
 	struct workload *a = get(w, "a");
 	uint32_t id = a->id;
 
-	a->evicted = true;
-	a->evicted_at = a->preempted_at = w->now;
+	a->flags.evicted = true;
+	a->flags.evicted_at = a->flags.preempted_at = w->now;
 	release(w, "a");
 	quota_workload_remove(w->q, a);
 	assert_int_equal(quota_workload_add(w->q, STR_LIT("ns/z"))->id, id);
@@ -241,7 +241,7 @@ static void records_of_those_who_are_gone_are_dropped(void **state)
 	release(&w, "o");
 	quota_workload_remove(w.q, get(&w, "o"));
 	note(&w, "c", "b");
-	assert_int_equal(get(&w, "b")->preempted_by.n, 2);
+	assert_int_equal(get(&w, "b")->pending.preempted_by.n, 2);
 	before(&w, "b", "a c");
 	quota_world_finish(&w);
 }

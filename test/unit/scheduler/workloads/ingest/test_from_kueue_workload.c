@@ -61,17 +61,17 @@ static void test_defaults(void **state)
 	(void)state;
 	begin(&f);
 	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]}}");
-	assert_true(f.r.w.active);
+	assert_true(f.r.w.object.active);
 	assert_null(f.r.queue);
-	assert_null(f.r.w.local_queue);
-	assert_int_equal(f.r.w.priority, 0);
-	assert_int_equal(f.r.w.created, MODEL_TIME_NONE);
-	assert_int_equal(f.r.w.requeue_at, MODEL_TIME_NONE);
-	assert_string_equal(f.r.w.uid, "");
-	assert_string_equal(f.r.w.namespace_, "ns");
-	assert_false(f.r.w.unsupported);
-	assert_int_equal(f.r.w.npodsets, 1);
-	p = &f.r.w.podsets[0];
+	assert_null(f.r.w.object.local_queue);
+	assert_int_equal(f.r.w.object.priority, 0);
+	assert_int_equal(f.r.w.object.created, MODEL_TIME_NONE);
+	assert_int_equal(f.r.w.flags.requeue_at, MODEL_TIME_NONE);
+	assert_string_equal(f.r.w.object.uid, "");
+	assert_string_equal(f.r.w.object.namespace_, "ns");
+	assert_null(f.r.w.object.unsupported);
+	assert_int_equal(f.r.w.object.npodsets, 1);
+	p = &f.r.w.object.podsets[0];
 	assert_string_equal(p->name, "main");
 	assert_int_equal(p->count, 1);
 	assert_int_equal(p->spec_count, 1);
@@ -104,18 +104,19 @@ static void test_spec_and_metadata(void **state)
 				  "operator':'In','values'"
 				  ":['n']}]},{'matchExpressions':[{'key':'k','operator':'Exists'}]}"
 				  "]}}}}}}]}}");
-	assert_string_equal(f.r.w.uid, "u");
-	assert_string_equal(f.r.w.job_uid, "j");
-	assert_int_equal(f.r.w.generation, 3);
-	assert_int_equal(f.r.w.created, INT64_C(1768471200000000000));
-	assert_true(f.r.w.admission_gated && f.r.w.preemption_gated && f.r.w.ngates == 1);
-	assert_string_equal(f.r.w.gates[0], "x");
-	assert_int_equal(f.r.w.boost, -5);
-	assert_string_equal(f.r.w.local_queue, "lq");
-	assert_int_equal(f.r.w.priority, 7);
-	assert_false(f.r.w.active);
-	assert_int_equal(f.r.w.podsets[0].min_count, 2);
-	p = &f.r.w.podsets[1];
+	assert_string_equal(f.r.w.object.uid, "u");
+	assert_string_equal(f.r.w.object.job_uid, "j");
+	assert_int_equal(f.r.w.object.generation, 3);
+	assert_int_equal(f.r.w.object.created, INT64_C(1768471200000000000));
+	assert_true(f.r.w.object.admission_gated && f.r.w.flags.preemption_gated);
+	assert_string_equal(f.r.w.object.gates[0], "x");
+	assert_null(f.r.w.object.gates[1]);
+	assert_int_equal(f.r.w.object.boost, -5);
+	assert_string_equal(f.r.w.object.local_queue, "lq");
+	assert_int_equal(f.r.w.object.priority, 7);
+	assert_false(f.r.w.object.active);
+	assert_int_equal(f.r.w.object.podsets[0].min_count, 2);
+	p = &f.r.w.object.podsets[1];
 	assert_ptr_equal(p->selector[0].key, quota_name(f.q, STR_LIT("k")));
 	assert_int_equal(p->ntolerations, 1);
 	assert_true(p->has_required);
@@ -141,7 +142,7 @@ static void test_a_boost_that_cannot_be_read_is_none(void **state)
 			"'%s'}}}",
 			texts[i]);
 		read_ok(&f, text);
-		assert_int_equal(f.r.w.boost, 0);
+		assert_int_equal(f.r.w.object.boost, 0);
 		end(&f);
 	}
 }
@@ -155,20 +156,19 @@ static void test_what_is_not_supported_shows(void **state)
 	read_ok(&f, "{" META ",'spec':{'podSets':[{'topologyRequest':{'podSetGroupName':'g','"
 		    "unconstrained':false}},{'topologyRequest':{'preferred':'rack'}},{'"
 		    "topologyRequest':{'podSetSliceSize':2}}]}}");
-	assert_false(f.r.w.podsets[0].wants_topology);
-	assert_string_equal(f.r.w.podsets[0].group, "g");
-	assert_true(f.r.w.podsets[1].wants_topology);
-	assert_null(f.r.w.podsets[1].group);
-	assert_true(f.r.w.podsets[2].wants_topology);
-	assert_false(f.r.w.unsupported);
+	assert_false(f.r.w.object.podsets[0].wants_topology);
+	assert_string_equal(f.r.w.object.podsets[0].group, "g");
+	assert_true(f.r.w.object.podsets[1].wants_topology);
+	assert_null(f.r.w.object.podsets[1].group);
+	assert_true(f.r.w.object.podsets[2].wants_topology);
+	assert_null(f.r.w.object.unsupported);
 	read_ok(&f,
 		"{" META ",'spec':{'podSets':[{'template':{'spec':{'resourceClaims':[{'name':'c'}"
 		"]}}}]}}");
-	assert_true(f.r.w.unsupported);
-	assert_non_null(strstr(f.r.w.unsupported_what, "resource claims"));
+	assert_non_null(strstr(f.r.w.object.unsupported, "resource claims"));
 	read_ok(&f, "{'metadata':{'name':'w','annotations':{'kueue.x-k8s.io/"
 		    "workload-slice-replacement-for':'v'}}}");
-	assert_non_null(strstr(f.r.w.unsupported_what, "elastic"));
+	assert_non_null(strstr(f.r.w.object.unsupported, "elastic"));
 	end(&f);
 }
 
@@ -187,20 +187,19 @@ static void test_gates_of_the_configuration(void **state)
 	(void)state;
 	begin(&f);
 	read_ok(&f, text);
-	assert_true(f.r.w.admission_gated && f.r.w.podsets[0].wants_topology);
-	assert_int_equal(f.r.w.podsets[0].count, 1);
-	assert_null(f.r.w.allowed);
-	assert_false(f.r.w.unsupported);
+	assert_true(f.r.w.object.admission_gated && f.r.w.object.podsets[0].wants_topology);
+	assert_int_equal(f.r.w.object.podsets[0].count, 1);
+	assert_null(f.r.w.object.allowed);
+	assert_null(f.r.w.object.unsupported);
 	f.q->options.admission_gates = f.q->options.topology = f.q->options.reclaimable_pods =
 		false;
 	f.q->options.concurrent_admission = true;
 	read_ok(&f, text);
-	assert_false(f.r.w.admission_gated || f.r.w.podsets[0].wants_topology);
-	assert_int_equal(f.r.w.podsets[0].count, 4);
-	assert_int_equal(f.r.w.nallowed, 2);
-	assert_int_equal(f.r.w.allowed[1], quota_flavor_find(f.q, STR_LIT("g"))->id);
-	assert_true(f.r.w.unsupported);
-	assert_non_null(strstr(f.r.w.unsupported_what, "variants"));
+	assert_false(f.r.w.object.admission_gated || f.r.w.object.podsets[0].wants_topology);
+	assert_int_equal(f.r.w.object.podsets[0].count, 4);
+	assert_int_equal(f.r.w.object.nallowed, 2);
+	assert_int_equal(f.r.w.object.allowed[1], quota_flavor_find(f.q, STR_LIT("g"))->id);
+	assert_non_null(strstr(f.r.w.object.unsupported, "variants"));
 	end(&f);
 }
 
@@ -277,17 +276,17 @@ static void test_admission(void **state)
 		read_ok(&f, text);
 		if (rows[i].cpu < 0) {
 			assert_null(f.r.queue);
-			assert_int_equal(f.r.w.usage.n, 0);
+			assert_int_equal(f.r.w.holding.usage.n, 0);
 			end(&f);
 			continue;
 		}
 		assert_string_equal(f.r.queue, "cq");
-		assert_int_equal(f.r.w.usage.n, 2);
-		assert_int_equal(f.r.w.usage.v[0].value, rows[i].cpu);
-		assert_int_equal(f.r.w.usage.v[1].value, rows[i].memory);
-		assert_int_equal(f.r.w.assigned.n, 2);
-		assert_int_equal(f.r.w.assigned.v[0].podset, 0);
-		assert_int_equal(f.r.w.assigned.v[0].amount, rows[i].cpu);
+		assert_int_equal(f.r.w.holding.usage.n, 2);
+		assert_int_equal(f.r.w.holding.usage.v[0].value, rows[i].cpu);
+		assert_int_equal(f.r.w.holding.usage.v[1].value, rows[i].memory);
+		assert_int_equal(f.r.w.holding.assigned.n, 2);
+		assert_int_equal(f.r.w.holding.assigned.v[0].podset, 0);
+		assert_int_equal(f.r.w.holding.assigned.v[0].amount, rows[i].cpu);
 		end(&f);
 	}
 }
@@ -299,8 +298,8 @@ static void test_usage_of_a_pod_set_that_is_gone_counts(void **state)
 	(void)state;
 	begin(&f);
 	read_ok(&f, "{" META ",'spec':{'podSets':[]},'status':{" RESERVED "," ADMISSION("") "}}");
-	assert_int_equal(f.r.w.usage.v[0].value, 4000);
-	assert_int_equal(f.r.w.assigned.n, 0);
+	assert_int_equal(f.r.w.holding.usage.v[0].value, 4000);
+	assert_int_equal(f.r.w.holding.assigned.n, 0);
 	end(&f);
 }
 
@@ -312,14 +311,14 @@ static void test_the_status_is_read_as_well(void **state)
 	begin(&f);
 	read_ok(&f, "{" META ",'status':{'preemptionCost':'1500m','conditions':[{'type':'Evicted','"
 		    "status':'True','reason':'AdmissionCheck'}]}}");
-	assert_true(f.r.w.has_cost && f.r.w.cost == INT64_C(1500000000));
-	assert_true(f.r.w.evicted_by_check);
-	assert_int_equal(f.r.w.preemptions, 0);
+	assert_true(f.r.w.object.has_cost && f.r.w.object.cost == INT64_C(1500000000));
+	assert_true(f.r.w.flags.evicted_by_check);
+	assert_int_equal(f.r.w.object.preemptions, 0);
 	read_ok(&f, "{" META ",'status':{'schedulingStats':{'evictions':[{'reason':'Preempted','"
 		    "underlyingCause':'','count':2},{'reason':'PodsReadyTimeout','underlyingCause':"
 		    "'','count':7}]}}}");
-	assert_false(f.r.w.has_cost);
-	assert_int_equal(f.r.w.preemptions, 2);
+	assert_false(f.r.w.object.has_cost);
+	assert_int_equal(f.r.w.object.preemptions, 2);
 	end(&f);
 }
 
@@ -333,8 +332,8 @@ static void test_reclaimable_pods_are_taken_off(void **state)
 		"{" META ",'spec':{'podSets':[" PODS(
 			"'count':4,") "]},'status':{'reclaimablePods'"
 				      ":[{'name':'main','count':3},{'name':'other','count':1}]}}");
-	assert_int_equal(f.r.w.podsets[0].count, 1);
-	assert_int_equal(f.r.w.podsets[0].spec_count, 4);
+	assert_int_equal(f.r.w.object.podsets[0].count, 1);
+	assert_int_equal(f.r.w.object.podsets[0].spec_count, 4);
 	end(&f);
 }
 
@@ -349,24 +348,24 @@ static void test_applying_keeps_the_pending_side(void **state)
 	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]}}");
 	assert_true(from_kueue_workload_apply(&f.r, w));
 	assert_string_equal(w->key, "ns/w");
-	assert_int_equal(w->npodsets, 1);
-	assert_int_equal(w->holds, MODEL_NONE);
-	w->queue = 5;
-	w->pos = 6;
-	w->hash = 7;
-	w->tried_hash = 8;
-	w->last_reason = QUOTA_WAITING_FOR_QUOTA;
-	vec_push(&w->tried, ((struct last_assignment){ .flavor = 2 }));
+	assert_int_equal(w->object.npodsets, 1);
+	assert_int_equal(w->holding.node, MODEL_NONE);
+	w->pending.queue = 5;
+	w->pending.pos = 6;
+	w->pending.hash = 7;
+	w->pending.tried_hash = 8;
+	w->pending.last_reason = QUOTA_WAITING_FOR_QUOTA;
+	vec_push(&w->pending.tried, ((struct last_assignment){ .flavor = 2 }));
 	/* The same again is no change; nor is a condition that nobody waits for. */
 	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]},'status':{'conditions':[{'type':'"
 							     "PodsReady','status':'True'}]}}");
 	assert_false(from_kueue_workload_apply(&f.r, w));
-	assert_int_equal(w->queue, 5);
-	assert_int_equal(w->pos, 6);
-	assert_int_equal(w->hash, 7);
-	assert_int_equal(w->tried_hash, 8);
-	assert_int_equal(w->last_reason, QUOTA_WAITING_FOR_QUOTA);
-	assert_int_equal(w->tried.n, 1);
+	assert_int_equal(w->pending.queue, 5);
+	assert_int_equal(w->pending.pos, 6);
+	assert_int_equal(w->pending.hash, 7);
+	assert_int_equal(w->pending.tried_hash, 8);
+	assert_int_equal(w->pending.last_reason, QUOTA_WAITING_FOR_QUOTA);
+	assert_int_equal(w->pending.tried.n, 1);
 	assert_int_equal(quota_workload_find(f.q, STR_LIT("ns/w"))->id, w->id);
 	from_kueue_workload_finish(&f.r);
 	end(&f);
@@ -419,21 +418,21 @@ static void test_holding_is_the_callers_business(void **state)
 	read_ok(&f, text);
 	assert_false(from_kueue_workload_holds(f.q, &f.r, w));
 	(void)from_kueue_workload_apply(&f.r, w);
-	assert_int_equal(w->usage.n, 2);
-	w->holds = cq->id; /* as forest_hold does */
+	assert_int_equal(w->holding.usage.n, 2);
+	w->holding.node = cq->id; /* as forest_hold does */
 	read_ok(&f, text);
 	assert_true(from_kueue_workload_holds(f.q, &f.r, w));
 	(void)from_kueue_workload_apply(&f.r, w);
-	assert_int_equal(w->holds, cq->id);
-	assert_int_equal(w->usage.n, 2);
-	assert_int_equal(w->assigned.n, 2);
+	assert_int_equal(w->holding.node, cq->id);
+	assert_int_equal(w->holding.usage.n, 2);
+	assert_int_equal(w->holding.assigned.n, 2);
 	/* The status does not say it any more, but it was not released yet. */
 	read_ok(&f, "{" META "}");
 	assert_false(from_kueue_workload_holds(f.q, &f.r, w));
 	(void)from_kueue_workload_apply(&f.r, w);
-	assert_int_equal(w->usage.n, 2);
+	assert_int_equal(w->holding.usage.n, 2);
 	read_ok(&f, text);
-	w->usage.v[0].value++;
+	w->holding.usage.v[0].value++;
 	assert_false(from_kueue_workload_holds(f.q, &f.r, w));
 	end(&f);
 }

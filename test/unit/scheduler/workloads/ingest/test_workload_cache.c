@@ -23,7 +23,7 @@ static void nothing_is_placed_before_everything_is_listed(void **state)
 	assert_true(workload_cache_is_synced(f.cache));
 	assert_non_null(workload_cache_fixture_get(&f, "one"));
 	assert_null(workload_cache_fixture_get(&f, "gone"));
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_finish(&f);
 }
 
@@ -39,14 +39,14 @@ static void flushes_are_gathered(void **state)
 	workload_cache_fixture_workload(&f, "holder", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
 	workload_cache_fixture_workload(&f, "one", 0, "2", "");
 	workload_cache_fixture_cycle(&f);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_INADMISSIBLE);
 	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/holder");
 	at = workload_cache_settle(f.cache, f.now);
 	assert_int_equal(at, f.now + WORKLOAD_CACHE_FLUSH_NS);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_INADMISSIBLE);
 	(void)workload_cache_take_dirty(f.cache);
 	workload_cache_fixture_later(&f, 1);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_HEAP);
 	assert_true(workload_cache_take_dirty(f.cache));
 	assert_false(workload_cache_take_dirty(f.cache));
 	workload_cache_fixture_finish(&f);
@@ -63,14 +63,14 @@ static void at_once_nothing_is_gathered(void **state)
 	workload_cache_fixture_workload(&f, "one", 0, "2", "");
 	workload_cache_fixture_cycle(&f);
 	workload_cache_settle_at_once(f.cache, f.now);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_cycle(&f);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_INADMISSIBLE);
 	workload_cache_settle_at_once(f.cache, f.now);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_INADMISSIBLE);
 	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/holder");
 	workload_cache_settle_at_once(f.cache, f.now);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->where, QUOTA_HEAP);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_finish(&f);
 }
 
@@ -88,12 +88,12 @@ static void what_is_given_back_wakes_others(void **state)
 	workload_cache_fixture_cycle(&f);
 	holder = workload_cache_fixture_get(&f, "holder");
 	workload_cache_give_back(f.cache, holder, f.now);
-	assert_int_equal(holder->holds, MODEL_NONE);
-	assert_int_equal(holder->where, QUOTA_HEAP);
+	assert_int_equal(holder->holding.node, MODEL_NONE);
+	assert_int_equal(holder->pending.where, QUOTA_HEAP);
 	assert_null(workload_cache_queue(f.cache, holder));
 	workload_cache_settle_at_once(f.cache, f.now);
 	workload_cache_fixture_cycle(&f);
-	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holding.node, MODEL_NONE);
 	workload_cache_fixture_finish(&f);
 }
 
@@ -216,11 +216,12 @@ static void unreadable_workloads_hold_their_quota(void **state)
 		workload_cache_fixture_cycle(&f);
 		workload_cache_fixture_cycle(&f);
 		w = workload_cache_fixture_get(&f, "odd");
-		assert_true(w->holds != MODEL_NONE && w->unreadable && !w->usage_unknown);
-		assert_int_equal(w->usage.v[0].value, 2000);
+		assert_true(w->holding.node != MODEL_NONE && w->object.unreadable &&
+			    !w->object.usage_unknown);
+		assert_int_equal(w->holding.usage.v[0].value, 2000);
 		assert_null(workload_cache_fixture_get(&f, "waits"));
-		assert_true(workload_cache_fixture_get(&f, "two")->holds == MODEL_NONE);
-		assert_true(workload_cache_fixture_get(&f, "one")->holds != MODEL_NONE);
+		assert_true(workload_cache_fixture_get(&f, "two")->holding.node == MODEL_NONE);
+		assert_true(workload_cache_fixture_get(&f, "one")->holding.node != MODEL_NONE);
 		assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
 		workload_cache_fixture_finish(&f);
 	}
@@ -248,7 +249,7 @@ static void unknown_amounts_close_the_queue(void **state)
 		assert_string_equal(quota_queue_find(workload_cache_world(f.cache), STR_LIT("team"))
 					    ->queue->inactive_what,
 				    "ns/odd");
-		assert_true(workload_cache_fixture_get(&f, "one")->holds == MODEL_NONE);
+		assert_true(workload_cache_fixture_get(&f, "one")->holding.node == MODEL_NONE);
 		if (late == 0) {
 			workload_cache_fixture_workload(&f, "odd", 0, "1",
 							WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
@@ -259,7 +260,7 @@ static void unknown_amounts_close_the_queue(void **state)
 		assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
 		workload_cache_fixture_later(&f, 2);
 		workload_cache_fixture_cycle(&f);
-		assert_true(workload_cache_fixture_get(&f, "one")->holds != MODEL_NONE);
+		assert_true(workload_cache_fixture_get(&f, "one")->holding.node != MODEL_NONE);
 		workload_cache_fixture_finish(&f);
 	}
 }
@@ -274,13 +275,13 @@ static void known_workloads_stay_as_they_were(void **state)
 	workload_cache_fixture_world(&f);
 	workload_cache_fixture_workload(&f, "one", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
 	workload_cache_fixture_workload(&f, "one", 0, "2x", WORKLOAD_CACHE_FIXTURE_ADMITTED("?"));
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->usage.v[0].value, 2000);
-	assert_false(workload_cache_fixture_get(&f, "one")->unreadable);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->holding.usage.v[0].value, 2000);
+	assert_false(workload_cache_fixture_get(&f, "one")->object.unreadable);
 	assert_int_equal(why_inactive(&f), QUOTA_ACTIVE);
 	workload_cache_fixture_workload(&f, "one", 0, "2x",
 					WORKLOAD_CACHE_FIXTURE_CONDITION("Finished"));
-	assert_true(workload_cache_fixture_get(&f, "one")->holds == MODEL_NONE);
-	assert_true(workload_cache_fixture_get(&f, "one")->finished);
+	assert_true(workload_cache_fixture_get(&f, "one")->holding.node == MODEL_NONE);
+	assert_true(workload_cache_fixture_get(&f, "one")->flags.finished);
 	workload_cache_fixture_finish(&f);
 }
 

@@ -21,7 +21,7 @@ static void begin(struct workload_cache_fixture *f)
 
 static uint32_t holds(const struct workload_cache_fixture *f, const char *name)
 {
-	return workload_cache_fixture_get(f, name)->holds;
+	return workload_cache_fixture_get(f, name)->holding.node;
 }
 
 /* We write statuses of queues ourselves, every second. */
@@ -72,17 +72,17 @@ static void workloads_follow_their_queues(void **state)
 	workload_cache_fixture_workload(&f, "two", 0, "1", "");
 	workload_cache_fixture_gone(&f, SCHED_CLUSTER_QUEUES, "team");
 	(void)workload_cache_settle(f.cache, f.now);
-	assert_int_equal(workload_cache_fixture_get(&f, "two")->where, QUOTA_NOWHERE);
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->pending.where, QUOTA_NOWHERE);
 	workload_cache_fixture_workload(&f, "three", 0, "1", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
 	assert_int_equal(holds(&f, "three"), MODEL_NONE);
 	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "1", "3", ""));
 	(void)workload_cache_settle(f.cache, f.now);
 	assert_int_not_equal(holds(&f, "one"), MODEL_NONE);
 	assert_int_equal(holds(&f, "three"), holds(&f, "one"));
-	assert_int_equal(workload_cache_fixture_get(&f, "two")->where, QUOTA_HEAP);
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_gone(&f, SCHED_LOCAL_QUEUES, "ns/lq");
 	(void)workload_cache_settle(f.cache, f.now);
-	assert_int_equal(workload_cache_fixture_get(&f, "two")->where, QUOTA_NOWHERE);
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->pending.where, QUOTA_NOWHERE);
 	assert_int_equal(holds(&f, "three"), holds(&f, "one"));
 	workload_cache_fixture_finish(&f);
 }

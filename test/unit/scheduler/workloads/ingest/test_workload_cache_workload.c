@@ -27,13 +27,13 @@ static void quota_comes_from_the_status(void **state)
 	begin(&f);
 	workload_cache_fixture_workload(&f, "one", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
 	w = workload_cache_fixture_get(&f, "one");
-	assert_int_equal(w->holds, team(&f));
-	assert_true(w->admitted);
+	assert_int_equal(w->holding.node, team(&f));
+	assert_true(w->flags.admitted);
 	assert_string_equal(workload_cache_queue(f.cache, w), "team");
 	/* Evicted and stopped: it waits again. */
 	workload_cache_fixture_workload(&f, "one", 0, "2", "");
-	assert_int_equal(w->holds, MODEL_NONE);
-	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_int_equal(w->holding.node, MODEL_NONE);
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
 	assert_null(workload_cache_queue(f.cache, w));
 	workload_cache_fixture_finish(&f);
 }
@@ -71,10 +71,10 @@ static void one_whose_checks_are_ready_is_admitted_with_its_reservation(void **s
 		workload_cache_fixture_later(&f, 2);
 		workload_cache_fixture_cycle(&f);
 		w = workload_cache_fixture_get(&f, "one");
-		assert_int_equal(w->holds, team(&f));
+		assert_int_equal(w->holding.node, team(&f));
 		assert_int_equal(conditions_is_true(workload_cache_status(f.cache, w), "Admitted"),
 				 rows[i].admitted);
-		assert_int_equal(w->admitted, rows[i].admitted);
+		assert_int_equal(w->flags.admitted, rows[i].admitted);
 		workload_cache_fixture_finish(&f);
 	}
 }
@@ -108,8 +108,9 @@ static void who_waits_is_looked_at_again_when_another_one_goes(void **state)
 		workload_cache_fixture_cycle(&f);
 		write_status(&f, "large");
 		workload_cache_fixture_later(&f, 2);
-		assert_int_equal(workload_cache_fixture_get(&f, "big")->where, QUOTA_INADMISSIBLE);
-		assert_int_equal(workload_cache_fixture_get(&f, "large")->where,
+		assert_int_equal(workload_cache_fixture_get(&f, "big")->pending.where,
+				 QUOTA_INADMISSIBLE);
+		assert_int_equal(workload_cache_fixture_get(&f, "large")->pending.where,
 				 QUOTA_INADMISSIBLE);
 		if (rows[i].status == NULL) {
 			workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/big");
@@ -117,7 +118,8 @@ static void who_waits_is_looked_at_again_when_another_one_goes(void **state)
 			workload_cache_fixture_workload(&f, "big", 1, "4", rows[i].status);
 		}
 		workload_cache_fixture_later(&f, 2);
-		assert_int_equal(workload_cache_fixture_get(&f, "large")->where, rows[i].other);
+		assert_int_equal(workload_cache_fixture_get(&f, "large")->pending.where,
+				 rows[i].other);
 		workload_cache_fixture_finish(&f);
 	}
 }
@@ -148,12 +150,12 @@ static void quota_in_a_queue_that_appears_is_held(void **state)
 	workload_cache_fixture_workload(&f, "one", 0, "2",
 					WORKLOAD_CACHE_FIXTURE_ADMITTED_BY("other", "2"));
 	workload_cache_fixture_later(&f, 2);
-	assert_int_equal(workload_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->holding.node, MODEL_NONE);
 	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "other",
 				   "{\"metadata\":{\"name\":\"other\",\"generation\":1}}");
 	workload_cache_fixture_workload(&f, "two", 0, "1", "");
 	workload_cache_fixture_later(&f, 2);
-	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holds, MODEL_NONE);
+	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holding.node, MODEL_NONE);
 	workload_cache_fixture_finish(&f);
 }
 
@@ -168,22 +170,22 @@ static void updates_of_before_a_write_are_not_read(void **state)
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
 	workload_cache_fixture_cycle(&f);
 	w = workload_cache_fixture_get(&f, "one");
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	write = workload_cache_fixture_write(&f, "one");
 	/* While the write is under way, and after it. */
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 110);
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 120);
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	assert_string_equal(workload_cache_queue(f.cache, w), "team");
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 119);
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2",
 					   WORKLOAD_CACHE_FIXTURE_ADMITTED("2"), 120);
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	/* Newer than ours: somebody took it away. */
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 121);
-	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->holding.node, MODEL_NONE);
 	workload_cache_fixture_finish(&f);
 }
 
@@ -200,9 +202,9 @@ static void an_update_that_came_meanwhile_counts_when_it_is_newer(void **state)
 	w = workload_cache_fixture_get(&f, "one");
 	write = workload_cache_fixture_write(&f, "one");
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 130);
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 120);
-	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->holding.node, MODEL_NONE);
 	workload_cache_fixture_finish(&f);
 }
 
@@ -220,20 +222,20 @@ static void a_failed_admission_is_taken_back(void **state)
 	write = workload_cache_fixture_write(&f, "one");
 	workload_cache_fixture_done(&f, "one", write, SCHED_REJECTED, 0);
 	assert_int_equal(f.failed, 1);
-	assert_int_equal(w->holds, MODEL_NONE);
+	assert_int_equal(w->holding.node, MODEL_NONE);
 	assert_string_equal(workload_cache_fixture_reason(&f, "one", "QuotaReserved"), "");
-	assert_int_equal(w->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(w->pending.where, QUOTA_INADMISSIBLE);
 	/* Later each time. */
 	workload_cache_fixture_later(&f, 2);
-	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_cycle(&f);
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	write = workload_cache_fixture_write(&f, "one");
 	workload_cache_fixture_done(&f, "one", write, SCHED_REJECTED, 0);
 	workload_cache_fixture_later(&f, 1);
-	assert_int_equal(w->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(w->pending.where, QUOTA_INADMISSIBLE);
 	workload_cache_fixture_later(&f, 1);
-	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_finish(&f);
 }
 
@@ -249,16 +251,16 @@ static void a_failed_preemption_is_taken_back(void **state)
 	workload_cache_fixture_workload(&f, "high", 9, "3", "");
 	workload_cache_fixture_cycle(&f);
 	low = workload_cache_fixture_get(&f, "low");
-	assert_true(low->evicted);
-	assert_int_equal(low->holds, team(&f));
+	assert_true(low->flags.evicted);
+	assert_int_equal(low->holding.node, team(&f));
 	(void)workload_cache_fixture_write(&f, "high");
 	write = workload_cache_fixture_write(&f, "low");
 	/* Evicted already: nothing is said twice. */
 	workload_cache_fixture_cycle(&f);
 	workload_cache_fixture_no_write(&f);
 	workload_cache_fixture_done(&f, "low", write, SCHED_REJECTED, 0);
-	assert_false(low->evicted);
-	assert_int_equal(low->holds, team(&f));
+	assert_false(low->flags.evicted);
+	assert_int_equal(low->holding.node, team(&f));
 	assert_string_equal(workload_cache_fixture_reason(&f, "low", "Evicted"), "");
 	workload_cache_fixture_finish(&f);
 }
@@ -273,10 +275,10 @@ static void a_reason_that_was_not_written_is_found_again(void **state)
 	begin(&f);
 	workload_cache_fixture_workload(&f, "big", 0, "9", "");
 	workload_cache_fixture_cycle(&f);
-	assert_int_equal(workload_cache_fixture_get(&f, "big")->where, QUOTA_INADMISSIBLE);
+	assert_int_equal(workload_cache_fixture_get(&f, "big")->pending.where, QUOTA_INADMISSIBLE);
 	write = workload_cache_fixture_write(&f, "big");
 	workload_cache_fixture_done(&f, "big", write, SCHED_STALE, 0);
-	assert_int_equal(workload_cache_fixture_get(&f, "big")->where, QUOTA_HEAP);
+	assert_int_equal(workload_cache_fixture_get(&f, "big")->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_cycle(&f);
 	assert_string_equal(workload_cache_fixture_reason(&f, "big", "QuotaReserved"),
 			    "ExceedsMaxQuota");
@@ -297,8 +299,8 @@ static void an_eviction_counts_as_soon_as_it_is_decided(void **state)
 	low = workload_cache_fixture_get(&f, "low");
 	(void)conditions_set(workload_cache_edit(f.cache, low), &evicted);
 	assert_true(workload_cache_commit(f.cache, low));
-	assert_true(low->evicted);
-	assert_true(low->evicted_by_timeout);
+	assert_true(low->flags.evicted);
+	assert_true(low->flags.evicted_by_timeout);
 	workload_cache_fixture_workload(&f, "high", 9, "3", "");
 	workload_cache_fixture_cycle(&f);
 	assert_string_equal(workload_cache_fixture_reason(&f, "low", "Evicted"),
@@ -323,15 +325,15 @@ static void writes_of_a_workload_go_one_by_one(void **state)
 	workload_cache_fixture_no_write(&f);
 	workload_cache_fixture_done(&f, "low", first, SCHED_DONE, 400);
 	w = workload_cache_fixture_get(&f, "low");
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	assert_int_equal(f.written, 0);
 	second = workload_cache_fixture_write(&f, "low");
 	assert_true(second > first);
 	workload_cache_fixture_done(&f, "low", first, SCHED_REJECTED, 0);
 	assert_int_equal(f.failed, 0);
 	workload_cache_fixture_done(&f, "low", second, SCHED_DONE, 500);
-	assert_int_equal(w->holds, team(&f));
-	assert_true(w->evicted);
+	assert_int_equal(w->holding.node, team(&f));
+	assert_true(w->flags.evicted);
 	assert_int_equal(f.written, 1);
 	workload_cache_fixture_finish(&f);
 }
@@ -340,7 +342,7 @@ static bool is_evicted(struct workload_cache_fixture *f, const char *name)
 {
 	(void)workload_cache_settle(f->cache, f->now);
 	workload_cache_fixture_cycle(f);
-	return workload_cache_fixture_get(f, name)->evicted;
+	return workload_cache_fixture_get(f, name)->flags.evicted;
 }
 
 /* It is no victim for a while, longer each time, and at once when it is read anew. */
@@ -402,8 +404,8 @@ static void what_was_written_stays_when_the_next_write_fails(void **state)
 	workload_cache_fixture_done(&f, "low", workload_cache_fixture_write(&f, "low"),
 				    SCHED_REJECTED, 0);
 	w = workload_cache_fixture_get(&f, "low");
-	assert_int_equal(w->holds, team(&f));
-	assert_false(w->evicted);
+	assert_int_equal(w->holding.node, team(&f));
+	assert_false(w->flags.evicted);
 	assert_string_equal(workload_cache_fixture_reason(&f, "low", "QuotaReserved"),
 			    "QuotaReserved");
 	workload_cache_fixture_finish(&f);
@@ -426,13 +428,13 @@ static void what_others_write_is_not_overwritten(void **state)
 	assert_int_equal(write.resource_version, 100);
 	workload_cache_fixture_done(&f, "one", write.version, SCHED_STALE, 0);
 	w = workload_cache_fixture_get(&f, "one");
-	assert_int_equal(w->holds, team(&f)); /* until it is read */
+	assert_int_equal(w->holding.node, team(&f)); /* until it is read */
 	assert_string_equal(workload_cache_fixture_reason(&f, "one", "QuotaReserved"), "");
 	workload_cache_fixture_workload_at(
 		&f, "one", "u-one", "2",
 		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Ready\"}]", 101);
-	assert_int_equal(w->holds, MODEL_NONE);
-	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_int_equal(w->holding.node, MODEL_NONE);
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_cycle(&f);
 	assert_true(workload_cache_next_write(f.cache, &write));
 	assert_int_equal(write.resource_version, 101);
@@ -463,9 +465,9 @@ static void who_has_finished_meanwhile_is_not_evicted(void **state)
 	workload_cache_fixture_workload_at(&f, "low", "u-low", "3", ended, 401);
 	workload_cache_fixture_done(&f, "low", write.version, SCHED_STALE, 0);
 	assert_string_equal(workload_cache_fixture_reason(&f, "low", "Evicted"), "");
-	assert_int_equal(workload_cache_fixture_get(&f, "low")->holds, MODEL_NONE);
+	assert_int_equal(workload_cache_fixture_get(&f, "low")->holding.node, MODEL_NONE);
 	workload_cache_fixture_cycle(&f);
-	assert_int_equal(workload_cache_fixture_get(&f, "high")->holds, team(&f));
+	assert_int_equal(workload_cache_fixture_get(&f, "high")->holding.node, team(&f));
 	workload_cache_fixture_finish(&f);
 }
 
@@ -482,12 +484,12 @@ static void a_namesake_starts_anew(void **state)
 	write = workload_cache_fixture_write(&f, "one");
 	workload_cache_fixture_workload_at(&f, "one", "u-two", "3", "", 200);
 	w = workload_cache_fixture_get(&f, "one");
-	assert_string_equal(w->uid, "u-two");
-	assert_int_equal(w->holds, MODEL_NONE);
+	assert_string_equal(w->object.uid, "u-two");
+	assert_int_equal(w->holding.node, MODEL_NONE);
 	/* What is known of the first one does not matter to it. */
 	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 150);
 	workload_cache_fixture_cycle(&f);
-	assert_int_equal(w->holds, team(&f));
+	assert_int_equal(w->holding.node, team(&f));
 	assert_true(workload_cache_fixture_write(&f, "one") > write);
 	workload_cache_fixture_finish(&f);
 }
@@ -505,7 +507,7 @@ static void a_deletion_frees_its_quota_at_once(void **state)
 	workload_cache_fixture_no_write(&f);
 	workload_cache_fixture_workload(&f, "two", 0, "3", "");
 	workload_cache_fixture_cycle(&f);
-	assert_int_equal(workload_cache_fixture_get(&f, "two")->holds, team(&f));
+	assert_int_equal(workload_cache_fixture_get(&f, "two")->holding.node, team(&f));
 	workload_cache_fixture_finish(&f);
 }
 
@@ -513,7 +515,8 @@ static int64_t cpu_of(const struct workload_cache_fixture *f, const char *name)
 {
 	uint32_t cpu = quota_resource(workload_cache_world(f->cache), STR_LIT("cpu"));
 
-	return quota_amounts_get(&workload_cache_fixture_get(f, name)->podsets[0].request, cpu);
+	return quota_amounts_get(&workload_cache_fixture_get(f, name)->object.podsets[0].request,
+				 cpu);
 }
 
 /* The answer of a GET may come after what the watch told of the time since. */
@@ -531,7 +534,7 @@ static void what_was_read_apart_is_no_newer_than_the_watch(void **state)
 	assert_int_equal(cpu_of(&f, "one"), 2000);
 	workload_cache_fixture_workload_at(&f, "one", "u-two", "3", "", 130);
 	workload_cache_fixture_read_again(&f, "one", "u-one", "1", "", 120);
-	assert_string_equal(workload_cache_fixture_get(&f, "one")->uid, "u-two");
+	assert_string_equal(workload_cache_fixture_get(&f, "one")->object.uid, "u-two");
 	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/one");
 	workload_cache_fixture_read_again(&f, "one", "u-two", "3", "", 130);
 	assert_null(workload_cache_fixture_get(&f, "one"));
@@ -563,7 +566,7 @@ static void finished_and_bad_ones(void **state)
 	begin(&f);
 	workload_cache_fixture_workload(
 		&f, "done", 0, "2", "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]");
-	assert_int_equal(workload_cache_fixture_get(&f, "done")->where, QUOTA_NOWHERE);
+	assert_int_equal(workload_cache_fixture_get(&f, "done")->pending.where, QUOTA_NOWHERE);
 	assert_int_equal(f.nbad, 0);
 	workload_cache_fixture_see(
 		&f, SCHED_WORKLOADS, "ns/bad",
@@ -586,20 +589,20 @@ static void of_a_finished_one_nothing_is_written(void **state)
 	begin(&f);
 	workload_cache_fixture_workload(&f, "done", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
 	w = workload_cache_fixture_get(&f, "done");
-	assert_int_equal(w->npodsets, 1);
+	assert_int_equal(w->object.npodsets, 1);
 	workload_cache_fixture_workload(&f, "done", 0, "2",
 					WORKLOAD_CACHE_FIXTURE_CONDITION("Finished"));
 	status = workload_cache_status(f.cache, w);
 	assert_true(conditions_is_true(status, "Finished"));
 	assert_string_equal(conditions_find(status, "Finished")->message, "");
-	assert_int_equal(w->npodsets, 0);
+	assert_int_equal(w->object.npodsets, 0);
 	(void)conditions_set(workload_cache_edit(f.cache, w), &evicted);
 	assert_false(workload_cache_commit(f.cache, w));
 	workload_cache_fixture_no_write(&f);
 	/* Somebody had it back. */
 	workload_cache_fixture_workload(&f, "done", 0, "2", "");
-	assert_int_equal(w->npodsets, 1);
-	assert_int_equal(w->where, QUOTA_HEAP);
+	assert_int_equal(w->object.npodsets, 1);
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
 	workload_cache_fixture_finish(&f);
 }
 

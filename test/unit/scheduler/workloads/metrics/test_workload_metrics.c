@@ -121,8 +121,8 @@ static void admission_and_how_long_it_took(void **state)
 	(void)state;
 	begin(&x);
 	w = quota_world_workload(&x.f.w, "low");
-	w->priority_class = "gold";
-	w->created = 100 * S;
+	w->object.priority_class = "gold";
+	w->object.created = 100 * S;
 	x.after.queue = "a";
 	set(&x.before, "Requeued", true, "Preempted", 130 * S);
 	set(&x.after, "Requeued", true, "Preempted", 130 * S);
@@ -161,7 +161,7 @@ static void readiness_end_and_how_long_it_took(void **state)
 
 	(void)state;
 	begin(&x);
-	quota_world_workload(&x.f.w, "low")->created = 100 * S;
+	quota_world_workload(&x.f.w, "low")->object.created = 100 * S;
 	x.before.queue = x.after.queue = "a";
 	set(&x.before, "Admitted", true, "Admitted", 110 * S);
 	set(&x.after, "Admitted", true, "Admitted", 110 * S);

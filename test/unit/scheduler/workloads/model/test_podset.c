@@ -15,7 +15,7 @@ static uint64_t shape(const char *words)
 		       "workload w %s\n",
 		       words);
 	quota_world_init(&w, text);
-	h = quota_world_workload(&w, "w")->podsets[0].shape;
+	h = quota_world_workload(&w, "w")->object.podsets[0].shape;
 	quota_world_finish(&w);
 	return h;
 }

@@ -88,26 +88,26 @@ static void test_the_local_queue_of_a_workload(void **state)
 
 	(void)state;
 	assert_null(quota_local_of(q, w));
-	w->namespace_ = quota_name(q, STR_LIT("ns"));
-	w->local_queue = quota_name(q, STR_LIT("a"));
+	w->object.namespace_ = quota_name(q, STR_LIT("ns"));
+	w->object.local_queue = quota_name(q, STR_LIT("a"));
 	assert_ptr_equal(quota_local_of(q, w), a);
 	quota_local_remember(q, w);
-	assert_int_equal(w->local, a->id);
+	assert_int_equal(w->pending.local, a->id);
 	assert_ptr_equal(quota_local_of(q, w), a);
-	w->namespace_ = quota_name(q, STR_LIT("other"));
+	w->object.namespace_ = quota_name(q, STR_LIT("other"));
 	assert_null(quota_local_of(q, w));
-	w->namespace_ = quota_name(q, STR_LIT("ns"));
+	w->object.namespace_ = quota_name(q, STR_LIT("ns"));
 	quota_local_remove(q, a);
 	assert_null(quota_local_of(q, w));
 	b = quota_local_get(q, STR_LIT("ns/b"));
-	assert_int_equal(b->id, w->local); /* the id is used again */
+	assert_int_equal(b->id, w->pending.local); /* the id is used again */
 	assert_null(quota_local_of(q, w));
-	w->local_queue = quota_name(q, STR_LIT("b"));
+	w->object.local_queue = quota_name(q, STR_LIT("b"));
 	assert_ptr_equal(quota_local_of(q, w), b);
 	quota_local_remember(q, w);
 	quota_local_remove(q, b);
 	quota_local_remember(q, w);
-	assert_int_equal(w->local, MODEL_NONE);
+	assert_int_equal(w->pending.local, MODEL_NONE);
 	quota_workload_remove(q, w);
 	quota_destroy(q);
 }

@@ -67,7 +67,7 @@ static void test_texts_go_with_the_workloads_that_brought_them(void **state)
 	}
 	assert_in_range(most, VALUES, 14 * VALUES); /* of 60 times that */
 	/* What is there has its texts. */
-	p = workload_cache_fixture_get(&f, "w1000")->podsets;
+	p = workload_cache_fixture_get(&f, "w1000")->object.podsets;
 	assert_string_equal(p->name, "main");
 	assert_string_equal(p->selector[0].key, "k1000");
 	assert_string_equal(p->tolerations[0].value, "u1000");
@@ -122,17 +122,17 @@ static void has_names(const struct workload_cache_fixture *f, int n)
 	w = workload_cache_fixture_get(f, text);
 	status = workload_cache_status(f->cache, w);
 	snprintf(text, sizeof(text), "q%d", n);
-	assert_string_equal(w->local_queue, text);
+	assert_string_equal(w->object.local_queue, text);
 	snprintf(text, sizeof(text), "c%d", n);
-	assert_string_equal(w->priority_class, text);
+	assert_string_equal(w->object.priority_class, text);
 	snprintf(text, sizeof(text), "p%d", n);
-	assert_string_equal(w->podsets->name, text);
-	assert_int_equal(w->podsets->request.n, VALUES);
+	assert_string_equal(w->object.podsets->name, text);
+	assert_int_equal(w->object.podsets->request.n, VALUES);
 	assert_int_equal(status->requests.n, 1);
 	assert_int_equal(status->requests.v[0].n, VALUES + 1);
 	snprintf(text, sizeof(text), "x.io/%d-", n);
 	for (size_t i = 0; i < VALUES; i++) {
-		uint32_t id = w->podsets->request.v[i].id;
+		uint32_t id = w->object.podsets->request.v[i].id;
 
 		assert_true(str_has_prefix(str_of(quota_resource_name(q, id)), text));
 	}

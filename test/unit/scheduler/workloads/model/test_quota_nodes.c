@@ -59,8 +59,8 @@ static void test_a_queue_goes_when_nobody_is_in_it(void **state)
 	assert_ptr_equal(quota_queue_find(w.q, STR_LIT("q")), q);
 	assert_non_null(quota_queue_find(w.q, STR_LIT("r")));
 	forest_release(w.f, quota_world_workload(&w, "w"));
-	quota_world_workload(&w, "w")->queue = MODEL_NONE;
-	quota_world_workload(&w, "p")->queue = MODEL_NONE;
+	quota_world_workload(&w, "w")->pending.queue = MODEL_NONE;
+	quota_world_workload(&w, "p")->pending.queue = MODEL_NONE;
 	quota_nodes_changed(w.q);
 	assert_null(quota_queue_find(w.q, STR_LIT("q")));
 	assert_null(quota_queue_find(w.q, STR_LIT("r")));

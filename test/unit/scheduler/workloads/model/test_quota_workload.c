@@ -11,9 +11,9 @@ static void test_ids_are_used_again(void **state)
 	(void)state;
 	assert_ptr_equal(quota_workload_find(q, STR_LIT("ns/a")), a);
 	assert_string_equal(quota_workload_name(a), "a");
-	assert_true(a->active);
-	assert_int_equal(a->holds, MODEL_NONE);
-	assert_int_equal(a->created, MODEL_TIME_NONE);
+	assert_true(a->object.active);
+	assert_int_equal(a->holding.node, MODEL_NONE);
+	assert_int_equal(a->object.created, MODEL_TIME_NONE);
 	quota_workload_remove(q, a);
 	assert_null(quota_workload_find(q, STR_LIT("ns/a")));
 	assert_null(q->workloads.v[id]);
@@ -31,7 +31,7 @@ static void test_no_timer_stays_behind(void **state)
 	(void)state;
 	vec_push(&q->timers, a->id);
 	vec_push(&q->timers, b->id);
-	a->timed = b->timed = true;
+	a->pending.timed = b->pending.timed = true;
 	quota_workload_remove(q, a);
 	assert_int_equal(q->timers.n, 1);
 	assert_int_equal(q->timers.v[0], b->id);
@@ -46,7 +46,7 @@ static void test_destroyed_with_holders(void **state)
 	(void)state;
 	quota_world_init(&w, "quota q f cpu nominal=1\nworkload w queue=q cpu=1 holds=f\n"
 			     "workload v queue=q cpu=1\n");
-	quota_world_workload(&w, "v")->where = QUOTA_HEAP;
+	quota_world_workload(&w, "v")->pending.where = QUOTA_HEAP;
 	quota_world_finish(&w);
 	quota_destroy(NULL);
 }

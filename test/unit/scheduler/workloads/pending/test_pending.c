@@ -19,7 +19,7 @@ static struct workload *pop(struct admission_cycle_fixture *f)
 	w = heads.n == 0 ? NULL : heads.v[0];
 	vec_finish(&heads);
 	if (w != NULL) {
-		assert_int_equal(w->where, QUOTA_IN_FLIGHT);
+		assert_int_equal(w->pending.where, QUOTA_IN_FLIGHT);
 	}
 	return w;
 }
@@ -101,7 +101,7 @@ static void a_workload_follows_its_local_queue(void **state)
 	quota_world_add(&f.w, "local ns/l queue=r stop=HoldAndDrain\n");
 	pending_update(f.w.q, w, false, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "r"), " | ");
-	assert_int_equal(w->queue, MODEL_NONE);
+	assert_int_equal(w->pending.queue, MODEL_NONE);
 	admission_cycle_fixture_finish(&f);
 }
 
@@ -211,7 +211,7 @@ static void pending_flavors_and_back_off(void **state)
 	pending_requeue(f.w.q, pop(&f), QUOTA_REQUEUE_NO_FIT, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "w | ");
 	w = pop(&f);
-	w->requeue_at = f.w.now + 5 * SECOND;
+	w->flags.requeue_at = f.w.now + 5 * SECOND;
 	pending_requeue(f.w.q, w, QUOTA_REQUEUE_FAILED_AFTER_NOMINATION, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | w");
 	pending_flush(f.w.q, f.w.f, quota_world_id(&f.w, "q"), f.w.now);
@@ -233,7 +233,7 @@ static void requeued_false_outlives_the_timer(void **state)
 					 "workload w queue=q cpu=1 requeued-false requeue=1s\n");
 	assert_int_equal(pending_timers(f.w.q, f.w.now + 9 * SECOND), INT64_MAX);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | w");
-	quota_world_workload(&f.w, "w")->requeued_false = false;
+	quota_world_workload(&f.w, "w")->flags.requeued_false = false;
 	pending_update(f.w.q, quota_world_workload(&f.w, "w"), true, f.w.now + 9 * SECOND);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "w | ");
 	admission_cycle_fixture_finish(&f);
@@ -271,13 +271,13 @@ static void one_that_asks_for_something_else_is_not_passed_over(void **state)
 	a = pop(&f);
 	put_back(&f, a, QUOTA_REQUEUE_NO_FIT);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | a b");
-	a->podsets[0].invalid = "cpu is above the maximum of a LimitRange";
-	a->podsets[0].shape = podset_shape(&a->podsets[0]);
+	a->object.podsets[0].invalid = "cpu is above the maximum of a LimitRange";
+	a->object.podsets[0].shape = podset_shape(&a->object.podsets[0]);
 	pending_update(f.w.q, a, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "a | b");
 	put_back(&f, pop(&f), QUOTA_REQUEUE_NAMESPACE_MISMATCH);
-	a->podsets[0].invalid = NULL;
-	a->podsets[0].shape = podset_shape(&a->podsets[0]);
+	a->object.podsets[0].invalid = NULL;
+	a->object.podsets[0].shape = podset_shape(&a->object.podsets[0]);
 	pending_update(f.w.q, a, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "a | b");
 	/* The same once more is no news. */
@@ -298,19 +298,19 @@ static void one_that_comes_back_was_not_looked_at(void **state)
 	admission_cycle_fixture_init(&f, "quota q f cpu nominal=1\n"
 					 "workload a queue=q cpu=5 created=-9s\n");
 	a = pop(&f);
-	a->generation = 3;
+	a->object.generation = 3;
 	pending_update(f.w.q, a, false, f.w.now);
-	a->evaluated_generation = a->generation;
+	a->pending.evaluated_generation = a->object.generation;
 	put_back(&f, a, QUOTA_REQUEUE_NO_FIT);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | a");
-	assert_int_equal(a->evaluated_generation, 3);
-	a->waits_replacement = true;
+	assert_int_equal(a->pending.evaluated_generation, 3);
+	a->flags.waits_replacement = true;
 	pending_update(f.w.q, a, false, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | ");
-	a->waits_replacement = false;
+	a->flags.waits_replacement = false;
 	pending_update(f.w.q, a, false, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | a");
-	assert_int_not_equal(a->evaluated_generation, a->generation);
+	assert_int_not_equal(a->pending.evaluated_generation, a->object.generation);
 	admission_cycle_fixture_finish(&f);
 }
 
@@ -323,7 +323,7 @@ static void one_that_is_being_deleted_queues_no_more(void **state)
 	admission_cycle_fixture_init(&f, "quota q f cpu nominal=1\n"
 					 "workload a queue=q cpu=1\n");
 	a = quota_world_workload(&f.w, "a");
-	a->deleting = true;
+	a->object.deleting = true;
 	pending_update(f.w.q, a, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | ");
 	admission_cycle_fixture_finish(&f);
@@ -350,7 +350,7 @@ static void no_hash_for_strict_fifo_other_reasons_or_without_the_gate(void **sta
 		admission_cycle_fixture_add(&f, "workload a queue=q cpu=5 created=-9s\n"
 						"workload b queue=q cpu=5 created=-8s\n");
 		put_back(&f, pop(&f), rows[i].why);
-		assert_int_equal(quota_world_workload(&f.w, "b")->where, QUOTA_HEAP);
+		assert_int_equal(quota_world_workload(&f.w, "b")->pending.where, QUOTA_HEAP);
 		admission_cycle_fixture_finish(&f);
 	}
 }
@@ -368,7 +368,7 @@ static void the_preemptor_stays_first_in_best_effort_fifo(void **state)
 	assert_true(pending_is_preemptor(f.w.q, a));
 	admission_cycle_fixture_add(&f, "workload b queue=q cpu=1 prio=9\n");
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "a b | ");
-	a->generation++;
+	a->object.generation++;
 	assert_false(pending_is_preemptor(f.w.q, a));
 	/* Another one replaces it. */
 	assert_ptr_equal(pop(&f), a);
@@ -404,22 +404,22 @@ static void updates_leave_an_inadmissible_one_unless_something_counts(void **sta
 	admission_cycle_fixture_init(&f, "quota q f cpu nominal=1\nworkload w queue=q cpu=5\n");
 	w = pop(&f);
 	pending_update(f.w.q, w, true, f.w.now);
-	assert_int_equal(w->where, QUOTA_IN_FLIGHT);
+	assert_int_equal(w->pending.where, QUOTA_IN_FLIGHT);
 	put_back(&f, w, QUOTA_REQUEUE_NONE);
 	pending_update(f.w.q, w, false, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | w");
 	pending_update(f.w.q, w, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "w | ");
 	put_back(&f, pop(&f), QUOTA_REQUEUE_NONE);
-	w->generation++;
+	w->object.generation++;
 	pending_update(f.w.q, w, false, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "w | ");
 	/* Deactivated while in flight. */
 	assert_ptr_equal(pop(&f), w);
-	w->active = false;
+	w->object.active = false;
 	put_back(&f, w, QUOTA_REQUEUE_FAILED_AFTER_NOMINATION);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | ");
-	assert_int_equal(w->where, QUOTA_NOWHERE);
+	assert_int_equal(w->pending.where, QUOTA_NOWHERE);
 	admission_cycle_fixture_finish(&f);
 }
 

@@ -15,8 +15,8 @@ static void check(const struct quota_world *w, const struct cluster_queue *queue
 	for (size_t i = 0; i < queue->heap.n; i++) {
 		const struct workload *a = w->q->workloads.v[queue->heap.v[i]];
 
-		assert_int_equal(a->pos, i);
-		assert_int_equal(a->where, QUOTA_HEAP);
+		assert_int_equal(a->pending.pos, i);
+		assert_int_equal(a->pending.where, QUOTA_HEAP);
 		if (i > 0) {
 			assert_true(pending_heap_cmp(w->q,
 						     w->q->workloads.v[queue->heap.v[(i - 1) / 2]],
@@ -53,9 +53,9 @@ static void empty(struct quota_world *w, struct cluster_queue *queue)
 		struct workload *top = pending_heap_remove(w->q, queue, 0);
 
 		check(w, queue);
-		assert_true(top->priority <= last);
-		assert_int_equal(top->where, QUOTA_NOWHERE);
-		last = top->priority;
+		assert_true(top->object.priority <= last);
+		assert_int_equal(top->pending.where, QUOTA_NOWHERE);
+		last = top->object.priority;
 	}
 }
 
@@ -78,7 +78,7 @@ static void any_element_can_leave(void **state)
 	for (uint32_t i = 0; i < N; i += 3) {
 		struct workload *gone = w.q->workloads.v[(i * 7) % N];
 
-		assert_ptr_equal(pending_heap_remove(w.q, queue, gone->pos), gone);
+		assert_ptr_equal(pending_heap_remove(w.q, queue, gone->pending.pos), gone);
 		check(&w, queue);
 	}
 	empty(&w, queue);
@@ -114,12 +114,12 @@ static void changed_keys_are_put_right(void **state)
 	(void)state;
 	queue = make(&w);
 	for (uint32_t i = 0; i < N; i++) {
-		w.q->workloads.v[i]->priority = (int32_t)((i * 31) % 29);
-		pending_heap_fix(w.q, queue, w.q->workloads.v[i]->pos);
+		w.q->workloads.v[i]->object.priority = (int32_t)((i * 31) % 29);
+		pending_heap_fix(w.q, queue, w.q->workloads.v[i]->pending.pos);
 		check(&w, queue);
 	}
 	for (uint32_t i = 0; i < N; i++) {
-		w.q->workloads.v[i]->priority = -(int32_t)i;
+		w.q->workloads.v[i]->object.priority = -(int32_t)i;
 	}
 	pending_heap_rebuild(w.q, queue);
 	check(&w, queue);

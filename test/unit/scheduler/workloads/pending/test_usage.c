@@ -101,7 +101,7 @@ static void test_samples_move_towards_what_is_held(void **state)
 		int64_t now = 0;
 
 		begin(ONE_EACH "workload ns/w queue=q cpu=4 holds=f local=a\n");
-		quota_world_workload(&f.w, "w")->admitted = true;
+		quota_world_workload(&f.w, "w")->flags.admitted = true;
 		local("ns/a")->sampled_at = 0;
 		set_consumed("ns/a", "cpu", 8 * CPU);
 		for (unsigned k = 0; k < rows[i].steps; k++) {
@@ -135,7 +135,7 @@ static void test_only_admitted_ones_count(void **state)
 {
 	(void)state;
 	begin(ONE_EACH "workload ns/w queue=q cpu=4 holds=f local=a\n");
-	quota_world_workload(&f.w, "w")->admitted = false;
+	quota_world_workload(&f.w, "w")->flags.admitted = false;
 	local("ns/a")->sampled_at = 0;
 	(void)usage_sample(f.w.q, 60 * MINUTE);
 	assert_int_equal(local("ns/a")->consumed.n, 0);
@@ -148,7 +148,7 @@ static void test_small_amounts_are_not_lost(void **state)
 	begin(ONE_EACH "workload ns/w queue=q cpu=1m holds=f local=a\n");
 	f.w.q->options.usage.half_life_ns = 10080 * MINUTE;
 	f.w.q->options.usage.sampling_ns = 5 * MINUTE;
-	quota_world_workload(&f.w, "w")->admitted = true;
+	quota_world_workload(&f.w, "w")->flags.admitted = true;
 	local("ns/a")->sampled_at = 0;
 	for (int64_t at = 5; at <= 10080; at += 5) {
 		(void)usage_sample(f.w.q, at * MINUTE);
@@ -162,7 +162,7 @@ static void test_without_half_life_nothing_is_remembered(void **state)
 	(void)state;
 	begin(ONE_EACH "workload ns/w queue=q cpu=4 holds=f local=a\n");
 	f.w.q->options.usage.half_life_ns = 0;
-	quota_world_workload(&f.w, "w")->admitted = true;
+	quota_world_workload(&f.w, "w")->flags.admitted = true;
 	local("ns/a")->sampled_at = 0;
 	set_consumed("ns/a", "cpu", 8 * CPU);
 	(void)usage_sample(f.w.q, 60 * MINUTE);
@@ -207,7 +207,7 @@ static void test_a_sample_reorders(void **state)
 	begin(ONE_EACH "workload ns/h queue=q cpu=4 holds=f local=a\n"
 		       "workload ns/a1 queue=q cpu=1 local=a created=1s\n"
 		       "workload ns/b1 queue=q cpu=1 local=b created=3s\n");
-	quota_world_workload(&f.w, "h")->admitted = true;
+	quota_world_workload(&f.w, "h")->flags.admitted = true;
 	local("ns/a")->sampled_at = local("ns/b")->sampled_at = 0;
 	set_consumed("ns/b", "cpu", 3 * CPU);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "a1 b1 | ");

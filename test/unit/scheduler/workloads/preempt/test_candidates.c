@@ -73,10 +73,10 @@ static void test_an_unknown_time_of_reservation_is_now(void **state)
 	(void)state;
 	make(&w, &row);
 	victims_fixture_init(&v, &w, "p", "default/cpu=1");
-	quota_world_workload(&w, "v1")->reserved_at = MODEL_TIME_NONE;
+	quota_world_workload(&w, "v1")->flags.reserved_at = MODEL_TIME_NONE;
 	candidates_describe(&v.r, quota_world_workload(&w, "v1"), &c);
 	assert_true(c.reserved == w.now);
-	quota_world_workload(&w, "v1")->reserved_at = w.now - 5 * S;
+	quota_world_workload(&w, "v1")->flags.reserved_at = w.now - 5 * S;
 	candidates_describe(&v.r, quota_world_workload(&w, "v1"), &c);
 	assert_true(c.reserved == w.now - 5 * S);
 }
@@ -91,8 +91,8 @@ static void test_a_cost_without_the_field_does_not_count(void **state)
 	(void)state;
 	make(&w, &row);
 	victims_fixture_init(&v, &w, "p", "default/cpu=1");
-	quota_world_workload(&w, "v1")->cost = 7;
-	quota_world_workload(&w, "v1")->has_cost = false;
+	quota_world_workload(&w, "v1")->object.cost = 7;
+	quota_world_workload(&w, "v1")->object.has_cost = false;
 	candidates_describe(&v.r, quota_world_workload(&w, "v1"), &c);
 	assert_true(candidates_cost(&c) == 0);
 }

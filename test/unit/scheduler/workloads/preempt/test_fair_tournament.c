@@ -65,7 +65,7 @@ static void play(struct playing *p, bool second_pass, const char *expected)
 		assert_non_null(c);
 		assert_int_equal(fair_tournament_queue_of(&p->t, c), queue);
 		name(&got, c);
-		forest_remove(p->w.f, c->w->holds, &c->w->usage);
+		forest_remove(p->w.f, c->w->holding.node, &c->w->holding.usage);
 		fair_tournament_changed(&p->t, queue);
 	}
 	assert_string_equal(got.p, expected);
@@ -236,7 +236,8 @@ static void test_shares_below_the_lowest_common_cohort(void **state)
 	assert_int_equal(share_cmp(s.preemptor, share_of(p.w.f, quota_world_id(&p.w, "a"), NULL)),
 			 0);
 	assert_true(share_cmp(s.old, s.preemptor) > 0);
-	forest_remove(p.w.f, quota_world_id(&p.w, "f"), &quota_world_workload(&p.w, "f1")->usage);
+	forest_remove(p.w.f, quota_world_id(&p.w, "f"),
+		      &quota_world_workload(&p.w, "f1")->holding.usage);
 	assert_int_equal(share_cmp(fair_tournament_share(&p.t, s.target), s.old), 0);
 	fair_tournament_changed(&p.t, f);
 	assert_true(share_cmp(fair_tournament_share(&p.t, s.target), s.old) < 0);

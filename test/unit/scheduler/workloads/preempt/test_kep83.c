@@ -329,7 +329,7 @@ static void test_equal_priorities_never_preempt_in_a_circle(void **state)
 		quota_world_init(&w, text.p);
 		victims_fixture_expect(&w, "old", "default/cpu=2", "new:InClusterQueue");
 		forest_release(w.f, quota_world_workload(&w, "new"));
-		quota_amounts_add(&quota_world_workload(&w, "old")->usage,
+		quota_amounts_add(&quota_world_workload(&w, "old")->holding.usage,
 				  quota_world_pair(&w, "default", "cpu"), 2000);
 		forest_hold(w.f, quota_world_workload(&w, "old"), quota_world_id(&w, "a"));
 		victims_fixture_expect(&w, "new", "default/cpu=2", "");

@@ -181,9 +181,9 @@ static void test_rules_of_one_workload(void **state)
 			 PAIR("reclaim=Any", "") P "workload ns/w queue=b cpu=7 holds=default\n");
 	victims_fixture_init(&v, &w, "p", "default/cpu=3");
 	holder = quota_world_workload(&w, "w");
-	holder->unwritable = true;
+	holder->holding.unwritable = true;
 	assert_int_equal(search(&v.r, arena, &found)[holder->id].rule, PASSED_OVER_UNWRITABLE);
-	holder->evicted = true;
+	holder->flags.evicted = true;
 	assert_int_equal(search(&v.r, arena, &found)[holder->id].rule, PASSED_OVER_NOT);
 	v.r.gone = &holder->id;
 	v.r.ngone = 1;

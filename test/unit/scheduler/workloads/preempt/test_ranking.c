@@ -52,7 +52,7 @@ static void fill(struct candidate *c, struct workload *w, struct rng *rng)
 	c->priority = priorities[rng_below(rng, ARRAY_LEN(priorities))];
 	c->reserved = (int64_t)rng_below(rng, 3);
 	c->has_cost = rng_below(rng, 2);
-	w->cost = c->has_cost ? (__int128)rng_below(rng, 3) - 1 : 7; /* 7: does not count */
+	w->object.cost = c->has_cost ? (__int128)rng_below(rng, 3) - 1 : 7; /* 7: does not count */
 }
 
 static void shuffle(struct list *l, struct rng *rng)
@@ -145,7 +145,7 @@ static void test_values_far_apart(void **state)
 			c->priority = far[rng_below(&rng, kind & 1 ? ARRAY_LEN(far) : 1)];
 			c->reserved = far[rng_below(&rng, kind & 2 ? ARRAY_LEN(far) : 1)];
 			c->has_cost = kind & 4;
-			l.w[i].cost = costs[rng_below(&rng, ARRAY_LEN(costs))];
+			l.w[i].object.cost = costs[rng_below(&rng, ARRAY_LEN(costs))];
 			c->rank = kind & 8 ? c->rank : 0;
 		}
 		ranking_init(&r, &l.all, arena);

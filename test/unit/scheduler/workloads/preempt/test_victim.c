@@ -71,10 +71,10 @@ static void test_message_names_the_job(void **state)
 	quota_world_init(&w, world);
 	p = quota_world_workload(&w, "p");
 	v.workload = quota_world_workload(&w, "v")->id;
-	p->job_uid = "77";
+	p->object.job_uid = "77";
 	has(victim_message(w.f, p, quota_world_id(&w, "a"), &v, arena), "UID: 1234, JobUID: 77)");
-	p->job_uid = "";
-	p->uid = NULL;
+	p->object.job_uid = "";
+	p->object.uid = NULL;
 	has(victim_message(w.f, p, quota_world_id(&w, "a"), &v, arena), "UID: , JobUID: UNKNOWN)");
 }
 

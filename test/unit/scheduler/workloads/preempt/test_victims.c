@@ -64,11 +64,11 @@ static void test_lower_or_newer_is_a_strict_order(void **state)
 	rng_init(&rng, 4);
 	q.options.priority_sorting = true;
 	for (size_t i = 0; i < ARRAY_LEN(w); i++) {
-		w[i].priority = (int32_t)rng_below(&rng, 2);
-		w[i].created = (int64_t)rng_below(&rng, 6);
-		w[i].has_cost = rng_below(&rng, 2) == 0;
-		w[i].cost = (__int128)rng_below(&rng, 1000) - 500;
-		w[i].evicted_at = w[i].preempted_at = MODEL_TIME_NONE;
+		w[i].object.priority = (int32_t)rng_below(&rng, 2);
+		w[i].object.created = (int64_t)rng_below(&rng, 6);
+		w[i].object.has_cost = rng_below(&rng, 2) == 0;
+		w[i].object.cost = (__int128)rng_below(&rng, 1000) - 500;
+		w[i].flags.evicted_at = w[i].flags.preempted_at = MODEL_TIME_NONE;
 	}
 	for (size_t a = 0; a < ARRAY_LEN(w); a++) {
 		assert_false(is_allowed(&q, policy, &w[a], &w[a]));
@@ -118,8 +118,9 @@ static void test_who_is_gone_is_no_candidate(void **state)
 	v.r.gone = gone;
 	v.r.ngone = ARRAY_LEN(gone);
 	mark = forest_mark(w.f);
-	forest_add(w.f, quota_world_id(&w, "a"), &b2->usage); /* somebody else takes its place */
-	forest_remove(w.f, b2->holds, &b2->usage);
+	forest_add(w.f, quota_world_id(&w, "a"),
+		   &b2->holding.usage); /* somebody else takes its place */
+	forest_remove(w.f, b2->holding.node, &b2->holding.usage);
 	victims_find(&v.r, arena, &found);
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.v[0].workload, quota_world_workload(&w, "b1")->id);

@@ -43,60 +43,60 @@ static void flags_follow_from_conditions(void **state)
 
 	(void)state;
 	w = read("Evicted", "True", "PodsReadyTimeout");
-	assert_true(w.evicted && w.evicted_by_timeout && !w.evicted_by_check);
-	assert_int_equal(w.evicted_at, AT);
+	assert_true(w.flags.evicted && w.flags.evicted_by_timeout && !w.flags.evicted_by_check);
+	assert_int_equal(w.flags.evicted_at, AT);
 	w = read("Evicted", "True", "AdmissionCheck");
-	assert_true(w.evicted && w.evicted_by_check && !w.evicted_by_timeout);
+	assert_true(w.flags.evicted && w.flags.evicted_by_check && !w.flags.evicted_by_timeout);
 	w = read("Evicted", "False", "AdmissionCheck");
-	assert_false(w.evicted || w.evicted_by_check);
-	assert_int_equal(w.evicted_at, MODEL_TIME_NONE);
+	assert_false(w.flags.evicted || w.flags.evicted_by_check);
+	assert_int_equal(w.flags.evicted_at, MODEL_TIME_NONE);
 	w = read("Preempted", "True", "InCohortReclaimWhileBorrowing");
-	assert_true(w.reclaimed_while_borrowing);
-	assert_int_equal(w.preempted_at, AT);
+	assert_true(w.flags.reclaimed_while_borrowing);
+	assert_int_equal(w.flags.preempted_at, AT);
 	w = read("Preempted", "True", "InCohortReclamation");
-	assert_false(w.reclaimed_while_borrowing);
+	assert_false(w.flags.reclaimed_while_borrowing);
 	w = read("QuotaReserved", "True", "OnHold");
-	assert_int_equal(w.reserved_at, AT);
-	assert_false(w.on_hold);
+	assert_int_equal(w.flags.reserved_at, AT);
+	assert_false(w.flags.on_hold);
 	w = read("QuotaReserved", "False", "OnHold");
-	assert_true(w.on_hold);
-	assert_int_equal(w.reserved_at, MODEL_TIME_NONE);
-	assert_true(read("Finished", "True", "Succeeded").finished);
-	assert_true(read("Admitted", "True", "Admitted").admitted);
-	assert_true(read("PodsReady", "True", "Started").pods_ready);
-	assert_true(read("Requeued", "False", "Preempted").requeued_false);
-	assert_false(read("Requeued", "True", "Preempted").requeued_false);
-	assert_true(read("WaitingForReplacementPods", "True", "x").waits_replacement);
+	assert_true(w.flags.on_hold);
+	assert_int_equal(w.flags.reserved_at, MODEL_TIME_NONE);
+	assert_true(read("Finished", "True", "Succeeded").flags.finished);
+	assert_true(read("Admitted", "True", "Admitted").flags.admitted);
+	assert_true(read("PodsReady", "True", "Started").flags.pods_ready);
+	assert_true(read("Requeued", "False", "Preempted").flags.requeued_false);
+	assert_false(read("Requeued", "True", "Preempted").flags.requeued_false);
+	assert_true(read("WaitingForReplacementPods", "True", "x").flags.waits_replacement);
 }
 
 /* What a status does not say any more is no longer so. */
 static void nothing_stays_of_the_status_before(void **state)
 {
-	struct workload w = { .evicted = true,
-			      .evicted_by_timeout = true,
-			      .evicted_by_check = true,
-			      .reclaimed_while_borrowing = true,
-			      .on_hold = true,
-			      .finished = true,
-			      .admitted = true,
-			      .pods_ready = true,
-			      .waits_replacement = true,
-			      .requeued_false = true,
-			      .check_blocks = true,
-			      .preemption_gated = true };
+	struct workload w = { .flags = { .evicted = true,
+					 .evicted_by_timeout = true,
+					 .evicted_by_check = true,
+					 .reclaimed_while_borrowing = true,
+					 .on_hold = true,
+					 .finished = true,
+					 .admitted = true,
+					 .pods_ready = true,
+					 .waits_replacement = true,
+					 .requeued_false = true,
+					 .check_blocks = true,
+					 .preemption_gated = true } };
 	struct fixture x;
 
 	(void)state;
 	begin(&x);
 	conditions_flags(&x.c, &w);
-	assert_false(w.evicted || w.evicted_by_timeout || w.evicted_by_check ||
-		     w.reclaimed_while_borrowing || w.on_hold || w.finished || w.admitted ||
-		     w.pods_ready || w.waits_replacement || w.requeued_false || w.check_blocks ||
-		     w.preemption_gated);
-	assert_int_equal(w.evicted_at, MODEL_TIME_NONE);
-	assert_int_equal(w.preempted_at, MODEL_TIME_NONE);
-	assert_int_equal(w.reserved_at, MODEL_TIME_NONE);
-	assert_int_equal(w.requeue_at, MODEL_TIME_NONE);
+	assert_false(w.flags.evicted || w.flags.evicted_by_timeout || w.flags.evicted_by_check ||
+		     w.flags.reclaimed_while_borrowing || w.flags.on_hold || w.flags.finished ||
+		     w.flags.admitted || w.flags.pods_ready || w.flags.waits_replacement ||
+		     w.flags.requeued_false || w.flags.check_blocks || w.flags.preemption_gated);
+	assert_int_equal(w.flags.evicted_at, MODEL_TIME_NONE);
+	assert_int_equal(w.flags.preempted_at, MODEL_TIME_NONE);
+	assert_int_equal(w.flags.reserved_at, MODEL_TIME_NONE);
+	assert_int_equal(w.flags.requeue_at, MODEL_TIME_NONE);
 	end(&x);
 }
 
@@ -116,8 +116,8 @@ static void checks_that_refuse_block(void **state)
 		x.c.has_requeue_at = true;
 		x.c.requeue_at = AT;
 		conditions_flags(&x.c, &x.w);
-		assert_int_equal(x.w.check_blocks, blocks[i]);
-		assert_int_equal(x.w.requeue_at, AT);
+		assert_int_equal(x.w.flags.check_blocks, blocks[i]);
+		assert_int_equal(x.w.flags.requeue_at, AT);
 		end(&x);
 	}
 }
@@ -139,17 +139,16 @@ static void gates_are_closed_until_the_status_opens_them(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct conditions_gate gate = { .name = rows[i].name, .open = rows[i].open };
-		const char *spec[2] = { rows[i].spec[0], rows[i].spec[1] };
+		const char *spec[3] = { rows[i].spec[0], rows[i].spec[1] };
 		struct fixture x;
 
 		begin(&x);
-		x.w.gates = spec;
-		x.w.ngates = (spec[0] != NULL) + (spec[1] != NULL);
+		x.w.object.gates = spec;
 		if (gate.name != NULL) {
 			vec_push(&x.c.gates, gate);
 		}
 		conditions_flags(&x.c, &x.w);
-		if (x.w.preemption_gated != rows[i].gated) {
+		if (x.w.flags.preemption_gated != rows[i].gated) {
 			fail_msg("row %zu", i);
 		}
 		end(&x);

@@ -199,7 +199,8 @@ static void checks_depend_on_the_flavors(void **state)
 	assert_int_equal(n, 2);
 	queue->checks.v[0].flavors = NULL;
 	queue->checks.v[0].nflavors = 0;
-	quota_world_workload(&w, "waits")->queue = MODEL_NONE; /* deactivated, or queues are gone */
+	quota_world_workload(&w, "waits")->pending.queue =
+		MODEL_NONE; /* deactivated, or queues are gone */
 	assert_false(
 		workload_reconcile_checks(w.q, quota_world_workload(&w, "waits"), names, 4, &n));
 	quota_world_finish(&w);

@@ -134,9 +134,10 @@ static void fill_status(struct run *r, const struct workload_life_row *row)
 static void fill_in(struct run *r, const struct workload_life_row *row)
 {
 	const char **wants = arena_zero(r->arena, WORDS_MAX, sizeof(*wants));
-	const char **gates = arena_zero(r->arena, WORDS_MAX, sizeof(*gates));
+	const char **gates = arena_zero(r->arena, WORDS_MAX + 1, sizeof(*gates));
 	bool default_job = row->job == WORKLOAD_RECONCILE_NO_JOB && !row->orphan;
 
+	(void)words(r->arena, row->gates, gates);
 	r->in = (struct workload_reconcile_in){
 		.namespace_ = "ns",
 		.name = "w",
@@ -150,7 +151,6 @@ static void fill_in(struct run *r, const struct workload_life_row *row)
 		.gated_by = row->gated_by,
 		.invalid = row->invalid,
 		.gates = gates,
-		.ngates = words(r->arena, row->gates, gates),
 		.local = { .name = "lq", .exists = !row->local_missing, .stop = row->local_stop },
 		.cluster = { .name = "cq",
 			     .exists = !row->cluster_missing,

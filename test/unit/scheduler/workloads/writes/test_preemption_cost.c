@@ -104,9 +104,9 @@ static void see(struct fixture *f, const char *name, int preemptions, const char
 	if (cost != NULL) {
 		assert_int_equal(quantity_parse(str_of(cost), &q, NULL), 0);
 	}
-	w->preemptions = preemptions;
-	w->has_cost = cost != NULL;
-	w->cost = q.nano;
+	w->object.preemptions = preemptions;
+	w->object.has_cost = cost != NULL;
+	w->object.cost = q.nano;
 	preemption_cost_seen(f->costs, w, ++f->version);
 }
 
@@ -337,7 +337,7 @@ static void who_is_gone_or_done_is_left_alone(void **state)
 
 	(void)state;
 	begin(&f);
-	quota_world_workload(&f.w, "b")->finished = true;
+	quota_world_workload(&f.w, "b")->flags.finished = true;
 	see(&f, "b", 4, NULL);
 	see(&f, "a", 1, NULL);
 	run(&f);
@@ -345,7 +345,7 @@ static void who_is_gone_or_done_is_left_alone(void **state)
 	preemption_cost_gone(f.costs, STR_LIT("ns/a"));
 	fake_transport_answer(f.transport, id, 404, "{}");
 	/* A namesake. */
-	quota_world_workload(&f.w, "a")->uid = "u-2";
+	quota_world_workload(&f.w, "a")->object.uid = "u-2";
 	see(&f, "a", 0, NULL);
 	run(&f);
 	end(&f);

@@ -42,8 +42,8 @@ static void begin(struct fixture *f)
 	f->w.pool = workload_status_pool(f->status);
 	f->q = quota_create();
 	f->workload = quota_workload_add(f->q, STR_LIT("ns/w"));
-	f->workload->namespace_ = quota_name(f->q, STR_LIT("ns"));
-	f->workload->uid = "u-1";
+	f->workload->object.namespace_ = quota_name(f->q, STR_LIT("ns"));
+	f->workload->object.uid = "u-1";
 	f->c.arena = arena_create(0);
 	vec_push(&f->c.list, one);
 }

@@ -335,7 +335,7 @@ int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
 	read_meta(q, &aw->meta, &r.w);
 	r.w.object.active = true;
 	r.w.object.unreadable = true;
-	r.w.holding.unwritable = true;
+	r.w.object.unwritable = true;
 	r.queue = quota_name(q, str_of(a->cluster_queue));
 	for (size_t i = 0; i < a->assignments.n; i++) {
 		keep_assignment(q, &a->assignments.v[i], &r.w);
@@ -400,7 +400,6 @@ bool from_kueue_workload_apply(struct from_kueue_workload *r, struct workload *w
 
 	w->object = r->w.object;
 	w->flags = r->w.flags;
-	w->holding.unwritable = r->w.holding.unwritable;
 	if (w->holding.node == MODEL_NONE) {
 		old.w.holding = w->holding;
 		w->holding.usage = r->w.holding.usage;

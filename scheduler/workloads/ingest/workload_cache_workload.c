@@ -407,7 +407,7 @@ static void put_off(struct workload_cache *c, struct workload *w, int status, in
 	s->failures++;
 	s->retry_at = now + (wait < most ? wait : most);
 	if (s->queue != NULL) {
-		w->holding.unwritable = true;
+		w->object.unwritable = true;
 		vec_push(&c->refused, w->id);
 	}
 }
@@ -422,7 +422,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 		struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
 		int64_t at = w == NULL ? MODEL_TIME_NONE : workload_cache_state(c, w)->retry_at;
 
-		if (w == NULL || !w->holding.unwritable) {
+		if (w == NULL || !w->object.unwritable) {
 			continue; /* gone, or read anew */
 		}
 		if (at > now) {
@@ -430,7 +430,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 			next = at < next ? at : next;
 			continue;
 		}
-		w->holding.unwritable = false;
+		w->object.unwritable = false;
 		if (w->holding.node != MODEL_NONE) {
 			workload_cache_want_flush(c, w->holding.node, now);
 		}
@@ -453,7 +453,7 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 	s->status = s->before;
 	s->before = NULL;
 	if (s->queue == NULL && w->holding.node != MODEL_NONE && stale) {
-		s->unsure = w->holding.unwritable = true;
+		s->unsure = w->object.unwritable = true;
 	} else if (s->queue == NULL && w->holding.node != MODEL_NONE) {
 		usage_revoke(c->q, w);
 		release(c, w, now);

@@ -312,7 +312,6 @@ struct workload_holding {
 	struct quota_amounts usage; /* by pair */
 	uint32_t node;              /* at which `usage` is charged; MODEL_NONE: it holds nothing */
 	uint32_t pos;               /* in queue->holders of `node` */
-	bool unwritable;            /* its status was refused: for now no victim */
 };
 
 /* What follows from its status: conditions_flags of workloads/status/conditions_flags.h. */
@@ -331,16 +330,17 @@ struct workload_flags {
 
 /* What else the object says; replaced as a whole when it is read. */
 struct workload_object {
-	__int128 cost;       /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
-	int64_t boost;       /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
-	int32_t priority;    /* spec.priority */
-	int32_t preemptions; /* how many, by status.schedulingStats */
-	bool has_cost;
+	int64_t boost;        /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
+	int32_t priority;     /* spec.priority */
+	bool has_cost;        /* there is a cost */
+	bool unwritable;      /* its status was refused: for now no victim */
+	bool unreadable;      /* only what it holds was read: nothing is written to it */
+	bool usage_unknown;   /* not all that it holds could be read: its queue admits no more */
+	__int128 cost;        /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
+	int32_t preemptions;  /* how many, by status.schedulingStats */
 	bool active;          /* spec.active */
 	bool deleting;        /* metadata.deletionTimestamp: it may hold quota, and gets none */
 	bool admission_gated; /* kueue.x-k8s.io/admission-gated-by is not empty */
-	bool unreadable;      /* only what it holds was read: nothing is written to it */
-	bool usage_unknown;   /* not all that it holds could be read: its queue admits no more */
 	const char *namespace_, *uid, *job_uid, *local_queue;
 	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
 	struct arena *arena;        /* pod sets, texts */
@@ -376,7 +376,7 @@ struct workload_pending {
 
 struct workload {
 	/* What the search for victims looks at of each candidate is side by side: the end of
-	 * `holding` and `flags`, the beginning of `object`. */
+	 * `flags` and the beginning of `object`. */
 	struct workload_holding holding;
 	struct workload_flags flags;
 	struct workload_object object;

@@ -206,7 +206,7 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 		return PASSED_OVER_PRECEDENCE;
 	}
 	/* One that is evicted already needs no status of ours: its quota comes free by itself. */
-	if (h->w->holding.unwritable && !h->w->flags.evicted) {
+	if (h->w->object.unwritable && !h->w->flags.evicted) {
 		return PASSED_OVER_UNWRITABLE;
 	}
 	return victims_policy_rule(q, policy, r->w, h->w);

@@ -23,66 +23,51 @@
 #define SLOTS 32
 #define MAX_CHECKS 64
 
-struct facts {               /* of a Workload, beside what is in the cache */
-	struct arena *arena; /* texts and lists; NULL: there are none */
-	const char *gated_by;
-	const char **finalizers; /* all but ours */
-	uint32_t nfinalizers;
-	int64_t version; /* resourceVersion */
-	int64_t next;    /* wall ns */
-	int32_t max_execution;
-	bool active, deleted, has_finalizer, has_owner, had_owner;
-	bool todo; /* in the list of the same name */
-};
-
 struct reconciler {
 	struct reconciler_options opt;
 	struct owner_controller *owners;
 	struct owner_write_target target;
 	struct pool *pool;
-	struct VEC(struct facts *) facts; /* by id of the Workload; NULL: not known */
-	struct VEC(uint32_t) todo;        /* ids */
-	int64_t next;                     /* the earliest time of all */
-	uint64_t specs;                   /* changes of queues that were looked at */
+	struct VEC(uint32_t) todo; /* ids of Workloads that are listed */
+	int64_t next;              /* the earliest time of all */
+	uint64_t specs;            /* changes of queues that were looked at */
 };
 
-static void facts_free(struct facts *f)
+/* Nothing is written to one that is not readable: it is not looked at. */
+static void want(struct reconciler *l, struct workload *w)
 {
-	if (f != NULL) {
-		arena_destroy(f->arena);
-		free(f);
+	if (!w->due.listed && !w->object.unreadable) {
+		w->due.listed = true;
+		vec_push(&l->todo, w->id);
 	}
 }
 
-static void want(struct reconciler *l, uint32_t id)
+static void wake_at(struct reconciler *l, struct workload *w, int64_t at)
 {
-	if (!l->facts.v[id]->todo) {
-		l->facts.v[id]->todo = true;
-		vec_push(&l->todo, id);
-	}
+	w->due.at = at;
+	l->next = at < l->next ? at : l->next;
+}
+
+static struct workload *find(const struct reconciler *l, struct str key)
+{
+	return quota_workload_find(workload_cache_world(l->opt.cache), key);
 }
 
 void reconciler_touch(struct reconciler *l, struct str key)
 {
-	const struct workload *w = quota_workload_find(workload_cache_world(l->opt.cache), key);
+	struct workload *w = find(l, key);
 
-	if (w != NULL && w->id < l->facts.n && l->facts.v[w->id] != NULL) {
-		want(l, w->id);
+	if (w != NULL) {
+		want(l, w);
 	}
-}
-
-static void wake_at(struct reconciler *l, struct facts *f, int64_t at)
-{
-	f->next = at;
-	l->next = at < l->next ? at : l->next;
 }
 
 void reconciler_put_off(struct reconciler *l, struct str key, int64_t at)
 {
-	const struct workload *w = quota_workload_find(workload_cache_world(l->opt.cache), key);
+	struct workload *w = find(l, key);
 
-	if (w != NULL && w->id < l->facts.n && l->facts.v[w->id] != NULL) {
-		wake_at(l, l->facts.v[w->id], at);
+	if (w != NULL) {
+		wake_at(l, w, at);
 	}
 }
 
@@ -96,7 +81,7 @@ static void on_activity(void *ctx, struct str key)
 static bool may_start(void *ctx, struct str key)
 {
 	const struct reconciler *l = ctx;
-	const struct workload *w = quota_workload_find(workload_cache_world(l->opt.cache), key);
+	const struct workload *w = find(l, key);
 	const struct conditions *c = w == NULL ? NULL : workload_cache_status(l->opt.cache, w);
 
 	return c != NULL && !workload_cache_is_outdated(l->opt.cache, w) &&
@@ -107,7 +92,7 @@ static bool knows(void *ctx, struct str key)
 {
 	const struct reconciler *l = ctx;
 
-	return quota_workload_find(workload_cache_world(l->opt.cache), key) != NULL;
+	return find(l, key) != NULL;
 }
 
 static void read_again(void *ctx, struct str key)
@@ -179,10 +164,6 @@ void reconciler_destroy(struct reconciler *l)
 	}
 	owner_controller_destroy(l->owners);
 	pool_destroy(l->pool);
-	for (size_t i = 0; i < l->facts.n; i++) {
-		facts_free(l->facts.v[i]);
-	}
-	vec_finish(&l->facts);
 	vec_finish(&l->todo);
 	free(l);
 }
@@ -239,77 +220,16 @@ void reconciler_object(struct reconciler *l, enum sched_resource r, struct str k
 	}
 }
 
-/* Most need none. */
-static struct arena *arena_of(struct facts *f)
+void reconciler_workload(struct reconciler *l, struct str key, const struct api_workload *w)
 {
-	if (f->arena == NULL) {
-		f->arena = arena_create(192);
-	}
-	return f->arena;
-}
+	struct workload *known = find(l, key);
 
-static void read_gates(struct facts *f, const struct api_workload *w)
-{
-	const char *by = field_map_get(&w->meta.annotations, KUEUE_ADMISSION_GATED_BY);
-
-	if (by != NULL) {
-		f->gated_by = arena_dup(arena_of(f), by);
-	}
-}
-
-static void read_finalizers(struct facts *f, const struct api_workload *w)
-{
-	for (size_t i = 0; i < w->meta.finalizers.n; i++) {
-		const char *name = w->meta.finalizers.v[i];
-
-		if (str_streq(name, KUEUE_FINALIZER)) {
-			f->has_finalizer = true;
-			continue;
-		}
-		if (f->finalizers == NULL) {
-			f->finalizers = arena_zero(arena_of(f), w->meta.finalizers.n,
-						   sizeof(*f->finalizers));
-		}
-		f->finalizers[f->nfinalizers++] = arena_dup(f->arena, name);
-	}
-}
-
-static void read_facts(struct facts *f, const struct api_workload *w)
-{
-	int32_t most = w->spec.max_execution_time;
-
-	arena_destroy(f->arena);
-	*f = (struct facts){
-		.version = meta_version(&w->meta),
-		.next = INT64_MAX,
-		.max_execution = most == FIELD_NO_I32 ? 0 : most,
-		.active = kueue_workload_is_active(w),
-		.deleted = w->meta.deleted != FIELD_NO_TIME,
-		.has_owner = w->meta.owners.n > 0,
-		.had_owner = field_map_get(&w->meta.labels, KUEUE_JOB_UID) != NULL,
-		.todo = f->todo,
-	};
-	read_gates(f, w);
-	read_finalizers(f, w);
-}
-
-void reconciler_workload(struct reconciler *l, uint32_t id, struct str key,
-			 const struct api_workload *w)
-{
-	while (l->facts.n <= id) {
-		vec_push(&l->facts, NULL);
-	}
 	if (w == NULL) {
-		facts_free(l->facts.v[id]);
-		l->facts.v[id] = NULL;
 		owner_controller_workload_gone(l->owners, key);
 		return;
 	}
-	if (l->facts.v[id] == NULL) {
-		l->facts.v[id] = xmalloc_zero(1, sizeof(*l->facts.v[id]));
-	}
-	read_facts(l->facts.v[id], w);
-	want(l, id);
+	known->due.at = INT64_MAX;
+	want(l, known);
 	owner_controller_workload(l->owners, w);
 }
 
@@ -347,20 +267,20 @@ static void send(struct reconciler *l, const struct workload *w, const char *wha
 }
 
 /* Only as it was seen: who is kept from sending may find that somebody has switched it on again. */
-static void send_active(struct reconciler *l, const struct workload *w, const struct facts *f)
+static void send_active(struct reconciler *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\",\"resourceVersion\":\"%" PRId64
 				    "\"},\"spec\":{\"active\":false}}",
-				    w->object.uid, f->version);
+				    w->object.uid, workload_cache_version(l->opt.cache, w));
 
 	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
 
-static void send_finalizers(struct reconciler *l, const struct workload *w, const struct facts *f)
+static void send_finalizers(struct reconciler *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
-	char *version = xmalloc_printf("%" PRId64, f->version);
+	char *version = xmalloc_printf("%" PRId64, workload_cache_version(l->opt.cache, w));
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct json_out o;
 
@@ -373,8 +293,8 @@ static void send_finalizers(struct reconciler *l, const struct workload *w, cons
 	json_out_kv(&o, "resourceVersion", version);
 	json_out_key(&o, "finalizers");
 	json_out_array(&o);
-	for (size_t i = 0; i < f->nfinalizers; i++) {
-		json_out_str(&o, f->finalizers[i]);
+	for (const char **name = w->object.finalizers; name != NULL && *name != NULL; name++) {
+		json_out_str(&o, *name);
 	}
 	json_out_array_end(&o);
 	json_out_object_end(&o);
@@ -444,8 +364,7 @@ static const char *what_is_invalid(const struct workload *w)
 	return w->object.unsupported;
 }
 
-static enum workload_reconcile_job job_state(const struct reconciler *l, const struct facts *f,
-					     const char *key)
+static enum workload_reconcile_job job_state(const struct reconciler *l, const struct workload *w)
 {
 	static const enum workload_reconcile_job of[] = {
 		[OWNER_CONTROLLER_FOREIGN] = WORKLOAD_RECONCILE_JOB_UNKNOWN,
@@ -453,11 +372,11 @@ static enum workload_reconcile_job job_state(const struct reconciler *l, const s
 		[OWNER_CONTROLLER_STOPPED] = WORKLOAD_RECONCILE_JOB_STOPPED,
 	};
 
-	return !f->has_owner ? WORKLOAD_RECONCILE_NO_JOB
-			     : of[owner_controller_activity(l->owners, str_of(key))];
+	return !w->object.has_owner ? WORKLOAD_RECONCILE_NO_JOB
+				    : of[owner_controller_activity(l->owners, str_of(w->key))];
 }
 
-static void live(struct reconciler *l, const struct facts *f, const struct workload *w, int64_t now,
+static void live(struct reconciler *l, const struct workload *w, int64_t now,
 		 struct workload_reconcile_out *out)
 {
 	const struct quota *q = workload_cache_world(l->opt.cache);
@@ -475,18 +394,18 @@ static void live(struct reconciler *l, const struct facts *f, const struct workl
 		.namespace_ = w->object.namespace_,
 		.name = quota_workload_name(w),
 		.uid = w->object.uid,
-		.active = f->active,
-		.deleted = f->deleted,
-		.has_finalizer = f->has_finalizer,
-		.has_owner = f->has_owner,
-		.had_owner = f->had_owner,
-		.max_execution = f->max_execution,
-		.gated_by = f->gated_by,
+		.active = w->object.active,
+		.deleted = w->object.deleting,
+		.has_finalizer = w->object.has_finalizer,
+		.has_owner = w->object.has_owner,
+		.had_owner = w->object.job_uid != NULL,
+		.max_execution = w->object.max_execution,
+		.gated_by = w->object.gated_by,
 		.invalid = what_is_invalid(w),
 		.gates = w->object.gates,
 		.local = local_of(q, w, &local),
 		.checks = checks,
-		.job = job_state(l, f, w->key),
+		.job = job_state(l, w),
 	};
 
 	in.cluster = cluster_of(q, w, workload_cache_queue(l->opt.cache, w), local);
@@ -500,24 +419,22 @@ static void live(struct reconciler *l, const struct facts *f, const struct workl
 	c->past_seconds = s.ran;
 }
 
-static void look_after(struct reconciler *l, uint32_t id, int64_t now)
+static void look_after(struct reconciler *l, struct workload *w, int64_t now)
 {
-	const struct workload *w = workload_cache_world(l->opt.cache)->workloads.v[id];
-	struct facts *f = l->facts.v[id];
 	struct workload_reconcile_out out;
 
 	if (workload_cache_retry_at(l->opt.cache, w) > now) {
-		wake_at(l, f, workload_cache_retry_at(l->opt.cache, w));
+		wake_at(l, w, workload_cache_retry_at(l->opt.cache, w));
 		return;
 	}
-	live(l, f, w, now, &out);
+	live(l, w, now, &out);
 	l->opt.tell(l->opt.ctx, w, &out.events);
 	(void)workload_cache_commit(l->opt.cache, w);
 	if (out.deactivate) {
-		send_active(l, w, f);
+		send_active(l, w);
 	}
 	if (out.remove_finalizer) {
-		send_finalizers(l, w, f);
+		send_finalizers(l, w);
 	}
 	if (out.remove) {
 		send_delete(l, w);
@@ -525,7 +442,7 @@ static void look_after(struct reconciler *l, uint32_t id, int64_t now)
 	if (l->opt.conf->times.keep_deactivated_ns >= 0) {
 		owner_controller_retire(l->owners, str_of(w->key), out.remove_owner);
 	}
-	wake_at(l, f, out.next);
+	wake_at(l, w, out.next);
 	workload_reconcile_finish(&out);
 }
 
@@ -533,20 +450,23 @@ static void look_after(struct reconciler *l, uint32_t id, int64_t now)
 
 static void want_due(struct reconciler *l, int64_t now, bool all)
 {
-	l->next = INT64_MAX;
-	for (uint32_t id = 0; id < l->facts.n; id++) {
-		const struct facts *f = l->facts.v[id];
+	const struct quota *q = workload_cache_world(l->opt.cache);
 
-		if (f != NULL && (all || f->next <= now)) {
-			want(l, id);
-		} else if (f != NULL && f->next < l->next) {
-			l->next = f->next;
+	l->next = INT64_MAX;
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		struct workload *w = q->workloads.v[i];
+
+		if (w != NULL && (all || w->due.at <= now)) {
+			want(l, w);
+		} else if (w != NULL && w->due.at < l->next) {
+			l->next = w->due.at;
 		}
 	}
 }
 
 int64_t reconciler_step(struct reconciler *l, int64_t now)
 {
+	const struct quota *q = workload_cache_world(l->opt.cache);
 	uint64_t specs = workload_cache_specs(l->opt.cache);
 
 	if (specs != l->specs || l->next <= now) {
@@ -554,11 +474,12 @@ int64_t reconciler_step(struct reconciler *l, int64_t now)
 		l->specs = specs;
 	}
 	for (size_t i = 0; i < l->todo.n; i++) {
-		struct facts *f = l->facts.v[l->todo.v[i]];
+		struct workload *w = q->workloads.v[l->todo.v[i]];
 
-		if (f != NULL && f->todo) {
-			f->todo = false;
-			look_after(l, l->todo.v[i], now);
+		/* Its id may be that of another one by now. */
+		if (w != NULL && w->due.listed) {
+			w->due.listed = false;
+			look_after(l, w, now);
 		}
 	}
 	vec_clear(&l->todo);

@@ -43,9 +43,8 @@ void reconciler_destroy(struct reconciler *l); /* NULL is fine */
 /* An object of any other kind as it was decoded; NULL: deleted. */
 void reconciler_object(struct reconciler *l, enum sched_resource r, struct str key,
 		       const void *object);
-/* id: of its struct workload in the world. NULL: deleted. */
-void reconciler_workload(struct reconciler *l, uint32_t id, struct str key,
-			 const struct api_workload *w);
+/* After the cache has taken it. NULL: deleted. */
+void reconciler_workload(struct reconciler *l, struct str key, const struct api_workload *w);
 /* Something was decided about the Workload: it is looked after in the next step. */
 void reconciler_touch(struct reconciler *l, struct str key);
 /* Its status was refused: it is looked after again at that time (wall ns), or when it is read. */

@@ -6,6 +6,7 @@
 #include "api/kueue.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
+#include "base/attrs.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
@@ -144,7 +145,7 @@ static void explain_bypassed(struct workload_engine *e, const struct workload *w
 	}
 }
 
-static void on_workload(void *ctx, uint32_t id, struct str key, const struct api_workload *w)
+static void on_workload(void *ctx, uint32_t id UNUSED, struct str key, const struct api_workload *w)
 {
 	struct workload_engine *e = ctx;
 
@@ -155,7 +156,7 @@ static void on_workload(void *ctx, uint32_t id, struct str key, const struct api
 		explain_bypassed(e, quota_workload_find(workload_cache_world(e->cache), key));
 	}
 	cost_seen(e, key, w);
-	reconciler_workload(e->life, id, key, w);
+	reconciler_workload(e->life, key, w);
 }
 
 static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,

@@ -1,4 +1,5 @@
 
+#include "api/kueue.h"
 #include "api/kueue_cost.h"
 #include "api/kueue_keys.h"
 #include "api/kueue_workload.h"
@@ -118,9 +119,25 @@ static void read_variant(struct quota *q, const struct api_meta *meta, struct wo
 	w->object.allowed = allowed;
 }
 
+static void read_finalizers(const struct api_meta *meta, struct workload_object *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < meta->finalizers.n; i++) {
+		if (str_streq(meta->finalizers.v[i], KUEUE_FINALIZER)) {
+			o->has_finalizer = true;
+			continue;
+		}
+		if (o->finalizers == NULL) {
+			o->finalizers = arena_zero(o->arena, meta->finalizers.n + 1,
+						   sizeof(*o->finalizers));
+		}
+		o->finalizers[n++] = arena_dup(o->arena, meta->finalizers.v[i]);
+	}
+}
+
 static void read_meta(struct quota *q, const struct api_meta *meta, struct workload *w)
 {
-	const char *gated = field_map_get(&meta->annotations, KUEUE_ADMISSION_GATED_BY);
 	const char *boost = field_map_get(&meta->annotations, KUEUE_PRIORITY_BOOST);
 	int64_t number;
 
@@ -130,7 +147,12 @@ static void read_meta(struct quota *q, const struct api_meta *meta, struct workl
 	w->object.generation = meta->generation;
 	w->object.created = meta->created;
 	w->object.deleting = meta->deleted != FIELD_NO_TIME;
-	w->object.admission_gated = q->options.admission_gates && gated != NULL && gated[0] != '\0';
+	w->object.gated_by = arena_dup(w->object.arena,
+				       field_map_get(&meta->annotations, KUEUE_ADMISSION_GATED_BY));
+	w->object.admission_gated = q->options.admission_gates && w->object.gated_by != NULL &&
+				    w->object.gated_by[0] != '\0';
+	w->object.has_owner = meta->owners.n > 0;
+	read_finalizers(meta, &w->object);
 	/* One that cannot be read is none (Kueue: effective priority). */
 	if (boost != NULL && str_to_i64(str_of(boost), &number) && number >= INT32_MIN &&
 	    number <= INT32_MAX) {
@@ -185,6 +207,8 @@ static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
 			: quota_text(q, str_of(aw->spec.priority_class_ref->name));
 	w->object.priority = aw->spec.priority == FIELD_NO_I32 ? 0 : aw->spec.priority;
 	w->object.active = kueue_workload_is_active(aw);
+	w->object.max_execution =
+		aw->spec.max_execution_time == FIELD_NO_I32 ? 0 : aw->spec.max_execution_time;
 	if (w->flags.finished) {
 		return 0; /* nobody asks what it asked for */
 	}

@@ -379,7 +379,10 @@ static void sweep_names(const struct workload_cache *c)
 
 bool workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
-	bool took = apply(c, m, now);
+	bool took;
+
+	assert(!c->drafted); /* it would be of a status that is read anew */
+	took = apply(c, m, now);
 
 	if (quota_names_wants_sweep(c->q)) {
 		sweep_names(c);
@@ -437,6 +440,11 @@ int64_t workload_cache_retry_at(const struct workload_cache *c, const struct wor
 	return workload_cache_state(c, w)->retry_at;
 }
 
+int64_t workload_cache_version(const struct workload_cache *c, const struct workload *w)
+{
+	return workload_cache_state(c, w)->read;
+}
+
 const char *workload_cache_queue(const struct workload_cache *c, const struct workload *w)
 {
 	return workload_cache_state(c, w)->queue;
@@ -446,6 +454,8 @@ struct conditions *workload_cache_edit(struct workload_cache *c, const struct wo
 {
 	struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
 
+	assert(!c->drafted);
+	c->drafted = true;
 	conditions_pack_read(workload_cache_state(c, w)->status, draft);
 	return draft;
 }
@@ -456,6 +466,8 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
 	struct conditions_pack *packed;
 
+	assert(c->drafted);
+	c->drafted = false;
 	if (s->finished || w->object.unreadable ||
 	    conditions_same(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
 		return false;

@@ -106,7 +106,10 @@ bool workload_cache_is_outdated(const struct workload_cache *c, const struct wor
 int64_t workload_cache_retry_at(const struct workload_cache *c, const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
 const char *workload_cache_queue(const struct workload_cache *c, const struct workload *w);
-/* A copy of it to be changed; one at a time, until workload_cache_commit. */
+/* resourceVersion of the object as it was read. */
+int64_t workload_cache_version(const struct workload_cache *c, const struct workload *w);
+/* A copy of the status to be changed; one at a time, and no message before
+ * workload_cache_commit. */
 struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w);
 /* The copy becomes the status, and is to be used no more. False: nothing is to be written, since it
  * says nothing new or the Workload is finished. */

@@ -67,6 +67,7 @@ struct workload_cache {
 	int64_t sample_at; /* wall ns: LocalQueues whose use is to be sampled */
 	uint64_t writes, changes, specs;
 	bool synced[SCHED_RESOURCE_COUNT_];
+	bool drafted;       /* workload_cache_edit was called, workload_cache_commit was not yet */
 	bool placed;        /* everything was listed and put in its place */
 	bool nodes_stale;   /* quota_nodes_changed is to be called */
 	bool pending_stale; /* queues of those who wait may have changed */

@@ -330,18 +330,24 @@ struct workload_flags {
 
 /* What else the object says; replaced as a whole when it is read. */
 struct workload_object {
-	int64_t boost;        /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
-	int32_t priority;     /* spec.priority */
-	bool has_cost;        /* there is a cost */
-	bool unwritable;      /* its status was refused: for now no victim */
-	bool unreadable;      /* only what it holds was read: nothing is written to it */
-	bool usage_unknown;   /* not all that it holds could be read: its queue admits no more */
-	__int128 cost;        /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
-	int32_t preemptions;  /* how many, by status.schedulingStats */
-	bool active;          /* spec.active */
-	bool deleting;        /* metadata.deletionTimestamp: it may hold quota, and gets none */
-	bool admission_gated; /* kueue.x-k8s.io/admission-gated-by is not empty */
-	const char *namespace_, *uid, *job_uid, *local_queue;
+	int64_t boost;         /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
+	int32_t priority;      /* spec.priority */
+	bool has_cost;         /* there is a cost */
+	bool unwritable;       /* its status was refused: for now no victim */
+	bool unreadable;       /* only what it holds was read: nothing is written to it */
+	bool usage_unknown;    /* not all that it holds could be read: its queue admits no more */
+	__int128 cost;         /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
+	int32_t preemptions;   /* how many, by status.schedulingStats */
+	int32_t max_execution; /* spec.maximumExecutionTimeSeconds; 0: no limit */
+	bool active;           /* spec.active */
+	bool deleting;         /* metadata.deletionTimestamp: it may hold quota, and gets none */
+	bool admission_gated;  /* gated_by is not empty, and the feature is on */
+	bool has_owner;
+	bool has_finalizer;      /* ours: kueue.x-k8s.io/resource-in-use */
+	const char *gated_by;    /* annotation kueue.x-k8s.io/admission-gated-by; NULL: none */
+	const char **finalizers; /* all but ours, NULL behind; NULL: none */
+	const char *namespace_, *uid, *local_queue;
+	const char *job_uid;        /* label kueue.x-k8s.io/job-uid; NULL: none */
 	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
 	struct arena *arena;        /* pod sets, texts */
 	int64_t generation;
@@ -374,6 +380,12 @@ struct workload_pending {
 	struct VEC(struct quota_precedence) preempted_by; /* workloads/forest/precedence.h */
 };
 
+/* When workloads/engine/reconciler.h looks at it. */
+struct workload_due {
+	int64_t at;  /* wall ns; INT64_MAX: not before something happens */
+	bool listed; /* it is in the list for the next step */
+};
+
 struct workload {
 	/* What the search for victims looks at of each candidate is side by side: the end of
 	 * `flags` and the beginning of `object`. */
@@ -381,6 +393,7 @@ struct workload {
 	struct workload_flags flags;
 	struct workload_object object;
 	struct workload_pending pending;
+	struct workload_due due;
 	uint32_t id;
 	const char *key; /* "namespace/name", of quota->workload_of */
 	uint64_t serial; /* no two workloads have had the same one */

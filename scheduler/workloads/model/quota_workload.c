@@ -21,6 +21,7 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	w->holding.node = MODEL_NONE;
 	w->pending.queue = w->pending.local = MODEL_NONE;
 	w->pending.where = QUOTA_NOWHERE;
+	w->due.at = INT64_MAX;
 	w->serial = ++q->serials;
 	if (q->free_workloads.n > 0) {
 		w->id = vec_pop(&q->free_workloads);

@@ -1,5 +1,6 @@
 #include "scheduler/workloads/engine/reconciler.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "api/kueue_workload.h"
@@ -74,19 +75,18 @@ static void see(struct fixture *f, const char *meta, const char *spec, const cha
 	CLEANUP(xmalloc_freep)
 	char *json = xmalloc_printf(
 		"{\"metadata\":{\"name\":\"one\",\"namespace\":\"ns\",\"uid\":\"u-one\","
-		"\"generation\":1,\"resourceVersion\":\"7\"%s},\"spec\":{\"queueName\":\"lq\","
+		"\"generation\":1,\"resourceVersion\":\"%" PRId64
+		"\"%s},\"spec\":{\"queueName\":\"lq\","
 		"\"podSets\":[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
 		"\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]%s},"
 		"\"status\":{%s}}",
-		meta, spec, status);
+		f->c.version + 1, meta, spec, status);
 	struct sched_msg *m =
 		message_decode(SCHED_WORKLOADS, STR_LIT("ns/one"), str_of(json), ++f->c.version);
 
-	bool kept = workload_cache_apply(f->c.cache, m, f->c.now);
-
-	reconciler_workload(f->life, workload_cache_fixture_get(&f->c, "one")->id,
-			    STR_LIT("ns/one"), m->object);
-	if (!kept) {
+	/* One that is kept waits for the outcome of a write. */
+	if (!workload_cache_apply(f->c.cache, m, f->c.now)) {
+		reconciler_workload(f->life, STR_LIT("ns/one"), m->object);
 		message_free(m);
 	}
 }
@@ -159,6 +159,7 @@ static void a_limit_of_time_deactivates_when_it_is_over(void **state)
 
 static void marked_for_deactivation_it_is_switched_off(void **state)
 {
+	CLEANUP(xmalloc_freep) char *body = NULL;
 	struct fixture f;
 
 	(void)state;
@@ -168,9 +169,10 @@ static void marked_for_deactivation_it_is_switched_off(void **state)
 	    "\"AdmissionCheck\",\"message\":\"m\"}]");
 	(void)step(&f);
 	/* Only as it was seen: it may be switched on again by the time that this is sent. */
-	assert_true(sent(&f, PATCH,
-			 "{\"metadata\":{\"uid\":\"u-one\",\"resourceVersion\":\"7\"},"
-			 "\"spec\":{\"active\":false}}"));
+	body = xmalloc_printf("{\"metadata\":{\"uid\":\"u-one\",\"resourceVersion\":\"%" PRId64
+			      "\"},\"spec\":{\"active\":false}}",
+			      f.c.version);
+	assert_true(sent(&f, PATCH, body));
 	end(&f);
 }
 
@@ -302,6 +304,8 @@ static void somebody_activates_it_in_time(void **state)
 	see_job(&f);
 	see_deactivated(&f, false);
 	(void)reconciler_step(f.life, f.c.now); /* nothing is sent yet */
+	workload_cache_fixture_done(&f.c, "one", workload_cache_fixture_write(&f.c, "one"),
+				    SCHED_DONE, f.c.version);
 	see_deactivated(&f, true);
 	(void)step(&f);
 	fake_transport_expect_none(f.transport);
@@ -311,6 +315,7 @@ static void somebody_activates_it_in_time(void **state)
 /* Nobody else takes the finalizer off; those of others stay. */
 static void an_orphan_loses_its_finalizer(void **state)
 {
+	CLEANUP(xmalloc_freep) char *body = NULL;
 	struct fixture f;
 
 	(void)state;
@@ -320,8 +325,10 @@ static void an_orphan_loses_its_finalizer(void **state)
 	    "\"kueue.x-k8s.io/resource-in-use\"]",
 	    "", "");
 	(void)step(&f);
-	assert_true(sent(&f, PATCH,
-			 "\"uid\":\"u-one\",\"resourceVersion\":\"7\",\"finalizers\":[\"a/b\"]"));
+	body = xmalloc_printf("\"uid\":\"u-one\",\"resourceVersion\":\"%" PRId64
+			      "\",\"finalizers\":[\"a/b\"]",
+			      f.c.version);
+	assert_true(sent(&f, PATCH, body));
 	end(&f);
 }
 
@@ -338,8 +345,8 @@ static void queues_that_change_are_looked_at(void **state)
 	(void)step(&f);
 	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
 			    "Misconfigured");
-	reconciler_workload(f.life, workload_cache_fixture_get(&f.c, "one")->id, STR_LIT("ns/one"),
-			    NULL);
+	workload_cache_fixture_gone(&f.c, SCHED_WORKLOADS, "ns/one");
+	reconciler_workload(f.life, STR_LIT("ns/one"), NULL);
 	assert_int_equal(step(&f), INT64_MAX);
 	end(&f);
 }

@@ -109,6 +109,7 @@ static void test_spec_and_metadata(void **state)
 	assert_int_equal(f.r.w.object.generation, 3);
 	assert_int_equal(f.r.w.object.created, INT64_C(1768471200000000000));
 	assert_true(f.r.w.object.admission_gated && f.r.w.flags.preemption_gated);
+	assert_string_equal(f.r.w.object.gated_by, "g");
 	assert_string_equal(f.r.w.object.gates[0], "x");
 	assert_null(f.r.w.object.gates[1]);
 	assert_int_equal(f.r.w.object.boost, -5);

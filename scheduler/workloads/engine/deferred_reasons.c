@@ -1,19 +1,16 @@
 #include "scheduler/workloads/engine/deferred_reasons.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/list.h"
-#include "base/str.h"
 #include "base/xmalloc.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 struct explanation {
 	struct list_node node; /* in `waiting`, or alone */
 	uint32_t workload;
-	uint64_t uid; /* hash: ids are given again */
 	uint32_t queue;
 	enum nofit_reason reason;
 	enum entry_status status;
@@ -60,39 +57,33 @@ void deferred_reasons_destroy(struct deferred_reasons *x)
 	free(x);
 }
 
-static struct explanation *find(const struct deferred_reasons *x, const struct workload *w)
+static struct explanation *find(const struct deferred_reasons *x, uint32_t workload)
 {
-	return w->id < x->by_workload.n ? x->by_workload.v[w->id] : NULL;
+	return workload < x->by_workload.n ? x->by_workload.v[workload] : NULL;
 }
 
-void deferred_reasons_drop(struct deferred_reasons *x, const struct workload *w)
+void deferred_reasons_drop(struct deferred_reasons *x, uint32_t workload)
 {
-	struct explanation *e = find(x, w);
+	struct explanation *e = find(x, workload);
 
 	if (e != NULL) {
 		drop(x, e);
 	}
 }
 
-void deferred_reasons_put(struct deferred_reasons *x, const struct workload *w,
-			  const struct admission_decision *d, int64_t now)
+void deferred_reasons_put(struct deferred_reasons *x, const struct admission_decision *d,
+			  int64_t now)
 {
-	uint64_t uid = str_hash(str_of(w->object.uid));
-	struct explanation *e = find(x, w);
+	struct explanation *e = find(x, d->workload);
 
-	if (e != NULL && e->uid != uid) {
-		drop(x, e);
-		e = NULL;
-	}
 	if (e == NULL) {
 		e = xmalloc_zero(1, sizeof(*e));
-		e->workload = w->id;
-		e->uid = uid;
+		e->workload = d->workload;
 		e->since = now;
-		while (x->by_workload.n <= w->id) {
+		while (x->by_workload.n <= e->workload) {
 			vec_push(&x->by_workload, NULL);
 		}
-		x->by_workload.v[w->id] = e;
+		x->by_workload.v[e->workload] = e;
 		list_append(&x->waiting, &e->node);
 	}
 	e->queue = d->node;
@@ -124,46 +115,34 @@ static struct explanation *first(const struct deferred_reasons *x)
 					  : LIST_ENTRY(x->waiting.next, struct explanation, node);
 }
 
-/* False: the Workload is gone, or it is a namesake. */
-static bool hand_out(struct deferred_reasons *x, const struct quota *q, struct explanation *e,
+static void hand_out(struct deferred_reasons *x, struct explanation *e,
 		     struct admission_decision *ret)
 {
-	const struct workload *w =
-		e->workload < q->workloads.n ? q->workloads.v[e->workload] : NULL;
-	bool same = w != NULL && str_hash(str_of(w->object.uid)) == e->uid;
-
 	free(x->last);
 	x->last = e->message;
 	e->message = NULL;
-	if (same) {
-		*ret = (struct admission_decision){ .kind = QUOTA_DECIDE_PENDING,
-						    .workload = e->workload,
-						    .by = MODEL_NONE,
-						    .node = e->queue,
-						    .status = e->status,
-						    .reason = e->reason,
-						    .message = x->last };
-	}
+	*ret = (struct admission_decision){ .kind = QUOTA_DECIDE_PENDING,
+					    .workload = e->workload,
+					    .by = MODEL_NONE,
+					    .node = e->queue,
+					    .status = e->status,
+					    .reason = e->reason,
+					    .message = x->last };
 	drop(x, e);
-	return same;
 }
 
-bool deferred_reasons_next(struct deferred_reasons *x, const struct quota *q, bool busy,
-			   int64_t now, struct admission_decision *ret)
+bool deferred_reasons_next(struct deferred_reasons *x, bool busy, int64_t now,
+			   struct admission_decision *ret)
 {
-	struct explanation *e;
+	struct explanation *e = first(x);
 
 	add_tokens(x, busy, now);
-	for (e = first(x); e != NULL; e = first(x)) {
-		if (x->tokens < 1 || now - e->since < DEFERRED_REASONS_AFTER_NS) {
-			return false;
-		}
-		if (hand_out(x, q, e, ret)) {
-			x->tokens--;
-			return true;
-		}
+	if (e == NULL || x->tokens < 1 || now - e->since < DEFERRED_REASONS_AFTER_NS) {
+		return false;
 	}
-	return false;
+	hand_out(x, e, ret);
+	x->tokens--;
+	return true;
 }
 
 int64_t deferred_reasons_due(const struct deferred_reasons *x, bool busy)

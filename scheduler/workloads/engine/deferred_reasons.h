@@ -20,15 +20,16 @@ struct deferred_reasons;
 
 struct deferred_reasons *deferred_reasons_create(void);
 void deferred_reasons_destroy(struct deferred_reasons *x); /* NULL is fine */
-/* What a cycle (or who put the Workload where it waits) says; copied. now: monotonic ns. */
-void deferred_reasons_put(struct deferred_reasons *x, const struct workload *w,
-			  const struct admission_decision *d, int64_t now);
-/* It waits no more. */
-void deferred_reasons_drop(struct deferred_reasons *x, const struct workload *w);
+/* Why a Workload waits, as a cycle decided, or why no cycle looked at it; copied. now: monotonic
+ * ns. */
+void deferred_reasons_put(struct deferred_reasons *x, const struct admission_decision *d,
+			  int64_t now);
+/* The Workload waits no more, or is gone: its id may be given again. */
+void deferred_reasons_drop(struct deferred_reasons *x, uint32_t workload);
 /* The next one that may be written now; its message lives until the next call. False: none.
  * busy: other writes wait. */
-bool deferred_reasons_next(struct deferred_reasons *x, const struct quota *q, bool busy,
-			   int64_t now, struct admission_decision *ret);
+bool deferred_reasons_next(struct deferred_reasons *x, bool busy, int64_t now,
+			   struct admission_decision *ret);
 /* When deferred_reasons_next is to be asked again; CLOCK_NEVER: nothing waits. */
 int64_t deferred_reasons_due(const struct deferred_reasons *x, bool busy);
 

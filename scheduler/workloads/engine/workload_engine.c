@@ -141,17 +141,18 @@ static void explain_bypassed(struct workload_engine *e, const struct workload *w
 	if (w->pending.where == QUOTA_INADMISSIBLE &&
 	    w->pending.evaluated_generation != w->object.generation &&
 	    pending_backoff_is_over(w, clock_wall(e->clock))) {
-		deferred_reasons_put(e->deferred, w, &d, clock_mono(e->clock));
+		deferred_reasons_put(e->deferred, &d, clock_mono(e->clock));
 	}
 }
 
-static void on_workload(void *ctx, uint32_t id UNUSED, struct str key, const struct api_workload *w)
+static void on_workload(void *ctx, uint32_t id, struct str key, const struct api_workload *w)
 {
 	struct workload_engine *e = ctx;
 
 	metric_families_workload(e->metrics, key, w == NULL ? NULL : &w->meta);
 	if (w == NULL) {
 		pending_events_settle(e->untold, key, false);
+		deferred_reasons_drop(e->deferred, id);
 	} else {
 		explain_bypassed(e, quota_workload_find(workload_cache_world(e->cache), key));
 	}
@@ -320,11 +321,11 @@ static void take_or_explain(struct workload_engine *e, const struct admission_de
 	const struct workload *w = workload_cache_world(e->cache)->workloads.v[d->workload];
 
 	if (d->kind == QUOTA_DECIDE_PENDING && d->status != ENTRY_GATED) {
-		deferred_reasons_put(e->deferred, w, d, clock_mono(e->clock));
+		deferred_reasons_put(e->deferred, d, clock_mono(e->clock));
 		return;
 	}
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
-		deferred_reasons_drop(e->deferred, w);
+		deferred_reasons_drop(e->deferred, d->workload);
 	}
 	take_decision(e, d, now);
 	if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
@@ -351,7 +352,7 @@ static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 	const struct quota *q = workload_cache_world(e->cache);
 	struct admission_decision d;
 
-	while (deferred_reasons_next(e->deferred, q, busy, mono, &d)) {
+	while (deferred_reasons_next(e->deferred, busy, mono, &d)) {
 		if (waits(e, q->workloads.v[d.workload])) {
 			take_decision(e, &d, wall);
 		}

@@ -1,5 +1,6 @@
-/* test/lib/decided.h: what a decision makes of a Workload of a test that keeps no statuses: its
- * status is made from what the model knows of it, and the model follows from it. Owner: the test.
+/* test/lib/decided.h: applies a decision to a Workload of a test that keeps no statuses: the status
+ * is made from what the model knows of the Workload, and the model follows from the status. Owner:
+ * the test.
  */
 #ifndef TEST_LIB_DECIDED_H
 #define TEST_LIB_DECIDED_H

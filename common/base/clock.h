@@ -11,6 +11,9 @@
 #define CLOCK_NS_PER_MS INT64_C(1000000)
 #define CLOCK_NS_PER_S INT64_C(1000000000)
 #define CLOCK_NEVER INT64_MAX
+/* 2200-01-01: the latest time that may stand for "now". The sum of it and any wait fits an int64.
+ */
+#define CLOCK_LATEST_NOW (INT64_C(7258118400) * CLOCK_NS_PER_S)
 
 struct tm;
 

@@ -208,9 +208,12 @@ static int set_time(const struct flags_row *row, const char *value, int64_t *mem
 	int64_t ns;
 
 	if (row->type == FLAGS_TIME) {
-		return clock_parse_time(str_of(value), member) == 0
+		if (clock_parse_time(str_of(value), member) < 0) {
+			return refuse(err, row, value, "is not a time like 2026-01-02T15:04:05Z");
+		}
+		return *member <= CLOCK_LATEST_NOW
 			       ? 0
-			       : refuse(err, row, value, "is not a time like 2026-01-02T15:04:05Z");
+			       : refuse(err, row, value, "is later than 2200-01-01T00:00:00Z");
 	}
 	if (clock_parse_duration(str_of(value), &ns) < 0 || !is_within(row, ns)) {
 		return refuse_bounds(err, row, value, "a duration such as 30s or 1h30m");

@@ -132,7 +132,7 @@ static void find_youngest(const struct jdoc *d, int64_t *youngest)
 			find_youngest(c, youngest);
 		} else if (names_a_time(jdoc_key(c)) &&
 			   clock_parse_time(str_of(jdoc_str(c)), &at) == 0 && at > *youngest) {
-			*youngest = at;
+			*youngest = clock_earlier(at, CLOCK_LATEST_NOW);
 		}
 	}
 }

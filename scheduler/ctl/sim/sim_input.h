@@ -44,7 +44,8 @@ const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_r
 /* Objects ordered by kind, then key, whatever the order of the files. Valid until the next
  * sim_input_add. */
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n);
-/* The youngest time that any object names, wall ns; 0 when there is none. */
+/* The youngest time that any object names, wall ns, at most CLOCK_LATEST_NOW; 0 when there is none.
+ */
 int64_t sim_input_youngest(const struct sim_input *in);
 /* "Pod" -> SCHED_PODS; false: no kind that is simulated. */
 bool sim_input_kind(const char *kind, enum sched_resource *ret);

@@ -284,6 +284,8 @@ static void test_mistakes_name_flag_and_value(void **state)
 		{ "--pause=61s",
 		  "--pause: \"61s\" is not a duration such as 30s or 1h30m (10s to 60s)" },
 		{ "--now=today", "--now: \"today\" is not a time like 2026-01-02T15:04:05Z" },
+		{ "--now=2200-01-01T00:00:01Z",
+		  "--now: \"2200-01-01T00:00:01Z\" is later than 2200-01-01T00:00:00Z" },
 		{ "--needed=", "--needed: \"\" is empty" },
 		{ "--list=", "--list: \"\" is empty" },
 		{ "--list=a --list=b --list=c --list=d", "--list: \"d\": at most 3 may be given" },

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/jdoc.h"
@@ -115,6 +116,12 @@ static void test_youngest_time(void **state)
 			      NULL),
 		0);
 	assert_int_equal(sim_input_youngest(in), INT64_C(9000000000));
+	assert_int_equal(sim_input_add(in, "f",
+				       STR_LIT("kind: Pod\nmetadata: {name: y, creationTimestamp: "
+					       "\"9999-01-01T00:00:00Z\"}\n"),
+				       NULL),
+			 0);
+	assert_int_equal(sim_input_youngest(in), CLOCK_LATEST_NOW);
 }
 
 static void test_errors_name_the_place(void **state)

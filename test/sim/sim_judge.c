@@ -180,6 +180,14 @@ static void members_finish(struct members *m)
 	}
 }
 
+/* In a world of ClusterQueues a pod may name a Queue that nobody has made: it waits for it. */
+static bool has_queue(const struct sim_world *w, const struct jdoc *group)
+{
+	const char *queue = jdoc_path_str(group, "spec.queue");
+
+	return queue == NULL || sim_view_get(w->view, SIM_QUEUES, queue) != NULL;
+}
+
 /* A gang that has not started needs all that it lacks at once; a started one takes them singly. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
@@ -194,7 +202,7 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		sim_world_fail(j->world, "end: %s waits without a PodGroup", key);
 		return;
 	}
-	if (has_opted_out(j->world, group) ||
+	if (!has_queue(j->world, g) || has_opted_out(j->world, group) ||
 	    (!sim_pod_is_opted_in(pod, j->world->sticky) && waits_for_its_turn(j, g))) {
 		return;
 	}

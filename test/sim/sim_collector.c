@@ -71,10 +71,14 @@ static bool collect(struct sim_world *w, size_t row)
 
 bool sim_collector_step(struct sim_world *w)
 {
+	if (w->collected_at == sim_view_version(w->view)) {
+		return false;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if ((w->quota || rows[i].resource < SIM_BASIC_COUNT_) && collect(w, i)) {
 			return true;
 		}
 	}
+	w->collected_at = sim_view_version(w->view);
 	return false;
 }

@@ -158,6 +158,11 @@ static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
 	}
 }
 
+int64_t sim_view_version(const struct sim_view *v)
+{
+	return v->version;
+}
+
 void sim_view_follow(struct sim_view *v, enum sim_actor actor)
 {
 	if (apiserver_version(v->world->api) == v->version) {

@@ -46,6 +46,7 @@ void sim_view_destroy(struct sim_view *v);
 void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx);
 /* Takes over what changed since the last call. */
 void sim_view_follow(struct sim_view *v, enum sim_actor actor);
+int64_t sim_view_version(const struct sim_view *v); /* resourceVersion followed up to */
 const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, const char *key);
 size_t sim_view_count(const struct sim_view *v, enum sim_resource r);
 /* The i-th object, in the order of their last changes. */

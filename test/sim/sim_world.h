@@ -53,6 +53,7 @@ struct sim_world {
 	struct sim_view *view;
 	struct sim_faults faults;
 	struct list_node orphans; /* requests in flight after their sender gave up or died */
+	int64_t collected_at;     /* version of the view at which there was no orphan */
 	int64_t healthy_ns;       /* time during which a leader could write unhindered */
 	int64_t wrote_at; /* monotonic ns of the scheduler's last request that was no reading, but
 			     for its lease */

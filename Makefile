@@ -65,7 +65,7 @@ PURE := $(addprefix scheduler/pods/,model dump ledger session actions plugins cy
 # $(call sources,patterns): existing files without those that hold a main().
 sources = $(sort $(filter-out %/main.c %_main.c,$(foreach f,$(wildcard $(1)),\
 	$(if $(filter test_% bench_% fuzz_%,$(notdir $f)),,$f))))
-LIB_SRC := $(call sources,common/*/*.c certs/*.c $(foreach d,scheduler webhook,$d/*/*.c $d/*/*/*.c))
+LIB_SRC := $(call sources,common/*/*.c common/*/*/*.c certs/*.c $(foreach d,scheduler webhook,$d/*/*.c $d/*/*/*.c))
 # Fixtures stand beside the tests that use them, or in test/lib when several folders do.
 TESTLIB_SRC := $(call sources,$(shell find test/unit -name '*.c') $(addsuffix /*.c,\
 	test/lib test/play test/apiserver test/apiserver/conformance test/sim test/scenario test/admission test/integration test/bench))

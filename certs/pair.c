@@ -3,8 +3,8 @@
 #include <openssl/x509v3.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "certs/x509.h"
+#include "process/file.h"
 
 void pair_init(struct pair *p)
 {

@@ -24,7 +24,7 @@ fail() {
 	exit 1
 }
 
-version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/base/version.h)
+version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/process/version.h)
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
 machine=$(readelf -h "$bin/headgatectl" | sed -n 's/^ *Machine: *//p')

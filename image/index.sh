@@ -7,7 +7,7 @@ set -eu
 out=$1
 shift
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
-version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/base/version.h)
+version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/process/version.h)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 oci=$work/oci

@@ -11,7 +11,7 @@ here=$(dirname "$0")
 out=$1
 shift
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
-version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/base/version.h)
+version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/process/version.h)
 created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
 export SOURCE_DATE_EPOCH="$epoch"
 

@@ -1,13 +1,13 @@
 #include "api/admission.h"
 
-#include "api/status.h"
+#include "api/meta/status.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/base64.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 #define VERSION "admission.k8s.io/v1"
 #define KIND "AdmissionReview"

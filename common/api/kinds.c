@@ -4,19 +4,19 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/batch.h"
-#include "api/event.h"
-#include "api/keys.h"
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
-#include "api/lease.h"
-#include "api/limit_range.h"
-#include "api/namespace.h"
-#include "api/node.h"
-#include "api/pod.h"
-#include "api/runtime_class.h"
-#include "api/scheduling.h"
+#include "api/core/batch.h"
+#include "api/core/event.h"
+#include "api/core/lease.h"
+#include "api/core/limit_range.h"
+#include "api/core/namespace.h"
+#include "api/core/node.h"
+#include "api/core/pod.h"
+#include "api/core/runtime_class.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "api/volcano/keys.h"
+#include "api/volcano/scheduling.h"
 #include "base/attrs.h"
 
 /* Sorted by group, then plural. */

@@ -1,5 +1,6 @@
 /* common/base/mix.h: one step of a fingerprint of 64-bit words. Equal words in equal order give
- * equal fingerprints, in every process: base/hash.h is for keys that others choose. Any thread. */
+ * equal fingerprints, in every process: collections/hash.h is for keys that others choose. Any
+ * thread. */
 #ifndef COMMON_BASE_MIX_H
 #define COMMON_BASE_MIX_H
 

@@ -29,7 +29,7 @@ bool str_has_prefix(struct str s, const char *prefix);
 bool str_has_suffix(struct str s, const char *suffix);
 bool str_streq(const char *a, const char *b); /* NULL equals only NULL */
 /* Stable across runs and machines, for hashes that are written or compared. Tables use hash_of
- * (base/hash.h). */
+ * (collections/hash.h). */
 uint64_t str_hash(struct str s);
 
 /* Splits at the first sep: returns the part before it and moves *rest behind it.

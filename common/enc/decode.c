@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "enc/decode_priv.h"
-#include "enc/jdoc.h"
-#include "enc/reader.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/reader.h"
 #include "enc/sorted.h"
 
 #define FIRST_ITEMS 4 /* room of a list at first; doubled when full */

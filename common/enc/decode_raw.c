@@ -2,8 +2,8 @@
 #include "base/err.h"
 #include "enc/decode_priv.h"
 #include "enc/field.h"
-#include "enc/jdoc.h"
-#include "enc/reader.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/reader.h"
 
 int decode_raw(struct decoder *d, bool slice, struct str *ret)
 {

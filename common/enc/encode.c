@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 /* How a kind of field is written, and how its absence is told. */
 struct writer {

@@ -8,10 +8,10 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/utf8.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml_scalar.h"
 
 #define MERGE_KEY "<<"

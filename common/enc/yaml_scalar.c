@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static bool is_one_of(struct str s, const char *const *words, size_t n)
 {

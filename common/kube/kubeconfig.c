@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "process/file.h"
 
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 

@@ -5,14 +5,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/status.h"
+#include "api/meta/status.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/list.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/list.h"
+#include "enc/json/jdoc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "kube/wakeup.h"

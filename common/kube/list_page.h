@@ -3,7 +3,7 @@
 #ifndef COMMON_KUBE_LIST_PAGE_H
 #define COMMON_KUBE_LIST_PAGE_H
 
-#include "enc/cut.h"
+#include "enc/json/cut.h"
 
 #define LIST_PAGE_MAX_ITEMS 1000000
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "api/status.h"
+#include "api/meta/status.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"

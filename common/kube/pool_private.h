@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "base/list.h"
-#include "base/strmap.h"
+#include "collections/list.h"
+#include "collections/strmap.h"
 #include "kube/pool.h"
 #include "kube/workqueue.h"
 

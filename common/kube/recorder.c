@@ -8,12 +8,12 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/list.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/list.h"
+#include "collections/strmap.h"
 #include "enc/digest.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "kube/pool.h"
 #include "kube/rest.h"
 

@@ -5,12 +5,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "api/status.h"
+#include "api/meta/status.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/cut.h"
-#include "enc/jdoc.h"
+#include "enc/json/cut.h"
+#include "enc/json/jdoc.h"
 #include "kube/page_size.h"
 #include "kube/transport.h"
 

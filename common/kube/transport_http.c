@@ -6,11 +6,11 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
-#include "base/list.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "collections/list.h"
 #include "kube/kubeconfig.h"
+#include "process/file.h"
 
 #define TOKEN_MAX_BYTES (64u << 10)
 #define TOKEN_RELOAD_NS (60 * CLOCK_NS_PER_S)

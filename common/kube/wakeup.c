@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/xmalloc.h"
+#include "collections/list.h"
 #include "kube/transport.h"
 
 struct wakeup {

@@ -3,14 +3,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/backoff.h"
 #include "base/clock.h"
-#include "base/heap.h"
-#include "base/list.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/heap.h"
+#include "collections/list.h"
+#include "collections/strmap.h"
+#include "process/backoff.h"
 
 enum entry_state { ENTRY_IDLE, ENTRY_READY, ENTRY_DELAYED, ENTRY_PROCESSING };
 

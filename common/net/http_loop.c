@@ -11,11 +11,11 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/heap.h"
-#include "base/list.h"
-#include "base/mpsc.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/heap.h"
+#include "collections/list.h"
+#include "collections/mpsc.h"
+#include "collections/vec.h"
 #include "net/http_transfer.h"
 
 #define LOOP_BUCKETS 1024 /* calls by id; a power of two */

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/list.h"
 #include "base/strbuf.h"
+#include "collections/list.h"
 #include "net/http_server.h"
 
 /* The most memory of each kind (arena, body, request line) that a connection keeps between

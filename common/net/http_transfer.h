@@ -4,7 +4,7 @@
 #define COMMON_NET_HTTP_TRANSFER_H
 
 #include "base/strbuf.h"
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "net/http_loop.h"
 
 struct curl_slist;

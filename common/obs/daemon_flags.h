@@ -3,9 +3,9 @@
 #ifndef COMMON_OBS_DAEMON_FLAGS_H
 #define COMMON_OBS_DAEMON_FLAGS_H
 
-#include "base/feature_gates.h"
-#include "base/flags.h"
-#include "base/log.h"
+#include "process/feature_gates.h"
+#include "process/flags.h"
+#include "process/log.h"
 
 #define DAEMON_FLAGS_MAX_NAMES 16 /* of schedulers */
 

@@ -6,12 +6,12 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
-#include "enc/json_text.h"
+#include "enc/json/json_text.h"
 #include "obs/metric.h"
 #include "obs/process.h"
+#include "process/file.h"
 
 #define MAX_TOKEN 4096
 

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 
 #define HEALTH_DETAIL_MAX 1024
 

@@ -7,9 +7,9 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
 
 struct cell {
 	const char *labels; /* the values, each ended by NUL; the key in `cells` */

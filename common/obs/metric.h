@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/metric_cell.h"
+#include "process/metric_cell.h"
 
 #define METRIC_MAX_LABELS 16
 #define METRIC_MAX_CELLS                                                                           \

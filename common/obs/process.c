@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/strbuf.h"
+#include "process/file.h"
 
 #define PROCESS_MAX_BYTES ((size_t)1 << 20)
 

@@ -6,12 +6,12 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "net/http_server.h"
 #include "obs/exposition.h"
 #include "obs/health.h"
+#include "process/log.h"
 #include "scheduler/app/engine.h"
 #include "scheduler/pods/engine/foreign.h"
 

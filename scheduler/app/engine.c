@@ -2,19 +2,19 @@
 
 #include <stdlib.h>
 
-#include "api/keys.h"
+#include "api/core/pod.h"
 #include "api/kinds.h"
-#include "api/pod.h"
-#include "api/scheduling.h"
+#include "api/volcano/keys.h"
+#include "api/volcano/scheduling.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
+#include "process/log.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/dump/dump.h"

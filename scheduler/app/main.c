@@ -1,8 +1,8 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/rng.h"
+#include "collections/hash.h"
 #include "scheduler/app/app.h"
 #include "scheduler/app/options.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/attrs.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/base/message.h"
 
 struct seen {

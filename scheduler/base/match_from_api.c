@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/pod.h"
-#include "api/selector.h"
+#include "api/core/pod.h"
+#include "api/meta/selector.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 
 int match_from_api_text(struct intern *names, const char *text, const char **ret, struct err *err)
 {

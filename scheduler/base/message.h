@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/mpsc_node.h"
 #include "base/str.h"
+#include "collections/mpsc_node.h"
 #include "scheduler/base/sched_kinds.h"
 
 struct arena;

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "enc/decode.h"
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 
 struct sched_msg *message_decode(enum sched_resource r, struct str key, struct str json,
 				 int64_t resource_version)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/saturating.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 
 struct tree {
 	size_t n, norder;

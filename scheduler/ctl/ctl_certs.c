@@ -12,11 +12,11 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/xmalloc.h"
 #include "certs/ca.h"
 #include "certs/leaf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
+#include "process/file.h"
 
 #define DAY_NS (86400 * CLOCK_NS_PER_S)
 #define MAX_DAYS 36500

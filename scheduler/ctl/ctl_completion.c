@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/attrs.h"
-#include "base/flags_text.h"
 #include "base/strbuf.h"
+#include "process/flags_text.h"
 #include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 

@@ -2,15 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/gate.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/volcano/gate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 #include "enc/decode.h"
 #include "kube/rest.h"
 #include "kube/transport.h"

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keys.h"
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/ctl.h"

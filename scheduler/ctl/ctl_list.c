@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "api/kinds.h"
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "enc/yaml.h"
 #include "scheduler/ctl/cli/age.h"
 #include "scheduler/ctl/cli/columns.h"

@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/explain/live_workloads.h"

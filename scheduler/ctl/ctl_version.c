@@ -2,8 +2,8 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "base/version.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
+#include "process/version.h"
 #include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 

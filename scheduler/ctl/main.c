@@ -1,5 +1,5 @@
-#include "base/hash.h"
 #include "base/rng.h"
+#include "collections/hash.h"
 #include "scheduler/ctl/ctl.h"
 
 int main(int argc, char **argv)

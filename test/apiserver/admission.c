@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* The webhooks of one kind of configuration whose rules match, in order; a copy, since the store
  * may change while a call-out is under way. */

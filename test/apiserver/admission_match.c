@@ -9,7 +9,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 const char *admission_match_op_name(enum admission_op op)
 {

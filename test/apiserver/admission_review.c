@@ -6,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static void set_triple(struct jdoc *request, const char *key, const struct call *c,
 		       const char *last_key, const char *last)

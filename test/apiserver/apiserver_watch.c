@@ -13,8 +13,8 @@
 #include "apiserver/table.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 
 #define BOOKMARK_NS (60 * CLOCK_NS_PER_S)
 #define LAST_BOOKMARK_NS (2 * CLOCK_NS_PER_S)

@@ -11,7 +11,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static struct fieldset_type root_type(const struct call *c)
 {

@@ -7,7 +7,7 @@
 #include "apiserver/shape.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 #define ACCEPTED "application/json, application/yaml"

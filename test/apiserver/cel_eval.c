@@ -6,9 +6,9 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 
 struct binding {
 	struct str name;

@@ -9,7 +9,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 struct column {
 	const char *name, *type;

@@ -5,9 +5,9 @@
 #include "apiserver/object.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 
 static bool is_crd(const struct resource *res)
 {

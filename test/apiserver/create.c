@@ -17,7 +17,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define GENERATED_TAIL 5
 #define GENERATED_PREFIX_MAX 58

@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 
 static void set_if_absent(struct jdoc *obj, const char *key, struct jdoc *value_take)

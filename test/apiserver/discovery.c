@@ -7,7 +7,7 @@
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define VERSION_MAJOR "1"
 #define VERSION_MINOR "36"

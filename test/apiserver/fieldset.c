@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 struct fieldset_type fieldset_type_root(bool is_custom, const struct jdoc *schema)
 {

@@ -9,8 +9,8 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 #include "net/http_server.h"
 
 #define TICK_NS (CLOCK_NS_PER_S / 4)

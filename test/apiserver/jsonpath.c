@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static const char *member(const char *p, struct strbuf *name)
 {

@@ -6,7 +6,7 @@
 #include "apiserver/resource.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define CONFIG_MAX (1 << 20)
 

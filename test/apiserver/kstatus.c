@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/status.h"
+#include "api/meta/status.h"
 #include "apiserver/apiserver.h"
 #include "apiserver/resource.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* details_take may be NULL. */
 static int answer(struct apiserver_response *resp, int code, const char *reason,

@@ -13,8 +13,8 @@
 #include "apiserver/server.h"
 #include "apiserver/table.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 #include "enc/base64.h"
 
 int list_get(struct call *c)

@@ -8,10 +8,10 @@
 #include "apiserver/apiserver.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 #include "enc/base64.h"
+#include "process/file.h"
 
 int manifests_load_file(struct apiserver *s, const char *path, int64_t now, struct err *err)
 {

@@ -7,9 +7,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/list.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/list.h"
+#include "collections/vec.h"
 
 enum state { STATE_SENT, STATE_ANSWERED, STATE_STREAMING };
 

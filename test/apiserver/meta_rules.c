@@ -2,13 +2,13 @@
 
 #include <ctype.h>
 
-#include "api/validate.h"
+#include "api/meta/validate.h"
 #include "apiserver/kstatus.h"
 #include "apiserver/resource.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define ANNOTATIONS_MAX 262144
 #define EDGES "and must start and end with an alphanumeric character "

@@ -7,7 +7,7 @@
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* Bool and number fields are compared as text in selectors ("spec.unschedulable=true"). */
 static void add_field_text(struct strbuf *blob, const struct jdoc *v)

@@ -5,7 +5,7 @@
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static int answer(struct call *c, const struct jdoc *doc)
 {

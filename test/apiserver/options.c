@@ -5,7 +5,7 @@
 #include "apiserver/kstatus.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define MANAGER_MAX 128
 

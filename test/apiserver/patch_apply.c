@@ -6,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* Where a pointer leads: the parent and the last token. The root itself has no parent. */
 struct place {

@@ -7,7 +7,7 @@
 #include "apiserver/strategic.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define ACCEPTED_CUSTOM                                                                            \
 	"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"

@@ -4,7 +4,7 @@
 #include "base/attrs.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 
 static const char *const lists[] = { "initContainers", "containers" };

@@ -5,7 +5,7 @@
 #include "apiserver/pod_amounts.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define TERMS "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 

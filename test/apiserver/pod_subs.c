@@ -9,7 +9,7 @@
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* The condition becomes True, with the transition time of now. */
 static void set_condition(struct jdoc *pod, const char *type, const char *reason,

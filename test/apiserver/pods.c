@@ -8,7 +8,7 @@
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 
 #define DEFAULT_TOLERATION_S 300

@@ -11,14 +11,14 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/rng.h"
-#include "base/signals.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
 #include "certs/ca.h"
 #include "certs/leaf.h"
+#include "collections/vec.h"
 #include "enc/base64.h"
+#include "process/file.h"
+#include "process/signals.h"
 
 #define STOP_GRACE_MS 2000
 #define FAULTS_MAX_BYTES ((size_t)1 << 20)

@@ -14,8 +14,8 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/vec.h"
-#include "enc/jdoc.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 
 static int check_preconditions(struct call *c, const struct object *o, const struct jdoc *options)
 {

@@ -7,10 +7,10 @@
 #include "apiserver/schema.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 
 #define NS RESOURCE_NAMESPACED
 #define ST RESOURCE_SUB_STATUS

@@ -8,7 +8,7 @@
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static const char *spec_path(const struct call *c)
 {

@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 
 const struct jdoc *schema_member(const struct jdoc *schema, const char *name)
 {

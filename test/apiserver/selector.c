@@ -7,9 +7,9 @@
 #include "apiserver/resource.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 
 enum op { OP_IN, OP_NOT_IN, OP_EXISTS, OP_ABSENT, OP_GREATER, OP_LESS };
 

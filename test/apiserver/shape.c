@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* A member and what it must be: one string, or a list or map whose items are strings or objects. */
 struct row {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "apiserver/object.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 
 #define BLOCK_MAX 256
 

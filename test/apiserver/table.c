@@ -7,7 +7,7 @@
 #include "apiserver/object.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 struct table_look {
 	int64_t now;

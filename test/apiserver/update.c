@@ -18,7 +18,7 @@
 #include "apiserver/table.h"
 #include "apiserver/validate.h"
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define ATTEMPTS 5
 #define AGAIN 1

@@ -12,7 +12,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* Patterns that POSIX cannot compile are refused when the CRD is registered. */
 static void check_patterns(const struct jdoc *schema, struct jdoc *causes)

@@ -3,7 +3,7 @@
 #include "apiserver/body.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 int virtual_create(struct call *c)
 {

@@ -10,12 +10,12 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "bench/bind_count.h"
 #include "kube/transport.h"
 #include "play/stack.h"
+#include "process/file.h"
 
 #define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define PATH_LEN 128

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 
 #include "api/admission.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "bench/pod_5k.h"
 #include "enc/decode.h"
-#include "enc/jdoc.h"
-#include "enc/reader.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/reader.h"
 
 #define MIN_NS (CLOCK_NS_PER_S / 2)
 

@@ -13,7 +13,7 @@
 #include "base/xmalloc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "kube/seen.h"
+#include "kube/reflector/seen.h"
 #include "lib/fake_transport.h"
 #include "obs/metric.h"
 #include "scheduler/base/message_decode.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"

@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "kube/reflector.h"
+#include "collections/strmap.h"
+#include "kube/reflector/reflector.h"
 #include "lib/wait.h"
 
 struct bind_count {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "process/file.h"
 
 static struct MHD_Response *answer;
 

@@ -7,11 +7,11 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/mirror.h"
+#include "process/file.h"
 
 #define ROWS_MAX 16
 #define STEPS_MAX 8 /* changes of state of one pod */

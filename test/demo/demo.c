@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "demo/chart.h"
 #include "demo/timeline.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/transport.h"
 #include "play/autoscaler.h"
 #include "play/history.h"

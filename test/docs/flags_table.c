@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "base/feature_gates.h"
-#include "base/flags.h"
-#include "base/flags_text.h"
 #include "base/strbuf.h"
-#include "base/version.h"
+#include "process/feature_gates.h"
+#include "process/flags.h"
+#include "process/flags_text.h"
+#include "process/version.h"
 #include "scheduler/app/options.h"
 #include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"

@@ -7,11 +7,11 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "process/file.h"
 
 #define FILE_MAX_BYTES (1u << 20)
 #define REFERENCE "#/$defs/"

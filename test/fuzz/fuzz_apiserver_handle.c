@@ -11,7 +11,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define NOW (INT64_C(1767225600) * CLOCK_NS_PER_S)
 #define MAX_FRAMES 50

@@ -8,7 +8,7 @@
 #include "apiserver/patch_apply.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "webhook/certs/ca_bundles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

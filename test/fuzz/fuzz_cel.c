@@ -7,7 +7,7 @@
 #include "apiserver/cel_eval.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

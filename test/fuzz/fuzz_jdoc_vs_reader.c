@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
-#include "enc/reader.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,17 +4,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/batch.h"
-#include "api/kueue.h"
-#include "api/kueue_workload.h"
-#include "api/limit_range.h"
-#include "api/runtime_class.h"
+#include "api/core/batch.h"
+#include "api/core/limit_range.h"
+#include "api/core/runtime_class.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

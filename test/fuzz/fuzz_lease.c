@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/fake_transport.h"
 #include "unit/common/kube/lease_fixture.h"
 

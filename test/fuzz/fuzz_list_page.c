@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/list_page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/pod.h"
-#include "api/pod_request.h"
+#include "api/core/pod.h"
+#include "api/core/pod_request.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

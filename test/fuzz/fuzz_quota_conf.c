@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/conf/kueue_conf_fields.h"

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/selector.h"
-#include "api/validate.h"
+#include "api/meta/selector.h"
+#include "api/meta/validate.h"
 #include "base/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

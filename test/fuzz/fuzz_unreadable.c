@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "enc/decode.h"

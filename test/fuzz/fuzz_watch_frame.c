@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "kube/watch_frame.h"
+#include "kube/reflector/watch_frame.h"
 
 #define MAX_LINE 4096
 

@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

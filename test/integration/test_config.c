@@ -8,11 +8,11 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/scene.h"
+#include "process/file.h"
 
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"
 

@@ -9,10 +9,10 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "base/version.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/scene.h"
+#include "process/version.h"
 
 static struct scene scene;
 static char kubeconfig[400];

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/wait.h"
 #include "play/scene.h"
 #include "play/workload_scene.h"

@@ -8,7 +8,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/wait.h"
 #include "play/scene.h"
 

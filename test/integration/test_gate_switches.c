@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/scene.h"
 
 static const char without_quota[] = "actions: \"enqueue, allocate, backfill\"\n"

@@ -13,9 +13,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "lib/https_fixture.h"
 #include "lib/wait.h"
+#include "process/file.h"
 
 #define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define MAX_BODY 10000

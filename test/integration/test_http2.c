@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "lib/https_fixture.h"
 #include "play/proc.h"
+#include "process/file.h"
 
 #define NGHTTPX "/usr/sbin/nghttpx"
 #define STEP_MS 20

@@ -9,7 +9,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/rest.h"
 #include "lib/wait.h"
 #include "play/scene.h"

@@ -7,7 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/rest.h"
 #include "lib/wait.h"
 #include "play/scene.h"

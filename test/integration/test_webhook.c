@@ -12,7 +12,6 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/https_fixture.h"
@@ -20,6 +19,7 @@
 #include "play/probe.h"
 #include "play/registration.h"
 #include "play/scene.h"
+#include "process/file.h"
 
 #define ANSWER_MS 300000 /* more than anything takes on a busy machine */
 #define HELLOS 5

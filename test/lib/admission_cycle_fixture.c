@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/pending/pending_heap.h"

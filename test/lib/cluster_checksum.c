@@ -1,7 +1,7 @@
 #include "lib/cluster_checksum.h"
 
-#include "base/intern.h"
 #include "base/mix.h"
+#include "collections/intern.h"
 #include "scheduler/pods/model/cluster.h"
 
 static uint64_t mix_text(uint64_t h, const char *text)

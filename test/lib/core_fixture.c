@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/bitset.h"
 #include "base/err.h"
+#include "collections/bitset.h"
 #include "lib/unit.h"
 
 void core_fixture_init(struct core_fixture *sf, const char *conf_text)

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/list.h"
 #include "base/xmalloc.h"
+#include "collections/list.h"
 
 struct call {
 	struct list_node node;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/flags.h"
-#include "base/flags_text.h"
+#include "process/flags.h"
+#include "process/flags_text.h"
 
 #define WIDTH 80
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/xmalloc.h"
 #include "lib/unit.h"
+#include "process/file.h"
 #include "unit/scheduler/ctl/capture.h"
 
 void folder_make(struct folder *f)

@@ -3,7 +3,7 @@
 #define TEST_LIB_FOLDER_H
 
 #include "base/strbuf.h"
-#include "base/vec.h"
+#include "collections/vec.h"
 
 struct folder {
 	char path[64];

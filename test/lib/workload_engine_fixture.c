@@ -2,7 +2,7 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"

@@ -20,7 +20,7 @@ Lines executed:75.00% of 40
 Branches executed:90.00% of 10
 Taken at least once:50.00% of 10
 No calls
-File 'common/base/list.h'
+File 'common/collections/list.h'
 Lines executed:100.00% of 100
 No branches
 Lines executed:92.86% of 140

@@ -28,7 +28,9 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 		for (i = 1; i <= n; i++) {
 			if (words[i] == target || (words[i] == "*" && target != "test"))
 				return 1
-			if (words[i] ~ /\/\*$/ && index(target, substr(words[i], 1, length(words[i]) - 1)) == 1)
+			if (words[i] ~ /\/\*\*$/ && target == substr(words[i], 1, length(words[i]) - 3))
+				return 1
+			if (words[i] ~ /\/\*+$/ && sub(/\*+$/, "", words[i]) && index(target, words[i]) == 1)
 				return 1
 		}
 		return 0

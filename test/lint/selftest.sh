@@ -32,8 +32,8 @@ int thing_of(int n)
 }
 EOF
 	: >test/unit/base/test_thing.c
-	cat >common/base/version.h <<'EOF'
-/* common/base/version.h: the version. */
+	cat >common/process/version.h <<'EOF'
+/* common/process/version.h: the version. */
 #ifndef COMMON_BASE_VERSION_H
 #define COMMON_BASE_VERSION_H
 

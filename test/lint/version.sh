@@ -1,18 +1,18 @@
 #!/bin/sh
-# There is one version, that of common/base/version.h: the chart and its application have it, the newest
+# There is one version, that of common/process/version.h: the chart and its application have it, the newest
 # numbered entry of the changelog is its, and no page names another image.
 . "$(dirname "$0")/lib.sh"
 chart=charts/headgate/Chart.yaml
 
-version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/base/version.h)
-[ -n "$version" ] || echo "common/base/version.h:1: defines no HEADGATE_VERSION" >>"$FOUND"
+version=$(sed -n 's/^#define HEADGATE_VERSION "\(.*\)"/\1/p' common/process/version.h)
+[ -n "$version" ] || echo "common/process/version.h:1: defines no HEADGATE_VERSION" >>"$FOUND"
 
 # is_it FILE LINE WORD...: each word is the version.
 is_it() {
 	place=$1
 	shift
 	for word; do
-		[ "$word" = "$version" ] || echo "$place: $word, but common/base/version.h has $version" >>"$FOUND"
+		[ "$word" = "$version" ] || echo "$place: $word, but common/process/version.h has $version" >>"$FOUND"
 	done
 }
 

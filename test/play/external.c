@@ -7,15 +7,15 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "lib/wait.h"
+#include "process/file.h"
 
 #define CALL_NS (120 * CLOCK_NS_PER_S)
 #define WAIT_NS (300 * CLOCK_NS_PER_S)

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/mirror.h"
 #include "play/oracle.h"
 

@@ -11,12 +11,12 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/xmalloc.h"
 #include "certs/ca.h"
 #include "certs/leaf.h"
 #include "enc/base64.h"
 #include "play/proc.h"
+#include "process/file.h"
 
 #define PROXY "/usr/sbin/nghttpx"
 #define WAIT_NS (300 * CLOCK_NS_PER_S)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/attrs.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/cut.h"
+#include "collections/strmap.h"
+#include "enc/json/cut.h"
 
 static void on_event(void *ctx, const struct reflector_event *e)
 {

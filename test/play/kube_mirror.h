@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 #include "play/kube_fixture.h"
 
 struct strmap;

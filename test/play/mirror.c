@@ -7,11 +7,11 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "kube/reflector.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
+#include "kube/reflector/reflector.h"
 #include "kube/transport.h"
 
 #define MAX_LISTENERS 8

@@ -5,10 +5,10 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 
 #define GATE_KEY "scheduling.volcano.sh/queue-allocation-gate"

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/transport.h"
 #include "lib/wait.h"
 #include "play/kubelet.h"

@@ -10,10 +10,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "kube/kubeconfig.h"
 #include "kube/rest.h"
@@ -22,6 +21,7 @@
 #include "play/external.h"
 #include "play/proc.h"
 #include "play/registration.h"
+#include "process/file.h"
 
 /* Limits are for what never comes: a machine that is busy with other things takes its time. */
 #define START_NS (120 * CLOCK_NS_PER_S)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "lib/unit.h"
 
 static int is_scenario(const struct dirent *e)

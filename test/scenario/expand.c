@@ -5,7 +5,7 @@
 #include "apiserver/patch_apply.h"
 #include "base/attrs.h"
 #include "base/str.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/unit.h"
 
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"

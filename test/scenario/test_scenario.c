@@ -15,11 +15,11 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "lib/unit.h"
+#include "process/file.h"
 #include "scenario/each_file.h"
 #include "scenario/expand.h"
 #include "scenario/world.h"

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "api/gate.h"
+#include "api/volcano/gate.h"
 #include "base/clock.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "lib/unit.h"
 #include "scheduler/pods/session/decision.h"
 

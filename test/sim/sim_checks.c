@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "sim/sim_view.h"
 #include "sim/sim_workload.h"
 

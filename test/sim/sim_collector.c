@@ -1,9 +1,9 @@
 #include "sim/sim_collector.h"
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 

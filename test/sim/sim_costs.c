@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_cost.h"
-#include "api/kueue_keys.h"
-#include "base/strmap.h"
+#include "api/kueue/kueue_cost.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "play/oracle.h"
 #include "sim/sim_view.h"
 #include "sim/sim_workload.h"

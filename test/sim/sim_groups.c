@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
-#include "base/strmap.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_quota_oracle.h"
 #include "sim/sim_view.h"

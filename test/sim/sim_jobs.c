@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
 #include "sim/sim_workload.h"

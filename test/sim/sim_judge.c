@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -180,7 +180,7 @@ static void members_finish(struct members *m)
 	}
 }
 
-/* In a world of ClusterQueues a pod may name a Queue that nobody has made: it waits for it. */
+/* In a world of ClusterQueues a pod may name a Queue that does not exist, and waits for it. */
 static bool has_queue(const struct sim_world *w, const struct jdoc *group)
 {
 	const char *queue = jdoc_path_str(group, "spec.queue");

@@ -1,7 +1,7 @@
 #include "sim/sim_manifest.h"
 
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 static void annotations(const struct sim_manifest_pod *p, struct json_out *o)
 {

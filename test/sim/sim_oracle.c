@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-#include "api/gate.h"
-#include "api/keys.h"
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "base/err.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "lib/decision_name.h"
 #include "play/mirror.h"
 #include "play/oracle.h"

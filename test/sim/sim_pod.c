@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 
-#include "api/gate.h"
-#include "api/keys.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 #include "play/mirror.h"
 #include "sim/sim_view.h"

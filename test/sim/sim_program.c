@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/hash.h"
-#include "base/log.h"
 #include "base/rng.h"
 #include "base/str.h"
+#include "collections/hash.h"
+#include "process/log.h"
 
 #define BLOCK 20
 

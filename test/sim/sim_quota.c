@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "sim/sim_checks.h"
 #include "sim/sim_jobs.h"

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/str.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/mirror.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_rules.h"

@@ -1,6 +1,6 @@
 #include "sim/sim_quota_manifest.h"
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/strbuf.h"
 #include "sim/sim_jobs.h"
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/kueue_keys.h"
-#include "base/strmap.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_rules.h"
 #include "sim/sim_view.h"

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/mirror.h"
 #include "sim/sim_workload.h"
 

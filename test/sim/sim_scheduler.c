@@ -5,11 +5,11 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "kube/lease.h"
 #include "kube/pool.h"
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 #include "lib/invariants.h"
 #include "obs/metric.h"
 #include "scheduler/app/engine.h"

@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/str.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 #include "sim/sim_view.h"
 #include "sim/sim_workload.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "sim/sim_manifest.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"

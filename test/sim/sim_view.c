@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
-#include "base/strmap.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 
 struct event {
 	enum sim_resource resource;

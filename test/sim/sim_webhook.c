@@ -4,11 +4,11 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "obs/metric.h"
 #include "play/registration.h"
+#include "process/file.h"
 #include "webhook/server/lister.h"
 #include "webhook/server/router.h"
 

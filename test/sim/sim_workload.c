@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "play/mirror.h"
 #include "sim/sim_view.h"
 

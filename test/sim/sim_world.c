@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/xmalloc.h"
+#include "process/file.h"
 #include "sim/sim_view.h"
 #include "sim/sim_webhook.h"
 

@@ -9,9 +9,9 @@
 
 #include "apiserver/apiserver.h"
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/rng.h"
-#include "base/vec.h"
+#include "collections/list.h"
+#include "collections/vec.h"
 #include "sim/sim_faults.h"
 
 #define SIM_TRACE_LINES 400

@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "api/keys.h"
-#include "api/status.h"
+#include "api/meta/status.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
-#include "enc/patch.h"
+#include "enc/json/patch.h"
 
 void admit_answer_init(struct admit_answer *a)
 {

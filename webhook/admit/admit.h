@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 #include "api/admission.h"
-#include "api/scheduling.h"
+#include "api/volcano/scheduling.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 struct arena;
 struct err;

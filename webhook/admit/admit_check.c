@@ -2,8 +2,8 @@
 
 #include <stdarg.h>
 
-#include "api/kueue_keys.h"
-#include "api/validate.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/meta/validate.h"
 #include "base/arena.h"
 #include "enc/decode.h"
 

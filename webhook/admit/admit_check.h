@@ -4,7 +4,7 @@
 #ifndef WEBHOOK_ADMIT_ADMIT_CHECK_H
 #define WEBHOOK_ADMIT_ADMIT_CHECK_H
 
-#include "api/kueue.h"
+#include "api/kueue/kueue.h"
 #include "webhook/admit/admit.h"
 
 struct admit_check {

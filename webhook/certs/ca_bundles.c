@@ -4,11 +4,11 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
-#include "enc/patch.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
+#include "enc/json/patch.h"
 
 struct registration {
 	struct jdoc *object;

@@ -7,8 +7,8 @@
 #include "certs/ca.h"
 #include "certs/leaf.h"
 #include "enc/base64.h"
-#include "enc/json_out.h"
-#include "enc/reader.h"
+#include "enc/json/json_out.h"
+#include "enc/json/reader.h"
 #include "webhook/certs/cert_names.h"
 
 #define SKEW_NS (300 * CLOCK_NS_PER_S) /* certificates begin that long before they are made */

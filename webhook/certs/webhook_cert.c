@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/dirwatch.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/xmalloc.h"
 #include "net/http_server.h"
 #include "obs/metric.h"
+#include "process/dirwatch.h"
+#include "process/log.h"
 #include "webhook/certs/certs_manager.h"
 
 struct webhook_cert {

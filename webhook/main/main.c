@@ -1,9 +1,9 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/rng.h"
-#include "base/signals.h"
+#include "collections/hash.h"
+#include "process/signals.h"
 #include "webhook/main/webhook_app.h"
 #include "webhook/main/webhook_options.h"
 

@@ -4,20 +4,20 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/gate.h"
-#include "api/keys.h"
-#include "api/kueue_keys.h"
-#include "api/namespace.h"
+#include "api/core/namespace.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "enc/decode.h"
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 #include "obs/metric.h"
+#include "process/log.h"
 #include "webhook/admit/admit.h"
 #include "webhook/server/lookups.h"
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "api/keys.h"
-#include "api/validate.h"
+#include "api/meta/validate.h"
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"

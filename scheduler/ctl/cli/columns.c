@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 
 #define CELL_MAX 512 /* a longer cell is cut */
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/flags.h"
+#include "process/flags.h"
 
 struct err;
 

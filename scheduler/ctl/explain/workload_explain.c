@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/ctl/explain/dry_run.h"
 #include "scheduler/ctl/sim/quota_lists.h"
 #include "scheduler/ctl/sim/waiting_reason.h"

@@ -1,7 +1,7 @@
 #include "scheduler/ctl/explain/workload_explain_json.h"
 
 #include "base/clock.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "scheduler/ctl/sim/workload_step.h"
 #include "scheduler/workloads/model/quota_store.h"
 

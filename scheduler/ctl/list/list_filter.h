@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "api/selector.h"
+#include "api/meta/selector.h"
 
 struct arena;
 struct err;

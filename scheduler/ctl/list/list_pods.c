@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/keys.h"
 #include "api/kinds.h"
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/explain/live_workloads.h"
 

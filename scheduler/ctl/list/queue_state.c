@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/keys.h"
 #include "api/kinds.h"
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "scheduler/base/sched_kinds.h"

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "api/kinds.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 const struct jdoc *workload_owner_of(const struct jdoc *workload)
 {

@@ -8,10 +8,10 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/yaml.h"
+#include "process/file.h"
 #include "scheduler/ctl/sim/sim_input.h"
 
 static int read_file(const char *path, struct sim_input *in, struct err *err)

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "api/keys.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/volcano/keys.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/quantity.h"
 #include "scheduler/pods/model/cluster.h"
 

@@ -7,11 +7,11 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/cut.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
+#include "enc/json/cut.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 struct sim_input {

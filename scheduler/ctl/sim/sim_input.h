@@ -1,8 +1,8 @@
 /* scheduler/ctl/sim/sim_input.h: objects for `headgatectl simulate` and for verbs that look at the
  * quota part: manifests in YAML or JSON, many documents, lists opened up, or one by one from a
  * cluster; each completed the way the API server would and kept once by kind, namespace and name
- * (the later one wins). Limits: those of enc/yaml.h per file, of enc/jdoc.h per item of a list. One
- * thread. */
+ * (the later one wins). Limits: those of enc/yaml.h per file, of enc/json/jdoc.h per item of a
+ * list. One thread. */
 #ifndef SCHEDULER_CTL_SIM_SIM_INPUT_H
 #define SCHEDULER_CTL_SIM_SIM_INPUT_H
 

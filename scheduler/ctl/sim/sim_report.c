@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "base/intern.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/json_out.h"
+#include "collections/intern.h"
+#include "enc/json/json_out.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/sim/simulation.h"
 #include "scheduler/ctl/sim/workload_report.h"

@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 
-#include "api/gate.h"
-#include "api/keys.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/ctl/sim/sim_group.h"
 #include "scheduler/pods/conf/conf.h"

@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "scheduler/ctl/sim/quota_lists.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/model/quota_store.h"

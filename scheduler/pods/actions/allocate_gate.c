@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/bitset.h"
+#include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/hooks.h"

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "process/file.h"
 #include "scheduler/pods/conf/conf_plugin.h"
 #include "scheduler/pods/conf/conf_read.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/pods/conf/conf_read.h"
 
 /* Volcano's spelling: most switches begin with "enable", the later ones with "enabled". */

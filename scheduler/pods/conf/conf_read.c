@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/pods/conf/conf_line.h"
 
 static void format_place(const struct conf_read *r, const char *word, struct strbuf *out)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bitset.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/moves.h"
 #include "scheduler/pods/cycle/revoke.h"

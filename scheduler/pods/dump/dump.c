@@ -1,9 +1,9 @@
 #include "scheduler/pods/dump/dump.h"
 
-#include "base/intern.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
-#include "enc/json_out.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
+#include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/model/cluster.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "scheduler/pods/model/model.h"
 
 #define EXACT_MAX (INT64_C(1) << 53)

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/intern.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"

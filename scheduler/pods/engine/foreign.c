@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/xmalloc.h"
 #include "kube/recorder.h"
 #include "obs/metric.h"
+#include "process/log.h"
 #include "scheduler/pods/model/model.h"
 
 #define LOG_INTERVAL_NS (60 * CLOCK_NS_PER_S)

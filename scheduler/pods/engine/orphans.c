@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
 #include "kube/recorder.h"
 #include "scheduler/pods/model/cluster.h"
 

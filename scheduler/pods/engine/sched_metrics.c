@@ -5,8 +5,8 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "obs/metric.h"
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/model.h"

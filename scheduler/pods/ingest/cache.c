@@ -1,11 +1,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "api/namespace.h"
+#include "api/core/namespace.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "obs/metric.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/offers.h"

@@ -1,4 +1,4 @@
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"

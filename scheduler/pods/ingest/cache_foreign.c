@@ -1,9 +1,9 @@
-#include "api/keys.h"
-#include "api/pod.h"
-#include "api/scheduling.h"
+#include "api/core/pod.h"
+#include "api/volcano/keys.h"
+#include "api/volcano/scheduling.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 
 #define PODGROUP_PREFIX "podgroup-"

@@ -1,4 +1,4 @@
-#include "api/node.h"
+#include "api/core/node.h"
 #include "base/err.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "api/keys.h"
-#include "api/scheduling.h"
+#include "api/volcano/keys.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "scheduler/pods/ingest/cache_priv.h"

@@ -1,5 +1,5 @@
 #include "base/err.h"
-#include "base/strmap.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
 

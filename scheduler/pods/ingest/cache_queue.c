@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "api/scheduling.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"

@@ -1,5 +1,5 @@
-#include "api/keys.h"
-#include "api/status.h"
+#include "api/meta/status.h"
+#include "api/volcano/keys.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "scheduler/pods/ingest/cache_priv.h"

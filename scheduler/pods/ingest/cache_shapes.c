@@ -1,7 +1,7 @@
-#include "api/node.h"
+#include "api/core/node.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 
 #define SHAPES_MAX 10000 /* then all are forgotten: a few attempts too many */

@@ -1,9 +1,9 @@
 #include "scheduler/pods/ingest/from_api.h"
 
-#include "api/scheduling.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "enc/field.h"
 #include "scheduler/base/match_from_api.h"
 

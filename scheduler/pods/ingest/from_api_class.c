@@ -1,4 +1,4 @@
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "scheduler/base/match_from_api.h"

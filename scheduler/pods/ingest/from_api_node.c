@@ -1,4 +1,4 @@
-#include "api/node.h"
+#include "api/core/node.h"
 
 #include <stdlib.h>
 

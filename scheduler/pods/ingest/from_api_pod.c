@@ -1,11 +1,11 @@
-#include "api/gate.h"
-#include "api/keys.h"
-#include "api/pod.h"
-#include "api/pod_request.h"
-#include "api/validate.h"
+#include "api/core/pod.h"
+#include "api/core/pod_request.h"
+#include "api/meta/validate.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "scheduler/pods/ingest/from_api.h"
 
 static const char *annotation_or_label(const struct api_meta *m, const char *key)

@@ -1,5 +1,5 @@
-#include "api/pod.h"
-#include "api/pod_request.h"
+#include "api/core/pod.h"
+#include "api/core/pod_request.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"

@@ -1,10 +1,10 @@
 #include <stdlib.h>
 
-#include "api/scheduling.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
-#include "base/intern.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/ingest/from_api.h"
 
 struct group_roles VEC(struct podgroup_role_min);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "api/keys.h"
-#include "api/scheduling.h"
+#include "api/volcano/keys.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/ingest/from_api.h"

@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include "api/keys.h"
-#include "api/selector.h"
+#include "api/meta/selector.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 
 struct rule { /* of a queue */

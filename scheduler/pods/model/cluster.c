@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
 
 struct cluster *cluster_create(void)

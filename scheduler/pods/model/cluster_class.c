@@ -1,7 +1,7 @@
 #include <assert.h>
 
 #include "base/strbuf.h"
-#include "base/strmap.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 
 const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod_class *candidate)

@@ -1,4 +1,4 @@
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "scheduler/pods/model/cluster.h"
 
 static void mark_labels(struct intern *names, const struct label *v, size_t n)

@@ -1,10 +1,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/cluster.h"
 

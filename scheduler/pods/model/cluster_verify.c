@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
-#include "base/intern.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 
 static size_t count_set(void *const *v, size_t n)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/slots.h"
+#include "collections/slots.h"
 #include "scheduler/base/match.h"
 #include "scheduler/base/sentinel.h"
 #include "scheduler/pods/model/resources.h"
@@ -96,11 +96,12 @@ struct task {
 	const char *uid;
 	uint32_t role; /* id in cluster->names, MODEL_NONE */
 	int32_t priority;
-	uint32_t flags;         /* enum task_flag */
-	uint8_t gate_row;       /* which spelling of the gate (api/gate.h row) when TASK_OUR_GATE */
-	uint8_t status;         /* enum task_status */
-	uint8_t cond;           /* enum pod_cond */
-	uint8_t charge;         /* enum charge_state */
+	uint32_t flags;   /* enum task_flag */
+	uint8_t gate_row; /* which spelling of the gate (api/volcano/gate.h row) when TASK_OUR_GATE
+			   */
+	uint8_t status;   /* enum task_status */
+	uint8_t cond;     /* enum pod_cond */
+	uint8_t charge;   /* enum charge_state */
 	uint32_t charge_queue;  /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
 	uint32_t refused_queue; /* queue id that refused the charge of a bound pod, when that was
 				   reported (charge_queue: its growth by a resize); MODEL_NONE */

@@ -1,8 +1,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 
 struct queue *queue_find(const struct cluster *c, struct str name)

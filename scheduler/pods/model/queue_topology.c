@@ -1,8 +1,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/cluster.h"

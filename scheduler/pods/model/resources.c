@@ -5,9 +5,9 @@
 
 #include "base/saturating.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
 
 #define SLACK_BYTES (1u << 18) /* not worth a sweep */
 

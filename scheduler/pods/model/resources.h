@@ -45,7 +45,7 @@ int res_names_find(const struct res_names *n, struct str name); /* -1: unknown *
 int res_names_add(struct res_names *n, struct str name);
 size_t res_names_left_out(const struct res_names *n); /* how many names are */
 
-/* Vectors of further dimensions, as base/intern.h has it for names: when a sweep pays, every
+/* Vectors of further dimensions, as collections/intern.h has it for names: when a sweep pays, every
  * struct res that is to stay is marked, then the rest is freed. */
 bool res_names_wants_sweep(const struct res_names *n);
 void res_names_mark(const struct res *r);

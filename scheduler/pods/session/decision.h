@@ -5,7 +5,7 @@
 #ifndef SCHEDULER_PODS_SESSION_DECISION_H
 #define SCHEDULER_PODS_SESSION_DECISION_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/pods/model/model.h"
 
 enum decision_kind {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bitset.h"
 #include "base/strbuf.h"
+#include "collections/bitset.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"

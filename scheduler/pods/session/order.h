@@ -6,7 +6,7 @@
 #ifndef SCHEDULER_PODS_SESSION_ORDER_H
 #define SCHEDULER_PODS_SESSION_ORDER_H
 
-#include "base/heap.h"
+#include "collections/heap.h"
 #include "scheduler/pods/session/session.h"
 
 /* To be embedded in the action's own record of a PodGroup. */

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "base/bitset.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"

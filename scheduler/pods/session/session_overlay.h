@@ -6,7 +6,7 @@
 #ifndef SCHEDULER_PODS_SESSION_SESSION_OVERLAY_H
 #define SCHEDULER_PODS_SESSION_SESSION_OVERLAY_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/pods/model/model.h"
 
 struct arena;

@@ -1,11 +1,11 @@
 #include "scheduler/pods/writes/binding.h"
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "kube/rest.h"
 #include "scheduler/pods/writes/pod_write.h"
 

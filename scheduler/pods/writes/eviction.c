@@ -1,8 +1,8 @@
 #include "scheduler/pods/writes/eviction.h"
 
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "kube/rest.h"
 #include "scheduler/pods/writes/pod_write.h"
 

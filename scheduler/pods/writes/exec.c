@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"

@@ -1,11 +1,11 @@
 #include "scheduler/pods/writes/gate_removal.h"
 
-#include "api/gate.h"
-#include "api/keys.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "kube/rest.h"
 #include "scheduler/pods/writes/pod_write.h"
 

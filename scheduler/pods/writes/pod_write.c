@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/status.h"
+#include "api/meta/status.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/cut.h"
-#include "enc/jdoc.h"
+#include "enc/json/cut.h"
+#include "enc/json/jdoc.h"
 #include "kube/rest.h"
 #include "scheduler/pods/model/model.h"
 

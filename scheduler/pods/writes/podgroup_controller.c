@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/keys.h"
-#include "api/status.h"
+#include "api/meta/status.h"
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "enc/quantity.h"
 #include "kube/recorder.h"
 #include "kube/rest.h"

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/json_out.h"
+#include "collections/strmap.h"
+#include "enc/json/json_out.h"
 #include "enc/quantity.h"
 #include "kube/pool.h"
 #include "scheduler/base/object_write.h"

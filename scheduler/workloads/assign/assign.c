@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "scheduler/workloads/assign/assign_reason.h"
 #include "scheduler/workloads/assign/assign_scan.h"
 #include "scheduler/workloads/forest/amount.h"

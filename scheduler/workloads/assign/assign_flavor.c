@@ -1,7 +1,7 @@
 #include "scheduler/workloads/assign/assign_flavor.h"
 
 #include "base/attrs.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 

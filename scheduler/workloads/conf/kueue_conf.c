@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/workloads/conf/kueue_conf_times.h"
 #include "scheduler/workloads/conf/kueue_gates.h"
 #include "scheduler/workloads/model/quota_store.h"

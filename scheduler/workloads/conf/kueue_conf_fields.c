@@ -3,7 +3,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 struct name {
 	const char *name;

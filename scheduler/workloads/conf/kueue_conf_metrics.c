@@ -1,10 +1,10 @@
 #include "scheduler/workloads/conf/kueue_conf_metrics.h"
 
-#include "api/validate.h"
+#include "api/meta/validate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define CUSTOM "metrics.customLabels"
 #define LOCALS "metrics.localQueueMetrics"

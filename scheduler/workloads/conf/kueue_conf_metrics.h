@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "api/selector.h"
+#include "api/meta/selector.h"
 
 #define KUEUE_CONF_METRICS_LABELS_MAX 20    /* customLabels */
 #define KUEUE_CONF_METRICS_LABELS_OF_KIND 6 /* of one sourceKind */

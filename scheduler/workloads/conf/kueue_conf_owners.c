@@ -1,11 +1,11 @@
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 
-#include "api/keys.h"
-#include "api/validate.h"
+#include "api/meta/validate.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define FRAMEWORKS "integrations.frameworks"
 #define EXTERNAL "integrations.externalFrameworks"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "api/selector.h"
+#include "api/meta/selector.h"
 
 struct arena;
 struct err;

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define STRATEGY "waitForPodsReady.requeuingStrategy"
 

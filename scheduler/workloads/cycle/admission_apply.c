@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/forest/precedence.h"
 #include "scheduler/workloads/model/quota_store.h"

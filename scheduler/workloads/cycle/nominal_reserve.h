@@ -9,7 +9,7 @@
 #ifndef SCHEDULER_WORKLOADS_CYCLE_NOMINAL_RESERVE_H
 #define SCHEDULER_WORKLOADS_CYCLE_NOMINAL_RESERVE_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/workloads/cycle/nomination.h"
 
 #define NOMINAL_RESERVE_AHEAD 4 /* workloads of a queue that are considered */

@@ -1,17 +1,17 @@
 #include "scheduler/workloads/dump/manifest_dump.h"
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
-#include "enc/json_out.h"
+#include "collections/strmap.h"
+#include "enc/json/json_out.h"
 #include "enc/quantity.h"
 #include "scheduler/base/match_from_api.h"
+#include "scheduler/workloads/controller/owner_controller.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/model/quota_store.h"
-#include "scheduler/workloads/owners/owner_controller.h"
 
 #define NANO 1e9
 

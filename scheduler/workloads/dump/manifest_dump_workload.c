@@ -1,11 +1,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/kueue_keys.h"
-#include "api/meta.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/meta/meta.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "enc/quantity.h"
 #include "scheduler/workloads/dump/manifest_dump.h"
 #include "scheduler/workloads/ingest/from_kueue.h"

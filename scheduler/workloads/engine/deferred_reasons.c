@@ -4,8 +4,8 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/list.h"
 #include "base/xmalloc.h"
+#include "collections/list.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 struct explanation {

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
 #include "kube/recorder.h"
 
 struct event {

@@ -3,20 +3,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "kube/pool.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/controller/owner_controller.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/metrics/workload_metrics.h"
 #include "scheduler/workloads/model/quota_store.h"
-#include "scheduler/workloads/owners/owner_controller.h"
 #include "scheduler/workloads/owners/owner_write.h"
 #include "scheduler/workloads/status/workload_reconcile.h"
 

@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/xmalloc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "obs/metric.h"
+#include "process/log.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/engine/cycle_pace.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "base/intern.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/forest/forest_over.h"
 #include "scheduler/workloads/forest/forest_priv.h"

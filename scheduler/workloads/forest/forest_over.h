@@ -5,7 +5,7 @@
 #ifndef SCHEDULER_WORKLOADS_FOREST_FOREST_OVER_H
 #define SCHEDULER_WORKLOADS_FOREST_FOREST_OVER_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/workloads/forest/forest.h"
 
 struct forest_over_list {

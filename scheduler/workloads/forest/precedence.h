@@ -11,7 +11,7 @@
 #ifndef SCHEDULER_WORKLOADS_FOREST_PRECEDENCE_H
 #define SCHEDULER_WORKLOADS_FOREST_PRECEDENCE_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/workloads/forest/forest.h"
 
 #define PRECEDENCE_TIMES_MAX 3

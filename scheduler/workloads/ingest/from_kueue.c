@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/namespace.h"
+#include "api/core/namespace.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/intern.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
 

@@ -1,4 +1,4 @@
-#include "api/kueue.h"
+#include "api/kueue/kueue.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"

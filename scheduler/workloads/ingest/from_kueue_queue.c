@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"

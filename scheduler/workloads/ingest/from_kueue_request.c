@@ -1,10 +1,10 @@
 #include <stdlib.h>
 
-#include "api/pod.h"
-#include "api/pod_request.h"
+#include "api/core/pod.h"
+#include "api/core/pod_request.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
 
 #define NANO INT64_C(1000000000)

@@ -1,11 +1,11 @@
 #include <stdlib.h>
 
-#include "api/kueue.h"
-#include "api/limit_range.h"
-#include "api/runtime_class.h"
+#include "api/core/limit_range.h"
+#include "api/core/runtime_class.h"
+#include "api/kueue/kueue.h"
 #include "base/arena.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
 
 struct range { /* a LimitRange */

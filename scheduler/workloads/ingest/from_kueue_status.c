@@ -1,5 +1,5 @@
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/status/conditions.h"

@@ -1,8 +1,8 @@
 
-#include "api/kueue.h"
-#include "api/kueue_cost.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_cost.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "scheduler/base/match_from_api.h"

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
-#include "api/status.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "api/meta/status.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/str.h"
-#include "base/version.h"
 #include "base/xmalloc.h"
 #include "obs/metric.h"
+#include "process/version.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/metrics/metric_labels.h"
 

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "api/meta.h"
+#include "api/meta/meta.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 
 struct values {     /* of the labels of its kind, one after the other */
 	char *text; /* each ends with a zero */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "scheduler/workloads/forest/forest.h"

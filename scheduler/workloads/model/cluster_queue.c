@@ -1,7 +1,7 @@
 #include <assert.h>
 
 #include "base/attrs.h"
-#include "base/strmap.h"
+#include "collections/strmap.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 /* On a cycle of cohorts, or below one: more steps up than there are nodes. */

@@ -1,6 +1,6 @@
-#include "base/hash.h"
 #include "base/mix.h"
 #include "base/str.h"
+#include "collections/hash.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 static uint64_t mix_text(uint64_t h, const char *text)

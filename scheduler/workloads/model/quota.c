@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 void quota_options_default(struct quota_options *o)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/base/match.h"
 #include "scheduler/base/sentinel.h"
 

@@ -1,5 +1,5 @@
-#include "base/intern.h"
-#include "base/strmap.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
 #include "scheduler/base/match.h"
 #include "scheduler/workloads/model/quota_store.h"
 

@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/strmap.h"
+#include "collections/strmap.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 static void clear_selector(struct namespace_selector *s)

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 struct workload *quota_workload_add(struct quota *q, struct str key)

@@ -1,8 +1,8 @@
 #include "scheduler/workloads/owners/job_plan.h"
 
-#include "api/batch.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/core/batch.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-#include "api/batch.h"
-#include "api/keys.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/core/batch.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 bool job_podset_is_marked(const struct api_job *job)
 {

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "api/batch.h"
-#include "api/kueue_workload.h"
-#include "base/vec.h"
+#include "api/core/batch.h"
+#include "api/kueue/kueue_workload.h"
+#include "collections/vec.h"
 #include "scheduler/workloads/owners/owner_spec.h"
 #include "scheduler/workloads/owners/owner_status.h"
 

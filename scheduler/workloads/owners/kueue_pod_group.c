@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 
 bool kueue_pod_group_is_managed(const struct api_pod *p)

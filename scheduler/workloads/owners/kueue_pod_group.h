@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "collections/vec.h"
 
 struct api_pod;
 struct api_workload;

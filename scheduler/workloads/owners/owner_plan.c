@@ -1,12 +1,12 @@
 #include "scheduler/workloads/owners/owner_plan.h"
 
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 void owner_plan_finish(struct owner_plan *p)
 {

@@ -4,7 +4,7 @@
 #ifndef SCHEDULER_WORKLOADS_OWNERS_OWNER_PLAN_H
 #define SCHEDULER_WORKLOADS_OWNERS_OWNER_PLAN_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/workloads/owners/owner_spec.h"
 #include "scheduler/workloads/owners/owner_write.h"
 #include "scheduler/workloads/owners/placement.h"

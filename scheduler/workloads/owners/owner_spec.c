@@ -1,13 +1,13 @@
 #include "scheduler/workloads/owners/owner_spec.h"
 
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/digest.h"
 #include "enc/encode.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 #define HASH_DIGITS 5
 

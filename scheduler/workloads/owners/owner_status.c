@@ -1,11 +1,11 @@
 #include "scheduler/workloads/owners/owner_status.h"
 
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 #define WAIT_FOR_START "WaitForStart"
 #define WAIT_FOR_RECOVERY "WaitForRecovery"

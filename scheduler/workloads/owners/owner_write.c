@@ -2,15 +2,15 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/recorder.h"
 #include "kube/rest.h"
+#include "process/log.h"
 #include "scheduler/base/sched_kinds.h"
 #include "scheduler/workloads/owners/job_podset.h"
 

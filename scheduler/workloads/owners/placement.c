@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "api/kueue.h"
-#include "api/kueue_keys.h"
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/err.h"
 #include "enc/encode.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "scheduler/workloads/owners/owner_spec.h"
 
 #define LABEL_VALUE_MAX 63

@@ -4,7 +4,7 @@
 #ifndef SCHEDULER_WORKLOADS_OWNERS_PLACEMENT_H
 #define SCHEDULER_WORKLOADS_OWNERS_PLACEMENT_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "enc/field.h"
 
 struct api_meta;

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "api/kueue_keys.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 #include "scheduler/workloads/owners/owner_spec.h"

@@ -1,11 +1,11 @@
 #include "scheduler/workloads/owners/pod_start.h"
 
-#include "api/kueue_keys.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "scheduler/workloads/owners/placement.h"
 

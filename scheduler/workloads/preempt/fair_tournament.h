@@ -6,7 +6,7 @@
 #ifndef SCHEDULER_WORKLOADS_PREEMPT_FAIR_TOURNAMENT_H
 #define SCHEDULER_WORKLOADS_PREEMPT_FAIR_TOURNAMENT_H
 
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/preempt/candidates.h"
 

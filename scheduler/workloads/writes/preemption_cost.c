@@ -2,19 +2,19 @@
 
 #include <stdlib.h>
 
-#include "api/kueue.h"
-#include "api/kueue_cost.h"
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_cost.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/json_out.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
+#include "enc/json/json_out.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
+#include "process/log.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/workloads/model/quota_store.h"
 

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 #include "api/kinds.h"
-#include "api/meta.h"
+#include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/mix.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "kube/pool.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/workloads/forest/share.h"

@@ -1,9 +1,9 @@
 #include "scheduler/workloads/writes/queue_statuses_body.h"
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/model/quota_store.h"

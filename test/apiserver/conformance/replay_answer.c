@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "base/quote.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
 
 #define UUID_LEN 36
 

@@ -10,10 +10,10 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/xmalloc.h"
 #include "kube/kubeconfig.h"
 #include "net/http_loop.h"
+#include "process/file.h"
 
 #define WAIT_S 300
 #define TOKEN_MAX_BYTES 65536

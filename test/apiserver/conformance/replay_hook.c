@@ -12,7 +12,7 @@
 #include "base/xmalloc.h"
 #include "certs/ca.h"
 #include "certs/leaf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "net/http_server.h"
 
 struct replay_hook {

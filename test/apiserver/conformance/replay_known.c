@@ -5,10 +5,10 @@
 #include "apiserver/conformance/replay_answer.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
+#include "process/file.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
 

@@ -12,14 +12,14 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/rng.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "lib/wait.h"
+#include "process/file.h"
 
 #define UNTIL_NS (300 * CLOCK_NS_PER_S)
 #define TRIES 3

@@ -4,10 +4,10 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
+#include "process/file.h"
 
 struct lines {
 	struct str rest;

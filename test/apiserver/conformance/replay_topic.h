@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "apiserver/conformance/replay_answer.h"
-#include "base/vec.h"
+#include "collections/vec.h"
 #include "net/http.h"
 
 #define REPLAY_TOPIC_MAX_BYTES ((size_t)4 << 20)

@@ -6,7 +6,7 @@
 
 #include "apiserver/manifests.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 void apiserver_fixture_start(struct apiserver_fixture *f, apiserver_review_fn review, void *ctx)
 {

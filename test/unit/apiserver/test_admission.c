@@ -8,7 +8,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "unit/apiserver/apiserver_fixture.h"
 
 #define PODS "/api/v1/namespaces/default/pods"

@@ -6,7 +6,7 @@
 #include "apiserver/apiserver.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define NOW (INT64_C(1767225600) * CLOCK_NS_PER_S)
 

@@ -10,7 +10,7 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define NAMES 700
 #define STEPS 3000

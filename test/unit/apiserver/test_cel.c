@@ -8,7 +8,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static const char object[] =
 	"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"x/y\":\"true\"}},"

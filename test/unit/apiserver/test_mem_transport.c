@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 
 struct fixture {
 	struct clock_fake clock;

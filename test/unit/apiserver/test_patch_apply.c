@@ -10,7 +10,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static struct jdoc *parse(const char *text)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "unit/apiserver/apiserver_fixture.h"
 
 #define PODS "/api/v1/namespaces/default/pods"

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "unit/apiserver/apiserver_fixture.h"
 
 #define KUEUE "/apis/kueue.x-k8s.io/v1beta2"

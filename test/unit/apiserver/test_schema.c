@@ -4,8 +4,8 @@
 #include "apiserver/schema.h"
 #include "base/attrs.h"
 #include "base/str.h"
-#include "base/strmap.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 static struct jdoc *parse(const char *text)

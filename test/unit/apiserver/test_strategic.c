@@ -4,7 +4,7 @@
 #include "apiserver/strategic.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 static struct jdoc *parse(const char *text)

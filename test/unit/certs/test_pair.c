@@ -9,9 +9,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "certs/ca.h"
 #include "certs/x509.h"
+#include "process/file.h"
 
 static struct pair one, two;
 

@@ -1,7 +1,7 @@
 #include "webhook/admit/kueue/clusterqueue_validate.h"
 
-#include "api/kueue_cost.h"
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_cost.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/err.h"
 #include "webhook/admit/kueue/resource_groups.h"
 

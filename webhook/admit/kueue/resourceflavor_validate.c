@@ -1,6 +1,6 @@
 #include "webhook/admit/kueue/resourceflavor_validate.h"
 
-#include "api/validate.h"
+#include "api/meta/validate.h"
 #include "webhook/admit/admit_check.h"
 
 #define MAX_ITEMS 8

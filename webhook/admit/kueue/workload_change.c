@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "enc/decode.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 /* The parts of which nothing may be overlooked, as text. */
 struct raw_check {

@@ -2,7 +2,7 @@
 #ifndef WEBHOOK_ADMIT_KUEUE_WORKLOAD_CHANGE_H
 #define WEBHOOK_ADMIT_KUEUE_WORKLOAD_CHANGE_H
 
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue_workload.h"
 #include "webhook/admit/admit_check.h"
 
 /* While quota is reserved: pod sets, queue, class; while admitted: the execution time. The texts of

@@ -2,7 +2,7 @@
 #ifndef WEBHOOK_ADMIT_KUEUE_WORKLOAD_STATUS_H
 #define WEBHOOK_ADMIT_KUEUE_WORKLOAD_STATUS_H
 
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue_workload.h"
 #include "webhook/admit/admit_check.h"
 
 /* One assignment per pod set while quota is reserved, usage that divides among the pods,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/kueue_keys.h"
+#include "api/kueue/kueue_keys.h"
 #include "enc/decode.h"
 #include "webhook/admit/kueue/workload_change.h"
 #include "webhook/admit/kueue/workload_status.h"

@@ -6,9 +6,9 @@
  * that the namespace may not use refuses the pod. */
 #include "webhook/admit/volcano/pod_mutate.h"
 
-#include "api/gate.h"
-#include "api/keys.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "enc/decode.h"
 #include "webhook/admit/volcano/queue_access.h"
 

@@ -1,9 +1,9 @@
 #include "webhook/admit/volcano/pod_validate.h"
 
-#include "api/gate.h"
-#include "api/keys.h"
-#include "api/pod.h"
-#include "api/pod_request.h"
+#include "api/core/pod.h"
+#include "api/core/pod_request.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "enc/decode.h"
 #include "webhook/admit/admit_check.h"
 #include "webhook/admit/volcano/queue_tree.h"

@@ -1,6 +1,6 @@
 #include "webhook/admit/volcano/podgroup_mutate.h"
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "enc/decode.h"
 
 struct shape {

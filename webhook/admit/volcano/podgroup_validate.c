@@ -1,6 +1,6 @@
 #include "webhook/admit/volcano/podgroup_validate.h"
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "webhook/admit/admit_check.h"
 #include "webhook/admit/volcano/queue_access.h"

@@ -1,7 +1,7 @@
 #include "webhook/admit/volcano/queue_access.h"
 
-#include "api/keys.h"
-#include "api/selector.h"
+#include "api/meta/selector.h"
+#include "api/volcano/keys.h"
 #include "base/err.h"
 #include "webhook/admit/volcano/queue_tree.h"
 

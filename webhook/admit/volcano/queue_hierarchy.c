@@ -1,6 +1,6 @@
 #include "webhook/admit/volcano/queue_hierarchy.h"
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 
 static bool check_weights(const struct admit_request *q, const char *path, const char *weights,
 			  struct admit_answer *a)

@@ -1,6 +1,6 @@
 #include "webhook/admit/volcano/queue_mutate.h"
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "enc/decode.h"
 

@@ -1,6 +1,6 @@
 #include "webhook/admit/volcano/queue_tree.h"
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 
 const char *queue_tree_parent(const struct api_queue *queue)
 {

@@ -1,6 +1,6 @@
 #include "webhook/admit/volcano/queue_validate.h"
 
-#include "api/keys.h"
+#include "api/volcano/keys.h"
 #include "enc/decode.h"
 #include "webhook/admit/volcano/queue_access.h"
 #include "webhook/admit/volcano/queue_amounts.h"

@@ -9,18 +9,18 @@
 #include <cmocka.h>
 
 #include "api/admission.h"
-#include "api/event.h"
+#include "api/core/event.h"
+#include "api/core/pod.h"
 #include "api/kinds.h"
-#include "api/pod.h"
-#include "api/selector.h"
-#include "api/status.h"
+#include "api/meta/selector.h"
+#include "api/meta/status.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define MAX_TABLES 200
 

@@ -4,10 +4,10 @@
 #include "api/kinds.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "lib/unit.h"
+#include "process/file.h"
 
 #define PAGE "docs/threat-model.md"
 #define PAGE_MAX (1u << 20)

@@ -11,9 +11,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
-#include "enc/jdoc.h"
-#include "enc/reader.h"
-#include "enc/scan.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/reader.h"
+#include "enc/json/scan.h"
 
 struct inner {
 	const char *name;

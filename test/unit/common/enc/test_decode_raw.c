@@ -11,7 +11,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "enc/field.h"
-#include "enc/reader.h"
+#include "enc/json/reader.h"
 
 static void test_raw(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include "base/strbuf.h"
 #include "enc/decode.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 
 struct inner {
 	const char *s;

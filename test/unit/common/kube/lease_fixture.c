@@ -4,7 +4,7 @@
 
 #include "lib/unit.h"
 
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 #define S CLOCK_NS_PER_S
 #define MS CLOCK_NS_PER_MS

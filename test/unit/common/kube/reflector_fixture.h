@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 #include "lib/fake_transport.h"
 
 /* Texts as the server sends them, and request lines as the reflector sends them. */

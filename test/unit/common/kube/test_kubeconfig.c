@@ -8,9 +8,9 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "process/file.h"
 
 #define CLUSTERS(body) "clusters:\n- name: c\n  cluster: {" body "}\n"
 #define USERS(body) "users:\n- name: u\n  user: {" body "}\n"

@@ -3,7 +3,7 @@
 #include "lib/unit.h"
 
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "unit/common/kube/lease_fixture.h"
 
 #define S CLOCK_NS_PER_S

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/fake_transport.h"
 

@@ -8,7 +8,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/fake_transport.h"
 
 static void test_path(void **state)

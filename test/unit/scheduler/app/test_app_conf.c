@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "lib/unit.h"
+#include "process/file.h"
 #include "scheduler/app/options.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/workloads/conf/kueue_conf.h"

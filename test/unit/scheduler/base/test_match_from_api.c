@@ -1,10 +1,10 @@
-#include "api/pod.h"
+#include "api/core/pod.h"
 
-#include "api/selector.h"
+#include "api/meta/selector.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "lib/decode_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/match_from_api.h"

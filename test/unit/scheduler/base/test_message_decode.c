@@ -1,4 +1,4 @@
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/message_decode.h"

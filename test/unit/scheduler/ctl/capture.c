@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "process/file.h"
 
 #define MAX_WORDS 24
 #define MAX_OUTPUT (1u << 20)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "certs/pair.h"
+#include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
 
 static char dir[] = "/tmp/headgate-certs-XXXXXX";

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/folder.h"
 #include "play/proc.h"
+#include "process/file.h"
 
 static struct folder folder;
 

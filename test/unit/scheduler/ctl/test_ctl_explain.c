@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/cluster_fixture.h"
 #include "lib/folder.h"
 #include "lib/workload_sim_fixture.h"
+#include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/ledger/ledger.h"

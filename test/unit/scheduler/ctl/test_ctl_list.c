@@ -3,7 +3,7 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/folder.h"
 #include "lib/workload_sim_fixture.h"
 #include "scheduler/ctl/cli/verb.h"

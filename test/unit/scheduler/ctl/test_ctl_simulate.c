@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "lib/workload_sim_fixture.h"
+#include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
 #include "unit/scheduler/ctl/sim_fixture.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "lib/unit.h"
 

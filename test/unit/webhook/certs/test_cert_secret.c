@@ -5,7 +5,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/unit.h"
 #include "webhook/certs/cert_names.h"
 

@@ -9,13 +9,13 @@
 #include "apiserver/mem_transport.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/strbuf.h"
 #include "certs/pair.h"
 #include "enc/base64.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/unit.h"
 #include "obs/metric.h"
+#include "process/log.h"
 #include "unit/apiserver/apiserver_fixture.h"
 
 #define MINUTE (60 * CLOCK_NS_PER_S)

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "api/gate.h"
-#include "base/log.h"
-#include "kube/reflector.h"
+#include "api/volcano/gate.h"
+#include "kube/reflector/reflector.h"
 #include "obs/metric.h"
+#include "process/log.h"
 #include "webhook/admit/admit.h"
 
 static void drop_line(struct str line, void *ctx)

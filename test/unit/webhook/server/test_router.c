@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "kube/reflector.h"
+#include "kube/reflector/reflector.h"
 #include "obs/metric.h"
 #include "webhook/server/lister.h"
 

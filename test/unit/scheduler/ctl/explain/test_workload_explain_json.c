@@ -3,7 +3,7 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/workload_sim_fixture.h"
 #include "unit/scheduler/ctl/workload_explain_fixture.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static void what_is_selected(void **state)
 {

@@ -3,7 +3,7 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 
 static void test_owner_controller(void **state)
 {

@@ -8,7 +8,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "lib/folder.h"
 #include "scheduler/ctl/sim/sim_input.h"

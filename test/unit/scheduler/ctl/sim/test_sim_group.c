@@ -2,12 +2,12 @@
 
 #include "lib/unit.h"
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "enc/decode.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "lib/cluster_fixture.h"
 #include "scheduler/pods/model/cluster.h"

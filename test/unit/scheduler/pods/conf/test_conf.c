@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "base/file.h"
 #include "lib/conf_fixture.h"
+#include "process/file.h"
 
 static void
 test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning(void **state)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/conf_fixture.h"
 
 static struct conf_arg *args;

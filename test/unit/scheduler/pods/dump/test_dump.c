@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/intern.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
 #include "lib/cluster_checksum.h"
 #include "lib/cluster_fixture.h"
 #include "lib/ledger_verify.h"

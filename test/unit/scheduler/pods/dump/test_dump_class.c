@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/strmap.h"
-#include "enc/jdoc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/cluster.h"
 

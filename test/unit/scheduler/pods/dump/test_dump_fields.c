@@ -2,8 +2,8 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/model.h"
 

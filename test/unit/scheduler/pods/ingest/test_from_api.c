@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-#include "api/scheduling.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
-#include "base/strmap.h"
+#include "collections/strmap.h"
 #include "lib/unit.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 

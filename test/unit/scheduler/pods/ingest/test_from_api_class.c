@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "lib/unit.h"

@@ -1,4 +1,4 @@
-#include "api/node.h"
+#include "api/core/node.h"
 
 #include "base/err.h"
 #include "lib/unit.h"

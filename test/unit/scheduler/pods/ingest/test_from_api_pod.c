@@ -1,8 +1,8 @@
 #include <stdio.h>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/arena.h"
 #include "enc/decode.h"
 #include "lib/unit.h"

@@ -1,6 +1,6 @@
-#include "api/scheduling.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"

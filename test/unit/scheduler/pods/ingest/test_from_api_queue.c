@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "api/scheduling.h"
+#include "api/volcano/scheduling.h"
 #include "base/err.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"

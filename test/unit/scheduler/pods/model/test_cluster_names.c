@@ -1,8 +1,8 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/intern.h"
 #include "base/strbuf.h"
+#include "collections/intern.h"
 #include "lib/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/dump/dump.h"

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/session/hooks.h"

@@ -3,7 +3,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "lib/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/plugins/registry.h"

@@ -1,7 +1,7 @@
 #include "scheduler/pods/plugins/predicates_match.h"
 
 #include "base/attrs.h"
-#include "base/intern.h"
+#include "collections/intern.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"

@@ -1,7 +1,7 @@
 #include "scheduler/pods/writes/binding.h"
 
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/unit.h"
 #include "lib/write_fixture.h"

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/cluster_fixture.h"
 #include "lib/fake_transport.h"

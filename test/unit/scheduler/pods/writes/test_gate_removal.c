@@ -3,7 +3,7 @@
 
 #include "scheduler/pods/writes/gate_removal.h"
 
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/unit.h"
 #include "lib/write_fixture.h"

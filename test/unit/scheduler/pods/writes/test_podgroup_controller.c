@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/recorder.h"
 #include "lib/cluster_fixture.h"
 #include "lib/fake_transport.h"

@@ -2,7 +2,7 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/unit.h"
 #include "lib/write_fixture.h"

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 static void test_known_and_unknown_fields(void **state)

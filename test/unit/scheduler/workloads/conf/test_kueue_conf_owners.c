@@ -6,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 static int read_text(const char *text, struct arena *arena, struct kueue_conf_owners *ret,

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
 #define S INT64_C(1000000000)

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/unit.h"
 #include "lib/workload_sim_fixture.h"
 #include "scheduler/ctl/sim/sim_files.h"

@@ -1,11 +1,11 @@
 /* One Workload as a manifest; that it is read again as it was: test_manifest_dump.c. */
 #include "scheduler/workloads/dump/manifest_dump.h"
 
-#include "api/meta.h"
+#include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
-#include "enc/json_out.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "lib/unit.h"
 #include "lib/workload_sim_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"

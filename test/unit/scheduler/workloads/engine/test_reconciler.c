@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/clock.h"
 #include "kube/pool.h"
 #include "lib/fake_transport.h"

@@ -1,5 +1,5 @@
-#include "api/kueue.h"
-#include "api/namespace.h"
+#include "api/core/namespace.h"
+#include "api/kueue/kueue.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "lib/decode_fixture.h"

@@ -1,4 +1,4 @@
-#include "api/kueue.h"
+#include "api/kueue/kueue.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "lib/decode_fixture.h"

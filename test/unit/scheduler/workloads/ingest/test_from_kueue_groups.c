@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "api/kueue.h"
+#include "api/kueue/kueue.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "lib/decode_fixture.h"

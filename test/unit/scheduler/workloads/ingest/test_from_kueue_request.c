@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-#include "api/limit_range.h"
-#include "api/pod.h"
-#include "api/runtime_class.h"
+#include "api/core/limit_range.h"
+#include "api/core/pod.h"
+#include "api/core/runtime_class.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"

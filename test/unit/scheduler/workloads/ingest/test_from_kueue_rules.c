@@ -1,5 +1,5 @@
-#include "api/limit_range.h"
-#include "api/runtime_class.h"
+#include "api/core/limit_range.h"
+#include "api/core/runtime_class.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "lib/decode_fixture.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/kueue_workload.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"

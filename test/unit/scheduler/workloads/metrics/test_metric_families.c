@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "api/meta.h"
+#include "api/meta/meta.h"
 #include "base/attrs.h"
-#include "base/file.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
-#include "base/version.h"
+#include "collections/strmap.h"
 #include "lib/unit.h"
 #include "obs/exposition.h"
 #include "obs/metric.h"
+#include "process/file.h"
+#include "process/version.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
 static const struct kueue_conf_metrics everything = {

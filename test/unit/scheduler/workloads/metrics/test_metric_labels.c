@@ -1,6 +1,6 @@
 #include "scheduler/workloads/metrics/metric_labels.h"
 
-#include "api/meta.h"
+#include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "lib/unit.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/meta.h"
+#include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "lib/unit.h"

@@ -1,8 +1,8 @@
 #include <stdio.h>
 
 #include "base/attrs.h"
-#include "base/intern.h"
 #include "base/strbuf.h"
+#include "collections/intern.h"
 #include "lib/unit.h"
 #include "lib/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"

@@ -2,10 +2,10 @@
 
 #include "lib/unit.h"
 
-#include "api/kueue.h"
+#include "api/kueue/kueue.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/decode_fixture.h"
 
 static const char * or (const char *text, const char *otherwise)

@@ -4,8 +4,8 @@
 #ifndef TEST_UNIT_SCHEDULER_WORKLOADS_OWNERS_JOB_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_WORKLOADS_OWNERS_JOB_FIXTURE_H
 
-#include "api/batch.h"
-#include "api/kueue_workload.h"
+#include "api/core/batch.h"
+#include "api/kueue/kueue_workload.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 
 #define JOB_FIXTURE_NOW (INT64_C(1700000000) * 1000000000)

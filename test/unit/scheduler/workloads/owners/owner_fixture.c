@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/batch.h"
-#include "api/kueue.h"
-#include "api/kueue_workload.h"
-#include "api/namespace.h"
-#include "api/pod.h"
+#include "api/core/batch.h"
+#include "api/core/namespace.h"
+#include "api/core/pod.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_workload.h"
 #include "apiserver/mem_transport.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "enc/decode.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "kube/recorder.h"
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
-#include "scheduler/workloads/owners/owner_controller.h"
+#include "scheduler/workloads/controller/owner_controller.h"
 #include "unit/apiserver/apiserver_fixture.h"
 
 #define OWNER_FIXTURE_WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"

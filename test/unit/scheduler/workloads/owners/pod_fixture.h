@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-#include "api/kueue_workload.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/kueue/kueue_workload.h"
 
 #define POD_FIXTURE_MAX 32
 

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "lib/decode_fixture.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
 

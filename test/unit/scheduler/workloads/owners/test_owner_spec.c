@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/json_out.h"
+#include "enc/json/json_out.h"
 #include "lib/decode_fixture.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"

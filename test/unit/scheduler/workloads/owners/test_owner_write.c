@@ -7,9 +7,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "kube/recorder.h"
 #include "lib/fake_transport.h"
+#include "process/log.h"
 
 #define JOB "/apis/batch/v1/namespaces/ns/jobs/j"
 #define POD "/api/v1/namespaces/ns/pods/j"

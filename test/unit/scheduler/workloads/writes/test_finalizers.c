@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "api/kueue_keys.h"
-#include "api/meta.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/meta/meta.h"
 #include "base/clock.h"
 #include "kube/pool.h"
 #include "lib/admission_cycle_fixture.h"

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "api/kueue.h"
-#include "api/kueue_cost.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_cost.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"

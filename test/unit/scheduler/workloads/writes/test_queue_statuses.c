@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/meta.h"
+#include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/admission_cycle_fixture.h"
 #include "lib/fake_transport.h"

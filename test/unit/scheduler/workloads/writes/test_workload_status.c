@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/jdoc.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/unit.h"
 #include "lib/write_fixture.h"

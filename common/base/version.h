@@ -1,7 +1,0 @@
-/* common/base/version.h: the version of everything built from this tree. */
-#ifndef COMMON_BASE_VERSION_H
-#define COMMON_BASE_VERSION_H
-
-#define HEADGATE_VERSION "0.1.0"
-
-#endif

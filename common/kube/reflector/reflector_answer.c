@@ -1,0 +1,352 @@
+#include "kube/reflector/reflector_private.h"
+
+#include "api/meta/status.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "enc/json/cut.h"
+#include "kube/list_page.h"
+#include "kube/reflector/seen.h"
+#include "kube/wakeup.h"
+
+/* A stream that ends sooner than this without a frame has told nothing; a server (or proxy) that
+ * does it more than a few times in a row is not working. */
+#define QUICK_END_NS CLOCK_NS_PER_S
+#define QUICK_ENDS_MAX 3
+
+/* ---- what consumers see ---- */
+
+static void emit(struct reflector *r, enum reflector_event_kind kind, struct str key,
+		 struct str object, int64_t version)
+{
+	const struct reflector_event e = {
+		.kind = kind, .key = key, .object = object, .resource_version = version
+	};
+
+	atomic_fetch_add_explicit(&r->events, 1, memory_order_relaxed);
+	r->opt.on_event(r->opt.ctx, &e);
+}
+
+static void emit_complete(struct reflector *r)
+{
+	const struct str none = { NULL, 0 };
+	bool first = !atomic_exchange(&r->synced, true);
+
+	emit(r, first ? REFLECTOR_SYNCED : REFLECTOR_RELISTED, none, none, r->position_n);
+}
+
+/* What was stored when the refresh was asked for has been told. */
+static void end_refresh(struct reflector *r)
+{
+	const struct str none = { NULL, 0 };
+
+	if (r->refreshing) {
+		r->refreshing = false;
+		r->probed_n = 0;
+		wakeup_set(r->catch_up, CLOCK_NEVER);
+		emit(r, REFLECTOR_REFRESHED, none, none, r->position_n);
+	}
+}
+
+static void on_swept(void *ctx, struct str key)
+{
+	emit(ctx, REFLECTOR_DELETE, key, (struct str){ NULL, 0 }, 0);
+}
+
+static int64_t number_of(struct str version)
+{
+	int64_t n;
+
+	return cut_int(version, &n) && n > 0 ? n : 0;
+}
+
+static void set_text(struct strbuf *to, struct str raw)
+{
+	strbuf_reset(to);
+	if (!cut_unescape(raw, to)) {
+		strbuf_reset(to);
+	}
+}
+
+static void set_position(struct reflector *r, struct str version)
+{
+	set_text(&r->position, version);
+	r->position_n = number_of(strbuf_str(&r->position));
+}
+
+static struct str make_key(struct reflector *r, const struct cut_meta *meta)
+{
+	strbuf_reset(&r->key);
+	if (meta->namespace_.len > 0) {
+		cut_unescape(meta->namespace_, &r->key);
+		strbuf_add_ch(&r->key, '/');
+	}
+	cut_unescape(meta->name, &r->key);
+	return strbuf_str(&r->key);
+}
+
+static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
+{
+	struct reflector *r = ctx;
+	struct str key = make_key(r, meta);
+	int64_t version = number_of(meta->resource_version), known;
+	bool same = seen_get(r->seen, key, &known) && known == version && version != 0;
+
+	seen_set(r->seen, key, version, r->list_no);
+	if (!same) {
+		emit(r, REFLECTOR_UPSERT, key, object, version);
+	}
+}
+
+/* A change that the stream tells. Versions only grow along a watch: what is not newer than where we
+ * are has been told before. */
+static void on_change(struct reflector *r, const struct watch_frame *f)
+{
+	int64_t version = number_of(f->meta.resource_version);
+	struct str key = make_key(r, &f->meta);
+
+	if (version != 0 && version <= r->position_n) {
+		return;
+	}
+	if (f->type == WATCH_FRAME_DELETED) {
+		if (seen_remove(r->seen, key)) {
+			emit(r, REFLECTOR_DELETE, key, f->object, version);
+		}
+	} else {
+		seen_set(r->seen, key, version, r->list_no);
+		emit(r, REFLECTOR_UPSERT, key, f->object, version);
+	}
+	set_position(r, f->meta.resource_version);
+}
+
+/* What the position covers has been told, deletions included. A list under way may be older than
+ * the object or have been taken after its deletion: the mark of an earlier list lets the sweep
+ * remove it where the list does not show it, and a watch from that list's version brings it back
+ * if it is there. */
+bool reflector_answer_offer(struct reflector *r, struct str object)
+{
+	struct cut_meta meta;
+	int64_t version, known = 0;
+	struct str key;
+
+	if (!cut_meta(object, &meta) || meta.name.len == 0) {
+		return false;
+	}
+	version = number_of(meta.resource_version);
+	key = make_key(r, &meta);
+	if (version == 0 || version <= r->position_n ||
+	    (seen_get(r->seen, key, &known) && version <= known)) {
+		return false;
+	}
+	seen_set(r->seen, key, version, r->list_no - 1);
+	emit(r, REFLECTOR_UPSERT, key, object, version);
+	return true;
+}
+
+static enum reflector_event_id event_of_code(const struct reflector *r, int code)
+{
+	enum err_code err = status_to_err(code);
+
+	if (err == ERR_GONE) {
+		return EVENT_GONE;
+	}
+	if (err == ERR_NOT_FOUND && r->opt.missing_ok) {
+		return EVENT_ABSENT;
+	}
+	return err == ERR_TIMEOUT || err == ERR_UNAVAILABLE ? EVENT_FAILED : EVENT_REFUSED;
+}
+
+static void note_progress(struct reflector *r)
+{
+	backoff_reset(&r->backoff);
+	r->gone_streak = 0;
+	r->quick_ends = 0;
+}
+
+/* The stream has told everything up to its position. */
+static void note_position(struct reflector *r)
+{
+	if (r->probed_n != 0 && r->position_n >= r->probed_n) {
+		end_refresh(r);
+	}
+}
+
+static bool on_frame(void *ctx, const struct watch_frame *f)
+{
+	struct reflector_fetch *fetch = ctx;
+	struct reflector *r = fetch->owner;
+
+	if (f->type == WATCH_FRAME_ERROR) {
+		const struct http_result result = { .status = f->code == 0 ? STATUS_INVALID
+									   : f->code };
+
+		reflector_report_answer(&r->report, &result);
+		fetch->verdict = event_of_code(r, f->code);
+		return false;
+	}
+	fetch->had_frame = true;
+	r->silent_streak = 0;
+	note_progress(r);
+	reflector_report_heard(&r->report);
+	if (f->type == WATCH_FRAME_BOOKMARK) {
+		r->has_bookmarks = true;
+		if (number_of(f->meta.resource_version) >= r->position_n) {
+			set_position(r, f->meta.resource_version);
+		}
+	} else if (f->meta.name.len > 0) {
+		on_change(r, f);
+	}
+	note_position(r);
+	return true;
+}
+
+enum reflector_event_id reflector_answer_data(struct reflector_fetch *f, struct str bytes)
+{
+	struct err err = ERR_INIT;
+
+	if (watch_frame_feed(&f->frames, bytes, on_frame, f, &err) < 0) {
+		reflector_report_failed(&f->owner->report, REFLECTOR_REASON_INVALID, err.text);
+		f->verdict = EVENT_REFUSED;
+	}
+	return f->verdict;
+}
+
+/* ---- the end of a request ---- */
+
+static enum reflector_event_id judge_watch_end(struct reflector *r, const struct reflector_fetch *f)
+{
+	if (watch_frame_is_partial(&f->frames)) {
+		reflector_report_failed(&r->report, REFLECTOR_REASON_UNREACHABLE,
+					"the stream ended within a frame");
+		return EVENT_FAILED;
+	}
+	if (f->had_frame) {
+		return EVENT_ENDED;
+	}
+	if (clock_mono(r->opt.clock) - f->opened_at >= QUICK_END_NS) {
+		note_progress(r);
+		return EVENT_ENDED;
+	}
+	if (++r->quick_ends <= QUICK_ENDS_MAX) {
+		return EVENT_ENDED;
+	}
+	reflector_report_failed(&r->report, REFLECTOR_REASON_UNREACHABLE,
+				"streams end at once, without a frame");
+	return EVENT_FAILED;
+}
+
+/* A stream is open, and nothing came for the time in which a bookmark is due. Resuming it costs
+ * one request. When the next one is silent too, watches may not get through at all (or the server
+ * sends no bookmarks and nothing changes): a list then says how things are, so that a consumer is
+ * never further behind than two such times, and no more than one list is made in them. */
+enum reflector_event_id reflector_answer_silence(struct reflector *r)
+{
+	atomic_fetch_add(&r->cuts, 1);
+	if (r->has_bookmarks) {
+		reflector_report_failed(&r->report, REFLECTOR_REASON_SILENT,
+					"an open stream sends neither changes nor bookmarks");
+	}
+	return ++r->silent_streak % 2 == 0 ? EVENT_MUTE : EVENT_SILENT;
+}
+
+static enum reflector_event_id judge_page(struct reflector *r, struct str body)
+{
+	struct list_page page;
+	struct err err = ERR_INIT;
+
+	if (list_page_cut(body, on_item, r, &page, &err) < 0) {
+		reflector_report_failed(&r->report, REFLECTOR_REASON_INVALID, err.text);
+		return EVENT_FAILED;
+	}
+	atomic_fetch_add(&r->pages, 1);
+	page_size_answered(&r->page, body.len);
+	set_text(&r->next, page.continue_);
+	if (r->next.len > 0) {
+		return EVENT_PAGE;
+	}
+	set_position(r, page.resource_version);
+	return EVENT_LISTED;
+}
+
+static bool is_timeout(const struct http_result *result)
+{
+	return result->error == ERR_TIMEOUT ||
+	       (result->error == 0 && status_to_err(result->status) == ERR_TIMEOUT);
+}
+
+/* Of an answer without success. */
+static enum reflector_event_id judge_failure(struct reflector *r, const struct reflector_fetch *f,
+					     const struct http_result *result)
+{
+	bool smaller;
+
+	if (f->is_watch && result->error == ERR_TIMEOUT) {
+		return reflector_answer_silence(r);
+	}
+	reflector_report_answer(&r->report, result);
+	if (f->is_watch && rest_is_version_ahead(result)) {
+		/* Only a new LIST leads out of that. */
+		return EVENT_GONE;
+	}
+	/* A page that the server or the network cannot bring in time is made smaller, too. */
+	smaller = !f->is_watch && (result->too_large || is_timeout(result)) &&
+		  page_size_shrink(&r->page);
+	atomic_fetch_add(&r->pages, smaller ? 1 : 0);
+	if (smaller && result->too_large) {
+		return EVENT_BULKY;
+	}
+	return result->error != 0 || result->status == 0 ? EVENT_FAILED
+							 : event_of_code(r, result->status);
+}
+
+enum reflector_event_id reflector_answer_judge(struct reflector *r, const struct reflector_fetch *f,
+					       const struct http_result *result)
+{
+	if (result->error == ERR_CANCELLED) {
+		return EVENT_CLOSED;
+	}
+	if (result->error != 0 || !status_is_success(result->status)) {
+		return judge_failure(r, f, result);
+	}
+	return f->is_watch ? judge_watch_end(r, f) : judge_page(r, result->body);
+}
+
+static void skip_item(void *ctx, struct str object, const struct cut_meta *meta)
+{
+	(void)ctx;
+	(void)object;
+	(void)meta;
+}
+
+bool reflector_answer_probe(struct reflector *r, const struct http_result *result)
+{
+	struct list_page page = { .items = 0 };
+
+	if (result->error != 0 || !status_is_success(result->status) ||
+	    list_page_cut(result->body, skip_item, NULL, &page, NULL) < 0) {
+		return false;
+	}
+	r->probed_n = number_of(page.resource_version);
+	note_position(r);
+	return r->probed_n != 0 || !r->refreshing;
+}
+
+void reflector_answer_listed(struct reflector *r)
+{
+	r->missing = false;
+	seen_sweep(r->seen, r->list_no, on_swept, r);
+	reflector_report_heard(&r->report);
+	emit_complete(r);
+	end_refresh(r);
+}
+
+void reflector_answer_missing(struct reflector *r)
+{
+	r->position_n = 0;
+	seen_sweep(r->seen, ++r->list_no, on_swept, r);
+	reflector_report_heard(&r->report);
+	if (!r->missing) {
+		r->missing = true;
+		emit_complete(r);
+	}
+	end_refresh(r);
+}

@@ -1,0 +1,11 @@
+/* webhook/admit/jobs/plainpod_validate.h: rules for pods that queue by themselves (Kueue: pod
+ * integration). Any thread. */
+#ifndef WEBHOOK_ADMIT_JOBS_PLAINPOD_VALIDATE_H
+#define WEBHOOK_ADMIT_JOBS_PLAINPOD_VALIDATE_H
+
+#include "webhook/admit/admit.h"
+
+/* CREATE and UPDATE. */
+int plainpod_validate(const struct admit_request *q, struct admit_answer *ret, struct err *err);
+
+#endif

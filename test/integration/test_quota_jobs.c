@@ -3,6 +3,8 @@
 #include "lib/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -136,17 +138,25 @@ static void wait_job(struct scene *s, const char *name, bool starts)
 
 /* --- what others do ----------------------------------------------------------------------------*/
 
-static void add_job(struct scene *s, const char *name, const char *labels, int pods)
+static void add_any_job(struct scene *s, const char *name, const char *labels, int pods)
 {
 	CLEANUP(xmalloc_freep)
 	char *yaml = xmalloc_printf(
 		"{apiVersion: batch/v1, kind: Job, metadata: {name: %s, namespace: default,"
-		" labels: {kueue.x-k8s.io/queue-name: lq%s}}, spec: {suspend: true,"
+		" labels: {%s}}, spec: {suspend: true,"
 		" parallelism: %d, completions: %d, template: {spec: {restartPolicy: Never,"
 		" containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]}}}}",
 		name, labels, pods, pods);
 
 	scene_apply(s, yaml);
+}
+
+static void add_job(struct scene *s, const char *name, const char *labels, int pods)
+{
+	CLEANUP(xmalloc_freep)
+	char *all = xmalloc_printf("kueue.x-k8s.io/queue-name: lq%s", labels);
+
+	add_any_job(s, name, all, pods);
 }
 
 /* As the Job controller. */
@@ -339,6 +349,30 @@ static void test_a_job_that_takes_too_long(void **state)
 	wait_workload(s, "long", "QuotaReserved", "False", "Deactivated");
 }
 
+/* With manageJobsWithoutQueueName, a Job without a LocalQueue waits for one. */
+static void test_a_job_without_a_queue(void **state)
+{
+	static const char text[] = "manageJobsWithoutQueueName: true\n";
+	static char conf[] = "/tmp/headgate-quota-jobs-XXXXXX", flag[64];
+	static const char *const args[] = { "--controllers=*,workload", flag, NULL };
+	struct scene *s = *state;
+	int fd = mkstemp(conf);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
+	assert_int_equal(close(fd), 0);
+	snprintf(flag, sizeof(flag), "--quota-conf=%s", conf);
+	scene_restart_scheduler(s, NULL, args);
+	add_any_job(s, "queueless", "", 1);
+	wait_workload(s, "queueless", "QuotaReserved", "False", "Misconfigured");
+	scene_call(s, "PATCH", JOBS "/queueless",
+		   "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"lq\"}}}", NULL);
+	wait_job(s, "queueless", true);
+	wait_workload(s, "queueless", "Admitted", "True", "Admitted");
+	scene_restart_scheduler(s, NULL, workload_scene_args);
+	unlink(conf);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +383,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(test_switched_off_and_on, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_a_job_that_takes_too_long,
 					  workload_scene_after_each),
+		cmocka_unit_test_teardown(test_a_job_without_a_queue, workload_scene_after_each),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

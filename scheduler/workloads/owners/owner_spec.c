@@ -170,7 +170,12 @@ void owner_spec_open_podset(const struct owner_spec_podset *p, struct json_out *
 
 void owner_spec_write(const struct owner_spec *s, bool replace, struct json_out *o)
 {
-	json_out_kv(o, "queueName", s->queue);
+	/* The empty name of an owner without a queue is no name of a LocalQueue. */
+	if (s->queue[0] != '\0') {
+		json_out_kv(o, "queueName", s->queue);
+	} else if (replace) {
+		json_out_kv(o, "queueName", NULL);
+	}
 	json_out_kv_int(o, "priority", s->priority);
 	if (s->class_name != NULL) {
 		json_out_key(o, "priorityClassRef");

@@ -70,6 +70,10 @@ static const char *queue_trouble(const struct workload_reconcile *l, const char 
 {
 	const struct workload_reconcile_queue *local = &l->in->local, *cluster = &l->in->cluster;
 
+	if (local->name == NULL || local->name[0] == '\0') {
+		*ret_reason = MISCONFIGURED;
+		return "LocalQueue is missing: spec.queueName is empty";
+	}
 	if (!local->exists) {
 		*ret_reason = MISCONFIGURED;
 		return about(l, "LocalQueue", local, "doesn't exist");

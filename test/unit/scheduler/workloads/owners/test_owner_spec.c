@@ -74,13 +74,15 @@ static void written(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf all = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf none = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf made = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf cleared = STRBUF_INIT;
 	const struct owner_spec full = { .queue = "lq",
 					 .class_group = "g",
 					 .class_kind = "k",
 					 .class_name = "c",
 					 .priority = 3,
 					 .max_execution = 5 },
-				empty = { .queue = "lq" };
+				empty = { .queue = "lq" }, queueless = { .queue = "" };
 	struct json_out o;
 
 	(void)state;
@@ -97,6 +99,18 @@ static void written(void **state)
 	json_out_object_end(&o);
 	job_fixture_expect_json(strbuf_str(&none),
 				"{'queueName':'lq','priority':0,'priorityClassRef':null,"
+				"'maximumExecutionTimeSeconds':null}");
+	json_out_init(&o, &made);
+	json_out_object(&o);
+	owner_spec_write(&queueless, false, &o);
+	json_out_object_end(&o);
+	job_fixture_expect_json(strbuf_str(&made), "{'priority':0}");
+	json_out_init(&o, &cleared);
+	json_out_object(&o);
+	owner_spec_write(&queueless, true, &o);
+	json_out_object_end(&o);
+	job_fixture_expect_json(strbuf_str(&cleared),
+				"{'queueName':null,'priority':0,'priorityClassRef':null,"
 				"'maximumExecutionTimeSeconds':null}");
 }
 

@@ -16,7 +16,8 @@
 
 struct sim_jobs {
 	struct sim_world *world;
-	struct VEC(char *) todo; /* UIDs of Jobs that something happened to */
+	struct VEC(char *) todo;    /* UIDs of Jobs that something happened to */
+	struct VEC(char *) counted; /* the Job's UID for each pod deleted after it had succeeded */
 	unsigned next_pod;
 };
 
@@ -34,6 +35,13 @@ static void want(struct sim_jobs *j, const char *uid)
 	vec_push(&j->todo, xmalloc_dup(uid));
 }
 
+static bool has_succeeded(const struct jdoc *pod)
+{
+	/* One that was stopped and yet came to its end counts for nothing. */
+	return jdoc_is_str(jdoc_path(pod, "status.phase"), "Succeeded") &&
+	       !sim_workload_is_deleting(pod);
+}
+
 static void on_change(void *ctx, const struct sim_change *change)
 {
 	struct sim_jobs *j = ctx;
@@ -43,6 +51,10 @@ static void on_change(void *ctx, const struct sim_change *change)
 		want(j, sim_workload_uid(object));
 	} else if (change->resource == SIM_PODS && sim_workload_owner(object)[0] != '\0') {
 		want(j, sim_workload_owner(object));
+		/* The finalizer of Kubernetes' controller sees to it that none is missed. */
+		if (has_succeeded(change->old) && !has_succeeded(change->now)) {
+			vec_push(&j->counted, xmalloc_dup(sim_workload_owner(object)));
+		}
 	}
 }
 
@@ -61,6 +73,10 @@ void sim_jobs_destroy(struct sim_jobs *j)
 		free(j->todo.v[i]);
 	}
 	vec_finish(&j->todo);
+	for (size_t i = 0; i < j->counted.n; i++) {
+		free(j->counted.v[i]);
+	}
+	vec_finish(&j->counted);
 	free(j);
 }
 
@@ -83,9 +99,18 @@ static struct count count_pods(const struct sim_world *w, const char *uid)
 		c.live += is_live(pod);
 		c.ready += is_live(pod) && str_streq(phase, "Running");
 		c.terminating += !sim_pod_is_finished(pod) && sim_workload_is_deleting(pod);
-		/* One that was stopped and yet came to its end counts for nothing. */
-		c.succeeded += str_streq(phase, "Succeeded") && !sim_workload_is_deleting(pod);
+		c.succeeded += has_succeeded(pod);
 		c.failed += str_streq(phase, "Failed");
+	}
+	return c;
+}
+
+static struct count count(const struct sim_jobs *j, const char *uid)
+{
+	struct count c = count_pods(j->world, uid);
+
+	for (size_t i = 0; i < j->counted.n; i++) {
+		c.succeeded += str_streq(j->counted.v[i], uid);
 	}
 	return c;
 }
@@ -244,7 +269,7 @@ static void scale(struct sim_jobs *j, const struct jdoc *job, struct count *c)
 	}
 	if (c->live > need) {
 		delete_pods(j, sim_workload_uid(job), c->live - (unsigned)need);
-		*c = count_pods(j->world, sim_workload_uid(job));
+		*c = count(j, sim_workload_uid(job));
 	}
 }
 
@@ -253,7 +278,7 @@ static void sync_job(struct sim_jobs *j, const struct jdoc *live)
 	/* Writes change the view. */
 	CLEANUP(jdoc_destroyp) struct jdoc *job = jdoc_copy(live);
 	const char *uid = sim_workload_uid(job);
-	struct count c = count_pods(j->world, uid);
+	struct count c = count(j, uid);
 	bool fails = jdoc_get(jdoc_path(job, "metadata.annotations"), SIM_JOBS_FAILS) != NULL;
 	const char *end = NULL;
 
@@ -266,7 +291,7 @@ static void sync_job(struct sim_jobs *j, const struct jdoc *live)
 	}
 	if (c.failed > 0) {
 		delete_pods(j, uid, c.live);
-		c = count_pods(j->world, uid);
+		c = count(j, uid);
 		end = c.terminating == 0 ? "Failed" : NULL;
 	} else {
 		scale(j, job, &c);

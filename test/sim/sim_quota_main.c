@@ -19,6 +19,7 @@ static const uint64_t kept[] = {
 		     fault */
 	41011124, /* its flavor was taken within a cycle, and enough for fewer pods was left */
 	42000414, /* a pod of a Queue that was never made waited, rightly: the judge's fault */
+	43005132, /* its user deleted a pod that had succeeded: the Job controller's fault */
 	921403,   /* an empty list of conditions was applied, and took those of others away */
 };
 

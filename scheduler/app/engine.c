@@ -63,6 +63,14 @@ static struct cache_time time_of(const struct engine *e)
 				    .wall = clock_wall(e->opt.clock) };
 }
 
+/* Also a pod that was created on its node: without a PodGroup it would use no quota. */
+static bool needs_podgroup(const struct task *t)
+{
+	return (t->flags & TASK_OURS) != 0 && t->podgroup == MODEL_NONE &&
+	       t->status != TASK_SUCCEEDED && t->status != TASK_FAILED &&
+	       t->status != TASK_RELEASING;
+}
+
 static void on_pod(void *ctx, const struct task *t, const void *object)
 {
 	struct engine *e = ctx;
@@ -71,8 +79,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 	struct podgroup_controller_pod seen;
 
 	orphans_see(e->orphans, e->unsettled, t, clock_mono(e->opt.clock));
-	if (e->podgroups == NULL || !e->leading || (t->flags & TASK_OURS) == 0 ||
-	    t->podgroup != MODEL_NONE || t->status != TASK_PENDING) {
+	if (e->podgroups == NULL || !e->leading || !needs_podgroup(t)) {
 		return;
 	}
 	owner = meta_controller(&pod->meta);

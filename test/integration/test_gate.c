@@ -218,6 +218,29 @@ static void test_others_are_never_gated(void **state)
 	assert_false(scene_saw(s, "daemon", SCENE_GATED));
 }
 
+/* It is never gated, and belongs to no PodGroup that its user made. */
+static void test_a_pod_created_on_its_node_is_charged(void **state)
+{
+	static const char placed[] =
+		"{apiVersion: v1, kind: Pod, metadata: {name: placed, annotations: {" OURS
+		": 'true', scheduling.volcano.sh/queue-name: full}},"
+		" spec: {schedulerName: volcano, nodeName: node-1, containers: [{name: c, image: i,"
+		" resources: {requests: {cpu: '2'}}}]}}";
+	struct scene *s = *state;
+	const struct scene_pod p = { .name = "waits", .queue = "full", .cpu = "1" };
+
+	scene_add_queue(s, "full", NULL, "2", NULL);
+	scene_apply(s, placed);
+	scene_wait(s, "placed", SCENE_RUNNING);
+	scene_wait_metric(s, STACK_SCHEDULER,
+			  "volcano_queue_allocated_milli_cpu{queue_name=\"full\"} 2000");
+	scene_add_pod(s, &p);
+	scene_settle(s);
+	assert_true(scene_is(s, "waits", SCENE_GATED));
+	scene_delete_pod(s, "placed");
+	scene_wait(s, "waits", SCENE_RUNNING);
+}
+
 static void test_namespace_label_opts_in(void **state)
 {
 	struct scene *s = *state;
@@ -407,6 +430,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(test_best_effort_is_ungated_at_once, scene_after_each),
 		cmocka_unit_test_teardown(test_annotation_stays_with_the_gate, scene_after_each),
 		cmocka_unit_test_teardown(test_others_are_never_gated, scene_after_each),
+		cmocka_unit_test_teardown(test_a_pod_created_on_its_node_is_charged,
+					  scene_after_each),
 		cmocka_unit_test_teardown(test_namespace_label_opts_in, with_batch),
 		cmocka_unit_test_teardown(test_namesake_is_not_ungated_by_an_old_operation,
 					  scene_after_each),

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -120,4 +121,44 @@ func TestTenantUnknownQueues(t *testing.T) {
 	s.WaitGated("early")
 	s.Queue("later", "1", "1Gi")
 	s.WaitRunning("early")
+}
+
+// A tenant puts pods on nodes by hand, in a queue that is full with a pod that waits for a node: on a node that does
+// not exist, which counts for nothing, and on one that exists, which counts when it runs. The other pod keeps its quota,
+// and the queue gives out nothing beyond its limit.
+func TestTenantPlacesPods(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(1, "9", "16Gi")
+	q := s.Queue("team", "2", "8Gi")
+	pods := s.Tenant("eve").CoreV1().Pods(s.Namespace)
+	place := func(name, node, cpu string) {
+		spec := s.Spec(name, suite.Opted, suite.Queue(q), suite.Request(cpu, "1Gi"),
+			func(p *corev1.Pod) { p.Spec.NodeName = node })
+		_, err := pods.Create(s.Ctx, spec, metav1.CreateOptions{})
+		s.Must(err)
+	}
+	s.Pod("victim", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), suite.Select("no", "such-node"))
+	s.WaitPublished("victim")
+
+	place("ghost", "no-such-node", "1T")
+	s.SchedulerSawAll()
+	s.WaitPublished("victim")
+	s.Pod("beside", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"))
+	s.WaitRunning("beside")
+	s.DeletePod("beside")
+	// Kubernetes deletes pods of nodes that are not there.
+	if err := s.TryDeletePod("ghost"); !apierrors.IsNotFound(err) {
+		s.Must(err)
+	}
+
+	// kwok runs what a kubelet would refuse.
+	place("runs", s.NodeName(0), "7")
+	waitAllocated(s, q, "7")
+	s.Pod("waits", suite.Opted, suite.Queue(q), suite.Request("10m", "1Gi"))
+	s.SchedulerSawAll()
+	s.WaitGated("waits")
+	s.WaitPublished("victim")
+	s.DeletePod("runs")
+	s.WaitRunning("waits")
+	s.WaitPublished("victim")
 }

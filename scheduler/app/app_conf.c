@@ -12,7 +12,7 @@
 #include "process/log.h"
 #include "scheduler/app/options.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/conf/kueue_conf_fields.h"
 
@@ -23,18 +23,19 @@ static void warn_conf(void *ctx UNUSED, const char *text)
 
 int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct err *err)
 {
-	struct names names;
+	struct known_names names;
 	struct conf_options co = { .warn = warn_conf };
 	bool built_in = o->scheduler_conf == NULL;
 	int r;
 
-	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
-						   action_registry, action_registry_count });
-	co.known = names_conf(&names);
+	known_names_init(&names,
+			 &(struct known_names_source){ plugin_registry, plugin_registry_count,
+						       action_registry, action_registry_count });
+	co.known = known_names_conf(&names);
 	r = built_in ? conf_parse(str_of(conf_default_text()), "built-in configuration", &co, ret,
 				  err)
 		     : conf_load_file(o->scheduler_conf, &co, ret, err);
-	names_finish(&names);
+	known_names_finish(&names);
 	if (r == 0) {
 		(*ret)->gates_admission = o->daemon.gates.queue_admission;
 		(*ret)->gate_sticky = o->gate_sticky;

@@ -20,8 +20,8 @@
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/engine/foreign.h"
 #include "scheduler/pods/engine/orphans.h"
-#include "scheduler/pods/engine/outcome_event.h"
 #include "scheduler/pods/engine/sched_metrics.h"
+#include "scheduler/pods/engine/write_event.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/cluster.h"
@@ -173,8 +173,7 @@ static void on_resources(void *ctx UNUSED, unsigned counted, size_t left_out)
 	}
 }
 
-/* The cache judges from the first rebuild on; a process that lost the lease is no judge any more.
- */
+/* Binds by others are reported only after the first rebuild, and only while leading. */
 static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
 {
 	struct engine *e = ctx;
@@ -386,7 +385,7 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 	    m->request == SCHED_REQ_QUOTA_FINALIZER || m->request == SCHED_REQ_PREEMPTION_COST) {
 		return;
 	}
-	outcome_event_tell(exec_recorder(e->exec), cache_cluster(e->cache), m);
+	write_event_record(exec_recorder(e->exec), cache_cluster(e->cache), m);
 	cache_apply(e->cache, m, time_of(e));
 }
 

@@ -16,7 +16,7 @@ static const struct flags_row rows[] = {
 	{ "scheduler-conf", AT(TEXT, scheduler_conf), .arg = "FILE", .unset = "built in",
 	  .help = "Actions and tiers; read again when it changes" },
 	{ "schedule-period", AT(DURATION, schedule_period), .def = "1s",
-	  .help = "Longest pause between two looks for work" },
+	  .help = "Longest time between two scheduling cycles" },
 	{ "default-queue", AT(TEXT, default_queue), .arg = "NAME", .def = "default",
 	  .help = "Queue of PodGroups that name none" },
 	{ "controllers", FLAGS_SET_AT(struct sched_options, controllers, controllers), .def = "*",

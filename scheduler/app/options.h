@@ -1,5 +1,6 @@
 /* scheduler/app/options.h: command-line flags of headgate-scheduler: Volcano's names and defaults,
- * and ours. One table (options.c) drives parsing, help and defaults. Texts are borrowed from argv.
+ * and ours. Tables (ours, Volcano's without effect, those of both daemons) drive parsing, help and
+ * defaults. Texts are borrowed from argv.
  */
 #ifndef SCHEDULER_APP_OPTIONS_H
 #define SCHEDULER_APP_OPTIONS_H

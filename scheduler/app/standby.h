@@ -1,8 +1,8 @@
 /* scheduler/app/standby.h: the cluster as a process sees it before it leads: the latest
  * message about each object. When it leads, and each resource has been refreshed since, all of it
  * is handed to the engine at once, as a first LIST would bring it: nothing was decided or written
- * by an older view, and no request is between the lease and the first cycle but the refresh.
- * Thread: sched. */
+ * by an older view, and the refresh is the only request between taking the lease and the first
+ * cycle. Thread: sched. */
 #ifndef SCHEDULER_APP_STANDBY_H
 #define SCHEDULER_APP_STANDBY_H
 

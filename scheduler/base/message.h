@@ -44,11 +44,13 @@ enum sched_request {
 	SCHED_REQ_COUNT_
 };
 
-/* How a write ended, after retries and after a GET where the outcome was unknown. */
+/* How a write ended, after retries and after a GET where the outcome was unknown. SCHED_REJECTED
+ * may come several times: once for each attempt that was refused. */
 enum sched_outcome {
 	SCHED_DONE,      /* acknowledged or found done */
 	SCHED_GONE,      /* 404 or another UID: the object of the decision is no more */
-	SCHED_REJECTED,  /* permanent: code and text say why */
+	SCHED_REJECTED,  /* refused, code and text say why: only a change of the object or of rights
+			    helps.  The sender or the cache retries, at growing intervals */
 	SCHED_CANCELLED, /* not sent: leadership lost or stopping */
 	SCHED_STALE,     /* found in a state that makes the write pointless (bound elsewhere, being
 			    deleted, still gated) */

@@ -18,28 +18,30 @@
 #define WORKLOADS SCHED_WING_WORKLOADS
 
 static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
-	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_at = 6 },
-	[SCHED_NODES] = { &node_fields, PODS, .needed = true, .read_at = 5 },
-	[SCHED_QUEUES] = { &scheduling_queue_fields, PODS, .needed = true, .read_at = 3 },
-	[SCHED_PODGROUPS] = { &scheduling_pod_group_fields, PODS, .needed = true, .read_at = 4 },
+	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_order = 6 },
+	[SCHED_NODES] = { &node_fields, PODS, .needed = true, .read_order = 5 },
+	[SCHED_QUEUES] = { &scheduling_queue_fields, PODS, .needed = true, .read_order = 3 },
+	[SCHED_PODGROUPS] = { &scheduling_pod_group_fields, PODS, .needed = true, .read_order = 4 },
 	[SCHED_PRIORITY_CLASSES] = { &scheduling_priority_class_fields, PODS, .needed = true,
-				     .read_at = 1 },
-	[SCHED_NAMESPACES] = { &namespace_fields, PODS | WORKLOADS, .needed = true, .read_at = 2 },
+				     .read_order = 1 },
+	[SCHED_NAMESPACES] = { &namespace_fields, PODS | WORKLOADS, .needed = true,
+			       .read_order = 2 },
 	[SCHED_FLAVORS] = { &kueue_resource_flavor_fields, WORKLOADS, .needed = true,
-			    .read_at = 10 },
+			    .read_order = 10 },
 	[SCHED_CLUSTER_QUEUES] = { &kueue_cluster_queue_fields, WORKLOADS, .needed = true,
-				   .read_at = 13 },
-	[SCHED_COHORTS] = { &kueue_cohort_fields, WORKLOADS, .read_at = 12 },
+				   .read_order = 13 },
+	[SCHED_COHORTS] = { &kueue_cohort_fields, WORKLOADS, .read_order = 12 },
 	[SCHED_LOCAL_QUEUES] = { &kueue_local_queue_fields, WORKLOADS, .needed = true,
-				 .read_at = 14 },
-	[SCHED_WORKLOADS] = { &kueue_workload_fields, WORKLOADS, .needed = true, .read_at = 16 },
+				 .read_order = 14 },
+	[SCHED_WORKLOADS] = { &kueue_workload_fields, WORKLOADS, .needed = true, .read_order = 16 },
 	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { &kueue_workload_priority_class_fields, WORKLOADS,
-					      .read_at = 15 },
-	[SCHED_ADMISSION_CHECKS] = { &kueue_admission_check_fields, WORKLOADS, .read_at = 11 },
-	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_at = 7 },
-	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_at = 8 },
+					      .read_order = 15 },
+	[SCHED_ADMISSION_CHECKS] = { &kueue_admission_check_fields, WORKLOADS, .read_order = 11 },
+	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_order = 7 },
+	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_order = 8 },
 	[SCHED_JOBS] = { &batch_job_fields, WORKLOADS },
-	[SCHED_TOPOLOGIES] = { &kueue_topology_fields, WORKLOADS, .unwatched = true, .read_at = 9 },
+	[SCHED_TOPOLOGIES] = { &kueue_topology_fields, WORKLOADS, .unwatched = true,
+			       .read_order = 9 },
 };
 
 const struct sched_kind *sched_kinds_get(enum sched_resource r)
@@ -64,14 +66,14 @@ unsigned sched_kinds_watched(bool workloads)
 
 bool sched_kinds_next(enum sched_wing wing, enum sched_resource *r)
 {
-	int after = *r == SCHED_RESOURCE_COUNT_ ? 0 : kinds[*r].read_at;
+	int after = *r == SCHED_RESOURCE_COUNT_ ? 0 : kinds[*r].read_order;
 	bool found = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const struct sched_kind *k = &kinds[i];
 
-		if ((k->wings & wing) != 0 && k->read_at > after &&
-		    (!found || k->read_at < kinds[*r].read_at)) {
+		if ((k->wings & wing) != 0 && k->read_order > after &&
+		    (!found || k->read_order < kinds[*r].read_order)) {
 			*r = (enum sched_resource)i;
 			found = true;
 		}

@@ -41,8 +41,8 @@ struct sched_kind {
 	const struct field_table *fields; /* decodes objects of the kind */
 	unsigned wings;                   /* with a cache for its objects; enum sched_wing */
 	bool unwatched;                   /* headgatectl alone reads it */
-	bool needed; /* headgatectl fails where the cluster does not serve it */
-	int read_at; /* place in the order in which headgatectl reads objects: what others name
+	bool needed;    /* headgatectl fails where the cluster does not serve it */
+	int read_order; /* place in the order in which headgatectl reads objects: what others name
 			comes first; 0: not read */
 };
 
@@ -51,8 +51,8 @@ const struct sched_kind *sched_kinds_get(enum sched_resource r);
 const struct kinds_row *sched_kinds_names(enum sched_resource r);
 /* The first so many of enum sched_resource are watched, with or without the Workload engine. */
 unsigned sched_kinds_watched(bool workloads);
-/* The kind that headgatectl reads next for a wing, in the order of read_at; for the first one *r is
- * SCHED_RESOURCE_COUNT_. False: there is no further one. */
+/* The kind that headgatectl reads next for a wing, in the order of read_order; for the first one *r
+ * is SCHED_RESOURCE_COUNT_. False: there is no further one. */
 bool sched_kinds_next(enum sched_wing wing, enum sched_resource *r);
 /* Appends a path as rest_path does: "/api/v1/namespaces/ns/pods/name[/sub]". namespace_, name and
  * sub may be NULL; without a name it is that of all objects, without a namespace of all of them. */

@@ -17,7 +17,7 @@
 #include "scheduler/app/engine.h"
 #include "scheduler/pods/actions/registry.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "webhook/certs/certs_manager.h"
@@ -70,16 +70,16 @@ static void print_table(struct metric_registry *r, const char *heading, const ch
 
 static struct sched_conf *read_conf(struct err *err)
 {
-	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
-					   action_registry_count };
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
 	struct conf_options co = { .warn = NULL };
 	struct sched_conf *conf = NULL;
-	struct names names;
+	struct known_names names;
 
-	names_init(&names, &from);
-	co.known = names_conf(&names);
+	known_names_init(&names, &from);
+	co.known = known_names_conf(&names);
 	check(conf_parse(str_of(conf_default_text()), "built-in", &co, &conf, err), err);
-	names_finish(&names);
+	known_names_finish(&names);
 	return conf;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/session/hooks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -59,15 +59,15 @@ static void check_plugins(const struct sched_conf *c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char name[] = "f.conf";
-	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
-					   action_registry_count };
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
 	struct conf_options opt = { .warn = on_warning, .ctx = name };
 	struct err err = ERR_INIT;
 	struct sched_conf *conf = NULL;
-	struct names names;
+	struct known_names names;
 
-	names_init(&names, &from);
-	opt.known = names_conf(&names);
+	known_names_init(&names, &from);
+	opt.known = known_names_conf(&names);
 	if (conf_parse((struct str){ (const char *)data, size }, name, &opt, &conf, &err) < 0) {
 		assert(conf == NULL && strncmp(err.text, name, strlen(name)) == 0);
 	} else {
@@ -75,6 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_plugins(conf);
 	}
 	conf_destroy(conf);
-	names_finish(&names);
+	known_names_finish(&names);
 	return 0;
 }

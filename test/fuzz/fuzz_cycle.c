@@ -8,7 +8,7 @@
 #include "lib/cluster_fixture.h"
 #include "lib/cycle_fixture.h"
 #include "lib/invariants.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/ledger/ledger.h"
 
 #define TASKS_MAX 48
@@ -209,18 +209,18 @@ static void step(struct cycle *cy, struct cluster *c, int64_t now)
 
 static struct sched_conf *load_conf(void)
 {
-	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
-					   action_registry_count };
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
 	struct conf_options opt = { .warn = NULL };
 	struct sched_conf *conf = NULL;
-	struct names names;
+	struct known_names names;
 
-	names_init(&names, &from);
-	opt.known = names_conf(&names);
+	known_names_init(&names, &from);
+	opt.known = known_names_conf(&names);
 	if (conf_parse(str_of(conf_default_text()), "built in", &opt, &conf, NULL) < 0) {
 		abort();
 	}
-	names_finish(&names);
+	known_names_finish(&names);
 	return conf;
 }
 

@@ -38,7 +38,7 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)(uint32_t)t->priority << 32 | t->flags);
 	h = mix(h, (uint64_t)t->gate_row << 24 | (uint64_t)t->status << 16 |
 			   (uint64_t)t->cond << 8 | t->charge);
-	h = mix(h, (uint64_t)t->charge_queue << 32 | t->unbound_failures);
+	h = mix(h, (uint64_t)t->charge_queue << 32 | t->write_failures);
 	h = mix(h, t->attempts);
 	h = mix(h, (uint64_t)t->refused_queue << 32 | t->reserved);
 	h = mix(h, (uint64_t)t->created);

@@ -7,25 +7,25 @@
 #include "lib/decision_name.h"
 #include "lib/invariants.h"
 #include "lib/unit.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/session/action.h"
 
 static void parse_conf(struct cycle_fixture *f, const char *text)
 {
-	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
-					   action_registry_count };
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
 	struct conf_options opt = { .warn = NULL };
 	struct err err = ERR_INIT;
-	struct names names;
+	struct known_names names;
 
-	names_init(&names, &from);
-	opt.known = names_conf(&names);
+	known_names_init(&names, &from);
+	opt.known = known_names_conf(&names);
 	if (conf_parse(str_of(text == NULL ? conf_default_text() : text), "test.conf", &opt,
 		       &f->conf, &err) < 0) {
 		fail_msg("%s", err.text);
 	}
-	names_finish(&names);
+	known_names_finish(&names);
 }
 
 void cycle_fixture_init(struct cycle_fixture *f, const char *conf_text)

@@ -5,7 +5,7 @@
 #include "base/xmalloc.h"
 #include "lib/unit.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/session/hooks.h"
 
 static void run_nothing(struct session *s)
@@ -17,20 +17,20 @@ void hooks_fixture_init(struct hooks_fixture *f, const char *tiers, const struct
 			size_t nrows)
 {
 	static const struct action_row actions[] = { { "allocate", run_nothing } };
-	const struct names_source from = { rows, nrows, actions, 1 };
+	const struct known_names_source from = { rows, nrows, actions, 1 };
 	CLEANUP(xmalloc_freep) char *text = xmalloc_printf("actions: allocate\ntiers:\n%s", tiers);
 	struct conf_options opt = { .warn = NULL };
 	struct err err = ERR_INIT;
-	struct names names;
+	struct known_names names;
 
 	*f = (struct hooks_fixture){ .cluster = cluster_create() };
-	names_init(&names, &from);
-	opt.known = names_conf(&names);
+	known_names_init(&names, &from);
+	opt.known = known_names_conf(&names);
 	if (conf_parse(str_of(text), "test", &opt, &f->conf, &err) < 0 ||
 	    hooks_create(f->conf, rows, nrows, &f->hooks, &err) < 0) {
 		fail_msg("%s", err.text);
 	}
-	names_finish(&names);
+	known_names_finish(&names);
 	f->s = session_create(f->conf, f->hooks);
 }
 

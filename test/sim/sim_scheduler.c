@@ -16,7 +16,7 @@
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/engine/foreign.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/ledger.h"
@@ -327,16 +327,16 @@ static void check_cluster(struct sim_scheduler *s)
 
 static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, bool sticky)
 {
-	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
-					   action_registry_count };
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
 	struct conf_options co = { .warn = NULL };
 	struct sched_conf *conf = NULL;
-	struct names names;
+	struct known_names names;
 
-	names_init(&names, &from);
-	co.known = names_conf(&names);
+	known_names_init(&names, &from);
+	co.known = known_names_conf(&names);
 	(void)conf_parse(str_of(conf_default_text()), "built-in configuration", &co, &conf, NULL);
-	names_finish(&names);
+	known_names_finish(&names);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
 	conf->gate_sticky = sticky;

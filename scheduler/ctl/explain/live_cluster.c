@@ -18,7 +18,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/totals.h"
@@ -118,17 +118,18 @@ static int load_dump(struct live_cluster *s, const char *path, struct err *err)
 
 static int load_conf(struct live_cluster *s, const char *path, struct err *err)
 {
-	struct names names;
+	struct known_names names;
 	struct conf_options co = { 0 };
 	int r;
 
-	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
-						   action_registry, action_registry_count });
-	co.known = names_conf(&names);
+	known_names_init(&names,
+			 &(struct known_names_source){ plugin_registry, plugin_registry_count,
+						       action_registry, action_registry_count });
+	co.known = known_names_conf(&names);
 	r = path == NULL ? conf_parse(str_of(conf_default_text()), "built-in configuration", &co,
 				      &s->conf, err)
 			 : conf_load_file(path, &co, &s->conf, err);
-	names_finish(&names);
+	known_names_finish(&names);
 	return r < 0 ? r
 		     : hooks_create(s->conf, plugin_registry, plugin_registry_count, &s->hooks,
 				    err);

@@ -35,7 +35,7 @@ static bool find_kind(const char *kind, const struct str *group, enum sched_reso
 	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
 		const struct kinds_row *k = sched_kinds_names((enum sched_resource)r);
 
-		if (sched_kinds_get((enum sched_resource)r)->read_at > 0 &&
+		if (sched_kinds_get((enum sched_resource)r)->read_order > 0 &&
 		    str_streq(k->kind, kind) && (group == NULL || str_eq_c(*group, k->group))) {
 			*ret = (enum sched_resource)r;
 			return true;
@@ -339,9 +339,9 @@ static int by_kind_and_key(const void *a, const void *b)
 {
 	const struct sim_object *const *x = a, *const *y = b;
 
-	return (*x)->kind != (*y)->kind
-		       ? sched_kinds_get((*x)->kind)->read_at - sched_kinds_get((*y)->kind)->read_at
-		       : strcmp((*x)->key, (*y)->key);
+	return (*x)->kind != (*y)->kind ? sched_kinds_get((*x)->kind)->read_order -
+						  sched_kinds_get((*y)->kind)->read_order
+					: strcmp((*x)->key, (*y)->key);
 }
 
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)

@@ -16,7 +16,7 @@
 #include "scheduler/ctl/sim/sim_group.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/cycle.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
@@ -182,16 +182,17 @@ static int load_objects(struct simulation *s, struct sim_input *in, struct err *
 static int load_conf(struct simulation *s, const struct simulation_options *opt, struct err *err)
 {
 	struct conf_options co = { .warn = opt->warn, .ctx = opt->ctx };
-	struct names names;
+	struct known_names names;
 	int r;
 
-	names_init(&names, &(struct names_source){ plugin_registry, plugin_registry_count,
-						   action_registry, action_registry_count });
-	co.known = names_conf(&names);
+	known_names_init(&names,
+			 &(struct known_names_source){ plugin_registry, plugin_registry_count,
+						       action_registry, action_registry_count });
+	co.known = known_names_conf(&names);
 	r = opt->conf_path == NULL ? conf_parse(str_of(conf_default_text()),
 						"built-in configuration", &co, &s->conf, err)
 				   : conf_load_file(opt->conf_path, &co, &s->conf, err);
-	names_finish(&names);
+	known_names_finish(&names);
 	return r < 0 ? r : cycle_create(s->conf, &s->cycle, err);
 }
 

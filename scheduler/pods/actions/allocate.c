@@ -45,7 +45,7 @@ static void collect_task(struct allocate_run *run, struct allocate_work *w, cons
 	bool drained = !session_conf(s)->gates_admission && (t->flags & TASK_OUR_GATE) != 0;
 
 	w->opted_in |= (t->flags & TASK_OPTED_IN) != 0;
-	if (allocate_gate_remove_free(run, w->queue, t)) {
+	if (allocate_gate_remove_uncharged(run, w->queue, t)) {
 		return;
 	}
 	if (allocate_place_is_candidate(s, t)) {

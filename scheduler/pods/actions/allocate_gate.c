@@ -18,7 +18,7 @@ static void ungate_uncharged(struct session *s, const struct task *t)
 }
 
 /* A gate that could come off without asking anybody. */
-static bool has_free_gate(const struct session *s, const struct task *t)
+static bool has_uncharged_gate(const struct session *s, const struct task *t)
 {
 	return (t->flags & (TASK_OURS | TASK_OUR_GATE)) == (TASK_OURS | TASK_OUR_GATE) &&
 	       (t->flags & TASK_UNGATING) == 0 && t->klass != NULL &&
@@ -32,12 +32,12 @@ static bool is_barred(const struct session *s, const struct task *t)
 	       session_cluster(s)->podgroups.v[t->podgroup]->barred_by != MODEL_NONE;
 }
 
-bool allocate_gate_remove_free(struct allocate_run *run, const struct queue *q,
-			       const struct task *t)
+bool allocate_gate_remove_uncharged(struct allocate_run *run, const struct queue *q,
+				    const struct task *t)
 {
 	struct session *s = run->session;
 
-	if (!run->reserves || !session_conf(s)->gates_admission || !has_free_gate(s, t)) {
+	if (!run->reserves || !session_conf(s)->gates_admission || !has_uncharged_gate(s, t)) {
 		return false;
 	}
 	if ((t->flags & TASK_OPTED_IN) != 0 &&
@@ -54,7 +54,7 @@ void allocate_gate_drain(struct session *s)
 	const struct cluster *c = session_cluster(s);
 
 	for (size_t i = 0; i < c->tasks.n; i++) {
-		if (c->tasks.v[i] != NULL && has_free_gate(s, c->tasks.v[i])) {
+		if (c->tasks.v[i] != NULL && has_uncharged_gate(s, c->tasks.v[i])) {
 			ungate_uncharged(s, c->tasks.v[i]);
 		}
 	}
@@ -74,8 +74,8 @@ static bool was_refused(struct allocate_run *run, const struct allocate_work *w,
 }
 
 /* The answer for one pod of a class is the answer for all: what is charged only grows during a run,
- * except when a gang is taken back. So an answer is only kept when it was given to a pod that no
- * half of its gang stood before. */
+ * except when a gang is taken back. So a refusal is remembered only if no member of the same gang
+ * was reserved before it in this attempt. */
 static void remember_refusal(struct allocate_run *run, const struct allocate_work *w,
 			     const struct task *t)
 {

@@ -6,10 +6,10 @@
 
 #include "scheduler/pods/actions/allocate_work.h"
 
-/* Gates that come off without quota: the annotation is gone, or nothing is requested. True when t's
- * gate was one. */
-bool allocate_gate_remove_free(struct allocate_run *run, const struct queue *q,
-			       const struct task *t);
+/* Takes the gate off that needs no quota: the annotation is gone, or the pod requests nothing. True
+ * when t had such a gate. */
+bool allocate_gate_remove_uncharged(struct allocate_run *run, const struct queue *q,
+				    const struct task *t);
 /* The feature is off: every gate of ours comes off, wherever the pod belongs. */
 void allocate_gate_drain(struct session *s);
 /* No candidate of the PodGroup has room now, so none will have any in this run: in a full queue

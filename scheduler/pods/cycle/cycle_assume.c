@@ -29,7 +29,7 @@ static void assume_ungate(struct cluster *c, struct task *t, const struct decisi
 
 static void assume_release(struct cluster *c, struct task *t, const struct decision *d)
 {
-	if (ledger_state_after_release(t, (enum charge_state)t->charge) == CHARGE_WITHDRAWING) {
+	if (ledger_state_when_given_up(t, (enum charge_state)t->charge) == CHARGE_WITHDRAWING) {
 		ledger_advance(c, t, CHARGE_WITHDRAWING);
 	} else {
 		ledger_release(c, t);

@@ -14,9 +14,9 @@
 #define NS_PER_S INT64_C(1000000000)
 
 struct revocation {
-	const char *code;    /* event reason, static */
-	const char *message; /* of event and condition */
-	uint32_t attempts;   /* 0: it may be decided again at once */
+	const char *event_reason; /* static */
+	const char *message;      /* of event and condition */
+	uint32_t attempts;        /* 0: it may be decided again at once */
 	int64_t retry_at;
 };
 
@@ -40,13 +40,13 @@ static void add_upwards(const struct session *s, struct res *sums, const struct 
 static void revoke_task(struct session *s, const struct task *t, const struct revocation *why)
 {
 	bool published =
-		ledger_state_after_release(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
+		ledger_state_when_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
 	struct decision *d;
 
 	statement_release(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
 	if (published) {
-		if (s->excused != NULL) {
-			add_upwards(s, s->excused, t);
+		if (s->not_counted != NULL) {
+			add_upwards(s, s->not_counted, t);
 		}
 		d = decision_add(&s->decisions, DECISION_WITHDRAW);
 		d->task = t->id;
@@ -57,7 +57,7 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->task = t->id;
 	d->warning = true;
-	d->reason = why->code;
+	d->reason = why->event_reason;
 	d->message = why->message;
 }
 
@@ -92,7 +92,7 @@ static void revoke_with_gang(struct session *s, const struct task *t, const stru
 
 void revoke_charge(struct session *s, const struct task *t, const char *message)
 {
-	struct revocation why = { .code = "QuotaRevoked", .message = message };
+	struct revocation why = { .event_reason = "QuotaRevoked", .message = message };
 
 	revoke_with_gang(s, t, &why);
 }
@@ -107,7 +107,7 @@ static bool is_ungranted(const struct session *s, const struct task *t)
 /* The charges for which no reservation is revoked, by queue id, ancestors included: what is on its
  * way out need not be taken twice, and what was never granted takes nothing. Summed when the first
  * queue is found over its limit, and kept up by every revocation after that. */
-static struct res *sum_excused(struct session *s)
+static struct res *sum_not_counted(struct session *s)
 {
 	const struct cluster *c = s->cluster;
 	struct res *sums = arena_zero(s->arena, c->queues.n, sizeof(*sums));
@@ -131,14 +131,14 @@ static uint32_t over_limit(struct session *s, const struct queue *q)
 	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
 		return 0;
 	}
-	if (s->excused == NULL) {
-		s->excused = sum_excused(s);
+	if (s->not_counted == NULL) {
+		s->not_counted = sum_not_counted(s);
 	}
-	res_sub_floor(&used, &s->excused[q->id]);
+	res_sub_floor(&used, &s->not_counted[q->id]);
 	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
 }
 
-/* Those that were resized pay for it, before anything else does. */
+/* Pods that grew lose their quota first, then the youngest. */
 static int grown_and_youngest_first(const void *a, const void *b)
 {
 	const struct task *const *x = a, *const *y = b;
@@ -158,7 +158,7 @@ static void shrink_queue(struct session *s, const struct queue *q)
 	const struct cluster *c = s->cluster;
 	const struct task **v = arena_alloc(s->arena, (c->tasks.n + 1) * sizeof(*v));
 	struct revocation why = {
-		.code = "QuotaRevoked",
+		.event_reason = "QuotaRevoked",
 		.message = arena_printf(s->arena, "queue %s is over its configured limit", q->name),
 	};
 	size_t n = 0;
@@ -287,7 +287,7 @@ static void count_attempt(struct session *s, const struct podgroup *g, int64_t h
 					    ret->attempts);
 		return;
 	}
-	wait = attempts_wait(s->conf->reservation_backoff_ns, held, ret->attempts);
+	wait = attempts_pause(s->conf->reservation_backoff_ns, held, ret->attempts);
 	ret->retry_at = s->now + wait;
 	ret->message = arena_printf(
 		s->arena,
@@ -297,7 +297,7 @@ static void count_attempt(struct session *s, const struct podgroup *g, int64_t h
 
 static void revoke_timed_out(struct session *s, const struct podgroup *g)
 {
-	struct revocation why = { .code = "ReservationTimedOut" };
+	struct revocation why = { .event_reason = "ReservationTimedOut" };
 	bool any = false;
 
 	for (size_t i = 0; i < g->tasks.n; i++) {
@@ -322,7 +322,7 @@ static void revoke_timed_out(struct session *s, const struct podgroup *g)
 static void revoke_in_podgroup(struct session *s, const struct queue *q, const struct podgroup *g)
 {
 	struct reason why = { .code = "the queue cannot be used" };
-	struct revocation r = { .code = "QuotaRevoked" };
+	struct revocation r = { .event_reason = "QuotaRevoked" };
 
 	if (!holds_revocable(s, g)) {
 		return;
@@ -367,7 +367,7 @@ void revoke_partial_gangs(struct session *s)
 {
 	const struct cluster *c = s->cluster;
 	const struct revocation why = {
-		.code = "QuotaRevoked",
+		.event_reason = "QuotaRevoked",
 		.message = "the queue has no room for the rest of the gang",
 	};
 

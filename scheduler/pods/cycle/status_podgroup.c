@@ -51,7 +51,7 @@ static void find_obstacle(struct session *s, const struct podgroup *g, struct ve
 	const struct overlay_podgroup *slot = session_priv_podgroup(s, g);
 	uint32_t attempts = vain_attempts(s, g);
 
-	if (attempts >= ATTEMPTS_TOLD && lacks_quota(s, g)) {
+	if (attempts >= ATTEMPTS_BEFORE_WARNING && lacks_quota(s, g)) {
 		v->condition = v->code = "ReservationTimedOut";
 		v->message =
 			arena_printf(s->arena,

@@ -39,7 +39,7 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, charge_queue, "chargeQueue", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, refused_queue, "refusedQueue", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, reserved, "reserved", DUMP_U32, MODEL_NONE, UINT32_MAX),
-	ROW(task, unbound_failures, "unboundFailures", DUMP_U32, 0, UINT32_MAX),
+	ROW(task, write_failures, "unboundFailures", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, attempts, "attempts", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, created, "created", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, deleted, "deleted", DUMP_I64, MODEL_TIME_NONE, 0),

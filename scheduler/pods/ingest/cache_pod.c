@@ -121,7 +121,7 @@ static int64_t found_since(const struct cache *c, int64_t published, struct cach
 static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
 			  struct cache_time time)
 {
-	int64_t wait = attempts_wait(c->attempt_least_ns, c->attempt_held_ns, p->attempts), age;
+	int64_t wait = attempts_pause(c->attempt_least_ns, c->attempt_held_ns, p->attempts), age;
 
 	if (p->attempts == 0 || p->cond != POD_COND_NOT_READY ||
 	    p->attempts_at == MODEL_TIME_NONE) {

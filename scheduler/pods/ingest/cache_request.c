@@ -6,17 +6,15 @@
 #include "scheduler/pods/ledger/ledger.h"
 
 #define BACKOFF_MAX_SHIFT 8
-#define BACKOFF_MAX (300 * CLOCK_NS_PER_S)
 
-/* Doubles with every failure: 1 s, 2 s, ... 5 min. */
+/* Doubles with every failure: 1 s, 2 s, ... 256 s. */
 static void back_off(struct task *t, int64_t now)
 {
 	unsigned shift =
-		t->unbound_failures < BACKOFF_MAX_SHIFT ? t->unbound_failures : BACKOFF_MAX_SHIFT;
-	int64_t wait = CLOCK_NS_PER_S << shift;
+		t->write_failures < BACKOFF_MAX_SHIFT ? t->write_failures : BACKOFF_MAX_SHIFT;
 
-	t->unbound_failures++;
-	t->retry_at = now + (wait > BACKOFF_MAX ? BACKOFF_MAX : wait);
+	t->write_failures++;
+	t->retry_at = now + (CLOCK_NS_PER_S << shift);
 }
 
 static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)

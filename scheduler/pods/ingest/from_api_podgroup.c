@@ -78,8 +78,8 @@ static int read_roles(struct cluster *c, const struct field_int_map *map, struct
 	return 0;
 }
 
-/* Keys of quota objects ("count/pods", "requests.cpu") say nothing that cpu, memory and pods do
- * not say as well. */
+/* Keys in the style of a ResourceQuota ("count/pods", "requests.cpu") repeat what cpu, memory and
+ * pods say. */
 static bool is_quota_key(const char *name)
 {
 	struct str s = str_of(name);

@@ -1,8 +1,8 @@
 #include "scheduler/pods/ledger/attempts.h"
 
-int64_t attempts_wait(int64_t least, int64_t held, uint32_t attempts)
+int64_t attempts_pause(int64_t min_ns, int64_t held_ns, uint32_t attempts)
 {
-	int64_t wait = held > least ? held : least;
+	int64_t wait = held_ns > min_ns ? held_ns : min_ns;
 
 	for (uint32_t i = 1; i < attempts && wait < ATTEMPTS_MAX_WAIT_NS; i++) {
 		wait *= 2;

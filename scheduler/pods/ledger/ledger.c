@@ -54,7 +54,7 @@ bool ledger_may_be_published(const struct task *t)
 	return t->cond == POD_COND_UNSCHEDULABLE || t->cond == POD_COND_OTHER;
 }
 
-enum charge_state ledger_state_after_release(const struct task *t, enum charge_state charge)
+enum charge_state ledger_state_when_given_up(const struct task *t, enum charge_state charge)
 {
 	return charge == CHARGE_PUBLISHED || ledger_may_be_published(t) ? CHARGE_WITHDRAWING
 									: CHARGE_NONE;

@@ -34,9 +34,9 @@ bool ledger_is_granted(const struct task *t);
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
  * without a clear answer. */
 bool ledger_may_be_published(const struct task *t);
-/* The state of a charge after its release: autoscalers act on a published pod until its withdrawal
- * is acknowledged, so its quota may not be given to others before (CHARGE_WITHDRAWING). */
-enum charge_state ledger_state_after_release(const struct task *t, enum charge_state charge);
+/* The next state of a charge that is given up. Autoscalers act on a published pod until its
+ * withdrawal is acknowledged: CHARGE_WITHDRAWING keeps the quota until then. */
+enum charge_state ledger_state_when_given_up(const struct task *t, enum charge_state charge);
 const char *ledger_state_name(enum charge_state s);
 
 #endif

@@ -40,7 +40,7 @@ enum charge_state {
 	CHARGE_PATCHING,  /* reserved; the patch that removes the gate is not acknowledged yet */
 	CHARGE_UNGATED,   /* reserved; gate gone; not published */
 	CHARGE_PUBLISHED, /* reserved; PodScheduled=False/Unschedulable decided or seen */
-	CHARGE_AWAITING_VICTIMS, /* reserved for a preemptor while its victims terminate */
+	CHARGE_AWAITING_VICTIMS, /* reserved while its victims terminate; no action preempts yet */
 	CHARGE_ASSUMED,          /* bind decided */
 	CHARGE_BOUND,            /* has a node; terminating pods stay here until they are gone */
 	CHARGE_WITHDRAWING, /* given up, but autoscalers still see the pod: free for others when
@@ -102,14 +102,14 @@ struct task {
 	uint8_t status;   /* enum task_status */
 	uint8_t cond;     /* enum pod_cond */
 	uint8_t charge;   /* enum charge_state */
-	uint32_t charge_queue;  /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
-	uint32_t refused_queue; /* queue id that refused the charge of a bound pod, when that was
-				   reported (charge_queue: its growth by a resize); MODEL_NONE */
-	uint32_t reserved;      /* id in cluster->names: the queue in headgate.io/reserved;
-				   MODEL_NONE */
-	uint32_t unbound_failures; /* for back-off after bind errors */
-	uint32_t attempts;         /* reservations that ended since no node was found in time */
-	int64_t created, deleted;  /* wall ns; deleted: deletionTimestamp or MODEL_TIME_NONE */
+	uint32_t charge_queue;   /* queue id the charge is booked on; MODEL_NONE when CHARGE_NONE */
+	uint32_t refused_queue;  /* queue id that refused the charge of a bound pod, when that was
+				    reported (charge_queue: its growth by a resize); MODEL_NONE */
+	uint32_t reserved;       /* id in cluster->names: the queue in headgate.io/reserved;
+				    MODEL_NONE */
+	uint32_t write_failures; /* of writes to the pod in a row, for the backoff */
+	uint32_t attempts;       /* reservations that ended since no node was found in time */
+	int64_t created, deleted; /* wall ns; deleted: deletionTimestamp or MODEL_TIME_NONE */
 	/* By the clock of the process, which goes on evenly (cache_time.now): */
 	int64_t published_at; /* published since, MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not

@@ -31,7 +31,7 @@ static struct queue_list sorted_queues(const struct cluster *c)
 	return all;
 }
 
-static uint32_t wanted_parent(const struct cluster *c, struct queue *q)
+static uint32_t find_parent_or_fault(const struct cluster *c, struct queue *q)
 {
 	const struct queue *parent;
 
@@ -169,23 +169,23 @@ bool queue_topology_changed(struct cluster *c)
 {
 	struct queue_list all = sorted_queues(c);
 	uint32_t *old = xmalloc_zero(all.n + 1, sizeof(*old));
-	bool rolled = false;
+	bool sums_are_stale = false;
 
 	for (size_t i = 0; i < all.n; i++) {
 		old[i] = all.v[i]->parent;
-		all.v[i]->parent = wanted_parent(c, all.v[i]);
+		all.v[i]->parent = find_parent_or_fault(c, all.v[i]);
 	}
 	descend(c, &all);
 	link_children(c, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		move_podgroups(c, all.v[i]);
 		if (all.v[i]->parent != old[i] && !res_is_zero(&all.v[i]->charged)) {
-			rolled = true;
+			sums_are_stale = true;
 		}
 	}
 	free(old);
 	vec_finish(&all);
 	c->queues_gen++;
 	(void)access_settle(c);
-	return rolled;
+	return sums_are_stale;
 }

@@ -44,7 +44,7 @@ void session_open(struct session *s, const struct cluster *c, int64_t now)
 	s->fit = fit_create(s);
 	s->statements = 0;
 	s->unbound = NULL;
-	s->excused = NULL;
+	s->not_counted = NULL;
 	s->waits = arena_zero(s->arena, c->queues.n + 1, sizeof(*s->waits));
 	s->timers = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*s->timers));
 	for (size_t i = 0; i < c->queues.n; i++) {

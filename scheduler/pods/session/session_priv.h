@@ -17,8 +17,8 @@ struct session {
 	int64_t now;
 	struct decisions decisions;
 	struct overlay *overlay;
-	struct res *limits;  /* by queue id */
-	struct res *excused; /* revoke.c, by queue id; NULL: no queue was over its limit yet */
+	struct res *limits;      /* by queue id */
+	struct res *not_counted; /* revoke.c, by queue id; NULL: no queue was over its limit yet */
 	struct fit *fit;
 	int64_t *timers;     /* by queue id: when to look again, INT64_MAX: never */
 	uint64_t *due;       /* bit set: queues that this cycle looks at */

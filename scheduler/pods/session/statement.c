@@ -171,7 +171,7 @@ void statement_release(struct session *s, const struct task *t, int64_t retry_at
 	struct decision *d;
 
 	assert(ledger_is_unbound(session_task_charge(s, t)));
-	set_charge(s, t, ledger_state_after_release(t, session_task_charge(s, t)));
+	set_charge(s, t, ledger_state_when_given_up(t, session_task_charge(s, t)));
 	session_overlay_set8(s->overlay, &session_overlay_task(s->overlay, t)->released, 1);
 	d = decision_add(&s->decisions, DECISION_RELEASE);
 	d->task = t->id;

@@ -41,11 +41,11 @@ static void which_gates_need_no_quota(void **state)
 		t->flags = (t->flags | rows[i].add) & ~rows[i].remove;
 		core_fixture_open(&sf);
 		run.session = sf.s;
-		assert_int_equal(allocate_gate_remove_free(&run, q, t), rows[i].expected);
+		assert_int_equal(allocate_gate_remove_uncharged(&run, q, t), rows[i].expected);
 		assert_string_equal(core_fixture_decisions(&sf),
 				    rows[i].expected ? "Ungate p uncharged" : "");
 		run.reserves = false;
-		assert_false(allocate_gate_remove_free(&run, q, t));
+		assert_false(allocate_gate_remove_uncharged(&run, q, t));
 		core_fixture_finish(&sf);
 	}
 }

@@ -6,7 +6,7 @@
 #include "lib/conf_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/cycle/cycle.h"
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/session/action.h"
 #include "scheduler/pods/session/plugin.h"
 
@@ -36,16 +36,16 @@ static void what_we_have_not_is_left_out_with_a_warning(void **state)
 {
 	static const char conf[] = "actions: \"enqueue, allocate, preempt, reclaim, backfill\"\n"
 				   "tiers:\n- plugins:\n  - name: conformance\n";
-	const struct names_source from = { plugin_registry, plugin_registry_count, action_registry,
-					   action_registry_count };
-	struct names names;
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
+	struct known_names names;
 	struct conf_fixture f;
 	struct cycle *cycle = NULL;
 
 	(void)state;
 	conf_fixture_init(&f);
-	names_init(&names, &from);
-	f.opt.known = names_conf(&names);
+	known_names_init(&names, &from);
+	f.opt.known = known_names_conf(&names);
 	assert_int_equal(conf_fixture_parse(&f, conf), 0);
 	assert_string_equal(
 		f.warnings.p,
@@ -53,7 +53,7 @@ static void what_we_have_not_is_left_out_with_a_warning(void **state)
 		"s.conf:1: action \"reclaim\" has no implementation here and is left out\n");
 	assert_int_equal(cycle_create(f.conf, &cycle, NULL), 0);
 	cycle_destroy(cycle);
-	names_finish(&names);
+	known_names_finish(&names);
 	conf_fixture_finish(&f);
 }
 

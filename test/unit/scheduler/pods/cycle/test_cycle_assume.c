@@ -102,7 +102,7 @@ static void a_release_without_back_off_is_no_failure(void **state)
 	ledger_charge(f->f.cluster, f->t, f->q, CHARGE_UNGATED);
 	add(f, DECISION_RELEASE);
 	assume(f);
-	assert_int_equal(f->t->unbound_failures, 0);
+	assert_int_equal(f->t->write_failures, 0);
 	assert_true(f->t->retry_at == MODEL_TIME_NONE);
 }
 

@@ -27,7 +27,7 @@ static void the_wait_grows_with_the_time_held(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		assert_int_equal(attempts_wait(MIN, rows[i].held, rows[i].attempts), rows[i].wait);
+		assert_int_equal(attempts_pause(MIN, rows[i].held, rows[i].attempts), rows[i].wait);
 	}
 }
 

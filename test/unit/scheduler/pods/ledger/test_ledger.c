@@ -307,7 +307,7 @@ static void what_autoscalers_may_see_is_held_until_withdrawn(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct task t = { .cond = (uint8_t)rows[i].cond };
 
-		assert_int_equal(ledger_state_after_release(&t, rows[i].charge), rows[i].after);
+		assert_int_equal(ledger_state_when_given_up(&t, rows[i].charge), rows[i].after);
 	}
 }
 

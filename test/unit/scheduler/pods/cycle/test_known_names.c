@@ -1,4 +1,4 @@
-#include "scheduler/pods/cycle/names.h"
+#include "scheduler/pods/cycle/known_names.h"
 
 #include "lib/unit.h"
 
@@ -13,13 +13,13 @@ static void test_absent_are_rows_without_functions(void **state)
 	static const struct plugin_row plugins[] = { { "gang", &ops }, { "drf", NULL } };
 	static const struct action_row actions[] = { { "enqueue", run_nothing },
 						     { "reclaim", NULL } };
-	const struct names_source from = { plugins, 2, actions, 2 };
-	struct names n;
+	const struct known_names_source from = { plugins, 2, actions, 2 };
+	struct known_names n;
 	struct conf_names known;
 
 	(void)state;
-	names_init(&n, &from);
-	known = names_conf(&n);
+	known_names_init(&n, &from);
+	known = known_names_conf(&n);
 	assert_string_equal(known.plugins[0], "gang");
 	assert_string_equal(known.plugins[1], "drf");
 	assert_null(known.plugins[2]);
@@ -29,21 +29,21 @@ static void test_absent_are_rows_without_functions(void **state)
 	assert_string_equal(known.absent[0], "drf");
 	assert_string_equal(known.absent[1], "reclaim");
 	assert_null(known.absent[2]);
-	names_finish(&n);
+	known_names_finish(&n);
 	assert_null(n.plugins);
 }
 
 static void test_empty_registries(void **state)
 {
-	const struct names_source from = { .plugins = NULL };
-	struct names n;
+	const struct known_names_source from = { .plugins = NULL };
+	struct known_names n;
 
 	(void)state;
-	names_init(&n, &from);
+	known_names_init(&n, &from);
 	assert_null(n.plugins[0]);
 	assert_null(n.actions[0]);
-	assert_null(n.absent[0]);
-	names_finish(&n);
+	assert_null(n.unimplemented[0]);
+	known_names_finish(&n);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "scheduler/pods/engine/outcome_event.h"
+#include "scheduler/pods/engine/write_event.h"
 
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -7,12 +7,12 @@
 #include "scheduler/pods/model/cluster.h"
 
 /* Events about writes that ended. */
-static const struct outcome_event {
+static const struct write_event {
 	enum sched_request request;
 	enum sched_outcome outcome;
 	bool warning;
 	const char *reason;
-} outcome_events[] = {
+} write_events[] = {
 	{ SCHED_REQ_BIND, SCHED_DONE, false, "Scheduled" },
 	{ SCHED_REQ_BIND, SCHED_REJECTED, true, "FailedBinding" },
 	{ SCHED_REQ_UNGATE, SCHED_REJECTED, true, "FailedGateRemoval" },
@@ -22,7 +22,7 @@ static const struct outcome_event {
 };
 
 static void tell(struct recorder *r, const struct cluster *c, const struct sched_msg *m,
-		 const struct outcome_event *row)
+		 const struct write_event *row)
 {
 	const struct task *t = cluster_task_find(c, m->key);
 	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
@@ -41,12 +41,12 @@ static void tell(struct recorder *r, const struct cluster *c, const struct sched
 	recorder_event(r, &about, row->warning, row->reason, text);
 }
 
-void outcome_event_tell(struct recorder *r, const struct cluster *c, const struct sched_msg *m)
+void write_event_record(struct recorder *r, const struct cluster *c, const struct sched_msg *m)
 {
-	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {
-		if (outcome_events[i].request == m->request &&
-		    outcome_events[i].outcome == m->outcome) {
-			tell(r, c, m, &outcome_events[i]);
+	for (size_t i = 0; i < ARRAY_LEN(write_events); i++) {
+		if (write_events[i].request == m->request &&
+		    write_events[i].outcome == m->outcome) {
+			tell(r, c, m, &write_events[i]);
 		}
 	}
 }

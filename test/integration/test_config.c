@@ -59,7 +59,7 @@ static void test_bad_configuration_at_start(void **state)
 {
 	static const struct {
 		const char *text;     /* NULL: no such file */
-		const char *place[2]; /* what the message must say */
+		const char *place[2]; /* texts of the message */
 	} rows[] = {
 		{ NULL, { "bad.conf", "No such file" } },
 		{ broken, { "bad.conf", "line 3" } },
@@ -234,9 +234,9 @@ static void test_dump_explains(void **state)
 	scene_wait_for(s, "the dump is there", has_dump, &d);
 	assert_int_equal(stack_run(s->stack, "headgatectl", explain, &out), 0);
 	assert_non_null(strstr(out.p, "dump"));
-	explain[4] = "default/nobody";
+	explain[4] = "default/absent";
 	assert_int_equal(stack_run(s->stack, "headgatectl", explain, &out), 1);
-	assert_non_null(strstr(out.p, "nobody"));
+	assert_non_null(strstr(out.p, "absent"));
 }
 
 /* Without the webhook, which would refuse such queues. */

@@ -111,7 +111,7 @@ static void test_what_it_says(void **state UNUSED)
 		{ "explain pod waits -n default", 0, { "default/waits", "team-a" } },
 		{ "explain pod default/published", 0, { "Published", "team-a", "node" } },
 		{ "explain pod default/runs", 0, { "default/runs", "it has a node" } },
-		{ "explain pod default/nobody", 1, { "nobody" } },
+		{ "explain pod default/absent", 1, { "absent" } },
 		{ "explain pod", 2, { "headgatectl" } },
 		{ "explain cow default/waits", 2, { "expected: explain pod" } },
 		{ "explain", 2, { "headgatectl" } },
@@ -243,7 +243,8 @@ static void test_close_and_open(void **state UNUSED)
 	scene_wait(&scene, "letter", SCENE_PUBLISHED);
 }
 
-/* What a parent closes opens with it, unless it was closed by name as well. */
+/* Queues that are closed with their parent open with it, unless they were closed by name as well.
+ */
 static void test_close_and_open_a_tree(void **state UNUSED)
 {
 	say("close queue office", 0, "office closed");

@@ -143,7 +143,7 @@ static void test_what_it_says(void **state UNUSED)
 		{ "explain workload default/waits", 0, "waits for quota" },
 		{ "explain workload waits -o json", 0, "WaitingForQuota" },
 		{ "explain workload runs", 0, "is admitted since" },
-		{ "explain workload nobody", 1, "workload default/nobody not found" },
+		{ "explain workload absent", 1, "workload default/absent not found" },
 		{ "explain workload waits --server=https://127.0.0.1:1", 1, "headgatectl:" },
 	};
 
@@ -249,7 +249,7 @@ static void dump_here(void)
 	}
 	args[n] = dir;
 	scene_restart_scheduler(&scene, NULL, args);
-	/* Who admits knows all there is. */
+	/* A scheduler that admits has read all objects. */
 	add_workload("later", 0, "1");
 	wait_says("list workloads --status=admitted", "t-later");
 }

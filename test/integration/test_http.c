@@ -20,7 +20,7 @@
 #define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define MAX_BODY 10000
 
-/* What the handler of all tests shares with them. */
+/* Shared by the handler and the tests. */
 struct site {
 	pthread_mutex_t lock;
 	struct http_server *server;
@@ -266,7 +266,7 @@ static void test_stream(void **state)
 	assert_int_equal(atomic_load(&s.streams_closed), 1);
 }
 
-/* The server finds out by itself that a client has gone: nobody wakes it. */
+/* The server notices by itself that a client has gone: nothing wakes it. */
 static void wait_closed(struct site *s)
 {
 	const int64_t deadline = wait_deadline(WAIT_NS);
@@ -649,8 +649,8 @@ static void test_bodies_have_a_total(void **state)
 	site_stop(&f, &s);
 }
 
-/* Clients that announce much and send one byte, or none, keep nobody from being answered. */
-static void test_what_is_announced_takes_no_room(void **state)
+/* Clients that announce much and send one byte, or none, do not keep others from being answered. */
+static void test_an_announced_body_takes_no_room(void **state)
 {
 	static char body[BUDGET / 2];
 	struct strbuf in[20];
@@ -844,7 +844,7 @@ int main(void)
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
 		cmocka_unit_test(test_ambiguous_length_is_refused),
 		cmocka_unit_test(test_bodies_have_a_total),
-		cmocka_unit_test(test_what_is_announced_takes_no_room),
+		cmocka_unit_test(test_an_announced_body_takes_no_room),
 		cmocka_unit_test(test_memory_of_large_bodies_goes_back),
 		cmocka_unit_test(test_certificate_swap_under_load),
 		cmocka_unit_test(test_bad_pair_keeps_the_old),

@@ -58,8 +58,8 @@ static void run_list_and_watch(bool http2)
 	kube_fixture_stop(&f);
 }
 
-/* More than one page may hold, although it is far fewer than 500 objects: what anybody may put
- * into a cluster does not keep others from listing it. */
+/* More than one page may hold, although it is far fewer than 500 objects: large objects of one
+ * user do not keep others from listing. */
 static void test_objects_too_large_for_a_page(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -258,7 +258,7 @@ static void test_credentials(void **state)
 
 /* ---- leases ---- */
 
-#define LONG_NS (300 * S) /* nobody waits for it */
+#define LONG_NS (300 * S) /* no test waits for it */
 #define SHORT_NS (4 * S)  /* the test waits for it; requests have half of it */
 
 struct candidate {

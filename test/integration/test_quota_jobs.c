@@ -249,8 +249,8 @@ static void test_what_a_job_costs(void **state)
 	wait_workload(s, "cheap", "PodsReady", "True", "Started");
 	job_status(s, "cheap", COMPLETE);
 	wait_workload(s, "cheap", "Finished", "True", "Succeeded");
-	/* Reservation and admission in one; readiness and the end are told by whoever looks after
-	 * the Job. */
+	/* Reservation and admission in one; readiness and the end are written by the Job
+	 * controller. */
 	wait_writes(s, 1);
 	assert_true(writes(s) == 1);
 	add_job(s, "victim", "", 2);

@@ -56,7 +56,7 @@ static size_t client_hello(uint8_t minor, uint8_t *out)
 	return sizeof(head) + 33 + sizeof(tail);
 }
 
-/* Ended by a second signal, so that nobody waits for it. */
+/* A second signal ends it, so that no test waits that long. */
 static const char *webhook_args[] = { "--shutdown-delay-duration=200s", NULL };
 
 static int begin(void **state UNUSED)
@@ -220,7 +220,7 @@ static void test_unknown_queue_warns(void **state UNUSED)
 	assert_non_null(strstr(text.p, "nowhere"));
 }
 
-/* Creates pods, one after the other, until told to stop. */
+/* Creates pods, one after the other, until stop is set. */
 struct load {
 	atomic_bool stop;
 	atomic_uint created;
@@ -320,7 +320,7 @@ static void test_half_written_pair_is_refused(void **state UNUSED)
 	scene_wait_metric(s, STACK_WEBHOOK, line);
 }
 
-/* What still comes while it is not ready any more is answered, and the end is a clean one. */
+/* Requests that arrive while it is not ready any more are answered, and it exits with 0. */
 static void test_sigterm_drains(void **state UNUSED)
 {
 	static struct https_call calls[MANY];

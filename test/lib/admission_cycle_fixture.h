@@ -28,7 +28,7 @@ void admission_cycle_fixture_finish(struct admission_cycle_fixture *f);
 const char *admission_cycle_fixture_run(struct admission_cycle_fixture *f);
 struct quota_cycle_row {
 	const char *world;
-	const char *cycles[4]; /* what each decides; NULL: no more */
+	const char *cycles[4]; /* the decisions of each; NULL: no more */
 };
 /* Asserts each row, in a world of its own. */
 void admission_cycle_fixture_rows(const struct quota_cycle_row *rows, size_t n);

@@ -14,7 +14,7 @@ struct cache_fixture {
 	struct cluster *c;
 	int64_t version; /* of the last object */
 	int64_t now;
-	int64_t step; /* what the wall clock was set forward by */
+	int64_t step; /* the wall clock was set forward by so much */
 	int status;   /* of answers that are reported, for the test to set */
 	unsigned bad; /* objects refused */
 	char bad_text[256];
@@ -66,7 +66,7 @@ struct node *cache_fixture_node(struct cache_fixture *f, const char *name, const
 void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const char *key,
 			const char *uid, enum sched_outcome outcome);
 struct task *cache_fixture_task(const struct cache_fixture *f, const char *name); /* NULL */
-/* What is charged to a queue, milli cpu. */
+/* The charges of a queue, milli cpu. */
 int64_t cache_fixture_charged(const struct cache_fixture *f, const char *queue);
 void cache_fixture_check(struct cache_fixture *f);
 

@@ -1,5 +1,5 @@
-/* test/lib/quota_invariants.h: what must hold of a world of the Workload engine between cycles,
- * and of what a cycle decided. What is wrong is appended to `problems`, one line each. Owner: the
+/* test/lib/quota_invariants.h: invariants of a world of the Workload engine between cycles, and
+ * of the decisions of a cycle. Violations are appended to `problems`, one line each. Owner: the
  * test. */
 #ifndef TEST_LIB_QUOTA_INVARIANTS_H
 #define TEST_LIB_QUOTA_INVARIANTS_H
@@ -10,8 +10,8 @@
  * its sums are those that quota_naive comes to. */
 void quota_invariants_check(const struct admission_cycle_fixture *f, struct strbuf *problems);
 
-/* By how much what all but victims use is above quota, per node and pair: none, but after quota was
- * taken away from those who used it. */
+/* By how much the usage without victims is above quota, per node and pair: nowhere, except after
+ * quota in use was lowered. */
 struct quota_excess {
 	int64_t *v;
 	size_t n;

@@ -1,5 +1,5 @@
 /* test/lib/quota_random.h: random worlds of the Workload engine, as texts of quota_world, and
- * random changes of them. What is random comes from a seed, or from bytes: any bytes will do.
+ * random changes of them. The random choices come from a seed, or from bytes: any bytes will do.
  * Owner: the test. */
 #ifndef TEST_LIB_QUOTA_RANDOM_H
 #define TEST_LIB_QUOTA_RANDOM_H

@@ -1,6 +1,6 @@
 /* test/lib/quota_words.h: the words of one line of a quota world's text (test/lib/quota_world.h).
- * Every word must be asked for by somebody; what nobody understood fails the test. Owner: the
- * test. */
+ * Every word must be read by one of the functions below; a word that was not read fails the test.
+ * Owner: the test. */
 #ifndef TEST_LIB_QUOTA_WORDS_H
 #define TEST_LIB_QUOTA_WORDS_H
 

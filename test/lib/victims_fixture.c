@@ -256,9 +256,9 @@ static bool is_among(const struct victims *found, size_t n, uint32_t id)
 	return false;
 }
 
-/* Who is on its way out already is taken unasked, and some of them are given back afterwards: when
- * the victim at `at` was asked, any of them may have been gone. It is easiest to allow when those
- * are who lower the share of the preemptor's side. */
+/* The search first takes Workloads that are being evicted anyway, and may give some of them back
+ * afterwards: when it checked the victim at `at`, any of them may have been gone. The check is
+ * easiest to pass when those are gone that lower the share of the preemptor's side. */
 static void remove_leaving(const struct victims_request *r, const struct victims *found, size_t at)
 {
 	const struct quota *q = forest_world(r->forest);

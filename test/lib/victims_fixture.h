@@ -19,8 +19,8 @@ struct victims_fixture { /* a request and what it points to */
 void victims_fixture_init(struct victims_fixture *v, const struct quota_world *w,
 			  const char *preemptor, const char *need);
 void victims_fixture_finish(struct victims_fixture *v);
-/* What is wrong with the answer, in out; true: nothing is. It must be the answer to r as the world
- * is now. */
+/* Appends the errors of the answer to out; true: there are none. It must be the answer to r as the
+ * world is now. */
 bool victims_fixture_check(const struct victims_request *r, const struct victims *found,
 			   struct strbuf *out);
 /* Finds, checks, and compares with "low:InClusterQueue mid:InCohortReclamation" in the order in

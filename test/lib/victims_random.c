@@ -182,7 +182,7 @@ static void make_request(struct victims_random *x, struct input *in)
 	x->is_blocked = r->npairs > 0;
 }
 
-/* Whoever does not fit, in the order of ids, holds nothing. */
+/* Workloads that do not fit, in the order of ids, hold nothing afterwards. */
 static void admit_what_fits(struct victims_random *x)
 {
 	struct quota *q = x->w.q;

@@ -21,7 +21,7 @@ static void on_workload(void *ctx, uint32_t id UNUSED, struct str key UNUSED,
 {
 	struct workload_cache_fixture *f = ctx;
 
-	*(w == NULL ? &f->untold : &f->told) += 1;
+	*(w == NULL ? &f->gone : &f->seen) += 1;
 }
 
 static void on_bad(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED, const char *text)

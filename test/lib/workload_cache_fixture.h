@@ -1,6 +1,6 @@
 /* test/lib/workload_cache_fixture.h: a quota cache with a small world of JSON objects, and cycles
- * whose decisions become statuses as in the scheduler. Workloads are in namespace "ns". Owner: the
- * test.
+ * with decisions that become statuses as in the scheduler. Workloads are in namespace "ns". Owner:
+ * the test.
  */
 #ifndef TEST_LIB_WORKLOAD_CACHE_FIXTURE_H
 #define TEST_LIB_WORKLOAD_CACHE_FIXTURE_H
@@ -13,9 +13,9 @@ struct workload_cache_fixture {
 	struct admission_cycle *cycle;
 	int64_t now;
 	int64_t version; /* resourceVersion of the next object */
-	char bad[512];   /* what was said about the last object that cannot be used */
+	char bad[512];   /* the error of the last object that cannot be used */
 	int status;      /* of the outcomes of writes */
-	unsigned nbad, told, untold, written, failed, changed; /* calls of the listener */
+	unsigned nbad, seen, gone, written, failed, changed; /* calls of the listener */
 };
 
 /* Nothing is known, nothing is synced. */

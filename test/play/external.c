@@ -130,7 +130,7 @@ static bool is_of_the_server(const char *namespace_)
 	return str_streq(namespace_, "default") || str_has_prefix(str_of(namespace_), "kube-");
 }
 
-/* Nobody else finalises it. */
+/* There is no namespace controller to finalise it. */
 static int remove_namespace(struct transport *t, const char *name, struct err *err)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("/api/v1/namespaces/%s", name);

@@ -12,7 +12,7 @@ struct transport;
 const char *external_kubeconfig(void); /* NULL: tests start the embedded server */
 /* Registers the CRDs of the chart in the source tree and removes the rest. */
 int external_prepare(struct transport *t, const char *source, struct err *err);
-/* What controllers would do for a new object: a namespace gets its service account. */
+/* Does the work of controllers for a new object: a namespace gets its service account. */
 int external_created(struct transport *t, const struct jdoc *object, struct err *err);
 /* Until the registrations of our webhook are in force. */
 int external_wait_webhooks(struct transport *t, struct err *err);

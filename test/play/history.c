@@ -10,7 +10,7 @@
 #include "play/mirror.h"
 #include "play/oracle.h"
 
-/* What the oracle gives the scheduler a second for takes so many on a machine that is busy. */
+/* A reaction for which the oracle allows one second takes so many seconds on a busy machine. */
 #define SLOWNESS 24
 
 static bool is_finished(const struct jdoc *pod)

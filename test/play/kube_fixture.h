@@ -25,7 +25,7 @@ struct kube_fixture {
 	struct strbuf text; /* the kubeconfig */
 };
 
-/* token NULL: everybody may do everything. http2: through nghttpx. */
+/* token NULL: every client may do everything. http2: through nghttpx. */
 void kube_fixture_start(struct kube_fixture *f, const char *token, bool http2);
 void kube_fixture_stop(struct kube_fixture *f);
 /* Whether nghttpx can be started here. */

@@ -167,8 +167,8 @@ static void on_node(struct kubelet *k, struct str key, const struct jdoc *node)
 	}
 }
 
-/* Whoever holds on to a pod that is deleted sees how it ended. Of several changes only the last may
- * have been seen, and a start that was on its way may arrive after the end. */
+/* A pod that is deleted, but kept by finalizers, shows how it ended. Of several changes only the
+ * last may have been seen, and a start that was in flight may arrive after the end. */
 static void on_deleting(struct kubelet *k, struct str key, const struct jdoc *old,
 			const struct jdoc *now)
 {

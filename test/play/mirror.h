@@ -55,7 +55,7 @@ const struct clock *mirror_clock(const struct mirror *m);
 
 /* Any other thread: true when the condition held before the timeout. */
 bool mirror_wait(struct mirror *m, mirror_cond_fn cond, void *ctx, int64_t timeout_ns);
-/* What was seen until now, sorted by resourceVersion; valid until the next call. One thread. */
+/* The changes seen until now, sorted by resourceVersion; valid until the next call. One thread. */
 const struct mirror_record *mirror_history(struct mirror *m, size_t *ret_count);
 
 /* Small readers of pods. */

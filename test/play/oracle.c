@@ -46,7 +46,7 @@ struct oracle {
 	bool hierarchy, sticky;
 	struct strmap *pods, *groups /* -> queue name */, *queues;
 	struct strmap *left; /* PodGroups that were in other queues before -> those, "a,b" */
-	bool everywhere;     /* what may be charged to several queues counts in each */
+	bool everywhere;     /* pods that may be charged to several queues count in each */
 	size_t counting;     /* the pod that is being added, from 1 */
 	int64_t lowered_at;
 	bool lowered;
@@ -274,7 +274,7 @@ static bool is_raised(const struct amounts *a, const struct amounts *b)
 	return false;
 }
 
-/* What is left for pods of this queue, or for its siblings, can have become less. */
+/* There may be less room than before for pods of this queue or of its siblings. */
 static bool is_queue_tighter(const struct oracle_queue *old, const struct oracle_queue *now)
 {
 	return !str_streq(old->parent, now->parent) ||
@@ -313,7 +313,7 @@ static void set_object(struct oracle *o, enum oracle_resource r, const char *key
 	}
 }
 
-/* list with name at its end; the old list is freed by who owns it. */
+/* A new list with name at its end; list remains the caller's. */
 static char *list_with(const char *list, const char *name)
 {
 	return list == NULL ? xmalloc_dup(name) : xmalloc_printf("%s,%s", list, name);
@@ -331,7 +331,7 @@ static void remember_group(struct oracle_pod *now, const struct oracle_pod *befo
 	}
 }
 
-/* True when somebody outside made published pods exceed their room. */
+/* True when a change from outside may make published pods exceed their room. */
 static bool retire(struct oracle *o, enum oracle_resource r, const char *key, void *old)
 {
 	bool changed = false;

@@ -25,8 +25,7 @@ struct oracle;
 enum oracle_resource { ORACLE_PODS, ORACLE_PODGROUPS, ORACLE_QUEUES };
 
 /* hierarchy: as the capacity plugin's enableHierarchy; otherwise every queue stands alone. sticky:
- * as
- * --gate-sticky; a pod whose quota was reserved stays opted in. */
+ * as --gate-sticky; a pod with reserved quota stays opted in. */
 struct oracle *oracle_create(bool hierarchy, bool sticky);
 void oracle_destroy(struct oracle *o);
 /* key: "namespace/name" or "name"; object NULL: gone. now: any clock, ns. */

@@ -115,8 +115,8 @@ static bool is_free(uint16_t port)
 	return r;
 }
 
-/* Whoever else chooses leaves it alone from now on until this process ends, whether or not a daemon
- * has it at the moment. */
+/* Other test processes do not choose this port until this process ends, whether or not a daemon
+ * listens on it at the moment. */
 static bool claim(uint16_t port)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

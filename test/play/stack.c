@@ -131,8 +131,8 @@ static void scheduler_args(const struct stack *s, enum stack_program p, struct a
 	add(a, "--kubeconfig=%s", s->kubeconfig);
 	add(a, "--listen-address=127.0.0.1:%u", s->health_port[p]);
 	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[p]);
-	/* Nobody loses the lease because the machine is busy; who stops gives it back. One that
-	 * is not given back costs its duration twice. */
+	/* A busy machine is no reason to lose the lease. A scheduler that stops releases it; a
+	 * lease that is not released delays the next leader by twice its duration. */
 	add(a, "--leader-elect-lease-duration=30s");
 	add(a, "--leader-elect-renew-deadline=24s");
 	add(a, "--leader-elect-retry-period=200ms");

@@ -91,7 +91,7 @@ static bool has_named(const struct jdoc *list, const char *name)
 	return false;
 }
 
-/* A Workload of one of the Jobs that is not told to have ended. */
+/* A Workload of one of the Jobs is not Finished. */
 static bool has_unfinished(const struct jdoc *workloads, const struct jdoc *jobs)
 {
 	for (const struct jdoc *w = jdoc_first(jdoc_get(workloads, "items")); w != NULL;

@@ -1,4 +1,5 @@
-/* What may change in a pod, resize, eviction under a budget, finalizers, priorities, budgets. */
+/* Fields of a pod that may change, resize, eviction under a budget, finalizers, priorities,
+ * budgets. */
 #include "lib/unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* test/unit/common/kube/reflector_fixture.h: a reflector of pods on a fake transport and clock,
- * with everything it tells written into a log: "U n/a 1;" upsert, "D n/a;" deletion without and "Do
+ * with all its callbacks written into a log: "U n/a 1;" upsert, "D n/a;" deletion without and "Do
  * n/a;" with object, "S;" synced, "R;" relisted, "F;" refreshed. Owner: the test's thread. */
 #ifndef TEST_UNIT_COMMON_KUBE_REFLECTOR_FIXTURE_H
 #define TEST_UNIT_COMMON_KUBE_REFLECTOR_FIXTURE_H

@@ -56,7 +56,7 @@ static int make_dump(void **state)
 	ledger_advance(c, t, CHARGE_UNGATED);
 	ledger_advance(c, t, CHARGE_PUBLISHED);
 	(void)cluster_fixture_task(c, "lone",
-				   cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("nobody")), 100);
+				   cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("absent")), 100);
 	q = cluster_fixture_queue(c, "small", "root", 1000);
 	t = cluster_fixture_task(c, "moved", cluster_fixture_podgroup(c, "three", "team-a", 1),
 				 3000);
@@ -160,7 +160,7 @@ static void test_a_podgroup_that_does_not_exist_is_said(void **state)
 	(void)state;
 	assert_int_equal(ask("explain pod ns/lone", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "waits for its PodGroup, which does not exist"));
-	assert_non_null(strstr(out.p, "nobody"));
+	assert_non_null(strstr(out.p, "absent"));
 }
 
 static void test_codes_for_scripts(void **state)
@@ -168,7 +168,7 @@ static void test_codes_for_scripts(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/nobody", &out), VERB_FAILED);
+	assert_int_equal(ask("explain pod ns/absent", &out), VERB_FAILED);
 	assert_int_equal(ask("explain queue team-a", &out), VERB_USAGE);
 	assert_int_equal(ask("explain pod", &out), VERB_USAGE);
 	assert_int_equal(

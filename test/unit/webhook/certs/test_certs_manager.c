@@ -212,7 +212,7 @@ static void test_certificate_is_renewed_by_the_same_authority(void **state)
 	assert_trusted(f, 0);
 }
 
-/* At no time is there a replica whose certificate a registration does not trust. */
+/* At any time each registration trusts the certificates of all replicas. */
 static void test_authority_is_rotated(void **state)
 {
 	struct fixture *f = *state;
@@ -256,7 +256,7 @@ static void test_registrations_come_and_change(void **state)
 						  "clientConfig.caBundle"),
 					"none"),
 			    "none");
-	/* Somebody takes the bundle away, or makes the registration anew. */
+	/* An administrator removes the bundle, or creates the registration again. */
 	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_PATCH, HOOKS "/" HOOK_NAME,
 					      "application/json-patch+json",
 					      "[{\"op\":\"remove\",\"path\":\"/webhooks/1/"
@@ -287,7 +287,7 @@ static void test_secret_is_deleted(void **state)
 	assert_trusted(f, 0);
 }
 
-/* A pair that somebody broke by hand is not served, and is mended. */
+/* A pair in the Secret that does not match is not served, and is replaced. */
 static void test_secret_is_broken(void **state)
 {
 	struct fixture *f = *state;

@@ -79,7 +79,7 @@ static void test_what_cannot_be_read_is_left_out(void **state)
 	expect_good_waits(q);
 }
 
-/* What is wrong with one queue is nobody else's business. */
+/* An error in one queue does not affect the others. */
 static void test_bad_queues_are_on_their_own(void **state)
 {
 	static const struct {

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 
-static void test_as_people_type_them(void **state)
+static void test_singular_plural_and_short_names(void **state)
 {
 	static const struct {
 		const char *alias, *kind; /* NULL: none */
@@ -53,7 +53,7 @@ static void test_what_a_verb_takes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_people_type_them),
+		cmocka_unit_test(test_singular_plural_and_short_names),
 		cmocka_unit_test(test_what_a_verb_takes),
 	};
 

@@ -275,7 +275,7 @@ static void a_member_that_did_not_opt_in_is_named(void **state)
 		uint32_t flags; /* of the last member */
 		enum task_status status;
 		bool in_time;
-		unsigned told;
+		unsigned reported;
 	} rows[] = {
 		{ "it asks for quota", 2, 1000, TASK_OURS, TASK_PENDING, false, 1 },
 		{ "nothing has timed out", 2, 1000, TASK_OURS, TASK_PENDING, true, 0 },
@@ -305,7 +305,7 @@ static void a_member_that_did_not_opt_in_is_named(void **state)
 		}
 		sf.f.now += rows[i].in_time ? 0 : sf.f.conf->reservation_timeout_ns;
 		(void)run(&sf);
-		if (count_events(&sf, "MemberNotOptedIn") != rows[i].told) {
+		if (count_events(&sf, "MemberNotOptedIn") != rows[i].reported) {
 			fail_msg("%s", rows[i].what);
 		}
 		core_fixture_finish(&sf);

@@ -104,7 +104,7 @@ static const struct decision *only_condition(struct session *s)
 	return found;
 }
 
-static void a_condition_is_told_once(void **state)
+static void a_condition_is_written_once(void **state)
 {
 	struct verdict v = { .condition = "NotEnoughResources",
 			     .valid = true,
@@ -170,7 +170,7 @@ static void only_what_is_wrong_is_warned_of(void **state)
 	}
 }
 
-static void who_only_waits_for_its_own_pods_to_end_lacks_nothing(void **state)
+static void a_gang_that_waits_for_its_own_pods_lacks_nothing(void **state)
 {
 	struct verdict v = { .condition = "NotEnoughTasks", .code = "x", .message = "x" };
 	struct core_fixture sf;
@@ -220,9 +220,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases),
-		cmocka_unit_test(a_condition_is_told_once),
+		cmocka_unit_test(a_condition_is_written_once),
 		cmocka_unit_test(only_what_is_wrong_is_warned_of),
-		cmocka_unit_test(who_only_waits_for_its_own_pods_to_end_lacks_nothing),
+		cmocka_unit_test(a_gang_that_waits_for_its_own_pods_lacks_nothing),
 		cmocka_unit_test(verdicts),
 	};
 

@@ -40,7 +40,7 @@ static void test_the_level_is_the_height_of_the_cohort_that_lends(void **state)
 static void test_more_than_it_could_ever_have_does_not_fit(void **state)
 {
 	(void)state;
-	/* Nobody is asked for victims, whatever the policies. */
+	/* No search for victims, whatever the policies. */
 	expect("queue q within=LowerPriority\nquota q f cpu nominal=2\n"
 	       "workload ns/w queue=q cpu=3\n",
 	       "f/cpu=inside@0", "NoFit 0 ExceedsMaxQuota | main*1");
@@ -89,7 +89,7 @@ static void test_what_a_subtree_owns_can_be_reclaimed(void **state)
 	(void)state;
 	snprintf(text, sizeof(text), world, 3);
 	expect(text, "f/cpu=outside@1", "Preempt 1 | main*1 cpu=f/Reclaim/1/-1");
-	/* More than the subtree owns is only for who preempts while borrowing. */
+	/* More than the quota of the subtree only fits with borrowWithinCohort. */
 	snprintf(text, sizeof(text), world, 5);
 	expect(text, "f/cpu=outside@1", "NoFit 0 WaitingForQuota | main*1");
 }

@@ -134,7 +134,7 @@ static void test_taints(void **state)
 	static const struct toleration tolerates = { spot, yes, false, true, 0 };
 	static const struct {
 		uint8_t effect;
-		bool pods, own, refused; /* who tolerates it */
+		bool pods, own, refused; /* the pods, the flavor tolerate it */
 	} rows[] = {
 		{ TAINT_NO_SCHEDULE, false, false, true },
 		{ TAINT_NO_EXECUTE, false, false, true },

@@ -58,7 +58,7 @@ static void test_a_flavor_that_is_not_allowed_is_passed_over(void **state)
 	expect(text, NULL, "NoFit 0 NoMatchingFlavor | main*1");
 }
 
-static void test_who_wants_topology_gets_no_flavor_without(void **state)
+static void test_topology_needs_a_flavor_with_topology(void **state)
 {
 	(void)state;
 	expect("queue q\nquota q a cpu nominal=3\nworkload ns/w queue=q cpu=2 topology\n", NULL,
@@ -248,7 +248,7 @@ static void test_preemption_over_borrowing(void **state)
 
 	(void)state;
 	expect(world, "b/cpu=inside@0", "Preempt 0 | main*1 cpu=b/Preempt/0/-1");
-	/* But not when there is nobody to preempt. */
+	/* But not when there is no victim. */
 	expect(world, NULL, "Fit 1 | main*1 cpu=a/Fit/1/-1");
 	/* Nor when that, too, borrows. */
 	expect(world, "b/cpu=inside@1", "Fit 1 | main*1 cpu=a/Fit/1/-1");
@@ -370,7 +370,7 @@ int main(void)
 		cmocka_unit_test(test_a_flavor_that_is_missing_is_passed_over),
 		cmocka_unit_test(test_a_flavor_with_topology_is_passed_over),
 		cmocka_unit_test(test_a_flavor_that_is_not_allowed_is_passed_over),
-		cmocka_unit_test(test_who_wants_topology_gets_no_flavor_without),
+		cmocka_unit_test(test_topology_needs_a_flavor_with_topology),
 		cmocka_unit_test(test_a_taint_that_is_not_tolerated_is_passed_over),
 		cmocka_unit_test(test_selectors_choose_flavors),
 		cmocka_unit_test(test_every_pod_set_of_a_group_must_match),

@@ -95,7 +95,7 @@ static void what_is_missing_has_a_name(void **state)
 	assert_null(kueue_gates_missing(STR_LIT("PriorityBoost"), false));
 }
 
-static void what_has_no_switch_is_told(void **state)
+static void unsupported_gates_are_reported(void **state)
 {
 	static const struct {
 		const char *name;
@@ -142,7 +142,7 @@ int main(void)
 		cmocka_unit_test(one_gate_may_have_two_switches),
 		cmocka_unit_test(a_gate_alone_does_not_turn_on_admission_fair_sharing),
 		cmocka_unit_test(what_is_missing_has_a_name),
-		cmocka_unit_test(what_has_no_switch_is_told),
+		cmocka_unit_test(unsupported_gates_are_reported),
 		cmocka_unit_test(some_need_others),
 		cmocka_unit_test(known_ones_without_effect_and_unknown_ones),
 	};

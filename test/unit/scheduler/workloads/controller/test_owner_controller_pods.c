@@ -238,7 +238,7 @@ static void start_group(struct owner_fixture *f)
 	owner_fixture_settle(f);
 }
 
-static void a_group_whose_pod_fails(void **state)
+static void a_group_with_a_failed_pod(void **state)
 {
 	struct owner_fixture f;
 
@@ -252,7 +252,7 @@ static void a_group_whose_pod_fails(void **state)
 	create_pod(&f, "c", "g", ", kueue.x-k8s.io/pod-group-total-count: '2'");
 	owner_fixture_settle(&f);
 	expect_gated(&f, "c", false);
-	get_pod(&f, "a"); /* somebody stands in for it: nobody holds it any more */
+	get_pod(&f, "a"); /* it has a replacement: its finalizer is removed */
 	expect_no_finalizer(&f);
 	owner_fixture_get_workload(&f);
 	owner_fixture_expect_condition(&f, "WaitingForReplacementPods", "False", "PodsReady");
@@ -407,7 +407,7 @@ int main(void)
 		cmocka_unit_test(quota_stays_while_a_pod_may_be_let_go),
 		cmocka_unit_test(a_pod_that_is_preempted),
 		cmocka_unit_test(a_pod_that_is_preempted_before_it_is_let_go),
-		cmocka_unit_test(a_group_whose_pod_fails),
+		cmocka_unit_test(a_group_with_a_failed_pod),
 		cmocka_unit_test(a_group_that_is_preempted_and_comes_back),
 		cmocka_unit_test(a_group_that_goes_with_its_namespace),
 		cmocka_unit_test(pods_are_left_alone),

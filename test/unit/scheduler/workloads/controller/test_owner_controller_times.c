@@ -1,4 +1,4 @@
-/* What is measured of owners, at the embedded API server. */
+/* Durations that are measured of owners, at the embedded API server. */
 #include "lib/unit.h"
 
 #include "base/attrs.h"
@@ -57,14 +57,14 @@ static void a_job(void **state)
 	later(&f, 3);
 	owner_fixture_settle(&f);
 	expect(&f, "created Job lq 3\n");
-	/* What becomes of it is nothing new; its pods have no gate. */
+	/* Its admission is not measured: its pods have no gate. */
 	owner_fixture_admit(&f, "main:1");
 	owner_fixture_settle(&f);
 	expect(&f, "");
 	owner_fixture_end(&f);
 }
 
-/* Who lists it has not seen it come. */
+/* An object of the first list was created at an unknown time before. */
 static void what_was_there_before_is_not_counted(void **state)
 {
 	struct owner_fixture f;

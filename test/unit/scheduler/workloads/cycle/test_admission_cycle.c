@@ -111,7 +111,7 @@ static void flavors_not_looked_at_yet_are_tried_at_once(void **state)
 }
 
 /* Quota of a flavor that this scan has passed comes free before the scan ends: the next one begins
- * at once, nobody would wake the workload otherwise. */
+ * at once, since nothing would wake the workload otherwise. */
 static void quota_behind_the_scan_is_not_missed(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -150,8 +150,8 @@ static void a_flavor_lost_within_a_cycle_is_tried_again(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* Several heads of one queue: nobody overtakes one that stays first, whatever the order of the
- * cycle says. */
+/* Several heads of one queue: none overtakes one that stays first, whatever the order of the
+ * cycle. */
 static void heads_of_one_queue_keep_their_order(void **state)
 {
 	static const struct quota_cycle_row rows[] = {
@@ -167,7 +167,7 @@ static void heads_of_one_queue_keep_their_order(void **state)
 		  "workload a queue=q cpu=3 prio=2\nworkload b queue=q cpu=1 prio=1\n",
 		  { "wait a heap NoFit ExceedsMaxQuota; "
 		    "wait b heap FailedAfterNomination WaitingForQuota" } },
-		/* One that is put aside holds nobody up. */
+		/* One that is inadmissible does not block the others. */
 		{ "option heads=2\nquota q f cpu nominal=2\n"
 		  "workload a queue=q cpu=3 prio=2\nworkload b queue=q cpu=1 prio=1\n",
 		  { "admit b to q cpu=f; wait a inadmissible NoFit ExceedsMaxQuota" } },

@@ -1,5 +1,5 @@
 /* Random worlds of the Workload engine, cycle after cycle: victims stop, their workloads wait
- * again, some finish. What must hold whatever the world looks like. */
+ * again, some finish. The invariants hold in every world. */
 #include "scheduler/workloads/cycle/admission_cycle.h"
 
 #include "lib/unit.h"
@@ -211,7 +211,7 @@ struct fair_tournament {
 	unsigned of[MOST][MOST];
 };
 
-/* Nobody is preempted for one that it has preempted, and not again and again for the same one. */
+/* No workload is preempted for its own former victim, nor repeatedly for the same one. */
 static void check_turns(const struct admission_cycle_fixture *f, struct fair_tournament *t,
 			uint64_t seed, const char *text)
 {
@@ -257,7 +257,7 @@ static void add_late(struct admission_cycle_fixture *f, struct quota_random *r,
 	strbuf_finish(&late);
 }
 
-/* Returns whether anybody was preempted. */
+/* Returns whether a workload was preempted. */
 static bool settle(uint64_t seed)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -290,8 +290,8 @@ static bool settle(uint64_t seed)
 	return any;
 }
 
-/* Without a change from outside, victims that stop and wait again included, nobody preempts back
- * and worlds come to rest, whatever the policies, gates and costs. */
+/* Without a change from outside, except that victims stop and wait again, no victim preempts its
+ * preemptor and worlds come to rest, whatever the policies, gates and costs. */
 static void worlds_come_to_rest(void **state)
 {
 	unsigned preempting = 0;

@@ -56,7 +56,7 @@ static void the_latest_of_each_in_order(void **state)
 	deferred_reasons_destroy(x);
 }
 
-static void nothing_of_those_who_wait_no_more(void **state)
+static void nothing_of_workloads_that_do_not_wait(void **state)
 {
 	struct deferred_reasons *x = deferred_reasons_create();
 
@@ -115,7 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_latest_of_each_in_order),
-		cmocka_unit_test(nothing_of_those_who_wait_no_more),
+		cmocka_unit_test(nothing_of_workloads_that_do_not_wait),
 		cmocka_unit_test(nothing_of_one_that_is_gone),
 		cmocka_unit_test(so_many_in_a_second),
 	};

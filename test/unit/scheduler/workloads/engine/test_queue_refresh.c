@@ -10,7 +10,7 @@
 #include "lib/workload_engine_fixture.h"
 #include "obs/metric.h"
 
-/* The engine with many queues: when it tells of them. */
+/* The engine with many queues: when it writes their statuses. */
 
 #define MANY 1000
 #define STATUS "status?fieldManager=headgate-quota-status&force=true"

@@ -145,7 +145,8 @@ static void test_lending_nothing_and_lending_everything(void **state)
 	begin("quota a default cpu nominal=1\n");
 }
 
-/* What is over at a queue whose quota was lowered is negative for it, and for its parent. */
+/* After quota was lowered below the usage, less than nothing is available to the queue and its
+ * parent. */
 static void test_use_beyond_quota_is_negative(void **state)
 {
 	(void)state;
@@ -380,8 +381,8 @@ static void test_holders_are_charged_and_released(void **state)
 	assert_int_equal(usage("root"), 0);
 }
 
-/* A flavor may be gone from the queue while somebody still holds it. */
-static void test_a_pair_that_nobody_configures(void **state)
+/* A flavor may be removed from the queue while a workload still holds it. */
+static void test_a_pair_without_quota(void **state)
 {
 	uint32_t gone;
 
@@ -430,7 +431,7 @@ int main(void)
 		CASE(test_cycles_are_not_placed),
 		CASE(test_shape),
 		CASE(test_holders_are_charged_and_released),
-		CASE(test_a_pair_that_nobody_configures),
+		CASE(test_a_pair_without_quota),
 		CASE(test_sums_that_were_cut_off_come_back),
 	};
 

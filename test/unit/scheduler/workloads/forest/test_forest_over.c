@@ -1,5 +1,5 @@
-/* Who is over quota, against looking at every child, while quota is given and taken, charged and
- * undone. */
+/* The children that are over quota, compared with a check of every child, while quota is
+ * configured, charged, released and undone. */
 #include "scheduler/workloads/forest/forest_over.h"
 
 #include "lib/unit.h"

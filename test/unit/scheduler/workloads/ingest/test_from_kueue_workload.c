@@ -357,7 +357,7 @@ static void test_applying_keeps_the_pending_side(void **state)
 	w->pending.tried_hash = 8;
 	w->pending.last_reason = QUOTA_WAITING_FOR_QUOTA;
 	vec_push(&w->pending.tried, ((struct last_assignment){ .flavor = 2 }));
-	/* The same again is no change; nor is a condition that nobody waits for. */
+	/* The same again is no change; nor is a condition that the model does not use. */
 	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]},'status':{'conditions':[{'type':'"
 							     "PodsReady','status':'True'}]}}");
 	assert_false(from_kueue_workload_apply(&f.r, w));

@@ -7,7 +7,7 @@
 #include "lib/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* What a Workload asks for depends on LimitRanges: it is read behind them. */
+/* The requests of a Workload depend on LimitRanges: it is read after them. */
 static void nothing_is_placed_before_everything_is_listed(void **state)
 {
 	struct workload_cache_fixture f;
@@ -183,7 +183,7 @@ static void what_is_not_ours_has_no_effect(void **state)
 	before = workload_cache_changes(f.cache);
 	workload_cache_fixture_see(&f, SCHED_NODES, "n", "{\"metadata\":{\"name\":\"n\"}}");
 	workload_cache_fixture_gone(&f, SCHED_PODS, "ns/p");
-	workload_cache_fixture_done(&f, "nobody", 1, SCHED_DONE, 1);
+	workload_cache_fixture_done(&f, "absent", 1, SCHED_DONE, 1);
 	assert_int_equal(workload_cache_changes(f.cache), before);
 	workload_cache_fixture_finish(&f);
 }
@@ -265,7 +265,7 @@ static void unknown_amounts_close_the_queue(void **state)
 	}
 }
 
-/* A known one stays as it was; that it has finished is believed. */
+/* A known one stays as it was, except that it has finished. */
 static void known_workloads_stay_as_they_were(void **state)
 {
 	struct workload_cache_fixture f;

@@ -45,7 +45,7 @@ static void only_a_new_spec_is_news(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-static void more_quota_wakes_those_who_wait(void **state)
+static void more_quota_wakes_waiting_workloads(void **state)
 {
 	struct workload_cache_fixture f;
 
@@ -143,7 +143,7 @@ static void expect_unread(struct workload_cache_fixture *f, const char *name)
 	assert_false(workload_cache_next_unread(f->cache, &w));
 }
 
-/* Only quantities are kept: who waits is read once more. */
+/* Only quantities are kept: waiting Workloads are read once more. */
 static void what_a_workload_asks_for_may_change(void **state)
 {
 	static const char limits[] = "{\"metadata\":{\"name\":\"l\",\"namespace\":\"ns\"},\"spec\":"
@@ -246,7 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_a_new_spec_is_news),
-		cmocka_unit_test(more_quota_wakes_those_who_wait),
+		cmocka_unit_test(more_quota_wakes_waiting_workloads),
 		cmocka_unit_test(workloads_follow_their_queues),
 		cmocka_unit_test(a_cohort_lends),
 		cmocka_unit_test(flavors_checks_and_namespaces),

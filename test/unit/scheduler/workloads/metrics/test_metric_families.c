@@ -202,7 +202,7 @@ static void labels_of_workloads(void **state)
 	metric_registry_destroy(r);
 }
 
-static void only_selected_local_queues_are_told(void **state)
+static void only_selected_local_queues_have_metrics(void **state)
 {
 	static const char *values[] = { "yes" };
 	static const struct selector_req req = { "metrics", SELECTOR_IN, { values, 1 } };
@@ -288,7 +288,7 @@ int main(void)
 		cmocka_unit_test(series_of_what_is_gone_go),
 		cmocka_unit_test(labels_that_are_added),
 		cmocka_unit_test(labels_of_workloads),
-		cmocka_unit_test(only_selected_local_queues_are_told),
+		cmocka_unit_test(only_selected_local_queues_have_metrics),
 	};
 
 	return cmocka_run_group_tests_name("workloads/metrics/metric_families", tests, NULL, NULL);

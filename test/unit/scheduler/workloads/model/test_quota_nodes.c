@@ -38,8 +38,8 @@ static void test_a_queue_and_a_cohort_of_one_name(void **state)
 	quota_world_finish(&w);
 }
 
-/* The id of a queue that is gone is used again, but not while somebody is in it. */
-static void test_a_queue_goes_when_nobody_is_in_it(void **state)
+/* The id of a deleted queue is used again, but not while workloads are in it. */
+static void test_a_queue_is_removed_when_it_is_empty(void **state)
 {
 	struct quota_world w;
 	struct quota_node *q;
@@ -75,7 +75,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cohorts_come_and_go_with_their_names),
 		cmocka_unit_test(test_a_queue_and_a_cohort_of_one_name),
-		cmocka_unit_test(test_a_queue_goes_when_nobody_is_in_it),
+		cmocka_unit_test(test_a_queue_is_removed_when_it_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

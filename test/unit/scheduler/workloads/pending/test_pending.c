@@ -61,7 +61,7 @@ static void priority_boost_counts_behind_its_gate(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void who_may_wait(void **state)
+static void which_workloads_may_wait(void **state)
 {
 	struct admission_cycle_fixture f;
 
@@ -258,7 +258,7 @@ static void equal_ones_are_passed_over_until_something_changes(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* What it was told last is about what it asked for before. */
+/* The last reason is about its former requests. */
 static void one_that_asks_for_something_else_is_not_passed_over(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -287,8 +287,8 @@ static void one_that_asks_for_something_else_is_not_passed_over(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* It is passed over by what it was told itself, and is told anew: that may never have been
- * written. */
+/* Its own former reason marks it as known not to fit: it gets the reason again, which may never
+ * have been written. */
 static void one_that_comes_back_was_not_looked_at(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -459,7 +459,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heads_by_priority_time_uid_and_key),
 		cmocka_unit_test(priority_boost_counts_behind_its_gate),
-		cmocka_unit_test(who_may_wait),
+		cmocka_unit_test(which_workloads_may_wait),
 		cmocka_unit_test(a_workload_follows_its_local_queue),
 		cmocka_unit_test(heads_of_active_queues_only),
 		cmocka_unit_test(several_heads_behind_an_option),

@@ -124,7 +124,7 @@ static void test_what_is_missing(void **state)
 	victim_set_end(&f.t);
 }
 
-/* Who stays keeps the order, and its usage stays off until the end. */
+/* The victims that remain keep their order, and their usage stays removed until the end. */
 static void test_filling_back(void **state)
 {
 	CLEANUP(teardown) struct fixture f;

@@ -1,4 +1,4 @@
-/* What must be true of any set of victims, in random worlds. */
+/* Invariants of any set of victims, in random worlds. */
 #include "scheduler/workloads/preempt/victims.h"
 
 #include "lib/unit.h"

@@ -224,7 +224,7 @@ static void changed_queues_are_looked_at(void **state)
 	end(&f);
 }
 
-static void bad_annotations_are_told_and_count_as_absent(void **state)
+static void bad_annotations_are_reported_and_count_as_absent(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -249,7 +249,7 @@ static void bad_annotations_are_told_and_count_as_absent(void **state)
 	end(&f);
 }
 
-/* Somebody else's cost stays, without a write for each of theirs. */
+/* A cost of another manager stays, and not every change of it causes a write. */
 static void others_are_not_fought(void **state)
 {
 	struct fixture f;
@@ -330,7 +330,7 @@ static void another_leader_writes(void **state)
 	end(&f);
 }
 
-static void who_is_gone_or_done_is_left_alone(void **state)
+static void deleted_and_finished_workloads_are_left_alone(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -374,11 +374,11 @@ int main(void)
 		cmocka_unit_test(costs_are_counted_preemptions),
 		cmocka_unit_test(annotations_of_the_cluster_queue),
 		cmocka_unit_test(changed_queues_are_looked_at),
-		cmocka_unit_test(bad_annotations_are_told_and_count_as_absent),
+		cmocka_unit_test(bad_annotations_are_reported_and_count_as_absent),
 		cmocka_unit_test(others_are_not_fought),
 		cmocka_unit_test(what_fails_is_tried_again_later),
 		cmocka_unit_test(another_leader_writes),
-		cmocka_unit_test(who_is_gone_or_done_is_left_alone),
+		cmocka_unit_test(deleted_and_finished_workloads_are_left_alone),
 		cmocka_unit_test(many_at_once),
 	};
 

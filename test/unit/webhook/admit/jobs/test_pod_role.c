@@ -63,7 +63,7 @@ static void what_is_alike(void **state)
 	}
 }
 
-/* Whoever nests as deep as a document may be gets a hash, too. */
+/* Pods that are nested as deep as a document may be have a hash, too. */
 static void deep_ones(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);

@@ -101,7 +101,7 @@ static void drop_empty(struct jdoc *managed)
 	}
 }
 
-/* "name", and for those who do not apply the version that they wrote in. */
+/* "name", and for managers that do not apply also the version that they wrote in. */
 static char *manager_text(const struct jdoc *entry)
 {
 	const char *manager = jdoc_str_or(jdoc_get(entry, "manager"), "");

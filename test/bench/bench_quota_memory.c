@@ -211,7 +211,7 @@ static void see_workload(struct bench *b, unsigned queue, unsigned i, const stru
 	seen_set(b->seen, strbuf_str(&key), b->version, 1);
 }
 
-/* --- what happens ------------------------------------------------------------------------------*/
+/* --- events and steps --------------------------------------------------------------------------*/
 
 static void answer_all(struct bench *b)
 {

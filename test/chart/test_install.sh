@@ -110,7 +110,7 @@ crds() { # release: how many CRDs it would install
 
 # As Volcano would have left them, then as an earlier revision of this release.
 kubectl apply -f charts/headgate/files/crds >"$work/crds.log" 2>&1
-check 'CRDs that somebody else made' 0 "$(crds headgate)"
+check 'CRDs of another manager' 0 "$(crds headgate)"
 queues=crd/queues.scheduling.volcano.sh
 kubectl annotate $queues meta.helm.sh/release-name=headgate \
 	meta.helm.sh/release-namespace=$ns >>"$work/crds.log" 2>&1

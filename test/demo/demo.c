@@ -22,7 +22,7 @@
 #include "play/mirror.h"
 #include "play/stack.h"
 
-#define STEP_TIMEOUT_NS (300 * CLOCK_NS_PER_S) /* only reached by what is broken */
+#define STEP_TIMEOUT_NS (300 * CLOCK_NS_PER_S) /* only reached when something is broken */
 #define START_DELAY_NS (20 * CLOCK_NS_PER_MS)
 
 static const struct autoscaler_group groups[] = {

@@ -146,7 +146,7 @@ static void test_reload(void **state)
 		write_conf(s, "scheduler.conf", bad[i]);
 		wait_reloads(s, RELOADS("failed"), failed + 1);
 	}
-	/* The old one is at work. */
+	/* The old one is in force. */
 	scene_add_pod(s, &p);
 	scene_wait(s, "under-old", SCENE_RUNNING);
 	assert_int_equal(scene_http(s, STACK_SCHEDULER, "/readyz", NULL), 200);
@@ -281,7 +281,7 @@ static void test_bad_objects_do_not_stop_the_others(void **state UNUSED)
 	scene_settle(&s);
 	assert_true(scene_is(&s, "bad", SCENE_GATED));
 	assert_true(scene_is(&s, "below-bad", SCENE_GATED));
-	/* Mended, it opens for what is below it; itself it is no leaf. */
+	/* When it is corrected, the queues below it open; it is no leaf itself. */
 	scene_patch_queue(&s, "bad", "{\"spec\":{\"capability\":{\"cpu\":\"2\"}}}");
 	scene_wait(&s, "below-bad", SCENE_RUNNING);
 	assert_true(scene_is(&s, "bad", SCENE_GATED));

@@ -1,4 +1,4 @@
-/* headgatectl against the running system: what it says, and the exit codes that scripts use. */
+/* headgatectl against the running system: outputs, and the exit codes that scripts use. */
 #include "lib/unit.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void expect(const char *words, int code, const char *const *says)
 	}
 }
 
-static void test_what_it_says(void **state UNUSED)
+static void test_outputs_and_exit_codes(void **state UNUSED)
 {
 	static const struct {
 		const char *words;
@@ -380,7 +380,7 @@ static void test_drain(void **state)
 	scene_add_pod(s, &p);
 	scene_settle(s);
 	assert_false(scene_saw(s, "after", SCENE_GATED));
-	/* Without gates, still nothing beyond quota is published. */
+	/* Without gates too, nothing beyond quota is published. */
 	assert_true(scene_is(s, "published", SCENE_PUBLISHED));
 	assert_false(scene_saw(s, "waits", SCENE_PUBLISHED));
 }
@@ -388,7 +388,7 @@ static void test_drain(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_outputs_and_exit_codes),
 		cmocka_unit_test(test_queues_as_json),
 		cmocka_unit_test(test_certificates),
 		cmocka_unit_test(test_close_and_open),

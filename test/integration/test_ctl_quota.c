@@ -116,7 +116,7 @@ static int begin(void **state)
 	return 0;
 }
 
-static void test_what_it_says(void **state UNUSED)
+static void test_outputs_and_exit_codes(void **state UNUSED)
 {
 	static const struct {
 		const char *words;
@@ -285,7 +285,7 @@ static void test_doctor(void **state UNUSED)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_outputs_and_exit_codes),
 		cmocka_unit_test(test_a_dump_explains),
 		cmocka_unit_test(test_doctor),
 		cmocka_unit_test_teardown(test_stop_and_resume_a_queue, resume_all),

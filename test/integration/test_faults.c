@@ -1,5 +1,5 @@
-/* An API server that fails for a while in every scripted way: the same final state each time, the
- * oracle held all the way. */
+/* An API server that fails for a while in every scripted way: the final state is the same each
+ * time, without a breach of the oracle. */
 #include "lib/unit.h"
 
 #include <signal.h>

@@ -27,7 +27,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Volcano's own scenario, and what it forgets to assert: pod-3 stays gated while pod-2 exists. */
+/* Volcano's own scenario, and an assertion that it lacks: pod-3 stays gated while pod-2 exists. */
 static void test_upstream_a_ungated_pod_keeps_its_quota(void **state)
 {
 	struct scene *s = *state;
@@ -132,7 +132,7 @@ static void test_closed_and_unknown_queues_say_why(void **state)
 	struct scene *s = *state;
 	struct scene_pod p = { .name = "closed-1", .queue = "closed", .cpu = "1" };
 
-	/* For both: which of them comes first when it opens is not what is asked here. */
+	/* Quota for both: the order in which they run is not tested here. */
 	scene_add_queue(s, "closed", NULL, "2", NULL);
 	scene_add_group(s, "old", "closed", 1);
 	close_it(s);
@@ -143,7 +143,7 @@ static void test_closed_and_unknown_queues_say_why(void **state)
 	scene_add_pod(s, &p);
 	scene_wait_event(s, "PodGroupRefused", "closed-1");
 	scene_wait_event(s, "PodGroupRefused", "unknown-1");
-	/* With a PodGroup of before the queue was closed it is the scheduler that says so. */
+	/* If the PodGroup is older than the closing of the queue, the scheduler reports it. */
 	scene_wait(s, "before", SCENE_GATED);
 	scene_wait_event(s, "QueueUnavailable", "before");
 	scene_settle(s);
@@ -335,7 +335,7 @@ static void test_gang_is_published_together(void **state)
 		scene_wait(s, name, SCENE_PUBLISHED);
 	}
 	assert_true(history_gang_at_once(s->mirror, "default/gang-", 4));
-	/* No half of another gang takes the fifth CPU. */
+	/* No part of another gang takes the fifth CPU. */
 	scene_add_group(s, "late", "gangs", 2);
 	p.group = "late";
 	for (unsigned i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* The feature switched off, no quota plugin, and pods that change what they ask for. */
+/* The feature switched off, no quota plugin, and pods that change their requests. */
 #include "lib/unit.h"
 
 #include <stdio.h>

@@ -235,7 +235,7 @@ static void test_retry_after_and_drop(void **state)
 	https_fixture_do(&f, &c, "/", STR_LIT("x"));
 	assert_int_equal(c.retry_after_s, -1);
 	https_fixture_finish(&c);
-	/* Dropped after it was read: never repeated behind our back, and the outcome is unknown. */
+	/* Dropped after it was read: not repeated by the library, and the outcome is unknown. */
 	https_fixture_do(&f, &c, "/drop", STR_LIT("x"));
 	assert_int_equal(c.status, 0);
 	assert_int_equal(c.error, ERR_IO);
@@ -375,7 +375,7 @@ static int raw_connect(struct https_fixture *f)
 	return fd;
 }
 
-/* Any number of connections that say nothing, from one address, keeps no other one out. */
+/* Any number of silent connections from one address does not keep others out. */
 static void test_idle_connections_of_one_address(void **state)
 {
 	enum { IDLE = 200 };
@@ -464,7 +464,7 @@ static void read_until(int fd, struct strbuf *in, const char *what, int times)
 	}
 }
 
-/* Connections that say nothing, from however many addresses: the first of them are closed. */
+/* Silent connections from any number of addresses: the oldest ones are closed. */
 static void test_the_longest_idle_makes_room(void **state)
 {
 	enum { PLACES = 4, IDLE = 3 * PLACES };
@@ -709,7 +709,7 @@ static void test_memory_of_large_bodies_goes_back(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip(); /* their allocators keep what is freed */
+	skip(); /* allocators of sanitizers keep freed memory */
 #endif
 	memset(body, 'x', sizeof(body));
 	site_start(&f, &s, (struct http_server_options){ .max_body = LARGE }, true);

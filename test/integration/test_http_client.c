@@ -45,7 +45,7 @@ static int listen_raw(char *url, size_t size)
 	return fd;
 }
 
-/* No test is about it, except that it ends before the calls of the fixture do. */
+/* Never reached by a test, and shorter than the timeout of the fixture's calls. */
 #define CONNECT_NS (120 * CLOCK_NS_PER_S)
 
 static struct http_loop *plain_loop(void)
@@ -294,7 +294,7 @@ static void take_ok(struct https_call *c)
 	https_fixture_finish(c);
 }
 
-/* Closes a connection and waits until the other side's kernel has taken note. */
+/* Closes a connection and waits until the other side's kernel has noticed. */
 static void close_seen(int conn)
 {
 	struct tcp_info info = { .tcpi_state = TCP_FIN_WAIT1 };

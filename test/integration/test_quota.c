@@ -40,7 +40,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* --- what stands in the API --------------------------------------------------------------------*/
+/* --- objects in the API ------------------------------------------------------------------------*/
 
 static struct jdoc *get(struct scene *s, const char *path)
 {
@@ -341,7 +341,7 @@ static void test_jobs_start_with_their_workloads(void **state)
 	wait_suspended(s, "second", false);
 }
 
-/* Without an owner nothing runs: what is evicted gives its reservation back at once. */
+/* Without an owner nothing runs: an evicted Workload releases its reservation at once. */
 static void test_deactivation(void **state)
 {
 	struct scene *s = *state;

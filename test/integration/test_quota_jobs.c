@@ -237,7 +237,7 @@ static void wait_writes(struct scene *s, double n)
 	}
 }
 
-static void test_what_a_job_costs(void **state)
+static void test_number_of_writes_for_a_job(void **state)
 {
 	struct scene *s = *state;
 
@@ -344,7 +344,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_jobs_take_turns, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_preemption, workload_scene_after_each),
-		cmocka_unit_test_teardown(test_what_a_job_costs, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_number_of_writes_for_a_job,
+					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_a_restart_in_the_middle, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_switched_off_and_on, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_a_job_that_takes_too_long,

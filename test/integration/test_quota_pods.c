@@ -61,7 +61,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* --- what others do ----------------------------------------------------------------------------*/
+/* --- as other controllers ----------------------------------------------------------------------*/
 
 /* The member of the object at this path; the caller frees it. */
 static char *text_at(struct scene *s, const char *path, const char *member)
@@ -106,7 +106,7 @@ static void add_job(struct scene *s, const char *name, unsigned pods)
 	scene_apply(s, yaml);
 }
 
-/* As the webhook leaves it. */
+/* With the changes that the webhook makes. */
 static void add_queued_pod(struct scene *s, const char *name, const char *labels,
 			   const char *annotations)
 {

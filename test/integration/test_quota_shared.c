@@ -369,7 +369,7 @@ static void wait_finalizer(struct scene *s, const char *path)
 }
 
 /* The last test: nothing is left. */
-static void test_what_is_in_use_stays(void **state)
+static void test_objects_in_use_are_not_deleted(void **state)
 {
 	struct scene *s = *state;
 
@@ -404,7 +404,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(test_edited_statuses_are_repaired,
 					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_workloads_admitted_by_kueue_go_on, with_the_engine),
-		cmocka_unit_test(test_what_is_in_use_stays),
+		cmocka_unit_test(test_objects_in_use_are_not_deleted),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

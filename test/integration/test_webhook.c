@@ -73,7 +73,7 @@ static int begin(void **state UNUSED)
 	ca = xmalloc_printf("%s/ca.crt", stack_dir(scene.stack));
 	tls.ca_file = ca;
 	assert_int_equal(http_loop_start(&lo, &loop, NULL), 0);
-	/* Says half a word now; the last test sees what became of it. */
+	/* Sends half a request now; the last test checks how it ended. */
 	slow_fd = probe_connect(stack_webhook_port(scene.stack));
 	assert_true(slow_fd >= 0 && probe_send(slow_fd, hello, client_hello(3, hello) / 2));
 	return 0;
@@ -136,7 +136,7 @@ static void test_tls_1_2_at_least(void **state UNUSED)
 {
 	unsigned tries = 0, answer;
 
-	/* A webhook that stood still for ten seconds takes us for a slow sender. */
+	/* A webhook that was not scheduled for ten seconds treats us as a slow sender. */
 	do {
 		answer = answer_to_hello(3);
 	} while (answer == 0 && ++tries < HELLOS);
@@ -183,7 +183,7 @@ static void test_absurd_nesting_is_refused(void **state UNUSED)
 		strbuf_add_ch(&body, '[');
 	}
 	assert_int_equal(post("/pods/mutate", "application/json", strbuf_str(&body), &text), 400);
-	/* It lives. */
+	/* It still answers. */
 	assert_int_equal(scene_http(&scene, STACK_WEBHOOK, "/readyz", NULL), 200);
 }
 
@@ -227,7 +227,7 @@ struct load {
 	char failure[ERR_TEXT_MAX];
 };
 
-/* That a webhook has to wait for a processor has nothing to do with its certificate. */
+/* A call that failed because the webhook was too slow, not because of its certificate. */
 static bool is_late(const struct err *err)
 {
 	return strstr(err->text, "failed calling webhook") != NULL &&

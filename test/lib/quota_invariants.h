@@ -6,8 +6,8 @@
 
 #include "lib/admission_cycle_fixture.h"
 
-/* Every workload is where it says, and nowhere else; nothing in the forest is yet to be undone, and
- * its sums are those that quota_naive comes to. */
+/* Every workload is in the one list that its place names; the forest has nothing to undo, and its
+ * sums are those of quota_naive. */
 void quota_invariants_check(const struct admission_cycle_fixture *f, struct strbuf *problems);
 
 /* By how much the usage without victims is above quota, per node and pair: nowhere, except after
@@ -19,8 +19,8 @@ struct quota_excess {
 void quota_invariants_excess(const struct admission_cycle_fixture *f, struct quota_excess *ret);
 void quota_invariants_excess_finish(struct quota_excess *e);
 
-/* After a run, applied: each decision is so in the world, victims are of those that policies allow,
- * and nowhere is usage further above quota than it was before. */
+/* After a run was applied: the world agrees with each decision, policies allow the victims, and
+ * usage is nowhere further above quota than before. */
 void quota_invariants_check_run(const struct admission_cycle_fixture *f,
 				const struct quota_excess *before, struct strbuf *problems);
 

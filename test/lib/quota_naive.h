@@ -1,5 +1,5 @@
-/* test/lib/quota_naive.h: quota and usage of a forest for one pair of flavor and resource, worked
- * out from the definitions each time they are asked for. Plain values. Owner: the test. */
+/* test/lib/quota_naive.h: quota and usage of a forest for one pair of flavor and resource, computed
+ * from the definitions at each call. Plain values. Owner: the test. */
 #ifndef TEST_LIB_QUOTA_NAIVE_H
 #define TEST_LIB_QUOTA_NAIVE_H
 
@@ -13,7 +13,7 @@ struct quota_naive {
 		int parent; /* QUOTA_NAIVE_NONE: a root */
 		bool is_queue;
 		int64_t nominal, borrow, lend; /* QUOTA_NAIVE_NONE: no limit */
-		int64_t used;                  /* by what holds quota in it */
+		int64_t used;                  /* by Workloads that hold quota in it */
 	} v[QUOTA_NAIVE_MAX];
 	int n, ncohorts; /* cohorts come first where there is an order */
 };

@@ -40,7 +40,7 @@ static void on_written(void *ctx, const struct workload *w UNUSED, enum sched_ou
 	*(outcome == SCHED_DONE ? &f->written : &f->failed) += 1;
 }
 
-/* As metrics do, it asks which cohorts are above a queue. */
+/* Reads the cohorts above a queue, as metrics do. */
 static void on_status(void *ctx, const struct workload *w UNUSED,
 		      const struct conditions *before UNUSED, const struct conditions *after UNUSED)
 {

@@ -1,7 +1,7 @@
 /* test/play/external.h: tests of the whole system on an API server that is not ours: the one that
  * $HEADGATE_TEST_KUBECONFIG names. It must belong to the tests alone and have no controllers and
- * no scheduler (etcd and kube-apiserver are enough): what earlier tests left is removed, and
- * simulated kubelets play the nodes. Any thread. */
+ * no scheduler (etcd and kube-apiserver are enough): objects of earlier tests are removed, and
+ * kubelets are simulated. Any thread. */
 #ifndef TEST_PLAY_EXTERNAL_H
 #define TEST_PLAY_EXTERNAL_H
 

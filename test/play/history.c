@@ -54,7 +54,7 @@ void history_examine(struct mirror *m, struct history *ret, struct err *err)
 				    jdoc_path_str(object, "spec.nodeName") != NULL;
 		/* Streams of different resources may be seen out of order. */
 		now = r[i].at / SLOWNESS > now ? r[i].at / SLOWNESS : now;
-		check(o, now, ret, err); /* how it was until now */
+		check(o, now, ret, err); /* the state until now */
 		oracle_set(o, oracle_kinds[r[i].resource], r[i].key, object, now);
 		check(o, now, ret, err);
 	}

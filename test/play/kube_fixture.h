@@ -36,7 +36,7 @@ bool kube_fixture_was_http2(struct kube_fixture *f);
 char *kube_fixture_write(struct kube_fixture *f, const char *name, const char *text);
 void kube_fixture_faults(struct kube_fixture *f, const char *script);
 uint64_t kube_fixture_struck(struct kube_fixture *f, const char *kind);
-/* Puts config map default/name with data.n = value, past faults and network. */
+/* Puts config map default/name with data.n = value, bypassing faults and network. */
 void kube_fixture_put(struct kube_fixture *f, const char *name, int value);
 void kube_fixture_delete(struct kube_fixture *f, const char *name);
 

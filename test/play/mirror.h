@@ -1,6 +1,6 @@
-/* test/play/mirror.h: an outsider's view of the cluster: pods, nodes, queues and PodGroups as JSON
+/* test/play/mirror.h: the cluster as seen from outside: pods, nodes, queues and PodGroups as JSON
  * trees, kept by reflectors of its own. Simulated kubelets, the simulated autoscaler, the timeline
- * and the oracle all look at it and at nothing else. Everything happens on the transport's thread;
+ * and the oracle read only this. Everything happens on the transport's thread;
  * mirror_wait blocks another thread until a condition holds there. */
 #ifndef TEST_PLAY_MIRROR_H
 #define TEST_PLAY_MIRROR_H

@@ -283,7 +283,7 @@ static bool is_queue_tighter(const struct oracle_queue *old, const struct oracle
 	       is_raised(&now->guarantee, &old->guarantee);
 }
 
-/* The pod's owner made it ask for more after quota had been given to it. */
+/* The requests of a pod were raised after quota had been given to it. */
 static bool has_grown(const struct oracle_pod *old, const struct oracle_pod *now)
 {
 	return (old->published || old->placed) && (now->published || now->placed) &&
@@ -394,7 +394,8 @@ static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
 							: strmap_get(o->queues, str_of(parent));
 }
 
-/* A pod on a node stays charged where it was granted, or follows an edit, as there is room. */
+/* A pod on a node stays charged in the queue that granted it, or moves after an edit, if there is
+ * room. */
 static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *pod)
 {
 	return pod->former != NULL ||
@@ -525,8 +526,8 @@ static double units(__int128 nano)
 	return (double)nano / 1e9;
 }
 
-/* Terminating pods are no obstacle to pods that did not opt in, as in Volcano: what those took of
- * theirs counts once. */
+/* Pods that did not opt in may take the room of terminating pods, as in Volcano: that amount counts
+ * once. */
 static __int128 counted_twice(const struct verdict *v, const struct oracle_queue *q,
 			      const char *resource)
 {

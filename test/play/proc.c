@@ -133,8 +133,8 @@ static bool claim(uint16_t port)
 	return true;
 }
 
-/* Not one that the kernel gives to outgoing connections: with many tests at work it would be taken
- * again before, or between two lives of, the daemon that it is for. */
+/* Not one of the ports that the kernel gives to outgoing connections: with many tests running, such
+ * a port would be in use again before the daemon starts or restarts. */
 uint16_t proc_free_port(void)
 {
 	static uint64_t next;

@@ -73,7 +73,7 @@ void scene_start(struct scene *s, const struct scene_options *opt)
 	struct stack_options so = opt->stack;
 	struct err err = ERR_INIT;
 
-	/* When the scheduler begins there are the nodes: kinds come to it in any order. */
+	/* The scheduler is started when the nodes exist, since kinds reach it in any order. */
 	so.no_scheduler = true;
 	*s = (struct scene){ 0 };
 	if (stack_start(&so, &s->stack, &err) < 0 ||

@@ -45,7 +45,7 @@ struct scene_pod {
 	const char *name, *namespace_;
 	const char *queue, *group; /* annotations */
 	const char *cpu, *memory;  /* both NULL: best effort */
-	const char *pool;          /* nodeSelector {pool: ...}; "none" is nowhere */
+	const char *pool;          /* nodeSelector {pool: ...}; no node has "none" */
 	const char *runs_for;      /* succeeds after this duration; NULL: runs on */
 	const char *scheduler;     /* NULL: volcano */
 	const char *annotations;   /* more of them, as members of a JSON object */
@@ -115,7 +115,7 @@ void scene_wait_within(struct scene *s, const char *pod, enum scene_state state,
 		       int64_t timeout_ns);
 /* The pod is in this state in the mirror, at this moment. */
 bool scene_is(struct scene *s, const char *pod, enum scene_state state);
-/* A condition of the test's own, looked at on the mirror's thread. */
+/* Waits for a condition of the test, which is evaluated on the mirror's thread. */
 void scene_wait_for(struct scene *s, const char *what, mirror_cond_fn cond, void *ctx);
 /* The scheduler has seen everything that was done before this call and has decided: two best-effort
  * pods came one after the other and run. */

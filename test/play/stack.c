@@ -23,7 +23,7 @@
 #include "play/registration.h"
 #include "process/file.h"
 
-/* Limits are for what never comes: a machine that is busy with other things takes its time. */
+/* A limit for programs that never start: on a busy machine a start may take long. */
 #define START_NS (120 * CLOCK_NS_PER_S)
 #define STEP_MS 20
 #define STOP_MS 60000

@@ -43,7 +43,7 @@ void reflector_fixture_expect_log(struct reflector_fixture *f, const char *text)
 uint64_t reflector_fixture_expect(struct reflector_fixture *f, const char *line);
 void reflector_fixture_answer(struct reflector_fixture *f, const char *line, int status,
 			      const char *body);
-/* Nothing is asked for min; one request is there by max. */
+/* No request for min; one request by max. */
 void reflector_fixture_expect_wait(struct reflector_fixture *f, int64_t min, int64_t max);
 struct reflector_stats reflector_fixture_stats(struct reflector_fixture *f);
 /* Writes into the fixture that ctx is. */

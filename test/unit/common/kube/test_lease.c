@@ -431,7 +431,7 @@ static void test_renewal_of_unknown_outcome(void **state)
 	lease_fixture_end(&f);
 }
 
-/* An answer that is met long after (the process was stopped) gives no right to write. */
+/* An answer that is read long after (the process was stopped) does not allow to write. */
 static void test_late_answer_is_worth_nothing(void **state)
 {
 	struct lease_fixture f;

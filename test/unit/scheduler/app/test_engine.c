@@ -218,7 +218,7 @@ static const struct task *pod_of(struct fixture *f)
 	return cluster_task_find(engine_cluster(f->engine), STR_LIT("ns/p"));
 }
 
-/* Neither what is reserved nor a back-off depends on the time of day. */
+/* Neither reservations nor backoff depend on the wall clock. */
 static void test_steps_of_the_wall_clock_change_nothing(void **state)
 {
 	struct fixture f;

@@ -101,7 +101,7 @@ static void test_a_gang_waits_for_all_it_lacks(void **state)
 	assert_non_null(strstr(out.p, "0/1 nodes are available"));
 }
 
-static void test_what_is_published_has_quota(void **state)
+static void test_a_published_pod_has_quota(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
@@ -261,7 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_gang_waits_for_all_it_lacks),
-		cmocka_unit_test(test_what_is_published_has_quota),
+		cmocka_unit_test(test_a_published_pod_has_quota),
 		cmocka_unit_test(test_a_running_pod_does_not_wait),
 		cmocka_unit_test(test_a_charge_elsewhere_and_beyond_a_limit_is_said),
 		cmocka_unit_test(test_a_queue_of_others_is_said),

@@ -147,7 +147,7 @@ static bool has_member(struct fixture *f, const char *key)
 	return member(f, key, &text);
 }
 
-/* Every webhook of the registration trusts what signed the certificate that the replica serves. */
+/* Every webhook of the registration trusts the CA of the certificate that the replica serves. */
 static void assert_trusted(struct fixture *f, size_t i)
 {
 	CLEANUP(pair_finish) struct pair p = PAIR_INIT;
@@ -271,7 +271,7 @@ static void test_registrations_come_and_change(void **state)
 			 404);
 }
 
-/* A deleted Secret means: please make new ones. */
+/* When the Secret is deleted, new certificates are made. */
 static void test_secret_is_deleted(void **state)
 {
 	struct fixture *f = *state;
@@ -301,7 +301,7 @@ static void test_secret_is_broken(void **state)
 	assert_trusted(f, 0);
 }
 
-/* Another replica goes on where a dead one stopped, once its Lease has run out. */
+/* Another replica continues the rotation of a dead one, once that one's Lease has expired. */
 static void test_leader_dies(void **state)
 {
 	struct fixture *f = *state;

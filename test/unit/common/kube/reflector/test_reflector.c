@@ -96,7 +96,7 @@ static void test_listing_absent(void **state)
 	reflector_fixture_expect_log(&f, "S;");
 	assert_true(reflector_fixture_stats(&f).synced);
 	reflector_fixture_expect_wait(&f, 29 * S, 40 * S);
-	/* Still absent: no news. */
+	/* Still absent: no callback. */
 	reflector_fixture_answer(&f, LIST, 404, "{}");
 	reflector_fixture_expect_log(&f, "");
 	reflector_fixture_expect_wait(&f, 29 * S, 40 * S);

@@ -27,7 +27,7 @@ static void test_a_newer_object_is_reported_once(void **state UNUSED)
 	reflector_fixture_end(&f);
 }
 
-static void test_what_the_stream_has_passed_is_dropped(void **state UNUSED)
+static void test_objects_older_than_the_stream_are_dropped(void **state UNUSED)
 {
 	struct reflector_fixture f;
 	uint64_t w = reflector_fixture_begin_watch(&f);
@@ -103,7 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_newer_object_is_reported_once),
-		cmocka_unit_test(test_what_the_stream_has_passed_is_dropped),
+		cmocka_unit_test(test_objects_older_than_the_stream_are_dropped),
 		cmocka_unit_test(test_deleted_during_a_list_does_not_stay),
 		cmocka_unit_test(test_newer_than_the_list_comes_back),
 		cmocka_unit_test(test_text_without_a_version_is_dropped),

@@ -39,7 +39,7 @@ static void test_singular_plural_and_short_names(void **state)
 	}
 }
 
-static void test_what_a_verb_takes(void **state)
+static void test_kinds_that_a_verb_accepts(void **state)
 {
 	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", NULL };
 
@@ -54,7 +54,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_singular_plural_and_short_names),
-		cmocka_unit_test(test_what_a_verb_takes),
+		cmocka_unit_test(test_kinds_that_a_verb_accepts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

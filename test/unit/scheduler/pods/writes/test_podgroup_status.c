@@ -178,7 +178,7 @@ static void test_gone(void **state)
 	end(&f);
 }
 
-/* A right that is missing for a while: tried at intervals, with what is wished by then. */
+/* A right is missing for a while: the write is repeated with backoff, with the latest content. */
 static void test_refused(void **state)
 {
 	struct fixture f;

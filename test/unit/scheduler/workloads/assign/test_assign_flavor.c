@@ -71,12 +71,12 @@ static void test_the_level_is_that_without_the_victims(void **state)
 	(void)state;
 	expect("queue q cohort=c borrow=LowerPriority reclaim=LowerPriority\n" NEIGHBOUR_IS_FULL,
 	       "f/cpu=outside@7", "Preempt 7 | main*1 cpu=f/Reclaim/7/-1");
-	/* Without victims it is the level of now, whatever the search says. */
+	/* Without victims it is the present level, whatever the search returned. */
 	expect("queue q cohort=c borrow=LowerPriority reclaim=LowerPriority\n" NEIGHBOUR_IS_FULL,
 	       NULL, "Preempt 1 | main*1 cpu=f/NoCandidates/1/-1");
 }
 
-static void test_what_a_subtree_owns_can_be_reclaimed(void **state)
+static void test_quota_of_the_own_subtree_can_be_reclaimed(void **state)
 {
 	/* Cohort c has 4 of 8; o took 6, so 2 are left in the root. */
 	static const char world[] = "cohort c parent=r\nqueue q cohort=c\nqueue p cohort=c\n"
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(test_more_than_it_could_ever_have_does_not_fit),
 		cmocka_unit_test(test_nominal_quota_that_is_used_can_be_preempted_for),
 		cmocka_unit_test(test_the_level_is_that_without_the_victims),
-		cmocka_unit_test(test_what_a_subtree_owns_can_be_reclaimed),
+		cmocka_unit_test(test_quota_of_the_own_subtree_can_be_reclaimed),
 		cmocka_unit_test(test_beyond_nominal_quota_it_waits),
 		cmocka_unit_test(test_borrow_within_cohort_preempts_beyond_nominal_quota),
 		cmocka_unit_test(test_fair_sharing_with_reclaim_preempts_beyond_nominal_quota),

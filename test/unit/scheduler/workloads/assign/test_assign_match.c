@@ -30,7 +30,7 @@ static void test_a_selector_is_restricted_to_labels_of_the_flavor(void **state)
 		{ { { NULL, NULL } }, 0, true },
 		{ { { zone, a } }, 1, true },
 		{ { { zone, b } }, 1, false },
-		{ { { arch, a } }, 1, true }, /* the flavor does not speak of it */
+		{ { { arch, a } }, 1, true }, /* the flavor has no such label */
 		{ { { type, gpu }, { zone, a } }, 2, true },
 		{ { { type, gpu }, { zone, b } }, 2, false },
 		{ { { arch, b }, { zone, b } }, 2, false },

@@ -38,7 +38,7 @@ static void without_a_file_kueue_defaults_hold(void **state)
 	assert_int_equal(c->resources.ntransformations, 0);
 }
 
-static void what_the_engine_needs_is_read(void **state)
+static void fields_of_the_configuration(void **state)
 {
 	static const char text[] =
 		"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
@@ -220,7 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_file_kueue_defaults_hold),
-		cmocka_unit_test(what_the_engine_needs_is_read),
+		cmocka_unit_test(fields_of_the_configuration),
 		cmocka_unit_test(fair_sharing_is_on_when_it_is_there),
 		cmocka_unit_test(errors_name_the_field),
 		cmocka_unit_test(labels_of_workload_metrics_are_copied),

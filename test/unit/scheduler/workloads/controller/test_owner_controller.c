@@ -33,7 +33,7 @@ static void patch_job(struct owner_fixture *f, const char *body)
 	owner_fixture_call(f, HTTP_PATCH, JOBS "/j", APISERVER_FIXTURE_MERGE, body);
 }
 
-/* As the Job controller of Kubernetes. */
+/* Writes a status as the Job controller of Kubernetes does. */
 static void job_status(struct owner_fixture *f, const char *status)
 {
 	char body[600];
@@ -289,7 +289,7 @@ static void a_job_that_changes_while_it_waits_keeps_its_workload(void **state)
 	owner_fixture_end(&f);
 }
 
-/* A DELETE in flight cannot be called back: the Job waits for its next Workload to reserve quota.
+/* A DELETE in flight cannot be cancelled: the Job waits for its next Workload to reserve quota.
  */
 static void a_job_does_not_start_on_a_workload_that_is_to_be_deleted(void **state)
 {

@@ -44,7 +44,7 @@ static char *start(struct owner_fixture *f)
 	return xmalloc_dup(jdoc_path_str(f->api.doc, "metadata.uid"));
 }
 
-static void what_holds_a_pod(void **state)
+static void pods_of_an_admitted_job(void **state)
 {
 	CLEANUP(xmalloc_freep) char *uid = NULL;
 	struct owner_fixture f;
@@ -109,7 +109,7 @@ static void labels_count_until_all_is_listed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_holds_a_pod),
+		cmocka_unit_test(pods_of_an_admitted_job),
 		cmocka_unit_test(labels_count_until_all_is_listed),
 	};
 

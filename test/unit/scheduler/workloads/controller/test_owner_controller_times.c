@@ -65,7 +65,7 @@ static void a_job(void **state)
 }
 
 /* An object of the first list was created at an unknown time before. */
-static void what_was_there_before_is_not_counted(void **state)
+static void listed_objects_are_not_measured(void **state)
 {
 	struct owner_fixture f;
 	CLEANUP(xmalloc_freep) char *body = NULL;
@@ -142,7 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job),
-		cmocka_unit_test(what_was_there_before_is_not_counted),
+		cmocka_unit_test(listed_objects_are_not_measured),
 		cmocka_unit_test(a_job_that_was_changed_is_not_counted),
 		cmocka_unit_test(pods),
 	};

@@ -46,7 +46,7 @@ static void victims_keep_their_quota_until_they_are_gone(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void what_does_not_get_in_goes_back(void **state)
+static void entries_without_quota_are_requeued(void **state)
 {
 	static const struct quota_cycle_row rows[] = {
 		{ "quota q f cpu nominal=2\nworkload a queue=q cpu=3\nworkload b queue=q cpu=1 "
@@ -217,7 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_head_of_each_queue_in_a_cycle),
 		cmocka_unit_test(victims_keep_their_quota_until_they_are_gone),
-		cmocka_unit_test(what_does_not_get_in_goes_back),
+		cmocka_unit_test(entries_without_quota_are_requeued),
 		cmocka_unit_test(quota_is_as_before_until_decisions_are_applied),
 		cmocka_unit_test(flavors_not_looked_at_yet_are_tried_at_once),
 		cmocka_unit_test(quota_behind_the_scan_is_not_missed),

@@ -20,7 +20,7 @@
 #define SETTLED 3000
 #define SHUFFLED 1500
 #define CYCLES 12 /* of one world, with jobs that finish */
-#define LATE 10   /* cycles before others come */
+#define LATE 10   /* cycles before further workloads are added */
 #define SETTLE 400
 
 static void finish_one(struct admission_cycle_fixture *f, struct quota_random *r)
@@ -85,7 +85,7 @@ static void run_world(uint64_t seed, struct strbuf *out)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void what_must_hold_after_every_cycle(void **state)
+static void invariants_after_every_cycle(void **state)
 {
 	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
 
@@ -144,7 +144,7 @@ static void shuffle(const char *text, struct quota_random *r, struct strbuf *out
 	}
 }
 
-/* The same events whatever the ids. */
+/* The same events, independent of ids. */
 static void run_by_keys(const char *world, unsigned nworkloads, uint64_t seed, struct strbuf *out)
 {
 	struct admission_cycle_fixture f;
@@ -306,7 +306,7 @@ static void worlds_come_to_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_must_hold_after_every_cycle),
+		cmocka_unit_test(invariants_after_every_cycle),
 		cmocka_unit_test(the_order_of_objects_does_not_matter),
 		cmocka_unit_test(worlds_come_to_rest),
 	};

@@ -132,7 +132,7 @@ static void test_admissions_count_for_those_behind(void **state)
 	       "x z y");
 }
 
-static void test_what_does_not_get_in_does_not_count(void **state)
+static void test_entries_that_never_fit_do_not_count(void **state)
 {
 	/* As above, but x could never fit. */
 	(void)state;
@@ -351,7 +351,7 @@ int main(void)
 		cmocka_unit_test(test_of_equal_shares_priority_age_and_uid_decide),
 		cmocka_unit_test(test_preemptors_are_first_with_their_gate),
 		cmocka_unit_test(test_admissions_count_for_those_behind),
-		cmocka_unit_test(test_what_does_not_get_in_does_not_count),
+		cmocka_unit_test(test_entries_that_never_fit_do_not_count),
 		cmocka_unit_test(test_the_share_of_a_cohort_decides_above_it),
 		cmocka_unit_test(test_trees_come_by_the_names_of_their_roots),
 		cmocka_unit_test(test_entries_of_one_queue_keep_their_order),

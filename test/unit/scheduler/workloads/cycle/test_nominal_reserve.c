@@ -15,7 +15,7 @@
 
 #define LATER "wait a1 heap FailedAfterNomination WaitingForQuota"
 
-static void what_the_next_ones_use_is_not_lent(void **state)
+static void quota_of_the_next_heads_is_not_lent(void **state)
 {
 	static const struct quota_cycle_row rows[] = {
 		/* Without: lent, and taken back in the next cycle. */
@@ -130,7 +130,7 @@ static void follows_what_the_cycle_does(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_next_ones_use_is_not_lent),
+		cmocka_unit_test(quota_of_the_next_heads_is_not_lent),
 		cmocka_unit_test(only_behind_a_head_that_got_in),
 		cmocka_unit_test(a_preemptor_may_borrow),
 		cmocka_unit_test(follows_what_the_cycle_does),

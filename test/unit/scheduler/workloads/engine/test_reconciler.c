@@ -196,7 +196,7 @@ static void a_refused_write_is_reported(void **state)
 }
 
 /* The event follows the deletion. */
-static void what_was_kept_long_enough_is_deleted(void **state)
+static void finished_workloads_are_deleted_in_time(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -358,7 +358,7 @@ int main(void)
 		cmocka_unit_test(a_limit_of_time_deactivates_when_it_is_over),
 		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
 		cmocka_unit_test(a_refused_write_is_reported),
-		cmocka_unit_test(what_was_kept_long_enough_is_deleted),
+		cmocka_unit_test(finished_workloads_are_deleted_in_time),
 		cmocka_unit_test(the_job_of_what_was_deactivated_goes),
 		cmocka_unit_test(a_status_that_is_outdated_is_read_again),
 		cmocka_unit_test(it_is_activated_again_in_time),

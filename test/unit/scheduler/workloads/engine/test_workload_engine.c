@@ -414,8 +414,8 @@ static void answer_all(struct workload_engine_fixture *f)
 	}
 }
 
-/* Nothing else brings it back: neither the object nor a queue changes. */
-static void what_happens_outside_of_cycles_is_written_again(void **state)
+/* Neither the object nor a queue changes: the engine must repeat the write itself. */
+static void failed_writes_outside_of_cycles_are_repeated(void **state)
 {
 	struct workload_engine_fixture f;
 
@@ -524,7 +524,7 @@ int main(void)
 		cmocka_unit_test(why_it_waits_is_written_a_moment_later),
 		cmocka_unit_test(a_cycle_waits_for_the_writes_of_the_last),
 		cmocka_unit_test(writes_that_hang_do_not_stop_it),
-		cmocka_unit_test(what_happens_outside_of_cycles_is_written_again),
+		cmocka_unit_test(failed_writes_outside_of_cycles_are_repeated),
 		cmocka_unit_test(a_failing_queue_status_does_not_delay_others),
 		cmocka_unit_test(bad_objects_are_reported),
 		cmocka_unit_test(metrics_bear_labels_of_workloads),

@@ -172,7 +172,7 @@ static const char three_levels[] = "cohort root\n"
 				   "quota b default cpu nominal=5\n"
 				   "quota c default cpu nominal=10\n";
 
-static void test_only_what_is_not_private_rises(void **state)
+static void test_usage_beyond_local_quota_rises(void **state)
 {
 	(void)state;
 	begin(three_levels);
@@ -243,7 +243,7 @@ static void test_fits(void **state)
 	v[0].value++;
 	assert_false(forest_fits(w.f, id("a"), &req));
 	use("a", CPU(20));
-	v[0].value = 0; /* nothing is asked: below zero is as good as zero */
+	v[0].value = 0; /* nothing is requested: less than zero fits, too */
 	assert_true(forest_fits(w.f, id("a"), &req));
 	forest_undo(w.f, 0);
 }
@@ -422,7 +422,7 @@ int main(void)
 		CASE(test_a_fork_has_usage_of_its_own),
 		CASE(test_lending_nothing_and_lending_everything),
 		CASE(test_use_beyond_quota_is_negative),
-		CASE(test_only_what_is_not_private_rises),
+		CASE(test_usage_beyond_local_quota_rises),
 		CASE(test_limits_count_between_cohorts_too),
 		CASE(test_fits_here_leaves_the_rest_to_the_parent),
 		CASE(test_fits),

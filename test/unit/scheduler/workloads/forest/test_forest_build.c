@@ -22,7 +22,7 @@ struct random_world {
 	int64_t usage[COHORTS + QUEUES][PAIRS]; /* of queues, by node id: what was charged */
 };
 
-/* --- by the book --------------------------------------------------------------------------------
+/* --- by the definitions -------------------------------------------------------------------------
  */
 
 static const struct quota_node *parent_of(const struct quota *q, const struct quota_node *n)

@@ -75,7 +75,7 @@ static void sums_saturate(void **state)
 	}
 }
 
-static void what_was_saturated_comes_back(void **state)
+static void saturated_sums_recover(void **state)
 {
 	struct quota_amount one = { .value = HALF };
 	struct quota_amounts more = { .v = &one, .n = 1 };
@@ -225,7 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_saturate),
-		cmocka_unit_test(what_was_saturated_comes_back),
+		cmocka_unit_test(saturated_sums_recover),
 		cmocka_unit_test(shares_stay_numbers),
 		cmocka_unit_test(all_of_it_is_preempted_for_all_of_it),
 		cmocka_unit_test(the_last_of_many_flavors_is_found),

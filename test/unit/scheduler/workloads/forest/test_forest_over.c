@@ -104,7 +104,7 @@ static void hold_or_release(struct quota_world *w, struct rng *r)
 	}
 }
 
-/* As a cycle does: charges, looks, takes it back; and the same in a fork. */
+/* As a cycle does: charges, checks, undoes; and the same in a fork. */
 static void charge(struct quota_world *w, struct rng *r)
 {
 	const struct workload *wl = any(w, r);

@@ -205,7 +205,7 @@ static void in_vain_three_times_is_enough(void **state)
 	quota_world_finish(&w);
 }
 
-static void what_did_not_come_to_be_does_not_count(void **state)
+static void revoked_preemptions_do_not_count(void **state)
 {
 	struct quota_world w;
 
@@ -253,7 +253,7 @@ int main(void)
 		cmocka_unit_test(it_ends_when_something_changes),
 		cmocka_unit_test(turning_on_each_other_takes_longer_each_time),
 		cmocka_unit_test(in_vain_three_times_is_enough),
-		cmocka_unit_test(what_did_not_come_to_be_does_not_count),
+		cmocka_unit_test(revoked_preemptions_do_not_count),
 		cmocka_unit_test(records_of_removed_workloads_are_dropped),
 	};
 

@@ -139,7 +139,7 @@ static void a_status_may_change_while_the_first_lists_come_in(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Whatever else happens between the moment when the queue appears and the next look at all. */
+/* Other events between the creation of the queue and the next flush do not matter. */
 static void quota_in_a_queue_that_appears_is_held(void **state)
 {
 	struct workload_cache_fixture f;
@@ -255,7 +255,7 @@ static void a_failed_preemption_is_taken_back(void **state)
 	assert_int_equal(low->holding.node, team(&f));
 	(void)workload_cache_fixture_write(&f, "high");
 	write = workload_cache_fixture_write(&f, "low");
-	/* Evicted already: nothing is said twice. */
+	/* Evicted already: no second event. */
 	workload_cache_fixture_cycle(&f);
 	workload_cache_fixture_no_write(&f);
 	workload_cache_fixture_done(&f, "low", write, SCHED_REJECTED, 0);
@@ -286,7 +286,7 @@ static void a_reason_that_was_not_written_is_found_again(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Decided between two cycles: the second one must know. */
+/* Evicted between two cycles: the second one must take it into account. */
 static void an_eviction_counts_as_soon_as_it_is_decided(void **state)
 {
 	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
@@ -345,7 +345,7 @@ static bool is_evicted(struct workload_cache_fixture *f, const char *name)
 	return workload_cache_fixture_get(f, name)->flags.evicted;
 }
 
-/* It is no victim for a while, longer each time, and at once when it is read anew. */
+/* It is no victim for a while, longer each time, but again at once when it is read anew. */
 static void an_eviction_that_is_refused_is_put_off(void **state)
 {
 	static const int64_t waits[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600 };
@@ -387,7 +387,7 @@ static void an_eviction_that_is_refused_is_put_off(void **state)
 }
 
 /* The first write is done: only what came after it is taken back. */
-static void what_was_written_stays_when_the_next_write_fails(void **state)
+static void a_failed_write_does_not_undo_the_one_before(void **state)
 {
 	struct workload_cache_fixture f;
 	struct workload *w;
@@ -412,7 +412,7 @@ static void what_was_written_stays_when_the_next_write_fails(void **state)
 }
 
 /* A check that became Ready between our reading and our writing stays so. */
-static void what_others_write_is_not_overwritten(void **state)
+static void writes_of_others_are_not_overwritten(void **state)
 {
 	static const char pending[] =
 		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Pending\"}]";
@@ -541,7 +541,7 @@ static void an_object_that_was_read_is_no_newer_than_the_watch(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-static void nor_newer_than_what_waits_for_a_write(void **state)
+static void an_old_answer_does_not_replace_a_waiting_object(void **state)
 {
 	struct workload_cache_fixture f;
 	uint64_t write;
@@ -577,7 +577,7 @@ static void finished_and_bad_ones(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Most of its status is not kept: a write would take the rest off. */
+/* Most of its status is not kept: a write would remove the rest. */
 static void of_a_finished_one_nothing_is_written(void **state)
 {
 	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
@@ -622,13 +622,13 @@ int main(void)
 		cmocka_unit_test(an_eviction_counts_as_soon_as_it_is_decided),
 		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
 		cmocka_unit_test(an_eviction_that_is_refused_is_put_off),
-		cmocka_unit_test(what_was_written_stays_when_the_next_write_fails),
-		cmocka_unit_test(what_others_write_is_not_overwritten),
+		cmocka_unit_test(a_failed_write_does_not_undo_the_one_before),
+		cmocka_unit_test(writes_of_others_are_not_overwritten),
 		cmocka_unit_test(a_workload_that_has_finished_meanwhile_is_not_evicted),
 		cmocka_unit_test(a_namesake_starts_anew),
 		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
 		cmocka_unit_test(an_object_that_was_read_is_no_newer_than_the_watch),
-		cmocka_unit_test(nor_newer_than_what_waits_for_a_write),
+		cmocka_unit_test(an_old_answer_does_not_replace_a_waiting_object),
 		cmocka_unit_test(finished_and_bad_ones),
 		cmocka_unit_test(of_a_finished_one_nothing_is_written),
 	};

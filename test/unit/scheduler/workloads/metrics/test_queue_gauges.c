@@ -168,7 +168,7 @@ static void see_tier(struct fixture *x, const char *key, const char *tier)
 	metric_families_workload(x->m, str_of(key), &m);
 }
 
-/* Each sort that some Workload of the queue is of, also when none of it is admitted. */
+/* A series for each kind of Workload in the queue, also when none of it is admitted. */
 static void admitted_by_labels(void **state)
 {
 	static const char *tiers[] = { "gold", "tin", "zinc" };

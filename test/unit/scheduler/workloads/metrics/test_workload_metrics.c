@@ -147,7 +147,7 @@ static void admission_and_how_long_it_took(void **state)
 	       "1");
 	expect(&x, "cohort_subtree_admitted_workloads_total{cohort=\"all\",priority_class=\"gold\"",
 	       "1");
-	/* The same again is no news. */
+	/* The same again is not counted. */
 	set(&x.before, "QuotaReserved", true, "QuotaReserved", 150 * S);
 	set(&x.before, "Admitted", true, "Admitted", 157 * S);
 	record_status(&x, "low");
@@ -246,7 +246,7 @@ static void a_jump_and_a_local_queue_that_is_gone(void **state)
 	end(&x);
 }
 
-static void what_owners_measure(void **state)
+static void durations_of_owners(void **state)
 {
 	struct fixture x;
 
@@ -271,7 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_jump_and_a_local_queue_that_is_gone),
-		cmocka_unit_test(what_owners_measure),
+		cmocka_unit_test(durations_of_owners),
 		cmocka_unit_test(cycles_are_counted),
 		cmocka_unit_test(admission_and_how_long_it_took),
 		cmocka_unit_test(readiness_end_and_how_long_it_took),

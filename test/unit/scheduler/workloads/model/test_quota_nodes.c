@@ -11,7 +11,7 @@ static void test_cohorts_come_and_go_with_their_names(void **state)
 	q = quota_world_node(&w, "q");
 	assert_false(quota_world_node(&w, "c")->exists);
 	assert_int_equal(q->parent_id, quota_world_id(&w, "c"));
-	/* The object comes, and goes while it is still named. */
+	/* The object is created, and deleted while it is still referenced. */
 	quota_world_add(&w, "cohort c parent=up\n");
 	assert_int_equal(quota_world_node(&w, "c")->parent_id, quota_world_id(&w, "up"));
 	quota_node_clear(quota_world_node(&w, "c"));

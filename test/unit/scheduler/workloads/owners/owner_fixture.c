@@ -20,7 +20,7 @@
 
 #define FLAVORS "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
 
-/* --- what a reflector does ---------------------------------------------------------------------
+/* --- as a reflector ----------------------------------------------------------------------------
  */
 
 struct look {
@@ -193,7 +193,7 @@ void owner_fixture_settle(struct owner_fixture *f)
 	}
 }
 
-/* --- what others do ----------------------------------------------------------------------------
+/* --- as other controllers ----------------------------------------------------------------------
  */
 
 static void on_activity(void *ctx, struct str key)
@@ -291,7 +291,7 @@ void owner_fixture_get_workload(struct owner_fixture *f)
 	owner_fixture_call(f, HTTP_GET, url, NULL, NULL);
 }
 
-/* The text at a path of the latest answer, of JSON for what is no text; "" when absent. */
+/* The text at a path of the latest answer, as JSON if it is no string; "" when absent. */
 void owner_fixture_expect(struct owner_fixture *f, const char *path, const char *want)
 {
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;

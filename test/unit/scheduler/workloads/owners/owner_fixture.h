@@ -1,6 +1,6 @@
 /* test/unit/scheduler/workloads/owners/owner_fixture.h: the controller of owners at the embedded
  * API server, in virtual time, for unit tests. There is no Job controller, no kubelet and no quota
- * engine: the test writes what they would. Owner: the test. */
+ * engine: the test writes in their place. Owner: the test. */
 #ifndef TEST_UNIT_SCHEDULER_WORKLOADS_OWNERS_OWNER_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_WORKLOADS_OWNERS_OWNER_FIXTURE_H
 
@@ -55,13 +55,13 @@ void owner_fixture_call(struct owner_fixture *f, enum http_method method, const 
 			const char *type, const char *body);
 /* The Workload that was reported last. */
 void owner_fixture_get_workload(struct owner_fixture *f);
-/* As the quota engine; podsets: "name:count ...", NULL: without admission. */
+/* Write statuses as the quota engine does; podsets: "name:count ...", NULL: without admission. */
 void owner_fixture_workload_status(struct owner_fixture *f, const char *conditions,
 				   const char *podsets);
-void owner_fixture_admit(struct owner_fixture *f, const char *podsets); /* likewise */
+void owner_fixture_admit(struct owner_fixture *f, const char *podsets);
 void owner_fixture_evict(struct owner_fixture *f, const char *podsets); /* still holds quota */
 
-/* The text at a path of the latest answer, of JSON for what is no text; "" when absent. */
+/* The text at a path of the latest answer, as JSON if it is no string; "" when absent. */
 void owner_fixture_expect(struct owner_fixture *f, const char *path, const char *want);
 void owner_fixture_expect_condition(struct owner_fixture *f, const char *type, const char *status,
 				    const char *reason);

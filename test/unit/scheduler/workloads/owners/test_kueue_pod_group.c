@@ -139,7 +139,7 @@ static void which_pods_make_a_group(void **state)
 	}
 }
 
-static void what_pods_say(void **state)
+static void states_of_pods(void **state)
 {
 	static const struct {
 		const char *pod;
@@ -175,7 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_pods_stay),
 		cmocka_unit_test(which_pods_make_a_group),
-		cmocka_unit_test(what_pods_say),
+		cmocka_unit_test(states_of_pods),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

@@ -219,7 +219,7 @@ static void a_job_that_is_another_one(void **state)
 	}
 }
 
-static void what_answers_mean(void **state)
+static void answers_and_their_outcomes(void **state)
 {
 	static const char other[] = "{\"kind\":\"Status\",\"message\":\"Job.batch \\\"j\\\" is "
 				    "invalid: metadata.uid: Invalid value: \\\"u\\\": field "
@@ -304,7 +304,7 @@ static void count_line(struct str line, void *ctx)
 	*lines += 1;
 }
 
-/* It is sent again and again, more and more rarely, and logged once; unless the reason changes. */
+/* It is sent again with backoff, and logged once for each reason. */
 static void a_refusal_is_logged_once(void **state)
 {
 	static const char *const why[] = { "{\"message\":\"no right\"}",
@@ -406,7 +406,7 @@ int main(void)
 		cmocka_unit_test(the_template_comes_from_the_job),
 		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_job_that_is_another_one),
-		cmocka_unit_test(what_answers_mean),
+		cmocka_unit_test(answers_and_their_outcomes),
 		cmocka_unit_test(a_conflict_without_a_version_is_sent_again),
 		cmocka_unit_test(a_refusal_is_logged_once),
 		cmocka_unit_test(events_about_the_workload_itself),

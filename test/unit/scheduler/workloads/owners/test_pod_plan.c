@@ -396,7 +396,7 @@ static void add_whole(const struct owner_write *w, struct strbuf *out)
 	}
 }
 
-static void what_new_workloads_say(void **state)
+static void bodies_of_new_workloads(void **state)
 {
 	static const struct {
 		struct row row;
@@ -515,7 +515,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
-		cmocka_unit_test(what_new_workloads_say),
+		cmocka_unit_test(bodies_of_new_workloads),
 		cmocka_unit_test(annotations_to_copy_must_agree),
 		cmocka_unit_test(too_many_roles),
 	};

@@ -223,7 +223,7 @@ static void pending_flavors_and_back_off(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* Requeued=False holds it whatever the time; the timer must end for all that. */
+/* Requeued=False holds it at any time; the timer must end all the same. */
 static void requeued_false_outlives_the_timer(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -259,7 +259,7 @@ static void equal_ones_are_passed_over_until_something_changes(void **state)
 }
 
 /* The last reason is about its former requests. */
-static void one_that_asks_for_something_else_is_not_passed_over(void **state)
+static void changed_requests_are_tried_again(void **state)
 {
 	struct admission_cycle_fixture f;
 	struct workload *a;
@@ -280,7 +280,7 @@ static void one_that_asks_for_something_else_is_not_passed_over(void **state)
 	a->object.podsets[0].shape = podset_shape(&a->object.podsets[0]);
 	pending_update(f.w.q, a, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "a | b");
-	/* The same once more is no news. */
+	/* The same once more changes nothing. */
 	put_back(&f, pop(&f), QUOTA_REQUEUE_NO_FIT);
 	pending_update(f.w.q, a, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | a b");
@@ -289,7 +289,7 @@ static void one_that_asks_for_something_else_is_not_passed_over(void **state)
 
 /* Its own former reason marks it as known not to fit: it gets the reason again, which may never
  * have been written. */
-static void one_that_comes_back_was_not_looked_at(void **state)
+static void a_requeued_workload_gets_its_reason_again(void **state)
 {
 	struct admission_cycle_fixture f;
 	struct workload *a;
@@ -314,7 +314,7 @@ static void one_that_comes_back_was_not_looked_at(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void one_that_is_being_deleted_queues_no_more(void **state)
+static void deleted_workloads_leave_the_queue(void **state)
 {
 	struct admission_cycle_fixture f;
 	struct workload *a;
@@ -468,9 +468,9 @@ int main(void)
 		cmocka_unit_test(pending_flavors_and_back_off),
 		cmocka_unit_test(requeued_false_outlives_the_timer),
 		cmocka_unit_test(equal_ones_are_passed_over_until_something_changes),
-		cmocka_unit_test(one_that_asks_for_something_else_is_not_passed_over),
-		cmocka_unit_test(one_that_comes_back_was_not_looked_at),
-		cmocka_unit_test(one_that_is_being_deleted_queues_no_more),
+		cmocka_unit_test(changed_requests_are_tried_again),
+		cmocka_unit_test(a_requeued_workload_gets_its_reason_again),
+		cmocka_unit_test(deleted_workloads_leave_the_queue),
 		cmocka_unit_test(no_hash_for_strict_fifo_other_reasons_or_without_the_gate),
 		cmocka_unit_test(the_preemptor_stays_first_in_best_effort_fifo),
 		cmocka_unit_test(the_preemptor_is_an_ordinary_one_in_strict_fifo),

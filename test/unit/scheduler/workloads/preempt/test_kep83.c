@@ -1,5 +1,5 @@
 /* The rules of KEP-83's preemption algorithm, one by one, and those of KEP-7990 for the cost of a
- * preemption. That the preemptor waits for the next cycle is tested with the cycle. */
+ * preemption. The tests of the cycle check that the preemptor waits for the next one. */
 #include "scheduler/workloads/preempt/victims.h"
 
 #include "lib/unit.h"
@@ -283,7 +283,7 @@ static void test_priority_outweighs_any_cost(void **state)
 	       "default/cpu=2", "low:InClusterQueue");
 }
 
-/* Nothing costs so little that it may be preempted for that. */
+/* A low cost makes no workload eligible. */
 static void test_cost_makes_no_workload_eligible(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
@@ -296,7 +296,7 @@ static void test_cost_makes_no_workload_eligible(void **state)
 	victims_fixture_expect(&w, "p", "default/cpu=2", "");
 }
 
-/* Nor so much that it may not. */
+/* A high cost protects no workload. */
 static void test_cost_does_not_protect(void **state)
 {
 	(void)state;
@@ -308,7 +308,7 @@ static void test_cost_does_not_protect(void **state)
 }
 
 /* With equal priorities the older may preempt the newer, never the other way round, so there is no
- * way round any number of workloads, whatever they cost. */
+ * circle of preemptions, whatever the costs. */
 static void test_equal_priorities_never_preempt_in_a_circle(void **state)
 {
 	static const char *const costs[] = { "0", "1", "-1", "1000" };

@@ -121,7 +121,7 @@ static void test_usage_is_before_priority(void **state)
 	}
 }
 
-/* However far apart values are: what has no room in a key is compared. */
+/* Values too large for the packed key are compared as they are. */
 static void test_values_far_apart(void **state)
 {
 	static const int64_t far[] = { INT64_MIN, INT64_MIN + 1, -1, 0, 1, 1LL << 40, INT64_MAX };
@@ -155,7 +155,7 @@ static void test_values_far_apart(void **state)
 	}
 }
 
-/* Looking at the first sorts nothing, and the list that was given stays as it is. */
+/* Reading the first sorts nothing, and the list that was given does not change. */
 static void test_it_is_sorted_when_it_is_read(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);

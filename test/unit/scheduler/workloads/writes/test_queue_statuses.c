@@ -300,8 +300,8 @@ static void shares_only_with_fair_sharing(void **state)
 	end(&f);
 }
 
-/* Only what was sampled and is not nothing; not by the nanounit where it is millions. */
-static void what_a_local_queue_used(void **state)
+/* Only resources that were sampled and are not zero, rounded to units that fit their size. */
+static void consumed_resources_of_a_local_queue(void **state)
 {
 	struct fixture f;
 	struct quota_consumed cpu, memory;
@@ -487,7 +487,7 @@ static void urgent_statuses_go_first(void **state)
 	end(&f);
 }
 
-/* Numbers once a second; it is said when. */
+/* Counts are written once a second; the time of the next write is reported. */
 static void not_too_often(void **state)
 {
 	struct queue_statuses_time at;
@@ -533,7 +533,7 @@ static void a_retry_computes_the_status_again(void **state)
 	end(&f);
 }
 
-/* A right that is missing for a moment comes back without any change of the queue. */
+/* A missing right may be granted later, without any change of the queue: the write is repeated. */
 static void a_refused_status_is_sent_again(void **state)
 {
 	struct fixture f;
@@ -561,7 +561,7 @@ int main(void)
 		cmocka_unit_test(active_and_why_not),
 		cmocka_unit_test(fields_that_others_changed_are_corrected),
 		cmocka_unit_test(shares_only_with_fair_sharing),
-		cmocka_unit_test(what_a_local_queue_used),
+		cmocka_unit_test(consumed_resources_of_a_local_queue),
 		cmocka_unit_test(many_statuses_are_written_in_portions),
 		cmocka_unit_test(urgent_statuses_go_first),
 		cmocka_unit_test(not_too_often),

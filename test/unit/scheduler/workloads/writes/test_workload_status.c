@@ -80,7 +80,7 @@ static struct jdoc *format(struct fixture *f)
 	return d;
 }
 
-static void what_is_absent_is_left_out(void **state)
+static void absent_fields_are_left_out(void **state)
 {
 	struct fixture f;
 	struct jdoc *d;
@@ -279,7 +279,7 @@ static void answers(void **state)
 	}
 }
 
-static void what_may_pass_is_sent_again(void **state)
+static void transient_failures_are_sent_again(void **state)
 {
 	static const int statuses[] = { 409, 429, 500, 503 };
 
@@ -385,7 +385,7 @@ static void nothing_is_sent_without_the_lease(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_absent_is_left_out),
+		cmocka_unit_test(absent_fields_are_left_out),
 		cmocka_unit_test(others_keep_their_conditions),
 		cmocka_unit_test(updates_of_a_check_that_starts_anew_are_taken_off_once),
 		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),
@@ -393,7 +393,7 @@ int main(void)
 		cmocka_unit_test(the_answer_contains_the_version),
 		cmocka_unit_test(writes_that_wait_are_coalesced),
 		cmocka_unit_test(answers),
-		cmocka_unit_test(what_may_pass_is_sent_again),
+		cmocka_unit_test(transient_failures_are_sent_again),
 		cmocka_unit_test(a_write_may_be_good_for_one_version_only),
 		cmocka_unit_test(a_list_is_emptied_by_a_write_of_its_own),
 		cmocka_unit_test(clusters_and_nodes_stay_until_they_are_taken_off),

@@ -215,7 +215,7 @@ sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
 	@$(if $(ARGS),$(foreach b,$(SIM_BIN),$b $(ARGS) &&) true,$(RUN_TESTS) $(SIM_BIN))
 
 MUTANT_ENV := BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(LIBS)'
-sim-fresh: $(SIM_BIN) ## seeds of the simulation that no person chose, for ARGS minutes (3); reports those that fail
+sim-fresh: $(SIM_BIN) ## random new seeds of the simulation for ARGS minutes (3); reports those that fail
 	@BUILD=$(BUILD) test/sim/fresh.sh $(ARGS)
 
 MUTANTS := $(if $(SIM_SRC),test/sim/mutants.sh)

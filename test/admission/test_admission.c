@@ -8,7 +8,7 @@
  *     localQueues: [LocalQueue, ...]      # those called "default" matter
  *     priorityClasses: [WorkloadPriorityClass, ...]
  *     operation: CREATE                   # default
- *     user: system:admin                  # who asks; default: nobody
+ *     user: system:admin                  # that sends the request; default: empty
  *     object: {...}                       # of the review; also oldObject, subResource, objectName
  *     want:
  *       allowed: true                     # default

@@ -13,8 +13,8 @@
 #include "enc/base64.h"
 #include "enc/json/jdoc.h"
 
-/* The webhooks of one kind of configuration whose rules match, in order; a copy, since the store
- * may change while a call-out is under way. */
+/* The webhooks of one kind of configuration with a rule that matches, in order; a copy, since the
+ * store may change while a call-out is under way. */
 static struct jdoc *find_hooks(struct call *c, const char *plural, enum admission_op op)
 {
 	struct resource *res =
@@ -105,7 +105,7 @@ static int call_out(struct call *c, const struct jdoc *hook, const struct jdoc *
 	call.ca_bundle = strbuf_str(&ca);
 	call.body = strbuf_str(&body);
 	if (c->s->opt.review(c->s->opt.review_ctx, &call, &out, err) < 0) {
-		/* What a server answers is told in the words of client libraries. */
+		/* errors of a call are worded as Go's HTTP client words them */
 		if (err->code != ERR_INVALID) {
 			(void)err_wrap(err, "Post \"%s\"", url);
 		}

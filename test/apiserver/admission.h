@@ -15,7 +15,7 @@ int admission_mutate(struct call *c, enum admission_op op, const struct jdoc *ol
 		     struct jdoc **doc);
 int admission_validate(struct call *c, enum admission_op op, const struct jdoc *old,
 		       const struct jdoc *doc);
-/* What is refused at registration: match conditions outside the supported subset, no url. */
+/* Causes for refusing a registration: match conditions outside the supported subset, no url. */
 void admission_check_registration(const struct jdoc *config, struct jdoc *causes);
 
 #endif

@@ -15,9 +15,9 @@ struct admission_subject {
 
 /* One of its rules names what the call is about. */
 bool admission_match_rules(const struct call *c, const struct jdoc *hook, enum admission_op op);
-/* The selectors and conditions of a webhook whose rules match. request: the AdmissionRequest for
- * match conditions. 1: call it, 0: not concerned, -ERR_INVALID: a
- * match condition failed to evaluate and none said no. */
+/* The selectors and conditions of a webhook with a rule that matches. request: the AdmissionRequest
+ * for match conditions. 1: call it, 0: not concerned, -ERR_INVALID: a match condition failed to
+ * evaluate and none said no. */
 int admission_match(struct call *c, const struct jdoc *hook,
 		    const struct admission_subject *subject, const struct jdoc *request,
 		    struct err *err);

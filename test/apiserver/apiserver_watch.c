@@ -186,7 +186,7 @@ static void gone_frame(const struct apiserver_watch *w, struct strbuf *out)
 		      w->rv, w->res->bucket.compacted + 1);
 }
 
-/* What a change looks like through the selector; NULL: nothing. */
+/* The type of watch event that a change is through the selector; NULL: no event. */
 static const char *seen_as(const struct apiserver_watch *w, const struct bucket_event *e)
 {
 	bool was = e->prev != NULL && selector_matches(w->selector, e->prev);

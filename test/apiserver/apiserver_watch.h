@@ -10,7 +10,7 @@
 
 struct call;
 
-/* What a scripted fault does to one stream. Counts are frames, -1: never. */
+/* Effects of a scripted fault on one stream. Counts are frames, -1: never. */
 struct watch_faults {
 	int64_t late_ns;  /* every frame this much later than its change */
 	int64_t dup_at;   /* frame number sent twice */

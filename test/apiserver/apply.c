@@ -101,7 +101,7 @@ static void drop_empty(struct jdoc *managed)
 	}
 }
 
-/* "name", and for those who do not apply the version that they wrote in. */
+/* "name", and for managers that do not apply also the version that they wrote in. */
 static char *manager_text(const struct jdoc *entry)
 {
 	const char *manager = jdoc_str_or(jdoc_get(entry, "manager"), "");
@@ -160,7 +160,8 @@ static int settle(struct call *c, struct jdoc *managed, long self, const struct 
 	return jdoc_first(causes) == NULL ? 0 : kstatus_apply_conflict(c->resp, causes);
 }
 
-/* What this manager applied before and does not any more, and nobody else owns. */
+/* Removes the fields that this manager applied before, does not apply any more, and that no other
+ * manager owns. */
 static void remove_abandoned(struct jdoc *new, const struct jdoc *managed, long self,
 			     const struct jdoc *set)
 {
@@ -324,7 +325,7 @@ static char *manager_of(const struct call *c)
 	return xmalloc_dup_n(agent.p, agent.len);
 }
 
-/* One empty entry is how a client says: nobody owns anything. */
+/* A client resets ownership with a list of one empty entry. */
 static bool is_cleared(const struct jdoc *managed)
 {
 	const struct jdoc *first = jdoc_first(managed);

@@ -1,6 +1,6 @@
 /* test/apiserver/apply.h: server-side apply and field ownership. Ownership is kept in managedFields
  * from an object's first apply on; what was there before belongs to "before-first-apply". Objects
- * that nobody applies carry no managedFields. */
+ * that were never applied carry no managedFields. */
 #ifndef TEST_APISERVER_APPLY_H
 #define TEST_APISERVER_APPLY_H
 

@@ -9,8 +9,8 @@ struct jdoc;
 
 /* JSON, or YAML where the content type says so. 400, 413 or 415 in c->resp on failure. */
 int body_parse(struct call *c, struct jdoc **ret);
-/* body_parse plus: an object whose apiVersion and kind fit the resource (filled in when absent) and
- * whose namespace and name fit the path (namespace filled in). */
+/* As body_parse, and checks the object: its apiVersion and kind fit the resource (filled in when
+ * absent), its namespace and name fit the path (namespace filled in). */
 int body_parse_object(struct call *c, struct jdoc **ret);
 /* The same checks for a tree that came from elsewhere (a patch, a manifest). */
 int body_check_object(struct call *c, struct jdoc *doc);

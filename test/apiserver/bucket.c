@@ -137,7 +137,7 @@ bool bucket_walk_init(struct bucket_walk *w, const struct bucket *b, int64_t rv,
 		const struct bucket_event *e = bucket_event(b, i);
 
 		if (sorted_find(&w->gone, e->obj->key) != NULL) {
-			continue; /* the first change after rv tells what was there at rv */
+			continue; /* its first change after rv holds the object as of rv */
 		}
 		sorted_put(&w->gone, e->obj);
 		if (e->prev != NULL) {

@@ -43,7 +43,7 @@ size_t bucket_after(const struct bucket *b, int64_t rv);
 /* Walks the state at version rv (rv < 0: now) in key order. */
 struct bucket_walk {
 	const struct bucket *bucket;
-	struct sorted past; /* what objects changed since were at rv */
+	struct sorted past; /* objects changed since, as they were at rv */
 	struct sorted gone; /* keys changed since: the present entry does not count */
 	struct sorted_pos now_at, past_at;
 	struct object *now_next, *past_next;

@@ -75,7 +75,7 @@ static int check_meta(struct call *c, struct jdoc *meta)
 	return 0;
 }
 
-/* What the server alone decides; repeated after mutation, which may have touched it. */
+/* Sets the fields that only the server sets; again after mutation, which may have changed them. */
 static void fill_in(struct call *c, struct jdoc *doc)
 {
 	char text[CLOCK_RFC3339_MAX];

@@ -108,7 +108,7 @@ static int default_replicas(struct call *c, struct jdoc *doc)
 	return 0;
 }
 
-/* What is given as text is stored encoded. */
+/* Moves stringData into data, in base64. */
 static int default_secret(struct call *c, struct jdoc *doc)
 {
 	const struct jdoc *texts = jdoc_get(doc, "stringData");

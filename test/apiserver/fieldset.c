@@ -385,7 +385,7 @@ void fieldset_remove(const struct jdoc *set, struct jdoc *doc)
 		if (is_leaf(s) && jdoc_kind(have) == JDOC_OBJECT && jdoc_first(have) != NULL) {
 			continue; /* an object that was applied empty and has members of others */
 		}
-		/* an item whose existence itself was owned goes as a whole */
+		/* an item that was owned as such goes as a whole */
 		if (is_leaf(s) || jdoc_get(s, ".") != NULL) {
 			remove_child(doc, name);
 			continue;

@@ -26,7 +26,7 @@ struct jdoc *fieldset_changed(const struct jdoc *old, const struct jdoc *new,
 bool fieldset_is_empty(const struct jdoc *set);
 void fieldset_subtract(struct jdoc *set, const struct jdoc *other); /* leaves of other */
 void fieldset_add(struct jdoc *set, const struct jdoc *other);
-/* Leaves in both sets whose values differ between a and b. */
+/* Leaves in both sets with different values in a and b. */
 struct jdoc *fieldset_disputed(const struct jdoc *set, const struct jdoc *other,
 			       const struct jdoc *a, const struct jdoc *b);
 /* Writes the values that `from` has at the leaves of set into `to`. */

@@ -172,7 +172,7 @@ static void fill(struct front *f, const struct apiserver_response *resp, struct 
 	}
 }
 
-/* What tests need beyond the API, see front.h. */
+/* Requests of tests that are not part of the API, see front.h. */
 static void debug(struct front *f, const struct http_request *req, struct arena *arena,
 		  struct http_response *ret)
 {

@@ -25,7 +25,7 @@ struct front_options {
 	unsigned max_connections;      /* 0: 1000 */
 	struct str cert, key;          /* PEM; absent: plain HTTP */
 	const char *const *tokens;     /* ends with NULL; bearer tokens of which one is required.
-					  NULL: everybody may do everything */
+					  NULL: every client may do everything */
 };
 
 int front_start(const struct front_options *opt, struct front **ret, struct err *err);

@@ -1,4 +1,4 @@
-/* test/apiserver/kind_rules.h: what Kubernetes demands of config maps, leases, events and
+/* test/apiserver/kind_rules.h: Kubernetes' validation of config maps, leases, events and
  * of changes of Jobs. Pure. */
 #ifndef TEST_APISERVER_KIND_RULES_H
 #define TEST_APISERVER_KIND_RULES_H

@@ -32,7 +32,7 @@ static int answer(struct apiserver_response *resp, int code, const char *reason,
 	if (details_take != NULL) {
 		jdoc_set_take(d, "details", details_take);
 	}
-	if (code >= 300 || details_take == NULL) { /* a deletion tells none */
+	if (code >= 300 || details_take == NULL) { /* the Status of a deletion has none */
 		jdoc_set_int(d, "code", code);
 	}
 	apiserver_response_reset(resp);

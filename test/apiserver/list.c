@@ -54,7 +54,7 @@ struct range {
 	int64_t rv; /* -1: now */
 	struct str from;
 	bool after;
-	bool counted; /* remainingItemCount may be told */
+	bool counted; /* the answer may have a remainingItemCount */
 	struct strbuf token;
 };
 

@@ -47,7 +47,7 @@ struct mem_transport {
 	struct apiserver *server;
 	struct clock_fake *clock;
 	struct list_node calls, timers;
-	struct list_node dead_calls, dead_timers; /* of crashed clients; told when destroyed */
+	struct list_node dead_calls, dead_timers; /* of crashed clients; cancelled at the end */
 	uint64_t next_id;
 	struct VEC(struct ready) ready;
 };

@@ -37,8 +37,8 @@ struct mem_step {
 
 /* Both are borrowed. */
 struct mem_transport *mem_transport_create(struct apiserver *s, struct clock_fake *clock);
-/* What code under test gets; destroying it destroys the mem_transport (calls in flight get on_done
- * with ERR_CANCELLED, as the HTTP transport does). */
+/* The transport for the code under test; destroying it destroys the mem_transport (calls in flight
+ * get on_done with ERR_CANCELLED, as the HTTP transport does). */
 struct transport *mem_transport_base(struct mem_transport *m);
 
 /* How many steps are possible now, in order of their calls' submission. Positions are valid until

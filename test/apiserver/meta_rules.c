@@ -77,7 +77,7 @@ static bool is_value_text(struct str s)
 	return true;
 }
 
-/* What is wrong with a qualified name; NULL: nothing. */
+/* The reason why s is no qualified name; NULL: it is one. */
 static const char *why_not_qualified(struct str s, const char *many_slashes)
 {
 	const char *slash = s.len == 0 ? NULL : memchr(s.p, '/', s.len);

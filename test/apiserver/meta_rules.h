@@ -1,4 +1,4 @@
-/* test/apiserver/meta_rules.h: what Kubernetes demands of metadata, in its words. Pure. */
+/* test/apiserver/meta_rules.h: Kubernetes' validation of metadata, with its messages. Pure. */
 #ifndef TEST_APISERVER_META_RULES_H
 #define TEST_APISERVER_META_RULES_H
 

@@ -28,10 +28,10 @@ struct object {
 	const char *labels; /* key NUL value NUL ... */
 	const char *fields; /* value NUL ... in the order of the resource's field names */
 	char *blob;
-	struct jdoc *doc; /* what object_doc parsed, NULL before */
+	struct jdoc *doc; /* parsed by object_doc, NULL before */
 };
 
-/* Serialises doc, whose metadata.resourceVersion must be rv already. fields: dotted paths ending
+/* Serialises doc; its metadata.resourceVersion must be rv already. fields: dotted paths ending
  * with NULL, at most OBJECT_MAX_FIELDS; absent ones read as "". One reference is the caller's. */
 struct object *object_create(const struct jdoc *doc, int64_t rv, const char *const *fields);
 struct object *object_ref(struct object *o);

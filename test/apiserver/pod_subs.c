@@ -136,8 +136,8 @@ int pod_subs_bind(struct call *c)
 	return 0;
 }
 
-/* A budget whose status (written by whoever plays the disruption controller) allows no more
- * disruptions forbids the eviction. */
+/* A budget forbids the eviction if its status, which the test writes in place of the disruption
+ * controller, allows no more disruptions. */
 static bool budget_forbids(struct call *c, const struct object *pod)
 {
 	struct resource *budgets = resource_find(&c->s->resources, STR_LIT("policy"), STR_LIT("v1"),
@@ -159,8 +159,8 @@ static bool budget_forbids(struct call *c, const struct object *pod)
 	return false;
 }
 
-/* Whoever looks at the pod later sees why it went. */
-static void tell_disruption(struct call *c, const struct object *o)
+/* Writes the reason of the eviction into the status: the condition DisruptionTarget. */
+static void set_disruption_target(struct call *c, const struct object *o)
 {
 	struct jdoc *pod = object_parse(o);
 
@@ -192,7 +192,7 @@ int pod_subs_evict(struct call *c)
 				    "budget.");
 	}
 	if (!c->info.dry_run) {
-		tell_disruption(c, o);
+		set_disruption_target(c, o);
 	}
 	options = jdoc_get(eviction, "deleteOptions");
 	r = remove_with_options(c, options != NULL ? options : none);

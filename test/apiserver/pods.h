@@ -1,4 +1,4 @@
-/* test/apiserver/pods.h: what Kubernetes does for pods alone: defaults, priority, quality of
+/* test/apiserver/pods.h: Kubernetes' rules for pods: defaults, priority, quality of
  * service, the SchedulingGated condition (written at creation only), what may change and what not.
  */
 #ifndef TEST_APISERVER_PODS_H

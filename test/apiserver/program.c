@@ -149,7 +149,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* A CA and a certificate of our own, or the pair from files (then there is no CA to tell of). */
+/* A CA and a certificate of our own, or the pair from files (then ca stays empty). */
 static int make_pair(const struct options *o, struct pair *ca, struct pair *leaf, struct err *err)
 {
 	static const char *const names[] = { "localhost", "kubernetes", "kubernetes.default.svc" };

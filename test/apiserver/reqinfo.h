@@ -1,4 +1,4 @@
-/* test/apiserver/reqinfo.h: what a request's path and query mean. Pure. */
+/* test/apiserver/reqinfo.h: parses a request's path and query. Pure. */
 #ifndef TEST_APISERVER_REQINFO_H
 #define TEST_APISERVER_REQINFO_H
 

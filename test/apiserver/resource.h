@@ -1,4 +1,4 @@
-/* test/apiserver/resource.h: what the server knows about each kind: the built-in table, the kinds
+/* test/apiserver/resource.h: the kinds of the server: the built-in table, the kinds
  * added by CustomResourceDefinitions, and their stored objects. Owner: the server's thread. A
  * struct resource lives as long as the server (a deleted CRD is only marked). */
 #ifndef TEST_APISERVER_RESOURCE_H

@@ -185,7 +185,7 @@ static bool type_fits(const struct jdoc *schema, const struct jdoc *doc)
 	return str_streq(want, "number") && str_streq(have, "integer");
 }
 
-/* Kubernetes tells these without a place of their own. */
+/* Kubernetes reports these causes without a field. */
 static void cause_at_large(struct jdoc *causes, const char *text)
 {
 	kstatus_cause(causes, "FieldValueInvalid", "<nil>", "Invalid value: \"\": %s", text);

@@ -25,7 +25,7 @@ struct requirement {
 };
 
 struct selector {
-	char *text; /* what keys and values point into */
+	char *text; /* keys and values point into it */
 	struct VEC(struct requirement) reqs;
 };
 

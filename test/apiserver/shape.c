@@ -8,7 +8,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 
-/* A member and what it must be: one string, or a list or map whose items are strings or objects. */
+/* A member and its type: one string, or a list or map of strings or of objects. */
 struct row {
 	const char *plural; /* NULL: every resource */
 	const char *path, *owner, *type, *item_type;

@@ -1,6 +1,6 @@
-/* test/apiserver/shape.h: members whose JSON type Kubernetes' decoder would refuse, as far as the
- * rest of this server relies on them: metadata of everything, data of config maps and secrets,
- * containers of pods. Pure. */
+/* test/apiserver/shape.h: finds members with a JSON type that Kubernetes' decoder would refuse, as
+ * far as the rest of this server relies on them: metadata of everything, data of config maps and
+ * secrets, containers of pods. Pure. */
 #ifndef TEST_APISERVER_SHAPE_H
 #define TEST_APISERVER_SHAPE_H
 

@@ -45,7 +45,7 @@ struct sorted_pos sorted_seek(const struct sorted *s, struct str key, bool after
 	size_t lo = 0, hi = s->n_blocks;
 	struct sorted_pos pos;
 
-	while (lo < hi) { /* first block whose last key is not before the wanted one */
+	while (lo < hi) { /* first block with a last key >= the wanted one */
 		size_t mid = lo + (hi - lo) / 2;
 		const struct sorted_block *b = s->blocks[mid];
 		int r = key_cmp(b->v[b->n - 1]->key, key);

@@ -28,7 +28,7 @@ struct object *sorted_find(const struct sorted *s, struct str key); /* borrowed;
 /* Adds o or replaces the entry of the same key. Takes a reference of its own. */
 void sorted_put(struct sorted *s, struct object *o);
 bool sorted_remove(struct sorted *s, struct str key);
-/* First entry whose key is >= key (> key with after). */
+/* First entry with a key >= key (> key with after). */
 struct sorted_pos sorted_seek(const struct sorted *s, struct str key, bool after);
 /* The entry at *pos, moving *pos behind it; NULL at the end. */
 struct object *sorted_next(const struct sorted *s, struct sorted_pos *pos);

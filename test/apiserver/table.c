@@ -139,7 +139,7 @@ void table_format_list(struct call *c, struct object *const *v, size_t n,
 			format_metadata(v[i], v[i]->rv, out);
 		} else if (c->res->is_custom) {
 			strbuf_add_str(out, v[i]->text);
-		} else { /* items of typed lists do not tell their kind */
+		} else { /* items of typed lists have no kind */
 			strbuf_add_ch(out, '{');
 			strbuf_add(out, v[i]->text.p + v[i]->meta_at,
 				   v[i]->text.len - v[i]->meta_at);

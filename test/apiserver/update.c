@@ -183,7 +183,7 @@ static int prepare(struct call *c, const struct jdoc *old, struct jdoc **new)
 	return r;
 }
 
-/* A terminating object whose last finalizer went away is removed (pods wait for their kubelet). */
+/* A terminating object without finalizers is removed (pods wait for their kubelet). */
 static bool is_finished(const struct call *c, const struct jdoc *doc)
 {
 	const struct jdoc *meta = jdoc_get(doc, "metadata");
@@ -252,7 +252,7 @@ static int attempt(struct call *c, update_make_fn make, bool is_put)
 		return r;
 	}
 	if (commit_find(c->res, c->info.ns, c->info.name) != old) {
-		return AGAIN; /* somebody wrote during a call-out */
+		return AGAIN; /* another write came during a call-out */
 	}
 	return store(c, old, old_doc, &new);
 }

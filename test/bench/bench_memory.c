@@ -90,7 +90,7 @@ static bool run(unsigned pods)
 	return held < LIMIT_BYTES;
 }
 
-/* What a process holds that does not lead. */
+/* Memory of a standby. */
 static void run_standby(unsigned pods)
 {
 	struct standby *s = standby_create(1);

@@ -211,7 +211,7 @@ static void see_workload(struct bench *b, unsigned queue, unsigned i, const stru
 	seen_set(b->seen, strbuf_str(&key), b->version, 1);
 }
 
-/* --- what happens ------------------------------------------------------------------------------*/
+/* --- events and steps --------------------------------------------------------------------------*/
 
 static void answer_all(struct bench *b)
 {
@@ -270,7 +270,7 @@ static bool run(const struct state *s)
 	return held < s->limit;
 }
 
-/* All that are remembered, and told. */
+/* Events: as many as the recorder remembers, all of them sent. */
 static bool run_events(void)
 {
 	const struct recorder_object about = { .api_version = "kueue.x-k8s.io/v1beta2",

@@ -1,5 +1,5 @@
 /* A bare libmicrohttpd server with the webhook's threads and TLS that reads a body and answers with
- * a fixed text: what the library itself can do on this machine. For bench_webhook.sh.
+ * a fixed text: the speed of the library itself on this machine. For bench_webhook.sh.
  *   echo_main CERT KEY THREADS ANSWER_BYTES    prints the port, ends at the end of its input */
 #include <arpa/inet.h>
 #include <microhttpd.h>

@@ -12,7 +12,7 @@ struct growth { /* zero: nothing measured yet */
 
 void growth_add(struct growth *g, double size, double time);
 double growth_exponent(const struct growth *g); /* of at least two sizes; else 0 */
-/* CPU time of this thread: what else runs on the machine does not count. */
+/* CPU time of this thread, so that other load on the machine does not count. */
 double growth_now_ms(void);
 
 #endif

@@ -77,7 +77,7 @@ bundles() { # how many webhooks have one
 		grep -c .
 }
 
-# What is on standard input; again when it fails, because a webhook took too long on a busy machine.
+# apply: applies standard input; tries again, because webhooks can time out on a busy machine.
 apply() {
 	cat >"$work/apply.yaml"
 	for _ in 1 2 3; do
@@ -110,7 +110,7 @@ crds() { # release: how many CRDs it would install
 
 # As Volcano would have left them, then as an earlier revision of this release.
 kubectl apply -f charts/headgate/files/crds >"$work/crds.log" 2>&1
-check 'CRDs that somebody else made' 0 "$(crds headgate)"
+check 'CRDs of another manager' 0 "$(crds headgate)"
 queues=crd/queues.scheduling.volcano.sh
 kubectl annotate $queues meta.helm.sh/release-name=headgate \
 	meta.helm.sh/release-namespace=$ns >>"$work/crds.log" 2>&1
@@ -123,7 +123,7 @@ check 'apply' 0 $?
 args_of webhook >"$work/webhook.args"
 args_of scheduler >"$work/scheduler.args"
 check '--cert-mode of the Deployment' 1 "$(grep -c '^--cert-mode=secret$' "$work/webhook.args")"
-# What differs outside of a pod: addresses and the mounted file.
+# Outside of a pod, addresses and the mounted file differ.
 # shellcheck disable=SC2046
 run webhook "$bin/headgate-webhook" $(cat "$work/webhook.args") --listen-address=127.0.0.1 \
 	--healthz-address=127.0.0.1:0 --shutdown-delay-duration=0s

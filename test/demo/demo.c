@@ -22,7 +22,7 @@
 #include "play/mirror.h"
 #include "play/stack.h"
 
-#define STEP_TIMEOUT_NS (300 * CLOCK_NS_PER_S) /* only reached by what is broken */
+#define STEP_TIMEOUT_NS (300 * CLOCK_NS_PER_S) /* only reached when something is broken */
 #define START_DELAY_NS (20 * CLOCK_NS_PER_MS)
 
 static const struct autoscaler_group groups[] = {
@@ -38,7 +38,7 @@ static const struct autoscaler_group groups[] = {
 struct act {
 	const char *manifest, *prefix, *heading;
 	unsigned pods;
-	const char *pool; /* whose nodes are counted */
+	const char *pool; /* its nodes are counted */
 	unsigned bought;
 	const char *title; /* in the picture */
 };
@@ -116,8 +116,8 @@ static int apply(struct demo *d, const char *file, struct err *err)
 
 static int start(struct demo *d, struct err *err)
 {
-	/* Longer than the defaults: there is nobody to fail over to, and a busy machine shall not
-	 * end the demo. */
+	/* Longer than the defaults: there is no standby, and a busy machine shall not end the
+	 * demo. */
 	static const char *const args[] = { "--leader-elect-lease-duration=5m",
 					    "--leader-elect-renew-deadline=4m",
 					    "--leader-elect-retry-period=2s", NULL };

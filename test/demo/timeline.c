@@ -84,7 +84,7 @@ static const char *queue_of(const struct timeline *t, const struct jdoc *pod)
 	return queue;
 }
 
-/* Allocated: pods with a node. Reserved: opted-in pods without node whose gate is off. */
+/* Allocated: pods with a node. Reserved: opted-in pods without node and without gate. */
 static bool add_usage(void *ctx, struct str key UNUSED, const struct jdoc *pod)
 {
 	struct usage *u = ctx;

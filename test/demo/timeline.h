@@ -1,5 +1,5 @@
-/* test/demo/timeline.h: prints what happens to pods, queues and nodes, one line per change that a
- * person cares about. Listens to the mirror; runs on its transport's thread. */
+/* test/demo/timeline.h: prints what happens to pods, queues and nodes, one line per change of
+ * interest. Listens to the mirror; runs on its transport's thread. */
 #ifndef TEST_DEMO_TIMELINE_H
 #define TEST_DEMO_TIMELINE_H
 

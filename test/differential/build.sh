@@ -17,7 +17,7 @@ command -v go >/dev/null || {
 mkdir -p "$out"
 echo "building Kueue's scheduler into $out (cold: minutes)" >&2
 
-# A copy of Kueue, whose search for victims gets what mend/giving_back.go says, switched off.
+# A copy of Kueue with the change of mend/giving_back.go in its search for victims, switched off.
 kueue=$out/kueue
 rm -rf "$kueue"
 mkdir -p "$kueue"

@@ -69,7 +69,7 @@ func describe(c *cluster, seen map[string]bool) {
 	}
 }
 
-// firstFlavor tells whether all resources got the first flavor of their group.
+// firstFlavor: whether all resources got the first flavor of their group.
 func firstFlavor(q *kueue.ClusterQueue, flavors map[string]string) bool {
 	for _, rg := range q.Spec.ResourceGroups {
 		for _, r := range rg.CoveredResources {

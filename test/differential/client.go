@@ -131,7 +131,7 @@ func (s *statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patc
 	return nil
 }
 
-// recorder notes who preempts whom, and why heads stay.
+// recorder notes victims with their preemptors, and the reasons of heads that wait.
 type recorder struct {
 	sync.Mutex
 	preemptor map[string]string // by victim

@@ -155,7 +155,7 @@ func (c *cluster) arguments() []string {
 	return out
 }
 
-// people's form: YAML without what was not written and without status that says nothing.
+// yaml is the cluster as manifests, without fields that were not written and without empty status.
 func (c *cluster) yaml() string {
 	var out bytes.Buffer
 	for _, o := range c.objects() {

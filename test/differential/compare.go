@@ -10,8 +10,7 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// active: a queue that is stopped, or lacks a flavor, is not looked at, and what is in its heap is
-// nobody's business.
+// active: queues that are stopped, or lack a flavor, are not compared: their heaps may differ.
 func active(c *cluster, name string) bool {
 	q := c.queue(name)
 	if q == nil || (q.Spec.StopPolicy != nil && *q.Spec.StopPolicy != kueue.None) {

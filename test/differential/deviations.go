@@ -85,7 +85,7 @@ func sameButForPlaces(c *cluster, kueue, ours answer) bool {
 }
 
 // hasElsewhere: what Kueue keeps in its heap is among the inadmissible ones. A scan that goes on sees
-// the flavors left alone, and tells why these do not fit.
+// the flavors left alone, and gives the reason why these do not fit.
 func hasElsewhere(c *cluster, ours answer, line string) bool {
 	moved := strings.Replace(line, " heap ", " inadmissible ", 1)
 	if hasButForReason(c, ours, moved) {
@@ -161,8 +161,8 @@ func withoutPreference(c *cluster, _ *verdict) bool {
 // without a flavor, and counts flavors that were passed over in a group which found one.
 var noFit = []string{"", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor"}
 
-// onlyReasons: all is decided alike, and the answers differ in why those wait who need flavors of
-// several groups, or a resource that their ClusterQueue does not have.
+// onlyReasons: decisions are equal, and the answers differ in the reason of Workloads that wait for
+// flavors of several groups, or for a resource that their ClusterQueue does not have.
 func onlyReasons(c *cluster, _ *headgate, v *verdict) bool {
 	for _, line := range v.kueue[0] {
 		if !hasButForReason(c, v.ours, line) {
@@ -210,7 +210,7 @@ func split(line string) (what, reason string) {
 	return line, ""
 }
 
-// withoutSilentDeletions leaves out the removals of Workloads whose LocalQueue is stopped.
+// withoutSilentDeletions leaves out the removals of Workloads with a LocalQueue that is stopped.
 func withoutSilentDeletions(c *cluster, _ *verdict) bool {
 	stopped := map[string]bool{}
 	for _, l := range c.locals {

@@ -39,7 +39,7 @@ type generator struct {
 	c          *cluster
 	groups     []group
 	ties       bool // creation times from few values
-	contested  bool // one tree, of whose quota lower priorities hold much
+	contested  bool // one tree, where lower priorities hold much of the quota
 	priorities int
 	tree       map[string]string // parent of each cohort
 }

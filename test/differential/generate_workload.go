@@ -20,7 +20,7 @@ func (g *generator) makeWorkload(name string) *kueue.Workload {
 	w.Spec.QueueName = kueue.LocalQueueName(l.Name)
 	priority := int32(g.IntN(g.priorities))
 	if name[0] == 'p' && (g.contested || g.chance(0.4)) {
-		priority++ // than most of those who hold quota
+		priority++ // than most of those that hold quota
 	}
 	w.Spec.Priority = &priority
 	if g.chance(0.1) {
@@ -117,8 +117,8 @@ func (g *generator) rooms() map[room]int64 {
 	return out
 }
 
-// makeHolders admits Workloads until the trees are about full, whoever's quota it is. Sometimes
-// somebody has taken quota away since.
+// makeHolders admits Workloads until the trees are about full, with quota of any queue. Sometimes
+// quota was lowered since.
 func (g *generator) makeHolders() {
 	rooms := g.rooms()
 	slack := pick(g, 0.6, 0.9, 1, 1, 1, 1, 1.2)

@@ -12,6 +12,6 @@ case ${1:-} in
 	shift
 	;;
 esac
-# What it is built from is downloaded when it is not there.
+# build.sh downloads the sources that are missing; a download may fail once.
 program=$("$here/build.sh") || program=$("$here/build.sh")
 exec "$program" -headgatectl "${BUILD:-build}/bin/headgatectl" -n "$n" -seed "$seed" "$@"

@@ -6,7 +6,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// valid tells whether an API server with Kueue's rules would hold the cluster, and whether nothing
+// valid: whether an API server with Kueue's rules would hold the cluster, and whether nothing
 // in it names what is not there: a smaller cluster should differ for the same reason, not for a new
 // one.
 func valid(c *cluster) bool {

@@ -32,7 +32,7 @@ static const struct jdoc *resolve(const struct table *t, const struct jdoc *s)
 	return jdoc_get(jdoc_get(t->schema, "$defs"), ref + strlen(REFERENCE));
 }
 
-/* What a value may be: its values, its bounds or its type. */
+/* Adds the values that are allowed, the bounds or the type. */
 static void add_kind(const struct jdoc *s, struct strbuf *out)
 {
 	const struct jdoc *values = jdoc_get(s, "enum");

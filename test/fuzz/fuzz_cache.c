@@ -193,7 +193,7 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 	return d;
 }
 
-/* What a cycle might decide, assumed as the engine does. */
+/* Assumes decisions that a cycle might make, as the engine does. */
 static void assume(struct input *in, struct cache *c)
 {
 	struct cluster *cluster = cache_cluster(c);

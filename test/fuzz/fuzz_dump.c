@@ -1,4 +1,4 @@
-/* A dump either is refused or loads into a cluster whose accounts hold and which dumps to the same
+/* A dump either is refused or loads into a cluster that has correct accounts and dumps to the same
  * text again. */
 #include <assert.h>
 #include <stddef.h>

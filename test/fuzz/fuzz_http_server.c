@@ -1,6 +1,6 @@
 /* The bytes that come on one connection, and then its end. Whatever they are, the server answers in
- * HTTP/1.1 or closes, it goes on, and no handler sees more than the limits or a body whose length
- * was given in two ways. */
+ * HTTP/1.1 or closes, it goes on, and no handler gets more than the limits allow, or a body with
+ * two different lengths in its headers. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdbool.h>

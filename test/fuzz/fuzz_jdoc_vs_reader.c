@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_same(tree, &r);
 	reader_of_text(&r, text, arena);
 	reader_skip(&r);
-	/* What is skipped may be nested more deeply than a tree. */
+	/* Values that are skipped may be nested more deeply than a tree. */
 	assert(reader_finish(&r, NULL) == (rc == 0 ? 0 : -ERR_INVALID) ||
 	       strstr(err.text, "nested too deeply") != NULL);
 	if (rc == 0) {

@@ -51,8 +51,8 @@ static size_t count_of(struct str text, const char *what)
 	return n;
 }
 
-/* The same names from the tree. Members given twice are read differently, and not sent by servers;
- * the tree does not tell of them, so the text is searched for more than there should be. */
+/* Compares with the names from the tree. Where a member is given twice, which no server does, both
+ * read differently; such a text has more of these names than items, and is not compared. */
 static void compare(struct check *c)
 {
 	struct jdoc *doc;

@@ -1,6 +1,6 @@
 /* Random worlds of the Workload engine and random events between cycles, from bytes: workloads come
- * and go, quota and cohorts are configured otherwise, somebody is evicted. What must hold between
- * cycles does after each of them, and equal bytes give equal decisions. */
+ * and go, quota and cohorts are configured otherwise, workloads are evicted. The invariants hold
+ * after each cycle, and equal bytes give equal decisions. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ struct play {
 	struct admission_cycle_fixture f;
 	struct quota_random r;
 	struct quota_random_shape shape;
-	struct strbuf text, problems; /* what happened; what is wrong */
+	struct strbuf text, problems; /* the events; the violations */
 };
 
 static void run(struct play *p)

@@ -1,5 +1,5 @@
 /* Random quota worlds and a workload that does not fit, from bytes: victims are eligible, needed
- * and enough, the search changes nothing, and nobody who was preempted preempts back. */
+ * and enough, the search changes nothing, and no victim preempts its preemptor in turn. */
 #include <stdio.h>
 #include <stdlib.h>
 

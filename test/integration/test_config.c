@@ -59,7 +59,7 @@ static void test_bad_configuration_at_start(void **state)
 {
 	static const struct {
 		const char *text;     /* NULL: no such file */
-		const char *place[2]; /* what the message must say */
+		const char *place[2]; /* texts of the message */
 	} rows[] = {
 		{ NULL, { "bad.conf", "No such file" } },
 		{ broken, { "bad.conf", "line 3" } },
@@ -146,7 +146,7 @@ static void test_reload(void **state)
 		write_conf(s, "scheduler.conf", bad[i]);
 		wait_reloads(s, RELOADS("failed"), failed + 1);
 	}
-	/* The old one is at work. */
+	/* The old one is in force. */
 	scene_add_pod(s, &p);
 	scene_wait(s, "under-old", SCENE_RUNNING);
 	assert_int_equal(scene_http(s, STACK_SCHEDULER, "/readyz", NULL), 200);
@@ -234,9 +234,9 @@ static void test_dump_explains(void **state)
 	scene_wait_for(s, "the dump is there", has_dump, &d);
 	assert_int_equal(stack_run(s->stack, "headgatectl", explain, &out), 0);
 	assert_non_null(strstr(out.p, "dump"));
-	explain[4] = "default/nobody";
+	explain[4] = "default/absent";
 	assert_int_equal(stack_run(s->stack, "headgatectl", explain, &out), 1);
-	assert_non_null(strstr(out.p, "nobody"));
+	assert_non_null(strstr(out.p, "absent"));
 }
 
 /* Without the webhook, which would refuse such queues. */
@@ -281,7 +281,7 @@ static void test_bad_objects_do_not_stop_the_others(void **state UNUSED)
 	scene_settle(&s);
 	assert_true(scene_is(&s, "bad", SCENE_GATED));
 	assert_true(scene_is(&s, "below-bad", SCENE_GATED));
-	/* Mended, it opens for what is below it; itself it is no leaf. */
+	/* When it is corrected, the queues below it open; it is no leaf itself. */
 	scene_patch_queue(&s, "bad", "{\"spec\":{\"capability\":{\"cpu\":\"2\"}}}");
 	scene_wait(&s, "below-bad", SCENE_RUNNING);
 	assert_true(scene_is(&s, "bad", SCENE_GATED));

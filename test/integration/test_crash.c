@@ -167,8 +167,8 @@ static void stop_schedulers(struct scene *s)
 	}
 }
 
-/* What the manifests promise: quota for one, for the gang, and for three. The two pods without a
- * nodeSelector may stand in the way of others, which is not a matter of quota. */
+/* The manifests have quota for one, for the gang, and for three. The two pods without a
+ * nodeSelector may occupy the node of others, which is not a matter of quota. */
 static void judge(struct scene *s)
 {
 	wait_moment(s, "all pods have succeeded", is_over);
@@ -233,7 +233,7 @@ static void test_webhook_killed(void **state UNUSED)
 	play(&s);
 	scene_wait_for(&s, moments[0].name, moments[0].cond, NULL);
 	assert_int_equal(stack_stop_program(s.stack, STACK_WEBHOOK, SIGKILL), 128 + SIGKILL);
-	/* Nobody slips past the gate while the webhook is away. */
+	/* No pod can be created without the gate while the webhook is down. */
 	assert_true(scene_try_pod(&s, &late, &err) < 0);
 	start_program(&s, STACK_WEBHOOK);
 	judge(&s);
@@ -293,7 +293,7 @@ static bool has_ended(void *ctx, const struct mirror *m UNUSED)
 	return !stack_is_running(s->stack, STACK_SCHEDULER);
 }
 
-/* Somebody else writes itself into the lease. */
+/* Another holder writes itself into the lease. */
 static void usurp(struct scene *s)
 {
 	char now[CLOCK_RFC3339_MAX], body[400];

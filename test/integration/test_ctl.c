@@ -1,4 +1,4 @@
-/* headgatectl against the running system: what it says, and the exit codes that scripts use. */
+/* headgatectl against the running system: outputs, and the exit codes that scripts use. */
 #include "lib/unit.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void expect(const char *words, int code, const char *const *says)
 	}
 }
 
-static void test_what_it_says(void **state UNUSED)
+static void test_outputs_and_exit_codes(void **state UNUSED)
 {
 	static const struct {
 		const char *words;
@@ -111,7 +111,7 @@ static void test_what_it_says(void **state UNUSED)
 		{ "explain pod waits -n default", 0, { "default/waits", "team-a" } },
 		{ "explain pod default/published", 0, { "Published", "team-a", "node" } },
 		{ "explain pod default/runs", 0, { "default/runs", "it has a node" } },
-		{ "explain pod default/nobody", 1, { "nobody" } },
+		{ "explain pod default/absent", 1, { "absent" } },
 		{ "explain pod", 2, { "headgatectl" } },
 		{ "explain cow default/waits", 2, { "expected: explain pod" } },
 		{ "explain", 2, { "headgatectl" } },
@@ -243,7 +243,8 @@ static void test_close_and_open(void **state UNUSED)
 	scene_wait(&scene, "letter", SCENE_PUBLISHED);
 }
 
-/* What a parent closes opens with it, unless it was closed by name as well. */
+/* Queues that are closed with their parent open with it, unless they were closed by name as well.
+ */
 static void test_close_and_open_a_tree(void **state UNUSED)
 {
 	say("close queue office", 0, "office closed");
@@ -379,7 +380,7 @@ static void test_drain(void **state)
 	scene_add_pod(s, &p);
 	scene_settle(s);
 	assert_false(scene_saw(s, "after", SCENE_GATED));
-	/* Without gates, still nothing beyond quota is published. */
+	/* Without gates too, nothing beyond quota is published. */
 	assert_true(scene_is(s, "published", SCENE_PUBLISHED));
 	assert_false(scene_saw(s, "waits", SCENE_PUBLISHED));
 }
@@ -387,7 +388,7 @@ static void test_drain(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_outputs_and_exit_codes),
 		cmocka_unit_test(test_queues_as_json),
 		cmocka_unit_test(test_certificates),
 		cmocka_unit_test(test_close_and_open),

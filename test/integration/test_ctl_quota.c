@@ -116,7 +116,7 @@ static int begin(void **state)
 	return 0;
 }
 
-static void test_what_it_says(void **state UNUSED)
+static void test_outputs_and_exit_codes(void **state UNUSED)
 {
 	static const struct {
 		const char *words;
@@ -143,7 +143,7 @@ static void test_what_it_says(void **state UNUSED)
 		{ "explain workload default/waits", 0, "waits for quota" },
 		{ "explain workload waits -o json", 0, "WaitingForQuota" },
 		{ "explain workload runs", 0, "is admitted since" },
-		{ "explain workload nobody", 1, "workload default/nobody not found" },
+		{ "explain workload absent", 1, "workload default/absent not found" },
 		{ "explain workload waits --server=https://127.0.0.1:1", 1, "headgatectl:" },
 	};
 
@@ -249,7 +249,7 @@ static void dump_here(void)
 	}
 	args[n] = dir;
 	scene_restart_scheduler(&scene, NULL, args);
-	/* Who admits knows all there is. */
+	/* A scheduler that admits has read all objects. */
 	add_workload("later", 0, "1");
 	wait_says("list workloads --status=admitted", "t-later");
 }
@@ -285,7 +285,7 @@ static void test_doctor(void **state UNUSED)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_says),
+		cmocka_unit_test(test_outputs_and_exit_codes),
 		cmocka_unit_test(test_a_dump_explains),
 		cmocka_unit_test(test_doctor),
 		cmocka_unit_test_teardown(test_stop_and_resume_a_queue, resume_all),

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What pages say of the code is so: docs/quota.md and docs/reference/headgatectl.md show what their commands
-# print, docs/quota.md the events that there are, docs/threat-model.md names tests that there are, links lead
-# somewhere. With --write the commands' output is put into the pages instead. BUILD: the build folder (build).
+# The pages agree with the code: docs/quota.md and docs/reference/headgatectl.md show the output of their
+# commands, docs/quota.md lists the events of the code, the tests that docs/threat-model.md names exist, links
+# lead somewhere. With --write the commands' output is put into the pages instead. BUILD: the build folder (build).
 set -eu
 cd "$(dirname "$0")/../.."
 page=docs/quota.md
@@ -85,15 +85,15 @@ for from in *.md docs/*.md docs/reference/*.md; do
 	done
 done
 
-# Events: each of the page's tables is one that the code tells, and the other way round. Names that
-# are put together (EvictedDueTo...) are only looked for by their beginning.
-told=$(cat scheduler/workloads/status/*.c scheduler/workloads/engine/*.c scheduler/workloads/owners/*.c \
+# Events: those of the page's tables are those that the code records. Names that are put together
+# (EvictedDueTo...) are only looked for by their beginning.
+recorded=$(cat scheduler/workloads/status/*.c scheduler/workloads/engine/*.c scheduler/workloads/owners/*.c \
 	scheduler/workloads/writes/preemption_cost.c | tr '\n\t' '  ' |
 	grep -oE '(tell|recorder_event|plan_pod_delete)\([^;]*;' | grep -oE '"[A-Z][A-Za-z]+"' |
 	tr -d '"' | grep -vxE 'Job|Pod|Workload' | sort -u)
 shown=$(awk '/^## /{ on = $0 == "## Events" } on && /^\| `/' $page | cut -d'|' -f2 |
 	tr '\140' '\n' | grep -xE '[A-Z][A-Za-z]+' | sort -u)
-for event in $told; do
+for event in $recorded; do
 	echo "$shown" | grep -qx "$event" || {
 		echo "FAILED: $page does not show the event $event"
 		exit 1
@@ -102,7 +102,7 @@ done
 for event in $shown; do
 	case $event in EvictedDueTo*) event=EvictedDueTo ;; esac
 	grep -rqE "\"$event(%s|[A-Za-z]*)\"" scheduler/workloads || {
-		echo "FAILED: $page shows an event that nobody tells: $event"
+		echo "FAILED: $page shows an event that the code does not record: $event"
 		exit 1
 	}
 done

@@ -1,5 +1,5 @@
-/* An API server that fails for a while in every scripted way: the same final state each time, the
- * oracle held all the way. */
+/* An API server that fails for a while in every scripted way: the final state is the same each
+ * time, without a breach of the oracle. */
 #include "lib/unit.h"
 
 #include <signal.h>
@@ -12,9 +12,9 @@
 #define PODS "/api/v1/namespaces/default/pods/f"
 #define WORKERS 4
 
-/* What fails, and when the script is laid. */
+/* A script of faults, and when it is given to the API server. */
 struct trouble {
-	const char *kind; /* that must have struck */
+	const char *kind; /* a fault of this kind must have struck */
 	const char *script;
 	bool late;    /* only when the pods are there: it would hit the test, too */
 	bool restart; /* watches are as they were opened: the scheduler opens new ones */

@@ -1,5 +1,6 @@
-/* Somebody else works under our scheduler name: it is told, and our own work is never taken for it,
- * over restarts and a hand-over either (scene_judge looks at that in all tests). */
+/* Another scheduler uses our scheduler name: that is reported. Our own work is never taken for that
+ * of another scheduler, also over restarts and a hand-over (scene_judge checks that in all tests).
+ */
 #include "lib/unit.h"
 
 #include <string.h>
@@ -32,8 +33,8 @@ static bool readyz_says(struct scene *s, enum stack_program p, const char *text)
 	return strstr(body.p, text) != NULL;
 }
 
-/* The same pods once without and once with somebody else. */
-static void test_bind_by_somebody_else(void **state UNUSED)
+/* The same pods once without and once with a second scheduler. */
+static void test_bind_by_another_scheduler(void **state UNUSED)
 {
 	const struct scene_options opt = { 0 };
 	struct scene_pod p = { .name = "ours", .queue = "q", .cpu = "1" };
@@ -61,7 +62,7 @@ static void test_bind_by_somebody_else(void **state UNUSED)
 	scene_wait_event(&s, "ForeignBind", "theirs");
 	assert_true(
 		readyz_says(&s, STACK_SCHEDULER, "pod default/theirs was bound to node node-1"));
-	/* A warning is no reason not to be ready, and what has happened is not told again. */
+	/* A warning does not make it unready, and the new process does not report it again. */
 	assert_int_equal(scene_http(&s, STACK_SCHEDULER, "/readyz", NULL), 200);
 	scene_restart_scheduler(&s, NULL, NULL);
 	p = (struct scene_pod){ .name = "more", .queue = "q", .cpu = "1" };
@@ -73,8 +74,8 @@ static void test_bind_by_somebody_else(void **state UNUSED)
 	scene_stop(&s);
 }
 
-/* What Volcano's PodGroup controller does for the pods of a ReplicaSet. */
-static void test_podgroup_by_somebody_else(void **state UNUSED)
+/* A PodGroup as Volcano's PodGroup controller makes it for the pods of a ReplicaSet. */
+static void test_podgroup_by_another_controller(void **state UNUSED)
 {
 	static const char owned[] =
 		"apiVersion: v1\n"
@@ -122,8 +123,8 @@ static void test_podgroup_by_somebody_else(void **state UNUSED)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bind_by_somebody_else),
-		cmocka_unit_test(test_podgroup_by_somebody_else),
+		cmocka_unit_test(test_bind_by_another_scheduler),
+		cmocka_unit_test(test_podgroup_by_another_controller),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

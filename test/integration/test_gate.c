@@ -27,7 +27,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Volcano's own scenario, and what it forgets to assert: pod-3 stays gated while pod-2 exists. */
+/* Volcano's own scenario, and an assertion that it lacks: pod-3 stays gated while pod-2 exists. */
 static void test_upstream_a_ungated_pod_keeps_its_quota(void **state)
 {
 	struct scene *s = *state;
@@ -89,7 +89,7 @@ static void test_foreign_gate_holds_no_quota(void **state)
 	p = (struct scene_pod){ .name = "free", .queue = "foreign", .cpu = "1" };
 	scene_add_pod(s, &p);
 	scene_wait(s, "free", SCENE_RUNNING);
-	/* Somebody takes ours away, too: the pod is not published before it has quota. */
+	/* Another client removes our gate, too: the pod is not published before it has quota. */
 	scene_patch_pod(s, "held", "{\"spec\":{\"schedulingGates\":null}}");
 	scene_wait(s, "held", SCENE_UNGATED);
 	scene_settle(s);
@@ -104,7 +104,7 @@ static bool is_open(void *ctx UNUSED, const struct mirror *m)
 			   "Open");
 }
 
-/* When this returns the webhook and the scheduler know. */
+/* Returns when the webhook and the scheduler have seen that it is closed. */
 static void close_it(struct scene *s)
 {
 	static const char probe[] =
@@ -113,14 +113,14 @@ static void close_it(struct scene *s)
 	int64_t deadline = wait_deadline(WAIT_NS);
 	struct err err = ERR_INIT;
 
-	/* What the scheduler says of a new one would undo it. */
+	/* The first status that the scheduler writes would undo it. */
 	scene_wait_for(s, "the queue is open", is_open, NULL);
 	scene_call(s, "PATCH", VOLCANO "/queues/closed/status",
 		   "{\"status\":{\"state\":\"Closed\",\"allocated\":{}}}", NULL);
 	while (stack_call(s->stack, "POST", VOLCANO "/namespaces/default/podgroups?dryRun=All",
 			  str_of(probe), NULL, &err) == 0) {
 		if (!wait_until(deadline)) {
-			scene_fail(s, "the webhook does not know that the queue is closed");
+			scene_fail(s, "the webhook has not seen that the queue is closed");
 		}
 	}
 	/* One that starts reads everything before it decides. */
@@ -132,7 +132,7 @@ static void test_closed_and_unknown_queues_say_why(void **state)
 	struct scene *s = *state;
 	struct scene_pod p = { .name = "closed-1", .queue = "closed", .cpu = "1" };
 
-	/* For both: which of them comes first when it opens is not what is asked here. */
+	/* Quota for both: the order in which they run is not tested here. */
 	scene_add_queue(s, "closed", NULL, "2", NULL);
 	scene_add_group(s, "old", "closed", 1);
 	close_it(s);
@@ -143,7 +143,7 @@ static void test_closed_and_unknown_queues_say_why(void **state)
 	scene_add_pod(s, &p);
 	scene_wait_event(s, "PodGroupRefused", "closed-1");
 	scene_wait_event(s, "PodGroupRefused", "unknown-1");
-	/* With a PodGroup of before the queue was closed it is the scheduler that says so. */
+	/* If the PodGroup is older than the closing of the queue, the scheduler reports it. */
 	scene_wait(s, "before", SCENE_GATED);
 	scene_wait_event(s, "QueueUnavailable", "before");
 	scene_settle(s);
@@ -192,7 +192,7 @@ static void test_annotation_stays_with_the_gate(void **state)
 	assert_true(scene_is(s, "waits", SCENE_GATED));
 }
 
-/* Nobody would take the gate off again. */
+/* Their gate would never be removed. */
 static void test_others_are_never_gated(void **state)
 {
 	static const char placed[] =
@@ -262,7 +262,7 @@ static void test_namespace_label_opts_in(void **state)
 	jdoc_destroy(pod);
 }
 
-/* What is left there of a failure would keep the other tests from a fresh start. */
+/* Pods that a failed test leaves there would disturb the other tests. */
 static int with_batch(void **state)
 {
 	struct scene *s = *state;
@@ -358,7 +358,7 @@ static void test_gang_is_published_together(void **state)
 		scene_wait(s, name, SCENE_PUBLISHED);
 	}
 	assert_true(history_gang_at_once(s->mirror, "default/gang-", 4));
-	/* No half of another gang takes the fifth CPU. */
+	/* No part of another gang takes the fifth CPU. */
 	scene_add_group(s, "late", "gangs", 2);
 	p.group = "late";
 	for (unsigned i = 0; i < 2; i++) {
@@ -398,7 +398,7 @@ static void test_moved_podgroup_is_charged_anew(void **state)
 	scene_add_group(s, "moves", "from", 1);
 	scene_add_pod(s, &p);
 	scene_wait(s, "mover", SCENE_PUBLISHED);
-	/* The scheduler knows both queues. */
+	/* The scheduler has seen both queues. */
 	p = (struct scene_pod){ .name = "before", .queue = "to", .cpu = "1" };
 	scene_add_pod(s, &p);
 	scene_wait(s, "before", SCENE_RUNNING);
@@ -438,7 +438,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(test_gang_is_published_together, scene_after_each),
 		cmocka_unit_test_teardown(test_siblings_share_their_parents_limit,
 					  scene_after_each),
-		/* Whoever lowers a limit has the oracle look away for a while. */
+		/* After a limit was lowered the oracle allows an excess for a while. */
 		cmocka_unit_test_teardown(test_lowered_capability_withdraws, scene_after_each),
 		cmocka_unit_test_teardown(test_moved_podgroup_is_charged_anew, scene_after_each),
 	};

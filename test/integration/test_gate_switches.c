@@ -1,4 +1,4 @@
-/* The feature switched off, no quota plugin, and pods that change what they ask for. */
+/* The feature switched off, no quota plugin, and pods that change their requests. */
 #include "lib/unit.h"
 
 #include <stdio.h>
@@ -134,7 +134,7 @@ static bool is_one_published(void *ctx UNUSED, const struct mirror *m)
 	       mirror_pod_triggers_scale_up(mirror_get(m, MIRROR_PODS, "default/forger"));
 }
 
-/* Written later by a user, and believed at the restart at most as far as the limit goes. */
+/* A user writes the annotation later: at the restart it counts at most up to the limit. */
 static void test_forged_reservations_do_not_exceed_the_limit(void **state)
 {
 	struct scene *s = *state;

@@ -20,7 +20,7 @@
 #define WAIT_NS (300 * CLOCK_NS_PER_S)
 #define MAX_BODY 10000
 
-/* What the handler of all tests shares with them. */
+/* Shared by the handler and the tests. */
 struct site {
 	pthread_mutex_t lock;
 	struct http_server *server;
@@ -235,7 +235,7 @@ static void test_retry_after_and_drop(void **state)
 	https_fixture_do(&f, &c, "/", STR_LIT("x"));
 	assert_int_equal(c.retry_after_s, -1);
 	https_fixture_finish(&c);
-	/* Dropped after it was read: never repeated behind our back, and the outcome is unknown. */
+	/* Dropped after it was read: not repeated by the library, and the outcome is unknown. */
 	https_fixture_do(&f, &c, "/drop", STR_LIT("x"));
 	assert_int_equal(c.status, 0);
 	assert_int_equal(c.error, ERR_IO);
@@ -266,7 +266,7 @@ static void test_stream(void **state)
 	assert_int_equal(atomic_load(&s.streams_closed), 1);
 }
 
-/* The server finds out by itself that a client has gone: nobody wakes it. */
+/* The server notices by itself that a client has gone: nothing wakes it. */
 static void wait_closed(struct site *s)
 {
 	const int64_t deadline = wait_deadline(WAIT_NS);
@@ -375,7 +375,7 @@ static int raw_connect(struct https_fixture *f)
 	return fd;
 }
 
-/* Any number of connections that say nothing, from one address, keeps no other one out. */
+/* Any number of silent connections from one address does not keep others out. */
 static void test_idle_connections_of_one_address(void **state)
 {
 	enum { IDLE = 200 };
@@ -464,7 +464,7 @@ static void read_until(int fd, struct strbuf *in, const char *what, int times)
 	}
 }
 
-/* Connections that say nothing, from however many addresses: the first of them are closed. */
+/* Silent connections from any number of addresses: the oldest ones are closed. */
 static void test_the_longest_idle_makes_room(void **state)
 {
 	enum { PLACES = 4, IDLE = 3 * PLACES };
@@ -649,8 +649,8 @@ static void test_bodies_have_a_total(void **state)
 	site_stop(&f, &s);
 }
 
-/* Clients that announce much and send one byte, or none, keep nobody from being answered. */
-static void test_what_is_announced_takes_no_room(void **state)
+/* Clients that announce much and send one byte, or none, do not keep others from being answered. */
+static void test_an_announced_body_takes_no_room(void **state)
 {
 	static char body[BUDGET / 2];
 	struct strbuf in[20];
@@ -709,7 +709,7 @@ static void test_memory_of_large_bodies_goes_back(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip(); /* their allocators keep what is freed */
+	skip(); /* allocators of sanitizers keep freed memory */
 #endif
 	memset(body, 'x', sizeof(body));
 	site_start(&f, &s, (struct http_server_options){ .max_body = LARGE }, true);
@@ -844,7 +844,7 @@ int main(void)
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
 		cmocka_unit_test(test_ambiguous_length_is_refused),
 		cmocka_unit_test(test_bodies_have_a_total),
-		cmocka_unit_test(test_what_is_announced_takes_no_room),
+		cmocka_unit_test(test_an_announced_body_takes_no_room),
 		cmocka_unit_test(test_memory_of_large_bodies_goes_back),
 		cmocka_unit_test(test_certificate_swap_under_load),
 		cmocka_unit_test(test_bad_pair_keeps_the_old),

@@ -145,7 +145,7 @@ static void test_calls_beside_streams(void **state)
 	site_close(&s);
 }
 
-/* A peer that is there but does not move any more: only the silence tells. */
+/* A peer that is connected but does not answer any more: only the silence shows it. */
 static void test_frozen_peer(void **state)
 {
 	struct http_call call = watch;

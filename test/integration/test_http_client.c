@@ -1,5 +1,4 @@
-/* What the client loop says when things go wrong: with a server that misbehaves on a raw socket, or
- * none at all. */
+/* Errors of the client loop: with a server that misbehaves on a raw socket, or without a server. */
 #include "lib/unit.h"
 
 #include <arpa/inet.h>
@@ -23,7 +22,7 @@ static void echo(void *ctx, const struct http_request *req, struct arena *arena,
 	ret->body = req->body;
 }
 
-/* A socket on a free port that nobody else gets; url gets its address. */
+/* A socket on a free port that no other process gets; url gets its address. */
 static int bind_raw(char *url, size_t size)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET,
@@ -46,7 +45,7 @@ static int listen_raw(char *url, size_t size)
 	return fd;
 }
 
-/* No test is about it, except that it ends before the calls of the fixture do. */
+/* Never reached by a test, and shorter than the timeout of the fixture's calls. */
 #define CONNECT_NS (120 * CLOCK_NS_PER_S)
 
 static struct http_loop *plain_loop(void)
@@ -67,7 +66,7 @@ static void test_refused(void **state)
 	struct http_loop *l = plain_loop();
 	struct https_call c;
 	char url[80];
-	int fd = bind_raw(url, sizeof(url)); /* nobody listens */
+	int fd = bind_raw(url, sizeof(url)); /* nothing listens */
 
 	(void)state;
 	https_fixture_submit_on(l, &c, url, post_call);
@@ -197,7 +196,7 @@ struct raw_server {
 	int rounds;
 };
 
-/* Reads a request as a whole: who closes with bytes unread resets the connection. */
+/* Reads a request as a whole: closing with bytes unread resets the connection. */
 static bool read_request(int conn)
 {
 	char got[4096] = "";
@@ -295,7 +294,7 @@ static void take_ok(struct https_call *c)
 	https_fixture_finish(c);
 }
 
-/* Closes a connection and waits until the other side's kernel has taken note. */
+/* Closes a connection and waits until the other side's kernel has noticed. */
 static void close_seen(int conn)
 {
 	struct tcp_info info = { .tcpi_state = TCP_FIN_WAIT1 };

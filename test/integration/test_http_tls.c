@@ -1,4 +1,4 @@
-/* What the server's TLS offers, seen by OpenSSL: versions, ciphers, ALPN, and which certificate. */
+/* The server's TLS, seen by OpenSSL: versions, ciphers, ALPN, and which certificate. */
 #include "lib/unit.h"
 
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@
 struct hello {
 	int max_version; /* TLS1_2_VERSION etc. */
 	const char *ciphers;
-	/* what came of it */
+	/* the result */
 	bool connected;
 	int version;
 	char cipher[64], alpn[32];

@@ -19,7 +19,7 @@
 
 #define MS CLOCK_NS_PER_MS
 #define S CLOCK_NS_PER_S
-#define CALL_NS (300 * S) /* no test is about it: a busy machine lets threads stand still */
+#define CALL_NS (300 * S) /* never reached by a test: threads may be delayed on a busy machine */
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
 static void put_many(struct kube_fixture *f, int n, int value)
@@ -58,8 +58,8 @@ static void run_list_and_watch(bool http2)
 	kube_fixture_stop(&f);
 }
 
-/* More than one page may hold, although it is far fewer than 500 objects: what anybody may put
- * into a cluster does not keep others from listing it. */
+/* More than one page may hold, although it is far fewer than 500 objects: large objects of one
+ * user do not keep others from listing. */
 static void test_objects_too_large_for_a_page(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -247,7 +247,7 @@ static void test_credentials(void **state)
 	free(kube_fixture_write(&f, "token", "\n"));
 	assert_int_equal(transport_http_create(&changed, "test", &t, &err), -ERR_INVALID);
 	free(changed.token);
-	/* a server that the CA did not sign is not talked to */
+	/* no request is sent to a server with a certificate of another CA */
 	changed = *f.config;
 	changed.tls = (struct http_loop_tls){ .ca_file = "/dev/null" };
 	t = kube_fixture_transport(&changed);
@@ -258,7 +258,7 @@ static void test_credentials(void **state)
 
 /* ---- leases ---- */
 
-#define LONG_NS (300 * S) /* nobody waits for it */
+#define LONG_NS (300 * S) /* no test waits for it */
 #define SHORT_NS (4 * S)  /* the test waits for it; requests have half of it */
 
 struct candidate {
@@ -453,7 +453,7 @@ static void run_pool(bool http2, const char *faults)
 	apiserver_each(front_lock(t.f.front, NULL), "", "configmaps", count_patched, &patched);
 	front_unlock(t.f.front);
 	assert_int_equal(patched, 300);
-	/* A proxy may end a stream of its own accord; that it is repeated is what counts then. */
+	/* A proxy may end a stream by itself; then the stream must be opened again. */
 	if (faults[0] == '-') {
 		assert_true(t.failed > 0);
 	} else if (!http2) {
@@ -514,7 +514,8 @@ static void test_recorder(void **state)
 	r = recorder_create(&opt, "test", "host");
 	recorder_event(r, &about, true, "Tested", "it is");
 	recorder_event(r, &about, true, "Tested", "it is");
-	/* Stopping awaits what is in flight; what waits is dropped, so wait until it flies. */
+	/* Stopping waits for items in flight and drops waiting ones, so wait until it is in flight.
+	 */
 	while (pool_waiting(recorder_pool(r)) > 0) {
 		sched_yield();
 	}

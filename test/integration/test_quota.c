@@ -40,7 +40,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* --- what stands in the API --------------------------------------------------------------------*/
+/* --- objects in the API ------------------------------------------------------------------------*/
 
 static struct jdoc *get(struct scene *s, const char *path)
 {
@@ -163,8 +163,9 @@ static void test_a_status_is_written_once(void **state)
 	add_workload(s, "two", 5, "2");
 	wait_workload(s, "two", "QuotaReserved", "False", "WaitingForQuota");
 	before = get(s, WORKLOADS "/two");
-	/* Cycles that decide the same about it: who goes has it looked at again, before those of a
-	 * lower priority. They get nothing: how much is free is part of what is said. */
+	/* Cycles that decide the same about it: a Workload that goes has it looked at again, before
+	 * those of a lower priority. They get nothing, since the message contains how much is free.
+	 */
 	for (int i = 0; i < 5; i++) {
 		add_workload(s, "huge", 0, "4");
 		wait_workload(s, "huge", "QuotaReserved", "False", "ExceedsMaxQuota");
@@ -340,7 +341,7 @@ static void test_jobs_start_with_their_workloads(void **state)
 	wait_suspended(s, "second", false);
 }
 
-/* Without an owner nothing runs: what is evicted gives its reservation back at once. */
+/* Without an owner nothing runs: an evicted Workload releases its reservation at once. */
 static void test_deactivation(void **state)
 {
 	struct scene *s = *state;

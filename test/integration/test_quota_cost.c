@@ -1,6 +1,6 @@
-/* The preemption-cost controller against an API server, as processes: what preemptions cost, who is
- * spared for it, and whose the field is. Nobody owns the Workloads: what is evicted gives its quota
- * back at once. */
+/* The preemption-cost controller against an API server, as processes: the cost that preemptions
+ * add, the victims that it spares, and the ownership of the field. The Workloads have no owner:
+ * they give their quota back as soon as they are evicted. */
 #include "lib/unit.h"
 
 #include "base/attrs.h"
@@ -114,7 +114,7 @@ static void check_cost(struct scene *s, const char *name, const char *cost)
 }
 
 /* Which of the two is evicted, by one of a higher priority that comes and goes. That is admitted
- * when the API shows who has made room. */
+ * when the API shows the victim. */
 static const char *preempt_one(struct scene *s, const char *by)
 {
 	static const char *const names[] = { "one", "two" };
@@ -137,7 +137,7 @@ static const char *preempt_one(struct scene *s, const char *by)
 	return victim;
 }
 
-/* Who was preempted waits no longer: quota is free again. */
+/* Removes the preemptor: its quota is free, and the victim is admitted again. */
 static void end_preemptor(struct scene *s, const char *by, const char *victim)
 {
 	remove_workload(s, by);
@@ -151,9 +151,9 @@ static int after_each(void **state)
 	return workload_scene_after_each(state);
 }
 
-/* Both have the same priority. Without costs the one whose quota is younger goes first, every
- * time: the one that was preempted before. */
-static void test_who_was_preempted_is_spared(void **state)
+/* Both have the same priority. Without costs the victim would always be the one with the younger
+ * reservation, which is the one that was preempted before. */
+static void test_a_former_victim_is_spared(void **state)
 {
 	struct scene *s = *state;
 	const char *first, *second;
@@ -190,7 +190,7 @@ static void test_annotations_of_the_queue_count(void **state)
 		   NULL);
 	wait_cost(s, victim, "102500m");
 	wait_cost(s, other, "100");
-	/* One that cannot be used counts as absent, and is told. */
+	/* An invalid annotation counts as absent, and is reported. */
 	scene_call(s, "PATCH", QUEUE,
 		   "{\"metadata\":{\"annotations\":{\"headgate.io/preemption-cost-base\":\"x\"}}}",
 		   NULL);
@@ -210,7 +210,7 @@ static void write_cost(struct scene *s, const char *name, const char *json)
 	scene_call(s, "PATCH", path, body, NULL);
 }
 
-/* A cost of somebody else's stays, until it is taken away. It is tried once, not for ever. */
+/* A cost that another manager wrote stays until it is removed. Ours is tried once, not for ever. */
 static void test_others_keep_their_costs(void **state)
 {
 	struct scene *s = *state;
@@ -272,7 +272,7 @@ static void test_a_restart_writes_nothing(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_who_was_preempted_is_spared, after_each),
+		cmocka_unit_test_teardown(test_a_former_victim_is_spared, after_each),
 		cmocka_unit_test_teardown(test_annotations_of_the_queue_count, after_each),
 		cmocka_unit_test_teardown(test_others_keep_their_costs, after_each),
 		cmocka_unit_test_teardown(test_a_restart_writes_nothing, after_each),

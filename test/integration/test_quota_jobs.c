@@ -247,7 +247,7 @@ static void wait_writes(struct scene *s, double n)
 	}
 }
 
-static void test_what_a_job_costs(void **state)
+static void test_number_of_writes_for_a_job(void **state)
 {
 	struct scene *s = *state;
 
@@ -259,8 +259,8 @@ static void test_what_a_job_costs(void **state)
 	wait_workload(s, "cheap", "PodsReady", "True", "Started");
 	job_status(s, "cheap", COMPLETE);
 	wait_workload(s, "cheap", "Finished", "True", "Succeeded");
-	/* Reservation and admission in one; readiness and the end are told by whoever looks after
-	 * the Job. */
+	/* Reservation and admission in one; readiness and the end are written by the Job
+	 * controller. */
 	wait_writes(s, 1);
 	assert_true(writes(s) == 1);
 	add_job(s, "victim", "", 2);
@@ -378,7 +378,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_jobs_take_turns, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_preemption, workload_scene_after_each),
-		cmocka_unit_test_teardown(test_what_a_job_costs, workload_scene_after_each),
+		cmocka_unit_test_teardown(test_number_of_writes_for_a_job,
+					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_a_restart_in_the_middle, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_switched_off_and_on, workload_scene_after_each),
 		cmocka_unit_test_teardown(test_a_job_that_takes_too_long,

@@ -48,7 +48,7 @@ static int begin(void **state)
 	assert_int_equal(close(fd), 0);
 	snprintf(conf_flag, sizeof(conf_flag), "--quota-conf=%s", conf);
 	workload_scene_start_with(&scene, scheduler_args, world);
-	/* What is charged to the Queue "default" is 1 cpu at most. */
+	/* The limit of the Queue "default" is 1 cpu. */
 	scene_patch_queue(&scene, "default", "{\"spec\":{\"capability\":{\"cpu\":\"1\"}}}");
 	*state = &scene;
 	return 0;
@@ -61,9 +61,9 @@ static int end(void **state)
 	return 0;
 }
 
-/* --- what others do ----------------------------------------------------------------------------*/
+/* --- as other controllers ----------------------------------------------------------------------*/
 
-/* What the object bears at this path; the caller frees it. */
+/* The member of the object at this path; the caller frees it. */
 static char *text_at(struct scene *s, const char *path, const char *member)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
@@ -106,7 +106,7 @@ static void add_job(struct scene *s, const char *name, unsigned pods)
 	scene_apply(s, yaml);
 }
 
-/* As the webhook leaves it. */
+/* With the changes that the webhook makes. */
 static void add_queued_pod(struct scene *s, const char *name, const char *labels,
 			   const char *annotations)
 {
@@ -195,8 +195,8 @@ static void a_job_is_charged_once(void **state)
 	goes_on = true;
 }
 
-/* Labels that say so do not make a Workload. */
-static void nobody_else_gets_away_with_it(void **state)
+/* A pod with the labels of an admitted Workload is charged to its Queue without that Workload. */
+static void forged_labels_do_not_avoid_the_charge(void **state)
 {
 	static const char forged[] =
 		"{apiVersion: v1, kind: Pod, metadata: {name: forged, namespace: default, labels:"
@@ -206,7 +206,7 @@ static void nobody_else_gets_away_with_it(void **state)
 	struct scene *s = *state;
 
 	go_on();
-	/* The PodGroup of a pod that is gone is still there: nobody collects garbage here. */
+	/* The PodGroup of a pod that is gone is still there: no garbage collector runs here. */
 	scene_patch_queue(s, "default", "{\"spec\":{\"capability\":{\"cpu\":\"9\"}}}");
 	scene_apply(s, forged);
 	scene_wait(s, "forged", SCENE_RUNNING);
@@ -277,7 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_is_charged_once),
-		cmocka_unit_test(nobody_else_gets_away_with_it),
+		cmocka_unit_test(forged_labels_do_not_avoid_the_charge),
 		cmocka_unit_test(a_group_is_preempted_and_comes_back),
 	};
 

@@ -1,5 +1,5 @@
 /* Objects of the Workload engine that others write to as well: controllers of admission checks,
- * people who edit a status, people who delete what is in use. */
+ * users that edit a status, users that delete objects in use. */
 #include "lib/unit.h"
 
 #include <stdio.h>
@@ -115,8 +115,8 @@ static size_t count_updates(struct scene *s, const char *path)
 		jdoc_get(jdoc_at(jdoc_path(w, "status.admissionChecks"), 0), "podSetUpdates"));
 }
 
-/* What a check adds to pods is for the admission that it was asked about, not for the next one:
- * also where its controller applies, and so owns what it has said. */
+/* Pod set updates of a check are for one admission and not for the next one: also where its
+ * controller applies its status, and so owns the fields. */
 static void test_an_eviction_ends_what_a_check_adds_to_pods(void **state)
 {
 	static const char ready[] =
@@ -157,8 +157,8 @@ static int64_t version(struct scene *s, const char *path)
 	return v;
 }
 
-/* The requests of those who wait follow the LimitRange of their namespace. */
-static void test_limits_count_for_those_who_wait(void **state)
+/* The requests of waiting Workloads follow the LimitRange of their namespace. */
+static void test_limits_count_for_waiting_workloads(void **state)
 {
 	struct scene *s = *state;
 
@@ -183,7 +183,7 @@ static int without_limits(void **state)
 	return workload_scene_after_each(state);
 }
 
-/* Somebody edits statuses: they are put right, once. */
+/* Another manager edits statuses: they are corrected, once. */
 static void test_edited_statuses_are_repaired(void **state)
 {
 	static const char *const paths[] = { API "clusterqueues/team", WORKLOADS "/one" };
@@ -194,18 +194,18 @@ static void test_edited_statuses_are_repaired(void **state)
 	workload_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
 	set_check(s, "one", "Ready");
 	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
-	patch(s, WORKLOADS "/one/status", "somebody",
+	patch(s, WORKLOADS "/one/status", "editor",
 	      "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\","
 	      "\"reason\":\"QuotaReserved\",\"message\":\"m\",\"lastTransitionTime\":"
 	      "\"2026-01-01T00:00:00Z\"}],\"admissionChecks\":null}}");
 	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "False", "UnsatisfiedAdmissionChecks");
 	set_check(s, "one", "Ready");
 	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
-	patch(s, WORKLOADS "/one/status", "somebody", "{\"status\":{\"conditions\":null}}");
+	patch(s, WORKLOADS "/one/status", "editor", "{\"status\":{\"conditions\":null}}");
 	workload_scene_wait(s, WORKLOADS "/one", "QuotaReserved", "True", "QuotaReserved");
 	workload_scene_wait(s, WORKLOADS "/one", "Admitted", "True", "Admitted");
 	workload_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
-	patch(s, API "clusterqueues/team/status", "somebody",
+	patch(s, API "clusterqueues/team/status", "editor",
 	      "{\"status\":{\"conditions\":null,\"reservingWorkloads\":7}}");
 	workload_scene_wait(s, API "clusterqueues/team", "Active", "True", "Ready");
 	scene_wait_metric(s, STACK_SCHEDULER,
@@ -214,9 +214,9 @@ static void test_edited_statuses_are_repaired(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		versions[i] = version(s, paths[i]);
 	}
-	/* Things happen; to these two nothing does. */
+	/* Other objects change; these two are not written. */
 	for (unsigned i = 0; i < 3; i++) {
-		patch(s, API "clusterqueues/team", "somebody",
+		patch(s, API "clusterqueues/team", "editor",
 		      "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
 		add_workload(s, "big");
 		workload_scene_wait(s, WORKLOADS "/big", "QuotaReserved", "False",
@@ -268,7 +268,7 @@ static void expect_admitted_since(struct scene *s, const char *path, const char 
 	assert_null(workload_scene_condition(w, "Evicted"));
 }
 
-/* Nobody looks after the queue while it is stopped: in that time Kueue's work is put there. */
+/* The scheduler is stopped; meanwhile objects as Kueue leaves them are put there. */
 static void put_work_of_kueue(struct scene *s)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *job = NULL;
@@ -289,8 +289,8 @@ static void put_work_of_kueue(struct scene *s)
 	      "{\"status\":{\"startTime\":\"2026-01-01T00:00:00Z\",\"active\":1,\"ready\":1}}");
 }
 
-/* Also where Kueue did not tell about readiness, however long ago it admitted them. */
-static void test_what_kueue_admitted_goes_on(void **state)
+/* Also where Kueue has not written PodsReady, however long ago it admitted them. */
+static void test_workloads_admitted_by_kueue_go_on(void **state)
 {
 	static const char *const without[] = { NULL };
 	struct scene *s = *state;
@@ -369,7 +369,7 @@ static void wait_finalizer(struct scene *s, const char *path)
 }
 
 /* The last test: nothing is left. */
-static void test_what_is_in_use_stays(void **state)
+static void test_objects_in_use_are_not_deleted(void **state)
 {
 	struct scene *s = *state;
 
@@ -400,11 +400,11 @@ int main(int argc, char **argv)
 					  workload_scene_after_each),
 		cmocka_unit_test_teardown(test_an_eviction_ends_what_a_check_adds_to_pods,
 					  workload_scene_after_each),
-		cmocka_unit_test_teardown(test_limits_count_for_those_who_wait, without_limits),
+		cmocka_unit_test_teardown(test_limits_count_for_waiting_workloads, without_limits),
 		cmocka_unit_test_teardown(test_edited_statuses_are_repaired,
 					  workload_scene_after_each),
-		cmocka_unit_test_teardown(test_what_kueue_admitted_goes_on, with_the_engine),
-		cmocka_unit_test(test_what_is_in_use_stays),
+		cmocka_unit_test_teardown(test_workloads_admitted_by_kueue_go_on, with_the_engine),
+		cmocka_unit_test(test_objects_in_use_are_not_deleted),
 	};
 
 	cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);

@@ -1,4 +1,4 @@
-/* Objects that tenants make odd: no quota is given twice, tools go on, gates come off. */
+/* Odd objects of tenants: no quota is given twice, tools go on, gates are removed. */
 #include "lib/unit.h"
 
 #include <stdio.h>
@@ -92,8 +92,8 @@ static void test_many_annotations(void **state)
 	stays_charged(*state, "many", patch.p);
 }
 
-/* A PodGroup that a CustomResourceDefinition lets pass and that means nothing: what runs stays
- * charged, its quota is not given to others, and all say which object it is. */
+/* A PodGroup that its CustomResourceDefinition accepts and that makes no sense: running pods stay
+ * charged, their quota is not given to others, and all tools name the object. */
 static void test_podgroup_that_means_nothing(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;

@@ -56,7 +56,7 @@ static size_t client_hello(uint8_t minor, uint8_t *out)
 	return sizeof(head) + 33 + sizeof(tail);
 }
 
-/* Ended by a second signal, so that nobody waits for it. */
+/* A second signal ends it, so that no test waits that long. */
 static const char *webhook_args[] = { "--shutdown-delay-duration=200s", NULL };
 
 static int begin(void **state UNUSED)
@@ -73,7 +73,7 @@ static int begin(void **state UNUSED)
 	ca = xmalloc_printf("%s/ca.crt", stack_dir(scene.stack));
 	tls.ca_file = ca;
 	assert_int_equal(http_loop_start(&lo, &loop, NULL), 0);
-	/* Says half a word now; the last test sees what became of it. */
+	/* Sends half a request now; the last test checks how it ended. */
 	slow_fd = probe_connect(stack_webhook_port(scene.stack));
 	assert_true(slow_fd >= 0 && probe_send(slow_fd, hello, client_hello(3, hello) / 2));
 	return 0;
@@ -136,7 +136,7 @@ static void test_tls_1_2_at_least(void **state UNUSED)
 {
 	unsigned tries = 0, answer;
 
-	/* A webhook that stood still for ten seconds takes us for a slow sender. */
+	/* A webhook that was not scheduled for ten seconds treats us as a slow sender. */
 	do {
 		answer = answer_to_hello(3);
 	} while (answer == 0 && ++tries < HELLOS);
@@ -183,7 +183,7 @@ static void test_absurd_nesting_is_refused(void **state UNUSED)
 		strbuf_add_ch(&body, '[');
 	}
 	assert_int_equal(post("/pods/mutate", "application/json", strbuf_str(&body), &text), 400);
-	/* It lives. */
+	/* It still answers. */
 	assert_int_equal(scene_http(&scene, STACK_WEBHOOK, "/readyz", NULL), 200);
 }
 
@@ -220,14 +220,14 @@ static void test_unknown_queue_warns(void **state UNUSED)
 	assert_non_null(strstr(text.p, "nowhere"));
 }
 
-/* Creates pods, one after the other, until told to stop. */
+/* Creates pods, one after the other, until stop is set. */
 struct load {
 	atomic_bool stop;
 	atomic_uint created;
 	char failure[ERR_TEXT_MAX];
 };
 
-/* That a webhook has to wait for a processor has nothing to do with its certificate. */
+/* A call that failed because the webhook was too slow, not because of its certificate. */
 static bool is_late(const struct err *err)
 {
 	return strstr(err->text, "failed calling webhook") != NULL &&
@@ -320,7 +320,7 @@ static void test_half_written_pair_is_refused(void **state UNUSED)
 	scene_wait_metric(s, STACK_WEBHOOK, line);
 }
 
-/* What still comes while it is not ready any more is answered, and the end is a clean one. */
+/* Requests that arrive while it is not ready any more are answered, and it exits with 0. */
 static void test_sigterm_drains(void **state UNUSED)
 {
 	static struct https_call calls[MANY];

@@ -1,5 +1,5 @@
 /* Reviews that name a queue which the webhook does not know, over real sockets, with an API server
- * that answers when the test says so. The order of what happens is asserted, never its time. */
+ * that the test answers for. The order of events is asserted, never their time. */
 #include "lib/unit.h"
 
 #include <stdio.h>

@@ -33,7 +33,7 @@
 static struct scene scene;
 static struct strbuf first_ca = STRBUF_INIT; /* base64, as the Secret has it */
 
-/* What the API server has read of a registration may be that old when it greets the webhook. */
+/* The registration that the API server uses for a request may be that old. */
 static const char *const webhook_args[] = { "--cert-rotation-delay=4s", NULL };
 
 static char *member(const char *key)

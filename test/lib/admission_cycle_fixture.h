@@ -11,13 +11,13 @@
 struct admission_cycle_fixture {
 	struct quota_world w;
 	struct admission_cycle *cycle;
-	const struct admission_decisions *last; /* of the last run; not good after the next one */
+	const struct admission_decisions *last; /* of the last run; invalid after the next one */
 	struct strbuf text;
 };
 
-/* All workloads that may wait do. */
+/* Pending workloads are in their queues. */
 void admission_cycle_fixture_init(struct admission_cycle_fixture *f, const char *world);
-/* More of the world; new workloads that may wait do. */
+/* Adds to the world; new pending workloads are in their queues. */
 void admission_cycle_fixture_add(struct admission_cycle_fixture *f, const char *world);
 void admission_cycle_fixture_finish(struct admission_cycle_fixture *f);
 
@@ -28,16 +28,17 @@ void admission_cycle_fixture_finish(struct admission_cycle_fixture *f);
 const char *admission_cycle_fixture_run(struct admission_cycle_fixture *f);
 struct quota_cycle_row {
 	const char *world;
-	const char *cycles[4]; /* what each decides; NULL: no more */
+	const char *cycles[4]; /* the decisions of each; NULL: no more */
 };
 /* Asserts each row, in a world of its own. */
 void admission_cycle_fixture_rows(const struct quota_cycle_row *rows, size_t n);
 /* "a b | c d": the heap in its order, then the inadmissible ones by name. */
 const char *admission_cycle_fixture_queue(struct admission_cycle_fixture *f, const char *queue);
-/* The workload is gone: it gives back what it holds, and its tree is looked at again. */
+/* The workload is deleted: its quota is released, and inadmissible ones of its tree are tried
+ * again. */
 void admission_cycle_fixture_delete(struct admission_cycle_fixture *f, const char *workload);
-/* The jobs of victims stop: their quota is free, they wait again. costly: each time it costs more
- * to preempt them, as the preemption-cost controller has it. */
+/* The jobs of victims stop: their quota is free, they wait again. costly: each
+ * preemption raises their preemption cost, as the preemption-cost controller does. */
 void admission_cycle_fixture_stop(struct admission_cycle_fixture *f, bool costly);
 
 #endif

@@ -14,7 +14,7 @@ struct cache_fixture {
 	struct cluster *c;
 	int64_t version; /* of the last object */
 	int64_t now;
-	int64_t step; /* what the wall clock was set forward by */
+	int64_t step; /* the wall clock was set forward by so much */
 	int status;   /* of answers that are reported, for the test to set */
 	unsigned bad; /* objects refused */
 	char bad_text[256];
@@ -31,8 +31,8 @@ struct cache_fixture_pod {
 	const char *scheduler; /* "volcano" */
 	const char *cpu;       /* "1" */
 	const char *reason;    /* of PodScheduled=False */
-	const char *reserved;  /* queue in the mark */
-	bool bound_by_us;      /* the mark of our binds */
+	const char *reserved;  /* queue in the annotation of a reservation */
+	bool bound_by_us;      /* the annotation of our binds */
 	bool opted_in, gated, foreign_gate, deleted;
 	int64_t version; /* the next one */
 };
@@ -62,11 +62,11 @@ struct podgroup *cache_fixture_group(struct cache_fixture *f, const char *name, 
 struct queue *cache_fixture_queue(struct cache_fixture *f, const char *name, const char *parent,
 				  const char *cpu);
 struct node *cache_fixture_node(struct cache_fixture *f, const char *name, const char *cpu);
-/* uid NULL: that of no pod is compared. */
+/* The outcome of a write. uid NULL: of any pod with this key. */
 void cache_fixture_done(struct cache_fixture *f, enum sched_request r, const char *key,
 			const char *uid, enum sched_outcome outcome);
 struct task *cache_fixture_task(const struct cache_fixture *f, const char *name); /* NULL */
-/* What is charged to a queue, milli cpu. */
+/* The charges of a queue, milli cpu. */
 int64_t cache_fixture_charged(const struct cache_fixture *f, const char *queue);
 void cache_fixture_check(struct cache_fixture *f);
 

@@ -1,5 +1,5 @@
-/* test/lib/cluster_checksum.h: a fingerprint of all that a cycle may read of a cluster, to assert
- * that a cycle changes nothing of it and that a dump keeps it. Pure. */
+/* test/lib/cluster_checksum.h: a checksum over all that a cycle may read of a cluster, to assert
+ * that a cycle does not change it and that a dump keeps it. Pure. */
 #ifndef TEST_LIB_CLUSTER_CHECKSUM_H
 #define TEST_LIB_CLUSTER_CHECKSUM_H
 
@@ -7,7 +7,7 @@
 
 struct cluster;
 
-/* Equal for clusters that a cycle cannot tell apart. */
+/* Equal for clusters with equal values in all that a cycle reads. */
 uint64_t cluster_checksum(const struct cluster *c);
 
 #endif

@@ -16,7 +16,7 @@ struct podgroup *cluster_fixture_podgroup(struct cluster *c, const char *name, c
 /* A pending task of ours with uid "uid-NAME"; podgroup may be NULL. */
 struct task *cluster_fixture_task(struct cluster *c, const char *name, struct podgroup *podgroup,
 				  int64_t cpu);
-/* The task asks for u besides. */
+/* The task requests u as well. */
 void cluster_fixture_request(struct cluster *c, struct task *t, const struct unoffered *u);
 /* A class that requests cpu and, besides the one pod, nothing else; one counted reference. */
 const struct pod_class *cluster_fixture_class(struct cluster *c, int64_t cpu);

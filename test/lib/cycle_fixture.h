@@ -22,7 +22,7 @@ struct cycle_fixture {
 /* conf_text NULL: the built-in configuration. Asserts that it parses. */
 void cycle_fixture_init(struct cycle_fixture *f, const char *conf_text);
 void cycle_fixture_finish(struct cycle_fixture *f);
-/* For options that flags decide: the cycle is made anew over the changed conf. */
+/* For options that are set by flags: creates the cycle again with the changed conf. */
 void cycle_fixture_reconfigure(struct cycle_fixture *f);
 /* Runs a cycle twice (same answer, cluster unchanged), checks the invariants and assumes the
  * decisions. Returns all but events and scans, in order: "Ungate p1; Bind p2 n1; JobPhase j
@@ -30,7 +30,7 @@ void cycle_fixture_reconfigure(struct cycle_fixture *f);
 const char *cycle_fixture_run(struct cycle_fixture *f);
 /* The API server answered: gates that were patched are off, bound pods run. */
 void cycle_fixture_acknowledge(struct cycle_fixture *f);
-/* Only this: what was withdrawn is no longer seen by autoscalers. */
+/* Only the withdrawals are answered: autoscalers do not see these pods any more. */
 void cycle_fixture_acknowledge_withdrawals(struct cycle_fixture *f);
 /* Appends one decision as in cycle_fixture_run. */
 void cycle_fixture_format(const struct cluster *c, const struct decision *d, struct strbuf *out);

@@ -30,7 +30,7 @@ static void add_checks_and_gates(const struct workload *w, struct conditions *c)
 	}
 }
 
-/* conditions_flags, backwards. */
+/* The inverse of conditions_flags: a status with the flags of the workload. */
 static void status_of(const struct workload *w, struct conditions *c)
 {
 	bool was_preempted = w->flags.preempted_at != MODEL_TIME_NONE;

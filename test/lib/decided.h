@@ -1,6 +1,5 @@
-/* test/lib/decided.h: applies a decision to a Workload of a test that keeps no statuses: the status
- * is made from what the model knows of the Workload, and the model follows from the status. Owner:
- * the test.
+/* test/lib/decided.h: applies a decision to a Workload of a test that keeps no statuses: a status
+ * is made from the flags in the model, and the flags follow from the status. Owner: the test.
  */
 #ifndef TEST_LIB_DECIDED_H
 #define TEST_LIB_DECIDED_H

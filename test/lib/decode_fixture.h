@@ -1,4 +1,4 @@
-/* test/lib/decode_fixture.h: objects from JSON whose strings stand in single quotes, for tests of
+/* test/lib/decode_fixture.h: objects from JSON with strings in single quotes, for tests of
  * field tables. One arena per program, made by decode_fixture_open. */
 #ifndef TEST_LIB_DECODE_FIXTURE_H
 #define TEST_LIB_DECODE_FIXTURE_H

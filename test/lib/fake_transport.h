@@ -1,7 +1,7 @@
-/* test/lib/fake_transport.h: a transport without a server. The test sees each request, says what
- * was expected and answers it by hand: body, chunks of a stream, failure, silence. Time is a fake
- * clock's; nothing happens but in calls of the test. submit, cancel, call: any thread; the rest:
- * the test's thread, which is the transport's thread. What was not expected aborts with a message.
+/* test/lib/fake_transport.h: a transport without a server. The test expects each request and
+ * answers it: body, chunks of a stream, failure, silence. Time is a fake
+ * clock's; everything happens within calls of the test. submit, cancel, call: any thread; the rest:
+ * the test's thread, which is the transport's thread. An unexpected request aborts with a message.
  */
 #ifndef TEST_LIB_FAKE_TRANSPORT_H
 #define TEST_LIB_FAKE_TRANSPORT_H

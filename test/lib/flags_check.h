@@ -1,4 +1,4 @@
-/* test/lib/flags_check.h: what every table of flags must satisfy. */
+/* test/lib/flags_check.h: checks that every table of flags must pass. */
 #ifndef TEST_LIB_FLAGS_CHECK_H
 #define TEST_LIB_FLAGS_CHECK_H
 

@@ -86,8 +86,8 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		return NULL;
 	case DECISION_RELEASE:
 		if (!s->charged || t->charge == CHARGE_PATCHING) {
-			return "quota is taken from a pod that has none or whose patch is under "
-			       "way";
+			return "quota is taken from a pod that has none or that has a patch in "
+			       "flight";
 		}
 		s->charged = 0;
 		return NULL;
@@ -211,8 +211,8 @@ static bool was_placed_by_others(const struct task *t)
 	       (t->flags & ((uint32_t)TASK_RESERVED_MARK | TASK_BOUND_MARK)) == 0;
 }
 
-/* What is on its way out is not counted against the limit a second time, and what was placed by
- * others takes nothing back. */
+/* Charges of terminating pods are not counted against the limit a second time, and pods that others
+ * placed take nothing back. */
 static int64_t kept(const struct cluster *c, const struct queue *q, unsigned dim)
 {
 	int64_t amount = q->charged.v[dim];

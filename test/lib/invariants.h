@@ -1,5 +1,5 @@
-/* test/lib/invariants.h: what must hold after every cycle, whatever went in. NULL: all holds, else
- * a text of what does not. Quadratic in places: for tests. */
+/* test/lib/invariants.h: invariants that hold after every cycle, for any input. NULL: all hold,
+ * else a text about the violation. Quadratic in places: for tests. */
 #ifndef TEST_LIB_INVARIANTS_H
 #define TEST_LIB_INVARIANTS_H
 
@@ -17,7 +17,7 @@ const char *invariants_of_cluster(const struct cluster *c);
  * the server met late; a pod that asks for nothing goes there as well. */
 const char *invariants_of_nodes(const struct cluster *c, const struct decisions *d);
 /* Right after a cycle with a quota plugin: where a queue is charged beyond its capability, nothing
- * below it holds quota without a node, except pods whose patch is under way. */
+ * below it holds quota without a node, except pods with a patch in flight. */
 const char *invariants_of_quota(const struct cluster *c);
 
 #endif

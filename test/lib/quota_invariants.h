@@ -1,17 +1,17 @@
-/* test/lib/quota_invariants.h: what must hold of a world of the Workload engine between cycles,
- * and of what a cycle decided. What is wrong is appended to `problems`, one line each. Owner: the
+/* test/lib/quota_invariants.h: invariants of a world of the Workload engine between cycles, and
+ * of the decisions of a cycle. Violations are appended to `problems`, one line each. Owner: the
  * test. */
 #ifndef TEST_LIB_QUOTA_INVARIANTS_H
 #define TEST_LIB_QUOTA_INVARIANTS_H
 
 #include "lib/admission_cycle_fixture.h"
 
-/* Every workload is where it says, and nowhere else; nothing in the forest is yet to be undone, and
- * its sums are those that quota_naive comes to. */
+/* Every workload is in the one list that its place names; the forest has nothing to undo, and its
+ * sums are those of quota_naive. */
 void quota_invariants_check(const struct admission_cycle_fixture *f, struct strbuf *problems);
 
-/* By how much what all but victims use is above quota, per node and pair: none, but after quota was
- * taken away from those who used it. */
+/* By how much the usage without victims is above quota, per node and pair: nowhere, except after
+ * quota in use was lowered. */
 struct quota_excess {
 	int64_t *v;
 	size_t n;
@@ -19,8 +19,8 @@ struct quota_excess {
 void quota_invariants_excess(const struct admission_cycle_fixture *f, struct quota_excess *ret);
 void quota_invariants_excess_finish(struct quota_excess *e);
 
-/* After a run, applied: each decision is so in the world, victims are of those that policies allow,
- * and nowhere is usage further above quota than it was before. */
+/* After a run was applied: the world agrees with each decision, policies allow the victims, and
+ * usage is nowhere further above quota than before. */
 void quota_invariants_check_run(const struct admission_cycle_fixture *f,
 				const struct quota_excess *before, struct strbuf *problems);
 

@@ -1,6 +1,6 @@
 /* test/lib/quota_words.h: the words of one line of a quota world's text (test/lib/quota_world.h).
- * Every word must be asked for by somebody; what nobody understood fails the test. Owner: the
- * test. */
+ * Every word must be read by one of the functions below; a word that was not read fails the test.
+ * Owner: the test. */
 #ifndef TEST_LIB_QUOTA_WORDS_H
 #define TEST_LIB_QUOTA_WORDS_H
 
@@ -20,9 +20,9 @@ struct quota_words {
 /* The next line that is not empty, its words; moves *text behind it. False: no more lines. */
 bool quota_words_next(struct quota_words *l, const char **text);
 void quota_words_finish(struct quota_words *l);
-/* The first n words stand for themselves: fails unless they are there. */
+/* Marks the first n words as read; fails unless they exist. */
 void quota_words_need(struct quota_words *l, size_t n);
-/* Fails when some word was not asked for. */
+/* Fails when a word was not read. */
 void quota_words_end(const struct quota_words *l);
 
 /* The value of "key=value", NULL when absent; a plain word; a number; one of names, which ends with

@@ -22,7 +22,7 @@ static int64_t seconds(const struct quota_world *w, const char *text)
 	return w->now + (int64_t)(value * 1e9);
 }
 
-/* The words that nobody understood are amounts. */
+/* Words that were not read otherwise are amounts. */
 static void add_podset(struct quota_world *w, struct quota_words *l, struct workload *wl,
 		       const char *name)
 {

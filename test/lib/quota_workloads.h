@@ -1,5 +1,5 @@
 /* test/lib/quota_workloads.h: the workload lines of a quota world's text, for quota_world.c. A
- * workload is finished, and holds what it holds, when the line behind its pod sets comes. Owner:
+ * workload is complete, and its quota charged, at the line after its pod sets. Owner:
  * the test. */
 #ifndef TEST_LIB_QUOTA_WORKLOADS_H
 #define TEST_LIB_QUOTA_WORKLOADS_H

@@ -26,7 +26,7 @@
  *   evicted=-5s preempted=-5s requeue=10s evicted-by=check|timeout reclaimed  generation=N
  *   allowed=f,g
  *   selector:k=v affinity:k=v (one required term each) toleration:k=v:NoSchedule topology invalid
- * Times are seconds from now. Anything not understood fails the test. Owner: the test. */
+ * Times are seconds from now. An unknown word fails the test. Owner: the test. */
 #ifndef TEST_LIB_QUOTA_WORLD_H
 #define TEST_LIB_QUOTA_WORLD_H
 
@@ -41,11 +41,11 @@ struct quota_world {
 	int64_t now;
 	/* While a text is read: */
 	struct workload *last;
-	char *holds, *at; /* of `last`: becomes true behind its pod sets */
+	char *holds, *at; /* of `last`: charged after its pod sets */
 };
 
-/* Builds; the world is ready for use: nodes resolved, forest synchronised. Pending workloads know
- * their queue but wait nowhere: pending_update is for the test to call. */
+/* Builds; the world is ready for use: nodes resolved, forest synchronised. Pending workloads have
+ * their queue, but are in no list: the test calls pending_update. */
 void quota_world_init(struct quota_world *w, const char *text);
 /* More of it. Objects that are there already are changed; workloads must be new. */
 void quota_world_add(struct quota_world *w, const char *text);

@@ -104,7 +104,7 @@ static bool fits_now(const struct victims_request *r, bool may_borrow)
 	return forest_fits(r->forest, r->node, r->need);
 }
 
-/* spared: index of one that stays; SIZE_MAX: all go. */
+/* spared: index of a victim that is not removed; SIZE_MAX: all are removed. */
 static bool fits_without(const struct victims_request *r, const struct victims *gone, size_t spared,
 			 bool may_borrow)
 {
@@ -129,7 +129,7 @@ bool victims_fixture_fits(const struct victims_request *r, const struct victims 
 	return fits_without(r, gone, SIZE_MAX, may_borrow);
 }
 
-/* --- what must be true --- */
+/* --- checks --- */
 
 static bool wrong(struct strbuf *out, const struct workload *w, const char *what)
 {
@@ -160,7 +160,7 @@ static bool is_allowed(const struct quota *q, enum quota_policy policy, const st
 	return victims_policy_rule(q, policy, p, w) == PASSED_OVER_NOT;
 }
 
-/* Before anything is taken away. */
+/* Before any victim is removed. */
 static bool check_candidate(const struct victims_request *r, const struct victim *v,
 			    struct strbuf *out)
 {
@@ -219,7 +219,7 @@ static bool check_classical(const struct victims_request *r, const struct victim
 	return true;
 }
 
-/* With the request charged, and those before it gone. */
+/* With the request charged, and the victims before it removed. */
 static bool check_fair(const struct victims_request *r, const struct victim *v, struct strbuf *out)
 {
 	struct forest *f = r->forest;
@@ -256,9 +256,9 @@ static bool is_among(const struct victims *found, size_t n, uint32_t id)
 	return false;
 }
 
-/* Who is on its way out already is taken unasked, and some of them are given back afterwards: when
- * the victim at `at` was asked, any of them may have been gone. It is easiest to allow when those
- * are who lower the share of the preemptor's side. */
+/* The search first takes Workloads that are being evicted anyway, and may give some of them back
+ * afterwards: when it checked the victim at `at`, any of them may have been gone. The check is
+ * easiest to pass when those are gone that lower the share of the preemptor's side. */
 static void remove_leaving(const struct victims_request *r, const struct victims *found, size_t at)
 {
 	const struct quota *q = forest_world(r->forest);

@@ -153,7 +153,7 @@ static bool fits_alone(const struct victims_request *r, const struct quota_amoun
 	return forest_fits(r->forest, r->node, &one);
 }
 
-/* Contested is what does not fit by itself, as flavors are assigned. */
+/* Finds the pairs of the request that do not fit without preemption, as flavor assignment does. */
 static void contest(struct victims_request *r, uint32_t *pairs)
 {
 	for (size_t i = 0; i < r->need->n; i++) {
@@ -182,7 +182,7 @@ static void make_request(struct victims_random *x, struct input *in)
 	x->is_blocked = r->npairs > 0;
 }
 
-/* Whoever does not fit, in the order of ids, holds nothing. */
+/* Workloads that do not fit, in the order of ids, hold nothing afterwards. */
 static void admit_what_fits(struct victims_random *x)
 {
 	struct quota *q = x->w.q;
@@ -268,7 +268,7 @@ static bool has(const struct victims *found, const struct workload *w)
 	return false;
 }
 
-/* A workload that holds nothing now asks for what it had. */
+/* Searches for victims for a workload that lost its quota, with its former usage as request. */
 static void ask(struct victims_random *x, const struct workload *w, struct asked *a,
 		struct arena *arena)
 {
@@ -288,7 +288,7 @@ static void ask(struct victims_random *x, const struct workload *w, struct asked
 	}
 }
 
-/* A victim has to leave its preemptor alone, also where both have a right against each other. */
+/* A victim must not preempt its preemptor, also where policies allow both to preempt each other. */
 static bool preempts_back(struct victims_random *x, const struct workload *victim,
 			  const struct workload *p, struct arena *arena)
 {

@@ -12,14 +12,14 @@ struct victims_random {
 	struct quota_world w;
 	struct victims_fixture v;
 	struct strbuf text; /* of the world */
-	bool is_blocked;    /* the workload does not fit; else there is nothing to ask */
+	bool is_blocked;    /* the workload does not fit; else no search is needed */
 };
 
 void victims_random_init(struct victims_random *x, const uint8_t *bytes, size_t n);
 void victims_random_finish(struct victims_random *x);
-/* Asks for victims, twice, and checks the answer and that nothing changed; then makes it so, and
- * lets each victim ask in turn: none of them may get the preemptor. What is wrong is in problems.
- */
+/* Searches for victims, twice, and checks the answer and that nothing changed; then applies it,
+ * and searches for each victim in turn: none of them may get the preemptor. Errors are appended to
+ * problems. */
 bool victims_random_check(struct victims_random *x, struct arena *arena, struct victims *ret,
 			  struct strbuf *problems);
 

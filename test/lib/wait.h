@@ -1,5 +1,5 @@
-/* test/lib/wait.h: the pause between two looks at what another thread or process does. Nothing else
- * in the tests lets time pass. Any thread. */
+/* test/lib/wait.h: pauses while polling the state of another thread or process. Nothing else in the
+ * tests sleeps. Any thread. */
 #ifndef TEST_LIB_WAIT_H
 #define TEST_LIB_WAIT_H
 
@@ -8,8 +8,8 @@
 
 /* In so many ns, for wait_until. */
 int64_t wait_deadline(int64_t ns);
-/* do { look; } while (wait_until(deadline)); False: the deadline has passed. Else it pauses first.
- */
+/* do { check; } while (wait_until(deadline)); Pauses; false, without a pause: the deadline has
+ * passed. */
 bool wait_until(int64_t deadline);
 
 #endif

@@ -21,7 +21,7 @@ static void on_workload(void *ctx, uint32_t id UNUSED, struct str key UNUSED,
 {
 	struct workload_cache_fixture *f = ctx;
 
-	*(w == NULL ? &f->untold : &f->told) += 1;
+	*(w == NULL ? &f->gone : &f->seen) += 1;
 }
 
 static void on_bad(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED, const char *text)
@@ -40,7 +40,7 @@ static void on_written(void *ctx, const struct workload *w UNUSED, enum sched_ou
 	*(outcome == SCHED_DONE ? &f->written : &f->failed) += 1;
 }
 
-/* As metrics do, it asks which cohorts are above a queue. */
+/* Reads the cohorts above a queue, as metrics do. */
 static void on_status(void *ctx, const struct workload *w UNUSED,
 		      const struct conditions *before UNUSED, const struct conditions *after UNUSED)
 {

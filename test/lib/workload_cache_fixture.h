@@ -1,6 +1,6 @@
 /* test/lib/workload_cache_fixture.h: a quota cache with a small world of JSON objects, and cycles
- * whose decisions become statuses as in the scheduler. Workloads are in namespace "ns". Owner: the
- * test.
+ * with decisions that become statuses as in the scheduler. Workloads are in namespace "ns". Owner:
+ * the test.
  */
 #ifndef TEST_LIB_WORKLOAD_CACHE_FIXTURE_H
 #define TEST_LIB_WORKLOAD_CACHE_FIXTURE_H
@@ -13,12 +13,12 @@ struct workload_cache_fixture {
 	struct admission_cycle *cycle;
 	int64_t now;
 	int64_t version; /* resourceVersion of the next object */
-	char bad[512];   /* what was said about the last object that cannot be used */
+	char bad[512];   /* the error of the last object that cannot be used */
 	int status;      /* of the outcomes of writes */
-	unsigned nbad, told, untold, written, failed, changed; /* calls of the listener */
+	unsigned nbad, seen, gone, written, failed, changed; /* calls of the listener */
 };
 
-/* Nothing is known, nothing is synced. */
+/* Without objects, and no kind is synced. */
 void workload_cache_fixture_init(struct workload_cache_fixture *f);
 /* Namespace ns, flavor default, ClusterQueue team with 3 cpu (victims of lower priority),
  * LocalQueue ns/lq; everything is synced. */
@@ -31,8 +31,8 @@ void workload_cache_fixture_gone(struct workload_cache_fixture *f, enum sched_re
 				 const char *key);
 void workload_cache_fixture_sync(struct workload_cache_fixture *f, enum sched_resource r);
 void workload_cache_fixture_sync_all(struct workload_cache_fixture *f);
-/* A Workload of lq for cpu, which need not be an amount; status: members of the JSON object, ""
- * for none. uid: "u-" and its name. */
+/* A Workload of lq that requests cpu, which need not be a valid amount; status: members of the JSON
+ * object, "" for none. uid: "u-" and its name. */
 void workload_cache_fixture_workload(struct workload_cache_fixture *f, const char *name,
 				     int priority, const char *cpu, const char *status);
 /* The same with an older or newer resourceVersion, and a UID. */
@@ -43,21 +43,21 @@ void workload_cache_fixture_workload_at(struct workload_cache_fixture *f, const 
 void workload_cache_fixture_read_again(struct workload_cache_fixture *f, const char *name,
 				       const char *uid, const char *cpu, const char *status,
 				       int64_t version);
-/* NULL: not known. */
+/* NULL: not in the cache. */
 struct workload *workload_cache_fixture_get(const struct workload_cache_fixture *f,
 					    const char *name);
 /* Settles and runs one cycle; its decisions are applied and become statuses. */
 void workload_cache_fixture_cycle(struct workload_cache_fixture *f);
-/* Reason of a condition by the status kept; "" when it is not there. */
+/* Reason of a condition in the status; "" without the condition. */
 const char *workload_cache_fixture_reason(const struct workload_cache_fixture *f, const char *name,
 					  const char *type);
-/* The write that is to be sent next must be about this one; its version. */
+/* The next write must be of this Workload; returns its version. */
 uint64_t workload_cache_fixture_write(struct workload_cache_fixture *f, const char *name);
 void workload_cache_fixture_no_write(struct workload_cache_fixture *f);
 /* The outcome of a write; resource_version of the answer. */
 void workload_cache_fixture_done(struct workload_cache_fixture *f, const char *name, uint64_t write,
 				 enum sched_outcome outcome, int64_t version);
-/* Time passes. */
+/* Moves the time on. */
 void workload_cache_fixture_later(struct workload_cache_fixture *f, int64_t seconds);
 
 /* status of a Workload with one condition, which is True. */

@@ -1,5 +1,5 @@
-/* test/lib/workload_engine_fixture.h: a quota engine over a transport that answers what a test
- * says, on a clock that the test moves, with a small world of JSON objects. Workloads are in
+/* test/lib/workload_engine_fixture.h: a quota engine over a fake transport that the test answers,
+ * on a clock that the test moves, with a small world of JSON objects. Workloads are in
  * namespace "ns". Owner: the test.
  */
 #ifndef TEST_LIB_WORKLOAD_ENGINE_FIXTURE_H
@@ -28,7 +28,7 @@ struct workload_engine_fixture {
 	unsigned bad;    /* objects that could not be used */
 };
 
-/* Nothing is known. costs: with the preemption-cost controller. */
+/* Without objects. costs: with the preemption-cost controller. */
 void workload_engine_fixture_init(struct workload_engine_fixture *f, bool costs);
 /* The same with Kueue's configuration file, as JSON; NULL: none. */
 void workload_engine_fixture_init_conf(struct workload_engine_fixture *f, bool costs,
@@ -43,7 +43,7 @@ void workload_engine_fixture_see(struct workload_engine_fixture *f, enum sched_r
 /* A Workload of lq for cpu. uid: "u-" and its name. */
 void workload_engine_fixture_workload(struct workload_engine_fixture *f, const char *name,
 				      int priority, const char *cpu);
-/* Steps until nothing is due; the writes that came of it are sent. */
+/* Steps until nothing is due; the resulting writes are sent. */
 void workload_engine_fixture_step(struct workload_engine_fixture *f);
 /* Answers the oldest request that waits, which must be line. */
 void workload_engine_fixture_answer(struct workload_engine_fixture *f, const char *line,

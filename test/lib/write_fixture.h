@@ -17,7 +17,7 @@ struct write_fixture {
 	struct pod_write_target target;
 	struct sched_msg *last; /* the newest outcome */
 	size_t outcomes;
-	bool refuse; /* may_send says no */
+	bool refuse; /* may_send returns false */
 };
 
 void write_fixture_init(struct write_fixture *f);

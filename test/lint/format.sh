@@ -1,5 +1,5 @@
 #!/bin/sh
-# clang-format 14 decides; nobody argues. `make format` applies it.
+# clang-format 14 decides. `make format` applies it.
 . "$(dirname "$0")/lib.sh"
 CLANG_FORMAT=${CLANG_FORMAT:-clang-format-14}
 

@@ -16,7 +16,7 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 				return roots[i] inc
 		return ""
 	}
-	# The rows of files whose pattern fits the path, joined.
+	# file_rows(path): the rows of files with a pattern that matches the path, joined.
 	function file_rows(path,    row, all) {
 		for (row in shape)
 			if (path ~ shape[row])
@@ -57,9 +57,9 @@ xargs grep -n '^#include "' /dev/null <"$FOUND.files" 2>/dev/null |
 	{
 		own = folder($1)
 		if (!(own in known)) {
-			if (!(own in told))
+			if (!(own in reported))
 				print $1 ":" $2 ": folder " own " is not in layers.txt"
-			told[own] = 1
+			reported[own] = 1
 			next
 		}
 		path = resolve($3)

@@ -1,6 +1,6 @@
 /* test/lint/pure.h: included before everything else where decisions are made (PURE in the
  * Makefile). Time, randomness, environment, I/O, threads and logging do not compile there.
- * Names that nobody uses for anything else are poisoned. Names that structs of ours use for members
+ * Names without any other use are poisoned. Names that structs of ours use for members
  * (open, time, ...) are declared as errors, so that only calling the libc function fails. */
 #ifndef TEST_LINT_PURE_H
 #define TEST_LINT_PURE_H

@@ -204,7 +204,7 @@ static bool consider(void *ctx, struct str key, const struct jdoc *pod)
 
 static void on_created(void *ctx UNUSED, const struct http_result *result UNUSED)
 {
-	/* A lost create is seen as a node that is still missing at the next scan. */
+	/* If the creation failed, the next scan finds the node missing and orders it again. */
 }
 
 static void create_node(struct autoscaler *a, struct order *o)

@@ -1,8 +1,8 @@
 /* test/play/autoscaler.h: a simulated Cluster Autoscaler. It reads pods exactly as the real one
  * does (PodScheduled=False with reason Unschedulable, no node, no nomination, not being deleted,
  * not finished), drops those that fit on present or ordered nodes, packs the rest onto new nodes of
- * the first group whose labels satisfy the pod's nodeSelector, and creates those nodes after a
- * provisioning delay. It knows nothing of gates, queues or schedulers. Runs on the mirror's
+ * the first group with labels that satisfy the pod's nodeSelector, and creates those nodes after a
+ * provisioning delay. It does not look at gates, queues or schedulers. Runs on the mirror's
  * transport thread. */
 #ifndef TEST_PLAY_AUTOSCALER_H
 #define TEST_PLAY_AUTOSCALER_H
@@ -24,7 +24,7 @@ struct autoscaler_options {
 	const struct autoscaler_group *groups; /* must outlive it */
 	unsigned ngroups;
 	int64_t scan_interval_ns, provision_ns;
-	/* Told when a node is ordered for a pod. May be NULL. */
+	/* Called when a node is ordered for a pod. May be NULL. */
 	void (*on_scale_up)(void *ctx, const char *node, const char *pod_key);
 	void *ctx;
 };

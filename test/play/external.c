@@ -43,7 +43,8 @@ static int call(struct transport *t, enum http_method m, const char *path, const
 	return rest_call(t, m, path, type, str_of(body), CALL_NS, NULL, err);
 }
 
-/* Tries until it works or is pointless: webhooks that are gone may still be called for a while. */
+/* Repeats the request until it succeeds or fails for good: webhooks that were removed may still be
+ * called for a while. */
 static int insist(struct transport *t, enum http_method m, const char *path, const char *body,
 		  struct err *err)
 {
@@ -130,7 +131,7 @@ static bool is_of_the_server(const char *namespace_)
 	return str_streq(namespace_, "default") || str_has_prefix(str_of(namespace_), "kube-");
 }
 
-/* Nobody else finalises it. */
+/* There is no namespace controller to finalise it. */
 static int remove_namespace(struct transport *t, const char *name, struct err *err)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("/api/v1/namespaces/%s", name);
@@ -247,7 +248,7 @@ static bool pods_are_gated(struct transport *t, struct err *err)
 	return r == 0 && jdoc_first(jdoc_path(pod, "spec.schedulingGates")) != NULL;
 }
 
-/* The last registration of the chart, that of PodGroups, refuses a queue that is not there. */
+/* The last registration of the chart, that of PodGroups, refuses a queue that does not exist. */
 static bool groups_are_judged(struct transport *t, struct err *err)
 {
 	static const char body[] =

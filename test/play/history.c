@@ -10,7 +10,7 @@
 #include "play/mirror.h"
 #include "play/oracle.h"
 
-/* What the oracle gives the scheduler a second for takes so many on a machine that is busy. */
+/* A reaction for which the oracle allows one second takes so many seconds on a busy machine. */
 #define SLOWNESS 24
 
 static bool is_finished(const struct jdoc *pod)
@@ -54,7 +54,7 @@ void history_examine(struct mirror *m, struct history *ret, struct err *err)
 				    jdoc_path_str(object, "spec.nodeName") != NULL;
 		/* Streams of different resources may be seen out of order. */
 		now = r[i].at / SLOWNESS > now ? r[i].at / SLOWNESS : now;
-		check(o, now, ret, err); /* how it was until now */
+		check(o, now, ret, err); /* the state until now */
 		oracle_set(o, oracle_kinds[r[i].resource], r[i].key, object, now);
 		check(o, now, ret, err);
 	}

@@ -17,8 +17,7 @@ struct history {
 };
 
 void history_examine(struct mirror *m, struct history *ret, struct err *err);
-/* Never were both pods without gate, without finishing, at the same time; and both were seen
- * ungated. */
+/* Both pods were seen ungated, but never both at the same time while unfinished. */
 bool history_never_together(struct mirror *m, const char *a, const char *b);
 /* None of the n pods with this key prefix was published or bound while another one of them still
  * had a gate. */

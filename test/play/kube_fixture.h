@@ -25,7 +25,7 @@ struct kube_fixture {
 	struct strbuf text; /* the kubeconfig */
 };
 
-/* token NULL: everybody may do everything. http2: through nghttpx. */
+/* token NULL: every client may do everything. http2: through nghttpx. */
 void kube_fixture_start(struct kube_fixture *f, const char *token, bool http2);
 void kube_fixture_stop(struct kube_fixture *f);
 /* Whether nghttpx can be started here. */
@@ -36,7 +36,7 @@ bool kube_fixture_was_http2(struct kube_fixture *f);
 char *kube_fixture_write(struct kube_fixture *f, const char *name, const char *text);
 void kube_fixture_faults(struct kube_fixture *f, const char *script);
 uint64_t kube_fixture_struck(struct kube_fixture *f, const char *kind);
-/* Puts config map default/name with data.n = value, past faults and network. */
+/* Puts config map default/name with data.n = value, bypassing faults and network. */
 void kube_fixture_put(struct kube_fixture *f, const char *name, int value);
 void kube_fixture_delete(struct kube_fixture *f, const char *name);
 

@@ -26,7 +26,7 @@ struct kubelet {
 
 enum job_kind { JOB_START, JOB_FINISH, JOB_FAIL, JOB_FINALISE, JOB_UNTAINT };
 
-/* One write that is due later. It is repeated until it is answered for good. */
+/* A write that is due later. It is repeated until it succeeds or fails for good. */
 struct kubelet_job {
 	struct list_node node;
 	struct kubelet *kubelet;
@@ -145,8 +145,8 @@ static bool has_ended(const struct jdoc *pod)
 	return str_streq(phase, "Failed") || str_streq(phase, "Succeeded");
 }
 
-/* Admission of a real API server taints new nodes until the node life-cycle controller, for which
- * this stands, sees them ready. */
+/* A real API server taints new nodes at admission until the node lifecycle controller sees that
+ * they are ready: this takes the controller's place. */
 static void on_node(struct kubelet *k, struct str key, const struct jdoc *node)
 {
 	const struct jdoc *taints = jdoc_path(node, "spec.taints");
@@ -167,8 +167,8 @@ static void on_node(struct kubelet *k, struct str key, const struct jdoc *node)
 	}
 }
 
-/* Whoever holds on to a pod that is deleted sees how it ended. Of several changes only the last may
- * have been seen, and a start that was on its way may arrive after the end. */
+/* A pod that is deleted, but kept by finalizers, shows how it ended. Of several changes only the
+ * last may have been seen, and a start that was in flight may arrive after the end. */
 static void on_deleting(struct kubelet *k, struct str key, const struct jdoc *old,
 			const struct jdoc *now)
 {

@@ -1,6 +1,6 @@
-/* test/play/mirror.h: an outsider's view of the cluster: pods, nodes, queues and PodGroups as JSON
+/* test/play/mirror.h: the cluster as seen from outside: pods, nodes, queues and PodGroups as JSON
  * trees, kept by reflectors of its own. Simulated kubelets, the simulated autoscaler, the timeline
- * and the oracle all look at it and at nothing else. Everything happens on the transport's thread;
+ * and the oracle read only this. Everything happens on the transport's thread;
  * mirror_wait blocks another thread until a condition holds there. */
 #ifndef TEST_PLAY_MIRROR_H
 #define TEST_PLAY_MIRROR_H
@@ -55,7 +55,7 @@ const struct clock *mirror_clock(const struct mirror *m);
 
 /* Any other thread: true when the condition held before the timeout. */
 bool mirror_wait(struct mirror *m, mirror_cond_fn cond, void *ctx, int64_t timeout_ns);
-/* What was seen until now, sorted by resourceVersion; valid until the next call. One thread. */
+/* The changes seen until now, sorted by resourceVersion; valid until the next call. One thread. */
 const struct mirror_record *mirror_history(struct mirror *m, size_t *ret_count);
 
 /* Small readers of pods. */

@@ -46,7 +46,7 @@ struct oracle {
 	bool hierarchy, sticky;
 	struct strmap *pods, *groups /* -> queue name */, *queues;
 	struct strmap *left; /* PodGroups that were in other queues before -> those, "a,b" */
-	bool everywhere;     /* what may be charged to several queues counts in each */
+	bool everywhere;     /* pods that may be charged to several queues count in each */
 	size_t counting;     /* the pod that is being added, from 1 */
 	int64_t lowered_at;
 	bool lowered;
@@ -274,7 +274,7 @@ static bool is_raised(const struct amounts *a, const struct amounts *b)
 	return false;
 }
 
-/* What is left for pods of this queue, or for its siblings, can have become less. */
+/* There may be less room than before for pods of this queue or of its siblings. */
 static bool is_queue_tighter(const struct oracle_queue *old, const struct oracle_queue *now)
 {
 	return !str_streq(old->parent, now->parent) ||
@@ -283,7 +283,7 @@ static bool is_queue_tighter(const struct oracle_queue *old, const struct oracle
 	       is_raised(&now->guarantee, &old->guarantee);
 }
 
-/* The pod's owner made it ask for more after quota had been given to it. */
+/* The requests of a pod were raised after quota had been given to it. */
 static bool has_grown(const struct oracle_pod *old, const struct oracle_pod *now)
 {
 	return (old->published || old->placed) && (now->published || now->placed) &&
@@ -313,7 +313,7 @@ static void set_object(struct oracle *o, enum oracle_resource r, const char *key
 	}
 }
 
-/* list with name at its end; the old list is freed by who owns it. */
+/* A new list with name at its end; list remains the caller's. */
 static char *list_with(const char *list, const char *name)
 {
 	return list == NULL ? xmalloc_dup(name) : xmalloc_printf("%s,%s", list, name);
@@ -331,7 +331,7 @@ static void remember_group(struct oracle_pod *now, const struct oracle_pod *befo
 	}
 }
 
-/* True when somebody outside made published pods exceed their room. */
+/* True when a change from outside may make published pods exceed their room. */
 static bool retire(struct oracle *o, enum oracle_resource r, const char *key, void *old)
 {
 	bool changed = false;
@@ -394,7 +394,8 @@ static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
 							: strmap_get(o->queues, str_of(parent));
 }
 
-/* A pod on a node stays charged where it was granted, or follows an edit, as there is room. */
+/* A pod on a node stays charged in the queue that granted it, or moves after an edit, if there is
+ * room. */
 static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *pod)
 {
 	return pod->former != NULL ||
@@ -525,8 +526,8 @@ static double units(__int128 nano)
 	return (double)nano / 1e9;
 }
 
-/* Terminating pods are no obstacle to pods that did not opt in, as in Volcano: what those took of
- * theirs counts once. */
+/* Pods that did not opt in may take the room of terminating pods, as in Volcano: that amount counts
+ * once. */
 static __int128 counted_twice(const struct verdict *v, const struct oracle_queue *q,
 			      const char *resource)
 {

@@ -115,8 +115,8 @@ static bool is_free(uint16_t port)
 	return r;
 }
 
-/* Whoever else chooses leaves it alone from now on until this process ends, whether or not a daemon
- * has it at the moment. */
+/* Other test processes do not choose this port until this process ends, whether or not a daemon
+ * listens on it at the moment. */
 static bool claim(uint16_t port)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -133,8 +133,8 @@ static bool claim(uint16_t port)
 	return true;
 }
 
-/* Not one that the kernel gives to outgoing connections: with many tests at work it would be taken
- * again before, or between two lives of, the daemon that it is for. */
+/* Not one of the ports that the kernel gives to outgoing connections: with many tests running, such
+ * a port would be in use again before the daemon starts or restarts. */
 uint16_t proc_free_port(void)
 {
 	static uint64_t next;

@@ -88,7 +88,7 @@ void registration_fill(struct str text, const char *url, struct str ca, struct s
 	}
 }
 
-/* The chart's webhooks, but nobody is refused because the machine is busy. */
+/* The chart's webhooks with a longer timeout: a busy machine is no reason to refuse. */
 static void add_patient(struct str text, struct strbuf *out)
 {
 	const char *at = memmem(text.p, text.len, TIMEOUT, sizeof(TIMEOUT) - 1);

@@ -73,7 +73,7 @@ void scene_start(struct scene *s, const struct scene_options *opt)
 	struct stack_options so = opt->stack;
 	struct err err = ERR_INIT;
 
-	/* When the scheduler begins there are the nodes: kinds come to it in any order. */
+	/* The scheduler is started when the nodes exist, since kinds reach it in any order. */
 	so.no_scheduler = true;
 	*s = (struct scene){ 0 };
 	if (stack_start(&so, &s->stack, &err) < 0 ||
@@ -115,7 +115,7 @@ static void judge_foreign(struct scene *s)
 		}
 		at = strstr(body.p, "foreign ok: ");
 		if (at != NULL) {
-			scene_fail(s, "there was nobody else: %s", at);
+			scene_fail(s, "no other scheduler runs, but readyz says: %s", at);
 		}
 	}
 }
@@ -588,7 +588,8 @@ unsigned scene_faults_struck(struct scene *s, const char *kind)
 void scene_compact(struct scene *s)
 {
 	if (stack_is_external()) {
-		print_message("skipped: only the embedded API server forgets when it is told to\n");
+		print_message("skipped: only the embedded API server can be made to forget its "
+			      "history\n");
 		skip();
 	}
 	scene_call(s, "POST", "/debug/compact", "{}", NULL);

@@ -1,6 +1,6 @@
-/* test/play/scene.h: what integration tests play in: the stack as processes, a mirror that keeps
- * the history, simulated kubelets, and (when node groups are given) a simulated autoscaler; short
- * ways to make objects and to wait for what becomes of pods. Everything fails the running cmocka
+/* test/play/scene.h: the cluster of an integration test: the stack as processes, a mirror that
+ * keeps the history, simulated kubelets, and (when node groups are given) a simulated autoscaler;
+ * short ways to make objects and to wait for states of pods. Everything fails the running cmocka
  * test with a message; the logs of the programs are then kept. Each wait has a deadline. Owner: the
  * test's thread. */
 #ifndef TEST_PLAY_SCENE_H
@@ -30,7 +30,7 @@ struct scene {
 	struct autoscaler *autoscaler;
 	unsigned fences;
 	bool failed;
-	bool has_foreign; /* the test itself plays somebody else under our scheduler name */
+	bool has_foreign; /* the test itself plays a second scheduler with our name */
 };
 
 struct scene_options {
@@ -40,12 +40,12 @@ struct scene_options {
 	const char *nodes; /* manifest of more nodes than node-1 of 4 CPU; may be NULL */
 };
 
-/* Names without '/' are in namespace "default". What is NULL is left out. */
+/* Names without '/' are in namespace "default". Members that are NULL are left out. */
 struct scene_pod {
 	const char *name, *namespace_;
 	const char *queue, *group; /* annotations */
 	const char *cpu, *memory;  /* both NULL: best effort */
-	const char *pool;          /* nodeSelector {pool: ...}; "none" is nowhere */
+	const char *pool;          /* nodeSelector {pool: ...}; no node has "none" */
 	const char *runs_for;      /* succeeds after this duration; NULL: runs on */
 	const char *scheduler;     /* NULL: volcano */
 	const char *annotations;   /* more of them, as members of a JSON object */
@@ -66,15 +66,15 @@ enum scene_state {
 
 /* After the scheduler's own queues have appeared. */
 void scene_start(struct scene *s, const struct scene_options *opt);
-/* Judges the history with the oracle: no breach, no gated pod with a node. No scheduler takes
- * another one's or its own work for somebody else's. */
+/* Judges the history with the oracle: no breach, no gated pod with a node. No scheduler
+ * takes its own or its peer's work for that of a foreign scheduler. */
 void scene_judge(struct scene *s);
 /* Ends the programs by SIGTERM, each with exit code 0. s may have failed to start. */
 void scene_stop(struct scene *s);
 /* Between tests that share a scene: judges, takes faults away and removes all pods and PodGroups of
  * namespace "default". */
 void scene_clear(struct scene *s);
-/* The same for cmocka, whose state is the scene: after the last test, and after each. */
+/* The same for cmocka, with the scene as state: after the last test, and after each. */
 static inline int scene_end(void **state)
 {
 	scene_stop(*state);
@@ -113,9 +113,9 @@ void scene_delete_pod(struct scene *s, const char *name);
 void scene_wait(struct scene *s, const char *pod, enum scene_state state);
 void scene_wait_within(struct scene *s, const char *pod, enum scene_state state,
 		       int64_t timeout_ns);
-/* What the mirror shows at this moment. */
+/* The pod is in this state in the mirror, at this moment. */
 bool scene_is(struct scene *s, const char *pod, enum scene_state state);
-/* A condition of the test's own, looked at on the mirror's thread. */
+/* Waits for a condition of the test, which is evaluated on the mirror's thread. */
 void scene_wait_for(struct scene *s, const char *what, mirror_cond_fn cond, void *ctx);
 /* The scheduler has seen everything that was done before this call and has decided: two best-effort
  * pods came one after the other and run. */

@@ -23,7 +23,7 @@
 #include "play/registration.h"
 #include "process/file.h"
 
-/* Limits are for what never comes: a machine that is busy with other things takes its time. */
+/* A limit for programs that never start: on a busy machine a start may take long. */
 #define START_NS (120 * CLOCK_NS_PER_S)
 #define STEP_MS 20
 #define STOP_MS 60000
@@ -131,8 +131,8 @@ static void scheduler_args(const struct stack *s, enum stack_program p, struct a
 	add(a, "--kubeconfig=%s", s->kubeconfig);
 	add(a, "--listen-address=127.0.0.1:%u", s->health_port[p]);
 	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[p]);
-	/* Nobody loses the lease because the machine is busy; who stops gives it back. One that
-	 * is not given back costs its duration twice. */
+	/* A busy machine is no reason to lose the lease. A scheduler that stops releases it; a
+	 * lease that is not released delays the next leader by twice its duration. */
 	add(a, "--leader-elect-lease-duration=30s");
 	add(a, "--leader-elect-renew-deadline=24s");
 	add(a, "--leader-elect-retry-period=200ms");

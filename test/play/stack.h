@@ -72,8 +72,8 @@ int stack_apply(struct stack *s, struct str yaml, struct err *err);
 /* method, path, JSON body (absent: none) -> answer (ret may be NULL; caller owns). */
 int stack_call(struct stack *s, const char *method, const char *path, struct str body,
 	       struct jdoc **ret, struct err *err);
-/* A write was refused for want of a webhook's answer, which may stand still for long: waits a
- * little; true: it may be tried again. */
+/* Whether a write was refused because a webhook did not answer, which may take long on a busy
+ * machine. Then waits a little; true: the write may be sent again. */
 bool stack_may_try_again(const struct err *err, int64_t deadline);
 /* The folder of the source tree, for manifests and charts: $HEADGATE_SRC, else the present folder.
  */

@@ -91,7 +91,7 @@ static bool has_named(const struct jdoc *list, const char *name)
 	return false;
 }
 
-/* A Workload of one of the Jobs that is not told to have ended. */
+/* A Workload of one of the Jobs is not Finished. */
 static bool has_unfinished(const struct jdoc *workloads, const struct jdoc *jobs)
 {
 	for (const struct jdoc *w = jdoc_first(jdoc_get(workloads, "items")); w != NULL;
@@ -109,8 +109,8 @@ static bool has_unfinished(const struct jdoc *workloads, const struct jdoc *jobs
 	return false;
 }
 
-/* One that has ended is given no other Workload when its own goes: which of the two deletions the
- * scheduler sees first is up to its watches. */
+/* A finished Job gets no new Workload when its own is deleted: the scheduler may see the two
+ * deletions in any order. */
 static void end_jobs(struct scene *s)
 {
 	int64_t deadline = wait_deadline(WORKLOAD_SCENE_WAIT_NS);

@@ -30,7 +30,7 @@ void workload_scene_wait(struct scene *s, const char *path, const char *type, co
  * runs, the Jobs and Workloads of namespace "default" are gone, and the ClusterQueue "team" is
  * empty. */
 void workload_scene_clear(struct scene *s);
-/* The same for cmocka, whose state is the scene. */
+/* The same for cmocka, with the scene as state. */
 int workload_scene_after_each(void **state);
 
 #endif

@@ -1,5 +1,5 @@
 /* test/scenario/expand.h: the short forms of a scenario file as Kubernetes objects. A short form is
- * merged over the object made from it, so that anything can be said in full under "merge".
+ * merged over the object made from it, so that "merge" can set any field.
  *   queue: name, parent, state, capability, guarantee
  *   group: name, queue, min, roles, minResources, phase
  *   node:  name, cpu, memory, labels, taints, unschedulable

@@ -126,7 +126,7 @@ static struct jdoc *load(const char *name)
 	return d;
 }
 
-/* Every name that comes from now on is one of a further dimension. */
+/* Every resource name after this gets a further dimension. */
 static void fill_dense_dimensions(struct world *w)
 {
 	struct res_names *names = w->f.cluster->res;
@@ -162,7 +162,7 @@ static void play(const struct jdoc *d, bool filled)
 	world_finish(&w);
 }
 
-/* Twice: what is decided depends neither on how many resources there are nor on their order. */
+/* Runs it twice: decisions depend neither on the number of resources nor on their order. */
 static void run_file(void **state)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = load(*state);

@@ -205,7 +205,7 @@ static int see_namespace(struct world *w, const struct jdoc *object, struct aren
 	return r;
 }
 
-/* The cluster learns of one object. */
+/* Applies one object to the cluster. */
 static void see(struct world *w, const struct jdoc *object)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* test/scenario/world.h: the objects of a scenario as an API server would hold them, the cluster
- * that the scheduler sees, and what decisions do to both. Writes reach the objects at once and the
- * cluster when they are acknowledged. The oracle watches the objects. Owner: the test. */
+ * that the scheduler sees, and the effects of decisions on both. Writes reach the objects at once
+ * and the cluster when they are acknowledged. The oracle watches the objects. Owner: the test. */
 #ifndef TEST_SCENARIO_WORLD_H
 #define TEST_SCENARIO_WORLD_H
 
@@ -26,9 +26,9 @@ void world_finish(struct world *w);
 void world_apply_take(struct world *w, struct jdoc *object);
 void world_merge(struct world *w, const char *kind, const char *name, const struct jdoc *patch);
 void world_delete(struct world *w, const char *kind, const char *name);
-/* One cycle with everything checked; returns its decisions as cycle_fixture_run. */
+/* Runs one cycle and all checks; returns its decisions as cycle_fixture_run. */
 const char *world_run(struct world *w);
-/* The cluster learns what has become of the objects. */
+/* Applies the changed objects to the cluster. */
 void world_acknowledge(struct world *w);
 /* Call it after an object of w was changed in place: the oracle looks at it again. */
 void world_rewatch(struct world *w, const struct jdoc *object);

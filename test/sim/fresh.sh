@@ -1,5 +1,5 @@
 #!/bin/sh
-# fresh.sh [MINUTES]: plays seeds that no person chose in both simulations, for about MINUTES (3), and
+# fresh.sh [MINUTES]: plays random new seeds in both simulations, for about MINUTES (3), and
 # prints which. A seed that fails is printed with the command that plays it again; it fails the run
 # only when held.txt says that the program has held 50,000 seeds. BUILD: the build folder (build).
 set -u

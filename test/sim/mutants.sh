@@ -61,7 +61,7 @@ try() {
 	code=$?
 	took=$(($(date +%s) - began))
 	why=$(sed -n 's/^# \(seed [0-9]*: .*\)/\1/p' "$base.log" | head -n 1)
-	# Only a seed that says what is wrong has caught it: who runs out of memory or time has not.
+	# Only a failing seed with a reason catches a mutant; running out of memory or time does not.
 	case $code in
 	0) echo "not ok $1 - $name # survived $SEEDS seeds" ;;
 	124) echo "not ok $1 - $name # survived $LIMIT s" ;;

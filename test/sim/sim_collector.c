@@ -27,7 +27,8 @@ static bool has(const struct sim_world *w, enum sim_resource r, const char *uid)
 	return false;
 }
 
-/* Kinds that nothing here makes are taken to exist. */
+/* Whether the owner exists; an owner of a kind that no part of the simulation makes counts as
+ * existing. */
 static bool exists(const struct sim_world *w, const struct jdoc *owner)
 {
 	const char *uid = jdoc_str_or(jdoc_get(owner, "uid"), "");

@@ -18,11 +18,12 @@
 struct sim_costs {
 	struct sim_world *world;
 	struct strmap *theirs; /* UIDs of Workloads with a cost that a user has set */
-	int64_t ruled_at;      /* healthy ns of the last change of what costs follow; -1: none */
+	int64_t ruled_at; /* healthy ns of the last change of annotations or owners of costs; -1:
+			     none */
 	uint64_t seen[SIM_COSTS_COUNT_];
 };
 
-/* --- what it should be -------------------------------------------------------------------------*/
+/* --- the expected cost -------------------------------------------------------------------------*/
 
 static const struct jdoc *cost_of(const struct jdoc *w)
 {
@@ -79,7 +80,7 @@ static struct rule rule_of(const struct sim_costs *c, const struct jdoc *w)
 	return r;
 }
 
-/* Of as many preemptions as there were at some time. */
+/* Whether value is the cost of n preemptions, or of fewer that it had before. */
 static bool may_be(const struct rule *r, int64_t n, int64_t value)
 {
 	for (int64_t k = 0; k <= n; k++) {
@@ -97,7 +98,7 @@ static bool is_theirs(const struct sim_costs *c, const struct jdoc *w)
 	return strmap_get(c->theirs, str_of(sim_workload_uid(w))) != NULL;
 }
 
-/* Costs may still follow what they followed before. */
+/* Costs may still be those of the rule before the last change. */
 static bool ruled_recently(const struct sim_costs *c)
 {
 	int64_t grace = c->world->faults.struck[SIM_STATUS_403] > 0 ? SIM_FAULTS_REFUSED_NS
@@ -115,18 +116,20 @@ static void check_write(struct sim_costs *c, const struct sim_change *change)
 	c->seen[SIM_COSTS_WRITTEN]++;
 	c->seen[SIM_COSTS_HIGHER] += now > old && n > 0;
 	if (is_theirs(c, change->now)) {
-		sim_world_fail(c->world, "%s: its cost is a user's, and becomes %lld", change->key,
-			       (long long)now);
+		sim_world_fail(c->world, "%s: a user set its cost, but the scheduler writes %lld",
+			       change->key, (long long)now);
 	} else if (!has_cost(change->now)) {
-		sim_world_fail(c->world, "%s: its cost is taken away", change->key);
+		sim_world_fail(c->world, "%s: the scheduler removes its cost", change->key);
 	} else if (!ruled_recently(c) && !may_be(&r, n, now)) {
-		sim_world_fail(c->world,
-			       "%s: cost %lld of base %lld, weight %lld, %lld preemptions",
-			       change->key, (long long)now, (long long)r.base, (long long)r.weight,
-			       (long long)n);
+		sim_world_fail(
+			c->world,
+			"%s: the cost is %lld with base %lld, weight %lld and %lld preemptions",
+			change->key, (long long)now, (long long)r.base, (long long)r.weight,
+			(long long)n);
 	} else if (!ruled_recently(c) && has_cost(change->old) && now < old) {
-		sim_world_fail(c->world, "%s: its cost falls from %lld to %lld", change->key,
-			       (long long)old, (long long)now);
+		sim_world_fail(c->world,
+			       "%s: the cost falls from %lld to %lld without a change of the rule",
+			       change->key, (long long)old, (long long)now);
 	}
 }
 
@@ -220,7 +223,7 @@ uint64_t sim_costs_count(const struct sim_costs *c, enum sim_costs_event e)
 	return c->seen[e];
 }
 
-/* --- people ------------------------------------------------------------------------------------*/
+/* --- users -------------------------------------------------------------------------------------*/
 
 static void patch(struct sim_costs *c, const char *url, const struct jdoc *object, const char *sub,
 		  const char *body)
@@ -252,7 +255,7 @@ static void annotate(struct sim_costs *c, const struct jdoc *queue)
 	patch(c, QUEUES, queue, "", body);
 }
 
-/* A user sets a cost, and takes it away again. */
+/* A user sets a cost, or removes one that a user has set. */
 static void set_cost(struct sim_costs *c, const struct jdoc *w)
 {
 	CLEANUP(xmalloc_freep)

@@ -16,13 +16,13 @@ struct rng;
 enum sim_fault {
 	SIM_REFUSED,         /* connection refused: nothing was sent */
 	SIM_DROP_BEFORE,     /* connection cut, nothing done */
-	SIM_DROP_AFTER,      /* connection cut, the effect stays */
+	SIM_DROP_AFTER,      /* connection cut, the request was carried out */
 	SIM_TIMEOUT_BEFORE,  /* no answer in time, nothing done */
-	SIM_TIMEOUT_AFTER,   /* no answer in time, the effect stays */
-	SIM_TIMEOUT_LATE,    /* no answer in time, the effect comes after the client has given up */
+	SIM_TIMEOUT_AFTER,   /* no answer in time, the request was carried out */
+	SIM_TIMEOUT_LATE,    /* no answer in time, carried out after the client has given up */
 	SIM_STATUS_429,      /* refused with Retry-After */
 	SIM_STATUS_500,      /* failed, nothing done */
-	SIM_STATUS_500_DONE, /* failed, the effect stays */
+	SIM_STATUS_500_DONE, /* failed, but the request was carried out */
 	SIM_STATUS_409,      /* a write lost a race */
 	SIM_STATUS_403,      /* a right is missing for a while */
 	SIM_CRASH_BEFORE,    /* the scheduler dies as it sends a request, which may still arrive */
@@ -43,8 +43,8 @@ enum sim_fault {
 enum sim_request_kind {
 	SIM_REQUEST_OTHER,
 	SIM_REQUEST_CHANGE, /* 409 may be an answer */
-	SIM_REQUEST_POD, /* likewise; writes of pods, Jobs and Workloads are struck more often: they
-			    are what counts */
+	SIM_REQUEST_POD,    /* likewise; a write of a pod, Job or Workload, in which faults are more
+			       frequent */
 };
 
 struct sim_faults {
@@ -56,7 +56,7 @@ struct sim_faults {
 };
 
 const char *sim_faults_name(enum sim_fault f);
-/* Counts it. */
+/* Counts one more fault of this kind. */
 void sim_faults_strike(struct sim_faults *f, enum sim_fault which, int64_t now);
 /* Chooses the fault of a request; false: none. Does not count it. */
 bool sim_faults_of_request(struct sim_faults *f, enum sim_request_kind kind, enum sim_fault *ret);

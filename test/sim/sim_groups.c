@@ -19,14 +19,14 @@
 
 struct sim_groups {
 	struct sim_world *world;
-	unsigned next;           /* number of the next group or pod */
-	struct strmap *unlawful; /* UID of a pod that runs without quota -> healthy ns, + 1 */
-	struct strmap *forced;   /* UIDs of pods that lost their gate to a user */
+	unsigned next;             /* number of the next group or pod */
+	struct strmap *unadmitted; /* UID of a pod that runs without quota -> healthy ns, + 1 */
+	struct strmap *forced;     /* UIDs of pods that lost their gate to a user */
 	uint64_t seen[SIM_GROUPS_COUNT_];
 };
 
 static const char *const names[SIM_GROUPS_COUNT_] = {
-	[SIM_GROUPS_LET_GO] = "pods let go",
+	[SIM_GROUPS_UNGATED] = "pods ungated",
 	[SIM_GROUPS_STOPPED] = "pods stopped",
 	[SIM_GROUPS_RELEASED] = "pods released",
 };
@@ -41,7 +41,7 @@ uint64_t sim_groups_count(const struct sim_groups *g, enum sim_groups_event e)
 	return g->seen[e];
 }
 
-/* --- what is seen ------------------------------------------------------------------------------*/
+/* --- pods and their groups ---------------------------------------------------------------------*/
 
 static const char *label(const struct jdoc *pod, const char *key)
 {
@@ -72,7 +72,7 @@ static int64_t total(const struct jdoc *pod)
 	return str_to_i64(str_of(count), &n) ? n : 1;
 }
 
-/* Both queue alone, or are of one group. */
+/* Both are the same pod, or of one group. */
 static bool are_together(const struct jdoc *a, const struct jdoc *b)
 {
 	const char *x = label(a, KUEUE_POD_GROUP_NAME), *y = label(b, KUEUE_POD_GROUP_NAME);
@@ -80,7 +80,7 @@ static bool are_together(const struct jdoc *a, const struct jdoc *b)
 	return a == b || (x != NULL && y != NULL && str_streq(x, y));
 }
 
-/* Those that stand for one of the group. */
+/* How many pods of its group are live or have succeeded. */
 static int64_t present(const struct sim_groups *g, const struct jdoc *of)
 {
 	int64_t n = 0;
@@ -114,7 +114,7 @@ static const struct jdoc *workload_of(const struct sim_groups *g, const struct j
 	return NULL;
 }
 
-/* Its quota is free for others: none of its pods may go on. */
+/* The Workload has released its quota: none of its pods may run. */
 static void check_released(const struct sim_groups *g, const struct jdoc *w)
 {
 	for (size_t i = 0; i < sim_view_count(g->world->view, SIM_PODS); i++) {
@@ -123,7 +123,7 @@ static void check_released(const struct sim_groups *g, const struct jdoc *w)
 		if (is_queued(pod) && stands_for(w, pod) && is_live(pod) &&
 		    !sim_pod_has_gate(pod, KUEUE_GATE_ADMISSION) &&
 		    !strmap_has(g->forced, str_of(sim_pod_uid(pod)))) {
-			sim_world_fail(g->world, "%s: its quota is given back while pod %s may run",
+			sim_world_fail(g->world, "%s: its quota is released while pod %s may run",
 				       name_of(w), name_of(pod));
 		}
 	}
@@ -173,9 +173,9 @@ static void on_change(void *ctx, const struct sim_change *change)
 	g->seen[SIM_GROUPS_STOPPED] +=
 		!sim_workload_is_deleting(old) && sim_workload_is_deleting(now);
 	if (loses_gate(old, now)) {
-		g->seen[SIM_GROUPS_LET_GO]++;
+		g->seen[SIM_GROUPS_UNGATED]++;
 		if (!sim_workload_is(workload_of(g, now), KUEUE_ADMITTED)) {
-			sim_world_fail(g->world, "%s: let go without an admitted Workload",
+			sim_world_fail(g->world, "%s: ungated without an admitted Workload",
 				       change->key);
 		}
 	}
@@ -186,7 +186,7 @@ struct sim_groups *sim_groups_create(struct sim_world *w)
 	struct sim_groups *g = xmalloc_zero(1, sizeof(*g));
 
 	g->world = w;
-	g->unlawful = strmap_create(NULL);
+	g->unadmitted = strmap_create(NULL);
 	g->forced = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, g);
 	return g;
@@ -195,13 +195,13 @@ struct sim_groups *sim_groups_create(struct sim_world *w)
 void sim_groups_destroy(struct sim_groups *g)
 {
 	if (g != NULL) {
-		strmap_destroy(g->unlawful);
+		strmap_destroy(g->unadmitted);
 		strmap_destroy(g->forced);
 		free(g);
 	}
 }
 
-/* --- people ------------------------------------------------------------------------------------*/
+/* --- users -------------------------------------------------------------------------------------*/
 
 static unsigned below(struct sim_groups *g, unsigned n)
 {
@@ -276,7 +276,8 @@ static void erase(struct sim_groups *g, const struct jdoc *pod)
 	(void)sim_world_call(g->world, HTTP_DELETE, url, NULL, str_of(NULL));
 }
 
-/* Names first: what is deleted changes the view. of: of its group; NULL: all. */
+/* Deletes pods or Workloads; of: those of its group, NULL: all. Names are collected first, since
+ * deletions change the view. */
 static void erase_all(struct sim_groups *g, enum sim_resource r, const char *path,
 		      const struct jdoc *of)
 {
@@ -298,7 +299,7 @@ static void erase_all(struct sim_groups *g, enum sim_resource r, const char *pat
 	vec_finish(&urls);
 }
 
-/* As a controller of such a group does: pods that were stopped come back under other names. */
+/* Replaces pods that were stopped by pods of other names, as the controller of a group does. */
 static void replace(struct sim_groups *g, const struct jdoc *of)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *pod = jdoc_copy(of);
@@ -367,10 +368,10 @@ void sim_groups_offer(struct sim_groups *g, struct sim_choices *out)
 	}
 }
 
-/* --- judgement ---------------------------------------------------------------------------------*/
+/* --- checks ------------------------------------------------------------------------------------*/
 
-/* May run, and no Workload of it is admitted. */
-static bool is_unlawful(const struct sim_groups *g, const struct jdoc *pod)
+/* The pod may run, but has no admitted Workload. */
+static bool runs_unadmitted(const struct sim_groups *g, const struct jdoc *pod)
 {
 	return is_queued(pod) && is_live(pod) && !sim_pod_has_gate(pod, KUEUE_GATE_ADMISSION) &&
 	       !sim_workload_is(workload_of(g, pod), KUEUE_ADMITTED);
@@ -383,12 +384,12 @@ void sim_groups_check(struct sim_groups *g)
 	for (size_t i = 0; i < sim_view_count(g->world->view, SIM_PODS); i++) {
 		const struct jdoc *pod = sim_view_at(g->world->view, SIM_PODS, i);
 		struct str uid = str_of(sim_pod_uid(pod));
-		uintptr_t since = (uintptr_t)strmap_get(g->unlawful, uid);
+		uintptr_t since = (uintptr_t)strmap_get(g->unadmitted, uid);
 
-		if (!is_unlawful(g, pod)) {
-			(void)strmap_remove(g->unlawful, uid);
+		if (!runs_unadmitted(g, pod)) {
+			(void)strmap_remove(g->unadmitted, uid);
 		} else if (since == 0) {
-			strmap_set(g->unlawful, uid, (void *)(uintptr_t)(now + 1));
+			strmap_set(g->unadmitted, uid, (void *)(uintptr_t)(now + 1));
 		} else if (now - (int64_t)(since - 1) > SIM_QUOTA_GRACE_NS) {
 			sim_world_fail(g->world, "pod %s may run without an admitted Workload",
 				       name_of(pod));
@@ -426,13 +427,13 @@ void sim_groups_end(struct sim_groups *g)
 
 void sim_groups_leave(struct sim_groups *g)
 {
-	/* As in Kueue, the pods of a group that are deleted alone are kept until others stand in
-	 * for them. */
+	/* Workloads first: as in Kueue, finalizers keep deleted pods of a group until there are
+	 * replacements. */
 	erase_all(g, SIM_WORKLOADS, WORKLOADS, NULL);
 	erase_all(g, SIM_PODS, PODS, NULL);
 }
 
-/* A replacement that came too late stays gated when the group has ended. */
+/* Not when it is finished: a replacement that comes after the end of its group stays gated. */
 static bool runs(const struct jdoc *w)
 {
 	return sim_workload_is(w, KUEUE_ADMITTED) && !sim_workload_is(w, KUEUE_FINISHED);
@@ -443,16 +444,16 @@ static void judge_pod(const struct sim_groups *g, const struct jdoc *pod)
 	const struct jdoc *w = workload_of(g, pod);
 	bool gated = sim_pod_has_gate(pod, KUEUE_GATE_ADMISSION);
 
-	/* As in Kueue, those of a group stay until the group has ended. */
+	/* As in Kueue, deleted pods of a group stay until the group has finished. */
 	if (sim_workload_is_deleting(pod) && (w == NULL || sim_workload_is(w, KUEUE_FINISHED))) {
 		sim_world_fail(g->world, "end: pod %s is still being deleted", name_of(pod));
 	} else if (is_live(pod) && present(g, pod) == total(pod)) {
 		if (w == NULL) {
 			sim_world_fail(g->world, "end: pod %s has no Workload", name_of(pod));
 		} else if (gated ? runs(w) : !sim_workload_is(w, KUEUE_ADMITTED)) {
-			sim_world_fail(g->world, "end: pod %s %s, but its Workload is %s",
-				       name_of(pod), gated ? "is held" : "was let go",
-				       gated ? "admitted" : "not");
+			sim_world_fail(g->world, "end: pod %s is %s, but its Workload is %s",
+				       name_of(pod), gated ? "gated" : "ungated",
+				       gated ? "admitted" : "not admitted");
 		}
 	}
 }

@@ -16,7 +16,7 @@
 
 struct sim_jobs {
 	struct sim_world *world;
-	struct VEC(char *) todo;    /* UIDs of Jobs that something happened to */
+	struct VEC(char *) todo;    /* UIDs of Jobs to be reconciled */
 	struct VEC(char *) counted; /* the Job's UID for each pod deleted after it had succeeded */
 	unsigned next_pod;
 };
@@ -37,7 +37,7 @@ static void want(struct sim_jobs *j, const char *uid)
 
 static bool has_succeeded(const struct jdoc *pod)
 {
-	/* One that was stopped and yet came to its end counts for nothing. */
+	/* A pod that was stopped, but succeeded meanwhile, is not counted. */
 	return jdoc_is_str(jdoc_path(pod, "status.phase"), "Succeeded") &&
 	       !sim_workload_is_deleting(pod);
 }
@@ -197,7 +197,7 @@ static bool says(const struct jdoc *job, const char *key, unsigned n)
 	return jdoc_int(jdoc_get(jdoc_get(job, "status"), key), 0) == (int64_t)n;
 }
 
-/* Writes the status unless it is right already. */
+/* Writes the status if it differs. */
 static void write_status(struct sim_jobs *j, const struct jdoc *job, const struct count *c,
 			 const char *end)
 {
@@ -254,8 +254,8 @@ static void fail_pod(struct sim_jobs *j, const char *uid)
 
 /* --- one Job -----------------------------------------------------------------------------------*/
 
-/* As many pods as there should be; the numbers are written in the same step, since no other client
- * could know that the Job has pods. */
+/* Creates or deletes pods up to the number that the Job asks for. The status is written in the same
+ * step: other clients see pods of a Job only there. */
 static void scale(struct sim_jobs *j, const struct jdoc *job, struct count *c)
 {
 	int64_t completions = jdoc_int(jdoc_path(job, "spec.completions"), 1) - c->succeeded;
@@ -287,7 +287,7 @@ static void sync_job(struct sim_jobs *j, const struct jdoc *live)
 	}
 	if (fails && c.ready > 0 && c.failed == 0) {
 		fail_pod(j, uid);
-		return; /* its change brings us here again */
+		return; /* the Job's next change reconciles it again */
 	}
 	if (c.failed > 0) {
 		delete_pods(j, uid, c.live);

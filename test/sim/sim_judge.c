@@ -12,7 +12,7 @@
 
 #define MAX_MEMBERS 64
 #define RETRIED_NS                                                                                 \
-	(10 * CLOCK_NS_PER_S) /* from then on what was set aside has been decided again */
+	(10 * CLOCK_NS_PER_S) /* after retry_at, until a deferred pod has been decided again */
 
 struct judge {
 	struct sim_world *world;
@@ -34,7 +34,7 @@ static bool is_waiting(const struct judge *j, const struct jdoc *pod)
 }
 
 struct members {
-	char *waiting[MAX_MEMBERS]; /* keys of those that only we hold up */
+	char *waiting[MAX_MEMBERS]; /* keys of members without a foreign gate */
 	size_t nwaiting, have;      /* have: with quota, or finished */
 };
 
@@ -46,7 +46,8 @@ static void collect(const struct judge *j, const char *group, struct members *re
 		CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
 
 		if (!str_streq(other, group) || !sim_pod_is_ours(pod)) {
-			continue; /* another scheduler's pod is no member, whatever it says */
+			continue; /* another scheduler's pod is no member, whatever its annotation
+				   */
 		}
 		if (!is_waiting(j, pod)) {
 			ret->have += !str_streq(jdoc_path_str(pod, "status.phase"), "Failed");
@@ -56,7 +57,7 @@ static void collect(const struct judge *j, const char *group, struct members *re
 	}
 }
 
-/* In phase Inqueue, or Running with less than its minResources in members. */
+/* It is in phase Inqueue, or Running while its members have less than its minResources. */
 static bool asks_for_more(const struct judge *j, const struct podgroup *other)
 {
 	struct res lacks = other->min_resources;
@@ -74,8 +75,8 @@ static bool asks_for_more(const struct judge *j, const struct podgroup *other)
 	return other->phase == PODGROUP_RUNNING && !res_is_zero(&lacks);
 }
 
-/* Volcano's rule of the action enqueue: what a PodGroup that was enqueued still asks for counts
- * against those that are to be enqueued after it, even where it does not fit itself. */
+/* Volcano's rule of the action enqueue: the requests that an enqueued PodGroup still has count
+ * against PodGroups that are to be enqueued after it, even where it does not fit itself. */
 static bool waits_for_its_turn(const struct judge *j, const struct jdoc *group)
 {
 	if (jdoc_is_str(jdoc_path(group, "status.phase"), "Inqueue")) {
@@ -91,8 +92,8 @@ static bool waits_for_its_turn(const struct judge *j, const struct jdoc *group)
 	return false;
 }
 
-/* A gang with a member that opted out may hold quota and give it back in turns: that member needs
- * quota like any other pod. */
+/* A gang with a member that opted out may alternate between holding and releasing quota: that
+ * member needs quota like any other pod. */
 static bool has_opted_out(const struct sim_world *w, const char *group)
 {
 	bool in = false, out = false;
@@ -130,7 +131,7 @@ static int64_t free_cpu(const struct sim_world *w, const struct jdoc *node)
 	return cpu;
 }
 
-/* How many pods of that size the nodes have room for, in a pool or (NULL) in all. */
+/* How many pods of that size fit on the nodes, of a pool or (NULL) of all. */
 static int64_t places(const struct sim_world *w, int64_t milli_cpu, const char *pool)
 {
 	int64_t n = 0;
@@ -147,9 +148,10 @@ static int64_t places(const struct sim_world *w, int64_t milli_cpu, const char *
 	return n;
 }
 
-/* Volcano's rule for a gang that did not opt in: members that would have a place are Schedulable,
- * and autoscalers see the others alone. They may find that these fit what is free, where the gang
- * does not, and buy nothing: it lacks nodes, not quota. (A gang that opts in is published whole.)
+/* Volcano's rule for a gang that did not opt in: members that fit a node are Schedulable, and
+ * autoscalers see only the others. If these fit on free nodes, but the whole gang does not,
+ * autoscalers buy nothing: the gang lacks nodes, not quota. (A gang that opts in is published
+ * whole.)
  */
 static bool lacks_nodes_unseen(const struct judge *j, const struct members *m, size_t need)
 {
@@ -188,7 +190,7 @@ static bool has_queue(const struct sim_world *w, const struct jdoc *group)
 	return queue == NULL || sim_view_get(w->view, SIM_QUEUES, queue) != NULL;
 }
 
-/* A gang that has not started needs all that it lacks at once; a started one takes them singly. */
+/* A gang that has not started needs room for all missing members at once, a started one for one. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
 	CLEANUP(xmalloc_freep) char *group = sim_pod_group(pod);
@@ -213,7 +215,8 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 	}
 	need = m.have < need ? need - m.have : 1;
 	for (size_t i = 0; i < m.nwaiting; i++) {
-		if (str_streq(m.waiting[i], key)) { /* it is one of those that are tried */
+		/* The room is computed for the first ones: the pod must be among them. */
+		if (str_streq(m.waiting[i], key)) {
 			char *first = m.waiting[0];
 
 			m.waiting[0] = m.waiting[i];
@@ -244,7 +247,7 @@ static void judge_pod(const struct judge *j, const struct jdoc *pod)
 			sim_world_fail(j->world, "end: %s is published with a gate", key);
 		}
 	} else if (sim_pod_is_impossible(pod)) {
-		return; /* comes and goes with the reservation timeout */
+		return; /* is published and withdrawn again and again, by the reservation timeout */
 	} else if (!opted_in && sim_pod_has_our_gate(pod)) {
 		sim_world_fail(j->world, "end: %s did not opt in but has our gate", key);
 	} else if (opted_in && sim_pod_is_published(pod)) {
@@ -257,7 +260,7 @@ static void judge_pod(const struct judge *j, const struct jdoc *pod)
 	}
 }
 
-/* The scheduler's own account against the pods. */
+/* Compares the scheduler's ledger with the pods. */
 static void judge_ledger(const struct judge *j, const struct jdoc *pod)
 {
 	CLEANUP(xmalloc_freep) char *key = key_of(pod);
@@ -269,19 +272,19 @@ static void judge_ledger(const struct judge *j, const struct jdoc *pod)
 		return;
 	}
 	if (t == NULL || !str_streq(t->uid, sim_pod_uid(pod))) {
-		sim_world_fail(j->world, "end: the scheduler does not know %s", key);
+		sim_world_fail(j->world, "end: %s is missing in the scheduler's model", key);
 		return;
 	}
 	if (sim_pod_is_impossible(pod) || (t->klass->best_effort && !sim_pod_is_placed(pod))) {
 		return;
 	}
 	if (holds != (t->charge != CHARGE_NONE)) {
-		sim_world_fail(j->world, "end: %s %s quota, but the ledger says otherwise", key,
-			       holds ? "uses" : "does not use");
+		sim_world_fail(j->world, "end: %s %s quota, but the ledger %s a charge for it", key,
+			       holds ? "uses" : "does not use", holds ? "lacks" : "has");
 	}
 }
 
-static void judge_strangers(const struct judge *j)
+static void judge_gone(const struct judge *j)
 {
 	for (size_t i = 0; i < j->cluster->tasks.n; i++) {
 		const struct task *t = j->cluster->tasks.v[i];
@@ -292,7 +295,8 @@ static void judge_strangers(const struct judge *j)
 		}
 		cluster_task_key(t, key, sizeof(key));
 		if (sim_view_get(j->world->view, SIM_PODS, key) == NULL) {
-			sim_world_fail(j->world, "end: the scheduler knows %s, which is gone", key);
+			sim_world_fail(j->world,
+				       "end: %s is gone, but still in the scheduler's model", key);
 		}
 	}
 }
@@ -309,7 +313,7 @@ void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct clust
 			judge_ledger(&j, pod);
 		}
 	}
-	judge_strangers(&j);
+	judge_gone(&j);
 }
 
 static bool comes_to_rest(const struct sim_world *w, const struct jdoc *pod)

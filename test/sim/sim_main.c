@@ -3,8 +3,8 @@
 #include "sim/sim_program.h"
 
 static const uint64_t kept[] = {
-	801189, /* the clock of the simulation went back: a stream that stood still was due */
-	805126, /* a gang that did not opt in: autoscalers do not see all of it */
+	801189, /* a stream that was held up was due already, and the simulated clock went back */
+	805126, /* a gang that did not opt in: autoscalers see only some of its members */
 	805506, /* a bind of a best-effort pod was undone to a reservation, and withdrawn later */
 };
 

@@ -13,7 +13,7 @@ struct sim_manifest_pod {
 	const char *queue, *runs_for, *pool; /* NULL: none */
 	unsigned milli_cpu;
 	bool opted_in, alias, foreign_gate, best_effort;
-	unsigned invented; /* resources that nothing has; their names are the pod's own */
+	unsigned invented; /* how many resources that no node has; named after the pod */
 };
 
 struct sim_manifest_queue {

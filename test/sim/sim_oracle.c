@@ -56,9 +56,9 @@ static uintptr_t decided(const struct sim_oracle *o, const char *uid)
 	return (uintptr_t)strmap_get(o->decided, str_of(uid));
 }
 
-/* When a pod's last publication began, from the decision on: its write may be long in coming. It
- * stays known after it has ended, until the next one begins: a scheduler that slept may not know of
- * the end. */
+/* When a pod's last publication began: at the decision, since the write may come much later. It is
+ * kept after its end until the next one begins: a scheduler that was paused may not have seen the
+ * end. */
 struct publication {
 	int64_t since;
 	bool ended;
@@ -133,8 +133,7 @@ void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const s
 			long_ago |= was_published_for(o, c->tasks.v[g->tasks.v[k]], timeout_ns / 2);
 		}
 		if (!long_ago) {
-			sim_world_fail(o->world, "decisions: %s timed out before its time",
-				       t->name);
+			sim_world_fail(o->world, "decisions: %s timed out too early", t->name);
 		}
 	}
 }
@@ -149,7 +148,7 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 	    sim_pod_is_opted_in(change->now, o->world->sticky) &&
 	    sim_pod_has_requests(change->now) &&
 	    jdoc_get(jdoc_path(change->now, "metadata.annotations"), KEYS_RESERVED) == NULL) {
-		sim_world_fail(o->world, "%s: ungated without the mark of its reservation",
+		sim_world_fail(o->world, "%s: ungated without the annotation of its reservation",
 			       change->key);
 	}
 	for (; g != NULL; g = jdoc_next(g)) {
@@ -159,14 +158,15 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 			continue;
 		}
 		if (str_streq(name, KUEUE_GATE_ADMISSION)) {
-			continue; /* of pods that queue by themselves: see sim_groups */
+			continue; /* of pods with their own Workload: see sim_groups */
 		}
 		if (gate_is_ours(name) == NULL) {
-			sim_world_fail(o->world, "%s: foreign gate %s was removed", change->key,
-				       name);
+			sim_world_fail(o->world,
+				       "%s: the scheduler removed gate %s, which is not ours",
+				       change->key, name);
 		} else if ((decided(o, sim_pod_uid(change->now)) & DECIDED_UNGATE) == 0) {
 			sim_world_fail(o->world,
-				       "%s: ungated by an operation meant for another pod",
+				       "%s: ungated by a write for another pod of this name",
 				       change->key);
 		}
 	}
@@ -205,11 +205,11 @@ static void check_scheduler(struct sim_oracle *o, const struct sim_change *chang
 
 	check_gates(o, change);
 	if (bound && (bits & DECIDED_BIND) == 0) {
-		sim_world_fail(o->world, "%s: bound by an operation meant for another pod",
+		sim_world_fail(o->world, "%s: bound by a write for another pod of this name",
 			       change->key);
 	}
 	if (published && (bits & DECIDED_PUBLISH) == 0) {
-		sim_world_fail(o->world, "%s: published by an operation meant for another pod",
+		sim_world_fail(o->world, "%s: published by a write for another pod of this name",
 			       change->key);
 	}
 	if (published && mirror_pod_is_gated(now)) {

@@ -14,22 +14,21 @@ bool sim_pod_is_ours(const struct jdoc *pod); /* names our scheduler */
 bool sim_pod_has_gate(const struct jdoc *pod, const char *gate);
 bool sim_pod_has_our_gate(const struct jdoc *pod);
 bool sim_pod_has_foreign_gate(const struct jdoc *pod);
-/* By its annotation; sticky (gate.sticky): also while it has our gate or our mark, whatever that
- * says. */
+/* By its annotation; sticky (gate.sticky): also by our gate or the annotation of a reservation. */
 bool sim_pod_is_opted_in(const struct jdoc *pod, bool sticky);
 bool sim_pod_is_placed(const struct jdoc *pod);   /* has a node */
 bool sim_pod_is_finished(const struct jdoc *pod); /* Succeeded or Failed */
-/* PodScheduled=False/Unschedulable, and nothing that makes autoscalers overlook it. */
+/* PodScheduled=False/Unschedulable, and nothing that makes autoscalers ignore it. */
 bool sim_pod_is_published(const struct jdoc *pod);
 bool sim_pod_has_requests(const struct jdoc *pod); /* else it is best effort */
 int64_t sim_pod_milli_cpu(const struct jdoc *pod); /* requested */
-/* Volcano's reason Schedulable: it would have a place, but others of its gang have none. */
+/* Volcano's reason Schedulable: it would fit a node, but others of its gang would not. */
 bool sim_pod_is_short_of_gang(const struct jdoc *pod);
 /* Selects nodes that never exist. */
 bool sim_pod_is_impossible(const struct jdoc *pod);
 /* "namespace/name" of its PodGroup, or NULL; the caller frees it. */
 char *sim_pod_group(const struct jdoc *pod);
-/* One line about what changed, unless it is nothing of interest. */
+/* One line about the change, unless no traced field changed. */
 void sim_pod_trace(struct sim_world *w, const struct sim_change *change);
 
 #endif

@@ -92,8 +92,8 @@ static void parse(int argc, char **argv, struct options *o)
 	}
 }
 
-/* SIM_SAMPLE: so many seeds in a row of all, from a place that each run chooses and prints. For
- * runs in which all are too dear. */
+/* SIM_SAMPLE: only so many consecutive seeds, from one that each run chooses and prints. For runs
+ * in which all would take too long. */
 static void take_sample(struct options *o)
 {
 	const char *text = getenv("SIM_SAMPLE");
@@ -176,7 +176,7 @@ static bool play_other_hashes(const struct sim_program *p, const struct options 
 	return held;
 }
 
-/* Seeds that once found something: whatever they find again is no news, but a regression. */
+/* Plays the seeds that once failed: a failure is a regression. */
 static bool play_kept(const struct sim_program *p, const struct options *o,
 		      struct sim_run_stats *stats)
 {

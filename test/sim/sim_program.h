@@ -1,5 +1,5 @@
-/* test/sim/sim_program.h: the program around runs: options, seeds one after the other, TAP, what
- * was sampled. Owner: main. */
+/* test/sim/sim_program.h: the program around runs: options, seeds one after the other, TAP,
+ * statistics. Owner: main. */
 #ifndef TEST_SIM_SIM_PROGRAM_H
 #define TEST_SIM_SIM_PROGRAM_H
 

@@ -1,5 +1,5 @@
-/* test/sim/sim_quota.h: the part of a run that is about Workloads: users of queues and Jobs, the
- * Job controller, the controller of a check, people who set costs of preemption, the oracles.
+/* test/sim/sim_quota.h: the part of a run that is about Workloads: users of queues and Jobs, users
+ * that set preemption costs, the Job controller, the controller of a check, the oracles.
  * Owner: the run. */
 #ifndef TEST_SIM_SIM_QUOTA_H
 #define TEST_SIM_SIM_QUOTA_H
@@ -13,25 +13,25 @@ struct kueue_conf;
 struct sim_quota;
 struct workload;
 
-/* Chooses what differs from run to run; listens to the view of the world. */
+/* Chooses the options of this run; listens to the view of the world. */
 struct sim_quota *sim_quota_create(struct sim_world *w);
 void sim_quota_destroy(struct sim_quota *q); /* NULL is fine */
-/* The scheduler's; lives as long as q. */
+/* The configuration for the scheduler; lives as long as q. */
 const struct kueue_conf *sim_quota_conf(const struct sim_quota *q);
 void sim_quota_begin(struct sim_quota *q);
-/* One thing that a user might do. */
+/* One random act of a user. */
 void sim_quota_act(struct sim_quota *q);
 void sim_quota_offer(struct sim_quota *q, struct sim_choices *out);
-/* Nothing bad happens any more. */
+/* From now on users and the check do nothing that keeps Workloads from running. */
 void sim_quota_end(struct sim_quota *q);
 /* The scheduler decided to preempt one Workload for another. */
 void sim_quota_preempted(struct sim_quota *q, const struct workload *victim,
 			 const struct workload *by);
-/* After time has passed. */
+/* Call after time has passed. */
 void sim_quota_check(struct sim_quota *q);
-/* Nothing has changed and nothing was written for that long, and nobody waits for a time. */
+/* Nothing has changed and nothing was written for that long, and no Workload is in backoff. */
 bool sim_quota_is_quiet(const struct sim_quota *q, int64_t ns);
-/* The end of the run; then all is deleted, and the end of that. */
+/* Judges the end of the run; deletes all objects; judges the state after that. */
 void sim_quota_judge(struct sim_quota *q);
 void sim_quota_leave(struct sim_quota *q);
 void sim_quota_judge_left(struct sim_quota *q);

@@ -17,11 +17,11 @@ static const char *name_of(const struct jdoc *object)
 	return jdoc_str_or(jdoc_path(object, "metadata.name"), "");
 }
 
-/* --- what fits ---------------------------------------------------------------------------------*/
+/* --- room in queues ----------------------------------------------------------------------------*/
 
 struct fit {
 	const struct sim_world *world;
-	struct sim_tree tree; /* with all that is used */
+	struct sim_tree tree; /* with usage */
 };
 
 static bool runs(const struct jdoc *queue)
@@ -32,7 +32,7 @@ static bool runs(const struct jdoc *queue)
 	       (policy == NULL || str_streq(policy, KUEUE_STOP_NONE));
 }
 
-/* It waits for quota alone. */
+/* Nothing but quota is missing. */
 static bool is_candidate(const struct jdoc *w)
 {
 	return sim_quota_rules_state(w) == SIM_QUOTA_PENDING && sim_workload_is_active(w) &&
@@ -46,7 +46,8 @@ static int64_t priority(const struct jdoc *w)
 	return jdoc_int(jdoc_path(w, "spec.priority"), 0);
 }
 
-/* From when on it waits: its creation, or an eviction that was its own fault. */
+/* The time that orders it in its queue: its creation, or its eviction for PodsReadyTimeout or
+ * AdmissionCheck. */
 static const char *since(const struct jdoc *w)
 {
 	const char *reason = sim_workload_reason(w, KUEUE_EVICTED);
@@ -88,8 +89,8 @@ static bool is_strict(const struct jdoc *queue)
 	return strategy != NULL && str_streq(strategy, KUEUE_STRICT_FIFO);
 }
 
-/* A head that nobody may be preempted for, as it was told, keeps others of the same cycle from its
- * share, which it could not get back. */
+/* A head for which no preemption is possible, as its message says, reserves its share within the
+ * cycle, because it could not reclaim it. */
 static bool keeps_its_share(const struct jdoc *w, const struct jdoc *cq)
 {
 	const char *message =
@@ -99,9 +100,9 @@ static bool keeps_its_share(const struct jdoc *w, const struct jdoc *cq)
 	       message != NULL && strstr(message, "preemption cannot make room for it") != NULL;
 }
 
-/* A workload of another queue of the tree waits: within every cycle the head of a StrictFIFO queue
- * may hold what is idle for itself, and more than is idle, so that a queue has too little for its
- * own. One of a BestEffortFIFO queue does so when it is looked at. */
+/* A Workload of another queue of the tree may reserve room: in each cycle the waiting head of a
+ * StrictFIFO queue may reserve more than is idle, so that other queues lack part of their own
+ * quota. A head of a BestEffortFIFO queue does so only in the cycles in which it is nominated. */
 static bool is_kept_for_others(const struct fit *f, int node)
 {
 	int root = sim_tree_root(&f->tree, node);
@@ -157,7 +158,7 @@ static bool fits_in(const struct fit *f, const struct jdoc *podset, int64_t pods
 	return within;
 }
 
-/* In any flavor, with as few pods as it is content with. */
+/* It fits in one of the flavors, with its minimum of pods. */
 static bool fits(const struct fit *f, const struct jdoc *w, int node)
 {
 	const struct jdoc *podset = jdoc_at(jdoc_path(w, "spec.podSets"), 0);
@@ -185,7 +186,7 @@ static bool is_alike(const struct jdoc *a, const struct jdoc *b)
 	return alike;
 }
 
-/* One that asks for the same was looked at, and waits with a reason. */
+/* An equal Workload of the queue was found inadmissible, and has a reason. */
 static bool is_bypassed(const struct sim_world *world, const struct jdoc *w)
 {
 	for (size_t i = 0; i < sim_view_count(world->view, SIM_WORKLOADS); i++) {
@@ -200,8 +201,8 @@ static bool is_bypassed(const struct sim_world *world, const struct jdoc *w)
 	return false;
 }
 
-/* Nobody behind the head has been looked at: it is StrictFIFO, or room that the head would take is
- * kept for others. */
+/* Workloads behind the head were never nominated: the queue is StrictFIFO, or its head waits for
+ * room that others reserve. */
 static bool keeps_its_head(const struct fit *f, const struct jdoc *cq, int node)
 {
 	return is_strict(cq) || (node >= 0 && is_kept_for_others(f, node));
@@ -215,7 +216,7 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 	int node = queue == NULL ? -1 : sim_tree_find(&f->tree, queue);
 
 	if (sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT)) {
-		return; /* for pods, not for quota */
+		return; /* it waits for pods, not for quota */
 	}
 	if (sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0' &&
 	    !(keeps_its_head(f, cq, node) && !is_head(f, w, queue)) && !is_bypassed(world, w)) {
@@ -275,14 +276,14 @@ static void judge_workload(struct sim_world *world, const struct fit *f, const s
 	}
 }
 
-/* A Job that waits looks as its user wrote it. */
+/* A suspended Job has the pod template and parallelism that its user wrote. */
 static void judge_job(struct sim_world *world, const struct jdoc *job)
 {
 	const struct jdoc *w = sim_workload_of(world, job);
 	const struct jdoc *podset = jdoc_at(jdoc_path(w, "spec.podSets"), 0);
 
 	if (w == NULL) {
-		/* A person may have started it, and it has ended before anybody could tell. */
+		/* A user may have started it, and it finished before the scheduler saw it. */
 		if (!sim_workload_job_is_finished(job)) {
 			sim_world_fail(world, "end: Job %s has no Workload", name_of(job));
 		}
@@ -312,15 +313,15 @@ static void judge_job(struct sim_world *world, const struct jdoc *job)
 static void judge_count(struct sim_world *world, const struct jdoc *queue, const char *path,
 			int64_t n)
 {
-	int64_t told = jdoc_int(jdoc_path(queue, path), 0);
+	int64_t reported = jdoc_int(jdoc_path(queue, path), 0);
 
-	if (told != n) {
-		sim_world_fail(world, "end: %s says %s %lld, there are %lld", name_of(queue), path,
-			       (long long)told, (long long)n);
+	if (reported != n) {
+		sim_world_fail(world, "end: %s has %s %lld, but there are %lld", name_of(queue),
+			       path, (long long)reported, (long long)n);
 	}
 }
 
-/* local: only of this LocalQueue. */
+/* local: queue is a LocalQueue. */
 static void judge_counts(struct sim_world *world, const struct jdoc *queue, bool local)
 {
 	int64_t reserving = 0, admitted = 0;
@@ -338,7 +339,7 @@ static void judge_counts(struct sim_world *world, const struct jdoc *queue, bool
 	judge_count(world, queue, "status.admittedWorkloads", admitted);
 }
 
-/* What a ClusterQueue says that is reserved. */
+/* Compares status.flavorsReservation of a ClusterQueue with the usage of its Workloads. */
 static void judge_usage(struct sim_world *world, const struct fit *f, const struct jdoc *queue)
 {
 	int at = sim_tree_find(&f->tree, name_of(queue));
@@ -348,7 +349,7 @@ static void judge_usage(struct sim_world *world, const struct fit *f, const stru
 		for (const struct jdoc *r = jdoc_first(jdoc_get(e, "resources")); r != NULL;
 		     r = jdoc_next(r)) {
 			const char *resource = jdoc_str_or(jdoc_get(r, "name"), "");
-			int64_t told =
+			int64_t reported =
 				sim_tree_amount(resource, jdoc_str_or(jdoc_get(r, "total"), "0"));
 
 			for (size_t p = 0; at >= 0 && p < SIM_TREE_PAIRS; p++) {
@@ -356,12 +357,12 @@ static void judge_usage(struct sim_world *world, const struct fit *f, const stru
 						sim_tree_flavors[p / SIM_TREE_RESOURCES]) &&
 				    str_streq(resource,
 					      sim_tree_resources[p % SIM_TREE_RESOURCES]) &&
-				    told != f->tree.v[at].used[p]) {
+				    reported != f->tree.v[at].used[p]) {
 					sim_world_fail(world,
-						       "end: %s says %lld of %s reserved, it is "
-						       "%lld",
-						       name_of(queue), (long long)told, resource,
-						       (long long)f->tree.v[at].used[p]);
+						       "end: %s reports %lld of %s as reserved, "
+						       "but it is %lld",
+						       name_of(queue), (long long)reported,
+						       resource, (long long)f->tree.v[at].used[p]);
 				}
 			}
 		}

@@ -7,7 +7,7 @@ static const uint64_t kept[] = {
 	700190,   /* suspended by its user, and deactivated: its template was not restored */
 	800129,   /* a status changed while the first lists came in: the tree was not built */
 	800337,   /* the same */
-	800361,   /* suspended by its user: taken for other work, and started without quota */
+	800361,   /* suspended by its user: taken for another Job, and started without quota */
 	800491,   /* as in Kueue: admitted beside victims of others that have not gone yet */
 	800635,   /* as 700190 */
 	800982,   /* as 800361: its Workload finished as out of sync */
@@ -17,10 +17,10 @@ static const uint64_t kept[] = {
 	801741,   /* as 700190 */
 	41005439, /* an apply conflicted with the manager of an empty object: the test server's
 		     fault */
-	41011124, /* its flavor was taken within a cycle, and enough for fewer pods was left */
-	42000414, /* a pod of a Queue that was never made waited, rightly: the judge's fault */
-	43005132, /* its user deleted a pod that had succeeded: the Job controller's fault */
-	921403,   /* an empty list of conditions was applied, and took those of others away */
+	41011124, /* its flavor was taken within the cycle; the rest was enough for fewer pods */
+	42000414, /* a pod of a Queue that does not exist waited, rightly: the judge was wrong */
+	43005132, /* its user deleted a pod that had succeeded: the Job controller was wrong */
+	921403,   /* an empty list of conditions was applied, and removed those of others */
 };
 
 int main(int argc, char **argv)

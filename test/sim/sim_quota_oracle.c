@@ -26,17 +26,17 @@ struct sim_quota_oracle {
 	struct past past[PASTS];
 	unsigned npast;
 	struct strmap *touched; /* "resource/key" -> healthy ns of the last change by others, + 1 */
-	struct strmap *revived; /* key of a Workload that others made hold its quota again -> when,
-				   + 1 */
-	struct strmap *preempted; /* key of a Workload that holds quota -> UID of the one that it
-				     was last preempted for, ours */
-	struct strmap *given;     /* key of a Workload that was given quota -> healthy ns, + 1 */
-	struct strmap *unlawful;  /* UID of a Job that runs without quota -> healthy ns, + 1 */
+	struct strmap *revived; /* key of a Workload that others made hold its quota again ->
+				   healthy ns, + 1 */
+	struct strmap *preempted;  /* key of a Workload that holds quota -> UID of the one that it
+				      was last preempted for, ours */
+	struct strmap *given;      /* key of a Workload that was given quota -> half step, + 1 */
+	struct strmap *unadmitted; /* UID of a Job that runs without quota -> healthy ns, + 1 */
 	int64_t changed_at;
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
 };
 
-/* By the name in the statistics, and by the reason in conditions that counts for it. */
+/* The name in the statistics, and the condition and reason that are counted. */
 static const struct {
 	const char *name, *type, *reason;
 } events[SIM_QUOTA_EVENT_COUNT_] = {
@@ -85,7 +85,7 @@ struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w)
 	o->revived = strmap_create(NULL);
 	o->preempted = strmap_create(free);
 	o->given = strmap_create(NULL);
-	o->unlawful = strmap_create(NULL);
+	o->unadmitted = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, o);
 	return o;
 }
@@ -96,7 +96,7 @@ void sim_quota_oracle_destroy(struct sim_quota_oracle *o)
 	strmap_destroy(o->revived);
 	strmap_destroy(o->preempted);
 	strmap_destroy(o->given);
-	strmap_destroy(o->unlawful);
+	strmap_destroy(o->unadmitted);
 	free(o);
 }
 
@@ -110,7 +110,7 @@ uint64_t sim_quota_oracle_count(const struct sim_quota_oracle *o, enum sim_quota
 	return e == SIM_QUOTA_LOST_ADMISSION ? o->world->lost_admissions : o->seen[e];
 }
 
-/* --- what others changed of late ---------------------------------------------------------------*/
+/* --- recent changes by others ------------------------------------------------------------------*/
 
 static void touch(struct sim_quota_oracle *o, enum sim_resource r, const char *key)
 {
@@ -153,8 +153,9 @@ static void take_tree(struct sim_quota_oracle *o)
 	}
 }
 
-/* Charged for nothing while it was deactivated, and active again before the scheduler could take
- * back what it held: others were given that in good faith. */
+/* Takes off the usage of Workloads that became active again before the scheduler had released their
+ * quota: while they were deactivated they were not charged, so others were rightly given that
+ * quota. */
 static void uncharge_revived(const struct sim_quota_oracle *o, struct sim_tree *t)
 {
 	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
@@ -176,8 +177,8 @@ void sim_quota_oracle_preempted(struct sim_quota_oracle *o, const char *victim, 
 	strmap_set(o->preempted, str_of(victim), xmalloc_dup(uid));
 }
 
-/* What victims of others hold, from the decision on. Those that were preempted for w itself count:
- * either it waits for them, or it fits beside them, in another flavor. */
+/* Takes off the usage of victims of other preemptors, from the decision on. Victims of w itself
+ * stay charged: either it waits for them, or it fits beside them, in another flavor. */
 static void uncharge_victims(const struct sim_quota_oracle *o, struct sim_tree *t,
 			     const struct jdoc *w)
 {
@@ -197,7 +198,8 @@ static void uncharge_victims(const struct sim_quota_oracle *o, struct sim_tree *
 	}
 }
 
-/* What was given to others later than `until`: a write of before that may be long in coming. */
+/* Takes off the usage that others were given after half step `until`: the write for w may have been
+ * decided before, and come late. */
 static void uncharge_later(const struct sim_quota_oracle *o, struct sim_tree *t,
 			   const struct jdoc *w, uint64_t until)
 {
@@ -217,10 +219,10 @@ static void uncharge_later(const struct sim_quota_oracle *o, struct sim_tree *t,
 	}
 }
 
-/* Whether what w was given was there to be given, with these quotas. later: when the victims of
- * others have gone. As in Kueue, one that fits by itself at the beginning of a cycle is admitted in
- * it although others of the cycle, for whom Workloads are preempted, have taken the room: until the
- * victims have gone, more is held than there is. until: half step at which the quotas changed. */
+/* Whether w fitted, with these quotas. later: without the victims of others. As in Kueue, a
+ * Workload that fits at the beginning of a cycle is admitted in it although preemptors of the same
+ * cycle were given the room: until their victims are gone, more is held than the quota. until: half
+ * step at which the quotas changed. */
 static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *quotas,
 		      const struct jdoc *w, bool later, uint64_t until)
 {
@@ -256,7 +258,7 @@ static void check_quota(struct sim_quota_oracle *o, const char *key, const struc
 		       was_there(o, &o->past[i].tree, w, false, o->past[i].step);
 	}
 	if (!fits) {
-		sim_world_fail(o->world, "%s: it is given quota of %s that is not there", key,
+		sim_world_fail(o->world, "%s: it is given more quota than %s has left", key,
 			       sim_workload_queue(w));
 	}
 }
@@ -303,7 +305,7 @@ static bool is_stopped(const struct jdoc *object)
 	return policy != NULL && !str_streq(policy, KUEUE_STOP_NONE);
 }
 
-/* Where it gets quota, something may be had. */
+/* The queues admit Workloads, and w is active. */
 static void check_place(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
 	const char *queue = sim_workload_queue(w), *where = sim_workload_where(o->world, w);
@@ -314,14 +316,15 @@ static void check_place(struct sim_quota_oracle *o, const char *key, const struc
 
 	if (!was_touched(o, SIM_LOCAL_QUEUES, local) && !was_touched(o, SIM_WORKLOADS, key) &&
 	    (!str_streq(where, queue) || is_stopped(lq))) {
-		sim_world_fail(o->world, "%s: admitted to %s, but its LocalQueue is %s", key, queue,
-			       lq == NULL       ? "gone"
-			       : is_stopped(lq) ? "stopped"
-						: "another one's");
+		sim_world_fail(o->world, "%s: admitted to %s, but its LocalQueue %s", key, queue,
+			       lq == NULL       ? "is gone"
+			       : is_stopped(lq) ? "is stopped"
+						: "names another ClusterQueue");
 	}
 	if (!was_touched(o, SIM_CLUSTER_QUEUES, queue) &&
 	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq))) {
-		sim_world_fail(o->world, "%s: admitted to %s, which admits nobody", key, queue);
+		sim_world_fail(o->world, "%s: admitted to %s, which is gone, deleted or stopped",
+			       key, queue);
 	}
 	if (!was_touched(o, SIM_WORKLOADS, key) &&
 	    (!sim_workload_is_active(w) || sim_workload_is_deleting(w))) {
@@ -359,7 +362,7 @@ static void check_admitted(struct sim_quota_oracle *o, const char *key, const st
 	}
 }
 
-/* What it held is free for others: nothing may run on it any more. */
+/* The Workload has released its quota: its Job must have stopped. */
 static void check_released(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
 	const struct jdoc *job = sim_workload_job(o->world, w);
@@ -368,14 +371,13 @@ static void check_released(struct sim_quota_oracle *o, const char *key, const st
 		return;
 	}
 	if (!sim_workload_job_is_suspended(job)) {
-		sim_world_fail(o->world, "%s: its quota is given back while its Job runs", key);
+		sim_world_fail(o->world, "%s: its quota is released while its Job runs", key);
 	} else if (sim_jobs_live(o->world, sim_workload_uid(job)) > 0) {
-		sim_world_fail(o->world, "%s: its quota is given back before its pods are gone",
-			       key);
+		sim_world_fail(o->world, "%s: its quota is released before its pods are gone", key);
 	}
 }
 
-/* Pods that a Job will have at once. */
+/* How many pods a Job will still have at the same time. */
 static int64_t pods_of(const struct jdoc *job)
 {
 	int64_t most = jdoc_int(jdoc_path(job, "spec.parallelism"), 1);
@@ -390,7 +392,7 @@ static int64_t reclaimed(const struct jdoc *w)
 	return jdoc_int(jdoc_path(jdoc_at(jdoc_path(w, "status.reclaimablePods"), 0), "count"), 0);
 }
 
-/* What is told to be free is not needed for pods that are still to run. */
+/* Pods that are reported as reclaimable are not needed for the rest of the Job. */
 static void check_reclaimed(struct sim_quota_oracle *o, const struct sim_change *change)
 {
 	const struct jdoc *w = change->now, *job = sim_workload_job(o->world, w);
@@ -404,7 +406,8 @@ static void check_reclaimed(struct sim_quota_oracle *o, const struct sim_change 
 		return;
 	}
 	if (given - n < pods_of(job)) {
-		sim_world_fail(o->world, "%s: %lld pods are reclaimable of a Job that needs %lld",
+		sim_world_fail(o->world,
+			       "%s: %lld pods are reclaimable, but its Job still needs %lld",
 			       change->key, (long long)n, (long long)pods_of(job));
 	}
 }
@@ -484,8 +487,8 @@ static void on_job(struct sim_quota_oracle *o, const struct sim_change *change)
 	}
 }
 
-/* Runs, and no Workload of it holds quota. */
-static bool is_unlawful(const struct sim_quota_oracle *o, const struct jdoc *job)
+/* The Job runs without an admitted Workload. */
+static bool runs_unadmitted(const struct sim_quota_oracle *o, const struct jdoc *job)
 {
 	const struct jdoc *w;
 
@@ -502,12 +505,13 @@ void sim_quota_oracle_check(struct sim_quota_oracle *o)
 	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_JOBS); i++) {
 		const struct jdoc *job = sim_view_at(o->world->view, SIM_JOBS, i);
 		struct str uid = str_of(sim_workload_uid(job));
-		uintptr_t since = (uintptr_t)strmap_get(o->unlawful, uid);
+		uintptr_t since = (uintptr_t)strmap_get(o->unadmitted, uid);
 
-		if (!is_unlawful(o, job)) {
-			(void)strmap_remove(o->unlawful, uid);
+		if (!runs_unadmitted(o, job)) {
+			(void)strmap_remove(o->unadmitted, uid);
 		} else if (since == 0) {
-			strmap_set(o->unlawful, uid, (void *)(uintptr_t)(o->world->healthy_ns + 1));
+			strmap_set(o->unadmitted, uid,
+				   (void *)(uintptr_t)(o->world->healthy_ns + 1));
 		} else if (!is_recent(o, since)) {
 			sim_world_fail(o->world, "Job %s runs without an admitted Workload",
 				       jdoc_path_str(job, "metadata.name"));

@@ -1,11 +1,11 @@
 /* test/sim/sim_quota_oracle.h: judges every change of Workloads and Jobs at the server as it
- * happens. It knows what stands at the server, and nothing of what the scheduler thinks.
+ * happens. It reads the objects at the server, and nothing of the scheduler's model.
  *
- * What is allowed: a scheduler decides by what it has seen, so a decision is right when it was
- * right at any moment of the last SIM_QUOTA_GRACE_NS of time in which a leader could write
- * unhindered. Users change quota, queues and Jobs meanwhile; others that schedule are no excuse: a
- * scheduler that was replaced must have no more effect when the next one decides. A reduction of
- * quota takes back nothing that was given. Deactivated Workloads are charged nothing, even while
+ * A scheduler decides by the objects that it has seen, so a decision is allowed when it was right
+ * at any moment of the last SIM_QUOTA_GRACE_NS of time in which a leader could write without
+ * faults. This is for changes of quota, queues and Jobs by users. There is no such grace for
+ * changes by another scheduler: one that was replaced must have no more effect when the next one
+ * decides. A reduction of quota evicts nothing. Deactivated Workloads are not charged, even while
  * their Jobs still stop (as in Kueue). Owner: the run. */
 #ifndef TEST_SIM_SIM_QUOTA_ORACLE_H
 #define TEST_SIM_SIM_QUOTA_ORACLE_H
@@ -18,7 +18,7 @@
 
 struct sim_quota_oracle;
 
-/* What was seen. */
+/* Events that are counted. */
 enum sim_quota_event {
 	SIM_QUOTA_ADMISSION,
 	SIM_QUOTA_BORROWED,    /* an admission beyond the queue's own quota */
@@ -42,20 +42,20 @@ enum sim_quota_event {
 	SIM_QUOTA_DEACTIVATED_RETRIES,
 	SIM_QUOTA_SUCCEEDED, /* Workloads finished, by reason */
 	SIM_QUOTA_FAILED,
-	SIM_QUOTA_LOST_ADMISSION, /* the scheduler died over a write that gives quota */
+	SIM_QUOTA_LOST_ADMISSION, /* the scheduler died during a write that gives quota */
 	SIM_QUOTA_EVENT_COUNT_
 };
 
-/* For statistics: the reason in a condition, or a word. */
+/* The name for statistics: the reason in a condition, or a word. */
 const char *sim_quota_oracle_event_name(enum sim_quota_event e);
 
 /* Listens to the view of the world. */
 struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w);
 void sim_quota_oracle_destroy(struct sim_quota_oracle *o);
-/* The scheduler decided to preempt the victim (key) for the Workload of that UID; its write may be
- * long in coming. */
+/* The scheduler decided to preempt the victim (key) for the Workload of that UID; the write may
+ * come later. */
 void sim_quota_oracle_preempted(struct sim_quota_oracle *o, const char *victim, const char *uid);
-/* After time has passed: what was tolerated may not be any more. */
+/* Call after time has passed: violations are tolerated for a limited time. */
 void sim_quota_oracle_check(struct sim_quota_oracle *o);
 /* Monotonic ns of the last change of any of these objects. */
 int64_t sim_quota_oracle_changed_at(const struct sim_quota_oracle *o);

@@ -17,7 +17,7 @@ static const char *const types[] = {
 };
 
 /* Rows: from; columns: to. */
-static const bool legal[SIM_QUOTA_STATE_COUNT_][SIM_QUOTA_STATE_COUNT_] = {
+static const bool allowed[SIM_QUOTA_STATE_COUNT_][SIM_QUOTA_STATE_COUNT_] = {
 	[SIM_QUOTA_PENDING] = { [SIM_QUOTA_PENDING] = true,
 				[SIM_QUOTA_RESERVING] = true,
 				[SIM_QUOTA_ADMITTED] = true,
@@ -79,7 +79,7 @@ static bool lost(const struct jdoc *old, const struct jdoc *w, const char *type)
 	return gained(w, old, type);
 }
 
-/* What must hold of any status. */
+/* Contradictions within a status; NULL: none. */
 static const char *inconsistency(const struct jdoc *w)
 {
 	bool reserving = sim_workload_is(w, KUEUE_QUOTA_RESERVED);
@@ -111,7 +111,7 @@ static const struct jdoc *check_named(const struct jdoc *w, const char *name)
 	return k;
 }
 
-/* One that the queue asks for since it was admitted is of no account. */
+/* Checks that the queue demands since the admission do not count. */
 static bool all_ready(const struct jdoc *old, const struct jdoc *w)
 {
 	for (const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks")); k != NULL;
@@ -139,7 +139,7 @@ static const char *wrong_gain(const struct jdoc *old, const struct jdoc *w)
 		return "Admitted, but not all its checks are Ready";
 	}
 	if (lost(old, w, KUEUE_EVICTED) && !gained(old, w, KUEUE_QUOTA_RESERVED)) {
-		return "Evicted is taken back without quota";
+		return "Evicted is reset, but it gets no quota";
 	}
 	if (gained(old, w, KUEUE_PREEMPTED) &&
 	    !str_streq(sim_workload_reason(w, KUEUE_EVICTED), "Preempted") &&
@@ -172,8 +172,8 @@ static bool waits_evicted(const struct jdoc *w)
 	return sim_quota_rules_state(w) == SIM_QUOTA_PENDING && sim_workload_is(w, KUEUE_EVICTED);
 }
 
-/* Admitted and evicted again before the write before that was answered: one write tells of both.
- * Times are in seconds: in the same one the count tells. */
+/* Admitted and evicted again while the previous write was in flight: one write has both. If both
+ * evictions are in the same second, the count shows it. */
 static bool evicted_again(const struct jdoc *old, const struct jdoc *w)
 {
 	int64_t before = moved_at(old, KUEUE_EVICTED), now = moved_at(w, KUEUE_EVICTED);
@@ -187,12 +187,12 @@ static const char *wrong_count(const struct jdoc *old, const struct jdoc *w)
 	int64_t more = more_evictions(old, w);
 
 	if (gained(old, w, KUEUE_EVICTED) || evicted_again(old, w)) {
-		return more == 1 ? NULL : "an eviction that is not counted once";
+		return more == 1 ? NULL : "an eviction is not counted exactly once";
 	}
-	return more == 0 ? NULL : "an eviction is counted that is none";
+	return more == 0 ? NULL : "the count of evictions changes without an eviction";
 }
 
-/* Answers are those of the checks' controllers; an eviction makes all of them void. */
+/* States of checks are written by their controllers; an eviction resets all of them to Pending. */
 static const char *wrong_checks(const struct jdoc *old, const struct jdoc *w)
 {
 	for (const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks")); k != NULL;
@@ -203,22 +203,22 @@ static const char *wrong_checks(const struct jdoc *old, const struct jdoc *w)
 
 		if (was == NULL ? !reset : !jdoc_is_str(jdoc_get(was, "state"), state)) {
 			if (!reset) {
-				return "the scheduler answers for a check";
+				return "the scheduler writes the state of a check";
 			}
 			if (!gained(old, w, KUEUE_EVICTED) && !evicted_again(old, w)) {
-				return "the answer of a check is forgotten";
+				return "the state of a check is reset without an eviction";
 			}
 			if (jdoc_count(jdoc_get(k, "podSetUpdates")) > 0) {
-				return "what a check adds to pods outlives its answer";
+				return "podSetUpdates of a check stay after its reset";
 			}
 		}
 	}
 	return NULL;
 }
 
-/* Two transitions in one write, when the first was not written before the next: one who waits may
- * be told that again when the answer to the first write is lost, and a back-off may be over before
- * it is told of. */
+/* Two transitions in one write, because the first was not written before the second: the message of
+ * a waiting Workload is written again when the answer to the first write is lost, and a backoff may
+ * end before it was written. */
 static bool may_be_two(const struct jdoc *old, const struct jdoc *now, const struct jdoc *condition)
 {
 	bool is_true = jdoc_is_str(jdoc_get(condition, "status"), "True");
@@ -238,7 +238,7 @@ static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int
 			continue;
 		}
 		if (transition(b) > now) {
-			return "a condition of the future";
+			return "lastTransitionTime is in the future";
 		}
 		if (a != NULL && may_be_two(old, w, b)) {
 			continue;
@@ -246,7 +246,7 @@ static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int
 		if (a != NULL && (jdoc_equal(jdoc_get(a, "status"), jdoc_get(b, "status"))
 					  ? transition(a) != transition(b)
 					  : transition(a) > transition(b))) {
-			return "lastTransitionTime does not tell of transitions";
+			return "lastTransitionTime does not agree with the change of status";
 		}
 	}
 	return NULL;
@@ -262,15 +262,15 @@ const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w,
 	    gained(old, w, KUEUE_EVICTED)) {
 		from = SIM_QUOTA_EVICTING;
 	}
-	if (wrong == NULL && !legal[from][to]) {
-		wrong = "no legal transition";
+	if (wrong == NULL && !allowed[from][to]) {
+		wrong = "this transition is not allowed";
 	}
 	if (wrong == NULL && sim_workload_is(old, KUEUE_QUOTA_RESERVED) &&
 	    sim_workload_is(w, KUEUE_QUOTA_RESERVED) &&
 	    !jdoc_equal(jdoc_path(old, "status.admission"), jdoc_path(w, "status.admission"))) {
 		wrong = "admitted twice: the admission changes while it holds quota";
 	}
-	/* What came of it is said: nothing happens to it any more. */
+	/* The conditions of a finished Workload do not change. */
 	if (wrong == NULL && from == SIM_QUOTA_FINISHED &&
 	    !jdoc_equal(jdoc_path(old, "status.conditions"), jdoc_path(w, "status.conditions"))) {
 		wrong = "a condition changes although it is finished";

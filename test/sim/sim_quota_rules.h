@@ -1,5 +1,5 @@
-/* test/sim/sim_quota_rules.h: what the scheduler may write into the status of a Workload, seen from
- * one change alone: conditions that belong together, the table of states, evictions counted once.
+/* test/sim/sim_quota_rules.h: rules for the status of a Workload, checked on one change by the
+ * scheduler: consistent conditions, allowed transitions of states, evictions counted once.
  * Pure. */
 #ifndef TEST_SIM_SIM_QUOTA_RULES_H
 #define TEST_SIM_SIM_QUOTA_RULES_H
@@ -19,7 +19,7 @@ enum sim_quota_state {
 
 enum sim_quota_state sim_quota_rules_state(const struct jdoc *w);
 const char *sim_quota_rules_state_name(enum sim_quota_state s);
-/* What is wrong with a change by the scheduler; NULL: nothing. now: wall ns. */
+/* The rule that a change by the scheduler breaks; NULL: none. now: wall ns. */
 const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w, int64_t now);
 /* All evictions that the status counts. */
 int64_t sim_quota_rules_evictions(const struct jdoc *w);

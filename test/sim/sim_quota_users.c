@@ -90,7 +90,7 @@ void sim_quota_users_destroy(struct sim_quota_users *u)
 	free(u);
 }
 
-/* --- what is there from the start --------------------------------------------------------------*/
+/* --- the first objects -------------------------------------------------------------------------*/
 
 static void choose_queue(struct sim_quota_users *u, unsigned i)
 {
@@ -286,7 +286,7 @@ static void delete_finished_job(struct sim_quota_users *u)
 	}
 }
 
-/* Another Job under the same name, as somebody does who tries again. */
+/* A user tries again: deletes a Job and creates another one with its name. */
 static void recreate_job(struct sim_quota_users *u)
 {
 	const struct jdoc *job = any_of(u, SIM_JOBS);
@@ -309,7 +309,7 @@ static void suspend_job(struct sim_quota_users *u)
 	}
 }
 
-/* A person who has had enough of waiting. */
+/* A user unsuspends a Job without waiting for quota. */
 static void start_job(struct sim_quota_users *u)
 {
 	const struct jdoc *job = any_of(u, SIM_JOBS);
@@ -399,7 +399,7 @@ static void resize_queue(struct sim_quota_users *u)
 	write_groups(u, i);
 }
 
-/* A queue that somebody holds quota of; NULL: there is none. */
+/* The queue of a Workload that holds quota; NULL: there is none. */
 static const char *used_queue(struct sim_quota_users *u)
 {
 	const struct jdoc *w = any_of(u, SIM_WORKLOADS);
@@ -411,7 +411,8 @@ static const char *used_queue(struct sim_quota_users *u)
 	return n > 0 && sim_workload_holds(w) ? sim_workload_queue(w) : NULL;
 }
 
-/* While nobody holds quota, stopping evicts nobody, and too many queues may be stopped already. */
+/* Sets stopPolicy of a queue. While no Workload holds quota it only resumes queues: too many may be
+ * stopped already. */
 static void stop_queue(struct sim_quota_users *u)
 {
 	static const char *const policies[] = { KUEUE_STOP_NONE, KUEUE_STOP_HOLD,
@@ -460,7 +461,7 @@ static void remove_queue(struct sim_quota_users *u)
 	}
 }
 
-/* Those that are gone come back. */
+/* Creates the queues that were deleted. */
 static void restore_queues(struct sim_quota_users *u)
 {
 	for (unsigned i = 0; i < NQUEUES; i++) {
@@ -581,7 +582,7 @@ static void delete_all(struct sim_quota_users *u, enum sim_resource r, const cha
 
 void sim_quota_users_leave(struct sim_quota_users *u)
 {
-	/* What is in use first: it stays until it is not used any more. */
+	/* Objects in use first: they stay until they are not used any more. */
 	delete_all(u, SIM_FLAVORS, FLAVORS);
 	delete_all(u, SIM_CLUSTER_QUEUES, QUEUES);
 	delete_all(u, SIM_JOBS, JOBS);

@@ -1,4 +1,4 @@
-/* test/sim/sim_quota_users.h: people who make and change ClusterQueues, Cohorts, LocalQueues,
+/* test/sim/sim_quota_users.h: users that make and change ClusterQueues, Cohorts, LocalQueues,
  * priority classes and Jobs, at random. Every request of theirs is answered at once. Owner: the
  * run. */
 #ifndef TEST_SIM_SIM_QUOTA_USERS_H
@@ -20,11 +20,11 @@ void sim_quota_users_destroy(struct sim_quota_users *u);
 void sim_quota_users_begin(struct sim_quota_users *u);
 /* The name of a LocalQueue; it may be gone. */
 const char *sim_quota_users_any_queue(struct sim_quota_users *u);
-/* One thing that a user might do. */
+/* One random act of a user. */
 void sim_quota_users_act(struct sim_quota_users *u);
-/* All queues are there and run, all Workloads are active. */
+/* All queues exist and are not stopped, all Workloads are active. */
 void sim_quota_users_end(struct sim_quota_users *u);
-/* Deletes all that was made. */
+/* Deletes all objects. */
 void sim_quota_users_leave(struct sim_quota_users *u);
 
 #endif

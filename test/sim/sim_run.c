@@ -16,7 +16,7 @@
 
 #define MAX_SCHEDULERS 2
 #define QUIET_NS (60 * CLOCK_NS_PER_S)
-#define SEEN_NS (5 * CLOCK_NS_PER_S) /* from being held up until what was missed is acted on */
+#define SEEN_NS (5 * CLOCK_NS_PER_S) /* until a scheduler that was held up has caught up */
 #define SETTLE_NS (INT64_C(2400) * CLOCK_NS_PER_S)
 #define SETTLE_STEPS 200000
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
@@ -148,9 +148,9 @@ static void advance(struct sim_run *r, int64_t ns)
 {
 	bool healthy = is_healthy(r);
 
-	assert(ns >= 0); /* whatever is due already is a choice, not a time to wait for */
+	assert(ns >= 0); /* events that are due are choices, not times to wait for */
 	clock_fake_advance(&r->world.clock, ns);
-	/* A leap with work left to do is time that the scheduler was not given. */
+	/* The scheduler could not use the time of a leap while steps were possible. */
 	if (healthy && is_healthy(r) && (r->choices.list.n == 0 || ns < ADVANCE_NS)) {
 		r->world.healthy_ns += ns;
 	}
@@ -192,8 +192,8 @@ static void take_choice(struct sim_run *r)
 	}
 }
 
-/* The process is gone; its supervisor starts another one. Without a lease, requests of the old one
- * and of the new one look alike: the supervisor waits for them. */
+/* The process has ended and another one starts. Without a lease nothing keeps the old one's
+ * requests apart from the new one's: they are dropped. */
 static void replace(struct sim_run *r, unsigned i)
 {
 	if (!r->options.leader_elect) {
@@ -203,7 +203,7 @@ static void replace(struct sim_run *r, unsigned i)
 	r->schedulers[i] = start_scheduler(r);
 }
 
-/* A process that stood still has been replaced: the second one is the only one now. */
+/* Ends the process that was paused: the second one remains. */
 static void drop_first(struct sim_run *r)
 {
 	sim_scheduler_kill(r->schedulers[0]);
@@ -231,13 +231,13 @@ static void tend_schedulers(struct sim_run *r)
 			replace(r, i);
 		}
 	}
-	/* The sleeper wakes up some time after another one leads. */
+	/* The paused process goes on some time after the other one leads. */
 	if (r->schedulers[1] != NULL && sim_scheduler_is_paused(r->schedulers[0]) &&
 	    (!r->world.faults.on ||
 	     (sim_scheduler_is_leading(r->schedulers[1]) && sim_world_chance(&r->world, 10)))) {
-		sim_world_trace(&r->world, "scheduler wakes up");
+		sim_world_trace(&r->world, "paused scheduler goes on");
 		sim_scheduler_pause(r->schedulers[0], false);
-		if (!sim_scheduler_is_leading(r->schedulers[1])) { /* it slept too short a time */
+		if (!sim_scheduler_is_leading(r->schedulers[1])) { /* the pause was too short */
 			sim_scheduler_kill(r->schedulers[1]);
 			r->schedulers[1] = NULL;
 		}
@@ -285,7 +285,7 @@ static void disturb_scheduler(struct sim_run *r)
 	}
 }
 
-/* A pod gives way to another one of its name while something is being written to it. */
+/* Replaces a pod by another one of its name while a write to it is in flight. */
 static void race(struct sim_run *r)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -354,7 +354,7 @@ static bool is_settled(struct sim_run *r, int64_t since)
 	       (r->quota == NULL || sim_quota_is_quiet(r->quota, QUIET_NS));
 }
 
-/* True: it came to rest. */
+/* Goes on until the world is settled. True: it did, and nothing failed. */
 static bool settle(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
@@ -363,7 +363,8 @@ static bool settle(struct sim_run *r)
 
 	while (!sim_world_failed(w) && !is_settled(r, since)) {
 		if (w->clock.mono_ns - since > SETTLE_NS || w->steps > last) {
-			sim_world_fail(w, "it does not settle");
+			sim_world_fail(w, "the world does not settle: objects still change, or "
+					  "requests fail");
 		} else {
 			step(r, false);
 		}

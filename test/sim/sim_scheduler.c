@@ -25,7 +25,7 @@
 #include "scheduler/pods/session/decision.h"
 #include "scheduler/workloads/engine/workload_engine.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
-#include "sim/sim_thoughts.h"
+#include "sim/sim_model_dump.h"
 #include "sim/sim_transport.h"
 
 #define MIN_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
@@ -48,11 +48,12 @@ struct sim_scheduler {
 	struct lease *lease; /* NULL: alone */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
 	unsigned nwatches;       /* the first of them are used */
-	struct standby *standby; /* NULL: the engine knows what was seen */
+	struct standby *standby; /* NULL: the engine gets the messages */
 	struct VEC(struct sched_msg *) queue;
 	size_t queue_at;
 	struct VEC(uint32_t) charged; /* by task: queue before the decisions that are assumed now */
-	struct strmap *bound; /* UID of a pod on a node -> queue that its charge was left at */
+	struct strmap
+		*bound; /* UID of a pod on a node -> queue of its charge after the last cycle */
 	struct pool *pools[ENGINE_MAX_POOLS];
 	size_t npools;
 	int64_t due;        /* of the engine */
@@ -124,7 +125,7 @@ static void on_lease(void *ctx, bool held)
 	transport_call(sim_transport_base(s->watches), wait > 0 ? wait : 0, refresh_watches, s);
 }
 
-/* The first cycle of a process: all that an earlier one published is charged again. */
+/* In the first cycle of a process, pods that an earlier process published are charged. */
 static void check_rebuilt(struct sim_scheduler *s, const struct cluster *c)
 {
 	const uint32_t must = TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK;
@@ -151,7 +152,7 @@ static void on_preempt(void *ctx, const struct workload *victim, const struct wo
 	}
 }
 
-/* No edit of a pod or a PodGroup moves the charge of a pod on a node: only a decision does. */
+/* Only decisions move the charge of a pod on a node; edits of the pod or its PodGroup do not. */
 static void check_bound(struct sim_scheduler *s, const struct cluster *c)
 {
 	for (size_t i = 0; i < c->tasks.n; i++) {
@@ -161,7 +162,8 @@ static void check_bound(struct sim_scheduler *s, const struct cluster *c)
 
 		if (q != NULL && q->exists && t->charge == CHARGE_BOUND &&
 		    t->charge_queue != q->id) {
-			sim_world_fail(s->world, "cluster: the charge of %s left %s undecided",
+			sim_world_fail(s->world,
+				       "cluster: the charge of %s left queue %s without a decision",
 				       t->name, was);
 		}
 	}
@@ -206,7 +208,7 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	}
 }
 
-/* Where the pod is charged; without a charge, where its PodGroup is. */
+/* The queue in which the pod is charged; without a charge, the queue of its PodGroup. */
 static uint32_t queue_of(const struct cluster *c, const struct task *t)
 {
 	if (t->charge != CHARGE_NONE) {
@@ -222,7 +224,7 @@ static bool occupies(const struct cluster *c, const struct task *t)
 		(c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0));
 }
 
-/* The use of a queue, from the pods: on a node, terminating or not, or holding a charge. */
+/* The usage of a queue, summed over pods on nodes, terminating or not, and pods with a charge. */
 static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d)
 {
 	int64_t sum = 0;
@@ -238,8 +240,8 @@ static int64_t in_use(const struct cluster *c, const struct queue *q, unsigned d
 	return sum;
 }
 
-/* Of that, what pods that did not opt in took after the first n decisions: terminating pods are no
- * obstacle to them, as in Volcano. */
+/* The part of in_use that pods without opt-in took by decisions from the nth on: terminating pods
+ * do not count against them, as in Volcano. */
 static int64_t taken_later(const struct cluster *c, const struct decisions *list, size_t n,
 			   const struct queue *q, unsigned d)
 {
@@ -257,8 +259,8 @@ static int64_t taken_later(const struct cluster *c, const struct decisions *list
 	return sum;
 }
 
-/* The charge that the nth decision gave lies within what is configured, at every level that did not
- * carry it before. */
+/* The charge of the nth decision is within the capability of its queue and of all ancestors that
+ * did not have it before. */
 static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 			 const struct decisions *list, size_t n)
 {
@@ -277,7 +279,9 @@ static void check_charge(struct sim_scheduler *s, const struct cluster *c,
 			unsigned d = (unsigned)__builtin_ctz(m);
 
 			if (in_use(c, q, d) - taken_later(c, list, n, q, d) > q->capability.v[d]) {
-				sim_world_fail(s->world, "decisions: %s got quota that %s has not",
+				sim_world_fail(s->world,
+					       "decisions: the charge of %s exceeds the capability "
+					       "of queue %s",
 					       t->name, q->name);
 			}
 		}
@@ -315,13 +319,16 @@ static void check_cluster(struct sim_scheduler *s)
 	char foreign[400];
 
 	if (foreign_describe(engine_foreign(s->engine), foreign, sizeof(foreign))) {
-		sim_world_fail(s->world, "foreign: there is no other program, but %s", foreign);
+		sim_world_fail(s->world,
+			       "foreign: no other program runs, but the scheduler reports: %s",
+			       foreign);
 	}
 	if (wrong != NULL) {
 		sim_world_fail(s->world, "cluster: %s", wrong);
 	}
 	if (engine_cluster(s->engine)->drift != 0) {
-		sim_world_fail(s->world, "cluster: an account would have gone below zero");
+		sim_world_fail(s->world,
+			       "cluster: a charge was released twice: the sum would be below zero");
 	}
 }
 
@@ -469,7 +476,7 @@ void sim_scheduler_kill(struct sim_scheduler *s)
 	free(s);
 }
 
-/* Answers to what is in flight; nothing new is sent but by the lease. */
+/* Delivers answers until no request is in flight; only the lease sends new ones. */
 static void settle_requests(struct sim_scheduler *s)
 {
 	struct sim_choices choices = { .wake_at = CLOCK_NEVER };
@@ -516,7 +523,9 @@ static void handle_message(void *owner, void *arg UNUSED)
 
 	if (m->kind == SCHED_MSG_REQUEST_DONE && m->outcome == SCHED_REJECTED &&
 	    (m->status < 400 || m->status == 408 || m->status == 429 || m->status >= 500)) {
-		sim_world_fail(s->world, "a write that ended with %d counts as refused", m->status);
+		sim_world_fail(s->world,
+			       "a write that ended with %d, which is transient, counts as refused",
+			       m->status);
 	}
 	if (s->standby == NULL || !standby_take(s->standby, m)) {
 		engine_handle(s->engine, m);
@@ -648,9 +657,9 @@ void sim_scheduler_trace(struct sim_scheduler *s)
 		sim_world_trace(s->world, "  pool %zu: %zu wait, %zu in flight", i,
 				pool_waiting(s->pools[i]), pool_in_flight(s->pools[i]));
 	}
-	sim_thoughts_pods(s->world, c);
+	sim_model_dump_pods(s->world, c);
 	if (engine_quota(s->engine) != NULL) {
-		sim_thoughts_quota(s->world, workload_cache_world(workload_engine_cache(
-						     engine_quota(s->engine))));
+		sim_model_dump_quota(s->world, workload_cache_world(workload_engine_cache(
+						       engine_quota(s->engine))));
 	}
 }

@@ -16,39 +16,39 @@ struct workload;
 struct sim_scheduler;
 
 struct sim_scheduler_options {
-	unsigned number; /* tells instances apart */
+	unsigned number; /* of this process, for the trace */
 	bool leader_elect;
 	bool gates_admission;
 	int64_t reservation_timeout_ns;
 	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not */
 	/* Every decision list, before it is assumed. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
-	/* A Workload is to be preempted for another one. */
+	/* A decision to preempt victim for `by`. */
 	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 	void *ctx;
 };
 
 struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 					   const struct sim_scheduler_options *opt);
-/* SIGKILL: what was sent may still arrive. */
+/* SIGKILL: requests in flight may still arrive. */
 void sim_scheduler_kill(struct sim_scheduler *s);
-/* SIGTERM: awaits what is in flight, gives the lease up. */
+/* SIGTERM: waits for requests in flight, releases the lease. */
 void sim_scheduler_terminate(struct sim_scheduler *s);
-/* Half steps that can be done now. */
+/* Adds the half steps that are possible now. */
 void sim_scheduler_offer(struct sim_scheduler *s, struct sim_choices *out);
-/* Key of a pod that it is writing to at this moment; false: none. */
+/* Key of a pod with a write in flight; false: none. */
 bool sim_scheduler_target(const struct sim_scheduler *s, struct strbuf *ret_key);
 void sim_scheduler_pause(struct sim_scheduler *s, bool paused);
 bool sim_scheduler_is_paused(const struct sim_scheduler *s);
 /* The process must end, since its lease is lost. */
 bool sim_scheduler_has_lost(const struct sim_scheduler *s);
 bool sim_scheduler_is_leading(const struct sim_scheduler *s);
-/* Leads, may write, sees everything and has no write in back-off. */
+/* It leads, may write, its watches are open and no write is in backoff. */
 bool sim_scheduler_is_healthy(struct sim_scheduler *s);
 /* Writes its model into the trace. */
 void sim_scheduler_trace(struct sim_scheduler *s);
 const struct cluster *sim_scheduler_cluster(const struct sim_scheduler *s);
-/* The time that times in its cluster are compared with. */
+/* The current time, comparable with times in its cluster. */
 int64_t sim_scheduler_now(const struct sim_scheduler *s);
 
 #endif

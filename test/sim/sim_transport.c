@@ -30,7 +30,7 @@ struct sim_flight {
 	struct http_result result;
 	struct strbuf body;
 	struct apiserver_watch *watch;
-	int64_t idle_version; /* of the server when the stream had nothing to say; -1: has */
+	int64_t idle_version; /* of the server when the stream had no frame; -1: it has one */
 	int64_t late_until;
 };
 
@@ -199,7 +199,7 @@ struct transport *sim_transport_base(struct sim_transport *t)
 
 /* ---- requests ---- */
 
-/* The server does it; the answer waits to be delivered. */
+/* The server handles the request; the answer is kept for delivery. */
 static void take_effect(struct sim_flight *f)
 {
 	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
@@ -325,7 +325,7 @@ static void strike(struct sim_flight *f, enum sim_fault fault)
 	}
 }
 
-/* The 409 of a creation says that the object exists: no passing failure. */
+/* A 409 of a creation means that the object exists, and is not transient: it is not simulated. */
 static enum sim_request_kind kind_of(const struct sim_message *m)
 {
 	if (m->method == HTTP_GET ||
@@ -395,7 +395,7 @@ static void deliver(struct sim_flight *f, struct str bytes)
 	}
 }
 
-/* After data that the stream survives. */
+/* After data that did not end the stream. */
 static void go_on(struct sim_flight *f)
 {
 	if (f->cancelled) {
@@ -427,7 +427,7 @@ static void strike_stream(struct sim_flight *f, enum sim_fault fault, struct str
 	}
 }
 
-/* Whole, or in two parts as the network likes. */
+/* Delivers a frame whole, or in two parts, at random. */
 static void deliver_frame(struct sim_flight *f, struct str frame)
 {
 	size_t cut = sim_world_chance(f->transport->world, 50)
@@ -474,7 +474,7 @@ static void stream_on(void *owner, void *arg)
 	deliver_frame(f, strbuf_str(&frame));
 }
 
-/* ---- what could happen ---- */
+/* ---- possible steps ---- */
 
 static int64_t mono_of_wall(const struct sim_world *w, int64_t wall)
 {
@@ -495,7 +495,7 @@ static void offer_stream(struct sim_transport *t, struct sim_flight *f, struct s
 	}
 	sim_world_wake(out, f->silent_at);
 	if (f->late_until > now_of(t)) {
-		sim_world_wake(out, f->late_until); /* until then the server is not asked */
+		sim_world_wake(out, f->late_until); /* the stream is held up until then */
 	} else if (f->idle_version != apiserver_version(w->api) || wake <= now_of(t)) {
 		sim_world_choice(out, &(struct sim_choice){ stream_on, t, f, 2 });
 	} else {

@@ -11,7 +11,7 @@
 
 struct sim_transport;
 
-/* Requests are the actor's. */
+/* Requests are sent in the name of the actor. */
 struct sim_transport *sim_transport_create(struct sim_world *w, enum sim_actor actor);
 /* Destroyed by transport_destroy. */
 struct transport *sim_transport_base(struct sim_transport *t);
@@ -20,7 +20,7 @@ void sim_transport_offer(struct sim_transport *t, struct sim_choices *out);
 /* Streams that are open and not held up. */
 size_t sim_transport_streams(const struct sim_transport *t);
 size_t sim_transport_under_way(const struct sim_transport *t); /* requests, streams not counted */
-/* Key ("namespace/name") of a pod that a write is under way to; false: there is none. */
+/* Key ("namespace/name") of a pod with a write in flight; false: there is none. */
 bool sim_transport_target(const struct sim_transport *t, struct strbuf *ret_key);
 /* A paused process: requests that were sent still arrive, nothing is delivered, no timer runs. */
 void sim_transport_pause(struct sim_transport *t, bool paused);

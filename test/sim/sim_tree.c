@@ -281,7 +281,8 @@ bool sim_tree_is_within(const struct sim_tree *t, int node, size_t p, bool stric
 			return false;
 		}
 		if (!strict && use <= kept(t, i, p)) {
-			return true; /* others do not see anything of it */
+			return true; /* the usage is within the quota that is not lent: others do
+					not see it */
 		}
 	}
 	return true;

@@ -1,6 +1,6 @@
-/* test/sim/sim_tree.h: the arithmetic of quota along the cohort tree, done the long way from the
- * ClusterQueues, Cohorts and Workloads at the server: nothing of it is the scheduler's. Flavors and
- * resources are the few that users make here. Owner: the caller. Pure. */
+/* test/sim/sim_tree.h: the arithmetic of quota along the cohort tree, computed the simple way from
+ * the ClusterQueues, Cohorts and Workloads at the server, without code of the scheduler. Flavors
+ * and resources are those that sim_quota_users makes. Owner: the caller. Pure. */
 #ifndef TEST_SIM_SIM_TREE_H
 #define TEST_SIM_SIM_TREE_H
 
@@ -31,7 +31,7 @@ struct sim_tree_node {
 	bool has[SIM_TREE_PAIRS]; /* its resource groups name the pair */
 	int64_t nominal[SIM_TREE_PAIRS];
 	int64_t borrow[SIM_TREE_PAIRS], lend[SIM_TREE_PAIRS]; /* -1: no limit */
-	int64_t used[SIM_TREE_PAIRS];                         /* queues: by Workloads of theirs */
+	int64_t used[SIM_TREE_PAIRS]; /* of a ClusterQueue: by its Workloads */
 };
 
 struct sim_tree {
@@ -41,7 +41,7 @@ struct sim_tree {
 
 /* Quotas only: nothing is used. */
 void sim_tree_read(struct sim_tree *t, const struct sim_view *view);
-bool sim_tree_same(const struct sim_tree *a, const struct sim_tree *b); /* but for what is used */
+bool sim_tree_same(const struct sim_tree *a, const struct sim_tree *b); /* without usage */
 /* The use of all Workloads that hold quota. */
 void sim_tree_charge(struct sim_tree *t, const struct sim_view *view);
 int sim_tree_find(const struct sim_tree *t, const char *queue); /* -1: no such ClusterQueue */
@@ -52,9 +52,9 @@ int64_t sim_tree_amount(const char *resource, const char *quantity);
 /* The use of a Workload by its admission. */
 void sim_tree_usage_of(const struct jdoc *w, struct sim_tree_amounts *ret);
 
-/* No limit on the way of what the queue uses of a pair is exceeded: its borrowing limit, those of
- * the cohorts that it borrows through, and in the end all that the tree has. strict: of all
- * ancestors, also where the queue's own quota is enough. */
+/* The queue's usage of a pair exceeds no limit: its borrowing limit, those of the cohorts that it
+ * borrows through, and the quota of the whole tree. strict: checks all ancestors, also where the
+ * queue's own quota is enough. */
 bool sim_tree_is_within(const struct sim_tree *t, int node, size_t pair, bool strict);
 /* More is used than the queue's own quota. */
 bool sim_tree_is_borrowing(const struct sim_tree *t, int node, size_t pair);

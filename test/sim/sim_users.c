@@ -23,7 +23,7 @@
 struct sim_users {
 	struct sim_world *world;
 	bool reductions;
-	unsigned next;                            /* number of the next thing */
+	unsigned next;                            /* number of the next object or edit */
 	struct VEC(struct sim_manifest_pod) late; /* members of gangs that are still to come */
 };
 
@@ -177,7 +177,7 @@ static void stop_pod(struct sim_users *u)
 	}
 }
 
-/* As a StatefulSet does: the same name, another pod. */
+/* Replaces a pod by another one with its name, as a StatefulSet does. */
 static void recreate(struct sim_users *u, const struct jdoc *pod)
 {
 	CLEANUP(xmalloc_freep) char *url = pod == NULL ? NULL : url_of(PODS, pod);
@@ -258,7 +258,7 @@ static void opt_out(struct sim_users *u)
 	}
 }
 
-/* A person who has had enough of waiting. */
+/* A user removes all gates of a pod without waiting for quota. */
 static void force_gates_off(struct sim_users *u)
 {
 	const struct jdoc *pod = any_of(u, SIM_PODS);

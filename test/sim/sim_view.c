@@ -99,7 +99,7 @@ static void read_frame(struct sim_view *v, enum sim_resource r, struct str text)
 	struct jdoc *object;
 
 	if (jdoc_parse(text, &frame, NULL) < 0) {
-		sim_world_fail(v->world, "the server sent a frame that is no JSON");
+		sim_world_fail(v->world, "the server sent a frame that is not JSON");
 		return;
 	}
 	object = jdoc_get_mut(frame, "object");

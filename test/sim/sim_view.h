@@ -1,5 +1,5 @@
 /* test/sim/sim_view.h: the server's objects, followed change by change in resourceVersion order:
- * the truth that users act on and judges look at. Owner: the run. */
+ * users choose from it, and oracles and judges check it. Owner: the run. */
 #ifndef TEST_SIM_SIM_VIEW_H
 #define TEST_SIM_SIM_VIEW_H
 
@@ -44,7 +44,7 @@ struct sim_view *sim_view_create(struct sim_world *w);
 void sim_view_destroy(struct sim_view *v);
 /* Listeners are called in the order in which they came. */
 void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx);
-/* Takes over what changed since the last call. */
+/* Applies the changes since the last call, and calls the listeners. */
 void sim_view_follow(struct sim_view *v, enum sim_actor actor);
 int64_t sim_view_version(const struct sim_view *v); /* resourceVersion followed up to */
 const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, const char *key);

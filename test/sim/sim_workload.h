@@ -23,7 +23,7 @@ bool sim_workload_holds(const struct jdoc *w);
 const char *sim_workload_queue(const struct jdoc *w); /* of its admission; NULL */
 /* UID of the object that controls this one; "" without one. */
 const char *sim_workload_owner(const struct jdoc *object);
-/* Pods that queue by themselves own it: there is no Job. */
+/* Its owners are pods: there is no Job. */
 bool sim_workload_is_of_pods(const struct jdoc *w);
 bool sim_workload_has_finalizer(const struct jdoc *object, const char *name);
 const struct jdoc *sim_workload_job(const struct sim_world *world, const struct jdoc *w);
@@ -36,7 +36,7 @@ bool sim_workload_job_is_suspended(const struct jdoc *job);
 bool sim_workload_job_is_finished(const struct jdoc *job);
 /* A part of an object, as a comment of TAP; a line of the trace is too short for it. */
 void sim_workload_print(const char *what, const struct jdoc *part);
-/* One line about what changed, unless it is nothing of interest. */
+/* One line about the change, unless no traced field changed. */
 void sim_workload_trace(struct sim_world *w, const struct sim_change *change);
 
 #endif

@@ -129,7 +129,7 @@ int sim_world_act(struct sim_world *w, const struct sim_call *call)
 {
 	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
 	struct sim_message m = { .method = call->method, .actor = call->actor };
-	const char *who = call->actor == SIM_USER ? "user" : "node";
+	const char *actor = call->actor == SIM_USER ? "user" : "node";
 	int status;
 
 	m.url = xmalloc_dup(call->url);
@@ -138,10 +138,10 @@ int sim_world_act(struct sim_world *w, const struct sim_call *call)
 	strbuf_add_str(&m.body, str_of(call->body));
 	sim_world_handle(w, &m, &resp);
 	status = resp.status;
-	sim_world_trace(w, "%s %s %s -> %d", who, http_method_name(call->method), call->url,
+	sim_world_trace(w, "%s %s %s -> %d", actor, http_method_name(call->method), call->url,
 			status);
 	if (status >= 400 && status != 404 && status != 409) {
-		sim_world_trace(w, "%s got %.*s", who, (int)resp.body.len, resp.body.p);
+		sim_world_trace(w, "%s got %.*s", actor, (int)resp.body.len, resp.body.p);
 	}
 	apiserver_response_finish(&resp);
 	sim_world_message_finish(&m);

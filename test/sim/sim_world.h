@@ -32,11 +32,11 @@ struct sim_choice {
 struct sim_choices {
 	struct VEC(struct sim_choice) list;
 	uint64_t weight;
-	int64_t wake_at; /* monotonic ns of the next thing that time alone brings */
+	int64_t wake_at; /* monotonic ns of the next step that becomes possible by time */
 };
 
-/* The clock of the machine that schedulers run on: as even as the world's, but its wall time may be
- * set. */
+/* The clock of the machine of the schedulers: its monotonic time is the world's, its wall time can
+ * be set. */
 struct sim_machine {
 	struct clock base; /* first member */
 	const struct sim_world *world;
@@ -54,15 +54,14 @@ struct sim_world {
 	struct sim_faults faults;
 	struct list_node orphans; /* requests in flight after their sender gave up or died */
 	int64_t collected_at;     /* version of the view at which there was no orphan */
-	int64_t healthy_ns;       /* time during which a leader could write unhindered */
-	int64_t wrote_at; /* monotonic ns of the scheduler's last request that was no reading, but
-			     for its lease */
-	uint64_t lost_admissions; /* the scheduler died over a write that gives quota */
+	int64_t healthy_ns;       /* time during which a leader could write without faults */
+	int64_t wrote_at; /* monotonic ns of the scheduler's last write, except to its lease */
+	uint64_t lost_admissions; /* the scheduler died during a write that gives quota */
 	bool crash;               /* the request that was just handled killed the scheduler */
 	bool sticky;              /* --gate-sticky */
 	bool quota;               /* the kinds of the Workload engine are served */
 	bool verbose;
-	char failure[1024]; /* the first thing that went wrong; empty: nothing */
+	char failure[1024]; /* the first failure; empty: none */
 	char (*trace)[SIM_TRACE_WIDTH];
 	size_t trace_n;
 	uint64_t trace_digest; /* of all lines so far */
@@ -85,7 +84,7 @@ struct sim_world_options {
 
 void sim_world_init(struct sim_world *w, const struct sim_world_options *opt);
 void sim_world_finish(struct sim_world *w);
-/* Hands a request to the server, then shows everybody who must know what it changed. */
+/* Lets the server handle a request, then calls the listeners of the view for its changes. */
 void sim_world_handle(struct sim_world *w, const struct sim_message *m,
 		      struct apiserver_response *resp);
 struct sim_call {
@@ -97,23 +96,23 @@ struct sim_call {
 
 /* A request that is answered at once. Returns the HTTP status. */
 int sim_world_act(struct sim_world *w, const struct sim_call *call);
-/* A user's. */
+/* The same for a request of a user. */
 int sim_world_call(struct sim_world *w, enum http_method method, const char *url,
 		   const char *content_type, struct str body);
-/* Changes the object first, so that a write which is good for one version of it only meets a
- * conflict. False: it is no such write. */
+/* Changes the object first, so that a write with a resourceVersion gets a conflict. False: the
+ * write has none. */
 bool sim_world_outrun(struct sim_world *w, const struct sim_message *m);
 /* Takes the contents of m: the request arrives later, or never. */
 void sim_world_orphan(struct sim_world *w, struct sim_message *m);
 void sim_world_forget_orphans(struct sim_world *w);
-/* Arrivals of orphans. */
+/* Adds the arrivals of orphans. */
 void sim_world_offer(struct sim_world *w, struct sim_choices *out);
 
 void sim_world_choice(struct sim_choices *out, const struct sim_choice *c);
 void sim_world_wake(struct sim_choices *out, int64_t at_mono_ns);
 uint64_t sim_world_below(struct sim_world *w, uint64_t bound);
 bool sim_world_chance(struct sim_world *w, unsigned per_mille);
-/* The index of one of n weights, each as likely as it is heavy; their sum is not 0. */
+/* A random index, by weight; the sum of the n weights is not 0. */
 size_t sim_world_weighted(struct sim_world *w, const unsigned *weights, size_t n);
 void sim_world_strike(struct sim_world *w, enum sim_fault f);
 /* The first failure ends the run. */

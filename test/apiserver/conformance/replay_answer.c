@@ -374,18 +374,18 @@ static void add_name(struct strbuf *path, const char *key)
 static void add_step(struct walk *w, const struct jdoc *parent, const struct jdoc *child, size_t i)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
-	const char *told;
+	const char *id;
 
 	if (jdoc_kind(parent) == JDOC_OBJECT) {
 		clean(w->symbols, jdoc_key(child), &name);
 		add_name(&w->path, name.p);
 		return;
 	}
-	told = w->view->list != NULL && str_streq(w->path.p, w->view->list)
-		       ? jdoc_str(jdoc_get(child, w->view->key))
-		       : NULL;
-	if (told != NULL) {
-		strbuf_printf(&w->path, "[%s]", told);
+	id = w->view->list != NULL && str_streq(w->path.p, w->view->list)
+		     ? jdoc_str(jdoc_get(child, w->view->key))
+		     : NULL;
+	if (id != NULL) {
+		strbuf_printf(&w->path, "[%s]", id);
 	} else {
 		strbuf_printf(&w->path, "[%zu]", i);
 	}

@@ -40,7 +40,7 @@ struct replay_symbols {
 struct replay_view {
 	char *const *show; /* patterns, ends with NULL; NULL: everything but managedFields */
 	char *const *hide;
-	const char *list, *key; /* items of this list are told by their member `key`; or NULL */
+	const char *list, *key; /* member `key` identifies items of this list; or NULL */
 };
 
 /* Those of one topic. */

@@ -1,5 +1,5 @@
 /* Requests to an API server, and whether it answers them as a real kube-apiserver did. Without
- * --kubeconfig: the embedded one, in this process. A TAP test whose last line is
+ * --kubeconfig: the embedded one, in this process. A TAP test; its last line is
  * "N passed, N failed". */
 #include <argp.h>
 #include <dirent.h>
@@ -62,7 +62,7 @@ static int find_topics(struct options *o)
 struct place {
 	struct result *res;
 	const char *topic, *title;
-	struct strbuf *out; /* lines that tell of differences */
+	struct strbuf *out; /* lines about differences */
 };
 
 static void add_difference(const struct place *at, const char *path, const char *line)

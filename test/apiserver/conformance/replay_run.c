@@ -116,7 +116,7 @@ static int send_once(struct replay_run *r, const struct replay_step *s, struct r
 		req.body = strbuf_str(&body);
 	}
 	req.url = url.p;
-	/* Whoever refuses a body before it has all of it may cut the connection. */
+	/* A server that refuses a body before it has all of it may cut the connection. */
 	for (int i = 0; ret == 0 && i < TRIES; i++) {
 		ret = replay_client_do(r->client, &req, reply, err);
 		if (ret == 0) {
@@ -350,7 +350,7 @@ static void set_shorthands(struct replay_run *r, const char *ns)
 		{ "queue", "apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue" },
 		{ "group", "apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup" },
 		{ "queues", "/apis/scheduling.volcano.sh/v1beta1/queues" },
-		{ "main", "schedulerName: nobody, automountServiceAccountToken: false, "
+		{ "main", "schedulerName: absent, automountServiceAccountToken: false, "
 			  "containers: [{name: main, image: pause}]" },
 	};
 	static const char *const paths[][2] = {

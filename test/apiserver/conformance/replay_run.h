@@ -1,5 +1,6 @@
 /* test/apiserver/conformance/replay_run.h: plays topics against one API server. Each topic gets a
- * namespace of its own, whose name ($ns) also marks what it makes outside of namespaces.
+ * namespace of its own. The name of the namespace ($ns) also marks the objects that the topic makes
+ * outside of namespaces.
  * Owner: one thread. */
 #ifndef TEST_APISERVER_CONFORMANCE_REPLAY_RUN_H
 #define TEST_APISERVER_CONFORMANCE_REPLAY_RUN_H

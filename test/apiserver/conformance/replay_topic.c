@@ -292,7 +292,7 @@ void replay_topic_format(const struct replay_topic *t, const struct replay_answe
 	struct lines l = { .rest = str_of(t->text) };
 	struct str line;
 	size_t step = 0;
-	bool due = false; /* inside a step whose answer is still to be written */
+	bool due = false; /* inside a step, and its answer is still to be written */
 
 	for (;;) {
 		bool more = next_line(&l, &line);

@@ -38,7 +38,7 @@ struct replay_step {
 	char *type, *accept, *token; /* or NULL */
 	char *body;                  /* or NULL */
 	bool raw;                    /* the body is sent as it stands here */
-	bool reviews;                /* what the webhook was asked meanwhile is shown, too */
+	bool reviews;                /* requests to the webhook meanwhile are shown, too */
 	bool compact;                /* the embedded server forgets its history before */
 	long each;                   /* sent so often, $i counts */
 	long until;                  /* repeated until it gets this code; 0: once */

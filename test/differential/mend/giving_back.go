@@ -111,8 +111,8 @@ func (r *trial) reason(t *Target) string {
 	return ""
 }
 
-// areLegal takes the targets once more, without those that were given back, and bans whom no rule
-// allows. Who is on its way out already is taken unasked, given back or not.
+// areLegal takes the targets once more, without those that were given back, and bans those that no
+// rule allows. Workloads that are being evicted already are taken unchecked, given back or not.
 func areLegal(ctx *preemptionCtx, strategies []fairsharing.Strategy, targets []*Target) bool {
 	legal := true
 	revert := ctx.preemptorCQ.SimulateUsageAddition(ctx.workloadUsage)

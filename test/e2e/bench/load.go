@@ -74,7 +74,7 @@ func (l *load) namespace(ctx context.Context) error {
 	return err
 }
 
-// nodes makes n nodes and marks them Ready: nobody plays their kubelets.
+// nodes makes n nodes and marks them Ready: they have no kubelets.
 func (l *load) nodes(ctx context.Context, n int) error {
 	amount := cluster.Resources("32", "128Gi")
 	amount[corev1.ResourcePods] = resource.MustParse("110")

@@ -1,6 +1,6 @@
 // Program bench measures schedulers on a real etcd and kube-apiserver: ./run bench-e2e and, with the
-// argument quota, ./run bench-quota. README.md says what is measured and by which environment it is
-// told to do something else.
+// argument quota, ./run bench-quota. README.md says what is measured and which environment
+// variables change it.
 package main
 
 import (
@@ -31,7 +31,7 @@ type options struct {
 	peerGangs                    bool
 }
 
-// candidate is who may be measured.
+// candidate is a scheduler that may be measured.
 type candidate struct {
 	name string
 	make func() contender

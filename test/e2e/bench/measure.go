@@ -33,7 +33,7 @@ type figures struct {
 	p50, p99  time.Duration // of created to bound
 	processes map[string]usage
 	order     []string // names of processes
-	others    float64  // CPU seconds of everybody else on the machine
+	others    float64  // CPU seconds of all other processes on the machine
 	writes    map[string]int
 	failed    map[string]int
 }
@@ -244,7 +244,7 @@ func (r *run) usage() (map[string]usage, error) {
 }
 
 // count makes figures of what happened since begin. The webhook works while pods are created, so
-// its share is counted from then on; everybody else's from before.
+// its share is counted from then on; that of the others from before.
 func (r *run) count(begin time.Time, beforeLoad, before map[string]usage, busy float64) (*figures, error) {
 	after, err := r.usage()
 	if err != nil {

@@ -28,7 +28,7 @@ type quotaResults struct {
 	failed map[quotaRow]error // the last one
 }
 
-// quotaRow of the table: who plays which set with which limit of requests.
+// quotaRow of the table: a scheduler, a set and a limit of requests.
 type quotaRow struct {
 	who   string // kueue or headgate
 	set   string // name of the generator's file

@@ -30,7 +30,7 @@ type quotaFigures struct {
 	wall      time.Duration // from the start of the runner until it has seen all queues empty
 	classes   map[string]quotaClass
 	usage     map[string]usage // contender, kube-apiserver, etcd, runner
-	others    float64          // CPU seconds of everybody else on the machine
+	others    float64          // CPU seconds of all other processes on the machine
 	asked     map[string]int   // of the contender
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// What everybody asked for, reads as well.
+// All requests of all clients, reads as well.
 const quotaAuditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]

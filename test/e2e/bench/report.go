@@ -102,14 +102,14 @@ func summarize(all []*figures) summary {
 	return s
 }
 
-// command as somebody would type it again.
+// command is the command line that repeats the run.
 func command(target string) string {
 	var words []string
 	for _, e := range os.Environ() {
 		if strings.HasPrefix(e, "BENCH_") {
 			name, value, _ := strings.Cut(e, "=")
 			if name == "BENCH_PEER" {
-				value = "..." // somebody's path
+				value = "..." // a path of this machine
 			}
 			words = append(words, name+"="+value)
 		}

@@ -10,8 +10,7 @@ import (
 )
 
 // The API server itself writes down when pods were asked for and when their Bindings were answered:
-// no watch has to keep up, and everybody is measured by the same clock. Writes of whatever else are
-// counted.
+// no watch has to keep up, and all schedulers are measured by the same clock. Other writes are counted.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -76,7 +75,7 @@ type podTimes struct {
 	bound   time.Time // the Binding was answered
 }
 
-// history is what the log says about a namespace's pods, and about everybody's writes.
+// history is the part of the log about a namespace's pods, and about all writes.
 type history struct {
 	pods   map[string]*podTimes
 	writes map[string]int // "create pods/binding" and how often, since the begin

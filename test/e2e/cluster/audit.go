@@ -22,7 +22,7 @@ rules:
 - level: None
 `
 
-// Request of an account whose requests are written down. A watch is there when it begins, and
+// Request of an account in the audit log. A watch is there when it begins, and
 // again when it ends.
 type Request struct {
 	At      time.Time // when it came

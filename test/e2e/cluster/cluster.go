@@ -20,7 +20,7 @@ import (
 )
 
 // CompleteAfter is the annotation of pods on kwok nodes that succeed this long ("2s") after they
-// began to run. Without it they run until somebody deletes them, those of Jobs, too.
+// began to run. Without it they run until they are deleted, those of Jobs, too.
 const CompleteAfter = "e2e.headgate.io/complete-after"
 
 // StartTimeout bounds the start of each component. It is only ever reached by what is broken.
@@ -36,7 +36,7 @@ type Options struct {
 
 	// More flags of kube-apiserver, after ours.
 	APIServerArgs []string
-	// Group of users whose requests the API server writes down, for Requests; empty: none.
+	// The API server writes down the requests of this group of users, for Requests; empty: none.
 	Audit string
 	// Only etcd and kube-apiserver are started; the others are prepared.
 	Bare bool
@@ -142,7 +142,7 @@ func (c *Cluster) waitEtcd(ctx context.Context, url string) error {
 }
 
 // waitOwnObjects waits for what the API server makes at some time after it is ready: its namespaces, and
-// what it tells others about its clients, without which a controller manager ends.
+// the ConfigMap about client authentication, without which a controller manager ends.
 func (c *Cluster) waitOwnObjects(ctx context.Context) error {
 	return Poll(ctx, "the API server's own objects", func(ctx context.Context) error {
 		for _, name := range []string{"default", "kube-system", "kube-node-lease", "kube-public"} {
@@ -309,7 +309,7 @@ func (c *Cluster) Stop(keep bool) {
 		}
 	}
 	if keep {
-		// Megabytes that nobody reads.
+		// Megabytes that are not read.
 		_ = os.RemoveAll(filepath.Join(c.Dir, "etcd"))
 	} else {
 		_ = os.RemoveAll(c.Dir)

@@ -17,7 +17,7 @@ func Resources(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// AddNode makes a node whose kubelet kwok plays, and waits until it is Ready and untainted.
+// AddNode makes a node with kwok as its kubelet, and waits until it is Ready and untainted.
 func (c *Cluster) AddNode(ctx context.Context, name string, amount corev1.ResourceList, labels map[string]string) error {
 	amount = amount.DeepCopy()
 	if _, there := amount[corev1.ResourcePods]; !there {

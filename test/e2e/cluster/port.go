@@ -18,7 +18,7 @@ var chosen struct {
 	next         int // offset from first
 }
 
-// FreePort returns a port of 127.0.0.1 that nobody listens on and that this process was not given
+// FreePort returns a port of 127.0.0.1 that is not in use and that this process was not given
 // before. No outgoing connection takes it either, so that a daemon which is started again finds
 // its port free: it is outside the range that the kernel chooses those from.
 func FreePort() (int, error) {
@@ -43,7 +43,7 @@ func FreePort() (int, error) {
 			return port, l.Close()
 		}
 	}
-	return 0, fmt.Errorf("somebody listens on each of the %d ports from %d on", chosen.count, chosen.first)
+	return 0, fmt.Errorf("each of the %d ports from %d on is in use", chosen.count, chosen.first)
 }
 
 // portsOutside returns the larger part of the ports below and above a range ("32768\t60999\n").

@@ -29,7 +29,7 @@ func TestPortsOutside(t *testing.T) {
 	}
 }
 
-// Each is given once, and those that somebody listens on are skipped.
+// Each is given once, and those in use are skipped.
 func TestFreePort(t *testing.T) {
 	seen := map[int]bool{}
 	for range 50 {

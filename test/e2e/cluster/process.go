@@ -22,12 +22,12 @@ type Process struct {
 	Env  []string // added to that of this process
 	Log  string
 
-	mu   sync.Mutex
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the child is gone; nil: never started
-	err  error         // of Wait
-	told bool          // a signal was sent to this child
-	from int64         // size of the log when it was started
+	mu        sync.Mutex
+	cmd       *exec.Cmd
+	done      chan struct{} // closed when the child is gone; nil: never started
+	err       error         // of Wait
+	signalled bool          // a signal was sent to this child
+	from      int64         // size of the log when it was started
 }
 
 // The kernel ends a child with the thread that started it (Pdeathsig), so one thread that never ends
@@ -70,7 +70,7 @@ func (p *Process) Start() error {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	done := make(chan struct{})
-	p.cmd, p.done, p.told = cmd, done, false
+	p.cmd, p.done, p.signalled = cmd, done, false
 	if info, err := log.Stat(); err == nil {
 		p.from = info.Size()
 	}
@@ -118,16 +118,16 @@ func (p *Process) Signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.running() {
-		p.told = true
+		p.signalled = true
 		_ = syscall.Kill(-p.cmd.Process.Pid, sig)
 	}
 }
 
-// Crashed: the child ended, and nobody had sent it a signal.
+// Crashed: the child ended without a signal of ours.
 func (p *Process) Crashed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.done != nil && !p.running() && !p.told
+	return p.done != nil && !p.running() && !p.signalled
 }
 
 // Ended says whether the child that was started last is gone, and how it ended (nil: exit code 0).

@@ -35,7 +35,7 @@ type Daemon struct {
 	mounts  []mount
 
 	mu     sync.Mutex // held while it is started and ended
-	wanted bool       // to run, until somebody ends it
+	wanted bool       // to run, until a scenario ends it
 }
 
 // A ConfigMap or Secret as files in a folder.
@@ -207,12 +207,12 @@ func (d *Daemon) resigned() bool {
 	return slices.ContainsFunc(resignations, func(why string) bool { return strings.Contains(text, why) })
 }
 
-// Crashed: it has ended, nobody had sent it a signal, and it did not resign.
+// Crashed: it has ended without a signal of ours, and it did not resign.
 func (d *Daemon) Crashed() bool {
 	return d.Process.Crashed() && !d.resigned()
 }
 
-// keep starts it again each time that it resigns, until somebody ends it.
+// keep starts it again each time that it resigns, until a scenario ends it.
 func (d *Daemon) keep() {
 	for again := true; again; {
 		_ = d.Wait(context.Background())
@@ -286,7 +286,7 @@ func (d *Daemon) waitReady(ctx context.Context) error {
 	})
 }
 
-// Metric sums the samples of a metric whose labels contain all of match (`queue_name="a"`).
+// Metric sums the samples of a metric with labels that contain all of match (`queue_name="a"`).
 func (d *Daemon) Metric(ctx context.Context, name string, match ...string) (float64, error) {
 	text, err := d.get(ctx, d.Metrics)
 	if err != nil {

@@ -50,7 +50,7 @@ type Options struct {
 	Container *Container // nil: the daemons are processes
 }
 
-// Headgate is an installation whose daemons run.
+// Headgate is an installation with running daemons.
 type Headgate struct {
 	Schedulers, Webhooks []*Daemon
 	Front                *Front

@@ -128,7 +128,7 @@ func (h *Headgate) waitRule(ctx context.Context, rule rbacv1.PolicyRule, who rba
 
 // WaitRegistrations waits until the API server acts upon the registrations of webhooks as they are now.
 // It learns of changes in their order, so one of each kind is made after them, for ConfigMaps with a
-// label that is its own: when that is asked, at an address where nobody listens, all others are known.
+// label that is its own: when that one is called, at an address without a listener, all others are in force.
 func (h *Headgate) WaitRegistrations(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ReadyTimeout)
 	defer cancel()

@@ -37,7 +37,7 @@ import (
 	"headgate/e2e/headgate"
 )
 
-// Grace for an excess after somebody outside made room less. The daemons need well under 5 s; the
+// Grace for an excess after a change from outside reduced room. The daemons need well under 5 s; the
 // rest is for a busy machine.
 const Grace = 30 * time.Second
 
@@ -261,7 +261,7 @@ func (o *Oracle) record(s *stream, u *unstructured.Unstructured, rv int64, gone 
 		e.object = u
 	}
 	if s.resource.Resource == "nodes" {
-		// The rules know none; how many there are is kept for people.
+		// The rules do not use nodes; their number is kept for reports.
 		if n := len(o.nodes); n == 0 || o.nodes[n-1].Nodes != len(s.objects) {
 			o.nodes = append(o.nodes, NodeCount{RV: rv, At: e.at, Nodes: len(s.objects)})
 		}
@@ -446,7 +446,7 @@ func (o *Oracle) apply(e event) {
 	}
 }
 
-// Err is the breach found so far; it asks nobody.
+// Err is the breach found so far; it sends no request.
 func (o *Oracle) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

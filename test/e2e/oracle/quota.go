@@ -21,7 +21,7 @@ import (
 //   - A Job of a queue runs only while its Workload is admitted, and is started once per admission.
 
 // What happens to the Workload of a Job, or to the Job itself ("started", "stopped"), as
-// Oracle.Moments tells it.
+// Oracle.Moments lists it.
 const (
 	Reserved = "reserved" // quota was given to it
 	Admitted = "admitted"
@@ -325,8 +325,8 @@ func (s *quotaState) cohortSums(name, what string, depth int, over *error) sums 
 	return s.sum(n, "Cohort "+name, what, parts, over)
 }
 
-// checkUsage judges the tree of a Workload that was given quota. Only then: who lowers quota below
-// what is in use takes it from nobody.
+// checkUsage judges the tree of a Workload that was given quota. Only then: lowering
+// quota below the usage evicts nothing.
 func (s *quotaState) checkUsage(w *workload) error {
 	q := s.queues[w.queue]
 	if q == nil {
@@ -374,7 +374,7 @@ func (s *quotaState) check() error {
 	return nil
 }
 
-// Moments tells what has happened so far to a Job ("namespace/name") and its Workload, in order.
+// Moments lists what has happened so far to a Job ("namespace/name") and its Workload, in order.
 func (o *Oracle) Moments(job string) []Happening {
 	o.mu.Lock()
 	defer o.mu.Unlock()

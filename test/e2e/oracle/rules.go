@@ -95,7 +95,7 @@ func newPod(p *corev1.Pod) *pod {
 	finished := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	onNode := p.Spec.NodeName != "" && !finished
 	o := &pod{
-		// A pod whose creator chose the node was never granted quota: the reservations of others stand beside it.
+		// A pod that was created with a node was never granted quota: the reservations of others stand beside it.
 		placed: onNode && (p.Annotations[MarkKey] != "" || p.Annotations[BoundKey] != ""),
 		published: OptedIn(p) && !finished && !onNode && Unschedulable(p) &&
 			p.DeletionTimestamp == nil,
@@ -181,7 +181,7 @@ type state struct {
 	groups map[string]string // PodGroup -> queue
 	queues map[string]*queue
 
-	loweredAt time.Time // when somebody outside last made room less
+	loweredAt time.Time // when a change from outside last reduced room
 }
 
 func newState() *state {
@@ -235,7 +235,7 @@ func (s *state) setQueue(key string, o *unstructured.Unstructured, at time.Time)
 	}
 }
 
-// parentOf: nil for root, and for queues whose parent is not there.
+// parentOf: nil for root, and for queues with a parent that does not exist.
 func (s *state) parentOf(name string) *queue {
 	q := s.queues[name]
 	if q == nil || name == "root" {

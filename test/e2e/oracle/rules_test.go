@@ -77,7 +77,7 @@ func TestRules(t *testing.T) {
 		{name: "a group that was moved", a: []*corev1.Pod{testPod("a", "1500m"), testPod("a", "1", onNode, moved)}},
 		{name: "a move of what is published", a: []*corev1.Pod{testPod("a", "3", moved)}, breach: "queue a"},
 		{name: "finished does not count", a: []*corev1.Pod{testPod("a", "2"), testPod("a", "1", onNode, finished)}},
-		{name: "ending without node is nobody's demand", a: []*corev1.Pod{testPod("a", "3", ending)}},
+		{name: "ending without node is no demand", a: []*corev1.Pod{testPod("a", "3", ending)}},
 		{name: "ending on a node counts", a: []*corev1.Pod{testPod("a", "1"), testPod("a", "1500m", onNode, ending)}, breach: "queue a"},
 		{name: "not opted in", a: []*corev1.Pod{testPod("a", "3", notOpted)}},
 		{name: "the other spelling", a: []*corev1.Pod{testPod("a", "3", alias)}, breach: "queue a"},

@@ -30,7 +30,7 @@ import (
 	"headgate/e2e/suite"
 )
 
-// agedCA makes a CA most of whose life is over, so that the webhook has to replace it.
+// agedCA makes a CA near the end of its life, so that the webhook has to replace it.
 func agedCA(s *suite.S) (cert, key []byte) {
 	s.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -131,7 +131,7 @@ func gatedPods(s *suite.S, prefix string, f func() bool) {
 	s.Logf("%s: %d pods came in, each with its gate", prefix, n)
 }
 
-// A CA whose life is mostly over is replaced with no pod refused: the next one is trusted before it
+// A CA near the end of its life is replaced with no pod refused: the next one is trusted before it
 // signs, the former one as long as a replica may serve what it signed. Then the same release goes
 // over to a Secret that the user brings, and back.
 func TestChartCertificates(t *testing.T) {

@@ -104,12 +104,12 @@ func (c *chartLife) on(queue string, how func()) {
 	c.DeletePod(waits)
 }
 
-// A release from its first installation beside CRDs of somebody else to its second one: helm does all
+// A release from its first installation beside CRDs of another manager to its second one: helm does all
 // of it, on a real API server. The commands of hooks run as processes with tokens of their accounts,
 // in place of a kubelet, and helm waits for how they end.
 func TestChartLifecycle(t *testing.T) {
 	s := suite.StartOwn(t, suite.Options{Empty: true})
-	// Who is uninstalled may not even give its lease back.
+	// A scheduler that is uninstalled may not even release its lease.
 	c := &chartLife{S: s, values: slices.Concat(headgate.DefaultLease, []string{
 		"webhook.extraArgs[0]=--shutdown-delay-duration=0s", "webhook.extraArgs[1]=-v=1"})}
 	h := s.Headgate

@@ -25,7 +25,7 @@ import (
 const bindingRefused = "refused-"
 
 // prepare makes what the needs are made of: a node, a queue with room, one without, a gated pod, and
-// pods whose binding the API server finds invalid.
+// pods with a binding that the API server finds invalid.
 func (c *chartRights) prepare() {
 	c.Helper()
 	var err error
@@ -268,7 +268,7 @@ func (c *chartRights) deleteDefaultQueue() {
 	})
 }
 
-// makeOwner makes one whose pods opt in.
+// makeOwner makes an owner with pods that opt in.
 func (c *chartRights) makeOwner(kind string) {
 	c.Helper()
 	pod := c.Spec(c.next(kind+"-"), suite.Opted, suite.Queue(c.queue), suite.Request("1m", "1Mi"))

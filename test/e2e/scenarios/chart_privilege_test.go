@@ -19,7 +19,7 @@ import (
 const waitingPod = `{apiVersion: v1, kind: Pod, metadata: {name: waits, labels: {a: b}, annotations: {c: d}}, spec: {
 	schedulingGates: [{name: example.com/gate}], nodeSelector: {e: f}, containers: [{name: main, image: pause}]}}`
 
-// What somebody with the token of an account of ours may patch, and what not, beyond what RBAC says.
+// Patches that the token of an account of ours allows or not, beyond RBAC.
 func TestChartLeastPrivilege(t *testing.T) {
 	s := suite.StartQuota(t)
 	s.ExpectRefusals()

@@ -50,7 +50,7 @@ func (r right) refused(q cluster.Request) bool {
 }
 
 // refusedForOwner: admission, not authorization, refuses an object that blocks the deletion of an
-// owner with whose finalizers one may do nothing.
+// owner without a right on its finalizers.
 func (r right) refusedForOwner(q cluster.Request) bool {
 	return strings.HasSuffix(r.what, "/finalizers") && q.Verb == "create" && q.What == "workloads" && q.Code == http.StatusForbidden
 }
@@ -250,9 +250,9 @@ func stage(r right) int {
 // done that makes the program ask (a restart, a pod, an edited Secret), and the API server's
 // audit log has to show that it asked for just this and was refused. That needs no scenario played
 // to its end for each right, and says more than its failing would: which request it was. A right
-// whose need is not known here fails the test, so that none is added without one.
+// without an entry here fails the test, so that none is added without one.
 func TestChartRights(t *testing.T) {
-	// Without the plugin nobody asks whether one may block an owner's deletion.
+	// Without the plugin the right to block an owner's deletion is not checked.
 	s := suite.StartOwn(t, suite.Options{APIServerArgs: []string{
 		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}, Values: []string{
 		"scheduler.replicas=1", "webhook.replicas=1", "quota.enabled=true",

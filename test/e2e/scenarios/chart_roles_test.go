@@ -15,7 +15,7 @@ import (
 	"headgate/e2e/suite"
 )
 
-// asRole is the client of a user to whom nothing is bound but this ClusterRole.
+// asRole is the client of a user with this ClusterRole alone.
 func asRole(s *suite.S, role string) kubernetes.Interface {
 	s.Helper()
 	name := s.Namespace + "-" + role

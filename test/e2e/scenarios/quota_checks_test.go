@@ -17,8 +17,8 @@ import (
 	"headgate/e2e/suite"
 )
 
-// checker is a controller of admission checks, as somebody else would write one: it reads Workloads
-// and updates their statuses. What it answers for each Job, one after another, it is told.
+// checker is a controller of admission checks, as a user would write one: it reads Workloads and
+// updates their statuses. The test gives its answers for each Job, one after another.
 type checker struct {
 	s     *suite.S
 	check string
@@ -120,8 +120,8 @@ func (c *checker) activate() {
 	c.s.Must(err)
 }
 
-// Checks of somebody else's controller come between quota and start. Ready starts the Job with what
-// the check adds to its pods; Retry gives the quota back and tries again, of a Job that runs, too;
+// Checks of another controller come between quota and start. Ready starts the Job with the pod set
+// updates of the check; Retry releases the quota and tries again, also when the Job runs;
 // Rejected deactivates the Workload.
 func TestQuotaAdmissionChecks(t *testing.T) {
 	s := startTenants(t)

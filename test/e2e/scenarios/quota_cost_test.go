@@ -32,8 +32,8 @@ func kubectl(s *suite.S, arguments ...string) {
 	s.Must(err)
 }
 
-// Who was preempted is spared the next time, by a cost that the scheduler keeps; one that somebody
-// else has set is left alone.
+// A victim is spared the next time, by a cost that the scheduler writes; a cost of another manager is
+// left alone.
 func TestQuotaPreemptionCost(t *testing.T) {
 	s := startTenants(t)
 	s.Job("one", "green", 2)

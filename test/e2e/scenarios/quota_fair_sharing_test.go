@@ -37,7 +37,7 @@ func companyQueue(name, cohort string) string {
 `)
 }
 
-// runningPods counts the running pods of each tenant, whose Jobs are called TENANT-N and have one pod.
+// runningPods counts the running pods of each tenant; its Jobs are called TENANT-N and have one pod.
 func runningPods(s *suite.S) map[string]int {
 	s.Helper()
 	counts := map[string]int{}
@@ -54,7 +54,7 @@ func runningPods(s *suite.S) map[string]int {
 }
 
 // With fair sharing, which the configuration file turns on, cohorts get equal parts of what they share,
-// and in a cohort its queues; who has its part already waits.
+// and in a cohort its queues; a queue that has its part already waits.
 func TestQuotaFairSharing(t *testing.T) {
 	s := suite.StartOwn(t, suite.Options{Values: []string{"quota.enabled=true", "scheduler.replicas=1",
 		"webhook.replicas=1", "quota.config=fairSharing: {}"}})

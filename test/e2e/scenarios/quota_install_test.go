@@ -96,7 +96,7 @@ func TestQuotaUpgrade(t *testing.T) {
 	s.Must(h.HelmUpgrade(s.Ctx, append(slices.Clone(values), "quota.enabled=true")))
 	life := &chartLife{S: s}
 	if owner := life.owner(foreign); owner != "" {
-		t.Errorf("the CRD of somebody else belongs to release %q", owner)
+		t.Errorf("the CRD of another manager belongs to release %q", owner)
 	}
 	if owner := life.owner(ours); owner != headgate.Release {
 		t.Errorf("our CRD belongs to release %q", owner)

@@ -47,7 +47,7 @@ func waitGone(s *suite.S, resource schema.GroupVersionResource, name string) {
 }
 
 // A queue and a flavor that are in use are deleted when they are not any more; until then the queue
-// admits nobody and who runs goes on.
+// admits no Workload and running ones go on.
 func TestQuotaDeletionOfWhatIsInUse(t *testing.T) {
 	s := startTenants(t)
 	queue, flavor := s.Namespace+"-green", s.Namespace+"-on-demand"
@@ -133,7 +133,7 @@ func TestQuotaQueuesThatAreNotThere(t *testing.T) {
 `)
 	s.WaitCondition(headgate.ClusterQueues, s.Namespace+"-later", "Active", "True/Ready")
 	s.WaitJobRuns("early")
-	// A flavor without spec can be changed, and goes when nobody needs it.
+	// A flavor without spec can be changed, and goes when no queue needs it.
 	_, err := s.Headgate.Kubectl(s.Ctx, "", "label", "resourceflavor", s.Namespace+"-later", "a=b")
 	s.Must(err)
 	s.FinishJob("early")

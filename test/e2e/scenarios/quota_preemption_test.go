@@ -81,8 +81,8 @@ func TestQuotaPreemptionWithinClusterQueue(t *testing.T) {
 	}
 }
 
-// What a tenant has lent it takes back, from who borrows and no more than it needs; nobody outside of
-// the cohort is touched.
+// A tenant reclaims quota that it has lent, from borrowers and no more than it needs; Workloads outside
+// of the cohort are not affected.
 func TestQuotaReclaimWithinCohort(t *testing.T) {
 	s := startTenants(t)
 	s.Job("alone", "green", 4)

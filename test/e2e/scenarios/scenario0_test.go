@@ -9,8 +9,8 @@ import (
 	"headgate/e2e/suite"
 )
 
-// The oracle is worth what it finds: somebody else publishes a pod that has no quota, for a moment
-// only, and it has to say so.
+// The oracle must notice a breach: another client publishes a pod without quota, for a moment only,
+// and the oracle has to report it.
 func TestScenario0OracleNotices(t *testing.T) {
 	s := suite.Start(t)
 	q := s.Queue("q", "1", "1Gi")

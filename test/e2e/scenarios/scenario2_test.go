@@ -86,7 +86,7 @@ func (r *truth) waitFull() {
 	})
 }
 
-// finishNext waits for a pod that runs and was not told yet, and lets it succeed a few seconds later.
+// finishNext waits for the next pod that runs, and lets it succeed a few seconds later.
 func (r *truth) finishNext() {
 	r.s.Helper()
 	patch := []byte(`{"metadata":{"annotations":{"` + cluster.CompleteAfter + `":"5s"}}}`)
@@ -125,7 +125,7 @@ func (r *truth) samples() []sample {
 	return list
 }
 
-// Autoscaler truth: nodes are bought for pods whose quota is reserved, and for nothing else.
+// Autoscaler truth: nodes are bought for pods with reserved quota, and for nothing else.
 func TestScenario2AutoscalerTruth(t *testing.T) {
 	for _, kind := range suite.Autoscalers() {
 		var gated, ungated []sample

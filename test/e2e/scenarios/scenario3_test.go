@@ -60,7 +60,7 @@ func TestScenario3GangFromZero(t *testing.T) {
 				s.DeletePod(member)
 			}
 			s.WaitRunning(second...)
-			// Quota holds one pod more than a gang: the last of the first one is in nobody's way.
+			// Quota holds one pod more than a gang: the last pod of the first one does not hold up the second.
 			for _, member := range second {
 				for _, other := range first[:size-1] {
 					s.Before("one gang after the other", s.Gone(other), s.Ungated(member))

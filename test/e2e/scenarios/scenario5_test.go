@@ -53,8 +53,8 @@ func (w *warnings) HandleWarningHeader(_ int, _ string, text string) {
 	w.text = append(w.text, text)
 }
 
-// A pod that somebody else's gate holds has no quota, not even when our gate was taken off by force;
-// then it is not published before it has.
+// A pod with another gate holds no quota, not even when a user removed our gate; then it is not
+// published before it has quota.
 func TestScenario5ForeignGateHoldsNoQuota(t *testing.T) {
 	const foreign = "example.com/other-gate"
 
@@ -220,7 +220,7 @@ func TestScenario5PodsOfOthersAreNotTouched(t *testing.T) {
 		t.Error("the webhook was not asked about a pod that opted in")
 	}
 	if p := s.GetPod("other"); p.Spec.NodeName != "" || len(p.Status.Conditions) > 0 {
-		t.Errorf("somebody took care of a pod of a scheduler that is not there: %+v", p.Status)
+		t.Errorf("a pod of a scheduler that does not run was changed: %+v", p.Status)
 	}
 }
 
@@ -243,8 +243,8 @@ func TestScenario5BestEffort(t *testing.T) {
 // foreignBinds are those of this program so far, which may play the scenario several times.
 var foreignBinds float64
 
-// Somebody else binds a pod that names our scheduler: it is told at the pod, counted, and shown by
-// readyz, which stays green. What we have bound ourselves until then was never taken for that.
+// Another client binds a pod that names our scheduler: an event of the pod reports it, a metric counts
+// it, readyz shows it and stays green. Our own binds until then were never counted.
 func TestScenario5AnotherSchedulerIsNoticed(t *testing.T) {
 	const metric = "headgate_foreign_binds_total"
 
@@ -259,7 +259,7 @@ func TestScenario5AnotherSchedulerIsNoticed(t *testing.T) {
 	before, err := leads.Metric(s.Ctx, metric)
 	s.Must(err)
 	if before > foreignBinds {
-		t.Errorf("%v binds of our own were taken for somebody else's", before-foreignBinds)
+		t.Errorf("%v binds of our own were counted as foreign", before-foreignBinds)
 	}
 	foreignBinds++
 	node := corev1.ObjectReference{Kind: "Node", Name: s.NodeName(0)}

@@ -103,8 +103,8 @@ func TestScenario6JobLargerThanItsQuota(t *testing.T) {
 	}
 }
 
-// A Deployment whose annotation stands in the pod template: what has quota runs, the rest waits;
-// scaling down gives the place to nobody else, scaling up waits.
+// A Deployment with the annotation in its pod template: pods with quota run, the rest waits; after
+// scaling down no other pod takes the place, after scaling up new pods wait.
 func TestScenario6Deployment(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(1, "8", "16Gi")
@@ -154,7 +154,7 @@ func TestScenario6StatefulSetReusesNames(t *testing.T) {
 		name := holding(s, "")[0]
 		old := s.GetPod(name).UID
 		s.DeletePod(name)
-		// As the oracle sees it, which is asked who holds quota.
+		// By the view of the oracle, which has the pods that hold quota.
 		s.Eventually(name+" is back", func() error {
 			line := s.Oracle.Timeline(s.Namespace + "/" + name)
 			if now := line[len(line)-1]; now.Deleted || now.UID == string(old) {

@@ -40,7 +40,7 @@ func restart(s *suite.S, p *cluster.Process) {
 	p.Kill()
 	s.Must(p.Start())
 	s.Must(s.Cluster.WaitAPI(s.Ctx))
-	// Until it has read the roles, an API server refuses everybody.
+	// Until it has read the roles, an API server refuses every client.
 	s.ForgiveRefusals()
 }
 
@@ -87,8 +87,8 @@ func killWhileTheAutoscalerWorks(t *testing.T, kind string) {
 	}
 }
 
-// No webhook answers: who opted in is refused and told why, who did not is not held up. When it is
-// back all is well.
+// No webhook answers: pods that opt in are refused with the reason, others are created. When it is back
+// all are created.
 func TestScenario7NoWebhookAnswers(t *testing.T) {
 	s := suite.StartOwn(t, suite.Options{})
 	s.Nodes(1, "4", "8Gi")
@@ -261,14 +261,14 @@ func TestScenario7APIServerIsBusy(t *testing.T) {
 	s.WaitRunning(names...)
 	metrics, err := s.Headgate.Kubectl(s.Ctx, "", "get", "--raw", "/metrics")
 	s.Must(err)
-	var told []string
+	var refused []string
 	for line := range strings.Lines(metrics) {
 		if strings.HasPrefix(line, "apiserver_flowcontrol_rejected_requests_total") && strings.Contains(line, `"e2e-squeeze"`) {
-			told = append(told, strings.TrimSpace(line))
+			refused = append(refused, strings.TrimSpace(line))
 		}
 	}
-	t.Log(told)
-	if len(told) == 0 {
+	t.Log(refused)
+	if len(refused) == 0 {
 		t.Error("nothing was refused: the limits are not low enough to show anything")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"headgate/e2e/suite"
 )
 
-// wants waits until what a command prints has these words in it, in this order: what is written for
-// people comes after what it is about.
+// wants waits until the output of a command contains these words in this order: messages come after
+// the object that they are about.
 func wants(s *suite.S, command string, words []string, run func() (string, error)) {
 	s.Helper()
 	s.Eventually(fmt.Sprintf("%s has %q", command, words), func() error {
@@ -84,7 +84,7 @@ func TestScenario8AtTheTerminal(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc["verdict"] == nil {
 		t.Errorf("explain -o json: %v\n%s", err, out)
 	}
-	if out, err := s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/nobody"); err == nil || !strings.Contains(out+err.Error(), "nobody") {
+	if out, err := s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/absent"); err == nil || !strings.Contains(out+err.Error(), "nobody") {
 		t.Errorf("explaining a pod that is not there: %v\n%s", err, out)
 	}
 }

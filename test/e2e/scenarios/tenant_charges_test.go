@@ -109,7 +109,7 @@ func TestTenantResizes(t *testing.T) {
 	s.WaitRunning("waits")
 }
 
-// A tenant who may only edit pods moves a pod that runs to a group of another tenant's queue. Its charge stays, the
+// A tenant that may only edit pods moves a pod that runs to a group of another tenant's queue. Its charge stays, the
 // other queue's pod keeps its quota, and the first queue gives nothing out twice; a restart does not change that, and
 // the mark that a restart goes by cannot be forged.
 func TestTenantMovesCharges(t *testing.T) {

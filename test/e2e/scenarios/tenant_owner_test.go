@@ -28,7 +28,7 @@ func ownedBy(job *batchv1.Job) suite.PodOption {
 // unlabelled takes the name of the queue away.
 func unlabelled(p *corev1.Pod) { delete(p.Labels, headgate.QueueLabel) }
 
-// A tenant with rights on pods alone, in a namespace whose pods queue, writes into a pod that a Job owns it. The pod
+// A tenant with rights on pods alone, in a namespace with pods that queue, writes into a pod that a Job owns it. The pod
 // waits as any other does, also after the Job controller let it go.
 func TestTenantForgesOwner(t *testing.T) {
 	s := startTenants(t)
@@ -125,7 +125,7 @@ func TestTenantLeavesItsWorkload(t *testing.T) {
 	s.Pod("high", queued("green", "4"), ofClass(s.Namespace+"-high"))
 	s.WaitRunning("high")
 	if _, err := pods.Get(s.Ctx, "low", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the pod whose quota another one has is still there: %v", err)
+		t.Errorf("the pod is still there although another one has its quota: %v", err)
 	}
 }
 

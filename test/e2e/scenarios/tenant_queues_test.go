@@ -18,7 +18,7 @@ import (
 	"headgate/e2e/suite"
 )
 
-// A queue is closed to the namespace of a tenant, who may edit pods alone. A pod that names it is refused; one in a
+// A queue is closed to the namespace of a tenant that may edit pods alone. A pod that names it is refused; one in a
 // PodGroup of before waits until the namespace may use the queue.
 func TestTenantForeignQueue(t *testing.T) {
 	s := suite.Start(t)

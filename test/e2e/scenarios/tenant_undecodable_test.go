@@ -19,7 +19,7 @@ import (
 	"headgate/e2e/suite"
 )
 
-// podTenant is a user who may do everything with pods in the scenario's namespace, and nothing else.
+// podTenant is a user that may do everything with pods in the scenario's namespace, and nothing else.
 func podTenant(s *suite.S, name string) typedcorev1.PodInterface {
 	s.Helper()
 	rbac := s.Cluster.Client.RbacV1()
@@ -49,7 +49,7 @@ func podTenant(s *suite.S, name string) typedcorev1.PodInterface {
 	return pods
 }
 
-// restartSchedulers ends all of them before the first starts again: who leads then has known nothing.
+// restartSchedulers ends all of them before the first starts again: the next leader starts without any state.
 func restartSchedulers(s *suite.S) {
 	s.Helper()
 	for _, d := range s.Headgate.Schedulers {

@@ -92,7 +92,7 @@ func serve(signals <-chan os.Signal) int {
 	return 0
 }
 
-// BuildFile is a path in the build folder's e2e/ for what a scenario leaves to people.
+// BuildFile is a path in the build folder's e2e/ for files of a scenario that are read after the run.
 func BuildFile(name string) string {
 	return filepath.Join(os.Getenv(envWork), name)
 }

@@ -41,7 +41,7 @@ func Request(cpu, memory string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = cluster.Resources(cpu, memory) }
 }
 
-// Gate adds a scheduling gate of somebody else.
+// Gate adds a foreign scheduling gate.
 func Gate(name string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Spec.SchedulingGates = append(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: name})

@@ -66,7 +66,7 @@ func PodCPU(cpu string) JobOption {
 	}
 }
 
-// Job creates a Job of a LocalQueue ("": of none) whose pods all run at once, and returns it as the
+// Job creates a Job of a LocalQueue ("": of none) with pods that all run at once, and returns it as the
 // API server answered.
 func (s *S) Job(name, queue string, pods int, options ...JobOption) *batchv1.Job {
 	s.Helper()
@@ -284,7 +284,7 @@ func (s *S) cleanUpQuota(ctx context.Context) {
 	}
 }
 
-// waitQuotaGone: who takes the finalizers off asks webhooks, which the next scenario may count.
+// waitQuotaGone: removals of finalizers call webhooks, and the next scenario may count such calls.
 func (s *S) waitQuotaGone(ctx context.Context) {
 	for _, o := range s.manifests {
 		at := slices.IndexFunc(quotaKinds, func(k quotaKind) bool { return k.kind == o.GetKind() })

@@ -23,11 +23,11 @@ func (s *S) CheckRights() {
 		return
 	}
 	s.installation.audited = next
-	var told []string
+	var listed []string
 	for _, r := range requests {
 		text := r.User + ": " + r.String()
-		if r.Refused && r.At.After(s.installation.forgiven) && !slices.Contains(told, text) {
-			told = append(told, text)
+		if r.Refused && r.At.After(s.installation.forgiven) && !slices.Contains(listed, text) {
+			listed = append(listed, text)
 			s.Errorf("the chart does not grant what was asked for: %s", text)
 		}
 	}

@@ -122,7 +122,7 @@ func (s *S) end() {
 	s.cleanUp(ctx)
 }
 
-// checkDaemons: nobody else than a scenario may end one.
+// checkDaemons: only a scenario may end a daemon.
 func (s *S) checkDaemons() {
 	for _, d := range slices.Concat(s.Headgate.Schedulers, s.Headgate.Webhooks) {
 		if d.Crashed() {
@@ -338,7 +338,7 @@ func waitForKarpenter(ctx context.Context) error {
 	return nil
 }
 
-// Write puts text into a file of build/e2e for people to read.
+// Write puts text into a file of build/e2e, to be read after the run.
 func (s *S) Write(name, text string) {
 	s.Helper()
 	s.Must(os.WriteFile(BuildFile(name), []byte(text), 0o644))

@@ -301,7 +301,7 @@ static void test_quota_jobs(void **state)
 			 0);
 	assert_int_equal(asked(f, HTTP_POST, JOBS, APISERVER_FIXTURE_YAML, queued), 2);
 	assert_string_equal(f->url, "https://127.0.0.1:1/validate-batch-v1-job?timeout=5s");
-	/* What the Job controller writes is not ours; the labels are. */
+	/* Writes of the Job controller are not sent to the webhook; changes of labels are. */
 	assert_int_equal(asked(f, HTTP_PATCH, JOBS "/q/status", APISERVER_FIXTURE_MERGE,
 			       "{\"status\":{\"active\":1}}"),
 			 0);

@@ -1,4 +1,4 @@
-/* Server-side apply: who owns what, conflicts, what goes when its owner drops it. */
+/* Server-side apply: ownership of fields, conflicts, removal of fields that their owner drops. */
 #include "lib/unit.h"
 
 #include <stdio.h>

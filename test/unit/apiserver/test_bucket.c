@@ -1,5 +1,4 @@
-/* The store: order, history, past states. Compared with what a plain recording of every state says.
- */
+/* The store: order, history, past states. Compared with a recording of every state. */
 #include "lib/unit.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What of a Job may change, and when. */
+/* Which fields of a Job may change, and when. */
 #include "lib/unit.h"
 
 #include "base/attrs.h"

@@ -218,7 +218,7 @@ static void test_crash(void **state)
 	assert_int_equal(mem_transport_ready(f->m), 0);
 	assert_int_equal(f->done, 0);
 	assert_int_equal(f->timers, 0);
-	/* What they hold is given back at the end. */
+	/* They are freed at the end. */
 	transport_destroy(mem_transport_base(f->m));
 	f->m = NULL;
 	assert_int_equal(f->done, 4);
@@ -289,7 +289,7 @@ static void test_reflector(void **state)
 	reflector_destroy(r);
 }
 
-static void test_destroy_tells(void **state)
+static void test_destroy_reports_cancellation(void **state)
 {
 	struct fixture *f = *state;
 
@@ -310,7 +310,7 @@ int main(void)
 		T(test_watch),
 		T(test_crash),
 		T(test_cancel_and_timer),
-		T(test_destroy_tells),
+		T(test_destroy_reports_cancellation),
 		T(test_reflector),
 	};
 

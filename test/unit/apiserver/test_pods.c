@@ -1,4 +1,5 @@
-/* What may change in a pod, resize, eviction under a budget, finalizers, priorities, budgets. */
+/* Fields of a pod that may change, resize, eviction under a budget, finalizers, priorities,
+ * budgets. */
 #include "lib/unit.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ static int patch(struct apiserver_fixture *f, const char *sub, const char *body)
 	return apiserver_fixture_do(f, HTTP_PATCH, url, APISERVER_FIXTURE_STRATEGIC, body);
 }
 
-static void test_what_may_change(void **state)
+static void test_fields_that_may_change(void **state)
 {
 	static const struct {
 		const char *sub, *body;
@@ -172,9 +173,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		T(test_what_may_change),       T(test_gated_pods_may_be_narrowed),
-		T(test_refused_creations),     T(test_finalizers_hold),
-		T(test_binding_preconditions), T(test_budget),
+		T(test_fields_that_may_change), T(test_gated_pods_may_be_narrowed),
+		T(test_refused_creations),      T(test_finalizers_hold),
+		T(test_binding_preconditions),  T(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,4 @@
-/* What the chart's CRDs of kueue.x-k8s.io/v1beta2 fill in where nothing is said is what Kueue's
- * fill in. */
+/* The defaults of the chart's CRDs of kueue.x-k8s.io/v1beta2 are those of Kueue's CRDs. */
 #include "lib/unit.h"
 
 #include "base/attrs.h"

@@ -65,7 +65,7 @@ static void test_limit(void **state)
 	intern_destroy(t);
 }
 
-static void test_what_is_not_marked_is_swept(void **state)
+static void test_unmarked_strings_are_swept(void **state)
 {
 	struct intern *t = intern_create_max(4);
 	const char *b;
@@ -131,7 +131,7 @@ int main(void)
 		cmocka_unit_test(test_ids),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_what_is_not_marked_is_swept),
+		cmocka_unit_test(test_unmarked_strings_are_swept),
 		cmocka_unit_test(test_a_sweep_is_wanted_when_it_pays),
 	};
 

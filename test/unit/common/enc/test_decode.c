@@ -272,7 +272,7 @@ static void test_far_times(void **state)
 	assert_true(o.time == -DECODE_MAX_TIME);
 }
 
-/* Members that no table knows may be as deep as the API server lets them. */
+/* Members that are in no table may be as deep as the API server allows. */
 static void test_deep_unknown(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -290,7 +290,7 @@ static void test_deep_unknown(void **state)
 	assert_string_equal(o.s, "x");
 }
 
-/* What can be read is there, in order; the error names the first part that is not. */
+/* Parts that can be read are read, in order; the error names the first part that cannot. */
 static void test_partial(void **state)
 {
 	const char *text =

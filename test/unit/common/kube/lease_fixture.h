@@ -1,5 +1,5 @@
-/* test/unit/common/kube/lease_fixture.h: a lease elector "me" on a fake transport and clock, what
- * it tells written into a log: "+" held, "-" lost, "r" released. Owner: the test's thread. */
+/* test/unit/common/kube/lease_fixture.h: a lease elector "me" on a fake transport and clock; its
+ * callbacks are written into a log: "+" held, "-" lost, "r" released. Owner: the test's thread. */
 #ifndef TEST_UNIT_COMMON_KUBE_LEASE_FIXTURE_H
 #define TEST_UNIT_COMMON_KUBE_LEASE_FIXTURE_H
 

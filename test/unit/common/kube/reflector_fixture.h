@@ -1,5 +1,5 @@
 /* test/unit/common/kube/reflector_fixture.h: a reflector of pods on a fake transport and clock,
- * with everything it tells written into a log: "U n/a 1;" upsert, "D n/a;" deletion without and "Do
+ * with all its callbacks written into a log: "U n/a 1;" upsert, "D n/a;" deletion without and "Do
  * n/a;" with object, "S;" synced, "R;" relisted, "F;" refreshed. Owner: the test's thread. */
 #ifndef TEST_UNIT_COMMON_KUBE_REFLECTOR_FIXTURE_H
 #define TEST_UNIT_COMMON_KUBE_REFLECTOR_FIXTURE_H
@@ -43,7 +43,7 @@ void reflector_fixture_expect_log(struct reflector_fixture *f, const char *text)
 uint64_t reflector_fixture_expect(struct reflector_fixture *f, const char *line);
 void reflector_fixture_answer(struct reflector_fixture *f, const char *line, int status,
 			      const char *body);
-/* Nothing is asked for min; one request is there by max. */
+/* No request for min; one request by max. */
 void reflector_fixture_expect_wait(struct reflector_fixture *f, int64_t min, int64_t max);
 struct reflector_stats reflector_fixture_stats(struct reflector_fixture *f);
 /* Writes into the fixture that ctx is. */

@@ -32,7 +32,7 @@ static void test_create(void **state)
 	assert_false(lease_is_held(f.lease));
 	lease_fixture_accept_write(&f, id, "me", 0);
 	lease_fixture_expect_log(&f, "+");
-	/* Nobody held it before: writes may begin. */
+	/* It had no holder before: writes may begin. */
 	assert_true(lease_is_held(f.lease) && lease_fixture_may_send(&f));
 	lease_fixture_end(&f);
 }
@@ -131,7 +131,7 @@ static void test_lost_after_renew_deadline_and_regained(void **state)
 	lease_fixture_expect_log(&f, "");
 	lease_fixture_advance(&f, 2 * S);
 	lease_fixture_expect_log(&f, "-");
-	/* The record never left us: nobody else can have written, no need to wait. */
+	/* The record has always named us: no other leader can have written, no need to wait. */
 	lease_fixture_answer_lease(&f, fake_transport_expect_prefix(f.transport, "GET "), "me",
 				   "a");
 	lease_fixture_put(&f, "me", 4);
@@ -167,8 +167,8 @@ static void test_steal_after_expiry(void **state)
 	lease_fixture_accept_write(&f, lease_fixture_wait_for_steal(&f), "me", 5);
 	lease_fixture_expect_log(&f, "+");
 	gained = clock_mono(&f.clock.base);
-	/* What the former holder sent has ended with its lease: renew deadline and request deadline
-	 * are within its duration. It was first seen at 0, and is taken in the moment it ends. */
+	/* Requests of the former holder have ended with its lease: renew deadline and request
+	 * deadline are within its duration. It was first seen at 0, and is taken when it ends. */
 	assert_int_equal(gained, 15 * S);
 	assert_int_equal(lease_writes_from(f.lease), gained);
 	assert_true(lease_fixture_may_send(&f));
@@ -190,7 +190,7 @@ static void test_candidate_sees_a_renewal_soon(void **state)
 	lease_fixture_end(&f);
 }
 
-/* What somebody wrote there that no server would take: no reason to stop. */
+/* Values that a client may have written and that the server refuses do not stop the election. */
 static void test_absurd_transitions(void **state)
 {
 	static const struct {
@@ -284,7 +284,7 @@ static void test_steal_race_is_lost(void **state)
 	lease_fixture_end(&f);
 }
 
-/* A theft whose answer was lost is found by the next GET: the lease had expired before. */
+/* We took an expired lease and the answer was lost: the next GET shows that it is ours. */
 static void test_steal_with_unknown_outcome(void **state)
 {
 	struct lease_fixture f;
@@ -358,7 +358,7 @@ static void test_renew_conflict_by_an_edit(void **state)
 	lease_fixture_begin_held(&f);
 	lease_fixture_advance(&f, 2 * S);
 	fake_transport_answer(f.transport, lease_fixture_expect(&f, "PUT " LEASE_ITEM), 409, "{}");
-	/* Somebody edited a label: look and write at once. */
+	/* A conflict because of an edited label: read and write again at once. */
 	lease_fixture_get(&f, "me", "a");
 	lease_fixture_put(&f, "me", 4);
 	lease_fixture_expect_log(&f, "");
@@ -431,7 +431,7 @@ static void test_renewal_of_unknown_outcome(void **state)
 	lease_fixture_end(&f);
 }
 
-/* An answer that is met long after (the process was stopped) gives no right to write. */
+/* An answer that is read long after (the process was stopped) does not allow to write. */
 static void test_late_answer_is_worth_nothing(void **state)
 {
 	struct lease_fixture f;

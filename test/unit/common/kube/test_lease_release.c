@@ -67,7 +67,7 @@ static void test_release_during_an_acquisition(void **state)
 	fake_transport_run(f.transport);
 	lease_fixture_accept_write(&f, id, "me", 0);
 	lease_fixture_put(&f, "", 0);
-	/* The owner is never told of a hold that it has given up. */
+	/* A lease that was released meanwhile is not reported as held. */
 	lease_fixture_expect_log(&f, "r");
 	lease_fixture_end(&f);
 }

@@ -31,7 +31,7 @@ static void test_pages(void **state)
 		{ "{\"metadata\":{},\"items\":[]}", "", "", "", 0 },
 		/* a nil slice in Go */
 		{ "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":null}", "", "5", "", 0 },
-		/* what has no name is no object to be followed */
+		/* items without a name are not reported */
 		{ "{\"metadata\":{},\"items\":[1,{},{\"metadata\":{}},{\"metadata\":{\"name\":"
 		  "\"z\"}}]}",
 		  "/z@=25;", "", "", 4 },

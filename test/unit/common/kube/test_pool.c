@@ -309,7 +309,7 @@ static int64_t refuse(struct fixture *f, const char *line)
 	return pool_wake_at(f->pool) - clock_mono(&f->clock.base);
 }
 
-/* What is refused waits longer each time, but not when something else is wanted. */
+/* A refused item waits longer each time, unless its content has changed. */
 static void test_refused_waits_longer(void **state)
 {
 	struct fixture f;

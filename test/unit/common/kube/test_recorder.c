@@ -200,7 +200,7 @@ static void test_different_events_do_not_merge(void **state)
 	end(&f);
 }
 
-static void test_expired_event_is_told_anew(void **state)
+static void test_an_expired_event_is_created_again(void **state)
 {
 	struct fixture f;
 	(void)state;
@@ -341,7 +341,7 @@ static void test_memory_is_bounded(void **state)
 		event(&f, "R", message);
 		answer(&f, "POST ", 201);
 	}
-	/* The oldest is forgotten, and so told as if new; the newest is not. */
+	/* The oldest is forgotten, and so created again; the newest is not. */
 	event(&f, "R", message);
 	fake_transport_expect_none(f.transport);
 	event(&f, "R", "first");
@@ -385,7 +385,7 @@ int main(void)
 		cmocka_unit_test(test_repeats_are_counted_and_spread),
 		cmocka_unit_test(test_interval_is_capped),
 		cmocka_unit_test(test_different_events_do_not_merge),
-		cmocka_unit_test(test_expired_event_is_told_anew),
+		cmocka_unit_test(test_an_expired_event_is_created_again),
 		cmocka_unit_test(test_lost_answer_of_a_create),
 		cmocka_unit_test(test_gives_up),
 		cmocka_unit_test(test_hints_give_way),

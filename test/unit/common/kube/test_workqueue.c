@@ -211,7 +211,7 @@ static void test_add_after(void **state)
 
 	workqueue_add_after(wq, str_of("a"), 50 * MS);
 	assert_int_equal(workqueue_wake_at(wq), 50 * MS);
-	/* What waits keeps its time, whatever comes. */
+	/* A waiting key keeps its time when it is added again. */
 	workqueue_add_after(wq, str_of("a"), 90 * MS);
 	add(wq, "a");
 	clock_fake_advance(&now, 50 * MS - 1);

@@ -114,7 +114,7 @@ static void test_livez_turns_red_when_the_cycle_is_stuck(void **state)
 	end(&f);
 }
 
-static void test_readyz_tells_a_standby_from_a_leader(void **state)
+static void test_readyz_differs_between_standby_and_leader(void **state)
 {
 	struct fixture f;
 
@@ -180,7 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_livez_turns_red_when_the_cycle_is_stuck),
-		cmocka_unit_test(test_readyz_tells_a_standby_from_a_leader),
+		cmocka_unit_test(test_readyz_differs_between_standby_and_leader),
 		cmocka_unit_test(test_readyz_names_what_is_stale),
 		cmocka_unit_test(test_metrics_and_unknown_paths),
 		cmocka_unit_test(test_a_bad_address_is_named),

@@ -218,7 +218,7 @@ static const struct task *pod_of(struct fixture *f)
 	return cluster_task_find(engine_cluster(f->engine), STR_LIT("ns/p"));
 }
 
-/* Neither what is reserved nor a back-off depends on the time of day. */
+/* Neither reservations nor backoff depend on the wall clock. */
 static void test_steps_of_the_wall_clock_change_nothing(void **state)
 {
 	struct fixture f;
@@ -309,30 +309,30 @@ static bool answer_all(struct fixture *f, const char *text)
 	return found;
 }
 
-static void test_a_pod_without_its_podgroup_is_told_once(void **state)
+static void test_a_missing_podgroup_is_reported_once(void **state)
 {
 	struct fixture f;
-	unsigned told = 0;
+	unsigned reported = 0;
 
 	(void)state;
 	begin(&f);
 	see(&f, SCHED_PODS, "ns/p",
 	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":{"
-	    "\"scheduling.k8s.io/group-name\":\"nobody\"}},\"spec\":{\"schedulerName\":\"volcano\","
+	    "\"scheduling.k8s.io/group-name\":\"absent\"}},\"spec\":{\"schedulerName\":\"volcano\","
 	    "\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"}}");
 	sync_all(&f);
 	lead(&f, 0);
 	for (unsigned i = 0; i < 60; i++) {
 		clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
 		step(&f);
-		told += answer_all(&f, "PodGroupMissing");
+		reported += answer_all(&f, "PodGroupMissing");
 		take_outcomes(&f);
 	}
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 	end(&f);
 }
 
-static void test_a_bad_object_is_counted_and_told(void **state)
+static void test_a_bad_object_is_counted_and_reported(void **state)
 {
 	static const char *const names[] = { "resource", NULL };
 	const char *values[] = { "queues" };
@@ -413,8 +413,8 @@ int main(void)
 		cmocka_unit_test(test_steps_of_the_wall_clock_change_nothing),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
-		cmocka_unit_test(test_a_pod_without_its_podgroup_is_told_once),
-		cmocka_unit_test(test_a_bad_object_is_counted_and_told),
+		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
+		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
 	};
 

@@ -75,7 +75,7 @@ static void it_is_complete_when_all_was_listed_and_refreshed(void **state)
 	standby_destroy(s);
 }
 
-static void all_else_is_for_the_engine(void **state)
+static void other_messages_go_to_the_engine(void **state)
 {
 	static const enum sched_msg_kind kinds[] = { SCHED_MSG_REQUEST_DONE, SCHED_MSG_LEASE,
 						     SCHED_MSG_CONF, SCHED_MSG_SNAPSHOT,
@@ -99,7 +99,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_latest_of_each_object_is_handed_over),
 		cmocka_unit_test(it_is_complete_when_all_was_listed_and_refreshed),
-		cmocka_unit_test(all_else_is_for_the_engine),
+		cmocka_unit_test(other_messages_go_to_the_engine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

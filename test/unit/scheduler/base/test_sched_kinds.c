@@ -46,7 +46,7 @@ static void names_in_order(enum sched_wing wing, struct strbuf *out)
 	}
 }
 
-static void what_others_name_is_read_first(void **state)
+static void referenced_kinds_are_read_first(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf pods = STRBUF_INIT, workloads = STRBUF_INIT;
 
@@ -93,7 +93,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_named),
 		cmocka_unit_test(the_first_ones_are_watched),
-		cmocka_unit_test(what_others_name_is_read_first),
+		cmocka_unit_test(referenced_kinds_are_read_first),
 		cmocka_unit_test(paths_of_lists_and_objects),
 	};
 

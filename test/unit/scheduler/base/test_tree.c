@@ -176,7 +176,7 @@ static void test_sums_saturate_and_come_back(void **state)
 	tree_destroy(t);
 }
 
-/* Kueue's rule in small: only what exceeds 10 of a node's own rises. */
+/* A small form of Kueue's rule: only usage beyond 10 of a node rises. */
 static int64_t rise_beyond_ten(void *ctx, uint32_t node, unsigned dim, int64_t before,
 			       int64_t amount)
 {

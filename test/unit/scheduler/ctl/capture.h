@@ -1,5 +1,5 @@
-/* test/unit/scheduler/ctl/capture.h: what a function prints to standard output, as text. Owner: the
- * test's thread; not nested. */
+/* test/unit/scheduler/ctl/capture.h: the standard output of a function, as text. Owner: the test's
+ * thread; not nested. */
 #ifndef TEST_UNIT_SCHEDULER_CTL_CAPTURE_H
 #define TEST_UNIT_SCHEDULER_CTL_CAPTURE_H
 

@@ -56,7 +56,7 @@ static int make_dump(void **state)
 	ledger_advance(c, t, CHARGE_UNGATED);
 	ledger_advance(c, t, CHARGE_PUBLISHED);
 	(void)cluster_fixture_task(c, "lone",
-				   cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("nobody")), 100);
+				   cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("absent")), 100);
 	q = cluster_fixture_queue(c, "small", "root", 1000);
 	t = cluster_fixture_task(c, "moved", cluster_fixture_podgroup(c, "three", "team-a", 1),
 				 3000);
@@ -101,7 +101,7 @@ static void test_a_gang_waits_for_all_it_lacks(void **state)
 	assert_non_null(strstr(out.p, "0/1 nodes are available"));
 }
 
-static void test_what_is_published_has_quota(void **state)
+static void test_a_published_pod_has_quota(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
@@ -160,7 +160,7 @@ static void test_a_podgroup_that_does_not_exist_is_said(void **state)
 	(void)state;
 	assert_int_equal(ask("explain pod ns/lone", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "waits for its PodGroup, which does not exist"));
-	assert_non_null(strstr(out.p, "nobody"));
+	assert_non_null(strstr(out.p, "absent"));
 }
 
 static void test_codes_for_scripts(void **state)
@@ -168,7 +168,7 @@ static void test_codes_for_scripts(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/nobody", &out), VERB_FAILED);
+	assert_int_equal(ask("explain pod ns/absent", &out), VERB_FAILED);
 	assert_int_equal(ask("explain queue team-a", &out), VERB_USAGE);
 	assert_int_equal(ask("explain pod", &out), VERB_USAGE);
 	assert_int_equal(
@@ -261,7 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_gang_waits_for_all_it_lacks),
-		cmocka_unit_test(test_what_is_published_has_quota),
+		cmocka_unit_test(test_a_published_pod_has_quota),
 		cmocka_unit_test(test_a_running_pod_does_not_wait),
 		cmocka_unit_test(test_a_charge_elsewhere_and_beyond_a_limit_is_said),
 		cmocka_unit_test(test_a_queue_of_others_is_said),

@@ -145,7 +145,7 @@ static void test_exit_codes(void **state)
 	}
 }
 
-static void test_removals_that_do_nothing_are_told(void **state)
+static void test_removals_without_effect_are_reported(void **state)
 {
 	static const struct {
 		const char *line, *said; /* NULL: nothing */
@@ -176,7 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_codes),
-		cmocka_unit_test(test_removals_that_do_nothing_are_told),
+		cmocka_unit_test(test_removals_without_effect_are_reported),
 	};
 
 	return cmocka_run_group_tests_name("ctl/ctl_simulate", tests, make_files, remove_files);

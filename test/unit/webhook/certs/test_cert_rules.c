@@ -38,7 +38,7 @@ static void test_rows(void **state)
 	}
 }
 
-/* What must never happen, over all combinations. */
+/* Plans that would be unsafe never occur, over all combinations of facts. */
 static void test_safety(void **state)
 {
 	(void)state;

@@ -147,7 +147,7 @@ static bool has_member(struct fixture *f, const char *key)
 	return member(f, key, &text);
 }
 
-/* Every webhook of the registration trusts what signed the certificate that the replica serves. */
+/* Every webhook of the registration trusts the CA of the certificate that the replica serves. */
 static void assert_trusted(struct fixture *f, size_t i)
 {
 	CLEANUP(pair_finish) struct pair p = PAIR_INIT;
@@ -212,7 +212,7 @@ static void test_certificate_is_renewed_by_the_same_authority(void **state)
 	assert_trusted(f, 0);
 }
 
-/* At no time is there a replica whose certificate a registration does not trust. */
+/* At any time each registration trusts the certificates of all replicas. */
 static void test_authority_is_rotated(void **state)
 {
 	struct fixture *f = *state;
@@ -256,7 +256,7 @@ static void test_registrations_come_and_change(void **state)
 						  "clientConfig.caBundle"),
 					"none"),
 			    "none");
-	/* Somebody takes the bundle away, or makes the registration anew. */
+	/* An administrator removes the bundle, or creates the registration again. */
 	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_PATCH, HOOKS "/" HOOK_NAME,
 					      "application/json-patch+json",
 					      "[{\"op\":\"remove\",\"path\":\"/webhooks/1/"
@@ -271,7 +271,7 @@ static void test_registrations_come_and_change(void **state)
 			 404);
 }
 
-/* A deleted Secret means: please make new ones. */
+/* When the Secret is deleted, new certificates are made. */
 static void test_secret_is_deleted(void **state)
 {
 	struct fixture *f = *state;
@@ -287,7 +287,7 @@ static void test_secret_is_deleted(void **state)
 	assert_trusted(f, 0);
 }
 
-/* A pair that somebody broke by hand is not served, and is mended. */
+/* A pair in the Secret that does not match is not served, and is replaced. */
 static void test_secret_is_broken(void **state)
 {
 	struct fixture *f = *state;
@@ -301,7 +301,7 @@ static void test_secret_is_broken(void **state)
 	assert_trusted(f, 0);
 }
 
-/* Another replica goes on where a dead one stopped, once its Lease has run out. */
+/* Another replica continues the rotation of a dead one, once that one's Lease has expired. */
 static void test_leader_dies(void **state)
 {
 	struct fixture *f = *state;

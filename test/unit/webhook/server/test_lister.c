@@ -101,7 +101,7 @@ static void test_defaults_of_the_quota_kinds(void **state)
 	assert_true(v->has_default_class);
 	send(l, lister_on_default_class, REFLECTOR_DELETE, "default", NULL);
 	send(l, lister_on_default_queue, REFLECTOR_DELETE, "a/default", NULL);
-	/* A view that was taken keeps what it has. */
+	/* A view that is held does not change. */
 	assert_true(admit_has_default_queue(v, "a"));
 	lister_release(v);
 	v = lister_view(l);

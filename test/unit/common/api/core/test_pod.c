@@ -54,7 +54,7 @@ static void test_realistic_pod(void **state)
 	assert_false(pod_is_finished(&p));
 }
 
-static void test_what_is_refused_or_counted(void **state)
+static void test_refused_and_counted_terms(void **state)
 {
 	struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
 	const char *text =
@@ -117,7 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_realistic_pod),
-		cmocka_unit_test(test_what_is_refused_or_counted),
+		cmocka_unit_test(test_refused_and_counted_terms),
 		cmocka_unit_test(test_error_path),
 		cmocka_unit_test(test_admission_view),
 	};

@@ -152,7 +152,7 @@ static void test_many_resources(void **state)
 
 enum { MANY = 10000 };
 
-/* What a pod of the largest size may hold: many names in one container and its limits, and many
+/* Pods of the largest size: many names in one container and its limits, and many
  * containers of one name each, in the spec and, in another order, in the status. */
 static void test_a_pod_as_large_as_can_be(void **state)
 {

@@ -222,7 +222,7 @@ static void test_depth_limit(void **state)
 		jdoc_format(tree, &text);
 		reader_of_text(&r, strbuf_str(&text), NULL);
 		assert_int_equal(enter_all(&r, levels), want);
-		/* What is skipped needs no level. */
+		/* Values that are skipped need no level. */
 		reader_of_text(&r, strbuf_str(&text), NULL);
 		reader_skip(&r);
 		assert_int_equal(reader_finish(&r, NULL), 0);

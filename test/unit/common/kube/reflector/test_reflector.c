@@ -65,7 +65,7 @@ static void test_listing_gone_restarts(void **state)
 	fake_transport_run(f.transport); /* at once, from the first page */
 	reflector_fixture_expect_log(&f, "U n/a 1;U n/b 2;");
 	reflector_fixture_answer(&f, LIST, 200, PAGE("20", "", OBJ("b", "2")));
-	/* What the broken list had shown is known, and so its loss is told. */
+	/* The object was in the first page of the list that failed, so its deletion is reported. */
 	reflector_fixture_expect_log(&f, "D n/a;S;");
 	reflector_fixture_expect(&f, WATCH("20"));
 	assert_int_equal(reflector_fixture_stats(&f).relists_gone, 1);
@@ -96,7 +96,7 @@ static void test_listing_absent(void **state)
 	reflector_fixture_expect_log(&f, "S;");
 	assert_true(reflector_fixture_stats(&f).synced);
 	reflector_fixture_expect_wait(&f, 29 * S, 40 * S);
-	/* Still absent: no news. */
+	/* Still absent: no callback. */
 	reflector_fixture_answer(&f, LIST, 404, "{}");
 	reflector_fixture_expect_log(&f, "");
 	reflector_fixture_expect_wait(&f, 29 * S, 40 * S);
@@ -228,7 +228,7 @@ static void test_watching_ended_without_anything(void **state)
 		fake_transport_end(f.transport, w);
 		w = reflector_fixture_expect(&f, WATCH("10"));
 	}
-	/* A server that never tells anything is not working. */
+	/* A stream that ends without any event counts as a failure. */
 	fake_transport_end(f.transport, w);
 	reflector_fixture_expect_wait(&f, 600 * MS, 1000 * MS);
 	w = reflector_fixture_expect(&f, WATCH("10"));
@@ -280,7 +280,7 @@ static void test_watching_version_ahead_of_server(void **state)
 	fake_transport_answer(f.transport, w, 504,
 			      "{\"message\":\"Timeout: Too large resource version: 10\"}");
 	fake_transport_run(f.transport);
-	/* Restored from a backup: versions go back, and are believed. */
+	/* Restored from a backup: versions go back, and are accepted. */
 	reflector_fixture_answer(&f, LIST, 200, PAGE("5", "", OBJ("a", "1")));
 	reflector_fixture_expect_log(&f, "R;");
 	w = reflector_fixture_expect(&f, WATCH("5"));

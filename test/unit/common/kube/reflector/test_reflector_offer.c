@@ -11,7 +11,7 @@ static bool offer(struct reflector_fixture *f, const char *object)
 	return reflector_offer(f->reflector, str_of(object));
 }
 
-static void test_newer_is_told_once(void **state UNUSED)
+static void test_a_newer_object_is_reported_once(void **state UNUSED)
 {
 	struct reflector_fixture f;
 	uint64_t w = reflector_fixture_begin_watch(&f);
@@ -20,14 +20,14 @@ static void test_newer_is_told_once(void **state UNUSED)
 	assert_false(offer(&f, OBJ("b", "11")));
 	assert_false(offer(&f, OBJ("b", "10")));
 	reflector_fixture_expect_log(&f, "U n/b 11;");
-	/* The stream tells of it too, and later of its end. */
+	/* The stream delivers it too, and later its deletion. */
 	fake_transport_chunk(f.transport, w, FRAME("ADDED", OBJ("b", "11")));
 	fake_transport_chunk(f.transport, w, FRAME("DELETED", OBJ("b", "12")));
 	reflector_fixture_expect_log(&f, "U n/b 11;Do n/b;");
 	reflector_fixture_end(&f);
 }
 
-static void test_what_the_stream_has_passed_is_dropped(void **state UNUSED)
+static void test_objects_older_than_the_stream_are_dropped(void **state UNUSED)
 {
 	struct reflector_fixture f;
 	uint64_t w = reflector_fixture_begin_watch(&f);
@@ -46,7 +46,7 @@ static void test_deleted_during_a_list_does_not_stay(void **state UNUSED)
 	uint64_t w = reflector_fixture_begin_watch(&f);
 	uint64_t list;
 
-	/* The stream is lost before it tells of the creation at 11 and the deletion at 12. */
+	/* The stream is lost before it delivers the creation at 11 and the deletion at 12. */
 	fake_transport_chunk(f.transport, w, ERROR("410"));
 	fake_transport_run(f.transport);
 	list = reflector_fixture_expect(&f, LIST);
@@ -102,8 +102,8 @@ static void test_text_without_a_version_is_dropped(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_newer_is_told_once),
-		cmocka_unit_test(test_what_the_stream_has_passed_is_dropped),
+		cmocka_unit_test(test_a_newer_object_is_reported_once),
+		cmocka_unit_test(test_objects_older_than_the_stream_are_dropped),
 		cmocka_unit_test(test_deleted_during_a_list_does_not_stay),
 		cmocka_unit_test(test_newer_than_the_list_comes_back),
 		cmocka_unit_test(test_text_without_a_version_is_dropped),

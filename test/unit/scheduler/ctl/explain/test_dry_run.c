@@ -63,7 +63,7 @@ static void test_its_turn_alone(void **state)
 	}
 }
 
-static void test_what_it_asks_of_a_flavor(void **state)
+static void test_labels_and_taints_of_a_flavor(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
@@ -118,7 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_its_turn_alone),
-		cmocka_unit_test(test_what_it_asks_of_a_flavor),
+		cmocka_unit_test(test_labels_and_taints_of_a_flavor),
 		cmocka_unit_test(test_why_a_flavor_is_not_for_it),
 	};
 

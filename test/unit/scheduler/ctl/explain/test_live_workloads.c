@@ -56,7 +56,7 @@ static void expect_good_waits(const struct quota *q)
 	assert_int_equal(quota_queue_find(q, STR_LIT("cq"))->queue->inactive, QUOTA_ACTIVE);
 }
 
-static void test_what_cannot_be_read_is_left_out(void **state)
+static void test_unreadable_objects_are_left_out(void **state)
 {
 	CLEANUP(live_workloads_finish) struct live_workloads s = { 0 };
 	const struct quota *q;
@@ -79,7 +79,7 @@ static void test_what_cannot_be_read_is_left_out(void **state)
 	expect_good_waits(q);
 }
 
-/* What is wrong with one queue is nobody else's business. */
+/* An error in one queue does not affect the others. */
 static void test_bad_queues_are_on_their_own(void **state)
 {
 	static const struct {
@@ -138,7 +138,7 @@ static void test_time_and_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_cannot_be_read_is_left_out),
+		cmocka_unit_test(test_unreadable_objects_are_left_out),
 		cmocka_unit_test(test_bad_queues_are_on_their_own),
 		cmocka_unit_test(test_time_and_kinds),
 	};

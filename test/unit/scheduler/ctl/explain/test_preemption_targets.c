@@ -34,7 +34,7 @@ static void expect(const char *world, const char *expected)
 	"quota a default cpu nominal=4\nquota b default cpu nominal=4\n"                           \
 	"workload ns/p queue=a cpu=3 prio=5 created=-60s\n"
 
-static void test_victims_first_then_who_could_be_then_the_others(void **state)
+static void test_victims_then_candidates_then_the_others(void **state)
 {
 	(void)state;
 	expect(PAIR("within=LowerPriority reclaim=LowerPriority") "workload ns/own queue=a cpu=1 "
@@ -103,7 +103,7 @@ static void test_each_protection_has_its_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_victims_first_then_who_could_be_then_the_others),
+		cmocka_unit_test(test_victims_then_candidates_then_the_others),
 		cmocka_unit_test(test_each_protection_has_its_words),
 	};
 

@@ -30,7 +30,7 @@ static void expect(const char *world, const char *expected)
 	"quota a default cpu nominal=4\nquota b default cpu nominal=4\n"                           \
 	"quota c default cpu nominal=4\n"
 
-static void test_who_could_take_it_back(void **state)
+static void test_which_queues_could_preempt_it(void **state)
 {
 	(void)state;
 	expect(THREE("within=LowerPriority", "reclaim=Any",
@@ -67,7 +67,7 @@ static void test_who_could_take_it_back(void **state)
 	       "b yes: of any priority, as far as the shares allow\n");
 }
 
-static void test_who_runs_in_a_stopped_queue_goes_on(void **state)
+static void test_workloads_in_a_stopped_queue_go_on(void **state)
 {
 	(void)state;
 	expect(THREE("within=LowerPriority stop=Hold", "reclaim=Any",
@@ -78,8 +78,8 @@ static void test_who_runs_in_a_stopped_queue_goes_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_could_take_it_back),
-		cmocka_unit_test(test_who_runs_in_a_stopped_queue_goes_on),
+		cmocka_unit_test(test_which_queues_could_preempt_it),
+		cmocka_unit_test(test_workloads_in_a_stopped_queue_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void test_where_it_ends(void **state)
 	       "little\n");
 }
 
-/* What is private to a queue does not arrive above it. */
+/* Usage within the quota that a queue does not lend is not counted above it. */
 static void test_private_quota_stays_below(void **state)
 {
 	(void)state;

@@ -21,7 +21,7 @@
 	"Pending, message: asked}], conditions: [" COND("QuotaReserved", "True", "QuotaReserved")  \
 		conditions "]}"
 
-/* About team/w, beside what else is said. */
+/* Among other texts, about team/w. */
 static const struct {
 	const char *yaml, *config, *reason, *verdict;
 } rows[] = {
@@ -118,7 +118,7 @@ static void test_places_in_both_queues(void **state)
 	workload_explain_fixture_finish(&f);
 }
 
-static void test_what_holds_it(void **state)
+static void test_obstacles_of_a_workload(void **state)
 {
 	static const struct quota_obstacle expected[] = {
 		{ "AdmissionGate", "example.com/a", "Closed",
@@ -152,7 +152,7 @@ static void test_what_holds_it(void **state)
 	workload_explain_fixture_finish(&f);
 }
 
-static void test_a_holder_is_told_who_wants_it(void **state)
+static void test_a_holder_and_its_preemptors(void **state)
 {
 	struct workload_explain_fixture f;
 
@@ -170,7 +170,7 @@ static void test_a_holder_is_told_who_wants_it(void **state)
 	workload_explain_fixture_finish(&f);
 }
 
-static void test_nobody(void **state)
+static void test_an_unknown_workload(void **state)
 {
 	struct workload_explain_fixture f;
 	struct workload_explanation x = { 0 };
@@ -191,9 +191,9 @@ int main(void)
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_one_without_a_queue),
 		cmocka_unit_test(test_places_in_both_queues),
-		cmocka_unit_test(test_what_holds_it),
-		cmocka_unit_test(test_a_holder_is_told_who_wants_it),
-		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_obstacles_of_a_workload),
+		cmocka_unit_test(test_a_holder_and_its_preemptors),
+		cmocka_unit_test(test_an_unknown_workload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

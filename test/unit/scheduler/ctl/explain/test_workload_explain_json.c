@@ -29,7 +29,7 @@ static void expect(const char *key, const char *json)
 	}
 }
 
-static void test_one_that_waits(void **state)
+static void test_a_waiting_workload(void **state)
 {
 	(void)state;
 	expect("team/w",
@@ -51,7 +51,7 @@ static void test_one_that_waits(void **state)
 	       "false, \"reason\": \"InClusterQueue\"}]}");
 }
 
-static void test_one_that_holds(void **state)
+static void test_a_workload_with_quota(void **state)
 {
 	(void)state;
 	expect("team/v",
@@ -72,8 +72,8 @@ static void test_one_that_holds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_that_waits),
-		cmocka_unit_test(test_one_that_holds),
+		cmocka_unit_test(test_a_waiting_workload),
+		cmocka_unit_test(test_a_workload_with_quota),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void print(const char *yaml, const char *key, struct strbuf *out)
 	workload_explain_fixture_finish(&f);
 }
 
-static void test_one_that_waits(void **state)
+static void test_a_waiting_workload(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
@@ -58,7 +58,7 @@ static void test_one_that_waits(void **state)
 		"victim       InClusterQueue\n");
 }
 
-static void test_one_that_holds(void **state)
+static void test_a_workload_with_quota(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
@@ -85,7 +85,7 @@ static void test_one_that_holds(void **state)
 		"cq (its own queue)   yes                   of a priority above 0\n");
 }
 
-/* A long table is cut; how much is missing is said. */
+/* A long table is cut, with a line about the rows that are missing. */
 static void test_many_holders(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT, out = STRBUF_INIT;
@@ -122,8 +122,8 @@ static void test_a_flavor_that_is_not_for_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_that_waits),
-		cmocka_unit_test(test_one_that_holds),
+		cmocka_unit_test(test_a_waiting_workload),
+		cmocka_unit_test(test_a_workload_with_quota),
 		cmocka_unit_test(test_many_holders),
 		cmocka_unit_test(test_a_flavor_that_is_not_for_it),
 	};

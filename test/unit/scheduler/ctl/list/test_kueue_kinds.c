@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 
-static void test_as_people_type_them(void **state)
+static void test_singular_plural_and_short_names(void **state)
 {
 	static const struct {
 		const char *alias, *kind; /* NULL: none */
@@ -39,7 +39,7 @@ static void test_as_people_type_them(void **state)
 	}
 }
 
-static void test_what_a_verb_takes(void **state)
+static void test_kinds_that_a_verb_accepts(void **state)
 {
 	static const char *const kinds[] = { "ClusterQueue", "LocalQueue", NULL };
 
@@ -53,8 +53,8 @@ static void test_what_a_verb_takes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_people_type_them),
-		cmocka_unit_test(test_what_a_verb_takes),
+		cmocka_unit_test(test_singular_plural_and_short_names),
+		cmocka_unit_test(test_kinds_that_a_verb_accepts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "enc/json/jdoc.h"
 
-static void what_is_selected(void **state)
+static void selectors_match(void **state)
 {
 	static const struct {
 		const char *labels, *fields;
@@ -53,7 +53,7 @@ static void an_object_without_labels(void **state)
 	assert_true(list_filter_matches(&f, d));
 }
 
-static void what_is_wrong_is_named(void **state)
+static void errors_name_the_selector(void **state)
 {
 	static const struct {
 		const char *labels, *fields;
@@ -90,9 +90,9 @@ static void what_is_wrong_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_selected),
+		cmocka_unit_test(selectors_match),
 		cmocka_unit_test(an_object_without_labels),
-		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(errors_name_the_selector),
 	};
 
 	return cmocka_run_group_tests_name("ctl/list/list_filter", tests, NULL, NULL);

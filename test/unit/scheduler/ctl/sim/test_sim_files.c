@@ -81,7 +81,7 @@ static void test_a_list_of_any_length(void **state)
 	assert_int_equal(remove(path), 0);
 }
 
-static void test_what_cannot_be_read_is_named(void **state)
+static void test_errors_name_the_file(void **state)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
 	CLEANUP(xmalloc_freep) char *text = xmalloc_printf("%s/notes.txt", folder.path);
@@ -120,7 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_folder_is_read_by_name),
 		cmocka_unit_test(test_a_list_of_any_length),
-		cmocka_unit_test(test_what_cannot_be_read_is_named),
+		cmocka_unit_test(test_errors_name_the_file),
 		cmocka_unit_test(test_one_document),
 	};
 

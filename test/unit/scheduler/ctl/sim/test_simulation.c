@@ -92,7 +92,7 @@ static void test_room_that_is_being_released_is_pipelined(void **state)
 	assert_int_equal(status_of(s, "default/new"), TASK_BINDING);
 }
 
-static void test_what_the_api_server_would_fill_in(void **state)
+static void test_defaults_of_the_api_server(void **state)
 {
 	CLEANUP(simulation_destroyp)
 	struct simulation *s = sim_fixture_create(
@@ -166,7 +166,7 @@ int main(void)
 		cmocka_unit_test(test_cycles),
 		cmocka_unit_test(test_no_node_is_published),
 		cmocka_unit_test(test_room_that_is_being_released_is_pipelined),
-		cmocka_unit_test(test_what_the_api_server_would_fill_in),
+		cmocka_unit_test(test_defaults_of_the_api_server),
 		cmocka_unit_test(test_deletions),
 		cmocka_unit_test(test_errors_name_document_object_and_field),
 	};

@@ -82,7 +82,7 @@ static void an_admission(void **state)
 		     "\"message\":\"Admitted by ClusterQueue cq\"}]");
 }
 
-static void one_that_waits(void **state)
+static void a_waiting_workload(void **state)
 {
 	CLEANUP(workload_simulation_destroyp)
 	struct workload_simulation *s = run(QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "5", "0", "")
@@ -129,7 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_admission),
-		cmocka_unit_test(one_that_waits),
+		cmocka_unit_test(a_waiting_workload),
 		cmocka_unit_test(a_victim_keeps_its_admission),
 	};
 

@@ -26,7 +26,7 @@ static void preemption_until_the_victim_is_deleted(void **state)
 
 	(void)state;
 	assert_true(workload_simulation_run_cycle(s));
-	/* The victim stays: no news. */
+	/* The victim is the same: no further step. */
 	assert_false(workload_simulation_run_cycle(s));
 	assert_int_equal(workload_simulation_cycles(s), 2);
 	assert_true(workload_simulation_delete(s, SCHED_WORKLOADS, STR_LIT("team/low")));
@@ -220,7 +220,7 @@ static void keep_warning(void *ctx, const char *text)
 	strbuf_printf(ctx, "%s\n", text);
 }
 
-static void what_is_bad_may_be_left_out(void **state)
+static void bad_objects_can_be_left_out(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf said = STRBUF_INIT;
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
@@ -245,7 +245,7 @@ static void what_is_bad_may_be_left_out(void **state)
 }
 
 /* One that is refused holds what can be read of its status; one that holds nothing is left out. */
-static void what_cannot_be_read_holds_its_quota(void **state)
+static void an_unreadable_workload_holds_its_quota(void **state)
 {
 	static const char *const texts[] = {
 		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("w", "much", "3", QUOTA_SIM_HOLDS("2")),
@@ -310,8 +310,8 @@ int main(void)
 		cmocka_unit_test(a_cohort_and_a_check_can_be_deleted),
 		cmocka_unit_test(the_configuration_decides),
 		cmocka_unit_test(errors_name_the_object),
-		cmocka_unit_test(what_is_bad_may_be_left_out),
-		cmocka_unit_test(what_cannot_be_read_holds_its_quota),
+		cmocka_unit_test(bad_objects_can_be_left_out),
+		cmocka_unit_test(an_unreadable_workload_holds_its_quota),
 		cmocka_unit_test(statuses_are_shown_as_they_were_given),
 	};
 

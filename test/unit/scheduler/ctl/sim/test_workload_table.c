@@ -27,7 +27,7 @@ static void expect_lines(const struct workload_simulation *s,
 	free(text);
 }
 
-static void who_what_and_why(void **state)
+static void columns_of_the_table(void **state)
 {
 	CLEANUP(workload_simulation_destroyp)
 	struct workload_simulation *s = workload_sim_fixture_create(
@@ -102,7 +102,7 @@ static void those_that_wait_unseen_say_why(void **state)
 			NULL });
 }
 
-static void an_admission_tells_what_it_lacks(void **state)
+static void an_admission_shows_missing_checks(void **state)
 {
 	CLEANUP(workload_simulation_destroyp)
 	struct workload_simulation *s = workload_sim_fixture_create(
@@ -153,9 +153,9 @@ static void nothing_is_printed_about_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_what_and_why),
+		cmocka_unit_test(columns_of_the_table),
 		cmocka_unit_test(those_that_wait_unseen_say_why),
-		cmocka_unit_test(an_admission_tells_what_it_lacks),
+		cmocka_unit_test(an_admission_shows_missing_checks),
 		cmocka_unit_test(nothing_is_printed_about_nothing),
 	};
 

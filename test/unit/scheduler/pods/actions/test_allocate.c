@@ -18,7 +18,7 @@ static void pods(struct cycle_fixture *f, struct podgroup *g, int n, int64_t cpu
 }
 
 /* The first pass commits exactly the minimum; what is beyond waits for its turn, queue by queue. */
-static void what_is_beyond_the_minimum_takes_turns(void **state)
+static void pods_beyond_the_minimum_take_turns(void **state)
 {
 	struct cycle_fixture f;
 	struct podgroup *a, *b;
@@ -127,7 +127,7 @@ static void a_pod_group_that_holds_quota_is_admitted(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_beyond_the_minimum_takes_turns),
+		cmocka_unit_test(pods_beyond_the_minimum_take_turns),
 		cmocka_unit_test(gangs_under_way_come_first),
 		cmocka_unit_test(a_queue_without_changes_is_not_looked_at),
 		cmocka_unit_test(without_the_enqueue_action_pending_podgroups_are_placed),

@@ -117,7 +117,7 @@ static void gangs_and_single_pods(void **state)
 	}
 }
 
-static void the_drain_spares_nobody(void **state)
+static void the_drain_ungates_all(void **state)
 {
 	struct core_fixture sf;
 
@@ -139,7 +139,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_gates_need_no_quota),
 		cmocka_unit_test(gangs_and_single_pods),
-		cmocka_unit_test(the_drain_spares_nobody),
+		cmocka_unit_test(the_drain_ungates_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static void a_pipelined_gang_holds_its_place(void **state)
 	cycle_fixture_finish(&f);
 }
 
-/* The same for pods that opted in: what does not fit now is shown to autoscalers. */
+/* The same for pods that opted in: those that do not fit now are published. */
 static void a_pipelined_gang_that_opted_in_is_published(void **state)
 {
 	struct cycle_fixture f;

@@ -37,7 +37,7 @@ static void mixed_gangs(void **state)
 	cycle_fixture_finish(&f);
 }
 
-static void one_that_opted_in_and_fits_nowhere_is_published(void **state)
+static void an_opted_in_pod_without_a_node_is_published(void **state)
 {
 	struct cycle_fixture f;
 
@@ -59,7 +59,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_without_requests_go_anywhere),
 		cmocka_unit_test(mixed_gangs),
-		cmocka_unit_test(one_that_opted_in_and_fits_nowhere_is_published),
+		cmocka_unit_test(an_opted_in_pod_without_a_node_is_published),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

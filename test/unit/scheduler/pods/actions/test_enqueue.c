@@ -13,7 +13,7 @@ static struct podgroup *wants(struct cycle_fixture *f, const char *name, int64_t
 }
 
 /* The second does not fit beside the first; the third, smaller one passes it. */
-static void smaller_ones_pass(void **state)
+static void smaller_podgroups_pass(void **state)
 {
 	struct cycle_fixture f;
 
@@ -55,7 +55,7 @@ static void a_refusal_is_looked_at_again(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(smaller_ones_pass),
+		cmocka_unit_test(smaller_podgroups_pass),
 		cmocka_unit_test(a_refusal_is_looked_at_again),
 	};
 

@@ -32,7 +32,7 @@ static void all_names_of_volcano_are_known(void **state)
 }
 
 /* A configuration that asks for preemption gets a warning that there is none. */
-static void what_we_have_not_is_left_out_with_a_warning(void **state)
+static void missing_actions_are_left_out_with_a_warning(void **state)
 {
 	static const char conf[] = "actions: \"enqueue, allocate, preempt, reclaim, backfill\"\n"
 				   "tiers:\n- plugins:\n  - name: conformance\n";
@@ -61,7 +61,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_names_of_volcano_are_known),
-		cmocka_unit_test(what_we_have_not_is_left_out_with_a_warning),
+		cmocka_unit_test(missing_actions_are_left_out_with_a_warning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

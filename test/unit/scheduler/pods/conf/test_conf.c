@@ -30,7 +30,7 @@ test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning(voi
 	conf_fixture_finish(&f);
 }
 
-static void test_what_flags_decide_has_defaults(void **state)
+static void test_options_of_flags_have_defaults(void **state)
 {
 	struct conf_fixture f;
 
@@ -275,7 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning),
-		cmocka_unit_test(test_what_flags_decide_has_defaults),
+		cmocka_unit_test(test_options_of_flags_have_defaults),
 		cmocka_unit_test(test_errors_name_file_line_and_key),
 		cmocka_unit_test(test_yaml_errors_keep_their_line),
 		cmocka_unit_test(test_drf_and_proportion_may_be_in_different_tiers),

@@ -28,7 +28,7 @@ static void gated_pod_is_ungated_then_bound(void **state)
 	cycle_fixture_finish(&f);
 }
 
-static void what_fits_quota_but_no_node_is_published_once(void **state)
+static void a_gang_without_nodes_is_published_once(void **state)
 {
 	struct cycle_fixture f;
 	struct podgroup *g;
@@ -128,7 +128,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gated_pod_is_ungated_then_bound),
-		cmocka_unit_test(what_fits_quota_but_no_node_is_published_once),
+		cmocka_unit_test(a_gang_without_nodes_is_published_once),
 		cmocka_unit_test(the_next_timer_is_the_earliest),
 		cmocka_unit_test(unknown_actions_are_refused),
 		cmocka_unit_test(phases_are_traced),

@@ -141,7 +141,7 @@ static void victims_stay_charged_and_releasing(void **state)
 	assert_int_equal(f->t->node, 0);
 }
 
-static void what_was_said_is_remembered(void **state)
+static void a_written_condition_is_remembered(void **state)
 {
 	static const struct {
 		const char *reason;
@@ -195,7 +195,7 @@ int main(void)
 		TEST(ungating_without_charge_is_remembered),
 		TEST(plain_pods_are_charged_when_bound),
 		TEST(victims_stay_charged_and_releasing),
-		TEST(what_was_said_is_remembered),
+		TEST(a_written_condition_is_remembered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void the_youngest_without_a_node_pay_for_an_excess(void **state)
 	core_fixture_finish(&sf);
 }
 
-/* A tenant resizes a pod that waits for a node: the quota of others is not what pays for it. */
+/* A tenant resizes a pod that waits for a node: others do not lose quota for it. */
 static void a_pod_that_grew_pays_for_its_growth(void **state)
 {
 	struct core_fixture sf;
@@ -66,7 +66,7 @@ static void a_pod_that_grew_pays_for_its_growth(void **state)
 }
 
 /* A tenant puts a pod on a node by hand, in a group of a queue that is at its limit. */
-static void what_was_never_granted_takes_nothing(void **state)
+static void pods_placed_by_hand_revoke_nothing(void **state)
 {
 	static const struct {
 		uint32_t flags;
@@ -97,7 +97,7 @@ static void what_was_never_granted_takes_nothing(void **state)
 	}
 }
 
-/* The limit that is lowered is kept by what was granted. */
+/* After a limit was lowered, pods with granted quota are revoked until it is kept. */
 static void a_lowered_limit_is_kept_beside_what_was_never_granted(void **state)
 {
 	struct core_fixture sf;
@@ -138,7 +138,7 @@ static void a_parent_over_its_limit_counts_what_children_gave_up(void **state)
 	core_fixture_finish(&sf);
 }
 
-static void what_is_not_short_is_not_taken(void **state)
+static void only_resources_that_are_short_are_revoked(void **state)
 {
 	struct core_fixture sf;
 	struct task *t;
@@ -194,7 +194,7 @@ static void closed_queues_and_short_gangs_hold_nothing(void **state)
 	core_fixture_finish(&sf);
 }
 
-static void time_runs_out_for_what_is_published(void **state)
+static void reservations_time_out(void **state)
 {
 	static const struct {
 		uint32_t attempts, most; /* before; --reservation-attempts */
@@ -275,7 +275,7 @@ static void a_member_that_did_not_opt_in_is_named(void **state)
 		uint32_t flags; /* of the last member */
 		enum task_status status;
 		bool in_time;
-		unsigned told;
+		unsigned reported;
 	} rows[] = {
 		{ "it asks for quota", 2, 1000, TASK_OURS, TASK_PENDING, false, 1 },
 		{ "nothing has timed out", 2, 1000, TASK_OURS, TASK_PENDING, true, 0 },
@@ -305,7 +305,7 @@ static void a_member_that_did_not_opt_in_is_named(void **state)
 		}
 		sf.f.now += rows[i].in_time ? 0 : sf.f.conf->reservation_timeout_ns;
 		(void)run(&sf);
-		if (count_events(&sf, "MemberNotOptedIn") != rows[i].told) {
+		if (count_events(&sf, "MemberNotOptedIn") != rows[i].reported) {
 			fail_msg("%s", rows[i].what);
 		}
 		core_fixture_finish(&sf);
@@ -317,13 +317,13 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_youngest_without_a_node_pay_for_an_excess),
 		cmocka_unit_test(a_pod_that_grew_pays_for_its_growth),
-		cmocka_unit_test(what_was_never_granted_takes_nothing),
+		cmocka_unit_test(pods_placed_by_hand_revoke_nothing),
 		cmocka_unit_test(a_lowered_limit_is_kept_beside_what_was_never_granted),
 		cmocka_unit_test(a_parent_over_its_limit_counts_what_children_gave_up),
-		cmocka_unit_test(what_is_not_short_is_not_taken),
+		cmocka_unit_test(only_resources_that_are_short_are_revoked),
 		cmocka_unit_test(a_gang_goes_whole),
 		cmocka_unit_test(closed_queues_and_short_gangs_hold_nothing),
-		cmocka_unit_test(time_runs_out_for_what_is_published),
+		cmocka_unit_test(reservations_time_out),
 		cmocka_unit_test(a_member_that_did_not_opt_in_is_named),
 		cmocka_unit_test(halves_of_gangs_do_not_block_each_other),
 	};

@@ -62,7 +62,7 @@ static void reasons_of_plain_pods(void **state)
 		assert_non_null(d);
 		assert_string_equal(d->reason, rows[i].reason);
 		assert_string_equal(d->message, rows[i].message);
-		/* Said once. */
+		/* Written once. */
 		cycle_assume(f.sf.f.cluster, &f.sf.s->decisions, f.sf.f.now);
 		session_close(f.sf.s);
 		core_fixture_open(&f.sf);

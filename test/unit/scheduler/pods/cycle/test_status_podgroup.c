@@ -104,7 +104,7 @@ static const struct decision *only_condition(struct session *s)
 	return found;
 }
 
-static void a_condition_is_told_once(void **state)
+static void a_condition_is_written_once(void **state)
 {
 	struct verdict v = { .condition = "NotEnoughResources",
 			     .valid = true,
@@ -126,7 +126,7 @@ static void a_condition_is_told_once(void **state)
 			    "3/3 tasks in gang unschedulable: 0/5 nodes are available.");
 	g->status_hash = d->hash;
 	sf.s->decisions.n = 0;
-	/* Other counts of nodes are no news, another obstacle is. */
+	/* Other counts of nodes cause no write, another reason does. */
 	v.message = "0/6 nodes are available.";
 	status_podgroup_report(sf.s, g, &v);
 	assert_null(only_condition(sf.s));
@@ -136,8 +136,8 @@ static void a_condition_is_told_once(void **state)
 	core_fixture_finish(&sf);
 }
 
-/* A gang comes pod by pod: its condition says so, a warning each time would be noise. */
-static void only_what_is_wrong_is_warned_of(void **state)
+/* A gang is created pod by pod: the condition shows it, without a warning each time. */
+static void only_failures_are_warnings(void **state)
 {
 	static const struct {
 		bool ready, valid, warning;
@@ -170,7 +170,7 @@ static void only_what_is_wrong_is_warned_of(void **state)
 	}
 }
 
-static void who_only_waits_for_its_own_pods_to_end_lacks_nothing(void **state)
+static void a_gang_that_waits_for_its_own_pods_lacks_nothing(void **state)
 {
 	struct verdict v = { .condition = "NotEnoughTasks", .code = "x", .message = "x" };
 	struct core_fixture sf;
@@ -220,9 +220,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases),
-		cmocka_unit_test(a_condition_is_told_once),
-		cmocka_unit_test(only_what_is_wrong_is_warned_of),
-		cmocka_unit_test(who_only_waits_for_its_own_pods_to_end_lacks_nothing),
+		cmocka_unit_test(a_condition_is_written_once),
+		cmocka_unit_test(only_failures_are_warnings),
+		cmocka_unit_test(a_gang_that_waits_for_its_own_pods_lacks_nothing),
 		cmocka_unit_test(verdicts),
 	};
 

@@ -69,7 +69,7 @@ static unsigned after(struct fixture *f, int64_t ns)
 
 static const struct cache_fixture_pod lone = { .name = "p", .group = "g" };
 
-static void test_told_once(void **state)
+static void test_recorded_once(void **state)
 {
 	struct fixture f;
 
@@ -84,7 +84,7 @@ static void test_told_once(void **state)
 	end(&f);
 }
 
-static void test_who_is_none(void **state)
+static void test_pods_that_are_no_orphans(void **state)
 {
 	static const struct {
 		const char *what;
@@ -149,8 +149,8 @@ static void test_a_pod_that_is_gone_is_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_told_once),
-		cmocka_unit_test(test_who_is_none),
+		cmocka_unit_test(test_recorded_once),
+		cmocka_unit_test(test_pods_that_are_no_orphans),
 		cmocka_unit_test(test_the_podgroup_comes_in_time_and_goes),
 		cmocka_unit_test(test_a_pod_that_is_gone_is_forgotten),
 	};

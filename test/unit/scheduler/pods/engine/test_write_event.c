@@ -11,13 +11,13 @@
 #include "scheduler/base/message.h"
 #include "scheduler/pods/model/cluster.h"
 
-static void which_ends_are_told(void **state)
+static void which_outcomes_are_recorded(void **state)
 {
 	static const struct {
 		enum sched_request request;
 		enum sched_outcome outcome;
 		const char *uid; /* NULL: that of the pod */
-		bool told;
+		bool recorded;
 	} cases[] = {
 		{ SCHED_REQ_BIND, SCHED_DONE, NULL, true },
 		{ SCHED_REQ_BIND, SCHED_REJECTED, NULL, true },
@@ -51,7 +51,7 @@ static void which_ends_are_told(void **state)
 		m.key = STR_LIT("ns/p");
 		m.uid = cases[i].uid == NULL ? t->uid : cases[i].uid;
 		write_event_record(r, c, &m);
-		assert_int_equal(pool_waiting(recorder_pool(r)), cases[i].told);
+		assert_int_equal(pool_waiting(recorder_pool(r)), cases[i].recorded);
 		recorder_destroy(r);
 		fake_transport_destroy(net);
 		cluster_destroy(c);
@@ -60,7 +60,7 @@ static void which_ends_are_told(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(which_ends_are_told) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(which_outcomes_are_recorded) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,17 +18,17 @@ static void count_bad_object(void *ctx, enum sched_resource r, struct str key, c
 	++*n;
 }
 
-static void test_bad_objects_are_told(void **state)
+static void test_bad_objects_are_reported(void **state)
 {
 	static const char *const names[] = { "volcano", NULL };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct metric_registry *counters = metric_registry_create();
-	int told = 0;
+	int reported = 0;
 	struct cache_options opt = { .scheduler_names = names,
 				     .default_queue = "default",
 				     .counters = counters,
 				     .listener = { .on_bad_object = count_bad_object,
-						   .ctx = &told } };
+						   .ctx = &reported } };
 	struct cache *c = cache_create(&opt);
 	struct sched_msg *m = message_decode(SCHED_QUEUES, STR_LIT("q"), STR_LIT("[]"), 1);
 
@@ -37,7 +37,7 @@ static void test_bad_objects_are_told(void **state)
 	cache_apply(c, m, (struct cache_time){ 0, 0 });
 	(void)cache_take_dirty(c);
 	exposition_render(counters, &text);
-	assert_int_equal(told, 2);
+	assert_int_equal(reported, 2);
 	assert_non_null(strstr(text.p, "headgate_cache_accounting_drift 0"));
 	assert_non_null(strstr(text.p, "headgate_resource_names 0"));
 	message_free(m);
@@ -120,7 +120,7 @@ static void test_pods_before_groups_before_queues(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bad_objects_are_told),
+		cmocka_unit_test(test_bad_objects_are_reported),
 		CACHE_FIXTURE_TEST(test_bad_object_keeps_the_stored_version),
 		CACHE_FIXTURE_TEST(test_dirty_once_per_change),
 		cmocka_unit_test(test_pods_before_groups_before_queues),

@@ -65,7 +65,7 @@ static void come_to(struct cache_fixture *f, const struct bind_row *row)
 	}
 }
 
-static void test_whose_bind(void **state)
+static void test_binds_of_other_schedulers(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bind_rows); i++) {
@@ -160,7 +160,7 @@ static void see_member(struct cache_fixture *f, const struct group_row *row)
 }
 
 /* The pod gets its annotation after the PodGroup, or the PodGroup comes late. */
-static void test_whose_podgroup(void **state)
+static void test_podgroups_of_other_controllers(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_LEN(group_rows); i++) {
@@ -210,8 +210,8 @@ static void test_a_podgroup_that_is_gone_is_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whose_bind),
-		cmocka_unit_test(test_whose_podgroup),
+		cmocka_unit_test(test_binds_of_other_schedulers),
+		cmocka_unit_test(test_podgroups_of_other_controllers),
 		CACHE_FIXTURE_TEST(test_a_podgroup_that_is_gone_is_forgotten),
 	};
 

@@ -78,7 +78,7 @@ static void test_late_update_after_the_acknowledgement(void **state)
 	assert_int_equal(t->flags & TASK_OUR_GATE, 0);
 }
 
-/* An evicted pod holds what it held until it is gone, then nothing. */
+/* An evicted pod keeps its charge until it is gone. */
 static void test_hole_6_evicted_pods_leave_when_gone(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -120,7 +120,7 @@ static void test_hole_12_recreated_pod_is_another(void **state)
 	assert_int_equal(t->charge, CHARGE_NONE);
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	assert_int_equal(f->gone, 1);
-	/* The outcome of the first pod's patch says nothing of the second. */
+	/* The outcome of the first pod's patch does not affect the second. */
 	cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", SCHED_DONE);
 	t = cache_fixture_task(f, "p");
 	assert_int_equal(t->charge, CHARGE_NONE);
@@ -197,8 +197,8 @@ static void test_hole_17_publication_has_an_age(void **state)
 	assert_true(t->published_at == MODEL_TIME_NONE);
 }
 
-/* A pod that lost its quota after ungating stays ungated and uncharged: it is not mistaken for one
- * that holds a reservation, whatever mark it carries. */
+/* A pod that lost its quota after ungating stays ungated and uncharged: it does not count as one
+ * that holds a reservation, whatever its annotation. */
 /* A publication that is found counts from the time on the pod, within bounds: no step of a clock
  * makes it time out. One that is known counts from where it began here. */
 static void test_the_age_of_a_publication_that_is_found(void **state)
@@ -591,7 +591,7 @@ static void test_unreadable_pod_is_charged(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 }
 
-/* A known pod keeps what it has, and gets back to what it says when it can be read again. */
+/* A known pod keeps its values, and follows the object again when it can be read. */
 static void test_known_pod_becomes_unreadable(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -639,7 +639,7 @@ static void test_unreadable_pod_without_node(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
 }
 
-/* Under the name of a known pod, another one. */
+/* Another pod with the name of a known one. */
 static void test_unreadable_pod_replaces_another(void **state)
 {
 	struct cache_fixture *f = *state;

@@ -18,7 +18,7 @@ static void test_one_bad_queue_closes_only_its_own_subtree(void **state)
 	assert_null(child->broken);
 }
 
-static void test_status_alone_wakes_nobody(void **state)
+static void test_a_status_alone_changes_nothing(void **state)
 {
 	struct cache_fixture *f = *state;
 	struct queue *q = queue_find(f->c, STR_LIT("q"));
@@ -113,7 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_one_bad_queue_closes_only_its_own_subtree),
-		CACHE_FIXTURE_TEST(test_status_alone_wakes_nobody),
+		CACHE_FIXTURE_TEST(test_a_status_alone_changes_nothing),
 		CACHE_FIXTURE_TEST(test_running_pods_are_charged_when_their_queue_appears),
 		CACHE_FIXTURE_TEST(test_deleted_queue_keeps_what_runs),
 		CACHE_FIXTURE_TEST(test_new_parent_takes_the_charges_along),

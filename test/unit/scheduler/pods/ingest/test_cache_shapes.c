@@ -12,7 +12,7 @@ static void node(struct cache_fixture *f, const char *name, const char *labels, 
 		name, name, labels, memory);
 }
 
-/* A gang that nodes were bought for in vain is not published again for more of the same. */
+/* A gang that still did not fit after nodes were added is not published again for equal nodes. */
 static void test_only_nodes_of_another_shape_end_the_wait(void **state)
 {
 	static const struct {

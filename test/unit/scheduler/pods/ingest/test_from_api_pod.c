@@ -261,7 +261,7 @@ static void test_apply(void **state)
 	assert_string_equal(f->c->podgroups.v[t->podgroup]->name, "g");
 	assert_string_equal(f->c->nodes.v[t->nominated]->name, "n");
 	assert_null(cluster_verify(f->c));
-	/* A condition of ours is not replaced by what was before it. */
+	/* A condition of ours is not replaced by an older one. */
 	t->cond = POD_COND_UNSCHEDULABLE;
 	t->cond_message = 5;
 	p = read_pod(f, "", "",

@@ -131,7 +131,7 @@ static void test_known(void **state)
 	cluster_task_remove(f->c, t);
 }
 
-/* That it has ended is believed. */
+/* Its end is taken over. */
 static void test_end(void **state)
 {
 	struct from_api_pod p = keep(*state,

@@ -79,7 +79,7 @@ static void charge_rolls_up_to_every_ancestor(void **state)
 }
 
 /* A pod that is charged to a Workload goes through the same states for nothing. */
-static void what_is_charged_elsewhere_weighs_nothing(void **state)
+static void a_pod_charged_to_a_workload_weighs_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct res whole = f->classes[3].request;
@@ -106,7 +106,7 @@ static void what_is_charged_elsewhere_weighs_nothing(void **state)
 	assert_int_equal(f->c.drift, 0);
 }
 
-static void only_what_shrinks_makes_room(void **state)
+static void only_a_smaller_charge_makes_room(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t before;
@@ -289,7 +289,7 @@ static void random_operations_keep_every_sum(void **state)
 	}
 }
 
-static void what_autoscalers_may_see_is_held_until_withdrawn(void **state)
+static void a_published_charge_is_held_until_withdrawn(void **state)
 {
 	static const struct {
 		enum charge_state charge;
@@ -315,9 +315,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(charge_rolls_up_to_every_ancestor, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_charged_elsewhere_weighs_nothing, setup,
+		cmocka_unit_test_setup_teardown(a_pod_charged_to_a_workload_weighs_nothing, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(only_what_shrinks_makes_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_a_smaller_charge_makes_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_change_is_seen_by_the_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(releasing_follows_the_status, setup, teardown),
 		cmocka_unit_test_setup_teardown(saturates_instead_of_wrapping, setup, teardown),
@@ -325,7 +325,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(below_zero_is_counted_not_fatal, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_operations_keep_every_sum, setup, teardown),
 		cmocka_unit_test(transitions_are_the_documented_ones),
-		cmocka_unit_test(what_autoscalers_may_see_is_held_until_withdrawn),
+		cmocka_unit_test(a_published_charge_is_held_until_withdrawn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

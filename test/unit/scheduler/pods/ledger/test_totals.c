@@ -59,7 +59,7 @@ static void test_each_state_counts_where_it_belongs(void **state)
 }
 
 /* Not where its PodGroup was moved to; and a pod on a node that does not exist counts nowhere. */
-static void test_what_is_charged_counts_where_it_is_charged(void **state)
+static void test_a_charge_counts_in_its_own_queue(void **state)
 {
 	struct cluster *c = cluster_create();
 	struct queue_totals totals[3];
@@ -86,7 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_state_counts_where_it_belongs),
-		cmocka_unit_test(test_what_is_charged_counts_where_it_is_charged),
+		cmocka_unit_test(test_a_charge_counts_in_its_own_queue),
 	};
 
 	return cmocka_run_group_tests_name("pods/ledger/totals", tests, NULL, NULL);

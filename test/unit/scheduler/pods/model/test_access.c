@@ -70,7 +70,7 @@ static void test_a_queue_is_for_what_all_above_it_match(void **state)
 	}
 }
 
-static void test_what_changes_is_judged_anew(void **state)
+static void test_changes_are_checked_again(void **state)
 {
 	struct cluster *c = cluster_create();
 	struct err err = ERR_INIT;
@@ -103,7 +103,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_queue_is_for_what_all_above_it_match),
-		cmocka_unit_test(test_what_changes_is_judged_anew),
+		cmocka_unit_test(test_changes_are_checked_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

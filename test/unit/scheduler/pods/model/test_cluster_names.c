@@ -53,7 +53,7 @@ static void test_names_go_with_the_pods_that_brought_them(void **state)
 }
 
 /* Everything that is there keeps its names: the cluster reads as before, and can be dumped. */
-static void test_what_is_there_keeps_its_names(void **state)
+static void test_existing_objects_keep_their_names(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 	struct cache_fixture *f = *state;
@@ -104,7 +104,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_names_go_with_the_pods_that_brought_them),
-		CACHE_FIXTURE_TEST(test_what_is_there_keeps_its_names),
+		CACHE_FIXTURE_TEST(test_existing_objects_keep_their_names),
 	};
 
 	return cmocka_run_group_tests_name("pods/model/cluster_names", tests, NULL, NULL);

@@ -160,7 +160,7 @@ static void test_copy_is_deep(void **state)
 	pod_class_destroy(NULL);
 }
 
-static void test_what_a_queue_is_charged(void **state)
+static void test_charge_of_a_class(void **state)
 {
 	struct pod_class k = { .request = { .v = { [RES_CPU] = 5 } } };
 	struct pod_class other = k;
@@ -183,7 +183,7 @@ int main(void)
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_every_part_matters),
 		cmocka_unit_test(test_copy_is_deep),
-		cmocka_unit_test(test_what_a_queue_is_charged),
+		cmocka_unit_test(test_charge_of_a_class),
 	};
 
 	return cmocka_run_group_tests_name("pods/model/pod_class", tests, NULL, NULL);

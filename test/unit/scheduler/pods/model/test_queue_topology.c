@@ -111,7 +111,7 @@ static void test_podgroups_wait_for_their_queue(void **state)
 	cluster_destroy(c);
 }
 
-static void test_tells_when_charges_must_be_rolled_again(void **state)
+static void test_reports_when_charges_must_be_rolled_again(void **state)
 {
 	struct cluster *c = cluster_create();
 	struct queue *b = cluster_fixture_queue(c, "b", NULL, -1);
@@ -140,7 +140,7 @@ int main(void)
 		cmocka_unit_test(test_a_fault_closes_only_its_own_subtree),
 		cmocka_unit_test(test_depth_at_limit_and_beyond),
 		cmocka_unit_test(test_podgroups_wait_for_their_queue),
-		cmocka_unit_test(test_tells_when_charges_must_be_rolled_again),
+		cmocka_unit_test(test_reports_when_charges_must_be_rolled_again),
 	};
 
 	return cmocka_run_group_tests_name("pods/model/queue_topology", tests, NULL, NULL);

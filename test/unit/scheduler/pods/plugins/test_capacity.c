@@ -237,7 +237,7 @@ static void test_terminating_pods_make_room_for_ordinary_pods(void **state)
 	assert_false(allocatable("a", 11));
 }
 
-static void test_what_this_cycle_placed_counts(void **state)
+static void test_pods_placed_in_this_cycle_count(void **state)
 {
 	struct task *t, *u;
 	struct statement st;
@@ -547,7 +547,7 @@ int main(void)
 		TEST(test_tree_vote_is_against_every_ancestor),
 		TEST(test_only_requested_dimensions_count),
 		TEST(test_terminating_pods_make_room_for_ordinary_pods),
-		TEST(test_what_this_cycle_placed_counts),
+		TEST(test_pods_placed_in_this_cycle_count),
 		TEST(test_reserved_pods_count_for_ordinary_pods),
 		TEST(test_closed_queues_take_nothing_new),
 		TEST(test_only_leaves_take_pods_in_a_tree),

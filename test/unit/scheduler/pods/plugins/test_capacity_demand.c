@@ -137,7 +137,7 @@ static void test_running_podgroups_count_when_they_have_their_members(void **sta
 	finish(&d);
 }
 
-static void test_what_a_podgroup_holds_beyond_its_minimum_is_elastic(void **state)
+static void test_charges_beyond_the_minimum_are_elastic(void **state)
 {
 	struct capacity_demand d;
 	struct podgroup *g = podgroup("a", "left", PODGROUP_RUNNING, 10);
@@ -259,7 +259,7 @@ int main(void)
 		TEST(test_inqueue_podgroups_demand_what_is_not_charged_yet),
 		TEST(test_pods_charged_elsewhere_demand_nothing),
 		TEST(test_running_podgroups_count_when_they_have_their_members),
-		TEST(test_what_a_podgroup_holds_beyond_its_minimum_is_elastic),
+		TEST(test_charges_beyond_the_minimum_are_elastic),
 		TEST(test_quirk_a_podgroup_without_min_resources_is_all_elastic),
 		TEST(test_terminating_pods_hold_nothing_here),
 		TEST(test_pods_held_by_foreign_gates_demand_nothing),

@@ -49,7 +49,7 @@ static const char *refused_now(const struct task *t)
 	return hooks_predicate(f.s, t, node, &why) ? NULL : why.code;
 }
 
-static void test_what_the_node_is_like(void **state)
+static void test_labels_taints_and_state_of_the_node(void **state)
 {
 	struct label want = { "", "" };
 	struct pod_class k = { .selector = &want };
@@ -148,7 +148,7 @@ static void test_host_ports(void **state)
 			    "node(s) didn't have free ports for the requested pod ports");
 	assert_false(why.unresolvable);
 	assert_null(refused_now(other));
-	/* a pod that is on its way out still has its port */
+	/* a terminating pod still has its port */
 	cluster_task_set_status(f.cluster, bound, TASK_RELEASING, node);
 	hooks_fixture_open(&f);
 	assert_non_null(refused_now(same));
@@ -214,7 +214,7 @@ static void test_number_of_pods(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_the_node_is_like),
+		cmocka_unit_test(test_labels_taints_and_state_of_the_node),
 		cmocka_unit_test(test_arguments_switch_parts_off),
 		cmocka_unit_test(test_arguments_that_are_no_booleans),
 		cmocka_unit_test(test_host_ports),

@@ -72,7 +72,7 @@ static void the_nominated_node_goes_first(void **state)
 	core_fixture_finish(&sf);
 }
 
-static void what_is_being_released_counts_for_later(void **state)
+static void resources_of_terminating_pods_count_for_later(void **state)
 {
 	struct core_fixture sf;
 	struct cluster *c;
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(the_best_score_wins_and_ties_go_to_the_smaller_id),
 		cmocka_unit_test(names_that_no_node_has_fit_nowhere_and_are_named),
 		cmocka_unit_test(the_nominated_node_goes_first),
-		cmocka_unit_test(what_is_being_released_counts_for_later),
+		cmocka_unit_test(resources_of_terminating_pods_count_for_later),
 		cmocka_unit_test(a_place_that_was_given_back_is_free_again),
 		cmocka_unit_test(evictions_of_this_session_count),
 		cmocka_unit_test(the_explanation_counts_reasons),

@@ -122,7 +122,7 @@ static void roles_come_before_the_rest(void **state)
 	struct gang_need need = { .missing = 4, .roles = roles, .nroles = 2 };
 
 	(void)state;
-	/* Three of four belong to roles: one is free for anybody. */
+	/* Three of four belong to roles: one is free for any pod. */
 	assert_true(gang_wants(&need, 9));
 	gang_take(&need, 9);
 	assert_false(gang_wants(&need, 9));
@@ -156,7 +156,7 @@ static void roles_that_ask_for_more_than_the_whole_are_not_looked_at(void **stat
 	core_fixture_finish(&sf);
 }
 
-static void who_may_ask_for_quota(void **state)
+static void which_pods_may_ask_for_quota(void **state)
 {
 	static const struct {
 		const char *what;
@@ -199,7 +199,7 @@ int main(void)
 		cmocka_unit_test(roles_are_met_stage_by_stage),
 		cmocka_unit_test(roles_come_before_the_rest),
 		cmocka_unit_test(roles_that_ask_for_more_than_the_whole_are_not_looked_at),
-		cmocka_unit_test(who_may_ask_for_quota),
+		cmocka_unit_test(which_pods_may_ask_for_quota),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "lib/unit.h"
 #include "scheduler/pods/conf/conf.h"
 
-/* Fakes note who was asked what, and answer what the test says. */
+/* Fakes record each call, and answer as the test wants. */
 static struct strbuf asked;
 static int order;
 static enum vote vote;
@@ -435,7 +435,7 @@ static void test_votes_and_reasons_come_through(void **state)
 	hooks_fixture_finish(&f);
 }
 
-static void test_nobody_asked_means_yes(void **state)
+static void test_without_plugins_the_answer_is_yes(void **state)
 {
 	struct hooks_fixture f;
 	struct podgroup *g;
@@ -490,7 +490,7 @@ int main(void)
 		cmocka_unit_test(test_quota_plugins_are_those_with_limits),
 		cmocka_unit_test(test_orders_fall_back_to_unique_keys),
 		cmocka_unit_test(test_votes_and_reasons_come_through),
-		cmocka_unit_test(test_nobody_asked_means_yes),
+		cmocka_unit_test(test_without_plugins_the_answer_is_yes),
 		cmocka_unit_test(test_arguments_that_do_not_parse_name_plugin_and_argument),
 	};
 

@@ -144,7 +144,7 @@ static void notes_survive_a_rollback(void **state)
 	core_fixture_finish(&sf);
 }
 
-static void what_failed_is_set_aside(void **state)
+static void failed_pods_are_deferred(void **state)
 {
 	static const struct {
 		uint32_t flags;
@@ -176,7 +176,7 @@ int main(void)
 		cmocka_unit_test(the_nearest_full_queue_is_found_and_described),
 		cmocka_unit_test(a_new_session_forgets_the_last),
 		cmocka_unit_test(notes_survive_a_rollback),
-		cmocka_unit_test(what_failed_is_set_aside),
+		cmocka_unit_test(failed_pods_are_deferred),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

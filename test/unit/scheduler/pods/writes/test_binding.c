@@ -58,7 +58,7 @@ static void test_binding_brings_the_group(void **state)
 }
 
 /* The four causes of a 409: gated, bound, being deleted, another UID. */
-static void test_conflicts_are_told_apart(void **state)
+static void test_conflicts_are_distinguished(void **state)
 {
 	static const struct {
 		const char *pod;
@@ -109,7 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_binding_object),
 		cmocka_unit_test(test_binding_brings_the_group),
-		cmocka_unit_test(test_conflicts_are_told_apart),
+		cmocka_unit_test(test_conflicts_are_distinguished),
 		cmocka_unit_test(test_lost_answer_is_not_bound_twice),
 	};
 

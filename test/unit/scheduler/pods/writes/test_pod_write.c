@@ -9,7 +9,7 @@
 #include "lib/unit.h"
 #include "lib/write_fixture.h"
 
-/* A kind with a judgement that the test chooses. */
+/* A kind of write; the test chooses its verdict on failures. */
 static enum pod_write_judgement judgement;
 
 static void fill(const struct pod_write *w, struct http_call *call, struct strbuf *scratch)
@@ -173,7 +173,7 @@ static void test_unknown_outcome_is_read_before_it_is_repeated(void **state)
 	write_fixture_finish(&f);
 }
 
-static void test_what_was_never_sent_is_simply_sent(void **state)
+static void test_a_write_that_was_never_sent_is_sent_again(void **state)
 {
 	struct write_fixture f;
 
@@ -220,7 +220,7 @@ int main(void)
 		cmocka_unit_test(test_refusals_are_compared_with_the_pod),
 		cmocka_unit_test(test_a_conflict_of_versions_is_sent_again),
 		cmocka_unit_test(test_unknown_outcome_is_read_before_it_is_repeated),
-		cmocka_unit_test(test_what_was_never_sent_is_simply_sent),
+		cmocka_unit_test(test_a_write_that_was_never_sent_is_sent_again),
 		cmocka_unit_test(test_read_that_finds_nothing_means_gone),
 		cmocka_unit_test(test_nothing_is_sent_without_leadership),
 	};

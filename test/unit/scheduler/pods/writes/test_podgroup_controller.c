@@ -257,7 +257,7 @@ static void test_a_refused_group_is_tried_again(void **state)
 	end(&f);
 }
 
-static void test_what_may_not_be_written_yet_is_written_later(void **state)
+static void test_writes_wait_until_they_are_allowed(void **state)
 {
 	struct podgroup_controller_pod pod = { .queue = "team" };
 	struct fixture f;
@@ -304,7 +304,7 @@ int main(void)
 		cmocka_unit_test(test_an_owner_that_cannot_be_read_counts_one),
 		cmocka_unit_test(test_a_known_group_only_needs_the_annotation),
 		cmocka_unit_test(test_a_refused_group_is_tried_again),
-		cmocka_unit_test(test_what_may_not_be_written_yet_is_written_later),
+		cmocka_unit_test(test_writes_wait_until_they_are_allowed),
 		cmocka_unit_test(test_an_annotation_that_was_not_taken_is_sent_again),
 	};
 

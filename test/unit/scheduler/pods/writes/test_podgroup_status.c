@@ -142,7 +142,7 @@ static void test_a_recreated_podgroup_is_left_alone(void **state)
 }
 
 /* A server's cache may be behind the one that we watch. */
-static void test_a_stale_cache_is_not_believed(void **state)
+static void test_a_stale_cache_is_not_used(void **state)
 {
 	static const struct {
 		int status;
@@ -178,7 +178,7 @@ static void test_gone(void **state)
 	end(&f);
 }
 
-/* A right that is missing for a while: tried at intervals, with what is wished by then. */
+/* A right is missing for a while: the write is repeated with backoff, with the latest content. */
 static void test_refused(void **state)
 {
 	struct fixture f;
@@ -246,7 +246,7 @@ int main(void)
 		cmocka_unit_test(test_wishes_are_coalesced),
 		cmocka_unit_test(test_conflict_reads_again),
 		cmocka_unit_test(test_a_recreated_podgroup_is_left_alone),
-		cmocka_unit_test(test_a_stale_cache_is_not_believed),
+		cmocka_unit_test(test_a_stale_cache_is_not_used),
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_wishes_are_gathered),

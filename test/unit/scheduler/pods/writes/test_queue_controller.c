@@ -225,7 +225,7 @@ static void test_allocated_is_written_when_it_changes(void **state)
 	end(&f);
 }
 
-/* The webhook judges a resize by what is given away, and not by what runs alone. */
+/* The webhook checks a resize against reservations, not only against running pods. */
 static void test_reservations_are_written_when_they_change(void **state)
 {
 	struct fixture f;

@@ -1,5 +1,5 @@
 /* test/unit/scheduler/workloads/assign/assign_fixture.h: flavor assignment of workload ns/w in
- * queue q of a small world, with a preemption search whose answers the test decides. Owner: the
+ * queue q of a small world, with a preemption search that the test answers. Owner: the
  * test. */
 #ifndef TEST_UNIT_SCHEDULER_WORKLOADS_ASSIGN_ASSIGN_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_WORKLOADS_ASSIGN_ASSIGN_FIXTURE_H

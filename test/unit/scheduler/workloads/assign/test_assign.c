@@ -235,7 +235,7 @@ static void test_of_alternative_flavors_the_mildest_reason_counts(void **state)
 	expect("flavor b label:zone=b\nqueue q\n" AB(
 		       "2") "workload ns/w queue=q cpu=3 selector:zone=c\n",
 	       NULL, "NoFit 0 ExceedsMaxQuota | main*1");
-	/* a is borrowed and in use, b is too small for ever. */
+	/* a is borrowed and in use, b can never fit it. */
 	expect("queue q cohort=c\nqueue o cohort=c\nquota q a cpu nominal=0\n"
 	       "quota q b cpu nominal=1\nquota o a cpu nominal=4\n"
 	       "workload ns/v queue=o cpu=4 holds=a\nworkload ns/w queue=q cpu=3\n",
@@ -244,7 +244,7 @@ static void test_of_alternative_flavors_the_mildest_reason_counts(void **state)
 
 static void test_of_resources_that_go_together_the_worst_reason_counts(void **state)
 {
-	/* In flavor a: cpu is borrowed and in use, of gpu there is never enough. */
+	/* In flavor a: cpu is borrowed and in use, gpu can never fit. */
 	expect("queue q cohort=c\nqueue o cohort=c\n"
 	       "quota q a cpu nominal=0\nquota q a gpu nominal=1\n"
 	       "quota o a cpu nominal=4\nquota o a gpu nominal=0\n"

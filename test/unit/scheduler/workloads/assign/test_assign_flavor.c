@@ -40,7 +40,7 @@ static void test_the_level_is_the_height_of_the_cohort_that_lends(void **state)
 static void test_more_than_it_could_ever_have_does_not_fit(void **state)
 {
 	(void)state;
-	/* Nobody is asked for victims, whatever the policies. */
+	/* No search for victims, whatever the policies. */
 	expect("queue q within=LowerPriority\nquota q f cpu nominal=2\n"
 	       "workload ns/w queue=q cpu=3\n",
 	       "f/cpu=inside@0", "NoFit 0 ExceedsMaxQuota | main*1");
@@ -71,12 +71,12 @@ static void test_the_level_is_that_without_the_victims(void **state)
 	(void)state;
 	expect("queue q cohort=c borrow=LowerPriority reclaim=LowerPriority\n" NEIGHBOUR_IS_FULL,
 	       "f/cpu=outside@7", "Preempt 7 | main*1 cpu=f/Reclaim/7/-1");
-	/* Without victims it is the level of now, whatever the search says. */
+	/* Without victims it is the present level, whatever the search returned. */
 	expect("queue q cohort=c borrow=LowerPriority reclaim=LowerPriority\n" NEIGHBOUR_IS_FULL,
 	       NULL, "Preempt 1 | main*1 cpu=f/NoCandidates/1/-1");
 }
 
-static void test_what_a_subtree_owns_can_be_reclaimed(void **state)
+static void test_quota_of_the_own_subtree_can_be_reclaimed(void **state)
 {
 	/* Cohort c has 4 of 8; o took 6, so 2 are left in the root. */
 	static const char world[] = "cohort c parent=r\nqueue q cohort=c\nqueue p cohort=c\n"
@@ -89,7 +89,7 @@ static void test_what_a_subtree_owns_can_be_reclaimed(void **state)
 	(void)state;
 	snprintf(text, sizeof(text), world, 3);
 	expect(text, "f/cpu=outside@1", "Preempt 1 | main*1 cpu=f/Reclaim/1/-1");
-	/* More than the subtree owns is only for who preempts while borrowing. */
+	/* More than the quota of the subtree only fits with borrowWithinCohort. */
 	snprintf(text, sizeof(text), world, 5);
 	expect(text, "f/cpu=outside@1", "NoFit 0 WaitingForQuota | main*1");
 }
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(test_more_than_it_could_ever_have_does_not_fit),
 		cmocka_unit_test(test_nominal_quota_that_is_used_can_be_preempted_for),
 		cmocka_unit_test(test_the_level_is_that_without_the_victims),
-		cmocka_unit_test(test_what_a_subtree_owns_can_be_reclaimed),
+		cmocka_unit_test(test_quota_of_the_own_subtree_can_be_reclaimed),
 		cmocka_unit_test(test_beyond_nominal_quota_it_waits),
 		cmocka_unit_test(test_borrow_within_cohort_preempts_beyond_nominal_quota),
 		cmocka_unit_test(test_fair_sharing_with_reclaim_preempts_beyond_nominal_quota),

@@ -30,7 +30,7 @@ static void test_a_selector_is_restricted_to_labels_of_the_flavor(void **state)
 		{ { { NULL, NULL } }, 0, true },
 		{ { { zone, a } }, 1, true },
 		{ { { zone, b } }, 1, false },
-		{ { { arch, a } }, 1, true }, /* the flavor does not speak of it */
+		{ { { arch, a } }, 1, true }, /* the flavor has no such label */
 		{ { { type, gpu }, { zone, a } }, 2, true },
 		{ { { type, gpu }, { zone, b } }, 2, false },
 		{ { { arch, b }, { zone, b } }, 2, false },
@@ -134,7 +134,7 @@ static void test_taints(void **state)
 	static const struct toleration tolerates = { spot, yes, false, true, 0 };
 	static const struct {
 		uint8_t effect;
-		bool pods, own, refused; /* who tolerates it */
+		bool pods, own, refused; /* the pods, the flavor tolerate it */
 	} rows[] = {
 		{ TAINT_NO_SCHEDULE, false, false, true },
 		{ TAINT_NO_EXECUTE, false, false, true },

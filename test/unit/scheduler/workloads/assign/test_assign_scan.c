@@ -18,7 +18,7 @@ static void test_the_first_flavor_that_fits_is_taken(void **state)
 	(void)state;
 	expect("queue q\n" THREE, NULL, "Fit 0 | main*1 cpu=a/Fit/0/0");
 	expect("queue q\n" THREE USED("a"), NULL, "Fit 0 | main*1 cpu=b/Fit/0/1");
-	/* The last one was looked at: next time it is the first again. */
+	/* The scan reached the last flavor: the next one begins with the first. */
 	expect("queue q\n" THREE USED("a") USED("b"), NULL, "Fit 0 | main*1 cpu=c/Fit/0/-1");
 }
 
@@ -58,7 +58,7 @@ static void test_a_flavor_that_is_not_allowed_is_passed_over(void **state)
 	expect(text, NULL, "NoFit 0 NoMatchingFlavor | main*1");
 }
 
-static void test_who_wants_topology_gets_no_flavor_without(void **state)
+static void test_topology_needs_a_flavor_with_topology(void **state)
 {
 	(void)state;
 	expect("queue q\nquota q a cpu nominal=3\nworkload ns/w queue=q cpu=2 topology\n", NULL,
@@ -140,7 +140,7 @@ static void test_all_resources_are_looked_at(void **state)
 	struct assign_fixture x;
 
 	(void)state;
-	/* cpu is hopeless in a, memory would need preemption: asked for all the same. */
+	/* cpu never fits in a, memory would need preemption: the search is called all the same. */
 	assign_fixture_init(&x, "queue q\nquota q a cpu nominal=1\nquota q a memory nominal=3\n"
 				"workload ns/v queue=q memory=1 holds=a\n"
 				"workload ns/w queue=q cpu=3 memory=3\n");
@@ -232,7 +232,7 @@ static void test_borrowing_over_preemption(void **state)
 	       "b/cpu=inside@0", "Fit 1 | main*1 cpu=a/Fit/1/-1");
 }
 
-static void test_what_stops_the_search_is_taken_even_if_it_is_worse(void **state)
+static void test_the_flavor_that_stops_the_search_is_taken(void **state)
 {
 	(void)state;
 	expect("queue q cohort=c whenborrow=TryNextFlavor "
@@ -248,7 +248,7 @@ static void test_preemption_over_borrowing(void **state)
 
 	(void)state;
 	expect(world, "b/cpu=inside@0", "Preempt 0 | main*1 cpu=b/Preempt/0/-1");
-	/* But not when there is nobody to preempt. */
+	/* But not when there is no victim. */
 	expect(world, NULL, "Fit 1 | main*1 cpu=a/Fit/1/-1");
 	/* Nor when that, too, borrows. */
 	expect(world, "b/cpu=inside@1", "Fit 1 | main*1 cpu=a/Fit/1/-1");
@@ -261,7 +261,7 @@ static void test_without_flavor_fungibility_the_first_best_mode_wins(void **stat
 		const char *world, *answers, *expected;
 	} rows[] = {
 		{ "queue q\n" THREE, NULL, "Fit 0 | main*1 cpu=a/Fit/0/-1" },
-		/* The policies do not count: the search goes on to what fits. */
+		/* The policies do not count: the scan goes on to a flavor that fits. */
 		{ "queue q whenpreempt=MayStopSearch\n" THREE USED("a"), "a/cpu=inside@0",
 		  "Fit 0 | main*1 cpu=b/Fit/0/-1" },
 		{ "queue q cohort=c whenborrow=TryNextFlavor\n" BORROW_OR_NEXT, NULL,
@@ -370,7 +370,7 @@ int main(void)
 		cmocka_unit_test(test_a_flavor_that_is_missing_is_passed_over),
 		cmocka_unit_test(test_a_flavor_with_topology_is_passed_over),
 		cmocka_unit_test(test_a_flavor_that_is_not_allowed_is_passed_over),
-		cmocka_unit_test(test_who_wants_topology_gets_no_flavor_without),
+		cmocka_unit_test(test_topology_needs_a_flavor_with_topology),
 		cmocka_unit_test(test_a_taint_that_is_not_tolerated_is_passed_over),
 		cmocka_unit_test(test_selectors_choose_flavors),
 		cmocka_unit_test(test_every_pod_set_of_a_group_must_match),
@@ -385,7 +385,7 @@ int main(void)
 		cmocka_unit_test(test_borrowing_may_stop_the_search),
 		cmocka_unit_test(test_borrowing_is_kept_when_nothing_better_follows),
 		cmocka_unit_test(test_borrowing_over_preemption),
-		cmocka_unit_test(test_what_stops_the_search_is_taken_even_if_it_is_worse),
+		cmocka_unit_test(test_the_flavor_that_stops_the_search_is_taken),
 		cmocka_unit_test(test_preemption_over_borrowing),
 		cmocka_unit_test(test_without_flavor_fungibility_the_first_best_mode_wins),
 		cmocka_unit_test(test_the_scan_goes_on_where_it_stopped),

@@ -112,7 +112,7 @@ static void test_probes_come_in_the_order_of_a_lower_bound_search(void **state)
 		{ { 10 }, { 2 }, 100, -1, "6 8 9 10 ", { 10 } },
 		{ { 10 }, { 2 }, 7, -1, "6 8 7 ", { 7 } },
 		{ { 10 }, { 2 }, 1, -1, "6 3 2 ", { 0 } },
-		/* What does not fit between sizes that do changes the answer. */
+		/* A size that does not fit, between sizes that do, changes the answer. */
 		{ { 10 }, { 2 }, 100, 6, "6 3 4 5 ", { 5 } },
 		{ { 10 }, { 2 }, 100, 8, "6 8 7 ", { 7 } },
 	};

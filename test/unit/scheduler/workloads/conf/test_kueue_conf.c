@@ -38,7 +38,7 @@ static void without_a_file_kueue_defaults_hold(void **state)
 	assert_int_equal(c->resources.ntransformations, 0);
 }
 
-static void what_the_engine_needs_is_read(void **state)
+static void fields_of_the_configuration(void **state)
 {
 	static const char text[] =
 		"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
@@ -169,7 +169,7 @@ static void expect_keys(const struct field_strs *list, const char *a, const char
 }
 
 /* Workloads have no other labels than those that they get of their Jobs and pods. */
-static void what_metrics_tell_of_workloads_is_copied(void **state)
+static void labels_of_workload_metrics_are_copied(void **state)
 {
 	static const char labels[] =
 		"metrics: {customLabels: [\n"
@@ -220,10 +220,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_file_kueue_defaults_hold),
-		cmocka_unit_test(what_the_engine_needs_is_read),
+		cmocka_unit_test(fields_of_the_configuration),
 		cmocka_unit_test(fair_sharing_is_on_when_it_is_there),
 		cmocka_unit_test(errors_name_the_field),
-		cmocka_unit_test(what_metrics_tell_of_workloads_is_copied),
+		cmocka_unit_test(labels_of_workload_metrics_are_copied),
 		cmocka_unit_test(lists_have_a_limit),
 	};
 

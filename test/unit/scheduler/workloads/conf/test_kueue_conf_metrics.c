@@ -109,7 +109,7 @@ static void without_the_gate_there_are_none(void **state)
 	assert_non_null(strstr(warnings.p, "the gate CustomMetricLabels is off"));
 }
 
-static void what_is_wrong_is_named(void **state)
+static void errors_name_the_field(void **state)
 {
 	static const struct {
 		const char *text, *error; /* NULL: it is right */
@@ -169,7 +169,7 @@ int main(void)
 		cmocka_unit_test(switches),
 		cmocka_unit_test(the_labels),
 		cmocka_unit_test(without_the_gate_there_are_none),
-		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(errors_name_the_field),
 	};
 
 	return cmocka_run_group_tests_name("workloads/conf/kueue_conf_metrics", tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void defaults(void **state)
 	assert_true(manages(&o, "team", NULL));
 }
 
-static void what_the_file_says(void **state)
+static void fields_of_owners(void **state)
 {
 	static const char text[] = "manageJobsWithoutQueueName: true\n"
 				   "managedJobsNamespaceSelector: {matchExpressions: [{key: team,"
@@ -149,9 +149,9 @@ static void test_unsupported(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unsupported),   cmocka_unit_test(defaults),
-		cmocka_unit_test(what_the_file_says), cmocka_unit_test(errors_name_the_field),
-		cmocka_unit_test(bad_selectors),      cmocka_unit_test(limits),
+		cmocka_unit_test(test_unsupported), cmocka_unit_test(defaults),
+		cmocka_unit_test(fields_of_owners), cmocka_unit_test(errors_name_the_field),
+		cmocka_unit_test(bad_selectors),    cmocka_unit_test(limits),
 	};
 
 	return cmocka_run_group_tests_name("workloads/conf/kueue_conf_owners", tests, NULL, NULL);

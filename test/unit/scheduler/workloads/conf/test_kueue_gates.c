@@ -80,7 +80,7 @@ static void known_ones_without_effect_and_unknown_ones(void **state)
 	assert_memory_equal(&o, &before, sizeof(o));
 }
 
-static void what_is_missing_has_a_name(void **state)
+static void missing_features_have_names(void **state)
 {
 	static const char *const missing[] = { "TASBalancedPlacement", "TopologyAwareScheduling",
 					       "ConcurrentAdmission", "KueueDRAIntegration",
@@ -95,7 +95,7 @@ static void what_is_missing_has_a_name(void **state)
 	assert_null(kueue_gates_missing(STR_LIT("PriorityBoost"), false));
 }
 
-static void what_has_no_switch_is_told(void **state)
+static void unsupported_gates_are_reported(void **state)
 {
 	static const struct {
 		const char *name;
@@ -121,7 +121,7 @@ static void what_has_no_switch_is_told(void **state)
 	}
 }
 
-static void some_need_others(void **state)
+static void gates_that_need_other_gates(void **state)
 {
 	(void)state;
 	assert_string_equal(kueue_gates_needed(STR_LIT("ElasticJobsViaWorkloadSlicesWithTAS"), 1),
@@ -141,9 +141,9 @@ int main(void)
 		cmocka_unit_test(two_gates_turn_on_preemption_gates),
 		cmocka_unit_test(one_gate_may_have_two_switches),
 		cmocka_unit_test(a_gate_alone_does_not_turn_on_admission_fair_sharing),
-		cmocka_unit_test(what_is_missing_has_a_name),
-		cmocka_unit_test(what_has_no_switch_is_told),
-		cmocka_unit_test(some_need_others),
+		cmocka_unit_test(missing_features_have_names),
+		cmocka_unit_test(unsupported_gates_are_reported),
+		cmocka_unit_test(gates_that_need_other_gates),
 		cmocka_unit_test(known_ones_without_effect_and_unknown_ones),
 	};
 

@@ -33,7 +33,7 @@ static void patch_job(struct owner_fixture *f, const char *body)
 	owner_fixture_call(f, HTTP_PATCH, JOBS "/j", APISERVER_FIXTURE_MERGE, body);
 }
 
-/* As the Job controller of Kubernetes. */
+/* Writes a status as the Job controller of Kubernetes does. */
 static void job_status(struct owner_fixture *f, const char *status)
 {
 	char body[600];
@@ -86,7 +86,7 @@ static void run(struct owner_fixture *f)
 		3);
 	owner_fixture_admit(f, "main:3");
 	owner_fixture_look(f);
-	/* Its start is under way: nobody else may get its quota. */
+	/* Its start is in flight: its quota is not released. */
 	assert_int_equal(owner_fixture_activity(f), OWNER_CONTROLLER_RUN);
 	owner_fixture_settle(f);
 	expect_started(f);
@@ -116,7 +116,7 @@ static void a_job_from_its_creation_to_its_end(void **state)
 {
 	struct owner_fixture f;
 	const struct jdoc *container;
-	unsigned told;
+	unsigned notified;
 
 	(void)state;
 	owner_fixture_begin(&f, "{}");
@@ -130,12 +130,12 @@ static void a_job_from_its_creation_to_its_end(void **state)
 	assert_string_equal(jdoc_path_str(container, "image"), "busybox");
 	/* Its pods are going: it runs until they are gone. */
 	assert_int_equal(owner_fixture_activity(&f), OWNER_CONTROLLER_RUN);
-	told = f.told;
+	notified = f.notified;
 	job_status(&f, "{\"active\":0,\"ready\":0}");
 	owner_fixture_settle(&f);
 	expect_restored(&f);
 	assert_int_equal(owner_fixture_activity(&f), OWNER_CONTROLLER_STOPPED);
-	assert_int_equal(f.told, told + 1);
+	assert_int_equal(f.notified, notified + 1);
 	owner_fixture_workload_status(
 		&f,
 		OWNER_FIXTURE_CONDITION("False", "QuotaReserved", "PendingEvaluation") "," OWNER_FIXTURE_CONDITION(
@@ -241,7 +241,7 @@ static void nothing_is_written_before_all_is_known(void **state)
 	owner_fixture_end(&f);
 }
 
-static void a_job_that_nobody_admitted_is_stopped(void **state)
+static void a_job_without_admission_is_stopped(void **state)
 {
 	struct owner_fixture f;
 
@@ -289,7 +289,7 @@ static void a_job_that_changes_while_it_waits_keeps_its_workload(void **state)
 	owner_fixture_end(&f);
 }
 
-/* A DELETE in flight cannot be called back: the Job waits for its next Workload to reserve quota.
+/* A DELETE in flight cannot be cancelled: the Job waits for its next Workload to reserve quota.
  */
 static void a_job_does_not_start_on_a_workload_that_is_to_be_deleted(void **state)
 {
@@ -371,7 +371,7 @@ static void workloads_of_others(void **state)
 	owner_fixture_end(&f);
 }
 
-/* It was nobody's when it was seen, and nothing of it was kept. */
+/* It had no owner when it was seen, and nothing of it was kept. */
 static void workload_that_a_job_names_later(void **state)
 {
 	struct owner_fixture f;
@@ -418,7 +418,7 @@ static void retire(struct owner_fixture *f, bool yes)
 	owner_controller_retire(f->o, strbuf_str(&key), yes);
 }
 
-/* It may be taken back as long as nobody has heard of it. */
+/* The deletion can be withdrawn until it is sent. */
 static void a_job_that_is_to_go(void **state)
 {
 	struct owner_fixture f;
@@ -436,7 +436,7 @@ static void a_job_that_is_to_go(void **state)
 	owner_fixture_settle(&f);
 	assert_true(has_job(&f));
 	assert_false(owner_fixture_has_event(&f, "Deleted"));
-	/* What else is written about it meanwhile does not take its place. */
+	/* Another write for the Job does not replace it. */
 	patch_job(&f, "{\"spec\":{\"suspend\":false}}");
 	retire(&f, true);
 	owner_fixture_settle(&f);
@@ -445,7 +445,7 @@ static void a_job_that_is_to_go(void **state)
 	owner_fixture_end(&f);
 }
 
-static void a_job_whose_workload_is_gone_stays(void **state)
+static void a_job_stays_when_its_workload_is_gone(void **state)
 {
 	struct owner_fixture f;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -470,14 +470,14 @@ int main(void)
 		cmocka_unit_test(a_creation_that_is_refused),
 		cmocka_unit_test(answers_that_are_lost),
 		cmocka_unit_test(nothing_is_written_before_all_is_known),
-		cmocka_unit_test(a_job_that_nobody_admitted_is_stopped),
+		cmocka_unit_test(a_job_without_admission_is_stopped),
 		cmocka_unit_test(a_job_that_changes_while_it_waits_keeps_its_workload),
 		cmocka_unit_test(a_job_does_not_start_on_a_workload_that_is_to_be_deleted),
 		cmocka_unit_test(a_job_that_cannot_start_so_ends),
 		cmocka_unit_test(workloads_of_others),
 		cmocka_unit_test(workload_that_a_job_names_later),
 		cmocka_unit_test(a_job_that_is_to_go),
-		cmocka_unit_test(a_job_whose_workload_is_gone_stays),
+		cmocka_unit_test(a_job_stays_when_its_workload_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

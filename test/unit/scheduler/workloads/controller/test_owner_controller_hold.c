@@ -1,4 +1,4 @@
-/* Whose quota a pod runs on, at the embedded API server. */
+/* Whether a pod runs on the quota of a Workload, at the embedded API server. */
 #include "lib/unit.h"
 
 #include "api/core/pod.h"
@@ -13,7 +13,7 @@
 #define CONF "integrations: {frameworks: [batch/job, pod]}"
 #define STARTED "'kueue.x-k8s.io/managed':'true','kueue.x-k8s.io/podset':'main'"
 
-/* owner: UID of the Job "j" that controls it; NULL: nobody does. */
+/* owner: UID of the Job "j" that controls it; NULL: no controller. */
 static bool is_held(struct owner_fixture *f, const char *labels, const char *owner, bool has_node)
 {
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
@@ -44,7 +44,7 @@ static char *start(struct owner_fixture *f)
 	return xmalloc_dup(jdoc_path_str(f->api.doc, "metadata.uid"));
 }
 
-static void what_holds_a_pod(void **state)
+static void pods_of_an_admitted_job(void **state)
 {
 	CLEANUP(xmalloc_freep) char *uid = NULL;
 	struct owner_fixture f;
@@ -70,7 +70,7 @@ static void what_holds_a_pod(void **state)
 									 "Preempted"),
 		NULL);
 	owner_fixture_settle(&f);
-	/* What still runs is not charged to a Queue on its way out. */
+	/* A pod that still runs is not charged to a Queue while it stops. */
 	assert_false(is_held(&f, STARTED, uid, false));
 	assert_true(is_held(&f, STARTED, uid, true));
 	owner_fixture_end(&f);
@@ -84,8 +84,8 @@ static void on_unheld(void *ctx, struct str key)
 	(*n)++;
 }
 
-/* After a restart pods may be seen first: they are believed until all is known. */
-static void believed_until_all_is_known(void **state)
+/* After a restart pods may be seen first: their labels count until all objects are listed. */
+static void labels_count_until_all_is_listed(void **state)
 {
 	CLEANUP(xmalloc_freep) char *uid = NULL;
 	struct owner_fixture f;
@@ -109,8 +109,8 @@ static void believed_until_all_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_holds_a_pod),
-		cmocka_unit_test(believed_until_all_is_known),
+		cmocka_unit_test(pods_of_an_admitted_job),
+		cmocka_unit_test(labels_count_until_all_is_listed),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

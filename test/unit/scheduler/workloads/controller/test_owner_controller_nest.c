@@ -79,7 +79,7 @@ static void expect_workloads(struct owner_fixture *f, size_t want)
 	assert_int_equal(jdoc_count(jdoc_get(f->api.doc, "items")), want);
 }
 
-/* top queues; middle does not, low does: both run with top, whose Workload is the only one. */
+/* top queues; middle does not, low does: both run with top, which has the only Workload. */
 static void jobs_below_run_with_the_topmost(void **state)
 {
 	const struct owner_ref top = { "batch/v1", "Job", "top", NULL };
@@ -98,7 +98,7 @@ static void jobs_below_run_with_the_topmost(void **state)
 	expect_suspended(&f, "low", true);
 	expect_workloads(&f, 1);
 	assert_true(owner_fixture_has_event(&f, "Suspended"));
-	/* What queues is started with top, the other by its maker: that is not undone. */
+	/* low is started with top; middle is started by its maker, and is not suspended again. */
 	owner_fixture_admit(&f, "main:1");
 	owner_fixture_settle(&f);
 	expect_suspended(&f, "top", false);
@@ -216,8 +216,8 @@ static void owners_that_do_not_count(void **state)
 	}
 }
 
-/* The webhook checks who writes the owner of a Job that queues. Of the others anybody may say that
- * an external framework owns them. */
+/* The webhook checks the writer of the owner of a Job that queues. Other Jobs may name any owner of
+ * an external framework. */
 static void a_forged_owner_above(void **state)
 {
 	const struct owner_ref external = { "example.com/v1", "Foo", "s", "x" };

@@ -1,4 +1,4 @@
-/* Pods that queue, alone and in groups. Of the webhook the test plays what it adds. */
+/* Pods that queue, alone and in groups. The test adds the members that the webhook adds. */
 #include "scheduler/workloads/controller/owner_controller.h"
 
 #include "lib/unit.h"
@@ -50,7 +50,7 @@ static bool is_there(struct owner_fixture *f, const char *name)
 	return apiserver_fixture_do(&f->api, HTTP_GET, url, NULL, NULL) == 200;
 }
 
-/* As scheduler and kubelet. */
+/* Binds and starts a pod, as scheduler and kubelet do. */
 static void set_phase(struct owner_fixture *f, const char *name, const char *phase)
 {
 	CLEANUP(xmalloc_freep) char *url = xmalloc_printf(PODS "/%s/status", name);
@@ -152,7 +152,7 @@ static void quota_stays_while_a_pod_may_be_let_go(void **state)
 	owner_fixture_settle(&f);
 	assert_int_equal(owner_fixture_activity(&f), OWNER_CONTROLLER_STOPPED);
 	owner_fixture_admit(&f, "main:1");
-	owner_fixture_look(&f); /* the write that lets it go is under way */
+	owner_fixture_look(&f); /* the write that ungates it is in flight */
 	assert_int_equal(owner_fixture_activity(&f), OWNER_CONTROLLER_RUN);
 	owner_fixture_evict(&f, "main:1");
 	owner_fixture_look(&f);
@@ -194,8 +194,8 @@ static void a_pod_that_is_preempted(void **state)
 	owner_fixture_end(&f);
 }
 
-/* The write that lets it go may still wait, for a right say: it is not for a Workload that lost its
- * quota. */
+/* The write that ungates it may wait, e.g. for a missing right: it must not be sent for a Workload
+ * that lost its quota. */
 static void a_pod_that_is_preempted_before_it_is_let_go(void **state)
 {
 	struct owner_fixture f;
@@ -238,7 +238,7 @@ static void start_group(struct owner_fixture *f)
 	owner_fixture_settle(f);
 }
 
-static void a_group_whose_pod_fails(void **state)
+static void a_group_with_a_failed_pod(void **state)
 {
 	struct owner_fixture f;
 
@@ -252,7 +252,7 @@ static void a_group_whose_pod_fails(void **state)
 	create_pod(&f, "c", "g", ", kueue.x-k8s.io/pod-group-total-count: '2'");
 	owner_fixture_settle(&f);
 	expect_gated(&f, "c", false);
-	get_pod(&f, "a"); /* somebody stands in for it: nobody holds it any more */
+	get_pod(&f, "a"); /* it has a replacement: its finalizer is removed */
 	expect_no_finalizer(&f);
 	owner_fixture_get_workload(&f);
 	owner_fixture_expect_condition(&f, "WaitingForReplacementPods", "False", "PodsReady");
@@ -407,7 +407,7 @@ int main(void)
 		cmocka_unit_test(quota_stays_while_a_pod_may_be_let_go),
 		cmocka_unit_test(a_pod_that_is_preempted),
 		cmocka_unit_test(a_pod_that_is_preempted_before_it_is_let_go),
-		cmocka_unit_test(a_group_whose_pod_fails),
+		cmocka_unit_test(a_group_with_a_failed_pod),
 		cmocka_unit_test(a_group_that_is_preempted_and_comes_back),
 		cmocka_unit_test(a_group_that_goes_with_its_namespace),
 		cmocka_unit_test(pods_are_left_alone),

@@ -1,4 +1,4 @@
-/* What is measured of owners, at the embedded API server. */
+/* Durations that are measured of owners, at the embedded API server. */
 #include "lib/unit.h"
 
 #include "base/attrs.h"
@@ -57,15 +57,15 @@ static void a_job(void **state)
 	later(&f, 3);
 	owner_fixture_settle(&f);
 	expect(&f, "created Job lq 3\n");
-	/* What becomes of it is nothing new; its pods have no gate. */
+	/* Its admission is not measured: its pods have no gate. */
 	owner_fixture_admit(&f, "main:1");
 	owner_fixture_settle(&f);
 	expect(&f, "");
 	owner_fixture_end(&f);
 }
 
-/* Who lists it has not seen it come. */
-static void what_was_there_before_is_not_counted(void **state)
+/* An object of the first list was created at an unknown time before. */
+static void listed_objects_are_not_measured(void **state)
 {
 	struct owner_fixture f;
 	CLEANUP(xmalloc_freep) char *body = NULL;
@@ -142,7 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job),
-		cmocka_unit_test(what_was_there_before_is_not_counted),
+		cmocka_unit_test(listed_objects_are_not_measured),
 		cmocka_unit_test(a_job_that_was_changed_is_not_counted),
 		cmocka_unit_test(pods),
 	};

@@ -76,7 +76,7 @@ static void which_namespaces_are_managed(void **state)
 	assert_false(owner_world_namespace(w, &ns));
 	owner_world_namespace_gone(w, STR_LIT("a"));
 	owner_world_destroy(w);
-	/* Nobody said which: all. */
+	/* Without a selector: all. */
 	w = owner_world_create(NULL);
 	assert_true(owner_world_manages(w, "a"));
 	owner_world_destroy(w);

@@ -1,6 +1,6 @@
 /* test/unit/scheduler/workloads/cycle/order_fixture.h: entries of a cycle over a small world, and
- * the order they come in. Every workload is an entry unless its name begins with "used"; one whose
- * name begins with "preemptor" is the preemptor of its queue. Owner: the test. */
+ * the order they come in. Every workload is an entry unless its name begins with "used"; one with
+ * a name that begins with "preemptor" is the preemptor of its queue. Owner: the test. */
 #ifndef TEST_UNIT_SCHEDULER_WORKLOADS_CYCLE_ORDER_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_WORKLOADS_CYCLE_ORDER_FIXTURE_H
 
@@ -19,11 +19,11 @@ struct order_fixture {
 	struct strbuf text;
 };
 
-/* The world as in quota_world.h; flavors are assigned, nobody can be preempted. Entries are given
+/* The world as in quota_world.h; flavors are assigned, no preemption is possible. Entries are given
  * in the order of the workloads. */
 void order_fixture_init(struct order_fixture *x, const char *world);
 void order_fixture_finish(struct order_fixture *x);
-/* What a cycle does with an entry that fits: its usage counts for those behind it. */
+/* As a cycle admits an entry that fits: its usage counts for those behind it. */
 void order_fixture_admit(struct order_fixture *x, const struct entry *e);
 /* The names in order, "a b c"; those that fit are admitted on the way. Usage is as before. */
 const char *order_fixture_run(struct order_fixture *x);

@@ -46,7 +46,7 @@ static void victims_keep_their_quota_until_they_are_gone(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void what_does_not_get_in_goes_back(void **state)
+static void entries_without_quota_are_requeued(void **state)
 {
 	static const struct quota_cycle_row rows[] = {
 		{ "quota q f cpu nominal=2\nworkload a queue=q cpu=3\nworkload b queue=q cpu=1 "
@@ -111,7 +111,7 @@ static void flavors_not_looked_at_yet_are_tried_at_once(void **state)
 }
 
 /* Quota of a flavor that this scan has passed comes free before the scan ends: the next one begins
- * at once, nobody would wake the workload otherwise. */
+ * at once, since nothing would wake the workload otherwise. */
 static void quota_behind_the_scan_is_not_missed(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -150,8 +150,8 @@ static void a_flavor_lost_within_a_cycle_is_tried_again(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* Several heads of one queue: nobody overtakes one that stays first, whatever the order of the
- * cycle says. */
+/* Several heads of one queue: none overtakes one that stays first, whatever the order of the
+ * cycle. */
 static void heads_of_one_queue_keep_their_order(void **state)
 {
 	static const struct quota_cycle_row rows[] = {
@@ -167,7 +167,7 @@ static void heads_of_one_queue_keep_their_order(void **state)
 		  "workload a queue=q cpu=3 prio=2\nworkload b queue=q cpu=1 prio=1\n",
 		  { "wait a heap NoFit ExceedsMaxQuota; "
 		    "wait b heap FailedAfterNomination WaitingForQuota" } },
-		/* One that is put aside holds nobody up. */
+		/* One that is inadmissible does not block the others. */
 		{ "option heads=2\nquota q f cpu nominal=2\n"
 		  "workload a queue=q cpu=3 prio=2\nworkload b queue=q cpu=1 prio=1\n",
 		  { "admit b to q cpu=f; wait a inadmissible NoFit ExceedsMaxQuota" } },
@@ -217,7 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_head_of_each_queue_in_a_cycle),
 		cmocka_unit_test(victims_keep_their_quota_until_they_are_gone),
-		cmocka_unit_test(what_does_not_get_in_goes_back),
+		cmocka_unit_test(entries_without_quota_are_requeued),
 		cmocka_unit_test(quota_is_as_before_until_decisions_are_applied),
 		cmocka_unit_test(flavors_not_looked_at_yet_are_tried_at_once),
 		cmocka_unit_test(quota_behind_the_scan_is_not_missed),

@@ -1,5 +1,5 @@
 /* Random worlds of the Workload engine, cycle after cycle: victims stop, their workloads wait
- * again, some finish. What must hold whatever the world looks like. */
+ * again, some finish. The invariants hold in every world. */
 #include "scheduler/workloads/cycle/admission_cycle.h"
 
 #include "lib/unit.h"
@@ -20,7 +20,7 @@
 #define SETTLED 3000
 #define SHUFFLED 1500
 #define CYCLES 12 /* of one world, with jobs that finish */
-#define LATE 10   /* cycles before others come */
+#define LATE 10   /* cycles before further workloads are added */
 #define SETTLE 400
 
 static void finish_one(struct admission_cycle_fixture *f, struct quota_random *r)
@@ -85,7 +85,7 @@ static void run_world(uint64_t seed, struct strbuf *out)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void what_must_hold_after_every_cycle(void **state)
+static void invariants_after_every_cycle(void **state)
 {
 	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
 
@@ -144,7 +144,7 @@ static void shuffle(const char *text, struct quota_random *r, struct strbuf *out
 	}
 }
 
-/* The same events whatever the ids. */
+/* The same events, independent of ids. */
 static void run_by_keys(const char *world, unsigned nworkloads, uint64_t seed, struct strbuf *out)
 {
 	struct admission_cycle_fixture f;
@@ -211,7 +211,7 @@ struct fair_tournament {
 	unsigned of[MOST][MOST];
 };
 
-/* Nobody is preempted for one that it has preempted, and not again and again for the same one. */
+/* No workload is preempted for its own former victim, nor repeatedly for the same one. */
 static void check_turns(const struct admission_cycle_fixture *f, struct fair_tournament *t,
 			uint64_t seed, const char *text)
 {
@@ -257,7 +257,7 @@ static void add_late(struct admission_cycle_fixture *f, struct quota_random *r,
 	strbuf_finish(&late);
 }
 
-/* Returns whether anybody was preempted. */
+/* Returns whether a workload was preempted. */
 static bool settle(uint64_t seed)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -290,8 +290,8 @@ static bool settle(uint64_t seed)
 	return any;
 }
 
-/* Without a change from outside, victims that stop and wait again included, nobody preempts back
- * and worlds come to rest, whatever the policies, gates and costs. */
+/* Without a change from outside, except that victims stop and wait again, no victim preempts its
+ * preemptor and worlds come to rest, whatever the policies, gates and costs. */
 static void worlds_come_to_rest(void **state)
 {
 	unsigned preempting = 0;
@@ -306,7 +306,7 @@ static void worlds_come_to_rest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_must_hold_after_every_cycle),
+		cmocka_unit_test(invariants_after_every_cycle),
 		cmocka_unit_test(the_order_of_objects_does_not_matter),
 		cmocka_unit_test(worlds_come_to_rest),
 	};

@@ -40,7 +40,7 @@ static void test_of_equal_priority_the_older_is_first(void **state)
 	       "old mid new");
 }
 
-static void test_who_was_evicted_by_a_check_counts_from_then(void **state)
+static void test_an_eviction_by_a_check_restarts_the_time(void **state)
 {
 	(void)state;
 	expect(QUEUES
@@ -50,7 +50,7 @@ static void test_who_was_evicted_by_a_check_counts_from_then(void **state)
 	       "new late old");
 }
 
-static void test_who_was_reclaimed_from_queues_behind_without_priority_sorting(void **state)
+static void test_a_reclaimed_workload_goes_behind_without_priority_sorting(void **state)
 {
 	static const char *const objects =
 		QUEUES "workload ns/a queue=x cpu=1 created=-90s preempted=-5s reclaimed\n"
@@ -97,7 +97,7 @@ static void test_a_preemptor_that_borrows_is_first_with_the_gate(void **state)
 	       "preemptor w");
 }
 
-static void test_who_holds_quota_is_first(void **state)
+static void test_workloads_with_quota_are_first(void **state)
 {
 	(void)state;
 	expect("option prioritize_preemptors=true\n" QUEUES
@@ -130,13 +130,12 @@ int main(void)
 		cmocka_unit_test(test_the_higher_priority_is_first),
 		cmocka_unit_test(test_without_priority_sorting_the_older_is_first),
 		cmocka_unit_test(test_of_equal_priority_the_older_is_first),
-		cmocka_unit_test(test_who_was_evicted_by_a_check_counts_from_then),
-		cmocka_unit_test(
-			test_who_was_reclaimed_from_queues_behind_without_priority_sorting),
+		cmocka_unit_test(test_an_eviction_by_a_check_restarts_the_time),
+		cmocka_unit_test(test_a_reclaimed_workload_goes_behind_without_priority_sorting),
 		cmocka_unit_test(test_the_lower_level_of_borrowing_is_first),
 		cmocka_unit_test(test_preemptors_are_first_with_their_gate),
 		cmocka_unit_test(test_a_preemptor_that_borrows_is_first_with_the_gate),
-		cmocka_unit_test(test_who_holds_quota_is_first),
+		cmocka_unit_test(test_workloads_with_quota_are_first),
 		cmocka_unit_test(test_ties_end_in_uid_and_key),
 		cmocka_unit_test(test_nothing_gives_nothing),
 	};

@@ -45,7 +45,7 @@ static void test_a_share_is_by_weight(void **state)
 		    "quota x f cpu nominal=0\nquota y f cpu nominal=0\n"
 		    "workload ns/x queue=x cpu=1\nworkload ns/y queue=y cpu=2\n",
 	       "y x");
-	/* Weight 0 is behind all others; among such it is who borrows less. */
+	/* Weight 0 is behind all others; among such the one that borrows less is first. */
 	expect(FAIR
 	       "cohort c\nqueue x cohort=c weight=0\nqueue y cohort=c\nqueue z cohort=c weight=0\n"
 	       "quota cohort/c f cpu nominal=9\nquota x f cpu nominal=0\n"
@@ -55,7 +55,7 @@ static void test_a_share_is_by_weight(void **state)
 	       "y z x");
 }
 
-static void test_who_does_not_borrow_is_first(void **state)
+static void test_workloads_that_do_not_borrow_are_first(void **state)
 {
 	/* x borrows gpu, much of it; its entry wants cpu, which it has. y borrows a little cpu. */
 	static const char *const objects =
@@ -132,7 +132,7 @@ static void test_admissions_count_for_those_behind(void **state)
 	       "x z y");
 }
 
-static void test_what_does_not_get_in_does_not_count(void **state)
+static void test_entries_that_never_fit_do_not_count(void **state)
 {
 	/* As above, but x could never fit. */
 	(void)state;
@@ -189,7 +189,7 @@ static void test_entries_of_one_queue_keep_their_order(void **state)
 	order_fixture_finish(&x);
 }
 
-static void test_who_holds_quota_adds_nothing(void **state)
+static void test_workloads_with_quota_add_nothing(void **state)
 {
 	struct order_fixture x;
 
@@ -233,7 +233,7 @@ static bool beats(const struct quota *q, const struct contender *a, const struct
 	return ta != tb ? ta < tb : strcmp(a->e->w->object.uid, b->e->w->object.uid) < 0;
 }
 
-/* The best entry at or below node; e NULL: none. What it means for the node is filled in. */
+/* The best entry at or below node, with its values for the node; e NULL: none. */
 static struct contender winner_of(const struct naive *n, uint32_t node)
 {
 	struct forest *f = n->x->world.f;
@@ -346,16 +346,16 @@ int main(void)
 		cmocka_unit_test(test_the_lower_share_is_first),
 		cmocka_unit_test(test_the_entry_itself_counts),
 		cmocka_unit_test(test_a_share_is_by_weight),
-		cmocka_unit_test(test_who_does_not_borrow_is_first),
+		cmocka_unit_test(test_workloads_that_do_not_borrow_are_first),
 		cmocka_unit_test(test_a_subtree_that_does_not_borrow_is_first),
 		cmocka_unit_test(test_of_equal_shares_priority_age_and_uid_decide),
 		cmocka_unit_test(test_preemptors_are_first_with_their_gate),
 		cmocka_unit_test(test_admissions_count_for_those_behind),
-		cmocka_unit_test(test_what_does_not_get_in_does_not_count),
+		cmocka_unit_test(test_entries_that_never_fit_do_not_count),
 		cmocka_unit_test(test_the_share_of_a_cohort_decides_above_it),
 		cmocka_unit_test(test_trees_come_by_the_names_of_their_roots),
 		cmocka_unit_test(test_entries_of_one_queue_keep_their_order),
-		cmocka_unit_test(test_who_holds_quota_adds_nothing),
+		cmocka_unit_test(test_workloads_with_quota_add_nothing),
 		cmocka_unit_test(test_it_decides_as_a_tournament_held_anew),
 	};
 

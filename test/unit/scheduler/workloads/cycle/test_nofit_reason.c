@@ -32,7 +32,7 @@ static void every_value_has_a_name(void **state)
 	}
 }
 
-static void a_flavor_preempts_whether_it_found_somebody_or_not(void **state)
+static void a_flavor_preempts_with_and_without_victims(void **state)
 {
 	(void)state;
 	assert_string_equal(nofit_reason_flavor_mode(FLAVOR_NO_CANDIDATES), "Preempt");
@@ -47,7 +47,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_those_of_the_api),
 		cmocka_unit_test(every_value_has_a_name),
-		cmocka_unit_test(a_flavor_preempts_whether_it_found_somebody_or_not),
+		cmocka_unit_test(a_flavor_preempts_with_and_without_victims),
 	};
 
 	return cmocka_run_group_tests_name("workloads/cycle/nofit_reason", tests, NULL, NULL);

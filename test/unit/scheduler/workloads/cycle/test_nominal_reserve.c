@@ -15,7 +15,7 @@
 
 #define LATER "wait a1 heap FailedAfterNomination WaitingForQuota"
 
-static void what_the_next_ones_use_is_not_lent(void **state)
+static void quota_of_the_next_heads_is_not_lent(void **state)
 {
 	static const struct quota_cycle_row rows[] = {
 		/* Without: lent, and taken back in the next cycle. */
@@ -49,7 +49,7 @@ static void what_the_next_ones_use_is_not_lent(void **state)
 	admission_cycle_fixture_rows(rows, ARRAY_LEN(rows));
 }
 
-/* Two queues whose heads borrow, with small ones behind: neither waits for the other one's. */
+/* The heads of two queues borrow, with small ones behind: neither waits for those of the other. */
 static void only_behind_a_head_that_got_in(void **state)
 {
 	static const struct quota_cycle_row rows[] = {
@@ -78,7 +78,7 @@ static void set_preemptor(struct admission_cycle_fixture *f, const char *queue,
 	q->preemptor_generation = w->object.generation;
 }
 
-static void whom_others_were_preempted_for_may_borrow(void **state)
+static void a_preemptor_may_borrow(void **state)
 {
 	struct admission_cycle_fixture f;
 
@@ -130,9 +130,9 @@ static void follows_what_the_cycle_does(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_next_ones_use_is_not_lent),
+		cmocka_unit_test(quota_of_the_next_heads_is_not_lent),
 		cmocka_unit_test(only_behind_a_head_that_got_in),
-		cmocka_unit_test(whom_others_were_preempted_for_may_borrow),
+		cmocka_unit_test(a_preemptor_may_borrow),
 		cmocka_unit_test(follows_what_the_cycle_does),
 	};
 

@@ -106,7 +106,7 @@ static void fits_or_has_victims_or_has_none(void **state)
 }
 
 /* Without borrowing, without victims, and nothing is remembered. */
-static void what_fits_into_nominal_quota(void **state)
+static void workloads_that_fit_into_nominal_quota(void **state)
 {
 	static const struct {
 		const char *world;
@@ -217,7 +217,7 @@ int main(void)
 		cmocka_unit_test(filters_in_their_order),
 		cmocka_unit_test(requests_that_are_not_valid_and_unsupported_features),
 		cmocka_unit_test(fits_or_has_victims_or_has_none),
-		cmocka_unit_test(what_fits_into_nominal_quota),
+		cmocka_unit_test(workloads_that_fit_into_nominal_quota),
 		cmocka_unit_test(partial_admission_takes_the_largest_size_that_will_do),
 		cmocka_unit_test(anew_with_the_same_flavors_and_without_those_that_go),
 	};

@@ -53,7 +53,7 @@ static void overlapping_victims(void **state)
 	run_rows(world, rows, ARRAY_LEN(rows));
 }
 
-static void recomputation_is_told(void **state)
+static void recomputation_is_reported(void **state)
 {
 	struct admission_cycle_fixture f;
 	const struct admission_decision *d;
@@ -134,11 +134,11 @@ static void a_closed_gate_holds_back_preemption_and_reserves_nothing(void **stat
 		  "preempt low for wa InClusterQueue; "
 		  "wait wa heap PendingPreemption WaitingForPreemptedWorkloads; "
 		  "wait wb heap FailedAfterNomination WaitingForQuota" },
-		/* What fits without preemption does not mind. */
+		/* An entry that fits without preemption is not affected. */
 		{ "option preemption_gates=true\n",
 		  "workload wa queue=a cpu=2 prio=2 preemption-gated\n",
 		  "admit wa to a cpu=f; wait wb heap FailedAfterNomination WaitingForQuota" },
-		/* Without victims the gate says nothing. */
+		/* Without victims the gate has no effect. */
 		{ "option preemption_gates=true\n",
 		  "workload wa queue=a cpu=3 prio=-10 preemption-gated\n",
 		  "admit wb to b cpu=f; "
@@ -177,7 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(overlapping_victims),
-		cmocka_unit_test(recomputation_is_told),
+		cmocka_unit_test(recomputation_is_reported),
 		cmocka_unit_test(one_after_the_other_until_its_pods_are_ready),
 		cmocka_unit_test(earlier_ones_take_the_quota),
 		cmocka_unit_test(capacity_is_reserved_for_a_blocked_head),

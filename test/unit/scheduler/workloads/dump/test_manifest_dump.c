@@ -1,4 +1,4 @@
-/* What is written is read again by a simulation: it must decide as the one that was written. */
+/* A simulation reads a dump of another one: it must decide as that does. */
 #include "scheduler/workloads/dump/manifest_dump.h"
 
 #include <dirent.h>
@@ -56,7 +56,7 @@ static struct workload_simulation *read_again(const struct workload_simulation *
 	return simulate(in, now);
 }
 
-/* Who was admitted and preempted, with what, in order. */
+/* Appends admissions with their flavors and preemptions, in order. */
 static void add_steps(struct workload_simulation *s, struct strbuf *out)
 {
 	const struct workload_step *v;

@@ -1,4 +1,4 @@
-/* One Workload as a manifest; that it is read again as it was: test_manifest_dump.c. */
+/* One Workload as a manifest. test_manifest_dump.c checks that it is read again without loss. */
 #include "scheduler/workloads/dump/manifest_dump.h"
 
 #include "api/meta/meta.h"
@@ -28,7 +28,7 @@ static const struct api_meta *meta_of(const void *s, const struct workload *w)
 	return &meta;
 }
 
-/* As it is written; the caller destroys it. */
+/* Returns the manifest that is written; the caller destroys it. */
 static struct jdoc *write_one(const char *workload)
 {
 	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT, text = STRBUF_INIT;
@@ -65,7 +65,7 @@ static const struct jdoc *pod_spec(const struct jdoc *d)
 	return jdoc_path(jdoc_at(jdoc_path(d, "spec.podSets"), 0), "template.spec");
 }
 
-static void what_was_asked_for(void **state)
+static void requests_and_labels(void **state)
 {
 	CLEANUP(jdoc_destroyp)
 	struct jdoc *d = write_one(
@@ -109,7 +109,7 @@ static void what_was_asked_for(void **state)
 	expect(d, "status.preemptionCost", "\"2500m\"");
 }
 
-static void what_it_holds(void **state)
+static void admission_and_quota(void **state)
 {
 	CLEANUP(jdoc_destroyp)
 	struct jdoc *d = write_one(QUOTA_SIM_WORKLOAD("w", "3", "0", QUOTA_SIM_HOLDS("3")));
@@ -122,7 +122,7 @@ static void what_it_holds(void **state)
 }
 
 /* Conditions that others write are part of the state. */
-static void what_others_said(void **state)
+static void conditions_of_others(void **state)
 {
 	CLEANUP(jdoc_destroyp)
 	struct jdoc *d = write_one(QUOTA_SIM_WORKLOAD(
@@ -133,7 +133,7 @@ static void what_others_said(void **state)
 	expect(jdoc_at(jdoc_path(d, "status.conditions"), 0), "type", "\"Finished\"");
 }
 
-static void what_manifests_cannot_say_holds_it(void **state)
+static void unsupported_requests_become_a_gate(void **state)
 {
 	CLEANUP(jdoc_destroyp)
 	struct jdoc *d = write_one(
@@ -150,10 +150,10 @@ static void what_manifests_cannot_say_holds_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_asked_for),
-		cmocka_unit_test(what_it_holds),
-		cmocka_unit_test(what_others_said),
-		cmocka_unit_test(what_manifests_cannot_say_holds_it),
+		cmocka_unit_test(requests_and_labels),
+		cmocka_unit_test(admission_and_quota),
+		cmocka_unit_test(conditions_of_others),
+		cmocka_unit_test(unsupported_requests_become_a_gate),
 	};
 
 	return cmocka_run_group_tests_name("workloads/dump/manifest_dump_workload", tests, NULL,

@@ -56,7 +56,7 @@ static void the_latest_of_each_in_order(void **state)
 	deferred_reasons_destroy(x);
 }
 
-static void nothing_of_those_who_wait_no_more(void **state)
+static void nothing_of_workloads_that_do_not_wait(void **state)
 {
 	struct deferred_reasons *x = deferred_reasons_create();
 
@@ -71,8 +71,8 @@ static void nothing_of_those_who_wait_no_more(void **state)
 	deferred_reasons_destroy(x);
 }
 
-/* Its id is that of another one now, which waits since later. */
-static void nothing_of_one_that_is_gone(void **state)
+/* Its id is used again by another one, which began to wait later. */
+static void dropped_workloads_have_no_reason(void **state)
 {
 	struct deferred_reasons *x = deferred_reasons_create();
 
@@ -115,8 +115,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_latest_of_each_in_order),
-		cmocka_unit_test(nothing_of_those_who_wait_no_more),
-		cmocka_unit_test(nothing_of_one_that_is_gone),
+		cmocka_unit_test(nothing_of_workloads_that_do_not_wait),
+		cmocka_unit_test(dropped_workloads_have_no_reason),
 		cmocka_unit_test(so_many_in_a_second),
 	};
 

@@ -10,7 +10,7 @@
 #include "lib/workload_engine_fixture.h"
 #include "obs/metric.h"
 
-/* The engine with many queues: when it tells of them. */
+/* The engine with many queues: when it writes their statuses. */
 
 #define MANY 1000
 #define STATUS "status?fieldManager=headgate-quota-status&force=true"
@@ -80,7 +80,7 @@ static void begin(struct workload_engine_fixture *f)
 	}
 }
 
-/* However many others there are, it is written with the next few. */
+/* It is among the next writes, however many other queues wait. */
 static void a_queue_does_not_wait_for_all_others(void **state)
 {
 	struct workload_engine_fixture f;
@@ -91,13 +91,13 @@ static void a_queue_does_not_wait_for_all_others(void **state)
 	a = step(&f);
 	assert_in_range(a.n, 1, AT_ONCE);
 	assert_true(a.team);
-	/* Only now something comes to be said of it. */
+	/* Only now its status changes. */
 	workload_engine_fixture_workload(&f, "one", 0, "1");
 	a = step(&f);
 	assert_in_range(a.n, 1, AT_ONCE);
 	assert_true(a.team);
 	settle(&f);
-	/* Nor when something is to be said of all of them. */
+	/* Nor when the statuses of all of them change. */
 	for (unsigned i = 0; i < MANY; i++) {
 		see_queue(&f, i, "Hold");
 	}
@@ -108,7 +108,7 @@ static void a_queue_does_not_wait_for_all_others(void **state)
 	workload_engine_fixture_finish(&f);
 }
 
-static void what_stays_as_it_is_is_not_written(void **state)
+static void unchanged_statuses_are_not_written(void **state)
 {
 	struct workload_engine_fixture f;
 	unsigned writes = 0;
@@ -157,7 +157,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_queue_does_not_wait_for_all_others),
-		cmocka_unit_test(what_stays_as_it_is_is_not_written),
+		cmocka_unit_test(unchanged_statuses_are_not_written),
 		cmocka_unit_test(gauges_go_ahead),
 	};
 

@@ -27,15 +27,15 @@ struct fixture {
 	struct fake_transport *transport;
 	struct recorder *recorder;
 	struct reconciler *life;
-	size_t told;
+	size_t recorded;
 };
 
-static void tell(void *ctx, const struct workload *w, const struct conditions_events *events)
+static void record(void *ctx, const struct workload *w, const struct conditions_events *events)
 {
 	struct fixture *f = ctx;
 
 	(void)w;
-	f->told += events->n;
+	f->recorded += events->n;
 }
 
 static void begin(struct fixture *f)
@@ -43,7 +43,7 @@ static void begin(struct fixture *f)
 	struct pool_options base = { .timeout_ns = CLOCK_NS_PER_S,
 				     .backoff_min_ns = CLOCK_NS_PER_MS,
 				     .backoff_max_ns = CLOCK_NS_PER_S };
-	struct reconciler_options opt = { .base = &base, .tell = tell, .ctx = f };
+	struct reconciler_options opt = { .base = &base, .tell = record, .ctx = f };
 
 	memset(f, 0, sizeof(*f));
 	workload_cache_fixture_init(&f->c);
@@ -69,7 +69,7 @@ static void end(struct fixture *f)
 	workload_cache_fixture_finish(&f->c);
 }
 
-/* Both the cache and the life are told, as in the scheduler. */
+/* Both the cache and the reconciler get the object, as in the scheduler. */
 static void see(struct fixture *f, const char *meta, const char *spec, const char *status)
 {
 	CLEANUP(xmalloc_freep)
@@ -114,7 +114,7 @@ static bool sent(struct fixture *f, const char *line, const char *what)
 	return has;
 }
 
-static void what_nobody_runs_gives_back_at_once(void **state)
+static void quota_without_a_job_is_released_at_once(void **state)
 {
 	struct fixture f;
 
@@ -153,7 +153,7 @@ static void a_limit_of_time_deactivates_when_it_is_over(void **state)
 	(void)step(&f);
 	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "DeactivationTarget"),
 			    "MaximumExecutionTimeExceeded");
-	assert_int_equal(f.told, 1);
+	assert_int_equal(f.recorded, 1);
 	end(&f);
 }
 
@@ -176,8 +176,8 @@ static void marked_for_deactivation_it_is_switched_off(void **state)
 	end(&f);
 }
 
-/* Somebody's policy does not let it be written: the Workload says so. */
-static void a_write_that_is_refused_is_told(void **state)
+/* An admission policy refuses the write: an event of the Workload reports it. */
+static void a_refused_write_is_reported(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -196,7 +196,7 @@ static void a_write_that_is_refused_is_told(void **state)
 }
 
 /* The event follows the deletion. */
-static void what_was_kept_long_enough_is_deleted(void **state)
+static void finished_workloads_are_deleted_in_time(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -294,7 +294,7 @@ static void a_status_that_is_outdated_is_read_again(void **state)
 	end(&f);
 }
 
-static void somebody_activates_it_in_time(void **state)
+static void it_is_activated_again_in_time(void **state)
 {
 	struct fixture f;
 
@@ -312,7 +312,7 @@ static void somebody_activates_it_in_time(void **state)
 	end(&f);
 }
 
-/* Nobody else takes the finalizer off; those of others stay. */
+/* Our finalizer is removed, since no other controller does it; those of others stay. */
 static void an_orphan_loses_its_finalizer(void **state)
 {
 	CLEANUP(xmalloc_freep) char *body = NULL;
@@ -354,14 +354,14 @@ static void queues_that_change_are_looked_at(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_nobody_runs_gives_back_at_once),
+		cmocka_unit_test(quota_without_a_job_is_released_at_once),
 		cmocka_unit_test(a_limit_of_time_deactivates_when_it_is_over),
 		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
-		cmocka_unit_test(a_write_that_is_refused_is_told),
-		cmocka_unit_test(what_was_kept_long_enough_is_deleted),
+		cmocka_unit_test(a_refused_write_is_reported),
+		cmocka_unit_test(finished_workloads_are_deleted_in_time),
 		cmocka_unit_test(the_job_of_what_was_deactivated_goes),
 		cmocka_unit_test(a_status_that_is_outdated_is_read_again),
-		cmocka_unit_test(somebody_activates_it_in_time),
+		cmocka_unit_test(it_is_activated_again_in_time),
 		cmocka_unit_test(an_orphan_loses_its_finalizer),
 		cmocka_unit_test(queues_that_change_are_looked_at),
 	};

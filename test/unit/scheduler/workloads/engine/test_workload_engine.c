@@ -41,7 +41,7 @@ static double attempts(const struct workload_engine_fixture *f, const char *resu
 			    values));
 }
 
-/* The world is there, its queues were told about. */
+/* The world is listed, and the statuses of its queues are written. */
 static void begin_settled(struct workload_engine_fixture *f)
 {
 	workload_engine_fixture_init(f, false);
@@ -49,7 +49,7 @@ static void begin_settled(struct workload_engine_fixture *f)
 	workload_engine_fixture_step(f);
 	workload_engine_fixture_answer(f, QUEUE, 200);
 	workload_engine_fixture_answer(f, LOCAL, 200);
-	/* What comes with the first objects: everything is looked at again. */
+	/* The first objects changed after the first cycle: a second one follows. */
 	clock_fake_advance(&f->clock, 2 * CLOCK_NS_PER_S);
 	workload_engine_fixture_step(f);
 	fake_transport_expect_none(f->transport);
@@ -113,7 +113,7 @@ static void no_event_of_a_refused_write(void **state)
 }
 
 /* The preemptor stays at the top of its queue until its victim has stopped. */
-static void who_waits_for_victims_is_not_looked_at_all_the_time(void **state)
+static void a_preemptor_is_not_tried_in_each_cycle(void **state)
 {
 	struct workload_engine_fixture f;
 	double before;
@@ -187,7 +187,7 @@ static void victims_without_a_job_are_written_once(void **state)
 	workload_engine_fixture_finish(&f);
 }
 
-/* What a cycle found out is no hurry: the next one may admit it. */
+/* The reason why it waits is not urgent: the next cycle may admit it. */
 static void why_it_waits_is_written_a_moment_later(void **state)
 {
 	struct workload_engine_fixture f;
@@ -283,7 +283,7 @@ static void answer_workload(struct workload_engine_fixture *f)
 	workload_engine_fixture_step(f);
 }
 
-/* What a cycle gives is out before the next one gives more. */
+/* A cycle begins only when the admissions of the last one are written. */
 static void a_cycle_waits_for_the_writes_of_the_last(void **state)
 {
 	struct workload_engine_fixture f;
@@ -317,7 +317,7 @@ static void writes_that_hang_do_not_stop_it(void **state)
 }
 
 /* Statuses of other queues do not wait until it is over, nor do gauges. */
-static void a_queue_whose_status_fails_holds_nobody_up(void **state)
+static void a_failing_queue_status_does_not_delay_others(void **state)
 {
 	struct workload_engine_fixture f;
 
@@ -339,7 +339,7 @@ static void a_queue_whose_status_fails_holds_nobody_up(void **state)
 	workload_engine_fixture_finish(&f);
 }
 
-static void bad_objects_are_told(void **state)
+static void bad_objects_are_reported(void **state)
 {
 	struct workload_engine_fixture f;
 
@@ -414,8 +414,8 @@ static void answer_all(struct workload_engine_fixture *f)
 	}
 }
 
-/* Nothing else brings it back: neither the object nor a queue changes. */
-static void what_happens_outside_of_cycles_is_written_again(void **state)
+/* Neither the object nor a queue changes: the engine must repeat the write itself. */
+static void failed_writes_outside_of_cycles_are_repeated(void **state)
 {
 	struct workload_engine_fixture f;
 
@@ -518,15 +518,15 @@ int main(void)
 		cmocka_unit_test(nothing_before_everything_is_listed),
 		cmocka_unit_test(events_follow_the_write),
 		cmocka_unit_test(no_event_of_a_refused_write),
-		cmocka_unit_test(who_waits_for_victims_is_not_looked_at_all_the_time),
+		cmocka_unit_test(a_preemptor_is_not_tried_in_each_cycle),
 		cmocka_unit_test(costs_follow_preemptions),
 		cmocka_unit_test(victims_without_a_job_are_written_once),
 		cmocka_unit_test(why_it_waits_is_written_a_moment_later),
 		cmocka_unit_test(a_cycle_waits_for_the_writes_of_the_last),
 		cmocka_unit_test(writes_that_hang_do_not_stop_it),
-		cmocka_unit_test(what_happens_outside_of_cycles_is_written_again),
-		cmocka_unit_test(a_queue_whose_status_fails_holds_nobody_up),
-		cmocka_unit_test(bad_objects_are_told),
+		cmocka_unit_test(failed_writes_outside_of_cycles_are_repeated),
+		cmocka_unit_test(a_failing_queue_status_does_not_delay_others),
+		cmocka_unit_test(bad_objects_are_reported),
 		cmocka_unit_test(metrics_bear_labels_of_workloads),
 		cmocka_unit_test(use_of_local_queues_is_sampled),
 		cmocka_unit_test(use_is_read_back_after_a_restart),

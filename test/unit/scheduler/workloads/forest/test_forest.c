@@ -145,7 +145,8 @@ static void test_lending_nothing_and_lending_everything(void **state)
 	begin("quota a default cpu nominal=1\n");
 }
 
-/* What is over at a queue whose quota was lowered is negative for it, and for its parent. */
+/* After quota was lowered below the usage, less than nothing is available to the queue and its
+ * parent. */
 static void test_use_beyond_quota_is_negative(void **state)
 {
 	(void)state;
@@ -171,7 +172,7 @@ static const char three_levels[] = "cohort root\n"
 				   "quota b default cpu nominal=5\n"
 				   "quota c default cpu nominal=10\n";
 
-static void test_only_what_is_not_private_rises(void **state)
+static void test_usage_beyond_local_quota_rises(void **state)
 {
 	(void)state;
 	begin(three_levels);
@@ -242,7 +243,7 @@ static void test_fits(void **state)
 	v[0].value++;
 	assert_false(forest_fits(w.f, id("a"), &req));
 	use("a", CPU(20));
-	v[0].value = 0; /* nothing is asked: below zero is as good as zero */
+	v[0].value = 0; /* nothing is requested: less than zero fits, too */
 	assert_true(forest_fits(w.f, id("a"), &req));
 	forest_undo(w.f, 0);
 }
@@ -380,8 +381,8 @@ static void test_holders_are_charged_and_released(void **state)
 	assert_int_equal(usage("root"), 0);
 }
 
-/* A flavor may be gone from the queue while somebody still holds it. */
-static void test_a_pair_that_nobody_configures(void **state)
+/* A flavor may be removed from the queue while a workload still holds it. */
+static void test_a_pair_without_quota(void **state)
 {
 	uint32_t gone;
 
@@ -421,7 +422,7 @@ int main(void)
 		CASE(test_a_fork_has_usage_of_its_own),
 		CASE(test_lending_nothing_and_lending_everything),
 		CASE(test_use_beyond_quota_is_negative),
-		CASE(test_only_what_is_not_private_rises),
+		CASE(test_usage_beyond_local_quota_rises),
 		CASE(test_limits_count_between_cohorts_too),
 		CASE(test_fits_here_leaves_the_rest_to_the_parent),
 		CASE(test_fits),
@@ -430,7 +431,7 @@ int main(void)
 		CASE(test_cycles_are_not_placed),
 		CASE(test_shape),
 		CASE(test_holders_are_charged_and_released),
-		CASE(test_a_pair_that_nobody_configures),
+		CASE(test_a_pair_without_quota),
 		CASE(test_sums_that_were_cut_off_come_back),
 	};
 

@@ -22,7 +22,7 @@ struct random_world {
 	int64_t usage[COHORTS + QUEUES][PAIRS]; /* of queues, by node id: what was charged */
 };
 
-/* --- by the book --------------------------------------------------------------------------------
+/* --- by the definitions -------------------------------------------------------------------------
  */
 
 static const struct quota_node *parent_of(const struct quota *q, const struct quota_node *n)
@@ -260,7 +260,8 @@ static int64_t *copy_usage(const struct random_world *w)
 	return all;
 }
 
-/* Takes out who holds and puts in who does not, as a search for victims does; nested once. */
+/* Removes the workloads that hold quota and adds the others, as a search for victims does; nested
+ * once. */
 static void try_and_undo(struct random_world *w, int nesting)
 {
 	size_t mark = forest_mark(w->f), size = w->q->nodes.n * PAIRS * sizeof(int64_t);
@@ -332,7 +333,7 @@ static void test_random_trees_agree_with_the_definitions(void **state)
 	}
 }
 
-/* What may happen in a cycle: one that takes out victims which went to the root's own quota. */
+/* As in a cycle that removes victims which use the root's own quota. */
 static void test_removing_more_than_is_there_stays_consistent(void **state)
 {
 	struct quota_world w;

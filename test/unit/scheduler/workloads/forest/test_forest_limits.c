@@ -1,5 +1,5 @@
 /* The largest amounts and numbers of things: sums along a tree saturate and never wrap, thousands
- * of flavors and resources are told apart, and a circle of cohorts is nobody else's matter. */
+ * of flavors and resources are distinguished, and a circle of cohorts affects no other tree. */
 #include "scheduler/workloads/forest/forest.h"
 
 #include "lib/unit.h"
@@ -75,7 +75,7 @@ static void sums_saturate(void **state)
 	}
 }
 
-static void what_was_saturated_comes_back(void **state)
+static void saturated_sums_recover(void **state)
 {
 	struct quota_amount one = { .value = HALF };
 	struct quota_amounts more = { .v = &one, .n = 1 };
@@ -159,8 +159,8 @@ static void the_last_of_many_flavors_is_found(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* Pairs whose ids share a bit of quota_amounts_mask are not taken for each other. */
-static void many_resources_are_told_apart(void **state)
+/* Pairs with ids that share a bit of quota_amounts_mask are distinguished. */
+static void many_resources_are_distinguished(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct admission_cycle_fixture f;
@@ -193,7 +193,7 @@ static void many_resources_are_told_apart(void **state)
 	"queue under cohort=below\n" NOMINAL("cohort/c", "9") NOMINAL("on", "1")                   \
 		NOMINAL("under", "1") "workload x queue=on gpu=1\nworkload y queue=under gpu=1\n"
 
-static void a_circle_touches_nobody_else(void **state)
+static void a_circle_of_cohorts_affects_no_other_tree(void **state)
 {
 	static const char expected[] = "admit w to alone gpu=x; admit v to in gpu=x";
 	struct admission_cycle_fixture f;
@@ -212,7 +212,7 @@ static void a_circle_touches_nobody_else(void **state)
 	pending_flush(f.w.q, f.w.f, quota_world_id(&f.w, "root"), f.w.now);
 	assert_string_equal(admission_cycle_fixture_run(&f),
 			    "admit x to on gpu=x; admit y to under gpu=x");
-	/* Somebody else's tree joins one: what it holds stays, nothing more comes. */
+	/* Another tree joins the circle: it keeps its usage and is admitted nothing more. */
 	admission_cycle_fixture_add(&f, "cohort root parent=below\nworkload z queue=by gpu=1\n"
 					"workload u queue=alone gpu=1\n");
 	assert_string_equal(admission_cycle_fixture_run(&f),
@@ -225,12 +225,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_saturate),
-		cmocka_unit_test(what_was_saturated_comes_back),
+		cmocka_unit_test(saturated_sums_recover),
 		cmocka_unit_test(shares_stay_numbers),
 		cmocka_unit_test(all_of_it_is_preempted_for_all_of_it),
 		cmocka_unit_test(the_last_of_many_flavors_is_found),
-		cmocka_unit_test(many_resources_are_told_apart),
-		cmocka_unit_test(a_circle_touches_nobody_else),
+		cmocka_unit_test(many_resources_are_distinguished),
+		cmocka_unit_test(a_circle_of_cohorts_affects_no_other_tree),
 	};
 
 	return cmocka_run_group_tests_name("workloads/forest/forest_limits", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Who is over quota, against looking at every child, while quota is given and taken, charged and
- * undone. */
+/* The children that are over quota, compared with a check of every child, while quota is
+ * configured, charged, released and undone. */
 #include "scheduler/workloads/forest/forest_over.h"
 
 #include "lib/unit.h"
@@ -104,7 +104,7 @@ static void hold_or_release(struct quota_world *w, struct rng *r)
 	}
 }
 
-/* As a cycle does: charges, looks, takes it back; and the same in a fork. */
+/* As a cycle does: charges, checks, undoes; and the same in a fork. */
 static void charge(struct quota_world *w, struct rng *r)
 {
 	const struct workload *wl = any(w, r);

@@ -25,7 +25,7 @@ static struct workload *get(const struct quota_world *w, const char *key)
 	return quota_world_workload(w, key);
 }
 
-/* "b c": those who go before it. */
+/* "b c": the workloads that go before it. */
 static void before(const struct quota_world *w, const char *key, const char *expected)
 {
 	struct precedence_list list = VEC_INIT;
@@ -51,7 +51,7 @@ static void release(const struct quota_world *w, const char *key)
 	forest_release(w->f, get(w, key));
 }
 
-static void who_preempted_goes_before_its_victim(void **state)
+static void a_preemptor_goes_before_its_victim(void **state)
 {
 	struct quota_world w;
 
@@ -71,7 +71,7 @@ static void who_preempted_goes_before_its_victim(void **state)
 	quota_world_finish(&w);
 }
 
-/* What happens after a has preempted b. */
+/* Changes after a has preempted b. */
 static void nothing(const struct quota_world *w)
 {
 	(void)w;
@@ -139,7 +139,7 @@ static void it_ends_when_something_changes(void **state)
 {
 	static const struct {
 		void (*change)(const struct quota_world *w);
-		const char *expected; /* who goes before b */
+		const char *expected; /* the workloads that go before b */
 	} rows[] = {
 		{ nothing, "a" },           { release_d, "" },         { release_elsewhere, "a" },
 		{ release_preempted, "a" }, { release_timed_out, "" }, { lower_preemptor, "" },
@@ -205,7 +205,7 @@ static void in_vain_three_times_is_enough(void **state)
 	quota_world_finish(&w);
 }
 
-static void what_did_not_come_to_be_does_not_count(void **state)
+static void revoked_preemptions_do_not_count(void **state)
 {
 	struct quota_world w;
 
@@ -230,7 +230,7 @@ static void what_did_not_come_to_be_does_not_count(void **state)
 	quota_world_finish(&w);
 }
 
-static void records_of_those_who_are_gone_are_dropped(void **state)
+static void records_of_removed_workloads_are_dropped(void **state)
 {
 	struct quota_world w;
 
@@ -249,12 +249,12 @@ static void records_of_those_who_are_gone_are_dropped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_preempted_goes_before_its_victim),
+		cmocka_unit_test(a_preemptor_goes_before_its_victim),
 		cmocka_unit_test(it_ends_when_something_changes),
 		cmocka_unit_test(turning_on_each_other_takes_longer_each_time),
 		cmocka_unit_test(in_vain_three_times_is_enough),
-		cmocka_unit_test(what_did_not_come_to_be_does_not_count),
-		cmocka_unit_test(records_of_those_who_are_gone_are_dropped),
+		cmocka_unit_test(revoked_preemptions_do_not_count),
+		cmocka_unit_test(records_of_removed_workloads_are_dropped),
 	};
 
 	return cmocka_run_group_tests_name("workloads/forest/precedence", tests, NULL, NULL);

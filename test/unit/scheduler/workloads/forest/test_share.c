@@ -79,7 +79,7 @@ static void test_equal_ratios_name_the_first_resource(void **state)
 	assert_int_equal(share("a").resource, quota_world_resource(&w, "aa"));
 }
 
-/* What is used of a pair that no quota names is no borrowing; nor is there a ratio to nothing. */
+/* Usage of a pair without quota is not borrowing; without lendable quota there is no share. */
 static void test_nothing_to_lend(void **state)
 {
 	(void)state;

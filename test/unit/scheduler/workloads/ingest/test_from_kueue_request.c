@@ -127,7 +127,7 @@ static void test_defaults_of_limit_ranges(void **state)
 	end(&f);
 }
 
-static void test_what_could_not_be_created(void **state)
+static void test_requests_of_pods_that_could_not_be_created(void **state)
 {
 	static const struct {
 		const char *limits, *spec, *invalid;
@@ -284,7 +284,7 @@ int main(void)
 		cmocka_unit_test(test_the_rule_of_pods),
 		cmocka_unit_test(test_overhead_of_the_runtime_class),
 		cmocka_unit_test(test_defaults_of_limit_ranges),
-		cmocka_unit_test(test_what_could_not_be_created),
+		cmocka_unit_test(test_requests_of_pods_that_could_not_be_created),
 		cmocka_unit_test(test_excluded_and_transformed),
 		cmocka_unit_test(test_multiplied),
 		cmocka_unit_test(test_many_names),

@@ -148,7 +148,7 @@ static void test_a_boost_that_cannot_be_read_is_none(void **state)
 	}
 }
 
-static void test_what_is_not_supported_shows(void **state)
+static void test_unsupported_fields_are_marked(void **state)
 {
 	struct fixture f;
 
@@ -357,7 +357,7 @@ static void test_applying_keeps_the_pending_side(void **state)
 	w->pending.tried_hash = 8;
 	w->pending.last_reason = QUOTA_WAITING_FOR_QUOTA;
 	vec_push(&w->pending.tried, ((struct last_assignment){ .flavor = 2 }));
-	/* The same again is no change; nor is a condition that nobody waits for. */
+	/* The same again is no change; nor is a condition that the model does not use. */
 	read_ok(&f, "{" META ",'spec':{'podSets':[" PODS("") "]},'status':{'conditions':[{'type':'"
 							     "PodsReady','status':'True'}]}}");
 	assert_false(from_kueue_workload_apply(&f.r, w));
@@ -372,7 +372,7 @@ static void test_applying_keeps_the_pending_side(void **state)
 	end(&f);
 }
 
-static void test_what_is_worth_a_new_try(void **state)
+static void test_changes_that_requeue(void **state)
 {
 	static const char *const texts[] = {
 		"{'metadata':{'name':'w','generation':2}}",
@@ -427,7 +427,7 @@ static void test_holding_is_the_callers_business(void **state)
 	assert_int_equal(w->holding.node, cq->id);
 	assert_int_equal(w->holding.usage.n, 2);
 	assert_int_equal(w->holding.assigned.n, 2);
-	/* The status does not say it any more, but it was not released yet. */
+	/* The status does not have it any more, but it was not released yet. */
 	read_ok(&f, "{" META "}");
 	assert_false(from_kueue_workload_holds(f.q, &f.r, w));
 	(void)from_kueue_workload_apply(&f.r, w);
@@ -444,7 +444,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_spec_and_metadata),
 		cmocka_unit_test(test_a_boost_that_cannot_be_read_is_none),
-		cmocka_unit_test(test_what_is_not_supported_shows),
+		cmocka_unit_test(test_unsupported_fields_are_marked),
 		cmocka_unit_test(test_gates_of_the_configuration),
 		cmocka_unit_test(test_errors_name_object_and_field),
 		cmocka_unit_test(test_admission),
@@ -452,7 +452,7 @@ int main(void)
 		cmocka_unit_test(test_the_status_is_read_as_well),
 		cmocka_unit_test(test_reclaimable_pods_are_taken_off),
 		cmocka_unit_test(test_applying_keeps_the_pending_side),
-		cmocka_unit_test(test_what_is_worth_a_new_try),
+		cmocka_unit_test(test_changes_that_requeue),
 		cmocka_unit_test(test_holding_is_the_callers_business),
 	};
 

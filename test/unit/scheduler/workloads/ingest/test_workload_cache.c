@@ -7,7 +7,7 @@
 #include "lib/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* What a Workload asks for depends on LimitRanges: it is read behind them. */
+/* The requests of a Workload depend on LimitRanges: it is read after them. */
 static void nothing_is_placed_before_everything_is_listed(void **state)
 {
 	struct workload_cache_fixture f;
@@ -74,7 +74,7 @@ static void at_once_nothing_is_gathered(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-static void what_is_given_back_wakes_others(void **state)
+static void released_quota_wakes_others(void **state)
 {
 	struct workload_cache_fixture f;
 	const struct workload *holder;
@@ -172,7 +172,7 @@ static void a_commit_that_says_nothing_new_is_not_written(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-static void what_is_not_ours_has_no_effect(void **state)
+static void objects_of_other_kinds_have_no_effect(void **state)
 {
 	struct workload_cache_fixture f;
 	uint64_t before;
@@ -183,7 +183,7 @@ static void what_is_not_ours_has_no_effect(void **state)
 	before = workload_cache_changes(f.cache);
 	workload_cache_fixture_see(&f, SCHED_NODES, "n", "{\"metadata\":{\"name\":\"n\"}}");
 	workload_cache_fixture_gone(&f, SCHED_PODS, "ns/p");
-	workload_cache_fixture_done(&f, "nobody", 1, SCHED_DONE, 1);
+	workload_cache_fixture_done(&f, "absent", 1, SCHED_DONE, 1);
 	assert_int_equal(workload_cache_changes(f.cache), before);
 	workload_cache_fixture_finish(&f);
 }
@@ -193,7 +193,7 @@ static enum quota_inactive why_inactive(const struct workload_cache_fixture *f)
 	return quota_queue_find(workload_cache_world(f->cache), STR_LIT("team"))->queue->inactive;
 }
 
-/* Never read before: what it holds is held, whether it came before or behind its queue. */
+/* Never read before: its quota is charged, whether it comes before or after its queue. */
 static void unreadable_workloads_hold_their_quota(void **state)
 {
 	for (int late = 0; late < 2; late++) {
@@ -227,7 +227,7 @@ static void unreadable_workloads_hold_their_quota(void **state)
 	}
 }
 
-/* How much is not known: the queue admits nothing more until it is. */
+/* Its amounts are not known: the queue admits nothing more until they are. */
 static void unknown_amounts_close_the_queue(void **state)
 {
 	for (int late = 0; late < 2; late++) {
@@ -265,7 +265,7 @@ static void unknown_amounts_close_the_queue(void **state)
 	}
 }
 
-/* A known one stays as it was; that it has finished is believed. */
+/* A known one stays as it was, except that it has finished. */
 static void known_workloads_stay_as_they_were(void **state)
 {
 	struct workload_cache_fixture f;
@@ -294,11 +294,11 @@ int main(void)
 		cmocka_unit_test(nothing_is_placed_before_everything_is_listed),
 		cmocka_unit_test(flushes_are_gathered),
 		cmocka_unit_test(at_once_nothing_is_gathered),
-		cmocka_unit_test(what_is_given_back_wakes_others),
+		cmocka_unit_test(released_quota_wakes_others),
 		cmocka_unit_test(finished_statuses_are_kept_where_they_are_shown),
 		cmocka_unit_test(where_many_come_back_it_is_longer),
 		cmocka_unit_test(a_commit_that_says_nothing_new_is_not_written),
-		cmocka_unit_test(what_is_not_ours_has_no_effect),
+		cmocka_unit_test(objects_of_other_kinds_have_no_effect),
 	};
 
 	return cmocka_run_group_tests_name("workloads/ingest/workload_cache", tests, NULL, NULL);

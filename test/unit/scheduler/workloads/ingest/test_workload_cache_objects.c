@@ -45,7 +45,7 @@ static void only_a_new_spec_is_news(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-static void more_quota_wakes_those_who_wait(void **state)
+static void more_quota_wakes_waiting_workloads(void **state)
 {
 	struct workload_cache_fixture f;
 
@@ -143,8 +143,8 @@ static void expect_unread(struct workload_cache_fixture *f, const char *name)
 	assert_false(workload_cache_next_unread(f->cache, &w));
 }
 
-/* Only quantities are kept: who waits is read once more. */
-static void what_a_workload_asks_for_may_change(void **state)
+/* Only quantities are kept: waiting Workloads are read once more. */
+static void requests_follow_limit_ranges(void **state)
 {
 	static const char limits[] = "{\"metadata\":{\"name\":\"l\",\"namespace\":\"ns\"},\"spec\":"
 				     "{\"limits\":[{\"type\":\"Container\",\"defaultRequest\":"
@@ -236,7 +236,7 @@ static void bad_ones_change_nothing(void **state)
 	workload_cache_fixture_workload(&f, "one", 0, "3", "");
 	workload_cache_fixture_cycle(&f);
 	assert_int_not_equal(holds(&f, "one"), MODEL_NONE);
-	/* Said again each time that it comes. */
+	/* Reported again with each update. */
 	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "team", QUEUE("team", "2", "-1", ""));
 	assert_int_equal(f.nbad, 2);
 	workload_cache_fixture_finish(&f);
@@ -246,11 +246,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_a_new_spec_is_news),
-		cmocka_unit_test(more_quota_wakes_those_who_wait),
+		cmocka_unit_test(more_quota_wakes_waiting_workloads),
 		cmocka_unit_test(workloads_follow_their_queues),
 		cmocka_unit_test(a_cohort_lends),
 		cmocka_unit_test(flavors_checks_and_namespaces),
-		cmocka_unit_test(what_a_workload_asks_for_may_change),
+		cmocka_unit_test(requests_follow_limit_ranges),
 		cmocka_unit_test(a_check_that_becomes_active_opens_the_queue),
 		cmocka_unit_test(a_topology_opens_the_queues_of_its_flavors),
 		cmocka_unit_test(bad_ones_change_nothing),

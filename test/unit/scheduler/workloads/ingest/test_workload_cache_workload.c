@@ -38,9 +38,9 @@ static void quota_comes_from_the_status(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* The model knows at once what the status says: also when the checks were Ready before quota was
+/* The model follows the status at once: also when the checks were Ready before quota was
  * reserved. */
-static void one_whose_checks_are_ready_is_admitted_with_its_reservation(void **state)
+static void ready_checks_admit_with_the_reservation(void **state)
 {
 	static const struct {
 		const char *state;
@@ -84,7 +84,7 @@ static void write_status(struct workload_cache_fixture *f, const char *name)
 	workload_cache_fixture_done(f, name, workload_cache_fixture_write(f, name), SCHED_DONE, 0);
 }
 
-static void who_waits_is_looked_at_again_when_another_one_goes(void **state)
+static void a_removal_wakes_waiting_workloads(void **state)
 {
 	static const struct {
 		const char *status; /* of one that waits from then on; NULL: it is deleted */
@@ -139,7 +139,7 @@ static void a_status_may_change_while_the_first_lists_come_in(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Whatever else happens between the moment when the queue appears and the next look at all. */
+/* Other events between the creation of the queue and the next flush do not matter. */
 static void quota_in_a_queue_that_appears_is_held(void **state)
 {
 	struct workload_cache_fixture f;
@@ -183,7 +183,7 @@ static void updates_of_before_a_write_are_not_read(void **state)
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2",
 					   WORKLOAD_CACHE_FIXTURE_ADMITTED("2"), 120);
 	assert_int_equal(w->holding.node, team(&f));
-	/* Newer than ours: somebody took it away. */
+	/* Newer than our write: another client removed the admission. */
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 121);
 	assert_int_equal(w->holding.node, MODEL_NONE);
 	workload_cache_fixture_finish(&f);
@@ -255,7 +255,7 @@ static void a_failed_preemption_is_taken_back(void **state)
 	assert_int_equal(low->holding.node, team(&f));
 	(void)workload_cache_fixture_write(&f, "high");
 	write = workload_cache_fixture_write(&f, "low");
-	/* Evicted already: nothing is said twice. */
+	/* Evicted already: no second event. */
 	workload_cache_fixture_cycle(&f);
 	workload_cache_fixture_no_write(&f);
 	workload_cache_fixture_done(&f, "low", write, SCHED_REJECTED, 0);
@@ -265,7 +265,7 @@ static void a_failed_preemption_is_taken_back(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Others like it need not be looked at, but it must be told why it waits. */
+/* Equal Workloads are not tried, but the reason of this one must be written. */
 static void a_reason_that_was_not_written_is_found_again(void **state)
 {
 	struct workload_cache_fixture f;
@@ -286,7 +286,7 @@ static void a_reason_that_was_not_written_is_found_again(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Decided between two cycles: the second one must know. */
+/* Evicted between two cycles: the second one must take it into account. */
 static void an_eviction_counts_as_soon_as_it_is_decided(void **state)
 {
 	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
@@ -345,7 +345,7 @@ static bool is_evicted(struct workload_cache_fixture *f, const char *name)
 	return workload_cache_fixture_get(f, name)->flags.evicted;
 }
 
-/* It is no victim for a while, longer each time, and at once when it is read anew. */
+/* It is no victim for a while, longer each time, but again at once when it is read anew. */
 static void an_eviction_that_is_refused_is_put_off(void **state)
 {
 	static const int64_t waits[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600 };
@@ -373,7 +373,7 @@ static void an_eviction_that_is_refused_is_put_off(void **state)
 				 f.now + waits[i] * 1000000000);
 		assert_false(is_evicted(&f, "low"));
 		workload_cache_fixture_later(&f, waits[i]);
-		workload_cache_fixture_later(&f, 1); /* those who wait are woken */
+		workload_cache_fixture_later(&f, 1); /* waiting Workloads are woken */
 	}
 	assert_true(is_evicted(&f, "low"));
 	assert_true(workload_cache_next_write(f.cache, &write));
@@ -387,7 +387,7 @@ static void an_eviction_that_is_refused_is_put_off(void **state)
 }
 
 /* The first write is done: only what came after it is taken back. */
-static void what_was_written_stays_when_the_next_write_fails(void **state)
+static void a_failed_write_does_not_undo_the_one_before(void **state)
 {
 	struct workload_cache_fixture f;
 	struct workload *w;
@@ -412,7 +412,7 @@ static void what_was_written_stays_when_the_next_write_fails(void **state)
 }
 
 /* A check that became Ready between our reading and our writing stays so. */
-static void what_others_write_is_not_overwritten(void **state)
+static void writes_of_others_are_not_overwritten(void **state)
 {
 	static const char pending[] =
 		"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Pending\"}]";
@@ -442,8 +442,8 @@ static void what_others_write_is_not_overwritten(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Its pods have ended, and somebody said so, between our reading and our writing. */
-static void who_has_finished_meanwhile_is_not_evicted(void **state)
+/* Another controller sets Finished between our read and our write. */
+static void a_workload_that_has_finished_meanwhile_is_not_evicted(void **state)
 {
 	static const char ended[] = "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]";
 	struct workload_cache_fixture f;
@@ -486,7 +486,7 @@ static void a_namesake_starts_anew(void **state)
 	w = workload_cache_fixture_get(&f, "one");
 	assert_string_equal(w->object.uid, "u-two");
 	assert_int_equal(w->holding.node, MODEL_NONE);
-	/* What is known of the first one does not matter to it. */
+	/* The outcome for the first one does not affect it. */
 	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 150);
 	workload_cache_fixture_cycle(&f);
 	assert_int_equal(w->holding.node, team(&f));
@@ -503,7 +503,7 @@ static void a_deletion_frees_its_quota_at_once(void **state)
 	workload_cache_fixture_workload(&f, "one", 0, "3", "");
 	workload_cache_fixture_cycle(&f);
 	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/one");
-	assert_int_equal(f.untold, 1);
+	assert_int_equal(f.gone, 1);
 	workload_cache_fixture_no_write(&f);
 	workload_cache_fixture_workload(&f, "two", 0, "3", "");
 	workload_cache_fixture_cycle(&f);
@@ -519,8 +519,8 @@ static int64_t cpu_of(const struct workload_cache_fixture *f, const char *name)
 				 cpu);
 }
 
-/* The answer of a GET may come after what the watch told of the time since. */
-static void what_was_read_apart_is_no_newer_than_the_watch(void **state)
+/* The answer of a GET may come after newer events of the watch. */
+static void an_object_that_was_read_is_no_newer_than_the_watch(void **state)
 {
 	struct workload_cache_fixture f;
 
@@ -541,7 +541,7 @@ static void what_was_read_apart_is_no_newer_than_the_watch(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-static void nor_newer_than_what_waits_for_a_write(void **state)
+static void an_old_answer_does_not_replace_a_waiting_object(void **state)
 {
 	struct workload_cache_fixture f;
 	uint64_t write;
@@ -577,7 +577,7 @@ static void finished_and_bad_ones(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
-/* Most of its status is not kept: a write would take the rest off. */
+/* Most of its status is not kept: a write would remove the rest. */
 static void of_a_finished_one_nothing_is_written(void **state)
 {
 	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
@@ -599,7 +599,7 @@ static void of_a_finished_one_nothing_is_written(void **state)
 	(void)conditions_set(workload_cache_edit(f.cache, w), &evicted);
 	assert_false(workload_cache_commit(f.cache, w));
 	workload_cache_fixture_no_write(&f);
-	/* Somebody had it back. */
+	/* A user restores it. */
 	workload_cache_fixture_workload(&f, "done", 0, "2", "");
 	assert_int_equal(w->object.npodsets, 1);
 	assert_int_equal(w->pending.where, QUOTA_HEAP);
@@ -609,9 +609,9 @@ static void of_a_finished_one_nothing_is_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_whose_checks_are_ready_is_admitted_with_its_reservation),
+		cmocka_unit_test(ready_checks_admit_with_the_reservation),
 		cmocka_unit_test(quota_comes_from_the_status),
-		cmocka_unit_test(who_waits_is_looked_at_again_when_another_one_goes),
+		cmocka_unit_test(a_removal_wakes_waiting_workloads),
 		cmocka_unit_test(a_status_may_change_while_the_first_lists_come_in),
 		cmocka_unit_test(quota_in_a_queue_that_appears_is_held),
 		cmocka_unit_test(updates_of_before_a_write_are_not_read),
@@ -622,13 +622,13 @@ int main(void)
 		cmocka_unit_test(an_eviction_counts_as_soon_as_it_is_decided),
 		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
 		cmocka_unit_test(an_eviction_that_is_refused_is_put_off),
-		cmocka_unit_test(what_was_written_stays_when_the_next_write_fails),
-		cmocka_unit_test(what_others_write_is_not_overwritten),
-		cmocka_unit_test(who_has_finished_meanwhile_is_not_evicted),
+		cmocka_unit_test(a_failed_write_does_not_undo_the_one_before),
+		cmocka_unit_test(writes_of_others_are_not_overwritten),
+		cmocka_unit_test(a_workload_that_has_finished_meanwhile_is_not_evicted),
 		cmocka_unit_test(a_namesake_starts_anew),
 		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
-		cmocka_unit_test(what_was_read_apart_is_no_newer_than_the_watch),
-		cmocka_unit_test(nor_newer_than_what_waits_for_a_write),
+		cmocka_unit_test(an_object_that_was_read_is_no_newer_than_the_watch),
+		cmocka_unit_test(an_old_answer_does_not_replace_a_waiting_object),
 		cmocka_unit_test(finished_and_bad_ones),
 		cmocka_unit_test(of_a_finished_one_nothing_is_written),
 	};

@@ -76,7 +76,7 @@ static void the_configuration_switches_groups_off(void **state)
 	}
 }
 
-static void series_of_what_is_gone_go(void **state)
+static void series_of_removed_queues_are_removed(void **state)
 {
 	static const char *const queues[] = { "a", "b" };
 	struct metric_registry *r = metric_registry_create();
@@ -123,7 +123,7 @@ static void see(struct metric_families *f, enum sched_resource r, const char *ke
 	metric_families_seen(f, r, str_of(key), &m);
 }
 
-/* Each kind has its own labels; what an object had before is no series of it any more. */
+/* Each kind has its own labels; series with former labels are removed. */
 static void labels_that_are_added(void **state)
 {
 	static const struct kueue_conf_metrics_label labels[] = {
@@ -202,7 +202,7 @@ static void labels_of_workloads(void **state)
 	metric_registry_destroy(r);
 }
 
-static void only_selected_local_queues_are_told(void **state)
+static void only_selected_local_queues_have_metrics(void **state)
 {
 	static const char *values[] = { "yes" };
 	static const struct selector_req req = { "metrics", SELECTOR_IN, { values, 1 } };
@@ -285,10 +285,10 @@ int main(void)
 		cmocka_unit_test(each_is_described),
 		cmocka_unit_test(the_configuration_switches_groups_off),
 		cmocka_unit_test(the_page_has_them_all),
-		cmocka_unit_test(series_of_what_is_gone_go),
+		cmocka_unit_test(series_of_removed_queues_are_removed),
 		cmocka_unit_test(labels_that_are_added),
 		cmocka_unit_test(labels_of_workloads),
-		cmocka_unit_test(only_selected_local_queues_are_told),
+		cmocka_unit_test(only_selected_local_queues_have_metrics),
 	};
 
 	return cmocka_run_group_tests_name("workloads/metrics/metric_families", tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void end(struct fixture *x)
 	strbuf_finish(&x->text);
 }
 
-static void tell(struct fixture *x)
+static void render(struct fixture *x)
 {
 	queue_gauges_tell(x->m, x->q.cache);
 	strbuf_reset(&x->text);
@@ -136,24 +136,24 @@ static void how_things_stand(void **state)
 
 	(void)state;
 	begin(&x, &everything);
-	tell(&x);
+	render(&x);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		expect(&x, rows[i][0], rows[i][1]);
 	}
 	end(&x);
 }
 
-static void what_is_gone_is_not_told(void **state)
+static void removed_queues_have_no_gauges(void **state)
 {
 	struct fixture x;
 
 	(void)state;
 	begin(&x, &everything);
-	tell(&x);
+	render(&x);
 	workload_cache_fixture_gone(&x.q, SCHED_LOCAL_QUEUES, "ns/lq");
 	workload_cache_fixture_gone(&x.q, SCHED_CLUSTER_QUEUES, "team");
 	workload_cache_fixture_later(&x.q, 2);
-	tell(&x);
+	render(&x);
 	assert_null(strstr(x.text.p, "{cluster_queue=\"team\""));
 	assert_null(strstr(x.text.p, "{name=\"lq\""));
 	assert_null(strstr(x.text.p, "cohort=\"all\""));
@@ -168,7 +168,7 @@ static void see_tier(struct fixture *x, const char *key, const char *tier)
 	metric_families_workload(x->m, str_of(key), &m);
 }
 
-/* Each sort that some Workload of the queue is of, also when none of it is admitted. */
+/* A series for each kind of Workload in the queue, also when none of it is admitted. */
 static void admitted_by_labels(void **state)
 {
 	static const char *tiers[] = { "gold", "tin", "zinc" };
@@ -185,7 +185,7 @@ static void admitted_by_labels(void **state)
 	see_tier(&x, "ns/runs", "gold");
 	see_tier(&x, "ns/waits", "tin");
 	see_tier(&x, "ns/done", "none of them");
-	tell(&x);
+	render(&x);
 	expect_line(&x, "admitted_active_workloads{cluster_queue=\"team\"," ROLE
 			",custom_tier=\"gold\"} 1");
 	expect_line(&x, "admitted_active_workloads{cluster_queue=\"team\"," ROLE
@@ -201,7 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(how_things_stand),
-		cmocka_unit_test(what_is_gone_is_not_told),
+		cmocka_unit_test(removed_queues_have_no_gauges),
 		cmocka_unit_test(admitted_by_labels),
 	};
 

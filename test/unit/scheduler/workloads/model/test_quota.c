@@ -79,7 +79,7 @@ static void test_placeholders(void **state)
 	quota_destroy(q);
 }
 
-/* What is remembered is only where to look first. */
+/* The remembered LocalQueue is only a hint. */
 static void test_the_local_queue_of_a_workload(void **state)
 {
 	struct quota *q = quota_create();

@@ -66,7 +66,7 @@ static void test_texts_go_with_the_workloads_that_brought_them(void **state)
 		most = intern_live(names) > most ? intern_live(names) : most;
 	}
 	assert_in_range(most, VALUES, 14 * VALUES); /* of 60 times that */
-	/* What is there has its texts. */
+	/* Workloads that remain have their texts. */
 	p = workload_cache_fixture_get(&f, "w1000")->object.podsets;
 	assert_string_equal(p->name, "main");
 	assert_string_equal(p->selector[0].key, "k1000");

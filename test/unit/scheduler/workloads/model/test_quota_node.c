@@ -42,7 +42,7 @@ static void test_groups_by_resource(void **state)
 	quota_world_finish(&w);
 }
 
-/* What came from the object goes, who holds quota and who waits stays. */
+/* The configuration is cleared; workloads that hold quota or wait stay. */
 static void test_clearing(void **state)
 {
 	struct quota_world w;

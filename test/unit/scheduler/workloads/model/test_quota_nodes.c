@@ -11,7 +11,7 @@ static void test_cohorts_come_and_go_with_their_names(void **state)
 	q = quota_world_node(&w, "q");
 	assert_false(quota_world_node(&w, "c")->exists);
 	assert_int_equal(q->parent_id, quota_world_id(&w, "c"));
-	/* The object comes, and goes while it is still named. */
+	/* The object is created, and deleted while it is still referenced. */
 	quota_world_add(&w, "cohort c parent=up\n");
 	assert_int_equal(quota_world_node(&w, "c")->parent_id, quota_world_id(&w, "up"));
 	quota_node_clear(quota_world_node(&w, "c"));
@@ -38,8 +38,8 @@ static void test_a_queue_and_a_cohort_of_one_name(void **state)
 	quota_world_finish(&w);
 }
 
-/* The id of a queue that is gone is used again, but not while somebody is in it. */
-static void test_a_queue_goes_when_nobody_is_in_it(void **state)
+/* The id of a deleted queue is used again, but not while workloads are in it. */
+static void test_a_queue_is_removed_when_it_is_empty(void **state)
 {
 	struct quota_world w;
 	struct quota_node *q;
@@ -75,7 +75,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cohorts_come_and_go_with_their_names),
 		cmocka_unit_test(test_a_queue_and_a_cohort_of_one_name),
-		cmocka_unit_test(test_a_queue_goes_when_nobody_is_in_it),
+		cmocka_unit_test(test_a_queue_is_removed_when_it_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ struct job_fixture_workload {
 void job_fixture_job(const struct job_fixture *f, struct api_job *ret);
 void job_fixture_workload(const struct job_fixture_workload *f, struct api_workload *ret);
 void job_fixture_env(struct owner_plan_env *ret);
-/* The patch (JSON) must say just this (JSON in single quotes). */
+/* The patch (JSON) must equal this (JSON in single quotes). */
 void job_fixture_expect_json(struct str have, const char *want);
 
 #endif

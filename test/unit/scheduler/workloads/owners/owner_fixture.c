@@ -20,7 +20,7 @@
 
 #define FLAVORS "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
 
-/* --- what a reflector does ---------------------------------------------------------------------
+/* --- as a reflector ----------------------------------------------------------------------------
  */
 
 struct look {
@@ -29,7 +29,7 @@ struct look {
 	bool changed;
 };
 
-static void tell(struct owner_fixture *f, char kind, struct str text)
+static void upsert(struct owner_fixture *f, char kind, struct str text)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct api_job job;
@@ -83,7 +83,7 @@ static void see(void *ctx, struct str text)
 	if (!str_streq(f->seen[i].version, version)) {
 		snprintf(f->seen[i].version, sizeof(f->seen[i].version), "%s", version);
 		look->changed = true;
-		tell(f, look->kind, text);
+		upsert(f, look->kind, text);
 	}
 }
 
@@ -177,7 +177,7 @@ void owner_fixture_look(struct owner_fixture *f)
 	(void)look_around(f);
 }
 
-/* Until nobody has anything to do; retries become due. */
+/* Runs controller and writes until neither has work; retries become due. */
 void owner_fixture_settle(struct owner_fixture *f)
 {
 	unsigned quiet = 0;
@@ -193,7 +193,7 @@ void owner_fixture_settle(struct owner_fixture *f)
 	}
 }
 
-/* --- what others do ----------------------------------------------------------------------------
+/* --- as other controllers ----------------------------------------------------------------------
  */
 
 static void on_activity(void *ctx, struct str key)
@@ -201,7 +201,7 @@ static void on_activity(void *ctx, struct str key)
 	struct owner_fixture *f = ctx;
 
 	assert_true(str_has_prefix(key, "default/"));
-	f->told++;
+	f->notified++;
 }
 
 static void on_created(void *ctx, const char *kind, const struct api_workload *w, int64_t ns)
@@ -291,7 +291,7 @@ void owner_fixture_get_workload(struct owner_fixture *f)
 	owner_fixture_call(f, HTTP_GET, url, NULL, NULL);
 }
 
-/* The text at a path of the latest answer, of JSON for what is no text; "" when absent. */
+/* The text at a path of the latest answer, as JSON if it is no string; "" when absent. */
 void owner_fixture_expect(struct owner_fixture *f, const char *path, const char *want)
 {
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;

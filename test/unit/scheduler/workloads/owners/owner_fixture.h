@@ -1,6 +1,6 @@
 /* test/unit/scheduler/workloads/owners/owner_fixture.h: the controller of owners at the embedded
  * API server, in virtual time, for unit tests. There is no Job controller, no kubelet and no quota
- * engine: the test writes what they would. Owner: the test. */
+ * engine: the test writes in their place. Owner: the test. */
 #ifndef TEST_UNIT_SCHEDULER_WORKLOADS_OWNERS_OWNER_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_WORKLOADS_OWNERS_OWNER_FIXTURE_H
 
@@ -19,7 +19,7 @@
 struct mem_transport;
 struct recorder;
 
-struct owner_fixture_seen { /* an object that the controller was told of */
+struct owner_fixture_seen { /* an object that the controller has seen */
 	char kind, key[100], version[24];
 	bool present;
 };
@@ -34,10 +34,10 @@ struct owner_fixture {
 	struct kueue_conf_owners which;
 	struct owner_fixture_seen seen[OWNER_FIXTURE_SEEN_MAX];
 	size_t n;
-	unsigned losses; /* answers that are still to be lost */
-	unsigned told;   /* calls of the watch */
+	unsigned losses;   /* answers that are still to be lost */
+	unsigned notified; /* calls of the watch */
 	char workload[300];
-	/* What was measured, a line each: "created KIND QUEUE SECONDS"; "ungated CLUSTERQUEUE
+	/* The measurements, a line each: "created KIND QUEUE SECONDS"; "ungated CLUSTERQUEUE
 	 * pod|group SECONDS" of APISERVER_FIXTURE_NOW at which the Workload was admitted. */
 	struct strbuf measured;
 };
@@ -47,26 +47,26 @@ void owner_fixture_begin(struct owner_fixture *f, const char *conf);
 void owner_fixture_end(struct owner_fixture *f);
 /* The controller sees what has changed; nothing is sent yet. */
 void owner_fixture_look(struct owner_fixture *f);
-/* Until nobody has anything to do; retries become due. */
+/* Runs controller and writes until neither has work; retries become due. */
 void owner_fixture_settle(struct owner_fixture *f);
 
 /* It must succeed; f->api.doc is the answer. */
 void owner_fixture_call(struct owner_fixture *f, enum http_method method, const char *url,
 			const char *type, const char *body);
-/* The Workload that was told of last. */
+/* The Workload that was reported last. */
 void owner_fixture_get_workload(struct owner_fixture *f);
-/* As the quota engine; podsets: "name:count ...", NULL: without admission. */
+/* Write statuses as the quota engine does; podsets: "name:count ...", NULL: without admission. */
 void owner_fixture_workload_status(struct owner_fixture *f, const char *conditions,
 				   const char *podsets);
-void owner_fixture_admit(struct owner_fixture *f, const char *podsets); /* likewise */
+void owner_fixture_admit(struct owner_fixture *f, const char *podsets);
 void owner_fixture_evict(struct owner_fixture *f, const char *podsets); /* still holds quota */
 
-/* The text at a path of the latest answer, of JSON for what is no text; "" when absent. */
+/* The text at a path of the latest answer, as JSON if it is no string; "" when absent. */
 void owner_fixture_expect(struct owner_fixture *f, const char *path, const char *want);
 void owner_fixture_expect_condition(struct owner_fixture *f, const char *type, const char *status,
 				    const char *reason);
 bool owner_fixture_has_event(struct owner_fixture *f, const char *reason);
-/* Of the Workload that was told of last. */
+/* Of the Workload that was reported last. */
 enum owner_controller_activity owner_fixture_activity(struct owner_fixture *f);
 
 #endif

@@ -18,9 +18,9 @@ struct pod_fixture {
 };
 
 /* "a:G b:Rx" are pods a and b, a second apart, with these letters behind their names:
- *   G gated   P let go, no node yet   R runs   S succeeded   F failed
- *   x without finalizer   d being deleted   t told why it ends   2 of role r2 (else r1)
- *   o with totally other number of pods in the group (9)
+ *   G gated   P ungated, no node yet   R runs   S succeeded   F failed
+ *   x without finalizer   d being deleted   t with the reason of its end   2 of role r2 (else r1)
+ *   o with another total of the group (9)
  * Returns how many. */
 size_t pod_fixture_pods(const struct pod_fixture *f, const char *text, struct api_pod *ret);
 

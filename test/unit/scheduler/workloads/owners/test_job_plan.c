@@ -27,7 +27,7 @@ static const struct row {
 	bool no_job, has, has_prebuilt, starting, stays, pods_ready;
 	enum job_plan_place place;
 } table[] = {
-	/* --- whose Job it is --- */
+	/* --- which Jobs are managed --- */
 	{ .name = "a Job without queue is not ours", .job = { .labels = "" }, .want = "" },
 	{ .name = "a Job that is gone lets its Workload go",
 	  .no_job = true,
@@ -137,7 +137,7 @@ static const struct row {
 	  .has_prebuilt = true,
 	  .w = { .owner = "" },
 	  .want = "SYNC" },
-	{ .name = "a prebuilt one of somebody else",
+	{ .name = "a prebuilt one of another owner",
 	  .job = { .labels = PREBUILT, .runs = true },
 	  .has_prebuilt = true,
 	  .w = { .owner = "j-0" },
@@ -173,12 +173,12 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = RESERVED "]" },
 	  .want = "" },
-	{ .name = "admitted, but somebody else had started the Job, and suspended it",
+	{ .name = "admitted, but a user had started the Job, and suspended it",
 	  .job = { .status = "'startTime':'2026-01-01T00:00:00Z'" },
 	  .has = true,
 	  .w = { .status = JOB_FIXTURE_ADMITTED },
 	  .want = "RESET" },
-	{ .name = "whose pods have not ended yet",
+	{ .name = "its pods have not ended yet",
 	  .job = { .status = "'active':1" },
 	  .has = true,
 	  .w = { .status = JOB_FIXTURE_ADMITTED },
@@ -220,7 +220,7 @@ static const struct row {
 	  .w = { .podset = "'minCount':2", .status = JOB_FIXTURE_ADMITTED },
 	  .want = "" },
 	/* --- stop --- */
-	{ .name = "unsuspended by somebody else",
+	{ .name = "unsuspended by a user",
 	  .job = { .runs = true },
 	  .has = true,
 	  .want = "SUSPEND+Stopped" },
@@ -255,7 +255,7 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = RESERVED "," C("Evicted", "True", "Preempted") "]" },
 	  .want = "" },
-	{ .name = "whose start time Kubernetes has forgotten by itself",
+	{ .name = "Kubernetes has removed its start time by itself",
 	  .job = { .annotations = STOPPING, .status = "'active':1" },
 	  .has = true,
 	  .w = { .status = RESERVED "," C("Evicted", "True", "Preempted") "]" },
@@ -320,7 +320,7 @@ static const struct row {
 	  .w = { .meta = DELETED },
 	  .want = "RELEASE" },
 	/* --- progress --- */
-	{ .name = "its pods are told of",
+	{ .name = "PodsReady is written",
 	  .pods_ready = true,
 	  .job = { .runs = true },
 	  .has = true,
@@ -390,7 +390,7 @@ static void rows(void **state)
 	}
 }
 
-static void what_the_job_is_told(void **state)
+static void events_of_the_job(void **state)
 {
 	static const struct {
 		struct job_fixture job;
@@ -483,7 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
-		cmocka_unit_test(what_the_job_is_told),
+		cmocka_unit_test(events_of_the_job),
 		cmocka_unit_test(a_new_workload_says_what_the_job_does),
 	};
 

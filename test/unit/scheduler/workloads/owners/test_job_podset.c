@@ -68,7 +68,7 @@ static const struct {
 	  .count = 3 },
 };
 
-static void what_a_job_asks_for(void **state)
+static void requests_of_a_job(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
@@ -104,7 +104,7 @@ static void classes_that_are_not_known(void **state)
 	}
 }
 
-static void names_are_cut_and_tell_jobs_apart(void **state)
+static void names_are_cut_and_differ_between_jobs(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct job_fixture f = { 0 };
@@ -211,9 +211,9 @@ static void the_template_is_kept_as_it_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_job_asks_for),
+		cmocka_unit_test(requests_of_a_job),
 		cmocka_unit_test(classes_that_are_not_known),
-		cmocka_unit_test(names_are_cut_and_tell_jobs_apart),
+		cmocka_unit_test(names_are_cut_and_differ_between_jobs),
 		cmocka_unit_test(which_workloads_fit),
 		cmocka_unit_test(the_template_is_kept_as_it_is),
 	};

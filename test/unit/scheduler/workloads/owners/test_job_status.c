@@ -115,15 +115,15 @@ static const struct {
 	struct job_fixture job;
 	const char *w;      /* status */
 	const char *reason; /* of Finished */
-	bool quiet;         /* PodsReady is not told */
+	bool quiet;         /* PodsReady is not written */
 	const char *want;   /* NULL: no write */
 } status_rows[] = {
-	{ .name = "one that waits: no news" },
+	{ .name = "one that waits: no change" },
 	{ .name = "admitted, pods are not ready",
 	  .job = { .runs = true },
 	  .w = ADMITTED "]",
 	  .want = "PodsReady=False/WaitForStart " },
-	{ .name = "nobody wants to know",
+	{ .name = "PodsReady is switched off",
 	  .job = { .runs = true },
 	  .w = ADMITTED "]",
 	  .quiet = true },

@@ -81,7 +81,7 @@ static const struct {
 	  .pods = "a:Rd b:R",
 	  .podsets = "r1:2",
 	  .want = "a b///0" },
-	{ .name = "a role that nobody asked for",
+	{ .name = "a role without pod set",
 	  .pods = "a:R b:R2",
 	  .podsets = "r1:1",
 	  .want = "a///0" },
@@ -97,7 +97,7 @@ static const struct {
 	  .want = "a///1" },
 };
 
-static void who_stays(void **state)
+static void which_pods_stay(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(stays); i++) {
@@ -115,7 +115,7 @@ static void who_stays(void **state)
 	}
 }
 
-static void who_makes_a_group(void **state)
+static void which_pods_make_a_group(void **state)
 {
 	static const struct {
 		const char *pods;
@@ -139,7 +139,7 @@ static void who_makes_a_group(void **state)
 	}
 }
 
-static void what_pods_say(void **state)
+static void states_of_pods(void **state)
 {
 	static const struct {
 		const char *pod;
@@ -173,9 +173,9 @@ static void what_pods_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_stays),
-		cmocka_unit_test(who_makes_a_group),
-		cmocka_unit_test(what_pods_say),
+		cmocka_unit_test(which_pods_stay),
+		cmocka_unit_test(which_pods_make_a_group),
+		cmocka_unit_test(states_of_pods),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

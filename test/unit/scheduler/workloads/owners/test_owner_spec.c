@@ -9,7 +9,7 @@
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
 
-/* What labels and annotations say is in test_job_podset.c, through a Job. */
+/* Labels and annotations are tested in test_job_podset.c, through a Job. */
 static void in_step_with_its_owner(void **state)
 {
 	static const struct {

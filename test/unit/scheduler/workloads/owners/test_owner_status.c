@@ -12,7 +12,7 @@
 #define HOLDS JOB_FIXTURE_ADMISSION ",'conditions':[" C("QuotaReserved", "True", "q")
 #define ADMITTED HOLDS "," C("Admitted", "True", "a")
 
-/* What a Job tells is in test_job_status.c; here is what only pods tell. */
+/* Statuses of Jobs are tested in test_job_status.c; here those that only pods have. */
 static const struct {
 	const char *name;
 	struct owner_status s;
@@ -36,10 +36,10 @@ static const struct {
 	  .s = { .replaces = true },
 	  .w = "'conditions':[" C("WaitingForReplacementPods", "True", "Preempted") "]",
 	  .want = "WaitingForReplacementPods=False/PodsReady " },
-	{ .name = "somebody else's word on it is left alone",
+	{ .name = "the condition of another controller is left alone",
 	  .s = { .replaces = false },
 	  .w = "'conditions':[" C("WaitingForReplacementPods", "True", "Preempted") "]" },
-	{ .name = "all that is kept is told again with what is new",
+	{ .name = "an apply has the fields that stay besides the new ones",
 	  .s = { .replaces = true,
 		 .pods_ready = true,
 		 .ready = true,

@@ -219,14 +219,14 @@ static void a_job_that_is_another_one(void **state)
 	}
 }
 
-static void what_answers_mean(void **state)
+static void answers_and_their_outcomes(void **state)
 {
 	static const char other[] = "{\"kind\":\"Status\",\"message\":\"Job.batch \\\"j\\\" is "
 				    "invalid: metadata.uid: Invalid value: \\\"u\\\": field "
 				    "is immutable\",\"reason\":\"Invalid\",\"code\":422}";
 	static const struct {
 		int status;
-		bool again, told;
+		bool again, recorded;
 		const char *body;
 	} cases[] = {
 		{ 404, false, false, "{}" },
@@ -249,7 +249,7 @@ static void what_answers_mean(void **state)
 		add(&f, &w);
 		fake_transport_answer(f.net, expect_call(&f, "PATCH " JOB), cases[i].status,
 				      cases[i].body);
-		if (cases[i].told) {
+		if (cases[i].recorded) {
 			fake_transport_answer(f.net, expect_call(&f, EVENT), 201, "{}");
 		}
 		later(&f);
@@ -261,7 +261,8 @@ static void what_answers_mean(void **state)
 	}
 }
 
-/* What names no version has not lost a race: nothing newer would bring it back. */
+/* A conflict without resourceVersion is not about a version: no newer object would retry the write.
+ */
 static void a_conflict_without_a_version_is_sent_again(void **state)
 {
 	static const char other[] =
@@ -303,7 +304,7 @@ static void count_line(struct str line, void *ctx)
 	*lines += 1;
 }
 
-/* It is sent again and again, more and more rarely, and logged once; unless the reason changes. */
+/* It is sent again with backoff, and logged once for each reason. */
 static void a_refusal_is_logged_once(void **state)
 {
 	static const char *const why[] = { "{\"message\":\"no right\"}",
@@ -331,8 +332,8 @@ static void a_refusal_is_logged_once(void **state)
 	end(&f);
 }
 
-/* Nobody owns the Workload that is written, or nobody who is to be told. */
-static void a_workload_is_told_itself(void **state)
+/* The Workload has no owner, or none that events are about. */
+static void events_about_the_workload_itself(void **state)
 {
 	const struct owner_write w = { OWNER_DELETE,       .workload = "w",
 				       .body = "{}",       .about = { NULL, "w-1" },
@@ -363,7 +364,7 @@ static void a_workload_is_told_itself(void **state)
 	}
 }
 
-/* What was to be sent again is not wanted any more. */
+/* A write that waits for its retry is not needed any more. */
 static void a_write_that_is_withdrawn(void **state)
 {
 	const struct owner_write w = { OWNER_POD_START, .pods = true, .body = "{}" };
@@ -405,10 +406,10 @@ int main(void)
 		cmocka_unit_test(the_template_comes_from_the_job),
 		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_job_that_is_another_one),
-		cmocka_unit_test(what_answers_mean),
+		cmocka_unit_test(answers_and_their_outcomes),
 		cmocka_unit_test(a_conflict_without_a_version_is_sent_again),
 		cmocka_unit_test(a_refusal_is_logged_once),
-		cmocka_unit_test(a_workload_is_told_itself),
+		cmocka_unit_test(events_about_the_workload_itself),
 		cmocka_unit_test(a_write_that_is_withdrawn),
 		cmocka_unit_test(nothing_is_sent_while_writing_is_not_allowed),
 	};

@@ -12,7 +12,7 @@
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
 
-/* What a template gets is in test_job_start.c, what a pod gets in test_pod_start.c. */
+/* Placement of templates is tested in test_job_start.c, of pods in test_pod_start.c. */
 static void long_names_are_no_labels(void **state)
 {
 	const struct job_fixture jf = { .template_spec = "'tolerations':[{'key':'x'}]" };

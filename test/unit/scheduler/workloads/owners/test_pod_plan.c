@@ -33,7 +33,7 @@ static const struct row {
 	struct pod_fixture_workload w;
 	bool has, elsewhere, name_taken, ending, pods_ready;
 } table[] = {
-	/* --- whose pods they are --- */
+	/* --- which pods are managed --- */
 	{ .name = "no queue", .pods = "a:G", .of = { .labels = "" }, .want = "" },
 	{ .name = "a namespace that is not managed", .pods = "a:G", .elsewhere = true, .want = "" },
 	{ .name = "a class that is not known yet",
@@ -72,9 +72,12 @@ static const struct row {
 	  .w = { .status = ADMITTED },
 	  .want = "STATUS" },
 	{ .name = "it runs", .pods = "a:R", .has = true, .w = { .status = ADMITTED }, .want = "" },
-	{ .name = "somebody took its gate off", .pods = "a:P", .has = true, .want = "POD_END:a" },
+	{ .name = "its gate was removed by a user",
+	  .pods = "a:P",
+	  .has = true,
+	  .want = "POD_END:a" },
 	{ .name = "it runs without a Workload", .pods = "a:R", .want = "POD_END:a" },
-	{ .name = "it is preempted: first it is told why",
+	{ .name = "it is preempted: first the reason is written",
 	  .pods = "a:R",
 	  .has = true,
 	  .w = { .status = EVICTED },
@@ -114,7 +117,7 @@ static const struct row {
 	  .w = { .meta = DELETED, .status = ADMITTED },
 	  .want = "POD_END:a" },
 	/* --- a group --- */
-	{ .name = "a member whose gate somebody took off runs on nobody's quota",
+	{ .name = "a member that a user ungated runs without quota",
 	  .pods = "a:P b:G",
 	  .of = { .total = "2" },
 	  .has = true,
@@ -215,7 +218,7 @@ static const struct row {
 	  .has = true,
 	  .w = { .podsets = "r1:2", .owners = "a b", .status = FINISHED },
 	  .want = "POD_RELEASE:a POD_RELEASE:b RELEASE" },
-	{ .name = "one that came too late for it is told so",
+	{ .name = "a member that came too late gets a note",
 	  .pods = "a:S b:S c:G",
 	  .of = { .total = "2" },
 	  .has = true,
@@ -245,7 +248,7 @@ static const struct row {
 	  .has = true,
 	  .w = { .podsets = "r9:2", .owners = "a b", .status = RESERVED },
 	  .want = "RELEASE" },
-	{ .name = "a name that somebody else has",
+	{ .name = "the name of another Workload",
 	  .pods = "a:G b:Gd",
 	  .of = { .total = "2" },
 	  .name_taken = true,
@@ -281,7 +284,7 @@ static const struct row {
 	  .pods = "a:Rtd b:G",
 	  .of = { .total = "2" },
 	  .want = "POD_RELEASE:a CREATE" },
-	{ .name = "it is deleted: nobody stands in for pods that end",
+	{ .name = "it is deleted: pods that end get no replacement",
 	  .pods = "a:Rtd b:Rt",
 	  .of = { .total = "2" },
 	  .has = true,
@@ -393,7 +396,7 @@ static void add_whole(const struct owner_write *w, struct strbuf *out)
 	}
 }
 
-static void what_new_workloads_say(void **state)
+static void bodies_of_new_workloads(void **state)
 {
 	static const struct {
 		struct row row;
@@ -512,7 +515,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
-		cmocka_unit_test(what_new_workloads_say),
+		cmocka_unit_test(bodies_of_new_workloads),
 		cmocka_unit_test(annotations_to_copy_must_agree),
 		cmocka_unit_test(too_many_roles),
 	};

@@ -62,7 +62,7 @@ static void one_pod_set_for_each_role(void **state)
 	}
 }
 
-static void what_makes_no_group(void **state)
+static void pods_that_make_no_group(void **state)
 {
 	static const struct {
 		const char *pods, *total;
@@ -156,7 +156,7 @@ int main(void)
 		cmocka_unit_test(one_pod_set_for_each_role),
 		cmocka_unit_test(labels_are_those_of_all_pods),
 		cmocka_unit_test(notes_are_those_of_all_pods),
-		cmocka_unit_test(what_makes_no_group),
+		cmocka_unit_test(pods_that_make_no_group),
 		cmocka_unit_test(queues_differ),
 	};
 

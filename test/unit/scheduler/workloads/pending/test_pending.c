@@ -61,7 +61,7 @@ static void priority_boost_counts_behind_its_gate(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void who_may_wait(void **state)
+static void which_workloads_may_wait(void **state)
 {
 	struct admission_cycle_fixture f;
 
@@ -223,7 +223,7 @@ static void pending_flavors_and_back_off(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* Requeued=False holds it whatever the time; the timer must end for all that. */
+/* Requeued=False holds it at any time; the timer must end all the same. */
 static void requeued_false_outlives_the_timer(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -258,8 +258,8 @@ static void equal_ones_are_passed_over_until_something_changes(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-/* What it was told last is about what it asked for before. */
-static void one_that_asks_for_something_else_is_not_passed_over(void **state)
+/* The last reason is about its former requests. */
+static void changed_requests_are_tried_again(void **state)
 {
 	struct admission_cycle_fixture f;
 	struct workload *a;
@@ -280,16 +280,16 @@ static void one_that_asks_for_something_else_is_not_passed_over(void **state)
 	a->object.podsets[0].shape = podset_shape(&a->object.podsets[0]);
 	pending_update(f.w.q, a, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "a | b");
-	/* The same once more is no news. */
+	/* The same once more changes nothing. */
 	put_back(&f, pop(&f), QUOTA_REQUEUE_NO_FIT);
 	pending_update(f.w.q, a, true, f.w.now);
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | a b");
 	admission_cycle_fixture_finish(&f);
 }
 
-/* It is passed over by what it was told itself, and is told anew: that may never have been
- * written. */
-static void one_that_comes_back_was_not_looked_at(void **state)
+/* Its own former reason marks it as known not to fit: it gets the reason again, which may never
+ * have been written. */
+static void a_requeued_workload_gets_its_reason_again(void **state)
 {
 	struct admission_cycle_fixture f;
 	struct workload *a;
@@ -314,7 +314,7 @@ static void one_that_comes_back_was_not_looked_at(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
-static void one_that_is_being_deleted_queues_no_more(void **state)
+static void deleted_workloads_leave_the_queue(void **state)
 {
 	struct admission_cycle_fixture f;
 	struct workload *a;
@@ -459,7 +459,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heads_by_priority_time_uid_and_key),
 		cmocka_unit_test(priority_boost_counts_behind_its_gate),
-		cmocka_unit_test(who_may_wait),
+		cmocka_unit_test(which_workloads_may_wait),
 		cmocka_unit_test(a_workload_follows_its_local_queue),
 		cmocka_unit_test(heads_of_active_queues_only),
 		cmocka_unit_test(several_heads_behind_an_option),
@@ -468,9 +468,9 @@ int main(void)
 		cmocka_unit_test(pending_flavors_and_back_off),
 		cmocka_unit_test(requeued_false_outlives_the_timer),
 		cmocka_unit_test(equal_ones_are_passed_over_until_something_changes),
-		cmocka_unit_test(one_that_asks_for_something_else_is_not_passed_over),
-		cmocka_unit_test(one_that_comes_back_was_not_looked_at),
-		cmocka_unit_test(one_that_is_being_deleted_queues_no_more),
+		cmocka_unit_test(changed_requests_are_tried_again),
+		cmocka_unit_test(a_requeued_workload_gets_its_reason_again),
+		cmocka_unit_test(deleted_workloads_leave_the_queue),
 		cmocka_unit_test(no_hash_for_strict_fifo_other_reasons_or_without_the_gate),
 		cmocka_unit_test(the_preemptor_stays_first_in_best_effort_fifo),
 		cmocka_unit_test(the_preemptor_is_an_ordinary_one_in_strict_fifo),

@@ -130,7 +130,7 @@ static void test_nothing_is_sampled_before_its_time(void **state)
 	assert_int_equal(local("ns/a")->consumed.v[0].nano, 8 * CPU);
 }
 
-/* What holds quota and waits for its checks uses nothing yet. */
+/* A workload that holds quota and waits for its checks has no usage yet. */
 static void test_only_admitted_ones_count(void **state)
 {
 	(void)state;
@@ -183,7 +183,7 @@ static void test_an_entry_is_taken_back(void **state)
 	assert_true(local("ns/a")->usage == 0);
 }
 
-/* Who just got something waits for the other; between two samples. */
+/* Between two samples, the queue that was just admitted from goes behind the other. */
 static void test_local_queues_alternate(void **state)
 {
 	(void)state;

@@ -50,7 +50,7 @@ static void name(struct strbuf *out, const struct candidate *c)
 	strbuf_printf(out, "%s%s", out->len == 0 ? "" : " ", quota_workload_name(c->w));
 }
 
-/* Everybody whose turn it is gives one. */
+/* Takes a victim from each queue in turn. */
 static void play(struct playing *p, bool second_pass, const char *expected)
 {
 	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
@@ -104,7 +104,7 @@ static const struct row {
 	  "workload ns/b1 queue=b cpu=1 holds=default prio=-3\n"
 	  "workload ns/p queue=a cpu=2\n",
 	  "a2 a1" },
-	{ "of equal shares the cohort, and in it who borrows",
+	{ "of equal shares the cohort, and in it the queue that borrows",
 	  SHARED "cohort e parent=c\n"
 		 "queue f cohort=e\n"
 		 "quota f default cpu nominal=0\n"
@@ -126,7 +126,7 @@ static const struct row {
 		 "workload ns/b1 queue=b cpu=3 holds=default\n"
 		 "workload ns/p queue=a cpu=1\n",
 	  "h2 f1 b1 h1 f2" },
-	{ "a cohort with the highest share whose queues have nobody left",
+	{ "a cohort with the highest share and no candidates left in its queues",
 	  SHARED "queue a cohort=c reclaim=LowerPriority\n"
 		 "cohort e parent=c\n"
 		 "cohort g parent=e\n"
@@ -171,7 +171,7 @@ static void test_rows(void **state)
 	       "workload ns/d2 queue=d cpu=2 holds=default\n"                                      \
 	       "workload ns/p queue=a cpu=1\n"
 
-static void test_who_was_kept_gives_in_the_second_pass(void **state)
+static void test_a_retained_victim_is_taken_in_the_second_pass(void **state)
 {
 	struct playing p;
 	uint32_t b;
@@ -248,7 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_who_was_kept_gives_in_the_second_pass),
+		cmocka_unit_test(test_a_retained_victim_is_taken_in_the_second_pass),
 		cmocka_unit_test(test_a_queue_that_is_skipped_and_a_candidate_that_is_banned),
 		cmocka_unit_test(test_shares_below_the_lowest_common_cohort),
 	};

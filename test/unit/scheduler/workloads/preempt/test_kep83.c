@@ -1,5 +1,5 @@
 /* The rules of KEP-83's preemption algorithm, one by one, and those of KEP-7990 for the cost of a
- * preemption. That the preemptor waits for the next cycle is tested with the cycle. */
+ * preemption. The tests of the cycle check that the preemptor waits for the next one. */
 #include "scheduler/workloads/preempt/victims.h"
 
 #include "lib/unit.h"
@@ -89,7 +89,7 @@ static void test_in_the_own_queue_only_lower_priority(void **state)
 	victims_fixture_expect(&w, "p", "default/cpu=4", "");
 }
 
-static void test_who_does_not_use_the_flavor_is_no_candidate(void **state)
+static void test_workloads_in_other_flavors_are_no_candidates(void **state)
 {
 	(void)state;
 	expect("queue a within=LowerPriority\n"
@@ -283,8 +283,8 @@ static void test_priority_outweighs_any_cost(void **state)
 	       "default/cpu=2", "low:InClusterQueue");
 }
 
-/* Nothing costs so little that it may be preempted for that. */
-static void test_cost_does_not_make_anybody_eligible(void **state)
+/* A low cost makes no workload eligible. */
+static void test_cost_makes_no_workload_eligible(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
 
@@ -296,7 +296,7 @@ static void test_cost_does_not_make_anybody_eligible(void **state)
 	victims_fixture_expect(&w, "p", "default/cpu=2", "");
 }
 
-/* Nor so much that it may not. */
+/* A high cost protects no workload. */
 static void test_cost_does_not_protect(void **state)
 {
 	(void)state;
@@ -308,7 +308,7 @@ static void test_cost_does_not_protect(void **state)
 }
 
 /* With equal priorities the older may preempt the newer, never the other way round, so there is no
- * way round any number of workloads, whatever they cost. */
+ * circle of preemptions, whatever the costs. */
 static void test_equal_priorities_never_preempt_in_a_circle(void **state)
 {
 	static const char *const costs[] = { "0", "1", "-1", "1000" };
@@ -343,7 +343,7 @@ int main(void)
 		cmocka_unit_test(test_candidates_only_from_borrowing_queues),
 		cmocka_unit_test(test_in_the_cohort_only_lower_priority_when_so_asked),
 		cmocka_unit_test(test_in_the_own_queue_only_lower_priority),
-		cmocka_unit_test(test_who_does_not_use_the_flavor_is_no_candidate),
+		cmocka_unit_test(test_workloads_in_other_flavors_are_no_candidates),
 		cmocka_unit_test(test_other_queues_first),
 		cmocka_unit_test(test_lower_priority_first),
 		cmocka_unit_test(test_shortest_running_time_first),
@@ -357,7 +357,7 @@ int main(void)
 		cmocka_unit_test(test_no_cost_is_zero),
 		cmocka_unit_test(test_cost_below_zero_is_cheaper_than_none),
 		cmocka_unit_test(test_priority_outweighs_any_cost),
-		cmocka_unit_test(test_cost_does_not_make_anybody_eligible),
+		cmocka_unit_test(test_cost_makes_no_workload_eligible),
 		cmocka_unit_test(test_cost_does_not_protect),
 		cmocka_unit_test(test_equal_priorities_never_preempt_in_a_circle),
 	};

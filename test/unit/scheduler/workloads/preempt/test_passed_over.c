@@ -201,8 +201,8 @@ static bool is_victim(const struct victims *found, uint32_t id)
 	return false;
 }
 
-/* The record changes nothing of the result, no victim is recorded as protected (but by its share,
- * which the search may have changed by what it took before). */
+/* The record does not change the result, and no victim is recorded as protected (except by its
+ * share, which the search may have changed with earlier victims). */
 static size_t check_record(const struct victims_random *x, struct arena *arena)
 {
 	const struct quota *q = x->w.q;

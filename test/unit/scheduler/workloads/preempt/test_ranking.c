@@ -71,7 +71,7 @@ static int compare(const struct candidate *a, const struct candidate *b)
 	return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1) : candidates_cmp(a, b);
 }
 
-/* Everyone is there once, in order, whatever the order before and whoever was looked at first. */
+/* All are there once, in order, whatever the order before and the first one that was read. */
 static void test_the_order_is_total(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 2, 15, 16, 23, 24, 25, 26, 100, 1000 };
@@ -121,7 +121,7 @@ static void test_usage_is_before_priority(void **state)
 	}
 }
 
-/* However far apart values are: what has no room in a key is compared. */
+/* Values too large for the packed key are compared as they are. */
 static void test_values_far_apart(void **state)
 {
 	static const int64_t far[] = { INT64_MIN, INT64_MIN + 1, -1, 0, 1, 1LL << 40, INT64_MAX };
@@ -155,8 +155,8 @@ static void test_values_far_apart(void **state)
 	}
 }
 
-/* Looking at the first sorts nothing, and the list that was given stays as it is. */
-static void test_it_is_sorted_when_somebody_looks(void **state)
+/* Reading the first sorts nothing, and the list that was given does not change. */
+static void test_it_is_sorted_when_it_is_read(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(list_finish) struct list l;
@@ -185,7 +185,7 @@ int main(void)
 		cmocka_unit_test(test_the_order_is_total),
 		cmocka_unit_test(test_usage_is_before_priority),
 		cmocka_unit_test(test_values_far_apart),
-		cmocka_unit_test(test_it_is_sorted_when_somebody_looks),
+		cmocka_unit_test(test_it_is_sorted_when_it_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void teardown(struct fixture *f)
 	quota_world_finish(&f->w);
 }
 
-static void test_what_is_taken_makes_room_until_the_end(void **state)
+static void test_victims_make_room_until_the_end(void **state)
 {
 	CLEANUP(teardown) struct fixture f;
 	uint64_t before;
@@ -96,9 +96,9 @@ static void test_taking_back(void **state)
 	victim_set_end(&f.t);
 }
 
-/* Until enough is taken for what did not fit, it is not looked at again; what is taken back counts
- * as not taken. */
-static void test_what_is_missing(void **state)
+/* Fit is not computed again before the victims free the missing amount; victims that are given back
+ * do not count. */
+static void test_the_missing_amount(void **state)
 {
 	CLEANUP(teardown) struct fixture f;
 	size_t mark;
@@ -124,7 +124,7 @@ static void test_what_is_missing(void **state)
 	victim_set_end(&f.t);
 }
 
-/* Who stays keeps the order, and its usage stays off until the end. */
+/* The victims that remain keep their order, and their usage stays removed until the end. */
 static void test_filling_back(void **state)
 {
 	CLEANUP(teardown) struct fixture f;
@@ -186,10 +186,10 @@ static void test_hope(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_taken_makes_room_until_the_end),
+		cmocka_unit_test(test_victims_make_room_until_the_end),
 		cmocka_unit_test(test_without_borrowing_the_own_quota_is_the_bound),
 		cmocka_unit_test(test_taking_back),
-		cmocka_unit_test(test_what_is_missing),
+		cmocka_unit_test(test_the_missing_amount),
 		cmocka_unit_test(test_filling_back),
 		cmocka_unit_test(test_one_alone_is_needed),
 		cmocka_unit_test(test_hope),

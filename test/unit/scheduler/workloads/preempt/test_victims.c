@@ -95,8 +95,8 @@ static const char world[] = "cohort c\n"
 			    "workload ns/own queue=a cpu=1 prio=-1 holds=default\n"
 			    "workload ns/p queue=a cpu=3\n";
 
-/* b2 counts as gone already, so b1 has to go; the other ids are of nobody that matters. */
-static void test_who_is_gone_is_no_candidate(void **state)
+/* b2 counts as removed already, so b1 has to go; the other ids do not matter. */
+static void test_removed_workloads_are_no_candidates(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(quota_world_finish) struct quota_world w;
@@ -119,7 +119,7 @@ static void test_who_is_gone_is_no_candidate(void **state)
 	v.r.ngone = ARRAY_LEN(gone);
 	mark = forest_mark(w.f);
 	forest_add(w.f, quota_world_id(&w, "a"),
-		   &b2->holding.usage); /* somebody else takes its place */
+		   &b2->holding.usage); /* another workload takes its place */
 	forest_remove(w.f, b2->holding.node, &b2->holding.usage);
 	victims_find(&v.r, arena, &found);
 	assert_int_equal(found.n, 1);
@@ -179,7 +179,7 @@ static void test_the_oracle_knows_the_level_afterwards(void **state)
 	assert_int_equal(level, 1);
 }
 
-/* What it found for a pair is the answer to a request for that pair alone, and to no other. */
+/* The result for a pair is reused for a request of that pair alone, and for no other. */
 static void test_the_oracle_is_not_asked_twice(void **state)
 {
 	static const struct {
@@ -242,7 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_policies),
 		cmocka_unit_test(test_lower_or_newer_is_a_strict_order),
-		cmocka_unit_test(test_who_is_gone_is_no_candidate),
+		cmocka_unit_test(test_removed_workloads_are_no_candidates),
 		cmocka_unit_test(test_the_oracle),
 		cmocka_unit_test(test_the_oracle_knows_the_level_afterwards),
 		cmocka_unit_test(test_the_oracle_is_not_asked_twice),

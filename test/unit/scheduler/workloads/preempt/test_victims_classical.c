@@ -143,7 +143,7 @@ static const char tree[] = "cohort root\n"
 			   "quota cohort/left default cpu nominal=4\n";
 
 /* The request fits into what left has, not into a's own: far's workloads are used up quota of left,
- * near's are of the same tier. What is ours by right comes first, borrowing or not. */
+ * near's are of the same tier. Quota of the own cohort is reclaimed first, borrowing or not. */
 static void test_the_quota_of_a_cohort_is_a_right_against_the_rest_of_the_tree(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
@@ -158,7 +158,7 @@ static void test_the_quota_of_a_cohort_is_a_right_against_the_rest_of_the_tree(v
 }
 
 /* right as a whole is within its quota: what far borrows, it borrows from calm. */
-static void test_below_a_cohort_within_its_quota_nobody_is_asked(void **state)
+static void test_below_a_cohort_within_its_quota_are_no_candidates(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
 
@@ -211,7 +211,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(
 			test_the_quota_of_a_cohort_is_a_right_against_the_rest_of_the_tree),
-		cmocka_unit_test(test_below_a_cohort_within_its_quota_nobody_is_asked),
+		cmocka_unit_test(test_below_a_cohort_within_its_quota_are_no_candidates),
 		cmocka_unit_test(test_a_cohort_that_gave_enough_gives_no_more),
 		cmocka_unit_test(test_boost_counts_as_priority),
 	};

@@ -10,7 +10,7 @@
 #define FINAL "option fair_sharing=true lte_final=true lt_initial=false\n"
 #define INITIAL "option fair_sharing=true lte_final=false lt_initial=true\n"
 
-/* A cohort with ten; a preempts whom it may, b and d have nothing of their own. */
+/* A cohort with ten; a may preempt with both policies, b and d have no nominal quota. */
 #define SHARED                                                                                     \
 	"cohort c\n"                                                                               \
 	"quota cohort/c default cpu nominal=10\n"                                                  \
@@ -52,7 +52,7 @@ static const struct row rows[] = {
 			 "workload ns/b1 queue=b cpu=5 holds=default\n"
 			 "workload ns/p queue=a cpu=6\n",
 	  "default/cpu=6", "own:InClusterQueue b1:InCohortFairSharing" },
-	{ "who does not borrow is safe",
+	{ "a queue that does not borrow is safe",
 	  FAIR HALVES "workload ns/b1 queue=b cpu=5 prio=-9 holds=default\n"
 		      "workload ns/own queue=a cpu=5 prio=9 holds=default\n"
 		      "workload ns/p queue=a cpu=2\n",
@@ -190,14 +190,14 @@ static const struct row rows[] = {
 		      "workload ns/x queue=b cpu=6 holds=default\n"
 		      "workload ns/p queue=a cpu=5\n",
 	  "default/cpu=5", "x:InCohortFairSharing" },
-	/* x is on its way out already: to wait for that takes nothing from anybody. */
+	/* x is being evicted already: to wait for it costs no further victim. */
 	{ "a victim on its way out is not asked",
 	  FAIR SHARED "workload ns/own queue=a cpu=4 prio=-1 holds=default\n"
 		      "workload ns/x queue=b cpu=6 holds=default evicted=-5s\n"
 		      "workload ns/p queue=a cpu=5\n",
 	  "default/cpu=5", "x:InCohortFairSharing" },
 	/* x is taken before e, as long as b has more than a; y is given back. */
-	{ "who is on its way out is gone in its turn",
+	{ "a workload that is being evicted is taken in its turn",
 	  FAIR SHARED "queue a cohort=c weight=3 reclaim=Any\n"
 		      "workload ns/e queue=b cpu=5 holds=default evicted=-5s\n"
 		      "workload ns/x queue=b cpu=1 prio=-1 holds=default\n"

@@ -1,4 +1,4 @@
-/* What must be true of any set of victims, in random worlds. */
+/* Invariants of any set of victims, in random worlds. */
 #include "scheduler/workloads/preempt/victims.h"
 
 #include "lib/unit.h"
@@ -54,7 +54,7 @@ static void test_random_worlds(void **state)
 	print_message("%u blocked, %u with victims, %u with several; reasons %u %u %u %u\n",
 		      seen.blocked, seen.found, seen.several, seen.reasons[0], seen.reasons[1],
 		      seen.reasons[2], seen.reasons[3]);
-	/* None of what is to be checked may be rare. */
+	/* Each kind of result must be frequent. */
 	assert_true(seen.blocked > WORLDS / 4);
 	assert_true(seen.found > WORLDS / 10);
 	assert_true(seen.several > WORLDS / 50);

@@ -230,14 +230,14 @@ static void preempted(void **state)
 	expect_event(&x, 0, false, "Preempted");
 	expect_event(&x, 1, false, "PreemptedWorkload");
 	expect_event(&x, 2, false, "EvictedDueToPreempted");
-	/* The same victim in the next cycle is no news. */
+	/* The same victim in the next cycle changes nothing. */
 	decide(&x, "v");
 	assert_int_equal(x.c.evictions.v[0].count, 1);
 	assert_int_equal(x.events.n, 3);
 	finish(&x, true);
 }
 
-static void what_has_finished_stays_as_it_is(void **state)
+static void finished_conditions_do_not_change(void **state)
 {
 	static const struct condition finished = { "Finished", "True", "OwnerNotFound", "", 1, 3 };
 	static const char *const about[] = { "v", "p" };
@@ -308,7 +308,7 @@ static void evictions_are_counted_by_reason_and_cause(void **state)
 	finish(&x, false);
 }
 
-/* An admission without a time, as one may write that goes past the schema. */
+/* An admission without a time, as a client may write that bypasses the schema. */
 static void released_without_a_time(void **state)
 {
 	struct condition ok = { "Admitted", "True", "Admitted", "", INT64_MIN, 1 };
@@ -361,7 +361,7 @@ int main(void)
 		cmocka_unit_test(admission_checks_come_between),
 		cmocka_unit_test(a_check_of_the_status_alone_counts),
 		cmocka_unit_test(preempted),
-		cmocka_unit_test(what_has_finished_stays_as_it_is),
+		cmocka_unit_test(finished_conditions_do_not_change),
 		cmocka_unit_test(waiting),
 		cmocka_unit_test(gated),
 		cmocka_unit_test(evictions_are_counted_by_reason_and_cause),

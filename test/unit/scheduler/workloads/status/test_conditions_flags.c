@@ -69,7 +69,7 @@ static void flags_follow_from_conditions(void **state)
 	assert_true(read("WaitingForReplacementPods", "True", "x").flags.waits_replacement);
 }
 
-/* What a status does not say any more is no longer so. */
+/* Flags without a condition in the status are cleared. */
 static void nothing_stays_of_the_status_before(void **state)
 {
 	struct workload w = { .flags = { .evicted = true,

@@ -6,7 +6,7 @@
 #include "lib/unit.h"
 #include "scheduler/workloads/status/conditions_same.h"
 
-/* A status with something of everything, its texts in an arena that goes. */
+/* A status with every kind of entry, with texts in an arena that is freed. */
 static struct conditions make(struct arena *arena)
 {
 	static struct conditions_usage usage[2] = { { 1, "f", 5 }, { 2, NULL, 6 } };
@@ -82,7 +82,7 @@ static void all_of_it_comes_back(void **state)
 	arena_destroy(back.arena);
 }
 
-static void of_what_was_there_nothing_stays(void **state)
+static void reading_replaces_all_conditions(void **state)
 {
 	const struct conditions none = { .generation = 1 };
 	struct conditions to = { .arena = arena_create(0) };
@@ -196,7 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_it_comes_back),
-		cmocka_unit_test(of_what_was_there_nothing_stays),
+		cmocka_unit_test(reading_replaces_all_conditions),
 		cmocka_unit_test(numbers_and_texts_of_all_lengths),
 		cmocka_unit_test(one_condition_alone),
 		cmocka_unit_test(its_resources),

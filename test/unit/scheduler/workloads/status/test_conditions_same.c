@@ -4,7 +4,7 @@
 #include "base/attrs.h"
 #include "lib/unit.h"
 
-/* A status with something of everything. */
+/* A status with every kind of entry. */
 static struct conditions make(struct arena *arena)
 {
 	static struct conditions_usage usage[2] = { { 1, "f", 5 }, { 2, "g", 6 } };

@@ -10,7 +10,7 @@
 
 static const struct workload_life_row table[] = {
 	{ .name = "a new one is left alone", .after = "" },
-	{ .name = "a new one is told that it waits, when that is asked for",
+	{ .name = "a new one gets PendingEvaluation, if configured",
 	  .explicit_status = true,
 	  .after = "QuotaReserved=False/PendingEvaluation Admitted=False/NoReservation" },
 	{ .name = "without owner, deleted: the finalizer goes",
@@ -75,7 +75,7 @@ static const struct workload_life_row table[] = {
 	  .after = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 "
 		   "Requeued=True/Reactivated QuotaReserved=False/PendingEvaluation "
 		   "Admitted=False/NoReservation" },
-	{ .name = "deactivated by somebody: its job is kept for ever",
+	{ .name = "deactivated by a user: its job is kept for ever",
 	  .before = "Evicted=True/Deactivated@-60 " WAITS,
 	  .inactive = true,
 	  .job = WORKLOAD_RECONCILE_JOB_STOPPED,

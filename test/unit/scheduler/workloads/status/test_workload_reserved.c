@@ -30,7 +30,7 @@ static const struct workload_life_row table[] = {
 	  .after = "QuotaReserved=False/PendingEvaluation Evicted=True/Preempted "
 		   "Requeued=True/Preempted Admitted=False/NoReservation",
 	  .released = true },
-	{ .name = "evicted, and nobody knows its job",
+	{ .name = "evicted, its job is unknown",
 	  .before = "QuotaReserved=True/QuotaReserved Evicted=True/Preempted",
 	  .job = WORKLOAD_RECONCILE_JOB_UNKNOWN,
 	  .after = "QuotaReserved=True/QuotaReserved Evicted=True/Preempted" },
@@ -114,7 +114,7 @@ static const struct workload_life_row table[] = {
 	  .requeue_at_after = 80,
 	  .evictions = "PodsReadyTimeout/WaitForStart:1",
 	  .events = "EvictedDueToPodsReadyTimeout" },
-	{ .name = "nobody has said how it stands with the pods: they may run since long",
+	{ .name = "without PodsReady: its pods may have been running for long",
 	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-9999",
 	  .ready = 300,
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-9999" },

@@ -1,5 +1,6 @@
-/* test/unit/scheduler/workloads/status/workload_reconcile_fixture.h: one row of what becomes of a
- * Workload, as short texts. Times are seconds from now; 0 is "none" where a time may be absent. */
+/* test/unit/scheduler/workloads/status/workload_reconcile_fixture.h: one row of a test of
+ * workload_reconcile: the state of a Workload before and after, as short texts. Times are seconds
+ * from now; 0 is "none" where a time may be absent. */
 #ifndef TEST_UNIT_SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_FIXTURE_H
 

@@ -95,7 +95,7 @@ static void run(struct fixture *f)
 	}
 }
 
-/* An update says so; cost NULL: none. */
+/* An update of the Workload with this cost; NULL: none. */
 static void see(struct fixture *f, const char *name, int preemptions, const char *cost)
 {
 	struct workload *w = quota_world_workload(&f->w, name);
@@ -145,11 +145,11 @@ static void costs_are_counted_preemptions(void **state)
 	see(&f, "a", 2, NULL);
 	see(&f, "b", 0, NULL);
 	see(&f, "c", 1, "1");
-	run(&f); /* b: absent is 0, c: as it is to be */
+	run(&f); /* b: absent is 0, c: correct already */
 	fake_transport_answer(f.transport, expect(&f, PATCH("a"), BODY("a", "2")), 200,
 			      DONE("110"));
 	assert_int_equal(f.due, CLOCK_NEVER);
-	/* Updates of before the write say nothing about it; the one of the write is the end. */
+	/* Older updates do not end the write; the update with its result does. */
 	f.version = 105;
 	see(&f, "a", 2, NULL);
 	run(&f);
@@ -203,7 +203,7 @@ static void annotations_of_the_cluster_queue(void **state)
 	end(&f);
 }
 
-/* One that moves to another queue is counted by that one's rules. */
+/* A Workload that moves to another queue gets the cost of that queue. */
 static void changed_queues_are_looked_at(void **state)
 {
 	struct fixture f;
@@ -224,7 +224,7 @@ static void changed_queues_are_looked_at(void **state)
 	end(&f);
 }
 
-static void bad_annotations_are_told_and_count_as_absent(void **state)
+static void bad_annotations_are_reported_and_count_as_absent(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -249,7 +249,7 @@ static void bad_annotations_are_told_and_count_as_absent(void **state)
 	end(&f);
 }
 
-/* Somebody else's cost stays, without a write for each of theirs. */
+/* A cost of another manager stays, and not every change of it causes a write. */
 static void others_are_not_fought(void **state)
 {
 	struct fixture f;
@@ -265,12 +265,12 @@ static void others_are_not_fought(void **state)
 	f.specs++;
 	run(&f);
 	fake_transport_expect_none(f.transport);
-	/* They have given it up. */
+	/* The other manager has removed it. */
 	see(&f, "a", 3, NULL);
 	run(&f);
 	fake_transport_answer(f.transport, expect(&f, PATCH("a"), BODY("a", "3")), 200,
 			      DONE("110"));
-	/* Overwritten: the write that finds it so is the last one. */
+	/* Overwritten: the next conflict ends our writes. */
 	f.version = 110;
 	see(&f, "a", 3, "3");
 	run(&f);
@@ -282,7 +282,7 @@ static void others_are_not_fought(void **state)
 	end(&f);
 }
 
-static void what_fails_is_tried_again_later(void **state)
+static void failed_writes_are_tried_again_later(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -330,7 +330,7 @@ static void another_leader_writes(void **state)
 	end(&f);
 }
 
-static void who_is_gone_or_done_is_left_alone(void **state)
+static void deleted_and_finished_workloads_are_left_alone(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -344,7 +344,7 @@ static void who_is_gone_or_done_is_left_alone(void **state)
 	id = expect(&f, PATCH("a"), BODY("a", "1"));
 	preemption_cost_gone(f.costs, STR_LIT("ns/a"));
 	fake_transport_answer(f.transport, id, 404, "{}");
-	/* A namesake. */
+	/* Another object with its name. */
 	quota_world_workload(&f.w, "a")->object.uid = "u-2";
 	see(&f, "a", 0, NULL);
 	run(&f);
@@ -374,11 +374,11 @@ int main(void)
 		cmocka_unit_test(costs_are_counted_preemptions),
 		cmocka_unit_test(annotations_of_the_cluster_queue),
 		cmocka_unit_test(changed_queues_are_looked_at),
-		cmocka_unit_test(bad_annotations_are_told_and_count_as_absent),
+		cmocka_unit_test(bad_annotations_are_reported_and_count_as_absent),
 		cmocka_unit_test(others_are_not_fought),
-		cmocka_unit_test(what_fails_is_tried_again_later),
+		cmocka_unit_test(failed_writes_are_tried_again_later),
 		cmocka_unit_test(another_leader_writes),
-		cmocka_unit_test(who_is_gone_or_done_is_left_alone),
+		cmocka_unit_test(deleted_and_finished_workloads_are_left_alone),
 		cmocka_unit_test(many_at_once),
 	};
 

@@ -243,9 +243,9 @@ static void answer(struct fixture *f, const char *version)
 	}
 }
 
-/* Whatever it was: what is ours is applied once more, and if nothing of it was changed the object
- * stays as it is, so that there is an end to it. */
-static void what_somebody_else_wrote_is_put_right(void **state)
+/* After a write of another client our fields are applied once more. If none of them was changed,
+ * the object stays as it is, and there is no further write. */
+static void fields_that_others_changed_are_corrected(void **state)
 {
 	struct fixture f;
 
@@ -255,14 +255,14 @@ static void what_somebody_else_wrote_is_put_right(void **state)
 	run(&f);
 	answer(&f, "6");
 	assert_false(f.again);
-	/* Our own write, and what was before it. */
+	/* Our own write, and the version before it. */
 	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "5"));
 	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "6"));
 	run(&f);
 	fake_transport_expect_none(f.transport);
 	assert_true(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "7"));
 	run(&f);
-	/* While it is under way nobody can tell whose it is. */
+	/* While our write is in flight, the change may be ours. */
 	assert_false(seen_at(&f, SCHED_CLUSTER_QUEUES, "team", "8"));
 	answer(&f, "8");
 	assert_false(f.again);
@@ -300,8 +300,8 @@ static void shares_only_with_fair_sharing(void **state)
 	end(&f);
 }
 
-/* Only what was sampled and is not nothing; not by the nanounit where it is millions. */
-static void what_a_local_queue_used(void **state)
+/* Only resources that were sampled and are not zero, rounded to units that fit their size. */
+static void consumed_resources_of_a_local_queue(void **state)
 {
 	struct fixture f;
 	struct quota_consumed cpu, memory;
@@ -344,7 +344,7 @@ static void what_a_local_queue_used(void **state)
 
 #define MANY 1000
 
-/* "q0" and so on; those whose number is below `busy` have a Workload that waits. */
+/* "q0" and so on; those with a number below `busy` have a Workload that waits. */
 static void add_many(struct fixture *f, size_t busy)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -393,10 +393,10 @@ static size_t answer_all(struct fixture *f, size_t *ret)
 	return n;
 }
 
-/* Until nothing is left; each queue is told of once. Returns how many portions it took. */
+/* Answers until nothing is left; each status is written once. Returns the number of portions. */
 static size_t run_all(struct fixture *f, size_t at_most)
 {
-	CLEANUP(xmalloc_freep) bool *told = xmalloc_zero(MANY, sizeof(*told));
+	CLEANUP(xmalloc_freep) bool *written = xmalloc_zero(MANY, sizeof(*written));
 	size_t portions = 0, sum = 0, sent[MANY];
 
 	do {
@@ -406,8 +406,8 @@ static size_t run_all(struct fixture *f, size_t at_most)
 		n = answer_all(f, sent);
 		assert_true(n <= at_most);
 		for (size_t i = 0; i < n; i++) {
-			assert_false(told[sent[i]]);
-			told[sent[i]] = true;
+			assert_false(written[sent[i]]);
+			written[sent[i]] = true;
 		}
 		sum += n;
 		portions++;
@@ -416,7 +416,7 @@ static size_t run_all(struct fixture *f, size_t at_most)
 	return portions;
 }
 
-static void many_are_told_of_in_portions(void **state)
+static void many_statuses_are_written_in_portions(void **state)
 {
 	size_t sent[MANY];
 	struct fixture f;
@@ -426,7 +426,7 @@ static void many_are_told_of_in_portions(void **state)
 	add_many(&f, 3);
 	run(&f);
 	assert_true(f.news);
-	/* While they are under way nothing more is handed out by who asks first. */
+	/* While they are in flight no further statuses are handed out. */
 	assert_false(queue_statuses_is_idle(f.status));
 	assert_int_equal(answer_all(&f, sent), 32);
 	assert_true(queue_statuses_is_idle(f.status));
@@ -449,9 +449,9 @@ static void many_are_told_of_in_portions(void **state)
 	end(&f);
 }
 
-/* What changes meanwhile is told as it is then; what matters most goes first, the others have
- * their turn. */
-static void whose_turn_it_is(void **state)
+/* A status that changes while it waits is written as it is when it is sent; urgent ones go first,
+ * the others keep their turn. */
+static void urgent_statuses_go_first(void **state)
 {
 	size_t sent[MANY], n, before;
 	struct fixture f;
@@ -487,7 +487,7 @@ static void whose_turn_it_is(void **state)
 	end(&f);
 }
 
-/* Numbers once a second; it is said when. */
+/* Counts are written once a second; the time of the next write is reported. */
 static void not_too_often(void **state)
 {
 	struct queue_statuses_time at;
@@ -510,8 +510,8 @@ static void not_too_often(void **state)
 	end(&f);
 }
 
-/* What was made out before is not what is sent again. */
-static void one_that_is_not_answered_is_made_out_anew(void **state)
+/* A retry sends the status of now, not that of the first attempt. */
+static void a_retry_computes_the_status_again(void **state)
 {
 	struct jdoc *d;
 	struct fixture f;
@@ -533,7 +533,7 @@ static void one_that_is_not_answered_is_made_out_anew(void **state)
 	end(&f);
 }
 
-/* A right that is missing for a moment comes back without any change of the queue. */
+/* A missing right may be granted later, without any change of the queue: the write is repeated. */
 static void a_refused_status_is_sent_again(void **state)
 {
 	struct fixture f;
@@ -559,13 +559,13 @@ int main(void)
 		cmocka_unit_test(it_is_written_when_it_changed),
 		cmocka_unit_test(a_local_queue_has_no_borrowing),
 		cmocka_unit_test(active_and_why_not),
-		cmocka_unit_test(what_somebody_else_wrote_is_put_right),
+		cmocka_unit_test(fields_that_others_changed_are_corrected),
 		cmocka_unit_test(shares_only_with_fair_sharing),
-		cmocka_unit_test(what_a_local_queue_used),
-		cmocka_unit_test(many_are_told_of_in_portions),
-		cmocka_unit_test(whose_turn_it_is),
+		cmocka_unit_test(consumed_resources_of_a_local_queue),
+		cmocka_unit_test(many_statuses_are_written_in_portions),
+		cmocka_unit_test(urgent_statuses_go_first),
 		cmocka_unit_test(not_too_often),
-		cmocka_unit_test(one_that_is_not_answered_is_made_out_anew),
+		cmocka_unit_test(a_retry_computes_the_status_again),
 		cmocka_unit_test(a_refused_status_is_sent_again),
 	};
 

@@ -40,7 +40,7 @@ static const char world[] =
 	"local ns/team queue=team\n"
 	"local ns/stopped queue=team stop=Hold\n"
 	"local ns/held queue=held\n"
-	"local ns/nowhere queue=nobody\n"
+	"local ns/nowhere queue=absent\n"
 	"workload ns/one queue=team local=team cpu=4500m holds=default reserved=-60s admitted\n"
 	"workload ns/two queue=team local=team cpu=1 holds=default reserved=-60s\n"
 	"workload ns/three queue=team local=team cpu=1\n";

@@ -80,7 +80,7 @@ static struct jdoc *format(struct fixture *f)
 	return d;
 }
 
-static void what_is_absent_is_left_out(void **state)
+static void absent_fields_are_left_out(void **state)
 {
 	struct fixture f;
 	struct jdoc *d;
@@ -141,7 +141,7 @@ static void updates_of_a_check_that_starts_anew_are_taken_off_once(void **state)
 	end(&f);
 }
 
-/* Nobody else is left to say so; left out, it would be found missing again and again. */
+/* No other controller writes Finished; without it the owner would be missed again and again. */
 static void a_workload_without_owner_is_finished_by_us(void **state)
 {
 	struct condition finished = { "Finished", "True", "OwnerNotFound", "m", 0, 0 };
@@ -211,7 +211,7 @@ static void all_of_it(void **state)
 	end(&f);
 }
 
-static void the_answer_tells_the_version(void **state)
+static void the_answer_contains_the_version(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -279,7 +279,7 @@ static void answers(void **state)
 	}
 }
 
-static void what_may_pass_is_sent_again(void **state)
+static void transient_failures_are_sent_again(void **state)
 {
 	static const int statuses[] = { 409, 429, 500, 503 };
 
@@ -299,7 +299,7 @@ static void what_may_pass_is_sent_again(void **state)
 	}
 }
 
-/* What others wrote since it was read is not overwritten. */
+/* Writes of others since it was read are not overwritten. */
 static void a_write_may_be_good_for_one_version_only(void **state)
 {
 	struct fixture f;
@@ -317,8 +317,8 @@ static void a_write_may_be_good_for_one_version_only(void **state)
 	end(&f);
 }
 
-/* An apply that leaves out the last item of a list ends with null where somebody else owns a field
- * of it, which a real API server refuses. */
+/* An apply without the last item of a list would end in null if another manager owns a field of the
+ * item, which a real API server refuses. */
 static void a_list_is_emptied_by_a_write_of_its_own(void **state)
 {
 	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_READY };
@@ -385,15 +385,15 @@ static void nothing_is_sent_without_the_lease(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_absent_is_left_out),
+		cmocka_unit_test(absent_fields_are_left_out),
 		cmocka_unit_test(others_keep_their_conditions),
 		cmocka_unit_test(updates_of_a_check_that_starts_anew_are_taken_off_once),
 		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),
 		cmocka_unit_test(all_of_it),
-		cmocka_unit_test(the_answer_tells_the_version),
+		cmocka_unit_test(the_answer_contains_the_version),
 		cmocka_unit_test(writes_that_wait_are_coalesced),
 		cmocka_unit_test(answers),
-		cmocka_unit_test(what_may_pass_is_sent_again),
+		cmocka_unit_test(transient_failures_are_sent_again),
 		cmocka_unit_test(a_write_may_be_good_for_one_version_only),
 		cmocka_unit_test(a_list_is_emptied_by_a_write_of_its_own),
 		cmocka_unit_test(clusters_and_nodes_stay_until_they_are_taken_off),

@@ -21,7 +21,7 @@ static const char *hash(const char *yaml, struct arena *arena)
 static const char base[] = "{containers: [{name: c, image: a, resources: {requests: {cpu: '1',"
 			   " memory: 1Gi}}}], nodeSelector: {a: b}}";
 
-static void what_is_alike(void **state)
+static void pods_of_equal_roles(void **state)
 {
 	static const struct {
 		const char *spec;
@@ -63,8 +63,8 @@ static void what_is_alike(void **state)
 	}
 }
 
-/* Whoever nests as deep as a document may be gets a hash, too. */
-static void deep_ones(void **state)
+/* Pods that are nested as deep as a document may be have a hash, too. */
+static void deeply_nested_pods(void **state)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
@@ -87,8 +87,8 @@ static void deep_ones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_alike),
-		cmocka_unit_test(deep_ones),
+		cmocka_unit_test(pods_of_equal_roles),
+		cmocka_unit_test(deeply_nested_pods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Counts at their limits and one beyond; all else stands as data in test/admission/cases. */
+/* Counts at their limits and one beyond; all other rules are cases in test/admission/cases. */
 #include "webhook/admit/kueue/resource_groups.h"
 
 #include "lib/unit.h"

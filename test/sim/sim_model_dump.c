@@ -1,4 +1,4 @@
-#include "sim/sim_thoughts.h"
+#include "sim/sim_model_dump.h"
 
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
@@ -39,7 +39,7 @@ static void trace_tasks(struct sim_world *w, const struct cluster *c)
 	}
 }
 
-void sim_thoughts_pods(struct sim_world *w, const struct cluster *c)
+void sim_model_dump_pods(struct sim_world *w, const struct cluster *c)
 {
 	trace_tasks(w, c);
 	for (size_t i = 0; i < c->queues.n; i++) {
@@ -62,7 +62,7 @@ void sim_thoughts_pods(struct sim_world *w, const struct cluster *c)
 	}
 }
 
-void sim_thoughts_quota(struct sim_world *w, const struct quota *q)
+void sim_model_dump_quota(struct sim_world *w, const struct quota *q)
 {
 	static const char *const places[] = { "nowhere", "heap", "inadmissible", "in flight" };
 

@@ -11,5 +11,9 @@ struct strbuf;
 /* One object as the next value of o, or as a whole text appended to out. */
 void encode_object(const struct field_table *t, const void *obj, struct json_out *o);
 void encode_text(const struct field_table *t, const void *obj, struct strbuf *out);
+/* Appends a merge patch (RFC 7386). nulls: addresses of members of obj, or of objects embedded in
+ * it, that are written as null if they are absent; NULL ends the list. */
+void encode_merge(const struct field_table *t, const void *obj, const void *const *nulls,
+		  struct strbuf *out);
 
 #endif

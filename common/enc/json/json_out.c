@@ -77,6 +77,17 @@ void json_out_key(struct json_out *o, const char *key)
 	o->after_key = true;
 }
 
+void json_out_plain_key(struct json_out *o, struct str key)
+{
+	assert(o->depth > 0 && !o->after_key);
+	separate(o);
+	strbuf_reserve(o->buf, key.len + 3);
+	strbuf_add_ch(o->buf, '"');
+	strbuf_add_str(o->buf, key);
+	strbuf_add(o->buf, "\":", 2);
+	o->after_key = true;
+}
+
 void json_out_str(struct json_out *o, const char *text)
 {
 	json_out_slice(o, str_of(text));

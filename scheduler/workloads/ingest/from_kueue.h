@@ -52,7 +52,8 @@ extern const char *const from_kueue_strategies[],
 
 /* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
 int64_t from_kueue_amount(struct str resource, struct quantity amount);
-/* The other way: an amount as a quantity is written. */
+/* The other way round. */
+struct quantity from_kueue_quantity(const char *resource, int64_t amount);
 void from_kueue_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX]);
 
 /* --- what a pod set requests --------------------------------------------------------------------

@@ -79,6 +79,6 @@ const char *workload_step_amount(const char *resource, int64_t amount,
 				 char out[WORKLOAD_STEP_AMOUNT_MAX])
 {
 	_Static_assert(WORKLOAD_STEP_AMOUNT_MAX >= QUANTITY_TEXT_MAX, "room for any quantity");
-	from_kueue_amount_text(resource, amount, out);
+	quantity_format(from_kueue_quantity(resource, amount), out);
 	return out;
 }

@@ -91,11 +91,6 @@ struct quantity from_kueue_quantity(const char *resource, int64_t amount)
 		       : quantity_of(amount, is_bytes ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI);
 }
 
-void from_kueue_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX])
-{
-	quantity_format(from_kueue_quantity(resource, amount), out);
-}
-
 /* --- ResourceFlavor -----------------------------------------------------------------------------
  */
 

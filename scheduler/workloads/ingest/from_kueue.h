@@ -54,7 +54,6 @@ extern const char *const from_kueue_strategies[],
 int64_t from_kueue_amount(struct str resource, struct quantity amount);
 /* The other way round. */
 struct quantity from_kueue_quantity(const char *resource, int64_t amount);
-void from_kueue_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX]);
 
 /* --- what a pod set requests --------------------------------------------------------------------
  */

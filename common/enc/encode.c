@@ -225,7 +225,7 @@ static const struct writer writers[FIELD_KIND_COUNT_] = {
 	[FIELD_MAP] = { is_null, put_map },
 	[FIELD_INT_MAP] = { is_null, put_int_map },
 	[FIELD_STRS] = { is_null, put_strs },
-	[FIELD_OBJ] = { never, NULL }, /* put_members itself */
+	[FIELD_OBJ] = { never, NULL }, /* encode_members itself */
 	[FIELD_OBJ_PTR] = { is_null, put_obj_ptr },
 	[FIELD_OBJS] = { is_null, put_objs },
 	[FIELD_RAW] = { is_null, put_raw },
@@ -237,7 +237,7 @@ static const struct writer writers[FIELD_KIND_COUNT_] = {
 
 static bool is_listed(const void *const *members, const void *at)
 {
-	for (; *members != NULL; members++) {
+	for (; members != NULL && *members != NULL; members++) {
 		if (*members == at) {
 			return true;
 		}
@@ -245,11 +245,9 @@ static bool is_listed(const void *const *members, const void *at)
 	return false;
 }
 
-/* nulls: the members that are written as null when they are absent; NULL behind the last one. */
-static void put_members(const struct field_table *t, const void *obj, const void *const *nulls,
-			struct json_out *o)
+void encode_members(const struct field_table *t, const void *obj, const void *const *nulls,
+		    struct json_out *o)
 {
-	json_out_object(o);
 	for (unsigned i = 0; i < t->count; i++) {
 		const struct field *f = &t->rows[i];
 		const struct str name = { f->name, f->name_len };
@@ -273,21 +271,22 @@ static void put_members(const struct field_table *t, const void *obj, const void
 		len = o->buf->len;
 		json_out_plain_key(o, name);
 		empty = o->buf->len + 2;
-		put_members(f->sub, at, nulls, o);
+		json_out_object(o);
+		encode_members(f->sub, at, nulls, o);
+		json_out_object_end(o);
 		if (o->buf->len == empty) {
 			/* It came out as {}: taken back. */
 			strbuf_truncate(o->buf, len);
 			*o = before;
 		}
 	}
-	json_out_object_end(o);
 }
 
 void encode_object(const struct field_table *t, const void *obj, struct json_out *o)
 {
-	static const void *const none[] = { NULL };
-
-	put_members(t, obj, none, o);
+	json_out_object(o);
+	encode_members(t, obj, NULL, o);
+	json_out_object_end(o);
 }
 
 void encode_text(const struct field_table *t, const void *obj, struct strbuf *out)
@@ -305,6 +304,8 @@ void encode_merge(const struct field_table *t, const void *obj, const void *cons
 	struct json_out o;
 
 	json_out_init(&o, out);
-	put_members(t, obj, nulls, &o);
+	json_out_object(&o);
+	encode_members(t, obj, nulls, &o);
+	json_out_object_end(&o);
 	json_out_end(&o);
 }

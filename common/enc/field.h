@@ -29,7 +29,7 @@
 
 /* Values of string maps etc. begin with the key and are sorted by it, bytewise. */
 struct field_pair {
-	const char *key, *value; /* value never NULL */
+	const char *key, *value; /* value not NULL, except in a merge patch (encode.h) */
 };
 struct field_map {
 	const struct field_pair *v;

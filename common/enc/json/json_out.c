@@ -105,8 +105,19 @@ void json_out_slice(struct json_out *o, struct str s)
 
 void json_out_int(struct json_out *o, int64_t n)
 {
+	uint64_t rest = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	char digits[20];
+	size_t at = sizeof(digits);
+
 	separate(o);
-	strbuf_printf(o->buf, "%lld", (long long)n);
+	do {
+		digits[--at] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest > 0);
+	if (n < 0) {
+		strbuf_add_ch(o->buf, '-');
+	}
+	strbuf_add(o->buf, digits + at, sizeof(digits) - at);
 }
 
 void json_out_bool(struct json_out *o, bool b)

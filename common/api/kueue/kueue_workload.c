@@ -58,7 +58,8 @@ static const struct field spec_rows[] = {
 		  priority_ref_fields),
 	F_STR(struct api_workload_spec, queue_name, "queueName"),
 };
-static const struct field_table spec_fields = FIELD_TABLE(struct api_workload_spec, spec_rows);
+const struct field_table kueue_workload_spec_fields =
+	FIELD_TABLE(struct api_workload_spec, spec_rows);
 
 static const struct field assignment_rows[] = {
 	F_I32_OPT(struct api_pod_set_assignment, count, "count"),
@@ -171,7 +172,7 @@ static const struct field workload_rows[] = {
 	F_STR(struct api_workload, api_version, "apiVersion"),
 	F_STR(struct api_workload, kind, "kind"),
 	F_OBJ(struct api_workload, meta, "metadata", meta_fields),
-	F_OBJ(struct api_workload, spec, "spec", spec_fields),
+	F_OBJ(struct api_workload, spec, "spec", kueue_workload_spec_fields),
 	F_OBJ(struct api_workload, status, "status", status_fields),
 };
 const struct field_table kueue_workload_fields = FIELD_TABLE(struct api_workload, workload_rows);

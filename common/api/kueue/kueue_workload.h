@@ -119,6 +119,7 @@ struct api_workload {
 };
 
 extern const struct field_table kueue_workload_fields;
+extern const struct field_table kueue_workload_spec_fields;
 extern const struct field_table kueue_workload_pod_set_fields; /* of one in spec.podSets */
 
 /* The stages of a Workload; each includes those before it. */

@@ -21,8 +21,8 @@ static const struct conditions *status_of(const void *s, const struct workload *
 
 static const struct api_meta *meta_of(const void *s, const struct workload *w)
 {
-	static struct api_owner refs[] = { { "batch/v1", "Job", "j", "u-j", 1 },
-					   { "v1", "Pod", "p", "u-p", -1 } };
+	static struct api_owner refs[] = { { "batch/v1", "Job", "j", "u-j", 1, -1 },
+					   { "v1", "Pod", "p", "u-p", -1, -1 } };
 	static const struct api_meta meta = { .owners = { .v = refs, .n = 2 } };
 
 	(void)s;

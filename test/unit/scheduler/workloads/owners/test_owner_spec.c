@@ -4,7 +4,8 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/json/json_out.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "lib/decode_fixture.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
@@ -81,23 +82,21 @@ static void written(void **state)
 					 .priority = 3,
 					 .max_execution = 5 },
 				empty = { .queue = "lq" };
-	struct json_out o;
+	struct api_priority_ref ref;
+	struct api_workload w;
 
 	(void)state;
-	json_out_init(&o, &all);
-	json_out_object(&o);
-	owner_spec_write(&full, false, &o);
-	json_out_object_end(&o);
+	decode_init(&kueue_workload_fields, &w);
+	owner_spec_fill(&full, &ref, &w.spec);
+	encode_text(&kueue_workload_fields, &w, &all);
 	job_fixture_expect_json(strbuf_str(&all),
-				"{'queueName':'lq','priority':3,'priorityClassRef':{'group':'g',"
-				"'kind':'k','name':'c'},'maximumExecutionTimeSeconds':5}");
-	json_out_init(&o, &none);
-	json_out_object(&o);
-	owner_spec_write(&empty, true, &o);
-	json_out_object_end(&o);
-	job_fixture_expect_json(strbuf_str(&none),
-				"{'queueName':'lq','priority':0,'priorityClassRef':null,"
-				"'maximumExecutionTimeSeconds':null}");
+				"{'spec':{'queueName':'lq','priority':3,'priorityClassRef':{"
+				"'group':'g','kind':'k','name':'c'},"
+				"'maximumExecutionTimeSeconds':5}}");
+	decode_init(&kueue_workload_fields, &w);
+	owner_spec_fill(&empty, &ref, &w.spec);
+	encode_text(&kueue_workload_fields, &w, &none);
+	job_fixture_expect_json(strbuf_str(&none), "{'spec':{'queueName':'lq','priority':0}}");
 }
 
 int main(void)

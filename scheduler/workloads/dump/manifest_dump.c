@@ -1,6 +1,7 @@
 #include "scheduler/workloads/dump/manifest_dump.h"
 
 #include "api/core/namespace.h"
+#include "api/core/resource_amount.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
@@ -139,7 +140,7 @@ static const struct quantity *limit(const char *resource, int64_t amount, struct
 {
 	return amount == QUOTA_NO_LIMIT
 		       ? NULL
-		       : quantity_dup(from_kueue_quantity(resource, amount), arena);
+		       : quantity_dup(resource_amount_quantity(resource, amount), arena);
 }
 
 static void add_group_flavor(const struct dump *d, const struct quota_node *n,

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "api/core/resource_amount.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
@@ -89,7 +90,7 @@ static void add_requests(const struct quota *q, const struct podset *p, struct a
 
 	for (size_t i = 0; i < p->request.n; i++) {
 		v[i].name = quota_resource_name(q, p->request.v[i].id);
-		v[i].amount = from_kueue_quantity(v[i].name, p->request.v[i].value);
+		v[i].amount = resource_amount_quantity(v[i].name, p->request.v[i].value);
 	}
 	FIELD_LIST_MAKE(ret, 1, arena);
 	ret->v[0].name = "all";

@@ -1,5 +1,6 @@
 #include "scheduler/workloads/writes/queue_statuses_body.h"
 
+#include "api/core/resource_amount.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
@@ -36,7 +37,7 @@ static struct quantity borrowed(const struct forest *f, const struct quota_node 
 	int64_t nominal = forest_nominal(f, n->id, pair);
 	bool borrows = n->parent_id != MODEL_NONE && total > nominal;
 
-	return from_kueue_quantity(resource, borrows ? total - nominal : 0);
+	return resource_amount_quantity(resource, borrows ? total - nominal : 0);
 }
 
 struct used { /* usage of the flavors of a node */
@@ -59,7 +60,7 @@ static void add_flavor(const struct used *u, const struct resource_group *group,
 		int64_t total = quota_amounts_get(u->amounts, pair);
 
 		to->name = quota_resource_name(q, group->resources[i]);
-		to->total = quantity_dup(from_kueue_quantity(to->name, total), arena);
+		to->total = quantity_dup(resource_amount_quantity(to->name, total), arena);
 		if (u->borrows) {
 			to->borrowed = quantity_dup(
 				borrowed(u->forest, u->node, pair, to->name, total), arena);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/core/resource_amount.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
@@ -91,7 +92,7 @@ static struct field_resources amounts(const struct quota *q, const struct condit
 
 	for (size_t i = 0; i < p->n; i++) {
 		v[i].name = quota_resource_name(q, p->v[i].resource);
-		v[i].amount = from_kueue_quantity(v[i].name, p->v[i].amount);
+		v[i].amount = resource_amount_quantity(v[i].name, p->v[i].amount);
 	}
 	return (struct field_resources){ v, p->n };
 }

@@ -7,7 +7,6 @@
 #include "enc/base64.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
-#include "enc/json/json_out.h"
 
 #define VERSION "admission.k8s.io/v1"
 #define KIND "AdmissionReview"
@@ -51,17 +50,17 @@ const struct field_table admission_request_fields =
 /* A response as it stands on the wire. */
 struct wire_response {
 	const char *uid, *patch_type, *patch;
-	bool allowed;
+	int8_t allowed; /* FIELD_TRI_ABSENT counts as false */
 	struct api_status *status;
 	struct field_strs warnings;
 };
 
 static const struct field response_rows[] = {
 	F_STR(struct wire_response, uid, "uid"),
-	F_BOOL(struct wire_response, allowed, "allowed"),
+	F_TRI(struct wire_response, allowed, "allowed"),
 	F_OBJ_PTR(struct wire_response, status, "status", status_fields),
-	F_STR(struct wire_response, patch, "patch"),
 	F_STR(struct wire_response, patch_type, "patchType"),
+	F_STR(struct wire_response, patch, "patch"),
 	F_STRS(struct wire_response, warnings, "warnings"),
 };
 static const struct field_table response_fields = FIELD_TABLE(struct wire_response, response_rows);
@@ -116,72 +115,41 @@ int admission_parse(struct str body, struct arena *arena, struct api_admission_r
 	return 0;
 }
 
-static void put_result(const struct api_admission_response *r, struct json_out *o)
-{
-	if (r->allowed || (r->code == 0 && r->reason == NULL && r->message == NULL)) {
-		return;
-	}
-	json_out_key(o, "status");
-	json_out_object(o);
-	json_out_kv(o, "status", "Failure");
-	if (r->message != NULL) {
-		json_out_kv(o, "message", r->message);
-	}
-	if (r->reason != NULL) {
-		json_out_kv(o, "reason", r->reason);
-	}
-	if (r->code != 0) {
-		json_out_kv_int(o, "code", r->code);
-	}
-	json_out_object_end(o);
-}
-
 void admission_respond(const struct api_admission_response *r, struct strbuf *out)
 {
-	struct json_out o;
+	CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT;
+	struct api_status denial = {
+		.status = "Failure", .message = r->message, .reason = r->reason, .code = r->code
+	};
+	struct wire_response response = { .uid = r->uid == NULL ? "" : r->uid,
+					  .allowed = r->allowed };
+	const struct review review = { .api_version = VERSION,
+				       .kind = KIND,
+				       .response = &response };
 
-	json_out_init(&o, out);
-	json_out_object(&o);
-	json_out_kv(&o, "kind", KIND);
-	json_out_kv(&o, "apiVersion", VERSION);
-	json_out_key(&o, "response");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", r->uid == NULL ? "" : r->uid);
-	json_out_kv_bool(&o, "allowed", r->allowed);
-	put_result(r, &o);
+	if (!r->allowed && (r->code != 0 || r->reason != NULL || r->message != NULL)) {
+		response.status = &denial;
+	}
 	if (r->patch.p != NULL) {
-		json_out_kv(&o, "patchType", PATCH_TYPE);
-		json_out_key(&o, "patch");
-		/* Base64 needs no escaping: straight into the buffer. */
-		json_out_raw(&o, STR_LIT("\""));
-		base64_encode(r->patch, out);
-		strbuf_add_ch(out, '"');
+		base64_encode(r->patch, &patch);
+		response.patch_type = PATCH_TYPE;
+		response.patch = patch.p;
 	}
 	if (r->warnings.n > 0) {
-		json_out_key(&o, "warnings");
-		json_out_array(&o);
-		for (size_t i = 0; i < r->warnings.n && i < ADMISSION_MAX_WARNINGS; i++) {
-			json_out_str(&o, r->warnings.v[i]);
-		}
-		json_out_array_end(&o);
+		response.warnings = r->warnings;
+		response.warnings.n = r->warnings.n > ADMISSION_MAX_WARNINGS
+					      ? ADMISSION_MAX_WARNINGS
+					      : r->warnings.n;
 	}
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	encode_text(&review_fields, &review, out);
 }
 
 void admission_ask(const struct api_admission_request *r, struct strbuf *out)
 {
-	struct json_out o;
+	struct api_admission_request request = *r;
+	const struct review review = { .api_version = VERSION, .kind = KIND, .request = &request };
 
-	json_out_init(&o, out);
-	json_out_object(&o);
-	json_out_kv(&o, "kind", KIND);
-	json_out_kv(&o, "apiVersion", VERSION);
-	json_out_key(&o, "request");
-	encode_object(&admission_request_fields, r, &o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	encode_text(&review_fields, &review, out);
 }
 
 static int read_patch(const struct wire_response *w, struct arena *arena, struct str *ret,
@@ -223,7 +191,7 @@ int admission_parse_response(struct str body, struct arena *arena,
 		return err_set(err, ERR_INVALID, "%s", inner.text);
 	}
 	out.uid = review.response->uid;
-	out.allowed = review.response->allowed;
+	out.allowed = review.response->allowed > 0;
 	out.warnings = review.response->warnings;
 	if (review.response->status != NULL) {
 		out.code = review.response->status->code;

@@ -83,7 +83,9 @@ void strbuf_add_str(struct strbuf *b, struct str s)
 
 void strbuf_add_ch(struct strbuf *b, char c)
 {
-	strbuf_reserve(b, 1);
+	if (b->cap - b->len < 2) {
+		strbuf_reserve(b, 1);
+	}
 	b->p[b->len++] = c;
 	b->p[b->len] = '\0';
 }

@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "enc/json/json_out.h"
 
-/* How a kind of field is written, and how its absence is told. */
+/* How a kind of field is written, and how its absence is found. */
 struct writer {
 	bool (*is_absent)(const void *at);
 	void (*put)(const struct field *f, const void *at, struct json_out *o);
@@ -182,11 +182,6 @@ static void put_strs(const struct field *f, const void *at, struct json_out *o)
 	json_out_array_end(o);
 }
 
-static void put_obj(const struct field *f, const void *at, struct json_out *o)
-{
-	encode_object(f->sub, at, o);
-}
-
 static void put_obj_ptr(const struct field *f, const void *at, struct json_out *o)
 {
 	encode_object(f->sub, *(const void *const *)at, o);
@@ -230,7 +225,7 @@ static const struct writer writers[FIELD_KIND_COUNT_] = {
 	[FIELD_MAP] = { is_null, put_map },
 	[FIELD_INT_MAP] = { is_null, put_int_map },
 	[FIELD_STRS] = { is_null, put_strs },
-	[FIELD_OBJ] = { never, put_obj },
+	[FIELD_OBJ] = { never, NULL }, /* encode_members itself */
 	[FIELD_OBJ_PTR] = { is_null, put_obj_ptr },
 	[FIELD_OBJS] = { is_null, put_objs },
 	[FIELD_RAW] = { is_null, put_raw },
@@ -240,29 +235,57 @@ static const struct writer writers[FIELD_KIND_COUNT_] = {
 	[FIELD_PRESENT] = { always, NULL },
 };
 
-void encode_object(const struct field_table *t, const void *obj, struct json_out *o)
+static bool is_listed(const void *const *members, const void *at)
 {
-	json_out_object(o);
+	for (; members != NULL && *members != NULL; members++) {
+		if (*members == at) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void encode_members(const struct field_table *t, const void *obj, const void *const *nulls,
+		    struct json_out *o)
+{
 	for (unsigned i = 0; i < t->count; i++) {
 		const struct field *f = &t->rows[i];
+		const struct str name = { f->name, f->name_len };
 		const void *at = (const char *)obj + f->offset;
 		struct json_out before;
 		size_t len, empty;
 
 		if (writers[f->kind].is_absent(at)) {
+			if (is_listed(nulls, at)) {
+				json_out_plain_key(o, name);
+				json_out_null(o);
+			}
+			continue;
+		}
+		if (f->kind != FIELD_OBJ) {
+			json_out_plain_key(o, name);
+			writers[f->kind].put(f, at, o);
 			continue;
 		}
 		before = *o;
 		len = o->buf->len;
-		json_out_key(o, f->name);
+		json_out_plain_key(o, name);
 		empty = o->buf->len + 2;
-		writers[f->kind].put(f, at, o);
-		if (f->kind == FIELD_OBJ && o->buf->len == empty) {
+		json_out_object(o);
+		encode_members(f->sub, at, nulls, o);
+		json_out_object_end(o);
+		if (o->buf->len == empty) {
 			/* It came out as {}: taken back. */
 			strbuf_truncate(o->buf, len);
 			*o = before;
 		}
 	}
+}
+
+void encode_object(const struct field_table *t, const void *obj, struct json_out *o)
+{
+	json_out_object(o);
+	encode_members(t, obj, NULL, o);
 	json_out_object_end(o);
 }
 
@@ -272,5 +295,17 @@ void encode_text(const struct field_table *t, const void *obj, struct strbuf *ou
 
 	json_out_init(&o, out);
 	encode_object(t, obj, &o);
+	json_out_end(&o);
+}
+
+void encode_merge(const struct field_table *t, const void *obj, const void *const *nulls,
+		  struct strbuf *out)
+{
+	struct json_out o;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	encode_members(t, obj, nulls, &o);
+	json_out_object_end(&o);
 	json_out_end(&o);
 }

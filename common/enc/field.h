@@ -29,7 +29,7 @@
 
 /* Values of string maps etc. begin with the key and are sorted by it, bytewise. */
 struct field_pair {
-	const char *key, *value; /* value never NULL */
+	const char *key, *value; /* value not NULL, except in a merge patch (encode.h) */
 };
 struct field_map {
 	const struct field_pair *v;
@@ -71,6 +71,9 @@ struct field_int_or_str {
 		size_t n;                                                                          \
 	}
 struct field_list FIELD_LIST(void); /* any of them */
+/* Gives a list n items of zeros in the arena; one without items is empty, not absent. */
+#define FIELD_LIST_MAKE(list, items, arena)                                                        \
+	((list)->n = (items), (list)->v = arena_zero((arena), (list)->n, sizeof(*(list)->v)))
 
 const char *field_map_get(const struct field_map *m, const char *key); /* NULL: absent */
 bool field_map_is(const struct field_map *m, const char *key, const char *value);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 
 #define NANO ((__int128)1000000000)
@@ -321,4 +322,12 @@ struct quantity quantity_of(int64_t units, enum quantity_format format)
 struct quantity quantity_of_milli(int64_t milli)
 {
 	return (struct quantity){ cap(milli * (NANO / 1000)), QUANTITY_DECIMAL_SI };
+}
+
+const struct quantity *quantity_dup(struct quantity q, struct arena *arena)
+{
+	struct quantity *copy = arena_alloc(arena, sizeof(*copy));
+
+	*copy = q;
+	return copy;
 }

@@ -12,6 +12,7 @@
 
 #define QUANTITY_TEXT_MAX 64 /* longest accepted text; also enough for any formatted one */
 
+struct arena;
 struct err;
 
 enum quantity_format { QUANTITY_DECIMAL_SI, QUANTITY_BINARY_SI, QUANTITY_DECIMAL_EXPONENT };
@@ -35,5 +36,7 @@ int64_t quantity_value_floor(struct quantity q); /* units, rounded down: for lim
 int64_t quantity_milli_floor(struct quantity q);
 struct quantity quantity_of(int64_t units, enum quantity_format format);
 struct quantity quantity_of_milli(int64_t milli);
+/* A copy in the arena. */
+const struct quantity *quantity_dup(struct quantity q, struct arena *arena);
 
 #endif

@@ -6,14 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/core/event.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/list.h"
 #include "collections/strmap.h"
+#include "enc/decode.h"
 #include "enc/digest.h"
-#include "enc/json/json_out.h"
+#include "enc/encode.h"
 #include "kube/pool.h"
 #include "kube/rest.h"
 
@@ -236,24 +238,6 @@ void recorder_hint(struct recorder *r, const struct recorder_object *about, cons
 	recorder_event(r, about, false, reason, message);
 }
 
-static void write_about(struct json_out *o, const struct recorder_object *about)
-{
-	json_out_key(o, "involvedObject");
-	json_out_object(o);
-	if (about->api_version != NULL) {
-		json_out_kv(o, "apiVersion", about->api_version);
-	}
-	json_out_kv(o, "kind", about->kind);
-	if (about->namespace_ != NULL) {
-		json_out_kv(o, "namespace", about->namespace_);
-	}
-	json_out_kv(o, "name", about->name);
-	if (about->uid != NULL) {
-		json_out_kv(o, "uid", about->uid);
-	}
-	json_out_object_end(o);
-}
-
 static const char *namespace_of(const struct item *it)
 {
 	return it->about.namespace_ == NULL ? "default" : it->about.namespace_;
@@ -266,43 +250,32 @@ static void name_event(const struct item *it, const struct entry *e, char ret[NA
 	snprintf(ret, NAME_MAX_BYTES + 1, STR_FMT ".%016" PRIx64, STR_ARG(base), e->unique);
 }
 
-static void write_event(const struct recorder *r, const struct item *it, const struct entry *e,
-			struct json_out *o)
+/* A patch of its count, or as a whole; name: that of the event. */
+static void make_event(const struct recorder *r, const struct item *it, const struct entry *e,
+		       const char *name, struct api_event *ret)
 {
-	char first[CLOCK_RFC3339_MAX], last[CLOCK_RFC3339_MAX], name[NAME_MAX_BYTES + 1];
-
-	clock_format_time(e->first_wall, first);
-	clock_format_time(e->last_wall, last);
-	name_event(it, e, name);
-	json_out_kv(o, "apiVersion", "v1");
-	json_out_kv(o, "kind", "Event");
-	json_out_key(o, "metadata");
-	json_out_object(o);
-	json_out_kv(o, "name", name);
-	json_out_kv(o, "namespace", namespace_of(it));
-	json_out_object_end(o);
-	write_about(o, &it->about);
-	json_out_kv(o, "type", it->warning ? "Warning" : "Normal");
-	json_out_kv(o, "reason", it->reason);
-	json_out_kv(o, "message", it->message);
-	json_out_key(o, "source");
-	json_out_object(o);
-	json_out_kv(o, "component", r->component);
-	json_out_object_end(o);
-	json_out_kv(o, "reportingComponent", r->component);
-	json_out_kv(o, "reportingInstance", r->instance);
-	json_out_kv(o, "firstTimestamp", first);
-	json_out_kv(o, "lastTimestamp", last);
-	json_out_kv_int(o, "count", e->count);
-}
-
-static void write_count(const struct entry *e, struct json_out *o)
-{
-	char last[CLOCK_RFC3339_MAX];
-
-	clock_format_time(e->last_wall, last);
-	json_out_kv(o, "lastTimestamp", last);
-	json_out_kv_int(o, "count", e->count);
+	decode_init(&event_fields, ret);
+	ret->last = e->last_wall;
+	ret->count = e->count > INT32_MAX ? INT32_MAX : (int32_t)e->count;
+	if (e->created) {
+		return;
+	}
+	ret->api_version = "v1";
+	ret->kind = "Event";
+	ret->meta.name = name;
+	ret->meta.namespace_ = namespace_of(it);
+	ret->about = (struct api_reference){ .api_version = it->about.api_version,
+					     .kind = it->about.kind,
+					     .namespace_ = it->about.namespace_,
+					     .name = it->about.name,
+					     .uid = it->about.uid };
+	ret->type = it->warning ? "Warning" : "Normal";
+	ret->reason = it->reason;
+	ret->message = it->message;
+	ret->source.component = r->component;
+	ret->reporting_component = r->component;
+	ret->reporting_instance = r->instance;
+	ret->first = e->first_wall;
 }
 
 /* Path, NUL, body go to scratch; the path's length tells where the body begins. */
@@ -310,22 +283,15 @@ static size_t write_request(const struct recorder *r, const struct item *it, con
 			    struct strbuf *scratch)
 {
 	char name[NAME_MAX_BYTES + 1];
-	struct json_out o;
+	struct api_event event;
 	size_t body_at;
 
 	name_event(it, e, name);
 	rest_path(scratch, "", "v1", namespace_of(it), "events", e->created ? name : NULL, NULL);
 	strbuf_add_ch(scratch, '\0');
 	body_at = scratch->len;
-	json_out_init(&o, scratch);
-	json_out_object(&o);
-	if (e->created) {
-		write_count(e, &o);
-	} else {
-		write_event(r, it, e, &o);
-	}
-	json_out_object_end(&o);
-	json_out_end(&o);
+	make_event(r, it, e, name, &event);
+	encode_text(&event_fields, &event, scratch);
 	return body_at;
 }
 

@@ -11,6 +11,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/cut.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "kube/page_size.h"
 #include "kube/transport.h"
 
@@ -61,6 +62,22 @@ void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body
 	call->content_type = content_type;
 	call->url = scratch->p;
 	call->body = (struct str){ scratch->p + body, scratch->len - body };
+}
+
+void rest_delete_options(const char *uid, struct strbuf *out)
+{
+	struct json_out o;
+
+	json_out_init(&o, out);
+	json_out_object(&o);
+	json_out_kv(&o, "apiVersion", "v1");
+	json_out_kv(&o, "kind", "DeleteOptions");
+	json_out_key(&o, "preconditions");
+	json_out_object(&o);
+	json_out_kv(&o, "uid", uid);
+	json_out_object_end(&o);
+	json_out_object_end(&o);
+	json_out_end(&o);
 }
 
 int rest_result(const struct http_result *result, struct err *err)

@@ -28,7 +28,7 @@ static const struct field_table fair_sharing_fields =
 	FIELD_TABLE(struct api_fair_sharing, fair_sharing_rows);
 
 static const struct field share_status_rows[] = {
-	F_I64(struct api_fair_sharing_status, weighted_share, "weightedShare"),
+	F_I64_OPT(struct api_fair_sharing_status, weighted_share, "weightedShare"),
 };
 static const struct field_table share_status_fields =
 	FIELD_TABLE(struct api_fair_sharing_status, share_status_rows);
@@ -124,15 +124,15 @@ static const struct field_table flavor_usage_fields =
 	FIELD_TABLE(struct api_flavor_usage, flavor_usage_rows);
 
 static const struct field cq_status_rows[] = {
-	F_I32(struct api_cluster_queue_status, admitted, "admittedWorkloads"),
+	F_I32_OPT(struct api_cluster_queue_status, totals.admitted, "admittedWorkloads"),
 	F_LIST(struct api_cluster_queue_status, conditions, "conditions", meta_condition_fields),
 	F_OBJ_PTR(struct api_cluster_queue_status, fair_sharing, "fairSharing",
 		  share_status_fields),
-	F_LIST(struct api_cluster_queue_status, reservation, "flavorsReservation",
+	F_LIST(struct api_cluster_queue_status, totals.reservation, "flavorsReservation",
 	       flavor_usage_fields),
-	F_LIST(struct api_cluster_queue_status, usage, "flavorsUsage", flavor_usage_fields),
-	F_I32(struct api_cluster_queue_status, pending, "pendingWorkloads"),
-	F_I32(struct api_cluster_queue_status, reserving, "reservingWorkloads"),
+	F_LIST(struct api_cluster_queue_status, totals.usage, "flavorsUsage", flavor_usage_fields),
+	F_I32_OPT(struct api_cluster_queue_status, totals.pending, "pendingWorkloads"),
+	F_I32_OPT(struct api_cluster_queue_status, totals.reserving, "reservingWorkloads"),
 };
 static const struct field_table cq_status_fields =
 	FIELD_TABLE(struct api_cluster_queue_status, cq_status_rows);
@@ -188,20 +188,20 @@ static const struct field_table admission_usage_fields =
 static const struct field lq_share_rows[] = {
 	F_OBJ_PTR(struct api_local_fair_sharing_status, admission, "admissionFairSharingStatus",
 		  admission_usage_fields),
-	F_I64(struct api_local_fair_sharing_status, weighted_share, "weightedShare"),
+	F_I64_OPT(struct api_local_fair_sharing_status, weighted_share, "weightedShare"),
 };
 static const struct field_table lq_share_fields =
 	FIELD_TABLE(struct api_local_fair_sharing_status, lq_share_rows);
 
 static const struct field lq_status_rows[] = {
-	F_I32(struct api_local_queue_status, admitted, "admittedWorkloads"),
+	F_I32_OPT(struct api_local_queue_status, totals.admitted, "admittedWorkloads"),
 	F_LIST(struct api_local_queue_status, conditions, "conditions", meta_condition_fields),
 	F_OBJ_PTR(struct api_local_queue_status, fair_sharing, "fairSharing", lq_share_fields),
-	F_LIST(struct api_local_queue_status, reservation, "flavorsReservation",
+	F_LIST(struct api_local_queue_status, totals.reservation, "flavorsReservation",
 	       flavor_usage_fields),
-	F_LIST(struct api_local_queue_status, usage, "flavorsUsage", flavor_usage_fields),
-	F_I32(struct api_local_queue_status, pending, "pendingWorkloads"),
-	F_I32(struct api_local_queue_status, reserving, "reservingWorkloads"),
+	F_LIST(struct api_local_queue_status, totals.usage, "flavorsUsage", flavor_usage_fields),
+	F_I32_OPT(struct api_local_queue_status, totals.pending, "pendingWorkloads"),
+	F_I32_OPT(struct api_local_queue_status, totals.reserving, "reservingWorkloads"),
 };
 static const struct field_table lq_status_fields =
 	FIELD_TABLE(struct api_local_queue_status, lq_status_rows);

@@ -31,7 +31,7 @@ struct api_fair_sharing {
 	const struct quantity *weight; /* default 1 */
 };
 struct api_fair_sharing_status {
-	int64_t weighted_share;
+	int64_t weighted_share; /* FIELD_NO_I64 */
 };
 
 struct api_flavor_fungibility {
@@ -92,10 +92,14 @@ struct api_flavor_usage {
 };
 struct api_flavor_usages FIELD_LIST(struct api_flavor_usage);
 
+/* Members that ClusterQueues and LocalQueues have in their status. */
+struct api_queue_totals {
+	int32_t pending, reserving, admitted; /* Workloads; FIELD_NO_I32 */
+	struct api_flavor_usages reservation, usage;
+};
 struct api_cluster_queue_status {
 	struct api_conditions conditions;
-	struct api_flavor_usages reservation, usage;
-	int32_t pending, reserving, admitted; /* Workloads */
+	struct api_queue_totals totals;
 	struct api_fair_sharing_status *fair_sharing;
 };
 struct api_cluster_queue {
@@ -130,13 +134,12 @@ struct api_admission_usage { /* admissionFairSharingStatus */
 	int64_t last_update; /* FIELD_NO_TIME */
 };
 struct api_local_fair_sharing_status {
-	int64_t weighted_share;
+	int64_t weighted_share;                /* FIELD_NO_I64 */
 	struct api_admission_usage *admission; /* NULL: none */
 };
 struct api_local_queue_status {
 	struct api_conditions conditions;
-	int32_t pending, reserving, admitted; /* Workloads */
-	struct api_flavor_usages reservation, usage;
+	struct api_queue_totals totals;
 	struct api_local_fair_sharing_status *fair_sharing;
 };
 struct api_local_queue {

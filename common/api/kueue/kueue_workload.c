@@ -32,7 +32,8 @@ static const struct field pod_set_rows[] = {
 	F_OBJ(struct api_pod_set, template_, "template", pod_template_fields),
 	F_OBJ_PTR(struct api_pod_set, topology_request, "topologyRequest", request_fields),
 };
-static const struct field_table pod_set_fields = FIELD_TABLE(struct api_pod_set, pod_set_rows);
+const struct field_table kueue_workload_pod_set_fields =
+	FIELD_TABLE(struct api_pod_set, pod_set_rows);
 
 static const struct field priority_ref_rows[] = {
 	F_STR(struct api_priority_ref, group, "group"),
@@ -50,14 +51,15 @@ static const struct field_table gate_fields = FIELD_TABLE(struct api_preemption_
 static const struct field spec_rows[] = {
 	F_TRI(struct api_workload_spec, active, "active"),
 	F_I32_OPT(struct api_workload_spec, max_execution_time, "maximumExecutionTimeSeconds"),
-	F_LIST(struct api_workload_spec, pod_sets, "podSets", pod_set_fields),
+	F_LIST(struct api_workload_spec, pod_sets, "podSets", kueue_workload_pod_set_fields),
 	F_LIST(struct api_workload_spec, preemption_gates, "preemptionGates", gate_fields),
 	F_I32_OPT(struct api_workload_spec, priority, "priority"),
 	F_OBJ_PTR(struct api_workload_spec, priority_class_ref, "priorityClassRef",
 		  priority_ref_fields),
 	F_STR(struct api_workload_spec, queue_name, "queueName"),
 };
-static const struct field_table spec_fields = FIELD_TABLE(struct api_workload_spec, spec_rows);
+const struct field_table kueue_workload_spec_fields =
+	FIELD_TABLE(struct api_workload_spec, spec_rows);
 
 static const struct field assignment_rows[] = {
 	F_I32_OPT(struct api_pod_set_assignment, count, "count"),
@@ -119,7 +121,7 @@ static const struct field_table pod_set_request_fields =
 	FIELD_TABLE(struct api_pod_set_request, pod_set_request_rows);
 
 static const struct field eviction_rows[] = {
-	F_I32(struct api_eviction_count, count, "count"),
+	F_I32_OPT(struct api_eviction_count, count, "count"),
 	F_STR(struct api_eviction_count, reason, "reason"),
 	F_STR(struct api_eviction_count, underlying_cause, "underlyingCause"),
 };
@@ -170,7 +172,7 @@ static const struct field workload_rows[] = {
 	F_STR(struct api_workload, api_version, "apiVersion"),
 	F_STR(struct api_workload, kind, "kind"),
 	F_OBJ(struct api_workload, meta, "metadata", meta_fields),
-	F_OBJ(struct api_workload, spec, "spec", spec_fields),
+	F_OBJ(struct api_workload, spec, "spec", kueue_workload_spec_fields),
 	F_OBJ(struct api_workload, status, "status", status_fields),
 };
 const struct field_table kueue_workload_fields = FIELD_TABLE(struct api_workload, workload_rows);

@@ -82,7 +82,7 @@ struct api_pod_set_request { /* resourceRequests: the amounts counted by the sch
 };
 struct api_eviction_count {
 	const char *reason, *underlying_cause;
-	int32_t count;
+	int32_t count; /* FIELD_NO_I32: absent, counts as 0 */
 };
 struct api_scheduling_stats {
 	struct FIELD_LIST(struct api_eviction_count) evictions;
@@ -119,6 +119,8 @@ struct api_workload {
 };
 
 extern const struct field_table kueue_workload_fields;
+extern const struct field_table kueue_workload_spec_fields;
+extern const struct field_table kueue_workload_pod_set_fields; /* of one in spec.podSets */
 
 /* The stages of a Workload; each includes those before it. */
 enum kueue_workload_stage {

@@ -8,6 +8,7 @@ static const struct field owner_rows[] = {
 	F_STR(struct api_owner, name, "name"),
 	F_STR(struct api_owner, uid, "uid"),
 	F_TRI(struct api_owner, controller, "controller"),
+	F_TRI(struct api_owner, block_owner_deletion, "blockOwnerDeletion"),
 };
 static const struct field_table owner_fields = FIELD_TABLE(struct api_owner, owner_rows);
 

@@ -7,7 +7,7 @@
 
 struct api_owner {
 	const char *api_version, *kind, *name, *uid;
-	int8_t controller; /* -1 absent */
+	int8_t controller, block_owner_deletion; /* -1 absent */
 };
 
 struct api_meta {

@@ -77,6 +77,17 @@ void json_out_key(struct json_out *o, const char *key)
 	o->after_key = true;
 }
 
+void json_out_plain_key(struct json_out *o, struct str key)
+{
+	assert(o->depth > 0 && !o->after_key);
+	separate(o);
+	strbuf_reserve(o->buf, key.len + 3);
+	strbuf_add_ch(o->buf, '"');
+	strbuf_add_str(o->buf, key);
+	strbuf_add(o->buf, "\":", 2);
+	o->after_key = true;
+}
+
 void json_out_str(struct json_out *o, const char *text)
 {
 	json_out_slice(o, str_of(text));
@@ -94,8 +105,19 @@ void json_out_slice(struct json_out *o, struct str s)
 
 void json_out_int(struct json_out *o, int64_t n)
 {
+	uint64_t rest = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	char digits[20];
+	size_t at = sizeof(digits);
+
 	separate(o);
-	strbuf_printf(o->buf, "%lld", (long long)n);
+	do {
+		digits[--at] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest > 0);
+	if (n < 0) {
+		strbuf_add_ch(o->buf, '-');
+	}
+	strbuf_add(o->buf, digits + at, sizeof(digits) - at);
 }
 
 void json_out_bool(struct json_out *o, bool b)

@@ -28,7 +28,8 @@ void json_out_object_end(struct json_out *o);
 void json_out_array(struct json_out *o);
 void json_out_array_end(struct json_out *o);
 void json_out_key(struct json_out *o, const char *key);
-void json_out_str(struct json_out *o, const char *text); /* NULL writes null */
+void json_out_plain_key(struct json_out *o, struct str key); /* of which nothing is escaped */
+void json_out_str(struct json_out *o, const char *text);     /* NULL writes null */
 void json_out_slice(struct json_out *o, struct str s);
 void json_out_int(struct json_out *o, int64_t n);
 void json_out_bool(struct json_out *o, bool b);

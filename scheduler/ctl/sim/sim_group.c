@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/core/pod.h"
+#include "api/core/resource_amount.h"
 #include "api/volcano/keys.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
@@ -42,7 +43,7 @@ static void add_resources(const struct cluster *c, const struct task *t, int64_t
 	struct jdoc *min = jdoc_ensure_object(spec, "minResources");
 
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
-		bool is_binary = d == RES_MEMORY || d == RES_EPHEMERAL;
+		const char *name = res_names_get(c->res, d);
 		char text[QUANTITY_TEXT_MAX];
 		int64_t total;
 
@@ -52,11 +53,8 @@ static void add_resources(const struct cluster *c, const struct task *t, int64_t
 		if (__builtin_mul_overflow(res_get(&t->klass->request, d), members, &total)) {
 			total = INT64_MAX;
 		}
-		quantity_format(d == RES_CPU ? quantity_of_milli(total)
-					     : quantity_of(total, is_binary ? QUANTITY_BINARY_SI
-									    : QUANTITY_DECIMAL_SI),
-				text);
-		jdoc_set_str(min, res_names_get(c->res, d), text);
+		quantity_format(resource_amount_quantity(name, total), text);
+		jdoc_set_str(min, name, text);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/core/resource_amount.h"
 #include "base/arena.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
@@ -79,6 +80,6 @@ const char *workload_step_amount(const char *resource, int64_t amount,
 				 char out[WORKLOAD_STEP_AMOUNT_MAX])
 {
 	_Static_assert(WORKLOAD_STEP_AMOUNT_MAX >= QUANTITY_TEXT_MAX, "room for any quantity");
-	from_kueue_amount_text(resource, amount, out);
+	quantity_format(resource_amount_quantity(resource, amount), out);
 	return out;
 }

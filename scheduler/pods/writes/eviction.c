@@ -2,28 +2,17 @@
 
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
-#include "enc/json/json_out.h"
 #include "kube/rest.h"
 #include "scheduler/pods/writes/pod_write.h"
 
 static void eviction_fill(const struct pod_write *w, struct http_call *call, struct strbuf *scratch)
 {
-	struct json_out o;
 	size_t body;
 
 	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
-	json_out_init(&o, scratch);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", "v1");
-	json_out_kv(&o, "kind", "DeleteOptions");
-	json_out_key(&o, "preconditions");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", w->uid);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	rest_delete_options(w->uid, scratch);
 	rest_fill(call, scratch, body, HTTP_DELETE, "application/json");
 }
 

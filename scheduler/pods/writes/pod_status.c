@@ -1,61 +1,44 @@
 #include "scheduler/pods/writes/pod_status.h"
 
+#include "api/core/pod.h"
 #include "api/volcano/keys.h"
-#include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "enc/json/jdoc.h"
-#include "enc/json/json_out.h"
 #include "kube/rest.h"
 #include "scheduler/pods/writes/pod_write.h"
 
 enum { TEXT_REASON, TEXT_MESSAGE, TEXT_NOMINATED, TEXT_ATTEMPTS };
 
-static void write_condition(struct json_out *o, const char *type, const char *status,
-			    const char *reason, const char *message, const char *when)
-{
-	json_out_object(o);
-	json_out_kv(o, "type", type);
-	json_out_kv(o, "status", status);
-	json_out_kv(o, "reason", reason);
-	json_out_kv(o, "message", message);
-	json_out_kv(o, "lastTransitionTime", when);
-	json_out_object_end(o);
-}
-
 static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 			    struct strbuf *scratch)
 {
-	char when[CLOCK_RFC3339_MAX];
-	struct json_out o;
+	struct api_condition conditions[] = { { .type = KEYS_CONDITION_SCHEDULED,
+						.status = "False",
+						.reason = w->texts[TEXT_REASON],
+						.message = w->texts[TEXT_MESSAGE],
+						.last_transition = w->wall_ns },
+					      { .type = KEYS_CONDITION_ATTEMPTS,
+						.status = "True",
+						.reason = "NoNodeInTime",
+						.message = w->texts[TEXT_ATTEMPTS],
+						.last_transition = w->wall_ns } };
+	struct api_pod patch;
+	const void *const nulls[] = { &patch.status.nominated_node_name, NULL };
 	size_t body;
 
 	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, "status", scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
-	clock_format_time(w->wall_ns, when);
-	json_out_init(&o, scratch);
-	json_out_object(&o);
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", w->uid);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	json_out_key(&o, "conditions");
-	json_out_array(&o);
-	write_condition(&o, KEYS_CONDITION_SCHEDULED, "False", w->texts[TEXT_REASON],
-			w->texts[TEXT_MESSAGE], when);
-	if (w->texts[TEXT_ATTEMPTS] != NULL) {
-		write_condition(&o, KEYS_CONDITION_ATTEMPTS, "True", "NoNodeInTime",
-				w->texts[TEXT_ATTEMPTS], when);
-	}
-	json_out_array_end(&o);
-	json_out_kv(&o, "nominatedNodeName", w->texts[TEXT_NOMINATED]);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	decode_init(&pod_fields, &patch);
+	patch.meta.uid = w->uid;
+	patch.status.conditions.v = conditions;
+	patch.status.conditions.n = w->texts[TEXT_ATTEMPTS] == NULL ? 1 : 2;
+	patch.status.nominated_node_name = w->texts[TEXT_NOMINATED];
+	encode_merge(&pod_fields, &patch, nulls, scratch);
 	rest_fill(call, scratch, body, HTTP_PATCH, "application/strategic-merge-patch+json");
 }
 

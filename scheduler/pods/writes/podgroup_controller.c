@@ -1,18 +1,21 @@
 #include "scheduler/pods/writes/podgroup_controller.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "api/core/pod.h"
+#include "api/core/resource_amount.h"
 #include "api/meta/status.h"
 #include "api/volcano/keys.h"
+#include "api/volcano/scheduling.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "enc/json/jdoc.h"
-#include "enc/json/json_out.h"
-#include "enc/quantity.h"
 #include "kube/recorder.h"
 #include "kube/rest.h"
 #include "scheduler/base/sched_kinds.h"
@@ -31,6 +34,11 @@ struct podgroup_controller {
 	void *may_send_ctx;
 };
 
+struct amount { /* of a resource that one pod requests */
+	char *resource;
+	int64_t each;
+};
+
 struct item {
 	enum step step;
 	char *namespace_, *pod, *pod_uid, *group, *queue, *priority_class;
@@ -39,8 +47,8 @@ struct item {
 	char *owner_path;   /* NULL: nothing to read */
 	int64_t min_member;
 	bool adopted; /* the PodGroup is enough, if it is ours */
-	struct jdoc
-		*request; /* one pod's request: resource name -> int64 as text, see make_request */
+	struct amount *request;
+	size_t nrequest;
 };
 
 /* Kinds with annotations that count for the PodGroup, and the resource to read them from. */
@@ -71,7 +79,10 @@ static void item_free(void *p)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		free(texts[i]);
 	}
-	jdoc_destroy(it->request);
+	for (size_t i = 0; i < it->nrequest; i++) {
+		free(it->request[i].resource);
+	}
+	free(it->request);
 	free(it);
 }
 
@@ -86,104 +97,68 @@ static bool parse_min_member(const char *text, int64_t *ret)
 	return true;
 }
 
-static void write_resources(struct json_out *o, const struct item *it)
+static struct field_resources min_resources(const struct item *it, struct arena *arena)
 {
-	json_out_key(o, "minResources");
-	json_out_object(o);
-	for (const struct jdoc *r = jdoc_first(it->request); r != NULL; r = jdoc_next(r)) {
-		bool is_cpu = str_streq(jdoc_key(r), "cpu");
-		bool is_binary = str_streq(jdoc_key(r), "memory") ||
-				 str_streq(jdoc_key(r), "ephemeral-storage");
-		char text[QUANTITY_TEXT_MAX];
-		int64_t amount = 0, total;
+	struct field_resource *v = arena_zero(arena, it->nrequest, sizeof(*v));
 
-		(void)str_to_i64(str_of(jdoc_str(r)), &amount);
-		if (__builtin_mul_overflow(amount, it->min_member, &total)) {
+	for (size_t i = 0; i < it->nrequest; i++) {
+		int64_t total;
+
+		if (__builtin_mul_overflow(it->request[i].each, it->min_member, &total)) {
 			total = INT64_MAX;
 		}
-		quantity_format(is_cpu ? quantity_of_milli(total)
-				       : quantity_of(total, is_binary ? QUANTITY_BINARY_SI
-								      : QUANTITY_DECIMAL_SI),
-				text);
-		json_out_kv(o, jdoc_key(r), text);
+		v[i].name = it->request[i].resource;
+		v[i].amount = resource_amount_quantity(v[i].name, total);
 	}
-	json_out_object_end(o);
-}
-
-static void write_owner(struct json_out *o, const struct item *it)
-{
-	json_out_key(o, "ownerReferences");
-	json_out_array(o);
-	json_out_object(o);
-	json_out_kv(o, "apiVersion", it->owner_api_version);
-	json_out_kv(o, "kind", it->owner_kind);
-	json_out_kv(o, "name", it->owner_name);
-	json_out_kv(o, "uid", it->owner_uid);
-	json_out_kv_bool(o, "controller", true);
-	json_out_object_end(o);
-	json_out_array_end(o);
+	return (struct field_resources){ v, it->nrequest };
 }
 
 static void fill_create(const struct item *it, struct http_call *call, struct strbuf *scratch)
 {
-	struct json_out o;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	const struct field_pair made_by = { KEYS_MADE_BY, KEYS_COMPONENT };
+	struct api_owner owner = { .api_version = it->owner_api_version,
+				   .kind = it->owner_kind,
+				   .name = it->owner_name,
+				   .uid = it->owner_uid,
+				   .controller = 1,
+				   .block_owner_deletion = FIELD_TRI_ABSENT };
+	struct api_pod_group o;
 	size_t body;
 
 	sched_kinds_path(SCHED_PODGROUPS, it->namespace_, NULL, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
-	json_out_init(&o, scratch);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", KEYS_VOLCANO_API_VERSION);
-	json_out_kv(&o, "kind", "PodGroup");
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "namespace", it->namespace_);
-	json_out_kv(&o, "name", it->group);
-	json_out_key(&o, "annotations");
-	json_out_object(&o);
-	json_out_kv(&o, KEYS_MADE_BY, KEYS_COMPONENT);
-	json_out_object_end(&o);
-	write_owner(&o, it);
-	json_out_object_end(&o);
-	json_out_key(&o, "spec");
-	json_out_object(&o);
-	json_out_kv_int(&o, "minMember", it->min_member);
-	json_out_kv(&o, "queue", it->queue);
-	if (it->priority_class != NULL) {
-		json_out_kv(&o, "priorityClassName", it->priority_class);
-	}
-	write_resources(&o, it);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	json_out_kv(&o, "phase", "Pending");
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	decode_init(&scheduling_pod_group_fields, &o);
+	o.api_version = KEYS_VOLCANO_API_VERSION;
+	o.kind = "PodGroup";
+	o.meta.namespace_ = it->namespace_;
+	o.meta.name = it->group;
+	o.meta.annotations = (struct field_map){ &made_by, 1 };
+	o.meta.owners.v = &owner;
+	o.meta.owners.n = 1;
+	o.spec.min_member = (int32_t)it->min_member;
+	o.spec.queue = it->queue;
+	o.spec.priority_class_name = it->priority_class;
+	o.spec.min_resources = min_resources(it, arena);
+	o.status.phase = "Pending";
+	encode_text(&scheduling_pod_group_fields, &o, scratch);
 	rest_fill(call, scratch, body, HTTP_POST, "application/json");
 }
 
 static void fill_annotate(const struct item *it, struct http_call *call, struct strbuf *scratch)
 {
-	struct json_out o;
+	const struct field_pair group = { KEYS_GROUP_NAME, it->group };
+	struct api_pod patch;
 	size_t body;
 
 	sched_kinds_path(SCHED_PODS, it->namespace_, it->pod, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
-	json_out_init(&o, scratch);
-	json_out_object(&o);
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", it->pod_uid);
-	json_out_key(&o, "annotations");
-	json_out_object(&o);
-	json_out_kv(&o, KEYS_GROUP_NAME, it->group);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	decode_init(&pod_fields, &patch);
+	patch.meta.uid = it->pod_uid;
+	patch.meta.annotations = (struct field_map){ &group, 1 };
+	encode_text(&pod_fields, &patch, scratch);
 	rest_fill(call, scratch, body, HTTP_PATCH, "application/merge-patch+json");
 }
 
@@ -333,21 +308,17 @@ struct pool *podgroup_controller_pool(struct podgroup_controller *p)
 	return p->pool;
 }
 
-/* Amounts as text, because JSON numbers lose precision beyond 2^53. */
-static struct jdoc *make_request(const struct cluster *c, const struct task *t)
+static void copy_request(const struct cluster *c, const struct task *t, struct item *it)
 {
-	struct jdoc *d = jdoc_new_object();
-
+	it->request = xmalloc_zero(res_names_count(c->res), sizeof(*it->request));
 	for (unsigned i = 0; i < res_names_count(c->res); i++) {
-		char text[24];
+		int64_t each = res_get(&t->klass->request, i);
 
-		if (res_get(&t->klass->request, i) > 0) {
-			snprintf(text, sizeof(text), "%lld",
-				 (long long)res_get(&t->klass->request, i));
-			jdoc_set_str(d, res_names_get(c->res, i), text);
+		if (each > 0) {
+			it->request[it->nrequest++] =
+				(struct amount){ xmalloc_dup(res_names_get(c->res, i)), each };
 		}
 	}
-	return d;
 }
 
 static char *owner_path(const struct podgroup_controller_pod *pod, const char *namespace_)
@@ -386,7 +357,7 @@ void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster
 	it->owner_uid = xmalloc_dup(owned ? pod->owner_uid : t->uid);
 	it->adopted = !owned && cluster_task_may_be_adopted(t);
 	it->min_member = 1;
-	it->request = make_request(c, t);
+	copy_request(c, t, it);
 	it->step = STEP_CREATE;
 	if (!parse_min_member(pod->min_member, &it->min_member) && owned) {
 		it->owner_path = owner_path(pod, t->namespace_);

@@ -2,14 +2,16 @@
 
 #include <stdlib.h>
 
+#include "api/core/resource_amount.h"
 #include "api/volcano/keys.h"
+#include "api/volcano/scheduling.h"
+#include "base/arena.h"
 #include "base/attrs.h"
-#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
-#include "enc/json/json_out.h"
-#include "enc/quantity.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "kube/pool.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/pods/ledger/totals.h"
@@ -121,22 +123,15 @@ static void create_queue(struct queue_controller *s, const char *name, bool recl
 {
 	CLEANUP(strbuf_finish)
 	struct strbuf body = STRBUF_INIT, key = STRBUF_INIT, path = STRBUF_INIT;
-	struct json_out o;
+	struct api_queue o;
 
-	json_out_init(&o, &body);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", KEYS_VOLCANO_API_VERSION);
-	json_out_kv(&o, "kind", "Queue");
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "name", name);
-	json_out_object_end(&o);
-	json_out_key(&o, "spec");
-	json_out_object(&o);
-	json_out_kv_int(&o, "weight", 1);
-	json_out_kv_bool(&o, "reclaimable", reclaimable);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
+	decode_init(&scheduling_queue_fields, &o);
+	o.api_version = KEYS_VOLCANO_API_VERSION;
+	o.kind = "Queue";
+	o.meta.name = name;
+	o.spec.weight = 1;
+	o.spec.reclaimable = reclaimable;
+	encode_text(&scheduling_queue_fields, &o, &body);
 	strbuf_printf(&key, "queue-create/%s", name);
 	sched_kinds_path(SCHED_QUEUES, NULL, NULL, NULL, &path);
 	send(s, HTTP_POST, key.p, path.p, strbuf_str(&body));
@@ -144,48 +139,49 @@ static void create_queue(struct queue_controller *s, const char *name, bool recl
 
 static void patch_parent(struct queue_controller *s, const struct queue *q)
 {
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, key = STRBUF_INIT;
+	CLEANUP(strbuf_finish)
+	struct strbuf path = STRBUF_INIT, key = STRBUF_INIT, body = STRBUF_INIT;
+	struct api_queue patch;
 
+	decode_init(&scheduling_queue_fields, &patch);
+	patch.spec.parent = KEYS_ROOT_QUEUE;
+	encode_text(&scheduling_queue_fields, &patch, &body);
 	sched_kinds_path(SCHED_QUEUES, NULL, q->name, NULL, &path);
 	strbuf_printf(&key, "queue-parent/%s", q->name);
-	send(s, HTTP_PATCH, key.p, path.p, STR_LIT("{\"spec\":{\"parent\":\"root\"}}"));
+	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 }
 
 static void patch_closed_by_parent(struct queue_controller *s, const struct queue *q, bool closed)
 {
 	CLEANUP(strbuf_finish)
 	struct strbuf path = STRBUF_INIT, key = STRBUF_INIT, body = STRBUF_INIT;
+	const struct field_pair mark = { KEYS_CLOSED_BY_PARENT, closed ? "true" : NULL };
+	struct api_queue patch;
 
+	decode_init(&scheduling_queue_fields, &patch);
+	patch.meta.annotations = (struct field_map){ &mark, 1 };
+	encode_text(&scheduling_queue_fields, &patch, &body);
 	sched_kinds_path(SCHED_QUEUES, NULL, q->name, NULL, &path);
 	strbuf_printf(&key, "queue-mark/%s", q->name);
-	strbuf_printf(&body, "{\"metadata\":{\"annotations\":{\"%s\":%s}}}", KEYS_CLOSED_BY_PARENT,
-		      closed ? "\"true\"" : "null");
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 }
 
 /* An amount that was written before and is none now is written as 0, since a merge patch keeps the
  * rest. */
-static void write_amounts(struct json_out *o, const struct cluster *c, const struct res *now,
-			  const struct res *before)
+static struct field_resources amounts(const struct cluster *c, const struct res *now,
+				      const struct res *before, struct arena *arena)
 {
-	char text[QUANTITY_TEXT_MAX];
+	struct field_resource *v = arena_zero(arena, res_names_count(c->res), sizeof(*v));
+	size_t n = 0;
 
-	json_out_object(o);
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
-		struct quantity q;
-
-		if (d > RES_MEMORY && res_get(now, d) == 0 && res_get(before, d) == 0) {
-			continue;
+		if (d <= RES_MEMORY || res_get(now, d) != 0 || res_get(before, d) != 0) {
+			v[n].name = res_names_get(c->res, d);
+			v[n].amount = resource_amount_quantity(v[n].name, res_get(now, d));
+			n++;
 		}
-		q = d == RES_CPU
-			    ? quantity_of_milli(res_get(now, d))
-			    : quantity_of(res_get(now, d), d == RES_MEMORY || d == RES_EPHEMERAL
-								   ? QUANTITY_BINARY_SI
-								   : QUANTITY_DECIMAL_SI);
-		quantity_format(q, text);
-		json_out_kv(o, res_names_get(c->res, d), text);
 	}
-	json_out_object_end(o);
+	return (struct field_resources){ v, n };
 }
 
 static void write_status(struct queue_controller *s, const struct cluster *c, const struct queue *q,
@@ -193,24 +189,14 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 {
 	CLEANUP(strbuf_finish)
 	struct strbuf body = STRBUF_INIT, path = STRBUF_INIT, key = STRBUF_INIT;
-	struct json_out o;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct api_queue patch;
 
-	json_out_init(&o, &body);
-	json_out_object(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	if (!str_streq(state, k->state)) {
-		json_out_kv(&o, "state", state);
-	}
-	json_out_key(&o, "allocated");
-	write_amounts(&o, c, &totals->allocated, &k->sent_allocated);
-	json_out_key(&o, "reservation");
-	json_out_object(&o);
-	json_out_key(&o, "resource");
-	write_amounts(&o, c, &totals->held, &k->sent_held);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
+	decode_init(&scheduling_queue_fields, &patch);
+	patch.status.state = str_streq(state, k->state) ? NULL : state;
+	patch.status.allocated = amounts(c, &totals->allocated, &k->sent_allocated, arena);
+	patch.status.reservation.resource = amounts(c, &totals->held, &k->sent_held, arena);
+	encode_text(&scheduling_queue_fields, &patch, &body);
 	sched_kinds_path(SCHED_QUEUES, NULL, q->name, "status", &path);
 	strbuf_printf(&key, "queue-status/%s", q->name);
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));

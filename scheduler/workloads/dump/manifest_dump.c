@@ -1,12 +1,16 @@
 #include "scheduler/workloads/dump/manifest_dump.h"
 
+#include "api/core/namespace.h"
+#include "api/core/resource_amount.h"
+#include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "base/arena.h"
 #include "base/attrs.h"
-#include "base/clock.h"
-#include "base/xmalloc.h"
 #include "collections/strmap.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "enc/json/json_out.h"
-#include "enc/quantity.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/controller/owner_controller.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
@@ -15,78 +19,41 @@
 
 #define NANO 1e9
 
-/* Opens an object of our group and its metadata. */
-static void open_object(struct json_out *o, const char *kind, const char *name)
+struct dump {
+	const struct quota *q;
+	struct arena *arena; /* of the object that is written */
+	struct json_out o;
+};
+
+static void put(struct dump *d, const struct field_table *t, const void *object)
 {
-	json_out_object(o);
-	json_out_kv(o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(o, "kind", kind);
-	json_out_key(o, "metadata");
-	json_out_object(o);
-	json_out_kv(o, "name", name);
+	encode_object(t, object, &d->o);
+	arena_reset(d->arena);
 }
 
-static void open_spec(struct json_out *o)
+struct field_map manifest_dump_labels(const struct label *v, size_t n, struct arena *arena)
 {
-	json_out_object_end(o);
-	json_out_key(o, "spec");
-	json_out_object(o);
-}
+	struct field_pair *pairs = arena_zero(arena, n, sizeof(*pairs));
 
-static void close_object(struct json_out *o)
-{
-	json_out_object_end(o);
-	json_out_object_end(o);
-}
-
-void manifest_dump_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
-{
-	json_out_key(o, key);
-	json_out_object(o);
 	for (size_t i = 0; i < n; i++) {
-		json_out_kv(o, v[i].key, v[i].value);
+		pairs[i] = (struct field_pair){ v[i].key, v[i].value };
 	}
-	json_out_object_end(o);
+	return (struct field_map){ pairs, n };
 }
 
-void manifest_dump_tolerations(struct json_out *o, const struct toleration *v, size_t n)
+struct api_toleration *manifest_dump_tolerations(const struct toleration *v, size_t n,
+						 struct arena *arena)
 {
-	json_out_key(o, "tolerations");
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		json_out_object(o);
-		if (v[i].key != NULL) {
-			json_out_kv(o, "key", v[i].key);
-		}
-		json_out_kv(o, "operator", v[i].exists ? "Exists" : "Equal");
-		json_out_kv(o, "value", v[i].value == NULL ? "" : v[i].value);
-		if (!v[i].any_effect) {
-			json_out_kv(o, "effect", match_from_api_effect_name(v[i].effect));
-		}
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
+	struct api_toleration *ret = arena_zero(arena, n, sizeof(*ret));
 
-void manifest_dump_exprs(struct json_out *o, const struct match_expr *v, size_t n)
-{
-	json_out_object(o);
-	json_out_key(o, "matchExpressions");
-	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
-		json_out_object(o);
-		json_out_kv(o, "key", v[i].key);
-		json_out_kv(o, "operator", match_from_api_operator_name(v[i].op));
-		json_out_key(o, "values");
-		json_out_array(o);
-		for (size_t k = 0; k < v[i].nvalues; k++) {
-			json_out_str(o, v[i].values[k]);
-		}
-		json_out_array_end(o);
-		json_out_object_end(o);
+		ret[i].key = v[i].key;
+		ret[i].operator_ = v[i].exists ? "Exists" : "Equal";
+		ret[i].value = v[i].value;
+		ret[i].effect = v[i].any_effect ? NULL : match_from_api_effect_name(v[i].effect);
+		ret[i].seconds = FIELD_NO_I64;
 	}
-	json_out_array_end(o);
-	json_out_object_end(o);
+	return ret;
 }
 
 /* --- small kinds -------------------------------------------------------------------------------*/
@@ -94,267 +61,255 @@ void manifest_dump_exprs(struct json_out *o, const struct match_expr *v, size_t 
 static bool write_namespace(struct str key UNUSED, void *value, void *ctx)
 {
 	const struct quota_namespace *n = value;
-	struct json_out *o = ctx;
+	struct dump *d = ctx;
+	struct api_namespace o;
 
-	json_out_object(o);
-	json_out_kv(o, "apiVersion", "v1");
-	json_out_kv(o, "kind", "Namespace");
-	json_out_key(o, "metadata");
-	json_out_object(o);
-	json_out_kv(o, "name", n->name);
-	manifest_dump_labels(o, "labels", n->labels, n->nlabels);
-	close_object(o);
+	decode_init(&namespace_fields, &o);
+	o.api_version = "v1";
+	o.kind = "Namespace";
+	o.meta.name = n->name;
+	o.meta.labels = manifest_dump_labels(n->labels, n->nlabels, d->arena);
+	put(d, &namespace_fields, &o);
 	return true;
 }
 
 static bool write_check(struct str key, void *value, void *ctx)
 {
 	const struct quota_admission_check *check = value;
-	CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(key.p, key.len);
-	struct json_out *o = ctx;
+	struct dump *d = ctx;
+	struct api_condition active = { .type = KUEUE_ACTIVE,
+					.status = check->active ? "True" : "False",
+					.last_transition = FIELD_NO_TIME };
+	struct api_admission_check o;
 
-	open_object(o, "AdmissionCheck", name);
-	json_out_object_end(o);
-	json_out_key(o, "status");
-	json_out_object(o);
-	json_out_key(o, "conditions");
-	json_out_array(o);
-	json_out_object(o);
-	json_out_kv(o, "type", KUEUE_ACTIVE);
-	json_out_kv(o, "status", check->active ? "True" : "False");
-	json_out_object_end(o);
-	json_out_array_end(o);
-	close_object(o);
+	decode_init(&kueue_admission_check_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "AdmissionCheck";
+	o.meta.name = arena_dup_n(d->arena, key.p, key.len);
+	o.status.conditions.v = &active;
+	o.status.conditions.n = 1;
+	put(d, &kueue_admission_check_fields, &o);
 	return true;
 }
 
 static bool write_topology(struct str key, void *value UNUSED, void *ctx)
 {
-	CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(key.p, key.len);
-	struct json_out *o = ctx;
+	struct dump *d = ctx;
+	struct api_topology o;
 
-	open_object(o, "Topology", name);
-	close_object(o);
+	decode_init(&kueue_topology_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "Topology";
+	o.meta.name = arena_dup_n(d->arena, key.p, key.len);
+	put(d, &kueue_topology_fields, &o);
 	return true;
 }
 
-static void write_flavor(struct json_out *o, const struct flavor *f)
+static void write_flavor(struct dump *d, const struct flavor *f)
 {
-	open_object(o, "ResourceFlavor", f->name);
-	open_spec(o);
-	manifest_dump_labels(o, "nodeLabels", f->labels, f->nlabels);
-	json_out_key(o, "nodeTaints");
-	json_out_array(o);
+	struct api_resource_flavor o;
+
+	decode_init(&kueue_resource_flavor_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "ResourceFlavor";
+	o.meta.name = f->name;
+	o.spec.node_labels = manifest_dump_labels(f->labels, f->nlabels, d->arena);
+	FIELD_LIST_MAKE(&o.spec.node_taints, f->ntaints, d->arena);
 	for (size_t i = 0; i < f->ntaints; i++) {
-		json_out_object(o);
-		json_out_kv(o, "key", f->taints[i].key);
-		json_out_kv(o, "value", f->taints[i].value == NULL ? "" : f->taints[i].value);
-		json_out_kv(o, "effect", match_from_api_effect_name(f->taints[i].effect));
-		json_out_object_end(o);
+		o.spec.node_taints.v[i] =
+			(struct api_taint){ f->taints[i].key, f->taints[i].value,
+					    match_from_api_effect_name(f->taints[i].effect) };
 	}
-	json_out_array_end(o);
-	manifest_dump_tolerations(o, f->tolerations, f->ntolerations);
-	if (f->topology != NULL) {
-		json_out_kv(o, "topologyName", f->topology);
-	}
-	close_object(o);
+	o.spec.tolerations.v = manifest_dump_tolerations(f->tolerations, f->ntolerations, d->arena);
+	o.spec.tolerations.n = f->ntolerations;
+	o.spec.topology_name = f->topology;
+	put(d, &kueue_resource_flavor_fields, &o);
 }
 
 /* --- queues ------------------------------------------------------------------------------------*/
 
-static void write_weight(struct json_out *o, double weight)
+static const struct quantity *weight_of(double weight, struct arena *arena)
 {
 	const struct quantity q = { .nano = (__int128)(weight * NANO + 0.5) };
-	char text[QUANTITY_TEXT_MAX];
 
-	quantity_format(q, text);
-	json_out_key(o, "fairSharing");
-	json_out_object(o);
-	json_out_kv(o, "weight", text);
-	json_out_object_end(o);
+	return quantity_dup(q, arena);
 }
 
-static void write_limit(struct json_out *o, const char *key, const char *resource, int64_t amount)
+/* NULL: there is none. */
+static const struct quantity *limit(const char *resource, int64_t amount, struct arena *arena)
 {
-	char text[QUANTITY_TEXT_MAX];
-
-	if (amount != QUOTA_NO_LIMIT) {
-		from_kueue_amount_text(resource, amount, text);
-		json_out_kv(o, key, text);
-	}
+	return amount == QUOTA_NO_LIMIT
+		       ? NULL
+		       : quantity_dup(resource_amount_quantity(resource, amount), arena);
 }
 
-static void write_group_flavor(struct json_out *o, const struct quota *q,
-			       const struct quota_node *n, const struct resource_group *g,
-			       uint32_t flavor)
+static void add_group_flavor(const struct dump *d, const struct quota_node *n,
+			     const struct resource_group *g, uint32_t flavor,
+			     struct api_flavor_quotas *ret)
 {
-	json_out_object(o);
-	json_out_kv(o, "name", q->flavors.v[flavor]->name);
-	json_out_key(o, "resources");
-	json_out_array(o);
+	ret->name = d->q->flavors.v[flavor]->name;
+	FIELD_LIST_MAKE(&ret->resources, g->nresources, d->arena);
+	ret->resources.n = 0;
 	for (size_t i = 0; i < g->nresources; i++) {
-		const char *resource = quota_resource_name(q, g->resources[i]);
+		const char *resource = quota_resource_name(d->q, g->resources[i]);
 		const struct quota_cell *cell =
-			quota_node_cell(n, quota_pair_find(q, flavor, g->resources[i]));
+			quota_node_cell(n, quota_pair_find(d->q, flavor, g->resources[i]));
 
-		if (cell == NULL) {
-			continue;
+		if (cell != NULL) {
+			ret->resources.v[ret->resources.n++] = (struct api_resource_quota){
+				.name = resource,
+				.nominal = limit(resource, cell->nominal, d->arena),
+				.borrowing_limit = limit(resource, cell->borrowing, d->arena),
+				.lending_limit = limit(resource, cell->lending, d->arena),
+			};
 		}
-		json_out_object(o);
-		json_out_kv(o, "name", resource);
-		write_limit(o, "nominalQuota", resource, cell->nominal);
-		write_limit(o, "borrowingLimit", resource, cell->borrowing);
-		write_limit(o, "lendingLimit", resource, cell->lending);
-		json_out_object_end(o);
 	}
-	json_out_array_end(o);
-	json_out_object_end(o);
 }
 
-static void write_groups(struct json_out *o, const struct quota *q, const struct quota_node *n)
+static void add_groups(const struct dump *d, const struct quota_node *n,
+		       struct api_resource_groups *ret)
 {
-	json_out_key(o, "resourceGroups");
-	json_out_array(o);
+	FIELD_LIST_MAKE(ret, n->groups.n, d->arena);
 	for (size_t i = 0; i < n->groups.n; i++) {
 		const struct resource_group *g = &n->groups.v[i];
+		const char **names = arena_zero(d->arena, g->nresources, sizeof(*names));
 
-		json_out_object(o);
-		json_out_key(o, "coveredResources");
-		json_out_array(o);
 		for (size_t k = 0; k < g->nresources; k++) {
-			json_out_str(o, quota_resource_name(q, g->resources[k]));
+			names[k] = quota_resource_name(d->q, g->resources[k]);
 		}
-		json_out_array_end(o);
-		json_out_key(o, "flavors");
-		json_out_array(o);
+		ret->v[i].covered_resources = (struct field_strs){ names, g->nresources };
+		FIELD_LIST_MAKE(&ret->v[i].flavors, g->nflavors, d->arena);
 		for (size_t k = 0; k < g->nflavors; k++) {
-			write_group_flavor(o, q, n, g, g->flavors[k]);
+			add_group_flavor(d, n, g, g->flavors[k], &ret->v[i].flavors.v[k]);
 		}
-		json_out_array_end(o);
-		json_out_object_end(o);
 	}
-	json_out_array_end(o);
 }
 
-static void write_selector(struct json_out *o, const struct namespace_selector *s)
+static struct api_label_selector *selector(const struct namespace_selector *s, struct arena *arena)
 {
+	struct api_label_selector *ret;
+
 	if (s->absent) {
-		return;
+		return NULL;
 	}
-	json_out_key(o, "namespaceSelector");
-	manifest_dump_exprs(o, s->exprs, s->nexprs);
+	ret = arena_zero(arena, 1, sizeof(*ret));
+	FIELD_LIST_MAKE(&ret->match_expressions, s->nexprs, arena);
+	for (size_t i = 0; i < s->nexprs; i++) {
+		ret->match_expressions.v[i] = (struct api_label_req){
+			s->exprs[i].key,
+			match_from_api_operator_name(s->exprs[i].op),
+			{ s->exprs[i].values, s->exprs[i].nvalues },
+		};
+	}
+	return ret;
 }
 
-static void write_checks(struct json_out *o, const struct quota *q,
-			 const struct cluster_queue *queue)
+static void add_checks(const struct dump *d, const struct cluster_queue *queue,
+		       struct api_check_strategy *ret)
 {
-	json_out_key(o, "admissionChecksStrategy");
-	json_out_object(o);
-	json_out_key(o, "admissionChecks");
-	json_out_array(o);
+	FIELD_LIST_MAKE(&ret->checks, queue->checks.n, d->arena);
 	for (size_t i = 0; i < queue->checks.n; i++) {
 		const struct quota_check *c = &queue->checks.v[i];
+		const char **names = arena_zero(d->arena, c->nflavors, sizeof(*names));
 
-		json_out_object(o);
-		json_out_kv(o, "name", c->name);
-		json_out_key(o, "onFlavors");
-		json_out_array(o);
 		for (size_t k = 0; k < c->nflavors; k++) {
-			json_out_str(o, q->flavors.v[c->flavors[k]]->name);
+			names[k] = d->q->flavors.v[c->flavors[k]]->name;
 		}
-		json_out_array_end(o);
-		json_out_object_end(o);
+		ret->checks.v[i].name = c->name;
+		ret->checks.v[i].on_flavors = (struct field_strs){ names, c->nflavors };
 	}
-	json_out_array_end(o);
-	json_out_object_end(o);
 }
 
-static void write_policies(struct json_out *o, const struct cluster_queue *queue)
+static void add_policies(const struct cluster_queue *queue, struct api_cluster_queue_spec *ret)
 {
 	const char *const *searches = from_kueue_searches, *const *policies = from_kueue_policies;
 
-	json_out_kv(o, "queueingStrategy", from_kueue_strategies[queue->strategy]);
-	json_out_kv(o, "stopPolicy", from_kueue_stops[queue->stop]);
-	json_out_key(o, "flavorFungibility");
-	json_out_object(o);
-	json_out_kv(o, "whenCanBorrow", searches[queue->when_can_borrow]);
-	json_out_kv(o, "whenCanPreempt", searches[queue->when_can_preempt]);
-	json_out_kv(o, "preference", from_kueue_preferences[queue->preference]);
-	json_out_object_end(o);
-	json_out_key(o, "preemption");
-	json_out_object(o);
-	json_out_kv(o, "withinClusterQueue", policies[queue->within_queue]);
-	json_out_kv(o, "reclaimWithinCohort", policies[queue->reclaim]);
-	json_out_key(o, "borrowWithinCohort");
-	json_out_object(o);
-	json_out_kv(o, "policy", policies[queue->borrow_within]);
+	ret->queueing_strategy = from_kueue_strategies[queue->strategy];
+	ret->stop_policy = from_kueue_stops[queue->stop];
+	ret->flavor_fungibility.when_can_borrow = searches[queue->when_can_borrow];
+	ret->flavor_fungibility.when_can_preempt = searches[queue->when_can_preempt];
+	ret->flavor_fungibility.preference = from_kueue_preferences[queue->preference];
+	ret->preemption.within_cluster_queue = policies[queue->within_queue];
+	ret->preemption.reclaim_within_cohort = policies[queue->reclaim];
+	ret->preemption.borrow_within_cohort.policy = policies[queue->borrow_within];
 	if (queue->has_threshold) {
-		json_out_kv_int(o, "maxPriorityThreshold", queue->threshold);
+		ret->preemption.borrow_within_cohort.max_priority_threshold = queue->threshold;
 	}
-	json_out_object_end(o);
-	json_out_object_end(o);
 }
 
-static void write_node(struct json_out *o, const struct quota *q, const struct quota_node *n)
+static void write_queue(struct dump *d, const struct quota_node *n)
 {
-	char epoch[CLOCK_RFC3339_MAX];
+	struct api_admission_scope usage_based = { KUEUE_USAGE_BASED };
+	struct api_cluster_queue o;
 
-	open_object(o, n->is_queue ? "ClusterQueue" : "Cohort", n->name);
-	if (n->is_queue && n->queue->terminating) {
-		clock_format_time(0, epoch);
-		json_out_kv(o, "deletionTimestamp", epoch);
-	}
-	open_spec(o);
-	if (n->parent != NULL) {
-		json_out_kv(o, n->is_queue ? "cohortName" : "parentName", n->parent);
-	}
-	write_weight(o, n->weight);
-	write_groups(o, q, n);
-	if (n->is_queue) {
-		write_selector(o, &n->queue->namespaces);
-		write_checks(o, q, n->queue);
-		write_policies(o, n->queue);
-		if (n->queue->usage_based) {
-			json_out_key(o, "admissionScope");
-			json_out_object(o);
-			json_out_kv(o, "admissionMode", KUEUE_USAGE_BASED);
-			json_out_object_end(o);
-		}
-	}
-	close_object(o);
+	decode_init(&kueue_cluster_queue_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "ClusterQueue";
+	o.meta.name = n->name;
+	o.meta.deleted = n->queue->terminating ? 0 : FIELD_NO_TIME;
+	o.spec.cohort = n->parent;
+	o.spec.fair_sharing.weight = weight_of(n->weight, d->arena);
+	add_groups(d, n, &o.spec.resource_groups);
+	o.spec.namespace_selector = selector(&n->queue->namespaces, d->arena);
+	add_checks(d, n->queue, &o.spec.admission_checks);
+	add_policies(n->queue, &o.spec);
+	o.spec.admission_scope = n->queue->usage_based ? &usage_based : NULL;
+	put(d, &kueue_cluster_queue_fields, &o);
 }
 
-static void write_local(struct json_out *o, const struct local_queue *l)
+static void write_cohort(struct dump *d, const struct quota_node *n)
 {
-	open_object(o, "LocalQueue", l->name);
-	json_out_kv(o, "namespace", l->namespace_);
-	open_spec(o);
-	json_out_kv(o, "clusterQueue", l->queue == NULL ? "" : l->queue);
-	json_out_kv(o, "stopPolicy", from_kueue_stops[l->stop]);
-	write_weight(o, l->weight);
-	close_object(o);
+	struct api_cohort o;
+
+	decode_init(&kueue_cohort_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "Cohort";
+	o.meta.name = n->name;
+	o.spec.parent = n->parent;
+	o.spec.fair_sharing.weight = weight_of(n->weight, d->arena);
+	add_groups(d, n, &o.spec.resource_groups);
+	put(d, &kueue_cohort_fields, &o);
+}
+
+static void write_local(struct dump *d, const struct local_queue *l)
+{
+	struct api_local_queue o;
+
+	decode_init(&kueue_local_queue_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "LocalQueue";
+	o.meta.name = l->name;
+	o.meta.namespace_ = l->namespace_;
+	o.spec.cluster_queue = l->queue == NULL ? "" : l->queue;
+	o.spec.stop_policy = from_kueue_stops[l->stop];
+	o.spec.fair_sharing.weight = weight_of(l->weight, d->arena);
+	put(d, &kueue_local_queue_fields, &o);
 }
 
 /* --- all ---------------------------------------------------------------------------------------*/
 
-static void write_world(struct json_out *o, const struct quota *q)
+static void write_world(struct dump *d)
 {
-	strmap_each(q->namespace_of, write_namespace, o);
-	strmap_each(q->topology_of, write_topology, o);
-	strmap_each(q->check_of, write_check, o);
+	const struct quota *q = d->q;
+
+	strmap_each(q->namespace_of, write_namespace, d);
+	strmap_each(q->topology_of, write_topology, d);
+	strmap_each(q->check_of, write_check, d);
 	for (size_t i = 0; i < q->flavors.n; i++) {
 		if (q->flavors.v[i] != NULL && q->flavors.v[i]->exists) {
-			write_flavor(o, q->flavors.v[i]);
+			write_flavor(d, q->flavors.v[i]);
 		}
 	}
 	for (size_t i = 0; i < q->nodes.n; i++) {
-		if (q->nodes.v[i] != NULL && q->nodes.v[i]->exists) {
-			write_node(o, q, q->nodes.v[i]);
+		const struct quota_node *n = q->nodes.v[i];
+
+		if (n != NULL && n->exists) {
+			(n->is_queue ? write_queue : write_cohort)(d, n);
 		}
 	}
 	for (size_t i = 0; i < q->locals.n; i++) {
 		if (q->locals.v[i] != NULL) {
-			write_local(o, q->locals.v[i]);
+			write_local(d, q->locals.v[i]);
 		}
 	}
 }
@@ -362,25 +317,28 @@ static void write_world(struct json_out *o, const struct quota *q)
 void manifest_dump_write(const struct quota *q, const struct manifest_dump_source *source,
 			 struct strbuf *out)
 {
-	struct json_out o;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct dump d = { .q = q, .arena = arena };
+	struct api_workload workload;
 
-	json_out_init(&o, out);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", "v1");
-	json_out_kv(&o, "kind", "List");
-	json_out_key(&o, "items");
-	json_out_array(&o);
-	write_world(&o, q);
+	json_out_init(&d.o, out);
+	json_out_object(&d.o);
+	json_out_kv(&d.o, "apiVersion", "v1");
+	json_out_kv(&d.o, "kind", "List");
+	json_out_key(&d.o, "items");
+	json_out_array(&d.o);
+	write_world(&d);
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
 		if (w != NULL) {
-			manifest_dump_workload(&o, q, w, source);
+			manifest_dump_workload(q, w, source, arena, &workload);
+			put(&d, &kueue_workload_fields, &workload);
 		}
 	}
-	json_out_array_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	json_out_array_end(&d.o);
+	json_out_object_end(&d.o);
+	json_out_end(&d.o);
 }
 
 struct kept {

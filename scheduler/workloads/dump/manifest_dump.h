@@ -9,11 +9,14 @@
 
 #include <stddef.h>
 
+#include "enc/field.h"
+
 struct api_meta;
+struct api_toleration;
+struct api_workload;
+struct arena;
 struct conditions;
-struct json_out;
 struct label;
-struct match_expr;
 struct owner_controller;
 struct quota;
 struct workload_cache;
@@ -36,15 +39,15 @@ void manifest_dump_write(const struct quota *q, const struct manifest_dump_sourc
 void manifest_dump_cache(const struct workload_cache *c, const struct owner_controller *owners,
 			 struct strbuf *out);
 
-/* --- its parts ---------------------------------------------------------------------------------*/
+/* --- its parts: objects of the API; lists live in the arena, texts are borrowed
+ * ------------------*/
 
 /* One Workload. */
-void manifest_dump_workload(struct json_out *o, const struct quota *q, const struct workload *w,
-			    const struct manifest_dump_source *source);
-/* Members of the object that is open. */
-void manifest_dump_labels(struct json_out *o, const char *key, const struct label *v, size_t n);
-void manifest_dump_tolerations(struct json_out *o, const struct toleration *v, size_t n);
-/* An object with matchExpressions as the next value. */
-void manifest_dump_exprs(struct json_out *o, const struct match_expr *v, size_t n);
+void manifest_dump_workload(const struct quota *q, const struct workload *w,
+			    const struct manifest_dump_source *source, struct arena *arena,
+			    struct api_workload *ret);
+struct field_map manifest_dump_labels(const struct label *v, size_t n, struct arena *arena);
+struct api_toleration *manifest_dump_tolerations(const struct toleration *v, size_t n,
+						 struct arena *arena);
 
 #endif

@@ -1,12 +1,12 @@
 #include <inttypes.h>
-#include <stdio.h>
 
+#include "api/core/resource_amount.h"
 #include "api/kueue/kueue_keys.h"
-#include "api/meta/meta.h"
-#include "base/clock.h"
+#include "api/kueue/kueue_workload.h"
+#include "base/arena.h"
 #include "base/strbuf.h"
-#include "enc/json/json_out.h"
-#include "enc/quantity.h"
+#include "enc/decode.h"
+#include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/dump/manifest_dump.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/model/quota_store.h"
@@ -29,234 +29,171 @@ static const char *what_holds(const struct workload *w)
 					     : NULL;
 }
 
-static void write_allowed(struct json_out *o, const struct quota *q, const struct workload *w)
+/* Names of the flavors that it may have, with commas between. */
+static const char *allowed(const struct quota *q, const struct workload *w, struct arena *arena)
 {
 	CLEANUP(strbuf_finish) struct strbuf names = STRBUF_INIT;
 
-	if (w->object.allowed == NULL) {
-		return;
-	}
-	strbuf_add_c(&names, "");
 	for (size_t i = 0; i < w->object.nallowed; i++) {
 		strbuf_printf(&names, "%s%s", i > 0 ? "," : "",
 			      q->flavors.v[w->object.allowed[i]]->name);
 	}
-	json_out_key(o, KUEUE_ALLOWED_FLAVORS);
-	json_out_slice(o, strbuf_str(&names));
+	return arena_dup_n(arena, names.p, names.len);
 }
 
-static void write_annotations(struct json_out *o, const struct quota *q, const struct workload *w)
+static struct field_map annotations(const struct quota *q, const struct workload *w,
+				    struct arena *arena)
 {
-	char boost[24];
+	struct field_pair *v = arena_zero(arena, 3, sizeof(*v));
+	const char *holds = what_holds(w);
+	size_t n = 0;
 
-	json_out_key(o, "annotations");
-	json_out_object(o);
-	if (what_holds(w) != NULL) {
-		json_out_kv(o, KUEUE_ADMISSION_GATED_BY, what_holds(w));
+	if (holds != NULL) {
+		v[n++] = (struct field_pair){ KUEUE_ADMISSION_GATED_BY, holds };
 	}
 	if (w->object.boost != 0) {
-		snprintf(boost, sizeof(boost), "%" PRId64, w->object.boost);
-		json_out_kv(o, KUEUE_PRIORITY_BOOST, boost);
+		v[n++] = (struct field_pair){ KUEUE_PRIORITY_BOOST,
+					      arena_printf(arena, "%" PRId64, w->object.boost) };
 	}
-	write_allowed(o, q, w);
-	json_out_object_end(o);
+	if (w->object.allowed != NULL) {
+		v[n++] = (struct field_pair){ KUEUE_ALLOWED_FLAVORS, allowed(q, w, arena) };
+	}
+	return (struct field_map){ v, n };
 }
 
-static void write_owners(struct json_out *o, const struct api_meta *m)
+static void add_meta(const struct quota *q, const struct workload *w, const struct api_meta *m,
+		     struct arena *arena, struct api_meta *ret)
 {
-	if (m == NULL || m->owners.n == 0) {
-		return;
-	}
-	json_out_key(o, "ownerReferences");
-	json_out_array(o);
-	for (size_t i = 0; i < m->owners.n; i++) {
-		const struct api_owner *ref = &m->owners.v[i];
+	const struct label job = { KUEUE_JOB_UID, w->object.job_uid };
 
-		json_out_object(o);
-		json_out_kv(o, "apiVersion", ref->api_version);
-		json_out_kv(o, "kind", ref->kind);
-		json_out_kv(o, "name", ref->name);
-		json_out_kv(o, "uid", ref->uid);
-		if (ref->controller == 1) {
-			json_out_kv_bool(o, "controller", true);
-		}
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
-
-static void write_meta(struct json_out *o, const struct quota *q, const struct workload *w,
-		       const struct api_meta *m)
-{
-	char created[CLOCK_RFC3339_MAX];
-
-	json_out_key(o, "metadata");
-	json_out_object(o);
-	json_out_kv(o, "name", quota_workload_name(w));
-	json_out_kv(o, "namespace", w->object.namespace_);
-	json_out_kv(o, "uid", w->object.uid);
-	json_out_kv_int(o, "generation", w->object.generation);
-	if (w->object.created != MODEL_TIME_NONE) {
-		clock_format_time(w->object.created, created);
-		json_out_kv(o, "creationTimestamp", created);
-	}
+	ret->name = quota_workload_name(w);
+	ret->namespace_ = w->object.namespace_;
+	ret->uid = w->object.uid;
+	ret->generation = w->object.generation;
+	ret->created = w->object.created == MODEL_TIME_NONE ? FIELD_NO_TIME : w->object.created;
 	if (w->object.job_uid != NULL) {
-		json_out_key(o, "labels");
-		json_out_object(o);
-		json_out_kv(o, KUEUE_JOB_UID, w->object.job_uid);
-		json_out_object_end(o);
+		ret->labels = manifest_dump_labels(&job, 1, arena);
 	}
-	write_annotations(o, q, w);
-	write_owners(o, m);
-	json_out_object_end(o);
+	ret->annotations = annotations(q, w, arena);
+	if (m != NULL) {
+		ret->owners.v = m->owners.v;
+		ret->owners.n = m->owners.n;
+	}
 }
 
 /* --- spec --------------------------------------------------------------------------------------*/
 
-static void write_requests(struct json_out *o, const struct quota *q, const struct podset *p)
+static void add_requests(const struct quota *q, const struct podset *p, struct arena *arena,
+			 struct api_containers *ret)
 {
-	char text[QUANTITY_TEXT_MAX];
+	struct field_resource *v = arena_zero(arena, p->request.n, sizeof(*v));
 
-	json_out_key(o, "containers");
-	json_out_array(o);
-	json_out_object(o);
-	json_out_kv(o, "name", "all");
-	json_out_key(o, "resources");
-	json_out_object(o);
-	json_out_key(o, "requests");
-	json_out_object(o);
 	for (size_t i = 0; i < p->request.n; i++) {
-		const char *resource = quota_resource_name(q, p->request.v[i].id);
-
-		from_kueue_amount_text(resource, p->request.v[i].value, text);
-		json_out_kv(o, resource, text);
+		v[i].name = quota_resource_name(q, p->request.v[i].id);
+		v[i].amount = resource_amount_quantity(v[i].name, p->request.v[i].value);
 	}
-	json_out_object_end(o);
-	json_out_object_end(o);
-	json_out_object_end(o);
-	json_out_array_end(o);
+	FIELD_LIST_MAKE(ret, 1, arena);
+	ret->v[0].name = "all";
+	ret->v[0].resources.requests = (struct field_resources){ v, p->request.n };
 }
 
-static void write_affinity(struct json_out *o, const struct podset *p)
+static struct api_affinity *affinity(const struct podset *p, struct arena *arena)
 {
+	struct api_affinity *ret;
+	struct api_node_selector *required;
+
 	if (!p->has_required) {
-		return;
+		return NULL;
 	}
-	json_out_key(o, "affinity");
-	json_out_object(o);
-	json_out_key(o, "nodeAffinity");
-	json_out_object(o);
-	json_out_key(o, "requiredDuringSchedulingIgnoredDuringExecution");
-	json_out_object(o);
-	json_out_key(o, "nodeSelectorTerms");
-	json_out_array(o);
+	ret = arena_zero(arena, 1, sizeof(*ret));
+	ret->node = arena_zero(arena, 1, sizeof(*ret->node));
+	ret->node->required = required = arena_zero(arena, 1, sizeof(*required));
+	FIELD_LIST_MAKE(&required->terms, p->nrequired, arena);
 	for (size_t i = 0; i < p->nrequired; i++) {
-		manifest_dump_exprs(o, p->required[i].exprs, p->required[i].nexprs);
+		const struct match_term *term = &p->required[i];
+		struct api_node_term *to = &required->terms.v[i];
+
+		FIELD_LIST_MAKE(&to->expressions, term->nexprs, arena);
+		for (size_t k = 0; k < term->nexprs; k++) {
+			to->expressions.v[k] = (struct api_node_req){
+				term->exprs[k].key,
+				match_from_api_operator_name(term->exprs[k].op),
+				{ term->exprs[k].values, term->exprs[k].nvalues },
+			};
+		}
 	}
-	json_out_array_end(o);
-	json_out_object_end(o);
-	json_out_object_end(o);
-	json_out_object_end(o);
+	return ret;
 }
 
-static void write_topology(struct json_out *o, const struct podset *p)
+static struct api_topology_request *topology(const struct podset *p, struct arena *arena)
 {
+	struct api_topology_request *ret;
+
 	if (p->group == NULL && !p->wants_topology) {
-		return;
+		return NULL;
 	}
-	json_out_key(o, "topologyRequest");
-	json_out_object(o);
-	if (p->group != NULL) {
-		json_out_kv(o, "podSetGroupName", p->group);
-	}
-	if (p->wants_topology) {
-		json_out_kv(o, "required", NOT_KNOWN);
-	}
-	json_out_object_end(o);
+	ret = arena_zero(arena, 1, sizeof(*ret));
+	ret->unconstrained = FIELD_TRI_ABSENT;
+	ret->sub_group_count = ret->slice_size = FIELD_NO_I32;
+	ret->group_name = p->group;
+	ret->required = p->wants_topology ? NOT_KNOWN : NULL;
+	return ret;
 }
 
 /* The pods that are left of it: others will not come back. */
-static void write_podset(struct json_out *o, const struct quota *q, const struct podset *p)
+static void add_podset(const struct quota *q, const struct podset *p, struct arena *arena,
+		       struct api_pod_set *ret)
 {
-	json_out_object(o);
-	json_out_kv(o, "name", p->name);
-	json_out_kv_int(o, "count", p->count);
-	if (p->min_count > 0) {
-		json_out_kv_int(o, "minCount", p->min_count);
-	}
-	write_topology(o, p);
-	json_out_key(o, "template");
-	json_out_object(o);
-	json_out_key(o, "spec");
-	json_out_object(o);
-	write_requests(o, q, p);
-	manifest_dump_labels(o, "nodeSelector", p->selector, p->nselector);
-	manifest_dump_tolerations(o, p->tolerations, p->ntolerations);
-	write_affinity(o, p);
-	json_out_object_end(o);
-	json_out_object_end(o);
-	json_out_object_end(o);
+	struct api_pod_spec *spec = &ret->template_.spec;
+
+	ret->name = p->name;
+	ret->count = p->count;
+	ret->min_count = p->min_count > 0 ? p->min_count : FIELD_NO_I32;
+	ret->topology_request = topology(p, arena);
+	add_requests(q, p, arena, &spec->containers);
+	spec->node_selector = manifest_dump_labels(p->selector, p->nselector, arena);
+	spec->tolerations.v = manifest_dump_tolerations(p->tolerations, p->ntolerations, arena);
+	spec->tolerations.n = p->ntolerations;
+	spec->affinity = affinity(p, arena);
 }
 
-static void write_gates(struct json_out *o, const struct workload *w)
+static void add_spec(const struct quota *q, const struct workload *w, struct arena *arena,
+		     struct api_workload_spec *ret)
 {
-	if (w->object.gates == NULL) {
-		return;
-	}
-	json_out_key(o, "preemptionGates");
-	json_out_array(o);
-	for (const char **gate = w->object.gates; *gate != NULL; gate++) {
-		json_out_object(o);
-		json_out_kv(o, "name", *gate);
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
+	size_t n = 0;
 
-static void write_spec(struct json_out *o, const struct quota *q, const struct workload *w)
-{
-	json_out_key(o, "spec");
-	json_out_object(o);
-	json_out_kv(o, "queueName", w->object.local_queue == NULL ? "" : w->object.local_queue);
-	json_out_kv_int(o, "priority", w->object.priority);
-	json_out_kv_bool(o, "active", w->object.active);
-	write_gates(o, w);
-	json_out_key(o, "podSets");
-	json_out_array(o);
+	ret->queue_name = w->object.local_queue == NULL ? "" : w->object.local_queue;
+	ret->priority = w->object.priority;
+	ret->active = w->object.active;
+	while (w->object.gates != NULL && w->object.gates[n] != NULL) {
+		n++;
+	}
+	FIELD_LIST_MAKE(&ret->preemption_gates, n, arena);
+	for (size_t i = 0; i < n; i++) {
+		ret->preemption_gates.v[i].name = w->object.gates[i];
+	}
+	FIELD_LIST_MAKE(&ret->pod_sets, w->object.npodsets, arena);
 	for (size_t i = 0; i < w->object.npodsets; i++) {
-		write_podset(o, q, &w->object.podsets[i]);
+		decode_init(&kueue_workload_pod_set_fields, &ret->pod_sets.v[i]);
+		add_podset(q, &w->object.podsets[i], arena, &ret->pod_sets.v[i]);
 	}
-	json_out_array_end(o);
-	json_out_object_end(o);
 }
 
 /* --- the whole ---------------------------------------------------------------------------------*/
 
-static void write_cost(struct json_out *o, const struct workload *w)
-{
-	const struct quantity cost = { .nano = w->object.cost };
-	char text[QUANTITY_TEXT_MAX];
-
-	if (w->object.has_cost) {
-		quantity_format(cost, text);
-		json_out_kv(o, "preemptionCost", text);
-	}
-}
-
-void manifest_dump_workload(struct json_out *o, const struct quota *q, const struct workload *w,
-			    const struct manifest_dump_source *source)
+void manifest_dump_workload(const struct quota *q, const struct workload *w,
+			    const struct manifest_dump_source *source, struct arena *arena,
+			    struct api_workload *ret)
 {
 	const struct conditions *status = source->status(source->ctx, w);
+	const struct quantity cost = { .nano = w->object.cost };
 
-	json_out_object(o);
-	json_out_kv(o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(o, "kind", "Workload");
-	write_meta(o, q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w));
-	write_spec(o, q, w);
-	json_out_key(o, "status");
-	json_out_object(o);
-	workload_status_members(o, q, status, true);
-	write_cost(o, w);
-	json_out_object_end(o);
-	json_out_object_end(o);
+	decode_init(&kueue_workload_fields, ret);
+	ret->api_version = KUEUE_API_VERSION;
+	ret->kind = "Workload";
+	add_meta(q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w), arena,
+		 &ret->meta);
+	add_spec(q, w, arena, &ret->spec);
+	workload_status_make(q, status, true, arena, &ret->status);
+	ret->status.preemption_cost = w->object.has_cost ? quantity_dup(cost, arena) : NULL;
 }

@@ -82,17 +82,6 @@ int64_t from_kueue_amount(struct str resource, struct quantity amount)
 	return str_eq_c(resource, "cpu") ? quantity_milli(amount) : quantity_value(amount);
 }
 
-void from_kueue_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX])
-{
-	bool is_bytes = str_streq(resource, "memory") || str_streq(resource, "ephemeral-storage");
-
-	quantity_format(
-		str_streq(resource, "cpu")
-			? quantity_of_milli(amount)
-			: quantity_of(amount, is_bytes ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI),
-		out);
-}
-
 /* --- ResourceFlavor -----------------------------------------------------------------------------
  */
 

@@ -50,10 +50,9 @@ extern const char *const from_kueue_strategies[],
 					   *const from_kueue_preferences[],
 						   *const from_kueue_policies[];
 
-/* Of a resource: cpu in thousandths, everything else in whole units, rounded up. */
+/* Of a resource: cpu in thousandths, everything else in whole units, rounded up. The other way:
+ * api/core/resource_amount.h. */
 int64_t from_kueue_amount(struct str resource, struct quantity amount);
-/* The other way: an amount as a quantity is written. */
-void from_kueue_amount_text(const char *resource, int64_t amount, char out[QUANTITY_TEXT_MAX]);
 
 /* --- what a pod set requests --------------------------------------------------------------------
  */

@@ -64,7 +64,8 @@ static void read_checks(const struct api_workload_status *s, struct conditions *
 	     i++) {
 		const struct api_eviction_count *e = &s->scheduling_stats->evictions.v[i];
 		struct conditions_eviction one = { text(to, e->reason),
-						   text(to, e->underlying_cause), e->count };
+						   text(to, e->underlying_cause),
+						   e->count == FIELD_NO_I32 ? 0 : e->count };
 
 		vec_push(&to->evictions, one);
 	}

@@ -4,59 +4,46 @@
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "api/volcano/keys.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
-#include "base/strbuf.h"
-#include "enc/json/json_out.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "scheduler/workloads/owners/job_podset.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "scheduler/workloads/owners/placement.h"
 
-static void close_patch(struct json_out *o)
+static void begin(const struct api_job *job, struct api_job *ret)
 {
-	json_out_object_end(o);
-	json_out_end(o);
+	decode_init(&batch_job_fields, ret);
+	owner_plan_same(&job->meta, &ret->meta);
 }
 
 /* Fewer pods than asked for; with the annotation completions follow (Indexed Jobs). */
-static void write_count(struct json_out *o, const struct api_job *job, int32_t count)
+static void set_count(const struct api_job *job, int32_t count, struct api_job_spec *ret)
 {
-	json_out_kv_int(o, "parallelism", count);
+	ret->parallelism = count;
 	if (field_map_is(&job->meta.annotations, KUEUE_JOB_COMPLETIONS_EQUAL, "true")) {
-		json_out_kv_int(o, "completions", count);
+		ret->completions = count;
 	}
 }
 
 static void write_start(const struct api_job *job, const struct placement *m, int32_t count,
 			struct strbuf *body)
 {
-	struct json_out o;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	const struct field_pair started = { KEYS_STARTED, "true" };
+	struct api_job patch;
 
-	owner_plan_open(&o, body, &job->meta);
-	json_out_key(&o, "annotations");
-	json_out_object(&o);
-	json_out_kv(&o, KEYS_STARTED, "true");
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_key(&o, "spec");
-	json_out_object(&o);
-	json_out_kv_bool(&o, "suspend", false);
+	begin(job, &patch);
+	patch.meta.annotations = (struct field_map){ &started, 1 };
+	patch.spec.suspend = false;
 	if (count > 0) {
-		write_count(&o, job, count);
+		set_count(job, count, &patch.spec);
 	}
-	json_out_key(&o, "template");
-	json_out_object(&o);
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	placement_write_meta(m, &o);
-	json_out_object_end(&o);
-	json_out_key(&o, "spec");
-	json_out_object(&o);
-	placement_write_spec(m, &job->spec.template_.spec, &o);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	close_patch(&o);
+	placement_fill(m, &job->spec.template_.spec, arena, &patch.spec.template_.meta,
+		       &patch.spec.template_.spec);
+	encode_text(&batch_job_fields, &patch, body);
 }
 
 int job_start_patch(const struct api_job *job, const struct api_workload *w,
@@ -87,21 +74,15 @@ int job_start_patch(const struct api_job *job, const struct api_workload *w,
 
 static void write_suspend(const struct api_job *job, bool suspend, bool mark, struct strbuf *body)
 {
-	struct json_out o;
+	const struct field_pair stopping = { KUEUE_STOPPING, "true" };
+	struct api_job patch;
 
-	owner_plan_open(&o, body, &job->meta);
+	begin(job, &patch);
 	if (mark) {
-		json_out_key(&o, "annotations");
-		json_out_object(&o);
-		json_out_kv(&o, KUEUE_STOPPING, "true");
-		json_out_object_end(&o);
+		patch.meta.annotations = (struct field_map){ &stopping, 1 };
 	}
-	json_out_object_end(&o);
-	json_out_key(&o, "spec");
-	json_out_object(&o);
-	json_out_kv_bool(&o, "suspend", suspend);
-	json_out_object_end(&o);
-	close_patch(&o);
+	patch.spec.suspend = suspend;
+	encode_text(&batch_job_fields, &patch, body);
 }
 
 void job_start_suspend(const struct api_job *job, struct strbuf *body)
@@ -121,82 +102,67 @@ void job_start_nested(const struct api_job *job, struct strbuf *body)
 
 void job_start_reset(const struct api_job *job, struct strbuf *body)
 {
-	struct json_out o;
+	struct api_job patch;
+	const void *const nulls[] = { &patch.status.start_time, NULL };
 
-	owner_plan_open(&o, body, &job->meta);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	json_out_kv(&o, "startTime", NULL);
-	json_out_object_end(&o);
-	close_patch(&o);
+	begin(job, &patch);
+	encode_merge(&batch_job_fields, &patch, nulls, body);
 }
 
-/* What a merge patch needs to make `now` into `then`. */
-static void write_difference(struct json_out *o, const char *name, const struct field_map *now,
-			     const struct field_map *then)
+/* The entries of a merge patch that make `now` into `then`. */
+static struct field_map difference(const struct field_map *now, const struct field_map *then,
+				   struct arena *arena)
 {
-	json_out_key(o, name);
-	json_out_object(o);
+	struct field_pair *v = arena_zero(arena, now->n + then->n, sizeof(*v));
+	size_t n = 0;
+
 	for (size_t i = 0; i < now->n; i++) {
 		if (field_map_get(then, now->v[i].key) == NULL &&
 		    !job_podset_is_controller_label(now->v[i].key)) {
-			json_out_kv(o, now->v[i].key, NULL);
+			v[n++].key = now->v[i].key;
 		}
 	}
 	for (size_t i = 0; i < then->n; i++) {
 		if (!field_map_is(now, then->v[i].key, then->v[i].value)) {
-			json_out_kv(o, then->v[i].key, then->v[i].value);
+			v[n++] = then->v[i];
 		}
 	}
-	json_out_object_end(o);
+	return (struct field_map){ v, n };
 }
 
-static void write_template(struct json_out *o, const struct api_pod_template *now,
-			   const struct api_pod_template *then)
+static void restore_template(const struct api_pod_template *now,
+			     const struct api_pod_template *then, struct arena *arena,
+			     struct api_pod_template *ret)
 {
-	struct placement_tolerations t = VEC_INIT;
-
-	json_out_key(o, "template");
-	json_out_object(o);
-	json_out_key(o, "metadata");
-	json_out_object(o);
-	write_difference(o, "labels", &now->meta.labels, &then->meta.labels);
-	write_difference(o, "annotations", &now->meta.annotations, &then->meta.annotations);
-	json_out_object_end(o);
-	json_out_key(o, "spec");
-	json_out_object(o);
-	write_difference(o, "nodeSelector", &now->spec.node_selector, &then->spec.node_selector);
-	for (size_t i = 0; i < then->spec.tolerations.n; i++) {
-		vec_push(&t, &then->spec.tolerations.v[i]);
+	ret->meta.labels = difference(&now->meta.labels, &then->meta.labels, arena);
+	ret->meta.annotations = difference(&now->meta.annotations, &then->meta.annotations, arena);
+	ret->spec.node_selector =
+		difference(&now->spec.node_selector, &then->spec.node_selector, arena);
+	if (then->spec.tolerations.n > 0) {
+		ret->spec.tolerations.v = then->spec.tolerations.v;
+		ret->spec.tolerations.n = then->spec.tolerations.n;
 	}
-	placement_write_tolerations(t.v, t.n, o);
-	json_out_object_end(o);
-	json_out_object_end(o);
-	vec_finish(&t);
 }
 
 void job_start_restore(const struct api_job *job, const struct api_workload *w, struct strbuf *body)
 {
+	static const struct field_pair marks[] = { { KEYS_STARTED, NULL },
+						   { KUEUE_STOPPING, NULL } };
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct api_pod_set *set =
 		w == NULL || w->spec.pod_sets.n != 1 ? NULL : w->spec.pod_sets.v;
-	struct json_out o;
+	struct api_job patch;
+	const void *const nulls[] = { set == NULL ? NULL : &patch.spec.template_.spec.tolerations,
+				      NULL };
 
-	owner_plan_open(&o, body, &job->meta);
-	json_out_key(&o, "annotations");
-	json_out_object(&o);
-	json_out_kv(&o, KEYS_STARTED, NULL);
-	json_out_kv(&o, KUEUE_STOPPING, NULL);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
+	begin(job, &patch);
+	patch.meta.annotations = (struct field_map){ marks, ARRAY_LEN(marks) };
 	if (set != NULL) {
-		json_out_key(&o, "spec");
-		json_out_object(&o);
 		if (set->min_count != FIELD_NO_I32) {
-			write_count(&o, job, set->count == FIELD_NO_I32 ? 1 : set->count);
+			set_count(job, set->count == FIELD_NO_I32 ? 1 : set->count, &patch.spec);
 		}
-		write_template(&o, &job->spec.template_, &set->template_);
-		json_out_object_end(&o);
+		restore_template(&job->spec.template_, &set->template_, arena,
+				 &patch.spec.template_);
 	}
-	close_patch(&o);
+	encode_merge(&batch_job_fields, &patch, nulls, body);
 }

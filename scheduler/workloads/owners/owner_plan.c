@@ -6,7 +6,10 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "enc/json/json_out.h"
+#include "kube/rest.h"
 
 void owner_plan_finish(struct owner_plan *p)
 {
@@ -112,42 +115,24 @@ bool owner_plan_has_finalizer(const struct api_meta *m, const char *finalizer)
 /* --- patches -----------------------------------------------------------------------------------
  */
 
-void owner_plan_open(struct json_out *o, struct strbuf *body, const struct api_meta *m)
+void owner_plan_same(const struct api_meta *m, struct api_meta *ret)
 {
-	json_out_init(o, body);
-	json_out_object(o);
-	json_out_key(o, "metadata");
-	json_out_object(o);
-	json_out_kv(o, "uid", m->uid);
-	json_out_kv(o, "resourceVersion", m->resource_version);
+	ret->uid = m->uid;
+	ret->resource_version = m->resource_version;
 }
 
-void owner_plan_write_finalizers(struct json_out *o, const struct api_meta *m, const char *without)
+struct field_strs owner_plan_finalizers(const struct api_meta *m, const char *without,
+					struct arena *arena)
 {
-	json_out_key(o, "finalizers");
-	json_out_array(o);
+	const char **v = arena_zero(arena, m->finalizers.n, sizeof(*v));
+	size_t n = 0;
+
 	for (size_t i = 0; i < m->finalizers.n; i++) {
 		if (!str_streq(m->finalizers.v[i], without)) {
-			json_out_str(o, m->finalizers.v[i]);
+			v[n++] = m->finalizers.v[i];
 		}
 	}
-	json_out_array_end(o);
-}
-
-void owner_plan_write_delete(const struct api_meta *m, struct strbuf *body)
-{
-	struct json_out o;
-
-	json_out_init(&o, body);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", "v1");
-	json_out_kv(&o, "kind", "DeleteOptions");
-	json_out_key(&o, "preconditions");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", m->uid);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	return (struct field_strs){ v, n };
 }
 
 /* --- writes about Workloads --------------------------------------------------------------------
@@ -156,16 +141,15 @@ void owner_plan_write_delete(const struct api_meta *m, struct strbuf *body)
 void owner_plan_release(struct owner_plan *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-	struct json_out o;
+	struct api_workload patch;
 
 	if (!owner_plan_has_finalizer(&w->meta, KUEUE_FINALIZER)) {
 		return;
 	}
-	owner_plan_open(&o, &body, &w->meta);
-	owner_plan_write_finalizers(&o, &w->meta, KUEUE_FINALIZER);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	decode_init(&kueue_workload_fields, &patch);
+	owner_plan_same(&w->meta, &patch.meta);
+	patch.meta.finalizers = owner_plan_finalizers(&w->meta, KUEUE_FINALIZER, p->arena);
+	encode_text(&kueue_workload_fields, &patch, &body);
 	(void)owner_plan_add(p, OWNER_RELEASE, w, &body);
 }
 
@@ -190,106 +174,83 @@ void owner_plan_delete(struct owner_plan *p, const struct api_workload *w)
 		owner_plan_release(p, w); /* the change brings us here again */
 		return;
 	}
-	owner_plan_write_delete(&w->meta, &body);
+	rest_delete_options(w->meta.uid, &body);
 	owner_plan_tell(owner_plan_add(p, OWNER_DELETE, w, &body), "DeletedWorkload",
 			arena_printf(p->arena, "Deleted not matching Workload: %s/%s",
 				     p->namespace_, w->meta.name));
 }
 
-static void write_owners(struct json_out *o, const struct owner_plan_refs *refs)
+static void add_owners(const struct owner_plan_refs *refs, struct arena *arena,
+		       struct api_meta *ret)
 {
-	json_out_key(o, "ownerReferences");
-	json_out_array(o);
+	int8_t controls = refs->controller ? 1 : FIELD_TRI_ABSENT;
+
+	FIELD_LIST_MAKE(&ret->owners, refs->n, arena);
 	for (size_t i = 0; i < refs->n; i++) {
-		json_out_object(o);
-		json_out_kv(o, "apiVersion", refs->api_version);
-		json_out_kv(o, "kind", refs->kind);
-		json_out_kv(o, "name", refs->v[i].name);
-		json_out_kv(o, "uid", refs->v[i].uid);
-		if (refs->controller) {
-			json_out_kv_bool(o, "controller", true);
-			json_out_kv_bool(o, "blockOwnerDeletion", true);
-		}
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
-
-/* What is meant for its ProvisioningRequests; NULL: no (more of them). */
-static const struct field_pair *next_passed_note(const struct owner_spec *s, size_t *i)
-{
-	while (s->annotations != NULL && *i < s->annotations->n) {
-		const struct field_pair *a = &s->annotations->v[(*i)++];
-
-		if (str_has_prefix(str_of(a->key), KUEUE_PROVISIONING_PREFIX)) {
-			return a;
-		}
-	}
-	return NULL;
-}
-
-static void write_notes(struct json_out *o, const struct owner_spec *s)
-{
-	json_out_key(o, "annotations");
-	json_out_object(o);
-	json_out_kv(o, KUEUE_ADMISSION_GATED_BY, s->gated_by);
-	json_out_object_end(o);
-}
-
-/* Those that mean something have been written, or were left out for a reason. */
-static void write_copied_notes(struct json_out *o, const struct owner_spec *s)
-{
-	for (size_t i = 0; i < s->notes.n; i++) {
-		const struct field_pair *a = &s->notes.v[i];
-
-		if (!str_streq(a->key, KUEUE_ADMISSION_GATED_BY) &&
-		    !str_streq(a->key, KUEUE_IS_GROUP_WORKLOAD) &&
-		    !str_has_prefix(str_of(a->key), KUEUE_PROVISIONING_PREFIX)) {
-			json_out_kv(o, a->key, a->value);
-		}
+		ret->owners.v[i] = (struct api_owner){
+			.api_version = refs->api_version,
+			.kind = refs->kind,
+			.name = refs->v[i].name,
+			.uid = refs->v[i].uid,
+			.controller = controls,
+			.block_owner_deletion = controls,
+		};
 	}
 }
 
-static void write_new_notes(struct json_out *o, const struct owner_spec *s, bool group)
+/* The annotations that mean something are set by add_annotations itself. */
+static bool is_copied(const char *annotation)
 {
-	size_t i = 0;
-	const struct field_pair *passed = next_passed_note(s, &i);
+	return !str_streq(annotation, KUEUE_ADMISSION_GATED_BY) &&
+	       !str_streq(annotation, KUEUE_IS_GROUP_WORKLOAD) &&
+	       !str_has_prefix(str_of(annotation), KUEUE_PROVISIONING_PREFIX);
+}
 
-	if (s->gated_by == NULL && !group && passed == NULL && s->notes.n == 0) {
-		return;
-	}
-	json_out_key(o, "annotations");
-	json_out_object(o);
+static void add_annotations(const struct owner_spec *s, bool group, struct arena *arena,
+			    struct api_meta *ret)
+{
+	size_t owners = s->annotations == NULL ? 0 : s->annotations->n, n = 0;
+	struct field_pair *v = arena_zero(arena, 2 + owners + s->notes.n, sizeof(*v));
+
 	if (s->gated_by != NULL) {
-		json_out_kv(o, KUEUE_ADMISSION_GATED_BY, s->gated_by);
+		v[n++] = (struct field_pair){ KUEUE_ADMISSION_GATED_BY, s->gated_by };
 	}
 	if (group) {
-		json_out_kv(o, KUEUE_IS_GROUP_WORKLOAD, "true");
+		v[n++] = (struct field_pair){ KUEUE_IS_GROUP_WORKLOAD, "true" };
 	}
-	for (; passed != NULL; passed = next_passed_note(s, &i)) {
-		json_out_kv(o, passed->key, passed->value);
+	/* Those for its ProvisioningRequests. */
+	for (size_t i = 0; i < owners; i++) {
+		if (str_has_prefix(str_of(s->annotations->v[i].key), KUEUE_PROVISIONING_PREFIX)) {
+			v[n++] = s->annotations->v[i];
+		}
 	}
-	write_copied_notes(o, s);
-	json_out_object_end(o);
+	for (size_t i = 0; i < s->notes.n; i++) {
+		if (is_copied(s->notes.v[i].key)) {
+			v[n++] = s->notes.v[i];
+		}
+	}
+	if (n > 0) {
+		ret->annotations = (struct field_map){ v, n };
+	}
 }
 
-static void write_labels(struct json_out *o, const struct owner_spec *s,
-			 const struct owner_plan_refs *refs)
+static void add_labels(const struct owner_spec *s, const struct owner_plan_refs *refs,
+		       struct arena *arena, struct api_meta *ret)
 {
-	if (!refs->controller && s->labels.n == 0) {
-		return;
-	}
-	json_out_key(o, "labels");
-	json_out_object(o);
+	struct field_pair *v = arena_zero(arena, 1 + s->labels.n, sizeof(*v));
+	size_t n = 0;
+
 	if (refs->controller) {
-		json_out_kv(o, KUEUE_JOB_UID, refs->v[0].uid);
+		v[n++] = (struct field_pair){ KUEUE_JOB_UID, refs->v[0].uid };
 	}
 	for (size_t i = 0; i < s->labels.n; i++) {
 		if (!str_streq(s->labels.v[i].key, KUEUE_JOB_UID)) {
-			json_out_kv(o, s->labels.v[i].key, s->labels.v[i].value);
+			v[n++] = s->labels.v[i];
 		}
 	}
-	json_out_object_end(o);
+	if (n > 0) {
+		ret->labels = (struct field_map){ v, n };
+	}
 }
 
 /* The pod sets with gaps: where the text is to be cut, one place per template. */
@@ -301,7 +262,16 @@ static size_t *write_podsets(struct owner_plan *p, struct json_out *o, const str
 	json_out_key(o, "podSets");
 	json_out_array(o);
 	for (size_t i = 0; i < s->npodsets; i++) {
-		owner_spec_open_podset(&s->podsets[i], o);
+		const struct owner_spec_podset *from = &s->podsets[i];
+		struct api_pod_set set;
+
+		decode_init(&kueue_workload_pod_set_fields, &set);
+		set.name = from->name;
+		set.count = from->count;
+		set.min_count = from->min_count > 0 ? from->min_count : FIELD_NO_I32;
+		json_out_object(o);
+		encode_members(&kueue_workload_pod_set_fields, &set, NULL, o);
+		json_out_key(o, "template");
 		cuts[i] = body->len;
 		json_out_raw(o, STR_LIT(""));
 		json_out_object_end(o);
@@ -329,68 +299,85 @@ static struct owner_write *add_cut(struct owner_plan *p, enum owner_write_kind k
 	return w;
 }
 
-static void write_new_meta(struct owner_plan *p, struct json_out *o, const struct owner_spec *s,
-			   const struct owner_plan_refs *refs, bool group)
-{
-	json_out_key(o, "metadata");
-	json_out_object(o);
-	json_out_kv(o, "namespace", p->namespace_);
-	json_out_kv(o, "name", s->name);
-	write_labels(o, s, refs);
-	write_new_notes(o, s, group);
-	json_out_key(o, "finalizers");
-	json_out_array(o);
-	json_out_str(o, KUEUE_FINALIZER);
-	json_out_array_end(o);
-	write_owners(o, refs);
-	json_out_object_end(o);
-}
-
-void owner_plan_create(struct owner_plan *p, const struct owner_spec *s,
-		       const struct owner_plan_refs *refs, bool group)
+/* A Workload without the templates of its pod sets, or a patch of one. */
+static struct owner_write *add_with_gaps(struct owner_plan *p, enum owner_write_kind kind,
+					 const struct owner_spec *s, const struct api_workload *w,
+					 const void *const *nulls)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-	struct owner_write *w;
 	struct json_out o;
 	size_t *cuts;
 
 	json_out_init(&o, &body);
 	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(&o, "kind", "Workload");
-	write_new_meta(p, &o, s, refs, group);
+	if (w->kind != NULL) {
+		json_out_kv(&o, "apiVersion", w->api_version);
+		json_out_kv(&o, "kind", w->kind);
+	}
+	json_out_key(&o, "metadata");
+	encode_object(&meta_fields, &w->meta, &o);
 	json_out_key(&o, "spec");
 	json_out_object(&o);
 	cuts = write_podsets(p, &o, &body, s);
-	owner_spec_write(s, false, &o);
+	encode_members(&kueue_workload_spec_fields, &w->spec, nulls, &o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);
-	w = add_cut(p, OWNER_CREATE, s, &body, cuts);
-	w->workload = s->name;
-	owner_plan_tell(w, "CreatedWorkload",
+	return add_cut(p, kind, s, &body, cuts);
+}
+
+void owner_plan_create(struct owner_plan *p, const struct owner_spec *s,
+		       const struct owner_plan_refs *refs, bool group)
+{
+	static const char *const finalizers[] = { KUEUE_FINALIZER };
+	struct api_priority_ref ref;
+	struct owner_write *new;
+	struct api_workload w;
+
+	decode_init(&kueue_workload_fields, &w);
+	w.api_version = KUEUE_API_VERSION;
+	w.kind = "Workload";
+	w.meta.namespace_ = p->namespace_;
+	w.meta.name = s->name;
+	add_labels(s, refs, p->arena, &w.meta);
+	add_annotations(s, group, p->arena, &w.meta);
+	w.meta.finalizers = (struct field_strs){ finalizers, ARRAY_LEN(finalizers) };
+	add_owners(refs, p->arena, &w.meta);
+	owner_spec_fill(s, &ref, &w.spec);
+	new = add_with_gaps(p, OWNER_CREATE, s, &w, NULL);
+	new->workload = s->name;
+	owner_plan_tell(new, "CreatedWorkload",
 			arena_printf(p->arena, "Created Workload: %s/%s", p->namespace_, s->name));
+}
+
+struct follow { /* a patch by which a Workload follows its owner */
+	struct api_workload patch;
+	struct api_priority_ref ref;
+	struct field_pair gate;
+	const void *nulls[4];
+};
+
+static void follow(const struct owner_spec *s, const struct api_workload *w, struct follow *ret)
+{
+	decode_init(&kueue_workload_fields, &ret->patch);
+	owner_plan_same(&w->meta, &ret->patch.meta);
+	ret->gate = (struct field_pair){ KUEUE_ADMISSION_GATED_BY, s->gated_by };
+	ret->patch.meta.annotations = (struct field_map){ &ret->gate, 1 };
+	owner_spec_fill(s, &ret->ref, &ret->patch.spec);
+	ret->nulls[0] = &ret->patch.spec.queue_name;
+	ret->nulls[1] = &ret->patch.spec.priority_class_ref;
+	ret->nulls[2] = &ret->patch.spec.max_execution_time;
+	ret->nulls[3] = NULL;
 }
 
 void owner_plan_update(struct owner_plan *p, const struct owner_spec *s,
 		       const struct api_workload *w)
 {
-	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct owner_write *new;
-	struct json_out o;
-	size_t *cuts;
+	struct follow f;
 
-	owner_plan_open(&o, &body, &w->meta);
-	write_notes(&o, s);
-	json_out_object_end(&o);
-	json_out_key(&o, "spec");
-	json_out_object(&o);
-	cuts = write_podsets(p, &o, &body, s);
-	owner_spec_write(s, true, &o);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
-	new = add_cut(p, OWNER_UPDATE, s, &body, cuts);
+	follow(s, w, &f);
+	new = add_with_gaps(p, OWNER_UPDATE, s, &f.patch, f.nulls);
 	new->workload = w->meta.name;
 	owner_plan_tell(new, "UpdatedWorkload",
 			arena_printf(p->arena, "Updated not matching Workload: %s/%s",
@@ -402,7 +389,7 @@ void owner_plan_sync(struct owner_plan *p, const struct owner_spec *wanted,
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct owner_spec s = *wanted;
-	struct json_out o;
+	struct follow f;
 
 	s.max_execution =
 		w->spec.max_execution_time == FIELD_NO_I32 ? 0 : w->spec.max_execution_time;
@@ -421,15 +408,8 @@ void owner_plan_sync(struct owner_plan *p, const struct owner_spec *wanted,
 	if (owner_spec_is_synced(&s, w)) {
 		return;
 	}
-	owner_plan_open(&o, &body, &w->meta);
-	write_notes(&o, &s);
-	json_out_object_end(&o);
-	json_out_key(&o, "spec");
-	json_out_object(&o);
-	owner_spec_write(&s, true, &o);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	follow(&s, w, &f);
+	encode_merge(&kueue_workload_fields, &f.patch, f.nulls, &body);
 	(void)owner_plan_add(p, OWNER_SYNC, w, &body);
 }
 
@@ -437,12 +417,11 @@ void owner_plan_adopt(struct owner_plan *p, const struct owner_plan_refs *refs,
 		      const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-	struct json_out o;
+	struct api_workload patch;
 
-	owner_plan_open(&o, &body, &w->meta);
-	write_owners(&o, refs);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	decode_init(&kueue_workload_fields, &patch);
+	owner_plan_same(&w->meta, &patch.meta);
+	add_owners(refs, p->arena, &patch.meta);
+	encode_text(&kueue_workload_fields, &patch, &body);
 	(void)owner_plan_add(p, OWNER_SYNC, w, &body);
 }

@@ -12,7 +12,6 @@
 struct api_meta;
 struct api_workload;
 struct arena;
-struct json_out;
 struct strbuf;
 
 struct owner_plan_env { /* what plans of all owners look at */
@@ -85,14 +84,13 @@ void owner_plan_delete(struct owner_plan *p, const struct api_workload *w);
 /* --- for those who write patches ----------------------------------------------------------------
  */
 
-/* A merge patch of the object as it was seen: UID and resourceVersion; leaves metadata open. */
-void owner_plan_open(struct json_out *o, struct strbuf *body, const struct api_meta *m);
-/* The member `finalizers` without one of them. */
-void owner_plan_write_finalizers(struct json_out *o, const struct api_meta *m, const char *without);
+/* A patch is of the object as it was seen: sets UID and resourceVersion. */
+void owner_plan_same(const struct api_meta *m, struct api_meta *ret);
+/* The finalizers without one of them. */
+struct field_strs owner_plan_finalizers(const struct api_meta *m, const char *without,
+					struct arena *arena);
 /* It bears this one. */
 bool owner_plan_has_finalizer(const struct api_meta *m, const char *finalizer);
-/* DeleteOptions for the object of this UID. */
-void owner_plan_write_delete(const struct api_meta *m, struct strbuf *body);
 
 /* --- what a Workload says -----------------------------------------------------------------------
  */

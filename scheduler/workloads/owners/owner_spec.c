@@ -7,7 +7,6 @@
 #include "base/strbuf.h"
 #include "enc/digest.h"
 #include "enc/encode.h"
-#include "enc/json/json_out.h"
 
 #define HASH_DIGITS 5
 
@@ -157,39 +156,17 @@ bool owner_spec_is_synced(const struct owner_spec *s, const struct api_workload 
 	       str_streq(s->gated_by == NULL ? "" : s->gated_by, gate == NULL ? "" : gate);
 }
 
-void owner_spec_open_podset(const struct owner_spec_podset *p, struct json_out *o)
-{
-	json_out_object(o);
-	json_out_kv(o, "name", p->name);
-	json_out_kv_int(o, "count", p->count);
-	if (p->min_count > 0) {
-		json_out_kv_int(o, "minCount", p->min_count);
-	}
-	json_out_key(o, "template");
-}
-
-void owner_spec_write(const struct owner_spec *s, bool replace, struct json_out *o)
+void owner_spec_fill(const struct owner_spec *s, struct api_priority_ref *ref,
+		     struct api_workload_spec *ret)
 {
 	/* The empty name of an owner without a queue is no name of a LocalQueue. */
-	if (s->queue[0] != '\0') {
-		json_out_kv(o, "queueName", s->queue);
-	} else if (replace) {
-		json_out_kv(o, "queueName", NULL);
-	}
-	json_out_kv_int(o, "priority", s->priority);
+	ret->queue_name = s->queue[0] == '\0' ? NULL : s->queue;
+	ret->priority = s->priority;
 	if (s->class_name != NULL) {
-		json_out_key(o, "priorityClassRef");
-		json_out_object(o);
-		json_out_kv(o, "group", s->class_group);
-		json_out_kv(o, "kind", s->class_kind);
-		json_out_kv(o, "name", s->class_name);
-		json_out_object_end(o);
-	} else if (replace) {
-		json_out_kv(o, "priorityClassRef", NULL);
+		*ref = (struct api_priority_ref){ s->class_group, s->class_kind, s->class_name };
+		ret->priority_class_ref = ref;
 	}
 	if (s->max_execution > 0) {
-		json_out_kv_int(o, "maximumExecutionTimeSeconds", s->max_execution);
-	} else if (replace) {
-		json_out_kv(o, "maximumExecutionTimeSeconds", NULL);
+		ret->max_execution_time = s->max_execution;
 	}
 }

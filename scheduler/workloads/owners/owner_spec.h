@@ -17,9 +17,10 @@
 
 struct api_meta;
 struct api_pod_spec;
+struct api_priority_ref;
 struct api_workload;
+struct api_workload_spec;
 struct arena;
-struct json_out;
 
 /* Values of priority classes; a name NULL asks for the default of its kind. False: there is none.
  */
@@ -76,9 +77,8 @@ bool owner_spec_same_pods(const struct api_pod_spec *a, const struct api_pod_spe
 /* A number above 0; anything else is 0. */
 int32_t owner_spec_positive(const char *text);
 
-/* Members of spec besides podSets; with nulls where s has nothing, if `replace`. */
-void owner_spec_write(const struct owner_spec *s, bool replace, struct json_out *o);
-/* One pod set up to `"template":`, which the caller goes on with. */
-void owner_spec_open_podset(const struct owner_spec_podset *p, struct json_out *o);
+/* Sets the members of spec besides podSets; ret was initialised, ref is room for the class. */
+void owner_spec_fill(const struct owner_spec *s, struct api_priority_ref *ref,
+		     struct api_workload_spec *ret);
 
 #endif

@@ -3,9 +3,10 @@
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
-#include "base/clock.h"
-#include "base/strbuf.h"
-#include "enc/json/json_out.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 
 #define WAIT_FOR_START "WaitForStart"
 #define WAIT_FOR_RECOVERY "WaitForRecovery"
@@ -66,13 +67,15 @@ static struct api_condition replacement(const struct owner_status *s, const stru
 	return c;
 }
 
-/* Says w this already? If so, its time stays. */
+/* Completes a condition; true: w has it already, and its time stays. */
 static bool settle(struct api_condition *c, const struct api_workload *w, int64_t now)
 {
 	const struct api_condition *old = meta_condition(&w->status.conditions, c->type);
 
 	c->last_transition = now;
 	c->observed_generation = w->meta.generation;
+	c->message = c->message == NULL ? "" : c->message;
+	c->transition_id = NULL;
 	if (old == NULL || !str_streq(old->status, c->status)) {
 		return false;
 	}
@@ -80,8 +83,7 @@ static bool settle(struct api_condition *c, const struct api_workload *w, int64_
 		c->last_transition = old->last_transition;
 	}
 	return str_streq(old->reason, c->reason) &&
-	       str_streq(old->message == NULL ? "" : old->message,
-			 c->message == NULL ? "" : c->message);
+	       str_streq(old->message == NULL ? "" : old->message, c->message);
 }
 
 /* FIELD_NO_I32: it has no pod set of this name. */
@@ -108,80 +110,43 @@ static int32_t reclaimable(const struct owner_status_pods *p, const struct api_w
 	return kueue_workload_is_reserving(w) && old > n ? old : n;
 }
 
-/* Without one of ours the list is left out: an empty one would claim those of others. */
-static void write_conditions(struct json_out *o, const struct api_condition *v, size_t n)
+static void add_pods(const struct owner_status *s, const struct api_workload *w,
+		     struct arena *arena, struct api_workload_status *ret)
 {
-	if (n == 0) {
-		return;
-	}
-	json_out_key(o, "conditions");
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		char at[CLOCK_RFC3339_MAX];
-
-		clock_format_time(v[i].last_transition, at);
-		json_out_object(o);
-		json_out_kv(o, "type", v[i].type);
-		json_out_kv(o, "status", v[i].status);
-		json_out_kv(o, "reason", v[i].reason);
-		json_out_kv(o, "message", v[i].message == NULL ? "" : v[i].message);
-		json_out_kv(o, "lastTransitionTime", at);
-		json_out_kv_int(o, "observedGeneration", v[i].observed_generation);
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
-
-static void write_pods(struct json_out *o, const struct owner_status *s,
-		       const struct api_workload *w)
-{
-	bool open = false;
-
+	FIELD_LIST_MAKE(&ret->reclaimable_pods, s->npods, arena);
+	ret->reclaimable_pods.n = 0;
 	for (size_t i = 0; i < s->npods; i++) {
 		int32_t n = reclaimable(&s->pods[i], w);
 
-		if (n <= 0) {
-			continue;
+		if (n > 0) {
+			ret->reclaimable_pods.v[ret->reclaimable_pods.n++] =
+				(struct api_reclaimable_pod){ s->pods[i].podset, n };
 		}
-		if (!open) {
-			json_out_key(o, "reclaimablePods");
-			json_out_array(o);
-			open = true;
-		}
-		json_out_object(o);
-		json_out_kv(o, "name", s->pods[i].podset);
-		json_out_kv_int(o, "count", n);
-		json_out_object_end(o);
 	}
-	if (open) {
-		json_out_array_end(o);
+	if (ret->reclaimable_pods.n == 0) {
+		ret->reclaimable_pods.v = NULL;
 	}
 }
 
 static void write_apply(const struct owner_status *s, const struct api_workload *w,
-			const struct api_condition *v, size_t n, struct strbuf *body)
+			struct api_condition *v, size_t n, struct strbuf *body)
 {
-	struct json_out o;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct api_workload o;
 
-	json_out_init(&o, body);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(&o, "kind", "Workload");
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "namespace", w->meta.namespace_);
-	json_out_kv(&o, "name", w->meta.name);
-	json_out_kv(&o, "uid", w->meta.uid);
-	/* Said twice, a condition would tell of a transition that was none. */
-	json_out_kv(&o, "resourceVersion", w->meta.resource_version);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	write_conditions(&o, v, n);
-	write_pods(&o, s, w);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	decode_init(&kueue_workload_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "Workload";
+	o.meta.namespace_ = w->meta.namespace_;
+	o.meta.name = w->meta.name;
+	o.meta.uid = w->meta.uid;
+	/* Without it, a condition sent twice would show a transition that did not happen. */
+	o.meta.resource_version = w->meta.resource_version;
+	/* Without conditions of this manager the list is absent: an empty one would be owned. */
+	o.status.conditions.v = n > 0 ? v : NULL;
+	o.status.conditions.n = n;
+	add_pods(s, w, arena, &o.status);
+	encode_text(&kueue_workload_fields, &o, body);
 }
 
 static bool has_equal_pods(const struct owner_status *s, const struct api_workload *w)

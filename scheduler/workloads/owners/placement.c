@@ -5,9 +5,8 @@
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
+#include "base/arena.h"
 #include "base/err.h"
-#include "enc/encode.h"
-#include "enc/json/json_out.h"
 #include "scheduler/workloads/owners/owner_spec.h"
 
 #define LABEL_VALUE_MAX 63
@@ -165,45 +164,21 @@ int placement_make(const struct placement_of *of, const struct placement_flavors
 	return 0;
 }
 
-static void write_pairs(struct json_out *o, const char *name, const struct placement_pairs *p)
+static struct field_map map(const struct placement_pairs *p)
 {
-	if (p->n == 0) {
-		return;
-	}
-	json_out_key(o, name);
-	json_out_object(o);
-	for (size_t i = 0; i < p->n; i++) {
-		json_out_kv(o, p->v[i].key, p->v[i].value);
-	}
-	json_out_object_end(o);
+	return p->n == 0 ? (struct field_map){ NULL, 0 } : (struct field_map){ p->v, p->n };
 }
 
-void placement_write_tolerations(const struct api_toleration *const *v, size_t n,
-				 struct json_out *o)
+void placement_fill(const struct placement *p, const struct api_pod_spec *has, struct arena *arena,
+		    struct api_meta *meta, struct api_pod_spec *spec)
 {
-	json_out_key(o, "tolerations");
-	if (n == 0) {
-		json_out_null(o);
-		return;
-	}
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		encode_object(&pod_toleration_fields, v[i], o);
-	}
-	json_out_array_end(o);
-}
-
-void placement_write_meta(const struct placement *p, struct json_out *o)
-{
-	write_pairs(o, "labels", &p->labels);
-	write_pairs(o, "annotations", &p->annotations);
-}
-
-void placement_write_spec(const struct placement *p, const struct api_pod_spec *spec,
-			  struct json_out *o)
-{
-	write_pairs(o, "nodeSelector", &p->selector);
-	if (p->tolerations.n > spec->tolerations.n) {
-		placement_write_tolerations(p->tolerations.v, p->tolerations.n, o);
+	meta->labels = map(&p->labels);
+	meta->annotations = map(&p->annotations);
+	spec->node_selector = map(&p->selector);
+	if (p->tolerations.n > has->tolerations.n) {
+		FIELD_LIST_MAKE(&spec->tolerations, p->tolerations.n, arena);
+		for (size_t i = 0; i < p->tolerations.n; i++) {
+			spec->tolerations.v[i] = *p->tolerations.v[i];
+		}
 	}
 }

@@ -12,8 +12,8 @@ struct api_pod_spec;
 struct api_resource_flavor;
 struct api_toleration;
 struct api_workload;
+struct arena;
 struct err;
-struct json_out;
 
 struct placement_flavors {
 	void *ctx;
@@ -44,12 +44,9 @@ int placement_make(const struct placement_of *of, const struct placement_flavors
 		   struct placement *ret, struct err *err);
 void placement_finish(struct placement *p);
 
-/* Members of metadata and of spec in a merge patch; what the pod has is not repeated. */
-void placement_write_meta(const struct placement *p, struct json_out *o);
-void placement_write_spec(const struct placement *p, const struct api_pod_spec *spec,
-			  struct json_out *o);
-/* The member `tolerations`; null when there are none. */
-void placement_write_tolerations(const struct api_toleration *const *v, size_t n,
-				 struct json_out *o);
+/* Sets the members of metadata and spec of a merge patch: labels, annotations, node selector, and
+ * tolerations if there are more than the pod has. Borrows from p. */
+void placement_fill(const struct placement *p, const struct api_pod_spec *has, struct arena *arena,
+		    struct api_meta *meta, struct api_pod_spec *spec);
 
 #endif

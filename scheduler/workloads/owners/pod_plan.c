@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "kube/rest.h"
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 #include "scheduler/workloads/owners/owner_status.h"
 #include "scheduler/workloads/owners/pod_podset.h"
@@ -59,7 +60,7 @@ static void plan_pod_delete(struct planning *p, const struct api_pod *pod, const
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
-	owner_plan_write_delete(&pod->meta, &body);
+	rest_delete_options(pod->meta.uid, &body);
 	owner_plan_tell(add_pod(p, OWNER_POD_DELETE, pod, &body), event, message);
 }
 

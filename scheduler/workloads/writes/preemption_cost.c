@@ -11,7 +11,8 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "collections/vec.h"
-#include "enc/json/json_out.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "process/log.h"
@@ -223,25 +224,17 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 					  .yields = true };
 	const char *name = quota_workload_name(w);
 	char text[QUANTITY_TEXT_MAX];
-	struct json_out o;
+	struct api_workload object;
 
 	quantity_format(cost, text);
-	json_out_init(&o, &body);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(&o, "kind", "Workload");
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "name", name);
-	json_out_kv(&o, "namespace", w->object.namespace_);
-	json_out_kv(&o, "uid", w->object.uid);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	json_out_kv(&o, "preemptionCost", text);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	decode_init(&kueue_workload_fields, &object);
+	object.api_version = KUEUE_API_VERSION;
+	object.kind = "Workload";
+	object.meta.name = name;
+	object.meta.namespace_ = w->object.namespace_;
+	object.meta.uid = w->object.uid;
+	object.status.preemption_cost = &cost;
+	encode_text(&kueue_workload_fields, &object, &body);
 	sched_kinds_path(SCHED_WORKLOADS, w->object.namespace_, name, "status", &path);
 	strbuf_add_c(&path, "?fieldManager=" PREEMPTION_COST_MANAGER);
 	spec.path = path.p;

@@ -1,9 +1,12 @@
 #include "scheduler/workloads/writes/queue_statuses_body.h"
 
+#include "api/core/resource_amount.h"
+#include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
-#include "base/clock.h"
+#include "base/arena.h"
 #include "base/strbuf.h"
-#include "enc/json/json_out.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/model/quota_store.h"
@@ -12,170 +15,132 @@
 #define UNIT INT64_C(1000000000) /* in nano */
 #define MILLION ((__int128)1000000)
 
-struct writing {
-	const struct queue_statuses_body *b;
-	const struct quota *q;
-	struct json_out o;
-};
-
-/* --- head and tail -----------------------------------------------------------------------------*/
-
-static void begin(struct writing *w, const struct queue_statuses_body *b, const char *kind,
-		  struct strbuf *out)
-{
-	w->b = b;
-	w->q = forest_world(b->forest);
-	json_out_init(&w->o, out);
-	json_out_object(&w->o);
-	json_out_kv(&w->o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(&w->o, "kind", kind);
-	json_out_key(&w->o, "metadata");
-	json_out_object(&w->o);
-}
-
-static void begin_status(struct writing *w, const char *name)
-{
-	json_out_kv(&w->o, "name", name);
-	json_out_object_end(&w->o);
-	json_out_key(&w->o, "status");
-	json_out_object(&w->o);
-}
-
-static void end(struct writing *w)
-{
-	json_out_object_end(&w->o);
-	json_out_object_end(&w->o);
-	json_out_end(&w->o);
-}
-
 /* --- parts -------------------------------------------------------------------------------------*/
 
-static void write_active(struct writing *w, bool active, const char *reason, const char *message)
+static void add_active(const struct queue_statuses_body *b, bool active, const char *reason,
+		       const char *message, struct arena *arena, struct api_conditions *ret)
 {
-	char at[CLOCK_RFC3339_MAX];
+	FIELD_LIST_MAKE(ret, 1, arena);
+	ret->v[0] = (struct api_condition){
+		.type = KUEUE_ACTIVE,
+		.status = active ? "True" : "False",
+		.observed_generation = b->generation,
+		.last_transition = b->since,
+		.reason = reason,
+		.message = message,
+	};
+}
 
-	clock_format_time(w->b->since, at);
-	json_out_key(&w->o, "conditions");
-	json_out_array(&w->o);
-	json_out_object(&w->o);
-	json_out_kv(&w->o, "type", KUEUE_ACTIVE);
-	json_out_kv(&w->o, "status", active ? "True" : "False");
-	if (w->b->generation != 0) {
-		json_out_kv_int(&w->o, "observedGeneration", w->b->generation);
+static struct quantity borrowed(const struct forest *f, const struct quota_node *n, uint32_t pair,
+				const char *resource, int64_t total)
+{
+	int64_t nominal = forest_nominal(f, n->id, pair);
+	bool borrows = n->parent_id != MODEL_NONE && total > nominal;
+
+	return resource_amount_quantity(resource, borrows ? total - nominal : 0);
+}
+
+struct used { /* usage of the flavors of a node */
+	const struct forest *forest;
+	const struct quota_node *node;
+	const struct quota_amounts *amounts;
+	bool borrows; /* with the borrowed amounts */
+};
+
+static void add_flavor(const struct used *u, const struct resource_group *group, uint32_t flavor,
+		       struct arena *arena, struct api_flavor_usage *ret)
+{
+	const struct quota *q = forest_world(u->forest);
+
+	ret->name = q->flavors.v[flavor]->name;
+	FIELD_LIST_MAKE(&ret->resources, group->nresources, arena);
+	for (size_t i = 0; i < group->nresources; i++) {
+		struct api_resource_usage *to = &ret->resources.v[i];
+		uint32_t pair = quota_pair_find(q, flavor, group->resources[i]);
+		int64_t total = quota_amounts_get(u->amounts, pair);
+
+		to->name = quota_resource_name(q, group->resources[i]);
+		to->total = quantity_dup(resource_amount_quantity(to->name, total), arena);
+		if (u->borrows) {
+			to->borrowed = quantity_dup(
+				borrowed(u->forest, u->node, pair, to->name, total), arena);
+		}
 	}
-	json_out_kv(&w->o, "lastTransitionTime", at);
-	json_out_kv(&w->o, "reason", reason);
-	json_out_kv(&w->o, "message", message);
-	json_out_object_end(&w->o);
-	json_out_array_end(&w->o);
-}
-
-static void write_amount(struct json_out *o, const char *key, const char *resource, int64_t amount)
-{
-	char text[QUANTITY_TEXT_MAX];
-
-	from_kueue_amount_text(resource, amount, text);
-	json_out_kv(o, key, text);
-}
-
-static int64_t borrowed(const struct writing *w, const struct quota_node *n, uint32_t pair,
-			int64_t total)
-{
-	int64_t nominal = forest_nominal(w->b->forest, n->id, pair);
-
-	return n->parent_id != MODEL_NONE && total > nominal ? total - nominal : 0;
 }
 
 /* By flavor, in the order of the ClusterQueue. */
-static void write_usages(struct writing *w, const char *key, const struct quota_node *n,
-			 const struct quota_amounts *used, bool borrows)
+static void add_usages(const struct used *u, struct arena *arena, struct api_flavor_usages *ret)
 {
-	json_out_key(&w->o, key);
-	json_out_array(&w->o);
-	for (size_t g = 0; g < n->groups.n; g++) {
-		const struct resource_group *group = &n->groups.v[g];
+	size_t flavors = 0, n = 0;
+
+	for (size_t g = 0; g < u->node->groups.n; g++) {
+		flavors += u->node->groups.v[g].nflavors;
+	}
+	FIELD_LIST_MAKE(ret, flavors, arena);
+	for (size_t g = 0; g < u->node->groups.n; g++) {
+		const struct resource_group *group = &u->node->groups.v[g];
 
 		for (size_t i = 0; i < group->nflavors; i++) {
-			json_out_object(&w->o);
-			json_out_kv(&w->o, "name", w->q->flavors.v[group->flavors[i]]->name);
-			json_out_key(&w->o, "resources");
-			json_out_array(&w->o);
-			for (size_t r = 0; r < group->nresources; r++) {
-				uint32_t pair = quota_pair_find(w->q, group->flavors[i],
-								group->resources[r]);
-				const char *name = quota_resource_name(w->q, group->resources[r]);
-				int64_t total = quota_amounts_get(used, pair);
-
-				json_out_object(&w->o);
-				json_out_kv(&w->o, "name", name);
-				write_amount(&w->o, "total", name, total);
-				if (borrows) {
-					write_amount(&w->o, "borrowed", name,
-						     borrowed(w, n, pair, total));
-				}
-				json_out_object_end(&w->o);
-			}
-			json_out_array_end(&w->o);
-			json_out_object_end(&w->o);
+			add_flavor(u, group, group->flavors[i], arena, &ret->v[n++]);
 		}
 	}
-	json_out_array_end(&w->o);
 }
 
-/* n: whose flavors they are; NULL: there is none. borrows: what is borrowed of them is said. */
-static void write_totals(struct writing *w, const struct quota_node *n,
-			 const struct workload_counts_of *t, bool borrows)
+/* n: the ClusterQueue; NULL: there is none, and no usage of flavors. */
+static void add_totals(const struct forest *f, const struct quota_node *n,
+		       const struct workload_counts_of *t, bool borrows, struct arena *arena,
+		       struct api_queue_totals *ret)
 {
-	json_out_kv_int(&w->o, "pendingWorkloads", t->pending);
-	json_out_kv_int(&w->o, "reservingWorkloads", t->reserving);
-	json_out_kv_int(&w->o, "admittedWorkloads", t->admitted);
+	struct used u = { .forest = f, .node = n, .borrows = borrows };
+
+	ret->pending = t->pending;
+	ret->reserving = t->reserving;
+	ret->admitted = t->admitted;
 	if (n != NULL) {
-		write_usages(w, "flavorsReservation", n, &t->reserved, borrows);
-		write_usages(w, "flavorsUsage", n, &t->used, borrows);
+		u.amounts = &t->reserved;
+		add_usages(&u, arena, &ret->reservation);
+		u.amounts = &t->used;
+		add_usages(&u, arena, &ret->usage);
 	}
 }
 
-static void write_share(struct writing *w, const struct quota_node *n)
+static struct api_fair_sharing_status *share(const struct forest *f, const struct quota_node *n,
+					     struct arena *arena)
 {
-	if (!w->q->options.fair_sharing) {
-		return;
+	struct api_fair_sharing_status *ret;
+
+	if (!forest_world(f)->options.fair_sharing) {
+		return NULL;
 	}
-	json_out_key(&w->o, "fairSharing");
-	json_out_object(&w->o);
-	json_out_kv_int(&w->o, "weightedShare", share_status(share_of(w->b->forest, n->id, NULL)));
-	json_out_object_end(&w->o);
+	ret = arena_zero(arena, 1, sizeof(*ret));
+	ret->weighted_share = share_status(share_of(f, n->id, NULL));
+	return ret;
 }
 
-/* What it used of late, by resource; fractions of what is counted in millions are nobody's news. */
-static void write_consumed(struct writing *w, const struct local_queue *l)
+/* The recent usage by resource. Amounts of a million and more are written without fractions. */
+static struct api_local_fair_sharing_status *
+consumed(const struct quota *q, const struct local_queue *l, struct arena *arena)
 {
-	char text[QUANTITY_TEXT_MAX], at[CLOCK_RFC3339_MAX];
+	struct api_local_fair_sharing_status *ret;
+	struct field_resource *v;
 
-	if (!w->q->options.admission_fair_sharing || l->sampled_at == MODEL_TIME_NONE ||
+	if (!q->options.admission_fair_sharing || l->sampled_at == MODEL_TIME_NONE ||
 	    l->consumed.n == 0) {
-		return;
+		return NULL;
 	}
-	json_out_key(&w->o, "fairSharing");
-	json_out_object(&w->o);
-	json_out_kv_int(&w->o, "weightedShare", 0);
-	json_out_key(&w->o, "admissionFairSharingStatus");
-	json_out_object(&w->o);
-	json_out_key(&w->o, "consumedResources");
-	json_out_object(&w->o);
+	v = arena_zero(arena, l->consumed.n, sizeof(*v));
 	for (size_t i = 0; i < l->consumed.n; i++) {
-		struct quantity amount = { l->consumed.v[i].nano, QUANTITY_DECIMAL_SI };
-
-		if (amount.nano >= MILLION * UNIT) {
-			amount.nano -= amount.nano % UNIT;
+		v[i].name = quota_resource_name(q, l->consumed.v[i].resource);
+		v[i].amount = (struct quantity){ l->consumed.v[i].nano, QUANTITY_DECIMAL_SI };
+		if (v[i].amount.nano >= MILLION * UNIT) {
+			v[i].amount.nano -= v[i].amount.nano % UNIT;
 		}
-		quantity_format(amount, text);
-		json_out_kv(&w->o, quota_resource_name(w->q, l->consumed.v[i].resource), text);
 	}
-	json_out_object_end(&w->o);
-	clock_format_time(l->sampled_at, at);
-	json_out_kv(&w->o, "lastUpdate", at);
-	json_out_object_end(&w->o);
-	json_out_object_end(&w->o);
+	ret = arena_zero(arena, 1, sizeof(*ret));
+	ret->admission = arena_zero(arena, 1, sizeof(*ret->admission));
+	ret->admission->consumed = (struct field_resources){ v, l->consumed.n };
+	ret->admission->last_update = l->sampled_at;
+	return ret;
 }
 
 /* --- kinds -------------------------------------------------------------------------------------*/
@@ -189,20 +154,24 @@ void queue_statuses_body_queue(const struct queue_statuses_body *b, const struct
 			       struct strbuf *out)
 {
 	CLEANUP(strbuf_finish) struct strbuf message = STRBUF_INIT;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct cluster_queue *queue = n->queue;
 	bool active = queue_statuses_body_is_active(n);
-	struct writing w;
+	struct api_cluster_queue o;
 
 	strbuf_add_c(&message, active ? "Can admit new workloads" : "Can't admit new workloads");
 	if (!active && queue->inactive_what != NULL) {
 		strbuf_printf(&message, ": %s", queue->inactive_what);
 	}
-	begin(&w, b, "ClusterQueue", out);
-	begin_status(&w, n->name);
-	write_active(&w, active, cluster_queue_reason(queue->inactive), message.p);
-	write_totals(&w, n, &b->totals->nodes.v[n->id], true);
-	write_share(&w, n);
-	end(&w);
+	decode_init(&kueue_cluster_queue_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "ClusterQueue";
+	o.meta.name = n->name;
+	add_active(b, active, cluster_queue_reason(queue->inactive), message.p, arena,
+		   &o.status.conditions);
+	add_totals(b->forest, n, &b->totals->nodes.v[n->id], true, arena, &o.status.totals);
+	o.status.fair_sharing = share(b->forest, n, arena);
+	encode_text(&kueue_cluster_queue_fields, &o, out);
 }
 
 enum readiness { STOPPED, NO_QUEUE, QUEUE_INACTIVE, READY };
@@ -234,26 +203,33 @@ void queue_statuses_body_local(const struct queue_statuses_body *b, const struct
 				     "Can't submit new workloads to the ClusterQueue" },
 		[READY] = { "Ready", "Can submit new workloads to the ClusterQueue" },
 	};
-	const struct quota_node *n = quota_local_queue(forest_world(b->forest), l);
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	const struct quota *q = forest_world(b->forest);
+	const struct quota_node *n = quota_local_queue(q, l);
 	enum readiness r = readiness_of(l, n);
-	struct writing w;
+	struct api_local_queue o;
 
-	begin(&w, b, "LocalQueue", out);
-	json_out_kv(&w.o, "namespace", l->namespace_);
-	begin_status(&w, l->name);
-	write_active(&w, r == READY, texts[r][0], texts[r][1]);
-	write_totals(&w, n, &b->totals->locals.v[l->id], false);
-	write_consumed(&w, l);
-	end(&w);
+	decode_init(&kueue_local_queue_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "LocalQueue";
+	o.meta.name = l->name;
+	o.meta.namespace_ = l->namespace_;
+	add_active(b, r == READY, texts[r][0], texts[r][1], arena, &o.status.conditions);
+	add_totals(b->forest, n, &b->totals->locals.v[l->id], false, arena, &o.status.totals);
+	o.status.fair_sharing = consumed(q, l, arena);
+	encode_text(&kueue_local_queue_fields, &o, out);
 }
 
 void queue_statuses_body_cohort(const struct queue_statuses_body *b, const struct quota_node *n,
 				struct strbuf *out)
 {
-	struct writing w;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct api_cohort o;
 
-	begin(&w, b, "Cohort", out);
-	begin_status(&w, n->name);
-	write_share(&w, n);
-	end(&w);
+	decode_init(&kueue_cohort_fields, &o);
+	o.api_version = KUEUE_API_VERSION;
+	o.kind = "Cohort";
+	o.meta.name = n->name;
+	o.status.fair_sharing = share(b->forest, n, arena);
+	encode_text(&kueue_cohort_fields, &o, out);
 }

@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/core/resource_amount.h"
 #include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/json/json_out.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "kube/pool.h"
 #include "kube/rest.h"
 #include "scheduler/base/message.h"
@@ -33,7 +35,7 @@ struct item {
 	bool empties; /* the body takes lists off */
 };
 
-/* The conditions of this manager; others are written by whoever looks after jobs. */
+/* The conditions of this manager; the others are written by the manager of the job. */
 static const char *const types[] = {
 	KUEUE_QUOTA_RESERVED,   KUEUE_ADMITTED, KUEUE_EVICTED,
 	KUEUE_PREEMPTED,        KUEUE_REQUEUED, KUEUE_DEACTIVATION_TARGET,
@@ -42,15 +44,17 @@ static const char *const types[] = {
 
 /* --- what is applied ---------------------------------------------------------------------------*/
 
-static void write_time(struct json_out *o, const char *key, int64_t at)
+static int64_t time_of(int64_t at)
 {
-	char text[CLOCK_RFC3339_MAX];
-
-	clock_format_time(at == MODEL_TIME_NONE ? 0 : at, text);
-	json_out_kv(o, key, text);
+	return at == MODEL_TIME_NONE ? 0 : at;
 }
 
-/* That a Workload is finished says whoever looks after its job, or we, when nobody does. */
+static const char *text_of(const char *text)
+{
+	return text == NULL ? "" : text;
+}
+
+/* Finished is written by the manager of the job; by this one only if there is no owner any more. */
 static bool is_ours(const struct condition *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
@@ -61,231 +65,188 @@ static bool is_ours(const struct condition *c)
 	return str_streq(c->type, KUEUE_FINISHED) && str_streq(c->reason, "OwnerNotFound");
 }
 
-static void write_conditions(struct json_out *o, const struct conditions *c, bool all)
+static void add_conditions(const struct conditions *c, bool all, struct arena *arena,
+			   struct api_conditions *ret)
 {
-	json_out_key(o, "conditions");
-	json_out_array(o);
+	ret->v = arena_zero(arena, c->list.n, sizeof(*ret->v));
 	for (size_t i = 0; i < c->list.n; i++) {
 		const struct condition *one = &c->list.v[i];
 
-		if (!all && !is_ours(one)) {
-			continue;
+		if (all || is_ours(one)) {
+			ret->v[ret->n++] = (struct api_condition){
+				.type = one->type,
+				.status = one->status,
+				.observed_generation = one->generation,
+				.last_transition = time_of(one->at),
+				.reason = one->reason,
+				.message = text_of(one->message),
+			};
 		}
-		json_out_object(o);
-		json_out_kv(o, "type", one->type);
-		json_out_kv(o, "status", one->status);
-		if (one->generation != 0) {
-			json_out_kv_int(o, "observedGeneration", one->generation);
-		}
-		write_time(o, "lastTransitionTime", one->at);
-		json_out_kv(o, "reason", one->reason);
-		json_out_kv(o, "message", one->message == NULL ? "" : one->message);
-		json_out_object_end(o);
 	}
-	json_out_array_end(o);
 }
 
-static void write_amount(struct json_out *o, const char *resource, int64_t amount)
+static struct field_resources amounts(const struct quota *q, const struct conditions_podset *p,
+				      struct arena *arena)
 {
-	char text[QUANTITY_TEXT_MAX];
+	struct field_resource *v = arena_zero(arena, p->n, sizeof(*v));
 
-	from_kueue_amount_text(resource, amount, text);
-	json_out_kv(o, resource, text);
-}
-
-static void write_amounts(struct json_out *o, const struct quota *q, const char *key,
-			  const struct conditions_podset *p)
-{
-	json_out_key(o, key);
-	json_out_object(o);
 	for (size_t i = 0; i < p->n; i++) {
-		write_amount(o, quota_resource_name(q, p->v[i].resource), p->v[i].amount);
+		v[i].name = quota_resource_name(q, p->v[i].resource);
+		v[i].amount = resource_amount_quantity(v[i].name, p->v[i].amount);
 	}
-	json_out_object_end(o);
+	return (struct field_resources){ v, p->n };
 }
 
-static void write_assignment(struct json_out *o, const struct quota *q,
-			     const struct conditions_podset *p)
+static struct field_map flavors(const struct quota *q, const struct conditions_podset *p,
+				struct arena *arena)
 {
-	json_out_object(o);
-	json_out_kv(o, "name", p->name);
-	json_out_key(o, "flavors");
-	json_out_object(o);
+	struct field_pair *v = arena_zero(arena, p->n, sizeof(*v));
+	size_t n = 0;
+
 	for (size_t i = 0; i < p->n; i++) {
 		if (p->v[i].flavor != NULL) {
-			json_out_kv(o, quota_resource_name(q, p->v[i].resource), p->v[i].flavor);
+			v[n].key = quota_resource_name(q, p->v[i].resource);
+			v[n++].value = p->v[i].flavor;
 		}
 	}
-	json_out_object_end(o);
-	write_amounts(o, q, "resourceUsage", p);
-	json_out_kv_int(o, "count", p->count);
-	json_out_object_end(o);
+	return (struct field_map){ v, n };
 }
 
-static void write_admission(struct json_out *o, const struct quota *q, const struct conditions *c)
+static void add_admission(const struct quota *q, const struct conditions *c, struct arena *arena,
+			  struct api_workload_status *ret)
 {
+	struct api_workload_admission *a;
+
 	if (c->has_admission && c->queue != NULL) {
-		json_out_key(o, "admission");
-		json_out_object(o);
-		json_out_kv(o, "clusterQueue", c->queue);
-		json_out_key(o, "podSetAssignments");
-		json_out_array(o);
+		a = ret->admission = arena_zero(arena, 1, sizeof(*a));
+		a->cluster_queue = c->queue;
+		FIELD_LIST_MAKE(&a->assignments, c->podsets.n, arena);
 		for (size_t i = 0; i < c->podsets.n; i++) {
-			write_assignment(o, q, &c->podsets.v[i]);
+			const struct conditions_podset *p = &c->podsets.v[i];
+
+			a->assignments.v[i].name = p->name;
+			a->assignments.v[i].flavors = flavors(q, p, arena);
+			a->assignments.v[i].usage = amounts(q, p, arena);
+			a->assignments.v[i].count = p->count;
 		}
-		json_out_array_end(o);
-		json_out_object_end(o);
 	}
 	if (c->requests.n > 0) {
-		json_out_key(o, "resourceRequests");
-		json_out_array(o);
+		FIELD_LIST_MAKE(&ret->resource_requests, c->requests.n, arena);
 		for (size_t i = 0; i < c->requests.n; i++) {
-			json_out_object(o);
-			json_out_kv(o, "name", c->requests.v[i].name);
-			write_amounts(o, q, "resources", &c->requests.v[i]);
-			json_out_object_end(o);
+			ret->resource_requests.v[i].name = c->requests.v[i].name;
+			ret->resource_requests.v[i].resources =
+				amounts(q, &c->requests.v[i], arena);
 		}
-		json_out_array_end(o);
 	}
 }
 
-static void write_checks(struct json_out *o, const struct conditions *c)
+static void add_checks(const struct conditions *c, struct arena *arena,
+		       struct api_workload_status *ret)
 {
-	static const char *const states[] = { KUEUE_CHECK_PENDING, KUEUE_CHECK_READY,
-					      KUEUE_CHECK_RETRY, KUEUE_CHECK_REJECTED };
-
 	if (c->checks.n == 0) {
 		return;
 	}
-	json_out_key(o, "admissionChecks");
-	json_out_array(o);
+	FIELD_LIST_MAKE(&ret->admission_checks, c->checks.n, arena);
 	for (size_t i = 0; i < c->checks.n; i++) {
 		const struct conditions_check *k = &c->checks.v[i];
+		struct api_check_state *to = &ret->admission_checks.v[i];
 
-		json_out_object(o);
-		json_out_kv(o, "name", k->name);
-		json_out_kv(o, "state", states[k->state]);
-		write_time(o, "lastTransitionTime", k->at);
-		json_out_kv(o, "message", k->message == NULL ? "" : k->message);
-		if (k->requeue_after > 0) {
-			json_out_kv_int(o, "requeueAfterSeconds", k->requeue_after);
-		}
-		if (k->retries > 0) {
-			json_out_kv_int(o, "retryCount", k->retries);
-		}
+		to->name = k->name;
+		to->state = conditions_check_name(k->state);
+		to->last_transition = time_of(k->at);
+		to->message = text_of(k->message);
+		to->requeue_after = k->requeue_after > 0 ? k->requeue_after : FIELD_NO_I32;
+		to->retry_count = k->retries > 0 ? k->retries : FIELD_NO_I32;
 		/* Left out, it would stay with the manager that set it: an atomic list is taken
 		 * over as a whole, and given up again by the next write. */
-		if (k->drops_updates) {
-			json_out_key(o, "podSetUpdates");
-			json_out_array(o);
-			json_out_array_end(o);
-		}
-		json_out_object_end(o);
+		to->updates.v = k->drops_updates ? arena_alloc(arena, 0) : NULL;
 	}
-	json_out_array_end(o);
 }
 
-static void write_gates(struct json_out *o, const struct conditions *c)
+static void add_gates(const struct conditions *c, struct arena *arena,
+		      struct api_workload_status *ret)
 {
 	if (c->gates.n == 0) {
 		return;
 	}
-	json_out_key(o, "preemptionGates");
-	json_out_array(o);
+	FIELD_LIST_MAKE(&ret->preemption_gates, c->gates.n, arena);
 	for (size_t i = 0; i < c->gates.n; i++) {
-		json_out_object(o);
-		json_out_kv(o, "name", c->gates.v[i].name);
-		json_out_kv(o, "position",
-			    c->gates.v[i].open ? KUEUE_GATE_OPEN : KUEUE_GATE_CLOSED);
-		write_time(o, "lastTransitionTime", c->gates.v[i].at);
-		json_out_object_end(o);
+		struct api_preemption_gate_state *to = &ret->preemption_gates.v[i];
+
+		to->name = c->gates.v[i].name;
+		to->position = c->gates.v[i].open ? KUEUE_GATE_OPEN : KUEUE_GATE_CLOSED;
+		to->last_transition = time_of(c->gates.v[i].at);
 	}
-	json_out_array_end(o);
 }
 
-static void write_evictions(struct json_out *o, const struct conditions *c)
+static void add_evictions(const struct conditions *c, struct arena *arena,
+			  struct api_workload_status *ret)
 {
+	struct api_scheduling_stats *s;
+
 	if (c->evictions.n == 0) {
 		return;
 	}
-	json_out_key(o, "schedulingStats");
-	json_out_object(o);
-	json_out_key(o, "evictions");
-	json_out_array(o);
+	s = ret->scheduling_stats = arena_zero(arena, 1, sizeof(*s));
+	FIELD_LIST_MAKE(&s->evictions, c->evictions.n, arena);
 	for (size_t i = 0; i < c->evictions.n; i++) {
-		json_out_object(o);
-		json_out_kv(o, "reason", c->evictions.v[i].reason);
-		json_out_kv(o, "underlyingCause", c->evictions.v[i].cause);
-		json_out_kv_int(o, "count", c->evictions.v[i].count);
-		json_out_object_end(o);
+		s->evictions.v[i].reason = c->evictions.v[i].reason;
+		s->evictions.v[i].underlying_cause = c->evictions.v[i].cause;
+		s->evictions.v[i].count = c->evictions.v[i].count;
 	}
-	json_out_array_end(o);
-	json_out_object_end(o);
 }
 
-static void write_requeue(struct json_out *o, const struct conditions *c)
+static void add_requeue(const struct conditions *c, struct arena *arena,
+			struct api_workload_status *ret)
 {
 	if (c->has_requeue_count || c->has_requeue_at) {
-		json_out_key(o, "requeueState");
-		json_out_object(o);
-		if (c->has_requeue_count) {
-			json_out_kv_int(o, "count", c->requeue_count);
-		}
-		if (c->has_requeue_at) {
-			write_time(o, "requeueAt", c->requeue_at);
-		}
-		json_out_object_end(o);
+		ret->requeue_state = arena_alloc(arena, sizeof(*ret->requeue_state));
+		ret->requeue_state->count = c->has_requeue_count ? c->requeue_count : FIELD_NO_I32;
+		ret->requeue_state->requeue_at =
+			c->has_requeue_at ? time_of(c->requeue_at) : FIELD_NO_TIME;
 	}
 	if (c->has_past_seconds) {
-		json_out_kv_int(o, "accumulatedPastExecutionTimeSeconds", c->past_seconds);
+		ret->past_execution_time = c->past_seconds;
 	}
 }
 
-/* Of other managers' making, and ours to end at an eviction: what is left out is taken away. */
-static void write_places(struct json_out *o, const struct conditions *c)
+/* Set by other managers and taken off by this one at an eviction: absent members are removed. */
+static void add_places(const struct conditions *c, struct arena *arena,
+		       struct api_workload_status *ret)
 {
-	if (c->cluster != NULL) {
-		json_out_kv(o, "clusterName", c->cluster);
-	}
+	ret->cluster_name = c->cluster;
 	if (c->nominated.n > 0) {
-		json_out_key(o, "nominatedClusterNames");
-		json_out_array(o);
-		for (size_t i = 0; i < c->nominated.n; i++) {
-			json_out_str(o, c->nominated.v[i]);
-		}
-		json_out_array_end(o);
+		ret->nominated_clusters = (struct field_strs){ c->nominated.v, c->nominated.n };
 	}
 	if (c->unhealthy.n > 0) {
-		json_out_key(o, "unhealthyNodes");
-		json_out_array(o);
+		FIELD_LIST_MAKE(&ret->unhealthy_nodes, c->unhealthy.n, arena);
 		for (size_t i = 0; i < c->unhealthy.n; i++) {
-			json_out_object(o);
-			json_out_kv(o, "name", c->unhealthy.v[i]);
-			json_out_object_end(o);
+			ret->unhealthy_nodes.v[i].name = c->unhealthy.v[i];
 		}
-		json_out_array_end(o);
 	}
 }
 
-void workload_status_members(struct json_out *o, const struct quota *q,
-			     const struct conditions *status, bool all)
+void workload_status_make(const struct quota *q, const struct conditions *status, bool all,
+			  struct arena *arena, struct api_workload_status *ret)
 {
-	write_conditions(o, status, all);
-	write_admission(o, q, status);
-	write_checks(o, status);
-	write_gates(o, status);
-	write_evictions(o, status);
-	write_requeue(o, status);
-	write_places(o, status);
+	add_conditions(status, all, arena, &ret->conditions);
+	add_admission(q, status, arena, ret);
+	add_checks(status, arena, ret);
+	add_gates(status, arena, ret);
+	add_evictions(status, arena, ret);
+	add_requeue(status, arena, ret);
+	add_places(status, arena, ret);
 }
 
-static void write_resource_version(struct json_out *o, int64_t version)
+/* The object as far as it says which one is meant; version: room for the resourceVersion. */
+static void init_object(const struct workload *w, int64_t resource_version, char version[24],
+			struct api_workload *ret)
 {
-	char text[24];
-
-	if (version != 0) {
-		snprintf(text, sizeof(text), "%" PRId64, version);
-		json_out_kv(o, "resourceVersion", text);
+	decode_init(&kueue_workload_fields, ret);
+	ret->meta.uid = w->object.uid;
+	if (resource_version != 0) {
+		snprintf(version, 24, "%" PRId64, resource_version);
+		ret->meta.resource_version = version;
 	}
 }
 
@@ -293,69 +254,51 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 			    const struct conditions *status, int64_t resource_version,
 			    struct strbuf *out)
 {
-	struct json_out o;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct api_workload object;
+	char version[24];
 
-	json_out_init(&o, out);
-	json_out_object(&o);
-	json_out_kv(&o, "apiVersion", KUEUE_API_VERSION);
-	json_out_kv(&o, "kind", "Workload");
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "name", quota_workload_name(w));
-	json_out_kv(&o, "namespace", w->object.namespace_);
-	json_out_kv(&o, "uid", w->object.uid);
-	write_resource_version(&o, resource_version);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
-	workload_status_members(&o, q, status, false);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
+	init_object(w, resource_version, version, &object);
+	object.api_version = KUEUE_API_VERSION;
+	object.kind = "Workload";
+	object.meta.name = quota_workload_name(w);
+	object.meta.namespace_ = w->object.namespace_;
+	workload_status_make(q, status, false, arena, &object.status);
+	encode_text(&kueue_workload_fields, &object, out);
 }
 
-/* What an apply leaves out of a list goes, but a list of which another manager owns a field would
- * be null afterwards, and the API server refuses that. */
+/* An apply removes the items of a list that it leaves out. But a list in which another manager owns
+ * a field would be null afterwards, and the API server refuses that. */
 static bool format_emptied(const struct workload_status_write *write, struct strbuf *out)
 {
 	static const struct conditions nothing;
 	const struct conditions *old = write->before == NULL ? &nothing : write->before;
 	const struct conditions *new = write->status;
+	struct api_workload object;
 	const struct {
-		const char *name;
+		const void *list;
 		bool goes;
 	} lists[] = {
-		{ "admissionChecks", old->checks.n > 0 && new->checks.n == 0 },
-		{ "preemptionGates", old->gates.n > 0 && new->gates.n == 0 },
-		{ "nominatedClusterNames", old->nominated.n > 0 && new->nominated.n == 0 },
-		{ "unhealthyNodes", old->unhealthy.n > 0 && new->unhealthy.n == 0 },
+		{ &object.status.admission_checks, old->checks.n > 0 && new->checks.n == 0 },
+		{ &object.status.preemption_gates, old->gates.n > 0 && new->gates.n == 0 },
+		{ &object.status.nominated_clusters,
+		  old->nominated.n > 0 && new->nominated.n == 0 },
+		{ &object.status.unhealthy_nodes, old->unhealthy.n > 0 && new->unhealthy.n == 0 },
 	};
-	struct json_out o;
-	bool any = false;
+	const void *nulls[ARRAY_LEN(lists) + 1] = { NULL };
+	char version[24];
+	size_t n = 0;
 
-	json_out_init(&o, out);
-	json_out_object(&o);
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", write->workload->object.uid);
-	write_resource_version(&o, write->resource_version);
-	json_out_object_end(&o);
-	json_out_key(&o, "status");
-	json_out_object(&o);
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		if (lists[i].goes) {
-			json_out_key(&o, lists[i].name);
-			json_out_null(&o);
-			any = true;
+			nulls[n++] = lists[i].list;
 		}
 	}
-	json_out_object_end(&o);
-	json_out_object_end(&o);
-	json_out_end(&o);
-	if (!any) {
-		strbuf_reset(out);
+	if (n > 0) {
+		init_object(write->workload, write->resource_version, version, &object);
+		encode_merge(&kueue_workload_fields, &object, nulls, out);
 	}
-	return any;
+	return n > 0;
 }
 
 /* --- the pool ----------------------------------------------------------------------------------*/

@@ -14,7 +14,8 @@
 
 #include "scheduler/workloads/status/conditions.h"
 
-struct json_out;
+struct api_workload_status;
+struct arena;
 struct pool;
 struct pool_options;
 struct sched_msg;
@@ -38,9 +39,10 @@ struct workload_status_write {
  * write of its own, which ends as SCHED_STALE: the status is to be sent again then. */
 void workload_status_send(struct workload_status *s, const struct quota *q,
 			  const struct workload_status_write *write);
-/* Members of the status that is open; all: also the conditions of other managers. */
-void workload_status_members(struct json_out *o, const struct quota *q,
-			     const struct conditions *status, bool all);
+/* The status as an object of the API; all: with the conditions of other managers. *ret is absent as
+ * a whole before (decode_init); texts are borrowed, lists live in the arena. */
+void workload_status_make(const struct quota *q, const struct conditions *status, bool all,
+			  struct arena *arena, struct api_workload_status *ret);
 /* The object that is applied, as JSON. */
 void workload_status_format(const struct quota *q, const struct workload *w,
 			    const struct conditions *status, int64_t resource_version,

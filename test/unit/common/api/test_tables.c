@@ -88,6 +88,7 @@ static void test_rows_are_sane(void **state)
 
 			assert_true(f->kind < FIELD_KIND_COUNT_);
 			assert_int_equal(f->name_len, strlen(f->name));
+			assert_null(strpbrk(f->name, "\"\\\n")); /* json_out_plain_key */
 			assert_true(f->offset + member_size(f) <= t->size);
 			assert_int_equal(f->sub != NULL, has_sub);
 			if (has_sub) {

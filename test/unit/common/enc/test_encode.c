@@ -118,12 +118,29 @@ static void test_inside_a_document(void **state)
 	assert_string_equal(out.p, "[{},{\"b\":true}]");
 }
 
+/* Only members that are absent and listed; an embedded object with nothing else is kept. */
+static void test_merge_patch(void **state)
+{
+	struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
+	struct outer o;
+	const void *const nulls[] = { &o.other.s, &o.opt, &o.strs, &o.b, &o.ptr, NULL };
+	(void)state;
+
+	decode_init(&outer_fields, &o);
+	o.opt = 3;
+	o.zero = 1;
+	encode_merge(&outer_fields, &o, nulls, &out);
+	assert_string_equal(out.p, "{\"other\":{\"s\":null},\"ptr\":null,\"zero\":1,\"opt\":3,"
+				   "\"b\":null,\"strs\":null}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_absent_is_left_out),
 		cmocka_unit_test(test_present_is_written),
 		cmocka_unit_test(test_inside_a_document),
+		cmocka_unit_test(test_merge_patch),
 	};
 
 	return cmocka_run_group_tests_name("encode", tests, NULL, NULL);

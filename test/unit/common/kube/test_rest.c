@@ -56,6 +56,17 @@ static void test_queries(void **state)
 		b.p, "/x?watch=1&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300");
 }
 
+static void test_delete_options(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
+	(void)state;
+
+	rest_delete_options("u-1", &b);
+	assert_string_equal(b.p,
+			    "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{"
+			    "\"uid\":\"u-1\"}}");
+}
+
 static void test_result(void **state)
 {
 	static const struct {
@@ -351,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_queries),
+		cmocka_unit_test(test_delete_options),
 		cmocka_unit_test(test_result),
 		cmocka_unit_test(test_whether_the_same_again_may_work),
 		cmocka_unit_test(test_version),

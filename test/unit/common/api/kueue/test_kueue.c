@@ -96,12 +96,13 @@ static void test_status(void **state)
 	assert_true(kueue_condition_is_true(&q.status.conditions, KUEUE_ACTIVE));
 	assert_false(kueue_condition_is_true(&q.status.conditions, "Other"));
 	assert_int_equal(q.status.conditions.v[0].observed_generation, 4);
-	assert_int_equal(quantity_value(*q.status.reservation.v[0].resources.v[0].borrowed), 1);
-	assert_int_equal(quantity_value(*q.status.usage.v[0].resources.v[0].total), 3);
-	assert_null(q.status.usage.v[0].resources.v[0].borrowed);
-	assert_int_equal(q.status.pending, 1);
-	assert_int_equal(q.status.reserving, 2);
-	assert_int_equal(q.status.admitted, 3);
+	assert_int_equal(quantity_value(*q.status.totals.reservation.v[0].resources.v[0].borrowed),
+			 1);
+	assert_int_equal(quantity_value(*q.status.totals.usage.v[0].resources.v[0].total), 3);
+	assert_null(q.status.totals.usage.v[0].resources.v[0].borrowed);
+	assert_int_equal(q.status.totals.pending, 1);
+	assert_int_equal(q.status.totals.reserving, 2);
+	assert_int_equal(q.status.totals.admitted, 3);
 	assert_int_equal(q.status.fair_sharing->weighted_share, INT64_MAX);
 }
 
@@ -133,7 +134,7 @@ static void test_local_queue(void **state)
 	decode_fixture(&kueue_local_queue_fields, text, &q);
 	assert_string_equal(q.spec.cluster_queue, "cq");
 	assert_string_equal(q.spec.stop_policy, KUEUE_STOP_HOLD_AND_DRAIN);
-	assert_int_equal(q.status.pending, 1);
+	assert_int_equal(q.status.totals.pending, 1);
 	assert_int_equal(q.status.fair_sharing->weighted_share, 5);
 	usage = q.status.fair_sharing->admission;
 	assert_int_equal(quantity_milli(*field_resources_get(&usage->consumed, "cpu")), 1500);

@@ -265,7 +265,7 @@ static void a_group_with_a_failed_pod(void **state)
 	set_phase(&f, "b", "Succeeded");
 	owner_fixture_settle(&f);
 	owner_fixture_get_workload(&f);
-	owner_fixture_expect(&f, "status.reclaimablePods", "[{\"name\":\"r1\",\"count\":1}]");
+	owner_fixture_expect(&f, "status.reclaimablePods", "[{\"count\":1,\"name\":\"r1\"}]");
 	set_phase(&f, "c", "Succeeded");
 	owner_fixture_settle(&f);
 	owner_fixture_get_workload(&f);

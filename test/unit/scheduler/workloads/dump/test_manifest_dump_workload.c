@@ -1,11 +1,13 @@
 /* One Workload as a manifest. test_manifest_dump.c checks that it is read again without loss. */
 #include "scheduler/workloads/dump/manifest_dump.h"
 
+#include "api/kueue/kueue_workload.h"
 #include "api/meta/meta.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "enc/encode.h"
 #include "enc/json/jdoc.h"
-#include "enc/json/json_out.h"
 #include "lib/unit.h"
 #include "lib/workload_sim_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
@@ -19,8 +21,8 @@ static const struct conditions *status_of(const void *s, const struct workload *
 
 static const struct api_meta *meta_of(const void *s, const struct workload *w)
 {
-	static struct api_owner refs[] = { { "batch/v1", "Job", "j", "u-j", 1 },
-					   { "v1", "Pod", "p", "u-p", -1 } };
+	static struct api_owner refs[] = { { "batch/v1", "Job", "j", "u-j", 1, -1 },
+					   { "v1", "Pod", "p", "u-p", -1, -1 } };
 	static const struct api_meta meta = { .owners = { .v = refs, .n = 2 } };
 
 	(void)s;
@@ -33,21 +35,21 @@ static struct jdoc *write_one(const char *workload)
 {
 	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT, text = STRBUF_INIT;
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *s = NULL;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct quota *q;
 	const struct workload *w;
 	struct jdoc *d = NULL;
 	struct manifest_dump_source source = { status_of, meta_of, NULL };
-	struct json_out o;
+	struct api_workload o;
 
 	strbuf_printf(&yaml, QUOTA_SIM_CLUSTER "%s", workload);
 	s = workload_sim_fixture_create(yaml.p, NULL);
 	q = forest_world(workload_simulation_forest(s));
 	w = quota_workload_find(q, STR_LIT("team/w"));
 	assert_non_null(w);
-	json_out_init(&o, &text);
 	source.ctx = s;
-	manifest_dump_workload(&o, q, w, &source);
-	json_out_end(&o);
+	manifest_dump_workload(q, w, &source, arena, &o);
+	encode_text(&kueue_workload_fields, &o, &text);
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &d, NULL), 0);
 	return d;
 }

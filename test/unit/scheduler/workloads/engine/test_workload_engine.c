@@ -181,8 +181,8 @@ static void victims_without_a_job_are_written_once(void **state)
 	workload_engine_fixture_step(&f);
 	body = fake_transport_body(f.transport,
 				   fake_transport_expect(f.transport, WORKLOAD("low")));
-	assert_non_null(strstr(body.p, "\"Evicted\",\"status\":\"True\""));
-	assert_non_null(strstr(body.p, "\"QuotaReserved\",\"status\":\"False\""));
+	assert_non_null(strstr(body.p, "\"status\":\"True\",\"type\":\"Evicted\""));
+	assert_non_null(strstr(body.p, "\"status\":\"False\",\"type\":\"QuotaReserved\""));
 	assert_null(strstr(body.p, "\"admission\""));
 	workload_engine_fixture_finish(&f);
 }
@@ -205,7 +205,7 @@ static void why_it_waits_is_written_a_moment_later(void **state)
 	workload_engine_fixture_step(&f);
 	body = fake_transport_body(f.transport,
 				   fake_transport_expect(f.transport, WORKLOAD("big")));
-	assert_non_null(strstr(body.p, "\"QuotaReserved\",\"status\":\"False\""));
+	assert_non_null(strstr(body.p, "\"status\":\"False\",\"type\":\"QuotaReserved\""));
 	workload_engine_fixture_finish(&f);
 }
 

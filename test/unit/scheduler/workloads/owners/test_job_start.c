@@ -36,8 +36,7 @@ static const struct {
 	  .job = { .template_spec = "'nodeSelector':{'type':'spot','a':'b'},"
 				    "'tolerations':[" TOLERATION "]" },
 	  .w = { .status = JOB_FIXTURE_ADMITTED },
-	  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}},"
-		  "'spec':{}}" },
+	  .spec = "'suspend':false,'template':{'metadata':{'labels':{" LABELS "}}}" },
 	{ .name = "its own tolerations stay",
 	  .job = { .template_spec = "'tolerations':[{'key':'x','tolerationSeconds':5}]" },
 	  .w = { .status = JOB_FIXTURE_ADMITTED },

@@ -4,7 +4,8 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "enc/json/json_out.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "lib/decode_fixture.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
@@ -75,7 +76,6 @@ static void written(void **state)
 	CLEANUP(strbuf_finish) struct strbuf all = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf none = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf made = STRBUF_INIT;
-	CLEANUP(strbuf_finish) struct strbuf cleared = STRBUF_INIT;
 	const struct owner_spec full = { .queue = "lq",
 					 .class_group = "g",
 					 .class_kind = "k",
@@ -83,35 +83,25 @@ static void written(void **state)
 					 .priority = 3,
 					 .max_execution = 5 },
 				empty = { .queue = "lq" }, queueless = { .queue = "" };
-	struct json_out o;
+	struct api_priority_ref ref;
+	struct api_workload w;
 
 	(void)state;
-	json_out_init(&o, &all);
-	json_out_object(&o);
-	owner_spec_write(&full, false, &o);
-	json_out_object_end(&o);
+	decode_init(&kueue_workload_fields, &w);
+	owner_spec_fill(&full, &ref, &w.spec);
+	encode_text(&kueue_workload_fields, &w, &all);
 	job_fixture_expect_json(strbuf_str(&all),
-				"{'queueName':'lq','priority':3,'priorityClassRef':{'group':'g',"
-				"'kind':'k','name':'c'},'maximumExecutionTimeSeconds':5}");
-	json_out_init(&o, &none);
-	json_out_object(&o);
-	owner_spec_write(&empty, true, &o);
-	json_out_object_end(&o);
-	job_fixture_expect_json(strbuf_str(&none),
-				"{'queueName':'lq','priority':0,'priorityClassRef':null,"
-				"'maximumExecutionTimeSeconds':null}");
-	json_out_init(&o, &made);
-	json_out_object(&o);
-	owner_spec_write(&queueless, false, &o);
-	json_out_object_end(&o);
-	job_fixture_expect_json(strbuf_str(&made), "{'priority':0}");
-	json_out_init(&o, &cleared);
-	json_out_object(&o);
-	owner_spec_write(&queueless, true, &o);
-	json_out_object_end(&o);
-	job_fixture_expect_json(strbuf_str(&cleared),
-				"{'queueName':null,'priority':0,'priorityClassRef':null,"
-				"'maximumExecutionTimeSeconds':null}");
+				"{'spec':{'queueName':'lq','priority':3,'priorityClassRef':{"
+				"'group':'g','kind':'k','name':'c'},"
+				"'maximumExecutionTimeSeconds':5}}");
+	decode_init(&kueue_workload_fields, &w);
+	owner_spec_fill(&empty, &ref, &w.spec);
+	encode_text(&kueue_workload_fields, &w, &none);
+	job_fixture_expect_json(strbuf_str(&none), "{'spec':{'queueName':'lq','priority':0}}");
+	decode_init(&kueue_workload_fields, &w);
+	owner_spec_fill(&queueless, &ref, &w.spec);
+	encode_text(&kueue_workload_fields, &w, &made);
+	job_fixture_expect_json(strbuf_str(&made), "{'spec':{'priority':0}}");
 }
 
 int main(void)

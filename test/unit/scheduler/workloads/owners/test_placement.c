@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/json/json_out.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
 #include "lib/decode_fixture.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
@@ -19,11 +21,12 @@ static void long_names_are_no_labels(void **state)
 	const struct job_fixture_workload wf = { .status = JOB_FIXTURE_ADMITTED };
 	CLEANUP(placement_finish) struct placement p = { .labels = VEC_INIT };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct placement_of of = { .podset = "main" };
 	struct owner_plan_env env;
 	struct api_workload w;
 	struct api_job job;
-	struct json_out o;
+	struct api_pod patch;
 	char name[65];
 
 	(void)state;
@@ -41,10 +44,9 @@ static void long_names_are_no_labels(void **state)
 	assert_int_equal(p.labels.n, 3);
 	assert_string_equal(p.labels.v[2].key, "kueue.x-k8s.io/cluster-queue-name");
 	assert_int_equal(p.tolerations.n, 2);
-	json_out_init(&o, &text);
-	json_out_object(&o);
-	placement_write_spec(&p, of.spec, &o);
-	json_out_object_end(&o);
+	decode_init(&pod_fields, &patch);
+	placement_fill(&p, of.spec, arena, &patch.meta, &patch.spec);
+	encode_text(&pod_spec_fields, &patch.spec, &text);
 	job_fixture_expect_json(strbuf_str(&text),
 				"{'nodeSelector':{'type':'spot'},'tolerations':[{'key':'x'},"
 				"{'key':'spot','operator':'Exists','effect':'NoSchedule'}]}");

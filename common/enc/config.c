@@ -250,6 +250,7 @@ static int read_row(struct config_reader *r, const struct config_row *row, const
 		return read_rows(r, row->rows, d, obj + row->offset, err);
 	}
 	if (row->required && (!is_there || (row->type == CONFIG_TEXT && jdoc_is_str(value, "")))) {
+		r->word = value == NULL ? r->word : str_of(row->name);
 		return config_fail(r, row->name, err, "missing");
 	}
 	back = enter(r, row->name);

@@ -69,10 +69,10 @@ struct parse {
 	struct config_reader reader;
 };
 
-/* "file:line", with the line on which the reader's word is, when it is found. */
+/* "file:line", or the file alone when the line is not found. */
 static char *place(const struct parse *p)
 {
-	unsigned line = conf_line_find(p->text, p->reader.word);
+	unsigned line = conf_line_find(p->text, strbuf_str(&p->reader.path), p->reader.word);
 
 	return line > 0 ? xmalloc_printf("%s:%u", p->name, line) : xmalloc_dup(p->name);
 }

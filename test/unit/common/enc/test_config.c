@@ -204,7 +204,7 @@ static void errors_name_the_path(void **state)
 		{ "items: {}", "items: must be a list, not an object", "items" },
 		{ "items: [{name: a}, {}]", "items[1].name: missing", "items" },
 		{ "items: [{name: a}, null]", "items[1]: must be an object, not null", "items" },
-		{ "items: [{name: ''}]", "items[0].name: missing", "items" },
+		{ "items: [{name: ''}]", "items[0].name: missing", "name" },
 		{ "items: [{name: a, count: 21}]",
 		  "items[0].count: must be a whole number from 0 to 20", "count" },
 		{ "items: [{name: a, count: 13}]", "items[0].count: must not be 13", "items" },

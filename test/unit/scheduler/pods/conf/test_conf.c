@@ -323,7 +323,7 @@ static void test_errors_in_plugins(void **state)
 		const char *members, *error;
 	} rows[] = {
 		{ "{}", "s.conf:3: tiers[0].plugins[0].name: missing" },
-		{ "{name: \"\"}", "s.conf:3: tiers[0].plugins[0].name: missing" },
+		{ "{name: \"\"}", "s.conf:4: tiers[0].plugins[0].name: missing" },
 		{ "{name: 3}",
 		  "s.conf:4: tiers[0].plugins[0].name: must be a string, not a number" },
 		{ "gang", "s.conf:3: tiers[0].plugins[0]: must be an object, not a string" },

@@ -14,7 +14,6 @@
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
-#include "scheduler/workloads/conf/kueue_conf_fields.h"
 
 static void warn_conf(void *ctx UNUSED, const char *text)
 {
@@ -58,7 +57,6 @@ int app_conf_quota(const char *path, struct kueue_conf **ret, struct err *err)
 	}
 	r = file_read_all(path, CONF_MAX_BYTES, &text, err);
 	r = r < 0 ? r : yaml_parse(strbuf_str(&text), &doc, err);
-	r = r < 0 ? r : kueue_conf_fields_check(doc, err);
-	r = r < 0 ? r : kueue_conf_read(doc, warn_conf, NULL, ret, err);
+	r = r < 0 ? r : kueue_conf_read_strict(doc, warn_conf, NULL, ret, err);
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }

@@ -119,7 +119,7 @@ has quota 'path: /validate-kueue-x-k8s-io-v1beta2-workload'
 loads quota
 
 # Kinds that Kueue integrates and we do not: the chart's list is that of the scheduler, without our own.
-sed -n 's/^\t{ "\([a-z0-9./-]*\)",.*/\1/p' scheduler/workloads/conf/kueue_conf_owners.c | grep -vx -e batch/job -e pod >"$work/ours"
+sed -n 's/^\t{ "\([a-z0-9./-]*\)",\( { ".*\)*$/\1/p' scheduler/workloads/conf/kueue_conf_owners.c | grep -vx -e batch/job -e pod >"$work/ours"
 sed -n 's/^- {*framework: \([^,]*\).*/\1/p' $chart/files/unsupported-kinds.yaml | cmp -s - "$work/ours" ||
 	echo "$chart/files/unsupported-kinds.yaml:1: not the kinds of scheduler/workloads/conf/kueue_conf_owners.c" >>"$FOUND"
 has quota 'name: headgate-unsupported-kinds'

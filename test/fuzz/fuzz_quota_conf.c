@@ -8,7 +8,6 @@
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
-#include "scheduler/workloads/conf/kueue_conf_fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,9 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (yaml_parse((struct str){ (const char *)data, size }, &d, NULL) < 0) {
 		return 0;
 	}
-	if (kueue_conf_fields_check(d, &err) < 0) {
-		assert(err.text[0] != '\0');
+	if (kueue_conf_read_strict(d, on_warning, NULL, &conf, &err) < 0) {
+		assert(conf == NULL && err.text[0] != '\0');
 	}
+	kueue_conf_destroyp(&conf);
 	err = (struct err)ERR_INIT;
 	if (kueue_conf_read(d, on_warning, NULL, &conf, &err) < 0) {
 		assert(conf == NULL && err.text[0] != '\0');

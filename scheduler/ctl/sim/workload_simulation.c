@@ -11,7 +11,6 @@
 #include "enc/json/jdoc.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
-#include "scheduler/workloads/conf/kueue_conf_fields.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/model/quota_store.h"
@@ -130,16 +129,10 @@ static int load_objects(struct workload_simulation *s, struct sim_input *in,
 	return r;
 }
 
-/* A field that Kueue does not have is an error for the scheduler. */
+/* A field that Kueue does not have is an error for the scheduler, here a warning. */
 static int read_config(const struct workload_simulation_options *opt, struct kueue_conf **ret,
 		       struct err *err)
 {
-	struct err odd = ERR_INIT;
-
-	if (opt->warn != NULL && kueue_conf_fields_check(opt->config, &odd) < 0) {
-		err_wrap(&odd, "%s", opt->config_path);
-		opt->warn(opt->ctx, odd.text);
-	}
 	if (kueue_conf_read(opt->config, opt->warn, opt->ctx, ret, err) < 0) {
 		return err_wrap(err, "%s", opt->config_path);
 	}

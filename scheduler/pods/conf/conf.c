@@ -1,17 +1,16 @@
 #include "scheduler/pods/conf/conf.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
+#include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/json/jdoc.h"
+#include "enc/config.h"
 #include "enc/yaml.h"
 #include "process/file.h"
-#include "scheduler/pods/conf/conf_plugin.h"
-#include "scheduler/pods/conf/conf_read.h"
-
-#define SECOND_NS INT64_C(1000000000)
+#include "scheduler/pods/conf/conf_line.h"
 
 static const char default_text[] = "actions: \"enqueue, allocate, backfill\"\n"
 				   "tiers:\n"
@@ -34,40 +33,24 @@ static struct sched_conf *new_conf(void)
 {
 	struct sched_conf *c = xmalloc_zero(1, sizeof(*c));
 
+	c->arena = arena_create(0);
 	c->gates_admission = true;
 	c->gate_sticky = true;
-	c->reservation_timeout_ns = 30 * 60 * SECOND_NS;
-	c->reservation_backoff_ns = 60 * SECOND_NS;
+	c->reservation_timeout_ns = 30 * 60 * CLOCK_NS_PER_S;
+	c->reservation_backoff_ns = 60 * CLOCK_NS_PER_S;
 	c->default_queue = xmalloc_dup("default");
+	c->actions = arena_zero(c->arena, CONF_MAX_ACTIONS, sizeof(c->actions[0]));
+	c->plugins = arena_zero(c->arena, CONF_MAX_PLUGINS, sizeof(c->plugins[0]));
 	return c;
-}
-
-static void free_args(struct conf_arg *args, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(args[i].key);
-		free(args[i].value);
-	}
-	free(args);
 }
 
 void conf_destroy(struct sched_conf *c)
 {
-	if (c == NULL) {
-		return;
+	if (c != NULL) {
+		arena_destroy(c->arena);
+		free(c->default_queue);
+		free(c);
 	}
-	for (size_t i = 0; i < c->nactions; i++) {
-		free(c->actions[i].name);
-		free_args(c->actions[i].args, c->actions[i].nargs);
-	}
-	for (size_t i = 0; i < c->nplugins; i++) {
-		free(c->plugins[i].name);
-		free_args(c->plugins[i].args, c->plugins[i].nargs);
-	}
-	free(c->actions);
-	free(c->plugins);
-	free(c->default_queue);
-	free(c);
 }
 
 void conf_destroyp(struct sched_conf **pc)
@@ -76,206 +59,323 @@ void conf_destroyp(struct sched_conf **pc)
 	*pc = NULL;
 }
 
-static bool has_action(const struct sched_conf *c, struct str name)
+/* --- messages --------------------------------------------------------------------------------- */
+
+struct parse {
+	struct str text;
+	const char *name; /* of the file */
+	const struct conf_options *opt;
+	struct sched_conf *conf; /* being filled */
+	struct config_reader reader;
+};
+
+/* "file:line", or the file alone when the line is not found. */
+static char *place(const struct parse *p)
 {
-	for (size_t i = 0; i < c->nactions; i++) {
-		if (str_eq_c(name, c->actions[i].name)) {
+	unsigned line = conf_line_find(p->text, strbuf_str(&p->reader.path), p->reader.word);
+
+	return line > 0 ? xmalloc_printf("%s:%u", p->name, line) : xmalloc_dup(p->name);
+}
+
+static void on_warning(void *ctx, const char *text)
+{
+	const struct parse *p = ctx;
+	CLEANUP(xmalloc_freep) char *at = NULL, *line = NULL;
+
+	if (p->opt->warn != NULL) {
+		at = place(p);
+		line = xmalloc_printf("%s: %s", at, text);
+		p->opt->warn(p->opt->ctx, line);
+	}
+}
+
+static bool is_in(const char *const *names, struct str name)
+{
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+		if (str_eq_c(name, names[i])) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static int read_action(const struct conf_read *r, struct str name, struct err *err)
+static void warn_absent(struct parse *p, const char *kind, const char *name)
 {
-	CLEANUP(xmalloc_freep) char *text = xmalloc_dup_n(name.p, name.len);
-	struct sched_conf *c = r->conf;
+	if (is_in(p->opt->known.absent, str_of(name))) {
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf("%s \"%s\" has no implementation here and is left out",
+					    kind, name);
 
-	if (name.len == 0) {
-		return conf_read_fail(r, "actions", err, "actions: an empty action name");
+		p->reader.word = str_of(name);
+		on_warning(p, text);
 	}
-	if (!conf_read_in_list(r->opt->known.actions, name)) {
-		return conf_read_fail(r, text, err, "actions: unknown action \"%s\"", text);
+}
+
+/* "enableOverused" and "enabledOverused" have the same stem, "Overused". */
+static const char *stem_of(const char *key)
+{
+	if (strncasecmp(key, "enable", 6) != 0) {
+		return NULL;
 	}
-	if (c->nactions == CONF_MAX_ACTIONS) {
-		return conf_read_fail(r, "actions", err, "actions: more than %d", CONF_MAX_ACTIONS);
+	key += 6;
+	return *key == 'd' ? key + 1 : key;
+}
+
+static int warn_unknown(struct config_reader *r, const struct config_row *rows, const char *key,
+			struct err *err UNUSED)
+{
+	const char *stem = stem_of(key);
+
+	for (; stem != NULL && rows->type != CONFIG_END; rows++) {
+		const char *known = stem_of(rows->name);
+
+		if (known != NULL && strcasecmp(stem, known) == 0) {
+			config_warn(r, NULL, "unknown key, ignored (did you mean %s?)", rows->name);
+			return 0;
+		}
 	}
-	if (!has_action(c, name)) {
-		conf_read_warn_absent(r, "action", text);
-	}
-	c->actions = xmalloc_resize(c->actions, c->nactions + 1, sizeof(c->actions[0]));
-	c->actions[c->nactions++] = (struct conf_action){ .name = take_ptr(&text) };
+	config_warn(r, NULL, "unknown key, ignored");
 	return 0;
 }
 
-static int read_actions(const struct conf_read *r, const struct jdoc *d, struct err *err)
+/* --- actions ---------------------------------------------------------------------------------- */
+
+static int read_action(struct parse *p, struct str name, struct err *err)
 {
-	struct str rest = str_of(jdoc_str(d));
+	struct config_reader *r = &p->reader;
+	struct sched_conf *c = p->conf;
+	const char *text = arena_str(c->arena, name).p;
+	bool is_new = true;
 
-	if (rest.p == NULL) {
-		return conf_read_fail(r, "actions", err,
-				      "actions: expected a text of names joined by commas");
+	if (name.len == 0) {
+		return config_fail(r, NULL, err, "an empty action name");
 	}
-	while (rest.p != NULL) {
-		int rc = read_action(r, str_trim(str_next(&rest, ',')), err);
+	if (!is_in(p->opt->known.actions, name)) {
+		r->word = name;
+		return config_fail(r, NULL, err, "unknown action \"%s\"", text);
+	}
+	if (c->nactions == CONF_MAX_ACTIONS) {
+		return config_fail(r, NULL, err, "more than %d", CONF_MAX_ACTIONS);
+	}
+	for (size_t i = 0; i < c->nactions; i++) {
+		is_new = is_new && !str_eq_c(name, c->actions[i].name);
+	}
+	if (is_new) {
+		warn_absent(p, "action", text);
+	}
+	c->actions[c->nactions++] = (struct conf_action){ .name = text };
+	return 0;
+}
 
-		if (rc < 0) {
-			return rc;
-		}
+/* Names joined by commas. */
+static int read_actions(struct config_reader *r, const struct jdoc *d, void *at UNUSED,
+			struct err *err)
+{
+	struct str rest = str_of(jdoc_str(d)), word = r->word;
+	int code = 0;
+
+	while (code == 0 && rest.p != NULL) {
+		r->word = word;
+		code = read_action(r->ctx, str_trim(str_next(&rest, ',')), err);
 	}
+	return code;
+}
+
+/* --- plugins ---------------------------------------------------------------------------------- */
+
+/* Plugins read their arguments as text, whatever YAML made of them. */
+static int read_argument(struct config_reader *r, const struct jdoc *d, void *at,
+			 struct err *err UNUSED)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct conf_arg *a = at;
+
+	if (jdoc_kind(d) == JDOC_NULL) {
+		return 1; /* as if it were not written */
+	}
+	if (jdoc_str(d) != NULL) {
+		strbuf_add_c(&text, jdoc_str(d));
+	} else {
+		jdoc_format(d, &text);
+	}
+	*a = (struct conf_arg){ arena_dup(r->arena, jdoc_key(d)), arena_dup(r->arena, text.p) };
+	return 0;
+}
+
+/* Appends a plugin to the configuration. */
+static int add_plugin(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
+		      struct err *err)
+{
+	struct parse *p = r->ctx;
+	struct sched_conf *c = p->conf;
+	struct conf_plugin *plugin = at;
+	bool is_new = true;
+
+	if (!is_in(p->opt->known.plugins, str_of(plugin->name))) {
+		r->word = str_of(plugin->name);
+		return config_fail(r, "name", err, "unknown plugin \"%s\"", plugin->name);
+	}
+	if (c->nplugins == CONF_MAX_PLUGINS) {
+		return config_fail(r, NULL, err, "more than %d plugins", CONF_MAX_PLUGINS);
+	}
+	for (size_t i = 0; i < c->nplugins; i++) {
+		is_new = is_new && !str_streq(plugin->name, c->plugins[i].name);
+	}
+	if (is_new) {
+		warn_absent(p, "plugin", plugin->name);
+	}
+	plugin->tier = c->ntiers;
+	c->plugins[c->nplugins++] = *plugin;
 	return 0;
 }
 
 /* Both would order queues by shares of their own; Volcano refuses the file, too. */
-static int check_tier(const struct conf_read *r, size_t tier, struct err *err)
+static int end_tier(struct config_reader *r, const struct jdoc *d UNUSED, void *at UNUSED,
+		    struct err *err)
 {
+	struct sched_conf *c = ((struct parse *)r->ctx)->conf;
 	bool drf_hierarchy = false, proportion = false;
 
-	for (size_t i = 0; i < r->conf->nplugins; i++) {
-		const struct conf_plugin *p = &r->conf->plugins[i];
+	for (size_t i = 0; i < c->nplugins; i++) {
+		const struct conf_plugin *p = &c->plugins[i];
 
-		if (p->tier == tier) {
+		if (p->tier == c->ntiers) {
 			proportion = proportion || str_streq(p->name, "proportion");
 			drf_hierarchy = drf_hierarchy ||
 					(str_streq(p->name, "drf") && p->on[CONF_HIERARCHY]);
 		}
 	}
 	if (drf_hierarchy && proportion) {
-		return conf_read_fail(r, "drf", err,
-				      "tiers[%zu]: proportion and drf with enableHierarchy exclude "
-				      "each other",
-				      tier);
+		r->word = STR_LIT("drf");
+		return config_fail(r, NULL, err,
+				   "proportion and drf with enableHierarchy exclude each other");
 	}
+	c->ntiers++;
 	return 0;
 }
 
-static void warn_other_keys(const struct conf_read *r, const struct jdoc *d, const char *path,
-			    const char *const *keys)
-{
-	for (const struct jdoc *m = jdoc_first(d); m != NULL; m = jdoc_next(m)) {
-		if (!conf_read_in_list(keys, str_of(jdoc_key(m)))) {
-			conf_read_warn(r, jdoc_key(m), "%s%s: unknown key, ignored", path,
-				       jdoc_key(m));
-		}
-	}
-}
-
-static int read_tier(const struct conf_read *r, const struct jdoc *d, size_t tier, struct err *err)
-{
-	static const char *const keys[] = { "plugins", NULL };
-	const struct jdoc *list = jdoc_get(d, "plugins");
-	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("tiers[%zu].", tier);
-	size_t i = 0;
-
-	if (jdoc_kind(d) != JDOC_OBJECT ||
-	    (jdoc_kind(list) != JDOC_ARRAY && jdoc_kind(list) != JDOC_NULL)) {
-		return conf_read_fail(r, "tiers", err,
-				      "tiers[%zu]: expected a map with a list `plugins`", tier);
-	}
-	warn_other_keys(r, d, path, keys);
-	for (const struct jdoc *p = jdoc_first(list); p != NULL; p = jdoc_next(p), i++) {
-		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("%splugins[%zu]", path, i);
-		int rc = conf_plugin_read(r, p, at, tier, err);
-
-		if (rc < 0) {
-			return rc;
-		}
-	}
-	return check_tier(r, tier, err);
-}
-
-static int read_tiers(const struct conf_read *r, const struct jdoc *d, struct err *err)
-{
-	size_t i = 0;
-
-	if (jdoc_kind(d) != JDOC_ARRAY && jdoc_kind(d) != JDOC_NULL) {
-		return conf_read_fail(r, "tiers", err, "tiers: expected a list");
-	}
-	if (jdoc_count(d) > CONF_MAX_TIERS) {
-		return conf_read_fail(r, "tiers", err, "tiers: more than %d", CONF_MAX_TIERS);
-	}
-	for (const struct jdoc *t = jdoc_first(d); t != NULL; t = jdoc_next(t), i++) {
-		int rc = read_tier(r, t, i, err);
-
-		if (rc < 0) {
-			return rc;
-		}
-	}
-	r->conf->ntiers = i;
-	return 0;
-}
+/* --- arguments of actions --------------------------------------------------------------------- */
 
 /* Arguments go to every occurrence of the action; where an action is configured twice the first
  * value of an argument counts, since it is found first. */
-static int read_configuration(const struct conf_read *r, const struct jdoc *d, size_t at,
-			      struct err *err)
+static int add_arguments(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
+			 struct err *err)
 {
-	static const char *const keys[] = { "name", "arguments", NULL };
-	const char *name = jdoc_str(jdoc_get(d, "name"));
-	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("configurations[%zu].", at);
-	CLEANUP(xmalloc_freep) char *args_path = xmalloc_printf("%sarguments", path);
+	const struct parse *p = r->ctx;
+	const struct conf_action *from = at;
 
-	if (name == NULL) {
-		return conf_read_fail(r, "configurations", err, "%sname: missing", path);
+	if (!is_in(p->opt->known.actions, str_of(from->name))) {
+		r->word = str_of(from->name);
+		config_warn(r, "name", "unknown action \"%s\", ignored", from->name);
 	}
-	warn_other_keys(r, d, path, keys);
-	if (!conf_read_in_list(r->opt->known.actions, str_of(name))) {
-		conf_read_warn(r, name, "%sname: unknown action \"%s\", ignored", path, name);
-	}
-	for (size_t i = 0; i < r->conf->nactions; i++) {
-		struct conf_action *a = &r->conf->actions[i];
-		int rc = 0;
+	for (size_t i = 0; i < p->conf->nactions; i++) {
+		struct conf_action *a = &p->conf->actions[i];
+		struct conf_arg *args;
 
-		if (str_streq(a->name, name)) {
-			rc = conf_read_args(r, jdoc_get(d, "arguments"), args_path, &a->args,
-					    &a->nargs, err);
+		if (!str_streq(a->name, from->name)) {
+			continue;
 		}
-		if (rc < 0) {
-			return rc;
+		if (a->nargs + from->nargs > CONF_MAX_ARGS) {
+			return config_fail(r, "arguments", err, "more than %d items",
+					   CONF_MAX_ARGS);
 		}
+		args = arena_zero(r->arena, a->nargs + from->nargs + 1, sizeof(args[0]));
+		for (size_t k = 0; k < a->nargs + from->nargs; k++) {
+			args[k] = k < a->nargs ? a->args[k] : from->args[k - a->nargs];
+		}
+		a->args = args;
+		a->nargs += from->nargs;
 	}
 	return 0;
 }
 
-static int read_configurations(const struct conf_read *r, const struct jdoc *d, struct err *err)
+/* --- the file --------------------------------------------------------------------------------- */
+
+#define ARGUMENTS(type)                                                                            \
+	{                                                                                          \
+		"arguments", CONFIG_ITEMS_AT(type, MAP, args, nargs), .max = CONF_MAX_ARGS,        \
+								      .read = read_argument        \
+	}
+#define SWITCH(index, key)                                                                         \
+	{                                                                                          \
+		key, CONFIG_AT(struct conf_plugin, BOOL, on[CONF_##index]), .def = true            \
+	}
+
+/* Volcano's spelling: most switches begin with "enable", the later ones with "enabled". */
+static const struct config_row plugin_rows[] = {
+	{ "name", CONFIG_AT(struct conf_plugin, TEXT, name), .required = true },
+	ARGUMENTS(struct conf_plugin),
+	{ "enableHierarchy", CONFIG_AT(struct conf_plugin, BOOL, on[CONF_HIERARCHY]) },
+	{ "enabledClusterOrder", CONFIG_AT(struct conf_plugin, BOOL, on[CONF_CLUSTER_ORDER]) },
+	SWITCH(JOB_ORDER, "enableJobOrder"),
+	SWITCH(JOB_READY, "enableJobReady"),
+	SWITCH(JOB_PIPELINED, "enableJobPipelined"),
+	SWITCH(TASK_ORDER, "enableTaskOrder"),
+	SWITCH(PREEMPTABLE, "enablePreemptable"),
+	SWITCH(RECLAIMABLE, "enableReclaimable"),
+	SWITCH(PREEMPTIVE, "enablePreemptive"),
+	SWITCH(QUEUE_ORDER, "enableQueueOrder"),
+	SWITCH(PREDICATE, "enablePredicate"),
+	SWITCH(BEST_NODE, "enableBestNode"),
+	SWITCH(NODE_ORDER, "enableNodeOrder"),
+	SWITCH(TARGET_JOB, "enableTargetJob"),
+	SWITCH(RESERVED_NODES, "enableReservedNodes"),
+	SWITCH(JOB_ENQUEUED, "enableJobEnqueued"),
+	SWITCH(JOB_STARVING, "enableJobStarving"),
+	SWITCH(VICTIM, "enabledVictim"),
+	SWITCH(OVERUSED, "enabledOverused"),
+	SWITCH(ALLOCATABLE, "enabledAllocatable"),
+	SWITCH(HYPER_NODE_ORDER, "enabledHyperNodeOrder"),
+	SWITCH(SUB_JOB_READY, "enabledSubJobReady"),
+	SWITCH(SUB_JOB_PIPELINED, "enabledSubJobPipelined"),
+	SWITCH(SUB_JOB_ORDER, "enabledSubJobOrder"),
+	SWITCH(HYPER_NODE_GRADIENT, "enabledHyperNodeGradient"),
+	{ .type = CONFIG_END },
+};
+
+struct tier {
+	struct conf_plugin *plugins;
+	size_t nplugins;
+};
+static const struct config_row tier_rows[] = {
+	{ "plugins", CONFIG_ITEMS_AT(struct tier, LIST, plugins, nplugins), .max = CONF_MAX_PLUGINS,
+	  .rows = plugin_rows, .read = add_plugin },
+	{ .type = CONFIG_END },
+};
+
+static const struct config_row action_rows[] = {
+	{ "name", CONFIG_AT(struct conf_action, TEXT, name), .required = true },
+	ARGUMENTS(struct conf_action),
+	{ .type = CONFIG_END },
+};
+
+struct document {
+	struct tier *tiers;
+	size_t ntiers;
+	struct conf_action *configurations;
+	size_t nconfigurations;
+};
+static const struct config_row rows[] = {
+	{ "actions", .type = CONFIG_CUSTOM, .kind = JDOC_STRING, .read = read_actions,
+	  .required = true },
+	{ "tiers", CONFIG_ITEMS_AT(struct document, LIST, tiers, ntiers), .max = CONF_MAX_TIERS,
+	  .rows = tier_rows, .read = end_tier },
+	{ "configurations", CONFIG_ITEMS_AT(struct document, LIST, configurations, nconfigurations),
+	  .max = CONF_MAX_ACTIONS, .rows = action_rows, .read = add_arguments },
+	{ "metrics", .type = CONFIG_IGNORED },
+	{ .type = CONFIG_END },
+};
+
+static int read_document(struct parse *p, const struct jdoc *d, struct err *err)
 {
-	size_t i = 0;
+	CLEANUP(xmalloc_freep) char *at = NULL;
+	struct document doc = { NULL, 0, NULL, 0 };
 
-	if (jdoc_kind(d) != JDOC_ARRAY && jdoc_kind(d) != JDOC_NULL) {
-		return conf_read_fail(r, "configurations", err, "configurations: expected a list");
-	}
-	if (jdoc_count(d) > CONF_MAX_ACTIONS) {
-		return conf_read_fail(r, "configurations", err, "configurations: more than %d",
-				      CONF_MAX_ACTIONS);
-	}
-	for (const struct jdoc *c = jdoc_first(d); c != NULL; c = jdoc_next(c), i++) {
-		int rc = read_configuration(r, c, i, err);
-
-		if (rc < 0) {
-			return rc;
-		}
+	if (config_read(&p->reader, rows, d, &doc, err) < 0) {
+		at = place(p);
+		return err_wrap(err, "%s", at);
 	}
 	return 0;
-}
-
-static int read_document(const struct conf_read *r, const struct jdoc *d, struct err *err)
-{
-	static const char *const keys[] = { "actions", "tiers", "configurations", "metrics", NULL };
-	int rc;
-
-	if (jdoc_kind(d) != JDOC_OBJECT) {
-		return conf_read_fail(r, "", err, "expected a map with actions and tiers");
-	}
-	warn_other_keys(r, d, "", keys);
-	rc = read_actions(r, jdoc_get(d, "actions"), err);
-	if (rc < 0) {
-		return rc;
-	}
-	rc = read_tiers(r, jdoc_get(d, "tiers"), err);
-	if (rc < 0) {
-		return rc;
-	}
-	return read_configurations(r, jdoc_get(d, "configurations"), err);
 }
 
 int conf_parse(struct str text, const char *name, const struct conf_options *opt,
@@ -283,22 +383,28 @@ int conf_parse(struct str text, const char *name, const struct conf_options *opt
 {
 	CLEANUP(conf_destroyp) struct sched_conf *conf = new_conf();
 	CLEANUP(jdoc_destroyp) struct jdoc *tree = NULL;
-	struct conf_read r = { .text = text, .name = name, .opt = opt, .conf = conf };
-	int rc;
+	struct parse p = { .text = text, .name = name, .opt = opt, .conf = conf };
+	int code;
 
 	if (text.len > CONF_MAX_BYTES) {
 		return err_set(err, ERR_INVALID, "%s: more than %u bytes", name, CONF_MAX_BYTES);
 	}
-	rc = yaml_parse(text, &tree, err);
-	if (rc < 0) {
+	code = yaml_parse(text, &tree, err);
+	if (code < 0) {
 		return err_wrap(err, "%s", name);
 	}
-	rc = read_document(&r, tree, err);
-	if (rc < 0) {
-		return rc;
+	p.reader = (struct config_reader){ .arena = conf->arena,
+					   .ctx = &p,
+					   .warn = on_warning,
+					   .warn_ctx = &p,
+					   .unknown = warn_unknown,
+					   .path = STRBUF_INIT };
+	code = read_document(&p, tree, err);
+	config_finish(&p.reader);
+	if (code == 0) {
+		*ret = take_ptr(&conf);
 	}
-	*ret = take_ptr(&conf);
-	return 0;
+	return code;
 }
 
 int conf_load_file(const char *path, const struct conf_options *opt, struct sched_conf **ret,

@@ -17,6 +17,7 @@
 #define CONF_MAX_ACTIONS 64 /* also entries of `configurations` */
 #define CONF_MAX_ARGS 256   /* of one plugin or action */
 
+struct arena;
 struct err;
 
 enum conf_switch { /* index of plugin switches; spelling of each is in conf.c's table */
@@ -49,11 +50,11 @@ enum conf_switch { /* index of plugin switches; spelling of each is in conf.c's 
 };
 
 struct conf_arg {
-	char *key, *value; /* scalars as text */
+	const char *key, *value; /* scalars as text */
 };
 
 struct conf_plugin {
-	char *name;
+	const char *name;
 	bool on[CONF_SWITCH_COUNT_]; /* defaults applied */
 	struct conf_arg *args;
 	size_t nargs;
@@ -61,12 +62,13 @@ struct conf_plugin {
 };
 
 struct conf_action {
-	char *name;
+	const char *name;
 	struct conf_arg *args;
 	size_t nargs;
 };
 
 struct sched_conf {
+	struct arena *arena; /* holds actions, plugins and what they point to */
 	struct conf_action *actions;
 	size_t nactions;
 	struct conf_plugin *plugins; /* in tier order */

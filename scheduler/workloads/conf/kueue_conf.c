@@ -7,105 +7,49 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "enc/json/jdoc.h"
-#include "scheduler/workloads/conf/kueue_conf_times.h"
+#include "enc/config.h"
 #include "scheduler/workloads/conf/kueue_gates.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-#define DEFAULT_SAMPLING_NS (INT64_C(300) * 1000000000)
+/* --- resources -------------------------------------------------------------------------------- */
 
-struct reading {
-	const struct jdoc *d;
-	struct kueue_conf *conf;
-	kueue_conf_warn_fn warn;
-	void *ctx;
+static int read_output(struct config_reader *r, const struct jdoc *d, void *at, struct err *err)
+{
+	CLEANUP(xmalloc_freep) char *number = NULL;
+	const char *text = jdoc_str_or(d, "");
+	struct field_resource *out = at;
+	struct err inner = ERR_INIT;
+
+	if (jdoc_kind(d) == JDOC_NUMBER) {
+		number = xmalloc_printf("%.17g", jdoc_num(d, 0));
+		text = number;
+	}
+	out->name = arena_dup(r->arena, jdoc_key(d));
+	return quantity_parse(str_of(text), &out->amount, &inner) < 0
+		       ? config_fail(r, NULL, err, "%s", inner.text)
+		       : 0;
+}
+
+#define TRANSFORMATION struct kueue_conf_resources_transformation
+static const struct config_choice strategies[] = { { "Retain", 0 }, { "Replace", 1 }, { NULL, 0 } };
+static const struct config_row transformation[] = {
+	{ "input", CONFIG_AT(TRANSFORMATION, TEXT, input), .required = true },
+	{ "strategy", CONFIG_CHOICE_AT(TRANSFORMATION, strategies, replace) },
+	{ "multiplyBy", CONFIG_AT(TRANSFORMATION, TEXT, multiply_by) },
+	{ "outputs", CONFIG_ITEMS_AT(TRANSFORMATION, MAP, outputs.v, outputs.n),
+	  .read = read_output },
+	{ .type = CONFIG_END },
 };
 
-/* The value must be of the kind, or absent. */
-static int expect(const struct jdoc *d, enum jdoc_kind kind, const char *field, struct err *err)
-{
-	static const char *const names[] = { "null",   "a boolean", "a number",
-					     "a text", "a list",    "an object" };
+/* --- fair sharing ----------------------------------------------------------------------------- */
 
-	if (jdoc_kind(d) == JDOC_NULL || jdoc_kind(d) == kind) {
-		if (jdoc_count(d) > KUEUE_CONF_MAX_ITEMS &&
-		    (kind == JDOC_ARRAY || kind == JDOC_OBJECT)) {
-			return err_set(err, ERR_INVALID, "%s: more than %d items", field,
-				       KUEUE_CONF_MAX_ITEMS);
-		}
+static int read_strategies(struct config_reader *r, const struct jdoc *list, void *at,
+			   struct err *err)
+{
+	struct quota_options *o = at;
+
+	if (jdoc_first(list) == NULL) {
 		return 0;
-	}
-	return err_set(err, ERR_INVALID, "%s: must be %s", field, names[kind]);
-}
-
-static void warn_about(const struct reading *r, const char *field, const char *what)
-{
-	CLEANUP(xmalloc_freep) char *text = NULL;
-
-	if (r->warn != NULL && what != NULL) {
-		text = xmalloc_printf("%s: %s", field, what);
-		r->warn(r->ctx, text);
-	}
-}
-
-static int read_gate(struct reading *r, const struct jdoc *g, struct err *err)
-{
-	CLEANUP(xmalloc_freep) char *field = xmalloc_printf("featureGates.%s", jdoc_key(g));
-	struct str name = str_of(jdoc_key(g));
-	bool on = jdoc_bool(g, false);
-	int code = expect(g, JDOC_BOOL, field, err);
-
-	if (code < 0 || jdoc_kind(g) == JDOC_NULL) {
-		return code;
-	}
-	if (!kueue_gates_set(name, on, &r->conf->options)) {
-		warn_about(r, field, "no such feature gate");
-	} else {
-		warn_about(r, field, kueue_gates_missing(name, on));
-	}
-	return 0;
-}
-
-/* A gate that is switched on needs others, which are on unless they are switched off. */
-static int check_needs(const struct jdoc *g, const struct jdoc *gates, struct err *err)
-{
-	const char *needed;
-
-	for (size_t i = 0; jdoc_bool(g, false); i++) {
-		needed = kueue_gates_needed(str_of(jdoc_key(g)), i);
-		if (needed == NULL) {
-			break;
-		}
-		if (!jdoc_bool(jdoc_get(gates, needed), true)) {
-			return err_set(err, ERR_INVALID,
-				       "featureGates.%s: requires %s to be enabled", jdoc_key(g),
-				       needed);
-		}
-	}
-	return 0;
-}
-
-static int read_gates(struct reading *r, struct err *err)
-{
-	const struct jdoc *gates = jdoc_get(r->d, "featureGates");
-	int code = expect(gates, JDOC_OBJECT, "featureGates", err);
-
-	for (const struct jdoc *g = jdoc_first(gates); code == 0 && g != NULL; g = jdoc_next(g)) {
-		code = read_gate(r, g, err);
-	}
-	for (const struct jdoc *g = jdoc_first(gates); code == 0 && g != NULL; g = jdoc_next(g)) {
-		code = check_needs(g, gates, err);
-	}
-	return code;
-}
-
-static int read_strategies(struct reading *r, const struct jdoc *list, struct err *err)
-{
-	struct quota_options *o = &r->conf->options;
-	int code = expect(list, JDOC_ARRAY, "fairSharing.preemptionStrategies", err);
-
-	if (code < 0 || jdoc_first(list) == NULL) {
-		return code;
 	}
 	o->lte_final = o->lt_initial = false;
 	for (const struct jdoc *s = jdoc_first(list); s != NULL; s = jdoc_next(s)) {
@@ -114,212 +58,177 @@ static int read_strategies(struct reading *r, const struct jdoc *list, struct er
 		} else if (jdoc_is_str(s, "LessThanInitialShare")) {
 			o->lt_initial = true;
 		} else {
-			return err_set(
-				err, ERR_INVALID,
-				"fairSharing.preemptionStrategies: must be "
-				"LessThanOrEqualToFinalShare, LessThanInitialShare, or both in "
-				"this order");
+			return config_fail(r, NULL, err,
+					   "must be LessThanOrEqualToFinalShare, "
+					   "LessThanInitialShare, or both in this order");
 		}
 	}
 	return 0;
 }
 
-static int read_fair_sharing(struct reading *r, struct err *err)
+static int read_weight(struct config_reader *r, const struct jdoc *d, void *at, struct err *err)
 {
-	const struct jdoc *fair = jdoc_get(r->d, "fairSharing");
-	int code = expect(fair, JDOC_OBJECT, "fairSharing", err);
+	struct quota_usage_weight *w = at;
 
-	r->conf->options.fair_sharing = jdoc_kind(fair) == JDOC_OBJECT;
-	return code < 0 ? code : read_strategies(r, jdoc_get(fair, "preemptionStrategies"), err);
+	w->resource = arena_dup(r->arena, jdoc_key(d));
+	w->weight = jdoc_num(d, -1);
+	return w->weight >= 0 ? 0 : config_fail(r, NULL, err, "must be a number, not negative");
 }
 
-static int read_duration(const struct jdoc *d, const char *field, int64_t *ret, struct err *err)
+/* --- feature gates ---------------------------------------------------------------------------- */
+
+static int read_gate(struct config_reader *r, const struct jdoc *g, void *at, struct err *err)
 {
-	if (jdoc_kind(d) == JDOC_NULL) {
-		return 0;
+	struct str name = str_of(jdoc_key(g));
+	bool on = jdoc_bool(g, false);
+	const char *missing = kueue_gates_missing(name, on);
+
+	if (jdoc_kind(g) == JDOC_NULL) {
+		return 0; /* as if it were not written */
 	}
-	if (clock_parse_duration(str_of(jdoc_str_or(d, "?")), ret) < 0) {
-		return err_set(err, ERR_INVALID, "%s: not a duration like 5m", field);
+	if (config_expect(r, g, JDOC_BOOL, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (!kueue_gates_set(name, on, at)) {
+		config_warn(r, NULL, "no such feature gate");
+	} else if (missing != NULL) {
+		config_warn(r, NULL, "%s", missing);
 	}
 	return 0;
 }
 
-static int read_weights(struct reading *r, const struct jdoc *map, struct err *err)
+/* A gate that is switched on needs others, which are on unless they are switched off. */
+static int check_needs(struct config_reader *r, const struct jdoc *gates, void *at UNUSED,
+		       struct err *err)
 {
-	static const char field[] = "admissionFairSharing.resourceWeights";
-	struct kueue_conf *c = r->conf;
-	struct quota_usage_rules *rules = &c->options.usage;
-	struct quota_usage_weight *weights;
-	int code = expect(map, JDOC_OBJECT, field, err);
+	const char *needed;
 
-	if (code < 0) {
-		return code;
-	}
-	weights = arena_zero(c->arena, jdoc_count(map) + 1, sizeof(weights[0]));
-	rules->weights = weights;
-	for (const struct jdoc *m = jdoc_first(map); m != NULL; m = jdoc_next(m)) {
-		double weight = jdoc_num(m, -1);
-
-		if (!(weight >= 0)) {
-			return err_set(err, ERR_INVALID, "%s.%s: must be a number, not negative",
-				       field, jdoc_key(m));
-		}
-		weights[rules->nweights++] =
-			(struct quota_usage_weight){ arena_dup(c->arena, jdoc_key(m)), weight };
-	}
-	return 0;
-}
-
-static int read_admission_fair_sharing(struct reading *r, struct err *err)
-{
-	static const char field[] = "admissionFairSharing";
-	const struct jdoc *d = jdoc_get(r->d, field);
-	struct kueue_conf *c = r->conf;
-	int code = expect(d, JDOC_OBJECT, field, err);
-
-	c->options.usage.sampling_ns = DEFAULT_SAMPLING_NS;
-	c->options.admission_fair_sharing = jdoc_kind(d) == JDOC_OBJECT;
-	if (code == 0) {
-		code = read_duration(jdoc_get(d, "usageHalfLifeTime"),
-				     "admissionFairSharing.usageHalfLifeTime",
-				     &c->options.usage.half_life_ns, err);
-	}
-	if (code == 0) {
-		code = read_duration(jdoc_get(d, "usageSamplingInterval"),
-				     "admissionFairSharing.usageSamplingInterval",
-				     &c->options.usage.sampling_ns, err);
-	}
-	return code < 0 ? code : read_weights(r, jdoc_get(d, "resourceWeights"), err);
-}
-
-static int read_outputs(struct kueue_conf *c, const struct jdoc *map,
-			struct kueue_conf_resources_transformation *t, struct err *err)
-{
-	static const char field[] = "resources.transformations.outputs";
-	struct field_resource *list;
-	int code = expect(map, JDOC_OBJECT, field, err);
-
-	if (code < 0) {
-		return code;
-	}
-	list = arena_zero(c->arena, jdoc_count(map) + 1, sizeof(*list));
-	t->outputs.v = list;
-	for (const struct jdoc *m = jdoc_first(map); m != NULL; m = jdoc_next(m)) {
-		CLEANUP(xmalloc_freep) char *number = NULL;
-		const char *text = jdoc_str(m);
-		struct field_resource *out = &list[t->outputs.n++];
-
-		if (jdoc_kind(m) == JDOC_NUMBER) {
-			number = xmalloc_printf("%.17g", jdoc_num(m, 0));
-			text = number;
-		}
-		out->name = arena_dup(c->arena, jdoc_key(m));
-		code = quantity_parse(str_of(text == NULL ? "" : text), &out->amount, err);
-		if (code < 0) {
-			return err_wrap(err, "%s.%s", field, out->name);
+	for (const struct jdoc *g = jdoc_first(gates); g != NULL; g = jdoc_next(g)) {
+		for (size_t i = 0; jdoc_bool(g, false); i++) {
+			needed = kueue_gates_needed(str_of(jdoc_key(g)), i);
+			if (needed == NULL) {
+				break;
+			}
+			if (!jdoc_bool(jdoc_get(gates, needed), true)) {
+				return config_fail(r, jdoc_key(g), err, "requires %s to be enabled",
+						   needed);
+			}
 		}
 	}
 	return 0;
 }
 
-static int read_transformation(struct kueue_conf *c, const struct jdoc *d,
-			       struct kueue_conf_resources_transformation *t, struct err *err)
-{
-	const char *input = jdoc_str(jdoc_get(d, "input"));
-	const char *strategy = jdoc_str_or(jdoc_get(d, "strategy"), "Retain");
+/* --- the file --------------------------------------------------------------------------------- */
 
-	if (input == NULL || input[0] == '\0') {
-		return err_set(err, ERR_INVALID, "resources.transformations.input: missing");
-	}
-	t->input = arena_dup(c->arena, input);
-	t->replace = str_streq(strategy, "Replace");
-	t->multiply_by = arena_dup(c->arena, jdoc_str(jdoc_get(d, "multiplyBy")));
-	if (!t->replace && !str_streq(strategy, "Retain")) {
-		return err_set(err, ERR_INVALID,
-			       "resources.transformations.strategy: must be Retain or Replace");
-	}
-	return read_outputs(c, jdoc_get(d, "outputs"), t, err);
-}
+#define AT(type, member) CONFIG_AT(struct kueue_conf, type, member)
+#define CHOICE(names, member) CONFIG_CHOICE_AT(struct kueue_conf, names, member)
+#define ITEMS(type, list, count) CONFIG_ITEMS_AT(struct kueue_conf, type, list, count)
+#define IGNORED .type = CONFIG_IGNORED
+#define OBJECT(table) .type = CONFIG_OBJECT, .rows = (table)
+#define OBJECT_OF(...) OBJECT(((const struct config_row[]){ __VA_ARGS__, { .type = CONFIG_END } }))
 
-static int read_excluded(struct kueue_conf *c, const struct jdoc *list, struct err *err)
-{
-	const char **excluded;
-	int code = expect(list, JDOC_ARRAY, "resources.excludeResourcePrefixes", err);
+static const struct config_row fair_sharing[] = {
+	{ "preemptionStrategies",
+	  CONFIG_CUSTOM_AT(struct kueue_conf, JDOC_ARRAY, read_strategies, options) },
+	{ .type = CONFIG_END },
+};
+static const struct config_row admission_fair_sharing[] = {
+	{ "usageHalfLifeTime", AT(DURATION, options.usage.half_life_ns) },
+	{ "usageSamplingInterval", AT(DURATION, options.usage.sampling_ns),
+	  .def = 300 * CLOCK_NS_PER_S },
+	{ "resourceWeights", ITEMS(MAP, options.usage.weights, options.usage.nweights),
+	  .read = read_weight },
+	{ .type = CONFIG_END },
+};
 
-	if (code < 0) {
-		return code;
-	}
-	excluded = arena_zero(c->arena, jdoc_count(list) + 1, sizeof(*excluded));
-	c->resources.excluded = excluded;
-	for (const struct jdoc *s = jdoc_first(list); s != NULL; s = jdoc_next(s)) {
-		if (jdoc_str(s) == NULL) {
-			return err_set(err, ERR_INVALID,
-				       "resources.excludeResourcePrefixes: must be texts");
-		}
-		excluded[c->resources.nexcluded++] = arena_dup(c->arena, jdoc_str(s));
-	}
-	return 0;
-}
+static const struct config_choice checks[] = { { "BlockUndeclared", 0 },
+					       { "IgnoreUndeclared", 1 },
+					       { NULL, 0 } };
+static const struct config_row resources[] = {
+	{ "quotaCheckStrategy", CHOICE(checks, options.ignore_undeclared) },
+	{ "excludeResourcePrefixes", ITEMS(LIST, resources.excluded, resources.nexcluded),
+	  .read = config_read_text },
+	{ "transformations", ITEMS(LIST, resources.transformations, resources.ntransformations),
+	  .rows = transformation },
+	{ "deviceClassMappings", IGNORED },
+	{ .type = CONFIG_END },
+};
 
-static int read_resources(struct reading *r, struct err *err)
-{
-	const struct jdoc *d = jdoc_get(r->d, "resources"), *list = jdoc_get(d, "transformations");
-	const char *check = jdoc_str_or(jdoc_get(d, "quotaCheckStrategy"), "BlockUndeclared");
-	struct kueue_conf *c = r->conf;
-	struct kueue_conf_resources_transformation *items;
-	int code = expect(d, JDOC_OBJECT, "resources", err);
+static const struct config_choice timestamps[] = { { "Eviction", 0 },
+						   { "Creation", 1 },
+						   { NULL, 0 } };
+static const struct config_row requeuing[] = {
+	{ "timestamp", CHOICE(timestamps, options.timestamp_creation) },
+	{ "backoffBaseSeconds", AT(SECONDS, times.backoff_base_ns), .def = 60 * CLOCK_NS_PER_S },
+	{ "backoffMaxSeconds", AT(SECONDS, times.backoff_max_ns), .def = 3600 * CLOCK_NS_PER_S },
+	{ "backoffLimitCount", AT(COUNT, times.backoff_limit), .def = -1 },
+	{ .type = CONFIG_END },
+};
+static const struct config_row pods_ready[] = {
+	{ "timeout", AT(DURATION, times.ready_ns), .def = 1800 * CLOCK_NS_PER_S },
+	{ "recoveryTimeout", AT(DURATION, times.recovery_ns), .def = -1 },
+	{ "blockAdmission", AT(BOOL, options.block_admission) },
+	{ "requeuingStrategy", OBJECT(requeuing) },
+	{ .type = CONFIG_END },
+};
 
-	c->options.ignore_undeclared = str_streq(check, "IgnoreUndeclared");
-	if (code == 0 && !c->options.ignore_undeclared && !str_streq(check, "BlockUndeclared")) {
-		code = err_set(err, ERR_INVALID,
-			       "resources.quotaCheckStrategy: must be BlockUndeclared or "
-			       "IgnoreUndeclared");
-	}
-	if (code == 0) {
-		code = read_excluded(c, jdoc_get(d, "excludeResourcePrefixes"), err);
-	}
-	if (code == 0) {
-		code = expect(list, JDOC_ARRAY, "resources.transformations", err);
-	}
-	items = arena_zero(c->arena, jdoc_count(list) + 1, sizeof(*items));
-	c->resources.transformations = items;
-	for (const struct jdoc *t = jdoc_first(list); code == 0 && t != NULL; t = jdoc_next(t)) {
-		code = read_transformation(c, t, &items[c->resources.ntransformations++], err);
-	}
-	return code;
-}
+static const struct config_row workload_retention[] = {
+	{ "afterFinished", AT(DURATION, times.keep_finished_ns), .def = -1 },
+	{ "afterDeactivatedByKueue", AT(DURATION, times.keep_deactivated_ns), .def = -1 },
+	{ .type = CONFIG_END },
+};
+static const struct config_row retention[] = {
+	{ "workloads", OBJECT(workload_retention) },
+	{ .type = CONFIG_END },
+};
 
-static int read_block_admission(struct reading *r, struct err *err)
-{
-	const struct jdoc *d = jdoc_path(r->d, "waitForPodsReady.blockAdmission");
-	const struct jdoc *off = jdoc_path(r->d, "featureGates.DisableWaitForPodsReady");
+static const struct config_choice kinds[] = { { "Configuration", 0 }, { NULL, 0 } };
+static const struct config_row rows[] = {
+	{ "apiVersion", IGNORED },
+	{ "kind", .type = CONFIG_CHOICE, .choices = kinds },
+	{ CONFIG_OBJECT_AT(struct kueue_conf, kueue_conf_owners_rows, owners) },
+	{ "webhook", OBJECT_OF({ "port", IGNORED }, { "host", IGNORED }, { "certDir", IGNORED }) },
+	{ "health",
+	  OBJECT_OF({ "healthProbeBindAddress", IGNORED }, { "readinessEndpointName", IGNORED },
+		    { "livenessEndpointName", IGNORED }) },
+	{ "pprofBindAddress", IGNORED },
+	{ "metrics", CONFIG_OBJECT_AT(struct kueue_conf, kueue_conf_metrics_rows, metrics) },
+	{ "leaderElection", IGNORED },
+	{ "controller", IGNORED },
+	{ "clientConnection", OBJECT_OF({ "qps", IGNORED }, { "burst", IGNORED }) },
+	{ "internalCertManagement",
+	  OBJECT_OF({ "enable", IGNORED }, { "webhookServiceName", IGNORED },
+		    { "webhookSecretName", IGNORED }) },
+	{ "waitForPodsReady", OBJECT(pods_ready) },
+	{ "multiKueue", IGNORED },
+	{ "fairSharing", OBJECT(fair_sharing),
+	  .present = CONFIG_FLAG(struct kueue_conf, options.fair_sharing) },
+	{ "admissionFairSharing", OBJECT(admission_fair_sharing),
+	  .present = CONFIG_FLAG(struct kueue_conf, options.admission_fair_sharing) },
+	{ "resources", OBJECT(resources) },
+	{ "objectRetentionPolicies", OBJECT(retention) },
+	{ "visibilityServer", OBJECT_OF({ "bindAddress", IGNORED }, { "bindPort", IGNORED }) },
+	{ "tls", OBJECT_OF({ "minVersion", IGNORED }, { "cipherSuites", IGNORED },
+			   { "curvePreferences", IGNORED }) },
+	/* Last: gates turn off what the file turns on. */
+	{ "featureGates", .type = CONFIG_MAP, .read = read_gate },
+	{ "featureGates", .type = CONFIG_CUSTOM, .kind = JDOC_OBJECT, .read = check_needs },
+	{ .type = CONFIG_END },
+};
 
-	r->conf->options.block_admission = jdoc_bool(d, false) && !jdoc_bool(off, false);
-	return expect(d, JDOC_BOOL, "waitForPodsReady.blockAdmission", err);
-}
-
-static void on_metrics_warning(void *ctx, const char *field, const char *what)
-{
-	warn_about(ctx, field, what);
-}
-
-static int read_metrics(struct reading *r, struct err *err)
-{
-	return kueue_conf_metrics_read(r->d, r->conf->arena, on_metrics_warning, r,
-				       &r->conf->metrics, err);
-}
-
-static bool is_in(const struct field_strs *list, const char *text)
+/* Adds the key unless it is there. */
+static void add_key(struct field_strs *list, const char **room, const char *key)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		if (str_streq(list->v[i], text)) {
-			return true;
+		if (str_streq(list->v[i], key)) {
+			return;
 		}
 	}
-	return false;
+	room[list->n++] = key;
 }
 
-/* Kueue: what metrics tell of Workloads comes from their Jobs and pods. */
+/* As in Kueue, custom labels of Workload metrics come from labels and annotations of Jobs and pods:
+ * Workloads get a copy of them. */
 static void copy_metric_labels(struct kueue_conf *c)
 {
 	const struct kueue_conf_metrics *m = &c->metrics;
@@ -329,75 +238,67 @@ static void copy_metric_labels(struct kueue_conf *c)
 	struct field_strs out[] = { { keys[0], 0 }, { keys[1], 0 } };
 
 	for (size_t i = 0; i < c->owners.label_keys.n; i++) {
-		if (!is_in(&out[0], c->owners.label_keys.v[i])) {
-			keys[0][out[0].n++] = c->owners.label_keys.v[i];
-		}
+		add_key(&out[0], keys[0], c->owners.label_keys.v[i]);
 	}
 	for (size_t i = 0; i < m->nlabels; i++) {
 		const struct kueue_conf_metrics_label *l = &m->labels[i];
 
-		if (l->kind == KUEUE_CONF_METRICS_WORKLOAD &&
-		    !is_in(&out[l->is_annotation], l->key)) {
-			keys[l->is_annotation][out[l->is_annotation].n++] = l->key;
+		if (l->kind == KUEUE_CONF_METRICS_WORKLOAD) {
+			add_key(&out[l->is_annotation], keys[l->is_annotation], l->key);
 		}
 	}
 	c->owners.label_keys = out[0];
 	c->owners.annotation_keys = out[1];
 }
 
-static int read_timestamp(struct reading *r, struct err *err)
+static int warn_unknown(struct config_reader *r, const struct config_row *t UNUSED,
+			const char *key UNUSED, struct err *err UNUSED)
 {
-	const struct jdoc *d = jdoc_path(r->d, "waitForPodsReady.requeuingStrategy.timestamp");
-
-	r->conf->options.timestamp_creation = jdoc_is_str(d, "Creation");
-	if (jdoc_kind(d) != JDOC_NULL && !jdoc_is_str(d, "Creation") &&
-	    !jdoc_is_str(d, "Eviction")) {
-		return err_set(err, ERR_INVALID,
-			       "waitForPodsReady.requeuingStrategy.timestamp: must be Eviction or "
-			       "Creation");
-	}
+	config_warn(r, NULL, "unknown field");
 	return 0;
 }
 
-static int read_all(struct reading *r, struct err *err)
+static int refuse_unknown(struct config_reader *r, const struct config_row *t UNUSED,
+			  const char *key UNUSED, struct err *err)
 {
-	static int (*const parts[])(struct reading *, struct err *) = {
-		read_fair_sharing, read_admission_fair_sharing, read_resources,
-		read_timestamp,    read_block_admission,        read_metrics,
-		read_gates, /* last: gates turn off what the file turns on */
-	};
-	const char *kind = jdoc_str(jdoc_get(r->d, "kind"));
-	int code = expect(r->d, JDOC_OBJECT, "the configuration", err);
+	return config_fail(r, NULL, err, "unknown field");
+}
 
-	if (code == 0 && kind != NULL && !str_streq(kind, "Configuration")) {
-		code = err_set(err, ERR_INVALID, "kind: must be Configuration, not %s", kind);
+static int read_file(const struct jdoc *d, config_unknown_fn unknown, kueue_conf_warn_fn warn,
+		     void *ctx, struct kueue_conf **ret, struct err *err)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = xmalloc_zero(1, sizeof(*c));
+	CLEANUP(config_finish)
+	struct config_reader r = {
+		.ctx = c, .warn = warn, .warn_ctx = ctx, .unknown = unknown, .path = STRBUF_INIT
+	};
+
+	r.arena = c->arena = arena_create(0);
+	quota_options_default(&c->options);
+	c->times.wait_pods_ready = c->metrics.cohorts = c->metrics.creation_latency = true;
+	if (config_read(&r, rows, d, c, err) < 0) {
+		return -ERR_INVALID;
 	}
-	for (size_t i = 0; code == 0 && i < ARRAY_LEN(parts); i++) {
-		code = parts[i](r, err);
+	if (c->times.recovery_ns < 0) {
+		c->times.recovery_ns = c->times.ready_ns;
 	}
-	code = code < 0 ? code : kueue_conf_times_read(r->d, &r->conf->times, err);
-	code = code < 0 ? code
-			: kueue_conf_owners_read(r->d, r->conf->arena, &r->conf->owners, err);
-	if (code == 0) {
-		copy_metric_labels(r->conf);
-	}
-	return code;
+	kueue_conf_owners_finish(&c->owners, c->arena);
+	kueue_conf_metrics_finish(&c->metrics, &r);
+	copy_metric_labels(c);
+	*ret = take_ptr(&c);
+	return 0;
 }
 
 int kueue_conf_read(const struct jdoc *d, kueue_conf_warn_fn warn, void *ctx,
 		    struct kueue_conf **ret, struct err *err)
 {
-	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = xmalloc_zero(1, sizeof(*c));
-	struct reading r = { d, c, warn, ctx };
-	int code;
+	return read_file(d, warn_unknown, warn, ctx, ret, err);
+}
 
-	c->arena = arena_create(0);
-	quota_options_default(&c->options);
-	code = read_all(&r, err);
-	if (code == 0) {
-		*ret = take_ptr(&c);
-	}
-	return code;
+int kueue_conf_read_strict(const struct jdoc *d, kueue_conf_warn_fn warn, void *ctx,
+			   struct kueue_conf **ret, struct err *err)
+{
+	return read_file(d, refuse_unknown, warn, ctx, ret, err);
 }
 
 void kueue_conf_destroy(struct kueue_conf *c)

@@ -1,6 +1,7 @@
 /* scheduler/workloads/conf/kueue_conf.h: Kueue's configuration file (config.kueue.x-k8s.io/v1beta2,
- * Configuration) as far as it decides anything for the Workload engine; everything else in it is
- * accepted and ignored. Immutable after loading. Errors name the field. Any thread. */
+ * Configuration). The table in kueue_conf.c has all its fields; those that decide nothing for the
+ * Workload engine are accepted and ignored. Immutable after loading. Errors name the field. Any
+ * thread. */
 #ifndef SCHEDULER_WORKLOADS_CONF_KUEUE_CONF_H
 #define SCHEDULER_WORKLOADS_CONF_KUEUE_CONF_H
 
@@ -12,8 +13,6 @@
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 #include "scheduler/workloads/conf/kueue_conf_resources.h"
 #include "scheduler/workloads/model/quota.h"
-
-#define KUEUE_CONF_MAX_ITEMS 256 /* in each list and map */
 
 struct arena;
 struct err;
@@ -30,9 +29,14 @@ struct kueue_conf {
 
 typedef void (*kueue_conf_warn_fn)(void *ctx, const char *text);
 
-/* d NULL: defaults. warn is told of feature gates that are not known; may be NULL. */
+/* d NULL: defaults. warn is called for unknown fields, for feature gates that are unknown or not
+ * supported, and for fields without effect; may be NULL. */
 int kueue_conf_read(const struct jdoc *d, kueue_conf_warn_fn warn, void *ctx,
 		    struct kueue_conf **ret, struct err *err);
+/* Unknown fields are errors: Kueue refuses such a file, since a mistyped field would be without
+ * effect. */
+int kueue_conf_read_strict(const struct jdoc *d, kueue_conf_warn_fn warn, void *ctx,
+			   struct kueue_conf **ret, struct err *err);
 void kueue_conf_destroy(struct kueue_conf *c); /* NULL is fine */
 void kueue_conf_destroyp(struct kueue_conf **pc);
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "api/meta/selector.h"
+#include "enc/config.h"
 
 #define KUEUE_CONF_METRICS_LABELS_MAX 20    /* customLabels */
 #define KUEUE_CONF_METRICS_LABELS_OF_KIND 6 /* of one sourceKind */
@@ -15,10 +16,6 @@
 #define KUEUE_CONF_METRICS_WORKLOAD_MAX 2   /* the same for Workloads */
 #define KUEUE_CONF_METRICS_WORKLOAD_VALUES 12
 #define KUEUE_CONF_METRICS_UNTRACKED "kueue.x-k8s.io/_UNTRACKED_VALUE_"
-
-struct arena;
-struct err;
-struct jdoc;
 
 enum kueue_conf_metrics_kind { /* sourceKind */
 			       KUEUE_CONF_METRICS_CLUSTER_QUEUE,
@@ -44,18 +41,17 @@ struct kueue_conf_metrics {    /* which metrics there are */
 	bool creation_latency; /* gate MetricForWorkloadCreationLatency */
 	bool some_local_queues;
 	struct selector of_local_queues; /* some_local_queues: those with these labels */
-	/* gate CustomMetricLabels; those of Workloads have one to
-	 * KUEUE_CONF_METRICS_WORKLOAD_VALUES tracked values */
+	bool custom_labels;              /* gate CustomMetricLabels; off: there are no labels */
+	/* Those of Workloads have one to KUEUE_CONF_METRICS_WORKLOAD_VALUES tracked values. */
 	const struct kueue_conf_metrics_label *labels;
 	size_t nlabels;
 };
 
-/* Called with the field and what is without effect. */
-typedef void (*kueue_conf_metrics_warn_fn)(void *ctx, const char *field, const char *what);
-
-/* d: the whole file, may be NULL. Texts live in the arena. -ERR_INVALID names the field. */
-int kueue_conf_metrics_read(const struct jdoc *d, struct arena *arena,
-			    kueue_conf_metrics_warn_fn warn, void *ctx,
-			    struct kueue_conf_metrics *ret, struct err *err);
+/* Of the object `metrics`, for struct kueue_conf_metrics. Gates set cohorts, creation_latency and
+ * custom_labels, and may switch off local_queues. The context of the reader is the struct
+ * kueue_conf of which it is a part. */
+extern const struct config_row kueue_conf_metrics_rows[];
+/* After the rows and the gates. */
+void kueue_conf_metrics_finish(struct kueue_conf_metrics *m, struct config_reader *r);
 
 #endif

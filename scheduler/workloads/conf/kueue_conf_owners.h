@@ -8,12 +8,11 @@
 #include <stddef.h>
 
 #include "api/meta/selector.h"
+#include "enc/config.h"
 
 struct arena;
 struct err;
 struct jdoc;
-
-#define KUEUE_CONF_OWNERS_MAX_KINDS 256 /* in each list of integrations */
 
 struct kueue_conf_owners_kind { /* of objects that queue for what they own */
 	const char *group, *kind;
@@ -21,6 +20,8 @@ struct kueue_conf_owners_kind { /* of objects that queue for what they own */
 
 struct kueue_conf_owners {
 	bool without_queue_name;
+	const char *own_namespace; /* `namespace`; NULL: not given */
+	bool some_namespaces;      /* there is a managedJobsNamespaceSelector */
 	/* Without managedJobsNamespaceSelector: all namespaces but kube-system and that of
 	 * `namespace`. */
 	struct selector namespaces;
@@ -33,6 +34,13 @@ struct kueue_conf_owners {
 	size_t nothers;
 };
 
+/* Of the fields above, for struct kueue_conf_owners. */
+extern const struct config_row kueue_conf_owners_rows[];
+/* After the rows: the default selector. */
+void kueue_conf_owners_finish(struct kueue_conf_owners *o, struct arena *arena);
+/* The `read` of rows with a struct selector as their member. */
+int kueue_conf_owners_read_selector(struct config_reader *r, const struct jdoc *d, void *at,
+				    struct err *err);
 /* d: the whole file; NULL: Kueue's defaults. Everything lives in the arena. Errors name the field.
  */
 int kueue_conf_owners_read(const struct jdoc *d, struct arena *arena, struct kueue_conf_owners *ret,

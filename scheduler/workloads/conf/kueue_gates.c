@@ -1,6 +1,7 @@
 #include "scheduler/workloads/conf/kueue_gates.h"
 
 #include "base/attrs.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
 
 enum effect {
 	NONE,
@@ -9,77 +10,75 @@ enum effect {
 	SETS,
 	TURNS_ON,  /* on, the switch goes on; off, it stays: several gates ask for the same thing */
 	TURNS_OFF, /* off, the switch goes off; on, it stays: something else decides, too */
+	CLEARS,    /* on, the switch goes off; off, it stays */
 };
+
+#define OPTION(member) offsetof(struct kueue_conf, options.member)
+#define METRIC(member) offsetof(struct kueue_conf, metrics.member)
+#define TIME(member) offsetof(struct kueue_conf, times.member)
 
 static const struct {
 	const char *name;
 	enum effect effect;
-	size_t offset; /* of a bool of struct quota_options */
+	size_t offset; /* of a bool of struct kueue_conf */
 } gates[] = {
-	{ "AdmissionFairSharing", TURNS_OFF,
-	  offsetof(struct quota_options, admission_fair_sharing) },
-	{ "AdmissionGatedBy", SETS, offsetof(struct quota_options, admission_gates) },
+	{ "AdmissionFairSharing", TURNS_OFF, OPTION(admission_fair_sharing) },
+	{ "AdmissionGatedBy", SETS, OPTION(admission_gates) },
 	{ "AssignQueueLabelsForPods", ALWAYS_ON, 0 },
 	{ "CleanupProvisioningRequestsOnEviction", NONE, 0 },
-	{ "ConcurrentAdmission", TURNS_ON, offsetof(struct quota_options, preemption_gates) },
-	{ "ConcurrentAdmission", SETS, offsetof(struct quota_options, concurrent_admission) },
-	{ "CustomMetricLabels", NONE, 0 },
+	{ "ConcurrentAdmission", TURNS_ON, OPTION(preemption_gates) },
+	{ "ConcurrentAdmission", SETS, OPTION(concurrent_admission) },
+	{ "CustomMetricLabels", SETS, METRIC(custom_labels) },
 	{ "DeferRayServiceFinalizationForRedisCleanup", NONE, 0 },
-	{ "DisableWaitForPodsReady", NONE, 0 },
+	{ "DisableWaitForPodsReady", CLEARS, TIME(wait_pods_ready) },
+	{ "DisableWaitForPodsReady", CLEARS, OPTION(block_admission) },
 	{ "ElasticJobsViaWorkloadSlices", NONE, 0 },
 	{ "ElasticJobsViaWorkloadSlicesWithTAS", NONE, 0 },
 	{ "FailureRecoveryPolicy", ALWAYS_OFF, 0 },
-	{ "FairSharingPreemptWithinNominal", SETS,
-	  offsetof(struct quota_options, preempt_within_nominal) },
-	{ "FairSharingPrioritizeNonBorrowing", SETS,
-	  offsetof(struct quota_options, prioritize_non_borrowing) },
+	{ "FairSharingPreemptWithinNominal", SETS, OPTION(preempt_within_nominal) },
+	{ "FairSharingPrioritizeNonBorrowing", SETS, OPTION(prioritize_non_borrowing) },
 	{ "FastQuotaReleaseInPodIntegration", ALWAYS_OFF, 0 },
 	{ "FinishOrphanedWorkloads", ALWAYS_ON, 0 },
-	{ "FlavorFungibility", SETS, offsetof(struct quota_options, flavor_fungibility) },
-	{ "FlavorFungibilityPreserveScanProgress", SETS,
-	  offsetof(struct quota_options, preserve_scan_progress) },
+	{ "FlavorFungibility", SETS, OPTION(flavor_fungibility) },
+	{ "FlavorFungibilityPreserveScanProgress", SETS, OPTION(preserve_scan_progress) },
 	{ "HierarchicalCohorts", ALWAYS_ON, 0 },
 	{ "KueueDRAIntegration", NONE, 0 },
 	{ "KueueDRAIntegrationConsumableCapacity", NONE, 0 },
 	{ "KueueDRAIntegrationExtendedResource", NONE, 0 },
 	{ "KueueDRAIntegrationPartitionableDevices", NONE, 0 },
 	{ "LWSImmutableGroupSize", NONE, 0 },
-	{ "LocalQueueMetrics", NONE, 0 },
+	{ "LocalQueueMetrics", TURNS_OFF, METRIC(local_queues) },
 	{ "ManagedJobsNamespaceSelectorAlwaysRespected", NONE, 0 },
-	{ "MetricForWorkloadCreationLatency", NONE, 0 },
-	{ "MetricsForCohorts", NONE, 0 },
+	{ "MetricForWorkloadCreationLatency", SETS, METRIC(creation_latency) },
+	{ "MetricsForCohorts", SETS, METRIC(cohorts) },
 	{ "MultiKueue", NONE, 0 },
-	{ "MultiKueueOrchestratedPreemption", TURNS_ON,
-	  offsetof(struct quota_options, preemption_gates) },
-	{ "NominalQuotaFirst", SETS, offsetof(struct quota_options, nominal_first) },
+	{ "MultiKueueOrchestratedPreemption", TURNS_ON, OPTION(preemption_gates) },
+	{ "NominalQuotaFirst", SETS, OPTION(nominal_first) },
 	{ "ObjectRetentionPolicies", ALWAYS_ON, 0 },
-	{ "PartialAdmission", SETS, offsetof(struct quota_options, partial_admission) },
+	{ "PartialAdmission", SETS, OPTION(partial_admission) },
 	{ "PodIntegrationValidateGroupOwner", NONE, 0 },
-	{ "PrioritizePreemptorWorkloads", SETS,
-	  offsetof(struct quota_options, prioritize_preemptors) },
-	{ "PriorityBoost", SETS, offsetof(struct quota_options, priority_boost) },
-	{ "PrioritySortingWithinCohort", SETS, offsetof(struct quota_options, priority_sorting) },
+	{ "PrioritizePreemptorWorkloads", SETS, OPTION(prioritize_preemptors) },
+	{ "PriorityBoost", SETS, OPTION(priority_boost) },
+	{ "PrioritySortingWithinCohort", SETS, OPTION(priority_sorting) },
 	{ "PropagateBatchJobLabelsToWorkload", NONE, 0 },
 	{ "QuotaCheckStrategy", ALWAYS_ON, 0 },
-	{ "ReclaimablePods", SETS, offsetof(struct quota_options, reclaimable_pods) },
-	{ "RecomputeAssignmentUponPreemptionTargetsOverlap", SETS,
-	  offsetof(struct quota_options, recompute_on_overlap) },
+	{ "ReclaimablePods", SETS, OPTION(reclaimable_pods) },
+	{ "RecomputeAssignmentUponPreemptionTargetsOverlap", SETS, OPTION(recompute_on_overlap) },
 	{ "RejectUpdatesToCQWithInvalidOnFlavors", ALWAYS_OFF, 0 },
 	{ "RemoveFinalizersWithStrictPatch", NONE, 0 },
 	{ "SchedulerLibraryIntegration", NONE, 0 },
 	{ "SchedulerLongRequeueInterval", ALWAYS_OFF, 0 },
 	{ "SchedulerTimestampPreemptionBuffer", ALWAYS_OFF, 0 },
-	{ "SchedulingEquivalenceHashing", SETS,
-	  offsetof(struct quota_options, equivalence_hashing) },
+	{ "SchedulingEquivalenceHashing", SETS, OPTION(equivalence_hashing) },
 	{ "ShortWorkloadNames", ALWAYS_OFF, 0 },
 	{ "SkipAncestorCheckForDeletedWorkloads", NONE, 0 },
 	{ "SkipFinalizersForPodsSuspendedByParent", NONE, 0 },
 	{ "SkipReassignmentForPodOwnedWorkloads", ALWAYS_OFF, 0 },
 	{ "SparkApplicationIntegration", NONE, 0 },
 	{ "TLSOptions", NONE, 0 },
-	{ "TopologyAwareScheduling", SETS, offsetof(struct quota_options, topology) },
-	{ "UnadmittedWorkloadsExplicitStatus", NONE, 0 },
-	{ "UnadmittedWorkloadsObservability", SETS, offsetof(struct quota_options, observability) },
+	{ "TopologyAwareScheduling", SETS, OPTION(topology) },
+	{ "UnadmittedWorkloadsExplicitStatus", SETS, TIME(explicit_status) },
+	{ "UnadmittedWorkloadsObservability", SETS, OPTION(observability) },
 	{ "ValidateRayAndSparkJobUpdates", NONE, 0 },
 	{ "VectorizedResourceRequests", NONE, 0 },
 	{ "VisibilityOnDemand", NONE, 0 },
@@ -109,16 +108,18 @@ static void set(enum effect effect, bool on, bool *option)
 {
 	if (effect == SETS || (effect == TURNS_ON && on) || (effect == TURNS_OFF && !on)) {
 		*option = on;
+	} else if (effect == CLEARS && on) {
+		*option = false;
 	}
 }
 
-bool kueue_gates_set(struct str name, bool on, struct quota_options *o)
+bool kueue_gates_set(struct str name, bool on, struct kueue_conf *c)
 {
 	bool known = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
 		if (str_eq_c(name, gates[i].name)) {
-			set(gates[i].effect, on, (bool *)((char *)o + gates[i].offset));
+			set(gates[i].effect, on, (bool *)((char *)c + gates[i].offset));
 			known = true;
 		}
 	}
@@ -148,8 +149,7 @@ static const char *missing_when_on(struct str name)
 	}
 	if (str_eq_c(name, "ConcurrentAdmission")) {
 		return "variants for concurrent admission are not supported yet, only the "
-		       "preemption "
-		       "gates that come with them";
+		       "preemption gates that come with them";
 	}
 	if (str_has_prefix(name, "ElasticJobsViaWorkloadSlices")) {
 		return "elastic jobs (slices of a workload) are not supported yet";

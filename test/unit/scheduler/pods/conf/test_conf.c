@@ -50,21 +50,20 @@ static void test_errors_name_file_line_and_key(void **state)
 	static const struct {
 		const char *text, *error;
 	} rows[] = {
-		{ "", "s.conf: expected a map with actions and tiers" },
-		{ "[]", "s.conf: expected a map with actions and tiers" },
-		{ "tiers: []", "s.conf: actions: expected a text of names joined by commas" },
-		{ "actions: [enqueue]",
-		  "s.conf:1: actions: expected a text of names joined by commas" },
+		{ "", "s.conf: actions: missing" },
+		{ "[]", "s.conf: must be an object, not a list" },
+		{ "tiers: []", "s.conf: actions: missing" },
+		{ "actions: [enqueue]", "s.conf:1: actions: must be a string, not a list" },
 		{ "actions: \"\"", "s.conf:1: actions: an empty action name" },
 		{ "\nactions: \"enqueue,, allocate\"", "s.conf:2: actions: an empty action name" },
 		{ "actions: \"enqueue,\"", "s.conf:1: actions: an empty action name" },
 		{ "actions: \"enqueue, alocate\"",
 		  "s.conf:1: actions: unknown action \"alocate\"" },
-		{ "actions: enqueue\ntiers: 3", "s.conf:2: tiers: expected a list" },
+		{ "actions: enqueue\ntiers: 3", "s.conf:2: tiers: must be a list, not a number" },
 		{ "actions: enqueue\ntiers: [3]",
-		  "s.conf:2: tiers[0]: expected a map with a list `plugins`" },
+		  "s.conf:2: tiers[0]: must be an object, not a number" },
 		{ "actions: enqueue\ntiers:\n- plugins: 4",
-		  "s.conf:2: tiers[0]: expected a map with a list `plugins`" },
+		  "s.conf:3: tiers[0].plugins: must be a list, not a number" },
 		{ "actions: enqueue\ntiers:\n- plugins:\n  - name: gang\n- plugins:\n  - name: "
 		  "gangs\n",
 		  "s.conf:6: tiers[1].plugins[0].name: unknown plugin \"gangs\"" },
@@ -73,11 +72,11 @@ static void test_errors_name_file_line_and_key(void **state)
 		  "s.conf:5: tiers[0]: proportion and drf with enableHierarchy exclude each "
 		  "other" },
 		{ "actions: enqueue\nconfigurations: 3",
-		  "s.conf:2: configurations: expected a list" },
+		  "s.conf:2: configurations: must be a list, not a number" },
 		{ "actions: enqueue\nconfigurations:\n- arguments: {}",
 		  "s.conf:2: configurations[0].name: missing" },
 		{ "actions: enqueue\nconfigurations:\n- name: enqueue\n  arguments: 3",
-		  "s.conf:4: configurations[0].arguments: expected a map" },
+		  "s.conf:4: configurations[0].arguments: must be an object, not a number" },
 	};
 	struct conf_fixture f;
 
@@ -219,10 +218,209 @@ static void test_limits_of_counts(void **state)
 	check_limit("actions: enqueue\ntiers:\n", "- plugins: []\n", CONF_MAX_TIERS,
 		    "tiers: more than 16");
 	check_limit("actions: enqueue\ntiers:\n- plugins:\n", "  - name: gang\n", CONF_MAX_PLUGINS,
-		    "tiers[0].plugins[64]: more than 64 plugins");
+		    "tiers[0].plugins: more than 64 items");
 	check_limit("actions: enqueue", ",enqueue", CONF_MAX_ACTIONS - 1, "actions: more than 64");
 	check_limit("actions: enqueue\nconfigurations:\n", "- name: allocate\n", CONF_MAX_ACTIONS,
 		    "configurations: more than 64");
+}
+
+static int parse_plugin(struct conf_fixture *f, const char *members)
+{
+	struct strbuf b = STRBUF_INIT;
+	int r;
+
+	strbuf_printf(&b, "actions: enqueue\ntiers:\n- plugins:\n  - %s\n", members);
+	r = conf_fixture_parse(f, b.p);
+	strbuf_finish(&b);
+	return r;
+}
+
+static void test_every_switch_is_on_by_default_except_two(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(parse_plugin(&f, "name: gang"), 0);
+	for (int i = 0; i < CONF_SWITCH_COUNT_; i++) {
+		assert_int_equal(f.conf->plugins[0].on[i],
+				 i != CONF_HIERARCHY && i != CONF_CLUSTER_ORDER);
+	}
+	conf_fixture_finish(&f);
+}
+
+/* The prefixes are not consistent in Volcano; its files must work unchanged. */
+static void test_spelling_of_every_switch(void **state)
+{
+	static const char *const keys[] = {
+		"enableJobOrder",           "enableHierarchy",        "enableJobReady",
+		"enableJobPipelined",       "enableTaskOrder",        "enablePreemptable",
+		"enableReclaimable",        "enablePreemptive",       "enableQueueOrder",
+		"enablePredicate",          "enableBestNode",         "enableNodeOrder",
+		"enableTargetJob",          "enableReservedNodes",    "enableJobEnqueued",
+		"enableJobStarving",        "enabledClusterOrder",    "enabledVictim",
+		"enabledOverused",          "enabledAllocatable",     "enabledHyperNodeOrder",
+		"enabledSubJobReady",       "enabledSubJobPipelined", "enabledSubJobOrder",
+		"enabledHyperNodeGradient",
+	};
+	struct conf_fixture f;
+
+	(void)state;
+	assert_int_equal(ARRAY_LEN(keys), CONF_SWITCH_COUNT_);
+	conf_fixture_init(&f);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		bool to = i == CONF_HIERARCHY || i == CONF_CLUSTER_ORDER;
+		char members[64];
+
+		snprintf(members, sizeof(members), "{name: gang, %s: %s}", keys[i],
+			 to ? "true" : "false");
+		assert_int_equal(parse_plugin(&f, members), 0);
+		assert_string_equal(f.warnings.p, "");
+		for (size_t k = 0; k < CONF_SWITCH_COUNT_; k++) {
+			bool def = k != CONF_HIERARCHY && k != CONF_CLUSTER_ORDER;
+
+			assert_int_equal(f.conf->plugins[0].on[k], k == i ? to : def);
+		}
+	}
+	conf_fixture_finish(&f);
+}
+
+static void test_mistyped_switches_are_pointed_out(void **state)
+{
+	static const struct {
+		const char *members, *warning;
+	} rows[] = {
+		{ "{name: gang, enabledJobOrder: false}",
+		  "s.conf:4: tiers[0].plugins[0].enabledJobOrder: unknown key, ignored (did you "
+		  "mean enableJobOrder?)\n" },
+		{ "{name: gang, enableOverused: false}",
+		  "s.conf:4: tiers[0].plugins[0].enableOverused: unknown key, ignored (did you "
+		  "mean enabledOverused?)\n" },
+		{ "{name: gang, EnableJobready: false}",
+		  "s.conf:4: tiers[0].plugins[0].EnableJobready: unknown key, ignored (did you "
+		  "mean enableJobReady?)\n" },
+		{ "{name: gang, enableJobOder: false}",
+		  "s.conf:4: tiers[0].plugins[0].enableJobOder: unknown key, ignored\n" },
+		{ "{name: gang, argument: {}}",
+		  "s.conf:4: tiers[0].plugins[0].argument: unknown key, ignored\n" },
+	};
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(parse_plugin(&f, rows[i].members), 0);
+		assert_string_equal(f.warnings.p, rows[i].warning);
+		assert_true(f.conf->plugins[0].on[CONF_JOB_ORDER]);
+		assert_true(f.conf->plugins[0].on[CONF_OVERUSED]);
+	}
+	conf_fixture_finish(&f);
+}
+
+static void test_errors_in_plugins(void **state)
+{
+	static const struct {
+		const char *members, *error;
+	} rows[] = {
+		{ "{}", "s.conf:3: tiers[0].plugins[0].name: missing" },
+		{ "{name: \"\"}", "s.conf:4: tiers[0].plugins[0].name: missing" },
+		{ "{name: 3}",
+		  "s.conf:4: tiers[0].plugins[0].name: must be a string, not a number" },
+		{ "gang", "s.conf:3: tiers[0].plugins[0]: must be an object, not a string" },
+		{ "{name: gang, enableJobOrder: \"false\"}",
+		  "s.conf:4: tiers[0].plugins[0].enableJobOrder: must be a boolean, not a string" },
+		{ "{name: gang, enableJobOrder: 0}",
+		  "s.conf:4: tiers[0].plugins[0].enableJobOrder: must be a boolean, not a number" },
+		{ "{name: gang, arguments: [1]}",
+		  "s.conf:4: tiers[0].plugins[0].arguments: must be an object, not a list" },
+	};
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(parse_plugin(&f, rows[i].members), -ERR_INVALID);
+		assert_string_equal(f.err.text, rows[i].error);
+	}
+	conf_fixture_finish(&f);
+}
+
+static void test_null_is_as_if_it_were_not_written(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(parse_plugin(&f, "{name: gang, enableJobOrder: null, arguments: null}"),
+			 0);
+	assert_true(f.conf->plugins[0].on[CONF_JOB_ORDER]);
+	assert_int_equal(f.conf->plugins[0].nargs, 0);
+	assert_string_equal(f.warnings.p, "");
+	conf_fixture_finish(&f);
+}
+
+static void test_arguments_become_text(void **state)
+{
+	static const char *const expected[] = {
+		"10", "0.5", "-3", "true", "plain", "7", "{\"a\":[1,\"b\"]}"
+	};
+	const struct conf_plugin *p;
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(parse_plugin(&f, "{name: gang, arguments: {a: 10, b: 0.5, c: -3, d: true, "
+					  "e: plain, f: '7', gone: null, g: {a: [1, b]}}}"),
+			 0);
+	p = &f.conf->plugins[0];
+	assert_int_equal(p->nargs, 7);
+	for (size_t i = 0; i < 7; i++) {
+		assert_string_equal(p->args[i].value, expected[i]);
+	}
+	assert_string_equal(p->args[6].key, "g");
+	conf_fixture_finish(&f);
+}
+
+/* In one map, and over all maps of an action. */
+static void test_limit_of_arguments(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	strbuf_add_c(&b, "actions: enqueue\nconfigurations:\n- name: enqueue\n  arguments:\n");
+	for (int i = 0; i < CONF_MAX_ARGS; i++) {
+		strbuf_printf(&b, "    k%d: 1\n", i);
+	}
+	assert_int_equal(conf_fixture_parse(&f, b.p), 0);
+	assert_int_equal(f.conf->actions[0].nargs, CONF_MAX_ARGS);
+	strbuf_add_c(&b, "- name: enqueue\n  arguments: {more: 1}\n");
+	assert_int_equal(conf_fixture_parse(&f, b.p), -ERR_INVALID);
+	assert_non_null(strstr(f.err.text, "configurations[1].arguments: more than 256 items"));
+	strbuf_truncate(&b, b.len - strlen("- name: enqueue\n  arguments: {more: 1}\n"));
+	strbuf_add_c(&b, "    more: 1\n");
+	assert_int_equal(conf_fixture_parse(&f, b.p), -ERR_INVALID);
+	assert_non_null(strstr(f.err.text, "configurations[0].arguments: more than 256 items"));
+	conf_fixture_finish(&f);
+	strbuf_finish(&b);
+}
+
+static void test_limit_of_plugins_is_for_all_tiers(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	strbuf_add_c(&b, "actions: enqueue\ntiers:\n- plugins:\n  - name: gang\n- plugins:\n");
+	add_repeated(&b, "  - name: gang\n", CONF_MAX_PLUGINS - 1);
+	assert_int_equal(conf_fixture_parse(&f, b.p), 0);
+	strbuf_add_c(&b, "  - name: gang\n");
+	assert_int_equal(conf_fixture_parse(&f, b.p), -ERR_INVALID);
+	assert_non_null(strstr(f.err.text, "tiers[1].plugins[63]: more than 64 plugins"));
+	conf_fixture_finish(&f);
+	strbuf_finish(&b);
 }
 
 static void test_limit_of_bytes(void **state)
@@ -283,6 +481,14 @@ int main(void)
 		cmocka_unit_test(test_unknown_keys_are_warned_about_and_ignored),
 		cmocka_unit_test(test_arguments_of_actions),
 		cmocka_unit_test(test_limits_of_counts),
+		cmocka_unit_test(test_every_switch_is_on_by_default_except_two),
+		cmocka_unit_test(test_spelling_of_every_switch),
+		cmocka_unit_test(test_mistyped_switches_are_pointed_out),
+		cmocka_unit_test(test_errors_in_plugins),
+		cmocka_unit_test(test_null_is_as_if_it_were_not_written),
+		cmocka_unit_test(test_arguments_become_text),
+		cmocka_unit_test(test_limit_of_arguments),
+		cmocka_unit_test(test_limit_of_plugins_is_for_all_tiers),
 		cmocka_unit_test(test_limit_of_bytes),
 		cmocka_unit_test(test_files),
 	};

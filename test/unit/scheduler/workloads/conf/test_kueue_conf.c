@@ -7,7 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "enc/json/jdoc.h"
+#include "enc/config.h"
 #include "enc/yaml.h"
 
 static void remember(void *ctx, const char *text)
@@ -93,7 +93,7 @@ static void fair_sharing_is_on_when_it_is_there(void **state)
 		{ "fairSharing: {}\n", true },
 		{ "fairSharing: {preemptionStrategies: []}\n", true },
 		{ "fairSharing: null\n", false },
-		{ "a: 1\n", false },
+		{ "kind: Configuration\n", false },
 	};
 
 	(void)state;
@@ -110,11 +110,11 @@ static void errors_name_the_field(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "kind: Deployment\n", "kind: must be Configuration, not Deployment" },
-		{ "- 1\n", "the configuration: must be an object" },
-		{ "featureGates: [a]\n", "featureGates: must be an object" },
+		{ "- 1\n", "must be an object, not a list" },
+		{ "featureGates: [a]\n", "featureGates: must be an object, not a list" },
 		{ "featureGates: {PriorityBoost: 1}\n",
-		  "featureGates.PriorityBoost: must be a boolean" },
-		{ "fairSharing: true\n", "fairSharing: must be an object" },
+		  "featureGates.PriorityBoost: must be a boolean, not a number" },
+		{ "fairSharing: true\n", "fairSharing: must be an object, not a boolean" },
 		{ "fairSharing: {preemptionStrategies: [X]}\n",
 		  "fairSharing.preemptionStrategies: must be LessThanOrEqualToFinalShare, "
 		  "LessThanInitialShare, or both in this order" },
@@ -127,17 +127,18 @@ static void errors_name_the_field(void **state)
 		{ "admissionFairSharing: {resourceWeights: {cpu: -1}}\n",
 		  "admissionFairSharing.resourceWeights.cpu: must be a number, not negative" },
 		{ "resources: {quotaCheckStrategy: Maybe}\n",
-		  "resources.quotaCheckStrategy: must be BlockUndeclared or IgnoreUndeclared" },
+		  "resources.quotaCheckStrategy: must be BlockUndeclared or IgnoreUndeclared, "
+		  "not Maybe" },
 		{ "resources: {excludeResourcePrefixes: [1]}\n",
-		  "resources.excludeResourcePrefixes: must be texts" },
+		  "resources.excludeResourcePrefixes[0]: must be a string, not a number" },
 		{ "resources: {transformations: [{}]}\n",
-		  "resources.transformations.input: missing" },
+		  "resources.transformations[0].input: missing" },
 		{ "resources: {transformations: [{input: a, strategy: X}]}\n",
-		  "resources.transformations.strategy: must be Retain or Replace" },
+		  "resources.transformations[0].strategy: must be Retain or Replace, not X" },
 		{ "resources: {transformations: [{input: a, outputs: {b: 1x}}]}\n",
-		  "resources.transformations.outputs.b: invalid quantity \"1x\"" },
+		  "resources.transformations[0].outputs.b: invalid quantity \"1x\"" },
 		{ "waitForPodsReady: {blockAdmission: 1}\n",
-		  "waitForPodsReady.blockAdmission: must be a boolean" },
+		  "waitForPodsReady.blockAdmission: must be a boolean, not a number" },
 		{ "featureGates: {UnadmittedWorkloadsExplicitStatus: true, "
 		  "UnadmittedWorkloadsObservability: false}\n",
 		  "featureGates.UnadmittedWorkloadsExplicitStatus: requires "
@@ -146,7 +147,8 @@ static void errors_name_the_field(void **state)
 		  "featureGates.TASBalancedPlacement: requires TopologyAwareScheduling to be "
 		  "enabled" },
 		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Now}}\n",
-		  "waitForPodsReady.requeuingStrategy.timestamp: must be Eviction or Creation" },
+		  "waitForPodsReady.requeuingStrategy.timestamp: must be Eviction or Creation, not "
+		  "Now" },
 	};
 
 	(void)state;
@@ -158,6 +160,126 @@ static void errors_name_the_field(void **state)
 		assert_int_equal(read_text(rows[i][0], &warnings, &c, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i][1]);
 		assert_null(c);
+	}
+}
+
+#define S INT64_C(1000000000)
+
+static void time_limits_have_defaults(void **state)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+	const struct quota_times *t;
+
+	(void)state;
+	assert_int_equal(kueue_conf_read(NULL, NULL, NULL, &c, NULL), 0);
+	t = &c->times;
+	assert_true(t->wait_pods_ready);
+	assert_int_equal(t->ready_ns, 1800 * S);
+	assert_int_equal(t->recovery_ns, 1800 * S);
+	assert_int_equal(t->backoff_base_ns, 60 * S);
+	assert_int_equal(t->backoff_max_ns, 3600 * S);
+	assert_int_equal(t->backoff_limit, -1);
+	assert_int_equal(t->keep_finished_ns, -1);
+	assert_int_equal(t->keep_deactivated_ns, -1);
+	assert_false(t->explicit_status);
+}
+
+static void time_limits_can_be_set(void **state)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+	CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
+	const struct quota_times *t;
+
+	(void)state;
+	assert_int_equal(read_text("waitForPodsReady: {timeout: 5m, recoveryTimeout: 3m, "
+				   "blockAdmission: true,\n"
+				   "  requeuingStrategy: {backoffBaseSeconds: 10,\n"
+				   "    backoffMaxSeconds: 20, backoffLimitCount: 0}}\n"
+				   "objectRetentionPolicies: {workloads: {afterFinished: 0s,\n"
+				   "  afterDeactivatedByKueue: 1h}}\n"
+				   "featureGates: {DisableWaitForPodsReady: true,\n"
+				   "  UnadmittedWorkloadsExplicitStatus: true}\n",
+				   &warnings, &c, NULL),
+			 0);
+	t = &c->times;
+	assert_true(!c->options.block_admission);
+	assert_false(t->wait_pods_ready);
+	assert_int_equal(t->ready_ns, 300 * S);
+	assert_int_equal(t->recovery_ns, 180 * S);
+	assert_int_equal(t->backoff_base_ns, 10 * S);
+	assert_int_equal(t->backoff_max_ns, 20 * S);
+	assert_int_equal(t->backoff_limit, 0);
+	assert_int_equal(t->keep_finished_ns, 0);
+	assert_int_equal(t->keep_deactivated_ns, 3600 * S);
+	assert_true(t->explicit_status);
+}
+
+static void errors_in_times_name_the_field(void **state)
+{
+	static const struct {
+		const char *text, *field;
+	} cases[] = {
+		{ "waitForPodsReady: {timeout: soon}", "waitForPodsReady.timeout" },
+		{ "waitForPodsReady: {recoveryTimeout: 3}", "waitForPodsReady.recoveryTimeout" },
+		{ "waitForPodsReady: {requeuingStrategy: {backoffLimitCount: -1}}",
+		  "waitForPodsReady.requeuingStrategy.backoffLimitCount" },
+		{ "waitForPodsReady: {requeuingStrategy: {backoffBaseSeconds: 1.5}}",
+		  "waitForPodsReady.requeuingStrategy.backoffBaseSeconds" },
+		{ "waitForPodsReady: {requeuingStrategy: {backoffMaxSeconds: 4294967296}}",
+		  "waitForPodsReady.requeuingStrategy.backoffMaxSeconds" },
+		{ "objectRetentionPolicies: {workloads: {afterFinished: x}}",
+		  "objectRetentionPolicies.workloads.afterFinished" },
+		{ "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: 5}}",
+		  "objectRetentionPolicies.workloads.afterDeactivatedByKueue" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		struct err err = ERR_INIT;
+
+		assert_int_equal(read_text(cases[i].text, NULL, &c, &err), -ERR_INVALID);
+		assert_true(str_has_prefix(str_of(err.text), cases[i].field));
+		assert_null(c);
+	}
+}
+
+/* Without strict reading an unknown field is a warning. */
+static void unknown_fields_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *error; /* NULL: fine */
+	} rows[] = {
+		{ "", NULL },
+		{ "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n", NULL },
+		{ "featureGates: {Whatever: true}\nmultiKueue: {any: thing}\n", NULL },
+		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}\n", NULL },
+		{ "resources: {transformations: [{input: a, outputs: {b: 1}}]}\n", NULL },
+		{ "pprofBindAddress: :8083\nwebhook: {host: h}\n", NULL },
+		{ "fairSharin: {}\n", "fairSharin: unknown field" },
+		{ "fairSharing: {strategies: []}\n", "fairSharing.strategies: unknown field" },
+		{ "waitForPodsReady: {requeuingStrategy: {timestmp: x}}\n",
+		  "waitForPodsReady.requeuingStrategy.timestmp: unknown field" },
+		{ "resources: {transformations: [{input: a}, {input: b, inputs: c}]}\n",
+		  "resources.transformations[1].inputs: unknown field" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
+		struct err err = ERR_INIT;
+		int r;
+
+		assert_int_equal(yaml_parse(str_of(rows[i].text), &d, NULL), 0);
+		r = kueue_conf_read_strict(d, NULL, NULL, &c, &err);
+		assert_int_equal(r, rows[i].error == NULL ? 0 : -ERR_INVALID);
+		if (rows[i].error != NULL) {
+			assert_string_equal(err.text, rows[i].error);
+			assert_int_equal(kueue_conf_read(d, remember, &warnings, &c, NULL), 0);
+			assert_true(str_has_prefix(strbuf_str(&warnings), rows[i].error));
+		}
 	}
 }
 
@@ -208,7 +330,7 @@ static void lists_have_a_limit(void **state)
 		struct err err = ERR_INIT;
 
 		strbuf_add_c(&text, "resources: {excludeResourcePrefixes: [a");
-		for (size_t i = 1; i < KUEUE_CONF_MAX_ITEMS + extra; i++) {
+		for (size_t i = 1; i < CONFIG_MAX_ITEMS + extra; i++) {
 			strbuf_add_c(&text, ", a");
 		}
 		strbuf_add_c(&text, "]}\n");
@@ -223,6 +345,10 @@ int main(void)
 		cmocka_unit_test(fields_of_the_configuration),
 		cmocka_unit_test(fair_sharing_is_on_when_it_is_there),
 		cmocka_unit_test(errors_name_the_field),
+		cmocka_unit_test(time_limits_have_defaults),
+		cmocka_unit_test(time_limits_can_be_set),
+		cmocka_unit_test(errors_in_times_name_the_field),
+		cmocka_unit_test(unknown_fields_are_refused),
 		cmocka_unit_test(labels_of_workload_metrics_are_copied),
 		cmocka_unit_test(lists_have_a_limit),
 	};

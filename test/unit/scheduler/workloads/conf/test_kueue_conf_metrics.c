@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
 
 #define GATE "featureGates: {CustomMetricLabels: true}\n"
 #define LABELS(list) GATE "metrics: {customLabels: [" list "]}\n"
@@ -17,18 +17,18 @@
 	"{name: " letter "1}, {name: " letter "2}, {name: " letter "3}, {name: " letter            \
 	"4}, {name: " letter "5}"
 
-static void warn(void *ctx, const char *field, const char *what)
+static void warn(void *ctx, const char *text)
 {
-	strbuf_printf(ctx, "%s: %s;", field, what);
+	strbuf_printf(ctx, "%s;", text);
 }
 
-static int read_text(const char *text, struct arena *arena, struct strbuf *warnings,
-		     struct kueue_conf_metrics *ret, struct err *err)
+static int read_text(const char *text, struct strbuf *warnings, struct kueue_conf **ret,
+		     struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 
 	assert_int_equal(yaml_parse(str_of(text), &d, NULL), 0);
-	return kueue_conf_metrics_read(d, arena, warn, warnings, ret, err);
+	return kueue_conf_read(d, warn, warnings, ret, err);
 }
 
 static void switches(void **state)
@@ -37,7 +37,7 @@ static void switches(void **state)
 		const char *text;
 		bool resources, locals, cohorts, latency, some;
 	} rows[] = {
-		{ "a: 1\n", false, true, true, true, false },
+		{ "kind: Configuration\n", false, true, true, true, false },
 		{ "metrics: {enableClusterQueueResources: true}\n", true, true, true, true, false },
 		{ "featureGates: {LocalQueueMetrics: false, MetricsForCohorts: false, "
 		  "MetricForWorkloadCreationLatency: false}\n",
@@ -51,25 +51,23 @@ static void switches(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
-		struct kueue_conf_metrics m;
 
-		assert_int_equal(read_text(rows[i].text, arena, &warnings, &m, NULL), 0);
-		assert_int_equal(m.queue_resources, rows[i].resources);
-		assert_int_equal(m.local_queues, rows[i].locals);
-		assert_int_equal(m.cohorts, rows[i].cohorts);
-		assert_int_equal(m.creation_latency, rows[i].latency);
-		assert_int_equal(m.some_local_queues, rows[i].some);
+		assert_int_equal(read_text(rows[i].text, &warnings, &c, NULL), 0);
+		assert_int_equal(c->metrics.queue_resources, rows[i].resources);
+		assert_int_equal(c->metrics.local_queues, rows[i].locals);
+		assert_int_equal(c->metrics.cohorts, rows[i].cohorts);
+		assert_int_equal(c->metrics.creation_latency, rows[i].latency);
+		assert_int_equal(c->metrics.some_local_queues, rows[i].some);
 		assert_int_equal(warnings.len, 0);
 	}
 }
 
 static void the_labels(void **state)
 {
-	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 	CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
-	struct kueue_conf_metrics m;
 
 	(void)state;
 	assert_int_equal(
@@ -77,35 +75,33 @@ static void the_labels(void **state)
 				 "{name: w, sourceKind: Workload, trackedValues: [a]}, "
 				 "{name: b, sourceKind: Cohort, sourceAnnotationKey: c/d, "
 				 "trackedValues: [u, v]}"),
-			  arena, &warnings, &m, NULL),
+			  &warnings, &c, NULL),
 		0);
-	assert_int_equal(m.nlabels, 4);
-	assert_string_equal(m.labels[0].name, "custom_team");
-	assert_string_equal(m.labels[0].key, "team");
-	assert_int_equal(m.labels[0].kind, KUEUE_CONF_METRICS_CLUSTER_QUEUE);
-	assert_string_equal(m.labels[1].key, "x.y/cost-center");
-	assert_false(m.labels[1].is_annotation);
-	assert_string_equal(m.labels[2].name, "custom_w");
-	assert_int_equal(m.labels[2].kind, KUEUE_CONF_METRICS_WORKLOAD);
-	assert_int_equal(m.labels[2].ntracked, 1);
-	assert_string_equal(m.labels[3].name, "custom_b");
-	assert_true(m.labels[3].is_annotation);
-	assert_int_equal(m.labels[3].kind, KUEUE_CONF_METRICS_COHORT);
-	assert_int_equal(m.labels[3].ntracked, 2);
+	assert_int_equal(c->metrics.nlabels, 4);
+	assert_string_equal(c->metrics.labels[0].name, "custom_team");
+	assert_string_equal(c->metrics.labels[0].key, "team");
+	assert_int_equal(c->metrics.labels[0].kind, KUEUE_CONF_METRICS_CLUSTER_QUEUE);
+	assert_string_equal(c->metrics.labels[1].key, "x.y/cost-center");
+	assert_false(c->metrics.labels[1].is_annotation);
+	assert_string_equal(c->metrics.labels[2].name, "custom_w");
+	assert_int_equal(c->metrics.labels[2].kind, KUEUE_CONF_METRICS_WORKLOAD);
+	assert_int_equal(c->metrics.labels[2].ntracked, 1);
+	assert_string_equal(c->metrics.labels[3].name, "custom_b");
+	assert_true(c->metrics.labels[3].is_annotation);
+	assert_int_equal(c->metrics.labels[3].kind, KUEUE_CONF_METRICS_COHORT);
+	assert_int_equal(c->metrics.labels[3].ntracked, 2);
 	assert_int_equal(warnings.len, 0);
 }
 
 static void without_the_gate_there_are_none(void **state)
 {
-	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 	CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
-	struct kueue_conf_metrics m;
 
 	(void)state;
 	assert_int_equal(
-		read_text("metrics: {customLabels: [{name: team}]}\n", arena, &warnings, &m, NULL),
-		0);
-	assert_int_equal(m.nlabels, 0);
+		read_text("metrics: {customLabels: [{name: team}]}\n", &warnings, &c, NULL), 0);
+	assert_int_equal(c->metrics.nlabels, 0);
 	assert_non_null(strstr(warnings.p, "the gate CustomMetricLabels is off"));
 }
 
@@ -149,11 +145,10 @@ static void errors_name_the_field(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
-		struct kueue_conf_metrics m;
 		struct err err = ERR_INIT;
-		int r = read_text(rows[i].text, arena, &warnings, &m, &err);
+		int r = read_text(rows[i].text, &warnings, &c, &err);
 
 		if (rows[i].error == NULL) {
 			assert_int_equal(r, 0);

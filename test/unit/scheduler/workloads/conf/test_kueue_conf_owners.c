@@ -77,16 +77,17 @@ static void errors_name_the_field(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "manageJobsWithoutQueueName: 'x'\n",
-		  "manageJobsWithoutQueueName: must be a boolean" },
+		  "manageJobsWithoutQueueName: must be a boolean, not a string" },
 		{ "integrations: {frameworks: [batch/jobs]}\n",
-		  "integrations.frameworks: no such integration: \"batch/jobs\"" },
-		{ "integrations: {frameworks: pod}\n", "integrations.frameworks: must be a list" },
+		  "integrations.frameworks[0]: no such integration: \"batch/jobs\"" },
+		{ "integrations: {frameworks: pod}\n",
+		  "integrations.frameworks: must be a list, not a string" },
 		{ "integrations: {externalFrameworks: [Foo.v1]}\n",
-		  "integrations.externalFrameworks: \"Foo.v1\" is not Kind.version.group" },
+		  "integrations.externalFrameworks[0]: \"Foo.v1\" is not Kind.version.group" },
 		{ "integrations: {labelKeysToCopy: team}\n",
-		  "integrations.labelKeysToCopy: must be a list" },
+		  "integrations.labelKeysToCopy: must be a list, not a string" },
 		{ "integrations: {labelKeysToCopy: [a, a/b/c]}\n",
-		  "integrations.labelKeysToCopy: \"a/b/c\" is not the key of a label" },
+		  "integrations.labelKeysToCopy[1]: \"a/b/c\" is not the key of a label" },
 	};
 
 	(void)state;
@@ -119,7 +120,7 @@ static void bad_selectors(void **state)
 static void limits(void **state)
 {
 	(void)state;
-	for (unsigned n = KUEUE_CONF_OWNERS_MAX_KINDS; n <= KUEUE_CONF_OWNERS_MAX_KINDS + 1; n++) {
+	for (unsigned n = CONFIG_MAX_ITEMS; n <= CONFIG_MAX_ITEMS + 1; n++) {
 		CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 		struct kueue_conf_owners o;
@@ -130,7 +131,7 @@ static void limits(void **state)
 		}
 		strbuf_add_c(&text, "]}\n");
 		assert_int_equal(read_text(text.p, arena, &o, NULL),
-				 n > KUEUE_CONF_OWNERS_MAX_KINDS ? -ERR_INVALID : 0);
+				 n > CONFIG_MAX_ITEMS ? -ERR_INVALID : 0);
 	}
 }
 

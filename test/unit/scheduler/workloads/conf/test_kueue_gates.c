@@ -5,79 +5,80 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 static void gates_set_their_switches(void **state)
 {
-	struct quota_options o;
+	struct kueue_conf c;
 
 	(void)state;
-	quota_options_default(&o);
-	assert_true(kueue_gates_set(STR_LIT("PriorityBoost"), true, &o));
-	assert_true(o.priority_boost);
-	assert_true(kueue_gates_set(STR_LIT("PartialAdmission"), false, &o));
-	assert_false(o.partial_admission);
-	assert_true(kueue_gates_set(STR_LIT("NominalQuotaFirst"), false, &o));
-	assert_false(o.nominal_first);
-	assert_true(kueue_gates_set(STR_LIT("SchedulingEquivalenceHashing"), false, &o));
-	assert_false(o.equivalence_hashing);
+	quota_options_default(&c.options);
+	assert_true(kueue_gates_set(STR_LIT("PriorityBoost"), true, &c));
+	assert_true(c.options.priority_boost);
+	assert_true(kueue_gates_set(STR_LIT("PartialAdmission"), false, &c));
+	assert_false(c.options.partial_admission);
+	assert_true(kueue_gates_set(STR_LIT("NominalQuotaFirst"), false, &c));
+	assert_false(c.options.nominal_first);
+	assert_true(kueue_gates_set(STR_LIT("SchedulingEquivalenceHashing"), false, &c));
+	assert_false(c.options.equivalence_hashing);
 }
 
 static void two_gates_turn_on_preemption_gates(void **state)
 {
-	struct quota_options o;
+	struct kueue_conf c;
 
 	(void)state;
-	quota_options_default(&o);
-	assert_false(o.preemption_gates);
-	kueue_gates_set(STR_LIT("MultiKueueOrchestratedPreemption"), true, &o);
-	kueue_gates_set(STR_LIT("ConcurrentAdmission"), false, &o);
-	assert_true(o.preemption_gates);
+	quota_options_default(&c.options);
+	assert_false(c.options.preemption_gates);
+	kueue_gates_set(STR_LIT("MultiKueueOrchestratedPreemption"), true, &c);
+	kueue_gates_set(STR_LIT("ConcurrentAdmission"), false, &c);
+	assert_true(c.options.preemption_gates);
 }
 
 static void one_gate_may_have_two_switches(void **state)
 {
-	struct quota_options o;
+	struct kueue_conf c;
 
 	(void)state;
-	quota_options_default(&o);
-	assert_true(kueue_gates_set(STR_LIT("ConcurrentAdmission"), true, &o));
-	assert_true(o.preemption_gates && o.concurrent_admission);
-	assert_true(kueue_gates_set(STR_LIT("TopologyAwareScheduling"), false, &o));
-	assert_true(kueue_gates_set(STR_LIT("ReclaimablePods"), false, &o));
-	assert_true(kueue_gates_set(STR_LIT("AdmissionGatedBy"), false, &o));
-	assert_false(o.topology || o.reclaimable_pods || o.admission_gates);
+	quota_options_default(&c.options);
+	assert_true(kueue_gates_set(STR_LIT("ConcurrentAdmission"), true, &c));
+	assert_true(c.options.preemption_gates && c.options.concurrent_admission);
+	assert_true(kueue_gates_set(STR_LIT("TopologyAwareScheduling"), false, &c));
+	assert_true(kueue_gates_set(STR_LIT("ReclaimablePods"), false, &c));
+	assert_true(kueue_gates_set(STR_LIT("AdmissionGatedBy"), false, &c));
+	assert_false(c.options.topology || c.options.reclaimable_pods || c.options.admission_gates);
 }
 
 static void a_gate_alone_does_not_turn_on_admission_fair_sharing(void **state)
 {
-	struct quota_options o;
+	struct kueue_conf c;
 
 	(void)state;
-	quota_options_default(&o);
-	kueue_gates_set(STR_LIT("AdmissionFairSharing"), true, &o);
-	assert_false(o.admission_fair_sharing);
-	o.admission_fair_sharing = true;
-	kueue_gates_set(STR_LIT("AdmissionFairSharing"), false, &o);
-	assert_false(o.admission_fair_sharing);
+	quota_options_default(&c.options);
+	kueue_gates_set(STR_LIT("AdmissionFairSharing"), true, &c);
+	assert_false(c.options.admission_fair_sharing);
+	c.options.admission_fair_sharing = true;
+	kueue_gates_set(STR_LIT("AdmissionFairSharing"), false, &c);
+	assert_false(c.options.admission_fair_sharing);
 }
 
 static void known_ones_without_effect_and_unknown_ones(void **state)
 {
-	struct quota_options o, before;
+	struct kueue_conf c, before;
 
 	(void)state;
-	memset(&o, 0, sizeof(o));
-	quota_options_default(&o);
-	before = o;
-	assert_true(kueue_gates_set(STR_LIT("VisibilityOnDemand"), true, &o));
-	assert_true(kueue_gates_set(STR_LIT("TASBalancedPlacement"), true, &o));
-	assert_true(kueue_gates_set(STR_LIT("MultiKueueRemoteSpecSync"), true, &o));
-	assert_true(kueue_gates_set(STR_LIT("KueueDRARejectWorkloadsWhenDRADisabled"), true, &o));
-	assert_true(kueue_gates_set(STR_LIT("PodIntegrationValidateGroupOwner"), true, &o));
-	assert_false(kueue_gates_set(STR_LIT("PriorityBoos"), true, &o));
-	assert_false(kueue_gates_set(STR_LIT(""), true, &o));
-	assert_memory_equal(&o, &before, sizeof(o));
+	memset(&c, 0, sizeof(c));
+	quota_options_default(&c.options);
+	before = c;
+	assert_true(kueue_gates_set(STR_LIT("VisibilityOnDemand"), true, &c));
+	assert_true(kueue_gates_set(STR_LIT("TASBalancedPlacement"), true, &c));
+	assert_true(kueue_gates_set(STR_LIT("MultiKueueRemoteSpecSync"), true, &c));
+	assert_true(kueue_gates_set(STR_LIT("KueueDRARejectWorkloadsWhenDRADisabled"), true, &c));
+	assert_true(kueue_gates_set(STR_LIT("PodIntegrationValidateGroupOwner"), true, &c));
+	assert_false(kueue_gates_set(STR_LIT("PriorityBoos"), true, &c));
+	assert_false(kueue_gates_set(STR_LIT(""), true, &c));
+	assert_memory_equal(&c, &before, sizeof(c));
 }
 
 static void missing_features_have_names(void **state)

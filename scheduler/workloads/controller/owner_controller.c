@@ -17,7 +17,7 @@
 #include "scheduler/workloads/controller/owner_world.h"
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 
-#define SLOTS 32
+#define POOL_SLOTS 32
 #define REFUSED_MAX_NS (5 * 60 * CLOCK_NS_PER_S) /* between attempts at what is refused */
 
 static void workload_free(void *p)
@@ -567,7 +567,7 @@ struct owner_controller *owner_controller_create(const struct owner_controller_o
 	po.ops = &owner_write_ops;
 	po.ctx = &o->target;
 	po.may_send = owner_write_may_send;
-	po.slots = SLOTS;
+	po.slots = POOL_SLOTS;
 	po.refused_max_ns = REFUSED_MAX_NS;
 	o->pool = pool_create(&po);
 	return o;

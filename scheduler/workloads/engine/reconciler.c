@@ -20,7 +20,7 @@
 #include "scheduler/workloads/owners/owner_write.h"
 #include "scheduler/workloads/status/workload_reconcile.h"
 
-#define SLOTS 32
+#define POOL_SLOTS 32
 #define MAX_CHECKS 64
 
 struct reconciler {
@@ -152,7 +152,7 @@ struct reconciler *reconciler_create(const struct reconciler_options *opt)
 	po.ops = &owner_write_ops;
 	po.ctx = &l->target;
 	po.may_send = owner_write_may_send;
-	po.slots = SLOTS;
+	po.slots = POOL_SLOTS;
 	l->pool = pool_create(&po);
 	return l;
 }

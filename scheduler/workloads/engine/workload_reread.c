@@ -11,7 +11,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 
-#define SLOTS 16
+#define POOL_SLOTS 16
 
 struct workload_reread {
 	void (*post)(void *ctx, struct sched_msg *msg);
@@ -63,7 +63,7 @@ struct workload_reread *workload_reread_create(const struct pool_options *base,
 	po.ops = &ops;
 	po.ctx = r;
 	po.may_send = NULL; /* reading needs no lease */
-	po.slots = SLOTS;
+	po.slots = POOL_SLOTS;
 	r->pool = pool_create(&po);
 	return r;
 }

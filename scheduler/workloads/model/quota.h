@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collections/slots.h"
 #include "collections/vec.h"
 #include "scheduler/base/match.h"
 #include "scheduler/base/sentinel.h"
@@ -453,12 +454,11 @@ struct quota {
 	struct intern *names; /* all names but keys; what tenants write is swept: quota_names.c */
 	struct intern *resources; /* swept, too */
 	struct VEC(struct flavor_resource) pairs;
-	struct VEC(uint32_t) pairs_sorted; /* ids by (flavor, resource), to find them */
-	struct VEC(struct flavor *) flavors;
-	struct VEC(struct quota_node *) nodes;
-	struct VEC(struct local_queue *) locals;
-	struct VEC(struct workload *) workloads; /* NULL where the id is free */
-	struct VEC(uint32_t) free_nodes, free_locals, free_workloads; /* ids to use again */
+	struct VEC(uint32_t) pairs_sorted;   /* ids by (flavor, resource), to find them */
+	struct VEC(struct flavor *) flavors; /* by id, as the next three; never removed */
+	struct SLOTS(struct quota_node) nodes;
+	struct SLOTS(struct local_queue) locals;
+	struct SLOTS(struct workload) workloads;
 	struct strmap *flavor_of, *queue_of, *cohort_of, *local_of, *workload_of, *namespace_of;
 	struct strmap *check_of;    /* struct quota_admission_check, of those that exist */
 	struct strmap *topology_of; /* the interned name, of Topologies that exist */

@@ -81,7 +81,7 @@ void workload_cache_destroy(struct workload_cache *c)
 	quota_destroy(c->q);
 	from_kueue_rules_destroy(c->rules);
 	vec_finish(&c->states);
-	vec_finish(&c->wanted);
+	vec_finish(&c->to_write);
 	vec_finish(&c->unread);
 	vec_finish(&c->refused);
 	vec_finish(&c->flushes);
@@ -475,19 +475,18 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 	/* A cycle must know of an eviction that was decided since the last one. */
 	workload_cache_workload_flags(c, c->q->workloads.v[w->id], draft);
 	packed = conditions_pack_make(draft); /* the draft's texts are those of the status */
-	if (s->flies && !s->wanted) {
+	if (s->in_flight && !s->dirty) {
 		s->sent_status = s->status;
-	} else if (s->out) {
+	} else if (s->dirty || s->in_flight) {
 		free(s->status);
 	} else {
 		s->before = s->status;
 	}
 	s->status = packed;
-	s->out = true;
-	if (!s->wanted && !s->flies) {
-		vec_push(&c->wanted, w->id);
+	if (!s->dirty && !s->in_flight) {
+		vec_push(&c->to_write, w->id);
 	}
-	s->wanted = true;
+	s->dirty = true;
 	return true;
 }
 
@@ -500,15 +499,15 @@ void workload_cache_give_back(struct workload_cache *c, const struct workload *w
 
 bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_write *ret)
 {
-	while (c->wanted.n > 0) {
-		uint32_t id = vec_pop(&c->wanted);
+	while (c->to_write.n > 0) {
+		uint32_t id = vec_pop(&c->to_write);
 		struct workload_state *s = id < c->states.n ? c->states.v[id] : NULL;
 
-		if (s == NULL || !s->wanted) {
+		if (s == NULL || !s->dirty) {
 			continue; /* it is gone */
 		}
-		s->wanted = false;
-		s->flies = true;
+		s->dirty = false;
+		s->in_flight = true;
 		s->sent = ++c->writes;
 		*ret = (struct workload_cache_write){
 			.workload = c->q->workloads.v[id],

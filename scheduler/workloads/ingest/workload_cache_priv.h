@@ -14,15 +14,14 @@ struct strmap;
 /* Beside struct workload. Statuses are owned and packed (workloads/status/conditions_pack.h). */
 struct workload_state {
 	struct conditions_pack *status; /* as it should stand; NULL: not read yet */
-	struct conditions_pack *before; /* as it was read last; NULL: no write is out */
+	struct conditions_pack *before; /* as it was read last; NULL: neither dirty nor in flight */
 	struct conditions_pack
 		*sent_status; /* as it is under way; NULL: it has not changed since */
 	const char *queue;    /* where the status says it holds quota, interned; NULL: nowhere */
 	unsigned failures;    /* writes in a row that failed */
 	bool finished;        /* the status is that of a finished one, of which not all is kept */
-	bool out;             /* a write is wanted or under way */
-	bool wanted;          /* the status is to be written */
-	bool flies;           /* a write is under way: the next one waits for its outcome */
+	bool dirty;           /* the status is to be written */
+	bool in_flight;       /* a write is under way: the next one waits for its outcome */
 	bool unsure;          /* it may hold quota by a write whose answer was lost */
 	bool outdated;        /* the API has a status that has not been read yet */
 	bool requeued;        /* Requeued=True since it was read: worth a new try when it is read */
@@ -31,7 +30,7 @@ struct workload_state {
 	int64_t refused;      /* of an outdated one: what is not newer than this is old */
 	int64_t read;         /* resourceVersion of what was read last */
 	int64_t retry_at;     /* wall ns: no write before; MODEL_TIME_NONE */
-	struct sched_msg *later; /* update that came while a write was out */
+	struct sched_msg *deferred; /* update that came while it was dirty or in flight */
 };
 
 /* Statuses as they are read from where they are packed; each lives until the next one of its use.
@@ -54,7 +53,7 @@ struct workload_cache {
 	struct from_kueue_rules *rules;
 	struct workload_cache_listener listener;
 	struct VEC(struct workload_state *) states; /* by workload id */
-	struct VEC(uint32_t) wanted;                /* workloads with a write to be sent */
+	struct VEC(uint32_t) to_write;              /* workloads that are dirty */
 	struct VEC(uint32_t) unread;                /* workloads to be read once more */
 	struct VEC(uint32_t) refused; /* workloads that hold quota and could not be written */
 	struct VEC(uint32_t) flushes; /* nodes */

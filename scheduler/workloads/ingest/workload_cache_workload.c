@@ -33,10 +33,10 @@ static void drop_sent(struct workload_state *s)
 	s->sent_status = NULL;
 }
 
-static void drop_later(struct workload_state *s)
+static void drop_deferred(struct workload_state *s)
 {
-	message_free(s->later);
-	s->later = NULL;
+	message_free(s->deferred);
+	s->deferred = NULL;
 }
 
 void workload_cache_workload_free(struct workload_state *s)
@@ -45,7 +45,7 @@ void workload_cache_workload_free(struct workload_state *s)
 		return;
 	}
 	drop_before(s);
-	drop_later(s);
+	drop_deferred(s);
 	drop_sent(s);
 	free(s->status);
 	free(s);
@@ -58,6 +58,11 @@ static void add_state(struct workload_cache *c, const struct workload *w)
 	}
 	c->states.v[w->id] = xmalloc_zero(1, sizeof(*c->states.v[0]));
 	c->states.v[w->id]->retry_at = MODEL_TIME_NONE;
+}
+
+static bool is_being_written(const struct workload_state *s)
+{
+	return s->dirty || s->in_flight;
 }
 
 static bool is_same(const struct workload *w, const char *uid)
@@ -300,7 +305,7 @@ void workload_cache_workload_keep(struct workload_cache *c, const struct sched_m
 	    (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
 		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->flags.finished &&
 		    kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED &&
-		    !workload_cache_state(c, w)->out) {
+		    !is_being_written(workload_cache_state(c, w))) {
 			take(c, m, now);
 		}
 		return;
@@ -324,7 +329,7 @@ static bool is_overtaken(const struct workload *w, const struct workload_state *
 	const struct api_workload *aw = m->object;
 
 	return s == NULL || !is_same(w, aw->meta.uid) || m->resource_version < s->read ||
-	       (s->later != NULL && m->resource_version < s->later->resource_version);
+	       (s->deferred != NULL && m->resource_version < s->deferred->resource_version);
 }
 
 bool workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
@@ -340,9 +345,9 @@ bool workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 		if (is_old(s, m)) {
 			return false;
 		}
-		if (s->out) {
-			drop_later(s);
-			s->later = m;
+		if (is_being_written(s)) {
+			drop_deferred(s);
+			s->deferred = m;
 			return true;
 		}
 	}
@@ -474,11 +479,11 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 	place(c, w, true, now);
 }
 
-static void take_later(struct workload_cache *c, struct workload_state *s, int64_t now)
+static void take_deferred(struct workload_cache *c, struct workload_state *s, int64_t now)
 {
-	struct sched_msg *m = s->later;
+	struct sched_msg *m = s->deferred;
 
-	s->later = NULL;
+	s->deferred = NULL;
 	if (m != NULL && !is_old(s, m)) {
 		take(c, m, now);
 	}
@@ -490,7 +495,7 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 {
 	struct workload_state *s = workload_cache_state(c, w);
 	const struct conditions *sent =
-		workload_cache_unpack(c, s->wanted ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
+		workload_cache_unpack(c, s->dirty ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
 	s->failures = 0;
@@ -500,7 +505,7 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 	}
 	tell_status(c, w, workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
 	drop_before(s);
-	if (s->wanted) {
+	if (s->dirty) {
 		s->before = s->sent_status;
 		s->sent_status = NULL;
 	}
@@ -512,22 +517,22 @@ void workload_cache_workload_done(struct workload_cache *c, const struct sched_m
 	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
 	bool ok = m->outcome == SCHED_DONE;
 
-	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(w->object.uid, m->uid)) {
+	if (s == NULL || !s->in_flight || m->version != s->sent ||
+	    !str_streq(w->object.uid, m->uid)) {
 		return;
 	}
-	s->flies = false;
+	s->in_flight = false;
 	if (ok) {
 		take_done(c, m, w);
 	} else {
-		s->wanted = false;
+		s->dirty = false;
 		drop_sent(s);
 	}
-	if (s->wanted) {
-		vec_push(&c->wanted, w->id);
+	if (s->dirty) {
+		vec_push(&c->to_write, w->id);
 		c->dirty = true;
 		return;
 	}
-	s->out = false;
 	if (m->outcome == SCHED_GONE) {
 		drop_before(s); /* its deletion is on the way */
 	} else if (!ok) {
@@ -536,7 +541,7 @@ void workload_cache_workload_done(struct workload_cache *c, const struct sched_m
 	if (c->listener.on_written != NULL) {
 		c->listener.on_written(c->listener.ctx, w, m->outcome, m->text);
 	}
-	take_later(c, s, now);
+	take_deferred(c, s, now);
 	c->dirty = true;
 	c->changes++;
 }

@@ -299,7 +299,7 @@ int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rul
 			     const struct api_workload *aw, const struct conditions *status,
 			     struct from_kueue_workload *ret, struct err *err)
 {
-	bool finished = conditions_is_true(status, CONDITIONS_FINISHED);
+	bool finished = conditions_is_true(status, KUEUE_FINISHED);
 	struct from_kueue_workload r = empty(finished ? SMALL : USUAL);
 
 	read_status(aw, status, &r.w);

@@ -17,7 +17,8 @@
 #include "scheduler/workloads/pending/pending.h"
 
 /* Reasons of Admitted=False, and those of QuotaReserved=False (none of them: it is reserved). */
-static const char *const unadmitted[] = { "NoReservation", "UnsatisfiedAdmissionChecks",
+static const char *const unadmitted[] = { KUEUE_REASON_NO_RESERVATION,
+					  KUEUE_REASON_UNSATISFIED_CHECKS,
 					  "PendingDelayedTopologyRequests" };
 #define NREASONS ARRAY_LEN(unadmitted)
 #define NCAUSES (QUOTA_DEACTIVATED + 1)

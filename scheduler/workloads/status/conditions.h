@@ -11,22 +11,6 @@
 #define CONDITIONS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
 #define CONDITIONS_EVENT_MAX 1024
 
-/* Types. */
-#define CONDITIONS_QUOTA_RESERVED "QuotaReserved"
-#define CONDITIONS_ADMITTED "Admitted"
-#define CONDITIONS_EVICTED "Evicted"
-#define CONDITIONS_PREEMPTED "Preempted"
-#define CONDITIONS_REQUEUED "Requeued"
-#define CONDITIONS_PODS_READY "PodsReady"
-#define CONDITIONS_FINISHED "Finished"
-#define CONDITIONS_DEACTIVATION_TARGET "DeactivationTarget"
-#define CONDITIONS_BLOCKED_ON_GATES "BlockedOnPreemptionGates"
-#define CONDITIONS_WAITING_FOR_REPLACEMENT "WaitingForReplacementPods"
-
-/* Reasons of Evicted that say when the Workload queues again. */
-#define CONDITIONS_BY_TIMEOUT "PodsReadyTimeout"
-#define CONDITIONS_BY_CHECK "AdmissionCheck"
-
 struct condition {
 	const char *type, *status, *reason, *message; /* status: "True", "False", "Unknown" */
 	int64_t at;                                   /* lastTransitionTime, wall ns */

@@ -18,17 +18,13 @@
 #include "base/str.h"
 #include "kube/pool.h"
 
-struct api_job;
 struct api_meta;
-struct api_namespace;
 struct api_pod;
-struct api_priority_class;
-struct api_resource_flavor;
 struct api_workload;
-struct api_workload_priority_class;
 struct owner_controller;
 struct kueue_conf_owners;
 struct recorder;
+struct sched_msg;
 
 struct owner_controller_options {
 	/* transport, clock, limiter, workers (0: manual), seed, may_send and its ctx */
@@ -62,29 +58,19 @@ struct owner_controller *owner_controller_create(const struct owner_controller_o
 void owner_controller_destroy(struct owner_controller *o); /* NULL is fine */
 struct pool *owner_controller_pool(struct owner_controller *o);
 
-/* An object was added or changed; what is needed of it is copied. Nothing is written before
- * owner_controller_synced. */
-void owner_controller_job(struct owner_controller *o, const struct api_job *job);
-void owner_controller_pod(struct owner_controller *o, const struct api_pod *pod);
-void owner_controller_workload(struct owner_controller *o, const struct api_workload *w);
-void owner_controller_flavor(struct owner_controller *o, const struct api_resource_flavor *rf);
-void owner_controller_class(struct owner_controller *o,
-			    const struct api_workload_priority_class *pc);
-void owner_controller_pod_class(struct owner_controller *o, const struct api_priority_class *pc);
-void owner_controller_namespace(struct owner_controller *o, const struct api_namespace *ns);
-/* An object is gone; key: "namespace/name" or "name". Unknown ones have no effect. */
-void owner_controller_job_gone(struct owner_controller *o, struct str key);
-void owner_controller_pod_gone(struct owner_controller *o, struct str key);
+/* An object of any kind but Workloads was added or changed (UPSERT) or is gone (DELETE); kinds that
+ * no plan reads have no effect. The messages of Jobs, pods and flavors are kept by a reference.
+ * Nothing is written before owner_controller_synced. */
+void owner_controller_object(struct owner_controller *o, struct sched_msg *m);
+/* The same for Workloads; m->object is one, and is kept if it concerns an owner. */
+void owner_controller_workload(struct owner_controller *o, struct sched_msg *m);
+/* key: "namespace/name"; an unknown one has no effect. */
 void owner_controller_workload_gone(struct owner_controller *o, struct str key);
-void owner_controller_flavor_gone(struct owner_controller *o, struct str name);
-void owner_controller_class_gone(struct owner_controller *o, struct str name);
-void owner_controller_pod_class_gone(struct owner_controller *o, struct str name);
-void owner_controller_namespace_gone(struct owner_controller *o, struct str name);
 /* All kinds have been listed: owners that are not known do not exist. Decides about all. */
 void owner_controller_synced(struct owner_controller *o);
 
-/* Of a Workload with owners. It may change with every owner_controller_job and
- * owner_controller_pod: see owner_controller_watch. */
+/* Of a Workload with owners. It may change with every owner_controller_object: see
+ * owner_controller_watch. */
 enum owner_controller_activity owner_controller_activity(const struct owner_controller *o,
 							 struct str key);
 /* Of a Workload that is of interest here, good until o is told of it again; NULL: it is not. */

@@ -25,16 +25,16 @@ struct sent {
 
 /* A Workload that is linked to an owner, or that a Job names as its own. */
 struct workload_entry {
-	struct arena *arena;
-	struct api_workload *w;
+	struct sched_msg *msg; /* of w */
+	const struct api_workload *w;
 	char *owner; /* key of the owner it is linked to; NULL: none */
 	bool is_group;
 	uint64_t retired; /* hash of the UID for which a DELETE was sent; 0: none */
 };
 
 struct pod_entry {
-	struct arena *arena;
-	struct api_pod *pod;
+	struct sched_msg *msg; /* of pod */
+	const struct api_pod *pod;
 	char *owner; /* key */
 	struct sent sent;
 	uint64_t started; /* hash of the version of the pod that a start was sent for; 0: none */
@@ -43,8 +43,8 @@ struct pod_entry {
 /* An owner, or only its name, when Workloads of it are known. */
 struct owner {
 	bool is_job;
-	struct arena *arena;                 /* of the Job */
-	struct api_job *job;                 /* NULL: not there */
+	struct sched_msg *msg;               /* of the Job */
+	const struct api_job *job;           /* NULL: not there */
 	struct VEC(struct pod_entry *) pods; /* oldest first */
 	struct VEC(struct workload_entry *) workloads;
 	struct sent sent;

@@ -3,10 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
-#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -183,74 +181,22 @@ size_t reconciler_pools(struct reconciler *l, struct pool **out, size_t max)
 
 /* --- objects -----------------------------------------------------------------------------------*/
 
-static void object_gone(struct reconciler *l, enum sched_resource r, struct str key)
-{
-	if (r == SCHED_JOBS) {
-		owner_controller_job_gone(l->owners, key);
-	} else if (r == SCHED_PODS) {
-		owner_controller_pod_gone(l->owners, key);
-	} else if (r == SCHED_NAMESPACES) {
-		owner_controller_namespace_gone(l->owners, key);
-	} else if (r == SCHED_FLAVORS) {
-		owner_controller_flavor_gone(l->owners, key);
-	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
-		owner_controller_class_gone(l->owners, key);
-	} else if (r == SCHED_PRIORITY_CLASSES) {
-		owner_controller_pod_class_gone(l->owners, key);
-	}
-}
-
-void reconciler_object(struct reconciler *l, enum sched_resource r, struct str key,
-		       const void *object)
-{
-	if (object == NULL) {
-		object_gone(l, r, key);
-	} else if (r == SCHED_JOBS) {
-		owner_controller_job(l->owners, object);
-	} else if (r == SCHED_PODS) {
-		owner_controller_pod(l->owners, object);
-	} else if (r == SCHED_NAMESPACES) {
-		owner_controller_namespace(l->owners, object);
-	} else if (r == SCHED_FLAVORS) {
-		owner_controller_flavor(l->owners, object);
-	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
-		owner_controller_class(l->owners, object);
-	} else if (r == SCHED_PRIORITY_CLASSES) {
-		owner_controller_pod_class(l->owners, object);
-	}
-}
-
-void reconciler_workload(struct reconciler *l, struct str key, const struct api_workload *w)
+void reconciler_workload(struct reconciler *l, struct str key, struct sched_msg *m)
 {
 	struct workload *known = find(l, key);
 
-	if (w == NULL) {
+	if (m == NULL) {
 		owner_controller_workload_gone(l->owners, key);
 		return;
 	}
 	known->due.at = INT64_MAX;
 	want(l, known);
-	owner_controller_workload(l->owners, w);
+	owner_controller_workload(l->owners, m);
 }
 
-bool reconciler_holds(struct reconciler *l, const struct api_pod *pod)
-{
-	return owner_controller_hold(l->owners, pod);
-}
-
-const struct owner_controller *reconciler_owners(const struct reconciler *l)
+struct owner_controller *reconciler_owners(struct reconciler *l)
 {
 	return l->owners;
-}
-
-void reconciler_recheck(struct reconciler *l, void (*fn)(void *ctx, struct str key), void *ctx)
-{
-	owner_controller_hold_recheck(l->owners, fn, ctx);
-}
-
-void reconciler_synced(struct reconciler *l)
-{
-	owner_controller_synced(l->owners);
 }
 
 /* --- writes to the object ----------------------------------------------------------------------*/

@@ -12,8 +12,6 @@
 
 #include "scheduler/base/message.h"
 
-struct api_pod;
-struct api_workload;
 struct conditions_events;
 struct owner_controller;
 struct pool;
@@ -40,22 +38,14 @@ struct reconciler_options {
 
 struct reconciler *reconciler_create(const struct reconciler_options *opt);
 void reconciler_destroy(struct reconciler *l); /* NULL is fine */
-/* An object of any other kind as it was decoded; NULL: deleted. */
-void reconciler_object(struct reconciler *l, enum sched_resource r, struct str key,
-		       const void *object);
-/* After the cache has taken it. NULL: deleted. */
-void reconciler_workload(struct reconciler *l, struct str key, const struct api_workload *w);
+/* After the cache has taken the Workload, which is m's object. NULL: deleted. */
+void reconciler_workload(struct reconciler *l, struct str key, struct sched_msg *m);
 /* Something was decided about the Workload: it is looked after in the next step. */
 void reconciler_touch(struct reconciler *l, struct str key);
 /* Its status was refused: it is looked after again at that time (wall ns), or when it is read. */
 void reconciler_put_off(struct reconciler *l, struct str key, int64_t at);
-/* Whether a Workload holds quota for the pod (workloads/owners/owner_controller.h). */
-bool reconciler_holds(struct reconciler *l, const struct api_pod *pod);
-const struct owner_controller *reconciler_owners(const struct reconciler *l);
-/* Once, after reconciler_synced: pods of which that was said wrongly before. */
-void reconciler_recheck(struct reconciler *l, void (*fn)(void *ctx, struct str key), void *ctx);
-/* All kinds have been listed. */
-void reconciler_synced(struct reconciler *l);
+/* The controller of owners, which gets all other kinds of objects from the caller. */
+struct owner_controller *reconciler_owners(struct reconciler *l);
 /* Looks after those that something happened to. Returns when the next one is due (wall ns),
  * INT64_MAX: not before something changes. */
 int64_t reconciler_step(struct reconciler *l, int64_t now);

@@ -14,6 +14,7 @@
 #include "obs/metric.h"
 #include "process/log.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/controller/owner_controller.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/engine/cycle_pace.h"
 #include "scheduler/workloads/engine/deferred_reasons.h"
@@ -97,21 +98,22 @@ static struct parts parts_of(enum sched_resource r, const void *object)
 					     : (struct parts){ NULL, NULL };
 }
 
-static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
+static void on_object(void *ctx, struct sched_msg *m)
 {
 	struct workload_engine *e = ctx;
-	struct parts p = parts_of(r, object);
+	enum sched_resource r = m->resource;
+	struct parts p = parts_of(r, m->object);
 	const struct api_condition *active =
 		p.conditions == NULL ? NULL : meta_condition(p.conditions, KUEUE_ACTIVE);
 
-	reconciler_object(e->life, r, key, object);
-	finalizers_seen(e->finalizers, r, key, p.meta);
-	metric_families_seen(e->metrics, r, key, p.meta);
+	owner_controller_object(reconciler_owners(e->life), m);
+	finalizers_seen(e->finalizers, r, m->key, p.meta);
+	metric_families_seen(e->metrics, r, m->key, p.meta);
 	if (r == SCHED_CLUSTER_QUEUES && e->costs != NULL) {
-		preemption_cost_queue(e->costs, key, object);
+		preemption_cost_queue(e->costs, m->key, m->object);
 	}
-	if (object == NULL) {
-		queue_refresh_gone(e->refresh, r, key);
+	if (m->object == NULL) {
+		queue_refresh_gone(e->refresh, r, m->key);
 	} else {
 		queue_refresh_seen(e->refresh, r, p.meta, active);
 	}
@@ -145,9 +147,10 @@ static void explain_bypassed(struct workload_engine *e, const struct workload *w
 	}
 }
 
-static void on_workload(void *ctx, uint32_t id, struct str key, const struct api_workload *w)
+static void on_workload(void *ctx, uint32_t id, struct str key, struct sched_msg *m)
 {
 	struct workload_engine *e = ctx;
+	const struct api_workload *w = m == NULL ? NULL : m->object;
 
 	metric_families_workload(e->metrics, key, w == NULL ? NULL : &w->meta);
 	if (w == NULL) {
@@ -157,7 +160,7 @@ static void on_workload(void *ctx, uint32_t id, struct str key, const struct api
 		explain_bypassed(e, quota_workload_find(workload_cache_world(e->cache), key));
 	}
 	cost_seen(e, key, w);
-	reconciler_workload(e->life, key, w);
+	reconciler_workload(e->life, key, m);
 }
 
 static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,
@@ -282,7 +285,7 @@ static void handle_lease(struct workload_engine *e, bool leads)
 	queue_refresh_changed(e->refresh);
 }
 
-bool workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
+void workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 {
 	if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		handle_done(e, m);
@@ -293,10 +296,9 @@ bool workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 		e->synced[m->resource] = true;
 	} else if ((m->resource == SCHED_PRIORITY_CLASSES || m->resource == SCHED_PODS) &&
 		   (m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE)) {
-		reconciler_object(e->life, m->resource, m->key,
-				  m->kind == SCHED_MSG_UPSERT ? m->object : NULL);
+		owner_controller_object(reconciler_owners(e->life), m);
 	}
-	return workload_cache_apply(e->cache, m, clock_wall(e->clock));
+	workload_cache_apply(e->cache, m, clock_wall(e->clock));
 }
 
 /* --- cycles ------------------------------------------------------------------------------------*/
@@ -467,8 +469,9 @@ static void begin_life(struct workload_engine *e)
 	if (!e->lives && e->synced[SCHED_JOBS] && e->synced[SCHED_PODS] &&
 	    e->synced[SCHED_PRIORITY_CLASSES]) {
 		e->lives = true;
-		reconciler_synced(e->life);
-		reconciler_recheck(e->life, e->opt.on_unheld, e->opt.ctx);
+		owner_controller_synced(reconciler_owners(e->life));
+		owner_controller_hold_recheck(reconciler_owners(e->life), e->opt.on_unheld,
+					      e->opt.ctx);
 	}
 }
 
@@ -522,7 +525,7 @@ int64_t workload_engine_step(struct workload_engine *e)
 
 bool workload_engine_holds(struct workload_engine *e, const struct api_pod *pod)
 {
-	return reconciler_holds(e->life, pod);
+	return owner_controller_hold(reconciler_owners(e->life), pod);
 }
 
 size_t workload_engine_pools(struct workload_engine *e, struct pool **out, size_t max)

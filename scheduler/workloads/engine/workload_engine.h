@@ -42,9 +42,8 @@ struct workload_engine_options {
 
 struct workload_engine *workload_engine_create(const struct workload_engine_options *opt);
 void workload_engine_destroy(struct workload_engine *e); /* NULL is fine */
-/* Looks at every message of objects and outcomes. True: it keeps it, the caller must not free it.
- */
-bool workload_engine_handle(struct workload_engine *e, struct sched_msg *m);
+/* Looks at every message of objects and outcomes; the caller still frees it. */
+void workload_engine_handle(struct workload_engine *e, struct sched_msg *m);
 /* Only while leading and when it may write: does what is due. Returns the monotonic time at which
  * it wants to be called again without a message. */
 int64_t workload_engine_step(struct workload_engine *e);

@@ -253,18 +253,16 @@ static bool knows_rules(const struct workload_cache *c)
 	return true;
 }
 
-static bool upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
+static void upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	struct err err = ERR_INIT;
 
 	if (m->resource == SCHED_WORKLOADS) {
-		return workload_cache_workload_upsert(c, m, now);
-	}
-	if (workload_cache_objects_upsert(c, m, now, &err) < 0 &&
-	    c->listener.on_bad_object != NULL) {
+		workload_cache_workload_upsert(c, m, now);
+	} else if (workload_cache_objects_upsert(c, m, now, &err) < 0 &&
+		   c->listener.on_bad_object != NULL) {
 		c->listener.on_bad_object(c->listener.ctx, m->resource, m->key, err.text);
 	}
-	return false;
 }
 
 static void take_early(struct workload_cache *c, int64_t now)
@@ -277,7 +275,7 @@ static void take_early(struct workload_cache *c, int64_t now)
 		} else if (m->kind == SCHED_MSG_BAD_OBJECT) {
 			workload_cache_workload_keep(c, m, now);
 		} else {
-			(void)workload_cache_workload_upsert(c, m, now);
+			workload_cache_workload_upsert(c, m, now);
 		}
 		message_free(m);
 	}
@@ -298,33 +296,30 @@ static void on_synced(struct workload_cache *c, enum sched_resource r, int64_t n
 	}
 }
 
-static bool apply_object(struct workload_cache *c, struct sched_msg *m, int64_t now)
+static void apply_object(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	if (m->resource == SCHED_WORKLOADS && !knows_rules(c)) {
-		vec_push(&c->early, m);
-		return true;
-	}
-	if (m->kind == SCHED_MSG_UPSERT) {
-		return upsert(c, m, now);
-	}
-	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		vec_push(&c->early, message_ref(m));
+	} else if (m->kind == SCHED_MSG_UPSERT) {
+		upsert(c, m, now);
+	} else if (m->kind == SCHED_MSG_BAD_OBJECT) {
 		workload_cache_workload_keep(c, m, now);
-		return false;
-	}
-	if (m->resource == SCHED_WORKLOADS) {
+	} else if (m->resource == SCHED_WORKLOADS) {
 		workload_cache_workload_remove(c, m->key, now);
 	} else {
 		workload_cache_objects_remove(c, m, now);
 	}
-	return false;
 }
 
-static bool apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
+static void apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	switch (m->kind) {
 	case SCHED_MSG_UPSERT:
 	case SCHED_MSG_DELETE:
-		return is_ours(m->resource) && apply_object(c, m, now);
+		if (is_ours(m->resource)) {
+			apply_object(c, m, now);
+		}
+		break;
 	case SCHED_MSG_SYNCED:
 		if (is_ours(m->resource)) {
 			on_synced(c, m->resource, now);
@@ -340,15 +335,16 @@ static bool apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 		c->samples = false;
 		break;
 	case SCHED_MSG_BAD_OBJECT:
-		return m->resource == SCHED_WORKLOADS && m->object != NULL &&
-		       apply_object(c, m, now);
+		if (m->resource == SCHED_WORKLOADS && m->object != NULL) {
+			apply_object(c, m, now);
+		}
+		break;
 	case SCHED_MSG_CONF:
 	case SCHED_MSG_SNAPSHOT:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:
 		break;
 	}
-	return false;
 }
 
 static void mark_resource(void *q, uint32_t resource)
@@ -377,17 +373,13 @@ static void sweep_names(const struct workload_cache *c)
 	quota_names_sweep(c->q);
 }
 
-bool workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
+void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
-	bool took;
-
 	assert(!c->drafted); /* it would be of a status that is read anew */
-	took = apply(c, m, now);
-
+	apply(c, m, now);
 	if (quota_names_wants_sweep(c->q)) {
 		sweep_names(c);
 	}
-	return took;
 }
 
 int64_t workload_cache_sample(struct workload_cache *c, int64_t now)

@@ -36,19 +36,19 @@
 #define WORKLOAD_CACHE_FLUSH_EACH_NS (CLOCK_NS_PER_MS / 50) /* for each that came back before */
 #define WORKLOAD_CACHE_FLUSH_MOST_NS CLOCK_NS_PER_S
 
-struct api_workload;
 struct workload_cache;
 struct kueue_conf;
 
-/* Called on the sched thread while a message is applied; may be NULL each. Objects as they were
- * decoded (the api struct of their kind); NULL: deleted. */
+/* Called on the sched thread while a message is applied; may be NULL each. A listener that needs an
+ * object for longer takes a reference to its message. */
 struct workload_cache_listener {
 	/* Everything but Workloads, Jobs and Namespaces included; also of objects whose spec did
-	 * not change. */
-	void (*on_object)(void *ctx, enum sched_resource r, struct str key, const void *object);
+	 * not change. m->object: as it was decoded; NULL: deleted. */
+	void (*on_object)(void *ctx, struct sched_msg *m);
 	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
-	 * called for updates that are older than what was written. id: that of struct workload. */
-	void (*on_workload)(void *ctx, uint32_t id, struct str key, const struct api_workload *w);
+	 * called for updates that are older than what was written. id: that of struct workload; m:
+	 * its object is the Workload as it was decoded; NULL: deleted. */
+	void (*on_workload)(void *ctx, uint32_t id, struct str key, struct sched_msg *m);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	/* The status became another one: a write of another client was read, or one of ours was
 	 * acknowledged. Not called for a Workload that is read for the first time, nor for one that
@@ -71,8 +71,8 @@ struct quota *workload_cache_world(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 
 /* Applies UPSERT, DELETE, SYNCED and REQUEST_DONE of what the Workload engine looks at; others have
- * no effect. True: the cache keeps the message, which the caller must not free then. */
-bool workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now);
+ * no effect. */
+void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now);
 bool workload_cache_is_synced(const struct workload_cache *c); /* and everything is placed */
 /* Brings trees up to date and does what is due: flushes, ends of back-offs. Returns when it wants
  * to be called again (wall ns), INT64_MAX: not before something changes. */

@@ -319,31 +319,31 @@ static const struct {
 	[SCHED_TOPOLOGIES] = { upsert_topology, remove_topology },
 };
 
-static void tell(struct workload_cache *c, const struct sched_msg *m, const void *object)
+static void report(struct workload_cache *c, struct sched_msg *m)
 {
 	if (c->listener.on_object != NULL) {
-		c->listener.on_object(c->listener.ctx, m->resource, m->key, object);
+		c->listener.on_object(c->listener.ctx, m);
 	}
 }
 
-int workload_cache_objects_upsert(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+int workload_cache_objects_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now,
 				  struct err *err)
 {
 	int r = rows[m->resource].upsert == NULL ? 0 : rows[m->resource].upsert(c, m, now, err);
 
 	if (r == 0) {
-		tell(c, m, m->object);
+		report(c, m);
 	} else {
 		forget(c, m);
 	}
 	return r;
 }
 
-void workload_cache_objects_remove(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+void workload_cache_objects_remove(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	forget(c, m);
 	if (rows[m->resource].remove != NULL) {
 		rows[m->resource].remove(c, m->key, now);
 	}
-	tell(c, m, NULL);
+	report(c, m);
 }

@@ -92,17 +92,15 @@ const struct conditions *workload_cache_unpack(const struct workload_cache *c,
 					       enum quota_cache_use use);
 
 /* Everything but Workloads. -ERR_INVALID: the object cannot be used, nothing changed. */
-int workload_cache_objects_upsert(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+int workload_cache_objects_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now,
 				  struct err *err);
-void workload_cache_objects_remove(struct workload_cache *c, const struct sched_msg *m,
-				   int64_t now);
+void workload_cache_objects_remove(struct workload_cache *c, struct sched_msg *m, int64_t now);
 /* Forgets which versions of objects were seen. */
 struct strmap *workload_cache_objects_seen(void);
 
-/* True: the message is kept. */
-bool workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now);
+void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now);
 /* Of a Workload that did not decode or makes no sense: m->object is what can be read of it. */
-void workload_cache_workload_keep(struct workload_cache *c, const struct sched_msg *m, int64_t now);
+void workload_cache_workload_keep(struct workload_cache *c, struct sched_msg *m, int64_t now);
 void workload_cache_workload_remove(struct workload_cache *c, struct str key, int64_t now);
 void workload_cache_workload_give_back(struct workload_cache *c, struct workload *w, int64_t now);
 void workload_cache_workload_done(struct workload_cache *c, const struct sched_msg *m, int64_t now);

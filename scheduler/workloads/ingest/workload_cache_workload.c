@@ -204,8 +204,8 @@ static void note_unknown(struct workload_cache *c, bool unknown)
 }
 
 /* Reads an update that counts; status: its status. -ERR_INVALID: it cannot be used. */
-static int take_with(struct workload_cache *c, const struct sched_msg *m,
-		     const struct conditions *status, int64_t now)
+static int take_with(struct workload_cache *c, struct sched_msg *m, const struct conditions *status,
+		     int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	struct from_kueue_workload read;
@@ -251,12 +251,12 @@ static int take_with(struct workload_cache *c, const struct sched_msg *m,
 	note_unknown(c, unknown);
 	c->changes++;
 	if (c->listener.on_workload != NULL) {
-		c->listener.on_workload(c->listener.ctx, w->id, m->key, aw);
+		c->listener.on_workload(c->listener.ctx, w->id, m->key, m);
 	}
 	return 0;
 }
 
-static void take(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+static void take(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
 	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
@@ -296,7 +296,7 @@ static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_
 
 /* A known Workload stays as it was, except that its end is believed; of one that is not known the
  * quota is held, and nothing else is done with it. */
-void workload_cache_workload_keep(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+void workload_cache_workload_keep(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	const struct workload *w = quota_workload_find(c->q, m->key);
@@ -332,27 +332,26 @@ static bool is_overtaken(const struct workload *w, const struct workload_state *
 	       (s->deferred != NULL && m->resource_version < s->deferred->resource_version);
 }
 
-bool workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
+void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	struct workload *w = quota_workload_find(c->q, m->key);
 	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
 
 	if (m->flag && is_overtaken(w, s, m)) {
-		return false;
+		return;
 	}
 	if (s != NULL && is_same(w, aw->meta.uid)) {
 		if (is_old(s, m)) {
-			return false;
+			return;
 		}
 		if (is_being_written(s)) {
 			drop_deferred(s);
-			s->deferred = m;
-			return true;
+			s->deferred = message_ref(m);
+			return;
 		}
 	}
 	take(c, m, now);
-	return false;
 }
 
 void workload_cache_workload_remove(struct workload_cache *c, struct str key, int64_t now)

@@ -82,7 +82,7 @@ static bool may_start(void *ctx, struct str key)
 	const struct workload *w = find(l, key);
 	const struct conditions *c = w == NULL ? NULL : workload_cache_status(l->opt.cache, w);
 
-	return c != NULL && !workload_cache_is_outdated(l->opt.cache, w) &&
+	return c != NULL && !workload_cache_is_outdated(w) &&
 	       conditions_is_true(c, KUEUE_ADMITTED) && !conditions_is_true(c, KUEUE_EVICTED);
 }
 
@@ -218,7 +218,7 @@ static void send_active(struct reconciler *l, const struct workload *w)
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\",\"resourceVersion\":\"%" PRId64
 				    "\"},\"spec\":{\"active\":false}}",
-				    w->object.uid, workload_cache_version(l->opt.cache, w));
+				    w->object.uid, workload_cache_version(w));
 
 	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
@@ -226,7 +226,7 @@ static void send_active(struct reconciler *l, const struct workload *w)
 static void send_finalizers(struct reconciler *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
-	char *version = xmalloc_printf("%" PRId64, workload_cache_version(l->opt.cache, w));
+	char *version = xmalloc_printf("%" PRId64, workload_cache_version(w));
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct json_out o;
 
@@ -354,7 +354,7 @@ static void live(struct reconciler *l, const struct workload *w, int64_t now,
 		.job = job_state(l, w),
 	};
 
-	in.cluster = cluster_of(q, w, workload_cache_queue(l->opt.cache, w), local);
+	in.cluster = cluster_of(q, w, workload_cache_queue(w), local);
 	in.checks_known = workload_reconcile_checks(q, w, checks, MAX_CHECKS, &in.nchecks);
 	workload_reconcile(&in, &l->opt.conf->times, &s, now, out);
 	c->has_requeue_count = s.requeues != 0;
@@ -369,8 +369,8 @@ static void look_after(struct reconciler *l, struct workload *w, int64_t now)
 {
 	struct workload_reconcile_out out;
 
-	if (workload_cache_retry_at(l->opt.cache, w) > now) {
-		wake_at(l, w, workload_cache_retry_at(l->opt.cache, w));
+	if (workload_cache_retry_at(w) > now) {
+		wake_at(l, w, workload_cache_retry_at(w));
 		return;
 	}
 	live(l, w, now, &out);

@@ -168,7 +168,7 @@ static void on_written(void *ctx, const struct workload *w, enum sched_outcome o
 {
 	struct workload_engine *e = ctx;
 	bool ok = outcome == SCHED_DONE;
-	int64_t again = workload_cache_retry_at(e->cache, w);
+	int64_t again = workload_cache_retry_at(w);
 
 	cycle_pace_answer(&e->pace, outcome, clock_mono(e->clock));
 	if (outcome == SCHED_REJECTED) {

@@ -69,8 +69,10 @@ void workload_cache_destroy(struct workload_cache *c)
 	if (c == NULL) {
 		return;
 	}
-	for (size_t i = 0; i < c->states.n; i++) {
-		workload_cache_workload_free(c->states.v[i]);
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		if (c->q->workloads.v[i] != NULL) {
+			workload_cache_workload_free(c->q->workloads.v[i]->state);
+		}
 	}
 	for (size_t i = 0; i < c->early.n; i++) {
 		message_free(c->early.v[i]);
@@ -80,7 +82,6 @@ void workload_cache_destroy(struct workload_cache *c)
 	forest_destroy(c->forest);
 	quota_destroy(c->q);
 	from_kueue_rules_destroy(c->rules);
-	vec_finish(&c->states);
 	vec_finish(&c->to_write);
 	vec_finish(&c->unread);
 	vec_finish(&c->refused);
@@ -102,12 +103,6 @@ struct quota *workload_cache_world(const struct workload_cache *c)
 struct forest *workload_cache_forest(const struct workload_cache *c)
 {
 	return c->forest;
-}
-
-struct workload_state *workload_cache_state(const struct workload_cache *c,
-					    const struct workload *w)
-{
-	return c->states.v[w->id];
 }
 
 /* --- what is due -------------------------------------------------------------------------------*/
@@ -361,13 +356,13 @@ static void mark_status(const struct workload_cache *c, const struct conditions_
 
 static void sweep_names(const struct workload_cache *c)
 {
-	for (size_t i = 0; i < c->states.n; i++) {
-		const struct workload_state *s = c->states.v[i];
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		const struct workload *w = c->q->workloads.v[i];
 
-		if (s != NULL) {
-			mark_status(c, s->status);
-			mark_status(c, s->before);
-			mark_status(c, s->sent_status);
+		if (w != NULL) {
+			mark_status(c, w->state->status);
+			mark_status(c, w->state->before);
+			mark_status(c, w->state->sent_status);
 		}
 	}
 	quota_names_sweep(c->q);
@@ -419,27 +414,27 @@ bool workload_cache_next_unread(struct workload_cache *c, const struct workload 
 const struct conditions *workload_cache_status(const struct workload_cache *c,
 					       const struct workload *w)
 {
-	return workload_cache_unpack(c, workload_cache_state(c, w)->status, QUOTA_CACHE_SHOWN);
+	return workload_cache_unpack(c, w->state->status, QUOTA_CACHE_SHOWN);
 }
 
-bool workload_cache_is_outdated(const struct workload_cache *c, const struct workload *w)
+bool workload_cache_is_outdated(const struct workload *w)
 {
-	return workload_cache_state(c, w)->outdated;
+	return w->state->outdated;
 }
 
-int64_t workload_cache_retry_at(const struct workload_cache *c, const struct workload *w)
+int64_t workload_cache_retry_at(const struct workload *w)
 {
-	return workload_cache_state(c, w)->retry_at;
+	return w->state->retry_at;
 }
 
-int64_t workload_cache_version(const struct workload_cache *c, const struct workload *w)
+int64_t workload_cache_version(const struct workload *w)
 {
-	return workload_cache_state(c, w)->read;
+	return w->state->read;
 }
 
-const char *workload_cache_queue(const struct workload_cache *c, const struct workload *w)
+const char *workload_cache_queue(const struct workload *w)
 {
-	return workload_cache_state(c, w)->queue;
+	return w->state->queue;
 }
 
 struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w)
@@ -448,13 +443,13 @@ struct conditions *workload_cache_edit(struct workload_cache *c, const struct wo
 
 	assert(!c->drafted);
 	c->drafted = true;
-	conditions_pack_read(workload_cache_state(c, w)->status, draft);
+	conditions_pack_read(w->state->status, draft);
 	return draft;
 }
 
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
 	struct conditions_pack *packed;
 
@@ -465,7 +460,7 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 		return false;
 	}
 	/* A cycle must know of an eviction that was decided since the last one. */
-	workload_cache_workload_flags(c, c->q->workloads.v[w->id], draft);
+	workload_cache_workload_flags(c->q->workloads.v[w->id], draft);
 	packed = conditions_pack_make(draft); /* the draft's texts are those of the status */
 	if (s->in_flight && !s->dirty) {
 		s->sent_status = s->status;
@@ -493,7 +488,8 @@ bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_w
 {
 	while (c->to_write.n > 0) {
 		uint32_t id = vec_pop(&c->to_write);
-		struct workload_state *s = id < c->states.n ? c->states.v[id] : NULL;
+		const struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
+		struct workload_state *s = w == NULL ? NULL : w->state;
 
 		if (s == NULL || !s->dirty) {
 			continue; /* it is gone */
@@ -502,7 +498,7 @@ bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_w
 		s->in_flight = true;
 		s->sent = ++c->writes;
 		*ret = (struct workload_cache_write){
-			.workload = c->q->workloads.v[id],
+			.workload = w,
 			.status = workload_cache_unpack(c, s->status, QUOTA_CACHE_AFTER),
 			.before = workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE),
 			.resource_version = s->read > s->version ? s->read : s->version,

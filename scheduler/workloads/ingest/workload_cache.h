@@ -100,14 +100,14 @@ const struct conditions *workload_cache_status(const struct workload_cache *c,
 					       const struct workload *w);
 /* A write was refused because the Workload had changed, and it has not been read since: its status
  * in the API may be another one, for example that of an eviction with a lost answer. */
-bool workload_cache_is_outdated(const struct workload_cache *c, const struct workload *w);
+bool workload_cache_is_outdated(const struct workload *w);
 /* Its status was refused: nothing is to be decided about it before (wall ns), unless it is read
  * anew; MODEL_TIME_NONE: at any time. */
-int64_t workload_cache_retry_at(const struct workload_cache *c, const struct workload *w);
+int64_t workload_cache_retry_at(const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
-const char *workload_cache_queue(const struct workload_cache *c, const struct workload *w);
+const char *workload_cache_queue(const struct workload *w);
 /* resourceVersion of the object as it was read. */
-int64_t workload_cache_version(const struct workload_cache *c, const struct workload *w);
+int64_t workload_cache_version(const struct workload *w);
 /* A copy of the status to be changed; one at a time, and no message before
  * workload_cache_commit. */
 struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w);

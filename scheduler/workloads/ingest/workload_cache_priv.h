@@ -11,7 +11,8 @@ struct err;
 struct from_kueue_rules;
 struct strmap;
 
-/* Beside struct workload. Statuses are owned and packed (workloads/status/conditions_pack.h). */
+/* The status of a Workload in the API and its writes: struct workload's `state`, set while the
+ * cache has it. Statuses are owned and packed (workloads/status/conditions_pack.h). */
 struct workload_state {
 	struct conditions_pack *status; /* as it should stand; NULL: not read yet */
 	struct conditions_pack *before; /* as it was read last; NULL: neither dirty nor in flight */
@@ -52,11 +53,10 @@ struct workload_cache {
 	const struct kueue_conf *conf;
 	struct from_kueue_rules *rules;
 	struct workload_cache_listener listener;
-	struct VEC(struct workload_state *) states; /* by workload id */
-	struct VEC(uint32_t) to_write;              /* workloads that are dirty */
-	struct VEC(uint32_t) unread;                /* workloads to be read once more */
-	struct VEC(uint32_t) refused; /* workloads that hold quota and could not be written */
-	struct VEC(uint32_t) flushes; /* nodes */
+	struct VEC(uint32_t) to_write; /* workloads that are dirty */
+	struct VEC(uint32_t) unread;   /* workloads to be read once more */
+	struct VEC(uint32_t) refused;  /* workloads that hold quota and could not be written */
+	struct VEC(uint32_t) flushes;  /* nodes */
 	struct VEC(struct sched_msg *) early; /* Workloads before all else is known */
 	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */
 	struct quota_cache_statuses *statuses;
@@ -81,11 +81,8 @@ void workload_cache_settle_nodes(struct workload_cache *c);
 /* What waits in the tree of the node is tried again, soon. */
 void workload_cache_want_flush(struct workload_cache *c, uint32_t node, int64_t now);
 void workload_cache_want_flush_all(struct workload_cache *c, int64_t now);
-struct workload_state *workload_cache_state(const struct workload_cache *c,
-					    const struct workload *w);
 /* Carries a status that was decided or taken back over to w. */
-void workload_cache_workload_flags(const struct workload_cache *c, struct workload *w,
-				   const struct conditions *status);
+void workload_cache_workload_flags(struct workload *w, const struct conditions *status);
 /* NULL gives NULL. */
 const struct conditions *workload_cache_unpack(const struct workload_cache *c,
 					       const struct conditions_pack *from,

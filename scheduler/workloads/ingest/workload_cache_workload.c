@@ -51,13 +51,10 @@ void workload_cache_workload_free(struct workload_state *s)
 	free(s);
 }
 
-static void add_state(struct workload_cache *c, const struct workload *w)
+static void add_state(struct workload *w)
 {
-	while (c->states.n <= w->id) {
-		vec_push(&c->states, NULL);
-	}
-	c->states.v[w->id] = xmalloc_zero(1, sizeof(*c->states.v[0]));
-	c->states.v[w->id]->retry_at = MODEL_TIME_NONE;
+	w->state = xmalloc_zero(1, sizeof(*w->state));
+	w->state->retry_at = MODEL_TIME_NONE;
 }
 
 static bool is_being_written(const struct workload_state *s)
@@ -94,7 +91,7 @@ static void leave(struct workload_cache *c, const struct workload *w, int64_t no
 /* It holds what its status says, when the ClusterQueue is there; one that does not holds waits. */
 static void place(struct workload_cache *c, struct workload *w, bool changed, int64_t now)
 {
-	const char *queue = workload_cache_state(c, w)->queue;
+	const char *queue = w->state->queue;
 	const struct quota_node *n;
 
 	if (w->holding.node != MODEL_NONE) {
@@ -129,8 +126,7 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
-		if (w != NULL && w->holding.node == MODEL_NONE &&
-		    workload_cache_state(c, w)->queue == NULL) {
+		if (w != NULL && w->holding.node == MODEL_NONE && w->state->queue == NULL) {
 			pending_update(c->q, w, false, now);
 		}
 	}
@@ -138,8 +134,7 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
-		if (w != NULL && w->holding.node == MODEL_NONE &&
-		    workload_cache_state(c, w)->queue != NULL) {
+		if (w != NULL && w->holding.node == MODEL_NONE && w->state->queue != NULL) {
 			place(c, w, false, now);
 		}
 	}
@@ -160,7 +155,7 @@ static void tell_status(struct workload_cache *c, const struct workload *w,
 static void take_status(struct workload_cache *c, const struct workload *w,
 			const struct conditions *fresh)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 
 	if (s->status != NULL && !s->finished) {
 		tell_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
@@ -184,7 +179,7 @@ static struct workload *find_or_add(struct workload_cache *c, struct str key, co
 	}
 	if (w == NULL) {
 		w = quota_workload_add(c->q, key);
-		add_state(c, w);
+		add_state(w);
 	}
 	return w;
 }
@@ -219,7 +214,7 @@ static int take_with(struct workload_cache *c, struct sched_msg *m, const struct
 		return -ERR_INVALID;
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
-	s = workload_cache_state(c, w);
+	s = w->state;
 	unknown = w->object.usage_unknown;
 	holds = from_kueue_workload_holds(c->q, &read, w);
 	outdated = s->outdated && !m->flag && m->resource_version <= s->refused;
@@ -281,11 +276,11 @@ static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_
 		return;
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
-	workload_cache_state(c, w)->queue = read.queue;
+	w->state->queue = read.queue;
 	(void)from_kueue_workload_apply(&read, w);
 	from_kueue_workload_finish(&read);
 	take_status(c, w, &status);
-	workload_cache_state(c, w)->read = m->resource_version;
+	w->state->read = m->resource_version;
 	if (c->placed) {
 		place(c, w, true, now);
 		c->dirty = true;
@@ -305,7 +300,7 @@ void workload_cache_workload_keep(struct workload_cache *c, struct sched_msg *m,
 	    (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
 		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->flags.finished &&
 		    kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED &&
-		    !is_being_written(workload_cache_state(c, w))) {
+		    !is_being_written(w->state)) {
 			take(c, m, now);
 		}
 		return;
@@ -336,7 +331,7 @@ void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 {
 	const struct api_workload *aw = m->object;
 	struct workload *w = quota_workload_find(c->q, m->key);
-	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
+	struct workload_state *s = w == NULL ? NULL : w->state;
 
 	if (m->flag && is_overtaken(w, s, m)) {
 		return;
@@ -357,6 +352,7 @@ void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 void workload_cache_workload_remove(struct workload_cache *c, struct str key, int64_t now)
 {
 	struct workload *w = quota_workload_find(c->q, key);
+	struct workload_state *state;
 	uint32_t id;
 	bool unknown;
 
@@ -364,14 +360,14 @@ void workload_cache_workload_remove(struct workload_cache *c, struct str key, in
 		return;
 	}
 	id = w->id;
+	state = w->state;
 	unknown = w->object.usage_unknown;
 	leave(c, w, now);
 	pending_remove(c->q, w);
 	release(c, w, now);
 	quota_workload_remove(c->q, w);
 	note_unknown(c, unknown);
-	workload_cache_workload_free(c->states.v[id]);
-	c->states.v[id] = NULL;
+	workload_cache_workload_free(state);
 	c->dirty = true;
 	c->changes++;
 	if (c->listener.on_workload != NULL) {
@@ -381,17 +377,16 @@ void workload_cache_workload_remove(struct workload_cache *c, struct str key, in
 
 void workload_cache_workload_give_back(struct workload_cache *c, struct workload *w, int64_t now)
 {
-	workload_cache_state(c, w)->queue = NULL;
+	w->state->queue = NULL;
 	release(c, w, now);
 	place(c, w, true, now);
 }
 
 /* --- outcomes of writes ------------------------------------------------------------------------*/
 
-void workload_cache_workload_flags(const struct workload_cache *c, struct workload *w,
-				   const struct conditions *status)
+void workload_cache_workload_flags(struct workload *w, const struct conditions *status)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	bool waited = w->flags.requeued_false;
 
 	conditions_flags(status, w);
@@ -403,7 +398,7 @@ void workload_cache_workload_flags(const struct workload_cache *c, struct worklo
 
 static void put_off(struct workload_cache *c, struct workload *w, int status, int64_t now)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
 	int64_t wait = RETRY_MIN_NS << doublings;
 	int64_t most = status == STATUS_INVALID ? RETRY_INVALID_MAX_NS : RETRY_MAX_NS;
@@ -424,7 +419,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->refused.n; i++) {
 		uint32_t id = c->refused.v[i];
 		struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
-		int64_t at = w == NULL ? MODEL_TIME_NONE : workload_cache_state(c, w)->retry_at;
+		int64_t at = w == NULL ? MODEL_TIME_NONE : w->state->retry_at;
 
 		if (w == NULL || !w->object.unwritable) {
 			continue; /* gone, or read anew */
@@ -449,7 +444,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 static void take_back(struct workload_cache *c, struct workload *w, const struct sched_msg *m,
 		      int64_t now)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	bool stale = m->outcome == SCHED_STALE;
 	bool was_preempted = w->flags.evicted && w->flags.preempted_at == w->flags.evicted_at;
 
@@ -469,8 +464,7 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 		s->refused = s->read > s->version ? s->read : s->version;
 		vec_push(&c->unread, w->id);
 	}
-	workload_cache_workload_flags(c, w,
-				      workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));
+	workload_cache_workload_flags(w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));
 	if (was_preempted && !w->flags.evicted) {
 		precedence_revoke(c->q, w);
 	}
@@ -492,7 +486,7 @@ static void take_deferred(struct workload_cache *c, struct workload_state *s, in
 /* The API has what was sent. */
 static void take_done(struct workload_cache *c, const struct sched_msg *m, const struct workload *w)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	const struct conditions *sent =
 		workload_cache_unpack(c, s->dirty ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
 
@@ -513,7 +507,7 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 void workload_cache_workload_done(struct workload_cache *c, const struct sched_msg *m, int64_t now)
 {
 	struct workload *w = quota_workload_find(c->q, m->key);
-	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
+	struct workload_state *s = w == NULL ? NULL : w->state;
 	bool ok = m->outcome == SCHED_DONE;
 
 	if (s == NULL || !s->in_flight || m->version != s->sent ||

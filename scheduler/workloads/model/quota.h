@@ -387,6 +387,8 @@ struct workload_due {
 	bool listed; /* it is in the list for the next step */
 };
 
+struct workload_state;
+
 struct workload {
 	/* What the search for victims looks at of each candidate is side by side: the end of
 	 * `flags` and the beginning of `object`. */
@@ -395,6 +397,7 @@ struct workload {
 	struct workload_object object;
 	struct workload_pending pending;
 	struct workload_due due;
+	struct workload_state *state; /* of workloads/ingest/workload_cache_priv.h; may be NULL */
 	uint32_t id;
 	const char *key; /* "namespace/name", of quota->workload_of */
 	uint64_t serial; /* no two workloads have had the same one */

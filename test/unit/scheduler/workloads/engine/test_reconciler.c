@@ -283,18 +283,17 @@ static void a_status_that_is_outdated_is_read_again(void **state)
 	write = workload_cache_fixture_write(&f.c, "one");
 	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "Evicted"), "Deactivated");
 	w = workload_cache_fixture_get(&f.c, "one");
-	assert_false(workload_cache_is_outdated(f.c.cache, w));
+	assert_false(workload_cache_is_outdated(w));
 	workload_cache_fixture_done(&f.c, "one", write, SCHED_STALE, 0);
-	assert_true(workload_cache_is_outdated(f.c.cache, w));
+	assert_true(workload_cache_is_outdated(w));
 	f.c.version--; /* as it was read before */
 	see(&f, OF_JOB, ",\"active\":false", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
-	assert_true(workload_cache_is_outdated(f.c.cache, w));
+	assert_true(workload_cache_is_outdated(w));
 	assert_true(workload_cache_next_unread(f.c.cache, &w));
 	assert_string_equal(w->key, "ns/one");
 	assert_false(workload_cache_next_unread(f.c.cache, &w));
 	see(&f, OF_JOB, "", "");
-	assert_false(
-		workload_cache_is_outdated(f.c.cache, workload_cache_fixture_get(&f.c, "one")));
+	assert_false(workload_cache_is_outdated(workload_cache_fixture_get(&f.c, "one")));
 	end(&f);
 }
 

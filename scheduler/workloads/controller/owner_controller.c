@@ -77,8 +77,8 @@ static enum owner_controller_activity job_activity(const struct owner *e, const 
 		       : OWNER_CONTROLLER_RUN;
 }
 
-/* A pod that was let go runs or may begin to at any moment, until it is deleted. One that is being
- * let go counts until it is known what became of the write. */
+/* A pod without its gate runs or may begin to at any moment, until it is deleted. One with the
+ * removal of its gate in flight counts until the outcome of the write is known. */
 static bool may_run(const struct pod_entry *e)
 {
 	return str_streq(e->pod->status.phase, "Running") ||
@@ -107,8 +107,8 @@ static enum owner_controller_activity activity(const struct owner_controller *o,
 	return e->is_job ? job_activity(e, meta_controller(&we->w->meta)->uid) : pods_activity(e);
 }
 
-/* Tells of the Workloads of an owner; a caller that knows the old state tells only of changes. */
-static void tell_all(const struct owner_controller *o, const struct owner *e)
+/* Reports the Workloads of an owner to the watch; callers do so only when the activity changed. */
+static void report_all(const struct owner_controller *o, const struct owner *e)
 {
 	for (size_t i = 0; o->watch != NULL && i < e->workloads.n; i++) {
 		CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -158,7 +158,7 @@ static void set_job(struct owner_controller *o, struct str key, struct sched_msg
 	set_prebuilt(o, e, key, true);
 	owner_controller_nest_link(o, e, key);
 	if (first_activity(o, e) != before) {
-		tell_all(o, e);
+		report_all(o, e);
 	}
 	owner_controller_plan_key(o, key);
 }
@@ -230,7 +230,7 @@ static void drop_pod(struct owner_controller *o, struct str key, struct pod_entr
 	unlink_pod(e, pe);
 	(void)strmap_remove(o->pods, key);
 	if (first_activity(o, e) != before) {
-		tell_all(o, e);
+		report_all(o, e);
 	}
 	owner_controller_plan_key(o, str_of(owner));
 }
@@ -257,7 +257,7 @@ static void set_pod(struct owner_controller *o, struct str key, struct str owner
 	message_free(old);
 	link_pod(e, pe);
 	if (first_activity(o, e) != before) {
-		tell_all(o, e);
+		report_all(o, e);
 	}
 	owner_controller_plan_key(o, owner);
 }
@@ -337,8 +337,8 @@ static void link_workload(struct owner_controller *o, struct workload_entry *we,
 	we->owner = strbuf_steal(&key, NULL);
 }
 
-/* The owners that a Workload is of interest to: its own, the one that named it, and a group of its
- * name. */
+/* Plans for all owners that a Workload concerns: its own, the one that names it as prebuilt, and a
+ * group of its name. */
 static void plan_around(struct owner_controller *o, struct str key, const char *owner)
 {
 	const char *by = strmap_get(o->prebuilt, key);
@@ -360,7 +360,7 @@ static void plan_around(struct owner_controller *o, struct str key, const char *
 	}
 }
 
-/* NULL: it is nobody's. */
+/* NULL: it concerns no owner here. */
 static struct workload_entry *set_workload(struct owner_controller *o, struct str key,
 					   struct sched_msg *m)
 {
@@ -427,7 +427,7 @@ const struct api_meta *owner_controller_meta(const struct owner_controller *o, s
 	return we == NULL ? NULL : &we->w->meta;
 }
 
-/* In the pool it is beside all other writes about the Job: none of them takes its place. */
+/* It has a key of its own in the pool, so that no other write about the Job replaces it. */
 static void send_retirement(struct owner_controller *o, const char *owner,
 			    const struct api_meta *job, const struct owner_write *w)
 {

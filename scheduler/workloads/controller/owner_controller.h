@@ -1,9 +1,10 @@
-/* scheduler/workloads/controller/owner_controller.h: what owns Workloads: batch/v1 Jobs of
- * LocalQueues, and pods that queue alone or as a group (Kueue: the batch/job and pod integrations).
- * Every owner gets a Workload; it is started with the flavors of its admission and stopped when it
- * is evicted; its progress is told in the Workload's status. What has to be written is decided in
- * job_plan.h and pod_plan.h from owner and Workloads alone, every time one of them changes: a write
- * that is lost or refused is sent again, or decided again with the next change.
+/* scheduler/workloads/controller/owner_controller.h: the controller of the objects that own
+ * Workloads: batch/v1 Jobs of LocalQueues, and pods that queue alone or as a group (Kueue: the
+ * batch/job and pod integrations). Every owner gets a Workload; the owner is started with the
+ * flavors of the Workload's admission and stopped when the Workload is evicted; the Workload's
+ * status shows the owner's progress. The writes are decided in job_plan.h and pod_plan.h from owner
+ * and Workloads alone, every time one of them changes: a write that is lost or refused is sent
+ * again, or decided again with the next change.
  *
  * Of a Workload this controller writes: the object itself and its spec (but spec.active), its
  * finalizer, and of the status, as field manager OWNER_WRITE_MANAGER, the conditions Finished,
@@ -29,20 +30,21 @@ struct sched_msg;
 struct owner_controller_options {
 	/* transport, clock, limiter, workers (0: manual), seed, may_send and its ctx */
 	const struct pool_options *base;
-	struct recorder *recorder;             /* borrowed; NULL: nobody is told */
-	const struct kueue_conf_owners *which; /* are managed; borrowed */
-	bool wait_pods_ready;                  /* waitForPodsReady: PodsReady is told */
-	/* Whether a Workload that was seen admitted is so still: its eviction may have been decided
-	 * already. NULL: it is. */
+	struct recorder *recorder;             /* borrowed; NULL: no events */
+	const struct kueue_conf_owners *which; /* the kinds that are managed; borrowed */
+	bool wait_pods_ready;                  /* waitForPodsReady: PodsReady is written */
+	/* Whether a Workload that reads as admitted is still admitted: its eviction may have
+	 * been decided already. NULL: it is. */
 	bool (*may_start)(void *ctx, struct str workload);
-	/* Most Workloads are nobody's here and are not kept. Whether there is one of this name, and
-	 * a wish to be told of it once more: a Job names it. May be NULL: all of them are ours. */
+	/* Workloads that concern no owner here are not kept. `knows`: whether there is one of this
+	 * name; `read`: asks for it once more, because a Job names it as prebuilt. May be NULL: all
+	 * Workloads concern an owner here. */
 	bool (*knows)(void *ctx, struct str workload);
 	void (*read)(void *ctx, struct str workload);
-	/* What took how long; NULL: nobody asks. A Workload is there, so long after its Job or pod
-	 * (kind) was created. */
+	/* Latencies; NULL: not measured. A Workload was created, so long after its Job or pod
+	 * (kind). */
 	void (*on_created)(void *ctx, const char *kind, const struct api_workload *w, int64_t ns);
-	/* A pod of an admitted Workload is without its gate, so long after the admission. */
+	/* A pod of an admitted Workload lost its gate, so long after the admission. */
 	void (*on_ungated)(void *ctx, const struct api_workload *w, bool group, int64_t ns);
 	void *ctx;
 };
@@ -73,21 +75,21 @@ void owner_controller_synced(struct owner_controller *o);
  * owner_controller_watch. */
 enum owner_controller_activity owner_controller_activity(const struct owner_controller *o,
 							 struct str key);
-/* Of a Workload that is of interest here, good until o is told of it again; NULL: it is not. */
+/* Of a Workload that concerns an owner here, valid until its next message; NULL: of another one. */
 const struct api_meta *owner_controller_meta(const struct owner_controller *o, struct str key);
-/* The Job that a Workload is for is to be deleted, with its pods; false takes that back as long as
- * it was not sent. Of other owners, and said again, it has no effect. */
+/* Deletes the Job of a Workload, with its pods; retire false takes that back unless it was sent.
+ * No effect on other owners, nor when repeated. */
 void owner_controller_retire(struct owner_controller *o, struct str key, bool retire);
-/* Whether a Workload holds quota for the pod of a Job, a group or for the pod itself; one that has
- * a node stays with its Workload after that. Before owner_controller_synced the pod's labels are
- * believed. */
+/* Whether a Workload holds quota for the pod: that of its Job, of its group or its own; a pod with
+ * a node stays with its Workload when the quota is given back. Before owner_controller_synced the
+ * pod's labels decide. */
 bool owner_controller_hold(struct owner_controller *o, const struct api_pod *pod);
-/* Tells once, after owner_controller_synced, of pods that were believed wrongly; key:
- * "namespace/name". */
+/* To be called once, after owner_controller_synced: calls fn with each pod that had wrong labels;
+ * key: "namespace/name". */
 void owner_controller_hold_recheck(struct owner_controller *o,
 				   void (*fn)(void *ctx, struct str key), void *ctx);
-/* fn is called, from within the functions above, with the key of every Workload whose activity has
- * changed; it must not call back into o but for owner_controller_activity. NULL: nobody is told. */
+/* fn is called, from within the functions above, with the key of every Workload that changes its
+ * activity; it must not call back into o but for owner_controller_activity. NULL: no calls. */
 void owner_controller_watch(struct owner_controller *o, void (*fn)(void *ctx, struct str key),
 			    void *ctx);
 

@@ -1,5 +1,6 @@
-/* scheduler/workloads/controller/owner_world.h: what plans look up beside owners and Workloads:
- * flavors, priority classes, and which namespaces are managed or end. Owner: the sched thread. */
+/* scheduler/workloads/controller/owner_world.h: look-ups of plans beside owners and Workloads:
+ * flavors, priority classes, and which namespaces are managed or being deleted. Owner: the sched
+ * thread. */
 #ifndef SCHEDULER_WORKLOADS_CONTROLLER_OWNER_WORLD_H
 #define SCHEDULER_WORKLOADS_CONTROLLER_OWNER_WORLD_H
 

@@ -31,7 +31,7 @@ struct reconciler {
 	uint64_t specs;            /* changes of queues that were looked at */
 };
 
-/* Nothing is written to one that is not readable: it is not looked at. */
+/* An unreadable Workload is left out, because nothing is written to it. */
 static void want(struct reconciler *l, struct workload *w)
 {
 	if (!w->due.listed && !w->object.unreadable) {
@@ -74,8 +74,8 @@ static void on_activity(void *ctx, struct str key)
 	reconciler_touch(ctx, key);
 }
 
-/* The status as it should stand may be ahead of the one that is written; after a conflict it may be
- * behind it. */
+/* The status that was decided may be ahead of the one in the API; after a conflict it may be
+ * behind. */
 static bool may_start(void *ctx, struct str key)
 {
 	const struct reconciler *l = ctx;
@@ -100,7 +100,7 @@ static void read_again(void *ctx, struct str key)
 	l->opt.read(l->opt.ctx, key);
 }
 
-/* Every replica sees what happens; the one that writes counts it. */
+/* Every replica sees the same events; only the one that writes counts them. */
 static bool counts(struct reconciler *l)
 {
 	return l->opt.metrics != NULL && owner_write_may_send(&l->target);
@@ -212,7 +212,7 @@ static void send(struct reconciler *l, const struct workload *w, const char *wha
 	pool_add(l->pool, str_of(key), owner_write_new(w->object.namespace_, write));
 }
 
-/* Only as it was seen: who is kept from sending may find that somebody has switched it on again. */
+/* With a resourceVersion: a replica that sends late must not undo an activation of the meantime. */
 static void send_active(struct reconciler *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
@@ -235,7 +235,8 @@ static void send_finalizers(struct reconciler *l, const struct workload *w)
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
 	json_out_kv(&o, "uid", w->object.uid);
-	/* The list is replaced: nobody else's finalizer of the meantime may get lost. */
+	/* The list is replaced as a whole: a finalizer that another client added meanwhile must not
+	 * get lost. */
 	json_out_kv(&o, "resourceVersion", version);
 	json_out_key(&o, "finalizers");
 	json_out_array(&o);
@@ -279,7 +280,7 @@ static struct workload_reconcile_queue local_of(const struct quota *q, const str
 	return out;
 }
 
-/* Where it holds quota, else where it would wait. */
+/* The ClusterQueue in which it holds quota, else the one in which it would wait. */
 static struct workload_reconcile_queue cluster_of(const struct quota *q, const struct workload *w,
 						  const char *held, const struct local_queue *local)
 {
@@ -322,8 +323,8 @@ static enum workload_reconcile_job job_state(const struct reconciler *l, const s
 				    : of[owner_controller_activity(l->owners, str_of(w->key))];
 }
 
-static void live(struct reconciler *l, const struct workload *w, int64_t now,
-		 struct workload_reconcile_out *out)
+static void reconcile_status(struct reconciler *l, const struct workload *w, int64_t now,
+			     struct workload_reconcile_out *out)
 {
 	const struct quota *q = workload_cache_world(l->opt.cache);
 	const char *checks[MAX_CHECKS];
@@ -365,7 +366,7 @@ static void live(struct reconciler *l, const struct workload *w, int64_t now,
 	c->past_seconds = s.ran;
 }
 
-static void look_after(struct reconciler *l, struct workload *w, int64_t now)
+static void reconcile(struct reconciler *l, struct workload *w, int64_t now)
 {
 	struct workload_reconcile_out out;
 
@@ -373,8 +374,8 @@ static void look_after(struct reconciler *l, struct workload *w, int64_t now)
 		wake_at(l, w, workload_cache_retry_at(w));
 		return;
 	}
-	live(l, w, now, &out);
-	l->opt.tell(l->opt.ctx, w, &out.events);
+	reconcile_status(l, w, now, &out);
+	l->opt.on_events(l->opt.ctx, w, &out.events);
 	(void)workload_cache_commit(l->opt.cache, w);
 	if (out.deactivate) {
 		send_active(l, w);
@@ -425,7 +426,7 @@ int64_t reconciler_step(struct reconciler *l, int64_t now)
 		/* Its id may be that of another one by now. */
 		if (w != NULL && w->due.listed) {
 			w->due.listed = false;
-			look_after(l, w, now);
+			reconcile(l, w, now);
 		}
 	}
 	vec_clear(&l->todo);

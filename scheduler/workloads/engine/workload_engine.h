@@ -30,12 +30,12 @@ struct workload_engine_options {
 	struct recorder *recorder; /* borrowed */
 	void (*post)(void *ctx, struct sched_msg *msg); /* outcomes; ctx is that of base */
 	bool costs;                                     /* keep preemption costs */
-	/* A pod that workload_engine_holds was said of wrongly, before all was known. */
+	/* A pod of which workload_engine_holds was wrong, before all kinds were listed. */
 	void (*on_unheld)(void *ctx, struct str key);
 	/* An object that cannot be used. */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
-	/* A Workload is to be preempted for another one (or is on its way out already, and counted
-	 * on), before that is written. */
+	/* A Workload is to be preempted for another one, or is evicted already and its quota
+	 * counted on; called before that is written. */
 	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 	void *ctx;
 };

@@ -42,7 +42,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		r->post(r->ctx, m);
 		return POOL_DONE;
 	}
-	/* That it is gone comes with the watch. What is refused stays as it was read. */
+	/* The watch reports a deletion. A Workload that cannot be read stays as it was. */
 	return code == -ERR_NOT_FOUND || code == -ERR_FORBIDDEN || code == -ERR_INVALID ||
 			       result->error == ERR_CANCELLED
 		       ? POOL_DONE

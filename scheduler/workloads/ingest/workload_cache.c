@@ -236,7 +236,7 @@ static bool is_ours(enum sched_resource r)
 	return (sched_kinds_get(r)->wings & SCHED_WING_WORKLOADS) != 0;
 }
 
-/* What a Workload asks for depends on other objects: those come first. */
+/* Workloads are read after all other kinds, on which their requests depend. */
 static bool knows_rules(const struct workload_cache *c)
 {
 	for (unsigned r = 0; r < sched_kinds_watched(true); r++) {

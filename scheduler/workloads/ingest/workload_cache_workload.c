@@ -18,7 +18,7 @@
 
 #define RETRY_MIN_NS CLOCK_NS_PER_S
 #define RETRY_MAX_NS (60 * CLOCK_NS_PER_S)
-#define RETRY_INVALID_MAX_NS (600 * CLOCK_NS_PER_S) /* what is invalid stays so for long */
+#define RETRY_INVALID_MAX_NS (600 * CLOCK_NS_PER_S) /* an invalid status stays invalid for long */
 #define RETRY_MAX_DOUBLINGS 10
 
 static void drop_before(struct workload_state *s)
@@ -79,7 +79,7 @@ static void release(struct workload_cache *c, struct workload *w, int64_t now)
 	}
 }
 
-/* One that waits does so no longer, for good. Nothing comes free, but who waits behind is looked at
+/* A Workload leaves its queue for good. No quota comes free, but the Workloads behind it are tried
  * again, as in Kueue. */
 static void leave(struct workload_cache *c, const struct workload *w, int64_t now)
 {
@@ -88,7 +88,7 @@ static void leave(struct workload_cache *c, const struct workload *w, int64_t no
 	}
 }
 
-/* It holds what its status says, when the ClusterQueue is there; one that does not holds waits. */
+/* It holds the quota that its status shows, if the ClusterQueue exists; otherwise it waits. */
 static void place(struct workload_cache *c, struct workload *w, bool changed, int64_t now)
 {
 	const char *queue = w->state->queue;
@@ -122,7 +122,7 @@ void workload_cache_workload_place_all(struct workload_cache *c, int64_t now)
 
 void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 {
-	/* Out of queues that are gone, before their nodes go. */
+	/* Takes Workloads out of deleted queues before the nodes of those are dropped. */
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
@@ -143,8 +143,8 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 /* --- objects -----------------------------------------------------------------------------------*/
 
 /* The listener may ask for the cohorts above the queue, also while the first lists come in. */
-static void tell_status(struct workload_cache *c, const struct workload *w,
-			const struct conditions *before, const struct conditions *after)
+static void report_status(struct workload_cache *c, const struct workload *w,
+			  const struct conditions *before, const struct conditions *after)
 {
 	workload_cache_settle_nodes(c);
 	if (c->listener.on_status != NULL) {
@@ -158,7 +158,7 @@ static void take_status(struct workload_cache *c, const struct workload *w,
 	struct workload_state *s = w->state;
 
 	if (s->status != NULL && !s->finished) {
-		tell_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
+		report_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
 	}
 	free(s->status);
 	s->finished = w->flags.finished;
@@ -191,7 +191,8 @@ static void bad(struct workload_cache *c, struct str key, const char *text)
 	}
 }
 
-/* What a Workload holds has become known or unknown: its ClusterQueue may be active by that. */
+/* The usage of a Workload has become known or unknown, which may activate its ClusterQueue or not.
+ */
 static void note_unknown(struct workload_cache *c, bool unknown)
 {
 	c->nodes_stale |= unknown;
@@ -262,7 +263,7 @@ static void take(struct workload_cache *c, struct sched_msg *m, int64_t now)
 	}
 }
 
-/* Holds the quota of one that is not known, as far as it can be read. */
+/* A new Workload that is not valid holds its quota, as far as that can be read. */
 static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
@@ -289,8 +290,8 @@ static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_
 	c->changes++;
 }
 
-/* A known Workload stays as it was, except that its end is believed; of one that is not known the
- * quota is held, and nothing else is done with it. */
+/* A known Workload stays as it was, except that Finished counts; an unknown one holds its quota,
+ * and nothing else is done with it. */
 void workload_cache_workload_keep(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	const struct api_workload *aw = m->object;
@@ -316,8 +317,8 @@ static bool is_old(const struct workload_state *s, const struct sched_msg *m)
 	return m->resource_version != 0 && m->resource_version < s->version;
 }
 
-/* The answer of a GET is not in the order of the watch, which may have told since that the Workload
- * has changed, is gone, or is another one. */
+/* The answer of a GET is not in the order of the watch, which may have delivered a change, the
+ * deletion or another Workload of this name since. */
 static bool is_overtaken(const struct workload *w, const struct workload_state *s,
 			 const struct sched_msg *m)
 {
@@ -438,9 +439,9 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 	return next;
 }
 
-/* The decision did not come to be: as it was, and again after a while; at once, when only the
- * object changed meanwhile. An earlier write of ours, of which no answer came, may be what changed
- * it: the quota stays with it until it has been read. */
+/* Takes a decision back when its write failed: the status is as before, and is tried again after a
+ * backoff, or at once when only the object changed meanwhile. An earlier write of ours that was
+ * never answered may have changed it, so the quota stays with it until it has been read. */
 static void take_back(struct workload_cache *c, struct workload *w, const struct sched_msg *m,
 		      int64_t now)
 {
@@ -468,7 +469,7 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 	if (was_preempted && !w->flags.evicted) {
 		precedence_revoke(c->q, w);
 	}
-	pending_unblock(c->q, w); /* it is to be told again why it does not fit */
+	pending_unblock(c->q, w); /* a cycle is to give the reason again why it does not fit */
 	place(c, w, true, now);
 }
 
@@ -496,7 +497,7 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 	if (sent->has_admission && sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
-	tell_status(c, w, workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
+	report_status(c, w, workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
 	drop_before(s);
 	if (s->dirty) {
 		s->before = s->sent_status;

@@ -39,7 +39,7 @@ const char *quota_workload_name(const struct workload *w)
 	return strchr(w->key, '/') + 1;
 }
 
-/* The id is used again: it must not wait for a back-off of somebody who is gone. */
+/* The id is used again: the next Workload that has it must not wait for this one's backoff. */
 static void forget_timer(struct quota *q, const struct workload *w)
 {
 	for (size_t i = 0; w->pending.timed && i < q->timers.n; i++) {

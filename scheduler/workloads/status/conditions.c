@@ -106,7 +106,7 @@ static bool set(struct conditions *c, const char *type, bool is_true, const char
 	return conditions_set(c, &to);
 }
 
-/* A condition that the workload has no more; what it said stays readable. */
+/* Sets a condition that is True to False; its message stays readable. */
 static void clear(struct conditions *c, const char *type, const char *reason, int64_t now)
 {
 	const struct condition *old = find(c, type);
@@ -119,8 +119,8 @@ static void clear(struct conditions *c, const char *type, const char *reason, in
 	}
 }
 
-static void tell(struct conditions *c, struct conditions_events *events, bool warning,
-		 uint32_t workload, const char *reason, const char *message)
+static void add_event(struct conditions *c, struct conditions_events *events, bool warning,
+		      uint32_t workload, const char *reason, const char *message)
 {
 	struct conditions_event e = { warning, workload, arena_dup(c->arena, reason),
 				      cut(c->arena, message, CONDITIONS_EVENT_MAX) };
@@ -196,7 +196,7 @@ static void admit(struct conditions *c, const struct quota *q, const struct admi
 
 	set_admission(c, q, w, d);
 	set(c, KUEUE_QUOTA_RESERVED, true, KUEUE_QUOTA_RESERVED, message, now);
-	tell(c, events, false, w->id, KUEUE_QUOTA_RESERVED, message);
+	add_event(c, events, false, w->id, KUEUE_QUOTA_RESERVED, message);
 	clear(c, KUEUE_EVICTED, KUEUE_QUOTA_RESERVED, now);
 	clear(c, KUEUE_PREEMPTED, KUEUE_QUOTA_RESERVED, now);
 	clear(c, KUEUE_BLOCKED_ON_GATES, KUEUE_QUOTA_RESERVED, now);
@@ -207,7 +207,7 @@ static void admit(struct conditions *c, const struct quota *q, const struct admi
 	}
 	message = arena_printf(c->arena, "Admitted by ClusterQueue %s", n->name);
 	set(c, KUEUE_ADMITTED, true, KUEUE_ADMITTED, message, now);
-	tell(c, events, false, w->id, KUEUE_ADMITTED, message);
+	add_event(c, events, false, w->id, KUEUE_ADMITTED, message);
 }
 
 static void set_requests(struct conditions *c, const struct quota *q, const struct workload *w)
@@ -241,9 +241,9 @@ static void hold_back(struct conditions *c, const struct quota *q,
 	if (d->reason == QUOTA_REASON_NONE) {
 		return;
 	}
-	/* An event only when it is news: the same words cycle after cycle help nobody. */
+	/* An event only when the text is new, not cycle after cycle. */
 	if (set(c, KUEUE_QUOTA_RESERVED, false, reason, message, now)) {
-		tell(c, events, true, w->id, reason, message);
+		add_event(c, events, true, w->id, reason, message);
 	}
 	set(c, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
 	    "The workload has no reservation", now);
@@ -321,7 +321,7 @@ int32_t conditions_release(struct conditions *c, const char *message, int64_t no
 	bool again = str_streq(reason, KUEUE_PREEMPTED) || str_streq(reason, "NodeFailures");
 	int64_t ran = 0;
 
-	/* Without a time of its own an admission has lasted no time that anything could tell. */
+	/* How long an admission without a transition time lasted is not known: 0. */
 	if (conditions_is_true(c, KUEUE_ADMITTED) && admitted->at != MODEL_TIME_NONE &&
 	    admitted->at < now) {
 		ran = now / 1000000000 - admitted->at / 1000000000;
@@ -353,15 +353,16 @@ static void preempt(struct conditions *c, const struct quota *q, const struct ad
 	/* Kueue writes this one without observedGeneration. */
 	conditions_set(c, &preempted);
 	conditions_evict(c, KUEUE_PREEMPTED, "", d->message, now);
-	tell(c, events, false, victim->id, KUEUE_PREEMPTED,
-	     arena_printf(c->arena,
+	add_event(c, events, false, victim->id, KUEUE_PREEMPTED,
+		  arena_printf(
+			  c->arena,
 			  "%s; effective priorities: %lld of the preemptor, %lld of this workload",
 			  d->message, (long long)workload_priority(q, by),
 			  (long long)workload_priority(q, victim)));
-	tell(c, events, false, by->id, "PreemptedWorkload",
-	     arena_printf(c->arena, "Preempted workload %s: %s", victim->key,
-			  victim_reason_name(d->victim_reason)));
-	tell(c, events, false, victim->id, "EvictedDueToPreempted", d->message);
+	add_event(c, events, false, by->id, "PreemptedWorkload",
+		  arena_printf(c->arena, "Preempted workload %s: %s", victim->key,
+			       victim_reason_name(d->victim_reason)));
+	add_event(c, events, false, victim->id, "EvictedDueToPreempted", d->message);
 }
 
 void conditions_decide(struct conditions *c, const struct quota *q,

@@ -1,7 +1,7 @@
-/* scheduler/workloads/status/conditions.h: what of a Workload's status follows from the engine's
- * decisions: conditions, admission, admission checks, preemption gates, scheduling statistics, and
- * the events that go with them. The old status and a decision in, the new status out; both
- * `headgatectl simulate` and the writer of statuses use it. Names as in the API group
+/* scheduler/workloads/status/conditions.h: the parts of a Workload's status that follow from the
+ * engine's decisions: conditions, admission, admission checks, preemption gates, scheduling
+ * statistics, and the events that go with them. The old status and a decision in, the new status
+ * out; both `headgatectl simulate` and the writer of statuses use it. Names as in the API group
  * kueue.x-k8s.io. Owner: the caller. Pure. */
 #ifndef SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H
 #define SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H

@@ -137,7 +137,7 @@ bool workload_checks_judge(struct workload_reconcile *l)
 
 		if (workload_reconcile_set(l, KUEUE_DEACTIVATION_TARGET, true,
 					   KUEUE_REASON_ADMISSION_CHECK, message)) {
-			workload_reconcile_tell(
+			workload_reconcile_event(
 				l, true, "AdmissionCheckRejected",
 				arena_printf(c->arena, "Deactivated due to %s", message));
 		}

@@ -12,7 +12,7 @@ static void requeue(struct workload_reconcile *l, const char *reason, const char
 static void end_backoff(struct workload_reconcile *l)
 {
 	if (l->s->requeue_at != MODEL_TIME_NONE && l->s->requeue_at > l->now) {
-		return; /* the time to look again is set for everybody with a requeueAt */
+		return; /* workload_pending_requeue has set the time to look again */
 	}
 	if (l->s->requeue_at != MODEL_TIME_NONE) {
 		l->s->requeue_at = MODEL_TIME_NONE;
@@ -61,7 +61,7 @@ static const char *about(const struct workload_reconcile *l, const char *kind,
 	return arena_printf(l->c->arena, "%s %s %s", kind, q->name == NULL ? "" : q->name, what);
 }
 
-/* What is wrong with its queues, with the reason into *ret_reason; NULL: nothing. */
+/* A message about the first of its queues that cannot take it, with the reason; NULL: both can. */
 static const char *queue_trouble(const struct workload_reconcile *l, enum nofit_reason *ret_reason)
 {
 	const struct workload_reconcile_queue *local = &l->in->local, *cluster = &l->in->cluster;
@@ -89,7 +89,8 @@ static const char *queue_trouble(const struct workload_reconcile *l, enum nofit_
 	return NULL;
 }
 
-/* What keeps the Workload from being tried at all; NULL: nothing does. */
+/* A message about the first thing that keeps cycles from trying the Workload; NULL: nothing does.
+ */
 static const char *blockage(const struct workload_reconcile *l, enum nofit_reason *ret_reason)
 {
 	const struct workload_reconcile_in *in = l->in;
@@ -126,9 +127,8 @@ static bool is_gated_by_annotation(const struct workload_reconcile *l, const str
 	       !conditions_is_true(l->c, KUEUE_BLOCKED_ON_GATES);
 }
 
-/* The reason is one that this file gave, and nothing of the kind is the case any more. What the
- * cycle found out stays until the next cycle: also that a namespace does not match, which is
- * Misconfigured too. */
+/* The reason is one that this file sets, and it no longer holds. Reasons of the cycle stay until
+ * the next cycle, also that the namespace does not match, which is Misconfigured too. */
 static bool is_stale(const struct workload_reconcile *l, const struct condition *c)
 {
 	struct str message = str_of(c->message == NULL ? "" : c->message);
@@ -149,8 +149,8 @@ static void clear(struct workload_reconcile *l, const struct condition *c)
 			  : "Workload is pending evaluation in the scheduling "
 			    "queue");
 	if (was_gated) {
-		workload_reconcile_tell(l, false, "AdmissionGateCleared",
-					"Admission gate cleared, workload is now admissible");
+		workload_reconcile_event(l, false, "AdmissionGateCleared",
+					 "Admission gate cleared, workload is now admissible");
 	}
 }
 
@@ -167,7 +167,7 @@ void workload_pending_explain(struct workload_reconcile *l)
 		if (workload_reconcile_set(l, KUEUE_QUOTA_RESERVED, false,
 					   nofit_reason_name(reason), message) &&
 		    reason == QUOTA_ADMISSION_GATED && !was_gated) {
-			workload_reconcile_tell(l, false, nofit_reason_name(reason), message);
+			workload_reconcile_event(l, false, nofit_reason_name(reason), message);
 		}
 	} else if (c != NULL && is_stale(l, c)) {
 		clear(l, c);

@@ -27,8 +27,8 @@ bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool
 	return changed;
 }
 
-void workload_reconcile_tell(struct workload_reconcile *l, bool warning, const char *reason,
-			     const char *message)
+void workload_reconcile_event(struct workload_reconcile *l, bool warning, const char *reason,
+			      const char *message)
 {
 	size_t n = strlen(message);
 	struct conditions_event e = { warning, l->in->id, arena_dup(l->c->arena, reason),
@@ -63,7 +63,7 @@ void workload_reconcile_evict(struct workload_reconcile *l, const char *reason, 
 	conditions_evict(l->c, reason, cause, message, l->now);
 	l->out->changed = true;
 	if (held) {
-		workload_reconcile_tell(
+		workload_reconcile_event(
 			l, false, arena_printf(l->c->arena, "EvictedDueTo%s", reason), message);
 	}
 }
@@ -138,7 +138,8 @@ bool workload_reconcile_checks(const struct quota *q, const struct workload *w, 
 /* --- the steps ---------------------------------------------------------------------------------
  */
 
-/* A Workload whose job is gone: nobody else takes the finalizer off. True: nothing more to do. */
+/* A Workload without its job: no other controller removes its finalizer. True: nothing more to do.
+ */
 static bool handle_orphan(struct workload_reconcile *l)
 {
 	const struct workload_reconcile_in *in = l->in;
@@ -208,7 +209,7 @@ static void handle_finished(struct workload_reconcile *l)
 	l->out->remove = true;
 }
 
-/* spec.active=false: Evicted once, whoever switched it off and whether or not it holds quota. */
+/* spec.active=false: Evicted once, whichever client did it and whether or not it holds quota. */
 static void deactivate(struct workload_reconcile *l)
 {
 	const struct condition *target = conditions_find(l->c, KUEUE_DEACTIVATION_TARGET);
@@ -235,7 +236,7 @@ static void deactivate(struct workload_reconcile *l)
 	l->out->changed |= conditions_remove(l->c, KUEUE_DEACTIVATION_TARGET);
 }
 
-/* Those that the engine deactivated are kept for a while, those that somebody did for ever. */
+/* Workloads that the engine deactivated are kept for a while, those that a client did, for ever. */
 static void handle_deactivated(struct workload_reconcile *l)
 {
 	const struct condition *evicted = conditions_find(l->c, KUEUE_EVICTED);

@@ -13,7 +13,7 @@ void workload_reserved_admit(struct workload_reconcile *l)
 	if (conditions_is_true(l->c, KUEUE_ADMITTED)) {
 		return;
 	}
-	/* Until the flavors' checks are known nobody can say that they are Ready. */
+	/* Whether all are Ready is not known before the checks of the flavors are known. */
 	if (!l->in->checks_known || !workload_checks_ready(l)) {
 		(void)workload_reconcile_set(l, KUEUE_ADMITTED, false,
 					     KUEUE_REASON_UNSATISFIED_CHECKS,
@@ -22,10 +22,11 @@ void workload_reserved_admit(struct workload_reconcile *l)
 	}
 	message = arena_printf(l->c->arena, "Admitted by ClusterQueue %s", l->in->cluster.name);
 	(void)workload_reconcile_set(l, KUEUE_ADMITTED, true, KUEUE_ADMITTED, message);
-	workload_reconcile_tell(l, false, KUEUE_ADMITTED, message);
+	workload_reconcile_event(l, false, KUEUE_ADMITTED, message);
 }
 
-/* Nothing runs yet that would have to be stopped first. Why, workload_pending_explain says. */
+/* Takes the reservation back at once, since nothing runs yet; workload_pending_explain sets the
+ * reason. */
 static void withdraw(struct workload_reconcile *l)
 {
 	l->c->has_admission = false;
@@ -78,9 +79,10 @@ static void time_out(struct workload_reconcile *l, const char *cause)
 					      l->in->namespace_, l->in->name));
 }
 
-/* Before the pods were ready for the first time they are waited for since admission, later since
- * they stopped being ready. Whoever looks after the job says whether they are ready; until then
- * nobody knows: a Workload that somebody else admitted long ago may run. */
+/* The time limit for ready pods counts from the admission until they are ready for the first time,
+ * later from the moment when they stopped being ready. The controller of the owner writes
+ * PodsReady; before that no limit applies, because a Workload that was admitted long ago by another
+ * scheduler may run. */
 static bool judge_pods_ready(struct workload_reconcile *l, int64_t admitted_at)
 {
 	const struct condition *ready = conditions_find(l->c, KUEUE_PODS_READY);
@@ -116,10 +118,10 @@ static void judge_execution(struct workload_reconcile *l, int64_t admitted_at)
 		return;
 	}
 	mark(l, cause, "exceeding the maximum execution time");
-	workload_reconcile_tell(l, true, cause,
-				arena_printf(l->c->arena,
-					     "The maximum execution time (%ds) exceeded",
-					     l->in->max_execution));
+	workload_reconcile_event(l, true, cause,
+				 arena_printf(l->c->arena,
+					      "The maximum execution time (%ds) exceeded",
+					      l->in->max_execution));
 }
 
 void workload_reserved_judge(struct workload_reconcile *l)

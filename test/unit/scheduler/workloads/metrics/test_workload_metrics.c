@@ -106,7 +106,7 @@ static void set(struct conditions *c, const char *type, bool is_true, const char
 	(void)conditions_set(c, &to);
 }
 
-static void tell(struct fixture *x, const char *workload)
+static void report(struct fixture *x, const char *workload)
 {
 	workload_metrics_status(x->m, x->f.w.f, quota_world_workload(&x->f.w, workload), &x->before,
 				&x->after);
@@ -129,7 +129,7 @@ static void admission_and_how_long_it_took(void **state)
 	set(&x.after, "QuotaReserved", true, "QuotaReserved", 150 * S);
 	vec_push(&x.after.checks, check);
 	set(&x.after, "Admitted", true, "Admitted", 157 * S);
-	tell(&x, "low");
+	report(&x, "low");
 	expect(&x, "quota_reserved_workloads_total{cluster_queue=\"a\",priority_class=\"gold\"",
 	       "1");
 	expect(&x,
@@ -150,7 +150,7 @@ static void admission_and_how_long_it_took(void **state)
 	/* The same again is no news. */
 	set(&x.before, "QuotaReserved", true, "QuotaReserved", 150 * S);
 	set(&x.before, "Admitted", true, "Admitted", 157 * S);
-	tell(&x, "low");
+	report(&x, "low");
 	expect(&x, "admitted_workloads_total{cluster_queue=\"a\",priority_class=\"gold\"", "1");
 	end(&x);
 }
@@ -166,7 +166,7 @@ static void readiness_end_and_how_long_it_took(void **state)
 	set(&x.before, "Admitted", true, "Admitted", 110 * S);
 	set(&x.after, "Admitted", true, "Admitted", 110 * S);
 	set(&x.after, "PodsReady", true, "Started", 125 * S);
-	tell(&x, "low");
+	report(&x, "low");
 	expect(&x, "ready_wait_time_seconds_sum{cluster_queue=\"a\",priority_class=\"\"", "25");
 	expect(&x,
 	       "admitted_until_ready_wait_time_seconds_sum{cluster_queue=\"a\",priority_class="
@@ -176,7 +176,7 @@ static void readiness_end_and_how_long_it_took(void **state)
 	set(&x.after, "Finished", true, "Succeeded", 140 * S);
 	x.after.has_past_seconds = true;
 	x.after.past_seconds = 12;
-	tell(&x, "low");
+	report(&x, "low");
 	expect(&x, "finished_workloads_total{cluster_queue=\"a\",priority_class=\"\"", "1");
 	expect(&x, "execution_time_seconds_sum{cluster_queue=\"a\",priority_class=\"\"", "42");
 	end(&x);
@@ -196,10 +196,10 @@ static void evictions_and_how_long_they_took(void **state)
 	set(&x.after, "QuotaReserved", true, "QuotaReserved", 100 * S);
 	set(&x.after, "Evicted", true, "DeactivatedDueToAdmissionCheck", 130 * S);
 	vec_push(&x.after.evictions, once);
-	tell(&x, "low");
+	report(&x, "low");
 	x.after.evictions.v[0] = twice;
 	vec_push(&x.before.evictions, once);
-	tell(&x, "low");
+	report(&x, "low");
 	expect(&x,
 	       "evicted_workloads_total{cluster_queue=\"a\",reason=\"Deactivated\","
 	       "underlying_cause=\"AdmissionCheck\",priority_class=\"\"",
@@ -215,7 +215,7 @@ static void evictions_and_how_long_they_took(void **state)
 	x.before.evictions.v[0] = twice;
 	x.after.queue = NULL;
 	set(&x.after, "QuotaReserved", false, "PendingEvaluation", 138 * S);
-	tell(&x, "low");
+	report(&x, "low");
 	expect(&x,
 	       "workload_eviction_latency_seconds_sum{cluster_queue=\"a\",reason="
 	       "\"DeactivatedDueToAdmissionCheck\"",
@@ -236,7 +236,7 @@ static void a_jump_and_a_local_queue_that_is_gone(void **state)
 	set(&x.after, "QuotaReserved", true, "QuotaReserved", 150 * S);
 	set(&x.after, "Finished", true, "Succeeded", 160 * S);
 	vec_push(&x.after.evictions, many);
-	tell(&x, "low");
+	report(&x, "low");
 	expect(&x,
 	       "evicted_workloads_total{cluster_queue=\"a\",reason=\"Deactivated\","
 	       "underlying_cause=\"\",priority_class=\"\"",
